@@ -1,0 +1,13 @@
+# attest_test(subject LABELS unit property … [LIBRARIES …])
+# tests/<subject>_test.cpp becomes one program and one CTest test per label: "subject.label" runs the cases tagged
+# [label]. (Catch2 2.13's own discovery knows no labels.)
+function(attest_test subject)
+  cmake_parse_arguments(ARG "" "" "LABELS;LIBRARIES;DEFINITIONS" ${ARGN})
+  add_executable(${subject}_test ${subject}_test.cpp)
+  target_link_libraries(${subject}_test PRIVATE attest_flags attest_catch rapidcheck ${ARG_LIBRARIES})
+  target_compile_definitions(${subject}_test PRIVATE ${ARG_DEFINITIONS})
+  foreach(label IN LISTS ARG_LABELS)
+    add_test(NAME ${subject}.${label} COMMAND ${subject}_test "[${label}]" -w NoTests)
+    set_tests_properties(${subject}.${label} PROPERTIES LABELS ${label} TIMEOUT 300)
+  endforeach()
+endfunction()

@@ -1,0 +1,1 @@
+# cmake --install; then find_package(attest) gives attest::reference and attest::fast.

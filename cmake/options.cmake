@@ -1,0 +1,21 @@
+# Build options, and the one target that carries the compiler flags of attest's own code.
+option(ATTEST_WERROR "Warnings are errors" OFF)
+option(ATTEST_FUZZ "Build the libFuzzer campaigns (needs clang); the replay programs are always built" OFF)
+option(ATTEST_BENCH "Build the benchmarks" OFF)
+set(ATTEST_SANITIZE "" CACHE STRING "Sanitizers for everything that is built, e.g. address,undefined")
+
+if(NOT CMAKE_BUILD_TYPE AND NOT CMAKE_CONFIGURATION_TYPES)
+  set(CMAKE_BUILD_TYPE RelWithDebInfo CACHE STRING "Build type" FORCE)
+endif()
+set(CMAKE_CXX_EXTENSIONS OFF)
+set(CMAKE_EXPORT_COMPILE_COMMANDS ON)
+set(CMAKE_POSITION_INDEPENDENT_CODE ON)
+
+add_library(attest_flags INTERFACE)
+# FMAs are written, not guessed: the declared rounding models mean nothing otherwise.
+target_compile_options(attest_flags INTERFACE -Wall -Wextra -Wpedantic -Wconversion -Wshadow
+  $<$<BOOL:${ATTEST_WERROR}>:-Werror> -ffp-contract=off)
+if(ATTEST_SANITIZE)
+  add_compile_options(-fsanitize=${ATTEST_SANITIZE} -fno-omit-frame-pointer -fno-sanitize-recover=all)
+  add_link_options(-fsanitize=${ATTEST_SANITIZE})
+endif()

@@ -1,0 +1,155 @@
+// The rules of docs/semantics.md about shapes, strides and sizes; problem/instance.hpp applies them at the door.
+#pragma once
+
+#include <cstdint>
+#include <limits>
+#include <optional>
+#include <string>
+#include <string_view>
+
+#include "problem/result.hpp"
+#include "problem/view.hpp"
+
+namespace attest::problem {
+
+/// The sizes of one problem: Q [b, hq, n, d], K [b, hk, m, d], V [b, hk, m, dv].
+struct sizes {
+  std::int64_t b = 0, hq = 0, hk = 0, n = 0, m = 0, d = 0, dv = 0;
+  friend constexpr bool operator==(sizes const&, sizes const&) noexcept = default;
+};
+
+namespace checks {
+
+inline std::string text(layout const& where) {
+  std::string written = "[";
+  for (int axis = 0; axis < where.rank && axis < 4; ++axis)
+    written += (axis ? ", " : "") + std::to_string(where.shape[static_cast<std::size_t>(axis)]);
+  return written + "]";
+}
+
+inline error fault(error_code code, std::string_view argument, std::string reason) {
+  return {code, std::string(argument), std::move(reason)};
+}
+
+/// a·b + c for non-negative numbers, or nothing where that passes 2⁶³ − 1.
+constexpr std::optional<std::int64_t> multiply_add(std::int64_t a, std::int64_t b, std::int64_t c) noexcept {
+  constexpr auto largest = std::numeric_limits<std::int64_t>::max();
+  if (b != 0 && a > (largest - c) / b) return std::nullopt;
+  return a * b + c;
+}
+
+/// One tensor on its own: rank 1 to 4, sizes and strides non-negative, last stride 1, every byte offset below 2⁶³.
+constexpr std::optional<error> layout_fault(std::string_view argument, layout const& where, std::size_t element_bytes,
+                                            bool has_data) {
+  if (where.rank < 1 || where.rank > 4)
+    return fault(error_code::bad_shape, argument, "rank is " + std::to_string(where.rank) + ", expected 1 to 4");
+  auto const rank = static_cast<std::size_t>(where.rank);
+  std::int64_t elements = 1, last_offset = 0;
+  bool empty = false;
+  for (std::size_t axis = 0; axis < rank; ++axis) {
+    if (where.shape[axis] < 0)
+      return fault(error_code::bad_shape, argument,
+                   "size " + std::to_string(where.shape[axis]) + " of axis " + std::to_string(axis) + " is negative");
+    if (where.stride[axis] < 0)
+      return fault(error_code::bad_stride, argument,
+                   "stride " + std::to_string(where.stride[axis]) + " of axis " + std::to_string(axis) + " is negative");
+    empty = empty || where.shape[axis] == 0;
+  }
+  if (where.shape[rank - 1] > 1 && where.stride[rank - 1] != 1)
+    return fault(error_code::bad_stride, argument,
+                 "the last axis has stride " + std::to_string(where.stride[rank - 1]) + ", expected 1");
+  for (std::size_t axis = 0; axis < rank; ++axis) {
+    auto const product = multiply_add(elements, where.shape[axis] > 0 ? where.shape[axis] : 1, 0);
+    auto const offset = multiply_add(where.shape[axis] > 0 ? where.shape[axis] - 1 : 0, where.stride[axis], last_offset);
+    if (!product || !offset || !multiply_add(*product, static_cast<std::int64_t>(element_bytes), 0) ||
+        !multiply_add(*offset, static_cast<std::int64_t>(element_bytes), static_cast<std::int64_t>(element_bytes)))
+      return fault(error_code::size_overflow, argument, "the sizes " + text(where) + " pass 2^63 bytes");
+    elements = *product;
+    last_offset = *offset;
+  }
+  if (!empty && !has_data) return fault(error_code::missing, argument, "no data for shape " + text(where));
+  return std::nullopt;
+}
+
+/// Ranks and sizes of q, k, v against each other. On success fills `found`.
+constexpr std::optional<error> sizes_fault(layout const& q, layout const& k, layout const& v, sizes& found) {
+  if (q.rank < 2) return fault(error_code::bad_shape, "q", "rank is " + std::to_string(q.rank) + ", expected 2, 3 or 4");
+  auto const axis = [](layout const& where, int from_the_end) {
+    return from_the_end > where.rank ? std::int64_t{1} : where.shape[static_cast<std::size_t>(where.rank - from_the_end)];
+  };
+  struct named { std::string_view name; layout const& where; };
+  for (auto const& [name, where] : {named{"k", k}, named{"v", v}})
+    if (where.rank != q.rank)
+      return fault(error_code::bad_shape, name,
+                   "rank is " + std::to_string(where.rank) + ", q has rank " + std::to_string(q.rank));
+  auto const differs = [&](std::string_view name, std::string_view what, std::int64_t got, std::string_view other,
+                           std::int64_t expected) {
+    return fault(error_code::bad_shape, name, std::string(what) + " is " + std::to_string(got) + ", " +
+                                                  std::string(other) + " has " + std::to_string(expected));
+  };
+  // Rank 3 is [b, n, d]: its batch axis is third from the end and there is one head.
+  bool const has_heads = q.rank == 4;
+  auto const batch = [&](layout const& where) { return has_heads ? axis(where, 4) : axis(where, 3); };
+  auto const heads = [&](layout const& where) { return has_heads ? axis(where, 3) : std::int64_t{1}; };
+  if (batch(k) != batch(q)) return differs("k", "batch size", batch(k), "q", batch(q));
+  if (batch(v) != batch(q)) return differs("v", "batch size", batch(v), "q", batch(q));
+  if (heads(v) != heads(k)) return differs("v", "number of heads", heads(v), "k", heads(k));
+  if (axis(k, 1) != axis(q, 1)) return differs("k", "head dimension d", axis(k, 1), "q", axis(q, 1));
+  if (axis(v, 2) != axis(k, 2)) return differs("v", "number of keys m", axis(v, 2), "k", axis(k, 2));
+  if (heads(k) == 0 ? heads(q) != 0 : heads(q) % heads(k) != 0)
+    return fault(error_code::bad_shape, "q", "its " + std::to_string(heads(q)) + " heads cannot share the " +
+                                                 std::to_string(heads(k)) + " heads of k evenly");
+  found = {batch(q), heads(q), heads(k), axis(q, 2), axis(k, 2), axis(q, 1), axis(v, 1)};
+  std::int64_t pairs = 1;
+  for (std::int64_t const size : {found.b, found.hq, found.n, found.m}) {
+    auto const product = multiply_add(pairs, size > 0 ? size : 1, 0);
+    if (!product || *product > std::numeric_limits<std::int64_t>::max() / 8)
+      return fault(error_code::size_overflow, "q", "b·hq·n·m passes 2^63 bytes of weights");
+    pairs = *product;
+  }
+  return std::nullopt;
+}
+
+}  // namespace checks
+
+/// Requires a layout that passed its checks. Lifts q, k, v, o of rank 2 to 4 to rank 4:
+/// [n, d] → [1, 1, n, d], [b, n, d] → [b, 1, n, d].
+template <class T>
+constexpr view<T> lifted(tensor<T> const& from) noexcept {
+  view<T> to{from.data, {1, 1, 1, 1}, {0, 0, 0}, true};
+  auto const axis = [&](int from_the_end, std::size_t target) {
+    auto const source = static_cast<std::size_t>(from.where.rank - from_the_end);
+    to.shape[target] = from.where.shape[source];
+    if (target < 3) to.stride[target] = from.where.stride[source];
+  };
+  axis(1, 3);
+  if (from.where.rank >= 2) axis(2, 2);
+  if (from.where.rank == 3) axis(3, 0);
+  if (from.where.rank == 4) axis(3, 1), axis(4, 0);
+  return to;
+}
+
+/// Lifts a mask or bias against weights [b, hq, n, m] of the unlifted rank: aligned at the trailing end, size 1
+/// broadcasts over b, hq, n, never over m.
+template <class T>
+constexpr result<view<T>> broadcast(std::string_view argument, tensor<T> const& from, sizes const& s, int rank) {
+  if (from.where.rank > rank)
+    return checks::fault(error_code::bad_shape, argument, "rank is " + std::to_string(from.where.rank) +
+                                                              ", the weights have rank " + std::to_string(rank));
+  view<T> to{from.data, {s.b, s.hq, s.n, s.m}, {0, 0, 0}, true};
+  for (int from_the_end = 1; from_the_end <= from.where.rank; ++from_the_end) {
+    auto const source = static_cast<std::size_t>(from.where.rank - from_the_end);
+    // The third axis from the end is the batch in rank 3 and the heads in rank 4.
+    std::size_t const target = from_the_end == 3 && rank == 3 ? 0 : static_cast<std::size_t>(4 - from_the_end);
+    std::int64_t const got = from.where.shape[source], expected = to.shape[target];
+    if (got != expected && (got != 1 || target == 3))
+      return checks::fault(error_code::bad_shape, argument,
+                           "shape " + checks::text(from.where) + " does not broadcast: axis " + std::to_string(source) +
+                               " has size " + std::to_string(got) + ", expected " + (target == 3 ? "" : "1 or ") +
+                               std::to_string(expected));
+    if (target < 3 && got == expected) to.stride[target] = from.where.stride[source];
+  }
+  return to;
+}
+
+}  // namespace attest::problem

@@ -1,0 +1,179 @@
+// One problem, checked once at the door. Inside the door nothing is checked again.
+#pragma once
+
+#include <cmath>
+#include <cstdint>
+#include <limits>
+#include <optional>
+#include <string>
+#include <variant>
+
+#include "problem/checks.hpp"
+#include "problem/element_type.hpp"
+#include "problem/result.hpp"
+#include "problem/view.hpp"
+
+namespace attest::problem {
+
+/// Key j is inside the band of query i iff −left ≤ j − (i + diagonal) ≤ right; −1 = unbounded, i + diagonal saturates.
+/// Causal is right = 0: diagonal 0 is aligned top-left, diagonal m − n bottom-right. No alignment is ever implied.
+struct band {
+  std::int64_t diagonal = 0, left = -1, right = -1;
+  friend constexpr bool operator==(band const&, band const&) noexcept = default;
+};
+
+/// What a caller asks, unchecked.
+template <floating_element T>
+struct arguments {
+  tensor<T const> q, k, v;
+  std::optional<tensor<std::uint8_t const>> mask;  ///< non-zero = attend
+  std::optional<tensor<T const>> bias;
+  std::optional<tensor<float const>> bias_f32;     ///< a bias in f32 beside a T that is not f32
+  std::optional<double> scale;                     ///< none = the real number 1/√d, not its rounding
+  double softcap = 0;                              ///< 0 = off
+  band where{};
+};
+
+/// O_i = Σ_j softmax_j(s_ij)·v_j over visible keys, s_ij = softcap(σ·(q_i·k_j)) + bias_ij.
+///
+/// Shapes    Q [b, hq, n, d], K [b, hk, m, d], V [b, hk, m, dv], mask and bias [b, hq, n, m] (broadcast axes have
+///           stride 0). Query head h reads key-value head h / (hq/hk).
+/// Source    docs/semantics.md; Vaswani et al. 2017, section 3.2.1
+template <floating_element T>
+class instance {
+ public:
+  /// The only way in. The error names the argument and says what was found and what was expected.
+  static constexpr result<instance> make(arguments<T> const& asked);
+
+  constexpr sizes const& size() const noexcept { return size_; }
+  constexpr int rank() const noexcept { return rank_; }  ///< rank of q, k, v, o as the caller gave them
+  constexpr view<T const> const& q() const noexcept { return q_; }
+  constexpr view<T const> const& k() const noexcept { return k_; }
+  constexpr view<T const> const& v() const noexcept { return v_; }
+  constexpr view<std::uint8_t const> const& mask() const noexcept { return mask_; }
+  constexpr view<T const> const& bias() const noexcept { return bias_; }
+  constexpr view<float const> const& bias_f32() const noexcept { return bias_f32_; }
+  constexpr bool has_bias() const noexcept { return bias_.present || bias_f32_.present; }
+  constexpr std::optional<double> const& scale() const noexcept { return scale_; }
+  constexpr double softcap() const noexcept { return softcap_; }
+  constexpr band const& where() const noexcept { return where_; }
+
+ private:
+  constexpr instance() = default;
+
+  sizes size_{};
+  int rank_ = 0;
+  view<T const> q_{}, k_{}, v_{};
+  view<std::uint8_t const> mask_{};
+  view<T const> bias_{};
+  view<float const> bias_f32_{};
+  std::optional<double> scale_;
+  double softcap_ = 0;
+  band where_{};
+};
+
+/// Where answers go. lse and weights are optional.
+template <floating_element T>
+struct output_tensors {
+  tensor<T> o;
+  std::optional<tensor<lse_element<T>>> lse;  ///< one rank less than o
+  std::optional<tensor<T>> weights;
+};
+
+/// Checked outputs: O [b, hq, n, dv]; LSE as [b, hq, n, 1]; weights [b, hq, n, m].
+template <floating_element T>
+struct outputs {
+  view<T> o{};
+  view<lse_element<T>> lse{};
+  view<T> weights{};
+
+  static constexpr result<outputs> make(instance<T> const& asked, output_tensors<T> const& given);
+};
+
+using any_instance = std::variant<instance<float>, instance<double>, instance<bf16>, instance<f16>>;
+
+// ---------------------------------------------------------------------------------------------------------------------
+
+template <floating_element T>
+constexpr result<instance<T>> instance<T>::make(arguments<T> const& asked) {
+  using checks::fault;
+  instance made;
+  struct named { std::string_view name; tensor<T const> const& given; };
+  for (auto const& [name, given] : {named{"q", asked.q}, named{"k", asked.k}, named{"v", asked.v}})
+    if (auto why = checks::layout_fault(name, given.where, sizeof(T), given.data != nullptr)) return *std::move(why);
+  if (auto why = checks::sizes_fault(asked.q.where, asked.k.where, asked.v.where, made.size_)) return *std::move(why);
+  made.rank_ = asked.q.where.rank;
+  made.q_ = lifted(asked.q);
+  made.k_ = lifted(asked.k);
+  made.v_ = lifted(asked.v);
+
+  std::optional<error> why;
+  auto const attach = [&]<class E>(std::string_view name, std::optional<tensor<E const>> const& given,
+                                   view<E const>& to) {
+    if (!given || why) return;
+    why = checks::layout_fault(name, given->where, sizeof(E), given->data != nullptr);
+    if (why) return;
+    auto lifted_view = broadcast(name, *given, made.size_, made.rank_);
+    if (lifted_view) to = lifted_view.value();
+    else why = lifted_view.why();
+  };
+  if (asked.bias && asked.bias_f32) return fault(error_code::bad_value, "bias", "given twice, in two element types");
+  attach("mask", asked.mask, made.mask_);
+  attach("bias", asked.bias, made.bias_);
+  attach("bias", asked.bias_f32, made.bias_f32_);
+  if (why) return *std::move(why);
+
+  auto const finite = [](double x) { return x - x == 0; };
+  if (asked.scale && !finite(*asked.scale)) return fault(error_code::bad_value, "scale", "must be a finite number");
+  if (!asked.scale && made.size_.d == 0)
+    return fault(error_code::missing, "scale", "the default 1/sqrt(d) needs d > 0; give it explicitly where d = 0");
+  if (!finite(asked.softcap) || asked.softcap < 0)
+    return fault(error_code::bad_value, "softcap", "must be finite and positive, or 0 for none");
+  if (asked.where.left < -1 || asked.where.right < -1)
+    return fault(error_code::bad_value, asked.where.left < -1 ? "left" : "right",
+                 "is " + std::to_string(asked.where.left < -1 ? asked.where.left : asked.where.right) +
+                     ", expected -1 (unbounded) or more");
+  made.scale_ = asked.scale;
+  made.softcap_ = asked.softcap;
+  made.where_ = asked.where;
+  return made;
+}
+
+template <floating_element T>
+constexpr result<outputs<T>> outputs<T>::make(instance<T> const& asked, output_tensors<T> const& given) {
+  outputs made;
+  sizes const& s = asked.size();
+  int const rank = asked.rank();
+  auto const shape_of = [&](std::int64_t last) {
+    return rank == 4   ? layout::compact({s.b, s.hq, s.n, last})
+           : rank == 3 ? layout::compact({s.b, s.n, last})
+                       : layout::compact({s.n, last});
+  };
+  auto const check = [](std::string_view name, auto const& t, layout const& expected) -> std::optional<error> {
+    if (t.where.rank != expected.rank || t.where.shape != expected.shape)
+      return checks::fault(error_code::bad_shape, name,
+                           "shape is " + checks::text(t.where) + ", expected " + checks::text(expected));
+    return checks::layout_fault(name, t.where, sizeof(*t.data), t.data != nullptr);
+  };
+  if (auto why = check("out", given.o, shape_of(s.dv))) return *std::move(why);
+  made.o = lifted(given.o);
+  if (given.weights) {
+    if (auto why = check("weights", *given.weights, shape_of(s.m))) return *std::move(why);
+    made.weights = lifted(*given.weights);
+  }
+  if (given.lse) {
+    layout expected = shape_of(1);
+    --expected.rank;
+    expected.shape[static_cast<std::size_t>(expected.rank)] = 0;
+    if (auto why = check("lse", *given.lse, expected)) return *std::move(why);
+    // As [b, hq, n, 1]: append an axis of size 1 and lift like the others.
+    auto widened = *given.lse;
+    auto const last = static_cast<std::size_t>(widened.where.rank++);
+    widened.where.shape[last] = 1;
+    widened.where.stride[last] = 1;
+    made.lse = lifted(widened);
+  }
+  return made;
+}
+
+}  // namespace attest::problem

@@ -1,0 +1,56 @@
+// Strided views of rank 4. Every tensor becomes one of these at the door (problem/instance.hpp).
+#pragma once
+
+#include <array>
+#include <cstdint>
+#include <initializer_list>
+
+namespace attest::problem {
+
+/// How a tensor of rank 0 to 4 lies in memory: sizes and strides in elements, outermost first.
+struct layout {
+  int rank = 0;
+  std::array<std::int64_t, 4> shape{};
+  std::array<std::int64_t, 4> stride{};
+
+  /// Row-major, without gaps. Requires at most 4 sizes, none negative, whose product fits in 63 bits.
+  static constexpr layout compact(std::initializer_list<std::int64_t> sizes) noexcept {
+    layout made;
+    for (std::int64_t const size : sizes) made.shape[static_cast<std::size_t>(made.rank++)] = size;
+    std::int64_t step = 1;
+    for (int axis = made.rank - 1; axis >= 0; --axis) {
+      auto const a = static_cast<std::size_t>(axis);
+      made.stride[a] = step;
+      step *= made.shape[a] > 0 ? made.shape[a] : 1;
+    }
+    return made;
+  }
+};
+
+/// A tensor as its caller has it: memory and layout, not yet checked.
+template <class T>
+struct tensor {
+  T* data = nullptr;
+  layout where{};
+};
+
+/// A checked view of rank 4. x(b, h, i, j) is element b·stride[0] + h·stride[1] + i·stride[2] + j.
+/// A broadcast axis has stride 0. Requires indices inside shape.
+template <class T>
+struct view {
+  T* data = nullptr;
+  std::array<std::int64_t, 4> shape{};
+  std::array<std::int64_t, 3> stride{};
+
+  constexpr T* row(std::int64_t b, std::int64_t h, std::int64_t i) const noexcept {
+    return data + (b * stride[0] + h * stride[1] + i * stride[2]);
+  }
+  constexpr T& operator()(std::int64_t b, std::int64_t h, std::int64_t i, std::int64_t j) const noexcept {
+    return row(b, h, i)[j];
+  }
+  constexpr explicit operator bool() const noexcept { return present; }
+
+  bool present = false;  ///< false: the optional tensor is not there
+};
+
+}  // namespace attest::problem
