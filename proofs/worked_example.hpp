@@ -1,0 +1,104 @@
+// A worked example of a source document, solved by the reference at compile time.
+#pragma once
+
+#include <array>
+#include <cstddef>
+#include <optional>
+#include <string_view>
+
+#include "reference/decimal.hpp"
+#include "reference/exactly.hpp"
+
+namespace attest::proofs {
+
+/// Bits of the enclosures: every printed digit and 24 more fit beside the rounding.
+inline constexpr unsigned width = 128;
+using number = reference::ball<width>;
+
+/// Q [N, D], K [M, D], V [M, DV], row-major, in numbers that f32 holds exactly.
+template <std::size_t N, std::size_t M, std::size_t D, std::size_t DV>
+struct worked_example {
+  std::array<float, N * D> q{};
+  std::array<float, M * D> k{};
+  std::array<float, M * DV> v{};
+  std::optional<double> scale{};  ///< none = 1/√D, 1 = the unscaled softmax(QKᵀ)
+
+  constexpr problem::instance<float> instance() const {
+    problem::arguments<float> asked;
+    asked.q = {q.data(), problem::layout::compact({N, D})};
+    asked.k = {k.data(), problem::layout::compact({M, D})};
+    asked.v = {v.data(), problem::layout::compact({M, DV})};
+    asked.scale = scale;
+    return problem::instance<float>::make(asked).value();
+  }
+
+  struct solution {
+    std::array<std::array<number, M>, N> A{};       ///< weights
+    std::array<std::array<number, DV>, N> O{};      ///< outputs
+    std::array<std::array<number, M>, N> S{};       ///< scaled scores
+    std::array<number, N> entropy{};
+  };
+
+  constexpr reference::enclosed_row<width, float> row(std::int64_t i) const {
+    reference::enclosed_row<width, float> made;
+    reference::enclose_row(instance(), 0, 0, i, made);
+    return made;
+  }
+
+  constexpr solution solve() const {
+    solution made;
+    for (std::size_t i = 0; i < N; ++i) {
+      auto const enclosed = row(static_cast<std::int64_t>(i));
+      for (std::size_t j = 0; j < M; ++j) {
+        made.A[i][j] = reference::weight(enclosed, j);
+        made.S[i][j] = enclosed.max_score + enclosed.keys[j].below_max;
+      }
+      for (std::size_t c = 0; c < DV; ++c)
+        made.O[i][c] = reference::output(instance(), enclosed, static_cast<std::int64_t>(c)).value;
+      made.entropy[i] = reference::entropy(enclosed);
+    }
+    return made;
+  }
+
+  // Exact questions, decided by integers and the Lindemann–Weierstrass theorem (reference/exactly.hpp).
+
+  /// q_i·k_j = value, exactly. `value` is halves: E11.1 has 0.5.
+  constexpr bool dot_is(std::int64_t i, std::size_t j, float value) const {
+    auto const at = row(i).keys[j].score;
+    reference::element const x = reference::value_of(value);
+    reference::integer<reference::dot_bits<float>> expected = x.significand;
+    expected <<= static_cast<unsigned>(x.exponent - reference::dot_exponent<float>);
+    return at.dot == expected && at.bias.significand == 0;
+  }
+  /// O_ic = value, exactly.
+  constexpr bool output_is(std::int64_t i, std::int64_t c, float value) const {
+    return reference::output_is_exactly(instance(), row(i), c, reference::value_of(value));
+  }
+  /// Every weight of row i is exactly 1/M.
+  constexpr bool uniform(std::int64_t i) const {
+    auto const enclosed = row(i);
+    return enclosed.keys.size() == M && reference::weights_are_uniform(enclosed);
+  }
+  /// Rows i and other have the same weights in some order, hence exactly the same entropy.
+  constexpr bool equally_focused(std::int64_t i, std::int64_t other) const {
+    return reference::same_scores_in_some_order(row(i), row(other));
+  }
+};
+
+/// x rounds to the printed decimal.
+constexpr bool prints(number const& x, std::string_view printed) noexcept {
+  return reference::rounds_to(x, printed) == reference::answer::yes;
+}
+
+/// Each number of a row rounds to the decimal printed at its place.
+template <std::size_t C>
+constexpr bool prints(std::array<number, C> const& row, std::array<std::string_view, C> const& printed) noexcept {
+  for (std::size_t c = 0; c < C; ++c)
+    if (!prints(row[c], printed[c])) return false;
+  return true;
+}
+
+/// a < b for certain.
+constexpr bool below(number const& a, number const& b) noexcept { return reference::certain_sign(b - a) > 0; }
+
+}  // namespace attest::proofs

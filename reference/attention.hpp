@@ -1,0 +1,154 @@
+// Attention, enclosed: one query row at a time.
+//
+//   O_ic = Σ_j π_ij·v_jc,  π_ij = e^(s_ij − m_i)/Z_i,  Z_i = Σ_j e^(s_ij − m_i),  LSE_i = m_i + ln Z_i
+//
+// over the keys visible to query i, s_ij = σ·(q_i·k_j) + b_ij, m_i = max_j s_ij. docs/semantics.md states every rule.
+#pragma once
+
+#include <cstdint>
+#include <vector>
+
+#include "problem/instance.hpp"
+#include "reference/ball.hpp"
+#include "reference/exp.hpp"
+#include "reference/log.hpp"
+#include "reference/score.hpp"
+#include "reference/visibility.hpp"
+#include "reference/weighted_sum.hpp"
+
+namespace attest::reference {
+
+enum class row_kind : std::uint8_t {
+  finite,  ///< some visible key has a finite score and none makes the row NaN
+  empty,   ///< no visible key, or every visible score −∞: O = 0, LSE = −∞, weights 0
+  nan,     ///< a NaN or +∞ score: O, LSE and weights are NaN
+};
+
+enum class value_kind : std::uint8_t {
+  finite,       ///< the exact value is inside the ball
+  nan,          ///< NaN
+  not_finite,   ///< an infinity or NaN; which one is unspecified
+  unspecified,  ///< no check may look at it
+};
+
+/// One output element: its kind, and an enclosure where it is finite.
+template <unsigned W>
+struct enclosed_value {
+  value_kind kind = value_kind::finite;
+  ball<W> value{};
+};
+
+/// A visible key with a finite score.
+template <unsigned W, class T>
+struct enclosed_key {
+  std::int64_t j = 0;
+  exact_score<T> score{};
+  ball<W> below_max{};  ///< s_j − m ≤ 0
+  ball<W> weight{};     ///< e^(s_j − m), not normalised
+};
+
+/// One query row. Keys are in index order.
+template <unsigned W, class T>
+struct enclosed_row {
+  std::int64_t b = 0, h = 0, i = 0;
+  row_kind kind = row_kind::empty;
+  exact_scale scale{};
+  std::vector<enclosed_key<W, T>> keys;    ///< visible, finite score
+  std::vector<std::int64_t> without_weight;  ///< visible, score −∞
+  ball<W> max_score{};                     ///< m
+  ball<W> normaliser{};                    ///< Z, in [1, number of keys]
+};
+
+/// Evaluates row (b, h, i) of `p` into `row`, whose memory is reused.
+/// Requires  p.softcap() == 0; indices inside p.size()
+/// Cost      per visible key: d exact products, one exp
+template <unsigned W, class T>
+constexpr void enclose_row(problem::instance<T> const& p, std::int64_t b, std::int64_t h, std::int64_t i,
+                           enclosed_row<W, T>& row) {
+  problem::sizes const& s = p.size();
+  row.b = b, row.h = h, row.i = i;
+  row.kind = row_kind::empty;
+  row.scale = exact_scale::of(p);
+  row.keys.clear();
+  row.without_weight.clear();
+  std::int64_t const hk = key_head(s, h);
+  T const* const q = p.q().row(b, h, i);
+  for (std::int64_t j = 0; j < s.m; ++j) {
+    if (!visible(p, b, h, i, j)) continue;
+    exact_score<T> score = exact_dot(q, p.k().row(b, hk, j), s.d);
+    score.bias = bias_at(p, b, h, i, j);
+    score.kind = class_of(score, row.scale.sign(), score.bias);
+    if (score.kind == number_class::not_a_number || score.kind == number_class::plus_infinity) {
+      row.kind = row_kind::nan;
+      return;
+    }
+    if (score.kind == number_class::minus_infinity) row.without_weight.push_back(j);
+    else row.keys.push_back({j, std::move(score), {}, {}});
+  }
+  if (row.keys.empty()) return;
+  row.kind = row_kind::finite;
+  exact_score<T> const* top = &row.keys.front().score;
+  for (auto const& key : row.keys)
+    if (order(row.scale, key.score, *top) > 0) top = &key.score;
+  ball<W> const scale = row.scale.template enclosure<W>();
+  row.max_score = difference(scale, *top, exact_score<T>{});
+  for (auto& key : row.keys) {
+    key.below_max = difference(scale, key.score, *top);
+    key.weight = exp(key.below_max);
+  }
+  row.normaliser = weighted_sum<W>(
+      static_cast<std::int64_t>(row.keys.size()),
+      [&](std::int64_t at) -> ball<W> const& { return row.keys[static_cast<std::size_t>(at)].weight; },
+      [](std::int64_t) { return element{number_class::finite, 1, 0}; });
+}
+
+/// O at column c.
+/// Requires  row was made from p by enclose_row; c < p.size().dv
+template <unsigned W, class T>
+constexpr enclosed_value<W> output(problem::instance<T> const& p, enclosed_row<W, T> const& row, std::int64_t c) noexcept {
+  if (row.kind == row_kind::nan) return {value_kind::nan, {}};
+  auto const& v = p.v();
+  std::int64_t const hk = key_head(p.size(), row.h);
+  auto const at = [&](std::int64_t j) { return value_of(v(row.b, hk, j, c)); };
+  value_kind kind = value_kind::finite;
+  for (auto const& key : row.keys) {
+    element const x = at(key.j);
+    if (x.kind == number_class::not_a_number) return {value_kind::nan, {}};
+    if (!x.is_finite()) kind = value_kind::not_finite;
+  }
+  for (std::int64_t const j : row.without_weight) {
+    element const x = at(j);
+    if (x.is_finite()) continue;
+    if (x.kind == number_class::not_a_number && row.kind == row_kind::finite) return {value_kind::nan, {}};
+    kind = value_kind::unspecified;
+  }
+  if (kind != value_kind::finite) return {kind, {}};
+  if (row.kind == row_kind::empty) return {};
+  ball<W> const sum = weighted_sum<W>(
+      static_cast<std::int64_t>(row.keys.size()),
+      [&](std::int64_t n) -> ball<W> const& { return row.keys[static_cast<std::size_t>(n)].weight; },
+      [&](std::int64_t n) { return at(row.keys[static_cast<std::size_t>(n)].j); });
+  return {value_kind::finite, sum / row.normaliser};
+}
+
+/// The weight π of the key at position `at` of row.keys. Requires row.kind finite.
+template <unsigned W, class T>
+constexpr ball<W> weight(enclosed_row<W, T> const& row, std::size_t at) noexcept {
+  return row.keys[at].weight / row.normaliser;
+}
+
+/// LSE = m + ln Z. Requires row.kind finite.
+template <unsigned W, class T>
+constexpr ball<W> log_sum_exp(enclosed_row<W, T> const& row) noexcept {
+  return row.max_score + log(row.normaliser);
+}
+
+/// Entropy of the weights in nats: −Σ π_j·ln π_j = ln Z − Σ π_j·(s_j − m). Requires row.kind finite.
+template <unsigned W, class T>
+constexpr ball<W> entropy(enclosed_row<W, T> const& row) noexcept {
+  ball<W> sum;
+  for (auto const& key : row.keys) sum = sum + key.weight * key.below_max;
+  return log(row.normaliser) - sum / row.normaliser;
+}
+
+}  // namespace attest::reference

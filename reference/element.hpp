@@ -1,0 +1,59 @@
+// The exact value of a stored element, read from its bits.
+#pragma once
+
+#include <bit>
+#include <cstdint>
+
+#include "problem/element_type.hpp"
+
+namespace attest::reference {
+
+enum class number_class : std::uint8_t { finite, plus_infinity, minus_infinity, not_a_number };
+
+/// A finite element is significand·2^exponent exactly.
+struct element {
+  number_class kind = number_class::finite;
+  std::int64_t significand = 0;
+  int exponent = 0;
+
+  constexpr bool is_finite() const noexcept { return kind == number_class::finite; }
+  constexpr bool is_infinite() const noexcept {
+    return kind == number_class::plus_infinity || kind == number_class::minus_infinity;
+  }
+};
+
+/// A binary interchange format: fraction bits, exponent bits, and the exponent of its smallest subnormal.
+template <class T>
+struct float_format;
+template <>
+struct float_format<float> { using bits = std::uint32_t; static constexpr int fraction = 23, exponent = 8; };
+template <>
+struct float_format<double> { using bits = std::uint64_t; static constexpr int fraction = 52, exponent = 11; };
+template <>
+struct float_format<problem::bf16> { using bits = std::uint16_t; static constexpr int fraction = 7, exponent = 8; };
+template <>
+struct float_format<problem::f16> { using bits = std::uint16_t; static constexpr int fraction = 10, exponent = 5; };
+
+/// Exponent of the smallest subnormal 2^e and of the first power of two above every finite value.
+template <class T>
+inline constexpr int smallest_exponent = 2 - (1 << (float_format<T>::exponent - 1)) - float_format<T>::fraction;
+template <class T>
+inline constexpr int largest_exponent = 1 << (float_format<T>::exponent - 1);
+
+template <problem::floating_element T>
+constexpr element value_of(T stored) noexcept {
+  using format = float_format<T>;
+  std::uint64_t const bits = std::bit_cast<typename format::bits>(stored);
+  std::uint64_t const fraction = bits & ((std::uint64_t{1} << format::fraction) - 1);
+  int const biased = static_cast<int>((bits >> format::fraction) & ((1u << format::exponent) - 1));
+  bool const negative = (bits >> (format::fraction + format::exponent)) & 1u;
+  if (biased == (1 << format::exponent) - 1)
+    return {fraction != 0 ? number_class::not_a_number
+            : negative    ? number_class::minus_infinity
+                          : number_class::plus_infinity};
+  auto const hidden = biased != 0 ? std::uint64_t{1} << format::fraction : std::uint64_t{0};
+  auto const size = static_cast<std::int64_t>(hidden | fraction);
+  return {number_class::finite, negative ? -size : size, smallest_exponent<T> + (biased > 0 ? biased - 1 : 0)};
+}
+
+}  // namespace attest::reference
