@@ -1,1 +1,35 @@
-# cmake --install; then find_package(attest) gives attest::reference and attest::fast.
+# cmake --install, and what find_package(attest) finds afterwards: attest::problem, attest::reference (headers),
+# attest::fast (static), attest::kernel (shared, behind the C interface). Headers include each other as "problem/x.hpp";
+# consumers write <attest/problem/x.hpp>. tests/install_test.cmake proves the whole of it.
+include(CMakePackageConfigHelpers)
+set(ATTEST_CMAKE_DIR ${CMAKE_INSTALL_LIBDIR}/cmake/attest)
+set(ATTEST_HEADERS_DIR ${CMAKE_INSTALL_INCLUDEDIR}/attest)
+
+foreach(part problem reference fast)
+  install(DIRECTORY ${PROJECT_SOURCE_DIR}/${part} DESTINATION ${ATTEST_HEADERS_DIR} FILES_MATCHING PATTERN "*.hpp"
+    PATTERN abi EXCLUDE)
+endforeach()
+install(FILES problem/abi/attest/kernel.h DESTINATION ${ATTEST_HEADERS_DIR})
+
+foreach(part problem reference fast kernel)
+  if(TARGET attest_${part})
+    install(TARGETS attest_${part} EXPORT attest-targets INCLUDES DESTINATION ${CMAKE_INSTALL_INCLUDEDIR})
+  endif()
+endforeach()
+if(TARGET attest)
+  install(TARGETS attest)
+endif()
+if(TARGET attest_runner)
+  install(TARGETS attest_runner DESTINATION ${CMAKE_INSTALL_LIBEXECDIR}/attest)
+endif()
+# What `attest audit` judges by default.
+install(FILES tests/data/minilm_attention.safetensors DESTINATION ${CMAKE_INSTALL_DATADIR}/attest)
+
+install(EXPORT attest-targets NAMESPACE attest:: DESTINATION ${ATTEST_CMAKE_DIR})
+configure_package_config_file(cmake/attest-config.cmake.in attest-config.cmake INSTALL_DESTINATION ${ATTEST_CMAKE_DIR})
+# Before 1.0 a minor version may change what its users see.
+write_basic_package_version_file(attest-config-version.cmake COMPATIBILITY SameMinorVersion)
+install(FILES ${CMAKE_CURRENT_BINARY_DIR}/attest-config.cmake ${CMAKE_CURRENT_BINARY_DIR}/attest-config-version.cmake
+  DESTINATION ${ATTEST_CMAKE_DIR})
+install(FILES LICENSE NOTICE README.md SOUNDNESS.md CHANGELOG.md DESTINATION ${CMAKE_INSTALL_DOCDIR} OPTIONAL)
+install(FILES docs/semantics.md docs/bound.md DESTINATION ${CMAKE_INSTALL_DOCDIR})

@@ -100,12 +100,16 @@ constexpr std::optional<error> sizes_fault(layout const& q, layout const& k, lay
     return fault(error_code::bad_shape, "q", "its " + std::to_string(heads(q)) + " heads cannot share the " +
                                                  std::to_string(heads(k)) + " heads of k evenly");
   found = {batch(q), heads(q), heads(k), axis(q, 2), axis(k, 2), axis(q, 1), axis(v, 1)};
-  std::int64_t pairs = 1;
-  for (std::int64_t const size : {found.b, found.hq, found.n, found.m}) {
-    auto const product = multiply_add(pairs, size > 0 ? size : 1, 0);
-    if (!product || *product > std::numeric_limits<std::int64_t>::max() / 8)
-      return fault(error_code::size_overflow, "q", "b·hq·n·m passes 2^63 bytes of weights");
-    pairs = *product;
+  // Outputs have sizes that no input has: weights [b, hq, n, m] and o [b, hq, n, dv].
+  struct output { std::string_view what; std::int64_t last; };
+  for (auto const& [what, last] : {output{"b·hq·n·m of the weights", found.m}, output{"b·hq·n·dv of the output", found.dv}}) {
+    std::int64_t elements = 1;
+    for (std::int64_t const size : {found.b, found.hq, found.n, last}) {
+      auto const product = multiply_add(elements, size > 0 ? size : 1, 0);
+      if (!product || *product > std::numeric_limits<std::int64_t>::max() / 8)
+        return fault(error_code::size_overflow, "q", std::string(what) + " passes 2^63 bytes");
+      elements = *product;
+    }
   }
   return std::nullopt;
 }

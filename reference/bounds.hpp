@@ -25,6 +25,7 @@ enum class judged_by : std::uint8_t {
 struct error_bound {
   double size = infinity;
   judged_by by = judged_by::nothing;
+  double warning = infinity;  ///< W_c(3), outputs only: errors above it are suspicious, though no theorem forbids them
 };
 
 /// γ_k(u) = k·u/(1 − k·u); infinity past the pole.
@@ -32,6 +33,9 @@ constexpr double gamma(double k, double u) noexcept {
   double const ku = k * u;
   return ku < 1 ? ku / (1 - ku) * (1 + 0x1p-50) : infinity;
 }
+
+/// (1 + a)(1 + b) − 1, without cancellation.
+constexpr double compounded(double a, double b) noexcept { return (a + b + a * b) * (1 + 0x1p-50); }
 
 /// Everything of section 3 that does not depend on V. Made once per row, then asked per column.
 class row_bound {
@@ -60,6 +64,7 @@ class row_bound {
  private:
   struct key {
     double E = 0, z = 0, P = 0, eta = 1, share = 1;
+    double t_squared = 0;  ///< section "Warning level"
     double R = 0;
     bool far = false, flushed = false, dominant = true;
   };
@@ -74,7 +79,7 @@ class row_bound {
   row_facts const* facts_ = nullptr;
   std::vector<key> keys_;
   std::vector<double> sorted_;
-  double n_ = 0, R_ = 0, D_lower_ = 0, n_far_ = 0, omega_w_ = 0, e_tau_ = 1, largest_E_ = 0;
+  double n_ = 0, R_ = 0, D_lower_ = 0, one_minus_D_ = 1, n_far_ = 0, omega_w_ = 0, e_tau_ = 1, largest_E_ = 0;
   double gamma_L_ = 0, gamma_F_ = 0, height_O_ = 0, merges_O_ = 0, sum_P_ = 0, e_above_ = 0;
   double log_upper_ = 0, log_lower_ = 0, log_hull_ = infinity, slack_ = 1, largest_max_ = 0;
   bool theorem_holds_ = false, judged_ = false;

@@ -57,7 +57,7 @@ constexpr error_bound row_bound::output(ball<W> const& o, Value&& value) const n
   double const u_p = model_.p_shared ? 0 : model_.u_p;
   double const u_pv = larger(f.u, model_.u_pv);
   double const extra = height_O_ + 1 + model_.k_pre + merges_O_;
-  auto const gamma_O = [&](double R) { return (1 + u_p) * (1 + gamma(extra + R, u_pv)) - 1; };
+  auto const gamma_O = [&](double R) { return compounded(u_p, gamma(extra + R, u_pv)); };
   double const common = gamma_O(R_) * (1 + 0x1p-40) * A_abs;
   double per_key = 0;
   for (std::size_t j = 0; j < keys_.size(); ++j) per_key += keys_[j].share * gamma_O(keys_[j].R) * size_upper(value(j));
@@ -73,7 +73,17 @@ constexpr error_bound row_bound::output(ball<W> const& o, Value&& value) const n
   double const omega_F = 2 * f.omega;
   double B = A + ((1 + gamma_F_) * (sums + omega_O) + (o_size + A) * (gamma_L_ + gamma_F_)) / (1 - gamma_L_) + omega_F;
   if (model_.u_out > 0) B = B * (1 + model_.u_out) + model_.u_out * o_size + model_.omega_out;
-  return {rounded_up(B * slack_), by_theorem ? judged_by::theorem : judged_by::dominance};
+
+  // The warning level, λ = 3; the roundings of the division and of normalised weights count like additions.
+  double spread = 0;
+  for (std::size_t j = 0; j < keys_.size(); ++j) {
+    double const y = facts_->keys[j].weight_upper * absolute(signed_value(j) - o_mid);
+    spread += keys_[j].t_squared * y * y;
+  }
+  double const roundings = height_O_ + R_ + model_.k_f + model_.k_pre;
+  double const warning = 3 * (root(spread) + f.u * root(roundings) * (o_size + A_abs) + model_.u_out * o_size +
+                              model_.u_p * A_abs) + omega_O + omega_F + model_.omega_out;
+  return {rounded_up(B * slack_), by_theorem ? judged_by::theorem : judged_by::dominance, warning};
 }
 
 constexpr error_bound row_bound::weight(std::size_t at) const noexcept {
@@ -88,8 +98,8 @@ constexpr error_bound row_bound::weight(std::size_t at) const noexcept {
     A = ((1 - facts_->keys[at].weight_lower) * my.P + pi * others) / D_lower_ + n_far_ * far_share;
     by_theorem = A <= 1;
     A = smaller(1, A);
-    double const T_pi = my.P;  // π_j·T_j
-    twice = ((pi + T_pi) * (1 + gamma_F_) / (D_lower_ * (1 - gamma_L_)) - facts_->keys[at].weight_lower) + far_share;
+    // π[(1+T)(1+Γ_F)/(D(1−Γ_L)) − 1] with the 1 taken inside, so that nothing cancels.
+    twice = (my.P * (1 + gamma_F_) + pi * (gamma_F_ + one_minus_D_ + gamma_L_)) / (D_lower_ * (1 - gamma_L_)) + far_share;
   }
   double const dominated = larger(pi, my.eta);
   if (dominated < A) A = dominated, by_theorem = false;
@@ -114,7 +124,7 @@ constexpr error_bound row_bound::log_sum_exp() const noexcept {
 constexpr double row_bound::hull_margin(double largest_value) const noexcept {
   if (!judged_) return infinity;
   double const u_pv = larger(model_.format.u, model_.u_pv), u_p = model_.p_shared ? 0 : model_.u_p;
-  double const gamma_O = (1 + u_p) * (1 + gamma(height_O_ + R_ + 1 + model_.k_pre + merges_O_, u_pv)) - 1;
+  double const gamma_O = compounded(u_p, gamma(height_O_ + R_ + 1 + model_.k_pre + merges_O_, u_pv));
   double const omega_O = 8 * (n_ + model_.splits) * model_.format.omega +
                          (model_.omega_p + (model_.k_pre > 0 ? model_.format.omega : 0)) * 2 * n_ * largest_value;
   double const margin = (gamma_O + gamma_L_ + gamma_F_) / (1 - gamma_L_) * largest_value * (1 + gamma_F_) + omega_O +

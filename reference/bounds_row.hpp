@@ -50,9 +50,7 @@ constexpr void row_bound::evaluate(problem::kernel_model const& model, row_facts
   double const u_qk = model.u_qk > 0 ? model.u_qk : u;
   double const product_error = gamma(static_cast<double>(model.k_qk_per_d) * d + model.k_qk_base, u_qk);
   double const folded_scale = model.fold_q ? larger(1, scale) : scale;
-  double one_plus_e_s = 1 + model.u_s;
-  for (int k = 0; k < model.k_add; ++k) one_plus_e_s *= 1 + u;
-  double const e_s = (one_plus_e_s - 1) * (1 + 0x1p-48);
+  double const e_s = model.k_add > 0 ? compounded(gamma(model.k_add, u), model.u_s) : model.u_s;
   keys_.assign(keys.size(), key{});
   bool in_range = true;
   double max_above = 0;       // M⁺ − m
@@ -63,7 +61,7 @@ constexpr void row_bound::evaluate(problem::kernel_model const& model, row_facts
     double E = product_error * (scale * k.product_size) + omega * (2 * d * folded_scale + 2);
     if (model.fold_q) E += omega * k.key_norm;
     if (model.flushes) E += omega * (scale * (facts.query_norm + k.key_norm) + 1);
-    E = one_plus_e_s * (E + model.g_b * k.bias_size) + e_s * k.score_size + model.omega_s;
+    E = (1 + e_s) * (E + model.g_b * k.bias_size) + e_s * k.score_size + model.omega_s;
     keys_[j].E = E * slack_;
     largest_E_ = larger(largest_E_, keys_[j].E);
     max_above = larger(max_above, rounded_up(k.x_upper + keys_[j].E));
@@ -88,8 +86,8 @@ constexpr void row_bound::evaluate(problem::kernel_model const& model, row_facts
   bool const by_lse = model.merge != split_merge::raw;
   double const ell = by_lse ? log_upper(n_) + 1 + model.tau : 0;
   double largest_z = 0, largest_Y = 0, log1p_sum = 0, near_upper = infinity;
-  bool all_small = true, any_lost = false;
-  n_far_ = D_lower_ = sum_P_ = 0;
+  bool all_small = true;
+  n_far_ = D_lower_ = one_minus_D_ = sum_P_ = 0;
   double dominance_top = -infinity;
   for (std::size_t j = 0; j < keys.size(); ++j) {
     key_facts const& k = keys[j];
@@ -101,6 +99,9 @@ constexpr void row_bound::evaluate(problem::kernel_model const& model, row_facts
     if (model.flushes || model.k_x > 1) z += (R_ + 1) * model.k_x * omega;
     if (by_lse) z += 2 * u * (1 + 2 * u) * (Y + ell) + model.eps_log * ell + eps_hat;
     my.z = z *= slack_;
+    double const k_qk = static_cast<double>(model.k_qk_per_d) * d + model.k_qk_base, S_j = scale * k.product_size;
+    my.t_squared = u_qk * u_qk * k_qk * S_j * S_j + u * u * k.x_lower * k.x_lower + model.eps * model.eps +
+                   model.k_add * u * u * k.score_size * k.score_size + model.g_b * model.g_b * k.bias_size * k.bias_size;
     double const X_hat = X * (1 + gamma_x) + reference_error;
     my.far = X_hat > far_limit;
     // Amendment 7: an additive mask of finfo.min size may overflow to −∞.
@@ -119,16 +120,20 @@ constexpr void row_bound::evaluate(problem::kernel_model const& model, row_facts
       my.P = reached > 700 ? 1 : smaller(1, exp_upper(reached) / facts.normaliser_lower);
     }
     sum_P_ += my.P;
-    any_lost = any_lost || my.far || my.flushed;
+    bool const near = !my.far && !my.flushed && z < 1;
+    one_minus_D_ += near ? k.weight_upper * smaller(1, T) : k.weight_upper;
     if (!my.far && !my.flushed) {
-      if (z < 1) D_lower_ += k.weight_lower / (1 + T);
+      if (near) D_lower_ += k.weight_lower / (1 + T);
       if (k.weight_lower > 0) near_upper = smaller(near_upper, log_upper(1 / k.weight_lower) + z);
     }
     dominance_top = larger(dominance_top, rounded_down(k.x_lower - my.E - reference_error) * (1 + 0x1p-50));
   }
   D_lower_ *= 2 - slack_;
-  log_upper_ = all_small ? log_upper(1 + log1p_sum * slack_) : largest_z;
-  log_lower_ = D_lower_ > 0 ? larger(0, log_upper(1 / D_lower_)) : infinity;
+  one_minus_D_ *= slack_;
+  log_upper_ = all_small ? log1p_sum * slack_ : largest_z;  // ln(1 + x) ≤ x
+  log_lower_ = one_minus_D_ < 0.5 ? one_minus_D_ / (1 - one_minus_D_) * (1 + 0x1p-50)  // −ln(1 − x) ≤ x/(1 − x)
+               : D_lower_ > 0     ? larger(0, log_upper(1 / D_lower_))
+                                  : infinity;
   log_lower_ = smaller(log_lower_, near_upper);
   // Where neither says anything: M̂ is a computed score (within τ below the largest), 1 ≤ ΣW ≤ n·e^τ and 1 ≤ Z ≤ n.
   log_hull_ = by_lse ? infinity : larger(max_above, -max_below) + 2 * model.tau + larger(0, log_upper(n_));
@@ -165,7 +170,7 @@ constexpr void row_bound::evaluate(problem::kernel_model const& model, row_facts
   bool const unnormalised = model.merge == split_merge::lse_normalised;
   if (unnormalised) {  // FlashAttention-2 combine: the same split weights are never divided by their sum
     double const extra = model.eps + 104 * u + 2 * u * (largest_Y + ell) + model.eps_log * log_upper(S);
-    gamma_L_ = larger(0, (1 + gamma_L_) * exp_upper(extra) - 1);
+    gamma_L_ = compounded(gamma_L_, extra / (1 - extra));  // e^x − 1 ≤ x/(1 − x)
   }
   gamma_F_ = unnormalised ? 0 : gamma(model.k_f, u);
 

@@ -94,6 +94,14 @@ constexpr double upper(ball<W> const& a) noexcept {
 template <unsigned W>
 constexpr double lower(ball<W> const& a) noexcept { return -upper(-a); }
 
+/// √x within 2⁻⁵⁰ relative, by Newton's iteration (std::sqrt is not constexpr). Not directed: for warnings only.
+constexpr double root(double x) noexcept {
+  if (!(x > 0 && x < infinity)) return x > 0 ? x : 0;
+  double r = power_of_two((std::bit_cast<std::int64_t>(x) >> 52) / 2 - 511);
+  for (int n = 0; n < 7; ++n) r = (r + x / r) / 2;
+  return r;
+}
+
 /// e^x ≤ result ≤ e^x·(1 + 2⁻⁴⁰) + 2⁻¹⁰⁷⁴ for x ≤ 709; infinity above.
 /// Why  x = k·ln 2 + r with |r| ≤ 0.36 (k·ln 2 in two parts, error below 2⁻⁴⁴ in r for |x| ≤ 746), Taylor to degree 13:
 ///      remainder below 0.36^14/14! < 2⁻⁵⁶; sums of 14 terms lose less than 2⁻⁴⁸; 2⁻⁴² covers all three

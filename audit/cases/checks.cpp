@@ -1,0 +1,58 @@
+// The list of checks: what each one proves, and what it cannot.
+#include <algorithm>
+
+#include "audit/cases/draw.hpp"
+
+namespace attest::audit {
+
+std::vector<check> const& checks() {
+  static std::vector<check> const all{
+      {"worked-examples", "accuracy", "the documents' worked examples come out right", "anything about other inputs"},
+      {"real-data", "accuracy", "two layers of a sentence encoder, with key padding, come out right",
+       "other models, longer sequences"},
+      {"accuracy", "accuracy", "Gaussian problems of many sizes stay inside the bound",
+       "small errors at large n: a worst-case bound is loose there"},
+      {"sharp", "cheap-exp", "two to eight keys at chosen score gaps: exp is as good as claimed, weights down to 2^-149",
+       "errors that need many keys"},
+      {"large-scores", "large-scores", "scores to 1e30, equal, rising, falling or dominated, give stable answers",
+       "scores that overflow the element type"},
+      {"value-range", "low-precision", "values with a large offset, near overflow or subnormal keep their precision",
+       "values above 2^126/n, which are not judged"},
+      {"scale", "accuracy", "the default, explicit, negative and zero scale mean what they say", "scales of no effect"},
+      {"bias", "sentinel", "biases, also -inf and finfo.min as additive masks, are added after the scale",
+       "biases of other types than the inputs"},
+      {"masks", "mask-polarity", "true attends, masks broadcast over batch, head and query", "masks of other types"},
+      {"empty-rows", "empty-row", "a row without a visible key answers 0, its LSE -inf", "-"},
+      {"empty-blocks", "empty-block", "masked stretches at the start, in the middle or at the end of live rows are harmless",
+       "stretches longer than 300 keys"},
+      {"bands", "causal-alignment", "causal and banded visibility with n != m, every diagonal", "diagonals beyond the cases"},
+      {"windows", "window-edge", "the first and last key of a window are inside", "-"},
+      {"heads", "head-mapping", "query head h reads key-value head h/(hq/hk)", "-"},
+      {"poison", "masked-read", "NaN, infinities and huge numbers at masked keys leave every output bit alone",
+       "reads that do not change the answer"},
+      {"visible-nan", "nan-swallowed", "a NaN or infinity that is visible reaches the outputs it must reach",
+       "which NaN it is"},
+      {"tails", "memory", "every number of keys from 1 to 40, odd d and dv", "vectors wider than 20 elements"},
+      {"strides", "memory", "padded rows, overlapping and broadcast inputs, minimal alignment", "negative strides (forbidden)"},
+      {"stale", "empty-row", "an earlier answer does not show through an empty or shorter problem", "-"},
+      {"determinism", "nondeterminism", "the same call twice gives the same bits", "other machines, other thread counts"},
+  };
+  return all;
+}
+
+check const* find_check(std::string_view name) {
+  auto const at = std::ranges::find(checks(), name, &check::name);
+  return at == checks().end() ? nullptr : &*at;
+}
+
+std::vector<audit_case> generated_cases(case_options const& options) {
+  case_list list(options);
+  add_worked_examples(list);
+  add_numbers(list);
+  add_visibility(list);
+  add_infinities(list);
+  add_shapes(list);
+  return list.take();
+}
+
+}  // namespace attest::audit

@@ -1,0 +1,98 @@
+// NaN and infinities: at masked keys they must not matter, at visible keys they must.
+#include <limits>
+#include <string>
+
+#include <fmt/format.h>
+
+#include "audit/cases/draw.hpp"
+
+namespace attest::audit {
+namespace {
+
+constexpr double infinity = std::numeric_limits<double>::infinity();
+double const quiet = std::numeric_limits<double>::quiet_NaN();
+
+/// Every key that no query of its head group sees gets `payload` in K and V; every invisible (query, key) in the bias.
+stored_problem poisoned(stored_problem asked, double payload, auto&& hidden) {
+  auto const& k = asked.k.where.shape;
+  for (stored_tensor* t : {&asked.k, &asked.v})
+    fill(*t, [&, t](auto b, auto h, auto j, auto c) {
+      if (hidden(j)) return payload;
+      auto const at = offset_of(*t, b, h, j, c);
+      return t->type == problem::element_type::f64 ? t->as<double>()[at] : static_cast<double>(t->as<float>()[at]);
+    });
+  if (asked.bias)
+    for (std::int64_t j = 0; j < k[2]; ++j)
+      if (hidden(j)) store(*asked.bias, offset_of(*asked.bias, 0, 0, 0, j), payload);
+  return asked;
+}
+
+void add_poison(case_list& to) {
+  if (to.type() != problem::element_type::f32 && to.type() != problem::element_type::f64) return;
+  problem::sizes const s{1, 2, 1, 6, 37, 8, 5};
+  struct payload { char const* name; double value; };
+  for (auto const& [name, value] : {payload{"nan", quiet}, payload{"inf", infinity}, payload{"minus-inf", -infinity},
+                                    payload{"huge", to.limits().largest}}) {
+    auto const add = [&](std::string const& where, stored_problem const& clean, auto&& hidden) {
+      audit_case& made = to.add("poison", fmt::format("{}-{}", where, name), clean);
+      made.twin = poisoned(clean, value, hidden);
+      made.twin_says = fmt::format("K, V and bias at masked keys hold {} instead of ordinary numbers", value);
+    };
+    auto random = to.random("poison", name);
+    stored_problem masked = gaussian(s, to.type(), random);
+    auto const odd = [](std::int64_t j) { return j % 3 == 1 || j > 30; };
+    add_mask(masked, 1, 1, s.n, s.m, [&](auto, auto, auto, auto j) { return !odd(j); });
+    add_bias(masked, 1, 1, 1, s.m, [&](auto...) { return random.normal(); });
+    add("mask", masked, odd);
+    stored_problem padded = gaussian(s, to.type(), random);
+    auto const tail = [](std::int64_t j) { return j >= 20; };
+    add_mask(padded, 1, 1, 1, s.m, [&](auto, auto, auto, auto j) { return !tail(j); });
+    add("padding", padded, tail);
+    stored_problem banded = gaussian(s, to.type(), random);
+    banded.where = {10, 8, 2};  // queries 0 … 5 see keys 2 … 17
+    add("band", banded, [](std::int64_t j) { return j < 2 || j > 17; });
+  }
+  // A value that one query sees and its neighbour does not: 0·NaN is NaN in a matrix product.
+  auto random = to.random("poison", "causal-neighbour");
+  stored_problem causal = gaussian({1, 1, 1, 24, 24, 8, 4}, to.type(), random);
+  causal.where = {0, -1, 0};
+  fill(causal.v, [&](auto, auto, auto j, auto c) { return j == 11 && c == 2 ? quiet : random.normal(); });
+  to.add("poison", "causal-neighbour", std::move(causal));
+}
+
+void add_visible(case_list& to) {
+  problem::sizes const s{1, 2, 2, 5, 40, 6, 4};
+  auto const with = [&](char const* name, auto&& change) {
+    auto random = to.random("visible-nan", name);
+    stored_problem asked = gaussian(s, to.type(), random);
+    change(asked);
+    to.add("visible-nan", name, std::move(asked));
+  };
+  auto const at = [](stored_tensor& t, std::int64_t i, std::int64_t j, double x) { store(t, offset_of(t, 0, 1, i, j), x); };
+  with("nan-in-q", [&](stored_problem& p) { at(p.q, 2, 3, quiet); });
+  for (std::int64_t const j : {0, 17, 39})
+    with(fmt::format("nan-in-k-{}", j).c_str(), [&](stored_problem& p) { at(p.k, j, 1, quiet); });
+  with("nan-in-v", [&](stored_problem& p) { at(p.v, 17, 1, quiet); });
+  with("inf-in-v", [&](stored_problem& p) { at(p.v, 5, 1, infinity); });
+  with("inf-in-q", [&](stored_problem& p) { at(p.q, 1, 0, infinity); });
+  with("inf-in-k", [&](stored_problem& p) { at(p.k, 9, 0, -infinity); });
+  with("nan-in-bias", [&](stored_problem& p) {
+    add_bias(p, 1, 1, s.n, s.m, [](auto, auto, auto i, auto j) { return i == 3 && j == 20 ? quiet : 0.5; }); });
+  with("plus-inf-in-bias", [&](stored_problem& p) {
+    add_bias(p, 1, 1, s.n, s.m, [](auto, auto, auto i, auto j) { return i == 3 && j == 20 ? infinity : 0.5; }); });
+  with("nan-beside-minus-inf-bias", [&](stored_problem& p) {
+    add_bias(p, 1, 1, 1, s.m, [](auto, auto, auto, auto j) { return j == 9 ? -infinity : 0.0; });
+    at(p.k, 9, 2, quiet); });
+  with("nan-in-q-of-an-empty-row", [&](stored_problem& p) {
+    add_mask(p, 1, 1, s.n, s.m, [](auto, auto, auto i, auto) { return i != 2; });
+    at(p.q, 2, 3, quiet); });
+}
+
+}  // namespace
+
+void add_infinities(case_list& to) {
+  add_poison(to);
+  add_visible(to);
+}
+
+}  // namespace attest::audit

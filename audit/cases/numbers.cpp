@@ -1,0 +1,139 @@
+// Accuracy: sizes, score gaps, large scores, value ranges, scales.
+#include <array>
+#include <cmath>
+#include <string>
+
+#include <fmt/format.h>
+
+#include "audit/cases/draw.hpp"
+
+namespace attest::audit {
+namespace {
+
+void add_accuracy(case_list& to) {
+  struct shape { problem::sizes s; bool in_quick; };
+  for (auto const& [s, in_quick] : {shape{{1, 1, 1, 5, 7, 16, 16}, true}, shape{{2, 2, 2, 16, 24, 16, 8}, true},
+                                    shape{{1, 2, 2, 33, 65, 64, 64}, true}, shape{{1, 1, 1, 3, 300, 128, 64}, false},
+                                    shape{{1, 1, 1, 128, 96, 32, 48}, false}, shape{{1, 2, 2, 64, 257, 64, 64}, false},
+                                    shape{{1, 1, 1, 1, 1000, 64, 64}, false}}) {
+    if (to.options().quick && !in_quick) continue;
+    for (double const spread : {0.25, 1.0, 4.0}) {
+      std::string const name = fmt::format("{}x{}x{}x{}-d{}-dv{}-spread{}", s.b, s.hq, s.n, s.m, s.d, s.dv, spread);
+      auto random = to.random("accuracy", name);
+      to.add("accuracy", name, gaussian(s, to.type(), random, spread)).mandatory = true;
+    }
+  }
+}
+
+/// q = 1, k = (0, −gap, …): the weights are e^(−gap) and so on, and O shows each one's error at full size.
+void add_sharp(case_list& to) {
+  double const ln2 = 0.6931471805599453;
+  for (double const gap : {0.0, 1e-6, 0.0625, 0.5, ln2, 1.0, 2.5, 5.0, 9.7, 16.0, 24 * ln2, 17.5, 40.0, 86.9, 87.2, 88.0,
+                           103.0, 104.0, 149 * ln2, 150 * ln2, 200.0, 500.0, 707.0, 745.0}) {
+    for (std::int64_t const keys : {2, 3, 8}) {
+      std::string const name = fmt::format("gap{:.6g}-keys{}", gap, keys);
+      auto random = to.random("sharp", name);
+      // Columns: one far key with value 1; values that differ in the last bit; opposite signs; random.
+      stored_problem asked = blank({1, 1, 1, 1, keys, 1, 4}, to.type());
+      asked.scale = 1;
+      store(asked.q, 0, 1);
+      fill(asked.k, [&](auto, auto, auto j, auto) { return j == 0 ? 0.0 : -gap * (1 + 0.25 * static_cast<double>(j - 1)); });
+      double const epsilon = to.limits().epsilon;
+      fill(asked.v, [&](auto, auto, auto j, auto c) {
+        return c == 0 ? (j == 0 ? 0.0 : 1.0) : c == 1 ? (j == 0 ? 1.0 : 1 + epsilon) : c == 2 ? (j % 2 ? -1.0 : 1.0)
+                                                                                       : random.normal();
+      });
+      to.add("sharp", name, std::move(asked));
+    }
+  }
+  // docs/bound.md, section 6: inputs that reach the bound.
+  stored_problem worst = blank({1, 1, 1, 1, 2000, 1, 1}, to.type());
+  worst.scale = 1;
+  store(worst.q, 0, 1);
+  fill(worst.k, [](auto, auto, auto j, auto) { return j == 0 ? 0.0 : -0x1.0a2b22p+4; });
+  fill(worst.v, [](auto, auto, auto j, auto) { return j == 0 ? 1.0 : 0x1.ffffap-1; });
+  to.add("sharp", "stagnating-sum", std::move(worst));
+}
+
+void add_large_scores(case_list& to) {
+  for (double const size : {1e2, 1e4, 1e8, 1e15, 1e30}) {
+    if (size > to.limits().largest / 16) continue;
+    for (std::string_view const pattern : {"equal", "rising", "falling", "one-dominant", "random", "negative"}) {
+      std::string const name = fmt::format("{}-{:g}", pattern, size);
+      auto random = to.random("large-scores", name);
+      std::int64_t const m = to.options().quick ? 9 : 70;
+      stored_problem asked = blank({1, 1, 1, 2, m, 2, 3}, to.type());
+      asked.scale = 1;
+      double const root = std::sqrt(size);
+      fill(asked.q, [&](auto...) { return root; });
+      fill(asked.k, [&](auto, auto, auto j, auto) {
+        double const at = static_cast<double>(j) / static_cast<double>(m);
+        double const r = pattern == "equal"          ? 1
+                         : pattern == "rising"       ? at
+                         : pattern == "falling"      ? -at
+                         : pattern == "one-dominant" ? (j == m / 2 ? 1.0 : 0.5)
+                         : pattern == "negative"     ? -1 - at
+                                                     : 2 * random.uniform() - 1;
+        return root * r / 2;
+      });
+      fill(asked.v, [&](auto...) { return random.normal(); });
+      to.add("large-scores", name, std::move(asked));
+    }
+  }
+  // q·k cancels: the two halves of the dot product are opposite and huge.
+  for (double const size : {1e3, 1e6}) {
+    if (size * size > to.limits().largest / 16) continue;
+    auto random = to.random("large-scores", fmt::format("cancel-{:g}", size));
+    stored_problem asked = gaussian({1, 1, 1, 4, 16, 8, 4}, to.type(), random);
+    fill(asked.q, [&](auto, auto, auto, auto t) { return t < 2 ? size : random.normal(); });
+    fill(asked.k, [&](auto, auto, auto, auto t) { return t == 0 ? size : t == 1 ? -size : random.normal(); });
+    to.add("large-scores", fmt::format("cancel-{:g}", size), std::move(asked));
+  }
+}
+
+void add_value_range(case_list& to) {
+  auto const limits = to.limits();
+  problem::sizes const s{1, 1, 1, 4, 33, 8, 4};
+  auto const with_values = [&](char const* name, auto&& value) {
+    auto random = to.random("value-range", name);
+    stored_problem asked = gaussian(s, to.type(), random);
+    fill(asked.v, [&](auto, auto, auto j, auto c) { return value(random, j, c); });
+    to.add("value-range", name, std::move(asked));
+  };
+  with_values("offset", [&](draw& r, auto, auto) { return 1 / limits.epsilon / 64 + r.normal(); });
+  with_values("alternating", [&](draw&, auto j, auto) { return j % 2 ? -1e3 : 1e3; });
+  with_values("constant", [](draw&, auto, auto c) { return 0.1 * static_cast<double>(c + 1); });
+  with_values("one-hot", [](draw&, auto j, auto c) { return j == 7 * c ? 1.0 : 0.0; });
+  with_values("near-overflow", [&](draw& r, auto, auto) {
+    return limits.largest / 8 / static_cast<double>(s.m) * (2 * r.uniform() - 1); });
+  with_values("subnormal", [&](draw& r, auto, auto) { return limits.smallest * std::floor(r.uniform() * 100); });
+  auto random = to.random("value-range", "all-subnormal");
+  stored_problem tiny = gaussian(s, to.type(), random);
+  for (stored_tensor* t : {&tiny.q, &tiny.k, &tiny.v})
+    fill(*t, [&](auto...) { return limits.smallest * std::floor(200 * random.uniform() - 100); });
+  to.add("value-range", "all-subnormal", std::move(tiny));
+}
+
+void add_scales(case_list& to) {
+  struct named { char const* name; std::optional<double> scale; };
+  for (auto const& [name, scale] :
+       {named{"default", {}}, named{"zero", 0.0}, named{"negative", -0.5}, named{"one", 1.0}, named{"tiny", 0x1p-20},
+        named{"large", 16.0}, named{"not-a-power", 0.375}}) {
+    auto random = to.random("scale", name);
+    stored_problem asked = gaussian({1, 2, 2, 5, 19, 6, 5}, to.type(), random);
+    asked.scale = scale;
+    to.add("scale", name, std::move(asked));
+  }
+}
+
+}  // namespace
+
+void add_numbers(case_list& to) {
+  add_accuracy(to);
+  add_sharp(to);
+  add_large_scores(to);
+  add_value_range(to);
+  add_scales(to);
+}
+
+}  // namespace attest::audit

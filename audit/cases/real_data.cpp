@@ -1,0 +1,22 @@
+// Q, K, V of two layers of a sentence encoder, and what PyTorch answered (NOTICE says where they come from).
+#include "audit/cases/case.hpp"
+#include "audit/locate.hpp"
+
+namespace attest::audit {
+
+problem::result<std::vector<audit_case>> real_data_cases() {
+  auto const path = locate_real_data();
+  if (!path) return path.why();
+  auto const file = read_safetensors(path.value());
+  if (!file) return file.why();
+  auto recorded = recorded_problems(file.value());
+  if (!recorded) return recorded.why();
+  std::vector<audit_case> made;
+  for (recorded_problem& each : recorded.value().problems)
+    made.push_back({.check = "real-data", .name = "minilm-" + each.prefix, .asked = std::move(each.asked), .twin = {},
+                    .twin_says = {}, .recorded = std::move(each.answered), .recorded_by = "PyTorch 2.15 (recorded)",
+                    .mandatory = false});
+  return made;
+}
+
+}  // namespace attest::audit

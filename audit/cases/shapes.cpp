@@ -1,0 +1,96 @@
+// Sizes and layouts: tails, strides, stale answers, repeats.
+#include <string>
+
+#include <fmt/format.h>
+
+#include "audit/cases/draw.hpp"
+
+namespace attest::audit {
+namespace {
+
+/// The same values in rows that lie `gap` elements further apart, NaN between them.
+stored_tensor padded(stored_tensor const& from, std::int64_t gap) {
+  stored_tensor made{from.type, from.where, {}};
+  auto& s = made.where;
+  s.stride = {0, 0, s.shape[3] + gap, 1};
+  s.stride[1] = s.stride[2] * s.shape[2] + gap;
+  s.stride[0] = s.stride[1] * s.shape[1] + 2 * gap;
+  std::size_t const bytes = problem::size_of(from.type);
+  made.bytes.resize(made.spanned_elements() * bytes, std::byte{0xff});  // 0xff… is a NaN in every floating type
+  for (std::int64_t b = 0; b < s.shape[0]; ++b)
+    for (std::int64_t h = 0; h < s.shape[1]; ++h)
+      for (std::int64_t i = 0; i < s.shape[2]; ++i)
+        for (std::int64_t j = 0; j < s.shape[3]; ++j)
+          std::memcpy(made.bytes.data() + offset_of(made, b, h, i, j) * bytes,
+                      from.bytes.data() + offset_of(from, b, h, i, j) * bytes, bytes);
+  return made;
+}
+
+void add_tails(case_list& to) {
+  auto const plain = [&](std::string const& name, problem::sizes const& s) -> audit_case& {
+    auto random = to.random("tails", name);
+    return to.add("tails", name, gaussian(s, to.type(), random));
+  };
+  for (std::int64_t m = 1; m <= 40; m += to.options().quick ? 5 : 1)
+    plain(fmt::format("keys{}", m), {1, 1, 1, 2, m, 5, 3}).mandatory = m == 7;
+  for (std::int64_t const size : {1, 2, 3, 5, 7, 15, 17, 31, 33, 65}) {
+    plain(fmt::format("d{}", size), {1, 1, 1, 3, 9, size, 4});
+    plain(fmt::format("dv{}", size), {1, 1, 1, 3, 9, 4, size});
+    plain(fmt::format("queries{}", size), {1, 1, 1, size, 5, 4, 4});
+  }
+  for (std::int64_t const m : {63, 64, 65, 127, 128, 129, 255, 256, 257})
+    plain(fmt::format("around-block-{}", m), {1, 1, 1, 2, m, 8, 4});
+  plain("no-queries", {1, 2, 2, 0, 5, 4, 4});
+  plain("no-value-columns", {1, 1, 1, 3, 5, 4, 0});
+  plain("no-head-dimension", {1, 1, 1, 3, 5, 0, 4});
+}
+
+void add_strides(case_list& to) {
+  problem::sizes const s{2, 2, 2, 5, 11, 6, 7};
+  for (std::int64_t const gap : {1, 3, 16}) {
+    std::string const name = fmt::format("gap{}", gap);
+    auto random = to.random("strides", name);
+    stored_problem asked = gaussian(s, to.type(), random);
+    add_mask(asked, s.b, s.hq, s.n, s.m, [&](auto...) { return random.below(4) != 0; });
+    add_bias(asked, s.b, s.hq, s.n, s.m, [&](auto...) { return random.normal(); });
+    for (stored_tensor* t : {&asked.q, &asked.k, &asked.v, &*asked.bias, &*asked.mask}) *t = padded(*t, gap);
+    to.add("strides", name, std::move(asked));
+  }
+  // [b, n, h, d] in memory, as most models have it.
+  auto random = to.random("strides", "heads-inside");
+  stored_problem asked = gaussian(s, to.type(), random);
+  for (stored_tensor* t : {&asked.q, &asked.k, &asked.v}) {
+    auto& where = t->where;
+    where.stride = {where.shape[1] * where.shape[2] * where.shape[3], where.shape[3], where.shape[1] * where.shape[3], 1};
+  }
+  to.add("strides", "heads-inside", std::move(asked));
+}
+
+void add_repeats(case_list& to) {
+  auto random = to.random("stale", "sequence");
+  problem::sizes const s{1, 2, 2, 6, 30, 8, 8};
+  to.add("stale", "1-full", gaussian(s, to.type(), random));
+  stored_problem empty_rows = gaussian(s, to.type(), random);
+  add_mask(empty_rows, 1, 1, s.n, s.m, [](auto, auto, auto i, auto) { return i % 2 == 0; });
+  to.add("stale", "2-empty-rows-after-full", std::move(empty_rows));
+  to.add("stale", "3-no-keys-after-full", gaussian({1, 2, 2, 6, 0, 8, 8}, to.type(), random));
+  to.add("stale", "4-shorter-after-longer", gaussian({1, 2, 2, 6, 3, 8, 8}, to.type(), random));
+
+  for (std::int64_t const m : {9, 130, 600}) {
+    std::string const name = fmt::format("keys{}", m);
+    auto another = to.random("determinism", name);
+    audit_case& made = to.add("determinism", name, gaussian({2, 2, 2, 7, m, 16, 16}, to.type(), another));
+    made.twin = made.asked;
+    made.twin_says = "the same call again";
+  }
+}
+
+}  // namespace
+
+void add_shapes(case_list& to) {
+  add_tails(to);
+  add_strides(to);
+  add_repeats(to);
+}
+
+}  // namespace attest::audit

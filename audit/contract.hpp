@@ -1,0 +1,36 @@
+// What a kernel claims: the arithmetic that its errors are judged by.
+#pragma once
+
+#include <optional>
+#include <string>
+#include <string_view>
+#include <vector>
+
+#include "problem/instance.hpp"
+#include "problem/kernel_model.hpp"
+
+namespace attest::audit {
+
+/// A named claim. For a given problem it is a kernel model (docs/bound.md).
+struct contract {
+  std::string name;
+  std::string sentence;  ///< what it allows, for `attest list contracts`
+  problem::element_type type = problem::element_type::f32;  ///< of q, k, v, o in generated cases
+
+  /// The model for one problem. `builtin` contracts are sharper: they follow the problem's sizes and options.
+  problem::kernel_model model_for(problem::any_instance const& asked) const;
+
+  problem::kernel_model fixed{};
+  bool builtin = false;  ///< the model is fast::model, not `fixed`
+};
+
+/// f32 f32-any f32-blocked f64 f64-blocked bf16 f16 bf16-ieee f16-ieee, in this order.
+std::vector<contract> const& contracts();
+
+/// The preset of that name, or nullptr.
+contract const* find_contract(std::string_view name);
+
+/// The preset that judges a recorded problem where none is named: the one called like its element type.
+contract const& default_contract(problem::element_type type);
+
+}  // namespace attest::audit

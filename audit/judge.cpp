@@ -1,0 +1,89 @@
+#include "audit/judge.hpp"
+
+#include <tbb/blocked_range.h>
+#include <tbb/enumerable_thread_specific.h>
+#include <tbb/parallel_for.h>
+
+#include <algorithm>
+
+#include "audit/row_judge.hpp"
+
+namespace attest::audit {
+namespace {
+
+/// Worst first; equal errors by output and index, so that the order does not depend on threads.
+bool worse(violation const& a, violation const& b) {
+  if (a.error_in_bounds != b.error_in_bounds) return a.error_in_bounds > b.error_in_bounds;
+  return std::tie(a.output, a.index) < std::tie(b.output, b.index);
+}
+
+template <class T>
+problem::view<T const> view_of(std::optional<stored_tensor> const& stored, bool lse) {
+  if (!stored) return {};
+  problem::tensor<T const> made{stored->as<T>(), stored->where};
+  if (lse) {  // [b, h, n] as [b, h, n, 1]
+    auto const last = static_cast<std::size_t>(made.where.rank++);
+    made.where.shape[last] = made.where.stride[last] = 1;
+  }
+  return problem::lifted(made);
+}
+
+template <class T>
+judgement judge_typed(problem::instance<T> const& asked, recorded_answer const& answer,
+                      problem::kernel_model const& model) {
+  answer_views<T> const views{view_of<T>(answer.o, false), view_of<problem::lse_element<T>>(answer.lse, true),
+                              view_of<T>(answer.weights, false)};
+  struct worker {
+    row_judge<T> rows;
+    judgement sum;
+  };
+  tbb::enumerable_thread_specific<worker> workers([&] { return worker{row_judge<T>(asked, views, model), {}}; });
+  problem::sizes const& s = asked.size();
+  tbb::parallel_for(tbb::blocked_range<std::int64_t>(0, s.b * s.hq * s.n), [&](auto const& range) {
+    worker& mine = workers.local();
+    for (std::int64_t at = range.begin(); at != range.end(); ++at)
+      mine.rows.judge(at / s.n / s.hq, at / s.n % s.hq, at % s.n, mine.sum);
+  });
+  judgement total;
+  for (worker& each : workers) total.merge(std::move(each.sum));
+  return total;
+}
+
+}  // namespace
+
+void judgement::add(violation&& found) {
+  auto const at = std::ranges::upper_bound(violations, found, worse);
+  if (at == violations.end() && violations.size() >= kept) return;
+  violations.insert(at, std::move(found));
+  if (violations.size() > kept) violations.pop_back();
+}
+
+void judgement::merge(judgement&& other) {
+  by_theorem += other.by_theorem;
+  by_dominance += other.by_dominance;
+  by_rule += other.by_rule;
+  not_judged += other.not_judged;
+  suspicious += other.suspicious;
+  undecided += other.undecided;
+  failed += other.failed;
+  max_error_in_bounds = std::max(max_error_in_bounds, other.max_error_in_bounds);
+  max_ulp = std::max(max_ulp, other.max_ulp);
+  for (violation& each : other.violations) add(std::move(each));
+}
+
+judgement judge(problem::any_instance const& asked, recorded_answer const& answer, contract const& claim) {
+  problem::kernel_model const model = claim.model_for(asked);
+  return std::visit([&](auto const& p) { return judge_typed(p, answer, model); }, asked);
+}
+
+std::optional<problem::error> cannot_judge(problem::any_instance const& asked) {
+  return std::visit(
+      [](auto const& p) -> std::optional<problem::error> {
+        if (p.softcap() == 0) return std::nullopt;
+        return problem::error{problem::error_code::unsupported, "softcap",
+                              "the reference does not enclose softcap yet, so a problem with softcap cannot be judged"};
+      },
+      asked);
+}
+
+}  // namespace attest::audit

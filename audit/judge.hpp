@@ -1,0 +1,51 @@
+// One answer against the truth: every element, under the contract's bound.
+#pragma once
+
+#include <array>
+#include <cstdint>
+#include <string>
+#include <vector>
+
+#include "audit/contract.hpp"
+#include "audit/recorded.hpp"
+#include "problem/erased.hpp"
+
+namespace attest::audit {
+
+/// An element that is certainly wrong.
+struct violation {
+  std::string output;                       ///< "o", "lse" or "weights"
+  std::array<std::int64_t, 4> index{};      ///< [b, h, i, c or j]; the last is 0 for lse
+  double got = 0, truth_lower = 0, truth_upper = 0, bound = 0;
+  double error_in_bounds = 0;               ///< |got − truth|/bound; infinity where no bound applies
+  std::string bug_class;                    ///< a token of docs/known_failures.md, or empty: the case's own
+  std::string sentence;                     ///< what is wrong, for a person
+};
+
+/// What became of the elements of one or more answers.
+struct judgement {
+  std::int64_t by_theorem = 0, by_dominance = 0, by_rule = 0;  ///< judged; by_rule: an exact rule (0, NaN, −∞)
+  std::int64_t not_judged = 0;    ///< outside the hypotheses of the bound
+  std::int64_t suspicious = 0;    ///< above the warning level of the bound, which refutes nothing
+  std::int64_t undecided = 0;     ///< the last refinement still overlaps the bound
+  std::int64_t failed = 0;
+  double max_error_in_bounds = 0, max_ulp = 0;  ///< over the elements that passed or failed with a finite error
+  std::vector<violation> violations;            ///< the worst ones, at most `kept`, worst first
+
+  static constexpr std::size_t kept = 16;
+
+  std::int64_t judged() const noexcept { return by_theorem + by_dominance + by_rule; }
+  void add(violation&& found);
+  void merge(judgement&& other);
+};
+
+/// Judges every element of the outputs that `answer` has.
+/// Requires  answer made by a kernel for `asked` or accepted by problem::make_outputs; asked has no softcap
+/// Ensures   the same judgement for any number of threads
+/// Cost      per row of m visible keys about m·(d + dv) exact products and m exponentials; memory O(m) a thread
+judgement judge(problem::any_instance const& asked, recorded_answer const& answer, contract const& claim);
+
+/// What cannot be judged yet, as an error for the user; nothing where the problem can be judged.
+std::optional<problem::error> cannot_judge(problem::any_instance const& asked);
+
+}  // namespace attest::audit

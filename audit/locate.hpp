@@ -1,0 +1,20 @@
+// Where attest's own parts are: beside the running program, in an installation, or in a build tree.
+#pragma once
+
+#include <filesystem>
+
+#include "problem/result.hpp"
+
+namespace attest::audit {
+
+/// attest-runner: $ATTEST_RUNNER where it is set, else beside this program, else ../libexec/attest/ from there.
+/// Ensures   an error lists the places that were looked at
+problem::result<std::filesystem::path> locate_runner();
+
+/// libattest_kernel.so, the built-in kernel: beside this program, ../lib*/ or ../fast/ from there.
+problem::result<std::filesystem::path> locate_builtin_kernel();
+
+/// The recorded tensors of a sentence encoder (audit/cases/real_data.cpp): ../share/attest/ from this program.
+problem::result<std::filesystem::path> locate_real_data();
+
+}  // namespace attest::audit

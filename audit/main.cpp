@@ -1,0 +1,192 @@
+// The program `attest`. Exit status: 0 certified, 1 refuted, 2 bad usage or unreadable input, 3 undecided.
+#include <unistd.h>
+
+#include <chrono>
+#include <cstdio>
+#include <random>
+
+#include <CLI/CLI.hpp>
+#include <fmt/format.h>
+#include <nlohmann/json.hpp>
+
+#include "audit/audit.hpp"
+#include "audit/files.hpp"
+#include "audit/report.hpp"
+
+namespace attest::audit {
+namespace {
+
+constexpr int usage = 2;
+
+int complain(std::string const& message) {
+  fmt::print(stderr, "attest: {}\n", message);
+  return usage;
+}
+
+/// A seed that nobody chose; the report prints it.
+std::uint64_t hidden_seed() {
+  std::random_device device;
+  return device() % 1'000'000'000u;
+}
+
+/// One line on a terminal's standard error: what runs now, and the time left.
+class progress_line {
+ public:
+  void operator()(std::int64_t done, std::int64_t all, std::string const& next) {
+    if (!shown_) return;
+    double const spent = std::chrono::duration<double>(std::chrono::steady_clock::now() - start_).count();
+    if (done == all) {
+      fmt::print(stderr, "\r\033[K");
+      return;
+    }
+    std::string left = done > 5 ? fmt::format(", {:.0f} s left", spent / static_cast<double>(done) * static_cast<double>(all - done)) : "";
+    fmt::print(stderr, "\r\033[K[{}/{}] {}{}", done, all, next, left);
+    std::fflush(stderr);
+  }
+
+ private:
+  bool shown_ = isatty(STDERR_FILENO) != 0;
+  std::chrono::steady_clock::time_point start_ = std::chrono::steady_clock::now();
+};
+
+/// Options that all judging commands share.
+struct judging {
+  std::string contract;
+  std::string json;
+  std::vector<std::string> waived;
+
+  void add_to(CLI::App& command) {
+    command.add_option("--contract", contract, "what the kernel claims; see `attest list contracts`");
+    command.add_option("--json", json, "write the report as JSON to FILE, - for standard output")->type_name("FILE");
+    command.add_option("--waive", waived, "list findings of these classes without refuting")->delimiter(',')->type_name("CLASS,…");
+  }
+  /// Nothing where everything is known.
+  std::optional<std::string> fault() const {
+    for (std::string const& name : waived)
+      if (std::ranges::find(bug_classes(), name) == bug_classes().end())
+        return fmt::format("--waive: no class is called '{}'; see `attest list classes`", name);
+    if (!contract.empty() && !find_contract(contract))
+      return fmt::format("--contract: no contract is called '{}'; see `attest list contracts`", contract);
+    return std::nullopt;
+  }
+  int answer(problem::result<report> const& made) const {
+    if (!made) return complain(made.why().message());
+    report const& what = made.value();
+    if (json != "-") fmt::print("{}", as_text(what));
+    if (!json.empty()) {
+      std::string const text = as_json(what);
+      if (json == "-") fmt::print("{}", text);
+      else if (auto why = write_file(json, std::as_bytes(std::span(text)))) return complain("--json: " + why->message());
+    }
+    return static_cast<int>(what.answer);
+  }
+};
+
+int list(std::string const& what, bool json) {
+  struct line { std::string name, sentence; };
+  std::vector<line> lines;
+  if (what == "kernels") {
+    lines = {{"builtin", "attest's own blocked kernel (libattest_kernel)"},
+             {"PATH[:SYMBOL]", "a shared library with the interface of attest/kernel.h"}};
+  } else if (what == "contracts") {
+    for (contract const& each : contracts()) lines.push_back({each.name, each.sentence});
+  } else if (what == "checks") {
+    for (check const& each : checks())
+      lines.push_back({std::string(each.name), fmt::format("{} [{}]; not: {}", each.proves, each.bug_class, each.cannot)});
+  } else if (what == "cases") {
+    auto const real = real_data_cases();
+    if (!real) return complain(real.why().message());
+    for (audit_case const& each : real.value()) lines.push_back({each.full_name(), ""});
+    for (audit_case const& each : generated_cases({})) lines.push_back({each.full_name(), ""});
+  } else {
+    for (std::string_view const each : bug_classes()) lines.push_back({std::string(each), ""});
+  }
+  if (json) {
+    auto made = nlohmann::ordered_json::array();
+    for (line const& each : lines) made.push_back({{"name", each.name}, {"sentence", each.sentence}});
+    fmt::print("{}\n", made.dump(2));
+    return 0;
+  }
+  std::size_t width = 0;
+  if (what != "cases")
+    for (line const& each : lines) width = std::max(width, each.name.size());
+  for (line const& each : lines)
+    each.sentence.empty() ? fmt::print("{}\n", each.name) : fmt::print("{:<{}}  {}\n", each.name, width, each.sentence);
+  return 0;
+}
+
+int run(int argc, char** argv) {
+  CLI::App app{"attest: attention kernels, judged against certified truth"};
+  app.set_version_flag("--version", fmt::format("attest {}", version));
+  app.require_subcommand(1);
+  app.footer("Exit status: 0 certified, 1 refuted, 2 bad usage or unreadable input, 3 undecided.");
+
+  judging judged;
+  audit_options audit;
+  std::vector<std::string> only;
+  std::optional<std::uint64_t> seed;
+  CLI::App& audit_command = *app.add_subcommand("audit", "run a kernel on adversarial inputs and judge every element");
+  audit_command.footer("Example: attest audit --kernel ./libmine.so --contract f32 --json report.json");
+  audit_command.add_option("--kernel", audit.kernel, "builtin, or PATH[:SYMBOL] of a shared library")->capture_default_str();
+  audit_command.add_option("--seed", seed, "for the generated cases; drawn where it is not given");
+  audit_command.add_option("--only", only, "these checks or CHECK/CASE names")->delimiter(',')->type_name("NAME,…");
+  audit_command.add_flag("--quick", audit.quick, "fewer and smaller cases");
+  audit_command.add_flag("--fail-fast", audit.fail_fast, "stop at the first refuting finding");
+  judged.add_to(audit_command);
+
+  verify_options verify;
+  CLI::App& verify_command = *app.add_subcommand("verify", "judge recorded outputs in safetensors files");
+  verify_command.footer("Example: attest verify dump.safetensors --contract f32\n"
+                        "Tensors q k v o (mask bias lse weights), with prefixes such as layer0. for several problems.");
+  std::string inputs, outputs;
+  verify_command.add_option("inputs", inputs, "file with q k v, and perhaps o")->required()->type_name("INPUTS");
+  verify_command.add_option("outputs", outputs, "file with o lse weights")->type_name("OUTPUTS");
+  struct flag { char const* name; std::optional<std::string>* value; };
+  for (auto const& [name, value] : {flag{"--scale", &verify.flags.scale}, flag{"--softcap", &verify.flags.softcap},
+                                    flag{"--diagonal", &verify.flags.diagonal}, flag{"--left", &verify.flags.left},
+                                    flag{"--right", &verify.flags.right}})
+    verify_command.add_option(name, *value, "overrides the file's metadata")->type_name("X");
+  judged.add_to(verify_command);
+
+  std::string listed;
+  bool list_json = false;
+  CLI::App& list_command = *app.add_subcommand("list", "what there is");
+  list_command.footer("Example: attest list contracts");
+  list_command.add_option("what", listed, "kernels, contracts, checks, cases or classes")->required()
+      ->check(CLI::IsMember({"kernels", "contracts", "checks", "cases", "classes"}));
+  list_command.add_flag("--json", list_json, "as JSON");
+
+  try {
+    app.parse(argc, argv);
+  } catch (CLI::ParseError const& e) {
+    return app.exit(e, std::cout, std::cerr) == 0 ? 0 : usage;
+  }
+  if (list_command.parsed()) return list(listed, list_json);
+  if (auto why = judged.fault()) return complain(*why);
+  std::set<std::string, std::less<>> const waived(judged.waived.begin(), judged.waived.end());
+  if (verify_command.parsed()) {
+    verify.inputs = inputs;
+    if (!outputs.empty()) verify.outputs = outputs;
+    verify.claim = judged.contract.empty() ? nullptr : find_contract(judged.contract);
+    verify.waived = waived;
+    return judged.answer(run_verify(verify));
+  }
+  audit.claim = find_contract(judged.contract.empty() ? "f32" : judged.contract);
+  audit.seed = seed ? *seed : hidden_seed();
+  audit.only = {only.begin(), only.end()};
+  audit.waived = waived;
+  audit.tell = progress_line{};
+  return judged.answer(run_audit(audit));
+}
+
+}  // namespace
+}  // namespace attest::audit
+
+int main(int argc, char** argv) {
+  try {
+    return attest::audit::run(argc, argv);
+  } catch (std::exception const& e) {
+    std::fprintf(stderr, "attest: internal error: %s\n", e.what());
+    return attest::audit::usage;
+  }
+}

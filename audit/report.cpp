@@ -1,0 +1,151 @@
+#include "audit/report.hpp"
+
+#include <algorithm>
+#include <cmath>
+
+#include <fmt/format.h>
+#include <nlohmann/json.hpp>
+
+namespace attest::audit {
+namespace {
+
+/// 1234567 as "1,234,567".
+std::string grouped(std::int64_t n) {
+  std::string digits = std::to_string(n);
+  for (auto at = static_cast<std::ptrdiff_t>(digits.size()) - 3; at > (n < 0 ? 1 : 0); at -= 3)
+    digits.insert(static_cast<std::size_t>(at), 1, ',');
+  return digits;
+}
+
+std::string in_bounds(double x) { return std::isfinite(x) ? fmt::format("{:.4f}", x) : fmt::format("{}", x); }
+
+std::string_view state_of(check_result const& row) {
+  return row.failed > 0                     ? "FAILED"
+         : row.undecided > 0                ? "undecided"
+         : row.unsupported == row.cases && row.cases > 0 ? "unsupported"
+                                            : "ok";
+}
+
+std::string sentence_of(report const& what, judgement const& sum) {
+  switch (what.answer) {
+    case verdict::certified:
+      return fmt::format(
+          "CERTIFIED: all {} judged elements of {} inputs (seed {}) are within the bound of {}; the worst error is {} of "
+          "its bound. Nothing is claimed for other inputs.",
+          grouped(sum.judged()), grouped(what.cases), what.seed, what.contract, in_bounds(sum.max_error_in_bounds));
+    case verdict::refuted:
+      return fmt::format("REFUTED: {} of {} judged elements are wrong under {}, see the findings above.",
+                         grouped(sum.failed), grouped(sum.judged()), what.contract);
+    case verdict::undecided: break;
+  }
+  return fmt::format("UNDECIDED: {}; {} elements were judged and none is wrong.", what.undecided_because,
+                     grouped(sum.judged()));
+}
+
+}  // namespace
+
+std::string_view name_of(verdict answer) noexcept {
+  switch (answer) {
+    case verdict::certified: return "certified";
+    case verdict::refuted: return "refuted";
+    case verdict::undecided: break;
+  }
+  return "undecided";
+}
+
+std::string hex(double x) {
+  if (std::isnan(x)) return "nan";
+  if (std::isinf(x)) return x > 0 ? "inf" : "-inf";
+  return fmt::format("{:a}", x);
+}
+
+std::string as_text(report const& what) {
+  judgement const sum = what.total();
+  std::string text = fmt::format("attest {} · kernel {} · contract {} · seed {}\n\n", version, what.kernel, what.contract,
+                                 what.seed);
+  std::size_t width = 5;
+  for (check_result const& row : what.checks) width = std::max(width, row.name.size());
+  text += fmt::format("{:<{}}  {:>5}  {:>9}  {:>11}  {:>9}  {}\n", "check", width, "cases", "elements", "error/bound", "ulp", "");
+  for (check_result const& row : what.checks) {
+    text += fmt::format("{:<{}}  {:>5}  {:>9}  {:>11}  {:>9.4g}  {}", row.name, width, row.cases, grouped(row.sum.judged()),
+                        in_bounds(row.sum.max_error_in_bounds), row.sum.max_ulp, state_of(row));
+    if (row.failed > 0) text += fmt::format(" in {} of {} cases", row.failed, row.cases);
+    if (row.unsupported > 0 && row.unsupported < row.cases) text += fmt::format(", {} unsupported", row.unsupported);
+    if (row.sum.suspicious > 0) text += fmt::format(", {} suspicious", row.sum.suspicious);
+    text += '\n';
+  }
+  int number = 0;
+  for (finding const& each : what.findings) {
+    problem::sizes const& s = each.sizes;
+    text += fmt::format("\n{}. {}[{}] {}/{}\n   {}\n   b={} hq={} hk={} n={} m={} d={} dv={}\n   {}\n", ++number,
+                        each.waived ? "waived " : "", each.what.bug_class, each.check, each.case_name, each.what.sentence,
+                        s.b, s.hq, s.hk, s.n, s.m, s.d, s.dv, each.reproducer);
+  }
+  if (!what.observations.empty()) text += '\n';
+  for (std::string const& each : what.observations) text += "note: " + each + '\n';
+  if (sum.not_judged > 0)
+    text += fmt::format("note: {} elements lie outside the hypotheses of the bound and were not judged\n", grouped(sum.not_judged));
+  if (sum.suspicious > 0)
+    text += fmt::format("note: {} elements are suspicious: within their bound, above its warning level\n", grouped(sum.suspicious));
+  text += fmt::format("\n{} by the theorem, {} by the dominance clause, {} by an exact rule; kernel {:.1f} s, oracle {:.1f} s\n",
+                      grouped(sum.by_theorem), grouped(sum.by_dominance), grouped(sum.by_rule), what.kernel_seconds,
+                      what.oracle_seconds);
+  return text + sentence_of(what, sum) + '\n';
+}
+
+std::string as_json(report const& what) {
+  using json = nlohmann::ordered_json;
+  judgement const sum = what.total();
+  std::int64_t unsupported = 0;
+  for (check_result const& row : what.checks) unsupported += row.unsupported;
+  json made;
+  made["attest"] = version;
+  made["schema"] = 1;
+  made["kernel"] = what.kernel;
+  made["contract"] = what.contract;
+  made["seed"] = what.seed;
+  made["verdict"] = name_of(what.answer);
+  if (what.answer == verdict::undecided) made["undecided_because"] = what.undecided_because;
+  made["summary"] = {{"cases", what.cases},
+                     {"elements", sum.judged()},
+                     {"unsupported", unsupported},
+                     {"suspicious", sum.suspicious},
+                     {"observations", what.observations},
+                     {"waived", std::ranges::count(what.findings, true, &finding::waived)},
+                     {"undecided", sum.undecided},
+                     {"not_judged", sum.not_judged},
+                     {"judged_by_theorem", sum.by_theorem},
+                     {"judged_by_dominance", sum.by_dominance},
+                     {"judged_by_rule", sum.by_rule},
+                     {"max_error_in_bounds", hex(sum.max_error_in_bounds)},
+                     {"max_ulp", hex(sum.max_ulp)},
+                     {"oracle_seconds", what.oracle_seconds},
+                     {"kernel_seconds", what.kernel_seconds}};
+  made["checks"] = json::array();
+  for (check_result const& row : what.checks)
+    made["checks"].push_back({{"name", row.name}, {"cases", row.cases}, {"failed", row.failed},
+                              {"undecided", row.undecided}, {"unsupported", row.unsupported},
+                              {"conventions", json::array()}});
+  made["findings"] = json::array();
+  for (finding const& each : what.findings) {
+    problem::sizes const& s = each.sizes;
+    made["findings"].push_back({{"check", each.check},
+                                {"class", each.what.bug_class},
+                                {"case", each.case_name},
+                                {"output", each.what.output},
+                                {"index", each.what.index},
+                                {"got", hex(each.what.got)},
+                                {"truth_lower", hex(each.what.truth_lower)},
+                                {"truth_upper", hex(each.what.truth_upper)},
+                                {"bound", hex(each.what.bound)},
+                                {"error_in_bounds", hex(each.what.error_in_bounds)},
+                                {"sentence", each.what.sentence},
+                                {"waived", each.waived},
+                                {"shrunk", {{"b", s.b}, {"hq", s.hq}, {"hk", s.hk}, {"n", s.n}, {"m", s.m}, {"d", s.d},
+                                            {"dv", s.dv}}},
+                                {"reproducer", each.reproducer}});
+  }
+  return made.dump(2, ' ', false, json::error_handler_t::replace) + '\n';
+}
+
+}  // namespace attest::audit

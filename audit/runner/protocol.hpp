@@ -1,0 +1,81 @@
+// What the auditing process and its runner say to each other: plain data over a socket, one message a packet.
+//
+// The runner trusts its parent. The parent takes everything from the runner as hostile, since a kernel under audit
+// shares the runner's memory and descriptors.
+#pragma once
+
+#include <cstdint>
+#include <type_traits>
+
+namespace attest::audit::runner {
+
+inline constexpr int channel_descriptor = 3;  ///< the runner's end of the socket
+inline constexpr int memory_descriptor = 4;   ///< the shared memory: a crash_note, then the tensors
+
+inline constexpr std::uint32_t hello_magic = 0x6F4C4C48, call_magic = 0x4C4C4143, reply_magic = 0x594C5052,
+                               no_memory_magic = 0x4D454D4E, crash_magic = 0x48535243;
+
+/// The tensors of a call, in the order of call_message::slots.
+enum tensor_index : std::uint32_t { q, k, v, mask, bias, out, lse, weights, slot_count };
+inline constexpr char const* slot_names[slot_count] = {"q", "k", "v", "mask", "bias", "o", "lse", "weights"};
+
+enum class greeting : std::uint32_t {
+  ready,            ///< text is the kernel's own name, or empty
+  not_loaded,       ///< text is the loader's message
+  no_symbol,
+  no_runner_memory  ///< the runner itself could not start
+};
+
+/// Once, when the kernel is loaded.
+struct hello_message {
+  std::uint32_t magic;
+  greeting state;
+  std::uint32_t environment_changed;  ///< loading the library changed the floating-point environment
+  char text[512];
+};
+
+/// One tensor: the runner maps `mapped_bytes` of the shared memory at `memory_offset` to `place` bytes behind the
+/// start of its address range, with inaccessible pages on both sides.
+struct tensor_slot {
+  std::uint32_t present;
+  std::uint8_t type_code, type_bits;  ///< as in DLDataType
+  std::int32_t rank;
+  std::int64_t shape[4], strides[4];
+  std::uint64_t memory_offset, mapped_bytes, place;
+  std::uint64_t data;                 ///< DLTensor::data, counted like `place`; null_data = NULL
+  std::uint64_t byte_offset;          ///< DLTensor::byte_offset
+};
+inline constexpr std::uint64_t null_data = ~std::uint64_t{0};
+
+struct call_message {
+  std::uint32_t magic;
+  std::int32_t threads;
+  std::uint64_t sequence;
+  std::uint64_t range_bytes;  ///< of the address range that holds all slots and the inaccessible pages
+  double scale, softcap;      ///< scale NaN = 1/sqrt(d)
+  std::int64_t diagonal, left, right;
+  tensor_slot slots[slot_count];
+};
+
+struct reply_message {
+  std::uint32_t magic;  ///< no_memory_magic: the tensors could not be mapped, the kernel was not called
+  std::int32_t status;  ///< as the kernel returned it
+  std::uint64_t sequence;
+  double seconds;       ///< inside the kernel
+  std::uint32_t environment_changed, descriptors_changed;
+};
+
+/// At the start of the shared memory; the runner's signal handler fills it.
+struct crash_note {
+  enum access_kind : std::uint32_t { unknown, reads, writes };
+  std::uint32_t magic;
+  access_kind access;
+  std::uint64_t sequence;
+  std::int64_t address;  ///< of the fault, from the start of the address range
+};
+
+static_assert(std::is_trivially_copyable_v<hello_message> && std::is_trivially_copyable_v<call_message> &&
+                  std::is_trivially_copyable_v<reply_message> && std::is_trivially_copyable_v<crash_note>,
+              "messages cross a process boundary as bytes");
+
+}  // namespace attest::audit::runner

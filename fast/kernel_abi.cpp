@@ -1,0 +1,55 @@
+// libattest_kernel.so: the fast kernel behind the C interface of <attest/kernel.h>.
+#include <attest/kernel.h>
+
+#include <type_traits>
+#include <variant>
+
+#include "fast/attention.hpp"
+#include "problem/call.hpp"
+
+namespace attest::fast {
+namespace {
+
+attest_status status_of(problem::error const& why) noexcept {
+  return why.code == problem::error_code::unsupported ? ATTEST_UNSUPPORTED : ATTEST_FAILED;
+}
+
+template <class T>
+attest_status answer(problem::instance<T> const& asked, problem::erased_outputs const& given, int threads) {
+  auto const outputs = problem::make_outputs(asked, given);
+  if (!outputs) return status_of(outputs.why());
+  if constexpr (std::is_floating_point_v<T>) {
+    auto const done = attention(asked, outputs.value(), {.threads = threads});
+    return done ? ATTEST_OK : status_of(done.why());
+  } else {
+    return ATTEST_UNSUPPORTED;
+  }
+}
+
+attest_status answer(attest_call const& call) {
+  auto const unpacked = problem::unpack(call);
+  if (!unpacked) return status_of(unpacked.why());
+  auto const asked = problem::make_instance(unpacked.value().asked);
+  if (!asked) return status_of(asked.why());
+  return std::visit([&](auto const& typed) { return answer(typed, unpacked.value().given, call.threads); },
+                    asked.value());
+}
+
+}  // namespace
+}  // namespace attest::fast
+
+extern "C" {
+
+/* FAILED for a malformed call, UNSUPPORTED for a softcap, bf16, f16 or an unknown abi_version; outputs untouched. */
+ATTEST_EXPORT attest_status attest_attention(attest_call const* call) {
+  if (call == nullptr) return ATTEST_FAILED;
+  if (call->abi_version != ATTEST_KERNEL_ABI) return ATTEST_UNSUPPORTED;
+  try {
+    return attest::fast::answer(*call);
+  } catch (...) {  // out of memory
+    return ATTEST_FAILED;
+  }
+}
+
+ATTEST_EXPORT char const* attest_kernel_name() { return "attest fast (portable)"; }
+}

@@ -1,0 +1,55 @@
+// The way of a hostile file: bytes → safetensors → recorded problems → problem's door.
+#include <cstddef>
+#include <cstdint>
+#include <cstdlib>
+#include <span>
+#include <variant>
+
+#include "audit/recorded.hpp"
+#include "audit/safetensors.hpp"
+
+namespace {
+
+using namespace attest;
+
+/// What must hold of every input that was accepted or refused.
+void require(bool holds) {
+  if (!holds) std::abort();
+}
+
+/// A problem that was accepted can be read to its last element.
+void touch(audit::stored_tensor const& tensor) {
+  require(tensor.bytes.size() == tensor.spanned_elements() * problem::size_of(tensor.type));
+}
+
+}  // namespace
+
+extern "C" int LLVMFuzzerTestOneInput(std::uint8_t const* data, std::size_t size) {
+  auto const bytes = std::as_bytes(std::span(data, size));
+  auto const file = audit::parse_safetensors(bytes);
+  if (!file) {
+    require(!file.why().reason.empty());
+    return 0;
+  }
+  for (auto const& [name, tensor] : file.value().tensors)
+    require(tensor.bytes.empty() || (tensor.bytes.data() >= bytes.data() &&
+                                     tensor.bytes.data() + tensor.bytes.size() <= bytes.data() + bytes.size()));
+  auto const recorded = audit::recorded_problems(file.value());
+  if (!recorded) {
+    require(!recorded.why().reason.empty());
+    return 0;
+  }
+  for (auto const& given : recorded.value().problems) {
+    for (auto const* tensor : {&given.asked.q, &given.asked.k, &given.asked.v}) touch(*tensor);
+    require(problem::make_instance(given.asked.arguments()).has_value());
+  }
+  // What was read can be written, and reads back as the same number of problems.
+  auto const again = audit::recorded_bytes(recorded.value().problems, recorded.value().metadata);
+  require(again.has_value());
+  auto const reread = audit::parse_safetensors(again.value());
+  require(reread.has_value());
+  auto const problems = audit::recorded_problems(reread.value());
+  require(problems.has_value() && problems.value().problems.size() == recorded.value().problems.size());
+  require(audit::with_outputs(recorded.value(), reread.value()).has_value());
+  return 0;
+}

@@ -1,0 +1,50 @@
+# What must hold of the sources themselves: who may know whom, file sizes, header guards.
+# cmake -DROOT=... -P hygiene.cmake
+set(most_lines 400)
+# folder: the folders that it must not include
+set(walls
+  "problem:reference|fast|proofs|audit|tests|fuzz|bench|examples"
+  "reference:fast|proofs|audit|tests|fuzz|bench|examples"
+  "fast:reference|proofs|audit|tests|fuzz|bench|examples")
+set(folders problem reference fast proofs audit tests fuzz bench examples)
+
+set(faults 0)
+macro(fault)
+  message(SEND_ERROR ${ARGV})
+  math(EXPR faults "${faults} + 1")
+endmacro()
+
+foreach(wall IN LISTS walls)
+  string(REGEX MATCH "^(.*):(.*)$" _ ${wall})
+  set(folder ${CMAKE_MATCH_1})
+  set(strangers ${CMAKE_MATCH_2})
+  file(GLOB_RECURSE sources RELATIVE ${ROOT} ${ROOT}/${folder}/*)
+  foreach(source IN LISTS sources)
+    file(STRINGS ${ROOT}/${source} found REGEX "^[ \t]*#[ \t]*include[ \t]*[<\"]((\\.\\.?|attest)/)*(${strangers})/")
+    if(found)
+      fault("${source} includes what ${folder}/ must not know: ${found}")
+    endif()
+  endforeach()
+endforeach()
+
+set(checked 0)
+foreach(folder IN LISTS folders)
+  file(GLOB_RECURSE sources RELATIVE ${ROOT} ${ROOT}/${folder}/*.hpp ${ROOT}/${folder}/*.cpp ${ROOT}/${folder}/*.h)
+  foreach(source IN LISTS sources)
+    file(READ ${ROOT}/${source} text)
+    string(REGEX MATCHALL "\n" lines "${text}")
+    list(LENGTH lines lines)
+    if(lines GREATER most_lines)
+      fault("${source} has ${lines} lines, at most ${most_lines} are allowed")
+    endif()
+    if(source MATCHES "\\.(hpp|h)$" AND NOT text MATCHES "\n#pragma once\n|\n#ifndef [A-Z_]+_H\n#define ")
+      fault("${source} has no #pragma once and no include guard")
+    endif()
+    math(EXPR checked "${checked} + 1")
+  endforeach()
+endforeach()
+
+if(checked EQUAL 0)
+  fault("no sources under ${ROOT}")
+endif()
+message(STATUS "${checked} sources checked, ${faults} faults")

@@ -1,0 +1,21 @@
+# A person who runs `cmake --install` and then writes find_package(attest): installs BUILD, moves the installation
+# elsewhere, builds tests/consumer against it, and runs what was built and what was installed.
+# cmake -DBUILD=... -DCONFIG=... -DC=... -DCXX=... -P install_test.cmake
+set(work ${BUILD}/install_test)
+set(prefix "${work}/moved here")
+file(REMOVE_RECURSE ${work})
+file(MAKE_DIRECTORY ${work})
+
+function(run)
+  execute_process(COMMAND ${ARGV} COMMAND_ECHO STDOUT COMMAND_ERROR_IS_FATAL ANY)
+endfunction()
+
+run(${CMAKE_COMMAND} --install ${BUILD} --config "${CONFIG}" --prefix ${work}/installed)
+file(RENAME ${work}/installed ${prefix})
+run(${CMAKE_COMMAND} -G Ninja -S ${CMAKE_CURRENT_LIST_DIR}/consumer -B ${work}/consumer -DCMAKE_PREFIX_PATH=${prefix}
+  -DCMAKE_BUILD_TYPE=${CONFIG} -DCMAKE_C_COMPILER=${C} -DCMAKE_CXX_COMPILER=${CXX})
+run(${CMAKE_COMMAND} --build ${work}/consumer)
+run(${work}/consumer/consumer)
+run(${work}/consumer/calls_kernel)
+run(${prefix}/bin/attest --version)
+file(REMOVE_RECURSE ${work})

@@ -1,0 +1,145 @@
+/* An honest attention kernel in plain C99: two passes over each row, all arithmetic in double. The other kernels of
+ * this folder include it with one defect each. f32 and f64; softcap and 16-bit types are UNSUPPORTED.
+ *
+ * Hooks, defined before inclusion:
+ *   NAIVE_BEFORE(call), NAIVE_AFTER(call)  statements around the computation
+ *   NAIVE_VISIBLE(call, b, h, i, j)        which keys a query sees
+ *   NAIVE_EMPTY_ROW                        the value of O where it sees none
+ *   NAIVE_LAST_ROWS                        rows of queries left out at the end */
+#ifndef ATTEST_TESTS_NAIVE_H
+#define ATTEST_TESTS_NAIVE_H
+
+#include <attest/kernel.h>
+#include <math.h>
+#include <stdlib.h>
+#include <string.h>
+
+#ifndef NAIVE_BEFORE
+#define NAIVE_BEFORE(call) (void)(call)
+#endif
+#ifndef NAIVE_AFTER
+#define NAIVE_AFTER(call) (void)(call)
+#endif
+#ifndef NAIVE_VISIBLE
+#define NAIVE_VISIBLE naive_visible
+#endif
+#ifndef NAIVE_EMPTY_ROW
+#define NAIVE_EMPTY_ROW 0.0
+#endif
+#ifndef NAIVE_LAST_ROWS
+#define NAIVE_LAST_ROWS 0
+#endif
+
+/* The address of element [b, h, i, j]; axes of size 1 broadcast. */
+static inline char *naive_at(const DLTensor *t, int64_t b, int64_t h, int64_t i, int64_t j) {
+  const int64_t at[4] = {b, h, i, j};
+  int64_t offset = 0;
+  for (int axis = 0; axis < t->ndim; ++axis)
+    if (t->shape[axis] != 1) offset += at[axis] * t->strides[axis];
+  return (char *)t->data + t->byte_offset + offset * (t->dtype.bits / 8);
+}
+
+static inline double naive_load(const DLTensor *t, int64_t b, int64_t h, int64_t i, int64_t j) {
+  const char *from = naive_at(t, b, h, i, j);
+  if (t->dtype.bits == 32) {
+    float value;
+    memcpy(&value, from, sizeof value);
+    return (double)value;
+  }
+  double value;
+  memcpy(&value, from, sizeof value);
+  return value;
+}
+
+static inline void naive_store(const DLTensor *t, int64_t b, int64_t h, int64_t i, int64_t j, double value) {
+  char *to = naive_at(t, b, h, i, j);
+  if (t->dtype.bits == 32) {
+    const float narrow = (float)value;
+    memcpy(to, &narrow, sizeof narrow);
+  } else {
+    memcpy(to, &value, sizeof value);
+  }
+}
+
+static inline int64_t naive_saturated_sum(int64_t a, int64_t b) {
+  if (b > 0 && a > INT64_MAX - b) return INT64_MAX;
+  if (b < 0 && a < INT64_MIN - b) return INT64_MIN;
+  return a + b;
+}
+
+/* -left <= j - (i + diagonal) <= right, without overflow: j and i are sizes, left and right not below -1. */
+static inline int naive_in_band(const attest_call *call, int64_t i, int64_t j) {
+  const int64_t middle = naive_saturated_sum(i, call->diagonal);
+  if (call->left >= 0 && naive_saturated_sum(j, call->left) < middle) return 0;
+  return call->right < 0 || j <= naive_saturated_sum(middle, call->right);
+}
+
+static inline int naive_visible(const attest_call *call, int64_t b, int64_t h, int64_t i, int64_t j) {
+  return naive_in_band(call, i, j) && (!call->mask || *naive_at(call->mask, b, h, i, j) != 0);
+}
+
+static inline double naive_score(const attest_call *call, int64_t b, int64_t h, int64_t group, int64_t i, int64_t j) {
+  const int64_t d = call->q->shape[3];
+  double dot = 0;
+  for (int64_t c = 0; c < d; ++c) dot += naive_load(call->q, b, h, i, c) * naive_load(call->k, b, h / group, j, c);
+  const double score = isnan(call->scale) ? dot / sqrt((double)d) : dot * call->scale;
+  return call->bias ? score + naive_load(call->bias, b, h, i, j) : score;
+}
+
+/* One row: weights into `p`, then O, LSE and weights out. */
+static inline void naive_row(const attest_call *call, int64_t b, int64_t h, int64_t group, int64_t i, double *p,
+                             char *visible) {
+  const int64_t m = call->k->shape[2], dv = call->v->shape[3];
+  double largest = -INFINITY, sum = 0;
+  int broken = 0; /* a visible NaN or +inf: the whole row is NaN */
+  for (int64_t j = 0; j < m; ++j) {
+    visible[j] = (char)NAIVE_VISIBLE(call, b, h, i, j);
+    if (!visible[j]) continue;
+    p[j] = naive_score(call, b, h, group, i, j);
+    broken |= isnan(p[j]) || p[j] == INFINITY;
+    if (p[j] > largest) largest = p[j];
+  }
+  const int empty = !broken && largest == -INFINITY;
+  for (int64_t j = 0; j < m; ++j) {
+    if (visible[j] && !empty) sum += p[j] = broken ? NAN : exp(p[j] - largest);
+    else p[j] = 0;
+  }
+  for (int64_t c = 0; c < dv; ++c) {
+    double value = 0;
+    for (int64_t j = 0; j < m; ++j)
+      if (visible[j] && !empty) value += p[j] * naive_load(call->v, b, h / group, j, c);
+    naive_store(call->out, b, h, i, c, empty ? NAIVE_EMPTY_ROW : broken ? NAN : value / sum);
+  }
+  if (call->lse) naive_store(call->lse, b, h, i, 0, broken ? NAN : empty ? -INFINITY : largest + log(sum));
+  if (call->weights)
+    for (int64_t j = 0; j < m; ++j) naive_store(call->weights, b, h, i, j, visible[j] && !empty ? p[j] / sum : 0.0);
+}
+
+static inline int naive_supports(const attest_call *call) {
+  const DLDataType type = call->q->dtype;
+  return call->abi_version == ATTEST_KERNEL_ABI && type.code == kDLFloat && (type.bits == 32 || type.bits == 64) &&
+         call->softcap == 0 && (!call->bias || (call->bias->dtype.code == kDLFloat && call->bias->dtype.bits >= 32));
+}
+
+attest_status attest_attention(const attest_call *call) {
+  if (!naive_supports(call)) return ATTEST_UNSUPPORTED;
+  const int64_t *shape = call->q->shape;
+  const int64_t m = call->k->shape[2], heads = call->k->shape[1];
+  double *p = malloc(sizeof(double) * (size_t)(m + 1));
+  char *visible = malloc((size_t)(m + 1));
+  if (!p || !visible) {
+    free(p);
+    free(visible);
+    return ATTEST_FAILED;
+  }
+  NAIVE_BEFORE(call);
+  for (int64_t b = 0; b < shape[0]; ++b)
+    for (int64_t h = 0; h < shape[1]; ++h)
+      for (int64_t i = 0; i < shape[2] - NAIVE_LAST_ROWS; ++i) naive_row(call, b, h, shape[1] / heads, i, p, visible);
+  NAIVE_AFTER(call);
+  free(p);
+  free(visible);
+  return ATTEST_OK;
+}
+
+#endif
