@@ -1,4 +1,5 @@
 #include <algorithm>
+#include <iterator>
 
 #include "audit/audit.hpp"
 
@@ -54,7 +55,11 @@ void collector::add(check_result& row, std::string const& case_name, std::string
 }
 
 void collector::finish(bool complete, std::string because) {
-  std::ranges::stable_sort(report_.findings, [](finding const& a, finding const& b) { return a.waived < b.waived; });
+  // Refuting findings first. (std::stable_sort uses a function that libstdc++ 12 itself deprecates.)
+  std::vector<finding> ordered;
+  for (bool const waived : {false, true})
+    std::ranges::copy_if(report_.findings, std::back_inserter(ordered), [&](finding const& f) { return f.waived == waived; });
+  report_.findings = std::move(ordered);
   judgement const sum = report_.total();
   bool const refuted = std::ranges::any_of(report_.findings, [](finding const& f) { return !f.waived; });
   if (refuted) report_.answer = verdict::refuted;

@@ -118,12 +118,6 @@ std::optional<error> door_fault(recorded_problem const& given) {
   if (!answered.o && !answered.lse && !answered.weights) return std::nullopt;
   return std::visit([&]<class T>(problem::instance<T> const& asked) -> std::optional<error> {
     auto const& s = asked.size();
-    std::int64_t elements = 1;
-    for (std::int64_t const size : {s.b, s.hq, s.n, s.dv}) {
-      auto const product = problem::checks::multiply_add(elements, std::max<std::int64_t>(size, 1), 0);
-      if (!product) return renamed({error_code::size_overflow, "o", "b·hq·n·dv passes 2^63"});
-      elements = *product;
-    }
     // Where o was not recorded the door sees one that is never read.
     static T stand_in{};
     auto const& q = asked.rank() == 4 ? problem::layout::compact({s.b, s.hq, s.n, s.dv})

@@ -9,6 +9,9 @@
 namespace attest::audit {
 namespace {
 
+/// Findings that a person is shown; the rest is in the JSON.
+constexpr std::size_t shown_findings = 12;
+
 /// 1234567 as "1,234,567".
 std::string grouped(std::int64_t n) {
   std::string digits = std::to_string(n);
@@ -26,16 +29,31 @@ std::string_view state_of(check_result const& row) {
                                             : "ok";
 }
 
+std::int64_t failed_cases(report const& what) {
+  std::int64_t failed = 0;
+  for (check_result const& row : what.checks) failed += row.failed;
+  return failed;
+}
+
+std::int64_t unsupported_cases(report const& what) {
+  std::int64_t unsupported = 0;
+  for (check_result const& row : what.checks) unsupported += row.unsupported;
+  return unsupported;
+}
+
 std::string sentence_of(report const& what, judgement const& sum) {
   switch (what.answer) {
     case verdict::certified:
       return fmt::format(
           "CERTIFIED: all {} judged elements of {} inputs (seed {}) are within the bound of {}; the worst error is {} of "
-          "its bound. Nothing is claimed for other inputs.",
-          grouped(sum.judged()), grouped(what.cases), what.seed, what.contract, in_bounds(sum.max_error_in_bounds));
+          "its bound. Nothing is claimed for other inputs{}.",
+          grouped(sum.judged()), grouped(what.cases - unsupported_cases(what)), what.seed, what.contract,
+          in_bounds(sum.max_error_in_bounds),
+          unsupported_cases(what) > 0 ? fmt::format(", nor for the {} that the kernel does not support",
+                                                    grouped(unsupported_cases(what))) : "");
     case verdict::refuted:
-      return fmt::format("REFUTED: {} of {} judged elements are wrong under {}, see the findings above.",
-                         grouped(sum.failed), grouped(sum.judged()), what.contract);
+      return fmt::format("REFUTED: {} faults in {} of {} inputs under {}; {} elements were judged.", grouped(sum.failed),
+                         grouped(failed_cases(what)), grouped(what.cases), what.contract, grouped(sum.judged()));
     case verdict::undecided: break;
   }
   return fmt::format("UNDECIDED: {}; {} elements were judged and none is wrong.", what.undecided_because,
@@ -74,8 +92,12 @@ std::string as_text(report const& what) {
     if (row.sum.suspicious > 0) text += fmt::format(", {} suspicious", row.sum.suspicious);
     text += '\n';
   }
-  int number = 0;
+  std::size_t number = 0;
   for (finding const& each : what.findings) {
+    if (number == shown_findings) {
+      text += fmt::format("\n… and {} more findings; --json lists them all\n", what.findings.size() - number);
+      break;
+    }
     problem::sizes const& s = each.sizes;
     text += fmt::format("\n{}. {}[{}] {}/{}\n   {}\n   b={} hq={} hk={} n={} m={} d={} dv={}\n   {}\n", ++number,
                         each.waived ? "waived " : "", each.what.bug_class, each.check, each.case_name, each.what.sentence,
@@ -96,8 +118,6 @@ std::string as_text(report const& what) {
 std::string as_json(report const& what) {
   using json = nlohmann::ordered_json;
   judgement const sum = what.total();
-  std::int64_t unsupported = 0;
-  for (check_result const& row : what.checks) unsupported += row.unsupported;
   json made;
   made["attest"] = version;
   made["schema"] = 1;
@@ -108,9 +128,9 @@ std::string as_json(report const& what) {
   if (what.answer == verdict::undecided) made["undecided_because"] = what.undecided_because;
   made["summary"] = {{"cases", what.cases},
                      {"elements", sum.judged()},
-                     {"unsupported", unsupported},
+                     {"unsupported", unsupported_cases(what)},
                      {"suspicious", sum.suspicious},
-                     {"observations", what.observations},
+                     {"observations", what.observations.size()},
                      {"waived", std::ranges::count(what.findings, true, &finding::waived)},
                      {"undecided", sum.undecided},
                      {"not_judged", sum.not_judged},
@@ -121,6 +141,7 @@ std::string as_json(report const& what) {
                      {"max_ulp", hex(sum.max_ulp)},
                      {"oracle_seconds", what.oracle_seconds},
                      {"kernel_seconds", what.kernel_seconds}};
+  made["observations"] = what.observations;
   made["checks"] = json::array();
   for (check_result const& row : what.checks)
     made["checks"].push_back({{"name", row.name}, {"cases", row.cases}, {"failed", row.failed},

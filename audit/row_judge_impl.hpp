@@ -175,6 +175,10 @@ void row_judge<T>::judge_weights(judgement& into) {
               "a visible score is NaN or +inf");
     return;
   }
+  if (first_.row.kind == row_kind::finite && !first_.bound.says_anything()) {
+    into.not_judged += s.m;
+    return;
+  }
   std::size_t at_key = 0;
   double sum = 0;
   bool finite = true;

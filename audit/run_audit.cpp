@@ -141,6 +141,7 @@ bool session::take_outcome(audit_case const& each, check_result& row, call_repor
     return false;
   }
   if (did.outcome == call_outcome::hung) ++hung_;
+  if (did.outcome == call_outcome::crashed && !did.broken.empty()) return false;  // the broken promise says it better
   ++judged.failed;
   judged.add({.output = "call", .error_in_bounds = std::numeric_limits<double>::infinity(),
               .bug_class = did.outcome == call_outcome::hung ? "hang" : "crash", .sentence = "the kernel " + did.sentence});

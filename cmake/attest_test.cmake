@@ -9,5 +9,8 @@ function(attest_test subject)
   foreach(label IN LISTS ARG_LABELS)
     add_test(NAME ${subject}.${label} COMMAND ${subject}_test "[${label}]" -w NoTests)
     set_tests_properties(${subject}.${label} PROPERTIES LABELS ${label} TIMEOUT 300)
+    if(label STREQUAL property AND NOT ATTEST_SANITIZE)  # RapidCheck's default is 100 problems a property
+      set_tests_properties(${subject}.${label} PROPERTIES ENVIRONMENT RC_PARAMS=max_success=${ATTEST_PROPERTY_CASES})
+    endif()
   endforeach()
 endfunction()

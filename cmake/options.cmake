@@ -2,6 +2,7 @@
 option(ATTEST_WERROR "Warnings are errors" OFF)
 option(ATTEST_FUZZ "Build the libFuzzer campaigns (needs clang); the replay programs are always built" OFF)
 option(ATTEST_BENCH "Build the benchmarks" OFF)
+set(ATTEST_PROPERTY_CASES 500 CACHE STRING "Problems that RapidCheck makes for each property")
 set(ATTEST_SANITIZE "" CACHE STRING "Sanitizers for everything that is built, e.g. address,undefined")
 
 if(NOT CMAKE_BUILD_TYPE AND NOT CMAKE_CONFIGURATION_TYPES)
@@ -12,6 +13,7 @@ set(CMAKE_EXPORT_COMPILE_COMMANDS ON)
 set(CMAKE_POSITION_INDEPENDENT_CODE ON)
 
 add_library(attest_flags INTERFACE)
+target_compile_features(attest_flags INTERFACE cxx_std_20)
 # FMAs are written, not guessed: the declared rounding models mean nothing otherwise.
 target_compile_options(attest_flags INTERFACE -Wall -Wextra -Wpedantic -Wconversion -Wshadow
   $<$<BOOL:${ATTEST_WERROR}>:-Werror> -ffp-contract=off)

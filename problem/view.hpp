@@ -42,8 +42,9 @@ struct view {
   std::array<std::int64_t, 4> shape{};
   std::array<std::int64_t, 3> stride{};
 
+  /// The first element of a row; data itself where there is no memory (a size is 0).
   constexpr T* row(std::int64_t b, std::int64_t h, std::int64_t i) const noexcept {
-    return data + (b * stride[0] + h * stride[1] + i * stride[2]);
+    return data == nullptr ? data : data + (b * stride[0] + h * stride[1] + i * stride[2]);
   }
   constexpr T& operator()(std::int64_t b, std::int64_t h, std::int64_t i, std::int64_t j) const noexcept {
     return row(b, h, i)[j];

@@ -44,6 +44,9 @@ class row_bound {
   /// Cost      O(n log n)
   constexpr void evaluate(problem::kernel_model const& model, row_facts const& facts);
 
+  /// Do the hypotheses that do not depend on V hold? Where they do not, a kernel may overflow: nothing is claimed.
+  constexpr bool says_anything() const noexcept { return judged_; }
+
   /// |ô_c − o_c|. value(j) is v_jc in the order of facts.keys, as an element; o encloses o_c.
   template <unsigned W, class Value>
   constexpr error_bound output(ball<W> const& o, Value&& value) const noexcept;

@@ -17,5 +17,6 @@ run(${CMAKE_COMMAND} -G Ninja -S ${CMAKE_CURRENT_LIST_DIR}/consumer -B ${work}/c
 run(${CMAKE_COMMAND} --build ${work}/consumer)
 run(${work}/consumer/consumer)
 run(${work}/consumer/calls_kernel)
-run(${prefix}/bin/attest --version)
+# The installed program finds its runner, its kernel and its data where it lies now.
+run(${prefix}/bin/attest audit --quick)
 file(REMOVE_RECURSE ${work})

@@ -121,7 +121,7 @@ TEST_CASE("shapes that do not fit are errors with the file's names", "[unit]") {
   CHECK(refusal(with_problem("x.").add("x.weights", "F32", {2, 2})) == "x.weights: shape is [2, 2], expected [2, 3]");
   made_file huge;  // nothing to read, but an answer whose size passes every integer
   huge.add("q", "F32", {std::int64_t{1} << 40, 0}).add("k", "F32", {0, 0}).add("v", "F32", {0, std::int64_t{1} << 40});
-  CHECK(refusal(huge.key("scale", "1").add("lse", "F32", {0})) == "o: b·hq·n·dv passes 2^63");
+  CHECK(refusal(huge.key("scale", "1").add("lse", "F32", {0})) == "q: b·hq·n·dv of the output passes 2^63 bytes");
 }
 
 TEST_CASE("parameters come from flags, then PREFIX.key, then key", "[unit]") {

@@ -11,3 +11,7 @@ if(NOT ATTEST_SANITIZE)
     -DC=${CMAKE_C_COMPILER} -DCXX=${CMAKE_CXX_COMPILER} -P ${CMAKE_CURRENT_LIST_DIR}/install_test.cmake)
   set_tests_properties(install.consumer PROPERTIES LABELS unit TIMEOUT 300)
 endif()
+
+add_test(NAME repository.readme COMMAND sh ${CMAKE_CURRENT_LIST_DIR}/readme_test.sh ${PROJECT_SOURCE_DIR}
+  $<TARGET_FILE:attest> ${CMAKE_C_COMPILER})
+set_tests_properties(repository.readme PROPERTIES LABELS unit TIMEOUT 120)

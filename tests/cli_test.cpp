@@ -1,0 +1,208 @@
+// The program `attest` as its users run it: exit codes, what it says, what it writes.
+#include <sys/wait.h>
+
+#include <cstdlib>
+#include <filesystem>
+#include <fstream>
+#include <iterator>
+#include <string>
+
+#include <nlohmann/json.hpp>
+
+#include "tests/catch.hpp"
+
+namespace attest::tests {
+namespace {
+
+namespace fs = std::filesystem;
+
+struct outcome {
+  int status = -1;
+  std::string out, err;
+};
+
+std::string contents(fs::path const& path) {
+  std::ifstream file(path, std::ios::binary);
+  return {std::istreambuf_iterator<char>(file), {}};
+}
+
+/// Runs attest with these arguments, in a folder of its own.
+outcome attest(std::string const& arguments) {
+  auto const folder = fs::temp_directory_path() / ("attest-cli-" + std::to_string(::getpid()));
+  fs::create_directories(folder);
+  auto const command = "cd '" + folder.string() + "' && " ATTEST_PROGRAM " " + arguments + " >out 2>err </dev/null";
+  int const status = std::system(command.c_str());
+  return {WIFEXITED(status) ? WEXITSTATUS(status) : -1, contents(folder / "out"), contents(folder / "err")};
+}
+
+std::string kernel(std::string const& name) { return ATTEST_TEST_KERNELS "/" + name + ".so"; }
+
+bool has(std::string const& text, std::string const& part) { return text.find(part) != std::string::npos; }
+
+TEST_CASE("the built-in kernel is certified on the built-in cases", "[unit]") {
+  outcome const ran = attest("audit --seed 7");
+  CHECK(ran.status == 0);
+  CHECK(has(ran.out, "CERTIFIED"));
+  CHECK(has(ran.out, "seed 7"));
+  CHECK(has(ran.out, "Nothing is claimed for other inputs"));
+  CHECK(has(ran.out, "real-data"));
+  CHECK(ran.err.empty());
+}
+
+TEST_CASE("the built-in kernel keeps its own sharper claims", "[unit]") {
+  for (std::string const contract : {"f32-blocked", "f64", "f64-blocked", "f32-any"}) {
+    outcome const ran = attest("audit --quick --contract " + contract);
+    INFO(contract << ran.out);
+    CHECK(ran.status == 0);
+  }
+}
+
+TEST_CASE("an honest plug-in of another design is certified", "[unit]") {
+  CHECK(attest("audit --quick --kernel " + kernel("naive")).status == 0);
+  outcome const noisy = attest("audit --quick --json - --kernel " + kernel("noisy"));
+  CHECK(noisy.status == 0);
+  CHECK(nlohmann::json::parse(noisy.out)["verdict"] == "certified");  // its chatter is not in our output
+}
+
+TEST_CASE("broken plug-ins are refuted, and the finding names what is wrong", "[unit]") {
+  struct broken { char const* name; char const* only; char const* bug_class; char const* says; };
+  auto const [name, only, bug_class, says] = GENERATE(
+      broken{"mean_v", "worked-examples", "weak-test", "it equals the mean of all rows of V"},
+      broken{"ignores_mask", "masks", "mask-polarity", "the key is masked"},
+      broken{"nan_empty_row", "empty-rows", "empty-row", "no key is visible to this query"},
+      broken{"crash", "worked-examples", "crash", "crashed with SIGSEGV"}, broken{"exits", "worked-examples", "crash", "exited with code 0"},
+      broken{"changes_rounding", "worked-examples", "fast-math", "floating-point environment"},
+      broken{"scales_q", "worked-examples", "memory", "writes into the input q"},
+      broken{"writes_past", "worked-examples", "memory", "writes element 0 past the end of o"},
+      broken{"reads_past_k", "worked-examples", "memory", "reads element 0 past the end of k"},
+      broken{"forgets_last_row", "worked-examples", "memory", "o"}, broken{"ignores_strides", "strides", "memory", "strides"});
+  outcome const ran = attest(std::string("audit --seed 1 --json - --only ") + only + " --kernel " + kernel(name));
+  INFO(name << '\n' << ran.out.substr(0, 2000) << ran.err);
+  CHECK(ran.status == 1);
+  auto const report = nlohmann::json::parse(ran.out);
+  CHECK(report["verdict"] == "refuted");
+  bool named = false;
+  for (auto const& finding : report["findings"])
+    named = named || (finding["class"] == bug_class && has(finding.dump(), says));
+  CHECK(named);
+}
+
+TEST_CASE("a kernel that hangs is stopped and found", "[slow]") {
+  outcome const ran = attest("audit --only worked-examples --kernel " + kernel("hang"));
+  CHECK(ran.status == 1);
+  CHECK(has(ran.out, "did not return within"));
+}
+
+TEST_CASE("what is not a kernel is a usage error with a sentence", "[unit]") {
+  outcome const directory = attest("audit --kernel /");
+  CHECK(directory.status == 2);
+  CHECK(has(directory.err, "is a directory"));
+  outcome const text = attest("audit --kernel " ATTEST_TEST_DATA "/../cli_test.cpp");
+  CHECK(text.status == 2);
+  CHECK(has(text.err, "not a shared"));
+  outcome const absent = attest("audit --kernel ./absent.so");
+  CHECK(absent.status == 2);
+  CHECK(has(absent.err, "no such file"));
+  outcome const symbol = attest("audit --kernel " + kernel("no_symbol"));
+  CHECK(symbol.status == 2);
+  CHECK(has(symbol.err, "does not export 'attest_attention'"));
+}
+
+TEST_CASE("unknown words are usage errors that name them", "[unit]") {
+  for (std::string const arguments :
+       {"", "audti", "audit --contract f33", "audit --waive everything", "audit --only nothing", "audit --seed x",
+        "audit --no-such-flag", "verify", "list", "list things", "audit --kernel builtin:gpu"}) {
+    outcome const ran = attest(arguments);
+    INFO("attest " << arguments);
+    CHECK(ran.status == 2);
+    CHECK_FALSE(ran.err.empty());
+    CHECK(ran.out.empty());
+  }
+}
+
+TEST_CASE("help and version answer on standard output with status 0", "[unit]") {
+  for (std::string const arguments : {"--help", "audit --help", "verify --help", "list --help"}) {
+    outcome const ran = attest(arguments);
+    CHECK(ran.status == 0);
+    CHECK(has(ran.out, "attest"));
+  }
+  CHECK(has(attest("--version").out, "attest 0."));
+}
+
+TEST_CASE("list knows kernels, contracts, checks, cases and classes", "[unit]") {
+  CHECK(has(attest("list kernels").out, "builtin"));
+  CHECK(has(attest("list contracts").out, "f32-blocked"));
+  CHECK(has(attest("list checks").out, "masked-read"));
+  CHECK(has(attest("list cases").out, "worked-examples/e11.1"));
+  CHECK(has(attest("list classes").out, "empty-row"));
+  CHECK(nlohmann::json::parse(attest("list contracts --json").out).size() >= 8);
+}
+
+TEST_CASE("verify certifies the recorded encoder and counts its elements", "[unit]") {
+  outcome const ran = attest("verify " ATTEST_TEST_DATA "/minilm_attention.safetensors --json -");
+  CHECK(ran.status == 0);
+  auto const report = nlohmann::json::parse(ran.out);
+  CHECK(report["verdict"] == "certified");
+  CHECK(report["contract"] == "f32");
+  CHECK(report["summary"]["elements"] == 2 * 2 * 12 * 62 * 32);
+  CHECK(report["summary"]["undecided"] == 0);
+  CHECK(report["summary"]["not_judged"] == 0);
+}
+
+TEST_CASE("verify refutes a file with one flipped bit in o", "[unit]") {
+  std::string bytes = contents(ATTEST_TEST_DATA "/minilm_attention.safetensors");
+  std::uint64_t header = 0;
+  std::memcpy(&header, bytes.data(), 8);
+  bytes[8 + header + 190464 + 4 * 1000 + 2] ^= 0x10;  // bit 20 of element 1000 of layer0.o
+  auto const path = fs::temp_directory_path() / ("attest-cli-flipped-" + std::to_string(::getpid()) + ".safetensors");
+  std::ofstream(path, std::ios::binary) << bytes;
+  outcome const ran = attest("verify " + path.string());
+  CHECK(ran.status == 1);
+  CHECK(has(ran.out, "o[0, 0, 31, 8]"));  // 1000 = 31·32 + 8
+  fs::remove(path);
+}
+
+TEST_CASE("verify says what a problem with softcap needs", "[unit]") {
+  outcome const ran = attest("verify " ATTEST_TEST_DATA "/minilm_attention.safetensors --softcap 30");
+  CHECK(ran.status == 2);
+  CHECK(has(ran.err, "softcap"));
+}
+
+TEST_CASE("a JSON report has the documented keys, and waived classes do not refute", "[unit]") {
+  auto const report = nlohmann::json::parse(
+      attest("audit --seed 3 --only empty-rows --json - --waive empty-row --kernel " + kernel("nan_empty_row")).out);
+  for (char const* key : {"attest", "kernel", "contract", "seed", "verdict", "schema", "summary", "checks", "findings"})
+    CHECK(report.contains(key));
+  for (char const* key : {"cases", "elements", "unsupported", "suspicious", "observations", "waived", "undecided",
+                          "not_judged", "judged_by_theorem", "judged_by_dominance", "max_error_in_bounds", "max_ulp",
+                          "oracle_seconds", "kernel_seconds"})
+    CHECK(report["summary"].contains(key));
+  for (char const* key : {"name", "cases", "failed", "undecided", "unsupported", "conventions"})
+    CHECK(report["checks"][0].contains(key));
+  REQUIRE_FALSE(report["findings"].empty());
+  for (char const* key : {"check", "class", "case", "index", "got", "truth_lower", "truth_upper", "bound",
+                          "error_in_bounds", "waived", "shrunk", "reproducer"})
+    CHECK(report["findings"][0].contains(key));
+  CHECK(report["findings"][0]["waived"] == true);
+  CHECK(report["verdict"] != "refuted");
+}
+
+TEST_CASE("a finding's reproducer finds it again", "[unit]") {
+  auto const report = nlohmann::json::parse(attest("audit --only masks --json - --kernel " + kernel("mean_v")).out);
+  std::string const command = report["findings"][0]["reproducer"];
+  REQUIRE(command.starts_with("attest "));
+  CHECK(attest(command.substr(7)).status == 1);
+}
+
+TEST_CASE("a seed decides every input: the same report twice", "[unit]") {
+  auto const report = [] {
+    auto made = nlohmann::json::parse(attest("audit --quick --seed 11 --json -").out);
+    made["summary"].erase("oracle_seconds");
+    made["summary"].erase("kernel_seconds");
+    return made.dump();
+  };
+  CHECK(report() == report());
+}
+
+}  // namespace
+}  // namespace attest::tests
