@@ -7,7 +7,7 @@ set(ATTEST_HEADERS_DIR ${CMAKE_INSTALL_INCLUDEDIR}/attest)
 
 foreach(part problem reference fast)
   install(DIRECTORY ${PROJECT_SOURCE_DIR}/${part} DESTINATION ${ATTEST_HEADERS_DIR} FILES_MATCHING PATTERN "*.hpp"
-    PATTERN abi EXCLUDE)
+    PATTERN "*.inc" PATTERN abi EXCLUDE)
 endforeach()
 install(FILES problem/abi/attest/kernel.h DESTINATION ${ATTEST_HEADERS_DIR})
 

@@ -3,6 +3,7 @@ find_package(Threads REQUIRED)
 find_package(Boost 1.81 REQUIRED)  # older cpp_int shifts are not constexpr
 find_package(fmt REQUIRED)
 find_package(TBB REQUIRED)
+find_package(hwy REQUIRED)
 find_package(dlpack REQUIRED)
 find_package(nlohmann_json REQUIRED)
 find_package(CLI11 REQUIRED)

@@ -1,8 +1,7 @@
-// From a call to tasks: one task for each block of queries of each head, in any order, on any thread.
+// From a call to tasks: one task for each block of queries of each kv head, in any order, on any thread.
 #include "fast/attention.hpp"
 
 #include <oneapi/tbb/blocked_range.h>
-#include <oneapi/tbb/enumerable_thread_specific.h>
 #include <oneapi/tbb/info.h>
 #include <oneapi/tbb/parallel_for.h>
 #include <oneapi/tbb/task_arena.h>
@@ -10,44 +9,168 @@
 #include <algorithm>
 #include <cstdint>
 #include <string>
+#include <vector>
 
+#include "fast/cache.hpp"
 #include "fast/float_environment.hpp"
 #include "fast/query_block.hpp"
 
 namespace attest::fast {
 namespace {
 
-/// The tasks of one call, numbered 0 … count() − 1.
+/// What a thread keeps from call to call.
+template <class T>
+struct thread_memory {
+  scratch arrays;
+  std::vector<query_rules<T>> rules;
+  std::vector<strip_view> strips;
+
+  static thread_memory& mine() {
+    thread_local thread_memory memory;
+    return memory;
+  }
+};
+
+/// The tasks of one call: every block of queries of every kv head, and every split of its keys where there are threads
+/// to spare.
 template <class T>
 class schedule {
  public:
-  explicit schedule(problem::instance<T> const& asked) noexcept : size_(asked.size()) {
-    constexpr std::int64_t step = blocking_of<T>.queries;
-    blocks_ = size_.n / step + (size_.n % step != 0);
+  schedule(problem::instance<T> const& asked, bool may_share_rows, int threads) noexcept : size_(asked.size()) {
+    std::int64_t const rows = size_.hk > 0 ? size_.hq / size_.hk * size_.n : 0, heads = size_.b * size_.hk;
+    block_rows_ = query_block_rows<T>(rows, heads, size_.d, size_.dv, second_level_cache(),
+                                      threads > 1 ? 4 * threads : 1);
+    blocks_ = rows > 0 ? ceiling_division(rows, block_rows_) : 0;
+    rows_ = rows, count_ = heads * blocks_;
+    splits_ = std::max<std::int64_t>(1, ceiling_division(size_.m, blocking_of<T>.split));
+    shared_ = may_share_rows && splits_ > 1 && count_ < 2 * threads;
   }
 
-  std::int64_t count() const noexcept { return size_.b * size_.hq * blocks_; }
+  std::int64_t count() const noexcept { return count_; }
+  std::int64_t splits() const noexcept { return splits_; }
+  std::int64_t block_rows() const noexcept { return block_rows_; }
+  /// Whether each split is a task of its own.
+  bool shared() const noexcept { return shared_; }
 
   query_block operator[](std::int64_t task) const noexcept {
-    std::int64_t const head = task / blocks_, first = task % blocks_ * blocking_of<T>.queries;
-    return {head / size_.hq, head % size_.hq, {first, std::min(first + blocking_of<T>.queries, size_.n)}};
+    std::int64_t const head = task / blocks_, first = task % blocks_ * block_rows_;
+    return {head / size_.hk, head % size_.hk, {first, std::min(first + block_rows_, rows_)}, {0, splits_}};
   }
 
  private:
   problem::sizes const& size_;
-  std::int64_t blocks_ = 0;
+  std::int64_t rows_ = 0, block_rows_ = 1, blocks_ = 0, count_ = 0, splits_ = 1;
+  bool shared_ = false;
 };
 
-/// Not inlined, so that no arithmetic of it can be moved out of the float_environment around the call.
+/// One thread at one block of queries.
 template <class T>
-[[gnu::noinline]] void run_tasks(problem::instance<T> const& asked, problem::outputs<T> const& given,
-                                 schedule<T> const& tasks, std::int64_t first, std::int64_t last,
-                                 workspace<T>& space) noexcept {
-  auto const scale = score_scale<T>::of(asked.scale(), asked.size().d);
-  for (std::int64_t task = first; task < last; ++task) {
-    query_block const block = tasks[task];
-    query_block_kernel<T>(asked, given, scale, block, space).run();
+class worker {
+ public:
+  /// Throws  std::bad_alloc
+  worker(call_context<T> const& call, schedule<T> const& tasks) : call_(call), memory_(thread_memory<T>::mine()) {
+    auto const& size = call.asked.size();
+    auto const rows = static_cast<std::size_t>(tasks.block_rows());
+    space_ = workspace<T>::in(memory_.arrays, tasks.block_rows(), size.d, size.dv, tasks.splits() > 1);
+    if (memory_.rules.size() < rows) memory_.rules.resize(rows);
+    if (memory_.strips.size() < rows) memory_.strips.resize(rows);
   }
+
+  query_block_kernel<T> kernel(query_block const& block) const noexcept {
+    return {call_, block, space_, memory_.rules.data(), memory_.strips.data()};
+  }
+  workspace<T> const& space() const noexcept { return space_; }
+
+ private:
+  call_context<T> const& call_;
+  thread_memory<T>& memory_;
+  workspace<T> space_{};
+};
+
+// Not inlined, so that no arithmetic of them can be moved out of the float_environment.
+template <class T>
+[[gnu::noinline]] score_scale<T> scale_within(problem::instance<T> const& asked) noexcept {
+  return score_scale<T>::of(asked.scale(), asked.size().d);
+}
+
+template <class T>
+score_scale<T> scale_of(problem::instance<T> const& asked) noexcept {
+  float_environment const environment;
+  return scale_within(asked);
+}
+
+template <class T>
+[[gnu::noinline]] void run_whole(worker<T> const& by, query_block const& block) noexcept {
+  auto kernel = by.kernel(block);
+  kernel.run();
+  kernel.answer();
+}
+
+/// The partial rows of every split of every task.
+template <class T>
+class partial_rows {
+ public:
+  partial_rows(schedule<T> const& tasks, std::int64_t dv)
+      : width_(workspace<T>::padded(dv)), rows_(tasks.block_rows()), splits_(tasks.splits()),
+        numbers_(static_cast<std::size_t>(tasks.count() * splits_ * rows_ * (width_ + sum_lanes + 1))) {}
+
+  row_states<T> states(std::int64_t task, std::int64_t split) noexcept {
+    T* const at = here(task, split);
+    return {at, at + rows_, nullptr};
+  }
+  matrix<T> O(std::int64_t task, std::int64_t split) noexcept {
+    return {here(task, split) + rows_ * (sum_lanes + 1), width_};
+  }
+
+  static void copy(row_states<T> const& from, matrix<T> const& from_O, row_states<T> const& to, matrix<T> const& to_O,
+                   std::int64_t rows) noexcept {
+    std::copy_n(from.m, rows, to.m);
+    std::copy_n(from.l, rows * sum_lanes, to.l);
+    std::copy_n(from_O.data, rows * from_O.stride, to_O.data);
+  }
+
+ private:
+  T* here(std::int64_t task, std::int64_t split) noexcept {
+    return numbers_.data() + (task * splits_ + split) * rows_ * (width_ + sum_lanes + 1);
+  }
+
+  std::int64_t width_, rows_, splits_;
+  std::vector<T> numbers_;
+};
+
+template <class T>
+[[gnu::noinline]] void run_split(worker<T> const& by, query_block block, std::int64_t task, std::int64_t split,
+                                 partial_rows<T>& partial) noexcept {
+  block.splits = {split, split + 1};
+  by.kernel(block).run();
+  partial.copy(by.space().states, by.space().O, partial.states(task, split), partial.O(task, split),
+               block.rows.size());
+}
+
+/// In the order of the keys, as one task that runs through them does.
+template <class T>
+[[gnu::noinline]] void merge_splits(worker<T> const& by, query_block const& block, std::int64_t task,
+                                    std::int64_t splits, partial_rows<T>& partial) noexcept {
+  partial.copy(partial.states(task, 0), partial.O(task, 0), by.space().states, by.space().O, block.rows.size());
+  auto kernel = by.kernel(block);
+  for (std::int64_t c = 1; c < splits; ++c) kernel.merge_rows(partial.states(task, c), partial.O(task, c));
+  kernel.answer();
+}
+
+/// Multiply-adds below which a second thread costs more than it brings.
+constexpr double work_worth_a_thread = 4e6;
+
+/// run(first, last) for ranges that together are [0, count).
+template <class Run>
+void for_all(std::int64_t count, int threads, Run const& run) {
+  if (threads == 1 || count == 1) return run(0, count);
+  namespace tbb = oneapi::tbb;
+  // Tasks wait for nothing and start nothing: no schedule can deadlock, and no task can find its memory in use.
+  tbb::task_arena arena(threads);
+  arena.execute([&] {
+    tbb::parallel_for(tbb::blocked_range<std::int64_t>(0, count, 1),
+                      [&](auto const& range) { run(range.begin(), range.end()); });
+  });
 }
 
 template <class T>
@@ -59,26 +182,38 @@ problem::result<std::monostate> attend(problem::instance<T> const& asked, proble
     return problem::error{error_code::bad_value, "threads",
                           "is " + std::to_string(how.threads) + ", expected 0 (the kernel's own choice) or more"};
 
-  schedule<T> const tasks(asked);
+  auto const& size = asked.size();
+  int threads = how.threads;
+  double const work = static_cast<double>(size.b) * static_cast<double>(size.hq) * static_cast<double>(size.n) *
+                      static_cast<double>(size.m) * static_cast<double>(size.d + size.dv + 1);
+  if (work < work_worth_a_thread) threads = 1;
+  // Asked for more threads than there are cores, oneTBB would start fewer and say so on stderr.
+  if (threads != 1) {
+    int const cores = oneapi::tbb::info::default_concurrency();
+    threads = threads == 0 ? cores : std::min(threads, cores);
+  }
+  schedule<T> const tasks(asked, !given.weights, threads);
   if (tasks.count() == 0) return std::monostate{};
-  auto const run = [&](std::int64_t first, std::int64_t last, workspace<T>& space) noexcept {
-    float_environment const environment;
-    run_tasks(asked, given, tasks, first, last, space);
-  };
-  if (how.threads == 1 || tasks.count() == 1) {
-    workspace<T> space(asked.size());
-    run(0, tasks.count(), space);
+  call_context<T> const call{asked, given, best_operations<T>(), scale_of(asked)};
+  if (!tasks.shared()) {
+    for_all(tasks.count(), threads, [&](std::int64_t first, std::int64_t last) {
+      worker<T> const by(call, tasks);
+      float_environment const environment;
+      for (std::int64_t task = first; task < last; ++task) run_whole(by, tasks[task]);
+    });
     return std::monostate{};
   }
-  namespace tbb = oneapi::tbb;
-  // Tasks wait for nothing and start nothing: no schedule can deadlock, and no task can find its workspace in use.
-  // Asked for more threads than there are cores, oneTBB would start fewer and say so on stderr.
-  int const cores = tbb::info::default_concurrency();
-  tbb::task_arena arena(how.threads == 0 ? cores : std::min(how.threads, cores));
-  tbb::enumerable_thread_specific<workspace<T>> spaces([&] { return workspace<T>(asked.size()); });
-  arena.execute([&] {
-    tbb::parallel_for(tbb::blocked_range<std::int64_t>(0, tasks.count()),
-                      [&](auto const& range) { run(range.begin(), range.end(), spaces.local()); });
+  std::int64_t const splits = tasks.splits();
+  partial_rows<T> partial(tasks, size.dv);
+  for_all(tasks.count() * splits, threads, [&](std::int64_t first, std::int64_t last) {
+    worker<T> const by(call, tasks);
+    float_environment const environment;
+    for (std::int64_t at = first; at < last; ++at) run_split(by, tasks[at / splits], at / splits, at % splits, partial);
+  });
+  for_all(tasks.count(), 1, [&](std::int64_t first, std::int64_t last) {
+    worker<T> const by(call, tasks);
+    float_environment const environment;
+    for (std::int64_t task = first; task < last; ++task) merge_splits(by, tasks[task], task, splits, partial);
   });
   return std::monostate{};
 }

@@ -1,10 +1,12 @@
 // libattest_kernel.so: the fast kernel behind the C interface of <attest/kernel.h>.
 #include <attest/kernel.h>
 
+#include <string>
 #include <type_traits>
 #include <variant>
 
 #include "fast/attention.hpp"
+#include "fast/operations.hpp"
 #include "problem/call.hpp"
 
 namespace attest::fast {
@@ -51,5 +53,12 @@ ATTEST_EXPORT attest_status attest_attention(attest_call const* call) {
   }
 }
 
-ATTEST_EXPORT char const* attest_kernel_name() { return "attest fast (portable)"; }
+ATTEST_EXPORT char const* attest_kernel_name() {
+  try {
+    static std::string const name = std::string("attest fast (") + attest::fast::best_operations<float>().name + ")";
+    return name.c_str();
+  } catch (...) {  // out of memory
+    return "attest fast";
+  }
+}
 }

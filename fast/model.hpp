@@ -1,85 +1,66 @@
 // How the kernel rounds: its own parameters of the error bound, each with the line of code that makes it true.
 #pragma once
 
-#include <bit>
+#include <algorithm>
 #include <concepts>
 #include <cstdint>
-#include <limits>
 #include <optional>
 #include <type_traits>
 
 #include "fast/blocking.hpp"
-#include "fast/exp.hpp"
+#include "fast/exp2.hpp"
 #include "problem/instance.hpp"
 #include "problem/kernel_model.hpp"
 
 namespace attest::fast {
 
-/// Multiplying by x rounds nothing but what underflows: x = ±2^k or 0.
-constexpr bool is_power_of_two(double x) noexcept {
-  return (std::bit_cast<std::uint64_t>(x) & ((std::uint64_t{1} << 52) - 1)) == 0;
-}
-
-/// Roundings between the finished dot product and the score: σ̂ and the multiplication (score_scale::apply).
-template <std::floating_point T>
-constexpr int scale_roundings(std::int64_t d, std::optional<double> const& explicit_scale) noexcept {
-  if (explicit_scale) {
-    if (is_power_of_two(*explicit_scale)) return 0;
-    // Applied in double, an f32 score takes one rounding of 2^−53 and one of 2^−24.
-    double const largest = static_cast<double>(std::numeric_limits<T>::max());
-    bool const fits = -largest <= *explicit_scale && *explicit_scale <= largest;
-    return fits && static_cast<double>(static_cast<T>(*explicit_scale)) == *explicit_scale ? 1 : 2;
-  }
-  // d = 4^k: 1/√d is a power of two, and sqrt and division are exact.
-  if (d > 0 && std::has_single_bit(static_cast<std::uint64_t>(d)) &&
-      std::countr_zero(static_cast<std::uint64_t>(d)) % 2 == 0)
-    return 0;
-  // f32: σ̂ = float(1/√d in double) errs by u + 2^−51 at most, and the 2^−51 is inside γ_k, which exceeds k·u by k²u²
-  // (k ≥ 3 here). f64: sqrt and division round once each.
-  return std::is_same_v<T, float> ? 2 : 3;
-}
-
-/// The kernel model of docs/bound.md that fast::attention<T> satisfies.
+/// The kernel model of docs/bound.md that fast::attention<T> satisfies, on every instruction set.
 ///
 /// B, the number of blocks, is ⌈m/block⌉: blocks lie at absolute key indices, so n visible keys may touch up to
 /// min(n, ⌈m/block⌉) of them, not ⌈n/block⌉. Weights come from a second pass over the stored scores (query_block.hpp,
-/// answer()): theirs is the corollary for p recomputed.
+/// weigh_again()): theirs is the corollary for p recomputed.
 template <std::floating_point T>
 constexpr problem::kernel_model model(problem::sizes const& size, bool has_bias = true,
-                                      std::optional<double> const& explicit_scale = {}) noexcept {
+                                      std::optional<double> const& /* any scale folds alike */ = {}) noexcept {
   problem::kernel_model made;
-  made.format = std::is_same_v<T, float> ? problem::formats::f32 : problem::formats::f64;
+  // float_environment: subnormal numbers are read and written as 0.
+  made.format = std::is_same_v<T, float> ? problem::formats::f32_flushed : problem::formats::f64_flushed;
+  made.flushes = true;
 
-  // product() starts from 0 and adds products in sequence: a term meets its product and at most d − 1 additions.
+  // scores() starts from 0 and takes the d products in order: a term meets d roundings with fused multiply-adds (its
+  // own and those after it), and d without (its product, and at most d − 1 additions, since 0 + x is x). One more for
+  // q·σ·log₂ e, where σ·log₂ e is held to 2^−48 (f32), 2^−100 (f64): that lies inside γ_k, which exceeds k·u by k²u².
   made.k_qk_per_d = 1;
-  made.k_qk_base = scale_roundings<T>(size.d, explicit_scale);
+  made.k_qk_base = 1;
+  made.fold_q = true;
   made.u_qk = made.format.u;
-  // query_rules::add_bias: one addition; the conversion of an f32 bias beside f64 is exact, so g_b = 0.
+  // add_bias(): log₂ e rounded to T, the product, and the addition; the conversion of an f32 bias beside f64 is exact.
+  // Without fused multiply-adds the product rounds by itself.
   made.k_add = has_bias ? 1 : 0;
-  made.g_b = 0;
+  made.g_b = has_bias ? 2 * made.format.u * (1 + 4 * made.format.u) : 0;
 
-  // machine_arithmetic::weight(s, m) = exp(s − m): one subtraction, and p and the rescale factor share the float m.
+  // weigh(): one subtraction s − m, and p and the rescale factor share the float m.
   made.k_x = 1;
   made.c_m = 0;
   made.eps = exp_error<T>;
   made.x0 = exp_cutoff<T>;
-  // raise(): a factor only where a later block's maximum is larger. Never lazily.
+  // raise(): a factor other than 1 only where a later block's maximum is larger. Never lazily.
   made.rescales = problem::rescale_count::per_block;
   made.tau = 0;
 
-  // product() sums a block's P·V from 0, reduce() its l in lanes (a lower tree); absorb_values() adds blocks in order.
+  // values() sums a block's P·V from 0 and then adds it to O; weigh() sums l in lanes (a lower tree).
   made.block = blocking_of<T>.keys;
   made.height = problem::sum_height::block_local;
   made.k_pre = 0;
-  made.splits = 1;
+  // Partial rows are rescaled and added, one after the other (merge()).
+  made.splits = static_cast<int>(std::max<std::int64_t>(1, ceiling_division(size.m, blocking_of<T>.split)));
+  made.merge = problem::split_merge::raw;
 
-  // finish(): one division. plus_log(): a log in double, an addition in double, and one rounding to T; the addition's
-  // own 2^−53 is inside γ_1 for f32, and for f64 it is the rounding. No libm in use has a log worse than 2 ulp.
+  // finish(): one division. log_sum_exp(): one rounding to T at the end; before it, at most 2^−53 of m·ln 2, of ln l
+  // and of their sum. No libm in use has a log worse than 2 ulp.
   made.k_f = 1;
   made.k_lse = 1;
-  made.eps_log = problem::formats::power_of_two(-51);
-  // float_environment: gradual underflow, whatever the caller had set.
-  made.flushes = false;
+  made.eps_log = problem::formats::power_of_two(-50);
   return made;
 }
 

@@ -1,7 +1,8 @@
 // The blocked online softmax, as an algorithm over any arithmetic.
 //
-// The fast kernel runs it over floats (fast/arithmetic.hpp); a proof runs the same source over exact rationals, where
-// "blocked equals plain" is an equality. So nothing here knows a float: no <cmath>, no infinity, no intrinsics.
+// The fast kernel runs it over vectors of floats (fast/operations.hpp); a proof runs the same source over exact
+// rationals, where "blocked equals plain" is an equality. So nothing here knows a float: no <cmath>, no infinity, no
+// intrinsics.
 //
 // One row of O = softmax(s)·V is kept as (m, l, O): m the maximum of the scores seen so far, l = Σ e^{s_j−m} and
 // O = Σ e^{s_j−m}·v_j. Blocks of keys are absorbed one after the other, and partial rows can be merged.
@@ -10,6 +11,9 @@
 #include <array>
 #include <concepts>
 #include <cstdint>
+
+#include "fast/blocking.hpp"
+#include "fast/tiles.hpp"
 
 namespace attest::fast {
 
@@ -20,7 +24,6 @@ namespace attest::fast {
 /// A::larger(a, b)         the maximum; the order of its arguments may matter to a NaN only
 /// A::weight(s, m)         e^{s−m} for s ≤ m; weight(m, m) = 1; 0 where s is minus_infinity(), whatever m is
 /// A::quotient(x, l)       x/l
-/// A::plus_log(m, l)       m + ln l; needed by log_sum_exp alone
 template <class A>
 concept softmax_arithmetic = requires(typename A::number const& a, typename A::number const& b) {
   { A::zero() } -> std::same_as<typename A::number>;
@@ -30,21 +33,22 @@ concept softmax_arithmetic = requires(typename A::number const& a, typename A::n
   { A::quotient(a, b) } -> std::same_as<typename A::number>;
   { a + b } -> std::convertible_to<typename A::number>;
   { a * b } -> std::convertible_to<typename A::number>;
-  { a < b } -> std::convertible_to<bool>;
   { a == b } -> std::convertible_to<bool>;
 };
 
-/// (m, l) of one row; its O is an array of `width` numbers that the caller keeps.
-template <softmax_arithmetic A>
-struct partial_row {
-  typename A::number m = A::minus_infinity();
-  typename A::number l = A::zero();
+/// m and l of some rows; their O is a matrix that the caller keeps.
+template <class N>
+struct row_states {
+  N* m = nullptr;       ///< [rows]
+  N* l = nullptr;       ///< [rows, lanes]: the weight of key j is in lane j mod lanes
+  N* factor = nullptr;  ///< [rows] what the last raise() does to l and O
 };
 
-/// A reduction runs in this many lanes, element j in lane j mod reduction_lanes, and folds the lanes pairwise.
-inline constexpr std::int64_t reduction_lanes = 16;
+/// The kernel has this many lanes on every instruction set; a proof may have 1.
+inline constexpr std::int64_t reduction_lanes = sum_lanes;
 
-/// The fixed tree of a reduction: its height is at most count − 1, and ⌈count/16⌉ + 3 for count ≥ 16.
+/// The fixed tree of a reduction: element j in lane j mod reduction_lanes, and the lanes folded pairwise. Its height is
+/// at most count − 1, and ⌈count/16⌉ + 3 for count ≥ 16.
 template <class N, class Combine>
 constexpr N reduce(N const* x, std::int64_t count, N const& neutral, Combine combine) {
   std::array<N, reduction_lanes> lane;
@@ -59,83 +63,111 @@ constexpr N reduce(N const* x, std::int64_t count, N const& neutral, Combine com
   return lanes[0];
 }
 
-/// Lets m of a row rise to `m`, and l and O follow: l ← l·e^{m_old−m}, O ← O·e^{m_old−m}.
-/// Ensures  where the maximum does not grow, nothing is rounded
-template <softmax_arithmetic A>
-constexpr void raise(partial_row<A>& row, typename A::number* O, std::int64_t width, typename A::number const& m) {
-  if (!(row.m < m)) return;
-  auto const factor = A::weight(row.m, m);
-  row.m = m;
-  row.l = row.l * factor;
-  for (std::int64_t c = 0; c < width; ++c) O[c] = O[c] * factor;
-}
-
-/// s_j ← e^{s_j−m}, in place.
-template <softmax_arithmetic A>
-constexpr void weigh(typename A::number* s, std::int64_t count, typename A::number const& m) {
-  for (std::int64_t j = 0; j < count; ++j) s[j] = A::weight(s[j], m);
-}
-
-/// First half of absorbing a block of keys: raises the row to the block's maximum, turns the block's scores into
-/// weights, and adds their sum to l.
-template <softmax_arithmetic A>
-constexpr void absorb_scores(partial_row<A>& row, typename A::number* O, std::int64_t width, typename A::number* scores,
-                             std::int64_t keys) {
-  using number = typename A::number;
-  auto const larger = [](number const& a, number const& b) { return A::larger(a, b); };
-  auto const sum = [](number const& a, number const& b) { return a + b; };
-  number const m = reduce(scores, keys, A::minus_infinity(), larger);
-  raise<A>(row, O, width, m);
-  weigh<A>(scores, keys, row.m);
-  row.l = row.l + reduce(scores, keys, A::zero(), sum);
-}
-
-/// Second half: adds the block's own Σ_j p_j·v_j to O. The sums of a block stay local to it, so a value meets
-/// keys + blocks − 2 additions instead of m − 1.
-template <class N>
-constexpr void absorb_values(N* O, N const* block_O, std::int64_t width) {
-  for (std::int64_t c = 0; c < width; ++c) O[c] = O[c] + block_O[c];
-}
-
-/// One block of keys for a tile of rows.
+/// One block of keys for a strip of rows.
 ///
+/// Shapes    S [rows, keys]: scores that become weights
+/// Requires  operations.raise and operations.weigh do what plain_rows does, up to rounding; multiply() makes
+///           O_i ← O_i·factor_i + Σ_j p_ij·v_j, p the weights that S has become
+/// Ensures   row i is a function of its own scores and values alone
+template <class Operations, class N, class Multiply>
+constexpr void absorb_block(Operations const& operations, N* S, std::int64_t rows, interval const& keys,
+                            row_states<N> const& states, Multiply&& multiply) {
+  operations.raise(S, rows, keys, states);
+  operations.weigh(S, rows, keys, states);
+  multiply();
+}
+
+/// The steps of absorb_block, number by number. S has rows `stride` apart.
+template <softmax_arithmetic A, std::int64_t lanes = sum_lanes>
+struct plain_rows {
+  using number = typename A::number;
+  std::int64_t stride = 0;
+
+  /// m_i ← max(m_i, max_j s_ij); factor_i = e^{old m_i − m_i}.
+  constexpr void raise(number const* S, std::int64_t rows, interval const& keys,
+                       row_states<number> const& states) const {
+    for (std::int64_t i = 0; i < rows; ++i) {
+      number largest = A::minus_infinity();
+      for (std::int64_t j = keys.first; j < keys.last; ++j) largest = A::larger(largest, S[i * stride + j]);
+      number const m = A::larger(states.m[i], largest);
+      states.factor[i] = A::weight(states.m[i], m);
+      states.m[i] = m;
+    }
+  }
+
+  /// s_ij ← e^{s_ij−m_i} and l_i ← l_i·factor_i + Σ_j s_ij, lane by lane.
+  constexpr void weigh(number* S, std::int64_t rows, interval const& keys, row_states<number> const& states) const {
+    for (std::int64_t i = 0; i < rows; ++i)
+      for (std::int64_t lane = 0; lane < lanes; ++lane) {
+        number sum = A::zero();
+        for (std::int64_t j = keys.first + lane; j < keys.last; j += lanes) {
+          number& s = S[i * stride + j];
+          s = A::weight(s, states.m[i]);
+          sum = sum + s;
+        }
+        number& l = states.l[i * lanes + lane];
+        l = l * states.factor[i] + sum;
+      }
+  }
+};
+
+/// Adds the keys of `other` to `row`, as if they had come after it: (m, l, O) of one row each. Not commutative in
+/// rounding arithmetic: callers merge in the order of the keys.
+template <softmax_arithmetic A, std::int64_t lanes = sum_lanes, class N = typename A::number>
+constexpr void merge(row_states<N> const& row, N* O, row_states<N> const& other, N const* other_O,
+                     std::int64_t width) {
+  N const m = A::larger(*row.m, *other.m);
+  N const mine = A::weight(*row.m, m), theirs = A::weight(*other.m, m);
+  *row.m = m;
+  for (std::int64_t lane = 0; lane < lanes; ++lane) row.l[lane] = row.l[lane] * mine + other.l[lane] * theirs;
+  for (std::int64_t c = 0; c < width; ++c) O[c] = O[c] * mine + other_O[c] * theirs;
+}
+
+/// The answer of a row, result_c = O_c/l, or 0 where no visible key had a score above −∞. `result` may be O.
+template <softmax_arithmetic A, class N = typename A::number>
+constexpr void finish(N const& l, N const* O, std::int64_t width, N* result) {
+  bool const nothing = l == A::zero();
+  for (std::int64_t c = 0; c < width; ++c) result[c] = nothing ? A::zero() : A::quotient(O[c], l);
+}
+
+// The same for rows that keep their own (m, l), one lane each: the shortest way to run the algorithm by hand.
+
+/// (m, l) of one row; its O is an array of `width` numbers that the caller keeps.
+template <softmax_arithmetic A>
+struct partial_row {
+  typename A::number m = A::minus_infinity();
+  typename A::number l = A::zero();
+};
+
 /// Shapes    rows [queries], O and block_O [queries, width], scores [queries, keys] with rows `stride` apart
 /// Requires  multiply() writes block_O_i = Σ_j p_ij·v_j, where p are the weights that scores has become
-/// Ensures   row i is a function of its own scores and values alone
 template <softmax_arithmetic A, class Multiply>
 constexpr void absorb_block(partial_row<A>* rows, typename A::number* O, std::int64_t width, typename A::number* scores,
                             std::int64_t stride, typename A::number* block_O, std::int64_t queries, std::int64_t keys,
                             Multiply&& multiply) {
-  for (std::int64_t i = 0; i < queries; ++i)
-    absorb_scores<A>(rows[i], O + i * width, width, scores + i * stride, keys);
+  plain_rows<A, 1> const operations{stride};
+  for (std::int64_t i = 0; i < queries; ++i) {
+    typename A::number factor = A::zero();
+    absorb_block(operations, scores + i * stride, 1, interval{0, keys},
+                 row_states<typename A::number>{&rows[i].m, &rows[i].l, &factor}, [&] {
+                   for (std::int64_t c = 0; c < width; ++c) O[i * width + c] = O[i * width + c] * factor;
+                 });
+  }
   multiply();
-  for (std::int64_t i = 0; i < queries; ++i) absorb_values(O + i * width, block_O + i * width, width);
+  for (std::int64_t i = 0; i < queries * width; ++i) O[i] = O[i] + block_O[i];
 }
 
-/// Adds the keys of `other` to `row`, as if they had come after it. Not commutative in rounding arithmetic: callers
-/// merge in the order of the keys. `other` is used up.
 template <softmax_arithmetic A>
-constexpr void merge(partial_row<A>& row, typename A::number* O, partial_row<A>& other, typename A::number* other_O,
-                     std::int64_t width) {
-  auto const m = A::larger(row.m, other.m);
-  raise<A>(row, O, width, m);
-  raise<A>(other, other_O, width, m);
-  row.l = row.l + other.l;
-  absorb_values(O, other_O, width);
+constexpr void merge(partial_row<A>& row, typename A::number* O, partial_row<A> other,
+                     typename A::number const* other_O, std::int64_t width) {
+  using states = row_states<typename A::number>;
+  merge<A, 1>(states{&row.m, &row.l, nullptr}, O, states{&other.m, &other.l, nullptr}, other_O, width);
 }
 
-/// The answer of a row, result_c = O_c/l, or 0 where no visible key had a score above −∞. `result` may be O.
 template <softmax_arithmetic A>
 constexpr void finish(partial_row<A> const& row, typename A::number const* O, std::int64_t width,
                       typename A::number* result) {
-  bool const nothing = row.l == A::zero();
-  for (std::int64_t c = 0; c < width; ++c) result[c] = nothing ? A::zero() : A::quotient(O[c], row.l);
-}
-
-/// LSE = m + ln l.
-template <softmax_arithmetic A>
-constexpr auto log_sum_exp(partial_row<A> const& row) {
-  return A::plus_log(row.m, row.l);
+  finish<A>(row.l, O, width, result);
 }
 
 }  // namespace attest::fast

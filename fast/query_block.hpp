@@ -1,46 +1,41 @@
-// One task of the kernel: a block of queries of one head against all the keys they may see.
+// One task of the kernel: a block of queries that read one kv head, against some or all of their keys.
 #pragma once
 
 #include <algorithm>
 #include <cstdint>
 #include <limits>
-#include <vector>
 
 #include "fast/arithmetic.hpp"
-#include "fast/blocking.hpp"
-#include "fast/scores.hpp"
-#include "fast/values.hpp"
+#include "fast/query_rows.hpp"
+#include "fast/scale.hpp"
+#include "fast/workspace.hpp"
 #include "problem/instance.hpp"
 
 namespace attest::fast {
 
-/// What one thread needs beside its inputs and outputs: O(block·(d + dv + block)) numbers, allocated once.
-template <class T>
-struct workspace {
-  explicit workspace(problem::sizes const& size)
-      : queries(std::min(size.n, blocking_of<T>.queries)), panel(count(size.d, blocking_of<T>.keys)),
-        scores(count(queries, blocking_of<T>.keys)), O(count(queries, size.dv)), block_O(O.size()),
-        rows(count(queries, 1)), rules(rows.size()) {}
-
-  std::int64_t queries;    ///< at most blocking_of<T>.queries
-  std::vector<T> panel;    ///< [d, keys] the key block, transposed
-  std::vector<T> scores;   ///< [queries, keys] S, then P
-  std::vector<T> O;        ///< [queries, dv] not yet divided by l
-  std::vector<T> block_O;  ///< [queries, dv] P·V of one key block
-  std::vector<partial_row<machine_arithmetic<T>>> rows;
-  std::vector<query_rules<T>> rules;
-
- private:
-  static std::size_t count(std::int64_t a, std::int64_t b) {
-    return static_cast<std::size_t>(a) * static_cast<std::size_t>(b);
-  }
-};
-
-/// Which queries: [queries.first, queries.last) of head h in batch entry b. At most blocking_of<T>.queries.
+/// Which queries, of which kv head, and which of the keys' splits.
 struct query_block {
-  std::int64_t b = 0, h = 0;
-  interval queries{};
+  std::int64_t b = 0, kv_head = 0;
+  interval rows{};    ///< row r is query r % n of head kv_head·(hq/hk) + r / n
+  interval splits{};  ///< split c is keys [c·split, (c+1)·split)
 };
+
+/// What all tasks of a call share.
+template <class T>
+struct call_context {
+  problem::instance<T> const& asked;
+  problem::outputs<T> const& given;
+  operations<T> const& does;
+  score_scale<T> scale;
+};
+
+/// Brings rows of a matrix closer. What is not there is not touched: prefetching never faults.
+template <class T>
+void fetch_rows(matrix<T const> from, interval const& rows, std::int64_t width) noexcept {
+  constexpr auto line = static_cast<std::int64_t>(scratch::line / sizeof(T));
+  for (std::int64_t j = rows.first; j < rows.last; ++j)
+    for (std::int64_t c = 0; c < width; c += line) __builtin_prefetch(from.row(j) + c, 0, 2);
+}
 
 /// The kernel for one block of queries.
 template <class T>
@@ -48,97 +43,187 @@ class query_block_kernel {
  public:
   using arithmetic = machine_arithmetic<T>;
 
-  query_block_kernel(problem::instance<T> const& asked, problem::outputs<T> const& given, score_scale<T> const& scale,
-                     query_block const& block, workspace<T>& space) noexcept
-      : asked_(asked), given_(given), scale_(scale), block_(block), space_(space), size_(asked.size()),
-        queries_(block.queries.size()) {
-    std::int64_t const kv_head = block.h / (size_.hq / size_.hk);
-    if (size_.d > 0) Q_ = {asked.q().row(block.b, block.h, block.queries.first), asked.q().stride[2]};
-    if (size_.d > 0 && size_.m > 0) K_ = {asked.k().row(block.b, kv_head, 0), asked.k().stride[2]};
-    if (size_.dv > 0 && size_.m > 0) V_ = {asked.v().row(block.b, kv_head, 0), asked.v().stride[2]};
+  query_block_kernel(call_context<T> const& call, query_block const& block, workspace<T> const& space,
+                     query_rules<T>* rules, strip_view* strips) noexcept
+      : asked_(call.asked), given_(call.given), does_(call.does), scale_(call.scale), block_(block), space_(space),
+        rules_(rules), strips_(strips), size_(call.asked.size()), rows_(block.rows.size()) {
+    if (size_.d > 0 && size_.m > 0) K_ = {asked_.k().row(block.b, block.kv_head, 0), asked_.k().stride[2]};
+    if (size_.dv > 0 && size_.m > 0) V_ = {asked_.v().row(block.b, block.kv_head, 0), asked_.v().stride[2]};
+  }
+
+  /// space.states and space.O ← the partial rows of the block's splits, merged in order.
+  void run() noexcept {
+    start();
+    clear(space_.states, space_.O);
+    for (std::int64_t c = block_.splits.first; c < block_.splits.last; ++c) {
+      interval const keys = intersection({c * split, std::min((c + 1) * split, size_.m)}, seen_);
+      if (keys.empty()) continue;
+      bool const first = c == block_.splits.first;
+      if (!first) clear(space_.next, space_.next_O);
+      auto const& states = first ? space_.states : space_.next;
+      auto const& O = first ? space_.O : space_.next_O;
+      for (std::int64_t at = keys.first - keys.first % step; at < keys.last; at += step)
+        absorb({at, std::min(at + step, size_.m)}, states, O);
+      if (!first) merge_rows(space_.next, space_.next_O);
+    }
+  }
+
+  /// Adds partial rows of later keys to those of run().
+  void merge_rows(row_states<T> const& other, matrix<T> const& other_O) noexcept {
+    for (std::int64_t r = 0; r < rows_; ++r)
+      merge<arithmetic>({space_.states.m + r, space_.states.l + r * sum_lanes, nullptr}, space_.O.row(r),
+                        {other.m + r, other.l + r * sum_lanes, nullptr}, other_O.row(r), size_.dv);
   }
 
   /// Writes O, LSE and weights of these queries, every element of them and nothing else.
-  void run() noexcept {
-    start();
-    interval const seen = keys_of_any(asked_.where(), block_.queries, size_.m);
-    if (!seen.empty())
-      for (std::int64_t first = seen.first - seen.first % step; first < seen.last; first += step)
-        absorb({first, std::min(first + step, size_.m)});
-    answer();
+  void answer() noexcept {
+    for (std::int64_t r = 0; r < rows_; ++r) {
+      query_place const at = place(r);
+      T const* const l = space_.states.l + r * sum_lanes;
+      T const m = space_.states.m[r];
+      T* const o = size_.dv > 0 ? given_.o.row(block_.b, at.h, at.i) : nullptr;
+      T const sum = does_.finish(space_.O.row(r), l, size_.dv, o);
+      if (given_.lse) given_.lse(block_.b, at.h, at.i, 0) = arithmetic::log_sum_exp(m, sum);
+      if (given_.weights && size_.m > 0) weigh_again(m, l, given_.weights.row(block_.b, at.h, at.i));
+    }
   }
 
  private:
-  static constexpr std::int64_t step = blocking_of<T>.keys;
+  static constexpr std::int64_t step = blocking_of<T>.keys, split = blocking_of<T>.split;
 
+  query_place place(std::int64_t r) const noexcept {
+    std::int64_t const row = block_.rows.first + r;
+    return {block_.kv_head * (size_.hq / size_.hk) + row / size_.n, row % size_.n};
+  }
+
+  /// Queries scaled and packed, and what each may see.
   void start() noexcept {
-    std::fill(space_.rows.begin(), space_.rows.end(), partial_row<arithmetic>{});
-    std::fill(space_.O.begin(), space_.O.end(), T(0));
-    for (std::int64_t i = 0; i < queries_; ++i) {
-      std::int64_t const query = block_.queries.first + i;
-      auto const row_of = [&](auto const& tensor) {
-        return tensor && size_.m > 0 ? tensor.row(block_.b, block_.h, query) : nullptr;
-      };
-      rules(i) = {visible_keys(asked_.where(), query, size_.m), row_of(asked_.mask()), row_of(asked_.bias()),
-                  row_of(asked_.bias_f32())};
-      if (given_.weights) std::fill_n(weights(i), size_.m, arithmetic::minus_infinity());
-    }
-  }
-
-  /// One tile: scores, weights, values.
-  void absorb(interval const& keys) noexcept {
-    bool const all_visible = !asked_.mask() && classify(asked_.where(), block_.queries, keys) == tile_kind::full;
-    matrix<T> const S{space_.scores.data(), step};
-    matrix<T> const panel{space_.panel.data(), step};
-    pack_keys(K_, keys, size_.d, panel);
-    product<T>({Q_.data, Q_.stride}, {panel.data, panel.stride}, S, queries_, size_.d, keys.size());
-    for (std::int64_t i = 0; i < queries_; ++i) {
-      scale_.apply(S.row(i), keys.size());
-      rules(i).add_bias(S.row(i), keys);
-      if (!all_visible) rules(i).hide_invisible(S.row(i), keys);
-      if (given_.weights) std::copy_n(S.row(i), keys.size(), weights(i) + keys.first);
-    }
-    absorb_block<arithmetic>(space_.rows.data(), space_.O.data(), size_.dv, S.data, S.stride, space_.block_O.data(),
-                             queries_, keys.size(), [&] { multiply_values({S.data, S.stride}, keys, all_visible); });
-  }
-
-  void multiply_values(matrix<T const> P, interval const& keys, bool all_visible) noexcept {
-    if (size_.dv == 0) return;
-    matrix<T> const block_O{space_.block_O.data(), size_.dv};
-    if (all_visible || all_finite(V_, keys, size_.dv))
-      product<T>(P, {V_.row(keys.first), V_.stride}, block_O, queries_, keys.size(), size_.dv);
-    else
-      product_of_visible<T>(P, V_, block_O, space_.rules.data(), queries_, keys, size_.dv);
-  }
-
-  void answer() noexcept {
-    for (std::int64_t i = 0; i < queries_; ++i) {
-      std::int64_t const query = block_.queries.first + i;
-      auto const& row = space_.rows[static_cast<std::size_t>(i)];
-      if (size_.dv > 0)
-        finish(row, space_.O.data() + i * size_.dv, size_.dv, given_.o.row(block_.b, block_.h, query));
-      if (given_.lse) given_.lse(block_.b, block_.h, query, 0) = log_sum_exp(row);
-      if (given_.weights) {
-        // A second pass: p_j against the final maximum, from the very scores that went into l.
-        weigh<arithmetic>(weights(i), size_.m, row.m);
-        finish(row, weights(i), size_.m, weights(i));
+    std::int64_t const tile = does_.tile, packed = rounded_up(tile, sum_lanes);
+    for (std::int64_t first = 0; first < rows_; first += tile) {
+      for (std::int64_t a = 0; a < tile && first + a < rows_; ++a) {
+        query_place const at = place(first + a);
+        if (size_.m > 0) rules_[first + a] = query_rules<T>::of(asked_, block_.b, at);
+        if (size_.d > 0)
+          does_.scale(asked_.q().row(block_.b, at.h, at.i), scale_.high, scale_.low, size_.d,
+                      space_.scaled + a * size_.d);
+        if (given_.weights && size_.m > 0)
+          std::fill_n(given_.weights.row(block_.b, at.h, at.i), size_.m, arithmetic::minus_infinity());
       }
+      does_.transpose({space_.scaled, size_.d}, packed, size_.d, tile, space_.Q + first * size_.d);
+    }
+    seen_ = {};
+    if (size_.m == 0) return;
+    for (std::int64_t first = 0; first < rows_; first += strip_rows) {
+      strip_view& strip = strips_[first / strip_rows];
+      strip = view_of(rules_ + first, std::min(strip_rows, rows_ - first));
+      if (strip.any.empty()) continue;
+      seen_ = seen_.empty() ? strip.any
+                            : interval{std::min(seen_.first, strip.any.first), std::max(seen_.last, strip.any.last)};
     }
   }
 
-  query_rules<T>& rules(std::int64_t i) noexcept { return space_.rules[static_cast<std::size_t>(i)]; }
-  T* weights(std::int64_t i) noexcept {
-    return size_.m > 0 ? given_.weights.row(block_.b, block_.h, block_.queries.first + i) : nullptr;
+  void clear(row_states<T> const& states, matrix<T> const& O) noexcept {
+    std::fill_n(states.m, rows_ + sum_lanes, arithmetic::minus_infinity());
+    std::fill_n(states.l, rows_ * sum_lanes, T(0));
+    std::fill_n(O.data, rows_ * O.stride, T(0));
+  }
+
+  /// One block of keys for all strips that see some of it.
+  void absorb(interval const& keys, row_states<T> const& states, matrix<T> const& O) noexcept {
+    for (std::int64_t j = 0; j < rounded_up(keys.size(), does_.granule); j += does_.panel)
+      does_.transpose({K_.row(keys.first + j), K_.stride}, std::clamp<std::int64_t>(keys.size() - j, 0, does_.panel),
+                      size_.d, does_.panel, space_.K + j * size_.d);
+    bool const finite =
+        does_.pack_values({V_.row(keys.first), V_.stride}, keys.size(), blocking_of<T>.keys, size_.dv, space_.V);
+    std::int64_t const strips = ceiling_division(rows_, strip_rows), next = std::min(step, size_.m - keys.last);
+    for (std::int64_t first = 0; first < rows_; first += strip_rows) {
+      std::int64_t const at = first / strip_rows;
+      strip_view const& strip = strips_[at];
+      // A part of the next block with each strip, so that packing it does not wait for memory.
+      interval const ahead{keys.last + next * at / strips, keys.last + next * (at + 1) / strips};
+      fetch_rows(K_, ahead, size_.d), fetch_rows(V_, ahead, size_.dv);
+      interval const seen = intersection(strip.any, keys);
+      if (seen.empty()) continue;
+      row_states<T> const here{states.m + first, states.l + first * sum_lanes, states.factor + first};
+      absorb_strip({first, std::min(first + strip_rows, rows_)}, strip, keys, seen, finite, here,
+                   {O.row(first), O.stride});
+    }
+  }
+
+  void absorb_strip(interval const& rows, strip_view const& strip, interval const& keys, interval const& seen,
+                    bool finite, row_states<T> const& states, matrix<T> const& O) noexcept {
+    std::int64_t const granule = does_.granule;
+    // Relative to the block from here on.
+    interval const visible{seen.first - keys.first, seen.last - keys.first};
+    interval const computed{visible.first / granule * granule, rounded_up(visible.last, granule)};
+    interval const absolute{computed.first + keys.first, computed.last + keys.first};
+    does_.scores(space_.Q + rows.first * size_.d, space_.K, size_.d, rows.size(), computed, space_.S);
+    bool const biased = asked_.has_bias(), full = contains(strip.all, absolute);
+    if (biased || !full || scale_.exponent != 0 || given_.weights)
+      for (std::int64_t i = 0; i < rows.size(); ++i) finish_scores(i, rows.first + i, keys, computed, visible, full);
+    absorb_block(does_, space_.S, rows.size(), computed, states, [&] {
+      if (size_.dv == 0) return;
+      if (finite || contains(strip.all, seen))
+        does_.values(space_.S, space_.V, rows.size(), visible, size_.dv, states.factor, O);
+      else
+        for (std::int64_t i = 0; i < rows.size(); ++i) add_visible_values(i, rows.first + i, keys, visible, states, O);
+    });
+  }
+
+  /// Row i of the strip, r of the block: scale, bias, visibility; and a copy where weights are wanted.
+  void finish_scores(std::int64_t i, std::int64_t r, interval const& keys, interval const& computed,
+                     interval const& visible, bool full) noexcept {
+    T* const s = space_.S + i * score_stride<T>;
+    for (int left = scale_.exponent; left != 0;) {
+      int const now = std::clamp(left, -100, 100);
+      does_.multiply(s + computed.first, std::ldexp(T(1), now), computed.size());
+      left -= now;
+    }
+    interval const present{keys.first + visible.first, keys.first + visible.last};
+    rules_[r].add_bias(does_, s + visible.first, present);
+    if (!full)
+      rules_[r].hide_invisible(does_, s + computed.first, {keys.first + computed.first, keys.first + computed.last},
+                               present);
+    if (given_.weights) {
+      query_place const at = place(r);
+      std::copy(s + visible.first, s + visible.last, given_.weights.row(block_.b, at.h, at.i) + present.first);
+    }
+  }
+
+  /// A value that one query may see can be NaN for a neighbour that may not, and in a matrix product 0·NaN is NaN.
+  void add_visible_values(std::int64_t i, std::int64_t r, interval const& keys, interval const& visible,
+                          row_states<T> const& states, matrix<T> const& O) noexcept {
+    std::uint8_t shown[step];
+    for (std::int64_t j = visible.first; j < visible.last; ++j) shown[j] = rules_[r].shows(keys.first + j);
+    does_.visible_values(space_.S + i * score_stride<T>, space_.V, shown, visible, size_.dv, states.factor[i],
+                         O.row(i));
+  }
+
+  /// Scores ← weights against the final reference, divided by l: a second pass over the very scores that went into l.
+  void weigh_again(T m, T const* l, T* row) noexcept {
+    T* const s = space_.S;
+    T one_m = m, unused_l[sum_lanes]{}, factor = 1;
+    for (std::int64_t j = 0; j < size_.m; j += step) {
+      std::int64_t const count = std::min(step, size_.m - j);
+      std::copy_n(row + j, count, s);
+      std::fill_n(s + count, step - count, arithmetic::minus_infinity());
+      does_.weigh(s, 1, {0, rounded_up(count, sum_lanes)}, {&one_m, unused_l, &factor});
+      does_.finish(s, l, count, row + j);
+    }
   }
 
   problem::instance<T> const& asked_;
   problem::outputs<T> const& given_;
+  operations<T> const& does_;
   score_scale<T> const& scale_;
   query_block const& block_;
-  workspace<T>& space_;
+  workspace<T> const& space_;
+  query_rules<T>* rules_;
+  strip_view* strips_;
   problem::sizes const& size_;
-  std::int64_t queries_;
-  matrix<T const> Q_{}, K_{}, V_{};
+  std::int64_t rows_;
+  interval seen_{};
+  matrix<T const> K_{}, V_{};
 };
 
 }  // namespace attest::fast

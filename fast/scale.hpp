@@ -1,4 +1,4 @@
-// σ as the kernel applies it: one multiplication of the finished dot product.
+// σ as the kernel applies it: folded into q together with log₂ e, so that scores come in units of log₂.
 #pragma once
 
 #include <cmath>
@@ -7,37 +7,44 @@
 #include <limits>
 #include <optional>
 
+#include "fast/exp2.hpp"
+
 namespace attest::fast {
 
-/// The factor between q·k and the score.
+/// s_ij·log₂ e = 2^exponent · Σ_t fl((high + low)·q_t)·k_jt.
 ///
-/// In f32 an explicit scale that is no f32 number is applied in double, because "an explicit scale is that number
-/// exactly", and 1e−50 or 1e300 must not become 0 or ∞. Then the score is rounded once, by the conversion.
+/// high + low is σ·log₂ e·2^−exponent to 2^−48 relative in f32, 2^−100 in f64: all that rounds is the product with q.
+/// The exponent is 0 for every usual σ. It is there so that folding an explicit scale of 1e30 or 1e−300 into q neither
+/// overflows nor underflows.
 template <std::floating_point T>
 struct score_scale {
-  double exact = 1;
-  T factor = 1;
-  bool in_double = false;
+  T high = 1, low = 0;
+  int exponent = 0;
 
-  /// The scale that was asked for, or 1/√d rounded to T.
+  /// The scale that was asked for, or 1/√d.
   /// Requires  explicit_scale or d > 0
-  /// Ensures   default: factor = 1/√d·(1 + δ), |δ| ≤ u + 2^−51 in f32 (1/√d in double, rounded again), 2u in f64
   static score_scale of(std::optional<double> explicit_scale, std::int64_t d) noexcept {
-    if (!explicit_scale) {
-      double const nearest = 1 / std::sqrt(static_cast<double>(d));
-      return {nearest, static_cast<T>(nearest), false};
+    constexpr double log2_e_tail = 0x1.777d0ffda0d24p-56;
+    double sigma = 0, sigma_tail = 0;
+    if (explicit_scale) {
+      sigma = *explicit_scale;
+    } else {
+      // One Newton step: σ·(1 − d·σ²)/2 is what 1/√d, rounded twice, lacks.
+      double const n = static_cast<double>(d);
+      sigma = 1 / std::sqrt(n);
+      double const product = n * sigma, tail = std::fma(n, sigma, -product);
+      sigma_tail = sigma * ((std::fma(-product, sigma, 1.0) - tail * sigma) / 2);
     }
-    bool const fits = std::abs(*explicit_scale) <= static_cast<double>(std::numeric_limits<T>::max());
-    T const factor = fits ? static_cast<T>(*explicit_scale) : T(0);
-    return {*explicit_scale, factor, static_cast<double>(factor) != *explicit_scale};
-  }
-
-  /// s_j ← σ·s_j.
-  void apply(T* s, std::int64_t count) const noexcept {
-    if (in_double)
-      for (std::int64_t j = 0; j < count; ++j) s[j] = static_cast<T>(static_cast<double>(s[j]) * exact);
-    else
-      for (std::int64_t j = 0; j < count; ++j) s[j] = s[j] * factor;
+    int exponent = 0;
+    if (sigma != 0) {
+      std::frexp(sigma, &exponent);
+      exponent = exponent > 0 || exponent < -40 ? exponent + 1 : 0;  // log₂ e < 2
+      sigma = std::ldexp(sigma, -exponent), sigma_tail = std::ldexp(sigma_tail, -exponent);
+    }
+    double const c = sigma * log2_e;
+    double const tail = std::fma(sigma, log2_e, -c) + (sigma * log2_e_tail + sigma_tail * log2_e);
+    T const high = static_cast<T>(c);
+    return {high, static_cast<T>((c - static_cast<double>(high)) + tail), exponent};
   }
 };
 

@@ -1,6 +1,8 @@
 // What the kernel declares about its roundings.
 #include "fast/model.hpp"
 
+#include <cmath>
+
 #include "fast/scale.hpp"
 #include "tests/catch.hpp"
 
@@ -8,33 +10,46 @@ using namespace attest;
 
 namespace {
 
-constexpr problem::sizes of_d(std::int64_t d) { return {1, 1, 1, 2, 2, d, 1}; }
+constexpr problem::sizes of(std::int64_t d, std::int64_t m = 2) { return {1, 1, 1, 2, m, d, 1}; }
 
-static_assert(fast::model<float>(of_d(8)).k_qk_base == 2, "σ̂ and the multiplication");
-static_assert(fast::model<double>(of_d(8)).k_qk_base == 3, "sqrt, division and the multiplication");
-static_assert(fast::model<float>(of_d(64)).k_qk_base == 0, "1/8 is exact, and so is multiplying by it");
-static_assert(fast::model<float>(of_d(2)).k_qk_base == 2, "2 is no power of 4");
-static_assert(fast::model<float>(of_d(8), true, 0.75).k_qk_base == 1, "an f32 scale: the multiplication");
-static_assert(fast::model<float>(of_d(8), true, -0.5).k_qk_base == 0);
-static_assert(fast::model<float>(of_d(8), true, 0.0).k_qk_base == 0);
-static_assert(fast::model<float>(of_d(8), true, 0.3).k_qk_base == 2, "applied in double, rounded to f32");
-static_assert(fast::model<float>(of_d(8), true, 1e300).k_qk_base == 2);
-static_assert(fast::model<double>(of_d(8), true, 0.3).k_qk_base == 1);
-static_assert(fast::model<float>(of_d(8), false).k_add == 0 && fast::model<float>(of_d(8), true).k_add == 1);
-static_assert(fast::model<float>(of_d(8)).block == fast::blocking_of<float>.keys);
+static_assert(fast::model<float>(of(8)).k_qk_base == 1 && fast::model<float>(of(8)).k_qk_per_d == 1);
+static_assert(fast::model<float>(of(8)).fold_q && fast::model<float>(of(8)).flushes);
+static_assert(fast::model<float>(of(8), false).k_add == 0 && fast::model<float>(of(8), true).k_add == 1);
+static_assert(fast::model<float>(of(8)).block == fast::blocking_of<float>.keys);
+static_assert(fast::model<float>(of(8, 0)).splits == 1 && fast::model<float>(of(8, 4096)).splits == 1 &&
+              fast::model<float>(of(8, 4097)).splits == 2, "one partial row for each split that has keys");
+
+constexpr long double log2_e = 1.4426950408889634073599246810018921L;
+
+/// |high + low − σ·log₂ e·2^−exponent|, relative.
+template <class T>
+long double scale_error(fast::score_scale<T> const& made, long double sigma) {
+  long double const truth = std::ldexp(sigma * log2_e, -made.exponent);
+  return std::abs(static_cast<long double>(made.high) + static_cast<long double>(made.low) - truth) / std::abs(truth);
+}
 
 }  // namespace
 
-TEST_CASE("the declared scale roundings bound the default scale", "[unit]") {
+TEST_CASE("the default scale is 1/√d to far below one rounding", "[unit]") {
   for (std::int64_t d = 1; d < 5000; ++d) {
+    long double const sigma = 1 / std::sqrt(static_cast<long double>(d));
     auto const single = fast::score_scale<float>::of({}, d);
     auto const twice = fast::score_scale<double>::of({}, d);
-    long double const truth = 1 / std::sqrt(static_cast<long double>(d));
-    CHECK(std::abs(static_cast<long double>(single.factor) - truth) <= truth * (0x1p-24L + 0x1p-51L));
-    CHECK(std::abs(static_cast<long double>(twice.factor) - truth) <= truth * 0x1p-52L);
-    if (fast::model<float>(of_d(d)).k_qk_base == 0) {
-      CHECK(static_cast<long double>(single.factor) == truth);
-      CHECK(fast::is_power_of_two(static_cast<double>(single.factor)));
-    }
+    CHECK(scale_error(single, sigma) < 0x1p-47L);
+    CHECK(scale_error(twice, sigma) < 0x1p-61L);  // what long double can tell
+    if (d > 1) CHECK((single.exponent == 0 && twice.exponent == 0));
   }
+}
+
+TEST_CASE("an explicit scale is that number, however large or small", "[unit]") {
+  for (double const sigma : {0.3, -0.75, 1.0, -1.0, 1e-12, 1e-13, 3e-38, 1e-50, 1e-300, 4e-320, 1e30, 3e38, 1e300}) {
+    auto const single = fast::score_scale<float>::of(sigma, 64);
+    auto const twice = fast::score_scale<double>::of(sigma, 64);
+    CHECK(scale_error(single, static_cast<long double>(sigma)) < 0x1p-47L);
+    CHECK(scale_error(twice, static_cast<long double>(sigma)) < 0x1p-61L);
+    CHECK(std::abs(single.high) < 1.45f);
+    CHECK(std::abs(single.high) > 0x1p-41f);
+  }
+  CHECK(fast::score_scale<float>::of(0.0, 64).high == 0);
+  CHECK(fast::score_scale<float>::of(0.0, 64).low == 0);
 }

@@ -1,5 +1,6 @@
 // A row's bits are a function of its own query, visible keys, values and biases: not of its company, the threads,
 // anything at an invisible key, or the caller's floating-point environment.
+#include <algorithm>
 #include <cfenv>
 
 #include "tests/fast_case.hpp"
@@ -36,13 +37,44 @@ bool same_bits(A const& a, A const& b) {
 }  // namespace
 
 TEMPLATE_TEST_CASE("the number of threads leaves every bit as it is", "[unit]", float, double) {
+  tests::instruction_set const set(GENERATE(from_range(fast::instruction_sets())));
   auto const made = busy_case<TestType>({3, 4, 2, 150, 170, 9, 5}, 11);
   auto const alone = made.run({.threads = 1});
-  for (int const threads : {0, 2, 3, 7})
-    for (int again = 0; again < 3; ++again) CHECK(made.run({.threads = threads}).same_bits_as(alone));
+  for (int const threads : {0, 2, 3, 4, 5, 6, 7, 8})
+    for (int again = 0; again < 2; ++again) CHECK(made.run({.threads = threads}).same_bits_as(alone));
+}
+
+TEMPLATE_TEST_CASE("keys shared among threads are merged as one thread merges them", "[unit]", float, double) {
+  tests::instruction_set const set(GENERATE(from_range(fast::instruction_sets())));
+  std::int64_t const split = fast::blocking_of<TestType>.split;
+  // Six splits for few queries; weights make one thread keep them together.
+  auto const made = busy_case<TestType>({1, 2, 1, 3, 5 * split + 77, 17, 5}, 12);
+  auto const together = made.run({.threads = 1});
+  for (int const threads : {0, 2, 5}) CHECK(made.run({.threads = threads}).same_bits_as(together));
+  for (int const threads : {1, 2, 8}) {
+    auto const without = made.run({.threads = threads}, 0, TestType(-77), false);
+    CHECK(without.o.data == together.o.data);
+    CHECK(without.lse.data == together.lse.data);
+  }
+}
+
+TEMPLATE_TEST_CASE("AVX2 and AVX-512 give the same bits", "[unit]", float, double) {
+  auto const sets = fast::instruction_sets();
+  auto const has = [&](std::string_view name) { return std::find(sets.begin(), sets.end(), name) != sets.end(); };
+  if (!has("AVX2") || !has("AVX3")) return;
+  auto const with = [](owned_case<TestType> const& made, std::string_view name) {
+    tests::instruction_set const set(name);
+    return made.run();
+  };
+  for (std::int64_t const d : {1, 5, 16, 64, 67})
+    for (std::int64_t const m : {1, 13, 64, 130, 5000}) {
+      auto const made = busy_case<TestType>({1, 2, 1, 31, m, d, d + 2}, static_cast<std::uint64_t>(d * m));
+      CHECK(with(made, "AVX2").same_bits_as(with(made, "AVX3")));
+    }
 }
 
 TEMPLATE_TEST_CASE("a row alone has the bits it has among others", "[property]", float, double) {
+  tests::instruction_set const set(GENERATE(from_range(fast::instruction_sets())));
   tests::property("one query of one head, cut out", [] {
     auto const seed = *rc::gen::arbitrary<std::uint32_t>();
     problem::sizes const s{2, 4, 2, 70, *rc::gen::inRange<std::int64_t>(1, 200), 7, 3};
@@ -67,6 +99,7 @@ TEMPLATE_TEST_CASE("a row alone has the bits it has among others", "[property]",
 }
 
 TEMPLATE_TEST_CASE("masked keys are never read", "[property]", float, double) {
+  tests::instruction_set const set(GENERATE(from_range(fast::instruction_sets())));
   using T = TestType;
   tests::property("poison at keys, values and biases changes only the rows that see them", [] {
     problem::sizes const s{1, 2, 1, *rc::gen::inRange<std::int64_t>(1, 80), *rc::gen::inRange<std::int64_t>(1, 200),
@@ -105,6 +138,7 @@ TEMPLATE_TEST_CASE("masked keys are never read", "[property]", float, double) {
 }
 
 TEST_CASE("every NaN written is the same NaN", "[unit]") {
+  tests::instruction_set const set(GENERATE(from_range(fast::instruction_sets())));
   auto made = busy_case<float>({1, 1, 1, 5, 130, 4, 3}, 5);
   made.bias->each([](float& x, auto, auto, auto, auto j) {
     if (j == 10) x = -std::numeric_limits<float>::quiet_NaN();
@@ -118,6 +152,7 @@ TEST_CASE("every NaN written is the same NaN", "[unit]") {
 }
 
 TEST_CASE("rounding mode and flush-to-zero of the caller change nothing and are as they were", "[unit]") {
+  tests::instruction_set const set(GENERATE(from_range(fast::instruction_sets())));
   auto const made = busy_case<float>({2, 2, 2, 70, 130, 9, 5}, 13);
   auto const usual = made.run();
   int const found = std::fegetround();

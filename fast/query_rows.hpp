@@ -1,0 +1,89 @@
+// What decides the scores of one query beside its dot products, and what a strip of queries sees together.
+#pragma once
+
+#include <cstdint>
+#include <limits>
+
+#include "fast/operations.hpp"
+#include "fast/tiles.hpp"
+#include "problem/instance.hpp"
+
+namespace attest::fast {
+
+/// The kernel's rows of one kv head: queries of all the heads that read it, head after head.
+struct query_place {
+  std::int64_t h = 0, i = 0;
+};
+
+/// A pointer is null where there is no such tensor, and points at key 0 otherwise.
+template <class T>
+struct query_rules {
+  interval visible{};  ///< by the band
+  std::uint8_t const* mask = nullptr;
+  T const* bias = nullptr;
+  float const* bias_f32 = nullptr;
+
+  static query_rules of(problem::instance<T> const& asked, std::int64_t b, query_place const& at) noexcept {
+    auto const row_of = [&](auto const& tensor) { return tensor ? tensor.row(b, at.h, at.i) : nullptr; };
+    return {visible_keys(asked.where(), at.i, asked.size().m), row_of(asked.mask()), row_of(asked.bias()),
+            row_of(asked.bias_f32())};
+  }
+
+  constexpr bool shows(std::int64_t key) const noexcept {
+    return visible.contains(key) && (mask == nullptr || mask[key] != 0);
+  }
+
+  /// s_j ← s_j + log₂(e)·bias_j for keys = [first, last); s is the score of key `first`. The conversion of an f32 bias
+  /// is exact.
+  void add_bias(operations<T> const& does, T* s, interval const& keys) const noexcept {
+    if (bias != nullptr) does.add_bias(s, bias + keys.first, keys.size());
+    if (bias_f32 == nullptr) return;
+    T converted[blocking_of<T>.keys];
+    for (std::int64_t j = keys.first; j < keys.last; ++j)
+      converted[j - keys.first] = static_cast<T>(bias_f32[j]);
+    does.add_bias(s, converted, keys.size());
+  }
+
+  /// s_j ← −∞ at every invisible key, whatever s_j was: K and bias there do not matter. The scores are those of keys
+  /// `computed`; `present` are the ones of them that exist.
+  void hide_invisible(operations<T> const& does, T* s, interval const& computed,
+                      interval const& present) const noexcept {
+    constexpr T hidden = -std::numeric_limits<T>::infinity();
+    interval const seen = intersection(visible, present);
+    std::int64_t const first = seen.empty() ? computed.last : seen.first;
+    std::int64_t const last = seen.empty() ? computed.last : seen.last;
+    for (std::int64_t j = computed.first; j < first; ++j) s[j - computed.first] = hidden;
+    for (std::int64_t j = last; j < computed.last; ++j) s[j - computed.first] = hidden;
+    if (mask != nullptr && !seen.empty())
+      does.hide_masked(s + (seen.first - computed.first), mask + seen.first, seen.size());
+  }
+};
+
+/// The keys that a strip of queries sees.
+struct strip_view {
+  interval any{};  ///< no query sees a key outside
+  interval all{};  ///< every query sees every key inside; empty where there is a mask
+};
+
+/// Requires  rules of `rows` queries
+template <class T>
+strip_view view_of(query_rules<T> const* rules, std::int64_t rows) noexcept {
+  strip_view made{{}, rules[0].visible};
+  bool found = false;
+  for (std::int64_t i = 0; i < rows; ++i) {
+    interval const& seen = rules[i].visible;
+    made.all = rules[i].mask != nullptr ? interval{} : intersection(made.all, seen);
+    if (seen.empty()) continue;
+    made.any = found ? interval{made.any.first < seen.first ? made.any.first : seen.first,
+                                made.any.last > seen.last ? made.any.last : seen.last}
+                     : seen;
+    found = true;
+  }
+  return made;
+}
+
+constexpr bool contains(interval const& outer, interval const& inner) noexcept {
+  return outer.first <= inner.first && inner.last <= outer.last;
+}
+
+}  // namespace attest::fast
