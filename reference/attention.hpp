@@ -44,7 +44,7 @@ struct enclosed_key {
   std::int64_t j = 0;
   exact_score<T> score{};
   ball<W> below_max{};  ///< s_j − m ≤ 0
-  ball<W> weight{};     ///< e^(s_j − m), not normalised
+  ball<W> weight{};     ///< e^(s_j − m), not normalised; its ends lie in [0, ∞)
 };
 
 /// One query row. Keys are in index order.
@@ -58,6 +58,19 @@ struct enclosed_row {
   ball<W> max_score{};                     ///< m
   ball<W> normaliser{};                    ///< Z, in [1, number of keys]
 };
+
+/// e^x for x ≤ 0, known only as an element of below_max: never below 0 nor above 1, however little of x the width shows
+/// (σ·a + b may cancel to nothing), so that Z ≥ 1 keeps its sign.
+template <unsigned W>
+constexpr ball<W> unnormalised_weight(ball<W> const& below_max) noexcept {
+  ball<W> const e = exp(below_max);
+  if (certain_sign(e) > 0) return e;
+  ball<W> half;  // [0, min(1, upper end of e)]
+  magnitude const most = e.upper_size();
+  magnitude const width = most <= magnitude(1, 0) ? most.scaled(-1) : magnitude(1, -1);
+  half.mid = width.mantissa(), half.exponent = width.exponent(), half.radius = width;
+  return half;
+}
 
 /// Evaluates row (b, h, i) of `p` into `row`, whose memory is reused.
 /// Requires  p.softcap() == 0; indices inside p.size()
@@ -94,7 +107,7 @@ constexpr void enclose_row(problem::instance<T> const& p, std::int64_t b, std::i
   row.max_score = difference(scale, *top, exact_score<T>{});
   for (auto& key : row.keys) {
     key.below_max = difference(scale, key.score, *top);
-    key.weight = exp(key.below_max);
+    key.weight = unnormalised_weight(key.below_max);
   }
   row.normaliser = weighted_sum<W>(
       static_cast<std::int64_t>(row.keys.size()),

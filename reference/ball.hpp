@@ -22,7 +22,7 @@ inline constexpr std::int64_t exponent_limit = std::int64_t{1} << 60;
 template <unsigned W>
 struct ball {
   static_assert(W >= 64, "a ball needs at least 64 bits");
-  /// Holds a product of two midpoints, and a sum of two that are up to W + 32 binary places apart.
+  /// Holds a product of two midpoints, and a sum of two whose leading bits are up to W + 32 binary places apart.
   using wide = integer<2 * W + 64>;
 
   wide mid = 0;
@@ -75,7 +75,8 @@ struct ball {
     return {static_cast<std::uint64_t>(top) + (drop > 0 ? 1 : 0), exponent + drop};
   }
 
-  /// A lower bound of |x| over the ball, as an exact magnitude; zero where the ball contains 0.
+  /// A lower bound of |x| over the ball, as an exact magnitude; zero where the ball contains 0 or comes within 2^−30 of
+  /// |mid| to it.
   constexpr magnitude lower_size() const noexcept {
     if (mid.sign() == 0) return {};
     int const length = bit_length(mid);
@@ -84,7 +85,7 @@ struct ball {
     auto size = static_cast<std::uint64_t>(top);
     std::int64_t const e = exponent + (length - 32);
     if (radius.is_zero()) return {size, e};
-    if (radius.exponent() >= e) return {};
+    if (radius.exponent() > e) return {};
     std::int64_t const gap = e - radius.exponent();
     std::uint64_t const less = gap > 32 ? 1 : (radius.mantissa() >> gap) + 1;
     if (less >= size) return {};
@@ -104,10 +105,10 @@ struct ball {
     ball const& high = a.exponent >= b.exponent ? a : b;
     ball const& low = a.exponent >= b.exponent ? b : a;
     std::int64_t const gap = high.exponent - low.exponent;
-    if (gap <= static_cast<std::int64_t>(W) + 32)
+    if (gap <= static_cast<std::int64_t>(2 * W) + 32 - bit_length(high.mid))
       return rounded(shifted(high.mid, gap) + low.mid, low.exponent, r);
-    // |low.mid| < 2^W is less than one unit of high: it goes into the radius.
-    return rounded(high.mid, high.exponent, r + magnitude::power_of_two(low.exponent + static_cast<std::int64_t>(W)));
+    // |low.mid| < 2^W: below 2^−32 of high's last place at W bits. It goes into the radius.
+    return rounded(high.mid, high.exponent, r + magnitude::power_of_two(low.exponent + bit_length(low.mid)));
   }
   friend constexpr ball operator-(ball const& a, ball const& b) noexcept { return a + (-b); }
 
@@ -119,7 +120,7 @@ struct ball {
   }
 
   /// |a/b − â/b̂| ≤ (r_a + |â/b̂|·r_b)/(|b̂| − r_b).
-  /// Requires  0 ∉ b
+  /// Requires  certain_sign(b) ≠ 0
   friend constexpr ball operator/(ball const& a, ball const& b) noexcept {
     if (a.mid.sign() == 0 && a.is_exact()) return a;
     int const length_a = bit_length(a.mid), length_b = bit_length(b.mid);

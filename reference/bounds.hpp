@@ -3,6 +3,9 @@
 //
 // Section numbers refer to docs/bound.md. All quantities are upper bounds unless their name says otherwise; they are
 // sums and products of non-negative doubles, so that one factor at the end covers the rounding of the evaluation (5.5).
+//
+// bounds_terms.hpp has the quantities of a row, bounds_lanes.inc those of one key or column; this is their evaluation
+// in plain doubles, constexpr. reference/machine/ evaluates the same text on SIMD lanes.
 #pragma once
 
 #include <algorithm>
@@ -10,6 +13,7 @@
 #include <vector>
 
 #include "problem/kernel_model.hpp"
+#include "reference/bounds_terms.hpp"
 #include "reference/outward.hpp"
 #include "reference/row_facts.hpp"
 
@@ -28,14 +32,47 @@ struct error_bound {
   double warning = infinity;  ///< W_c(3), outputs only: errors above it are suspicious, though no theorem forbids them
 };
 
-/// γ_k(u) = k·u/(1 − k·u); infinity past the pole.
-constexpr double gamma(double k, double u) noexcept {
-  double const ku = k * u;
-  return ku < 1 ? ku / (1 - ku) * (1 + 0x1p-50) : infinity;
+// The vocabulary of bounds_lanes.inc, for one double.
+constexpr double select(bool where, double a, double b) noexcept { return where ? a : b; }
+constexpr bool both(bool a, bool b) noexcept { return a && b; }
+constexpr bool either(bool a, bool b) noexcept { return a || b; }
+constexpr bool inverse(bool a) noexcept { return !a; }
+constexpr bool all(bool a) noexcept { return a; }
+constexpr double mul_add(double a, double b, double c) noexcept { return a * b + c; }
+
+namespace scalar {
+#include "reference/bounds_lanes.inc"
 }
 
-/// (1 + a)(1 + b) − 1, without cancellation.
-constexpr double compounded(double a, double b) noexcept { return (a + b + a * b) * (1 + 0x1p-50); }
+/// |LSÊ − LSE| (amendment 5).
+constexpr error_bound log_sum_exp_bound(row_terms const& row) noexcept {
+  if (!row.judged) return {};
+  problem::kernel_model const& model = row.model;
+  double const theorem =
+      row.theorem_holds ? larger(row.log_upper_side, row.log_lower_side) + 4 * row.n * row.omega_w : infinity;
+  double const base = smaller(theorem, row.log_hull) + row.gamma_L / (1 - row.gamma_L);
+  if (!(base < infinity)) return {};
+  double const u = model.format.u;
+  // |ln l̂| ≤ |LSE − m| + |m − M̂| + …, and |m − M̂| is at most max E_j, or what M⁺ and M⁻ leave.
+  double const reference = smaller(row.largest_E, larger(row.max_above, -row.max_below));
+  double const logged = model.eps_log * (row.row.lse_above_max + reference + model.tau + base);
+  double const B = (1 + u) * (base + logged) + gamma(model.k_lse, u) * (row.row.lse_size + base) +
+                   gamma(model.k_lse - 1, u) * row.largest_max + 2 * model.format.omega;
+  return {rounded_up(B * row.slack), theorem <= row.log_hull ? judged_by::theorem : judged_by::dominance};
+}
+
+/// How far an output may lie outside the values that it averages ("Large scores: the hull clause").
+constexpr double hull_margin(row_terms const& row, double largest_value) noexcept {
+  if (!row.judged) return infinity;
+  problem::kernel_model const& model = row.model;
+  double const gamma_O = scalar::gamma_O_of(row, row.R) +
+                         (model.merge == problem::split_merge::lse_normalised ? 1.01 * row.combine_error() : 0);
+  double const omega_O = 8 * (row.n + model.splits) * model.format.omega +
+                         (model.omega_p + (model.k_pre > 0 ? model.format.omega : 0)) * 2 * row.n * largest_value;
+  double const margin = (gamma_O + row.gamma_L + row.gamma_F) / (1 - row.gamma_L) * largest_value * (1 + row.gamma_F) +
+                        omega_O + 2 * model.format.omega;
+  return rounded_up((margin * (1 + model.u_out) + model.u_out * largest_value + model.omega_out) * row.slack);
+}
 
 /// Everything of section 3 that does not depend on V. Made once per row, then asked per column.
 class row_bound {
@@ -45,7 +82,7 @@ class row_bound {
   constexpr void evaluate(problem::kernel_model const& model, row_facts const& facts);
 
   /// Do the hypotheses that do not depend on V hold? Where they do not, a kernel may overflow: nothing is claimed.
-  constexpr bool says_anything() const noexcept { return judged_; }
+  constexpr bool says_anything() const noexcept { return terms_.judged; }
 
   /// |ô_c − o_c|. value(j) is v_jc in the order of facts.keys, as an element; o encloses o_c.
   template <unsigned W, class Value>
@@ -60,32 +97,22 @@ class row_bound {
   /// |LSÊ − LSE|.
   constexpr error_bound log_sum_exp() const noexcept;
 
-  /// |Σ_j â_j − 1| of the weights that a kernel returns: the sum of their own bounds, and never more than the weights
-  /// of one common pass allow.
+  /// |Σ_j â_j − 1| of the weights that a kernel returns, formed in one pass or two: the sum of their own bounds.
   constexpr error_bound row_sum() const noexcept;
 
  private:
   struct key {
-    double E = 0, z = 0, P = 0, eta = 1, share = 1;
+    double E = 0, z = 0, P = 0, eta = 1, share = 1, R = 0, reference_error = 0;
     double t_squared = 0;  ///< section "Warning level"
-    double R = 0;
     bool far = false, flushed = false, dominant = true;
   };
 
   constexpr void rescales(std::vector<key_facts> const& keys);
-  constexpr double heights(problem::sum_height height) const noexcept;
-  /// A(y) of section 3 with its dominance clause: |ỹ − ȳ| for sizes |y_j − ȳ| given by deviation(j).
-  template <class Deviation>
-  constexpr double average_error(Deviation&& deviation, bool& by_theorem) const noexcept;
 
-  problem::kernel_model model_{};
+  row_terms terms_{};
   row_facts const* facts_ = nullptr;
   std::vector<key> keys_;
   std::vector<double> sorted_;
-  double n_ = 0, R_ = 0, D_lower_ = 0, one_minus_D_ = 1, n_far_ = 0, omega_w_ = 0, e_tau_ = 1, largest_E_ = 0;
-  double gamma_L_ = 0, gamma_F_ = 0, height_O_ = 0, merges_O_ = 0, sum_P_ = 0, e_above_ = 0;
-  double log_upper_ = 0, log_lower_ = 0, log_hull_ = infinity, slack_ = 1, largest_max_ = 0;
-  bool theorem_holds_ = false, judged_ = false;
 };
 
 }  // namespace attest::reference

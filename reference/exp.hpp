@@ -31,7 +31,8 @@ struct exp_parameters {
 
 /// { e^x : x ∈ a } ⊆ result.
 /// Requires  a.upper < 2^60
-/// Ensures   radius ≤ e^mid·(r_a + r_a²) + 2^(−W+1)·e^mid for |mid| < 2^30; below −2^60 the answer is [0, 2^(−2^58)]
+/// Ensures   radius ≤ 2·e^mid·(r_a + r_a²) + 2^(−W+2)·e^mid for |mid| < 2^30 and r_a ≤ 1; a ball below −2^60 whose
+///           radius does not bring it back answers [0, 2^(−2^58)]
 /// Why       x = k·ln 2 + r, 0 ≤ r < ln 2; e^(r/2^H) by Taylor to degree N (Horner), then H squarings
 /// Cost      N + H multiplications of F bits
 template <unsigned W>
@@ -44,7 +45,12 @@ constexpr ball<W> exp(ball<W> const& a) noexcept {
   std::int64_t const top = a.mid.sign() == 0 ? -1 : a.exponent + bit_length(a.mid);
   ball<W> far;  // [0, 2^(−2^58)]
   far.radius = magnitude::power_of_two(-(std::int64_t{1} << 58));
-  if (top > 60) return far;  // a.upper < 2^60 leaves only the negative side
+  ball<W> unknown;  // a.upper < 2^60: e^a < 2^(1.443·2^60)
+  unknown.radius = magnitude::power_of_two(2 * exponent_limit);
+  if (top > 60) {  // a.upper < 2^60 leaves only the negative side: mid ≤ −2^(top − 1) ≤ −2^60
+    if (a.is_exact() || a.radius.ceil_log2() <= top - 2) return far;  // a.upper ≤ −2^(top − 2) ≤ −2^59
+    return unknown;
+  }
   bool const wide_radius = !a.is_exact() && a.radius.ceil_log2() > 0;
 
   // X = 2^F·mid, truncated: off by less than 1 unit.
@@ -60,7 +66,7 @@ constexpr ball<W> exp(ball<W> const& a) noexcept {
 
   if (wide_radius) {  // radius above 1: only the upper end says anything
     std::int64_t const log2_radius = a.radius.ceil_log2();
-    if (log2_radius > 59) return far + ball<W>::rounded(0, 0, magnitude::power_of_two(exponent_limit));
+    if (log2_radius > 59) return unknown;
     ball<W> made;
     made.radius = magnitude::power_of_two(k + 2 + (std::int64_t{2} << log2_radius));
     return made;

@@ -118,10 +118,11 @@ constexpr double exp_upper(double x) noexcept {
   return rounded_up(sum * power_of_two(half) * power_of_two(k - half));
 }
 
-/// ln x ≤ result ≤ ln x + 2⁻⁴⁰·(1 + |ln x|) for x > 0; infinity for infinity.
+/// ln x ≤ result ≤ ln x + 2⁻⁴⁰·(1 + |ln x|) for x > 0; infinity for infinity, −infinity for 0.
 /// Why  x = f·2^k exactly, 2·artanh of |t| ≤ 1/3 to degree 41: remainder below 3⁻⁴³; sums lose less than 2⁻⁴⁷
 constexpr double log_upper(double x) noexcept {
   if (!(x < infinity)) return infinity;
+  if (!(x > 0)) return -infinity;
   std::int64_t k = 0;
   while (x >= 2) x /= 2, ++k;
   while (x < 1) x *= 2, --k;

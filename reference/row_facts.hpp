@@ -19,8 +19,8 @@ struct key_facts {
   double weight_lower = 0, weight_upper = 0;
 };
 
-struct row_facts {
-  std::vector<key_facts> keys;     ///< in the order of enclosed_row::keys
+/// What belongs to the row and not to one key.
+struct row_scalars {
   std::int64_t d = 0;
   std::int64_t m = 0;              ///< all keys, visible or not
   double scale_size = 0;           ///< ≥ |σ|
@@ -29,6 +29,10 @@ struct row_facts {
   double normaliser_lower = 1;     ///< ≤ Z
   double lse_size = 0;             ///< ≥ |LSE|
   double lse_above_max = 0;        ///< ≥ ln Z
+};
+
+struct row_facts : row_scalars {
+  std::vector<key_facts> keys;     ///< in the order of enclosed_row::keys
 };
 
 /// |x| as a double, rounded up. Requires x finite.

@@ -10,7 +10,7 @@ namespace attest::reference {
 
 /// Σ_{j<n} weight(j)·value(j) ∈ result.
 /// Requires  weight(j) a ball<W>, value(j) a finite element; both may be evaluated twice; n < 2^32
-/// Ensures   radius ≤ Σ r_j·|v_j| + n·2^(−W−16)·max_j |w_j·v_j| + 1 ulp
+/// Ensures   radius ≤ Σ r_j·|v_j| + n·2^(−W−14)·max_j |w_j·v_j| + 1 ulp
 template <unsigned W, class Weight, class Value>
 constexpr ball<W> weighted_sum(std::int64_t n, Weight&& weight, Value&& value) noexcept {
   using wide = typename ball<W>::wide;

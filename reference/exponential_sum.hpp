@@ -1,0 +1,86 @@
+// The sign of Σ_g c_g·e^(s_g), exactly: the one question behind correct rounding of O, weights and LSE.
+//
+// Theorem (Lindemann–Weierstrass; docs/rounding.md). Let the s_g be distinct algebraic numbers and the c_g algebraic.
+// Then Σ c_g·e^(s_g) = 0 only if every c_g = 0. Scores without softcap are algebraic: σ² is rational, everything else
+// dyadic. So after equal scores are grouped and zero coefficients dropped, either nothing is left and the sum is 0, or
+// the sum is not 0 and some finite width shows its sign.
+#pragma once
+
+#include <algorithm>
+#include <cstdint>
+#include <optional>
+#include <vector>
+
+#include "reference/ball.hpp"
+#include "reference/exp.hpp"
+#include "reference/score.hpp"
+
+namespace attest::reference {
+
+/// A coefficient c, exactly: an integer in units of 2^unit, wide enough for sums of n < 2^63 differences of values of
+/// any element type, and for n·t with t a boundary of f64.
+struct exact_coefficient {
+  static constexpr unsigned bits = 1200 + 1024 + 64 + 144;
+  static constexpr int unit = -1200;
+
+  integer<bits> value = 0;
+
+  static constexpr integer<bits> at_unit(element const& x) noexcept {
+    return x.significand == 0 ? integer<bits>(0) : shifted(integer<bits>(x.significand), x.exponent - unit);
+  }
+};
+
+template <class T>
+struct exponential_term {
+  exact_score<T> exponent{};
+  exact_coefficient coefficient{};
+};
+
+/// The last width that is tried before the answer is undecided.
+inline constexpr unsigned last_width = 4096;
+
+namespace detail {
+
+template <unsigned W, class T>
+constexpr int sign_at_width(exact_scale const& scale, std::vector<exponential_term<T>> const& terms) noexcept {
+  ball<W> const sigma = scale.template enclosure<W>();
+  ball<W> sum;
+  for (auto const& term : terms)  // the first is the leading one
+    sum = sum + exp(difference(sigma, term.exponent, terms.front().exponent)) *
+                    ball<W>::from(term.coefficient.value, exact_coefficient::unit);
+  return certain_sign(sum);
+}
+
+}  // namespace detail
+
+/// sign(Σ c·e^s): −1, 0, 1, or nothing where no width up to last_width shows it.
+///
+/// Groups that lie far below the leading one are dominated at any width, since balls have exponents of their own: what
+/// decides is the largest score whose group has a coefficient left, not the row's maximum.
+/// Cost      sort n exact scores; groups × widths exponentials
+template <class T>
+constexpr std::optional<int> sign_of_exponential_sum(exact_scale const& scale, std::vector<exponential_term<T>> terms) {
+  std::sort(terms.begin(), terms.end(),
+            [&](auto const& a, auto const& b) { return order(scale, a.exponent, b.exponent) > 0; });
+  std::vector<exponential_term<T>> groups;
+  for (auto& term : terms) {
+    if (!groups.empty() && order(scale, groups.back().exponent, term.exponent) == 0) {
+      groups.back().coefficient.value += term.coefficient.value;
+      continue;
+    }
+    if (!groups.empty() && groups.back().coefficient.value.sign() == 0) groups.pop_back();
+    groups.push_back(std::move(term));
+  }
+  if (!groups.empty() && groups.back().coefficient.value.sign() == 0) groups.pop_back();
+  if (groups.empty()) return 0;
+  if (std::all_of(groups.begin(), groups.end(), [&](auto const& g) {
+        return g.coefficient.value.sign() == groups.front().coefficient.value.sign(); }))
+    return groups.front().coefficient.value.sign();
+  int sign = detail::sign_at_width<128>(scale, groups);
+  if (sign == 0) sign = detail::sign_at_width<256>(scale, groups);
+  if (sign == 0) sign = detail::sign_at_width<1024>(scale, groups);
+  if (sign == 0) sign = detail::sign_at_width<last_width>(scale, groups);
+  return sign == 0 ? std::nullopt : std::optional(sign);
+}
+
+}  // namespace attest::reference

@@ -1,0 +1,96 @@
+// The machine tier of the reference: rows of attention enclosed in double arithmetic, with the bound of every element.
+//
+// It answers only what it can prove: each number comes with a radius from an a-priori error analysis (docs at each
+// step), and whatever is outside that analysis (NaN, infinities, empty rows, huge scores, softcap, f64) is handed over
+// to the integer balls of reference/attention.hpp, which decide it.
+#pragma once
+
+#include <cstdint>
+#include <memory>
+#include <span>
+#include <type_traits>
+
+#include "problem/instance.hpp"
+#include "problem/kernel_model.hpp"
+#include "reference/bounds.hpp"
+
+namespace attest::reference::machine {
+
+struct workspace;  // workspace.hpp
+
+/// One row. Spans live until the next row.
+struct certified_row {
+  std::int64_t b = 0, h = 0, i = 0;
+  bool handed_over = true;  ///< to the exact tier: nothing below is set
+
+  /// O_c = o[c] ± o_radius[c]; |ô_c − O_c| ≤ o_bound[c] by clause o_by[c]. An infinite radius hands the column over.
+  std::span<double const> o, o_radius, o_bound, o_warning;
+  std::span<judged_by const> o_by;
+  /// min_j v_jc, max_j v_jc, where o_by is dominance; hull_margin() of docs/bound.md's hull clause.
+  std::span<double const> lowest, highest;
+  double hull_margin(double largest_value) const noexcept { return reference::hull_margin(*terms, largest_value); }
+
+  double lse = 0, lse_radius = 0;
+  error_bound lse_bound{};
+
+  /// The visible keys with finite scores, their weights, and (where asked for) the bounds of those.
+  std::span<std::int64_t const> keys;
+  std::span<double const> weight_lower, weight_upper, weight_bound, weight_by_theorem;
+
+  row_terms const* terms = nullptr;
+  workspace const* memory = nullptr;
+};
+
+/// The enclosures of a row as row_bound takes them. Requires !row.handed_over. For tests: O(n), allocates.
+row_facts facts_of(certified_row const& row);
+
+struct row_options {
+  bool weights = false;  ///< bounds of weights too
+};
+
+/// Rows of one problem under one kernel model. One object a thread: it owns the memory of a block of rows.
+template <class T>
+class row_source {
+ public:
+  /// The error says why this problem is for the exact tier alone: softcap, f64, d beyond 2²⁰, m beyond 2³¹, or a
+  /// floating-point environment in which double arithmetic proves nothing.
+  static problem::result<row_source> make(problem::instance<T> const& p, problem::kernel_model const& model,
+                                          row_options const& how = {});
+
+  row_source(row_source&&) noexcept;
+  row_source& operator=(row_source&&) noexcept;
+  ~row_source();
+
+  /// visit(certified_row const&) for rows i0 ≤ i < i1 of head h of batch b, in order.
+  /// Requires  indices inside the problem; the instance outlives this object
+  /// Ensures   the same answers whatever the block: a row depends on its own inputs and the SIMD target alone. Rows are
+  ///           handed over where the environment has become unsafe
+  /// Cost      per visible key 2d fused operations, one exp, about 30 operations a column; memory O(m + d + dv)
+  template <class Visit>
+  void each(std::int64_t b, std::int64_t h, std::int64_t i0, std::int64_t i1, Visit&& visit) {
+    auto const call = [](void* to, certified_row const& row) {
+      (*static_cast<std::remove_reference_t<Visit>*>(to))(row);
+    };
+    run(b, h, i0, i1, call, const_cast<void*>(static_cast<void const*>(std::addressof(visit))));
+  }
+
+ private:
+  row_source(problem::instance<T> const& p, problem::kernel_model const& model, row_options const& how);
+  void run(std::int64_t b, std::int64_t h, std::int64_t i0, std::int64_t i1, void (*visit)(void*, certified_row const&),
+           void* to);
+
+  problem::instance<T> const* asked_;
+  problem::kernel_model model_;
+  row_options how_;
+  std::unique_ptr<workspace> memory_;
+};
+
+/// The exponential that weights are made of: |result − e^x| ≤ 2⁻⁵²·e^x for −708 ≤ x ≤ 709. For tests.
+double machine_exp(double x, bool lanes) noexcept;
+
+/// The SIMD targets that this processor can run, by name, and the choice of one for tests (0: the best).
+std::span<std::int64_t const> available_targets();
+char const* target_name(std::int64_t target);
+void choose_target(std::int64_t target);
+
+}  // namespace attest::reference::machine

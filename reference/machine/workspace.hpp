@@ -1,0 +1,66 @@
+// Memory of the machine tier: one a thread, reused from block to block, 8·(27 + 2·block_rows) bytes a key.
+#pragma once
+
+#include <cstddef>
+#include <cstdint>
+#include <vector>
+
+#include "reference/bounds.hpp"
+
+namespace attest::reference::machine {
+
+inline constexpr std::size_t block_rows = 16;  ///< query rows that share one pass over the keys
+inline constexpr std::size_t tile_keys = 64;   ///< keys that are converted at a time
+
+/// The keys that the row at hand sees, one array a quantity.
+struct key_columns {
+  std::vector<std::int64_t> j, value_offset;   ///< index, and where its row of V starts
+  std::vector<double> score, score_error;      ///< ŝ_j and ρ_j ≥ |ŝ_j − s_j|
+  std::vector<double> weight, weight_error;    ///< ŵ_j and η_j: e^(s_j − M) ∈ ŵ_j·(1 ± η_j)
+  std::vector<double> x_lower, x_upper, score_size, product_size, key_norm, bias, weight_lower, weight_upper;
+  std::vector<double> E, R, z, P, reference_error, pi_t_squared;  ///< reference/bounds_lanes.inc
+  std::vector<double> near, far, in_J, eta, shared_gamma;         ///< flags are 0 or 1
+  std::vector<double> weight_bound, weight_by_theorem;
+
+  void reserve(std::size_t m) {
+    for (auto* each : {&j, &value_offset}) each->resize(m);
+    for (auto* each : {&score, &score_error, &weight, &weight_error, &x_lower, &x_upper, &score_size, &product_size,
+                       &key_norm, &bias, &weight_lower, &weight_upper, &E, &R, &z, &P, &reference_error, &pi_t_squared,
+                       &near, &far, &in_J, &eta, &shared_gamma, &weight_bound, &weight_by_theorem})
+      each->resize(m);
+  }
+};
+
+/// Finds R_j without sorting all keys: see rank.hpp.
+struct rank_memory {
+  std::vector<double> above, sorted;
+  std::vector<std::uint32_t> bucket, first;
+};
+
+struct workspace {
+  std::vector<double> q;         ///< block_rows × d
+  std::vector<double> k_tile;    ///< d × tile_keys, transposed
+  std::vector<double> key_norm;  ///< m: ‖k_j‖₁
+  std::vector<double> dot, size; ///< block_rows × m: q·k and Σ|q_t·k_t|, computed
+  key_columns keys;
+  rank_memory ranks;
+  std::vector<double> o, o_radius, o_bound, o_warning, lowest, highest;  ///< dv
+  std::vector<judged_by> o_by;
+  std::vector<double> value_sum, value_largest;         ///< dv: Σ_j|v_jc|, max_j|v_jc| of the head measured last
+  std::int64_t measured_b = -1, measured_head = -1;
+
+  void reserve(std::int64_t m, std::int64_t d, std::int64_t dv) {
+    auto const keys_ = static_cast<std::size_t>(m), d_ = static_cast<std::size_t>(d);
+    auto const dv_ = static_cast<std::size_t>(dv);
+    q.resize(block_rows * d_);
+    k_tile.resize(d_ * tile_keys);
+    key_norm.resize(keys_ + tile_keys);
+    for (auto* each : {&dot, &size}) each->resize(block_rows * (keys_ + tile_keys));
+    keys.reserve(keys_);
+    for (auto* each : {&o, &o_radius, &o_bound, &o_warning, &lowest, &highest, &value_sum, &value_largest})
+      each->resize(dv_);
+    o_by.resize(dv_);
+  }
+};
+
+}  // namespace attest::reference::machine

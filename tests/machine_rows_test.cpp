@@ -1,0 +1,178 @@
+// The machine tier against the exact one: what it encloses contains the exact value, and its bounds are row_bound's.
+#include <string>
+
+#include "audit/contract.hpp"
+#include "reference/machine/rows.hpp"
+#include "tests/machine_problem.hpp"
+#include "tests/property.hpp"
+
+namespace {
+
+using namespace attest;
+using namespace attest::tests;
+using reference::ball;
+using reference::machine::certified_row;
+
+constexpr unsigned W = 128;
+
+/// Is the exact value within radius of mid, whatever element of its ball it is?
+bool contains(double mid, double radius, ball<W> const& exact) {
+  if (!std::isfinite(mid)) return false;
+  auto const off = reference::absolute(exact - ball<W>::from(reference::value_of(mid)));
+  return reference::at_most(off, ball<W>::from(reference::value_of(radius))) == reference::answer::yes;
+}
+/// The same for an interval; its ends at the quantity's own limits always hold.
+bool between(double low, double high, ball<W> const& exact, double least, double most) {
+  auto const at_most = [](ball<W> const& a, ball<W> const& b) {
+    return reference::at_most(a, b) == reference::answer::yes;
+  };
+  return (low == least || at_most(ball<W>::from(reference::value_of(low)), exact)) &&
+         (high == most || at_most(exact, ball<W>::from(reference::value_of(high))));
+}
+bool nearly(double a, double b) { return a == b || std::abs(a - b) <= 1e-9 * std::max(std::abs(a), std::abs(b)); }
+
+struct tally {
+  std::int64_t rows = 0, handed_over = 0, columns = 0;
+};
+
+template <class T>
+void check_row(problem::instance<T> const& asked, problem::kernel_model const& model, bool tame,
+               certified_row const& got, tally& seen) {
+  reference::enclosed_row<W, T> exact;
+  reference::enclose_row(asked, got.b, got.h, got.i, exact);
+  ++seen.rows;
+  if (got.handed_over) {
+    ++seen.handed_over;
+    if (tame) RC_ASSERT(exact.kind == reference::row_kind::empty);
+    return;
+  }
+  RC_ASSERT(exact.kind == reference::row_kind::finite);
+  RC_ASSERT(exact.keys.size() == got.keys.size());
+  reference::row_facts const facts = facts_of(got);
+  for (std::size_t n = 0; n < exact.keys.size(); ++n) {
+    RC_ASSERT(exact.keys[n].j == got.keys[n]);
+    RC_ASSERT(between(got.weight_lower[n], got.weight_upper[n], reference::weight(exact, n), 0, 1));
+    RC_ASSERT(between(facts.keys[n].x_lower, facts.keys[n].x_upper, exact.keys[n].below_max, -reference::infinity, 0));
+  }
+  // The exact tier's own upper bounds are up to 2⁻³⁰ above the numbers.
+  reference::row_facts sharp;
+  reference::collect_facts(asked, exact, sharp);
+  RC_ASSERT(facts.scale_size >= sharp.scale_size * (1 - 1e-9));
+  RC_ASSERT(facts.query_norm >= sharp.query_norm * (1 - 1e-9));
+  RC_ASSERT(facts.normaliser_lower <= sharp.normaliser_lower * (1 + 1e-9));
+  RC_ASSERT(facts.max_size >= sharp.max_size * (1 - 1e-9));
+  for (std::size_t n = 0; n < sharp.keys.size(); ++n) {
+    auto const& a = facts.keys[n];
+    auto const& b = sharp.keys[n];
+    RC_ASSERT(nearly(a.product_size, b.product_size));
+    RC_ASSERT(nearly(a.key_norm, b.key_norm));
+    RC_ASSERT(a.bias_size == b.bias_size);
+    RC_ASSERT(a.score_size >= b.score_size * (1 - 1e-9));
+  }
+  RC_ASSERT(contains(got.lse, got.lse_radius, reference::log_sum_exp(exact)));
+
+  // The same facts, the same theorem.
+  double products = 0;
+  for (auto const& key : facts.keys) products = std::max(products, facts.scale_size * key.product_size + key.bias_size);
+  reference::row_bound bound;
+  bound.evaluate(model, facts);
+  RC_ASSERT(got.lse_bound.by == bound.log_sum_exp().by);
+  RC_ASSERT(nearly(got.lse_bound.size, bound.log_sum_exp().size));
+  for (std::size_t n = 0; n < got.keys.size(); ++n) {
+    auto const expected = bound.weight(n);
+    RC_ASSERT(expected.by == reference::judged_by::nothing || nearly(got.weight_bound[n], expected.size));
+  }
+  std::int64_t const hk = reference::key_head(asked.size(), got.h);
+  for (std::size_t c = 0; c < got.o.size(); ++c) {
+    auto const column = static_cast<std::int64_t>(c);
+    auto const o = reference::output(asked, exact, column);
+    if (!(got.o_radius[c] < reference::infinity)) {
+      RC_ASSERT(o.kind != reference::value_kind::finite);
+      continue;
+    }
+    ++seen.columns;
+    RC_ASSERT(o.kind == reference::value_kind::finite);
+    RC_ASSERT(contains(got.o[c], got.o_radius[c], o.value));
+    double largest = 0;
+    auto const value = [&](std::size_t n) { return reference::value_of(asked.v()(got.b, hk, got.keys[n], column)); };
+    for (std::size_t n = 0; n < got.keys.size(); ++n) largest = std::max(largest, reference::size_upper(value(n)));
+    if (tame) RC_ASSERT(got.o_radius[c] <= 1e-12 * largest * std::max(1.0, products / 50) + 1e-300);
+    ball<W> around = ball<W>::from(reference::value_of(got.o[c]));
+    reference::element const radius = reference::value_of(got.o_radius[c]);
+    around.radius = reference::magnitude(static_cast<std::uint64_t>(radius.significand), radius.exponent);
+    auto const expected = bound.output(around, value);
+    RC_ASSERT(got.o_by[c] == expected.by);
+    if (expected.by == reference::judged_by::nothing) continue;
+    RC_ASSERT(nearly(got.o_bound[c], expected.size));
+    RC_ASSERT(nearly(got.o_warning[c], expected.warning));
+    if (expected.by == reference::judged_by::dominance) RC_ASSERT(got.lowest[c] <= got.highest[c]);
+  }
+}
+
+template <class T>
+void compare_tiers(std::string const& type, std::vector<std::string> const& contracts) {
+  for (std::int64_t const target : reference::machine::available_targets()) {
+    tally seen;
+    reference::machine::choose_target(target);
+    property(type + " on " + reference::machine::target_name(target) + " contains the exact value",
+             [&](std::uint64_t seed, std::uint8_t which) {
+               machine_problem<T> const made(seed);
+               auto const asked = made.instance();
+               auto const model = audit::find_contract(contracts[which % contracts.size()])->fixed;
+               auto rows = reference::machine::row_source<T>::make(asked, model, {.weights = true});
+               RC_ASSERT(rows.has_value());
+               for (std::int64_t b = 0; b < made.s.b; ++b)
+                 for (std::int64_t h = 0; h < made.s.hq; ++h)
+                   rows.value().each(b, h, 0, made.s.n, [&](certified_row const& row) {
+                     check_row(asked, model, made.tame, row, seen);
+                   });
+             });
+    INFO(seen.rows << " rows, " << seen.handed_over << " handed over, " << seen.columns << " columns certified");
+    CHECK(seen.columns > seen.rows);
+    CHECK(seen.handed_over * 2 < seen.rows);
+  }
+  reference::machine::choose_target(0);
+}
+
+}  // namespace
+
+TEST_CASE("f32 rows contain the exact values, and their bounds are the theorem's", "[property]") {
+  compare_tiers<float>("f32", {"f32", "f32-any"});
+}
+TEST_CASE("bf16 rows contain the exact values, and their bounds are the theorem's", "[property]") {
+  compare_tiers<problem::bf16>("bf16", {"bf16", "bf16-ieee"});
+}
+TEST_CASE("f16 rows contain the exact values, and their bounds are the theorem's", "[property]") {
+  compare_tiers<problem::f16>("f16", {"f16", "f16-ieee"});
+}
+
+TEST_CASE("what the machine tier cannot prove has a named error", "[unit]") {
+  using rows64 = reference::machine::row_source<double>;
+  machine_problem<double> const made(1);
+  auto const wide = made.instance();
+  auto const refused = rows64::make(wide, audit::find_contract("f64")->fixed);
+  REQUIRE_FALSE(refused.has_value());
+  CHECK(refused.why().code == problem::error_code::unsupported);
+  CHECK(refused.why().argument == "q");
+}
+
+TEST_CASE("a row does not depend on the block that it is asked in", "[property]") {
+  property("one row alone is the row in its block", [](std::uint64_t seed) {
+    machine_problem<float> const made(seed);
+    auto const asked = made.instance();
+    auto const model = audit::find_contract("f32")->fixed;
+    auto rows = reference::machine::row_source<float>::make(asked, model);
+    auto others = reference::machine::row_source<float>::make(asked, model);
+    rows.value().each(0, 0, 0, made.s.n, [&](certified_row const& row) {
+      others.value().each(0, 0, row.i, row.i + 1, [&](certified_row const& alone) {
+        RC_ASSERT(row.handed_over == alone.handed_over);
+        if (row.handed_over) return;
+        RC_ASSERT(row.lse == alone.lse);
+        for (std::size_t c = 0; c < row.o.size(); ++c)
+          if (row.o_radius[c] < reference::infinity)
+            RC_ASSERT(row.o[c] == alone.o[c] && row.o_radius[c] == alone.o_radius[c] &&
+                      row.o_bound[c] == alone.o_bound[c]);
+      });
+    });
+  });
+}
