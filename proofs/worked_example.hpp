@@ -98,6 +98,43 @@ constexpr bool prints(std::array<number, C> const& row, std::array<std::string_v
   return true;
 }
 
+/// What a document prints, and at least 12 decimal places more.
+constexpr bool agrees(number const& x, std::string_view printed, std::string_view longer) noexcept {
+  return longer.size() >= printed.size() + 12 && prints(x, printed) && prints(x, longer);
+}
+template <std::size_t C>
+constexpr bool agrees(std::array<number, C> const& row, std::array<std::string_view, C> const& printed,
+                      std::array<std::string_view, C> const& longer) noexcept {
+  for (std::size_t c = 0; c < C; ++c)
+    if (!agrees(row[c], printed[c], longer[c])) return false;
+  return true;
+}
+
+/// What a document prints is wrong in its last place: x certainly does not round to it, but to `truth`.
+constexpr bool misprinted(number const& x, std::string_view printed, std::string_view truth) noexcept {
+  return truth.size() >= printed.size() + 12 && reference::rounds_to(x, printed) == reference::answer::no &&
+         prints(x, truth);
+}
+
+/// A decimal such as "2.89", exactly as far as a ball can hold it.
+constexpr number printed_number(std::string_view printed) noexcept {
+  reference::decimal<width> const p(printed);
+  return p.digits / p.ten_to_places;
+}
+
+/// x = value, and the enclosure is exact.
+constexpr bool exactly(number const& x, std::int64_t value) noexcept {
+  return x.is_exact() && reference::certain_sign(x - number(value)) == 0;
+}
+
+/// Σ row can be `value`, to 30 decimal places.
+template <std::size_t C>
+constexpr bool sums_to(std::array<number, C> const& row, std::int64_t value) noexcept {
+  number sum = -number(value);
+  for (number const& x : row) sum = sum + x;
+  return overlap(sum, number(0)) && sum.upper_size() <= reference::magnitude::power_of_two(-100);
+}
+
 /// a < b for certain.
 constexpr bool below(number const& a, number const& b) noexcept { return reference::certain_sign(b - a) > 0; }
 

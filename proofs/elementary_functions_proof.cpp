@@ -1,0 +1,69 @@
+// reference/exp.hpp, log.hpp, tanh.hpp and constants.hpp: their parameters leave remainders that are as small as their
+// radii say, and what they print is known.
+#include <cstdint>
+
+#include "proofs/worked_example.hpp"
+#include "reference/tanh.hpp"
+
+namespace attest::proofs {
+namespace {
+
+using large = reference::integer<4096>;
+
+constexpr large factorial(std::int64_t n) noexcept {
+  large made = 1;
+  for (std::int64_t i = 2; i <= n; ++i) made *= i;
+  return made;
+}
+constexpr large power(std::int64_t base, std::int64_t exponent) noexcept {
+  large made = 1;
+  for (std::int64_t i = 0; i < exponent; ++i) made *= base;
+  return made;
+}
+
+/// Taylor to degree N of e^r, 0 ≤ r < 2^−H: the remainder r^(N+1)/(N+1)!·(1 + 2^−H + …) is below 1 unit of 2^−F; and
+/// the error budget holds 7 units before H squarings that double each, times 2, and 2^(H+1) for their own rounding.
+template <unsigned W>
+constexpr bool exp_is_sound() noexcept {
+  using p = reference::exp_parameters<W>;
+  return factorial(p::N + 1) * power(2, p::H * (p::N + 1)) >= power(2, p::F + 1) &&
+         p::error_units >= 7 * (2u << p::H) + (2u << p::H) && p::F >= W + 64;
+}
+static_assert(exp_is_sound<64>() && exp_is_sound<96>() && exp_is_sound<128>() && exp_is_sound<192>() &&
+                  exp_is_sound<256>() && exp_is_sound<512>(),
+              "exp: the Taylor remainder is below one unit and the error budget holds it, at 64 to 512 bits");
+
+/// Near 0: Σ_{n>N} |y|^n/(n+1)! ≤ |y|^(N+1)/(N+2)!·4/3 for |y| < 1/4 is below 2^−(W+8).
+template <unsigned W>
+constexpr bool tanh_is_sound() noexcept {
+  constexpr std::int64_t N = reference::tanh_parameters<W>::N;
+  return 3 * factorial(N + 2) * power(4, N + 1) >= power(2, W + 8) * 4 &&
+         reference::tanh_parameters<W>::near_zero <= -3;
+}
+static_assert(tanh_is_sound<64>() && tanh_is_sound<96>() && tanh_is_sound<128>() && tanh_is_sound<192>() &&
+                  tanh_is_sound<256>() && tanh_is_sound<512>(),
+              "tanh: the series near 0 leaves less than 2^-(W+8), at 64 to 512 bits");
+
+// ln 2 = 0.693147180559945309417232121458176568075500134360255254120680009493393621969694715605863326996418687…
+static_assert([] {
+  constexpr unsigned F = 256;
+  large const found(reference::ln2_fixed<F>);
+  std::string_view constexpr digits =
+      "69314718055994530941723212145817656807550013436025525412068000949339362196969471";
+  large decimals = 0;
+  for (char const c : digits) decimals = decimals * 10 + (c - '0');
+  large const ten = power(10, static_cast<std::int64_t>(digits.size()));
+  // decimals/ten ≤ ln 2 < (decimals + 1)/ten and found/2^F ≤ ln 2 < (found + 2)/2^F
+  return found * ten < (decimals + 1) * power(2, F) && decimals * power(2, F) < (found + 2) * ten;
+}(), "ln 2 to 80 decimal places lies where make_ln2 says");
+
+static_assert(prints(exp(number(1)), "2.71828182845904523536028747135266250"), "e to 35 decimal places");
+static_assert(prints(exp(number(-10)), "0.00004539992976248485153559151556055"), "e^-10 to 35 decimal places");
+static_assert(prints(log(number(2)), "0.69314718055994530941723212145817657"), "ln 2 to 35 decimal places");
+static_assert(prints(log(number(10)), "2.30258509299404568401799145468436421"), "ln 10 to 35 decimal places");
+static_assert(prints(tanh(number(1)), "0.76159415595576488811945828260479359"), "tanh 1 to 35 decimal places");
+static_assert(prints(tanh(number(1) / number(10)), "0.09966799462495581711830508367835218"),
+              "tanh 0.1, by the series near 0, to 35 decimal places");
+
+}  // namespace
+}  // namespace attest::proofs

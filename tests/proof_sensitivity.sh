@@ -1,0 +1,103 @@
+#!/usr/bin/env bash
+# Do the proofs notice? Each edit below, a character or a word, goes into a copy of the sources; then a proof must fail to
+# compile, at a static_assert. (Unedited they compile: the build compiles them all.)
+# tests/proof_sensitivity.sh [compiler [jobs]]    1 where an edit passes unnoticed
+set -u
+shopt -u patsub_replacement 2>/dev/null
+root=$(cd "$(dirname "$0")/.." && pwd)
+compiler=${1:-g++} jobs=${2:-2}
+scratch=$(mktemp -d) || exit 1
+trap 'rm -rf "$scratch"' EXIT
+mapfile -t flags < <("$root/proofs/compile_cost.sh" --flags "$compiler")
+
+# proof | file | what stands there, once | what is put there
+edits='
+documents/day_11_scaled_dot_product_attention | proofs/documents/day_11_scaled_dot_product_attention_proof.cpp | "1.414" | "1.415"
+documents/day_11_scaled_dot_product_attention | proofs/documents/day_11_scaled_dot_product_attention_proof.cpp | dot_is(2, 2, 1) | dot_is(2, 2, 2)
+documents/day_11_scaled_dot_product_attention | proofs/documents/day_11_scaled_dot_product_attention_proof.cpp | 1, 1, 0, 0, | 1, 1, 1, 0,
+documents/day_11_scaled_dot_product_attention | proofs/documents/day_11_scaled_dot_product_attention_proof.cpp | 1.098612288668109691395245 | 1.098612288668109691395246
+documents/day_74_why_do_we_scale | proofs/documents/day_74_why_do_we_scale_proof.cpp | 0.6021540375738506812762 | 0.6021540375738506812763
+documents/day_74_why_do_we_scale | proofs/documents/day_74_why_do_we_scale_proof.cpp | is(440, 81) | is(441, 81)
+documents/day_74_why_do_we_scale | proofs/documents/day_74_why_do_we_scale_proof.cpp | population, "6.89" | population, "5.43"
+documents/day_74_why_do_we_scale | proofs/documents/day_74_why_do_we_scale_proof.cpp | K_of_W{5, 3, 4, | K_of_W{5, 3, 5,
+documents/day_74_softmax_and_variance | proofs/documents/day_74_softmax_and_variance_proof.cpp | 23271.51211233775172 | 23271.51211233775173
+documents/day_74_softmax_and_variance | proofs/documents/day_74_softmax_and_variance_proof.cpp | "0.947", | "0.946",
+documents/day_74_softmax_and_variance | proofs/documents/day_74_softmax_and_variance_proof.cpp | 0.31490947312785715553 | 0.31490947312785715554
+documents/day_74_softmax_and_variance | proofs/documents/day_74_softmax_and_variance_proof.cpp | over_1_73(2), "1.16" | over_1_73(2), "1.15"
+documents/the_math | proofs/documents/the_math_proof.cpp | 0.2424329707047139215242 | 0.2424329707047139215243
+documents/the_math | proofs/documents/the_math_proof.cpp | == 16'"'"'777'"'"'216 | == 16'"'"'777'"'"'217
+documents/scaled_dot_product_attention | proofs/documents/scaled_dot_product_attention_proof.cpp | 80 + 10 + 5 + 5 | 80 + 10 + 5 + 6
+documents/scaled_dot_product_attention | proofs/documents/scaled_dot_product_attention_proof.cpp | "0.960000000000000000" | "0.960000000000000001"
+documents/note_of_2025_07_30 | proofs/documents/note_of_2025_07_30_proof.cpp | {-2, 1, 1} | {-2, 1, 2}
+documents/note_of_2025_07_30 | proofs/documents/note_of_2025_07_30_proof.cpp | {100, 0, 0} | {10, 0, 0}
+online_softmax | fast/online_softmax.hpp | A::larger(largest, S[i * stride + j]) | A::larger(largest, S[i * stride])
+online_softmax | fast/online_softmax.hpp | A::larger(states.m[i], largest) | A::larger(largest, largest)
+online_softmax | fast/online_softmax.hpp | A::weight(states.m[i], m) | A::weight(m, m)
+online_softmax | fast/online_softmax.hpp | states.m[i] = m; | states.m[i] + m;
+online_softmax | fast/online_softmax.hpp | sum = sum + s; | sum = sum * s;
+online_softmax | fast/online_softmax.hpp | l = l * states.factor[i] + sum | l = l + states.factor[i] * sum
+online_softmax | fast/online_softmax.hpp | j += lanes | j += 1
+online_softmax | fast/online_softmax.hpp | A::larger(*row.m, *other.m) | A::larger(*row.m, *row.m)
+online_softmax | fast/online_softmax.hpp | other.l[lane] * theirs | other.l[lane] * mine
+online_softmax | fast/online_softmax.hpp | row.l[lane] * mine + | row.l[lane] * mine *
+online_softmax | fast/online_softmax.hpp | other_O[c] * theirs | other_O[c] * mine
+online_softmax | fast/online_softmax.hpp | *row.m = m; | *other.m = m;
+online_softmax | fast/online_softmax.hpp | A::quotient(O[c], l) | A::quotient(l, l)
+online_softmax | fast/online_softmax.hpp | half > 0 | half > 1
+tiles | fast/tiles.hpp | keys.last <= top.first | keys.last < top.first
+tiles | fast/tiles.hpp | bottom.last <= keys.first | bottom.last < keys.first
+tiles | fast/tiles.hpp | bottom.first <= keys.first | bottom.first < keys.first
+tiles | fast/tiles.hpp | keys.last <= top.last | keys.last < top.last
+tiles | fast/tiles.hpp | saturating_add(centre, where.right), 1) | saturating_add(centre, where.right), 0)
+tiles | fast/tiles.hpp | keys_in_band(where, queries.last - 1).last}, | keys_in_band(where, queries.last - 2).last},
+tiles | reference/visibility.hpp | saturating_add(centre, -band.left) | saturating_add(centre, band.left)
+elementary_functions | reference/exp.hpp | H * (degree + 1) | H * (degree + 9)
+elementary_functions | reference/exp.hpp | = 16u << H | = 15u << H
+elementary_functions | reference/constants.hpp | power /= 9 | power /= 8
+elementary_functions | reference/constants.hpp | odd += 2 | odd += 4
+elementary_functions | reference/log.hpp | power / (2 * i + 1) | power / (2 * i + 3)
+elementary_functions | reference/tanh.hpp | while (2 * (degree + 1) | while (4 * (degree + 1)
+elementary_functions | reference/tanh.hpp | n > 1; | n > 2;
+documents/day_11_scaled_dot_product_attention | reference/softmax_jacobian.hpp | if (k != i) | if (k == i)
+documents/day_74_why_do_we_scale | reference/variance.hpp | n * (n - 1) | n * (n + 1)
+'
+
+# The copy: headers by link, the edited file by value.
+try() {
+  local number=$1 proof=$2 file=$3 old=$4 new=$5 copy=$scratch/$1 text rest
+  mkdir -p "$copy"
+  (cd "$root" && cp -r --parents problem reference fast proofs "$copy") 2>/dev/null
+  text=$(cat "$root/$file")
+  rest=${text#*"$old"}
+  if [ "$rest" = "$text" ] || [ "${rest#*"$old"}" != "$rest" ]; then
+    echo "NOT ONCE   $file: $old"
+    return 1
+  fi
+  printf '%s\n' "${text/"$old"/"$new"}" >"$copy/$file"
+  if "$compiler" -std=c++20 -fsyntax-only -w -Wfatal-errors "${flags[@]}" -I "$copy" \
+    "$copy/proofs/${proof}_proof.cpp" 2>"$scratch/$number.log"; then
+    echo "UNNOTICED  $file: $old -> $new"
+  elif grep -qE 'static assertion|static_assert|constant expression|constant condition' "$scratch/$number.log"; then
+    echo "noticed    $file: $old -> $new"
+    rm -rf "$copy"
+    return 0
+  else
+    echo "BROKEN     $file: $old -> $new: $(head -1 "$scratch/$number.log")"
+  fi
+  return 1
+}
+
+number=0
+while IFS='|' read -r proof file old new; do
+  [ -n "$proof" ] || continue
+  number=$((number + 1))
+  trim() { local x=${1# }; echo "${x% }"; }
+  while [ "$(jobs -rp | wc -l)" -ge "$jobs" ]; do wait -n; done
+  (try "$number" "$(trim "$proof")" "$(trim "$file")" "$(trim "$old")" "$(trim "$new")" >"$scratch/$number.said" ||
+    touch "$scratch/$number.failed") &
+done <<<"$edits"
+wait
+cat "$scratch"/*.said | sort
+failed=$(find "$scratch" -name '*.failed' | wc -l)
+echo "$number edits, $failed not noticed"
+[ "$failed" -eq 0 ] && [ "$number" -ge 20 ]
