@@ -34,7 +34,7 @@ struct check_result {
 
 struct report {
   std::string kernel, contract;
-  std::uint64_t seed = 0;
+  std::optional<std::uint64_t> seed;         ///< none where nothing was generated
   verdict answer = verdict::undecided;
   std::vector<check_result> checks;
   std::vector<finding> findings;           ///< refuting ones first, then waived

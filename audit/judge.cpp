@@ -1,12 +1,11 @@
 #include "audit/judge.hpp"
 
-#include <tbb/blocked_range.h>
 #include <tbb/enumerable_thread_specific.h>
 #include <tbb/parallel_for.h>
 
 #include <algorithm>
 
-#include "audit/row_judge.hpp"
+#include "audit/machine_first.hpp"
 
 namespace attest::audit {
 namespace {
@@ -28,21 +27,25 @@ problem::view<T const> view_of(std::optional<stored_tensor> const& stored, bool 
   return problem::lifted(made);
 }
 
+constexpr std::int64_t rows_a_block = 32;
+
 template <class T>
 judgement judge_typed(problem::instance<T> const& asked, recorded_answer const& answer,
                       problem::kernel_model const& model) {
   answer_views<T> const views{view_of<T>(answer.o, false), view_of<problem::lse_element<T>>(answer.lse, true),
                               view_of<T>(answer.weights, false)};
   struct worker {
-    row_judge<T> rows;
+    machine_first<T> rows;
     judgement sum;
   };
-  tbb::enumerable_thread_specific<worker> workers([&] { return worker{row_judge<T>(asked, views, model), {}}; });
+  tbb::enumerable_thread_specific<worker> workers([&] { return worker{machine_first<T>(asked, views, model), {}}; });
+  // Blocks of rows of one head: they share the conversion of K.
   problem::sizes const& s = asked.size();
-  tbb::parallel_for(tbb::blocked_range<std::int64_t>(0, s.b * s.hq * s.n), [&](auto const& range) {
+  std::int64_t const blocks = (s.n + rows_a_block - 1) / rows_a_block;
+  tbb::parallel_for(std::int64_t{0}, s.b * s.hq * blocks, [&](std::int64_t at) {
     worker& mine = workers.local();
-    for (std::int64_t at = range.begin(); at != range.end(); ++at)
-      mine.rows.judge(at / s.n / s.hq, at / s.n % s.hq, at % s.n, mine.sum);
+    std::int64_t const first = at % blocks * rows_a_block;
+    mine.rows.judge(at / blocks / s.hq, at / blocks % s.hq, first, std::min(first + rows_a_block, s.n), mine.sum);
   });
   judgement total;
   for (worker& each : workers) total.merge(std::move(each.sum));

@@ -12,6 +12,7 @@
 #include "audit/audit.hpp"
 #include "audit/files.hpp"
 #include "audit/report.hpp"
+#include "audit/solve.hpp"
 
 namespace attest::audit {
 namespace {
@@ -115,6 +116,28 @@ int list(std::string const& what, bool json) {
   return 0;
 }
 
+int solve(solve_options const& options, std::string const& out) {
+  if (options.digits.has_value() == !out.empty())
+    return complain("solve: give either --out FILE (with or without --round), or --digits N");
+  auto const solved = run_solve(options);
+  if (!solved) return complain(solved.why().message());
+  solution const& what = solved.value();
+  if (options.digits) fmt::print("{}", what.text);
+  else if (auto why = write_file(out, what.file)) return complain("--out: " + why->message());
+  if (what.undecided == 0) return 0;
+  fmt::print(stderr, "attest: {} of {} elements stayed undecided\n", what.undecided, what.elements);
+  return static_cast<int>(verdict::undecided);
+}
+
+/// The options that override a file's metadata.
+void add_overrides(CLI::App& command, flag_overrides& flags) {
+  struct flag { char const* name; std::optional<std::string>* value; };
+  for (auto const& [name, value] : {flag{"--scale", &flags.scale}, flag{"--softcap", &flags.softcap},
+                                    flag{"--diagonal", &flags.diagonal}, flag{"--left", &flags.left},
+                                    flag{"--right", &flags.right}})
+    command.add_option(name, *value, "overrides the file's metadata")->type_name("X");
+}
+
 int run(int argc, char** argv) {
   CLI::App app{"attest: attention kernels, judged against certified truth"};
   app.set_version_flag("--version", fmt::format("attest {}", version));
@@ -141,12 +164,20 @@ int run(int argc, char** argv) {
   std::string inputs, outputs;
   verify_command.add_option("inputs", inputs, "file with q k v, and perhaps o")->required()->type_name("INPUTS");
   verify_command.add_option("outputs", outputs, "file with o lse weights")->type_name("OUTPUTS");
-  struct flag { char const* name; std::optional<std::string>* value; };
-  for (auto const& [name, value] : {flag{"--scale", &verify.flags.scale}, flag{"--softcap", &verify.flags.softcap},
-                                    flag{"--diagonal", &verify.flags.diagonal}, flag{"--left", &verify.flags.left},
-                                    flag{"--right", &verify.flags.right}})
-    verify_command.add_option(name, *value, "overrides the file's metadata")->type_name("X");
+  add_overrides(verify_command, verify.flags);
   judged.add_to(verify_command);
+
+  solve_options solved;
+  std::string solve_out, solve_round;
+  CLI::App& solve_command = *app.add_subcommand("solve", "certified or correctly rounded answers");
+  solve_command.footer("Example: attest solve in.safetensors --out out.safetensors --round f32\n"
+                       "Without --round: o.lower, o.upper, … as outward-rounded f64.");
+  solve_command.add_option("inputs", solved.inputs, "file with q k v")->required()->type_name("INPUTS");
+  solve_command.add_option("--out", solve_out, "the file to write")->type_name("FILE");
+  solve_command.add_option("--round", solve_round, "f16, bf16, f32 or f64: correctly rounded")->check(CLI::IsMember({"f16", "bf16", "f32", "f64"}));
+  solve_command.add_option("--digits", solved.digits, "print so many certified significant digits")
+      ->check(CLI::Range(1, largest_digits))->excludes("--round");
+  add_overrides(solve_command, solved.flags);
 
   std::string listed;
   bool list_json = false;
@@ -162,6 +193,11 @@ int run(int argc, char** argv) {
     return app.exit(e, std::cout, std::cerr) == 0 ? 0 : usage;
   }
   if (list_command.parsed()) return list(listed, list_json);
+  if (solve_command.parsed()) {
+    for (auto const type : {problem::element_type::f16, problem::element_type::bf16, problem::element_type::f32, problem::element_type::f64})
+      if (solve_round == problem::name_of(type)) solved.round = type;
+    return solve(solved, solve_out);
+  }
   if (auto why = judged.fault()) return complain(*why);
   std::set<std::string, std::less<>> const waived(judged.waived.begin(), judged.waived.end());
   if (verify_command.parsed()) {

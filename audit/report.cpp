@@ -45,9 +45,10 @@ std::string sentence_of(report const& what, judgement const& sum) {
   switch (what.answer) {
     case verdict::certified:
       return fmt::format(
-          "CERTIFIED: all {} judged elements of {} inputs (seed {}) are within the bound of {}; the worst error is {} of "
+          "CERTIFIED: all {} judged elements of {} inputs{} are within the bound of {}; the worst error is {} of "
           "its bound. Nothing is claimed for other inputs{}.",
-          grouped(sum.judged()), grouped(what.cases - unsupported_cases(what)), what.seed, what.contract,
+          grouped(sum.judged()), grouped(what.cases - unsupported_cases(what)),
+          what.seed ? fmt::format(" (seed {})", *what.seed) : "", what.contract,
           in_bounds(sum.max_error_in_bounds),
           unsupported_cases(what) > 0 ? fmt::format(", nor for the {} that the kernel does not support",
                                                     grouped(unsupported_cases(what))) : "");
@@ -79,8 +80,8 @@ std::string hex(double x) {
 
 std::string as_text(report const& what) {
   judgement const sum = what.total();
-  std::string text = fmt::format("attest {} · kernel {} · contract {} · seed {}\n\n", version, what.kernel, what.contract,
-                                 what.seed);
+  std::string text = fmt::format("attest {} · kernel {} · contract {}{}\n\n", version, what.kernel, what.contract,
+                                 what.seed ? fmt::format(" · seed {}", *what.seed) : "");
   std::size_t width = 5;
   for (check_result const& row : what.checks) width = std::max(width, row.name.size());
   text += fmt::format("{:<{}}  {:>5}  {:>9}  {:>11}  {:>9}  {}\n", "check", width, "cases", "elements", "error/bound", "ulp", "");
@@ -123,7 +124,7 @@ std::string as_json(report const& what) {
   made["schema"] = 1;
   made["kernel"] = what.kernel;
   made["contract"] = what.contract;
-  made["seed"] = what.seed;
+  made["seed"] = what.seed ? json(*what.seed) : json();
   made["verdict"] = name_of(what.answer);
   if (what.answer == verdict::undecided) made["undecided_because"] = what.undecided_because;
   made["summary"] = {{"cases", what.cases},

@@ -1,0 +1,191 @@
+// The reference beside a plain float64 loop, Arb and MPFR: same inputs, same process, one thread; and the verdict on a
+// large problem with threads. Times are processor time of the thread, the best of several runs.
+#include <fmt/format.h>
+#include <sys/resource.h>
+#include <tbb/blocked_range.h>
+#include <tbb/global_control.h>
+#include <tbb/parallel_for.h>
+#include <time.h>
+
+#include <atomic>
+#include <chrono>
+#include <cmath>
+#include <cstdlib>
+#include <functional>
+#include <random>
+#include <vector>
+
+#include "audit/contract.hpp"
+#include "bench/oracle_plain.hpp"
+#include "reference/bounds.hpp"
+#include "reference/machine/rows.hpp"
+#ifdef ATTEST_BENCH_ARB
+#include "bench/oracle_arb.hpp"
+#endif
+#ifdef ATTEST_BENCH_MPFR
+#include "bench/oracle_mpfr.hpp"
+#endif
+
+namespace {
+
+using namespace attest;
+
+/// Gaussian f32 tensors of one head.
+struct inputs {
+  std::int64_t n, m, d, dv;
+  std::vector<float> q, k, v;
+
+  inputs(std::int64_t n_, std::int64_t m_, std::int64_t d_, std::int64_t dv_) : n(n_), m(m_), d(d_), dv(dv_) {
+    std::mt19937_64 random(20260101);
+    std::normal_distribution<float> normal;
+    auto const drawn = [&](std::int64_t size) {
+      std::vector<float> made(static_cast<std::size_t>(size));
+      for (float& x : made) x = normal(random);
+      return made;
+    };
+    q = drawn(n * d), k = drawn(m * d), v = drawn(m * dv);
+  }
+  problem::instance<float> instance() const {
+    problem::arguments<float> asked;
+    asked.q = {q.data(), problem::layout::compact({n, d})};
+    asked.k = {k.data(), problem::layout::compact({m, d})};
+    asked.v = {v.data(), problem::layout::compact({m, dv})};
+    return problem::instance<float>::make(asked).value();
+  }
+};
+
+double thread_seconds() {
+  timespec now{};
+  clock_gettime(CLOCK_THREAD_CPUTIME_ID, &now);
+  return static_cast<double>(now.tv_sec) + static_cast<double>(now.tv_nsec) * 1e-9;
+}
+
+double best_of(int runs, std::function<void()> const& work) {
+  double best = HUGE_VAL;
+  for (int run = 0; run < runs; ++run) {
+    double const start = thread_seconds();
+    work();
+    best = std::min(best, thread_seconds() - start);
+  }
+  return best;
+}
+
+double peak_mebibytes() {
+  rusage used{};
+  getrusage(RUSAGE_SELF, &used);
+  return static_cast<double>(used.ru_maxrss) / 1024;
+}
+
+void small_problem(problem::kernel_model const& model, int runs) {
+  inputs const in(256, 256, 64, 64);
+  auto const asked = in.instance();
+  auto const elements = static_cast<double>(in.n * in.dv);
+  std::vector<double> o(static_cast<std::size_t>(in.n * in.dv));
+  double const plain = best_of(runs, [&] {
+    bench::plain_attention(in.q.data(), in.k.data(), in.v.data(), in.n, in.m, in.d, in.dv, o.data());
+  });
+  auto const report = [&](std::string_view what, double seconds) {
+    fmt::print("  {:<44} {:>9.3f} µs/element {:>9.2f} × the loop\n", what, seconds / elements * 1e6, seconds / plain);
+  };
+  fmt::print("n = m = 256, d = dv = 64, Gaussian f32, one thread, contract f32, best of {}\n", runs);
+  report("plain float64 loop", plain);
+  for (auto const target : reference::machine::available_targets()) {
+    reference::machine::choose_target(target);
+    auto rows = reference::machine::row_source<float>::make(asked, model);
+    std::int64_t handed_over = 0;
+    double radius = 0, off = 0;
+    auto const all_rows = [&] {
+      handed_over = 0;
+      rows.value().each(0, 0, 0, in.n, [&](reference::machine::certified_row const& row) {
+        for (std::size_t c = 0; c < static_cast<std::size_t>(in.dv); ++c) {
+          if (row.handed_over || !(row.o_radius[c] < row.o_bound[c] * 0x1p-10)) {
+            ++handed_over;
+            continue;
+          }
+          radius = std::max(radius, row.o_radius[c]);
+          off = std::max(off, std::abs(row.o[c] - o[static_cast<std::size_t>(row.i * in.dv) + c]));
+        }
+      });
+    };
+    report(fmt::format("machine tier, o and bound, {}", reference::machine::target_name(target)),
+           best_of(runs, all_rows));
+    fmt::print("    radius ≤ {:.2e}, differs from the loop by ≤ {:.2e}, handed over {:.4f} %\n", radius, off,
+               100 * static_cast<double>(handed_over) / elements);
+  }
+  reference::machine::choose_target(0);
+  report("exact tier, 128 bits, o", best_of(1, [&] {
+           reference::enclosed_row<128, float> row;
+           for (std::int64_t i = 0; i < in.n; ++i) {
+             reference::enclose_row(asked, 0, 0, i, row);
+             for (std::int64_t c = 0; c < in.dv; ++c) (void)reference::output(asked, row, c);
+           }
+         }));
+  report("exact tier, 128 bits, o and bound (16 rows)", 16 * best_of(1, [&] {
+           reference::enclosed_row<128, float> row;
+           reference::row_facts facts;
+           reference::row_bound bound;
+           for (std::int64_t i = 0; i < 16; ++i) {
+             reference::enclose_row(asked, 0, 0, i, row);
+             reference::collect_facts(asked, row, facts);
+             bound.evaluate(model, facts);
+             for (std::int64_t c = 0; c < in.dv; ++c)
+               (void)bound.output(reference::output(asked, row, c).value, [&](std::size_t at) {
+                 return reference::value_of(asked.v()(0, 0, row.keys[at].j, c));
+               });
+           }
+         }));
+#ifdef ATTEST_BENCH_ARB
+  for (long const bits : {64, 128, 256})
+    report(fmt::format("Arb, {} bits, o", bits), best_of(1, [&] {
+             bench::arb_attention(in.q.data(), in.k.data(), in.v.data(), in.n, in.m, in.d, in.dv, bits, o.data());
+           }));
+#endif
+#ifdef ATTEST_BENCH_MPFR
+  report("MPFR, 128 bits, o (no error bounds)", best_of(1, [&] {
+           bench::mpfr_attention(in.q.data(), in.k.data(), in.v.data(), in.n, in.m, in.d, in.dv, 128, o.data());
+         }));
+#endif
+}
+
+void large_problem(problem::kernel_model const& model, std::int64_t n, int threads) {
+  inputs const in(n, n, 64, 64);
+  double const before = peak_mebibytes();
+  auto const asked = in.instance();
+  tbb::global_control const limit(tbb::global_control::max_allowed_parallelism, static_cast<std::size_t>(threads));
+  std::atomic<std::int64_t> handed_over{0}, certified{0};
+  auto const start = std::chrono::steady_clock::now();
+  rusage used_before{}, used{};
+  getrusage(RUSAGE_SELF, &used_before);
+  constexpr std::int64_t rows_of_a_task = 32;
+  tbb::parallel_for(tbb::blocked_range<std::int64_t>(0, in.n, rows_of_a_task), [&](auto const& range) {
+    auto rows = reference::machine::row_source<float>::make(asked, model);
+    std::int64_t mine = 0, others = 0;
+    rows.value().each(0, 0, range.begin(), range.end(), [&](reference::machine::certified_row const& row) {
+      bool const lse = !row.handed_over && row.lse_radius < row.lse_bound.size;
+      ++(lse ? mine : others);
+      for (std::size_t c = 0; c < static_cast<std::size_t>(in.dv); ++c)
+        ++(!row.handed_over && row.o_radius[c] < row.o_bound[c] ? mine : others);
+    });
+    certified += mine, handed_over += others;
+  });
+  double const wall = std::chrono::duration<double>(std::chrono::steady_clock::now() - start).count();
+  getrusage(RUSAGE_SELF, &used);
+  auto const seconds = [](rusage const& r) {
+    return static_cast<double>(r.ru_utime.tv_sec) + static_cast<double>(r.ru_utime.tv_usec) * 1e-6;
+  };
+  fmt::print("n = m = {}, d = dv = 64, one head, O and LSE with bounds, {} threads\n"
+             "  {:.2f} s wall, {:.2f} s of processors, peak memory beyond the inputs {:.1f} MiB, "
+             "handed over {:.4f} %\n",
+             n, threads, wall, seconds(used) - seconds(used_before), peak_mebibytes() - before,
+             100 * static_cast<double>(handed_over) / static_cast<double>(handed_over + certified));
+}
+
+}  // namespace
+
+/// oracle_bench [runs] [n of the large problem] [threads]
+int main(int count, char** argument) {
+  auto const number = [&](int at, int otherwise) { return count > at ? std::atoi(argument[at]) : otherwise; };
+  auto const model = audit::default_contract(problem::element_type::f32).fixed;
+  large_problem(model, number(2, 4096), number(3, 2));  // first: the peak of memory is the process's
+  small_problem(model, number(1, 20));
+}
