@@ -4,6 +4,7 @@
 #include <array>
 #include <cstdint>
 #include <initializer_list>
+#include <limits>
 
 namespace attest::problem {
 
@@ -13,7 +14,8 @@ struct layout {
   std::array<std::int64_t, 4> shape{};
   std::array<std::int64_t, 4> stride{};
 
-  /// Row-major, without gaps. Requires at most 4 sizes, none negative, whose product fits in 63 bits.
+  /// Row-major, without gaps. Requires at most 4 sizes. A stride past 63 bits stays at the largest number, which the
+  /// door refuses (checks::layout_fault).
   static constexpr layout compact(std::initializer_list<std::int64_t> sizes) noexcept {
     layout made;
     for (std::int64_t const size : sizes) made.shape[static_cast<std::size_t>(made.rank++)] = size;
@@ -21,7 +23,9 @@ struct layout {
     for (int axis = made.rank - 1; axis >= 0; --axis) {
       auto const a = static_cast<std::size_t>(axis);
       made.stride[a] = step;
-      step *= made.shape[a] > 0 ? made.shape[a] : 1;
+      std::int64_t const size = made.shape[a] > 0 ? made.shape[a] : 1;
+      constexpr auto largest = std::numeric_limits<std::int64_t>::max();
+      step = step > largest / size ? largest : step * size;
     }
     return made;
   }
