@@ -64,7 +64,7 @@ struct workspace {
     auto const lay_out = [&] {
       used = 0;
       auto const take = [&](std::int64_t count) {
-        std::byte* const here = base + used;
+        std::byte* const here = base == nullptr ? nullptr : base + used;  // the first time it only measures
         used += (static_cast<std::size_t>(count + 2 * sum_lanes) * sizeof(T) + scratch::line - 1) / scratch::line *
                 scratch::line;
         return reinterpret_cast<T*>(here);
