@@ -1,6 +1,7 @@
 // Memory of the machine tier: one a thread, reused from block to block, 8·(27 + 2·block_rows) bytes a key.
 #pragma once
 
+#include <algorithm>
 #include <cstddef>
 #include <cstdint>
 #include <vector>
@@ -53,7 +54,7 @@ struct workspace {
     auto const keys_ = static_cast<std::size_t>(m), d_ = static_cast<std::size_t>(d);
     auto const dv_ = static_cast<std::size_t>(dv);
     q.resize(block_rows * d_);
-    k_tile.resize(d_ * tile_keys);
+    k_tile.resize(std::max<std::size_t>(d_, 1) * tile_keys);  // d = 0 has an address too
     key_norm.resize(keys_ + tile_keys);
     for (auto* each : {&dot, &size}) each->resize(block_rows * (keys_ + tile_keys));
     keys.reserve(keys_);
