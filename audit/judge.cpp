@@ -79,14 +79,4 @@ judgement judge(problem::any_instance const& asked, recorded_answer const& answe
   return std::visit([&](auto const& p) { return judge_typed(p, answer, model); }, asked);
 }
 
-std::optional<problem::error> cannot_judge(problem::any_instance const& asked) {
-  return std::visit(
-      [](auto const& p) -> std::optional<problem::error> {
-        if (p.softcap() == 0) return std::nullopt;
-        return problem::error{problem::error_code::unsupported, "softcap",
-                              "the reference does not enclose softcap yet, so a problem with softcap cannot be judged"};
-      },
-      asked);
-}
-
 }  // namespace attest::audit

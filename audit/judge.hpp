@@ -40,12 +40,9 @@ struct judgement {
 };
 
 /// Judges every element of the outputs that `answer` has.
-/// Requires  answer made by a kernel for `asked` or accepted by problem::make_outputs; asked has no softcap
+/// Requires  answer made by a kernel for `asked` or accepted by problem::make_outputs
 /// Ensures   the same judgement for any number of threads
 /// Cost      per row of m visible keys about m·(d + dv) exact products and m exponentials; memory O(m) a thread
 judgement judge(problem::any_instance const& asked, recorded_answer const& answer, contract const& claim);
-
-/// What cannot be judged yet, as an error for the user; nothing where the problem can be judged.
-std::optional<problem::error> cannot_judge(problem::any_instance const& asked);
 
 }  // namespace attest::audit

@@ -184,7 +184,6 @@ void session::judge_recording(audit_case const& each, problem::any_instance cons
 std::optional<problem::error> session::ask(audit_case const& each) {
   auto asked = problem::make_instance(each.asked.arguments());
   if (!asked) return asked.why();
-  if (auto why = cannot_judge(asked.value())) return why;
   problem::sizes const sizes = std::visit([](auto const& p) { return p.size(); }, asked.value());
   check const& about = *find_check(each.check);
   check_result& row = collect_.check_named(each.check);

@@ -31,10 +31,6 @@ problem::result<report> run_verify(verify_options const& options) {
     check_result& row = collect.check_named(name);
     auto const asked = problem::make_instance(each.asked.arguments());
     if (!asked) return asked.why();
-    if (auto why = cannot_judge(asked.value())) {
-      why->argument = each.name_of(why->argument);
-      return *why;
-    }
     contract const& claim = options.claim ? *options.claim : default_contract(each.asked.q.type);
     if (claim.type != each.asked.q.type)
       return problem::error{problem::error_code::bad_type, each.name_of("q"),

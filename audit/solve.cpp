@@ -176,10 +176,6 @@ result<solution> run_solve(solve_options const& options) {
   for (recorded_problem const& each : recorded.value().problems) {
     auto const asked = problem::make_instance(each.asked.arguments());
     if (!asked) return asked.why();
-    if (auto why = cannot_judge(asked.value())) {
-      why->argument = each.name_of(why->argument);
-      return *why;
-    }
     std::visit(
         [&](auto const& p) {
           problem::sizes const& s = p.size();

@@ -2,7 +2,8 @@
 //
 //   O_ic = Σ_j π_ij·v_jc,  π_ij = e^(s_ij − m_i)/Z_i,  Z_i = Σ_j e^(s_ij − m_i),  LSE_i = m_i + ln Z_i
 //
-// over the keys visible to query i, s_ij = σ·(q_i·k_j) + b_ij, m_i = max_j s_ij. docs/semantics.md states every rule.
+// over the keys visible to query i, s_ij = softcap(σ·(q_i·k_j)) + b_ij, m_i = max_j s_ij. docs/semantics.md states every
+// rule.
 #pragma once
 
 #include <cstdint>
@@ -13,6 +14,7 @@
 #include "reference/exp.hpp"
 #include "reference/log.hpp"
 #include "reference/score.hpp"
+#include "reference/softcap.hpp"
 #include "reference/visibility.hpp"
 #include "reference/weighted_sum.hpp"
 
@@ -52,7 +54,7 @@ template <unsigned W, class T>
 struct enclosed_row {
   std::int64_t b = 0, h = 0, i = 0;
   row_kind kind = row_kind::empty;
-  exact_scale scale{};
+  score_rule rule{};
   std::vector<enclosed_key<W, T>> keys;    ///< visible, finite score
   std::vector<std::int64_t> without_weight;  ///< visible, score −∞
   ball<W> max_score{};                     ///< m
@@ -72,16 +74,64 @@ constexpr ball<W> unnormalised_weight(ball<W> const& below_max) noexcept {
   return half;
 }
 
+namespace detail {
+
+/// m and s_j − m, where the order of scores is decided exactly.
+template <unsigned W, class T>
+constexpr void place_below_max(enclosed_row<W, T>& row) noexcept {
+  exact_score<T> const* top = &row.keys.front().score;
+  for (auto const& key : row.keys)
+    if (order(row.rule.scale, key.score, *top) > 0) top = &key.score;
+  scores_at<W> const scores(row.rule);
+  row.max_score = scores.difference(*top, exact_score<T>{});
+  for (auto& key : row.keys) key.below_max = scores.difference(key.score, *top);
+}
+
+/// The same with softcap, where it is not: t is a key that no other is seen to exceed, 0 ≤ m − s_t ≤ δ, the most that
+/// any s_j − s_t can be, and δ joins every radius.
+template <unsigned W, class T>
+constexpr void place_below_capped_max(enclosed_row<W, T>& row) noexcept {
+  scores_at<W> const scores(row.rule);
+  // One tanh a key: `weight` holds it until the weights are made.
+  for (auto& key : row.keys) key.weight = scores.product(key.score);
+  auto const between = [&](auto const& x, auto const& y) {
+    bool const same = x.score.saturated == y.score.saturated && (x.score.saturated != 0 || x.score.dot == y.score.dot);
+    return (same ? ball<W>() : x.weight - y.weight) + (ball<W>::from(x.score.bias) - ball<W>::from(y.score.bias));
+  };
+  auto const* top = &row.keys.front();
+  for (auto const& key : row.keys)
+    if (between(key, *top).mid.sign() > 0) top = &key;
+  magnitude open{};
+  for (auto& key : row.keys) {
+    key.below_max = between(key, *top);
+    bool const may_exceed = key.below_max.is_exact() ? key.below_max.mid.sign() > 0 : certain_sign(key.below_max) >= 0;
+    if (may_exceed && !(key.below_max.upper_size() <= open)) open = key.below_max.upper_size();
+  }
+  row.max_score = top->weight + ball<W>::from(top->score.bias);
+  row.max_score.radius = row.max_score.radius + open;
+  for (auto& key : row.keys) key.below_max.radius = key.below_max.radius + open;
+}
+
+/// [1, n].
+template <unsigned W>
+constexpr ball<W> between_one_and(std::size_t n) noexcept {
+  ball<W> made = ball<W>(static_cast<std::int64_t>(n) + 1).scaled_by_power_of_two(-1);
+  made.radius = magnitude(n - 1, -1);
+  return made;
+}
+
+}  // namespace detail
+
 /// Evaluates row (b, h, i) of `p` into `row`, whose memory is reused.
-/// Requires  p.softcap() == 0; indices inside p.size()
-/// Cost      per visible key: d exact products, one exp
+/// Requires  indices inside p.size()
+/// Cost      per visible key: d exact products, one exp; with softcap one tanh more
 template <unsigned W, class T>
 constexpr void enclose_row(problem::instance<T> const& p, std::int64_t b, std::int64_t h, std::int64_t i,
                            enclosed_row<W, T>& row) {
   problem::sizes const& s = p.size();
   row.b = b, row.h = h, row.i = i;
   row.kind = row_kind::empty;
-  row.scale = exact_scale::of(p);
+  row.rule = score_rule::of(p);
   row.keys.clear();
   row.without_weight.clear();
   std::int64_t const hk = key_head(s, h);
@@ -90,7 +140,7 @@ constexpr void enclose_row(problem::instance<T> const& p, std::int64_t b, std::i
     if (!visible(p, b, h, i, j)) continue;
     exact_score<T> score = exact_dot(q, p.k().row(b, hk, j), s.d);
     score.bias = bias_at(p, b, h, i, j);
-    score.kind = class_of(score, row.scale.sign(), score.bias);
+    classify(row.rule, score);
     if (score.kind == number_class::not_a_number || score.kind == number_class::plus_infinity) {
       row.kind = row_kind::nan;
       return;
@@ -100,19 +150,15 @@ constexpr void enclose_row(problem::instance<T> const& p, std::int64_t b, std::i
   }
   if (row.keys.empty()) return;
   row.kind = row_kind::finite;
-  exact_score<T> const* top = &row.keys.front().score;
-  for (auto const& key : row.keys)
-    if (order(row.scale, key.score, *top) > 0) top = &key.score;
-  ball<W> const scale = row.scale.template enclosure<W>();
-  row.max_score = difference(scale, *top, exact_score<T>{});
-  for (auto& key : row.keys) {
-    key.below_max = difference(scale, key.score, *top);
-    key.weight = unnormalised_weight(key.below_max);
-  }
+  if (row.rule.capped()) detail::place_below_capped_max(row);
+  else detail::place_below_max(row);
+  for (auto& key : row.keys) key.weight = unnormalised_weight(key.below_max);
   row.normaliser = weighted_sum<W>(
       static_cast<std::int64_t>(row.keys.size()),
       [&](std::int64_t at) -> ball<W> const& { return row.keys[static_cast<std::size_t>(at)].weight; },
       [](std::int64_t) { return element{number_class::finite, 1, 0}; });
+  // Only where softcap leaves the maximum's own weight open: one weight is 1, none is above.
+  if (certain_sign(row.normaliser) <= 0) row.normaliser = detail::between_one_and<W>(row.keys.size());
 }
 
 /// O at column c.
@@ -148,6 +194,18 @@ constexpr enclosed_value<W> output(problem::instance<T> const& p, enclosed_row<W
 template <unsigned W, class T>
 constexpr ball<W> weight(enclosed_row<W, T> const& row, std::size_t at) noexcept {
   return row.keys[at].weight / row.normaliser;
+}
+
+/// ∂π_i/∂s_j = π_i·(δ_ij − π_j) of the keys at positions i and j of row.keys: the softmax Jacobian of the row.
+/// Requires  row.kind finite
+/// Ensures   1 − π_i is formed as a sum of the other weights, so that nothing cancels
+template <unsigned W, class T>
+constexpr ball<W> weight_jacobian(enclosed_row<W, T> const& row, std::size_t i, std::size_t j) noexcept {
+  if (i != j) return -(weight(row, i) * weight(row, j));
+  ball<W> others;
+  for (std::size_t n = 0; n < row.keys.size(); ++n)
+    if (n != i) others = others + row.keys[n].weight;
+  return weight(row, i) * (others / row.normaliser);
 }
 
 /// LSE = m + ln Z. Requires row.kind finite.

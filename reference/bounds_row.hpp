@@ -32,6 +32,7 @@ constexpr void row_bound::evaluate(problem::kernel_model const& model, row_facts
   auto const& keys = facts.keys;
   terms_.begin(model, facts, keys.size());
   keys_.assign(keys.size(), key{});
+  if (!facts.finite_products) return;  // outside H0: terms_.judged stays false
 
   auto extremes = scalar::score_extremes<double>::none();
   for (std::size_t j = 0; j < keys.size(); ++j) {

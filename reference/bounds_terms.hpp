@@ -27,7 +27,7 @@ struct row_terms {
   double slack = 1;  ///< covers the rounding of any sum of n or d products in this evaluation (5.5)
 
   // The constants of E_j (amendments 2, 4).
-  double product_error = 0, score_absolute = 0, per_key_norm = 0, e_s = 0, k_qk = 0, u_qk = 0;
+  double product_error = 0, score_absolute = 0, per_key_norm = 0, e_s = 0, k_qk = 0, u_qk = 0, cap_absolute = 0;
   // The scores: M⁺ − m, M⁻ − m from below, max E_j, ≥ max(|M⁺|, |M⁻|).
   double max_above = 0, max_below = -infinity, largest_E = 0, largest_max = 0;
   bool in_range = false;
@@ -89,6 +89,7 @@ constexpr void row_terms::begin(problem::kernel_model const& how, row_scalars co
   score_absolute = omega * (2 * d * folded_scale + 2);
   if (model.fold_q) per_key_norm += omega;
   if (model.flushes) score_absolute += omega * (scale * row.query_norm + 1), per_key_norm += omega * scale;
+  if (row.softcap > 0) cap_absolute = row.softcap * model.a_t + (1 + row.softcap) * omega;
   e_s = model.k_add > 0 ? compounded(gamma(model.k_add, u), model.u_s) : model.u_s;
   u_p = model.p_shared ? 0 : model.u_p;
   u_pv = larger(u, model.u_pv);

@@ -33,7 +33,7 @@ constexpr rounded_value<Target> rounded_output(problem::instance<T> const& p, en
       element const v = value_of(p.v()(row.b, hk, row.keys[n].j, c));
       return integer<exact_coefficient::bits>(exact_coefficient::at_unit(v) - exact_coefficient::at_unit(t));
     });
-    return sign_of_exponential_sum(row.scale, terms);
+    return sign_of_exponential_sum(row.rule, terms);
   });
 }
 
@@ -46,7 +46,7 @@ constexpr rounded_value<Target> rounded_weight(enclosed_row<W, T> const& row, st
       auto const own = exact_coefficient::at_unit({number_class::finite, n == at ? 1 : 0, 0});
       return integer<exact_coefficient::bits>(own - exact_coefficient::at_unit(t));
     });
-    return sign_of_exponential_sum(row.scale, terms);
+    return sign_of_exponential_sum(row.rule, terms);
   });
 }
 
@@ -60,7 +60,7 @@ constexpr rounded_value<Target> rounded_log_sum_exp(enclosed_row<W, T> const& ro
     boundary.exponent.bias = t;
     boundary.coefficient.value = -exact_coefficient::at_unit({number_class::finite, 1, 0});
     terms.push_back(std::move(boundary));
-    return sign_of_exponential_sum(row.scale, terms);
+    return sign_of_exponential_sum(row.rule, terms);
   });
 }
 

@@ -2,7 +2,8 @@
 //
 // Without softcap the scores are algebraic numbers, so by the Lindemann–Weierstrass theorem exponentials of distinct
 // scores are linearly independent over the algebraic numbers: Σ_g e^(s_g)·D_g = 0 with algebraic D_g only if every
-// D_g = 0. With D_g = Σ_{j in g} (v_j − t) that is: o = t iff every group's D_g is 0.
+// D_g = 0. With D_g = Σ_{j in g} (v_j − t) that is: o = t iff every group's D_g is 0. With softcap the groups are those
+// of grouping_order: a yes is still proven, a no then says only that it is not.
 #pragma once
 
 #include <algorithm>
@@ -13,13 +14,13 @@
 
 namespace attest::reference {
 
-/// Positions in row.keys, sorted by score. Equal scores are neighbours.
+/// Positions in row.keys, in grouping_order: equal scores are neighbours.
 template <unsigned W, class T>
 constexpr std::vector<std::size_t> sorted_by_score(enclosed_row<W, T> const& row) {
   std::vector<std::size_t> at;
   for (std::size_t n = 0; n < row.keys.size(); ++n) at.push_back(n);
   std::sort(at.begin(), at.end(),
-            [&](std::size_t a, std::size_t b) { return order(row.scale, row.keys[a].score, row.keys[b].score) < 0; });
+            [&](std::size_t a, std::size_t b) { return grouping_order(row.rule, row.keys[a].score, row.keys[b].score) < 0; });
   return at;
 }
 
@@ -41,7 +42,7 @@ constexpr bool output_is_exactly(problem::instance<T> const& p, enclosed_row<W, 
     auto const& key = row.keys[sorted[n]];
     sum += at_unit(value_of(p.v()(row.b, hk, key.j, c))) - at_unit(t);
     bool const group_ends =
-        n + 1 == sorted.size() || order(row.scale, key.score, row.keys[sorted[n + 1]].score) != 0;
+        n + 1 == sorted.size() || grouping_order(row.rule, key.score, row.keys[sorted[n + 1]].score) != 0;
     if (group_ends && sum.sign() != 0) return false;
   }
   return true;
@@ -51,7 +52,7 @@ constexpr bool output_is_exactly(problem::instance<T> const& p, enclosed_row<W, 
 template <unsigned W, class T>
 constexpr bool weights_are_uniform(enclosed_row<W, T> const& row) noexcept {
   return std::all_of(row.keys.begin(), row.keys.end(),
-                     [&](auto const& key) { return order(row.scale, key.score, row.keys.front().score) == 0; });
+                     [&](auto const& key) { return grouping_order(row.rule, key.score, row.keys.front().score) == 0; });
 }
 
 /// Do two rows have the same scores in some order? Then they have the same weights in that order, the same LSE and the
@@ -61,7 +62,7 @@ constexpr bool same_scores_in_some_order(enclosed_row<W, T> const& x, enclosed_r
   if (x.keys.size() != y.keys.size()) return false;
   auto const a = sorted_by_score(x), b = sorted_by_score(y);
   for (std::size_t n = 0; n < a.size(); ++n)
-    if (order(x.scale, x.keys[a[n]].score, y.keys[b[n]].score) != 0) return false;
+    if (grouping_order(x.rule, x.keys[a[n]].score, y.keys[b[n]].score) != 0) return false;
   return true;
 }
 

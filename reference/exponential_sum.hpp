@@ -4,6 +4,9 @@
 // Then Σ c_g·e^(s_g) = 0 only if every c_g = 0. Scores without softcap are algebraic: σ² is rational, everything else
 // dyadic. So after equal scores are grouped and zero coefficients dropped, either nothing is left and the sum is 0, or
 // the sum is not 0 and some finite width shows its sign.
+//
+// With softcap no theorem is at hand. Scores of equal product and bias are still grouped, which is sufficient (constant
+// V, equal keys); a sum that no width tells from 0 is undecided.
 #pragma once
 
 #include <algorithm>
@@ -13,7 +16,7 @@
 
 #include "reference/ball.hpp"
 #include "reference/exp.hpp"
-#include "reference/score.hpp"
+#include "reference/softcap.hpp"
 
 namespace attest::reference {
 
@@ -42,13 +45,23 @@ inline constexpr unsigned last_width = 4096;
 namespace detail {
 
 template <unsigned W, class T>
-constexpr int sign_at_width(exact_scale const& scale, std::vector<exponential_term<T>> const& terms) noexcept {
-  ball<W> const sigma = scale.template enclosure<W>();
+constexpr int sign_at_width(score_rule const& rule, std::vector<exponential_term<T>> const& terms) noexcept {
+  scores_at<W> const scores(rule);
   ball<W> sum;
-  for (auto const& term : terms)  // the first is the leading one
-    sum = sum + exp(difference(sigma, term.exponent, terms.front().exponent)) *
-                    ball<W>::from(term.coefficient.value, exact_coefficient::unit);
+  for (auto const& term : terms) {  // the first is the leading one
+    ball<W> const below_lead = scores.difference(term.exponent, terms.front().exponent);
+    if (certain_sign(below_lead) >= 0 && !(below_lead.upper_size() <= magnitude::power_of_two(59))) return 0;
+    sum = sum + exp(below_lead) * ball<W>::from(term.coefficient.value, exact_coefficient::unit);
+  }
   return certain_sign(sum);
+}
+
+/// Moves a term to the front that no other is seen to exceed: with softcap grouping_order is not that of the values.
+template <class T>
+constexpr void lead_by_value(score_rule const& rule, std::vector<exponential_term<T>>& terms) {
+  scores_at<128> const scores(rule);
+  for (auto& term : terms)
+    if (certain_sign(scores.difference(term.exponent, terms.front().exponent)) > 0) std::swap(term, terms.front());
 }
 
 }  // namespace detail
@@ -59,12 +72,12 @@ constexpr int sign_at_width(exact_scale const& scale, std::vector<exponential_te
 /// decides is the largest score whose group has a coefficient left, not the row's maximum.
 /// Cost      sort n exact scores; groups × widths exponentials
 template <class T>
-constexpr std::optional<int> sign_of_exponential_sum(exact_scale const& scale, std::vector<exponential_term<T>> terms) {
+constexpr std::optional<int> sign_of_exponential_sum(score_rule const& rule, std::vector<exponential_term<T>> terms) {
   std::sort(terms.begin(), terms.end(),
-            [&](auto const& a, auto const& b) { return order(scale, a.exponent, b.exponent) > 0; });
+            [&](auto const& a, auto const& b) { return grouping_order(rule, a.exponent, b.exponent) > 0; });
   std::vector<exponential_term<T>> groups;
   for (auto& term : terms) {
-    if (!groups.empty() && order(scale, groups.back().exponent, term.exponent) == 0) {
+    if (!groups.empty() && grouping_order(rule, groups.back().exponent, term.exponent) == 0) {
       groups.back().coefficient.value += term.coefficient.value;
       continue;
     }
@@ -76,10 +89,11 @@ constexpr std::optional<int> sign_of_exponential_sum(exact_scale const& scale, s
   if (std::all_of(groups.begin(), groups.end(), [&](auto const& g) {
         return g.coefficient.value.sign() == groups.front().coefficient.value.sign(); }))
     return groups.front().coefficient.value.sign();
-  int sign = detail::sign_at_width<128>(scale, groups);
-  if (sign == 0) sign = detail::sign_at_width<256>(scale, groups);
-  if (sign == 0) sign = detail::sign_at_width<1024>(scale, groups);
-  if (sign == 0) sign = detail::sign_at_width<last_width>(scale, groups);
+  if (rule.capped()) detail::lead_by_value(rule, groups);
+  int sign = detail::sign_at_width<128>(rule, groups);
+  if (sign == 0) sign = detail::sign_at_width<256>(rule, groups);
+  if (sign == 0) sign = detail::sign_at_width<1024>(rule, groups);
+  if (sign == 0) sign = detail::sign_at_width<last_width>(rule, groups);
   return sign == 0 ? std::nullopt : std::optional(sign);
 }
 

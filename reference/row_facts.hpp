@@ -1,6 +1,7 @@
 // What the error bound needs to know of one row: a few outward-rounded doubles per key.
 #pragma once
 
+#include <algorithm>
 #include <cstdint>
 #include <vector>
 
@@ -24,6 +25,8 @@ struct row_scalars {
   std::int64_t d = 0;
   std::int64_t m = 0;              ///< all keys, visible or not
   double scale_size = 0;           ///< ≥ |σ|
+  double softcap = 0;              ///< c; 0 = none
+  bool finite_products = true;     ///< no infinite q·k (which a softcap makes a finite score)
   double query_norm = 0;           ///< ≥ ‖q‖₁
   double max_size = 0;             ///< ≥ |m|, the largest score
   double normaliser_lower = 1;     ///< ≤ Z
@@ -52,7 +55,9 @@ constexpr void collect_facts(problem::instance<T> const& p, enclosed_row<W, T> c
   double const underflow = static_cast<double>(s.d) * 0x1p-1074;
   facts.d = s.d;
   facts.m = s.m;
-  facts.scale_size = upper_size(row.scale.template enclosure<W>());
+  facts.scale_size = upper_size(row.rule.scale.template enclosure<W>());
+  facts.softcap = p.softcap();
+  facts.finite_products = std::ranges::none_of(row.keys, [](auto const& key) { return key.score.saturated != 0; });
   facts.max_size = upper_size(row.max_score);
   facts.normaliser_lower = lower(row.normaliser);
   ball<W> const log_z = log(row.normaliser);

@@ -19,12 +19,14 @@ inline constexpr int dot_exponent = 2 * smallest_exponent<T>;
 template <class T>
 inline constexpr unsigned dot_bits = static_cast<unsigned>(2 * (largest_exponent<T> - smallest_exponent<T>) + 64);
 
-/// A score, exactly: σ·dot·2^dot_exponent + bias where kind is finite.
+/// A score, exactly: σ·dot·2^dot_exponent + bias where kind is finite. With a softcap c (softcap.hpp) the first term is
+/// capped, and saturated ≠ 0 says that it is ±c, because the product is infinite.
 template <class T>
 struct exact_score {
   number_class kind = number_class::finite;
   integer<dot_bits<T>> dot = 0;
   element bias{};
+  int saturated = 0;
 };
 
 /// The scale σ, exactly: a dyadic number, or 1/√d.

@@ -101,6 +101,7 @@ inline problem::kernel_model black_box_f32() {
   made.format = problem::formats::f32_flushed;
   made.k_qk_base = 5, made.u_qk = u, made.fold_q = made.flushes = true;
   made.k_add = 2, made.g_b = reference::gamma(3, u);
+  made.e_c = 12.001 * u, made.a_t = 4 * u;  // read with a softcap only
   made.k_x = 4, made.c_m = 4, made.eps = 8 * u;
   made.rescales = problem::rescale_count::rank_of_score;
   made.k_pre = 2, made.k_f = 3, made.eps_log = 4 * u, made.k_lse = 3;

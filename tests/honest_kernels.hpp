@@ -45,6 +45,7 @@ problem::kernel_model model_of(honest const& how, std::int64_t m, bool has_bias,
   double const u = made.format.u;
   made.k_qk_base = explicit_scale ? 1 : 3;  // √, ÷, ×
   made.u_qk = u;
+  made.e_c = (single ? 3.01 : 4.01) * u;  // ÷, tanh, ×; read with a softcap only
   made.k_add = has_bias ? 1 : 0;
   made.flushes = how.flushes;
   made.eps = (2.0 * how.exp_ulps + (single ? 1.001 : 2) + (how.exp_ulps > 0 ? 1 : 0)) * u;
@@ -75,8 +76,8 @@ class honest_run {
     std::vector<std::size_t> order(n);
     for (std::size_t j = 0; j < n; ++j) order[j] = how_.reversed ? n - 1 - j : j;
     scale_ = asked_.scale ? static_cast<F>(*asked_.scale) : F(1) / std::sqrt(static_cast<F>(d_));
-    // With a bias the scale comes first, and c is log2 e alone.
-    scale_first_ = !how_.base_2 || !asked_.bias.empty();
+    // With a bias or a softcap the scale comes first, and c is log2 e alone.
+    scale_first_ = !how_.base_2 || !asked_.bias.empty() || asked_.softcap > 0;
     c_ = static_cast<F>(1.4426950408889634074);
     if (!scale_first_) c_ = scale_ * c_;
     s_.resize(n);
@@ -97,6 +98,10 @@ class honest_run {
   F score(std::size_t j) const {
     F s = dot(j);
     if (scale_first_) s = s * scale_;
+    if (asked_.softcap > 0) {
+      auto const cap = static_cast<F>(asked_.softcap);
+      s = cap * static_cast<F>(std::tanh(static_cast<double>(s / cap)));
+    }
     return asked_.bias.empty() ? s : s + asked_.bias[j];
   }
   F perturbed(F e, F x) {

@@ -19,6 +19,7 @@ struct machine_problem {
   owned<T> q, k, v, bias;
   owned<std::uint8_t> mask;
   std::optional<double> scale;
+  double softcap = 0;
   problem::band where{};
   bool has_bias = false, has_mask = false;
   bool tame = true;  ///< moderate numbers only: the machine tier must answer every row that sees a key
@@ -63,6 +64,7 @@ struct machine_problem {
       double const infinity = std::numeric_limits<double>::infinity();
       for (T& x : bias.values) x = element_from<T>(cut && one_in(3) ? -infinity : normal(random) * 4);
     }
+    if (one_in(4)) softcap = one_in(3) ? 1 : one_in(2) ? 50 : 0.125;
     if (one_in(8)) spoil(random);
   }
 
@@ -81,7 +83,7 @@ struct machine_problem {
     asked.q = q.in(), asked.k = k.in(), asked.v = v.in();
     if (has_mask) asked.mask = mask.in();
     if (has_bias) asked.bias = bias.in();
-    asked.scale = scale, asked.where = where;
+    asked.scale = scale, asked.softcap = softcap, asked.where = where;
     return problem::instance<T>::make(asked).value();
   }
 };

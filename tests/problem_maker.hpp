@@ -60,6 +60,7 @@ struct one_row {
   std::vector<T> bias;                ///< empty, or m
   std::vector<std::uint8_t> mask;     ///< empty, or m
   std::optional<double> scale;
+  double softcap = 0;
   problem::band where{};
 
   one_row(std::int64_t m, std::int64_t d, std::int64_t dv) : q({1, d}), k({m, d}), v({m, dv}) {}
@@ -73,7 +74,7 @@ struct one_row {
     if (!mask.empty())
       made.mask = problem::tensor<std::uint8_t const>{
           mask.data(), problem::layout::compact({static_cast<std::int64_t>(mask.size())})};
-    made.scale = scale;
+    made.scale = scale, made.softcap = softcap;
     made.where = where;
     return made;
   }

@@ -25,7 +25,7 @@ T drawn_number(int family) {
 
 /// A row with 1 to 8 keys, d from 0 to 5, one column of values.
 template <class T>
-one_row<T> drawn_row(bool with_bias = true) {
+one_row<T> drawn_row(bool with_bias = true, bool with_softcap = false) {
   std::int64_t const m = *rc::gen::inRange<std::int64_t>(1, 9), d = *rc::gen::inRange<std::int64_t>(0, 6);
   one_row<T> made(m, d, 1);
   auto const family_of_numbers = rc::gen::element(0, 1, 2, 3, 4);
@@ -41,6 +41,7 @@ one_row<T> drawn_row(bool with_bias = true) {
     for (std::int64_t j = 0; j < m; ++j) made.mask.push_back(*rc::gen::element<std::uint8_t>(1, 2, 255, 0));
   if (d == 0 || *rc::gen::element(0, 0, 1) == 1)
     made.scale = *rc::gen::element(0.0, 1.0, -1.0, 0.5, 0.1, 3.0, 40.0, 0.08838834764831845);
+  if (with_softcap && *rc::gen::element(0, 0, 1) == 1) made.softcap = *rc::gen::element(0.5, 1.0, 3.0, 30.0, 1e-3, 1e10);
   return made;
 }
 
@@ -62,7 +63,7 @@ template <class T>
 one_row<T> permuted(one_row<T> const& from, std::vector<std::size_t> const& order) {
   auto const d = from.k.where.shape[1], dv = from.v.where.shape[1];
   one_row<T> made(static_cast<std::int64_t>(order.size()), d, dv);
-  made.q = from.q, made.scale = from.scale, made.where = from.where;
+  made.q = from.q, made.scale = from.scale, made.softcap = from.softcap, made.where = from.where;
   auto const copy_row = [](owned<T> const& a, std::size_t i, owned<T>& b, std::size_t n) {
     auto const width = static_cast<std::size_t>(a.where.shape[1]);
     for (std::size_t t = 0; t < width; ++t) b.values[n * width + t] = a.values[i * width + t];

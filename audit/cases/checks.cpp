@@ -19,6 +19,7 @@ std::vector<check> const& checks() {
       {"value-range", "low-precision", "values with a large offset, near overflow or subnormal keep their precision",
        "values above 2^126/n, which are not judged"},
       {"scale", "accuracy", "the default, explicit, negative and zero scale mean what they say", "scales of no effect"},
+      {"softcap", "softcap-order", "softcap is c·tanh(s/c), after the scale, before bias and mask", "caps of other shapes"},
       {"bias", "sentinel", "biases, also -inf and finfo.min as additive masks, are added after the scale",
        "biases of other types than the inputs"},
       {"masks", "mask-polarity", "true attends, masks broadcast over batch, head and query", "masks of other types"},
@@ -49,6 +50,7 @@ std::vector<audit_case> generated_cases(case_options const& options) {
   case_list list(options);
   add_worked_examples(list);
   add_numbers(list);
+  add_softcap(list);
   add_visibility(list);
   add_infinities(list);
   add_shapes(list);

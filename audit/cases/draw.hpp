@@ -102,6 +102,7 @@ class case_list {
 // The families, one file each, in the order of the report.
 void add_worked_examples(case_list& to);
 void add_numbers(case_list& to);
+void add_softcap(case_list& to);
 void add_visibility(case_list& to);
 void add_infinities(case_list& to);
 void add_shapes(case_list& to);

@@ -88,7 +88,6 @@ problem::result<row_source<T>> row_source<T>::make(problem::instance<T> const& p
   using problem::error, problem::error_code;
   if constexpr (std::is_same_v<T, double>)
     return error{error_code::unsupported, "q", "f64 needs more than double arithmetic can prove"};
-  if (p.softcap() != 0) return error{error_code::unsupported, "softcap", "is for the exact tier"};
   if (p.size().d > std::int64_t{1} << 20) return error{error_code::unsupported, "q", "d is for the exact tier"};
   if (p.size().m >= std::int64_t{1} << 31) return error{error_code::unsupported, "k", "m is for the exact tier"};
   if (auto const why = unsafe_environment())

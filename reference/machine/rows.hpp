@@ -1,8 +1,8 @@
 // The machine tier of the reference: rows of attention enclosed in double arithmetic, with the bound of every element.
 //
 // It answers only what it can prove: each number comes with a radius from an a-priori error analysis (docs at each
-// step), and whatever is outside that analysis (NaN, infinities, empty rows, huge scores, softcap, f64) is handed over
-// to the integer balls of reference/attention.hpp, which decide it.
+// step), and whatever is outside that analysis (NaN, infinities, empty rows, huge scores, f64) is handed over to the
+// integer balls of reference/attention.hpp, which decide it.
 #pragma once
 
 #include <cstdint>
@@ -52,7 +52,7 @@ struct row_options {
 template <class T>
 class row_source {
  public:
-  /// The error says why this problem is for the exact tier alone: softcap, f64, d beyond 2²⁰, m beyond 2³¹, or a
+  /// The error says why this problem is for the exact tier alone: f64, d beyond 2²⁰, m beyond 2³¹, or a
   /// floating-point environment in which double arithmetic proves nothing.
   static problem::result<row_source> make(problem::instance<T> const& p, problem::kernel_model const& model,
                                           row_options const& how = {});
