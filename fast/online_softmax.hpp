@@ -4,8 +4,9 @@
 // rationals, where "blocked equals plain" is an equality. So nothing here knows a float: no <cmath>, no infinity, no
 // intrinsics.
 //
-// One row of O = softmax(s)·V is kept as (m, l, O): m the maximum of the scores seen so far, l = Σ e^{s_j−m} and
-// O = Σ e^{s_j−m}·v_j. Blocks of keys are absorbed one after the other, and partial rows can be merged.
+// One row of O = softmax(s)·V is kept as (m, l, O): m the reference point, l = Σ e^{s_j−m} and O = Σ e^{s_j−m}·v_j over
+// the keys seen so far. m is their maximum, or lies up to τ below it (lazy_rescaling). Blocks of keys are absorbed one
+// after the other, and partial rows can be merged.
 #pragma once
 
 #include <array>
@@ -22,7 +23,7 @@ namespace attest::fast {
 /// A::zero()               0
 /// A::minus_infinity()     the score of an invisible key, and the maximum of no keys
 /// A::larger(a, b)         the maximum; the order of its arguments may matter to a NaN only
-/// A::weight(s, m)         e^{s−m} for s ≤ m; weight(m, m) = 1; 0 where s is minus_infinity(), whatever m is
+/// A::weight(s, m)         e^{s−m} for s ≤ m + τ; weight(m, m) = 1; 0 where s is minus_infinity(), whatever m is
 /// A::quotient(x, l)       x/l
 template <class A>
 concept softmax_arithmetic = requires(typename A::number const& a, typename A::number const& b) {
@@ -77,19 +78,44 @@ constexpr void absorb_block(Operations const& operations, N* S, std::int64_t row
   multiply();
 }
 
+// When the reference point m follows the maximum. Softmax does not depend on m, as long as p, factor and l share it; but
+// e^{s−m} ≤ e^τ bounds the weights, and each move of m rounds l and O once more.
+
+/// m is the maximum: τ = 0. What the kernel does.
+struct eager_rescaling {
+  template <softmax_arithmetic A, class N = typename A::number>
+  constexpr N moved(N const& m, N const& largest) const {
+    return A::larger(m, largest);
+  }
+};
+
+/// m stays where it is until the maximum lies more than τ above it.
+///
+/// Ensures  m ≤ max ≤ m + τ for the keys seen so far; m is their maximum or an earlier one
+template <class N>
+struct lazy_rescaling {
+  N tau{};
+  template <softmax_arithmetic A>
+  constexpr N moved(N const& m, N const& largest) const {
+    N const highest = m + tau;
+    return A::larger(highest, largest) == highest ? m : largest;
+  }
+};
+
 /// The steps of absorb_block, number by number. S has rows `stride` apart.
-template <softmax_arithmetic A, std::int64_t lanes = sum_lanes>
+template <softmax_arithmetic A, std::int64_t lanes = sum_lanes, class Rescaling = eager_rescaling>
 struct plain_rows {
   using number = typename A::number;
   std::int64_t stride = 0;
+  Rescaling rescaling{};
 
-  /// m_i ← max(m_i, max_j s_ij); factor_i = e^{old m_i − m_i}.
+  /// m_i ← max(m_i, max_j s_ij), or m_i where that is near enough; factor_i = e^{old m_i − m_i}.
   constexpr void raise(number const* S, std::int64_t rows, interval const& keys,
                        row_states<number> const& states) const {
     for (std::int64_t i = 0; i < rows; ++i) {
       number largest = A::minus_infinity();
       for (std::int64_t j = keys.first; j < keys.last; ++j) largest = A::larger(largest, S[i * stride + j]);
-      number const m = A::larger(states.m[i], largest);
+      number const m = rescaling.template moved<A>(states.m[i], largest);
       states.factor[i] = A::weight(states.m[i], m);
       states.m[i] = m;
     }
@@ -113,6 +139,9 @@ struct plain_rows {
 
 /// Adds the keys of `other` to `row`, as if they had come after it: (m, l, O) of one row each. Not commutative in
 /// rounding arithmetic: callers merge in the order of the keys.
+///
+/// Never lazily: the larger of two reference points is at most τ below the larger of two maxima; the smaller one could
+/// be 2τ below it.
 template <softmax_arithmetic A, std::int64_t lanes = sum_lanes, class N = typename A::number>
 constexpr void merge(row_states<N> const& row, N* O, row_states<N> const& other, N const* other_O,
                      std::int64_t width) {
@@ -128,46 +157,6 @@ template <softmax_arithmetic A, class N = typename A::number>
 constexpr void finish(N const& l, N const* O, std::int64_t width, N* result) {
   bool const nothing = l == A::zero();
   for (std::int64_t c = 0; c < width; ++c) result[c] = nothing ? A::zero() : A::quotient(O[c], l);
-}
-
-// The same for rows that keep their own (m, l), one lane each: the shortest way to run the algorithm by hand.
-
-/// (m, l) of one row; its O is an array of `width` numbers that the caller keeps.
-template <softmax_arithmetic A>
-struct partial_row {
-  typename A::number m = A::minus_infinity();
-  typename A::number l = A::zero();
-};
-
-/// Shapes    rows [queries], O and block_O [queries, width], scores [queries, keys] with rows `stride` apart
-/// Requires  multiply() writes block_O_i = Σ_j p_ij·v_j, where p are the weights that scores has become
-template <softmax_arithmetic A, class Multiply>
-constexpr void absorb_block(partial_row<A>* rows, typename A::number* O, std::int64_t width, typename A::number* scores,
-                            std::int64_t stride, typename A::number* block_O, std::int64_t queries, std::int64_t keys,
-                            Multiply&& multiply) {
-  plain_rows<A, 1> const operations{stride};
-  for (std::int64_t i = 0; i < queries; ++i) {
-    typename A::number factor = A::zero();
-    absorb_block(operations, scores + i * stride, 1, interval{0, keys},
-                 row_states<typename A::number>{&rows[i].m, &rows[i].l, &factor}, [&] {
-                   for (std::int64_t c = 0; c < width; ++c) O[i * width + c] = O[i * width + c] * factor;
-                 });
-  }
-  multiply();
-  for (std::int64_t i = 0; i < queries * width; ++i) O[i] = O[i] + block_O[i];
-}
-
-template <softmax_arithmetic A>
-constexpr void merge(partial_row<A>& row, typename A::number* O, partial_row<A> other,
-                     typename A::number const* other_O, std::int64_t width) {
-  using states = row_states<typename A::number>;
-  merge<A, 1>(states{&row.m, &row.l, nullptr}, O, states{&other.m, &other.l, nullptr}, other_O, width);
-}
-
-template <softmax_arithmetic A>
-constexpr void finish(partial_row<A> const& row, typename A::number const* O, std::int64_t width,
-                      typename A::number* result) {
-  finish<A>(row.l, O, width, result);
 }
 
 }  // namespace attest::fast

@@ -2,12 +2,12 @@
 // exact numbers for every choice of keys and every way of cutting them.
 //
 // Base 2 stands for e: scores are integers, so that every weight 2^(s−m) is a power of two and every step is exact.
-// (Nothing in the template knows the base: it asks A::weight.) Values are v_j = 16^j: in units of 1/8 a weight is at
-// most 8, so that the 16-adic digits of O are the weights themselves, and one column proves them all; linearity in V is
-// that of + and ·.
+// (Nothing in the template knows the base: it asks A::weight.) Values are v_j = 64^j: in units of 1/8 a weight is at
+// most 8·2^τ ≤ 32, so that the 64-adic digits of O are the weights themselves, and one column proves them all; linearity
+// in V is that of + and ·.
 //
-// What this covers: the order of a block's steps, the running maximum, rescaling (the template rescales at once, there is
-// no lazy variant), the lanes of l, partial rows, merging, the final division.
+// What this covers: the order of a block's steps, the reference point and rescaling, eager and lazy, the lanes of l,
+// partial rows, merging, the final division.
 // What it does not: the vector loops that stand for plain_rows in the kernel and how P·V is multiplied (multiply() here
 // is three lines), rounding, and the mask's and band's way into the scores. tests/fast_online_softmax_test.cpp holds the
 // vector loops to plain_rows on every instruction set; the differential tests of the kernel cover the rest.
@@ -27,6 +27,7 @@ struct rational {
   std::int64_t over = 0, under = 1;
 
   friend constexpr rational operator+(rational const& a, rational const& b) noexcept {
+    if (a.under == 0) return a;
     if (a.under == b.under) return {a.over + b.over, a.under};
     return a.under > b.under ? rational{a.over + b.over * (a.under / b.under), a.under}
                              : rational{a.over * (b.under / a.under) + b.over, b.under};
@@ -48,7 +49,9 @@ struct exact_arithmetic {
   static constexpr rational minus_infinity() noexcept { return {-1, 0}; }
   static constexpr rational larger(rational const& a, rational const& b) noexcept { return a < b ? b : a; }
   static constexpr rational weight(rational const& s, rational const& m) noexcept {
-    return s.under == 0 ? rational{} : rational{1, std::int64_t{1} << (m.over - s.over)};
+    if (s.under == 0) return {};
+    return m.over < s.over ? rational{std::int64_t{1} << (s.over - m.over), 1}
+                           : rational{1, std::int64_t{1} << (m.over - s.over)};
   }
   static constexpr rational quotient(rational const& x, rational const& l) noexcept {
     return {x.over * l.under, x.under * l.over};
@@ -74,7 +77,14 @@ constexpr rational score_of(key_kind key) noexcept {
 constexpr std::int64_t power_of(key_kind key) noexcept {
   return key == key_kind::zero ? 1 : key == key_kind::one ? 2 : key == key_kind::three ? 8 : 0;
 }
-constexpr std::int64_t value_of_key(std::size_t j) noexcept { return std::int64_t{1} << (4 * j); }
+constexpr std::int64_t value_of_key(std::size_t j) noexcept { return std::int64_t{1} << (6 * j); }
+
+/// τ of the scores 0, 1, 3. With 1 the reference point stays from 0 to 1 and moves from 1 to 3, with 2 it is the other
+/// way round.
+using lazily = fast::lazy_rescaling<rational>;
+using eagerly = fast::eager_rescaling;
+constexpr rational tau_of(lazily const& how) noexcept { return how.tau; }
+constexpr rational tau_of(eagerly const&) noexcept { return {}; }
 
 /// (m, l, O) of one row with one column, l in `lanes` lanes.
 template <std::int64_t lanes>
@@ -86,10 +96,13 @@ struct running_row {
   constexpr fast::row_states<rational> states() noexcept { return {&m, l.data(), &factor}; }
 
   /// Absorbs keys first … last − 1 as one block, as the kernel does.
-  constexpr void absorb(std::array<key_kind, most_keys> const& keys, std::size_t first, std::size_t last) noexcept {
+  template <class Rescaling = eagerly>
+  constexpr void absorb(std::array<key_kind, most_keys> const& keys, std::size_t first, std::size_t last,
+                        Rescaling const& rescaling = {}) noexcept {
     std::array<rational, most_keys> S{};
     for (std::size_t j = first; j < last; ++j) S[j] = score_of(keys[j]);
-    fast::plain_rows<exact_arithmetic, lanes> const operations{static_cast<std::int64_t>(most_keys)};
+    fast::plain_rows<exact_arithmetic, lanes, Rescaling> const operations{static_cast<std::int64_t>(most_keys),
+                                                                          rescaling};
     fast::interval const block{static_cast<std::int64_t>(first), static_cast<std::int64_t>(last)};
     fast::absorb_block(operations, S.data(), 1, block, states(), [&] {
       O = O * factor;
@@ -123,20 +136,20 @@ struct definition {
     weighted += other.weighted;
     if (m < other.m) m = other.m;
   }
-  /// O/l = Σ 2^s·v/Σ 2^s, m the maximum and l = Σ 2^(s−m); all 0 and −∞ where no key has weight.
+  /// O/l = Σ 2^s·v/Σ 2^s, m at most τ below the maximum and l = Σ 2^(s−m); all 0 and −∞ where no key has weight.
   template <std::int64_t lanes>
-  constexpr bool is(running_row<lanes> const& row) const noexcept {
+  constexpr bool is(running_row<lanes> const& row, rational const& tau) const noexcept {
     rational const l = row.normaliser();
     rational result{};
     fast::finish<exact_arithmetic>(l, &row.O, 1, &result);
     if (sum == 0) return result == rational{} && l == rational{} && row.m == m;
-    return result == rational{weighted, sum} && row.m == m &&
-           l * rational{std::int64_t{1} << m.over, 1} == rational{sum, 1};
+    return result == rational{weighted, sum} && row.m.under == 1 && !(m < row.m) && !(row.m + tau < m) &&
+           l * rational{std::int64_t{1} << row.m.over, 1} == rational{sum, 1};
   }
 };
 
 /// Tries all choices of `count` keys and all cuttings; what several of them share is computed once.
-template <std::int64_t lanes>
+template <std::int64_t lanes, class Rescaling = eagerly>
 class exhaustion {
   using row_type = running_row<lanes>;
 
@@ -159,7 +172,7 @@ class exhaustion {
                         definition const& wanted, Visit const& visit) {
     if (j == end) {
       row_type longer = row;
-      longer.absorb(keys_, at, end);
+      longer.absorb(keys_, at, end, rescaling_);
       return extend(end, last, longer, wanted, visit);
     }
     for (int kind = 0; kind < key_kinds; ++kind) {
@@ -171,15 +184,18 @@ class exhaustion {
   }
 
   std::size_t count_;
+  Rescaling rescaling_;
   std::array<key_kind, most_keys> keys_{};
 
  public:
-  constexpr explicit exhaustion(std::size_t count) noexcept : count_(count) {}
+  constexpr explicit exhaustion(std::size_t count, Rescaling const& rescaling = {}) noexcept
+      : count_(count), rescaling_(rescaling) {}
 
   /// Every gap between two keys holds nothing or the end of a block.
   constexpr tally blocks() {
     tally found;
-    for_each_row(0, count_, [&](row_type const& row, definition const& wanted) { found.add(wanted.is(row)); });
+    rational const tau = tau_of(rescaling_);
+    for_each_row(0, count_, [&](row_type const& row, definition const& wanted) { found.add(wanted.is(row, tau)); });
     return found;
   }
 
@@ -196,7 +212,7 @@ class exhaustion {
       for (std::size_t first = 0; first < last; ++first)
         for_each_row(first, last, [&](row_type const& row, definition const& wanted) {
           auto const keep = [&](prefix const& made) {
-            if (last == count_) found.add(made.wanted.is(made.row));
+            if (last == count_) found.add(made.wanted.is(made.row, tau_of(rescaling_)));
             else before[last].push_back(made);
           };
           if (first == 0) keep({row, wanted});
@@ -219,13 +235,13 @@ constexpr std::int64_t evaluations(std::size_t count, std::int64_t ways_of_a_gap
 }
 
 /// Is every cutting of every choice of `count` keys softmax?
-template <std::int64_t lanes>
-constexpr bool blocks_are_softmax(std::size_t count) {
-  return exhaustion<lanes>(count).blocks() == tally{evaluations(count, 2), 0};
+template <std::int64_t lanes, class Rescaling = eagerly>
+constexpr bool blocks_are_softmax(std::size_t count, Rescaling const& how = {}) {
+  return exhaustion<lanes, Rescaling>(count, how).blocks() == tally{evaluations(count, 2), 0};
 }
-template <std::int64_t lanes>
-constexpr bool partial_rows_are_softmax(std::size_t count) {
-  return exhaustion<lanes>(count).partial_rows() == tally{evaluations(count, 3), 0};
+template <std::int64_t lanes, class Rescaling = eagerly>
+constexpr bool partial_rows_are_softmax(std::size_t count, Rescaling const& how = {}) {
+  return exhaustion<lanes, Rescaling>(count, how).partial_rows() == tally{evaluations(count, 3), 0};
 }
 
 }  // namespace attest::proofs
