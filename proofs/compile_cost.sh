@@ -1,9 +1,12 @@
 #!/usr/bin/env bash
-# What each proof costs to compile: seconds and MiB, per compiler, against the limits.
+# What each proof costs to compile: processor seconds and MiB, per compiler, against the limits.
 # proofs/compile_cost.sh [compiler ...]      default: g++ and clang++-19; prints a Markdown table; 1 where a limit is passed
 # proofs/compile_cost.sh --flags compiler    the options that attest::reference gives its users
+#
+# Processor time and not the clock's: a busy machine is no reason to fail. Two proofs compile at a time, and the sum over
+# two cores is what a build waits for.
 set -u
-seconds_limit=60 mebibytes_limit=2048 total_limit=240
+seconds_limit=60 mebibytes_limit=2048 total_limit=240 cores=2
 root=$(cd "$(dirname "$0")/.." && pwd)
 
 flags() {
@@ -17,19 +20,42 @@ if [ "${1:-}" = --flags ]; then
 fi
 compilers=("$@")
 [ $# -gt 0 ] || compilers=(g++ clang++-19)
+scratch=$(mktemp -d) || exit 1
+trap 'rm -rf "$scratch"' EXIT
 
 # Highest resident set of process $1 and its children, in KiB, until it ends. VmHWM is itself a maximum, so that only
 # what is allocated in the last instant can be missed.
 watch() {
-  local most=0 now pid
+  local most=0 key value rest pid
   while kill -0 "$1" 2>/dev/null; do
     for pid in "$1" $(cat "/proc/$1/task/$1/children" 2>/dev/null); do
-      now=$(awk '/^VmHWM/ {print $2}' "/proc/$pid/status" 2>/dev/null)
-      [ "${now:-0}" -gt "$most" ] && most=$now
-    done
-    sleep 0.02
+      while read -r key value rest; do
+        [ "$key" != VmHWM: ] || [ "$value" -le "$most" ] || most=$value
+      done 2>/dev/null <"/proc/$pid/status"
+    done 2>/dev/null
+    sleep 0.05
   done
   echo "$most"
+}
+
+# Tenths of processor seconds, KiB and the exit status of one compilation, into file $3.
+measure() {
+  local compiler=$1 proof=$2 TIMEFORMAT='%U %S' most status
+  # shellcheck disable=SC2046
+  { time "$compiler" -std=c++20 -fsyntax-only $(flags "$compiler") -I "$root" "$root/proofs/$proof" 2>"$3.said"; } \
+    2>"$3.time" &
+  most=$(watch_below $!)
+  wait $!
+  status=$?
+  echo "$(awk '{ printf "%d", ($1 + $2) * 10 + 0.5 }' "$3.time") $most $status" >"$3"
+}
+
+# The compiler is a child of the subshell that times it.
+watch_below() {
+  local pid=
+  while [ -z "$pid" ] && kill -0 "$1" 2>/dev/null; do pid=$(cat "/proc/$1/task/$1/children" 2>/dev/null); done
+  # shellcheck disable=SC2086
+  if [ -n "$pid" ]; then watch ${pid%% *}; else echo 0; fi
 }
 
 failed=0
@@ -37,24 +63,29 @@ echo "| proof | compiler | seconds | MiB |"
 echo "|---|---|---|---|"
 for compiler in "${compilers[@]}"; do
   command -v "$compiler" >/dev/null || { echo "compile_cost: no $compiler" >&2; failed=1; continue; }
+  mapfile -t proofs < <(grep -oE '^  [a-z0-9_/]+_proof\.cpp' "$root/proofs/CMakeLists.txt" | tr -d ' ')
+  [ ${#proofs[@]} -gt 0 ] || { echo "compile_cost: proofs/CMakeLists.txt names no proof" >&2; exit 1; }
+  for at in "${!proofs[@]}"; do
+    while [ "$(jobs -rp | wc -l)" -ge $cores ]; do wait -n; done
+    measure "$compiler" "${proofs[at]}" "$scratch/$at" &
+  done
+  wait
   total=0
-  for proof in $(grep -oE '^  [a-z0-9_/]+_proof\.cpp' "$root/proofs/CMakeLists.txt"); do
-    started=$(date +%s%N)
-    # shellcheck disable=SC2046
-    "$compiler" -std=c++20 -fsyntax-only $(flags "$compiler") -I "$root" "$root/proofs/$proof" &
-    compiling=$!
-    most=$(watch "$compiling")
-    wait "$compiling" || { echo "compile_cost: $proof does not compile" >&2; failed=1; }
-    tenths=$((($(date +%s%N) - started) / 100000000))
+  for at in "${!proofs[@]}"; do
+    proof=${proofs[at]}
+    read -r tenths most status <"$scratch/$at"
     total=$((total + tenths))
     echo "| $proof | $compiler | $((tenths / 10)).$((tenths % 10)) | $((most / 1024)) |"
-    if [ $tenths -gt $((seconds_limit * 10)) ] || [ "$most" -gt $((mebibytes_limit * 1024)) ]; then
-      echo "compile_cost: $proof passes $seconds_limit s or $mebibytes_limit MiB" >&2
+    [ "$status" -eq 0 ] || { echo "compile_cost: $proof does not compile" >&2; cat "$scratch/$at.said" >&2; failed=1; }
+    # No compiler needs less than 8 MiB: less was not measured.
+    if [ "$tenths" -gt $((seconds_limit * 10)) ] || [ "$most" -gt $((mebibytes_limit * 1024)) ] || [ "$most" -lt 8192 ]; then
+      echo "compile_cost: $proof passes $seconds_limit s or $mebibytes_limit MiB, or was not measured" >&2
       failed=1
     fi
   done
-  echo "| all | $compiler | $((total / 10)).$((total % 10)) | |"
-  # Two cores halve the sum.
-  [ $total -le $((total_limit * 10 * 2)) ] || { echo "compile_cost: $compiler passes $total_limit s on 2 cores" >&2; failed=1; }
+  on_cores=$(((total + cores - 1) / cores))
+  echo "| all, on $cores cores | $compiler | $((on_cores / 10)).$((on_cores % 10)) | |"
+  [ $on_cores -le $((total_limit * 10)) ] ||
+    { echo "compile_cost: $compiler passes $total_limit s on $cores cores" >&2; failed=1; }
 done
 exit $failed
