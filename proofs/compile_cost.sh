@@ -31,31 +31,31 @@ watch() {
     for pid in "$1" $(cat "/proc/$1/task/$1/children" 2>/dev/null); do
       while read -r key value rest; do
         [ "$key" != VmHWM: ] || [ "$value" -le "$most" ] || most=$value
-      done 2>/dev/null <"/proc/$pid/status"
+      done <"/proc/$pid/status"
     done 2>/dev/null
     sleep 0.05
   done
   echo "$most"
 }
 
-# Tenths of processor seconds, KiB and the exit status of one compilation, into file $3.
+# Tenths of processor seconds, KiB and the exit status of one compilation, into file $3. `times` in a shell of its own
+# counts the compiler alone.
 measure() {
-  local compiler=$1 proof=$2 TIMEFORMAT='%U %S' most status
-  # shellcheck disable=SC2046
-  { time "$compiler" -std=c++20 -fsyntax-only $(flags "$compiler") -I "$root" "$root/proofs/$proof" 2>"$3.said"; } \
-    2>"$3.time" &
-  most=$(watch_below $!)
+  local compiler=$1 proof=$2 to=$3
+  (
+    "$compiler" -std=c++20 -fsyntax-only "${options[@]}" -I "$root" "$root/proofs/$proof" 2>"$to.said" &
+    echo $! >"$to.pid"
+    wait $!
+    echo $? >"$to.status"
+    times >"$to.times"
+  ) &
+  until [ -s "$to.pid" ]; do sleep 0.01; done
+  watch "$(cat "$to.pid")" >"$to.most"
   wait $!
-  status=$?
-  echo "$(awk '{ printf "%d", ($1 + $2) * 10 + 0.5 }' "$3.time") $most $status" >"$3"
-}
-
-# The compiler is a child of the subshell that times it.
-watch_below() {
-  local pid=
-  while [ -z "$pid" ] && kill -0 "$1" 2>/dev/null; do pid=$(cat "/proc/$1/task/$1/children" 2>/dev/null); done
-  # shellcheck disable=SC2086
-  if [ -n "$pid" ]; then watch ${pid%% *}; else echo 0; fi
+  # 0m1.234s 0m0.123s, the second line: of the children
+  awk -v most="$(cat "$to.most")" -v status="$(cat "$to.status")" 'NR == 2 {
+    for (i = 1; i <= 2; ++i) { split($i, part, "m"); sum += part[1] * 60 + part[2] }
+    printf "%d %d %d\n", sum * 10 + 0.5, most, status }' "$to.times" >"$to"
 }
 
 failed=0
@@ -63,6 +63,7 @@ echo "| proof | compiler | seconds | MiB |"
 echo "|---|---|---|---|"
 for compiler in "${compilers[@]}"; do
   command -v "$compiler" >/dev/null || { echo "compile_cost: no $compiler" >&2; failed=1; continue; }
+  mapfile -t options < <(flags "$compiler")
   mapfile -t proofs < <(grep -oE '^  [a-z0-9_/]+_proof\.cpp' "$root/proofs/CMakeLists.txt" | tr -d ' ')
   [ ${#proofs[@]} -gt 0 ] || { echo "compile_cost: proofs/CMakeLists.txt names no proof" >&2; exit 1; }
   for at in "${!proofs[@]}"; do

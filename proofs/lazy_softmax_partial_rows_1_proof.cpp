@@ -1,5 +1,5 @@
 // fast/online_softmax.hpp with lazy rescaling and partial rows: what proofs/lazy_softmax_proof.cpp proves, with merges in
-// between.
+// between. (τ = 2 is a file of its own: g++ needs a GiB for each.)
 #include "proofs/exact_softmax.hpp"
 
 namespace attest::proofs {
@@ -7,6 +7,5 @@ namespace attest::proofs {
 static_assert(partial_rows_are_softmax<1>(4, lazily{{1, 1}}),
               "4 keys from {masked, -inf, 0, 1, 3}, every cutting into blocks and partial rows, the reference up to 1 "
               "below the maximum, merged in the order of the keys: softmax");
-static_assert(partial_rows_are_softmax<1>(4, lazily{{2, 1}}), "the same with the reference up to 2 below the maximum");
 
 }  // namespace attest::proofs
