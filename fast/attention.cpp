@@ -19,10 +19,10 @@ namespace attest::fast {
 namespace {
 
 /// What a thread keeps from call to call.
-template <class T>
+template <class E>
 struct thread_memory {
   scratch arrays;
-  std::vector<query_rules<T>> rules;
+  std::vector<query_rules<E>> rules;
   std::vector<strip_view> strips;
 
   static thread_memory& mine() {
@@ -31,24 +31,32 @@ struct thread_memory {
   }
 };
 
+/// Scores that a thread may keep for weights in bf16 and f16, whose memory cannot hold them.
+constexpr std::int64_t scores_kept = std::int64_t{1} << 20;
+
 /// The tasks of one call: every block of queries of every kv head, and every split of its keys where there are threads
 /// to spare.
-template <class T>
+template <class E>
 class schedule {
  public:
-  schedule(problem::instance<T> const& asked, bool may_share_rows, int threads) noexcept : size_(asked.size()) {
+  using T = working<E>;
+
+  schedule(problem::instance<E> const& asked, bool with_weights, int threads) noexcept : size_(asked.size()) {
     std::int64_t const rows = size_.hk > 0 ? size_.hq / size_.hk * size_.n : 0, heads = size_.b * size_.hk;
     block_rows_ = query_block_rows<T>(rows, heads, size_.d, size_.dv, second_level_cache(),
                                       threads > 1 ? 4 * threads : 1);
+    kept_ = with_weights && is_narrow<E> ? size_.m : 0;
+    if (kept_ > 0) block_rows_ = std::clamp(scores_kept / kept_ / strip_rows * strip_rows, strip_rows, block_rows_);
     blocks_ = rows > 0 ? ceiling_division(rows, block_rows_) : 0;
     rows_ = rows, count_ = heads * blocks_;
     splits_ = std::max<std::int64_t>(1, ceiling_division(size_.m, blocking_of<T>.split));
-    shared_ = may_share_rows && splits_ > 1 && count_ < 2 * threads;
+    shared_ = !with_weights && splits_ > 1 && count_ < 2 * threads;
   }
 
   std::int64_t count() const noexcept { return count_; }
   std::int64_t splits() const noexcept { return splits_; }
   std::int64_t block_rows() const noexcept { return block_rows_; }
+  typename workspace<T>::wishes wishes() const noexcept { return {splits_ > 1, is_narrow<E>, kept_}; }
   /// Whether each split is a task of its own.
   bool shared() const noexcept { return shared_; }
 
@@ -59,58 +67,65 @@ class schedule {
 
  private:
   problem::sizes const& size_;
-  std::int64_t rows_ = 0, block_rows_ = 1, blocks_ = 0, count_ = 0, splits_ = 1;
+  std::int64_t rows_ = 0, block_rows_ = 1, blocks_ = 0, count_ = 0, splits_ = 1, kept_ = 0;
   bool shared_ = false;
 };
 
 /// One thread at one block of queries.
-template <class T>
+template <class E>
 class worker {
  public:
+  using T = working<E>;
+
   /// Throws  std::bad_alloc
-  worker(call_context<T> const& call, schedule<T> const& tasks) : call_(call), memory_(thread_memory<T>::mine()) {
+  worker(call_context<E> const& call, schedule<E> const& tasks) : call_(call), memory_(thread_memory<E>::mine()) {
     auto const& size = call.asked.size();
     auto const rows = static_cast<std::size_t>(tasks.block_rows());
-    space_ = workspace<T>::in(memory_.arrays, tasks.block_rows(), size.d, size.dv, tasks.splits() > 1);
+    space_ = workspace<T>::in(memory_.arrays, tasks.block_rows(), size.d, size.dv, tasks.wishes());
     if (memory_.rules.size() < rows) memory_.rules.resize(rows);
     if (memory_.strips.size() < rows) memory_.strips.resize(rows);
   }
 
-  query_block_kernel<T> kernel(query_block const& block) const noexcept {
+  query_block_kernel<E> kernel(query_block const& block) const noexcept {
     return {call_, block, space_, memory_.rules.data(), memory_.strips.data()};
   }
   workspace<T> const& space() const noexcept { return space_; }
 
  private:
-  call_context<T> const& call_;
-  thread_memory<T>& memory_;
+  call_context<E> const& call_;
+  thread_memory<E>& memory_;
   workspace<T> space_{};
 };
 
 // Not inlined, so that no arithmetic of them can be moved out of the float_environment.
-template <class T>
-[[gnu::noinline]] score_scale<T> scale_within(problem::instance<T> const& asked) noexcept {
-  return score_scale<T>::of(asked.scale(), asked.size().d);
+template <class E>
+[[gnu::noinline]] call_context<E> context_within(problem::instance<E> const& asked,
+                                                 problem::outputs<E> const& given) noexcept {
+  using T = working<E>;
+  return {asked, given, best_operations<T>(), score_scale<T>::of(asked.scale(), asked.size().d),
+          score_cap<T>::of(asked.softcap())};
 }
 
-template <class T>
-score_scale<T> scale_of(problem::instance<T> const& asked) noexcept {
+template <class E>
+call_context<E> context_of(problem::instance<E> const& asked, problem::outputs<E> const& given) noexcept {
   float_environment const environment;
-  return scale_within(asked);
+  return context_within(asked, given);
 }
 
-template <class T>
-[[gnu::noinline]] void run_whole(worker<T> const& by, query_block const& block) noexcept {
+template <class E>
+[[gnu::noinline]] void run_whole(worker<E> const& by, query_block const& block) noexcept {
   auto kernel = by.kernel(block);
   kernel.run();
   kernel.answer();
 }
 
 /// The partial rows of every split of every task.
-template <class T>
+template <class E>
 class partial_rows {
  public:
-  partial_rows(schedule<T> const& tasks, std::int64_t dv)
+  using T = working<E>;
+
+  partial_rows(schedule<E> const& tasks, std::int64_t dv)
       : width_(workspace<T>::padded(dv)), rows_(tasks.block_rows()), splits_(tasks.splits()),
         numbers_(static_cast<std::size_t>(tasks.count() * splits_ * rows_ * (width_ + sum_lanes + 1))) {}
 
@@ -138,9 +153,9 @@ class partial_rows {
   std::vector<T> numbers_;
 };
 
-template <class T>
-[[gnu::noinline]] void run_split(worker<T> const& by, query_block block, std::int64_t task, std::int64_t split,
-                                 partial_rows<T>& partial) noexcept {
+template <class E>
+[[gnu::noinline]] void run_split(worker<E> const& by, query_block block, std::int64_t task, std::int64_t split,
+                                 partial_rows<E>& partial) noexcept {
   block.splits = {split, split + 1};
   by.kernel(block).run();
   partial.copy(by.space().states, by.space().O, partial.states(task, split), partial.O(task, split),
@@ -148,9 +163,9 @@ template <class T>
 }
 
 /// In the order of the keys, as one task that runs through them does.
-template <class T>
-[[gnu::noinline]] void merge_splits(worker<T> const& by, query_block const& block, std::int64_t task,
-                                    std::int64_t splits, partial_rows<T>& partial) noexcept {
+template <class E>
+[[gnu::noinline]] void merge_splits(worker<E> const& by, query_block const& block, std::int64_t task,
+                                    std::int64_t splits, partial_rows<E>& partial) noexcept {
   partial.copy(partial.states(task, 0), partial.O(task, 0), by.space().states, by.space().O, block.rows.size());
   auto kernel = by.kernel(block);
   for (std::int64_t c = 1; c < splits; ++c) kernel.merge_rows(partial.states(task, c), partial.O(task, c));
@@ -173,11 +188,10 @@ void for_all(std::int64_t count, int threads, Run const& run) {
   });
 }
 
-template <class T>
-problem::result<std::monostate> attend(problem::instance<T> const& asked, problem::outputs<T> const& given,
+template <class E>
+problem::result<std::monostate> attend(problem::instance<E> const& asked, problem::outputs<E> const& given,
                                        options const& how) {
   using problem::error_code;
-  if (asked.softcap() != 0) return problem::error{error_code::unsupported, "softcap", "is not supported yet"};
   if (how.threads < 0)
     return problem::error{error_code::bad_value, "threads",
                           "is " + std::to_string(how.threads) + ", expected 0 (the kernel's own choice) or more"};
@@ -192,26 +206,26 @@ problem::result<std::monostate> attend(problem::instance<T> const& asked, proble
     int const cores = oneapi::tbb::info::default_concurrency();
     threads = threads == 0 ? cores : std::min(threads, cores);
   }
-  schedule<T> const tasks(asked, !given.weights, threads);
+  schedule<E> const tasks(asked, bool(given.weights), threads);
   if (tasks.count() == 0) return std::monostate{};
-  call_context<T> const call{asked, given, best_operations<T>(), scale_of(asked)};
+  call_context<E> const call = context_of(asked, given);
   if (!tasks.shared()) {
     for_all(tasks.count(), threads, [&](std::int64_t first, std::int64_t last) {
-      worker<T> const by(call, tasks);
+      worker<E> const by(call, tasks);
       float_environment const environment;
       for (std::int64_t task = first; task < last; ++task) run_whole(by, tasks[task]);
     });
     return std::monostate{};
   }
   std::int64_t const splits = tasks.splits();
-  partial_rows<T> partial(tasks, size.dv);
+  partial_rows<E> partial(tasks, size.dv);
   for_all(tasks.count() * splits, threads, [&](std::int64_t first, std::int64_t last) {
-    worker<T> const by(call, tasks);
+    worker<E> const by(call, tasks);
     float_environment const environment;
     for (std::int64_t at = first; at < last; ++at) run_split(by, tasks[at / splits], at / splits, at % splits, partial);
   });
   for_all(tasks.count(), 1, [&](std::int64_t first, std::int64_t last) {
-    worker<T> const by(call, tasks);
+    worker<E> const by(call, tasks);
     float_environment const environment;
     for (std::int64_t task = first; task < last; ++task) merge_splits(by, tasks[task], task, splits, partial);
   });
@@ -227,6 +241,16 @@ problem::result<std::monostate> attention(problem::instance<float> const& asked,
 
 problem::result<std::monostate> attention(problem::instance<double> const& asked, problem::outputs<double> const& given,
                                           options const& how) {
+  return attend(asked, given, how);
+}
+
+problem::result<std::monostate> attention(problem::instance<problem::bf16> const& asked,
+                                          problem::outputs<problem::bf16> const& given, options const& how) {
+  return attend(asked, given, how);
+}
+
+problem::result<std::monostate> attention(problem::instance<problem::f16> const& asked,
+                                          problem::outputs<problem::f16> const& given, options const& how) {
   return attend(asked, given, how);
 }
 

@@ -8,6 +8,8 @@
 
 #include "fast/pack.inc"
 #include "fast/product.inc"
+#include "fast/softcap.inc"
+#include "fast/storage.inc"
 #include "fast/weights.inc"
 
 HWY_BEFORE_NAMESPACE();
@@ -21,9 +23,14 @@ constexpr operations<T> all_operations() {
           .granule = granule_keys<T>,
           .transpose = transpose<T>,
           .scale = scale<T>,
+          .widen_bf16 = widen_bf16,
+          .widen_f16 = widen_f16,
+          .narrow_bf16 = narrow<problem::bf16>,
+          .narrow_f16 = narrow<problem::f16>,
           .pack_values = pack_values<T>,
           .scores = scores<T>,
           .multiply = multiply<T>,
+          .softcap = softcap<T>,
           .add_bias = add_bias<T>,
           .hide_masked = hide_masked<T>,
           .raise = raise<T>,

@@ -2,7 +2,6 @@
 #include <attest/kernel.h>
 
 #include <string>
-#include <type_traits>
 #include <variant>
 
 #include "fast/attention.hpp"
@@ -20,12 +19,8 @@ template <class T>
 attest_status answer(problem::instance<T> const& asked, problem::erased_outputs const& given, int threads) {
   auto const outputs = problem::make_outputs(asked, given);
   if (!outputs) return status_of(outputs.why());
-  if constexpr (std::is_floating_point_v<T>) {
-    auto const done = attention(asked, outputs.value(), {.threads = threads});
-    return done ? ATTEST_OK : status_of(done.why());
-  } else {
-    return ATTEST_UNSUPPORTED;
-  }
+  auto const done = attention(asked, outputs.value(), {.threads = threads});
+  return done ? ATTEST_OK : status_of(done.why());
 }
 
 attest_status answer(attest_call const& call) {
@@ -42,7 +37,7 @@ attest_status answer(attest_call const& call) {
 
 extern "C" {
 
-/* FAILED for a malformed call, UNSUPPORTED for a softcap, bf16, f16 or an unknown abi_version; outputs untouched. */
+/* FAILED for a malformed call, UNSUPPORTED for an unknown abi_version; outputs untouched. */
 ATTEST_EXPORT attest_status attest_attention(attest_call const* call) {
   if (call == nullptr) return ATTEST_FAILED;
   if (call->abi_version != ATTEST_KERNEL_ABI) return ATTEST_UNSUPPORTED;

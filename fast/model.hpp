@@ -2,26 +2,28 @@
 #pragma once
 
 #include <algorithm>
-#include <concepts>
 #include <cstdint>
 #include <optional>
 #include <type_traits>
 
 #include "fast/blocking.hpp"
 #include "fast/exp2.hpp"
+#include "fast/softcap.hpp"
+#include "fast/storage.hpp"
 #include "problem/instance.hpp"
 #include "problem/kernel_model.hpp"
 
 namespace attest::fast {
 
-/// The kernel model of docs/bound.md that fast::attention<T> satisfies, on every instruction set.
+/// The kernel model of docs/bound.md that fast::attention satisfies for numbers stored as E, on every instruction set.
 ///
 /// B, the number of blocks, is ⌈m/block⌉: blocks lie at absolute key indices, so n visible keys may touch up to
 /// min(n, ⌈m/block⌉) of them, not ⌈n/block⌉. Weights come from a second pass over the stored scores (query_block.hpp,
 /// weigh_again()): theirs is the corollary for p recomputed.
-template <std::floating_point T>
+template <problem::floating_element E>
 constexpr problem::kernel_model model(problem::sizes const& size, bool has_bias = true,
                                       std::optional<double> const& /* any scale folds alike */ = {}) noexcept {
+  using T = working<E>;
   problem::kernel_model made;
   // float_environment: subnormal numbers are read and written as 0.
   made.format = std::is_same_v<T, float> ? problem::formats::f32_flushed : problem::formats::f64_flushed;
@@ -34,6 +36,9 @@ constexpr problem::kernel_model model(problem::sizes const& size, bool has_bias 
   made.k_qk_base = 1;
   made.fold_q = true;
   made.u_qk = made.format.u;
+  // softcap.inc: a relative error only. It sees a score before log₂ e is taken out of it again; that is in e_c.
+  made.e_c = softcap_error<T>;
+  made.a_t = 0;
   // add_bias(): log₂ e rounded to T, the product, and the addition; the conversion of an f32 bias beside f64 is exact.
   // Without fused multiply-adds the product rounds by itself.
   made.k_add = has_bias ? 1 : 0;
@@ -61,13 +66,19 @@ constexpr problem::kernel_model model(problem::sizes const& size, bool has_bias 
   made.k_f = 1;
   made.k_lse = 1;
   made.eps_log = problem::formats::power_of_two(-50);
+
+  // storage.hpp: bf16 and f16 are read exactly, and O and weights rounded once more; nothing between is narrow (u_p = 0).
+  if constexpr (std::is_same_v<E, problem::bf16>)
+    made.u_out = problem::formats::power_of_two(-8), made.omega_out = problem::formats::power_of_two(-134);
+  if constexpr (std::is_same_v<E, problem::f16>)
+    made.u_out = problem::formats::power_of_two(-11), made.omega_out = problem::formats::power_of_two(-25);
   return made;
 }
 
 /// The sharpest one for a given problem.
-template <std::floating_point T>
-constexpr problem::kernel_model model(problem::instance<T> const& asked) noexcept {
-  return model<T>(asked.size(), asked.has_bias(), asked.scale());
+template <problem::floating_element E>
+constexpr problem::kernel_model model(problem::instance<E> const& asked) noexcept {
+  return model<E>(asked.size(), asked.has_bias(), asked.scale());
 }
 
 static_assert(exp_cutoff<float> <= problem::formats::f32.largest_x0, "bound.md, H1: x0 ≤ 87.3");

@@ -10,6 +10,8 @@
 #include "fast/blocking.hpp"
 #include "fast/matrix.hpp"
 #include "fast/online_softmax.hpp"
+#include "fast/softcap.hpp"
+#include "fast/storage.hpp"
 #include "fast/tiles.hpp"
 
 namespace attest::fast {
@@ -28,7 +30,14 @@ struct operations {
   void (*transpose)(matrix<T const> from, std::int64_t rows, std::int64_t depth, std::int64_t width, T* to) noexcept;
 
   /// to_t ← fl(c·from_t), c = high + low: one rounding, and one of |c·from_t|·2^−48 (2^−106 in f64).
-  void (*scale)(T const* from, T high, T low, std::int64_t count, T* to) noexcept;
+  /// Answers whether all of them are finite.
+  bool (*scale)(T const* from, T high, T low, std::int64_t count, T* to) noexcept;
+
+  /// Stored rows to numbers and back: exact, and rounded to nearest (storage.hpp).
+  void (*widen_bf16)(problem::bf16 const* from, std::int64_t count, float* to) noexcept;
+  void (*widen_f16)(problem::f16 const* from, std::int64_t count, float* to) noexcept;
+  void (*narrow_bf16)(float const* from, std::int64_t count, problem::bf16* to) noexcept;
+  void (*narrow_f16)(float const* from, std::int64_t count, problem::f16* to) noexcept;
 
   /// Rows of V, panel by panel: to_{p·keys·panel + j·panel + a} ← from_jc for c = p·panel + a; the last panel is filled
   /// up with 0. Answers whether all are finite.
@@ -39,6 +48,9 @@ struct operations {
 
   /// s_j ← f·s_j, rounded.
   void (*multiply)(T* s, T f, std::int64_t count) noexcept;
+  /// s_j ← cap.to_score·tanh(ln 2 / 2 · cap.to_power·s_j), to softcap_error. NaN stays NaN.
+  /// Requires  room for a vector beyond s + count
+  void (*softcap)(T* s, score_cap<T> const& cap, std::int64_t count) noexcept;
   /// s_j ← s_j + log₂(e)·b_j. A finite b_j beyond ±2^127 (2^1023) counts as that: its product would be infinite.
   void (*add_bias)(T* s, T const* bias, std::int64_t count) noexcept;
   /// s_j ← −∞ where mask_j = 0.

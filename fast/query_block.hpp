@@ -21,12 +21,13 @@ struct query_block {
 };
 
 /// What all tasks of a call share.
-template <class T>
+template <class E>
 struct call_context {
-  problem::instance<T> const& asked;
-  problem::outputs<T> const& given;
-  operations<T> const& does;
-  score_scale<T> scale;
+  problem::instance<E> const& asked;
+  problem::outputs<E> const& given;
+  operations<working<E>> const& does;
+  score_scale<working<E>> scale;
+  score_cap<working<E>> cap;
 };
 
 /// Brings rows of a matrix closer. What is not there is not touched: prefetching never faults.
@@ -37,16 +38,17 @@ void fetch_rows(matrix<T const> from, interval const& rows, std::int64_t width) 
     for (std::int64_t c = 0; c < width; c += line) __builtin_prefetch(from.row(j) + c, 0, 2);
 }
 
-/// The kernel for one block of queries.
-template <class T>
+/// The kernel for one block of queries, stored as E, computed in T.
+template <class E>
 class query_block_kernel {
  public:
+  using T = working<E>;
   using arithmetic = machine_arithmetic<T>;
 
-  query_block_kernel(call_context<T> const& call, query_block const& block, workspace<T> const& space,
-                     query_rules<T>* rules, strip_view* strips) noexcept
-      : asked_(call.asked), given_(call.given), does_(call.does), scale_(call.scale), block_(block), space_(space),
-        rules_(rules), strips_(strips), size_(call.asked.size()), rows_(block.rows.size()) {
+  query_block_kernel(call_context<E> const& call, query_block const& block, workspace<T> const& space,
+                     query_rules<E>* rules, strip_view* strips) noexcept
+      : asked_(call.asked), given_(call.given), does_(call.does), scale_(call.scale), cap_(call.cap), block_(block),
+        space_(space), rules_(rules), strips_(strips), size_(call.asked.size()), rows_(block.rows.size()) {
     if (size_.d > 0 && size_.m > 0) K_ = {asked_.k().row(block.b, block.kv_head, 0), asked_.k().stride[2]};
     if (size_.dv > 0 && size_.m > 0) V_ = {asked_.v().row(block.b, block.kv_head, 0), asked_.v().stride[2]};
   }
@@ -81,10 +83,13 @@ class query_block_kernel {
       query_place const at = place(r);
       T const* const l = space_.states.l + r * sum_lanes;
       T const m = space_.states.m[r];
-      T* const o = size_.dv > 0 ? given_.o.row(block_.b, at.h, at.i) : nullptr;
+      T* const o = size_.dv == 0 ? nullptr : here(given_.o.row(block_.b, at.h, at.i), space_.wide);
       T const sum = does_.finish(space_.O.row(r), l, size_.dv, o);
+      if (size_.dv > 0) store(o, size_.dv, given_.o.row(block_.b, at.h, at.i));
       if (given_.lse) given_.lse(block_.b, at.h, at.i, 0) = arithmetic::log_sum_exp(m, sum);
-      if (given_.weights && size_.m > 0) weigh_again(m, l, given_.weights.row(block_.b, at.h, at.i));
+      if (!given_.weights || size_.m == 0) continue;
+      weigh_again(m, l, score_row(r));
+      store(score_row(r), size_.m, given_.weights.row(block_.b, at.h, at.i));
     }
   }
 
@@ -96,18 +101,51 @@ class query_block_kernel {
     return {block_.kv_head * (size_.hq / size_.hk) + row / size_.n, row % size_.n};
   }
 
+  /// The memory of a stored row itself where numbers are stored as they are computed, else `room`.
+  static T* here(E* stored, T* room) noexcept {
+    if constexpr (is_narrow<E>) return room;
+    else return stored;
+  }
+
+  /// What here() made of a row, to where it belongs.
+  void store(T const* row, std::int64_t count, E* to) const noexcept {
+    if constexpr (std::is_same_v<E, problem::bf16>) does_.narrow_bf16(row, count, to);
+    if constexpr (std::is_same_v<E, problem::f16>) does_.narrow_f16(row, count, to);
+  }
+
+  /// Rows of K or V as numbers: themselves, or a copy of at most widest_panel of them.
+  matrix<T const> wide(matrix<E const> const& from, interval const& rows, std::int64_t width) const noexcept {
+    if constexpr (is_narrow<E>) {
+      for (std::int64_t j = rows.first; j < rows.last; ++j)
+        converted(does_, from.row(j), width, space_.wide + (j - rows.first) * width);
+      return {space_.wide, width};
+    } else {
+      return {from.row(rows.first), from.stride};
+    }
+  }
+
+  /// Where the scores of row r wait for their weights.
+  T* score_row(std::int64_t r) const noexcept {
+    query_place const at = place(r);
+    return here(given_.weights.row(block_.b, at.h, at.i), space_.kept + (is_narrow<E> ? r * size_.m : 0));
+  }
+
   /// Queries scaled and packed, and what each may see.
   void start() noexcept {
+    finishes_every_score_ = cap_ || asked_.has_bias() || given_.weights;
     std::int64_t const tile = does_.tile, packed = rounded_up(tile, sum_lanes);
     for (std::int64_t first = 0; first < rows_; first += tile) {
       for (std::int64_t a = 0; a < tile && first + a < rows_; ++a) {
         query_place const at = place(first + a);
-        if (size_.m > 0) rules_[first + a] = query_rules<T>::of(asked_, block_.b, at);
+        int left = 0;
         if (size_.d > 0)
-          does_.scale(asked_.q().row(block_.b, at.h, at.i), scale_.high, scale_.low, size_.d,
-                      space_.scaled + a * size_.d);
-        if (given_.weights && size_.m > 0)
-          std::fill_n(given_.weights.row(block_.b, at.h, at.i), size_.m, arithmetic::minus_infinity());
+          left = scale_.fold(does_, converted(does_, asked_.q().row(block_.b, at.h, at.i), size_.d, space_.wide),
+                             size_.d, space_.scaled + a * size_.d);
+        if (size_.m == 0) continue;
+        rules_[first + a] = query_rules<E>::of(asked_, block_.b, at);
+        rules_[first + a].exponent = left;
+        finishes_every_score_ = finishes_every_score_ || left != 0;
+        if (given_.weights) std::fill_n(score_row(first + a), size_.m, arithmetic::minus_infinity());
       }
       does_.transpose({space_.scaled, size_.d}, packed, size_.d, tile, space_.Q + first * size_.d);
     }
@@ -130,11 +168,17 @@ class query_block_kernel {
 
   /// One block of keys for all strips that see some of it.
   void absorb(interval const& keys, row_states<T> const& states, matrix<T> const& O) noexcept {
-    for (std::int64_t j = 0; j < rounded_up(keys.size(), does_.granule); j += does_.panel)
-      does_.transpose({K_.row(keys.first + j), K_.stride}, std::clamp<std::int64_t>(keys.size() - j, 0, does_.panel),
-                      size_.d, does_.panel, space_.K + j * size_.d);
-    bool const finite =
-        does_.pack_values({V_.row(keys.first), V_.stride}, keys.size(), blocking_of<T>.keys, size_.dv, space_.V);
+    for (std::int64_t j = 0; j < rounded_up(keys.size(), does_.granule); j += does_.panel) {
+      interval const some{std::min(keys.first + j, keys.last), std::min(keys.first + j + does_.panel, keys.last)};
+      does_.transpose(wide(K_, some, size_.d), some.size(), size_.d, does_.panel, space_.K + j * size_.d);
+    }
+    bool finite = true;
+    std::int64_t const together = is_narrow<E> ? workspace<T>::widest_panel : step;
+    for (std::int64_t j = 0; j < keys.size(); j += together) {
+      interval const some{keys.first + j, std::min(keys.first + j + together, keys.last)};
+      finite = does_.pack_values(wide(V_, some, size_.dv), some.size(), step, size_.dv, space_.V + j * does_.panel) &&
+               finite;
+    }
     std::int64_t const strips = ceiling_division(rows_, strip_rows), next = std::min(step, size_.m - keys.last);
     for (std::int64_t first = 0; first < rows_; first += strip_rows) {
       std::int64_t const at = first / strip_rows;
@@ -158,8 +202,8 @@ class query_block_kernel {
     interval const computed{visible.first / granule * granule, rounded_up(visible.last, granule)};
     interval const absolute{computed.first + keys.first, computed.last + keys.first};
     does_.scores(space_.Q + rows.first * size_.d, space_.K, size_.d, rows.size(), computed, space_.S);
-    bool const biased = asked_.has_bias(), full = contains(strip.all, absolute);
-    if (biased || !full || scale_.exponent != 0 || given_.weights)
+    bool const full = contains(strip.all, absolute);
+    if (finishes_every_score_ || !full)
       for (std::int64_t i = 0; i < rows.size(); ++i) finish_scores(i, rows.first + i, keys, computed, visible, full);
     absorb_block(does_, space_.S, rows.size(), computed, states, [&] {
       if (size_.dv == 0) return;
@@ -170,24 +214,19 @@ class query_block_kernel {
     });
   }
 
-  /// Row i of the strip, r of the block: scale, bias, visibility; and a copy where weights are wanted.
+  /// Row i of the strip, r of the block: scale, softcap, bias, visibility; and a copy where weights are wanted.
   void finish_scores(std::int64_t i, std::int64_t r, interval const& keys, interval const& computed,
                      interval const& visible, bool full) noexcept {
     T* const s = space_.S + i * score_stride<T>;
-    for (int left = scale_.exponent; left != 0;) {
-      int const now = std::clamp(left, -100, 100);
-      does_.multiply(s + computed.first, std::ldexp(T(1), now), computed.size());
-      left -= now;
-    }
+    multiply_by_power(does_, s + computed.first, rules_[r].exponent - cap_.exponent, computed.size());
+    if (cap_) does_.softcap(s + computed.first, cap_, computed.size());
+    multiply_by_power(does_, s + computed.first, cap_.exponent, computed.size());
     interval const present{keys.first + visible.first, keys.first + visible.last};
     rules_[r].add_bias(does_, s + visible.first, present);
     if (!full)
       rules_[r].hide_invisible(does_, s + computed.first, {keys.first + computed.first, keys.first + computed.last},
                                present);
-    if (given_.weights) {
-      query_place const at = place(r);
-      std::copy(s + visible.first, s + visible.last, given_.weights.row(block_.b, at.h, at.i) + present.first);
-    }
+    if (given_.weights) std::copy(s + visible.first, s + visible.last, score_row(r) + present.first);
   }
 
   /// A value that one query may see can be NaN for a neighbour that may not, and in a matrix product 0·NaN is NaN.
@@ -212,18 +251,20 @@ class query_block_kernel {
     }
   }
 
-  problem::instance<T> const& asked_;
-  problem::outputs<T> const& given_;
+  problem::instance<E> const& asked_;
+  problem::outputs<E> const& given_;
   operations<T> const& does_;
   score_scale<T> const& scale_;
+  score_cap<T> const& cap_;
   query_block const& block_;
   workspace<T> const& space_;
-  query_rules<T>* rules_;
+  query_rules<E>* rules_;
   strip_view* strips_;
   problem::sizes const& size_;
   std::int64_t rows_;
   interval seen_{};
-  matrix<T const> K_{}, V_{};
+  bool finishes_every_score_ = false;  ///< or only those of partial tiles
+  matrix<E const> K_{}, V_{};
 };
 
 }  // namespace attest::fast

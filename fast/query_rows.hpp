@@ -1,8 +1,10 @@
 // What decides the scores of one query beside its dot products, and what a strip of queries sees together.
 #pragma once
 
+#include <algorithm>
 #include <cstdint>
 #include <limits>
+#include <type_traits>
 
 #include "fast/operations.hpp"
 #include "fast/tiles.hpp"
@@ -15,33 +17,43 @@ struct query_place {
   std::int64_t h = 0, i = 0;
 };
 
+/// `count` numbers as the kernel computes with them: the row itself, or a copy of it in `room`.
+template <class E, class T>
+T const* converted(operations<T> const& does, E const* row, std::int64_t count, T* room) noexcept {
+  if constexpr (std::is_same_v<E, T>) return row;
+  else if constexpr (std::is_same_v<E, problem::bf16>) does.widen_bf16(row, count, room);
+  else if constexpr (std::is_same_v<E, problem::f16>) does.widen_f16(row, count, room);
+  else std::copy_n(row, count, room);
+  return room;
+}
+
 /// A pointer is null where there is no such tensor, and points at key 0 otherwise.
-template <class T>
+template <class E>
 struct query_rules {
+  using T = working<E>;
+
   interval visible{};  ///< by the band
   std::uint8_t const* mask = nullptr;
-  T const* bias = nullptr;
+  E const* bias = nullptr;
   float const* bias_f32 = nullptr;
+  int exponent = 0;  ///< 2^exponent is what score_scale::fold() left to the scores
 
-  static query_rules of(problem::instance<T> const& asked, std::int64_t b, query_place const& at) noexcept {
+  static query_rules of(problem::instance<E> const& asked, std::int64_t b, query_place const& at) noexcept {
     auto const row_of = [&](auto const& tensor) { return tensor ? tensor.row(b, at.h, at.i) : nullptr; };
     return {visible_keys(asked.where(), at.i, asked.size().m), row_of(asked.mask()), row_of(asked.bias()),
-            row_of(asked.bias_f32())};
+            row_of(asked.bias_f32()), 0};
   }
 
   constexpr bool shows(std::int64_t key) const noexcept {
     return visible.contains(key) && (mask == nullptr || mask[key] != 0);
   }
 
-  /// s_j ← s_j + log₂(e)·bias_j for keys = [first, last); s is the score of key `first`. The conversion of an f32 bias
-  /// is exact.
+  /// s_j ← s_j + log₂(e)·bias_j for keys = [first, last), a block at most; s is the score of key `first`. Conversions of
+  /// a bias are exact.
   void add_bias(operations<T> const& does, T* s, interval const& keys) const noexcept {
-    if (bias != nullptr) does.add_bias(s, bias + keys.first, keys.size());
-    if (bias_f32 == nullptr) return;
-    T converted[blocking_of<T>.keys];
-    for (std::int64_t j = keys.first; j < keys.last; ++j)
-      converted[j - keys.first] = static_cast<T>(bias_f32[j]);
-    does.add_bias(s, converted, keys.size());
+    T room[blocking_of<T>.keys];
+    if (bias != nullptr) does.add_bias(s, converted(does, bias + keys.first, keys.size(), room), keys.size());
+    if (bias_f32 != nullptr) does.add_bias(s, converted(does, bias_f32 + keys.first, keys.size(), room), keys.size());
   }
 
   /// s_j ← −∞ at every invisible key, whatever s_j was: K and bias there do not matter. The scores are those of keys
@@ -66,8 +78,8 @@ struct strip_view {
 };
 
 /// Requires  rules of `rows` queries
-template <class T>
-strip_view view_of(query_rules<T> const* rules, std::int64_t rows) noexcept {
+template <class E>
+strip_view view_of(query_rules<E> const* rules, std::int64_t rows) noexcept {
   strip_view made{{}, rules[0].visible};
   bool found = false;
   for (std::int64_t i = 0; i < rows; ++i) {

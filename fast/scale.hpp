@@ -1,6 +1,7 @@
 // σ as the kernel applies it: folded into q together with log₂ e, so that scores come in units of log₂.
 #pragma once
 
+#include <algorithm>
 #include <cmath>
 #include <concepts>
 #include <cstdint>
@@ -8,17 +9,24 @@
 #include <optional>
 
 #include "fast/exp2.hpp"
+#include "fast/operations.hpp"
 
 namespace attest::fast {
 
-/// s_ij·log₂ e = 2^exponent · Σ_t fl((high + low)·q_t)·k_jt.
-///
-/// high + low is σ·log₂ e·2^−exponent to 2^−48 relative in f32, 2^−100 in f64: all that rounds is the product with q.
-/// The exponent is 0 for every usual σ. It is there so that folding an explicit scale of 1e30 or 1e−300 into q neither
-/// overflows nor underflows.
+/// s_j ← 2^k·s_j, in steps that T has.
+template <class T>
+void multiply_by_power(operations<T> const& does, T* s, int k, std::int64_t count) noexcept {
+  while (k != 0) {
+    int const now = std::clamp(k, -100, 100);
+    does.multiply(s, std::ldexp(T(1), now), count);
+    k -= now;
+  }
+}
+
+/// σ·log₂ e = (high + low)·2^exponent, to 2^−48 relative in f32, 2^−100 in f64; 1 ≤ |high| ≤ 2, or 0 for σ = 0.
 template <std::floating_point T>
 struct score_scale {
-  T high = 1, low = 0;
+  T high = 0, low = 0;
   int exponent = 0;
 
   /// The scale that was asked for, or 1/√d.
@@ -35,16 +43,41 @@ struct score_scale {
       double const product = n * sigma, tail = std::fma(n, sigma, -product);
       sigma_tail = sigma * ((std::fma(-product, sigma, 1.0) - tail * sigma) / 2);
     }
+    if (sigma == 0) return {};
     int exponent = 0;
-    if (sigma != 0) {
-      std::frexp(sigma, &exponent);
-      exponent = exponent > 0 || exponent < -40 ? exponent + 1 : 0;  // log₂ e < 2
-      sigma = std::ldexp(sigma, -exponent), sigma_tail = std::ldexp(sigma_tail, -exponent);
-    }
+    double const fraction = std::frexp(sigma, &exponent);
+    exponent -= std::abs(fraction) * log2_e < 1 ? 1 : 0;
+    sigma = std::ldexp(sigma, -exponent), sigma_tail = std::ldexp(sigma_tail, -exponent);
     double const c = sigma * log2_e;
     double const tail = std::fma(sigma, log2_e, -c) + (sigma * log2_e_tail + sigma_tail * log2_e);
     T const high = static_cast<T>(c);
     return {high, static_cast<T>((c - static_cast<double>(high)) + tail), exponent};
+  }
+
+  /// to_t ← fl((high + low)·q_t·2^(exponent − left)). Answers `left`, which the scores still lack: 0 unless a product
+  /// would leave T's range.
+  ///
+  /// Ensures  one rounding; an error of 2^−126 (2^−1022) where that underflows, which is 2^−126·ln 2·2^left in units of
+  ///          s/k. So all of the scale goes into q as long as it fits: with left = 0 that is below the ω of
+  ///          docs/bound.md, and with 2^left ≤ |σ|·log₂ e, from |q| ≥ 2^126 on, below its |σ|·ω.
+  int fold(operations<T> const& does, T const* q, std::int64_t count, T* to) const noexcept {
+    using limits = std::numeric_limits<T>;
+    constexpr int usual = limits::max_exponent - 28;
+    if (-usual <= exponent && exponent <= usual &&
+        does.scale(q, std::ldexp(high, exponent), std::ldexp(low, exponent), count, to))
+      return 0;
+    int largest = limits::min_exponent;  // every finite |q_t| < 2^largest
+    for (std::int64_t t = 0; t < count; ++t) {
+      int size = limits::min_exponent;
+      if (q[t] - q[t] == 0 && q[t] != 0) std::frexp(q[t], &size);
+      largest = std::max(largest, size);
+    }
+    int const now = std::min(exponent, limits::max_exponent - 1 - largest);
+    // Twice as much before, half of it in the product: what underflows before would have underflowed after.
+    std::copy_n(q, count, to);
+    multiply_by_power(does, to, now + 1, count);
+    does.scale(to, high / 2, low / 2, count, to);
+    return exponent - now;
   }
 };
 

@@ -1,6 +1,7 @@
 // The memory of one thread: one piece, kept from call to call, so that small problems allocate nothing.
 #pragma once
 
+#include <algorithm>
 #include <cstddef>
 #include <cstdint>
 #include <cstdlib>
@@ -43,6 +44,8 @@ template <class T>
 struct workspace {
   T* Q = nullptr;        ///< [rows/tile, d, tile] scaled queries
   T* scaled = nullptr;   ///< [sum_lanes, d] the tile that is being packed
+  T* wide = nullptr;     ///< [widest_panel, max(d, dv)] rows of bf16 or f16, converted
+  T* kept = nullptr;     ///< [rows, m] scores of rows whose weights are wanted, where the output cannot hold them
   T* K = nullptr;        ///< [keys/panel, d, panel] of one block
   T* V = nullptr;        ///< [dv/panel, keys, panel] of one block
   T* S = nullptr;        ///< [strip_rows, score_stride] S, then P
@@ -53,11 +56,18 @@ struct workspace {
   /// Columns of O as they are laid out: whole vectors.
   static constexpr std::int64_t padded(std::int64_t dv) noexcept { return rounded_up(dv, sum_lanes); }
 
+  static constexpr std::int64_t widest_panel = 64;
+
+  /// What a call needs beside its sizes.
+  struct wishes {
+    bool several_splits = false, converts = false;
+    std::int64_t kept = 0;  ///< scores of a row
+  };
+
   /// Lays the arrays out in `memory`, which grows where it must.
-  static workspace in(scratch& memory, std::int64_t rows, std::int64_t d, std::int64_t dv, bool several_splits) {
-    constexpr std::int64_t widest_panel = 64;
+  static workspace in(scratch& memory, std::int64_t rows, std::int64_t d, std::int64_t dv, wishes const& wanted) {
     std::int64_t const all = rounded_up(rows, strip_rows), keys = blocking_of<T>.keys, width = padded(dv);
-    std::int64_t const merged = several_splits ? all : 0;
+    std::int64_t const merged = wanted.several_splits ? all : 0;
     workspace made;
     std::size_t used = 0;
     std::byte* base = nullptr;
@@ -70,6 +80,7 @@ struct workspace {
         return reinterpret_cast<T*>(here);
       };
       made.Q = take(all * d), made.scaled = take(sum_lanes * d), made.K = take(keys * d);
+      made.wide = take(wanted.converts ? widest_panel * std::max(d, dv) : 0), made.kept = take(rows * wanted.kept);
       made.V = take(keys * rounded_up(dv, widest_panel)), made.S = take(strip_rows * score_stride<T>);
       made.O = {take(all * width), width}, made.next_O = {take(merged * width), width};
       made.states = {take(all), take(all * sum_lanes), take(all)};

@@ -58,6 +58,7 @@ owned_case<T> drawn_case() {
     case 2: made.scale = -0.75; break;
     default: made.scale = 0.3;  // not an f32 number
   }
+  if (in(0, 2) == 0) made.softcap = *rc::gen::element(0.01, 1.0, 5.0, 50.0, 1e5);
   if (in(0, 1) != 0) {
     made.mask = owned_tensor<std::uint8_t>::shaped({broadcast(s.b), broadcast(s.hq), broadcast(s.n), s.m}, in(0, 2));
     auto const kept = static_cast<unsigned>(in(0, 4));
@@ -249,21 +250,41 @@ TEST_CASE("a band that saturates is one that reaches everything, or nothing", "[
   CHECK(got.weights.at(0, 0, 1, 0) == 1);
 }
 
-TEST_CASE("what is not supported is said, and no output is touched", "[unit]") {
+TEST_CASE("softcap maps infinite scores to ±c, before the bias and the mask", "[unit]") {
+  tests::instruction_set const set(GENERATE(from_range(fast::instruction_sets())));
+  owned_case<float> made({1, 1, 1, 1, 3, 1, 1}, 1);
+  made.softcap = 2, made.scale = 1;
+  made.q.at(0, 0, 0, 0) = 1;
+  made.k.at(0, 0, 0, 0) = infinity<float>, made.k.at(0, 0, 1, 0) = -infinity<float>, made.k.at(0, 0, 2, 0) = made.nan();
+  made.mask = owned_tensor<std::uint8_t>::shaped({1, 1, 1, 3}, 0, 1);
+  made.mask->at(0, 0, 0, 2) = 0;
+  made.bias = owned_tensor<float>::shaped({1, 1, 1, 3});
+  made.bias->at(0, 0, 0, 0) = -1, made.bias->at(0, 0, 0, 1) = 3, made.bias->at(0, 0, 0, 2) = made.nan();
+  auto got = made.run();  // scores 2 − 1 and −2 + 3
+  CHECK(got.weights.at(0, 0, 0, 0) == Approx(0.5).epsilon(1e-5));
+  CHECK(got.weights.at(0, 0, 0, 1) == Approx(0.5).epsilon(1e-5));
+  CHECK(got.weights.at(0, 0, 0, 2) == 0);
+  CHECK(got.lse.at(0, 0, 0) == Approx(1.6931471805599453).epsilon(1e-5));
+}
+
+TEST_CASE("a NaN under softcap is a NaN row", "[unit]") {
+  tests::instruction_set const set(GENERATE(from_range(fast::instruction_sets())));
+  owned_case<double> made({1, 1, 1, 2, 70, 2, 2}, 1);
+  made.softcap = 5;
+  made.k.at(0, 0, 40, 1) = made.nan();
+  auto got = made.run();
+  got.o.each([](double& x, auto...) { CHECK(std::isnan(x)); });
+}
+
+TEST_CASE("what is wrong is said, and no output is touched", "[unit]") {
   tests::instruction_set const set(GENERATE(from_range(fast::instruction_sets())));
   owned_case<float> made({1, 1, 1, 1, 1, 1, 1}, 1);
   float o = 5;
-  made.softcap = 1;
   auto const call = [&](int threads) {
     auto const asked = made.instance();
     auto given = problem::outputs<float>::make(asked, {{&o, problem::layout::compact({1, 1, 1, 1})}, {}, {}});
     return fast::attention(asked, given.value(), {.threads = threads});
   };
-  auto const capped = call(1);
-  REQUIRE(!capped);
-  CHECK(capped.why().code == problem::error_code::unsupported);
-  CHECK(capped.why().message() == "softcap: is not supported yet");
-  made.softcap = 0;
   auto const fewer = call(-1);
   REQUIRE(!fewer);
   CHECK(fewer.why().argument == "threads");

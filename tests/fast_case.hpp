@@ -170,6 +170,8 @@ plain_row plain_attention(problem::instance<T> const& asked, std::int64_t b, std
     for (std::int64_t t = 0; t < s.d; ++t)
       dot += static_cast<long double>(asked.q()(b, h, i, t)) * static_cast<long double>(asked.k()(b, kv, j, t));
     long double score = scale * dot;
+    auto const cap = static_cast<long double>(asked.softcap());
+    if (cap != 0) score = cap * std::tanh(score / cap);
     if (asked.bias()) score += static_cast<long double>(asked.bias()(b, h, i, j));
     if (asked.bias_f32()) score += static_cast<long double>(asked.bias_f32()(b, h, i, j));
     scores[static_cast<std::size_t>(j)] = score;

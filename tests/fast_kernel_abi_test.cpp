@@ -55,13 +55,32 @@ TEST_CASE("what the kernel does not support it says, outputs untouched", "[unit]
   tiny_call version;
   version.call.abi_version = ATTEST_KERNEL_ABI + 1;
   CHECK(version.answer_untouched() == ATTEST_UNSUPPORTED);
+}
+
+TEST_CASE("softcap, bf16 and f16 are answered", "[unit]") {
   tiny_call capped;
   capped.call.softcap = 30;
-  CHECK(capped.answer_untouched() == ATTEST_UNSUPPORTED);
-  for (DLDataType const type : {DLDataType{kDLBfloat, 16, 1}, DLDataType{kDLFloat, 16, 1}}) {
+  REQUIRE(attest_attention(&capped.call) == ATTEST_OK);
+  CHECK(capped.out[0] == 4);
+  struct storage {
+    DLDataType type;
+    std::uint16_t one, three, five, four;
+  };
+  for (storage const& as : {storage{{kDLBfloat, 16, 1}, 0x3f80, 0x4040, 0x40a0, 0x4080},
+                            storage{{kDLFloat, 16, 1}, 0x3c00, 0x4200, 0x4500, 0x4400}}) {
     tiny_call half;
-    for (auto* tensor : {&half.Q, &half.K, &half.V, &half.O}) tensor->dtype = type;
-    CHECK(half.answer_untouched() == ATTEST_UNSUPPORTED);
+    std::array<std::uint16_t, 2> k{as.one, as.three}, v{as.three, as.five};
+    std::uint16_t q = 0, out = 0x1234;
+    half.Q.data = &q, half.K.data = k.data(), half.V.data = v.data(), half.O.data = &out;
+    for (auto* tensor : {&half.Q, &half.K, &half.V, &half.O}) tensor->dtype = as.type;
+    float lse = -7;
+    std::array<std::int64_t, 3> one{1, 1, 1};
+    DLTensor L{};
+    L.data = &lse, L.device = {kDLCPU, 0}, L.ndim = 3, L.dtype = {kDLFloat, 32, 1}, L.shape = L.strides = one.data();
+    half.call.lse = &L;
+    REQUIRE(attest_attention(&half.call) == ATTEST_OK);
+    CHECK(out == as.four);
+    CHECK(lse == Approx(0.69314718f));
   }
 }
 

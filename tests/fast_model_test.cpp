@@ -24,6 +24,7 @@ constexpr long double log2_e = 1.4426950408889634073599246810018921L;
 /// |high + low − σ·log₂ e·2^−exponent|, relative.
 template <class T>
 long double scale_error(fast::score_scale<T> const& made, long double sigma) {
+  // The power of two is applied by itself, exactly.
   long double const truth = std::ldexp(sigma * log2_e, -made.exponent);
   return std::abs(static_cast<long double>(made.high) + static_cast<long double>(made.low) - truth) / std::abs(truth);
 }
@@ -37,7 +38,6 @@ TEST_CASE("the default scale is 1/√d to far below one rounding", "[unit]") {
     auto const twice = fast::score_scale<double>::of({}, d);
     CHECK(scale_error(single, sigma) < 0x1p-47L);
     CHECK(scale_error(twice, sigma) < 0x1p-61L);  // what long double can tell
-    if (d > 1) CHECK((single.exponent == 0 && twice.exponent == 0));
   }
 }
 
@@ -47,8 +47,8 @@ TEST_CASE("an explicit scale is that number, however large or small", "[unit]") 
     auto const twice = fast::score_scale<double>::of(sigma, 64);
     CHECK(scale_error(single, static_cast<long double>(sigma)) < 0x1p-47L);
     CHECK(scale_error(twice, static_cast<long double>(sigma)) < 0x1p-61L);
-    CHECK(std::abs(single.high) < 1.45f);
-    CHECK(std::abs(single.high) > 0x1p-41f);
+    CHECK(std::abs(single.high) <= 2);
+    CHECK(std::abs(single.high) >= 1);
   }
   CHECK(fast::score_scale<float>::of(0.0, 64).high == 0);
   CHECK(fast::score_scale<float>::of(0.0, 64).low == 0);
