@@ -124,6 +124,10 @@ int solve(solve_options const& options, std::string const& out) {
   solution const& what = solved.value();
   if (options.digits) fmt::print("{}", what.text);
   else if (auto why = write_file(out, what.file)) return complain("--out: " + why->message());
+  if (options.round && what.rounded.elements > 0)
+    fmt::print(stderr, "attest: {} of {} rounded elements ({:.3g} %) needed the exact tier\n", what.rounded.exactly,
+               what.rounded.elements,
+               100 * static_cast<double>(what.rounded.exactly) / static_cast<double>(what.rounded.elements));
   if (what.undecided == 0) return 0;
   fmt::print(stderr, "attest: {} of {} elements stayed undecided\n", what.undecided, what.elements);
   return static_cast<int>(verdict::undecided);

@@ -2,13 +2,14 @@
 
 #include <tbb/parallel_for.h>
 
+#include <algorithm>
 #include <atomic>
 #include <limits>
+#include <mutex>
 
 #include <fmt/format.h>
 
 #include "audit/judge.hpp"
-#include "reference/correctly_rounded.hpp"
 #include "reference/decimal.hpp"
 
 namespace attest::audit {
@@ -24,8 +25,7 @@ constexpr double quiet = std::numeric_limits<double>::quiet_NaN();
 enum kind : std::size_t { o, weights, lse, kinds };
 constexpr std::string_view names[kinds]{"o", "weights", "lse"};
 
-/// Evaluates every row and hands each element to `take(kind, place, enclosed, round)` once, from any thread, where
-/// round(type) answers the correctly rounded value.
+/// Evaluates every row and hands each element to `take(kind, place, enclosed)` once, from any thread.
 template <class T, class Take>
 void for_each_element(problem::instance<T> const& p, Take&& take) {
   constexpr unsigned W = 128;
@@ -35,23 +35,18 @@ void for_each_element(problem::instance<T> const& p, Take&& take) {
     reference::enclose_row(p, at / s.n / s.hq, at / s.n % s.hq, at % s.n, row);
     auto const place = [](std::int64_t n) { return static_cast<std::size_t>(n); };
     for (std::int64_t c = 0; c < s.dv; ++c)
-      take(o, place(at * s.dv + c), reference::output(p, row, c),
-           [&]<class Target>(std::type_identity<Target>) { return reference::rounded_output<Target>(p, row, c); });
+      take(o, place(at * s.dv + c), reference::output(p, row, c));
     value_kind const kind = row.kind == row_kind::nan ? value_kind::nan : value_kind::finite;
     std::size_t key = 0;
     for (std::int64_t j = 0; j < s.m; ++j) {
       bool const has_weight = row.kind == row_kind::finite && key < row.keys.size() && row.keys[key].j == j;
       std::size_t const n = has_weight ? key++ : 0;
       take(weights, place(at * s.m + j),
-           reference::enclosed_value<W>{kind, has_weight ? reference::weight(row, n) : reference::ball<W>()},
-           [&]<class Target>(std::type_identity<Target>) {
-             return has_weight ? reference::rounded_weight<Target>(row, n) : reference::value_with_number<Target>(0);
-           });
+           reference::enclosed_value<W>{kind, has_weight ? reference::weight(row, n) : reference::ball<W>()});
     }
     if (row.kind == row_kind::empty) return;  // −∞ is there already
     take(lse, place(at),
-         reference::enclosed_value<W>{kind, kind == value_kind::nan ? reference::ball<W>() : reference::log_sum_exp(row)},
-         [&]<class Target>(std::type_identity<Target>) { return reference::rounded_log_sum_exp<Target>(row); });
+         reference::enclosed_value<W>{kind, kind == value_kind::nan ? reference::ball<W>() : reference::log_sum_exp(row)});
   });
 }
 
@@ -99,26 +94,29 @@ class tensors {
   std::vector<std::shared_ptr<void>> owners_;
 };
 
-template <class E>
-E special(double x) {
-  if constexpr (std::is_same_v<E, float> || std::is_same_v<E, double>) return static_cast<E>(x);
-  else return {static_cast<std::uint16_t>(std::is_same_v<E, problem::f16> ? (std::isnan(x) ? 0x7e00 : 0xfc00)
-                                                                        : (std::isnan(x) ? 0x7fc0 : 0xff80))};
-}
+/// Rows that one thread rounds at a time: they share the conversion of K.
+constexpr std::int64_t rows_of_a_task = 16;
 
 template <class Target, class T>
-void solve_rounded(problem::instance<T> const& p, recorded_problem const& from, tensors& into, std::atomic<std::int64_t>& undecided) {
-  shapes const shape(p.size(), p.rank());
+void solve_rounded(problem::instance<T> const& p, recorded_problem const& from, tensors& into, solution& made) {
+  problem::sizes const& s = p.size();
+  shapes const shape(s, p.rank());
   std::shared_ptr<std::vector<Target>> out[kinds];
   for (std::size_t k = 0; k < kinds; ++k)
-    out[k] = into.add<Target>(from.name_of(names[k]), shape.of[k], shape.elements[k],
-                              special<Target>(k == lse ? -reference::infinity : quiet));
-  for_each_element(p, [&](kind k, std::size_t at, auto const& exact, auto&& round) {
-    (*out[k])[at] = special<Target>(quiet);
-    if (exact.kind != value_kind::finite) return;
-    auto const value = round(std::type_identity<Target>{});
-    if (value) (*out[k])[at] = *value;
-    else ++undecided;
+    out[k] = into.add<Target>(from.name_of(names[k]), shape.of[k], shape.elements[k], reference::quiet_nan<Target>());
+  std::mutex tallies;
+  std::int64_t const tasks = (s.n + rows_of_a_task - 1) / rows_of_a_task;
+  tbb::parallel_for(std::int64_t{0}, s.b * s.hq * tasks, [&](std::int64_t task) {
+    std::int64_t const b = task / tasks / s.hq, h = task / tasks % s.hq, i0 = task % tasks * rows_of_a_task;
+    reference::machine::row_rounder<Target, T> rounder(p);
+    rounder.each(b, h, i0, std::min(s.n, i0 + rows_of_a_task), [&](reference::machine::rounded_row<Target> const& row) {
+      std::int64_t const at = (b * s.hq + h) * s.n + row.i;
+      std::ranges::copy(row.o, out[o]->begin() + at * s.dv);
+      std::ranges::copy(row.weights, out[weights]->begin() + at * s.m);
+      (*out[lse])[static_cast<std::size_t>(at)] = row.lse;
+    });
+    std::scoped_lock const lock(tallies);
+    made.rounded += rounder.tally();
   });
 }
 
@@ -131,7 +129,7 @@ void solve_enclosed(problem::instance<T> const& p, recorded_problem const& from,
     low[k] = into.add<double>(from.name_of(names[k]) + ".lower", shape.of[k], shape.elements[k], fill);
     high[k] = into.add<double>(from.name_of(names[k]) + ".upper", shape.of[k], shape.elements[k], fill);
   }
-  for_each_element(p, [&](kind k, std::size_t at, auto const& exact, auto&&) {
+  for_each_element(p, [&](kind k, std::size_t at, auto const& exact) {
     bool const finite = exact.kind == value_kind::finite;
     (*low[k])[at] = finite ? reference::lower(exact.value) : quiet;
     (*high[k])[at] = finite ? reference::upper(exact.value) : quiet;
@@ -144,7 +142,7 @@ void solve_digits(problem::instance<T> const& p, recorded_problem const& from, i
   std::vector<std::string> text[kinds];
   for (std::size_t k = 0; k < kinds; ++k) text[k].assign(static_cast<std::size_t>(shape.elements[k]), k == lse ? "-inf" : "nan");
   std::atomic<std::int64_t> undecided = 0;
-  for_each_element(p, [&](kind k, std::size_t at, auto const& exact, auto&&) {
+  for_each_element(p, [&](kind k, std::size_t at, auto const& exact) {
     if (exact.kind != value_kind::finite) {
       text[k][at] = "nan";
       return;
@@ -172,7 +170,6 @@ result<solution> run_solve(solve_options const& options) {
   if (!recorded) return recorded.why();
   solution made;
   tensors into;
-  std::atomic<std::int64_t> undecided = 0;
   for (recorded_problem const& each : recorded.value().problems) {
     auto const asked = problem::make_instance(each.asked.arguments());
     if (!asked) return asked.why();
@@ -183,15 +180,15 @@ result<solution> run_solve(solve_options const& options) {
           if (options.digits) return solve_digits(p, each, *options.digits, made);
           if (!options.round) return solve_enclosed(p, each, into);
           switch (*options.round) {
-            case problem::element_type::f64: return solve_rounded<double>(p, each, into, undecided);
-            case problem::element_type::f16: return solve_rounded<problem::f16>(p, each, into, undecided);
-            case problem::element_type::bf16: return solve_rounded<problem::bf16>(p, each, into, undecided);
-            default: return solve_rounded<float>(p, each, into, undecided);
+            case problem::element_type::f64: return solve_rounded<double>(p, each, into, made);
+            case problem::element_type::f16: return solve_rounded<problem::f16>(p, each, into, made);
+            case problem::element_type::bf16: return solve_rounded<problem::bf16>(p, each, into, made);
+            default: return solve_rounded<float>(p, each, into, made);
           }
         },
         asked.value());
   }
-  made.undecided += undecided;
+  made.undecided += made.rounded.undecided;
   if (options.digits) return made;
   auto bytes = into.file({{"attest", options.round ? "correctly rounded" : "outward-rounded enclosures"}});
   if (!bytes) return bytes.why();

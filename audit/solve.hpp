@@ -6,6 +6,7 @@
 #include <string>
 
 #include "audit/recorded.hpp"
+#include "reference/machine/rounded.hpp"
 
 namespace attest::audit {
 
@@ -21,6 +22,7 @@ struct solution {
   std::vector<std::byte> file;  ///< where no digits were asked for
   std::string text;             ///< where digits were asked for: one line an element
   std::int64_t elements = 0;
+  reference::machine::rounding_tally rounded;  ///< where `round` was asked for
   std::int64_t undecided = 0;   ///< elements that no width decided: NaN in the file, "undecided" in the text
 };
 

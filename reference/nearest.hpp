@@ -7,6 +7,7 @@
 #include <bit>
 #include <cstdint>
 #include <optional>
+#include <type_traits>
 
 #include "reference/ball.hpp"
 #include "reference/element.hpp"
@@ -28,6 +29,12 @@ constexpr T value_with_number(std::int64_t n, bool negative_zero = false) noexce
                                  ? std::uint64_t{1} << (float_format<T>::fraction + float_format<T>::exponent)
                                  : 0;
   return std::bit_cast<T>(static_cast<bits>(size | sign));
+}
+
+/// A quiet NaN.
+template <class T>
+constexpr T quiet_nan() noexcept {
+  return value_with_number<T>(infinity_number<T> + (std::int64_t{1} << (float_format<T>::fraction - 1)));
 }
 
 /// The boundary between numbers n and n + 1: their midpoint; beside an infinity the overflow threshold
@@ -71,6 +78,26 @@ constexpr std::int64_t nearest_number(double x) noexcept {
 /// A correctly rounded value, or none where a comparison stayed undecided.
 template <class T>
 using rounded_value = std::optional<T>;
+
+/// What every real number within `radius` of high + low rounds to, or none where the outward ends of that interval round
+/// to different values, or to a zero whose sign is open. An exact 0 (all three 0) is +0.
+/// Requires  doubles that round to nearest
+/// Why       the ends low ∓ radius are taken outward; adding them to high rounds correctly to f64, which rises with its
+///           argument; for a narrower T the sum is taken outward too, and nearest_number rises with its argument
+template <class T>
+constexpr rounded_value<T> nearest_of_all(double high, double low, double radius) noexcept {
+  if (!(radius < infinity)) return std::nullopt;
+  double first = high, last = high;
+  if (low != 0 || radius != 0) {
+    first = high + rounded_down(low - radius), last = high + rounded_up(low + radius);
+    if constexpr (!std::is_same_v<T, double>) first = rounded_down(first), last = rounded_up(last);
+  }
+  std::int64_t const number = nearest_number<T>(first);
+  if (number != nearest_number<T>(last)) return std::nullopt;
+  if (number != 0) return value_with_number<T>(number);
+  if (first > 0 || (first == 0 && last == 0)) return value_with_number<T>(0);
+  return last < 0 ? rounded_value<T>(value_with_number<T>(0, true)) : std::nullopt;
+}
 
 /// Rounds the real number x ∈ `enclosure` to T. `sign_against(t)` answers the sign of x − t for a dyadic t, as
 /// std::optional<int>, and is asked only where the enclosure leaves a boundary (or the sign of a zero) open.

@@ -24,7 +24,7 @@ struct block_task {
   workspace* memory;
   std::int64_t b, h, i0;
   std::size_t rows;
-  bool weights;
+  row_options how;
   void (*visit)(void*, certified_row const&);
   void* to;
 };
@@ -53,6 +53,7 @@ using reference::all, reference::both, reference::either, reference::inverse, re
 #include "reference/bounds_lanes.inc"
 #include "reference/machine/bounds.inc"
 #include "reference/machine/columns.inc"
+#include "reference/machine/enclosures.inc"
 
 #include "reference/machine/block.inc"
 
@@ -112,7 +113,7 @@ void row_source<T>::run(std::int64_t b, std::int64_t h, std::int64_t i0, std::in
                         void (*visit)(void*, certified_row const&), void* to) {
   for (; i0 < i1; i0 += static_cast<std::int64_t>(block_rows)) {
     std::size_t const rows = std::min(block_rows, static_cast<std::size_t>(i1 - i0));
-    block_task<T> const task{asked_, &model_, memory_.get(), b, h, i0, rows, how_.weights, visit, to};
+    block_task<T> const task{asked_, &model_, memory_.get(), b, h, i0, rows, how_, visit, to};
     if constexpr (std::is_same_v<T, float>) HWY_DYNAMIC_DISPATCH(block_f32)(task);
     else if constexpr (std::is_same_v<T, problem::bf16>) HWY_DYNAMIC_DISPATCH(block_bf16)(task);
     else if constexpr (std::is_same_v<T, problem::f16>) HWY_DYNAMIC_DISPATCH(block_f16)(task);

@@ -46,6 +46,7 @@ row_facts facts_of(certified_row const& row);
 
 struct row_options {
   bool weights = false;  ///< bounds of weights too
+  bool bounds = true;    ///< else only enclosures: o, lse, weights and their radii; no kernel model is read
 };
 
 /// Rows of one problem under one kernel model. One object a thread: it owns the memory of a block of rows.
@@ -56,6 +57,8 @@ class row_source {
   /// floating-point environment in which double arithmetic proves nothing.
   static problem::result<row_source> make(problem::instance<T> const& p, problem::kernel_model const& model,
                                           row_options const& how = {});
+  /// Enclosures alone.
+  static problem::result<row_source> make(problem::instance<T> const& p) { return make(p, {}, {.bounds = false}); }
 
   row_source(row_source&&) noexcept;
   row_source& operator=(row_source&&) noexcept;
@@ -65,7 +68,8 @@ class row_source {
   /// Requires  indices inside the problem; the instance outlives this object
   /// Ensures   the same answers whatever the block: a row depends on its own inputs and the SIMD target alone. Rows are
   ///           handed over where the environment has become unsafe
-  /// Cost      per visible key 2d fused operations, one exp, about 30 operations a column; memory O(m + d + dv)
+  /// Cost      per visible key 2d fused operations, one exp, about 30 operations a column (without bounds: one); memory
+  ///           O(m + d + dv)
   template <class Visit>
   void each(std::int64_t b, std::int64_t h, std::int64_t i0, std::int64_t i1, Visit&& visit) {
     auto const call = [](void* to, certified_row const& row) {

@@ -1,0 +1,146 @@
+// O, weights and LSE correctly rounded, by the machine tier where its enclosures leave one value, by the exact tier
+// (reference/correctly_rounded.hpp) where they do not. The answer is the same either way; only the time differs.
+#pragma once
+
+#include <cstdint>
+#include <optional>
+#include <vector>
+
+#include "reference/correctly_rounded.hpp"
+#include "reference/machine/rows.hpp"
+
+namespace attest::reference::machine {
+
+/// One row. NaN where docs/semantics.md says NaN or leaves the value open, and where the exact tier found no width that
+/// decides; a masked key's weight is 0, the LSE of an empty row −∞.
+template <class Target>
+struct rounded_row {
+  std::int64_t b = 0, h = 0, i = 0;
+  std::vector<Target> o, weights;
+  Target lse{};
+};
+
+struct rounding_tally {
+  std::int64_t elements = 0;   ///< that were rounded: all but those that are NaN or −∞ by rule
+  std::int64_t exactly = 0;    ///< of these, by the exact tier
+  std::int64_t undecided = 0;  ///< of these, left open by every width
+  rounding_tally& operator+=(rounding_tally const& other) noexcept {
+    elements += other.elements, exactly += other.exactly, undecided += other.undecided;
+    return *this;
+  }
+};
+
+struct rounding_options {
+  bool weights = true, lse = true;  ///< beside o
+};
+
+/// Rounds rows of one problem to Target: nearest, ties to even. One object a thread.
+template <class Target, class T>
+class row_rounder {
+ public:
+  /// Requires  the instance outlives this object
+  explicit row_rounder(problem::instance<T> const& p, rounding_options const& how = {}) : asked_(p), how_(how) {
+    auto made = row_source<T>::make(p);
+    if (made) rows_.emplace(std::move(made).value());
+    row_.o.resize(static_cast<std::size_t>(p.size().dv));
+    if (how.weights) row_.weights.resize(static_cast<std::size_t>(p.size().m));
+  }
+
+  /// visit(rounded_row<Target> const&) for rows i0 ≤ i < i1 of head h of batch b, in order.
+  template <class Visit>
+  void each(std::int64_t b, std::int64_t h, std::int64_t i0, std::int64_t i1, Visit&& visit) {
+    auto const one = [&](certified_row const& row) {
+      row_.b = row.b, row_.h = row.h, row_.i = row.i;
+      exact_known_ = false;
+      if (row.handed_over) round_exactly();
+      else round(row);
+      visit(static_cast<rounded_row<Target> const&>(row_));
+    };
+    if (rows_) return rows_->each(b, h, i0, i1, one);
+    certified_row row;
+    row.b = b, row.h = h;
+    for (row.i = i0; row.i < i1; ++row.i) one(row);
+  }
+
+  rounding_tally const& tally() const noexcept { return tally_; }
+
+ private:
+  static constexpr unsigned W = 128;
+
+  /// The row in the exact tier, made once for as many elements as ask for it.
+  enclosed_row<W, T> const& exact() {
+    if (!exact_known_) enclose_row(asked_, row_.b, row_.h, row_.i, exact_);
+    exact_known_ = true;
+    return exact_;
+  }
+  Target by_machine(Target value) {
+    ++tally_.elements;
+    return value;
+  }
+  Target by_exact_tier(rounded_value<Target> const& value) {
+    ++tally_.elements, ++tally_.exactly;
+    if (!value) ++tally_.undecided;
+    return value.value_or(quiet_nan<Target>());
+  }
+
+  Target exact_output(std::int64_t c) {
+    if (output(asked_, exact(), c).kind != value_kind::finite) return quiet_nan<Target>();
+    return by_exact_tier(rounded_output<Target>(asked_, exact(), c));
+  }
+
+  void round(certified_row const& row) {
+    for (std::size_t c = 0; c < row_.o.size(); ++c) {
+      auto const value = nearest_of_all<Target>(row.o[c], 0, row.o_radius[c]);
+      row_.o[c] = value ? by_machine(*value) : exact_output(static_cast<std::int64_t>(c));
+    }
+    if (how_.lse) {
+      auto const value = nearest_of_all<Target>(row.lse, 0, row.lse_radius);
+      row_.lse = value ? by_machine(*value) : by_exact_tier(rounded_log_sum_exp<Target>(exact()));
+    }
+    std::size_t at = 0;
+    for (std::size_t j = 0; j < row_.weights.size(); ++j) {
+      if (at == row.keys.size() || row.keys[at] != static_cast<std::int64_t>(j)) {
+        row_.weights[j] = by_machine(Target{});  // masked, or a score of −∞
+        continue;
+      }
+      auto const value = nearest_weight(row.weight_lower[at], row.weight_upper[at]);
+      row_.weights[j] = value ? by_machine(*value) : by_exact_tier(rounded_weight<Target>(exact(), at));
+      ++at;
+    }
+  }
+
+  /// What every weight in [lower, upper] rounds to; a weight is never 0.
+  static rounded_value<Target> nearest_weight(double lower, double upper) {
+    std::int64_t const number = nearest_number<Target>(lower);
+    if (number != nearest_number<Target>(upper)) return std::nullopt;
+    return value_with_number<Target>(number);
+  }
+
+  void round_exactly() {
+    row_kind const kind = exact().kind;
+    for (std::size_t c = 0; c < row_.o.size(); ++c) row_.o[c] = exact_output(static_cast<std::int64_t>(c));
+    if (how_.lse)
+      row_.lse = kind == row_kind::finite  ? by_exact_tier(rounded_log_sum_exp<Target>(exact()))
+                 : kind == row_kind::empty ? value_with_number<Target>(-infinity_number<Target>)
+                                           : quiet_nan<Target>();
+    std::size_t at = 0;
+    for (std::size_t j = 0; j < row_.weights.size(); ++j) {
+      bool const seen = kind == row_kind::finite && at < exact().keys.size() &&
+                        exact().keys[at].j == static_cast<std::int64_t>(j);
+      row_.weights[j] = kind == row_kind::nan ? quiet_nan<Target>()
+                        : seen                ? by_exact_tier(rounded_weight<Target>(exact(), at))
+                                              : by_machine(Target{});
+      at += seen;
+    }
+  }
+
+  problem::instance<T> const& asked_;
+  rounding_options how_;
+  std::optional<row_source<T>> rows_;
+  rounded_row<Target> row_;
+  enclosed_row<W, T> exact_;
+  bool exact_known_ = false;
+  rounding_tally tally_;
+};
+
+}  // namespace attest::reference::machine
