@@ -42,6 +42,7 @@ watch() {
 # counts the compiler alone.
 measure() {
   local compiler=$1 proof=$2 to=$3
+  rm -f "$to" "$to".*  # of the compiler before
   (
     "$compiler" -std=c++20 -fsyntax-only "${options[@]}" -I "$root" "$root/proofs/$proof" 2>"$to.said" &
     echo $! >"$to.pid"
