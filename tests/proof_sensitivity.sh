@@ -31,7 +31,7 @@ documents/scaled_dot_product_attention | proofs/documents/scaled_dot_product_att
 documents/note_of_2025_07_30 | proofs/documents/note_of_2025_07_30_proof.cpp | {-2, 1, 1} | {-2, 1, 2}
 documents/note_of_2025_07_30 | proofs/documents/note_of_2025_07_30_proof.cpp | {100, 0, 0} | {10, 0, 0}
 online_softmax | fast/online_softmax.hpp | A::larger(largest, S[i * stride + j]) | A::larger(largest, S[i * stride])
-online_softmax | fast/online_softmax.hpp | A::larger(states.m[i], largest) | A::larger(largest, largest)
+online_softmax | fast/online_softmax.hpp | A::larger(m, largest) | A::larger(largest, largest)
 online_softmax | fast/online_softmax.hpp | A::weight(states.m[i], m) | A::weight(m, m)
 online_softmax | fast/online_softmax.hpp | states.m[i] = m; | states.m[i] + m;
 online_softmax | fast/online_softmax.hpp | sum = sum + s; | sum = sum * s;
@@ -44,6 +44,12 @@ online_softmax | fast/online_softmax.hpp | other_O[c] * theirs | other_O[c] * mi
 online_softmax | fast/online_softmax.hpp | *row.m = m; | *other.m = m;
 online_softmax | fast/online_softmax.hpp | A::quotient(O[c], l) | A::quotient(l, l)
 online_softmax | fast/online_softmax.hpp | half > 0 | half > 1
+lazy_softmax | fast/online_softmax.hpp | N const highest = m + tau | N const highest = m + tau + tau
+lazy_softmax | fast/online_softmax.hpp | == highest ? m : largest | == highest ? largest : m
+lazy_softmax | fast/online_softmax.hpp | == highest ? m : largest | == highest ? m : highest
+exp2_polynomial | fast/exp2.hpp | 0x1.62e432p-1f | 0x1.62e434p-1f
+exp2_polynomial | fast/exp2.hpp | 0x1.62e42fefa39f3p-1 | 0x1.62e42fefa39f4p-1
+exp2_polynomial | fast/exp2.hpp | exp_error<T> * 25 / 128 | exp_error<T> * 22 / 128
 tiles | fast/tiles.hpp | keys.last <= top.first | keys.last < top.first
 tiles | fast/tiles.hpp | bottom.last <= keys.first | bottom.last < keys.first
 tiles | fast/tiles.hpp | bottom.first <= keys.first | bottom.first < keys.first
