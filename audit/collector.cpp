@@ -1,7 +1,9 @@
 #include <algorithm>
 #include <iterator>
 
-#include "audit/audit.hpp"
+#include <fmt/format.h>
+
+#include "audit/findings.hpp"
 
 namespace attest::audit {
 
@@ -23,7 +25,7 @@ judgement report::total() const {
 check_result& collector::check_named(std::string_view name) {
   auto const at = std::ranges::find(report_.checks, name, &check_result::name);
   if (at != report_.checks.end()) return *at;
-  return report_.checks.emplace_back(check_result{.name = std::string(name), .sum = {}});
+  return report_.checks.emplace_back(check_result{.name = std::string(name), .sum = {}, .conventions = {}});
 }
 
 void collector::add_finding(check_result& row, std::string const& case_name, problem::sizes const& sizes,
@@ -34,7 +36,7 @@ void collector::add_finding(check_result& row, std::string const& case_name, pro
   bool const first_refuting = !waived && std::ranges::none_of(report_.findings, [&](finding const& f) {
     return f.check == row.name && !f.waived; });
   if (kept < kept_per_check || first_refuting)
-    report_.findings.push_back({std::move(what), row.name, case_name, sizes, reproducer, waived});
+    report_.findings.push_back({std::move(what), row.name, case_name, sizes, reproducer, waived, {}});
 }
 
 void collector::add(check_result& row, std::string const& case_name, std::string_view default_class,
@@ -54,6 +56,16 @@ void collector::add(check_result& row, std::string const& case_name, std::string
   row.sum.merge(std::move(judged));
 }
 
+void collector::observe(std::string const& kind, std::string sentence) {
+  auto at = std::ranges::find(observed_, kind, &std::pair<std::string, std::int64_t>::first);
+  if (at == observed_.end()) at = observed_.insert(at, {kind, 0});
+  if (++at->second <= told_per_kind) report_.observations.push_back(std::move(sentence));
+}
+
+bool collector::refuted() const {
+  return std::ranges::any_of(report_.findings, [](finding const& f) { return !f.waived; });
+}
+
 void collector::finish(bool complete, std::string because) {
   // Refuting findings first. (std::stable_sort uses a function that libstdc++ 12 itself deprecates.)
   std::vector<finding> ordered;
@@ -61,8 +73,10 @@ void collector::finish(bool complete, std::string because) {
     std::ranges::copy_if(report_.findings, std::back_inserter(ordered), [&](finding const& f) { return f.waived == waived; });
   report_.findings = std::move(ordered);
   judgement const sum = report_.total();
-  bool const refuted = std::ranges::any_of(report_.findings, [](finding const& f) { return !f.waived; });
-  if (refuted) report_.answer = verdict::refuted;
+  for (auto const& [kind, count] : observed_)
+    if (count > told_per_kind) report_.observations.push_back(fmt::format("{}: {} more like these", kind, count - told_per_kind));
+  report_.waived_classes.assign(waived_.begin(), waived_.end());
+  if (refuted()) report_.answer = verdict::refuted;
   else if (sum.undecided > 0 || !complete || sum.judged() == 0) report_.answer = verdict::undecided;
   else report_.answer = verdict::certified;
   if (report_.answer != verdict::undecided) return;

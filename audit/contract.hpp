@@ -11,6 +11,16 @@
 
 namespace attest::audit {
 
+/// What real kernels document otherwise than docs/semantics.md, which is the first value of each.
+struct conventions {
+  enum class masked { never_read, must_be_finite } masked_values = masked::never_read;
+  enum class row { zero, nan, mean } empty_row = row::zero;          ///< O of a query that sees no key
+  enum class log { minus_infinity, zero } empty_lse = log::minus_infinity;
+  enum class invalid { propagate, unspecified } nan = invalid::propagate;  ///< outputs that a visible NaN or ∞ reaches
+
+  friend bool operator==(conventions const&, conventions const&) noexcept = default;
+};
+
 /// A named claim. For a given problem it is a kernel model (docs/bound.md).
 struct contract {
   std::string name;
@@ -22,6 +32,7 @@ struct contract {
 
   problem::kernel_model fixed{};
   bool builtin = false;  ///< the model is fast::model, not `fixed`
+  conventions how{};
 };
 
 /// f32 f32-any f32-blocked f64 f64-blocked bf16 f16 bf16-ieee f16-ieee, in this order.

@@ -96,4 +96,13 @@ diagnosis diagnose(stored_problem const& asked, violation const& wrong) {
   return {};
 }
 
+void diagnose_all(stored_problem const& asked, judgement& found) {
+  for (violation& each : found.violations) {
+    diagnosis const known = diagnose(asked, each);
+    if (known.sentence.empty()) continue;
+    each.sentence += "; " + known.sentence;
+    if (each.bug_class.empty()) each.bug_class = known.bug_class;
+  }
+}
+
 }  // namespace attest::audit

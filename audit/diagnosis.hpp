@@ -18,4 +18,7 @@ struct diagnosis {
 /// Cost      one row a hypothesis
 diagnosis diagnose(stored_problem const& asked, violation const& wrong);
 
+/// Adds a diagnosis to every violation that has one.
+void diagnose_all(stored_problem const& asked, judgement& found);
+
 }  // namespace attest::audit

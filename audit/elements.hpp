@@ -48,6 +48,38 @@ inline void store(stored_tensor& t, std::size_t offset, double x) {
   }
 }
 
+/// The number at element `offset` of t, exactly. NaN and infinities as such.
+inline double load(stored_tensor const& t, std::size_t offset) {
+  using problem::element_type;
+  auto const f32_of = [](std::uint32_t bits) { return static_cast<double>(std::bit_cast<float>(bits)); };
+  switch (t.type) {
+    case element_type::f64: return t.as<double>()[offset];
+    case element_type::bf16: return f32_of(static_cast<std::uint32_t>(t.as<problem::bf16>()[offset].bits) << 16);
+    case element_type::f16: {
+      std::uint32_t const h = t.as<problem::f16>()[offset].bits, fraction = h & 0x3ffu, exponent = h >> 10 & 31u;
+      double const size = exponent == 31 ? (fraction ? std::nan("") : HUGE_VAL)
+                          : exponent == 0 ? std::ldexp(fraction, -24)
+                                          : std::ldexp(1024 + fraction, static_cast<int>(exponent) - 25);
+      return h >> 15 ? -size : size;
+    }
+    case element_type::u8: return t.as<std::uint8_t>()[offset];
+    case element_type::f32: break;
+  }
+  return static_cast<double>(t.as<float>()[offset]);
+}
+
+/// Writes a signalling NaN at element `offset` of t. Requires a floating type.
+inline void store_signalling(stored_tensor& t, std::size_t offset) {
+  using problem::element_type;
+  switch (t.type) {
+    case element_type::f64: { std::uint64_t const bits = 0x7ff0000000000001; std::memcpy(t.as<double>() + offset, &bits, 8); break; }
+    case element_type::bf16: t.as<problem::bf16>()[offset] = {0x7f81}; break;
+    case element_type::f16: t.as<problem::f16>()[offset] = {0x7c01}; break;
+    case element_type::f32: { std::uint32_t const bits = 0x7f800001; std::memcpy(t.as<float>() + offset, &bits, 4); break; }
+    case element_type::u8: break;
+  }
+}
+
 /// The offset of element (b, h, i, j) of a rank-4 tensor.
 inline std::size_t offset_of(stored_tensor const& t, std::int64_t b, std::int64_t h, std::int64_t i, std::int64_t j) {
   auto const& s = t.where.stride;

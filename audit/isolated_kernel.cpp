@@ -73,6 +73,8 @@ struct isolated_kernel::state {
   std::string name;
   bool environment_changed = false;
   std::uint64_t sequence = 0;
+  std::optional<std::string> exceeded;  ///< what ended the last wait, where a limit did
+  bool cut_short = false;               ///< the caller ended it
 
   runner_process::clock::time_point deadline() const {
     return runner_process::clock::now() +
@@ -80,7 +82,9 @@ struct isolated_kernel::state {
   }
 
   std::optional<error> start();
-  result<call_report> ask(call_memory const& plan, stored_answer& answer);
+  result<call_report> ask(call_memory const& plan, call_request const& request, stored_answer& answer);
+  runner_process::received wait(std::span<std::byte> reply, call_request const& request);
+  call_report ended_for(call_outcome outcome, std::string sentence);
   result<call_report> no_answer(call_memory const& plan, runner_process::received how);
 };
 
@@ -164,12 +168,41 @@ result<call_report> isolated_kernel::run(stored_problem const& asked, call_reque
   }
   if (!self.process.alive())
     if (auto why = self.start()) return *std::move(why);
-  auto report = self.ask(plan.value(), answer);
+  auto report = self.ask(plan.value(), request, answer);
   if (report) report.value().broken.insert(report.value().broken.begin(), earlier.begin(), earlier.end());
   return report;
 }
 
-result<call_report> isolated_kernel::state::ask(call_memory const& plan, stored_answer& answer) {
+/// Waits for the reply, and looks at the process from outside while it works.
+runner_process::received isolated_kernel::state::wait(std::span<std::byte> reply, call_request const& request) {
+  constexpr auto look = std::chrono::milliseconds(50);
+  exceeded.reset();
+  cut_short = false;
+  auto const last = deadline();
+  for (;;) {
+    auto next = std::min(last, runner_process::clock::now() + look);
+    if (request.until) next = std::min(next, *request.until);
+    auto const how = process.receive(reply, next);
+    if (how == runner_process::received::message) exceeded = passes_limits(process.id(), limits.process);
+    if (how != runner_process::received::timed_out) return how;
+    auto const now = runner_process::clock::now();
+    cut_short = (request.stop && request.stop->load()) || (request.until && now >= *request.until);
+    if (!cut_short) exceeded = group_passes_limits(process.id(), limits.process);
+    if (cut_short || exceeded || now >= last) return how;
+  }
+}
+
+/// Ends the process. The next call starts a new one.
+call_report isolated_kernel::state::ended_for(call_outcome outcome, std::string sentence) {
+  process.kill();
+  call_report made;
+  made.outcome = outcome;
+  made.sentence = std::move(sentence);
+  return made;
+}
+
+result<call_report> isolated_kernel::state::ask(call_memory const& plan, call_request const& request,
+                                                stored_answer& answer) {
   if (auto why = plan.fill(memory.get())) return *std::move(why);
   auto message = plan.message();
   message.sequence = ++sequence;
@@ -177,7 +210,9 @@ result<call_report> isolated_kernel::state::ask(call_memory const& plan, stored_
   runner::reply_message reply{};
   auto how = runner_process::received::closed;
   if (process.send(std::as_bytes(std::span(&message, 1))))
-    how = process.receive(std::as_writable_bytes(std::span(&reply, 1)), deadline());
+    how = wait(std::as_writable_bytes(std::span(&reply, 1)), request);
+  if (cut_short) return ended_for(call_outcome::cut_short, "was cut short");
+  if (exceeded) return ended_for(call_outcome::exceeded, "was ended: its process " + *exceeded);
   bool const known = reply.magic == runner::reply_magic || reply.magic == runner::no_memory_magic;
   if (how == runner_process::received::message && (!known || reply.sequence != sequence))
     how = runner_process::received::malformed;

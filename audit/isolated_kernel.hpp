@@ -2,14 +2,18 @@
 #pragma once
 
 #include <algorithm>
+#include <atomic>
+#include <chrono>
 #include <cstddef>
 #include <cstdint>
 #include <filesystem>
 #include <memory>
+#include <optional>
 #include <string>
 #include <string_view>
 #include <vector>
 
+#include "audit/process_watch.hpp"
 #include "audit/stored.hpp"
 #include "problem/result.hpp"
 
@@ -18,6 +22,7 @@ namespace attest::audit {
 struct isolation_limits {
   double seconds = 10;                      ///< for one call, and for loading the library
   std::uint64_t bytes = std::uint64_t{4} << 30;  ///< of all tensors of one call
+  process_limits process = {};              ///< memory and threads, watched from outside
 };
 
 /// Where a tensor lies between its two inaccessible neighbours.
@@ -32,6 +37,8 @@ struct call_request {
   std::int32_t threads = 1;
   placement where = placement::end;
   std::int64_t output_gap = 0;  ///< elements that the kernel must leave alone after each row of o, lse, weights
+  std::atomic<bool> const* stop = nullptr;  ///< when it becomes true, the call ends as `cut_short`
+  std::optional<std::chrono::steady_clock::time_point> until = {};  ///< then, too
 };
 
 enum class call_outcome : std::uint8_t {
@@ -41,7 +48,9 @@ enum class call_outcome : std::uint8_t {
   unknown_status,  ///< another status, or an answer that the protocol does not know
   crashed,         ///< code is the signal
   hung,
-  exited           ///< code is the exit code
+  exited,          ///< code is the exit code
+  exceeded,        ///< passed a limit of memory or threads, and was ended for it
+  cut_short        ///< by request.stop or request.until; says nothing about the kernel
 };
 
 /// A promise of attest/kernel.h that a call broke.

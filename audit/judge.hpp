@@ -20,6 +20,8 @@ struct violation {
   double error_in_bounds = 0;               ///< |got − truth|/bound; infinity where no bound applies
   std::string bug_class;                    ///< a token of docs/known_failures.md, or empty: the case's own
   std::string sentence;                     ///< what is wrong, for a person
+  std::size_t call = 0;                     ///< of its case: 0 the first, then the further ones
+  std::vector<std::string> picture = {};    ///< lines to look at: what was asked beside what was done
 };
 
 /// What became of the elements of one or more answers.

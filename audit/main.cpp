@@ -212,6 +212,7 @@ int run(int argc, char** argv) {
     return judged.answer(run_verify(verify));
   }
   audit.claim = find_contract(judged.contract.empty() ? "f32" : judged.contract);
+  audit.contract_argument = audit.claim->name;
   audit.seed = seed ? *seed : hidden_seed();
   audit.only = {only.begin(), only.end()};
   audit.waived = waived;

@@ -4,7 +4,7 @@
 #include <cstdio>
 #include <string>
 
-#include "audit/audit.hpp"
+#include "audit/findings.hpp"
 
 namespace attest::audit {
 

@@ -1,64 +1,92 @@
-#include <chrono>
-
 #include <fmt/format.h>
 
 #include "audit/audit.hpp"
-#include "audit/diagnosis.hpp"
+#include "audit/case_file.hpp"
+#include "audit/conventions.hpp"
+#include "audit/judge_case.hpp"
+#include "audit/slice.hpp"
+#include "audit/words.hpp"
 
 namespace attest::audit {
+namespace {
 
-problem::result<report> run_verify(verify_options const& options) {
+using problem::error;
+using problem::error_code;
+
+problem::result<recorded_file> read_all(verify_options const& options) {
   auto const file = read_safetensors(options.inputs);
   if (!file) return file.why();
   auto recorded = recorded_problems(file.value(), options.flags);
-  if (!recorded) return recorded.why();
-  if (options.outputs) {
-    auto const outputs = read_safetensors(*options.outputs);
-    if (!outputs) return outputs.why();
-    recorded = with_outputs(std::move(recorded).value(), outputs.value());
-    if (!recorded) return recorded.why();
-  }
+  if (!recorded || !options.outputs) return recorded;
+  auto const outputs = read_safetensors(*options.outputs);
+  if (!outputs) return outputs.why();
+  return with_outputs(std::move(recorded).value(), outputs.value());
+}
 
+std::string reproducer(verify_options const& options, contract const& claim) {
+  std::string text = "attest verify " + shell_word(options.inputs.native());
+  if (options.outputs) text += " " + shell_word(options.outputs->native());
+  text += " --contract " + shell_word(options.contract_argument.empty() ? claim.name : options.contract_argument);
+  struct flag { char const* name; std::optional<std::string> const& value; };
+  for (auto const& [name, value] : {flag{"scale", options.flags.scale}, flag{"softcap", options.flags.softcap},
+                                    flag{"diagonal", options.flags.diagonal}, flag{"left", options.flags.left},
+                                    flag{"right", options.flags.right}})
+    if (value) text += fmt::format(" --{}={}", name, shell_word(*value));
+  return text + (options.reproducible ? " --reproducible" : "");
+}
+
+}  // namespace
+
+problem::result<report> run_verify(verify_options const& options) {
+  auto recorded = read_all(options);
+  if (!recorded) return recorded.why();
   report made;
   made.kernel = options.outputs ? options.outputs->string() : options.inputs.string();
   made.contract = options.claim ? options.claim->name : "";
+  if (options.claim) made.relaxed = relaxed(options.claim->how);
   made.observations = recorded.value().notes;
   for (std::string const& name : recorded.value().ignored) made.observations.push_back("ignored: " + name);
+  auto cases = cases_of(std::move(recorded).value());
+  if (!cases) return cases.why();
   collector collect(made, options.waived);
-  bool complete = true;
-  for (recorded_problem const& each : recorded.value().problems) {
-    std::string const name = each.prefix.empty() ? "(no prefix)" : each.prefix;
-    check_result& row = collect.check_named(name);
-    auto const asked = problem::make_instance(each.asked.arguments());
-    if (!asked) return asked.why();
-    contract const& claim = options.claim ? *options.claim : default_contract(each.asked.q.type);
-    if (claim.type != each.asked.q.type)
-      return problem::error{problem::error_code::bad_type, each.name_of("q"),
-                            fmt::format("element type is {}, the contract {} is about {}",
-                                        problem::name_of(each.asked.q.type), claim.name, problem::name_of(claim.type))};
+  bool complete = true, any = false;
+  for (recorded_case& each : cases.value()) {
+    audit_case const& asked = each.asked;
+    check const* const about = find_check(asked.check);
+    // A file of attest's own has the audit's rules about what must be answered; in any other, everything must.
+    bool const generated = about != nullptr;
+    contract const& claim = options.claim ? *options.claim : default_contract(asked.asked.q.type);
+    auto const instance = problem::make_instance(asked.asked.arguments());
+    if (!instance) return instance.why();
+    if (auto why = cannot_judge(instance.value())) {
+      why->argument = asked.name + "." + why->argument;
+      return *why;
+    }
+    if (claim.type != asked.asked.q.type)
+      return error{error_code::bad_type, asked.name + ".q",
+                   fmt::format("element type is {}, the contract {} is about {}", problem::name_of(asked.asked.q.type),
+                               claim.name, problem::name_of(claim.type))};
     if (!options.claim && made.contract.find(claim.name) == std::string::npos)
       made.contract += (made.contract.empty() ? "" : ",") + claim.name;
-    if (!each.answered.o && !each.answered.lse && !each.answered.weights) {
-      ++row.cases;
-      ++made.cases;
+    check_result& row = collect.check_named(asked.check);
+    case_result found;
+    found.unsupported = !each.answers[0].has_value();
+    judge_case(asked, each.answers, {&claim, options.reproducible}, found);
+    if (found.unsupported) {
       ++row.unsupported;
-      complete = false;
-      made.observations.push_back(each.name_of("o") + ": there is no recorded output, nothing to judge");
-      continue;
+      complete = complete && generated && !asked.mandatory;
+      if (!generated) made.observations.push_back(asked.name + ".o: there is no recorded output, nothing to judge");
+    } else {
+      any = true;
     }
-    auto const start = std::chrono::steady_clock::now();
-    judgement judged = judge(asked.value(), each.answered, claim);
-    for (violation& v : judged.violations) {
-      diagnosis const d = diagnose(each.asked, v);
-      if (!d.sentence.empty()) v.sentence += "; " + d.sentence;
-      if (v.bug_class.empty()) v.bug_class = d.bug_class;
-    }
-    made.oracle_seconds += std::chrono::duration<double>(std::chrono::steady_clock::now() - start).count();
-    collect.add(row, name, "accuracy", std::visit([](auto const& p) { return p.size(); }, asked.value()),
-                std::move(judged), fmt::format("attest verify {}{} --contract {}", options.inputs.string(),
-                                               options.outputs ? " " + options.outputs->string() : "", claim.name));
+    made.oracle_seconds += found.oracle_seconds;
+    for (std::string& sentence : found.observations) collect.observe(asked.check, std::move(sentence));
+    row.conventions.insert(found.conventions.begin(), found.conventions.end());
+    if (!asked.axis.empty()) made.curves.push_back({asked.axis, asked.place, found.judged.max_error_in_bounds, found.judged.failed > 0});
+    collect.add(row, asked.name, about ? about->bug_class : "accuracy", sizes_of(asked.asked), std::move(found.judged),
+                reproducer(options, claim));
   }
-  collect.finish(complete, "a problem has no recorded output");
+  collect.finish(complete && any, any ? "a mandatory problem has no recorded output" : "there is no recorded output");
   return made;
 }
 

@@ -65,6 +65,9 @@ class runner_process {
 
   bool alive() const noexcept { return process_ > 0; }
 
+  /// The process, and the group of all that it starts. Requires alive().
+  int id() const noexcept { return process_; }
+
  private:
   process_end reap(clock::duration patience) noexcept;
 

@@ -1,6 +1,7 @@
 // What the audit asks: problems with a name, a check they belong to and a bug class they look for.
 #pragma once
 
+#include <array>
 #include <cstdint>
 #include <functional>
 #include <optional>
@@ -25,19 +26,50 @@ struct check {
 std::vector<check> const& checks();
 check const* find_check(std::string_view name);
 
-/// One question to a kernel.
+/// How a further call of a case relates to its first.
+enum class relation : std::uint8_t {
+  before,          ///< asked first, so that something is left of it; its answer is not judged
+  same_bits,       ///< its answer has the bits of the first call's
+  same_rows,       ///< its rows have the bits of the first call's rows from (batch, head, query) `at` on
+  part,            ///< some of the first call's keys; merged by their LSE, all parts answer the first call
+  weight_columns,  ///< V is columns of the identity from key at[0] on, as the first call's is from key 0 on
+};
+
+/// What the first call's O shows beside the answer itself.
+enum class reading : std::uint8_t {
+  nothing,
+  weights,     ///< V is the identity: O is the weights
+  visibility,  ///< Q = 0 and V codes the keys (cases/probe.hpp): O tells which keys were read
+};
+
+/// A further call of a case.
+struct further_call {
+  relation is = relation::same_bits;
+  stored_problem asked;
+  std::string says;                   ///< for the finding: "K and V at masked keys hold nan"
+  std::array<std::int64_t, 3> at{};   ///< where its rows are in the first call's; or its first key
+  std::int32_t threads = 0;
+  bool promised = true;               ///< false: only --reproducible requires it, else a difference is an observation
+};
+
+/// One question to a kernel: a problem, and further calls that must fit its answer.
 struct audit_case {
   std::string check;     ///< a name of checks()
   std::string name;      ///< unique within the check
   stored_problem asked;
-  /// The same question again: the answer must have the same bits.
-  std::optional<stored_problem> twin;
-  std::string twin_says;       ///< what differs, for the finding: "K and V at masked keys hold NaN"
+  std::vector<further_call> further;
+  reading reads = reading::nothing;
   recorded_answer recorded;    ///< an answer recorded elsewhere, judged beside the kernel's
   std::string recorded_by;     ///< who gave it
   bool mandatory = false;      ///< a certified kernel must answer it (contiguous, no mask, bias or softcap)
+  std::string axis;            ///< of a stability curve: "score range", "keys", "head dimension", "value offset"
+  double place = 0;            ///< on that axis
 
   std::string full_name() const { return check + "/" + name; }
+  /// The same problem once more: the answer must have the same bits.
+  void must_equal(stored_problem another, std::string says) {
+    further.push_back({.is = relation::same_bits, .asked = std::move(another), .says = std::move(says), .at = {}});
+  }
 };
 
 /// What to generate.

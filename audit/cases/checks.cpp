@@ -33,10 +33,24 @@ std::vector<check> const& checks() {
        "reads that do not change the answer"},
       {"visible-nan", "nan-swallowed", "a NaN or infinity that is visible reaches the outputs it must reach",
        "which NaN it is"},
-      {"tails", "memory", "every number of keys from 1 to 40, odd d and dv", "vectors wider than 20 elements"},
+      {"tails", "memory", "every number of keys from 1 to 40, every d, dv and number of queries from 1 to 33",
+       "vectors wider than 16 elements, tails of other combinations"},
       {"strides", "memory", "padded rows, overlapping and broadcast inputs, minimal alignment", "negative strides (forbidden)"},
       {"stale", "empty-row", "an earlier answer does not show through an empty or shorter problem", "-"},
-      {"determinism", "nondeterminism", "the same call twice gives the same bits", "other machines, other thread counts"},
+      {"determinism", "nondeterminism",
+       "the same call twice gives the same bits; thread counts, batch entries, heads and rows alone: with --reproducible",
+       "races that did not happen, other machines"},
+      {"split-and-merge", "lse", "parts of the keys, merged by their LSE, answer the whole under the bound of such a merge",
+       "kernels that give no LSE; the merge of the caller's own code"},
+      {"weights-through-v", "accuracy",
+       "with V = columns of the identity O is the weights: non-negative, 0 where masked, their sum 1 within its bound",
+       "weights at inputs where V is not the identity (a kernel could tell)"},
+      {"visibility-probe", "mask-polarity", "with Q = 0 the digits of O tell which keys each query read: those it was asked to",
+       "reads of keys that end up with weight 0"},
+      {"pairs", "accuracy", "causal, window, mask, padding, bias, grouped heads, decode, scale and softcap, two at a time",
+       "three at a time"},
+      {"stability", "large-scores", "the error in units of the bound against score range, keys, d and value offset",
+       "points between those of the curves"},
   };
   return all;
 }
@@ -54,6 +68,10 @@ std::vector<audit_case> generated_cases(case_options const& options) {
   add_visibility(list);
   add_infinities(list);
   add_shapes(list);
+  add_sequences(list);
+  add_probes(list);
+  add_pairs(list);
+  add_stability(list);
   return list.take();
 }
 

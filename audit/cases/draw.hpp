@@ -88,9 +88,9 @@ class case_list {
     return {options_.seed, std::string(check) + "/" + std::string(name)};
   }
   audit_case& add(std::string_view check, std::string name, stored_problem asked) {
-    cases_.push_back({.check = std::string(check), .name = std::move(name), .asked = std::move(asked), .twin = {},
-                      .twin_says = {}, .recorded = {}, .recorded_by = {}, .mandatory = false});
-    return cases_.back();
+    audit_case& made = cases_.emplace_back();
+    made.check = check, made.name = std::move(name), made.asked = std::move(asked);
+    return made;
   }
   std::vector<audit_case> take() { return std::move(cases_); }
 
@@ -106,5 +106,9 @@ void add_softcap(case_list& to);
 void add_visibility(case_list& to);
 void add_infinities(case_list& to);
 void add_shapes(case_list& to);
+void add_sequences(case_list& to);
+void add_probes(case_list& to);
+void add_pairs(case_list& to);
+void add_stability(case_list& to);
 
 }  // namespace attest::audit

@@ -1,0 +1,31 @@
+// Cases in safetensors files: written by `gen` and by shrinking, read by `verify` and `--replay`.
+//
+// A file of attest's own carries the metadata attest.seed and attest.contract, and for each problem PREFIX.attest.check,
+// PREFIX.attest.group (the case that it belongs to), PREFIX.attest.expect (how it relates to the group's first call) and
+// PREFIX.attest.says. In any other file every problem is a case of its own.
+#pragma once
+
+#include <optional>
+#include <span>
+#include <string>
+#include <vector>
+
+#include "audit/cases/case.hpp"
+#include "audit/recorded.hpp"
+
+namespace attest::audit {
+
+/// The file with these cases. Layouts lose their gaps.
+problem::result<std::vector<std::byte>> case_file_bytes(std::span<audit_case const> cases, std::uint64_t seed,
+                                                        std::string const& contract);
+
+/// A case of a file, and what the file has recorded for each of its calls (nothing where there is no output).
+struct recorded_case {
+  audit_case asked;
+  std::vector<std::optional<recorded_answer>> answers;
+};
+
+/// Ensures   calls_fault answers nothing for each; an error names the metadata key
+problem::result<std::vector<recorded_case>> cases_of(recorded_file&& file);
+
+}  // namespace attest::audit

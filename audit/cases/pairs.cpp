@@ -1,0 +1,108 @@
+// Options in pairs: real kernels take other code paths where two of them meet.
+#include <cmath>
+#include <limits>
+#include <string>
+#include <vector>
+
+#include <fmt/format.h>
+
+#include "audit/cases/draw.hpp"
+
+namespace attest::audit {
+namespace {
+
+/// One option of a problem. Sizes are changed first, then tensors are drawn, then `apply` adds to them.
+struct feature {
+  std::string_view name;
+  void (*resize)(problem::sizes&);
+  void (*apply)(stored_problem&, problem::sizes const&, draw&);
+};
+
+constexpr auto same_size = [](problem::sizes&) {};
+constexpr auto nothing_more = [](stored_problem&, problem::sizes const&, draw&) {};
+
+std::vector<feature> const& features() {
+  static std::vector<feature> const all{
+      {"causal", same_size, [](stored_problem& p, problem::sizes const& s, draw&) { p.where = {s.m - s.n, -1, 0}; }},
+      {"window", same_size, [](stored_problem& p, problem::sizes const& s, draw&) { p.where = {s.m - s.n, 6, 2}; }},
+      {"mask", same_size,
+       [](stored_problem& p, problem::sizes const& s, draw& random) {
+         add_mask(p, s.b, 1, s.n, s.m, [&](auto...) { return random.below(3) != 0; });
+       }},
+      {"padding", same_size,
+       [](stored_problem& p, problem::sizes const& s, draw&) {
+         add_mask(p, s.b, 1, 1, s.m, [](auto b, auto, auto, auto j) { return j < 11 + 7 * b; });
+       }},
+      {"bias", same_size,
+       [](stored_problem& p, problem::sizes const& s, draw& random) {
+         add_bias(p, 1, s.hq, s.n, s.m, [&](auto...) { return 2 * random.normal(); });
+       }},
+      {"minus-infinity-bias", same_size,
+       [](stored_problem& p, problem::sizes const& s, draw& random) {
+         add_bias(p, 1, 1, s.n, s.m, [&](auto...) { return random.below(3) ? random.normal() : -HUGE_VAL; });
+       }},
+      {"grouped", [](problem::sizes& s) { s.hq = 6, s.hk = 2; }, nothing_more},
+      {"decode", [](problem::sizes& s) { s.n = 1, s.m = 67; }, nothing_more},
+      {"scale", same_size, [](stored_problem& p, problem::sizes const&, draw&) { p.scale = 0.8125; }},
+      {"softcap", same_size, [](stored_problem& p, problem::sizes const&, draw&) { p.softcap = 1.5; }},
+  };
+  return all;
+}
+
+/// Both write the same field: they cannot be asked together.
+bool exclude(std::string_view a, std::string_view b) {
+  auto const both = [&](std::string_view x, std::string_view y) { return (a == x && b == y) || (a == y && b == x); };
+  return both("causal", "window") || both("mask", "padding") || both("bias", "minus-infinity-bias");
+}
+
+}  // namespace
+
+void add_pairs(case_list& to) {
+  for (auto first = features().begin(); first != features().end(); ++first)
+    for (auto second = first; second != features().end(); ++second) {
+      if (first != second && exclude(first->name, second->name)) continue;
+      if (first == second && first->name != "decode" && first->name != "softcap") continue;  // others have their own checks
+      std::string const name = first == second ? std::string(first->name) : fmt::format("{}+{}", first->name, second->name);
+      auto random = to.random("pairs", name);
+      problem::sizes s{2, 2, 2, 9, 25, 8, 6};
+      first->resize(s), second->resize(s);
+      stored_problem asked = gaussian(s, to.type(), random);
+      first->apply(asked, s, random);
+      if (first != second) second->apply(asked, s, random);
+      to.add("pairs", name, std::move(asked));
+    }
+}
+
+/// One problem a point: the error in units of the bound against score range, keys, head dimension, value offset.
+void add_stability(case_list& to) {
+  auto const point = [&](std::string_view axis, double place, std::string const& name, stored_problem asked) {
+    audit_case& made = to.add("stability", name, std::move(asked));
+    made.axis = axis, made.place = place;
+  };
+  bool const quick = to.options().quick;
+  for (int e = -4; e <= 20; e += quick ? 8 : 4) {
+    std::string const name = fmt::format("score-range-2^{}", e);
+    auto random = to.random("stability", name);
+    double const spread = std::ldexp(1.0, e);
+    if (spread * 64 < to.limits().largest) point("score range", spread, name, gaussian({1, 1, 1, 4, 48, 16, 4}, to.type(), random, spread));
+  }
+  for (std::int64_t m = 1; m <= (quick ? 64 : 1024); m *= 4) {
+    std::string const name = fmt::format("keys-{}", m);
+    auto random = to.random("stability", name);
+    point("keys", static_cast<double>(m), name, gaussian({1, 1, 1, 4, m, 16, 4}, to.type(), random));
+  }
+  for (std::int64_t d = 1; d <= (quick ? 64 : 256); d *= 4) {
+    std::string const name = fmt::format("dimension-{}", d);
+    auto random = to.random("stability", name);
+    point("head dimension", static_cast<double>(d), name, gaussian({1, 1, 1, 4, 48, d, 4}, to.type(), random));
+  }
+  for (int e = 0; e <= 12; e += quick ? 6 : 2) {
+    std::string const name = fmt::format("value-offset-2^{}", e);
+    auto random = to.random("stability", name);
+    stored_problem asked = gaussian({1, 1, 1, 4, 48, 16, 4}, to.type(), random);
+    fill(asked.v, [&](auto...) { return std::ldexp(1.0, e) + random.normal(); });
+    point("value offset", std::ldexp(1.0, e), name, std::move(asked));
+  }
+}
+
+}  // namespace attest::audit

@@ -1,0 +1,86 @@
+// Two looks inside a kernel that returns only O: its weights through V, the keys it reads through Q = 0.
+#include <algorithm>
+#include <cmath>
+#include <string>
+
+#include <fmt/format.h>
+
+#include "audit/cases/draw.hpp"
+#include "audit/cases/probe.hpp"
+
+namespace attest::audit {
+namespace {
+
+/// V := columns first … first + count − 1 of the identity.
+stored_problem with_identity(stored_problem asked, std::int64_t first, std::int64_t count) {
+  auto const& shape = asked.v.where.shape;
+  asked.v = stored_tensor::compact(asked.v.type, {shape[0], shape[1], shape[2], count});
+  fill(asked.v, [&](auto, auto, auto j, auto c) { return j == first + c ? 1.0 : 0.0; });
+  return asked;
+}
+
+void add_weights(case_list& to) {
+  auto const through_v = [&](std::string const& name, stored_problem asked, std::int64_t chunk) {
+    std::int64_t const m = asked.k.where.shape[2];
+    audit_case& made = to.add("weights-through-v", name, with_identity(asked, 0, std::min(chunk, m)));
+    made.reads = reading::weights;
+    for (std::int64_t first = chunk; first < m; first += chunk)
+      made.further.push_back({.is = relation::weight_columns,
+                              .asked = with_identity(asked, first, std::min(chunk, m - first)),
+                              .says = fmt::format("weights of keys from {} on", first), .at = {first, 0, 0}});
+  };
+  problem::sizes const s{1, 2, 1, 5, 21, 8, 8};
+  auto random = to.random("weights-through-v", "plain");
+  through_v("plain", gaussian(s, to.type(), random), 8);
+  through_v("one-column-at-a-time", gaussian({1, 1, 1, 3, 6, 4, 1}, to.type(), random), 1);
+  through_v("sharp-scores", gaussian(s, to.type(), random, 6), 16);
+  stored_problem masked = gaussian(s, to.type(), random);
+  add_mask(masked, 1, 1, s.n, s.m, [&](auto, auto, auto i, auto j) { return j == i || random.below(2) != 0; });
+  through_v("masked", masked, 8);
+  stored_problem causal = gaussian({1, 1, 1, 12, 12, 8, 8}, to.type(), random);
+  causal.where = {0, -1, 0};
+  through_v("causal", causal, 8);
+  stored_problem biased = gaussian(s, to.type(), random);
+  add_bias(biased, 1, 1, s.n, s.m, [&](auto...) { return 3 * random.normal(); });
+  through_v("bias", biased, 8);
+}
+
+void add_visibility_probe(case_list& to) {
+  auto const probe = [&](std::string const& name, std::int64_t n, std::int64_t m, auto&& change) {
+    stored_problem asked = blank({1, 2, 1, n, m, 4, probe::columns(to.type(), m)}, to.type());
+    std::int64_t const digits = probe::digits(to.type());
+    fill(asked.k, [](auto, auto, auto j, auto t) { return static_cast<double>((j * 5 + t) % 7) - 3; });
+    fill(asked.v, [&](auto, auto, auto j, auto c) {
+      return j / digits == c ? std::ldexp(1.0, static_cast<int>(j % digits)) : 0.0; });
+    change(asked);
+    to.add("visibility-probe", name, std::move(asked)).reads = reading::visibility;
+  };
+  auto const banded = [&](std::string const& name, std::int64_t n, std::int64_t m, problem::band const& where) {
+    probe(name, n, m, [&](stored_problem& p) { p.where = where; });
+  };
+  probe("all", 3, 32, [](stored_problem&) {});
+  banded("causal-square", 16, 16, {0, -1, 0});
+  banded("causal-top-left", 8, 24, {0, -1, 0});
+  banded("causal-bottom-right", 8, 24, {16, -1, 0});
+  banded("causal-more-queries", 24, 8, {-16, -1, 0});
+  banded("window", 24, 24, {0, 3, 0});
+  banded("window-both-sides", 24, 24, {0, 2, 5});
+  banded("long-window", 40, 80, {40, 33, 0});
+  auto random = to.random("visibility-probe", "mask");
+  probe("mask", 6, 45, [&](stored_problem& p) {
+    add_mask(p, 1, 2, 6, 45, [&](auto, auto, auto, auto j) { return j == 2 || random.below(2) != 0; }); });
+  probe("mask-and-band", 12, 30, [&](stored_problem& p) {
+    p.where = {18, 10, 0};
+    add_mask(p, 1, 1, 12, 30, [&](auto, auto, auto i, auto j) { return j == i + 18 || random.below(3) != 0; }); });
+  probe("minus-infinity-bias", 6, 33, [&](stored_problem& p) {
+    add_bias(p, 1, 1, 6, 33, [&](auto, auto, auto, auto j) { return j == 0 || random.below(2) ? 0.0 : -HUGE_VAL; }); });
+}
+
+}  // namespace
+
+void add_probes(case_list& to) {
+  add_weights(to);
+  add_visibility_probe(to);
+}
+
+}  // namespace attest::audit

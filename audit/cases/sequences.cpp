@@ -1,0 +1,94 @@
+// What spans several calls: stale answers, repeats, other threads, other places in a batch, a row alone, split and merge.
+#include <string>
+
+#include <fmt/format.h>
+
+#include "audit/cases/draw.hpp"
+#include "audit/slice.hpp"
+
+namespace attest::audit {
+namespace {
+
+void add_stale(case_list& to) {
+  problem::sizes const s{1, 2, 2, 6, 30, 8, 8};
+  auto const after_full = [&](char const* name, auto&& make) {
+    auto random = to.random("stale", name);
+    stored_problem full = gaussian(s, to.type(), random);
+    to.add("stale", name, make(random))
+        .further.push_back({.is = relation::before, .asked = std::move(full), .says = "the call before", .at = {}});
+  };
+  after_full("empty-rows-after-full", [&](draw& random) {
+    stored_problem asked = gaussian(s, to.type(), random);
+    add_mask(asked, 1, 1, s.n, s.m, [](auto, auto, auto i, auto) { return i % 2 == 0; });
+    return asked;
+  });
+  after_full("no-keys-after-full", [&](draw& random) { return gaussian({1, 2, 2, 6, 0, 8, 8}, to.type(), random); });
+  after_full("shorter-after-longer", [&](draw& random) { return gaussian({1, 2, 2, 6, 3, 8, 8}, to.type(), random); });
+  after_full("fewer-queries-after-more", [&](draw& random) { return gaussian({1, 2, 2, 1, 30, 8, 8}, to.type(), random); });
+}
+
+/// The same numbers twice, with other threads, elsewhere in a batch, alone.
+void add_determinism(case_list& to) {
+  for (std::int64_t const m : {9, 130, 600}) {
+    std::string const name = fmt::format("keys{}", m);
+    auto random = to.random("determinism", name);
+    problem::sizes const s{3, 4, 2, 7, m, 16, 16};
+    audit_case& made = to.add("determinism", name, gaussian(s, to.type(), random));
+    made.must_equal(made.asked, "the same call again");
+    for (std::int32_t const threads : {1, 2, 5})
+      made.further.push_back({.is = relation::same_bits, .asked = made.asked, .says = fmt::format("{} threads", threads),
+                              .at = {}, .threads = threads, .promised = false});
+    auto const part = [&](std::string says, selection const& chosen, std::array<std::int64_t, 3> at) {
+      made.further.push_back({.is = relation::same_rows, .asked = *sliced(made.asked, chosen), .says = std::move(says),
+                              .at = at, .promised = false});
+    };
+    selection chosen = selection::all(s);
+    chosen.b = {1};
+    part("batch entry 1 alone", chosen, {1, 0, 0});
+    chosen = selection::all(s);
+    chosen.hk = {1};
+    part("heads 2 and 3 alone", chosen, {0, 2, 0});
+    chosen = selection::all(s);
+    chosen.n = {5};
+    part("query 5 alone", chosen, {0, 0, 5});
+  }
+}
+
+/// Cuts the keys at `cuts`: the parts, merged by their LSE, must answer the whole.
+void add_split(case_list& to) {
+  auto const cut = [&](char const* name, stored_problem whole, std::vector<std::int64_t> cuts) {
+    problem::sizes const s = sizes_of(whole);
+    cuts.push_back(s.m);
+    audit_case& made = to.add("split-and-merge", name, std::move(whole));
+    std::int64_t first = 0;
+    for (std::int64_t const last : cuts) {
+      selection chosen = selection::all(s);
+      chosen.m.clear();
+      for (std::int64_t j = first; j < last; ++j) chosen.m.push_back(j);
+      made.further.push_back({.is = relation::part, .asked = *sliced(made.asked, chosen),
+                              .says = fmt::format("keys {} to {}", first, last), .at = {}});
+      first = last;
+    }
+  };
+  auto random = to.random("split-and-merge", "halves");
+  problem::sizes const s{1, 2, 1, 4, 40, 8, 6};
+  cut("halves", gaussian(s, to.type(), random), {20});
+  cut("uneven", gaussian(s, to.type(), random), {1, 7, 33});
+  cut("far-apart-scores", gaussian(s, to.type(), random, 8), {13, 26});
+  stored_problem causal = gaussian({1, 1, 1, 20, 20, 8, 6}, to.type(), random);
+  causal.where = {0, -1, 0};
+  cut("causal-with-empty-parts", std::move(causal), {10});
+  stored_problem masked = gaussian(s, to.type(), random);
+  add_mask(masked, 1, 1, s.n, s.m, [&](auto, auto, auto i, auto j) { return i == 1 ? j >= 20 : random.below(3) != 0; });
+  cut("masked", std::move(masked), {20});
+}
+
+}  // namespace
+
+void add_sequences(case_list& to) {
+  add_stale(to);
+  add_determinism(to);
+  add_split(to);
+}
+
+}  // namespace attest::audit

@@ -1,0 +1,40 @@
+// A case and its answers, judged: each answer against the truth, and all of them against each other.
+#pragma once
+
+#include <optional>
+#include <string>
+#include <vector>
+
+#include "audit/cases/case.hpp"
+#include "audit/judge.hpp"
+
+namespace attest::audit {
+
+/// What a case's answers are judged by.
+struct judging_rules {
+  contract const* claim = nullptr;
+  bool reproducible = false;  ///< answers may not depend on threads, batch position, company
+};
+
+/// What became of one case.
+struct case_result {
+  judgement judged;
+  bool unsupported = false;               ///< the kernel, or the file, does not answer
+  bool hung = false, cut_short = false;
+  std::vector<std::string> observations;
+  std::vector<std::string> conventions;   ///< relaxed ones that mattered here
+  double kernel_seconds = 0, oracle_seconds = 0;
+};
+
+/// answers[0] is the first call's, answers[k] that of further[k − 1]; those that are missing are not judged.
+/// Requires  problems and answers that fit each other (calls_fault answers nothing)
+void judge_case(audit_case const& each, std::vector<std::optional<recorded_answer>> const& answers,
+                judging_rules const& rules, case_result& into);
+
+/// Judges one answer, by the contract's conventions, with diagnoses.
+judgement judge_call(stored_problem const& asked, recorded_answer const& answer, contract const& claim);
+
+/// Why the calls of a case do not fit each other, as a file may have them; nothing where they do.
+std::optional<std::string> calls_fault(audit_case const& each);
+
+}  // namespace attest::audit

@@ -1,0 +1,48 @@
+// Asks a kernel, with the outputs that it can give.
+#pragma once
+
+#include <atomic>
+#include <optional>
+#include <string>
+
+#include "audit/isolated_kernel.hpp"
+#include "audit/recorded.hpp"
+
+namespace attest::audit {
+
+/// What ends every call early: the user, or the end of the budget.
+struct interruption {
+  std::atomic<bool> const* stop = nullptr;
+  std::optional<std::chrono::steady_clock::time_point> until;
+
+  bool now() const noexcept {
+    return (stop && stop->load()) || (until && std::chrono::steady_clock::now() >= *until);
+  }
+};
+
+/// One isolated kernel and what it has turned out to give. Use one a thread.
+class questioner {
+ public:
+  /// `spec` is "builtin" or PATH[:SYMBOL]. Asks one small problem of `type` to learn which optional outputs there are.
+  static problem::result<questioner> open(std::string const& spec, problem::element_type type, interruption const& when);
+
+  struct reply {
+    call_report did;
+    recorded_answer answer;  ///< where did.outcome is answered
+    double seconds = 0;      ///< inside the kernel, over all attempts
+  };
+
+  /// Asks for lse and weights where the kernel gives them; unsupported with them is tried again without.
+  problem::result<reply> ask(stored_problem const& asked, std::int32_t threads, placement where);
+
+  isolated_kernel const& kernel() const noexcept { return kernel_; }
+
+ private:
+  questioner(isolated_kernel kernel, interruption const& when) : kernel_(std::move(kernel)), when_(when) {}
+
+  isolated_kernel kernel_;
+  interruption when_;
+  bool lse_ = true, weights_ = true;
+};
+
+}  // namespace attest::audit

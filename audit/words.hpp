@@ -1,0 +1,54 @@
+// Words that a user may have meant, and words that a shell understands.
+#pragma once
+
+#include <algorithm>
+#include <cctype>
+#include <span>
+#include <string>
+#include <string_view>
+#include <vector>
+
+namespace attest::audit {
+
+/// The number of insertions, deletions, replacements and swaps of neighbours that turn a into b.
+/// Source  Damerau 1964, restricted (optimal string alignment)
+inline std::size_t edit_distance(std::string_view a, std::string_view b) {
+  std::vector<std::vector<std::size_t>> d(a.size() + 1, std::vector<std::size_t>(b.size() + 1));
+  for (std::size_t i = 0; i <= a.size(); ++i)
+    for (std::size_t j = 0; j <= b.size(); ++j) {
+      if (i == 0 || j == 0) {
+        d[i][j] = i + j;
+        continue;
+      }
+      d[i][j] = std::min({d[i - 1][j] + 1, d[i][j - 1] + 1, d[i - 1][j - 1] + (a[i - 1] != b[j - 1])});
+      if (i > 1 && j > 1 && a[i - 1] == b[j - 2] && a[i - 2] == b[j - 1]) d[i][j] = std::min(d[i][j], d[i - 2][j - 2] + 1);
+    }
+  return d[a.size()][b.size()];
+}
+
+/// ", did you mean 'masks'?" for the nearest known word, or nothing where none is near (a third of the letters).
+template <class Words>
+std::string did_you_mean(std::string_view word, Words const& known) {
+  if (word.size() > 100) return "";
+  std::string_view nearest;
+  std::size_t least = std::max<std::size_t>(word.size() / 3, 1) + 1;
+  for (auto const& each : known) {
+    std::string_view const candidate = each;
+    if (candidate.size() > 100) continue;
+    if (std::size_t const distance = edit_distance(word, candidate); distance < least) least = distance, nearest = candidate;
+  }
+  return nearest.empty() ? "" : ", did you mean '" + std::string(nearest) + "'?";
+}
+
+/// `text` as one word of a shell's command line.
+inline std::string shell_word(std::string_view text) {
+  bool const plain = !text.empty() && std::ranges::all_of(text, [](unsigned char c) {
+    return std::isalnum(c) || std::string_view("/._-+,:=@%").find(static_cast<char>(c)) != std::string_view::npos;
+  });
+  if (plain) return std::string(text);
+  std::string made = "'";
+  for (char const c : text) c == '\'' ? made += "'\\''" : made += c;
+  return made + "'";
+}
+
+}  // namespace attest::audit
