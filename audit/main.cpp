@@ -1,7 +1,9 @@
 // The program `attest`. Exit status: 0 certified, 1 refuted, 2 bad usage or unreadable input, 3 undecided.
 #include <unistd.h>
 
+#include <atomic>
 #include <chrono>
+#include <csignal>
 #include <cstdio>
 #include <random>
 
@@ -28,6 +30,26 @@ int complain(std::string const& message) {
 std::uint64_t hidden_seed() {
   std::random_device device;
   return device() % 1'000'000'000u;
+}
+
+/// Set by the first Ctrl-C: the audit ends with the report so far. The second ends the program.
+std::atomic<bool> interrupted = false;
+static_assert(std::atomic<bool>::is_always_lock_free, "a signal handler may set it");
+
+void listen_for_interrupts() {
+  struct sigaction action {};
+  action.sa_handler = [](int) { interrupted = true; };
+  action.sa_flags = static_cast<int>(SA_RESETHAND);
+  sigaction(SIGINT, &action, nullptr);
+}
+
+/// "2/5" as part 2 of 5; nothing where it is none.
+std::optional<shard> parse_shard(std::string const& text) {
+  shard made;
+  char rest = 0;
+  if (std::sscanf(text.c_str(), "%ld/%ld%c", &made.index, &made.of, &rest) != 2) return std::nullopt;
+  if (made.index < 1 || made.of > 1'000'000 || made.index > made.of) return std::nullopt;
+  return made;
 }
 
 /// One line on a terminal's standard error: what runs now, and the time left.
@@ -159,6 +181,24 @@ int run(int argc, char** argv) {
   audit_command.add_option("--only", only, "these checks or CHECK/CASE names")->delimiter(',')->type_name("NAME,…");
   audit_command.add_flag("--quick", audit.quick, "fewer and smaller cases");
   audit_command.add_flag("--fail-fast", audit.fail_fast, "stop at the first refuting finding");
+  audit_command.add_flag("--reproducible", audit.reproducible, "answers may not depend on threads, batch position or company");
+  audit_command.add_option("--jobs", audit.jobs, "kernels asked at the same time")->check(CLI::Range(1, 64))->capture_default_str();
+  audit_command.add_option("--budget", audit.budget, "end after so many seconds")->check(CLI::Range(0.1, 1e6))->type_name("SECONDS");
+  audit_command.add_option("--replay", audit.replay, "ask the problems of this file instead of generated ones")->type_name("FILE");
+  audit_command.add_option("--findings", audit.findings, "folder for the shrunk inputs of findings")->capture_default_str();
+  std::string part;
+  audit_command.add_option("--shard", part, "ask the i-th of n parts of the cases; needs --seed")->type_name("i/n");
+
+  audit_options generated;
+  std::optional<std::uint64_t> gen_seed;
+  std::string gen_out, gen_contract = "f32";
+  CLI::App& gen_command = *app.add_subcommand("gen", "write the audit's inputs, for a kernel that runs elsewhere");
+  gen_command.footer("Example: attest gen --out cases.safetensors, run your kernel, then\n"
+                     "         attest verify cases.safetensors outputs.safetensors");
+  gen_command.add_option("--out", gen_out, "the file to write")->required()->type_name("FILE");
+  gen_command.add_option("--seed", gen_seed, "for the generated cases; drawn where it is not given");
+  gen_command.add_option("--contract", gen_contract, "whose element type the inputs have")->capture_default_str();
+  gen_command.add_flag("--quick", generated.quick, "fewer and smaller cases");
   judged.add_to(audit_command);
 
   verify_options verify;
@@ -202,6 +242,15 @@ int run(int argc, char** argv) {
       if (solve_round == problem::name_of(type)) solved.round = type;
     return solve(solved, solve_out);
   }
+  if (gen_command.parsed()) {
+    generated.claim = find_contract(gen_contract);
+    if (!generated.claim) return complain(fmt::format("--contract: no contract is called '{}'; see `attest list contracts`", gen_contract));
+    generated.seed = gen_seed ? *gen_seed : hidden_seed();
+    auto const bytes = run_gen(generated);
+    if (!bytes) return complain(bytes.why().message());
+    if (auto why = write_file(gen_out, bytes.value())) return complain("--out: " + why->message());
+    return 0;
+  }
   if (auto why = judged.fault()) return complain(*why);
   std::set<std::string, std::less<>> const waived(judged.waived.begin(), judged.waived.end());
   if (verify_command.parsed()) {
@@ -217,6 +266,13 @@ int run(int argc, char** argv) {
   audit.only = {only.begin(), only.end()};
   audit.waived = waived;
   audit.tell = progress_line{};
+  if (!part.empty()) {
+    audit.part = parse_shard(part);
+    if (!audit.part) return complain("--shard: '" + part + "' is not i/n with 1 <= i <= n");
+    if (!seed) return complain("--shard: needs --seed, so that all parts ask the same inputs");
+  }
+  listen_for_interrupts();
+  audit.stop = &interrupted;
   return judged.answer(run_audit(audit));
 }
 

@@ -22,7 +22,8 @@ void judge_merge(audit_case const& each, answers const& given, contract const& c
 /// O read as weights: non-negative, exactly 0 where masked, a sum of 1 within the sum of the elements' bounds.
 void judge_read_weights(audit_case const& each, answers const& given, contract const& claim, case_result& into);
 
-/// The keys that each query read, from the digits of O, against those that it may see.
+/// The keys that each query read, from the digits of O, against those that it may see: what a wrong answer means. Never
+/// refutes an answer that the bound lets pass.
 void judge_visibility(audit_case const& each, recorded_answer const& answer, case_result& into);
 
 }  // namespace attest::audit

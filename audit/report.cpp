@@ -150,7 +150,7 @@ std::string as_json(report const& what) {
                               {"conventions", json::array()}});
   made["findings"] = json::array();
   for (finding const& each : what.findings) {
-    problem::sizes const& s = each.sizes;
+    problem::sizes const& s = each.smallest();
     made["findings"].push_back({{"check", each.check},
                                 {"class", each.what.bug_class},
                                 {"case", each.case_name},

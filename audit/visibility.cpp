@@ -90,14 +90,17 @@ void judge_visibility(audit_case const& each, recorded_answer const& answer, cas
       std::vector<double> columns;
       for (std::int64_t c = 0; c < s.dv; ++c) columns.push_back(load(o, offset_of(o, b, h, i, c)));
       std::int64_t const n = count(asked);
-      bool exact = true;  // every column is (Σ 2^digit)/N
+      bool exact = true, fits = true;  // every column is (Σ 2^digit)/N; times N it is nearest to that integer
       for (std::int64_t c = 0; c < s.dv; ++c) {
         double sum = 0;
         for (std::int64_t j = c * digits; j < std::min(s.m, (c + 1) * digits); ++j)
           if (asked[static_cast<std::size_t>(j)]) sum += std::ldexp(1.0, static_cast<int>(j - c * digits));
-        exact = exact && columns[static_cast<std::size_t>(c)] == (n > 0 ? sum / static_cast<double>(n) : 0);
+        double const column = columns[static_cast<std::size_t>(c)];
+        exact = exact && column == (n > 0 ? sum / static_cast<double>(n) : 0);
+        fits = fits && std::nearbyint(column * static_cast<double>(n)) == sum;
       }
-      auto const read = exact ? std::optional(asked) : read_keys(columns, s.m, digits);
+      // Rounded digits may fit more than one set: the one that was asked for goes first.
+      auto const read = fits ? std::optional(asked) : read_keys(columns, s.m, digits);
       if (picture.size() < 48 && b == 0 && h == 0)
         picture.push_back(fmt::format("{}  {}", line_of(asked), read ? line_of(*read) : std::string("?")));
       if (read == asked) {
@@ -121,7 +124,8 @@ void judge_visibility(audit_case const& each, recorded_answer const& answer, cas
       bool const banded = each.asked.where != problem::band{};
       first->bug_class = !banded ? "mask-polarity" : edge ? "window-edge" : "causal-alignment";
     }
-    if (first) {
+    // The bound has judged the numbers already; the digits only say what a wrong one means.
+    if (first && into.judged.failed > 0) {
       picture.insert(picture.begin(), fmt::format("{:<{}}  applied (a line a query, a column a key)", "asked", s.m));
       first->picture = std::move(picture);
       first->sentence += fmt::format("; {} of {} rows differ", wrong, s.b * s.hq * s.n);

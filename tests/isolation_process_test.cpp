@@ -144,3 +144,12 @@ TEST_CASE("a kernel opened by a thread that ended still answers", "[unit]") {
   CHECK(report.outcome == call_outcome::answered);
   CHECK(report.broken.empty());
 }
+
+TEST_CASE("a kernel that takes more memory than allowed is ended, root or not", "[unit]") {
+  auto made = isolated_kernel::open(library("memory_hog"), "attest_attention",
+                                    {.process = {.resident_bytes = std::uint64_t{256} << 20}}, ATTEST_TEST_RUNNER);
+  REQUIRE(made);
+  auto const report = ask(made.value(), small_problem());
+  CHECK(report.outcome == call_outcome::exceeded);
+  CHECK_THAT(report.sentence, Contains("GiB of memory, 0.25 are allowed"));
+}
