@@ -55,4 +55,8 @@ result<fs::path> locate_real_data() {
   return first_of("minilm_attention.safetensors", {"../share/attest/minilm_attention.safetensors"});
 }
 
+result<fs::path> locate_zoo() {
+  return first_of("libattest_zoo.so", {"libattest_zoo.so", ATTEST_LIBRARY_FOLDER "/attest/libattest_zoo.so", "../lib/attest/libattest_zoo.so"});
+}
+
 }  // namespace attest::audit

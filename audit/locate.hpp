@@ -17,4 +17,7 @@ problem::result<std::filesystem::path> locate_builtin_kernel();
 /// The recorded tensors of a sentence encoder (audit/cases/real_data.cpp): ../share/attest/ from this program.
 problem::result<std::filesystem::path> locate_real_data();
 
+/// libattest_zoo.so, the kernels of `attest selftest`: beside this program, or ../lib*/attest/ from there.
+problem::result<std::filesystem::path> locate_zoo();
+
 }  // namespace attest::audit

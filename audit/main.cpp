@@ -14,6 +14,7 @@
 #include "audit/audit.hpp"
 #include "audit/files.hpp"
 #include "audit/report.hpp"
+#include "audit/selftest.hpp"
 #include "audit/solve.hpp"
 
 namespace attest::audit {
@@ -223,6 +224,13 @@ int run(int argc, char** argv) {
       ->check(CLI::Range(1, largest_digits))->excludes("--round");
   add_overrides(solve_command, solved.flags);
 
+  selftest_options self;
+  CLI::App& selftest_command = *app.add_subcommand("selftest", "the audit against kernels with known defects, and honest ones");
+  selftest_command.footer("Example: attest selftest --jobs 2");
+  selftest_command.add_option("--jobs", self.jobs, "kernels at a time; 0: one a processor")->check(CLI::Range(0, 256));
+  selftest_command.add_option("--seed", self.seed, "for the generated cases")->capture_default_str();
+  selftest_command.add_option("--only", self.only, "these kernels of the zoo")->delimiter(',')->type_name("NAME,…");
+
   std::string listed;
   bool list_json = false;
   CLI::App& list_command = *app.add_subcommand("list", "what there is");
@@ -237,6 +245,13 @@ int run(int argc, char** argv) {
     return app.exit(e, std::cout, std::cerr) == 0 ? 0 : usage;
   }
   if (list_command.parsed()) return list(listed, list_json);
+  if (selftest_command.parsed()) {
+    self.tell = [line = progress_line{}](auto done, auto all) mutable { line(done, all, "kernels"); };
+    auto const tested = run_selftest(self);
+    if (!tested) return complain(tested.why().message());
+    fmt::print("{}", as_text(tested.value()));
+    return tested.value().passed() ? 0 : 1;
+  }
   if (solve_command.parsed()) {
     for (auto const type : {problem::element_type::f16, problem::element_type::bf16, problem::element_type::f32, problem::element_type::f64})
       if (solve_round == problem::name_of(type)) solved.round = type;

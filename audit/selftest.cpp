@@ -1,0 +1,166 @@
+#include "audit/selftest.hpp"
+
+#include <algorithm>
+#include <atomic>
+#include <chrono>
+#include <map>
+#include <mutex>
+#include <thread>
+
+#include <fmt/format.h>
+
+#include "audit/locate.hpp"
+
+namespace attest::audit {
+namespace {
+
+using clock = std::chrono::steady_clock;
+
+double seconds_since(clock::time_point start) { return std::chrono::duration<double>(clock::now() - start).count(); }
+
+audit_options options_for(contract const& claim, std::uint64_t seed) {
+  audit_options made;
+  made.claim = &claim, made.seed = seed;
+  return made;
+}
+
+/// CHECK/CASE → its number in the audit's order, and the checks in that order.
+struct case_numbers {
+  std::map<std::string, std::int64_t, std::less<>> of;
+  std::vector<std::string> checks;
+
+  static problem::result<case_numbers> make(contract const& claim, std::uint64_t seed) {
+    auto cases = chosen_cases(options_for(claim, seed));
+    if (!cases) return cases.why();
+    case_numbers made;
+    for (audit_case const& each : cases.value()) {
+      made.of.emplace(each.full_name(), static_cast<std::int64_t>(made.of.size()) + 1);
+      if (made.checks.empty() || made.checks.back() != each.check) made.checks.push_back(each.check);
+    }
+    return made;
+  }
+};
+
+/// A mutant against one check, up to the first finding.
+std::optional<problem::error> hunt(audit_options options, std::string const& check, case_numbers const& numbers,
+                                   specimen_result& into) {
+  options.only = {check};
+  options.fail_fast = true;
+  auto const start = clock::now();
+  auto const ran = run_audit(options);
+  if (!ran) return ran.why();
+  into.cases += ran.value().cases;
+  if (ran.value().answer != verdict::refuted) return std::nullopt;
+  finding const& first = ran.value().findings.front();
+  into.answer = verdict::refuted;
+  into.kills.push_back({check, first.case_name, first.what.bug_class,
+                        numbers.of.at(check + "/" + first.case_name), seconds_since(start)});
+  return std::nullopt;
+}
+
+/// An honest design through everything.
+std::optional<problem::error> trust(audit_options const& options, specimen_result& into) {
+  auto const ran = run_audit(options);
+  if (!ran) return ran.why();
+  report const& made = ran.value();
+  into.cases = made.cases;
+  into.answer = made.answer;
+  if (made.answer == verdict::undecided) into.complaint = made.undecided_because;
+  if (!made.findings.empty()) {
+    finding const& worst = made.findings.front();
+    into.complaint = fmt::format("{}/{}: {}", worst.check, worst.case_name, worst.what.sentence);
+  }
+  return std::nullopt;
+}
+
+}  // namespace
+
+bool selftest_report::passed() const {
+  return !results.empty() && std::ranges::all_of(results, &specimen_result::as_it_should_be);
+}
+
+problem::result<selftest_report> run_selftest(selftest_options const& options) {
+  auto const library = locate_zoo();
+  if (!library) return library.why();
+  auto const start = clock::now();
+  selftest_report made;
+  made.seed = options.seed;
+  std::map<std::string_view, case_numbers> numbers;  // by contract
+  for (std::string const& name : options.only)
+    if (!zoo::find_specimen(name))
+      return problem::error{problem::error_code::bad_value, "--only", "the zoo has no specimen called '" + name + "'"};
+  for (zoo::specimen const& each : zoo::specimens()) {
+    if (!options.only.empty() && std::ranges::find(options.only, each.name) == options.only.end()) continue;
+    made.results.push_back({.what = &each, .kills = {}, .complaint = {}});
+    if (numbers.contains(each.contract)) continue;
+    auto counted = case_numbers::make(*find_contract(each.contract), options.seed);
+    if (!counted) return counted.why();
+    numbers.emplace(each.contract, std::move(counted).value());
+  }
+
+  std::atomic<std::size_t> next = 0;
+  std::mutex guard;
+  std::optional<problem::error> why;
+  std::int64_t done = 0;
+  auto const work = [&] {
+    for (std::size_t at; (at = next++) < made.results.size();) {
+      specimen_result& mine = made.results[at];
+      auto const began = clock::now();
+      audit_options asked = options_for(*find_contract(mine.what->contract), options.seed);
+      asked.kernel = fmt::format("{}:zoo_{}", library.value().native(), mine.what->name);
+      std::optional<problem::error> fault;
+      case_numbers const& counted = numbers.at(mine.what->contract);
+      if (mine.what->is_honest()) fault = trust(asked, mine);
+      else
+        for (std::string const& check : counted.checks)
+          if (!fault) fault = hunt(asked, check, counted, mine);
+      mine.seconds = seconds_since(began);
+      std::lock_guard const held(guard);
+      if (fault && !why) why = std::move(fault);
+      options.tell(++done, static_cast<std::int64_t>(made.results.size()));
+    }
+  };
+  int const jobs = options.jobs > 0 ? options.jobs : std::max(1, static_cast<int>(std::thread::hardware_concurrency()));
+  std::vector<std::jthread> others;
+  for (int n = 1; n < jobs; ++n) others.emplace_back(work);
+  work();
+  others.clear();
+  if (why) return *std::move(why);
+  made.seconds = seconds_since(start);
+  return made;
+}
+
+std::string as_text(selftest_report const& what) {
+  std::string text;
+  auto const add = [&]<class... A>(fmt::format_string<A...> form, A&&... a) {
+    text += fmt::format(form, std::forward<A>(a)...); };
+  std::int64_t honest = 0, mutants = 0, wrong = 0;
+  add("{:<34}{:<10}{:>6}  {}\n", "honest design", "contract", "cases", "");
+  for (specimen_result const& each : what.results) {
+    if (!each.what->is_honest()) continue;
+    ++honest;
+    add("{:<34}{:<10}{:>6}  {}\n", each.what->name, each.what->contract, each.cases,
+        each.as_it_should_be() ? "lives" : "CONDEMNED: " + each.complaint);
+  }
+  add("\n{:<34}{:<18}{:>6}{:>8}  {}\n", "mutant", "class", "case", "ms", "killed by; also by");
+  for (specimen_result const& each : what.results) {
+    if (each.what->is_honest()) continue;
+    ++mutants;
+    if (each.kills.empty()) {
+      add("{:<34}{:<18}{:>6}{:>8}  SURVIVES {} cases ({})\n", each.what->name, each.what->bug_class, "", "", each.cases,
+          each.what->says);
+      continue;
+    }
+    kill const& first = each.kills.front();
+    std::string also;
+    for (std::size_t n = 1; n < each.kills.size(); ++n) also += (n == 1 ? "; " : " ") + each.kills[n].check;
+    add("{:<34}{:<18}{:>6}{:>8.0f}  {}/{}{}\n", each.what->name, each.what->bug_class, first.number,
+        1e3 * first.seconds, first.check, first.case_name, also);
+  }
+  for (specimen_result const& each : what.results) wrong += !each.as_it_should_be();
+  add("\n{}: {} mutants, {} honest designs, seed {}, {:.0f} s{}\n", what.passed() ? "PASSED" : "FAILED", mutants, honest,
+      what.seed, what.seconds, wrong ? fmt::format("; {} not as they should be", wrong) : "");
+  return text;
+}
+
+}  // namespace attest::audit

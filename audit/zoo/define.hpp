@@ -1,0 +1,36 @@
+// How a specimen is written down: its name, its class, where it was seen, what it does; then the step it overrides.
+//
+//   ATTEST_MUTANT(mean_of_v, "weak-test", "KernelBench#165", "every weight is 1") {
+//     static F exp(F, std::int64_t) { return 1; }
+//   };
+#pragma once
+
+#include "audit/zoo/kernel.hpp"
+#include "audit/zoo/zoo.hpp"
+
+namespace attest::zoo {
+
+/// Enters a specimen at start-up; specimens() sorts them.
+bool enter(specimen const& made);
+
+}  // namespace attest::zoo
+
+/// What both kinds share. `base` is honest<F> or honest<F, double>. Further arguments: contract, contained.
+#define ATTEST_SPECIMEN(name, base, bug_class, seen_in, says, ...)                                                   \
+  namespace attest::zoo {                                                                                            \
+  template <class F>                                                                                                 \
+  struct name;                                                                                                       \
+  }                                                                                                                  \
+  extern "C" ATTEST_EXPORT attest_status zoo_##name(attest_call const* call) {                                       \
+    return attest::zoo::run<attest::zoo::name>(call);                                                                \
+  }                                                                                                                  \
+  namespace attest::zoo {                                                                                            \
+  [[maybe_unused]] static bool const entered_##name =                                                                \
+      enter({#name, bug_class, seen_in, says, zoo_##name __VA_OPT__(, ) __VA_ARGS__});                               \
+  }                                                                                                                  \
+  template <class F>                                                                                                 \
+  struct attest::zoo::name : base
+
+#define ATTEST_HONEST(name, says, ...) ATTEST_SPECIMEN(name, honest<F>, "honest", "", says __VA_OPT__(, ) __VA_ARGS__)
+#define ATTEST_MUTANT(name, bug_class, seen_in, says, ...) \
+  ATTEST_SPECIMEN(name, honest<F>, bug_class, seen_in, says __VA_OPT__(, ) __VA_ARGS__)

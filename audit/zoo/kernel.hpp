@@ -1,0 +1,179 @@
+// The kernel of the zoo: online softmax over blocks of keys, written once. A policy P (honest.hpp) fills in the steps.
+#pragma once
+
+#include <cstddef>
+#include <vector>
+
+#include "audit/zoo/honest.hpp"
+
+namespace attest::zoo {
+
+/// Attention of one query over a stretch of keys: O = Σ p·v, l = Σ p, p = e^(s − M).
+template <class R>
+struct part {
+  R M, l = 0;
+  std::vector<R> O;
+  bool broken = false;  ///< a score that makes the row NaN
+  bool stopped = false;
+};
+
+template <class P>
+class row_kernel {
+  using F = typename P::element;
+  using R = typename P::real;
+
+ public:
+  void run(place const& at) {
+    at_ = &at;
+    if (!P::writes(at)) return;
+    columns_ = static_cast<std::size_t>(at.columns());
+    q_.clear();
+    for (std::int64_t t = 0; t < at.depth(); ++t) q_.push_back(static_cast<R>(P::query(at, t)));
+    std::int64_t const m = P::keys(at), splits = std::min(P::splits, std::max<std::int64_t>(m, 1));
+    part<R> whole = over_keys(0, m / splits);
+    if (splits > 1) {
+      std::vector<part<R>> parts;
+      parts.push_back(std::move(whole));
+      for (std::int64_t s = 1; s < splits; ++s) parts.push_back(over_keys(m * s / splits, m * (s + 1) / splits));
+      whole = merged(parts);
+    }
+    finish(whole, m);
+  }
+
+ private:
+  struct seen_key { std::int64_t j; R score; bool reads_value; };
+
+  R score(std::int64_t j) {
+    k_.clear();
+    for (std::int64_t t = 0; t < at_->depth(); ++t) k_.push_back(static_cast<R>(P::key(*at_, j, t)));
+    return P::kept(P::score(*at_, P::dot(q_, k_), j));
+  }
+
+  std::optional<seen_key> look_at(std::int64_t j) {
+    if (P::in_band(*at_, j) && P::attends(*at_, j)) return seen_key{j, score(j), true};
+    std::optional<R> const stand_in = P::hidden(*at_, [&] { return score(j); });
+    if (!stand_in) return std::nullopt;
+    return seen_key{j, *stand_in, P::reads_hidden_values};
+  }
+
+  R weight(R s, R M, std::int64_t j) { return P::weight(s, M, P::keys(*at_) - j, P::exp); }
+
+  part<R> over_keys(std::int64_t first, std::int64_t last) {
+    part<R> x{P::first_maximum(), 0, std::vector<R>(columns_), false, false};
+    std::int64_t const size = std::min(P::block, std::max<std::int64_t>(last - first, 1));
+    std::int64_t const blocks = (last - first + size - 1) / size;
+    for (std::int64_t n = 0; n < blocks && !x.stopped; ++n) {
+      std::int64_t const from = first + (P::backwards ? blocks - 1 - n : n) * size;
+      add_block(x, from, std::min(from + size, last));
+    }
+    return x;
+  }
+
+  void add_block(part<R>& x, std::int64_t from, std::int64_t to) {
+    seen_.clear();
+    for (std::int64_t j = from; j < to; ++j)
+      if (auto const key = look_at(j)) seen_.push_back(*key);
+    if (P::backwards) std::ranges::reverse(seen_);
+    if (seen_.empty() && P::stops_at_empty_block()) x.stopped = true;
+    R next = x.M;
+    for (seen_key const& key : seen_) {
+      next = P::larger(next, key.score);
+      x.broken = x.broken || P::breaks(key.score);
+    }
+    if (x.M != -P::infinity && next <= x.M + P::lazy) next = x.M;  // lazily: the old reference still serves
+    R const r = P::rescale(x.M, next, P::exp);
+    x.M = next;
+    p_.clear();
+    for (seen_key const& key : seen_) {
+      R const p = weight(key.score, x.M, key.j);
+      p_.push_back(P::drops(p) ? R(0) : p);
+    }
+    terms_.clear();
+    for (R const p : p_) terms_.push_back(P::for_sum(p));
+    x.l = P::kept_sum(x.l * r + P::sum(terms_));
+    for (std::size_t c = 0; c < columns_; ++c) {
+      terms_.clear(), v_.clear();
+      for (std::size_t n = 0; n < seen_.size(); ++n) {
+        if (!seen_[n].reads_value) continue;
+        terms_.push_back(P::for_values(p_[n]));
+        v_.push_back(static_cast<R>(P::value(*at_, seen_[n].j, static_cast<std::int64_t>(c))));
+      }
+      x.O[c] = P::kept_sum(x.O[c] * r + P::dot(terms_, v_));
+    }
+  }
+
+  part<R> merged(std::vector<part<R>>& parts) {
+    part<R> whole{-P::infinity, 0, std::vector<R>(columns_), false, false};
+    for (part<R>& x : parts) {
+      if (P::merges_by_lse && x.M != -P::infinity) {  // a finished answer with its LSE
+        x.M = P::log_sum_exp(x.M, x.l);
+        for (R& o : x.O) o = o / x.l;
+        x.l = 1;
+      }
+      whole.M = P::larger(whole.M, x.M);
+      whole.broken = whole.broken || x.broken;
+    }
+    for (part<R> const& x : parts) {
+      R const r = P::part_weight(x.M, whole.M, P::exp);
+      whole.l = whole.l + x.l * r;
+      for (std::size_t c = 0; c < columns_; ++c) whole.O[c] = whole.O[c] + x.O[c] * r;
+    }
+    return whole;
+  }
+
+  void finish(part<R> const& x, std::int64_t m) {
+    auto const& [call, b, h, hk, i] = *at_;
+    bool const empty = !x.broken && P::is_empty(x.M);
+    R const l = P::denominator(x.l);
+    for (std::size_t c = 0; c < columns_; ++c) {
+      auto const column = static_cast<std::int64_t>(c);
+      R const o = x.broken ? P::not_a_number : empty ? P::empty_output(*at_, column) : P::quotient(x.O[c], l);
+      store(*call.out, b, h, i, column, static_cast<F>(o));
+    }
+    if (call.lse) {
+      R const lse = x.broken ? P::not_a_number : empty ? P::empty_lse() : P::log_sum_exp(x.M, x.l);
+      store(*call.lse, b, h, i, 0, static_cast<F>(lse));
+    }
+    if (!call.weights) return;
+    for (std::int64_t j = 0; j < at_->keys(); ++j) {
+      R p = x.broken ? P::not_a_number : R(0);
+      if (!x.broken && !empty && j < m)
+        if (auto const key = look_at(j)) p = P::quotient(weight(key->score, x.M, j), l);
+      store(*call.weights, b, h, i, j, static_cast<F>(p));
+    }
+  }
+
+  place const* at_ = nullptr;
+  std::size_t columns_ = 0;
+  std::vector<R> q_, k_, p_, v_, terms_;
+  std::vector<seen_key> seen_;
+};
+
+template <class P>
+attest_status run_typed(attest_call const& call) {
+  P::before(call);
+  row_kernel<P> kernel;
+  for (std::int64_t b = 0; b < call.q->shape[0]; ++b)
+    for (std::int64_t h = 0; h < call.q->shape[1]; ++h)
+      for (std::int64_t i = 0; i < call.q->shape[2]; ++i) {
+        place at{call, b, h, 0, i};
+        at.hk = P::key_head(at);
+        kernel.run(at);
+      }
+  P::after(call);
+  return ATTEST_OK;
+}
+
+/// A kernel behind the C interface: f32 and f64, anything that attest/kernel.h can ask.
+template <template <class> class P>
+attest_status run(attest_call const* call) {
+  if (call->abi_version != ATTEST_KERNEL_ABI) return ATTEST_UNSUPPORTED;
+  DLDataType const type = call->q->dtype;
+  bool const mixed = call->bias && (call->bias->dtype.code != type.code || call->bias->dtype.bits != type.bits);
+  if (type.code != kDLFloat || mixed) return ATTEST_UNSUPPORTED;
+  if (type.bits == 32) return run_typed<P<float>>(*call);
+  if (type.bits == 64) return run_typed<P<double>>(*call);
+  return ATTEST_UNSUPPORTED;
+}
+
+}  // namespace attest::zoo

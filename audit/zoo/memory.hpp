@@ -1,0 +1,62 @@
+// How a zoo kernel reaches the tensors of a call, and the place it is at.
+#pragma once
+
+#include <attest/kernel.h>
+
+#include <cmath>
+#include <cstdint>
+#include <cstring>
+#include <limits>
+
+namespace attest::zoo {
+
+/// Element [b, h, i, j] of a tensor; axes of size 1 broadcast. Requires the indices inside the (broadcast) shape.
+template <class E>
+E load(DLTensor const& t, std::int64_t b, std::int64_t h, std::int64_t i, std::int64_t j) {
+  std::int64_t const at[4]{b, h, i, j};
+  std::int64_t offset = 0;
+  for (int axis = 0; axis < t.ndim; ++axis)
+    if (t.shape[axis] != 1) offset += at[axis] * t.strides[axis];
+  E value;
+  std::memcpy(&value, static_cast<char const*>(t.data) + t.byte_offset + offset * static_cast<std::int64_t>(sizeof(E)), sizeof(E));
+  return value;
+}
+
+template <class E>
+void store(DLTensor const& t, std::int64_t b, std::int64_t h, std::int64_t i, std::int64_t j, E value) {
+  std::int64_t const at[4]{b, h, i, j};
+  std::int64_t offset = 0;
+  for (int axis = 0; axis < t.ndim; ++axis) offset += at[axis] * t.strides[axis];
+  std::memcpy(static_cast<char*>(t.data) + t.byte_offset + offset * static_cast<std::int64_t>(sizeof(E)), &value, sizeof(E));
+}
+
+/// One query of a call, and the key-value head that it reads.
+struct place {
+  attest_call const& call;
+  std::int64_t b = 0, h = 0, hk = 0, i = 0;
+
+  std::int64_t queries() const { return call.q->shape[2]; }
+  std::int64_t keys() const { return call.k->shape[2]; }
+  std::int64_t depth() const { return call.q->shape[3]; }
+  std::int64_t columns() const { return call.v->shape[3]; }
+  std::int64_t query_heads() const { return call.q->shape[1]; }
+  std::int64_t key_heads() const { return call.k->shape[1]; }
+  bool explicit_scale() const { return !std::isnan(call.scale); }
+};
+
+/// a + b, held at the ends of the range.
+inline std::int64_t saturated_sum(std::int64_t a, std::int64_t b) {
+  using limits = std::numeric_limits<std::int64_t>;
+  if (b > 0 && a > limits::max() - b) return limits::max();
+  if (b < 0 && a < limits::min() - b) return limits::min();
+  return a + b;
+}
+
+/// −left ≤ j − (i + diagonal) ≤ right. Requires left, right ≥ −1; i, j ≥ 0.
+inline bool in_band(std::int64_t i, std::int64_t j, std::int64_t diagonal, std::int64_t left, std::int64_t right) {
+  std::int64_t const middle = saturated_sum(i, diagonal);
+  if (left >= 0 && saturated_sum(j, left) < middle) return false;
+  return right < 0 || j <= saturated_sum(middle, right);
+}
+
+}  // namespace attest::zoo

@@ -1,0 +1,39 @@
+#include "audit/zoo/zoo.hpp"
+
+#include <algorithm>
+
+#include "audit/zoo/define.hpp"
+
+namespace attest::zoo {
+namespace {
+
+std::vector<specimen>& entered() {
+  static std::vector<specimen> all;
+  return all;
+}
+
+}  // namespace
+
+bool enter(specimen const& made) {
+  entered().push_back(made);
+  return true;
+}
+
+std::vector<specimen> const& specimens() {
+  static std::vector<specimen> const sorted = [] {
+    std::vector<specimen> all = entered();
+    std::ranges::sort(all, [](specimen const& a, specimen const& b) {
+      if (a.is_honest() != b.is_honest()) return a.is_honest();
+      return std::pair(a.bug_class, a.name) < std::pair(b.bug_class, b.name);
+    });
+    return all;
+  }();
+  return sorted;
+}
+
+specimen const* find_specimen(std::string_view name) {
+  auto const at = std::ranges::find(specimens(), name, &specimen::name);
+  return at == specimens().end() ? nullptr : &*at;
+}
+
+}  // namespace attest::zoo

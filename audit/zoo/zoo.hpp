@@ -1,0 +1,30 @@
+// The zoo: broken kernels, each with one defect of a kind that shipped, and honest kernels of several designs. The audit
+// must refute every mutant and certify every honest design (`attest selftest`).
+#pragma once
+
+#include <attest/kernel.h>
+
+#include <string_view>
+#include <vector>
+
+namespace attest::zoo {
+
+struct specimen {
+  std::string_view name;       ///< its symbol in libattest_zoo.so is zoo_<name>
+  std::string_view bug_class;  ///< a token of docs/known_failures.md; "honest" where there is no defect
+  std::string_view seen_in;    ///< public issues where something like it shipped
+  std::string_view says;       ///< the defect, or the design, in a sentence
+  attest_status (*kernel)(attest_call const*);
+  std::string_view contract = "f32";  ///< what it claims
+  bool contained = true;       ///< false: may crash or write elsewhere, so it runs only in a process of its own
+
+  bool is_honest() const { return bug_class == "honest"; }
+};
+
+/// All of them: honest designs first, then mutants by class.
+std::vector<specimen> const& specimens();
+
+/// The specimen of that name, or nullptr.
+specimen const* find_specimen(std::string_view name);
+
+}  // namespace attest::zoo
