@@ -35,7 +35,7 @@ struct case_numbers {
     case_numbers made;
     for (audit_case const& each : cases.value()) {
       made.of.emplace(each.full_name(), static_cast<std::int64_t>(made.of.size()) + 1);
-      if (made.checks.empty() || made.checks.back() != each.check) made.checks.push_back(each.check);
+      if (std::ranges::find(made.checks, each.check) == made.checks.end()) made.checks.push_back(each.check);
     }
     return made;
   }

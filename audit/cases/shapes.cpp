@@ -42,6 +42,7 @@ void add_tails(case_list& to) {
   plain("d67-dv67", {1, 1, 1, 3, 9, 67, 67});
   for (std::int64_t const m : {63, 64, 65, 127, 128, 129, 255, 256, 257})
     plain(fmt::format("around-block-{}", m), {1, 1, 1, 2, m, 8, 4});
+  plain("beyond-16-bits", {1, 1, 1, 1, 4200, 4, 16});  // 67,200 elements of V
   plain("no-queries", {1, 2, 2, 0, 5, 4, 4});
   plain("no-value-columns", {1, 1, 1, 3, 5, 4, 0});
   plain("no-head-dimension", {1, 1, 1, 3, 5, 0, 4});
