@@ -38,13 +38,15 @@ struct audit_options {
   std::optional<double> budget;              ///< seconds
   std::optional<shard> part;
   std::optional<std::filesystem::path> replay;  ///< these cases instead of generated ones
-  std::filesystem::path findings = "attest-findings";  ///< folder of the shrunk inputs
+  std::filesystem::path findings = "attest-findings";  ///< folder of the shrunk inputs; empty: they are not shrunk
   std::atomic<bool> const* stop = nullptr;   ///< set by Ctrl-C: report what is known
   progress tell = [](auto...) {};
 };
 
 /// Audits a kernel. An error (a kernel that does not load, an unknown name) is the user's to mend: exit 2.
 problem::result<report> run_audit(audit_options const& options);
+/// The same on these cases, whatever options.only says.
+problem::result<report> run_audit(audit_options const& options, std::vector<audit_case> const& cases);
 
 /// The cases that these options ask, in the order of the report (a shard has its part).
 problem::result<std::vector<audit_case>> chosen_cases(audit_options const& options);

@@ -204,7 +204,7 @@ std::optional<problem::error> session::run() {
     }
   }
   collect_.finish(!mandatory_unanswered_, because);
-  if (collect_.refuted() && !(options_.stop && options_.stop->load())) {
+  if (!options_.findings.empty() && collect_.refuted() && !(options_.stop && options_.stop->load())) {
     auto until = clock::now() + seconds(options_.quick ? 2 : 15);
     if (options_.budget) until = std::min(until, start_ + seconds(*options_.budget));
     save_findings(options_, cases_, until, report_);
@@ -217,11 +217,15 @@ std::optional<problem::error> session::run() {
 problem::result<report> run_audit(audit_options const& options) {
   auto const cases = chosen_cases(options);
   if (!cases) return cases.why();
+  return run_audit(options, cases.value());
+}
+
+problem::result<report> run_audit(audit_options const& options, std::vector<audit_case> const& cases) {
   report made;
   made.contract = options.claim->name;
   if (!options.replay) made.seed = options.seed;
   if (options.part) made.shard = {options.part->index, options.part->of};
-  session running(options, cases.value(), made);
+  session running(options, cases, made);
   if (auto why = running.run()) return *std::move(why);
   return made;
 }

@@ -21,40 +21,42 @@ double seconds_since(clock::time_point start) { return std::chrono::duration<dou
 audit_options options_for(contract const& claim, std::uint64_t seed) {
   audit_options made;
   made.claim = &claim, made.seed = seed;
+  made.findings.clear();  // a mutant's findings are known
   return made;
 }
 
-/// CHECK/CASE → its number in the audit's order, and the checks in that order.
-struct case_numbers {
-  std::map<std::string, std::int64_t, std::less<>> of;
-  std::vector<std::string> checks;
-
-  static problem::result<case_numbers> make(contract const& claim, std::uint64_t seed) {
-    auto cases = chosen_cases(options_for(claim, seed));
-    if (!cases) return cases.why();
-    case_numbers made;
-    for (audit_case const& each : cases.value()) {
-      made.of.emplace(each.full_name(), static_cast<std::int64_t>(made.of.size()) + 1);
-      if (std::ranges::find(made.checks, each.check) == made.checks.end()) made.checks.push_back(each.check);
-    }
-    return made;
-  }
+/// One check's cases, and their numbers in the audit's order, counted from 1.
+struct numbered_check {
+  std::string name;
+  std::vector<audit_case> cases;
+  std::map<std::string, std::int64_t, std::less<>> number;
 };
 
+problem::result<std::vector<numbered_check>> numbered_checks(contract const& claim, std::uint64_t seed) {
+  auto cases = chosen_cases(options_for(claim, seed));
+  if (!cases) return cases.why();
+  std::vector<numbered_check> made;
+  std::int64_t number = 0;
+  for (audit_case& each : cases.value()) {
+    auto at = std::ranges::find(made, each.check, &numbered_check::name);
+    if (at == made.end()) at = made.insert(made.end(), {each.check, {}, {}});
+    at->number.emplace(each.name, ++number);
+    at->cases.push_back(std::move(each));
+  }
+  return made;
+}
+
 /// A mutant against one check, up to the first finding.
-std::optional<problem::error> hunt(audit_options options, std::string const& check, case_numbers const& numbers,
-                                   specimen_result& into) {
-  options.only = {check};
-  options.fail_fast = true;
+std::optional<problem::error> hunt(audit_options const& options, numbered_check const& check, specimen_result& into) {
   auto const start = clock::now();
-  auto const ran = run_audit(options);
+  auto const ran = run_audit(options, check.cases);
   if (!ran) return ran.why();
   into.cases += ran.value().cases;
   if (ran.value().answer != verdict::refuted) return std::nullopt;
   finding const& first = ran.value().findings.front();
   into.answer = verdict::refuted;
-  into.kills.push_back({check, first.case_name, first.what.bug_class,
-                        numbers.of.at(check + "/" + first.case_name), seconds_since(start)});
+  into.kills.push_back({check.name, first.case_name, first.what.bug_class, check.number.at(first.case_name),
+                        seconds_since(start)});
   return std::nullopt;
 }
 
@@ -85,17 +87,17 @@ problem::result<selftest_report> run_selftest(selftest_options const& options) {
   auto const start = clock::now();
   selftest_report made;
   made.seed = options.seed;
-  std::map<std::string_view, case_numbers> numbers;  // by contract
+  std::map<std::string_view, std::vector<numbered_check>> checks;  // by contract
   for (std::string const& name : options.only)
     if (!zoo::find_specimen(name))
       return problem::error{problem::error_code::bad_value, "--only", "the zoo has no specimen called '" + name + "'"};
   for (zoo::specimen const& each : zoo::specimens()) {
     if (!options.only.empty() && std::ranges::find(options.only, each.name) == options.only.end()) continue;
     made.results.push_back({.what = &each, .kills = {}, .complaint = {}});
-    if (numbers.contains(each.contract)) continue;
-    auto counted = case_numbers::make(*find_contract(each.contract), options.seed);
+    if (checks.contains(each.contract)) continue;
+    auto counted = numbered_checks(*find_contract(each.contract), options.seed);
     if (!counted) return counted.why();
-    numbers.emplace(each.contract, std::move(counted).value());
+    checks.emplace(each.contract, std::move(counted).value());
   }
 
   std::atomic<std::size_t> next = 0;
@@ -109,11 +111,11 @@ problem::result<selftest_report> run_selftest(selftest_options const& options) {
       audit_options asked = options_for(*find_contract(mine.what->contract), options.seed);
       asked.kernel = fmt::format("{}:zoo_{}", library.value().native(), mine.what->name);
       std::optional<problem::error> fault;
-      case_numbers const& counted = numbers.at(mine.what->contract);
+      asked.fail_fast = !mine.what->is_honest();
       if (mine.what->is_honest()) fault = trust(asked, mine);
       else
-        for (std::string const& check : counted.checks)
-          if (!fault) fault = hunt(asked, check, counted, mine);
+        for (numbered_check const& check : checks.at(mine.what->contract))
+          if (!fault) fault = hunt(asked, check, mine);
       mine.seconds = seconds_since(began);
       std::lock_guard const held(guard);
       if (fault && !why) why = std::move(fault);
