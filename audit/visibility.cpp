@@ -52,7 +52,7 @@ std::string runs(keys const& of) {
     if (!of[j]) continue;
     std::size_t last = j;
     while (last + 1 < of.size() && of[last + 1]) ++last;
-    text += (text.empty() ? "" : " ") + (last == j ? std::to_string(j) : fmt::format("{}-{}", j, last));
+    text += fmt::format("{}{}", text.empty() ? "" : " ", last == j ? fmt::format("{}", j) : fmt::format("{}-{}", j, last));
     j = last;
   }
   return text.empty() ? "none" : text;
