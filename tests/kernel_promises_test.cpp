@@ -12,17 +12,22 @@ namespace {
 
 /// Nothing, or what is wrong.
 std::string fault_of(audit::audit_case const& each) {
-  auto const instance = problem::make_instance((each.judged_as ? *each.judged_as : each.asked).arguments());
+  auto const instance = problem::make_instance(each.asked.arguments());
   if (!instance) return each.full_name() + ": " + instance.why().message();
   audit::recorded_answer const answer = guarded_answer(each.asked);
   if (!answer.o) return each.mandatory ? each.full_name() + " is not supported" : "";
   audit::judgement const judged = audit::judge(instance.value(), answer, claim_for(each.asked.q.type));
   if (judged.failed > 0) return each.full_name() + ": " + judged.violations.front().sentence;
   if (judged.undecided > 0) return each.full_name() + " is undecided";
-  audit::recorded_answer const again = guarded_answer(each.twin ? *each.twin : each.asked);
-  if (!again.o || again.o->bytes != answer.o->bytes || again.lse->bytes != answer.lse->bytes ||
-      again.weights->bytes != answer.weights->bytes)
-    return each.full_name() + " is answered with other bits the second time " + each.twin_says;
+  auto const same_bits = [&](audit::stored_problem const& asked) {
+    audit::recorded_answer const again = guarded_answer(asked);
+    return again.o && again.o->bytes == answer.o->bytes && again.lse->bytes == answer.lse->bytes &&
+           again.weights->bytes == answer.weights->bytes;
+  };
+  if (!same_bits(each.asked)) return each.full_name() + " is answered with other bits the second time";
+  for (audit::further_call const& other : each.further)
+    if (other.is == audit::relation::same_bits && other.promised && !same_bits(other.asked))
+      return each.full_name() + " is answered with other bits: " + other.says;
   return "";
 }
 
