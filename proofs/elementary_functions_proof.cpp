@@ -1,4 +1,4 @@
-// reference/exp.hpp, log.hpp, tanh.hpp and constants.hpp: their parameters leave remainders that are as small as their
+// reference/exp.hpp, expm1.hpp, log.hpp, tanh.hpp and constants.hpp: their parameters leave remainders that are as small as their
 // radii say, and what they print is known.
 #include <cstdint>
 
@@ -35,14 +35,14 @@ static_assert(exp_is_sound<64>() && exp_is_sound<96>() && exp_is_sound<128>() &&
 
 /// Near 0: Σ_{n>N} |y|^n/(n+1)! ≤ |y|^(N+1)/(N+2)!·4/3 for |y| < 1/4 is below 2^−(W+8).
 template <unsigned W>
-constexpr bool tanh_is_sound() noexcept {
-  constexpr std::int64_t N = reference::tanh_parameters<W>::N;
+constexpr bool expm1_is_sound() noexcept {
+  constexpr std::int64_t N = reference::expm1_parameters<W>::N;
   return 3 * factorial(N + 2) * power(4, N + 1) >= power(2, W + 8) * 4 &&
-         reference::tanh_parameters<W>::near_zero <= -3;
+         reference::expm1_parameters<W>::near_zero <= -2;
 }
-static_assert(tanh_is_sound<64>() && tanh_is_sound<96>() && tanh_is_sound<128>() && tanh_is_sound<192>() &&
-                  tanh_is_sound<256>() && tanh_is_sound<512>(),
-              "tanh: the series near 0 leaves less than 2^-(W+8), at 64 to 512 bits");
+static_assert(expm1_is_sound<64>() && expm1_is_sound<96>() && expm1_is_sound<128>() && expm1_is_sound<192>() &&
+                  expm1_is_sound<256>() && expm1_is_sound<512>(),
+              "expm1: the series near 0 leaves less than 2^-(W+8), at 64 to 512 bits");
 
 // ln 2 = 0.693147180559945309417232121458176568075500134360255254120680009493393621969694715605863326996418687…
 static_assert([] {
@@ -61,6 +61,8 @@ static_assert(prints(exp(number(1)), "2.71828182845904523536028747135266250"), "
 static_assert(prints(exp(number(-10)), "0.00004539992976248485153559151556055"), "e^-10 to 35 decimal places");
 static_assert(prints(log(number(2)), "0.69314718055994530941723212145817657"), "ln 2 to 35 decimal places");
 static_assert(prints(log(number(10)), "2.30258509299404568401799145468436421"), "ln 10 to 35 decimal places");
+static_assert(prints(expm1(number(1) / number(10)), "0.10517091807564762481170782649024667"),
+              "e^0.1 - 1, by the series near 0, to 35 decimal places");
 static_assert(prints(tanh(number(1)), "0.76159415595576488811945828260479359"), "tanh 1 to 35 decimal places");
 static_assert(prints(tanh(number(1) / number(10)), "0.09966799462495581711830508367835218"),
               "tanh 0.1, by the series near 0, to 35 decimal places");

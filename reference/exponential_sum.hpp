@@ -15,7 +15,7 @@
 #include <vector>
 
 #include "reference/ball.hpp"
-#include "reference/exp.hpp"
+#include "reference/expm1.hpp"
 #include "reference/softcap.hpp"
 
 namespace attest::reference {
@@ -44,24 +44,39 @@ inline constexpr unsigned last_width = 4096;
 
 namespace detail {
 
-template <unsigned W, class T>
-constexpr int sign_at_width(score_rule const& rule, std::vector<exponential_term<T>> const& terms) noexcept {
-  scores_at<W> const scores(rule);
-  ball<W> sum;
-  for (auto const& term : terms) {  // the first is the leading one
-    ball<W> const below_lead = scores.difference(term.exponent, terms.front().exponent);
-    if (certain_sign(below_lead) >= 0 && !(below_lead.upper_size() <= magnitude::power_of_two(59))) return 0;
-    sum = sum + exp(below_lead) * ball<W>::from(term.coefficient.value, exact_coefficient::unit);
-  }
-  return certain_sign(sum);
+/// The term that no other is seen to exceed. Terms come in grouping_order, which with softcap is not that of the values.
+template <class T>
+constexpr std::size_t leading_term(score_rule const& rule, std::vector<exponential_term<T>> const& terms) {
+  if (!rule.capped()) return 0;
+  scores_at<128> const scores(rule);
+  std::size_t lead = 0;
+  for (std::size_t g = 1; g < terms.size(); ++g)
+    if (certain_sign(scores.difference(terms[g].exponent, terms[lead].exponent)) > 0) lead = g;
+  return lead;
 }
 
-/// Moves a term to the front that no other is seen to exceed: with softcap grouping_order is not that of the values.
-template <class T>
-constexpr void lead_by_value(score_rule const& rule, std::vector<exponential_term<T>>& terms) {
-  scores_at<128> const scores(rule);
-  for (auto& term : terms)
-    if (certain_sign(scores.difference(term.exponent, terms.front().exponent)) > 0) std::swap(term, terms.front());
+/// Neighbours whose scores differ by at most 1/8 from the first's, s, are summed as e^s·(Σ c_g + Σ c_g·expm1(s_g − s))
+/// with Σ c_g exact: coefficients that cancel leave the small differences, to W bits.
+template <unsigned W, class T>
+constexpr int sign_at_width(score_rule const& rule, std::vector<exponential_term<T>> const& terms, std::size_t lead) noexcept {
+  scores_at<W> const scores(rule);
+  auto const coefficient = [](auto const& c) { return ball<W>::from(c, exact_coefficient::unit); };
+  ball<W> sum;
+  for (std::size_t g = 0; g < terms.size();) {
+    exponential_term<T> const& first = terms[g];
+    ball<W> const below_lead = scores.difference(first.exponent, terms[lead].exponent);
+    if (certain_sign(below_lead) >= 0 && !(below_lead.upper_size() <= magnitude::power_of_two(59))) return 0;
+    auto whole = first.coefficient.value;
+    ball<W> rest;
+    for (++g; g < terms.size(); ++g) {
+      ball<W> const from_first = scores.difference(terms[g].exponent, first.exponent);
+      if (!(from_first.upper_size() <= magnitude::power_of_two(-3))) break;
+      whole += terms[g].coefficient.value;
+      rest = rest + coefficient(terms[g].coefficient.value) * expm1(from_first);
+    }
+    sum = sum + exp(below_lead) * (coefficient(whole) + rest);
+  }
+  return certain_sign(sum);
 }
 
 }  // namespace detail
@@ -89,11 +104,11 @@ constexpr std::optional<int> sign_of_exponential_sum(score_rule const& rule, std
   if (std::all_of(groups.begin(), groups.end(), [&](auto const& g) {
         return g.coefficient.value.sign() == groups.front().coefficient.value.sign(); }))
     return groups.front().coefficient.value.sign();
-  if (rule.capped()) detail::lead_by_value(rule, groups);
-  int sign = detail::sign_at_width<128>(rule, groups);
-  if (sign == 0) sign = detail::sign_at_width<256>(rule, groups);
-  if (sign == 0) sign = detail::sign_at_width<1024>(rule, groups);
-  if (sign == 0) sign = detail::sign_at_width<last_width>(rule, groups);
+  std::size_t const lead = detail::leading_term(rule, groups);
+  int sign = detail::sign_at_width<128>(rule, groups, lead);
+  if (sign == 0) sign = detail::sign_at_width<256>(rule, groups, lead);
+  if (sign == 0) sign = detail::sign_at_width<1024>(rule, groups, lead);
+  if (sign == 0) sign = detail::sign_at_width<last_width>(rule, groups, lead);
   return sign == 0 ? std::nullopt : std::optional(sign);
 }
 

@@ -6,6 +6,7 @@
 
 #include <compare>
 #include <cstdint>
+#include <utility>
 
 #include "reference/score.hpp"
 #include "reference/tanh.hpp"
@@ -53,18 +54,51 @@ class scores_at {
   }
 
   /// x − y. Requires both finite.
-  /// Ensures   exact where the products are the same, as far as the difference of the biases fits W bits
+  /// Ensures   exact where the products are the same, as far as the difference of the biases fits W bits; capped products
+  ///           of one sign differ to W bits of their difference, however close they are
   template <class T>
   constexpr ball<W> difference(exact_score<T> const& x, exact_score<T> const& y) const noexcept {
     if (!capped_) return reference::difference(scale_, x, y);
     ball<W> made;
-    if (x.saturated != y.saturated || (x.saturated == 0 && x.dot != y.dot)) made = product(x) - product(y);
+    if (x.saturated != y.saturated || (x.saturated == 0 && x.dot != y.dot)) made = capped_difference(x, y);
     if (x.bias.significand != 0 || y.bias.significand != 0)
       made = made + (ball<W>::from(x.bias) - ball<W>::from(y.bias));
     return made;
   }
 
  private:
+  /// c·(tanh X − tanh Y), X = σ·x/c. Where X and Y have one sign, without cancellation by
+  ///   tanh X − tanh Y = −2·e^(−2Y)·expm1(−2(X − Y)) / ((1 + e^(−2X))·(1 + e^(−2Y)))   for X > Y ≥ 0
+  template <class T>
+  constexpr ball<W> capped_difference(exact_score<T> const& x, exact_score<T> const& y) const noexcept {
+    int const sign = sign_of(x), order = sign_of_difference(x, y);
+    if (sign != sign_of(y)) return product(x) - product(y);
+    if (order < 0) return -capped_difference(y, x);
+    auto const& [far, near] = sign > 0 ? std::pair(x, y) : std::pair(y, x);  // from 0
+    ball<W> const one(1), at_far = decay(far), at_near = decay(near);
+    ball<W> fall(-1);  // e^(−2(X − Y)) − 1
+    if (far.saturated == 0) {
+      integer<dot_bits<T>> const dot = far.dot - near.dot;
+      fall = expm1(-absolute(scale_ * ball<W>::from(dot, dot_exponent<T>) / softcap_).scaled_by_power_of_two(1));
+    }
+    return -(softcap_ * at_near * fall / ((one + at_far) * (one + at_near))).scaled_by_power_of_two(1);
+  }
+  /// e^(−2|X|)
+  template <class T>
+  constexpr ball<W> decay(exact_score<T> const& x) const noexcept {
+    if (x.saturated != 0) return ball<W>();
+    return exp(-absolute(scale_ * ball<W>::from(x.dot, dot_exponent<T>) / softcap_).scaled_by_power_of_two(1));
+  }
+  template <class T>
+  constexpr int sign_of(exact_score<T> const& x) const noexcept {
+    return x.saturated != 0 ? x.saturated : x.dot.sign() * certain_sign(scale_);
+  }
+  template <class T>
+  constexpr int sign_of_difference(exact_score<T> const& x, exact_score<T> const& y) const noexcept {
+    if (x.saturated != y.saturated) return x.saturated > y.saturated ? 1 : -1;
+    return (x.dot < y.dot ? -1 : x.dot > y.dot ? 1 : 0) * certain_sign(scale_);
+  }
+
   ball<W> scale_, softcap_;
   bool capped_;
 };

@@ -26,11 +26,15 @@ ball<W> drawn(std::int64_t from, std::int64_t to) {
 
 template <unsigned W>
 void tanh_and_root() {
-  tests::property("tanh and square root, W = " + std::to_string(W), [] {
+  tests::property("tanh, expm1 and square root, W = " + std::to_string(W), [] {
     auto const x = drawn<W>(-300, -22);
     real t = middle(x);
     mpfr_tanh(t.raw(), t.raw(), MPFR_RNDN);
     RC_ASSERT(contains(tanh(x), t));
+    auto const y = drawn<W>(-300, -26);
+    real e = middle(y);
+    mpfr_expm1(e.raw(), e.raw(), MPFR_RNDN);
+    RC_ASSERT(contains(expm1(y), e));
     auto const size = absolute(x);
     RC_ASSERT(contains(square_root(size), sqrt(middle(size))));
   });
@@ -38,7 +42,7 @@ void tanh_and_root() {
 
 }  // namespace
 
-TEST_CASE("tanh and square roots contain MPFR's", "[property]") {
+TEST_CASE("tanh, expm1 and square roots contain MPFR's", "[property]") {
   tanh_and_root<64>();
   tanh_and_root<128>();
   tanh_and_root<192>();

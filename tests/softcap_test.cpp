@@ -151,6 +151,45 @@ TEST_CASE("with softcap equal products and biases are exact ties, decided and ro
   CHECK(reference::rounded_output<float>(c, enclosed<128>(constant), 0) == 0.1f);
 }
 
+TEST_CASE("scores that a softcap crushes together are still told apart", "[unit]") {
+  // c·tanh(1000/c) and c·tanh(2000/c), c = 1/8, differ by about 2^-23000: the answer is just above the midpoint of 1 and
+  // 1 + 2^-23, or just below. With opposite values it is a tiny number whose sign must come out.
+  for (bool const saturated : {false, true})
+    for (float const sign : {1.0f, -1.0f}) {
+      float const low = 1000 * sign, high = saturated ? infinity * sign : 2000 * sign;
+      auto asked = row_of({low, high}, {1, 1 + 0x1p-23f}, 0.125);
+      auto p = asked.instance();
+      CHECK(reference::rounded_output<float>(p, enclosed<128>(asked), 0) == (sign > 0 ? 1 + 0x1p-23f : 1.0f));
+      auto opposite = row_of({low, high}, {-1, 1}, 0.125);
+      p = opposite.instance();
+      auto const tiny = reference::rounded_output<float>(p, enclosed<128>(opposite), 0);
+      REQUIRE(tiny.has_value());
+      CHECK(*tiny == 0);
+      CHECK(std::signbit(*tiny) == (sign < 0));
+    }
+}
+
+TEST_CASE("differences of capped scores are those of their tanh", "[property]") {
+  many(1, "c·tanh(x/c) − c·tanh(y/c), from the products and by itself", [] {
+    auto asked = drawn_row<float>(false, true);
+    asked.softcap = *rc::gen::element(0.125, 1.0, 30.0);
+    auto const row = enclosed<128>(asked);
+    RC_PRE(row.kind == row_kind::finite);
+    reference::scores_at<128> const scores(row.rule);
+    for (auto const& x : row.keys)
+      for (auto const& y : row.keys) {
+        auto a = x.score, b = y.score;
+        a.bias = b.bias = {};
+        auto const found = scores.difference(a, b);
+        RC_ASSERT(reference::overlap(found, scores.product(a) - scores.product(b)));
+        bool const same = row.rule.scale.sign() == 0 ||
+                          (a.saturated == b.saturated && (a.saturated != 0 || a.dot == b.dot));
+        RC_ASSERT(same == (found.mid.sign() == 0 && found.is_exact()));
+        if (!same && reference::upper_size(found) > 1e-300) RC_ASSERT(reference::certain_sign(found) != 0);
+      }
+  });
+}
+
 TEST_CASE("with softcap an equality that no theorem knows is undecided, never guessed", "[unit]") {
   // s = 0 twice: a product of 0, and a capped infinity with the bias -c. The answer is the midpoint of 1 and 1 + 2^-23.
   auto asked = row_of({0, infinity}, {1, 1 + 0x1p-23f}, 2);
