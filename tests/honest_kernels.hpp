@@ -26,6 +26,7 @@ struct honest {
   bool base_2 = false;       ///< exp2(fma(s, c, −fl(m·c))), c = σ·log2 e: the reference point is rounded twice
   bool bf16_weights = false; ///< P rounded to bf16 before it meets V
   bool flushes = false;      ///< weights below the normal numbers become 0
+  double tau = 0;            ///< blocks: the reference stays while no score is more than this above it
   int exp_ulps = 0;          ///< exp is off by up to so many places more than its rounding
 };
 
@@ -56,6 +57,7 @@ problem::kernel_model model_of(honest const& how, std::int64_t m, bool has_bias,
   made.rescales = how.block == 0 ? problem::rescale_count::none : problem::rescale_count::per_block;
   made.block = how.block == 0 ? m : how.block;
   made.height = how.block == 0 || how.in_place ? problem::sum_height::in_sequence : problem::sum_height::block_local;
+  made.tau = how.tau;
   made.k_f = how.reciprocal ? 2 : 1;
   if (how.normalised) made.k_f = 0, made.k_pre = how.reciprocal ? 2 : 1;
   if (how.bf16_weights) made.u_p = 0x1p-8, made.omega_p = 0x1p-134;
@@ -172,6 +174,7 @@ class honest_run {
       std::size_t const last = std::min(order.size(), first + block);
       F next = M;
       for (std::size_t at = first; at < last; ++at) next = std::max(next, s_[order[at]]);
+      if (first > 0 && next - M <= static_cast<F>(how_.tau)) next = M;
       if (next > M && first > 0) {
         F const r = rescale(M, next);
         l = l * r;
@@ -229,6 +232,9 @@ inline std::vector<honest> honest_variants() {
           with("online, blocks of 8", [](honest& h) { h.block = 8; }),
           with("online, blocks of 64, reversed", [](honest& h) { h.block = 64, h.reversed = true; }),
           with("online, blocks of 4, flushing", [](honest& h) { h.block = 4, h.flushes = true; }),
+          with("lazy rescaling by 5, blocks of 2", [](honest& h) { h.block = 2, h.tau = 5; }),
+          with("lazy rescaling by 8, blocks of 1, in place, exp 4 ulp off",
+               [](honest& h) { h.block = 1, h.in_place = true, h.tau = 8, h.exp_ulps = 4; }),
           with("base 2, blocks of 4", [](honest& h) { h.block = 4, h.base_2 = h.fma = true; }),
           with("bf16 weights, blocks of 5", [](honest& h) { h.block = 5, h.bf16_weights = true; })};
 }

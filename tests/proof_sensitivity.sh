@@ -62,8 +62,15 @@ elementary_functions | reference/exp.hpp | = 16u << H | = 15u << H
 elementary_functions | reference/constants.hpp | power /= 9 | power /= 8
 elementary_functions | reference/constants.hpp | odd += 2 | odd += 4
 elementary_functions | reference/log.hpp | power / (2 * i + 1) | power / (2 * i + 3)
-elementary_functions | reference/tanh.hpp | while (2 * (degree + 1) | while (4 * (degree + 1)
-elementary_functions | reference/tanh.hpp | n > 1; | n > 2;
+elementary_functions | reference/expm1.hpp | while (2 * (degree + 1) | while (4 * (degree + 1)
+elementary_functions | reference/expm1.hpp | n > 1; | n > 2;
+bounds | reference/bounds_terms.hpp | ku / (1 - ku) * | ku / (1 + ku) *
+bounds | reference/bounds_terms.hpp | : gamma(model.k_f, f.u); | : gamma(model.k_pre, f.u);
+bounds | reference/bounds_terms.hpp | 2 * model.tau * (1 + 2 * u) + ell | ell
+bounds | reference/bounds_lanes.inc | row.product_error * (row.row.scale_size * k.product_size) | row.product_error * k.product_size * 0.8
+bounds | reference/bounds_lanes.inc | row.reference_factor * my.Y; | row.reference_factor;
+bounds | reference/bounds_lanes.inc | row.model.k_pre + row.merges_O | row.merges_O
+bounds | reference/bounds.hpp | gamma(model.k_lse, u) | gamma(1, u)
 documents/day_11_scaled_dot_product_attention | reference/softmax_jacobian.hpp | if (k != i) | if (k == i)
 documents/day_74_why_do_we_scale | reference/variance.hpp | n * (n - 1) | n * (n + 1)
 '
