@@ -1,56 +1,31 @@
-// The fast kernel beside the machine's own limits: percent of the multiply-add peak, or of the reading rate, measured
-// in the same process and in turn with the repetitions of each shape.
+// The fast kernel beside the machine's own limits, in one process and in turn with the repetitions of each shape: percent
+// of the register-only multiply-add peak, of the rate at which memory is read, or of another shape's speed.
 //
-//   bench_fast [--seconds S] [--json FILE] [--only TEXT] [--instruction-set NAME]
+//   fast_bench [--explain] [--instruction-set NAME] [google-benchmark's own flags: --benchmark_filter=REGEX, ...]
+//
+// A row is the best of at least half a second. `percent` is of the best limit seen beside it; `target` is that of
+// the shape, 0 where there is none. JSON: --benchmark_out=FILE --benchmark_out_format=json
+#include <benchmark/benchmark.h>
+
 #include <algorithm>
 #include <cstdio>
 #include <cstdlib>
+#include <cstring>
 #include <fstream>
-#include <random>
+#include <limits>
 #include <string>
-#include <string_view>
+#include <thread>
+#include <type_traits>
 #include <vector>
 
 #include "bench/fast_peak.hpp"
+#include "bench/fast_shapes.hpp"
 #include "fast/attention.hpp"
 #include "fast/operations.hpp"
+#include "fast/plan.hpp"
 
 namespace attest::bench {
 namespace {
-
-struct shape {
-  std::string_view name;
-  problem::sizes size;  ///< b, hq, hk, n, m, d, dv
-  bool causal = false;
-  int threads = 1;
-  bool reads_memory = false;  ///< judged by bytes of K and V, not by multiply-adds
-  double target = 0;          ///< percent
-  bool in_f64 = false;
-};
-
-constexpr shape shapes[]{
-    {"n=m=512 d=64", {1, 8, 8, 512, 512, 64, 64}, false, 1, false, 80},
-    {"n=m=2048 d=64", {1, 8, 8, 2048, 2048, 64, 64}, false, 1, false, 82},
-    {"n=m=4096 d=64", {1, 8, 8, 4096, 4096, 64, 64}, false, 1, false, 82},
-    {"n=m=2048 d=128", {1, 8, 8, 2048, 2048, 128, 128}, false, 1, false, 85},
-    {"n=m=2048 d=32", {1, 8, 8, 2048, 2048, 32, 32}, false, 1, false, 68},
-    {"causal 2048 d=64", {1, 8, 8, 2048, 2048, 64, 64}, true, 1, false, 72},
-    {"causal 2048 d=128", {1, 8, 8, 2048, 2048, 128, 128}, true, 1, false, 76},
-    {"n=m=64 d=64", {1, 8, 8, 64, 64, 64, 64}, false, 1, false, 60},
-    {"ragged n=m=2045 d=63", {1, 8, 8, 2045, 2045, 63, 63}, false, 1, false, 0},
-    {"2 threads 2048 d=64", {1, 8, 8, 2048, 2048, 64, 64}, false, 2, false, 80},
-    {"2 threads causal 2048 d=64", {1, 8, 8, 2048, 2048, 64, 64}, true, 2, false, 70},
-    {"f64 n=m=2048 d=64", {1, 8, 8, 2048, 2048, 64, 64}, false, 1, false, 75, true},
-    {"decode m=4096 32 heads d=64", {1, 32, 32, 1, 4096, 64, 64}, false, 2, true, 100},
-    {"decode m=32768 1 head d=128", {1, 1, 1, 1, 32768, 128, 128}, false, 2, true, 100},
-};
-
-struct figure {
-  double percent = 0;    ///< of the best limit seen beside it
-  double seconds = 0;    ///< best repetition
-  double limit = 0;      ///< operations or bytes a second
-  int repetitions = 0;
-};
 
 /// One call of the kernel on numbers it owns.
 template <class T>
@@ -58,13 +33,16 @@ class prepared {
  public:
   explicit prepared(shape const& asked) : shape_(asked) {
     auto const& s = asked.size;
-    std::mt19937 random(1);
-    std::normal_distribution<float> normal;
-    auto const fill = [&](std::vector<T>& to, std::int64_t h, std::int64_t rows, std::int64_t d) {
+    normal_numbers draw;
+    auto const fill = [&](std::vector<T>& to, std::int64_t h, std::int64_t rows, std::int64_t d, double factor) {
       to.resize(static_cast<std::size_t>(s.b * h * rows * d));
-      for (T& x : to) x = static_cast<T>(normal(random));
+      for (T& x : to) x = stored<T>(draw() * factor);
     };
-    fill(q_, s.hq, s.n, s.d), fill(k_, s.hk, s.m, s.d), fill(v_, s.hk, s.m, s.dv);
+    fill(q_, s.hq, s.n, s.d, asked.subnormal ? 1e-20 : 1), fill(k_, s.hk, s.m, s.d, asked.subnormal ? 1e-25 : 1);
+    fill(v_, s.hk, s.m, s.dv, asked.subnormal ? 1e-40 : 1);
+    if (asked.bias) fill(bias_, 1, s.n, s.m, 1);
+    if (asked.mask)
+      for (std::int64_t at = 0; at < s.n * s.m; ++at) mask_.push_back(draw() > -1);  // 84 % visible, no empty tile
     o_.resize(static_cast<std::size_t>(s.b * s.hq * s.n * s.dv));
   }
 
@@ -75,6 +53,9 @@ class prepared {
     asked.q = {q_.data(), layout::compact({s.b, s.hq, s.n, s.d})};
     asked.k = {k_.data(), layout::compact({s.b, s.hk, s.m, s.d})};
     asked.v = {v_.data(), layout::compact({s.b, s.hk, s.m, s.dv})};
+    if (shape_.bias) asked.bias = problem::tensor<T const>{bias_.data(), layout::compact({s.n, s.m})};
+    if (shape_.mask) asked.mask = problem::tensor<std::uint8_t const>{mask_.data(), layout::compact({s.n, s.m})};
+    asked.softcap = shape_.softcap;
     if (shape_.causal) asked.where.right = 0;
     auto const instance = problem::instance<T>::make(asked);
     auto const given =
@@ -82,73 +63,149 @@ class prepared {
     if (!fast::attention(instance.value(), given.value(), {.threads = shape_.threads})) std::abort();
   }
 
-  /// Multiply-adds count twice; a causal problem counts its visible half.
-  double operations() const {
-    auto const& s = shape_.size;
-    double const n = static_cast<double>(s.n), m = static_cast<double>(s.m);
-    double const pairs = shape_.causal ? n * (n + 1) / 2 : n * m;
-    return 2 * pairs * static_cast<double>(s.b * s.hq * (s.d + s.dv));
-  }
   double bytes() const { return static_cast<double>((k_.size() + v_.size()) * sizeof(T)); }
   float const* memory() const { return reinterpret_cast<float const*>(k_.data()); }
   std::size_t memory_floats() const { return k_.size() * sizeof(T) / sizeof(float); }
 
  private:
   shape shape_;
-  std::vector<T> q_, k_, v_, o_;
+  std::vector<T> q_, k_, v_, bias_, o_;
+  std::vector<std::uint8_t> mask_;
 };
 
-/// Best of at least 5 repetitions and `seconds`, in turn with the limit.
+/// Seconds of one call: the mean of as many as fill two milliseconds.
 template <class T>
-figure measured(shape const& asked, double seconds) {
-  prepared<T> problem(asked);
-  problem.call();
-  double const begin = seconds_now(asked.threads);
-  problem.call();
-  double const once = std::max(seconds_now(asked.threads) - begin, 1e-7);
-  int const calls = std::max(1, static_cast<int>(0.002 / once));
-  figure made;
-  made.seconds = 1e9;
-  for (double const start = seconds_now(2); made.repetitions < 5 || seconds_now(2) - start < seconds;) {
-    double const limit = asked.reads_memory ? read_rate(problem.memory(), problem.memory_floats(), asked.threads)
-                         : sizeof(T) == 4   ? multiply_add_rate_f32(asked.threads, 0.004)
-                                            : multiply_add_rate_f64(asked.threads, 0.004);
-    made.limit = std::max(made.limit, limit);
-    double const first = seconds_now(asked.threads);
-    for (int k = 0; k < calls; ++k) problem.call();
-    made.seconds = std::min(made.seconds, (seconds_now(asked.threads) - first) / calls);
-    ++made.repetitions;
+class stopwatch {
+ public:
+  explicit stopwatch(shape const& asked) : problem_(asked), threads_(asked.threads) {
+    problem_.call();
+    double const once = std::max(timed(1), 1e-7);
+    calls_ = std::max(1, static_cast<int>(0.002 / once));
   }
-  made.percent = 100 * (asked.reads_memory ? problem.bytes() : problem.operations()) / made.seconds / made.limit;
-  return made;
+  double operator()() { return timed(calls_); }
+  prepared<T> const& problem() const { return problem_; }
+
+ private:
+  double timed(int calls) {
+    double const begin = seconds_now(threads_);
+    for (int k = 0; k < calls; ++k) problem_.call();
+    return (seconds_now(threads_) - begin) / calls;
+  }
+  prepared<T> problem_;
+  int threads_, calls_ = 1;
+};
+
+/// Work a second that the limit allows, in the unit of work().
+template <class T>
+double limit_now(shape const& asked, stopwatch<T> const& mine) {
+  if (asked.of == limit::reading)
+    return read_rate(mine.problem().memory(), mine.problem().memory_floats(), asked.threads);
+  return sizeof(T) == 8 ? multiply_add_rate_f64(asked.threads, 0.004) : multiply_add_rate_f32(asked.threads, 0.004);
+}
+
+/// In KiB, from /proc: `VmRSS:` now, `VmHWM:` the most since reset_peak(). 0 where there is none.
+long status_of(char const* field) {
+  std::ifstream file("/proc/self/status");
+  for (std::string line; std::getline(file, line);)
+    if (line.starts_with(field)) return std::atol(line.c_str() + std::strlen(field));
+  return 0;
+}
+void reset_peak() { std::ofstream("/proc/self/clear_refs") << 5; }
+
+template <class T, class Other>
+void measure(benchmark::State& state, shape const& asked) {
+  stopwatch<T> mine(asked);
+  double best = std::numeric_limits<double>::infinity(), best_limit = 0;
+  if (asked.of == limit::shape) {
+    shape const& beside = shape_named(asked.beside);
+    stopwatch<Other> other(beside);
+    double least = best;
+    for (auto _ : state) {
+      least = std::min(least, other());
+      double const seconds = mine();
+      best = std::min(best, seconds);
+      state.SetIterationTime(seconds);
+    }
+    state.counters["percent"] = 100 * (asked.ragged ? least / best : operations(asked) / best / (operations(beside) / least));
+  } else {
+    double const work = asked.of == limit::reading ? mine.problem().bytes() : operations(asked);
+    for (auto _ : state) {
+      best_limit = std::max(best_limit, limit_now(asked, mine));
+      double const seconds = mine();
+      best = std::min(best, seconds);
+      state.SetIterationTime(seconds);
+    }
+    state.counters["percent"] = 100 * work / best / best_limit;
+    state.counters["limit_G"] = best_limit * 1e-9;
+  }
+  state.counters["best_ms"] = best * 1e3;
+  state.counters["target"] = asked.target;
+}
+
+/// Seconds and the most memory beyond inputs and outputs, of a call on a thread that keeps nothing from earlier ones.
+void scale(benchmark::State& state, shape const& asked) {
+  prepared<float> problem(asked);
+  std::fill_n(std::vector<char>(1 << 20).begin(), 1 << 20, char{1});  // whatever malloc keeps, it keeps now
+  for (auto _ : state) {
+    long extra = 0;
+    double seconds = 0;
+    std::thread([&] {
+      reset_peak();
+      long const before = status_of("VmRSS:");
+      double const begin = seconds_now(2);
+      problem.call();
+      seconds = seconds_now(2) - begin;
+      extra = status_of("VmHWM:") - before;
+    }).join();
+    state.SetIterationTime(seconds);
+    state.counters["extra_MiB"] = static_cast<double>(extra) / 1024;
+    state.counters["plan_MiB"] = [&] {
+      fast::plan const how = fast::plan_of<float>(asked.size, false, asked.threads);
+      return static_cast<double>(how.thread_bytes * how.threads + how.shared_bytes) / (1 << 20);
+    }();
+  }
+  state.counters["n"] = static_cast<double>(asked.size.n);
+  state.counters["threads"] = asked.threads;
+}
+
+void explain() {
+  for (shape const& asked : shapes) {
+    auto const plan = asked.type == element_type::f64   ? fast::plan_of<double>(asked.size, false, asked.threads)
+                      : asked.type == element_type::bf16 ? fast::plan_of<problem::bf16>(asked.size, false, asked.threads)
+                                                         : fast::plan_of<float>(asked.size, false, asked.threads);
+    std::printf("%s\n%s\n", asked.name, fast::explained(plan).c_str());
+  }
 }
 
 int run(int count, char** arguments) {
-  double seconds = 0.5;
-  std::string json, only;
-  for (int k = 1; k + 1 < count; k += 2) {
+  for (int k = 1; k < count; ++k) {
     std::string_view const name = arguments[k];
-    if (name == "--seconds") seconds = std::atof(arguments[k + 1]);
-    else if (name == "--json") json = arguments[k + 1];
-    else if (name == "--only") only = arguments[k + 1];
-    else if (name == "--instruction-set" && !fast::use_only(arguments[k + 1])) return std::puts("unknown"), 2;
+    if (name == "--explain") return explain(), 0;
+    if (name != "--instruction-set") continue;
+    if (k + 1 == count || !fast::use_only(arguments[k + 1])) {
+      std::fputs("--instruction-set is one of:", stderr);
+      for (auto const known : fast::instruction_sets()) std::fprintf(stderr, " %s", std::string(known).c_str());
+      return std::fputs("\n", stderr), 2;
+    }
+    std::rotate(arguments + k, arguments + k + 2, arguments + count), count -= 2, --k;
   }
-  std::string text;
-  std::printf("%-30s %9s %8s %12s\n", "shape", "percent", "target", "milliseconds");
   for (shape const& asked : shapes) {
-    if (asked.name.find(only) == std::string_view::npos) continue;
-    figure const made = asked.in_f64 ? measured<double>(asked, seconds) : measured<float>(asked, seconds);
-    std::printf("%-30s %8.1f%% %7.0f%% %12.3f   of %.1f %s\n", std::string(asked.name).c_str(), made.percent,
-                asked.target, made.seconds * 1e3, made.limit * 1e-9, asked.reads_memory ? "GB/s" : "GFLOP/s");
-    std::fflush(stdout);
-    text += std::string(text.empty() ? "" : ",\n") + "  {\"shape\": \"" + std::string(asked.name) +
-            "\", \"percent\": " + std::to_string(made.percent) + ", \"target\": " + std::to_string(asked.target) +
-            ", \"seconds\": " + std::to_string(made.seconds) + ", \"limit\": " + std::to_string(made.limit) +
-            ", \"repetitions\": " + std::to_string(made.repetitions) + "}";
+    auto const body = [&asked](benchmark::State& state) {
+      if (asked.type == element_type::f64) measure<double, double>(state, asked);
+      else if (asked.type == element_type::bf16) measure<problem::bf16, float>(state, asked);
+      else measure<float, float>(state, asked);
+    };
+    benchmark::RegisterBenchmark(asked.name, body)->UseManualTime()->MinTime(0.5)->Unit(benchmark::kMillisecond);
   }
-  if (!json.empty())
-    std::ofstream(json) << "{\"instruction_set\": \"" << fast::best_operations<float>().name << "\", \"figures\": [\n"
-                        << text << "\n]}\n";
+  static std::vector<shape> const larger = scaling_shapes();
+  for (shape const& asked : larger)
+    benchmark::RegisterBenchmark(asked.name, [&asked](benchmark::State& state) { scale(state, asked); })
+        ->UseManualTime()->Iterations(1)->Unit(benchmark::kMillisecond);
+  benchmark::AddCustomContext("instruction_set", fast::best_operations<float>().name);
+  benchmark::Initialize(&count, arguments);
+  if (benchmark::ReportUnrecognizedArguments(count, arguments)) return 2;
+  benchmark::RunSpecifiedBenchmarks();
+  benchmark::Shutdown();
   return 0;
 }
 

@@ -2,7 +2,6 @@
 #include "fast/attention.hpp"
 
 #include <oneapi/tbb/blocked_range.h>
-#include <oneapi/tbb/info.h>
 #include <oneapi/tbb/parallel_for.h>
 #include <oneapi/tbb/task_arena.h>
 
@@ -11,8 +10,8 @@
 #include <string>
 #include <vector>
 
-#include "fast/cache.hpp"
 #include "fast/float_environment.hpp"
+#include "fast/plan.hpp"
 #include "fast/query_block.hpp"
 
 namespace attest::fast {
@@ -31,44 +30,26 @@ struct thread_memory {
   }
 };
 
-/// Scores that a thread may keep for weights in bf16 and f16, whose memory cannot hold them.
-constexpr std::int64_t scores_kept = std::int64_t{1} << 20;
-
 /// The tasks of one call: every block of queries of every kv head, and every split of its keys where there are threads
 /// to spare.
-template <class E>
 class schedule {
  public:
-  using T = working<E>;
+  schedule(problem::sizes const& size, plan const& how) noexcept : size_(size), plan_(how) {}
 
-  schedule(problem::instance<E> const& asked, bool with_weights, int threads) noexcept : size_(asked.size()) {
-    std::int64_t const rows = size_.hk > 0 ? size_.hq / size_.hk * size_.n : 0, heads = size_.b * size_.hk;
-    block_rows_ = query_block_rows<T>(rows, heads, size_.d, size_.dv, second_level_cache(),
-                                      threads > 1 ? 4 * threads : 1);
-    kept_ = with_weights && is_narrow<E> ? size_.m : 0;
-    if (kept_ > 0) block_rows_ = std::clamp(scores_kept / kept_ / strip_rows * strip_rows, strip_rows, block_rows_);
-    blocks_ = rows > 0 ? ceiling_division(rows, block_rows_) : 0;
-    rows_ = rows, count_ = heads * blocks_;
-    splits_ = std::max<std::int64_t>(1, ceiling_division(size_.m, blocking_of<T>.split));
-    shared_ = !with_weights && splits_ > 1 && count_ < 2 * threads;
-  }
-
-  std::int64_t count() const noexcept { return count_; }
-  std::int64_t splits() const noexcept { return splits_; }
-  std::int64_t block_rows() const noexcept { return block_rows_; }
-  typename workspace<T>::wishes wishes() const noexcept { return {splits_ > 1, is_narrow<E>, kept_}; }
-  /// Whether each split is a task of its own.
-  bool shared() const noexcept { return shared_; }
+  std::int64_t count() const noexcept { return plan_.tasks; }
+  std::int64_t splits() const noexcept { return plan_.splits; }
+  std::int64_t block_rows() const noexcept { return plan_.block_rows; }
+  bool shared() const noexcept { return plan_.shared; }
+  plan const& how() const noexcept { return plan_; }
 
   query_block operator[](std::int64_t task) const noexcept {
-    std::int64_t const head = task / blocks_, first = task % blocks_ * block_rows_;
-    return {head / size_.hk, head % size_.hk, {first, std::min(first + block_rows_, rows_)}, {0, splits_}};
+    std::int64_t const head = task / plan_.blocks, first = task % plan_.blocks * plan_.block_rows;
+    return {head / size_.hk, head % size_.hk, {first, std::min(first + plan_.block_rows, plan_.rows)}, {0, plan_.splits}};
   }
 
  private:
   problem::sizes const& size_;
-  std::int64_t rows_ = 0, block_rows_ = 1, blocks_ = 0, count_ = 0, splits_ = 1, kept_ = 0;
-  bool shared_ = false;
+  plan const& plan_;
 };
 
 /// One thread at one block of queries.
@@ -78,10 +59,10 @@ class worker {
   using T = working<E>;
 
   /// Throws  std::bad_alloc
-  worker(call_context<E> const& call, schedule<E> const& tasks) : call_(call), memory_(thread_memory<E>::mine()) {
+  worker(call_context<E> const& call, schedule const& tasks) : call_(call), memory_(thread_memory<E>::mine()) {
     auto const& size = call.asked.size();
     auto const rows = static_cast<std::size_t>(tasks.block_rows());
-    space_ = workspace<T>::in(memory_.arrays, tasks.block_rows(), size.d, size.dv, tasks.wishes());
+    space_ = workspace<T>::in(memory_.arrays, tasks.block_rows(), size.d, size.dv, wishes_of<E>(tasks.how()));
     if (memory_.rules.size() < rows) memory_.rules.resize(rows);
     if (memory_.strips.size() < rows) memory_.strips.resize(rows);
   }
@@ -125,7 +106,7 @@ class partial_rows {
  public:
   using T = working<E>;
 
-  partial_rows(schedule<E> const& tasks, std::int64_t dv)
+  partial_rows(schedule const& tasks, std::int64_t dv)
       : width_(workspace<T>::padded(dv)), rows_(tasks.block_rows()), splits_(tasks.splits()),
         numbers_(static_cast<std::size_t>(tasks.count() * splits_ * rows_ * (width_ + sum_lanes + 1))) {}
 
@@ -172,9 +153,6 @@ template <class E>
   kernel.answer();
 }
 
-/// Multiply-adds below which a second thread costs more than it brings.
-constexpr double work_worth_a_thread = 4e6;
-
 /// run(first, last) for ranges that together are [0, count).
 template <class Run>
 void for_all(std::int64_t count, int threads, Run const& run) {
@@ -197,16 +175,9 @@ problem::result<std::monostate> attend(problem::instance<E> const& asked, proble
                           "is " + std::to_string(how.threads) + ", expected 0 (the kernel's own choice) or more"};
 
   auto const& size = asked.size();
-  int threads = how.threads;
-  double const work = static_cast<double>(size.b) * static_cast<double>(size.hq) * static_cast<double>(size.n) *
-                      static_cast<double>(size.m) * static_cast<double>(size.d + size.dv + 1);
-  if (work < work_worth_a_thread) threads = 1;
-  // Asked for more threads than there are cores, oneTBB would start fewer and say so on stderr.
-  if (threads != 1) {
-    int const cores = oneapi::tbb::info::default_concurrency();
-    threads = threads == 0 ? cores : std::min(threads, cores);
-  }
-  schedule<E> const tasks(asked, bool(given.weights), threads);
+  plan const cut = plan_of<E>(size, bool(given.weights), how.threads);
+  int const threads = cut.threads;
+  schedule const tasks(size, cut);
   if (tasks.count() == 0) return std::monostate{};
   call_context<E> const call = context_of(asked, given);
   if (!tasks.shared()) {

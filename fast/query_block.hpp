@@ -79,8 +79,8 @@ class query_block_kernel {
 
   /// Writes O, LSE and weights of these queries, every element of them and nothing else.
   void answer() noexcept {
-    for (std::int64_t r = 0; r < rows_; ++r) {
-      query_place const at = place(r);
+    query_place at = place(0);
+    for (std::int64_t r = 0; r < rows_; ++r, advance(at)) {
       T const* const l = space_.states.l + r * sum_lanes;
       T const m = space_.states.m[r];
       T* const o = size_.dv == 0 ? nullptr : here(given_.o.row(block_.b, at.h, at.i), space_.wide);
@@ -99,6 +99,11 @@ class query_block_kernel {
   query_place place(std::int64_t r) const noexcept {
     std::int64_t const row = block_.rows.first + r;
     return {block_.kv_head * (size_.hq / size_.hk) + row / size_.n, row % size_.n};
+  }
+
+  /// From the place of a row to that of the next: without place()'s divisions.
+  void advance(query_place& at) const noexcept {
+    if (++at.i == size_.n) at.i = 0, ++at.h;
   }
 
   /// The memory of a stored row itself where numbers are stored as they are computed, else `room`.
@@ -134,9 +139,9 @@ class query_block_kernel {
   void start() noexcept {
     finishes_every_score_ = cap_ || asked_.has_bias() || given_.weights;
     std::int64_t const tile = does_.tile, packed = rounded_up(tile, sum_lanes);
+    query_place at = place(0);
     for (std::int64_t first = 0; first < rows_; first += tile) {
-      for (std::int64_t a = 0; a < tile && first + a < rows_; ++a) {
-        query_place const at = place(first + a);
+      for (std::int64_t a = 0; a < tile && first + a < rows_; ++a, advance(at)) {
         int left = 0;
         if (size_.d > 0)
           left = scale_.fold(does_, converted(does_, asked_.q().row(block_.b, at.h, at.i), size_.d, space_.wide),

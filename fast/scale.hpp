@@ -28,6 +28,8 @@ template <std::floating_point T>
 struct score_scale {
   T high = 0, low = 0;
   int exponent = 0;
+  T whole_high = 0, whole_low = 0;  ///< (high, low)·2^exponent, where T holds them
+  bool whole = true;                ///< whether it does
 
   /// The scale that was asked for, or 1/√d.
   /// Requires  explicit_scale or d > 0
@@ -50,8 +52,10 @@ struct score_scale {
     sigma = std::ldexp(sigma, -exponent), sigma_tail = std::ldexp(sigma_tail, -exponent);
     double const c = sigma * log2_e;
     double const tail = std::fma(sigma, log2_e, -c) + (sigma * log2_e_tail + sigma_tail * log2_e);
-    T const high = static_cast<T>(c);
-    return {high, static_cast<T>((c - static_cast<double>(high)) + tail), exponent};
+    T const high = static_cast<T>(c), low = static_cast<T>((c - static_cast<double>(high)) + tail);
+    constexpr int usual = std::numeric_limits<T>::max_exponent - 28;
+    if (exponent < -usual || usual < exponent) return {high, low, exponent, 0, 0, false};
+    return {high, low, exponent, std::ldexp(high, exponent), std::ldexp(low, exponent), true};
   }
 
   /// to_t ← fl((high + low)·q_t·2^(exponent − left)). Answers `left`, which the scores still lack: 0 unless a product
@@ -62,10 +66,7 @@ struct score_scale {
   ///          docs/bound.md, and with 2^left ≤ |σ|·log₂ e, from |q| ≥ 2^126 on, below its |σ|·ω.
   int fold(operations<T> const& does, T const* q, std::int64_t count, T* to) const noexcept {
     using limits = std::numeric_limits<T>;
-    constexpr int usual = limits::max_exponent - 28;
-    if (-usual <= exponent && exponent <= usual &&
-        does.scale(q, std::ldexp(high, exponent), std::ldexp(low, exponent), count, to))
-      return 0;
+    if (whole && does.scale(q, whole_high, whole_low, count, to)) return 0;
     int largest = limits::min_exponent;  // every finite |q_t| < 2^largest
     for (std::int64_t t = 0; t < count; ++t) {
       int size = limits::min_exponent;

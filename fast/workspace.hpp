@@ -66,30 +66,34 @@ struct workspace {
 
   /// Lays the arrays out in `memory`, which grows where it must.
   static workspace in(scratch& memory, std::int64_t rows, std::int64_t d, std::int64_t dv, wishes const& wanted) {
+    workspace made;
+    made.lay_out(memory.at_least(made.lay_out(nullptr, rows, d, dv, wanted)), rows, d, dv, wanted);
+    return made;
+  }
+  /// What that takes.
+  static std::int64_t bytes(std::int64_t rows, std::int64_t d, std::int64_t dv, wishes const& wanted) noexcept {
+    return static_cast<std::int64_t>(workspace().lay_out(nullptr, rows, d, dv, wanted));
+  }
+
+ private:
+  /// Places the arrays from `base` on, or only measures where that is null. Answers the bytes.
+  std::size_t lay_out(std::byte* base, std::int64_t rows, std::int64_t d, std::int64_t dv, wishes const& wanted) noexcept {
     std::int64_t const all = rounded_up(rows, strip_rows), keys = blocking_of<T>.keys, width = padded(dv);
     std::int64_t const merged = wanted.several_splits ? all : 0;
-    workspace made;
     std::size_t used = 0;
-    std::byte* base = nullptr;
-    auto const lay_out = [&] {
-      used = 0;
-      auto const take = [&](std::int64_t count) {
-        std::byte* const here = base == nullptr ? nullptr : base + used;  // the first time it only measures
-        used += (static_cast<std::size_t>(count + 2 * sum_lanes) * sizeof(T) + scratch::line - 1) / scratch::line *
-                scratch::line;
-        return reinterpret_cast<T*>(here);
-      };
-      made.Q = take(all * d), made.scaled = take(sum_lanes * d), made.K = take(keys * d);
-      made.wide = take(wanted.converts ? widest_panel * std::max(d, dv) : 0), made.kept = take(rows * wanted.kept);
-      made.V = take(keys * rounded_up(dv, widest_panel)), made.S = take(strip_rows * score_stride<T>);
-      made.O = {take(all * width), width}, made.next_O = {take(merged * width), width};
-      made.states = {take(all), take(all * sum_lanes), take(all)};
-      made.next = {take(merged), take(merged * sum_lanes), take(merged)};
+    auto const take = [&](std::int64_t count) {
+      std::byte* const here = base == nullptr ? nullptr : base + used;
+      used += (static_cast<std::size_t>(count + 2 * sum_lanes) * sizeof(T) + scratch::line - 1) / scratch::line *
+              scratch::line;
+      return reinterpret_cast<T*>(here);
     };
-    lay_out();
-    base = memory.at_least(used);
-    lay_out();
-    return made;
+    Q = take(all * d), scaled = take(sum_lanes * d), K = take(keys * d);
+    wide = take(wanted.converts ? widest_panel * std::max(d, dv) : 0), kept = take(rows * wanted.kept);
+    V = take(keys * rounded_up(dv, widest_panel)), S = take(strip_rows * score_stride<T>);
+    O = {take(all * width), width}, next_O = {take(merged * width), width};
+    states = {take(all), take(all * sum_lanes), take(all)};
+    next = {take(merged), take(merged * sum_lanes), take(merged)};
+    return used;
   }
 };
 

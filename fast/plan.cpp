@@ -1,0 +1,80 @@
+#include "fast/plan.hpp"
+
+#include <oneapi/tbb/info.h>
+
+#include <algorithm>
+
+#include "fast/blocking.hpp"
+#include "fast/cache.hpp"
+
+namespace attest::fast {
+namespace {
+
+/// Scores that a thread may keep for weights in bf16 and f16, whose memory cannot hold them.
+constexpr std::int64_t scores_kept = std::int64_t{1} << 20;
+
+/// Multiply-adds below which a second thread costs more than it brings.
+constexpr double work_worth_a_thread = 4e6;
+
+int threads_for(problem::sizes const& size, int asked) {
+  double const work = static_cast<double>(size.b) * static_cast<double>(size.hq) * static_cast<double>(size.n) *
+                      static_cast<double>(size.m) * static_cast<double>(size.d + size.dv + 1);
+  if (asked == 1 || work < work_worth_a_thread) return 1;
+  // Asked for more threads than there are cores, oneTBB would start fewer and say so on stderr.
+  int const cores = oneapi::tbb::info::default_concurrency();
+  return asked == 0 ? cores : std::min(asked, cores);
+}
+
+}  // namespace
+
+template <problem::floating_element E>
+plan plan_of(problem::sizes const& size, bool with_weights, int threads) {
+  using T = working<E>;
+  plan made;
+  made.threads = threads_for(size, threads);
+  made.cache = second_level_cache();
+  made.key_block = blocking_of<T>.keys;
+  made.splits = std::max<std::int64_t>(1, ceiling_division(size.m, blocking_of<T>.split));
+  made.rows = size.hk > 0 ? size.hq / size.hk * size.n : 0;
+  std::int64_t const heads = size.b * size.hk;
+  made.block_rows = query_block_rows<T>(made.rows, heads, size.d, size.dv, made.cache,
+                                        made.threads > 1 ? 4 * made.threads : 1);
+  made.kept = with_weights && is_narrow<E> ? size.m : 0;
+  if (made.kept > 0)
+    made.block_rows = std::clamp(scores_kept / made.kept / strip_rows * strip_rows, strip_rows, made.block_rows);
+  made.blocks = made.rows > 0 ? ceiling_division(made.rows, made.block_rows) : 0;
+  made.tasks = heads * made.blocks;
+  made.shared = !with_weights && made.splits > 1 && made.tasks < 2 * made.threads;
+  made.thread_bytes = workspace<T>::bytes(made.block_rows, size.d, size.dv, wishes_of<E>(made));
+  if (made.shared)
+    made.shared_bytes = made.tasks * made.splits * made.block_rows *
+                        (workspace<T>::padded(size.dv) + sum_lanes + 1) * static_cast<std::int64_t>(sizeof(T));
+  return made;
+}
+
+template plan plan_of<float>(problem::sizes const&, bool, int);
+template plan plan_of<double>(problem::sizes const&, bool, int);
+template plan plan_of<problem::bf16>(problem::sizes const&, bool, int);
+template plan plan_of<problem::f16>(problem::sizes const&, bool, int);
+
+std::string explained(plan const& how) {
+  auto const count = [](std::int64_t n, std::string const& what) {
+    return std::to_string(n) + " " + what + (n == 1 ? "" : "s");
+  };
+  auto const kib = [](std::int64_t bytes) { return std::to_string((bytes + 1023) / 1024) + " KiB"; };
+  std::string said;
+  said += "queries  " + std::to_string(how.rows) + " rows a kv head, in " + count(how.blocks, "block") + " of " +
+          std::to_string(how.block_rows) + ": Q, O and row states fill at most half of the second-level cache, " +
+          kib(how.cache) + "\n";
+  said += "keys     blocks of " + std::to_string(how.key_block) + ", packed once for each block of queries; " +
+          count(how.splits, "partial row") + (how.splits > 1 ? ", merged in order\n" : "\n");
+  said += "tasks    " + count(how.tasks, "block") + " of queries" +
+          (how.shared ? ", each split of the keys a task of its own (fewer blocks than twice the threads)" : "") + ", on " +
+          count(how.threads, "thread") + "\n";
+  said += "memory   " + kib(how.thread_bytes) + " a thread";
+  if (how.shared_bytes > 0) said += ", " + kib(how.shared_bytes) + " of partial rows";
+  if (how.kept > 0) said += ", " + count(how.kept, "score") + " a row kept for its weights";
+  return said + "\n";
+}
+
+}  // namespace attest::fast
