@@ -1,0 +1,26 @@
+// The terminal: Ctrl-C, and a line that says how far it is.
+#pragma once
+
+#include <atomic>
+#include <chrono>
+#include <cstdint>
+#include <string>
+
+namespace attest::audit {
+
+/// From now on the first SIGINT or SIGTERM sets the flag, so that a command ends with the report so far; the second ends
+/// the program.
+std::atomic<bool> const& listen_for_interrupts();
+
+/// One line on a terminal's standard error: what runs now, and the time left.
+class progress_line {
+ public:
+  progress_line();
+  void operator()(std::int64_t done, std::int64_t all, std::string const& next);
+
+ private:
+  bool shown_;
+  std::chrono::steady_clock::time_point start_ = std::chrono::steady_clock::now();
+};
+
+}  // namespace attest::audit

@@ -1,0 +1,38 @@
+// attest verify: judges recorded outputs in safetensors files.
+#include "audit/audit.hpp"
+#include "audit/commands/command.hpp"
+#include "audit/commands/judging.hpp"
+#include "audit/commands/overrides.hpp"
+
+namespace attest::audit {
+namespace {
+
+struct given {
+  verify_options options;
+  judging judged;
+  std::string inputs, outputs;
+};
+
+int run(given& asked) {
+  verify_options& verify = asked.options;
+  if (auto why = asked.judged.read()) return complain(why->message());
+  verify.inputs = asked.inputs;
+  if (!asked.outputs.empty()) verify.outputs = asked.outputs;
+  verify.claim = asked.judged.claim();
+  verify.contract_argument = asked.judged.contract_argument();
+  verify.waived = asked.judged.waived();
+  return asked.judged.answer(run_verify(verify));
+}
+
+}  // namespace
+
+action verify_command(CLI::App& command) {
+  auto const asked = std::make_shared<given>();
+  command.add_option("inputs", asked->inputs, "file with q k v, and perhaps o")->required()->type_name("INPUTS");
+  command.add_option("outputs", asked->outputs, "file with o lse weights")->type_name("OUTPUTS");
+  declare_overrides(command, asked->options.flags);
+  asked->judged.declare(command);
+  return [asked] { return run(*asked); };
+}
+
+}  // namespace attest::audit
