@@ -9,6 +9,7 @@
 #include <vector>
 
 #include "audit/judge.hpp"
+#include "audit/pictures.hpp"
 
 namespace attest::audit {
 
@@ -19,6 +20,7 @@ struct shrunk_finding {
   violation what;
   problem::sizes sizes{};
   std::string file;        ///< a safetensors file, or empty: it could not be written
+  std::vector<input_listing> inputs = {};  ///< where they are few
 };
 
 /// Something wrong, with all that is needed to see it again.
@@ -29,6 +31,7 @@ struct finding {
   std::string reproducer;  ///< a command line
   bool waived = false;
   std::optional<shrunk_finding> shrunk = {};
+  std::optional<finding_pictures> pictures = {};
 
   violation const& shortest() const noexcept { return shrunk ? shrunk->what : what; }
   problem::sizes const& smallest() const noexcept { return shrunk ? shrunk->sizes : sizes; }

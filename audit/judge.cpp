@@ -16,24 +16,12 @@ bool worse(violation const& a, violation const& b) {
   return std::tie(a.output, a.index) < std::tie(b.output, b.index);
 }
 
-template <class T>
-problem::view<T const> view_of(std::optional<stored_tensor> const& stored, bool lse) {
-  if (!stored) return {};
-  problem::tensor<T const> made{stored->as<T>(), stored->where};
-  if (lse) {  // [b, h, n] as [b, h, n, 1]
-    auto const last = static_cast<std::size_t>(made.where.rank++);
-    made.where.shape[last] = made.where.stride[last] = 1;
-  }
-  return problem::lifted(made);
-}
-
 constexpr std::int64_t rows_a_block = 32;
 
 template <class T>
 judgement judge_typed(problem::instance<T> const& asked, recorded_answer const& answer,
                       problem::kernel_model const& model) {
-  answer_views<T> const views{view_of<T>(answer.o, false), view_of<problem::lse_element<T>>(answer.lse, true),
-                              view_of<T>(answer.weights, false)};
+  answer_views<T> const views = views_of<T>(answer);
   struct worker {
     machine_first<T> rows;
     judgement sum;

@@ -6,21 +6,39 @@
 #include <fmt/format.h>
 #include <nlohmann/json.hpp>
 
+#include "audit/json_parts.hpp"
+
 namespace attest::audit {
 namespace {
 
 /// Findings that a person is shown; the rest is in the JSON.
 constexpr std::size_t shown_findings = 12;
 
-/// 1234567 as "1,234,567".
+std::string in_bounds(double x) { return std::isfinite(x) ? fmt::format("{:.4f}", x) : fmt::format("{}", x); }
+
+std::int64_t failed_cases(report const& what) {
+  std::int64_t failed = 0;
+  for (check_result const& row : what.checks) failed += row.failed;
+  return failed;
+}
+
+}  // namespace
+
+std::string_view name_of(verdict answer) noexcept {
+  switch (answer) {
+    case verdict::certified: return "certified";
+    case verdict::refuted: return "refuted";
+    case verdict::undecided: break;
+  }
+  return "undecided";
+}
+
 std::string grouped(std::int64_t n) {
   std::string digits = std::to_string(n);
   for (auto at = static_cast<std::ptrdiff_t>(digits.size()) - 3; at > (n < 0 ? 1 : 0); at -= 3)
     digits.insert(static_cast<std::size_t>(at), 1, ',');
   return digits;
 }
-
-std::string in_bounds(double x) { return std::isfinite(x) ? fmt::format("{:.4f}", x) : fmt::format("{}", x); }
 
 std::string_view state_of(check_result const& row) {
   return row.failed > 0                     ? "FAILED"
@@ -29,19 +47,14 @@ std::string_view state_of(check_result const& row) {
                                             : "ok";
 }
 
-std::int64_t failed_cases(report const& what) {
-  std::int64_t failed = 0;
-  for (check_result const& row : what.checks) failed += row.failed;
-  return failed;
-}
-
 std::int64_t unsupported_cases(report const& what) {
   std::int64_t unsupported = 0;
   for (check_result const& row : what.checks) unsupported += row.unsupported;
   return unsupported;
 }
 
-std::string sentence_of(report const& what, judgement const& sum) {
+std::string verdict_sentence(report const& what) {
+  judgement const sum = what.total();
   switch (what.answer) {
     case verdict::certified:
       return fmt::format(
@@ -59,17 +72,6 @@ std::string sentence_of(report const& what, judgement const& sum) {
   }
   return fmt::format("UNDECIDED: {}; {} elements were judged and none is wrong.", what.undecided_because,
                      grouped(sum.judged()));
-}
-
-}  // namespace
-
-std::string_view name_of(verdict answer) noexcept {
-  switch (answer) {
-    case verdict::certified: return "certified";
-    case verdict::refuted: return "refuted";
-    case verdict::undecided: break;
-  }
-  return "undecided";
 }
 
 std::string hex(double x) {
@@ -113,7 +115,7 @@ std::string as_text(report const& what) {
   text += fmt::format("\n{} by the theorem, {} by the dominance clause, {} by an exact rule; kernel {:.1f} s, oracle {:.1f} s\n",
                       grouped(sum.by_theorem), grouped(sum.by_dominance), grouped(sum.by_rule), what.kernel_seconds,
                       what.oracle_seconds);
-  return text + sentence_of(what, sum) + '\n';
+  return text + verdict_sentence(what) + '\n';
 }
 
 std::string as_json(report const& what) {
@@ -165,8 +167,11 @@ std::string as_json(report const& what) {
                                 {"waived", each.waived},
                                 {"shrunk", {{"b", s.b}, {"hq", s.hq}, {"hk", s.hk}, {"n", s.n}, {"m", s.m}, {"d", s.d},
                                             {"dv", s.dv}}},
-                                {"reproducer", each.reproducer}});
+                                {"reproducer", each.reproducer},
+                                {"shrunk_inputs", inputs_json(each)},
+                                {"pictures", pictures_json(each)}});
   }
+  made["curves"] = curves_json(what);
   return made.dump(2, ' ', false, json::error_handler_t::replace) + '\n';
 }
 

@@ -13,11 +13,22 @@ inline constexpr char const* version = "0.1.0";
 /// "certified", "refuted" or "undecided".
 std::string_view name_of(verdict answer) noexcept;
 
+/// The verdict in a sentence: of what it is, and what is not claimed.
+std::string verdict_sentence(report const& what);
+
+/// "ok", "FAILED", "undecided" or "unsupported".
+std::string_view state_of(check_result const& row);
+
+std::int64_t unsupported_cases(report const& what);
+
 /// The table of checks, the findings, the observations, the verdict.
 std::string as_text(report const& what);
 
 /// The schema of docs/audit.md, with a trailing newline. Numbers that matter are hex floats in strings.
 std::string as_json(report const& what);
+
+/// 1234567 as "1,234,567".
+std::string grouped(std::int64_t n);
 
 /// x as a C99 hex float; "nan", "inf", "-inf".
 std::string hex(double x);

@@ -1,3 +1,5 @@
+#include <algorithm>
+
 #include <fmt/format.h>
 
 #include "audit/audit.hpp"
@@ -33,6 +35,20 @@ std::string reproducer(verify_options const& options, contract const& claim) {
                                     flag{"right", options.flags.right}})
     if (value) text += fmt::format(" --{}={}", name, shell_word(*value));
   return text + (options.reproducible ? " --reproducible" : "");
+}
+
+/// Pictures of the findings that are shown first: the file can be asked for nothing but what it holds.
+void draw_findings(std::vector<recorded_case> const& cases, verify_options const& options, report& into) {
+  constexpr std::size_t drawn = 12;
+  for (std::size_t n = 0; n < into.findings.size() && n < drawn; ++n) {
+    finding& each = into.findings[n];
+    auto const at = std::ranges::find_if(cases, [&](recorded_case const& c) { return c.asked.check == each.check && c.asked.name == each.case_name; });
+    if (at == cases.end()) continue;
+    stored_problem const& asked = each.what.call == 0 ? at->asked.asked : at->asked.further[each.what.call - 1].asked;
+    contract const& claim = options.claim ? *options.claim : default_contract(asked.q.type);
+    each.pictures = draw_pictures(at->asked, each.what, claim, [&](stored_problem const& again) {
+      return &again == &asked ? at->answers[each.what.call] : std::nullopt; });
+  }
 }
 
 }  // namespace
@@ -83,6 +99,7 @@ problem::result<report> run_verify(verify_options const& options) {
                 reproducer(options, claim));
   }
   collect.finish(complete && any, any ? "a mandatory problem has no recorded output" : "there is no recorded output");
+  draw_findings(cases.value(), options, made);
   return made;
 }
 

@@ -37,6 +37,11 @@ void save_findings(audit_options const& options, std::vector<audit_case> const& 
     auto made = examine(each, kernel.value(), rules);
     return made ? std::move(made).value() : case_result{};
   };
+  answerer const answer = [&](stored_problem const& asked) -> std::optional<recorded_answer> {
+    auto reply = kernel.value().ask(asked, 0, placement::end);
+    if (!reply || reply.value().did.outcome != call_outcome::answered) return std::nullopt;
+    return std::move(reply.value().answer);
+  };
   std::error_code fault;
   std::set<std::pair<std::string, std::string>> done;
   for (std::size_t n = 0; n < what.findings.size() && clock::now() < until; ++n) {
@@ -44,11 +49,12 @@ void save_findings(audit_options const& options, std::vector<audit_case> const& 
     auto const at = std::ranges::find_if(cases, [&](audit_case const& c) { return c.check == each.check && c.name == each.case_name; });
     if (each.waived || each.what.bug_class == "hang" || at == cases.end() || !done.emplace(each.check, each.what.bug_class).second)
       continue;
+    each.pictures = draw_pictures(*at, each.what, *options.claim, answer);
     auto made = shrink(*at, each.what, ask, std::min(until, clock::now() + std::chrono::seconds(2)));
     if (!made) continue;
     audit_case& small = made->asked;
     small.name += "-shrunk";
-    each.shrunk = shrunk_finding{made->what, sizes_of(small.asked), ""};
+    each.shrunk = shrunk_finding{made->what, sizes_of(small.asked), "", list_inputs(small.asked)};
     std::filesystem::create_directories(options.findings, fault);
     auto const path = file_for(options.findings, each, n + 1);
     auto const bytes = case_file_bytes({&small, 1}, options.seed, options.claim->name);

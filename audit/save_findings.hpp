@@ -8,8 +8,8 @@
 
 namespace attest::audit {
 
-/// Shrinks the first finding of every check and class, and writes its problem into options.findings. Its reproducer is
-/// then `--replay FILE`. A finding that does not shrink keeps the reproducer that it has.
+/// Draws the first finding of every check and class, shrinks it, and writes its problem into options.findings. Its
+/// reproducer is then `--replay FILE`. A finding that does not shrink keeps the reproducer that it has.
 /// Cost      ends soon after `until`
 void save_findings(audit_options const& options, std::vector<audit_case> const& cases,
                    std::chrono::steady_clock::time_point until, report& what);

@@ -5,6 +5,7 @@
 #include "audit/commands/command.hpp"
 #include "audit/commands/judging.hpp"
 #include "audit/commands/terminal.hpp"
+#include "audit/comparison.hpp"
 
 namespace attest::audit {
 namespace {
@@ -12,7 +13,7 @@ namespace {
 struct given {
   audit_options options;
   judging judged;
-  std::vector<std::string> only;
+  std::vector<std::string> kernels{"builtin"}, only;
   std::optional<std::uint64_t> seed;
   std::string part;
 };
@@ -41,7 +42,8 @@ int run(given& asked) {
     if (!asked.seed) return complain("--shard: needs --seed, so that all parts ask the same inputs");
   }
   audit.stop = &listen_for_interrupts();
-  return asked.judged.answer(run_audit(audit));
+  auto const reports = run_audits(audit, asked.kernels);
+  return reports ? asked.judged.answer(std::span(reports.value())) : complain(reports.why().message());
 }
 
 }  // namespace
@@ -49,7 +51,8 @@ int run(given& asked) {
 action audit_command(CLI::App& command) {
   auto const asked = std::make_shared<given>();
   audit_options& audit = asked->options;
-  command.add_option("--kernel", audit.kernel, "builtin, or PATH[:SYMBOL] of a shared library")->capture_default_str();
+  command.add_option("--kernel", asked->kernels, "builtin, or PATH[:SYMBOL] of a shared library; several are compared")
+      ->allow_extra_args(false)->capture_default_str();
   command.add_option("--seed", asked->seed, "for the generated cases; drawn where it is not given");
   command.add_option("--only", asked->only, "these checks or CHECK/CASE names")->delimiter(',')->type_name("NAME,…");
   command.add_flag("--quick", audit.quick, "fewer and smaller cases");

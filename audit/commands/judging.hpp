@@ -1,6 +1,7 @@
 // What all judging commands share: the contract, the waived classes, the files of the report.
 #pragma once
 
+#include <span>
 #include <string>
 #include <vector>
 
@@ -12,7 +13,7 @@ namespace attest::audit {
 
 class judging {
  public:
-  /// Adds --contract and --waive, and what report_files adds.
+  /// Adds --contract, --waive, --json and --report.
   void declare(CLI::App& command);
 
   /// Reads the contract and checks the classes. An error names the option.
@@ -25,12 +26,14 @@ class judging {
 
   /// Writes the report wherever it was asked for; the result is the exit status.
   int answer(problem::result<report> const& made) const;
+  /// The same for several kernels: their worst verdict is the exit status.
+  int answer(std::span<report const> all) const;
 
  private:
   std::string contract_;
   std::vector<std::string> waived_;
   contract const* claim_ = nullptr;
-  std::string json_;
+  std::string json_, page_;
 };
 
 }  // namespace attest::audit
