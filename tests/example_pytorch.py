@@ -1,0 +1,33 @@
+"""examples/verify_pytorch.py does what its first lines say. Skipped (77) where torch, numpy or safetensors are missing.
+
+example_pytorch.py SCRIPT ATTEST
+"""
+import ast
+import importlib.util
+import json
+import pathlib
+import subprocess
+import sys
+import tempfile
+
+script, attest = (pathlib.Path(argument).resolve() for argument in sys.argv[1:3])
+ast.parse(script.read_text(), str(script))
+missing = [name for name in ("torch", "numpy", "safetensors") if importlib.util.find_spec(name) is None]
+if missing:
+    print("skipped: this Python has no", ", ".join(missing))
+    sys.exit(77)
+with tempfile.TemporaryDirectory() as folder:
+    def run(*command):
+        return subprocess.run([str(word) for word in command], cwd=folder, capture_output=True, text=True, check=False)
+
+    assert run(attest, "gen", "--quick", "--seed", "1", "--out", "cases").returncode == 0
+    made = run(sys.executable, script, "cases", "outputs")
+    assert made.returncode == 0, made.stderr
+    judged = run(attest, "verify", "cases", "outputs", "--json", "-")
+    assert judged.returncode in (0, 1), judged.stderr
+    report = json.loads(judged.stdout)
+    by_name = {check["name"]: check for check in report["checks"]}
+    for name in ("accuracy", "bands", "masks", "heads", "bias", "scale"):
+        assert by_name[name]["cases"] > by_name[name]["unsupported"] and by_name[name]["failed"] == 0, by_name[name]
+    assert by_name["softcap"]["unsupported"] == by_name["softcap"]["cases"]
+print("1 passed, 0 failed")
