@@ -9,6 +9,23 @@
 #include "audit/report.hpp"
 
 namespace attest::audit {
+namespace {
+
+/// Two symbols of one library may call themselves the same: then the name is that of the file, or the whole argument.
+void tell_apart(std::vector<report>& all, std::span<std::string const> kernels) {
+  auto const repeated = [&] {
+    std::vector<bool> made;
+    for (report const& each : all) made.push_back(std::ranges::count(all, each.kernel, &report::kernel) > 1);
+    return made;
+  };
+  for (bool const whole : {false, true}) {
+    auto const again = repeated();
+    for (std::size_t n = 0; n < all.size(); ++n)
+      if (again[n]) all[n].kernel = printable(whole ? kernels[n] : kernels[n].substr(kernels[n].rfind('/') + 1));
+  }
+}
+
+}  // namespace
 
 problem::result<std::vector<report>> run_audits(audit_options const& options, std::span<std::string const> kernels) {
   std::vector<report> all;
@@ -22,8 +39,7 @@ problem::result<std::vector<report>> run_audits(audit_options const& options, st
     all.push_back(std::move(made).value());
     if (options.stop && options.stop->load()) break;
   }
-  // Two symbols of one library may call themselves the same.
-  for (std::size_t n = 0; n < all.size() && all.size() > 1; ++n) all[n].kernel += fmt::format(" ({})", printable(kernels[n]));
+  if (all.size() > 1) tell_apart(all, kernels);
   return all;
 }
 

@@ -38,8 +38,15 @@ std::string short_number(double x) {
   return fmt::format("{}e{}", made.substr(0, e), std::stoi(made.substr(e + 1)));
 }
 
+bool with_numbers(matrix_picture const& picture, cells kind) { return kind != cells::keys && picture.rows <= 8 && picture.columns <= 8; }
+
 struct grid {
-  double cell_width, cell_height, left = 30, top = 22;
+  double cell_width = 38, cell_height = 26, left = 30, top = 22;
+
+  grid(matrix_picture const& picture, cells kind) {
+    if (with_numbers(picture, kind)) return;
+    cell_width = cell_height = static_cast<double>(std::clamp<std::int64_t>(320 / std::max(picture.rows, picture.columns), 10, 20));
+  }
   std::string cell(std::int64_t row, std::int64_t column, std::int64_t width) const {
     return fmt::format("M{:g} {:g}h{:g}v{:g}h-{:g}z", left + static_cast<double>(column) * cell_width,
                        top + static_cast<double>(row) * cell_height, static_cast<double>(width) * cell_width, cell_height,
@@ -79,11 +86,16 @@ void draw_ticks(matrix_picture const& picture, grid const& where, markup& to) {
 
 }  // namespace
 
+double heatmap_width(matrix_picture const& picture, cells kind) {
+  grid const where(picture, kind);
+  return std::max(where.left + static_cast<double>(picture.columns) * where.cell_width + 6, 160.0);
+}
+
 std::string heatmap_svg(matrix_picture const& picture, cells kind, std::vector<bool> const& masked, std::string_view title,
                         std::string_view describes, std::string_view columns) {
-  bool const numbers = kind != cells::keys && picture.rows <= 8 && picture.columns <= 8;
-  grid const where = numbers ? grid{38, 26} : grid{10, 10};
-  double const width = std::max(where.left + static_cast<double>(picture.columns) * where.cell_width + 6, 160.0);
+  bool const numbers = with_numbers(picture, kind);
+  grid const where(picture, kind);
+  double const width = heatmap_width(picture, kind);
   double const height = where.top + static_cast<double>(picture.rows) * where.cell_height + 18;
   markup to;
   to.open("svg", {{"xmlns", "http://www.w3.org/2000/svg"}, {"class", "heatmap"}, {"role", "img"},
@@ -114,13 +126,13 @@ std::string heatmap_svg(matrix_picture const& picture, cells kind, std::vector<b
                           {"y", fmt::format("{:g}", where.top + (static_cast<double>(r) + 0.5) * where.cell_height + 4)},
                           {"text-anchor", "middle"}}, (wrong ? "×" : "") + short_number(x));
     }
-  if (!crossed.empty()) to.leaf("path", {{"class", "cross"}, {"d", crossed}});
+  if (!crossed.empty()) to.leaf("path", {{"class", "halo"}, {"d", crossed}}).leaf("path", {{"class", "cross"}, {"d", crossed}});
   to.leaf("rect", {{"class", "frame"}, {"x", fmt::format("{:g}", where.left)}, {"y", fmt::format("{:g}", where.top)},
                    {"width", fmt::format("{:g}", static_cast<double>(picture.columns) * where.cell_width)},
                    {"height", fmt::format("{:g}", static_cast<double>(picture.rows) * where.cell_height)}});
   draw_ticks(picture, where, to);
   to.element("text", {{"class", "tick"}, {"x", fmt::format("{:g}", where.left)}, {"y", fmt::format("{:g}", height - 4)}},
-             fmt::format("queries ↓  {} →", columns));
+             columns.empty() ? "queries ↓" : fmt::format("queries ↓  {} →", columns));
   return std::move(to).finish();
 }
 

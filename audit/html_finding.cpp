@@ -34,15 +34,14 @@ void write_numbers(violation const& what, markup& to) {
 
 /// "keys 8 to 39 of head 1, batch entry 0".
 std::string extent(matrix_picture const& picture, std::string_view columns, finding_pictures const& of) {
-  return fmt::format("queries {} to {}, {} {} to {}; batch entry {}, head {}", picture.first_row, picture.first_row + picture.rows - 1,
-                     columns, picture.first_column, picture.first_column + picture.columns - 1, of.b, of.h);
+  std::string const across = columns.empty() ? "" : fmt::format(", {} {} to {}", columns, picture.first_column, picture.first_column + picture.columns - 1);
+  return fmt::format("queries {} to {}{}; batch entry {}, head {}", picture.first_row, picture.first_row + picture.rows - 1, across, of.b, of.h);
 }
 
 void write_figure(matrix_picture const& picture, cells kind, std::vector<bool> const& masked, std::string const& title,
                   std::string_view columns, finding_pictures const& of, std::string const& legend, markup& to) {
   if (picture.rows == 0 || picture.columns == 0) return;
-  bool const numbers = kind != cells::keys && picture.rows <= 8 && picture.columns <= 8;
-  to.open("figure", {{"style", fmt::format("width: {}px", std::max<std::int64_t>(picture.columns * (numbers ? 38 : 10) + 36, 200))}});
+  to.open("figure", {{"style", fmt::format("width: {:g}px", std::max(heatmap_width(picture, kind), 200.0))}});
   to.element("h4", title);
   to.trusted(heatmap_svg(picture, kind, masked, title, fmt::format("{}: {}. {}", title, extent(picture, columns, of), legend), columns));
   to.element("figcaption", legend).close();
@@ -61,8 +60,8 @@ void write_pictures(finding_pictures const& drawn, markup& to) {
     to.open("figure").element("h4", what + " applied").element("p", {{"class", "note"}}, "It is " + drawn.applied_by + ".").close();
   }
   if (drawn.errors)
-    write_figure(*drawn.errors, cells::errors, {}, "Error of " + drawn.output + ", in bounds", drawn.output == "weights" ? "keys" : "columns",
-                 drawn, "A shade a decade below the bound. A cross: above the bound. Dots: not judged.", to);
+    write_figure(*drawn.errors, cells::errors, {}, "Error of " + drawn.output + ", in bounds", drawn.output == "weights" ? "keys" : drawn.output == "o" ? "columns" : "", drawn,
+                 "A shade a decade below the bound. A cross: above the bound. Dots: not judged.", to);
   to.close();
 }
 

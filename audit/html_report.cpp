@@ -21,8 +21,6 @@ std::string capital(std::string_view word) {
   return made;
 }
 
-std::string in_bounds(double x) { return std::isfinite(x) ? fmt::format("{:.4f}", x) : std::isnan(x) ? "NaN" : "∞"; }
-
 /// Check, cross or question mark: the verdict without its colour.
 void draw_icon(verdict answer, markup& to) {
   char const* const path = answer == verdict::certified ? "M7 17l6 6l12 -13"
@@ -80,31 +78,52 @@ void write_check_name(std::string const& name, markup& to) {
   to.close();
 }
 
-void write_state(check_result const& row, markup& to) {
+/// Its state as a mark and words. Beside other kernels the counts are left to the table's neighbours.
+std::string state_text(check_result const& row, bool alone) {
   std::string_view const state = state_of(row);
-  std::string text = state == "FAILED" ? fmt::format("✗ failed in {} of {}", row.failed, row.cases)
-                     : state == "ok"   ? std::string("✓ ok")
-                     : state == "undecided" ? fmt::format("? undecided in {}", row.undecided) : "– unsupported";
+  std::string text = state == "FAILED"      ? fmt::format("✗ failed in {} of {}", row.failed, row.cases)
+                     : state == "ok"        ? std::string("✓ ok")
+                     : state == "undecided" ? fmt::format("? undecided in {}", row.undecided)
+                                            : std::string("– unsupported");
   if (row.unsupported > 0 && row.unsupported < row.cases) text += fmt::format(", {} unsupported", row.unsupported);
-  if (row.sum.suspicious > 0) text += fmt::format(", {} suspicious", row.sum.suspicious);
+  if (alone && row.sum.suspicious > 0) text += fmt::format(", {} suspicious", row.sum.suspicious);
   for (std::string const& each : row.conventions) text += ", " + each;
-  to.element("td", {{"class", "state " + std::string(state)}}, text);
+  return text;
 }
 
-void write_result(check_result const* row, bool alone, markup& to) {
-  if (!row) {
-    to.element("td", {{"colspan", alone ? "5" : "2"}, {"class", "state"}}, "– not asked");
-    return;
-  }
+void write_error(check_result const& row, markup& to) {
+  draw_bar(row.sum.max_error_in_bounds, to);
+  to.element("span", {{"class", "number"}}, in_bounds(row.sum.max_error_in_bounds));
+}
+
+void write_alone(check_result const& row, markup& to) {
   auto const number = [&](std::string const& unit, std::string const& text) {
     to.element("td", {{"class", "number"}, {"data-unit", unit}}, text);
   };
-  if (alone) number("cases", grouped(row->cases)), number("elements", grouped(row->sum.judged()));
+  number("cases", grouped(row.cases)), number("elements", grouped(row.sum.judged()));
   to.open("td", {{"class", "number error"}, {"data-unit", "of the bound"}});
-  draw_bar(row->sum.max_error_in_bounds, to);
-  to.element("span", in_bounds(row->sum.max_error_in_bounds)).close();
-  if (alone) number("ulp", fmt::format("{:.4g}", row->sum.max_ulp));
-  write_state(*row, to);
+  write_error(row, to);
+  to.close();
+  number("ulp", fmt::format("{:.4g}", row.sum.max_ulp));
+  to.element("td", {{"class", "state " + std::string(state_of(row))}}, state_text(row, true));
+}
+
+/// One kernel of several: its error over its state. The mark tells whose it is where the table's head is out of sight.
+void write_beside(check_result const* row, int kernel, markup& to) {
+  to.open("td").trusted(legend_svg(kernel));
+  if (!row) {
+    to.element("span", {{"class", "state"}}, "– not asked").close();
+    return;
+  }
+  to.open("span", {{"class", "error"}});
+  write_error(*row, to);
+  to.close().element("span", {{"class", "state " + std::string(state_of(*row))}}, state_text(*row, false)).close();
+}
+
+void write_legend(std::span<report const> all, markup& to) {
+  to.open("ul", {{"class", "legend-list"}});
+  for (std::size_t n = 0; n < all.size(); ++n) to.open("li").trusted(legend_svg(static_cast<int>(n))).text(" " + all[n].kernel).close();
+  to.close();
 }
 
 void write_checks(std::span<report const> all, markup& to) {
@@ -115,29 +134,25 @@ void write_checks(std::span<report const> all, markup& to) {
       if (std::ranges::find(names, row.name) == names.end()) names.push_back(row.name);
   to.open("section").element("h2", "Checks");
   to.element("p", {{"class", "note"}}, "Open a name for what its pass proves. Errors are the worst, in units of the bound; above 1 refutes.");
+  if (!alone) write_legend(all, to);
   to.open("div", {{"class", "scroll"}, {"role", "region"}, {"aria-label", "Table of checks"}, {"tabindex", "0"}});
-  to.open("table", {{"class", alone ? "checks alone" : "checks together"}}).open("thead");
-  if (!alone) {
-    to.open("tr").element("td", "");
-    for (std::size_t n = 0; n < all.size(); ++n)
-      to.open("th", {{"scope", "colgroup"}, {"colspan", "2"}}).trusted(legend_svg(static_cast<int>(n))).text(" " + all[n].kernel).close();
-    to.close();
-  }
-  to.open("tr").element("th", {{"scope", "col"}}, "check");
-  for (std::size_t n = 0; n < all.size(); ++n) {
-    for (char const* column : {"cases", "elements"})
-      if (alone) to.element("th", {{"scope", "col"}, {"class", "number"}}, column);
-    to.element("th", {{"scope", "col"}, {"class", "number"}}, "error / bound");
-    if (alone) to.element("th", {{"scope", "col"}, {"class", "number"}}, "ulp");
+  to.open("table", {{"class", alone ? "checks alone" : "checks together"}}).open("thead").open("tr");
+  to.element("th", {{"scope", "col"}}, "check");
+  if (alone) {
+    for (char const* column : {"cases", "elements", "error / bound", "ulp"})
+      to.element("th", {{"scope", "col"}, {"class", "number"}}, column);
     to.element("th", {{"scope", "col"}}, "result");
   }
+  for (std::size_t n = 0; n < all.size() && !alone; ++n)
+    to.open("th", {{"scope", "col"}}).trusted(legend_svg(static_cast<int>(n))).text(" " + all[n].kernel).close();
   to.close().close().open("tbody");
   for (std::string const& name : names) {
     to.open("tr");
     write_check_name(name, to);
-    for (report const& each : all) {
-      auto const row = std::ranges::find(each.checks, name, &check_result::name);
-      write_result(row == each.checks.end() ? nullptr : &*row, alone, to);
+    for (std::size_t n = 0; n < all.size(); ++n) {
+      auto const at = std::ranges::find(all[n].checks, name, &check_result::name);
+      check_result const* const row = at == all[n].checks.end() ? nullptr : &*at;
+      alone ? write_alone(*row, to) : write_beside(row, static_cast<int>(n), to);
     }
     to.close();
   }
@@ -198,11 +213,7 @@ void write_curves(std::span<report const> all, markup& to) {
   to.open("section").element("h2", "Stability");
   to.element("p", {{"class", "note"}}, "Worst error in units of the bound. A point above the bound refutes; one on an edge lies there or beyond; "
                                        "a cross marks a refuted problem.");
-  if (all.size() > 1) {
-    to.open("ul", {{"class", "legend-list"}});
-    for (std::size_t n = 0; n < all.size(); ++n) to.open("li").trusted(legend_svg(static_cast<int>(n))).text(" " + all[n].kernel).close();
-    to.close();
-  }
+  if (all.size() > 1) write_legend(all, to);
   to.open("div", {{"class", "curves"}});
   for (std::string const& axis : axes) {
     auto const lines = lines_of(all, axis);

@@ -52,7 +52,8 @@ thead th { color: var(--quiet); font-size: .8125rem; border-bottom: 1px solid va
 .checks { width: 100%; } .number { text-align: right; white-space: nowrap; }
 .checks details p { margin: .15rem 0; color: var(--quiet); font-size: .8125rem; max-width: 22rem; } summary { cursor: pointer; }
 .checks .error { min-width: 6rem; } .bar { width: 3rem; height: .35rem; margin-right: .6rem; } .bar-all { fill: var(--rule); } .bar-part { fill: var(--s0); } .bar-over { fill: var(--bad); }
-.together thead th { overflow-wrap: anywhere; min-width: 7rem; vertical-align: bottom; } .together .state { padding-right: 1.5rem; }
+.together th { min-width: 8rem; } .together thead th { overflow-wrap: anywhere; min-width: 9.5rem; } .together td span { display: block; } .together td span span { display: inline; }
+.together td .legend { display: none; }
 .state.FAILED { color: var(--bad); font-weight: 600; } .state.undecided { color: var(--open); font-weight: 600; } .state.unsupported { color: var(--quiet); }
 .finding { border-top: 1px solid var(--rule); padding: 1.25rem 0 1.5rem; } .finding .sentence { margin: 0 0 .35rem; max-width: 48rem; overflow-wrap: anywhere; }
 .finding h3 { overflow-wrap: anywhere; } .waived { color: var(--quiet); }
@@ -72,7 +73,7 @@ svg text { fill: var(--ink); font-size: 11px; font-variant-numeric: tabular-nums
 .l0 { fill: var(--l0); } .l1 { fill: var(--l1); } .l2 { fill: var(--l2); } .l3 { fill: var(--l3); } .l4 { fill: var(--l4); }
 .l5 { fill: var(--l5); } .l6 { fill: var(--l6); } .l7 { fill: var(--l7); } .l8 { fill: var(--l8); } .over { fill: var(--over); } .unknown { fill: url(#dots); }
 .dot { fill: var(--quiet); } .hatch-line { stroke: var(--hatch); stroke-width: 1.2; } .masked { fill: url(#hatch); }
-.frame { fill: none; stroke: var(--rule); } .cross { fill: none; stroke: var(--cross); stroke-width: 1.6; } svg .light { fill: var(--on-dark); } svg .wrong { fill: var(--cross); font-weight: 700; }
+.frame { fill: none; stroke: var(--rule); } .halo { fill: none; stroke: var(--paper); stroke-width: 3.6; } .cross { fill: none; stroke: var(--cross); stroke-width: 1.6; } svg .light { fill: var(--on-dark); } svg .wrong { fill: var(--cross); font-weight: 700; }
 .outside { fill: var(--over); opacity: .35; } .gridline { stroke: var(--rule); stroke-width: .7; } .axis { fill: none; stroke: var(--quiet); }
 .bound { stroke: var(--bad); stroke-width: 1.6; } svg .bound-label { fill: var(--bad); }
 .line { fill: none; stroke-width: 1.8; } .marker { stroke: none; }
@@ -83,6 +84,10 @@ svg text { fill: var(--ink); font-size: 11px; font-variant-numeric: tabular-nums
   .alone tr { display: grid; grid-template-columns: minmax(0, 1fr) minmax(0, 1fr); gap: 0 .75rem; padding: .45rem 0; } .alone th, .alone td { padding: 0; }
   .alone .state { grid-column: 2; grid-row: 1; text-align: right; } .alone td.number { font-size: .8125rem; color: var(--quiet); text-align: left; } .alone td.number:nth-of-type(even) { text-align: right; }
   .alone td.number::after { content: " " attr(data-unit); } .alone td.error { min-width: 0; } .alone .bar { display: none; }
+  .together, .together tbody { display: block; width: 100%; } .together thead { display: none; }
+  .together tr { display: block; padding: .45rem 0; } .together th { display: block; padding: 0; } .together td .legend { display: inline; flex: none; }
+  .together td { display: flex; flex-wrap: wrap; align-items: baseline; gap: 0 .6rem; padding: 0; font-size: .8125rem; } .together .bar { display: none; }
+  .together .error { min-width: 4.5rem; }
   .numbers td { font-size: .75rem; } .numbers th, .numbers td { padding-right: .6rem; } }
 @media print { body { background: #fff; } .finding { break-inside: avoid; } }
 )svg";

@@ -14,8 +14,6 @@ namespace {
 /// Findings that a person is shown; the rest is in the JSON.
 constexpr std::size_t shown_findings = 12;
 
-std::string in_bounds(double x) { return std::isfinite(x) ? fmt::format("{:.4f}", x) : fmt::format("{}", x); }
-
 std::int64_t failed_cases(report const& what) {
   std::int64_t failed = 0;
   for (check_result const& row : what.checks) failed += row.failed;
@@ -39,6 +37,8 @@ std::string grouped(std::int64_t n) {
     digits.insert(static_cast<std::size_t>(at), 1, ',');
   return digits;
 }
+
+std::string in_bounds(double x) { return std::abs(x) < 1e5 ? fmt::format("{:.4f}", x) : fmt::format("{:.4g}", x); }
 
 std::string_view state_of(check_result const& row) {
   return row.failed > 0                     ? "FAILED"

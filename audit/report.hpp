@@ -30,6 +30,9 @@ std::string as_json(report const& what);
 /// 1234567 as "1,234,567".
 std::string grouped(std::int64_t n);
 
+/// An error in units of the bound: four decimals, or four digits where it is 10⁵ or more, "inf", "nan".
+std::string in_bounds(double x);
+
 /// x as a C99 hex float; "nan", "inf", "-inf".
 std::string hex(double x);
 

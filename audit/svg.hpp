@@ -23,6 +23,9 @@ enum class cells : std::uint8_t {
 std::string heatmap_svg(matrix_picture const& picture, cells kind, std::vector<bool> const& masked, std::string_view title,
                         std::string_view describes, std::string_view columns);
 
+/// The width of that heatmap, in CSS pixels.
+double heatmap_width(matrix_picture const& picture, cells kind);
+
 /// A point of a curve. error_in_bounds may be 0 or infinite: then it lies on the edge.
 struct plot_point {
   double place = 0, error_in_bounds = 0;

@@ -109,7 +109,7 @@ with tempfile.TemporaryDirectory() as name:
 
     terminal, report, page = run(folder, *quick, "--only", "stability", "--kernel", "builtin", "--kernel", f"{kernels}/naive.so", status=0)
     check_page(terminal, report, page)
-    assert len(report["reports"]) == 2 and page.count('class="line s1"') == 6 and page.count('class="curve"') == 4
+    assert len(report["reports"]) == 2 and page.count('class="line s1"') > 6 and page.count('class="curve"') == 4
     terminal, report, page = run(folder, *quick, "--only", "worked-examples", "--kernel", f"{kernels}/mean_v.so", "--kernel", "builtin",
                                  "--kernel", f"{kernels}/crash.so", status=1)
     check_page(terminal, report, page)

@@ -125,8 +125,8 @@ TEST_CASE("every cell of a heatmap is drawn once, and small ones carry their num
   for (std::string const number : {">0<", ">0.25<", ">3e-5<", ">1.00<"}) CHECK(has(small, number));
   // Runs of one shade: 1 + 3 cells in the first row, 4 in the second.
   std::string const runs = drawn(picture(2, 4, {0, 1, 1, 1, 1, 1, 1, 1}), cells::keys);
-  CHECK(has(runs, "<path class=\"l0\" d=\"M30 22h10v10h-10z\"/>"));
-  CHECK(has(runs, "<path class=\"l8\" d=\"M40 22h30v10h-30zM30 32h40v10h-40z\"/>"));
+  CHECK(has(runs, "<path class=\"l0\" d=\"M30 22h20v20h-20z\"/>"));
+  CHECK(has(runs, "<path class=\"l8\" d=\"M50 22h60v20h-60zM30 42h80v20h-80z\"/>"));
 }
 
 TEST_CASE("a curve has the bound, a line of its own for each kernel, and room for any number", "[unit]") {
