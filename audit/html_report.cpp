@@ -78,7 +78,7 @@ void write_check_name(std::string const& name, markup& to) {
   to.close();
 }
 
-/// Its state as a mark and words. Beside other kernels the counts are left to the table's neighbours.
+/// Its state as a mark and words; beside other kernels without the suspicious, which the notes count.
 std::string state_text(check_result const& row, bool alone) {
   std::string_view const state = state_of(row);
   std::string text = state == "FAILED"      ? fmt::format("✗ failed in {} of {}", row.failed, row.cases)
@@ -120,8 +120,8 @@ void write_beside(check_result const* row, int kernel, markup& to) {
   to.close().element("span", {{"class", "state " + std::string(state_of(*row))}}, state_text(*row, false)).close();
 }
 
-void write_legend(std::span<report const> all, markup& to) {
-  to.open("ul", {{"class", "legend-list"}});
+void write_legend(std::span<report const> all, std::string const& extra, markup& to) {
+  to.open("ul", {{"class", "legend-list" + extra}});
   for (std::size_t n = 0; n < all.size(); ++n) to.open("li").trusted(legend_svg(static_cast<int>(n))).text(" " + all[n].kernel).close();
   to.close();
 }
@@ -134,7 +134,7 @@ void write_checks(std::span<report const> all, markup& to) {
       if (std::ranges::find(names, row.name) == names.end()) names.push_back(row.name);
   to.open("section").element("h2", "Checks");
   to.element("p", {{"class", "note"}}, "Open a name for what its pass proves. Errors are the worst, in units of the bound; above 1 refutes.");
-  if (!alone) write_legend(all, to);
+  if (!alone) write_legend(all, " narrow", to);
   to.open("div", {{"class", "scroll"}, {"role", "region"}, {"aria-label", "Table of checks"}, {"tabindex", "0"}});
   to.open("table", {{"class", alone ? "checks alone" : "checks together"}}).open("thead").open("tr");
   to.element("th", {{"scope", "col"}}, "check");
@@ -213,7 +213,7 @@ void write_curves(std::span<report const> all, markup& to) {
   to.open("section").element("h2", "Stability");
   to.element("p", {{"class", "note"}}, "Worst error in units of the bound. A point above the bound refutes; one on an edge lies there or beyond; "
                                        "a cross marks a refuted problem.");
-  if (all.size() > 1) write_legend(all, to);
+  if (all.size() > 1) write_legend(all, "", to);
   to.open("div", {{"class", "curves"}});
   for (std::string const& axis : axes) {
     auto const lines = lines_of(all, axis);

@@ -53,7 +53,7 @@ thead th { color: var(--quiet); font-size: .8125rem; border-bottom: 1px solid va
 .checks details p { margin: .15rem 0; color: var(--quiet); font-size: .8125rem; max-width: 22rem; } summary { cursor: pointer; }
 .checks .error { min-width: 6rem; } .bar { width: 3rem; height: .35rem; margin-right: .6rem; } .bar-all { fill: var(--rule); } .bar-part { fill: var(--s0); } .bar-over { fill: var(--bad); }
 .together th { min-width: 8rem; } .together thead th { overflow-wrap: anywhere; min-width: 9.5rem; } .together td span { display: block; } .together td span span { display: inline; }
-.together td .legend { display: none; }
+.together td .legend, .narrow { display: none; }
 .state.FAILED { color: var(--bad); font-weight: 600; } .state.undecided { color: var(--open); font-weight: 600; } .state.unsupported { color: var(--quiet); }
 .finding { border-top: 1px solid var(--rule); padding: 1.25rem 0 1.5rem; } .finding .sentence { margin: 0 0 .35rem; max-width: 48rem; overflow-wrap: anywhere; }
 .finding h3 { overflow-wrap: anywhere; } .waived { color: var(--quiet); }
@@ -86,7 +86,7 @@ svg text { fill: var(--ink); font-size: 11px; font-variant-numeric: tabular-nums
   .alone td.number::after { content: " " attr(data-unit); } .alone td.error { min-width: 0; } .alone .bar { display: none; }
   .together, .together tbody { display: block; width: 100%; } .together thead { display: none; }
   .together tr { display: block; padding: .45rem 0; } .together th { display: block; padding: 0; } .together td .legend { display: inline; flex: none; }
-  .together td { display: flex; flex-wrap: wrap; align-items: baseline; gap: 0 .6rem; padding: 0; font-size: .8125rem; } .together .bar { display: none; }
+  .narrow { display: block; } .together td { display: flex; flex-wrap: wrap; align-items: center; gap: 0 .6rem; padding: 0; font-size: .8125rem; } .together .bar { display: none; }
   .together .error { min-width: 4.5rem; }
   .numbers td { font-size: .75rem; } .numbers th, .numbers td { padding-right: .6rem; } }
 @media print { body { background: #fff; } .finding { break-inside: avoid; } }
