@@ -1,7 +1,5 @@
 #include "audit/json_parts.hpp"
 
-#include <algorithm>
-
 #include "audit/report.hpp"
 
 namespace attest::audit {
@@ -54,14 +52,8 @@ json inputs_json(finding const& found) {
 
 json curves_json(report const& what) {
   json all = json::array();
-  for (curve_point const& point : what.curves) {
-    auto at = std::ranges::find_if(all, [&](json const& curve) { return curve["axis"] == point.axis; });
-    if (at == all.end()) {
-      all.push_back({{"axis", point.axis}, {"points", json::array()}});
-      at = std::prev(all.end());
-    }
-    (*at)["points"].push_back({{"place", hex(point.place)}, {"error_in_bounds", hex(point.error_in_bounds)}, {"failed", point.failed}});
-  }
+  for (curve_point const& point : what.curves)
+    all.push_back({{"axis", point.axis}, {"place", hex(point.place)}, {"error_in_bounds", hex(point.error_in_bounds)}, {"failed", point.failed}});
   return all;
 }
 

@@ -14,7 +14,7 @@ nlohmann::ordered_json pictures_json(finding const& found);
 /// [{"name", "shape", "values"}] of the shrunk problem, where it is small.
 nlohmann::ordered_json inputs_json(finding const& found);
 
-/// [{"axis", "points": [{"place", "error_in_bounds", "failed"}]}]
+/// [{"axis", "place", "error_in_bounds", "failed"}], a point each, in the order of their cases.
 nlohmann::ordered_json curves_json(report const& what);
 
 }  // namespace attest::audit

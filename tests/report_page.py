@@ -67,9 +67,8 @@ def check_page(terminal, report, page):
             about = [text for text in map(text_of, articles) if " ".join(finding["sentence"].split()) in text]
             assert about, finding["sentence"]
             assert any(" ".join(finding["reproducer"].split()) in text for text in about), finding["reproducer"]
-        for curve in each["curves"]:
-            assert curve["axis"] in everything and all(float.fromhex(p["place"]) > 0 for p in curve["points"])
-    # A number of the JSON is in the page's curves: their titles speak every point.
+        for point in each["curves"]:  # the description of a curve speaks every point
+            assert point["axis"] in everything and f"at {float.fromhex(point['place']):g};" in everything.replace(" (refuted)", "")
     return tree
 
 
