@@ -77,10 +77,10 @@ void draw_ticks(matrix_picture const& picture, grid const& where, markup& to) {
     to.element("text", {{"class", "tick"}, {"x", fmt::format("{:g}", x)}, {"y", fmt::format("{:g}", y)}, {"text-anchor", anchor}},
                fmt::format("{}", number));
   };
-  auto const each = [](std::int64_t count) { return count <= 8 ? 1 : count <= 16 ? 4 : 8; };
-  for (std::int64_t c = 0; c < picture.columns; c += each(picture.columns))
+  auto const each = [](std::int64_t count, double size) { return count > 16 ? 8 : count > 8 ? 4 : size < 16 ? 2 : 1; };
+  for (std::int64_t c = 0; c < picture.columns; c += each(picture.columns, where.cell_width))
     tick(where.left + (static_cast<double>(c) + 0.5) * where.cell_width, where.top - 6, "middle", picture.first_column + c);
-  for (std::int64_t r = 0; r < picture.rows; r += each(picture.rows))
+  for (std::int64_t r = 0; r < picture.rows; r += each(picture.rows, where.cell_height))
     tick(where.left - 6, where.top + (static_cast<double>(r) + 0.5) * where.cell_height + 4, "end", picture.first_row + r);
 }
 

@@ -1,6 +1,7 @@
 #include "audit/html_finding.hpp"
 
 #include <algorithm>
+#include <cmath>
 
 #include <fmt/format.h>
 
@@ -19,11 +20,11 @@ void write_numbers(violation const& what, markup& to) {
   to.open("table", {{"class", "numbers"}}).open("thead").open("tr").element("td", "");
   to.element("th", {{"scope", "col"}}, "decimal").element("th", {{"scope", "col"}}, "hexadecimal").close().close().open("tbody");
   auto const row = [&](std::string_view name, double x) {
-    to.open("tr").element("th", {{"scope", "row"}}, name).element("td", fmt::format("{}", x)).element("td", hex(x)).close();
+    to.open("tr").element("th", {{"scope", "row"}}, name).element("td", std::isnan(x) ? "nan" : fmt::format("{}", x)).element("td", hex(x)).close();
   };
   row("got", what.got);
-  if (what.truth_lower == what.truth_upper) {
-    row("truth", what.truth_lower);
+  if (what.truth_lower == what.truth_upper || std::isnan(what.truth_lower)) {
+    row(what.bound == 0 ? "expected" : "truth", what.truth_lower);  // without a bound: an exact rule, or another answer's bits
   } else {
     row("truth, at least", what.truth_lower);
     row("truth, at most", what.truth_upper);

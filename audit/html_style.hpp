@@ -14,7 +14,7 @@ inline constexpr char const* html_style = R"svg(
 :root { color-scheme: light dark;
   --paper: #fdfdfb; --raised: #f4f4f0; --ink: #1c1d1f; --quiet: #565b63; --rule: #d8d8d2;
   --good: #0a5c73; --bad: #a63014; --open: #7a5200;
-  --l0: #f1f4f8; --l1: #dce7f2; --l2: #c1d5e9; --l3: #9ec0dd; --l4: #76a8d0; --l5: #3f7fb6; --l6: #2369a6; --l7: #14508c; --l8: #08306b;
+  --l0: #f1f4f8; --l1: #dce7f2; --l2: #c1d5e9; --l3: #9ec0dd; --l4: #76a8d0; --l5: #3877ae; --l6: #2369a6; --l7: #14508c; --l8: #08306b;
   --over: #f3c3ae; --cross: #8f1d00; --hatch: #8b9098; --on-dark: #ffffff;
   --s0: #0067a3; --s1: #c2520a; --s2: #00805c; --s3: #a8447f; --s4: #8a6a00; --s5: #555a62; }
 @media (prefers-color-scheme: dark) { :root {

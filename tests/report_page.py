@@ -72,6 +72,24 @@ def check_page(terminal, report, page):
     return tree
 
 
+def luminance(colour):
+    channels = [int(colour[at:at + 2], 16) / 255 for at in (1, 3, 5)]
+    red, green, blue = (c / 12.92 if c <= 0.03928 else ((c + 0.055) / 1.055) ** 2.4 for c in channels)
+    return 0.2126 * red + 0.7152 * green + 0.0722 * blue
+
+
+def check_contrast(page):
+    """WCAG 2: 4.5:1 for text and lines, light and dark."""
+    themes = [dict(re.findall(r"--([a-z0-9-]+): (#[0-9a-f]{6})", block)) for block in re.findall(r":root \{(.*?)\}", page, re.S)]
+    assert len(themes) == 2
+    for theme in themes:
+        pairs = [(name, "paper") for name in ("ink", "quiet", "good", "bad", "open", "s0", "s1", "s2", "s3", "s4", "s5", "cross")]
+        pairs += [("ink", f"l{n}") for n in range(5)] + [("on-dark", f"l{n}") for n in range(5, 9)] + [("cross", "over"), ("ink", "raised")]
+        for text, ground in pairs:
+            low, high = sorted((luminance(theme[text]), luminance(theme[ground])))
+            assert (high + 0.05) / (low + 0.05) >= 4.5, (text, ground)
+
+
 def safetensors(path, tensors, metadata):
     header, data = {"__metadata__": metadata}, b""
     for name, (shape, values) in tensors.items():
@@ -89,6 +107,7 @@ with tempfile.TemporaryDirectory() as name:
 
     terminal, report, page = run(folder, *quick, status=0)
     check_page(terminal, report, page)
+    check_contrast(page)
     assert {curve["axis"] for curve in report["curves"]} == {"score range", "keys", "head dimension", "value offset"}
     assert page.count('class="curve"') == 4 and page.count('class="bound"') == 4
 
