@@ -49,12 +49,19 @@ class machine_first {
            (!answer_.weights.present || certifies_weights(row, found));
   }
 
-  /// |got − truth| ≤ error ≤ bound, for a truth within radius of middle? A NaN anywhere is a no.
+  /// |got − middle − low|, at least.
+  /// Why       |low| ≤ 2⁻⁵³|middle|. got − middle is exact where got is within a factor 2 of middle, else at least
+  ///           |middle|/2, so that its rounding is within 2⁻⁵² of the result; the second difference rounds once
+  static double distance_upper(double got, double middle, double low) noexcept {
+    return std::abs((got - middle) - low) * (1 + 0x1p-50);
+  }
+
+  /// |got − truth| ≤ error ≤ bound, for a truth within radius of middle + low? A NaN anywhere is a no.
   template <class E>
-  static bool within(double got, double middle, double radius, double bound, reference::judged_by by,
+  static bool within(double got, double middle, double low, double radius, double bound, reference::judged_by by,
                      judgement& found) {
     if (by == reference::judged_by::nothing || !std::isfinite(got)) return false;
-    double const error = (std::abs(got - middle) * (1 + 0x1p-51) + radius) * (1 + 0x1p-51);
+    double const error = (distance_upper(got, middle, low) + radius) * (1 + 0x1p-51);
     if (!(error <= bound)) return false;
     ++(by == reference::judged_by::theorem ? found.by_theorem : found.by_dominance);
     found.max_error_in_bounds = std::max(found.max_error_in_bounds, error / bound);
@@ -65,8 +72,9 @@ class machine_first {
   bool certifies_o(row_type const& row, judgement& found) const {
     for (std::size_t c = 0; c < row.o.size(); ++c) {
       double const got = as_double(answer_.o(row.b, row.h, row.i, static_cast<std::int64_t>(c)));
-      if (!within<T>(got, row.o[c], row.o_radius[c], row.o_bound[c], row.o_by[c], found)) return false;
-      if (std::abs(got - row.o[c]) * (1 - 0x1p-51) - row.o_radius[c] > row.o_warning[c]) ++found.suspicious;
+      double const low = row.o_low.empty() ? 0 : row.o_low[c];
+      if (!within<T>(got, row.o[c], low, row.o_radius[c], row.o_bound[c], row.o_by[c], found)) return false;
+      if (distance_upper(got, row.o[c], low) * (1 - 0x1p-49) - row.o_radius[c] > row.o_warning[c]) ++found.suspicious;
       if (row.o_by[c] != reference::judged_by::dominance) continue;
       double const largest = std::max(std::abs(row.lowest[c]), std::abs(row.highest[c]));
       if (!(std::max(row.lowest[c] - got, got - row.highest[c]) <= row.hull_margin(largest))) return false;
@@ -76,7 +84,7 @@ class machine_first {
 
   bool certifies_lse(row_type const& row, judgement& found) const {
     double const got = as_double(answer_.lse(row.b, row.h, row.i, 0));
-    return within<problem::lse_element<T>>(got, row.lse, row.lse_radius, row.lse_bound.size, row.lse_bound.by, found);
+    return within<problem::lse_element<T>>(got, row.lse, row.lse_low, row.lse_radius, row.lse_bound.size, row.lse_bound.by, found);
   }
 
   bool certifies_weights(row_type const& row, judgement& found) const {
@@ -91,10 +99,16 @@ class machine_first {
         ++found.by_rule;
         continue;
       }
-      double const low = row.weight_lower[at], high = row.weight_upper[at], middle = (low + high) / 2;
       auto const by = row.weight_by_theorem[at] > 0 ? judged_by::theorem : judged_by::dominance;
-      double const radius = (high - low) * (0.5 + 0x1p-40) + 0x1p-1022 + middle * 0x1p-52;
-      if (got < 0 || !within<T>(got, middle, radius, row.weight_bound[at], by, found)) return false;
+      if (got < 0) return false;
+      if (!row.weight.empty()) {
+        if (!within<T>(got, row.weight[at], row.weight_low[at], row.weight_radius[at], row.weight_bound[at], by, found))
+          return false;
+      } else {
+        double const low = row.weight_lower[at], high = row.weight_upper[at], middle = (low + high) / 2;
+        double const radius = (high - low) * (0.5 + 0x1p-40) + 0x1p-1022 + middle * 0x1p-52;
+        if (!within<T>(got, middle, 0, radius, row.weight_bound[at], by, found)) return false;
+      }
       sum += got;
       bounds += row.weight_bound[at];
       ++at;

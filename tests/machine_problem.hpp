@@ -33,13 +33,18 @@ struct machine_problem {
     s.n = 1 + below(20), s.m = one_in(4) ? 100 + below(250) : 1 + below(40), s.d = 1 + below(20), s.dv = 1 + below(40);
     if (s.m > 100) s.b = s.hk = s.hq = 1, s.n = 2;
     bool const narrow = sizeof(T) == 2;
-    double const largest = std::is_same_v<T, problem::f16> ? 60000 : 1e38;
+    constexpr bool wide = sizeof(T) == 8;
+    double const largest = wide ? 1e308 : std::is_same_v<T, problem::f16> ? 60000 : 1e38;
     double const score_size = std::pow(10.0, static_cast<double>(below(narrow ? 5 : 7)) - 3);
-    double const value_size = std::pow(10.0, static_cast<double>(below(narrow ? 6 : 60)) - (narrow ? 3 : 40));
+    double const value_size = wide && one_in(3)
+                                  ? std::pow(10.0, static_cast<double>(below(560)) - 300)
+                                  : std::pow(10.0, static_cast<double>(below(narrow ? 6 : 60)) - (narrow ? 3 : 40));
     tame = score_size < 1e3;
     q = owned<T>({s.b, s.hq, s.n, s.d}), k = owned<T>({s.b, s.hk, s.m, s.d}), v = owned<T>({s.b, s.hk, s.m, s.dv});
-    for (T& x : q.values) x = element_from<T>(normal(random) * score_size);
-    for (T& x : k.values) x = element_from<T>(normal(random));
+    // In f64 also factors whose products have rests below the smallest subnormal.
+    double const shift = wide && one_in(4) ? std::pow(10.0, static_cast<double>(below(560)) - 280) : 1;
+    for (T& x : q.values) x = element_from<T>(normal(random) * score_size * shift);
+    for (T& x : k.values) x = element_from<T>(normal(random) / shift);
     double const offset = one_in(3) ? 1000 * value_size : 0;
     auto const kind = below(5);
     for (T& x : v.values) {

@@ -81,16 +81,17 @@ void random_problems(std::string const& name) {
 /// a boundary, subnormals, zeros of both signs, the overflow threshold.
 template <class Target>
 struct boundary_problem {
+  using stored = std::conditional_t<std::is_same_v<Target, double>, double, float>;  ///< holds every midpoint's neighbours
   std::int64_t m, dv = 9;
-  std::vector<float> q{1}, k, v;
+  std::vector<stored> q{1}, k, v;
 
   explicit boundary_problem(std::uint64_t seed) {
     audit::draw random(seed, "boundaries");
     m = 1 + random.below(6);
     bool const equal = random.below(4) != 0, far = random.below(3) == 0;
-    auto const any = static_cast<float>(random.normal() * 4);
-    for (std::int64_t j = 0; j < m; ++j) k.push_back(equal ? any : static_cast<float>(random.normal()));
-    if (far) k.back() -= random.below(2) ? 60.f : 1e6f;
+    auto const any = static_cast<stored>(random.normal() * 4);
+    for (std::int64_t j = 0; j < m; ++j) k.push_back(equal ? any : static_cast<stored>(random.normal()));
+    if (far) k.back() -= static_cast<stored>(random.below(2) ? 60 : 1e6);
     v.resize(static_cast<std::size_t>(m * dv));
     auto const drawn = [&](std::int64_t end) { return random.below(end); };
     constexpr std::int64_t top = reference::infinity_number<Target>;
@@ -103,7 +104,7 @@ struct boundary_problem {
         if (kind == 1 && std::is_same_v<Target, problem::f16>) x += static_cast<double>(drawn(3)) * 16;  // past the largest
         if (kind == 2) x = drawn(2) ? x : -x;
         if (kind == 3) x = -x;
-        v[static_cast<std::size_t>(j * dv + c)] = static_cast<float>(x);
+        v[static_cast<std::size_t>(j * dv + c)] = static_cast<stored>(x);
       }
     }
   }
@@ -111,14 +112,14 @@ struct boundary_problem {
     reference::element const e = reference::value_of(reference::value_with_number<Target>(number));
     return std::ldexp(static_cast<double>(e.significand), e.exponent);
   }
-  problem::instance<float> instance() const {
+  problem::instance<stored> instance() const {
     using problem::layout;
-    problem::arguments<float> asked;
+    problem::arguments<stored> asked;
     asked.q = {q.data(), layout::compact({1, 1})};
     asked.k = {k.data(), layout::compact({m, 1})};
     asked.v = {v.data(), layout::compact({m, dv})};
     asked.scale = 1;
-    return problem::instance<float>::make(asked).value();
+    return problem::instance<stored>::make(asked).value();
   }
 };
 
@@ -141,14 +142,39 @@ void boundary_problems(std::string const& name) {
 
 TEST_CASE("machine first or exact alone: the same rounded values", "[property]") {
   random_problems<float, float, problem::bf16>("f32");
+  random_problems<double, double>("f64");
+  random_problems<float, double>("f32 to f64");
   random_problems<problem::bf16, problem::bf16>("bf16");
   random_problems<problem::f16, problem::f16>("f16");
 }
 
 TEST_CASE("machine first or exact alone: the same at ties, overflow, subnormals and zeros", "[property]") {
+  boundary_problems<double>("f64");
   boundary_problems<float>("f32");
   boundary_problems<problem::bf16>("bf16");
   boundary_problems<problem::f16>("f16");
+}
+
+TEST_CASE("moderate f64 problems hardly need the exact tier, on every target", "[unit]") {
+  audit::draw random(1, "moderate");
+  std::int64_t const n = 40, m = 70, d = 16, dv = 33;
+  std::vector<double> q, k, v;
+  for (std::int64_t at = 0; at < n * d; ++at) q.push_back(random.normal());
+  for (std::int64_t at = 0; at < m * d; ++at) k.push_back(random.normal());
+  for (std::int64_t at = 0; at < m * dv; ++at) v.push_back(random.normal());
+  problem::arguments<double> asked;
+  asked.q = {q.data(), problem::layout::compact({n, d})};
+  asked.k = {k.data(), problem::layout::compact({m, d})};
+  asked.v = {v.data(), problem::layout::compact({m, dv})};
+  auto const p = problem::instance<double>::make(asked).value();
+  on_every_target([&](std::string const& target) {
+    reference::machine::row_rounder<double, double> rounder(p);
+    rounder.each(0, 0, 0, n, [](rounded_row<double> const&) {});
+    auto const& tally = rounder.tally();
+    INFO(target << ": " << tally.exactly << " of " << tally.elements << " by the exact tier");
+    CHECK(tally.elements == n * (m + dv + 1));
+    CHECK(tally.exactly * 1000 < tally.elements);
+  });
 }
 
 TEST_CASE("what every number of an interval rounds to", "[unit]") {

@@ -16,9 +16,10 @@ using reference::machine::certified_row;
 constexpr unsigned W = 128;
 
 /// Is the exact value within radius of mid, whatever element of its ball it is?
-bool contains(double mid, double radius, ball<W> const& exact) {
-  if (!std::isfinite(mid)) return false;
-  auto const off = reference::absolute(exact - ball<W>::from(reference::value_of(mid)));
+bool contains(double mid, double low, double radius, ball<W> const& exact) {
+  if (!std::isfinite(mid) || !std::isfinite(low)) return false;
+  auto const at = [](double x) { return ball<W>::from(reference::value_of(x)); };
+  auto const off = reference::absolute((exact - at(mid)) - at(low));
   return reference::at_most(off, ball<W>::from(reference::value_of(radius))) == reference::answer::yes;
 }
 /// The same for an interval; its ends at the quantity's own limits always hold.
@@ -49,10 +50,16 @@ void check_row(problem::instance<T> const& asked, problem::kernel_model const& m
   RC_ASSERT(exact.kind == reference::row_kind::finite);
   RC_ASSERT(exact.keys.size() == got.keys.size());
   reference::row_facts const facts = facts_of(got);
+  double products = 0;
+  for (auto const& key : facts.keys) products = std::max(products, facts.scale_size * key.product_size + key.bias_size);
   for (std::size_t n = 0; n < exact.keys.size(); ++n) {
     RC_ASSERT(exact.keys[n].j == got.keys[n]);
     RC_ASSERT(between(got.weight_lower[n], got.weight_upper[n], reference::weight(exact, n), 0, 1));
     RC_ASSERT(between(facts.keys[n].x_lower, facts.keys[n].x_upper, exact.keys[n].below_max, -reference::infinity, 0));
+  }
+  for (std::size_t n = 0; n < got.weight.size(); ++n) {
+    RC_ASSERT(contains(got.weight[n], got.weight_low[n], got.weight_radius[n], reference::weight(exact, n)));
+    if (tame) RC_ASSERT(got.weight_radius[n] <= 1e-24 * got.weight[n] * std::max(1.0, products / 50) + 1e-250);
   }
   // The exact tier's own upper bounds are up to 2⁻³⁰ above the numbers.
   reference::row_facts sharp;
@@ -69,11 +76,9 @@ void check_row(problem::instance<T> const& asked, problem::kernel_model const& m
     RC_ASSERT(a.bias_size == b.bias_size);
     RC_ASSERT(a.score_size >= b.score_size * (1 - 1e-9));
   }
-  RC_ASSERT(contains(got.lse, got.lse_radius, reference::log_sum_exp(exact)));
+  RC_ASSERT(contains(got.lse, got.lse_low, got.lse_radius, reference::log_sum_exp(exact)));
 
   // The same facts, the same theorem.
-  double products = 0;
-  for (auto const& key : facts.keys) products = std::max(products, facts.scale_size * key.product_size + key.bias_size);
   reference::row_bound bound;
   bound.evaluate(model, facts);
   RC_ASSERT(got.lse_bound.by == bound.log_sum_exp().by);
@@ -92,25 +97,27 @@ void check_row(problem::instance<T> const& asked, problem::kernel_model const& m
     }
     ++seen.columns;
     RC_ASSERT(o.kind == reference::value_kind::finite);
-    RC_ASSERT(contains(got.o[c], got.o_radius[c], o.value));
+    double const low = got.o_low.empty() ? 0 : got.o_low[c];
+    RC_ASSERT(contains(got.o[c], low, got.o_radius[c], o.value));
     double largest = 0;
     auto const value = [&](std::size_t n) { return reference::value_of(asked.v()(got.b, hk, got.keys[n], column)); };
     for (std::size_t n = 0; n < got.keys.size(); ++n) largest = std::max(largest, reference::size_upper(value(n)));
-    if (tame) RC_ASSERT(got.o_radius[c] <= 1e-12 * largest * std::max(1.0, products / 50) + 1e-300);
-    ball<W> around = ball<W>::from(reference::value_of(got.o[c]));
+    if (tame) RC_ASSERT(got.o_radius[c] <= (got.o_low.empty() ? 1e-12 : 1e-26) * largest * std::max(1.0, products / 50) + 1e-300);
+    ball<W> around = ball<W>::from(reference::value_of(got.o[c])) + ball<W>::from(reference::value_of(low));
     reference::element const radius = reference::value_of(got.o_radius[c]);
     around.radius = reference::magnitude(static_cast<std::uint64_t>(radius.significand), radius.exponent);
     auto const expected = bound.output(around, value);
     RC_ASSERT(got.o_by[c] == expected.by);
     if (expected.by == reference::judged_by::nothing) continue;
     RC_ASSERT(nearly(got.o_bound[c], expected.size));
-    RC_ASSERT(nearly(got.o_warning[c], expected.warning));
+    // Its squares underflow and its root is not directed: nothing rests on it.
+    if (!std::is_same_v<T, double> || largest > 1e-130) RC_ASSERT(nearly(got.o_warning[c], expected.warning));
     if (expected.by == reference::judged_by::dominance) RC_ASSERT(got.lowest[c] <= got.highest[c]);
   }
 }
 
 template <class T>
-void compare_tiers(std::string const& type, std::vector<std::string> const& contracts) {
+void compare_tiers(std::string const& type, std::vector<std::string> const& contracts, bool pairs = false) {
   for (std::int64_t const target : reference::machine::available_targets()) {
     tally seen;
     reference::machine::choose_target(target);
@@ -119,7 +126,7 @@ void compare_tiers(std::string const& type, std::vector<std::string> const& cont
                machine_problem<T> const made(seed);
                auto const asked = made.instance();
                auto const model = audit::find_contract(contracts[which % contracts.size()])->fixed;
-               auto rows = reference::machine::row_source<T>::make(asked, model, {.weights = true});
+               auto rows = reference::machine::row_source<T>::make(asked, model, {.weights = true, .pairs = pairs});
                RC_ASSERT(rows.has_value());
                for (std::int64_t b = 0; b < made.s.b; ++b)
                  for (std::int64_t h = 0; h < made.s.hq; ++h)
@@ -146,11 +153,22 @@ TEST_CASE("f16 rows contain the exact values, and their bounds are the theorem's
   compare_tiers<problem::f16>("f16", {"f16", "f16-ieee"});
 }
 
+TEST_CASE("f64 rows contain the exact values, and their bounds are the theorem's", "[property]") {
+  compare_tiers<double>("f64", {"f64", "f64-blocked"});
+}
+TEST_CASE("rows of narrower types in double words contain the exact values too", "[property]") {
+  compare_tiers<float>("f32 in double words", {"f32", "f32-any"}, true);
+  compare_tiers<problem::bf16>("bf16 in double words", {"bf16", "bf16-ieee"}, true);
+  compare_tiers<problem::f16>("f16 in double words", {"f16", "f16-ieee"}, true);
+}
+
 TEST_CASE("what the machine tier cannot prove has a named error", "[unit]") {
-  using rows64 = reference::machine::row_source<double>;
-  machine_problem<double> const made(1);
-  auto const wide = made.instance();
-  auto const refused = rows64::make(wide, audit::find_contract("f64")->fixed);
+  std::int64_t const d = (std::int64_t{1} << 20) + 1;
+  std::vector<float> const row(static_cast<std::size_t>(d), 0.0f);
+  problem::arguments<float> asked;
+  asked.q = asked.k = asked.v = {row.data(), problem::layout::compact({1, d})};
+  auto const wide = problem::instance<float>::make(asked).value();
+  auto const refused = reference::machine::row_source<float>::make(wide, audit::find_contract("f32")->fixed);
   REQUIRE_FALSE(refused.has_value());
   CHECK(refused.why().code == problem::error_code::unsupported);
   CHECK(refused.why().argument == "q");

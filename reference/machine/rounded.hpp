@@ -1,5 +1,6 @@
-// O, weights and LSE correctly rounded, by the machine tier where its enclosures leave one value, by the exact tier
-// (reference/correctly_rounded.hpp) where they do not. The answer is the same either way; only the time differs.
+// O, weights and LSE correctly rounded, by the machine tier where its enclosures leave one value (first in doubles, then
+// in double words; f64 in double words alone), by the exact tier (reference/correctly_rounded.hpp) where they do not.
+// The answer is the same either way; only the time differs.
 #pragma once
 
 #include <cstdint>
@@ -22,10 +23,11 @@ struct rounded_row {
 
 struct rounding_tally {
   std::int64_t elements = 0;   ///< that were rounded: all but those that are NaN or −∞ by rule
+  std::int64_t in_words = 0;   ///< of these, by double words after doubles left them open
   std::int64_t exactly = 0;    ///< of these, by the exact tier
   std::int64_t undecided = 0;  ///< of these, left open by every width
   rounding_tally& operator+=(rounding_tally const& other) noexcept {
-    elements += other.elements, exactly += other.exactly, undecided += other.undecided;
+    elements += other.elements, in_words += other.in_words, exactly += other.exactly, undecided += other.undecided;
     return *this;
   }
 };
@@ -40,7 +42,7 @@ class row_rounder {
  public:
   /// Requires  the instance outlives this object
   explicit row_rounder(problem::instance<T> const& p, rounding_options const& how = {}) : asked_(p), how_(how) {
-    auto made = row_source<T>::make(p);
+    auto made = row_source<T>::make(p, {}, {.weights = how.weights, .bounds = false});
     if (made) rows_.emplace(std::move(made).value());
     row_.o.resize(static_cast<std::size_t>(p.size().dv));
     if (how.weights) row_.weights.resize(static_cast<std::size_t>(p.size().m));
@@ -51,9 +53,10 @@ class row_rounder {
   void each(std::int64_t b, std::int64_t h, std::int64_t i0, std::int64_t i1, Visit&& visit) {
     auto const one = [&](certified_row const& row) {
       row_.b = row.b, row_.h = row.h, row_.i = row.i;
-      exact_known_ = false;
-      if (row.handed_over) round_exactly();
-      else round(row);
+      exact_known_ = sharp_known_ = false;
+      if (!row.handed_over) round(row);
+      else if (!sharp().handed_over) round(sharp());
+      else round_exactly();
       visit(static_cast<rounded_row<Target> const&>(row_));
     };
     if (rows_) return rows_->each(b, h, i0, i1, one);
@@ -73,6 +76,29 @@ class row_rounder {
     exact_known_ = true;
     return exact_;
   }
+  /// The row in double words, made once for as many elements as ask for it. Handed over where there is none, or where
+  /// it has been asked already (f64).
+  certified_row const& sharp() {
+    if (sharp_known_) return sharp_;
+    sharp_known_ = true, sharp_ = {};
+    if (std::is_same_v<T, double> || !rows_) return sharp_;
+    if (!sharper_) {
+      auto made = row_source<T>::make(asked_, {}, {.weights = how_.weights, .bounds = false, .pairs = true});
+      if (!made) return sharp_;
+      sharper_.emplace(std::move(made).value());
+    }
+    sharper_->each(row_.b, row_.h, row_.i, row_.i + 1, [&](certified_row const& row) { sharp_ = row; });
+    return sharp_;
+  }
+  /// What `nearest(row)` says, of the row in double words where the row itself leaves it open.
+  template <class Nearest>
+  rounded_value<Target> by_either(certified_row const& row, Nearest&& nearest) {
+    if (auto const value = nearest(row)) return value;
+    if (&row == &sharp_ || sharp().handed_over) return std::nullopt;
+    auto const value = nearest(sharp());
+    tally_.in_words += value.has_value();
+    return value;
+  }
   Target by_machine(Target value) {
     ++tally_.elements;
     return value;
@@ -90,11 +116,15 @@ class row_rounder {
 
   void round(certified_row const& row) {
     for (std::size_t c = 0; c < row_.o.size(); ++c) {
-      auto const value = nearest_of_all<Target>(row.o[c], 0, row.o_radius[c]);
+      auto const value = by_either(row, [&](certified_row const& by) {
+        return nearest_of_all<Target>(by.o[c], by.o_low.empty() ? 0 : by.o_low[c], by.o_radius[c]);
+      });
       row_.o[c] = value ? by_machine(*value) : exact_output(static_cast<std::int64_t>(c));
     }
     if (how_.lse) {
-      auto const value = nearest_of_all<Target>(row.lse, 0, row.lse_radius);
+      auto const value = by_either(row, [](certified_row const& by) {
+        return nearest_of_all<Target>(by.lse, by.lse_low, by.lse_radius);
+      });
       row_.lse = value ? by_machine(*value) : by_exact_tier(rounded_log_sum_exp<Target>(exact()));
     }
     std::size_t at = 0;
@@ -103,17 +133,18 @@ class row_rounder {
         row_.weights[j] = by_machine(Target{});  // masked, or a score of −∞
         continue;
       }
-      auto const value = nearest_weight(row.weight_lower[at], row.weight_upper[at]);
+      auto const value = by_either(row, [&](certified_row const& by) { return nearest_weight(by, at); });
       row_.weights[j] = value ? by_machine(*value) : by_exact_tier(rounded_weight<Target>(exact(), at));
       ++at;
     }
   }
 
-  /// What every weight in [lower, upper] rounds to; a weight is never 0.
-  static rounded_value<Target> nearest_weight(double lower, double upper) {
-    std::int64_t const number = nearest_number<Target>(lower);
-    if (number != nearest_number<Target>(upper)) return std::nullopt;
-    return value_with_number<Target>(number);
+  /// What every number that weight `at` may be rounds to; a weight is never 0.
+  static rounded_value<Target> nearest_weight(certified_row const& row, std::size_t at) {
+    std::int64_t const number = nearest_number<Target>(row.weight_lower[at]);
+    if (number == nearest_number<Target>(row.weight_upper[at])) return value_with_number<Target>(number);
+    if (row.weight.empty()) return std::nullopt;
+    return nearest_of_all<Target>(row.weight[at], row.weight_low[at], row.weight_radius[at]);
   }
 
   void round_exactly() {
@@ -136,10 +167,11 @@ class row_rounder {
 
   problem::instance<T> const& asked_;
   rounding_options how_;
-  std::optional<row_source<T>> rows_;
+  std::optional<row_source<T>> rows_, sharper_;
   rounded_row<Target> row_;
+  certified_row sharp_;
   enclosed_row<W, T> exact_;
-  bool exact_known_ = false;
+  bool sharp_known_ = false, exact_known_ = false;
   rounding_tally tally_;
 };
 

@@ -8,29 +8,10 @@
 #include <optional>
 #include <type_traits>
 
+#include "reference/machine/block_task.hpp"
 #include "reference/machine/environment.hpp"
 #include "reference/machine/rank.hpp"
 #include "reference/machine/workspace.hpp"
-
-#ifndef ATTEST_MACHINE_BLOCK_TASK
-#define ATTEST_MACHINE_BLOCK_TASK
-namespace attest::reference::machine {
-
-/// Rows i0 ≤ i < i0 + rows of head h of batch b.
-template <class T>
-struct block_task {
-  problem::instance<T> const* asked;
-  problem::kernel_model const* model;
-  workspace* memory;
-  std::int64_t b, h, i0;
-  std::size_t rows;
-  row_options how;
-  void (*visit)(void*, certified_row const&);
-  void* to;
-};
-
-}  // namespace attest::reference::machine
-#endif
 
 // One wide target, one of 256 bits, and the baseline: the ones that the tests run.
 #define HWY_DISABLED_TARGETS (HWY_SSSE3 | HWY_SSE4 | HWY_AVX3_DL)
@@ -54,6 +35,7 @@ using reference::all, reference::both, reference::either, reference::inverse, re
 #include "reference/machine/bounds.inc"
 #include "reference/machine/columns.inc"
 #include "reference/machine/enclosures.inc"
+#include "reference/machine/gather.inc"
 
 #include "reference/machine/block.inc"
 
@@ -87,8 +69,6 @@ template <class T>
 problem::result<row_source<T>> row_source<T>::make(problem::instance<T> const& p, problem::kernel_model const& model,
                                                    row_options const& how) {
   using problem::error, problem::error_code;
-  if constexpr (std::is_same_v<T, double>)
-    return error{error_code::unsupported, "q", "f64 needs more than double arithmetic can prove"};
   if (p.size().d > std::int64_t{1} << 20) return error{error_code::unsupported, "q", "d is for the exact tier"};
   if (p.size().m >= std::int64_t{1} << 31) return error{error_code::unsupported, "k", "m is for the exact tier"};
   if (auto const why = unsafe_environment())
@@ -99,7 +79,8 @@ problem::result<row_source<T>> row_source<T>::make(problem::instance<T> const& p
 template <class T>
 row_source<T>::row_source(problem::instance<T> const& p, problem::kernel_model const& model, row_options const& how)
     : asked_(&p), model_(model), how_(how), memory_(std::make_unique<workspace>()) {
-  memory_->reserve(p.size().m, p.size().d, p.size().dv);
+  if (std::is_same_v<T, double>) how_.pairs = true;
+  memory_->reserve(p.size().m, p.size().d, p.size().dv, how_.pairs);
 }
 template <class T>
 row_source<T>::row_source(row_source&&) noexcept = default;
@@ -114,7 +95,8 @@ void row_source<T>::run(std::int64_t b, std::int64_t h, std::int64_t i0, std::in
   for (; i0 < i1; i0 += static_cast<std::int64_t>(block_rows)) {
     std::size_t const rows = std::min(block_rows, static_cast<std::size_t>(i1 - i0));
     block_task<T> const task{asked_, &model_, memory_.get(), b, h, i0, rows, how_, visit, to};
-    if constexpr (std::is_same_v<T, float>) HWY_DYNAMIC_DISPATCH(block_f32)(task);
+    if (how_.pairs) run_pairs(task);
+    else if constexpr (std::is_same_v<T, float>) HWY_DYNAMIC_DISPATCH(block_f32)(task);
     else if constexpr (std::is_same_v<T, problem::bf16>) HWY_DYNAMIC_DISPATCH(block_bf16)(task);
     else if constexpr (std::is_same_v<T, problem::f16>) HWY_DYNAMIC_DISPATCH(block_f16)(task);
   }

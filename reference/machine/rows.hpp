@@ -1,8 +1,9 @@
 // The machine tier of the reference: rows of attention enclosed in double arithmetic, with the bound of every element.
 //
 // It answers only what it can prove: each number comes with a radius from an a-priori error analysis (docs at each
-// step), and whatever is outside that analysis (NaN, infinities, empty rows, huge scores, f64) is handed over to the
-// integer balls of reference/attention.hpp, which decide it.
+// step), and whatever is outside that analysis (NaN, infinities, empty rows, huge scores) is handed over to the integer
+// balls of reference/attention.hpp, which decide it. It has two precisions: doubles, and double words (pairs.cpp), each
+// number an unevaluated sum of two doubles, for f64 and for what doubles leave open.
 #pragma once
 
 #include <cstdint>
@@ -23,19 +24,21 @@ struct certified_row {
   std::int64_t b = 0, h = 0, i = 0;
   bool handed_over = true;  ///< to the exact tier: nothing below is set
 
-  /// O_c = o[c] ± o_radius[c]; |ô_c − O_c| ≤ o_bound[c] by clause o_by[c]. An infinite radius hands the column over.
-  std::span<double const> o, o_radius, o_bound, o_warning;
+  /// O_c = o[c] + o_low[c] ± o_radius[c], o_low empty in the tier of doubles; |ô_c − O_c| ≤ o_bound[c] by clause o_by[c]. An infinite radius hands the column over.
+  std::span<double const> o, o_low, o_radius, o_bound, o_warning;
   std::span<judged_by const> o_by;
   /// min_j v_jc, max_j v_jc, where o_by is dominance; hull_margin() of docs/bound.md's hull clause.
   std::span<double const> lowest, highest;
   double hull_margin(double largest_value) const noexcept { return reference::hull_margin(*terms, largest_value); }
 
-  double lse = 0, lse_radius = 0;
+  double lse = 0, lse_low = 0, lse_radius = 0;  ///< LSE = lse + lse_low ± lse_radius
   error_bound lse_bound{};
 
   /// The visible keys with finite scores, their weights, and (where asked for) the bounds of those.
   std::span<std::int64_t const> keys;
   std::span<double const> weight_lower, weight_upper, weight_bound, weight_by_theorem;
+  /// In double words, and where weights were asked for: π = weight + weight_low ± weight_radius.
+  std::span<double const> weight, weight_low, weight_radius;
 
   row_terms const* terms = nullptr;
   workspace const* memory = nullptr;
@@ -45,15 +48,16 @@ struct certified_row {
 row_facts facts_of(certified_row const& row);
 
 struct row_options {
-  bool weights = false;  ///< bounds of weights too
+  bool weights = false;  ///< bounds of weights too, and weights as double words
   bool bounds = true;    ///< else only enclosures: o, lse, weights and their radii; no kernel model is read
+  bool pairs = false;    ///< double words; f64 always has them
 };
 
 /// Rows of one problem under one kernel model. One object a thread: it owns the memory of a block of rows.
 template <class T>
 class row_source {
  public:
-  /// The error says why this problem is for the exact tier alone: f64, d beyond 2²⁰, m beyond 2³¹, or a
+  /// The error says why this problem is for the exact tier alone: d beyond 2²⁰, m beyond 2³¹, or a
   /// floating-point environment in which double arithmetic proves nothing.
   static problem::result<row_source> make(problem::instance<T> const& p, problem::kernel_model const& model,
                                           row_options const& how = {});
@@ -91,6 +95,15 @@ class row_source {
 
 /// The exponential that weights are made of: |result − e^x| ≤ 2⁻⁵²·e^x for −708 ≤ x ≤ 709. For tests.
 double machine_exp(double x, bool lanes) noexcept;
+
+/// hi + lo ± radius.
+struct machine_word {
+  double hi = 0, lo = 0, radius = 0;
+};
+/// e^(hi + lo) for −600 ≤ hi ≤ 708, ln(hi + lo) for 1/2 ≤ hi ≤ 2⁶⁰, and 1/√d, in double words. For tests.
+machine_word machine_exp_word(double hi, double lo, bool lanes) noexcept;
+machine_word machine_log_word(double hi, double lo) noexcept;
+machine_word machine_inverse_root(double d) noexcept;
 
 /// The SIMD targets that this processor can run, by name, and the choice of one for tests (0: the best).
 std::span<std::int64_t const> available_targets();

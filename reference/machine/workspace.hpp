@@ -1,4 +1,5 @@
-// Memory of the machine tier: one a thread, reused from block to block, 8·(27 + 2·block_rows) bytes a key.
+// Memory of the machine tier: one a thread, reused from block to block, 8·(27 + 2·block_rows) bytes a key, with double
+// words 8·(32 + 3·block_rows).
 #pragma once
 
 #include <algorithm>
@@ -22,8 +23,11 @@ struct key_columns {
   std::vector<double> E, R, z, P, reference_error, pi_t_squared;  ///< reference/bounds_lanes.inc
   std::vector<double> near, far, in_J, eta, shared_gamma;         ///< flags are 0 or 1
   std::vector<double> weight_bound, weight_by_theorem;
+  std::vector<double> score_low, weight_low, share, share_low, share_radius;  ///< pairs.cpp: ŝ_j, ŵ_j and π_j as double words
 
-  void reserve(std::size_t m) {
+  void reserve(std::size_t m, bool pairs) {
+    if (pairs)
+      for (auto* each : {&score_low, &weight_low, &share, &share_low, &share_radius}) each->resize(m);
     for (auto* each : {&j, &value_offset}) each->resize(m);
     for (auto* each : {&score, &score_error, &weight, &weight_error, &x_lower, &x_upper, &score_size, &product_size,
                        &key_norm, &bias, &weight_lower, &weight_upper, &E, &R, &z, &P, &reference_error, &pi_t_squared,
@@ -43,22 +47,24 @@ struct workspace {
   std::vector<double> k_tile;    ///< d × tile_keys, transposed
   std::vector<double> key_norm;  ///< m: ‖k_j‖₁
   std::vector<double> dot, size; ///< block_rows × m: q·k and Σ|q_t·k_t|, computed
+  std::vector<double> dot_low;   ///< block_rows × m: q·k = dot + dot_low, pairs.cpp
   key_columns keys;
   rank_memory ranks;
-  std::vector<double> o, o_radius, o_bound, o_warning, lowest, highest;  ///< dv
+  std::vector<double> o, o_low, o_radius, o_bound, o_warning, lowest, highest;  ///< dv
   std::vector<judged_by> o_by;
   std::vector<double> value_sum, value_largest;         ///< dv: Σ_j|v_jc|, max_j|v_jc| of the head measured last
   std::int64_t measured_b = -1, measured_head = -1;
 
-  void reserve(std::int64_t m, std::int64_t d, std::int64_t dv) {
+  void reserve(std::int64_t m, std::int64_t d, std::int64_t dv, bool pairs) {
     auto const keys_ = static_cast<std::size_t>(m), d_ = static_cast<std::size_t>(d);
     auto const dv_ = static_cast<std::size_t>(dv);
     q.resize(block_rows * d_);
     k_tile.resize(std::max<std::size_t>(d_, 1) * tile_keys);  // d = 0 has an address too
     key_norm.resize(keys_ + tile_keys);
     for (auto* each : {&dot, &size}) each->resize(block_rows * (keys_ + tile_keys));
-    keys.reserve(keys_);
-    for (auto* each : {&o, &o_radius, &o_bound, &o_warning, &lowest, &highest, &value_sum, &value_largest})
+    if (pairs) dot_low.resize(block_rows * (keys_ + tile_keys));
+    keys.reserve(keys_, pairs);
+    for (auto* each : {&o, &o_low, &o_radius, &o_bound, &o_warning, &lowest, &highest, &value_sum, &value_largest})
       each->resize(dv_);
     o_by.resize(dv_);
   }
