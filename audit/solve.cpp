@@ -3,9 +3,9 @@
 #include <tbb/parallel_for.h>
 
 #include <algorithm>
-#include <atomic>
 #include <limits>
 #include <mutex>
+#include <utility>
 
 #include <fmt/format.h>
 
@@ -25,28 +25,31 @@ constexpr double quiet = std::numeric_limits<double>::quiet_NaN();
 enum kind : std::size_t { o, weights, lse, kinds };
 constexpr std::string_view names[kinds]{"o", "weights", "lse"};
 
-/// Evaluates every row and hands each element to `take(kind, place, enclosed)` once, from any thread.
-template <class T, class Take>
-void for_each_element(problem::instance<T> const& p, Take&& take) {
-  constexpr unsigned W = 128;
+/// Evaluates every row with wanted(row) at W bits and hands each element to `take(kind, place, enclose)` once, from any
+/// thread; enclose() is its enclosed_value<W>.
+template <unsigned W, class T, class Wanted, class Take>
+void for_each_element(problem::instance<T> const& p, Wanted&& wanted, Take&& take) {
   problem::sizes const& s = p.size();
   tbb::parallel_for(std::int64_t{0}, s.b * s.hq * s.n, [&](std::int64_t at) {
+    if (!wanted(at)) return;
     reference::enclosed_row<W, T> row;
     reference::enclose_row(p, at / s.n / s.hq, at / s.n % s.hq, at % s.n, row);
     auto const place = [](std::int64_t n) { return static_cast<std::size_t>(n); };
     for (std::int64_t c = 0; c < s.dv; ++c)
-      take(o, place(at * s.dv + c), reference::output(p, row, c));
+      take(o, place(at * s.dv + c), [&] { return reference::output(p, row, c); });
     value_kind const kind = row.kind == row_kind::nan ? value_kind::nan : value_kind::finite;
     std::size_t key = 0;
     for (std::int64_t j = 0; j < s.m; ++j) {
       bool const has_weight = row.kind == row_kind::finite && key < row.keys.size() && row.keys[key].j == j;
       std::size_t const n = has_weight ? key++ : 0;
-      take(weights, place(at * s.m + j),
-           reference::enclosed_value<W>{kind, has_weight ? reference::weight(row, n) : reference::ball<W>()});
+      take(weights, place(at * s.m + j), [&] {
+        return reference::enclosed_value<W>{kind, has_weight ? reference::weight(row, n) : reference::ball<W>()};
+      });
     }
     if (row.kind == row_kind::empty) return;  // −∞ is there already
-    take(lse, place(at),
-         reference::enclosed_value<W>{kind, kind == value_kind::nan ? reference::ball<W>() : reference::log_sum_exp(row)});
+    take(lse, place(at), [&] {
+      return reference::enclosed_value<W>{kind, kind == value_kind::nan ? reference::ball<W>() : reference::log_sum_exp(row)};
+    });
   });
 }
 
@@ -129,29 +132,68 @@ void solve_enclosed(problem::instance<T> const& p, recorded_problem const& from,
     low[k] = into.add<double>(from.name_of(names[k]) + ".lower", shape.of[k], shape.elements[k], fill);
     high[k] = into.add<double>(from.name_of(names[k]) + ".upper", shape.of[k], shape.elements[k], fill);
   }
-  for_each_element(p, [&](kind k, std::size_t at, auto const& exact) {
+  for_each_element<128>(p, [](std::int64_t) { return true; }, [&](kind k, std::size_t at, auto&& enclose) {
+    auto const exact = enclose();
     bool const finite = exact.kind == value_kind::finite;
     (*low[k])[at] = finite ? reference::lower(exact.value) : quiet;
     (*high[k])[at] = finite ? reference::upper(exact.value) : quiet;
   });
 }
 
+/// Most digits that to_decimal may be asked for at W bits.
+template <unsigned W>
+constexpr int digits_at = static_cast<int>(W) * 3 / 10 - 8;
+static_assert(largest_digits <= digits_at<reference::last_width>);
+
+/// Decimals of every element, as many as a width shows; `open` marks the rows with elements that it left open.
+template <class T>
+class digit_printer {
+ public:
+  digit_printer(problem::instance<T> const& p, shapes const& shape, int digits) : p_(p), digits_(digits) {
+    for (std::size_t k = 0; k < kinds; ++k)
+      text[k].assign(static_cast<std::size_t>(shape.elements[k]), k == lse ? "-inf" : std::string());
+    open_.assign(static_cast<std::size_t>(p.size().b * p.size().hq * p.size().n), 1);
+  }
+
+  /// Asks again, at W bits, for what has no digits yet.
+  template <unsigned W>
+  void print() {
+    if (digits_ > digits_at<W>) return;
+    std::vector<char> const asked = std::exchange(open_, std::vector<char>(open_.size(), 0));
+    problem::sizes const& s = p_.size();
+    std::int64_t const per_row[kinds]{s.dv, s.m, 1};
+    for_each_element<W>(
+        p_, [&](std::int64_t row) { return asked[static_cast<std::size_t>(row)] != 0; },
+        [&](kind k, std::size_t at, auto&& enclose) {
+          std::string& written = text[k][at];
+          if (!written.empty() && !(k == lse && written == "-inf")) return;
+          auto const exact = enclose();
+          if (exact.kind != value_kind::finite) written = "nan";
+          else if (auto const printed = reference::to_decimal(exact.value, digits_)) written = *printed;
+          else written.clear(), open_[at / static_cast<std::size_t>(per_row[k])] = 1;
+        });
+  }
+
+  std::vector<std::string> text[kinds];  ///< empty where no width decided
+
+ private:
+  problem::instance<T> const& p_;
+  int digits_;
+  std::vector<char> open_;  ///< a row's elements are one task's: no two threads write one
+};
+
 template <class T>
 void solve_digits(problem::instance<T> const& p, recorded_problem const& from, int digits, solution& into) {
   shapes const shape(p.size(), p.rank());
-  std::vector<std::string> text[kinds];
-  for (std::size_t k = 0; k < kinds; ++k) text[k].assign(static_cast<std::size_t>(shape.elements[k]), k == lse ? "-inf" : "nan");
-  std::atomic<std::int64_t> undecided = 0;
-  for_each_element(p, [&](kind k, std::size_t at, auto const& exact) {
-    if (exact.kind != value_kind::finite) {
-      text[k][at] = "nan";
-      return;
-    }
-    auto const printed = reference::to_decimal(exact.value, digits);
-    text[k][at] = printed ? *printed : "undecided";
-    if (!printed) ++undecided;
-  });
-  into.undecided += undecided;
+  digit_printer<T> printer(p, shape, digits);
+  printer.template print<128>();
+  printer.template print<256>();
+  printer.template print<1024>();
+  printer.template print<reference::last_width>();
+  auto& text = printer.text;
+  for (auto& each : text)
+    for (std::string& written : each)
+      if (written.empty()) written = "undecided", ++into.undecided;
   for (std::size_t k = 0; k < kinds; ++k)
     for (std::size_t at = 0; at < text[k].size(); ++at) {
       std::vector<std::int64_t> index(shape.of[k].size());
@@ -164,6 +206,10 @@ void solve_digits(problem::instance<T> const& p, recorded_problem const& from, i
 }  // namespace
 
 result<solution> run_solve(solve_options const& options) {
+  if (options.digits && (*options.digits < 1 || *options.digits > largest_digits))
+    return problem::error{problem::error_code::unsupported, "--digits",
+                          fmt::format("{} is not between 1 and {}: enclosures of {} bits, the widest, show no more",
+                                      *options.digits, largest_digits, reference::last_width)};
   auto const file = read_safetensors(options.inputs);
   if (!file) return file.why();
   auto const recorded = recorded_problems(file.value(), options.flags);

@@ -183,7 +183,7 @@ TEST_CASE("solve writes outward-rounded enclosures, and prints certified digits"
   CHECK(has(printed.out, "layer0.o[0, 0, 0, 0] -1.18713716147"));
   CHECK(has(printed.out, "layer0.weights[0, 0, 0, 61] 0\n"));  // padding
   CHECK_FALSE(has(printed.out, "undecided"));
-  for (std::string const wrong : {"", "--digits 0", "--digits 31", "--digits nan", "--round f31 --out x", "--out /nowhere/x",
+  for (std::string const wrong : {"", "--digits 0", "--digits 1201", "--digits nan", "--round f31 --out x", "--out /nowhere/x",
                                   "--digits 5 --out x"}) {
     outcome const ran = attest("solve " + inputs + " " + wrong);
     INFO(wrong);
