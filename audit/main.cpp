@@ -28,6 +28,9 @@ constexpr command commands[]{
     {"list", "what there is", "Example: attest list contracts", list_command},
 };
 
+}  // namespace
+
+/// The program without its last catch: fuzz/cli.cpp calls it.
 int run(int argc, char** argv) {
   CLI::App app{"attest: attention kernels, judged against certified truth"};
   app.set_version_flag("--version", fmt::format("attest {}", version));
@@ -52,8 +55,6 @@ int run(int argc, char** argv) {
     if (parser->parsed()) return act();
   return usage;
 }
-
-}  // namespace
 
 int complain(std::string const& message) {
   fmt::print(stderr, "attest: {}\n", message);

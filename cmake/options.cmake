@@ -1,6 +1,8 @@
 # Build options, and the one target that carries the compiler flags of attest's own code.
 option(ATTEST_WERROR "Warnings are errors" OFF)
 option(ATTEST_FUZZ "Build the libFuzzer campaigns (needs clang); the replay programs are always built" OFF)
+set(ATTEST_FUZZING_ENGINE "" CACHE STRING "What to link a fuzz target with where an engine says so (LIB_FUZZING_ENGINE); then its CXXFLAGS instrument")
+option(ATTEST_SELF_CONTAINED "Programs need no library but the C and C++ ones at run time; one thread. For fuzz targets" OFF)
 option(ATTEST_BENCH "Build the benchmarks" OFF)
 set(ATTEST_PROPERTY_CASES 500 CACHE STRING "Problems that RapidCheck makes for each property")
 set(ATTEST_SANITIZE "" CACHE STRING "Sanitizers for everything that is built, e.g. address,undefined")
@@ -24,4 +26,8 @@ endif()
 if(ATTEST_SANITIZE)
   add_compile_options(-fsanitize=${ATTEST_SANITIZE} -fno-omit-frame-pointer -fno-sanitize-recover=all)
   add_link_options(-fsanitize=${ATTEST_SANITIZE})
+endif()
+# In a campaign libFuzzer steers by the coverage of everything.
+if(ATTEST_FUZZ AND NOT ATTEST_FUZZING_ENGINE)
+  add_compile_options(-fsanitize=fuzzer-no-link)
 endif()

@@ -45,6 +45,10 @@ nlohmann::json report(std::string const& arguments) { return nlohmann::json::par
 
 std::string kernel(std::string const& name) { return " --kernel " ATTEST_TEST_KERNELS "/" + name + ".so"; }
 
+TEST_CASE("a budget that is not a number is a usage error", "[unit]") {
+  for (std::string const budget : {"nan", "-nan", "inf", "0", "ten"}) CHECK(attest("audit --quick --only sharp --budget " + budget).status == 2);
+}
+
 TEST_CASE("a finding shrinks to one row, and its file fails for that kernel and passes for another", "[unit]") {
   auto const found = report("audit --seed 5 --only masks/random-full" + kernel("mean_v"));
   auto const& first = found["findings"][0];

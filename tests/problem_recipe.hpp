@@ -26,7 +26,7 @@ inline constexpr int mask_regimes = 5;
 /// A problem, in numbers that mean something each; anything out of range is folded into range.
 struct recipe {
   std::uint64_t seed = 0;
-  bool f64 = false;
+  problem::element_type type = problem::element_type::f32;  ///< one of the four floating ones
   std::int64_t b = 1, groups = 1, hk = 1, n = 1, m = 1, d = 1, dv = 1;
   score_regime scores = score_regime::gaussian;
   value_regime values = value_regime::gaussian;
@@ -34,22 +34,24 @@ struct recipe {
   bool bias = false, bias_minus_infinity = false;
   std::int64_t diagonal = 0, left = -1, right = -1;
   int scale = 0;            ///< 0 default, 1 one, 2 negative, 3 zero, 4 an odd number
+  int softcap = 0;          ///< 0 none, 1 one, 2 fifty, 3 an eighth
   std::int64_t gap = 0;     ///< elements between rows of Q, K, V
 };
 
 inline std::ostream& operator<<(std::ostream& out, recipe const& r) {
-  return out << "recipe{seed " << r.seed << (r.f64 ? ", f64" : ", f32") << ", b " << r.b << ", groups " << r.groups
+  return out << "recipe{seed " << r.seed << ", " << problem::name_of(r.type) << ", b " << r.b << ", groups " << r.groups
              << ", hk " << r.hk << ", n " << r.n << ", m " << r.m << ", d " << r.d << ", dv " << r.dv << ", scores "
              << static_cast<int>(r.scores) << ", values " << static_cast<int>(r.values) << ", mask "
              << static_cast<int>(r.mask) << ", bias " << r.bias << r.bias_minus_infinity << ", band (" << r.diagonal
-             << ", " << r.left << ", " << r.right << "), scale " << r.scale << ", gap " << r.gap << "}";
+             << ", " << r.left << ", " << r.right << "), scale " << r.scale << ", softcap " << r.softcap
+             << ", gap " << r.gap << "}";
 }
 
 namespace detail {
 
 inline void fill_scores(audit::stored_problem& p, recipe const& r, audit::draw& random) {
   auto const limits = audit::limits_of(p.q.type);
-  double const far = r.f64 ? 708 : 87;
+  double const far = r.type == problem::element_type::f64 ? 708 : 87;
   auto const m = static_cast<double>(std::max<std::int64_t>(r.m, 1));
   auto const normal = [&](auto...) { return random.normal(); };
   audit::fill(p.q, normal);
@@ -67,7 +69,8 @@ inline void fill_scores(audit::stored_problem& p, recipe const& r, audit::draw& 
     case score_regime::ties_at_the_maximum: along_first([&](double) { return random.below(2) ? 7.0 : -3.0; }); break;
     case score_regime::one_dominant: along_first([&](double j) { return j == std::floor(m / 2) ? 90.0 : 0.0; }); break;
     case score_regime::huge: {
-      double const size = std::pow(10.0, static_cast<double>(random.below(16)));  // scores to 1e30
+      bool const small = r.type == problem::element_type::f16;
+      double const size = std::pow(10.0, static_cast<double>(random.below(small ? 4 : 16)));  // scores to 1e30
       audit::fill(p.q, [&](auto...) { return size * random.normal(); });
       audit::fill(p.k, [&](auto...) { return size * random.normal(); });
       break;
@@ -127,14 +130,25 @@ inline void add_visibility(audit::stored_problem& p, recipe const& r, audit::dra
   p.where = {r.diagonal, r.left, r.right};
 }
 
+/// The same numbers in rows that are `gap` elements further apart; the gaps hold NaN.
+inline void spread_rows(audit::stored_tensor& t, std::int64_t gap) {
+  if (gap == 0) return;
+  audit::stored_tensor made{t.type, t.where, {}};
+  auto& step = made.where.stride;
+  auto const& shape = t.where.shape;
+  step[2] = shape[3] + gap, step[1] = step[2] * shape[2], step[0] = step[1] * shape[1];
+  made.bytes.assign(made.spanned_elements() * problem::size_of(t.type), std::byte{0xff});
+  audit::fill(made, [&](auto... at) { return audit::load(t, audit::offset_of(t, at...)); });
+  t = std::move(made);
+}
+
 }  // namespace detail
 
 /// The problem of a recipe. Accepted by problem::make_instance whatever the recipe's numbers are, as long as its sizes
 /// are not negative, hk and groups are at least 1, and left and right at least −1.
 inline audit::stored_problem make_problem(recipe const& r) {
-  auto const type = r.f64 ? problem::element_type::f64 : problem::element_type::f32;
   audit::draw random(r.seed, "recipe");
-  audit::stored_problem made = audit::blank({r.b, r.groups * r.hk, r.hk, r.n, r.m, r.d, r.dv}, type);
+  audit::stored_problem made = audit::blank({r.b, r.groups * r.hk, r.hk, r.n, r.m, r.d, r.dv}, r.type);
   detail::fill_scores(made, r, random);
   detail::fill_values(made, r, random);
   detail::add_visibility(made, r, random);
@@ -146,6 +160,9 @@ inline audit::stored_problem make_problem(recipe const& r) {
     default:
       if (r.d > 0) made.scale.reset();
   }
+  constexpr double caps[] = {0, 1, 50, 0.125};
+  made.softcap = caps[r.softcap & 3];
+  for (auto* tensor : {&made.q, &made.k, &made.v}) detail::spread_rows(*tensor, r.gap);
   return made;
 }
 

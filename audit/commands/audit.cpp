@@ -1,4 +1,6 @@
 // attest audit: runs a kernel on adversarial inputs and judges every element.
+#include <cmath>
+#include <cstdlib>
 #include <cstdio>
 
 #include "audit/audit.hpp"
@@ -9,6 +11,10 @@
 
 namespace attest::audit {
 namespace {
+
+/// CLI::Range lets NaN through.
+CLI::Validator const is_a_number(
+    [](std::string const& text) { return std::isnan(std::strtod(text.c_str(), nullptr)) ? "is not a number" : ""; }, "");
 
 struct given {
   audit_options options;
@@ -59,7 +65,7 @@ action audit_command(CLI::App& command) {
   command.add_flag("--fail-fast", audit.fail_fast, "stop at the first refuting finding");
   command.add_flag("--reproducible", audit.reproducible, "answers may not depend on threads, batch position or company");
   command.add_option("--jobs", audit.jobs, "kernels asked at the same time")->check(CLI::Range(1, 64))->capture_default_str();
-  command.add_option("--budget", audit.budget, "end after so many seconds")->check(CLI::Range(0.1, 1e6))->type_name("SECONDS");
+  command.add_option("--budget", audit.budget, "end after so many seconds")->check(CLI::Range(0.1, 1e6))->check(is_a_number)->type_name("SECONDS");
   command.add_option("--replay", audit.replay, "ask the problems of this file instead of generated ones")->type_name("FILE");
   command.add_option("--findings", audit.findings, "folder for the shrunk inputs of findings")->capture_default_str();
   command.add_option("--shard", asked->part, "ask the i-th of n parts of the cases; needs --seed")->type_name("i/n");

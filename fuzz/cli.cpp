@@ -1,0 +1,88 @@
+// Lines of text → the arguments of one `attest` command → the program's own parser, in this process. What the commands
+// would do (run kernels, read and write files) is replaced: here a command only checks what the parser hands it.
+#include <algorithm>
+#include <cstdlib>
+#include <string>
+#include <vector>
+
+#include "audit/audit.hpp"
+#include "audit/files.hpp"
+#include "audit/report.hpp"
+#include "audit/selftest.hpp"
+#include "audit/solve.hpp"
+
+namespace attest::audit {
+
+int run(int argc, char** argv);  // audit/main.cpp
+
+namespace {
+
+void require(bool holds) {
+  if (!holds) std::abort();
+}
+
+problem::error not_here() { return {problem::error_code::unreadable, "", "this is a fuzz target"}; }
+
+bool all_classes(names const& given) {
+  return std::ranges::all_of(given, [](auto const& name) { return std::ranges::count(bug_classes(), name) == 1; });
+}
+
+}  // namespace
+
+// What every command may rely on.
+
+problem::result<report> run_audit(audit_options const& options) {
+  require(options.claim != nullptr && find_contract(options.claim->name) == options.claim);
+  require(options.jobs >= 1 && options.jobs <= 64);
+  require(!options.budget || (*options.budget >= 0.1 && *options.budget <= 1e6));
+  require(!options.part || (options.part->index >= 1 && options.part->index <= options.part->of));
+  require(all_classes(options.waived) && options.tell && options.stop != nullptr);
+  return not_here();
+}
+
+problem::result<report> run_verify(verify_options const& options) {
+  require(!options.claim || find_contract(options.claim->name) == options.claim);
+  require(all_classes(options.waived));
+  return not_here();
+}
+
+problem::result<std::vector<std::byte>> run_gen(audit_options const& options) {
+  require(options.claim != nullptr && find_contract(options.claim->name) == options.claim);
+  return not_here();
+}
+
+problem::result<solution> run_solve(solve_options const& options) {
+  require(!(options.digits && options.round));
+  require(!options.digits || (*options.digits >= 1 && *options.digits <= largest_digits));
+  return not_here();
+}
+
+problem::result<selftest_report> run_selftest(selftest_options const& options) {
+  require(options.jobs >= 0 && options.jobs <= 256);
+  return not_here();
+}
+
+std::string as_text(selftest_report const&) { return ""; }
+bool selftest_report::passed() const { return false; }
+
+std::optional<problem::error> write_file(std::filesystem::path const&, std::span<std::byte const>) { return not_here(); }
+problem::result<file_bytes> read_file(std::filesystem::path const&) { return not_here(); }
+
+}  // namespace attest::audit
+
+extern "C" int LLVMFuzzerTestOneInput(std::uint8_t const* data, std::size_t size) {
+  std::vector<std::string> words{"attest"};
+  for (std::size_t at = 0; at < size && words.size() < 40;) {
+    auto const end = std::find(data + at, data + size, std::uint8_t{'\n'});
+    std::string word(data + at, end);
+    if (std::size_t const zero = word.find('\0'); zero != word.npos) word.resize(zero);  // as the system would
+    words.push_back(std::move(word));
+    at = static_cast<std::size_t>(end - data) + 1;
+  }
+  std::vector<char*> arguments;
+  for (std::string& word : words) arguments.push_back(word.data());
+  arguments.push_back(nullptr);
+  int const status = attest::audit::run(static_cast<int>(words.size()), arguments.data());
+  if (status < 0 || status > 3) std::abort();
+  return 0;
+}
