@@ -25,6 +25,7 @@ constexpr command commands[]{
      "Without --round: o.lower, o.upper, … as outward-rounded f64.", solve_command},
     {"selftest", "the audit against kernels with known defects, and honest ones", "Example: attest selftest --jobs 2",
      selftest_command},
+    {"vectors", "write certified test vectors as JSON", "Example: attest vectors --out vectors", vectors_command},
     {"list", "what there is", "Example: attest list contracts", list_command},
 };
 

@@ -66,6 +66,9 @@ class row_judge {
   /// Widths of the refinement: an element that one leaves open is asked again at the next.
   static constexpr unsigned first = 128, second = 256, last = 512;
 
+  /// Does a number that the kernel may read as 0 (below ω, alone or with σ·log₂ e folded in) meet an infinity in some
+  /// visible q·k? The kernel's score is then NaN, whatever the exact one is.
+  bool flushed_meets_infinity() const;
   void judge_o(judgement& into);
   void judge_lse(judgement& into);
   void judge_weights(judgement& into);

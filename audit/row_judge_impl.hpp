@@ -27,9 +27,33 @@ void row_judge<T>::judge(std::int64_t b, std::int64_t h, std::int64_t i, judgeme
   second_.reset();
   last_.reset();
   first_.evaluate(asked_, model_, b, h, i);
+  if (first_.row.kind == reference::row_kind::finite && model_.flushes && flushed_meets_infinity()) {
+    problem::sizes const& s = asked_.size();
+    into.not_judged += (answer_.o.present ? s.dv : 0) + (answer_.lse.present ? 1 : 0) + (answer_.weights.present ? s.m : 0);
+    return;
+  }
   if (answer_.o.present) judge_o(into);
   if (answer_.lse.present) judge_lse(into);
   if (answer_.weights.present) judge_weights(into);
+}
+
+template <class T>
+bool row_judge<T>::flushed_meets_infinity() const {
+  std::int64_t const d = asked_.size().d, hk = reference::key_head(asked_.size(), h_);
+  T const* const q = asked_.q().row(b_, h_, i_);
+  double const folded = reference::size_upper(reference::value_of(asked_.scale().value_or(1 / std::sqrt(static_cast<double>(d))))) * 1.5;
+  auto const may_be_zero = [&](T x) {
+    double const size = std::abs(as_double(x));
+    return size > 0 && (size < model_.format.omega || size * folded < model_.format.omega);
+  };
+  auto const meets = [&](std::int64_t j) {
+    T const* const k = asked_.k().row(b_, hk, j);
+    for (std::int64_t t = 0; t < d; ++t)
+      if ((std::isinf(as_double(q[t])) && may_be_zero(k[t])) || (std::isinf(as_double(k[t])) && may_be_zero(q[t]))) return true;
+    return false;
+  };
+  return std::ranges::any_of(first_.row.keys, [&](auto const& key) { return meets(key.j); }) ||
+         std::ranges::any_of(first_.row.without_weight, meets);
 }
 
 template <class T>

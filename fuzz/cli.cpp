@@ -10,6 +10,7 @@
 #include "audit/report.hpp"
 #include "audit/selftest.hpp"
 #include "audit/solve.hpp"
+#include "audit/vectors.hpp"
 
 namespace attest::audit {
 
@@ -65,6 +66,7 @@ problem::result<selftest_report> run_selftest(selftest_options const& options) {
 std::string as_text(selftest_report const&) { return ""; }
 bool selftest_report::passed() const { return false; }
 
+std::optional<problem::error> write_vectors(std::filesystem::path const&) { return not_here(); }
 std::optional<problem::error> write_file(std::filesystem::path const&, std::span<std::byte const>) { return not_here(); }
 problem::result<file_bytes> read_file(std::filesystem::path const&) { return not_here(); }
 

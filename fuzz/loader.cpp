@@ -7,6 +7,7 @@
 
 #include "audit/recorded.hpp"
 #include "audit/safetensors.hpp"
+#include "audit/vectors.hpp"
 
 namespace {
 
@@ -22,9 +23,24 @@ void touch(audit::stored_tensor const& tensor) {
   require(tensor.bytes.size() == tensor.spanned_elements() * problem::size_of(tensor.type));
 }
 
+/// The same bytes as a file of vectors.
+void read_vectors(std::string_view text) {
+  auto const file = audit::parse_vectors(text);
+  if (!file) return require(!file.why().reason.empty());
+  for (audit::vector_case const& each : file.value().cases) {
+    for (auto const* tensor : {&each.asked.q, &each.asked.k, &each.asked.v}) touch(*tensor);
+    require(problem::make_instance(each.asked.arguments()).has_value());
+  }
+  // What was read can be written, and reads back as the same text.
+  std::string const again = audit::vector_text(file.value());
+  auto const reread = audit::parse_vectors(again);
+  require(reread.has_value() && audit::vector_text(reread.value()) == again);
+}
+
 }  // namespace
 
 extern "C" int LLVMFuzzerTestOneInput(std::uint8_t const* data, std::size_t size) {
+  if (size > 0 && data[0] == '{') read_vectors({reinterpret_cast<char const*>(data), size});
   auto const bytes = std::as_bytes(std::span(data, size));
   auto const file = audit::parse_safetensors(bytes);
   if (!file) {

@@ -92,6 +92,40 @@ SEEDS = {
                           b'"__metadata__":{"scale":"1"}}'),
 }
 
+
+def vectors(case: dict | None = None, **top) -> bytes:
+    one = {"name": "f32/x", "type": "f32", "flags": ["lse"], "sizes": {"b": 1, "hq": 1, "hk": 1, "n": 1, "m": 2, "d": 1, "dv": 1},
+           "scale": None, "softcap": "0x0p+0", "diagonal": 0, "left": -1, "right": -1, "q": ["0x1p+0"], "k": ["0x1p+0", "-0x1p-1"],
+           "v": ["nan", "inf"], "mask": {"shape": [1, 1, 1, 2], "values": [1, 0]}, "bias": None,
+           "o": {"truth_lower": ["nan"], "truth_upper": ["nan"], "rounded": [None]},
+           "lse": {"truth_lower": ["0x1p+0"], "truth_upper": ["0x1p+0"], "rounded": ["0x1p+0"]}}
+    return json.dumps({"attest": "vectors", "schema": 1, "check": "x", "flags": {"lse": "says"}, "cases": [{**one, **(case or {})}],
+                       **top}).encode()
+
+
+def sized(**changes) -> dict:
+    return {"sizes": {"b": 1, "hq": 1, "hk": 1, "n": 1, "m": 2, "d": 1, "dv": 1, **changes}}
+
+
+SEEDS |= {
+    "vectors_valid": vectors(),
+    "vectors_schema": vectors(schema=2),
+    "vectors_nested": b'{"attest":' + b"[" * 500,
+    "vectors_type": vectors({"type": "f8"}),
+    "vectors_not_bf16": vectors({"type": "bf16", "q": ["0x1.000002p+0"]}),
+    "vectors_huge": vectors(sized(b=2**62, n=0)),
+    "vectors_negative": vectors(sized(n=-1)),
+    "vectors_float": vectors(sized(n=1.5)),
+    "vectors_empty": vectors({**sized(n=0), "q": [], "o": {"truth_lower": [], "truth_upper": [], "rounded": []},
+                              "lse": {"truth_lower": [], "truth_upper": [], "rounded": []}}),
+    "vectors_hex": vectors({"q": ["0x"]}),
+    "vectors_infinite": vectors({"softcap": "inf"}),
+    "vectors_flag": vectors({"flags": ["unknown"]}),
+    "vectors_mask": vectors({"mask": {"shape": [1, 1, 1, 3], "values": [1, 0, 1]}}),
+    "vectors_truths": vectors({"o": {"truth_lower": [], "truth_upper": [], "rounded": []}}),
+    "vectors_missing": b'{"attest":"vectors","schema":1,"check":"x","flags":{},"cases":[{}]}',
+}
+
 if __name__ == "__main__":
     folder = Path(sys.argv[1]) if len(sys.argv) > 1 else Path(__file__).resolve().parent / "corpus" / "loader"
     folder.mkdir(parents=True, exist_ok=True)

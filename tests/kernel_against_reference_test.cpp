@@ -171,6 +171,23 @@ TEST_CASE("scores to 1e30 give finite answers inside the values", "[property]") 
   });
 }
 
+TEST_CASE("a number that may be flushed, times an infinity, is not judged; what cannot be flushed is", "[property]") {
+  // Two keys, one −∞: the exact score is −∞ and the key has no weight; a kernel that reads q as 0 makes NaN of it.
+  for (bool const tiny : {true, false}) {
+    recipe r;
+    r.m = 2, r.scale = 1;
+    audit::stored_problem asked = make_problem(r);
+    audit::store(asked.q, 0, tiny ? 0x1p-140 : 0x1p-40);
+    audit::store(asked.k, 0, -INFINITY);
+    auto const instance = problem::make_instance(asked.arguments()).value();
+    audit::recorded_answer const answer = builtin_answer(asked);
+    audit::judgement const judged = audit::judge(instance, answer, claim_of(r));
+    CHECK(judged.failed == 0);
+    CHECK(judged.not_judged == (tiny ? 1 + 1 + 2 : 0));
+    CHECK(std::isnan(audit::load(*answer.o, 0)) == tiny);
+  }
+}
+
 TEST_CASE("a wrong answer is refuted: mean(V), a dropped key, a shifted LSE, a weight at a masked key", "[property]") {
   property("the judge can say no", [](recipe r, bool drop) {
     r.m = std::max<std::int64_t>(r.m, 2);

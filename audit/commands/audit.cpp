@@ -1,7 +1,7 @@
 // attest audit: runs a kernel on adversarial inputs and judges every element.
 #include <cmath>
-#include <cstdlib>
 #include <cstdio>
+#include <cstdlib>
 
 #include "audit/audit.hpp"
 #include "audit/commands/command.hpp"

@@ -26,6 +26,7 @@ action verify_command(CLI::App& command);
 action gen_command(CLI::App& command);
 action solve_command(CLI::App& command);
 action selftest_command(CLI::App& command);
+action vectors_command(CLI::App& command);
 action list_command(CLI::App& command);
 
 /// Exit status of bad usage and unreadable input.
