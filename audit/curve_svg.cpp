@@ -83,8 +83,7 @@ std::string curve_svg(std::string_view axis, std::vector<plot_line> const& lines
   for (plot_line const& line : lines) {
     std::string path, markers, crosses;
     for (plot_point const& point : line.points) {
-      double const e = point.error_in_bounds;
-      double const at_x = x(std::log2(point.place)), at_y = y(e > 0 ? (std::isinf(e) ? 1e3 : std::log10(e)) : -1e3);
+      double const at_x = x(std::log2(point.place)), at_y = y(std::log10(point.error_in_bounds));
       path += fmt::format("{}{:.1f} {:.1f}", path.empty() ? "M" : "L", at_x, at_y);
       markers += marker_path(line.style, at_x, at_y);
       if (point.failed) crosses += fmt::format("M{:.1f} {:.1f}l12 12m0 -12l-12 12", at_x - 6, at_y - 6);

@@ -26,7 +26,7 @@ std::string heatmap_svg(matrix_picture const& picture, cells kind, std::vector<b
 /// The width of that heatmap, in CSS pixels.
 double heatmap_width(matrix_picture const& picture, cells kind);
 
-/// A point of a curve. error_in_bounds may be 0 or infinite: then it lies on the edge.
+/// A point of a curve, at a positive place. error_in_bounds may be 0 or infinite (not NaN): then it lies on the edge.
 struct plot_point {
   double place = 0, error_in_bounds = 0;
   bool failed = false;
