@@ -12,6 +12,7 @@
 #include "audit/cases/case.hpp"
 #include "audit/contract.hpp"
 #include "audit/findings.hpp"
+#include "audit/isolated_kernel.hpp"
 
 namespace attest::audit {
 
@@ -48,6 +49,9 @@ problem::result<report> run_audit(audit_options const& options);
 /// The same on these cases, whatever options.only says.
 problem::result<report> run_audit(audit_options const& options, std::vector<audit_case> const& cases);
 
+/// How long a kernel may take: --quick has no patience.
+isolation_limits limits_of(audit_options const& options);
+
 /// The cases that these options ask, in the order of the report (a shard has its part).
 problem::result<std::vector<audit_case>> chosen_cases(audit_options const& options);
 
@@ -59,6 +63,8 @@ struct verify_options {
   flag_overrides flags;
   names waived;
   bool reproducible = false;
+  std::atomic<bool> const* stop = nullptr;   ///< set by Ctrl-C: report what is known
+  progress tell = [](auto...) {};
 };
 
 /// Judges recorded answers.

@@ -16,6 +16,10 @@ std::vector<std::string_view> const& bug_classes() {
   return all;
 }
 
+std::string collector::more_like_these(std::string_view kind, std::int64_t count) {
+  return fmt::format("{}: {} more like these", kind, count - told_per_kind);
+}
+
 judgement report::total() const {
   judgement sum;
   for (check_result const& row : checks) sum.merge(judgement(row.sum));
@@ -25,18 +29,21 @@ judgement report::total() const {
 check_result& collector::check_named(std::string_view name) {
   auto const at = std::ranges::find(report_.checks, name, &check_result::name);
   if (at != report_.checks.end()) return *at;
-  return report_.checks.emplace_back(check_result{.name = std::string(name), .sum = {}, .conventions = {}});
+  return report_.checks.emplace_back(check_result{.name = std::string(name), .sum = {}, .conventions = {}, .first = number_});
 }
 
 void collector::add_finding(check_result& row, std::string const& case_name, problem::sizes const& sizes,
                             violation&& what, std::string const& reproducer) {
   bool const waived = waived_.contains(what.bug_class);
-  auto const kept = std::ranges::count(report_.findings, row.name, &finding::check);
+  keep({std::move(what), row.name, case_name, sizes, reproducer, waived, number_, {}});
+}
+
+void collector::keep(finding&& found) {
+  auto const kept = std::ranges::count(report_.findings, found.check, &finding::check);
   // A refuting finding is never dropped for waived ones.
-  bool const first_refuting = !waived && std::ranges::none_of(report_.findings, [&](finding const& f) {
-    return f.check == row.name && !f.waived; });
-  if (kept < kept_per_check || first_refuting)
-    report_.findings.push_back({std::move(what), row.name, case_name, sizes, reproducer, waived, {}});
+  bool const first_refuting = !found.waived && std::ranges::none_of(report_.findings, [&](finding const& f) {
+    return f.check == found.check && !f.waived; });
+  if (kept < kept_per_check || first_refuting) report_.findings.push_back(std::move(found));
 }
 
 void collector::add(check_result& row, std::string const& case_name, std::string_view default_class,
@@ -57,9 +64,12 @@ void collector::add(check_result& row, std::string const& case_name, std::string
 }
 
 void collector::observe(std::string const& kind, std::string sentence) {
-  auto at = std::ranges::find(observed_, kind, &std::pair<std::string, std::int64_t>::first);
-  if (at == observed_.end()) at = observed_.insert(at, {kind, 0});
-  if (++at->second <= told_per_kind) report_.observations.push_back(std::move(sentence));
+  auto& kinds = report_.told_kinds;
+  auto at = std::ranges::find(kinds, kind, &std::pair<std::string, std::int64_t>::first);
+  if (at == kinds.end()) at = kinds.insert(at, {kind, 0});
+  if (++at->second > told_per_kind) return;
+  report_.observations.push_back(sentence);
+  report_.told.push_back({kind, number_, std::move(sentence)});
 }
 
 bool collector::refuted() const {
@@ -73,9 +83,11 @@ void collector::finish(bool complete, std::string because) {
     std::ranges::copy_if(report_.findings, std::back_inserter(ordered), [&](finding const& f) { return f.waived == waived; });
   report_.findings = std::move(ordered);
   judgement const sum = report_.total();
-  for (auto const& [kind, count] : observed_)
-    if (count > told_per_kind) report_.observations.push_back(fmt::format("{}: {} more like these", kind, count - told_per_kind));
+  for (auto const& [kind, count] : report_.told_kinds)
+    if (count > told_per_kind) report_.observations.push_back(more_like_these(kind, count));
   report_.waived_classes.assign(waived_.begin(), waived_.end());
+  report_.complete = complete;
+  if (!complete) report_.incomplete_because = because;
   if (refuted()) report_.answer = verdict::refuted;
   else if (sum.undecided > 0 || !complete || sum.judged() == 0) report_.answer = verdict::undecided;
   else report_.answer = verdict::certified;

@@ -33,6 +33,8 @@ struct contract {
   problem::kernel_model fixed{};
   bool builtin = false;  ///< the model is fast::model, not `fixed`
   conventions how{};
+
+  friend bool operator==(contract const&, contract const&) noexcept = default;
 };
 
 /// f32 f32-any f32-blocked f64 f64-blocked bf16 f16 bf16-ieee f16-ieee, in this order.

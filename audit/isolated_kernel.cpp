@@ -76,10 +76,11 @@ struct isolated_kernel::state {
   std::optional<std::string> exceeded;  ///< what ended the last wait, where a limit did
   bool cut_short = false;               ///< the caller ended it
 
-  runner_process::clock::time_point deadline() const {
+  static runner_process::clock::time_point in(double seconds) {
     return runner_process::clock::now() +
-           std::chrono::duration_cast<runner_process::clock::duration>(std::chrono::duration<double>(limits.seconds));
+           std::chrono::duration_cast<runner_process::clock::duration>(std::chrono::duration<double>(seconds));
   }
+  runner_process::clock::time_point deadline() const { return in(limits.seconds); }
 
   std::optional<error> start();
   result<call_report> ask(call_memory const& plan, call_request const& request, stored_answer& answer);
@@ -99,11 +100,11 @@ std::optional<error> isolated_kernel::state::start() {
 
   runner::hello_message hello{};
   using enum runner_process::received;
-  switch (process.receive(std::as_writable_bytes(std::span(&hello, 1)), deadline())) {
+  switch (process.receive(std::as_writable_bytes(std::span(&hello, 1)), in(limits.loading_seconds))) {
     case message: break;
     case timed_out:
       process.kill();
-      return fault(error_code::unreadable, fmt::format("does not finish loading within {} s", limits.seconds));
+      return fault(error_code::unreadable, fmt::format("does not finish loading within {} s", limits.loading_seconds));
     case closed: return fault(error_code::unreadable, end_text(process.end()) + " while it was loaded");
     case malformed: process.kill(); return fault(error_code::unreadable, "broke its channel while it was loaded");
   }

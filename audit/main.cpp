@@ -1,12 +1,16 @@
 // The program `attest`. Exit status: 0 certified, 1 refuted, 2 bad usage or unreadable input, 3 undecided.
+#include <algorithm>
 #include <cstdio>
+#include <optional>
 #include <random>
 #include <vector>
 
 #include <fmt/format.h>
 
 #include "audit/commands/command.hpp"
+#include "audit/printable.hpp"
 #include "audit/report.hpp"
+#include "audit/words.hpp"
 
 namespace attest::audit {
 namespace {
@@ -27,7 +31,30 @@ constexpr command commands[]{
      selftest_command},
     {"vectors", "write certified test vectors as JSON", "Example: attest vectors --out vectors", vectors_command},
     {"list", "what there is", "Example: attest list contracts", list_command},
+    {"explain", "one query of a recorded problem, seen through", "Example: attest explain dump.safetensors --row 0,3,17",
+     explain_command},
+    {"merge", "the reports of all shards of an audit as one verdict",
+     "Example: attest audit --seed 7 --shard 1/2 --json 1.json   (and 2/2 on another machine), then\n"
+     "         attest merge 1.json 2.json", merge_command},
 };
+
+/// The first argument that nobody asked for, with the word that it may have been; nothing where there is none.
+std::optional<std::string> unknown_word(CLI::App const& app) {
+  auto const chosen = app.get_subcommands();
+  CLI::App const& at = chosen.empty() ? app : *chosen.front();
+  auto const left = at.remaining();
+  if (left.empty()) return std::nullopt;
+  std::string const word = left.front().substr(0, left.front().find('='));
+  bool const option = word.starts_with('-');
+  std::vector<std::string> known;
+  if (option)
+    for (CLI::Option const* each : at.get_options()) known.push_back("--" + each->get_single_name());
+  else if (chosen.empty())
+    for (command const& each : commands) known.emplace_back(each.name);
+  std::string const where = chosen.empty() ? "attest" : "attest " + at.get_name();
+  return fmt::format("there is no {} '{}'{}; see `{} --help`", option ? "option" : chosen.empty() ? "command" : "further argument",
+                     printable(word), did_you_mean(word, known), where);
+}
 
 }  // namespace
 
@@ -36,6 +63,7 @@ int run(int argc, char** argv) {
   CLI::App app{"attest: attention kernels, judged against certified truth"};
   app.set_version_flag("--version", fmt::format("attest {}", version));
   app.require_subcommand(1);
+  app.allow_extras();
   app.footer("Exit status: 0 certified, 1 refuted, 2 bad usage or unreadable input, 3 undecided.");
   struct declared {
     CLI::App* parser;
@@ -45,13 +73,17 @@ int run(int argc, char** argv) {
   for (command const& each : commands) {
     CLI::App* const parser = app.add_subcommand(each.name, each.does);
     parser->footer(each.example);
+    parser->allow_extras();  // so that unknown_word can name them
     all.push_back({parser, each.declare(*parser)});
   }
   try {
     app.parse(argc, argv);
   } catch (CLI::ParseError const& e) {
+    if (e.get_exit_code() != 0)
+      if (auto const word = unknown_word(app)) return complain(*word);
     return app.exit(e, std::cout, std::cerr) == 0 ? 0 : usage;
   }
+  if (auto const word = unknown_word(app)) return complain(*word);
   for (auto const& [parser, act] : all)
     if (parser->parsed()) return act();
   return usage;
@@ -60,6 +92,15 @@ int run(int argc, char** argv) {
 int complain(std::string const& message) {
   fmt::print(stderr, "attest: {}\n", message);
   return usage;
+}
+
+CLI::Validator one_of(std::vector<std::string> words) {
+  return CLI::Validator(
+      [words](std::string const& word) {
+        if (std::ranges::find(words, word) != words.end()) return std::string();
+        return fmt::format("'{}' is none of {}{}", printable(word), fmt::join(words, ", "), did_you_mean(word, words));
+      },
+      "");
 }
 
 std::uint64_t hidden_seed() {

@@ -1,32 +1,40 @@
 #include "audit/questioner.hpp"
 
+#include <array>
+
 #include "audit/cases/draw.hpp"
 #include "audit/locate.hpp"
+#include "audit/printable.hpp"
+#include "audit/words.hpp"
 
 namespace attest::audit {
 namespace {
 
 /// "builtin", or PATH[:SYMBOL] where PATH:SYMBOL is not itself a file.
-problem::result<isolated_kernel> open_kernel(std::string const& spec) {
+problem::result<isolated_kernel> open_kernel(std::string const& spec, isolation_limits const& limits) {
   if (spec == "builtin") {
     auto const path = locate_builtin_kernel();
     if (!path) return path.why();
-    return isolated_kernel::open(path.value());
+    return isolated_kernel::open(path.value(), "attest_attention", limits);
   }
   if (spec.starts_with("builtin:"))
     return problem::error{problem::error_code::unsupported, "--kernel",
                           "there is no built-in variant '" + spec.substr(8) + "'; see `attest list kernels`"};
+  std::error_code absent;
+  if (std::array const known{"builtin"}; !std::filesystem::exists(spec, absent) && spec.find_first_of("/.:") == spec.npos)
+    return problem::error{problem::error_code::missing, "--kernel",
+                          "there is no file '" + printable(spec) + "'" + did_you_mean(spec, known) + "; see `attest list kernels`"};
   auto const colon = spec.rfind(':');
   std::error_code ignored;
-  if (colon == spec.npos || colon == 0 || std::filesystem::exists(spec, ignored)) return isolated_kernel::open(spec);
-  return isolated_kernel::open(spec.substr(0, colon), spec.substr(colon + 1));
+  if (colon == spec.npos || colon == 0 || std::filesystem::exists(spec, ignored)) return isolated_kernel::open(spec, "attest_attention", limits);
+  return isolated_kernel::open(spec.substr(0, colon), spec.substr(colon + 1), limits);
 }
 
 }  // namespace
 
 problem::result<questioner> questioner::open(std::string const& spec, problem::element_type type,
-                                             interruption const& when) {
-  auto kernel = open_kernel(spec);
+                                             interruption const& when, isolation_limits const& limits) {
+  auto kernel = open_kernel(spec, limits);
   if (!kernel) return kernel.why();
   questioner made(std::move(kernel).value(), when);
   draw random(0, "questioner");

@@ -24,7 +24,8 @@ struct interruption {
 class questioner {
  public:
   /// `spec` is "builtin" or PATH[:SYMBOL]. Asks one small problem of `type` to learn which optional outputs there are.
-  static problem::result<questioner> open(std::string const& spec, problem::element_type type, interruption const& when);
+  static problem::result<questioner> open(std::string const& spec, problem::element_type type, interruption const& when,
+                                         isolation_limits const& limits = {});
 
   struct reply {
     call_report did;

@@ -2,6 +2,7 @@
 
 #include <algorithm>
 #include <cmath>
+#include <set>
 
 #include <fmt/format.h>
 #include <nlohmann/json.hpp>
@@ -10,6 +11,8 @@
 
 namespace attest::audit {
 namespace {
+
+using json = nlohmann::ordered_json;
 
 /// Findings that a person is shown; the rest is in the JSON.
 constexpr std::size_t shown_findings = 12;
@@ -40,6 +43,32 @@ std::string grouped(std::int64_t n) {
 
 std::string in_bounds(double x) { return std::abs(x) < 1e5 ? fmt::format("{:.4f}", x) : fmt::format("{:.4g}", x); }
 
+namespace {
+
+json sizes_json(problem::sizes const& s) {
+  return {{"b", s.b}, {"hq", s.hq}, {"hk", s.hk}, {"n", s.n}, {"m", s.m}, {"d", s.d}, {"dv", s.dv}};
+}
+
+/// What `attest merge` needs beyond the report: where everything stands among the cases of all shards.
+json shard_json(report const& what) {
+  json made{{"index", what.shard->first}, {"of", what.shard->second}, {"all_cases", what.all_cases},
+            {"asked", what.asked}, {"complete", what.complete}, {"because", what.incomplete_because},
+            {"first_cases", json::array()}, {"check_seconds", json::array()}, {"finding_cases", json::array()}, {"curve_cases", json::array()},
+            {"told", json::array()}, {"told_kinds", json::array()}};
+  for (check_result const& row : what.checks) {
+    made["first_cases"].push_back(row.first);
+    made["check_seconds"].push_back(row.seconds);
+  }
+  for (finding const& each : what.findings) made["finding_cases"].push_back(each.number);
+  for (curve_point const& each : what.curves) made["curve_cases"].push_back(each.number);
+  for (observation const& each : what.told)
+    made["told"].push_back({{"kind", each.kind}, {"case", each.number}, {"sentence", each.sentence}});
+  for (auto const& [kind, count] : what.told_kinds) made["told_kinds"].push_back({{"kind", kind}, {"count", count}});
+  return made;
+}
+
+}  // namespace
+
 std::string_view state_of(check_result const& row) {
   return row.failed > 0                     ? "FAILED"
          : row.undecided > 0                ? "undecided"
@@ -53,15 +82,29 @@ std::int64_t unsupported_cases(report const& what) {
   return unsupported;
 }
 
+namespace {
+
+/// " (but for 3 waived findings: empty-row)" where there are some.
+std::string but_waived(report const& what) {
+  std::set<std::string> classes;
+  std::int64_t count = 0;
+  for (finding const& each : what.findings)
+    if (each.waived) ++count, classes.insert(each.what.bug_class);
+  return count == 0 ? "" : fmt::format(" (but for {} waived findings: {})", count, fmt::join(classes, ", "));
+}
+
+}  // namespace
+
 std::string verdict_sentence(report const& what) {
   judgement const sum = what.total();
   switch (what.answer) {
     case verdict::certified:
       return fmt::format(
-          "CERTIFIED: all {} judged elements of {} inputs{} are within the bound of {}; the worst error is {} of "
+          "CERTIFIED{}: all {} judged elements of {} inputs{} are within the bound of {}{}; the worst error is {} of "
           "its bound. Nothing is claimed for other inputs{}.",
-          grouped(sum.judged()), grouped(what.cases - unsupported_cases(what)),
+          but_waived(what), grouped(sum.judged()), grouped(what.cases - unsupported_cases(what)),
           what.seed ? fmt::format(" (seed {})", *what.seed) : "", what.contract,
+          what.findings.empty() ? "" : ", the waived ones apart",
           in_bounds(sum.max_error_in_bounds),
           unsupported_cases(what) > 0 ? fmt::format(", nor for the {} that the kernel does not support",
                                                     grouped(unsupported_cases(what))) : "");
@@ -70,8 +113,8 @@ std::string verdict_sentence(report const& what) {
                          grouped(failed_cases(what)), grouped(what.cases), what.contract, grouped(sum.judged()));
     case verdict::undecided: break;
   }
-  return fmt::format("UNDECIDED: {}; {} elements were judged and none is wrong.", what.undecided_because,
-                     grouped(sum.judged()));
+  return fmt::format("UNDECIDED{}: {}; {} elements were judged and none {}is wrong.", but_waived(what),
+                     what.undecided_because, grouped(sum.judged()), what.findings.empty() ? "" : "that is not waived ");
 }
 
 std::string hex(double x) {
@@ -106,7 +149,9 @@ std::string as_text(report const& what) {
                         each.waived ? "waived " : "", each.what.bug_class, each.check, each.case_name, each.what.sentence,
                         s.b, s.hq, s.hk, s.n, s.m, s.d, s.dv, each.reproducer);
   }
-  if (!what.observations.empty()) text += '\n';
+  if (!what.observations.empty() || !what.relaxed.empty()) text += '\n';
+  for (std::string const& each : what.relaxed)
+    text += fmt::format("note: the contract relaxes a convention of docs/semantics.md: {}\n", each);
   for (std::string const& each : what.observations) text += "note: " + each + '\n';
   if (sum.not_judged > 0)
     text += fmt::format("note: {} elements lie outside the hypotheses of the bound and were not judged\n", grouped(sum.not_judged));
@@ -119,7 +164,6 @@ std::string as_text(report const& what) {
 }
 
 std::string as_json(report const& what) {
-  using json = nlohmann::ordered_json;
   judgement const sum = what.total();
   json made;
   made["attest"] = version;
@@ -145,14 +189,21 @@ std::string as_json(report const& what) {
                      {"oracle_seconds", what.oracle_seconds},
                      {"kernel_seconds", what.kernel_seconds}};
   made["observations"] = what.observations;
+  made["conventions"] = what.relaxed;
+  made["waived_classes"] = what.waived_classes;
   made["checks"] = json::array();
   for (check_result const& row : what.checks)
     made["checks"].push_back({{"name", row.name}, {"cases", row.cases}, {"failed", row.failed},
                               {"undecided", row.undecided}, {"unsupported", row.unsupported},
-                              {"conventions", json::array()}});
+                              {"conventions", row.conventions}, {"elements", row.sum.judged()},
+                              {"faults", row.sum.failed}, {"suspicious", row.sum.suspicious},
+                              {"undecided_elements", row.sum.undecided}, {"not_judged", row.sum.not_judged},
+                              {"judged_by_theorem", row.sum.by_theorem}, {"judged_by_dominance", row.sum.by_dominance},
+                              {"judged_by_rule", row.sum.by_rule},
+                              {"max_error_in_bounds", hex(row.sum.max_error_in_bounds)},
+                              {"max_ulp", hex(row.sum.max_ulp)}});
   made["findings"] = json::array();
   for (finding const& each : what.findings) {
-    problem::sizes const& s = each.smallest();
     made["findings"].push_back({{"check", each.check},
                                 {"class", each.what.bug_class},
                                 {"case", each.case_name},
@@ -165,13 +216,15 @@ std::string as_json(report const& what) {
                                 {"error_in_bounds", hex(each.what.error_in_bounds)},
                                 {"sentence", each.what.sentence},
                                 {"waived", each.waived},
-                                {"shrunk", {{"b", s.b}, {"hq", s.hq}, {"hk", s.hk}, {"n", s.n}, {"m", s.m}, {"d", s.d},
-                                            {"dv", s.dv}}},
+                                {"sizes", sizes_json(each.sizes)},
+                                {"file", each.shrunk ? each.shrunk->file : ""},
+                                {"shrunk", sizes_json(each.smallest())},
                                 {"reproducer", each.reproducer},
                                 {"shrunk_inputs", inputs_json(each)},
                                 {"pictures", pictures_json(each)}});
   }
   made["curves"] = curves_json(what);
+  if (what.shard) made["shard"] = shard_json(what);
   return made.dump(2, ' ', false, json::error_handler_t::replace) + '\n';
 }
 

@@ -9,6 +9,7 @@
 #include "audit/case_file.hpp"
 #include "audit/conventions.hpp"
 #include "audit/examine.hpp"
+#include "audit/interruptible.hpp"
 #include "audit/save_findings.hpp"
 #include "audit/slice.hpp"
 #include "audit/words.hpp"
@@ -52,13 +53,18 @@ class pool {
       if (each.joinable()) each.join();
   }
 
+  /// From now on nothing is asked or judged past this moment.
+  void end_by(clock::time_point when) { end_ = when; }
+
   std::string name() const { return name_; }
   bool loading_changes_environment() const { return loading_changes_environment_; }
 
  private:
+  bool enough() const { return when_.now() || clock::now() >= end_.load(); }
+
   /// A kernel lives and dies with the thread that opened it.
   void work() {
-    auto kernel = questioner::open(options_.kernel, options_.claim->type, when_);
+    auto kernel = questioner::open(options_.kernel, options_.claim->type, when_, limits_of(options_));
     {
       std::scoped_lock const lock(mutex_);
       ++opened_;
@@ -74,10 +80,14 @@ class pool {
       std::size_t at = 0;
       {
         std::scoped_lock const lock(mutex_);
-        if (closed_ || fault_ || started_ == cases_.size() || when_.now()) break;
+        if (closed_ || fault_ || started_ == cases_.size() || enough()) break;
         at = started_++;
       }
-      auto made = examine(cases_[at], kernel.value(), {options_.claim, options_.reproducible});
+      problem::result<case_result> made = case_result{};
+      bool const cut = interruptible([this] { return enough(); }, [&] {
+        made = examine(cases_[at], kernel.value(), {options_.claim, options_.reproducible});
+      });
+      if (made) made.value().cut_short |= cut;
       std::scoped_lock const lock(mutex_);
       results_[at] = std::move(made);
       changed_.notify_all();
@@ -90,6 +100,7 @@ class pool {
   std::vector<audit_case> const& cases_;
   audit_options const& options_;
   interruption when_;
+  std::atomic<clock::time_point> end_ = clock::time_point::max();
   std::mutex mutex_;
   std::condition_variable changed_;
   std::vector<std::optional<problem::result<case_result>>> results_;
@@ -101,6 +112,15 @@ class pool {
   std::string name_;
   bool loading_changes_environment_ = false;
 };
+
+/// What decides the cases and how they are judged, beside kernel, contract and seed: shards must agree on it.
+std::string text_of(audit_options const& options) {
+  std::string text = fmt::format("--only {}{}{}", fmt::join(options.only, ","), options.quick ? " --quick" : "",
+                                 options.reproducible ? " --reproducible" : "");
+  if (!options.waived.empty()) text += fmt::format(" --waive {}", fmt::join(options.waived, ","));
+  if (options.replay) text += fmt::format(" --replay {}", options.replay->native());
+  return text;
+}
 
 /// One audit: a kernel, its cases, and what is known so far.
 class session {
@@ -125,7 +145,7 @@ class session {
   clock::time_point start_ = clock::now();
   interruption when_;
   pool pool_;
-  bool mandatory_unanswered_ = false;
+  bool mandatory_unanswered_ = false, hurried_ = false;
   int hung_ = 0;
 };
 
@@ -149,7 +169,9 @@ void session::judge_recording(audit_case const& each) {
 }
 
 void session::take(audit_case const& each, case_result&& result) {
+  collect_.at(each.number);
   check_result& row = collect_.check_named(each.check);
+  row.seconds += result.kernel_seconds + result.oracle_seconds;
   judge_recording(each);
   report_.kernel_seconds += result.kernel_seconds;
   report_.oracle_seconds += result.oracle_seconds;
@@ -159,7 +181,7 @@ void session::take(audit_case const& each, case_result&& result) {
   for (std::string& sentence : result.observations) collect_.observe(each.check, std::move(sentence));
   row.conventions.insert(result.conventions.begin(), result.conventions.end());
   if (!each.axis.empty() && result.judged.judged() > 0)
-    report_.curves.push_back({each.axis, each.place, result.judged.max_error_in_bounds, result.judged.failed > 0});
+    report_.curves.push_back({each.axis, each.place, result.judged.max_error_in_bounds, result.judged.failed > 0, each.number});
   check const* const about = find_check(each.check);
   collect_.add(row, each.name, about ? about->bug_class : "accuracy", sizes_of(each.asked), std::move(result.judged), reproducer(each));
 }
@@ -168,6 +190,7 @@ std::string session::why_stopped() const {
   if (options_.stop && options_.stop->load()) return "interrupted";
   if (hung_ >= 2) return "the kernel hung twice";
   if (options_.fail_fast && collect_.refuted()) return "--fail-fast";
+  if (hurried_) return "--quick has found enough";
   if (when_.now()) return fmt::format("the budget of {:g} s", *options_.budget);
   return "";
 }
@@ -187,6 +210,10 @@ std::optional<problem::error> session::run() {
     if (!*result) return result->why();
     if (result->value().cut_short && result->value().judged.failed == 0) break;
     take(cases_[done], std::move(result->value()));
+    if (options_.quick && !hurried_ && collect_.refuted()) {
+      hurried_ = true;  // the verdict is known: the rest of ten seconds is for the other checks and for the findings
+      pool_.end_by(start_ + seconds(7));
+    }
     if (hung_ >= 2 || (options_.fail_fast && collect_.refuted())) stopped = why_stopped();
   }
   pool_.close();
@@ -205,7 +232,7 @@ std::optional<problem::error> session::run() {
   }
   collect_.finish(!mandatory_unanswered_, because);
   if (!options_.findings.empty() && collect_.refuted() && !(options_.stop && options_.stop->load())) {
-    auto until = clock::now() + seconds(options_.quick ? 2 : 15);
+    auto until = options_.quick ? std::min(clock::now() + seconds(2), start_ + seconds(9)) : clock::now() + seconds(15);
     if (options_.budget) until = std::min(until, start_ + seconds(*options_.budget));
     save_findings(options_, cases_, until, report_);
   }
@@ -213,6 +240,13 @@ std::optional<problem::error> session::run() {
 }
 
 }  // namespace
+
+isolation_limits limits_of(audit_options const& options) {
+  isolation_limits made;
+  if (options.quick) made.seconds = 2, made.loading_seconds = 5;
+  if (options.budget) made.loading_seconds = std::min(made.loading_seconds, *options.budget);
+  return made;
+}
 
 problem::result<report> run_audit(audit_options const& options) {
   auto const cases = chosen_cases(options);
@@ -225,6 +259,9 @@ problem::result<report> run_audit(audit_options const& options, std::vector<audi
   made.contract = options.claim->name;
   if (!options.replay) made.seed = options.seed;
   if (options.part) made.shard = {options.part->index, options.part->of};
+  made.asked = text_of(options);
+  made.all_cases = static_cast<std::int64_t>(cases.size());
+  if (options.part && !cases.empty()) made.all_cases = cases.front().all;
   session running(options, cases, made);
   if (auto why = running.run()) return *std::move(why);
   return made;

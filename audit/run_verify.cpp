@@ -5,6 +5,7 @@
 #include "audit/audit.hpp"
 #include "audit/case_file.hpp"
 #include "audit/conventions.hpp"
+#include "audit/interruptible.hpp"
 #include "audit/judge_case.hpp"
 #include "audit/slice.hpp"
 #include "audit/words.hpp"
@@ -65,9 +66,17 @@ problem::result<report> run_verify(verify_options const& options) {
   auto cases = cases_of(std::move(recorded).value());
   if (!cases) return cases.why();
   collector collect(made, options.waived);
-  bool complete = true, any = false;
+  bool complete = true, any = false, interrupted = false;
+  std::int64_t number = 0;
+  auto const all = static_cast<std::int64_t>(cases.value().size());
   for (recorded_case& each : cases.value()) {
     audit_case const& asked = each.asked;
+    if (interrupted || (options.stop && options.stop->load())) {
+      interrupted = true;
+      break;
+    }
+    options.tell(number, all, asked.name);
+    collect.at(++number);
     check const* const about = find_check(asked.check);
     // A file of attest's own has the audit's rules about what must be answered; in any other, everything must.
     bool const generated = about != nullptr;
@@ -83,7 +92,8 @@ problem::result<report> run_verify(verify_options const& options) {
     check_result& row = collect.check_named(asked.check);
     case_result found;
     found.unsupported = !each.answers[0].has_value();
-    judge_case(asked, each.answers, {&claim, options.reproducible}, found);
+    interrupted |= interruptible([&] { return options.stop && options.stop->load(); },
+                                 [&] { judge_case(asked, each.answers, {&claim, options.reproducible}, found); });
     if (found.unsupported) {
       ++row.unsupported;
       complete = complete && generated && !asked.mandatory;
@@ -92,13 +102,20 @@ problem::result<report> run_verify(verify_options const& options) {
       any = true;
     }
     made.oracle_seconds += found.oracle_seconds;
+    row.seconds += found.oracle_seconds;
     for (std::string& sentence : found.observations) collect.observe(asked.check, std::move(sentence));
     row.conventions.insert(found.conventions.begin(), found.conventions.end());
-    if (!asked.axis.empty()) made.curves.push_back({asked.axis, asked.place, found.judged.max_error_in_bounds, found.judged.failed > 0});
+    if (!asked.axis.empty()) made.curves.push_back({asked.axis, asked.place, found.judged.max_error_in_bounds, found.judged.failed > 0, number});
     collect.add(row, asked.name, about ? about->bug_class : "accuracy", sizes_of(asked.asked), std::move(found.judged),
                 reproducer(options, claim));
   }
-  collect.finish(complete && any, any ? "a mandatory problem has no recorded output" : "there is no recorded output");
+  options.tell(all, all, "");
+  if (interrupted) made.observations.push_back(fmt::format("stopped at problem {} of {}: interrupted", number, all));
+  complete = complete && !interrupted;
+  made.all_cases = all;
+  collect.finish(complete && any, interrupted ? "it was interrupted"
+                                  : any       ? "a mandatory problem has no recorded output"
+                                              : "there is no recorded output");
   draw_findings(cases.value(), options, made);
   return made;
 }

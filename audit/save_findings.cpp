@@ -8,6 +8,7 @@
 #include "audit/case_file.hpp"
 #include "audit/examine.hpp"
 #include "audit/files.hpp"
+#include "audit/interruptible.hpp"
 #include "audit/shrink.hpp"
 #include "audit/slice.hpp"
 #include "audit/words.hpp"
@@ -17,9 +18,9 @@ namespace {
 
 using clock = std::chrono::steady_clock;
 
-/// FOLDER/CHECK-CLASS-NUMBER.safetensors
-std::filesystem::path file_for(std::filesystem::path const& folder, finding const& of, std::size_t number) {
-  std::string name = fmt::format("{}-{}-{}", of.check, of.what.bug_class, number);
+/// FOLDER/CHECK-CLASS-CASE.safetensors: shards that share a folder do not overwrite each other's.
+std::filesystem::path file_for(std::filesystem::path const& folder, finding const& of) {
+  std::string name = fmt::format("{}-{}-{}", of.check, of.what.bug_class, of.case_name);
   for (char& c : name)
     if (!std::isalnum(static_cast<unsigned char>(c)) && c != '-') c = '_';
   return folder / (name.substr(0, 100) + ".safetensors");
@@ -30,12 +31,14 @@ std::filesystem::path file_for(std::filesystem::path const& folder, finding cons
 void save_findings(audit_options const& options, std::vector<audit_case> const& cases, clock::time_point until, report& what) {
   // A hang is not shrunk: every attempt would take the whole time limit.
   if (std::ranges::all_of(what.findings, [](finding const& f) { return f.waived || f.what.bug_class == "hang"; })) return;
-  auto kernel = questioner::open(options.kernel, options.claim->type, {options.stop, until});
+  auto kernel = questioner::open(options.kernel, options.claim->type, {options.stop, until}, limits_of(options));
   if (!kernel) return;
   judging_rules const rules{options.claim, options.reproducible};
   examiner const ask = [&](audit_case const& each) {
-    auto made = examine(each, kernel.value(), rules);
-    return made ? std::move(made).value() : case_result{};
+    problem::result<case_result> made = case_result{};
+    bool const cut = interruptible([&] { return (options.stop && options.stop->load()) || clock::now() >= until; },
+                                   [&] { made = examine(each, kernel.value(), rules); });
+    return made && !cut ? std::move(made).value() : case_result{};
   };
   answerer const answer = [&](stored_problem const& asked) -> std::optional<recorded_answer> {
     auto reply = kernel.value().ask(asked, 0, placement::end);
@@ -56,7 +59,7 @@ void save_findings(audit_options const& options, std::vector<audit_case> const& 
     small.name += "-shrunk";
     each.shrunk = shrunk_finding{made->what, sizes_of(small.asked), "", list_inputs(small.asked)};
     std::filesystem::create_directories(options.findings, fault);
-    auto const path = file_for(options.findings, each, n + 1);
+    auto const path = file_for(options.findings, each);
     auto const bytes = case_file_bytes({&small, 1}, options.seed, options.claim->name);
     if (!bytes) continue;
     if (auto why = write_file(path, bytes.value())) {

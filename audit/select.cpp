@@ -79,10 +79,10 @@ result<std::vector<audit_case>> chosen_cases(audit_options const& options) {
     std::erase_if(made, [&](audit_case const& c) {
       return !options.only.contains(c.check) && !options.only.contains(c.full_name()); });
   }
-  if (options.part) {
-    std::int64_t at = 0;
-    std::erase_if(made, [&](audit_case const&) { return at++ % options.part->of != options.part->index - 1; });
-  }
+  std::int64_t number = 0;
+  for (audit_case& each : made) each.number = ++number, each.all = static_cast<std::int64_t>(made.size());
+  if (options.part)
+    std::erase_if(made, [&](audit_case const& c) { return (c.number - 1) % options.part->of != options.part->index - 1; });
   if (options.budget) spread_over_checks(made);
   return cases;
 }

@@ -10,6 +10,8 @@
 #include <fmt/format.h>
 
 #include "audit/locate.hpp"
+#include "audit/printable.hpp"
+#include "audit/words.hpp"
 
 namespace attest::audit {
 namespace {
@@ -18,9 +20,9 @@ using clock = std::chrono::steady_clock;
 
 double seconds_since(clock::time_point start) { return std::chrono::duration<double>(clock::now() - start).count(); }
 
-audit_options options_for(contract const& claim, std::uint64_t seed) {
+audit_options options_for(contract const& claim, selftest_options const& options) {
   audit_options made;
-  made.claim = &claim, made.seed = seed;
+  made.claim = &claim, made.seed = options.seed, made.stop = options.stop;
   made.findings.clear();  // a mutant's findings are known
   return made;
 }
@@ -32,8 +34,8 @@ struct numbered_check {
   std::map<std::string, std::int64_t, std::less<>> number;
 };
 
-problem::result<std::vector<numbered_check>> numbered_checks(contract const& claim, std::uint64_t seed) {
-  auto cases = chosen_cases(options_for(claim, seed));
+problem::result<std::vector<numbered_check>> numbered_checks(contract const& claim, selftest_options const& options) {
+  auto cases = chosen_cases(options_for(claim, options));
   if (!cases) return cases.why();
   std::vector<numbered_check> made;
   std::int64_t number = 0;
@@ -89,13 +91,17 @@ problem::result<selftest_report> run_selftest(selftest_options const& options) {
   made.seed = options.seed;
   std::map<std::string_view, std::vector<numbered_check>> checks;  // by contract
   for (std::string const& name : options.only)
-    if (!zoo::find_specimen(name))
-      return problem::error{problem::error_code::bad_value, "--only", "the zoo has no specimen called '" + name + "'"};
+    if (!zoo::find_specimen(name)) {
+      std::vector<std::string> known;
+      for (zoo::specimen const& each : zoo::specimens()) known.emplace_back(each.name);
+      return problem::error{problem::error_code::bad_value, "--only",
+                            "the zoo has no specimen called '" + printable(name) + "'" + did_you_mean(name, known)};
+    }
   for (zoo::specimen const& each : zoo::specimens()) {
     if (!options.only.empty() && std::ranges::find(options.only, each.name) == options.only.end()) continue;
     made.results.push_back({.what = &each, .kills = {}, .complaint = {}});
     if (checks.contains(each.contract)) continue;
-    auto counted = numbered_checks(*find_contract(each.contract), options.seed);
+    auto counted = numbered_checks(*find_contract(each.contract), options);
     if (!counted) return counted.why();
     checks.emplace(each.contract, std::move(counted).value());
   }
@@ -105,10 +111,10 @@ problem::result<selftest_report> run_selftest(selftest_options const& options) {
   std::optional<problem::error> why;
   std::int64_t done = 0;
   auto const work = [&] {
-    for (std::size_t at; (at = next++) < made.results.size();) {
+    for (std::size_t at; (at = next++) < made.results.size() && !(options.stop && options.stop->load());) {
       specimen_result& mine = made.results[at];
       auto const began = clock::now();
-      audit_options asked = options_for(*find_contract(mine.what->contract), options.seed);
+      audit_options asked = options_for(*find_contract(mine.what->contract), options);
       asked.kernel = fmt::format("{}:zoo_{}", library.value().native(), mine.what->name);
       std::optional<problem::error> fault;
       asked.fail_fast = !mine.what->is_honest();

@@ -16,6 +16,7 @@ struct selftest_options {
   std::uint64_t seed = 1;
   int jobs = 0;                    ///< specimens at a time; 0 = as many as there are processors
   std::vector<std::string> only;   ///< names of specimens; empty = all
+  std::atomic<bool> const* stop = nullptr;  ///< set by Ctrl-C: what was not asked is not as it should be
   std::function<void(std::int64_t done, std::int64_t all)> tell = [](auto...) {};
 };
 

@@ -62,6 +62,8 @@ struct audit_case {
   recorded_answer recorded;    ///< an answer recorded elsewhere, judged beside the kernel's
   std::string recorded_by;     ///< who gave it
   bool mandatory = false;      ///< a certified kernel must answer it (contiguous, no mask, bias or softcap)
+  std::int64_t number = 0;     ///< among all cases of the audit, counted from 1; 0 before it is chosen
+  std::int64_t all = 0;        ///< how many there are in all shards together
   std::string axis;            ///< of a stability curve: "score range", "keys", "head dimension", "value offset"
   double place = 0;            ///< on that axis
 

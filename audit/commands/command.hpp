@@ -5,6 +5,7 @@
 #include <functional>
 #include <optional>
 #include <string>
+#include <vector>
 
 #include <CLI/CLI.hpp>
 
@@ -28,12 +29,17 @@ action solve_command(CLI::App& command);
 action selftest_command(CLI::App& command);
 action vectors_command(CLI::App& command);
 action list_command(CLI::App& command);
+action explain_command(CLI::App& command);
+action merge_command(CLI::App& command);
 
 /// Exit status of bad usage and unreadable input.
 inline constexpr int usage = 2;
 
 /// Says on standard error what is wrong, and returns `usage`.
 int complain(std::string const& message);
+
+/// Accepts these words; another one is told the nearest.
+CLI::Validator one_of(std::vector<std::string> words);
 
 /// A seed that nobody chose; the report prints it.
 std::uint64_t hidden_seed();

@@ -1,9 +1,8 @@
 // attest gen: writes the audit's inputs, for a kernel that runs elsewhere.
 #include "audit/audit.hpp"
 #include "audit/commands/command.hpp"
+#include "audit/contract_file.hpp"
 #include "audit/files.hpp"
-
-#include <fmt/format.h>
 
 namespace attest::audit {
 namespace {
@@ -15,9 +14,9 @@ struct given {
 };
 
 int run(given& asked) {
-  asked.options.claim = find_contract(asked.contract);
-  if (!asked.options.claim)
-    return complain(fmt::format("--contract: no contract is called '{}'; see `attest list contracts`", asked.contract));
+  auto const claim = contract_named(asked.contract);
+  if (!claim) return complain("--contract: " + claim.why().message());
+  asked.options.claim = &claim.value();
   asked.options.seed = asked.seed ? *asked.seed : hidden_seed();
   auto const bytes = run_gen(asked.options);
   if (!bytes) return complain(bytes.why().message());

@@ -11,16 +11,29 @@
 
 namespace attest::audit {
 
+/// Where a report goes besides standard output.
+class report_files {
+ public:
+  /// Adds --json, --junit and --report.
+  void declare(CLI::App& command);
+
+  /// Writes the reports of one run, whose as_json is `text`; the result is the exit status, that of the worst verdict.
+  int write(std::span<report const> all, std::string const& text) const;
+
+ private:
+  std::string json_, junit_, page_;
+};
+
 class judging {
  public:
-  /// Adds --contract, --waive, --json and --report.
+  /// Adds --contract, --waive and what report_files adds.
   void declare(CLI::App& command);
 
   /// Reads the contract and checks the classes. An error names the option.
   std::optional<problem::error> read();
 
   /// After read(): the contract, or nullptr where none was named.
-  contract const* claim() const noexcept { return claim_; }
+  contract const* claim() const noexcept { return claim_ ? &*claim_ : nullptr; }
   std::string const& contract_argument() const noexcept { return contract_; }
   names waived() const { return {waived_.begin(), waived_.end()}; }
 
@@ -32,8 +45,8 @@ class judging {
  private:
   std::string contract_;
   std::vector<std::string> waived_;
-  contract const* claim_ = nullptr;
-  std::string json_, page_;
+  std::optional<contract> claim_;
+  report_files files_;
 };
 
 }  // namespace attest::audit

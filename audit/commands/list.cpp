@@ -1,6 +1,7 @@
 // attest list: what there is.
 #include "audit/audit.hpp"
 #include "audit/commands/command.hpp"
+#include "audit/contract_file.hpp"
 
 #include <fmt/format.h>
 #include <nlohmann/json.hpp>
@@ -41,6 +42,12 @@ problem::result<std::vector<line>> lines_of(std::string const& what) {
 int run(given const& asked) {
   auto const lines = lines_of(asked.what);
   if (!lines) return complain(lines.why().message());
+  if (asked.json && asked.what == "contracts") {  // each as a contract file
+    auto made = nlohmann::ordered_json::array();
+    for (contract const& each : contracts()) made.push_back(nlohmann::ordered_json::parse(contract_text(each)));
+    fmt::print("{}\n", made.dump(2));
+    return 0;
+  }
   if (asked.json) {
     auto made = nlohmann::ordered_json::array();
     for (line const& each : lines.value()) made.push_back({{"name", each.name}, {"sentence", each.sentence}});
@@ -60,7 +67,7 @@ int run(given const& asked) {
 action list_command(CLI::App& command) {
   auto const asked = std::make_shared<given>();
   command.add_option("what", asked->what, "kernels, contracts, checks, cases or classes")->required()
-      ->check(CLI::IsMember({"kernels", "contracts", "checks", "cases", "classes"}));
+      ->check(one_of({"kernels", "contracts", "checks", "cases", "classes"}));
   command.add_flag("--json", asked->json, "as JSON");
   return [asked] { return run(*asked); };
 }

@@ -43,7 +43,7 @@ action solve_command(CLI::App& command) {
   auto const asked = std::make_shared<given>();
   command.add_option("inputs", asked->options.inputs, "file with q k v")->required()->type_name("INPUTS");
   command.add_option("--out", asked->out, "the file to write")->type_name("FILE");
-  command.add_option("--round", asked->round, "f16, bf16, f32 or f64: correctly rounded")->check(CLI::IsMember({"f16", "bf16", "f32", "f64"}));
+  command.add_option("--round", asked->round, "f16, bf16, f32 or f64: correctly rounded")->check(one_of({"f16", "bf16", "f32", "f64"}));
   command.add_option("--digits", asked->options.digits,
                      fmt::format("print so many certified significant digits, at most {}", largest_digits))
       ->excludes("--round");

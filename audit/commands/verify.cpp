@@ -1,8 +1,11 @@
 // attest verify: judges recorded outputs in safetensors files.
+#include <tbb/global_control.h>
+
 #include "audit/audit.hpp"
 #include "audit/commands/command.hpp"
 #include "audit/commands/judging.hpp"
 #include "audit/commands/overrides.hpp"
+#include "audit/commands/terminal.hpp"
 
 namespace attest::audit {
 namespace {
@@ -11,6 +14,7 @@ struct given {
   verify_options options;
   judging judged;
   std::string inputs, outputs;
+  std::optional<std::size_t> jobs;
 };
 
 int run(given& asked) {
@@ -21,6 +25,10 @@ int run(given& asked) {
   verify.claim = asked.judged.claim();
   verify.contract_argument = asked.judged.contract_argument();
   verify.waived = asked.judged.waived();
+  verify.stop = &listen_for_interrupts();
+  verify.tell = progress_line{};
+  std::optional<tbb::global_control> threads;
+  if (asked.jobs) threads.emplace(tbb::global_control::max_allowed_parallelism, *asked.jobs);
   return asked.judged.answer(run_verify(verify));
 }
 
@@ -30,6 +38,7 @@ action verify_command(CLI::App& command) {
   auto const asked = std::make_shared<given>();
   command.add_option("inputs", asked->inputs, "file with q k v, and perhaps o")->required()->type_name("INPUTS");
   command.add_option("outputs", asked->outputs, "file with o lse weights")->type_name("OUTPUTS");
+  command.add_option("--jobs", asked->jobs, "threads; without it one a processor")->check(CLI::Range(1, 256));
   declare_overrides(command, asked->options.flags);
   asked->judged.declare(command);
   return [asked] { return run(*asked); };
