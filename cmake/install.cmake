@@ -1,5 +1,6 @@
 # cmake --install, and what find_package(attest) finds afterwards: attest::problem, attest::reference (headers),
-# attest::fast (static), attest::kernel (shared, behind the C interface). Headers include each other as "problem/x.hpp";
+# attest::fast (static), attest::kernel (shared, behind the C interface), attest::attest (the program) and the function
+# attest_add_audit. Headers include each other as "problem/x.hpp";
 # consumers write <attest/problem/x.hpp>. tests/install_test.cmake proves the whole of it.
 include(CMakePackageConfigHelpers)
 set(ATTEST_CMAKE_DIR ${CMAKE_INSTALL_LIBDIR}/cmake/attest)
@@ -17,7 +18,7 @@ foreach(part problem reference fast kernel)
   endif()
 endforeach()
 if(TARGET attest)
-  install(TARGETS attest)
+  install(TARGETS attest EXPORT attest-targets)  # attest::attest, for attest_add_audit
 endif()
 if(TARGET attest_runner)
   install(TARGETS attest_runner DESTINATION ${CMAKE_INSTALL_LIBEXECDIR}/attest)
@@ -32,7 +33,8 @@ install(EXPORT attest-targets NAMESPACE attest:: DESTINATION ${ATTEST_CMAKE_DIR}
 configure_package_config_file(cmake/attest-config.cmake.in attest-config.cmake INSTALL_DESTINATION ${ATTEST_CMAKE_DIR})
 # Before 1.0 a minor version may change what its users see.
 write_basic_package_version_file(attest-config-version.cmake COMPATIBILITY SameMinorVersion)
+install(FILES cmake/attest_add_audit.cmake DESTINATION ${ATTEST_CMAKE_DIR})
 install(FILES ${CMAKE_CURRENT_BINARY_DIR}/attest-config.cmake ${CMAKE_CURRENT_BINARY_DIR}/attest-config-version.cmake
   DESTINATION ${ATTEST_CMAKE_DIR})
 install(FILES LICENSE NOTICE README.md SOUNDNESS.md CHANGELOG.md DESTINATION ${CMAKE_INSTALL_DOCDIR} OPTIONAL)
-install(FILES docs/semantics.md docs/bound.md DESTINATION ${CMAKE_INSTALL_DOCDIR})
+install(FILES docs/semantics.md docs/bound.md docs/gate.md DESTINATION ${CMAKE_INSTALL_DOCDIR})

@@ -9,7 +9,9 @@ set_tests_properties(repository.hygiene repository.setup PROPERTIES LABELS unit 
 if(NOT ATTEST_SANITIZE)
   add_test(NAME install.consumer COMMAND ${CMAKE_COMMAND} -DBUILD=${PROJECT_BINARY_DIR} -DCONFIG=${CMAKE_BUILD_TYPE}
     -DC=${CMAKE_C_COMPILER} -DCXX=${CMAKE_CXX_COMPILER} -P ${CMAKE_CURRENT_LIST_DIR}/install_test.cmake)
-  set_tests_properties(install.consumer PROPERTIES LABELS unit TIMEOUT 300)
+  add_test(NAME install.gate COMMAND ${CMAKE_COMMAND} -DBUILD=${PROJECT_BINARY_DIR} -DCONFIG=${CMAKE_BUILD_TYPE}
+    -DC=${CMAKE_C_COMPILER} -DCXX=${CMAKE_CXX_COMPILER} -P ${CMAKE_CURRENT_LIST_DIR}/gate_test.cmake)
+  set_tests_properties(install.consumer install.gate PROPERTIES LABELS unit TIMEOUT 300)
 endif()
 
 add_test(NAME repository.readme COMMAND sh ${CMAKE_CURRENT_LIST_DIR}/readme_test.sh ${PROJECT_SOURCE_DIR}
