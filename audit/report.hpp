@@ -2,7 +2,9 @@
 #pragma once
 
 #include <cstdio>
+#include <span>
 #include <string>
+#include <vector>
 
 #include "audit/findings.hpp"
 

@@ -69,7 +69,7 @@ TEST_CASE("however an audit is cut, the joined report is that of the whole", "[p
     if (!joined) RC_FAIL(joined.why().message());
     RC_ASSERT(joined.value().json == as_json(whole));
     RC_ASSERT(as_text(joined.value().what) == as_text(whole));
-    RC_ASSERT(as_junit(joined.value().what) == as_junit(whole));
+    RC_ASSERT(as_junit(std::span(&joined.value().what, 1)) == as_junit(std::span(&whole, 1)));
     RC_ASSERT(joined.value().what.answer == whole.answer);
   });
 }
