@@ -115,10 +115,10 @@ problem::sizes sizes_in(object const& from) {
   return s;
 }
 
-/// One shard: its report as far as the text needs it, and its findings and curves as they were written.
+/// One shard: its report as far as text and curves need it, and its findings as they were written.
 struct shard_report {
   report what;
-  std::vector<json> findings, curves;
+  std::vector<json> findings;
 };
 
 void require_length(char const* key, std::size_t found, std::size_t expected) {
@@ -187,8 +187,11 @@ shard_report read_shard(json const& from) {
   for (std::size_t n = 0; n < numbers.size(); ++n) what.findings[n].number = numbers[n];
   if (!top.has("curves")) return made;
   auto const places = shard.counts("curve_cases");
-  for (json const& each : top.list("curves")) made.curves.push_back(each), what.curves.emplace_back();
-  require_length("curve_cases", places.size(), made.curves.size());
+  for (json const& each : top.list("curves")) {
+    object const point(each, "'curves'");
+    what.curves.push_back({point.text("axis"), point.hex("place"), point.hex("error_in_bounds"), point.truth("failed"), 0});
+  }
+  require_length("curve_cases", places.size(), what.curves.size());
   for (std::size_t n = 0; n < places.size(); ++n) what.curves[n].number = places[n];
   return made;
 }
@@ -242,9 +245,9 @@ joined_report join(std::vector<shard_report> const& shards) {
   std::vector<finding> findings;
   std::vector<observation> told;
   std::map<std::string, std::int64_t> kinds;
-  std::vector<json> finding_texts, curves;
-  std::vector<std::int64_t> finding_cases, curve_cases, told_cases;
-  for (auto const& [what, written, points] : shards) {
+  std::vector<json> finding_texts;
+  std::vector<std::int64_t> finding_cases, told_cases;
+  for (auto const& [what, written] : shards) {
     all.cases += what.cases, all.kernel_seconds += what.kernel_seconds, all.oracle_seconds += what.oracle_seconds;
     if (!what.complete && complete) complete = false, because = what.incomplete_because;
     for (check_result const& row : what.checks) {
@@ -262,9 +265,10 @@ joined_report join(std::vector<shard_report> const& shards) {
     for (observation const& each : what.told) told.push_back(each), told_cases.push_back(each.number);
     for (std::size_t n = 0; n < written.size(); ++n)
       findings.push_back(what.findings[n]), finding_texts.push_back(written[n]), finding_cases.push_back(what.findings[n].number);
-    for (std::size_t n = 0; n < points.size(); ++n) curves.push_back(points[n]), curve_cases.push_back(what.curves[n].number);
+    all.curves.insert(all.curves.end(), what.curves.begin(), what.curves.end());
   }
   std::ranges::sort(all.checks, {}, &check_result::first);
+  std::ranges::sort(all.curves, {}, &curve_point::number);
   for (std::size_t const at : in_order(told_cases)) collect.at(told[at].number), collect.observe(told[at].kind, told[at].sentence);
   for (auto& [kind, count] : all.told_kinds) count = kinds[kind];
   for (std::size_t const at : in_order(finding_cases)) {
@@ -276,10 +280,6 @@ joined_report join(std::vector<shard_report> const& shards) {
   json text = json::parse(as_json(all));
   text["findings"] = json::array();
   for (finding const& each : all.findings) text["findings"].push_back(finding_texts[static_cast<std::size_t>(each.number)]);
-  if (!curves.empty()) {
-    text["curves"] = json::array();
-    for (std::size_t const at : in_order(curve_cases)) text["curves"].push_back(curves[at]);
-  }
   made.json = text.dump(2, ' ', false, json::error_handler_t::replace) + '\n';
   return made;
 }

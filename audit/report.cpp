@@ -23,28 +23,6 @@ std::int64_t failed_cases(report const& what) {
   return failed;
 }
 
-}  // namespace
-
-std::string_view name_of(verdict answer) noexcept {
-  switch (answer) {
-    case verdict::certified: return "certified";
-    case verdict::refuted: return "refuted";
-    case verdict::undecided: break;
-  }
-  return "undecided";
-}
-
-std::string grouped(std::int64_t n) {
-  std::string digits = std::to_string(n);
-  for (auto at = static_cast<std::ptrdiff_t>(digits.size()) - 3; at > (n < 0 ? 1 : 0); at -= 3)
-    digits.insert(static_cast<std::size_t>(at), 1, ',');
-  return digits;
-}
-
-std::string in_bounds(double x) { return std::abs(x) < 1e5 ? fmt::format("{:.4f}", x) : fmt::format("{:.4g}", x); }
-
-namespace {
-
 json sizes_json(problem::sizes const& s) {
   return {{"b", s.b}, {"hq", s.hq}, {"hk", s.hk}, {"n", s.n}, {"m", s.m}, {"d", s.d}, {"dv", s.dv}};
 }
@@ -67,7 +45,34 @@ json shard_json(report const& what) {
   return made;
 }
 
+/// " (but for 3 waived findings: empty-row)" where there are some.
+std::string but_waived(report const& what) {
+  std::set<std::string> classes;
+  std::int64_t count = 0;
+  for (finding const& each : what.findings)
+    if (each.waived) ++count, classes.insert(each.what.bug_class);
+  return count == 0 ? "" : fmt::format(" (but for {} waived findings: {})", count, fmt::join(classes, ", "));
+}
+
 }  // namespace
+
+std::string_view name_of(verdict answer) noexcept {
+  switch (answer) {
+    case verdict::certified: return "certified";
+    case verdict::refuted: return "refuted";
+    case verdict::undecided: break;
+  }
+  return "undecided";
+}
+
+std::string grouped(std::int64_t n) {
+  std::string digits = std::to_string(n);
+  for (auto at = static_cast<std::ptrdiff_t>(digits.size()) - 3; at > (n < 0 ? 1 : 0); at -= 3)
+    digits.insert(static_cast<std::size_t>(at), 1, ',');
+  return digits;
+}
+
+std::string in_bounds(double x) { return std::abs(x) < 1e5 ? fmt::format("{:.4f}", x) : fmt::format("{:.4g}", x); }
 
 std::string_view state_of(check_result const& row) {
   return row.failed > 0                     ? "FAILED"
@@ -81,19 +86,6 @@ std::int64_t unsupported_cases(report const& what) {
   for (check_result const& row : what.checks) unsupported += row.unsupported;
   return unsupported;
 }
-
-namespace {
-
-/// " (but for 3 waived findings: empty-row)" where there are some.
-std::string but_waived(report const& what) {
-  std::set<std::string> classes;
-  std::int64_t count = 0;
-  for (finding const& each : what.findings)
-    if (each.waived) ++count, classes.insert(each.what.bug_class);
-  return count == 0 ? "" : fmt::format(" (but for {} waived findings: {})", count, fmt::join(classes, ", "));
-}
-
-}  // namespace
 
 std::string verdict_sentence(report const& what) {
   judgement const sum = what.total();
