@@ -6,6 +6,7 @@
 
 #include <bit>
 #include <cstdint>
+#include <numeric>
 #include <optional>
 #include <type_traits>
 
@@ -105,8 +106,7 @@ template <class T, unsigned W, class SignAgainst>
 constexpr rounded_value<T> nearest(ball<W> const& enclosure, SignAgainst&& sign_against) {
   std::int64_t low = nearest_number<T>(lower(enclosure)), high = nearest_number<T>(upper(enclosure));
   while (low < high) {
-    // ⌊(low + high)/2⌋ without overflow
-    std::int64_t const middle = low + (high - low) / 2;
+    std::int64_t const middle = std::midpoint(low, high);  // towards low; f64's high − low may pass 2⁶³
     element const t = boundary_above<T>(middle);
     std::optional<int> sign = certain_sign(enclosure - ball<W>::from(t));
     if (*sign == 0) sign = sign_against(t);

@@ -177,6 +177,24 @@ TEST_CASE("moderate f64 problems hardly need the exact tier, on every target", "
   });
 }
 
+TEST_CASE("an enclosure of both signs and any size is bisected in at most 65 questions", "[unit]") {
+  using reference::ball;
+  for (int const exponent : {-900, 1, 300, 1020})
+    for (double const x : {1.0, -1.0, 0x1p-1074, -0x1.8p-30}) {
+      if (std::abs(x) > std::ldexp(1.0, exponent)) continue;
+      ball<128> around;
+      around.radius = reference::magnitude(1, exponent);
+      int questions = 0;
+      auto const rounded = reference::nearest<double>(around, [&](reference::element const& t) {
+        if (++questions > 65) return std::optional<int>();
+        return std::optional(reference::certain_sign(ball<128>::from(reference::value_of(x)) - ball<128>::from(t)));
+      });
+      CAPTURE(exponent, x, questions);
+      REQUIRE(rounded.has_value());
+      CHECK(*rounded == x);
+    }
+}
+
 TEST_CASE("what every number of an interval rounds to", "[unit]") {
   using reference::nearest_of_all;
   CHECK(nearest_of_all<float>(1, 0, 0x1p-26) == 1.0f);
