@@ -41,10 +41,11 @@ struct machine_problem {
                                   : std::pow(10.0, static_cast<double>(below(narrow ? 6 : 60)) - (narrow ? 3 : 40));
     tame = score_size < 1e3;
     q = owned<T>({s.b, s.hq, s.n, s.d}), k = owned<T>({s.b, s.hk, s.m, s.d}), v = owned<T>({s.b, s.hk, s.m, s.dv});
-    // In f64 also factors whose products have rests below the smallest subnormal.
-    double const shift = wide && one_in(4) ? std::pow(10.0, static_cast<double>(below(560)) - 280) : 1;
+    // In f64 also factors far from 1, and scores so small that products have rests below the smallest subnormal.
+    double const shift = wide && one_in(4) ? std::pow(10.0, static_cast<double>(below(560)) - 290) : 1;
+    double const back = shift < 1 && one_in(2) ? 1e-20 : 1 / shift;
     for (T& x : q.values) x = element_from<T>(normal(random) * score_size * shift);
-    for (T& x : k.values) x = element_from<T>(normal(random) / shift);
+    for (T& x : k.values) x = element_from<T>(normal(random) * back);
     double const offset = one_in(3) ? 1000 * value_size : 0;
     auto const kind = below(5);
     for (T& x : v.values) {
