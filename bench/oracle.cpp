@@ -31,27 +31,28 @@ namespace {
 
 using namespace attest;
 
-/// Gaussian f32 tensors of one head.
+/// Gaussian tensors of one head.
+template <class T>
 struct inputs {
   std::int64_t n, m, d, dv;
-  std::vector<float> q, k, v;
+  std::vector<T> q, k, v;
 
   inputs(std::int64_t n_, std::int64_t m_, std::int64_t d_, std::int64_t dv_) : n(n_), m(m_), d(d_), dv(dv_) {
     std::mt19937_64 random(20260101);
-    std::normal_distribution<float> normal;
+    std::normal_distribution<T> normal;
     auto const drawn = [&](std::int64_t size) {
-      std::vector<float> made(static_cast<std::size_t>(size));
-      for (float& x : made) x = normal(random);
+      std::vector<T> made(static_cast<std::size_t>(size));
+      for (T& x : made) x = normal(random);
       return made;
     };
     q = drawn(n * d), k = drawn(m * d), v = drawn(m * dv);
   }
-  problem::instance<float> instance() const {
-    problem::arguments<float> asked;
+  problem::instance<T> instance() const {
+    problem::arguments<T> asked;
     asked.q = {q.data(), problem::layout::compact({n, d})};
     asked.k = {k.data(), problem::layout::compact({m, d})};
     asked.v = {v.data(), problem::layout::compact({m, dv})};
-    return problem::instance<float>::make(asked).value();
+    return problem::instance<T>::make(asked).value();
   }
 };
 
@@ -77,8 +78,62 @@ double peak_mebibytes() {
   return static_cast<double>(used.ru_maxrss) / 1024;
 }
 
+void tell(reference::machine::rounding_tally const& rounded) {
+  fmt::print("    double words: {}, exact tier: {} of {} elements ({:.4f} %)\n", rounded.in_words, rounded.exactly,
+             rounded.elements, 100 * static_cast<double>(rounded.exactly) / static_cast<double>(rounded.elements));
+}
+
+/// The same shape in f64, where the machine tier is double words. `plain`: the time of the plain loop.
+void wide_problem(int runs, double plain) {
+  inputs<double> const in(256, 256, 64, 64);
+  auto const asked = in.instance();
+  auto const elements = static_cast<double>(in.n * in.dv);
+  auto const report = [&](std::string_view what, double seconds) {
+    fmt::print("  {:<44} {:>9.3f} µs/element {:>9.2f} × the loop\n", what, seconds / elements * 1e6, seconds / plain);
+  };
+  auto const model = audit::default_contract(problem::element_type::f64).fixed;
+  for (auto const target : reference::machine::available_targets()) {
+    reference::machine::choose_target(target);
+    auto rows = reference::machine::row_source<double>::make(asked, model);
+    std::int64_t handed_over = 0;
+    double radius = 0;
+    report(fmt::format("f64: machine tier, o and bound, {}", reference::machine::target_name(target)),
+           best_of(runs, [&] {
+             handed_over = 0;
+             rows.value().each(0, 0, 0, in.n, [&](reference::machine::certified_row const& row) {
+               for (std::size_t c = 0; c < static_cast<std::size_t>(in.dv); ++c) {
+                 bool const open = row.handed_over || !(row.o_radius[c] < row.o_bound[c] * 0x1p-10);
+                 handed_over += open;
+                 if (!open) radius = std::max(radius, row.o_radius[c]);
+               }
+             });
+           }));
+    fmt::print("    radius ≤ {:.2e}, handed over {:.4f} %\n", radius, 100 * static_cast<double>(handed_over) / elements);
+  }
+  reference::machine::choose_target(0);
+  reference::machine::rounding_tally rounded;
+  report("f64: correctly rounded f64", best_of(runs, [&] {
+           reference::machine::row_rounder<double, double> rounder(asked, {.weights = false, .lse = false});
+           double sum = 0;
+           rounder.each(0, 0, 0, in.n, [&](reference::machine::rounded_row<double> const& row) {
+             for (double const x : row.o) sum += x;
+           });
+           rounded = rounder.tally();
+           static double volatile kept;
+           kept = sum;
+         }));
+  tell(rounded);
+  report("f64: exact tier, 128 bits, o (16 rows)", 16 * best_of(1, [&] {
+           reference::enclosed_row<128, double> row;
+           for (std::int64_t i = 0; i < 16; ++i) {
+             reference::enclose_row(asked, 0, 0, i, row);
+             for (std::int64_t c = 0; c < in.dv; ++c) (void)reference::output(asked, row, c);
+           }
+         }));
+}
+
 void small_problem(problem::kernel_model const& model, int runs) {
-  inputs const in(256, 256, 64, 64);
+  inputs<float> const in(256, 256, 64, 64);
   auto const asked = in.instance();
   auto const elements = static_cast<double>(in.n * in.dv);
   std::vector<double> o(static_cast<std::size_t>(in.n * in.dv));
@@ -125,8 +180,8 @@ void small_problem(problem::kernel_model const& model, int runs) {
     o[0] = sum;
   });
   report("correctly rounded f32", rounding);
-  fmt::print("    needed the exact tier: {} of {} elements ({:.4f} %)\n", rounded.exactly, rounded.elements,
-             100 * static_cast<double>(rounded.exactly) / static_cast<double>(rounded.elements));
+  tell(rounded);
+  wide_problem(runs, plain);
   report("exact tier, 128 bits, o", best_of(1, [&] {
            reference::enclosed_row<128, float> row;
            for (std::int64_t i = 0; i < in.n; ++i) {
@@ -150,7 +205,7 @@ void small_problem(problem::kernel_model const& model, int runs) {
          }));
 #ifdef ATTEST_BENCH_ARB
   for (long const bits : {64, 128, 256}) {
-    double const arb = best_of(1, [&] {
+    double const arb = best_of(std::min(runs, 3), [&] {
       bench::arb_attention(in.q.data(), in.k.data(), in.v.data(), in.n, in.m, in.d, in.dv, bits, o.data());
     });
     report(fmt::format("Arb, {} bits, o", bits), arb);
@@ -165,7 +220,7 @@ void small_problem(problem::kernel_model const& model, int runs) {
 }
 
 void large_problem(problem::kernel_model const& model, std::int64_t n, int threads) {
-  inputs const in(n, n, 64, 64);
+  inputs<float> const in(n, n, 64, 64);
   double const before = peak_mebibytes();
   auto const asked = in.instance();
   tbb::global_control const limit(tbb::global_control::max_allowed_parallelism, static_cast<std::size_t>(threads));

@@ -1,4 +1,5 @@
 // The machine tier against the exact one: what it encloses contains the exact value, and its bounds are row_bound's.
+#include <random>
 #include <string>
 
 #include "audit/contract.hpp"
@@ -163,6 +164,35 @@ TEST_CASE("rows of narrower types in double words contain the exact values too",
   compare_tiers<float>("f32 in double words", {"f32", "f32-any"}, true);
   compare_tiers<problem::bf16>("bf16 in double words", {"bf16", "bf16-ieee"}, true);
   compare_tiers<problem::f16>("f16 in double words", {"f16", "f16-ieee"}, true);
+}
+
+/// Two scores near 500 that differ by about 1, values that nearly cancel: the scores' own errors are most of the radius.
+TEST_CASE("f64 outputs whose error comes from their scores are enclosed", "[unit]") {
+  std::mt19937_64 random(5);
+  auto const unit = [&] { return static_cast<double>(random() >> 11) * 0x1p-53; };
+  double worst = 0;
+  for (int n = 0; n < 2000; ++n) {
+    double const q = 1 + unit(), scale = 500 / q * (1 + unit()), first = 1 + unit() / 500;
+    std::vector<double> const k{first, first + unit() / 500}, v{1 + unit(), -1 - unit()};
+    problem::arguments<double> asked;
+    asked.q = {&q, problem::layout::compact({1, 1})};
+    asked.k = {k.data(), problem::layout::compact({2, 1})};
+    asked.v = {v.data(), problem::layout::compact({2, 1})};
+    asked.scale = scale;
+    auto const p = problem::instance<double>::make(asked).value();
+    auto rows = reference::machine::row_source<double>::make(p);
+    rows.value().each(0, 0, 0, 1, [&](certified_row const& row) {
+      REQUIRE_FALSE(row.handed_over);
+      reference::enclosed_row<192, double> exact;
+      reference::enclose_row(p, 0, 0, 0, exact);
+      auto const at = [](double x) { return ball<192>::from(reference::value_of(x)); };
+      auto const off = reference::absolute((reference::output(p, exact, 0).value - at(row.o[0])) - at(row.o_low[0]));
+      worst = std::max(worst, reference::upper(off) / row.o_radius[0]);
+    });
+  }
+  INFO("worst " << worst << " of the radius");
+  CHECK(worst <= 1);
+  CHECK(worst > 0.005);
 }
 
 TEST_CASE("what the machine tier cannot prove has a named error", "[unit]") {
