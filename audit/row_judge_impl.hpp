@@ -27,7 +27,7 @@ void row_judge<T>::judge(std::int64_t b, std::int64_t h, std::int64_t i, judgeme
   second_.reset();
   last_.reset();
   first_.evaluate(asked_, model_, b, h, i);
-  if (first_.row.kind == reference::row_kind::finite && model_.flushes && flushed_meets_infinity()) {
+  if (first_.row.kind != reference::row_kind::nan && model_.flushes && flushed_meets_infinity()) {
     problem::sizes const& s = asked_.size();
     into.not_judged += (answer_.o.present ? s.dv : 0) + (answer_.lse.present ? 1 : 0) + (answer_.weights.present ? s.m : 0);
     return;

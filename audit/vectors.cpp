@@ -57,7 +57,7 @@ std::vector<std::int64_t> first_of(std::int64_t size, std::int64_t most) {
 std::int64_t elements_of(stored_tensor const& t) { return static_cast<std::int64_t>(t.spanned_elements()); }
 
 /// How small a vector is.
-constexpr std::int64_t most_keys = 40, most_numbers = 140;
+constexpr std::int64_t most_keys = 300, most_numbers = 140;
 /// Of one check and element type.
 constexpr std::size_t most_cases = 8;
 
@@ -70,12 +70,13 @@ std::optional<stored_problem> small_part(stored_problem const& from) {
   chosen.d = first_of(s.d, 4), chosen.dv = first_of(s.dv, 3);
   if (s.m > 8) chosen.hk = first_of(s.hk, 1), chosen.n = first_of(s.n, 2), chosen.d = first_of(s.d, 2), chosen.dv = first_of(s.dv, 1);
   if (s.m > 20) chosen.n = first_of(s.n, 1), chosen.d = first_of(s.d, 1), chosen.query_head = 0;
+  std::int64_t const room = std::max(most_numbers, 5 * s.m);  // for what needs many keys: empty blocks
   auto made = sliced(from, chosen);
   if (!made) return std::nullopt;
   std::int64_t numbers = elements_of(made->q) + elements_of(made->k) + elements_of(made->v);
   if (made->mask) numbers += elements_of(*made->mask);
   if (made->bias) numbers += elements_of(*made->bias);
-  return numbers <= most_numbers ? made : std::nullopt;
+  return numbers <= room ? made : std::nullopt;
 }
 
 }  // namespace

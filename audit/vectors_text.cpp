@@ -29,10 +29,10 @@ std::string list_of(std::size_t size, auto&& item) {
   return made + "]";
 }
 
-std::string in_quotes(std::string_view text) { return json(text).dump(); }
+std::string json_string(std::string_view text) { return json(text).dump(); }
 
 std::string values_of(stored_tensor const& t) {
-  return list_of(t.spanned_elements(), [&](std::size_t n) { return in_quotes(hex(load(t, n))); });
+  return list_of(t.spanned_elements(), [&](std::size_t n) { return json_string(hex(load(t, n))); });
 }
 
 std::string broadcast_of(std::optional<stored_tensor> const& t, bool mask) {
@@ -45,9 +45,9 @@ std::string broadcast_of(std::optional<stored_tensor> const& t, bool mask) {
 std::string truths_of(std::vector<certified_value> const& all) {
   auto const part = [&](auto&& which) { return list_of(all.size(), [&](std::size_t n) { return which(all[n]); }); };
   return fmt::format("{{\"truth_lower\":{},\n   \"truth_upper\":{},\n   \"rounded\":{}}}",
-                     part([](auto const& x) { return in_quotes(hex(x.lower)); }),
-                     part([](auto const& x) { return in_quotes(hex(x.upper)); }),
-                     part([](auto const& x) { return x.rounded ? in_quotes(hex(*x.rounded)) : std::string("null"); }));
+                     part([](auto const& x) { return json_string(hex(x.lower)); }),
+                     part([](auto const& x) { return json_string(hex(x.upper)); }),
+                     part([](auto const& x) { return x.rounded ? json_string(hex(*x.rounded)) : std::string("null"); }));
 }
 
 /// Reads fields; the first fault stays.
@@ -230,15 +230,15 @@ std::optional<error> text_fault(std::string_view text) {
 }  // namespace
 
 std::string vector_text(vector_file const& file) {
-  std::string made = fmt::format("{{\"attest\":\"vectors\",\"schema\":1,\"check\":{},\n\"flags\":{},\n\"cases\":[\n", in_quotes(file.check), json(file.flags).dump());
+  std::string made = fmt::format("{{\"attest\":\"vectors\",\"schema\":1,\"check\":{},\n\"flags\":{},\n\"cases\":[\n", json_string(file.check), json(file.flags).dump());
   for (std::size_t at = 0; at < file.cases.size(); ++at) {
     vector_case const& c = file.cases[at];
     auto const& q = c.asked.q.where.shape;
     auto const& k = c.asked.k.where.shape;
-    made += fmt::format("{}{{\"name\":{},\"type\":\"{}\",\"flags\":{},\n", at ? ",\n" : "", in_quotes(c.name), problem::name_of(c.asked.q.type), json(c.flags).dump());
+    made += fmt::format("{}{{\"name\":{},\"type\":\"{}\",\"flags\":{},\n", at ? ",\n" : "", json_string(c.name), problem::name_of(c.asked.q.type), json(c.flags).dump());
     made += fmt::format("  \"sizes\":{{\"b\":{},\"hq\":{},\"hk\":{},\"n\":{},\"m\":{},\"d\":{},\"dv\":{}}},\n", q[0], q[1], k[1], q[2], k[2], q[3], c.asked.v.where.shape[3]);
-    made += fmt::format("  \"scale\":{},\"softcap\":{},\"diagonal\":{},\"left\":{},\"right\":{},\n", c.asked.scale ? in_quotes(hex(*c.asked.scale)) : "null",
-                        in_quotes(hex(c.asked.softcap)), c.asked.where.diagonal, c.asked.where.left, c.asked.where.right);
+    made += fmt::format("  \"scale\":{},\"softcap\":{},\"diagonal\":{},\"left\":{},\"right\":{},\n", c.asked.scale ? json_string(hex(*c.asked.scale)) : "null",
+                        json_string(hex(c.asked.softcap)), c.asked.where.diagonal, c.asked.where.left, c.asked.where.right);
     made += fmt::format("  \"q\":{},\n  \"k\":{},\n  \"v\":{},\n", values_of(c.asked.q), values_of(c.asked.k), values_of(c.asked.v));
     made += fmt::format("  \"mask\":{},\n  \"bias\":{},\n", broadcast_of(c.asked.mask, true), broadcast_of(c.asked.bias, false));
     made += fmt::format("  \"o\":{},\n  \"lse\":{}}}", truths_of(c.o), truths_of(c.lse));

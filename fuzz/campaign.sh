@@ -43,9 +43,11 @@ mkdir "$work/merged"
 rm -rf "$work/corpus"
 mv "$work/merged" "$work/corpus"
 
-# How fast it is over that corpus: each input 20 times, without mutation.
-speed=$(find "$work/corpus" -type f -exec "$program" -runs=20 {} + 2>&1 |
-  awk '/^Executed/ { files++; ms += $(NF - 1) } END { if (ms > 0) printf "%.0f", 20000 * files / ms; else printf "?" }')
+# How fast it is over that corpus: each input 20 times, without mutation; by processor time, whoever else is working.
+spent=$( (find "$work/corpus" -type f -exec "$program" -runs=20 {} + >/dev/null 2>&1; times) | tail -n 1)
+speed=$(echo "$spent" | awk -v files="$(find "$work/corpus" -type f | wc -l)" '
+  function seconds(word) { split(word, part, /[ms]/); return 60 * part[1] + part[2] }
+  { used = seconds($1) + seconds($2); if (used > 0) printf "%.0f", 20 * files / used; else printf "?" }')
 sizes=$(find "$work/corpus" -type f -exec env ATTEST_FUZZ_WORK=1 "$program" {} + 2>/dev/null |
   sed -n 's/^work //p' | sort -n |
   awk '{ n[NR] = $1 } END { if (NR) printf "; median problem n·m·(d+dv) = %d, p95 %d", n[int((NR + 1) / 2)], n[int((19 * NR + 19) / 20)] }')
@@ -59,7 +61,7 @@ awk -v target="$target" -v corpus="$(find "$work/corpus" -type f | wc -l)" -v sp
   /^stat::average_exec_per_sec/ { rate = $2 }
   END {
     printf "%s: %s executions, %s a second; coverage %s edges, %s features\n", target, done, rate, cov, ft
-    printf "corpus: %s inputs, minimised; replayed at %s executions a second%s\n", corpus, speed, sizes
+    printf "corpus: %s inputs, minimised; replayed at %s executions a second of processor time%s\n", corpus, speed, sizes
   }' "$log"
 
 [ "$new" ] || {

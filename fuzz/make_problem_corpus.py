@@ -26,7 +26,7 @@ def patch(tensor: str, how: int, place: int, value: int) -> bytes:
     return struct.pack("<BBHq", TENSORS[tensor], how, place, value)
 
 
-def seed(name, *patches, number=1, type="f32", b=1, groups=1, hk=1, n=4, m=40, d=8, dv=8, scores="gaussian",
+def seed(name, *patches, number=1, type="f32", b=1, groups=1, hk=1, n=5, m=50, d=11, dv=9, scores="gaussian",
          values="gaussian", mask="none", bias=False, bias_minus_infinity=False, diagonal=0, left=-1, right=-1, scale=0,
          softcap=0, gap=0, choice=0):
     header = [number & 255, number >> 8, TYPES[type], b - 1, groups - 1, hk - 1, n, m, d, dv, SCORES.index(scores),
@@ -36,7 +36,7 @@ def seed(name, *patches, number=1, type="f32", b=1, groups=1, hk=1, n=4, m=40, d
 
 
 for index, type in enumerate(TYPES):
-    small = dict(n=2, m=20, d=5, dv=4) if type == "f64" else {}  # f64 has the exact tier alone
+    small = dict(n=2, m=24, d=20, dv=7) if type == "f64" else {}  # the exact tier alone judges f64
     for at, scores in enumerate(SCORES):
         seed(f"{type}-scores-{scores}", type=type, scores=scores, scale=1, number=at, choice=index, **small)
     for at, values in enumerate(VALUES):
@@ -44,7 +44,7 @@ for index, type in enumerate(TYPES):
     for mask in MASKS:
         for bias in (False, True):
             seed(f"{type}-mask-{mask}-bias-{bias:d}", type=type, mask=mask, bias=bias, bias_minus_infinity=bias, hk=2,
-                 choice=bias, **{**small, **({} if small else dict(n=2, m=70))})
+                 choice=bias, **{**small, **({} if small else dict(n=3, m=70))})
     for softcap in (1, 2, 3):
         seed(f"{type}-softcap-{softcap}", type=type, softcap=softcap, scores=SCORES[2 * softcap - 1], scale=1, **small)
 for name, where in {"causal": (0, -1, 0), "bottom_right": (36, -1, 0), "window": (0, 3, 3), "beyond": (-100, -1, 0)}.items():
@@ -52,7 +52,7 @@ for name, where in {"causal": (0, -1, 0), "bottom_right": (36, -1, 0), "window":
 for scale in range(5):
     seed(f"scale-{scale}", scale=scale, bias=True, choice=scale)
 for gap in (1, 7):
-    seed(f"gap-{gap}", gap=gap, b=2, groups=2, hk=2, n=2)
+    seed(f"gap-{gap}", gap=gap, b=2, groups=2, hk=2, n=3)
 seed("no_keys", m=0)
 seed("no_dimensions", d=0, dv=0)
 seed("one_key", n=1, m=1, d=1, dv=1)
@@ -62,7 +62,7 @@ for size in (1, 7, 13, 16, 17):
     seed(f"dimensions-{size}", n=5, m=33, d=size, dv=size, choice=size)
 for name, special in SPECIALS.items():
     for tensor in TENSORS:
-        seed(f"{name}-in-{tensor}", patch(tensor, SPECIAL, 3, special), bias=True, mask="padding", n=2, m=33)
+        seed(f"{name}-in-{tensor}", patch(tensor, SPECIAL, 3, special), bias=True, mask="padding", n=4, m=33)
 seed("ulps", *(patch("k", TWIN, 8 * row, by) for row in range(1, 9) for by in (-1, 1)), scores="equal")
 seed("values_an_ulp_apart", *(patch("v", TWIN, 8 * row, 1) for row in range(1, 6)), scores="equal", values="constant", m=6)
 

@@ -10,6 +10,7 @@
 #include "audit/judge.hpp"
 #include "audit/row_judge.hpp"
 #include "audit/vectors.hpp"
+#include "reference/correctly_rounded.hpp"
 #include "tests/builtin_kernel.hpp"
 #include "tests/catch.hpp"
 
