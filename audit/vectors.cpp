@@ -57,7 +57,7 @@ std::vector<std::int64_t> first_of(std::int64_t size, std::int64_t most) {
 std::int64_t elements_of(stored_tensor const& t) { return static_cast<std::int64_t>(t.spanned_elements()); }
 
 /// How small a vector is.
-constexpr std::int64_t most_keys = 300, most_numbers = 140;
+constexpr std::int64_t most_keys = 700, most_numbers = 140;
 /// Of one check and element type.
 constexpr std::size_t most_cases = 8;
 

@@ -45,7 +45,7 @@ TEMPLATE_TEST_CASE("the number of threads leaves every bit as it is", "[unit]", 
     for (int again = 0; again < 2; ++again) CHECK(made.run({.threads = threads}).same_bits_as(alone));
 }
 
-TEMPLATE_TEST_CASE("keys shared among threads are merged as one thread merges them", "[unit]", float, double) {
+TEMPLATE_TEST_CASE("keys shared among threads are merged as one thread merges them", "[unit][differential]", float, double) {
   tests::instruction_set const set(GENERATE(from_range(fast::instruction_sets())));
   std::int64_t const split = fast::blocking_of<TestType>.split;
   // Six splits for few queries; weights make one thread keep them together.
@@ -59,7 +59,7 @@ TEMPLATE_TEST_CASE("keys shared among threads are merged as one thread merges th
   }
 }
 
-TEMPLATE_TEST_CASE("AVX2 and AVX-512 give the same bits", "[unit]", float, double) {
+TEMPLATE_TEST_CASE("AVX2 and AVX-512 give the same bits", "[unit][differential]", float, double) {
   auto const sets = fast::instruction_sets();
   auto const has = [&](std::string_view name) { return std::find(sets.begin(), sets.end(), name) != sets.end(); };
   if (!has("AVX2") || !has("AVX3")) return;

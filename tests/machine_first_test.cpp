@@ -96,7 +96,7 @@ void same_verdicts(std::string const& contract) {
 
 }  // namespace
 
-TEST_CASE("machine first or exact alone: the same verdicts", "[property]") {
+TEST_CASE("machine first or exact alone: the same verdicts", "[property][differential]") {
   same_verdicts<float>("f32");
   same_verdicts<problem::bf16>("bf16");
   same_verdicts<problem::f16>("f16");

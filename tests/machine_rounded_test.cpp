@@ -140,7 +140,7 @@ void boundary_problems(std::string const& name) {
 
 }  // namespace
 
-TEST_CASE("machine first or exact alone: the same rounded values", "[property]") {
+TEST_CASE("machine first or exact alone: the same rounded values", "[property][differential]") {
   random_problems<float, float, problem::bf16>("f32");
   random_problems<double, double>("f64");
   random_problems<float, double>("f32 to f64");
@@ -148,7 +148,7 @@ TEST_CASE("machine first or exact alone: the same rounded values", "[property]")
   random_problems<problem::f16, problem::f16>("f16");
 }
 
-TEST_CASE("machine first or exact alone: the same at ties, overflow, subnormals and zeros", "[property]") {
+TEST_CASE("machine first or exact alone: the same at ties, overflow, subnormals and zeros", "[property][differential]") {
   boundary_problems<double>("f64");
   boundary_problems<float>("f32");
   boundary_problems<problem::bf16>("bf16");

@@ -147,13 +147,13 @@ void compare_tiers(std::string const& type, std::vector<std::string> const& cont
 
 }  // namespace
 
-TEST_CASE("f32 rows contain the exact values, and their bounds are the theorem's", "[property]") {
+TEST_CASE("f32 rows contain the exact values, and their bounds are the theorem's", "[property][differential]") {
   compare_tiers<float>("f32", {"f32", "f32-any"});
 }
-TEST_CASE("bf16 rows contain the exact values, and their bounds are the theorem's", "[property]") {
+TEST_CASE("bf16 rows contain the exact values, and their bounds are the theorem's", "[property][differential]") {
   compare_tiers<problem::bf16>("bf16", {"bf16", "bf16-ieee"});
 }
-TEST_CASE("f16 rows contain the exact values, and their bounds are the theorem's", "[property]") {
+TEST_CASE("f16 rows contain the exact values, and their bounds are the theorem's", "[property][differential]") {
   compare_tiers<problem::f16>("f16", {"f16", "f16-ieee"});
 }
 

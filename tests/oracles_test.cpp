@@ -165,10 +165,10 @@ void against_both(char const* type, int times) {
 
 }  // namespace
 
-TEST_CASE("Arb and MPFI agree on f32 rows", "[property]") { against_both<float>("f32", 15); }
-TEST_CASE("Arb and MPFI agree on f64 rows", "[property]") { against_both<double>("f64", 15); }
-TEST_CASE("Arb and MPFI agree on bf16 rows", "[property]") { against_both<problem::bf16>("bf16", 8); }
-TEST_CASE("Arb and MPFI agree on f16 rows", "[property]") { against_both<problem::f16>("f16", 8); }
+TEST_CASE("Arb and MPFI agree on f32 rows", "[property][differential]") { against_both<float>("f32", 15); }
+TEST_CASE("Arb and MPFI agree on f64 rows", "[property][differential]") { against_both<double>("f64", 15); }
+TEST_CASE("Arb and MPFI agree on bf16 rows", "[property][differential]") { against_both<problem::bf16>("bf16", 8); }
+TEST_CASE("Arb and MPFI agree on f16 rows", "[property][differential]") { against_both<problem::f16>("f16", 8); }
 
 TEST_CASE("E11.1 of the documents: all three oracles print the same digits", "[unit]") {
   one_row<float> asked(3, 2, 1);
