@@ -5,10 +5,11 @@ set(root ${CMAKE_CURRENT_LIST_DIR}/..)
 set(work ${BUILD}/gate_test)
 set(prefix "${work}/installed")
 file(REMOVE_RECURSE ${work})
+file(MAKE_DIRECTORY ${work})
 
 # run(STATUS OUT command…): stops unless the exit status is STATUS; OUT gets what it said.
 function(run expected out)
-  execute_process(COMMAND ${ARGN} COMMAND_ECHO STDOUT RESULT_VARIABLE status OUTPUT_VARIABLE said ERROR_VARIABLE said)
+  execute_process(COMMAND ${ARGN} WORKING_DIRECTORY ${work} COMMAND_ECHO STDOUT RESULT_VARIABLE status OUTPUT_VARIABLE said ERROR_VARIABLE said)
   if(NOT status STREQUAL expected)
     message(FATAL_ERROR "exit status ${status}, expected ${expected}\n${said}")
   endif()
