@@ -97,12 +97,7 @@ std::vector<contract> make_contracts() {
 
 kernel_model contract::model_for(problem::any_instance const& asked) const {
   if (!builtin) return fixed;
-  return std::visit(
-      []<class T>(problem::instance<T> const& p) {
-        if constexpr (std::is_same_v<T, double>) return fast::model<double>(p);
-        else return fast::model<float>(p.size(), p.has_bias(), p.scale());
-      },
-      asked);
+  return std::visit([](auto const& p) { return fast::model(p); }, asked);
 }
 
 std::vector<contract> const& contracts() {

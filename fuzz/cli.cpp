@@ -33,7 +33,7 @@ bool all_classes(names const& given) {
 // What every command may rely on.
 
 problem::result<report> run_audit(audit_options const& options) {
-  require(options.claim != nullptr && find_contract(options.claim->name) == options.claim);
+  require(options.claim != nullptr && find_contract(options.claim->name) != nullptr);  // no file can be read here
   require(options.jobs >= 1 && options.jobs <= 64);
   require(!options.budget || (*options.budget >= 0.1 && *options.budget <= 1e6));
   require(!options.part || (options.part->index >= 1 && options.part->index <= options.part->of));
@@ -42,19 +42,18 @@ problem::result<report> run_audit(audit_options const& options) {
 }
 
 problem::result<report> run_verify(verify_options const& options) {
-  require(!options.claim || find_contract(options.claim->name) == options.claim);
+  require(!options.claim || find_contract(options.claim->name) != nullptr);
   require(all_classes(options.waived));
   return not_here();
 }
 
 problem::result<std::vector<std::byte>> run_gen(audit_options const& options) {
-  require(options.claim != nullptr && find_contract(options.claim->name) == options.claim);
+  require(options.claim != nullptr && find_contract(options.claim->name) != nullptr);  // no file can be read here
   return not_here();
 }
 
 problem::result<solution> run_solve(solve_options const& options) {
   require(!(options.digits && options.round));
-  require(!options.digits || (*options.digits >= 1 && *options.digits <= largest_digits));
   return not_here();
 }
 
