@@ -119,7 +119,7 @@ void wide_problem(int runs, double plain) {
              for (double const x : row.o) sum += x;
            });
            rounded = rounder.tally();
-           static double volatile kept;
+           [[maybe_unused]] static double volatile kept;
            kept = sum;
          }));
   tell(rounded);
