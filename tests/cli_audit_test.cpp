@@ -1,49 +1,18 @@
 // `attest audit` and `gen` beyond one plain run: shrinking, replay, shards, jobs, budgets, recorded groups.
-#include <sys/wait.h>
-#include <unistd.h>
-
 #include <chrono>
-#include <cstdlib>
 #include <filesystem>
-#include <fstream>
-#include <iterator>
 #include <set>
 #include <string>
 
-#include <nlohmann/json.hpp>
-
 #include "tests/catch.hpp"
+#include "tests/program.hpp"
 
 namespace attest::tests {
 namespace {
 
 namespace fs = std::filesystem;
 
-struct outcome {
-  int status = -1;
-  std::string out, err;
-};
-
-fs::path folder() {
-  auto const made = fs::temp_directory_path() / ("attest-cli-audit-" + std::to_string(::getpid()));
-  fs::create_directories(made);
-  return made;
-}
-
-std::string contents(fs::path const& path) {
-  std::ifstream file(path, std::ios::binary);
-  return {std::istreambuf_iterator<char>(file), {}};
-}
-
-outcome attest(std::string const& arguments) {
-  auto const command = "cd '" + folder().string() + "' && " ATTEST_PROGRAM " " + arguments + " >out 2>err </dev/null";
-  int const status = std::system(command.c_str());
-  return {WIFEXITED(status) ? WEXITSTATUS(status) : -1, contents(folder() / "out"), contents(folder() / "err")};
-}
-
 nlohmann::json report(std::string const& arguments) { return nlohmann::json::parse(attest(arguments + " --json -").out); }
-
-std::string kernel(std::string const& name) { return " --kernel " ATTEST_TEST_KERNELS "/" + name + ".so"; }
 
 TEST_CASE("a budget that is not a number is a usage error", "[unit]") {
   for (std::string const budget : {"nan", "-nan", "inf", "0", "ten"}) CHECK(attest("audit --quick --only sharp --budget " + budget).status == 2);

@@ -1,43 +1,11 @@
 // The program `attest` as its users run it: exit codes, what it says, what it writes.
-#include <sys/wait.h>
-
-#include <cstdlib>
-#include <filesystem>
-#include <fstream>
-#include <iterator>
-#include <string>
-
-#include <nlohmann/json.hpp>
-
 #include "tests/catch.hpp"
+#include "tests/program.hpp"
 
 namespace attest::tests {
 namespace {
 
 namespace fs = std::filesystem;
-
-struct outcome {
-  int status = -1;
-  std::string out, err;
-};
-
-std::string contents(fs::path const& path) {
-  std::ifstream file(path, std::ios::binary);
-  return {std::istreambuf_iterator<char>(file), {}};
-}
-
-/// Runs attest with these arguments, in a folder of its own.
-outcome attest(std::string const& arguments) {
-  auto const folder = fs::temp_directory_path() / ("attest-cli-" + std::to_string(::getpid()));
-  fs::create_directories(folder);
-  auto const command = "cd '" + folder.string() + "' && " ATTEST_PROGRAM " " + arguments + " >out 2>err </dev/null";
-  int const status = std::system(command.c_str());
-  return {WIFEXITED(status) ? WEXITSTATUS(status) : -1, contents(folder / "out"), contents(folder / "err")};
-}
-
-std::string kernel(std::string const& name) { return ATTEST_TEST_KERNELS "/" + name + ".so"; }
-
-bool has(std::string const& text, std::string const& part) { return text.find(part) != std::string::npos; }
 
 TEST_CASE("the built-in kernel is certified on the built-in cases", "[unit]") {
   outcome const ran = attest("audit --seed 7");
@@ -58,8 +26,8 @@ TEST_CASE("the built-in kernel keeps its own sharper claims", "[unit]") {
 }
 
 TEST_CASE("an honest plug-in of another design is certified", "[unit]") {
-  CHECK(attest("audit --quick --kernel " + kernel("naive")).status == 0);
-  outcome const noisy = attest("audit --quick --json - --kernel " + kernel("noisy"));
+  CHECK(attest("audit --quick" + kernel("naive")).status == 0);
+  outcome const noisy = attest("audit --quick --json -" + kernel("noisy"));
   CHECK(noisy.status == 0);
   CHECK(nlohmann::json::parse(noisy.out)["verdict"] == "certified");  // its chatter is not in our output
 }
@@ -76,7 +44,7 @@ TEST_CASE("broken plug-ins are refuted, and the finding names what is wrong", "[
       broken{"writes_past", "worked-examples", "memory", "writes element 0 past the end of o"},
       broken{"reads_past_k", "worked-examples", "memory", "reads element 0 past the end of k"},
       broken{"forgets_last_row", "worked-examples", "memory", "o"}, broken{"ignores_strides", "strides", "memory", "strides"});
-  outcome const ran = attest(std::string("audit --seed 1 --json - --only ") + only + " --kernel " + kernel(name));
+  outcome const ran = attest(std::string("audit --seed 1 --json - --only ") + only + kernel(name));
   INFO(name << '\n' << ran.out.substr(0, 2000) << ran.err);
   CHECK(ran.status == 1);
   auto const report = nlohmann::json::parse(ran.out);
@@ -88,7 +56,7 @@ TEST_CASE("broken plug-ins are refuted, and the finding names what is wrong", "[
 }
 
 TEST_CASE("a kernel that hangs is stopped and found", "[slow]") {
-  outcome const ran = attest("audit --only worked-examples --kernel " + kernel("hang"));
+  outcome const ran = attest("audit --only worked-examples" + kernel("hang"));
   CHECK(ran.status == 1);
   CHECK(has(ran.out, "did not return within"));
 }
@@ -103,7 +71,7 @@ TEST_CASE("what is not a kernel is a usage error with a sentence", "[unit]") {
   outcome const absent = attest("audit --kernel ./absent.so");
   CHECK(absent.status == 2);
   CHECK(has(absent.err, "no such file"));
-  outcome const symbol = attest("audit --kernel " + kernel("no_symbol"));
+  outcome const symbol = attest("audit" + kernel("no_symbol"));
   CHECK(symbol.status == 2);
   CHECK(has(symbol.err, "does not export 'attest_attention'"));
 }
@@ -200,7 +168,7 @@ TEST_CASE("a recorded answer without the softcap that was asked for is refuted a
 
 TEST_CASE("a JSON report has the documented keys, and waived classes do not refute", "[unit]") {
   auto const report = nlohmann::json::parse(
-      attest("audit --seed 3 --only empty-rows --json - --waive empty-row --kernel " + kernel("nan_empty_row")).out);
+      attest("audit --seed 3 --only empty-rows --json - --waive empty-row" + kernel("nan_empty_row")).out);
   for (char const* key : {"attest", "kernel", "contract", "seed", "verdict", "schema", "summary", "checks", "findings"})
     CHECK(report.contains(key));
   for (char const* key : {"cases", "elements", "unsupported", "suspicious", "observations", "waived", "undecided",
@@ -218,7 +186,7 @@ TEST_CASE("a JSON report has the documented keys, and waived classes do not refu
 }
 
 TEST_CASE("a finding's reproducer finds it again", "[unit]") {
-  auto const report = nlohmann::json::parse(attest("audit --only masks --json - --kernel " + kernel("mean_v")).out);
+  auto const report = nlohmann::json::parse(attest("audit --only masks --json -" + kernel("mean_v")).out);
   std::string const command = report["findings"][0]["reproducer"];
   REQUIRE(command.starts_with("attest "));
   CHECK(attest(command.substr(7)).status == 1);
