@@ -15,7 +15,6 @@
 #include <limits>
 #include <string>
 #include <thread>
-#include <type_traits>
 #include <vector>
 
 #include "bench/fast_peak.hpp"
@@ -145,7 +144,6 @@ void measure(benchmark::State& state, shape const& asked) {
 /// Seconds and the most memory beyond inputs and outputs, of a call on a thread that keeps nothing from earlier ones.
 void scale(benchmark::State& state, shape const& asked) {
   prepared<float> problem(asked);
-  std::fill_n(std::vector<char>(1 << 20).begin(), 1 << 20, char{1});  // whatever malloc keeps, it keeps now
   for (auto _ : state) {
     long extra = 0;
     double seconds = 0;
@@ -159,21 +157,26 @@ void scale(benchmark::State& state, shape const& asked) {
     }).join();
     state.SetIterationTime(seconds);
     state.counters["extra_MiB"] = static_cast<double>(extra) / 1024;
-    state.counters["plan_MiB"] = [&] {
-      fast::plan const how = fast::plan_of<float>(asked.size, false, asked.threads);
-      return static_cast<double>(how.thread_bytes * how.threads + how.shared_bytes) / (1 << 20);
-    }();
   }
+  fast::plan const how = fast::plan_of<float>(asked.size, false, asked.threads);
+  auto const memory = fast::memory_of<float>(asked.size, how);
+  state.counters["plan_MiB"] = static_cast<double>(memory.thread * how.threads + memory.shared) / (1 << 20);
   state.counters["n"] = static_cast<double>(asked.size.n);
   state.counters["threads"] = asked.threads;
 }
 
+template <class T>
+std::string explained(shape const& asked) {
+  fast::plan const how = fast::plan_of<T>(asked.size, false, asked.threads);
+  return fast::explained(how, fast::memory_of<T>(asked.size, how));
+}
+
 void explain() {
   for (shape const& asked : shapes) {
-    auto const plan = asked.type == element_type::f64   ? fast::plan_of<double>(asked.size, false, asked.threads)
-                      : asked.type == element_type::bf16 ? fast::plan_of<problem::bf16>(asked.size, false, asked.threads)
-                                                         : fast::plan_of<float>(asked.size, false, asked.threads);
-    std::printf("%s\n%s\n", asked.name, fast::explained(plan).c_str());
+    auto const text = asked.type == element_type::f64    ? explained<double>(asked)
+                      : asked.type == element_type::bf16 ? explained<problem::bf16>(asked)
+                                                         : explained<float>(asked);
+    std::printf("%s\n%s\n", asked.name, text.c_str());
   }
 }
 

@@ -30,27 +30,11 @@ struct thread_memory {
   }
 };
 
-/// The tasks of one call: every block of queries of every kv head, and every split of its keys where there are threads
-/// to spare.
-class schedule {
- public:
-  schedule(problem::sizes const& size, plan const& how) noexcept : size_(size), plan_(how) {}
-
-  std::int64_t count() const noexcept { return plan_.tasks; }
-  std::int64_t splits() const noexcept { return plan_.splits; }
-  std::int64_t block_rows() const noexcept { return plan_.block_rows; }
-  bool shared() const noexcept { return plan_.shared; }
-  plan const& how() const noexcept { return plan_; }
-
-  query_block operator[](std::int64_t task) const noexcept {
-    std::int64_t const head = task / plan_.blocks, first = task % plan_.blocks * plan_.block_rows;
-    return {head / size_.hk, head % size_.hk, {first, std::min(first + plan_.block_rows, plan_.rows)}, {0, plan_.splits}};
-  }
-
- private:
-  problem::sizes const& size_;
-  plan const& plan_;
-};
+/// The queries of one task of the plan, with all splits of their keys.
+query_block block_of(plan const& how, problem::sizes const& size, std::int64_t task) noexcept {
+  std::int64_t const head = task / how.blocks, first = task % how.blocks * how.block_rows;
+  return {head / size.hk, head % size.hk, {first, std::min(first + how.block_rows, how.rows)}, {0, how.splits}};
+}
 
 /// One thread at one block of queries.
 template <class E>
@@ -59,10 +43,10 @@ class worker {
   using T = working<E>;
 
   /// Throws  std::bad_alloc
-  worker(call_context<E> const& call, schedule const& tasks) : call_(call), memory_(thread_memory<E>::mine()) {
+  worker(call_context<E> const& call, plan const& how) : call_(call), memory_(thread_memory<E>::mine()) {
     auto const& size = call.asked.size();
-    auto const rows = static_cast<std::size_t>(tasks.block_rows());
-    space_ = workspace<T>::in(memory_.arrays, tasks.block_rows(), size.d, size.dv, wishes_of<E>(tasks.how()));
+    auto const rows = static_cast<std::size_t>(how.block_rows);
+    space_ = workspace<T>::in(memory_.arrays, how.block_rows, size.d, size.dv, wishes_of<E>(how));
     if (memory_.rules.size() < rows) memory_.rules.resize(rows);
     if (memory_.strips.size() < rows) memory_.strips.resize(rows);
   }
@@ -106,9 +90,9 @@ class partial_rows {
  public:
   using T = working<E>;
 
-  partial_rows(schedule const& tasks, std::int64_t dv)
-      : width_(workspace<T>::padded(dv)), rows_(tasks.block_rows()), splits_(tasks.splits()),
-        numbers_(static_cast<std::size_t>(tasks.count() * splits_ * rows_ * (width_ + sum_lanes + 1))) {}
+  partial_rows(plan const& how, std::int64_t dv)
+      : width_(workspace<T>::padded(dv)), rows_(how.block_rows), splits_(how.splits),
+        numbers_(static_cast<std::size_t>(how.tasks * splits_ * rows_ * (width_ + sum_lanes + 1))) {}
 
   row_states<T> states(std::int64_t task, std::int64_t split) noexcept {
     T* const at = here(task, split);
@@ -177,28 +161,27 @@ problem::result<std::monostate> attend(problem::instance<E> const& asked, proble
   auto const& size = asked.size();
   plan const cut = plan_of<E>(size, bool(given.weights), how.threads);
   int const threads = cut.threads;
-  schedule const tasks(size, cut);
-  if (tasks.count() == 0) return std::monostate{};
+  if (cut.tasks == 0) return std::monostate{};
   call_context<E> const call = context_of(asked, given);
-  if (!tasks.shared()) {
-    for_all(tasks.count(), threads, [&](std::int64_t first, std::int64_t last) {
-      worker<E> const by(call, tasks);
+  if (!cut.shared) {
+    for_all(cut.tasks, threads, [&](std::int64_t first, std::int64_t last) {
+      worker<E> const by(call, cut);
       float_environment const environment;
-      for (std::int64_t task = first; task < last; ++task) run_whole(by, tasks[task]);
+      for (std::int64_t task = first; task < last; ++task) run_whole(by, block_of(cut, size, task));
     });
     return std::monostate{};
   }
-  std::int64_t const splits = tasks.splits();
-  partial_rows<E> partial(tasks, size.dv);
-  for_all(tasks.count() * splits, threads, [&](std::int64_t first, std::int64_t last) {
-    worker<E> const by(call, tasks);
+  std::int64_t const splits = cut.splits;
+  partial_rows<E> partial(cut, size.dv);
+  for_all(cut.tasks * splits, threads, [&](std::int64_t first, std::int64_t last) {
+    worker<E> const by(call, cut);
     float_environment const environment;
-    for (std::int64_t at = first; at < last; ++at) run_split(by, tasks[at / splits], at / splits, at % splits, partial);
+    for (std::int64_t at = first; at < last; ++at) run_split(by, block_of(cut, size, at / splits), at / splits, at % splits, partial);
   });
-  for_all(tasks.count(), 1, [&](std::int64_t first, std::int64_t last) {
-    worker<E> const by(call, tasks);
+  for_all(cut.tasks, 1, [&](std::int64_t first, std::int64_t last) {
+    worker<E> const by(call, cut);
     float_environment const environment;
-    for (std::int64_t task = first; task < last; ++task) merge_splits(by, tasks[task], task, splits, partial);
+    for (std::int64_t task = first; task < last; ++task) merge_splits(by, block_of(cut, size, task), task, splits, partial);
   });
   return std::monostate{};
 }

@@ -45,10 +45,16 @@ plan plan_of(problem::sizes const& size, bool with_weights, int threads) {
   made.blocks = made.rows > 0 ? ceiling_division(made.rows, made.block_rows) : 0;
   made.tasks = heads * made.blocks;
   made.shared = !with_weights && made.splits > 1 && made.tasks < 2 * made.threads;
-  made.thread_bytes = workspace<T>::bytes(made.block_rows, size.d, size.dv, wishes_of<E>(made));
-  if (made.shared)
-    made.shared_bytes = made.tasks * made.splits * made.block_rows *
-                        (workspace<T>::padded(size.dv) + sum_lanes + 1) * static_cast<std::int64_t>(sizeof(T));
+  return made;
+}
+
+template <problem::floating_element E>
+plan_memory memory_of(problem::sizes const& size, plan const& how) {
+  using T = working<E>;
+  plan_memory made{workspace<T>::bytes(how.block_rows, size.d, size.dv, wishes_of<E>(how)), 0};
+  if (how.shared)
+    made.shared = how.tasks * how.splits * how.block_rows * (workspace<T>::padded(size.dv) + sum_lanes + 1) *
+                  static_cast<std::int64_t>(sizeof(T));
   return made;
 }
 
@@ -56,8 +62,12 @@ template plan plan_of<float>(problem::sizes const&, bool, int);
 template plan plan_of<double>(problem::sizes const&, bool, int);
 template plan plan_of<problem::bf16>(problem::sizes const&, bool, int);
 template plan plan_of<problem::f16>(problem::sizes const&, bool, int);
+template plan_memory memory_of<float>(problem::sizes const&, plan const&);
+template plan_memory memory_of<double>(problem::sizes const&, plan const&);
+template plan_memory memory_of<problem::bf16>(problem::sizes const&, plan const&);
+template plan_memory memory_of<problem::f16>(problem::sizes const&, plan const&);
 
-std::string explained(plan const& how) {
+std::string explained(plan const& how, plan_memory const& memory) {
   auto const count = [](std::int64_t n, std::string const& what) {
     return std::to_string(n) + " " + what + (n == 1 ? "" : "s");
   };
@@ -71,8 +81,8 @@ std::string explained(plan const& how) {
   said += "tasks    " + count(how.tasks, "block") + " of queries" +
           (how.shared ? ", each split of the keys a task of its own (fewer blocks than twice the threads)" : "") + ", on " +
           count(how.threads, "thread") + "\n";
-  said += "memory   " + kib(how.thread_bytes) + " a thread";
-  if (how.shared_bytes > 0) said += ", " + kib(how.shared_bytes) + " of partial rows";
+  said += "memory   " + kib(memory.thread) + " a thread";
+  if (memory.shared > 0) said += ", " + kib(memory.shared) + " of partial rows";
   if (how.kept > 0) said += ", " + count(how.kept, "score") + " a row kept for its weights";
   return said + "\n";
 }

@@ -22,8 +22,6 @@ struct plan {
   std::int64_t tasks = 0;        ///< b·hk·blocks
   bool shared = false;           ///< whether each split is a task of its own: few queries, many keys
   std::int64_t kept = 0;         ///< scores kept for each row: weights in bf16 or f16, which cannot hold them
-  std::int64_t thread_bytes = 0; ///< working memory of one thread
-  std::int64_t shared_bytes = 0; ///< partial rows of all splits, where they are tasks of their own
 };
 
 /// Arrays that a call of this plan needs.
@@ -36,7 +34,15 @@ typename workspace<working<E>>::wishes wishes_of(plan const& how) noexcept {
 template <problem::floating_element E>
 plan plan_of(problem::sizes const& size, bool with_weights, int threads);
 
+/// Bytes beyond inputs and outputs.
+struct plan_memory {
+  std::int64_t thread = 0;  ///< working memory of one thread
+  std::int64_t shared = 0;  ///< partial rows of all splits, where they are tasks of their own
+};
+template <problem::floating_element E>
+plan_memory memory_of(problem::sizes const& size, plan const& how);
+
 /// The plan in words, for people: a line for each decision, with the numbers behind it.
-std::string explained(plan const& how);
+std::string explained(plan const& how, plan_memory const& memory);
 
 }  // namespace attest::fast
