@@ -36,6 +36,7 @@ constexpr operations<T> all_operations() {
           .raise = raise<T>,
           .weigh = weigh<T>,
           .values = values<T>,
+          .values_in_place = values_in_place<T>,
           .visible_values = visible_values<T>,
           .finish = finish<T>};
 }

@@ -65,7 +65,10 @@ struct operations {
   /// O_i ← O_i·factor_i + Σ_j P_ij·V_j, the sum by itself, from 0, j in order. V as pack_values leaves it.
   void (*values)(T const* P, T const* V, std::int64_t rows, interval keys, std::int64_t dv, T const* factor,
                  matrix<T> O) noexcept;
-  /// The same for one row and the keys that `visible_j` says: the others' values are not looked at.
+  /// The same with V as it is stored: any row stride, dv a multiple of panel/2.
+  void (*values_in_place)(T const* P, matrix<T const> V, std::int64_t rows, interval keys, std::int64_t dv,
+                          T const* factor, matrix<T> O) noexcept;
+  /// values for one row and the keys that `visible_j` says: the others' values are not looked at.
   void (*visible_values)(T const* P, T const* V, std::uint8_t const* visible, interval keys, std::int64_t dv, T factor,
                          T* O) noexcept;
 

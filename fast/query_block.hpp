@@ -173,10 +173,48 @@ class query_block_kernel {
 
   /// One block of keys for all strips that see some of it.
   void absorb(interval const& keys, row_states<T> const& states, matrix<T> const& O) noexcept {
-    for (std::int64_t j = 0; j < rounded_up(keys.size(), does_.granule); j += does_.panel) {
-      interval const some{std::min(keys.first + j, keys.last), std::min(keys.first + j + does_.panel, keys.last)};
-      does_.transpose(wide(K_, some, size_.d), some.size(), size_.d, does_.panel, space_.K + j * size_.d);
+    bool const lies_ready = values_lie_ready(keys);
+    if (!alone()) pack_keys(keys, {0, rounded_up(keys.size(), does_.granule)}, space_.K);
+    bool const finite = lies_ready || pack_values(keys);
+    std::int64_t const strips = ceiling_division(rows_, strip_rows), next = std::min(step, size_.m - keys.last);
+    for (std::int64_t first = 0; first < rows_; first += strip_rows) {
+      std::int64_t const at = first / strip_rows;
+      strip_view const& strip = strips_[at];
+      // A part of the next block with each strip, so that packing it does not wait for memory.
+      interval const ahead{keys.last + next * at / strips, keys.last + next * (at + 1) / strips};
+      if (!alone()) fetch_rows(K_, ahead, size_.d), fetch_rows(V_, ahead, size_.dv);
+      interval const seen = intersection(strip.any, keys);
+      if (seen.empty()) continue;
+      row_states<T> const here{states.m + first, states.l + first * sum_lanes, states.factor + first};
+      absorb_strip({first, std::min(first + strip_rows, rows_)}, strip, keys, seen, lies_ready, finite, here,
+                   {O.row(first), O.stride});
     }
+  }
+
+  /// Decoding: a copy of K and V would serve one strip only.
+  bool alone() const noexcept { return rows_ <= strip_rows; }
+
+  /// Whether V can be multiplied where it lies, without a copy: few strips read it, all of it, as numbers of T and in whole
+  /// vectors; and where more than one does, its rows are near enough to share the nearest cache.
+  bool values_lie_ready(interval const& keys) const noexcept {
+    constexpr std::int64_t few = 4, near = 256 / static_cast<std::int64_t>(sizeof(T));
+    if (is_narrow<E> || rows_ > few * strip_rows || size_.dv % (does_.panel / 2) != 0) return false;
+    if (!alone() && V_.stride > near) return false;
+    for (std::int64_t at = 0; at * strip_rows < rows_; ++at)
+      if (!contains(strips_[at].all, intersection(strips_[at].any, keys))) return false;
+    return true;
+  }
+
+  /// Panels of the keys that `some` names, relative to the block.
+  void pack_keys(interval const& keys, interval const& some, T* to) noexcept {
+    for (std::int64_t j = some.first; j < some.last; j += does_.panel, to += does_.panel * size_.d) {
+      interval const panel{std::min(keys.first + j, keys.last), std::min(keys.first + j + does_.panel, keys.last)};
+      does_.transpose(wide(K_, panel, size_.d), panel.size(), size_.d, does_.panel, to);
+    }
+  }
+
+  /// Answers whether all of them are finite.
+  bool pack_values(interval const& keys) noexcept {
     bool finite = true;
     std::int64_t const together = is_narrow<E> ? workspace<T>::widest_panel : step;
     for (std::int64_t j = 0; j < keys.size(); j += together) {
@@ -184,34 +222,35 @@ class query_block_kernel {
       finite = does_.pack_values(wide(V_, some, size_.dv), some.size(), step, size_.dv, space_.V + j * does_.panel) &&
                finite;
     }
-    std::int64_t const strips = ceiling_division(rows_, strip_rows), next = std::min(step, size_.m - keys.last);
-    for (std::int64_t first = 0; first < rows_; first += strip_rows) {
-      std::int64_t const at = first / strip_rows;
-      strip_view const& strip = strips_[at];
-      // A part of the next block with each strip, so that packing it does not wait for memory.
-      interval const ahead{keys.last + next * at / strips, keys.last + next * (at + 1) / strips};
-      fetch_rows(K_, ahead, size_.d), fetch_rows(V_, ahead, size_.dv);
-      interval const seen = intersection(strip.any, keys);
-      if (seen.empty()) continue;
-      row_states<T> const here{states.m + first, states.l + first * sum_lanes, states.factor + first};
-      absorb_strip({first, std::min(first + strip_rows, rows_)}, strip, keys, seen, finite, here,
-                   {O.row(first), O.stride});
+    return finite;
+  }
+
+  /// Scores of the one strip, each panel of K while its copy is in the nearest cache.
+  void score_alone(interval const& keys, interval const& computed) noexcept {
+    for (std::int64_t j = computed.first; j < computed.last; j += does_.panel) {
+      pack_keys(keys, {j, j + does_.panel}, space_.K);
+      does_.scores(space_.Q, space_.K, size_.d, rows_, {0, does_.panel}, space_.S + j);
     }
   }
 
   void absorb_strip(interval const& rows, strip_view const& strip, interval const& keys, interval const& seen,
-                    bool finite, row_states<T> const& states, matrix<T> const& O) noexcept {
+                    bool lies_ready, bool finite, row_states<T> const& states, matrix<T> const& O) noexcept {
     std::int64_t const granule = does_.granule;
     // Relative to the block from here on.
     interval const visible{seen.first - keys.first, seen.last - keys.first};
     interval const computed{visible.first / granule * granule, rounded_up(visible.last, granule)};
     interval const absolute{computed.first + keys.first, computed.last + keys.first};
-    does_.scores(space_.Q + rows.first * size_.d, space_.K, size_.d, rows.size(), computed, space_.S);
+    if (alone()) score_alone(keys, computed);
+    else does_.scores(space_.Q + rows.first * size_.d, space_.K, size_.d, rows.size(), computed, space_.S);
     bool const full = contains(strip.all, absolute);
     if (finishes_every_score_ || !full)
       for (std::int64_t i = 0; i < rows.size(); ++i) finish_scores(i, rows.first + i, keys, computed, visible, full);
     absorb_block(does_, space_.S, rows.size(), computed, states, [&] {
       if (size_.dv == 0) return;
+      if constexpr (!is_narrow<E>)
+        if (lies_ready)
+          return does_.values_in_place(space_.S, {V_.row(keys.first), V_.stride}, rows.size(), visible, size_.dv,
+                                       states.factor, O);
       if (finite || contains(strip.all, seen))
         does_.values(space_.S, space_.V, rows.size(), visible, size_.dv, states.factor, O);
       else
