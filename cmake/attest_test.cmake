@@ -13,7 +13,8 @@ function(attest_test subject)
   endif()
   foreach(label IN LISTS ARG_LABELS)
     add_test(NAME ${subject}.${label} COMMAND ${subject}_test "[${label}]" -w NoTests)
-    set_tests_properties(${subject}.${label} PROPERTIES LABELS "${label}${also}" TIMEOUT 300)
+    # A limit against hanging, not a budget: sanitizers and busy machines are slow.
+    set_tests_properties(${subject}.${label} PROPERTIES LABELS "${label}${also}" TIMEOUT 900)
     if(label STREQUAL property AND NOT ATTEST_SANITIZE)  # RapidCheck's default is 100 problems a property
       set_tests_properties(${subject}.${label} PROPERTIES ENVIRONMENT RC_PARAMS=max_success=${ATTEST_PROPERTY_CASES})
     endif()

@@ -146,7 +146,7 @@ void for_all(std::int64_t count, int threads, Run const& run) {
   tbb::task_arena arena(threads);
   arena.execute([&] {
     tbb::parallel_for(tbb::blocked_range<std::int64_t>(0, count, 1),
-                      [&](auto const& range) { run(range.begin(), range.end()); }, tbb::simple_partitioner());
+                      [&](auto const& range) { run(range.begin(), range.end()); });
   });
 }
 

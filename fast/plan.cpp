@@ -76,7 +76,9 @@ std::string explained(plan const& how, plan_memory const& memory) {
   said += "queries  " + std::to_string(how.rows) + " rows a kv head, in " + count(how.blocks, "block") + " of " +
           std::to_string(how.block_rows) + ": Q, O and row states fill at most half of the second-level cache, " +
           kib(how.cache) + "\n";
-  said += "keys     blocks of " + std::to_string(how.key_block) + ", packed once for each block of queries; " +
+  bool const few = std::min(how.rows, how.block_rows) <= strip_rows;  // query_block_kernel::alone()
+  said += "keys     blocks of " + std::to_string(how.key_block) +
+          (few ? ", K copied panel by panel, V read where it lies where it can be; " : ", packed once for each block of queries; ") +
           count(how.splits, "partial row") + (how.splits > 1 ? ", merged in order\n" : "\n");
   said += "tasks    " + count(how.tasks, "block") + " of queries" +
           (how.shared ? ", each split of the keys a task of its own (fewer blocks than twice the threads)" : "") + ", on " +

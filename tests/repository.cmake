@@ -11,7 +11,7 @@ if(NOT ATTEST_SANITIZE)
     -DC=${CMAKE_C_COMPILER} -DCXX=${CMAKE_CXX_COMPILER} -P ${CMAKE_CURRENT_LIST_DIR}/install_test.cmake)
   add_test(NAME install.gate COMMAND ${CMAKE_COMMAND} -DBUILD=${PROJECT_BINARY_DIR} -DCONFIG=${CMAKE_BUILD_TYPE}
     -DC=${CMAKE_C_COMPILER} -DCXX=${CMAKE_CXX_COMPILER} -P ${CMAKE_CURRENT_LIST_DIR}/gate_test.cmake)
-  set_tests_properties(install.consumer install.gate PROPERTIES LABELS unit TIMEOUT 300)
+  set_tests_properties(install.consumer install.gate PROPERTIES LABELS unit TIMEOUT 900)
 endif()
 
 add_test(NAME repository.readme COMMAND sh ${CMAKE_CURRENT_LIST_DIR}/readme_test.sh ${PROJECT_SOURCE_DIR}

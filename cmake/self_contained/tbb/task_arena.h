@@ -15,3 +15,7 @@ inline int default_concurrency() { return 1; }
 }  // namespace info
 
 }  // namespace tbb
+
+namespace oneapi {
+namespace tbb = ::tbb;
+}
