@@ -79,8 +79,10 @@ std::optional<problem::error> trust(audit_options const& options, specimen_resul
 
 }  // namespace
 
-bool selftest_report::passed() const {
-  return !results.empty() && std::ranges::all_of(results, &specimen_result::as_it_should_be);
+verdict selftest_report::answer() const {
+  auto const wrong = [](specimen_result const& each) { return !each.open && !each.as_it_should_be(); };
+  if (std::ranges::any_of(results, wrong)) return verdict::refuted;
+  return results.empty() || std::ranges::any_of(results, &specimen_result::open) ? verdict::undecided : verdict::certified;
 }
 
 problem::result<selftest_report> run_selftest(selftest_options const& options) {
@@ -121,7 +123,9 @@ problem::result<selftest_report> run_selftest(selftest_options const& options) {
       if (mine.what->is_honest()) fault = trust(asked, mine);
       else
         for (numbered_check const& check : checks.at(mine.what->contract))
-          if (!fault) fault = hunt(asked, check, mine);
+          if (!fault && !(options.stop && options.stop->load())) fault = hunt(asked, check, mine);
+      bool const known = mine.answer == verdict::refuted || (mine.what->is_honest() && mine.answer == verdict::certified);
+      mine.open = !known && options.stop && options.stop->load();
       mine.seconds = seconds_since(began);
       std::lock_guard const held(guard);
       if (fault && !why) why = std::move(fault);
@@ -142,18 +146,22 @@ std::string as_text(selftest_report const& what) {
   std::string text;
   auto const add = [&]<class... A>(fmt::format_string<A...> form, A&&... a) {
     text += fmt::format(form, std::forward<A>(a)...); };
-  std::int64_t honest = 0, mutants = 0, wrong = 0;
+  std::int64_t honest = 0, mutants = 0, wrong = 0, open = 0;
   add("{:<34}{:<10}{:>6}  {}\n", "honest design", "contract", "cases", "");
   for (specimen_result const& each : what.results) {
     if (!each.what->is_honest()) continue;
     ++honest;
     add("{:<34}{:<10}{:>6}  {}\n", each.what->name, each.what->contract, each.cases,
-        each.as_it_should_be() ? "lives" : "CONDEMNED: " + each.complaint);
+        each.open ? "not known: interrupted" : each.as_it_should_be() ? "lives" : "CONDEMNED: " + each.complaint);
   }
   add("\n{:<34}{:<18}{:>6}{:>8}  {}\n", "mutant", "class", "case", "ms", "killed by; also by");
   for (specimen_result const& each : what.results) {
     if (each.what->is_honest()) continue;
     ++mutants;
+    if (each.open) {
+      add("{:<34}{:<18}{:>6}{:>8}  not known: interrupted\n", each.what->name, each.what->bug_class, "", "");
+      continue;
+    }
     if (each.kills.empty()) {
       add("{:<34}{:<18}{:>6}{:>8}  SURVIVES {} cases ({})\n", each.what->name, each.what->bug_class, "", "", each.cases,
           each.what->says);
@@ -165,9 +173,11 @@ std::string as_text(selftest_report const& what) {
     add("{:<34}{:<18}{:>6}{:>8.0f}  {}/{}{}\n", each.what->name, each.what->bug_class, first.number,
         1e3 * first.seconds, first.check, first.case_name, also);
   }
-  for (specimen_result const& each : what.results) wrong += !each.as_it_should_be();
-  add("\n{}: {} mutants, {} honest designs, seed {}, {:.0f} s{}\n", what.passed() ? "PASSED" : "FAILED", mutants, honest,
-      what.seed, what.seconds, wrong ? fmt::format("; {} not as they should be", wrong) : "");
+  for (specimen_result const& each : what.results) open += each.open, wrong += !each.open && !each.as_it_should_be();
+  verdict const answer = what.answer();
+  add("\n{}: {} mutants, {} honest designs, seed {}, {:.0f} s{}{}\n",
+      answer == verdict::certified ? "PASSED" : answer == verdict::refuted ? "FAILED" : "INTERRUPTED", mutants, honest, what.seed,
+      what.seconds, wrong ? fmt::format("; {} not as they should be", wrong) : "", open ? fmt::format("; {} not known", open) : "");
   return text;
 }
 

@@ -16,7 +16,7 @@ struct selftest_options {
   std::uint64_t seed = 1;
   int jobs = 0;                    ///< specimens at a time; 0 = as many as there are processors
   std::vector<std::string> only;   ///< names of specimens; empty = all
-  std::atomic<bool> const* stop = nullptr;  ///< set by Ctrl-C: what was not asked is not as it should be
+  std::atomic<bool> const* stop = nullptr;  ///< set by Ctrl-C: what is not known by then stays open
   std::function<void(std::int64_t done, std::int64_t all)> tell = [](auto...) {};
 };
 
@@ -34,6 +34,7 @@ struct specimen_result {
   std::int64_t cases = 0;
   std::vector<kill> kills;              ///< in the order of the checks, one each
   std::string complaint;                ///< why an honest design was not certified
+  bool open = true;                     ///< not asked, or not to the end, and nothing found so far
   double seconds = 0;
 
   /// A mutant that died, or an honest design that lived.
@@ -45,7 +46,8 @@ struct selftest_report {
   std::vector<specimen_result> results;  ///< in the order of zoo::specimens()
   double seconds = 0;
 
-  bool passed() const;
+  /// Refuted: the audit has missed a mutant or condemned an honest design. Undecided: it was interrupted before it could.
+  verdict answer() const;
 };
 
 /// Runs every specimen of libattest_zoo.so in processes of its own: honest designs through the whole audit, mutants

@@ -38,7 +38,7 @@ TEST_CASE("an unknown word is told the nearest known one", "[unit]") {
 
 TEST_CASE("the help of every command shows an example", "[unit]") {
   std::string const all = attest("--help").out;
-  for (std::string const command : {"audit", "verify", "gen", "solve", "explain", "merge", "selftest", "list"}) {
+  for (std::string const command : {"audit", "verify", "gen", "solve", "explain", "merge", "selftest", "list", "vectors"}) {
     INFO(command);
     CHECK(has(all, "\n  " + command));
     outcome const ran = attest(command + " --help");
@@ -67,20 +67,21 @@ TEST_CASE("a budget is kept within a tenth, whatever the kernel does", "[slow]")
   }
 }
 
-/// A command in the background, with --json.
+/// A command in the background; what it prints goes to a file.
 class background {
  public:
-  explicit background(std::vector<std::string> words) : json_(folder() / "signalled.json") {
+  explicit background(std::vector<std::string> words) : json_(folder() / "signalled.json"), out_(folder() / "signalled.out") {
     std::filesystem::remove(json_);
     words.insert(words.begin(), "attest");
-    words.insert(words.end(), {"--json", json_.native()});
+    if (words[1] != "selftest") words.insert(words.end(), {"--json", json_.native()});
     std::vector<char*> arguments;
     for (std::string& each : words) arguments.push_back(each.data());
     arguments.push_back(nullptr);
     process_ = ::fork();
     if (process_ == 0) {
       int const nowhere = ::open("/dev/null", O_RDWR);
-      ::dup2(nowhere, 0), ::dup2(nowhere, 1), ::dup2(nowhere, 2);
+      int const out = ::open(out_.c_str(), O_WRONLY | O_CREAT | O_TRUNC, 0600);
+      ::dup2(nowhere, 0), ::dup2(out, 1), ::dup2(nowhere, 2);
       ::execv(ATTEST_PROGRAM, arguments.data());
       ::_exit(99);
     }
@@ -100,9 +101,10 @@ class background {
     return WIFEXITED(status) ? WEXITSTATUS(status) : -WTERMSIG(status);
   }
   json report() const { return json::parse(contents(json_)); }
+  std::string out() const { return contents(out_); }
 
  private:
-  std::filesystem::path json_;
+  std::filesystem::path json_, out_;
   pid_t process_ = 0;
 };
 
@@ -124,6 +126,46 @@ TEST_CASE("SIGINT and SIGTERM end an audit with the report so far and no process
   auto const report = audit.report();
   CHECK(report["verdict"] == verdict);
   CHECK(has(report["observations"].dump(), "interrupted"));
+}
+
+TEST_CASE("SIGINT and SIGTERM end a selftest with what is known so far, and no process left behind", "[unit]") {
+  int const signal = GENERATE(SIGINT, SIGTERM);
+  background const selftest({"selftest", "--jobs", "1"});
+  for (int n = 0; n < 200 && !selftest.has_runner(); ++n) std::this_thread::sleep_for(std::chrono::milliseconds(20));
+  REQUIRE(selftest.has_runner());
+  std::this_thread::sleep_for(std::chrono::seconds(3));
+  auto const start = clock::now();
+  selftest.signal(signal);
+  CHECK(selftest.status() == 3);  // nothing was missed so far: not a failure of the audit
+  CHECK(seconds_since(start) < 2);
+  CHECK_FALSE(selftest.has_runner());
+  std::string const told = selftest.out();
+  INFO(told);
+  CHECK(has(told, "\nINTERRUPTED: "));
+  CHECK(has(told, "not known: interrupted"));
+  CHECK_FALSE(has(told, "SURVIVES"));
+  CHECK_FALSE(has(told, "CONDEMNED"));
+}
+
+TEST_CASE("progress shows on a terminal, and nowhere else", "[unit]") {
+  write("terminal.py", R"(import os, pty, subprocess, sys
+near, far = pty.openpty()
+done = subprocess.Popen(sys.argv[1:], stdin=subprocess.DEVNULL, stdout=subprocess.DEVNULL, stderr=far)
+os.close(far)
+said = b""
+try:
+    while part := os.read(near, 4096): said += part
+except OSError: pass  # the terminal's other end is closed
+done.wait()
+sys.stdout.buffer.write(said)
+)");
+  std::string const asked = " audit --quick --seed 1 --only masks,bands,heads,tails";
+  outcome const shown = shell("python3 terminal.py " ATTEST_PROGRAM + asked);
+  CHECK(has(shown.out, "[0/"));
+  CHECK(has(shown.out, "masks/"));
+  CHECK(has(shown.out, " s left"));
+  CHECK(shown.out.ends_with("\r\033[K"));  // and is wiped at the end
+  CHECK(attest(asked).err.empty());
 }
 
 TEST_CASE("SIGINT ends verify in the middle of a large problem", "[unit]") {

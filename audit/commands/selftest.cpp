@@ -14,7 +14,7 @@ int run(selftest_options& options) {
   auto const tested = run_selftest(options);
   if (!tested) return complain(tested.why().message());
   fmt::print("{}", as_text(tested.value()));
-  return tested.value().passed() ? 0 : 1;
+  return static_cast<int>(tested.value().answer());
 }
 
 }  // namespace
