@@ -62,22 +62,24 @@ bool parse_expect(std::string const& text, described& to) {
 }  // namespace
 
 problem::result<std::vector<std::byte>> case_file_bytes(std::span<audit_case const> cases, std::uint64_t seed,
-                                                        std::string const& contract) {
+                                                        std::string const& contract, std::span<answers const> given) {
   std::vector<recorded_problem> problems;
   safetensors_metadata metadata{{"attest.seed", std::to_string(seed)}, {"attest.contract", contract}};
   for (audit_case const& each : cases) {
-    auto const add = [&](std::string prefix, stored_problem const& asked, std::string expect, std::string const& says) {
+    auto const at = static_cast<std::size_t>(&each - cases.data());
+    auto const add = [&](std::string prefix, stored_problem const& asked, std::string expect, std::string const& says, std::size_t call) {
       metadata[prefix + ".attest.check"] = each.check;
       metadata[prefix + ".attest.group"] = each.full_name();
       metadata[prefix + ".attest.expect"] = std::move(expect);
       if (!says.empty()) metadata[prefix + ".attest.says"] = says;
-      problems.push_back({std::move(prefix), asked, {}});
+      bool const known = at < given.size() && call < given[at].size() && given[at][call];
+      problems.push_back({std::move(prefix), asked, known ? *given[at][call] : recorded_answer{}});
     };
     add(each.full_name(), each.asked,
-        std::string(reading_names[static_cast<std::size_t>(each.reads)]) + (each.mandatory ? " mandatory" : ""), "");
+        std::string(reading_names[static_cast<std::size_t>(each.reads)]) + (each.mandatory ? " mandatory" : ""), "", 0);
     for (std::size_t n = 0; n < each.further.size(); ++n)
       add(fmt::format("{}#{:02}", each.full_name(), n + 1), each.further[n].asked, expect_of(each.further[n]),
-          each.further[n].says);
+          each.further[n].says, n + 1);
   }
   return recorded_bytes(problems, std::move(metadata));
 }

@@ -5,24 +5,23 @@
 // PREFIX.attest.says. In any other file every problem is a case of its own.
 #pragma once
 
-#include <optional>
 #include <span>
 #include <string>
 #include <vector>
 
-#include "audit/cases/case.hpp"
+#include "audit/judge_case.hpp"
 #include "audit/recorded.hpp"
 
 namespace attest::audit {
 
-/// The file with these cases. Layouts lose their gaps.
+/// The file with these cases, and with what they were answered where that is given. Layouts lose their gaps.
 problem::result<std::vector<std::byte>> case_file_bytes(std::span<audit_case const> cases, std::uint64_t seed,
-                                                        std::string const& contract);
+                                                        std::string const& contract, std::span<answers const> given = {});
 
 /// A case of a file, and what the file has recorded for each of its calls (nothing where there is no output).
 struct recorded_case {
   audit_case asked;
-  std::vector<std::optional<recorded_answer>> answers;
+  audit::answers answers;
 };
 
 /// Ensures   calls_fault answers nothing for each; an error names the metadata key

@@ -41,7 +41,7 @@ void take_outcome(call_report const& did, std::size_t call, case_result& into) {
 
 }  // namespace
 
-problem::result<case_result> examine(audit_case const& each, questioner& kernel, judging_rules const& rules) {
+problem::result<case_result> examine(audit_case const& each, questioner& kernel, judging_rules const& rules, answers* answered) {
   case_result made;
   answers given(each.further.size() + 1);
   auto const ask = [&](std::size_t call, placement where) -> problem::result<std::optional<recorded_answer>> {
@@ -80,6 +80,7 @@ problem::result<case_result> examine(audit_case const& each, questioner& kernel,
     if (stop()) break;
   }
   if (!made.cut_short) judge_case(each, given, rules, made);
+  if (answered) *answered = std::move(given);
   check const* const about = find_check(each.check);
   for (violation& v : made.judged.violations)
     if (v.bug_class.empty()) v.bug_class = v.output == "lse" ? "lse" : std::string(about ? about->bug_class : "accuracy");

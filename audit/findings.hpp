@@ -17,9 +17,9 @@ enum class verdict : std::uint8_t { certified = 0, refuted = 1, undecided = 3 };
 
 /// A finding reduced to a small problem that still shows it.
 struct shrunk_finding {
-  violation what;
+  violation what = {};
   problem::sizes sizes{};
-  std::string file;        ///< a safetensors file, or empty: it could not be written
+  std::string file = {};   ///< a safetensors file, or empty: it could not be written
   std::vector<input_listing> inputs = {};  ///< where they are few
 };
 
@@ -33,6 +33,7 @@ struct finding {
   std::int64_t number = 0; ///< of its case among all that the audit has, counted from 1
   std::optional<shrunk_finding> shrunk = {};
   std::optional<finding_pictures> pictures = {};
+  std::string no_pictures = {};  ///< why there are none, where there are none
 
   violation const& shortest() const noexcept { return shrunk ? shrunk->what : what; }
   problem::sizes const& smallest() const noexcept { return shrunk ? shrunk->sizes : sizes; }

@@ -81,10 +81,12 @@ std::string listing(input_listing const& of) {
   return text.empty() ? "no elements" : text;
 }
 
-void write_shrunk(shrunk_finding const& small, markup& to) {
+/// `whole` are the sizes of the problem itself: not everything becomes smaller.
+void write_shrunk(shrunk_finding const& small, problem::sizes const& whole, markup& to) {
   problem::sizes const& s = small.sizes;
-  to.open("details").element("summary", fmt::format("the smallest problem that shows it: b = {}, heads {} of {}, n = {}, m = {}, d = {}, dv = {}",
-                                                     s.b, s.hq, s.hk, s.n, s.m, s.d, s.dv));
+  bool const same = s == whole;
+  to.open("details").element("summary", fmt::format("the {}problem that shows it: b = {}, heads {} of {}, n = {}, m = {}, d = {}, dv = {}",
+                                                     same ? "" : "smallest ", s.b, s.hq, s.hk, s.n, s.m, s.d, s.dv));
   to.element("p", small.what.sentence);
   if (!small.inputs.empty()) {
     to.open("div", {{"class", "scroll"}}).open("table", {{"class", "inputs"}});
@@ -106,7 +108,8 @@ void write_finding(finding const& found, std::size_t number, markup& to) {
   to.element("p", {{"class", "note"}}, fmt::format("b = {}, hq = {}, hk = {}, n = {}, m = {}, d = {}, dv = {}", s.b, s.hq, s.hk, s.n, s.m, s.d, s.dv));
   if (has_numbers(found.what)) write_numbers(found.what, to);
   if (found.pictures) write_pictures(*found.pictures, to);
-  if (found.shrunk) write_shrunk(*found.shrunk, to);
+  else if (!found.no_pictures.empty()) to.element("p", {{"class", "note"}}, fmt::format("No pictures: {}.", found.no_pictures));
+  if (found.shrunk) write_shrunk(*found.shrunk, s, to);
   to.element("p", {{"class", "label"}}, "To see it again").element("pre", found.reproducer).close();
 }
 

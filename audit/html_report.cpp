@@ -104,7 +104,7 @@ void write_alone(check_result const& row, markup& to) {
   to.open("td", {{"class", "number error"}, {"data-unit", "of the bound"}});
   write_error(row, to);
   to.close();
-  number("ulp", fmt::format("{:.4g}", row.sum.max_ulp));
+  number("ulp", fmt::format("{:.4g}", row.sum.max_ulp)), number("absolute", fmt::format("{:.2e}", row.sum.max_error));
   to.element("td", {{"class", "state " + std::string(state_of(row))}}, state_text(row, true));
 }
 
@@ -139,7 +139,7 @@ void write_checks(std::span<report const> all, markup& to) {
   to.open("table", {{"class", alone ? "checks alone" : "checks together"}}).open("thead").open("tr");
   to.element("th", {{"scope", "col"}}, "check");
   if (alone) {
-    for (char const* column : {"cases", "elements", "error / bound", "ulp"})
+    for (char const* column : {"cases", "elements", "error / bound", "ulp", "absolute"})
       to.element("th", {{"scope", "col"}, {"class", "number"}}, column);
     to.element("th", {{"scope", "col"}}, "result");
   }

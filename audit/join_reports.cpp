@@ -1,125 +1,21 @@
-// attest merge: the reports of all shards of one audit as one report.
+// attest merge: the reports of all shards of one audit as one report a kernel.
 #include <algorithm>
-#include <charconv>
-#include <cmath>
-#include <limits>
 #include <map>
 
 #include <fmt/format.h>
 
 #include "audit/printable.hpp"
+#include "audit/read_finding.hpp"
 #include "audit/report.hpp"
-#include "audit/strict_json.hpp"
 
 namespace attest::audit {
 namespace {
 
 using json = nlohmann::ordered_json;
+using object = report_object;
+using fault = report_fault;
 using problem::error;
 using problem::error_code;
-
-/// What is wrong with a file. Thrown by the readers below, caught by join_reports.
-struct fault {
-  std::string reason;
-};
-
-/// An object of a report, read key by key.
-class object {
- public:
-  object(json const& from, std::string name) : from_(from), name_(std::move(name)) {
-    if (!from.is_object()) throw fault{fmt::format("{} is {}, expected an object", name_, kind_of(from))};
-  }
-
-  json const& at(char const* key) const {
-    auto const found = from_.find(key);
-    if (found == from_.end()) throw fault{fmt::format("there is no '{}' in {}", key, name_)};
-    return *found;
-  }
-  bool has(char const* key) const { return from_.contains(key); }
-  object inside(char const* key) const { return {at(key), fmt::format("'{}'", key)}; }
-  json const& list(char const* key) const {
-    json const& found = at(key);
-    if (!found.is_array()) wrong(key, found, "an array");
-    return found;
-  }
-  std::string text(char const* key) const {
-    json const& found = at(key);
-    if (!found.is_string()) wrong(key, found, "a string");
-    return printable(found.get_ref<std::string const&>(), 8000);
-  }
-  std::vector<std::string> texts(char const* key) const {
-    std::vector<std::string> made;
-    for (json const& each : list(key)) {
-      if (!each.is_string()) wrong(key, each, "strings");
-      made.push_back(printable(each.get_ref<std::string const&>(), 8000));
-    }
-    return made;
-  }
-  bool truth(char const* key) const {
-    json const& found = at(key);
-    if (!found.is_boolean()) wrong(key, found, "true or false");
-    return found.get<bool>();
-  }
-  std::int64_t count(char const* key) const { return counted(key, at(key)); }
-  std::vector<std::int64_t> counts(char const* key) const {
-    std::vector<std::int64_t> made;
-    for (json const& each : list(key)) made.push_back(counted(key, each));
-    return made;
-  }
-  std::optional<std::uint64_t> seed() const {
-    json const& found = at("seed");
-    if (found.is_null()) return std::nullopt;
-    if (!found.is_number_unsigned()) wrong("seed", found, "a whole number that is not negative");
-    return found.get<std::uint64_t>();
-  }
-  double seconds(char const* key) const { return timed(key, at(key)); }
-  std::vector<double> all_seconds(char const* key) const {
-    std::vector<double> made;
-    for (json const& each : list(key)) made.push_back(timed(key, each));
-    return made;
-  }
-  /// A hex float in a string, or "inf".
-  double hex(char const* key) const {
-    std::string const text = this->text(key);
-    if (text == "inf") return std::numeric_limits<double>::infinity();
-    double value = -1;
-    if (text.starts_with("0x")) std::from_chars(text.data() + 2, text.data() + text.size(), value, std::chars_format::hex);
-    if (!(value >= 0)) throw fault{fmt::format("'{}' in {} is '{}', expected a hex float that is not negative", key, name_, text)};
-    return value;
-  }
-
- private:
-  [[noreturn]] void wrong(char const* key, json const& found, char const* expected) const {
-    throw fault{fmt::format("'{}' in {} is {}, expected {}", key, name_, kind_of(found), expected)};
-  }
-  double timed(char const* key, json const& found) const {
-    if (!found.is_number() || !(found.get<double>() >= 0)) wrong(key, found, "a number that is not negative");
-    return found.get<double>();
-  }
-  std::int64_t counted(char const* key, json const& found) const {
-    if (!found.is_number_integer()) wrong(key, found, "a whole number");
-    double const value = found.get<double>();
-    if (!(value >= 0 && value <= 0x1p40))  // so that no sum of as many as a file can hold overflows
-      throw fault{fmt::format("'{}' in {} is {}, expected a number from 0 to 2^40", key, name_, found.dump())};
-    return found.get<std::int64_t>();
-  }
-
-  json const& from_;
-  std::string name_;
-};
-
-problem::sizes sizes_in(object const& from) {
-  problem::sizes s;
-  s.b = from.count("b"), s.hq = from.count("hq"), s.hk = from.count("hk"), s.n = from.count("n"), s.m = from.count("m");
-  s.d = from.count("d"), s.dv = from.count("dv");
-  return s;
-}
-
-/// One shard: its report as far as text and curves need it, and its findings as they were written.
-struct shard_report {
-  report what;
-  std::vector<json> findings;
-};
 
 void require_length(char const* key, std::size_t found, std::size_t expected) {
   if (found != expected) throw fault{fmt::format("'{}' in 'shard' has {} entries, expected {}", key, found, expected)};
@@ -137,7 +33,8 @@ void read_checks(object const& from, object const& shard, report& into) {
     sum.failed = row.count("faults"), sum.suspicious = row.count("suspicious"), sum.undecided = row.count("undecided_elements");
     sum.not_judged = row.count("not_judged"), sum.by_theorem = row.count("judged_by_theorem");
     sum.by_dominance = row.count("judged_by_dominance"), sum.by_rule = row.count("judged_by_rule");
-    sum.max_error_in_bounds = row.hex("max_error_in_bounds"), sum.max_ulp = row.hex("max_ulp");
+    sum.max_error_in_bounds = row.size("max_error_in_bounds"), sum.max_ulp = row.size("max_ulp");
+    sum.max_error = row.size("max_error");
     auto const relaxed = row.texts("conventions");
     made.conventions = {relaxed.begin(), relaxed.end()};
     into.checks.push_back(std::move(made));
@@ -148,14 +45,14 @@ void read_checks(object const& from, object const& shard, report& into) {
   for (std::size_t n = 0; n < first.size(); ++n) into.checks[n].first = first[n], into.checks[n].seconds = seconds[n];
 }
 
-shard_report read_shard(json const& from) {
+/// The report of one shard, as it was before it was written.
+report read_shard(json const& from) {
   object const top(from, "the file");
   if (!top.has("shard")) throw fault{"is not the report of a shard: `attest audit --seed N --shard i/n --json FILE` writes one"};
   if (top.count("schema") != 1) throw fault{"has a schema that this attest does not know"};
   if (auto const written = top.text("attest"); written != version)
     throw fault{fmt::format("was written by attest {}, this is {}", written, version)};
-  shard_report made;
-  report& what = made.what;
+  report what;
   what.kernel = top.text("kernel"), what.contract = top.text("contract");
   what.seed = top.seed();
   object const shard = top.inside("shard"), summary = top.inside("summary");
@@ -175,25 +72,18 @@ shard_report read_shard(json const& from) {
     what.told_kinds.emplace_back(line.text("kind"), line.count("count"));
   }
   auto const numbers = shard.counts("finding_cases");
-  for (json const& each : top.list("findings")) {
-    object const from_file(each, "a finding");
-    violation v;
-    v.bug_class = from_file.text("class"), v.sentence = from_file.text("sentence");
-    what.findings.push_back({std::move(v), from_file.text("check"), from_file.text("case"), sizes_in(from_file.inside("sizes")),
-                             from_file.text("reproducer"), from_file.truth("waived"), 0, {}});
-    made.findings.push_back(each);
-  }
+  for (json const& each : top.list("findings")) what.findings.push_back(read_finding(object(each, "a finding")));
   require_length("finding_cases", numbers.size(), what.findings.size());
   for (std::size_t n = 0; n < numbers.size(); ++n) what.findings[n].number = numbers[n];
-  if (!top.has("curves")) return made;
+  if (!top.has("curves")) return what;
   auto const places = shard.counts("curve_cases");
   for (json const& each : top.list("curves")) {
     object const point(each, "'curves'");
-    what.curves.push_back({point.text("axis"), point.hex("place"), point.hex("error_in_bounds"), point.truth("failed"), 0});
+    what.curves.push_back({point.text("axis"), point.number("place"), point.size("error_in_bounds"), point.truth("failed"), 0});
   }
   require_length("curve_cases", places.size(), what.curves.size());
   for (std::size_t n = 0; n < places.size(); ++n) what.curves[n].number = places[n];
-  return made;
+  return what;
 }
 
 /// What all shards of one audit share; the first difference is a fault of the later file.
@@ -233,10 +123,9 @@ std::vector<std::size_t> in_order(std::vector<std::int64_t> const& numbers) {
   return made;
 }
 
-joined_report join(std::vector<shard_report> const& shards) {
-  joined_report made;
-  report& all = made.what;
-  report const& first = shards.front().what;
+report join(std::vector<report> const& shards) {
+  report all;
+  report const& first = shards.front();
   all.kernel = first.kernel, all.contract = first.contract, all.seed = first.seed, all.relaxed = first.relaxed;
   std::set<std::string, std::less<>> const waived(first.waived_classes.begin(), first.waived_classes.end());
   collector collect(all, waived);
@@ -245,9 +134,8 @@ joined_report join(std::vector<shard_report> const& shards) {
   std::vector<finding> findings;
   std::vector<observation> told;
   std::map<std::string, std::int64_t> kinds;
-  std::vector<json> finding_texts;
   std::vector<std::int64_t> finding_cases, told_cases;
-  for (auto const& [what, written] : shards) {
+  for (report const& what : shards) {
     all.cases += what.cases, all.kernel_seconds += what.kernel_seconds, all.oracle_seconds += what.oracle_seconds;
     if (!what.complete && complete) complete = false, because = what.incomplete_because;
     for (check_result const& row : what.checks) {
@@ -263,57 +151,73 @@ joined_report join(std::vector<shard_report> const& shards) {
       if (std::ranges::find(all.observations, each) == all.observations.end()) all.observations.push_back(each);
     for (auto const& [kind, count] : what.told_kinds) kinds[kind] += count;
     for (observation const& each : what.told) told.push_back(each), told_cases.push_back(each.number);
-    for (std::size_t n = 0; n < written.size(); ++n)
-      findings.push_back(what.findings[n]), finding_texts.push_back(written[n]), finding_cases.push_back(what.findings[n].number);
+    for (finding const& each : what.findings) findings.push_back(each), finding_cases.push_back(each.number);
     all.curves.insert(all.curves.end(), what.curves.begin(), what.curves.end());
   }
   std::ranges::sort(all.checks, {}, &check_result::first);
   std::ranges::sort(all.curves, {}, &curve_point::number);
   for (std::size_t const at : in_order(told_cases)) collect.at(told[at].number), collect.observe(told[at].kind, told[at].sentence);
   for (auto& [kind, count] : all.told_kinds) count = kinds[kind];
-  for (std::size_t const at : in_order(finding_cases)) {
-    finding each = findings[at];
-    each.number = static_cast<std::int64_t>(at);  // where its text is, from here on
-    collect.keep(std::move(each));
-  }
+  for (std::size_t const at : in_order(finding_cases)) collect.keep(std::move(findings[at]));
   collect.finish(complete, because);
-  json text = json::parse(as_json(all));
-  text["findings"] = json::array();
-  for (finding const& each : all.findings) text["findings"].push_back(finding_texts[static_cast<std::size_t>(each.number)]);
-  made.json = text.dump(2, ' ', false, json::error_handler_t::replace) + '\n';
-  return made;
+  return all;
 }
 
 constexpr json_limits report_limits{std::size_t{1} << 28, 16};
 
+/// The reports of one file: of several kernels where it has 'reports'.
+std::vector<report> read_shards(json const& from) {
+  std::vector<report> made;
+  object const top(from, "the file");
+  if (!top.has("reports")) made.push_back(read_shard(from));
+  else for (json const& each : top.list("reports")) made.push_back(read_shard(each));
+  if (made.empty()) throw fault{"'reports' in the file is empty"};
+  for (report const& each : made)
+    if (each.shard != made.front().shard) throw fault{"its kernels were not asked the same shard"};
+  return made;
+}
+
+void require_same_audits(std::vector<report> const& first, std::vector<report> const& other, std::string const& first_name) {
+  if (first.size() != other.size())
+    throw fault{fmt::format("it is about {} kernels, {} about {}", other.size(), first_name, first.size())};
+  for (std::size_t n = 0; n < first.size(); ++n) require_same_audit(first[n], other[n], first_name);
+}
+
 }  // namespace
 
-problem::result<joined_report> join_reports(std::vector<report_file> const& files) {
-  std::vector<shard_report> shards;
-  std::map<std::int64_t, std::string> present;
+problem::result<std::vector<report>> join_reports(std::vector<report_file> const& files) {
+  std::map<std::int64_t, std::vector<report>> shards;  // by index
+  std::map<std::int64_t, std::string> names;
+  std::vector<report> first;
   for (report_file const& each : files) {
     std::string const name = printable(each.name, 200);
     auto const parsed = parse_strict(each.text, report_limits);
     if (!parsed) return error{error_code::unreadable, name, parsed.why().reason};
     try {
-      shard_report made = read_shard(parsed.value());
-      auto const [index, of] = *made.what.shard;
+      std::vector<report> made = read_shards(parsed.value());
+      auto const [index, of] = *made.front().shard;
       if (index < 1 || index > of) throw fault{fmt::format("is shard {}/{}, which there cannot be", index, of)};
-      if (!shards.empty()) require_same_audit(shards.front().what, made.what, printable(files.front().name, 200));
-      auto const [at, fresh] = present.emplace(index, name);
+      if (first.empty()) first = made;
+      require_same_audits(first, made, printable(files.front().name, 200));
+      auto const [at, fresh] = names.emplace(index, name);
       if (!fresh) throw fault{fmt::format("is shard {}/{}, as {} is", index, of, at->second)};
-      shards.push_back(std::move(made));
+      shards.emplace(index, std::move(made));
     } catch (fault const& wrong) {
       return error{error_code::bad_value, name, wrong.reason};
     }
   }
   if (shards.empty()) return error{error_code::missing, "", "there is no report to merge"};
-  std::int64_t const of = shards.front().what.shard->second;
+  std::int64_t const of = first.front().shard->second;
   for (std::int64_t index = 1; index <= of; ++index)
-    if (!present.contains(index))
-      return error{error_code::missing, "", fmt::format("shard {}/{} is missing; there are {} of {}", index, of, present.size(), of)};
-  std::ranges::sort(shards, {}, [](shard_report const& s) { return s.what.shard->first; });
-  return join(shards);
+    if (!shards.contains(index))
+      return error{error_code::missing, "", fmt::format("shard {}/{} is missing; there are {} of {}", index, of, shards.size(), of)};
+  std::vector<report> joined;
+  for (std::size_t kernel = 0; kernel < first.size(); ++kernel) {
+    std::vector<report> parts;
+    for (auto& [index, made] : shards) parts.push_back(std::move(made[kernel]));
+    joined.push_back(join(parts));
+  }
+  return joined;
 }
 
 }  // namespace attest::audit

@@ -59,6 +59,7 @@ void judgement::merge(judgement&& other) {
   failed += other.failed;
   max_error_in_bounds = std::max(max_error_in_bounds, other.max_error_in_bounds);
   max_ulp = std::max(max_ulp, other.max_ulp);
+  max_error = std::max(max_error, other.max_error);
   for (violation& each : other.violations) add(std::move(each));
 }
 

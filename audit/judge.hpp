@@ -31,7 +31,8 @@ struct judgement {
   std::int64_t suspicious = 0;    ///< above the warning level of the bound, which refutes nothing
   std::int64_t undecided = 0;     ///< the last refinement still overlaps the bound
   std::int64_t failed = 0;
-  double max_error_in_bounds = 0, max_ulp = 0;  ///< over the elements that passed or failed with a finite error
+  /// Over the elements that passed or failed with a finite error: in units of the bound, in ulps, |got − truth| itself.
+  double max_error_in_bounds = 0, max_ulp = 0, max_error = 0;
   std::vector<violation> violations;            ///< the worst ones, at most `kept`, worst first
 
   static constexpr std::size_t kept = 16;

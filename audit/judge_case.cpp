@@ -22,8 +22,7 @@ judgement judge_call(stored_problem const& asked, recorded_answer const& answer,
   return found;
 }
 
-void judge_case(audit_case const& each, std::vector<std::optional<recorded_answer>> const& given,
-                judging_rules const& rules, case_result& into) {
+void judge_case(audit_case const& each, answers const& given, judging_rules const& rules, case_result& into) {
   auto const start = std::chrono::steady_clock::now();
   auto const judged = [&](std::size_t call) {
     stored_problem const& asked = call == 0 ? each.asked : each.further[call - 1].asked;
@@ -52,7 +51,7 @@ void judge_case(audit_case const& each, std::vector<std::optional<recorded_answe
     auto found = answers_differ(each, *given[0], further, *given[n + 1]);
     if (!found) continue;
     found->call = n + 1;
-    if (further.promised || rules.reproducible) into.judged.failed++, into.judged.add(std::move(*found));
+    if (further.promised || rules.must_reproduce()) into.judged.failed++, into.judged.add(std::move(*found));
     else into.observations.push_back(fmt::format("{}: {}", each.full_name(), found->sentence));
     if (further.is == relation::same_rows) judged(n + 1);
   }

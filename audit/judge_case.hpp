@@ -14,6 +14,9 @@ namespace attest::audit {
 struct judging_rules {
   contract const* claim = nullptr;
   bool reproducible = false;  ///< answers may not depend on threads, batch position, company
+
+  /// The built-in kernel's own claims promise it, too.
+  bool must_reproduce() const noexcept { return reproducible || claim->builtin; }
 };
 
 /// What became of one case.
@@ -26,10 +29,11 @@ struct case_result {
   double kernel_seconds = 0, oracle_seconds = 0;
 };
 
-/// answers[0] is the first call's, answers[k] that of further[k − 1]; those that are missing are not judged.
+/// What the calls of a case were answered: [0] is the first call's, [k] that of further[k − 1]; some may be missing.
+using answers = std::vector<std::optional<recorded_answer>>;
+
 /// Requires  problems and answers that fit each other (calls_fault answers nothing)
-void judge_case(audit_case const& each, std::vector<std::optional<recorded_answer>> const& answers,
-                judging_rules const& rules, case_result& into);
+void judge_case(audit_case const& each, answers const& given, judging_rules const& rules, case_result& into);
 
 /// Judges one answer, by the contract's conventions, with diagnoses.
 judgement judge_call(stored_problem const& asked, recorded_answer const& answer, contract const& claim);

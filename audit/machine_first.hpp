@@ -66,6 +66,7 @@ class machine_first {
     ++(by == reference::judged_by::theorem ? found.by_theorem : found.by_dominance);
     found.max_error_in_bounds = std::max(found.max_error_in_bounds, error / bound);
     found.max_ulp = std::max(found.max_ulp, error / ulp_at<E>(middle));
+    found.max_error = std::max(found.max_error, error);
     return true;
   }
 

@@ -169,15 +169,25 @@ void from_probe(std::vector<std::string> const& lines, finding_pictures& into) {
   into.applied_by = "the keys that each query read, from the digits of its output (Q = 0)";
 }
 
+/// The call of a case that a violation is about.
+stored_problem const& call_of(audit_case const& each, violation const& wrong) {
+  return wrong.call == 0 ? each.asked : each.further[wrong.call - 1].asked;
+}
+
 }  // namespace
+
+std::string not_drawn(audit_case const& each, violation const& wrong) {
+  if (wrong.output != "o" && wrong.output != "lse" && wrong.output != "weights") return "it is not about an element of an output";
+  problem::sizes const s = sizes_of(call_of(each, wrong));
+  return s.m * (s.d + s.dv) > largest_row ? "the problem is too large to draw" : "";
+}
 
 std::optional<finding_pictures> draw_pictures(audit_case const& each, violation const& wrong, contract const& claim,
                                               answerer const& again) {
-  if (wrong.output != "o" && wrong.output != "lse" && wrong.output != "weights") return std::nullopt;
-  stored_problem const& asked = wrong.call == 0 ? each.asked : each.further[wrong.call - 1].asked;
+  if (!not_drawn(each, wrong).empty()) return std::nullopt;
+  stored_problem const& asked = call_of(each, wrong);
   auto const made = problem::make_instance(asked.arguments());
   if (!made) return std::nullopt;
-  if (problem::sizes const s = sizes_of(asked); s.m * (s.d + s.dv) > largest_row) return std::nullopt;
   finding_pictures drawn;
   drawn.b = wrong.index[0], drawn.h = wrong.index[1], drawn.output = wrong.output;
   std::visit([&]<class T>(problem::instance<T> const& p) {

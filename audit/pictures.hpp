@@ -43,7 +43,10 @@ struct finding_pictures {
 /// Asks for an answer to a problem; nothing where there is none.
 using answerer = std::function<std::optional<recorded_answer>(stored_problem const&)>;
 
-/// The pictures of one violation of a case; nothing where it is not about an element of an output.
+/// Why one violation of a case cannot be drawn; empty where it can.
+std::string not_drawn(audit_case const& each, violation const& wrong);
+
+/// The pictures of one violation of a case; nothing where not_drawn says why.
 /// `again` answers the problem itself, and the same with V := columns of the identity where it can.
 /// Cost      at most 24 rows of the oracle, and one question for each dv of 32 keys
 std::optional<finding_pictures> draw_pictures(audit_case const& each, violation const& wrong, contract const& claim,

@@ -2,13 +2,10 @@
 #pragma once
 
 #include <optional>
-#include <vector>
 
 #include "audit/judge_case.hpp"
 
 namespace attest::audit {
-
-using answers = std::vector<std::optional<recorded_answer>>;
 
 /// The first element of `further`'s answer whose bits are not those of the first call's; nothing where there is none.
 /// Requires  further.is is same_bits or same_rows

@@ -121,10 +121,10 @@ std::string as_text(report const& what) {
                                  what.seed ? fmt::format(" · seed {}", *what.seed) : "");
   std::size_t width = 5;
   for (check_result const& row : what.checks) width = std::max(width, row.name.size());
-  text += fmt::format("{:<{}}  {:>5}  {:>9}  {:>11}  {:>9}  {}\n", "check", width, "cases", "elements", "error/bound", "ulp", "");
+  text += fmt::format("{:<{}}  {:>5}  {:>9}  {:>11}  {:>9}  {:>9}  {}\n", "check", width, "cases", "elements", "error/bound", "ulp", "absolute", "");
   for (check_result const& row : what.checks) {
-    text += fmt::format("{:<{}}  {:>5}  {:>9}  {:>11}  {:>9.4g}  {}", row.name, width, row.cases, grouped(row.sum.judged()),
-                        in_bounds(row.sum.max_error_in_bounds), row.sum.max_ulp, state_of(row));
+    text += fmt::format("{:<{}}  {:>5}  {:>9}  {:>11}  {:>9.4g}  {:>9.2e}  {}", row.name, width, row.cases, grouped(row.sum.judged()),
+                        in_bounds(row.sum.max_error_in_bounds), row.sum.max_ulp, row.sum.max_error, state_of(row));
     if (row.failed > 0) text += fmt::format(" in {} of {} cases", row.failed, row.cases);
     if (row.unsupported > 0 && row.unsupported < row.cases) text += fmt::format(", {} unsupported", row.unsupported);
     if (row.sum.suspicious > 0) text += fmt::format(", {} suspicious", row.sum.suspicious);
@@ -178,6 +178,7 @@ std::string as_json(report const& what) {
                      {"judged_by_rule", sum.by_rule},
                      {"max_error_in_bounds", hex(sum.max_error_in_bounds)},
                      {"max_ulp", hex(sum.max_ulp)},
+                     {"max_error", hex(sum.max_error)},
                      {"oracle_seconds", what.oracle_seconds},
                      {"kernel_seconds", what.kernel_seconds}};
   made["observations"] = what.observations;
@@ -193,7 +194,8 @@ std::string as_json(report const& what) {
                               {"judged_by_theorem", row.sum.by_theorem}, {"judged_by_dominance", row.sum.by_dominance},
                               {"judged_by_rule", row.sum.by_rule},
                               {"max_error_in_bounds", hex(row.sum.max_error_in_bounds)},
-                              {"max_ulp", hex(row.sum.max_ulp)}});
+                              {"max_ulp", hex(row.sum.max_ulp)},
+                              {"max_error", hex(row.sum.max_error)}});
   made["findings"] = json::array();
   for (finding const& each : what.findings) {
     made["findings"].push_back({{"check", each.check},
@@ -212,8 +214,10 @@ std::string as_json(report const& what) {
                                 {"file", each.shrunk ? each.shrunk->file : ""},
                                 {"shrunk", sizes_json(each.smallest())},
                                 {"reproducer", each.reproducer},
+                                {"shrunk_sentence", each.shrunk ? json(each.shrunk->what.sentence) : json()},
                                 {"shrunk_inputs", inputs_json(each)},
-                                {"pictures", pictures_json(each)}});
+                                {"pictures", pictures_json(each)},
+                                {"no_pictures", each.no_pictures}});
   }
   made["curves"] = curves_json(what);
   if (what.shard) made["shard"] = shard_json(what);

@@ -34,21 +34,18 @@ std::string grouped(std::int64_t n);
 
 /// An error in units of the bound: four decimals, or four digits where it is 10⁵ or more, "inf", "nan".
 std::string in_bounds(double x);
-/// The reports of all shards of one audit, as `attest audit --shard` wrote them with --json, joined into one.
-struct joined_report {
-  report what;
-  std::string json;  ///< as_json of the unsharded audit, but for times
-};
 
 /// A report's file: its name and what it holds.
 struct report_file {
   std::string name, text;
 };
 
-/// Requires nothing: the files are anybody's.
+/// The reports of all shards of one audit, as `attest audit --shard` wrote them with --json, joined into that of the
+/// unsharded audit, but for times: one report a kernel.
+/// Requires  nothing: the files are anybody's
 /// Ensures   an error names the file, and what does not fit: another kernel, contract, seed or options, a shard twice or
 ///           missing, something that is no report
-problem::result<joined_report> join_reports(std::vector<report_file> const& files);
+problem::result<std::vector<report>> join_reports(std::vector<report_file> const& files);
 
 /// JUnit XML, as Jenkins and GitLab read it: for each report a testsuite, with a testcase for each check and one for the
 /// verdict.

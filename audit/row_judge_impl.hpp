@@ -111,6 +111,7 @@ bool row_judge<T>::by_bound(judgement& into, char const* output, std::int64_t at
     if (within == answer::undecided) return within;
     into.max_error_in_bounds = std::max(into.max_error_in_bounds, error_in_bounds);
     into.max_ulp = std::max(into.max_ulp, reference::upper(error) / ulp_at<E>(highest));
+    into.max_error = std::max(into.max_error, reference::upper(error));
     if (within == answer::yes && reference::lower(error) > bound.warning) ++into.suspicious;
     return within == answer::yes ? within : fail(error_in_bounds);
   };

@@ -236,6 +236,9 @@ std::optional<problem::error> session::run() {
     if (options_.budget) until = std::min(until, start_ + seconds(*options_.budget));
     save_findings(options_, cases_, until, report_);
   }
+  for (finding& each : report_.findings)
+    if (!each.pictures && each.no_pictures.empty())
+      each.no_pictures = options_.findings.empty() ? "--findings '' asks for none" : "the audit was interrupted";
   return std::nullopt;
 }
 

@@ -41,12 +41,17 @@ std::string reproducer(verify_options const& options, contract const& claim) {
 /// Pictures of the findings that are shown first: the file can be asked for nothing but what it holds.
 void draw_findings(std::vector<recorded_case> const& cases, verify_options const& options, report& into) {
   constexpr std::size_t drawn = 12;
-  for (std::size_t n = 0; n < into.findings.size() && n < drawn; ++n) {
+  for (std::size_t n = 0; n < into.findings.size(); ++n) {
     finding& each = into.findings[n];
+    if (n >= drawn) {
+      each.no_pictures = fmt::format("only the first {} findings have them", drawn);
+      continue;
+    }
     auto const at = std::ranges::find_if(cases, [&](recorded_case const& c) { return c.asked.check == each.check && c.asked.name == each.case_name; });
     if (at == cases.end()) continue;
     stored_problem const& asked = each.what.call == 0 ? at->asked.asked : at->asked.further[each.what.call - 1].asked;
     contract const& claim = options.claim ? *options.claim : default_contract(asked.q.type);
+    each.no_pictures = not_drawn(at->asked, each.what);
     each.pictures = draw_pictures(at->asked, each.what, claim, [&](stored_problem const& again) {
       return &again == &asked ? at->answers[each.what.call] : std::nullopt; });
   }

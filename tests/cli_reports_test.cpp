@@ -74,6 +74,20 @@ TEST_CASE("shards join to the report of the whole, but for times", "[unit]") {
   }
 }
 
+TEST_CASE("shards of an audit of several kernels join to a report a kernel", "[unit]") {
+  std::string const common = "audit --quick --seed 9 --findings '' --only masks,bands --kernel builtin" + kernel("mean_v");
+  auto whole = report(common);
+  for (std::string const i : {"1", "2"}) attest(common + " --shard " + i + "/2 --json " + i + ".json");
+  outcome const merged = attest("merge 1.json 2.json --json -");
+  INFO(merged.err);
+  CHECK(merged.status == 1);
+  auto joined = json::parse(merged.out);
+  REQUIRE(joined["reports"].size() == 2);
+  for (auto* const all : {&joined, &whole})
+    for (auto& each : (*all)["reports"]) each = timeless(each);
+  CHECK(joined == whole);
+}
+
 TEST_CASE("a shard that stopped early leaves the whole undecided", "[unit]") {
   attest("audit --seed 6 --quick --shard 1/2 --json 1.json");
   attest("audit --seed 6 --quick --shard 2/2 --json 2.json");
@@ -136,6 +150,18 @@ print({p.get('name'): p.get('value') for p in suite.find('properties')}['verdict
   CHECK(told == "testsuites ['masks', 'verdict', 'worked-examples'] ['masks', 'worked-examples']\nTrue True True\nTrue True\nrefuted\n");
   CHECK(attest("audit --quick --seed 1 --only masks --junit good.xml").status != 1);
   CHECK(read_xml("good.xml", "print(len(root.findall('.//failure')))") == "0\n");
+}
+
+TEST_CASE("with several kernels a JUnit report has a suite for each, and their sums", "[unit]") {
+  CHECK(attest("audit --quick --seed 1 --only masks,worked-examples --junit both.xml --kernel builtin" + kernel("mean_v")).status == 1);
+  std::string const told = read_xml("both.xml", R"(
+suites = root.findall('testsuite')
+print([s.get('name').split()[1] for s in suites], [len(s.findall('.//failure')) for s in suites])
+print([{p.get('name'): p.get('value') for p in s.find('properties')}['verdict'] for s in suites])
+print([s.get('tests') == str(len(s.findall('testcase'))) for s in suites])
+print([root.get(k) == str(sum(int(s.get(k)) for s in suites)) for k in ('tests', 'failures', 'errors', 'skipped')], root.get('tests'))
+)");
+  CHECK(told == "['attest', 'mean_v.so'] [0, 2]\n['certified', 'refuted']\n[True, True]\n[True, True, True, True] 6\n");
 }
 
 TEST_CASE("an undecided audit is an error in JUnit, not a pass", "[unit]") {

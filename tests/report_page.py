@@ -67,6 +67,13 @@ def check_page(terminal, report, page):
             about = [text for text in map(text_of, articles) if " ".join(finding["sentence"].split()) in text]
             assert about, finding["sentence"]
             assert any(" ".join(finding["reproducer"].split()) in text for text in about), finding["reproducer"]
+            assert bool(finding["pictures"]) != bool(finding["no_pictures"]), finding["sentence"]
+            if not finding["pictures"]:
+                assert any(f"No pictures: {finding['no_pictures']}." in text for text in about), finding["no_pictures"]
+            if finding["shrunk_sentence"] is not None:
+                assert any(" ".join(finding["shrunk_sentence"].split()) in text for text in about), finding["shrunk_sentence"]
+            if float.fromhex(finding["bound"]) > 0:
+                assert any(finding["got"] in text and finding["bound"] in text for text in about), finding["sentence"]
         for point in each["curves"]:  # the description of a curve speaks every point
             assert point["axis"] in everything and f"at {float.fromhex(point['place']):g};" in everything.replace(" (refuted)", "")
     return tree
@@ -124,6 +131,25 @@ with tempfile.TemporaryDirectory() as name:
     assert any(error == "inf" or float.fromhex(error) > 1 for p in drawn if p["errors_in_bounds"]
                for row in p["errors_in_bounds"]["rows"] for error in row)
     assert page.count('class="heatmap"') >= 3 * len(drawn) - 1 and "0x1" in page
+
+    # A merged page shows what its shards' pages show.
+    pages, shards = [], []
+    for n in (1, 2):
+        _, shard, shown = run(folder, *quick, *masks, "--kernel", f"{kernels}/ignores_mask.so", "--shard", f"{n}/2", status=1)
+        (folder / f"{n}.json").write_text(json.dumps(shard))
+        pages.append(shown), shards.append(shard)
+    terminal, report, page = run(folder, "merge", "2.json", "1.json", status=1)
+    check_page(terminal, report, page)
+    def place_of(finding):
+        return tuple(finding[key] for key in ("check", "case", "class", "output"))
+
+    carried = {place_of(finding): finding for shard in shards for finding in shard["findings"]}
+    assert report["findings"] and all(carried[place_of(finding)] == finding for finding in report["findings"])
+    assert sum(bool(finding["pictures"]) for finding in report["findings"]) >= 4
+    drawings = [drawing for shown in pages for drawing in re.findall(r"<svg[^>]*class=\"heatmap\".*?</svg>", shown, re.S)]
+    merged = re.findall(r"<svg[^>]*class=\"heatmap\".*?</svg>", page, re.S)
+    assert len(merged) >= 8 and set(merged) <= set(drawings), (len(merged), len(drawings))
+    assert page.count('class="inputs"') == sum(bool(finding["shrunk_inputs"]) for finding in report["findings"]) > 0
 
     terminal, report, page = run(folder, *quick, "--only", "stability", "--kernel", "builtin", "--kernel", f"{kernels}/naive.so", status=0)
     check_page(terminal, report, page)

@@ -3,6 +3,7 @@
 
 #include "audit/commands/command.hpp"
 #include "audit/commands/judging.hpp"
+#include "audit/comparison.hpp"
 #include "audit/files.hpp"
 #include "audit/report.hpp"
 
@@ -24,7 +25,7 @@ int run(given const& asked) {
   }
   auto const joined = join_reports(files);
   if (!joined) return complain(joined.why().message());
-  return asked.written.write(std::span(&joined.value().what, 1), joined.value().json);
+  return asked.written.write(joined.value(), as_json(std::span<report const>(joined.value())));
 }
 
 }  // namespace
