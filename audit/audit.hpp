@@ -27,7 +27,7 @@ struct shard {
 };
 
 struct audit_options {
-  std::string kernel = "builtin";            ///< "builtin" or PATH[:SYMBOL]
+  std::string kernel = "builtin";            ///< "builtin", "builtin:SET" or PATH[:SYMBOL]
   contract const* claim = nullptr;           ///< required
   std::string contract_argument;             ///< as the user gave it, for reproducers
   std::uint64_t seed = 0;

@@ -51,6 +51,11 @@ result<fs::path> locate_builtin_kernel() {
                    "../fast/libattest_kernel.so"});
 }
 
+result<fs::path> locate_builtin_kernel(std::string_view set) {
+  std::string const name = fmt::format("libattest_kernel_{}.so", set);
+  return first_of(name, {name, ATTEST_LIBRARY_FOLDER "/attest/" + name, "../lib/attest/" + name});
+}
+
 result<fs::path> locate_real_data() {
   return first_of("minilm_attention.safetensors", {"../share/attest/minilm_attention.safetensors"});
 }

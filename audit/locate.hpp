@@ -2,6 +2,7 @@
 #pragma once
 
 #include <filesystem>
+#include <string_view>
 
 #include "problem/result.hpp"
 
@@ -13,6 +14,9 @@ problem::result<std::filesystem::path> locate_runner();
 
 /// libattest_kernel.so, the built-in kernel: beside this program, ../lib*/ or ../fast/ from there.
 problem::result<std::filesystem::path> locate_builtin_kernel();
+
+/// libattest_kernel_SET.so, the built-in kernel held to an instruction set: beside this program, or ../lib*/attest/.
+problem::result<std::filesystem::path> locate_builtin_kernel(std::string_view set);
 
 /// The recorded tensors of a sentence encoder (audit/cases/real_data.cpp): ../share/attest/ from this program.
 problem::result<std::filesystem::path> locate_real_data();

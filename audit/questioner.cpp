@@ -1,7 +1,11 @@
 #include "audit/questioner.hpp"
 
+#include <algorithm>
 #include <array>
 
+#include <fmt/format.h>
+
+#include "audit/builtin_sets.hpp"
 #include "audit/cases/draw.hpp"
 #include "audit/locate.hpp"
 #include "audit/printable.hpp"
@@ -10,16 +14,27 @@
 namespace attest::audit {
 namespace {
 
-/// "builtin", or PATH[:SYMBOL] where PATH:SYMBOL is not itself a file.
+/// The built-in kernel on the instruction set that `word` names.
+problem::result<isolated_kernel> open_builtin(std::string const& word, isolation_limits const& limits) {
+  std::vector<std::string> known;
+  for (builtin_set const& each : builtin_sets()) known.emplace_back(each.word);
+  if (std::ranges::find(known, word) == known.end())
+    return problem::error{problem::error_code::unsupported, "--kernel",
+                          fmt::format("this machine has no built-in kernel for '{}'{}; there are: builtin, builtin:{}", printable(word),
+                                      did_you_mean(word, known), fmt::join(known, ", builtin:"))};
+  auto const path = locate_builtin_kernel(word);
+  if (!path) return path.why();
+  return isolated_kernel::open(path.value(), "attest_attention", limits);
+}
+
+/// "builtin", "builtin:SET", or PATH[:SYMBOL] where PATH:SYMBOL is not itself a file.
 problem::result<isolated_kernel> open_kernel(std::string const& spec, isolation_limits const& limits) {
   if (spec == "builtin") {
     auto const path = locate_builtin_kernel();
     if (!path) return path.why();
     return isolated_kernel::open(path.value(), "attest_attention", limits);
   }
-  if (spec.starts_with("builtin:"))
-    return problem::error{problem::error_code::unsupported, "--kernel",
-                          "there is no built-in variant '" + spec.substr(8) + "'; see `attest list kernels`"};
+  if (constexpr std::string_view held = "builtin:"; spec.starts_with(held)) return open_builtin(spec.substr(held.size()), limits);
   std::error_code absent;
   if (std::array const known{"builtin"}; !std::filesystem::exists(spec, absent) && spec.find_first_of("/.:") == spec.npos)
     return problem::error{problem::error_code::missing, "--kernel",

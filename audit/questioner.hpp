@@ -23,7 +23,7 @@ struct interruption {
 /// One isolated kernel and what it has turned out to give. Use one a thread.
 class questioner {
  public:
-  /// `spec` is "builtin" or PATH[:SYMBOL]. Asks one small problem of `type` to learn which optional outputs there are.
+  /// `spec` is "builtin", "builtin:SET" or PATH[:SYMBOL]. Asks one small problem of `type` to learn which optional outputs there are.
   static problem::result<questioner> open(std::string const& spec, problem::element_type type, interruption const& when,
                                          isolation_limits const& limits = {});
 

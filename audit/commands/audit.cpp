@@ -57,7 +57,7 @@ int run(given& asked) {
 action audit_command(CLI::App& command) {
   auto const asked = std::make_shared<given>();
   audit_options& audit = asked->options;
-  command.add_option("--kernel", asked->kernels, "builtin, or PATH[:SYMBOL] of a shared library; several are compared")
+  command.add_option("--kernel", asked->kernels, "builtin, builtin:SET, or PATH[:SYMBOL] of a shared library; several are compared")
       ->allow_extra_args(false)->capture_default_str();
   command.add_option("--seed", asked->seed, "for the generated cases; drawn where it is not given");
   command.add_option("--only", asked->only, "these checks or CHECK/CASE names")->delimiter(',')->type_name("NAME,…");

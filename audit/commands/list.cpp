@@ -1,5 +1,6 @@
 // attest list: what there is.
 #include "audit/audit.hpp"
+#include "audit/builtin_sets.hpp"
 #include "audit/commands/command.hpp"
 #include "audit/contract_file.hpp"
 
@@ -21,8 +22,10 @@ struct line {
 problem::result<std::vector<line>> lines_of(std::string const& what) {
   std::vector<line> lines;
   if (what == "kernels") {
-    lines = {{"builtin", "attest's own blocked kernel (libattest_kernel)"},
-             {"PATH[:SYMBOL]", "a shared library with the interface of attest/kernel.h"}};
+    lines = {{"builtin", "attest's own blocked kernel (libattest_kernel), on the best instruction set of this machine"}};
+    for (builtin_set const& each : builtin_sets())
+      lines.push_back({fmt::format("builtin:{}", each.word), fmt::format("the same, held to {}", each.word == "scalar" ? "plain code" : each.word)});
+    lines.push_back({"PATH[:SYMBOL]", "a shared library with the interface of attest/kernel.h"});
   } else if (what == "contracts") {
     for (contract const& each : contracts()) lines.push_back({each.name, each.sentence});
   } else if (what == "checks") {
