@@ -1,4 +1,4 @@
-"""examples/verify_pytorch.py does what its first lines say. Skipped (77) where torch, numpy or safetensors are missing.
+"""examples/verify_pytorch.py and record_pytorch.py do what their first lines say. Skipped (77) where torch, numpy or safetensors are missing.
 
 example_pytorch.py SCRIPT ATTEST
 """
@@ -11,7 +11,8 @@ import sys
 import tempfile
 
 script, attest = (pathlib.Path(argument).resolve() for argument in sys.argv[1:3])
-ast.parse(script.read_text(), str(script))
+for each in script.parent.glob("*.py"):
+    ast.parse(each.read_text(), str(each))
 missing = [name for name in ("torch", "numpy", "safetensors") if importlib.util.find_spec(name) is None]
 if missing:
     print("skipped: this Python has no", ", ".join(missing))
@@ -30,4 +31,11 @@ with tempfile.TemporaryDirectory() as folder:
     for name in ("accuracy", "bands", "masks", "heads", "bias", "scale"):
         assert by_name[name]["cases"] > by_name[name]["unsupported"] and by_name[name]["failed"] == 0, by_name[name]
     assert by_name["softcap"]["unsupported"] == by_name["softcap"]["cases"]
+
+    made = run(sys.executable, script.with_name("record_pytorch.py"), "recorded")
+    assert made.returncode == 0, made.stderr
+    judged = run(attest, "verify", "recorded", "--json", "-")
+    assert judged.returncode == 0, judged.stderr
+    assert json.loads(judged.stdout)["summary"]["elements"] == 2 * 8 * 100 * 64
+    assert run(attest, "verify", "recorded", "--right", "1").returncode == 1  # another mask than was applied
 print("1 passed, 0 failed")

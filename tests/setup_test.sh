@@ -11,9 +11,9 @@ failures=0
 
 mkdir -p "$world/a checkout" "$world/bin"
 cp "$source/attest" "$world/a checkout/"
-cp -r "$source/packages" "$world/a checkout/"
+cp -r "$source/packages" "$source/examples" "$world/a checkout/"
 ln -s "$world/a checkout/attest" "$world/attest"
-for tool in awk cat dirname env flock grep mkdir readlink sed sh tail tr; do
+for tool in awk cat dirname env flock grep ls mkdir readlink sed sh tail tr; do
   ln -s "$(command -v $tool)" "$world/bin/$tool"
 done
 
@@ -150,6 +150,13 @@ exec "\$@"
 END
 expect 0 "not root, with sudo" setup build
 has_done 'sudo env DEBIAN_FRONTEND=noninteractive apt-get .*install' "not root, with sudo"
+
+fresh_machine
+attest examples || fail "the list of examples: it said $(cat "$world/err")"
+[ "$(cat "$world/out")" = pytorch ] || fail "the list of examples: $(cat "$world/out")"
+expect 2 "an unknown example" examples jax
+says 'there is no example jax. There are: pytorch' "an unknown example"
+has_not_done . "an unknown example"
 
 [ "$failures" = 0 ] && echo "set-up: every machine was handled as promised"
 exit "$((failures > 0))"
