@@ -113,7 +113,8 @@ TEST_CASE("SIGINT and SIGTERM end an audit with the report so far and no process
   auto const [kernel, signal, status, verdict] =
       GENERATE(trial{"hang", SIGINT, 3, "undecided"}, trial{"hang", SIGTERM, 3, "undecided"},
                trial{"wrong_then_hangs", SIGINT, 1, "refuted"}, trial{"wrong_then_hangs", SIGTERM, 1, "refuted"});
-  background const audit({"audit", "--seed", "1", "--findings", "", "--kernel", std::string(ATTEST_TEST_KERNELS) + "/" + kernel + ".so"});
+  background const audit({"audit", "--seed", "1", "--findings", "", "--kernel", std::string(ATTEST_TEST_KERNELS) + "/" + kernel + ".so",
+                          "--junit", (folder() / "signalled.xml").native(), "--report", (folder() / "signalled.html").native()});
   for (int n = 0; n < 100 && !audit.has_runner(); ++n) std::this_thread::sleep_for(std::chrono::milliseconds(20));
   REQUIRE(audit.has_runner());
   std::this_thread::sleep_for(std::chrono::seconds(2));
@@ -126,6 +127,9 @@ TEST_CASE("SIGINT and SIGTERM end an audit with the report so far and no process
   auto const report = audit.report();
   CHECK(report["verdict"] == verdict);
   CHECK(has(report["observations"].dump(), "interrupted"));
+  CHECK(has(contents(folder() / "signalled.xml"), std::string("name=\"verdict\" value=\"") + verdict));
+  CHECK(has(contents(folder() / "signalled.html"), std::string("class=\"verdict ") + verdict));
+  for (auto const& finding : report["findings"]) CHECK(finding["no_pictures"] == "--findings '' asks for none");
 }
 
 TEST_CASE("SIGINT and SIGTERM end a selftest with what is known so far, and no process left behind", "[unit]") {

@@ -90,6 +90,7 @@ foreach(kernel IN ITEMS honest broken)
 endforeach()
 run(0 said ${work}/honest/gate ${prefix}/bin/attest builtin)
 expect("${said}" "ship it")
+run(0 said ${work}/honest/gate ${prefix}/bin/attest builtin:scalar)
 run(2 said ${work}/honest/gate ${prefix}/bin/attest ./absent.so)
 expect("${said}" "could not be asked")
 

@@ -135,7 +135,7 @@ with tempfile.TemporaryDirectory() as name:
     # A merged page shows what its shards' pages show.
     pages, shards = [], []
     for n in (1, 2):
-        _, shard, shown = run(folder, *quick, *masks, "--kernel", f"{kernels}/ignores_mask.so", "--shard", f"{n}/2", status=1)
+        _, shard, shown = run(folder, *quick, "--only", "masks,worked-examples,bias", "--kernel", f"{kernels}/mean_v.so", "--shard", f"{n}/2", status=1)
         (folder / f"{n}.json").write_text(json.dumps(shard))
         pages.append(shown), shards.append(shard)
     terminal, report, page = run(folder, "merge", "2.json", "1.json", status=1)
@@ -146,6 +146,7 @@ with tempfile.TemporaryDirectory() as name:
     carried = {place_of(finding): finding for shard in shards for finding in shard["findings"]}
     assert report["findings"] and all(carried[place_of(finding)] == finding for finding in report["findings"])
     assert sum(bool(finding["pictures"]) for finding in report["findings"]) >= 4
+    assert any(float.fromhex(finding["bound"]) > 0 for finding in report["findings"])
     drawings = [drawing for shown in pages for drawing in re.findall(r"<svg[^>]*class=\"heatmap\".*?</svg>", shown, re.S)]
     merged = re.findall(r"<svg[^>]*class=\"heatmap\".*?</svg>", page, re.S)
     assert len(merged) >= 8 and set(merged) <= set(drawings), (len(merged), len(drawings))
