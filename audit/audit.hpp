@@ -2,6 +2,7 @@
 #pragma once
 
 #include <atomic>
+#include <chrono>
 #include <cstdint>
 #include <filesystem>
 #include <functional>
@@ -36,7 +37,8 @@ struct audit_options {
   bool quick = false, fail_fast = false;
   bool reproducible = false;                 ///< answers may not depend on threads, batch position, company
   int jobs = 1;                              ///< kernels asked at the same time
-  std::optional<double> budget;              ///< seconds
+  std::optional<double> budget;              ///< seconds from `begun` on
+  std::chrono::steady_clock::time_point begun = std::chrono::steady_clock::now();
   std::optional<shard> part;
   std::optional<std::filesystem::path> replay;  ///< these cases instead of generated ones
   std::filesystem::path findings = "attest-findings";  ///< folder of the shrunk inputs; empty: they are not shrunk

@@ -33,6 +33,7 @@ problem::result<std::vector<report>> run_audits(audit_options const& options, st
     audit_options mine = options;
     mine.kernel = kernel;
     if (mine.budget) *mine.budget /= static_cast<double>(kernels.size());
+    if (!all.empty()) mine.begun = std::chrono::steady_clock::now();
     if (kernels.size() > 1 && !mine.findings.empty()) mine.findings /= fmt::format("kernel-{}", all.size() + 1);
     auto made = run_audit(mine);
     if (!made) return made.why();

@@ -127,7 +127,7 @@ class session {
  public:
   session(audit_options const& options, std::vector<audit_case> const& cases, report& into)
       : options_(options), cases_(cases), report_(into), collect_(into, options.waived),
-        when_{options.stop, options.budget ? std::optional(start_ + seconds(0.9 * *options.budget)) : std::nullopt},
+        when_{options.stop, options.budget ? std::optional(options.begun + seconds(0.9 * *options.budget)) : std::nullopt},
         pool_(cases, options, when_) {}
 
   std::optional<problem::error> run();
@@ -142,7 +142,6 @@ class session {
   std::vector<audit_case> const& cases_;
   report& report_;
   collector collect_;
-  clock::time_point start_ = clock::now();
   interruption when_;
   pool pool_;
   bool mandatory_unanswered_ = false, hurried_ = false;
@@ -212,7 +211,7 @@ std::optional<problem::error> session::run() {
     take(cases_[done], std::move(result->value()));
     if (options_.quick && !hurried_ && collect_.refuted()) {
       hurried_ = true;  // the verdict is known: the rest of ten seconds is for the other checks and for the findings
-      pool_.end_by(start_ + seconds(7));
+      pool_.end_by(options_.begun + seconds(7));
     }
     if (hung_ >= 2 || (options_.fail_fast && collect_.refuted())) stopped = why_stopped();
   }
@@ -232,8 +231,9 @@ std::optional<problem::error> session::run() {
   }
   collect_.finish(!mandatory_unanswered_, because);
   if (!options_.findings.empty() && collect_.refuted() && !(options_.stop && options_.stop->load())) {
-    auto until = options_.quick ? std::min(clock::now() + seconds(2), start_ + seconds(9)) : clock::now() + seconds(15);
-    if (options_.budget) until = std::min(until, start_ + seconds(*options_.budget));
+    auto until = options_.quick ? std::min(clock::now() + seconds(2), options_.begun + seconds(9)) : clock::now() + seconds(15);
+    // What is under way then still ends, and the report is written.
+    if (options_.budget) until = std::min(until, options_.begun + seconds(0.95 * *options_.budget));
     save_findings(options_, cases_, until, report_);
   }
   for (finding& each : report_.findings)
