@@ -2,6 +2,7 @@
 
 #include <algorithm>
 #include <charconv>
+#include <cmath>
 #include <map>
 #include <sstream>
 
@@ -59,6 +60,16 @@ bool parse_expect(std::string const& text, described& to) {
   return true;
 }
 
+/// "AXIS PLACE" of PREFIX.attest.curve. False where it is not ours.
+bool parse_curve(std::string const& text, audit_case& to) {
+  auto const space = std::min(text.rfind(' '), text.size());
+  auto const axis = std::ranges::find(curve_axes, std::string_view(text).substr(0, space));
+  if (axis == std::end(curve_axes) || space + 1 >= text.size()) return false;
+  char const* const end = text.data() + text.size();
+  to.axis = *axis;
+  return std::from_chars(text.data() + space + 1, end, to.place).ptr == end && std::isfinite(to.place);
+}
+
 }  // namespace
 
 problem::result<std::vector<std::byte>> case_file_bytes(std::span<audit_case const> cases, std::uint64_t seed,
@@ -77,6 +88,7 @@ problem::result<std::vector<std::byte>> case_file_bytes(std::span<audit_case con
     };
     add(each.full_name(), each.asked,
         std::string(reading_names[static_cast<std::size_t>(each.reads)]) + (each.mandatory ? " mandatory" : ""), "", 0);
+    if (!each.axis.empty()) metadata[each.full_name() + ".attest.curve"] = fmt::format("{} {}", each.axis, each.place);
     for (std::size_t n = 0; n < each.further.size(); ++n)
       add(fmt::format("{}#{:02}", each.full_name(), n + 1), each.further[n].asked, expect_of(each.further[n]),
           each.further[n].says, n + 1);
@@ -110,6 +122,9 @@ problem::result<std::vector<recorded_case>> cases_of(recorded_file&& file) {
       further.push_back({&each, std::move(what), *group});
       continue;
     }
+    std::string const curve = each.name_of("attest.curve");
+    if (auto const drawn = said(curve); drawn && !parse_curve(*drawn, what.first))
+      return error{error_code::bad_value, printable(curve), fmt::format("is '{}', which attest gen does not write", printable(*drawn, 60))};
     recorded_case& one = made.emplace_back();
     one.asked = std::move(what.first);
     std::string const name = each.prefix.empty() ? "(no prefix)" : each.prefix;

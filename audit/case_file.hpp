@@ -1,8 +1,9 @@
 // Cases in safetensors files: written by `gen` and by shrinking, read by `verify` and `--replay`.
 //
 // A file of attest's own carries the metadata attest.seed and attest.contract, and for each problem PREFIX.attest.check,
-// PREFIX.attest.group (the case that it belongs to), PREFIX.attest.expect (how it relates to the group's first call) and
-// PREFIX.attest.says. In any other file every problem is a case of its own.
+// PREFIX.attest.group (the case that it belongs to), PREFIX.attest.expect (how it relates to the group's first call),
+// PREFIX.attest.says and PREFIX.attest.curve (the axis of a stability curve, and its place there). In any other file
+// every problem is a case of its own.
 #pragma once
 
 #include <span>

@@ -84,6 +84,27 @@ TEST_CASE("what gen writes without outputs is undecided, and a foreign word in i
   CHECK(ran.err.find("attest.expect") != std::string::npos);
 }
 
+TEST_CASE("what gen writes has its places on the stability curves", "[unit]") {
+  auto const drawn = report("audit --quick --seed 2 --only stability")["curves"];
+  REQUIRE(drawn.size() > 8);
+  CHECK(attest("gen --quick --seed 2 --out cases.safetensors").status == 0);
+  CHECK(attest("solve cases.safetensors --out answers.safetensors --round f32").status <= 3);
+  auto const recorded = report("verify cases.safetensors answers.safetensors")["curves"];
+  REQUIRE(recorded.size() == drawn.size());
+  std::set<std::string> here, there;
+  for (auto const& point : drawn) here.insert(point["axis"].dump() + point["place"].dump());
+  for (auto const& point : recorded) there.insert(point["axis"].dump() + point["place"].dump());
+  CHECK(here == there);
+  std::string bytes = contents(folder() / "cases.safetensors");
+  auto const at = bytes.find("\"value offset ");
+  REQUIRE(at != std::string::npos);
+  bytes.replace(at, 14, "\"value onset x");
+  std::ofstream(folder() / "foreign.safetensors", std::ios::binary) << bytes;
+  auto const ran = attest("verify foreign.safetensors");
+  CHECK(ran.status == 2);
+  CHECK(ran.err.find("attest.curve") != std::string::npos);
+}
+
 TEST_CASE("a kernel that leaves a thousand threads is found", "[unit]") {
   auto const found = report("audit --seed 1 --only worked-examples/e11.1" + kernel("many_threads"));
   CHECK(found["verdict"] == "refuted");

@@ -52,6 +52,9 @@ struct further_call {
   bool promised = true;               ///< false: only --reproducible requires it, else a difference is an observation
 };
 
+/// What the error is drawn against.
+inline constexpr std::string_view curve_axes[]{"score range", "keys", "head dimension", "value offset"};
+
 /// One question to a kernel: a problem, and further calls that must fit its answer.
 struct audit_case {
   std::string check;     ///< a name of checks()
@@ -64,7 +67,7 @@ struct audit_case {
   bool mandatory = false;      ///< a certified kernel must answer it (contiguous, no mask, bias or softcap)
   std::int64_t number = 0;     ///< among all cases of the audit, counted from 1; 0 before it is chosen
   std::int64_t all = 0;        ///< how many there are in all shards together
-  std::string axis;            ///< of a stability curve: "score range", "keys", "head dimension", "value offset"
+  std::string axis;            ///< of a stability curve: one of curve_axes; or empty
   double place = 0;            ///< on that axis
 
   std::string full_name() const { return check + "/" + name; }
