@@ -63,8 +63,9 @@ class row_judge {
   void judge(std::int64_t b, std::int64_t h, std::int64_t i, judgement& into);
 
  private:
-  /// Widths of the refinement: an element that one leaves open is asked again at the next.
-  static constexpr unsigned first = 128, second = 256, last = 512;
+  /// Widths of the refinement: an element that one leaves open is asked again at the next. At the last every score is
+  /// known to 2⁻¹¹⁰, however large scores, biases and softcap are (docs/rounding.md, "Where the judge's widths end").
+  static constexpr unsigned first = 128, second = 256, last = 1152;
 
   /// Does a number that the kernel may read as 0 (below ω, alone or with σ·log₂ e folded in) meet an infinity in some
   /// visible q·k? The kernel's score is then NaN, whatever the exact one is.

@@ -27,18 +27,13 @@ constexpr ball<W> tanh_of_size(ball<W> const& a) noexcept {
 }  // namespace detail
 
 /// { tanh x : x ∈ a } ⊆ result.
-/// Ensures   radius ≤ r_a·min(1, 4·e^(−2·⌊min|x|⌋)) + 2^(−W+6)·|tanh mid|, and [−1, 1] for r_a > 2: relative accuracy
-///           near 0 too; odd in a
+/// Ensures   radius ≤ r_a·min(1, 4·e^(−2·⌊min|x|⌋)) + 2^(−W+6)·|tanh mid|, and [−1, 1] where that is above 1: relative
+///           accuracy near 0 too, and far from 0 a radius r_a however large; odd in a
 /// Why       the slope 1 − tanh² = 4/(e^x + e^−x)² is at most min(1, 4·e^(−2|x|))
 /// Source    "Additive (Bahdanau) e = vᵀ tanh(W_s s + W_h h)", Day 11: Scaled Dot-Product Attention, section 11.1
 /// Cost      one exp, or N divisions near 0
 template <unsigned W>
 constexpr ball<W> tanh(ball<W> const& a) noexcept {
-  if (!a.is_exact() && a.radius.ceil_log2() > 1) {
-    ball<W> all;
-    all.radius = magnitude::power_of_two(0);
-    return all;
-  }
   ball<W> made = detail::tanh_of_size(a);
   if (a.mid.sign() < 0) made = -made;
   if (a.is_exact()) return made;
@@ -49,7 +44,10 @@ constexpr ball<W> tanh(ball<W> const& a) noexcept {
   // e^(−2k) = 2^(−2.885…·k), and 4 = 2².
   std::int64_t const slope_bits = static_cast<std::int64_t>(floor_of_least * 2885 / 1000) - 2;
   made.radius = made.radius + a.radius.scaled(slope_bits > 0 ? -slope_bits : 0);
-  return made;
+  if (made.radius <= magnitude::power_of_two(0)) return made;
+  ball<W> all;
+  all.radius = magnitude::power_of_two(0);
+  return all;
 }
 
 }  // namespace attest::reference

@@ -64,6 +64,25 @@ TEST_CASE("tanh: known digits, odd, and exact at 0", "[unit]") {
   CHECK(radius_within(tanh(number(1'000'000)), -120));
 }
 
+TEST_CASE("tanh: a ball far from 0 is 1 or -1, however wide", "[unit]") {
+  for (int const sign : {1, -1}) {
+    number far = dyadic(sign, 600);  // 2^600 ± 2^470: what is left of a product of 600 bits and 1/√d
+    far.radius = attest::reference::magnitude::power_of_two(470);
+    CHECK(overlap(tanh(far), number(sign)));
+    CHECK(radius_within(tanh(far), -120));
+    number open = dyadic(sign, 600);  // it may be 0
+    open.radius = attest::reference::magnitude::power_of_two(600);
+    CHECK(overlap(tanh(open), number(0)));
+    CHECK(overlap(tanh(open), number(sign)));
+    CHECK(tanh(open).radius <= attest::reference::magnitude::power_of_two(0));
+    number some = number(9);  // 9 ± 4: from tanh 5 to tanh 13; its slope is taken at ⌊4.99…⌋
+    some.radius = attest::reference::magnitude::power_of_two(2);
+    CHECK(overlap(tanh(some), tanh(number(5))));
+    CHECK(overlap(tanh(some), tanh(number(13))));
+    CHECK(radius_within(tanh(some), -7));
+  }
+}
+
 TEST_CASE("tanh: duplication, widths agree, relative accuracy near 0", "[property]") {
   tests::property("tanh", [] {
     number const x = dyadic(*rc::gen::inRange<std::int64_t>(-1'000'000, 1'000'001),
