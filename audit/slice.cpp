@@ -22,12 +22,13 @@ bool without_holes(indices const& of) {
   return std::ranges::adjacent_find(of, [](auto a, auto b) { return b != a + 1; }) == of.end();
 }
 
-/// The elements of `from` at the product of four index lists; an axis of size 1 that broadcasts stays.
+/// The elements of `from` at the product of four index lists; an axis of size 1 that broadcasts stays, unless nothing of
+/// it is left.
 stored_tensor gathered(stored_tensor const& from, indices const* const (&axes)[4], bool broadcasts) {
   indices const one{0};
   indices const* kept[4];
   for (std::size_t axis = 0; axis < 4; ++axis)
-    kept[axis] = broadcasts && from.where.shape[axis] == 1 ? &one : axes[axis];
+    kept[axis] = broadcasts && from.where.shape[axis] == 1 && !axes[axis]->empty() ? &one : axes[axis];
   auto const size = [&](std::size_t axis) { return static_cast<std::int64_t>(kept[axis]->size()); };
   auto made = stored_tensor::compact(from.type, {size(0), size(1), size(2), size(3)});
   std::size_t const bytes = problem::size_of(from.type);
