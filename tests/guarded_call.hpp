@@ -91,7 +91,7 @@ inline zoo::specimen const* planted() {
   return found;
 }
 
-/// What the kernel claims for this element type.
+/// What the kernel claims for this element type: the built-in one fast::model, of every type.
 inline audit::contract const& claim_for(problem::element_type type) {
   zoo::specimen const* const plant = planted();
   bool const f64 = type == problem::element_type::f64;
@@ -100,22 +100,23 @@ inline audit::contract const& claim_for(problem::element_type type) {
 }
 
 /// O, LSE and weights; nothing where the kernel answers UNSUPPORTED. The promises of attest/kernel.h are required.
-inline audit::recorded_answer guarded_answer(audit::stored_problem const& asked) {
+inline audit::recorded_answer guarded_answer(audit::stored_problem const& asked, std::int32_t threads = 1) {
   zoo::specimen const* const plant = planted();
   auto const& q = asked.q.where.shape;
   auto const type = asked.q.type;
-  auto const output = [&](std::initializer_list<std::int64_t> sizes) {
-    auto made = audit::stored_tensor::compact(type, sizes);
+  auto const lse_type = type == problem::element_type::f64 ? type : problem::element_type::f32;
+  auto const output = [&](std::initializer_list<std::int64_t> sizes, problem::element_type of) {
+    auto made = audit::stored_tensor::compact(of, sizes);
     std::ranges::fill(made.bytes, std::byte{0xff});  // NaN
     return made;
   };
   guarded_tensor given_q(asked.q), given_k(asked.k), given_v(asked.v);
   guarded_tensor mask(asked.mask.value_or(audit::stored_tensor{})), bias(asked.bias.value_or(audit::stored_tensor{}));
-  guarded_tensor o(output({q[0], q[1], q[2], asked.v.where.shape[3]})), lse(output({q[0], q[1], q[2]})),
-      weights(output({q[0], q[1], q[2], asked.k.where.shape[2]}));
+  guarded_tensor o(output({q[0], q[1], q[2], asked.v.where.shape[3]}, type)), lse(output({q[0], q[1], q[2]}, lse_type)),
+      weights(output({q[0], q[1], q[2], asked.k.where.shape[2]}, type));
   attest_call call{};
   call.abi_version = ATTEST_KERNEL_ABI;
-  call.threads = 1;
+  call.threads = threads;
   call.q = given_q.get(), call.k = given_k.get(), call.v = given_v.get();
   if (asked.mask) call.mask = mask.get();
   if (asked.bias) call.bias = bias.get();
