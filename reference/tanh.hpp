@@ -27,7 +27,7 @@ constexpr ball<W> tanh_of_size(ball<W> const& a) noexcept {
 }  // namespace detail
 
 /// { tanh x : x ∈ a } ⊆ result.
-/// Ensures   radius ≤ r_a·min(1, 4·e^(−2·⌊min|x|⌋)) + 2^(−W+6)·|tanh mid|, and [−1, 1] where that is above 1: relative
+/// Ensures   radius ≤ r_a·min(1, 4·2^−⌊2.885·⌊min|x|⌋⌋) + 2^(−W+6)·|tanh mid|, and [−1, 1] where that is above 1: relative
 ///           accuracy near 0 too, and far from 0 a radius r_a however large; odd in a
 /// Why       the slope 1 − tanh² = 4/(e^x + e^−x)² is at most min(1, 4·e^(−2|x|))
 /// Source    "Additive (Bahdanau) e = vᵀ tanh(W_s s + W_h h)", Day 11: Scaled Dot-Product Attention, section 11.1

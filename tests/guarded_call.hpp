@@ -57,7 +57,7 @@ class guarded_tensor {
     described_.device.device_type = kDLCPU;
     described_.ndim = from.where.rank;
     bool const mask = from.type == problem::element_type::u8;
-    described_.dtype.code = mask ? kDLUInt : kDLFloat;
+    described_.dtype.code = mask ? kDLUInt : from.type == problem::element_type::bf16 ? kDLBfloat : kDLFloat;
     described_.dtype.bits = static_cast<std::uint8_t>(8 * problem::size_of(from.type));
     described_.dtype.lanes = 1;
     described_.shape = shape_.data();
@@ -91,10 +91,13 @@ inline zoo::specimen const* planted() {
   return found;
 }
 
-/// What the kernel claims for this element type: the built-in one fast::model, of every type.
+/// What the kernel claims for this element type: the built-in one fast::model, with outputs rounded to theirs.
 inline audit::contract const& claim_for(problem::element_type type) {
+  using problem::element_type;
   zoo::specimen const* const plant = planted();
-  bool const f64 = type == problem::element_type::f64;
+  bool const f64 = type == element_type::f64;
+  if (!plant && type == element_type::bf16) return *audit::find_contract("bf16-ieee");
+  if (!plant && type == element_type::f16) return *audit::find_contract("f16-ieee");
   if (!plant) return *audit::find_contract(f64 ? "f64-blocked" : "f32-blocked");
   return *audit::find_contract(f64 ? "f64" : plant->contract == "f64" ? "f32" : plant->contract);
 }
