@@ -139,7 +139,8 @@ def installed():
 
 
 def measured(library, shape, peers, seconds):
-    """Best seconds of each, by name: in turn, at least five times."""
+    """Best seconds of each, by name: each once in a round, at least five rounds. The order of a round is drawn, because the
+    threads of some libraries spin for a while after a call, and who comes next pays for that."""
     name, heads, n, m, d, causal, threads, _ = shape
     random = np.random.default_rng(1)
     q, k, v = (random.standard_normal((1, heads, rows, d), dtype=np.float32) for rows in (n, m, m))
@@ -157,9 +158,9 @@ def measured(library, shape, peers, seconds):
     best = dict.fromkeys(runs, float("inf"))
     start, repetitions = time.perf_counter(), 0
     while repetitions < 5 or time.perf_counter() - start < seconds * len(runs):
-        for peer, run in runs.items():
+        for peer in random.permutation(list(runs)):
             begin = time.perf_counter()
-            run()
+            runs[peer]()
             best[peer] = min(best[peer], time.perf_counter() - begin)
         repetitions += 1
     return {"shape": name, "repetitions": repetitions, "seconds": best, "wanted": shape[-1]}
