@@ -102,7 +102,7 @@ constexpr void row_terms::begin(problem::kernel_model const& how, row_scalars co
 template <class Extremes>
 constexpr void row_terms::scores_known(Extremes const& found) noexcept {
   max_above = found.above, max_below = found.below, largest_E = found.largest_E;
-  in_range = found.largest_size < model.format.h0_limit;
+  in_range = larger(found.largest_size, row.lost_size) < model.format.h0_limit;
   in_range = in_range && -sunk() / 2 < max_below;
   largest_max = larger(row.max_size + max_above, row.max_size + absolute(max_below));
 }

@@ -97,6 +97,7 @@ constexpr double lower(ball<W> const& a) noexcept { return -upper(-a); }
 /// √x within 2⁻⁵⁰ relative, by Newton's iteration (std::sqrt is not constexpr). Not directed: for warnings only.
 constexpr double root(double x) noexcept {
   if (!(x > 0 && x < infinity)) return x > 0 ? x : 0;
+  if (x < 0x1p-1000) return root(x * 0x1p200) * 0x1p-100;  // subnormals have no exponent to begin at
   double r = power_of_two((std::bit_cast<std::int64_t>(x) >> 52) / 2 - 511);
   for (int n = 0; n < 7; ++n) r = (r + x / r) / 2;
   return r;

@@ -32,6 +32,7 @@ struct row_scalars {
   double normaliser_lower = 1;     ///< ≤ Z
   double lse_size = 0;             ///< ≥ |LSE|
   double lse_above_max = 0;        ///< ≥ ln Z
+  double lost_size = 0;            ///< ≥ Σ_t |q_t·k_jt| and |σ| times that, of every key whose weight a bias of −∞ takes
 };
 
 struct row_facts : row_scalars {
@@ -87,6 +88,16 @@ constexpr void collect_facts(problem::instance<T> const& p, enclosed_row<W, T> c
     made.weight_lower = larger(0, lower(pi));
     made.weight_upper = smaller(1, upper(pi));
     facts.keys.push_back(made);
+  }
+  // A kernel forms the scores of these keys too, and ∞ − ∞ where they overflow. (An infinite factor makes them −∞ at once.)
+  facts.lost_size = 0;
+  for (std::int64_t const j : row.without_weight) {
+    T const* const k = p.k().row(row.b, hk, j);
+    double size = 0;
+    for (std::int64_t t = 0; t < s.d; ++t)
+      if (element const x = value_of(k[t]), y = value_of(q[t]); x.is_finite() && y.is_finite()) size += size_upper(x) * size_upper(y);
+    size = size * slack + underflow;
+    facts.lost_size = larger(facts.lost_size, larger(size, rounded_up(facts.scale_size * size)));
   }
 }
 
