@@ -12,14 +12,15 @@ namespace {
 
 constexpr int levels = 9;      ///< classes l0 … l8 of the style sheet
 constexpr int over_bound = 9;  ///< class over: above the bound
-constexpr int unknown = 10;    ///< class unknown: NaN, or not judged
+constexpr int unknown = 10;    ///< class unknown: NaN, not judged, or no error
 constexpr int shades = 11;
 
 constexpr std::array<std::string_view, shades> shade_names{"l0", "l1", "l2", "l3", "l4", "l5", "l6", "l7", "l8", "over", "unknown"};
 
 /// Weights by the root of their size, so that small ones are seen; errors by decade below the bound.
+/// A report read from a file may hold any number.
 int shade_of(double x, cells kind) {
-  if (std::isnan(x)) return unknown;
+  if (std::isnan(x) || (kind == cells::errors && x < 0)) return unknown;
   if (kind == cells::errors) return x > 1 ? over_bound : x == 0 ? 0 : std::clamp(5 + static_cast<int>(std::ceil(std::log10(x))), 1, 5);
   if (x < 0 || x > 1 + 0x1p-7) return over_bound;  // bfloat16 weights may round above 1
   return x == 0 ? 0 : std::clamp(static_cast<int>(std::ceil(std::sqrt(x) * (levels - 1))), 1, levels - 1);
