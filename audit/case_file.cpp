@@ -1,7 +1,6 @@
 #include "audit/case_file.hpp"
 
 #include <algorithm>
-#include <charconv>
 #include <cmath>
 #include <map>
 #include <sstream>
@@ -10,6 +9,7 @@
 
 #include "audit/judge_case.hpp"
 #include "audit/printable.hpp"
+#include "audit/real_number.hpp"
 
 namespace attest::audit {
 namespace {
@@ -65,9 +65,10 @@ bool parse_curve(std::string const& text, audit_case& to) {
   auto const space = std::min(text.rfind(' '), text.size());
   auto const axis = std::ranges::find(curve_axes, std::string_view(text).substr(0, space));
   if (axis == std::end(curve_axes) || space + 1 >= text.size()) return false;
-  char const* const end = text.data() + text.size();
+  auto const place = real_number(std::string_view(text).substr(space + 1));
   to.axis = *axis;
-  return std::from_chars(text.data() + space + 1, end, to.place).ptr == end && std::isfinite(to.place);
+  to.place = place.value_or(0);
+  return place.has_value();
 }
 
 }  // namespace

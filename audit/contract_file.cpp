@@ -1,14 +1,15 @@
 #include "audit/contract_file.hpp"
 
 #include <array>
-#include <charconv>
 #include <cmath>
+#include <limits>
 
 #include <fmt/format.h>
 
 #include "audit/contract_fields.hpp"
 #include "audit/files.hpp"
 #include "audit/printable.hpp"
+#include "audit/real_number.hpp"
 #include "audit/strict_json.hpp"
 #include "audit/words.hpp"
 
@@ -44,15 +45,7 @@ class field_writer {
 
 /// A decimal number, a hex float or "inf"; nothing where it is none.
 std::optional<double> number_in(std::string_view text) {
-  if (text == "inf") return std::numeric_limits<double>::infinity();
-  bool const hex = text.starts_with("0x") || text.starts_with("0X");
-  if (hex) text.remove_prefix(2);
-  if (text.empty() || text.front() == '-' || text.front() == '+') return std::nullopt;  // no field is negative
-  double value = 0;
-  auto const [end, code] = std::from_chars(text.data(), text.data() + text.size(), value,
-                                           hex ? std::chars_format::hex : std::chars_format::general);
-  if (code != std::errc{} || end != text.data() + text.size() || !std::isfinite(value)) return std::nullopt;
-  return value;
+  return text == "inf" ? std::numeric_limits<double>::infinity() : real_number(text);
 }
 
 /// Reads the fields of a struct from an object. The first fault stays; later fields are skipped.

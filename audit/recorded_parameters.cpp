@@ -3,10 +3,10 @@
 #include <fmt/format.h>
 
 #include <charconv>
-#include <cmath>
 #include <cstdint>
 
 #include "audit/printable.hpp"
+#include "audit/real_number.hpp"
 
 namespace attest::audit {
 namespace {
@@ -19,19 +19,6 @@ struct written {
   std::string source;
   std::string text;
 };
-
-std::optional<double> number(std::string_view text) {
-  bool const negative = text.starts_with('-');
-  if (negative) text.remove_prefix(1);
-  bool const hex = text.starts_with("0x") || text.starts_with("0X");
-  if (hex) text.remove_prefix(2);
-  if (text.starts_with('-')) return std::nullopt;
-  double value = 0;
-  auto const [end, code] = std::from_chars(text.data(), text.data() + text.size(), value,
-                                           hex ? std::chars_format::hex : std::chars_format::general);
-  if (code != std::errc{} || end != text.data() + text.size() || !std::isfinite(value)) return std::nullopt;
-  return negative ? -value : value;
-}
 
 std::optional<std::int64_t> whole_number(std::string_view text) {
   std::int64_t value = 0;
@@ -72,8 +59,8 @@ std::optional<error> read_parameters(safetensors_metadata const& metadata, flag_
   constexpr std::string_view finite = "a finite decimal number or hex float (such as 0.125 or 0x1p-3)";
   constexpr std::string_view whole = "a whole number";
   auto& asked = to.asked;
-  if (auto why = read(find("scale", flags.scale), number, asked.scale, finite)) return why;
-  if (auto why = read(find("softcap", flags.softcap), number, asked.softcap, finite)) return why;
+  if (auto why = read(find("scale", flags.scale), real_number, asked.scale, finite)) return why;
+  if (auto why = read(find("softcap", flags.softcap), real_number, asked.softcap, finite)) return why;
   if (auto why = read(find("diagonal", flags.diagonal), whole_number, asked.where.diagonal, whole)) return why;
   if (auto why = read(find("left", flags.left), whole_number, asked.where.left, whole)) return why;
   return read(find("right", flags.right), whole_number, asked.where.right, whole);

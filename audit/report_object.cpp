@@ -1,10 +1,9 @@
 #include "audit/report_object.hpp"
 
-#include <charconv>
-
 #include <fmt/format.h>
 
 #include "audit/printable.hpp"
+#include "audit/real_number.hpp"
 
 namespace attest::audit {
 namespace {
@@ -94,16 +93,8 @@ std::vector<double> report_object::all_seconds(char const* key) const {
 
 double report_object::number_in(char const* key, json const& found) const {
   std::string const text = text_in(key, found);
-  constexpr double infinity = std::numeric_limits<double>::infinity();
-  if (text == "nan") return std::numeric_limits<double>::quiet_NaN();
-  if (text == "inf" || text == "-inf") return text[0] == '-' ? -infinity : infinity;
-  bool const negative = text.starts_with('-');
-  char const *const first = text.data() + negative + 2, *const end = text.data() + text.size();
-  double value = 0;
-  bool const read = text.substr(negative, 2) == "0x" && first != end && *first != '-' &&
-                    std::from_chars(first, end, value, std::chars_format::hex).ptr == end;
-  if (!read) throw report_fault{fmt::format("'{}' in {} is '{}', expected a hex float, nan, inf or -inf", key, name_, text)};
-  return negative ? -value : value;
+  if (auto const read = hex_number(text)) return *read;
+  throw report_fault{fmt::format("'{}' in {} is '{}', expected a hex float, nan, inf or -inf", key, name_, text)};
 }
 
 double report_object::number(char const* key) const { return number_in(key, at(key)); }

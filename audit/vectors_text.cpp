@@ -7,6 +7,7 @@
 
 #include "audit/elements.hpp"
 #include "audit/printable.hpp"
+#include "audit/real_number.hpp"
 #include "audit/report.hpp"
 #include "audit/vectors.hpp"
 
@@ -85,13 +86,9 @@ class reader {
   bool number(json const& x, std::string_view field, double& to) {
     if (!x.is_string()) return fail(field, "holds something that is not a hex float in a string");
     std::string const text = x.get<std::string>();
-    if (text == "nan" || text == "inf" || text == "-inf") return to = text == "nan" ? NAN : text == "inf" ? HUGE_VAL : -HUGE_VAL, true;
-    bool const hex = text.size() <= 40 && (text.starts_with("0x") || text.starts_with("-0x")) &&
-                     text.find_first_not_of("0123456789abcdefx.p+-") == text.npos;
-    char* end = nullptr;
-    if (hex) to = std::strtod(text.c_str(), &end);
-    if (!hex || end != text.c_str() + text.size() || !std::isfinite(to))
-      return fail(field, fmt::format("holds '{}', which is not a hex float", printable(text, 60)));
+    auto const read = hex_number(text);
+    if (!read) return fail(field, fmt::format("holds '{}', which is not a hex float", printable(text, 60)));
+    to = *read;
     return true;
   }
   /// An array of exactly `size` items, each given to take(item, index).

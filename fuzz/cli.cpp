@@ -6,6 +6,7 @@
 #include <vector>
 
 #include "audit/audit.hpp"
+#include "audit/explain.hpp"
 #include "audit/files.hpp"
 #include "audit/report.hpp"
 #include "audit/selftest.hpp"
@@ -49,6 +50,11 @@ problem::result<report> run_verify(verify_options const& options) {
 
 problem::result<std::vector<std::byte>> run_gen(audit_options const& options) {
   require(options.claim != nullptr && find_contract(options.claim->name) != nullptr);  // no file can be read here
+  return not_here();
+}
+
+problem::result<std::string> run_explain(explain_options const& options) {
+  require(!options.claim || find_contract(options.claim->name) != nullptr);
   return not_here();
 }
 
