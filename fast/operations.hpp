@@ -30,7 +30,7 @@ struct operations {
   void (*transpose)(matrix<T const> from, std::int64_t rows, std::int64_t depth, std::int64_t width, T* to) noexcept;
 
   /// to_t ← fl(c·from_t), c = high + low: one rounding, and one of |c·from_t|·2^−48 (2^−106 in f64).
-  /// Answers whether all of them are finite.
+  /// Answers whether all of them are finite. `to` may be `from`.
   bool (*scale)(T const* from, T high, T low, std::int64_t count, T* to) noexcept;
 
   /// Stored rows to numbers and back: exact, and rounded to nearest (storage.hpp).

@@ -5,6 +5,7 @@
 #include "audit/judge.hpp"
 #include "tests/builtin_kernel.hpp"
 #include "tests/catch.hpp"
+#include "tests/fast_case.hpp"
 
 using namespace attest;
 
@@ -59,4 +60,28 @@ TEST_CASE("a scale far from 1 loses nothing to underflow", "[unit]") {
   require_within_bound(0x1p-110, 0x1p-10f, 0x1p120f);
   require_within_bound(1e30, 1e-15f, 1e-15f);
   require_within_bound(0x1p100, 0x1p-60f, 0x1p-40f);
+}
+
+TEST_CASE("an infinite query makes scores of its sign, on every instruction set", "[unit]") {
+  for (std::string_view const name : fast::instruction_sets()) {
+    tests::instruction_set const only(name);
+    for (std::int64_t const d : {1, 11, 16, 37})  // with and without a vector's rest
+      for (double const sigma : {0.25, -0.25, 3.0, -3.0})
+        for (float const infinity : {HUGE_VALF, -HUGE_VALF}) {
+          INFO(name << ", d = " << d << ", sigma " << sigma << ", q = " << infinity);
+          audit::stored_problem asked;
+          auto const rows = [&](std::int64_t count, std::int64_t width) {
+            return audit::stored_tensor::compact(problem::element_type::f32, {1, 1, count, width});
+          };
+          asked.q = rows(1, d), asked.k = rows(3, d), asked.v = rows(3, 1);
+          asked.q.as<float>()[0] = infinity;
+          for (std::int64_t j = 0; j < 3; ++j) asked.k.as<float>()[j * d] = 2.5f, asked.v.as<float>()[j] = 1;
+          asked.scale = sigma;
+          auto const answer = tests::builtin_answer(asked);
+          audit::judgement const found = audit::judge(problem::make_instance(asked.arguments()).value(), answer,
+                                                      *audit::find_contract("f32-blocked"));
+          CHECK(found.failed == 0);
+          CHECK(found.by_rule == 1 + 1 + 3);
+        }
+  }
 }

@@ -150,6 +150,16 @@ TEST_CASE("a number that may be flushed, times an infinity, is not judged; what 
     CHECK(judged.not_judged == (tiny ? 1 + 1 + m : 0));
     CHECK(std::isnan(audit::load(*answer.o, 0)) == tiny);
   }
+  // A scale may be folded alone or with log₂ e: 1.37·2⁻¹²⁶·½·log₂ e is flushed too.
+  recipe r;
+  r.m = 2, r.scale = 1;
+  audit::stored_problem asked = make_problem(r);
+  asked.scale = 0.5;
+  audit::store(asked.q, 0, 1.37 * 0x1p-126);
+  audit::store(asked.k, 0, -INFINITY);
+  audit::judgement const judged = audit::judge(problem::make_instance(asked.arguments()).value(), builtin_answer(asked), claim_of(r));
+  CHECK(judged.failed == 0);
+  CHECK(judged.not_judged == 1 + 1 + 2);
 }
 
 TEST_CASE("a wrong answer is refuted: mean(V), a dropped key, a shifted LSE, a weight at a masked key", "[property]") {
