@@ -59,7 +59,11 @@ void draw_axes(std::string_view axis, log_axis const& x, log_axis const& y, mark
 
 }  // namespace
 
-std::string curve_svg(std::string_view axis, std::vector<plot_line> const& lines) {
+std::string curve_svg(std::string_view axis, std::vector<plot_line> const& all) {
+  // A logarithmic axis has no place for these, which a report read from a file may hold.
+  std::vector<plot_line> lines = all;
+  for (plot_line& line : lines)
+    std::erase_if(line.points, [](plot_point const& point) { return !(point.place > 0 && std::isfinite(point.place)); });
   log_axis x{.low = 1e300, .high = -1e300, .from = left + 10, .to = right - 10};
   log_axis y{.low = -3, .high = 1, .from = bottom, .to = top};
   std::string spoken = fmt::format("Worst error in units of the bound against {}.", axis);

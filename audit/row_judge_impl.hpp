@@ -27,7 +27,9 @@ void row_judge<T>::judge(std::int64_t b, std::int64_t h, std::int64_t i, judgeme
   second_.reset();
   last_.reset();
   first_.evaluate(asked_, model_, b, h, i);
-  if (first_.row.kind != reference::row_kind::nan && model_.flushes && flushed_meets_infinity()) {
+  using reference::row_kind;
+  bool const overflows = first_.row.kind == row_kind::empty && reference::lost_size(asked_, first_.row) >= model_.format.h0_limit;
+  if (overflows || (first_.row.kind != row_kind::nan && model_.flushes && flushed_meets_infinity())) {
     problem::sizes const& s = asked_.size();
     into.not_judged += (answer_.o.present ? s.dv : 0) + (answer_.lse.present ? 1 : 0) + (answer_.weights.present ? s.m : 0);
     return;
@@ -129,6 +131,10 @@ void row_judge<T>::judge_o(judgement& into) {
   using reference::row_kind;
   using reference::value_kind;
   problem::sizes const& s = asked_.size();
+  if (first_.row.kind == row_kind::finite && !first_.bound.says_anything()) {
+    into.not_judged += s.dv;  // scores that overflow to −∞ hide a NaN in V, too
+    return;
+  }
   for (std::int64_t c = 0; c < s.dv; ++c) {
     T const got = answer_.o(b_, h_, i_, c);
     auto const exact = reference::output(asked_, first_.row, c);

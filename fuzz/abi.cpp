@@ -40,6 +40,7 @@ extern "C" int LLVMFuzzerTestOneInput(std::uint8_t const* data, std::size_t size
   call_under_test made({data, size});
   if (!made.inside_memory()) return 0;  // the kernel cannot know
   bool const sound = made.well_formed();
+  if (sound && !made.affordable()) return 0;
   call_under_test const before(made);
   attest_status const status = attest_attention(&made.call);
   for (fuzz::place const each : fuzz::places)

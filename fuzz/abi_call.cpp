@@ -198,6 +198,13 @@ bool call_under_test::well_formed() const {
          is(place::lse, {b, hq, n, 0}) && is(place::weights, {b, hq, n, m}) && !(d == 0 && std::isnan(call.scale));
 }
 
+bool call_under_test::affordable() const {
+  auto const &q = slot_of(place::q).shape, &v = slot_of(place::v).shape;
+  double work = static_cast<double>(q[3]) + static_cast<double>(v[3]) + 1;
+  for (std::int64_t const size : {q[0], q[1], q[2], v[2]}) work *= static_cast<double>(std::max<std::int64_t>(size, 1));
+  return work <= 0x1p24;
+}
+
 std::ostream& operator<<(std::ostream& out, call_under_test const& made) {
   out << "version " << made.call.abi_version << ", threads " << made.call.threads << ", scale " << made.call.scale << ", softcap "
       << made.call.softcap << ", band " << made.call.diagonal << ' ' << made.call.left << ' ' << made.call.right << '\n';

@@ -50,6 +50,9 @@ class call_under_test {
   /// By the comments of attest/kernel.h and docs/semantics.md, written down once more.
   bool well_formed() const;
 
+  /// Strides of 0 make any number of keys out of one: is a well-formed call answered in milliseconds?
+  bool affordable() const;
+
   friend std::ostream& operator<<(std::ostream& out, call_under_test const& made);
 
  private:

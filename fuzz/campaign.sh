@@ -2,17 +2,19 @@
 # One fuzzing campaign: search, merge, minimise, measure, and say what came of it. `./attest fuzz TARGET` builds the
 # target and calls this.
 #
-# Usage: fuzz/campaign.sh PROGRAM SEEDS WORK SECONDS JOBS
+# Usage: fuzz/campaign.sh PROGRAM SEEDS WORK SECONDS JOBS [OPTION]…
 #   PROGRAM  the libFuzzer target       SEEDS  folder of the seeds in the repository
 #   WORK     folder of this target's own: corpus/ grows from campaign to campaign, found/ keeps findings
+#   OPTION   of libFuzzer, for the search
 # Exit status: 0 nothing found, 1 findings, 2 the campaign could not run.
 set -eu
 program=$1 seeds=$2 work=$3 seconds=$4 jobs=$5
+shift 5
 here=$(dirname -- "$(readlink -f -- "$0")")
 target=$(basename -- "$program")
 target=${target#fuzz_}
 log=$work/campaign.log
-mkdir -p "$work/corpus" "$work/found"
+mkdir -p "$work/corpus" "$work/found" "$work/again"  # again/: what fails once more below
 
 # The options and the dictionary of this target, as OSS-Fuzz reads them.
 known=$(sed -n 's/^\([a-z_]*\) *= *\([0-9]*\)$/-\1=\2/p' "$here/$target.options" 2>/dev/null || true)
@@ -23,7 +25,7 @@ many=
 before=$(find "$work/found" -type f | sort)
 # shellcheck disable=SC2086  # one word an option
 "$program" $known $many -timeout=25 -rss_limit_mb=4096 -print_final_stats=1 -max_total_time="$seconds" \
-  -artifact_prefix="$work/found/" "$work/corpus" "$seeds" >"$log" 2>&1 && status=0 || status=$?
+  -artifact_prefix="$work/found/" "$@" "$work/corpus" "$seeds" >"$log" 2>&1 && status=0 || status=$?
 
 after=$(find "$work/found" -type f | sort)
 new=$(printf '%s\n' "$after" | grep -vxF -e "$before" || true)
@@ -36,7 +38,7 @@ fi
 rm -rf "$work/merged"
 mkdir "$work/merged"
 # shellcheck disable=SC2086
-"$program" $known -merge=1 "$work/merged" "$work/corpus" "$seeds" >"$work/merge.log" 2>&1 || {
+"$program" $known -artifact_prefix="$work/again/" -merge=1 "$work/merged" "$work/corpus" "$seeds" >"$work/merge.log" 2>&1 || {
   tail -n 20 "$work/merge.log" >&2
   exit 2
 }
@@ -44,11 +46,11 @@ rm -rf "$work/corpus"
 mv "$work/merged" "$work/corpus"
 
 # How fast it is over that corpus: each input 20 times, without mutation; by processor time, whoever else is working.
-spent=$( (find "$work/corpus" -type f -exec "$program" -runs=20 {} + >/dev/null 2>&1; times) | tail -n 1)
+spent=$( (find "$work/corpus" -type f -exec "$program" -artifact_prefix="$work/again/" -runs=20 {} + >/dev/null 2>&1; times) | tail -n 1)
 speed=$(echo "$spent" | awk -v files="$(find "$work/corpus" -type f | wc -l)" '
   function seconds(word) { split(word, part, /[ms]/); return 60 * part[1] + part[2] }
   { used = seconds($1) + seconds($2); if (used > 0) printf "%.0f", 20 * files / used; else printf "?" }')
-sizes=$(find "$work/corpus" -type f -exec env ATTEST_FUZZ_WORK=1 "$program" {} + 2>/dev/null |
+sizes=$(find "$work/corpus" -type f -exec env ATTEST_FUZZ_WORK=1 "$program" -artifact_prefix="$work/again/" {} + 2>/dev/null |
   sed -n 's/^work //p' | sort -n |
   awk '{ n[NR] = $1 } END { if (NR) printf "; median problem n·m·(d+dv) = %d, p95 %d", n[int((NR + 1) / 2)], n[int((19 * NR + 19) / 20)] }')
 
@@ -73,6 +75,6 @@ for input in $new; do
   "$program" -minimize_crash=1 -max_total_time=20 -exact_artifact_path="$input.small" "$input" >/dev/null 2>&1 || true
   [ ! -s "$input.small" ] || mv "$input.small" "$input"
   echo "  $program $input"
-  "$program" "$input" 2>&1 | grep -m 3 -E 'ERROR: |not so: |runtime error|is .*the exact value' | cut -c1-200 | sed 's/^/    /' || true
+  "$program" -artifact_prefix="$work/again/" "$input" 2>&1 | grep -m 3 -E 'ERROR: |not so: |runtime error|is .*the exact value' | cut -c1-200 | sed 's/^/    /' || true
 done
 exit 1

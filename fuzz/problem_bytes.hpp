@@ -34,9 +34,9 @@ enum patch_kind : std::uint8_t {
   patch_kinds
 };
 
-/// The largest sizes that a target can afford. In f64, which the exact tier alone judges, a quarter of n and m.
+/// The largest sizes that a target can afford; n and m are divided by f64_part in f64, where the judge works harder.
 struct largest_sizes {
-  std::int64_t b = 2, groups = 3, hk = 2, n = 12, m = 140, d = 24, dv = 24;
+  std::int64_t b = 2, groups = 3, hk = 2, n = 12, m = 160, d = 24, dv = 24, f64_part = 2;
 };
 
 namespace detail {
@@ -113,7 +113,7 @@ inline decoded decode(std::span<std::uint8_t const> input, largest_sizes const& 
   constexpr std::array<std::int64_t, 8> few{1, 2, 3, 1, 1, 1, 1, 1};
   auto const heads = [&](field which, std::int64_t largest) { return std::min(few[made.header[which] % few.size()], largest); };
   r.b = heads(b, most.b), r.groups = heads(groups, most.groups), r.hk = heads(hk, most.hk);
-  std::int64_t const part = r.type == element_type::f64 ? 4 : 1;
+  std::int64_t const part = r.type == element_type::f64 ? most.f64_part : 1;
   r.n = number(n, 0, most.n / part), r.m = number(m, 0, most.m / part), r.d = number(d, 0, most.d), r.dv = number(dv, 0, most.dv);
   r.scores = static_cast<tests::score_regime>(number(scores, 0, tests::score_regimes - 1));
   r.values = static_cast<tests::value_regime>(number(values, 0, tests::value_regimes - 1));

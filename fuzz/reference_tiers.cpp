@@ -49,10 +49,10 @@ void compare_widths(problem::instance<T> const& p, reference::enclosed_row<Narro
   for (std::size_t n = 0; n < a.keys.size(); ++n) require(meets(weight(a, n), weight(b, n)), "weights overlap");
 }
 
-/// mid ± radius and [low, high] against the exact tier's balls.
+/// mid + low ± radius against the exact tier's ball. `low` is that of a double word, in f64.
 template <unsigned W>
-bool contains(double mid, double radius, ball<W> const& exact) {
-  ball<W> machine = ball<W>::from(reference::value_of(mid));
+bool contains(double mid, double low, double radius, ball<W> const& exact) {
+  ball<W> machine = ball<W>::from(reference::value_of(mid)) + ball<W>::from(reference::value_of(low));
   reference::element const size = reference::value_of(radius);
   machine.radius = machine.radius + reference::magnitude(static_cast<std::uint64_t>(size.significand), size.exponent);
   return reference::overlap(machine, exact);
@@ -63,7 +63,7 @@ void compare_machine(problem::instance<T> const& p, reference::machine::certifie
                      reference::enclosed_row<128, T> const& exact) {
   if (got.handed_over) return;
   require(exact.kind == row_kind::finite && exact.keys.size() == got.keys.size(), "the machine tier answers finite rows");
-  require(contains(got.lse, got.lse_radius, log_sum_exp(exact)), "the machine tier's LSE contains the exact one");
+  require(contains(got.lse, got.lse_low, got.lse_radius, log_sum_exp(exact)), "the machine tier's LSE contains the exact one");
   for (std::size_t n = 0; n < exact.keys.size(); ++n) {
     ball<128> const truth = weight(exact, n);
     require(got.keys[n] == exact.keys[n].j, "the machine tier sees the same keys");
@@ -74,7 +74,7 @@ void compare_machine(problem::instance<T> const& p, reference::machine::certifie
     if (!(got.o_radius[c] < reference::infinity)) continue;
     auto const truth = reference::output(p, exact, static_cast<std::int64_t>(c));
     require(truth.kind == value_kind::finite, "the machine tier answers finite columns");
-    require(contains(got.o[c], got.o_radius[c], truth.value), "the machine tier's outputs contain the exact ones");
+    require(contains(got.o[c], got.o_low.empty() ? 0 : got.o_low[c], got.o_radius[c], truth.value), "the machine tier's outputs contain the exact ones");
   }
 }
 
@@ -112,7 +112,7 @@ void compare(problem::instance<T> const& p) {
 }  // namespace
 
 extern "C" int LLVMFuzzerTestOneInput(std::uint8_t const* data, std::size_t size) {
-  fuzz::decoded const in = fuzz::decode({data, size}, {.b = 1, .groups = 2, .hk = 1, .n = 3, .m = 24, .d = 8, .dv = 5});
+  fuzz::decoded const in = fuzz::decode({data, size}, {.b = 1, .groups = 2, .hk = 1, .n = 3, .m = 24, .d = 8, .dv = 5, .f64_part = 1});
   auto const targets = reference::machine::available_targets();
   reference::machine::choose_target(targets[in.header[fuzz::choice] % targets.size()]);
   auto const asked = problem::make_instance(in.problem.arguments());

@@ -44,6 +44,30 @@ constexpr double size_upper(element const& x) noexcept {
   return scaled(static_cast<std::uint64_t>(x.significand < 0 ? -x.significand : x.significand), x.exponent, true);
 }
 
+/// ≥ Σ_t |q_t·k_t| over the t where both are finite.
+template <class T>
+constexpr double product_size(T const* q, T const* k, std::int64_t d) noexcept {
+  double size = 0;
+  for (std::int64_t t = 0; t < d; ++t)
+    if (element const x = value_of(q[t]), y = value_of(k[t]); x.is_finite() && y.is_finite()) size += size_upper(x) * size_upper(y);
+  return size * (1 + static_cast<double>(d + 1) * 0x1p-52) + static_cast<double>(d) * 0x1p-1074;
+}
+
+/// The lost_size of a row. A kernel forms the scores of these keys too, and ∞ − ∞ where they overflow. (An infinite factor
+/// makes them −∞ at once.)
+template <unsigned W, class T>
+constexpr double lost_size(problem::instance<T> const& p, enclosed_row<W, T> const& row) noexcept {
+  problem::sizes const& s = p.size();
+  T const* const q = p.q().row(row.b, row.h, row.i);
+  double const scale = upper_size(row.rule.scale.template enclosure<W>());
+  double largest = 0;
+  for (std::int64_t const j : row.without_weight) {
+    double const size = product_size(q, p.k().row(row.b, key_head(s, row.h), j), s.d);
+    largest = larger(largest, larger(size, rounded_up(scale * size)));
+  }
+  return largest;
+}
+
 /// Requires  row made from p by enclose_row, row.kind finite
 /// Ensures   every field on its safe side; sums of n terms in doubles are widened by (1 + (n+1)·2⁻⁵²)
 /// Cost      O(n·d)
@@ -53,7 +77,6 @@ constexpr void collect_facts(problem::instance<T> const& p, enclosed_row<W, T> c
   std::int64_t const hk = key_head(s, row.h);
   T const* const q = p.q().row(row.b, row.h, row.i);
   double const slack = 1 + static_cast<double>(s.d + 1) * 0x1p-52;
-  double const underflow = static_cast<double>(s.d) * 0x1p-1074;
   facts.d = s.d;
   facts.m = s.m;
   facts.scale_size = upper_size(row.rule.scale.template enclosure<W>());
@@ -76,29 +99,16 @@ constexpr void collect_facts(problem::instance<T> const& p, enclosed_row<W, T> c
     ball<W> const score = row.max_score + key.below_max;
     made.score_size = smaller(made.score_size, upper_size(score));
     T const* const k = p.k().row(row.b, hk, key.j);
-    for (std::int64_t t = 0; t < s.d; ++t) {
-      double const size = size_upper(value_of(k[t]));
-      made.key_norm += size;
-      made.product_size += size * size_upper(value_of(q[t]));
-    }
+    for (std::int64_t t = 0; t < s.d; ++t) made.key_norm += size_upper(value_of(k[t]));
     made.key_norm *= slack;
-    made.product_size = made.product_size * slack + underflow;
+    made.product_size = product_size(q, k, s.d);
     made.bias_size = size_upper(key.score.bias);
     ball<W> const pi = key.weight / row.normaliser;
     made.weight_lower = larger(0, lower(pi));
     made.weight_upper = smaller(1, upper(pi));
     facts.keys.push_back(made);
   }
-  // A kernel forms the scores of these keys too, and ∞ − ∞ where they overflow. (An infinite factor makes them −∞ at once.)
-  facts.lost_size = 0;
-  for (std::int64_t const j : row.without_weight) {
-    T const* const k = p.k().row(row.b, hk, j);
-    double size = 0;
-    for (std::int64_t t = 0; t < s.d; ++t)
-      if (element const x = value_of(k[t]), y = value_of(q[t]); x.is_finite() && y.is_finite()) size += size_upper(x) * size_upper(y);
-    size = size * slack + underflow;
-    facts.lost_size = larger(facts.lost_size, larger(size, rounded_up(facts.scale_size * size)));
-  }
+  facts.lost_size = lost_size(p, row);
 }
 
 }  // namespace attest::reference

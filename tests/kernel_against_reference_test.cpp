@@ -162,6 +162,37 @@ TEST_CASE("a number that may be flushed, times an infinity, is not judged; what 
   CHECK(judged.not_judged == 1 + 1 + 2);
 }
 
+TEST_CASE("a row that biases of -inf empty is judged only where its scores cannot overflow", "[property]") {
+  for (bool const overflows : {true, false}) {
+    recipe r;
+    r.m = 2, r.scale = 1, r.bias = true;
+    audit::stored_problem asked = make_problem(r);
+    audit::store(asked.q, 0, overflows ? 0x1p127 : 0x1p60);
+    for (std::size_t j = 0; j < 2; ++j) audit::store(asked.k, j, 4), audit::store(*asked.bias, j, -INFINITY);
+    audit::recorded_answer const answer = builtin_answer(asked);
+    audit::judgement const judged = audit::judge(problem::make_instance(asked.arguments()).value(), answer, claim_of(r));
+    CHECK(judged.failed == 0);
+    CHECK(judged.not_judged == (overflows ? 1 + 1 + 2 : 0));
+    CHECK(std::isnan(audit::load(*answer.lse, 0)) == overflows);
+  }
+}
+
+TEST_CASE("a NaN in V is missed only where scores may overflow to -inf", "[property]") {
+  for (bool const overflows : {true, false}) {
+    recipe r;
+    r.m = 2, r.scale = 1;
+    audit::stored_problem asked = make_problem(r);
+    audit::store(asked.q, 0, overflows ? -0x1p127 : -0x1p60);
+    for (std::size_t j = 0; j < 2; ++j) audit::store(asked.k, j, 4), audit::store(asked.v, j, NAN);
+    audit::recorded_answer answer = builtin_answer(asked);
+    auto const judged = [&] { return audit::judge(problem::make_instance(asked.arguments()).value(), answer, claim_of(r)); };
+    CHECK(judged().failed == 0);
+    CHECK(std::isnan(audit::load(*answer.o, 0)) != overflows);
+    audit::store(*answer.o, 0, 0);
+    CHECK((judged().failed == 0) == overflows);
+  }
+}
+
 TEST_CASE("a wrong answer is refuted: mean(V), a dropped key, a shifted LSE, a weight at a masked key", "[property]") {
   property("the judge can say no", [](recipe r, bool drop) {
     r.m = std::max<std::int64_t>(r.m, 2);

@@ -132,6 +132,12 @@ TEST_CASE("every cell of a heatmap is drawn once, and small ones carry their num
   CHECK(has(runs, "<path class=\"l8\" d=\"M50 22h60v20h-60zM30 42h80v20h-80z\"/>"));
 }
 
+TEST_CASE("a curve leaves out what has no place on a logarithmic axis", "[unit]") {
+  std::string const usual = curve_svg("keys", {{"k", 0, {{1, 0.5, false}, {8, 0.25, false}}}});
+  CHECK(curve_svg("keys", {{"k", 0, {{0, 1, false}, {-1, 1, false}, {1, 0.5, false}, {nan, 1, true}, {infinity, 1, false}, {8, 0.25, false}}}}) == usual);
+  CHECK(count(curve_svg("keys", {{"k", 0, {{0, 1, false}}}}), "class=\"bound\"") == 1);
+}
+
 TEST_CASE("a curve has the bound, a line of its own for each kernel, and room for any number", "[unit]") {
   std::vector<plot_line> lines;
   for (int style = 0; style < 8; ++style) lines.push_back({hostile, style, {{1, 0, false}, {4, 1e-30, false}, {16, infinity, true}}});
