@@ -45,7 +45,8 @@ class field_writer {
 
 /// A decimal number, a hex float or "inf"; nothing where it is none.
 std::optional<double> number_in(std::string_view text) {
-  return text == "inf" ? std::numeric_limits<double>::infinity() : real_number(text);
+  if (text == "inf") return std::numeric_limits<double>::infinity();
+  return text.starts_with('-') ? std::nullopt : real_number(text);  // no field is negative
 }
 
 /// Reads the fields of a struct from an object. The first fault stays; later fields are skipped.

@@ -30,7 +30,9 @@ inline std::optional<double> hex_number(std::string_view text) {
   constexpr double infinity = std::numeric_limits<double>::infinity();
   if (text == "nan") return std::numeric_limits<double>::quiet_NaN();
   if (text == "inf" || text == "-inf") return text == "inf" ? infinity : -infinity;
-  return text.substr(text.starts_with('-')).starts_with("0x") ? real_number(text) : std::nullopt;
+  bool const hex = text.size() <= 40 && text.substr(text.starts_with('-')).starts_with("0x") &&
+                   text.find_first_not_of("0123456789abcdefx.p+-") == text.npos;
+  return hex ? real_number(text) : std::nullopt;
 }
 
 }  // namespace attest::audit

@@ -28,8 +28,11 @@ void row_judge<T>::judge(std::int64_t b, std::int64_t h, std::int64_t i, judgeme
   last_.reset();
   first_.evaluate(asked_, model_, b, h, i);
   using reference::row_kind;
-  bool const overflows = first_.row.kind == row_kind::empty && reference::lost_size(asked_, first_.row) >= model_.format.h0_limit;
-  if (overflows || (first_.row.kind != row_kind::nan && model_.flushes && flushed_meets_infinity())) {
+  // Outside H0 honest scores overflow: to −∞, which hides a NaN in V, too, or with a bias of −∞ to NaN.
+  row_kind const kind = first_.row.kind;
+  bool const outside = kind == row_kind::finite ? !first_.bound.says_anything()
+                       : kind == row_kind::empty && reference::lost_size(asked_, first_.row) >= model_.format.h0_limit;
+  if (outside || (kind != row_kind::nan && model_.flushes && flushed_meets_infinity())) {
     problem::sizes const& s = asked_.size();
     into.not_judged += (answer_.o.present ? s.dv : 0) + (answer_.lse.present ? 1 : 0) + (answer_.weights.present ? s.m : 0);
     return;
@@ -131,10 +134,6 @@ void row_judge<T>::judge_o(judgement& into) {
   using reference::row_kind;
   using reference::value_kind;
   problem::sizes const& s = asked_.size();
-  if (first_.row.kind == row_kind::finite && !first_.bound.says_anything()) {
-    into.not_judged += s.dv;  // scores that overflow to −∞ hide a NaN in V, too
-    return;
-  }
   for (std::int64_t c = 0; c < s.dv; ++c) {
     T const got = answer_.o(b_, h_, i_, c);
     auto const exact = reference::output(asked_, first_.row, c);
@@ -206,10 +205,6 @@ void row_judge<T>::judge_weights(judgement& into) {
     for (std::int64_t j = 0; j < s.m; ++j)
       by_rule(into, "weights", j, answer_.weights(b_, h_, i_, j), std::nan(""), "nan-swallowed",
               "a visible score is NaN or +inf");
-    return;
-  }
-  if (first_.row.kind == row_kind::finite && !first_.bound.says_anything()) {
-    into.not_judged += s.m;
     return;
   }
   std::size_t at_key = 0;

@@ -84,6 +84,7 @@ TEST_CASE("what is wrong in a contract is named, with the nearest known word", "
       wrong{R"({"from": "f32", "model": {"ep": 0.1}})", "model.ep: there is no such key, did you mean 'eps'?"},
       wrong{R"({"from": "f32", "model": {"format": {"w": 0.1}}})", "model.format.w: there is no such key"},
       wrong{R"({"from": "f32", "model": {"eps": "NaN"}})", "model.eps: is \"NaN\", expected a number"},
+      wrong{R"({"from": "f32", "model": {"eps": "-0"}})", "model.eps: is \"-0\", expected a number"},
       wrong{R"({"from": "f32", "model": {"eps": "nan"}})", "model.eps"}, wrong{R"({"from": "f32", "model": {"eps": NaN}})", "is not JSON"},
       wrong{R"({"from": "f32", "model": {"eps": -0.1}})", "model.eps: is"}, wrong{R"({"from": "f32", "model": {"eps": 1e999}})", "is not JSON"},
       wrong{R"({"from": "f32", "model": {"eps": 0.5}})", "expected a number from 0 to 0.25"},

@@ -70,7 +70,8 @@ TEST_CASE("a number in somebody's text is a decimal number or a hex float, whole
   CHECK(hex_number("-0x1.8p+1") == -3.0);
   CHECK(hex_number("-inf") == -std::numeric_limits<double>::infinity());
   CHECK(std::isnan(hex_number("nan").value_or(0)));
-  for (std::string_view const text : {"1", "-nan", "1e3", "0X1p3", "-"}) CHECK(!hex_number(text));
+  for (std::string_view const text : {"1", "-nan", "1e3", "0X1p3", "0x1P3", "0xAp0", "-", "0x1.0000000000000000000000000000000000000000p0"})
+    CHECK(!hex_number(text));
 }
 
 TEST_CASE("tensors with one prefix are one problem", "[unit]") {
