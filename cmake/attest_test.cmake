@@ -1,8 +1,10 @@
-# attest_test(subject LABELS unit property … [LIBRARIES …])
+# attest_test(subject LABELS unit property … [CASES n] [LIBRARIES …])
 # tests/<subject>_test.cpp becomes one program and one CTest test per label: "subject.label" runs the cases tagged
 # [label]. `differential` is a second label of the others: what it names is asked once. (Catch2 2.13's own discovery knows no labels.)
+# A property is asked CASES problems, else ATTEST_PROPERTY_CASES, always of one draw: a gate that is red comes again, and
+# for the reason of the change. RC_PARAMS in the environment has the last word: RC_PARAMS="seed=7".
 function(attest_test subject)
-  cmake_parse_arguments(ARG "" "" "LABELS;LIBRARIES;DEFINITIONS" ${ARGN})
+  cmake_parse_arguments(ARG "" "CASES" "LABELS;LIBRARIES;DEFINITIONS" ${ARGN})
   add_executable(${subject}_test ${subject}_test.cpp)
   target_link_libraries(${subject}_test PRIVATE attest_flags attest_catch rapidcheck ${ARG_LIBRARIES})
   target_compile_definitions(${subject}_test PRIVATE ${ARG_DEFINITIONS})
@@ -15,8 +17,16 @@ function(attest_test subject)
     add_test(NAME ${subject}.${label} COMMAND ${subject}_test "[${label}]" -w NoTests)
     # A limit against hanging, not a budget: sanitizers and busy machines are slow.
     set_tests_properties(${subject}.${label} PROPERTIES LABELS "${label}${also}" TIMEOUT 900)
-    if(label STREQUAL property AND NOT ATTEST_SANITIZE)  # RapidCheck's default is 100 problems a property
-      set_tests_properties(${subject}.${label} PROPERTIES ENVIRONMENT RC_PARAMS=max_success=${ATTEST_PROPERTY_CASES})
+    if(label STREQUAL property)
+      set(cases ${ATTEST_PROPERTY_CASES})
+      if(DEFINED ARG_CASES)
+        set(cases ${ARG_CASES})
+      endif()
+      if(ATTEST_SANITIZE AND cases GREATER 100)
+        set(cases 100)
+      endif()
+      set_tests_properties(${subject}.${label} PROPERTIES
+        ENVIRONMENT_MODIFICATION "RC_PARAMS=string_prepend:max_success=${cases} seed=1 ")
     endif()
   endforeach()
 endfunction()

@@ -2,8 +2,8 @@
 //
 // Without softcap the scores are algebraic numbers, so by the Lindemann–Weierstrass theorem exponentials of distinct
 // scores are linearly independent over the algebraic numbers: Σ_g e^(s_g)·D_g = 0 with algebraic D_g only if every
-// D_g = 0. With D_g = Σ_{j in g} (v_j − t) that is: o = t iff every group's D_g is 0. With softcap the groups are those
-// of grouping_order: a yes is still proven, a no then says only that it is not.
+// D_g = 0. With D_g = Σ_{j in g} (v_j − t) that is: o = t iff every group's D_g is 0. With softcap equal scores are still
+// known (docs/rounding.md), sums of their exponentials are not: of an output a yes is proven, a no says only that it is not.
 #pragma once
 
 #include <algorithm>

@@ -5,13 +5,14 @@
 // dyadic. So after equal scores are grouped and zero coefficients dropped, either nothing is left and the sum is 0, or
 // the sum is not 0 and some finite width shows its sign.
 //
-// With softcap no theorem is at hand. Scores of equal product and bias are still grouped, which is sufficient (constant
-// V, equal keys); a sum that no width tells from 0 is undecided.
+// With softcap scores are transcendental, and no theorem is at hand for sums. Equal ones are still grouped, which is
+// sufficient (constant V, equal keys); a sum that no width tells from 0 is undecided.
 #pragma once
 
 #include <algorithm>
 #include <cstdint>
 #include <optional>
+#include <utility>
 #include <vector>
 
 #include "reference/ball.hpp"
@@ -44,27 +45,33 @@ inline constexpr unsigned last_width = 4096;
 
 namespace detail {
 
-/// The term that no other is seen to exceed. Terms come in grouping_order, which with softcap is not that of the values.
+/// Puts the greatest score first, nearly equal ones beside each other. With softcap they come in grouping_order, which is
+/// not that of the values, and are placed by the middles of their enclosures.
 template <class T>
-constexpr std::size_t leading_term(score_rule const& rule, std::vector<exponential_term<T>> const& terms) {
-  if (!rule.capped()) return 0;
+constexpr void sort_by_value(score_rule const& rule, std::vector<exponential_term<T>>& terms) {
+  if (!rule.capped()) return;
   scores_at<128> const scores(rule);
-  std::size_t lead = 0;
-  for (std::size_t g = 1; g < terms.size(); ++g)
-    if (certain_sign(scores.difference(terms[g].exponent, terms[lead].exponent)) > 0) lead = g;
-  return lead;
+  std::vector<std::pair<ball<128>, std::size_t>> places;
+  for (std::size_t g = 0; g < terms.size(); ++g) {
+    ball<128> const score = scores.difference(terms[g].exponent, exact_score<T>{});
+    places.emplace_back(ball<128>::from(score.mid, score.exponent), g);
+  }
+  std::sort(places.begin(), places.end(), [](auto const& a, auto const& b) { return (a.first - b.first).mid.sign() > 0; });
+  std::vector<exponential_term<T>> sorted;
+  for (auto const& place : places) sorted.push_back(std::move(terms[place.second]));
+  terms = std::move(sorted);
 }
 
 /// Neighbours whose scores differ by at most 1/8 from the first's, s, are summed as e^s·(Σ c_g + Σ c_g·expm1(s_g − s))
 /// with Σ c_g exact: coefficients that cancel leave the small differences, to W bits.
 template <unsigned W, class T>
-constexpr int sign_at_width(score_rule const& rule, std::vector<exponential_term<T>> const& terms, std::size_t lead) noexcept {
+constexpr int sign_at_width(score_rule const& rule, std::vector<exponential_term<T>> const& terms) noexcept {
   scores_at<W> const scores(rule);
   auto const coefficient = [](auto const& c) { return ball<W>::from(c, exact_coefficient::unit); };
   ball<W> sum;
   for (std::size_t g = 0; g < terms.size();) {
     exponential_term<T> const& first = terms[g];
-    ball<W> const below_lead = scores.difference(first.exponent, terms[lead].exponent);
+    ball<W> const below_lead = scores.difference(first.exponent, terms.front().exponent);
     if (certain_sign(below_lead) >= 0 && !(below_lead.upper_size() <= magnitude::power_of_two(59))) return 0;
     auto whole = first.coefficient.value;
     ball<W> rest;
@@ -104,11 +111,11 @@ constexpr std::optional<int> sign_of_exponential_sum(score_rule const& rule, std
   if (std::all_of(groups.begin(), groups.end(), [&](auto const& g) {
         return g.coefficient.value.sign() == groups.front().coefficient.value.sign(); }))
     return groups.front().coefficient.value.sign();
-  std::size_t const lead = detail::leading_term(rule, groups);
-  int sign = detail::sign_at_width<128>(rule, groups, lead);
-  if (sign == 0) sign = detail::sign_at_width<256>(rule, groups, lead);
-  if (sign == 0) sign = detail::sign_at_width<1024>(rule, groups, lead);
-  if (sign == 0) sign = detail::sign_at_width<last_width>(rule, groups, lead);
+  detail::sort_by_value(rule, groups);
+  int sign = detail::sign_at_width<128>(rule, groups);
+  if (sign == 0) sign = detail::sign_at_width<256>(rule, groups);
+  if (sign == 0) sign = detail::sign_at_width<1024>(rule, groups);
+  if (sign == 0) sign = detail::sign_at_width<last_width>(rule, groups);
   return sign == 0 ? std::nullopt : std::optional(sign);
 }
 

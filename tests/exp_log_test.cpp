@@ -18,14 +18,17 @@ namespace {
 /// r ≤ promised, up to the 2^−28 that magnitudes round up.
 bool within(real const& r, real const& promised) { return r <= promised + scaled(promised, -28); }
 
-/// A ball whose upper end is at most 0, of any size down to −2^70, and of any radius.
+/// A ball whose middle is at most 0, of any size down to −2^70, and whose upper end is below 2^60 as exp requires: what
+/// is drawn above that becomes exact.
 template <unsigned W>
 ball<W> drawn_exponent() {
   ball<W> a = drawn_ball<W>();
   int const length = a.mid.sign() == 0 ? 0 : reference::bit_length(a.mid);
   std::int64_t const top = *rc::gen::inRange<std::int64_t>(-200, 70);
   a = a.scaled_by_power_of_two(top - a.exponent - length);
-  return a.mid.sign() > 0 ? -a : a;
+  if (a.mid.sign() > 0) a = -a;
+  if (scaled(real(1), 60) <= middle(a) + radius(a)) a.radius = magnitude();
+  return a;
 }
 
 template <unsigned W>

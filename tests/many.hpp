@@ -18,7 +18,7 @@ void many(int times, std::string const& description, Testable&& testable) {
   std::cerr << "\n- " << description << "\n";
   rc::detail::printResultMessage(result, std::cerr);
   std::cerr << "\n";
-  INFO(description << ": replay with the RC_PARAMS printed above");
+  INFO(description << ": replay with the configuration printed first as RC_PARAMS");
   REQUIRE(result.template is<rc::detail::SuccessResult>());
 }
 

@@ -15,7 +15,7 @@ namespace attest::tests {
 template <class Testable>
 void property(std::string const& description, Testable&& testable) {
   bool const held = rc::check(description, std::forward<Testable>(testable));
-  INFO(description << ": replay with the RC_PARAMS printed above");
+  INFO(description << ": replay with the configuration printed first as RC_PARAMS");
   REQUIRE(held);
 }
 

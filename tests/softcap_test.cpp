@@ -190,14 +190,82 @@ TEST_CASE("differences of capped scores are those of their tanh", "[property]") 
   });
 }
 
-TEST_CASE("with softcap an equality that no theorem knows is undecided, never guessed", "[unit]") {
+TEST_CASE("scores that are equal only by their biases are seen to be", "[unit]") {
   // s = 0 twice: a product of 0, and a capped infinity with the bias -c. The answer is the midpoint of 1 and 1 + 2^-23.
-  auto asked = row_of({0, infinity}, {1, 1 + 0x1p-23f}, 2);
+  auto asked = row_of({0, infinity}, {1 + 0x1p-23f, 1}, 2);
   asked.bias = {0, -2};
+  auto p = asked.instance();
+  CHECK(reference::rounded_output<float>(p, enclosed<128>(asked), 0) == 1.0f);
+  CHECK(reference::output_is_exactly(p, enclosed<128>(asked), 0, reference::value_of(1 + 0x1p-24)));
+  CHECK(reference::weights_are_uniform(enclosed<128>(asked)));
+  // c·tanh(1000) is below c by 2^-2885, so its key weighs less than the other.
+  asked.k.values[1] = 2000;
+  p = asked.instance();
+  CHECK(reference::rounded_output<float>(p, enclosed<128>(asked), 0) == 1 + 0x1p-23f);
+  CHECK_FALSE(reference::weights_are_uniform(enclosed<128>(asked)));
+  // 2 - c·tanh X against c·tanh X, c = 1.
+  auto opposite = row_of({-4000, 4000}, {1 + 0x1p-23f, 1}, 1);
+  opposite.bias = {2, 0};
+  p = opposite.instance();
+  CHECK(reference::rounded_output<float>(p, enclosed<128>(opposite), 0) == 1 + 0x1p-23f);
+}
+
+TEST_CASE("the LSE of one capped key is rounded however little is missing to a midpoint", "[unit]") {
+  // b + c is the midpoint of 2 + 2^-22, which is odd, and 2 + 2^-21.
+  float const below = 2 + 0x1p-22f, above = 2 + 0x1p-21f;
+  auto const lse = [](float key, float sign) {
+    auto asked = row_of({sign * key}, {1}, 0.125);
+    asked.bias = {sign * (1.875f + 3 * 0x1p-23f)};
+    return reference::rounded_log_sum_exp<float>(enclosed<128>(asked));
+  };
+  for (float const sign : {1.0f, -1.0f}) {
+    CHECK(lse(1000, sign) == sign * below);
+    CHECK(lse(1e16f, sign) == sign * below);
+    CHECK(lse(infinity, sign) == sign * above);
+    CHECK_FALSE(lse(1e18f, sign).has_value());  // e^(-1.6e19) has no exponent: undecided, never guessed
+  }
+}
+
+TEST_CASE("pairs of scores that nearly agree are summed as pairs, whatever lies between their biases", "[unit]") {
+  // By bias the keys come as 1, 3, 2, 4; by score as {1, 2} and {3, 4}, each 2^-23000 apart. o is just above 0.
+  auto asked = row_of({1000, -1000, 1000, -1000}, {-1, 1, -1, 1}, 0.125);
+  asked.bias = {0, 0.25f, 0.125f, 0.375f};
   auto const p = asked.instance();
-  auto const row = enclosed<128>(asked);
-  CHECK(reference::overlap(reference::output(p, row, 0).value, reference::ball<128>::from(reference::value_of(1 + 0x1p-24))));
-  CHECK_FALSE(reference::rounded_output<float>(p, row, 0).has_value());
+  auto const found = reference::rounded_output<float>(p, enclosed<128>(asked), 0);
+  REQUIRE(found.has_value());
+  CHECK(*found == 0);
+  CHECK_FALSE(std::signbit(*found));
+}
+
+TEST_CASE("capped scores differ where their order says so, and the sign of every difference is seen at 128 bits", "[property]") {
+  std::vector<float> const keys{0, 0x1p-30f, 0.5f, 1, 1.5f, 100, 1000, 2000, 1e15f, infinity};
+  many(2, "scores of few products and biases", [&] {
+    double const c = *rc::gen::element(0.125, 1.0, 2.0, 30.0);
+    int const count = *rc::gen::inRange(2, 8);
+    std::vector<float> k, b;
+    for (int j = 0; j < count; ++j) {
+      k.push_back(*rc::gen::elementOf(keys) * static_cast<float>(*rc::gen::element(-1, 1)));
+      b.push_back(static_cast<float>(c * *rc::gen::element(-2, -1, 0, 1, 2)) + *rc::gen::element(0.0f, 0.0f, 0.0f, 0x1p-20f));
+    }
+    auto asked = row_of(k, std::vector<float>(k.size()), c);
+    asked.bias = b;
+    if (*rc::gen::inRange(0, 20) == 0) asked.scale = -1;
+    auto const row = enclosed<128>(asked);
+    RC_PRE(row.kind == row_kind::finite);
+    reference::scores_at<128> const scores(row.rule);
+    reference::scores_at<1024> const closely(row.rule);
+    for (auto const& x : row.keys)
+      for (auto const& y : row.keys) {
+        auto const found = scores.difference(x.score, y.score);
+        bool const equal = grouping_order(row.rule, x.score, y.score) == 0;
+        RC_ASSERT(equal == (found.mid.sign() == 0 && found.is_exact()));
+        RC_ASSERT(equal == (reference::certain_sign(found) == 0));
+        RC_ASSERT(reference::certain_sign(found) == -reference::certain_sign(scores.difference(y.score, x.score)));
+        RC_ASSERT(reference::overlap(reference::widened<1024>(found), closely.difference(x.score, y.score)));
+        RC_ASSERT(reference::overlap(found, scores.product(x.score) - scores.product(y.score) +
+                                                (reference::ball<128>::from(x.score.bias) - reference::ball<128>::from(y.score.bias))));
+      }
+  });
 }
 
 TEST_CASE("kernels that cap as they say stay inside the bound, and a cap after the bias does not", "[property]") {
