@@ -36,6 +36,16 @@ inline problem::f16 to_f16(double x) {
   return {static_cast<std::uint16_t>(sign | static_cast<std::uint32_t>(e + 15) << 10 | fraction)};
 }
 
+/// The number that x stands for, exactly. NaN and infinities as such.
+inline double number(problem::bf16 x) { return static_cast<double>(std::bit_cast<float>(std::uint32_t{x.bits} << 16)); }
+inline double number(problem::f16 x) {
+  std::uint32_t const h = x.bits, fraction = h & 0x3ffu, exponent = h >> 10 & 31u;
+  double const size = exponent == 31 ? (fraction ? std::nan("") : HUGE_VAL)
+                      : exponent == 0 ? std::ldexp(fraction, -24)
+                                      : std::ldexp(1024 + fraction, static_cast<int>(exponent) - 25);
+  return h >> 15 ? -size : size;
+}
+
 /// Writes x at element `offset` of t.
 inline void store(stored_tensor& t, std::size_t offset, double x) {
   using problem::element_type;
@@ -51,17 +61,10 @@ inline void store(stored_tensor& t, std::size_t offset, double x) {
 /// The number at element `offset` of t, exactly. NaN and infinities as such.
 inline double load(stored_tensor const& t, std::size_t offset) {
   using problem::element_type;
-  auto const f32_of = [](std::uint32_t bits) { return static_cast<double>(std::bit_cast<float>(bits)); };
   switch (t.type) {
     case element_type::f64: return t.as<double>()[offset];
-    case element_type::bf16: return f32_of(static_cast<std::uint32_t>(t.as<problem::bf16>()[offset].bits) << 16);
-    case element_type::f16: {
-      std::uint32_t const h = t.as<problem::f16>()[offset].bits, fraction = h & 0x3ffu, exponent = h >> 10 & 31u;
-      double const size = exponent == 31 ? (fraction ? std::nan("") : HUGE_VAL)
-                          : exponent == 0 ? std::ldexp(fraction, -24)
-                                          : std::ldexp(1024 + fraction, static_cast<int>(exponent) - 25);
-      return h >> 15 ? -size : size;
-    }
+    case element_type::bf16: return number(t.as<problem::bf16>()[offset]);
+    case element_type::f16: return number(t.as<problem::f16>()[offset]);
     case element_type::u8: return t.as<std::uint8_t>()[offset];
     case element_type::f32: break;
   }

@@ -36,7 +36,7 @@ enum patch_kind : std::uint8_t {
 
 /// The largest sizes that a target can afford; n and m are divided by f64_part in f64, where the judge works harder.
 struct largest_sizes {
-  std::int64_t b = 2, groups = 3, hk = 2, n = 12, m = 160, d = 24, dv = 24, f64_part = 2;
+  std::int64_t b = 2, groups = 3, hk = 2, n = 16, m = 160, d = 24, dv = 24, f64_part = 2;
 };
 
 namespace detail {

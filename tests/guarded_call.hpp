@@ -91,6 +91,15 @@ inline zoo::specimen const* planted() {
   return found;
 }
 
+/// Is the kernel asked problems of this type? A planted one of 16 bits has only its claim's, any other f32 and f64.
+inline bool takes(problem::element_type type) {
+  zoo::specimen const* const plant = planted();
+  if (!plant) return true;
+  auto const narrow = [](problem::element_type t) { return problem::size_of(t) == 2; };
+  problem::element_type const claimed = audit::find_contract(plant->contract)->type;
+  return narrow(claimed) ? type == claimed : !narrow(type);
+}
+
 /// What the kernel claims for this element type: the built-in one fast::model, with outputs rounded to theirs.
 inline audit::contract const& claim_for(problem::element_type type) {
   using problem::element_type;

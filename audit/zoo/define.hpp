@@ -6,6 +6,7 @@
 #pragma once
 
 #include "audit/zoo/kernel.hpp"
+#include "audit/zoo/narrow.hpp"
 #include "audit/zoo/zoo.hpp"
 
 namespace attest::zoo {
@@ -15,14 +16,15 @@ bool enter(specimen const& made);
 
 }  // namespace attest::zoo
 
-/// What both kinds share. `base` is honest<F> or honest<F, double>. Further arguments: contract, contained.
-#define ATTEST_SPECIMEN(name, base, bug_class, seen_in, says, ...)                                                   \
+/// What all kinds share. `runner` says for which element types F it is made, `base` is honest<F>, honest<F, double> or
+/// honest_narrow<F>. Further arguments: contract, contained.
+#define ATTEST_SPECIMEN_FOR(runner, name, base, bug_class, seen_in, says, ...)                                       \
   namespace attest::zoo {                                                                                            \
   template <class F>                                                                                                 \
   struct name;                                                                                                       \
   }                                                                                                                  \
   extern "C" ATTEST_EXPORT attest_status zoo_##name(attest_call const* call) {                                       \
-    return attest::zoo::run<attest::zoo::name>(call);                                                                \
+    return attest::zoo::runner<attest::zoo::name>(call);                                                             \
   }                                                                                                                  \
   namespace attest::zoo {                                                                                            \
   [[maybe_unused]] static bool const entered_##name =                                                                \
@@ -31,6 +33,11 @@ bool enter(specimen const& made);
   template <class F>                                                                                                 \
   struct attest::zoo::name : base
 
+#define ATTEST_SPECIMEN(name, base, bug_class, seen_in, says, ...) \
+  ATTEST_SPECIMEN_FOR(run, name, base, bug_class, seen_in, says __VA_OPT__(, ) __VA_ARGS__)
 #define ATTEST_HONEST(name, says, ...) ATTEST_SPECIMEN(name, honest<F>, "honest", "", says __VA_OPT__(, ) __VA_ARGS__)
 #define ATTEST_MUTANT(name, bug_class, seen_in, says, ...) \
   ATTEST_SPECIMEN(name, honest<F>, bug_class, seen_in, says __VA_OPT__(, ) __VA_ARGS__)
+/// 16-bit tensors, float arithmetic (narrow.hpp). The contract names the element type.
+#define ATTEST_NARROW(name, bug_class, seen_in, says, contract) \
+  ATTEST_SPECIMEN_FOR(run_narrow, name, honest_narrow<F>, bug_class, seen_in, says, contract)

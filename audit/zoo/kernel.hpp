@@ -5,6 +5,7 @@
 #include <vector>
 
 #include "audit/zoo/honest.hpp"
+#include "problem/element_type.hpp"
 
 namespace attest::zoo {
 
@@ -19,7 +20,6 @@ struct part {
 
 template <class P>
 class row_kernel {
-  using F = typename P::element;
   using R = typename P::real;
 
  public:
@@ -128,18 +128,18 @@ class row_kernel {
     for (std::size_t c = 0; c < columns_; ++c) {
       auto const column = static_cast<std::int64_t>(c);
       R const o = x.broken ? P::not_a_number : empty ? P::empty_output(*at_, column) : P::quotient(x.O[c], l);
-      store(*call.out, b, h, i, column, static_cast<F>(o));
+      store(*call.out, b, h, i, column, P::output(o));
     }
     if (call.lse) {
       R const lse = x.broken ? P::not_a_number : empty ? P::empty_lse() : P::log_sum_exp(x.M, x.l);
-      store(*call.lse, b, h, i, 0, static_cast<F>(lse));
+      store(*call.lse, b, h, i, 0, P::lse_output(lse));
     }
     if (!call.weights) return;
     for (std::int64_t j = 0; j < at_->keys(); ++j) {
       R p = x.broken ? P::not_a_number : R(0);
       if (!x.broken && !empty && j < m)
         if (auto const key = look_at(j)) p = P::quotient(weight(key->score, x.M, j), l);
-      store(*call.weights, b, h, i, j, static_cast<F>(p));
+      store(*call.weights, b, h, i, j, P::output(p));
     }
   }
 
@@ -164,15 +164,30 @@ attest_status run_typed(attest_call const& call) {
   return ATTEST_OK;
 }
 
-/// A kernel behind the C interface: f32 and f64, anything that attest/kernel.h can ask.
+/// One element type in all tensors (a mask apart)?
+inline bool is_uniform(attest_call const& call) {
+  DLDataType const type = call.q->dtype;
+  return call.abi_version == ATTEST_KERNEL_ABI &&
+         !(call.bias && (call.bias->dtype.code != type.code || call.bias->dtype.bits != type.bits));
+}
+
+/// A kernel behind the C interface: f32 and f64, anything else that attest/kernel.h can ask.
 template <template <class> class P>
 attest_status run(attest_call const* call) {
-  if (call->abi_version != ATTEST_KERNEL_ABI) return ATTEST_UNSUPPORTED;
   DLDataType const type = call->q->dtype;
-  bool const mixed = call->bias && (call->bias->dtype.code != type.code || call->bias->dtype.bits != type.bits);
-  if (type.code != kDLFloat || mixed) return ATTEST_UNSUPPORTED;
+  if (!is_uniform(*call) || type.code != kDLFloat) return ATTEST_UNSUPPORTED;
   if (type.bits == 32) return run_typed<P<float>>(*call);
   if (type.bits == 64) return run_typed<P<double>>(*call);
+  return ATTEST_UNSUPPORTED;
+}
+
+/// The same for bf16 and f16.
+template <template <class> class P>
+attest_status run_narrow(attest_call const* call) {
+  DLDataType const type = call->q->dtype;
+  if (!is_uniform(*call) || type.bits != 16) return ATTEST_UNSUPPORTED;
+  if (type.code == kDLBfloat) return run_typed<P<problem::bf16>>(*call);
+  if (type.code == kDLFloat) return run_typed<P<problem::f16>>(*call);
   return ATTEST_UNSUPPORTED;
 }
 
