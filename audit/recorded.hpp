@@ -61,9 +61,4 @@ problem::result<recorded_file> with_outputs(recorded_file inputs, safetensors_fi
 problem::result<std::vector<std::byte>> recorded_bytes(std::span<recorded_problem const> problems,
                                                        safetensors_metadata metadata = {});
 
-/// recorded_bytes, written all or nothing.
-std::optional<problem::error> write_recorded(std::filesystem::path const& path,
-                                             std::span<recorded_problem const> problems,
-                                             safetensors_metadata metadata = {});
-
 }  // namespace attest::audit

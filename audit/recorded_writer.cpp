@@ -5,7 +5,6 @@
 #include <deque>
 #include <utility>
 
-#include "audit/files.hpp"
 #include "audit/printable.hpp"
 #include "audit/recorded.hpp"
 #include "audit/recorded_parameters.hpp"
@@ -82,13 +81,6 @@ result<std::vector<std::byte>> recorded_bytes(std::span<recorded_problem const> 
     write_parameters(problem, metadata);
   }
   return safetensors_bytes(tensors, metadata);
-}
-
-std::optional<error> write_recorded(std::filesystem::path const& path, std::span<recorded_problem const> problems,
-                                    safetensors_metadata metadata) {
-  auto const made = recorded_bytes(problems, std::move(metadata));
-  if (!made) return made.why();
-  return write_file(path, made.value());
 }
 
 }  // namespace attest::audit

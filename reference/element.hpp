@@ -17,9 +17,6 @@ struct element {
   int exponent = 0;
 
   constexpr bool is_finite() const noexcept { return kind == number_class::finite; }
-  constexpr bool is_infinite() const noexcept {
-    return kind == number_class::plus_infinity || kind == number_class::minus_infinity;
-  }
 };
 
 /// A binary interchange format: fraction bits, exponent bits, and the exponent of its smallest subnormal.
