@@ -6,7 +6,6 @@
 #pragma once
 
 #include "audit/zoo/kernel.hpp"
-#include "audit/zoo/narrow.hpp"
 #include "audit/zoo/zoo.hpp"
 
 namespace attest::zoo {
@@ -38,6 +37,6 @@ bool enter(specimen const& made);
 #define ATTEST_HONEST(name, says, ...) ATTEST_SPECIMEN(name, honest<F>, "honest", "", says __VA_OPT__(, ) __VA_ARGS__)
 #define ATTEST_MUTANT(name, bug_class, seen_in, says, ...) \
   ATTEST_SPECIMEN(name, honest<F>, bug_class, seen_in, says __VA_OPT__(, ) __VA_ARGS__)
-/// 16-bit tensors, float arithmetic (narrow.hpp). The contract names the element type.
+/// 16-bit tensors, float arithmetic. The contract names the element type.
 #define ATTEST_NARROW(name, bug_class, seen_in, says, contract) \
   ATTEST_SPECIMEN_FOR(run_narrow, name, honest_narrow<F>, bug_class, seen_in, says, contract)

@@ -13,7 +13,6 @@ namespace attest::zoo {
 /// F is the type of the tensors, R the arithmetic between loading and storing them.
 template <class F, class R = F>
 struct honest {
-  using element = F;
   using real = R;
   static constexpr R infinity = std::numeric_limits<R>::infinity();
   static constexpr R not_a_number = std::numeric_limits<R>::quiet_NaN();
@@ -46,10 +45,10 @@ struct honest {
   static bool stops_at_empty_block() { return false; }
 
   // --- scores: s = cap(σ·(q·k)) + bias ---
-  static F query(place const& at, std::int64_t t) { return load<F>(*at.call.q, at.b, at.h, at.i, t); }
-  static F key(place const& at, std::int64_t j, std::int64_t t) { return load<F>(*at.call.k, at.b, at.hk, j, t); }
-  static F value(place const& at, std::int64_t j, std::int64_t c) { return load<F>(*at.call.v, at.b, at.hk, j, c); }
-  static R bias(place const& at, std::int64_t j) { return static_cast<R>(load<F>(*at.call.bias, at.b, at.h, at.i, j)); }
+  static R query(place const& at, std::int64_t t) { return read<F, R>(*at.call.q, at.b, at.h, at.i, t); }
+  static R key(place const& at, std::int64_t j, std::int64_t t) { return read<F, R>(*at.call.k, at.b, at.hk, j, t); }
+  static R value(place const& at, std::int64_t j, std::int64_t c) { return read<F, R>(*at.call.v, at.b, at.hk, j, c); }
+  static R bias(place const& at, std::int64_t j) { return read<F, R>(*at.call.bias, at.b, at.h, at.i, j); }
 
   /// Σ a_t·b_t
   static R dot(std::span<R const> a, std::span<R const> b) {
@@ -110,12 +109,18 @@ struct honest {
   static R empty_lse() { return -infinity; }
   static bool writes(place const&) { return true; }
   /// As the tensors hold them.
-  static F output(R x) { return static_cast<F>(x); }
-  static F lse_output(R x) { return static_cast<F>(x); }
+  static F output(R x) { return stored_as<F>(x); }
+  static auto lse_output(R x) { return static_cast<std::conditional_t<std::is_floating_point_v<F>, F, float>>(x); }
 };
 
 /// F in memory, double in between.
 template <class F>
 using honest_in_double = honest<F, double>;
+
+/// bf16 or f16 in memory, float in between; O and weights are rounded to F once. LSE is a float.
+template <class F>
+struct honest_narrow : honest<F, float> {
+  static float narrowed(float x) { return static_cast<float>(audit::number(stored_as<F>(x))); }
+};
 
 }  // namespace attest::zoo

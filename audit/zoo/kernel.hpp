@@ -5,7 +5,6 @@
 #include <vector>
 
 #include "audit/zoo/honest.hpp"
-#include "problem/element_type.hpp"
 
 namespace attest::zoo {
 
@@ -28,7 +27,7 @@ class row_kernel {
     if (!P::writes(at)) return;
     columns_ = static_cast<std::size_t>(at.columns());
     q_.clear();
-    for (std::int64_t t = 0; t < at.depth(); ++t) q_.push_back(static_cast<R>(P::query(at, t)));
+    for (std::int64_t t = 0; t < at.depth(); ++t) q_.push_back(P::query(at, t));
     std::int64_t const m = P::keys(at), splits = std::min(P::splits, std::max<std::int64_t>(m, 1));
     part<R> whole = over_keys(0, m / splits);
     if (splits > 1) {
@@ -45,7 +44,7 @@ class row_kernel {
 
   R score(std::int64_t j) {
     k_.clear();
-    for (std::int64_t t = 0; t < at_->depth(); ++t) k_.push_back(static_cast<R>(P::key(*at_, j, t)));
+    for (std::int64_t t = 0; t < at_->depth(); ++t) k_.push_back(P::key(*at_, j, t));
     return P::kept(P::score(*at_, P::dot(q_, k_), j));
   }
 
@@ -96,7 +95,7 @@ class row_kernel {
       for (std::size_t n = 0; n < seen_.size(); ++n) {
         if (!seen_[n].reads_value) continue;
         terms_.push_back(P::for_values(p_[n]));
-        v_.push_back(static_cast<R>(P::value(*at_, seen_[n].j, static_cast<std::int64_t>(c))));
+        v_.push_back(P::value(*at_, seen_[n].j, static_cast<std::int64_t>(c)));
       }
       x.O[c] = P::kept_sum(x.O[c] * r + P::dot(terms_, v_));
     }

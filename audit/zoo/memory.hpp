@@ -7,6 +7,9 @@
 #include <cstdint>
 #include <cstring>
 #include <limits>
+#include <type_traits>
+
+#include "audit/elements.hpp"
 
 namespace attest::zoo {
 
@@ -20,6 +23,22 @@ E load(DLTensor const& t, std::int64_t b, std::int64_t h, std::int64_t i, std::i
   E value;
   std::memcpy(&value, static_cast<char const*>(t.data) + t.byte_offset + offset * static_cast<std::int64_t>(sizeof(E)), sizeof(E));
   return value;
+}
+
+/// The same as a number of R.
+template <class E, class R>
+R read(DLTensor const& t, std::int64_t b, std::int64_t h, std::int64_t i, std::int64_t j) {
+  E const stored = load<E>(t, b, h, i, j);
+  if constexpr (std::is_floating_point_v<E>) return static_cast<R>(stored);
+  else return static_cast<R>(audit::number(stored));
+}
+
+/// x as E holds it, rounded to nearest.
+template <class E, class R>
+E stored_as(R x) {
+  if constexpr (std::is_same_v<E, problem::bf16>) return audit::to_bf16(static_cast<double>(x));
+  else if constexpr (std::is_same_v<E, problem::f16>) return audit::to_f16(static_cast<double>(x));
+  else return static_cast<E>(x);
 }
 
 template <class E>
