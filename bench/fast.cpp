@@ -20,7 +20,7 @@
 #include "bench/fast_peak.hpp"
 #include "bench/fast_shapes.hpp"
 #include "fast/attention.hpp"
-#include "fast/operations.hpp"
+#include "fast/simd/operations.hpp"
 #include "fast/plan.hpp"
 
 namespace attest::bench {

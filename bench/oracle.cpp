@@ -15,9 +15,9 @@
 #include <random>
 #include <vector>
 
-#include "audit/contract.hpp"
+#include "audit/contract/contract.hpp"
 #include "bench/oracle_plain.hpp"
-#include "reference/bounds.hpp"
+#include "reference/bound/bound.hpp"
 #include "reference/machine/rounded.hpp"
 #include "reference/machine/rows.hpp"
 #ifdef ATTEST_BENCH_ARB

@@ -1,11 +1,13 @@
 # attest_test(subject LABELS unit property … [CASES n] [LIBRARIES …])
-# tests/<subject>_test.cpp becomes one program and one CTest test per label: "subject.label" runs the cases tagged
-# [label]. `differential` is a second label of the others: what it names is asked once. (Catch2 2.13's own discovery knows no labels.)
+# <subject>_test.cpp of the calling folder becomes one program and one CTest test per label: "subject.label" runs the cases
+# tagged [label]. ATTEST_TEST_PREFIX, where the folder sets it, stands before the subject: fast_exp.unit. `differential` is a second label of the others: what it names is asked once. (Catch2 2.13's own discovery knows no labels.)
 # A property is asked CASES problems, else ATTEST_PROPERTY_CASES, always of one draw: a gate that is red comes again, and
 # for the reason of the change. RC_PARAMS in the environment has the last word: RC_PARAMS="seed=7".
 function(attest_test subject)
   cmake_parse_arguments(ARG "" "CASES" "LABELS;LIBRARIES;DEFINITIONS" ${ARGN})
-  add_executable(${subject}_test ${subject}_test.cpp)
+  set(source ${subject}_test.cpp)
+  set(subject ${ATTEST_TEST_PREFIX}${subject})
+  add_executable(${subject}_test ${source})
   target_link_libraries(${subject}_test PRIVATE attest_flags attest_catch rapidcheck ${ARG_LIBRARIES})
   target_compile_definitions(${subject}_test PRIVATE ${ARG_DEFINITIONS})
   set(also "")

@@ -1,18 +1,19 @@
 # cmake --install, and what find_package(attest) finds afterwards: attest::problem, attest::reference (headers),
-# attest::fast (static), attest::kernel (shared, behind the C interface), attest::attest (the program) and the function
-# attest_add_audit. Headers include each other as "problem/x.hpp";
-# consumers write <attest/problem/x.hpp>. tests/install_test.cmake proves the whole of it.
+# attest::machine and attest::fast (static), attest::kernel (shared, behind the C interface), attest::attest (the program)
+# and the function attest_add_audit. Headers include each other as "problem/x.hpp"; consumers write
+# <attest/problem/x.hpp>. tests/repository/install_test.cmake proves the whole of it.
 include(CMakePackageConfigHelpers)
 set(ATTEST_CMAKE_DIR ${CMAKE_INSTALL_LIBDIR}/cmake/attest)
 set(ATTEST_HEADERS_DIR ${CMAKE_INSTALL_INCLUDEDIR}/attest)
 
 foreach(part problem reference fast)
   install(DIRECTORY ${PROJECT_SOURCE_DIR}/${part} DESTINATION ${ATTEST_HEADERS_DIR} FILES_MATCHING PATTERN "*.hpp"
-    PATTERN "*.inc" PATTERN abi EXCLUDE)
+    PATTERN abi EXCLUDE)
 endforeach()
-install(FILES problem/abi/attest/kernel.h DESTINATION ${ATTEST_HEADERS_DIR})
+install(DIRECTORY ${ATTEST_FORWARDING_DIR}/ DESTINATION ${ATTEST_HEADERS_DIR})
+install(FILES include/attest/kernel.h DESTINATION ${ATTEST_HEADERS_DIR})
 
-foreach(part problem reference fast kernel)
+foreach(part problem reference machine fast kernel)
   if(TARGET attest_${part})
     install(TARGETS attest_${part} EXPORT attest-targets INCLUDES DESTINATION ${CMAKE_INSTALL_INCLUDEDIR})
   endif()

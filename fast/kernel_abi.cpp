@@ -5,8 +5,8 @@
 #include <variant>
 
 #include "fast/attention.hpp"
-#include "fast/operations.hpp"
-#include "problem/call.hpp"
+#include "fast/simd/operations.hpp"
+#include "problem/dlpack.hpp"
 
 namespace attest::fast {
 namespace {

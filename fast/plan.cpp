@@ -4,7 +4,7 @@
 
 #include <algorithm>
 
-#include "fast/blocking.hpp"
+#include "fast/algorithm/blocking.hpp"
 #include "fast/cache.hpp"
 
 namespace attest::fast {

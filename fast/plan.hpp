@@ -5,7 +5,7 @@
 #include <cstdint>
 #include <string>
 
-#include "fast/storage.hpp"
+#include "fast/algorithm/storage.hpp"
 #include "fast/workspace.hpp"
 #include "problem/instance.hpp"
 

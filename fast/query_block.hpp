@@ -5,7 +5,7 @@
 #include <cstdint>
 #include <limits>
 
-#include "fast/arithmetic.hpp"
+#include "fast/algorithm/arithmetic.hpp"
 #include "fast/query_rows.hpp"
 #include "fast/scale.hpp"
 #include "fast/workspace.hpp"

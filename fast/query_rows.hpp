@@ -6,8 +6,8 @@
 #include <limits>
 #include <type_traits>
 
-#include "fast/operations.hpp"
-#include "fast/tiles.hpp"
+#include "fast/simd/operations.hpp"
+#include "fast/algorithm/tiles.hpp"
 #include "problem/instance.hpp"
 
 namespace attest::fast {

@@ -8,8 +8,8 @@
 #include <limits>
 #include <optional>
 
-#include "fast/exp2.hpp"
-#include "fast/operations.hpp"
+#include "fast/algorithm/exp2.hpp"
+#include "fast/simd/operations.hpp"
 
 namespace attest::fast {
 

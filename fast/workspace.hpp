@@ -7,8 +7,8 @@
 #include <cstdlib>
 #include <new>
 
-#include "fast/blocking.hpp"
-#include "fast/operations.hpp"
+#include "fast/algorithm/blocking.hpp"
+#include "fast/simd/operations.hpp"
 
 namespace attest::fast {
 

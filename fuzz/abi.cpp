@@ -7,7 +7,7 @@
 
 #include "fast/attention.hpp"
 #include "fuzz/abi_call.hpp"
-#include "problem/call.hpp"
+#include "problem/dlpack.hpp"
 
 namespace {
 

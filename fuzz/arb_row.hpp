@@ -6,7 +6,7 @@
 #include <optional>
 #include <vector>
 
-#include "reference/attention.hpp"
+#include "reference/attention/attention.hpp"
 
 namespace attest::fuzz {
 

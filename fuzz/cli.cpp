@@ -5,17 +5,17 @@
 #include <string>
 #include <vector>
 
-#include "audit/audit.hpp"
-#include "audit/explain.hpp"
-#include "audit/files.hpp"
-#include "audit/report.hpp"
-#include "audit/selftest.hpp"
-#include "audit/solve.hpp"
-#include "audit/vectors.hpp"
+#include "audit/session/audit.hpp"
+#include "audit/oracle/explain.hpp"
+#include "audit/support/files.hpp"
+#include "audit/report/text.hpp"
+#include "audit/zoo/selftest.hpp"
+#include "audit/oracle/solve.hpp"
+#include "audit/oracle/vectors.hpp"
 
 namespace attest::audit {
 
-int run(int argc, char** argv);  // audit/main.cpp
+int run(int argc, char** argv);  // audit/program/main.cpp
 
 namespace {
 

@@ -3,10 +3,10 @@
 #include <cstdio>
 #include <cstdlib>
 
-#include "audit/judge.hpp"
-#include "fast/operations.hpp"
+#include "audit/judge/judge_outputs.hpp"
+#include "fast/simd/operations.hpp"
 #include "fuzz/problem_bytes.hpp"
-#include "tests/builtin_kernel.hpp"
+#include "tests/support/builtin_kernel.hpp"
 
 using namespace attest;
 

@@ -5,9 +5,9 @@
 #include <span>
 #include <variant>
 
-#include "audit/recorded.hpp"
-#include "audit/safetensors.hpp"
-#include "audit/vectors.hpp"
+#include "audit/files/problem_file.hpp"
+#include "audit/files/safetensors.hpp"
+#include "audit/oracle/vectors.hpp"
 
 namespace {
 

@@ -1,5 +1,5 @@
 #!/usr/bin/env python3
-"""Writes fuzz/corpus/problem, the seeds of every target that decodes problems: each regime of tests/problem_recipe.hpp in
+"""Writes fuzz/corpus/problem, the seeds of every target that decodes problems: each regime of tests/support/problem_recipe.hpp in
 each element type, bands, scales, softcaps, gaps, edges, and single elements patched.
 
 The bytes are those of fuzz/problem_bytes.hpp; a field's number is folded into the field's range by each target.

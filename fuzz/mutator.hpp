@@ -7,7 +7,7 @@
 #include <cstdint>
 #include <span>
 
-#include "audit/cases/draw.hpp"
+#include "audit/cases/random.hpp"
 #include "fuzz/problem_bytes.hpp"
 
 namespace attest::fuzz {

@@ -11,7 +11,7 @@
 #include <cstring>
 #include <span>
 
-#include "tests/problem_recipe.hpp"
+#include "tests/support/problem_recipe.hpp"
 
 namespace attest::fuzz {
 

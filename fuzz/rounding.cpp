@@ -23,7 +23,7 @@ auto bits_of(E x) {
   return std::bit_cast<typename reference::float_format<E>::bits>(x);
 }
 
-/// The number of a stored value that is not NaN (reference/nearest.hpp).
+/// The number of a stored value that is not NaN (reference/real/nearest.hpp).
 template <class E>
 std::int64_t number_of(E x) {
   auto const raw = static_cast<std::uint64_t>(bits_of(x));

@@ -1,4 +1,4 @@
-// How a kernel rounds, as plain data. A kernel declares one (fast/model.hpp, a contract file), reference/bounds.hpp
+// How a kernel rounds, as plain data. A kernel declares one (fast/algorithm/model.hpp, a contract file), reference/bound/bound.hpp
 // evaluates it. Symbols are those of docs/bound.md.
 #pragma once
 

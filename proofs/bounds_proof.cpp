@@ -1,11 +1,11 @@
-// reference/bounds.hpp: what the bound of docs/bound.md says of special rows, that nothing which stands for an error
-// ever narrows it, and that two keys reach it to 0.92. (That it holds is the theorem; tests/bounds_attack_test.cpp
+// reference/bound/bound.hpp: what the bound of docs/bound.md says of special rows, that nothing which stands for an error
+// ever narrows it, and that two keys reach it to 0.92. (That it holds is the theorem; tests/reference/bounds_attack_test.cpp
 // attacks it.)
 #include <array>
 #include <cstddef>
 
 #include "proofs/worked_example.hpp"
-#include "reference/bounds.hpp"
+#include "reference/bound/bound.hpp"
 
 namespace attest::proofs {
 namespace {

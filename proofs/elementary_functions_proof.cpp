@@ -1,9 +1,9 @@
-// reference/exp.hpp, expm1.hpp, log.hpp, tanh.hpp and constants.hpp: their parameters leave remainders that are as small as their
+// reference/real/exp.hpp, expm1.hpp, log.hpp, tanh.hpp and constants.hpp: their parameters leave remainders that are as small as their
 // radii say, and what they print is known.
 #include <cstdint>
 
 #include "proofs/worked_example.hpp"
-#include "reference/tanh.hpp"
+#include "reference/real/tanh.hpp"
 
 namespace attest::proofs {
 namespace {

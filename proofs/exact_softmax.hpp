@@ -1,4 +1,4 @@
-// "The blocked algorithm is softmax": the very template that the kernel instantiates, fast/online_softmax.hpp, run over
+// "The blocked algorithm is softmax": the very template that the kernel instantiates, fast/algorithm/online_softmax.hpp, run over
 // exact numbers for every choice of keys and every way of cutting them.
 //
 // Base 2 stands for e: scores are integers, so that every weight 2^(s−m) is a power of two and every step is exact.
@@ -9,7 +9,7 @@
 // What this covers: the order of a block's steps, the reference point and rescaling, eager and lazy, the lanes of l,
 // partial rows, merging, the final division.
 // What it does not: the vector loops that stand for plain_rows in the kernel and how P·V is multiplied (multiply() here
-// is three lines), rounding, and the mask's and band's way into the scores. tests/fast_online_softmax_test.cpp holds the
+// is three lines), rounding, and the mask's and band's way into the scores. tests/fast/online_softmax_test.cpp holds the
 // vector loops to plain_rows on every instruction set; the differential tests of the kernel cover the rest.
 #pragma once
 
@@ -18,7 +18,7 @@
 #include <cstdint>
 #include <vector>
 
-#include "fast/online_softmax.hpp"
+#include "fast/algorithm/online_softmax.hpp"
 
 namespace attest::proofs {
 

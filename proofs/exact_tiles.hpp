@@ -1,12 +1,12 @@
-// fast/tiles.hpp against the definition of visibility, reference/visibility.hpp: every small band, tile by tile.
+// fast/algorithm/tiles.hpp against the definition of visibility, reference/attention/visibility.hpp: every small band, tile by tile.
 #pragma once
 
 #include <array>
 #include <cstddef>
 #include <cstdint>
 
-#include "fast/tiles.hpp"
-#include "reference/visibility.hpp"
+#include "fast/algorithm/tiles.hpp"
+#include "reference/attention/visibility.hpp"
 
 namespace attest::proofs {
 
@@ -15,7 +15,7 @@ struct band_family {
   std::int64_t diagonal = 7, side = 7;
 };
 
-/// Is everything that fast/tiles.hpp says of `where` so, pair by pair, for up to `size` queries and keys?
+/// Is everything that fast/algorithm/tiles.hpp says of `where` so, pair by pair, for up to `size` queries and keys?
 ///
 /// Every interval of 1 to 3 indices inside [0, size) is taken as a tile's queries and as its keys: those are the tiles
 /// of sizes 1 to 3 of all n, m ≤ size, the last and cut ones too, and more. Requires size ≤ 6.

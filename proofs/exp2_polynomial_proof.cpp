@@ -1,11 +1,11 @@
-// fast/exp2.hpp: the coefficients approximate 2^r as well as exp_approximation says, in exact arithmetic. What the rounding
+// fast/algorithm/exp2.hpp: the coefficients approximate 2^r as well as exp_approximation says, in exact arithmetic. What the rounding
 // of the evaluation adds is proven by proofs/gappa/.
 #include <array>
 #include <cstddef>
 #include <cstdint>
 
-#include "fast/exp2.hpp"
-#include "reference/constants.hpp"
+#include "fast/algorithm/exp2.hpp"
+#include "reference/real/constants.hpp"
 
 namespace attest::proofs {
 namespace {

@@ -1,5 +1,5 @@
-// fast/online_softmax.hpp with lazy rescaling is softmax: by the compiler for up to 4 keys, here; for more by
-// tests/online_softmax_exact_test.cpp.
+// fast/algorithm/online_softmax.hpp with lazy rescaling is softmax: by the compiler for up to 4 keys, here; for more by
+// tests/proofs/online_softmax_exact_test.cpp.
 #include "proofs/exact_softmax.hpp"
 
 namespace attest::proofs {

@@ -1,4 +1,4 @@
-// fast/online_softmax.hpp with partial rows: what proofs/online_softmax_proof.cpp proves, with merges in between.
+// fast/algorithm/online_softmax.hpp with partial rows: what proofs/online_softmax_proof.cpp proves, with merges in between.
 #include "proofs/exact_softmax.hpp"
 
 namespace attest::proofs {

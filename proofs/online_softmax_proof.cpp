@@ -1,5 +1,5 @@
-// fast/online_softmax.hpp is softmax: by the compiler for up to 4 keys, here; for up to 8 by
-// tests/online_softmax_exact_test.cpp, over the same arithmetic. proofs/exact_softmax.hpp says what that covers.
+// fast/algorithm/online_softmax.hpp is softmax: by the compiler for up to 4 keys, here; for up to 8 by
+// tests/proofs/online_softmax_exact_test.cpp, over the same arithmetic. proofs/exact_softmax.hpp says what that covers.
 #include "proofs/exact_softmax.hpp"
 
 namespace attest::proofs {

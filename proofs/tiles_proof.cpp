@@ -1,5 +1,5 @@
-// fast/tiles.hpp says of a tile what the definition of visibility says of its pairs: by the compiler for n, m ≤ 4,
-// here; for n, m ≤ 6 by tests/tiles_exact_test.cpp, with the same code.
+// fast/algorithm/tiles.hpp says of a tile what the definition of visibility says of its pairs: by the compiler for n, m ≤ 4,
+// here; for n, m ≤ 6 by tests/proofs/tiles_exact_test.cpp, with the same code.
 #include "proofs/exact_tiles.hpp"
 
 namespace attest::proofs {

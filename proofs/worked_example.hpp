@@ -6,8 +6,8 @@
 #include <optional>
 #include <string_view>
 
-#include "reference/decimal.hpp"
-#include "reference/exactly.hpp"
+#include "reference/real/decimal.hpp"
+#include "reference/attention/exactly.hpp"
 
 namespace attest::proofs {
 
@@ -60,7 +60,7 @@ struct worked_example {
     return made;
   }
 
-  // Exact questions, decided by integers and the Lindemann–Weierstrass theorem (reference/exactly.hpp).
+  // Exact questions, decided by integers and the Lindemann–Weierstrass theorem (reference/attention/exactly.hpp).
 
   /// q_i·k_j = value, exactly. `value` is halves: E11.1 has 0.5.
   constexpr bool dot_is(std::int64_t i, std::size_t j, float value) const {

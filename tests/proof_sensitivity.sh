@@ -30,49 +30,49 @@ documents/scaled_dot_product_attention | proofs/documents/scaled_dot_product_att
 documents/scaled_dot_product_attention | proofs/documents/scaled_dot_product_attention_proof.cpp | "0.960000000000000000" | "0.960000000000000001"
 documents/note_of_2025_07_30 | proofs/documents/note_of_2025_07_30_proof.cpp | {-2, 1, 1} | {-2, 1, 2}
 documents/note_of_2025_07_30 | proofs/documents/note_of_2025_07_30_proof.cpp | {100, 0, 0} | {10, 0, 0}
-online_softmax | fast/online_softmax.hpp | A::larger(largest, S[i * stride + j]) | A::larger(largest, S[i * stride])
-online_softmax | fast/online_softmax.hpp | A::larger(m, largest) | A::larger(largest, largest)
-online_softmax | fast/online_softmax.hpp | A::weight(states.m[i], m) | A::weight(m, m)
-online_softmax | fast/online_softmax.hpp | states.m[i] = m; | states.m[i] + m;
-online_softmax | fast/online_softmax.hpp | sum = sum + s; | sum = sum * s;
-online_softmax | fast/online_softmax.hpp | l = l * states.factor[i] + sum | l = l + states.factor[i] * sum
-online_softmax | fast/online_softmax.hpp | j += lanes | j += 1
-online_softmax | fast/online_softmax.hpp | A::larger(*row.m, *other.m) | A::larger(*row.m, *row.m)
-online_softmax | fast/online_softmax.hpp | other.l[lane] * theirs | other.l[lane] * mine
-online_softmax | fast/online_softmax.hpp | row.l[lane] * mine + | row.l[lane] * mine *
-online_softmax | fast/online_softmax.hpp | other_O[c] * theirs | other_O[c] * mine
-online_softmax | fast/online_softmax.hpp | *row.m = m; | *other.m = m;
-online_softmax | fast/online_softmax.hpp | A::quotient(O[c], l) | A::quotient(l, l)
-online_softmax | fast/online_softmax.hpp | half > 0 | half > 1
-lazy_softmax | fast/online_softmax.hpp | N const highest = m + tau | N const highest = m + tau + tau
-lazy_softmax | fast/online_softmax.hpp | == highest ? m : largest | == highest ? largest : m
-lazy_softmax | fast/online_softmax.hpp | == highest ? m : largest | == highest ? m : highest
-exp2_polynomial | fast/exp2.hpp | 0x1.62e432p-1f | 0x1.62e434p-1f
-exp2_polynomial | fast/exp2.hpp | 0x1.62e42fefa39f3p-1 | 0x1.62e42fefa39f4p-1
-exp2_polynomial | fast/exp2.hpp | exp_error<T> * 25 / 128 | exp_error<T> * 22 / 128
-tiles | fast/tiles.hpp | keys.last <= top.first | keys.last < top.first
-tiles | fast/tiles.hpp | bottom.last <= keys.first | bottom.last < keys.first
-tiles | fast/tiles.hpp | bottom.first <= keys.first | bottom.first < keys.first
-tiles | fast/tiles.hpp | keys.last <= top.last | keys.last < top.last
-tiles | fast/tiles.hpp | saturating_add(centre, where.right), 1) | saturating_add(centre, where.right), 0)
-tiles | fast/tiles.hpp | keys_in_band(where, queries.last - 1).last}, | keys_in_band(where, queries.last - 2).last},
-tiles | reference/visibility.hpp | saturating_add(centre, -band.left) | saturating_add(centre, band.left)
-elementary_functions | reference/exp.hpp | H * (degree + 1) | H * (degree + 9)
-elementary_functions | reference/exp.hpp | = 16u << H | = 15u << H
-elementary_functions | reference/constants.hpp | power /= 9 | power /= 8
-elementary_functions | reference/constants.hpp | odd += 2 | odd += 4
-elementary_functions | reference/log.hpp | power / (2 * i + 1) | power / (2 * i + 3)
-elementary_functions | reference/expm1.hpp | while (2 * (degree + 1) | while (4 * (degree + 1)
-elementary_functions | reference/expm1.hpp | n > 1; | n > 2;
-bounds | reference/bounds_terms.hpp | ku / (1 - ku) * | ku / (1 + ku) *
-bounds | reference/bounds_terms.hpp | : gamma(model.k_f, f.u); | : gamma(model.k_pre, f.u);
-bounds | reference/bounds_terms.hpp | 2 * model.tau * (1 + 2 * u) + ell | ell
-bounds | reference/bounds_lanes.inc | row.product_error * (row.row.scale_size * k.product_size) | row.product_error * k.product_size * 0.8
-bounds | reference/bounds_lanes.inc | row.reference_factor * my.Y; | row.reference_factor;
-bounds | reference/bounds_lanes.inc | row.model.k_pre + row.merges_O | row.merges_O
-bounds | reference/bounds.hpp | gamma(model.k_lse, u) | gamma(1, u)
-documents/day_11_scaled_dot_product_attention | reference/softmax_jacobian.hpp | if (k != i) | if (k == i)
-documents/day_74_why_do_we_scale | reference/variance.hpp | n * (n - 1) | n * (n + 1)
+online_softmax | fast/algorithm/online_softmax.hpp | A::larger(largest, S[i * stride + j]) | A::larger(largest, S[i * stride])
+online_softmax | fast/algorithm/online_softmax.hpp | A::larger(m, largest) | A::larger(largest, largest)
+online_softmax | fast/algorithm/online_softmax.hpp | A::weight(states.m[i], m) | A::weight(m, m)
+online_softmax | fast/algorithm/online_softmax.hpp | states.m[i] = m; | states.m[i] + m;
+online_softmax | fast/algorithm/online_softmax.hpp | sum = sum + s; | sum = sum * s;
+online_softmax | fast/algorithm/online_softmax.hpp | l = l * states.factor[i] + sum | l = l + states.factor[i] * sum
+online_softmax | fast/algorithm/online_softmax.hpp | j += lanes | j += 1
+online_softmax | fast/algorithm/online_softmax.hpp | A::larger(*row.m, *other.m) | A::larger(*row.m, *row.m)
+online_softmax | fast/algorithm/online_softmax.hpp | other.l[lane] * theirs | other.l[lane] * mine
+online_softmax | fast/algorithm/online_softmax.hpp | row.l[lane] * mine + | row.l[lane] * mine *
+online_softmax | fast/algorithm/online_softmax.hpp | other_O[c] * theirs | other_O[c] * mine
+online_softmax | fast/algorithm/online_softmax.hpp | *row.m = m; | *other.m = m;
+online_softmax | fast/algorithm/online_softmax.hpp | A::quotient(O[c], l) | A::quotient(l, l)
+online_softmax | fast/algorithm/online_softmax.hpp | half > 0 | half > 1
+lazy_softmax | fast/algorithm/online_softmax.hpp | N const highest = m + tau | N const highest = m + tau + tau
+lazy_softmax | fast/algorithm/online_softmax.hpp | == highest ? m : largest | == highest ? largest : m
+lazy_softmax | fast/algorithm/online_softmax.hpp | == highest ? m : largest | == highest ? m : highest
+exp2_polynomial | fast/algorithm/exp2.hpp | 0x1.62e432p-1f | 0x1.62e434p-1f
+exp2_polynomial | fast/algorithm/exp2.hpp | 0x1.62e42fefa39f3p-1 | 0x1.62e42fefa39f4p-1
+exp2_polynomial | fast/algorithm/exp2.hpp | exp_error<T> * 25 / 128 | exp_error<T> * 22 / 128
+tiles | fast/algorithm/tiles.hpp | keys.last <= top.first | keys.last < top.first
+tiles | fast/algorithm/tiles.hpp | bottom.last <= keys.first | bottom.last < keys.first
+tiles | fast/algorithm/tiles.hpp | bottom.first <= keys.first | bottom.first < keys.first
+tiles | fast/algorithm/tiles.hpp | keys.last <= top.last | keys.last < top.last
+tiles | fast/algorithm/tiles.hpp | saturating_add(centre, where.right), 1) | saturating_add(centre, where.right), 0)
+tiles | fast/algorithm/tiles.hpp | keys_in_band(where, queries.last - 1).last}, | keys_in_band(where, queries.last - 2).last},
+tiles | reference/attention/visibility.hpp | saturating_add(centre, -band.left) | saturating_add(centre, band.left)
+elementary_functions | reference/real/exp.hpp | H * (degree + 1) | H * (degree + 9)
+elementary_functions | reference/real/exp.hpp | = 16u << H | = 15u << H
+elementary_functions | reference/real/constants.hpp | power /= 9 | power /= 8
+elementary_functions | reference/real/constants.hpp | odd += 2 | odd += 4
+elementary_functions | reference/real/log.hpp | power / (2 * i + 1) | power / (2 * i + 3)
+elementary_functions | reference/real/expm1.hpp | while (2 * (degree + 1) | while (4 * (degree + 1)
+elementary_functions | reference/real/expm1.hpp | n > 1; | n > 2;
+bounds | reference/bound/terms.hpp | ku / (1 - ku) * | ku / (1 + ku) *
+bounds | reference/bound/terms.hpp | : gamma(model.k_f, f.u); | : gamma(model.k_pre, f.u);
+bounds | reference/bound/terms.hpp | 2 * model.tau * (1 + 2 * u) + ell | ell
+bounds | reference/bound/formulas-inl.hpp | row.product_error * (row.row.scale_size * k.product_size) | row.product_error * k.product_size * 0.8
+bounds | reference/bound/formulas-inl.hpp | row.reference_factor * my.Y; | row.reference_factor;
+bounds | reference/bound/formulas-inl.hpp | row.model.k_pre + row.merges_O | row.merges_O
+bounds | reference/bound/bound.hpp | gamma(model.k_lse, u) | gamma(1, u)
+documents/day_11_scaled_dot_product_attention | reference/textbook/softmax_jacobian.hpp | if (k != i) | if (k == i)
+documents/day_74_why_do_we_scale | reference/textbook/variance.hpp | n * (n - 1) | n * (n + 1)
 '
 
 # The copy: headers by link, the edited file by value.

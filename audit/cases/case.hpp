@@ -9,8 +9,7 @@
 #include <string_view>
 #include <vector>
 
-#include "audit/recorded.hpp"
-#include "audit/stored.hpp"
+#include "audit/tensors/owned.hpp"
 
 namespace attest::audit {
 
@@ -76,6 +75,12 @@ struct audit_case {
     further.push_back({.is = relation::same_bits, .asked = std::move(another), .says = std::move(says), .at = {}});
   }
 };
+
+/// What the calls of a case were answered: [0] is the first call's, [k] that of further[k − 1]; some may be missing.
+using answers = std::vector<std::optional<recorded_answer>>;
+
+/// Why the calls of a case do not fit each other, as a file may have them; nothing where they do.
+std::optional<std::string> calls_fault(audit_case const& each);
 
 /// What to generate.
 struct case_options {

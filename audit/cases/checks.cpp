@@ -1,7 +1,7 @@
 // The list of checks: what each one proves, and what it cannot.
 #include <algorithm>
 
-#include "audit/cases/draw.hpp"
+#include "audit/cases/random.hpp"
 
 namespace attest::audit {
 

@@ -4,7 +4,7 @@
 
 #include <fmt/format.h>
 
-#include "audit/cases/draw.hpp"
+#include "audit/cases/random.hpp"
 
 namespace attest::audit {
 namespace {

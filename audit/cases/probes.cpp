@@ -5,7 +5,7 @@
 
 #include <fmt/format.h>
 
-#include "audit/cases/draw.hpp"
+#include "audit/cases/random.hpp"
 #include "audit/cases/probe.hpp"
 
 namespace attest::audit {

@@ -3,8 +3,8 @@
 
 #include <fmt/format.h>
 
-#include "audit/cases/draw.hpp"
-#include "audit/slice.hpp"
+#include "audit/cases/random.hpp"
+#include "audit/tensors/slice.hpp"
 
 namespace attest::audit {
 namespace {

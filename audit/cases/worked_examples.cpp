@@ -1,7 +1,7 @@
 // The worked examples of the source documents. proofs/documents/ proves their digits.
 #include <initializer_list>
 
-#include "audit/cases/draw.hpp"
+#include "audit/cases/random.hpp"
 
 namespace attest::audit {
 namespace {

@@ -9,7 +9,7 @@
 #include <limits>
 #include <type_traits>
 
-#include "audit/elements.hpp"
+#include "audit/tensors/elements.hpp"
 
 namespace attest::zoo {
 

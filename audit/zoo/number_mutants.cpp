@@ -1,5 +1,5 @@
 // Mutants that compute with too few bits, the wrong function or the wrong order.
-#include "audit/elements.hpp"
+#include "audit/tensors/elements.hpp"
 #include "audit/zoo/define.hpp"
 
 namespace attest::zoo {

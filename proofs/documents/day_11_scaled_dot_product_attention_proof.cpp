@@ -1,9 +1,9 @@
 // "Day 11: Scaled Dot-Product Attention", Phase II, Week 2: every number of it. docs/documents.md is the table.
 #include "proofs/worked_example.hpp"
-#include "reference/distribution_entropy.hpp"
-#include "reference/softmax.hpp"
-#include "reference/softmax_jacobian.hpp"
-#include "reference/square_root.hpp"
+#include "reference/textbook/distribution_entropy.hpp"
+#include "reference/textbook/softmax.hpp"
+#include "reference/textbook/softmax_jacobian.hpp"
+#include "reference/textbook/square_root.hpp"
 
 namespace attest::proofs {
 namespace {

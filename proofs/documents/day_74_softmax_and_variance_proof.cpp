@@ -2,10 +2,10 @@
 // [5, 10, 7], and why √d. docs/documents.md is the table.
 #include "proofs/gaussian_dot_product.hpp"
 #include "proofs/worked_example.hpp"
-#include "reference/projection.hpp"
-#include "reference/softmax.hpp"
-#include "reference/square_root.hpp"
-#include "reference/variance.hpp"
+#include "reference/textbook/projection.hpp"
+#include "reference/textbook/softmax.hpp"
+#include "reference/textbook/square_root.hpp"
+#include "reference/textbook/variance.hpp"
 
 namespace attest::proofs {
 namespace {

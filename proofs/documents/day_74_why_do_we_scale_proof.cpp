@@ -4,8 +4,8 @@
 // From the printed Q and K; W_V = I, so V = E, which is the printed Q:
 // Q = V = [2 1 3; 1 2 1; 0 1 2], K = [1 0 2; 2 1 0; 1 3 1], d_k = 3.
 #include "proofs/worked_example.hpp"
-#include "reference/projection.hpp"
-#include "reference/variance.hpp"
+#include "reference/textbook/projection.hpp"
+#include "reference/textbook/variance.hpp"
 
 namespace attest::proofs {
 namespace {

@@ -3,10 +3,10 @@
 #include <cstdint>
 
 #include "proofs/worked_example.hpp"
-#include "reference/projection.hpp"
-#include "reference/softmax.hpp"
-#include "reference/softmax_jacobian.hpp"
-#include "reference/square_root.hpp"
+#include "reference/textbook/projection.hpp"
+#include "reference/textbook/softmax.hpp"
+#include "reference/textbook/softmax_jacobian.hpp"
+#include "reference/textbook/square_root.hpp"
 
 namespace attest::proofs {
 namespace {

@@ -1,10 +1,10 @@
 // "Scaled Dot-Product Attention" (Definition … Summary): what it states in numbers, and its properties on an example.
 // docs/documents.md is the table.
 #include "proofs/worked_example.hpp"
-#include "reference/cosine.hpp"
-#include "reference/memory.hpp"
-#include "reference/scoring/scaled_dot.hpp"
-#include "reference/softmax_axis.hpp"
+#include "reference/textbook/cosine.hpp"
+#include "reference/textbook/memory.hpp"
+#include "reference/textbook/scoring/scaled_dot.hpp"
+#include "reference/textbook/softmax_axis.hpp"
 
 namespace attest::proofs {
 namespace {

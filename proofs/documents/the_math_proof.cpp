@@ -1,6 +1,6 @@
 // "Scaled Dot-Product Attention: The Math": every number of it. docs/documents.md is the table.
 #include "proofs/worked_example.hpp"
-#include "reference/softmax.hpp"
+#include "reference/textbook/softmax.hpp"
 
 namespace attest::proofs {
 namespace {

@@ -1,5 +1,5 @@
-# 2^r of fast/weights.inc in f64, without fused multiply-add: |p/(2·2^r) − 1| ≤ 2u for every |r| ≤ 1/2.
-# tests/exp2_script_test.cpp holds every line to the code: coefficients, order of evaluation, bounds.
+# 2^r of fast/simd/exponential-inl.hpp in f64, without fused multiply-add: |p/(2·2^r) − 1| ≤ 2u for every |r| ≤ 1/2.
+# tests/proofs/exp2_script_test.cpp holds every line to the code: coefficients, order of evaluation, bounds.
 #
 # s is what the code computes, x the same without rounding, w = 2·2^r; p and its polynomial are doubled, as in the code.
 # That x is within 25/64 u of w is the hypothesis: proofs/exp2_polynomial_proof.cpp proves it. Scaling by 2^(n−1) is

@@ -1,5 +1,5 @@
 // O, weights and LSE correctly rounded, by the machine tier where its enclosures leave one value (first in doubles, then
-// in double words; f64 in double words alone), by the exact tier (reference/correctly_rounded.hpp) where they do not.
+// in double words; f64 in double words alone), by the exact tier (reference/attention/correctly_rounded.hpp) where they do not.
 // The answer is the same either way; only the time differs.
 #pragma once
 
@@ -7,7 +7,7 @@
 #include <optional>
 #include <vector>
 
-#include "reference/correctly_rounded.hpp"
+#include "reference/attention/correctly_rounded.hpp"
 #include "reference/machine/rows.hpp"
 
 namespace attest::reference::machine {

@@ -27,17 +27,17 @@ using reference::absolute, reference::exp_upper, reference::larger, reference::m
     reference::rounded_down, reference::rounded_up, reference::smaller;
 using reference::all, reference::both, reference::either, reference::inverse, reference::select;
 
-#include "reference/machine/lanes.inc"
-#include "reference/machine/exp.inc"
-#include "reference/machine/scores.inc"
-#include "reference/machine/weights.inc"
-#include "reference/bounds_lanes.inc"
-#include "reference/machine/bounds.inc"
-#include "reference/machine/columns.inc"
-#include "reference/machine/enclosures.inc"
-#include "reference/machine/gather.inc"
+#include "reference/machine/lanes-inl.hpp"
+#include "reference/machine/exp-inl.hpp"
+#include "reference/machine/scores-inl.hpp"
+#include "reference/machine/weights-inl.hpp"
+#include "reference/bound/formulas-inl.hpp"
+#include "reference/machine/bounds-inl.hpp"
+#include "reference/machine/columns-inl.hpp"
+#include "reference/machine/enclosures-inl.hpp"
+#include "reference/machine/gather-inl.hpp"
 
-#include "reference/machine/block.inc"
+#include "reference/machine/block-inl.hpp"
 
 }  // namespace attest::reference::machine::HWY_NAMESPACE
 HWY_AFTER_NAMESPACE();

@@ -2,7 +2,7 @@
 //
 // It answers only what it can prove: each number comes with a radius from an a-priori error analysis (docs at each
 // step), and whatever is outside that analysis (NaN, infinities, empty rows, huge scores) is handed over to the integer
-// balls of reference/attention.hpp, which decide it. It has two precisions: doubles, and double words (pairs.cpp), each
+// balls of reference/attention/attention.hpp, which decide it. It has two precisions: doubles, and double words (pairs.cpp), each
 // number an unevaluated sum of two doubles, for f64 and for what doubles leave open.
 #pragma once
 
@@ -13,7 +13,7 @@
 
 #include "problem/instance.hpp"
 #include "problem/kernel_model.hpp"
-#include "reference/bounds.hpp"
+#include "reference/bound/bound.hpp"
 
 namespace attest::reference::machine {
 

@@ -7,7 +7,7 @@
 #include <cstdint>
 #include <vector>
 
-#include "reference/bounds.hpp"
+#include "reference/bound/bound.hpp"
 
 namespace attest::reference::machine {
 
@@ -20,7 +20,7 @@ struct key_columns {
   std::vector<double> score, score_error;      ///< ŝ_j and ρ_j ≥ |ŝ_j − s_j|
   std::vector<double> weight, weight_error;    ///< ŵ_j and η_j: e^(s_j − M) ∈ ŵ_j·(1 ± η_j)
   std::vector<double> x_lower, x_upper, score_size, product_size, key_norm, bias, weight_lower, weight_upper;
-  std::vector<double> E, R, z, P, reference_error, pi_t_squared;  ///< reference/bounds_lanes.inc
+  std::vector<double> E, R, z, P, reference_error, pi_t_squared;  ///< reference/bound/formulas-inl.hpp
   std::vector<double> near, far, in_J, eta, shared_gamma;         ///< flags are 0 or 1
   std::vector<double> weight_bound, weight_by_theorem;
   std::vector<double> score_low, weight_low, share, share_low, share_radius;  ///< pairs.cpp: ŝ_j, ŵ_j and π_j as double words

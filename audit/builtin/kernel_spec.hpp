@@ -1,0 +1,19 @@
+// What `--kernel` names: the built-in kernel, or a library and a function in it.
+#pragma once
+
+#include <string>
+
+#include "audit/isolation/kernel_session.hpp"
+#include "problem/result.hpp"
+
+namespace attest::audit {
+
+/// The library of "builtin", "builtin:SET", or PATH[:SYMBOL] where PATH:SYMBOL is not itself a file.
+/// Ensures   an error names `--kernel`, says what there is not and what there is; the library itself is not looked into
+problem::result<kernel_library> library_of(std::string const& spec);
+
+/// A session with the kernel that `spec` names (questioner::open).
+problem::result<questioner> open_kernel(std::string const& spec, problem::element_type type, interruption const& when,
+                                        isolation_limits const& limits);
+
+}  // namespace attest::audit

@@ -1,0 +1,43 @@
+#include "audit/cases/case.hpp"
+#include "audit/tensors/slice.hpp"
+
+namespace attest::audit {
+
+std::optional<std::string> calls_fault(audit_case const& each) {
+  if (each.further.empty() && each.reads == reading::nothing) return std::nullopt;
+  auto const rank_fault = [](stored_problem const& p) {
+    return p.q.where.rank != 4 || p.k.where.rank != 4 || p.v.where.rank != 4;
+  };
+  if (rank_fault(each.asked)) return "its tensors have not rank 4";
+  problem::sizes const first = sizes_of(each.asked);
+  if (each.reads == reading::weights && first.dv > first.m) return "its V has more columns than keys";
+  for (further_call const& further : each.further) {
+    if (rank_fault(further.asked)) return "its tensors have not rank 4";
+    if (further.asked.q.type != each.asked.q.type) return "its element type is not that of the group's first call";
+    problem::sizes const s = sizes_of(further.asked);
+    bool const same_rows = s.b == first.b && s.hq == first.hq && s.n == first.n;
+    auto const inside = [](std::int64_t at, std::int64_t count, std::int64_t all) {
+      return at >= 0 && count <= all && at <= all - count;
+    };
+    switch (further.is) {
+      case relation::before: break;
+      case relation::same_bits:
+        if (!same_rows || s.dv != first.dv || s.m != first.m) return "its sizes are not those of the group's first call";
+        break;
+      case relation::part:
+        if (!same_rows || s.dv != first.dv) return "its rows are not those of the group's first call";
+        break;
+      case relation::same_rows:
+        if (s.dv != first.dv || s.m != first.m || !inside(further.at[0], s.b, first.b) ||
+            !inside(further.at[1], s.hq, first.hq) || !inside(further.at[2], s.n, first.n))
+          return "its rows do not lie in the group's first call";
+        break;
+      case relation::weight_columns:
+        if (!same_rows || s.m != first.m || !inside(further.at[0], s.dv, s.m)) return "its columns pass the group's keys";
+        break;
+    }
+  }
+  return std::nullopt;
+}
+
+}  // namespace attest::audit

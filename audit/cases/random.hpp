@@ -1,0 +1,114 @@
+// Random numbers that are the same with every compiler and C library, and problems made of them.
+#pragma once
+
+#include <cmath>
+#include <cstdint>
+#include <string_view>
+#include <utility>
+
+#include "audit/cases/case.hpp"
+#include "audit/tensors/elements.hpp"
+
+namespace attest::audit {
+
+/// SplitMix64 (Steele, Lea, Flood 2014): integers only, so every platform draws the same numbers.
+class draw {
+ public:
+  /// A stream of its own for each (seed, name).
+  draw(std::uint64_t seed, std::string_view name) noexcept : state_(seed) {
+    for (char const c : name) state_ = (state_ ^ static_cast<unsigned char>(c)) * 0x100000001b3u;  // FNV-1a
+    bits();
+  }
+
+  std::uint64_t bits() noexcept {
+    std::uint64_t z = (state_ += 0x9e3779b97f4a7c15u);
+    z = (z ^ (z >> 30)) * 0xbf58476d1ce4e5b9u;
+    z = (z ^ (z >> 27)) * 0x94d049bb133111ebu;
+    return z ^ (z >> 31);
+  }
+  /// Uniform on [0, 1), a multiple of 2⁻⁵³.
+  double uniform() noexcept { return static_cast<double>(bits() >> 11) * 0x1p-53; }
+  /// Uniform on 0 … n − 1. Requires n > 0.
+  std::int64_t below(std::int64_t n) noexcept {
+    return static_cast<std::int64_t>(bits() % static_cast<std::uint64_t>(n));
+  }
+  /// Nearly N(0, 1): twelve uniforms minus 6 (mean 0, variance 1, |x| ≤ 6).
+  double normal() noexcept {
+    double sum = -6;
+    for (int n = 0; n < 12; ++n) sum += uniform();
+    return sum;
+  }
+
+ private:
+  std::uint64_t state_;
+};
+
+/// A problem of these sizes, zeros everywhere, row-major.
+inline stored_problem blank(problem::sizes const& s, problem::element_type type) {
+  stored_problem made;
+  made.q = stored_tensor::compact(type, {s.b, s.hq, s.n, s.d});
+  made.k = stored_tensor::compact(type, {s.b, s.hk, s.m, s.d});
+  made.v = stored_tensor::compact(type, {s.b, s.hk, s.m, s.dv});
+  if (s.d == 0) made.scale = 1;
+  return made;
+}
+
+/// Gaussian Q, K, V; `spread` multiplies Q, so that scores have about that standard deviation.
+inline stored_problem gaussian(problem::sizes const& s, problem::element_type type, draw& random, double spread = 1) {
+  stored_problem made = blank(s, type);
+  auto const normal = [&](auto...) { return random.normal(); };
+  fill(made.q, [&](auto...) { return spread * random.normal(); });
+  fill(made.k, normal);
+  fill(made.v, normal);
+  return made;
+}
+
+/// A mask of shape [b, h, n, m] (1 broadcasts), attend where f says so.
+template <class F>
+void add_mask(stored_problem& to, std::int64_t b, std::int64_t h, std::int64_t n, std::int64_t m, F&& attend) {
+  to.mask = stored_tensor::compact(problem::element_type::u8, {b, h, n, m});
+  fill(*to.mask, [&](auto... at) { return attend(at...) ? 1.0 : 0.0; });
+}
+
+template <class F>
+void add_bias(stored_problem& to, std::int64_t b, std::int64_t h, std::int64_t n, std::int64_t m, F&& bias) {
+  to.bias = stored_tensor::compact(to.q.type, {b, h, n, m});
+  fill(*to.bias, std::forward<F>(bias));
+}
+
+/// Where cases are collected.
+class case_list {
+ public:
+  explicit case_list(case_options const& options) : options_(options) {}
+
+  case_options const& options() const noexcept { return options_; }
+  problem::element_type type() const noexcept { return options_.type; }
+  type_limits limits() const { return limits_of(options_.type); }
+  draw random(std::string_view check, std::string_view name) const {
+    return {options_.seed, std::string(check) + "/" + std::string(name)};
+  }
+  audit_case& add(std::string_view check, std::string name, stored_problem asked) {
+    audit_case& made = cases_.emplace_back();
+    made.check = check, made.name = std::move(name), made.asked = std::move(asked);
+    return made;
+  }
+  std::vector<audit_case> take() { return std::move(cases_); }
+
+ private:
+  case_options options_;
+  std::vector<audit_case> cases_;
+};
+
+// The families, one file each, in the order of the report.
+void add_worked_examples(case_list& to);
+void add_numbers(case_list& to);
+void add_softcap(case_list& to);
+void add_visibility(case_list& to);
+void add_infinities(case_list& to);
+void add_shapes(case_list& to);
+void add_sequences(case_list& to);
+void add_probes(case_list& to);
+void add_pairs(case_list& to);
+void add_stability(case_list& to);
+
+}  // namespace attest::audit

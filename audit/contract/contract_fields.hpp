@@ -1,0 +1,99 @@
+// The fields of a contract, once: what reads and writes contract files visits them, with what each may be.
+#pragma once
+
+#include <cstdint>
+#include <limits>
+#include <span>
+
+#include "audit/contract/contract.hpp"
+
+namespace attest::audit {
+
+/// Numbers that a field may have, both ends included. A model outside these is no kernel: 2⁻² is coarser than any format,
+/// and counts past a million roundings leave γ_k its pole.
+struct range {
+  double least = 0, most = 0;
+};
+
+namespace fields {
+
+inline constexpr range unit{0, 0.25};                    ///< a relative error
+inline constexpr range roundoff{0x1p-200, 0.25};         ///< one that a format always has
+inline constexpr range absolute{0, 1};                   ///< an absolute error
+inline constexpr range exponent{0, 16384};               ///< a power of e or of 2
+inline constexpr range size{0, std::numeric_limits<double>::max()};
+inline constexpr range count{0, 1e6};
+inline constexpr range some{1, 1e6};
+inline constexpr range cutoff{0, std::numeric_limits<double>::infinity()};
+
+/// An enumeration as words: `words[static_cast<std::size_t>(field)]`.
+template <class Visitor, class Enum, std::size_t N>
+void word(Visitor& visitor, char const* name, Enum& field, char const* const (&words)[N]) {
+  auto at = static_cast<std::size_t>(field);
+  visitor.word(name, words, at);
+  field = static_cast<Enum>(at);
+}
+
+template <class Visitor>
+void whole(Visitor& visitor, char const* name, int& field, range const& allowed) {
+  auto wide = static_cast<std::int64_t>(field);
+  visitor.count(name, wide, allowed);
+  field = static_cast<int>(wide);
+}
+
+}  // namespace fields
+
+/// Every field of problem::kernel_model, by its name there.
+template <class Visitor>
+void visit_model(problem::kernel_model& m, Visitor& visitor) {
+  using namespace fields;
+  visitor.object("format", [&](Visitor& inside) {
+    inside.number("u", m.format.u, roundoff);
+    inside.number("omega", m.format.omega, absolute);
+    inside.number("far", m.format.far, exponent);
+    inside.number("largest_x0", m.format.largest_x0, exponent);
+    inside.number("omega_w", m.format.omega_w, absolute);
+    inside.number("h0_limit", m.format.h0_limit, size);
+  });
+  whole(visitor, "k_qk_base", m.k_qk_base, fields::count);
+  whole(visitor, "k_qk_per_d", m.k_qk_per_d, fields::count);
+  visitor.number("u_qk", m.u_qk, unit);
+  visitor.flag("fold_q", m.fold_q);
+  whole(visitor, "k_add", m.k_add, fields::count);
+  visitor.number("g_b", m.g_b, unit);
+  visitor.number("e_c", m.e_c, unit);
+  visitor.number("a_t", m.a_t, absolute);
+  visitor.number("u_s", m.u_s, unit);
+  visitor.number("omega_s", m.omega_s, absolute);
+  whole(visitor, "k_x", m.k_x, fields::count);
+  whole(visitor, "c_m", m.c_m, fields::count);
+  visitor.number("eps", m.eps, unit);
+  fields::word(visitor, "rescales", m.rescales, {"none", "per_block", "rank_of_score"});
+  visitor.number("tau", m.tau, exponent);
+  visitor.number("x0", m.x0, cutoff);
+  visitor.number("u_p", m.u_p, unit);
+  visitor.number("omega_p", m.omega_p, absolute);
+  visitor.flag("p_shared", m.p_shared);
+  visitor.count("block", m.block, some);
+  fields::word(visitor, "height", m.height, {"in_sequence", "block_local"});
+  whole(visitor, "k_pre", m.k_pre, fields::count);
+  visitor.number("u_pv", m.u_pv, unit);
+  whole(visitor, "splits", m.splits, some);
+  fields::word(visitor, "merge", m.merge, {"raw", "lse", "lse_normalised"});
+  whole(visitor, "k_f", m.k_f, fields::count);
+  visitor.number("u_out", m.u_out, unit);
+  visitor.number("omega_out", m.omega_out, absolute);
+  visitor.flag("flushes", m.flushes);
+  visitor.number("eps_log", m.eps_log, unit);
+  whole(visitor, "k_lse", m.k_lse, fields::some);
+}
+
+template <class Visitor>
+void visit_conventions(conventions& how, Visitor& visitor) {
+  fields::word(visitor, "masked_values", how.masked_values, {"never_read", "must_be_finite"});
+  fields::word(visitor, "empty_row", how.empty_row, {"zero", "nan", "mean"});
+  fields::word(visitor, "empty_lse", how.empty_lse, {"-inf", "0"});
+  fields::word(visitor, "nan", how.nan, {"propagate", "unspecified"});
+}
+
+}  // namespace attest::audit

@@ -1,0 +1,257 @@
+#include "audit/contract/contract_file.hpp"
+
+#include <array>
+#include <cmath>
+#include <limits>
+
+#include <fmt/format.h>
+
+#include "audit/contract/contract_fields.hpp"
+#include "audit/support/files.hpp"
+#include "audit/support/printable.hpp"
+#include "audit/support/real_number.hpp"
+#include "audit/support/strict_json.hpp"
+#include "audit/support/words.hpp"
+
+namespace attest::audit {
+namespace {
+
+using json = nlohmann::ordered_json;
+using problem::element_type;
+using problem::error;
+using problem::error_code;
+
+constexpr element_type element_types[]{element_type::f32, element_type::f64, element_type::bf16, element_type::f16};
+
+std::string text_of(double x) { return std::isinf(x) ? "inf" : fmt::format("{:a}", x); }
+
+/// Writes every field of a struct into an object.
+class field_writer {
+ public:
+  explicit field_writer(json& into) : into_(into) {}
+  void number(char const* name, double& field, range const&) { into_[name] = text_of(field); }
+  void count(char const* name, std::int64_t& field, range const&) { into_[name] = field; }
+  void flag(char const* name, bool& field) { into_[name] = field; }
+  void word(char const* name, std::span<char const* const> words, std::size_t& at) { into_[name] = words[at]; }
+  template <class Fields>
+  void object(char const* name, Fields&& fields) {
+    field_writer inside(into_[name] = json::object());
+    fields(inside);
+  }
+
+ private:
+  json& into_;
+};
+
+/// A decimal number, a hex float or "inf"; nothing where it is none.
+std::optional<double> number_in(std::string_view text) {
+  if (text == "inf") return std::numeric_limits<double>::infinity();
+  return text.starts_with('-') ? std::nullopt : real_number(text);  // no field is negative
+}
+
+/// Reads the fields of a struct from an object. The first fault stays; later fields are skipped.
+class field_reader {
+ public:
+  /// `whole`: a key that is missing is a fault, else the field keeps its value.
+  field_reader(json const& from, std::string path, bool whole) : from_(from), path_(std::move(path)), whole_(whole) {}
+
+  void number(char const* name, double& field, range const& allowed) {
+    json const* const value = find(name);
+    if (!value) return;
+    auto const read = value->is_number()   ? std::optional(value->get<double>())
+                      : value->is_string() ? number_in(value->get_ref<std::string const&>())
+                                           : std::nullopt;
+    if (!read)
+      return fail(name, fmt::format("is {}, expected a number, or a string such as \"0x1p-24\"", shown(*value)));
+    if (!(*read >= allowed.least && *read <= allowed.most)) return fail(name, outside(text_of(*read), allowed));
+    field = *read;
+  }
+  void count(char const* name, std::int64_t& field, range const& allowed) {
+    json const* const value = find(name);
+    if (!value) return;
+    if (!value->is_number_integer()) return fail(name, fmt::format("is {}, expected a whole number", shown(*value)));
+    // As a double first: a number past 2^63 must not wrap.
+    double const read = value->get<double>();
+    if (!(read >= allowed.least && read <= allowed.most)) return fail(name, outside(value->dump(), allowed));
+    field = value->get<std::int64_t>();
+  }
+  void flag(char const* name, bool& field) {
+    json const* const value = find(name);
+    if (!value) return;
+    if (!value->is_boolean()) return fail(name, fmt::format("is {}, expected true or false", shown(*value)));
+    field = value->get<bool>();
+  }
+  void word(char const* name, std::span<char const* const> words, std::size_t& at) {
+    json const* const value = find(name);
+    if (!value) return;
+    if (value->is_string())
+      for (std::size_t n = 0; n < words.size(); ++n)
+        if (value->get_ref<std::string const&>() == words[n]) return void(at = n);
+    fail(name, fmt::format("is {}, expected one of {}{}", shown(*value), fmt::join(words, ", "),
+                           value->is_string() ? did_you_mean(value->get_ref<std::string const&>(), words) : ""));
+  }
+  template <class Fields>
+  void object(char const* name, Fields&& fields) {
+    json const* const value = find(name);
+    if (!value) return;
+    if (!value->is_object()) return fail(name, fmt::format("is {}, expected an object", shown(*value)));
+    field_reader inside(*value, path_ + name + '.', whole_);
+    fields(inside);
+    inside.end();
+    if (!why) why = std::move(inside.why);
+  }
+  /// A key that no field has asked for is a fault.
+  void end() {
+    if (why) return;
+    for (auto const& each : from_.items())
+      if (std::ranges::find(known_, each.key()) == known_.end()) {
+        why = error{error_code::bad_value, path_ + printable(each.key()),
+                    "there is no such key" + did_you_mean(each.key(), known_)};
+        return;
+      }
+  }
+
+  std::optional<error> why;
+
+ private:
+  json const* find(char const* name) {
+    known_.emplace_back(name);
+    if (why) return nullptr;
+    auto const at = from_.find(name);
+    if (at != from_.end()) return &*at;
+    if (whole_)
+      fail(name, "is missing; write it, or start \"from\" a preset");
+    return nullptr;
+  }
+  void fail(char const* name, std::string reason) {
+    if (!why) why = error{error_code::bad_value, path_ + name, std::move(reason)};
+  }
+  static std::string shown(json const& value) {
+    return value.is_structured() ? std::string(kind_of(value)) : printable(value.dump(-1, ' ', false, json::error_handler_t::replace), 60);
+  }
+  static std::string outside(std::string const& value, range const& allowed) {
+    return fmt::format("is {}, expected a number from {:g} to {:g}", value, allowed.least, allowed.most);
+  }
+
+  json const& from_;
+  std::string path_;
+  bool whole_;
+  std::vector<std::string> known_;
+};
+
+error of_key(char const* name, std::string reason) { return {error_code::bad_value, name, std::move(reason)}; }
+
+std::vector<std::string> preset_names() {
+  std::vector<std::string> made;
+  for (contract const& each : contracts()) made.push_back(each.name);
+  return made;
+}
+
+problem::result<std::string> string_at(json const& from, char const* name, std::string otherwise) {
+  auto const at = from.find(name);
+  if (at == from.end()) return otherwise;
+  if (!at->is_string()) return of_key(name, fmt::format("is {}, expected a string", kind_of(*at)));
+  std::string const text = printable(at->get_ref<std::string const&>(), 300);
+  return text.empty() ? problem::result<std::string>(of_key(name, "is empty")) : text;
+}
+
+problem::result<element_type> type_at(json const& from, char const* name, std::optional<element_type> otherwise) {
+  auto const text = string_at(from, name, otherwise ? std::string(problem::name_of(*otherwise)) : "");
+  if (!text) return text.why();
+  for (element_type const each : element_types)
+    if (text.value() == problem::name_of(each)) return each;
+  if (text.value().empty()) return of_key(name, "is missing; write it, or start \"from\" a preset");
+  return of_key(name, fmt::format("is '{}', expected f32, f64, bf16 or f16", text.value()));
+}
+
+}  // namespace
+
+std::string contract_text(contract const& what, int indent) {
+  json made;
+  contract copy = what;
+  made["name"] = what.name, made["sentence"] = what.sentence;
+  made["input"] = problem::name_of(what.type), made["output"] = problem::name_of(what.type);
+  if (what.builtin) made["model"] = "builtin";
+  else {
+    field_writer model(made["model"] = json::object());
+    visit_model(copy.fixed, model);
+  }
+  field_writer how(made["conventions"] = json::object());
+  visit_conventions(copy.how, how);
+  return made.dump(indent, ' ', false, json::error_handler_t::replace);
+}
+
+problem::result<contract> parse_contract(std::string_view text, std::string const& fallback_name) {
+  auto const parsed = parse_strict(text);
+  if (!parsed) return parsed.why();
+  json const& from = parsed.value();
+  if (!from.is_object()) return error{error_code::bad_value, "", fmt::format("is {}, expected an object", kind_of(from))};
+  std::array constexpr known{"from", "name", "sentence", "input", "output", "model", "conventions"};
+  for (auto const& each : from.items())
+    if (std::ranges::find(known, each.key()) == known.end())
+      return error{error_code::bad_value, printable(each.key()), "there is no such key" + did_you_mean(each.key(), known)};
+
+  contract made;
+  bool const whole = !from.contains("from");
+  if (!whole) {
+    auto const preset = string_at(from, "from", "");
+    if (!preset) return preset.why();
+    contract const* const start = find_contract(preset.value());
+    if (!start)
+      return of_key("from", fmt::format("no preset is called '{}'{}", preset.value(), did_you_mean(preset.value(), preset_names())));
+    made = *start;
+    made.name.clear();
+  }
+  auto const name = string_at(from, "name", fallback_name);
+  if (!name) return name.why();
+  auto const sentence = string_at(from, "sentence", whole ? name.value() : made.sentence);
+  if (!sentence) return sentence.why();
+  made.name = name.value(), made.sentence = sentence.value();
+  auto const input = type_at(from, "input", whole ? std::nullopt : std::optional(made.type));
+  if (!input) return input.why();
+  made.type = input.value();
+  auto const output = type_at(from, "output", made.type);
+  if (!output) return output.why();
+  if (output.value() != made.type)
+    return of_key("output", fmt::format("is {}, the input {}: a kernel is asked for outputs of the type of its inputs",
+                                        problem::name_of(output.value()), problem::name_of(made.type)));
+  if (auto const model = from.find("model"); model != from.end() && *model == "builtin") {
+    made.builtin = true, made.fixed = {};
+  } else if (model == from.end()) {
+    if (whole) return of_key("model", "is missing; write it, or start \"from\" a preset");
+  } else {
+    bool const again = made.builtin;  // what the built-in model says depends on the problem: nothing to start from
+    made.builtin = false;
+    field_reader outer(from, "", whole || again);
+    outer.object("model", [&](field_reader& fields) { visit_model(made.fixed, fields); });
+    if (outer.why) return *std::move(outer.why);
+  }
+  field_reader outer(from, "", false);
+  outer.object("conventions", [&](field_reader& fields) { visit_conventions(made.how, fields); });
+  if (outer.why) return *std::move(outer.why);
+  // Cases, findings and sentences go by the name: it must not promise a preset's.
+  if (contract const* const preset = find_contract(made.name); preset && !(made == *preset))
+    return of_key("name", fmt::format("is '{}', which is a preset that says otherwise; give it a name of its own", made.name));
+  return made;
+}
+
+problem::result<contract> read_contract(std::filesystem::path const& path) {
+  auto const file = read_file(path);
+  if (!file) return file.why();
+  auto const bytes = file.value().bytes;
+  auto made = parse_contract({reinterpret_cast<char const*>(bytes.data()), bytes.size()}, printable(path.stem().native(), 60));
+  if (made) return made;
+  error why = made.why();
+  why.argument = printable(path.native(), 200) + (why.argument.empty() ? "" : ": " + why.argument);
+  return why;
+}
+
+problem::result<contract> contract_named(std::string const& argument) {
+  if (contract const* const preset = find_contract(argument)) return *preset;
+  if (argument.ends_with(".json") || argument.find('/') != argument.npos) return read_contract(argument);
+  return error{error_code::bad_value, "",
+               fmt::format("no contract is called '{}'{}; see `attest list contracts`, or give a FILE.json", printable(argument),
+                           did_you_mean(argument, preset_names()))};
+}
+
+}  // namespace attest::audit

@@ -1,0 +1,21 @@
+// Scale, softcap and band as text: from metadata and flags, and back.
+#pragma once
+
+#include <optional>
+#include <string>
+#include <string_view>
+#include <vector>
+
+#include "audit/files/problem_file.hpp"
+
+namespace attest::audit {
+
+/// Reads the five parameters into `to.asked`; notes every flag that overrides metadata.
+/// Ensures   an error names the flag or the metadata key and shows what it holds
+std::optional<problem::error> read_parameters(safetensors_metadata const& metadata, flag_overrides const& flags,
+                                              recorded_problem& to, std::vector<std::string>& notes);
+
+/// The metadata from which read_parameters reads `from.asked` back, exactly.
+void write_parameters(recorded_problem const& from, safetensors_metadata& to);
+
+}  // namespace attest::audit

@@ -1,0 +1,208 @@
+#include "audit/files/problem_file.hpp"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <array>
+#include <map>
+#include <utility>
+#include <variant>
+
+#include "audit/support/printable.hpp"
+#include "audit/files/parameters_text.hpp"
+
+namespace attest::audit {
+namespace {
+
+using problem::element_type;
+using problem::error;
+using problem::error_code;
+using problem::result;
+
+constexpr std::array<std::string_view, 8> roles{"q", "k", "v", "mask", "bias", "o", "lse", "weights"};
+
+error fault(error_code code, std::string_view argument, std::string reason) {
+  return {code, printable(argument), std::move(reason)};
+}
+
+/// The tensors of one prefix, by role.
+using group = std::map<std::string_view, safetensor const*>;
+
+/// Groups by prefix; names that are not of the form role or PREFIX.role go to `ignored`.
+std::map<std::string, group> grouped(safetensors_file const& file, std::vector<std::string>& ignored) {
+  std::map<std::string, group> made;
+  for (auto const& [name, tensor] : file.tensors) {
+    auto const dot = name.rfind('.');
+    auto const role = std::string_view(name).substr(dot == name.npos ? 0 : dot + 1);
+    // ".q" has an empty prefix that plain q has too: it is nobody's.
+    if (dot == 0 || std::ranges::find(roles, role) == roles.end()) ignored.push_back(printable(name));
+    else made[dot == name.npos ? "" : name.substr(0, dot)].emplace(role, &tensor);
+  }
+  return made;
+}
+
+std::optional<element_type> floating_type(std::string_view dtype) {
+  if (dtype == "F32") return element_type::f32;
+  if (dtype == "F64") return element_type::f64;
+  if (dtype == "F16") return element_type::f16;
+  if (dtype == "BF16") return element_type::bf16;
+  return std::nullopt;
+}
+
+result<element_type> type_for(std::string_view name, std::string_view role, std::string_view dtype) {
+  auto const floating = floating_type(dtype);
+  if (role != "mask") {
+    if (floating) return *floating;
+    return fault(error_code::bad_type, name,
+                 fmt::format("dtype is {}, expected F32, F64, F16 or BF16", printable(dtype, 20)));
+  }
+  if (dtype == "BOOL" || dtype == "U8") return element_type::u8;
+  auto const instead = std::string(name.substr(0, name.size() - role.size())) + "bias";
+  return fault(error_code::bad_type, name,
+               floating ? fmt::format("dtype is {}, but a mask is BOOL or U8 (non-zero = attend); if its values are "
+                                      "added to the scores, name the tensor '{}'",
+                                      printable(dtype, 20), printable(instead))
+                        : fmt::format("dtype is {}, expected BOOL or U8 (non-zero = attend)", printable(dtype, 20)));
+}
+
+result<stored_tensor> stored(std::string_view name, std::string_view role, safetensor const& from) {
+  auto const type = type_for(name, role, from.dtype);
+  if (!type) return type.why();
+  if (from.shape.empty() || from.shape.size() > 4)
+    return fault(error_code::bad_shape, name,
+                 fmt::format("rank is {}, expected {}", from.shape.size(), role == "lse" ? "1, 2 or 3" : "2, 3 or 4"));
+  stored_tensor made{type.value(), {}, {from.bytes.begin(), from.bytes.end()}};
+  made.where.rank = static_cast<int>(from.shape.size());
+  std::int64_t step = 1;
+  for (std::size_t axis = from.shape.size(); axis-- > 0;) {
+    made.where.shape[axis] = from.shape[axis];
+    made.where.stride[axis] = step;
+    step *= std::max<std::int64_t>(from.shape[axis], 1);
+  }
+  return made;
+}
+
+/// Reads tensors by role; stays silent after the first error.
+class role_reader {
+ public:
+  role_reader(recorded_problem const& named, group const& from) : named_(named), from_(from) {}
+
+  /// Ensures   `to` holds the tensor where the group has it; true iff it does
+  template <class Target>
+  bool read(std::string_view role, Target& to) {
+    auto const at = from_.find(role);
+    if (why || at == from_.end()) return false;
+    auto made = stored(named_.name_of(role), role, *at->second);
+    if (!made) return why = std::move(made).why(), false;
+    to = std::move(made).value();
+    return true;
+  }
+
+  std::optional<error> why;
+
+ private:
+  recorded_problem const& named_;
+  group const& from_;
+};
+
+/// Both doors, with errors that carry the file's names.
+std::optional<error> door_fault(recorded_problem const& given) {
+  auto const renamed = [&](error why) {
+    if (why.argument == "out") why.argument = "o";
+    why.argument = printable(given.name_of(why.argument));
+    return why;
+  };
+  auto const instance = problem::make_instance(given.asked.arguments());
+  if (!instance) return renamed(instance.why());
+  auto const& answered = given.answered;
+  if (!answered.o && !answered.lse && !answered.weights) return std::nullopt;
+  return std::visit([&]<class T>(problem::instance<T> const& asked) -> std::optional<error> {
+    auto const& s = asked.size();
+    // Where o was not recorded the door sees one that is never read.
+    static T stand_in{};
+    auto const& q = asked.rank() == 4 ? problem::layout::compact({s.b, s.hq, s.n, s.dv})
+                    : asked.rank() == 3 ? problem::layout::compact({s.b, s.n, s.dv})
+                                        : problem::layout::compact({s.n, s.dv});
+    problem::erased_outputs outputs{.o = {&stand_in, problem::type_of<T>, q}, .lse = {}, .weights = {}};
+    if (answered.o) outputs.o = answered.o->erased();
+    if (answered.lse) outputs.lse = answered.lse->erased();
+    if (answered.weights) outputs.weights = answered.weights->erased();
+    auto const made = problem::make_outputs(asked, outputs);
+    if (!made) return renamed(made.why());
+    return std::nullopt;
+  }, instance.value());
+}
+
+std::string quoted_list(std::vector<std::string> const& names) {
+  std::string written;
+  for (std::size_t i = 0; i < names.size() && i < 8; ++i) written += (i ? ", '" : "'") + names[i] + "'";
+  return written + (names.size() > 8 ? ", …" : "");
+}
+
+}  // namespace
+
+result<recorded_file> recorded_problems(safetensors_file const& file, flag_overrides const& flags) {
+  recorded_file made;
+  made.metadata = file.metadata;
+  for (auto const& [prefix, tensors] : grouped(file, made.ignored)) {
+    recorded_problem problem;
+    problem.prefix = prefix;
+    std::vector<std::string> there, missing;
+    for (std::string_view const role : {"q", "k", "v"})
+      (tensors.contains(role) ? there : missing).push_back(printable(problem.name_of(role)));
+    if (there.empty()) {  // names such as encoder.bias are common in other files
+      for (auto const& [role, tensor] : tensors) made.ignored.push_back(printable(problem.name_of(role)));
+      continue;
+    }
+    if (!missing.empty())
+      return error{error_code::missing, missing.front(), fmt::format("is missing beside {}", quoted_list(there))};
+
+    role_reader reader(problem, tensors);
+    reader.read("q", problem.asked.q);
+    reader.read("k", problem.asked.k);
+    reader.read("v", problem.asked.v);
+    reader.read("mask", problem.asked.mask);
+    reader.read("bias", problem.asked.bias);
+    reader.read("o", problem.answered.o);
+    reader.read("lse", problem.answered.lse);
+    reader.read("weights", problem.answered.weights);
+    if (reader.why) return *std::move(reader.why);
+    if (auto why = read_parameters(file.metadata, flags, problem, made.notes)) return *std::move(why);
+    if (auto why = door_fault(problem)) return *std::move(why);
+    made.problems.push_back(std::move(problem));
+  }
+  if (made.problems.empty())
+    return error{error_code::missing, "",
+                 made.ignored.empty() ? "the file has no tensors, expected q, k, v or PREFIX.q, PREFIX.k, PREFIX.v"
+                                      : "the file has no tensors q, k, v or PREFIX.q, PREFIX.k, PREFIX.v; it has " +
+                                            quoted_list(made.ignored)};
+  return made;
+}
+
+result<recorded_file> with_outputs(recorded_file inputs, safetensors_file const& outputs) {
+  for (auto const& [prefix, tensors] : grouped(outputs, inputs.ignored)) {
+    auto const at = std::ranges::find(inputs.problems, prefix, &recorded_problem::prefix);
+    recorded_problem unknown;
+    unknown.prefix = prefix;
+    auto& problem = at == inputs.problems.end() ? unknown : *at;
+    for (auto const& [role, tensor] : tensors)
+      if (&problem == &unknown || (role != "o" && role != "lse" && role != "weights"))
+        inputs.ignored.push_back(printable(problem.name_of(role)));
+    if (&problem == &unknown) continue;
+
+    role_reader reader(problem, tensors);
+    auto const take = [&](std::string_view role, std::optional<stored_tensor>& to) {
+      bool const had = to.has_value();
+      if (reader.read(role, to) && had)
+        inputs.notes.push_back(fmt::format("'{}' is taken from the second file", printable(problem.name_of(role))));
+    };
+    take("o", problem.answered.o);
+    take("lse", problem.answered.lse);
+    take("weights", problem.answered.weights);
+    if (reader.why) return *std::move(reader.why);
+    if (auto why = door_fault(problem)) return *std::move(why);
+  }
+  return inputs;
+}
+
+}  // namespace attest::audit

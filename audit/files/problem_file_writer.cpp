@@ -1,0 +1,86 @@
+// The other direction of audit/files/problem_file.hpp: problems and answers to a safetensors file.
+#include <fmt/format.h>
+
+#include <cstring>
+#include <deque>
+#include <utility>
+
+#include "audit/support/printable.hpp"
+#include "audit/files/problem_file.hpp"
+#include "audit/files/parameters_text.hpp"
+
+namespace attest::audit {
+namespace {
+
+using problem::error;
+using problem::error_code;
+using problem::result;
+
+/// The elements of a tensor in row-major order, without gaps.
+std::vector<std::byte> compact_bytes(stored_tensor const& from) {
+  auto const rank = static_cast<std::size_t>(from.where.rank);
+  auto const& [_, shape, stride] = from.where;
+  std::size_t const element = problem::size_of(from.type);
+  std::vector<std::byte> made;
+  if (from.spanned_elements() == 0) return made;
+  std::size_t const row_bytes = static_cast<std::size_t>(shape[rank - 1]) * element;
+  std::array<std::int64_t, 4> at{};
+  for (;;) {
+    std::int64_t offset = 0;
+    for (std::size_t axis = 0; axis + 1 < rank; ++axis) offset += at[axis] * stride[axis];
+    auto const* row = from.bytes.data() + static_cast<std::size_t>(offset) * element;
+    made.insert(made.end(), row, row + row_bytes);
+    std::size_t axis = rank - 1;  // the next row, as an odometer counts
+    while (axis > 0 && ++at[axis - 1] == shape[axis - 1]) at[--axis] = 0;
+    if (axis == 0) return made;
+  }
+}
+
+std::string_view dtype_of(std::string_view role, problem::element_type type) {
+  if (role == "mask") return "BOOL";
+  switch (type) {
+    case problem::element_type::f32: return "F32";
+    case problem::element_type::f64: return "F64";
+    case problem::element_type::bf16: return "BF16";
+    case problem::element_type::f16: return "F16";
+    case problem::element_type::u8: return "U8";
+  }
+  return "?";
+}
+
+}  // namespace
+
+result<std::vector<std::byte>> recorded_bytes(std::span<recorded_problem const> problems,
+                                              safetensors_metadata metadata) {
+  safetensor_map tensors;
+  std::deque<std::vector<std::byte>> owned;
+  for (auto const& problem : problems) {
+    bool unique = true;
+    auto const add = [&](std::string_view role, stored_tensor const& from) {
+      auto& bytes = owned.emplace_back(compact_bytes(from));
+      // A safetensors BOOL is 0 or 1; to attest every non-zero byte is true.
+      if (role == "mask")
+        for (auto& byte : bytes) byte = byte == std::byte{0} ? byte : std::byte{1};
+      auto const& shape = from.where.shape;
+      unique = tensors.emplace(problem.name_of(role),
+                               safetensor{std::string(dtype_of(role, from.type)),
+                                          {shape.begin(), shape.begin() + from.where.rank}, bytes}).second && unique;
+    };
+    auto const add_if = [&](std::string_view role, std::optional<stored_tensor> const& from) {
+      if (from) add(role, *from);
+    };
+    add("q", problem.asked.q);
+    add("k", problem.asked.k);
+    add("v", problem.asked.v);
+    add_if("mask", problem.asked.mask);
+    add_if("bias", problem.asked.bias);
+    add_if("o", problem.answered.o);
+    add_if("lse", problem.answered.lse);
+    add_if("weights", problem.answered.weights);
+    if (!unique) return error{error_code::bad_value, printable(problem.prefix), "two problems have this prefix"};
+    write_parameters(problem, metadata);
+  }
+  return safetensors_bytes(tensors, metadata);
+}
+
+}  // namespace attest::audit

@@ -1,0 +1,29 @@
+// The JSON header of a safetensors file, read strictly: what the format does not name is an error.
+#pragma once
+
+#include <cstdint>
+#include <map>
+#include <string>
+#include <string_view>
+#include <vector>
+
+#include "audit/files/safetensors.hpp"
+#include "problem/result.hpp"
+
+namespace attest::audit {
+
+struct safetensors_header {
+  struct entry {
+    std::string dtype;
+    std::vector<std::int64_t> shape;
+    std::uint64_t begin = 0, end = 0;  ///< as written: not yet compared with anything
+  };
+  std::map<std::string, entry, std::less<>> tensors;
+  safetensors_metadata metadata;
+};
+
+/// Ensures   no key occurs twice; every tensor has dtype, shape and data_offsets and nothing else; sizes and offsets
+///           are whole numbers in [0, 2⁶³); metadata maps strings to strings
+problem::result<safetensors_header> parse_safetensors_header(std::string_view json);
+
+}  // namespace attest::audit

@@ -1,0 +1,357 @@
+#include "audit/isolation/call_memory.hpp"
+
+#include <dlpack/dlpack.h>
+#include <fmt/format.h>
+#include <sys/stat.h>
+#include <unistd.h>
+
+#include <algorithm>
+#include <cerrno>
+#include <cmath>
+#include <cstring>
+#include <limits>
+#include <tuple>
+#include <utility>
+#include <variant>
+
+namespace attest::audit {
+namespace {
+
+using problem::element_type;
+using problem::error;
+using problem::error_code;
+using problem::layout;
+using problem::result;
+
+/// Inaccessible bytes on each side of a tensor: wide enough that a wrong row index does not step over them.
+constexpr std::uint64_t guard_bytes = std::uint64_t{1} << 20;
+constexpr std::uint64_t unaligned_base = 64;
+
+constexpr std::byte input_surroundings{0xFF};   // a NaN in every element type
+constexpr std::byte output_surroundings{0xA5};  // a value no kernel computes by chance
+
+std::uint64_t page_bytes() noexcept { return static_cast<std::uint64_t>(::sysconf(_SC_PAGESIZE)); }
+
+constexpr std::uint64_t rounded_up(std::uint64_t bytes, std::uint64_t unit) noexcept {
+  return (bytes + unit - 1) / unit * unit;
+}
+
+/// A quiet NaN that arithmetic does not produce: an output that still holds it was not written.
+std::uint64_t unwritten_pattern(element_type type) noexcept {
+  switch (type) {
+    case element_type::f32: return 0x7FE5A5A5;
+    case element_type::f64: return 0x7FFC5A5A5A5A5A5A;
+    case element_type::bf16: return 0x7FE5;
+    case element_type::f16: return 0x7FA5;
+    case element_type::u8: break;
+  }
+  return 0xA5;
+}
+
+std::pair<std::uint8_t, std::uint8_t> dlpack_type(element_type type) noexcept {
+  switch (type) {
+    case element_type::f32: return {kDLFloat, 32};
+    case element_type::f64: return {kDLFloat, 64};
+    case element_type::bf16: return {kDLBfloat, 16};
+    case element_type::f16: return {kDLFloat, 16};
+    case element_type::u8: break;
+  }
+  return {kDLUInt, 8};
+}
+
+/// Calls visit(offset of the row's first element) for every row along the last axis, in order. Not for empty tensors.
+template <class Visit>
+void for_each_row(layout const& where, Visit visit) {
+  auto const rank = static_cast<std::size_t>(where.rank);
+  for (std::size_t axis = 0; axis < rank; ++axis)
+    if (where.shape[axis] == 0) return;
+  std::array<std::int64_t, 4> at{};
+  for (;;) {
+    std::int64_t offset = 0;
+    for (std::size_t axis = 0; axis + 1 < rank; ++axis) offset += at[axis] * where.stride[axis];
+    visit(static_cast<std::size_t>(offset));
+    std::size_t axis = rank - 1;  // the next row, as an odometer counts
+    while (axis > 0 && ++at[axis - 1] == where.shape[axis - 1]) at[--axis] = 0;
+    if (axis == 0) return;
+  }
+}
+
+/// As the C interface has it: [n, d] → [1, 1, n, d], [b, n, d] → [b, 1, n, d]; shorter masks are aligned at the end.
+layout lifted_to_four(layout const& from, int problem_rank) {
+  layout to{4, {1, 1, 1, 1}, {}};
+  for (int from_the_end = 1; from_the_end <= from.rank; ++from_the_end) {
+    auto const source = static_cast<std::size_t>(from.rank - from_the_end);
+    auto const target = from_the_end == 3 && problem_rank == 3 ? 0u : static_cast<std::size_t>(4 - from_the_end);
+    to.shape[target] = from.shape[source];
+    to.stride[target] = from.stride[source];
+  }
+  to.stride[3] = 1;
+  // An axis of size 1 that was not there steps over what follows it, as in a row-major tensor.
+  for (std::size_t axis = 3; axis-- > 0;)
+    if (to.stride[axis] == 0 && to.shape[axis] == 1)
+      to.stride[axis] = problem::checks::multiply_add(std::max<std::int64_t>(to.shape[axis + 1], 1),
+                                                      to.stride[axis + 1], 0).value_or(0);
+  return to;
+}
+
+/// Row-major with `gap` elements after each row, or nothing where it passes 2⁶³ bytes.
+std::optional<layout> gapped(std::initializer_list<std::int64_t> shape, std::int64_t gap, std::size_t element) {
+  layout made;
+  for (std::int64_t const size : shape) made.shape[static_cast<std::size_t>(made.rank++)] = size;
+  std::int64_t step = 1;
+  for (auto axis = static_cast<std::size_t>(made.rank); axis-- > 0;) {
+    made.stride[axis] = step;
+    bool const last = axis + 1 == static_cast<std::size_t>(made.rank);
+    auto const row = problem::checks::multiply_add(std::max<std::int64_t>(made.shape[axis], 1), 1, last ? gap : 0);
+    auto const next = row ? problem::checks::multiply_add(step, *row, 0) : row;
+    if (!next || *next > std::numeric_limits<std::int64_t>::max() / static_cast<std::int64_t>(element))
+      return std::nullopt;
+    step = *next;
+  }
+  return made;
+}
+
+error memory_fault(std::string_view what, int code) {
+  return {error_code::unreadable, "",
+          fmt::format("the memory of the call cannot be {}: {}", what, std::strerror(code))};
+}
+
+std::optional<error> write_all(int memory, std::span<std::byte const> bytes, std::uint64_t offset) {
+  while (!bytes.empty()) {
+    auto const count = ::pwrite(memory, bytes.data(), bytes.size(), static_cast<off_t>(offset));
+    if (count < 0 && errno == EINTR) continue;
+    if (count <= 0) return memory_fault("written", count < 0 ? errno : ENOSPC);
+    bytes = bytes.subspan(static_cast<std::size_t>(count));
+    offset += static_cast<std::uint64_t>(count);
+  }
+  return std::nullopt;
+}
+
+std::optional<error> read_all(int memory, std::span<std::byte> bytes, std::uint64_t offset) {
+  while (!bytes.empty()) {
+    auto const count = ::pread(memory, bytes.data(), bytes.size(), static_cast<off_t>(offset));
+    if (count < 0 && errno == EINTR) continue;
+    if (count <= 0) return memory_fault("read", count < 0 ? errno : EIO);
+    bytes = bytes.subspan(static_cast<std::size_t>(count));
+    offset += static_cast<std::uint64_t>(count);
+  }
+  return std::nullopt;
+}
+
+/// The type, shape [b, hq, n, last] (or [b, hq, n]) and strides of an output.
+std::optional<stored_tensor> output_tensor(element_type type, std::optional<layout> where) {
+  if (!where) return std::nullopt;
+  return stored_tensor{type, *where, {}};
+}
+
+}  // namespace
+
+void call_memory::place(runner::tensor_index index, lying_tensor made, call_request const& request,
+                        std::uint64_t& memory_end) {
+  auto const& tensor = made.tensor();
+  auto& slot = message_.slots[index];
+  auto const element = problem::size_of(tensor.type);
+  made.bytes = tensor.spanned_elements() * element;
+
+  slot.present = 1;
+  std::tie(slot.type_code, slot.type_bits) = dlpack_type(tensor.type);
+  auto const where = index == runner::lse ? tensor.where : lifted_to_four(tensor.where, made.input ? rank_ : 4);
+  slot.rank = where.rank;
+  std::ranges::copy(where.shape, slot.shape);
+  std::ranges::copy(where.stride, slot.strides);
+
+  bool const unaligned = request.where == placement::unaligned;
+  std::uint64_t const before = unaligned && made.bytes > 0 ? unaligned_base + element : 0;
+  slot.mapped_bytes = rounded_up(before + made.bytes, page_bytes());
+  made.first = request.where == placement::end ? slot.mapped_bytes - made.bytes : before;
+  slot.memory_offset = memory_end;
+  memory_end += slot.mapped_bytes;
+  slot.place = message_.range_bytes + guard_bytes;
+  message_.range_bytes = slot.place + slot.mapped_bytes + guard_bytes;
+  slot.byte_offset = before;
+  slot.data = unaligned && made.bytes == 0 ? runner::null_data : slot.place + made.first - before;
+  regions_[index] = std::move(made);
+}
+
+result<call_memory> call_memory::plan(stored_problem const& asked, call_request const& request,
+                                      isolation_limits const& limits) {
+  auto const instance = problem::make_instance(asked.arguments());
+  if (!instance) return instance.why();
+  if (request.output_gap < 0 || request.output_gap > 1 << 20)
+    return error{error_code::bad_value, "output_gap", fmt::format("is {}, expected 0 to 2^20", request.output_gap)};
+
+  call_memory made;
+  auto const [s, rank] = std::visit([](auto const& x) { return std::pair(x.size(), x.rank()); }, instance.value());
+  made.rank_ = rank;
+  auto& message = made.message_;
+  message.magic = runner::call_magic;
+  message.threads = request.threads;
+  message.scale = asked.scale.value_or(std::numeric_limits<double>::quiet_NaN());
+  message.softcap = asked.softcap;
+  message.diagonal = asked.where.diagonal;
+  message.left = asked.where.left;
+  message.right = asked.where.right;
+
+  auto const type = asked.q.type;
+  auto const lse_type = type == element_type::f64 ? element_type::f64 : element_type::f32;
+  auto const gap = request.output_gap;
+  std::array<lying_tensor, runner::slot_count> regions;
+  regions[runner::q].input = &asked.q;
+  regions[runner::k].input = &asked.k;
+  regions[runner::v].input = &asked.v;
+  if (asked.mask) regions[runner::mask].input = &*asked.mask;
+  if (asked.bias) regions[runner::bias].input = &*asked.bias;
+  auto& out = regions[runner::out].output;
+  auto& lse = regions[runner::lse].output;
+  auto& weights = regions[runner::weights].output;
+  out = output_tensor(type, gapped({s.b, s.hq, s.n, s.dv}, gap, 8));
+  if (request.want_lse) lse = output_tensor(lse_type, gapped({s.b, s.hq, s.n}, gap, 8));
+  if (request.want_weights) weights = output_tensor(type, gapped({s.b, s.hq, s.n, s.m}, gap, 8));
+  bool fits = out && (lse || !request.want_lse) && (weights || !request.want_weights);
+
+  std::uint64_t needed = 0;
+  for (auto const& region : regions) {
+    if (!fits || !region.present()) continue;
+    auto const& tensor = region.tensor();
+    auto const spanned = tensor.spanned_elements();
+    fits = spanned <= limits.bytes / problem::size_of(tensor.type) &&
+           (needed += spanned * problem::size_of(tensor.type)) <= limits.bytes;
+    if (fits && region.input && tensor.bytes.size() < spanned * problem::size_of(tensor.type))
+      return error{error_code::missing, "", "an input has fewer bytes than its layout reaches"};
+  }
+  if (!fits)
+    return error{error_code::size_overflow, "",
+                 fmt::format("the call needs more memory than the limit of {} bytes", limits.bytes)};
+
+  made.memory_bytes_ = page_bytes();  // the crash note's
+  for (std::uint32_t i = 0; i < runner::slot_count; ++i)
+    if (regions[i].present())
+      made.place(static_cast<runner::tensor_index>(i), std::move(regions[i]), request, made.memory_bytes_);
+  return made;
+}
+
+/// What the mapped pages of one tensor hold before the call.
+std::vector<std::byte> call_memory::image(std::size_t index) const {
+  auto const& region = regions_[index];
+  std::vector<std::byte> made(message_.slots[index].mapped_bytes,
+                              region.input ? input_surroundings : output_surroundings);
+  auto* const first = made.data() + region.first;
+  if (region.input) {
+    std::copy_n(region.input->bytes.data(), region.bytes, first);
+    return made;
+  }
+  auto const& where = region.output->where;
+  auto const element = problem::size_of(region.output->type);
+  auto const pattern = unwritten_pattern(region.output->type);
+  auto const row_elements = static_cast<std::size_t>(where.shape[static_cast<std::size_t>(where.rank - 1)]);
+  for_each_row(where, [&](std::size_t offset) {
+    for (std::size_t j = 0; j < row_elements; ++j) std::memcpy(first + (offset + j) * element, &pattern, element);
+  });
+  return made;
+}
+
+std::optional<error> call_memory::fill(int memory) const {
+  // The file only grows: it is sealed against shrinking, which would let the other side cut it while we read.
+  struct stat about{};
+  if (::fstat(memory, &about) != 0) return memory_fault("examined", errno);
+  if (about.st_size < static_cast<off_t>(memory_bytes_))
+    if (::ftruncate(memory, static_cast<off_t>(memory_bytes_)) != 0) return memory_fault("grown", errno);
+  runner::crash_note const empty{};
+  if (auto why = write_all(memory, std::as_bytes(std::span(&empty, 1)), 0)) return why;
+  for (std::size_t i = 0; i < regions_.size(); ++i)
+    if (regions_[i].present())
+      if (auto why = write_all(memory, image(i), message_.slots[i].memory_offset)) return why;
+  return std::nullopt;
+}
+
+std::optional<error> call_memory::read_back(int memory, call_outcome outcome, stored_answer& answer,
+                                            std::vector<broken_promise>& broken) const {
+  stored_answer taken;
+  for (std::size_t i = 0; i < regions_.size(); ++i) {
+    auto const& region = regions_[i];
+    if (!region.present()) continue;
+    std::string const name = runner::slot_names[i];
+    auto const before = image(i);
+    std::vector<std::byte> after(before.size());
+    if (auto why = read_all(memory, after, message_.slots[i].memory_offset)) return why;
+    auto const& tensor = region.tensor();
+    auto const element = problem::size_of(tensor.type);
+
+    if (region.output) {
+      // Takes every element out and puts back what was there: what still differs is outside the rows.
+      auto const& where = tensor.where;
+      auto const row_elements = static_cast<std::size_t>(where.shape[static_cast<std::size_t>(where.rank - 1)]);
+      stored_tensor compact{tensor.type, {}, {}};
+      std::size_t written = 0, elements = 0;
+      for_each_row(where, [&](std::size_t offset) {
+        auto const row = region.first + offset * element, row_bytes = row_elements * element;
+        for (std::size_t j = 0; j < row_elements; ++j)
+          written += std::memcmp(&before[row + j * element], &after[row + j * element], element) != 0;
+        elements += row_elements;
+        compact.bytes.insert(compact.bytes.end(), &after[row], &after[row] + row_bytes);
+        std::memcpy(&after[row], &before[row], row_bytes);
+      });
+      if (outcome == call_outcome::answered && written != elements)
+        broken.push_back({promise::writes_every_element, name,
+                          fmt::format("leaves {} of {} elements of {} unwritten", elements - written, elements, name)});
+      if (outcome == call_outcome::unsupported && written != 0)
+        broken.push_back({promise::untouched_outputs, name,
+                          fmt::format("answers UNSUPPORTED but writes {} elements of {}", written, name)});
+      // Compact, in the rank of the problem: the axes that lifting added go.
+      bool const is_lse = i == runner::lse;
+      auto const& shape = where.shape;
+      compact.where = is_lse ? rank_ == 4   ? layout::compact({shape[0], shape[1], shape[2]})
+                               : rank_ == 3 ? layout::compact({shape[0], shape[2]})
+                                            : layout::compact({shape[2]})
+                      : rank_ == 4 ? layout::compact({shape[0], shape[1], shape[2], shape[3]})
+                      : rank_ == 3 ? layout::compact({shape[0], shape[2], shape[3]})
+                                   : layout::compact({shape[2], shape[3]});
+      if (i == runner::out) taken.o = std::move(compact);
+      else (is_lse ? taken.lse : taken.weights) = std::move(compact);
+    }
+    auto const [old_at, new_at] = std::ranges::mismatch(before, after);
+    if (new_at == after.end()) continue;
+    auto const at = static_cast<std::uint64_t>(new_at - after.begin());
+    bool const inside = at >= region.first && at < region.first + region.bytes;
+    auto const distance = at < region.first ? region.first - at : at - region.first - (inside ? 0 : region.bytes);
+    if (region.input && inside)
+      broken.push_back(
+          {promise::leaves_inputs, name, fmt::format("writes into the input {}, at byte {}", name, distance)});
+    else
+      broken.push_back(
+          {promise::leaves_gaps, name,
+           inside ? fmt::format("writes between the rows of {}, at byte {}", name, distance)
+                  : fmt::format("writes {} bytes {} {}", distance, at < region.first ? "before" : "past", name)});
+  }
+  if (outcome == call_outcome::answered) answer = std::move(taken);
+  return std::nullopt;
+}
+
+std::optional<broken_promise> call_memory::explain_crash(int memory, std::uint64_t sequence) const {
+  runner::crash_note note{};
+  if (read_all(memory, std::as_writable_bytes(std::span(&note, 1)), 0)) return std::nullopt;
+  if (note.magic != runner::crash_magic || note.sequence != sequence || note.address < 0) return std::nullopt;
+  auto const at = static_cast<std::uint64_t>(note.address);
+  bool const writes = note.access == runner::crash_note::writes;
+  std::string_view const touches = writes ? "writes" : note.access == runner::crash_note::reads ? "reads" : "touches";
+  for (std::size_t i = 0; i < regions_.size(); ++i) {
+    auto const& slot = message_.slots[i];
+    auto const& region = regions_[i];
+    if (!region.present() || at < slot.place - guard_bytes || at >= slot.place + slot.mapped_bytes + guard_bytes)
+      continue;
+    auto const first = slot.place + region.first, end = first + region.bytes;
+    std::string const name = runner::slot_names[i];
+    if (at >= slot.place && at < slot.place + slot.mapped_bytes) {
+      if (!region.input || !writes) return std::nullopt;
+      return broken_promise{promise::leaves_inputs, name, fmt::format("writes into the input {}", name)};
+    }
+    auto const element = problem::size_of(region.tensor().type);
+    return broken_promise{promise::stays_inside, name,
+                          at < first
+                              ? fmt::format("{} {} bytes before the start of {}", touches, first - at, name)
+                              : fmt::format("{} element {} past the end of {}", touches, (at - end) / element, name)};
+  }
+  return std::nullopt;
+}
+
+}  // namespace attest::audit

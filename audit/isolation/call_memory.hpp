@@ -1,0 +1,61 @@
+// The memory of one call: where each tensor lies, what surrounds it, and what the kernel made of it.
+//
+// The process under audit maps the tensors with inaccessible pages around them. This side reads and writes the same
+// memory as a file, so nothing the other side does to it can be a fault here.
+#pragma once
+
+#include <array>
+#include <cstdint>
+#include <optional>
+#include <span>
+#include <string>
+#include <vector>
+
+#include "audit/isolation/isolated_kernel.hpp"
+#include "audit/isolation/runner/protocol.hpp"
+#include "audit/tensors/owned.hpp"
+#include "problem/result.hpp"
+
+namespace attest::audit {
+
+class call_memory {
+ public:
+  /// Plans the memory of a call. Refuses what problem::make_instance refuses, and what passes limits.bytes.
+  /// Requires  `asked` outlives the plan
+  static problem::result<call_memory> plan(stored_problem const& asked, call_request const& request,
+                                           isolation_limits const& limits);
+
+  runner::call_message const& message() const noexcept { return message_; }
+
+  /// Writes inputs, NaN into outputs, and what must not change around both; clears the crash note.
+  std::optional<problem::error> fill(int memory) const;
+
+  /// Compares the memory with what fill wrote, and takes the outputs out where the kernel answered.
+  /// Ensures   `broken` names every tensor whose surroundings (or, for an input, contents) changed
+  std::optional<problem::error> read_back(int memory, call_outcome outcome, stored_answer& answer,
+                                          std::vector<broken_promise>& broken) const;
+
+  /// The promise that a crash broke, where the runner noted an address in or near a tensor.
+  std::optional<broken_promise> explain_crash(int memory, std::uint64_t sequence) const;
+
+ private:
+  struct lying_tensor {
+    std::optional<stored_tensor> output;    ///< layout of an output, without bytes
+    stored_tensor const* input = nullptr;
+    std::uint64_t first = 0;                ///< byte of the first element in the mapped pages
+    std::uint64_t bytes = 0;                ///< that the elements span
+
+    bool present() const noexcept { return input || output; }
+    stored_tensor const& tensor() const noexcept { return input ? *input : *output; }
+  };
+
+  void place(runner::tensor_index index, lying_tensor made, call_request const& request, std::uint64_t& memory_end);
+  std::vector<std::byte> image(std::size_t index) const;
+
+  std::array<lying_tensor, runner::slot_count> regions_{};
+  runner::call_message message_{};
+  std::uint64_t memory_bytes_ = 0;
+  int rank_ = 4;
+};
+
+}  // namespace attest::audit

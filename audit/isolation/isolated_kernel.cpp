@@ -1,0 +1,277 @@
+#include "audit/isolation/isolated_kernel.hpp"
+
+#include <fcntl.h>
+#include <fmt/format.h>
+#include <string.h>
+#include <sys/mman.h>
+#include <unistd.h>
+
+#include <cerrno>
+#include <cmath>
+#include <csignal>
+#include <span>
+#include <system_error>
+#include <utility>
+
+#include "audit/isolation/call_memory.hpp"
+#include "audit/support/locate.hpp"
+#include "audit/support/printable.hpp"
+#include "audit/isolation/runner/protocol.hpp"
+#include "audit/isolation/runner_process.hpp"
+
+namespace attest::audit {
+namespace {
+
+namespace fs = std::filesystem;
+using problem::error;
+using problem::error_code;
+using problem::result;
+
+std::string signal_text(int signal) {
+  char const* const name = ::sigabbrev_np(signal);
+  return name ? fmt::format("SIG{}", name) : fmt::format("signal {}", signal);
+}
+
+/// What a process did instead of answering: "crashed with SIGSEGV", "exited with code 0".
+std::string end_text(process_end const& end) {
+  switch (end.how) {
+    case process_end::kind::exited: return fmt::format("exited with code {}", end.code);
+    case process_end::kind::signalled: return "crashed with " + signal_text(end.code);
+    case process_end::kind::killed: break;
+  }
+  return "closed its channel without an answer";
+}
+
+std::optional<error> library_fault(fs::path const& library) {
+  auto const fault = [&](error_code code, std::string reason) {
+    return error{code, printable(library.native(), 400), std::move(reason)};
+  };
+  std::error_code code;
+  auto const what = fs::status(library, code);
+  if (what.type() == fs::file_type::not_found) return fault(error_code::missing, "there is no such file");
+  if (what.type() == fs::file_type::directory)
+    return fault(error_code::unreadable, "is a directory, expected a shared library");
+  if (what.type() != fs::file_type::regular)
+    return fault(error_code::unreadable, code ? "cannot be examined: " + code.message() : "is not a regular file");
+  if (::access(library.c_str(), R_OK) != 0)
+    return fault(error_code::unreadable, "cannot be opened: " + std::generic_category().message(errno));
+  return std::nullopt;
+}
+
+/// Text in a message of fixed size, which need not have an end.
+template <std::size_t N>
+std::string bounded(char const (&text)[N]) { return {text, ::strnlen(text, N)}; }
+
+}  // namespace
+
+struct isolated_kernel::state {
+  fs::path library, runner;
+  std::string symbol;
+  isolation_limits limits;
+  owned_descriptor memory;
+  runner_process process;
+  std::string name;
+  bool environment_changed = false;
+  std::uint64_t sequence = 0;
+  std::optional<std::string> exceeded;  ///< what ended the last wait, where a limit did
+  bool cut_short = false;               ///< the caller ended it
+
+  static runner_process::clock::time_point in(double seconds) {
+    return runner_process::clock::now() +
+           std::chrono::duration_cast<runner_process::clock::duration>(std::chrono::duration<double>(seconds));
+  }
+  runner_process::clock::time_point deadline() const { return in(limits.seconds); }
+
+  std::optional<error> start();
+  result<call_report> ask(call_memory const& plan, call_request const& request, stored_answer& answer);
+  runner_process::received wait(std::span<std::byte> reply, call_request const& request);
+  call_report ended_for(call_outcome outcome, std::string sentence);
+  result<call_report> no_answer(call_memory const& plan, runner_process::received how);
+};
+
+/// Starts a process and waits for its greeting.
+std::optional<error> isolated_kernel::state::start() {
+  auto const fault = [&](error_code code, std::string reason) {
+    return error{code, printable(library.native(), 400), std::move(reason)};
+  };
+  auto started = runner_process::start(runner, library, symbol, memory.get());
+  if (!started) return std::move(started).why();
+  process = std::move(started).value();
+
+  runner::hello_message hello{};
+  using enum runner_process::received;
+  switch (process.receive(std::as_writable_bytes(std::span(&hello, 1)), in(limits.loading_seconds))) {
+    case message: break;
+    case timed_out:
+      process.kill();
+      return fault(error_code::unreadable, fmt::format("does not finish loading within {} s", limits.loading_seconds));
+    case closed: return fault(error_code::unreadable, end_text(process.end()) + " while it was loaded");
+    case malformed: process.kill(); return fault(error_code::unreadable, "broke its channel while it was loaded");
+  }
+  auto text = printable(bounded(hello.text), 200);
+  if (hello.magic != runner::hello_magic || hello.state > runner::greeting::no_runner_memory) {
+    process.kill();
+    return fault(error_code::unreadable, "broke its channel while it was loaded");
+  }
+  if (hello.state == runner::greeting::ready) {
+    name = text.empty() ? printable(library.filename().native()) : text;
+    environment_changed = hello.environment_changed != 0;
+    return std::nullopt;
+  }
+  process.kill();
+  if (hello.state == runner::greeting::no_symbol)
+    return fault(error_code::missing, fmt::format("does not export '{}'", printable(symbol)));
+  if (hello.state == runner::greeting::no_runner_memory)
+    return error{error_code::unreadable, "attest-runner", "has no memory: " + text};
+  if (auto const path = printable(library.native(), 200) + ": "; text.starts_with(path)) text.erase(0, path.size());
+  return fault(error_code::unreadable, "is not a shared library that can be loaded: " + text);
+}
+
+result<isolated_kernel> isolated_kernel::open(fs::path const& library, std::string symbol, isolation_limits limits,
+                                              fs::path runner) {
+  if (auto why = library_fault(library)) return *std::move(why);
+  if (runner.empty()) {
+    auto located = locate_runner();
+    if (!located) return std::move(located).why();
+    runner = std::move(located).value();
+  }
+  auto made = std::make_unique<state>();
+  std::error_code code;
+  made->library = fs::absolute(library, code);  // a bare name would be looked up in the library path
+  if (code) return error{error_code::unreadable, printable(library.native(), 400), code.message()};
+  made->runner = std::move(runner);
+  made->symbol = std::move(symbol);
+  made->limits = limits;
+  made->memory = owned_descriptor(::memfd_create("attest-call", MFD_CLOEXEC | MFD_ALLOW_SEALING));
+  if (made->memory.get() < 0 || ::ftruncate(made->memory.get(), ::sysconf(_SC_PAGESIZE)) != 0 ||
+      ::fcntl(made->memory.get(), F_ADD_SEALS, F_SEAL_SHRINK | F_SEAL_SEAL) != 0)
+    return error{error_code::unreadable, "", "no shared memory: " + std::generic_category().message(errno)};
+  if (auto why = made->start()) return *std::move(why);
+  return isolated_kernel(std::move(made));
+}
+
+result<call_report> isolated_kernel::run(stored_problem const& asked, call_request const& request,
+                                         stored_answer& answer) {
+  auto& self = *state_;
+  auto const plan = call_memory::plan(asked, request, self.limits);
+  if (!plan) return plan.why();
+  std::vector<broken_promise> earlier;
+  if (self.process.alive() && self.process.stirs()) {
+    // The thread that started it may have ended, and it with that thread: only what a kernel did is held against it.
+    runner::reply_message unasked{};
+    auto const how = self.process.receive(std::as_writable_bytes(std::span(&unasked, 1)), self.deadline());
+    auto const end = how == runner_process::received::closed ? self.process.end() : self.process.kill();
+    if (!(end.how == process_end::kind::signalled && end.code == SIGKILL))
+      earlier.push_back({promise::rests_between_calls, "",
+                         how == runner_process::received::closed
+                             ? end_text(end) + " after it had returned"
+                             : "wrote to the runner's channel after it had returned"});
+  }
+  if (!self.process.alive())
+    if (auto why = self.start()) return *std::move(why);
+  auto report = self.ask(plan.value(), request, answer);
+  if (report) report.value().broken.insert(report.value().broken.begin(), earlier.begin(), earlier.end());
+  return report;
+}
+
+/// Waits for the reply, and looks at the process from outside while it works.
+runner_process::received isolated_kernel::state::wait(std::span<std::byte> reply, call_request const& request) {
+  constexpr auto look = std::chrono::milliseconds(50);
+  exceeded.reset();
+  cut_short = false;
+  auto const last = deadline();
+  for (;;) {
+    auto next = std::min(last, runner_process::clock::now() + look);
+    if (request.until) next = std::min(next, *request.until);
+    auto const how = process.receive(reply, next);
+    if (how == runner_process::received::message) exceeded = passes_limits(process.id(), limits.process);
+    if (how != runner_process::received::timed_out) return how;
+    auto const now = runner_process::clock::now();
+    cut_short = (request.stop && request.stop->load()) || (request.until && now >= *request.until);
+    if (!cut_short) exceeded = group_passes_limits(process.id(), limits.process);
+    if (cut_short || exceeded || now >= last) return how;
+  }
+}
+
+/// Ends the process. The next call starts a new one.
+call_report isolated_kernel::state::ended_for(call_outcome outcome, std::string sentence) {
+  process.kill();
+  call_report made;
+  made.outcome = outcome;
+  made.sentence = std::move(sentence);
+  return made;
+}
+
+result<call_report> isolated_kernel::state::ask(call_memory const& plan, call_request const& request,
+                                                stored_answer& answer) {
+  if (auto why = plan.fill(memory.get())) return *std::move(why);
+  auto message = plan.message();
+  message.sequence = ++sequence;
+  auto const begin = runner_process::clock::now();
+  runner::reply_message reply{};
+  auto how = runner_process::received::closed;
+  if (process.send(std::as_bytes(std::span(&message, 1))))
+    how = wait(std::as_writable_bytes(std::span(&reply, 1)), request);
+  if (cut_short) return ended_for(call_outcome::cut_short, "was cut short");
+  if (exceeded) return ended_for(call_outcome::exceeded, "was ended: its process " + *exceeded);
+  bool const known = reply.magic == runner::reply_magic || reply.magic == runner::no_memory_magic;
+  if (how == runner_process::received::message && (!known || reply.sequence != sequence))
+    how = runner_process::received::malformed;
+  if (how != runner_process::received::message) return no_answer(plan, how);
+  if (reply.magic == runner::no_memory_magic)
+    return error{error_code::unreadable, "attest-runner", "has no memory for the tensors of this call"};
+
+  call_report report;
+  double const waited = std::chrono::duration<double>(runner_process::clock::now() - begin).count();
+  report.seconds = reply.seconds >= 0 && reply.seconds <= waited ? reply.seconds : waited;
+  report.code = reply.status;
+  switch (reply.status) {
+    case 0: report.outcome = call_outcome::answered, report.sentence = "answered"; break;
+    case 1: report.outcome = call_outcome::unsupported, report.sentence = "answered UNSUPPORTED"; break;
+    case 2: report.outcome = call_outcome::failed, report.sentence = "answered FAILED"; break;
+    default:
+      report.outcome = call_outcome::unknown_status;
+      report.sentence = fmt::format("returned the unknown status {}", reply.status);
+  }
+  if (reply.environment_changed)
+    report.broken.push_back({promise::restores_environment, "",
+                             "leaves the floating-point environment changed (rounding mode, FTZ or DAZ)"});
+  if (reply.descriptors_changed)
+    report.broken.push_back({promise::leaves_descriptors, "", "writes to the descriptors of its call"});
+  if (auto why = plan.read_back(memory.get(), report.outcome, answer, report.broken)) return *std::move(why);
+  return report;
+}
+
+/// The call ended without a reply that can be used. The next call starts a new process.
+result<call_report> isolated_kernel::state::no_answer(call_memory const& plan, runner_process::received how) {
+  call_report report;
+  if (how == runner_process::received::timed_out) {
+    process.kill();
+    report.outcome = call_outcome::hung;
+    report.sentence = fmt::format("did not return within {} s", limits.seconds);
+    return report;
+  }
+  auto const end = how == runner_process::received::closed ? process.end() : process.kill();
+  report.outcome = end.how == process_end::kind::exited      ? call_outcome::exited
+                   : end.how == process_end::kind::signalled ? call_outcome::crashed
+                                                             : call_outcome::unknown_status;
+  report.code = end.code;
+  report.sentence = how == runner_process::received::closed ? end_text(end) : "wrote to the runner's channel";
+  if (report.outcome == call_outcome::crashed) {
+    if (auto broken = plan.explain_crash(memory.get(), sequence)) {
+      report.sentence += ": " + broken->sentence;
+      report.broken.push_back(*std::move(broken));
+    }
+  }
+  return report;
+}
+
+std::string const& isolated_kernel::name() const noexcept { return state_->name; }
+bool isolated_kernel::loading_changes_environment() const noexcept { return state_->environment_changed; }
+
+isolated_kernel::isolated_kernel(std::unique_ptr<state> made) noexcept : state_(std::move(made)) {}
+isolated_kernel::isolated_kernel(isolated_kernel&&) noexcept = default;
+isolated_kernel& isolated_kernel::operator=(isolated_kernel&&) noexcept = default;
+isolated_kernel::~isolated_kernel() = default;
+
+}  // namespace attest::audit

@@ -1,0 +1,59 @@
+// Writes down where a kernel crashed, then lets it crash.
+#pragma once
+
+#include <sys/mman.h>
+#include <ucontext.h>
+#include <unistd.h>
+
+#include <csignal>
+#include <cstddef>
+#include <cstdint>
+#include <initializer_list>
+
+#include "audit/isolation/runner/protocol.hpp"
+
+namespace attest::audit::runner {
+
+/// What the handler needs; set before each call.
+struct crash_context {
+  crash_note volatile* note = nullptr;
+  std::uint64_t sequence = 0;
+  std::byte const* range = nullptr;
+};
+inline crash_context crash{};
+
+extern "C" inline void attest_write_crash_note(int signal, siginfo_t* about, void* machine) {
+  auto* const note = crash.note;
+  note->sequence = crash.sequence;
+  note->address = static_cast<std::int64_t>(reinterpret_cast<std::uintptr_t>(about->si_addr) -
+                                            reinterpret_cast<std::uintptr_t>(crash.range));
+  note->access = crash_note::unknown;
+#if defined(__x86_64__) && defined(__linux__)
+  // Bit 1 of the page-fault error code is set on a write.
+  constexpr int error_register = 19;  // REG_ERR, which glibc names only under _GNU_SOURCE
+  auto const* const context = static_cast<ucontext_t const*>(machine);
+  note->access = (context->uc_mcontext.gregs[error_register] & 2) != 0 ? crash_note::writes : crash_note::reads;
+#else
+  static_cast<void>(machine);
+#endif
+  note->magic = crash_magic;
+  // The handler was installed with SA_RESETHAND: raised again, the signal ends the process as it would have.
+  raise(signal);
+}
+
+/// Installs the handler on a stack of its own, so that a stack overflow is written down too.
+inline void watch_for_crashes(crash_note* note) noexcept {
+  alignas(16) static std::byte stack[1 << 16];
+  crash.note = note;
+  stack_t alternative{};
+  alternative.ss_sp = stack;
+  alternative.ss_size = sizeof stack;
+  sigaltstack(&alternative, nullptr);
+  struct sigaction action {};
+  action.sa_sigaction = attest_write_crash_note;
+  action.sa_flags = SA_SIGINFO | SA_ONSTACK | static_cast<int>(SA_RESETHAND);
+  sigemptyset(&action.sa_mask);
+  for (int const signal : {SIGSEGV, SIGBUS}) sigaction(signal, &action, nullptr);
+}
+
+}  // namespace attest::audit::runner

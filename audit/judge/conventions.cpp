@@ -1,0 +1,162 @@
+#include "audit/judge/conventions.hpp"
+
+#include <cmath>
+#include <cstring>
+#include <limits>
+
+#include <fmt/format.h>
+
+#include "audit/tensors/elements.hpp"
+#include "audit/tensors/slice.hpp"
+#include "reference/attention/attention.hpp"
+
+namespace attest::audit {
+namespace {
+
+constexpr double infinity = std::numeric_limits<double>::infinity();
+
+/// One row of an answer, whatever the rank: where its elements begin.
+class row_places {
+ public:
+  row_places(problem::sizes const& s, std::int64_t b, std::int64_t h, std::int64_t i)
+      : row_(static_cast<std::size_t>((b * s.hq + h) * s.n + i)) {}
+  std::size_t of(std::int64_t width, std::int64_t at) const {
+    return row_ * static_cast<std::size_t>(width) + static_cast<std::size_t>(at);
+  }
+
+ private:
+  std::size_t row_;
+};
+
+/// Judges the rows that conventions decide and puts docs/semantics.md's answers in their place, so that judge() finds
+/// nothing there.
+class convention_judge {
+ public:
+  convention_judge(stored_problem const& stored, contract const& claim, recorded_answer given)
+      : answer(std::move(given)), stored_(stored), how_(claim.how), claim_(claim) {}
+
+  template <class T>
+  void row(problem::instance<T> const& p, std::int64_t b, std::int64_t h, std::int64_t i) {
+    reference::enclose_row(p, b, h, i, truth_of<T>());
+    auto const& truth = truth_of<T>();
+    row_places const at(p.size(), b, h, i);
+    if (truth.kind == reference::row_kind::empty) empty(p.size(), at, b, h, i);
+    else if (how_.nan == conventions::invalid::unspecified) anything(p, truth, at);
+  }
+
+  judgement found;
+  recorded_answer answer;
+
+ private:
+  void rule(char const* output, std::array<std::int64_t, 4> where, double got, double expected) {
+    ++found.by_rule;
+    if (std::isnan(expected) ? std::isnan(got) : got == expected) return;
+    ++found.failed;
+    violation v;
+    v.output = output, v.index = where, v.got = got, v.truth_lower = v.truth_upper = expected;
+    v.error_in_bounds = infinity, v.bug_class = "empty-row";
+    v.sentence = fmt::format("{}[{}] is {}, expected {}: no key is visible to this query, and the contract {} says so",
+                             output, fmt::join(where, ", "), got, expected, claim_.name);
+    found.add(std::move(v));
+  }
+
+  void empty(problem::sizes const& s, row_places const& at, std::int64_t b, std::int64_t h, std::int64_t i) {
+    if (answer.o && how_.empty_row == conventions::row::nan)
+      for (std::int64_t c = 0; c < s.dv; ++c) {
+        rule("o", {b, h, i, c}, load(*answer.o, at.of(s.dv, c)), std::nan(""));
+        store(*answer.o, at.of(s.dv, c), 0);
+      }
+    if (answer.o && how_.empty_row == conventions::row::mean) mean(s, at, b, h, i);
+    if (answer.lse && how_.empty_lse == conventions::log::zero) {
+      rule("lse", {b, h, i, 0}, load(*answer.lse, at.of(1, 0)), 0);
+      store(*answer.lse, at.of(1, 0), -infinity);
+    }
+  }
+
+  /// The mean of all rows of V: attention with scale 0 that sees every key, whose bound judges it.
+  void mean(problem::sizes const& s, row_places const& at, std::int64_t b, std::int64_t h, std::int64_t i) {
+    if (s.m == 0 || stored_.q.where.rank != 4) {  // 0/0, or a rank that cannot be sliced: docs/semantics.md decides
+      found.not_judged += s.dv;
+      return;
+    }
+    stored_problem everything = stored_;
+    everything.mask.reset(), everything.bias.reset(), everything.where = {}, everything.softcap = 0, everything.scale = 0;
+    selection chosen = selection::all(s);
+    chosen.b = {b}, chosen.n = {i}, chosen.hk = {reference::key_head(s, h)}, chosen.query_head = h % (s.hq / s.hk);
+    auto const row = *sliced(everything, chosen);
+    recorded_answer alone;
+    alone.o = stored_tensor::compact(answer.o->type, {1, 1, 1, s.dv});
+    for (std::int64_t c = 0; c < s.dv; ++c) store(*alone.o, static_cast<std::size_t>(c), load(*answer.o, at.of(s.dv, c)));
+    judgement judged = judge(problem::make_instance(row.arguments()).value(), alone, claim_);
+    for (violation& v : judged.violations) {
+      v.index = {b, h, i, v.index[3]};
+      v.bug_class = "empty-row";
+      v.sentence += fmt::format("; query [{}, {}, {}] sees no key, for which the contract {} says the mean of V", b, h, i,
+                                claim_.name);
+    }
+    found.merge(std::move(judged));
+    for (std::int64_t c = 0; c < s.dv; ++c) store(*answer.o, at.of(s.dv, c), 0);
+  }
+
+  /// Where the truth is NaN or infinite, whatever was answered stands.
+  template <class T>
+  void anything(problem::instance<T> const& p, reference::enclosed_row<128, T> const& truth, row_places const& at) {
+    problem::sizes const& s = p.size();
+    bool const nan_row = truth.kind == reference::row_kind::nan;
+    for (std::int64_t c = 0; answer.o && c < s.dv; ++c) {
+      auto const kind = reference::output(p, truth, c).kind;
+      if (kind == reference::value_kind::nan || kind == reference::value_kind::not_finite)
+        store(*answer.o, at.of(s.dv, c), std::nan(""));
+    }
+    if (nan_row && answer.lse) store(*answer.lse, at.of(1, 0), std::nan(""));
+    for (std::int64_t j = 0; nan_row && answer.weights && j < s.m; ++j) store(*answer.weights, at.of(s.m, j), std::nan(""));
+  }
+
+  template <class T>
+  static reference::enclosed_row<128, T>& truth_of() {
+    static thread_local reference::enclosed_row<128, T> reused;
+    return reused;
+  }
+
+  stored_problem const& stored_;
+  conventions const& how_;
+  contract const& claim_;
+};
+
+bool nonfinite(stored_tensor const& t) {
+  std::size_t const bytes = t.bytes.size() / problem::size_of(t.type);
+  for (std::size_t at = 0; at < bytes; ++at)
+    if (!std::isfinite(load(t, at))) return true;
+  return false;
+}
+
+}  // namespace
+
+std::vector<std::string> relaxed(conventions const& how) {
+  std::vector<std::string> made;
+  if (how.masked_values != conventions::masked::never_read) made.push_back("masked_values: must_be_finite");
+  if (how.empty_row == conventions::row::nan) made.push_back("empty_row: nan");
+  if (how.empty_row == conventions::row::mean) made.push_back("empty_row: mean");
+  if (how.empty_lse != conventions::log::minus_infinity) made.push_back("empty_lse: 0");
+  if (how.nan != conventions::invalid::propagate) made.push_back("nan: unspecified");
+  return made;
+}
+
+judgement judge_by_conventions(stored_problem const& stored, problem::any_instance const& asked,
+                               recorded_answer const& answer, contract const& claim) {
+  if (claim.how == conventions{}) return judge(asked, answer, claim);
+  convention_judge rows(stored, claim, answer);
+  std::visit([&](auto const& p) {
+    problem::sizes const& s = p.size();
+    for (std::int64_t at = 0; at < s.b * s.hq * s.n; ++at) rows.row(p, at / s.n / s.hq, at / s.n % s.hq, at % s.n);
+  }, asked);
+  judgement made = judge(asked, rows.answer, claim);
+  made.merge(std::move(rows.found));
+  return made;
+}
+
+bool has_nonfinite(stored_problem const& asked) {
+  return nonfinite(asked.q) || nonfinite(asked.k) || nonfinite(asked.v) || (asked.bias && nonfinite(*asked.bias));
+}
+
+}  // namespace attest::audit

@@ -1,0 +1,178 @@
+#include "audit/judge/cross_call.hpp"
+
+#include <cmath>
+#include <cstring>
+#include <limits>
+
+#include <fmt/format.h>
+
+#include "audit/tensors/elements.hpp"
+#include "audit/judge/exact_row_judge.hpp"
+#include "audit/tensors/slice.hpp"
+
+namespace attest::audit {
+namespace {
+
+constexpr double infinity = std::numeric_limits<double>::infinity();
+
+/// Compact [b, h, n] as [b, h, n, 1].
+stored_tensor with_last_axis(stored_tensor made) {
+  made.where.shape[3] = made.where.stride[3] = 1;
+  made.where.rank = 4;
+  return made;
+}
+
+/// The sum of the bounds of one row's outputs, V being columns of the identity.
+template <class T>
+std::optional<double> sum_of_bounds(problem::instance<T> const& p, problem::kernel_model const& model, std::int64_t b,
+                                    std::int64_t h, std::int64_t i) {
+  row_truth<128, T> truth;
+  truth.evaluate(p, model, b, h, i);
+  if (truth.row.kind != reference::row_kind::finite) return std::nullopt;
+  std::int64_t const hk = reference::key_head(p.size(), h);
+  double sum = 0;
+  for (std::int64_t c = 0; c < p.size().dv; ++c) {
+    auto const exact = reference::output(p, truth.row, c);
+    if (exact.kind != reference::value_kind::finite) return std::nullopt;
+    auto const bound = truth.bound.output(exact.value, [&](std::size_t n) {
+      return reference::value_of(p.v()(b, hk, truth.row.keys[n].j, c)); });
+    if (bound.by == reference::judged_by::nothing) return std::nullopt;
+    sum += bound.size;
+  }
+  return sum * (1 + 0x1p-40);  // of this sum of at most 2^12 doubles
+}
+
+}  // namespace
+
+std::optional<violation> answers_differ(audit_case const& each, recorded_answer const& first, further_call const& further,
+                                        recorded_answer const& again) {
+  struct named { char const* name; std::optional<stored_tensor> const& a; std::optional<stored_tensor> const& b; };
+  for (auto const& [name, x, y] :
+       {named{"o", first.o, again.o}, named{"lse", first.lse, again.lse}, named{"weights", first.weights, again.weights}}) {
+    if (!x || !y) continue;
+    bool const is_lse = std::string_view(name) == "lse";
+    // Files may hold problems of lower rank; only rank 4 has relations other than equal bits.
+    if (each.asked.q.where.rank != 4) continue;
+    stored_tensor const a = is_lse ? with_last_axis(*x) : *x, b = is_lse ? with_last_axis(*y) : *y;
+    std::size_t const bytes = problem::size_of(a.type);
+    auto const& n = b.where.shape;
+    bool const moved = further.is == relation::same_rows;
+    for (std::int64_t batch = 0; batch < n[0]; ++batch)
+      for (std::int64_t h = 0; h < n[1]; ++h)
+        for (std::int64_t i = 0; i < n[2]; ++i)
+          for (std::int64_t j = 0; j < n[3]; ++j) {
+            auto const here = offset_of(b, batch, h, i, j);
+            auto const there = moved ? offset_of(a, batch + further.at[0], h + further.at[1], i + further.at[2], j) : here;
+            if (std::memcmp(a.bytes.data() + there * bytes, b.bytes.data() + here * bytes, bytes) == 0) continue;
+            violation found;
+            found.output = name;
+            found.index = {batch, h, i, j};
+            found.truth_lower = found.truth_upper = load(a, there);
+            found.got = load(b, here);
+            found.error_in_bounds = infinity;
+            found.sentence = fmt::format("{}[{}, {}, {}{}] changed from {} to {}: {}", name, batch, h, i,
+                                         is_lse ? "" : fmt::format(", {}", j), found.truth_lower, found.got, further.says);
+            return found;
+          }
+  }
+  return std::nullopt;
+}
+
+void judge_merge(audit_case const& each, answers const& given, contract const& claim, case_result& into) {
+  std::vector<recorded_answer const*> parts;
+  for (std::size_t n = 0; n < each.further.size(); ++n) {
+    if (each.further[n].is != relation::part) continue;
+    if (!given[n + 1] || !given[n + 1]->o || !given[n + 1]->lse) {  // without an LSE there is nothing to merge by
+      into.unsupported = true;
+      return;
+    }
+    parts.push_back(&*given[n + 1]);
+  }
+  if (parts.empty() || !given[0]->o) return;
+  recorded_answer merged;
+  merged.o = stored_tensor{given[0]->o->type, given[0]->o->where, given[0]->o->bytes};
+  fill(*merged.o, [&](auto b, auto h, auto i, auto c) {
+    double top = -infinity;
+    auto const lse_of = [&](recorded_answer const& part) {
+      stored_tensor const& t = *part.lse;
+      return load(t, static_cast<std::size_t>(b * t.where.stride[0] + h * t.where.stride[1] + i * t.where.stride[2]));
+    };
+    for (auto const* part : parts) top = std::max(top, lse_of(*part));
+    double sum = 0, weight = 0;
+    for (auto const* part : parts) {
+      double const w = lse_of(*part) == -infinity ? 0 : std::exp(lse_of(*part) - top);
+      if (w == 0) continue;
+      weight += w;
+      sum += w * load(*part->o, offset_of(*part->o, b, h, i, c));
+    }
+    return weight == 0 ? 0 : sum / weight;
+  });
+  auto const asked = problem::make_instance(each.asked.arguments());
+  contract merging = claim;
+  merging.fixed = claim.model_for(asked.value());
+  merging.fixed.merge = problem::split_merge::lse;
+  merging.fixed.splits = std::max(merging.fixed.splits, static_cast<int>(parts.size()));
+  merging.builtin = false;
+  judgement found = judge(asked.value(), merged, merging);
+  for (violation& v : found.violations) {
+    v.sentence += fmt::format("; it is the answers to {} parts of the keys, merged by their LSE", parts.size());
+    v.bug_class = "lse";
+  }
+  into.judged.merge(std::move(found));
+}
+
+void judge_read_weights(audit_case const& each, answers const& given, contract const& claim, case_result& into) {
+  auto const made = problem::make_instance(each.asked.arguments());
+  problem::sizes const s = sizes_of(each.asked);
+  struct chunk { stored_problem const* asked; stored_tensor const* o; std::int64_t first; std::size_t call; };
+  std::vector<chunk> chunks;
+  if (given[0]->o) chunks.push_back({&each.asked, &*given[0]->o, 0, 0});
+  for (std::size_t n = 0; n < each.further.size(); ++n)
+    if (each.further[n].is == relation::weight_columns && given[n + 1] && given[n + 1]->o)
+      chunks.push_back({&each.further[n].asked, &*given[n + 1]->o, each.further[n].at[0], n + 1});
+  std::visit([&]<class T>(problem::instance<T> const& p) {
+    problem::kernel_model const model = claim.model_for(made.value());
+    for (std::int64_t row = 0; row < s.b * s.hq * s.n; ++row) {
+      std::int64_t const b = row / s.n / s.hq, h = row / s.n % s.hq, i = row % s.n;
+      double sum = 0, bounds = 0;
+      bool whole = true;
+      std::int64_t columns = 0;
+      auto const wrong = [&](chunk const& at, std::int64_t c, double got, double expected, double bound, std::string says,
+                             char const* bug_class) {
+        ++into.judged.failed;
+        violation found;
+        found.output = "o", found.index = {b, h, i, c}, found.got = got;
+        found.truth_lower = found.truth_upper = expected, found.bound = bound;
+        found.error_in_bounds = bound > 0 ? std::abs(got - expected) / bound : infinity;
+        found.bug_class = bug_class, found.call = at.call, found.sentence = std::move(says);
+        into.judged.add(std::move(found));
+      };
+      for (chunk const& at : chunks) {
+        auto const part = problem::make_instance(at.asked->arguments());
+        auto const bound = sum_of_bounds(std::get<problem::instance<T>>(part.value()), model, b, h, i);
+        whole = whole && bound.has_value();
+        bounds += bound.value_or(0);
+        std::int64_t const count = at.o->where.shape[3];
+        columns += count;
+        for (std::int64_t c = 0; c < count; ++c) {
+          double const weight = load(*at.o, offset_of(*at.o, b, h, i, c));
+          std::int64_t const j = at.first + c;
+          sum += weight;
+          if (!reference::visible(p, b, h, i, j) && weight != 0)
+            wrong(at, c, weight, 0, 0, fmt::format("the weight of masked key {} for query [{}, {}, {}], read through V, is {}",
+                                                   j, b, h, i, weight), "mask-polarity");
+          else if (weight < 0)
+            wrong(at, c, weight, 0, 0, fmt::format("the weight of key {} for query [{}, {}, {}], read through V, is {}: "
+                                                   "a weight is never negative", j, b, h, i, weight), "");
+        }
+      }
+      double const slack = static_cast<double>(s.m) * 0x1p-52;  // of this double sum of numbers in [0, 2]
+      if (whole && columns == s.m && !(std::abs(sum - 1) <= bounds + 2 * slack))
+        wrong(chunks.front(), 0, sum, 1, bounds,
+              fmt::format("the weights of query [{}, {}, {}], read through V, sum to {}; 1 ± {:.4g} is allowed", b, h, i,
+                          sum, bounds), "");
+    }
+  }, made.value());
+}
+
+}  // namespace attest::audit

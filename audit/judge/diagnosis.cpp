@@ -1,0 +1,108 @@
+#include "audit/judge/diagnosis.hpp"
+
+#include <cmath>
+#include <functional>
+#include <vector>
+
+#include "audit/tensors/elements.hpp"
+#include "audit/judge/exact_row_judge.hpp"
+
+namespace attest::audit {
+namespace {
+
+/// A mistake, as the problem that a mistaken kernel solves instead.
+struct mistake {
+  char const* sentence;
+  char const* bug_class;
+  std::function<bool(stored_problem&)> commit;  ///< false: makes no difference here
+};
+
+std::vector<mistake> const& mistakes() {
+  static std::vector<mistake> const all{
+      {"the mean of all rows of V", "weak-test",
+       [](stored_problem& p) {
+         p.mask.reset(), p.bias.reset(), p.where = {}, p.softcap = 0, p.scale = 0;
+         return true;
+       }},
+      {"the mean of the visible rows of V", "weak-test",
+       [](stored_problem& p) { p.bias.reset(), p.softcap = 0, p.scale = 0; return true; }},
+      {"the answer without the mask and the band", "mask-polarity",
+       [](stored_problem& p) {
+         bool const had = p.mask.has_value() || p.where != problem::band{};
+         p.mask.reset(), p.where = {};
+         return had;
+       }},
+      {"the answer without the mask", "mask-polarity",
+       [](stored_problem& p) { bool const had = p.mask.has_value(); p.mask.reset(); return had; }},
+      {"the answer with the mask inverted", "mask-polarity",
+       [](stored_problem& p) {
+         if (!p.mask) return false;
+         for (std::byte& each : p.mask->bytes) each = each == std::byte{0} ? std::byte{1} : std::byte{0};
+         return true;
+       }},
+      {"the answer without the band", "causal-alignment",
+       [](stored_problem& p) { bool const had = p.where != problem::band{}; p.where = {}; return had; }},
+      {"the answer with the band aligned top-left", "causal-alignment",
+       [](stored_problem& p) { return std::exchange(p.where.diagonal, 0) != 0; }},
+      {"the answer with the band aligned bottom-right", "causal-alignment",
+       [](stored_problem& p) {
+         std::int64_t const corner = p.k.where.shape[2] - p.q.where.shape[2];
+         return p.where != problem::band{} && std::exchange(p.where.diagonal, corner) != corner;
+       }},
+      {"the answer with a window one key too wide", "window-edge",
+       [](stored_problem& p) {
+         bool const had = p.where.left >= 0 || p.where.right >= 0;
+         if (p.where.left >= 0) ++p.where.left;
+         if (p.where.right >= 0) ++p.where.right;
+         return had;
+       }},
+      {"the answer without the softcap", "softcap-order",
+       [](stored_problem& p) { return std::exchange(p.softcap, 0) != 0; }},
+      {"the answer without the bias", "accuracy",
+       [](stored_problem& p) { bool const had = p.bias.has_value(); p.bias.reset(); return had; }},
+      {"the answer with scale 1", "accuracy", [](stored_problem& p) { p.scale = 1; return true; }},
+      {"the answer with the default scale", "accuracy",
+       [](stored_problem& p) { return std::exchange(p.scale, std::nullopt).has_value(); }},
+  };
+  return all;
+}
+
+/// Is `got` the answer of `instead` at this element, up to a thousandth of the spread of the truth?
+bool answers(stored_problem const& instead, violation const& wrong) {
+  auto const made = problem::make_instance(instead.arguments());
+  if (!made) return false;
+  return std::visit(
+      [&]<class T>(problem::instance<T> const& p) {
+        auto const [b, h, i, c] = wrong.index;
+        reference::enclosed_row<128, T> row;
+        reference::enclose_row(p, b, h, i, row);
+        auto const exact = reference::output(p, row, c);
+        if (row.kind != reference::row_kind::finite || exact.kind != reference::value_kind::finite) return false;
+        double const value = reference::upper(exact.value), difference = std::abs(value - wrong.truth_upper);
+        return std::abs(wrong.got - value) <= 1e-3 * difference;
+      },
+      made.value());
+}
+
+}  // namespace
+
+diagnosis diagnose(stored_problem const& asked, violation const& wrong) {
+  if (wrong.output != "o" || !std::isfinite(wrong.got) || asked.q.where.rank != 4) return {};
+  for (mistake const& each : mistakes()) {
+    stored_problem instead = asked;
+    if (each.commit(instead) && answers(instead, wrong))
+      return {std::string("it equals ") + each.sentence, each.bug_class};
+  }
+  return {};
+}
+
+void diagnose_all(stored_problem const& asked, judgement& found) {
+  for (violation& each : found.violations) {
+    diagnosis const known = diagnose(asked, each);
+    if (known.sentence.empty()) continue;
+    each.sentence += "; " + known.sentence;
+    if (each.bug_class.empty()) each.bug_class = known.bug_class;
+  }
+}
+
+}  // namespace attest::audit

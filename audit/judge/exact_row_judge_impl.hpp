@@ -1,0 +1,240 @@
+// Part of audit/judge/exact_row_judge.hpp.
+#pragma once
+
+#include <algorithm>
+
+#include <fmt/format.h>
+
+#include "audit/judge/exact_row_judge.hpp"
+
+namespace attest::audit {
+
+template <class T>
+template <unsigned W>
+row_truth<W, T>& row_judge<T>::truth() {
+  auto const refined = [&](auto& at) -> auto& {
+    if (!at) at.emplace().evaluate(asked_, model_, b_, h_, i_);
+    return *at;
+  };
+  if constexpr (W == first) return first_;
+  else if constexpr (W == second) return refined(second_);
+  else return refined(last_);
+}
+
+template <class T>
+void row_judge<T>::judge(std::int64_t b, std::int64_t h, std::int64_t i, judgement& into) {
+  b_ = b, h_ = h, i_ = i;
+  second_.reset();
+  last_.reset();
+  first_.evaluate(asked_, model_, b, h, i);
+  using reference::row_kind;
+  // Outside H0 honest scores overflow: to −∞, which hides a NaN in V, too, or with a bias of −∞ to NaN.
+  row_kind const kind = first_.row.kind;
+  bool const outside = kind == row_kind::finite ? !first_.bound.says_anything()
+                       : kind == row_kind::empty && reference::lost_size(asked_, first_.row) >= model_.format.h0_limit;
+  if (outside || (kind != row_kind::nan && model_.flushes && flushed_meets_infinity())) {
+    problem::sizes const& s = asked_.size();
+    into.not_judged += (answer_.o.present ? s.dv : 0) + (answer_.lse.present ? 1 : 0) + (answer_.weights.present ? s.m : 0);
+    return;
+  }
+  if (answer_.o.present) judge_o(into);
+  if (answer_.lse.present) judge_lse(into);
+  if (answer_.weights.present) judge_weights(into);
+}
+
+template <class T>
+bool row_judge<T>::flushed_meets_infinity() const {
+  std::int64_t const d = asked_.size().d, hk = reference::key_head(asked_.size(), h_);
+  T const* const q = asked_.q().row(b_, h_, i_);
+  // Of the factors that a kernel may fold, 1, σ and σ·log₂ e, the smallest, rounded as it may round it.
+  double const sigma = reference::size_upper(reference::value_of(asked_.scale().value_or(1 / std::sqrt(static_cast<double>(d)))));
+  double const folded = sigma * (1 - 8 * model_.format.u);
+  auto const may_be_zero = [&](T x) {
+    double const size = std::abs(as_double(x));
+    return size > 0 && (size < model_.format.omega || size * folded < model_.format.omega);
+  };
+  auto const meets = [&](std::int64_t j) {
+    T const* const k = asked_.k().row(b_, hk, j);
+    for (std::int64_t t = 0; t < d; ++t)
+      if ((std::isinf(as_double(q[t])) && may_be_zero(k[t])) || (std::isinf(as_double(k[t])) && may_be_zero(q[t]))) return true;
+    return false;
+  };
+  return std::ranges::any_of(first_.row.keys, [&](auto const& key) { return meets(key.j); }) ||
+         std::ranges::any_of(first_.row.without_weight, meets);
+}
+
+template <class T>
+void row_judge<T>::violate(judgement& into, char const* output, std::int64_t at, double got, double truth_lower,
+                           double truth_upper, double bound, double error_in_bounds, char const* bug_class,
+                           std::string sentence) {
+  ++into.failed;
+  violation found{output, {b_, h_, i_, at}, got, truth_lower, truth_upper, bound, error_in_bounds, bug_class, {}};
+  found.sentence = output == std::string_view("lse")
+                       ? fmt::format("lse[{}, {}, {}] is {}", b_, h_, i_, got)
+                       : fmt::format("{}[{}, {}, {}, {}] is {}", output, b_, h_, i_, at, got);
+  found.sentence += ", " + sentence;
+  into.add(std::move(found));
+}
+
+template <class T>
+template <class E>
+void row_judge<T>::by_rule(judgement& into, char const* output, std::int64_t at, E got, double expected,
+                           char const* bug_class, std::string const& why) {
+  ++into.by_rule;
+  double const value = as_double(got);
+  if (std::isnan(expected) ? std::isnan(value) : value == expected) return;
+  violate(into, output, at, value, expected, expected, 0, reference::infinity, bug_class,
+          fmt::format("expected {}: {}", expected, why));
+}
+
+template <class T>
+template <class E, class Truth>
+bool row_judge<T>::by_bound(judgement& into, char const* output, std::int64_t at, E got, Truth&& truth_at) {
+  using reference::answer;
+  double const value = as_double(got);
+  bool counted = false, by_dominance = false;
+  auto const decide = [&]<unsigned W>(std::integral_constant<unsigned, W>) -> answer {
+    auto const [truth, bound] = truth_at(std::integral_constant<unsigned, W>{});
+    double const lowest = reference::lower(truth), highest = reference::upper(truth);
+    if (bound.by == reference::judged_by::nothing) {
+      ++into.not_judged;
+      return answer::yes;
+    }
+    if (!counted) ++(bound.by == reference::judged_by::theorem ? into.by_theorem : into.by_dominance);
+    counted = true;
+    by_dominance = bound.by == reference::judged_by::dominance;
+    auto const fail = [&](double error_in_bounds) {
+      violate(into, output, at, value, lowest, highest, bound.size, error_in_bounds, "",
+              lowest == highest ? fmt::format("the exact value is {}; off by {:.4g} bounds of {:.4g}", lowest,
+                                              error_in_bounds, bound.size)
+                                : fmt::format("the exact value lies in [{}, {}]; off by {:.4g} bounds of {:.4g}",
+                                              lowest, highest, error_in_bounds, bound.size));
+      return answer::no;
+    };
+    if (!std::isfinite(value)) return fail(reference::infinity);
+    auto const error = reference::absolute(reference::ball<W>::from(reference::value_of(got)) - truth);
+    double const error_in_bounds = reference::upper(error) / bound.size;
+    answer const within = reference::at_most(error, reference::ball<W>::from(reference::value_of(bound.size)));
+    if (within == answer::undecided) return within;
+    into.max_error_in_bounds = std::max(into.max_error_in_bounds, error_in_bounds);
+    into.max_ulp = std::max(into.max_ulp, reference::upper(error) / ulp_at<E>(highest));
+    into.max_error = std::max(into.max_error, reference::upper(error));
+    if (within == answer::yes && reference::lower(error) > bound.warning) ++into.suspicious;
+    return within == answer::yes ? within : fail(error_in_bounds);
+  };
+  answer verdict = decide(std::integral_constant<unsigned, first>{});
+  if (verdict == answer::undecided) verdict = decide(std::integral_constant<unsigned, second>{});
+  if (verdict == answer::undecided) verdict = decide(std::integral_constant<unsigned, last>{});
+  if (verdict == answer::undecided) ++into.undecided;
+  return verdict == answer::yes && by_dominance;
+}
+
+template <class T>
+void row_judge<T>::judge_o(judgement& into) {
+  using reference::row_kind;
+  using reference::value_kind;
+  problem::sizes const& s = asked_.size();
+  for (std::int64_t c = 0; c < s.dv; ++c) {
+    T const got = answer_.o(b_, h_, i_, c);
+    auto const exact = reference::output(asked_, first_.row, c);
+    switch (exact.kind) {
+      case value_kind::unspecified: ++into.not_judged; continue;
+      case value_kind::nan:
+        by_rule(into, "o", c, got, std::nan(""), "nan-swallowed", "a visible NaN or +inf score reaches every output of its row");
+        continue;
+      case value_kind::not_finite:
+        ++into.by_rule;
+        if (std::isfinite(as_double(got)))
+          violate(into, "o", c, as_double(got), -reference::infinity, reference::infinity, 0, reference::infinity,
+                  "nan-swallowed", "but a visible key has an infinite value in this column");
+        continue;
+      case value_kind::finite: break;
+    }
+    if (first_.row.kind == row_kind::empty) {
+      by_rule(into, "o", c, got, 0, "empty-row", "no key is visible to this query (or every score is -inf)");
+      continue;
+    }
+    std::int64_t const hk = reference::key_head(s, h_);
+    bool const by_dominance = by_bound(into, "o", c, got, [&]<unsigned W>(std::integral_constant<unsigned, W>) {
+      auto& at = truth<W>();
+      auto const o = reference::output(asked_, at.row, c).value;
+      return std::pair{o, at.bound.output(o, [&](std::size_t n) {
+        return reference::value_of(asked_.v()(b_, hk, at.row.keys[n].j, c)); })};
+    });
+    if (by_dominance) by_hull(into, c, got);
+  }
+}
+
+template <class T>
+void row_judge<T>::by_hull(judgement& into, std::int64_t c, T got) {
+  std::int64_t const hk = reference::key_head(asked_.size(), h_);
+  double lowest = reference::infinity, highest = -reference::infinity;
+  for (auto const& key : first_.row.keys) {
+    double const v = as_double(asked_.v()(b_, hk, key.j, c));
+    lowest = std::min(lowest, v), highest = std::max(highest, v);
+  }
+  double const margin = first_.bound.hull_margin(std::max(std::abs(lowest), std::abs(highest)));
+  double const value = as_double(got), beyond = std::max(lowest - value, value - highest);
+  if (beyond > margin)
+    violate(into, "o", c, value, lowest, highest, margin, beyond / margin, "large-scores",
+            fmt::format("outside the visible values [{}, {}] that it averages", lowest, highest));
+}
+
+template <class T>
+void row_judge<T>::judge_lse(judgement& into) {
+  using reference::row_kind;
+  auto const got = answer_.lse(b_, h_, i_, 0);
+  switch (first_.row.kind) {
+    case row_kind::nan:
+      return by_rule(into, "lse", 0, got, std::nan(""), "nan-swallowed", "a visible score is NaN or +inf");
+    case row_kind::empty:
+      return by_rule(into, "lse", 0, got, -reference::infinity, "empty-row", "no key is visible to this query");
+    case row_kind::finite: break;
+  }
+  by_bound(into, "lse", 0, got, [&]<unsigned W>(std::integral_constant<unsigned, W>) {
+    auto& at = truth<W>();
+    return std::pair{reference::log_sum_exp(at.row), at.bound.log_sum_exp()};
+  });
+}
+
+template <class T>
+void row_judge<T>::judge_weights(judgement& into) {
+  using reference::row_kind;
+  problem::sizes const& s = asked_.size();
+  if (first_.row.kind == row_kind::nan) {
+    for (std::int64_t j = 0; j < s.m; ++j)
+      by_rule(into, "weights", j, answer_.weights(b_, h_, i_, j), std::nan(""), "nan-swallowed",
+              "a visible score is NaN or +inf");
+    return;
+  }
+  std::size_t at_key = 0;
+  double sum = 0;
+  bool finite = true;
+  for (std::int64_t j = 0; j < s.m; ++j) {
+    T const got = answer_.weights(b_, h_, i_, j);
+    if (at_key == first_.row.keys.size() || first_.row.keys[at_key].j != j) {
+      bool const seen = reference::visible(asked_, b_, h_, i_, j);
+      by_rule(into, "weights", j, got, 0, first_.row.kind == row_kind::empty ? "empty-row" : seen ? "" : "mask-polarity",
+              seen ? "its score is -inf" : "the key is masked");
+      continue;
+    }
+    std::size_t const n = at_key++;
+    double const value = as_double(got);
+    finite = finite && std::isfinite(value);
+    sum += value;
+    if (value < 0)
+      violate(into, "weights", j, value, 0, 1, 0, reference::infinity, "", "a weight is never negative");
+    by_bound(into, "weights", j, got, [&]<unsigned W>(std::integral_constant<unsigned, W>) {
+      auto& at = truth<W>();
+      return std::pair{reference::weight(at.row, n), at.bound.weight(n)};
+    });
+  }
+  if (first_.row.kind != row_kind::finite || !finite) return;
+  auto const bound = first_.bound.row_sum();
+  double const slack = static_cast<double>(s.m) * 0x1p-52;  // of this double sum of numbers in [0, 2]
+  if (bound.by != reference::judged_by::nothing && std::abs(sum - 1) > bound.size + 2 * slack)
+    violate(into, "weights", 0, sum, 1, 1, bound.size, std::abs(sum - 1) / bound.size, "",
+            "the sum of the row's weights, which must be 1 within its bound");
+}
+
+}  // namespace attest::audit

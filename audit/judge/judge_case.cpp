@@ -1,0 +1,64 @@
+#include "audit/judge/judge_case.hpp"
+
+#include <chrono>
+
+#include <fmt/format.h>
+
+#include "audit/judge/conventions.hpp"
+#include "audit/judge/diagnosis.hpp"
+#include "audit/judge/cross_call.hpp"
+#include "audit/tensors/slice.hpp"
+
+namespace attest::audit {
+
+judgement judge_call(stored_problem const& asked, recorded_answer const& answer, contract const& claim) {
+  auto const made = problem::make_instance(asked.arguments());
+  judgement found = judge_by_conventions(asked, made.value(), answer, claim);
+  if (found.failed > 0 && claim.name == "f32" && judge(made.value(), answer, *find_contract("f32-any")).failed == 0)
+    for (violation& v : found.violations)
+      v.sentence += "; it would pass f32-any: either the kernel rescales lazily or merges by LSE (declare it with "
+                    "--contract f32-any), or it is wrong";
+  diagnose_all(asked, found);
+  return found;
+}
+
+void judge_case(audit_case const& each, answers const& given, judging_rules const& rules, case_result& into) {
+  auto const start = std::chrono::steady_clock::now();
+  auto const judged = [&](std::size_t call) {
+    stored_problem const& asked = call == 0 ? each.asked : each.further[call - 1].asked;
+    judgement found = judge_call(asked, *given[call], *rules.claim);
+    for (violation& v : found.violations) v.call = call;
+    into.judged.merge(std::move(found));
+  };
+  if (!given[0]) return;
+  bool const must_be_finite = rules.claim->how.masked_values == conventions::masked::must_be_finite;
+  if (must_be_finite && has_nonfinite(each.asked) && (each.asked.mask || each.asked.bias || each.asked.where != problem::band{})) {
+    into.conventions.push_back("masked_values: must_be_finite");
+    return;
+  }
+  judged(0);
+  for (std::size_t n = 0; n < each.further.size(); ++n) {
+    further_call const& further = each.further[n];
+    if (!given[n + 1] || further.is == relation::before) continue;
+    if (further.is == relation::part || further.is == relation::weight_columns) {
+      judged(n + 1);
+      continue;
+    }
+    if (further.is == relation::same_bits && must_be_finite && has_nonfinite(further.asked)) {
+      into.conventions.push_back("masked_values: must_be_finite");
+      continue;
+    }
+    auto found = answers_differ(each, *given[0], further, *given[n + 1]);
+    if (!found) continue;
+    found->call = n + 1;
+    if (further.promised || rules.must_reproduce()) into.judged.failed++, into.judged.add(std::move(*found));
+    else into.observations.push_back(fmt::format("{}: {}", each.full_name(), found->sentence));
+    if (further.is == relation::same_rows) judged(n + 1);
+  }
+  judge_merge(each, given, *rules.claim, into);
+  if (each.reads == reading::weights) judge_read_weights(each, given, *rules.claim, into);
+  if (each.reads == reading::visibility) judge_visibility(each, *given[0], into);
+  into.oracle_seconds += std::chrono::duration<double>(std::chrono::steady_clock::now() - start).count();
+}
+
+}  // namespace attest::audit

@@ -1,0 +1,129 @@
+// Rows judged by the machine tier first: it may only certify. A row with one element that it does not certify is judged
+// by the exact tier from the start, so no verdict against a kernel ever rests on double arithmetic.
+#pragma once
+
+#include <optional>
+
+#include "audit/judge/exact_row_judge.hpp"
+#include "reference/machine/rows.hpp"
+
+namespace attest::audit {
+
+/// Judges rows of one problem; one object a thread. The same verdicts as row_judge; error sizes in the judgement are
+/// upper bounds that may differ from row_judge's in the last places.
+template <class T>
+class machine_first {
+ public:
+  machine_first(problem::instance<T> const& asked, answer_views<T> const& answer, problem::kernel_model const& model)
+      : asked_(asked), answer_(answer), exact_(asked, answer, model) {
+    auto made = reference::machine::row_source<T>::make(asked, model, {.weights = answer.weights.present});
+    if (made) rows_.emplace(std::move(made).value());
+  }
+
+  /// Rows i0 ≤ i < i1 of head h of batch b. Blocks of 16 rows and more share the conversion of K.
+  void judge(std::int64_t b, std::int64_t h, std::int64_t i0, std::int64_t i1, judgement& into) {
+    rows_judged_ += i1 - i0;
+    auto const exactly = [&](std::int64_t i) {
+      ++rows_handed_over_;
+      exact_.judge(b, h, i, into);
+    };
+    if (!rows_) {
+      for (std::int64_t i = i0; i < i1; ++i) exactly(i);
+      return;
+    }
+    rows_->each(b, h, i0, i1, [&](reference::machine::certified_row const& row) {
+      judgement found;
+      if (!row.handed_over && certifies(row, found)) into.merge(std::move(found));
+      else exactly(row.i);
+    });
+  }
+
+  std::int64_t rows_judged() const noexcept { return rows_judged_; }
+  std::int64_t rows_handed_over() const noexcept { return rows_handed_over_; }
+
+ private:
+  using row_type = reference::machine::certified_row;
+
+  bool certifies(row_type const& row, judgement& found) const {
+    return (!answer_.o.present || certifies_o(row, found)) && (!answer_.lse.present || certifies_lse(row, found)) &&
+           (!answer_.weights.present || certifies_weights(row, found));
+  }
+
+  /// |got − middle − low|, at least.
+  /// Why       |low| ≤ 2⁻⁵³|middle|. got − middle is exact where got is within a factor 2 of middle, else at least
+  ///           |middle|/2, so that its rounding is within 2⁻⁵² of the result; the second difference rounds once
+  static double distance_upper(double got, double middle, double low) noexcept {
+    return std::abs((got - middle) - low) * (1 + 0x1p-50);
+  }
+
+  /// |got − truth| ≤ error ≤ bound, for a truth within radius of middle + low? A NaN anywhere is a no.
+  template <class E>
+  static bool within(double got, double middle, double low, double radius, double bound, reference::judged_by by,
+                     judgement& found) {
+    if (by == reference::judged_by::nothing || !std::isfinite(got)) return false;
+    double const error = (distance_upper(got, middle, low) + radius) * (1 + 0x1p-51);
+    if (!(error <= bound)) return false;
+    ++(by == reference::judged_by::theorem ? found.by_theorem : found.by_dominance);
+    found.max_error_in_bounds = std::max(found.max_error_in_bounds, error / bound);
+    found.max_ulp = std::max(found.max_ulp, error / ulp_at<E>(middle));
+    found.max_error = std::max(found.max_error, error);
+    return true;
+  }
+
+  bool certifies_o(row_type const& row, judgement& found) const {
+    for (std::size_t c = 0; c < row.o.size(); ++c) {
+      double const got = as_double(answer_.o(row.b, row.h, row.i, static_cast<std::int64_t>(c)));
+      double const low = row.o_low.empty() ? 0 : row.o_low[c];
+      if (!within<T>(got, row.o[c], low, row.o_radius[c], row.o_bound[c], row.o_by[c], found)) return false;
+      if (distance_upper(got, row.o[c], low) * (1 - 0x1p-49) - row.o_radius[c] > row.o_warning[c]) ++found.suspicious;
+      if (row.o_by[c] != reference::judged_by::dominance) continue;
+      double const largest = std::max(std::abs(row.lowest[c]), std::abs(row.highest[c]));
+      if (!(std::max(row.lowest[c] - got, got - row.highest[c]) <= row.hull_margin(largest))) return false;
+    }
+    return true;
+  }
+
+  bool certifies_lse(row_type const& row, judgement& found) const {
+    double const got = as_double(answer_.lse(row.b, row.h, row.i, 0));
+    return within<problem::lse_element<T>>(got, row.lse, row.lse_low, row.lse_radius, row.lse_bound.size, row.lse_bound.by, found);
+  }
+
+  bool certifies_weights(row_type const& row, judgement& found) const {
+    using reference::judged_by;
+    if (!row.terms->judged) return false;
+    double sum = 0, bounds = 0;
+    std::size_t at = 0;
+    for (std::int64_t j = 0; j < asked_.size().m; ++j) {
+      double const got = as_double(answer_.weights(row.b, row.h, row.i, j));
+      if (at == row.keys.size() || row.keys[at] != j) {  // masked, or a score of −∞
+        if (got != 0) return false;
+        ++found.by_rule;
+        continue;
+      }
+      auto const by = row.weight_by_theorem[at] > 0 ? judged_by::theorem : judged_by::dominance;
+      if (got < 0) return false;
+      if (!row.weight.empty()) {
+        if (!within<T>(got, row.weight[at], row.weight_low[at], row.weight_radius[at], row.weight_bound[at], by, found))
+          return false;
+      } else {
+        double const low = row.weight_lower[at], high = row.weight_upper[at], middle = (low + high) / 2;
+        double const radius = (high - low) * (0.5 + 0x1p-40) + 0x1p-1022 + middle * 0x1p-52;
+        if (!within<T>(got, middle, 0, radius, row.weight_bound[at], by, found)) return false;
+      }
+      sum += got;
+      bounds += row.weight_bound[at];
+      ++at;
+    }
+    // Sums of numbers in [0, 2], rounded at most m times each.
+    double const slack = static_cast<double>(asked_.size().m) * 0x1p-52;
+    return std::abs(sum - 1) <= bounds * (1 - slack) + slack;
+  }
+
+  problem::instance<T> const& asked_;
+  answer_views<T> answer_;
+  row_judge<T> exact_;
+  std::optional<reference::machine::row_source<T>> rows_;
+  std::int64_t rows_judged_ = 0, rows_handed_over_ = 0;
+};
+
+}  // namespace attest::audit

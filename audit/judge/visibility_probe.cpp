@@ -1,0 +1,142 @@
+// The visibility probe: which keys a query read, from the digits of O (cases/probe.hpp has the code).
+#include <cmath>
+#include <limits>
+
+#include <fmt/format.h>
+
+#include "audit/cases/probe.hpp"
+#include "audit/tensors/elements.hpp"
+#include "audit/judge/cross_call.hpp"
+#include "audit/judge/exact_row_judge.hpp"
+#include "audit/tensors/slice.hpp"
+
+namespace attest::audit {
+namespace {
+
+using keys = std::vector<bool>;
+
+std::int64_t count(keys const& of) { return std::ranges::count(of, true); }
+
+/// The set of N keys whose digits out·N shows, for the N that fits; nothing where none does.
+/// Why   with N keys of equal weight every column is (Σ 2^digit)/N, so column·N is an integer with N binary ones in all
+std::optional<keys> read_keys(std::vector<double> const& columns, std::int64_t m, std::int64_t digits) {
+  std::optional<keys> best;
+  double smallest = 0.25;  // further from an integer than this, the digits are noise
+  for (std::int64_t n = 1; n <= m; ++n) {
+    keys read(static_cast<std::size_t>(m));
+    double residual = 0;
+    bool fits = true;
+    for (std::size_t c = 0; fits && c < columns.size(); ++c) {
+      double const scaled = columns[c] * static_cast<double>(n), whole = std::nearbyint(scaled);
+      residual = std::max(residual, std::abs(scaled - whole));
+      fits = whole >= 0 && whole < std::ldexp(1.0, static_cast<int>(digits));
+      if (!fits) break;
+      auto bits = static_cast<std::uint64_t>(whole);
+      for (std::int64_t j = static_cast<std::int64_t>(c) * digits; bits != 0; bits >>= 1, ++j) {
+        if ((bits & 1) == 0) continue;
+        if (j >= m) { fits = false; break; }
+        read[static_cast<std::size_t>(j)] = true;
+      }
+    }
+    if (!fits || count(read) != n || residual >= smallest) continue;
+    smallest = residual;
+    best = std::move(read);
+  }
+  return best;
+}
+
+/// "2-5 9": runs of keys.
+std::string runs(keys const& of) {
+  std::string text;
+  for (std::size_t j = 0; j < of.size(); ++j) {
+    if (!of[j]) continue;
+    std::size_t last = j;
+    while (last + 1 < of.size() && of[last + 1]) ++last;
+    text += fmt::format("{}{}", text.empty() ? "" : " ", last == j ? fmt::format("{}", j) : fmt::format("{}-{}", j, last));
+    j = last;
+  }
+  return text.empty() ? "none" : text;
+}
+
+std::string line_of(keys const& of) {
+  std::string text;
+  for (bool const read : of) text += read ? '#' : '.';
+  return text;
+}
+
+}  // namespace
+
+void judge_visibility(audit_case const& each, recorded_answer const& answer, case_result& into) {
+  if (!answer.o) return;
+  auto const made = problem::make_instance(each.asked.arguments());
+  problem::sizes const s = sizes_of(each.asked);
+  stored_tensor const& o = *answer.o;
+  std::int64_t const digits = probe::digits(o.type);
+  std::visit([&]<class T>(problem::instance<T> const& p) {
+    std::vector<std::string> picture;
+    std::optional<violation> first;
+    std::int64_t wrong = 0, inexact = 0;
+    for (std::int64_t row = 0; row < s.b * s.hq * s.n; ++row) {
+      std::int64_t const b = row / s.n / s.hq, h = row / s.n % s.hq, i = row % s.n;
+      keys asked(static_cast<std::size_t>(s.m));
+      for (std::int64_t j = 0; j < s.m; ++j) {
+        double const bias = p.has_bias() ? load(*each.asked.bias, [&] {
+          auto const& w = each.asked.bias->where;
+          auto const at = [&](std::size_t axis, std::int64_t n) { return w.shape[axis] == 1 ? 0 : n * w.stride[axis]; };
+          return static_cast<std::size_t>(at(0, b) + at(1, h) + at(2, i) + j * w.stride[3]);
+        }()) : 0;
+        asked[static_cast<std::size_t>(j)] = reference::visible(p, b, h, i, j) && bias == 0;
+      }
+      std::vector<double> columns;
+      for (std::int64_t c = 0; c < s.dv; ++c) columns.push_back(load(o, offset_of(o, b, h, i, c)));
+      std::int64_t const n = count(asked);
+      bool exact = true, fits = true;  // every column is (Σ 2^digit)/N; times N it is nearest to that integer
+      for (std::int64_t c = 0; c < s.dv; ++c) {
+        double sum = 0;
+        for (std::int64_t j = c * digits; j < std::min(s.m, (c + 1) * digits); ++j)
+          if (asked[static_cast<std::size_t>(j)]) sum += std::ldexp(1.0, static_cast<int>(j - c * digits));
+        double const column = columns[static_cast<std::size_t>(c)];
+        exact = exact && column == (n > 0 ? sum / static_cast<double>(n) : 0);
+        fits = fits && std::nearbyint(column * static_cast<double>(n)) == sum;
+      }
+      // Rounded digits may fit more than one set: the one that was asked for goes first.
+      auto const read = fits ? std::optional(asked) : read_keys(columns, s.m, digits);
+      if (picture.size() < 48 && b == 0 && h == 0)
+        picture.push_back(fmt::format("{}  {}", line_of(asked), read ? line_of(*read) : std::string("?")));
+      if (read == asked) {
+        inexact += !exact && n > 0 && (n & (n - 1)) == 0;
+        continue;
+      }
+      if (!read && n == 0) continue;  // the empty row's own rule judges it
+      ++wrong;
+      if (first || !read) continue;  // an answer that shows no set of keys is judged as a number
+      keys extra = *read, missed = asked;
+      for (std::size_t j = 0; j < extra.size(); ++j) {
+        extra[j] = (*read)[j] && !asked[j];
+        missed[j] = asked[j] && !(*read)[j];
+      }
+      first.emplace();
+      first->output = "o", first->index = {b, h, i, 0}, first->got = columns.empty() ? 0 : columns[0];
+      first->error_in_bounds = std::numeric_limits<double>::infinity();
+      first->sentence = fmt::format("query [{}, {}, {}] read keys {}; it may see {} (not allowed: {}; missed: {})", b, h, i,
+                                    runs(*read), runs(asked), runs(extra), runs(missed));
+      bool const edge = count(extra) + count(missed) == 1;
+      bool const banded = each.asked.where != problem::band{};
+      first->bug_class = !banded ? "mask-polarity" : edge ? "window-edge" : "causal-alignment";
+    }
+    // The bound has judged the numbers already; the digits only say what a wrong one means.
+    if (first && into.judged.failed > 0) {
+      picture.insert(picture.begin(), fmt::format("{:<{}}  applied (a line a query, a column a key)", "asked", s.m));
+      first->picture = std::move(picture);
+      first->sentence += fmt::format("; {} of {} rows differ", wrong, s.b * s.hq * s.n);
+      ++into.judged.failed;
+      into.judged.add(std::move(*first));
+    }
+    if (inexact > 0)
+      into.observations.push_back(fmt::format(
+          "{}: {} rows with 2^k equally weighted keys are not exact (the final operation is no division, or exp(0) is not 1)",
+          each.full_name(), inexact));
+  }, made.value());
+}
+
+}  // namespace attest::audit

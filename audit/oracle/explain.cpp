@@ -1,0 +1,239 @@
+#include "audit/oracle/explain.hpp"
+
+#include <algorithm>
+#include <cmath>
+
+#include <fmt/format.h>
+
+#include "audit/tensors/elements.hpp"
+#include "audit/judge/judge_outputs.hpp"
+#include "audit/support/printable.hpp"
+#include "audit/support/words.hpp"
+#include "reference/bound/bound.hpp"
+#include "reference/real/decimal.hpp"
+
+namespace attest::audit {
+namespace {
+
+using problem::error;
+using problem::error_code;
+
+constexpr unsigned W = 128;
+constexpr int digits = 9;
+constexpr std::size_t listed_keys = 32, listed_columns = 16;
+constexpr std::int64_t picture_width = 64, picture_height = 24;
+
+/// `digits` certified significant digits, or the interval where its ends do not share them.
+std::string shown(reference::ball<W> const& x) {
+  if (auto const text = reference::to_decimal(x, digits)) return *text;
+  return fmt::format("[{:.4g}, {:.4g}]", reference::lower(x), reference::upper(x));
+}
+
+/// A weight as one character: eight steps of a half each, from 1 down to 2^-8.
+char const* shade(double weight) {
+  static constexpr char const* steps[]{" ", "·", "░", "▒", "▓", "█"};
+  if (!(weight > 0)) return steps[0];
+  if (weight < 0x1p-8) return steps[1];
+  return weight < 0x1p-5 ? steps[2] : weight < 0x1p-3 ? steps[3] : weight < 0.5 ? steps[4] : steps[5];
+}
+
+std::string bar(double weight) {
+  std::string made;
+  for (int n = 0; n < static_cast<int>(std::lround(24 * weight)); ++n) made += "█";
+  return made.empty() && weight > 0 ? "▏" : made;
+}
+
+/// One row of one problem.
+template <class T>
+class explanation {
+ public:
+  explanation(problem::instance<T> const& p, recorded_problem const& from, std::string_view contract_name,
+              problem::kernel_model const& model, std::array<std::int64_t, 3> row)
+      : p_(p), from_(from), contract_(contract_name), model_(model), at_(row) {}
+
+  std::string text() {
+    reference::enclose_row(p_, at_[0], at_[1], at_[2], row_);
+    head();
+    if (row_.kind == reference::row_kind::nan) add("a visible NaN or an infinite score decides this row: its answers are NaN\n");
+    if (row_.kind == reference::row_kind::empty) add("no key is visible to this query: O is 0, LSE is -inf (docs/semantics.md)\n");
+    if (row_.kind == reference::row_kind::finite) {
+      reference::collect_facts(p_, row_, facts_);
+      bound_.evaluate(model_, facts_);
+      keys();
+    }
+    outputs();
+    picture();
+    return std::move(text_);
+  }
+
+ private:
+  template <class... A>
+  void add(fmt::format_string<A...> form, A&&... a) { text_ += fmt::format(form, std::forward<A>(a)...); }
+
+  void head() {
+    problem::sizes const& s = p_.size();
+    add("{}query [{}, {}, {}] of b={} hq={} hk={} n={} m={} d={} dv={}, {}, contract {}\n",
+        from_.prefix.empty() ? "" : printable(from_.prefix) + ": ", at_[0], at_[1], at_[2], s.b, s.hq, s.hk, s.n, s.m, s.d, s.dv,
+        problem::name_of(problem::type_of<T>), contract_);
+    add("it reads head {} of K and V; scale {}", reference::key_head(s, at_[1]),
+        from_.asked.scale ? fmt::format("{:g}", *from_.asked.scale) : "1/sqrt(d)");
+    if (from_.asked.softcap != 0) add(", softcap {:g}", from_.asked.softcap);
+    problem::band const& w = from_.asked.where;
+    if (w != problem::band{}) add(", band diagonal {} left {} right {}", w.diagonal, w.left, w.right);
+    add("{}{}\n\n", from_.asked.mask ? ", masked" : "", from_.asked.bias ? ", biased" : "");
+  }
+
+  /// The visible keys by falling weight, with what their bounds add up to.
+  void keys() {
+    std::vector<std::size_t> order(row_.keys.size());
+    for (std::size_t n = 0; n < order.size(); ++n) order[n] = n;
+    std::ranges::sort(order, [&](std::size_t a, std::size_t b) {
+      double const x = facts_.keys[a].weight_upper, y = facts_.keys[b].weight_upper;
+      return x != y ? x > y : a < b;
+    });
+    add("{:>6}  {:>16}  {:>16}  {:>10}  {:>10}  {:>10}\n", "key", "score", "weight", "bound", "Σ weight", "Σ bound");
+    double sum = 0, bounds = 0;
+    for (std::size_t n = 0; n < order.size(); ++n) {
+      std::size_t const k = order[n];
+      double const weight = facts_.keys[k].weight_upper, bound = bound_.weight(k).size;
+      sum += weight, bounds += bound;
+      if (n >= listed_keys) continue;
+      add("{:>6}  {:>16}  {:>16}  {:>10.3g}  {:>10.6f}  {:>10.3g}  {}\n", row_.keys[k].j,
+          shown(row_.max_score + row_.keys[k].below_max), shown(reference::weight(row_, k)), bound, sum, bounds, bar(weight));
+    }
+    if (order.size() > listed_keys)
+      add("{:>6}  {:>16}  {:>16}  {:>10}  {:>10.6f}  {:>10.3g}\n", fmt::format("+{}", order.size() - listed_keys), "", "", "", sum, bounds);
+    auto const hidden = p_.size().m - static_cast<std::int64_t>(row_.keys.size());
+    add("{} of {} keys are visible with a finite score\n\n", row_.keys.size(), hidden + static_cast<std::int64_t>(row_.keys.size()));
+    auto const bound = bound_.log_sum_exp();
+    add("LSE {}, bound {:.3g}{}\n", shown(reference::log_sum_exp(row_)), bound.size, clause(bound.by));
+  }
+
+  static char const* clause(reference::judged_by by) {
+    return by == reference::judged_by::nothing     ? " (outside the hypotheses: not judged)"
+           : by == reference::judged_by::dominance ? " (by dominance)"
+                                                   : "";
+  }
+
+  void outputs() {
+    problem::sizes const& s = p_.size();
+    auto const& recorded = from_.answered.o;
+    if (row_.kind == reference::row_kind::nan) return;
+    add("\n{:>6}  {:>16}  {:>10}{}\n", "o", "exact", "bound", recorded ? fmt::format("  {:>16}  {:>12}", "recorded", "error/bound") : "");
+    double worst = 0;
+    for (std::int64_t c = 0; c < s.dv; ++c) {
+      auto const exact = reference::output(p_, row_, c);
+      std::string value = "0", size = "exact", error_text;
+      double bound = 0;
+      bool const finite = exact.kind == reference::value_kind::finite;
+      if (row_.kind == reference::row_kind::finite) {
+        value = finite ? shown(exact.value) : exact.kind == reference::value_kind::nan ? "nan" : "not finite";
+        if (finite) {
+          auto const made = bound_.output(exact.value, [&](std::size_t n) {
+            return reference::value_of(p_.v()(at_[0], reference::key_head(s, at_[1]), row_.keys[n].j, c)); });
+          bound = made.size, size = fmt::format("{:.3g}", bound);
+        } else {
+          size = "-";
+        }
+      }
+      if (recorded) {
+        double const got = load(*recorded, recorded_place(*recorded, c));
+        double error_in_bounds = 0;
+        if (finite && row_.kind == reference::row_kind::finite && std::isfinite(got))
+          error_in_bounds = reference::upper(reference::absolute(reference::ball<W>::from(reference::value_of(got)) - exact.value)) / bound;
+        else if (row_.kind == reference::row_kind::empty) error_in_bounds = got == 0 ? 0 : reference::infinity;
+        else error_in_bounds = finite ? reference::infinity : 0;
+        worst = std::max(worst, error_in_bounds);
+        error_text = fmt::format("  {:>16.9g}  {:>12.4f}{}", got, error_in_bounds, error_in_bounds > 1 ? "  OUTSIDE" : "");
+      }
+      if (c < static_cast<std::int64_t>(listed_columns)) add("{:>6}  {:>16}  {:>10}{}\n", c, value, size, error_text);
+    }
+    if (s.dv > static_cast<std::int64_t>(listed_columns)) add("{:>6}  of {} columns\n", "…", s.dv);
+    if (recorded) add("the worst of {} recorded outputs is {:.4f} of its bound away\n", s.dv, worst);
+  }
+
+  std::size_t recorded_place(stored_tensor const& o, std::int64_t c) const {
+    auto const& stride = o.where.stride;
+    std::int64_t const all[4]{at_[0], at_[1], at_[2], c};
+    std::int64_t place = 0;
+    auto const rank = static_cast<std::size_t>(o.where.rank);
+    // Ranks 2 and 3 have no heads: [n, c], [b, n, c].
+    std::size_t const axes[3][4]{{2, 3, 0, 0}, {0, 2, 3, 0}, {0, 1, 2, 3}};
+    for (std::size_t axis = 0; axis < rank; ++axis) place += all[axes[rank - 2][axis]] * stride[axis];
+    return static_cast<std::size_t>(place);
+  }
+
+  /// The head's weights, a line a query, a column a key; where there are more, an even choice of both.
+  void picture() {
+    problem::sizes const& s = p_.size();
+    std::int64_t const lines = std::min(s.n, picture_height), columns = std::min(s.m, picture_width);
+    if (lines == 0 || columns == 0) return;
+    add("\nweights of head [{}, {}]: {}{}█ ≥ 1/2  ▓ ≥ 1/8  ▒ ≥ 2^-5  ░ ≥ 2^-8  · less\n", at_[0], at_[1],
+        lines < s.n ? fmt::format("{} of {} queries, ", lines, s.n) : "", columns < s.m ? fmt::format("{} of {} keys (the largest of each stretch), ", columns, s.m) : "");
+    reference::enclosed_row<W, T> other;
+    for (std::int64_t line = 0; line < lines; ++line) {
+      // The asked query stands in for the stretch that it belongs to.
+      std::int64_t const begin = line * s.n / lines, end = (line + 1) * s.n / lines;
+      bool const asked = at_[2] >= begin && at_[2] < end;
+      std::int64_t const i = asked ? at_[2] : begin;
+      reference::enclose_row(p_, at_[0], at_[1], i, other);
+      std::vector<double> weights(static_cast<std::size_t>(columns));
+      if (other.kind == reference::row_kind::finite)
+        for (std::size_t n = 0; n < other.keys.size(); ++n) {
+          double& most = weights[static_cast<std::size_t>(other.keys[n].j * columns / s.m)];
+          most = std::max(most, reference::upper(reference::weight(other, n)));
+        }
+      std::string drawn;
+      for (double const weight : weights) drawn += shade(weight);
+      add("{:>6} {}|{}|{}\n", i, asked ? '>' : ' ', drawn, other.kind == reference::row_kind::nan ? " NaN" : "");
+    }
+  }
+
+  problem::instance<T> const& p_;
+  recorded_problem const& from_;
+  std::string_view contract_;
+  problem::kernel_model model_;
+  std::array<std::int64_t, 3> at_;
+  reference::enclosed_row<W, T> row_;
+  reference::row_facts facts_;
+  reference::row_bound bound_;
+  std::string text_;
+};
+
+}  // namespace
+
+problem::result<std::string> run_explain(explain_options const& options) {
+  auto const file = read_safetensors(options.inputs);
+  if (!file) return file.why();
+  auto const recorded = recorded_problems(file.value(), options.flags);
+  if (!recorded) return recorded.why();
+  auto const& problems = recorded.value().problems;
+  std::vector<std::string> prefixes;
+  for (recorded_problem const& each : problems) prefixes.push_back(each.prefix);
+  auto const at = options.prefix ? std::ranges::find(problems, *options.prefix, &recorded_problem::prefix) : problems.begin();
+  if (at == problems.end())
+    return error{error_code::bad_value, "--problem", fmt::format("the file has no problem '{}'{}", printable(*options.prefix),
+                                                                 did_you_mean(*options.prefix, prefixes))};
+  auto const asked = problem::make_instance(at->asked.arguments());
+  if (!asked) return asked.why();
+  contract const& claim = options.claim ? *options.claim : default_contract(at->asked.q.type);
+  if (claim.type != at->asked.q.type)
+    return error{error_code::bad_type, "--contract", fmt::format("{} is about {}, the file holds {}", claim.name,
+                                                                 problem::name_of(claim.type), problem::name_of(at->asked.q.type))};
+  std::string made;
+  for (std::string const& each : recorded.value().notes) made += "note: " + each + '\n';
+  if (problems.size() > 1 && !options.prefix)
+    made += fmt::format("the file has {} problems; --problem {} chooses another\n", problems.size(), printable(problems.back().prefix));
+  return std::visit([&]<class T>(problem::instance<T> const& p) -> problem::result<std::string> {
+    problem::sizes const& s = p.size();
+    std::int64_t const most[3]{s.b, s.hq, s.n};
+    char const* const names[3]{"batches", "heads", "queries"};
+    for (std::size_t axis = 0; axis < 3; ++axis)
+      if (options.row[axis] < 0 || options.row[axis] >= most[axis])
+        return error{error_code::bad_value, "--row", fmt::format("asks for number {} of {} {}, counted from 0", options.row[axis],
+                                                                 most[axis], names[axis])};
+    return made + explanation<T>(p, *at, claim.name, claim.model_for(asked.value()), options.row).text();
+  }, asked.value());
+}
+
+}  // namespace attest::audit

@@ -1,0 +1,245 @@
+#include "audit/oracle/solve.hpp"
+
+#include <tbb/parallel_for.h>
+
+#include <algorithm>
+#include <limits>
+#include <mutex>
+#include <utility>
+
+#include <fmt/format.h>
+
+#include "audit/judge/judge_outputs.hpp"
+#include "reference/real/decimal.hpp"
+
+namespace attest::audit {
+namespace {
+
+using problem::result;
+using reference::row_kind;
+using reference::value_kind;
+
+constexpr double quiet = std::numeric_limits<double>::quiet_NaN();
+
+/// The three results of a problem.
+enum kind : std::size_t { o, weights, lse, kinds };
+constexpr std::string_view names[kinds]{"o", "weights", "lse"};
+
+/// Evaluates every row with wanted(row) at W bits and hands each element to `take(kind, place, enclose)` once, from any
+/// thread; enclose() is its enclosed_value<W>.
+template <unsigned W, class T, class Wanted, class Take>
+void for_each_element(problem::instance<T> const& p, Wanted&& wanted, Take&& take) {
+  problem::sizes const& s = p.size();
+  tbb::parallel_for(std::int64_t{0}, s.b * s.hq * s.n, [&](std::int64_t at) {
+    if (!wanted(at)) return;
+    reference::enclosed_row<W, T> row;
+    reference::enclose_row(p, at / s.n / s.hq, at / s.n % s.hq, at % s.n, row);
+    auto const place = [](std::int64_t n) { return static_cast<std::size_t>(n); };
+    for (std::int64_t c = 0; c < s.dv; ++c)
+      take(o, place(at * s.dv + c), [&] { return reference::output(p, row, c); });
+    value_kind const kind = row.kind == row_kind::nan ? value_kind::nan : value_kind::finite;
+    std::size_t key = 0;
+    for (std::int64_t j = 0; j < s.m; ++j) {
+      bool const has_weight = row.kind == row_kind::finite && key < row.keys.size() && row.keys[key].j == j;
+      std::size_t const n = has_weight ? key++ : 0;
+      take(weights, place(at * s.m + j), [&] {
+        return reference::enclosed_value<W>{kind, has_weight ? reference::weight(row, n) : reference::ball<W>()};
+      });
+    }
+    if (row.kind == row_kind::empty) return;  // −∞ is there already
+    take(lse, place(at), [&] {
+      return reference::enclosed_value<W>{kind, kind == value_kind::nan ? reference::ball<W>() : reference::log_sum_exp(row)};
+    });
+  });
+}
+
+/// Storage for the tensors of one problem: shape in the rank of q.
+struct shapes {
+  std::vector<std::int64_t> of[kinds];
+  std::int64_t elements[kinds]{};
+
+  shapes(problem::sizes const& s, int rank) {
+    std::vector<std::int64_t> rows = rank == 4 ? std::vector{s.b, s.hq, s.n} : rank == 3 ? std::vector{s.b, s.n} : std::vector{s.n};
+    of[lse] = rows;
+    of[o] = of[weights] = std::move(rows);
+    of[o].push_back(s.dv);
+    of[weights].push_back(s.m);
+    for (std::size_t k = 0; k < kinds; ++k) {
+      elements[k] = 1;
+      for (std::int64_t const n : of[k]) elements[k] *= n;
+    }
+  }
+};
+
+std::string_view dtype_of(problem::element_type type) {
+  switch (type) {
+    case problem::element_type::f64: return "F64";
+    case problem::element_type::f16: return "F16";
+    case problem::element_type::bf16: return "BF16";
+    default: return "F32";
+  }
+}
+
+/// Tensors under construction: the bytes outlive the map of spans that the writer takes.
+class tensors {
+ public:
+  template <class E>
+  std::shared_ptr<std::vector<E>> add(std::string name, std::vector<std::int64_t> const& shape, std::int64_t elements, E fill) {
+    auto data = std::make_shared<std::vector<E>>(static_cast<std::size_t>(elements), fill);
+    map_[std::move(name)] = {std::string(dtype_of(problem::type_of<E>)), shape, std::as_bytes(std::span(*data))};
+    owners_.push_back(data);
+    return data;
+  }
+  result<std::vector<std::byte>> file(safetensors_metadata const& metadata) const { return safetensors_bytes(map_, metadata); }
+
+ private:
+  safetensor_map map_;
+  std::vector<std::shared_ptr<void>> owners_;
+};
+
+/// Rows that one thread rounds at a time: they share the conversion of K.
+constexpr std::int64_t rows_of_a_task = 16;
+
+template <class Target, class T>
+void solve_rounded(problem::instance<T> const& p, recorded_problem const& from, tensors& into, solution& made) {
+  problem::sizes const& s = p.size();
+  shapes const shape(s, p.rank());
+  std::shared_ptr<std::vector<Target>> out[kinds];
+  for (std::size_t k = 0; k < kinds; ++k)
+    out[k] = into.add<Target>(from.name_of(names[k]), shape.of[k], shape.elements[k], reference::quiet_nan<Target>());
+  std::mutex tallies;
+  std::int64_t const tasks = (s.n + rows_of_a_task - 1) / rows_of_a_task;
+  tbb::parallel_for(std::int64_t{0}, s.b * s.hq * tasks, [&](std::int64_t task) {
+    std::int64_t const b = task / tasks / s.hq, h = task / tasks % s.hq, i0 = task % tasks * rows_of_a_task;
+    reference::machine::row_rounder<Target, T> rounder(p);
+    rounder.each(b, h, i0, std::min(s.n, i0 + rows_of_a_task), [&](reference::machine::rounded_row<Target> const& row) {
+      std::int64_t const at = (b * s.hq + h) * s.n + row.i;
+      std::ranges::copy(row.o, out[o]->begin() + at * s.dv);
+      std::ranges::copy(row.weights, out[weights]->begin() + at * s.m);
+      (*out[lse])[static_cast<std::size_t>(at)] = row.lse;
+    });
+    std::scoped_lock const lock(tallies);
+    made.rounded += rounder.tally();
+  });
+}
+
+template <class T>
+void solve_enclosed(problem::instance<T> const& p, recorded_problem const& from, tensors& into) {
+  shapes const shape(p.size(), p.rank());
+  std::shared_ptr<std::vector<double>> low[kinds], high[kinds];
+  for (std::size_t k = 0; k < kinds; ++k) {
+    double const fill = k == lse ? -reference::infinity : quiet;
+    low[k] = into.add<double>(from.name_of(names[k]) + ".lower", shape.of[k], shape.elements[k], fill);
+    high[k] = into.add<double>(from.name_of(names[k]) + ".upper", shape.of[k], shape.elements[k], fill);
+  }
+  for_each_element<128>(p, [](std::int64_t) { return true; }, [&](kind k, std::size_t at, auto&& enclose) {
+    auto const exact = enclose();
+    bool const finite = exact.kind == value_kind::finite;
+    (*low[k])[at] = finite ? reference::lower(exact.value) : quiet;
+    (*high[k])[at] = finite ? reference::upper(exact.value) : quiet;
+  });
+}
+
+/// Most digits that to_decimal may be asked for at W bits.
+template <unsigned W>
+constexpr int digits_at = static_cast<int>(W) * 3 / 10 - 8;
+static_assert(largest_digits <= digits_at<reference::last_width>);
+
+/// Decimals of every element, as many as a width shows; `open` marks the rows with elements that it left open.
+template <class T>
+class digit_printer {
+ public:
+  digit_printer(problem::instance<T> const& p, shapes const& shape, int digits) : p_(p), digits_(digits) {
+    for (std::size_t k = 0; k < kinds; ++k)
+      text[k].assign(static_cast<std::size_t>(shape.elements[k]), k == lse ? "-inf" : std::string());
+    open_.assign(static_cast<std::size_t>(p.size().b * p.size().hq * p.size().n), 1);
+  }
+
+  /// Asks again, at W bits, for what has no digits yet.
+  template <unsigned W>
+  void print() {
+    if (digits_ > digits_at<W>) return;
+    std::vector<char> const asked = std::exchange(open_, std::vector<char>(open_.size(), 0));
+    problem::sizes const& s = p_.size();
+    std::int64_t const per_row[kinds]{s.dv, s.m, 1};
+    for_each_element<W>(
+        p_, [&](std::int64_t row) { return asked[static_cast<std::size_t>(row)] != 0; },
+        [&](kind k, std::size_t at, auto&& enclose) {
+          std::string& written = text[k][at];
+          if (!written.empty() && !(k == lse && written == "-inf")) return;
+          auto const exact = enclose();
+          if (exact.kind != value_kind::finite) written = "nan";
+          else if (auto const printed = reference::to_decimal(exact.value, digits_)) written = *printed;
+          else written.clear(), open_[at / static_cast<std::size_t>(per_row[k])] = 1;
+        });
+  }
+
+  std::vector<std::string> text[kinds];  ///< empty where no width decided
+
+ private:
+  problem::instance<T> const& p_;
+  int digits_;
+  std::vector<char> open_;  ///< a row's elements are one task's: no two threads write one
+};
+
+template <class T>
+void solve_digits(problem::instance<T> const& p, recorded_problem const& from, int digits, solution& into) {
+  shapes const shape(p.size(), p.rank());
+  digit_printer<T> printer(p, shape, digits);
+  printer.template print<128>();
+  printer.template print<256>();
+  printer.template print<1024>();
+  printer.template print<reference::last_width>();
+  auto& text = printer.text;
+  for (auto& each : text)
+    for (std::string& written : each)
+      if (written.empty()) written = "undecided", ++into.undecided;
+  for (std::size_t k = 0; k < kinds; ++k)
+    for (std::size_t at = 0; at < text[k].size(); ++at) {
+      std::vector<std::int64_t> index(shape.of[k].size());
+      auto rest = static_cast<std::int64_t>(at);
+      for (std::size_t axis = index.size(); axis-- > 0; rest /= shape.of[k][axis]) index[axis] = rest % shape.of[k][axis];
+      into.text += fmt::format("{}[{}] {}\n", from.name_of(names[k]), fmt::join(index, ", "), text[k][at]);
+    }
+}
+
+}  // namespace
+
+result<solution> run_solve(solve_options const& options) {
+  if (options.digits && (*options.digits < 1 || *options.digits > largest_digits))
+    return problem::error{problem::error_code::unsupported, "--digits",
+                          fmt::format("{} is not between 1 and {}: enclosures of {} bits, the widest, show no more",
+                                      *options.digits, largest_digits, reference::last_width)};
+  auto const file = read_safetensors(options.inputs);
+  if (!file) return file.why();
+  auto const recorded = recorded_problems(file.value(), options.flags);
+  if (!recorded) return recorded.why();
+  solution made;
+  tensors into;
+  for (recorded_problem const& each : recorded.value().problems) {
+    auto const asked = problem::make_instance(each.asked.arguments());
+    if (!asked) return asked.why();
+    std::visit(
+        [&](auto const& p) {
+          problem::sizes const& s = p.size();
+          made.elements += s.b * s.hq * s.n * (s.dv + s.m + 1);
+          if (options.digits) return solve_digits(p, each, *options.digits, made);
+          if (!options.round) return solve_enclosed(p, each, into);
+          switch (*options.round) {
+            case problem::element_type::f64: return solve_rounded<double>(p, each, into, made);
+            case problem::element_type::f16: return solve_rounded<problem::f16>(p, each, into, made);
+            case problem::element_type::bf16: return solve_rounded<problem::bf16>(p, each, into, made);
+            default: return solve_rounded<float>(p, each, into, made);
+          }
+        },
+        asked.value());
+  }
+  made.undecided += made.rounded.undecided;
+  if (options.digits) return made;
+  auto bytes = into.file({{"attest", options.round ? "correctly rounded" : "outward-rounded enclosures"}});
+  if (!bytes) return bytes.why();
+  made.file = std::move(bytes).value();
+  return made;
+}
+
+}  // namespace attest::audit

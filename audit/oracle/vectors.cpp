@@ -1,0 +1,137 @@
+// Which vectors there are, and their truth.
+#include "audit/oracle/vectors.hpp"
+
+#include <algorithm>
+#include <numeric>
+
+#include "audit/cases/random.hpp"
+#include "audit/support/files.hpp"
+#include "audit/judge/exact_row_judge.hpp"
+#include "audit/tensors/slice.hpp"
+#include "reference/attention/correctly_rounded.hpp"
+
+namespace attest::audit {
+namespace {
+
+using reference::value_kind;
+
+constexpr double infinity = reference::infinity, not_a_number = std::numeric_limits<double>::quiet_NaN();
+
+certified_value of_ball(reference::ball<128> const& truth, double rounded) {
+  return {reference::lower(truth), reference::upper(truth), rounded};
+}
+
+template <class T>
+bool certify_row(problem::instance<T> const& p, std::int64_t b, std::int64_t h, std::int64_t i, vector_case& into) {
+  using lse_type = problem::lse_element<T>;
+  reference::enclosed_row<128, T> row;
+  reference::enclose_row(p, b, h, i, row);
+  for (std::int64_t c = 0; c < p.size().dv; ++c) {
+    auto const truth = reference::output(p, row, c);
+    if (truth.kind == value_kind::nan) {
+      into.o.push_back({not_a_number, not_a_number, not_a_number});
+    } else if (truth.kind != value_kind::finite) {
+      into.o.push_back({-infinity, infinity, std::nullopt});
+    } else {
+      auto const rounded = reference::rounded_output<T>(p, row, c);
+      if (!rounded) return false;
+      into.o.push_back(of_ball(truth.value, as_double(*rounded)));
+    }
+  }
+  switch (row.kind) {
+    case reference::row_kind::empty: into.lse.push_back({-infinity, -infinity, -infinity}); return true;
+    case reference::row_kind::nan: into.lse.push_back({not_a_number, not_a_number, not_a_number}); return true;
+    case reference::row_kind::finite: break;
+  }
+  auto const rounded = reference::rounded_log_sum_exp<lse_type>(row);
+  if (rounded) into.lse.push_back(of_ball(log_sum_exp(row), as_double(*rounded)));
+  return rounded.has_value();
+}
+
+std::vector<std::int64_t> first_of(std::int64_t size, std::int64_t most) {
+  std::vector<std::int64_t> made(static_cast<std::size_t>(std::min(size, most)));
+  std::iota(made.begin(), made.end(), 0);
+  return made;
+}
+
+std::int64_t elements_of(stored_tensor const& t) { return static_cast<std::int64_t>(t.spanned_elements()); }
+
+/// How small a vector is.
+constexpr std::int64_t most_keys = 700, most_numbers = 140;
+/// Of one check and element type.
+constexpr std::size_t most_cases = 8;
+
+/// A part of a case that is small enough: one head of K and V, one or two queries, few dimensions, all keys.
+std::optional<stored_problem> small_part(stored_problem const& from) {
+  problem::sizes const s = sizes_of(from);
+  if (s.m > most_keys) return std::nullopt;
+  selection chosen = selection::all(s);
+  chosen.b = first_of(s.b, 1), chosen.hk = first_of(s.hk, 2), chosen.n = first_of(s.n, 3);
+  chosen.d = first_of(s.d, 4), chosen.dv = first_of(s.dv, 3);
+  if (s.m > 8) chosen.hk = first_of(s.hk, 1), chosen.n = first_of(s.n, 2), chosen.d = first_of(s.d, 2), chosen.dv = first_of(s.dv, 1);
+  if (s.m > 20) chosen.n = first_of(s.n, 1), chosen.d = first_of(s.d, 1), chosen.query_head = 0;
+  std::int64_t const room = std::max(most_numbers, 5 * s.m);  // for what needs many keys: empty blocks
+  auto made = sliced(from, chosen);
+  if (!made) return std::nullopt;
+  std::int64_t numbers = elements_of(made->q) + elements_of(made->k) + elements_of(made->v);
+  if (made->mask) numbers += elements_of(*made->mask);
+  if (made->bias) numbers += elements_of(*made->bias);
+  return numbers <= room ? made : std::nullopt;
+}
+
+}  // namespace
+
+std::optional<vector_case> certified(std::string name, std::vector<std::string> flags, stored_problem asked) {
+  vector_case made{std::move(name), std::move(flags), std::move(asked), {}, {}};
+  bool decided = true;
+  std::visit(
+      [&](auto const& p) {
+        problem::sizes const& s = p.size();
+        for (std::int64_t row = 0; row < s.b * s.hq * s.n && decided; ++row)
+          decided = certify_row(p, row / s.n / s.hq, row / s.n % s.hq, row % s.n, made);
+      },
+      problem::make_instance(made.asked.arguments()).value());
+  return decided ? std::optional(std::move(made)) : std::nullopt;
+}
+
+std::vector<vector_file> certified_vectors() {
+  using problem::element_type;
+  constexpr std::uint64_t seed = 1;
+  std::vector<vector_file> files;
+  for (check const& each : checks())
+    files.push_back({std::string(each.name), {{std::string(each.bug_class), std::string(each.proves)}}, {}});
+  for (element_type const type : {element_type::f32, element_type::f64, element_type::bf16, element_type::f16}) {
+    std::map<std::string, std::vector<audit_case>, std::less<>> by_check;
+    for (audit_case& each : generated_cases({.type = type, .seed = seed})) {
+      auto part = small_part(each.asked);
+      if (!part) continue;
+      each.asked = *std::move(part), each.further.clear();
+      by_check[each.check].push_back(std::move(each));
+    }
+    for (vector_file& file : files) {
+      auto const& cases = by_check[file.check];
+      // Spread over the check's cases.
+      std::size_t const taken = std::min(cases.size(), most_cases);
+      for (std::size_t n = 0; n < taken; ++n) {
+        audit_case const& each = cases[n * cases.size() / taken];
+        auto made = certified(std::string(problem::name_of(type)) + "/" + each.name, {file.flags.begin()->first}, each.asked);
+        if (made) file.cases.push_back(*std::move(made));
+      }
+    }
+  }
+  std::erase_if(files, [](vector_file const& file) { return file.cases.empty(); });
+  return files;
+}
+
+std::optional<problem::error> write_vectors(std::filesystem::path const& folder) {
+  std::error_code failed;
+  std::filesystem::create_directories(folder, failed);
+  if (failed) return problem::error{problem::error_code::unreadable, folder.string(), failed.message()};
+  for (vector_file const& file : certified_vectors()) {
+    std::string const text = vector_text(file);
+    if (auto why = write_file(folder / (file.check + ".json"), std::as_bytes(std::span(text)))) return why;
+  }
+  return std::nullopt;
+}
+
+}  // namespace attest::audit

@@ -1,0 +1,273 @@
+// Vectors to JSON and back.
+#include <cmath>
+#include <cstdlib>
+
+#include <fmt/format.h>
+#include <nlohmann/json.hpp>
+
+#include "audit/tensors/elements.hpp"
+#include "audit/support/printable.hpp"
+#include "audit/support/real_number.hpp"
+#include "audit/oracle/vectors.hpp"
+
+namespace attest::audit {
+namespace {
+
+using nlohmann::json;
+using problem::element_type;
+using problem::error;
+using problem::error_code;
+using problem::result;
+
+constexpr std::array types{element_type::f32, element_type::f64, element_type::bf16, element_type::f16};
+constexpr std::int64_t deepest = 6;                         ///< nesting of a file that is one
+constexpr std::size_t largest_text = std::size_t{1} << 28;  ///< bytes
+
+std::string list_of(std::size_t size, auto&& item) {
+  std::string made = "[";
+  for (std::size_t n = 0; n < size; ++n) made += (n ? "," : "") + item(n);
+  return made + "]";
+}
+
+std::string json_string(std::string_view text) { return json(text).dump(); }
+
+std::string values_of(stored_tensor const& t) {
+  return list_of(t.spanned_elements(), [&](std::size_t n) { return json_string(hex(load(t, n))); });
+}
+
+std::string broadcast_of(std::optional<stored_tensor> const& t, bool mask) {
+  if (!t) return "null";
+  std::string const values = mask ? list_of(t->spanned_elements(), [&](std::size_t n) { return std::string(load(*t, n) != 0 ? "1" : "0"); })
+                                  : values_of(*t);
+  return fmt::format("{{\"shape\":{},\"values\":{}}}", list_of(4, [&](std::size_t n) { return std::to_string(t->where.shape[n]); }), values);
+}
+
+std::string truths_of(std::vector<certified_value> const& all) {
+  auto const part = [&](auto&& which) { return list_of(all.size(), [&](std::size_t n) { return which(all[n]); }); };
+  return fmt::format("{{\"truth_lower\":{},\n   \"truth_upper\":{},\n   \"rounded\":{}}}",
+                     part([](auto const& x) { return json_string(hex(x.lower)); }),
+                     part([](auto const& x) { return json_string(hex(x.upper)); }),
+                     part([](auto const& x) { return x.rounded ? json_string(hex(*x.rounded)) : std::string("null"); }));
+}
+
+/// Reads fields; the first fault stays.
+class reader {
+ public:
+  std::optional<error> why;
+
+  explicit reader(std::string where) : where_(std::move(where)) {}
+
+  bool fail(std::string_view field, std::string reason) {
+    if (!why) why = error{error_code::unreadable, fmt::format("{}{}{}", where_, where_.empty() || field.empty() ? "" : ".", field), std::move(reason)};
+    return false;
+  }
+  /// The member, or nullptr (a fault) where there is none.
+  json const* member(json const& of, char const* field) {
+    if (auto const at = of.find(field); at != of.end()) return &*at;
+    fail(field, "is missing");
+    return nullptr;
+  }
+  bool text(json const& of, char const* field, std::string& to) {
+    json const* const x = member(of, field);
+    if (!x) return false;
+    if (!x->is_string()) return fail(field, "is not a string");
+    to = x->get<std::string>();
+    return true;
+  }
+  bool whole(json const& of, char const* field, std::int64_t least, std::int64_t& to) {
+    json const* const x = member(of, field);
+    if (!x) return false;
+    bool const fits = x->is_number_integer() && (!x->is_number_unsigned() || x->get<std::uint64_t>() <= std::numeric_limits<std::int64_t>::max());
+    if (!fits || x->get<std::int64_t>() < least) return fail(field, fmt::format("is not a whole number from {} to 2^63 - 1", least));
+    to = x->get<std::int64_t>();
+    return true;
+  }
+  bool number(json const& x, std::string_view field, double& to) {
+    if (!x.is_string()) return fail(field, "holds something that is not a hex float in a string");
+    std::string const text = x.get<std::string>();
+    auto const read = hex_number(text);
+    if (!read) return fail(field, fmt::format("holds '{}', which is not a hex float", printable(text, 60)));
+    to = *read;
+    return true;
+  }
+  /// An array of exactly `size` items, each given to take(item, index).
+  bool items(json const* x, std::string_view field, std::size_t size, auto&& take) {
+    if (!x) return false;
+    if (!x->is_array() || x->size() != size) return fail(field, fmt::format("is not an array of {} items", size));
+    for (std::size_t n = 0; n < size; ++n)
+      if (!take((*x)[n], n)) return false;
+    return true;
+  }
+
+ private:
+  std::string where_;
+};
+
+/// A compact tensor from its values. The sizes' product is bounded by the array's length, so by the text's.
+bool read_tensor(reader& in, json const* values, std::string_view field, element_type type, std::array<std::int64_t, 4> shape, stored_tensor& to) {
+  std::int64_t count = 1;
+  for (std::int64_t const size : shape) {
+    auto const product = problem::checks::multiply_add(count, size, 0);
+    if (!product || *product > static_cast<std::int64_t>(largest_text)) return in.fail(field, "has too many elements");
+    count = *product;
+  }
+  if (!values) return false;
+  if (!values->is_array() || values->size() != static_cast<std::size_t>(count))
+    return in.fail(field, fmt::format("is not an array of {} items", count));
+  to = stored_tensor::compact(type, {shape[0], shape[1], shape[2], shape[3]});
+  return in.items(values, field, static_cast<std::size_t>(count), [&](json const& item, std::size_t n) {
+    if (type == element_type::u8) {
+      if (item != 0 && item != 1) return in.fail(field, "holds something that is neither 0 nor 1");
+      store(to, n, item.get<int>());
+      return true;
+    }
+    double x = 0;
+    if (!in.number(item, field, x)) return false;
+    store(to, n, x);
+    return std::isnan(x) || load(to, n) == x || in.fail(field, fmt::format("holds {}, which is not a number of {}", hex(x), problem::name_of(type)));
+  });
+}
+
+bool read_broadcast(reader& in, json const& of, char const* field, element_type type, std::optional<stored_tensor>& to) {
+  json const* const given = in.member(of, field);
+  if (!given) return false;
+  if (given->is_null()) return true;
+  if (!given->is_object()) return in.fail(field, "is neither null nor an object");
+  std::array<std::int64_t, 4> shape{};
+  bool const read = in.items(in.member(*given, "shape"), field, 4, [&](json const& item, std::size_t n) {
+    bool const fits = item.is_number_unsigned() && item.get<std::uint64_t>() <= largest_text;
+    if (fits) shape[n] = item.get<std::int64_t>();
+    return fits || in.fail(field, "has a shape that is not four sizes");
+  });
+  return read && read_tensor(in, in.member(*given, "values"), field, type, shape, to.emplace());
+}
+
+bool read_truths(reader& in, json const& of, char const* field, std::size_t size, std::vector<certified_value>& to) {
+  json const* const given = in.member(of, field);
+  if (!given) return false;
+  if (!given->is_object()) return in.fail(field, "is not an object");
+  to.resize(size);
+  return in.items(in.member(*given, "truth_lower"), field, size, [&](json const& item, std::size_t n) { return in.number(item, field, to[n].lower); }) &&
+         in.items(in.member(*given, "truth_upper"), field, size, [&](json const& item, std::size_t n) { return in.number(item, field, to[n].upper); }) &&
+         in.items(in.member(*given, "rounded"), field, size, [&](json const& item, std::size_t n) {
+           double x = 0;
+           if (!item.is_null() && !in.number(item, field, x)) return false;
+           if (!item.is_null()) to[n].rounded = x;
+           return true;
+         });
+}
+
+result<vector_case> read_case(json const& from, std::size_t index) {
+  reader in(fmt::format("cases[{}]", index));
+  vector_case made;
+  if (!from.is_object()) return in.fail("", "is not an object"), *in.why;
+  std::string type_name;
+  std::array<std::int64_t, 7> s{};
+  constexpr std::array names{"b", "hq", "hk", "n", "m", "d", "dv"};
+  bool read = in.text(from, "name", made.name) && in.text(from, "type", type_name);
+  auto const type = std::ranges::find(types, type_name, [](element_type each) { return problem::name_of(each); });
+  if (read && type == types.end()) read = in.fail("type", fmt::format("'{}' is none of f32, f64, bf16 and f16", printable(type_name, 40)));
+  json const* const sizes = read ? in.member(from, "sizes") : nullptr;
+  read = sizes && (sizes->is_object() || in.fail("sizes", "is not an object"));
+  for (std::size_t n = 0; n < names.size(); ++n) read = read && in.whole(*sizes, names[n], 0, s[n]);
+  json const* const flags = read ? in.member(from, "flags") : nullptr;
+  read = read && flags && in.items(flags, "flags", flags->is_array() ? flags->size() : 0, [&](json const& item, std::size_t) {
+    if (!item.is_string()) return in.fail("flags", "holds something that is not a string");
+    made.flags.push_back(item.get<std::string>());
+    return true;
+  });
+  auto const [b, hq, hk, n, m, d, dv] = s;
+  read = read && read_tensor(in, in.member(from, "q"), "q", *type, {b, hq, n, d}, made.asked.q) &&
+         read_tensor(in, in.member(from, "k"), "k", *type, {b, hk, m, d}, made.asked.k) &&
+         read_tensor(in, in.member(from, "v"), "v", *type, {b, hk, m, dv}, made.asked.v) &&
+         read_broadcast(in, from, "mask", element_type::u8, made.asked.mask) && read_broadcast(in, from, "bias", *type, made.asked.bias) &&
+         in.whole(from, "diagonal", std::numeric_limits<std::int64_t>::min(), made.asked.where.diagonal) &&
+         in.whole(from, "left", -1, made.asked.where.left) && in.whole(from, "right", -1, made.asked.where.right);
+  json const* const scale = read ? in.member(from, "scale") : nullptr;
+  read = read && scale && (scale->is_null() || in.number(*scale, "scale", made.asked.scale.emplace()));
+  json const* const softcap = read ? in.member(from, "softcap") : nullptr;
+  read = read && softcap && in.number(*softcap, "softcap", made.asked.softcap);
+  if (!read) return *in.why;
+  auto const instance = problem::make_instance(made.asked.arguments());
+  if (!instance) return error{error_code::unreadable, fmt::format("cases[{}].{}", index, instance.why().argument), instance.why().reason};
+  // make_instance has seen that b·hq·n·dv fits; read_truths asks for arrays of that length before it makes room.
+  std::int64_t const rows = b * hq * n;
+  for (auto const& [field, size, to] : {std::tuple{"o", rows * dv, &made.o}, std::tuple{"lse", rows, &made.lse}}) {
+    json const* const truths = in.member(from, field);
+    json const* const lower = truths && truths->is_object() ? in.member(*truths, "truth_lower") : nullptr;
+    if (truths && (!lower || !lower->is_array() || lower->size() != static_cast<std::size_t>(size))) in.fail(field, fmt::format("has not {} truths", size));
+    if (in.why || !read_truths(in, from, field, static_cast<std::size_t>(size), *to)) return *in.why;
+  }
+  return made;
+}
+
+/// Nesting and zero bytes that no vector file has.
+std::optional<error> text_fault(std::string_view text) {
+  auto const fault = [](std::string reason) { return error{error_code::unreadable, "", std::move(reason)}; };
+  if (text.size() > largest_text) return fault("the file is too large for vectors");
+  std::int64_t depth = 0;
+  bool quoted = false;
+  for (std::size_t at = 0; at < text.size(); ++at) {
+    char const c = text[at];
+    if (c == '\0') return fault(fmt::format("byte {} is zero", at));
+    if (quoted) {
+      if (c == '\\') ++at;
+      else quoted = c != '"';
+      continue;
+    }
+    quoted = c == '"';
+    if (c == '[' || c == '{') ++depth;
+    if (c == ']' || c == '}') --depth;
+    if (depth > deepest) return fault(fmt::format("byte {} nests deeper than vectors do", at));
+  }
+  return std::nullopt;
+}
+
+}  // namespace
+
+std::string vector_text(vector_file const& file) {
+  std::string made = fmt::format("{{\"attest\":\"vectors\",\"schema\":1,\"check\":{},\n\"flags\":{},\n\"cases\":[\n", json_string(file.check), json(file.flags).dump());
+  for (std::size_t at = 0; at < file.cases.size(); ++at) {
+    vector_case const& c = file.cases[at];
+    auto const& q = c.asked.q.where.shape;
+    auto const& k = c.asked.k.where.shape;
+    made += fmt::format("{}{{\"name\":{},\"type\":\"{}\",\"flags\":{},\n", at ? ",\n" : "", json_string(c.name), problem::name_of(c.asked.q.type), json(c.flags).dump());
+    made += fmt::format("  \"sizes\":{{\"b\":{},\"hq\":{},\"hk\":{},\"n\":{},\"m\":{},\"d\":{},\"dv\":{}}},\n", q[0], q[1], k[1], q[2], k[2], q[3], c.asked.v.where.shape[3]);
+    made += fmt::format("  \"scale\":{},\"softcap\":{},\"diagonal\":{},\"left\":{},\"right\":{},\n", c.asked.scale ? json_string(hex(*c.asked.scale)) : "null",
+                        json_string(hex(c.asked.softcap)), c.asked.where.diagonal, c.asked.where.left, c.asked.where.right);
+    made += fmt::format("  \"q\":{},\n  \"k\":{},\n  \"v\":{},\n", values_of(c.asked.q), values_of(c.asked.k), values_of(c.asked.v));
+    made += fmt::format("  \"mask\":{},\n  \"bias\":{},\n", broadcast_of(c.asked.mask, true), broadcast_of(c.asked.bias, false));
+    made += fmt::format("  \"o\":{},\n  \"lse\":{}}}", truths_of(c.o), truths_of(c.lse));
+  }
+  return made + "\n]}\n";
+}
+
+result<vector_file> parse_vectors(std::string_view text) {
+  if (auto why = text_fault(text)) return *std::move(why);
+  json const all = json::parse(text, nullptr, false);
+  reader in("");
+  if (all.is_discarded() || !all.is_object()) return in.fail("", "the file is not a JSON object"), *in.why;
+  vector_file made;
+  std::string what;
+  std::int64_t schema = 0;
+  if (!in.text(all, "attest", what) || !in.whole(all, "schema", 0, schema) || !in.text(all, "check", made.check)) return *in.why;
+  if (what != "vectors" || schema != 1) return in.fail("attest", "this is not a file of vectors of schema 1"), *in.why;
+  json const* const flags = in.member(all, "flags");
+  json const* const cases = flags ? in.member(all, "cases") : nullptr;
+  if (!cases) return *in.why;
+  if (!flags->is_object() || !cases->is_array()) return in.fail(flags->is_object() ? "cases" : "flags", "has the wrong type"), *in.why;
+  for (auto const& [flag, meaning] : flags->items()) {
+    if (!meaning.is_string()) return in.fail("flags", "holds something that is not a string"), *in.why;
+    made.flags[flag] = meaning.get<std::string>();
+  }
+  for (std::size_t n = 0; n < cases->size(); ++n) {
+    auto read = read_case((*cases)[n], n);
+    if (!read) return read.why();
+    for (std::string const& flag : read.value().flags)
+      if (!made.flags.contains(flag)) return error{error_code::unreadable, fmt::format("cases[{}].flags", n), fmt::format("'{}' is not explained", printable(flag, 40))};
+    made.cases.push_back(std::move(read).value());
+  }
+  return made;
+}
+
+}  // namespace attest::audit

@@ -1,0 +1,66 @@
+#include "audit/program/judging_options.hpp"
+
+#include <algorithm>
+#include <cstdio>
+
+#include <fmt/format.h>
+
+#include "audit/program/command.hpp"
+#include "audit/session/compare.hpp"
+#include "audit/contract/contract_file.hpp"
+#include "audit/support/files.hpp"
+#include "audit/report/html/page.hpp"
+#include "audit/report/text.hpp"
+#include "audit/support/words.hpp"
+
+namespace attest::audit {
+
+using problem::error;
+using problem::error_code;
+
+void report_files::declare(CLI::App& command) {
+  command.add_option("--json", json_, "write the report as JSON to FILE, - for standard output")->type_name("FILE");
+  command.add_option("--junit", junit_, "write the report as JUnit XML to FILE")->type_name("FILE");
+  command.add_option("--report", page_, "write the report as one HTML page to FILE")->type_name("FILE");
+}
+
+int report_files::write(std::span<report const> all, std::string const& text) const {
+  fmt::print("{}", json_ == "-" ? text : as_text(all));
+  auto const save = [](char const* option, std::string const& path, std::string const& content) {
+    auto const why = write_file(path, std::as_bytes(std::span(content)));
+    if (why) complain(std::string(option) + ": " + why->message());
+    return !why;
+  };
+  bool written = json_.empty() || json_ == "-" || save("--json", json_, text);
+  written &= junit_.empty() || save("--junit", junit_, as_junit(all));
+  written &= page_.empty() || save("--report", page_, as_html(all));
+  return written ? static_cast<int>(worst(all)) : usage;
+}
+
+void judging::declare(CLI::App& command) {
+  command.add_option("--contract", contract_, "what the kernel claims: a name of `attest list contracts`, or FILE.json");
+  command.add_option("--waive", waived_, "list findings of these classes without refuting")->delimiter(',')->type_name("CLASS,…");
+  files_.declare(command);
+}
+
+std::optional<error> judging::read() {
+  for (std::string const& name : waived_)
+    if (std::ranges::find(bug_classes(), name) == bug_classes().end())
+      return error{error_code::bad_value, "--waive",
+                   fmt::format("no class is called '{}'{}; see `attest list classes`", name, did_you_mean(name, bug_classes()))};
+  if (contract_.empty()) return std::nullopt;
+  auto named = contract_named(contract_);
+  if (!named) return error{named.why().code, "--contract", named.why().message()};
+  claim_ = std::move(named).value();
+  return std::nullopt;
+}
+
+int judging::answer(problem::result<report> const& made) const {
+  return made ? answer(std::span(&made.value(), 1)) : complain(made.why().message());
+}
+
+int judging::answer(std::span<report const> all) const {
+  return files_.write(all, as_json(all));
+}
+
+}  // namespace attest::audit

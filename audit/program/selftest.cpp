@@ -1,0 +1,30 @@
+// attest selftest: the audit against kernels with known defects, and honest ones.
+#include "audit/zoo/selftest.hpp"
+#include "audit/program/command.hpp"
+#include "audit/program/terminal.hpp"
+
+#include <fmt/format.h>
+
+namespace attest::audit {
+namespace {
+
+int run(selftest_options& options) {
+  options.tell = [line = progress_line{}](auto done, auto all) mutable { line(done, all, "kernels"); };
+  options.stop = &listen_for_interrupts();
+  auto const tested = run_selftest(options);
+  if (!tested) return complain(tested.why().message());
+  fmt::print("{}", as_text(tested.value()));
+  return static_cast<int>(tested.value().answer());
+}
+
+}  // namespace
+
+action selftest_command(CLI::App& command) {
+  auto const asked = std::make_shared<selftest_options>();
+  command.add_option("--jobs", asked->jobs, "kernels at a time; 0: one a processor")->check(CLI::Range(0, 256));
+  command.add_option("--seed", asked->seed, "for the generated cases")->capture_default_str();
+  command.add_option("--only", asked->only, "these kernels of the zoo")->delimiter(',')->type_name("NAME,…");
+  return [asked] { return run(*asked); };
+}
+
+}  // namespace attest::audit

@@ -1,0 +1,20 @@
+// attest vectors: writes certified test vectors for projects in other languages.
+#include "audit/oracle/vectors.hpp"
+
+#include <memory>
+#include <string>
+
+#include "audit/program/command.hpp"
+
+namespace attest::audit {
+
+action vectors_command(CLI::App& command) {
+  auto const out = std::make_shared<std::string>();
+  command.add_option("--out", *out, "the folder to write")->required()->type_name("DIR");
+  return [out] {
+    auto const why = write_vectors(*out);
+    return why ? complain("--out: " + why->message()) : 0;
+  };
+}
+
+}  // namespace attest::audit

@@ -1,0 +1,275 @@
+#include "audit/report/html/page.hpp"
+
+#include <algorithm>
+#include <cmath>
+
+#include <fmt/format.h>
+
+#include "audit/cases/case.hpp"
+#include "audit/report/html/finding.hpp"
+#include "audit/report/html/style.hpp"
+#include "audit/support/markup.hpp"
+#include "audit/report/text.hpp"
+#include "audit/report/svg/svg.hpp"
+
+namespace attest::audit {
+namespace {
+
+std::string capital(std::string_view word) {
+  std::string made(word);
+  if (!made.empty() && made[0] >= 'a' && made[0] <= 'z') made[0] = static_cast<char>(made[0] - 'a' + 'A');
+  return made;
+}
+
+/// Check, cross or question mark: the verdict without its colour.
+void draw_icon(verdict answer, markup& to) {
+  char const* const path = answer == verdict::certified ? "M7 17l6 6l12 -13"
+                           : answer == verdict::refuted ? "M9 9l14 14M23 9l-14 14"
+                                                        : "M11 12c0 -7 10 -7 10 0c0 4 -5 4 -5 7M16 23v1";
+  to.open("svg", {{"xmlns", "http://www.w3.org/2000/svg"}, {"class", "icon"}, {"viewBox", "0 0 32 32"}, {"aria-hidden", "true"}});
+  to.leaf("path", {{"d", path}});
+  to.close();
+}
+
+void write_fact(markup& to, std::string_view name, std::string const& value) {
+  to.open("div").element("dt", name).element("dd", value).close();
+}
+
+void write_verdict(report const& what, markup& to) {
+  judgement const sum = what.total();
+  std::string const word(name_of(what.answer));
+  to.open("section", {{"class", "verdict " + word}, {"aria-label", "Verdict on " + what.kernel}});
+  to.open("h2");
+  draw_icon(what.answer, to);
+  to.text(capital(word)).close();
+  to.element("p", {{"class", "sentence"}}, verdict_sentence(what));
+  to.open("dl", {{"class", "facts"}});
+  write_fact(to, "kernel", what.kernel);
+  write_fact(to, "contract", what.contract);
+  if (what.seed) write_fact(to, "seed", std::to_string(*what.seed));
+  if (what.shard) write_fact(to, "shard", fmt::format("{} of {}", what.shard->first, what.shard->second));
+  write_fact(to, "inputs", grouped(what.cases));
+  write_fact(to, "elements judged", grouped(sum.judged()));
+  write_fact(to, "worst finite error", in_bounds(sum.max_error_in_bounds) + " bounds");
+  write_fact(to, "time", fmt::format("kernel {:.1f} s, oracle {:.1f} s", what.kernel_seconds, what.oracle_seconds));
+  to.close().close();
+}
+
+/// The error as a bar of which the whole length is the bound.
+void draw_bar(double error_in_bounds, markup& to) {
+  double const share = std::isnan(error_in_bounds) ? 0 : std::min(error_in_bounds, 1.0);
+  to.open("svg", {{"xmlns", "http://www.w3.org/2000/svg"}, {"class", "bar"}, {"viewBox", "0 0 60 6"}, {"aria-hidden", "true"}});
+  to.leaf("rect", {{"class", "bar-all"}, {"width", "60"}, {"height", "6"}});
+  to.leaf("rect", {{"class", error_in_bounds > 1 ? "bar-over" : "bar-part"}, {"width", fmt::format("{:.1f}", 60 * share)}, {"height", "6"}});
+  to.close();
+}
+
+/// What a check proves and cannot, folded under its name.
+void write_check_name(std::string const& name, markup& to) {
+  to.open("th", {{"scope", "row"}});
+  if (check const* const about = find_check(name)) {
+    to.open("details").element("summary", name);
+    to.element("p", fmt::format("Proves: {}.", about->proves));
+    if (about->cannot != "-") to.element("p", fmt::format("Does not: {}.", about->cannot));
+    to.close();
+  } else {
+    to.text(name);
+  }
+  to.close();
+}
+
+/// Its state as a mark and words; beside other kernels without the suspicious, which the notes count.
+std::string state_text(check_result const& row, bool alone) {
+  std::string_view const state = state_of(row);
+  std::string text = state == "FAILED"      ? fmt::format("✗ failed in {} of {}", row.failed, row.cases)
+                     : state == "ok"        ? std::string("✓ ok")
+                     : state == "undecided" ? fmt::format("? undecided in {}", row.undecided)
+                                            : std::string("– unsupported");
+  if (row.unsupported > 0 && row.unsupported < row.cases) text += fmt::format(", {} unsupported", row.unsupported);
+  if (alone && row.sum.suspicious > 0) text += fmt::format(", {} suspicious", row.sum.suspicious);
+  for (std::string const& each : row.conventions) text += ", " + each;
+  return text;
+}
+
+void write_error(check_result const& row, markup& to) {
+  draw_bar(row.sum.max_error_in_bounds, to);
+  to.element("span", {{"class", "number"}}, in_bounds(row.sum.max_error_in_bounds));
+}
+
+void write_alone(check_result const& row, markup& to) {
+  auto const number = [&](std::string const& unit, std::string const& text) {
+    to.element("td", {{"class", "number"}, {"data-unit", unit}}, text);
+  };
+  number("cases", grouped(row.cases)), number("elements", grouped(row.sum.judged()));
+  to.open("td", {{"class", "number error"}, {"data-unit", "of the bound"}});
+  write_error(row, to);
+  to.close();
+  number("ulp", fmt::format("{:.4g}", row.sum.max_ulp)), number("absolute", fmt::format("{:.2e}", row.sum.max_error));
+  to.element("td", {{"class", "state " + std::string(state_of(row))}}, state_text(row, true));
+}
+
+/// One kernel of several: its error over its state. The mark tells whose it is where the table's head is out of sight.
+void write_beside(check_result const* row, int kernel, markup& to) {
+  to.open("td").trusted(legend_svg(kernel));
+  if (!row) {
+    to.element("span", {{"class", "state"}}, "– not asked").close();
+    return;
+  }
+  to.open("span", {{"class", "error"}});
+  write_error(*row, to);
+  to.close().element("span", {{"class", "state " + std::string(state_of(*row))}}, state_text(*row, false)).close();
+}
+
+void write_legend(std::span<report const> all, std::string const& extra, markup& to) {
+  to.open("ul", {{"class", "legend-list" + extra}});
+  for (std::size_t n = 0; n < all.size(); ++n) to.open("li").trusted(legend_svg(static_cast<int>(n))).text(" " + all[n].kernel).close();
+  to.close();
+}
+
+void write_checks(std::span<report const> all, markup& to) {
+  bool const alone = all.size() == 1;
+  std::vector<std::string> names;
+  for (report const& each : all)
+    for (check_result const& row : each.checks)
+      if (std::ranges::find(names, row.name) == names.end()) names.push_back(row.name);
+  to.open("section").element("h2", "Checks");
+  to.element("p", {{"class", "note"}}, "Open a name for what its pass proves. Errors are the worst, in units of the bound; above 1 refutes.");
+  if (!alone) write_legend(all, " narrow", to);
+  to.open("div", {{"class", "scroll"}, {"role", "region"}, {"aria-label", "Table of checks"}, {"tabindex", "0"}});
+  to.open("table", {{"class", alone ? "checks alone" : "checks together"}}).open("thead").open("tr");
+  to.element("th", {{"scope", "col"}}, "check");
+  if (alone) {
+    for (char const* column : {"cases", "elements", "error / bound", "ulp", "absolute"})
+      to.element("th", {{"scope", "col"}, {"class", "number"}}, column);
+    to.element("th", {{"scope", "col"}}, "result");
+  }
+  for (std::size_t n = 0; n < all.size() && !alone; ++n)
+    to.open("th", {{"scope", "col"}}).trusted(legend_svg(static_cast<int>(n))).text(" " + all[n].kernel).close();
+  to.close().close().open("tbody");
+  for (std::string const& name : names) {
+    to.open("tr");
+    write_check_name(name, to);
+    for (std::size_t n = 0; n < all.size(); ++n) {
+      auto const at = std::ranges::find(all[n].checks, name, &check_result::name);
+      check_result const* const row = at == all[n].checks.end() ? nullptr : &*at;
+      alone ? write_alone(*row, to) : write_beside(row, static_cast<int>(n), to);
+    }
+    to.close();
+  }
+  to.close().close().close().close();
+}
+
+void write_findings(std::span<report const> all, markup& to) {
+  for (report const& each : all) {
+    if (each.findings.empty()) continue;
+    to.open("section").element("h2", all.size() == 1 ? "Findings" : "Findings about " + each.kernel);
+    std::size_t number = 0;
+    for (finding const& found : each.findings) write_finding(found, ++number, to);
+    to.close();
+  }
+}
+
+/// The lines of one axis, a kernel each; empty where no kernel has a point on it.
+std::vector<plot_line> lines_of(std::span<report const> all, std::string const& axis) {
+  std::vector<plot_line> lines;
+  for (std::size_t n = 0; n < all.size(); ++n) {
+    plot_line line{all[n].kernel, static_cast<int>(n), {}};
+    for (curve_point const& point : all[n].curves)
+      if (point.axis == axis && point.place > 0 && std::isfinite(point.place) && !std::isnan(point.error_in_bounds))
+        line.points.push_back({point.place, point.error_in_bounds, point.failed});
+    std::ranges::sort(line.points, {}, &plot_point::place);
+    if (!line.points.empty()) lines.push_back(std::move(line));
+  }
+  return lines;
+}
+
+void write_curve_numbers(std::vector<plot_line> const& lines, markup& to) {
+  to.open("details").element("summary", "the numbers");
+  to.open("div", {{"class", "scroll"}}).open("table").open("thead").open("tr").element("th", {{"scope", "col"}}, "at");
+  for (plot_line const& line : lines) to.element("th", {{"scope", "col"}, {"class", "number"}}, line.name);
+  to.close().close().open("tbody");
+  std::vector<double> places;
+  for (plot_line const& line : lines)
+    for (plot_point const& point : line.points) places.push_back(point.place);
+  std::ranges::sort(places);
+  places.erase(std::ranges::unique(places).begin(), places.end());
+  for (double const place : places) {
+    to.open("tr").element("th", {{"scope", "row"}}, fmt::format("{:g}", place));
+    for (plot_line const& line : lines) {
+      auto const at = std::ranges::find(line.points, place, &plot_point::place);
+      to.element("td", {{"class", "number"}}, at == line.points.end() ? "–" : fmt::format("{:.4g}{}", at->error_in_bounds, at->failed ? " ✗" : ""));
+    }
+    to.close();
+  }
+  to.close().close().close().close();
+}
+
+void write_curves(std::span<report const> all, markup& to) {
+  std::vector<std::string> axes;
+  for (report const& each : all)
+    for (curve_point const& point : each.curves)
+      if (std::ranges::find(axes, point.axis) == axes.end()) axes.push_back(point.axis);
+  if (axes.empty()) return;
+  to.open("section").element("h2", "Stability");
+  to.element("p", {{"class", "note"}}, "Worst error in units of the bound. A point above the bound refutes; one on an edge lies there or beyond; "
+                                       "a cross marks a refuted problem.");
+  if (all.size() > 1) write_legend(all, "", to);
+  to.open("div", {{"class", "curves"}});
+  for (std::string const& axis : axes) {
+    auto const lines = lines_of(all, axis);
+    if (lines.empty()) continue;
+    to.open("figure").trusted(curve_svg(axis, lines));
+    write_curve_numbers(lines, to);
+    to.close();
+  }
+  to.close().close();
+}
+
+void write_notes(std::span<report const> all, markup& to) {
+  to.open("section").element("h2", "Notes");
+  for (report const& each : all) {
+    judgement const sum = each.total();
+    if (all.size() > 1) to.element("h3", each.kernel);
+    to.open("ul", {{"class", "notes"}});
+    to.element("li", fmt::format("{} elements were judged by the theorem, {} by its dominance clause, {} by an exact rule.",
+                                 grouped(sum.by_theorem), grouped(sum.by_dominance), grouped(sum.by_rule)));
+    to.element("li", fmt::format("{} inputs are unsupported by the kernel, {} elements undecided, {} not judged (outside the "
+                                 "hypotheses of the bound), {} suspicious (within their bound, above its warning level).",
+                                 grouped(unsupported_cases(each)), grouped(sum.undecided), grouped(sum.not_judged), grouped(sum.suspicious)));
+    for (std::string const& name : each.relaxed) to.element("li", "The contract relaxes a convention: " + name + ".");
+    for (std::string const& name : each.waived_classes) to.element("li", "Findings of this class are waived: " + name + ".");
+    for (std::string const& sentence : each.observations) to.element("li", sentence);
+    to.close();
+  }
+  to.close();
+}
+
+}  // namespace
+
+std::string as_html(std::span<report const> all) {
+  markup to;
+  std::string const title = all.size() == 1 ? fmt::format("{}: {} · attest", capital(name_of(all[0].answer)), all[0].kernel)
+                                            : fmt::format("{} kernels · attest", all.size());
+  to.trusted("<!DOCTYPE html>\n");
+  to.open("html", {{"lang", "en"}, {"xmlns", "http://www.w3.org/1999/xhtml"}}).open("head");
+  to.leaf("meta", {{"charset", "utf-8"}});
+  to.leaf("meta", {{"name", "viewport"}, {"content", "width=device-width, initial-scale=1"}});
+  to.leaf("meta", {{"name", "color-scheme"}, {"content", "light dark"}});
+  to.leaf("meta", {{"http-equiv", "Content-Security-Policy"}, {"content", "default-src 'none'; style-src 'unsafe-inline'"}});
+  to.element("title", title);
+  to.open("style").trusted(html_style).close().close();
+  to.open("body").trusted(hatch_pattern).open("main");
+  to.open("header").element("p", {{"class", "brand"}}, fmt::format("attest {}", version)).element("h1", "Audit report").close();
+  to.open("div", {{"class", all.size() == 1 ? "verdicts" : "verdicts several"}});
+  for (report const& each : all) write_verdict(each, to);
+  to.close();
+  write_checks(all, to);
+  write_findings(all, to);
+  write_curves(all, to);
+  write_notes(all, to);
+  to.element("footer", "Nothing is claimed for other inputs than those that were asked. “Certified” means: every judged element is "
+                       "within its error bound, which a theorem derives from the contract; no tolerance was chosen.");
+  return std::move(to).finish() + "\n";
+}
+
+}  // namespace attest::audit

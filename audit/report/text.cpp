@@ -1,0 +1,222 @@
+#include "audit/report/text.hpp"
+
+#include <algorithm>
+#include <cmath>
+#include <set>
+
+#include <fmt/format.h>
+#include <nlohmann/json.hpp>
+
+#include "audit/report/json_parts.hpp"
+#include "audit/support/real_number.hpp"
+
+namespace attest::audit {
+namespace {
+
+using json = nlohmann::ordered_json;
+
+/// Findings that a person is shown; the rest is in the JSON.
+constexpr std::size_t shown_findings = 12;
+
+std::int64_t failed_cases(report const& what) {
+  std::int64_t failed = 0;
+  for (check_result const& row : what.checks) failed += row.failed;
+  return failed;
+}
+
+json sizes_json(problem::sizes const& s) {
+  return {{"b", s.b}, {"hq", s.hq}, {"hk", s.hk}, {"n", s.n}, {"m", s.m}, {"d", s.d}, {"dv", s.dv}};
+}
+
+/// What `attest merge` needs beyond the report: where everything stands among the cases of all shards.
+json shard_json(report const& what) {
+  json made{{"index", what.shard->first}, {"of", what.shard->second}, {"all_cases", what.all_cases},
+            {"asked", what.asked}, {"complete", what.complete}, {"because", what.incomplete_because},
+            {"first_cases", json::array()}, {"check_seconds", json::array()}, {"finding_cases", json::array()}, {"curve_cases", json::array()},
+            {"told", json::array()}, {"told_kinds", json::array()}};
+  for (check_result const& row : what.checks) {
+    made["first_cases"].push_back(row.first);
+    made["check_seconds"].push_back(row.seconds);
+  }
+  for (finding const& each : what.findings) made["finding_cases"].push_back(each.number);
+  for (curve_point const& each : what.curves) made["curve_cases"].push_back(each.number);
+  for (observation const& each : what.told)
+    made["told"].push_back({{"kind", each.kind}, {"case", each.number}, {"sentence", each.sentence}});
+  for (auto const& [kind, count] : what.told_kinds) made["told_kinds"].push_back({{"kind", kind}, {"count", count}});
+  return made;
+}
+
+/// " (but for 3 waived findings: empty-row)" where there are some.
+std::string but_waived(report const& what) {
+  std::set<std::string> classes;
+  std::int64_t count = 0;
+  for (finding const& each : what.findings)
+    if (each.waived) ++count, classes.insert(each.what.bug_class);
+  return count == 0 ? "" : fmt::format(" (but for {} waived findings: {})", count, fmt::join(classes, ", "));
+}
+
+}  // namespace
+
+std::string_view name_of(verdict answer) noexcept {
+  switch (answer) {
+    case verdict::certified: return "certified";
+    case verdict::refuted: return "refuted";
+    case verdict::undecided: break;
+  }
+  return "undecided";
+}
+
+std::string grouped(std::int64_t n) {
+  std::string digits = std::to_string(n);
+  for (auto at = static_cast<std::ptrdiff_t>(digits.size()) - 3; at > (n < 0 ? 1 : 0); at -= 3)
+    digits.insert(static_cast<std::size_t>(at), 1, ',');
+  return digits;
+}
+
+std::string in_bounds(double x) { return std::abs(x) < 1e5 ? fmt::format("{:.4f}", x) : fmt::format("{:.4g}", x); }
+
+std::string_view state_of(check_result const& row) {
+  return row.failed > 0                     ? "FAILED"
+         : row.undecided > 0                ? "undecided"
+         : row.unsupported == row.cases && row.cases > 0 ? "unsupported"
+                                            : "ok";
+}
+
+std::int64_t unsupported_cases(report const& what) {
+  std::int64_t unsupported = 0;
+  for (check_result const& row : what.checks) unsupported += row.unsupported;
+  return unsupported;
+}
+
+std::string verdict_sentence(report const& what) {
+  judgement const sum = what.total();
+  switch (what.answer) {
+    case verdict::certified:
+      return fmt::format(
+          "CERTIFIED{}: all {} judged elements of {} inputs{} are within the bound of {}{}; the worst error is {} of "
+          "its bound. Nothing is claimed for other inputs{}.",
+          but_waived(what), grouped(sum.judged()), grouped(what.cases - unsupported_cases(what)),
+          what.seed ? fmt::format(" (seed {})", *what.seed) : "", what.contract,
+          what.findings.empty() ? "" : ", the waived ones apart",
+          in_bounds(sum.max_error_in_bounds),
+          unsupported_cases(what) > 0 ? fmt::format(", nor for the {} that the kernel does not support",
+                                                    grouped(unsupported_cases(what))) : "");
+    case verdict::refuted:
+      return fmt::format("REFUTED: {} faults in {} of {} inputs under {}; {} elements were judged.", grouped(sum.failed),
+                         grouped(failed_cases(what)), grouped(what.cases), what.contract, grouped(sum.judged()));
+    case verdict::undecided: break;
+  }
+  return fmt::format("UNDECIDED{}: {}; {} elements were judged and none {}is wrong.", but_waived(what),
+                     what.undecided_because, grouped(sum.judged()), what.findings.empty() ? "" : "that is not waived ");
+}
+
+std::string as_text(report const& what) {
+  judgement const sum = what.total();
+  std::string text = fmt::format("attest {} · kernel {} · contract {}{}\n\n", version, what.kernel, what.contract,
+                                 what.seed ? fmt::format(" · seed {}", *what.seed) : "");
+  std::size_t width = 5;
+  for (check_result const& row : what.checks) width = std::max(width, row.name.size());
+  text += fmt::format("{:<{}}  {:>5}  {:>9}  {:>11}  {:>9}  {:>9}  {}\n", "check", width, "cases", "elements", "error/bound", "ulp", "absolute", "");
+  for (check_result const& row : what.checks) {
+    text += fmt::format("{:<{}}  {:>5}  {:>9}  {:>11}  {:>9.4g}  {:>9.2e}  {}", row.name, width, row.cases, grouped(row.sum.judged()),
+                        in_bounds(row.sum.max_error_in_bounds), row.sum.max_ulp, row.sum.max_error, state_of(row));
+    if (row.failed > 0) text += fmt::format(" in {} of {} cases", row.failed, row.cases);
+    if (row.unsupported > 0 && row.unsupported < row.cases) text += fmt::format(", {} unsupported", row.unsupported);
+    if (row.sum.suspicious > 0) text += fmt::format(", {} suspicious", row.sum.suspicious);
+    text += '\n';
+  }
+  std::size_t number = 0;
+  for (finding const& each : what.findings) {
+    if (number == shown_findings) {
+      text += fmt::format("\n… and {} more findings; --json lists them all\n", what.findings.size() - number);
+      break;
+    }
+    problem::sizes const& s = each.sizes;
+    text += fmt::format("\n{}. {}[{}] {}/{}\n   {}\n   b={} hq={} hk={} n={} m={} d={} dv={}\n   {}\n", ++number,
+                        each.waived ? "waived " : "", each.what.bug_class, each.check, each.case_name, each.what.sentence,
+                        s.b, s.hq, s.hk, s.n, s.m, s.d, s.dv, each.reproducer);
+  }
+  if (!what.observations.empty() || !what.relaxed.empty()) text += '\n';
+  for (std::string const& each : what.relaxed)
+    text += fmt::format("note: the contract relaxes a convention of docs/semantics.md: {}\n", each);
+  for (std::string const& each : what.observations) text += "note: " + each + '\n';
+  if (sum.not_judged > 0)
+    text += fmt::format("note: {} elements lie outside the hypotheses of the bound and were not judged\n", grouped(sum.not_judged));
+  if (sum.suspicious > 0)
+    text += fmt::format("note: {} elements are suspicious: within their bound, above its warning level\n", grouped(sum.suspicious));
+  text += fmt::format("\n{} by the theorem, {} by the dominance clause, {} by an exact rule; kernel {:.1f} s, oracle {:.1f} s\n",
+                      grouped(sum.by_theorem), grouped(sum.by_dominance), grouped(sum.by_rule), what.kernel_seconds,
+                      what.oracle_seconds);
+  return text + verdict_sentence(what) + '\n';
+}
+
+std::string as_json(report const& what) {
+  judgement const sum = what.total();
+  json made;
+  made["attest"] = version;
+  made["schema"] = 1;
+  made["kernel"] = what.kernel;
+  made["contract"] = what.contract;
+  made["seed"] = what.seed ? json(*what.seed) : json();
+  made["verdict"] = name_of(what.answer);
+  if (what.answer == verdict::undecided) made["undecided_because"] = what.undecided_because;
+  made["summary"] = {{"cases", what.cases},
+                     {"elements", sum.judged()},
+                     {"unsupported", unsupported_cases(what)},
+                     {"suspicious", sum.suspicious},
+                     {"observations", what.observations.size()},
+                     {"waived", std::ranges::count(what.findings, true, &finding::waived)},
+                     {"undecided", sum.undecided},
+                     {"not_judged", sum.not_judged},
+                     {"judged_by_theorem", sum.by_theorem},
+                     {"judged_by_dominance", sum.by_dominance},
+                     {"judged_by_rule", sum.by_rule},
+                     {"max_error_in_bounds", hex(sum.max_error_in_bounds)},
+                     {"max_ulp", hex(sum.max_ulp)},
+                     {"max_error", hex(sum.max_error)},
+                     {"oracle_seconds", what.oracle_seconds},
+                     {"kernel_seconds", what.kernel_seconds}};
+  made["observations"] = what.observations;
+  made["conventions"] = what.relaxed;
+  made["waived_classes"] = what.waived_classes;
+  made["checks"] = json::array();
+  for (check_result const& row : what.checks)
+    made["checks"].push_back({{"name", row.name}, {"cases", row.cases}, {"failed", row.failed},
+                              {"undecided", row.undecided}, {"unsupported", row.unsupported},
+                              {"conventions", row.conventions}, {"elements", row.sum.judged()},
+                              {"faults", row.sum.failed}, {"suspicious", row.sum.suspicious},
+                              {"undecided_elements", row.sum.undecided}, {"not_judged", row.sum.not_judged},
+                              {"judged_by_theorem", row.sum.by_theorem}, {"judged_by_dominance", row.sum.by_dominance},
+                              {"judged_by_rule", row.sum.by_rule},
+                              {"max_error_in_bounds", hex(row.sum.max_error_in_bounds)},
+                              {"max_ulp", hex(row.sum.max_ulp)},
+                              {"max_error", hex(row.sum.max_error)}});
+  made["findings"] = json::array();
+  for (finding const& each : what.findings) {
+    made["findings"].push_back({{"check", each.check},
+                                {"class", each.what.bug_class},
+                                {"case", each.case_name},
+                                {"output", each.what.output},
+                                {"index", each.what.index},
+                                {"got", hex(each.what.got)},
+                                {"truth_lower", hex(each.what.truth_lower)},
+                                {"truth_upper", hex(each.what.truth_upper)},
+                                {"bound", hex(each.what.bound)},
+                                {"error_in_bounds", hex(each.what.error_in_bounds)},
+                                {"sentence", each.what.sentence},
+                                {"waived", each.waived},
+                                {"sizes", sizes_json(each.sizes)},
+                                {"file", each.shrunk ? each.shrunk->file : ""},
+                                {"shrunk", sizes_json(each.smallest())},
+                                {"reproducer", each.reproducer},
+                                {"shrunk_sentence", each.shrunk ? json(each.shrunk->what.sentence) : json()},
+                                {"shrunk_inputs", inputs_json(each)},
+                                {"pictures", pictures_json(each)},
+                                {"no_pictures", each.no_pictures}});
+  }
+  made["curves"] = curves_json(what);
+  if (what.shard) made["shard"] = shard_json(what);
+  return made.dump(2, ' ', false, json::error_handler_t::replace) + '\n';
+}
+
+}  // namespace attest::audit

@@ -1,0 +1,69 @@
+#include "audit/session/compare.hpp"
+
+#include <algorithm>
+
+#include <fmt/format.h>
+#include <nlohmann/json.hpp>
+
+#include "audit/support/printable.hpp"
+#include "audit/report/text.hpp"
+
+namespace attest::audit {
+namespace {
+
+/// Two symbols of one library may call themselves the same: then the name is that of the file, or the whole argument.
+void tell_apart(std::vector<report>& all, std::span<std::string const> kernels) {
+  auto const repeated = [&] {
+    std::vector<bool> made;
+    for (report const& each : all) made.push_back(std::ranges::count(all, each.kernel, &report::kernel) > 1);
+    return made;
+  };
+  for (bool const whole : {false, true}) {
+    auto const again = repeated();
+    for (std::size_t n = 0; n < all.size(); ++n)
+      if (again[n]) all[n].kernel = printable(whole ? kernels[n] : kernels[n].substr(kernels[n].rfind('/') + 1));
+  }
+}
+
+}  // namespace
+
+problem::result<std::vector<report>> run_audits(audit_options const& options, std::span<std::string const> kernels) {
+  std::vector<report> all;
+  for (std::string const& kernel : kernels) {
+    audit_options mine = options;
+    mine.kernel = kernel;
+    if (mine.budget) *mine.budget /= static_cast<double>(kernels.size());
+    if (!all.empty()) mine.begun = std::chrono::steady_clock::now();
+    if (kernels.size() > 1 && !mine.findings.empty()) mine.findings /= fmt::format("kernel-{}", all.size() + 1);
+    auto made = run_audit(mine);
+    if (!made) return made.why();
+    all.push_back(std::move(made).value());
+    if (options.stop && options.stop->load()) break;
+  }
+  if (all.size() > 1) tell_apart(all, kernels);
+  return all;
+}
+
+verdict worst(std::span<report const> all) {
+  auto const has = [&](verdict answer) { return std::ranges::find(all, answer, &report::answer) != all.end(); };
+  return has(verdict::refuted) ? verdict::refuted : has(verdict::undecided) ? verdict::undecided : verdict::certified;
+}
+
+std::string as_text(std::span<report const> all) {
+  std::string text, verdicts;
+  for (report const& each : all) {
+    text += (text.empty() ? "" : "\n") + as_text(each);
+    verdicts += fmt::format("{}{}: {}", verdicts.empty() ? "" : "; ", each.kernel, name_of(each.answer));
+  }
+  return all.size() == 1 ? text : text + fmt::format("\n{} kernels on the same inputs. {}\n", all.size(), verdicts);
+}
+
+std::string as_json(std::span<report const> all) {
+  if (all.size() == 1) return as_json(all[0]);
+  using json = nlohmann::ordered_json;
+  json made{{"attest", version}, {"schema", 1}, {"verdict", name_of(worst(all))}, {"reports", json::array()}};
+  for (report const& each : all) made["reports"].push_back(json::parse(as_json(each)));
+  return made.dump(2, ' ', false, json::error_handler_t::replace) + '\n';
+}
+
+}  // namespace attest::audit

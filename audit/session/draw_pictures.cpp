@@ -1,0 +1,238 @@
+#include "audit/session/draw_pictures.hpp"
+
+#include <algorithm>
+#include <cmath>
+#include <limits>
+
+#include "audit/tensors/elements.hpp"
+#include "audit/judge/exact_row_judge.hpp"
+#include "audit/tensors/slice.hpp"
+
+namespace attest::audit {
+namespace {
+
+constexpr std::int64_t shown_rows = 24, shown_columns = 32;
+constexpr std::int64_t largest_row = 1 << 20;  ///< products of one query; pictures of larger problems take too long
+constexpr double infinity = std::numeric_limits<double>::infinity(), nan = std::numeric_limits<double>::quiet_NaN();
+
+/// `most` of `all` places, `about` among them.
+std::int64_t window(std::int64_t about, std::int64_t all, std::int64_t most) {
+  return std::clamp<std::int64_t>(about - most / 2, 0, std::max<std::int64_t>(all - most, 0));
+}
+
+matrix_picture blank_picture(std::int64_t first_row, std::int64_t rows, std::int64_t first_column, std::int64_t columns) {
+  return {first_row, first_column, rows, columns, std::vector<double>(static_cast<std::size_t>(rows * columns), nan)};
+}
+
+/// |got − truth|/bound, rounded up.
+double in_bounds(reference::ball<128> const& truth, reference::error_bound const& bound, double got) {
+  if (bound.by == reference::judged_by::nothing) return nan;
+  if (!std::isfinite(got)) return infinity;
+  auto const error = reference::absolute(reference::ball<128>::from(reference::value_of(got)) - truth);
+  double const size = reference::upper(error);
+  return size == 0 ? 0 : bound.size > 0 ? size / bound.size : infinity;
+}
+
+double by_rule(double got, double expected) {
+  return (std::isnan(expected) ? std::isnan(got) : got == expected) ? 0 : infinity;
+}
+
+/// Draws one head of one problem.
+template <class T>
+class painter {
+ public:
+  painter(problem::instance<T> const& asked, problem::kernel_model const& model, conventions const& how, std::int64_t b, std::int64_t h)
+      : p_(asked), model_(model), how_(how), b_(b), h_(h) {}
+
+  void asked(std::int64_t i, std::int64_t key, finding_pictures& into) {
+    problem::sizes const& s = p_.size();
+    std::int64_t const row = window(i, s.n, shown_rows), column = window(key, s.m, shown_columns);
+    into.asked = blank_picture(row, std::min(s.n, shown_rows), column, std::min(s.m, shown_columns));
+    into.masked.assign(into.asked.values.size(), false);
+    for (std::int64_t r = 0; r < into.asked.rows; ++r) {
+      go_to(row + r);
+      for (std::int64_t c = 0; c < into.asked.columns; ++c) {
+        std::int64_t const j = column + c;
+        into.masked[static_cast<std::size_t>(r * into.asked.columns + c)] = !reference::visible(p_, b_, h_, row + r, j);
+        into.asked.at(r, c) = weight(j);
+      }
+    }
+  }
+
+  void errors(violation const& wrong, recorded_answer const& answer, finding_pictures& into) {
+    answer_views<T> const got = views_of<T>(answer);
+    problem::sizes const& s = p_.size();
+    bool const o = wrong.output == "o" && got.o.present, lse = wrong.output == "lse" && got.lse.present;
+    if (!o && !lse && !(wrong.output == "weights" && got.weights.present)) return;
+    std::int64_t const all = o ? s.dv : lse ? 1 : s.m, column = window(wrong.index[3], all, shown_columns);
+    auto made = blank_picture(into.asked.first_row, into.asked.rows, column, std::min(all, shown_columns));
+    for (std::int64_t r = 0; r < made.rows; ++r) {
+      std::int64_t const i = made.first_row + r;
+      go_to(i);
+      for (std::int64_t c = 0; c < made.columns; ++c)
+        made.at(r, c) = o ? error_of_o(column + c, as_double(got.o(b_, h_, i, column + c)))
+                        : lse ? error_of_lse(as_double(got.lse(b_, h_, i, 0)))
+                              : error_of_weight(column + c, as_double(got.weights(b_, h_, i, column + c)));
+    }
+    into.errors = std::move(made);
+  }
+
+ private:
+  void go_to(std::int64_t i) { truth_.evaluate(p_, model_, b_, h_, i); }
+
+  std::optional<std::size_t> place_of(std::int64_t j) const {
+    auto const at = std::ranges::lower_bound(truth_.row.keys, j, {}, [](auto const& key) { return key.j; });
+    if (at == truth_.row.keys.end() || at->j != j) return std::nullopt;
+    return static_cast<std::size_t>(at - truth_.row.keys.begin());
+  }
+  /// The middle of the true weight's enclosure.
+  double weight(std::int64_t j) const {
+    if (truth_.row.kind == reference::row_kind::nan) return nan;
+    auto const at = place_of(j);
+    if (truth_.row.kind == reference::row_kind::empty || !at) return 0;
+    auto const exact = reference::weight(truth_.row, *at);
+    return std::clamp((reference::lower(exact) + reference::upper(exact)) / 2, 0.0, 1.0);
+  }
+  double error_of_o(std::int64_t c, double got) const {
+    auto const exact = reference::output(p_, truth_.row, c);
+    switch (exact.kind) {
+      case reference::value_kind::unspecified: return nan;
+      case reference::value_kind::nan: return how_.nan == conventions::invalid::unspecified ? nan : by_rule(got, nan);
+      case reference::value_kind::not_finite:
+        return how_.nan == conventions::invalid::unspecified ? nan : std::isfinite(got) ? infinity : 0;
+      case reference::value_kind::finite: break;
+    }
+    if (truth_.row.kind == reference::row_kind::empty)
+      return how_.empty_row == conventions::row::zero ? by_rule(got, 0) : nan;
+    std::int64_t const hk = reference::key_head(p_.size(), h_);
+    return in_bounds(exact.value, truth_.bound.output(exact.value, [&](std::size_t n) {
+      return reference::value_of(p_.v()(b_, hk, truth_.row.keys[n].j, c)); }), got);
+  }
+  double error_of_lse(double got) const {
+    if (truth_.row.kind == reference::row_kind::nan) return how_.nan == conventions::invalid::unspecified ? nan : by_rule(got, nan);
+    if (truth_.row.kind == reference::row_kind::empty)
+      return how_.empty_lse == conventions::log::minus_infinity ? by_rule(got, -infinity) : nan;
+    return in_bounds(reference::log_sum_exp(truth_.row), truth_.bound.log_sum_exp(), got);
+  }
+  double error_of_weight(std::int64_t j, double got) const {
+    if (truth_.row.kind == reference::row_kind::nan) return by_rule(got, nan);
+    if (truth_.row.kind == reference::row_kind::finite && !truth_.bound.says_anything()) return nan;
+    auto const at = place_of(j);
+    if (!at) return by_rule(got, 0);
+    return in_bounds(reference::weight(truth_.row, *at), truth_.bound.weight(*at), got);
+  }
+
+  problem::instance<T> const& p_;
+  problem::kernel_model model_;
+  conventions how_;
+  std::int64_t b_, h_;
+  row_truth<128, T> truth_;
+};
+
+/// The weights that the kernel applies, from its answers to V = columns of the identity, as many at a time as V has.
+std::optional<matrix_picture> through_v(stored_problem asked, finding_pictures const& about, answerer const& again) {
+  if (asked.v.where.rank != 4) return std::nullopt;
+  matrix_picture made = about.asked;
+  auto const shape = asked.v.where.shape;
+  std::int64_t const chunk = std::max<std::int64_t>(shape[3], 1), last = made.first_column + made.columns;
+  for (std::int64_t first = made.first_column; first < last; first += chunk) {
+    std::int64_t const count = std::min(chunk, last - first);
+    asked.v = stored_tensor::compact(asked.v.type, {shape[0], shape[1], shape[2], count});
+    fill(asked.v, [&](auto, auto, auto j, auto c) { return j == first + c ? 1.0 : 0.0; });
+    auto const answer = again(asked);
+    if (!answer || !answer->o) return std::nullopt;
+    for (std::int64_t r = 0; r < made.rows; ++r)
+      for (std::int64_t c = 0; c < count; ++c)
+        made.at(r, first - made.first_column + c) = load(*answer->o, offset_of(*answer->o, about.b, about.h, made.first_row + r, c));
+  }
+  return made;
+}
+
+/// The lines of the visibility probe (visibility.cpp): "asked  applied", '#' where a key is seen.
+void from_probe(std::vector<std::string> const& lines, finding_pictures& into) {
+  auto const rows = static_cast<std::int64_t>(lines.size()) - 1;
+  auto const columns = static_cast<std::int64_t>(lines.at(1).find(' '));
+  into.asked = blank_picture(0, rows, 0, columns);
+  into.applied = into.asked;
+  into.masked.assign(into.asked.values.size(), false);
+  for (std::int64_t r = 0; r < rows; ++r) {
+    std::string const& line = lines[static_cast<std::size_t>(r) + 1];
+    bool const told = line.size() == static_cast<std::size_t>(2 * columns + 2);
+    for (std::int64_t c = 0; c < columns; ++c) {
+      bool const seen = line[static_cast<std::size_t>(c)] == '#';
+      into.asked.at(r, c) = seen;
+      into.masked[static_cast<std::size_t>(r * columns + c)] = !seen;
+      into.applied->at(r, c) = told ? (line[static_cast<std::size_t>(columns + 2 + c)] == '#') : nan;
+    }
+  }
+  into.keys_only = true;
+  into.applied_by = "the keys that each query read, from the digits of its output (Q = 0)";
+}
+
+/// The call of a case that a violation is about.
+stored_problem const& call_of(audit_case const& each, violation const& wrong) {
+  return wrong.call == 0 ? each.asked : each.further[wrong.call - 1].asked;
+}
+
+}  // namespace
+
+std::string not_drawn(audit_case const& each, violation const& wrong) {
+  if (wrong.output != "o" && wrong.output != "lse" && wrong.output != "weights") return "it is not about an element of an output";
+  problem::sizes const s = sizes_of(call_of(each, wrong));
+  return s.m * (s.d + s.dv) > largest_row ? "the problem is too large to draw" : "";
+}
+
+std::optional<finding_pictures> draw_pictures(audit_case const& each, violation const& wrong, contract const& claim,
+                                              answerer const& again) {
+  if (!not_drawn(each, wrong).empty()) return std::nullopt;
+  stored_problem const& asked = call_of(each, wrong);
+  auto const made = problem::make_instance(asked.arguments());
+  if (!made) return std::nullopt;
+  finding_pictures drawn;
+  drawn.b = wrong.index[0], drawn.h = wrong.index[1], drawn.output = wrong.output;
+  std::visit([&]<class T>(problem::instance<T> const& p) {
+    std::int64_t const i = wrong.index[2], most = std::int64_t{1} << 40;
+    std::int64_t const diagonal = i + std::clamp(asked.where.diagonal, -most, most);
+    // A band puts what matters near its diagonal; elsewhere the first keys are as good as any.
+    std::int64_t const key = asked.where != problem::band{} ? diagonal : wrong.output == "weights" ? wrong.index[3] : 0;
+    painter<T> paint(p, claim.model_for(made.value()), claim.how, drawn.b, drawn.h);
+    paint.asked(i, std::clamp<std::int64_t>(key, 0, std::max<std::int64_t>(p.size().m - 1, 0)), drawn);
+    auto const answer = again(asked);
+    if (answer) paint.errors(wrong, *answer, drawn);
+    if (wrong.picture.size() > 1) return from_probe(wrong.picture, drawn);
+    if ((drawn.applied = through_v(asked, drawn, again))) {
+      drawn.applied_by = "read through V (columns of the identity)";
+    } else if (answer && answer->weights) {
+      auto const weights = views_of<T>(*answer).weights;
+      drawn.applied = drawn.asked;
+      for (std::int64_t r = 0; r < drawn.asked.rows; ++r)
+        for (std::int64_t c = 0; c < drawn.asked.columns; ++c)
+          drawn.applied->at(r, c) = as_double(weights(drawn.b, drawn.h, drawn.asked.first_row + r, drawn.asked.first_column + c));
+      drawn.applied_by = "the weights that came with the answer";
+    } else {
+      drawn.applied_by = answer ? "not known: the answer holds no weights of its own"
+                                : "not known: the kernel gave no answer";
+    }
+  }, made.value());
+  return drawn;
+}
+
+std::vector<input_listing> list_inputs(stored_problem const& asked) {
+  std::vector<input_listing> made;
+  std::size_t numbers = 0;
+  auto const list = [&](char const* name, stored_tensor const& t) {
+    if (t.where.rank != 4) return;
+    auto const& n = t.where.shape;
+    input_listing& each = made.emplace_back(input_listing{name, {n.begin(), n.begin() + 4}, {}});
+    for (std::int64_t b = 0; b < n[0] && numbers <= 96; ++b)
+      for (std::int64_t h = 0; h < n[1]; ++h)
+        for (std::int64_t i = 0; i < n[2] && numbers <= 96; ++i)
+          for (std::int64_t j = 0; j < n[3] && numbers <= 96; ++j, ++numbers) each.values.push_back(load(t, offset_of(t, b, h, i, j)));
+  };
+  list("q", asked.q), list("k", asked.k), list("v", asked.v);
+  if (asked.mask) list("mask", *asked.mask);
+  if (asked.bias) list("bias", *asked.bias);
+  return numbers <= 96 ? made : std::vector<input_listing>{};
+}
+
+}  // namespace attest::audit

@@ -1,0 +1,29 @@
+// The pictures of a finding, drawn: from the oracle, and from what the kernel answers when it is asked again.
+#pragma once
+
+#include <functional>
+#include <optional>
+#include <string>
+#include <vector>
+
+#include "audit/judge/judge_case.hpp"
+#include "audit/report/pictures.hpp"
+
+namespace attest::audit {
+
+/// Asks for an answer to a problem; nothing where there is none.
+using answerer = std::function<std::optional<recorded_answer>(stored_problem const&)>;
+
+/// Why one violation of a case cannot be drawn; empty where it can.
+std::string not_drawn(audit_case const& each, violation const& wrong);
+
+/// The pictures of one violation of a case; nothing where not_drawn says why.
+/// `again` answers the problem itself, and the same with V := columns of the identity where it can.
+/// Cost      at most 24 rows of the oracle, and one question for each dv of 32 keys
+std::optional<finding_pictures> draw_pictures(audit_case const& each, violation const& wrong, contract const& claim,
+                                              answerer const& again);
+
+/// Every number of a problem of at most 96 numbers; nothing for larger ones.
+std::vector<input_listing> list_inputs(stored_problem const& asked);
+
+}  // namespace attest::audit

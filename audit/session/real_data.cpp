@@ -1,0 +1,25 @@
+// Q, K, V of two layers of a sentence encoder, and what PyTorch answered (NOTICE says where they come from).
+#include "audit/files/problem_file.hpp"
+#include "audit/files/safetensors.hpp"
+#include "audit/cases/case.hpp"
+#include "audit/support/locate.hpp"
+
+namespace attest::audit {
+
+problem::result<std::vector<audit_case>> real_data_cases() {
+  auto const path = locate_real_data();
+  if (!path) return path.why();
+  auto const file = read_safetensors(path.value());
+  if (!file) return file.why();
+  auto recorded = recorded_problems(file.value());
+  if (!recorded) return recorded.why();
+  std::vector<audit_case> made;
+  for (recorded_problem& each : recorded.value().problems) {
+    audit_case& one = made.emplace_back();
+    one.check = "real-data", one.name = "minilm-" + each.prefix, one.asked = std::move(each.asked);
+    one.recorded = std::move(each.answered), one.recorded_by = "PyTorch 2.15 (recorded)";
+  }
+  return made;
+}
+
+}  // namespace attest::audit

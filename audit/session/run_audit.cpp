@@ -1,0 +1,280 @@
+#include <algorithm>
+#include <condition_variable>
+#include <mutex>
+#include <thread>
+
+#include <fmt/format.h>
+
+#include "audit/session/audit.hpp"
+#include "audit/files/case_file.hpp"
+#include "audit/judge/conventions.hpp"
+#include "audit/builtin/kernel_spec.hpp"
+#include "audit/session/run_case.hpp"
+#include "audit/support/interruptible.hpp"
+#include "audit/session/save_findings.hpp"
+#include "audit/tensors/slice.hpp"
+#include "audit/support/words.hpp"
+
+namespace attest::audit {
+namespace {
+
+using clock = std::chrono::steady_clock;
+
+clock::duration seconds(double count) { return std::chrono::duration_cast<clock::duration>(std::chrono::duration<double>(count)); }
+
+/// Cases examined by several kernels at once, handed out and taken back in order.
+class pool {
+ public:
+  pool(std::vector<audit_case> const& cases, audit_options const& options, interruption const& when)
+      : cases_(cases), options_(options), when_(when), results_(cases.size()) {}
+  ~pool() { close(); }
+
+  /// Opens the kernels. An error is the first one's.
+  std::optional<problem::error> start() {
+    int const jobs = static_cast<int>(std::clamp<std::size_t>(cases_.size(), 1, static_cast<std::size_t>(options_.jobs)));
+    for (int n = 0; n < jobs; ++n) workers_.emplace_back([this] { work(); });
+    std::unique_lock lock(mutex_);
+    changed_.wait(lock, [&] { return opened_ == jobs; });
+    return fault_;
+  }
+
+  /// The result of case `at`; nothing where it was not asked.
+  std::optional<problem::result<case_result>> wait(std::size_t at) {
+    std::unique_lock lock(mutex_);
+    changed_.wait(lock, [&] { return results_[at].has_value() || (closed_ && at >= started_) || finished_ == workers_.size(); });
+    return std::move(results_[at]);
+  }
+
+  void close() {
+    {
+      std::scoped_lock const lock(mutex_);
+      closed_ = true;
+    }
+    for (std::thread& each : workers_)
+      if (each.joinable()) each.join();
+  }
+
+  /// From now on nothing is asked or judged past this moment.
+  void end_by(clock::time_point when) { end_ = when; }
+
+  std::string name() const { return name_; }
+  bool loading_changes_environment() const { return loading_changes_environment_; }
+
+ private:
+  bool enough() const { return when_.now() || clock::now() >= end_.load(); }
+
+  /// A kernel lives and dies with the thread that opened it.
+  void work() {
+    auto kernel = open_kernel(options_.kernel, options_.claim->type, when_, limits_of(options_));
+    {
+      std::scoped_lock const lock(mutex_);
+      ++opened_;
+      if (kernel) {
+        name_ = kernel.value().kernel().name();
+        loading_changes_environment_ = kernel.value().kernel().loading_changes_environment();
+      } else if (!fault_) {
+        fault_ = kernel.why();
+      }
+    }
+    changed_.notify_all();
+    while (kernel) {
+      std::size_t at = 0;
+      {
+        std::scoped_lock const lock(mutex_);
+        if (closed_ || fault_ || started_ == cases_.size() || enough()) break;
+        at = started_++;
+      }
+      problem::result<case_result> made = case_result{};
+      bool const cut = interruptible([this] { return enough(); }, [&] {
+        made = examine(cases_[at], kernel.value(), {options_.claim, options_.reproducible});
+      });
+      if (made) made.value().cut_short |= cut;
+      std::scoped_lock const lock(mutex_);
+      results_[at] = std::move(made);
+      changed_.notify_all();
+    }
+    std::scoped_lock const lock(mutex_);
+    ++finished_;
+    changed_.notify_all();
+  }
+
+  std::vector<audit_case> const& cases_;
+  audit_options const& options_;
+  interruption when_;
+  std::atomic<clock::time_point> end_ = clock::time_point::max();
+  std::mutex mutex_;
+  std::condition_variable changed_;
+  std::vector<std::optional<problem::result<case_result>>> results_;
+  std::vector<std::thread> workers_;
+  std::size_t started_ = 0, finished_ = 0;
+  int opened_ = 0;
+  bool closed_ = false;
+  std::optional<problem::error> fault_;
+  std::string name_;
+  bool loading_changes_environment_ = false;
+};
+
+/// What decides the cases and how they are judged, beside kernel, contract and seed: shards must agree on it.
+std::string text_of(audit_options const& options) {
+  std::string text = fmt::format("--only {}{}{}", fmt::join(options.only, ","), options.quick ? " --quick" : "",
+                                 options.reproducible ? " --reproducible" : "");
+  if (!options.waived.empty()) text += fmt::format(" --waive {}", fmt::join(options.waived, ","));
+  if (options.replay) text += fmt::format(" --replay {}", options.replay->native());
+  return text;
+}
+
+/// One audit: a kernel, its cases, and what is known so far.
+class session {
+ public:
+  session(audit_options const& options, std::vector<audit_case> const& cases, report& into)
+      : options_(options), cases_(cases), report_(into), collect_(into, options.waived),
+        when_{options.stop, options.budget ? std::optional(options.begun + seconds(0.9 * *options.budget)) : std::nullopt},
+        pool_(cases, options, when_) {}
+
+  std::optional<problem::error> run();
+
+ private:
+  void take(audit_case const& each, case_result&& result);
+  void judge_recording(audit_case const& each);
+  std::string why_stopped() const;
+  std::string reproducer(audit_case const& each) const;
+
+  audit_options const& options_;
+  std::vector<audit_case> const& cases_;
+  report& report_;
+  collector collect_;
+  interruption when_;
+  pool pool_;
+  bool mandatory_unanswered_ = false, hurried_ = false;
+  int hung_ = 0;
+};
+
+std::string session::reproducer(audit_case const& each) const {
+  std::string text = fmt::format("attest audit --kernel {} --contract {}", shell_word(options_.kernel), shell_word(options_.contract_argument));
+  if (options_.replay) text += fmt::format(" --replay {} --only {}", shell_word(options_.replay->native()), shell_word(each.full_name()));
+  else text += fmt::format(" --seed {} --only {}{}", options_.seed, shell_word(each.full_name()), options_.quick ? " --quick" : "");
+  return text + (options_.reproducible ? " --reproducible" : "");
+}
+
+void session::judge_recording(audit_case const& each) {
+  if (each.recorded_by.empty()) return;
+  contract const& claim = default_contract(each.asked.q.type);
+  judgement const found = judge(problem::make_instance(each.asked.arguments()).value(), each.recorded, claim);
+  collect_.observe(each.full_name(),
+      found.failed > 0
+          ? fmt::format("{}: {} of {} elements of the answer by {} are outside the bound of {}", each.full_name(),
+                        found.failed, found.judged(), each.recorded_by, claim.name)
+          : fmt::format("{}: all {} elements of the answer by {} are within {:.4f} of the bound of {}", each.full_name(),
+                        found.judged(), each.recorded_by, found.max_error_in_bounds, claim.name));
+}
+
+void session::take(audit_case const& each, case_result&& result) {
+  collect_.at(each.number);
+  check_result& row = collect_.check_named(each.check);
+  row.seconds += result.kernel_seconds + result.oracle_seconds;
+  judge_recording(each);
+  report_.kernel_seconds += result.kernel_seconds;
+  report_.oracle_seconds += result.oracle_seconds;
+  if (result.unsupported) ++row.unsupported;
+  if (each.mandatory && (result.unsupported || result.judged.judged() == 0)) mandatory_unanswered_ = true;
+  hung_ += result.hung;
+  for (std::string& sentence : result.observations) collect_.observe(each.check, std::move(sentence));
+  row.conventions.insert(result.conventions.begin(), result.conventions.end());
+  if (!each.axis.empty() && result.judged.judged() > 0)
+    report_.curves.push_back({each.axis, each.place, result.judged.max_error_in_bounds, result.judged.failed > 0, each.number});
+  check const* const about = find_check(each.check);
+  collect_.add(row, each.name, about ? about->bug_class : "accuracy", sizes_of(each.asked), std::move(result.judged), reproducer(each));
+}
+
+std::string session::why_stopped() const {
+  if (options_.stop && options_.stop->load()) return "interrupted";
+  if (hung_ >= 2) return "the kernel hung twice";
+  if (options_.fail_fast && collect_.refuted()) return "--fail-fast";
+  if (hurried_) return "--quick has found enough";
+  if (when_.now()) return fmt::format("the budget of {:g} s", *options_.budget);
+  return "";
+}
+
+std::optional<problem::error> session::run() {
+  if (auto why = pool_.start()) return why;
+  report_.kernel = pool_.name();
+  report_.relaxed = relaxed(options_.claim->how);
+  if (pool_.loading_changes_environment())
+    report_.observations.push_back("loading the kernel changed the rounding mode or FTZ/DAZ of its process (-ffast-math does)");
+  std::size_t done = 0;
+  std::string stopped;
+  for (; done < cases_.size() && stopped.empty(); ++done) {
+    options_.tell(static_cast<std::int64_t>(done), static_cast<std::int64_t>(cases_.size()), cases_[done].full_name());
+    auto result = pool_.wait(done);
+    if (!result) break;
+    if (!*result) return result->why();
+    if (result->value().cut_short && result->value().judged.failed == 0) break;
+    take(cases_[done], std::move(result->value()));
+    if (options_.quick && !hurried_ && collect_.refuted()) {
+      hurried_ = true;  // the verdict is known: the rest of ten seconds is for the other checks and for the findings
+      pool_.end_by(options_.begun + seconds(7));
+    }
+    if (hung_ >= 2 || (options_.fail_fast && collect_.refuted())) stopped = why_stopped();
+  }
+  pool_.close();
+  options_.tell(static_cast<std::int64_t>(cases_.size()), static_cast<std::int64_t>(cases_.size()), "");
+  std::string because = "a mandatory case was not answered";
+  if (done < cases_.size()) {
+    if (stopped.empty()) stopped = why_stopped();
+    report_.observations.push_back(fmt::format("stopped after {} of {} cases: {}", done, cases_.size(), stopped));
+    // A budget is not a fault: enough when every check had its turn (select.cpp orders the cases so).
+    bool const every_check = std::ranges::all_of(cases_.begin() + static_cast<std::ptrdiff_t>(done), cases_.end(), [&](audit_case const& c) {
+      return !c.mandatory && std::ranges::find(report_.checks, c.check, &check_result::name) != report_.checks.end(); });
+    if (!(stopped.starts_with("the budget") && every_check)) {
+      mandatory_unanswered_ = true;
+      because = "the audit stopped early";
+    }
+  }
+  collect_.finish(!mandatory_unanswered_, because);
+  if (!options_.findings.empty() && collect_.refuted() && !(options_.stop && options_.stop->load())) {
+    auto until = options_.quick ? std::min(clock::now() + seconds(2), options_.begun + seconds(9)) : clock::now() + seconds(15);
+    // What is under way then still ends, and the report is written.
+    if (options_.budget) until = std::min(until, options_.begun + seconds(0.95 * *options_.budget));
+    save_findings(options_, cases_, until, report_);
+  }
+  for (finding& each : report_.findings)
+    if (!each.pictures && each.no_pictures.empty())
+      each.no_pictures = options_.findings.empty() ? "--findings '' asks for none" : "the audit was interrupted";
+  return std::nullopt;
+}
+
+}  // namespace
+
+isolation_limits limits_of(audit_options const& options) {
+  isolation_limits made;
+  if (options.quick) made.seconds = 2, made.loading_seconds = 5;
+  if (options.budget) made.loading_seconds = std::min(made.loading_seconds, *options.budget);
+  return made;
+}
+
+problem::result<report> run_audit(audit_options const& options) {
+  auto const cases = chosen_cases(options);
+  if (!cases) return cases.why();
+  return run_audit(options, cases.value());
+}
+
+problem::result<report> run_audit(audit_options const& options, std::vector<audit_case> const& cases) {
+  report made;
+  made.contract = options.claim->name;
+  if (!options.replay) made.seed = options.seed;
+  if (options.part) made.shard = {options.part->index, options.part->of};
+  made.asked = text_of(options);
+  made.all_cases = static_cast<std::int64_t>(cases.size());
+  if (options.part && !cases.empty()) made.all_cases = cases.front().all;
+  session running(options, cases, made);
+  if (auto why = running.run()) return *std::move(why);
+  return made;
+}
+
+problem::result<std::vector<std::byte>> run_gen(audit_options const& options) {
+  auto const cases = chosen_cases(options);
+  if (!cases) return cases.why();
+  return case_file_bytes(cases.value(), options.seed, options.claim->name);
+}
+
+}  // namespace attest::audit

@@ -1,0 +1,15 @@
+// One case, asked of a kernel and judged.
+#pragma once
+
+#include "audit/judge/judge_case.hpp"
+#include "audit/isolation/kernel_session.hpp"
+
+namespace attest::audit {
+
+/// Asks every call of the case, the first one twice: once with inaccessible memory behind its tensors, once before them.
+/// Broken promises of attest/kernel.h, crashes, hangs and passed limits are violations.
+/// Ensures   every violation has a class; `answered` holds what the kernel answered
+problem::result<case_result> examine(audit_case const& each, questioner& kernel, judging_rules const& rules,
+                                     answers* answered = nullptr);
+
+}  // namespace attest::audit

@@ -1,0 +1,119 @@
+#include "audit/session/save_findings.hpp"
+
+#include <algorithm>
+#include <set>
+
+#include <fmt/format.h>
+
+#include "audit/files/case_file.hpp"
+#include "audit/builtin/kernel_spec.hpp"
+#include "audit/session/draw_pictures.hpp"
+#include "audit/session/run_case.hpp"
+#include "audit/support/files.hpp"
+#include "audit/support/interruptible.hpp"
+#include "audit/session/shrink.hpp"
+#include "audit/tensors/slice.hpp"
+#include "audit/support/words.hpp"
+
+namespace attest::audit {
+namespace {
+
+using clock = std::chrono::steady_clock;
+
+/// FOLDER/CHECK-CLASS-CASE.safetensors: shards that share a folder do not overwrite each other's.
+std::filesystem::path file_for(std::filesystem::path const& folder, finding const& of) {
+  std::string name = fmt::format("{}-{}-{}", of.check, of.what.bug_class, of.case_name);
+  for (char& c : name)
+    if (!std::isalnum(static_cast<unsigned char>(c)) && c != '-') c = '_';
+  return folder / (name.substr(0, 100) + ".safetensors");
+}
+
+/// Asks the kernel again what it failed at, and keeps what shows it.
+class saver {
+ public:
+  saver(audit_options const& options, clock::time_point until, report& into) : options_(options), until_(until), report_(into) {}
+
+  void save(audit_case const& failing, finding& found) {
+    // A hang is not asked again: every attempt would take the whole time limit.
+    if (found.what.bug_class == "hang") found.no_pictures = "the kernel hung";
+    else if (late()) found.no_pictures = "there was no time left";
+    else if (!opened()) found.no_pictures = "the kernel does not load again";
+    else if (draw_and_shrink(failing, found)) return;
+    // What cannot be made smaller is saved as it is, and is best asked by its seed: a file has no gaps between rows.
+    found.shrunk = shrunk_finding{found.what, found.sizes, "", list_inputs(failing.asked)};
+    write(failing, {}, found);
+  }
+
+ private:
+  bool stopped() const { return options_.stop && options_.stop->load(); }
+  bool late() const { return stopped() || clock::now() >= until_; }
+
+  bool opened() {
+    if (!tried_) kernel_ = open_kernel(options_.kernel, options_.claim->type, {options_.stop, until_}, limits_of(options_));
+    tried_ = true;
+    return kernel_ && *kernel_;
+  }
+
+  case_result examined(audit_case const& each, answers* given = nullptr) {
+    problem::result<case_result> made = case_result{};
+    bool const cut = interruptible([&] { return late(); },
+                                   [&] { made = examine(each, kernel_->value(), {options_.claim, options_.reproducible}, given); });
+    if (cut && given) given->clear();
+    return made && !cut ? std::move(made).value() : case_result{};
+  }
+
+  bool draw_and_shrink(audit_case const& failing, finding& found) {
+    found.no_pictures = not_drawn(failing, found.what);
+    found.pictures = draw_pictures(failing, found.what, *options_.claim, [&](stored_problem const& asked) -> std::optional<recorded_answer> {
+      auto reply = kernel_->value().ask(asked, 0, placement::end);
+      if (!reply || reply.value().did.outcome != call_outcome::answered) return std::nullopt;
+      return std::move(reply.value().answer);
+    });
+    auto made = shrink(failing, found.what, [&](audit_case const& each) { return examined(each); },
+                       std::min(until_, clock::now() + std::chrono::seconds(2)));
+    if (!made) return false;
+    audit_case& small = made->asked;
+    small.name += "-shrunk";
+    answers given;
+    examined(small, &given);
+    found.shrunk = shrunk_finding{made->what, sizes_of(small.asked), "", list_inputs(small.asked)};
+    if (write(small, given, found))
+      found.reproducer = fmt::format("attest audit --kernel {} --contract {} --replay {}{}", shell_word(options_.kernel),
+                                     shell_word(options_.contract_argument), shell_word(found.shrunk->file),
+                                     options_.reproducible ? " --reproducible" : "");
+    return true;
+  }
+
+  /// Writes the case, and what it was answered, so that `attest verify` finds the same; true where that went well.
+  bool write(audit_case const& each, answers const& given, finding& found) {
+    std::error_code fault;
+    std::filesystem::create_directories(options_.findings, fault);
+    auto const path = file_for(options_.findings, found);
+    auto const bytes = case_file_bytes({&each, 1}, options_.seed, options_.claim->name, {&given, 1});
+    auto const why = bytes ? write_file(path, bytes.value()) : std::optional(bytes.why());
+    if (why) report_.observations.push_back("a finding could not be saved: " + why->message());
+    else found.shrunk->file = path.native();
+    return !why;
+  }
+
+  audit_options const& options_;
+  clock::time_point until_;
+  report& report_;
+  bool tried_ = false;
+  std::optional<problem::result<questioner>> kernel_;
+};
+
+}  // namespace
+
+void save_findings(audit_options const& options, std::vector<audit_case> const& cases, clock::time_point until, report& what) {
+  saver keep(options, until, what);
+  std::set<std::pair<std::string, std::string>> done;
+  for (finding& each : what.findings) {
+    auto const at = std::ranges::find_if(cases, [&](audit_case const& c) { return c.check == each.check && c.name == each.case_name; });
+    if (each.waived) each.no_pictures = "it is waived";
+    else if (!done.emplace(each.check, each.what.bug_class).second) each.no_pictures = "an earlier finding of this check and class has them";
+    else if (at != cases.end()) keep.save(*at, each);
+  }
+}
+
+}  // namespace attest::audit

@@ -1,0 +1,90 @@
+// Which cases an audit asks, and in what order.
+#include <algorithm>
+#include <iterator>
+#include <map>
+
+#include "audit/session/audit.hpp"
+#include "audit/files/case_file.hpp"
+#include "audit/support/printable.hpp"
+#include "audit/support/words.hpp"
+
+namespace attest::audit {
+namespace {
+
+using problem::error;
+using problem::error_code;
+using problem::result;
+
+result<std::vector<audit_case>> all_cases(audit_options const& options) {
+  if (options.replay) {
+    auto const file = read_safetensors(*options.replay);
+    if (!file) return file.why();
+    auto recorded = recorded_problems(file.value());
+    if (!recorded) return recorded.why();
+    auto read = cases_of(std::move(recorded).value());
+    if (!read) return read.why();
+    std::vector<audit_case> made;
+    for (recorded_case& each : read.value()) made.push_back(std::move(each.asked));
+    return made;
+  }
+  std::vector<audit_case> made = generated_cases({.type = options.claim->type, .seed = options.seed, .quick = options.quick});
+  if (options.claim->type == problem::element_type::f32) {
+    auto real = real_data_cases();
+    if (!real) return real.why();
+    // Behind the worked examples.
+    auto const at = std::ranges::find_if(made, [](audit_case const& c) { return c.check != "worked-examples"; });
+    made.insert(at, std::make_move_iterator(real.value().begin()), std::make_move_iterator(real.value().end()));
+  }
+  return made;
+}
+
+/// Mandatory cases, then one case of every check, then the next one of every check, …: however early it ends, an audit
+/// has looked everywhere.
+void spread_over_checks(std::vector<audit_case>& cases) {
+  std::map<std::string, std::int64_t> seen;
+  std::vector<std::pair<std::int64_t, std::size_t>> order;
+  for (std::size_t at = 0; at < cases.size(); ++at) {
+    std::int64_t const turn = ++seen[cases[at].check];
+    order.emplace_back(cases[at].mandatory ? 0 : turn, at);
+  }
+  std::ranges::sort(order);
+  std::vector<audit_case> spread;
+  for (auto const& [turn, at] : order) spread.push_back(std::move(cases[at]));
+  cases = std::move(spread);
+}
+
+}  // namespace
+
+result<std::vector<audit_case>> chosen_cases(audit_options const& options) {
+  auto cases = all_cases(options);
+  if (!cases) return cases;
+  std::vector<audit_case>& made = cases.value();
+  for (audit_case const& each : made) {
+    auto const asked = problem::make_instance(each.asked.arguments());
+    if (!asked) return asked.why();
+    if (options.replay && each.asked.q.type != options.claim->type)
+      return error{error_code::bad_type, "--replay",
+                   "holds " + std::string(problem::name_of(each.asked.q.type)) + " problems, the contract " +
+                       options.claim->name + " is about " + std::string(problem::name_of(options.claim->type))};
+  }
+  if (!options.only.empty()) {
+    std::vector<std::string> known;
+    for (check const& each : checks()) known.emplace_back(each.name);
+    for (audit_case const& each : made) known.push_back(each.check), known.push_back(each.full_name());
+    for (std::string const& name : options.only)
+      if (std::ranges::find(known, name) == known.end())
+        return error{error_code::bad_value, "--only",
+                     "no check or case is called '" + printable(name) + "'" + did_you_mean(name, known) +
+                         "; see `attest list checks` and `attest list cases`"};
+    std::erase_if(made, [&](audit_case const& c) {
+      return !options.only.contains(c.check) && !options.only.contains(c.full_name()); });
+  }
+  std::int64_t number = 0;
+  for (audit_case& each : made) each.number = ++number, each.all = static_cast<std::int64_t>(made.size());
+  if (options.part)
+    std::erase_if(made, [&](audit_case const& c) { return (c.number - 1) % options.part->of != options.part->index - 1; });
+  if (options.budget) spread_over_checks(made);
+  return cases;
+}
+
+}  // namespace attest::audit

@@ -1,0 +1,189 @@
+#include "audit/session/shrink.hpp"
+
+#include <algorithm>
+#include <cmath>
+
+#include "audit/tensors/elements.hpp"
+#include "audit/tensors/slice.hpp"
+
+namespace attest::audit {
+namespace {
+
+using clock = std::chrono::steady_clock;
+using indices = std::vector<std::int64_t>;
+
+/// The case reduced to the calls that a violation needs.
+audit_case only_needed(audit_case const& failing, violation const& wrong) {
+  audit_case made = failing;
+  made.mandatory = false;
+  if (wrong.call == 0) {  // calls that come before may have left something; others play no part
+    if (failing.reads != reading::weights)
+      std::erase_if(made.further, [](further_call const& call) { return call.is != relation::before && call.is != relation::part; });
+    return made;
+  }
+  further_call const call = failing.further[wrong.call - 1];
+  switch (call.is) {
+    case relation::same_bits:
+    case relation::same_rows:
+      std::erase_if(made.further, [&](further_call const& each) { return &each - made.further.data() != static_cast<std::ptrdiff_t>(wrong.call - 1); });
+      return made;
+    case relation::part:
+    case relation::weight_columns:
+    case relation::before: break;
+  }
+  if (failing.reads == reading::weights) return made;
+  made.asked = call.asked;  // its own answer is wrong
+  made.further.clear();
+  return made;
+}
+
+class shrinker {
+ public:
+  shrinker(audit_case start, std::string bug_class, examiner const& examine, clock::time_point until)
+      : best_(std::move(start)), class_(std::move(bug_class)), examine_(examine), until_(until) {}
+
+  bool fails() {
+    auto const wrong = failure(best_);
+    if (wrong) what_ = *wrong;
+    return wrong.has_value();
+  }
+
+  void run() {
+    // Every call of the case shrinks alike, which needs equal sizes.
+    problem::sizes const s = sizes_of(best_.asked);
+    if (std::ranges::all_of(best_.further, [&](further_call const& call) { return sizes_of(call.asked) == s; }) &&
+        best_.reads != reading::visibility) {
+      for (bool again = true; again && !late();) again = slice();
+      simplify_options();
+      for (bool again = true; again && !late();) again = slice();
+    }
+    simplify_numbers();
+  }
+
+  shrunk_case take() && { return {std::move(best_), std::move(what_)}; }
+
+ private:
+  bool late() const { return clock::now() >= until_; }
+
+  std::optional<violation> failure(audit_case const& candidate) const {
+    case_result const result = examine_(candidate);
+    auto const at = std::ranges::find(result.judged.violations, class_, &violation::bug_class);
+    if (at == result.judged.violations.end()) return std::nullopt;
+    return *at;
+  }
+
+  bool take_if_fails(audit_case&& candidate) {
+    if (late()) return false;
+    auto wrong = failure(candidate);
+    if (!wrong) return false;
+    best_ = std::move(candidate), what_ = *std::move(wrong);
+    return true;
+  }
+
+  bool try_selection(selection const& chosen) {
+    audit_case candidate = best_;
+    auto first = sliced(best_.asked, chosen);
+    if (!first) return false;
+    candidate.asked = *std::move(first);
+    for (further_call& call : candidate.further) {
+      auto part = sliced(call.asked, chosen);
+      if (!part) return false;
+      call.asked = *std::move(part);
+    }
+    return take_if_fails(std::move(candidate));
+  }
+
+  /// One round over all axes. True where something became smaller.
+  bool slice() {
+    bool smaller = false;
+    // First the row that is wrong, alone.
+    problem::sizes s = sizes_of(best_.asked);
+    bool const in_first = what_.call == 0 || best_.further.empty();
+    if (in_first && what_.index[0] < s.b && what_.index[1] < s.hq && what_.index[2] < s.n && s.hk > 0) {
+      selection row = selection::all(s);
+      row.b = {what_.index[0]};
+      row.hk = {what_.index[1] / (s.hq / s.hk)};
+      row.query_head = what_.index[1] % (s.hq / s.hk);
+      row.n = {what_.index[2]};
+      if (!(s.b == 1 && s.hq == 1 && s.n == 1)) smaller = try_selection(row);
+    }
+    for (auto const axis : {&selection::b, &selection::hk, &selection::n, &selection::m, &selection::dv, &selection::d})
+      smaller = halve(axis) || smaller;
+    return smaller;
+  }
+
+  /// Removes runs of indices, long ones first (delta debugging, Zeller and Hildebrandt 2002).
+  bool halve(indices selection::* axis) {
+    bool smaller = false;
+    auto count = [&] { return static_cast<std::int64_t>((selection::all(sizes_of(best_.asked)).*axis).size()); };
+    for (std::int64_t run = count() / 2; run >= 1 && !late(); run /= 2)
+      for (std::int64_t at = 0; at + run <= count() && count() > 1 && !late();) {
+        selection chosen = selection::all(sizes_of(best_.asked));
+        auto& kept = chosen.*axis;
+        kept.erase(kept.begin() + at, kept.begin() + at + run);
+        if (try_selection(chosen)) smaller = true;
+        else at += run;
+      }
+    return smaller;
+  }
+
+  void simplify_options() {
+    auto const without = [&](auto&& change) {
+      audit_case candidate = best_;
+      change(candidate.asked);
+      for (further_call& call : candidate.further) change(call.asked);
+      take_if_fails(std::move(candidate));
+    };
+    if (best_.reads == reading::visibility) return;
+    if (best_.asked.mask) without([](stored_problem& p) { p.mask.reset(); });
+    if (best_.asked.bias) without([](stored_problem& p) { p.bias.reset(); });
+    if (best_.asked.where != problem::band{}) without([](stored_problem& p) { p.where = {}; });
+    if (best_.asked.scale && *best_.asked.scale != 1) without([](stored_problem& p) { p.scale = 1; });
+    if (best_.asked.softcap != 0) without([](stored_problem& p) { p.softcap = 0; });
+  }
+
+  /// Numbers with fewer digits: 0, else few bits. Only where no other call must have the same ones.
+  void simplify_numbers() {
+    if (!best_.further.empty() || best_.reads != reading::nothing) return;
+    for (auto const tensor : {&stored_problem::q, &stored_problem::k, &stored_problem::v}) {
+      for (int const bits : {0, 2, 6}) {
+        audit_case candidate = best_;
+        stored_tensor& t = candidate.asked.*tensor;
+        for (std::size_t at = 0; at < t.bytes.size() / problem::size_of(t.type); ++at) {
+          double const x = load(t, at);
+          if (std::isfinite(x) && x != 0) store(t, at, rounded_to(x, bits, -1074, 1023));
+        }
+        if (take_if_fails(std::move(candidate))) break;
+      }
+      stored_tensor const& t = best_.asked.*tensor;
+      std::size_t const elements = t.bytes.size() / problem::size_of(t.type);
+      for (std::size_t at = 0; at < elements && elements <= 64 && !late(); ++at)
+        for (double const simple : {0.0, 1.0}) {
+          double const x = load(best_.asked.*tensor, at);
+          if (x == simple || x == 0) break;
+          audit_case candidate = best_;
+          store(candidate.asked.*tensor, at, simple);
+          if (take_if_fails(std::move(candidate))) break;
+        }
+    }
+  }
+
+  audit_case best_;
+  violation what_;
+  std::string class_;
+  examiner const& examine_;
+  clock::time_point until_;
+};
+
+}  // namespace
+
+std::optional<shrunk_case> shrink(audit_case const& failing, violation const& wrong, examiner const& examine,
+                                  clock::time_point until) {
+  if (failing.asked.q.where.rank != 4) return std::nullopt;
+  shrinker work(only_needed(failing, wrong), wrong.bug_class, examine, until);
+  if (!work.fails()) return std::nullopt;
+  work.run();
+  return std::move(work).take();
+}
+
+}  // namespace attest::audit

@@ -1,0 +1,67 @@
+#include "audit/support/locate.hpp"
+
+#include <fmt/format.h>
+
+#include <cstdlib>
+#include <initializer_list>
+#include <string>
+#include <system_error>
+
+#include "audit/support/printable.hpp"
+
+namespace attest::audit {
+namespace {
+
+namespace fs = std::filesystem;
+using problem::error;
+using problem::error_code;
+using problem::result;
+
+fs::path program_folder() {
+  std::error_code ignored;
+  return fs::read_symlink("/proc/self/exe", ignored).parent_path();
+}
+
+result<fs::path> first_of(std::string_view what, std::initializer_list<fs::path> places) {
+  std::string looked;
+  std::error_code ignored;
+  auto const folder = program_folder();
+  for (auto const& place : places) {
+    auto const path = (folder / place).lexically_normal();
+    if (fs::is_regular_file(path, ignored)) return path;
+    looked += (looked.empty() ? "" : ", ") + printable(path.native(), 200);
+  }
+  return error{error_code::missing, std::string(what), "was not found; looked at " + looked};
+}
+
+}  // namespace
+
+result<fs::path> locate_runner() {
+  if (char const* const named = std::getenv("ATTEST_RUNNER"); named && *named) {
+    std::error_code ignored;
+    if (fs::is_regular_file(named, ignored)) return fs::path(named);
+    return error{error_code::missing, "ATTEST_RUNNER", fmt::format("names no file: {}", printable(named, 200))};
+  }
+  return first_of("attest-runner", {"attest-runner", "../libexec/attest/attest-runner"});
+}
+
+result<fs::path> locate_builtin_kernel() {
+  return first_of("libattest_kernel.so",
+                  {"libattest_kernel.so", ATTEST_LIBRARY_FOLDER "/libattest_kernel.so", "../lib/libattest_kernel.so",
+                   "../fast/libattest_kernel.so"});
+}
+
+result<fs::path> locate_builtin_kernel(std::string_view set) {
+  std::string const name = fmt::format("libattest_kernel_{}.so", set);
+  return first_of(name, {name, ATTEST_LIBRARY_FOLDER "/attest/" + name, "../lib/attest/" + name});
+}
+
+result<fs::path> locate_real_data() {
+  return first_of("minilm_attention.safetensors", {"../share/attest/minilm_attention.safetensors"});
+}
+
+result<fs::path> locate_zoo() {
+  return first_of("libattest_zoo.so", {"libattest_zoo.so", ATTEST_LIBRARY_FOLDER "/attest/libattest_zoo.so", "../lib/attest/libattest_zoo.so"});
+}
+
+}  // namespace attest::audit

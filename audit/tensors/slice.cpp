@@ -1,0 +1,85 @@
+#include "audit/tensors/slice.hpp"
+
+#include <algorithm>
+#include <cmath>
+#include <cstring>
+#include <numeric>
+
+#include "audit/tensors/elements.hpp"
+
+namespace attest::audit {
+namespace {
+
+using indices = std::vector<std::int64_t>;
+
+indices up_to(std::int64_t n) {
+  indices made(static_cast<std::size_t>(n));
+  std::iota(made.begin(), made.end(), std::int64_t{0});
+  return made;
+}
+
+bool without_holes(indices const& of) {
+  return std::ranges::adjacent_find(of, [](auto a, auto b) { return b != a + 1; }) == of.end();
+}
+
+/// The elements of `from` at the product of four index lists; an axis of size 1 that broadcasts stays, unless nothing of
+/// it is left.
+stored_tensor gathered(stored_tensor const& from, indices const* const (&axes)[4], bool broadcasts) {
+  indices const one{0};
+  indices const* kept[4];
+  for (std::size_t axis = 0; axis < 4; ++axis)
+    kept[axis] = broadcasts && from.where.shape[axis] == 1 && !axes[axis]->empty() ? &one : axes[axis];
+  auto const size = [&](std::size_t axis) { return static_cast<std::int64_t>(kept[axis]->size()); };
+  auto made = stored_tensor::compact(from.type, {size(0), size(1), size(2), size(3)});
+  std::size_t const bytes = problem::size_of(from.type);
+  std::size_t to = 0;
+  for (auto const b : *kept[0])
+    for (auto const h : *kept[1])
+      for (auto const i : *kept[2])
+        for (auto const j : *kept[3])
+          std::memcpy(made.bytes.data() + bytes * to++, from.bytes.data() + bytes * offset_of(from, b, h, i, j), bytes);
+  return made;
+}
+
+}  // namespace
+
+selection selection::all(problem::sizes const& s) {
+  return {up_to(s.b), up_to(s.hk), up_to(s.n), up_to(s.m), up_to(s.d), up_to(s.dv), -1};
+}
+
+problem::sizes sizes_of(stored_problem const& asked) {
+  auto const made = problem::make_instance(asked.arguments());
+  return std::visit([](auto const& p) { return p.size(); }, made.value());
+}
+
+std::optional<stored_problem> sliced(stored_problem const& from, selection const& chosen) {
+  problem::sizes const s = sizes_of(from);
+  bool const banded = from.where.left >= 0 || from.where.right >= 0;
+  if (banded && (!without_holes(chosen.n) || !without_holes(chosen.m))) return std::nullopt;
+  std::int64_t const group = s.hk > 0 ? s.hq / s.hk : 1;
+  indices heads;
+  for (auto const h : chosen.hk)
+    for (std::int64_t g = 0; g < group; ++g)
+      if (chosen.query_head < 0 || g == chosen.query_head) heads.push_back(h * group + g);
+
+  stored_problem made = from;
+  made.q = gathered(from.q, {&chosen.b, &heads, &chosen.n, &chosen.d}, false);
+  made.k = gathered(from.k, {&chosen.b, &chosen.hk, &chosen.m, &chosen.d}, false);
+  made.v = gathered(from.v, {&chosen.b, &chosen.hk, &chosen.m, &chosen.dv}, false);
+  for (auto* optional : {&made.mask, &made.bias})
+    if (*optional) {
+      if ((*optional)->where.rank != 4) return std::nullopt;
+      *optional = gathered(**optional, {&chosen.b, &heads, &chosen.n, &chosen.m}, true);
+    }
+  if (banded) {
+    std::int64_t const i = chosen.n.empty() ? 0 : chosen.n.front(), j = chosen.m.empty() ? 0 : chosen.m.front();
+    constexpr std::int64_t far = std::int64_t{1} << 62;
+    if (std::abs(from.where.diagonal / 2) >= far / 2) return std::nullopt;  // i + diagonal saturates
+    made.where.diagonal += i - j;
+  }
+  if (static_cast<std::int64_t>(chosen.d.size()) != s.d && !made.scale && s.d > 0)
+    made.scale = 1 / std::sqrt(static_cast<double>(s.d));
+  return made;
+}
+
+}  // namespace attest::audit

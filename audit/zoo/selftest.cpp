@@ -1,0 +1,184 @@
+#include "audit/zoo/selftest.hpp"
+
+#include <algorithm>
+#include <atomic>
+#include <chrono>
+#include <map>
+#include <mutex>
+#include <thread>
+
+#include <fmt/format.h>
+
+#include "audit/support/locate.hpp"
+#include "audit/support/printable.hpp"
+#include "audit/support/words.hpp"
+
+namespace attest::audit {
+namespace {
+
+using clock = std::chrono::steady_clock;
+
+double seconds_since(clock::time_point start) { return std::chrono::duration<double>(clock::now() - start).count(); }
+
+audit_options options_for(contract const& claim, selftest_options const& options) {
+  audit_options made;
+  made.claim = &claim, made.seed = options.seed, made.stop = options.stop;
+  made.findings.clear();  // a mutant's findings are known
+  return made;
+}
+
+/// One check's cases, and their numbers in the audit's order, counted from 1.
+struct numbered_check {
+  std::string name;
+  std::vector<audit_case> cases;
+  std::map<std::string, std::int64_t, std::less<>> number;
+};
+
+problem::result<std::vector<numbered_check>> numbered_checks(contract const& claim, selftest_options const& options) {
+  auto cases = chosen_cases(options_for(claim, options));
+  if (!cases) return cases.why();
+  std::vector<numbered_check> made;
+  std::int64_t number = 0;
+  for (audit_case& each : cases.value()) {
+    auto at = std::ranges::find(made, each.check, &numbered_check::name);
+    if (at == made.end()) at = made.insert(made.end(), {each.check, {}, {}});
+    at->number.emplace(each.name, ++number);
+    at->cases.push_back(std::move(each));
+  }
+  return made;
+}
+
+/// A mutant against one check, up to the first finding.
+std::optional<problem::error> hunt(audit_options const& options, numbered_check const& check, specimen_result& into) {
+  auto const start = clock::now();
+  auto const ran = run_audit(options, check.cases);
+  if (!ran) return ran.why();
+  into.cases += ran.value().cases;
+  if (ran.value().answer != verdict::refuted) return std::nullopt;
+  finding const& first = ran.value().findings.front();
+  into.answer = verdict::refuted;
+  into.kills.push_back({check.name, first.case_name, first.what.bug_class, check.number.at(first.case_name),
+                        seconds_since(start)});
+  return std::nullopt;
+}
+
+/// An honest design through everything.
+std::optional<problem::error> trust(audit_options const& options, specimen_result& into) {
+  auto const ran = run_audit(options);
+  if (!ran) return ran.why();
+  report const& made = ran.value();
+  into.cases = made.cases;
+  into.answer = made.answer;
+  if (made.answer == verdict::undecided) into.complaint = made.undecided_because;
+  if (!made.findings.empty()) {
+    finding const& worst = made.findings.front();
+    into.complaint = fmt::format("{}/{}: {}", worst.check, worst.case_name, worst.what.sentence);
+  }
+  return std::nullopt;
+}
+
+}  // namespace
+
+verdict selftest_report::answer() const {
+  auto const wrong = [](specimen_result const& each) { return !each.open && !each.as_it_should_be(); };
+  if (std::ranges::any_of(results, wrong)) return verdict::refuted;
+  return results.empty() || std::ranges::any_of(results, &specimen_result::open) ? verdict::undecided : verdict::certified;
+}
+
+problem::result<selftest_report> run_selftest(selftest_options const& options) {
+  auto const library = locate_zoo();
+  if (!library) return library.why();
+  auto const start = clock::now();
+  selftest_report made;
+  made.seed = options.seed;
+  std::map<std::string_view, std::vector<numbered_check>> checks;  // by contract
+  for (std::string const& name : options.only)
+    if (!zoo::find_specimen(name)) {
+      std::vector<std::string> known;
+      for (zoo::specimen const& each : zoo::specimens()) known.emplace_back(each.name);
+      return problem::error{problem::error_code::bad_value, "--only",
+                            "the zoo has no specimen called '" + printable(name) + "'" + did_you_mean(name, known)};
+    }
+  for (zoo::specimen const& each : zoo::specimens()) {
+    if (!options.only.empty() && std::ranges::find(options.only, each.name) == options.only.end()) continue;
+    made.results.push_back({.what = &each, .kills = {}, .complaint = {}});
+    if (checks.contains(each.contract)) continue;
+    auto counted = numbered_checks(*find_contract(each.contract), options);
+    if (!counted) return counted.why();
+    checks.emplace(each.contract, std::move(counted).value());
+  }
+
+  std::atomic<std::size_t> next = 0;
+  std::mutex guard;
+  std::optional<problem::error> why;
+  std::int64_t done = 0;
+  auto const work = [&] {
+    for (std::size_t at; (at = next++) < made.results.size() && !(options.stop && options.stop->load());) {
+      specimen_result& mine = made.results[at];
+      auto const began = clock::now();
+      audit_options asked = options_for(*find_contract(mine.what->contract), options);
+      asked.kernel = fmt::format("{}:zoo_{}", library.value().native(), mine.what->name);
+      std::optional<problem::error> fault;
+      asked.fail_fast = !mine.what->is_honest();
+      if (mine.what->is_honest()) fault = trust(asked, mine);
+      else
+        for (numbered_check const& check : checks.at(mine.what->contract))
+          if (!fault && !(options.stop && options.stop->load())) fault = hunt(asked, check, mine);
+      bool const known = mine.answer == verdict::refuted || (mine.what->is_honest() && mine.answer == verdict::certified);
+      mine.open = !known && options.stop && options.stop->load();
+      mine.seconds = seconds_since(began);
+      std::lock_guard const held(guard);
+      if (fault && !why) why = std::move(fault);
+      options.tell(++done, static_cast<std::int64_t>(made.results.size()));
+    }
+  };
+  int const jobs = options.jobs > 0 ? options.jobs : std::max(1, static_cast<int>(std::thread::hardware_concurrency()));
+  std::vector<std::jthread> others;
+  for (int n = 1; n < jobs; ++n) others.emplace_back(work);
+  work();
+  others.clear();
+  if (why) return *std::move(why);
+  made.seconds = seconds_since(start);
+  return made;
+}
+
+std::string as_text(selftest_report const& what) {
+  std::string text;
+  auto const add = [&]<class... A>(fmt::format_string<A...> form, A&&... a) {
+    text += fmt::format(form, std::forward<A>(a)...); };
+  std::int64_t honest = 0, mutants = 0, wrong = 0, open = 0;
+  add("{:<34}{:<10}{:>6}  {}\n", "honest design", "contract", "cases", "");
+  for (specimen_result const& each : what.results) {
+    if (!each.what->is_honest()) continue;
+    ++honest;
+    add("{:<34}{:<10}{:>6}  {}\n", each.what->name, each.what->contract, each.cases,
+        each.open ? "not known: interrupted" : each.as_it_should_be() ? "lives" : "CONDEMNED: " + each.complaint);
+  }
+  add("\n{:<34}{:<18}{:>6}{:>8}  {}\n", "mutant", "class", "case", "ms", "killed by; also by");
+  for (specimen_result const& each : what.results) {
+    if (each.what->is_honest()) continue;
+    ++mutants;
+    if (each.open) {
+      add("{:<34}{:<18}{:>6}{:>8}  not known: interrupted\n", each.what->name, each.what->bug_class, "", "");
+      continue;
+    }
+    if (each.kills.empty()) {
+      add("{:<34}{:<18}{:>6}{:>8}  SURVIVES {} cases ({})\n", each.what->name, each.what->bug_class, "", "", each.cases,
+          each.what->says);
+      continue;
+    }
+    kill const& first = each.kills.front();
+    std::string also;
+    for (std::size_t n = 1; n < each.kills.size(); ++n) also += (n == 1 ? "; " : " ") + each.kills[n].check;
+    add("{:<34}{:<18}{:>6}{:>8.0f}  {}/{}{}\n", each.what->name, each.what->bug_class, first.number,
+        1e3 * first.seconds, first.check, first.case_name, also);
+  }
+  for (specimen_result const& each : what.results) open += each.open, wrong += !each.open && !each.as_it_should_be();
+  verdict const answer = what.answer();
+  add("\n{}: {} mutants, {} honest designs, seed {}, {:.0f} s{}{}\n",
+      answer == verdict::certified ? "PASSED" : answer == verdict::refuted ? "FAILED" : "INTERRUPTED", mutants, honest, what.seed,
+      what.seconds, wrong ? fmt::format("; {} not as they should be", wrong) : "", open ? fmt::format("; {} not known", open) : "");
+  return text;
+}
+
+}  // namespace attest::audit

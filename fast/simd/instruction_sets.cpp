@@ -1,0 +1,101 @@
+// The operations, compiled once for each instruction set, and the choice among them at run time.
+// SSE4 and SSSE3 have no fused multiply-add: they are not worth their own code.
+#define HWY_DISABLED_TARGETS (HWY_SSE4 | HWY_SSSE3)
+#undef HWY_TARGET_INCLUDE
+#define HWY_TARGET_INCLUDE "fast/simd/instruction_sets.cpp"
+#include <hwy/foreach_target.h>
+#include <hwy/highway.h>
+
+#include "fast/simd/pack-inl.hpp"
+#include "fast/simd/product-inl.hpp"
+#include "fast/simd/softcap-inl.hpp"
+#include "fast/simd/storage-inl.hpp"
+#include "fast/simd/exponential-inl.hpp"
+
+HWY_BEFORE_NAMESPACE();
+namespace attest::fast::HWY_NAMESPACE {
+
+template <class T>
+constexpr operations<T> all_operations() {
+  return {.name = hwy::TargetName(HWY_TARGET),
+          .panel = panel_columns<T>,
+          .tile = tile_rows,
+          .granule = granule_keys<T>,
+          .transpose = transpose<T>,
+          .scale = scale<T>,
+          .widen_bf16 = widen_bf16,
+          .widen_f16 = widen_f16,
+          .narrow_bf16 = narrow<problem::bf16>,
+          .narrow_f16 = narrow<problem::f16>,
+          .pack_values = pack_values<T>,
+          .scores = scores<T>,
+          .multiply = multiply<T>,
+          .softcap = softcap<T>,
+          .add_bias = add_bias<T>,
+          .hide_masked = hide_masked<T>,
+          .raise = raise<T>,
+          .weigh = weigh<T>,
+          .values = values<T>,
+          .values_in_place = values_in_place<T>,
+          .visible_values = visible_values<T>,
+          .finish = finish<T>};
+}
+
+operations<float> const& operations_f32() {
+  static operations<float> const all = all_operations<float>();
+  return all;
+}
+
+operations<double> const& operations_f64() {
+  static operations<double> const all = all_operations<double>();
+  return all;
+}
+
+}  // namespace attest::fast::HWY_NAMESPACE
+HWY_AFTER_NAMESPACE();
+
+#if HWY_ONCE
+namespace attest::fast {
+
+HWY_EXPORT(operations_f32);
+HWY_EXPORT(operations_f64);
+
+template <>
+operations<float> const& best_operations<float>() noexcept {
+  return HWY_DYNAMIC_DISPATCH(operations_f32)();
+}
+
+template <>
+operations<double> const& best_operations<double>() noexcept {
+  return HWY_DYNAMIC_DISPATCH(operations_f64)();
+}
+
+namespace {
+
+/// Instruction sets are bits, the best one lowest.
+constexpr std::int64_t lowest_bit(std::int64_t bits) noexcept { return bits & -bits; }
+
+std::int64_t available() noexcept { return hwy::SupportedTargets() & HWY_TARGETS; }
+
+}  // namespace
+
+std::vector<std::string_view> instruction_sets() {
+  std::vector<std::string_view> names;
+  for (std::int64_t left = available(); left != 0; left &= left - 1) names.push_back(hwy::TargetName(lowest_bit(left)));
+  return names;
+}
+
+bool use_only(std::string_view name) noexcept {
+  hwy::SetSupportedTargetsForTest(0);
+  std::int64_t chosen = available();
+  if (!name.empty()) {
+    while (chosen != 0 && hwy::TargetName(lowest_bit(chosen)) != name) chosen &= chosen - 1;
+    if (chosen == 0) return false;
+    chosen = lowest_bit(chosen);
+  }
+  hwy::GetChosenTarget().Update(chosen);
+  return true;
+}
+
+}  // namespace attest::fast
+#endif

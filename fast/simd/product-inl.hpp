@@ -1,0 +1,165 @@
+// The two matrix products of a strip, S = Q·Kᵀ and O = P·V, on one register tile.
+#if defined(ATTEST_FAST_PRODUCT) == defined(HWY_TARGET_TOGGLE)
+#ifdef ATTEST_FAST_PRODUCT
+#undef ATTEST_FAST_PRODUCT
+#else
+#define ATTEST_FAST_PRODUCT
+#endif
+
+#include <type_traits>
+
+#include "fast/simd/vectors-inl.hpp"
+
+HWY_BEFORE_NAMESPACE();
+namespace attest::fast::HWY_NAMESPACE {
+
+/// rows × vectors sums in registers.
+template <class T, int rows, int vectors>
+struct register_tile {
+  vector<T> sum[rows][vectors];
+};
+
+/// Rows of a packed panel lie side by side: a distance that the compiler knows.
+template <class T>
+using packed = std::integral_constant<std::int64_t, panel_columns<T>>;
+
+/// sum_iv = Σ_t a_it·b_tv, from 0, t in order: a_it is a[t·a_depth + i·a_row], b_t is at b + t·b_row.
+/// Cost  12 × 2 tile: 24 multiply-adds, 12 broadcasts and 2 loads for each t
+template <int rows, int vectors, std::int64_t a_row, std::int64_t a_depth, class T, class B>
+HWY_INLINE register_tile<T, rows, vectors> multiplied(T const* HWY_RESTRICT a, T const* HWY_RESTRICT b, B b_row,
+                                                      std::int64_t depth, T const* next) {
+  tag<T> const d;
+  register_tile<T, rows, vectors> tile;
+  HWY_UNROLL(16) for (int i = 0; i < rows; ++i)
+    HWY_UNROLL(8) for (int v = 0; v < vectors; ++v) tile.sum[i][v] = hn::Zero(d);
+  for (std::int64_t t = 0; t < depth; ++t) {
+    vector<T> row[vectors];
+    HWY_UNROLL(8) for (int v = 0; v < vectors; ++v) row[v] = hn::LoadU(d, b + v * lanes<T>);
+    HWY_UNROLL(8) for (int v = 0; v < vectors; ++v) hwy::Prefetch(next + v * lanes<T>);
+    HWY_UNROLL(16) for (int i = 0; i < rows; ++i) {
+      auto const factor = hn::Set(d, a[i * a_row]);
+      HWY_UNROLL(8) for (int v = 0; v < vectors; ++v) tile.sum[i][v] = hn::MulAdd(factor, row[v], tile.sum[i][v]);
+    }
+    a += a_depth, b += b_row, next += b_row;
+  }
+  return tile;
+}
+
+/// One tile of scores.
+template <int rows, class T>
+HWY_INLINE void score_tile(T const* Q, T const* K, std::int64_t depth, T const* next, T* S) {
+  tag<T> const d;
+  auto const tile = multiplied<rows, 2, 1, tile_rows>(Q, K, packed<T>(), depth, next);
+  HWY_UNROLL(16) for (int i = 0; i < rows; ++i)
+    HWY_UNROLL(2) for (int v = 0; v < 2; ++v)
+      hn::StoreU(tile.sum[i][v], d, S + i * score_stride<T> + v * lanes<T>);
+}
+
+/// operations::scores. A panel of K serves all tiles of the strip while it is in the nearest cache.
+template <class T>
+void scores(T const* Q, T const* K, std::int64_t depth, std::int64_t rows, interval keys, T* S) noexcept {
+  constexpr std::int64_t P = panel_columns<T>;
+  for (std::int64_t j = keys.first; j < keys.last; j += P) {
+    T const *const panel = K + j * depth, *const next = panel + P * depth;
+    std::int64_t i = 0;
+    for (; i + tile_rows <= rows; i += tile_rows)
+      score_tile<tile_rows>(Q + i * depth, panel, depth, next, S + i * score_stride<T> + j);
+    T const* const tail = Q + i * depth;
+    std::int64_t const first = i;
+    if constexpr (tile_rows > 8)
+      if (i + 8 <= rows) score_tile<8>(tail + (i - first), panel, depth, next, S + i * score_stride<T> + j), i += 8;
+    if constexpr (tile_rows > 4)
+      if (i + 4 <= rows) score_tile<4>(tail + (i - first), panel, depth, next, S + i * score_stride<T> + j), i += 4;
+    if (i + 2 <= rows) score_tile<2>(tail + (i - first), panel, depth, next, S + i * score_stride<T> + j), i += 2;
+    if (i < rows) score_tile<1>(tail + (i - first), panel, depth, next, S + i * score_stride<T> + j);
+  }
+}
+
+/// Rows of V between the one that is multiplied and the one that is fetched: the time of a trip to the second cache.
+inline constexpr std::int64_t rows_ahead = 32;
+
+/// One tile of O. The rows of V are v_row apart.
+template <int rows, int vectors, class T, class B>
+HWY_INLINE void value_tile(T const* P, T const* V, B v_row, std::int64_t depth, T const* factor, T* O,
+                           std::int64_t stride) {
+  tag<T> const d;
+  // Where the sums belong is fetched from the second cache while they are made.
+  HWY_UNROLL(16) for (int i = 0; i < rows; ++i)
+    HWY_UNROLL(8) for (int v = 0; v < vectors; ++v) hwy::Prefetch(O + i * stride + v * lanes<T>);
+  auto const tile = multiplied<rows, vectors, score_stride<T>, 1>(P, V, v_row, depth, V + rows_ahead * v_row);
+  HWY_UNROLL(16) for (int i = 0; i < rows; ++i) {
+    auto const f = hn::Set(d, factor[i]);
+    HWY_UNROLL(8) for (int v = 0; v < vectors; ++v) {
+      T* const o = O + i * stride + v * lanes<T>;
+      hn::StoreU(hn::MulAdd(hn::LoadU(d, o), f, tile.sum[i][v]), d, o);
+    }
+  }
+}
+
+template <int vectors, class T, class B>
+HWY_INLINE void value_panel(T const* P, T const* V, B v_row, std::int64_t depth, std::int64_t rows, T const* factor,
+                            matrix<T> O) {
+  std::int64_t i = 0;
+  auto const tile = [&]<int height>(std::integral_constant<int, height>) {
+    value_tile<height, vectors>(P + i * score_stride<T>, V, v_row, depth, factor + i, O.row(i), O.stride);
+    i += height;
+  };
+  while (i + tile_rows <= rows) tile(std::integral_constant<int, tile_rows>());
+  if constexpr (tile_rows > 8)
+    if (i + 8 <= rows) tile(std::integral_constant<int, 8>());
+  if constexpr (tile_rows > 4)
+    if (i + 4 <= rows) tile(std::integral_constant<int, 4>());
+  if (i + 2 <= rows) tile(std::integral_constant<int, 2>());
+  if (i < rows) tile(std::integral_constant<int, 1>());
+}
+
+/// operations::values
+template <class T>
+void values(T const* P, T const* V, std::int64_t rows, interval keys, std::int64_t dv, T const* factor,
+            matrix<T> O) noexcept {
+  constexpr std::int64_t columns = panel_columns<T>;
+  for (std::int64_t c = 0; c < dv; c += columns) {
+    T const* const panel = V + c * blocking_of<T>.keys + keys.first * columns;
+    matrix<T> const to{O.data + c, O.stride};
+    if (c + lanes<T> < dv) value_panel<2>(P + keys.first, panel, packed<T>(), keys.size(), rows, factor, to);
+    else value_panel<1>(P + keys.first, panel, packed<T>(), keys.size(), rows, factor, to);
+  }
+}
+
+/// operations::values_in_place. One query alone has registers for eight vectors of its O: V is read row by row.
+template <class T>
+void values_in_place(T const* P, matrix<T const> V, std::int64_t rows, interval keys, std::int64_t dv, T const* factor,
+                     matrix<T> O) noexcept {
+  std::int64_t c = 0;
+  auto const columns = [&]<int vectors>(std::integral_constant<int, vectors>) {
+    for (; c + vectors * lanes<T> <= dv; c += vectors * lanes<T>) {
+      T const* const from = V.row(keys.first) + c;
+      matrix<T> const to{O.data + c, O.stride};
+      if constexpr (vectors > 2)
+        value_tile<1, vectors>(P + keys.first, from, V.stride, keys.size(), factor, to.data, to.stride);
+      else value_panel<vectors>(P + keys.first, from, V.stride, keys.size(), rows, factor, to);
+    }
+  };
+  if (rows == 1) columns(std::integral_constant<int, 8>()), columns(std::integral_constant<int, 4>());
+  columns(std::integral_constant<int, 2>()), columns(std::integral_constant<int, 1>());
+}
+
+/// operations::visible_values
+template <class T>
+void visible_values(T const* P, T const* V, std::uint8_t const* visible, interval keys, std::int64_t dv, T factor,
+                    T* O) noexcept {
+  tag<T> const d;
+  constexpr std::int64_t columns = panel_columns<T>;
+  for (std::int64_t c = 0; c < dv; c += lanes<T>) {
+    T const* const panel = V + c / columns * columns * blocking_of<T>.keys + c % columns;
+    auto sum = hn::Zero(d);
+    for (std::int64_t j = keys.first; j < keys.last; ++j)
+      if (visible[j] != 0) sum = hn::MulAdd(hn::Set(d, P[j]), hn::LoadU(d, panel + j * columns), sum);
+    hn::StoreU(hn::MulAdd(hn::LoadU(d, O + c), hn::Set(d, factor), sum), d, O + c);
+  }
+}
+
+}  // namespace attest::fast::HWY_NAMESPACE
+HWY_AFTER_NAMESPACE();
+
+#endif

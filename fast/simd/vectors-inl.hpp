@@ -1,0 +1,41 @@
+// What every .inc file includes: Highway, once for each instruction set, and the shapes that follow from its vectors.
+#if defined(ATTEST_FAST_SIMD) == defined(HWY_TARGET_TOGGLE)
+#ifdef ATTEST_FAST_SIMD
+#undef ATTEST_FAST_SIMD
+#else
+#define ATTEST_FAST_SIMD
+#endif
+
+#include <hwy/cache_control.h>
+#include <hwy/highway.h>
+
+#include "fast/simd/operations.hpp"
+
+HWY_BEFORE_NAMESPACE();
+namespace attest::fast::HWY_NAMESPACE {
+
+namespace hn = hwy::HWY_NAMESPACE;
+
+/// A vector of at most sum_lanes numbers.
+template <class T>
+using tag = hn::CappedTag<T, static_cast<std::size_t>(sum_lanes)>;
+template <class T>
+using vector = hn::Vec<tag<T>>;
+
+template <class T>
+inline constexpr std::int64_t lanes = static_cast<std::int64_t>(hn::MaxLanes(tag<T>()));
+
+/// The register tile of both products: tile_rows × 2 vectors of sums beside 2 vectors of B and one of A.
+inline constexpr std::int64_t tile_rows = HWY_TARGET == HWY_AVX3 ? 12 : HWY_TARGET == HWY_AVX2 ? 6 : 4;
+template <class T>
+inline constexpr std::int64_t panel_columns = 2 * lanes<T>;
+template <class T>
+inline constexpr std::int64_t granule_keys = panel_columns<T> > sum_lanes ? panel_columns<T> : sum_lanes;
+
+static_assert(strip_rows % tile_rows == 0);
+static_assert(sum_lanes % lanes<float> == 0 && sum_lanes % lanes<double> == 0);
+
+}  // namespace attest::fast::HWY_NAMESPACE
+HWY_AFTER_NAMESPACE();
+
+#endif

@@ -1,0 +1,59 @@
+/* The C interface of an attention kernel under audit: export attest_attention and `attest audit --kernel ./lib.so`
+ * judges it. C99; needs only DLPack's header, no attest library.
+ *
+ * O = softmax(scale·Q·Kᵀ, softcapped, + bias, masked)·V.  docs/semantics.md states every rule.
+ *
+ * The caller promises: CPU memory {kDLCPU, 0}; ndim 4 (lse 3); lanes 1; strides never NULL, in elements,
+ * non-negative, the last one 1 (a kernel may answer UNSUPPORTED where the outer ones are not compact);
+ * data + byte_offset aligned to the element size and no more; data may be NULL where a size is 0; outputs overlap
+ * nothing, inputs may overlap each other; q, k, v, out and weights share one type, lse is f64 for f64, else f32.
+ *
+ * The kernel promises: it writes every element of out (lse, weights where given) and nothing else; inputs, gaps and
+ * descriptors are not written; it reads nothing outside the shapes and keeps no pointer; rounding mode and FTZ/DAZ are
+ * on return as they were on entry; no exception leaves; on UNSUPPORTED the outputs are untouched; an abi_version it
+ * does not know is UNSUPPORTED. */
+#ifndef ATTEST_KERNEL_H
+#define ATTEST_KERNEL_H
+
+#include <dlpack/dlpack.h>
+#include <stdint.h>
+
+#define ATTEST_KERNEL_ABI 1
+
+#if defined(_WIN32)
+#define ATTEST_EXPORT __declspec(dllexport)
+#else
+#define ATTEST_EXPORT __attribute__((visibility("default")))
+#endif
+
+#ifdef __cplusplus
+extern "C" {
+#endif
+
+typedef struct attest_call {
+  uint32_t abi_version;          /* ATTEST_KERNEL_ABI */
+  int32_t threads;               /* threads the kernel may use; 0 = its own choice */
+  const DLTensor *q, *k, *v;     /* [b,hq,n,d] [b,hk,m,d] [b,hk,m,dv] */
+  const DLTensor *mask;          /* NULL or uint8 [b|1,hq|1,n|1,m]; nonzero = attend */
+  const DLTensor *bias;          /* NULL or floating [b|1,hq|1,n|1,m] */
+  double scale;                  /* NaN = 1/sqrt(d) */
+  double softcap;                /* 0 = none */
+  int64_t diagonal, left, right; /* band: -left <= j-(i+diagonal) <= right; -1 = unbounded */
+  DLTensor *out;                 /* [b,hq,n,dv] */
+  DLTensor *lse;                 /* NULL or [b,hq,n] */
+  DLTensor *weights;             /* NULL or [b,hq,n,m] */
+} attest_call;
+
+typedef enum { ATTEST_OK = 0, ATTEST_UNSUPPORTED = 1, ATTEST_FAILED = 2 } attest_status;
+
+/* The one symbol a kernel must export. */
+ATTEST_EXPORT attest_status attest_attention(const attest_call *call);
+
+/* Optional: a name for reports. */
+ATTEST_EXPORT const char *attest_kernel_name(void);
+
+#ifdef __cplusplus
+}
+#endif
+
+#endif

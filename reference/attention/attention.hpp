@@ -1,0 +1,225 @@
+// Attention, enclosed: one query row at a time.
+//
+//   O_ic = Σ_j π_ij·v_jc,  π_ij = e^(s_ij − m_i)/Z_i,  Z_i = Σ_j e^(s_ij − m_i),  LSE_i = m_i + ln Z_i
+//
+// over the keys visible to query i, s_ij = softcap(σ·(q_i·k_j)) + b_ij, m_i = max_j s_ij. docs/semantics.md states every
+// rule.
+#pragma once
+
+#include <cstdint>
+#include <vector>
+
+#include "problem/instance.hpp"
+#include "reference/real/ball.hpp"
+#include "reference/real/exp.hpp"
+#include "reference/real/log.hpp"
+#include "reference/attention/score.hpp"
+#include "reference/attention/softcap.hpp"
+#include "reference/attention/visibility.hpp"
+#include "reference/real/weighted_sum.hpp"
+
+namespace attest::reference {
+
+enum class row_kind : std::uint8_t {
+  finite,  ///< some visible key has a finite score and none makes the row NaN
+  empty,   ///< no visible key, or every visible score −∞: O = 0, LSE = −∞, weights 0
+  nan,     ///< a NaN or +∞ score: O, LSE and weights are NaN
+};
+
+enum class value_kind : std::uint8_t {
+  finite,       ///< the exact value is inside the ball
+  nan,          ///< NaN
+  not_finite,   ///< an infinity or NaN; which one is unspecified
+  unspecified,  ///< no check may look at it
+};
+
+/// One output element: its kind, and an enclosure where it is finite.
+template <unsigned W>
+struct enclosed_value {
+  value_kind kind = value_kind::finite;
+  ball<W> value{};
+};
+
+/// A visible key with a finite score.
+template <unsigned W, class T>
+struct enclosed_key {
+  std::int64_t j = 0;
+  exact_score<T> score{};
+  ball<W> below_max{};  ///< s_j − m ≤ 0
+  ball<W> weight{};     ///< e^(s_j − m), not normalised; its ends lie in [0, ∞)
+};
+
+/// One query row. Keys are in index order.
+template <unsigned W, class T>
+struct enclosed_row {
+  std::int64_t b = 0, h = 0, i = 0;
+  row_kind kind = row_kind::empty;
+  score_rule rule{};
+  std::vector<enclosed_key<W, T>> keys;    ///< visible, finite score
+  std::vector<std::int64_t> without_weight;  ///< visible, score −∞
+  ball<W> max_score{};                     ///< m
+  ball<W> normaliser{};                    ///< Z, in [1, number of keys]
+};
+
+/// e^x for x ≤ 0, known only as an element of below_max: never below 0 nor above 1, however little of x the width shows
+/// (σ·a + b may cancel to nothing), so that Z ≥ 1 keeps its sign.
+template <unsigned W>
+constexpr ball<W> unnormalised_weight(ball<W> const& below_max) noexcept {
+  ball<W> const e = exp(below_max);
+  if (certain_sign(e) > 0) return e;
+  ball<W> half;  // [0, min(1, upper end of e)]
+  magnitude const most = e.upper_size();
+  magnitude const width = most <= magnitude(1, 0) ? most.scaled(-1) : magnitude(1, -1);
+  half.mid = width.mantissa(), half.exponent = width.exponent(), half.radius = width;
+  return half;
+}
+
+namespace detail {
+
+/// m and s_j − m, where the order of scores is decided exactly.
+template <unsigned W, class T>
+constexpr void place_below_max(enclosed_row<W, T>& row) noexcept {
+  exact_score<T> const* top = &row.keys.front().score;
+  for (auto const& key : row.keys)
+    if (order(row.rule.scale, key.score, *top) > 0) top = &key.score;
+  scores_at<W> const scores(row.rule);
+  row.max_score = scores.difference(*top, exact_score<T>{});
+  for (auto& key : row.keys) key.below_max = scores.difference(key.score, *top);
+}
+
+/// The same with softcap, where it is not: t is a key that no other is seen to exceed, 0 ≤ m − s_t ≤ δ, the most that
+/// any s_j − s_t can be, and δ joins every radius.
+template <unsigned W, class T>
+constexpr void place_below_capped_max(enclosed_row<W, T>& row) noexcept {
+  scores_at<W> const scores(row.rule);
+  // One tanh a key: `weight` holds it until the weights are made.
+  for (auto& key : row.keys) key.weight = scores.product(key.score);
+  auto const between = [&](auto const& x, auto const& y) {
+    bool const same = x.score.saturated == y.score.saturated && (x.score.saturated != 0 || x.score.dot == y.score.dot);
+    return (same ? ball<W>() : x.weight - y.weight) + (ball<W>::from(x.score.bias) - ball<W>::from(y.score.bias));
+  };
+  auto const* top = &row.keys.front();
+  for (auto const& key : row.keys)
+    if (between(key, *top).mid.sign() > 0) top = &key;
+  magnitude open{};
+  for (auto& key : row.keys) {
+    key.below_max = between(key, *top);
+    bool const may_exceed = key.below_max.is_exact() ? key.below_max.mid.sign() > 0 : certain_sign(key.below_max) >= 0;
+    if (may_exceed && !(key.below_max.upper_size() <= open)) open = key.below_max.upper_size();
+  }
+  row.max_score = top->weight + ball<W>::from(top->score.bias);
+  row.max_score.radius = row.max_score.radius + open;
+  for (auto& key : row.keys) key.below_max.radius = key.below_max.radius + open;
+}
+
+/// [1, n].
+template <unsigned W>
+constexpr ball<W> between_one_and(std::size_t n) noexcept {
+  ball<W> made = ball<W>(static_cast<std::int64_t>(n) + 1).scaled_by_power_of_two(-1);
+  made.radius = magnitude(n - 1, -1);
+  return made;
+}
+
+}  // namespace detail
+
+/// Evaluates row (b, h, i) of `p` into `row`, whose memory is reused.
+/// Requires  indices inside p.size()
+/// Cost      per visible key: d exact products, one exp; with softcap one tanh more
+template <unsigned W, class T>
+constexpr void enclose_row(problem::instance<T> const& p, std::int64_t b, std::int64_t h, std::int64_t i,
+                           enclosed_row<W, T>& row) {
+  problem::sizes const& s = p.size();
+  row.b = b, row.h = h, row.i = i;
+  row.kind = row_kind::empty;
+  row.rule = score_rule::of(p);
+  row.keys.clear();
+  row.without_weight.clear();
+  std::int64_t const hk = key_head(s, h);
+  T const* const q = p.q().row(b, h, i);
+  for (std::int64_t j = 0; j < s.m; ++j) {
+    if (!visible(p, b, h, i, j)) continue;
+    exact_score<T> score = exact_dot(q, p.k().row(b, hk, j), s.d);
+    score.bias = bias_at(p, b, h, i, j);
+    classify(row.rule, score);
+    if (score.kind == number_class::not_a_number || score.kind == number_class::plus_infinity) {
+      row.kind = row_kind::nan;
+      return;
+    }
+    if (score.kind == number_class::minus_infinity) row.without_weight.push_back(j);
+    else row.keys.push_back({j, std::move(score), {}, {}});
+  }
+  if (row.keys.empty()) return;
+  row.kind = row_kind::finite;
+  if (row.rule.capped()) detail::place_below_capped_max(row);
+  else detail::place_below_max(row);
+  for (auto& key : row.keys) key.weight = unnormalised_weight(key.below_max);
+  row.normaliser = weighted_sum<W>(
+      static_cast<std::int64_t>(row.keys.size()),
+      [&](std::int64_t at) -> ball<W> const& { return row.keys[static_cast<std::size_t>(at)].weight; },
+      [](std::int64_t) { return element{number_class::finite, 1, 0}; });
+  // Only where softcap leaves the maximum's own weight open: one weight is 1, none is above.
+  if (certain_sign(row.normaliser) <= 0) row.normaliser = detail::between_one_and<W>(row.keys.size());
+}
+
+/// O at column c.
+/// Requires  row was made from p by enclose_row; c < p.size().dv
+template <unsigned W, class T>
+constexpr enclosed_value<W> output(problem::instance<T> const& p, enclosed_row<W, T> const& row, std::int64_t c) noexcept {
+  if (row.kind == row_kind::nan) return {value_kind::nan, {}};
+  auto const& v = p.v();
+  std::int64_t const hk = key_head(p.size(), row.h);
+  auto const at = [&](std::int64_t j) { return value_of(v(row.b, hk, j, c)); };
+  value_kind kind = value_kind::finite;
+  for (auto const& key : row.keys) {
+    element const x = at(key.j);
+    if (x.kind == number_class::not_a_number) return {value_kind::nan, {}};
+    if (!x.is_finite()) kind = value_kind::not_finite;
+  }
+  for (std::int64_t const j : row.without_weight) {
+    element const x = at(j);
+    if (x.is_finite()) continue;
+    if (x.kind == number_class::not_a_number && row.kind == row_kind::finite) return {value_kind::nan, {}};
+    kind = value_kind::unspecified;
+  }
+  if (kind != value_kind::finite) return {kind, {}};
+  if (row.kind == row_kind::empty) return {};
+  ball<W> const sum = weighted_sum<W>(
+      static_cast<std::int64_t>(row.keys.size()),
+      [&](std::int64_t n) -> ball<W> const& { return row.keys[static_cast<std::size_t>(n)].weight; },
+      [&](std::int64_t n) { return at(row.keys[static_cast<std::size_t>(n)].j); });
+  return {value_kind::finite, sum / row.normaliser};
+}
+
+/// The weight π of the key at position `at` of row.keys. Requires row.kind finite.
+template <unsigned W, class T>
+constexpr ball<W> weight(enclosed_row<W, T> const& row, std::size_t at) noexcept {
+  return row.keys[at].weight / row.normaliser;
+}
+
+/// ∂π_i/∂s_j = π_i·(δ_ij − π_j) of the keys at positions i and j of row.keys: the softmax Jacobian of the row.
+/// Requires  row.kind finite
+/// Ensures   1 − π_i is formed as a sum of the other weights, so that nothing cancels
+template <unsigned W, class T>
+constexpr ball<W> weight_jacobian(enclosed_row<W, T> const& row, std::size_t i, std::size_t j) noexcept {
+  if (i != j) return -(weight(row, i) * weight(row, j));
+  ball<W> others;
+  for (std::size_t n = 0; n < row.keys.size(); ++n)
+    if (n != i) others = others + row.keys[n].weight;
+  return weight(row, i) * (others / row.normaliser);
+}
+
+/// LSE = m + ln Z. Requires row.kind finite.
+template <unsigned W, class T>
+constexpr ball<W> log_sum_exp(enclosed_row<W, T> const& row) noexcept {
+  return row.max_score + log(row.normaliser);
+}
+
+/// Entropy of the weights in nats: −Σ π_j·ln π_j = ln Z − Σ π_j·(s_j − m). Requires row.kind finite.
+template <unsigned W, class T>
+constexpr ball<W> entropy(enclosed_row<W, T> const& row) noexcept {
+  ball<W> sum;
+  for (auto const& key : row.keys) sum = sum + key.weight * key.below_max;
+  return log(row.normaliser) - sum / row.normaliser;
+}
+
+}  // namespace attest::reference

@@ -1,0 +1,70 @@
+// Section 3 of docs/bound.md: the quantities of one row. Part of reference/bound/bound.hpp.
+#pragma once
+
+#include "reference/bound/bound.hpp"
+
+namespace attest::reference {
+
+constexpr scalar::key_numbers<double> numbers_of(key_facts const& k) noexcept {
+  return {k.x_lower, k.x_upper, k.score_size, k.product_size, k.key_norm, k.bias_size, k.weight_lower, k.weight_upper};
+}
+
+/// R_j: how many rescales can meet key j (section 5, "R", and section 6, "Order does not matter"): no more than the
+/// keys whose score may exceed s_j, and no more than the blocks after the first.
+constexpr void row_bound::rescales(std::vector<key_facts> const& keys) {
+  double const most = terms_.most_rescales();
+  sorted_.clear();
+  for (std::size_t j = 0; j < keys.size(); ++j) sorted_.push_back(rounded_up(keys[j].x_upper + keys_[j].E));
+  std::sort(sorted_.begin(), sorted_.end());
+  double largest = 0;
+  for (std::size_t j = 0; j < keys.size(); ++j) {
+    double const lowest = rounded_down(keys[j].x_lower - keys_[j].E);
+    auto const above_it = sorted_.end() - std::upper_bound(sorted_.begin(), sorted_.end(), lowest);
+    double const rank = static_cast<double>(above_it > 0 ? above_it - 1 : 0);  // without key j itself
+    keys_[j].R = smaller(most, rank);
+    largest = larger(largest, keys_[j].R);
+  }
+  terms_.rescales_known(largest);
+}
+
+constexpr void row_bound::evaluate(problem::kernel_model const& model, row_facts const& facts) {
+  facts_ = &facts;
+  auto const& keys = facts.keys;
+  terms_.begin(model, facts, keys.size());
+  keys_.assign(keys.size(), key{});
+  if (!facts.finite_products) return;  // outside H0: terms_.judged stays false
+
+  auto extremes = scalar::score_extremes<double>::none();
+  for (std::size_t j = 0; j < keys.size(); ++j) {
+    auto const k = numbers_of(keys[j]);
+    keys_[j].E = scalar::score_error(terms_, k);
+    extremes.add(terms_, k, keys_[j].E);
+  }
+  terms_.scores_known(extremes);
+  rescales(keys);
+
+  auto sums = scalar::weight_sums<double>::none();
+  for (std::size_t j = 0; j < keys.size(); ++j) {
+    auto const k = numbers_of(keys[j]);
+    key& my = keys_[j];
+    auto const errors = scalar::weight_errors(terms_, k, my.E, my.R);
+    sums.add(k, my.E, errors);
+    my.z = errors.z, my.P = errors.P, my.t_squared = errors.t_squared;
+    my.reference_error = errors.reference_error, my.far = errors.far, my.flushed = errors.flushed;
+  }
+  terms_.weights_known(sums);
+  for (std::size_t j = 0; j < keys.size(); ++j)
+    if (!keys_[j].far && !keys_[j].flushed) terms_.near_key(keys[j].weight_lower, keys_[j].z);
+
+  double per_key = 0;
+  for (std::size_t j = 0; j < keys.size(); ++j) {
+    auto const k = numbers_of(keys[j]);
+    key& my = keys_[j];
+    my.eta = scalar::dominance(terms_, k, my.E, my.reference_error, my.dominant);
+    my.share = scalar::share_of(terms_, k.weight_upper, my.P, my.far);
+    per_key += my.share * scalar::gamma_L_of(terms_, my.R);
+  }
+  terms_.shares_known(per_key);
+}
+
+}  // namespace attest::reference

@@ -1,0 +1,134 @@
+// Section 3 of docs/bound.md over the keys of one row: reference/bound/formulas-inl.hpp on lanes. Part of
+// reference/machine/rows.cpp, once for every SIMD target. The same steps as row_bound::evaluate.
+
+template <class R>
+HWY_INLINE key_numbers<R> numbers_at(key_columns const& k, std::size_t j) {
+  return {load<R>(&k.x_lower[j]),  load<R>(&k.x_upper[j]), load<R>(&k.score_size[j]),   load<R>(&k.product_size[j]),
+          load<R>(&k.key_norm[j]), load<R>(&k.bias[j]),    load<R>(&k.weight_lower[j]), load<R>(&k.weight_upper[j])};
+}
+
+HWY_INLINE lanes as_number(lane_mask where) { return select(where, lanes(1.0), lanes(0.0)); }
+HWY_INLINE double as_number(bool where) { return where ? 1 : 0; }
+
+struct score_error_stage {
+  key_columns& keys;
+  row_terms const& terms;
+  double* above;
+  accumulator<score_extremes>& found;
+  template <class R>
+  HWY_INLINE void at(std::size_t j) {
+    auto const k = numbers_at<R>(keys, j);
+    R const E = score_error(terms, k);
+    found.of<R>().add(terms, k, E);
+    store(E, &keys.E[j]);
+    store(rounded_up(k.x_upper + E), above + j);
+    store(rounded_down(k.x_lower - E), &keys.R[j]);
+  }
+};
+
+struct weight_error_stage {
+  key_columns& keys;
+  row_terms const& terms;
+  accumulator<weight_sums>& found;
+  template <class R>
+  HWY_INLINE void at(std::size_t j) {
+    auto const k = numbers_at<R>(keys, j);
+    R const E = load<R>(&keys.E[j]);
+    auto const my = weight_errors(terms, k, E, load<R>(&keys.R[j]));
+    found.of<R>().add(k, E, my);
+    store(my.z, &keys.z[j]);
+    store(my.P, &keys.P[j]);
+    store(my.reference_error, &keys.reference_error[j]);
+    store(k.weight_upper * k.weight_upper * my.t_squared, &keys.pi_t_squared[j]);
+    store(as_number(inverse(either(my.far, my.flushed))), &keys.near[j]);
+    store(as_number(my.far), &keys.far[j]);
+  }
+};
+
+struct share_stage {
+  key_columns& keys;
+  row_terms const& terms;
+  bool dominance_matters;
+  template <class R>
+  struct sums {
+    R gamma_L, eta;
+    static HWY_INLINE sums none() { return {R(0), R(0)}; }
+  };
+  accumulator<sums>& total;
+  template <class R>
+  HWY_INLINE void at(std::size_t j) {
+    auto const k = numbers_at<R>(keys, j);
+    R const rescales = load<R>(&keys.R[j]);
+    R const share = share_of(terms, k.weight_upper, load<R>(&keys.P[j]), R(0.5) < load<R>(&keys.far[j]));
+    auto& t = total.of<R>();
+    t.gamma_L = t.gamma_L + share * gamma_L_of(terms, rescales);
+    store(share * gamma_O_of(terms, rescales), &keys.shared_gamma[j]);
+    if (!dominance_matters) return;
+    auto dominant = R(0) < R(0);
+    R const eta = dominance(terms, k, load<R>(&keys.E[j]), load<R>(&keys.reference_error[j]), dominant);
+    R const outside = select(dominant, R(0), eta);
+    t.eta = t.eta + outside;
+    store(eta, &keys.z[j]);  // z is not needed any more; weight bounds take η of every key
+    store(outside, &keys.eta[j]);
+    store(as_number(dominant), &keys.in_J[j]);
+  }
+};
+
+struct weight_bound_stage {
+  key_columns& keys;
+  row_terms const& terms;
+  template <class R>
+  HWY_INLINE void at(std::size_t j) {
+    auto const made = weight_error(terms, load<R>(&keys.weight_lower[j]), load<R>(&keys.weight_upper[j]),
+                                   load<R>(&keys.P[j]), load<R>(&keys.z[j]));
+    store(made.size, &keys.weight_bound[j]);
+    store(as_number(made.by_theorem), &keys.weight_by_theorem[j]);
+  }
+};
+
+/// Fills terms and the arrays from E on. Answers Σ_{j∉J} η_j; a negative number where the row is for the exact tier.
+inline double bound_row(std::size_t n, problem::kernel_model const& model, row_scalars const& facts, bool with_weights,
+                        key_columns& keys, rank_memory& ranks, row_terms& terms) {
+  terms.begin(model, facts, n);
+  ranks.above.resize(std::max(n, ranks.above.size()));
+  auto extremes = accumulator<score_extremes>::none();
+  score_error_stage scores{keys, terms, ranks.above.data(), extremes};
+  each_key(n, scores);
+  {
+    auto const& [wide, single] = extremes;
+    struct { double above, below, largest_E, largest_size; } const found{
+        larger(largest_of(wide.above), single.above), larger(largest_of(wide.below), single.below),
+        larger(largest_of(wide.largest_E), single.largest_E),
+        larger(largest_of(wide.largest_size), single.largest_size)};
+    if (!(found.largest_E < 0x1p1000)) return -1;
+    terms.scores_known(found);
+  }
+  terms.rescales_known(ranks_of(ranks, terms.most_rescales(), std::span(keys.R).first(n)));
+
+  auto sums = accumulator<weight_sums>::none();
+  weight_error_stage weights{keys, terms, sums};
+  each_key(n, weights);
+  {
+    auto const& [wide, single] = sums;
+    struct { double n_far, D_lower, one_minus_D, sum_P, largest_z, largest_T, largest_Y, dominance_top; } const found{
+        sum_of(wide.n_far) + single.n_far, sum_of(wide.D_lower) + single.D_lower,
+        sum_of(wide.one_minus_D) + single.one_minus_D, sum_of(wide.sum_P) + single.sum_P,
+        larger(largest_of(wide.largest_z), single.largest_z), larger(largest_of(wide.largest_T), single.largest_T),
+        larger(largest_of(wide.largest_Y), single.largest_Y),
+        larger(largest_of(wide.dominance_top), single.dominance_top)};
+    terms.weights_known(found);
+  }
+  for (std::size_t j = 0; j < n; ++j)
+    if (keys.near[j] > 0) terms.near_key(keys.weight_lower[j], keys.z[j]);
+
+  auto total = accumulator<share_stage::sums>::none();
+  share_stage shares{keys, terms, with_weights || !terms.theorem_is_sharpest, total};
+  each_key(n, shares);
+  terms.shares_known(sum_of(total.wide.gamma_L) + total.single.gamma_L);
+  if (!shares.dominance_matters && !terms.theorem_is_sharpest) return -1;
+  if (with_weights) {
+    weight_bound_stage bounds{keys, terms};
+    each_key(n, bounds);
+  }
+  return sum_of(total.wide.eta) + total.single.eta;
+}

@@ -1,0 +1,68 @@
+// A block of query rows in double words. Part of reference/machine/double_word/rows.cpp, once for every SIMD target.
+
+template <class T>
+void pair_block(block_task<T> const& task) {
+  problem::instance<T> const& p = *task.asked;
+  problem::sizes const& s = p.size();
+  workspace& memory = *task.memory;
+  key_columns& keys = memory.keys;
+  row_terms terms;
+  auto const dv = static_cast<std::size_t>(s.dv);
+  bool const safe = !unsafe_environment();
+  if (safe) block_pair_scores(p, task.b, task.h, task.i0, task.rows, memory);
+  double_word<double> const scale =
+      p.scale() ? word(*p.scale()) : s.d > 0 ? inverse_root_of(static_cast<double>(s.d)) : word(infinity);
+  for (std::size_t r = 0; r < task.rows; ++r) {
+    certified_row made;
+    made.b = task.b, made.h = task.h, made.i = task.i0 + static_cast<std::int64_t>(r);
+    made.memory = &memory;
+    row_scalars facts = scalars_of(p, memory.q.data() + r * static_cast<std::size_t>(s.d));
+    pair_row row;
+    row.softcap = p.softcap(), row.scale = scale;
+    auto const n = safe ? gather<true>(p, task.b, task.h, made.i, r, memory) : std::nullopt;
+    double sum_eta = -1;
+    if (n && *n > 0 && weigh_pairs(*n, facts, keys, row) && log_sum_exp_of_pairs(row, facts, made))
+      sum_eta = task.how.bounds ? bound_row(*n, *task.model, facts, task.how.weights, keys, memory.ranks, terms) : 0;
+    if (sum_eta >= 0) {
+      std::int64_t const hk = key_head(s, task.h);
+      bool const all_keys = *n == static_cast<std::size_t>(s.m);
+      if (all_keys) measure_values(p, task.b, hk, memory);
+      column_task<T> const columns{keys,  *n,      p.v().row(task.b, hk, 0), row.Z.hi, row.mean_error,
+                                   terms, sum_eta, all_keys,                 memory};
+      enclose_pair_columns(columns, row, dv);
+      if (task.how.bounds) sweep_columns<true>(columns, dv);
+      show(memory, *n, task.how, terms, made);
+      made.o_low = memory.o_low;
+      if (task.how.weights) {
+        pair_share_stage shares{keys, row};
+        each_key(*n, shares);
+        made.weight = std::span(keys.share).first(*n);
+        made.weight_low = std::span(keys.share_low).first(*n);
+        made.weight_radius = std::span(keys.share_radius).first(*n);
+      }
+    }
+    task.visit(task.to, made);
+  }
+}
+
+void pair_block_f64(block_task<double> const& task) { pair_block(task); }
+void pair_block_f32(block_task<float> const& task) { pair_block(task); }
+void pair_block_bf16(block_task<problem::bf16> const& task) { pair_block(task); }
+void pair_block_f16(block_task<problem::f16> const& task) { pair_block(task); }
+
+void exp_of_word(double hi, double lo, double* high, double* low) {
+  auto const made = exp_near(double_word<lanes>{lanes(hi), lanes(lo)});
+  *high = hn::GetLane(made.hi.raw), *low = hn::GetLane(made.lo.raw);
+}
+void exp_of_word_one(double hi, double lo, double* high, double* low) {
+  auto const made = exp_near(double_word<double>{hi, lo});
+  *high = made.hi, *low = made.lo;
+}
+void log_of_word(double hi, double lo, double* high, double* low, double* radius) {
+  auto const made = log_near({hi, lo});
+  *high = made.value.hi, *low = made.value.lo, *radius = made.radius;
+}
+void inverse_root_word(double d, double* high, double* low) {
+  auto const made = inverse_root_of(d);
+  *high = made.hi, *low = made.lo;
+}

@@ -1,0 +1,96 @@
+// A vector of doubles with the vocabulary of reference/bound/formulas-inl.hpp. Part of reference/machine/rows.cpp, once for
+// every SIMD target, inside that target's namespace.
+//
+// + − × ÷ √ are IEEE operations to nearest on every target; mul_add is fused where the target can and a product and a
+// sum where it cannot, so every analysis counts two roundings.
+
+namespace hn = hwy::HWY_NAMESPACE;
+using double_tag = hn::ScalableTag<double>;
+inline constexpr double_tag tag{};
+inline constexpr std::size_t lane_count = hn::MaxLanes(double_tag{});
+
+struct lane_mask {
+  hn::Mask<double_tag> raw;
+};
+
+struct lanes {
+  hn::Vec<double_tag> raw;
+
+  lanes() = default;
+  HWY_INLINE lanes(double x) : raw(hn::Set(tag, x)) {}
+  HWY_INLINE lanes(hn::Vec<double_tag> x) : raw(x) {}
+
+  friend HWY_INLINE lanes operator+(lanes a, lanes b) { return hn::Add(a.raw, b.raw); }
+  friend HWY_INLINE lanes operator-(lanes a, lanes b) { return hn::Sub(a.raw, b.raw); }
+  friend HWY_INLINE lanes operator*(lanes a, lanes b) { return hn::Mul(a.raw, b.raw); }
+  friend HWY_INLINE lanes operator/(lanes a, lanes b) { return hn::Div(a.raw, b.raw); }
+  friend HWY_INLINE lanes operator-(lanes a) { return hn::Neg(a.raw); }
+  friend HWY_INLINE lane_mask operator<(lanes a, lanes b) { return {hn::Lt(a.raw, b.raw)}; }
+};
+
+HWY_INLINE lanes mul_add(lanes a, lanes b, lanes c) { return hn::MulAdd(a.raw, b.raw, c.raw); }
+HWY_INLINE lanes select(lane_mask where, lanes a, lanes b) { return hn::IfThenElse(where.raw, a.raw, b.raw); }
+HWY_INLINE lane_mask both(lane_mask a, lane_mask b) { return {hn::And(a.raw, b.raw)}; }
+HWY_INLINE lane_mask either(lane_mask a, lane_mask b) { return {hn::Or(a.raw, b.raw)}; }
+HWY_INLINE lane_mask inverse(lane_mask a) { return {hn::Not(a.raw)}; }
+HWY_INLINE bool all(lane_mask a) { return hn::AllTrue(tag, a.raw); }
+HWY_INLINE lanes larger(lanes a, lanes b) { return hn::Max(a.raw, b.raw); }
+HWY_INLINE lanes smaller(lanes a, lanes b) { return hn::Min(a.raw, b.raw); }
+HWY_INLINE lanes absolute(lanes a) { return hn::Abs(a.raw); }
+HWY_INLINE lanes root(lanes a) { return hn::Sqrt(a.raw); }
+
+/// At least, resp. at most, x's neighbours: |x|·2⁻⁵² is a unit in the last place or more.
+HWY_INLINE lanes rounded_up(lanes x) { return x + (absolute(x) * 0x1p-52 + 0x1p-1022); }
+HWY_INLINE lanes rounded_down(lanes x) { return x - (absolute(x) * 0x1p-52 + 0x1p-1022); }
+
+template <class R>
+HWY_INLINE R load(double const* from) {
+  if constexpr (std::is_same_v<R, double>) return *from;
+  else return hn::LoadU(tag, from);
+}
+HWY_INLINE void store(double x, double* to) { *to = x; }
+HWY_INLINE void store(lanes x, double* to) { hn::StoreU(x.raw, tag, to); }
+
+/// The sum of the lanes, by a tree: log2(lane_count) roundings.
+HWY_INLINE double sum_of(lanes x) { return hn::GetLane(hn::SumOfLanes(tag, x.raw)); }
+HWY_INLINE double largest_of(lanes x) { return hn::GetLane(hn::MaxOfLanes(tag, x.raw)); }
+
+/// `lane_count` stored elements as doubles, exactly; on lanes an infinity of f16 becomes NaN.
+HWY_INLINE lanes load_values(double const* from) { return hn::LoadU(tag, from); }
+HWY_INLINE lanes load_values(float const* from) {
+  return hn::PromoteTo(tag, hn::LoadU(hn::Rebind<float, double_tag>(), from));
+}
+HWY_INLINE lanes load_values(problem::bf16 const* from) {
+  hn::Rebind<std::uint16_t, double_tag> const d16;
+  hn::Rebind<std::uint32_t, double_tag> const d32;
+  hn::Rebind<float, double_tag> const df;
+  auto const bits = hn::PromoteTo(d32, hn::LoadU(d16, reinterpret_cast<std::uint16_t const*>(from)));
+  return hn::PromoteTo(tag, hn::BitCast(df, hn::ShiftLeft<16>(bits)));
+}
+/// The exponent and fraction of an f16 moved into an f32 are its size times 2⁻¹¹², exactly, subnormals included.
+HWY_INLINE lanes load_values(problem::f16 const* from) {
+  hn::Rebind<std::uint16_t, double_tag> const d16;
+  hn::Rebind<std::uint32_t, double_tag> const d32;
+  hn::Rebind<float, double_tag> const df;
+  auto const bits = hn::PromoteTo(d32, hn::LoadU(d16, reinterpret_cast<std::uint16_t const*>(from)));
+  auto const size = hn::ShiftLeft<13>(hn::And(bits, hn::Set(d32, 0x7fffu)));
+  auto const sign = hn::ShiftLeft<16>(hn::And(bits, hn::Set(d32, 0x8000u)));
+  lanes const x = hn::Mul(hn::PromoteTo(tag, hn::BitCast(df, hn::Or(size, sign))), hn::Set(tag, 0x1p112));
+  return select(absolute(x) < lanes(65536.0), x, lanes(std::numeric_limits<double>::quiet_NaN()));
+}
+HWY_INLINE double load_value(double const* from) { return *from; }
+HWY_INLINE double load_value(float const* from) { return static_cast<double>(*from); }
+HWY_INLINE double load_value(problem::bf16 const* from) {
+  return static_cast<double>(std::bit_cast<float>(static_cast<std::uint32_t>(from->bits) << 16));
+}
+HWY_INLINE double load_value(problem::f16 const* from) {
+  std::uint32_t const bits = from->bits;
+  double const x = static_cast<double>(std::bit_cast<float>((bits & 0x8000u) << 16 | (bits & 0x7fffu) << 13)) * 0x1p112;
+  if ((bits & 0x7c00u) != 0x7c00u) return x;
+  return (bits & 0x3ffu) != 0 ? std::numeric_limits<double>::quiet_NaN() : x < 0 ? -infinity : infinity;
+}
+template <class R, class T>
+HWY_INLINE R load_as(T const* from) {
+  if constexpr (std::is_same_v<R, double>) return load_value(from);
+  else return load_values(from);
+}

@@ -1,0 +1,43 @@
+// Rows of balls: arrays, vectors, spans. The functions over them give back what they are given, so that an array stays
+// an array in a constant expression.
+#pragma once
+
+#include <cstddef>
+#include <cstdint>
+#include <ranges>
+
+#include "reference/real/ball.hpp"
+
+namespace attest::reference {
+
+namespace detail {
+
+template <class T>
+inline constexpr unsigned width_of_ball = 0;
+template <unsigned W>
+inline constexpr unsigned width_of_ball<ball<W>> = W;
+
+}  // namespace detail
+
+/// A contiguous range of ball<W> of one width W.
+template <class R>
+concept ball_range = std::ranges::contiguous_range<R> && std::ranges::sized_range<R> &&
+                     detail::width_of_ball<std::ranges::range_value_t<R>> != 0;
+
+/// The W of its balls.
+template <ball_range R>
+inline constexpr unsigned width_of = detail::width_of_ball<std::ranges::range_value_t<R>>;
+
+template <ball_range R>
+using ball_of = std::ranges::range_value_t<R>;
+
+template <ball_range R>
+constexpr std::int64_t length_of(R const& x) noexcept { return static_cast<std::int64_t>(std::ranges::size(x)); }
+
+/// x_i, counted as the documents count: by 64-bit indices.
+template <ball_range R>
+constexpr ball_of<R> const& at(R const& x, std::int64_t i) noexcept {
+  return std::ranges::data(x)[static_cast<std::size_t>(i)];
+}
+
+}  // namespace attest::reference

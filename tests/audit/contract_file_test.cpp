@@ -1,0 +1,142 @@
+// Contracts as files: what is printed reads back, and what is wrong is named.
+#include <cmath>
+
+#include <nlohmann/json.hpp>
+
+#include "audit/contract/contract_fields.hpp"
+#include "audit/contract/contract_file.hpp"
+#include "tests/support/property.hpp"
+
+namespace attest::audit {
+namespace {
+
+using json = nlohmann::ordered_json;
+
+/// Fills every field with an allowed value drawn from the generator.
+struct field_drawer {
+  void number(char const*, double& field, range const& allowed) {
+    // Ends, and anything between on a logarithmic scale.
+    double const least = std::max(allowed.least, 0x1p-1074), most = std::min(allowed.most, 0x1p1023);
+    double const t = static_cast<double>(*rc::gen::inRange(0, 1001)) / 1000;
+    field = t == 0 ? allowed.least : t == 1 ? allowed.most : std::exp2(std::log2(least) * (1 - t) + std::log2(most) * t);
+    field = std::min(std::max(field, allowed.least), allowed.most);
+  }
+  void count(char const*, std::int64_t& field, range const& allowed) {
+    field = *rc::gen::inRange(static_cast<std::int64_t>(allowed.least), static_cast<std::int64_t>(allowed.most) + 1);
+  }
+  void flag(char const*, bool& field) { field = *rc::gen::arbitrary<bool>(); }
+  void word(char const*, std::span<char const* const> words, std::size_t& at) { at = *rc::gen::inRange<std::size_t>(0, words.size()); }
+  template <class Fields>
+  void object(char const*, Fields&& fields) { fields(*this); }
+};
+
+std::string complaint(std::string const& text) {
+  auto const read = parse_contract(text, "mine");
+  return read ? "accepted" : read.why().message();
+}
+
+bool has(std::string const& text, std::string_view part) { return text.find(part) != text.npos; }
+
+TEST_CASE("every preset reads back from what is printed of it", "[unit]") {
+  for (contract const& each : contracts()) {
+    INFO(contract_text(each));
+    auto const read = parse_contract(contract_text(each), "fallback");
+    REQUIRE(read);
+    CHECK(read.value() == each);
+  }
+}
+
+TEST_CASE("any contract reads back from what is printed of it", "[property]") {
+  tests::property("parse_contract(contract_text(c)) == c", [] {
+    contract made;
+    field_drawer draw;
+    visit_model(made.fixed, draw);
+    visit_conventions(made.how, draw);
+    made.name = "drawn", made.sentence = "a contract";
+    made.type = *rc::gen::element(problem::element_type::f32, problem::element_type::f64, problem::element_type::bf16,
+                                  problem::element_type::f16);
+    if (*rc::gen::arbitrary<bool>()) made.builtin = true, made.fixed = {};
+    auto const read = parse_contract(contract_text(made), "fallback");
+    if (!read) RC_FAIL(read.why().message());
+    RC_ASSERT(read.value() == made);
+  });
+}
+
+TEST_CASE("a contract that starts from a preset differs in what it writes, and in its name", "[unit]") {
+  auto const read = parse_contract(R"({"from": "f32", "model": {"eps": "0x1p-10", "format": {"u": 0.001}},
+                                       "conventions": {"empty_row": "nan"}})", "mine");
+  REQUIRE(read);
+  contract expected = *find_contract("f32");
+  expected.name = "mine";
+  expected.fixed.eps = 0x1p-10, expected.fixed.format.u = 0.001;
+  expected.how.empty_row = conventions::row::nan;
+  CHECK(read.value() == expected);
+  CHECK(has(complaint(R"({"from": "f32", "name": "f32", "model": {"eps": 0.1}})"), "name: is 'f32', which is a preset"));
+}
+
+TEST_CASE("what is wrong in a contract is named, with the nearest known word", "[unit]") {
+  struct wrong { char const* text; char const* says; };
+  auto const [text, says] = GENERATE(
+      wrong{"", "is not JSON"}, wrong{"[]", "expected an object"}, wrong{"{\"a\": 1", "is not JSON"},
+      wrong{R"({"form": "f32"})", "form: there is no such key, did you mean 'from'?"},
+      wrong{R"({"from": "f23"})", "from: no preset is called 'f23', did you mean 'f32'?"},
+      wrong{R"({"from": 32})", "from: is a number, expected a string"},
+      wrong{R"({"from": "f32", "model": {"ep": 0.1}})", "model.ep: there is no such key, did you mean 'eps'?"},
+      wrong{R"({"from": "f32", "model": {"format": {"w": 0.1}}})", "model.format.w: there is no such key"},
+      wrong{R"({"from": "f32", "model": {"eps": "NaN"}})", "model.eps: is \"NaN\", expected a number"},
+      wrong{R"({"from": "f32", "model": {"eps": "-0"}})", "model.eps: is \"-0\", expected a number"},
+      wrong{R"({"from": "f32", "model": {"eps": "nan"}})", "model.eps"}, wrong{R"({"from": "f32", "model": {"eps": NaN}})", "is not JSON"},
+      wrong{R"({"from": "f32", "model": {"eps": -0.1}})", "model.eps: is"}, wrong{R"({"from": "f32", "model": {"eps": 1e999}})", "is not JSON"},
+      wrong{R"({"from": "f32", "model": {"eps": 0.5}})", "expected a number from 0 to 0.25"},
+      wrong{R"({"from": "f32", "model": {"eps": "inf"}})", "model.eps: is inf"},
+      wrong{R"({"from": "f32", "model": {"block": 0}})", "model.block: is 0"},
+      wrong{R"({"from": "f32", "model": {"block": 1.5}})", "model.block: is 1.5, expected a whole number"},
+      wrong{R"({"from": "f32", "model": {"splits": 18446744073709551615}})", "model.splits"},
+      wrong{R"({"from": "f32", "model": {"merge": "sle"}})", "did you mean 'lse'?"},
+      wrong{R"({"from": "f32", "model": {"fold_q": 1}})", "model.fold_q: is 1, expected true or false"},
+      wrong{R"({"from": "f32", "model": 7})", "model: is 7, expected an object"},
+      wrong{R"({"from": "f32", "model": {"eps": 0.1, "eps": 0.2}})", "'eps' occurs twice"},
+      wrong{R"({"from": "f32", "from": "f64"})", "'from' occurs twice"},
+      wrong{R"({"from": "f32", "conventions": {"empty_row": "zeros"}})", "did you mean 'zero'?"},
+      wrong{R"({"from": "f32", "output": "f64"})", "output: is f64, the input f32"}, wrong{R"({"from": "f32", "name": ""})", "name: is empty"},
+      wrong{R"({"from": "f32", "input": "f33"})", "input: is 'f33', expected f32, f64, bf16 or f16"},
+      wrong{R"({"model": {}})", "input: is missing"}, wrong{R"({"input": "f32"})", "model: is missing"},
+      wrong{R"({"input": "f32", "model": {}})", "model.format: is missing"},
+      wrong{R"({"from": "f32-blocked", "model": {"eps": 0.1}})", "model.format: is missing"},
+      wrong{"{\"from\": \"f32\"}\0", "accepted"});
+  INFO(text);
+  CHECK(has(complaint(text), says));
+}
+
+TEST_CASE("a hostile contract file ends in a sentence", "[unit]") {
+  CHECK(has(complaint(std::string("{\"from\": \"f32\"\0}", 16)), "byte"));
+  CHECK(has(complaint(std::string(2'000'000, ' ')), "bytes"));
+  CHECK(has(complaint(std::string(100'000, '[')), "nested deeper"));
+  std::string objects;
+  for (int n = 0; n < 1000; ++n) objects += "{\"model\":";
+  CHECK(has(complaint(objects), "nested deeper"));
+  std::string const name = complaint("{\"from\": \"\\u001b[31m\\u202e\"}");
+  CHECK_FALSE(has(name, "\x1b"));
+}
+
+TEST_CASE("a damaged contract is refused or means what it says: it never crashes", "[property]") {
+  std::string const original = contract_text(*find_contract("bf16"), -1);
+  tests::property("any edit of a printed contract", [&original] {
+    std::string text = original;
+    int const edits = *rc::gen::inRange(1, 6);
+    for (int n = 0; n < edits; ++n) {
+      auto const at = *rc::gen::inRange<std::size_t>(0, text.size());
+      switch (*rc::gen::inRange(0, 3)) {
+        case 0: text[at] = *rc::gen::arbitrary<char>(); break;
+        case 1: text.erase(at, *rc::gen::inRange<std::size_t>(1, 20)); break;
+        default: text.insert(at, text.substr(*rc::gen::inRange<std::size_t>(0, text.size()), 15)); break;
+      }
+    }
+    auto const read = parse_contract(text, "mine");
+    if (!read) RC_ASSERT_FALSE(read.why().reason.empty());
+    else RC_ASSERT(parse_contract(contract_text(read.value()), "other").value() == read.value());
+  });
+}
+
+}  // namespace
+}  // namespace attest::audit

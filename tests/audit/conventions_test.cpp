@@ -1,0 +1,115 @@
+// Kernels that document other conventions than docs/semantics.md are judged by theirs, and refuted where they break them.
+#include <cmath>
+#include <limits>
+
+#include "audit/judge/conventions.hpp"
+#include "audit/tensors/elements.hpp"
+#include "tests/support/builtin_kernel.hpp"
+#include "tests/support/catch.hpp"
+#include "tests/support/problem_recipe.hpp"
+
+namespace attest::tests {
+namespace {
+
+using audit::conventions;
+constexpr double nan = std::numeric_limits<double>::quiet_NaN(), infinity = std::numeric_limits<double>::infinity();
+
+/// Two query heads on one kv head; query 1 of head 1 sees no key.
+struct asked_and_answered {
+  static constexpr std::size_t n = 3, m = 5, dv = 4, row = n + 1;
+  audit::stored_problem asked;
+  audit::recorded_answer answer;
+
+  explicit asked_and_answered(problem::element_type type) {
+    recipe r;
+    r.type = type, r.groups = 2, r.n = n, r.m = m, r.d = 6, r.dv = dv, r.seed = 3;
+    asked = make_problem(r);
+    asked.mask = audit::stored_tensor::compact(problem::element_type::u8, {1, 2, n, m});
+    audit::fill(*asked.mask, [](auto, auto h, auto i, auto) { return h == 1 && i == 1 ? 0.0 : 1.0; });
+    answer = builtin_answer(asked);
+  }
+  void set_o(double x) {
+    for (std::size_t c = 0; c < dv; ++c) audit::store(*answer.o, row * dv + c, x);
+  }
+  void set_mean() {
+    for (std::size_t c = 0; c < dv; ++c) {
+      double sum = 0;
+      for (std::int64_t j = 0; j < static_cast<std::int64_t>(m); ++j)
+        sum += audit::load(asked.v, audit::offset_of(asked.v, 0, 0, j, static_cast<std::int64_t>(c)));
+      audit::store(*answer.o, row * dv + c, sum / m);
+    }
+  }
+  audit::judgement judged(conventions const& how) const {
+    audit::contract claim = *audit::find_contract(asked.q.type == problem::element_type::f64 ? "f64" : "f32");
+    claim.how = how;
+    return audit::judge_by_conventions(asked, problem::make_instance(asked.arguments()).value(), answer, claim);
+  }
+  /// Refuted, in so many elements, all in the empty row.
+  void breaks(conventions const& how, std::int64_t elements) const {
+    audit::judgement const found = judged(how);
+    CHECK(found.failed == elements);
+    for (audit::violation const& v : found.violations) {
+      CHECK(v.bug_class == "empty-row");
+      CHECK(v.index[1] == 1);
+      CHECK(v.index[2] == 1);
+    }
+  }
+};
+
+}  // namespace
+
+TEST_CASE("the row of a query that sees no key is what the contract says: 0, NaN or the mean of V", "[unit]") {
+  for (auto const type : {problem::element_type::f32, problem::element_type::f64}) {
+    asked_and_answered made(type);
+    conventions zero, not_a_number, mean;
+    not_a_number.empty_row = conventions::row::nan, mean.empty_row = conventions::row::mean;
+    CHECK(made.judged(zero).failed == 0);
+    made.breaks(not_a_number, made.dv);
+    made.breaks(mean, made.dv);
+    made.set_o(nan);
+    made.breaks(zero, made.dv);
+    CHECK(made.judged(not_a_number).failed == 0);
+    made.breaks(mean, made.dv);
+    made.set_mean();
+    made.breaks(zero, made.dv);
+    made.breaks(not_a_number, made.dv);
+    audit::judgement const held = made.judged(mean);
+    CHECK(held.failed == 0);
+    // The mean is computed, so a bound judges it; the others are rules.
+    CHECK(held.by_theorem == made.judged(not_a_number).by_theorem + static_cast<std::int64_t>(made.dv));
+    audit::store(*made.answer.o, made.row * made.dv, 1.001 * audit::load(*made.answer.o, made.row * made.dv));
+    made.breaks(mean, 1);
+  }
+}
+
+TEST_CASE("the LSE of a query that sees no key is what the contract says: -inf or 0", "[unit]") {
+  asked_and_answered made(problem::element_type::f32);
+  conventions zero;
+  zero.empty_lse = conventions::log::zero;
+  CHECK(made.judged({}).failed == 0);
+  made.breaks(zero, 1);
+  audit::store(*made.answer.lse, made.row, 0);
+  made.breaks({}, 1);
+  CHECK(made.judged(zero).failed == 0);
+}
+
+TEST_CASE("where NaN is unspecified anything may come of it, and only of it", "[unit]") {
+  asked_and_answered made(problem::element_type::f32);
+  audit::store(made.asked.q, 0, nan);             // query 0 of head 0
+  audit::store(made.asked.v, 2 * made.dv + 3, infinity);  // every row that sees key 2, in column 3
+  made.answer = builtin_answer(made.asked);
+  conventions unspecified;
+  unspecified.nan = conventions::invalid::unspecified;
+  CHECK(made.judged({}).failed == 0);
+  CHECK(made.judged(unspecified).failed == 0);
+  for (std::size_t c = 0; c < made.dv; ++c) audit::store(*made.answer.o, c, 7);
+  audit::store(*made.answer.lse, 0, 7);
+  for (std::size_t j = 0; j < made.m; ++j) audit::store(*made.answer.weights, j, 0.2);
+  audit::store(*made.answer.o, 2 * made.dv + 3, -1);  // query 2 of head 0, the column of the infinity
+  CHECK(made.judged({}).failed == static_cast<std::int64_t>(made.dv + 1 + made.m + 1));
+  CHECK(made.judged(unspecified).failed == 0);
+  audit::store(*made.answer.o, 2 * made.dv + 2, 7);
+  CHECK(made.judged(unspecified).failed == 1);
+}
+
+}  // namespace attest::tests

@@ -1,0 +1,66 @@
+// What the tests of isolated kernels share: opening a test kernel, a small problem, one call.
+#pragma once
+
+#include <filesystem>
+#include <initializer_list>
+#include <string>
+#include <utility>
+
+#include "audit/isolation/isolated_kernel.hpp"
+#include "tests/support/property.hpp"
+
+namespace attest::tests {
+
+using namespace attest::audit;
+namespace fs = std::filesystem;
+using problem::element_type;
+
+/// A library of tests/kernels.
+inline fs::path library(std::string const& name) { return std::string(ATTEST_TEST_KERNELS "/") + name + ".so"; }
+
+inline problem::result<isolated_kernel> open_kernel(std::string const& name, double seconds = 10) {
+  return isolated_kernel::open(library(name), "attest_attention", {.seconds = seconds}, ATTEST_TEST_RUNNER);
+}
+
+inline isolated_kernel opened(std::string const& name, double seconds = 10) {
+  auto made = open_kernel(name, seconds);
+  if (!made) FAIL(made.why().message());
+  return std::move(made).value();
+}
+
+inline stored_tensor filled(element_type type, std::initializer_list<std::int64_t> shape, double first = 1) {
+  auto made = stored_tensor::compact(type, shape);
+  for (std::size_t i = 0; i < made.spanned_elements(); ++i) {
+    double const value = first + 0.25 * static_cast<double>(i % 7);
+    if (type == element_type::f32) made.as<float>()[i] = static_cast<float>(value);
+    if (type == element_type::f64) made.as<double>()[i] = value;
+  }
+  return made;
+}
+
+/// b = 1, hq = 2, hk = 1, n = 2, m = 3, d = 4, dv = 5.
+inline stored_problem small_problem(element_type type = element_type::f32) {
+  stored_problem made;
+  made.q = filled(type, {1, 2, 2, 4});
+  made.k = filled(type, {1, 1, 3, 4});
+  made.v = filled(type, {1, 1, 3, 5});
+  return made;
+}
+
+inline call_report ask(isolated_kernel& kernel, stored_problem const& asked, call_request const& request = {}) {
+  stored_answer answer;
+  auto report = kernel.run(asked, request, answer);
+  if (!report) FAIL(report.why().message());
+  return report.value();
+}
+
+/// A kernel that went wrong serves the next call as if nothing had been.
+inline void still_answers_unsupported(isolated_kernel& kernel) {
+  auto asked = small_problem();
+  asked.softcap = 30;
+  CHECK(ask(kernel, asked).outcome == call_outcome::unsupported);
+}
+
+inline constexpr placement everywhere[] = {placement::end, placement::start, placement::unaligned};
+
+}  // namespace attest::tests

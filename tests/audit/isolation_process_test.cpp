@@ -1,0 +1,155 @@
+// The process around an isolated kernel: what cannot be opened or asked, and what a runner leaves behind.
+#include <fcntl.h>
+#include <sys/wait.h>
+#include <unistd.h>
+
+#include <chrono>
+#include <csignal>
+#include <cstdint>
+#include <cstdio>
+#include <cstdlib>
+#include <fstream>
+#include <string>
+#include <thread>
+
+#include "audit/support/locate.hpp"
+#include "tests/audit/isolation.hpp"
+
+namespace {
+
+using namespace attest::tests;
+namespace problem = attest::problem;
+using Catch::Contains;
+
+std::string refusal(fs::path const& path, double seconds = 10) {
+  auto const made = isolated_kernel::open(path, "attest_attention", {.seconds = seconds}, ATTEST_TEST_RUNNER);
+  return made ? "opened" : made.why().message();
+}
+
+}  // namespace
+
+TEST_CASE("a library that is none is refused with its reason", "[unit]") {
+  auto const at = [](fs::path const& path) { return path.native() + ": "; };
+  CHECK(refusal("/no/such.so") == "/no/such.so: there is no such file");
+  CHECK(refusal("/tmp") == "/tmp: is a directory, expected a shared library");
+  CHECK(refusal("/dev/null") == "/dev/null: is not a regular file");
+  auto const text = fs::temp_directory_path() / ("attest-text-" + std::to_string(::getpid()) + ".so");
+  std::ofstream(text) << std::string(5000, 'x');
+  CHECK(refusal(text) == at(text) + "is not a shared library that can be loaded: invalid ELF header");
+  fs::remove(text);
+  CHECK(refusal(library("no_symbol")) == at(library("no_symbol")) + "does not export 'attest_attention'");
+  CHECK(refusal(library("crash_on_load")) == at(library("crash_on_load")) + "crashed with SIGSEGV while it was loaded");
+  auto const named = isolated_kernel::open(library("no_symbol"), "my\x1bsymbol", {}, ATTEST_TEST_RUNNER);
+  REQUIRE(!named);
+  CHECK(named.why().message() == at(library("no_symbol")) + "does not export 'my\\x1bsymbol'");
+  auto const no_runner = isolated_kernel::open(library("naive"), "attest_attention", {}, "/no/attest-runner");
+  REQUIRE(!no_runner);
+  CHECK_THAT(no_runner.why().message(), Contains("'/no/attest-runner' cannot be started: No such file"));
+  auto const not_a_runner = isolated_kernel::open(library("naive"), "attest_attention", {}, "/bin/true");
+  REQUIRE(!not_a_runner);
+  CHECK_THAT(not_a_runner.why().message(), Contains("while it was loaded"));
+}
+
+TEST_CASE("a call that cannot be asked is an error, not a finding", "[unit]") {
+  auto kernel = opened("naive");
+  stored_answer answer;
+  auto wrong = small_problem();
+  wrong.k = filled(element_type::f32, {1, 1, 3, 9});
+  CHECK(kernel.run(wrong, {}, answer).why().message() == "k: head dimension d is 9, q has 4");
+  CHECK(kernel.run(small_problem(), {.output_gap = -1}, answer).why().message() ==
+        "output_gap: is -1, expected 0 to 2^20");
+  stored_problem huge;  // no input bytes at all, but an output of 2^50 elements
+  huge.q = stored_tensor{element_type::f32, problem::layout::compact({std::int64_t{1} << 30, 0}), {}};
+  huge.k = stored_tensor{element_type::f32, problem::layout::compact({0, 0}), {}};
+  huge.v = stored_tensor{element_type::f32, problem::layout::compact({0, std::int64_t{1} << 20}), {}};
+  huge.scale = 1.0;
+  CHECK_THAT(kernel.run(huge, {}, answer).why().message(), Contains("more memory than the limit"));
+  auto cut = small_problem();
+  cut.v.bytes.resize(8);
+  CHECK(kernel.run(cut, {}, answer).why().message() == "an input has fewer bytes than its layout reaches");
+  CHECK(ask(kernel, small_problem()).outcome == call_outcome::answered);
+}
+
+TEST_CASE("the runner is found by its environment variable", "[unit]") {
+  ::setenv("ATTEST_RUNNER", ATTEST_TEST_RUNNER, 1);
+  CHECK(isolated_kernel::open(library("naive")));
+  ::setenv("ATTEST_RUNNER", "/no/runner", 1);
+  CHECK(locate_runner().why().message() == "ATTEST_RUNNER: names no file: /no/runner");
+  ::unsetenv("ATTEST_RUNNER");
+  auto const nowhere = locate_runner();
+  if (!nowhere) CHECK_THAT(nowhere.why().message(), Contains("attest-runner: was not found; looked at /"));
+}
+
+TEST_CASE("a kernel cannot spoil standard output or keep our descriptors", "[unit]") {
+  int ends[2];
+  REQUIRE(::pipe(ends) == 0);  // inheritable, as a careless library would leave it
+  std::fflush(stdout);
+  int const saved = ::dup(STDOUT_FILENO);
+  ::dup2(ends[1], STDOUT_FILENO);
+  call_report report;
+  {
+    auto kernel = opened("noisy");
+    report = ask(kernel, small_problem());
+  }
+  std::fflush(stdout);
+  ::dup2(saved, STDOUT_FILENO);
+  ::close(saved);
+  ::close(ends[1]);
+  CHECK(report.outcome == call_outcome::answered);
+  ::fcntl(ends[0], F_SETFL, O_NONBLOCK);
+  char noise;
+  CHECK(::read(ends[0], &noise, 1) == 0);  // the end of the pipe: nothing in it, and nobody else holds it
+  ::close(ends[0]);
+}
+
+TEST_CASE("a runner dies with its parent", "[unit]") {
+  int ends[2];
+  REQUIRE(::pipe2(ends, O_CLOEXEC) == 0);
+  auto const parent = ::fork();
+  REQUIRE(parent >= 0);
+  if (parent == 0) {  // opens a kernel that hangs and is killed while it waits
+    auto kernel = open_kernel("hang");
+    if (!kernel) ::_exit(1);
+    std::ifstream children("/proc/self/task/" + std::to_string(::getpid()) + "/children");
+    int child = 0;
+    children >> child;
+    static_cast<void>(!::write(ends[1], &child, sizeof child));
+    stored_answer answer;
+    static_cast<void>(kernel.value().run(small_problem(), {}, answer));
+    ::_exit(0);
+  }
+  ::close(ends[1]);
+  int child = 0;
+  REQUIRE(::read(ends[0], &child, sizeof child) == sizeof child);
+  ::close(ends[0]);
+  REQUIRE(child > 0);
+  std::this_thread::sleep_for(std::chrono::milliseconds(50));
+  ::kill(parent, SIGKILL);
+  ::waitpid(parent, nullptr, 0);
+  auto const gone = [&] {
+    std::ifstream status("/proc/" + std::to_string(child) + "/stat");
+    std::string number, name, state;
+    return !(status >> number >> name >> state) || state == "Z";
+  };
+  for (int i = 0; i < 200 && !gone(); ++i) std::this_thread::sleep_for(std::chrono::milliseconds(10));
+  CHECK(gone());
+}
+
+TEST_CASE("a kernel opened by a thread that ended still answers", "[unit]") {
+  auto made = open_kernel("naive");
+  std::thread([&] { made = open_kernel("naive"); }).join();
+  REQUIRE(made);
+  std::this_thread::sleep_for(std::chrono::milliseconds(50));
+  auto const report = ask(made.value(), small_problem());
+  CHECK(report.outcome == call_outcome::answered);
+  CHECK(report.broken.empty());
+}
+
+TEST_CASE("a kernel that takes more memory than allowed is ended, root or not", "[unit]") {
+  auto made = isolated_kernel::open(library("memory_hog"), "attest_attention",
+                                    {.process = {.resident_bytes = std::uint64_t{256} << 20}}, ATTEST_TEST_RUNNER);
+  REQUIRE(made);
+  auto const report = ask(made.value(), small_problem());
+  CHECK(report.outcome == call_outcome::exceeded);
+  CHECK_THAT(report.sentence, Contains("GiB of memory, 0.25 are allowed"));
+}

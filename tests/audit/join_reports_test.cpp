@@ -1,0 +1,203 @@
+// Reports of shards joined: any cut of an audit joins to the whole, and damaged files end in a sentence.
+#include <cmath>
+#include <limits>
+
+#include <nlohmann/json.hpp>
+
+#include "audit/session/compare.hpp"
+#include "audit/report/html/page.hpp"
+#include "audit/report/text.hpp"
+#include "tests/support/property.hpp"
+
+namespace attest::audit {
+namespace {
+
+double draw_number() {
+  double const special[]{0, -0.0, 1, 0.1, -3e-300, 0x1p-1074, std::numeric_limits<double>::infinity(), std::nan("")};
+  return special[*rc::gen::inRange(0, 8)];
+}
+
+matrix_picture draw_matrix(std::int64_t rows, std::int64_t columns) {
+  matrix_picture made{*rc::gen::inRange(0, 50), *rc::gen::inRange(0, 50), rows, columns, {}};
+  for (std::int64_t n = 0; n < rows * columns; ++n) made.values.push_back(draw_number());
+  return made;
+}
+
+/// All that a finding can carry.
+void adorn(finding& into) {
+  violation& what = into.what;
+  what.index = {1, 2, 3, 4}, what.got = draw_number(), what.truth_lower = draw_number(), what.truth_upper = draw_number();
+  what.bound = draw_number(), what.error_in_bounds = draw_number();
+  if (*rc::gen::inRange(0, 2)) {
+    into.shrunk.emplace();
+    into.shrunk->what.sentence = "smaller, and still \"wrong\"", into.shrunk->sizes = {1, 1, 1, 1, 2, 1, 1}, into.shrunk->file = "f";
+    into.shrunk->inputs = {{"q", {1, 1, 1, 2}, {draw_number(), draw_number()}}, {"k", {1, 1, 0, 2}, {}}};
+  }
+  if (*rc::gen::inRange(0, 2) == 0) {
+    into.no_pictures = "there was no time left";
+    return;
+  }
+  auto const rows = *rc::gen::inRange(0, 4), columns = *rc::gen::inRange(0, 4);
+  finding_pictures& drawn = into.pictures.emplace();
+  drawn.b = 1, drawn.h = 3, drawn.keys_only = *rc::gen::inRange(0, 2);
+  drawn.asked = draw_matrix(rows, rows == 0 ? 0 : columns);
+  for (std::size_t n = 0; n < drawn.asked.values.size(); ++n) drawn.masked.push_back(*rc::gen::inRange(0, 2));
+  if (*rc::gen::inRange(0, 2)) drawn.applied = draw_matrix(drawn.asked.rows, drawn.asked.columns);
+  drawn.applied_by = "read through V", drawn.output = "o";
+  if (*rc::gen::inRange(0, 2)) drawn.errors = draw_matrix(2, 2);
+}
+
+/// What one case came to.
+struct drawn_case {
+  std::string check;
+  std::int64_t elements = 0;
+  bool failed = false, unsupported = false, waived = false, noted = false;
+  finding adorned = {};
+};
+
+std::vector<drawn_case> draw_cases() {
+  std::vector<drawn_case> made;
+  std::string const checks[]{"masks", "poison", "lse"};
+  auto const count = *rc::gen::inRange(1, 60);
+  for (int n = 0; n < count; ++n) {
+    drawn_case each;
+    each.check = checks[*rc::gen::inRange(0, 3)];
+    each.elements = *rc::gen::inRange(0, 1000);
+    auto const kind = *rc::gen::inRange(0, 8);
+    each.failed = kind == 0 || kind == 1, each.waived = kind == 1, each.unsupported = kind == 2, each.noted = kind > 5;
+    adorn(each.adorned);
+    made.push_back(each);
+  }
+  return made;
+}
+
+/// The report of part `index` of `of`, as an audit makes it.
+report report_of(std::vector<drawn_case> const& cases, std::int64_t index, std::int64_t of) {
+  report made;
+  made.kernel = "drawn", made.contract = "f32", made.seed = 5;
+  if (of > 1) made.shard = {index, of};
+  made.all_cases = static_cast<std::int64_t>(cases.size());
+  std::set<std::string, std::less<>> const waived{"lse"};
+  collector collect(made, waived);
+  for (std::size_t n = 0; n < cases.size(); ++n) {
+    if (static_cast<std::int64_t>(n) % of != index - 1) continue;
+    drawn_case const& each = cases[n];
+    collect.at(static_cast<std::int64_t>(n) + 1);
+    check_result& row = collect.check_named(each.check);
+    row.unsupported += each.unsupported;
+    std::string const name = "case-" + std::to_string(n);
+    if (each.noted) collect.observe(each.check, name + " is odd");
+    judgement judged;
+    judged.by_theorem = each.elements, judged.failed = each.failed, judged.max_error_in_bounds = static_cast<double>(n % 7) / 8;
+    judged.max_error = static_cast<double>(n % 5) / 8;
+    if (each.failed) judged.violations.push_back({.output = "o", .got = 1, .error_in_bounds = 3, .bug_class = each.waived ? "lse" : "accuracy", .sentence = name + " is wrong"});
+    made.curves.push_back({"keys", static_cast<double>(n), 0.5, each.failed, static_cast<std::int64_t>(n) + 1});
+    collect.add(row, name, "accuracy", {1, 1, 1, 2, 3, 4, 5}, std::move(judged), "attest audit --only " + name);
+    for (finding& found : made.findings)
+      if (found.case_name == name) {
+        violation const& what = each.adorned.what;
+        found.shrunk = each.adorned.shrunk, found.pictures = each.adorned.pictures, found.no_pictures = each.adorned.no_pictures;
+        found.what.index = what.index, found.what.got = what.got, found.what.bound = what.bound;
+        found.what.truth_lower = what.truth_lower, found.what.truth_upper = what.truth_upper, found.what.error_in_bounds = what.error_in_bounds;
+      }
+  }
+  collect.finish(true, "");
+  return made;
+}
+
+std::vector<report_file> cut(std::vector<drawn_case> const& cases, std::int64_t of) {
+  std::vector<report_file> made;
+  for (std::int64_t n = of; n > 0; --n) made.push_back({std::to_string(n) + ".json", as_json(report_of(cases, n, of))});
+  return made;
+}
+
+TEST_CASE("however an audit is cut, the joined report is that of the whole", "[property]") {
+  tests::property("join_reports(cut(audit)) == audit", [] {
+    auto const cases = draw_cases();
+    report const whole = report_of(cases, 1, 1);
+    auto const joined = join_reports(cut(cases, *rc::gen::inRange(2, 7)));
+    if (!joined) RC_FAIL(joined.why().message());
+    RC_ASSERT(joined.value().size() == 1u);
+    report const& made = joined.value().front();
+    RC_ASSERT(as_json(made) == as_json(whole));
+    RC_ASSERT(as_text(made) == as_text(whole));
+    RC_ASSERT(as_junit(std::span(&made, 1)) == as_junit(std::span(&whole, 1)));
+    RC_ASSERT(as_html(std::span(&made, 1)) == as_html(std::span(&whole, 1)));
+    RC_ASSERT(made.answer == whole.answer);
+  });
+}
+
+TEST_CASE("the shards of an audit of several kernels join to a report a kernel", "[property]") {
+  tests::property("join_reports(cut(audits)) == audits", [] {
+    std::vector<std::vector<drawn_case>> const kernels{draw_cases(), draw_cases()};
+    auto const asked = [&](std::int64_t index, std::int64_t of) {
+      std::vector<report> made;
+      for (auto const& cases : kernels) made.push_back(report_of(cases, index, of));
+      made[1].kernel = "another";
+      return made;
+    };
+    std::int64_t const of = *rc::gen::inRange(2, 5);
+    std::vector<report_file> files;
+    for (std::int64_t n = 1; n <= of; ++n) files.push_back({std::to_string(n), as_json(std::span<report const>(asked(n, of)))});
+    auto const joined = join_reports(files);
+    if (!joined) RC_FAIL(joined.why().message());
+    RC_ASSERT(as_json(std::span<report const>(joined.value())) == as_json(std::span<report const>(asked(1, 1))));
+    files[1].text = as_json(asked(2, of)[0]);
+    auto const fewer = join_reports(files);
+    RC_ASSERT_FALSE(static_cast<bool>(fewer));
+    RC_ASSERT(fewer.why().reason == "it is about 1 kernels, 1 about 2");
+  });
+}
+
+TEST_CASE("pictures that do not fit are refused with a sentence, before anything is drawn", "[property]") {
+  drawn_case one{"masks", 10, true, false, false, false};
+  one.adorned.shrunk.emplace();
+  one.adorned.shrunk->inputs = {{"q", {1, 1, 1, 2}, {1, 2}}};
+  finding_pictures& drawn = one.adorned.pictures.emplace();
+  drawn.asked = {0, 0, 1, 2, {0.25, 0.75}}, drawn.masked = {false, true}, drawn.applied = drawn.asked, drawn.output = "o";
+  auto const files = cut({one, one}, 2);
+  REQUIRE(join_reports(files));
+  using json = nlohmann::ordered_json;
+  struct edit { char const* at; json to; char const* says; };
+  json const huge = json::array({1048576, 1048576, 0, 0}), flat = json::array({1, 2}), wide = json::array({json::array({"0x1p+0"})});
+  for (auto const& [at, to, says] :
+       {edit{"/pictures/visible", json::array({"#"}), "'visible' has not"}, edit{"/pictures/visible", json::array({"#x"}), "'visible' has not"},
+        edit{"/pictures/applied/rows", wide, "'applied' has not the size of 'asked'"}, edit{"/pictures/asked/rows/0/0", "1.5", "expected a hex float"},
+        edit{"/pictures/asked/rows", json(5000, json::array()), "too large to draw"}, edit{"/pictures/asked/first_row", -1, "'first_row'"},
+        edit{"/shrunk_inputs/0/shape", huge, "do not fit each other"}, edit{"/shrunk_inputs/0/shape", flat, "do not fit each other"},
+        edit{"/shrunk_inputs/0/values", json::array(), "do not fit each other"}, edit{"/index", flat, "'index' in a finding has 2 numbers"},
+        edit{"/got", "0x", "expected a hex float"}, edit{"/bound", "0x1p+0 ", "expected a hex float"}, edit{"/bound", "0x-1p+0", "expected a hex float"}}) {
+    auto edited = files;
+    json report = json::parse(edited[0].text);
+    report["findings"][0][json::json_pointer(at)] = to;
+    edited[0].text = report.dump();
+    auto const joined = join_reports(edited);
+    INFO(at);
+    REQUIRE_FALSE(joined);
+    CHECK(joined.why().reason.find(says) != std::string::npos);
+  }
+}
+
+TEST_CASE("a damaged report is refused with a sentence, or read: it never crashes", "[property]") {
+  tests::property("any edit of a report", [] {
+    drawn_case one{"masks", 10, true, false, false, true};
+    adorn(one.adorned);
+    auto files = cut(std::vector(4, one), 2);
+    std::string& text = files[0].text;
+    int const edits = *rc::gen::inRange(1, 6);
+    for (int n = 0; n < edits; ++n) {
+      auto const at = *rc::gen::inRange<std::size_t>(0, text.size());
+      switch (*rc::gen::inRange(0, 3)) {
+        case 0: text[at] = *rc::gen::element('-', '9', '"', '{', ']', ',', '\0', '\xff'); break;
+        case 1: text.erase(at, *rc::gen::inRange<std::size_t>(1, 40)); break;
+        default: text.insert(at, text.substr(*rc::gen::inRange<std::size_t>(0, text.size()), 30)); break;
+      }
+    }
+    auto const joined = join_reports(files);
+    if (joined) RC_ASSERT_FALSE(as_html(joined.value()).empty());
+    else RC_ASSERT_FALSE(joined.why().reason.empty());
+  });
+}
+
+}  // namespace
+}  // namespace attest::audit

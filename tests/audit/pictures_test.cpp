@@ -1,0 +1,128 @@
+// The pictures beside a finding: the weights asked for, those that a kernel applies, the errors of its answer.
+#include <cmath>
+
+#include "audit/cases/random.hpp"
+#include "audit/session/draw_pictures.hpp"
+#include "audit/tensors/slice.hpp"
+#include "tests/support/catch.hpp"
+
+namespace attest::tests {
+namespace {
+
+using namespace attest::audit;
+
+/// Two queries, three keys, all scores 0; query 0 sees keys 0 and 1, query 1 all three.
+audit_case banded_case() {
+  audit_case made;
+  made.check = "bands", made.name = "small";
+  made.asked = blank({1, 1, 1, 2, 3, 2, 2}, problem::element_type::f32);
+  made.asked.where = {1, -1, 0};
+  fill(made.asked.v, [](auto, auto, auto j, auto c) { return static_cast<double>(j * 2 + c); });
+  return made;
+}
+
+/// Every key weighs the same, whatever the band: the mean of V.
+std::optional<recorded_answer> ignores_band(stored_problem const& asked) {
+  problem::sizes const s = sizes_of(asked);
+  recorded_answer made;
+  made.o = stored_tensor::compact(asked.q.type, {s.b, s.hq, s.n, s.dv});
+  fill(*made.o, [&](auto, auto, auto, auto c) {
+    double sum = 0;
+    for (std::int64_t j = 0; j < s.m; ++j) sum += load(asked.v, offset_of(asked.v, 0, 0, j, c));
+    return sum / static_cast<double>(s.m);
+  });
+  return made;
+}
+
+violation about(char const* output, std::int64_t i = 0) {
+  violation made;
+  made.output = output, made.index = {0, 0, i, 0};
+  return made;
+}
+
+TEST_CASE("a picture has the true weights, the applied ones through V, and the errors of the answer", "[unit]") {
+  auto const drawn = draw_pictures(banded_case(), about("o"), *find_contract("f32"), ignores_band);
+  REQUIRE(drawn);
+  CHECK(drawn->asked.rows == 2);
+  CHECK(drawn->asked.columns == 3);
+  std::vector<double> const expected{0.5, 0.5, 0, 1 / 3.0, 1 / 3.0, 1 / 3.0};
+  for (std::size_t n = 0; n < 6; ++n) CHECK(std::abs(drawn->asked.values[n] - expected[n]) <= 0x1p-53);
+  CHECK(drawn->masked == std::vector<bool>{false, false, true, false, false, false});
+  REQUIRE(drawn->applied);  // dv = 2: keys 0 and 1 first, then key 2
+  for (double const weight : drawn->applied->values) CHECK(weight == static_cast<double>(1 / 3.0f));
+  REQUIRE(drawn->errors);
+  for (std::int64_t c = 0; c < 2; ++c) {
+    CHECK(drawn->errors->at(0, c) > 1);
+    CHECK(drawn->errors->at(1, c) <= 1);
+  }
+}
+
+TEST_CASE("without a second answer the applied weights are those that came with the first, or none, and it is said", "[unit]") {
+  audit_case const each = banded_case();
+  bool with_weights = true;
+  auto const recorded = [&](stored_problem const& asked) -> std::optional<recorded_answer> {
+    if (&asked != &each.asked) return std::nullopt;
+    auto made = ignores_band(asked);
+    if (!with_weights) return made;
+    made->weights = stored_tensor::compact(asked.q.type, {1, 1, 2, 3});
+    fill(*made->weights, [](auto, auto, auto i, auto j) { return static_cast<double>(i * 3 + j); });
+    return made;
+  };
+  auto drawn = draw_pictures(each, about("o"), *find_contract("f32"), recorded);
+  REQUIRE((drawn && drawn->applied));
+  CHECK(drawn->applied->values == std::vector<double>{0, 1, 2, 3, 4, 5});
+  with_weights = false;
+  drawn = draw_pictures(each, about("o"), *find_contract("f32"), recorded);
+  REQUIRE(drawn);
+  CHECK(!drawn->applied);
+  CHECK(drawn->applied_by.find("no weights") != std::string::npos);
+  drawn = draw_pictures(each, about("o"), *find_contract("f32"), [](auto const&) { return std::nullopt; });
+  REQUIRE(drawn);
+  CHECK(!drawn->applied);
+  CHECK(!drawn->errors);
+  CHECK(!draw_pictures(each, about("call"), *find_contract("f32"), ignores_band));
+}
+
+TEST_CASE("a large problem is drawn around its finding, a band's diagonal may lie anywhere, an empty one draws nothing", "[unit]") {
+  audit_case each;
+  each.asked = blank({1, 1, 1, 100, 200, 1, 1}, problem::element_type::f32);
+  for (std::int64_t const diagonal : {std::int64_t{50}, std::numeric_limits<std::int64_t>::max(), std::numeric_limits<std::int64_t>::min()}) {
+    each.asked.where = {diagonal, -1, 0};
+    auto const drawn = draw_pictures(each, about("o", 90), *find_contract("f32"), ignores_band);
+    REQUIRE(drawn);
+    CHECK(drawn->asked.first_row <= 90);
+    CHECK(90 < drawn->asked.first_row + drawn->asked.rows);
+    CHECK(drawn->asked.first_column >= 0);
+    CHECK(drawn->asked.first_column + drawn->asked.columns <= 200);
+    if (diagonal == 50) CHECK((drawn->asked.first_column <= 140 && 140 < drawn->asked.first_column + drawn->asked.columns));
+  }
+  each.asked = blank({1, 1, 1, 1, 0, 1, 1}, problem::element_type::f32);
+  auto const drawn = draw_pictures(each, about("o"), *find_contract("f32"), ignores_band);
+  CHECK((!drawn || drawn->asked.values.empty()));
+}
+
+TEST_CASE("the probe's lines become keys asked for and keys read", "[unit]") {
+  violation found = about("o");
+  found.picture = {"asked  applied", "##.  #.#", ".##  ?"};
+  audit_case each = banded_case();
+  auto const drawn = draw_pictures(each, found, *find_contract("f32"), ignores_band);
+  REQUIRE((drawn && drawn->applied));
+  CHECK(drawn->keys_only);
+  CHECK(drawn->asked.values == std::vector<double>{1, 1, 0, 0, 1, 1});
+  CHECK(drawn->applied->at(0, 0) == 1);
+  CHECK(drawn->applied->at(0, 1) == 0);
+  CHECK(drawn->applied->at(0, 2) == 1);
+  CHECK(std::isnan(drawn->applied->at(1, 0)));
+}
+
+TEST_CASE("small inputs are listed whole, large ones not at all", "[unit]") {
+  auto const listed = list_inputs(banded_case().asked);
+  REQUIRE(listed.size() == 3);
+  CHECK(listed[2].name == "v");
+  CHECK(listed[2].shape == std::vector<std::int64_t>{1, 1, 3, 2});
+  CHECK(listed[2].values == std::vector<double>{0, 1, 2, 3, 4, 5});
+  CHECK(list_inputs(blank({1, 1, 1, 10, 10, 10, 10}, problem::element_type::f32)).empty());
+}
+
+}  // namespace
+}  // namespace attest::tests

@@ -1,0 +1,270 @@
+// Problems and answers recorded in safetensors files.
+#include "audit/files/problem_file.hpp"
+
+#include <algorithm>
+#include <cmath>
+#include <cstring>
+#include <deque>
+#include <memory>
+#include <string>
+#include <vector>
+
+#include "audit/support/real_number.hpp"
+#include "tests/support/property.hpp"
+
+namespace {
+
+using namespace attest::audit;
+namespace problem = attest::problem;
+using problem::element_type;
+
+/// A file in memory, put together tensor by tensor.
+struct made_file {
+  safetensors_file file;
+  std::shared_ptr<std::deque<std::vector<std::byte>>> owned = std::make_shared<std::deque<std::vector<std::byte>>>();
+
+  made_file& add(std::string const& name, std::string const& dtype, std::vector<std::int64_t> const& shape) {
+    auto bytes = *safetensors_element_bytes(dtype);
+    for (auto const size : shape) bytes *= static_cast<std::size_t>(size);
+    file.tensors[name] = {dtype, shape, owned->emplace_back(bytes, std::byte{1})};
+    return *this;
+  }
+  made_file& key(std::string const& name, std::string const& value) { return file.metadata[name] = value, *this; }
+};
+
+/// q, k, v (F32) of one problem with n = 2, m = 3, d = 4, dv = 5.
+made_file with_problem(std::string const& prefix = "") {
+  made_file made;
+  made.add(prefix + "q", "F32", {2, 4}).add(prefix + "k", "F32", {3, 4}).add(prefix + "v", "F32", {3, 5});
+  return made;
+}
+
+std::string refusal(made_file const& made, flag_overrides const& flags = {}) {
+  auto const read = recorded_problems(made.file, flags);
+  return read ? "accepted" : read.why().message();
+}
+
+bool same(stored_tensor const& a, stored_tensor const& b) {
+  return a.type == b.type && a.where.rank == b.where.rank && a.where.shape == b.where.shape && a.bytes == b.bytes;
+}
+
+}  // namespace
+
+TEST_CASE("a number in somebody's text is a decimal number or a hex float, whole and finite", "[unit]") {
+  struct known {
+    std::string_view text;
+    double value;
+  };
+  for (auto const& [text, value] : {known{"0", 0}, known{"0e9", 0}, known{".5", 0.5}, known{"-1e-3", -1e-3}, known{"0x1p-3", 0.125}, known{"-0X.8P1", -1},
+                                    known{"4.9e-324", 0x1p-1074}, known{"1.7976931348623157e308", 0x1.fffffffffffffp1023}, known{"0x10", 16}}) {
+    INFO(text);
+    CHECK(real_number(text) == value);
+  }
+  CHECK(std::signbit(real_number("-0").value_or(1)));
+  using namespace std::string_view_literals;
+  for (std::string_view const text : {""sv, "-"sv, "--1"sv, "+1"sv, " 1"sv, "1 "sv, "1\0"sv, "1,5"sv, "one"sv, "inf"sv, "nan"sv, "-inf"sv, "1e999"sv, "1e-999"sv, "0x1p-1200"sv,
+                                      "0x"sv, "0x-1"sv, "1e"sv, "0x1p"sv, "."sv, "infinity"sv, "0b1"sv}) {
+    INFO(text);
+    CHECK(!real_number(text));
+  }
+  CHECK(hex_number("-0x1.8p+1") == -3.0);
+  CHECK(hex_number("-inf") == -std::numeric_limits<double>::infinity());
+  CHECK(std::isnan(hex_number("nan").value_or(0)));
+  for (std::string_view const text : {"1", "-nan", "1e3", "0X1p3", "0x1P3", "0xAp0", "-", "0x1.0000000000000000000000000000000000000000p0"})
+    CHECK(!hex_number(text));
+}
+
+TEST_CASE("tensors with one prefix are one problem", "[unit]") {
+  auto made = with_problem();
+  for (auto const* prefix : {"layer1.", "a.b."}) {
+    auto const other = with_problem(prefix);
+    for (auto const& [name, tensor] : other.file.tensors) made.add(name, tensor.dtype, tensor.shape);
+  }
+  made.add("layer1.o", "F32", {2, 5}).add("layer1.lse", "F32", {2}).add("layer1.weights", "F32", {2, 3});
+  made.add("layer1.mask", "BOOL", {1, 3}).add("a.b.mask", "U8", {2, 3}).add("a.b.bias", "F32", {3});
+  made.add("dense.weights", "F32", {7}).add(".q", "F32", {1}).add("ids", "I64", {4});
+  auto const read = recorded_problems(made.file);
+  REQUIRE(read);
+  auto const& problems = read.value().problems;
+  REQUIRE(problems.size() == 3);
+  CHECK(problems[0].prefix.empty());
+  CHECK(problems[1].prefix == "a.b");
+  CHECK(problems[1].asked.mask->type == element_type::u8);
+  CHECK(problems[1].asked.bias);
+  CHECK(problems[2].prefix == "layer1");
+  CHECK(problems[2].asked.mask);
+  CHECK(problems[2].answered.o);
+  CHECK(problems[2].answered.lse);
+  CHECK(problems[2].answered.weights);
+  CHECK(!problems[0].answered.o);
+  CHECK(!problems[0].asked.scale);
+  auto ignored = read.value().ignored;
+  std::ranges::sort(ignored);
+  CHECK(ignored == std::vector<std::string>{".q", "dense.weights", "ids"});
+}
+
+TEST_CASE("a recorded file of a framework is a set of problems", "[unit]") {
+  auto const file = read_safetensors(ATTEST_TEST_DATA "/minilm_attention.safetensors");
+  REQUIRE(file);
+  auto const read = recorded_problems(file.value());
+  REQUIRE(read);
+  REQUIRE(read.value().problems.size() == 2);
+  CHECK(read.value().problems[1].prefix == "layer5");
+  CHECK(read.value().problems[1].answered.o);
+  CHECK(read.value().ignored.empty());
+}
+
+TEST_CASE("a missing tensor is named", "[unit]") {
+  auto made = with_problem("layer0.");
+  made.file.tensors.erase("layer0.q");
+  CHECK(refusal(made) == "layer0.q: is missing beside 'layer0.k', 'layer0.v'");
+  CHECK(refusal(made_file{}) == "the file has no tensors, expected q, k, v or PREFIX.q, PREFIX.k, PREFIX.v");
+  made_file other;
+  other.add("encoder.bias", "F32", {3}).add("ids", "I64", {1});
+  CHECK(refusal(other) ==
+        "the file has no tensors q, k, v or PREFIX.q, PREFIX.k, PREFIX.v; it has 'ids', 'encoder.bias'");
+}
+
+TEST_CASE("element types are checked, and a floating mask points to bias", "[unit]") {
+  CHECK(
+      refusal(with_problem("x.").add("x.mask", "F32", {2, 3})) ==
+      "x.mask: dtype is F32, but a mask is BOOL or U8 (non-zero = attend); if its values are added to the scores, name "
+      "the tensor 'x.bias'");
+  CHECK(refusal(with_problem().add("mask", "I64", {2, 3})) ==
+        "mask: dtype is I64, expected BOOL or U8 (non-zero = attend)");
+  CHECK(refusal(with_problem().add("k", "I32", {3, 4})) == "k: dtype is I32, expected F32, F64, F16 or BF16");
+  CHECK(refusal(with_problem("x.").add("x.k", "F64", {3, 4})) == "x.k: element type is f64, expected f32");
+  CHECK(refusal(with_problem().add("bias", "BOOL", {3})) == "bias: dtype is BOOL, expected F32, F64, F16 or BF16");
+}
+
+TEST_CASE("shapes that do not fit are errors with the file's names", "[unit]") {
+  CHECK(refusal(with_problem("x.").add("x.k", "F32", {3, 5})) == "x.k: head dimension d is 5, q has 4");
+  CHECK(refusal(with_problem("x.").add("x.q", "F32", {1, 1, 1, 2, 4})) == "x.q: rank is 5, expected 2, 3 or 4");
+  CHECK(refusal(with_problem("x.").add("x.mask", "BOOL", {})) == "x.mask: rank is 0, expected 2, 3 or 4");
+  CHECK(refusal(with_problem("x.").add("x.o", "F32", {2, 4})) == "x.o: shape is [2, 4], expected [2, 5]");
+  CHECK(refusal(with_problem("x.").add("x.lse", "F32", {3})) == "x.lse: shape is [3], expected [2]");
+  CHECK(refusal(with_problem("x.").add("x.lse", "F64", {2})) == "x.lse: element type is f64, expected f32");
+  CHECK(refusal(with_problem("x.").add("x.weights", "F32", {2, 2})) == "x.weights: shape is [2, 2], expected [2, 3]");
+  made_file huge;  // nothing to read, but an answer whose size passes every integer
+  huge.add("q", "F32", {std::int64_t{1} << 40, 0}).add("k", "F32", {0, 0}).add("v", "F32", {0, std::int64_t{1} << 40});
+  CHECK(refusal(huge.key("scale", "1").add("lse", "F32", {0})) == "q: b·hq·n·dv of the output passes 2^63 bytes");
+}
+
+TEST_CASE("parameters come from flags, then PREFIX.key, then key", "[unit]") {
+  auto made = with_problem("x.").key("scale", "0x1.8p-2").key("x.softcap", "30").key("softcap", "garbage");
+  made.key("diagonal", "-1").key("left", "default").key("right", "2");
+  auto read = recorded_problems(made.file);
+  REQUIRE(read);
+  auto const& asked = read.value().problems[0].asked;
+  CHECK(asked.scale == 0.375);
+  CHECK(asked.softcap == 30);
+  CHECK(asked.where == problem::band{-1, -1, 2});
+  CHECK(read.value().notes.empty());
+
+  auto const flagged =
+      recorded_problems(made.file, {.scale = "default", .softcap = {}, .diagonal = "7", .left = "0", .right = {}});
+  REQUIRE(flagged);
+  CHECK(!flagged.value().problems[0].asked.scale);
+  CHECK(flagged.value().problems[0].asked.where == problem::band{7, 0, 2});
+  REQUIRE(flagged.value().notes.size() == 3);
+  CHECK(flagged.value().notes[0] == "--scale default overrides 'scale' = '0x1.8p-2' of the file's metadata");
+}
+
+TEST_CASE("garbage in a parameter names its key or flag", "[unit]") {
+  std::string const finite = "expected a finite decimal number or hex float (such as 0.125 or 0x1p-3) or 'default'";
+  for (std::string const text : {"", " 1", "1 ", "nan", "inf", "1e999", "0x", "--1", "0x-1", "1,5", "one"})
+    CHECK(refusal(with_problem("x.").key("x.scale", text)) == "x.scale: is '" + text + "', " + finite);
+  CHECK(refusal(with_problem("x.").key("scale", "\x1b")) == "scale: is '\\x1b', " + finite);
+  CHECK(refusal(with_problem(), {.scale = "abc", .softcap = {}, .diagonal = {}, .left = {}, .right = {}}) ==
+        "--scale: is 'abc', " + finite);
+  CHECK(refusal(with_problem().key("left", "1.5")) == "left: is '1.5', expected a whole number or 'default'");
+  CHECK(refusal(with_problem().key("right", "9223372036854775808")) ==
+        "right: is '9223372036854775808', expected a whole number or 'default'");
+  CHECK(refusal(with_problem("x.").key("left", "-2")) == "x.left: is -2, expected -1 (unbounded) or more");
+  CHECK(refusal(with_problem().key("softcap", "-1")) == "softcap: must be finite and positive, or 0 for none");
+}
+
+TEST_CASE("outputs may come in a second file", "[unit]") {
+  auto inputs = with_problem("x.").add("x.o", "F32", {2, 5});
+  made_file outputs;
+  outputs.add("x.o", "F32", {2, 5}).add("x.lse", "F32", {2}).add("x.q", "F32", {9}).add("y.o", "F32", {1});
+  outputs.owned->front().assign(40, std::byte{2});
+  outputs.file.tensors.at("x.o").bytes = outputs.owned->front();
+  auto const merged = with_outputs(recorded_problems(inputs.file).value(), outputs.file);
+  REQUIRE(merged);
+  auto const& only = merged.value().problems.at(0);
+  CHECK(only.answered.o->bytes == std::vector<std::byte>(40, std::byte{2}));
+  CHECK(only.answered.lse);
+  CHECK(merged.value().ignored == std::vector<std::string>{"x.q", "y.o"});
+  CHECK(merged.value().notes == std::vector<std::string>{"'x.o' is taken from the second file"});
+
+  made_file wrong;
+  wrong.add("x.o", "F32", {5, 2});
+  auto const refused = with_outputs(recorded_problems(inputs.file).value(), wrong.file);
+  REQUIRE(!refused);
+  CHECK(refused.why().message() == "x.o: shape is [5, 2], expected [2, 5]");
+}
+
+TEST_CASE("a problem is written without its gaps and its prefix must be its own", "[unit]") {
+  recorded_problem given{.prefix = "x", .asked = {}, .answered = {}};
+  given.asked.q = {element_type::f32, {2, {2, 1}, {3, 1}}, std::vector<std::byte>(16)};
+  given.asked.q.as<float>()[0] = 1;
+  given.asked.q.as<float>()[1] = 99;  // in the gap
+  given.asked.q.as<float>()[3] = 2;
+  given.asked.k = stored_tensor::compact(element_type::f32, {3, 1});
+  given.asked.v = stored_tensor::compact(element_type::f32, {3, 1});
+  given.asked.mask = {element_type::u8, {2, {1, 3}, {3, 1}}, {std::byte{0}, std::byte{1}, std::byte{255}}};
+  auto const bytes = recorded_bytes(std::span(&given, 1));
+  REQUIRE(bytes);
+  auto const read = recorded_problems(parse_safetensors(bytes.value()).value());
+  REQUIRE(read);
+  auto const& asked = read.value().problems.at(0).asked;
+  REQUIRE(asked.q.bytes.size() == 8);
+  CHECK(asked.q.as<float>()[1] == 2);
+  CHECK(asked.mask->bytes == std::vector<std::byte>{std::byte{0}, std::byte{1}, std::byte{1}});
+
+  std::vector const twice{given, given};
+  CHECK(recorded_bytes(twice).why().message() == "x: two problems have this prefix");
+}
+
+TEST_CASE("any problem survives the way to a file and back", "[property]") {
+  attest::tests::property("recorded round trip", [] {
+    auto const size = [](int most) { return static_cast<std::int64_t>(*rc::gen::inRange(0, most)); };
+    auto const type = *rc::gen::element(element_type::f32, element_type::f64, element_type::f16, element_type::bf16);
+    auto const b = size(3), hk = size(3), n = size(4), m = size(4), d = 1 + size(3), dv = size(4);
+    auto const hq = hk * size(3);
+    auto const filled = [](stored_tensor made) {
+      for (auto& byte : made.bytes) byte = static_cast<std::byte>(*rc::gen::arbitrary<std::uint8_t>());
+      return made;
+    };
+    recorded_problem given{.prefix = *rc::gen::element<std::string>("", "x", "a.b"), .asked = {}, .answered = {}};
+    given.asked.q = filled(stored_tensor::compact(type, {b, hq, n, d}));
+    given.asked.k = filled(stored_tensor::compact(type, {b, hk, m, d}));
+    given.asked.v = filled(stored_tensor::compact(type, {b, hk, m, dv}));
+    if (*rc::gen::arbitrary<bool>()) given.asked.bias = filled(stored_tensor::compact(element_type::f32, {1, 1, n, m}));
+    if (*rc::gen::arbitrary<bool>()) given.answered.o = filled(stored_tensor::compact(type, {b, hq, n, dv}));
+    if (*rc::gen::arbitrary<bool>()) given.answered.weights = filled(stored_tensor::compact(type, {b, hq, n, m}));
+    if (*rc::gen::arbitrary<bool>()) given.asked.scale = *rc::gen::arbitrary<double>();
+    given.asked.softcap = std::abs(*rc::gen::arbitrary<double>());
+    given.asked.where = {*rc::gen::arbitrary<std::int64_t>(), size(9) - 1, size(9) - 1};
+
+    auto const bytes = recorded_bytes(std::span(&given, 1), {{"scale", "17"}});
+    RC_ASSERT(static_cast<bool>(bytes));
+    auto const file = parse_safetensors(bytes.value());
+    RC_ASSERT(static_cast<bool>(file));
+    auto const read = recorded_problems(file.value());
+    if (hk == 0 && hq != 0) return;
+    if (!read) RC_FAIL(read.why().message());
+    auto const& got = read.value().problems.at(0);
+    RC_ASSERT(got.prefix == given.prefix);
+    RC_ASSERT(same(got.asked.q, given.asked.q) && same(got.asked.k, given.asked.k) && same(got.asked.v, given.asked.v));
+    RC_ASSERT(got.asked.bias.has_value() == given.asked.bias.has_value());
+    RC_ASSERT(!got.asked.bias || same(*got.asked.bias, *given.asked.bias));
+    RC_ASSERT(got.answered.o.has_value() == given.answered.o.has_value());
+    RC_ASSERT(!got.answered.o || same(*got.answered.o, *given.answered.o));
+    RC_ASSERT(!got.answered.weights || same(*got.answered.weights, *given.answered.weights));
+    RC_ASSERT(got.asked.scale == given.asked.scale);
+    RC_ASSERT(got.asked.softcap == given.asked.softcap);
+    RC_ASSERT(got.asked.where == given.asked.where);
+  });
+}

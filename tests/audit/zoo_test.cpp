@@ -1,0 +1,49 @@
+// The zoo itself: what `attest selftest` counts on.
+#include <filesystem>
+#include <fstream>
+#include <iterator>
+#include <set>
+#include <string>
+
+#include "audit/session/audit.hpp"
+#include "audit/contract/contract.hpp"
+#include "audit/zoo/zoo.hpp"
+#include "tests/support/catch.hpp"
+
+namespace attest::tests {
+namespace {
+
+TEST_CASE("there are 40 mutants and 8 honest designs at least", "[unit]") {
+  std::int64_t honest = 0;
+  for (zoo::specimen const& each : zoo::specimens()) honest += each.is_honest();
+  CHECK(honest >= 8);
+  CHECK(static_cast<std::int64_t>(zoo::specimens().size()) - honest >= 40);
+}
+
+TEST_CASE("every class of known failures has a mutant that cites it", "[unit]") {
+  std::set<std::string_view> classes;
+  for (zoo::specimen const& each : zoo::specimens()) classes.insert(each.bug_class);
+  for (std::string_view const name : audit::bug_classes()) {
+    if (name == "accuracy" || name == "large-scores" || name == "crash" || name == "hang") continue;  // the audit's own
+    INFO(name);
+    CHECK(classes.contains(name));
+  }
+}
+
+TEST_CASE("a mutant names a class, an issue and its defect; a specimen's name is its own", "[unit]") {
+  std::set<std::string_view> names;
+  for (zoo::specimen const& each : zoo::specimens()) {
+    INFO(each.name);
+    CHECK(names.insert(each.name).second);
+    CHECK(!each.says.empty());
+    CHECK(audit::find_contract(each.contract) != nullptr);
+    CHECK(zoo::find_specimen(each.name) == &each);
+    if (each.is_honest()) continue;
+    CHECK(!each.seen_in.empty());
+    CHECK(std::ranges::find(audit::bug_classes(), each.bug_class) != audit::bug_classes().end());
+  }
+  CHECK(zoo::find_specimen("none of them") == nullptr);
+}
+
+}  // namespace
+}  // namespace attest::tests

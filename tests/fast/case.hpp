@@ -1,0 +1,194 @@
+// Small attention problems that own their memory, the plainest possible answer to them, and how to run the kernel.
+// The certified reference judges the kernel elsewhere; here the truth is a two-pass loop in long double.
+#pragma once
+
+#include <cmath>
+#include <cstdint>
+#include <cstring>
+#include <limits>
+#include <optional>
+#include <random>
+#include <string_view>
+#include <vector>
+
+#include "fast/attention.hpp"
+#include "fast/simd/operations.hpp"
+#include "tests/support/property.hpp"
+
+namespace attest::tests {
+
+/// While it lives, the kernel uses one instruction set: GENERATE(from_range(fast::instruction_sets())) is each of them.
+class instruction_set {
+ public:
+  explicit instruction_set(std::string_view name) { REQUIRE(fast::use_only(name)); }
+  ~instruction_set() { fast::use_only(""); }
+  instruction_set(instruction_set const&) = delete;
+  instruction_set& operator=(instruction_set const&) = delete;
+};
+
+template <class T>
+struct owned_tensor {
+  std::vector<T> data;
+  problem::layout where{};
+
+  /// `gap` elements lie between rows; the gaps hold `filler`.
+  static owned_tensor shaped(std::initializer_list<std::int64_t> sizes, std::int64_t gap = 0, T filler = {}) {
+    owned_tensor made{{}, problem::layout::compact(sizes)};
+    if (gap > 0 && made.where.rank > 1) {
+      std::int64_t step = made.where.shape[static_cast<std::size_t>(made.where.rank - 1)] + gap;
+      for (int axis = made.where.rank - 2; axis >= 0; --axis) {
+        auto const a = static_cast<std::size_t>(axis);
+        made.where.stride[a] = step;
+        step = step * (made.where.shape[a] > 0 ? made.where.shape[a] : 1) + gap;
+      }
+    }
+    std::int64_t span = 1;
+    for (int axis = 0; axis < made.where.rank; ++axis) {
+      auto const a = static_cast<std::size_t>(axis);
+      if (made.where.shape[a] > 0) span += (made.where.shape[a] - 1) * made.where.stride[a];
+    }
+    made.data.assign(static_cast<std::size_t>(span), filler);
+    return made;
+  }
+
+  T& at(std::int64_t b, std::int64_t h, std::int64_t i, std::int64_t j = 0) {
+    auto const& s = where.stride;
+    return data[static_cast<std::size_t>(b * s[0] + h * s[1] + i * s[2] + (where.rank == 4 ? j * s[3] : 0))];
+  }
+
+  problem::tensor<T> view() { return {data.data(), where}; }
+  problem::tensor<T const> view() const { return {data.data(), where}; }
+
+  template <class Each>
+  void each(Each&& visit) {
+    std::array<std::int64_t, 4> shape{1, 1, 1, 1};
+    for (int axis = 0; axis < where.rank; ++axis)
+      shape[static_cast<std::size_t>(axis)] = where.shape[static_cast<std::size_t>(axis)];
+    for (std::int64_t b = 0; b < shape[0]; ++b)
+      for (std::int64_t h = 0; h < shape[1]; ++h)
+        for (std::int64_t i = 0; i < shape[2]; ++i)
+          for (std::int64_t j = 0; j < shape[3]; ++j) visit(at(b, h, i, j), b, h, i, j);
+  }
+};
+
+template <class T>
+struct owned_answer {
+  owned_tensor<T> o, lse, weights;
+
+  bool same_bits_as(owned_answer const& other) const {
+    auto const same = [](auto const& a, auto const& b) {
+      return a.data.size() == b.data.size() &&
+             std::memcmp(a.data.data(), b.data.data(), a.data.size() * sizeof(T)) == 0;
+    };
+    return same(o, other.o) && same(lse, other.lse) && same(weights, other.weights);
+  }
+};
+
+template <class T>
+struct owned_case {
+  owned_tensor<T> q, k, v;
+  std::optional<owned_tensor<std::uint8_t>> mask;
+  std::optional<owned_tensor<T>> bias;
+  std::optional<owned_tensor<float>> bias_f32;
+  std::optional<double> scale;
+  double softcap = 0;
+  problem::band where{};
+
+  owned_case(problem::sizes const& s, std::uint64_t seed, std::int64_t gap = 0)
+      : q(owned_tensor<T>::shaped({s.b, s.hq, s.n, s.d}, gap, nan())),
+        k(owned_tensor<T>::shaped({s.b, s.hk, s.m, s.d}, gap, nan())),
+        v(owned_tensor<T>::shaped({s.b, s.hk, s.m, s.dv}, gap, nan())) {
+    std::mt19937_64 random(seed);
+    std::normal_distribution<double> normal;
+    for (auto* tensor : {&q, &k, &v}) tensor->each([&](T& x, auto...) { x = static_cast<T>(normal(random)); });
+    if (s.d == 0) scale = 1;
+  }
+
+  static T nan() { return std::numeric_limits<T>::quiet_NaN(); }
+
+  problem::instance<T> instance() const {
+    problem::arguments<T> asked;
+    asked.q = q.view(), asked.k = k.view(), asked.v = v.view();
+    if (mask) asked.mask = mask->view();
+    if (bias) asked.bias = bias->view();
+    if (bias_f32) asked.bias_f32 = bias_f32->view();
+    asked.scale = scale, asked.softcap = softcap, asked.where = where;
+    auto made = problem::instance<T>::make(asked);
+    if (!made) FAIL(made.why().message());
+    return made.value();
+  }
+
+  /// Outputs with `gap` untouched numbers between rows, filled with `canary` before the call.
+  owned_answer<T> run(fast::options const& how = {.threads = 1}, std::int64_t gap = 0, T canary = T(-77),
+                      bool weights = true) const {
+    auto const asked = instance();
+    auto const& s = asked.size();
+    owned_answer<T> made{owned_tensor<T>::shaped({s.b, s.hq, s.n, s.dv}, gap, canary),
+                         owned_tensor<T>::shaped({s.b, s.hq, s.n}, gap, canary),
+                         owned_tensor<T>::shaped({s.b, s.hq, s.n, s.m}, gap, canary)};
+    problem::output_tensors<T> tensors{made.o.view(), made.lse.view(), {}};
+    if (weights) tensors.weights = made.weights.view();
+    auto given = problem::outputs<T>::make(asked, tensors);
+    if (!given) FAIL(given.why().message());
+    auto const done = fast::attention(asked, given.value(), how);
+    if (!done) FAIL(done.why().message());
+    return made;
+  }
+};
+
+/// The rule of docs/semantics.md, pair by pair.
+template <class T>
+bool is_visible(problem::instance<T> const& asked, std::int64_t b, std::int64_t h, std::int64_t i, std::int64_t j) {
+  auto const& where = asked.where();
+  // Tests that saturate compare with an equal case instead (fast_tiles_test.cpp has the definition in 128 bits).
+  std::int64_t const offset = j - (i + where.diagonal);
+  return (!asked.mask() || asked.mask()(b, h, i, j) != 0) && (where.left < 0 || -where.left <= offset) &&
+         (where.right < 0 || offset <= where.right);
+}
+
+struct plain_row {
+  std::vector<long double> o, weights;
+  long double lse = -std::numeric_limits<long double>::infinity();
+  long double largest_score = 0;
+};
+
+/// One row, two passes, long double.
+template <class T>
+plain_row plain_attention(problem::instance<T> const& asked, std::int64_t b, std::int64_t h, std::int64_t i) {
+  auto const& s = asked.size();
+  std::int64_t const kv = h / (s.hq / s.hk);
+  long double const scale =
+      asked.scale() ? static_cast<long double>(*asked.scale()) : 1 / std::sqrt(static_cast<long double>(s.d));
+  constexpr long double infinity = std::numeric_limits<long double>::infinity();
+  plain_row made{std::vector<long double>(static_cast<std::size_t>(s.dv)),
+                 std::vector<long double>(static_cast<std::size_t>(s.m)), -infinity, 0};
+  std::vector<long double> scores(static_cast<std::size_t>(s.m), -infinity);
+  long double m = -infinity, l = 0;
+  for (std::int64_t j = 0; j < s.m; ++j) {
+    if (!is_visible(asked, b, h, i, j)) continue;
+    long double dot = 0;
+    for (std::int64_t t = 0; t < s.d; ++t)
+      dot += static_cast<long double>(asked.q()(b, h, i, t)) * static_cast<long double>(asked.k()(b, kv, j, t));
+    long double score = scale * dot;
+    auto const cap = static_cast<long double>(asked.softcap());
+    if (cap != 0) score = cap * std::tanh(score / cap);
+    if (asked.bias()) score += static_cast<long double>(asked.bias()(b, h, i, j));
+    if (asked.bias_f32()) score += static_cast<long double>(asked.bias_f32()(b, h, i, j));
+    scores[static_cast<std::size_t>(j)] = score;
+    m = std::max(m, score);
+    if (std::isfinite(score)) made.largest_score = std::max(made.largest_score, std::abs(score));
+  }
+  if (m == -infinity) return made;
+  for (auto const score : scores) l += std::exp(score - m);
+  for (std::int64_t j = 0; j < s.m; ++j) {
+    auto const at = static_cast<std::size_t>(j);
+    made.weights[at] = std::exp(scores[at] - m) / l;
+    if (scores[at] != -infinity)
+      for (std::int64_t c = 0; c < s.dv; ++c)
+        made.o[static_cast<std::size_t>(c)] += made.weights[at] * static_cast<long double>(asked.v()(b, kv, j, c));
+  }
+  made.lse = m + std::log(l);
+  return made;
+}
+
+}  // namespace attest::tests

@@ -1,0 +1,193 @@
+// bf16 and f16 are storage: conversions are exact one way and to nearest the other, and the kernel answers what it
+// answers in f32, rounded.
+#include "fast/algorithm/storage.hpp"
+
+#include <algorithm>
+#include <bit>
+#include <cmath>
+#include <cstring>
+#include <limits>
+#include <utility>
+
+#include "fast/algorithm/model.hpp"
+#include "tests/fast/case.hpp"
+
+using namespace attest;
+using problem::bf16;
+using problem::f16;
+using tests::owned_case;
+using tests::owned_tensor;
+
+namespace {
+
+/// The value of a stored number, from its definition.
+double value_of(bf16 x) { return static_cast<double>(std::bit_cast<float>(static_cast<std::uint32_t>(x.bits) << 16)); }
+double value_of(f16 x) {
+  int const exponent = x.bits >> 10 & 31, fraction = x.bits & 0x3ff;
+  double const sign = (x.bits & 0x8000) != 0 ? -1 : 1;
+  if (exponent == 31)
+    return fraction != 0 ? std::numeric_limits<double>::quiet_NaN() : sign * std::numeric_limits<double>::infinity();
+  return sign * (exponent == 0 ? std::ldexp(fraction, -24) : std::ldexp(1024 + fraction, exponent - 25));
+}
+
+template <class E>
+struct named;
+template <>
+struct named<bf16> {
+  static constexpr std::uint16_t infinity = 0x7f80, largest = 0x7f7f;
+  static void widen(bf16 const* x, std::int64_t n, float* to) { fast::best_operations<float>().widen_bf16(x, n, to); }
+  static void narrow(float const* x, std::int64_t n, bf16* to) { fast::best_operations<float>().narrow_bf16(x, n, to); }
+};
+template <>
+struct named<f16> {
+  static constexpr std::uint16_t infinity = 0x7c00, largest = 0x7bff;
+  static void widen(f16 const* x, std::int64_t n, float* to) { fast::best_operations<float>().widen_f16(x, n, to); }
+  static void narrow(float const* x, std::int64_t n, f16* to) { fast::best_operations<float>().narrow_f16(x, n, to); }
+};
+
+/// Nearest of the magnitudes below and above, ties to the even one; the overflow boundary is half-way to what would
+/// come after the largest.
+template <class E>
+bool is_nearest(float x, E got) {
+  if (std::isnan(x)) return std::isnan(value_of(got));
+  if (std::signbit(x) != ((got.bits & 0x8000) != 0)) return false;
+  double const size = std::abs(static_cast<double>(x));
+  auto const bits = static_cast<std::uint16_t>(got.bits & 0x7fff);
+  auto const at = [](int n) {  // the one after the largest is where it would be, were the range longer
+    double const last = value_of(E{named<E>::largest});
+    return n < named<E>::infinity ? value_of(E{static_cast<std::uint16_t>(n)})
+                                  : last + (last - value_of(E{named<E>::largest - 1}));
+  };
+  if (bits > named<E>::infinity) return false;
+  double const off = bits == named<E>::infinity && std::isinf(size) ? 0 : std::abs(size - at(bits));
+  if (bits == named<E>::infinity && size > at(bits)) return true;
+  double const below = bits == 0 ? 1e300 : std::abs(size - at(bits - 1)), above = bits == named<E>::infinity ? 1e300 : std::abs(size - at(bits + 1));
+  double const other = std::min(below, above);
+  return off < other || (off == other && bits % 2 == 0);
+}
+
+/// `from`, rounded to E, and as f32 numbers again.
+template <class E>
+owned_tensor<E> stored(owned_tensor<float>& from) {
+  owned_tensor<E> made{{}, from.where};
+  for (float& x : from.data) {
+    made.data.push_back(fast::narrowed<E>(x));
+    x = fast::widened(made.data.back());
+  }
+  return made;
+}
+
+}  // namespace
+
+TEMPLATE_TEST_CASE("all stored numbers are read exactly", "[unit]", bf16, f16) {
+  tests::instruction_set const set(GENERATE(from_range(fast::instruction_sets())));
+  std::vector<TestType> all(0x10000);
+  std::vector<float> got(all.size());
+  for (std::size_t k = 0; k < all.size(); ++k) all[k].bits = static_cast<std::uint16_t>(k);
+  named<TestType>::widen(all.data(), 0x10000, got.data());
+  int wrong = 0;
+  for (std::size_t k = 0; k < all.size(); ++k) {
+    double const truth = value_of(all[k]), alone = static_cast<double>(fast::widened(all[k]));
+    double const row = static_cast<double>(got[k]);
+    wrong += !(std::isnan(truth) ? std::isnan(alone) && std::isnan(row)
+                                 : alone == truth && row == truth && std::signbit(row) == std::signbit(truth));
+  }
+  CHECK(wrong == 0);
+}
+
+TEMPLATE_TEST_CASE("numbers are stored as the nearest, ties to even", "[unit]", bf16, f16) {
+  tests::instruction_set const set(GENERATE(from_range(fast::instruction_sets())));
+  std::vector<float> x;
+  for (std::uint64_t bits = 0; bits < 0x1'0000'0000; bits += 4099)
+    x.push_back(std::bit_cast<float>(static_cast<std::uint32_t>(bits)));
+  for (int k = 0; k < named<TestType>::infinity; k += 1) {  // every boundary, and beside it
+    float const low = fast::widened(TestType{static_cast<std::uint16_t>(k)});
+    float const step = k + 1 < named<TestType>::infinity ? fast::widened(TestType{static_cast<std::uint16_t>(k + 1)}) - low
+                                                         : low - fast::widened(TestType{static_cast<std::uint16_t>(k - 1)});
+    float const middle = low + step / 2;
+    for (float const y : {middle, std::nextafter(middle, 0.0f), std::nextafter(middle, 1e38f), low}) x.push_back(y), x.push_back(-y);
+  }
+  std::vector<TestType> got(x.size());
+  named<TestType>::narrow(x.data(), static_cast<std::int64_t>(x.size()), got.data());
+  int wrong = 0;
+  for (std::size_t k = 0; k < x.size(); ++k) wrong += !is_nearest(x[k], got[k]);
+  CHECK(wrong == 0);
+}
+
+TEMPLATE_TEST_CASE("16-bit storage answers what f32 answers, rounded", "[property]", bf16, f16) {
+  using E = TestType;
+  tests::instruction_set const set(GENERATE(from_range(fast::instruction_sets())));
+  tests::property("O and weights are the rounded ones of f32, LSE is that of f32, bit for bit", [] {
+    auto const in = [](std::int64_t low, std::int64_t high) { return *rc::gen::inRange<std::int64_t>(low, high + 1); };
+    std::int64_t const hk = in(1, 2), gap = in(0, 2);
+    problem::sizes const s{in(1, 2), hk * in(1, 2), hk, in(0, 60), in(0, 300), in(0, 70), in(0, 70)};
+    owned_case<float> wide(s, *rc::gen::arbitrary<std::uint64_t>(), gap);
+    if (in(0, 2) == 0) wide.softcap = 2;
+    if (in(0, 1) == 0) wide.where = {in(-80, 200), in(-1, 90), in(-1, 90)};
+    if (in(0, 1) == 0) {
+      wide.bias = owned_tensor<float>::shaped({1, s.hq, s.n, s.m});
+      wide.bias->each([&](float& x, auto, auto h, auto i, auto j) { x = static_cast<float>((h + 3 * i + 7 * j) % 50) / 9; });
+    }
+    auto const q = stored<E>(wide.q), k = stored<E>(wide.k), v = stored<E>(wide.v);
+    std::optional<owned_tensor<E>> bias;
+    if (wide.bias) bias = stored<E>(*wide.bias);
+    int const threads = static_cast<int>(in(1, 2));
+    auto const expected = wide.run({.threads = 1}, 3);
+
+    problem::arguments<E> asked;
+    asked.q = q.view(), asked.k = k.view(), asked.v = v.view(), asked.softcap = wide.softcap, asked.where = wide.where;
+    asked.scale = wide.scale;
+    if (bias) asked.bias = std::as_const(*bias).view();
+    auto const instance = problem::instance<E>::make(asked).value();
+    E const canary{0x1234};
+    auto o = owned_tensor<E>::shaped({s.b, s.hq, s.n, s.dv}, 3, canary);
+    auto weights = owned_tensor<E>::shaped({s.b, s.hq, s.n, s.m}, 3, canary);
+    auto lse = owned_tensor<float>::shaped({s.b, s.hq, s.n}, 3, -77.0f);
+    auto const given = problem::outputs<E>::make(instance, {o.view(), lse.view(), weights.view()}).value();
+    RC_ASSERT(fast::attention(instance, given, {.threads = threads}));
+    auto const rounded = [&](owned_tensor<E> const& got, owned_tensor<float> const& wanted) {
+      auto expect = owned_tensor<E>{std::vector<E>(got.data.size(), canary), got.where};
+      auto from = wanted;
+      expect.each([&](E& x, auto... at) { x = fast::narrowed<E>(from.at(at...)); });
+      return got.data == expect.data;
+    };
+    RC_ASSERT(rounded(o, expected.o));
+    RC_ASSERT(rounded(weights, expected.weights));
+    RC_ASSERT(std::memcmp(lse.data.data(), expected.lse.data.data(), lse.data.size() * sizeof(float)) == 0);
+  });
+}
+
+TEMPLATE_TEST_CASE("weights of more keys than a thread keeps scores for are answered", "[unit]", bf16, f16) {
+  using E = TestType;
+  // 60 rows of 45,000 scores would take 10 MiB.
+  owned_case<float> wide({1, 1, 1, 60, 45'000, 2, 1}, 7);
+  auto const q = stored<E>(wide.q), k = stored<E>(wide.k), v = stored<E>(wide.v);
+  problem::arguments<E> asked;
+  asked.q = q.view(), asked.k = k.view(), asked.v = v.view();
+  auto const instance = problem::instance<E>::make(asked).value();
+  auto o = owned_tensor<E>::shaped({1, 1, 60, 1}), weights = owned_tensor<E>::shaped({1, 1, 60, 45'000});
+  auto const given = problem::outputs<E>::make(instance, {o.view(), {}, weights.view()}).value();
+  REQUIRE(fast::attention(instance, given, {.threads = 2}));
+  auto expected = wide.run();
+  int wrong = 0;
+  weights.each([&](E& x, auto... at) { wrong += !(x == fast::narrowed<E>(expected.weights.at(at...))); });
+  o.each([&](E& x, auto... at) { wrong += !(x == fast::narrowed<E>(expected.o.at(at...))); });
+  CHECK(wrong == 0);
+}
+
+TEST_CASE("the subnormal numbers of f16 are not 0", "[unit]") {
+  tests::instruction_set const set(GENERATE(from_range(fast::instruction_sets())));
+  f16 const zero{0}, tiny{3};  // 3·2^−24
+  f16 q = zero, k = zero, v = tiny, o{0x1234};
+  problem::layout const one = problem::layout::compact({1, 1, 1, 1});
+  problem::arguments<f16> asked;
+  asked.q = {&q, one}, asked.k = {&k, one}, asked.v = {&v, one};
+  auto const instance = problem::instance<f16>::make(asked).value();
+  auto const given = problem::outputs<f16>::make(instance, {{&o, one}, {}, {}}).value();
+  REQUIRE(fast::attention(instance, given));
+  CHECK(o == tiny);
+}
+
+static_assert(fast::model<bf16>({1, 1, 1, 2, 2, 8, 1}).u_out == 0x1p-8 && fast::model<f16>({1, 1, 1, 2, 2, 8, 1}).u_out == 0x1p-11);
+static_assert(fast::model<bf16>({1, 1, 1, 2, 2, 8, 1}).u_p == 0, "weights meet V in f32");
+static_assert(fast::model<float>({1, 1, 1, 2, 2, 8, 1}).u_out == 0);

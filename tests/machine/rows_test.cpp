@@ -1,0 +1,230 @@
+// The machine tier against the exact one: what it encloses contains the exact value, and its bounds are row_bound's.
+#include <random>
+#include <string>
+
+#include "audit/contract/contract.hpp"
+#include "reference/machine/rows.hpp"
+#include "tests/machine/problem.hpp"
+#include "tests/support/property.hpp"
+
+namespace {
+
+using namespace attest;
+using namespace attest::tests;
+using reference::ball;
+using reference::machine::certified_row;
+
+constexpr unsigned W = 128;
+
+/// Is the exact value within radius of mid, whatever element of its ball it is?
+bool contains(double mid, double low, double radius, ball<W> const& exact) {
+  if (!std::isfinite(mid) || !std::isfinite(low)) return false;
+  auto const at = [](double x) { return ball<W>::from(reference::value_of(x)); };
+  auto const off = reference::absolute((exact - at(mid)) - at(low));
+  return reference::at_most(off, ball<W>::from(reference::value_of(radius))) == reference::answer::yes;
+}
+/// The same for an interval; its ends at the quantity's own limits always hold.
+bool between(double low, double high, ball<W> const& exact, double least, double most) {
+  auto const at_most = [](ball<W> const& a, ball<W> const& b) {
+    return reference::at_most(a, b) == reference::answer::yes;
+  };
+  return (low == least || at_most(ball<W>::from(reference::value_of(low)), exact)) &&
+         (high == most || at_most(exact, ball<W>::from(reference::value_of(high))));
+}
+/// Rounding outward on lanes adds 2⁻¹⁰²², which shows in f64's smallest bounds.
+bool nearly(double a, double b) {
+  return a == b || std::abs(a - b) <= 1e-9 * std::max(std::abs(a), std::abs(b)) + 0x1p-1000;
+}
+
+struct tally {
+  std::int64_t rows = 0, handed_over = 0, columns = 0;
+};
+
+template <class T>
+void check_row(problem::instance<T> const& asked, problem::kernel_model const& model, bool tame,
+               certified_row const& got, tally& seen) {
+  reference::enclosed_row<W, T> exact;
+  reference::enclose_row(asked, got.b, got.h, got.i, exact);
+  ++seen.rows;
+  if (got.handed_over) {
+    ++seen.handed_over;
+    if (tame) RC_ASSERT(exact.kind == reference::row_kind::empty);
+    return;
+  }
+  RC_ASSERT(exact.kind == reference::row_kind::finite);
+  RC_ASSERT(exact.keys.size() == got.keys.size());
+  reference::row_facts const facts = facts_of(got);
+  double products = 0;
+  for (auto const& key : facts.keys) products = std::max(products, facts.scale_size * key.product_size + key.bias_size);
+  for (std::size_t n = 0; n < exact.keys.size(); ++n) {
+    RC_ASSERT(exact.keys[n].j == got.keys[n]);
+    RC_ASSERT(between(got.weight_lower[n], got.weight_upper[n], reference::weight(exact, n), 0, 1));
+    RC_ASSERT(between(facts.keys[n].x_lower, facts.keys[n].x_upper, exact.keys[n].below_max, -reference::infinity, 0));
+  }
+  for (std::size_t n = 0; n < got.weight.size(); ++n) {
+    RC_ASSERT(contains(got.weight[n], got.weight_low[n], got.weight_radius[n], reference::weight(exact, n)));
+    if (tame) RC_ASSERT(got.weight_radius[n] <= 1e-24 * got.weight[n] * std::max(1.0, products / 50) + 1e-250);
+  }
+  // The exact tier's own upper bounds are up to 2⁻³⁰ above the numbers.
+  reference::row_facts sharp;
+  reference::collect_facts(asked, exact, sharp);
+  RC_ASSERT(facts.scale_size >= sharp.scale_size * (1 - 1e-9));
+  RC_ASSERT(facts.query_norm >= sharp.query_norm * (1 - 1e-9));
+  RC_ASSERT(facts.normaliser_lower <= sharp.normaliser_lower * (1 + 1e-9));
+  RC_ASSERT(facts.max_size >= sharp.max_size * (1 - 1e-9));
+  for (std::size_t n = 0; n < sharp.keys.size(); ++n) {
+    auto const& a = facts.keys[n];
+    auto const& b = sharp.keys[n];
+    RC_ASSERT(nearly(a.product_size, b.product_size));
+    RC_ASSERT(nearly(a.key_norm, b.key_norm));
+    RC_ASSERT(a.bias_size == b.bias_size);
+    RC_ASSERT(a.score_size >= b.score_size * (1 - 1e-9));
+  }
+  RC_ASSERT(contains(got.lse, got.lse_low, got.lse_radius, reference::log_sum_exp(exact)));
+
+  // The same facts, the same theorem.
+  reference::row_bound bound;
+  bound.evaluate(model, facts);
+  RC_ASSERT(got.lse_bound.by == bound.log_sum_exp().by);
+  RC_ASSERT(nearly(got.lse_bound.size, bound.log_sum_exp().size));
+  for (std::size_t n = 0; n < got.keys.size(); ++n) {
+    auto const expected = bound.weight(n);
+    RC_ASSERT(expected.by == reference::judged_by::nothing || nearly(got.weight_bound[n], expected.size));
+  }
+  std::int64_t const hk = reference::key_head(asked.size(), got.h);
+  for (std::size_t c = 0; c < got.o.size(); ++c) {
+    auto const column = static_cast<std::int64_t>(c);
+    auto const o = reference::output(asked, exact, column);
+    if (!(got.o_radius[c] < reference::infinity)) {
+      RC_ASSERT(o.kind != reference::value_kind::finite);
+      continue;
+    }
+    ++seen.columns;
+    RC_ASSERT(o.kind == reference::value_kind::finite);
+    double const low = got.o_low.empty() ? 0 : got.o_low[c];
+    RC_ASSERT(contains(got.o[c], low, got.o_radius[c], o.value));
+    double largest = 0;
+    auto const value = [&](std::size_t n) { return reference::value_of(asked.v()(got.b, hk, got.keys[n], column)); };
+    for (std::size_t n = 0; n < got.keys.size(); ++n) largest = std::max(largest, reference::size_upper(value(n)));
+    if (tame) RC_ASSERT(got.o_radius[c] <= (got.o_low.empty() ? 1e-12 : 1e-26) * largest * std::max(1.0, products / 50) + 1e-300);
+    ball<W> around = ball<W>::from(reference::value_of(got.o[c])) + ball<W>::from(reference::value_of(low));
+    reference::element const radius = reference::value_of(got.o_radius[c]);
+    around.radius = reference::magnitude(static_cast<std::uint64_t>(radius.significand), radius.exponent);
+    auto const expected = bound.output(around, value);
+    RC_ASSERT(got.o_by[c] == expected.by);
+    if (expected.by == reference::judged_by::nothing) continue;
+    RC_ASSERT(nearly(got.o_bound[c], expected.size));
+    // Its squares leave the range of doubles beyond these, and its root is not directed: nothing rests on it.
+    RC_ASSERT(!std::isnan(got.o_warning[c]));
+    if (expected.warning > 1e-140 && expected.warning < 1e150) RC_ASSERT(nearly(got.o_warning[c], expected.warning));
+    if (expected.by == reference::judged_by::dominance) RC_ASSERT(got.lowest[c] <= got.highest[c]);
+  }
+}
+
+template <class T>
+void compare_tiers(std::string const& type, std::vector<std::string> const& contracts, bool pairs = false) {
+  for (std::int64_t const target : reference::machine::available_targets()) {
+    tally seen;
+    reference::machine::choose_target(target);
+    property(type + " on " + reference::machine::target_name(target) + " contains the exact value",
+             [&](std::uint64_t seed, std::uint8_t which) {
+               machine_problem<T> const made(seed);
+               auto const asked = made.instance();
+               auto const model = audit::find_contract(contracts[which % contracts.size()])->fixed;
+               auto rows = reference::machine::row_source<T>::make(asked, model, {.weights = true, .pairs = pairs});
+               RC_ASSERT(rows.has_value());
+               for (std::int64_t b = 0; b < made.s.b; ++b)
+                 for (std::int64_t h = 0; h < made.s.hq; ++h)
+                   rows.value().each(b, h, 0, made.s.n, [&](certified_row const& row) {
+                     check_row(asked, model, made.tame, row, seen);
+                   });
+             });
+    INFO(seen.rows << " rows, " << seen.handed_over << " handed over, " << seen.columns << " columns certified");
+    CHECK(seen.columns > seen.rows);
+    CHECK(seen.handed_over * 2 < seen.rows);
+  }
+  reference::machine::choose_target(0);
+}
+
+}  // namespace
+
+TEST_CASE("f32 rows contain the exact values, and their bounds are the theorem's", "[property][differential]") {
+  compare_tiers<float>("f32", {"f32", "f32-any"});
+}
+TEST_CASE("bf16 rows contain the exact values, and their bounds are the theorem's", "[property][differential]") {
+  compare_tiers<problem::bf16>("bf16", {"bf16", "bf16-ieee"});
+}
+TEST_CASE("f16 rows contain the exact values, and their bounds are the theorem's", "[property][differential]") {
+  compare_tiers<problem::f16>("f16", {"f16", "f16-ieee"});
+}
+
+TEST_CASE("f64 rows contain the exact values, and their bounds are the theorem's", "[property]") {
+  compare_tiers<double>("f64", {"f64", "f64-blocked"});
+}
+TEST_CASE("rows of narrower types in double words contain the exact values too", "[property]") {
+  compare_tiers<float>("f32 in double words", {"f32", "f32-any"}, true);
+  compare_tiers<problem::bf16>("bf16 in double words", {"bf16", "bf16-ieee"}, true);
+  compare_tiers<problem::f16>("f16 in double words", {"f16", "f16-ieee"}, true);
+}
+
+/// Two scores near 500 that differ by about 1, values that nearly cancel: the scores' own errors are most of the radius.
+TEST_CASE("f64 outputs whose error comes from their scores are enclosed", "[unit]") {
+  std::mt19937_64 random(5);
+  auto const unit = [&] { return static_cast<double>(random() >> 11) * 0x1p-53; };
+  double worst = 0;
+  for (int n = 0; n < 2000; ++n) {
+    double const q = 1 + unit(), scale = 500 / q * (1 + unit()), first = 1 + unit() / 500;
+    std::vector<double> const k{first, first + unit() / 500}, v{1 + unit(), -1 - unit()};
+    problem::arguments<double> asked;
+    asked.q = {&q, problem::layout::compact({1, 1})};
+    asked.k = {k.data(), problem::layout::compact({2, 1})};
+    asked.v = {v.data(), problem::layout::compact({2, 1})};
+    asked.scale = scale;
+    auto const p = problem::instance<double>::make(asked).value();
+    auto rows = reference::machine::row_source<double>::make(p);
+    rows.value().each(0, 0, 0, 1, [&](certified_row const& row) {
+      REQUIRE_FALSE(row.handed_over);
+      reference::enclosed_row<192, double> exact;
+      reference::enclose_row(p, 0, 0, 0, exact);
+      auto const at = [](double x) { return ball<192>::from(reference::value_of(x)); };
+      auto const off = reference::absolute((reference::output(p, exact, 0).value - at(row.o[0])) - at(row.o_low[0]));
+      worst = std::max(worst, reference::upper(off) / row.o_radius[0]);
+    });
+  }
+  INFO("worst " << worst << " of the radius");
+  CHECK(worst <= 1);
+  CHECK(worst > 0.005);
+}
+
+TEST_CASE("what the machine tier cannot prove has a named error", "[unit]") {
+  std::int64_t const d = (std::int64_t{1} << 20) + 1;
+  std::vector<float> const row(static_cast<std::size_t>(d), 0.0f);
+  problem::arguments<float> asked;
+  asked.q = asked.k = asked.v = {row.data(), problem::layout::compact({1, d})};
+  auto const wide = problem::instance<float>::make(asked).value();
+  auto const refused = reference::machine::row_source<float>::make(wide, audit::find_contract("f32")->fixed);
+  REQUIRE_FALSE(refused.has_value());
+  CHECK(refused.why().code == problem::error_code::unsupported);
+  CHECK(refused.why().argument == "q");
+}
+
+TEST_CASE("a row does not depend on the block that it is asked in", "[property]") {
+  property("one row alone is the row in its block", [](std::uint64_t seed) {
+    machine_problem<float> const made(seed);
+    auto const asked = made.instance();
+    auto const model = audit::find_contract("f32")->fixed;
+    auto rows = reference::machine::row_source<float>::make(asked, model);
+    auto others = reference::machine::row_source<float>::make(asked, model);
+    rows.value().each(0, 0, 0, made.s.n, [&](certified_row const& row) {
+      others.value().each(0, 0, row.i, row.i + 1, [&](certified_row const& alone) {
+        RC_ASSERT(row.handed_over == alone.handed_over);
+        if (row.handed_over) return;
+        RC_ASSERT(row.lse == alone.lse);
+        for (std::size_t c = 0; c < row.o.size(); ++c)
+          if (row.o_radius[c] < reference::infinity)
+            RC_ASSERT(row.o[c] == alone.o[c] && row.o_radius[c] == alone.o_radius[c] &&
+                      row.o_bound[c] == alone.o_bound[c]);
+      });
+    });
+  });
+}

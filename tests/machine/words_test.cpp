@@ -1,0 +1,132 @@
+// e^x, ln x and 1/√d of the machine tier's double words, on every SIMD target, against MPFR at 300 bits.
+#include <mpfr.h>
+
+#include <cmath>
+#include <random>
+
+#include "reference/machine/rows.hpp"
+#include "tests/support/catch.hpp"
+
+namespace {
+
+using namespace attest;
+using reference::machine::machine_word;
+
+constexpr mpfr_prec_t bits = 300;
+
+struct real {
+  mpfr_t x;
+  real() { mpfr_init2(x, bits); }
+  ~real() { mpfr_clear(x); }
+  real(real const&) = delete;
+  real& operator=(real const&) = delete;
+  void set(double hi, double lo) { mpfr_set_d(x, hi, MPFR_RNDN), mpfr_add_d(x, x, lo, MPFR_RNDN); }
+};
+
+/// |got − expected|/radius; NaN counts as far outside.
+double in_radii(machine_word const& got, real& expected) {
+  mpfr_sub_d(expected.x, expected.x, got.hi, MPFR_RNDN);
+  mpfr_sub_d(expected.x, expected.x, got.lo, MPFR_RNDN);
+  double const off = std::abs(mpfr_get_d(expected.x, MPFR_RNDA)) / got.radius;
+  return off <= 1e300 ? off : HUGE_VAL;
+}
+
+struct drawn {
+  std::mt19937_64 random;
+  double unit() { return static_cast<double>(random() >> 11) * 0x1p-53; }
+  /// Any second half of a double word.
+  double low_of(double hi) {
+    double const half = std::ldexp(std::abs(hi), -54), part = 2 * unit() - 1;
+    return random() % 4 == 0 ? 0 : random() % 8 == 0 ? std::ldexp(half * part, -static_cast<int>(random() % 60)) : half * part;
+  }
+};
+
+/// Arguments of exp from a seed on: any size, and where the reduction is hardest: beside n·ln 2 and (n + 1/2)·ln 2.
+double exp_argument(drawn& from, std::uint64_t count) {
+  double const part = from.unit(), sign = from.random() % 2 ? 1 : -1;
+  switch (count % 4) {
+    case 0: return -part * 600;
+    case 1: return sign * std::ldexp(part, -static_cast<int>(from.random() % 80));
+    case 2: {
+      double const n = std::floor(part * 1730) * 0.5 * sign, at = n * 0.69314718055994530942;
+      double const x = at * (1 + static_cast<double>(static_cast<int>(from.random() % 9) - 4) * 0x1p-53);
+      return x;
+    }
+    default: return sign * part * 50;
+  }
+}
+
+void exp_on_every_target(std::uint64_t arguments) {
+  for (auto const target : reference::machine::available_targets()) {
+    reference::machine::choose_target(target);
+    for (bool const lanes : {false, true}) {
+      CAPTURE(reference::machine::target_name(target), lanes);
+      auto const one = reference::machine::machine_exp_word(0, 0, lanes);
+      CHECK(one.hi == 1);
+      CHECK(one.lo == 0);
+      drawn from{std::mt19937_64(11)};
+      real expected;
+      double worst = 0, worst_low = 0;
+      for (std::uint64_t n = 0; n < arguments; ++n) {
+        double const hi = exp_argument(from, n), lo = from.low_of(hi);
+        auto const got = reference::machine::machine_exp_word(hi, lo, lanes);
+        expected.set(hi, lo);
+        mpfr_exp(expected.x, expected.x, MPFR_RNDN);
+        worst = std::max(worst, in_radii(got, expected));
+        worst_low = std::max(worst_low, std::abs(got.lo) / got.hi);
+      }
+      INFO("worst " << worst << " of the bound");
+      CHECK(worst <= 1);
+      CHECK(worst > 0.02);  // the bound is of the right size
+      CHECK(worst_low <= 0x1p-53);
+    }
+  }
+  reference::machine::choose_target(0);
+}
+
+}  // namespace
+
+TEST_CASE("e^x as a double word is within its bound on every target", "[unit]") { exp_on_every_target(40'000); }
+TEST_CASE("e^x as a double word is within its bound at millions of arguments", "[slow]") { exp_on_every_target(1'000'000); }
+
+TEST_CASE("ln x as a double word is within its radius on every target", "[unit]") {
+  for (auto const target : reference::machine::available_targets()) {
+    reference::machine::choose_target(target);
+    CAPTURE(reference::machine::target_name(target));
+    drawn from{std::mt19937_64(12)};
+    real expected;
+    double worst = 0;
+    for (int n = 0; n < 40'000; ++n) {
+      double const grown = std::ldexp(1 + from.unit(), n % 3 ? n % 60 : 0);
+      double const hi = n % 5 == 0 ? 1 + std::ldexp(from.unit(), -(n % 53)) : n % 7 == 0 ? 0.5 + from.unit() / 2 : grown;
+      double const lo = from.low_of(hi);
+      auto const got = reference::machine::machine_log_word(hi, lo);
+      expected.set(hi, lo);
+      mpfr_log(expected.x, expected.x, MPFR_RNDN);
+      worst = std::max(worst, in_radii(got, expected));
+    }
+    INFO("worst " << worst << " of the radius");
+    CHECK(worst <= 1);
+    CHECK(worst > 0.02);
+  }
+  reference::machine::choose_target(0);
+}
+
+TEST_CASE("1/√d as a double word is within its radius for every d up to 2^20", "[unit]") {
+  for (auto const target : reference::machine::available_targets()) {
+    reference::machine::choose_target(target);
+    CAPTURE(reference::machine::target_name(target));
+    real expected;
+    double worst = 0;
+    for (unsigned d = 1; d <= 1u << 20; d += d < 5000 ? 1 : 61) {
+      auto const got = reference::machine::machine_inverse_root(d);
+      mpfr_set_ui(expected.x, d, MPFR_RNDN);
+      mpfr_rec_sqrt(expected.x, expected.x, MPFR_RNDN);
+      worst = std::max(worst, in_radii(got, expected));
+    }
+    INFO("worst " << worst << " of the radius");
+    CHECK(worst <= 1);
+    CHECK(worst > 0.02);
+  }
+  reference::machine::choose_target(0);
+}

@@ -1,0 +1,114 @@
+// `attest audit` and `gen` beyond one plain run: shrinking, replay, shards, jobs, budgets, recorded groups.
+#include <chrono>
+#include <filesystem>
+#include <set>
+#include <string>
+
+#include "tests/support/catch.hpp"
+#include "tests/program/program.hpp"
+
+namespace attest::tests {
+namespace {
+
+namespace fs = std::filesystem;
+
+nlohmann::json report(std::string const& arguments) { return nlohmann::json::parse(attest(arguments + " --json -").out); }
+
+TEST_CASE("a budget that is not a number is a usage error", "[unit]") {
+  for (std::string const budget : {"nan", "-nan", "inf", "0", "ten"}) CHECK(attest("audit --quick --only sharp --budget " + budget).status == 2);
+}
+
+TEST_CASE("a finding shrinks to one row, and its file fails for that kernel and passes for another", "[unit]") {
+  auto const found = report("audit --seed 5 --only masks/random-full" + kernel("mean_v"));
+  auto const& first = found["findings"][0];
+  std::string const command = first["reproducer"];
+  INFO(first.dump(2));
+  CHECK(first["shrunk"]["b"] == 1);
+  CHECK(first["shrunk"]["hq"] == 1);
+  CHECK(first["shrunk"]["n"] == 1);
+  CHECK(first["shrunk"]["m"] <= 3);
+  CHECK(first["shrunk"]["dv"] == 1);
+  REQUIRE(command.find(" --replay ") != std::string::npos);
+  CHECK(attest(command.substr(7)).status == 1);
+  std::string const file = command.substr(command.find(" --replay "));
+  CHECK(attest("audit" + kernel("naive") + file).status != 1);
+}
+
+TEST_CASE("shards together ask every case once", "[unit]") {
+  auto const cases = [](std::string const& more) {
+    return report("audit --quick --seed 3" + more)["summary"]["cases"].get<std::int64_t>();
+  };
+  CHECK(cases(" --shard 1/3") + cases(" --shard 2/3") + cases(" --shard 3/3") == cases(""));
+  for (std::string const wrong : {"--shard 1/2", "--seed 1 --shard 0/2", "--seed 1 --shard 3/2", "--seed 1 --shard x"})
+    CHECK(attest("audit " + wrong).status == 2);
+}
+
+TEST_CASE("the report does not depend on the number of jobs", "[unit]") {
+  auto const made = [](std::string const& more) {
+    auto all = report("audit --quick --seed 4" + more);
+    all["summary"].erase("oracle_seconds");
+    all["summary"].erase("kernel_seconds");
+    return all;
+  };
+  CHECK(made(" --jobs 3") == made(""));
+}
+
+TEST_CASE("a budget ends a slow audit in time", "[unit]") {
+  auto const start = std::chrono::steady_clock::now();
+  auto const ran = attest("audit --budget 2" + kernel("hang"));
+  double const spent = std::chrono::duration<double>(std::chrono::steady_clock::now() - start).count();
+  CHECK(ran.status == 3);  // nothing is known of a kernel that was cut short
+  CHECK(spent < 2.2);
+}
+
+TEST_CASE("no two cases have one name", "[unit]") {
+  std::string const listed = attest("list cases").out;
+  std::multiset<std::string> names;
+  for (std::size_t at = 0, end; (end = listed.find('\n', at)) != std::string::npos; at = end + 1)
+    names.insert(listed.substr(at, end - at));
+  CHECK(names.size() > 400);
+  CHECK(names.size() == std::set<std::string>(names.begin(), names.end()).size());
+}
+
+/// cases.safetensors with `other` for the first `word`, as long, is refused by a sentence that names `key`.
+void refuses_another_word(std::string const& word, std::string const& other, char const* key) {
+  std::string bytes = contents(folder() / "cases.safetensors");
+  auto const at = bytes.find(word);
+  REQUIRE(at != std::string::npos);
+  REQUIRE(word.size() == other.size());
+  bytes.replace(at, word.size(), other);
+  std::ofstream(folder() / "foreign.safetensors", std::ios::binary) << bytes;
+  auto const ran = attest("verify foreign.safetensors");
+  CHECK(ran.status == 2);
+  CHECK(ran.err.find(key) != std::string::npos);
+}
+
+TEST_CASE("what gen writes without outputs is undecided, and a foreign word in it is an error", "[unit]") {
+  CHECK(attest("gen --quick --seed 2 --out cases.safetensors").status == 0);
+  CHECK(attest("verify cases.safetensors").status == 3);
+  CHECK(attest("audit --replay cases.safetensors").status == 0);
+  refuses_another_word("same-bits", "same-bytz", "attest.expect");
+}
+
+TEST_CASE("what gen writes has its places on the stability curves", "[unit]") {
+  auto const drawn = report("audit --quick --seed 2 --only stability")["curves"];
+  REQUIRE(drawn.size() > 8);
+  CHECK(attest("gen --quick --seed 2 --out cases.safetensors").status == 0);
+  CHECK(attest("solve cases.safetensors --out answers.safetensors --round f32").status <= 3);
+  auto const recorded = report("verify cases.safetensors answers.safetensors")["curves"];
+  REQUIRE(recorded.size() == drawn.size());
+  std::set<std::string> here, there;
+  for (auto const& point : drawn) here.insert(point["axis"].dump() + point["place"].dump());
+  for (auto const& point : recorded) there.insert(point["axis"].dump() + point["place"].dump());
+  CHECK(here == there);
+  refuses_another_word("\"value offset ", "\"value onset x", "attest.curve");
+}
+
+TEST_CASE("a kernel that leaves a thousand threads is found", "[unit]") {
+  auto const found = report("audit --seed 1 --only worked-examples/e11.1" + kernel("many_threads"));
+  CHECK(found["verdict"] == "refuted");
+  CHECK(found.dump().find("threads, 512 are allowed") != std::string::npos);
+}
+
+}  // namespace
+}  // namespace attest::tests

@@ -1,0 +1,248 @@
+// The command line itself: words, help, time, signals, and `attest explain`.
+#include <fcntl.h>
+#include <signal.h>
+
+#include <chrono>
+#include <cstring>
+#include <thread>
+
+#include "tests/support/catch.hpp"
+#include "tests/program/program.hpp"
+
+namespace attest::tests {
+namespace {
+
+using clock = std::chrono::steady_clock;
+using nlohmann::json;
+
+double seconds_since(clock::time_point start) { return std::chrono::duration<double>(clock::now() - start).count(); }
+
+TEST_CASE("an unknown word is told the nearest known one", "[unit]") {
+  struct wrong { char const* arguments; char const* says; };
+  for (auto const& [arguments, says] :
+       {wrong{"audti", "there is no command 'audti', did you mean 'audit'?"}, wrong{"audit --kernle builtin", "no option '--kernle', did you mean '--kernel'?"},
+        wrong{"audit --kernle=builtin", "no option '--kernle', did you mean '--kernel'?"}, wrong{"audit extra", "no further argument 'extra'"},
+        wrong{"audit --contract f23", "did you mean 'f32'?"}, wrong{"gen --out x --contract f23", "did you mean 'f32'?"},
+        wrong{"verify x --contract bf61", "did you mean 'bf16'?"}, wrong{"explain x --contract bf61", "did you mean 'bf16'?"},
+        wrong{"audit --kernel biultin", "did you mean 'builtin'?"}, wrong{"audit --only maskz", "did you mean 'masks'?"},
+        wrong{"audit --waive empty-rwo", "did you mean 'empty-row'?"}, wrong{"list chekcs", "did you mean 'checks'?"},
+        wrong{"solve x --out y --round f61", "did you mean 'f16'?"}, wrong{"selftest --only nan_empty_rwo", "did you mean 'nan_empty_row'?"},
+        wrong{"explain " ATTEST_TEST_DATA "/minilm_attention.safetensors --problem layer00", "did you mean 'layer0'?"}}) {
+    outcome const ran = attest(arguments);
+    INFO(arguments << '\n' << ran.err);
+    CHECK(ran.status == 2);
+    CHECK(has(ran.err, says));
+    CHECK(ran.out.empty());
+  }
+}
+
+TEST_CASE("the help of every command shows an example", "[unit]") {
+  std::string const all = attest("--help").out;
+  for (std::string const command : {"audit", "verify", "gen", "solve", "explain", "merge", "selftest", "list", "vectors"}) {
+    INFO(command);
+    CHECK(has(all, "\n  " + command));
+    outcome const ran = attest(command + " --help");
+    CHECK(ran.status == 0);
+    CHECK(has(ran.out, "Example: attest "));
+  }
+}
+
+TEST_CASE("a quick audit ends within ten seconds, even with a kernel that hangs", "[slow]") {
+  for (std::string const which : {"", "hang", "wrong_then_hangs"}) {
+    auto const start = clock::now();
+    outcome const ran = attest("audit --quick --json -" + (which.empty() ? "" : kernel(which)));
+    INFO(which << ": " << seconds_since(start) << " s\n" << ran.out);
+    CHECK(ran.status == (which.empty() ? 0 : 1));
+    CHECK(seconds_since(start) < 10);
+    if (!which.empty()) CHECK(has(ran.out, "did not return within 2 s"));
+  }
+}
+
+TEST_CASE("a budget is kept within a tenth, whatever the kernel does", "[slow]") {
+  for (std::string const which : {"hang", "mean_v", "wrong_then_hangs", "naive"}) {
+    auto const start = clock::now();
+    attest("audit --budget 3" + kernel(which));
+    INFO(which);
+    CHECK(seconds_since(start) < 3.3);
+  }
+  auto const start = clock::now();  // each has its share
+  CHECK(attest("audit --budget 3" + kernel("mean_v") + kernel("hang")).status == 1);
+  CHECK(seconds_since(start) < 3.3);
+}
+
+/// A command in the background; what it prints goes to a file.
+class background {
+ public:
+  explicit background(std::vector<std::string> words) : json_(folder() / "signalled.json"), out_(folder() / "signalled.out") {
+    std::filesystem::remove(json_);
+    words.insert(words.begin(), "attest");
+    if (words[1] != "selftest") words.insert(words.end(), {"--json", json_.native()});
+    std::vector<char*> arguments;
+    for (std::string& each : words) arguments.push_back(each.data());
+    arguments.push_back(nullptr);
+    process_ = ::fork();
+    if (process_ == 0) {
+      int const nowhere = ::open("/dev/null", O_RDWR);
+      int const out = ::open(out_.c_str(), O_WRONLY | O_CREAT | O_TRUNC, 0600);
+      ::dup2(nowhere, 0), ::dup2(out, 1), ::dup2(nowhere, 2);
+      ::execv(ATTEST_PROGRAM, arguments.data());
+      ::_exit(99);
+    }
+  }
+  /// Has the kernel's process been started? Its command line names ours.
+  bool has_runner() const {
+    for (auto const& each : std::filesystem::directory_iterator("/proc")) {
+      std::string const words = contents(each.path() / "cmdline");
+      if (has(words, "attest-runner") && has(words, std::string(1, '\0') + std::to_string(process_) + std::string(1, '\0'))) return true;
+    }
+    return false;
+  }
+  void signal(int number) const { ::kill(process_, number); }
+  int status() const {
+    int status = 0;
+    ::waitpid(process_, &status, 0);
+    return WIFEXITED(status) ? WEXITSTATUS(status) : -WTERMSIG(status);
+  }
+  json report() const { return json::parse(contents(json_)); }
+  std::string out() const { return contents(out_); }
+
+ private:
+  std::filesystem::path json_, out_;
+  pid_t process_ = 0;
+};
+
+TEST_CASE("SIGINT and SIGTERM end an audit with the report so far and no process left behind", "[unit]") {
+  struct trial { char const* kernel; int signal; int status; char const* verdict; };
+  auto const [kernel, signal, status, verdict] =
+      GENERATE(trial{"hang", SIGINT, 3, "undecided"}, trial{"hang", SIGTERM, 3, "undecided"},
+               trial{"wrong_then_hangs", SIGINT, 1, "refuted"}, trial{"wrong_then_hangs", SIGTERM, 1, "refuted"});
+  background const audit({"audit", "--seed", "1", "--findings", "", "--kernel", std::string(ATTEST_TEST_KERNELS) + "/" + kernel + ".so",
+                          "--junit", (folder() / "signalled.xml").native(), "--report", (folder() / "signalled.html").native()});
+  for (int n = 0; n < 100 && !audit.has_runner(); ++n) std::this_thread::sleep_for(std::chrono::milliseconds(20));
+  REQUIRE(audit.has_runner());
+  std::this_thread::sleep_for(std::chrono::seconds(2));
+  auto const start = clock::now();
+  audit.signal(signal);
+  INFO(kernel << " signal " << signal);
+  CHECK(audit.status() == status);
+  CHECK(seconds_since(start) < 2);
+  CHECK_FALSE(audit.has_runner());
+  auto const report = audit.report();
+  CHECK(report["verdict"] == verdict);
+  CHECK(has(report["observations"].dump(), "interrupted"));
+  CHECK(has(contents(folder() / "signalled.xml"), std::string("name=\"verdict\" value=\"") + verdict));
+  CHECK(has(contents(folder() / "signalled.html"), std::string("class=\"verdict ") + verdict));
+  for (auto const& finding : report["findings"]) CHECK(finding["no_pictures"] == "--findings '' asks for none");
+}
+
+TEST_CASE("SIGINT and SIGTERM end a selftest with what is known so far, and no process left behind", "[unit]") {
+  int const signal = GENERATE(SIGINT, SIGTERM);
+  background const selftest({"selftest", "--jobs", "1"});
+  for (int n = 0; n < 200 && !selftest.has_runner(); ++n) std::this_thread::sleep_for(std::chrono::milliseconds(20));
+  REQUIRE(selftest.has_runner());
+  std::this_thread::sleep_for(std::chrono::seconds(3));
+  auto const start = clock::now();
+  selftest.signal(signal);
+  CHECK(selftest.status() == 3);  // nothing was missed so far: not a failure of the audit
+  CHECK(seconds_since(start) < 2);
+  CHECK_FALSE(selftest.has_runner());
+  std::string const told = selftest.out();
+  INFO(told);
+  CHECK(has(told, "\nINTERRUPTED: "));
+  CHECK(has(told, "not known: interrupted"));
+  CHECK_FALSE(has(told, "SURVIVES"));
+  CHECK_FALSE(has(told, "CONDEMNED"));
+}
+
+TEST_CASE("progress shows on a terminal, and nowhere else", "[unit]") {
+  write("terminal.py", R"(import os, pty, subprocess, sys
+near, far = pty.openpty()
+done = subprocess.Popen(sys.argv[1:], stdin=subprocess.DEVNULL, stdout=subprocess.DEVNULL, stderr=far)
+os.close(far)
+said = b""
+try:
+    while part := os.read(near, 4096): said += part
+except OSError: pass  # the terminal's other end is closed
+done.wait()
+sys.stdout.buffer.write(said)
+)");
+  std::string const asked = " audit --quick --seed 1 --only masks,bands,heads,tails";
+  outcome const shown = shell("python3 terminal.py " ATTEST_PROGRAM + asked);
+  CHECK(has(shown.out, "[0/"));
+  CHECK(has(shown.out, "masks/"));
+  CHECK(has(shown.out, " s left"));
+  CHECK(shown.out.ends_with("\r\033[K"));  // and is wiped at the end
+  CHECK(attest(asked).err.empty());
+}
+
+TEST_CASE("SIGINT ends verify in the middle of a large problem", "[unit]") {
+  // 16 heads of 4096 queries and keys: half a minute's work. All values are 1, so all outputs are.
+  write("make.py", R"(import array, json, random, struct
+count = 16 * 4096 * 64
+size = 4 * count
+random.seed(1)
+drawn = array.array("f", [random.gauss(0, 1) for _ in range(65537)] * (count // 65537 + 1))[:count].tobytes()
+ones = array.array("f", [1.0]).tobytes() * count
+head = {name: {"dtype": "F32", "shape": [1, 16, 4096, 64], "data_offsets": [at * size, (at + 1) * size]} for at, name in enumerate("qkvo")}
+text = json.dumps(head).encode()
+open("large.safetensors", "wb").write(struct.pack("<Q", len(text)) + text + 2 * drawn + 2 * ones)
+)");
+  REQUIRE(shell("python3 make.py").status == 0);
+  background const verify({"verify", (folder() / "large.safetensors").native()});
+  std::this_thread::sleep_for(std::chrono::milliseconds(1500));
+  auto const start = clock::now();
+  verify.signal(SIGINT);
+  CHECK(verify.status() == 3);
+  CHECK(seconds_since(start) < 2);
+  CHECK(has(verify.report()["undecided_because"].get<std::string>(), "interrupted"));
+  std::filesystem::remove(folder() / "large.safetensors");
+}
+
+TEST_CASE("explain shows a query's scores, weights, LSE, bounds and a heatmap, and the recorded output's error", "[unit]") {
+  std::string const file = ATTEST_TEST_DATA "/minilm_attention.safetensors";
+  outcome const ran = attest("explain " + file + " --row 1,3,5");
+  INFO(ran.out << ran.err);
+  CHECK(ran.status == 0);
+  for (char const* const part : {"layer0: query [1, 3, 5]", "score", "Σ bound", "LSE ", "error/bound", "weights of head [1, 3]", ">|"})
+    CHECK(has(ran.out, part));
+  CHECK_FALSE(has(ran.out, "OUTSIDE"));
+  // The oracle's own digits: what solve prints of the same element.
+  std::string const digits = attest("solve " + file + " --digits 9").out;
+  for (std::string const name : {"layer0.lse[1, 3, 5] ", "layer0.o[1, 3, 5, 0] "}) {
+    auto const at = digits.find(name);
+    REQUIRE(at != std::string::npos);
+    std::string const value = digits.substr(at + name.size(), digits.find('\n', at) - at - name.size());
+    INFO(name << value);
+    CHECK(has(ran.out, value));
+  }
+  CHECK(has(attest("explain " + file + " --row 1,3,5 --softcap 0.5").out, "OUTSIDE"));
+  CHECK(has(attest("explain " + file + " --problem layer5").out, "layer5: query [0, 0, 0]"));
+}
+
+TEST_CASE("explain's weights add up and its worst error is verify's", "[unit]") {
+  // One query, two keys: scores 0 and ln 3 make weights 1/4 and 3/4.
+  write("make.py", R"(import json, struct
+q, k, v, o = [1.0], [0.0, 1.0986122886681098], [0.0, 4.0], [3.0]
+def tensor(x, shape, at): return {"dtype": "F64", "shape": shape, "data_offsets": [at, at + 8 * len(x)]}
+head = {"q": tensor(q, [1,1,1,1], 0), "k": tensor(k, [1,1,2,1], 8), "v": tensor(v, [1,1,2,1], 24), "o": tensor(o, [1,1,1,1], 40)}
+text = json.dumps(head).encode()
+open("two.safetensors", "wb").write(struct.pack("<Q", len(text)) + text + struct.pack("<6d", *q, *k, *v, *o))
+)");
+  REQUIRE(shell("python3 make.py").status == 0);
+  outcome const ran = attest("explain two.safetensors");
+  INFO(ran.out << ran.err);
+  CHECK(ran.status == 0);
+  CHECK(has(ran.out, "7.50000000e-1"));
+  CHECK(has(ran.out, "2.50000000e-1"));
+  CHECK(has(ran.out, "LSE 1.38629436,"));  // LSE = ln 4
+  CHECK(has(ran.out, "3.00000000 "));
+  for (std::string const wrong : {"--row 0,0,1", "--row 0,1,0", "--row 1,0,0", "--row -1,0,0", "--row 0,0", "--row x", "--contract f32", "--problem x"}) {
+    outcome const refused = attest("explain two.safetensors " + wrong);
+    INFO(wrong << refused.err);
+    CHECK(refused.status == 2);
+    CHECK(refused.out.empty());
+  }
+}
+
+}  // namespace
+}  // namespace attest::tests

@@ -1,0 +1,197 @@
+// What the program writes for others: contracts, shards joined, JUnit, waived findings.
+#include "tests/support/catch.hpp"
+#include "tests/program/program.hpp"
+
+namespace attest::tests {
+namespace {
+
+using nlohmann::json;
+
+/// Without what depends on the clock.
+json timeless(json report) {
+  for (char const* const key : {"oracle_seconds", "kernel_seconds"}) report["summary"].erase(key);
+  return report;
+}
+
+json report(std::string const& arguments) { return json::parse(attest(arguments + " --json -").out); }
+
+/// A Python program about a JUnit file: `body` sees the root element as `root`, and prints.
+std::string read_xml(std::string const& file, std::string const& body) {
+  write("read.py", "import sys, xml.etree.ElementTree as tree\nroot = tree.parse(sys.argv[1]).getroot()\n" + body);
+  outcome const ran = shell("python3 read.py " + file);
+  INFO(ran.err << contents(folder() / file).substr(0, 3000));
+  CHECK(ran.status == 0);
+  return ran.out;
+}
+
+TEST_CASE("a contract file judges by the conventions that it states, and every report names them", "[unit]") {
+  write("mine.json", R"({"from": "f32", "name": "nan-rows", "conventions": {"empty_row": "nan"}})");
+  CHECK(attest("audit --seed 1 --only empty-rows" + kernel("nan_empty_row")).status == 1);
+  outcome const text = attest("audit --seed 1 --only empty-rows --contract mine.json --junit mine.xml" + kernel("nan_empty_row"));
+  INFO(text.out << text.err);
+  CHECK(text.status != 1);
+  CHECK(has(text.out, "relaxes a convention of docs/semantics.md: empty_row: nan"));
+  CHECK(has(contents(folder() / "mine.xml"), "empty_row: nan"));
+  auto const made = report("audit --seed 1 --only empty-rows --contract mine.json" + kernel("nan_empty_row"));
+  CHECK(made["contract"] == "nan-rows");
+  CHECK(made["conventions"] == json::array({"empty_row: nan"}));
+  // The other way round: who promises NaN and answers 0 breaks the contract.
+  auto const zero = report("audit --seed 1 --only empty-rows --contract mine.json" + kernel("naive"));
+  REQUIRE(zero["verdict"] == "refuted");
+  CHECK(has(zero["findings"][0]["sentence"], "nan-rows says so"));
+}
+
+TEST_CASE("a convention that masked values are finite takes poison out of the audit, and the check says so", "[unit]") {
+  write("finite.json", R"({"from": "f32", "conventions": {"masked_values": "must_be_finite"}})");
+  auto const made = report("audit --seed 1 --only poison --contract ./finite.json");
+  CHECK(made["contract"] == "finite");
+  REQUIRE(made["checks"][0]["name"] == "poison");
+  CHECK(made["checks"][0]["conventions"] == json::array({"masked_values: must_be_finite"}));
+}
+
+TEST_CASE("list contracts --json prints files that --contract reads", "[unit]") {
+  for (json const& each : json::parse(attest("list contracts --json").out)) {
+    write("listed.json", each.dump());
+    outcome const ran = attest("audit --quick --seed 2 --only worked-examples --json - --contract listed.json");
+    INFO(each["name"] << ran.err);
+    CHECK(json::parse(ran.out)["contract"] == each["name"]);
+  }
+}
+
+TEST_CASE("shards join to the report of the whole, but for times", "[unit]") {
+  for (auto const& which : {std::string(" --quick"), " --quick --waive empty-row,lse" + kernel("nan_empty_row"), " --only worked-examples,masks,strides,empty-rows,determinism" + kernel("mean_v")}) {
+    INFO(which);
+    std::string const common = "audit --seed 18446744073709551615 --findings ''" + which;
+    auto const whole = report(common);
+    for (std::string const i : {"1", "2", "3"}) attest(common + " --shard " + i + "/3 --json " + i + ".json");
+    outcome const merged = attest("merge 3.json 1.json 2.json --json -");
+    REQUIRE(merged.err == "");
+    auto const joined = json::parse(merged.out);
+    CHECK(timeless(joined).dump(1) == timeless(whole).dump(1));
+    CHECK(merged.status == (whole["verdict"] == "certified" ? 0 : whole["verdict"] == "refuted" ? 1 : 3));
+    outcome const text = attest("merge 1.json 2.json 3.json");
+    CHECK(has(text.out, whole["verdict"] == "refuted" ? "REFUTED" : whole["verdict"] == "certified" ? "CERTIFIED" : "UNDECIDED"));
+  }
+}
+
+TEST_CASE("shards of an audit of several kernels join to a report a kernel", "[unit]") {
+  std::string const common = "audit --quick --seed 9 --findings '' --only masks,bands --kernel builtin" + kernel("mean_v");
+  auto whole = report(common);
+  for (std::string const i : {"1", "2"}) attest(common + " --shard " + i + "/2 --json " + i + ".json");
+  outcome const merged = attest("merge 1.json 2.json --json -");
+  INFO(merged.err);
+  CHECK(merged.status == 1);
+  auto joined = json::parse(merged.out);
+  REQUIRE(joined["reports"].size() == 2);
+  for (auto* const all : {&joined, &whole})
+    for (auto& each : (*all)["reports"]) each = timeless(each);
+  CHECK(joined == whole);
+}
+
+TEST_CASE("a shard that stopped early leaves the whole undecided", "[unit]") {
+  attest("audit --seed 6 --quick --shard 1/2 --json 1.json");
+  attest("audit --seed 6 --quick --shard 2/2 --json 2.json");
+  auto cut = json::parse(contents(folder() / "2.json"));
+  cut["shard"]["complete"] = false;
+  cut["shard"]["because"] = "the audit stopped early";
+  write("cut.json", cut.dump());
+  CHECK(attest("merge 1.json 2.json").status == 0);
+  outcome const ran = attest("merge 1.json cut.json");
+  CHECK(ran.status == 3);
+  CHECK(has(ran.out, "UNDECIDED: the audit stopped early"));
+}
+
+TEST_CASE("reports that do not fit are refused with a sentence", "[unit]") {
+  auto const shard = [](std::string const& more, std::string const& file) { attest("audit --quick" + more + " --json " + file); };
+  shard(" --seed 6 --shard 1/2", "1.json");
+  shard(" --seed 6 --shard 2/2", "2.json");
+  shard(" --seed 7 --shard 2/2", "seed.json");
+  shard(" --seed 6 --shard 2/3", "of.json");
+  shard(" --seed 6 --shard 2/2 --contract f32-any", "contract.json");
+  shard(" --seed 6 --shard 2/2" + kernel("naive"), "kernel.json");
+  shard(" --seed 6 --shard 2/2 --only masks", "only.json");
+  shard(" --seed 6", "whole.json");
+  auto damaged = json::parse(contents(folder() / "2.json"));
+  damaged["checks"][0]["cases"] = -1;
+  write("negative.json", damaged.dump());
+  damaged = json::parse(contents(folder() / "2.json"));
+  damaged["shard"]["first_cases"].erase(0);
+  write("short.json", damaged.dump());
+  write("text.json", "{\"attest\": ");
+  write("deep.json", std::string(100'000, '['));
+  struct wrong { char const* arguments; char const* says; };
+  for (auto const& [arguments, says] :
+       {wrong{"1.json", "shard 2/2 is missing"}, wrong{"1.json 1.json", "is shard 1/2, as 1.json is"},
+        wrong{"1.json seed.json", "its seed is '7', that of 1.json is '6'"}, wrong{"1.json of.json", "its number of shards is '3'"},
+        wrong{"1.json contract.json", "its contract is 'f32-any'"}, wrong{"1.json kernel.json", "its kernel is 'naive"},
+        wrong{"1.json only.json", "its list of options is '--only masks"}, wrong{"1.json whole.json", "is not the report of a shard"},
+        wrong{"1.json negative.json", "'cases' in a check is -1"}, wrong{"1.json short.json", "'first_cases' in 'shard' has"},
+        wrong{"1.json text.json", "is not JSON"}, wrong{"1.json deep.json", "nested deeper"},
+        wrong{"1.json absent.json", "cannot be opened"}, wrong{"", "reports"}}) {
+    outcome const ran = attest(std::string("merge ") + arguments);
+    INFO(arguments << ran.err);
+    CHECK(ran.status == 2);
+    CHECK(has(ran.err, says));
+    CHECK(ran.out.empty());
+  }
+}
+
+TEST_CASE("a JUnit report is XML with a test for each check and a failure for each that found something", "[unit]") {
+  CHECK(attest("audit --quick --seed 1 --only masks,worked-examples --junit bad.xml" + kernel("mean_v")).status == 1);
+  std::string const told = read_xml("bad.xml", R"(
+suite = root.find('testsuite')
+cases = suite.findall('testcase')
+failed = [c for c in cases if c.find('failure') is not None]
+print(root.tag, sorted(c.get('name') for c in cases), sorted(c.get('name') for c in failed))
+print(suite.get('tests') == str(len(cases)), suite.get('failures') == str(len(failed)), float(suite.get('time')) >= 0)
+print('equals the mean' in failed[0].find('failure').get('message'), 'attest audit' in failed[0].find('failure').text)
+print({p.get('name'): p.get('value') for p in suite.find('properties')}['verdict'])
+)");
+  CHECK(told == "testsuites ['masks', 'verdict', 'worked-examples'] ['masks', 'worked-examples']\nTrue True True\nTrue True\nrefuted\n");
+  CHECK(attest("audit --quick --seed 1 --only masks --junit good.xml").status != 1);
+  CHECK(read_xml("good.xml", "print(len(root.findall('.//failure')))") == "0\n");
+}
+
+TEST_CASE("with several kernels a JUnit report has a suite for each, and their sums", "[unit]") {
+  CHECK(attest("audit --quick --seed 1 --only masks,worked-examples --junit both.xml --kernel builtin" + kernel("mean_v")).status == 1);
+  std::string const told = read_xml("both.xml", R"(
+suites = root.findall('testsuite')
+print([s.get('name').split()[1] for s in suites], [len(s.findall('.//failure')) for s in suites])
+print([{p.get('name'): p.get('value') for p in s.find('properties')}['verdict'] for s in suites])
+print([s.get('tests') == str(len(s.findall('testcase'))) for s in suites])
+print([root.get(k) == str(sum(int(s.get(k)) for s in suites)) for k in ('tests', 'failures', 'errors', 'skipped')], root.get('tests'))
+)");
+  CHECK(told == "['attest', 'mean_v.so'] [0, 2]\n['certified', 'refuted']\n[True, True]\n[True, True, True, True] 6\n");
+}
+
+TEST_CASE("an undecided audit is an error in JUnit, not a pass", "[unit]") {
+  CHECK(attest("gen --quick --seed 2 --out cases.safetensors").status == 0);
+  CHECK(attest("verify cases.safetensors --junit undecided.xml").status == 3);
+  CHECK(read_xml("undecided.xml", "print([c.get('name') for c in root.iter('testcase') if c.find('error') is not None])") == "['verdict']\n");
+}
+
+TEST_CASE("JUnit stays XML whatever the names are", "[unit]") {
+  // A kernel calls itself by its file's name.
+  std::string const name = "<&\"'>\x01\x1b]]>\xff";
+  std::filesystem::copy_file(ATTEST_TEST_KERNELS "/mean_v.so", folder() / (name + ".so"), std::filesystem::copy_options::overwrite_existing);
+  outcome const ran = attest("audit --quick --seed 1 --only masks --junit odd.xml --kernel ./\"$(printf '<&\\042\\047>\\001\\033]]>\\377')\".so");
+  INFO(ran.err);
+  CHECK(ran.status == 1);
+  CHECK(has(read_xml("odd.xml", "print([p.get('value') for p in root.iter('property') if p.get('name') == 'kernel'][0])"), "<&\"'>\\x01"));
+}
+
+TEST_CASE("waived findings stand in every report, and the verdict says that there are some", "[unit]") {
+  std::string const asked = "audit --seed 3 --only empty-rows,worked-examples --waive empty-row,lse --junit waived.xml" + kernel("nan_empty_row");
+  outcome const text = attest(asked);
+  CHECK(text.status != 1);
+  CHECK(has(text.out, "waived [empty-row]"));
+  CHECK(has(text.out, "waived findings: empty-row"));
+  CHECK(has(contents(folder() / "waived.xml"), "waived:&#10;[empty-row]"));
+  CHECK(read_xml("waived.xml", "print(len(root.findall('.//failure')))") == "0\n");
+  auto const made = report(asked);
+  CHECK(made["waived_classes"] == json::array({"empty-row", "lse"}));
+  CHECK(made["summary"]["waived"].get<int>() > 0);
+}
+
+}  // namespace
+}  // namespace attest::tests

@@ -1,0 +1,354 @@
+// The program `attest` as its users run it: exit codes, what it says, what it writes.
+#include <chrono>
+#include <map>
+#include <set>
+#include <sstream>
+
+#include "tests/support/catch.hpp"
+#include "tests/program/program.hpp"
+
+namespace attest::tests {
+namespace {
+
+namespace fs = std::filesystem;
+
+TEST_CASE("the built-in kernel is certified on the built-in cases", "[unit]") {
+  outcome const ran = attest("audit --seed 7");
+  CHECK(ran.status == 0);
+  CHECK(has(ran.out, "CERTIFIED"));
+  CHECK(has(ran.out, "seed 7"));
+  CHECK(has(ran.out, "Nothing is claimed for other inputs"));
+  CHECK(has(ran.out, "real-data"));
+  CHECK(ran.err.empty());
+}
+
+TEST_CASE("the built-in kernel keeps its own sharper claims", "[unit]") {
+  for (std::string const contract : {"f32-blocked", "f64", "f64-blocked", "f32-any"}) {
+    outcome const ran = attest("audit --quick --contract " + contract);
+    INFO(contract << ran.out);
+    CHECK(ran.status == 0);
+  }
+}
+
+TEST_CASE("an honest plug-in of another design is certified", "[unit]") {
+  CHECK(attest("audit --quick" + kernel("naive")).status == 0);
+  outcome const noisy = attest("audit --quick --json -" + kernel("noisy"));
+  CHECK(noisy.status == 0);
+  CHECK(nlohmann::json::parse(noisy.out)["verdict"] == "certified");  // its chatter is not in our output
+}
+
+TEST_CASE("broken plug-ins are refuted, and the finding names what is wrong", "[unit]") {
+  struct broken { char const* name; char const* only; char const* bug_class; char const* says; };
+  auto const [name, only, bug_class, says] = GENERATE(
+      broken{"mean_v", "worked-examples", "weak-test", "it equals the mean of all rows of V"},
+      broken{"ignores_mask", "masks", "mask-polarity", "the key is masked"},
+      broken{"nan_empty_row", "empty-rows", "empty-row", "no key is visible to this query"},
+      broken{"crash", "worked-examples", "crash", "crashed with SIGSEGV"}, broken{"exits", "worked-examples", "crash", "exited with code 0"},
+      broken{"changes_rounding", "worked-examples", "fast-math", "floating-point environment"},
+      broken{"scales_q", "worked-examples", "memory", "writes into the input q"},
+      broken{"writes_past", "worked-examples", "memory", "writes element 0 past the end of o"},
+      broken{"reads_past_k", "worked-examples", "memory", "reads element 0 past the end of k"},
+      broken{"forgets_last_row", "worked-examples", "memory", "o"}, broken{"ignores_strides", "strides", "memory", "strides"});
+  outcome const ran = attest(std::string("audit --seed 1 --json - --only ") + only + kernel(name));
+  INFO(name << '\n' << ran.out.substr(0, 2000) << ran.err);
+  CHECK(ran.status == 1);
+  auto const report = nlohmann::json::parse(ran.out);
+  CHECK(report["verdict"] == "refuted");
+  bool named = false;
+  for (auto const& finding : report["findings"])
+    named = named || (finding["class"] == bug_class && has(finding.dump(), says));
+  CHECK(named);
+}
+
+TEST_CASE("a kernel that hangs is stopped, found and named, and its input is saved", "[slow]") {
+  outcome const ran = attest("audit --only worked-examples --seed 1 --json -" + kernel("hang"));
+  CHECK(ran.status == 1);
+  auto const found = nlohmann::json::parse(ran.out)["findings"][0];
+  CHECK(found["class"] == "hang");
+  CHECK(has(found["sentence"], "did not return within 10 s"));
+  CHECK(found["no_pictures"] == "the kernel hung");
+  std::string const file = found["file"];
+  REQUIRE_FALSE(file.empty());
+  CHECK(attest("audit --quick --replay " + file + kernel("hang")).status == 1);
+  CHECK(attest("audit --replay " + file).status == 0);  // the built-in kernel answers it
+}
+
+TEST_CASE("the built-in kernel runs on each of this machine's instruction sets, and says on which", "[unit]") {
+  std::string const listed = attest("list kernels").out;
+  CHECK(has(listed, "builtin:scalar"));
+  struct set { char const* word; char const* name; };  // plain code is SCALAR or EMU128
+  auto const asked = [](std::string const& word) {
+    return nlohmann::json::parse(attest("audit --quick --seed 3 --contract f32-blocked --json - --kernel builtin" + word).out);
+  };
+  auto const answers = [](nlohmann::json made) {
+    for (char const* key : {"oracle_seconds", "kernel_seconds"}) made["summary"].erase(key);
+    made.erase("kernel");
+    return made;
+  };
+  std::map<std::string, nlohmann::json> reports;
+  for (auto const& [word, name] : {set{"avx512", "attest fast (AVX3)"}, set{"avx2", "attest fast (AVX2)"}, set{"scalar", ""}}) {
+    if (!has(listed, std::string("builtin:") + word)) continue;
+    auto const made = asked(std::string(":") + word);
+    INFO(word);
+    CHECK(made["verdict"] == "certified");
+    CHECK((made["kernel"] == name || (word == std::string("scalar") && (made["kernel"] == "attest fast (SCALAR)" || made["kernel"] == "attest fast (EMU128)"))));
+    reports[word] = answers(made);
+  }
+  // Plain code has no fused multiply-add: it rounds more often. AVX2 and AVX-512 answer alike, bit for bit.
+  for (auto const& [word, made] : reports) CHECK((made == reports["scalar"]) == (word == "scalar"));
+  if (reports.contains("avx2") && reports.contains("avx512")) CHECK(reports["avx2"] == reports["avx512"]);
+  CHECK(answers(asked("")) == (reports.contains("avx2") ? reports["avx2"] : reports["scalar"]));
+  outcome const unknown = attest("audit --kernel builtin:avx1");
+  CHECK(unknown.status == 2);
+  CHECK(has(unknown.err, "no built-in kernel for 'avx1', did you mean 'avx"));
+  CHECK(has(unknown.err, "builtin:scalar"));
+}
+
+TEST_CASE("without --seed every run asks other inputs, and names its seed", "[unit]") {
+  auto const first = nlohmann::json::parse(attest("audit --quick --only accuracy --json -").out);
+  auto const second = nlohmann::json::parse(attest("audit --quick --only accuracy --json -").out);
+  CHECK(first["seed"] != second["seed"]);
+  CHECK(first["summary"]["max_ulp"] != second["summary"]["max_ulp"]);
+}
+
+TEST_CASE("what is not a kernel is a usage error with a sentence", "[unit]") {
+  outcome const directory = attest("audit --kernel /");
+  CHECK(directory.status == 2);
+  CHECK(has(directory.err, "is a directory"));
+  outcome const text = attest("audit --kernel " ATTEST_TEST_DATA "/../cli_test.cpp");
+  CHECK(text.status == 2);
+  CHECK(has(text.err, "not a shared"));
+  outcome const absent = attest("audit --kernel ./absent.so");
+  CHECK(absent.status == 2);
+  CHECK(has(absent.err, "no such file"));
+  outcome const symbol = attest("audit" + kernel("no_symbol"));
+  CHECK(symbol.status == 2);
+  CHECK(has(symbol.err, "does not export 'attest_attention'"));
+}
+
+TEST_CASE("unknown words are usage errors that name them", "[unit]") {
+  for (std::string const arguments :
+       {"", "audti", "audit --contract f33", "audit --waive everything", "audit --only nothing", "audit --seed x",
+        "audit --no-such-flag", "verify", "list", "list things", "audit --kernel builtin:gpu"}) {
+    outcome const ran = attest(arguments);
+    INFO("attest " << arguments);
+    CHECK(ran.status == 2);
+    CHECK_FALSE(ran.err.empty());
+    CHECK(ran.out.empty());
+  }
+}
+
+TEST_CASE("help and version answer on standard output with status 0", "[unit]") {
+  for (std::string const arguments : {"--help", "audit --help", "verify --help", "list --help"}) {
+    outcome const ran = attest(arguments);
+    CHECK(ran.status == 0);
+    CHECK(has(ran.out, "attest"));
+  }
+  CHECK(has(attest("--version").out, "attest 0."));
+}
+
+TEST_CASE("list knows kernels, contracts, checks, cases and classes", "[unit]") {
+  CHECK(has(attest("list kernels").out, "builtin"));
+  CHECK(has(attest("list contracts").out, "f32-blocked"));
+  CHECK(has(attest("list checks").out, "masked-read"));
+  CHECK(has(attest("list cases").out, "worked-examples/e11.1"));
+  CHECK(has(attest("list classes").out, "empty-row"));
+  CHECK(nlohmann::json::parse(attest("list contracts --json").out).size() >= 8);
+}
+
+TEST_CASE("the classes are those of docs/known_failures.md, and the audit's own", "[unit]") {
+  std::set<std::string> expected{"accuracy", "large-scores", "crash", "hang"};
+  std::istringstream page(contents(ATTEST_TEST_DATA "/../../docs/known_failures.md"));
+  for (std::string line; std::getline(page, line);) {
+    if (!line.starts_with("| ") || line.starts_with("| class")) continue;
+    std::istringstream tokens(line.substr(2, line.find_first_of(":|", 2) - 2));  // "mask-polarity, head-mapping, window-edge "
+    for (std::string token; tokens >> token;) expected.insert(token.substr(0, token.find(',')));
+  }
+  CHECK(expected.size() == 21);
+  std::istringstream listed(attest("list classes").out);
+  std::set<std::string> known;
+  for (std::string line; std::getline(listed, line);) known.insert(line);
+  CHECK(known == expected);
+}
+
+TEST_CASE("verify certifies the recorded encoder and counts its elements", "[unit]") {
+  outcome const ran = attest("verify " ATTEST_TEST_DATA "/minilm_attention.safetensors --json -");
+  CHECK(ran.status == 0);
+  auto const report = nlohmann::json::parse(ran.out);
+  CHECK(report["verdict"] == "certified");
+  CHECK(report["contract"] == "f32");
+  CHECK(report["summary"]["elements"] == 2 * 2 * 12 * 62 * 32);
+  CHECK(report["summary"]["undecided"] == 0);
+  CHECK(report["summary"]["not_judged"] == 0);
+}
+
+TEST_CASE("verify refutes a file with one flipped bit in o", "[unit]") {
+  std::string bytes = contents(ATTEST_TEST_DATA "/minilm_attention.safetensors");
+  std::uint64_t header = 0;
+  std::memcpy(&header, bytes.data(), 8);
+  bytes[8 + header + 190464 + 4 * 1000 + 2] ^= 0x10;  // bit 20 of element 1000 of layer0.o
+  auto const path = fs::temp_directory_path() / ("attest-cli-flipped-" + std::to_string(::getpid()) + ".safetensors");
+  std::ofstream(path, std::ios::binary) << bytes;
+  outcome const ran = attest("verify " + path.string());
+  CHECK(ran.status == 1);
+  CHECK(has(ran.out, "o[0, 0, 31, 8]"));  // 1000 = 31·32 + 8
+  fs::remove(path);
+}
+
+TEST_CASE("solve writes correctly rounded answers that verify certifies within an ulp", "[unit]") {
+  std::string const inputs = ATTEST_TEST_DATA "/minilm_attention.safetensors";
+  outcome const solved = attest("solve " + inputs + " --out solved.safetensors --round f32");
+  CHECK(solved.status == 0);
+  CHECK(solved.out.empty());
+  auto const report = nlohmann::json::parse(attest("verify " + inputs + " solved.safetensors --json -").out);
+  CHECK(report["verdict"] == "certified");
+  // o, lse and weights of two problems.
+  CHECK(report["summary"]["elements"].get<std::int64_t>() == 2 * (2 * 12 * 62 * (32 + 62 + 1)));
+  double const worst = std::strtod(report["summary"]["max_ulp"].get<std::string>().c_str(), nullptr);
+  CHECK(worst < 1);  // half an ulp, and the radius of the machine tier where a result cancels
+}
+
+TEST_CASE("solve writes outward-rounded enclosures, and prints certified digits", "[unit]") {
+  std::string const inputs = ATTEST_TEST_DATA "/minilm_attention.safetensors";
+  CHECK(attest("solve " + inputs + " --out enclosed.safetensors").status == 0);
+  outcome const printed = attest("solve " + inputs + " --digits 20");
+  CHECK(printed.status == 0);
+  CHECK(has(printed.out, "layer0.o[0, 0, 0, 0] -1.18713716147"));
+  CHECK(has(printed.out, "layer0.weights[0, 0, 0, 61] 0\n"));  // padding
+  CHECK_FALSE(has(printed.out, "undecided"));
+  for (std::string const wrong : {"", "--digits 0", "--digits 1201", "--digits nan", "--round f31 --out x", "--out /nowhere/x",
+                                  "--digits 5 --out x"}) {
+    outcome const ran = attest("solve " + inputs + " " + wrong);
+    INFO(wrong);
+    CHECK(ran.status == 2);
+    CHECK_FALSE(ran.err.empty());
+  }
+}
+
+TEST_CASE("a recorded answer without the softcap that was asked for is refuted as one", "[unit]") {
+  outcome const ran = attest("verify " ATTEST_TEST_DATA "/minilm_attention.safetensors --softcap 2");
+  CHECK(ran.status == 1);
+  CHECK(has(ran.out, "softcap"));
+}
+
+TEST_CASE("a JSON report has the documented keys, and waived classes do not refute", "[unit]") {
+  auto const report = nlohmann::json::parse(
+      attest("audit --seed 3 --only empty-rows --json - --waive empty-row" + kernel("nan_empty_row")).out);
+  for (char const* key : {"attest", "kernel", "contract", "seed", "verdict", "schema", "summary", "checks", "findings"})
+    CHECK(report.contains(key));
+  for (char const* key : {"cases", "elements", "unsupported", "suspicious", "observations", "waived", "undecided",
+                          "not_judged", "judged_by_theorem", "judged_by_dominance", "max_error_in_bounds", "max_ulp",
+                          "oracle_seconds", "kernel_seconds"})
+    CHECK(report["summary"].contains(key));
+  for (char const* key : {"name", "cases", "failed", "undecided", "unsupported", "conventions"})
+    CHECK(report["checks"][0].contains(key));
+  REQUIRE_FALSE(report["findings"].empty());
+  for (char const* key : {"check", "class", "case", "index", "got", "truth_lower", "truth_upper", "bound",
+                          "error_in_bounds", "waived", "shrunk", "reproducer"})
+    CHECK(report["findings"][0].contains(key));
+  for (char const* key : {"b", "hq", "hk", "n", "m", "d", "dv"}) CHECK(report["findings"][0]["shrunk"].contains(key));
+  CHECK(report["schema"] == 1);
+  CHECK(report["findings"][0]["waived"] == true);
+  CHECK(report["verdict"] != "refuted");
+}
+
+TEST_CASE("every finding's reproducer finds it again", "[unit]") {
+  std::string const which = GENERATE("mean_v", "ignores_mask", "nan_empty_row", "writes_past", "reads_past_k", "scales_q", "crash",
+                                     "exits", "unknown_status", "ignores_strides", "leaves_ftz", "forgets_last_row");
+  auto const report = nlohmann::json::parse(attest("audit --quick --seed 2 --only masks,empty-rows,strides,worked-examples --json -" + kernel(which)).out);
+  REQUIRE_FALSE(report["findings"].empty());
+  for (auto const& finding : report["findings"]) {
+    std::string const command = finding["reproducer"];
+    REQUIRE(command.starts_with("attest "));
+    auto const again = nlohmann::json::parse(attest(command.substr(7) + " --json -").out);
+    INFO(which << ": " << command << again["verdict"]);
+    bool found = false;
+    for (auto const& each : again["findings"]) found = found || each["class"] == finding["class"];
+    CHECK(found);
+  }
+}
+
+TEST_CASE("the findings of verify have reproducers that find them again, flags and all", "[unit]") {
+  std::string const asked = "verify " ATTEST_TEST_DATA "/minilm_attention.safetensors --softcap 2 --scale 0x1p-3 --json -";
+  auto const report = nlohmann::json::parse(attest(asked).out);
+  REQUIRE_FALSE(report["findings"].empty());
+  for (auto const& finding : report["findings"]) {
+    std::string const command = finding["reproducer"];
+    auto const again = nlohmann::json::parse(attest(command.substr(7) + " --json -").out);
+    CHECK(again["findings"] == report["findings"]);
+  }
+}
+
+TEST_CASE("the file of a finding holds the kernel's answer: verify finds the same in it", "[unit]") {
+  struct broken { char const* kernel; char const* only; };
+  auto const [name, only] = GENERATE(broken{"mean_v", "worked-examples"}, broken{"ignores_mask", "masks"}, broken{"nan_empty_row", "empty-rows"});
+  auto const report = nlohmann::json::parse(attest(std::string("audit --quick --seed 2 --json - --only ") + only + kernel(name)).out);
+  auto const& first = report["findings"][0];
+  std::string const file = first["file"];
+  REQUIRE_FALSE(file.empty());
+  auto const verified = nlohmann::json::parse(attest("verify " + file + " --json -").out);
+  INFO(name << verified.dump(1).substr(0, 2000));
+  CHECK(verified["verdict"] == "refuted");
+  bool found = false;
+  for (auto const& each : verified["findings"]) found = found || each["class"] == first["class"];
+  CHECK(found);
+  CHECK(has(attest("explain " + file).out, "error/bound"));
+}
+
+TEST_CASE("--fail-fast ends at the first finding", "[unit]") {
+  auto const report = nlohmann::json::parse(attest("audit --quick --seed 2 --fail-fast --json -" + kernel("mean_v")).out);
+  CHECK(report["verdict"] == "refuted");
+  CHECK(report["summary"]["cases"] == 1);
+  CHECK(has(report["observations"].dump(), "--fail-fast"));
+}
+
+TEST_CASE("the worst error stands in bounds, in ulps and as it is", "[unit]") {
+  // One key: o = v = 2, and the file says 2.5.
+  write("make.py", R"(import json, struct
+def tensor(at): return {"dtype": "F32", "shape": [1, 1, 1, 1], "data_offsets": [4 * at, 4 * at + 4]}
+text = json.dumps({name: tensor(at) for at, name in enumerate("qkvo")}).encode()
+open("one.safetensors", "wb").write(struct.pack("<Q", len(text)) + text + struct.pack("<4f", 1, 1, 2, 2.5))
+)");
+  REQUIRE(shell("python3 make.py").status == 0);
+  auto const report = nlohmann::json::parse(attest("verify one.safetensors --json -").out);
+  for (auto const& sum : {report["summary"], report["checks"][0]}) {
+    auto const upper = [&](char const* key) { return std::strtod(sum[key].get<std::string>().c_str(), nullptr); };
+    CHECK(upper("max_error") >= 0x1p-1);  // rounded up
+    CHECK(static_cast<float>(upper("max_error")) == 0x1p-1f);
+    CHECK(static_cast<float>(upper("max_ulp")) == 0x1p+21f);
+  }
+  CHECK(report["findings"][0]["error_in_bounds"] == report["summary"]["max_error_in_bounds"]);
+}
+
+TEST_CASE("the built-in kernel's own claims include that an answer does not depend on its company", "[unit]") {
+  std::string const asked = "audit --quick --seed 1 --only determinism --json - " + kernel("nudges_alone");
+  auto const plain = nlohmann::json::parse(attest(asked).out);
+  CHECK(plain["verdict"] == "certified");
+  CHECK(has(plain["observations"].dump(), "query 5 alone"));
+  for (std::string const more : {" --reproducible", " --contract f32-blocked"}) {
+    auto const strict = nlohmann::json::parse(attest(asked + more).out);
+    INFO(more);
+    CHECK(strict["verdict"] == "refuted");
+    CHECK(strict["findings"][0]["class"] == "nondeterminism");
+    CHECK(has(strict["findings"][0]["sentence"], "query 5 alone"));
+  }
+}
+
+TEST_CASE("a whole audit by default takes at most a minute", "[slow]") {
+  auto const start = std::chrono::steady_clock::now();
+  CHECK(attest("audit").status == 0);
+  CHECK(std::chrono::steady_clock::now() - start < std::chrono::minutes(1));
+}
+
+TEST_CASE("a seed decides every input: the same report twice", "[unit]") {
+  auto const report = [] {
+    auto made = nlohmann::json::parse(attest("audit --quick --seed 11 --json -").out);
+    made["summary"].erase("oracle_seconds");
+    made["summary"].erase("kernel_seconds");
+    return made.dump();
+  };
+  CHECK(report() == report());
+}
+
+}  // namespace
+}  // namespace attest::tests

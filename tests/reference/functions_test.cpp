@@ -1,0 +1,316 @@
+// The small functions of the reference: tanh, softmax and what is made of them, moments, scores, memory. Each is held
+// to the identities that define it; tests/reference/functions_mpfr_test.cpp compares them with MPFR.
+#include <array>
+#include <cstdint>
+#include <limits>
+#include <vector>
+
+#include "reference/attention/attention.hpp"
+#include "reference/textbook/cosine.hpp"
+#include "reference/real/decimal.hpp"
+#include "reference/textbook/distribution_entropy.hpp"
+#include "reference/textbook/memory.hpp"
+#include "reference/textbook/projection.hpp"
+#include "reference/textbook/scoring/additive.hpp"
+#include "reference/textbook/scoring/bilinear.hpp"
+#include "reference/textbook/scoring/scaled_dot.hpp"
+#include "reference/textbook/softmax_axis.hpp"
+#include "reference/textbook/softmax_jacobian.hpp"
+#include "reference/real/tanh.hpp"
+#include "reference/textbook/variance.hpp"
+#include "tests/support/property.hpp"
+
+using namespace attest;
+using namespace attest::reference;
+
+namespace {
+
+using number = ball<128>;
+
+number dyadic(std::int64_t significand, std::int64_t exponent) {
+  return number(significand).scaled_by_power_of_two(exponent);
+}
+
+/// Exact numbers of every size up to 2^8.
+number drawn_number() {
+  return dyadic(*rc::gen::inRange<std::int64_t>(-1'000'000, 1'000'001), *rc::gen::inRange<std::int64_t>(-60, -12));
+}
+
+std::vector<number> drawn_vector(std::size_t count) {
+  std::vector<number> made;
+  for (std::size_t n = 0; n < count; ++n) made.push_back(drawn_number());
+  return made;
+}
+
+bool is_exactly(number const& x, std::int64_t value) {
+  return x.is_exact() && certain_sign(x - number(value)) == 0;
+}
+
+/// radius ≤ 2^log2·|mid|
+template <unsigned W>
+bool radius_within(ball<W> const& x, std::int64_t log2) {
+  return x.radius <= x.upper_size_of_mid().scaled(log2);
+}
+
+}  // namespace
+
+TEST_CASE("tanh: known digits, odd, and exact at 0", "[unit]") {
+  STATIC_REQUIRE(rounds_to(tanh(number(1)), "0.7615941559557648881194582826047937") == answer::no);
+  CHECK(rounds_to(tanh(number(1)), "0.76159415595576488811945828260479359") == answer::yes);
+  CHECK(rounds_to(tanh(number(1) / number(10)), "0.09966799462495581711830508367835218") == answer::yes);
+  CHECK(rounds_to(tanh(number(-20)), "-0.99999999999999999150329149") == answer::yes);
+  CHECK(is_exactly(tanh(number(0)), 0));
+  CHECK(overlap(tanh(number(1'000'000)), number(1)));
+  CHECK(radius_within(tanh(number(1'000'000)), -120));
+}
+
+TEST_CASE("tanh: a ball far from 0 is 1 or -1, however wide", "[unit]") {
+  for (int const sign : {1, -1}) {
+    number far = dyadic(sign, 600);  // 2^600 ± 2^470: what is left of a product of 600 bits and 1/√d
+    far.radius = attest::reference::magnitude::power_of_two(470);
+    CHECK(overlap(tanh(far), number(sign)));
+    CHECK(radius_within(tanh(far), -120));
+    number open = dyadic(sign, 600);  // it may be 0
+    open.radius = attest::reference::magnitude::power_of_two(600);
+    CHECK(overlap(tanh(open), number(0)));
+    CHECK(overlap(tanh(open), number(sign)));
+    CHECK(tanh(open).radius <= attest::reference::magnitude::power_of_two(0));
+    number some = number(9);  // 9 ± 4: from tanh 5 to tanh 13; its slope is taken at ⌊4.99…⌋: 4·2^(2 − 11), and a little
+    some.radius = attest::reference::magnitude::power_of_two(2);
+    CHECK(overlap(tanh(some), tanh(number(5))));
+    CHECK(overlap(tanh(some), tanh(number(13))));
+    CHECK(radius_within(tanh(some), -6));
+  }
+}
+
+TEST_CASE("tanh: duplication, widths agree, relative accuracy near 0", "[property]") {
+  tests::property("tanh", [] {
+    number const x = dyadic(*rc::gen::inRange<std::int64_t>(-1'000'000, 1'000'001),
+                            *rc::gen::inRange<std::int64_t>(-2000, -14));
+    number const t = tanh(x), twice = tanh(x + x);
+    RC_ASSERT(overlap(twice, (t + t) / (number(1) + t * t)));
+    RC_ASSERT(radius_within(t, -128 + 6));
+    RC_ASSERT(overlap(widened<256>(t), tanh(widened<256>(x))));
+    RC_ASSERT(overlap(widened<256>(tanh(widened<64>(x))), widened<256>(t)));
+    number const mirrored = tanh(-x);
+    RC_ASSERT(mirrored.mid == -t.mid && mirrored.exponent == t.exponent);
+  });
+}
+
+TEST_CASE("tanh of a ball contains tanh of what is inside", "[property]") {
+  tests::property("tanh, containment", [] {
+    number a = drawn_number();
+    std::int64_t const size = *rc::gen::inRange<std::int64_t>(-90, 6);
+    a.radius = magnitude::power_of_two(size);
+    number const t = tanh(a);
+    for (std::int64_t eighths = -8; eighths <= 8; ++eighths) {
+      number inside = a;
+      inside.radius = {};
+      RC_ASSERT(overlap(tanh(inside + dyadic(eighths, size - 3)), t));
+    }
+  });
+}
+
+TEST_CASE("a square root squares to its argument, and is exact where it can be", "[property]") {
+  tests::property("square_root", [] {
+    number const x = absolute(drawn_number()) + dyadic(1, -70);
+    number const root = square_root(x);
+    RC_ASSERT(overlap(root * root, x));
+    RC_ASSERT(radius_within(root, -126));
+    number const few_bits = dyadic(*rc::gen::inRange<std::int64_t>(1, 1'000'001), -30);
+    RC_ASSERT(square_root(few_bits * few_bits).is_exact());
+    RC_ASSERT(certain_sign(square_root(few_bits * few_bits) - few_bits) == 0);
+    number wide = x;
+    wide.radius = x.upper_size_of_mid().scaled(-3);
+    number const around = square_root(wide);
+    for (std::int64_t eighths = -4; eighths <= 4; ++eighths)
+      RC_ASSERT(overlap(square_root(x + x * dyadic(eighths, -6)), around));
+  });
+}
+
+TEST_CASE("softmax: sums to 1, ignores a shift, keeps the order, follows a permutation", "[property]") {
+  tests::property("softmax", [] {
+    auto const count = static_cast<std::size_t>(*rc::gen::inRange(1, 7));
+    auto const x = drawn_vector(count);
+    auto const p = softmax(x);
+    number sum{};
+    for (auto const& weight : p) {
+      RC_ASSERT(certain_sign(weight) > 0);
+      sum = sum + weight;
+    }
+    RC_ASSERT(overlap(sum, number(1)));
+    number const by = drawn_number();
+    auto shifted_scores = x;
+    for (auto& score : shifted_scores) score = score + by;
+    auto const same = softmax(shifted_scores);
+    std::vector<number> const backwards(x.rbegin(), x.rend());
+    auto const mirrored = softmax(backwards);
+    for (std::size_t n = 0; n < count; ++n) {
+      RC_ASSERT(overlap(p[n], same[n]));
+      RC_ASSERT(overlap(p[n], mirrored[count - 1 - n]));
+      for (std::size_t k = 0; k < count; ++k)
+        if (certain_sign(x[n] - x[k]) > 0) RC_ASSERT(certain_sign(p[n] - p[k]) >= 0);
+    }
+  });
+}
+
+TEST_CASE("softmax at temperature T is softmax of x/T", "[property]") {
+  tests::property("temperature", [] {
+    auto const x = drawn_vector(4);
+    number const T = dyadic(*rc::gen::inRange<std::int64_t>(1, 1000), -4);
+    auto cooled = x;
+    for (auto& score : cooled) score = score / T;
+    auto const p = softmax(x, T), q = softmax(cooled);
+    for (std::size_t n = 0; n < x.size(); ++n) RC_ASSERT(overlap(p[n], q[n]));
+  });
+}
+
+TEST_CASE("softmax along an axis is softmax of its lines", "[property]") {
+  tests::property("softmax_along", [] {
+    std::array<std::int64_t, 4> const shape{*rc::gen::inRange(1, 4), *rc::gen::inRange(1, 4), *rc::gen::inRange(1, 4),
+                                            *rc::gen::inRange(1, 4)};
+    auto const where = problem::layout::compact({shape[0], shape[1], shape[2], shape[3]});
+    auto const x = drawn_vector(static_cast<std::size_t>(shape[0] * shape[1] * shape[2] * shape[3]));
+    int const axis = *rc::gen::inRange(-4, 4);
+    auto const a = static_cast<std::size_t>(axis < 0 ? axis + 4 : axis);
+    auto const p = softmax_along(x, where, axis);
+    std::int64_t const step = where.stride[a];
+    for (std::size_t start = 0; start < x.size(); ++start) {
+      if (static_cast<std::int64_t>(start) / step % shape[a] != 0) continue;
+      std::vector<number> line;
+      for (std::int64_t n = 0; n < shape[a]; ++n) line.push_back(at(x, static_cast<std::int64_t>(start) + n * step));
+      line = softmax(line);
+      for (std::int64_t n = 0; n < shape[a]; ++n) {
+        number const& found = at(p, static_cast<std::int64_t>(start) + n * step);
+        RC_ASSERT(found.mid == at(line, n).mid && found.exponent == at(line, n).exponent);
+      }
+    }
+  });
+}
+
+TEST_CASE("the softmax Jacobian is symmetric and its rows sum to 0", "[property]") {
+  tests::property("softmax_jacobian", [] {
+    auto const p = softmax(drawn_vector(4));
+    for (std::int64_t i = 0; i < 4; ++i) {
+      number sum{};
+      for (std::int64_t j = 0; j < 4; ++j) {
+        sum = sum + softmax_jacobian(p, i, j);
+        RC_ASSERT(overlap(softmax_jacobian(p, i, j), softmax_jacobian(p, j, i)));
+      }
+      RC_ASSERT(overlap(sum, number(0)));
+      RC_ASSERT(overlap(softmax_jacobian(p, i, i), at(p, i) * (number(1) - at(p, i))));
+    }
+  });
+}
+
+TEST_CASE("entropy: 0 for certainty, ln n for uniform, 0·ln 0 = 0", "[unit]") {
+  CHECK(is_exactly(entropy(std::array<number, 3>{1, 0, 0}), 0));
+  number const third = number(1) / number(3);
+  CHECK(overlap(entropy(std::array<number, 3>{third, third, third}), log(number(3))));
+  for (std::int64_t const size : {-2000, -40, -3, -1}) {  // a ball that reaches 0 contains both ends
+    number touching = dyadic(1, size);
+    touching.radius = magnitude::power_of_two(size);
+    CHECK(overlap(surprise(touching), number(0)));
+    CHECK(overlap(surprise(touching), surprise(dyadic(1, size))));
+    CHECK(overlap(surprise(touching), surprise(dyadic(1, size + 1))));
+    CHECK(overlap(surprise(touching), surprise(dyadic(1, size - 2))));
+  }
+}
+
+TEST_CASE("mean and variance: exact, enclosed, shifted, scaled", "[property]") {
+  tests::property("variance", [] {
+    auto const count = static_cast<std::size_t>(*rc::gen::inRange(2, 9));
+    std::vector<float> x, tripled, moved;
+    std::vector<number> balls;
+    for (std::size_t n = 0; n < count; ++n) {
+      x.push_back(static_cast<float>(*rc::gen::inRange(-4000, 4001)) / 16);
+      tripled.push_back(3 * x.back());
+      moved.push_back(x.back() + 1000);
+      balls.push_back(number::from(value_of(x.back())));
+    }
+    auto const v = population_variance(x);
+    RC_ASSERT(population_variance(tripled).numerator == 9 * v.numerator);
+    RC_ASSERT(population_variance(moved).numerator == v.numerator);
+    RC_ASSERT(overlap(v.enclosure<128>(), population_variance(balls)));
+    RC_ASSERT(overlap(sample_variance(x).enclosure<128>(), sample_variance(balls)));
+    RC_ASSERT(overlap(mean(x).enclosure<128>(), mean(balls)));
+    auto const n = static_cast<std::int64_t>(count);
+    RC_ASSERT(overlap(sample_variance(balls) * number(n - 1), population_variance(balls) * number(n)));
+  });
+}
+
+TEST_CASE("exact ratios compare exactly", "[unit]") {
+  STATIC_REQUIRE(population_variance(std::array<float, 3>{1, 2, 3}).is(2, 3));
+  STATIC_REQUIRE(sample_variance(std::array<double, 3>{1, 2, 3}).is(1));
+  STATIC_REQUIRE(mean(std::array<double, 2>{0x1p-1074, 0}).is(0) == false);
+  STATIC_REQUIRE(mean(std::array<float, 4>{1, 2, 3, 5}).is(11, 4));
+  STATIC_REQUIRE(!mean(std::array<float, 4>{1, 2, 3, 5}).is(11, 5));
+}
+
+TEST_CASE("cosine: parallel, opposite, orthogonal, and q·k = |q||k|cos", "[unit]") {
+  using two = std::array<number, 2>;
+  CHECK(is_exactly(cosine(two{3, 4}, two{6, 8}), 1));
+  CHECK(is_exactly(cosine(two{3, 4}, two{-3, -4}), -1));
+  CHECK(is_exactly(cosine(two{1, 0}, two{0, 7}), 0));
+  two const q{1, 2}, k{5, -3};
+  CHECK(overlap(dot(q, k), norm(q) * norm(k) * cosine(q, k)));
+}
+
+TEST_CASE("X·W and X·Wᵀ are exact, also for infinities and NaN", "[unit]") {
+  constexpr std::array<float, 6> X{1, 2, 3, 4, 5, 0x1p-148f};
+  constexpr std::array<float, 6> W{1, 0, 0, 1, 0x1p127f, 0x1p-149f};  // [3, 2]; its transpose below
+  constexpr std::array<float, 6> transposed{1, 0, 0x1p127f, 0, 1, 0x1p-149f};
+  auto const a = project<float>(X, W, 2, 3, 2), b = project_transposed<float>(X, transposed, 2, 3, 2);
+  for (std::int64_t i = 0; i < 2; ++i)
+    for (std::int64_t j = 0; j < 2; ++j) CHECK(a(i, j).dot == b(i, j).dot);
+  CHECK(a.is(1, 0, 4 + 0x1p-21f));
+  CHECK_FALSE(a.is(1, 1, 5));  // 5 + 2^-297
+  constexpr float infinity = std::numeric_limits<float>::infinity();
+  constexpr std::array<float, 2> row{infinity, 0}, column{1, infinity};
+  CHECK(project<float>(row, column, 1, 2, 1)(0, 0).kind == number_class::not_a_number);
+  CHECK_FALSE(project<float>(row, column, 1, 2, 1).is(0, 0, infinity));
+}
+
+TEST_CASE("scores: bilinear with I is dot, additive without matrices is 0, scaled dot divides", "[unit]") {
+  using two = std::array<number, 2>;
+  using four = std::array<number, 4>;
+  two const q{3, -1}, k{2, 5};
+  CHECK(is_exactly(dot(q, k), 1));
+  CHECK(is_exactly(bilinear(q, four{1, 0, 0, 1}, k), 1));
+  CHECK(is_exactly(bilinear(q, four{0, 1, 1, 0}, k), 13));
+  CHECK(is_exactly(additive(two{1, 1}, four{}, q, four{}, k), 0));
+  four const I{1, 0, 0, 1};
+  CHECK(overlap(additive(two{1, 2}, I, q, I, k), tanh(number(5)) + number(2) * tanh(number(4))));
+  CHECK(overlap(scaled_dot(q, k) * scaled_dot(q, k) * number(2), number(1)));
+  CHECK(is_exactly(scaled_dot(std::array<number, 4>{1, 1, 1, 1}, std::array<number, 4>{1, 2, 3, 4}), 5));
+}
+
+TEST_CASE("memory: orthonormal keys return their values, a normalised read is attention", "[unit]") {
+  using two = std::array<number, 2>;
+  auto const by_dot = [](auto const& q, auto const& k) { return dot(q, k); };
+  auto const by_exp = [](auto const& q, auto const& k) { return exp(scaled_dot(q, k)); };
+  memory<128> store{.d = 2, .dv = 2};
+  write(store, two{1, 0}, two{5, 6});
+  write(store, two{0, 1}, two{7, 8});
+  REQUIRE(store.pairs() == 2);
+  auto const first = read(store, two{1, 0}, by_dot);
+  CHECK((is_exactly(first[0], 5) && is_exactly(first[1], 6)));
+  auto const both = read(store, two{1, 1}, by_dot);
+  CHECK((is_exactly(both[0], 12) && is_exactly(both[1], 14)));
+
+  write(store, two{2, -1}, two{-4, 0});
+  constexpr std::array<float, 2> q{1, 3};
+  constexpr std::array<float, 6> k{1, 0, 0, 1, 2, -1}, v{5, 6, 7, 8, -4, 0};
+  problem::arguments<float> asked;
+  asked.q = {q.data(), problem::layout::compact({1, 2})};
+  asked.k = {k.data(), problem::layout::compact({3, 2})};
+  asked.v = {v.data(), problem::layout::compact({3, 2})};
+  auto const instance = problem::instance<float>::make(asked).value();
+  enclosed_row<128, float> row;
+  enclose_row(instance, 0, 0, 0, row);
+  auto const answered = read_normalised(store, two{1, 3}, by_exp);
+  for (std::int64_t c = 0; c < 2; ++c) {
+    CHECK(overlap(at(answered, c), output(instance, row, c).value));
+    CHECK(radius_within(at(answered, c), -110));
+  }
+}

@@ -1,0 +1,309 @@
+// reference/attention/attention.hpp: the rules of docs/semantics.md for masks, infinities and NaN, and the functional equations
+// of softmax attention.
+#include "reference/attention/attention.hpp"
+
+#include <limits>
+#include <numeric>
+
+#include "reference/attention/exactly.hpp"
+#include "tests/support/many.hpp"
+#include "tests/support/mp.hpp"
+#include "tests/support/random_row.hpp"
+
+using namespace attest;
+using namespace attest::tests;
+using reference::ball;
+using reference::enclosed_row;
+using reference::row_kind;
+using reference::value_kind;
+
+namespace {
+
+constexpr float inf = std::numeric_limits<float>::infinity(), NaN = std::numeric_limits<float>::quiet_NaN();
+
+template <unsigned W = 128, class T>
+enclosed_row<W, T> row_of(one_row<T> const& asked) {
+  enclosed_row<W, T> made;
+  reference::enclose_row(asked.instance(), 0, 0, 0, made);
+  return made;
+}
+template <unsigned W = 128, class T>
+ball<W> output_of(one_row<T> const& asked, std::int64_t c = 0) {
+  auto const found = reference::output(asked.instance(), row_of<W>(asked), c);
+  REQUIRE(found.kind == value_kind::finite);
+  return found.value;
+}
+value_kind kind_of(one_row<float> const& asked, std::int64_t c = 0) {
+  return reference::output(asked.instance(), row_of(asked), c).kind;
+}
+
+/// d = 1, σ = 1, q = 1: the keys are the scores.
+one_row<float> with_scores(std::vector<float> const& scores, std::vector<float> const& values) {
+  one_row<float> made(static_cast<std::int64_t>(scores.size()), 1, 1);
+  made.q.values = {1};
+  made.k.values = scores;
+  made.v.values = values;
+  return made;
+}
+
+template <unsigned W>
+bool same(ball<W> const& a, ball<W> const& b) { return overlap(a, b); }
+
+}  // namespace
+
+TEST_CASE("a masked key is not read", "[unit]") {
+  auto asked = with_scores({1, NaN, 2, inf}, {5, NaN, 7, inf});
+  asked.mask = {1, 0, 255, 0};
+  auto const row = row_of(asked);
+  CHECK(row.kind == row_kind::finite);
+  CHECK(row.keys.size() == 2);
+  CHECK(same(output_of(asked), output_of(with_scores({1, 2}, {5, 7}))));
+  asked.bias = {0, NaN, 0, inf};
+  CHECK(row_of(asked).kind == row_kind::finite);
+}
+
+TEST_CASE("the band is inclusive, and its diagonal may lie anywhere", "[unit]") {
+  auto asked = with_scores({1, 2, 3, 4, 5}, {1, 2, 3, 4, 5});
+  auto const seen = [&](problem::band where) {
+    asked.where = where;
+    std::vector<std::int64_t> keys;
+    for (auto const& key : row_of(asked).keys) keys.push_back(key.j);
+    return keys;
+  };
+  using keys = std::vector<std::int64_t>;
+  CHECK(seen({0, -1, 0}) == keys{0});
+  CHECK(seen({4, -1, 0}) == keys{0, 1, 2, 3, 4});
+  CHECK(seen({2, 1, 1}) == keys{1, 2, 3});
+  CHECK(seen({-1, -1, 0}).empty());
+  CHECK(seen({-1, 0, 1}) == keys{0});
+  CHECK(seen({std::numeric_limits<std::int64_t>::max(), 0, -1}).empty());
+  CHECK(seen({std::numeric_limits<std::int64_t>::min(), 0, -1}) == keys{0, 1, 2, 3, 4});
+}
+
+TEST_CASE("an empty row is zeros, also where every visible score is -inf", "[unit]") {
+  auto asked = with_scores({1, 2}, {inf, NaN});
+  asked.q.values = {NaN};
+  asked.mask = {0, 0};
+  CHECK(row_of(asked).kind == row_kind::empty);
+  CHECK(output_of(asked).is_exact());
+  CHECK(output_of(asked).mid.sign() == 0);
+  CHECK(row_of(with_scores({}, {})).kind == row_kind::empty);
+
+  auto const sunk = with_scores({-inf, -inf}, {1, 2});
+  CHECK(row_of(sunk).kind == row_kind::empty);
+  CHECK(output_of(sunk).mid.sign() == 0);
+  CHECK(kind_of(with_scores({-inf, -inf}, {1, NaN})) == value_kind::unspecified);
+}
+
+TEST_CASE("NaN and +inf scores make the row NaN", "[unit]") {
+  for (float const bad : {NaN, inf}) {
+    CHECK(row_of(with_scores({1, bad, -inf}, {1, 1, 1})).kind == row_kind::nan);
+    CHECK(kind_of(with_scores({1, bad}, {1, inf})) == value_kind::nan);
+    auto biased = with_scores({1, 2}, {1, 1});
+    biased.bias = {bad, 0};
+    CHECK(row_of(biased).kind == row_kind::nan);
+  }
+  auto clash = with_scores({1, inf}, {1, 1});
+  clash.bias = {0, -inf};
+  CHECK(row_of(clash).kind == row_kind::nan);
+  auto zero_scale = with_scores({1, inf}, {1, 1});
+  zero_scale.scale = 0;
+  CHECK(row_of(zero_scale).kind == row_kind::nan);
+  auto negative = with_scores({1, inf}, {1, 1});
+  negative.scale = -1;
+  CHECK(row_of(negative).kind == row_kind::finite);
+  CHECK(row_of(negative).without_weight == std::vector<std::int64_t>{1});
+}
+
+TEST_CASE("a -inf bias takes a key's weight, not the right to read it", "[unit]") {
+  auto asked = with_scores({1, 2, 9}, {5, 7, 1e30f});
+  asked.bias = {0, 0, -inf};
+  CHECK(same(output_of(asked), output_of(with_scores({1, 2}, {5, 7}))));
+  asked.k.values[2] = NaN;
+  CHECK(row_of(asked).kind == row_kind::nan);
+}
+
+TEST_CASE("infinities and NaN in V stay in their column", "[unit]") {
+  CHECK(kind_of(with_scores({1, 2}, {5, NaN})) == value_kind::nan);
+  CHECK(kind_of(with_scores({1, 2}, {NaN, inf})) == value_kind::nan);
+  CHECK(kind_of(with_scores({1, 2}, {5, -inf})) == value_kind::not_finite);
+  CHECK(kind_of(with_scores({1, 2}, {inf, -inf})) == value_kind::not_finite);
+  CHECK(kind_of(with_scores({1, -inf}, {5, inf})) == value_kind::unspecified);
+  CHECK(kind_of(with_scores({1, -inf}, {5, NaN})) == value_kind::nan);
+  one_row<float> two_columns(2, 1, 2);
+  two_columns.q.values = {1}, two_columns.k.values = {1, 2}, two_columns.v.values = {NaN, 3, 4, 3};
+  CHECK(kind_of(two_columns, 0) == value_kind::nan);
+  CHECK(same(output_of(two_columns, 1), ball<128>(3)));
+}
+
+TEST_CASE("grouped query heads read the key head of their group", "[unit]") {
+  owned<float> q({1, 4, 1, 1}, {1, 1, 1, 1}), k({1, 2, 1, 1}, {0, 0}), v({1, 2, 1, 1}, {10, 20});
+  problem::arguments<float> asked;
+  asked.q = q.in(), asked.k = k.in(), asked.v = v.in();
+  auto const p = problem::instance<float>::make(asked).value();
+  for (std::int64_t h = 0; h < 4; ++h) {
+    enclosed_row<64, float> row;
+    reference::enclose_row(p, 0, h, 0, row);
+    CHECK(same(reference::output(p, row, 0).value, ball<64>(h < 2 ? 10 : 20)));
+  }
+}
+
+TEST_CASE("d = 0 weighs every key alike; one key answers its value", "[unit]") {
+  one_row<float> none(3, 0, 1);
+  none.scale = 1;
+  none.v.values = {1, 2, 6};
+  CHECK(same(output_of(none), ball<128>(3)));
+  CHECK(reference::output_is_exactly(none.instance(), row_of(none), 0, reference::value_of(3.0)));
+  auto const one = with_scores({-1e30f}, {0.1f});
+  CHECK(output_of(one).is_exact());
+  CHECK(contains(log_sum_exp(row_of(one)), real(static_cast<double>(-1e30f))));
+  CHECK(entropy(row_of(one)).mid.sign() == 0);
+}
+
+TEST_CASE("cancelling scores too close for the width answer wide balls, not nonsense", "[unit]") {
+  // σ = 1/√2, a = 0x1.6a09e667f3bcdp+100 + -0x1.bdd3413b26456p+46 and b = −2^100: σa + b is −0.00…, but at 64 bits it
+  // is unknown to 2^36. Then e^(s − m) is only known to be a weight, in [0, 1].
+  one_row<double> asked(4, 2, 1);
+  asked.q.values = {1, 1};
+  asked.k.values = {0x1.6a09e667f3bcdp+100, -0x1.bdd3413b26456p+46,     0, 0,
+                    0x1.6a09e667f3bcdp+100, -0x1.bdd3413b26456p+46 - 4, 1, 1};
+  asked.v.values = {1, 3, 2, 7};
+  asked.bias = {-0x1p100, 0, -0x1p100, -2};
+  auto const narrow = row_of<64>(asked);
+  auto const wide = row_of<512>(asked);
+  auto const from_wide = [](ball<512> const& x) { return reference::widened<64>(x); };
+  CHECK(certain_sign(narrow.normaliser) == 1);
+  CHECK(overlap(output_of<64>(asked), from_wide(output_of<512>(asked))));
+  CHECK(overlap(log_sum_exp(narrow), from_wide(log_sum_exp(wide))));
+  CHECK(overlap(entropy(narrow), from_wide(entropy(wide))));
+  for (std::size_t j = 0; j < 4; ++j) CHECK(overlap(weight(narrow, j), from_wide(weight(wide, j))));
+}
+
+TEST_CASE("weights sum to 1, lie in [0, 1], and their entropy in [0, ln n]", "[property]") {
+  many(10, "weights", [] {
+    auto const asked = drawn_row<float>();
+    auto const row = row_of<96>(asked);
+    RC_PRE(row.kind == row_kind::finite);
+    ball<96> sum;
+    for (std::size_t j = 0; j < row.keys.size(); ++j) {
+      ball<96> const pi = weight(row, j);
+      RC_ASSERT(at_most(ball<96>(0), pi) != reference::answer::no);
+      RC_ASSERT(at_most(pi, ball<96>(1)) != reference::answer::no);
+      sum = sum + pi;
+    }
+    RC_ASSERT(overlap(sum, ball<96>(1)));
+    auto const n = static_cast<std::int64_t>(row.keys.size());
+    RC_ASSERT(at_most(entropy(row), log(ball<96>(n))) != reference::answer::no);
+    RC_ASSERT(at_most(ball<96>(0), entropy(row)) != reference::answer::no);
+    if (weights_are_uniform(row)) RC_ASSERT(overlap(entropy(row), log(ball<96>(n))));
+  });
+}
+
+TEST_CASE("all widths enclose the same numbers", "[property]") {
+  many(5, "widths 64, 128, 256, 512", [] {
+    auto const asked = drawn_row<double>();
+    auto const narrow = row_of<64>(asked);
+    RC_PRE(narrow.kind == row_kind::finite);
+    auto const agree = [&]<unsigned W>() {
+      auto const wide = row_of<W>(asked);
+      RC_ASSERT(overlap(output_of<64>(asked), reference::widened<64>(output_of<W>(asked))));
+      RC_ASSERT(overlap(log_sum_exp(narrow), reference::widened<64>(log_sum_exp(wide))));
+      RC_ASSERT(overlap(entropy(narrow), reference::widened<64>(entropy(wide))));
+    };
+    agree.template operator()<128>();
+    agree.template operator()<256>();
+    agree.template operator()<512>();
+  });
+}
+
+TEST_CASE("the order of keys does not matter", "[property]") {
+  many(5, "permutation", [] {
+    auto const asked = drawn_row<float>();
+    auto const order = *drawn_permutation(asked.k.where.shape[0]);
+    auto const moved = permuted(asked, order);
+    auto const row = row_of(asked), other = row_of(moved);
+    RC_ASSERT(row.kind == other.kind);
+    RC_PRE(row.kind == row_kind::finite);
+    RC_ASSERT(overlap(output_of(asked), output_of(moved)));
+    RC_ASSERT(overlap(log_sum_exp(row), log_sum_exp(other)));
+    RC_ASSERT(same_scores_in_some_order(row, other));
+  });
+}
+
+TEST_CASE("a common bias shifts LSE by itself and nothing else", "[property]") {
+  many(5, "shift", [] {
+    auto asked = drawn_row<float>(false);
+    auto const row = row_of(asked);
+    RC_PRE(row.kind == row_kind::finite);
+    auto const shift = static_cast<float>(*rc::gen::inRange(-1000, 1000)) / 8;
+    auto shifted = asked;
+    shifted.bias.assign(asked.v.values.size(), shift);
+    auto const other = row_of(shifted);
+    RC_ASSERT(overlap(output_of(asked), output_of(shifted)));
+    RC_ASSERT(overlap(log_sum_exp(row) + ball<128>::from(reference::value_of(shift)), log_sum_exp(other)));
+    RC_ASSERT(overlap(entropy(row), entropy(other)));
+    for (std::size_t j = 0; j < row.keys.size(); ++j) RC_ASSERT(overlap(weight(row, j), weight(other, j)));
+  });
+}
+
+TEST_CASE("every key twice: the same output, LSE and entropy up by ln 2", "[property]") {
+  many(5, "duplication", [] {
+    auto const asked = drawn_row<float>();
+    auto const twice = doubled(asked);
+    auto const row = row_of(asked), other = row_of(twice);
+    RC_PRE(row.kind == row_kind::finite);
+    ball<128> const ln2 = log(ball<128>(2));
+    RC_ASSERT(overlap(output_of(asked), output_of(twice)));
+    RC_ASSERT(overlap(log_sum_exp(row) + ln2, log_sum_exp(other)));
+    RC_ASSERT(overlap(entropy(row) + ln2, entropy(other)));
+  });
+}
+
+TEST_CASE("a row splits anywhere and merges again by its LSE", "[property]") {
+  many(5, "split and merge", [] {
+    auto const asked = drawn_row<float>();
+    std::int64_t const m = asked.k.where.shape[0];
+    auto first = asked, second = asked;
+    RC_PRE(m > 1);
+    std::int64_t const cut = *rc::gen::inRange<std::int64_t>(1, m);
+    if (first.mask.empty()) first.mask.assign(static_cast<std::size_t>(m), 1);
+    second.mask = first.mask;
+    for (std::int64_t j = 0; j < m; ++j) (j < cut ? second : first).mask[static_cast<std::size_t>(j)] = 0;
+    auto const row = row_of(asked), a = row_of(first), b = row_of(second);
+    RC_PRE(row.kind == row_kind::finite && a.kind == row_kind::finite && b.kind == row_kind::finite);
+    // Shares e^(LSE_a − LSE) and e^(LSE_b − LSE).
+    ball<128> const share_a = exp(log_sum_exp(a) - log_sum_exp(row)), share_b = exp(log_sum_exp(b) - log_sum_exp(row));
+    RC_ASSERT(overlap(share_a + share_b, ball<128>(1)));
+    RC_ASSERT(overlap(output_of(first) * share_a + output_of(second) * share_b, output_of(asked)));
+  });
+}
+
+TEST_CASE("O is linear in V", "[property]") {
+  many(5, "linearity", [] {
+    auto u = drawn_row<float>();
+    RC_PRE(row_of(u).kind == row_kind::finite);
+    auto w = u, sum = u;
+    for (std::size_t j = 0; j < u.v.values.size(); ++j) {
+      // Integers below 2^20, so that 3u + w is exact in f32.
+      u.v.values[j] = static_cast<float>(*rc::gen::inRange(-1'000'000, 1'000'000));
+      w.v.values[j] = static_cast<float>(*rc::gen::inRange(-1'000'000, 1'000'000));
+      sum.v.values[j] = 3 * u.v.values[j] + w.v.values[j];
+    }
+    RC_ASSERT(overlap(output_of(u) * ball<128>(3) + output_of(w), output_of(sum)));
+  });
+}
+
+TEST_CASE("constant V comes out exactly", "[property]") {
+  many(5, "constant V", [] {
+    auto asked = drawn_row<float>();
+    auto const row = row_of(asked);
+    RC_PRE(row.kind == row_kind::finite);
+    float const v = std::bit_cast<float>(*rc::gen::inRange<std::uint32_t>(0, 0x7f800000u));
+    asked.v.values.assign(asked.v.values.size(), v);
+    RC_ASSERT(output_is_exactly(asked.instance(), row, 0, reference::value_of(v)));
+    RC_ASSERT(contains(output_of(asked), real(static_cast<double>(v))));
+    asked.v.values[static_cast<std::size_t>(row.keys.back().j)] = std::nextafter(v, inf);
+    RC_PRE(v < std::numeric_limits<float>::max());
+    RC_ASSERT(!output_is_exactly(asked.instance(), row, 0, reference::value_of(v)));
+  });
+}

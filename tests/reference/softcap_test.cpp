@@ -1,0 +1,305 @@
+// Softcap: s = c·tanh(σ·q·k/c) + b, its classes, its enclosures, its rounding, its bound.
+#include <cmath>
+#include <limits>
+
+#include "reference/attention/correctly_rounded.hpp"
+#include "reference/attention/exactly.hpp"
+#include "tests/support/bound_check.hpp"
+#include "tests/support/many.hpp"
+#include "tests/support/random_row.hpp"
+
+using namespace attest;
+using namespace attest::tests;
+using reference::row_kind;
+
+namespace {
+
+constexpr float infinity = std::numeric_limits<float>::infinity();
+
+/// q = 1, the given keys and values, σ = 1.
+one_row<float> row_of(std::vector<float> const& keys, std::vector<float> const& values, double softcap) {
+  one_row<float> made(static_cast<std::int64_t>(keys.size()), 1, 1);
+  made.q.values = {1}, made.k.values = keys, made.v.values = values;
+  made.scale = 1, made.softcap = softcap;
+  return made;
+}
+
+template <unsigned W>
+reference::enclosed_row<W, float> enclosed(one_row<float> const& asked) {
+  reference::enclosed_row<W, float> row;
+  reference::enclose_row(asked.instance(), 0, 0, 0, row);
+  return row;
+}
+
+double middle_of(reference::ball<128> const& x) { return (reference::lower(x) + reference::upper(x)) / 2; }
+
+}  // namespace
+
+TEST_CASE("softcap bends scores before the bias", "[unit]") {
+  auto asked = row_of({3, -1, 0}, {1, 0, 0}, 2);
+  asked.bias = {0.5f, 4, -1};
+  auto const row = enclosed<128>(asked);
+  double const s[] = {2 * std::tanh(1.5) + 0.5, 2 * std::tanh(-0.5) + 4, -1};
+  double const Z = std::exp(s[0]) + std::exp(s[1]) + std::exp(s[2]);
+  CHECK(middle_of(reference::log_sum_exp(row)) == Approx(std::log(Z)).epsilon(1e-14));
+  for (std::size_t j = 0; j < 3; ++j) CHECK(middle_of(reference::weight(row, j)) == Approx(std::exp(s[j]) / Z).epsilon(1e-14));
+}
+
+TEST_CASE("softcap maps infinite scores to its ends, before the +inf rule", "[unit]") {
+  auto asked = row_of({infinity, 0, -infinity}, {1, 2, 3}, 2);
+  auto const row = enclosed<128>(asked);
+  REQUIRE(row.kind == row_kind::finite);
+  REQUIRE(row.keys.size() == 3);
+  double const Z = std::exp(2.0) + 1 + std::exp(-2.0);
+  CHECK(middle_of(reference::weight(row, 0)) == Approx(std::exp(2.0) / Z).epsilon(1e-14));
+  CHECK(middle_of(reference::weight(row, 2)) == Approx(std::exp(-2.0) / Z).epsilon(1e-14));
+  // The products overflow: no theorem about kernels speaks of them.
+  reference::row_facts facts;
+  reference::collect_facts(asked.instance(), row, facts);
+  reference::row_bound bound;
+  bound.evaluate(black_box_f32(), facts);
+  CHECK_FALSE(bound.says_anything());
+  CHECK(bound.log_sum_exp().by == reference::judged_by::nothing);
+
+  asked.scale = 0.0;  // 0·∞
+  CHECK(enclosed<128>(asked).kind == row_kind::nan);
+  asked.scale = -1.0;
+  CHECK(middle_of(reference::weight(enclosed<128>(asked), 2)) == Approx(std::exp(2.0) / Z).epsilon(1e-14));
+  asked.k.values[1] = std::nanf("");
+  CHECK(enclosed<128>(asked).kind == row_kind::nan);
+}
+
+TEST_CASE("softcap leaves the bias of -inf and +inf alone", "[unit]") {
+  auto asked = row_of({1, 2}, {1, 2}, 2);
+  asked.bias = {0, -infinity};
+  auto const row = enclosed<128>(asked);
+  CHECK(row.keys.size() == 1);
+  CHECK(row.without_weight.size() == 1);
+  asked.bias = {0, infinity};
+  CHECK(enclosed<128>(asked).kind == row_kind::nan);
+}
+
+TEST_CASE("a cap far above the scores changes them by less than x^3/3c^2", "[property]") {
+  many(1, "softcap of 2^60", [] {
+    auto asked = drawn_row<float>();
+    reference::enclosed_row<256, float> plain, capped;
+    auto const without = asked.instance();
+    reference::enclose_row(without, 0, 0, 0, plain);
+    asked.softcap = 0x1p60;
+    auto const with = asked.instance();
+    reference::enclose_row(with, 0, 0, 0, capped);
+    RC_ASSERT(plain.kind == capped.kind);
+    RC_PRE(plain.kind == row_kind::finite);
+    double const x = reference::upper_size(plain.max_score) + 1e4;
+    auto const gap = reference::log_sum_exp(plain) - reference::log_sum_exp(capped);
+    RC_PRE(x < 1e15);
+    RC_ASSERT(reference::upper_size(gap) <= x * x * x * 0x1p-120);
+  });
+}
+
+TEST_CASE("widths agree with softcap: what one says overlaps what twice of it says", "[property]") {
+  many(1, "softcap at 64, 128 and 256 bits", [] {
+    auto asked = drawn_row<float>(true, true);
+    if (asked.softcap == 0) asked.softcap = *rc::gen::element(0.5, 30.0, 1e200, 5e-324);
+    auto const narrow = enclosed<64>(asked);
+    auto const wide = enclosed<256>(asked);
+    RC_ASSERT(narrow.kind == wide.kind);
+    RC_PRE(wide.kind == row_kind::finite);
+    auto const p = asked.instance();
+    auto const meets = [](reference::ball<64> const& a, reference::ball<256> const& b) {
+      return reference::overlap(reference::widened<256>(a), b);
+    };
+    RC_ASSERT(meets(reference::output(p, narrow, 0).value, reference::output(p, wide, 0).value));
+    RC_ASSERT(meets(reference::log_sum_exp(narrow), reference::log_sum_exp(wide)));
+    RC_ASSERT(meets(reference::entropy(narrow), reference::entropy(wide)));
+    for (std::size_t i = 0; i < wide.keys.size(); ++i)
+      RC_ASSERT(meets(reference::weight_jacobian(narrow, i, 0), reference::weight_jacobian(wide, i, 0)));
+  });
+}
+
+TEST_CASE("the Jacobian's columns sum to 0", "[property]") {
+  many(1, "sum of dp_i/ds_j over i", [] {
+    auto const row = enclosed<128>(drawn_row<float>(true, true));
+    RC_PRE(row.kind == row_kind::finite);
+    for (std::size_t j = 0; j < row.keys.size(); ++j) {
+      reference::ball<128> sum;
+      for (std::size_t i = 0; i < row.keys.size(); ++i) sum = sum + reference::weight_jacobian(row, i, j);
+      RC_ASSERT(reference::overlap(sum, reference::ball<128>()));
+      RC_ASSERT(sum.radius <= reference::magnitude::power_of_two(-60) || row.rule.capped());
+    }
+  });
+}
+
+TEST_CASE("with softcap equal products and biases are exact ties, decided and rounded to even", "[unit]") {
+  // Two keys of one product: the mean of 1 and 1 + 2^-23 is a midpoint; a third key far below tips it.
+  auto asked = row_of({3, 3}, {1, 1 + 0x1p-23f}, 2);
+  auto const p = asked.instance();
+  auto const row = enclosed<128>(asked);
+  CHECK(reference::rounded_output<float>(p, row, 0) == 1.0f);
+  CHECK(reference::output_is_exactly(p, row, 0, reference::value_of(1 + 0x1p-24)));
+  CHECK(reference::weights_are_uniform(row));
+  CHECK(reference::rounded_weight<float>(row, 0) == 0.5f);
+  for (float const third : {2.0f, 0.0f}) {
+    auto tipped = row_of({3, 3, -1e30f}, {1, 1 + 0x1p-23f, third}, 2);
+    tipped.bias = {0, 0, -1e6f};  // e^-1000004 of it
+    auto const q = tipped.instance();
+    CHECK(reference::rounded_output<float>(q, enclosed<128>(tipped), 0) == (third > 1 ? 1 + 0x1p-23f : 1.0f));
+  }
+  // A constant V needs no score at all.
+  auto constant = row_of({1, 2, 3}, {0.1f, 0.1f, 0.1f}, 0.7);
+  auto const c = constant.instance();
+  CHECK(reference::rounded_output<float>(c, enclosed<128>(constant), 0) == 0.1f);
+}
+
+TEST_CASE("scores that a softcap crushes together are still told apart", "[unit]") {
+  // c·tanh(1000/c) and c·tanh(2000/c), c = 1/8, differ by about 2^-23000: the answer is just above the midpoint of 1 and
+  // 1 + 2^-23, or just below. With opposite values it is a tiny number whose sign must come out.
+  for (bool const saturated : {false, true})
+    for (float const sign : {1.0f, -1.0f}) {
+      float const low = 1000 * sign, high = saturated ? infinity * sign : 2000 * sign;
+      auto asked = row_of({low, high}, {1, 1 + 0x1p-23f}, 0.125);
+      auto p = asked.instance();
+      CHECK(reference::rounded_output<float>(p, enclosed<128>(asked), 0) == (sign > 0 ? 1 + 0x1p-23f : 1.0f));
+      auto opposite = row_of({low, high}, {-1, 1}, 0.125);
+      p = opposite.instance();
+      auto const tiny = reference::rounded_output<float>(p, enclosed<128>(opposite), 0);
+      REQUIRE(tiny.has_value());
+      CHECK(*tiny == 0);
+      CHECK(std::signbit(*tiny) == (sign < 0));
+    }
+}
+
+TEST_CASE("differences of capped scores are those of their tanh", "[property]") {
+  many(1, "c·tanh(x/c) − c·tanh(y/c), from the products and by itself", [] {
+    auto asked = drawn_row<float>(false, true);
+    asked.softcap = *rc::gen::element(0.125, 1.0, 30.0);
+    auto const row = enclosed<128>(asked);
+    RC_PRE(row.kind == row_kind::finite);
+    reference::scores_at<128> const scores(row.rule);
+    for (auto const& x : row.keys)
+      for (auto const& y : row.keys) {
+        auto a = x.score, b = y.score;
+        a.bias = b.bias = {};
+        auto const found = scores.difference(a, b);
+        RC_ASSERT(reference::overlap(found, scores.product(a) - scores.product(b)));
+        bool const same = row.rule.scale.sign() == 0 ||
+                          (a.saturated == b.saturated && (a.saturated != 0 || a.dot == b.dot));
+        RC_ASSERT(same == (found.mid.sign() == 0 && found.is_exact()));
+        if (!same && reference::upper_size(found) > 1e-300) RC_ASSERT(reference::certain_sign(found) != 0);
+      }
+  });
+}
+
+TEST_CASE("scores that are equal only by their biases are seen to be", "[unit]") {
+  // s = 0 twice: a product of 0, and a capped infinity with the bias -c. The answer is the midpoint of 1 and 1 + 2^-23.
+  auto asked = row_of({0, infinity}, {1 + 0x1p-23f, 1}, 2);
+  asked.bias = {0, -2};
+  auto p = asked.instance();
+  CHECK(reference::rounded_output<float>(p, enclosed<128>(asked), 0) == 1.0f);
+  CHECK(reference::output_is_exactly(p, enclosed<128>(asked), 0, reference::value_of(1 + 0x1p-24)));
+  CHECK(reference::weights_are_uniform(enclosed<128>(asked)));
+  // c·tanh(1000) is below c by 2^-2885, so its key weighs less than the other.
+  asked.k.values[1] = 2000;
+  p = asked.instance();
+  CHECK(reference::rounded_output<float>(p, enclosed<128>(asked), 0) == 1 + 0x1p-23f);
+  CHECK_FALSE(reference::weights_are_uniform(enclosed<128>(asked)));
+  // 2 - c·tanh X against c·tanh X, c = 1.
+  auto opposite = row_of({-4000, 4000}, {1 + 0x1p-23f, 1}, 1);
+  opposite.bias = {2, 0};
+  p = opposite.instance();
+  CHECK(reference::rounded_output<float>(p, enclosed<128>(opposite), 0) == 1 + 0x1p-23f);
+}
+
+TEST_CASE("the LSE of one capped key is rounded however little is missing to a midpoint", "[unit]") {
+  // b + c is the midpoint of 2 + 2^-22, which is odd, and 2 + 2^-21.
+  float const below = 2 + 0x1p-22f, above = 2 + 0x1p-21f;
+  auto const lse = [](float key, float sign) {
+    auto asked = row_of({sign * key}, {1}, 0.125);
+    asked.bias = {sign * (1.875f + 3 * 0x1p-23f)};
+    return reference::rounded_log_sum_exp<float>(enclosed<128>(asked));
+  };
+  for (float const sign : {1.0f, -1.0f}) {
+    CHECK(lse(1000, sign) == sign * below);
+    CHECK(lse(1e16f, sign) == sign * below);
+    CHECK(lse(infinity, sign) == sign * above);
+    CHECK_FALSE(lse(1e18f, sign).has_value());  // e^(-1.6e19) has no exponent: undecided, never guessed
+  }
+}
+
+TEST_CASE("pairs of scores that nearly agree are summed as pairs, whatever lies between their biases", "[unit]") {
+  // By bias the keys come as 1, 3, 2, 4; by score as {1, 2} and {3, 4}, each 2^-23000 apart. o is just above 0.
+  auto asked = row_of({1000, -1000, 1000, -1000}, {-1, 1, -1, 1}, 0.125);
+  asked.bias = {0, 0.25f, 0.125f, 0.375f};
+  auto const p = asked.instance();
+  auto const found = reference::rounded_output<float>(p, enclosed<128>(asked), 0);
+  REQUIRE(found.has_value());
+  CHECK(*found == 0);
+  CHECK_FALSE(std::signbit(*found));
+}
+
+TEST_CASE("capped scores differ where their order says so, and the sign of every difference is seen at 128 bits", "[property]") {
+  std::vector<float> const keys{0, 0x1p-30f, 0.5f, 1, 1.5f, 100, 1000, 2000, 1e15f, infinity};
+  many(2, "scores of few products and biases", [&] {
+    double const c = *rc::gen::element(0.125, 1.0, 2.0, 30.0);
+    int const count = *rc::gen::inRange(2, 8);
+    std::vector<float> k, b;
+    for (int j = 0; j < count; ++j) {
+      k.push_back(*rc::gen::elementOf(keys) * static_cast<float>(*rc::gen::element(-1, 1)));
+      b.push_back(static_cast<float>(c * *rc::gen::element(-2, -1, 0, 1, 2)) + *rc::gen::element(0.0f, 0.0f, 0.0f, 0x1p-20f));
+    }
+    auto asked = row_of(k, std::vector<float>(k.size()), c);
+    asked.bias = b;
+    if (*rc::gen::inRange(0, 20) == 0) asked.scale = -1;
+    auto const row = enclosed<128>(asked);
+    RC_PRE(row.kind == row_kind::finite);
+    reference::scores_at<128> const scores(row.rule);
+    reference::scores_at<1024> const closely(row.rule);
+    for (auto const& x : row.keys)
+      for (auto const& y : row.keys) {
+        auto const found = scores.difference(x.score, y.score);
+        bool const equal = grouping_order(row.rule, x.score, y.score) == 0;
+        RC_ASSERT(equal == (found.mid.sign() == 0 && found.is_exact()));
+        RC_ASSERT(equal == (reference::certain_sign(found) == 0));
+        RC_ASSERT(reference::certain_sign(found) == -reference::certain_sign(scores.difference(y.score, x.score)));
+        RC_ASSERT(reference::overlap(reference::widened<1024>(found), closely.difference(x.score, y.score)));
+        RC_ASSERT(reference::overlap(found, scores.product(x.score) - scores.product(y.score) +
+                                                (reference::ball<128>::from(x.score.bias) - reference::ball<128>::from(y.score.bias))));
+      }
+  });
+}
+
+TEST_CASE("kernels that cap as they say stay inside the bound, and a cap after the bias does not", "[property]") {
+  std::vector<honest> const kernels{{.name = "two passes"},
+                                    {.name = "blocks of 3", .block = 3},
+                                    {.name = "fma, in place", .block = 2, .in_place = true, .fma = true},
+                                    {.name = "base 2", .block = 4, .base_2 = true}};
+  ratios seen;
+  many(2, "honest kernels with softcap", [&] {
+    auto asked = drawn_row<float>(true, true);
+    asked.softcap = *rc::gen::element(0.25, 1.0, 3.0, 30.0, 50.0, 0x1p20);
+    asked.mask.clear();                                                     // honest_run sees every key
+    if (asked.scale) asked.scale = static_cast<float>(*asked.scale);        // its own rounding is not in question
+    bound_check<float> const check(asked);
+    RC_PRE(check.finite());
+    for (auto const& how : kernels) {
+      auto const found = judge(how, asked, check, 1);
+      RC_ASSERT(found.worst() <= 1);
+      seen.merge(found);
+    }
+    auto const found = check.judge(black_box_f32(), honest_run<float>(kernels[0], asked, 1).answer());
+    RC_ASSERT(found.worst() <= 1);
+  });
+  CHECK(seen.judged > 0);
+  CHECK(seen.worst() > 0.2);  // the bound is about this error
+  WARN("honest kernels with softcap: worst error/bound " << seen.worst());
+}
+
+TEST_CASE("a softcap that comes after the bias is outside the bound", "[unit]") {
+  auto asked = row_of({3, 1}, {1, 0}, 2);
+  asked.bias = {1, 0};
+  bound_check<float> const check(asked);
+  auto wrong = row_of({4, 1}, {1, 0}, 2);  // cap(3 + 1)
+  honest const two_passes{.name = "two passes"};
+  auto const found = check.judge(black_box_f32(), honest_run<float>(two_passes, wrong, 1).answer());
+  CHECK(found.output > 1000);
+}

@@ -1,0 +1,39 @@
+// Two keys that match the query equally: the answer is the mean of their values, 2. Proven while this compiles, then
+// asked of the fast kernel.
+#include <attest/fast/attention.hpp>
+#include <attest/problem/instance.hpp>
+#include <attest/reference/attention/exactly.hpp>
+
+#include <cstdio>
+
+namespace {
+
+using namespace attest;
+using problem::layout;
+
+constexpr float q[]{1, 2}, k[]{3, 4, 3, 4}, v[]{1, 3};
+
+constexpr auto asked() {
+  return problem::instance<float>::make(
+      {.q = {q, layout::compact({1, 2})}, .k = {k, layout::compact({2, 2})}, .v = {v, layout::compact({2, 1})}});
+}
+
+static_assert(
+    [] {
+      auto const p = asked().value();
+      reference::enclosed_row<128, float> row;
+      reference::enclose_row(p, 0, 0, 0, row);
+      return reference::output_is_exactly(p, row, 0, reference::value_of(2.0f));
+    }(),
+    "equal scores: the output is the mean of the values");
+
+}  // namespace
+
+int main() {
+  auto const p = asked().value();
+  float o = 0;
+  auto const given = problem::outputs<float>::make(p, {.o = {&o, layout::compact({1, 1})}});
+  auto const done = fast::attention(p, given.value());
+  std::printf("O = %g\n", static_cast<double>(o));
+  return done && o == 2 ? 0 : 1;
+}

@@ -1,0 +1,111 @@
+// One honest answer against the bound: the worst error/bound of each kind of result. Above 1 the theorem is false.
+#pragma once
+
+#include "reference/attention/attention.hpp"
+#include "reference/bound/bound.hpp"
+#include "tests/support/honest_kernels.hpp"
+
+namespace attest::tests {
+
+/// Largest error/bound seen, of each kind.
+struct ratios {
+  double output = 0, weight = 0, lse = 0, row_sum = 0, hull = 0;
+  int judged = 0, by_theorem = 0;
+
+  double worst() const { return std::max({output, weight, lse, row_sum, hull}); }
+  void merge(ratios const& other) {
+    output = std::max(output, other.output), weight = std::max(weight, other.weight), lse = std::max(lse, other.lse);
+    row_sum = std::max(row_sum, other.row_sum), hull = std::max(hull, other.hull);
+    judged += other.judged, by_theorem += other.by_theorem;
+  }
+};
+
+/// The exact row and what the bound needs of it. Made once, then asked for every kernel.
+template <class F>
+class bound_check {
+ public:
+  explicit bound_check(one_row<F> asked) : asked_(std::move(asked)), p_(asked_.instance()) {
+    reference::enclose_row(p_, 0, 0, 0, row_);
+    if (row_.kind == reference::row_kind::finite) reference::collect_facts(p_, row_, facts_);
+  }
+  bound_check(bound_check const&) = delete;  // p_ looks into asked_
+  bool finite() const { return row_.kind == reference::row_kind::finite; }
+  reference::row_facts const& facts() const { return facts_; }
+  reference::ball<128> output(std::int64_t c = 0) const { return reference::output(p_, row_, c).value; }
+  reference::row_bound bound(problem::kernel_model const& model) const {
+    reference::row_bound made;
+    made.evaluate(model, facts_);
+    return made;
+  }
+  reference::error_bound output_bound(reference::row_bound const& bound, std::int64_t c = 0) const {
+    return bound.output(output(c), [&](std::size_t j) { return reference::value_of(p_.v()(0, 0, row_.keys[j].j, c)); });
+  }
+
+  /// |got − exact|, from below by less than 2^−30 of it.
+  static double error(double got, reference::ball<128> const& exact) {
+    auto const gap = reference::ball<128>::from(reference::value_of(got)) - exact;
+    return reference::lower(gap.lower_size());
+  }
+
+  ratios judge(problem::kernel_model const& model, honest_answer const& got) const {
+    ratios found;
+    auto const bound = this->bound(model);
+    auto const ratio = [](double miss, reference::error_bound const& allowed) {
+      return allowed.by == reference::judged_by::nothing || miss == 0 ? 0 : miss / allowed.size;
+    };
+    for (std::size_t c = 0; c < got.o.size(); ++c) {
+      auto const column = static_cast<std::int64_t>(c);
+      auto const allowed = output_bound(bound, column);
+      if (allowed.by == reference::judged_by::nothing) continue;
+      ++found.judged;
+      found.by_theorem += allowed.by == reference::judged_by::theorem;
+      if (!std::isfinite(got.o[c])) return found.output = reference::infinity, found;
+      found.output = std::max(found.output, ratio(error(got.o[c], output(column)), allowed));
+      double lowest = reference::infinity, highest = -reference::infinity;
+      for (auto const& key : row_.keys) {
+        auto const v = static_cast<double>(p_.v()(0, 0, key.j, column));
+        lowest = std::min(lowest, v), highest = std::max(highest, v);
+      }
+      double const outside = std::max({lowest - got.o[c], got.o[c] - highest, 0.0});
+      if (outside > 0)
+        found.hull = std::max(found.hull, outside / bound.hull_margin(std::max(std::abs(lowest), std::abs(highest))));
+    }
+    reference::ball<128> sum(-1);
+    for (std::size_t at = 0; at < row_.keys.size(); ++at) {
+      double const a = got.weights[static_cast<std::size_t>(row_.keys[at].j)];
+      sum = sum + reference::ball<128>::from(reference::value_of(a));
+      found.weight = std::max(found.weight, ratio(error(a, reference::weight(row_, at)), bound.weight(at)));
+    }
+    found.row_sum = ratio(reference::upper_size(sum), bound.row_sum());
+    if (got.has_lse) found.lse = ratio(error(got.lse, reference::log_sum_exp(row_)), bound.log_sum_exp());
+    return found;
+  }
+
+ private:
+  one_row<F> asked_;
+  problem::instance<F> p_;
+  reference::enclosed_row<128, F> row_{};
+  reference::row_facts facts_{};
+};
+
+template <class F>
+ratios judge(honest const& how, one_row<F> const& asked, bound_check<F> const& check, std::uint64_t seed) {
+  auto const model = model_of<F>(how, asked.v.where.shape[0], !asked.bias.empty(), asked.scale.has_value());
+  return check.judge(model, honest_run<F>(how, asked, seed).answer());
+}
+
+/// The class `f32` of amendment 2: any order, any blocking, plain merging.
+inline problem::kernel_model black_box_f32() {
+  problem::kernel_model made;
+  double const u = 0x1p-24;
+  made.format = problem::formats::f32_flushed;
+  made.k_qk_base = 5, made.u_qk = u, made.fold_q = made.flushes = true;
+  made.k_add = 2, made.g_b = reference::gamma(3, u);
+  made.e_c = 12.001 * u, made.a_t = 4 * u;  // read with a softcap only
+  made.k_x = 4, made.c_m = 4, made.eps = 8 * u;
+  made.rescales = problem::rescale_count::rank_of_score;
+  made.k_pre = 2, made.k_f = 3, made.eps_log = 4 * u, made.k_lse = 3;
+  return made;
+}
+
+}  // namespace attest::tests

@@ -1,0 +1,42 @@
+// The built-in kernel, called in this process: for properties and fuzzing, where a process a call would be too slow.
+#pragma once
+
+#include "audit/contract/contract.hpp"
+#include "audit/files/problem_file.hpp"
+#include "audit/tensors/owned.hpp"
+#include "fast/attention.hpp"
+#include "fast/algorithm/model.hpp"
+#include "problem/erased.hpp"
+
+namespace attest::tests {
+
+/// What the built-in kernel claims for this problem: fast::model, whatever the element type.
+inline audit::contract builtin_claim(problem::any_instance const& asked) {
+  audit::contract made;
+  made.name = "fast::model";
+  made.fixed = std::visit([](auto const& p) { return fast::model(p); }, asked);
+  return made;
+}
+
+/// O, LSE and weights of the built-in kernel, pre-filled with 0xff… (NaN).
+/// Requires  `asked` accepted by problem::make_instance, of rank 4
+inline audit::recorded_answer builtin_answer(audit::stored_problem const& asked, fast::options const& options = {}) {
+  auto const instance = problem::make_instance(asked.arguments()).value();
+  audit::recorded_answer answer;
+  std::visit(
+      [&]<class T>(problem::instance<T> const& p) {
+        problem::sizes const& s = p.size();
+        auto const type = problem::type_of<T>;
+        answer.o = audit::stored_tensor::compact(type, {s.b, s.hq, s.n, s.dv});
+        answer.lse = audit::stored_tensor::compact(problem::type_of<problem::lse_element<T>>, {s.b, s.hq, s.n});
+        answer.weights = audit::stored_tensor::compact(type, {s.b, s.hq, s.n, s.m});
+        for (auto* t : {&*answer.o, &*answer.lse, &*answer.weights}) std::ranges::fill(t->bytes, std::byte{0xff});
+        problem::erased_outputs const given{answer.o->erased(), answer.lse->erased(), answer.weights->erased()};
+        auto const outputs = problem::make_outputs(p, given).value();
+        if (!fast::attention(p, outputs, options)) answer = {};
+      },
+      instance);
+  return answer;
+}
+
+}  // namespace attest::tests

@@ -1,0 +1,158 @@
+// A kernel called in this process as the audit's runner calls it: every tensor ends at inaccessible memory, outputs
+// start as NaN, and what must not change is compared. ATTEST_PLANT=NAME puts a kernel of the zoo in place of the
+// built-in one.
+#pragma once
+
+#include <attest/kernel.h>
+#include <sys/mman.h>
+
+#include <array>
+#include <cfenv>
+#include <cstdlib>
+#include <cstring>
+#include <limits>
+#include <string>
+
+#include "audit/contract/contract.hpp"
+#include "audit/files/problem_file.hpp"
+#include "audit/zoo/zoo.hpp"
+#include "tests/support/catch.hpp"
+
+namespace attest::tests {
+
+/// Bytes whose last one is the last before an inaccessible page; a canary fills the rest of the first page.
+class guarded_bytes {
+ public:
+  explicit guarded_bytes(std::size_t size) : size_(size), pages_((size / page + 2) * page) {
+    start_ = static_cast<std::byte*>(mmap(nullptr, pages_ + page, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS, -1, 0));
+    REQUIRE(start_ != MAP_FAILED);
+    REQUIRE(mprotect(start_ + pages_, page, PROT_NONE) == 0);
+    std::memset(start_, canary, pages_);
+  }
+  ~guarded_bytes() { munmap(start_, pages_ + page); }
+  guarded_bytes(guarded_bytes const&) = delete;
+  guarded_bytes& operator=(guarded_bytes const&) = delete;
+
+  std::byte* data() noexcept { return start_ + pages_ - size_; }
+  bool canary_lives() const noexcept {
+    for (std::byte const* at = start_; at != start_ + pages_ - size_; ++at)
+      if (*at != std::byte{canary}) return false;
+    return true;
+  }
+
+ private:
+  static constexpr std::size_t page = 4096;
+  static constexpr unsigned char canary = 0xa5;
+  std::size_t size_, pages_;
+  std::byte* start_ = nullptr;
+};
+
+/// One tensor of a call.
+class guarded_tensor {
+ public:
+  guarded_tensor(audit::stored_tensor const& from) : from_(from), bytes_(from.bytes.size()) {
+    if (!from.bytes.empty()) std::memcpy(bytes_.data(), from.bytes.data(), from.bytes.size());
+    shape_ = from.where.shape, stride_ = from.where.stride;
+    described_.data = bytes_.data();
+    described_.device.device_type = kDLCPU;
+    described_.ndim = from.where.rank;
+    bool const mask = from.type == problem::element_type::u8;
+    described_.dtype.code = mask ? kDLUInt : from.type == problem::element_type::bf16 ? kDLBfloat : kDLFloat;
+    described_.dtype.bits = static_cast<std::uint8_t>(8 * problem::size_of(from.type));
+    described_.dtype.lanes = 1;
+    described_.shape = shape_.data();
+    described_.strides = stride_.data();
+  }
+  DLTensor* get() noexcept { return &described_; }
+  bool unchanged() noexcept {
+    return bytes_.canary_lives() &&
+           (from_.bytes.empty() || std::memcmp(bytes_.data(), from_.bytes.data(), from_.bytes.size()) == 0);
+  }
+  /// What the kernel wrote, and nothing before it.
+  void take(audit::stored_tensor& to) {
+    REQUIRE(bytes_.canary_lives());
+    to = from_;
+    if (!to.bytes.empty()) std::memcpy(to.bytes.data(), bytes_.data(), to.bytes.size());
+  }
+
+ private:
+  audit::stored_tensor from_;
+  guarded_bytes bytes_;
+  std::array<std::int64_t, 4> shape_{}, stride_{};
+  DLTensor described_{};
+};
+
+/// The kernel of the zoo that stands in for the built-in one, or nullptr.
+inline zoo::specimen const* planted() {
+  char const* const name = std::getenv("ATTEST_PLANT");
+  if (!name || !*name) return nullptr;
+  zoo::specimen const* const found = zoo::find_specimen(name);
+  if (!found) FAIL("the zoo has no kernel called " << name);
+  return found;
+}
+
+/// Is the kernel asked problems of this type? A planted one of 16 bits has only its claim's, any other f32 and f64.
+inline bool takes(problem::element_type type) {
+  zoo::specimen const* const plant = planted();
+  if (!plant) return true;
+  auto const narrow = [](problem::element_type t) { return problem::size_of(t) == 2; };
+  problem::element_type const claimed = audit::find_contract(plant->contract)->type;
+  return narrow(claimed) ? type == claimed : !narrow(type);
+}
+
+/// What the kernel claims for this element type: the built-in one fast::model, with outputs rounded to theirs.
+inline audit::contract const& claim_for(problem::element_type type) {
+  using problem::element_type;
+  zoo::specimen const* const plant = planted();
+  bool const f64 = type == element_type::f64;
+  if (!plant && type == element_type::bf16) return *audit::find_contract("bf16-ieee");
+  if (!plant && type == element_type::f16) return *audit::find_contract("f16-ieee");
+  if (!plant) return *audit::find_contract(f64 ? "f64-blocked" : "f32-blocked");
+  return *audit::find_contract(f64 ? "f64" : plant->contract == "f64" ? "f32" : plant->contract);
+}
+
+/// O, LSE and weights; nothing where the kernel answers UNSUPPORTED. The promises of attest/kernel.h are required.
+inline audit::recorded_answer guarded_answer(audit::stored_problem const& asked, std::int32_t threads = 1) {
+  zoo::specimen const* const plant = planted();
+  auto const& q = asked.q.where.shape;
+  auto const type = asked.q.type;
+  auto const lse_type = type == problem::element_type::f64 ? type : problem::element_type::f32;
+  auto const output = [&](std::initializer_list<std::int64_t> sizes, problem::element_type of) {
+    auto made = audit::stored_tensor::compact(of, sizes);
+    std::ranges::fill(made.bytes, std::byte{0xff});  // NaN
+    return made;
+  };
+  guarded_tensor given_q(asked.q), given_k(asked.k), given_v(asked.v);
+  guarded_tensor mask(asked.mask.value_or(audit::stored_tensor{})), bias(asked.bias.value_or(audit::stored_tensor{}));
+  guarded_tensor o(output({q[0], q[1], q[2], asked.v.where.shape[3]}, type)), lse(output({q[0], q[1], q[2]}, lse_type)),
+      weights(output({q[0], q[1], q[2], asked.k.where.shape[2]}, type));
+  attest_call call{};
+  call.abi_version = ATTEST_KERNEL_ABI;
+  call.threads = threads;
+  call.q = given_q.get(), call.k = given_k.get(), call.v = given_v.get();
+  if (asked.mask) call.mask = mask.get();
+  if (asked.bias) call.bias = bias.get();
+  call.scale = asked.scale.value_or(std::numeric_limits<double>::quiet_NaN());
+  call.softcap = asked.softcap;
+  call.diagonal = asked.where.diagonal, call.left = asked.where.left, call.right = asked.where.right;
+  call.out = o.get(), call.lse = lse.get(), call.weights = weights.get();
+
+  std::fenv_t before, after;
+  std::memset(&before, 0, sizeof before), std::memset(&after, 0, sizeof after);
+  std::feclearexcept(FE_ALL_EXCEPT);
+  std::fegetenv(&before);
+  attest_status const status = (plant ? plant->kernel : attest_attention)(&call);
+  std::feclearexcept(FE_ALL_EXCEPT);
+  std::fegetenv(&after);
+  std::fesetenv(&before);
+  bool const environment_restored = std::memcmp(&before, &after, sizeof before) == 0;
+  REQUIRE(environment_restored);
+  for (guarded_tensor* each : {&given_q, &given_k, &given_v, &mask, &bias}) REQUIRE(each->unchanged());
+  REQUIRE((status == ATTEST_OK || status == ATTEST_UNSUPPORTED));
+  if (status == ATTEST_UNSUPPORTED) return {};
+  audit::recorded_answer answer;
+  o.take(answer.o.emplace()), lse.take(answer.lse.emplace()), weights.take(answer.weights.emplace());
+  return answer;
+}
+
+}  // namespace attest::tests

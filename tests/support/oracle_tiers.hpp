@@ -1,0 +1,111 @@
+// What the two tiers of the oracle say about a problem, row by row and in one form, for properties that hold for both.
+#pragma once
+
+#include <rapidcheck.h>
+
+#include <cstdint>
+#include <optional>
+#include <vector>
+
+#include "audit/tensors/owned.hpp"
+#include "problem/erased.hpp"
+#include "reference/attention/attention.hpp"
+#include "reference/machine/rows.hpp"
+
+namespace attest::tests {
+
+using oracle_ball = reference::ball<128>;
+
+/// One row. From the machine tier always finite.
+struct oracle_row {
+  reference::row_kind kind = reference::row_kind::finite;
+  std::vector<std::int64_t> keys;                ///< visible, finite score
+  std::vector<oracle_ball> weights;              ///< of `keys`
+  std::vector<std::optional<oracle_ball>> o;     ///< nothing where it is not finite, or left to the exact tier
+  oracle_ball lse;
+};
+
+/// Rows (b, h, i) in that order; nothing where the machine tier hands its row over.
+using oracle_answer = std::vector<std::optional<oracle_row>>;
+
+/// { x : |x − middle − low| ≤ radius }, and up to 2⁻²⁹·radius more.
+inline oracle_ball ball_around(double middle, double low, double radius) {
+  auto made = oracle_ball::from(reference::value_of(middle)) + oracle_ball::from(reference::value_of(low));
+  reference::element const r = reference::value_of(radius);
+  made.radius = made.radius + reference::magnitude(static_cast<std::uint64_t>(r.significand), r.exponent);
+  return made;
+}
+
+inline oracle_ball ball_between(double low, double high) {
+  auto const a = oracle_ball::from(reference::value_of(low)), b = oracle_ball::from(reference::value_of(high));
+  auto made = (a + b).scaled_by_power_of_two(-1);
+  made.radius = made.radius + (b - a).scaled_by_power_of_two(-1).upper_size();
+  return made;
+}
+
+template <class Row>
+void for_each_row_of(problem::sizes const& s, Row&& row) {
+  for (std::int64_t b = 0; b < s.b; ++b)
+    for (std::int64_t h = 0; h < s.hq; ++h)
+      for (std::int64_t i = 0; i < s.n; ++i) row(b, h, i);
+}
+
+/// The exact tier: enclose_row, output, weight, log_sum_exp.
+inline oracle_answer exact_tier(audit::stored_problem const& asked) {
+  oracle_answer made;
+  auto const instance = problem::make_instance(asked.arguments());
+  RC_ASSERT(instance.has_value());
+  std::visit(
+      [&]<class T>(problem::instance<T> const& p) {
+        reference::enclosed_row<128, T> row;
+        for_each_row_of(p.size(), [&](auto b, auto h, auto i) {
+          reference::enclose_row(p, b, h, i, row);
+          oracle_row& to = made.emplace_back(std::in_place).value();
+          to.kind = row.kind;
+          for (std::int64_t c = 0; c < p.size().dv; ++c) {
+            auto const o = reference::output(p, row, c);
+            to.o.push_back(o.kind == reference::value_kind::finite ? std::optional(o.value) : std::nullopt);
+          }
+          if (row.kind != reference::row_kind::finite) return;
+          to.lse = reference::log_sum_exp(row);
+          for (std::size_t n = 0; n < row.keys.size(); ++n) {
+            to.keys.push_back(row.keys[n].j);
+            to.weights.push_back(reference::weight(row, n));
+          }
+        });
+      },
+      instance.value());
+  return made;
+}
+
+/// The machine tier: enclosures alone, in doubles (f64 and `pairs` in double words).
+inline oracle_answer machine_tier(audit::stored_problem const& asked, bool pairs = false) {
+  oracle_answer made;
+  auto const instance = problem::make_instance(asked.arguments());
+  RC_ASSERT(instance.has_value());
+  std::visit(
+      [&]<class T>(problem::instance<T> const& p) {
+        auto rows = reference::machine::row_source<T>::make(p, {}, {.weights = true, .bounds = false, .pairs = pairs});
+        problem::sizes const& s = p.size();
+        made.resize(static_cast<std::size_t>(s.b * s.hq * s.n));
+        if (!rows) return;
+        for (std::int64_t head = 0; head < s.b * s.hq; ++head)
+          rows.value().each(head / s.hq, head % s.hq, 0, s.n, [&](reference::machine::certified_row const& row) {
+            if (row.handed_over) return;
+            oracle_row& to = made[static_cast<std::size_t>(head * s.n + row.i)].emplace();
+            to.keys.assign(row.keys.begin(), row.keys.end());
+            to.lse = ball_around(row.lse, row.lse_low, row.lse_radius);
+            for (std::size_t n = 0; n < row.keys.size(); ++n)
+              to.weights.push_back(row.weight.empty() ? ball_between(row.weight_lower[n], row.weight_upper[n])
+                                                      : ball_around(row.weight[n], row.weight_low[n], row.weight_radius[n]));
+            for (std::size_t c = 0; c < row.o.size(); ++c)
+              to.o.push_back(row.o_radius[c] < reference::infinity
+                                 ? std::optional(ball_around(row.o[c], row.o_low.empty() ? 0 : row.o_low[c], row.o_radius[c]))
+                                 : std::nullopt);
+          });
+      },
+      instance.value());
+  return made;
+}
+
+}  // namespace attest::tests
