@@ -2,8 +2,9 @@
 add_test(NAME repository.hygiene COMMAND ${CMAKE_COMMAND} -DROOT=${PROJECT_SOURCE_DIR}
   -P ${CMAKE_CURRENT_LIST_DIR}/hygiene.cmake)
 add_test(NAME repository.setup COMMAND sh ${CMAKE_CURRENT_LIST_DIR}/setup_test.sh)
+add_test(NAME repository.build_order COMMAND sh ${CMAKE_CURRENT_LIST_DIR}/build_order_test.sh)
 
-set_tests_properties(repository.hygiene repository.setup PROPERTIES LABELS unit TIMEOUT 60)
+set_tests_properties(repository.hygiene repository.setup repository.build_order PROPERTIES LABELS unit TIMEOUT 900)
 
 # Nobody installs a build with sanitizers, and what links to it would need their run-time library.
 if(NOT ATTEST_SANITIZE)
@@ -16,4 +17,4 @@ endif()
 
 add_test(NAME repository.readme COMMAND sh ${CMAKE_CURRENT_LIST_DIR}/readme_test.sh ${PROJECT_SOURCE_DIR}
   $<TARGET_FILE:attest> ${CMAKE_C_COMPILER})
-set_tests_properties(repository.readme PROPERTIES LABELS unit TIMEOUT 120)
+set_tests_properties(repository.readme PROPERTIES LABELS unit TIMEOUT 900)
