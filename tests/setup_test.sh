@@ -187,11 +187,11 @@ has_not_done . "an unknown example"
 
 # .ci/check_fuzz_build takes OSS-Fuzz's C++ library where the compiler has it, where apt can install it, and else libstdc++.
 # Only the choice is asked: the script that would build says what it was given, and fails.
-mkdir -p "$world/a checkout/.ci" "$world/a checkout/oss-fuzz"
+mkdir -p "$world/a checkout/.ci" "$world/a checkout/fuzz/oss-fuzz"
 cp "$source/.ci/check_fuzz_build" "$world/a checkout/.ci/"
 for tool in bash ln sort; do ln -sf "$(command -v $tool)" "$world/bin/$tool"; done
-printf '%s\n' '#!/bin/sh' 'echo "build $CXXFLAGS with $LIB_FUZZING_ENGINE" >>"'"$did"'"; exit 7' >"$world/a checkout/oss-fuzz/build.sh"
-chmod +x "$world/a checkout/oss-fuzz/build.sh"
+printf '%s\n' '#!/bin/sh' 'echo "build $CXXFLAGS with $LIB_FUZZING_ENGINE" >>"'"$did"'"; exit 7' >"$world/a checkout/fuzz/oss-fuzz/build.sh"
+chmod +x "$world/a checkout/fuzz/oss-fuzz/build.sh"
 program clang++-19 <<END
 case "\$*" in *-stdlib=libc++*) [ -f "$world/libcxx" ] || grep -q 'install --yes --no-remove libc++-19-dev' "$did" ;; esac
 END
