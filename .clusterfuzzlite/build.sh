@@ -1,3 +1,3 @@
 #!/bin/bash -eu
 # ClusterFuzzLite builds what OSS-Fuzz builds.
-exec "$SRC/attest/oss-fuzz/build.sh"
+exec "$SRC/attest/fuzz/oss-fuzz/build.sh"

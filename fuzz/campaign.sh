@@ -3,7 +3,7 @@
 # target and calls this.
 #
 # Usage: fuzz/campaign.sh PROGRAM SEEDS WORK SECONDS JOBS [OPTION]…
-#   PROGRAM  the libFuzzer target       SEEDS  folder of the seeds in the repository
+#   PROGRAM  the libFuzzer target       SEEDS  folder of the corpus that the build made
 #   WORK     folder of this target's own: corpus/ grows from campaign to campaign, found/ keeps findings
 #   OPTION   of libFuzzer, for the search
 # Exit status: 0 nothing found, 1 findings, 2 the campaign could not run.
@@ -17,8 +17,8 @@ log=$work/campaign.log
 mkdir -p "$work/corpus" "$work/found" "$work/again"  # again/: what fails once more below
 
 # The options and the dictionary of this target, as OSS-Fuzz reads them.
-known=$(sed -n 's/^\([a-z_]*\) *= *\([0-9]*\)$/-\1=\2/p' "$here/$target.options" 2>/dev/null || true)
-[ ! -f "$here/$target.dict" ] || known="$known -dict=$here/$target.dict"
+known=$(sed -n 's/^\([a-z_]*\) *= *\([0-9]*\)$/-\1=\2/p' "$here/targets/$target.options" 2>/dev/null || true)
+[ ! -f "$here/targets/$target.dict" ] || known="$known -dict=$here/targets/$target.dict"
 many=
 [ "$jobs" = 1 ] || many="-fork=$jobs -ignore_crashes=1"
 

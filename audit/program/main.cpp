@@ -58,7 +58,7 @@ std::optional<std::string> unknown_word(CLI::App const& app) {
 
 }  // namespace
 
-/// The program without its last catch: fuzz/cli.cpp calls it.
+/// The program without its last catch: fuzz/targets/cli.cpp calls it.
 int run(int argc, char** argv) {
   CLI::App app{"attest: attention kernels, judged against certified truth"};
   app.set_version_flag("--version", fmt::format("attest {}", version));

@@ -38,6 +38,16 @@ END
 
 attest() { PATH=$world/bin "$world/attest" "$@" >"$world/out" 2>"$world/err" </dev/null; }
 
+# removes PACKAGE OTHERS: to install PACKAGE, apt-get has to remove OTHERS.
+removes() {
+  program apt-get <<END
+case "\$*" in
+  *--simulate*) case " \$* " in *" $1 "*) for each in $2; do echo "Remv \$each [1]"; done ;; esac; exit ;;
+esac
+echo "apt-get \$*" >>"$did"
+END
+}
+
 # expect STATUS WHAT COMMAND...: runs ./attest COMMAND, which must end with STATUS and print nothing on stdout.
 expect() {
   wanted=$1 what=$2
@@ -49,6 +59,7 @@ expect() {
 }
 fail() { echo "FAILED  $*"; failures=$((failures + 1)); }
 says() { grep -qe "$1" "$world/err" || fail "$2: expected /$1/ in: $(cat "$world/err")"; }
+says_not() { ! grep -qe "$1" "$world/err" || fail "$2: did not expect /$1/ in: $(cat "$world/err")"; }
 has_done() { grep -qe "$1" "$did" || fail "$2: expected /$1/ in: $(cat "$did")"; }
 has_not_done() { ! grep -qe "$1" "$did" || fail "$2: did not expect /$1/ in: $(cat "$did")"; }
 
@@ -72,14 +83,30 @@ has_done '--no-remove ninja-build g++ .*libfmt-dev' "some are installed"
 has_not_done 'cmake' "some are installed"
 
 fresh_machine
-program apt-get <<END
-case "\$*" in *--simulate*) printf '%s\n' 'Remv libboost-dev [1]' 'Remv libboost1.74-dev [1]'; exit ;; esac
-echo "apt-get \$*" >>"$did"
-END
+removes libboost1.81-dev "libboost-dev libboost1.74-dev"
 expect 2 "another Boost is in the way" setup build
-says 'have to remove: libboost-dev libboost1.74-dev' "another Boost is in the way"
+says '^  libboost1.81-dev conflicts with libboost-dev libboost1.74-dev$' "another Boost is in the way"
 says 'CMAKE_PREFIX_PATH' "another Boost is in the way"
+says_not 'cmake\|libfmt-dev' "another Boost is in the way"
 has_not_done . "another Boost is in the way"
+
+fresh_machine
+removes libc++-19-dev "libc++1-14 libunwind-14"
+expect 2 "another libc++ is in the way" setup build oss-fuzz
+says '^  libc++-19-dev conflicts with libc++1-14 libunwind-14$' "another libc++ is in the way"
+says_not 'Boost\|libc++abi\|g++' "another libc++ is in the way"
+has_not_done . "another libc++ is in the way"
+expect 0 "nothing but OSS-Fuzz's C++ library conflicts" setup build test ci
+has_done '--no-remove cmake .* clang-19' "nothing but OSS-Fuzz's C++ library conflicts"
+has_not_done 'libc++' "nothing but OSS-Fuzz's C++ library conflicts"
+
+fresh_machine
+program apt-get <<'END'
+case "$*" in *--simulate*" cmake "*) echo 'Remv make [1]' ;; esac
+END
+expect 2 "packages that conflict only together" setup build
+says 'all of them together conflict with make$' "packages that conflict only together"
+says_not 'Boost' "packages that conflict only together"
 
 fresh_machine
 Boost_ROOT=/opt/boost
@@ -157,6 +184,37 @@ attest examples || fail "the list of examples: it said $(cat "$world/err")"
 expect 2 "an unknown example" examples jax
 says 'there is no example jax. There are: pytorch' "an unknown example"
 has_not_done . "an unknown example"
+
+# .ci/check_fuzz_build takes OSS-Fuzz's C++ library where the compiler has it, where apt can install it, and else libstdc++.
+# Only the choice is asked: the script that would build says what it was given, and fails.
+mkdir -p "$world/a checkout/.ci" "$world/a checkout/fuzz/oss-fuzz"
+cp "$source/.ci/check_fuzz_build" "$world/a checkout/.ci/"
+for tool in bash ln sort; do ln -sf "$(command -v $tool)" "$world/bin/$tool"; done
+printf '%s\n' '#!/bin/sh' 'echo "build $CXXFLAGS with $LIB_FUZZING_ENGINE" >>"'"$did"'"; exit 7' >"$world/a checkout/fuzz/oss-fuzz/build.sh"
+chmod +x "$world/a checkout/fuzz/oss-fuzz/build.sh"
+program clang++-19 <<END
+case "\$*" in *-stdlib=libc++*) [ -f "$world/libcxx" ] || grep -q 'install --yes --no-remove libc++-19-dev' "$did" ;; esac
+END
+check_fuzz_build() { PATH=$world/bin "$world/a checkout/.ci/check_fuzz_build" >"$world/out" 2>"$world/err" </dev/null || true; }
+
+fresh_machine
+: >"$world/libcxx"
+check_fuzz_build
+has_done 'build .*-stdlib=libc++' "libc++ is there"
+has_not_done apt-get "libc++ is there"
+rm "$world/libcxx"
+
+fresh_machine
+check_fuzz_build
+has_done 'apt-get .*libc++-19-dev libc++abi-19-dev$' "libc++ can be installed"
+has_done 'build .*-stdlib=libc++' "libc++ can be installed"
+
+fresh_machine
+removes libc++-19-dev libc++1-14
+check_fuzz_build
+has_done 'build .*with -fsanitize=fuzzer;-static-libstdc++$' "libc++ cannot be installed"
+has_not_done 'stdlib=libc++\|apt-get' "libc++ cannot be installed"
+grep -q 'built with libstdc++' "$world/out" || fail "libc++ cannot be installed: it said $(cat "$world/out" "$world/err")"
 
 [ "$failures" = 0 ] && echo "set-up: every machine was handled as promised"
 exit "$((failures > 0))"

@@ -1,0 +1,25 @@
+// Bytes → a valid problem → the built-in kernel and the certified reference side by side, on an instruction set of the
+// input's choice: an element outside the kernel's own bound is a crash.
+#include <cstdio>
+#include <cstdlib>
+
+#include "audit/judge/judge_outputs.hpp"
+#include "fast/simd/operations.hpp"
+#include "fuzz/support/problem_bytes.hpp"
+#include "tests/support/builtin_kernel.hpp"
+
+using namespace attest;
+
+extern "C" int LLVMFuzzerTestOneInput(std::uint8_t const* data, std::size_t size) {
+  fuzz::decoded const in = fuzz::decode({data, size});
+  static auto const sets = fast::instruction_sets();
+  if (!fast::use_only(sets[in.header[fuzz::choice] % sets.size()])) std::abort();
+  auto const instance = problem::make_instance(in.problem.arguments());
+  if (!instance) std::abort();
+  audit::contract const claim = tests::builtin_claim(instance.value());
+  audit::judgement const judged = audit::judge(instance.value(), tests::builtin_answer(in.problem, {.threads = 1}), claim);
+  if (judged.failed == 0 && judged.undecided == 0) return 0;
+  for (audit::violation const& wrong : judged.violations) std::fprintf(stderr, "%s\n", wrong.sentence.c_str());
+  std::fprintf(stderr, "%ld elements failed, %ld undecided\n", static_cast<long>(judged.failed), static_cast<long>(judged.undecided));
+  std::abort();
+}

@@ -1,0 +1,127 @@
+// Correct rounding to f16, bf16, f32 or f64 (the input's choice), of problems of every element type: the machine tier
+// first gives the exact tier's bits, and balls of 256 and 512 bits never lie beyond a boundary of the rounded value.
+#include <cstdio>
+#include <cstdlib>
+
+#include "fuzz/support/problem_bytes.hpp"
+#include "reference/machine/rounded.hpp"
+
+namespace {
+
+using namespace attest;
+using reference::ball;
+using reference::row_kind;
+
+void require(bool holds, char const* what) {
+  if (holds) return;
+  std::fprintf(stderr, "not so: %s\n", what);
+  std::abort();
+}
+
+template <class E>
+auto bits_of(E x) {
+  return std::bit_cast<typename reference::float_format<E>::bits>(x);
+}
+
+/// The number of a stored value that is not NaN (reference/real/nearest.hpp).
+template <class E>
+std::int64_t number_of(E x) {
+  auto const raw = static_cast<std::uint64_t>(bits_of(x));
+  std::uint64_t const sign = std::uint64_t{1} << (reference::float_format<E>::fraction + reference::float_format<E>::exponent);
+  auto const size = static_cast<std::int64_t>(raw & (sign - 1));
+  return raw & sign ? -size : size;
+}
+
+/// Is `rounded` what some number of the ball rounds to? From the definition of rounding alone.
+template <class Target, unsigned W>
+bool permits(ball<W> const& truth, Target rounded) {
+  std::int64_t const n = number_of(rounded);
+  if (n < reference::infinity_number<Target>) {
+    ball<W> const above = truth - ball<W>::from(reference::boundary_above<Target>(n));
+    if (reference::certain_sign(above) > 0) return false;
+    if (above.is_exact() && above.mid.sign() == 0 && n % 2 != 0) return false;  // a tie goes to the even one
+  }
+  if (n > -reference::infinity_number<Target>) {
+    ball<W> const below = truth - ball<W>::from(reference::boundary_above<Target>(n - 1));
+    if (reference::certain_sign(below) < 0) return false;
+    if (below.is_exact() && below.mid.sign() == 0 && n % 2 != 0) return false;
+  }
+  bool const negative = bits_of(rounded) >> (reference::float_format<Target>::fraction + reference::float_format<Target>::exponent) != 0;
+  int const sign = reference::certain_sign(truth);
+  return negative ? sign <= 0 && !(truth.is_exact() && truth.mid.sign() == 0) : sign >= 0;
+}
+
+template <class Target, class T>
+struct row_check {
+  problem::instance<T> const& p;
+  reference::enclosed_row<128, T> first;
+  reference::enclosed_row<256, T> second;
+  reference::enclosed_row<512, T> third;
+
+  template <class Exactly, class Enclosure>
+  void element(Target got, Exactly&& exactly, Enclosure&& enclosure) const {
+    auto const expected = exactly();
+    require(bits_of(got) == bits_of(expected.value_or(reference::quiet_nan<Target>())), "the machine tier first, or the exact tier alone: the same bits");
+    if (!expected) {  // the theorem of docs/rounding.md knows nothing of tanh
+      require(p.softcap() > 0, "some width decides");
+      return;
+    }
+    require(permits(enclosure(second), got), "the value is permitted by 256 bits");
+    require(permits(enclosure(third), got), "the value is permitted by 512 bits");
+  }
+
+  void operator()(reference::machine::rounded_row<Target> const& got) {
+    reference::enclose_row(p, got.b, got.h, got.i, first);
+    reference::enclose_row(p, got.b, got.h, got.i, second);
+    reference::enclose_row(p, got.b, got.h, got.i, third);
+    for (std::size_t at = 0; at < got.o.size(); ++at) {
+      auto const c = static_cast<std::int64_t>(at);
+      if (reference::output(p, first, c).kind != reference::value_kind::finite) {
+        require(bits_of(got.o[at]) == bits_of(reference::quiet_nan<Target>()), "what is not finite is NaN");
+        continue;
+      }
+      element(got.o[at], [&] { return reference::rounded_output<Target>(p, first, c); },
+              [&](auto const& row) { return reference::output(p, row, c).value; });
+    }
+    if (first.kind != row_kind::finite) return;
+    element(got.lse, [&] { return reference::rounded_log_sum_exp<Target>(first); },
+            [](auto const& row) { return log_sum_exp(row); });
+    std::size_t at = 0;
+    for (std::size_t j = 0; j < got.weights.size(); ++j) {
+      if (at == first.keys.size() || first.keys[at].j != static_cast<std::int64_t>(j)) {
+        require(bits_of(got.weights[j]) == 0, "a key without weight has weight 0");
+        continue;
+      }
+      element(got.weights[j], [&] { return reference::rounded_weight<Target>(first, at); },
+              [&](auto const& row) { return weight(row, at); });
+      ++at;
+    }
+  }
+};
+
+template <class Target, class T>
+void check(problem::instance<T> const& p) {
+  reference::machine::row_rounder<Target, T> rounder(p);
+  row_check<Target, T> each{p, {}, {}, {}};
+  for (std::int64_t b = 0; b < p.size().b; ++b)
+    for (std::int64_t h = 0; h < p.size().hq; ++h) rounder.each(b, h, 0, p.size().n, each);
+}
+
+}  // namespace
+
+extern "C" int LLVMFuzzerTestOneInput(std::uint8_t const* data, std::size_t size) {
+  fuzz::decoded const in = fuzz::decode({data, size}, {.b = 1, .groups = 2, .hk = 1, .n = 3, .m = 12, .d = 6, .dv = 3, .f64_part = 1});
+  auto const asked = problem::make_instance(in.problem.arguments());
+  if (!asked) std::abort();
+  std::visit(
+      [&](auto const& p) {
+        switch (in.header[fuzz::choice] % 4) {
+          case 0: return check<float>(p);
+          case 1: return check<problem::bf16>(p);
+          case 2: return check<problem::f16>(p);
+          default: return check<double>(p);
+        }
+      },
+      asked.value());
+  return 0;
+}
