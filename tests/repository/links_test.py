@@ -11,7 +11,7 @@ root = pathlib.Path(sys.argv[1]).resolve()
 pages = subprocess.run(["git", "ls-files", "*.md"], cwd=root, capture_output=True, text=True).stdout.split() or [
     path.relative_to(root).as_posix() for path in root.rglob("*.md") if "build" not in path.relative_to(root).parts]
 HISTORY = {"CHANGELOG.md"}  # it speaks of files as they were
-LINK = re.compile(r"\]\((?!https?://|mailto:|#)([^)#\s]+)")
+LINK = re.compile(r"\]\((?!https?://|mailto:|#)([\w./-]+[\w/])(?:#[^)]*)?\)")
 QUOTED = re.compile(r"`((?:include|problem|reference|fast|proofs|audit|tests|fuzz|oracles|bench|examples|cmake|docs)/[\w./-]+\.(?:hpp|cpp|h|c|py|sh|cmake|txt|md|g|json))(?::\d+)?`")
 
 wrong = []
