@@ -7,12 +7,12 @@
 #include <string_view>
 #include <vector>
 
+#include "fast/band.hpp"
 #include "fast/blocking.hpp"
 #include "fast/matrix.hpp"
 #include "fast/online_softmax.hpp"
 #include "fast/softcap.hpp"
 #include "fast/storage.hpp"
-#include "fast/tiles.hpp"
 
 namespace attest::fast {
 

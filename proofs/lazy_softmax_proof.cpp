@@ -1,4 +1,5 @@
-// fast/online_softmax.hpp with lazy rescaling is softmax: by the compiler for up to 4 keys, here; for more by
+// A model: absorb_block and merge of fast/online_softmax.hpp with the lazy steps of proofs/models/online_softmax.hpp, which
+// no kernel in fast/ runs, are softmax too. By the compiler for up to 4 keys, here; for more by
 // tests/online_softmax_exact_test.cpp.
 #include "proofs/exact_softmax.hpp"
 
