@@ -5,6 +5,14 @@ add_test(NAME repository.setup COMMAND sh ${CMAKE_CURRENT_LIST_DIR}/setup_test.s
 
 set_tests_properties(repository.hygiene repository.setup PROPERTIES LABELS unit TIMEOUT 60)
 
+# What a proof names of fast/ must run. The test plants dead code in a copy of the sources and must find it.
+find_program(ATTEST_PYTHON NAMES python3)
+if(ATTEST_PYTHON)
+  add_test(NAME repository.proofs_name_live_code
+    COMMAND ${ATTEST_PYTHON} ${CMAKE_CURRENT_LIST_DIR}/live_code.py ${PROJECT_SOURCE_DIR})
+  set_tests_properties(repository.proofs_name_live_code PROPERTIES LABELS unit TIMEOUT 60)
+endif()
+
 # Nobody installs a build with sanitizers, and what links to it would need their run-time library.
 if(NOT ATTEST_SANITIZE)
   add_test(NAME install.consumer COMMAND ${CMAKE_COMMAND} -DBUILD=${PROJECT_BINARY_DIR} -DCONFIG=${CMAKE_BUILD_TYPE}
