@@ -10,6 +10,9 @@
 #include "audit/json_parts.hpp"
 
 namespace attest::audit {
+
+char const* const version = ATTEST_VERSION;
+
 namespace {
 
 using json = nlohmann::ordered_json;
