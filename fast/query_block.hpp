@@ -6,6 +6,7 @@
 #include <limits>
 
 #include "fast/algorithm/arithmetic.hpp"
+#include "fast/algorithm/band.hpp"
 #include "fast/query_rows.hpp"
 #include "fast/scale.hpp"
 #include "fast/workspace.hpp"
@@ -159,9 +160,7 @@ class query_block_kernel {
     for (std::int64_t first = 0; first < rows_; first += strip_rows) {
       strip_view& strip = strips_[first / strip_rows];
       strip = view_of(rules_ + first, std::min(strip_rows, rows_ - first));
-      if (strip.any.empty()) continue;
-      seen_ = seen_.empty() ? strip.any
-                            : interval{std::min(seen_.first, strip.any.first), std::max(seen_.last, strip.any.last)};
+      seen_ = hull(seen_, strip.any);
     }
   }
 

@@ -1,4 +1,4 @@
-// What decides the scores of one query beside its dot products, and what a strip of queries sees together.
+// What decides the scores of one query beside its dot products.
 #pragma once
 
 #include <algorithm>
@@ -6,8 +6,8 @@
 #include <limits>
 #include <type_traits>
 
+#include "fast/algorithm/band.hpp"
 #include "fast/simd/operations.hpp"
-#include "fast/algorithm/tiles.hpp"
 #include "problem/instance.hpp"
 
 namespace attest::fast {
@@ -70,32 +70,5 @@ struct query_rules {
       does.hide_masked(s + (seen.first - computed.first), mask + seen.first, seen.size());
   }
 };
-
-/// The keys that a strip of queries sees.
-struct strip_view {
-  interval any{};  ///< no query sees a key outside
-  interval all{};  ///< every query sees every key inside; empty where there is a mask
-};
-
-/// Requires  rules of `rows` queries
-template <class E>
-strip_view view_of(query_rules<E> const* rules, std::int64_t rows) noexcept {
-  strip_view made{{}, rules[0].visible};
-  bool found = false;
-  for (std::int64_t i = 0; i < rows; ++i) {
-    interval const& seen = rules[i].visible;
-    made.all = rules[i].mask != nullptr ? interval{} : intersection(made.all, seen);
-    if (seen.empty()) continue;
-    made.any = found ? interval{made.any.first < seen.first ? made.any.first : seen.first,
-                                made.any.last > seen.last ? made.any.last : seen.last}
-                     : seen;
-    found = true;
-  }
-  return made;
-}
-
-constexpr bool contains(interval const& outer, interval const& inner) noexcept {
-  return outer.first <= inner.first && inner.last <= outer.last;
-}
 
 }  // namespace attest::fast

@@ -1,5 +1,5 @@
 // What a tensor element may be. Storage only: the value is what is stored, exactly. Reading that value is
-// arithmetic, so reference/dyadic.hpp and fast/ each do it for themselves.
+// arithmetic, so reference/real/element.hpp and fast/algorithm/storage.hpp each do it for themselves.
 #pragma once
 
 #include <cstddef>

@@ -30,33 +30,40 @@ documents/scaled_dot_product_attention | proofs/documents/scaled_dot_product_att
 documents/scaled_dot_product_attention | proofs/documents/scaled_dot_product_attention_proof.cpp | "0.960000000000000000" | "0.960000000000000001"
 documents/note_of_2025_07_30 | proofs/documents/note_of_2025_07_30_proof.cpp | {-2, 1, 1} | {-2, 1, 2}
 documents/note_of_2025_07_30 | proofs/documents/note_of_2025_07_30_proof.cpp | {100, 0, 0} | {10, 0, 0}
-online_softmax | fast/algorithm/online_softmax.hpp | A::larger(largest, S[i * stride + j]) | A::larger(largest, S[i * stride])
-online_softmax | fast/algorithm/online_softmax.hpp | A::larger(m, largest) | A::larger(largest, largest)
-online_softmax | fast/algorithm/online_softmax.hpp | A::weight(states.m[i], m) | A::weight(m, m)
-online_softmax | fast/algorithm/online_softmax.hpp | states.m[i] = m; | states.m[i] + m;
-online_softmax | fast/algorithm/online_softmax.hpp | sum = sum + s; | sum = sum * s;
-online_softmax | fast/algorithm/online_softmax.hpp | l = l * states.factor[i] + sum | l = l + states.factor[i] * sum
-online_softmax | fast/algorithm/online_softmax.hpp | j += lanes | j += 1
+online_softmax | proofs/models/online_softmax.hpp | A::larger(largest, S[i * stride + j]) | A::larger(largest, S[i * stride])
+online_softmax | proofs/models/online_softmax.hpp | A::larger(m, largest) | A::larger(largest, largest)
+online_softmax | proofs/models/online_softmax.hpp | A::weight(states.m[i], m) | A::weight(m, m)
+online_softmax | proofs/models/online_softmax.hpp | states.m[i] = m; | states.m[i] + m;
+online_softmax | proofs/models/online_softmax.hpp | sum = sum + s; | sum = sum * s;
+online_softmax | proofs/models/online_softmax.hpp | l = l * states.factor[i] + sum | l = l + states.factor[i] * sum
+online_softmax | proofs/models/online_softmax.hpp | j += lanes) { | j += 1) {
 online_softmax | fast/algorithm/online_softmax.hpp | A::larger(*row.m, *other.m) | A::larger(*row.m, *row.m)
+online_softmax | fast/algorithm/online_softmax.hpp | operations.raise(S, rows, keys, states); | operations.weigh(S, rows, keys, states);
 online_softmax | fast/algorithm/online_softmax.hpp | other.l[lane] * theirs | other.l[lane] * mine
 online_softmax | fast/algorithm/online_softmax.hpp | row.l[lane] * mine + | row.l[lane] * mine *
 online_softmax | fast/algorithm/online_softmax.hpp | other_O[c] * theirs | other_O[c] * mine
 online_softmax | fast/algorithm/online_softmax.hpp | *row.m = m; | *other.m = m;
-online_softmax | fast/algorithm/online_softmax.hpp | A::quotient(O[c], l) | A::quotient(l, l)
-online_softmax | fast/algorithm/online_softmax.hpp | half > 0 | half > 1
-lazy_softmax | fast/algorithm/online_softmax.hpp | N const highest = m + tau | N const highest = m + tau + tau
-lazy_softmax | fast/algorithm/online_softmax.hpp | == highest ? m : largest | == highest ? largest : m
-lazy_softmax | fast/algorithm/online_softmax.hpp | == highest ? m : largest | == highest ? m : highest
+online_softmax | proofs/models/online_softmax.hpp | A::quotient(O[c], l); | A::quotient(l, l);
+online_softmax | proofs/models/online_softmax.hpp | half > 0 | half > 1
+lazy_softmax | proofs/models/online_softmax.hpp | N const highest = m + tau | N const highest = m + tau + tau
+lazy_softmax | proofs/models/online_softmax.hpp | == highest ? m : largest | == highest ? largest : m
+lazy_softmax | proofs/models/online_softmax.hpp | == highest ? m : largest | == highest ? m : highest
 exp2_polynomial | fast/algorithm/exp2.hpp | 0x1.62e432p-1f | 0x1.62e434p-1f
 exp2_polynomial | fast/algorithm/exp2.hpp | 0x1.62e42fefa39f3p-1 | 0x1.62e42fefa39f4p-1
 exp2_polynomial | fast/algorithm/exp2.hpp | exp_error<T> * 25 / 128 | exp_error<T> * 22 / 128
-tiles | fast/algorithm/tiles.hpp | keys.last <= top.first | keys.last < top.first
-tiles | fast/algorithm/tiles.hpp | bottom.last <= keys.first | bottom.last < keys.first
-tiles | fast/algorithm/tiles.hpp | bottom.first <= keys.first | bottom.first < keys.first
-tiles | fast/algorithm/tiles.hpp | keys.last <= top.last | keys.last < top.last
-tiles | fast/algorithm/tiles.hpp | saturating_add(centre, where.right), 1) | saturating_add(centre, where.right), 0)
-tiles | fast/algorithm/tiles.hpp | keys_in_band(where, queries.last - 1).last}, | keys_in_band(where, queries.last - 2).last},
-tiles | reference/attention/visibility.hpp | saturating_add(centre, -band.left) | saturating_add(centre, band.left)
+band | fast/algorithm/band.hpp | saturating_add(centre, where.right), 1) | saturating_add(centre, where.right), 0)
+band | fast/algorithm/band.hpp | saturating_add(centre, -where.left) | saturating_add(centre, where.left)
+band | fast/algorithm/band.hpp | where.left < 0 ? | where.left <= 0 ?
+band | fast/algorithm/band.hpp | keys_in_band(where, i), {0, m} | keys_in_band(where, i), {0, m + 1}
+band | fast/algorithm/band.hpp | made.any = hull(made.any, rules[i].visible) | made.any = hull(rules[0].visible, rules[i].visible)
+band | fast/algorithm/band.hpp | if (b.empty()) return a; | if (b.empty()) return b;
+band | fast/algorithm/band.hpp | a.last > b.last ? | a.last < b.last ?
+band | fast/algorithm/band.hpp | {a.first > b.first ? | {a.first < b.first ?
+band | fast/algorithm/band.hpp | intersection(made.all, rules[i].visible) | rules[i].visible
+band | fast/algorithm/band.hpp | rules[i].mask != nullptr | rules[i].mask == nullptr
+band | fast/algorithm/band.hpp | outer.first <= inner.first | outer.first < inner.first
+band | fast/algorithm/band.hpp | inner.last <= outer.last | inner.last <= outer.last + 1
+band | reference/attention/visibility.hpp | saturating_add(centre, -band.left) | saturating_add(centre, band.left)
 elementary_functions | reference/real/exp.hpp | H * (degree + 1) | H * (degree + 9)
 elementary_functions | reference/real/exp.hpp | = 16u << H | = 15u << H
 elementary_functions | reference/real/constants.hpp | power /= 9 | power /= 8

@@ -29,7 +29,7 @@ std::string shown(reference::ball<W> const& x) {
   return fmt::format("[{:.4g}, {:.4g}]", reference::lower(x), reference::upper(x));
 }
 
-/// A weight as one character: eight steps of a half each, from 1 down to 2^-8.
+/// A weight as one character: a blank at 0, then one each below 2^-8, 2^-5, 2^-3 and 1/2, and one from there to 1.
 char const* shade(double weight) {
   static constexpr char const* steps[]{" ", "·", "░", "▒", "▓", "█"};
   if (!(weight > 0)) return steps[0];

@@ -11,6 +11,9 @@
 #include "audit/support/real_number.hpp"
 
 namespace attest::audit {
+
+char const* const version = ATTEST_VERSION;
+
 namespace {
 
 using json = nlohmann::ordered_json;

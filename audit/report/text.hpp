@@ -10,7 +10,8 @@
 
 namespace attest::audit {
 
-inline constexpr char const* version = "0.1.0";
+/// The version that the top CMakeLists.txt gives the project.
+extern char const* const version;
 
 /// "certified", "refuted" or "undecided".
 std::string_view name_of(verdict answer) noexcept;

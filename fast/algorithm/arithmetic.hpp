@@ -31,15 +31,11 @@ template <std::floating_point T>
 struct machine_arithmetic {
   using number = T;
 
-  static constexpr T zero() noexcept { return 0; }
   static constexpr T minus_infinity() noexcept { return -std::numeric_limits<T>::infinity(); }
   static constexpr T larger(T a, T b) noexcept { return a < b ? b : a; }
 
   /// A row that has seen only −∞ subtracts 0 instead of its maximum: −∞ − −∞ would be NaN.
   static T weight(T s, T m) noexcept { return exp2_of_difference<T>(s - (m == minus_infinity() ? T(0) : m)); }
-
-  /// Every NaN in an answer is the same NaN: which one an addition passes on is the compiler's choice.
-  static constexpr T quotient(T x, T l) noexcept { return one_nan((x + 0) / l); }
 
   /// LSE = m·ln 2 + ln l, in natural units again.
   ///
@@ -55,6 +51,7 @@ struct machine_arithmetic {
   }
 
  private:
+  /// Every NaN in an answer is the same NaN: which one an addition passes on is the compiler's choice.
   static constexpr T one_nan(T x) noexcept { return x == x ? x : std::numeric_limits<T>::quiet_NaN(); }
 };
 

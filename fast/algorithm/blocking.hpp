@@ -1,4 +1,6 @@
-// How the work is cut: block sizes as data. Nothing else in fast/ knows a block size.
+// How the work is cut: the block sizes that a result depends on, and the rows that share one packing. What depends on the
+// instruction set is in simd.inc; what only costs time or memory is where it is used (plan.cpp, workspace.hpp,
+// query_block.hpp).
 #pragma once
 
 #include <algorithm>

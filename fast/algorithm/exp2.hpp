@@ -60,7 +60,7 @@ template <std::floating_point T>
 inline constexpr double exp_error = 1 / static_cast<double>(std::uint64_t{1} << exp2_format<T>::fraction_bits);
 
 /// |(1 + r·(c_1 + c_2·r + …))/2^r − 1| ≤ exp_approximation for |r| ≤ 1/2, nothing rounded: 25/64 u.
-/// Proven by proofs/exp2_polynomial_proof.cpp: 0.3561u (f32) and 0.3802u (f64) are what it is.
+/// Proven by proofs/fast/algorithm/exp2_polynomial_proof.cpp: 0.3561u (f32) and 0.3802u (f64) are what it is.
 template <std::floating_point T>
 inline constexpr double exp_approximation = exp_error<T> * 25 / 128;
 

@@ -3,7 +3,6 @@
 
 #include <algorithm>
 #include <cstdint>
-#include <optional>
 #include <type_traits>
 
 #include "fast/algorithm/blocking.hpp"
@@ -21,8 +20,7 @@ namespace attest::fast {
 /// min(n, ⌈m/block⌉) of them, not ⌈n/block⌉. Weights come from a second pass over the stored scores (query_block.hpp,
 /// weigh_again()): theirs is the corollary for p recomputed.
 template <problem::floating_element E>
-constexpr problem::kernel_model model(problem::sizes const& size, bool has_bias = true,
-                                      std::optional<double> const& /* any scale folds alike */ = {}) noexcept {
+constexpr problem::kernel_model model(problem::sizes const& size, bool has_bias = true) noexcept {
   using T = working<E>;
   problem::kernel_model made;
   // float_environment: subnormal numbers are read and written as 0.
@@ -31,7 +29,8 @@ constexpr problem::kernel_model model(problem::sizes const& size, bool has_bias 
 
   // scores() starts from 0 and takes the d products in order: a term meets d roundings with fused multiply-adds (its
   // own and those after it), and d without (its product, and at most d − 1 additions, since 0 + x is x). One more for
-  // q·σ·log₂ e, where σ·log₂ e is held to 2^−48 (f32), 2^−100 (f64): that lies inside γ_k, which exceeds k·u by k²u².
+  // q·σ·log₂ e, the same for every σ: σ·log₂ e is held to 2^−48 (f32), 2^−100 (f64), which lies inside γ_k, since that
+  // exceeds k·u by k²u².
   made.k_qk_per_d = 1;
   made.k_qk_base = 1;
   made.fold_q = true;
@@ -78,7 +77,7 @@ constexpr problem::kernel_model model(problem::sizes const& size, bool has_bias 
 /// The sharpest one for a given problem.
 template <problem::floating_element E>
 constexpr problem::kernel_model model(problem::instance<E> const& asked) noexcept {
-  return model<E>(asked.size(), asked.has_bias(), asked.scale());
+  return model<E>(asked.size(), asked.has_bias());
 }
 
 static_assert(exp_cutoff<float> <= problem::formats::f32.largest_x0, "bound.md, H1: x0 ≤ 87.3");

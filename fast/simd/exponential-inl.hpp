@@ -163,7 +163,7 @@ void hide_masked(T* s, std::uint8_t const* mask, std::int64_t count) noexcept {
   for (; j < count; ++j) hide_lanes(hn::CappedTag<T, 1>(), s + j, mask + j);
 }
 
-/// reduce() of one number a lane: a tree of 4 additions.
+/// The sum of a row's lanes, the second half of them onto the first: a tree of 4 additions.
 template <class T>
 HWY_INLINE T folded(T const* l) {
   T half[sum_lanes / 2];

@@ -7,12 +7,12 @@
 #include <string_view>
 #include <vector>
 
+#include "fast/algorithm/band.hpp"
 #include "fast/algorithm/blocking.hpp"
 #include "fast/simd/matrix.hpp"
 #include "fast/algorithm/online_softmax.hpp"
 #include "fast/algorithm/softcap.hpp"
 #include "fast/algorithm/storage.hpp"
-#include "fast/algorithm/tiles.hpp"
 
 namespace attest::fast {
 

@@ -1,6 +1,6 @@
 // "Day 74: Scaled Dot Product Attention - Why Do We Scale Self Attention?", second part: histograms, the softmax of
 // [5, 10, 7], and why √d. docs/documents.md is the table.
-#include "proofs/gaussian_dot_product.hpp"
+#include "proofs/documents/gaussian_dot_product.hpp"
 #include "proofs/worked_example.hpp"
 #include "reference/textbook/projection.hpp"
 #include "reference/textbook/softmax.hpp"

@@ -19,7 +19,7 @@ struct element {
   constexpr bool is_finite() const noexcept { return kind == number_class::finite; }
 };
 
-/// A binary interchange format: fraction bits, exponent bits, and the exponent of its smallest subnormal.
+/// A binary interchange format: how many bits its fraction and its exponent have.
 template <class T>
 struct float_format;
 template <>

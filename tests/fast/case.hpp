@@ -140,7 +140,7 @@ struct owned_case {
 template <class T>
 bool is_visible(problem::instance<T> const& asked, std::int64_t b, std::int64_t h, std::int64_t i, std::int64_t j) {
   auto const& where = asked.where();
-  // Tests that saturate compare with an equal case instead (fast_tiles_test.cpp has the definition in 128 bits).
+  // Tests that saturate compare with an equal case instead (fast_band_test.cpp has the definition in 128 bits).
   std::int64_t const offset = j - (i + where.diagonal);
   return (!asked.mask() || asked.mask()(b, h, i, j) != 0) && (where.left < 0 || -where.left <= offset) &&
          (where.right < 0 || offset <= where.right);

@@ -1,5 +1,6 @@
-// The very source of the kernel's algorithm, run over exact arithmetic by the compiler: however the keys are cut into
-// blocks or partial rows, the answer is softmax.
+// The kernel's own absorb_block and merge, run over exact arithmetic by the compiler with the row steps of
+// proofs/models/online_softmax.hpp: however the keys are cut into blocks or partial rows, the answer is softmax. And the
+// kernel's vector loops, held to those row steps.
 #include "fast/algorithm/online_softmax.hpp"
 
 #include <array>
@@ -9,6 +10,7 @@
 #include <vector>
 
 #include "fast/algorithm/arithmetic.hpp"
+#include "proofs/models/online_softmax.hpp"
 #include "tests/fast/case.hpp"
 
 using namespace attest;
@@ -41,7 +43,6 @@ struct rational {
 /// Scores are integers and e is 2, so every weight is a power of two.
 struct exact_arithmetic {
   using number = rational;
-  static constexpr rational zero() { return {}; }
   static constexpr rational minus_infinity() { return {0, 1, true}; }
   static constexpr rational larger(rational const& a, rational const& b) { return a < b ? b : a; }
   static constexpr rational weight(rational const& s, rational const& m) {
@@ -83,8 +84,8 @@ struct partial {
 constexpr row answer(partial const& made) {
   row result;
   auto const sum = [](rational const& a, rational const& b) { return a + b; };
-  rational const l = fast::reduce(made.l.data(), fast::sum_lanes, rational{}, sum);
-  fast::finish<exact_arithmetic>(l, made.O.data(), width, result.data());
+  rational const l = proofs::reduce(made.l.data(), fast::sum_lanes, rational{}, sum);
+  proofs::finish<exact_arithmetic>(l, made.O.data(), width, result.data());
   return result;
 }
 
@@ -92,7 +93,7 @@ constexpr row answer(partial const& made) {
 constexpr void absorb(partial& to, std::size_t first, std::size_t last) {
   std::array<rational, keys> S = scores;
   fast::interval const block{static_cast<std::int64_t>(first), static_cast<std::int64_t>(last)};
-  fast::plain_rows<exact_arithmetic> const operations{keys};
+  proofs::plain_rows<exact_arithmetic> const operations{keys};
   fast::absorb_block(operations, S.data(), 1, block, to.state(), [&] {
     for (std::size_t c = 0; c < width; ++c) {
       rational sum;
@@ -184,7 +185,7 @@ TEMPLATE_TEST_CASE("the vector loops do what the plain algorithm says, on every 
   REQUIRE(block.last <= fast::blocking_of<T>.keys);
   does.raise(S.data(), rows, block, one.view());
   does.weigh(S.data(), rows, block, one.view());
-  fast::plain_rows<machine> const operations{stride};
+  proofs::plain_rows<machine> const operations{stride};
   operations.raise(plain.data(), rows, block, other.view());
   operations.weigh(plain.data(), rows, block, other.view());
   CHECK(one.m == other.m);
@@ -192,4 +193,11 @@ TEMPLATE_TEST_CASE("the vector loops do what the plain algorithm says, on every 
   for (std::size_t i = 0; i < rows; ++i) CHECK(close(one.factor[i], other.factor[i]));
   for (std::size_t k = 0; k < rows * fast::sum_lanes; ++k) CHECK(close(one.l[k], other.l[k]));
   for (std::size_t k = 0; k < S.size(); ++k) CHECK(close(S[k], plain[k]));
+  // finish() folds the lanes as the model does, addition by addition.
+  for (std::int64_t i = 0; i < rows; ++i) {
+    T const* const l = one.l.data() + i * fast::sum_lanes;
+    std::array<T, 2 * fast::sum_lanes> O{}, answer{};
+    T const sum = proofs::reduce(l, fast::sum_lanes, T(0), [](T a, T b) { return a + b; });
+    CHECK(does.finish(O.data(), l, 1, answer.data()) == sum);
+  }
 }

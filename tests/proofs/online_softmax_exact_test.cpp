@@ -1,5 +1,5 @@
 // "The blocked algorithm is softmax", exhaustively and exactly: beyond what the compiler proves in proofs/.
-#include "proofs/exact_softmax.hpp"
+#include "proofs/models/exact_softmax.hpp"
 #include "tests/support/catch.hpp"
 
 using namespace attest;

@@ -1,5 +1,5 @@
-// fast/algorithm/online_softmax.hpp with partial rows: what proofs/online_softmax_proof.cpp proves, with merges in between.
-#include "proofs/exact_softmax.hpp"
+// fast/algorithm/online_softmax.hpp with partial rows: what proofs/fast/algorithm/online_softmax_proof.cpp proves, with merges in between.
+#include "proofs/models/exact_softmax.hpp"
 
 namespace attest::proofs {
 

@@ -1,16 +1,18 @@
-// "The blocked algorithm is softmax": the very template that the kernel instantiates, fast/algorithm/online_softmax.hpp, run over
-// exact numbers for every choice of keys and every way of cutting them.
+// "The blocked algorithm is softmax": absorb_block and merge of fast/algorithm/online_softmax.hpp, the very functions that the
+// kernel calls, run over exact numbers for every choice of keys and every way of cutting them.
 //
 // Base 2 stands for e: scores are integers, so that every weight 2^(s−m) is a power of two and every step is exact.
 // (Nothing in the template knows the base: it asks A::weight.) Values are v_j = 64^j: in units of 1/8 a weight is at
 // most 8·2^τ ≤ 32, so that the 64-adic digits of O are the weights themselves, and one column proves them all; linearity
 // in V is that of + and ·.
 //
-// What this covers: the order of a block's steps, the reference point and rescaling, eager and lazy, the lanes of l,
-// partial rows, merging, the final division.
-// What it does not: the vector loops that stand for plain_rows in the kernel and how P·V is multiplied (multiply() here
-// is three lines), rounding, and the mask's and band's way into the scores. tests/fast/online_softmax_test.cpp holds the
-// vector loops to plain_rows on every instruction set; the differential tests of the kernel cover the rest.
+// What this covers: the order of a block's steps, partial rows and merging, which are the kernel's own code. The steps
+// themselves (the reference point, rescaling, the lanes of l), the fold of l and the final division are those of
+// proofs/models/online_softmax.hpp; lazy rescaling is a model only, which no kernel in fast/ runs.
+// What it does not: the vector loops that stand for the model's steps in the kernel and how P·V is multiplied
+// (multiply() here is three lines), rounding, and the mask's and band's way into the scores (band_proof.cpp has the
+// band's). tests/fast/online_softmax_test.cpp holds the vector loops to the model on every instruction set; the
+// differential tests of the kernel cover the rest.
 #pragma once
 
 #include <array>
@@ -19,6 +21,7 @@
 #include <vector>
 
 #include "fast/algorithm/online_softmax.hpp"
+#include "proofs/models/online_softmax.hpp"
 
 namespace attest::proofs {
 
@@ -45,7 +48,6 @@ struct rational {
 
 struct exact_arithmetic {
   using number = rational;
-  static constexpr rational zero() noexcept { return {}; }
   static constexpr rational minus_infinity() noexcept { return {-1, 0}; }
   static constexpr rational larger(rational const& a, rational const& b) noexcept { return a < b ? b : a; }
   static constexpr rational weight(rational const& s, rational const& m) noexcept {
@@ -81,8 +83,8 @@ constexpr std::int64_t value_of_key(std::size_t j) noexcept { return std::int64_
 
 /// τ of the scores 0, 1, 3. With 1 the reference point stays from 0 to 1 and moves from 1 to 3, with 2 it is the other
 /// way round.
-using lazily = fast::lazy_rescaling<rational>;
-using eagerly = fast::eager_rescaling;
+using lazily = lazy_rescaling<rational>;
+using eagerly = eager_rescaling;
 constexpr rational tau_of(lazily const& how) noexcept { return how.tau; }
 constexpr rational tau_of(eagerly const&) noexcept { return {}; }
 
@@ -101,8 +103,7 @@ struct running_row {
                         Rescaling const& rescaling = {}) noexcept {
     std::array<rational, most_keys> S{};
     for (std::size_t j = first; j < last; ++j) S[j] = score_of(keys[j]);
-    fast::plain_rows<exact_arithmetic, lanes, Rescaling> const operations{static_cast<std::int64_t>(most_keys),
-                                                                          rescaling};
+    plain_rows<exact_arithmetic, lanes, Rescaling> const operations{static_cast<std::int64_t>(most_keys), rescaling};
     fast::interval const block{static_cast<std::int64_t>(first), static_cast<std::int64_t>(last)};
     fast::absorb_block(operations, S.data(), 1, block, states(), [&] {
       O = O * factor;
@@ -115,7 +116,7 @@ struct running_row {
   }
   /// Σ 2^(s−m), the lanes folded.
   constexpr rational normaliser() const noexcept {
-    return fast::reduce(l.data(), lanes, rational{}, [](rational const& x, rational const& y) { return x + y; });
+    return reduce(l.data(), lanes, rational{}, [](rational const& x, rational const& y) { return x + y; });
   }
 };
 
@@ -141,7 +142,7 @@ struct definition {
   constexpr bool is(running_row<lanes> const& row, rational const& tau) const noexcept {
     rational const l = row.normaliser();
     rational result{};
-    fast::finish<exact_arithmetic>(l, &row.O, 1, &result);
+    finish<exact_arithmetic>(l, &row.O, 1, &result);
     if (sum == 0) return result == rational{} && l == rational{} && row.m == m;
     return result == rational{weighted, sum} && row.m.under == 1 && !(m < row.m) && !(row.m + tau < m) &&
            l * rational{std::int64_t{1} << row.m.over, 1} == rational{sum, 1};

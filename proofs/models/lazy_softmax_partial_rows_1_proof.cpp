@@ -1,6 +1,6 @@
-// fast/algorithm/online_softmax.hpp with lazy rescaling and partial rows: what proofs/lazy_softmax_proof.cpp proves, with merges in
-// between. (τ = 2 is a file of its own: g++ needs a GiB for each.)
-#include "proofs/exact_softmax.hpp"
+// The lazy model with partial rows: what proofs/models/lazy_softmax_proof.cpp proves, with merges in between. (τ = 2 is a file of
+// its own: g++ needs a GiB for each.)
+#include "proofs/models/exact_softmax.hpp"
 
 namespace attest::proofs {
 

@@ -1,6 +1,6 @@
-// fast/algorithm/online_softmax.hpp is softmax: by the compiler for up to 4 keys, here; for up to 8 by
-// tests/proofs/online_softmax_exact_test.cpp, over the same arithmetic. proofs/exact_softmax.hpp says what that covers.
-#include "proofs/exact_softmax.hpp"
+// absorb_block and merge of fast/algorithm/online_softmax.hpp make softmax: by the compiler for up to 4 keys, here; for up to 8 by
+// tests/proofs/online_softmax_exact_test.cpp, over the same arithmetic. proofs/models/exact_softmax.hpp says what that covers.
+#include "proofs/models/exact_softmax.hpp"
 
 namespace attest::proofs {
 namespace {
@@ -33,7 +33,7 @@ static_assert([] {
   for (std::int64_t j = 0; j < 40; ++j) x[static_cast<std::size_t>(j)] = {j * j + 1, 1};
   std::int64_t expected = 0;
   for (std::int64_t count = 0; count <= 40; ++count) {
-    if (fast::reduce(x.data(), count, rational{}, [](rational const& a, rational const& b) { return a + b; }) !=
+    if (reduce(x.data(), count, rational{}, [](rational const& a, rational const& b) { return a + b; }) !=
         rational{expected, 1})
       return false;
     expected += count * count + 1;

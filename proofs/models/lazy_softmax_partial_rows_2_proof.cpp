@@ -1,5 +1,5 @@
-// proofs/lazy_softmax_partial_rows_1_proof.cpp with τ = 2.
-#include "proofs/exact_softmax.hpp"
+// proofs/models/lazy_softmax_partial_rows_1_proof.cpp with τ = 2.
+#include "proofs/models/exact_softmax.hpp"
 
 namespace attest::proofs {
 

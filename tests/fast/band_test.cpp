@@ -1,13 +1,13 @@
-// fast/algorithm/tiles.hpp against the definition of the band, pair by pair.
-#include "fast/algorithm/tiles.hpp"
+// fast/algorithm/band.hpp against the definition of the band, pair by pair.
+#include "fast/algorithm/band.hpp"
 
 #include <limits>
+#include <vector>
 
 #include "tests/support/property.hpp"
 
 using namespace attest;
 using fast::interval;
-using fast::tile_kind;
 using problem::band;
 
 namespace {
@@ -43,6 +43,13 @@ rc::Gen<band> bands() {
                       });
 }
 
+/// What view_of reads of a query.
+struct query_rule {
+  interval visible{};
+  std::uint8_t const* mask = nullptr;
+};
+constexpr std::uint8_t mask = 1;
+
 }  // namespace
 
 TEST_CASE("visible keys are those the definition names", "[property]") {
@@ -55,32 +62,31 @@ TEST_CASE("visible keys are those the definition names", "[property]") {
   });
 }
 
-TEST_CASE("a tile is empty, full or partial exactly as its pairs are", "[property]") {
-  tests::property("classify", [] {
+TEST_CASE("a strip's view is what its queries see of a block of keys", "[property]") {
+  tests::property("view_of", [] {
     band const where = *bands();
-    interval const queries{*rc::gen::inRange(0, 10), *rc::gen::inRange(0, 16)};
-    interval const keys{*rc::gen::inRange(0, 10), *rc::gen::inRange(0, 16)};
-    std::int64_t seen = 0;
-    for (std::int64_t i = queries.first; i < queries.last; ++i)
-      for (std::int64_t j = keys.first; j < keys.last; ++j) seen += in_band(where, i, j);
-    std::int64_t const all = queries.size() * keys.size();
-    RC_ASSERT(fast::classify(where, queries, keys) == (seen == 0     ? tile_kind::empty
-                                                       : seen == all ? tile_kind::full
-                                                                     : tile_kind::partial));
-  });
-}
+    std::int64_t const m = *rc::gen::inRange(0, 14), n = *rc::gen::inRange(1, 16);
+    std::int64_t const start = *rc::gen::inRange(0, 16), rows = *rc::gen::inRange(1, 25);
+    bool const masked = *rc::gen::inRange(0, 4) == 0;
+    std::vector<query_rule> rules;
+    for (std::int64_t r = start; r < start + rows; ++r)
+      rules.push_back({fast::visible_keys(where, r % n, m), masked ? &mask : nullptr});
+    fast::strip_view const view = fast::view_of(rules.data(), rows);
 
-TEST_CASE("keys_of_any is the union over its queries", "[property]") {
-  tests::property("keys_of_any", [] {
-    band const where = *bands();
-    std::int64_t const m = *rc::gen::inRange(0, 14);
-    interval const queries{*rc::gen::inRange(0, 10), *rc::gen::inRange(0, 16)};
-    interval const found = fast::keys_of_any(where, queries, m);
-    for (std::int64_t j = 0; j < m; ++j) {
-      bool any = false;
-      for (std::int64_t i = queries.first; i < queries.last; ++i) any = any || in_band(where, i, j);
-      RC_ASSERT(found.contains(j) == any);
-    }
+    interval const keys{*rc::gen::inRange(0, 14), *rc::gen::inRange(0, 20)};
+    interval const seen = fast::intersection(view.any, keys);
+    std::int64_t pairs = 0, outside = 0;
+    bool first_is_seen = false, last_is_seen = false;
+    for (std::int64_t r = start; r < start + rows; ++r)
+      for (std::int64_t j = 0; j < m; ++j) {
+        if (!in_band(where, r % n, j)) continue;
+        pairs += keys.contains(j), outside += keys.contains(j) && !seen.contains(j);
+        first_is_seen = first_is_seen || j == view.any.first, last_is_seen = last_is_seen || j + 1 == view.any.last;
+      }
+    RC_ASSERT(outside == 0);
+    RC_ASSERT(view.any.empty() || (first_is_seen && last_is_seen));
+    if (!keys.empty())
+      RC_ASSERT(fast::contains(view.all, keys) == (!masked && keys.last <= m && pairs == rows * keys.size()));
   });
 }
 
@@ -94,4 +100,10 @@ TEST_CASE("bands at the ends of 64 bits saturate", "[unit]") {
   STATIC_REQUIRE(fast::visible_keys({range::min(), -1, 0}, 3, m).empty());
   STATIC_REQUIRE(fast::visible_keys({range::min(), 0, -1}, 3, m) == interval{0, m});
   STATIC_REQUIRE(fast::visible_keys({range::min(), -1, range::max()}, 3, m) == interval{0, 3});
+}
+
+TEST_CASE("a strip whose queries see no key has an empty view", "[unit]") {
+  static constexpr query_rule blind[]{{{5, 3}}, {{9, 9}}};
+  STATIC_REQUIRE(fast::view_of(blind, 2).any.empty());
+  STATIC_REQUIRE(fast::view_of(blind, 2).all.empty());
 }

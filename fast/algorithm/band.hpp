@@ -1,4 +1,4 @@
-// What a band lets through: the keys of one query, and whole tiles that are empty, full or partial.
+// What a band lets through: the keys of one query, and of a strip of queries.
 #pragma once
 
 #include <cstdint>
@@ -20,6 +20,19 @@ struct interval {
 
 constexpr interval intersection(interval const& a, interval const& b) noexcept {
   return {a.first > b.first ? a.first : b.first, a.last < b.last ? a.last : b.last};
+}
+
+/// The shortest interval with every index of a and of b; a where b is empty.
+constexpr interval hull(interval const& a, interval const& b) noexcept {
+  if (b.empty()) return a;
+  if (a.empty()) return b;
+  return {a.first < b.first ? a.first : b.first, a.last > b.last ? a.last : b.last};
+}
+
+/// Does `outer` have every index of `inner`?
+/// Ensures  for an empty `inner` either answer
+constexpr bool contains(interval const& outer, interval const& inner) noexcept {
+  return outer.first <= inner.first && inner.last <= outer.last;
 }
 
 /// a + b, held at the ends of the 64-bit range.
@@ -45,26 +58,23 @@ constexpr interval visible_keys(problem::band const& where, std::int64_t i, std:
   return intersection(keys_in_band(where, i), {0, m});
 }
 
-/// The keys that the band shows to at least one of `queries`.
-/// Why  both ends of keys_in_band rise with i by at most 1 a step, and left + right ≥ 0 leaves no interval empty: the
-///      union has no hole.
-constexpr interval keys_of_any(problem::band const& where, interval const& queries, std::int64_t m) noexcept {
-  if (queries.empty()) return {0, 0};
-  return intersection({keys_in_band(where, queries.first).first, keys_in_band(where, queries.last - 1).last}, {0, m});
-}
-
-enum class tile_kind : std::uint8_t {
-  empty,    ///< no pair is in the band: not computed, not read
-  partial,  ///< some are
-  full,     ///< all are: no visibility code
+/// The keys that a strip of queries sees. A block of keys is skipped where none is in `any`; where all are in `all`, no
+/// score has to be hidden and no value kept from a query.
+struct strip_view {
+  interval any{};  ///< the shortest one outside which no query sees a key
+  interval all{};  ///< every query sees every key inside; empty where there is a mask
 };
 
-/// Requires  keys ⊆ [0, m)
-constexpr tile_kind classify(problem::band const& where, interval const& queries, interval const& keys) noexcept {
-  if (queries.empty() || keys.empty()) return tile_kind::empty;
-  interval const top = keys_in_band(where, queries.first), bottom = keys_in_band(where, queries.last - 1);
-  if (keys.last <= top.first || bottom.last <= keys.first) return tile_kind::empty;
-  return bottom.first <= keys.first && keys.last <= top.last ? tile_kind::full : tile_kind::partial;
+/// The view of queries whose rules are `rules`: visible, an interval of keys; mask, null where there is none.
+/// Requires  rows ≥ 1
+template <class Rule>
+constexpr strip_view view_of(Rule const* rules, std::int64_t rows) noexcept {
+  strip_view made{{}, rules[0].visible};
+  for (std::int64_t i = 0; i < rows; ++i) {
+    made.any = hull(made.any, rules[i].visible);
+    made.all = rules[i].mask != nullptr ? interval{} : intersection(made.all, rules[i].visible);
+  }
+  return made;
 }
 
 }  // namespace attest::fast

@@ -1,6 +1,7 @@
-// fast/algorithm/online_softmax.hpp with lazy rescaling is softmax: by the compiler for up to 4 keys, here; for more by
+// A model: absorb_block and merge of fast/algorithm/online_softmax.hpp with the lazy steps of proofs/models/online_softmax.hpp, which
+// no kernel in fast/ runs, are softmax too. By the compiler for up to 4 keys, here; for more by
 // tests/proofs/online_softmax_exact_test.cpp.
-#include "proofs/exact_softmax.hpp"
+#include "proofs/models/exact_softmax.hpp"
 
 namespace attest::proofs {
 namespace {
