@@ -55,7 +55,7 @@ class prepared {
     if (shape_.bias) asked.bias = problem::tensor<T const>{bias_.data(), layout::compact({s.n, s.m})};
     if (shape_.mask) asked.mask = problem::tensor<std::uint8_t const>{mask_.data(), layout::compact({s.n, s.m})};
     asked.softcap = shape_.softcap;
-    if (shape_.causal) asked.where.right = 0;
+    if (shape_.causal) asked.band.right = 0;
     auto const instance = problem::instance<T>::make(asked);
     auto const given =
         problem::outputs<T>::make(instance.value(), {{o_.data(), layout::compact({s.b, s.hq, s.n, s.dv})}, {}, {}});

@@ -40,7 +40,7 @@ struct query_rules {
 
   static query_rules of(problem::instance<E> const& asked, std::int64_t b, query_place const& at) noexcept {
     auto const row_of = [&](auto const& tensor) { return tensor ? tensor.row(b, at.h, at.i) : nullptr; };
-    return {visible_keys(asked.where(), at.i, asked.size().m), row_of(asked.mask()), row_of(asked.bias()),
+    return {visible_keys(asked.band(), at.i, asked.size().m), row_of(asked.mask()), row_of(asked.bias()),
             row_of(asked.bias_f32()), 0};
   }
 

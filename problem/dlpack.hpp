@@ -3,10 +3,10 @@
 
 #include <attest/kernel.h>
 
-#include <cmath>
 #include <optional>
 #include <string>
 
+#include "problem/call_parameters.hpp"
 #include "problem/erased.hpp"
 
 namespace attest::problem {
@@ -65,9 +65,7 @@ inline result<unpacked_call> unpack(attest_call const& call) {
   if (call.lse) read("lse", call.lse, 3, made.given.lse);
   if (call.weights) read("weights", call.weights, 4, made.given.weights);
   if (why) return *std::move(why);
-  if (!std::isnan(call.scale)) made.asked.scale = call.scale;
-  made.asked.softcap = call.softcap;
-  made.asked.where = {call.diagonal, call.left, call.right};
+  static_cast<parameters&>(made.asked) = parameters_of(call);
   return made;
 }
 

@@ -18,12 +18,9 @@ struct erased_tensor {
 };
 
 /// `arguments` without types. Inputs are never written through.
-struct erased_arguments {
+struct erased_arguments : parameters {
   erased_tensor q, k, v;
   std::optional<erased_tensor> mask, bias;
-  std::optional<double> scale;
-  double softcap = 0;
-  band where{};
 };
 
 struct erased_outputs {
@@ -50,9 +47,7 @@ tensor<T> typed(erased_tensor const& given) noexcept {
 template <floating_element T>
 result<instance<T>> typed_instance(erased_arguments const& asked) {
   arguments<T> made;
-  made.scale = asked.scale;
-  made.softcap = asked.softcap;
-  made.where = asked.where;
+  static_cast<parameters&>(made) = asked;
   struct named { std::string_view name; erased_tensor const& given; tensor<T const>& to; };
   for (auto const& [name, given, to] :
        {named{"q", asked.q, made.q}, named{"k", asked.k, made.k}, named{"v", asked.v, made.v}}) {

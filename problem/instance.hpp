@@ -10,28 +10,19 @@
 
 #include "problem/checks.hpp"
 #include "problem/element_type.hpp"
+#include "problem/parameters.hpp"
 #include "problem/result.hpp"
 #include "problem/view.hpp"
 
 namespace attest::problem {
 
-/// Key j is inside the band of query i iff −left ≤ j − (i + diagonal) ≤ right; −1 = unbounded, i + diagonal saturates.
-/// Causal is right = 0: diagonal 0 is aligned top-left, diagonal m − n bottom-right. No alignment is ever implied.
-struct band {
-  std::int64_t diagonal = 0, left = -1, right = -1;
-  friend constexpr bool operator==(band const&, band const&) noexcept = default;
-};
-
-/// What a caller asks, unchecked.
+/// What a caller asks, unchecked: tensors, and the parameters as members of this object (asked.scale).
 template <floating_element T>
-struct arguments {
+struct arguments : parameters {
   tensor<T const> q, k, v;
   std::optional<tensor<std::uint8_t const>> mask;  ///< non-zero = attend
   std::optional<tensor<T const>> bias;
   std::optional<tensor<float const>> bias_f32;     ///< a bias in f32 beside a T that is not f32
-  std::optional<double> scale;                     ///< none = the real number 1/√d, not its rounding
-  double softcap = 0;                              ///< 0 = off
-  band where{};
 };
 
 /// O_i = Σ_j softmax_j(s_ij)·v_j over visible keys, s_ij = softcap(σ·(q_i·k_j)) + bias_ij.
@@ -54,9 +45,10 @@ class instance {
   constexpr view<T const> const& bias() const noexcept { return bias_; }
   constexpr view<float const> const& bias_f32() const noexcept { return bias_f32_; }
   constexpr bool has_bias() const noexcept { return bias_.present || bias_f32_.present; }
-  constexpr std::optional<double> const& scale() const noexcept { return scale_; }
-  constexpr double softcap() const noexcept { return softcap_; }
-  constexpr band const& where() const noexcept { return where_; }
+  constexpr problem::parameters const& parameters() const noexcept { return parameters_; }
+  constexpr std::optional<double> const& scale() const noexcept { return parameters_.scale; }
+  constexpr double softcap() const noexcept { return parameters_.softcap; }
+  constexpr problem::band const& band() const noexcept { return parameters_.band; }
 
  private:
   constexpr instance() = default;
@@ -67,9 +59,7 @@ class instance {
   view<std::uint8_t const> mask_{};
   view<T const> bias_{};
   view<float const> bias_f32_{};
-  std::optional<double> scale_;
-  double softcap_ = 0;
-  band where_{};
+  problem::parameters parameters_{};
 };
 
 /// Where answers go. lse and weights are optional.
@@ -123,19 +113,8 @@ constexpr result<instance<T>> instance<T>::make(arguments<T> const& asked) {
   attach("bias", asked.bias_f32, made.bias_f32_);
   if (why) return *std::move(why);
 
-  auto const finite = [](double x) { return x - x == 0; };
-  if (asked.scale && !finite(*asked.scale)) return fault(error_code::bad_value, "scale", "must be a finite number");
-  if (!asked.scale && made.size_.d == 0)
-    return fault(error_code::missing, "scale", "the default 1/sqrt(d) needs d > 0; give it explicitly where d = 0");
-  if (!finite(asked.softcap) || asked.softcap < 0)
-    return fault(error_code::bad_value, "softcap", "must be finite and positive, or 0 for none");
-  if (asked.where.left < -1 || asked.where.right < -1)
-    return fault(error_code::bad_value, asked.where.left < -1 ? "left" : "right",
-                 "is " + std::to_string(asked.where.left < -1 ? asked.where.left : asked.where.right) +
-                     ", expected -1 (unbounded) or more");
-  made.scale_ = asked.scale;
-  made.softcap_ = asked.softcap;
-  made.where_ = asked.where;
+  if (auto parameters_why = parameters_fault(asked, made.size_.d)) return *std::move(parameters_why);
+  made.parameters_ = asked;
   return made;
 }
 

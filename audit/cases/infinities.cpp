@@ -52,13 +52,13 @@ void add_poison(case_list& to) {
     add_mask(padded, 1, 1, 1, s.m, [&](auto, auto, auto, auto j) { return !tail(j); });
     add("padding", padded, tail);
     stored_problem banded = gaussian(s, to.type(), random);
-    banded.where = {10, 8, 2};  // queries 0 … 5 see keys 2 … 17
+    banded.band = {10, 8, 2};  // queries 0 … 5 see keys 2 … 17
     add("band", banded, [](std::int64_t j) { return j < 2 || j > 17; });
   }
   // A value that one query sees and its neighbour does not: 0·NaN is NaN in a matrix product.
   auto random = to.random("poison", "causal-neighbour");
   stored_problem causal = gaussian({1, 1, 1, 24, 24, 8, 4}, to.type(), random);
-  causal.where = {0, -1, 0};
+  causal.band = {0, -1, 0};
   fill(causal.v, [&](auto, auto, auto j, auto c) { return j == 11 && c == 2 ? quiet : random.normal(); });
   to.add("poison", "causal-neighbour", std::move(causal));
 }

@@ -23,8 +23,8 @@ constexpr auto nothing_more = [](stored_problem&, problem::sizes const&, draw&) 
 
 std::vector<feature> const& features() {
   static std::vector<feature> const all{
-      {"causal", same_size, [](stored_problem& p, problem::sizes const& s, draw&) { p.where = {s.m - s.n, -1, 0}; }},
-      {"window", same_size, [](stored_problem& p, problem::sizes const& s, draw&) { p.where = {s.m - s.n, 6, 2}; }},
+      {"causal", same_size, [](stored_problem& p, problem::sizes const& s, draw&) { p.band = {s.m - s.n, -1, 0}; }},
+      {"window", same_size, [](stored_problem& p, problem::sizes const& s, draw&) { p.band = {s.m - s.n, 6, 2}; }},
       {"mask", same_size,
        [](stored_problem& p, problem::sizes const& s, draw& random) {
          add_mask(p, s.b, 1, s.n, s.m, [&](auto...) { return random.below(3) != 0; });

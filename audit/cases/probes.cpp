@@ -38,7 +38,7 @@ void add_weights(case_list& to) {
   add_mask(masked, 1, 1, s.n, s.m, [&](auto, auto, auto i, auto j) { return j == i || random.below(2) != 0; });
   through_v("masked", masked, 8);
   stored_problem causal = gaussian({1, 1, 1, 12, 12, 8, 8}, to.type(), random);
-  causal.where = {0, -1, 0};
+  causal.band = {0, -1, 0};
   through_v("causal", causal, 8);
   stored_problem biased = gaussian(s, to.type(), random);
   add_bias(biased, 1, 1, s.n, s.m, [&](auto...) { return 3 * random.normal(); });
@@ -56,7 +56,7 @@ void add_visibility_probe(case_list& to) {
     to.add("visibility-probe", name, std::move(asked)).reads = reading::visibility;
   };
   auto const banded = [&](std::string const& name, std::int64_t n, std::int64_t m, problem::band const& where) {
-    probe(name, n, m, [&](stored_problem& p) { p.where = where; });
+    probe(name, n, m, [&](stored_problem& p) { p.band = where; });
   };
   probe("all", 3, 32, [](stored_problem&) {});
   banded("causal-square", 16, 16, {0, -1, 0});
@@ -70,7 +70,7 @@ void add_visibility_probe(case_list& to) {
   probe("mask", 6, 45, [&](stored_problem& p) {
     add_mask(p, 1, 2, 6, 45, [&](auto, auto, auto, auto j) { return j == 2 || random.below(2) != 0; }); });
   probe("mask-and-band", 12, 30, [&](stored_problem& p) {
-    p.where = {18, 10, 0};
+    p.band = {18, 10, 0};
     add_mask(p, 1, 1, 12, 30, [&](auto, auto, auto i, auto j) { return j == i + 18 || random.below(3) != 0; }); });
   probe("minus-infinity-bias", 6, 33, [&](stored_problem& p) {
     add_bias(p, 1, 1, 6, 33, [&](auto, auto, auto, auto j) { return j == 0 || random.below(2) ? 0.0 : -HUGE_VAL; }); });

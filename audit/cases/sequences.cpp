@@ -78,7 +78,7 @@ void add_split(case_list& to) {
   cut("uneven", gaussian(s, to.type(), random), {1, 7, 33});
   cut("far-apart-scores", gaussian(s, to.type(), random, 8), {13, 26});
   stored_problem causal = gaussian({1, 1, 1, 20, 20, 8, 6}, to.type(), random);
-  causal.where = {0, -1, 0};
+  causal.band = {0, -1, 0};
   cut("causal-with-empty-parts", std::move(causal), {10});
   stored_problem masked = gaussian(s, to.type(), random);
   add_mask(masked, 1, 1, s.n, s.m, [&](auto, auto, auto i, auto j) { return i == 1 ? j >= 20 : random.below(3) != 0; });

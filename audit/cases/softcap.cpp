@@ -35,7 +35,7 @@ void add_softcap(case_list& to) {
     add_mask(made, 1, 1, s.n, s.m, [&](auto...) { return random.below(3) != 0; });
     to.add("softcap", fmt::format("cap{}-mask", cap), made);
     made = capped(cap, 4, fmt::format("cap{}-causal", cap));
-    made.where = {s.m - s.n, -1, 0};
+    made.band = {s.m - s.n, -1, 0};
     to.add("softcap", fmt::format("cap{}-causal", cap), std::move(made));
   }
   // The scale comes first: with it inside tanh's argument twice, or not at all, the answer is another one.

@@ -46,7 +46,7 @@ void add_masks(case_list& to) {
   stored_problem asked = gaussian(s, to.type(), random);
   add_mask(asked, s.b, 1, s.n, s.m, [&](auto...) { return random.below(4) != 0; });
   add_bias(asked, 1, s.hq, 1, s.m, [&](auto...) { return random.normal(); });
-  asked.where = {s.m - s.n, 9, 0};
+  asked.band = {s.m - s.n, 9, 0};
   to.add("masks", "with-bias-and-band", std::move(asked));
 }
 
@@ -64,10 +64,10 @@ void add_empty(case_list& to) {
   {
     auto random = to.random("empty-rows", "band-beyond-keys");
     stored_problem asked = gaussian({1, 1, 1, 12, 5, 4, 4}, to.type(), random);
-    asked.where = {0, 0, 0};  // query i sees key i alone: queries 5 … 11 see none
+    asked.band = {0, 0, 0};  // query i sees key i alone: queries 5 … 11 see none
     to.add("empty-rows", "band-beyond-keys", std::move(asked));
     asked = gaussian({1, 1, 1, 12, 5, 4, 4}, to.type(), random);
-    asked.where = {-7, -1, 0};  // bottom-right causal with n > m: queries 0 … 6 see none
+    asked.band = {-7, -1, 0};  // bottom-right causal with n > m: queries 0 … 6 see none
     to.add("empty-rows", "causal-bottom-right-n-above-m", std::move(asked));
     to.add("empty-rows", "no-keys", gaussian({1, 2, 2, 3, 0, 4, 4}, to.type(), random));
   }
@@ -88,7 +88,7 @@ void add_bands(case_list& to) {
         fmt::format("n{}-m{}-diagonal{}-left{}-right{}", n, m, where.diagonal, where.left, where.right);
     auto random = to.random(check, name);
     stored_problem asked = gaussian({1, 2, 2, n, m, 4, 4}, to.type(), random);
-    asked.where = where;
+    asked.band = where;
     to.add(check, name, std::move(asked));
   };
   struct shape { std::int64_t n, m; };

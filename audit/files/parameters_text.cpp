@@ -4,6 +4,7 @@
 
 #include <charconv>
 #include <cstdint>
+#include <type_traits>
 
 #include "audit/support/printable.hpp"
 #include "audit/support/real_number.hpp"
@@ -36,44 +37,42 @@ error garbage(written const& from, std::string_view expected) {
 
 std::optional<error> read_parameters(safetensors_metadata const& metadata, flag_overrides const& flags,
                                      recorded_problem& to, std::vector<std::string>& notes) {
-  auto const find = [&](std::string_view name, std::optional<std::string> const& flag) -> std::optional<written> {
+  auto const find = [&](std::string_view name) -> std::optional<written> {
     auto at = metadata.find(to.name_of(name));
     if (at == metadata.end()) at = metadata.find(name);
-    if (flag) {
+    if (auto const given = flags.find(name); given != flags.end() && given->second) {
+      std::string const& flag = *given->second;
       if (at != metadata.end())
-        notes.push_back(fmt::format("--{} {} overrides '{}' = '{}' of the file's metadata", name, printable(*flag, 60),
+        notes.push_back(fmt::format("--{} {} overrides '{}' = '{}' of the file's metadata", name, printable(flag, 60),
                                     printable(at->first), printable(at->second, 60)));
-      return written{"--" + std::string(name), *flag};
+      return written{"--" + std::string(name), flag};
     }
     if (at == metadata.end() || at->second == "default") return std::nullopt;
     return written{at->first, at->second};
   };
-  auto const read = [](std::optional<written> const& from, auto parse, auto& target,
-                       std::string_view expected) -> std::optional<error> {
-    if (!from || from->text == "default") return std::nullopt;
-    auto const value = parse(from->text);
-    if (!value) return garbage(*from, expected);
-    target = *value;
-    return std::nullopt;
-  };
-  constexpr std::string_view finite = "a finite decimal number or hex float (such as 0.125 or 0x1p-3)";
-  constexpr std::string_view whole = "a whole number";
-  auto& asked = to.asked;
-  if (auto why = read(find("scale", flags.scale), real_number, asked.scale, finite)) return why;
-  if (auto why = read(find("softcap", flags.softcap), real_number, asked.softcap, finite)) return why;
-  if (auto why = read(find("diagonal", flags.diagonal), whole_number, asked.where.diagonal, whole)) return why;
-  if (auto why = read(find("left", flags.left), whole_number, asked.where.left, whole)) return why;
-  return read(find("right", flags.right), whole_number, asked.where.right, whole);
+  std::optional<error> why;
+  problem::visit_parameters(to.asked, [&]<class T>(problem::parameter<T> const& each, T& target) {
+    if (why) return;
+    auto const from = find(each.name);
+    if (!from || from->text == "default") return;
+    auto const take = [&](auto const& value, std::string_view expected) {
+      if (value) target = *value;
+      else why = garbage(*from, expected);
+    };
+    if constexpr (std::is_same_v<T, std::int64_t>) take(whole_number(from->text), "a whole number");
+    else take(real_number(from->text), "a finite decimal number or hex float (such as 0.125 or 0x1p-3)");
+  });
+  return why;
 }
 
 void write_parameters(recorded_problem const& from, safetensors_metadata& to) {
-  auto const& asked = from.asked;
-  // All five, so that a plain key among the caller's own metadata cannot change the problem.
-  to[from.name_of("scale")] = asked.scale ? fmt::format("{:a}", *asked.scale) : "default";
-  to[from.name_of("softcap")] = fmt::format("{:a}", asked.softcap);
-  to[from.name_of("diagonal")] = std::to_string(asked.where.diagonal);
-  to[from.name_of("left")] = std::to_string(asked.where.left);
-  to[from.name_of("right")] = std::to_string(asked.where.right);
+  // All of them, so that a plain key among the caller's own metadata cannot change the problem.
+  problem::visit_parameters(from.asked, [&]<class T>(problem::parameter<T> const& each, T const& value) {
+    std::string& text = to[from.name_of(each.name)];
+    if constexpr (std::is_same_v<T, std::int64_t>) text = std::to_string(value);
+    else if constexpr (std::is_same_v<T, double>) text = fmt::format("{:a}", value);
+    else text = value ? fmt::format("{:a}", *value) : "default";
+  });
 }
 
 }  // namespace attest::audit

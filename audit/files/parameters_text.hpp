@@ -1,4 +1,4 @@
-// Scale, softcap and band as text: from metadata and flags, and back.
+// The parameters of a problem as text: from metadata and flags, and back.
 #pragma once
 
 #include <optional>
@@ -10,7 +10,7 @@
 
 namespace attest::audit {
 
-/// Reads the five parameters into `to.asked`; notes every flag that overrides metadata.
+/// Reads every parameter into `to.asked`; notes every flag that overrides metadata.
 /// Ensures   an error names the flag or the metadata key and shows what it holds
 std::optional<problem::error> read_parameters(safetensors_metadata const& metadata, flag_overrides const& flags,
                                               recorded_problem& to, std::vector<std::string>& notes);

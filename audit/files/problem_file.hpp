@@ -1,11 +1,13 @@
 // Problems and answers recorded in safetensors files.
 //
 // A tensor's name is PREFIX.role or role, where role is one of q k v o mask bias lse weights; the tensors with one
-// prefix are one problem. The metadata keys scale softcap diagonal left right (PREFIX.scale before plain scale) hold a
-// decimal number, a hex float, or `default`.
+// prefix are one problem. The metadata keys of problem/parameters.hpp (PREFIX.scale before plain scale) hold a decimal
+// number, a hex float, or `default`.
 #pragma once
 
 #include <filesystem>
+#include <functional>
+#include <map>
 #include <optional>
 #include <span>
 #include <string>
@@ -35,10 +37,8 @@ struct recorded_file {
   safetensors_metadata metadata;           ///< all of the file's
 };
 
-/// The flags of the same names, as the user wrote them. Each one overrides the file's metadata.
-struct flag_overrides {
-  std::optional<std::string> scale, softcap, diagonal, left, right;
-};
+/// The parameters that the user gave as flags, by name, as written. Each one overrides the file's metadata.
+using flag_overrides = std::map<std::string, std::optional<std::string>, std::less<>>;
 
 /// The problems of a file.
 /// Ensures   problem::make_instance accepts each problem, make_outputs each answer; errors name the tensor, the

@@ -186,11 +186,7 @@ result<call_memory> call_memory::plan(stored_problem const& asked, call_request 
   auto& message = made.message_;
   message.magic = runner::call_magic;
   message.threads = request.threads;
-  message.scale = asked.scale.value_or(std::numeric_limits<double>::quiet_NaN());
-  message.softcap = asked.softcap;
-  message.diagonal = asked.where.diagonal;
-  message.left = asked.where.left;
-  message.right = asked.where.right;
+  message.parameters = asked;
 
   auto const type = asked.q.type;
   auto const lse_type = type == element_type::f64 ? element_type::f64 : element_type::f32;

@@ -80,7 +80,8 @@ class convention_judge {
       return;
     }
     stored_problem everything = stored_;
-    everything.mask.reset(), everything.bias.reset(), everything.where = {}, everything.softcap = 0, everything.scale = 0;
+    everything.mask.reset(), everything.bias.reset();
+    static_cast<problem::parameters&>(everything) = {.scale = 0};
     selection chosen = selection::all(s);
     chosen.b = {b}, chosen.n = {i}, chosen.hk = {reference::key_head(s, h)}, chosen.query_head = h % (s.hq / s.hk);
     auto const row = *sliced(everything, chosen);

@@ -21,15 +21,16 @@ std::vector<mistake> const& mistakes() {
   static std::vector<mistake> const all{
       {"the mean of all rows of V", "weak-test",
        [](stored_problem& p) {
-         p.mask.reset(), p.bias.reset(), p.where = {}, p.softcap = 0, p.scale = 0;
+         p.mask.reset(), p.bias.reset();
+         static_cast<problem::parameters&>(p) = {.scale = 0};
          return true;
        }},
       {"the mean of the visible rows of V", "weak-test",
        [](stored_problem& p) { p.bias.reset(), p.softcap = 0, p.scale = 0; return true; }},
       {"the answer without the mask and the band", "mask-polarity",
        [](stored_problem& p) {
-         bool const had = p.mask.has_value() || p.where != problem::band{};
-         p.mask.reset(), p.where = {};
+         bool const had = p.mask.has_value() || p.band != problem::band{};
+         p.mask.reset(), p.band = {};
          return had;
        }},
       {"the answer without the mask", "mask-polarity",
@@ -41,19 +42,19 @@ std::vector<mistake> const& mistakes() {
          return true;
        }},
       {"the answer without the band", "causal-alignment",
-       [](stored_problem& p) { bool const had = p.where != problem::band{}; p.where = {}; return had; }},
+       [](stored_problem& p) { bool const had = p.band != problem::band{}; p.band = {}; return had; }},
       {"the answer with the band aligned top-left", "causal-alignment",
-       [](stored_problem& p) { return std::exchange(p.where.diagonal, 0) != 0; }},
+       [](stored_problem& p) { return std::exchange(p.band.diagonal, 0) != 0; }},
       {"the answer with the band aligned bottom-right", "causal-alignment",
        [](stored_problem& p) {
          std::int64_t const corner = p.k.where.shape[2] - p.q.where.shape[2];
-         return p.where != problem::band{} && std::exchange(p.where.diagonal, corner) != corner;
+         return p.band != problem::band{} && std::exchange(p.band.diagonal, corner) != corner;
        }},
       {"the answer with a window one key too wide", "window-edge",
        [](stored_problem& p) {
-         bool const had = p.where.left >= 0 || p.where.right >= 0;
-         if (p.where.left >= 0) ++p.where.left;
-         if (p.where.right >= 0) ++p.where.right;
+         bool const had = p.band.left >= 0 || p.band.right >= 0;
+         if (p.band.left >= 0) ++p.band.left;
+         if (p.band.right >= 0) ++p.band.right;
          return had;
        }},
       {"the answer without the softcap", "softcap-order",

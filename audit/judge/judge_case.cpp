@@ -32,7 +32,7 @@ void judge_case(audit_case const& each, answers const& given, judging_rules cons
   };
   if (!given[0]) return;
   bool const must_be_finite = rules.claim->how.masked_values == conventions::masked::must_be_finite;
-  if (must_be_finite && has_nonfinite(each.asked) && (each.asked.mask || each.asked.bias || each.asked.where != problem::band{})) {
+  if (must_be_finite && has_nonfinite(each.asked) && (each.asked.mask || each.asked.bias || each.asked.band != problem::band{})) {
     into.conventions.push_back("masked_values: must_be_finite");
     return;
   }

@@ -121,7 +121,7 @@ void judge_visibility(audit_case const& each, recorded_answer const& answer, cas
       first->sentence = fmt::format("query [{}, {}, {}] read keys {}; it may see {} (not allowed: {}; missed: {})", b, h, i,
                                     runs(*read), runs(asked), runs(extra), runs(missed));
       bool const edge = count(extra) + count(missed) == 1;
-      bool const banded = each.asked.where != problem::band{};
+      bool const banded = each.asked.band != problem::band{};
       first->bug_class = !banded ? "mask-polarity" : edge ? "window-edge" : "causal-alignment";
     }
     // The bound has judged the numbers already; the digits only say what a wrong one means.

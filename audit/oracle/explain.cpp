@@ -2,6 +2,7 @@
 
 #include <algorithm>
 #include <cmath>
+#include <type_traits>
 
 #include <fmt/format.h>
 
@@ -43,6 +44,21 @@ std::string bar(double weight) {
   return made.empty() && weight > 0 ? "▏" : made;
 }
 
+/// "scale 1/sqrt(d), softcap 30, band diagonal 0 left -1 right 0": what is asked for; the scale always is.
+std::string parameters_text(problem::parameters const& asked) {
+  std::string numbers, band;
+  problem::visit_parameters(asked, [&]<class T>(problem::parameter<T> const& each, T const& value) {
+    if constexpr (std::is_same_v<T, std::int64_t>) {
+      band += fmt::format(" {} {}", each.name, value);
+    } else if constexpr (std::is_same_v<T, double>) {
+      if (value != each.neutral) numbers += fmt::format(", {} {:g}", each.name, value);
+    } else {
+      numbers += fmt::format(", {} {}", each.name, value ? fmt::format("{:g}", *value) : each.none);
+    }
+  });
+  return numbers.substr(2) + (asked.band != problem::band{} ? ", band" + band : "");
+}
+
 /// One row of one problem.
 template <class T>
 class explanation {
@@ -75,11 +91,7 @@ class explanation {
     add("{}query [{}, {}, {}] of b={} hq={} hk={} n={} m={} d={} dv={}, {}, contract {}\n",
         from_.prefix.empty() ? "" : printable(from_.prefix) + ": ", at_[0], at_[1], at_[2], s.b, s.hq, s.hk, s.n, s.m, s.d, s.dv,
         problem::name_of(problem::type_of<T>), contract_);
-    add("it reads head {} of K and V; scale {}", reference::key_head(s, at_[1]),
-        from_.asked.scale ? fmt::format("{:g}", *from_.asked.scale) : "1/sqrt(d)");
-    if (from_.asked.softcap != 0) add(", softcap {:g}", from_.asked.softcap);
-    problem::band const& w = from_.asked.where;
-    if (w != problem::band{}) add(", band diagonal {} left {} right {}", w.diagonal, w.left, w.right);
+    add("it reads head {} of K and V; {}", reference::key_head(s, at_[1]), parameters_text(from_.asked));
     add("{}{}\n\n", from_.asked.mask ? ", masked" : "", from_.asked.bias ? ", biased" : "");
   }
 

@@ -1,6 +1,7 @@
 // Vectors to JSON and back.
 #include <cmath>
 #include <cstdlib>
+#include <type_traits>
 
 #include <fmt/format.h>
 #include <nlohmann/json.hpp>
@@ -157,6 +158,31 @@ bool read_truths(reader& in, json const& of, char const* field, std::size_t size
          });
 }
 
+template <class T>
+bool read_parameter(reader& in, json const& from, problem::parameter<T> const& about, T& to) {
+  if constexpr (std::is_same_v<T, std::int64_t>) {
+    return in.whole(from, about.name, about.least, to);
+  } else {
+    json const* const given = in.member(from, about.name);
+    if (!given) return false;
+    if constexpr (std::is_same_v<T, double>) return in.number(*given, about.name, to);
+    else return given->is_null() || in.number(*given, about.name, to.emplace());
+  }
+}
+
+/// "scale":null,"softcap":"0x0p+0",…
+std::string parameters_of(problem::parameters const& p) {
+  std::string made;
+  problem::visit_parameters(p, [&]<class T>(problem::parameter<T> const& each, T const& value) {
+    std::string text;
+    if constexpr (std::is_same_v<T, std::int64_t>) text = std::to_string(value);
+    else if constexpr (std::is_same_v<T, double>) text = json_string(hex(value));
+    else text = value ? json_string(hex(*value)) : "null";
+    made += fmt::format("{}\"{}\":{}", made.empty() ? "" : ",", each.name, text);
+  });
+  return made;
+}
+
 result<vector_case> read_case(json const& from, std::size_t index) {
   reader in(fmt::format("cases[{}]", index));
   vector_case made;
@@ -180,13 +206,10 @@ result<vector_case> read_case(json const& from, std::size_t index) {
   read = read && read_tensor(in, in.member(from, "q"), "q", *type, {b, hq, n, d}, made.asked.q) &&
          read_tensor(in, in.member(from, "k"), "k", *type, {b, hk, m, d}, made.asked.k) &&
          read_tensor(in, in.member(from, "v"), "v", *type, {b, hk, m, dv}, made.asked.v) &&
-         read_broadcast(in, from, "mask", element_type::u8, made.asked.mask) && read_broadcast(in, from, "bias", *type, made.asked.bias) &&
-         in.whole(from, "diagonal", std::numeric_limits<std::int64_t>::min(), made.asked.where.diagonal) &&
-         in.whole(from, "left", -1, made.asked.where.left) && in.whole(from, "right", -1, made.asked.where.right);
-  json const* const scale = read ? in.member(from, "scale") : nullptr;
-  read = read && scale && (scale->is_null() || in.number(*scale, "scale", made.asked.scale.emplace()));
-  json const* const softcap = read ? in.member(from, "softcap") : nullptr;
-  read = read && softcap && in.number(*softcap, "softcap", made.asked.softcap);
+         read_broadcast(in, from, "mask", element_type::u8, made.asked.mask) && read_broadcast(in, from, "bias", *type, made.asked.bias);
+  problem::visit_parameters(made.asked, [&]<class T>(problem::parameter<T> const& each, T& to) {
+    read = read && read_parameter(in, from, each, to);
+  });
   if (!read) return *in.why;
   auto const instance = problem::make_instance(made.asked.arguments());
   if (!instance) return error{error_code::unreadable, fmt::format("cases[{}].{}", index, instance.why().argument), instance.why().reason};
@@ -233,8 +256,7 @@ std::string vector_text(vector_file const& file) {
     auto const& k = c.asked.k.where.shape;
     made += fmt::format("{}{{\"name\":{},\"type\":\"{}\",\"flags\":{},\n", at ? ",\n" : "", json_string(c.name), problem::name_of(c.asked.q.type), json(c.flags).dump());
     made += fmt::format("  \"sizes\":{{\"b\":{},\"hq\":{},\"hk\":{},\"n\":{},\"m\":{},\"d\":{},\"dv\":{}}},\n", q[0], q[1], k[1], q[2], k[2], q[3], c.asked.v.where.shape[3]);
-    made += fmt::format("  \"scale\":{},\"softcap\":{},\"diagonal\":{},\"left\":{},\"right\":{},\n", c.asked.scale ? json_string(hex(*c.asked.scale)) : "null",
-                        json_string(hex(c.asked.softcap)), c.asked.where.diagonal, c.asked.where.left, c.asked.where.right);
+    made += fmt::format("  {},\n", parameters_of(c.asked));
     made += fmt::format("  \"q\":{},\n  \"k\":{},\n  \"v\":{},\n", values_of(c.asked.q), values_of(c.asked.k), values_of(c.asked.v));
     made += fmt::format("  \"mask\":{},\n  \"bias\":{},\n", broadcast_of(c.asked.mask, true), broadcast_of(c.asked.bias, false));
     made += fmt::format("  \"o\":{},\n  \"lse\":{}}}", truths_of(c.o), truths_of(c.lse));

@@ -192,9 +192,9 @@ std::optional<finding_pictures> draw_pictures(audit_case const& each, violation 
   drawn.b = wrong.index[0], drawn.h = wrong.index[1], drawn.output = wrong.output;
   std::visit([&]<class T>(problem::instance<T> const& p) {
     std::int64_t const i = wrong.index[2], most = std::int64_t{1} << 40;
-    std::int64_t const diagonal = i + std::clamp(asked.where.diagonal, -most, most);
+    std::int64_t const diagonal = i + std::clamp(asked.band.diagonal, -most, most);
     // A band puts what matters near its diagonal; elsewhere the first keys are as good as any.
-    std::int64_t const key = asked.where != problem::band{} ? diagonal : wrong.output == "weights" ? wrong.index[3] : 0;
+    std::int64_t const key = asked.band != problem::band{} ? diagonal : wrong.output == "weights" ? wrong.index[3] : 0;
     painter<T> paint(p, claim.model_for(made.value()), claim.how, drawn.b, drawn.h);
     paint.asked(i, std::clamp<std::int64_t>(key, 0, std::max<std::int64_t>(p.size().m - 1, 0)), drawn);
     auto const answer = again(asked);

@@ -31,11 +31,10 @@ std::string reproducer(verify_options const& options, contract const& claim) {
   std::string text = "attest verify " + shell_word(options.inputs.native());
   if (options.outputs) text += " " + shell_word(options.outputs->native());
   text += " --contract " + shell_word(options.contract_argument.empty() ? claim.name : options.contract_argument);
-  struct flag { char const* name; std::optional<std::string> const& value; };
-  for (auto const& [name, value] : {flag{"scale", options.flags.scale}, flag{"softcap", options.flags.softcap},
-                                    flag{"diagonal", options.flags.diagonal}, flag{"left", options.flags.left},
-                                    flag{"right", options.flags.right}})
-    if (value) text += fmt::format(" --{}={}", name, shell_word(*value));
+  problem::visit_parameters(problem::parameters{}, [&](auto const& each, auto const&) {
+    auto const flag = options.flags.find(each.name);
+    if (flag != options.flags.end() && flag->second) text += fmt::format(" --{}={}", each.name, shell_word(*flag->second));
+  });
   return text + (options.reproducible ? " --reproducible" : "");
 }
 

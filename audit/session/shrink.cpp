@@ -137,9 +137,11 @@ class shrinker {
     if (best_.reads == reading::visibility) return;
     if (best_.asked.mask) without([](stored_problem& p) { p.mask.reset(); });
     if (best_.asked.bias) without([](stored_problem& p) { p.bias.reset(); });
-    if (best_.asked.where != problem::band{}) without([](stored_problem& p) { p.where = {}; });
-    if (best_.asked.scale && *best_.asked.scale != 1) without([](stored_problem& p) { p.scale = 1; });
-    if (best_.asked.softcap != 0) without([](stored_problem& p) { p.softcap = 0; });
+    problem::visit_simplest([&](auto const member, auto const& simplest) {
+      auto const& now = best_.asked.*member;
+      if (now != problem::parameters{}.*member && now != simplest)
+        without([&](stored_problem& p) { p.*member = simplest; });
+    });
   }
 
   /// Numbers with fewer digits: 0, else few bits. Only where no other call must have the same ones.

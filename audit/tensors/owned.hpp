@@ -45,16 +45,14 @@ struct stored_tensor {
 };
 
 /// A problem as a file or a case has it, not yet checked by problem::make_instance.
-struct stored_problem {
+struct stored_problem : problem::parameters {
   stored_tensor q, k, v;
   std::optional<stored_tensor> mask, bias;
-  std::optional<double> scale;
-  double softcap = 0;
-  problem::band where{};
 
   problem::erased_arguments arguments() const {
-    problem::erased_arguments made{.q = q.erased(), .k = k.erased(), .v = v.erased(), .mask = {}, .bias = {},
-                                   .scale = scale, .softcap = softcap, .where = where};
+    problem::erased_arguments made;
+    static_cast<problem::parameters&>(made) = *this;
+    made.q = q.erased(), made.k = k.erased(), made.v = v.erased();
     if (mask) made.mask = mask->erased();
     if (bias) made.bias = bias->erased();
     return made;

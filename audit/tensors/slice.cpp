@@ -54,7 +54,7 @@ problem::sizes sizes_of(stored_problem const& asked) {
 
 std::optional<stored_problem> sliced(stored_problem const& from, selection const& chosen) {
   problem::sizes const s = sizes_of(from);
-  bool const banded = from.where.left >= 0 || from.where.right >= 0;
+  bool const banded = from.band.left >= 0 || from.band.right >= 0;
   if (banded && (!without_holes(chosen.n) || !without_holes(chosen.m))) return std::nullopt;
   std::int64_t const group = s.hk > 0 ? s.hq / s.hk : 1;
   indices heads;
@@ -74,8 +74,8 @@ std::optional<stored_problem> sliced(stored_problem const& from, selection const
   if (banded) {
     std::int64_t const i = chosen.n.empty() ? 0 : chosen.n.front(), j = chosen.m.empty() ? 0 : chosen.m.front();
     constexpr std::int64_t far = std::int64_t{1} << 62;
-    if (std::abs(from.where.diagonal / 2) >= far / 2) return std::nullopt;  // i + diagonal saturates
-    made.where.diagonal += i - j;
+    if (std::abs(from.band.diagonal / 2) >= far / 2) return std::nullopt;  // i + diagonal saturates
+    made.band.diagonal += i - j;
   }
   if (static_cast<std::int64_t>(chosen.d.size()) != s.d && !made.scale && s.d > 0)
     made.scale = 1 / std::sqrt(static_cast<double>(s.d));

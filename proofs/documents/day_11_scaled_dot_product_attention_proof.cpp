@@ -56,7 +56,7 @@ constexpr problem::instance<float> causal(bool by_mask) {
   problem::arguments<float> asked;
   asked.q = asked.k = asked.v = {tokens.data(), problem::layout::compact({4, 2})};
   if (by_mask) asked.mask = problem::tensor<std::uint8_t const>{printed_mask.data(), problem::layout::compact({4, 4})};
-  else asked.where.right = 0;
+  else asked.band.right = 0;
   return problem::instance<float>::make(asked).value();
 }
 

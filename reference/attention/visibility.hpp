@@ -27,7 +27,7 @@ constexpr bool inside(problem::band const& band, std::int64_t i, std::int64_t j)
 template <class T>
 constexpr bool visible(problem::instance<T> const& p, std::int64_t b, std::int64_t h, std::int64_t i,
                        std::int64_t j) noexcept {
-  return inside(p.where(), i, j) && (!p.mask().present || p.mask()(b, h, i, j) != 0);
+  return inside(p.band(), i, j) && (!p.mask().present || p.mask()(b, h, i, j) != 0);
 }
 
 /// Query head h reads this head of K and V: h / (hq/hk).

@@ -11,7 +11,7 @@ std::optional<std::size_t> gather(problem::instance<T> const& p, std::int64_t b,
   std::size_t const stride = static_cast<std::size_t>(s.m) + tile_keys;
   double const* const dot = memory.dot.data() + block_row * stride;
   double const* const size = memory.size.data() + block_row * stride;
-  bool const masked = p.mask().present || p.where().left >= 0 || p.where().right >= 0;
+  bool const masked = p.mask().present || p.band().left >= 0 || p.band().right >= 0;
   T const* const bias = p.bias().present ? p.bias().row(b, h, i) : nullptr;
   float const* const bias_f32 = p.bias_f32().present ? p.bias_f32().row(b, h, i) : nullptr;
   std::size_t n = 0;

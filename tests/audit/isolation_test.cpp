@@ -70,11 +70,11 @@ TEST_CASE("a known problem has its known answer", "[unit]") {
   CHECK(answer.weights->as<double>()[0] == Approx(0.75));
   CHECK(answer.weights->as<double>()[2] == 0);
 
-  asked.where.left = 0;  // key 0 only, by the band
-  asked.where.right = 0;
+  asked.band.left = 0;  // key 0 only, by the band
+  asked.band.right = 0;
   REQUIRE(kernel.run(asked, {}, answer));
   CHECK(answer.o.as<double>()[0] == 4);
-  asked.where.diagonal = std::numeric_limits<std::int64_t>::max();  // far away: an empty row
+  asked.band.diagonal = std::numeric_limits<std::int64_t>::max();  // far away: an empty row
   REQUIRE(kernel.run(asked, {.want_lse = true}, answer));
   CHECK(answer.o.as<double>()[0] == 0);
   CHECK(answer.lse->as<double>()[0] == -std::numeric_limits<double>::infinity());
@@ -82,8 +82,8 @@ TEST_CASE("a known problem has its known answer", "[unit]") {
 
 TEST_CASE("one defect is one difference", "[unit]") {
   auto asked = small_problem();
-  asked.where.right = 0;
-  asked.where.diagonal = -1;  // query 0 sees no key, query 1 sees key 0
+  asked.band.right = 0;
+  asked.band.diagonal = -1;  // query 0 sees no key, query 1 sees key 0
   auto const answer_of = [&](char const* name) {
     auto kernel = opened(name);
     stored_answer answer;
@@ -238,7 +238,7 @@ TEST_CASE("where tensors lie does not change an answer", "[property]") {
     asked.k = filled(type, {b, hk, m, d}, -1);
     asked.v = filled(type, {b, hk, m, dv}, 2);
     if (*rc::gen::arbitrary<bool>()) asked.bias = filled(element_type::f32, {1, n, m}, 0);
-    asked.where = {size(-3, 4), size(-1, 4), size(-1, 4)};
+    asked.band = {size(-3, 4), size(-1, 4), size(-1, 4)};
     stored_answer plain;
     auto const first = kernel.run(asked, {.want_lse = true, .want_weights = true}, plain);
     RC_ASSERT(first && first.value().outcome == call_outcome::answered && first.value().broken.empty());

@@ -32,9 +32,9 @@ void for_each_row(recipe const& r, audit::recorded_answer const& answer, F&& f) 
 
 bool is_visible(audit::stored_problem const& p, std::int64_t b, std::int64_t h, std::int64_t i, std::int64_t j) {
   // By hand, not by the reference's own function: −left ≤ j − (i + diagonal) ≤ right.
-  std::int64_t const at = j - (i + p.where.diagonal);
-  if (p.where.left >= 0 && at < -p.where.left) return false;
-  if (p.where.right >= 0 && at > p.where.right) return false;
+  std::int64_t const at = j - (i + p.band.diagonal);
+  if (p.band.left >= 0 && at < -p.band.left) return false;
+  if (p.band.right >= 0 && at > p.band.right) return false;
   if (!p.mask) return true;
   auto const& n = p.mask->where.shape;
   return p.mask->as<std::uint8_t>()[audit::offset_of(*p.mask, n[0] == 1 ? 0 : b, n[1] == 1 ? 0 : h, n[2] == 1 ? 0 : i, j)] != 0;

@@ -16,7 +16,7 @@ audit_case banded_case() {
   audit_case made;
   made.check = "bands", made.name = "small";
   made.asked = blank({1, 1, 1, 2, 3, 2, 2}, problem::element_type::f32);
-  made.asked.where = {1, -1, 0};
+  made.asked.band = {1, -1, 0};
   fill(made.asked.v, [](auto, auto, auto j, auto c) { return static_cast<double>(j * 2 + c); });
   return made;
 }
@@ -87,7 +87,7 @@ TEST_CASE("a large problem is drawn around its finding, a band's diagonal may li
   audit_case each;
   each.asked = blank({1, 1, 1, 100, 200, 1, 1}, problem::element_type::f32);
   for (std::int64_t const diagonal : {std::int64_t{50}, std::numeric_limits<std::int64_t>::max(), std::numeric_limits<std::int64_t>::min()}) {
-    each.asked.where = {diagonal, -1, 0};
+    each.asked.band = {diagonal, -1, 0};
     auto const drawn = draw_pictures(each, about("o", 90), *find_contract("f32"), ignores_band);
     REQUIRE(drawn);
     CHECK(drawn->asked.first_row <= 90);

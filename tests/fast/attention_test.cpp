@@ -73,7 +73,7 @@ owned_case<T> drawn_case() {
     made.bias_f32 = owned_tensor<float>::shaped({broadcast(s.b), broadcast(s.hq), broadcast(s.n), s.m}, in(0, 2));
     made.bias_f32->each([&](float& x, auto...) { x = static_cast<float>(random() % 64) / 7; });
   }
-  if (in(0, 1) != 0) made.where = {in(-80, 200), in(-1, 90), in(-1, 90)};
+  if (in(0, 1) != 0) made.band = {in(-80, 200), in(-1, 90), in(-1, 90)};
   return made;
 }
 
@@ -117,7 +117,7 @@ TEMPLATE_TEST_CASE("an empty row is O = 0, LSE = −∞, weights 0", "[unit]", f
   masked.q.at(0, 0, 1, 2) = masked.nan();  // a NaN in q with no visible key is an empty row
   require_empty(masked);
   owned_case<TestType> banded({1, 1, 1, 3, 70, 4, 2}, 1);
-  banded.where = {-100, -1, 0};
+  banded.band = {-100, -1, 0};
   require_empty(banded);
   require_empty(owned_case<TestType>({1, 1, 1, 3, 0, 4, 2}, 1));
   owned_case<TestType> sunk({1, 1, 1, 3, 70, 4, 2}, 1);  // all visible scores −∞
@@ -138,7 +138,7 @@ TEMPLATE_TEST_CASE("NaN at a visible key is never swallowed", "[unit]", float, d
   // Row 1 sees keys up to 65; NaN in turn at the first, a middle and the last of them, and in a block of its own.
   auto const causal = [] {
     owned_case<T> made({1, 1, 1, 3, 70, 4, 3}, 9);
-    made.where = {64, -1, 0};
+    made.band = {64, -1, 0};
     made.bias = owned_tensor<T>::shaped({1, 1, 3, 70});
     return made;
   };
@@ -172,7 +172,7 @@ TEMPLATE_TEST_CASE("NaN in V is its column, in the rows that see it", "[unit]", 
   tests::instruction_set const set(GENERATE(from_range(fast::instruction_sets())));
   for (bool const underflows : {false, true}) {
     owned_case<TestType> made({1, 1, 1, 3, 70, 4, 3}, 9);
-    made.where = {64, -1, 0};
+    made.band = {64, -1, 0};
     made.v.at(0, 0, 66, 1) = made.nan();
     made.v.at(0, 0, 65, 2) = infinity<TestType>;
     if (underflows) {  // a weight of 0 at a visible key hides nothing
@@ -242,9 +242,9 @@ TEST_CASE("a band that saturates is one that reaches everything, or nothing", "[
   tests::instruction_set const set(GENERATE(from_range(fast::instruction_sets())));
   using range = std::numeric_limits<std::int64_t>;
   owned_case<double> open({1, 1, 1, 3, 70, 4, 2}, 8), saturated = open;
-  saturated.where = {range::max(), -1, range::max()};
+  saturated.band = {range::max(), -1, range::max()};
   CHECK(saturated.run().same_bits_as(open.run()));
-  saturated.where = {range::min(), range::max(), range::max()};
+  saturated.band = {range::min(), range::max(), range::max()};
   auto got = saturated.run();  // −2^63 + (2^63 − 1) = −1 for i = 0: nothing; one key more for each further query
   CHECK(got.lse.at(0, 0, 0) == -infinity<double>);
   CHECK(got.weights.at(0, 0, 1, 0) == 1);

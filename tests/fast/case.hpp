@@ -85,14 +85,11 @@ struct owned_answer {
 };
 
 template <class T>
-struct owned_case {
+struct owned_case : problem::parameters {
   owned_tensor<T> q, k, v;
   std::optional<owned_tensor<std::uint8_t>> mask;
   std::optional<owned_tensor<T>> bias;
   std::optional<owned_tensor<float>> bias_f32;
-  std::optional<double> scale;
-  double softcap = 0;
-  problem::band where{};
 
   owned_case(problem::sizes const& s, std::uint64_t seed, std::int64_t gap = 0)
       : q(owned_tensor<T>::shaped({s.b, s.hq, s.n, s.d}, gap, nan())),
@@ -112,7 +109,7 @@ struct owned_case {
     if (mask) asked.mask = mask->view();
     if (bias) asked.bias = bias->view();
     if (bias_f32) asked.bias_f32 = bias_f32->view();
-    asked.scale = scale, asked.softcap = softcap, asked.where = where;
+    static_cast<problem::parameters&>(asked) = *this;
     auto made = problem::instance<T>::make(asked);
     if (!made) FAIL(made.why().message());
     return made.value();
@@ -139,11 +136,11 @@ struct owned_case {
 /// The rule of docs/semantics.md, pair by pair.
 template <class T>
 bool is_visible(problem::instance<T> const& asked, std::int64_t b, std::int64_t h, std::int64_t i, std::int64_t j) {
-  auto const& where = asked.where();
+  auto const& [diagonal, left, right] = asked.band();
   // Tests that saturate compare with an equal case instead (fast_band_test.cpp has the definition in 128 bits).
-  std::int64_t const offset = j - (i + where.diagonal);
-  return (!asked.mask() || asked.mask()(b, h, i, j) != 0) && (where.left < 0 || -where.left <= offset) &&
-         (where.right < 0 || offset <= where.right);
+  std::int64_t const offset = j - (i + diagonal);
+  return (!asked.mask() || asked.mask()(b, h, i, j) != 0) && (left < 0 || -left <= offset) &&
+         (right < 0 || offset <= right);
 }
 
 struct plain_row {

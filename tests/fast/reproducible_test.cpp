@@ -19,7 +19,7 @@ template <class T>
 owned_case<T> busy_case(problem::sizes const& s, std::uint64_t seed) {
   owned_case<T> made(s, seed);
   std::mt19937_64 random(seed + 1);
-  made.where = {static_cast<std::int64_t>(random() % 100),
+  made.band = {static_cast<std::int64_t>(random() % 100),
                 random() % 2 == 0 ? -1 : static_cast<std::int64_t>(random() % 90),
                 static_cast<std::int64_t>(random() % 30)};
   made.mask = owned_tensor<std::uint8_t>::shaped({s.b, 1, s.n, s.m});
@@ -82,13 +82,13 @@ TEMPLATE_TEST_CASE("a row alone has the bits it has among others", "[property]",
     problem::sizes const s{2, 4, 2, *rc::gen::element<std::int64_t>(5, 40, 70), *rc::gen::inRange<std::int64_t>(1, 200),
                            *rc::gen::element<std::int64_t>(7, 64), *rc::gen::element<std::int64_t>(3, 32, 64, 208)};
     auto all = busy_case<TestType>(s, seed);
-    if (seed % 2 == 0) all.where = {}, all.mask->each([](std::uint8_t& x, auto...) { x = 1; });
+    if (seed % 2 == 0) all.band = {}, all.mask->each([](std::uint8_t& x, auto...) { x = 1; });
     if (seed % 4 == 0) all.mask.reset();
     auto among = all.run();
     std::int64_t const b = *rc::gen::inRange(0, 2), h = *rc::gen::inRange(0, 4), i = *rc::gen::inRange<std::int64_t>(0, s.n);
     owned_case<TestType> one({1, 1, 1, 1, s.m, s.d, s.dv}, 0);
     one.softcap = all.softcap;
-    one.where = {all.where.diagonal + i, all.where.left, all.where.right};
+    one.band = {all.band.diagonal + i, all.band.left, all.band.right};
     if (all.mask) one.mask = owned_tensor<std::uint8_t>::shaped({1, 1, 1, s.m});
     one.bias = owned_tensor<TestType>::shaped({1, 1, 1, s.m});
     one.q.each([&](TestType& x, auto, auto, auto, auto t) { x = all.q.at(b, h, i, t); });
@@ -150,7 +150,7 @@ TEST_CASE("every NaN written is the same NaN", "[unit]") {
     if (j == 10) x = -std::numeric_limits<float>::quiet_NaN();
     if (j == 11) x = std::numeric_limits<float>::infinity();
   });
-  made.where = {}, made.mask.reset();
+  made.band = {}, made.mask.reset();
   auto got = made.run();
   float const nan = std::numeric_limits<float>::quiet_NaN();
   for (auto* tensor : {&got.o, &got.lse, &got.weights})

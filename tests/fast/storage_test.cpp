@@ -123,7 +123,7 @@ TEMPLATE_TEST_CASE("16-bit storage answers what f32 answers, rounded", "[propert
     problem::sizes const s{in(1, 2), hk * in(1, 2), hk, in(0, 60), in(0, 300), in(0, 70), in(0, 70)};
     owned_case<float> wide(s, *rc::gen::arbitrary<std::uint64_t>(), gap);
     if (in(0, 2) == 0) wide.softcap = 2;
-    if (in(0, 1) == 0) wide.where = {in(-80, 200), in(-1, 90), in(-1, 90)};
+    if (in(0, 1) == 0) wide.band = {in(-80, 200), in(-1, 90), in(-1, 90)};
     if (in(0, 1) == 0) {
       wide.bias = owned_tensor<float>::shaped({1, s.hq, s.n, s.m});
       wide.bias->each([&](float& x, auto, auto h, auto i, auto j) { x = static_cast<float>((h + 3 * i + 7 * j) % 50) / 9; });
@@ -135,7 +135,7 @@ TEMPLATE_TEST_CASE("16-bit storage answers what f32 answers, rounded", "[propert
     auto const expected = wide.run({.threads = 1}, 3);
 
     problem::arguments<E> asked;
-    asked.q = q.view(), asked.k = k.view(), asked.v = v.view(), asked.softcap = wide.softcap, asked.where = wide.where;
+    asked.q = q.view(), asked.k = k.view(), asked.v = v.view(), asked.softcap = wide.softcap, asked.band = wide.band;
     asked.scale = wide.scale;
     if (bias) asked.bias = std::as_const(*bias).view();
     auto const instance = problem::instance<E>::make(asked).value();

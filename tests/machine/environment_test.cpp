@@ -20,7 +20,7 @@ template <class Spoil, class Restore>
 void refuses(std::string const& expected, Spoil&& spoil, Restore&& restore) {
   tests::machine_problem<float> made(3);
   made.has_mask = made.has_bias = false;
-  made.where = {};
+  made.band = {};
   auto const asked = made.instance();
   auto const model = audit::find_contract("f32")->fixed;
   auto rows = reference::machine::row_source<float>::make(asked, model);

@@ -14,13 +14,10 @@
 namespace attest::tests {
 
 template <class T>
-struct machine_problem {
+struct machine_problem : problem::parameters {
   problem::sizes s;
   owned<T> q, k, v, bias;
   owned<std::uint8_t> mask;
-  std::optional<double> scale;
-  double softcap = 0;
-  problem::band where{};
   bool has_bias = false, has_mask = false;
   bool tame = true;  ///< moderate numbers only: the machine tier must answer every row that sees a key
 
@@ -59,7 +56,7 @@ struct machine_problem {
       if (ties == 0 || one_in(2))
         for (std::int64_t t = 0; t < s.d; ++t) k.values[at(row, t)] = k.values[at(0, t)];
     if (one_in(3)) scale = one_in(4) ? 0.0 : one_in(3) ? -0.75 : normal(random);
-    if (one_in(3)) where = {below(9) - 4, below(8) - 1, below(8) - 1};
+    if (one_in(3)) band = {below(9) - 4, below(8) - 1, below(8) - 1};
     if ((has_mask = one_in(3))) {
       mask = owned<std::uint8_t>({s.b, s.hq, s.n, s.m});
       for (auto& x : mask.values) x = !one_in(3);
@@ -89,7 +86,7 @@ struct machine_problem {
     asked.q = q.in(), asked.k = k.in(), asked.v = v.in();
     if (has_mask) asked.mask = mask.in();
     if (has_bias) asked.bias = bias.in();
-    asked.scale = scale, asked.softcap = softcap, asked.where = where;
+    static_cast<problem::parameters&>(asked) = *this;
     return problem::instance<T>::make(asked).value();
   }
 };

@@ -218,10 +218,10 @@ TEST_CASE("scale, softcap and band are checked by value", "[unit]") {
   asked.softcap = -1;
   refused(asked, error_code::bad_value, "softcap", "positive");
   asked = ordinary();
-  asked.where.left = -2;
+  asked.band.left = -2;
   refused(asked, error_code::bad_value, "left", "is -2, expected -1 (unbounded) or more");
   asked = ordinary();
-  asked.where.right = std::numeric_limits<std::int64_t>::min();
+  asked.band.right = std::numeric_limits<std::int64_t>::min();
   refused(asked, error_code::bad_value, "right", "expected -1");
   for (double const honoured : {0.0, -0.0, -2.5, range::denorm_min(), range::max()}) {
     asked = ordinary();
@@ -272,8 +272,8 @@ TEST_CASE("the erased door checks element types and alignment", "[unit]") {
     return problem::erased_tensor{memory.data(), type, layout::compact(shape)};
   };
   using enum problem::element_type;
-  problem::erased_arguments const good{.q = tensor(bf16, {3, 5}), .k = tensor(bf16, {7, 5}), .v = tensor(bf16, {7, 6}),
-                                       .mask = {}, .bias = tensor(f32, {7}), .scale = {}, .softcap = 0, .where = {}};
+  problem::erased_arguments const good{{}, tensor(bf16, {3, 5}), tensor(bf16, {7, 5}), tensor(bf16, {7, 6}),
+                                       {}, tensor(f32, {7})};
   auto const made = problem::make_instance(good).value();
   CHECK(std::get<problem::instance<problem::bf16>>(made).bias_f32().present);
 
@@ -310,7 +310,7 @@ TEST_CASE("a call of the C interface is unpacked, or refused by name", "[unit]")
   auto const made = problem::unpack(call).value();
   CHECK_FALSE(made.asked.scale.has_value());
   CHECK_FALSE(made.asked.mask.has_value());
-  CHECK(made.asked.where == problem::band{5, -1, -1});
+  CHECK(made.asked.band == problem::band{5, -1, -1});
   CHECK(made.given.lse->where.rank == 3);
 
   auto const fault = [&](auto&& change) {

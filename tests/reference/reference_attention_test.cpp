@@ -65,7 +65,7 @@ TEST_CASE("a masked key is not read", "[unit]") {
 TEST_CASE("the band is inclusive, and its diagonal may lie anywhere", "[unit]") {
   auto asked = with_scores({1, 2, 3, 4, 5}, {1, 2, 3, 4, 5});
   auto const seen = [&](problem::band where) {
-    asked.where = where;
+    asked.band = where;
     std::vector<std::int64_t> keys;
     for (auto const& key : row_of(asked).keys) keys.push_back(key.j);
     return keys;

@@ -16,6 +16,7 @@
 #include "audit/contract/contract.hpp"
 #include "audit/files/problem_file.hpp"
 #include "audit/zoo/zoo.hpp"
+#include "problem/call_parameters.hpp"
 #include "tests/support/catch.hpp"
 
 namespace attest::tests {
@@ -132,9 +133,7 @@ inline audit::recorded_answer guarded_answer(audit::stored_problem const& asked,
   call.q = given_q.get(), call.k = given_k.get(), call.v = given_v.get();
   if (asked.mask) call.mask = mask.get();
   if (asked.bias) call.bias = bias.get();
-  call.scale = asked.scale.value_or(std::numeric_limits<double>::quiet_NaN());
-  call.softcap = asked.softcap;
-  call.diagonal = asked.where.diagonal, call.left = asked.where.left, call.right = asked.where.right;
+  problem::set_parameters(call, asked);
   call.out = o.get(), call.lse = lse.get(), call.weights = weights.get();
 
   std::fenv_t before, after;

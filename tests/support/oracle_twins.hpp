@@ -124,8 +124,8 @@ void for_finite_rows(oracle_answer const& answers, problem::sizes const& s, F&& 
 
 /// By hand, not by the reference's own function: −left ≤ j − (i + diagonal) ≤ right, and the mask says 1.
 inline bool may_see(stored_problem const& p, std::int64_t b, std::int64_t h, std::int64_t i, std::int64_t j) {
-  std::int64_t const at = j - (i + p.where.diagonal);
-  if ((p.where.left >= 0 && at < -p.where.left) || (p.where.right >= 0 && at > p.where.right)) return false;
+  std::int64_t const at = j - (i + p.band.diagonal);
+  if ((p.band.left >= 0 && at < -p.band.left) || (p.band.right >= 0 && at > p.band.right)) return false;
   if (!p.mask) return true;
   auto const& n = p.mask->where.shape;
   return p.mask->as<std::uint8_t>()[audit::offset_of(*p.mask, n[0] == 1 ? 0 : b, n[1] == 1 ? 0 : h, n[2] == 1 ? 0 : i, j)] != 0;
@@ -140,7 +140,7 @@ inline stored_problem with_mask_alone(stored_problem p) {
   problem::sizes const s = audit::sizes_of(p);
   stored_problem made = p;
   audit::add_mask(made, s.b, s.hq, s.n, s.m, [&](auto... at) { return may_see(p, at...); });
-  made.where = {};
+  made.band = {};
   return made;
 }
 

@@ -55,13 +55,10 @@ struct owned {
 
 /// One row of attention as a test writes it down: q [1, d], k [m, d], v [m, dv].
 template <class T>
-struct one_row {
+struct one_row : problem::parameters {
   owned<T> q, k, v;
   std::vector<T> bias;                ///< empty, or m
   std::vector<std::uint8_t> mask;     ///< empty, or m
-  std::optional<double> scale;
-  double softcap = 0;
-  problem::band where{};
 
   one_row(std::int64_t m, std::int64_t d, std::int64_t dv) : q({1, d}), k({m, d}), v({m, dv}) {}
 
@@ -74,8 +71,7 @@ struct one_row {
     if (!mask.empty())
       made.mask = problem::tensor<std::uint8_t const>{
           mask.data(), problem::layout::compact({static_cast<std::int64_t>(mask.size())})};
-    made.scale = scale, made.softcap = softcap;
-    made.where = where;
+    static_cast<problem::parameters&>(made) = *this;
     return made;
   }
   /// Valid while *this lives and is not resized.

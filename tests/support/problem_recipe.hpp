@@ -127,7 +127,7 @@ inline void add_visibility(audit::stored_problem& p, recipe const& r, audit::dra
       double const b = random.normal();
       return r.bias_minus_infinity && b > 1 ? -std::numeric_limits<double>::infinity() : b;
     });
-  p.where = {r.diagonal, r.left, r.right};
+  p.band = {r.diagonal, r.left, r.right};
 }
 
 /// The same numbers in rows that are `gap` elements further apart; the gaps hold NaN.

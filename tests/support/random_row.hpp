@@ -63,7 +63,8 @@ template <class T>
 one_row<T> permuted(one_row<T> const& from, std::vector<std::size_t> const& order) {
   auto const d = from.k.where.shape[1], dv = from.v.where.shape[1];
   one_row<T> made(static_cast<std::int64_t>(order.size()), d, dv);
-  made.q = from.q, made.scale = from.scale, made.softcap = from.softcap, made.where = from.where;
+  made.q = from.q;
+  static_cast<problem::parameters&>(made) = from;
   auto const copy_row = [](owned<T> const& a, std::size_t i, owned<T>& b, std::size_t n) {
     auto const width = static_cast<std::size_t>(a.where.shape[1]);
     for (std::size_t t = 0; t < width; ++t) b.values[n * width + t] = a.values[i * width + t];

@@ -20,6 +20,7 @@
 #include "audit/isolation/runner/crash_handler.hpp"
 #include "audit/isolation/runner/environment.hpp"
 #include "audit/isolation/runner/protocol.hpp"
+#include "problem/call_parameters.hpp"
 
 namespace attest::audit::runner {
 namespace {
@@ -103,11 +104,7 @@ void describe(call_message const& message, std::byte* range, descriptors& made) 
   call.v = given(v);
   call.mask = given(mask);
   call.bias = given(bias);
-  call.scale = message.scale;
-  call.softcap = message.softcap;
-  call.diagonal = message.diagonal;
-  call.left = message.left;
-  call.right = message.right;
+  problem::set_parameters(call, message.parameters);
   call.out = given(out);
   call.lse = given(lse);
   call.weights = given(weights);

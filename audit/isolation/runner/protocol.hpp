@@ -7,6 +7,8 @@
 #include <cstdint>
 #include <type_traits>
 
+#include "problem/parameters.hpp"
+
 namespace attest::audit::runner {
 
 inline constexpr int channel_descriptor = 3;  ///< the runner's end of the socket
@@ -52,8 +54,7 @@ struct call_message {
   std::int32_t threads;
   std::uint64_t sequence;
   std::uint64_t range_bytes;  ///< of the address range that holds all slots and the inaccessible pages
-  double scale, softcap;      ///< scale NaN = 1/sqrt(d)
-  std::int64_t diagonal, left, right;
+  problem::parameters parameters;
   tensor_slot slots[slot_count];
 };
 

@@ -1,0 +1,85 @@
+// The numbers of a problem, beside its tensors. This is their only list: what names them one by one (flags, files,
+// messages, reports) visits it, and attest_call has a field for each (problem/call_parameters.hpp).
+#pragma once
+
+#include <cstdint>
+#include <limits>
+#include <optional>
+#include <string>
+
+#include "problem/result.hpp"
+
+namespace attest::problem {
+
+/// Key j is inside the band of query i iff −left ≤ j − (i + diagonal) ≤ right; −1 = unbounded, i + diagonal saturates.
+/// Causal is right = 0: diagonal 0 is aligned top-left, diagonal m − n bottom-right. No alignment is ever implied.
+struct band {
+  std::int64_t diagonal = 0, left = -1, right = -1;
+  friend constexpr bool operator==(band const&, band const&) noexcept = default;
+};
+
+struct parameters {
+  std::optional<double> scale{};  ///< none = the real number 1/√d, not its rounding
+  double softcap = 0;             ///< 0 = off
+  problem::band band{};
+  friend constexpr bool operator==(parameters const&, parameters const&) noexcept = default;
+};
+
+/// What is known of one parameter of kind T: std::optional<double> (a finite number or none), double (a finite number)
+/// or std::int64_t.
+template <class T>
+struct parameter {
+  char const* name;                                               ///< of the flag, the metadata key and the JSON key
+  T neutral;                                                      ///< the value that asks for nothing
+  char const* none = "";                                          ///< what an absent value means
+  std::int64_t least = std::numeric_limits<std::int64_t>::min();  ///< of a whole number
+};
+
+namespace detail {
+
+template <class Parameters, class Visitor>
+constexpr void visit_each(Parameters& p, Visitor& visitor) {
+  visitor(parameter<std::optional<double>>{.name = "scale", .neutral = std::nullopt, .none = "1/sqrt(d)"}, p.scale);
+  visitor(parameter<double>{.name = "softcap", .neutral = 0}, p.softcap);
+  visitor(parameter<std::int64_t>{.name = "diagonal", .neutral = 0}, p.band.diagonal);
+  visitor(parameter<std::int64_t>{.name = "left", .neutral = -1, .least = -1}, p.band.left);
+  visitor(parameter<std::int64_t>{.name = "right", .neutral = -1, .least = -1}, p.band.right);
+}
+
+}  // namespace detail
+
+/// Calls visitor(parameter<T> const&, T&) for every parameter, in the order of files and reports.
+template <class Visitor>
+constexpr void visit_parameters(parameters& p, Visitor&& visitor) {
+  detail::visit_each(p, visitor);
+}
+template <class Visitor>
+constexpr void visit_parameters(parameters const& p, Visitor&& visitor) {
+  detail::visit_each(p, visitor);
+}
+
+/// Calls visitor(member, simplest value) for every member of `parameters`, in the order in which a failing problem is
+/// rid of them. A member that already has its default value needs no simpler one.
+template <class Visitor>
+constexpr void visit_simplest(Visitor&& visitor) {
+  visitor(&parameters::band, problem::band{});
+  visitor(&parameters::scale, std::optional(1.0));
+  visitor(&parameters::softcap, 0.0);
+}
+
+/// What is wrong with these parameters in a problem of head dimension d; nothing where nothing is.
+constexpr std::optional<error> parameters_fault(parameters const& p, std::int64_t d) {
+  auto const finite = [](double x) { return x - x == 0; };
+  if (p.scale && !finite(*p.scale)) return error{error_code::bad_value, "scale", "must be a finite number"};
+  if (!p.scale && d == 0)
+    return error{error_code::missing, "scale", "the default 1/sqrt(d) needs d > 0; give it explicitly where d = 0"};
+  if (!finite(p.softcap) || p.softcap < 0)
+    return error{error_code::bad_value, "softcap", "must be finite and positive, or 0 for none"};
+  auto const& [diagonal, left, right] = p.band;
+  if (left < -1 || right < -1)
+    return error{error_code::bad_value, left < -1 ? "left" : "right",
+                 "is " + std::to_string(left < -1 ? left : right) + ", expected -1 (unbounded) or more"};
+  return std::nullopt;
+}
+
+}  // namespace attest::problem

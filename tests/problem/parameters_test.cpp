@@ -1,0 +1,62 @@
+// The list of parameters: every user of it relies on its being whole, and on the order of files and reports.
+#include "problem/parameters.hpp"
+
+#include <limits>
+#include <string>
+#include <type_traits>
+
+#include "problem/call_parameters.hpp"
+#include "tests/support/catch.hpp"
+
+using namespace attest;
+using problem::parameters;
+
+namespace {
+
+/// The same with every visited parameter away from its neutral value.
+parameters all_changed() {
+  parameters made;
+  problem::visit_parameters(made, [n = 1]<class T>(problem::parameter<T> const&, T& value) mutable {
+    value = static_cast<std::conditional_t<std::is_same_v<T, std::int64_t>, std::int64_t, double>>(++n);
+  });
+  return made;
+}
+
+}  // namespace
+
+TEST_CASE("every parameter is visited once, by name, with its neutral value", "[unit]") {
+  std::string names;
+  problem::visit_parameters(parameters{}, [&]<class T>(problem::parameter<T> const& each, T const& value) {
+    names += std::string(names.empty() ? "" : " ") + each.name;
+    CHECK(value == each.neutral);
+    if constexpr (std::is_same_v<T, std::int64_t>) CHECK(each.least <= each.neutral);
+  });
+  CHECK(names == "scale softcap diagonal left right");
+  CHECK(all_changed() == parameters{.scale = 2, .softcap = 3, .band = {4, 5, 6}});
+}
+
+TEST_CASE("the members that a failing problem is rid of are all of them", "[unit]") {
+  parameters simplest = all_changed();
+  problem::visit_simplest([&](auto const member, auto const& value) { simplest.*member = value; });
+  CHECK(simplest == parameters{.scale = 1});
+}
+
+TEST_CASE("a call of the C interface has every parameter", "[unit]") {
+  attest_call call{};
+  problem::set_parameters(call, all_changed());
+  CHECK(problem::parameters_of(call) == all_changed());
+  problem::set_parameters(call, {});
+  CHECK(std::isnan(call.scale));
+  CHECK(problem::parameters_of(call) == parameters{});
+}
+
+TEST_CASE("the first fault of parameters is told", "[unit]") {
+  CHECK(!problem::parameters_fault(all_changed(), 4));
+  CHECK(!problem::parameters_fault({}, 1));
+  CHECK(problem::parameters_fault({}, 0)->argument == "scale");
+  CHECK(problem::parameters_fault({.scale = std::numeric_limits<double>::infinity(), .softcap = -1}, 4)->message() ==
+        "scale: must be a finite number");
+  CHECK(problem::parameters_fault({.softcap = -1}, 4)->argument == "softcap");
+  CHECK(problem::parameters_fault({.band = {0, -1, -3}}, 4)->message() ==
+        "right: is -3, expected -1 (unbounded) or more");
+}
