@@ -47,7 +47,8 @@ bool row_judge<T>::flushed_meets_infinity() const {
   std::int64_t const d = asked_.size().d, hk = reference::key_head(asked_.size(), h_);
   T const* const q = asked_.q().row(b_, h_, i_);
   // Of the factors that a kernel may fold, 1, σ and σ·log₂ e, the smallest, rounded as it may round it.
-  double const sigma = reference::size_upper(reference::value_of(asked_.scale().value_or(1 / std::sqrt(static_cast<double>(d)))));
+  double const given = reference::given_scale(asked_).value_or(1 / std::sqrt(static_cast<double>(d)));
+  double const sigma = reference::size_upper(reference::value_of(given));
   double const folded = sigma * (1 - 8 * model_.format.u);
   auto const may_be_zero = [&](T x) {
     double const size = std::abs(as_double(x));

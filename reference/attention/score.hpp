@@ -29,6 +29,12 @@ struct exact_score {
   int saturated = 0;
 };
 
+/// σ where the problem gives it as a number; nothing where it is 1/√d. Every tier asks this.
+template <class T>
+constexpr std::optional<double> given_scale(problem::instance<T> const& p) noexcept {
+  return p.scale();
+}
+
 /// The scale σ, exactly: a dyadic number, or 1/√d.
 struct exact_scale {
   std::optional<element> given;
@@ -37,7 +43,7 @@ struct exact_scale {
   template <class T>
   static constexpr exact_scale of(problem::instance<T> const& p) noexcept {
     exact_scale made{.given = {}, .d = p.size().d};
-    if (p.scale()) made.given = value_of(*p.scale());
+    if (auto const given = given_scale(p)) made.given = value_of(*given);
     return made;
   }
   constexpr int sign() const noexcept {

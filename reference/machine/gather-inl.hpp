@@ -41,7 +41,8 @@ std::optional<std::size_t> gather(problem::instance<T> const& p, std::int64_t b,
 /// σ as a double, within 2.01u.
 template <class T>
 double scale_of(problem::instance<T> const& p) {
-  return p.scale() ? *p.scale() : 1 / std::sqrt(static_cast<double>(p.size().d));
+  auto const given = given_scale(p);
+  return given ? *given : 1 / std::sqrt(static_cast<double>(p.size().d));
 }
 
 /// What the bound asks of a row beside its keys, as far as it is known before the scores. q: the row as doubles.
@@ -50,7 +51,7 @@ row_scalars scalars_of(problem::instance<T> const& p, double const* q) {
   row_scalars facts;
   facts.d = p.size().d, facts.m = p.size().m;
   facts.softcap = p.softcap();
-  facts.scale_size = absolute(scale_of(p)) * (p.scale() ? 1 : 1 + 0x1p-51);
+  facts.scale_size = absolute(scale_of(p)) * (given_scale(p) ? 1 : 1 + 0x1p-51);
   for (std::int64_t t = 0; t < facts.d; ++t) facts.query_norm += absolute(q[t]);
   facts.query_norm *= 1 + static_cast<double>(facts.d + 1) * 0x1p-52;
   return facts;

@@ -10,8 +10,9 @@ void pair_block(block_task<T> const& task) {
   auto const dv = static_cast<std::size_t>(s.dv);
   bool const safe = !unsafe_environment();
   if (safe) block_pair_scores(p, task.b, task.h, task.i0, task.rows, memory);
+  auto const given = given_scale(p);
   double_word<double> const scale =
-      p.scale() ? word(*p.scale()) : s.d > 0 ? inverse_root_of(static_cast<double>(s.d)) : word(infinity);
+      given ? word(*given) : s.d > 0 ? inverse_root_of(static_cast<double>(s.d)) : word(infinity);
   for (std::size_t r = 0; r < task.rows; ++r) {
     certified_row made;
     made.b = task.b, made.h = task.h, made.i = task.i0 + static_cast<std::int64_t>(r);
