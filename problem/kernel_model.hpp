@@ -37,7 +37,7 @@ enum class split_merge : std::uint8_t {
   lse_normalised = 2  ///< the same without a final division (FlashAttention-2 combine)
 };
 
-/// The kernel model of docs/bound.md, section 5. Counts are numbers of roundings.
+/// The kernel model of docs/bound.md; section 12 leads from its symbols to these fields. Counts are numbers of roundings.
 struct kernel_model {
   working_format format{};
 

@@ -46,7 +46,7 @@ void add_sharp(case_list& to) {
       to.add("sharp", name, std::move(asked));
     }
   }
-  // docs/bound.md, section 6: inputs that reach the bound.
+  // docs/bound.md, section 11: inputs that reach the bound.
   stored_problem worst = blank({1, 1, 1, 1, 2000, 1, 1}, to.type());
   worst.scale = 1;
   store(worst.q, 0, 1);

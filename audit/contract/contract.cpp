@@ -11,7 +11,7 @@ using problem::element_type;
 using problem::kernel_model;
 using problem::formats::power_of_two;
 
-/// The class `f32` of docs/bound.md, amendment 2: any order, any blocking, plain merging.
+/// The preset `f32` of docs/bound.md, section 10: any order, any blocking, plain merging.
 kernel_model unknown_f32() {
   kernel_model m;
   m.format = problem::formats::f32_flushed;
@@ -55,7 +55,7 @@ kernel_model unknown_f64() {
   return m;
 }
 
-/// Inputs and outputs of 16 bits, f32 accumulation, weights rounded before V (bound.md, variants (e), amendment 8).
+/// Inputs and outputs of 16 bits, f32 accumulation, weights rounded before V (docs/bound.md, section 10).
 kernel_model sixteen_bit(double u_16, int smallest_subnormal, int smallest_normal, bool tensor_core) {
   kernel_model m = unknown_f32();
   if (tensor_core) {

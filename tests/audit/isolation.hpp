@@ -15,7 +15,7 @@ using namespace attest::audit;
 namespace fs = std::filesystem;
 using problem::element_type;
 
-/// A library of tests/kernels.
+/// A library of tests/isolation_kernels.
 inline fs::path library(std::string const& name) { return std::string(ATTEST_TEST_KERNELS "/") + name + ".so"; }
 
 inline problem::result<isolated_kernel> open_kernel(std::string const& name, double seconds = 10) {

@@ -1,5 +1,5 @@
 // The bound attacked: honest kernels in real float and double arithmetic, on random rows and the adversarial families
-// of docs/bound.md, section 6. No computed result may be farther from the exact one than its own model allows.
+// of docs/bound.md, section 11. No computed result may be farther from the exact one than its own model allows.
 #include <map>
 
 #include "tests/support/attacked_row.hpp"

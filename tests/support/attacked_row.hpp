@@ -1,4 +1,4 @@
-// Rows that try to break the error bound: the adversarial families of docs/bound.md, section 6, and a climb from one of
+// Rows that try to break the error bound: the adversarial families of docs/bound.md, section 11, and a climb from one of
 // them towards larger error/bound.
 #pragma once
 

@@ -94,7 +94,7 @@ ratios judge(honest const& how, one_row<F> const& asked, bound_check<F> const& c
   return check.judge(model, honest_run<F>(how, asked, seed).answer());
 }
 
-/// The class `f32` of amendment 2: any order, any blocking, plain merging.
+/// The preset `f32` of docs/bound.md, section 10: any order, any blocking, plain merging.
 inline problem::kernel_model black_box_f32() {
   problem::kernel_model made;
   double const u = 0x1p-24;
