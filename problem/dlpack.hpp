@@ -3,6 +3,8 @@
 
 #include <attest/kernel.h>
 
+#include <algorithm>
+#include <array>
 #include <optional>
 #include <string>
 
@@ -17,6 +19,23 @@ struct unpacked_call {
   erased_outputs given;
 };
 
+static_assert(static_cast<int>(dlpack_code::unsigned_integer) == kDLUInt &&
+              static_cast<int>(dlpack_code::floating) == kDLFloat &&
+              static_cast<int>(dlpack_code::bfloat) == kDLBfloat);
+
+constexpr DLDataType dlpack_type_of(element_type type) noexcept {
+  element_row const& row = row_of(type);
+  return {static_cast<std::uint8_t>(row.dlpack), static_cast<std::uint8_t>(8 * row.bytes), 1};
+}
+
+/// None for what is no element type. Lanes are not looked at.
+constexpr std::optional<element_type> element_type_of(DLDataType const& type) noexcept {
+  for (element_row const& row : element_table)
+    if (DLDataType const each = dlpack_type_of(row.type); each.code == type.code && each.bits == type.bits)
+      return row.type;
+  return std::nullopt;
+}
+
 inline result<erased_tensor> unpack(std::string_view name, DLTensor const* from, int rank) {
   using checks::fault;
   if (from == nullptr) return fault(error_code::missing, name, "is NULL");
@@ -29,14 +48,16 @@ inline result<erased_tensor> unpack(std::string_view name, DLTensor const* from,
   erased_tensor made;
   DLDataType const type = from->dtype;
   if (type.lanes != 1) return fault(error_code::bad_type, name, "lanes must be 1");
-  if (type.code == kDLFloat && type.bits == 32) made.type = element_type::f32;
-  else if (type.code == kDLFloat && type.bits == 64) made.type = element_type::f64;
-  else if (type.code == kDLFloat && type.bits == 16) made.type = element_type::f16;
-  else if (type.code == kDLBfloat && type.bits == 16) made.type = element_type::bf16;
-  else if (type.code == kDLUInt && type.bits == 8) made.type = element_type::u8;
-  else
-    return fault(error_code::bad_type, name, "type code " + std::to_string(type.code) + " of " +
-                                                 std::to_string(type.bits) + " bits is not f32, f64, f16, bf16 or u8");
+  auto const element = element_type_of(type);
+  if (!element) {
+    std::array<element_row, floating_rows.size() + 1> expected;
+    std::ranges::copy(ieee_rows_first(), expected.begin());
+    expected.back() = row_of(element_type::u8);
+    return fault(error_code::bad_type, name,
+                 "type code " + std::to_string(type.code) + " of " + std::to_string(type.bits) + " bits is not " +
+                     listed(expected, "or"));
+  }
+  made.type = *element;
   made.where.rank = rank;
   for (int axis = 0; axis < rank; ++axis) {
     made.where.shape[static_cast<std::size_t>(axis)] = from->shape[axis];

@@ -1,11 +1,19 @@
-// What a tensor element may be. Storage only: the value is what is stored, exactly. Reading that value is
-// arithmetic, so reference/real/element.hpp and fast/algorithm/storage.hpp each do it for themselves.
+// What a tensor element may be, one row a type. Storage only: the value is what is stored, exactly. Reading that value
+// is arithmetic, so reference/real/element.hpp and fast/algorithm/storage.hpp each do it for themselves, from the
+// format that is stated here.
+//
+// A new type is a struct for its bits, a word of element_type, a type of `elements` and a row of element_table, in the
+// same place of each; docs/README.md lists what else it needs.
 #pragma once
 
+#include <array>
+#include <concepts>
 #include <cstddef>
 #include <cstdint>
 #include <string_view>
 #include <type_traits>
+
+#include "problem/type_list.hpp"
 
 namespace attest::problem {
 
@@ -22,46 +30,151 @@ struct f16 {
 };
 
 enum class element_type : std::uint8_t { f32, f64, bf16, f16, u8 };
+using elements = type_list<float, double, bf16, f16, std::uint8_t>;
 
-constexpr std::string_view name_of(element_type type) noexcept {
-  switch (type) {
-    case element_type::f32: return "f32";
-    case element_type::f64: return "f64";
-    case element_type::bf16: return "bf16";
-    case element_type::f16: return "f16";
-    case element_type::u8: return "u8";
-  }
-  return "?";
+/// A binary interchange format of IEEE 754: from the top one sign bit, the exponent, the fraction. The patterns below
+/// are without a sign; as integers they rise with the value that they stand for.
+struct binary_format {
+  int exponent_bits = 0, fraction_bits = 0;
+
+  constexpr int bits() const noexcept { return 1 + exponent_bits + fraction_bits; }
+  constexpr int bias() const noexcept { return (1 << (exponent_bits - 1)) - 1; }
+  /// Exponents of the smallest subnormal, the smallest normal, and the first power of two above every finite value.
+  constexpr int smallest() const noexcept { return smallest_normal() - fraction_bits; }
+  constexpr int smallest_normal() const noexcept { return 1 - bias(); }
+  constexpr int above_largest() const noexcept { return bias() + 1; }
+
+  constexpr std::uint64_t sign_bit() const noexcept { return std::uint64_t{1} << (exponent_bits + fraction_bits); }
+  constexpr std::uint64_t fraction_mask() const noexcept { return (std::uint64_t{1} << fraction_bits) - 1; }
+  /// Patterns above infinity are NaNs, quiet ones where they have quiet_bit.
+  constexpr std::uint64_t infinity() const noexcept { return sign_bit() - 1 - fraction_mask(); }
+  constexpr std::uint64_t quiet_bit() const noexcept { return std::uint64_t{1} << (fraction_bits - 1); }
+  constexpr std::uint64_t largest_finite() const noexcept { return infinity() - 1; }
+
+  friend constexpr bool operator==(binary_format const&, binary_format const&) noexcept = default;
+};
+
+/// DLDataType::code.
+enum class dlpack_code : std::uint8_t { unsigned_integer = 1, floating = 2, bfloat = 4 };
+
+struct element_row {
+  element_type type;
+  std::string_view name;
+  std::size_t bytes;
+  binary_format format;    ///< {} for u8, which is no number
+  element_type lse;        ///< of LSE beside outputs of this type
+  std::string_view dtype;  ///< in a safetensors header
+  dlpack_code dlpack;      ///< with 8·bytes bits
+
+  constexpr bool is_floating() const noexcept { return format != binary_format{}; }
+};
+
+inline constexpr std::array element_table{
+    element_row{element_type::f32, "f32", 4, {8, 23}, element_type::f32, "F32", dlpack_code::floating},
+    element_row{element_type::f64, "f64", 8, {11, 52}, element_type::f64, "F64", dlpack_code::floating},
+    element_row{element_type::bf16, "bf16", 2, {8, 7}, element_type::f32, "BF16", dlpack_code::bfloat},
+    element_row{element_type::f16, "f16", 2, {5, 10}, element_type::f32, "F16", dlpack_code::floating},
+    element_row{element_type::u8, "u8", 1, {}, element_type::f32, "U8", dlpack_code::unsigned_integer},
+};
+
+/// Requires  a word of element_type
+constexpr element_row const& row_of(element_type type) noexcept {
+  return element_table[static_cast<std::size_t>(type)];
 }
 
-constexpr std::size_t size_of(element_type type) noexcept {
-  switch (type) {
-    case element_type::f32: return 4;
-    case element_type::f64: return 8;
-    case element_type::bf16:
-    case element_type::f16: return 2;
-    case element_type::u8: return 1;
-  }
-  return 0;
-}
-
-/// T is one of the four types that Q, K, V and O may have.
-template <class T>
-concept floating_element = std::is_same_v<T, float> || std::is_same_v<T, double> || std::is_same_v<T, bf16> ||
-                           std::is_same_v<T, f16>;
+constexpr std::string_view name_of(element_type type) noexcept { return row_of(type).name; }
+constexpr std::size_t size_of(element_type type) noexcept { return row_of(type).bytes; }
 
 template <class T>
 inline constexpr element_type type_of = [] {
-  static_assert(floating_element<T> || std::is_same_v<T, std::uint8_t>, "not a tensor element type");
-  if constexpr (std::is_same_v<T, float>) return element_type::f32;
-  else if constexpr (std::is_same_v<T, double>) return element_type::f64;
-  else if constexpr (std::is_same_v<T, bf16>) return element_type::bf16;
-  else if constexpr (std::is_same_v<T, f16>) return element_type::f16;
-  else return element_type::u8;
+  static_assert(index_in<T, elements> < elements::size, "not a tensor element type");
+  return static_cast<element_type>(index_in<T, elements>);
 }();
 
-/// The type of LSE beside outputs of type T: f64 for f64, else f32.
-template <floating_element T>
-using lse_element = std::conditional_t<std::is_same_v<T, double>, double, float>;
+/// The C++ type of a row.
+template <element_type type>
+using element = type_at<static_cast<std::size_t>(type), elements>;
 
+namespace detail {
+
+template <class T>
+constexpr bool stores_numbers() noexcept {
+  constexpr std::size_t at = index_in<T, elements>;
+  if constexpr (at < elements::size) return element_table[at].is_floating();
+  else return false;
+}
+template <class T>
+struct is_floating : std::bool_constant<stores_numbers<T>()> {};
+
+template <class... T>
+constexpr std::array<element_row, sizeof...(T)> rows_of(type_list<T...>) noexcept {
+  return {row_of(type_of<T>)...};
+}
+
+template <std::size_t bytes>
+struct unsigned_of;
+template <>
+struct unsigned_of<1> {
+  using type = std::uint8_t;
+};
+template <>
+struct unsigned_of<2> {
+  using type = std::uint16_t;
+};
+template <>
+struct unsigned_of<4> {
+  using type = std::uint32_t;
+};
+template <>
+struct unsigned_of<8> {
+  using type = std::uint64_t;
+};
+
+}  // namespace detail
+
+/// T is one of the types that Q, K, V and O may have.
+template <class T>
+concept floating_element = detail::is_floating<T>::value;
+using floating_elements = filtered_list<detail::is_floating, elements>;
+inline constexpr std::array floating_rows = detail::rows_of(floating_elements{});
+
+template <floating_element T>
+inline constexpr binary_format format_of = row_of(type_of<T>).format;
+
+/// The unsigned integer of T's size, to std::bit_cast to and from.
+template <class T>
+using bits_of = typename detail::unsigned_of<sizeof(T)>::type;
+
+/// The type of LSE beside outputs of type T.
+template <floating_element T>
+using lse_element = element<row_of(type_of<T>).lse>;
+
+/// Calls f(std::type_identity<T>()) for the T of `type`, among the types of the list.
+/// Requires  `type` in the list (the last of them is taken for any other)
+template <class F, class T, class... Rest>
+constexpr decltype(auto) with_type(element_type type, type_list<T, Rest...>, F&& f) {
+  if constexpr (sizeof...(Rest) > 0)
+    if (type != type_of<T>) return with_type(type, type_list<Rest...>{}, static_cast<F&&>(f));
+  return f(std::type_identity<T>{});
+}
+/// Among all types.
+template <class F>
+constexpr decltype(auto) with_type(element_type type, F&& f) {
+  return with_type(type, elements{}, static_cast<F&&>(f));
+}
+
+namespace detail {
+
+/// Word, type and row of every element type stand in the same place, and the row says what the type is.
+template <class... T>
+constexpr bool agree(type_list<T...>) noexcept {
+  return sizeof...(T) == element_table.size() &&
+         ((row_of(type_of<T>).type == type_of<T> && row_of(type_of<T>).bytes == sizeof(T) &&
+           (!row_of(type_of<T>).is_floating() ||
+            row_of(type_of<T>).format.bits() == 8 * static_cast<int>(sizeof(T)))) &&
+          ...);
+}
+static_assert(agree(elements{}), "element_type, elements and element_table disagree");
+
+}  // namespace detail
 }  // namespace attest::problem

@@ -6,6 +6,7 @@
 #include <string>
 #include <utility>
 
+#include "problem/element_names.hpp"
 #include "problem/instance.hpp"
 
 namespace attest::problem {
@@ -71,19 +72,15 @@ result<instance<T>> typed_instance(erased_arguments const& asked) {
 
 /// Checks types, then everything that instance<T>::make checks. The type of q decides T.
 inline result<any_instance> make_instance(erased_arguments const& asked) {
-  auto const as = [&]<class T>(std::in_place_type_t<T>) -> result<any_instance> {
+  if (!row_of(asked.q.type).is_floating())
+    return checks::fault(error_code::bad_type, "q",
+                         "element type " + std::string(name_of(asked.q.type)) + " is for masks; expected " +
+                             listed(floating_rows, "or"));
+  return with_type(asked.q.type, floating_elements{}, [&]<class T>(std::type_identity<T>) -> result<any_instance> {
     auto made = detail::typed_instance<T>(asked);
     if (!made) return made.why();
     return any_instance(made.value());
-  };
-  switch (asked.q.type) {
-    case element_type::f32: return as(std::in_place_type<float>);
-    case element_type::f64: return as(std::in_place_type<double>);
-    case element_type::bf16: return as(std::in_place_type<bf16>);
-    case element_type::f16: return as(std::in_place_type<f16>);
-    case element_type::u8: break;
-  }
-  return checks::fault(error_code::bad_type, "q", "element type u8 is for masks; expected f32, f64, bf16 or f16");
+  });
 }
 
 template <floating_element T>

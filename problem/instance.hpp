@@ -80,7 +80,12 @@ struct outputs {
   static constexpr result<outputs> make(instance<T> const& asked, output_tensors<T> const& given);
 };
 
-using any_instance = std::variant<instance<float>, instance<double>, instance<bf16>, instance<f16>>;
+namespace detail {
+template <class T>
+using instance_of = instance<T>;
+}
+/// A problem of any of the floating types, in the order of the table.
+using any_instance = variant_of<detail::instance_of, floating_elements>;
 
 // ---------------------------------------------------------------------------------------------------------------------
 
