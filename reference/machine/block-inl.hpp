@@ -49,9 +49,9 @@ void block(block_task<T> const& task) {
   }
 }
 
-void block_f32(block_task<float> const& task) { block(task); }
-void block_bf16(block_task<problem::bf16> const& task) { block(task); }
-void block_f16(block_task<problem::f16> const& task) { block(task); }
+void any_block(one_double_task const& task) {
+  std::visit([](auto const* one) { block(*one); }, task);
+}
 
 double exp_of(double x) { return hn::GetLane(exp_near(lanes(x)).raw); }
 double exp_of_one(double x) { return exp_near(x); }

@@ -18,8 +18,18 @@ struct block_task {
   void* to;
 };
 
-/// The rows in double words, on the best SIMD target (pairs.cpp).
 template <class T>
-void run_pairs(block_task<T> const& task);
+using block_task_pointer = block_task<T> const*;
+using any_block_task = problem::variant_of<block_task_pointer, problem::floating_elements>;
+
+/// The types for which one double is enough: products of two of their numbers are exact.
+template <class T>
+struct has_exact_products : std::bool_constant<2 * (problem::format_of<T>.fraction_bits + 1) <=
+                                               problem::format_of<double>.fraction_bits + 1> {};
+using one_double_elements = problem::filtered_list<has_exact_products, problem::floating_elements>;
+using one_double_task = problem::variant_of<block_task_pointer, one_double_elements>;
+
+/// The rows in double words, on the best SIMD target (pairs.cpp).
+void run_pairs(any_block_task const& task);
 
 }  // namespace attest::reference::machine

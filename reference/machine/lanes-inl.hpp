@@ -55,39 +55,50 @@ HWY_INLINE void store(lanes x, double* to) { hn::StoreU(x.raw, tag, to); }
 HWY_INLINE double sum_of(lanes x) { return hn::GetLane(hn::SumOfLanes(tag, x.raw)); }
 HWY_INLINE double largest_of(lanes x) { return hn::GetLane(hn::MaxOfLanes(tag, x.raw)); }
 
-/// `lane_count` stored elements as doubles, exactly; on lanes an infinity of f16 becomes NaN.
+/// What takes a pattern of the 16-bit type E, without its sign, to f32: `shift` bits to the left, and where E has fewer
+/// exponents the number is then 2^-(difference of the biases) too small, exactly, subnormals included.
+template <class E>
+struct widening {
+  static_assert(sizeof(E) == 2 && problem::format_of<E>.exponent_bits <= problem::format_of<float>.exponent_bits);
+  static constexpr problem::binary_format from = problem::format_of<E>, to = problem::format_of<float>;
+  static constexpr int shift = to.fraction_bits - from.fraction_bits;
+  static constexpr bool cuts_f32 = from.exponent_bits == to.exponent_bits;
+  static constexpr std::uint32_t sign = from.sign_bit(), size = from.sign_bit() - 1, infinity = from.infinity();
+  static constexpr double factor = problem::formats::power_of_two(to.bias() - from.bias()),
+                          above_largest = problem::formats::power_of_two(cuts_f32 ? 0 : from.above_largest());
+};
+
+/// `lane_count` stored elements as doubles, exactly; an infinity of a type with fewer exponents than f32 becomes NaN.
 HWY_INLINE lanes load_values(double const* from) { return hn::LoadU(tag, from); }
 HWY_INLINE lanes load_values(float const* from) {
   return hn::PromoteTo(tag, hn::LoadU(hn::Rebind<float, double_tag>(), from));
 }
-HWY_INLINE lanes load_values(problem::bf16 const* from) {
+template <class E>
+HWY_INLINE lanes load_values(E const* from) {
+  using wide = widening<E>;
   hn::Rebind<std::uint16_t, double_tag> const d16;
   hn::Rebind<std::uint32_t, double_tag> const d32;
   hn::Rebind<float, double_tag> const df;
   auto const bits = hn::PromoteTo(d32, hn::LoadU(d16, reinterpret_cast<std::uint16_t const*>(from)));
-  return hn::PromoteTo(tag, hn::BitCast(df, hn::ShiftLeft<16>(bits)));
-}
-/// The exponent and fraction of an f16 moved into an f32 are its size times 2⁻¹¹², exactly, subnormals included.
-HWY_INLINE lanes load_values(problem::f16 const* from) {
-  hn::Rebind<std::uint16_t, double_tag> const d16;
-  hn::Rebind<std::uint32_t, double_tag> const d32;
-  hn::Rebind<float, double_tag> const df;
-  auto const bits = hn::PromoteTo(d32, hn::LoadU(d16, reinterpret_cast<std::uint16_t const*>(from)));
-  auto const size = hn::ShiftLeft<13>(hn::And(bits, hn::Set(d32, 0x7fffu)));
-  auto const sign = hn::ShiftLeft<16>(hn::And(bits, hn::Set(d32, 0x8000u)));
-  lanes const x = hn::Mul(hn::PromoteTo(tag, hn::BitCast(df, hn::Or(size, sign))), hn::Set(tag, 0x1p112));
-  return select(absolute(x) < lanes(65536.0), x, lanes(std::numeric_limits<double>::quiet_NaN()));
+  if constexpr (wide::cuts_f32) {
+    return hn::PromoteTo(tag, hn::BitCast(df, hn::ShiftLeft<wide::shift>(bits)));
+  } else {
+    auto const size = hn::ShiftLeft<wide::shift>(hn::And(bits, hn::Set(d32, wide::size)));
+    auto const sign = hn::ShiftLeft<16>(hn::And(bits, hn::Set(d32, wide::sign)));
+    lanes const x = hn::Mul(hn::PromoteTo(tag, hn::BitCast(df, hn::Or(size, sign))), hn::Set(tag, wide::factor));
+    return select(absolute(x) < lanes(wide::above_largest), x, lanes(std::numeric_limits<double>::quiet_NaN()));
+  }
 }
 HWY_INLINE double load_value(double const* from) { return *from; }
 HWY_INLINE double load_value(float const* from) { return static_cast<double>(*from); }
-HWY_INLINE double load_value(problem::bf16 const* from) {
-  return static_cast<double>(std::bit_cast<float>(static_cast<std::uint32_t>(from->bits) << 16));
-}
-HWY_INLINE double load_value(problem::f16 const* from) {
-  std::uint32_t const bits = from->bits;
-  double const x = static_cast<double>(std::bit_cast<float>((bits & 0x8000u) << 16 | (bits & 0x7fffu) << 13)) * 0x1p112;
-  if ((bits & 0x7c00u) != 0x7c00u) return x;
-  return (bits & 0x3ffu) != 0 ? std::numeric_limits<double>::quiet_NaN() : x < 0 ? -infinity : infinity;
+template <class E>
+HWY_INLINE double load_value(E const* from) {
+  using wide = widening<E>;
+  std::uint32_t const bits = from->bits, size = bits & wide::size;
+  double const x =
+      static_cast<double>(std::bit_cast<float>((bits & wide::sign) << 16 | size << wide::shift)) * wide::factor;
+  if (wide::cuts_f32 || size < wide::infinity) return x;
+  return size != wide::infinity ? std::numeric_limits<double>::quiet_NaN() : x < 0 ? -infinity : infinity;
 }
 template <class R, class T>
 HWY_INLINE R load_as(T const* from) {

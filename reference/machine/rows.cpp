@@ -45,9 +45,7 @@ HWY_AFTER_NAMESPACE();
 #if HWY_ONCE
 namespace attest::reference::machine {
 
-HWY_EXPORT(block_f32);
-HWY_EXPORT(block_bf16);
-HWY_EXPORT(block_f16);
+HWY_EXPORT(any_block);
 HWY_EXPORT(exp_of);
 HWY_EXPORT(exp_of_one);
 
@@ -79,7 +77,7 @@ problem::result<row_source<T>> row_source<T>::make(problem::instance<T> const& p
 template <class T>
 row_source<T>::row_source(problem::instance<T> const& p, problem::kernel_model const& model, row_options const& how)
     : asked_(&p), model_(model), how_(how), memory_(std::make_unique<workspace>()) {
-  if (std::is_same_v<T, double>) how_.pairs = true;
+  if (!has_exact_products<T>::value) how_.pairs = true;
   memory_->reserve(p.size().m, p.size().d, p.size().dv, how_.pairs);
 }
 template <class T>
@@ -95,13 +93,18 @@ void row_source<T>::run(std::int64_t b, std::int64_t h, std::int64_t i0, std::in
   for (; i0 < i1; i0 += static_cast<std::int64_t>(block_rows)) {
     std::size_t const rows = std::min(block_rows, static_cast<std::size_t>(i1 - i0));
     block_task<T> const task{asked_, &model_, memory_.get(), b, h, i0, rows, how_, visit, to};
-    if (how_.pairs) run_pairs(task);
-    else if constexpr (std::is_same_v<T, float>) HWY_DYNAMIC_DISPATCH(block_f32)(task);
-    else if constexpr (std::is_same_v<T, problem::bf16>) HWY_DYNAMIC_DISPATCH(block_bf16)(task);
-    else if constexpr (std::is_same_v<T, problem::f16>) HWY_DYNAMIC_DISPATCH(block_f16)(task);
+    if constexpr (has_exact_products<T>::value)
+      if (!how_.pairs) {
+        HWY_DYNAMIC_DISPATCH(any_block)(&task);
+        continue;
+      }
+    run_pairs(&task);
   }
 }
 
+static_assert(
+    std::is_same_v<problem::floating_elements, problem::type_list<float, double, problem::bf16, problem::f16>>,
+    "one line below for each of the floating types");
 template class row_source<float>;
 template class row_source<double>;
 template class row_source<problem::bf16>;

@@ -19,17 +19,12 @@ struct element {
   constexpr bool is_finite() const noexcept { return kind == number_class::finite; }
 };
 
-/// A binary interchange format: how many bits its fraction and its exponent have.
-template <class T>
-struct float_format;
-template <>
-struct float_format<float> { using bits = std::uint32_t; static constexpr int fraction = 23, exponent = 8; };
-template <>
-struct float_format<double> { using bits = std::uint64_t; static constexpr int fraction = 52, exponent = 11; };
-template <>
-struct float_format<problem::bf16> { using bits = std::uint16_t; static constexpr int fraction = 7, exponent = 8; };
-template <>
-struct float_format<problem::f16> { using bits = std::uint16_t; static constexpr int fraction = 10, exponent = 5; };
+/// A binary interchange format: how many bits its fraction and its exponent have (problem/element_type.hpp).
+template <problem::floating_element T>
+struct float_format {
+  using bits = problem::bits_of<T>;
+  static constexpr int fraction = problem::format_of<T>.fraction_bits, exponent = problem::format_of<T>.exponent_bits;
+};
 
 /// Exponent of the smallest subnormal 2^e and of the first power of two above every finite value.
 template <class T>

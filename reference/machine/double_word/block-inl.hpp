@@ -46,10 +46,9 @@ void pair_block(block_task<T> const& task) {
   }
 }
 
-void pair_block_f64(block_task<double> const& task) { pair_block(task); }
-void pair_block_f32(block_task<float> const& task) { pair_block(task); }
-void pair_block_bf16(block_task<problem::bf16> const& task) { pair_block(task); }
-void pair_block_f16(block_task<problem::f16> const& task) { pair_block(task); }
+void any_pair_block(any_block_task const& task) {
+  std::visit([](auto const* one) { pair_block(*one); }, task);
+}
 
 void exp_of_word(double hi, double lo, double* high, double* low) {
   auto const made = exp_near(double_word<lanes>{lanes(hi), lanes(lo)});

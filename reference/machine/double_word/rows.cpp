@@ -51,10 +51,7 @@ HWY_AFTER_NAMESPACE();
 #if HWY_ONCE
 namespace attest::reference::machine {
 
-HWY_EXPORT(pair_block_f64);
-HWY_EXPORT(pair_block_f32);
-HWY_EXPORT(pair_block_bf16);
-HWY_EXPORT(pair_block_f16);
+HWY_EXPORT(any_pair_block);
 HWY_EXPORT(exp_of_word);
 HWY_EXPORT(exp_of_word_one);
 HWY_EXPORT(log_of_word);
@@ -79,14 +76,7 @@ machine_word machine_inverse_root(double d) noexcept {
   return made;
 }
 
-template <>
-void run_pairs(block_task<double> const& task) { HWY_DYNAMIC_DISPATCH(pair_block_f64)(task); }
-template <>
-void run_pairs(block_task<float> const& task) { HWY_DYNAMIC_DISPATCH(pair_block_f32)(task); }
-template <>
-void run_pairs(block_task<problem::bf16> const& task) { HWY_DYNAMIC_DISPATCH(pair_block_bf16)(task); }
-template <>
-void run_pairs(block_task<problem::f16> const& task) { HWY_DYNAMIC_DISPATCH(pair_block_f16)(task); }
+void run_pairs(any_block_task const& task) { HWY_DYNAMIC_DISPATCH(any_pair_block)(task); }
 
 }  // namespace attest::reference::machine
 #endif
