@@ -188,24 +188,18 @@ problem::result<std::monostate> attend(problem::instance<E> const& asked, proble
 
 }  // namespace
 
-problem::result<std::monostate> attention(problem::instance<float> const& asked, problem::outputs<float> const& given,
+template <problem::floating_element E>
+problem::result<std::monostate> attention(problem::instance<E> const& asked, problem::outputs<E> const& given,
                                           options const& how) {
   return attend(asked, given, how);
 }
 
-problem::result<std::monostate> attention(problem::instance<double> const& asked, problem::outputs<double> const& given,
-                                          options const& how) {
-  return attend(asked, given, how);
-}
-
-problem::result<std::monostate> attention(problem::instance<problem::bf16> const& asked,
-                                          problem::outputs<problem::bf16> const& given, options const& how) {
-  return attend(asked, given, how);
-}
-
-problem::result<std::monostate> attention(problem::instance<problem::f16> const& asked,
-                                          problem::outputs<problem::f16> const& given, options const& how) {
-  return attend(asked, given, how);
-}
+using problem::bf16, problem::f16, problem::instance, problem::outputs;
+static_assert(std::is_same_v<problem::floating_elements, problem::type_list<float, double, bf16, f16>>,
+              "one line below for each of the floating types");
+template problem::result<std::monostate> attention(instance<float> const&, outputs<float> const&, options const&);
+template problem::result<std::monostate> attention(instance<double> const&, outputs<double> const&, options const&);
+template problem::result<std::monostate> attention(instance<bf16> const&, outputs<bf16> const&, options const&);
+template problem::result<std::monostate> attention(instance<f16> const&, outputs<f16> const&, options const&);
 
 }  // namespace attest::fast

@@ -28,13 +28,8 @@ struct options {
 ///           for weights in bf16 and f16 4 MiB or 24 rows of scores more
 /// Source    docs/semantics.md; Milakov and Gimelshein 2018 (online softmax); Dao 2023, algorithm 1 (FlashAttention-2)
 /// Cost      b·hq·n·m·(d + dv) multiply-adds, less the tiles that the band hides
-problem::result<std::monostate> attention(problem::instance<float> const& asked, problem::outputs<float> const& given,
+template <problem::floating_element E>
+problem::result<std::monostate> attention(problem::instance<E> const& asked, problem::outputs<E> const& given,
                                           options const& how = {});
-problem::result<std::monostate> attention(problem::instance<double> const& asked, problem::outputs<double> const& given,
-                                          options const& how = {});
-problem::result<std::monostate> attention(problem::instance<problem::bf16> const& asked,
-                                          problem::outputs<problem::bf16> const& given, options const& how = {});
-problem::result<std::monostate> attention(problem::instance<problem::f16> const& asked,
-                                          problem::outputs<problem::f16> const& given, options const& how = {});
 
 }  // namespace attest::fast

@@ -58,14 +58,17 @@ plan_memory memory_of(problem::sizes const& size, plan const& how) {
   return made;
 }
 
+using problem::bf16, problem::f16;
+static_assert(std::is_same_v<problem::floating_elements, problem::type_list<float, double, bf16, f16>>,
+              "two lines below for each of the floating types");
 template plan plan_of<float>(problem::sizes const&, bool, int);
 template plan plan_of<double>(problem::sizes const&, bool, int);
-template plan plan_of<problem::bf16>(problem::sizes const&, bool, int);
-template plan plan_of<problem::f16>(problem::sizes const&, bool, int);
+template plan plan_of<bf16>(problem::sizes const&, bool, int);
+template plan plan_of<f16>(problem::sizes const&, bool, int);
 template plan_memory memory_of<float>(problem::sizes const&, plan const&);
 template plan_memory memory_of<double>(problem::sizes const&, plan const&);
-template plan_memory memory_of<problem::bf16>(problem::sizes const&, plan const&);
-template plan_memory memory_of<problem::f16>(problem::sizes const&, plan const&);
+template plan_memory memory_of<bf16>(problem::sizes const&, plan const&);
+template plan_memory memory_of<f16>(problem::sizes const&, plan const&);
 
 std::string explained(plan const& how, plan_memory const& memory) {
   auto const count = [](std::int64_t n, std::string const& what) {

@@ -115,8 +115,7 @@ class query_block_kernel {
 
   /// What here() made of a row, to where it belongs.
   void store(T const* row, std::int64_t count, E* to) const noexcept {
-    if constexpr (std::is_same_v<E, problem::bf16>) does_.narrow_bf16(row, count, to);
-    if constexpr (std::is_same_v<E, problem::f16>) does_.narrow_f16(row, count, to);
+    if constexpr (is_narrow<E>) std::get<row_conversions<E>>(does_.stored).narrow(row, count, to);
   }
 
   /// Rows of K or V as numbers: themselves, or a copy of at most widest_panel of them.

@@ -66,11 +66,13 @@ constexpr problem::kernel_model model(problem::sizes const& size, bool has_bias 
   made.k_lse = 1;
   made.eps_log = problem::formats::power_of_two(-50);
 
-  // storage.hpp: bf16 and f16 are read exactly, and O and weights rounded once more; nothing between is narrow (u_p = 0).
-  if constexpr (std::is_same_v<E, problem::bf16>)
-    made.u_out = problem::formats::power_of_two(-8), made.omega_out = problem::formats::power_of_two(-134);
-  if constexpr (std::is_same_v<E, problem::f16>)
-    made.u_out = problem::formats::power_of_two(-11), made.omega_out = problem::formats::power_of_two(-25);
+  // storage.hpp: narrow types are read exactly, and O and weights rounded once more, by half a unit of E, or of its
+  // smallest subnormal; nothing between is narrow (u_p = 0).
+  if constexpr (is_narrow<E>) {
+    constexpr problem::binary_format stored = problem::format_of<E>;
+    made.u_out = problem::formats::power_of_two(-stored.fraction_bits - 1);
+    made.omega_out = problem::formats::power_of_two(stored.smallest() - 1);
+  }
   return made;
 }
 

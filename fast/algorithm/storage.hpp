@@ -1,5 +1,5 @@
-// bf16 and f16: storage of 16 bits, arithmetic in f32. Conversions number by number; those of whole rows are in
-// storage.inc and answer the same.
+// Types of 16 bits: storage, with arithmetic in f32. Conversions number by number; those of whole rows are in
+// fast/simd/storage-inl.hpp and answer the same.
 #pragma once
 
 #include <bit>
@@ -18,47 +18,87 @@ using working = std::conditional_t<std::is_same_v<E, double>, double, float>;
 template <problem::floating_element E>
 inline constexpr bool is_narrow = !std::is_same_v<E, working<E>>;
 
-/// Exact. NaN stays NaN.
-constexpr float widened(problem::bf16 x) noexcept {
-  return std::bit_cast<float>(static_cast<std::uint32_t>(x.bits) << 16);
-}
+namespace detail {
+template <class E>
+struct is_narrow_type : std::bool_constant<is_narrow<E>> {};
+}  // namespace detail
+using narrow_elements = problem::filtered_list<detail::is_narrow_type, problem::floating_elements>;
 
-/// Exact, also where x is subnormal: 2^−24 is a normal number of f32.
-constexpr float widened(problem::f16 x) noexcept {
-  std::uint32_t const sign = static_cast<std::uint32_t>(x.bits & 0x8000) << 16, fraction = x.bits & 0x3ff,
-                      exponent = (x.bits >> 10) & 31;
-  float const size = exponent == 0    ? static_cast<float>(fraction) * 0x1p-24f
-                     : exponent == 31 ? std::bit_cast<float>(0x7f800000u | fraction << 13)
-                                      : std::bit_cast<float>((exponent + 112) << 23 | fraction << 13);
-  return std::bit_cast<float>(std::bit_cast<std::uint32_t>(size) | sign);
+/// A type of 16 bits whose finite numbers are all numbers of f32: normal ones, or where it has f32's exponents,
+/// subnormal too.
+template <class E>
+concept narrow_element = problem::floating_element<E> && is_narrow<E> && sizeof(E) == 2 &&
+                         problem::format_of<E>.exponent_bits <= problem::format_of<float>.exponent_bits &&
+                         problem::format_of<E>.fraction_bits < problem::format_of<float>.fraction_bits;
+
+/// The formats of E and f32, and what takes a pattern of one to the other.
+template <narrow_element E>
+struct narrow_format {
+  static constexpr problem::binary_format stored = problem::format_of<E>, wide = problem::format_of<float>;
+  static constexpr bool cuts_f32 = stored.exponent_bits == wide.exponent_bits;  ///< E is the upper half of an f32
+  static constexpr int shift = wide.fraction_bits - stored.fraction_bits;
+  static constexpr std::uint32_t sign = stored.sign_bit(), infinity = stored.infinity(), quiet = stored.quiet_bit(),
+                                 wide_sign = wide.sign_bit(), wide_infinity = wide.infinity();
+  /// What f32 adds to an exponent of E.
+  static constexpr std::uint32_t rebias = static_cast<std::uint32_t>(wide.bias() - stored.bias());
+  /// The pattern of 2^exponent in f32.
+  static constexpr std::uint32_t power(int exponent) noexcept {
+    return static_cast<std::uint32_t>(exponent + wide.bias()) << wide.fraction_bits;
+  }
+  static_assert(cuts_f32 || stored.smallest() > wide.smallest_normal(), "a subnormal of E is a normal number of f32");
+};
+
+/// Exact, also where x is subnormal. NaN stays NaN.
+template <narrow_element E>
+constexpr float widened(E x) noexcept {
+  using format = narrow_format<E>;
+  if constexpr (format::cuts_f32) {
+    return std::bit_cast<float>(static_cast<std::uint32_t>(x.bits) << format::shift);
+  } else {
+    constexpr auto fraction_mask = static_cast<std::uint32_t>(format::stored.fraction_mask());
+    constexpr std::uint32_t last = format::infinity >> format::stored.fraction_bits;  // the exponent of ∞ and NaN
+    std::uint32_t const sign = static_cast<std::uint32_t>(x.bits & format::sign) << 16,
+                        fraction = x.bits & fraction_mask, exponent = (x.bits >> format::stored.fraction_bits) & last;
+    float const size =
+        exponent == 0 ? static_cast<float>(fraction) * std::bit_cast<float>(format::power(format::stored.smallest()))
+        : exponent == last ? std::bit_cast<float>(format::wide_infinity | fraction << format::shift)
+                           : std::bit_cast<float>((exponent + format::rebias) << format::wide.fraction_bits |
+                                                  fraction << format::shift);
+    return std::bit_cast<float>(std::bit_cast<std::uint32_t>(size) | sign);
+  }
 }
 
 /// To nearest, ties to even, beyond the range ±∞; every NaN is the quiet one of its sign.
-template <class E>
-constexpr E narrowed(float x) noexcept;
-
-template <>
-constexpr problem::bf16 narrowed<problem::bf16>(float x) noexcept {
+template <narrow_element E>
+constexpr E narrowed(float x) noexcept {
+  using format = narrow_format<E>;
   auto const bits = std::bit_cast<std::uint32_t>(x);
-  if ((bits & 0x7fffffffu) > 0x7f800000u) return {static_cast<std::uint16_t>((bits >> 16 & 0x8000u) | 0x7fc0u)};
-  return {static_cast<std::uint16_t>((bits + 0x7fffu + (bits >> 16 & 1u)) >> 16)};
-}
-
-template <>
-constexpr problem::f16 narrowed<problem::f16>(float x) noexcept {
-  auto const bits = std::bit_cast<std::uint32_t>(x);
-  auto const sign = static_cast<std::uint16_t>(bits >> 16 & 0x8000u);
-  std::uint32_t const size = bits & 0x7fffffffu;
-  auto const made = [sign](std::uint32_t rest) { return problem::f16{static_cast<std::uint16_t>(sign | rest)}; };
-  if (size > 0x7f800000u) return made(0x7e00u);
-  if (size >= 0x477ff000u) return made(0x7c00u);  // 65520, half-way to 65536, which is out of range
-  if (size < 0x33000000u) return made(0u);        // below half of 2^−24
-  std::uint32_t const exponent = size >> 23;
-  // Bits to drop: 13, and more below 2^−14.
-  std::uint32_t const drop = exponent >= 113 ? 13 : 126 - exponent;
-  std::uint32_t const kept = exponent >= 113 ? size - (112u << 23) : (size & 0x7fffffu) | 0x800000u;
-  std::uint32_t const half = (1u << drop) / 2, odd = kept >> drop & 1u;
-  return made((kept + half - 1 + odd) >> drop);
+  if constexpr (format::cuts_f32) {
+    constexpr std::uint32_t half = 1u << (format::shift - 1);
+    if ((bits & ~format::wide_sign) > format::wide_infinity)
+      return {static_cast<std::uint16_t>((bits >> 16 & format::sign) | format::infinity | format::quiet)};
+    return {static_cast<std::uint16_t>((bits + half - 1 + (bits >> format::shift & 1u)) >> format::shift)};
+  } else {
+    auto const sign = static_cast<std::uint16_t>(bits >> 16 & format::sign);
+    std::uint32_t const size = bits & ~format::wide_sign;
+    auto const made = [sign](std::uint32_t rest) { return E{static_cast<std::uint16_t>(sign | rest)}; };
+    constexpr auto digits = static_cast<std::uint32_t>(format::stored.fraction_mask()) * 2 + 1;
+    // Half-way from the largest number to the next power of two, which is out of range (65520 for f16).
+    constexpr std::uint32_t overflow = format::power(format::stored.bias()) | digits << (format::shift - 1);
+    constexpr std::uint32_t underflow = format::power(format::stored.smallest() - 1);  // half the smallest number
+    constexpr auto normal = static_cast<std::uint32_t>(format::stored.smallest_normal() + format::wide.bias());
+    constexpr auto hidden = std::uint32_t{1} << format::wide.fraction_bits;
+    if (size > format::wide_infinity) return made(format::infinity | format::quiet);
+    if (size >= overflow) return made(format::infinity);
+    if (size < underflow) return made(0u);
+    std::uint32_t const exponent = size >> format::wide.fraction_bits;
+    // Bits to drop: shift, and more below the smallest normal number.
+    std::uint32_t const drop = exponent >= normal ? format::shift : format::shift + normal - exponent;
+    std::uint32_t const kept =
+        exponent >= normal ? size - (format::rebias << format::wide.fraction_bits) : (size & (hidden - 1)) | hidden;
+    std::uint32_t const half = (1u << drop) / 2, odd = kept >> drop & 1u;
+    return made((kept + half - 1 + odd) >> drop);
+  }
 }
 
 }  // namespace attest::fast

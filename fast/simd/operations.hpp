@@ -16,6 +16,13 @@
 
 namespace attest::fast {
 
+/// Rows of E to numbers and back: exact, and rounded to nearest (storage.hpp).
+template <class E>
+struct row_conversions {
+  void (*widen)(E const* from, std::int64_t count, float* to) noexcept;
+  void (*narrow)(float const* from, std::int64_t count, E* to) noexcept;
+};
+
 /// The operations of one instruction set on numbers T. Each is a function of its operands alone, the same one on
 /// AVX-512 and AVX2, bit for bit; where an instruction set has no fused multiply-add, a product is rounded first.
 template <std::floating_point T>
@@ -33,11 +40,8 @@ struct operations {
   /// Answers whether all of them are finite. `to` may be `from`.
   bool (*scale)(T const* from, T high, T low, std::int64_t count, T* to) noexcept;
 
-  /// Stored rows to numbers and back: exact, and rounded to nearest (storage.hpp).
-  void (*widen_bf16)(problem::bf16 const* from, std::int64_t count, float* to) noexcept;
-  void (*widen_f16)(problem::f16 const* from, std::int64_t count, float* to) noexcept;
-  void (*narrow_bf16)(float const* from, std::int64_t count, problem::bf16* to) noexcept;
-  void (*narrow_f16)(float const* from, std::int64_t count, problem::f16* to) noexcept;
+  /// std::get<row_conversions<E>>(stored) for each type E of 16 bits.
+  problem::tuple_of<row_conversions, narrow_elements> stored;
 
   /// Rows of V, panel by panel: to_{p·keys·panel + j·panel + a} ← from_jc for c = p·panel + a; the last panel is filled
   /// up with 0. Answers whether all are finite.

@@ -1,4 +1,4 @@
-// Rows of bf16 and f16 to f32 and back.
+// Rows of the types of 16 bits to f32 and back.
 #if defined(ATTEST_FAST_STORAGE) == defined(HWY_TARGET_TOGGLE)
 #ifdef ATTEST_FAST_STORAGE
 #undef ATTEST_FAST_STORAGE
@@ -6,32 +6,28 @@
 #define ATTEST_FAST_STORAGE
 #endif
 
+#include "fast/simd/operations.hpp"
 #include "fast/simd/vectors-inl.hpp"
-#include "fast/algorithm/storage.hpp"
 
 HWY_BEFORE_NAMESPACE();
 namespace attest::fast::HWY_NAMESPACE {
 
 inline constexpr bool converts_f16 = HWY_TARGET == HWY_AVX3 || HWY_TARGET == HWY_AVX2;
 
-/// operations::widen_bf16
-inline void widen_bf16(problem::bf16 const* from, std::int64_t count, float* to) noexcept {
+/// row_conversions::widen. The processor's conversion of f16 does not look at its subnormals-are-zero flag; a format
+/// that neither cuts an f32 short nor is known to the processor is left to the compiler's loop.
+template <class E>
+void widen(E const* from, std::int64_t count, float* to) noexcept {
   tag<float> const d;
-  hn::RebindToUnsigned<decltype(d)> const words;
-  hn::Rebind<std::uint16_t, decltype(d)> const halves;
   std::int64_t t = 0;
-  for (; t + lanes<float> <= count; t += lanes<float>) {
-    auto const bits = hn::LoadU(halves, reinterpret_cast<std::uint16_t const*>(from + t));
-    hn::StoreU(hn::BitCast(d, hn::ShiftLeft<16>(hn::PromoteTo(words, bits))), d, to + t);
-  }
-  for (; t < count; ++t) to[t] = widened(from[t]);
-}
-
-/// operations::widen_f16. The processor's conversion does not look at its subnormals-are-zero flag.
-inline void widen_f16(problem::f16 const* from, std::int64_t count, float* to) noexcept {
-  std::int64_t t = 0;
-  if constexpr (converts_f16) {
-    tag<float> const d;
+  if constexpr (narrow_format<E>::cuts_f32) {
+    hn::RebindToUnsigned<decltype(d)> const words;
+    hn::Rebind<std::uint16_t, decltype(d)> const halves;
+    for (; t + lanes<float> <= count; t += lanes<float>) {
+      auto const bits = hn::LoadU(halves, reinterpret_cast<std::uint16_t const*>(from + t));
+      hn::StoreU(hn::BitCast(d, hn::ShiftLeft<narrow_format<E>::shift>(hn::PromoteTo(words, bits))), d, to + t);
+    }
+  } else if constexpr (converts_f16 && std::is_same_v<E, problem::f16>) {
     hn::Rebind<hwy::float16_t, decltype(d)> const halves;
     for (; t + lanes<float> <= count; t += lanes<float>)
       hn::StoreU(hn::PromoteTo(d, hn::LoadU(halves, reinterpret_cast<hwy::float16_t const*>(from + t))), d, to + t);
@@ -39,10 +35,16 @@ inline void widen_f16(problem::f16 const* from, std::int64_t count, float* to) n
   for (; t < count; ++t) to[t] = widened(from[t]);
 }
 
-/// operations::narrow_bf16 and narrow_f16: once an output element, so the compiler's loop will do.
+/// row_conversions::narrow: once an output element, so the compiler's loop will do.
 template <class E>
 void narrow(float const* from, std::int64_t count, E* to) noexcept {
   for (std::int64_t t = 0; t < count; ++t) to[t] = narrowed<E>(from[t]);
+}
+
+/// operations::stored
+template <class... E>
+constexpr auto stored_rows(problem::type_list<E...>) noexcept {
+  return std::tuple(row_conversions<E>{widen<E>, narrow<E>}...);
 }
 
 }  // namespace attest::fast::HWY_NAMESPACE

@@ -9,6 +9,7 @@
 #include <limits>
 #include <utility>
 
+#include "audit/tensors/elements.hpp"
 #include "fast/algorithm/model.hpp"
 #include "tests/fast/case.hpp"
 
@@ -20,43 +21,29 @@ using tests::owned_tensor;
 
 namespace {
 
-/// The value of a stored number, from its definition.
-double value_of(bf16 x) { return static_cast<double>(std::bit_cast<float>(static_cast<std::uint32_t>(x.bits) << 16)); }
-double value_of(f16 x) {
-  int const exponent = x.bits >> 10 & 31, fraction = x.bits & 0x3ff;
-  double const sign = (x.bits & 0x8000) != 0 ? -1 : 1;
-  if (exponent == 31)
-    return fraction != 0 ? std::numeric_limits<double>::quiet_NaN() : sign * std::numeric_limits<double>::infinity();
-  return sign * (exponent == 0 ? std::ldexp(fraction, -24) : std::ldexp(1024 + fraction, exponent - 25));
-}
+using audit::number;  // of a stored number: not the kernel's reading of it
 
 template <class E>
-struct named;
-template <>
-struct named<bf16> {
-  static constexpr std::uint16_t infinity = 0x7f80, largest = 0x7f7f;
-  static void widen(bf16 const* x, std::int64_t n, float* to) { fast::best_operations<float>().widen_bf16(x, n, to); }
-  static void narrow(float const* x, std::int64_t n, bf16* to) { fast::best_operations<float>().narrow_bf16(x, n, to); }
-};
-template <>
-struct named<f16> {
-  static constexpr std::uint16_t infinity = 0x7c00, largest = 0x7bff;
-  static void widen(f16 const* x, std::int64_t n, float* to) { fast::best_operations<float>().widen_f16(x, n, to); }
-  static void narrow(float const* x, std::int64_t n, f16* to) { fast::best_operations<float>().narrow_f16(x, n, to); }
+struct named {
+  static constexpr std::uint16_t infinity = problem::format_of<E>.infinity(),
+                                 largest = problem::format_of<E>.largest_finite();
+  static auto const& rows() { return std::get<fast::row_conversions<E>>(fast::best_operations<float>().stored); }
+  static void widen(E const* x, std::int64_t n, float* to) { rows().widen(x, n, to); }
+  static void narrow(float const* x, std::int64_t n, E* to) { rows().narrow(x, n, to); }
 };
 
 /// Nearest of the magnitudes below and above, ties to the even one; the overflow boundary is half-way to what would
 /// come after the largest.
 template <class E>
 bool is_nearest(float x, E got) {
-  if (std::isnan(x)) return std::isnan(value_of(got));
+  if (std::isnan(x)) return std::isnan(number(got));
   if (std::signbit(x) != ((got.bits & 0x8000) != 0)) return false;
   double const size = std::abs(static_cast<double>(x));
   auto const bits = static_cast<std::uint16_t>(got.bits & 0x7fff);
   auto const at = [](int n) {  // the one after the largest is where it would be, were the range longer
-    double const last = value_of(E{named<E>::largest});
-    return n < named<E>::infinity ? value_of(E{static_cast<std::uint16_t>(n)})
-                                  : last + (last - value_of(E{named<E>::largest - 1}));
+    double const last = number(E{named<E>::largest});
+    return n < named<E>::infinity ? number(E{static_cast<std::uint16_t>(n)})
+                                  : last + (last - number(E{named<E>::largest - 1}));
   };
   if (bits > named<E>::infinity) return false;
   double const off = bits == named<E>::infinity && std::isinf(size) ? 0 : std::abs(size - at(bits));
@@ -87,7 +74,7 @@ TEMPLATE_TEST_CASE("all stored numbers are read exactly", "[unit]", bf16, f16) {
   named<TestType>::widen(all.data(), 0x10000, got.data());
   int wrong = 0;
   for (std::size_t k = 0; k < all.size(); ++k) {
-    double const truth = value_of(all[k]), alone = static_cast<double>(fast::widened(all[k]));
+    double const truth = number(all[k]), alone = static_cast<double>(fast::widened(all[k]));
     double const row = static_cast<double>(got[k]);
     wrong += !(std::isnan(truth) ? std::isnan(alone) && std::isnan(row)
                                  : alone == truth && row == truth && std::signbit(row) == std::signbit(truth));
