@@ -12,12 +12,7 @@ namespace attest::audit::probe {
 
 /// D: so few that N·|error of out| stays below 1/2 and sums are exact.
 constexpr std::int64_t digits(problem::element_type type) noexcept {
-  switch (type) {
-    case problem::element_type::f64: return 49;
-    case problem::element_type::f16: return 7;
-    case problem::element_type::bf16: return 4;
-    default: return 20;
-  }
+  return problem::row_of(type).format.fraction_bits - 3;
 }
 
 constexpr std::int64_t columns(problem::element_type type, std::int64_t m) noexcept {

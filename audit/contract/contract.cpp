@@ -56,39 +56,42 @@ kernel_model unknown_f64() {
 }
 
 /// Inputs and outputs of 16 bits, f32 accumulation, weights rounded before V (docs/bound.md, section 10).
-kernel_model sixteen_bit(double u_16, int smallest_subnormal, int smallest_normal, bool tensor_core) {
+kernel_model sixteen_bit(element_type type, bool tensor_core) {
+  problem::binary_format const format = problem::row_of(type).format;
+  double const unit = power_of_two(-format.fraction_bits - 1);
   kernel_model m = unknown_f32();
   if (tensor_core) {
     m.u_qk = m.u_pv = power_of_two(-23);
     m.k_qk_per_d = 2;
     m.k_qk_base = 5;
   }
-  m.u_p = u_16;
-  m.omega_p = power_of_two(smallest_normal);  // FTZ is permitted
-  m.u_out = u_16;
-  m.omega_out = power_of_two(tensor_core ? smallest_normal : smallest_subnormal - 1);
+  m.u_p = unit;
+  m.omega_p = power_of_two(format.smallest_normal());  // FTZ is permitted
+  m.u_out = unit;
+  m.omega_out = power_of_two(tensor_core ? format.smallest_normal() : format.smallest() - 1);
   return m;
 }
 
 std::vector<contract> make_contracts() {
-  auto const bf16 = [](bool tensor_core) { return sixteen_bit(power_of_two(-8), -133, -126, tensor_core); };
-  auto const f16 = [](bool tensor_core) { return sixteen_bit(power_of_two(-11), -24, -14, tensor_core); };
   std::string const allows = "any order and blocking, exp within 4 ulp, weights below 2^-126 may be flushed";
   return {
       {"f32", "float32 throughout: " + allows, element_type::f32, unknown_f32()},
       {"f32-any", "f32 that may also rescale lazily or merge normalised parts by LSE; about ten times looser",
        element_type::f32, unknown_f32_any()},
-      {"f32-blocked", "the built-in kernel's own claim in float32: blocked sums, plain rescaling, exp within 2 ulp",
-       element_type::f32, {}, true},
+      {"f32-blocked",
+       "the built-in kernel's own claim in float32: blocked sums, plain rescaling, exp within 2 ulp",
+       element_type::f32,
+       {},
+       true},
       {"f64", "float64 throughout: any order and blocking, exp within 4 ulp, weights below 2^-1022 may be flushed",
        element_type::f64, unknown_f64()},
       {"f64-blocked", "the built-in kernel's own claim in float64", element_type::f64, {}, true},
       {"bf16", "bfloat16 in and out, float32 accumulation that may truncate, weights rounded to bfloat16 before V",
-       element_type::bf16, bf16(true)},
+       element_type::bf16, sixteen_bit(element_type::bf16, true)},
       {"f16", "float16 in and out, float32 accumulation that may truncate, weights rounded to float16 before V",
-       element_type::f16, f16(true)},
-      {"bf16-ieee", "bf16 with IEEE float32 accumulation", element_type::bf16, bf16(false)},
-      {"f16-ieee", "f16 with IEEE float32 accumulation", element_type::f16, f16(false)},
+       element_type::f16, sixteen_bit(element_type::f16, true)},
+      {"bf16-ieee", "bf16 with IEEE float32 accumulation", element_type::bf16, sixteen_bit(element_type::bf16, false)},
+      {"f16-ieee", "f16 with IEEE float32 accumulation", element_type::f16, sixteen_bit(element_type::f16, false)},
   };
 }
 

@@ -1,10 +1,10 @@
 #include "audit/contract/contract_file.hpp"
 
+#include <fmt/format.h>
+
 #include <array>
 #include <cmath>
 #include <limits>
-
-#include <fmt/format.h>
 
 #include "audit/contract/contract_fields.hpp"
 #include "audit/support/files.hpp"
@@ -12,6 +12,7 @@
 #include "audit/support/real_number.hpp"
 #include "audit/support/strict_json.hpp"
 #include "audit/support/words.hpp"
+#include "problem/element_names.hpp"
 
 namespace attest::audit {
 namespace {
@@ -20,8 +21,6 @@ using json = nlohmann::ordered_json;
 using problem::element_type;
 using problem::error;
 using problem::error_code;
-
-constexpr element_type element_types[]{element_type::f32, element_type::f64, element_type::bf16, element_type::f16};
 
 std::string text_of(double x) { return std::isinf(x) ? "inf" : fmt::format("{:a}", x); }
 
@@ -158,10 +157,10 @@ problem::result<std::string> string_at(json const& from, char const* name, std::
 problem::result<element_type> type_at(json const& from, char const* name, std::optional<element_type> otherwise) {
   auto const text = string_at(from, name, otherwise ? std::string(problem::name_of(*otherwise)) : "");
   if (!text) return text.why();
-  for (element_type const each : element_types)
-    if (text.value() == problem::name_of(each)) return each;
+  for (problem::element_row const& each : problem::floating_rows)
+    if (text.value() == each.name) return each.type;
   if (text.value().empty()) return of_key(name, "is missing; write it, or start \"from\" a preset");
-  return of_key(name, fmt::format("is '{}', expected f32, f64, bf16 or f16", text.value()));
+  return of_key(name, fmt::format("is '{}', expected {}", text.value(), problem::listed(problem::floating_rows, "or")));
 }
 
 }  // namespace

@@ -42,10 +42,8 @@ std::map<std::string, group> grouped(safetensors_file const& file, std::vector<s
 }
 
 std::optional<element_type> floating_type(std::string_view dtype) {
-  if (dtype == "F32") return element_type::f32;
-  if (dtype == "F64") return element_type::f64;
-  if (dtype == "F16") return element_type::f16;
-  if (dtype == "BF16") return element_type::bf16;
+  for (problem::element_row const& row : problem::element_table)
+    if (row.is_floating() && row.dtype == dtype) return row.type;
   return std::nullopt;
 }
 
@@ -54,9 +52,10 @@ result<element_type> type_for(std::string_view name, std::string_view role, std:
   if (role != "mask") {
     if (floating) return *floating;
     return fault(error_code::bad_type, name,
-                 fmt::format("dtype is {}, expected F32, F64, F16 or BF16", printable(dtype, 20)));
+                 fmt::format("dtype is {}, expected {}", printable(dtype, 20),
+                             problem::listed(problem::ieee_rows_first(), "or", &problem::element_row::dtype)));
   }
-  if (dtype == "BOOL" || dtype == "U8") return element_type::u8;
+  if (dtype == "BOOL" || dtype == problem::row_of(element_type::u8).dtype) return element_type::u8;
   auto const instead = std::string(name.substr(0, name.size() - role.size())) + "bias";
   return fault(error_code::bad_type, name,
                floating ? fmt::format("dtype is {}, but a mask is BOOL or U8 (non-zero = attend); if its values are "

@@ -38,14 +38,7 @@ std::vector<std::byte> compact_bytes(stored_tensor const& from) {
 
 std::string_view dtype_of(std::string_view role, problem::element_type type) {
   if (role == "mask") return "BOOL";
-  switch (type) {
-    case problem::element_type::f32: return "F32";
-    case problem::element_type::f64: return "F64";
-    case problem::element_type::bf16: return "BF16";
-    case problem::element_type::f16: return "F16";
-    case problem::element_type::u8: return "U8";
-  }
-  return "?";
+  return problem::row_of(type).dtype;
 }
 
 }  // namespace

@@ -1,6 +1,5 @@
 #include "audit/isolation/call_memory.hpp"
 
-#include <dlpack/dlpack.h>
 #include <fmt/format.h>
 #include <sys/stat.h>
 #include <unistd.h>
@@ -10,7 +9,6 @@
 #include <cmath>
 #include <cstring>
 #include <limits>
-#include <tuple>
 #include <utility>
 #include <variant>
 
@@ -37,26 +35,10 @@ constexpr std::uint64_t rounded_up(std::uint64_t bytes, std::uint64_t unit) noex
 }
 
 /// A quiet NaN that arithmetic does not produce: an output that still holds it was not written.
-std::uint64_t unwritten_pattern(element_type type) noexcept {
-  switch (type) {
-    case element_type::f32: return 0x7FE5A5A5;
-    case element_type::f64: return 0x7FFC5A5A5A5A5A5A;
-    case element_type::bf16: return 0x7FE5;
-    case element_type::f16: return 0x7FA5;
-    case element_type::u8: break;
-  }
-  return 0xA5;
-}
-
-std::pair<std::uint8_t, std::uint8_t> dlpack_type(element_type type) noexcept {
-  switch (type) {
-    case element_type::f32: return {kDLFloat, 32};
-    case element_type::f64: return {kDLFloat, 64};
-    case element_type::bf16: return {kDLBfloat, 16};
-    case element_type::f16: return {kDLFloat, 16};
-    case element_type::u8: break;
-  }
-  return {kDLUInt, 8};
+/// Requires  a floating type
+constexpr std::uint64_t unwritten_pattern(element_type type) noexcept {
+  problem::binary_format const format = problem::row_of(type).format;
+  return format.infinity() | format.quiet_bit() | (0xA5A5A5A5A5A5A5A5 & (format.quiet_bit() - 1));
 }
 
 /// Calls visit(offset of the row's first element) for every row along the last axis, in order. Not for empty tensors.
@@ -154,7 +136,8 @@ void call_memory::place(runner::tensor_index index, lying_tensor made, call_requ
   made.bytes = tensor.spanned_elements() * element;
 
   slot.present = 1;
-  std::tie(slot.type_code, slot.type_bits) = dlpack_type(tensor.type);
+  slot.type_code = static_cast<std::uint8_t>(problem::row_of(tensor.type).dlpack);
+  slot.type_bits = static_cast<std::uint8_t>(8 * element);
   auto const where = index == runner::lse ? tensor.where : lifted_to_four(tensor.where, made.input ? rank_ : 4);
   slot.rank = where.rank;
   std::ranges::copy(where.shape, slot.shape);
@@ -189,7 +172,7 @@ result<call_memory> call_memory::plan(stored_problem const& asked, call_request 
   message.parameters = asked;
 
   auto const type = asked.q.type;
-  auto const lse_type = type == element_type::f64 ? element_type::f64 : element_type::f32;
+  auto const lse_type = problem::row_of(type).lse;
   auto const gap = request.output_gap;
   std::array<lying_tensor, runner::slot_count> regions;
   regions[runner::q].input = &asked.q;

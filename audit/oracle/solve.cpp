@@ -71,22 +71,14 @@ struct shapes {
   }
 };
 
-std::string_view dtype_of(problem::element_type type) {
-  switch (type) {
-    case problem::element_type::f64: return "F64";
-    case problem::element_type::f16: return "F16";
-    case problem::element_type::bf16: return "BF16";
-    default: return "F32";
-  }
-}
-
 /// Tensors under construction: the bytes outlive the map of spans that the writer takes.
 class tensors {
  public:
   template <class E>
   std::shared_ptr<std::vector<E>> add(std::string name, std::vector<std::int64_t> const& shape, std::int64_t elements, E fill) {
     auto data = std::make_shared<std::vector<E>>(static_cast<std::size_t>(elements), fill);
-    map_[std::move(name)] = {std::string(dtype_of(problem::type_of<E>)), shape, std::as_bytes(std::span(*data))};
+    map_[std::move(name)] = {std::string(problem::row_of(problem::type_of<E>).dtype), shape,
+                             std::as_bytes(std::span(*data))};
     owners_.push_back(data);
     return data;
   }
@@ -225,12 +217,9 @@ result<solution> run_solve(solve_options const& options) {
           made.elements += s.b * s.hq * s.n * (s.dv + s.m + 1);
           if (options.digits) return solve_digits(p, each, *options.digits, made);
           if (!options.round) return solve_enclosed(p, each, into);
-          switch (*options.round) {
-            case problem::element_type::f64: return solve_rounded<double>(p, each, into, made);
-            case problem::element_type::f16: return solve_rounded<problem::f16>(p, each, into, made);
-            case problem::element_type::bf16: return solve_rounded<problem::bf16>(p, each, into, made);
-            default: return solve_rounded<float>(p, each, into, made);
-          }
+          problem::with_type(
+              *options.round, problem::floating_elements{},
+              [&]<class Target>(std::type_identity<Target>) { solve_rounded<Target>(p, each, into, made); });
         },
         asked.value());
   }

@@ -100,7 +100,8 @@ std::vector<vector_file> certified_vectors() {
   std::vector<vector_file> files;
   for (check const& each : checks())
     files.push_back({std::string(each.name), {{std::string(each.bug_class), std::string(each.proves)}}, {}});
-  for (element_type const type : {element_type::f32, element_type::f64, element_type::bf16, element_type::f16}) {
+  for (problem::element_row const& row : problem::floating_rows) {
+    element_type const type = row.type;
     std::map<std::string, std::vector<audit_case>, std::less<>> by_check;
     for (audit_case& each : generated_cases({.type = type, .seed = seed})) {
       auto part = small_part(each.asked);

@@ -1,15 +1,16 @@
 // Vectors to JSON and back.
+#include <fmt/format.h>
+#include <nlohmann/json.hpp>
+
 #include <cmath>
 #include <cstdlib>
 #include <type_traits>
 
-#include <fmt/format.h>
-#include <nlohmann/json.hpp>
-
-#include "audit/tensors/elements.hpp"
+#include "audit/oracle/vectors.hpp"
 #include "audit/support/printable.hpp"
 #include "audit/support/real_number.hpp"
-#include "audit/oracle/vectors.hpp"
+#include "audit/tensors/elements.hpp"
+#include "problem/element_names.hpp"
 
 namespace attest::audit {
 namespace {
@@ -20,7 +21,7 @@ using problem::error;
 using problem::error_code;
 using problem::result;
 
-constexpr std::array types{element_type::f32, element_type::f64, element_type::bf16, element_type::f16};
+constexpr auto& types = problem::floating_rows;
 constexpr std::int64_t deepest = 6;                         ///< nesting of a file that is one
 constexpr std::size_t largest_text = std::size_t{1} << 28;  ///< bytes
 
@@ -191,8 +192,9 @@ result<vector_case> read_case(json const& from, std::size_t index) {
   std::array<std::int64_t, 7> s{};
   constexpr std::array names{"b", "hq", "hk", "n", "m", "d", "dv"};
   bool read = in.text(from, "name", made.name) && in.text(from, "type", type_name);
-  auto const type = std::ranges::find(types, type_name, [](element_type each) { return problem::name_of(each); });
-  if (read && type == types.end()) read = in.fail("type", fmt::format("'{}' is none of f32, f64, bf16 and f16", printable(type_name, 40)));
+  auto const type = std::ranges::find(types, type_name, &problem::element_row::name);
+  if (read && type == types.end())
+    read = in.fail("type", fmt::format("'{}' is none of {}", printable(type_name, 40), problem::listed(types, "and")));
   json const* const sizes = read ? in.member(from, "sizes") : nullptr;
   read = sizes && (sizes->is_object() || in.fail("sizes", "is not an object"));
   for (std::size_t n = 0; n < names.size(); ++n) read = read && in.whole(*sizes, names[n], 0, s[n]);
@@ -203,10 +205,10 @@ result<vector_case> read_case(json const& from, std::size_t index) {
     return true;
   });
   auto const [b, hq, hk, n, m, d, dv] = s;
-  read = read && read_tensor(in, in.member(from, "q"), "q", *type, {b, hq, n, d}, made.asked.q) &&
-         read_tensor(in, in.member(from, "k"), "k", *type, {b, hk, m, d}, made.asked.k) &&
-         read_tensor(in, in.member(from, "v"), "v", *type, {b, hk, m, dv}, made.asked.v) &&
-         read_broadcast(in, from, "mask", element_type::u8, made.asked.mask) && read_broadcast(in, from, "bias", *type, made.asked.bias);
+  read = read && read_tensor(in, in.member(from, "q"), "q", type->type, {b, hq, n, d}, made.asked.q) &&
+         read_tensor(in, in.member(from, "k"), "k", type->type, {b, hk, m, d}, made.asked.k) &&
+         read_tensor(in, in.member(from, "v"), "v", type->type, {b, hk, m, dv}, made.asked.v) &&
+         read_broadcast(in, from, "mask", element_type::u8, made.asked.mask) && read_broadcast(in, from, "bias", type->type, made.asked.bias);
   problem::visit_parameters(made.asked, [&]<class T>(problem::parameter<T> const& each, T& to) {
     read = read && read_parameter(in, from, each, to);
   });

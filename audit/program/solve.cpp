@@ -1,16 +1,27 @@
 // attest solve: certified or correctly rounded answers.
 #include "audit/oracle/solve.hpp"
-#include "audit/program/command.hpp"
-#include "audit/program/parameter_options.hpp"
-#include "audit/support/files.hpp"
-#include "audit/report/report.hpp"
 
 #include <fmt/format.h>
+
+#include <algorithm>
+#include <utility>
+
+#include "audit/program/command.hpp"
+#include "audit/program/parameter_options.hpp"
+#include "audit/report/report.hpp"
+#include "audit/support/files.hpp"
+#include "problem/element_names.hpp"
 
 namespace attest::audit {
 namespace {
 
-using problem::element_type;
+/// The floating types, from the least range of the fewest bytes.
+auto narrowest_first() {
+  auto made = problem::floating_rows;
+  std::ranges::sort(made, {},
+                    [](problem::element_row const& row) { return std::pair(row.bytes, row.format.exponent_bits); });
+  return made;
+}
 
 struct given {
   solve_options options;
@@ -19,8 +30,8 @@ struct given {
 
 int run(given& asked) {
   solve_options& options = asked.options;
-  for (auto const type : {element_type::f16, element_type::bf16, element_type::f32, element_type::f64})
-    if (asked.round == problem::name_of(type)) options.round = type;
+  for (problem::element_row const& row : problem::floating_rows)
+    if (asked.round == row.name) options.round = row.type;
   if (options.digits.has_value() == !asked.out.empty())
     return complain("solve: give either --out FILE (with or without --round), or --digits N");
   auto const solved = run_solve(options);
@@ -43,7 +54,11 @@ action solve_command(CLI::App& command) {
   auto const asked = std::make_shared<given>();
   command.add_option("inputs", asked->options.inputs, "file with q k v")->required()->type_name("INPUTS");
   command.add_option("--out", asked->out, "the file to write")->type_name("FILE");
-  command.add_option("--round", asked->round, "f16, bf16, f32 or f64: correctly rounded")->check(one_of({"f16", "bf16", "f32", "f64"}));
+  auto const rows = narrowest_first();
+  std::vector<std::string> names;
+  for (problem::element_row const& row : rows) names.emplace_back(row.name);
+  command.add_option("--round", asked->round, problem::listed(rows, "or") + ": correctly rounded")
+      ->check(one_of(names));
   command.add_option("--digits", asked->options.digits,
                      fmt::format("print so many certified significant digits, at most {}", largest_digits))
       ->excludes("--round");

@@ -12,6 +12,12 @@ namespace {
 using clock = std::chrono::steady_clock;
 using indices = std::vector<std::int64_t>;
 
+/// x to nearest with `digits` bits behind the first one. Requires  x finite, not 0
+double shortened(double x, int digits) {
+  int const unit = std::max(std::ilogb(x) - digits, -1074);
+  return std::ldexp(std::nearbyint(std::ldexp(x, -unit)), unit);
+}
+
 /// The case reduced to the calls that a violation needs.
 audit_case only_needed(audit_case const& failing, violation const& wrong) {
   audit_case made = failing;
@@ -153,7 +159,7 @@ class shrinker {
         stored_tensor& t = candidate.asked.*tensor;
         for (std::size_t at = 0; at < t.bytes.size() / problem::size_of(t.type); ++at) {
           double const x = load(t, at);
-          if (std::isfinite(x) && x != 0) store(t, at, rounded_to(x, bits, -1074, 1023));
+          if (std::isfinite(x) && x != 0) store(t, at, shortened(x, bits));
         }
         if (take_if_fails(std::move(candidate))) break;
       }

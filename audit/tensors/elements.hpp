@@ -1,86 +1,90 @@
-// Doubles into tensor elements: round to nearest, ties to even. For cases and tests, not for truth.
+// Doubles into tensor elements and back: one conversion for every format. For cases and tests, not for truth.
 #pragma once
 
 #include <bit>
-#include <cmath>
+#include <cstddef>
 #include <cstdint>
 #include <cstring>
+#include <type_traits>
 
 #include "audit/tensors/owned.hpp"
 
 namespace attest::audit {
 
-/// x rounded to a format of `fraction` fraction bits whose smallest subnormal is 2^smallest; the sign and NaN stay.
-/// Ensures  infinity where the rounded value passes the largest finite one, (2 − 2^−fraction)·2^largest
-inline double rounded_to(double x, int fraction, int smallest, int largest) {
-  if (!std::isfinite(x) || x == 0) return x;
-  int const unit = std::max(std::ilogb(x) - fraction, smallest);
-  double const scaled = std::ldexp(x, -unit);
-  double const rounded = std::ldexp(std::nearbyint(scaled), unit);
-  return std::abs(rounded) >= std::ldexp(1.0, largest + 1) ? std::copysign(HUGE_VAL, x) : rounded;
+/// The pattern of x in a format no wider than a double: to nearest, ties to even, beyond the range ±∞; NaN is quiet and
+/// keeps its sign and the top of its payload.
+constexpr std::uint64_t pattern_of(double x, problem::binary_format const& to) noexcept {
+  constexpr problem::binary_format from = problem::format_of<double>;
+  auto const bits = std::bit_cast<std::uint64_t>(x);
+  std::uint64_t const size = bits & (from.sign_bit() - 1), sign = size == bits ? 0 : to.sign_bit();
+  int const shorter = from.fraction_bits - to.fraction_bits;
+  if (size > from.infinity()) return sign | to.infinity() | to.quiet_bit() | (size & from.fraction_mask()) >> shorter;
+  // |x| = significand·2^exponent; the result is a multiple of 2^unit.
+  int const biased = static_cast<int>(size >> from.fraction_bits);
+  std::uint64_t const significand = (size & from.fraction_mask()) | (biased > 0 ? from.fraction_mask() + 1 : 0);
+  int const exponent = from.smallest() + (biased > 0 ? biased - 1 : 0);
+  int const unit = exponent + shorter > to.smallest() ? exponent + shorter : to.smallest();
+  int const drop = unit - exponent < 60 ? unit - exponent : 60;  // 54 are all bits and the rounding one
+  std::uint64_t const whole = std::uint64_t{1} << drop, twice_rest = 2 * (significand & (whole - 1));
+  std::uint64_t kept = significand >> drop;
+  if (twice_rest > whole || (twice_rest == whole && kept % 2 != 0)) ++kept;
+  // Counting up from the first pattern of the binade carries into the next one, and into infinity, by itself.
+  std::uint64_t const pattern = (static_cast<std::uint64_t>(unit - to.smallest()) << to.fraction_bits) + kept;
+  return sign | (pattern < to.infinity() ? pattern : to.infinity());
 }
 
-inline problem::bf16 to_bf16(double x) {
-  auto const bits = std::bit_cast<std::uint32_t>(static_cast<float>(rounded_to(x, 7, -133, 127)));
-  return {static_cast<std::uint16_t>(std::isnan(x) ? 0x7fc0 : bits >> 16)};
+/// The number that a pattern stands for, exactly. NaN and infinities as such.
+constexpr double number_of(std::uint64_t pattern, problem::binary_format const& from) noexcept {
+  constexpr problem::binary_format to = problem::format_of<double>;
+  std::uint64_t const size = pattern & (from.sign_bit() - 1), sign = size == pattern ? 0 : to.sign_bit();
+  int const longer = to.fraction_bits - from.fraction_bits;
+  std::uint64_t bits = size << longer;  // the same number but for the bias, where it is neither subnormal nor infinite
+  if (size >= from.infinity()) bits |= to.infinity();
+  else if (size > from.fraction_mask()) bits += static_cast<std::uint64_t>(to.bias() - from.bias()) << to.fraction_bits;
+  else if (from.bias() < to.bias())  // size·2^smallest
+    bits = std::bit_cast<std::uint64_t>(
+        static_cast<double>(size) *
+        std::bit_cast<double>(static_cast<std::uint64_t>(from.smallest() + to.bias()) << to.fraction_bits));
+  return std::bit_cast<double>(bits | sign);
 }
 
-inline problem::f16 to_f16(double x) {
-  if (std::isnan(x)) return {0x7e00};
-  double const r = rounded_to(x, 10, -24, 15), size = std::abs(r);
-  std::uint32_t const sign = std::signbit(x) ? 0x8000u : 0u;
-  if (std::isinf(r)) return {static_cast<std::uint16_t>(sign | 0x7c00u)};
-  if (size < 0x1p-14) return {static_cast<std::uint16_t>(sign | static_cast<std::uint32_t>(std::ldexp(size, 24)))};
-  int const e = std::ilogb(size);
-  auto const fraction = static_cast<std::uint32_t>(std::ldexp(size, 10 - e)) - 1024u;
-  return {static_cast<std::uint16_t>(sign | static_cast<std::uint32_t>(e + 15) << 10 | fraction)};
+/// x rounded to a format.
+constexpr double rounded_to(double x, problem::binary_format const& format) noexcept {
+  return number_of(pattern_of(x, format), format);
 }
 
-/// The number that x stands for, exactly. NaN and infinities as such.
-inline double number(problem::bf16 x) { return static_cast<double>(std::bit_cast<float>(std::uint32_t{x.bits} << 16)); }
-inline double number(problem::f16 x) {
-  std::uint32_t const h = x.bits, fraction = h & 0x3ffu, exponent = h >> 10 & 31u;
-  double const size = exponent == 31 ? (fraction ? std::nan("") : HUGE_VAL)
-                      : exponent == 0 ? std::ldexp(fraction, -24)
-                                      : std::ldexp(1024 + fraction, static_cast<int>(exponent) - 25);
-  return h >> 15 ? -size : size;
+/// The element nearest to x, and the number that an element stands for, exactly.
+template <problem::floating_element T>
+constexpr T nearest_element(double x) noexcept {
+  return std::bit_cast<T>(static_cast<problem::bits_of<T>>(pattern_of(x, problem::format_of<T>)));
+}
+template <problem::floating_element T>
+constexpr double number(T x) noexcept {
+  return number_of(std::bit_cast<problem::bits_of<T>>(x), problem::format_of<T>);
 }
 
 /// Writes x at element `offset` of t.
 inline void store(stored_tensor& t, std::size_t offset, double x) {
-  using problem::element_type;
-  switch (t.type) {
-    case element_type::f32: t.as<float>()[offset] = static_cast<float>(x); break;
-    case element_type::f64: t.as<double>()[offset] = x; break;
-    case element_type::bf16: t.as<problem::bf16>()[offset] = to_bf16(x); break;
-    case element_type::f16: t.as<problem::f16>()[offset] = to_f16(x); break;
-    case element_type::u8: t.as<std::uint8_t>()[offset] = x != 0; break;
-  }
+  problem::with_type(t.type, [&]<class T>(std::type_identity<T>) {
+    if constexpr (problem::floating_element<T>) t.as<T>()[offset] = nearest_element<T>(x);
+    else t.as<T>()[offset] = x != 0;
+  });
 }
 
 /// The number at element `offset` of t, exactly. NaN and infinities as such.
 inline double load(stored_tensor const& t, std::size_t offset) {
-  using problem::element_type;
-  switch (t.type) {
-    case element_type::f64: return t.as<double>()[offset];
-    case element_type::bf16: return number(t.as<problem::bf16>()[offset]);
-    case element_type::f16: return number(t.as<problem::f16>()[offset]);
-    case element_type::u8: return t.as<std::uint8_t>()[offset];
-    case element_type::f32: break;
-  }
-  return static_cast<double>(t.as<float>()[offset]);
+  return problem::with_type(t.type, [&]<class T>(std::type_identity<T>) {
+    if constexpr (problem::floating_element<T>) return number(t.as<T>()[offset]);
+    else return static_cast<double>(t.as<T>()[offset]);
+  });
 }
 
 /// Writes a signalling NaN at element `offset` of t. Requires a floating type.
 inline void store_signalling(stored_tensor& t, std::size_t offset) {
-  using problem::element_type;
-  switch (t.type) {
-    case element_type::f64: { std::uint64_t const bits = 0x7ff0000000000001; std::memcpy(t.as<double>() + offset, &bits, 8); break; }
-    case element_type::bf16: t.as<problem::bf16>()[offset] = {0x7f81}; break;
-    case element_type::f16: t.as<problem::f16>()[offset] = {0x7c01}; break;
-    case element_type::f32: { std::uint32_t const bits = 0x7f800001; std::memcpy(t.as<float>() + offset, &bits, 4); break; }
-    case element_type::u8: break;
-  }
+  problem::with_type(t.type, problem::floating_elements{}, [&]<class T>(std::type_identity<T>) {
+    problem::bits_of<T> const bits = problem::format_of<T>.infinity() + 1;
+    std::memcpy(t.bytes.data() + offset * sizeof bits, &bits, sizeof bits);
+  });
 }
 
 /// The offset of element (b, h, i, j) of a rank-4 tensor.
@@ -104,14 +108,12 @@ struct type_limits {
   double largest = 0, smallest_normal = 0, smallest = 0, epsilon = 0;
 };
 
-inline type_limits limits_of(problem::element_type type) {
-  using problem::element_type;
-  switch (type) {
-    case element_type::f64: return {0x1.fffffffffffffp1023, 0x1p-1022, 0x1p-1074, 0x1p-52};
-    case element_type::bf16: return {0x1.fep127, 0x1p-126, 0x1p-133, 0x1p-7};
-    case element_type::f16: return {65504, 0x1p-14, 0x1p-24, 0x1p-10};
-    default: return {0x1.fffffep127, 0x1p-126, 0x1p-149, 0x1p-23};
-  }
+/// Requires  a floating type
+constexpr type_limits limits_of(problem::element_type type) noexcept {
+  problem::binary_format const format = problem::row_of(type).format;
+  auto const number = [&](std::uint64_t pattern) { return number_of(pattern, format); };
+  std::uint64_t const one = pattern_of(1, format);
+  return {number(format.largest_finite()), number(format.fraction_mask() + 1), number(1), number(one + 1) - 1};
 }
 
 }  // namespace attest::audit

@@ -5,6 +5,7 @@
 #include <vector>
 
 #include "audit/zoo/honest.hpp"
+#include "problem/dlpack.hpp"
 
 namespace attest::zoo {
 
@@ -163,6 +164,10 @@ attest_status run_typed(attest_call const& call) {
   return ATTEST_OK;
 }
 
+template <class T>
+struct has_two_bytes : std::bool_constant<sizeof(T) == 2> {};
+using two_byte_elements = problem::filtered_list<has_two_bytes, problem::floating_elements>;
+
 /// One element type in all tensors (a mask apart)?
 inline bool is_uniform(attest_call const& call) {
   DLDataType const type = call.q->dtype;
@@ -180,14 +185,14 @@ attest_status run(attest_call const* call) {
   return ATTEST_UNSUPPORTED;
 }
 
-/// The same for bf16 and f16.
+/// The same for the types of 16 bits.
 template <template <class> class P>
 attest_status run_narrow(attest_call const* call) {
   DLDataType const type = call->q->dtype;
-  if (!is_uniform(*call) || type.bits != 16) return ATTEST_UNSUPPORTED;
-  if (type.code == kDLBfloat) return run_typed<P<problem::bf16>>(*call);
-  if (type.code == kDLFloat) return run_typed<P<problem::f16>>(*call);
-  return ATTEST_UNSUPPORTED;
+  auto const known = problem::element_type_of(type);
+  if (!is_uniform(*call) || type.bits != 16 || !known) return ATTEST_UNSUPPORTED;
+  return problem::with_type(*known, two_byte_elements{},
+                            [&]<class F>(std::type_identity<F>) { return run_typed<P<F>>(*call); });
 }
 
 }  // namespace attest::zoo

@@ -36,9 +36,8 @@ R read(DLTensor const& t, std::int64_t b, std::int64_t h, std::int64_t i, std::i
 /// x as E holds it, rounded to nearest.
 template <class E, class R>
 E stored_as(R x) {
-  if constexpr (std::is_same_v<E, problem::bf16>) return audit::to_bf16(static_cast<double>(x));
-  else if constexpr (std::is_same_v<E, problem::f16>) return audit::to_f16(static_cast<double>(x));
-  else return static_cast<E>(x);
+  if constexpr (std::is_floating_point_v<E>) return static_cast<E>(x);
+  else return audit::nearest_element<E>(static_cast<double>(x));
 }
 
 template <class E>

@@ -6,9 +6,13 @@ namespace attest::zoo {
 namespace {
 
 template <class F>
-F as_f16(F x) { return static_cast<F>(audit::rounded_to(static_cast<double>(x), 10, -24, 15)); }
+F as_f16(F x) {
+  return static_cast<F>(audit::rounded_to(static_cast<double>(x), problem::format_of<problem::f16>));
+}
 template <class F>
-F as_bf16(F x) { return static_cast<F>(audit::rounded_to(static_cast<double>(x), 7, -133, 127)); }
+F as_bf16(F x) {
+  return static_cast<F>(audit::rounded_to(static_cast<double>(x), problem::format_of<problem::bf16>));
+}
 
 /// f64 in memory, f32 in between.
 template <class F>

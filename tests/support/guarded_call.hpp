@@ -17,6 +17,7 @@
 #include "audit/files/problem_file.hpp"
 #include "audit/zoo/zoo.hpp"
 #include "problem/call_parameters.hpp"
+#include "problem/dlpack.hpp"
 #include "tests/support/catch.hpp"
 
 namespace attest::tests {
@@ -57,10 +58,7 @@ class guarded_tensor {
     described_.data = bytes_.data();
     described_.device.device_type = kDLCPU;
     described_.ndim = from.where.rank;
-    bool const mask = from.type == problem::element_type::u8;
-    described_.dtype.code = mask ? kDLUInt : from.type == problem::element_type::bf16 ? kDLBfloat : kDLFloat;
-    described_.dtype.bits = static_cast<std::uint8_t>(8 * problem::size_of(from.type));
-    described_.dtype.lanes = 1;
+    described_.dtype = problem::dlpack_type_of(from.type);
     described_.shape = shape_.data();
     described_.strides = stride_.data();
   }

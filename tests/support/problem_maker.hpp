@@ -1,36 +1,20 @@
 // Tensors with memory of their own, to ask any question at the door.
 #pragma once
 
-#include <bit>
-#include <cmath>
 #include <cstdint>
 #include <initializer_list>
 #include <optional>
-#include <type_traits>
 #include <vector>
 
+#include "audit/tensors/elements.hpp"
 #include "problem/instance.hpp"
 
 namespace attest::tests {
 
-/// The T nearest to x; for bf16 and f16 by truncation of the significand, which is exact for the small numbers that
-/// tests write down.
+/// The T nearest to x.
 template <class T>
 T element_from(double x) {
-  if constexpr (std::is_floating_point_v<T>) {
-    return static_cast<T>(x);
-  } else if constexpr (std::is_same_v<T, problem::bf16>) {
-    return problem::bf16{static_cast<std::uint16_t>(std::bit_cast<std::uint32_t>(static_cast<float>(x)) >> 16)};
-  } else {
-    auto const sign = static_cast<std::uint16_t>(std::signbit(x) ? 0x8000u : 0u);
-    double const size = std::fabs(x);
-    if (size != size) return {static_cast<std::uint16_t>(sign | 0x7e00u)};
-    if (size >= 65536) return {static_cast<std::uint16_t>(sign | 0x7c00u)};
-    int exponent = size == 0 ? -14 : std::ilogb(size);
-    if (exponent < -14) exponent = -14;
-    auto const fraction = static_cast<std::uint16_t>(std::ldexp(size, 10 - exponent));  // with the hidden bit
-    return {static_cast<std::uint16_t>(sign | (fraction + ((exponent + 14) << 10)))};
-  }
+  return audit::nearest_element<T>(x);
 }
 
 /// A compact tensor that owns its elements.
