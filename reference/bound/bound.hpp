@@ -13,9 +13,10 @@
 #include <vector>
 
 #include "problem/kernel_model.hpp"
+#include "reference/bound/facts.hpp"
+#include "reference/bound/formulas-inl.hpp"
 #include "reference/bound/terms.hpp"
 #include "reference/real/outward.hpp"
-#include "reference/bound/facts.hpp"
 
 namespace attest::reference {
 
@@ -31,18 +32,6 @@ struct error_bound {
   judged_by by = judged_by::nothing;
   double warning = infinity;  ///< W_c(3), outputs only: errors above it are suspicious, though no theorem forbids them
 };
-
-// The vocabulary of bounds_lanes.inc, for one double.
-constexpr double select(bool where, double a, double b) noexcept { return where ? a : b; }
-constexpr bool both(bool a, bool b) noexcept { return a && b; }
-constexpr bool either(bool a, bool b) noexcept { return a || b; }
-constexpr bool inverse(bool a) noexcept { return !a; }
-constexpr bool all(bool a) noexcept { return a; }
-constexpr double mul_add(double a, double b, double c) noexcept { return a * b + c; }
-
-namespace scalar {
-#include "reference/bound/formulas-inl.hpp"
-}
 
 /// |LSÊ − LSE| (amendment 5).
 constexpr error_bound log_sum_exp_bound(row_terms const& row) noexcept {

@@ -1,11 +1,20 @@
 // Sections 3 and 4 of docs/bound.md for one key or one output column, on lanes: R is double, or a SIMD vector of
-// doubles. This text is the only statement of these formulas; it is included once in namespace
-// attest::reference::scalar, and once for every SIMD target in that target's namespace (reference/machine/rows.cpp).
+// doubles. This text is the only statement of these formulas. It is compiled for plain doubles in namespace
+// attest::reference::scalar (by reference/bound/bound.hpp), and once for every SIMD target in the namespace that
+// ATTEST_FORMULAS_NAMESPACE then names (by reference/machine/bounds-inl.hpp).
 //
 // An R has + − × ÷ and <, mixes with double, and knows larger, smaller, absolute, rounded_up, rounded_down, exp_upper.
 // mul_add(a, b, c) is a·b + c with one rounding or two. Comparisons give masks: select(mask, a, b), both, either,
 // inverse, all. R{} is 0. (No member has an initializer: a compiler-made constructor would not be compiled for the
 // target.)
+#include "reference/bound/scalar.hpp"
+#include "reference/bound/terms.hpp"
+
+#ifndef ATTEST_FORMULAS_NAMESPACE
+#define ATTEST_FORMULAS_NAMESPACE attest::reference::scalar
+#endif
+
+namespace ATTEST_FORMULAS_NAMESPACE {
 
 /// Enclosures of one key's numbers: the fields of key_facts.
 template <class R>
@@ -300,3 +309,6 @@ constexpr weight_bound<R> weight_error(row_terms const& row, R const& weight_low
   made.size = rounded_up(B * row.slack);
   return made;
 }
+
+}  // namespace ATTEST_FORMULAS_NAMESPACE
+#undef ATTEST_FORMULAS_NAMESPACE

@@ -1,4 +1,23 @@
 // A block of query rows, start to end. Part of reference/machine/rows.cpp, once for every SIMD target.
+#if defined(ATTEST_REFERENCE_MACHINE_BLOCK_INL_HPP) == defined(HWY_TARGET_TOGGLE)
+#ifdef ATTEST_REFERENCE_MACHINE_BLOCK_INL_HPP
+#undef ATTEST_REFERENCE_MACHINE_BLOCK_INL_HPP
+#else
+#define ATTEST_REFERENCE_MACHINE_BLOCK_INL_HPP
+#endif
+
+#include <cstddef>
+#include <cstdint>
+#include <optional>
+
+#include "reference/machine/block_task.hpp"
+#include "reference/machine/enclosures-inl.hpp"
+#include "reference/machine/environment.hpp"
+#include "reference/machine/gather-inl.hpp"
+#include "reference/machine/weights-inl.hpp"
+
+HWY_BEFORE_NAMESPACE();
+namespace attest::reference::machine::HWY_NAMESPACE {
 
 /// LSE = M + ln Z, and what the facts say of it.
 /// Why  log_upper is at most 2⁻⁴⁰(1 + |ln Z|) above ln Z
@@ -55,3 +74,8 @@ void any_block(one_double_task const& task) {
 
 double exp_of(double x) { return hn::GetLane(exp_near(lanes(x)).raw); }
 double exp_of_one(double x) { return exp_near(x); }
+
+}  // namespace attest::reference::machine::HWY_NAMESPACE
+HWY_AFTER_NAMESPACE();
+
+#endif

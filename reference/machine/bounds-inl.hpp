@@ -1,5 +1,28 @@
 // Section 3 of docs/bound.md over the keys of one row: reference/bound/formulas-inl.hpp on lanes. Part of
 // reference/machine/rows.cpp, once for every SIMD target. The same steps as row_bound::evaluate.
+#if defined(ATTEST_REFERENCE_MACHINE_BOUNDS_INL_HPP) == defined(HWY_TARGET_TOGGLE)
+#ifdef ATTEST_REFERENCE_MACHINE_BOUNDS_INL_HPP
+#undef ATTEST_REFERENCE_MACHINE_BOUNDS_INL_HPP
+#else
+#define ATTEST_REFERENCE_MACHINE_BOUNDS_INL_HPP
+#endif
+
+#include <algorithm>
+#include <cstddef>
+#include <span>
+
+#include "problem/kernel_model.hpp"
+#include "reference/bound/bound.hpp"
+#include "reference/machine/exp-inl.hpp"
+#include "reference/machine/rank.hpp"
+#include "reference/machine/stages-inl.hpp"
+#include "reference/machine/workspace.hpp"
+
+HWY_BEFORE_NAMESPACE();
+#define ATTEST_FORMULAS_NAMESPACE attest::reference::machine::HWY_NAMESPACE
+#include "reference/bound/formulas-inl.hpp"
+
+namespace attest::reference::machine::HWY_NAMESPACE {
 
 template <class R>
 HWY_INLINE key_numbers<R> numbers_at(key_columns const& k, std::size_t j) {
@@ -132,3 +155,8 @@ inline double bound_row(std::size_t n, problem::kernel_model const& model, row_s
   }
   return sum_of(total.wide.eta) + total.single.eta;
 }
+
+}  // namespace attest::reference::machine::HWY_NAMESPACE
+HWY_AFTER_NAMESPACE();
+
+#endif

@@ -3,6 +3,24 @@
 //
 // Two sweeps over the keys, lanes along the columns: the first finds o and the sizes of the values, the second how far
 // the values lie from o (section 4 of docs/bound.md asks for both).
+#if defined(ATTEST_REFERENCE_MACHINE_COLUMNS_INL_HPP) == defined(HWY_TARGET_TOGGLE)
+#ifdef ATTEST_REFERENCE_MACHINE_COLUMNS_INL_HPP
+#undef ATTEST_REFERENCE_MACHINE_COLUMNS_INL_HPP
+#else
+#define ATTEST_REFERENCE_MACHINE_COLUMNS_INL_HPP
+#endif
+
+#include <algorithm>
+#include <cstddef>
+#include <cstdint>
+#include <type_traits>
+
+#include "problem/instance.hpp"
+#include "reference/machine/bounds-inl.hpp"
+#include "reference/machine/workspace.hpp"
+
+HWY_BEFORE_NAMESPACE();
+namespace attest::reference::machine::HWY_NAMESPACE {
 
 /// Keys that are summed before their sum joins the total: fewer roundings on one path.
 inline constexpr std::size_t chunk = 128;
@@ -160,3 +178,8 @@ void sweep_columns(column_task<T> const& task, std::size_t dv) {
   for (; c + lane_count <= dv; c += lane_count) sweep<Paired, lanes, 1>(task, c);
   for (; c < dv; ++c) sweep<Paired, double, 1>(task, c);
 }
+
+}  // namespace attest::reference::machine::HWY_NAMESPACE
+HWY_AFTER_NAMESPACE();
+
+#endif

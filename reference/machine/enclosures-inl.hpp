@@ -1,5 +1,21 @@
 // Output columns of one row enclosed, without the bound of any kernel: columns.inc's first sweep alone. Part of
 // reference/machine/rows.cpp, once for every SIMD target.
+#if defined(ATTEST_REFERENCE_MACHINE_ENCLOSURES_INL_HPP) == defined(HWY_TARGET_TOGGLE)
+#ifdef ATTEST_REFERENCE_MACHINE_ENCLOSURES_INL_HPP
+#undef ATTEST_REFERENCE_MACHINE_ENCLOSURES_INL_HPP
+#else
+#define ATTEST_REFERENCE_MACHINE_ENCLOSURES_INL_HPP
+#endif
+
+#include <algorithm>
+#include <cstddef>
+#include <type_traits>
+
+#include "reference/machine/columns-inl.hpp"
+#include "reference/machine/exp-inl.hpp"
+
+HWY_BEFORE_NAMESPACE();
+namespace attest::reference::machine::HWY_NAMESPACE {
 
 /// Columns c ≤ · < c + At·(lanes of R).
 /// Ensures   |o − o_c| ≤ radius = 1.01·(Σŵ_jη_j|v_jc| + ε̄Z·(|o| + r))/Z + f·(V + |o|) + r, r = (h + 4)·1.01u·(ã + |o|) +
@@ -57,3 +73,8 @@ template <class T>
 void enclose_columns(column_task<T> const& task, std::size_t dv) {
   task.all_keys ? enclose_measured<true>(task, dv) : enclose_measured<false>(task, dv);
 }
+
+}  // namespace attest::reference::machine::HWY_NAMESPACE
+HWY_AFTER_NAMESPACE();
+
+#endif

@@ -1,4 +1,18 @@
 // e^x in doubles, on lanes or alone. Part of reference/machine/rows.cpp, once for every SIMD target.
+#if defined(ATTEST_REFERENCE_MACHINE_EXP_INL_HPP) == defined(HWY_TARGET_TOGGLE)
+#ifdef ATTEST_REFERENCE_MACHINE_EXP_INL_HPP
+#undef ATTEST_REFERENCE_MACHINE_EXP_INL_HPP
+#else
+#define ATTEST_REFERENCE_MACHINE_EXP_INL_HPP
+#endif
+
+#include <bit>
+#include <cstdint>
+
+#include "reference/machine/lanes-inl.hpp"
+
+HWY_BEFORE_NAMESPACE();
+namespace attest::reference::machine::HWY_NAMESPACE {
 
 /// 1/k!, rounded.
 constexpr double inverse_factorial(int k) {
@@ -57,3 +71,8 @@ HWY_INLINE lanes exp_upper(lanes x) {
   lanes const near = exp_near(smaller(larger(x, lanes(exp_lowest)), lanes(708.0))) * lanes(1 + 0x1p-50);
   return select(lanes(708.0) < x, lanes(infinity), near);
 }
+
+}  // namespace attest::reference::machine::HWY_NAMESPACE
+HWY_AFTER_NAMESPACE();
+
+#endif

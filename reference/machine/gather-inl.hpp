@@ -1,4 +1,25 @@
 // What one row consists of before its scores, and what it shows in the end. Part of reference/machine/rows.cpp and pairs.cpp, once for every SIMD target.
+#if defined(ATTEST_REFERENCE_MACHINE_GATHER_INL_HPP) == defined(HWY_TARGET_TOGGLE)
+#ifdef ATTEST_REFERENCE_MACHINE_GATHER_INL_HPP
+#undef ATTEST_REFERENCE_MACHINE_GATHER_INL_HPP
+#else
+#define ATTEST_REFERENCE_MACHINE_GATHER_INL_HPP
+#endif
+
+#include <cmath>
+#include <cstddef>
+#include <cstdint>
+#include <optional>
+#include <span>
+
+#include "problem/instance.hpp"
+#include "reference/attention/visibility.hpp"
+#include "reference/machine/lanes-inl.hpp"
+#include "reference/machine/rows.hpp"
+#include "reference/machine/workspace.hpp"
+
+HWY_BEFORE_NAMESPACE();
+namespace attest::reference::machine::HWY_NAMESPACE {
 
 /// The keys that row i sees, with dot (where Pairs, as a double word), size, norm and bias in `keys`; how many. Keys whose
 /// score is −∞ by their bias have no weight and are left out. Answers nothing where the row is for the exact tier: an
@@ -75,3 +96,8 @@ inline void show(workspace const& memory, std::size_t n, row_options const& how,
   made.weight_bound = std::span(keys.weight_bound).first(n);
   made.weight_by_theorem = std::span(keys.weight_by_theorem).first(n);
 }
+
+}  // namespace attest::reference::machine::HWY_NAMESPACE
+HWY_AFTER_NAMESPACE();
+
+#endif

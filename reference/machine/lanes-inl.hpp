@@ -3,6 +3,30 @@
 //
 // + − × ÷ √ are IEEE operations to nearest on every target; mul_add is fused where the target can and a product and a
 // sum where it cannot, so every analysis counts two roundings.
+#if defined(ATTEST_REFERENCE_MACHINE_LANES_INL_HPP) == defined(HWY_TARGET_TOGGLE)
+#ifdef ATTEST_REFERENCE_MACHINE_LANES_INL_HPP
+#undef ATTEST_REFERENCE_MACHINE_LANES_INL_HPP
+#else
+#define ATTEST_REFERENCE_MACHINE_LANES_INL_HPP
+#endif
+
+#include <hwy/highway.h>
+
+#include <bit>
+#include <cstddef>
+#include <cstdint>
+#include <limits>
+#include <type_traits>
+
+#include "problem/element_type.hpp"
+#include "reference/bound/scalar.hpp"
+
+HWY_BEFORE_NAMESPACE();
+namespace attest::reference::machine::HWY_NAMESPACE {
+
+using reference::absolute, reference::exp_upper, reference::larger, reference::mul_add, reference::root,
+    reference::rounded_down, reference::rounded_up, reference::smaller;
+using reference::all, reference::both, reference::either, reference::inverse, reference::select;
 
 namespace hn = hwy::HWY_NAMESPACE;
 using double_tag = hn::ScalableTag<double>;
@@ -105,3 +129,8 @@ HWY_INLINE R load_as(T const* from) {
   if constexpr (std::is_same_v<R, double>) return load_value(from);
   else return load_values(from);
 }
+
+}  // namespace attest::reference::machine::HWY_NAMESPACE
+HWY_AFTER_NAMESPACE();
+
+#endif

@@ -1,5 +1,23 @@
 // q·k and Σ|q_t·k_t| of a block of query rows against all keys. Part of reference/machine/rows.cpp, once for every SIMD
 // target.
+#if defined(ATTEST_REFERENCE_MACHINE_SCORES_INL_HPP) == defined(HWY_TARGET_TOGGLE)
+#ifdef ATTEST_REFERENCE_MACHINE_SCORES_INL_HPP
+#undef ATTEST_REFERENCE_MACHINE_SCORES_INL_HPP
+#else
+#define ATTEST_REFERENCE_MACHINE_SCORES_INL_HPP
+#endif
+
+#include <algorithm>
+#include <cstddef>
+#include <cstdint>
+
+#include "problem/instance.hpp"
+#include "reference/attention/visibility.hpp"
+#include "reference/machine/lanes-inl.hpp"
+#include "reference/machine/workspace.hpp"
+
+HWY_BEFORE_NAMESPACE();
+namespace attest::reference::machine::HWY_NAMESPACE {
 
 /// Converts keys j0 ≤ j < j0 + count of K to doubles, transposed, with ‖k_j‖₁; the rest of the tile is 0.
 /// Ensures   exact; each norm within γ_d of Σ_t |k_jt|
@@ -98,3 +116,8 @@ void block_scores(problem::instance<T> const& p, std::int64_t b, std::int64_t h,
       }
   }
 }
+
+}  // namespace attest::reference::machine::HWY_NAMESPACE
+HWY_AFTER_NAMESPACE();
+
+#endif

@@ -1,26 +1,22 @@
 // Scores, weights and the normaliser of one row, with their errors. Part of reference/machine/rows.cpp, once for every
 // SIMD target. u = 2⁻⁵³; M = max_j ŝ_j, a double, is the reference point: e^(s_j − M)/Σ e^(s_i − M) = π_j exactly.
+#if defined(ATTEST_REFERENCE_MACHINE_WEIGHTS_INL_HPP) == defined(HWY_TARGET_TOGGLE)
+#ifdef ATTEST_REFERENCE_MACHINE_WEIGHTS_INL_HPP
+#undef ATTEST_REFERENCE_MACHINE_WEIGHTS_INL_HPP
+#else
+#define ATTEST_REFERENCE_MACHINE_WEIGHTS_INL_HPP
+#endif
 
-/// Runs Stage::at<R>(j) over n keys: lanes while they fit, then one double at a time.
-template <class Stage>
-HWY_INLINE void each_key(std::size_t n, Stage& stage) {
-  std::size_t j = 0;
-  for (; j + lane_count <= n; j += lane_count) stage.template at<lanes>(j);
-  for (; j < n; ++j) stage.template at<double>(j);
-}
+#include <cstddef>
 
-/// An accumulator on lanes and one for what is left over.
-template <template <class> class Sum>
-struct accumulator {
-  Sum<lanes> wide;
-  Sum<double> single;
-  static HWY_INLINE accumulator none() { return {Sum<lanes>::none(), Sum<double>::none()}; }
-  template <class R>
-  HWY_INLINE Sum<R>& of() {
-    if constexpr (std::is_same_v<R, double>) return single;
-    else return wide;
-  }
-};
+#include "reference/bound/facts.hpp"
+#include "reference/machine/exp-inl.hpp"
+#include "reference/machine/scores-inl.hpp"
+#include "reference/machine/stages-inl.hpp"
+#include "reference/machine/workspace.hpp"
+
+HWY_BEFORE_NAMESPACE();
+namespace attest::reference::machine::HWY_NAMESPACE {
 
 /// What the stages below find out about a row.
 struct row_numbers {
@@ -170,3 +166,8 @@ inline bool weigh(std::size_t n, bool has_bias, row_scalars& facts, key_columns&
   each_key(n, stage);
   return true;
 }
+
+}  // namespace attest::reference::machine::HWY_NAMESPACE
+HWY_AFTER_NAMESPACE();
+
+#endif

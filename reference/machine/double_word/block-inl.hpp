@@ -1,4 +1,24 @@
 // A block of query rows in double words. Part of reference/machine/double_word/rows.cpp, once for every SIMD target.
+#if defined(ATTEST_REFERENCE_MACHINE_DOUBLE_WORD_BLOCK_INL_HPP) == defined(HWY_TARGET_TOGGLE)
+#ifdef ATTEST_REFERENCE_MACHINE_DOUBLE_WORD_BLOCK_INL_HPP
+#undef ATTEST_REFERENCE_MACHINE_DOUBLE_WORD_BLOCK_INL_HPP
+#else
+#define ATTEST_REFERENCE_MACHINE_DOUBLE_WORD_BLOCK_INL_HPP
+#endif
+
+#include <cstddef>
+#include <cstdint>
+#include <optional>
+#include <span>
+
+#include "reference/machine/block_task.hpp"
+#include "reference/machine/double_word/columns-inl.hpp"
+#include "reference/machine/double_word/scores-inl.hpp"
+#include "reference/machine/environment.hpp"
+#include "reference/machine/gather-inl.hpp"
+
+HWY_BEFORE_NAMESPACE();
+namespace attest::reference::machine::HWY_NAMESPACE {
 
 template <class T>
 void pair_block(block_task<T> const& task) {
@@ -66,3 +86,8 @@ void inverse_root_word(double d, double* high, double* low) {
   auto const made = inverse_root_of(d);
   *high = made.hi, *low = made.lo;
 }
+
+}  // namespace attest::reference::machine::HWY_NAMESPACE
+HWY_AFTER_NAMESPACE();
+
+#endif

@@ -1,4 +1,19 @@
 // Output columns of one row as double words. Part of reference/machine/double_word/rows.cpp, once for every SIMD target.
+#if defined(ATTEST_REFERENCE_MACHINE_DOUBLE_WORD_COLUMNS_INL_HPP) == defined(HWY_TARGET_TOGGLE)
+#ifdef ATTEST_REFERENCE_MACHINE_DOUBLE_WORD_COLUMNS_INL_HPP
+#undef ATTEST_REFERENCE_MACHINE_DOUBLE_WORD_COLUMNS_INL_HPP
+#else
+#define ATTEST_REFERENCE_MACHINE_DOUBLE_WORD_COLUMNS_INL_HPP
+#endif
+
+#include <cstddef>
+#include <type_traits>
+
+#include "reference/machine/columns-inl.hpp"
+#include "reference/machine/double_word/weights-inl.hpp"
+
+HWY_BEFORE_NAMESPACE();
+namespace attest::reference::machine::HWY_NAMESPACE {
 
 /// No value beyond this, so that nothing overflows.
 inline constexpr double pair_most_value = 0x1p900;
@@ -67,3 +82,8 @@ struct pair_share_stage {
     store(share.hi * relative * 1.02 + 0x1p-863, &keys.share_radius[j]);
   }
 };
+
+}  // namespace attest::reference::machine::HWY_NAMESPACE
+HWY_AFTER_NAMESPACE();
+
+#endif

@@ -5,6 +5,17 @@
 // error bounds for basic building blocks of double-word arithmetic" (ACM TOMS 44, 2017) has the sharp ones. Requires no
 // overflow: who calls sees to it. Where a product's last bits fall below 2⁻¹⁰⁷⁴ they are off by at most 5·2⁻¹⁰⁷⁴
 // (Ogita, Rump, Oishi, "Accurate sum and dot product", SIAM J. Sci. Comput. 26, 2005); who calls adds that.
+#if defined(ATTEST_REFERENCE_MACHINE_DOUBLE_WORD_DOUBLE_WORD_INL_HPP) == defined(HWY_TARGET_TOGGLE)
+#ifdef ATTEST_REFERENCE_MACHINE_DOUBLE_WORD_DOUBLE_WORD_INL_HPP
+#undef ATTEST_REFERENCE_MACHINE_DOUBLE_WORD_DOUBLE_WORD_INL_HPP
+#else
+#define ATTEST_REFERENCE_MACHINE_DOUBLE_WORD_DOUBLE_WORD_INL_HPP
+#endif
+
+#include "reference/machine/lanes-inl.hpp"
+
+HWY_BEFORE_NAMESPACE();
+namespace attest::reference::machine::HWY_NAMESPACE {
 
 template <class R>
 struct double_word {
@@ -99,3 +110,8 @@ template <class R, class M>
 HWY_INLINE double_word<R> select(M where, double_word<R> a, double_word<R> b) {
   return {select(where, a.hi, b.hi), select(where, a.lo, b.lo)};
 }
+
+}  // namespace attest::reference::machine::HWY_NAMESPACE
+HWY_AFTER_NAMESPACE();
+
+#endif

@@ -1,4 +1,16 @@
 // e^x and ln x as double words, on lanes or alone. Part of reference/machine/double_word/rows.cpp, once for every SIMD target.
+#if defined(ATTEST_REFERENCE_MACHINE_DOUBLE_WORD_EXP_INL_HPP) == defined(HWY_TARGET_TOGGLE)
+#ifdef ATTEST_REFERENCE_MACHINE_DOUBLE_WORD_EXP_INL_HPP
+#undef ATTEST_REFERENCE_MACHINE_DOUBLE_WORD_EXP_INL_HPP
+#else
+#define ATTEST_REFERENCE_MACHINE_DOUBLE_WORD_EXP_INL_HPP
+#endif
+
+#include "reference/machine/double_word/double_word-inl.hpp"
+#include "reference/machine/exp-inl.hpp"
+
+HWY_BEFORE_NAMESPACE();
+namespace attest::reference::machine::HWY_NAMESPACE {
 
 /// 1/k! as a double word: hi rounded, and lo = fl((1 − k!·hi)/k!), off by u²/k! at most.
 /// Why       k! ≤ 2²⁹ is split from hi's halves exactly, so 1 − k!·hi is formed without rounding
@@ -86,3 +98,8 @@ inline enclosed_word log_near(double_word<double> x) {
   auto const rest = sum_of_word(t, t.hi * t.hi * (t.hi / 3 - 0.5));
   return {sum_of_words(rest, word(guess)), (44 + 7 * absolute(guess)) * 0x1p-106};
 }
+
+}  // namespace attest::reference::machine::HWY_NAMESPACE
+HWY_AFTER_NAMESPACE();
+
+#endif

@@ -1,52 +1,14 @@
-// The machine tier in double words: f64, and elements of narrower types that doubles leave open.
-#include "reference/machine/rows.hpp"
-
-#include <algorithm>
-#include <array>
-#include <bit>
-#include <cmath>
-#include <limits>
-#include <optional>
-#include <type_traits>
-
+// The machine tier in double words, compiled once for every SIMD target: f64, and elements of narrower types that
+// doubles leave open.
 #include "reference/machine/block_task.hpp"
-#include "reference/machine/environment.hpp"
-#include "reference/machine/rank.hpp"
-#include "reference/machine/workspace.hpp"
+#include "reference/machine/simd_targets.hpp"
 
-// One wide target, one of 256 bits, and the baseline: the ones that the tests run.
-#define HWY_DISABLED_TARGETS (HWY_SSSE3 | HWY_SSE4 | HWY_AVX3_DL)
 #undef HWY_TARGET_INCLUDE
 #define HWY_TARGET_INCLUDE "reference/machine/double_word/rows.cpp"
 #include <hwy/foreach_target.h>
 #include <hwy/highway.h>
 
-HWY_BEFORE_NAMESPACE();
-namespace attest::reference::machine::HWY_NAMESPACE {
-
-using reference::absolute, reference::exp_upper, reference::larger, reference::mul_add, reference::root,
-    reference::rounded_down, reference::rounded_up, reference::smaller;
-using reference::all, reference::both, reference::either, reference::inverse, reference::select;
-
-#include "reference/machine/lanes-inl.hpp"
-#include "reference/machine/exp-inl.hpp"
-#include "reference/machine/scores-inl.hpp"
-#include "reference/machine/weights-inl.hpp"
-#include "reference/bound/formulas-inl.hpp"
-#include "reference/machine/bounds-inl.hpp"
-#include "reference/machine/columns-inl.hpp"
-#include "reference/machine/gather-inl.hpp"
-
-#include "reference/machine/double_word/double_word-inl.hpp"
-#include "reference/machine/double_word/exp-inl.hpp"
-#include "reference/machine/double_word/scores-inl.hpp"
-#include "reference/machine/double_word/weights-inl.hpp"
-#include "reference/machine/double_word/columns-inl.hpp"
-
 #include "reference/machine/double_word/block-inl.hpp"
-
-}  // namespace attest::reference::machine::HWY_NAMESPACE
-HWY_AFTER_NAMESPACE();
 
 #if HWY_ONCE
 namespace attest::reference::machine {

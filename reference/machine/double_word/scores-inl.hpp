@@ -1,5 +1,22 @@
 // q·k as a double word, and Σ|q_t·k_t|, of a block of query rows against all keys. Part of reference/machine/double_word/rows.cpp,
 // once for every SIMD target.
+#if defined(ATTEST_REFERENCE_MACHINE_DOUBLE_WORD_SCORES_INL_HPP) == defined(HWY_TARGET_TOGGLE)
+#ifdef ATTEST_REFERENCE_MACHINE_DOUBLE_WORD_SCORES_INL_HPP
+#undef ATTEST_REFERENCE_MACHINE_DOUBLE_WORD_SCORES_INL_HPP
+#else
+#define ATTEST_REFERENCE_MACHINE_DOUBLE_WORD_SCORES_INL_HPP
+#endif
+
+#include <algorithm>
+#include <cstddef>
+#include <cstdint>
+#include <type_traits>
+
+#include "reference/machine/double_word/double_word-inl.hpp"
+#include "reference/machine/scores-inl.hpp"
+
+HWY_BEFORE_NAMESPACE();
+namespace attest::reference::machine::HWY_NAMESPACE {
 
 /// dot (hi, low) and size of Rows rows and the lane_count keys at j of the tile. Where Exact, every product is a double.
 /// Ensures   |hi + low − q·k| ≤ (d+1)²u²·1.01·S + d·2⁻¹⁰⁷¹ and |size − S| ≤ γ_d·S + d·2⁻¹⁰⁷⁴, S = Σ|q_t·k_t|; hi or low is
@@ -53,3 +70,8 @@ void block_pair_scores(problem::instance<T> const& p, std::int64_t b, std::int64
       }
   }
 }
+
+}  // namespace attest::reference::machine::HWY_NAMESPACE
+HWY_AFTER_NAMESPACE();
+
+#endif

@@ -1,6 +1,23 @@
 // Scores, weights, normaliser and LSE of one row as double words, with their errors. Part of
 // reference/machine/double_word/rows.cpp, once for every SIMD target. u = 2⁻⁵³; M = max_j fl(ŝ_j), a double, is the reference
 // point: e^(s_j − M)/Σ e^(s_i − M) = π_j exactly.
+#if defined(ATTEST_REFERENCE_MACHINE_DOUBLE_WORD_WEIGHTS_INL_HPP) == defined(HWY_TARGET_TOGGLE)
+#ifdef ATTEST_REFERENCE_MACHINE_DOUBLE_WORD_WEIGHTS_INL_HPP
+#undef ATTEST_REFERENCE_MACHINE_DOUBLE_WORD_WEIGHTS_INL_HPP
+#else
+#define ATTEST_REFERENCE_MACHINE_DOUBLE_WORD_WEIGHTS_INL_HPP
+#endif
+
+#include <cmath>
+#include <cstddef>
+
+#include "reference/machine/double_word/exp-inl.hpp"
+#include "reference/machine/rows.hpp"
+#include "reference/machine/stages-inl.hpp"
+#include "reference/machine/workspace.hpp"
+
+HWY_BEFORE_NAMESPACE();
+namespace attest::reference::machine::HWY_NAMESPACE {
 
 /// No score, product or scale beyond this, so that nothing overflows; capped scores not below its inverse.
 inline constexpr double pair_most = 0x1p400;
@@ -196,3 +213,8 @@ inline bool log_sum_exp_of_pairs(pair_row const& row, row_scalars& facts, certif
   facts.lse_above_max = rounded_up(larger(0, ln_Z.value.hi * (1 + 0x1p-50) + made.lse_radius) + row.max_below);
   return true;
 }
+
+}  // namespace attest::reference::machine::HWY_NAMESPACE
+HWY_AFTER_NAMESPACE();
+
+#endif

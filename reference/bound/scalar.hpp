@@ -1,0 +1,15 @@
+// What reference/bound/formulas-inl.hpp asks of its numbers, for one double; outward.hpp has the rest.
+#pragma once
+
+#include "reference/real/outward.hpp"
+
+namespace attest::reference {
+
+constexpr double select(bool where, double a, double b) noexcept { return where ? a : b; }
+constexpr bool both(bool a, bool b) noexcept { return a && b; }
+constexpr bool either(bool a, bool b) noexcept { return a || b; }
+constexpr bool inverse(bool a) noexcept { return !a; }
+constexpr bool all(bool a) noexcept { return a; }
+constexpr double mul_add(double a, double b, double c) noexcept { return a * b + c; }
+
+}  // namespace attest::reference

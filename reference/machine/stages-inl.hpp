@@ -1,0 +1,41 @@
+// Steps over the keys of one row: each is written once for R = lanes or double, and keeps its sums in an accumulator.
+#if defined(ATTEST_REFERENCE_MACHINE_STAGES_INL_HPP) == defined(HWY_TARGET_TOGGLE)
+#ifdef ATTEST_REFERENCE_MACHINE_STAGES_INL_HPP
+#undef ATTEST_REFERENCE_MACHINE_STAGES_INL_HPP
+#else
+#define ATTEST_REFERENCE_MACHINE_STAGES_INL_HPP
+#endif
+
+#include <cstddef>
+#include <type_traits>
+
+#include "reference/machine/lanes-inl.hpp"
+
+HWY_BEFORE_NAMESPACE();
+namespace attest::reference::machine::HWY_NAMESPACE {
+
+/// Runs Stage::at<R>(j) over n keys: lanes while they fit, then one double at a time.
+template <class Stage>
+HWY_INLINE void each_key(std::size_t n, Stage& stage) {
+  std::size_t j = 0;
+  for (; j + lane_count <= n; j += lane_count) stage.template at<lanes>(j);
+  for (; j < n; ++j) stage.template at<double>(j);
+}
+
+/// An accumulator on lanes and one for what is left over.
+template <template <class> class Sum>
+struct accumulator {
+  Sum<lanes> wide;
+  Sum<double> single;
+  static HWY_INLINE accumulator none() { return {Sum<lanes>::none(), Sum<double>::none()}; }
+  template <class R>
+  HWY_INLINE Sum<R>& of() {
+    if constexpr (std::is_same_v<R, double>) return single;
+    else return wide;
+  }
+};
+
+}  // namespace attest::reference::machine::HWY_NAMESPACE
+HWY_AFTER_NAMESPACE();
+
+#endif
