@@ -20,11 +20,11 @@
 #include "reference/bound/bound.hpp"
 #include "reference/machine/rounded.hpp"
 #include "reference/machine/rows.hpp"
-#ifdef ATTEST_BENCH_ARB
-#include "bench/oracle_arb.hpp"
+#ifdef ATTEST_HAS_ARB
+#include "oracles/arb.hpp"
 #endif
-#ifdef ATTEST_BENCH_MPFR
-#include "bench/oracle_mpfr.hpp"
+#ifdef ATTEST_HAS_MPFR
+#include "oracles/mpfr.hpp"
 #endif
 
 namespace {
@@ -54,6 +54,18 @@ struct inputs {
     asked.v = {v.data(), problem::layout::compact({m, dv})};
     return problem::instance<T>::make(asked).value();
   }
+#ifdef ATTEST_HAS_MPFR
+  /// The same for other oracles, and all their outputs as doubles.
+  oracles::head head() const { return oracles::head_of(k, v, static_cast<std::size_t>(d), static_cast<std::size_t>(dv)); }
+  template <class Oracle, class As>
+  void answer(Oracle oracle, As as_double, std::vector<double>& o) const {
+    auto to = o.begin();
+    for (std::int64_t i = 0; i < n; ++i) {
+      oracle.row(std::vector<double>(q.begin() + i * d, q.begin() + (i + 1) * d));
+      for (std::size_t c = 0; c < static_cast<std::size_t>(dv); ++c) *to++ = as_double(oracle.output(c));
+    }
+  }
+#endif
 };
 
 double thread_seconds() {
@@ -203,18 +215,18 @@ void small_problem(problem::kernel_model const& model, int runs) {
                });
            }
          }));
-#ifdef ATTEST_BENCH_ARB
+#ifdef ATTEST_HAS_ARB
   for (long const bits : {64, 128, 256}) {
     double const arb = best_of(std::min(runs, 3), [&] {
-      bench::arb_attention(in.q.data(), in.k.data(), in.v.data(), in.n, in.m, in.d, in.dv, bits, o.data());
+      in.answer(oracles::arb_attention(in.head(), bits, bits), [](auto const& x) { return x.middle(); }, o);
     });
     report(fmt::format("Arb, {} bits, o", bits), arb);
     if (bits == 128) fmt::print("    {:.0f} × the time of correctly rounded f32\n", arb / rounding);
   }
 #endif
-#ifdef ATTEST_BENCH_MPFR
+#ifdef ATTEST_HAS_MPFR
   report("MPFR, 128 bits, o (no error bounds)", best_of(1, [&] {
-           bench::mpfr_attention(in.q.data(), in.k.data(), in.v.data(), in.n, in.m, in.d, in.dv, 128, o.data());
+           in.answer(oracles::mpfr_attention(in.head(), 128), [](auto const& x) { return x.approximately(); }, o);
          }));
 #endif
 }

@@ -3,9 +3,12 @@
 #include <cstdio>
 #include <cstdlib>
 
-#include "fuzz/support/arb_row.hpp"
 #include "fuzz/support/problem_bytes.hpp"
 #include "reference/machine/rows.hpp"
+#ifdef ATTEST_HAS_ARB
+#include "oracles/arb.hpp"
+#include "tests/support/oracle_head.hpp"
+#endif
 
 namespace {
 
@@ -78,21 +81,27 @@ void compare_machine(problem::instance<T> const& p, reference::machine::certifie
   }
 }
 
+#ifdef ATTEST_HAS_ARB
 template <class T>
 void compare_arb(problem::instance<T> const& p, reference::enclosed_row<128, T> const& exact) {
-  if (exact.kind != row_kind::finite || !fuzz::has_arb()) return;
-  fuzz::plain_row const asked = fuzz::plain_row::of(p, exact);
-  fuzz::arb_answer const arb = fuzz::arb_row(asked, 192);
-  auto const overlaps = [](fuzz::interval const& a, ball<128> const& b) {
-    return !(a.low > reference::upper(b)) && !(a.high < reference::lower(b));
+  if (exact.kind != row_kind::finite) return;
+  tests::oracle_row const asked(p, exact);
+  oracles::arb_attention arb(asked.head, 192);
+  arb.row(asked.q, asked.bias);
+  auto const overlaps = [](oracles::arb_ball const& a, ball<128> const& b) {
+    return !(a.low().rounded_down() > reference::upper(b)) && !(a.high().rounded_up() < reference::lower(b));
   };
-  require(overlaps(arb.lse, log_sum_exp(exact)), "Arb's LSE overlaps");
-  for (std::size_t n = 0; n < exact.keys.size(); ++n) require(overlaps(arb.weights[n], weight(exact, n)), "Arb's weights overlap");
-  for (std::size_t c = 0; c < arb.o.size(); ++c) {
-    auto const o = reference::output(p, exact, static_cast<std::int64_t>(c));
-    require(o.kind != value_kind::finite || overlaps(arb.o[c], o.value), "Arb's outputs overlap");
+  require(overlaps(arb.log_sum_exp(), log_sum_exp(exact)), "Arb's LSE overlaps");
+  for (std::size_t n = 0; n < exact.keys.size(); ++n) require(overlaps(arb.weight(n), weight(exact, n)), "Arb's weights overlap");
+  for (std::int64_t c = 0; c < p.size().dv; ++c) {
+    auto const o = reference::output(p, exact, c);
+    require(o.kind != value_kind::finite || overlaps(arb.output(static_cast<std::size_t>(c)), o.value), "Arb's outputs overlap");
   }
 }
+#else
+template <class T>
+void compare_arb(problem::instance<T> const&, reference::enclosed_row<128, T> const&) {}
+#endif
 
 template <class T>
 void compare(problem::instance<T> const& p) {

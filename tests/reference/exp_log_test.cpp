@@ -66,7 +66,7 @@ void logarithms() {
     RC_ASSERT(contains(l, log(x)));
     std::int64_t const k = a.exponent + reference::bit_length(a.mid);
     real const units = real(6.0 * ((W + 96) / 5 + 1) + 14 + 2 * std::abs(static_cast<double>(k)));
-    real const promised = radius(a) / real(a.lower_size()) + scaled(units, -static_cast<int>(W) - 96) + last_place(l);
+    real const promised = radius(a) / as_real(a.lower_size()) + scaled(units, -static_cast<int>(W) - 96) + last_place(l);
     RC_ASSERT(within(radius(l), promised));
     RC_ASSERT(overlap(reference::widened<2 * W>(l), log(reference::widened<2 * W>(a))));
   });
@@ -142,7 +142,7 @@ TEST_CASE("the ends of log: exactly 1, powers of two, one place beside 1", "[uni
 
 TEST_CASE("ln 2 is within two units at every width in use", "[unit]") {
   auto const close = []<unsigned F>() {
-    real const error = log(real(2)) - real(reference::ln2_fixed<F>, -static_cast<std::int64_t>(F));
+    real const error = log(real(2)) - as_real(reference::ln2_fixed<F>, -static_cast<std::int64_t>(F));
     return error.sign() >= 0 && error < scaled(real(2), -static_cast<int>(F));
   };
   CHECK(close.operator()<160>());

@@ -28,13 +28,9 @@ template <unsigned W>
 void tanh_and_root() {
   tests::property("tanh, expm1 and square root, W = " + std::to_string(W), [] {
     auto const x = drawn<W>(-300, -22);
-    real t = middle(x);
-    mpfr_tanh(t.raw(), t.raw(), MPFR_RNDN);
-    RC_ASSERT(contains(tanh(x), t));
+    RC_ASSERT(contains(tanh(x), tanh(middle(x))));
     auto const y = drawn<W>(-300, -26);
-    real e = middle(y);
-    mpfr_expm1(e.raw(), e.raw(), MPFR_RNDN);
-    RC_ASSERT(contains(expm1(y), e));
+    RC_ASSERT(contains(expm1(y), expm1(middle(y))));
     auto const size = absolute(x);
     RC_ASSERT(contains(square_root(size), sqrt(middle(size))));
   });

@@ -1,12 +1,10 @@
 // A million random f32 output elements, and many of f64: correct rounding, and the machine tier's enclosures, against
 // MPFI at 192 bits.
-#include <mpfi.h>
-
 #include <cmath>
-#include <memory>
 #include <vector>
 
 #include "audit/cases/random.hpp"
+#include "oracles/mpfi.hpp"
 #include "reference/machine/rounded.hpp"
 #include "tests/support/catch.hpp"
 
@@ -14,23 +12,7 @@ namespace {
 
 using namespace attest;
 
-constexpr mpfr_prec_t bits = 192;
-
-/// So many MPFI intervals.
-class intervals {
- public:
-  explicit intervals(std::size_t count) : count_(count), x_(new mpfi_t[count]) {
-    for (std::size_t n = 0; n < count_; ++n) mpfi_init2(x_[n], bits);
-  }
-  ~intervals() {
-    for (std::size_t n = 0; n < count_; ++n) mpfi_clear(x_[n]);
-  }
-  mpfi_ptr operator[](std::size_t n) { return x_[n]; }
-
- private:
-  std::size_t count_;
-  std::unique_ptr<mpfi_t[]> x_;
-};
+constexpr long bits = 192;
 
 template <class T>
 struct million_problem {
@@ -62,42 +44,9 @@ struct million_problem {
     asked.v = {v.data(), layout::compact({m, dv})};
     return problem::instance<T>::make(asked).value();
   }
-};
-
-/// o_c of row i in `out`, from weights e^(σ·q·k) and their sum: no maximum is subtracted, MPFR's exponents are wide.
-template <class T>
-struct independent {
-  million_problem<T> const& p;
-  intervals weight, few{4};
-
-  explicit independent(million_problem<T> const& from) : p(from), weight(static_cast<std::size_t>(from.m)) {
-    mpfi_set_si(few[0], static_cast<long>(p.d));
-    mpfi_sqrt(few[0], few[0]);
-  }
-  void row(std::int64_t i) {
-    mpfi_set_si(few[1], 0);
-    for (std::int64_t j = 0; j < p.m; ++j) {
-      mpfi_ptr const w = weight[static_cast<std::size_t>(j)];
-      mpfi_set_si(w, 0);
-      for (std::int64_t t = 0; t < p.d; ++t) {
-        mpfi_set_d(few[2], static_cast<double>(p.q[static_cast<std::size_t>(i * p.d + t)]));
-        mpfi_mul_d(few[2], few[2], static_cast<double>(p.k[static_cast<std::size_t>(j * p.d + t)]));
-        mpfi_add(w, w, few[2]);
-      }
-      mpfi_div(w, w, few[0]);
-      mpfi_exp(w, w);
-      mpfi_add(few[1], few[1], w);
-    }
-  }
-  mpfi_ptr column(std::int64_t c) {
-    mpfi_set_si(few[3], 0);
-    for (std::int64_t j = 0; j < p.m; ++j) {
-      mpfi_mul_d(few[2], weight[static_cast<std::size_t>(j)], static_cast<double>(p.v[static_cast<std::size_t>(j * p.dv + c)]));
-      mpfi_add(few[3], few[3], few[2]);
-    }
-    mpfi_div(few[3], few[3], few[1]);
-    return few[3];
-  }
+  /// The same head for MPFI.
+  oracles::head head() const { return oracles::head_of(k, v, static_cast<std::size_t>(d), static_cast<std::size_t>(dv)); }
+  std::vector<double> query(std::int64_t i) const { return {q.begin() + i * d, q.begin() + (i + 1) * d}; }
 };
 
 template <class T>
@@ -113,7 +62,7 @@ void rounds_as_mpfi_says(std::int64_t count) {
   for (std::uint64_t seed = 1; elements < count; ++seed) {
     million_problem<T> const made(seed);
     auto const asked = made.instance();
-    independent<T> expected(made);
+    oracles::mpfi_attention expected(made.head(), bits);
     std::vector<T> rounded;
     reference::machine::row_rounder<T, T> rounder(asked, {.weights = false, .lse = false});
     rounder.each(0, 0, 0, made.n, [&](reference::machine::rounded_row<T> const& row) {
@@ -123,9 +72,10 @@ void rounds_as_mpfi_says(std::int64_t count) {
     auto rows = reference::machine::row_source<T>::make(asked);
     REQUIRE(rows.has_value());
     rows.value().each(0, 0, 0, made.n, [&](reference::machine::certified_row const& row) {
-      expected.row(row.i);
+      expected.row(made.query(row.i));
       for (std::int64_t c = 0; c < made.dv; ++c, ++elements) {
-        mpfi_ptr const o = expected.column(c);
+        oracles::mpfi_interval output = expected.output(static_cast<std::size_t>(c));
+        mpfi_ptr const o = output.raw();
         T const low = nearest<T>(&o->left), high = nearest<T>(&o->right);
         T const got = rounded[static_cast<std::size_t>(row.i * made.dv + c)];
         if (low != high) ++open;

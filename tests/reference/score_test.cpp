@@ -71,9 +71,9 @@ int as_sign(std::strong_ordering order) { return order < 0 ? -1 : order > 0 ? 1 
 /// numbers of these sizes come nearer to each other than 2^−2000 without being equal.
 template <class T>
 int expected_order(exact_scale const& scale, exact_score<T> const& x, exact_score<T> const& y) {
-  real const dots = real(x.dot, reference::dot_exponent<T>) - real(y.dot, reference::dot_exponent<T>);
-  real const biases = real(x.bias) - real(y.bias);
-  real const sigma = scale.given ? real(*scale.given) : real(1) / sqrt(real(static_cast<double>(scale.d)));
+  real const dots = as_real(x.dot, reference::dot_exponent<T>) - as_real(y.dot, reference::dot_exponent<T>);
+  real const biases = as_real(x.bias) - as_real(y.bias);
+  real const sigma = scale.given ? as_real(*scale.given) : real(1) / sqrt(real(static_cast<double>(scale.d)));
   // Times √d, so that d = 9 stays exact.
   real const sum = scale.given ? sigma * dots + biases : dots + sqrt(real(static_cast<double>(scale.d))) * biases;
   real const size = abs(dots) + abs(biases);

@@ -3,10 +3,10 @@
 set(most_lines 400)
 # folder: the folders that it must not include
 set(walls
-  "problem:reference|fast|proofs|audit|tests|fuzz|bench|examples"
-  "reference:fast|proofs|audit|tests|fuzz|bench|examples"
-  "fast:reference|proofs|audit|tests|fuzz|bench|examples")
-set(folders problem reference fast proofs audit tests fuzz bench examples)
+  "problem:reference|fast|proofs|audit|oracles|tests|fuzz|bench|examples"
+  "reference:fast|proofs|audit|oracles|tests|fuzz|bench|examples"
+  "fast:reference|proofs|audit|oracles|tests|fuzz|bench|examples")
+set(folders problem reference fast proofs audit oracles tests fuzz bench examples)
 
 set(faults 0)
 macro(fault)

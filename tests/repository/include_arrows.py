@@ -62,7 +62,7 @@ NOT_THE_TEXTBOOK = EVERYTHING - {"reference/textbook"}
 MAY_INCLUDE |= {
     "proofs": {"proofs", "problem", "include", "fast", "fast/algorithm", "fast/simd"} | BOUND,
     "proofs/documents": {"proofs/documents", "proofs", "reference/textbook"} | BOUND,
-    "oracles": {"oracles"} | BOUND,
+    "oracles": {"oracles"},
     "tests": EVERYTHING,
     "fuzz": NOT_THE_TEXTBOOK - {"proofs", "bench", "examples"},
     "bench": NOT_THE_TEXTBOOK - {"proofs", "fuzz", "examples"},
