@@ -80,14 +80,26 @@ struct isolated_kernel::state {
     return runner_process::clock::now() +
            std::chrono::duration_cast<runner_process::clock::duration>(std::chrono::duration<double>(seconds));
   }
-  runner_process::clock::time_point deadline() const { return in(limits.seconds); }
+  /// How often the process is looked at from outside while it works.
+  static constexpr auto look = std::chrono::milliseconds(50);
 
   std::optional<error> start();
+  runner_process::received greeting(std::span<std::byte> hello);
   result<call_report> ask(call_memory const& plan, call_request const& request, stored_answer& answer);
   runner_process::received wait(std::span<std::byte> reply, call_request const& request);
   call_report ended_for(call_outcome outcome, std::string sentence);
   result<call_report> no_answer(call_memory const& plan, runner_process::received how);
 };
+
+/// The greeting, or the end of the time for loading.
+runner_process::received isolated_kernel::state::greeting(std::span<std::byte> hello) {
+  auto const last = in(limits.loading_seconds);
+  processor_wait const queue(process.id());
+  for (;;) {
+    auto const how = process.receive(hello, std::min(last + queue.so_far(), runner_process::clock::now() + look));
+    if (how != runner_process::received::timed_out || runner_process::clock::now() >= last + queue.so_far()) return how;
+  }
+}
 
 /// Starts a process and waits for its greeting.
 std::optional<error> isolated_kernel::state::start() {
@@ -100,7 +112,7 @@ std::optional<error> isolated_kernel::state::start() {
 
   runner::hello_message hello{};
   using enum runner_process::received;
-  switch (process.receive(std::as_writable_bytes(std::span(&hello, 1)), in(limits.loading_seconds))) {
+  switch (greeting(std::as_writable_bytes(std::span(&hello, 1)))) {
     case message: break;
     case timed_out:
       process.kill();
@@ -159,7 +171,7 @@ result<call_report> isolated_kernel::run(stored_problem const& asked, call_reque
   if (self.process.alive() && self.process.stirs()) {
     // The thread that started it may have ended, and it with that thread: only what a kernel did is held against it.
     runner::reply_message unasked{};
-    auto const how = self.process.receive(std::as_writable_bytes(std::span(&unasked, 1)), self.deadline());
+    auto const how = self.process.receive(std::as_writable_bytes(std::span(&unasked, 1)), state::in(self.limits.seconds));
     auto const end = how == runner_process::received::closed ? self.process.end() : self.process.kill();
     if (!(end.how == process_end::kind::signalled && end.code == SIGKILL))
       earlier.push_back({promise::rests_between_calls, "",
@@ -176,20 +188,21 @@ result<call_report> isolated_kernel::run(stored_problem const& asked, call_reque
 
 /// Waits for the reply, and looks at the process from outside while it works.
 runner_process::received isolated_kernel::state::wait(std::span<std::byte> reply, call_request const& request) {
-  constexpr auto look = std::chrono::milliseconds(50);
   exceeded.reset();
   cut_short = false;
-  auto const last = deadline();
+  auto const last = in(limits.seconds);
+  std::optional<processor_wait> queue;  // asked for at the first look: most calls end before it
   for (;;) {
-    auto next = std::min(last, runner_process::clock::now() + look);
+    auto next = std::min(runner_process::clock::now() + look, queue ? last + queue->so_far() : last);
     if (request.until) next = std::min(next, *request.until);
     auto const how = process.receive(reply, next);
     if (how == runner_process::received::message) exceeded = passes_limits(process.id(), limits.process);
     if (how != runner_process::received::timed_out) return how;
+    if (!queue) queue.emplace(process.id());
     auto const now = runner_process::clock::now();
     cut_short = (request.stop && request.stop->load()) || (request.until && now >= *request.until);
     if (!cut_short) exceeded = group_passes_limits(process.id(), limits.process);
-    if (cut_short || exceeded || now >= last) return how;
+    if (cut_short || exceeded || now >= last + queue->so_far()) return how;
   }
 }
 

@@ -20,8 +20,8 @@
 namespace attest::audit {
 
 struct isolation_limits {
-  double seconds = 10;                      ///< for one call
-  double loading_seconds = 10;              ///< for loading the library
+  double seconds = 10;                      ///< for one call; waiting for a processor does not count (processor_wait)
+  double loading_seconds = 10;              ///< for loading the library, likewise
   std::uint64_t bytes = std::uint64_t{4} << 30;  ///< of all tensors of one call
   process_limits process = {};              ///< memory and threads, watched from outside
 };

@@ -3,6 +3,7 @@
 #include <fmt/format.h>
 #include <unistd.h>
 
+#include <algorithm>
 #include <charconv>
 #include <filesystem>
 #include <fstream>
@@ -56,7 +57,39 @@ int group_of(int id) {
   return group;
 }
 
+/// A file's name as a number.
+std::optional<int> number_in(std::string const& name) {
+  int number = 0;
+  auto const [stop, fault] = std::from_chars(name.data(), name.data() + name.size(), number);
+  return fault == std::errc{} && stop == name.data() + name.size() ? std::optional(number) : std::nullopt;
+}
+
+/// f(thread, nanoseconds on a run queue), for each thread of the process.
+template <class F>
+void each_wait(int id, F&& f) {
+  std::error_code code;
+  for (std::filesystem::directory_iterator at(fmt::format("/proc/{}/task", id), code), end; !code && at != end; at.increment(code)) {
+    std::ifstream file(at->path() / "schedstat");
+    std::int64_t running = 0, waiting = 0;
+    auto const thread = number_in(at->path().filename().native());
+    if (thread && file >> running >> waiting) f(*thread, waiting);
+  }
+}
+
 }  // namespace
+
+processor_wait::processor_wait(int id) : id_(id) {
+  each_wait(id, [&](int thread, std::int64_t waited) { before_[thread] = waited; });
+}
+
+std::chrono::nanoseconds processor_wait::so_far() const {
+  std::int64_t most = 0;
+  each_wait(id_, [&](int thread, std::int64_t waited) {
+    auto const found = before_.find(thread);
+    most = std::max(most, found == before_.end() ? waited : waited - found->second);
+  });
+  return std::chrono::nanoseconds(most);
+}
 
 std::optional<std::string> passes_limits(int id, process_limits const& limits) {
   auto const used = usage_of(id);
@@ -67,11 +100,9 @@ std::optional<std::string> group_passes_limits(int id, process_limits const& lim
   usage sum;
   std::error_code code;
   for (std::filesystem::directory_iterator at("/proc", code), end; !code && at != end; at.increment(code)) {
-    std::string const name = at->path().filename().native();
-    int number = 0;
-    auto const [stop, fault] = std::from_chars(name.data(), name.data() + name.size(), number);
-    if (fault != std::errc{} || stop != name.data() + name.size() || group_of(number) != id) continue;
-    if (auto const used = usage_of(number)) sum.bytes += used->bytes, sum.threads += used->threads;
+    auto const number = number_in(at->path().filename().native());
+    if (!number || group_of(*number) != id) continue;
+    if (auto const used = usage_of(*number)) sum.bytes += used->bytes, sum.threads += used->threads;
   }
   return judged(sum, limits);
 }

@@ -1,9 +1,14 @@
 // What the tests of isolated kernels share: opening a test kernel, a small problem, one call.
 #pragma once
 
+#include <unistd.h>
+
+#include <chrono>
 #include <filesystem>
+#include <fstream>
 #include <initializer_list>
 #include <string>
+#include <thread>
 #include <utility>
 
 #include "audit/isolation/isolated_kernel.hpp"
@@ -52,6 +57,27 @@ inline call_report ask(isolated_kernel& kernel, stored_problem const& asked, cal
   auto report = kernel.run(asked, request, answer);
   if (!report) FAIL(report.why().message());
   return report.value();
+}
+
+/// The process that this thread started last and that has not been reaped; 0 where there is none.
+inline int last_child() {
+  std::ifstream children("/proc/self/task/" + std::to_string(::gettid()) + "/children");
+  int child = 0;
+  while (children >> child) continue;
+  return child;
+}
+
+/// Waits as long as it takes: CTest's limit is for what never comes.
+template <class Event>
+void wait_for(Event&& has_come) {
+  while (!has_come()) std::this_thread::sleep_for(std::chrono::milliseconds(10));
+}
+
+/// It has ended, reaped or not.
+inline bool is_gone(int process) {
+  std::ifstream stat("/proc/" + std::to_string(process) + "/stat");
+  std::string number, name, state;
+  return !(stat >> number >> name >> state) || state == "Z";
 }
 
 /// A kernel that went wrong serves the next call as if nothing had been.

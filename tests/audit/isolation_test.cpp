@@ -26,13 +26,15 @@ TEST_CASE("an honest kernel answers, wherever its tensors lie", "[unit]") {
     for (auto const where : everywhere)
       for (std::int64_t const gap : {0, 3}) {
         stored_answer answer;
+        auto const start = std::chrono::steady_clock::now();
         auto const report = kernel.run(small_problem(type), {true, true, 1, where, gap}, answer);
+        std::chrono::duration<double> const whole = std::chrono::steady_clock::now() - start;
         REQUIRE(report);
         INFO(report.value().sentence << ", placement " << static_cast<int>(where) << ", gap " << gap);
         CHECK(report.value().outcome == call_outcome::answered);
         CHECK(report.value().broken.empty());
         CHECK(report.value().seconds > 0);
-        CHECK(report.value().seconds < 10);
+        CHECK(report.value().seconds < whole.count());
         CHECK(answer.o.where.shape == problem::layout::compact({1, 2, 2, 5}).shape);
         CHECK(answer.o.bytes.size() == 20 * problem::size_of(type));
         CHECK(answer.lse->where.rank == 3);
@@ -154,8 +156,10 @@ TEST_CASE("a crash, an exit and a hang are answers, and the next call works", "[
 
 TEST_CASE("a kernel that ends its process after it returned is found out", "[unit]") {
   auto kernel = opened("exits_later");
+  int const process = last_child();
+  REQUIRE(process > 0);
   CHECK(ask(kernel, small_problem()).outcome == call_outcome::answered);
-  std::this_thread::sleep_for(std::chrono::milliseconds(200));
+  wait_for([&] { return is_gone(process); });
   auto const report = ask(kernel, small_problem());
   CHECK(report.outcome == call_outcome::answered);
   REQUIRE(report.broke(promise::rests_between_calls));

@@ -1,5 +1,4 @@
 // `attest audit` and `gen` beyond one plain run: shrinking, replay, shards, jobs, budgets, recorded groups.
-#include <chrono>
 #include <filesystem>
 #include <set>
 #include <string>
@@ -54,11 +53,11 @@ TEST_CASE("the report does not depend on the number of jobs", "[unit]") {
 }
 
 TEST_CASE("a budget ends a slow audit in time", "[unit]") {
-  auto const start = std::chrono::steady_clock::now();
   auto const ran = attest("audit --budget 2" + kernel("hang"));
-  double const spent = std::chrono::duration<double>(std::chrono::steady_clock::now() - start).count();
+  INFO(ran.out);
   CHECK(ran.status == 3);  // nothing is known of a kernel that was cut short
-  CHECK(spent < 2.2);
+  CHECK(has(ran.out, "the budget of 2 s"));  // before the ten seconds of its first call
+  CHECK_FALSE(has(ran.out, "did not return"));
 }
 
 TEST_CASE("no two cases have one name", "[unit]") {

@@ -1,5 +1,4 @@
 // The program `attest` as its users run it: exit codes, what it says, what it writes.
-#include <chrono>
 #include <map>
 #include <set>
 #include <sstream>
@@ -334,10 +333,10 @@ TEST_CASE("the built-in kernel's own claims include that an answer does not depe
   }
 }
 
-TEST_CASE("a whole audit by default takes at most a minute", "[slow]") {
-  auto const start = std::chrono::steady_clock::now();
-  CHECK(attest("audit").status == 0);
-  CHECK(std::chrono::steady_clock::now() - start < std::chrono::minutes(1));
+TEST_CASE("a whole audit by default takes at most a minute of processor time", "[slow]") {
+  auto const ran = attest("audit");
+  CHECK(ran.status == 0);
+  CHECK(ran.processor_seconds < 60);
 }
 
 TEST_CASE("a seed decides every input: the same report twice", "[unit]") {

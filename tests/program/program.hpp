@@ -1,13 +1,14 @@
 // The program `attest` as its users run it, in a folder of the test's own.
 #pragma once
 
+#include <sys/resource.h>
 #include <sys/wait.h>
 #include <unistd.h>
 
 #include <cstdlib>
 #include <filesystem>
 #include <fstream>
-#include <iterator>
+#include <sstream>
 #include <string>
 
 #include <nlohmann/json.hpp>
@@ -17,7 +18,20 @@ namespace attest::tests {
 struct outcome {
   int status = -1;
   std::string out, err;
+  double processor_seconds = 0;  ///< of the program and of all that it started and waited for
 };
+
+inline double seconds(timeval const& time) { return static_cast<double>(time.tv_sec) + 1e-6 * static_cast<double>(time.tv_usec); }
+
+/// Processor time: no other work on the machine adds to it.
+inline double processor_seconds(rusage const& used) { return seconds(used.ru_utime) + seconds(used.ru_stime); }
+
+/// Of the children that have ended.
+inline double processor_seconds_of_children() {
+  rusage used{};
+  ::getrusage(RUSAGE_CHILDREN, &used);
+  return processor_seconds(used);
+}
 
 inline std::filesystem::path folder() {
   auto const made = std::filesystem::temp_directory_path() / ("attest-test-" + std::to_string(::getpid()));
@@ -25,9 +39,11 @@ inline std::filesystem::path folder() {
   return made;
 }
 
+/// What can be read of it: a file of /proc is gone with its process.
 inline std::string contents(std::filesystem::path const& path) {
-  std::ifstream file(path, std::ios::binary);
-  return {std::istreambuf_iterator<char>(file), {}};
+  std::ostringstream all;
+  all << std::ifstream(path, std::ios::binary).rdbuf();
+  return std::move(all).str();
 }
 
 inline void write(std::string const& name, std::string const& text) {
@@ -37,8 +53,10 @@ inline void write(std::string const& name, std::string const& text) {
 /// Runs a shell command in folder().
 inline outcome shell(std::string const& command) {
   auto const whole = "cd '" + folder().string() + "' && " + command + " >out 2>err </dev/null";
+  double const before = processor_seconds_of_children();
   int const status = std::system(whole.c_str());
-  return {WIFEXITED(status) ? WEXITSTATUS(status) : -1, contents(folder() / "out"), contents(folder() / "err")};
+  return {WIFEXITED(status) ? WEXITSTATUS(status) : -1, contents(folder() / "out"), contents(folder() / "err"),
+          processor_seconds_of_children() - before};
 }
 
 inline outcome attest(std::string const& arguments) { return shell(ATTEST_PROGRAM " " + arguments); }

@@ -28,7 +28,7 @@ def browse(folder, *arguments):
     command = [chromium, "--headless=new", "--disable-gpu", "--hide-scrollbars", "--no-first-run", "--disable-extensions",
                "--disable-background-networking", "--enable-logging=stderr", f"--user-data-dir={folder}/profile",
                *(["--no-sandbox"] if os.geteuid() == 0 else []), *arguments]
-    done = subprocess.run(command, cwd=folder, capture_output=True, text=True, timeout=120, check=False)
+    done = subprocess.run(command, cwd=folder, capture_output=True, text=True, timeout=900, check=False)
     assert done.returncode == 0, done.stderr[-2000:]
     complaints = [line for line in done.stderr.splitlines() if "CONSOLE" in line]
     assert not complaints, complaints

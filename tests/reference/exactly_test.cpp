@@ -1,8 +1,8 @@
 // reference/attention/exactly.hpp: exact outputs are recognised, and their perturbed twins are told apart however near they come.
 #include "reference/attention/exactly.hpp"
 
-#include <chrono>
 #include <cmath>
+#include <ctime>
 
 #include "tests/support/many.hpp"
 #include "tests/support/problem_maker.hpp"
@@ -94,7 +94,7 @@ TEST_CASE("rows with the same scores in another order are known to be equally fo
 }
 
 TEST_CASE("ten thousand exact outputs and their twins are decided, none by exhaustion", "[property]") {
-  auto slowest = std::chrono::nanoseconds(0);
+  std::clock_t slowest = 0;
   many(100, "symmetric groups and a far third key", [&] {
     // Groups at distinct scores, each a pair t + δ, t − δ in whole numbers: O = t exactly.
     auto const t = static_cast<float>(*rc::gen::inRange(-1000, 1000));
@@ -106,15 +106,14 @@ TEST_CASE("ten thousand exact outputs and their twins are decided, none by exhau
       scores.insert(scores.end(), {score, score});
       values.insert(values.end(), {t + delta, t - delta});
     }
-    auto const start = std::chrono::steady_clock::now();
+    std::clock_t const start = std::clock();
     RC_ASSERT(is_exactly(with_scores(scores, values), static_cast<double>(t)));
     float const far = *rc::gen::element(far_below[0], far_below[1], far_below[2]);
     scores.push_back(-far);
     values.push_back(std::nextafter(t, *rc::gen::element(-1e9f, 1e9f)));
     RC_ASSERT(!is_exactly(with_scores(scores, values), static_cast<double>(t)));
-    slowest = std::max(slowest, std::chrono::nanoseconds(std::chrono::steady_clock::now() - start));
+    slowest = std::max(slowest, std::clock() - start);
   });
-  INFO("slowest pair: " << std::chrono::duration_cast<std::chrono::microseconds>(slowest).count() << " us");
-  // Two decisions, with room for a machine that does something else meanwhile.
-  CHECK(slowest < std::chrono::milliseconds(200));
+  INFO("slowest pair: " << slowest << " of " << CLOCKS_PER_SEC << " processor seconds");
+  CHECK(slowest < CLOCKS_PER_SEC / 5);  // two decisions, on a slow processor
 }

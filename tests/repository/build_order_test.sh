@@ -2,7 +2,7 @@
 # Two ./attest in one checkout: which targets each word builds, and who waits for whom. cmake, ctest, flock and sleep are small
 # scripts that write down what happens, so that the order of events is asserted and no time is measured.
 set -eu
-source=$(dirname -- "$(dirname -- "$(readlink -f -- "$0")")")
+source=$(dirname -- "$(dirname -- "$(dirname -- "$(readlink -f -- "$0")")")")
 world=$(mktemp -d)
 trap 'rm -rf "$world"' EXIT
 checkout=$world/checkout tree=$world/checkout/build/release
@@ -174,7 +174,7 @@ wait $!
 ninja -C "$half_made" -n | grep -q 'no work to do' || fail "what was made slowly is not made"
 
 # With globs that are checked in each build there is always work to do, says ninja -n.
-for file in "$source/CMakeLists.txt" "$source"/*/CMakeLists.txt "$source"/cmake/*.cmake "$source"/tests/*.cmake; do
+for file in "$source/CMakeLists.txt" "$source"/*/CMakeLists.txt "$source"/tests/*/CMakeLists.txt "$source"/cmake/*.cmake; do
   ! grep -q 'GLOB.* CONFIGURE_DEPENDS' "$file" || fail "$file has a glob with CONFIGURE_DEPENDS"
 done
 
