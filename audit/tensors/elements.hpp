@@ -6,7 +6,7 @@
 #include <cstdint>
 #include <cstring>
 
-#include "audit/tensors/owned.hpp"
+#include "audit/tensors/owned_tensor.hpp"
 
 namespace attest::audit {
 
@@ -47,7 +47,7 @@ inline double number(problem::f16 x) {
 }
 
 /// Writes x at element `offset` of t.
-inline void store(stored_tensor& t, std::size_t offset, double x) {
+inline void store(owned_tensor& t, std::size_t offset, double x) {
   using problem::element_type;
   switch (t.type) {
     case element_type::f32: t.as<float>()[offset] = static_cast<float>(x); break;
@@ -59,7 +59,7 @@ inline void store(stored_tensor& t, std::size_t offset, double x) {
 }
 
 /// The number at element `offset` of t, exactly. NaN and infinities as such.
-inline double load(stored_tensor const& t, std::size_t offset) {
+inline double load(owned_tensor const& t, std::size_t offset) {
   using problem::element_type;
   switch (t.type) {
     case element_type::f64: return t.as<double>()[offset];
@@ -72,7 +72,7 @@ inline double load(stored_tensor const& t, std::size_t offset) {
 }
 
 /// Writes a signalling NaN at element `offset` of t. Requires a floating type.
-inline void store_signalling(stored_tensor& t, std::size_t offset) {
+inline void store_signalling(owned_tensor& t, std::size_t offset) {
   using problem::element_type;
   switch (t.type) {
     case element_type::f64: { std::uint64_t const bits = 0x7ff0000000000001; std::memcpy(t.as<double>() + offset, &bits, 8); break; }
@@ -84,14 +84,14 @@ inline void store_signalling(stored_tensor& t, std::size_t offset) {
 }
 
 /// The offset of element (b, h, i, j) of a rank-4 tensor.
-inline std::size_t offset_of(stored_tensor const& t, std::int64_t b, std::int64_t h, std::int64_t i, std::int64_t j) {
+inline std::size_t offset_of(owned_tensor const& t, std::int64_t b, std::int64_t h, std::int64_t i, std::int64_t j) {
   auto const& s = t.where.stride;
   return static_cast<std::size_t>(b * s[0] + h * s[1] + i * s[2] + j * s[3]);
 }
 
 /// t(b, h, i, j) := f(b, h, i, j) for every element of a rank-4 tensor.
 template <class F>
-void fill(stored_tensor& t, F&& f) {
+void fill(owned_tensor& t, F&& f) {
   auto const& n = t.where.shape;
   for (std::int64_t b = 0; b < n[0]; ++b)
     for (std::int64_t h = 0; h < n[1]; ++h)
