@@ -116,21 +116,50 @@ constexpr std::optional<error> sizes_fault(layout const& q, layout const& k, lay
 
 }  // namespace checks
 
-/// Requires a layout that passed its checks. Lifts q, k, v, o of rank 2 to 4 to rank 4:
-/// [n, d] → [1, 1, n, d], [b, n, d] → [b, 1, n, d].
+/// The axis of [b, h, i, j] that an axis of a problem of this rank is: the third from the end is b in rank 3, h in rank 4.
+constexpr std::size_t lifted_axis(int from_the_end, int problem_rank) noexcept {
+  return from_the_end == 3 && problem_rank == 3 ? 0 : static_cast<std::size_t>(4 - from_the_end);
+}
+
+/// A tensor of a problem of rank 2 to 4 as one of rank 4: [n, d] → [1, 1, n, d], [b, n, d] → [b, 1, n, d]; a mask or bias
+/// of fewer axes is aligned at the end. New axes have stride 0.
+/// Requires  a layout that passed its checks, of no more axes than the problem has
+constexpr layout lifted(layout const& from, int problem_rank) noexcept {
+  layout to{4, {1, 1, 1, 1}, {}};
+  for (int from_the_end = 1; from_the_end <= from.rank; ++from_the_end) {
+    auto const source = static_cast<std::size_t>(from.rank - from_the_end);
+    auto const target = lifted_axis(from_the_end, problem_rank);
+    to.shape[target] = from.shape[source];
+    to.stride[target] = from.stride[source];
+  }
+  return to;
+}
+
+/// The same layout with an axis of size 1 behind: an LSE [b, hq, n] as [b, hq, n, 1]. Requires a rank below 4.
+constexpr layout with_last_axis(layout of) noexcept {
+  auto const last = static_cast<std::size_t>(of.rank++);
+  of.shape[last] = of.stride[last] = 1;
+  return of;
+}
+
+/// The rows of an output in the rank of the problem, row-major: LSE is [b, hq, n], [b, n] or [n].
+constexpr layout rows_layout(sizes const& s, int problem_rank) noexcept {
+  return problem_rank == 4   ? layout::compact({s.b, s.hq, s.n})
+         : problem_rank == 3 ? layout::compact({s.b, s.n})
+                             : layout::compact({s.n});
+}
+/// O (last = dv) and the weights (last = m) in the rank of the problem, row-major: [b, hq, n, last] and so on.
+constexpr layout rows_layout(sizes const& s, int problem_rank, std::int64_t last) noexcept {
+  return problem_rank == 4   ? layout::compact({s.b, s.hq, s.n, last})
+         : problem_rank == 3 ? layout::compact({s.b, s.n, last})
+                             : layout::compact({s.n, last});
+}
+
+/// q, k, v or o as a view of rank 4. Requires a layout that passed its checks.
 template <class T>
 constexpr view<T> lifted(tensor<T> const& from) noexcept {
-  view<T> to{from.data, {1, 1, 1, 1}, {0, 0, 0}, true};
-  auto const axis = [&](int from_the_end, std::size_t target) {
-    auto const source = static_cast<std::size_t>(from.where.rank - from_the_end);
-    to.shape[target] = from.where.shape[source];
-    if (target < 3) to.stride[target] = from.where.stride[source];
-  };
-  axis(1, 3);
-  if (from.where.rank >= 2) axis(2, 2);
-  if (from.where.rank == 3) axis(3, 0);
-  if (from.where.rank == 4) axis(3, 1), axis(4, 0);
-  return to;
+  auto const [rank, shape, stride] = lifted(from.where, from.where.rank);
+  return {from.data, shape, {stride[0], stride[1], stride[2]}, true};
 }
 
 /// Lifts a mask or bias against weights [b, hq, n, m] of the unlifted rank: aligned at the trailing end, size 1
@@ -143,8 +172,7 @@ constexpr result<view<T>> broadcast(std::string_view argument, tensor<T> const& 
   view<T> to{from.data, {s.b, s.hq, s.n, s.m}, {0, 0, 0}, true};
   for (int from_the_end = 1; from_the_end <= from.where.rank; ++from_the_end) {
     auto const source = static_cast<std::size_t>(from.where.rank - from_the_end);
-    // The third axis from the end is the batch in rank 3 and the heads in rank 4.
-    std::size_t const target = from_the_end == 3 && rank == 3 ? 0 : static_cast<std::size_t>(4 - from_the_end);
+    std::size_t const target = lifted_axis(from_the_end, rank);
     std::int64_t const got = from.where.shape[source], expected = to.shape[target];
     if (got != expected && (got != 1 || target == 3))
       return checks::fault(error_code::bad_shape, argument,

@@ -128,34 +128,21 @@ constexpr result<outputs<T>> outputs<T>::make(instance<T> const& asked, output_t
   outputs made;
   sizes const& s = asked.size();
   int const rank = asked.rank();
-  auto const shape_of = [&](std::int64_t last) {
-    return rank == 4   ? layout::compact({s.b, s.hq, s.n, last})
-           : rank == 3 ? layout::compact({s.b, s.n, last})
-                       : layout::compact({s.n, last});
-  };
   auto const check = [](std::string_view name, auto const& t, layout const& expected) -> std::optional<error> {
     if (t.where.rank != expected.rank || t.where.shape != expected.shape)
       return checks::fault(error_code::bad_shape, name,
                            "shape is " + checks::text(t.where) + ", expected " + checks::text(expected));
     return checks::layout_fault(name, t.where, sizeof(*t.data), t.data != nullptr);
   };
-  if (auto why = check("out", given.o, shape_of(s.dv))) return *std::move(why);
+  if (auto why = check("out", given.o, rows_layout(s, rank, s.dv))) return *std::move(why);
   made.o = lifted(given.o);
   if (given.weights) {
-    if (auto why = check("weights", *given.weights, shape_of(s.m))) return *std::move(why);
+    if (auto why = check("weights", *given.weights, rows_layout(s, rank, s.m))) return *std::move(why);
     made.weights = lifted(*given.weights);
   }
   if (given.lse) {
-    layout expected = shape_of(1);
-    --expected.rank;
-    expected.shape[static_cast<std::size_t>(expected.rank)] = 0;
-    if (auto why = check("lse", *given.lse, expected)) return *std::move(why);
-    // As [b, hq, n, 1]: append an axis of size 1 and lift like the others.
-    auto widened = *given.lse;
-    auto const last = static_cast<std::size_t>(widened.where.rank++);
-    widened.where.shape[last] = 1;
-    widened.where.stride[last] = 1;
-    made.lse = lifted(widened);
+    if (auto why = check("lse", *given.lse, rows_layout(s, rank))) return *std::move(why);
+    made.lse = lifted(tensor<lse_element<T>>{given.lse->data, with_last_axis(given.lse->where)});
   }
   return made;
 }

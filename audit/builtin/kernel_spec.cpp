@@ -50,11 +50,11 @@ problem::result<kernel_library> library_of(std::string const& spec) {
   return kernel_library{spec.substr(0, colon), spec.substr(colon + 1)};
 }
 
-problem::result<questioner> open_kernel(std::string const& spec, problem::element_type type, interruption const& when,
+problem::result<kernel_session> open_kernel(std::string const& spec, problem::element_type type, interruption const& when,
                                         isolation_limits const& limits) {
   auto const library = library_of(spec);
   if (!library) return library.why();
-  return questioner::open(library.value(), type, when, limits);
+  return kernel_session::open(library.value(), type, when, limits);
 }
 
 }  // namespace attest::audit

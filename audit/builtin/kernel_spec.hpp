@@ -12,8 +12,8 @@ namespace attest::audit {
 /// Ensures   an error names `--kernel`, says what there is not and what there is; the library itself is not looked into
 problem::result<kernel_library> library_of(std::string const& spec);
 
-/// A session with the kernel that `spec` names (questioner::open).
-problem::result<questioner> open_kernel(std::string const& spec, problem::element_type type, interruption const& when,
+/// A session with the kernel that `spec` names (kernel_session::open).
+problem::result<kernel_session> open_kernel(std::string const& spec, problem::element_type type, interruption const& when,
                                         isolation_limits const& limits);
 
 }  // namespace attest::audit

@@ -1,20 +1,16 @@
 #include "audit/cases/case.hpp"
-#include "audit/tensors/slice.hpp"
 
 namespace attest::audit {
 
 std::optional<std::string> calls_fault(audit_case const& each) {
   if (each.further.empty() && each.reads == reading::nothing) return std::nullopt;
-  auto const rank_fault = [](stored_problem const& p) {
-    return p.q.where.rank != 4 || p.k.where.rank != 4 || p.v.where.rank != 4;
-  };
-  if (rank_fault(each.asked)) return "its tensors have not rank 4";
-  problem::sizes const first = sizes_of(each.asked);
+  if (each.asked.rank() != 4) return "its tensors have not rank 4";
+  problem::sizes const& first = each.asked.size();
   if (each.reads == reading::weights && first.dv > first.m) return "its V has more columns than keys";
   for (further_call const& further : each.further) {
-    if (rank_fault(further.asked)) return "its tensors have not rank 4";
-    if (further.asked.q.type != each.asked.q.type) return "its element type is not that of the group's first call";
-    problem::sizes const s = sizes_of(further.asked);
+    if (further.asked.rank() != 4) return "its tensors have not rank 4";
+    if (further.asked.type() != each.asked.type()) return "its element type is not that of the group's first call";
+    problem::sizes const& s = further.asked.size();
     bool const same_rows = s.b == first.b && s.hq == first.hq && s.n == first.n;
     auto const inside = [](std::int64_t at, std::int64_t count, std::int64_t all) {
       return at >= 0 && count <= all && at <= all - count;

@@ -9,7 +9,8 @@
 #include <string_view>
 #include <vector>
 
-#include "audit/tensors/owned.hpp"
+#include "audit/tensors/owned_outputs.hpp"
+#include "audit/tensors/owned_problem.hpp"
 
 namespace attest::audit {
 
@@ -44,8 +45,8 @@ enum class reading : std::uint8_t {
 /// A further call of a case.
 struct further_call {
   relation is = relation::same_bits;
-  stored_problem asked;
-  std::string says;                   ///< for the finding: "K and V at masked keys hold nan"
+  owned_problem asked;
+  std::string says{};                 ///< for the finding: "K and V at masked keys hold nan"
   std::array<std::int64_t, 3> at{};   ///< where its rows are in the first call's; or its first key
   std::int32_t threads = 0;
   bool promised = true;               ///< false: only --reproducible requires it, else a difference is an observation
@@ -58,26 +59,28 @@ inline constexpr std::string_view curve_axes[]{"score range", "keys", "head dime
 struct audit_case {
   std::string check;     ///< a name of checks()
   std::string name;      ///< unique within the check
-  stored_problem asked;
-  std::vector<further_call> further;
+  owned_problem asked;
+  std::vector<further_call> further{};
   reading reads = reading::nothing;
-  recorded_answer recorded;    ///< an answer recorded elsewhere, judged beside the kernel's
-  std::string recorded_by;     ///< who gave it
+  owned_outputs recorded{};    ///< an answer recorded elsewhere, judged beside the kernel's
+  std::string recorded_by{};   ///< who gave it
   bool mandatory = false;      ///< a certified kernel must answer it (contiguous, no mask, bias or softcap)
   std::int64_t number = 0;     ///< among all cases of the audit, counted from 1; 0 before it is chosen
   std::int64_t all = 0;        ///< how many there are in all shards together
-  std::string axis;            ///< of a stability curve: one of curve_axes; or empty
+  std::string axis{};          ///< of a stability curve: one of curve_axes; or empty
   double place = 0;            ///< on that axis
 
   std::string full_name() const { return check + "/" + name; }
+  /// The problem of call 0, the first, or of further[at − 1].
+  owned_problem const& call(std::size_t at) const { return at == 0 ? asked : further[at - 1].asked; }
   /// The same problem once more: the answer must have the same bits.
-  void must_equal(stored_problem another, std::string says) {
-    further.push_back({.is = relation::same_bits, .asked = std::move(another), .says = std::move(says), .at = {}});
+  void must_equal(owned_problem another, std::string says) {
+    further.push_back({.is = relation::same_bits, .asked = std::move(another), .says = std::move(says)});
   }
 };
 
 /// What the calls of a case were answered: [0] is the first call's, [k] that of further[k − 1]; some may be missing.
-using answers = std::vector<std::optional<recorded_answer>>;
+using answers = std::vector<std::optional<owned_outputs>>;
 
 /// Why the calls of a case do not fit each other, as a file may have them; nothing where they do.
 std::optional<std::string> calls_fault(audit_case const& each);

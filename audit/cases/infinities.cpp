@@ -14,11 +14,11 @@ double const quiet = std::numeric_limits<double>::quiet_NaN();
 std::optional<double> const signalling;  // no double can hold one: poisoned() stores the bits
 
 /// Every key that no query of its head group sees gets `payload` in K and V; every invisible (query, key) in the bias.
-stored_problem poisoned(stored_problem asked, std::optional<double> payload, auto&& hidden) {
-  auto const poison = [&](stored_tensor& t, std::size_t at) {
+owned_problem poisoned(problem_draft asked, std::optional<double> payload, auto&& hidden) {
+  auto const poison = [&](owned_tensor& t, std::size_t at) {
     payload ? store(t, at, *payload) : store_signalling(t, at);
   };
-  for (stored_tensor* t : {&asked.k, &asked.v}) {
+  for (owned_tensor* t : {&asked.k, &asked.v}) {
     auto const& n = t->where.shape;
     for (std::int64_t b = 0; b < n[0]; ++b)
       for (std::int64_t h = 0; h < n[1]; ++h)
@@ -28,7 +28,7 @@ stored_problem poisoned(stored_problem asked, std::optional<double> payload, aut
   if (asked.bias)
     for (std::int64_t j = 0; j < asked.k.where.shape[2]; ++j)
       if (hidden(j)) poison(*asked.bias, offset_of(*asked.bias, 0, 0, 0, j));
-  return asked;
+  return owned_problem::of_valid(std::move(asked));
 }
 
 void add_poison(case_list& to) {
@@ -36,28 +36,28 @@ void add_poison(case_list& to) {
   struct payload { char const* name; std::optional<double> value; };
   for (auto const& [name, value] : {payload{"nan", quiet}, payload{"inf", infinity}, payload{"minus-inf", -infinity},
                                     payload{"huge", to.limits().largest}, payload{"signalling", signalling}}) {
-    auto const add = [&](std::string const& where, stored_problem const& clean, auto&& hidden) {
+    auto const add = [&](std::string const& where, problem_draft const& clean, auto&& hidden) {
       audit_case& made = to.add("poison", fmt::format("{}-{}", where, name), clean);
       made.must_equal(poisoned(clean, value, hidden),
                       fmt::format("K, V and bias at masked keys hold {} instead of ordinary numbers", name));
     };
     auto random = to.random("poison", name);
-    stored_problem masked = gaussian(s, to.type(), random);
+    problem_draft masked = gaussian(s, to.type(), random);
     auto const odd = [](std::int64_t j) { return j % 3 == 1 || j > 30; };
     add_mask(masked, 1, 1, s.n, s.m, [&](auto, auto, auto, auto j) { return !odd(j); });
     add_bias(masked, 1, 1, 1, s.m, [&](auto...) { return random.normal(); });
     add("mask", masked, odd);
-    stored_problem padded = gaussian(s, to.type(), random);
+    problem_draft padded = gaussian(s, to.type(), random);
     auto const tail = [](std::int64_t j) { return j >= 20; };
     add_mask(padded, 1, 1, 1, s.m, [&](auto, auto, auto, auto j) { return !tail(j); });
     add("padding", padded, tail);
-    stored_problem banded = gaussian(s, to.type(), random);
+    problem_draft banded = gaussian(s, to.type(), random);
     banded.band = {10, 8, 2};  // queries 0 … 5 see keys 2 … 17
     add("band", banded, [](std::int64_t j) { return j < 2 || j > 17; });
   }
   // A value that one query sees and its neighbour does not: 0·NaN is NaN in a matrix product.
   auto random = to.random("poison", "causal-neighbour");
-  stored_problem causal = gaussian({1, 1, 1, 24, 24, 8, 4}, to.type(), random);
+  problem_draft causal = gaussian({1, 1, 1, 24, 24, 8, 4}, to.type(), random);
   causal.band = {0, -1, 0};
   fill(causal.v, [&](auto, auto, auto j, auto c) { return j == 11 && c == 2 ? quiet : random.normal(); });
   to.add("poison", "causal-neighbour", std::move(causal));
@@ -67,26 +67,26 @@ void add_visible(case_list& to) {
   problem::sizes const s{1, 2, 2, 5, 40, 6, 4};
   auto const with = [&](char const* name, auto&& change) {
     auto random = to.random("visible-nan", name);
-    stored_problem asked = gaussian(s, to.type(), random);
+    problem_draft asked = gaussian(s, to.type(), random);
     change(asked);
     to.add("visible-nan", name, std::move(asked));
   };
-  auto const at = [](stored_tensor& t, std::int64_t i, std::int64_t j, double x) { store(t, offset_of(t, 0, 1, i, j), x); };
-  with("nan-in-q", [&](stored_problem& p) { at(p.q, 2, 3, quiet); });
+  auto const at = [](owned_tensor& t, std::int64_t i, std::int64_t j, double x) { store(t, offset_of(t, 0, 1, i, j), x); };
+  with("nan-in-q", [&](problem_draft& p) { at(p.q, 2, 3, quiet); });
   for (std::int64_t const j : {0, 17, 39})
-    with(fmt::format("nan-in-k-{}", j).c_str(), [&](stored_problem& p) { at(p.k, j, 1, quiet); });
-  with("nan-in-v", [&](stored_problem& p) { at(p.v, 17, 1, quiet); });
-  with("inf-in-v", [&](stored_problem& p) { at(p.v, 5, 1, infinity); });
-  with("inf-in-q", [&](stored_problem& p) { at(p.q, 1, 0, infinity); });
-  with("inf-in-k", [&](stored_problem& p) { at(p.k, 9, 0, -infinity); });
-  with("nan-in-bias", [&](stored_problem& p) {
+    with(fmt::format("nan-in-k-{}", j).c_str(), [&](problem_draft& p) { at(p.k, j, 1, quiet); });
+  with("nan-in-v", [&](problem_draft& p) { at(p.v, 17, 1, quiet); });
+  with("inf-in-v", [&](problem_draft& p) { at(p.v, 5, 1, infinity); });
+  with("inf-in-q", [&](problem_draft& p) { at(p.q, 1, 0, infinity); });
+  with("inf-in-k", [&](problem_draft& p) { at(p.k, 9, 0, -infinity); });
+  with("nan-in-bias", [&](problem_draft& p) {
     add_bias(p, 1, 1, s.n, s.m, [](auto, auto, auto i, auto j) { return i == 3 && j == 20 ? quiet : 0.5; }); });
-  with("plus-inf-in-bias", [&](stored_problem& p) {
+  with("plus-inf-in-bias", [&](problem_draft& p) {
     add_bias(p, 1, 1, s.n, s.m, [](auto, auto, auto i, auto j) { return i == 3 && j == 20 ? infinity : 0.5; }); });
-  with("nan-beside-minus-inf-bias", [&](stored_problem& p) {
+  with("nan-beside-minus-inf-bias", [&](problem_draft& p) {
     add_bias(p, 1, 1, 1, s.m, [](auto, auto, auto, auto j) { return j == 9 ? -infinity : 0.0; });
     at(p.k, 9, 2, quiet); });
-  with("nan-in-q-of-an-empty-row", [&](stored_problem& p) {
+  with("nan-in-q-of-an-empty-row", [&](problem_draft& p) {
     add_mask(p, 1, 1, s.n, s.m, [](auto, auto, auto i, auto) { return i != 2; });
     at(p.q, 2, 3, quiet); });
 }

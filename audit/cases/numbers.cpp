@@ -34,7 +34,7 @@ void add_sharp(case_list& to) {
       std::string const name = fmt::format("gap{:.6g}-keys{}", gap, keys);
       auto random = to.random("sharp", name);
       // Columns: one far key with value 1; values that differ in the last bit; opposite signs; random.
-      stored_problem asked = blank({1, 1, 1, 1, keys, 1, 4}, to.type());
+      problem_draft asked = blank({1, 1, 1, 1, keys, 1, 4}, to.type());
       asked.scale = 1;
       store(asked.q, 0, 1);
       fill(asked.k, [&](auto, auto, auto j, auto) { return j == 0 ? 0.0 : -gap * (1 + 0.25 * static_cast<double>(j - 1)); });
@@ -47,7 +47,7 @@ void add_sharp(case_list& to) {
     }
   }
   // docs/bound.md, section 11: inputs that reach the bound.
-  stored_problem worst = blank({1, 1, 1, 1, 2000, 1, 1}, to.type());
+  problem_draft worst = blank({1, 1, 1, 1, 2000, 1, 1}, to.type());
   worst.scale = 1;
   store(worst.q, 0, 1);
   fill(worst.k, [](auto, auto, auto j, auto) { return j == 0 ? 0.0 : -0x1.0a2b22p+4; });
@@ -62,7 +62,7 @@ void add_large_scores(case_list& to) {
       std::string const name = fmt::format("{}-{:g}", pattern, size);
       auto random = to.random("large-scores", name);
       std::int64_t const m = to.options().quick ? 9 : 70;
-      stored_problem asked = blank({1, 1, 1, 2, m, 2, 3}, to.type());
+      problem_draft asked = blank({1, 1, 1, 2, m, 2, 3}, to.type());
       asked.scale = 1;
       double const root = std::sqrt(size);
       fill(asked.q, [&](auto...) { return root; });
@@ -84,7 +84,7 @@ void add_large_scores(case_list& to) {
   for (double const size : {1e3, 1e6}) {
     if (size * size > to.limits().largest / 16) continue;
     auto random = to.random("large-scores", fmt::format("cancel-{:g}", size));
-    stored_problem asked = gaussian({1, 1, 1, 4, 16, 8, 4}, to.type(), random);
+    problem_draft asked = gaussian({1, 1, 1, 4, 16, 8, 4}, to.type(), random);
     fill(asked.q, [&](auto, auto, auto, auto t) { return t < 2 ? size : random.normal(); });
     fill(asked.k, [&](auto, auto, auto, auto t) { return t == 0 ? size : t == 1 ? -size : random.normal(); });
     to.add("large-scores", fmt::format("cancel-{:g}", size), std::move(asked));
@@ -96,7 +96,7 @@ void add_value_range(case_list& to) {
   problem::sizes const s{1, 1, 1, 4, 33, 8, 4};
   auto const with_values = [&](char const* name, auto&& value) {
     auto random = to.random("value-range", name);
-    stored_problem asked = gaussian(s, to.type(), random);
+    problem_draft asked = gaussian(s, to.type(), random);
     fill(asked.v, [&](auto, auto, auto j, auto c) { return value(random, j, c); });
     to.add("value-range", name, std::move(asked));
   };
@@ -108,8 +108,8 @@ void add_value_range(case_list& to) {
     return limits.largest / 8 / static_cast<double>(s.m) * (2 * r.uniform() - 1); });
   with_values("subnormal", [&](draw& r, auto, auto) { return limits.smallest * std::floor(r.uniform() * 100); });
   auto random = to.random("value-range", "all-subnormal");
-  stored_problem tiny = gaussian(s, to.type(), random);
-  for (stored_tensor* t : {&tiny.q, &tiny.k, &tiny.v})
+  problem_draft tiny = gaussian(s, to.type(), random);
+  for (owned_tensor* t : {&tiny.q, &tiny.k, &tiny.v})
     fill(*t, [&](auto...) { return limits.smallest * std::floor(200 * random.uniform() - 100); });
   to.add("value-range", "all-subnormal", std::move(tiny));
 }
@@ -120,7 +120,7 @@ void add_scales(case_list& to) {
        {named{"default", {}}, named{"zero", 0.0}, named{"negative", -0.5}, named{"one", 1.0}, named{"tiny", 0x1p-20},
         named{"large", 16.0}, named{"not-a-power", 0.375}}) {
     auto random = to.random("scale", name);
-    stored_problem asked = gaussian({1, 2, 2, 5, 19, 6, 5}, to.type(), random);
+    problem_draft asked = gaussian({1, 2, 2, 5, 19, 6, 5}, to.type(), random);
     asked.scale = scale;
     to.add("scale", name, std::move(asked));
   }

@@ -15,36 +15,36 @@ namespace {
 struct feature {
   std::string_view name;
   void (*resize)(problem::sizes&);
-  void (*apply)(stored_problem&, problem::sizes const&, draw&);
+  void (*apply)(problem_draft&, problem::sizes const&, draw&);
 };
 
 constexpr auto same_size = [](problem::sizes&) {};
-constexpr auto nothing_more = [](stored_problem&, problem::sizes const&, draw&) {};
+constexpr auto nothing_more = [](problem_draft&, problem::sizes const&, draw&) {};
 
 std::vector<feature> const& features() {
   static std::vector<feature> const all{
-      {"causal", same_size, [](stored_problem& p, problem::sizes const& s, draw&) { p.band = {s.m - s.n, -1, 0}; }},
-      {"window", same_size, [](stored_problem& p, problem::sizes const& s, draw&) { p.band = {s.m - s.n, 6, 2}; }},
+      {"causal", same_size, [](problem_draft& p, problem::sizes const& s, draw&) { p.band = {s.m - s.n, -1, 0}; }},
+      {"window", same_size, [](problem_draft& p, problem::sizes const& s, draw&) { p.band = {s.m - s.n, 6, 2}; }},
       {"mask", same_size,
-       [](stored_problem& p, problem::sizes const& s, draw& random) {
+       [](problem_draft& p, problem::sizes const& s, draw& random) {
          add_mask(p, s.b, 1, s.n, s.m, [&](auto...) { return random.below(3) != 0; });
        }},
       {"padding", same_size,
-       [](stored_problem& p, problem::sizes const& s, draw&) {
+       [](problem_draft& p, problem::sizes const& s, draw&) {
          add_mask(p, s.b, 1, 1, s.m, [](auto b, auto, auto, auto j) { return j < 11 + 7 * b; });
        }},
       {"bias", same_size,
-       [](stored_problem& p, problem::sizes const& s, draw& random) {
+       [](problem_draft& p, problem::sizes const& s, draw& random) {
          add_bias(p, 1, s.hq, s.n, s.m, [&](auto...) { return 2 * random.normal(); });
        }},
       {"minus-infinity-bias", same_size,
-       [](stored_problem& p, problem::sizes const& s, draw& random) {
+       [](problem_draft& p, problem::sizes const& s, draw& random) {
          add_bias(p, 1, 1, s.n, s.m, [&](auto...) { return random.below(3) ? random.normal() : -HUGE_VAL; });
        }},
       {"grouped", [](problem::sizes& s) { s.hq = 6, s.hk = 2; }, nothing_more},
       {"decode", [](problem::sizes& s) { s.n = 1, s.m = 67; }, nothing_more},
-      {"scale", same_size, [](stored_problem& p, problem::sizes const&, draw&) { p.scale = 0.8125; }},
-      {"softcap", same_size, [](stored_problem& p, problem::sizes const&, draw&) { p.softcap = 1.5; }},
+      {"scale", same_size, [](problem_draft& p, problem::sizes const&, draw&) { p.scale = 0.8125; }},
+      {"softcap", same_size, [](problem_draft& p, problem::sizes const&, draw&) { p.softcap = 1.5; }},
   };
   return all;
 }
@@ -66,7 +66,7 @@ void add_pairs(case_list& to) {
       auto random = to.random("pairs", name);
       problem::sizes s{2, 2, 2, 9, 25, 8, 6};
       first->resize(s), second->resize(s);
-      stored_problem asked = gaussian(s, to.type(), random);
+      problem_draft asked = gaussian(s, to.type(), random);
       first->apply(asked, s, random);
       if (first != second) second->apply(asked, s, random);
       to.add("pairs", name, std::move(asked));
@@ -75,7 +75,7 @@ void add_pairs(case_list& to) {
 
 /// One problem a point: the error in units of the bound against score range, keys, head dimension, value offset.
 void add_stability(case_list& to) {
-  auto const point = [&](std::string_view axis, double place, std::string const& name, stored_problem asked) {
+  auto const point = [&](std::string_view axis, double place, std::string const& name, problem_draft asked) {
     audit_case& made = to.add("stability", name, std::move(asked));
     made.axis = axis, made.place = place;
   };
@@ -99,7 +99,7 @@ void add_stability(case_list& to) {
   for (int e = 0; e <= 12; e += quick ? 6 : 2) {
     std::string const name = fmt::format("value-offset-2^{}", e);
     auto random = to.random("stability", name);
-    stored_problem asked = gaussian({1, 1, 1, 4, 48, 16, 4}, to.type(), random);
+    problem_draft asked = gaussian({1, 1, 1, 4, 48, 16, 4}, to.type(), random);
     fill(asked.v, [&](auto...) { return std::ldexp(1.0, e) + random.normal(); });
     point("value offset", std::ldexp(1.0, e), name, std::move(asked));
   }

@@ -12,15 +12,15 @@ namespace attest::audit {
 namespace {
 
 /// V := columns first … first + count − 1 of the identity.
-stored_problem with_identity(stored_problem asked, std::int64_t first, std::int64_t count) {
+owned_problem with_identity(problem_draft asked, std::int64_t first, std::int64_t count) {
   auto const& shape = asked.v.where.shape;
-  asked.v = stored_tensor::compact(asked.v.type, {shape[0], shape[1], shape[2], count});
+  asked.v = owned_tensor::compact(asked.v.type, {shape[0], shape[1], shape[2], count});
   fill(asked.v, [&](auto, auto, auto j, auto c) { return j == first + c ? 1.0 : 0.0; });
-  return asked;
+  return owned_problem::of_valid(std::move(asked));
 }
 
 void add_weights(case_list& to) {
-  auto const through_v = [&](std::string const& name, stored_problem asked, std::int64_t chunk) {
+  auto const through_v = [&](std::string const& name, problem_draft asked, std::int64_t chunk) {
     std::int64_t const m = asked.k.where.shape[2];
     audit_case& made = to.add("weights-through-v", name, with_identity(asked, 0, std::min(chunk, m)));
     made.reads = reading::weights;
@@ -34,20 +34,20 @@ void add_weights(case_list& to) {
   through_v("plain", gaussian(s, to.type(), random), 8);
   through_v("one-column-at-a-time", gaussian({1, 1, 1, 3, 6, 4, 1}, to.type(), random), 1);
   through_v("sharp-scores", gaussian(s, to.type(), random, 6), 16);
-  stored_problem masked = gaussian(s, to.type(), random);
+  problem_draft masked = gaussian(s, to.type(), random);
   add_mask(masked, 1, 1, s.n, s.m, [&](auto, auto, auto i, auto j) { return j == i || random.below(2) != 0; });
   through_v("masked", masked, 8);
-  stored_problem causal = gaussian({1, 1, 1, 12, 12, 8, 8}, to.type(), random);
+  problem_draft causal = gaussian({1, 1, 1, 12, 12, 8, 8}, to.type(), random);
   causal.band = {0, -1, 0};
   through_v("causal", causal, 8);
-  stored_problem biased = gaussian(s, to.type(), random);
+  problem_draft biased = gaussian(s, to.type(), random);
   add_bias(biased, 1, 1, s.n, s.m, [&](auto...) { return 3 * random.normal(); });
   through_v("bias", biased, 8);
 }
 
 void add_visibility_probe(case_list& to) {
   auto const probe = [&](std::string const& name, std::int64_t n, std::int64_t m, auto&& change) {
-    stored_problem asked = blank({1, 2, 1, n, m, 4, probe::columns(to.type(), m)}, to.type());
+    problem_draft asked = blank({1, 2, 1, n, m, 4, probe::columns(to.type(), m)}, to.type());
     std::int64_t const digits = probe::digits(to.type());
     fill(asked.k, [](auto, auto, auto j, auto t) { return static_cast<double>((j * 5 + t) % 7) - 3; });
     fill(asked.v, [&](auto, auto, auto j, auto c) {
@@ -56,9 +56,9 @@ void add_visibility_probe(case_list& to) {
     to.add("visibility-probe", name, std::move(asked)).reads = reading::visibility;
   };
   auto const banded = [&](std::string const& name, std::int64_t n, std::int64_t m, problem::band const& where) {
-    probe(name, n, m, [&](stored_problem& p) { p.band = where; });
+    probe(name, n, m, [&](problem_draft& p) { p.band = where; });
   };
-  probe("all", 3, 32, [](stored_problem&) {});
+  probe("all", 3, 32, [](problem_draft&) {});
   banded("causal-square", 16, 16, {0, -1, 0});
   banded("causal-top-left", 8, 24, {0, -1, 0});
   banded("causal-bottom-right", 8, 24, {16, -1, 0});
@@ -67,12 +67,12 @@ void add_visibility_probe(case_list& to) {
   banded("window-both-sides", 24, 24, {0, 2, 5});
   banded("long-window", 40, 80, {40, 33, 0});
   auto random = to.random("visibility-probe", "mask");
-  probe("mask", 6, 45, [&](stored_problem& p) {
+  probe("mask", 6, 45, [&](problem_draft& p) {
     add_mask(p, 1, 2, 6, 45, [&](auto, auto, auto, auto j) { return j == 2 || random.below(2) != 0; }); });
-  probe("mask-and-band", 12, 30, [&](stored_problem& p) {
+  probe("mask-and-band", 12, 30, [&](problem_draft& p) {
     p.band = {18, 10, 0};
     add_mask(p, 1, 1, 12, 30, [&](auto, auto, auto i, auto j) { return j == i + 18 || random.below(3) != 0; }); });
-  probe("minus-infinity-bias", 6, 33, [&](stored_problem& p) {
+  probe("minus-infinity-bias", 6, 33, [&](problem_draft& p) {
     add_bias(p, 1, 1, 6, 33, [&](auto, auto, auto, auto j) { return j == 0 || random.below(2) ? 0.0 : -HUGE_VAL; }); });
 }
 

@@ -44,18 +44,18 @@ class draw {
 };
 
 /// A problem of these sizes, zeros everywhere, row-major.
-inline stored_problem blank(problem::sizes const& s, problem::element_type type) {
-  stored_problem made;
-  made.q = stored_tensor::compact(type, {s.b, s.hq, s.n, s.d});
-  made.k = stored_tensor::compact(type, {s.b, s.hk, s.m, s.d});
-  made.v = stored_tensor::compact(type, {s.b, s.hk, s.m, s.dv});
+inline problem_draft blank(problem::sizes const& s, problem::element_type type) {
+  problem_draft made;
+  made.q = owned_tensor::compact(type, {s.b, s.hq, s.n, s.d});
+  made.k = owned_tensor::compact(type, {s.b, s.hk, s.m, s.d});
+  made.v = owned_tensor::compact(type, {s.b, s.hk, s.m, s.dv});
   if (s.d == 0) made.scale = 1;
   return made;
 }
 
 /// Gaussian Q, K, V; `spread` multiplies Q, so that scores have about that standard deviation.
-inline stored_problem gaussian(problem::sizes const& s, problem::element_type type, draw& random, double spread = 1) {
-  stored_problem made = blank(s, type);
+inline problem_draft gaussian(problem::sizes const& s, problem::element_type type, draw& random, double spread = 1) {
+  problem_draft made = blank(s, type);
   auto const normal = [&](auto...) { return random.normal(); };
   fill(made.q, [&](auto...) { return spread * random.normal(); });
   fill(made.k, normal);
@@ -65,14 +65,14 @@ inline stored_problem gaussian(problem::sizes const& s, problem::element_type ty
 
 /// A mask of shape [b, h, n, m] (1 broadcasts), attend where f says so.
 template <class F>
-void add_mask(stored_problem& to, std::int64_t b, std::int64_t h, std::int64_t n, std::int64_t m, F&& attend) {
-  to.mask = stored_tensor::compact(problem::element_type::u8, {b, h, n, m});
+void add_mask(problem_draft& to, std::int64_t b, std::int64_t h, std::int64_t n, std::int64_t m, F&& attend) {
+  to.mask = owned_tensor::compact(problem::element_type::u8, {b, h, n, m});
   fill(*to.mask, [&](auto... at) { return attend(at...) ? 1.0 : 0.0; });
 }
 
 template <class F>
-void add_bias(stored_problem& to, std::int64_t b, std::int64_t h, std::int64_t n, std::int64_t m, F&& bias) {
-  to.bias = stored_tensor::compact(to.q.type, {b, h, n, m});
+void add_bias(problem_draft& to, std::int64_t b, std::int64_t h, std::int64_t n, std::int64_t m, F&& bias) {
+  to.bias = owned_tensor::compact(to.q.type, {b, h, n, m});
   fill(*to.bias, std::forward<F>(bias));
 }
 
@@ -87,10 +87,13 @@ class case_list {
   draw random(std::string_view check, std::string_view name) const {
     return {options_.seed, std::string(check) + "/" + std::string(name)};
   }
-  audit_case& add(std::string_view check, std::string name, stored_problem asked) {
-    audit_case& made = cases_.emplace_back();
-    made.check = check, made.name = std::move(name), made.asked = std::move(asked);
-    return made;
+  audit_case& add(std::string_view check, std::string name, owned_problem asked) {
+    return cases_.emplace_back(
+        audit_case{.check = std::string(check), .name = std::move(name), .asked = std::move(asked)});
+  }
+  /// Requires a problem that is valid by construction.
+  audit_case& add(std::string_view check, std::string name, problem_draft asked) {
+    return add(check, std::move(name), owned_problem::of_valid(std::move(asked)));
   }
   std::vector<audit_case> take() { return std::move(cases_); }
 

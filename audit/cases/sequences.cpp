@@ -13,12 +13,12 @@ void add_stale(case_list& to) {
   problem::sizes const s{1, 2, 2, 6, 30, 8, 8};
   auto const after_full = [&](char const* name, auto&& make) {
     auto random = to.random("stale", name);
-    stored_problem full = gaussian(s, to.type(), random);
+    problem_draft full = gaussian(s, to.type(), random);
     to.add("stale", name, make(random))
-        .further.push_back({.is = relation::before, .asked = std::move(full), .says = "the call before", .at = {}});
+        .further.push_back({.is = relation::before, .asked = owned_problem::of_valid(std::move(full)), .says = "the call before"});
   };
   after_full("empty-rows-after-full", [&](draw& random) {
-    stored_problem asked = gaussian(s, to.type(), random);
+    problem_draft asked = gaussian(s, to.type(), random);
     add_mask(asked, 1, 1, s.n, s.m, [](auto, auto, auto i, auto) { return i % 2 == 0; });
     return asked;
   });
@@ -58,10 +58,10 @@ void add_determinism(case_list& to) {
 
 /// Cuts the keys at `cuts`: the parts, merged by their LSE, must answer the whole.
 void add_split(case_list& to) {
-  auto const cut = [&](char const* name, stored_problem whole, std::vector<std::int64_t> cuts) {
-    problem::sizes const s = sizes_of(whole);
-    cuts.push_back(s.m);
+  auto const cut = [&](char const* name, problem_draft whole, std::vector<std::int64_t> cuts) {
     audit_case& made = to.add("split-and-merge", name, std::move(whole));
+    problem::sizes const& s = made.asked.size();
+    cuts.push_back(s.m);
     std::int64_t first = 0;
     for (std::int64_t const last : cuts) {
       selection chosen = selection::all(s);
@@ -77,10 +77,10 @@ void add_split(case_list& to) {
   cut("halves", gaussian(s, to.type(), random), {20});
   cut("uneven", gaussian(s, to.type(), random), {1, 7, 33});
   cut("far-apart-scores", gaussian(s, to.type(), random, 8), {13, 26});
-  stored_problem causal = gaussian({1, 1, 1, 20, 20, 8, 6}, to.type(), random);
+  problem_draft causal = gaussian({1, 1, 1, 20, 20, 8, 6}, to.type(), random);
   causal.band = {0, -1, 0};
   cut("causal-with-empty-parts", std::move(causal), {10});
-  stored_problem masked = gaussian(s, to.type(), random);
+  problem_draft masked = gaussian(s, to.type(), random);
   add_mask(masked, 1, 1, s.n, s.m, [&](auto, auto, auto i, auto j) { return i == 1 ? j >= 20 : random.below(3) != 0; });
   cut("masked", std::move(masked), {20});
 }

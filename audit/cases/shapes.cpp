@@ -9,8 +9,8 @@ namespace attest::audit {
 namespace {
 
 /// The same values in rows that lie `gap` elements further apart, NaN between them.
-stored_tensor padded(stored_tensor const& from, std::int64_t gap) {
-  stored_tensor made{from.type, from.where, {}};
+owned_tensor padded(owned_tensor const& from, std::int64_t gap) {
+  owned_tensor made{from.type, from.where, {}};
   auto& s = made.where;
   s.stride = {0, 0, s.shape[3] + gap, 1};
   s.stride[1] = s.stride[2] * s.shape[2] + gap;
@@ -53,16 +53,16 @@ void add_strides(case_list& to) {
   for (std::int64_t const gap : {1, 3, 16}) {
     std::string const name = fmt::format("gap{}", gap);
     auto random = to.random("strides", name);
-    stored_problem asked = gaussian(s, to.type(), random);
+    problem_draft asked = gaussian(s, to.type(), random);
     add_mask(asked, s.b, s.hq, s.n, s.m, [&](auto...) { return random.below(4) != 0; });
     add_bias(asked, s.b, s.hq, s.n, s.m, [&](auto...) { return random.normal(); });
-    for (stored_tensor* t : {&asked.q, &asked.k, &asked.v, &*asked.bias, &*asked.mask}) *t = padded(*t, gap);
+    for (owned_tensor* t : {&asked.q, &asked.k, &asked.v, &*asked.bias, &*asked.mask}) *t = padded(*t, gap);
     to.add("strides", name, std::move(asked));
   }
   // [b, n, h, d] in memory, as most models have it.
   auto random = to.random("strides", "heads-inside");
-  stored_problem asked = gaussian(s, to.type(), random);
-  for (stored_tensor* t : {&asked.q, &asked.k, &asked.v}) {
+  problem_draft asked = gaussian(s, to.type(), random);
+  for (owned_tensor* t : {&asked.q, &asked.k, &asked.v}) {
     auto& where = t->where;
     where.stride = {where.shape[1] * where.shape[2] * where.shape[3], where.shape[3], where.shape[1] * where.shape[3], 1};
   }

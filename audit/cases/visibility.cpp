@@ -14,7 +14,7 @@ void add_biases(case_list& to) {
   problem::sizes const s{2, 2, 2, 6, 21, 8, 5};
   auto const with_bias = [&](char const* name, bool broadcast, auto&& value) {
     auto random = to.random("bias", name);
-    stored_problem asked = gaussian(s, to.type(), random);
+    problem_draft asked = gaussian(s, to.type(), random);
     add_bias(asked, broadcast ? 1 : s.b, broadcast ? 1 : s.hq, broadcast ? 1 : s.n, s.m,
              [&](auto, auto h, auto i, auto j) { return value(random, h, i, j); });
     to.add("bias", name, std::move(asked));
@@ -36,14 +36,14 @@ void add_masks(case_list& to) {
   for (std::string_view const shape : {"full", "b11m", "1h1m", "11nm", "111m", "b1nm"}) {
     std::string const name = fmt::format("random-{}", shape);
     auto random = to.random("masks", name);
-    stored_problem asked = gaussian(s, to.type(), random);
+    problem_draft asked = gaussian(s, to.type(), random);
     auto const has = [&](char c) { return shape == "full" || shape.find(c) != shape.npos; };
     add_mask(asked, has('b') ? s.b : 1, has('h') ? s.hq : 1, has('n') ? s.n : 1, s.m,
              [&](auto, auto, auto, auto j) { return j == 3 || random.below(2) != 0; });
     to.add("masks", name, std::move(asked));
   }
   auto random = to.random("masks", "with-bias-and-band");
-  stored_problem asked = gaussian(s, to.type(), random);
+  problem_draft asked = gaussian(s, to.type(), random);
   add_mask(asked, s.b, 1, s.n, s.m, [&](auto...) { return random.below(4) != 0; });
   add_bias(asked, 1, s.hq, 1, s.m, [&](auto...) { return random.normal(); });
   asked.band = {s.m - s.n, 9, 0};
@@ -54,7 +54,7 @@ void add_empty(case_list& to) {
   problem::sizes const s{2, 2, 2, 9, 40, 8, 5};
   auto const masked = [&](char const* check, char const* name, problem::sizes const& size, auto&& attend) {
     auto random = to.random(check, name);
-    stored_problem asked = gaussian(size, to.type(), random);
+    problem_draft asked = gaussian(size, to.type(), random);
     add_mask(asked, 1, 1, size.n, size.m, [&](auto, auto, auto i, auto j) { return attend(i, j); });
     to.add(check, name, std::move(asked));
   };
@@ -63,7 +63,7 @@ void add_empty(case_list& to) {
   masked("empty-rows", "every-other", s, [](auto i, auto) { return i % 2 == 0; });
   {
     auto random = to.random("empty-rows", "band-beyond-keys");
-    stored_problem asked = gaussian({1, 1, 1, 12, 5, 4, 4}, to.type(), random);
+    problem_draft asked = gaussian({1, 1, 1, 12, 5, 4, 4}, to.type(), random);
     asked.band = {0, 0, 0};  // query i sees key i alone: queries 5 … 11 see none
     to.add("empty-rows", "band-beyond-keys", std::move(asked));
     asked = gaussian({1, 1, 1, 12, 5, 4, 4}, to.type(), random);
@@ -87,7 +87,7 @@ void add_bands(case_list& to) {
     std::string const name =
         fmt::format("n{}-m{}-diagonal{}-left{}-right{}", n, m, where.diagonal, where.left, where.right);
     auto random = to.random(check, name);
-    stored_problem asked = gaussian({1, 2, 2, n, m, 4, 4}, to.type(), random);
+    problem_draft asked = gaussian({1, 2, 2, n, m, 4, 4}, to.type(), random);
     asked.band = where;
     to.add(check, name, std::move(asked));
   };
@@ -116,7 +116,7 @@ void add_heads(case_list& to) {
     std::string const name = fmt::format("hq{}-hk{}", hq, hk);
     auto random = to.random("heads", name);
     to.add("heads", name, gaussian({2, hq, hk, 4, 9, 8, 8}, to.type(), random));
-    stored_problem asked = gaussian({2, hq, hk, 4, 9, 8, 8}, to.type(), random);
+    problem_draft asked = gaussian({2, hq, hk, 4, 9, 8, 8}, to.type(), random);
     add_mask(asked, 1, hq, 4, 9, [&](auto...) { return random.below(3) != 0; });
     to.add("heads", name + "-masked", std::move(asked));
   }

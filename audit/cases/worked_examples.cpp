@@ -6,7 +6,7 @@
 namespace attest::audit {
 namespace {
 
-void put(stored_tensor& t, std::initializer_list<double> values) {
+void put(owned_tensor& t, std::initializer_list<double> values) {
   std::size_t at = 0;
   for (double const x : values) store(t, at++, x);
 }
@@ -15,12 +15,14 @@ void put(stored_tensor& t, std::initializer_list<double> values) {
 
 void add_worked_examples(case_list& to) {
   auto const example = [&](char const* name, problem::sizes const& s, std::initializer_list<double> q,
-                           std::initializer_list<double> k, std::initializer_list<double> v) -> stored_problem& {
-    stored_problem asked = blank(s, to.type());
+                           std::initializer_list<double> k, std::initializer_list<double> v,
+                           std::optional<double> scale = {}) {
+    problem_draft asked = blank(s, to.type());
+    asked.scale = scale;
     put(asked.q, q);
     put(asked.k, k);
     put(asked.v, v);
-    return to.add("worked-examples", name, std::move(asked)).asked;
+    to.add("worked-examples", name, std::move(asked));
   };
   // Day 11, "E11.1 Hand Computation".
   example("e11.1", {1, 1, 1, 3, 3, 2, 2}, {1, 0, 0, 1, 1, 1}, {1, 0, 0, 1, .5, .5}, {1, 0, 0, 1, .5, .5});
@@ -28,12 +30,12 @@ void add_worked_examples(case_list& to) {
   problem::sizes const three{1, 1, 1, 3, 3, 3, 3};
   example("money-bank-grows", three, {2, 1, 3, 1, 2, 1, 0, 1, 2}, {1, 0, 2, 2, 1, 0, 1, 3, 1}, {2, 1, 3, 1, 2, 1, 0, 1, 2});
   example("money-bank-grows-unscaled", three, {2, 1, 3, 1, 2, 1, 0, 1, 2}, {1, 0, 2, 2, 1, 0, 1, 3, 1},
-          {2, 1, 3, 1, 2, 1, 0, 1, 2}).scale = 1;
+          {2, 1, 3, 1, 2, 1, 0, 1, 2}, 1);
   // "The Math", Step 1 and Step 3: Q = K = I, and softmax([2, 1, 0.1]) read through V = I.
   example("identity", {1, 1, 1, 2, 2, 2, 2}, {1, 0, 0, 1}, {1, 0, 0, 1}, {1, 0, 0, 1});
-  example("softmax-2-1-0.1", {1, 1, 1, 1, 3, 1, 3}, {1}, {2, 1, .1}, {1, 0, 0, 0, 1, 0, 0, 0, 1}).scale = 1;
+  example("softmax-2-1-0.1", {1, 1, 1, 1, 3, 1, 3}, {1}, {2, 1, .1}, {1, 0, 0, 0, 1, 0, 0, 0, 1}, 1);
   // Day 11, section 11.4: softmax([10, 0, 0]).
-  example("softmax-10-0-0", {1, 1, 1, 1, 3, 1, 3}, {1}, {10, 0, 0}, {1, 0, 0, 0, 1, 0, 0, 0, 1}).scale = 1;
+  example("softmax-10-0-0", {1, 1, 1, 1, 3, 1, 3}, {1}, {10, 0, 0}, {1, 0, 0, 0, 1, 0, 0, 0, 1}, 1);
   // Day 11, section 11.7: shapes (2, 5, 7, 64, 32).
   auto random = to.random("worked-examples", "shapes");
   to.add("worked-examples", "shapes-2-5-7-64-32", gaussian({2, 1, 1, 5, 7, 64, 32}, to.type(), random)).mandatory = true;

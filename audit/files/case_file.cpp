@@ -27,11 +27,15 @@ std::string expect_of(further_call const& call) {
   return text + (call.promised ? "" : " unpromised");
 }
 
-/// One call as a file has it.
+/// What the metadata say of one call: the first of its case, or a further one, whose members then count.
 struct described {
   bool is_first = true;
-  audit_case first;     ///< where is_first: check, name, reads, mandatory
-  further_call further;
+  reading reads = reading::nothing;
+  bool mandatory = false;
+  relation is = relation::same_bits;
+  std::array<std::int64_t, 3> at{};
+  std::int32_t threads = 0;
+  bool promised = true;
 };
 
 /// The words of PREFIX.attest.expect. Nothing where they are not ours.
@@ -42,18 +46,18 @@ bool parse_expect(std::string const& text, described& to) {
   auto const reads = std::ranges::find(reading_names, word);
   auto const is = std::ranges::find(relation_names, word);
   to.is_first = reads != std::end(reading_names);
-  if (to.is_first) to.first.reads = static_cast<reading>(reads - std::begin(reading_names));
-  else if (is != std::end(relation_names)) to.further.is = static_cast<relation>(is - std::begin(relation_names));
+  if (to.is_first) to.reads = static_cast<reading>(reads - std::begin(reading_names));
+  else if (is != std::end(relation_names)) to.is = static_cast<relation>(is - std::begin(relation_names));
   else return false;
   auto const number = [&](auto& target) { return static_cast<bool>(words >> target); };
-  if (!to.is_first && to.further.is == relation::same_rows)
-    for (auto& at : to.further.at)
+  if (!to.is_first && to.is == relation::same_rows)
+    for (auto& at : to.at)
       if (!number(at)) return false;
-  if (!to.is_first && to.further.is == relation::weight_columns && !number(to.further.at[0])) return false;
+  if (!to.is_first && to.is == relation::weight_columns && !number(to.at[0])) return false;
   while (words >> word) {
-    if (word == "mandatory" && to.is_first) to.first.mandatory = true;
-    else if (word == "unpromised" && !to.is_first) to.further.promised = false;
-    else if (word == "threads" && !to.is_first && number(to.further.threads)) continue;
+    if (word == "mandatory" && to.is_first) to.mandatory = true;
+    else if (word == "unpromised" && !to.is_first) to.promised = false;
+    else if (word == "threads" && !to.is_first && number(to.threads)) continue;
     else return false;
   }
   return true;
@@ -74,17 +78,17 @@ bool parse_curve(std::string const& text, audit_case& to) {
 
 problem::result<std::vector<std::byte>> case_file_bytes(std::span<audit_case const> cases, std::uint64_t seed,
                                                         std::string const& contract, std::span<answers const> given) {
-  std::vector<recorded_problem> problems;
+  std::vector<problem_file_entry> problems;
   safetensors_metadata metadata{{"attest.seed", std::to_string(seed)}, {"attest.contract", contract}};
   for (audit_case const& each : cases) {
     auto const at = static_cast<std::size_t>(&each - cases.data());
-    auto const add = [&](std::string prefix, stored_problem const& asked, std::string expect, std::string const& says, std::size_t call) {
+    auto const add = [&](std::string prefix, owned_problem const& asked, std::string expect, std::string const& says, std::size_t call) {
       metadata[prefix + ".attest.check"] = each.check;
       metadata[prefix + ".attest.group"] = each.full_name();
       metadata[prefix + ".attest.expect"] = std::move(expect);
       if (!says.empty()) metadata[prefix + ".attest.says"] = says;
       bool const known = at < given.size() && call < given[at].size() && given[at][call];
-      problems.push_back({std::move(prefix), asked, known ? *given[at][call] : recorded_answer{}});
+      problems.push_back({std::move(prefix), asked, known ? *given[at][call] : owned_outputs{}});
     };
     add(each.full_name(), each.asked,
         std::string(reading_names[static_cast<std::size_t>(each.reads)]) + (each.mandatory ? " mandatory" : ""), "", 0);
@@ -93,23 +97,23 @@ problem::result<std::vector<std::byte>> case_file_bytes(std::span<audit_case con
       add(fmt::format("{}#{:02}", each.full_name(), n + 1), each.further[n].asked, expect_of(each.further[n]),
           each.further[n].says, n + 1);
   }
-  return recorded_bytes(problems, std::move(metadata));
+  return problem_file_bytes(problems, std::move(metadata));
 }
 
-problem::result<std::vector<recorded_case>> cases_of(recorded_file&& file) {
-  std::vector<recorded_case> made;
+problem::result<std::vector<answered_case>> cases_of(problem_file&& file) {
+  std::vector<answered_case> made;
   std::map<std::string, std::size_t> groups;
   auto const said = [&](std::string const& key) -> std::optional<std::string> {
     auto const at = file.metadata.find(key);
     return at == file.metadata.end() ? std::nullopt : std::optional(at->second);
   };
-  auto const answer_of = [](recorded_answer&& answered) -> std::optional<recorded_answer> {
-    if (!answered.o && !answered.lse && !answered.weights) return std::nullopt;
+  auto const answer_of = [](owned_outputs&& answered) -> std::optional<owned_outputs> {
+    if (answered.empty()) return std::nullopt;
     return std::move(answered);
   };
-  struct waiting { recorded_problem* problem; described what; std::string group; };
+  struct waiting { problem_file_entry* problem; further_call call; std::string group; };
   std::vector<waiting> further;
-  for (recorded_problem& each : file.problems) {
+  for (problem_file_entry& each : file.problems) {
     std::string const key = each.name_of("attest.expect");
     auto const expect = said(key);
     auto const group = said(each.name_of("attest.group"));
@@ -118,21 +122,22 @@ problem::result<std::vector<recorded_case>> cases_of(recorded_file&& file) {
       return error{error_code::bad_value, printable(key), fmt::format("is '{}', which attest gen does not write",
                                                                       printable(*expect, 60))};
     if (expect && !what.is_first) {
-      what.further.says = printable(said(each.name_of("attest.says")).value_or(""));
-      further.push_back({&each, std::move(what), *group});
+      further.push_back({&each,
+                         {.is = what.is, .asked = each.asked,
+                          .says = printable(said(each.name_of("attest.says")).value_or("")), .at = what.at,
+                          .threads = what.threads, .promised = what.promised},
+                         *group});
       continue;
     }
-    std::string const curve = each.name_of("attest.curve");
-    if (auto const drawn = said(curve); drawn && !parse_curve(*drawn, what.first))
-      return error{error_code::bad_value, printable(curve), fmt::format("is '{}', which attest gen does not write", printable(*drawn, 60))};
-    recorded_case& one = made.emplace_back();
-    one.asked = std::move(what.first);
     std::string const name = each.prefix.empty() ? "(no prefix)" : each.prefix;
-    one.asked.check = said(each.name_of("attest.check")).value_or(name);
-    one.asked.name = expect && name.starts_with(one.asked.check + "/") ? name.substr(one.asked.check.size() + 1) : name;
-    one.asked.check = printable(one.asked.check), one.asked.name = printable(one.asked.name);
-    one.asked.asked = std::move(each.asked);
-    one.answers.push_back(answer_of(std::move(each.answered)));
+    std::string const check = said(each.name_of("attest.check")).value_or(name);
+    bool const own = expect && name.starts_with(check + "/");
+    audit_case first{.check = printable(check), .name = printable(own ? name.substr(check.size() + 1) : name),
+                     .asked = each.asked, .reads = what.reads, .mandatory = what.mandatory};
+    std::string const curve = each.name_of("attest.curve");
+    if (auto const drawn = said(curve); drawn && !parse_curve(*drawn, first))
+      return error{error_code::bad_value, printable(curve), fmt::format("is '{}', which attest gen does not write", printable(*drawn, 60))};
+    made.push_back({std::move(first), {answer_of(std::move(each.answered))}});
     if (group) groups.emplace(*group, made.size() - 1);
   }
   // Problems come by prefix, and "#1" sorts behind its first call; but a group may be named in any order.
@@ -141,14 +146,13 @@ problem::result<std::vector<recorded_case>> cases_of(recorded_file&& file) {
     if (at == groups.end())
       return error{error_code::missing, printable(each.problem->name_of("attest.group")),
                    fmt::format("no problem of the file is the first call of '{}'", printable(each.group))};
-    recorded_case& one = made[at->second];
-    each.what.further.asked = std::move(each.problem->asked);
-    one.asked.further.push_back(std::move(each.what.further));
+    answered_case& one = made[at->second];
+    one.asked.further.push_back(std::move(each.call));
     one.answers.push_back(answer_of(std::move(each.problem->answered)));
     if (auto why = calls_fault(one.asked))
       return error{error_code::bad_shape, printable(each.problem->prefix), *why};
   }
-  for (recorded_case const& one : made)
+  for (answered_case const& one : made)
     if (auto why = calls_fault(one.asked)) return error{error_code::bad_shape, printable(one.asked.name), *why};
   return made;
 }

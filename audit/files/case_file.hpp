@@ -20,12 +20,12 @@ problem::result<std::vector<std::byte>> case_file_bytes(std::span<audit_case con
                                                         std::string const& contract, std::span<answers const> given = {});
 
 /// A case of a file, and what the file has recorded for each of its calls (nothing where there is no output).
-struct recorded_case {
+struct answered_case {
   audit_case asked;
   audit::answers answers;
 };
 
 /// Ensures   calls_fault answers nothing for each; an error names the metadata key
-problem::result<std::vector<recorded_case>> cases_of(recorded_file&& file);
+problem::result<std::vector<answered_case>> cases_of(problem_file&& file);
 
 }  // namespace attest::audit

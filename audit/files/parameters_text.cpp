@@ -36,9 +36,10 @@ error garbage(written const& from, std::string_view expected) {
 }  // namespace
 
 std::optional<error> read_parameters(safetensors_metadata const& metadata, flag_overrides const& flags,
-                                     recorded_problem& to, std::vector<std::string>& notes) {
+                                     std::string_view prefix, problem::parameters& to,
+                                     std::vector<std::string>& notes) {
   auto const find = [&](std::string_view name) -> std::optional<written> {
-    auto at = metadata.find(to.name_of(name));
+    auto at = metadata.find(prefixed(prefix, name));
     if (at == metadata.end()) at = metadata.find(name);
     if (auto const given = flags.find(name); given != flags.end() && given->second) {
       std::string const& flag = *given->second;
@@ -51,7 +52,7 @@ std::optional<error> read_parameters(safetensors_metadata const& metadata, flag_
     return written{at->first, at->second};
   };
   std::optional<error> why;
-  problem::visit_parameters(to.asked, [&]<class T>(problem::parameter<T> const& each, T& target) {
+  problem::visit_parameters(to, [&]<class T>(problem::parameter<T> const& each, T& target) {
     if (why) return;
     auto const from = find(each.name);
     if (!from || from->text == "default") return;
@@ -65,10 +66,10 @@ std::optional<error> read_parameters(safetensors_metadata const& metadata, flag_
   return why;
 }
 
-void write_parameters(recorded_problem const& from, safetensors_metadata& to) {
+void write_parameters(problem::parameters const& from, std::string_view prefix, safetensors_metadata& to) {
   // All of them, so that a plain key among the caller's own metadata cannot change the problem.
-  problem::visit_parameters(from.asked, [&]<class T>(problem::parameter<T> const& each, T const& value) {
-    std::string& text = to[from.name_of(each.name)];
+  problem::visit_parameters(from, [&]<class T>(problem::parameter<T> const& each, T const& value) {
+    std::string& text = to[prefixed(prefix, each.name)];
     if constexpr (std::is_same_v<T, std::int64_t>) text = std::to_string(value);
     else if constexpr (std::is_same_v<T, double>) text = fmt::format("{:a}", value);
     else text = value ? fmt::format("{:a}", *value) : "default";

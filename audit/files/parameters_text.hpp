@@ -10,12 +10,13 @@
 
 namespace attest::audit {
 
-/// Reads every parameter into `to.asked`; notes every flag that overrides metadata.
+/// Reads every parameter of the problem with this prefix into `to`; notes every flag that overrides metadata.
 /// Ensures   an error names the flag or the metadata key and shows what it holds
 std::optional<problem::error> read_parameters(safetensors_metadata const& metadata, flag_overrides const& flags,
-                                              recorded_problem& to, std::vector<std::string>& notes);
+                                              std::string_view prefix, problem::parameters& to,
+                                              std::vector<std::string>& notes);
 
-/// The metadata from which read_parameters reads `from.asked` back, exactly.
-void write_parameters(recorded_problem const& from, safetensors_metadata& to);
+/// The metadata from which read_parameters reads `from` back, exactly.
+void write_parameters(problem::parameters const& from, std::string_view prefix, safetensors_metadata& to);
 
 }  // namespace attest::audit

@@ -64,13 +64,13 @@ result<element_type> type_for(std::string_view name, std::string_view role, std:
                         : fmt::format("dtype is {}, expected BOOL or U8 (non-zero = attend)", printable(dtype, 20)));
 }
 
-result<stored_tensor> stored(std::string_view name, std::string_view role, safetensor const& from) {
+result<owned_tensor> tensor_of(std::string_view name, std::string_view role, safetensor const& from) {
   auto const type = type_for(name, role, from.dtype);
   if (!type) return type.why();
   if (from.shape.empty() || from.shape.size() > 4)
     return fault(error_code::bad_shape, name,
                  fmt::format("rank is {}, expected {}", from.shape.size(), role == "lse" ? "1, 2 or 3" : "2, 3 or 4"));
-  stored_tensor made{type.value(), {}, {from.bytes.begin(), from.bytes.end()}};
+  owned_tensor made{type.value(), {}, {from.bytes.begin(), from.bytes.end()}};
   made.where.rank = static_cast<int>(from.shape.size());
   std::int64_t step = 1;
   for (std::size_t axis = from.shape.size(); axis-- > 0;) {
@@ -84,14 +84,14 @@ result<stored_tensor> stored(std::string_view name, std::string_view role, safet
 /// Reads tensors by role; stays silent after the first error.
 class role_reader {
  public:
-  role_reader(recorded_problem const& named, group const& from) : named_(named), from_(from) {}
+  role_reader(std::string_view prefix, group const& from) : prefix_(prefix), from_(from) {}
 
   /// Ensures   `to` holds the tensor where the group has it; true iff it does
   template <class Target>
   bool read(std::string_view role, Target& to) {
     auto const at = from_.find(role);
     if (why || at == from_.end()) return false;
-    auto made = stored(named_.name_of(role), role, *at->second);
+    auto made = tensor_of(prefixed(prefix_, role), role, *at->second);
     if (!made) return why = std::move(made).why(), false;
     to = std::move(made).value();
     return true;
@@ -100,36 +100,33 @@ class role_reader {
   std::optional<error> why;
 
  private:
-  recorded_problem const& named_;
+  std::string_view prefix_;
   group const& from_;
 };
 
-/// Both doors, with errors that carry the file's names.
-std::optional<error> door_fault(recorded_problem const& given) {
-  auto const renamed = [&](error why) {
-    if (why.argument == "out") why.argument = "o";
-    why.argument = printable(given.name_of(why.argument));
-    return why;
-  };
-  auto const instance = problem::make_instance(given.asked.arguments());
-  if (!instance) return renamed(instance.why());
+/// An error of problem/ by the file's names.
+error renamed(error why, std::string_view prefix) {
+  if (why.argument == "out") why.argument = "o";
+  why.argument = printable(prefixed(prefix, why.argument));
+  return why;
+}
+
+/// Why the answer is none to the problem, by the file's names.
+std::optional<error> outputs_fault(problem_file_entry const& given) {
   auto const& answered = given.answered;
-  if (!answered.o && !answered.lse && !answered.weights) return std::nullopt;
+  if (answered.empty()) return std::nullopt;
   return std::visit([&]<class T>(problem::instance<T> const& asked) -> std::optional<error> {
-    auto const& s = asked.size();
-    // Where o was not recorded the door sees one that is never read.
+    // Where the file has no o, the check sees one that is never read.
     static T stand_in{};
-    auto const& q = asked.rank() == 4 ? problem::layout::compact({s.b, s.hq, s.n, s.dv})
-                    : asked.rank() == 3 ? problem::layout::compact({s.b, s.n, s.dv})
-                                        : problem::layout::compact({s.n, s.dv});
-    problem::erased_outputs outputs{.o = {&stand_in, problem::type_of<T>, q}, .lse = {}, .weights = {}};
+    auto const where = problem::rows_layout(asked.size(), asked.rank(), asked.size().dv);
+    problem::erased_outputs outputs{.o = {&stand_in, problem::type_of<T>, where}, .lse = {}, .weights = {}};
     if (answered.o) outputs.o = answered.o->erased();
     if (answered.lse) outputs.lse = answered.lse->erased();
     if (answered.weights) outputs.weights = answered.weights->erased();
     auto const made = problem::make_outputs(asked, outputs);
-    if (!made) return renamed(made.why());
+    if (!made) return renamed(made.why(), given.prefix);
     return std::nullopt;
-  }, instance.value());
+  }, given.asked.instance());
 }
 
 std::string quoted_list(std::vector<std::string> const& names) {
@@ -140,35 +137,37 @@ std::string quoted_list(std::vector<std::string> const& names) {
 
 }  // namespace
 
-result<recorded_file> recorded_problems(safetensors_file const& file, flag_overrides const& flags) {
-  recorded_file made;
+result<problem_file> problem_file_of(safetensors_file const& file, flag_overrides const& flags) {
+  problem_file made;
   made.metadata = file.metadata;
   for (auto const& [prefix, tensors] : grouped(file, made.ignored)) {
-    recorded_problem problem;
-    problem.prefix = prefix;
     std::vector<std::string> there, missing;
     for (std::string_view const role : {"q", "k", "v"})
-      (tensors.contains(role) ? there : missing).push_back(printable(problem.name_of(role)));
+      (tensors.contains(role) ? there : missing).push_back(printable(prefixed(prefix, role)));
     if (there.empty()) {  // names such as encoder.bias are common in other files
-      for (auto const& [role, tensor] : tensors) made.ignored.push_back(printable(problem.name_of(role)));
+      for (auto const& [role, tensor] : tensors) made.ignored.push_back(printable(prefixed(prefix, role)));
       continue;
     }
     if (!missing.empty())
       return error{error_code::missing, missing.front(), fmt::format("is missing beside {}", quoted_list(there))};
 
-    role_reader reader(problem, tensors);
-    reader.read("q", problem.asked.q);
-    reader.read("k", problem.asked.k);
-    reader.read("v", problem.asked.v);
-    reader.read("mask", problem.asked.mask);
-    reader.read("bias", problem.asked.bias);
-    reader.read("o", problem.answered.o);
-    reader.read("lse", problem.answered.lse);
-    reader.read("weights", problem.answered.weights);
+    problem_draft asked;
+    owned_outputs answered;
+    role_reader reader(prefix, tensors);
+    reader.read("q", asked.q);
+    reader.read("k", asked.k);
+    reader.read("v", asked.v);
+    reader.read("mask", asked.mask);
+    reader.read("bias", asked.bias);
+    reader.read("o", answered.o);
+    reader.read("lse", answered.lse);
+    reader.read("weights", answered.weights);
     if (reader.why) return *std::move(reader.why);
-    if (auto why = read_parameters(file.metadata, flags, problem, made.notes)) return *std::move(why);
-    if (auto why = door_fault(problem)) return *std::move(why);
-    made.problems.push_back(std::move(problem));
+    if (auto why = read_parameters(file.metadata, flags, prefix, asked, made.notes)) return *std::move(why);
+    auto problem = owned_problem::make(std::move(asked));
+    if (!problem) return renamed(std::move(problem).why(), prefix);
+    made.problems.push_back({prefix, std::move(problem).value(), std::move(answered)});
+    if (auto why = outputs_fault(made.problems.back())) return *std::move(why);
   }
   if (made.problems.empty())
     return error{error_code::missing, "",
@@ -178,19 +177,18 @@ result<recorded_file> recorded_problems(safetensors_file const& file, flag_overr
   return made;
 }
 
-result<recorded_file> with_outputs(recorded_file inputs, safetensors_file const& outputs) {
+result<problem_file> with_outputs(problem_file inputs, safetensors_file const& outputs) {
   for (auto const& [prefix, tensors] : grouped(outputs, inputs.ignored)) {
-    auto const at = std::ranges::find(inputs.problems, prefix, &recorded_problem::prefix);
-    recorded_problem unknown;
-    unknown.prefix = prefix;
-    auto& problem = at == inputs.problems.end() ? unknown : *at;
+    auto const at = std::ranges::find(inputs.problems, prefix, &problem_file_entry::prefix);
+    bool const known = at != inputs.problems.end();
     for (auto const& [role, tensor] : tensors)
-      if (&problem == &unknown || (role != "o" && role != "lse" && role != "weights"))
-        inputs.ignored.push_back(printable(problem.name_of(role)));
-    if (&problem == &unknown) continue;
+      if (!known || (role != "o" && role != "lse" && role != "weights"))
+        inputs.ignored.push_back(printable(prefixed(prefix, role)));
+    if (!known) continue;
 
-    role_reader reader(problem, tensors);
-    auto const take = [&](std::string_view role, std::optional<stored_tensor>& to) {
+    problem_file_entry& problem = *at;
+    role_reader reader(prefix, tensors);
+    auto const take = [&](std::string_view role, std::optional<owned_tensor>& to) {
       bool const had = to.has_value();
       if (reader.read(role, to) && had)
         inputs.notes.push_back(fmt::format("'{}' is taken from the second file", printable(problem.name_of(role))));
@@ -199,7 +197,7 @@ result<recorded_file> with_outputs(recorded_file inputs, safetensors_file const&
     take("lse", problem.answered.lse);
     take("weights", problem.answered.weights);
     if (reader.why) return *std::move(reader.why);
-    if (auto why = door_fault(problem)) return *std::move(why);
+    if (auto why = outputs_fault(problem)) return *std::move(why);
   }
   return inputs;
 }

@@ -17,7 +17,7 @@ using problem::error_code;
 using problem::result;
 
 /// The elements of a tensor in row-major order, without gaps.
-std::vector<std::byte> compact_bytes(stored_tensor const& from) {
+std::vector<std::byte> compact_bytes(owned_tensor const& from) {
   auto const rank = static_cast<std::size_t>(from.where.rank);
   auto const& [_, shape, stride] = from.where;
   std::size_t const element = problem::size_of(from.type);
@@ -43,13 +43,13 @@ std::string_view dtype_of(std::string_view role, problem::element_type type) {
 
 }  // namespace
 
-result<std::vector<std::byte>> recorded_bytes(std::span<recorded_problem const> problems,
+result<std::vector<std::byte>> problem_file_bytes(std::span<problem_file_entry const> problems,
                                               safetensors_metadata metadata) {
   safetensor_map tensors;
   std::deque<std::vector<std::byte>> owned;
   for (auto const& problem : problems) {
     bool unique = true;
-    auto const add = [&](std::string_view role, stored_tensor const& from) {
+    auto const add = [&](std::string_view role, owned_tensor const& from) {
       auto& bytes = owned.emplace_back(compact_bytes(from));
       // A safetensors BOOL is 0 or 1; to attest every non-zero byte is true.
       if (role == "mask")
@@ -59,19 +59,20 @@ result<std::vector<std::byte>> recorded_bytes(std::span<recorded_problem const> 
                                safetensor{std::string(dtype_of(role, from.type)),
                                           {shape.begin(), shape.begin() + from.where.rank}, bytes}).second && unique;
     };
-    auto const add_if = [&](std::string_view role, std::optional<stored_tensor> const& from) {
+    auto const add_if = [&](std::string_view role, std::optional<owned_tensor> const& from) {
       if (from) add(role, *from);
     };
-    add("q", problem.asked.q);
-    add("k", problem.asked.k);
-    add("v", problem.asked.v);
-    add_if("mask", problem.asked.mask);
-    add_if("bias", problem.asked.bias);
+    problem_draft const& asked = problem.asked.draft();
+    add("q", asked.q);
+    add("k", asked.k);
+    add("v", asked.v);
+    add_if("mask", asked.mask);
+    add_if("bias", asked.bias);
     add_if("o", problem.answered.o);
     add_if("lse", problem.answered.lse);
     add_if("weights", problem.answered.weights);
     if (!unique) return error{error_code::bad_value, printable(problem.prefix), "two problems have this prefix"};
-    write_parameters(problem, metadata);
+    write_parameters(asked, problem.prefix, metadata);
   }
   return safetensors_bytes(tensors, metadata);
 }

@@ -58,15 +58,9 @@ void for_each_row(layout const& where, Visit visit) {
   }
 }
 
-/// As the C interface has it: [n, d] → [1, 1, n, d], [b, n, d] → [b, 1, n, d]; shorter masks are aligned at the end.
-layout lifted_to_four(layout const& from, int problem_rank) {
-  layout to{4, {1, 1, 1, 1}, {}};
-  for (int from_the_end = 1; from_the_end <= from.rank; ++from_the_end) {
-    auto const source = static_cast<std::size_t>(from.rank - from_the_end);
-    auto const target = from_the_end == 3 && problem_rank == 3 ? 0u : static_cast<std::size_t>(4 - from_the_end);
-    to.shape[target] = from.shape[source];
-    to.stride[target] = from.stride[source];
-  }
+/// As the C interface has it: of rank 4, the last stride 1.
+layout described(layout const& from, int problem_rank) {
+  layout to = problem::lifted(from, problem_rank);
   to.stride[3] = 1;
   // An axis of size 1 that was not there steps over what follows it, as in a row-major tensor.
   for (std::size_t axis = 3; axis-- > 0;)
@@ -121,14 +115,14 @@ std::optional<error> read_all(int memory, std::span<std::byte> bytes, std::uint6
 }
 
 /// The type, shape [b, hq, n, last] (or [b, hq, n]) and strides of an output.
-std::optional<stored_tensor> output_tensor(element_type type, std::optional<layout> where) {
+std::optional<owned_tensor> output_tensor(element_type type, std::optional<layout> where) {
   if (!where) return std::nullopt;
-  return stored_tensor{type, *where, {}};
+  return owned_tensor{type, *where, {}};
 }
 
 }  // namespace
 
-void call_memory::place(runner::tensor_index index, lying_tensor made, call_request const& request,
+void call_memory::place(runner::tensor_index index, placed_tensor made, call_request const& request,
                         std::uint64_t& memory_end) {
   auto const& tensor = made.tensor();
   auto& slot = message_.slots[index];
@@ -138,7 +132,7 @@ void call_memory::place(runner::tensor_index index, lying_tensor made, call_requ
   slot.present = 1;
   slot.type_code = static_cast<std::uint8_t>(problem::row_of(tensor.type).dlpack);
   slot.type_bits = static_cast<std::uint8_t>(8 * element);
-  auto const where = index == runner::lse ? tensor.where : lifted_to_four(tensor.where, made.input ? rank_ : 4);
+  auto const where = index == runner::lse ? tensor.where : described(tensor.where, made.input ? asked_.rank() : 4);
   slot.rank = where.rank;
   std::ranges::copy(where.shape, slot.shape);
   std::ranges::copy(where.stride, slot.strides);
@@ -156,30 +150,28 @@ void call_memory::place(runner::tensor_index index, lying_tensor made, call_requ
   regions_[index] = std::move(made);
 }
 
-result<call_memory> call_memory::plan(stored_problem const& asked, call_request const& request,
+result<call_memory> call_memory::plan(owned_problem const& asked, call_request const& request,
                                       isolation_limits const& limits) {
-  auto const instance = problem::make_instance(asked.arguments());
-  if (!instance) return instance.why();
   if (request.output_gap < 0 || request.output_gap > 1 << 20)
     return error{error_code::bad_value, "output_gap", fmt::format("is {}, expected 0 to 2^20", request.output_gap)};
 
-  call_memory made;
-  auto const [s, rank] = std::visit([](auto const& x) { return std::pair(x.size(), x.rank()); }, instance.value());
-  made.rank_ = rank;
+  call_memory made(asked);
+  problem::sizes const& s = asked.size();
+  problem_draft const& given = made.asked_.draft();
   auto& message = made.message_;
   message.magic = runner::call_magic;
   message.threads = request.threads;
-  message.parameters = asked;
+  message.parameters = given;
 
-  auto const type = asked.q.type;
+  auto const type = asked.type();
   auto const lse_type = problem::row_of(type).lse;
   auto const gap = request.output_gap;
-  std::array<lying_tensor, runner::slot_count> regions;
-  regions[runner::q].input = &asked.q;
-  regions[runner::k].input = &asked.k;
-  regions[runner::v].input = &asked.v;
-  if (asked.mask) regions[runner::mask].input = &*asked.mask;
-  if (asked.bias) regions[runner::bias].input = &*asked.bias;
+  std::array<placed_tensor, runner::slot_count> regions;
+  regions[runner::q].input = &given.q;
+  regions[runner::k].input = &given.k;
+  regions[runner::v].input = &given.v;
+  if (given.mask) regions[runner::mask].input = &*given.mask;
+  if (given.bias) regions[runner::bias].input = &*given.bias;
   auto& out = regions[runner::out].output;
   auto& lse = regions[runner::lse].output;
   auto& weights = regions[runner::weights].output;
@@ -195,8 +187,6 @@ result<call_memory> call_memory::plan(stored_problem const& asked, call_request 
     auto const spanned = tensor.spanned_elements();
     fits = spanned <= limits.bytes / problem::size_of(tensor.type) &&
            (needed += spanned * problem::size_of(tensor.type)) <= limits.bytes;
-    if (fits && region.input && tensor.bytes.size() < spanned * problem::size_of(tensor.type))
-      return error{error_code::missing, "", "an input has fewer bytes than its layout reaches"};
   }
   if (!fits)
     return error{error_code::size_overflow, "",
@@ -243,9 +233,9 @@ std::optional<error> call_memory::fill(int memory) const {
   return std::nullopt;
 }
 
-std::optional<error> call_memory::read_back(int memory, call_outcome outcome, stored_answer& answer,
+std::optional<error> call_memory::read_back(int memory, call_outcome outcome, owned_outputs& answer,
                                             std::vector<broken_promise>& broken) const {
-  stored_answer taken;
+  owned_outputs taken;
   for (std::size_t i = 0; i < regions_.size(); ++i) {
     auto const& region = regions_[i];
     if (!region.present()) continue;
@@ -260,7 +250,7 @@ std::optional<error> call_memory::read_back(int memory, call_outcome outcome, st
       // Takes every element out and puts back what was there: what still differs is outside the rows.
       auto const& where = tensor.where;
       auto const row_elements = static_cast<std::size_t>(where.shape[static_cast<std::size_t>(where.rank - 1)]);
-      stored_tensor compact{tensor.type, {}, {}};
+      owned_tensor compact{tensor.type, {}, {}};
       std::size_t written = 0, elements = 0;
       for_each_row(where, [&](std::size_t offset) {
         auto const row = region.first + offset * element, row_bytes = row_elements * element;
@@ -276,15 +266,9 @@ std::optional<error> call_memory::read_back(int memory, call_outcome outcome, st
       if (outcome == call_outcome::unsupported && written != 0)
         broken.push_back({promise::untouched_outputs, name,
                           fmt::format("answers UNSUPPORTED but writes {} elements of {}", written, name)});
-      // Compact, in the rank of the problem: the axes that lifting added go.
       bool const is_lse = i == runner::lse;
-      auto const& shape = where.shape;
-      compact.where = is_lse ? rank_ == 4   ? layout::compact({shape[0], shape[1], shape[2]})
-                               : rank_ == 3 ? layout::compact({shape[0], shape[2]})
-                                            : layout::compact({shape[2]})
-                      : rank_ == 4 ? layout::compact({shape[0], shape[1], shape[2], shape[3]})
-                      : rank_ == 3 ? layout::compact({shape[0], shape[2], shape[3]})
-                                   : layout::compact({shape[2], shape[3]});
+      compact.where = is_lse ? problem::rows_layout(asked_.size(), asked_.rank())
+                             : problem::rows_layout(asked_.size(), asked_.rank(), where.shape[3]);
       if (i == runner::out) taken.o = std::move(compact);
       else (is_lse ? taken.lse : taken.weights) = std::move(compact);
     }

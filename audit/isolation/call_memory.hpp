@@ -13,16 +13,16 @@
 
 #include "audit/isolation/isolated_kernel.hpp"
 #include "audit/isolation/runner/protocol.hpp"
-#include "audit/tensors/owned.hpp"
+#include "audit/tensors/owned_outputs.hpp"
+#include "audit/tensors/owned_problem.hpp"
 #include "problem/result.hpp"
 
 namespace attest::audit {
 
 class call_memory {
  public:
-  /// Plans the memory of a call. Refuses what problem::make_instance refuses, and what passes limits.bytes.
-  /// Requires  `asked` outlives the plan
-  static problem::result<call_memory> plan(stored_problem const& asked, call_request const& request,
+  /// Plans the memory of a call. Refuses what passes limits.bytes.
+  static problem::result<call_memory> plan(owned_problem const& asked, call_request const& request,
                                            isolation_limits const& limits);
 
   runner::call_message const& message() const noexcept { return message_; }
@@ -32,30 +32,32 @@ class call_memory {
 
   /// Compares the memory with what fill wrote, and takes the outputs out where the kernel answered.
   /// Ensures   `broken` names every tensor whose surroundings (or, for an input, contents) changed
-  std::optional<problem::error> read_back(int memory, call_outcome outcome, stored_answer& answer,
+  std::optional<problem::error> read_back(int memory, call_outcome outcome, owned_outputs& answer,
                                           std::vector<broken_promise>& broken) const;
 
   /// The promise that a crash broke, where the runner noted an address in or near a tensor.
   std::optional<broken_promise> explain_crash(int memory, std::uint64_t sequence) const;
 
  private:
-  struct lying_tensor {
-    std::optional<stored_tensor> output;    ///< layout of an output, without bytes
-    stored_tensor const* input = nullptr;
+  struct placed_tensor {
+    std::optional<owned_tensor> output;    ///< layout of an output, without bytes
+    owned_tensor const* input = nullptr;    ///< one of asked_
     std::uint64_t first = 0;                ///< byte of the first element in the mapped pages
     std::uint64_t bytes = 0;                ///< that the elements span
 
     bool present() const noexcept { return input || output; }
-    stored_tensor const& tensor() const noexcept { return input ? *input : *output; }
+    owned_tensor const& tensor() const noexcept { return input ? *input : *output; }
   };
 
-  void place(runner::tensor_index index, lying_tensor made, call_request const& request, std::uint64_t& memory_end);
+  void place(runner::tensor_index index, placed_tensor made, call_request const& request, std::uint64_t& memory_end);
   std::vector<std::byte> image(std::size_t index) const;
 
-  std::array<lying_tensor, runner::slot_count> regions_{};
+  explicit call_memory(owned_problem asked) : asked_(std::move(asked)) {}
+
+  owned_problem asked_;
+  std::array<placed_tensor, runner::slot_count> regions_{};
   runner::call_message message_{};
   std::uint64_t memory_bytes_ = 0;
-  int rank_ = 4;
 };
 
 }  // namespace attest::audit

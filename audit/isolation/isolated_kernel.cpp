@@ -85,7 +85,7 @@ struct isolated_kernel::state {
 
   std::optional<error> start();
   runner_process::received greeting(std::span<std::byte> hello);
-  result<call_report> ask(call_memory const& plan, call_request const& request, stored_answer& answer);
+  result<call_report> ask(call_memory const& plan, call_request const& request, owned_outputs& answer);
   runner_process::received wait(std::span<std::byte> reply, call_request const& request);
   call_report ended_for(call_outcome outcome, std::string sentence);
   result<call_report> no_answer(call_memory const& plan, runner_process::received how);
@@ -162,8 +162,8 @@ result<isolated_kernel> isolated_kernel::open(fs::path const& library, std::stri
   return isolated_kernel(std::move(made));
 }
 
-result<call_report> isolated_kernel::run(stored_problem const& asked, call_request const& request,
-                                         stored_answer& answer) {
+result<call_report> isolated_kernel::run(owned_problem const& asked, call_request const& request,
+                                         owned_outputs& answer) {
   auto& self = *state_;
   auto const plan = call_memory::plan(asked, request, self.limits);
   if (!plan) return plan.why();
@@ -216,7 +216,7 @@ call_report isolated_kernel::state::ended_for(call_outcome outcome, std::string 
 }
 
 result<call_report> isolated_kernel::state::ask(call_memory const& plan, call_request const& request,
-                                                stored_answer& answer) {
+                                                owned_outputs& answer) {
   if (auto why = plan.fill(memory.get())) return *std::move(why);
   auto message = plan.message();
   message.sequence = ++sequence;

@@ -14,7 +14,8 @@
 #include <vector>
 
 #include "audit/isolation/process_limits.hpp"
-#include "audit/tensors/owned.hpp"
+#include "audit/tensors/owned_outputs.hpp"
+#include "audit/tensors/owned_problem.hpp"
 #include "problem/result.hpp"
 
 namespace attest::audit {
@@ -101,9 +102,9 @@ class isolated_kernel {
   /// Asks the kernel once.
   /// Ensures   where the outcome is `answered`, `answer` holds o and what was wanted, compact, in the rank of the
   ///           problem; elements that the kernel did not write are NaN. Otherwise `answer` is unchanged.
-  ///           An error means that the kernel could not be asked (an invalid problem, no memory, a kernel that does
-  ///           not load again) and says nothing about the kernel's answers.
-  problem::result<call_report> run(stored_problem const& asked, call_request const& request, stored_answer& answer);
+  ///           An error means that the kernel could not be asked (no memory, a kernel that does not load again) and says
+  ///           nothing about the kernel's answers.
+  problem::result<call_report> run(owned_problem const& asked, call_request const& request, owned_outputs& answer);
 
   /// What the kernel calls itself, printable, else the file's name.
   std::string const& name() const noexcept;

@@ -7,7 +7,8 @@
 #include <string>
 
 #include "audit/isolation/isolated_kernel.hpp"
-#include "audit/tensors/owned.hpp"
+#include "audit/tensors/owned_outputs.hpp"
+#include "audit/tensors/owned_problem.hpp"
 
 namespace attest::audit {
 
@@ -28,25 +29,25 @@ struct kernel_library {
 };
 
 /// One isolated kernel and what it has turned out to give. Use one a thread.
-class questioner {
+class kernel_session {
  public:
   /// Loads the kernel, and asks one small problem of `type` to learn which optional outputs it gives.
-  static problem::result<questioner> open(kernel_library const& library, problem::element_type type,
+  static problem::result<kernel_session> open(kernel_library const& library, problem::element_type type,
                                          interruption const& when, isolation_limits const& limits = {});
 
   struct reply {
     call_report did;
-    recorded_answer answer;  ///< where did.outcome is answered
+    owned_outputs answer;  ///< where did.outcome is answered
     double seconds = 0;      ///< inside the kernel, over all attempts
   };
 
   /// Asks for lse and weights where the kernel gives them; unsupported with them is tried again without.
-  problem::result<reply> ask(stored_problem const& asked, std::int32_t threads, placement where);
+  problem::result<reply> ask(owned_problem const& asked, std::int32_t threads, placement where);
 
   isolated_kernel const& kernel() const noexcept { return kernel_; }
 
  private:
-  questioner(isolated_kernel kernel, interruption const& when) : kernel_(std::move(kernel)), when_(when) {}
+  kernel_session(isolated_kernel kernel, interruption const& when) : kernel_(std::move(kernel)), when_(when) {}
 
   isolated_kernel kernel_;
   interruption when_;

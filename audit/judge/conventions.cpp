@@ -32,8 +32,8 @@ class row_places {
 /// nothing there.
 class convention_judge {
  public:
-  convention_judge(stored_problem const& stored, contract const& claim, recorded_answer given)
-      : answer(std::move(given)), stored_(stored), how_(claim.how), claim_(claim) {}
+  convention_judge(owned_problem const& asked, contract const& claim, owned_outputs given)
+      : answer(std::move(given)), asked_(asked), how_(claim.how), claim_(claim) {}
 
   template <class T>
   void row(problem::instance<T> const& p, std::int64_t b, std::int64_t h, std::int64_t i) {
@@ -45,7 +45,7 @@ class convention_judge {
   }
 
   judgement found;
-  recorded_answer answer;
+  owned_outputs answer;
 
  private:
   void rule(char const* output, std::array<std::int64_t, 4> where, double got, double expected) {
@@ -75,20 +75,20 @@ class convention_judge {
 
   /// The mean of all rows of V: attention with scale 0 that sees every key, whose bound judges it.
   void mean(problem::sizes const& s, row_places const& at, std::int64_t b, std::int64_t h, std::int64_t i) {
-    if (s.m == 0 || stored_.q.where.rank != 4) {  // 0/0, or a rank that cannot be sliced: docs/semantics.md decides
+    if (s.m == 0 || asked_.rank() != 4) {  // 0/0, or a rank that cannot be sliced: docs/semantics.md decides
       found.not_judged += s.dv;
       return;
     }
-    stored_problem everything = stored_;
+    problem_draft everything = asked_.draft();
     everything.mask.reset(), everything.bias.reset();
     static_cast<problem::parameters&>(everything) = {.scale = 0};
     selection chosen = selection::all(s);
     chosen.b = {b}, chosen.n = {i}, chosen.hk = {reference::key_head(s, h)}, chosen.query_head = h % (s.hq / s.hk);
-    auto const row = *sliced(everything, chosen);
-    recorded_answer alone;
-    alone.o = stored_tensor::compact(answer.o->type, {1, 1, 1, s.dv});
+    auto const row = *sliced(owned_problem::of_valid(std::move(everything)), chosen);
+    owned_outputs alone;
+    alone.o = owned_tensor::compact(answer.o->type, {1, 1, 1, s.dv});
     for (std::int64_t c = 0; c < s.dv; ++c) store(*alone.o, static_cast<std::size_t>(c), load(*answer.o, at.of(s.dv, c)));
-    judgement judged = judge(problem::make_instance(row.arguments()).value(), alone, claim_);
+    judgement judged = judge(row.instance(), alone, claim_);
     for (violation& v : judged.violations) {
       v.index = {b, h, i, v.index[3]};
       v.bug_class = "empty-row";
@@ -119,12 +119,12 @@ class convention_judge {
     return reused;
   }
 
-  stored_problem const& stored_;
+  owned_problem const& asked_;
   conventions const& how_;
   contract const& claim_;
 };
 
-bool nonfinite(stored_tensor const& t) {
+bool nonfinite(owned_tensor const& t) {
   std::size_t const bytes = t.bytes.size() / problem::size_of(t.type);
   for (std::size_t at = 0; at < bytes; ++at)
     if (!std::isfinite(load(t, at))) return true;
@@ -143,21 +143,21 @@ std::vector<std::string> relaxed(conventions const& how) {
   return made;
 }
 
-judgement judge_by_conventions(stored_problem const& stored, problem::any_instance const& asked,
-                               recorded_answer const& answer, contract const& claim) {
-  if (claim.how == conventions{}) return judge(asked, answer, claim);
-  convention_judge rows(stored, claim, answer);
+judgement judge_by_conventions(owned_problem const& asked, owned_outputs const& answer, contract const& claim) {
+  if (claim.how == conventions{}) return judge(asked.instance(), answer, claim);
+  convention_judge rows(asked, claim, answer);
   std::visit([&](auto const& p) {
     problem::sizes const& s = p.size();
     for (std::int64_t at = 0; at < s.b * s.hq * s.n; ++at) rows.row(p, at / s.n / s.hq, at / s.n % s.hq, at % s.n);
-  }, asked);
-  judgement made = judge(asked, rows.answer, claim);
+  }, asked.instance());
+  judgement made = judge(asked.instance(), rows.answer, claim);
   made.merge(std::move(rows.found));
   return made;
 }
 
-bool has_nonfinite(stored_problem const& asked) {
-  return nonfinite(asked.q) || nonfinite(asked.k) || nonfinite(asked.v) || (asked.bias && nonfinite(*asked.bias));
+bool has_nonfinite(owned_problem const& asked) {
+  problem_draft const& p = asked.draft();
+  return nonfinite(p.q) || nonfinite(p.k) || nonfinite(p.v) || (p.bias && nonfinite(*p.bias));
 }
 
 }  // namespace attest::audit

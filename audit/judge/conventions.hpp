@@ -2,6 +2,7 @@
 #pragma once
 
 #include "audit/judge/judge_outputs.hpp"
+#include "audit/tensors/owned_problem.hpp"
 
 namespace attest::audit {
 
@@ -9,11 +10,9 @@ namespace attest::audit {
 std::vector<std::string> relaxed(conventions const& how);
 
 /// judge(), with rows that the contract's conventions decide otherwise judged by those.
-/// Requires  asked made from `stored`
-judgement judge_by_conventions(stored_problem const& stored, problem::any_instance const& asked,
-                               recorded_answer const& answer, contract const& claim);
+judgement judge_by_conventions(owned_problem const& asked, owned_outputs const& answer, contract const& claim);
 
 /// Does Q, K, V or the bias hold a NaN or an infinity?
-bool has_nonfinite(stored_problem const& asked);
+bool has_nonfinite(owned_problem const& asked);
 
 }  // namespace attest::audit

@@ -8,19 +8,11 @@
 
 #include "audit/tensors/elements.hpp"
 #include "audit/judge/exact_row_judge.hpp"
-#include "audit/tensors/slice.hpp"
 
 namespace attest::audit {
 namespace {
 
 constexpr double infinity = std::numeric_limits<double>::infinity();
-
-/// Compact [b, h, n] as [b, h, n, 1].
-stored_tensor with_last_axis(stored_tensor made) {
-  made.where.shape[3] = made.where.stride[3] = 1;
-  made.where.rank = 4;
-  return made;
-}
 
 /// The sum of the bounds of one row's outputs, V being columns of the identity.
 template <class T>
@@ -44,16 +36,17 @@ std::optional<double> sum_of_bounds(problem::instance<T> const& p, problem::kern
 
 }  // namespace
 
-std::optional<violation> answers_differ(audit_case const& each, recorded_answer const& first, further_call const& further,
-                                        recorded_answer const& again) {
-  struct named { char const* name; std::optional<stored_tensor> const& a; std::optional<stored_tensor> const& b; };
+std::optional<violation> answers_differ(audit_case const& each, owned_outputs const& first, further_call const& further,
+                                        owned_outputs const& again) {
+  struct named { char const* name; std::optional<owned_tensor> const& a; std::optional<owned_tensor> const& b; };
   for (auto const& [name, x, y] :
        {named{"o", first.o, again.o}, named{"lse", first.lse, again.lse}, named{"weights", first.weights, again.weights}}) {
     if (!x || !y) continue;
     bool const is_lse = std::string_view(name) == "lse";
     // Files may hold problems of lower rank; only rank 4 has relations other than equal bits.
-    if (each.asked.q.where.rank != 4) continue;
-    stored_tensor const a = is_lse ? with_last_axis(*x) : *x, b = is_lse ? with_last_axis(*y) : *y;
+    if (each.asked.rank() != 4) continue;
+    owned_tensor a = *x, b = *y;
+    if (is_lse) a.where = problem::with_last_axis(a.where), b.where = problem::with_last_axis(b.where);
     std::size_t const bytes = problem::size_of(a.type);
     auto const& n = b.where.shape;
     bool const moved = further.is == relation::same_rows;
@@ -79,7 +72,7 @@ std::optional<violation> answers_differ(audit_case const& each, recorded_answer 
 }
 
 void judge_merge(audit_case const& each, answers const& given, contract const& claim, case_result& into) {
-  std::vector<recorded_answer const*> parts;
+  std::vector<owned_outputs const*> parts;
   for (std::size_t n = 0; n < each.further.size(); ++n) {
     if (each.further[n].is != relation::part) continue;
     if (!given[n + 1] || !given[n + 1]->o || !given[n + 1]->lse) {  // without an LSE there is nothing to merge by
@@ -89,12 +82,12 @@ void judge_merge(audit_case const& each, answers const& given, contract const& c
     parts.push_back(&*given[n + 1]);
   }
   if (parts.empty() || !given[0]->o) return;
-  recorded_answer merged;
-  merged.o = stored_tensor{given[0]->o->type, given[0]->o->where, given[0]->o->bytes};
+  owned_outputs merged;
+  merged.o = owned_tensor{given[0]->o->type, given[0]->o->where, given[0]->o->bytes};
   fill(*merged.o, [&](auto b, auto h, auto i, auto c) {
     double top = -infinity;
-    auto const lse_of = [&](recorded_answer const& part) {
-      stored_tensor const& t = *part.lse;
+    auto const lse_of = [&](owned_outputs const& part) {
+      owned_tensor const& t = *part.lse;
       return load(t, static_cast<std::size_t>(b * t.where.stride[0] + h * t.where.stride[1] + i * t.where.stride[2]));
     };
     for (auto const* part : parts) top = std::max(top, lse_of(*part));
@@ -107,13 +100,12 @@ void judge_merge(audit_case const& each, answers const& given, contract const& c
     }
     return weight == 0 ? 0 : sum / weight;
   });
-  auto const asked = problem::make_instance(each.asked.arguments());
   contract merging = claim;
-  merging.fixed = claim.model_for(asked.value());
+  merging.fixed = claim.model_for(each.asked.instance());
   merging.fixed.merge = problem::split_merge::lse;
   merging.fixed.splits = std::max(merging.fixed.splits, static_cast<int>(parts.size()));
   merging.builtin = false;
-  judgement found = judge(asked.value(), merged, merging);
+  judgement found = judge(each.asked.instance(), merged, merging);
   for (violation& v : found.violations) {
     v.sentence += fmt::format("; it is the answers to {} parts of the keys, merged by their LSE", parts.size());
     v.bug_class = "lse";
@@ -122,16 +114,15 @@ void judge_merge(audit_case const& each, answers const& given, contract const& c
 }
 
 void judge_read_weights(audit_case const& each, answers const& given, contract const& claim, case_result& into) {
-  auto const made = problem::make_instance(each.asked.arguments());
-  problem::sizes const s = sizes_of(each.asked);
-  struct chunk { stored_problem const* asked; stored_tensor const* o; std::int64_t first; std::size_t call; };
+  problem::sizes const& s = each.asked.size();
+  struct chunk { owned_problem const* asked; owned_tensor const* o; std::int64_t first; std::size_t call; };
   std::vector<chunk> chunks;
   if (given[0]->o) chunks.push_back({&each.asked, &*given[0]->o, 0, 0});
   for (std::size_t n = 0; n < each.further.size(); ++n)
     if (each.further[n].is == relation::weight_columns && given[n + 1] && given[n + 1]->o)
       chunks.push_back({&each.further[n].asked, &*given[n + 1]->o, each.further[n].at[0], n + 1});
   std::visit([&]<class T>(problem::instance<T> const& p) {
-    problem::kernel_model const model = claim.model_for(made.value());
+    problem::kernel_model const model = claim.model_for(each.asked.instance());
     for (std::int64_t row = 0; row < s.b * s.hq * s.n; ++row) {
       std::int64_t const b = row / s.n / s.hq, h = row / s.n % s.hq, i = row % s.n;
       double sum = 0, bounds = 0;
@@ -148,8 +139,7 @@ void judge_read_weights(audit_case const& each, answers const& given, contract c
         into.judged.add(std::move(found));
       };
       for (chunk const& at : chunks) {
-        auto const part = problem::make_instance(at.asked->arguments());
-        auto const bound = sum_of_bounds(std::get<problem::instance<T>>(part.value()), model, b, h, i);
+        auto const bound = sum_of_bounds(std::get<problem::instance<T>>(at.asked->instance()), model, b, h, i);
         whole = whole && bound.has_value();
         bounds += bound.value_or(0);
         std::int64_t const count = at.o->where.shape[3];
@@ -172,7 +162,7 @@ void judge_read_weights(audit_case const& each, answers const& given, contract c
               fmt::format("the weights of query [{}, {}, {}], read through V, sum to {}; 1 ± {:.4g} is allowed", b, h, i,
                           sum, bounds), "");
     }
-  }, made.value());
+  }, each.asked.instance());
 }
 
 }  // namespace attest::audit

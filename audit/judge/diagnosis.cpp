@@ -14,63 +14,63 @@ namespace {
 struct mistake {
   char const* sentence;
   char const* bug_class;
-  std::function<bool(stored_problem&)> commit;  ///< false: makes no difference here
+  std::function<bool(problem_draft&)> commit;  ///< false: makes no difference here
 };
 
 std::vector<mistake> const& mistakes() {
   static std::vector<mistake> const all{
       {"the mean of all rows of V", "weak-test",
-       [](stored_problem& p) {
+       [](problem_draft& p) {
          p.mask.reset(), p.bias.reset();
          static_cast<problem::parameters&>(p) = {.scale = 0};
          return true;
        }},
       {"the mean of the visible rows of V", "weak-test",
-       [](stored_problem& p) { p.bias.reset(), p.softcap = 0, p.scale = 0; return true; }},
+       [](problem_draft& p) { p.bias.reset(), p.softcap = 0, p.scale = 0; return true; }},
       {"the answer without the mask and the band", "mask-polarity",
-       [](stored_problem& p) {
+       [](problem_draft& p) {
          bool const had = p.mask.has_value() || p.band != problem::band{};
          p.mask.reset(), p.band = {};
          return had;
        }},
       {"the answer without the mask", "mask-polarity",
-       [](stored_problem& p) { bool const had = p.mask.has_value(); p.mask.reset(); return had; }},
+       [](problem_draft& p) { bool const had = p.mask.has_value(); p.mask.reset(); return had; }},
       {"the answer with the mask inverted", "mask-polarity",
-       [](stored_problem& p) {
+       [](problem_draft& p) {
          if (!p.mask) return false;
          for (std::byte& each : p.mask->bytes) each = each == std::byte{0} ? std::byte{1} : std::byte{0};
          return true;
        }},
       {"the answer without the band", "causal-alignment",
-       [](stored_problem& p) { bool const had = p.band != problem::band{}; p.band = {}; return had; }},
+       [](problem_draft& p) { bool const had = p.band != problem::band{}; p.band = {}; return had; }},
       {"the answer with the band aligned top-left", "causal-alignment",
-       [](stored_problem& p) { return std::exchange(p.band.diagonal, 0) != 0; }},
+       [](problem_draft& p) { return std::exchange(p.band.diagonal, 0) != 0; }},
       {"the answer with the band aligned bottom-right", "causal-alignment",
-       [](stored_problem& p) {
+       [](problem_draft& p) {
          std::int64_t const corner = p.k.where.shape[2] - p.q.where.shape[2];
          return p.band != problem::band{} && std::exchange(p.band.diagonal, corner) != corner;
        }},
       {"the answer with a window one key too wide", "window-edge",
-       [](stored_problem& p) {
+       [](problem_draft& p) {
          bool const had = p.band.left >= 0 || p.band.right >= 0;
          if (p.band.left >= 0) ++p.band.left;
          if (p.band.right >= 0) ++p.band.right;
          return had;
        }},
       {"the answer without the softcap", "softcap-order",
-       [](stored_problem& p) { return std::exchange(p.softcap, 0) != 0; }},
+       [](problem_draft& p) { return std::exchange(p.softcap, 0) != 0; }},
       {"the answer without the bias", "accuracy",
-       [](stored_problem& p) { bool const had = p.bias.has_value(); p.bias.reset(); return had; }},
-      {"the answer with scale 1", "accuracy", [](stored_problem& p) { p.scale = 1; return true; }},
+       [](problem_draft& p) { bool const had = p.bias.has_value(); p.bias.reset(); return had; }},
+      {"the answer with scale 1", "accuracy", [](problem_draft& p) { p.scale = 1; return true; }},
       {"the answer with the default scale", "accuracy",
-       [](stored_problem& p) { return std::exchange(p.scale, std::nullopt).has_value(); }},
+       [](problem_draft& p) { return std::exchange(p.scale, std::nullopt).has_value(); }},
   };
   return all;
 }
 
 /// Is `got` the answer of `instead` at this element, up to a thousandth of the spread of the truth?
-bool answers(stored_problem const& instead, violation const& wrong) {
-  auto const made = problem::make_instance(instead.arguments());
+bool answers(problem_draft instead, violation const& wrong) {
+  auto const made = owned_problem::make(std::move(instead));
   if (!made) return false;
   return std::visit(
       [&]<class T>(problem::instance<T> const& p) {
@@ -82,22 +82,22 @@ bool answers(stored_problem const& instead, violation const& wrong) {
         double const value = reference::upper(exact.value), difference = std::abs(value - wrong.truth_upper);
         return std::abs(wrong.got - value) <= 1e-3 * difference;
       },
-      made.value());
+      made.value().instance());
 }
 
 }  // namespace
 
-diagnosis diagnose(stored_problem const& asked, violation const& wrong) {
-  if (wrong.output != "o" || !std::isfinite(wrong.got) || asked.q.where.rank != 4) return {};
+diagnosis diagnose(owned_problem const& asked, violation const& wrong) {
+  if (wrong.output != "o" || !std::isfinite(wrong.got) || asked.rank() != 4) return {};
   for (mistake const& each : mistakes()) {
-    stored_problem instead = asked;
-    if (each.commit(instead) && answers(instead, wrong))
+    problem_draft instead = asked.draft();
+    if (each.commit(instead) && answers(std::move(instead), wrong))
       return {std::string("it equals ") + each.sentence, each.bug_class};
   }
   return {};
 }
 
-void diagnose_all(stored_problem const& asked, judgement& found) {
+void diagnose_all(owned_problem const& asked, judgement& found) {
   for (violation& each : found.violations) {
     diagnosis const known = diagnose(asked, each);
     if (known.sentence.empty()) continue;

@@ -4,7 +4,7 @@
 #include <string>
 
 #include "audit/judge/judge_outputs.hpp"
-#include "audit/tensors/owned.hpp"
+#include "audit/tensors/owned_problem.hpp"
 
 namespace attest::audit {
 
@@ -16,9 +16,9 @@ struct diagnosis {
 
 /// Requires  wrong is a violation of output "o" with a finite `got`, found when judging `asked`
 /// Cost      one row a hypothesis
-diagnosis diagnose(stored_problem const& asked, violation const& wrong);
+diagnosis diagnose(owned_problem const& asked, violation const& wrong);
 
 /// Adds a diagnosis to every violation that has one.
-void diagnose_all(stored_problem const& asked, judgement& found);
+void diagnose_all(owned_problem const& asked, judgement& found);
 
 }  // namespace attest::audit

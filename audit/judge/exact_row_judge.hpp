@@ -22,18 +22,14 @@ struct answer_views {
 
 /// A recorded output as a view of rank 4; an LSE [b, h, n] is one of [b, h, n, 1].
 template <class T>
-problem::view<T const> view_of(std::optional<stored_tensor> const& stored, bool lse) {
+problem::view<T const> view_of(std::optional<owned_tensor> const& stored, bool lse) {
   if (!stored) return {};
-  problem::tensor<T const> made{stored->as<T>(), stored->where};
-  if (lse) {
-    auto const last = static_cast<std::size_t>(made.where.rank++);
-    made.where.shape[last] = made.where.stride[last] = 1;
-  }
-  return problem::lifted(made);
+  problem::layout const& where = stored->where;
+  return problem::lifted(problem::tensor<T const>{stored->as<T>(), lse ? problem::with_last_axis(where) : where});
 }
 
 template <class T>
-answer_views<T> views_of(recorded_answer const& answer) {
+answer_views<T> views_of(owned_outputs const& answer) {
   return {view_of<T>(answer.o, false), view_of<problem::lse_element<T>>(answer.lse, true), view_of<T>(answer.weights, false)};
 }
 

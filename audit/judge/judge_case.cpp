@@ -7,14 +7,12 @@
 #include "audit/judge/conventions.hpp"
 #include "audit/judge/diagnosis.hpp"
 #include "audit/judge/cross_call.hpp"
-#include "audit/tensors/slice.hpp"
 
 namespace attest::audit {
 
-judgement judge_call(stored_problem const& asked, recorded_answer const& answer, contract const& claim) {
-  auto const made = problem::make_instance(asked.arguments());
-  judgement found = judge_by_conventions(asked, made.value(), answer, claim);
-  if (found.failed > 0 && claim.name == "f32" && judge(made.value(), answer, *find_contract("f32-any")).failed == 0)
+judgement judge_call(owned_problem const& asked, owned_outputs const& answer, contract const& claim) {
+  judgement found = judge_by_conventions(asked, answer, claim);
+  if (found.failed > 0 && claim.name == "f32" && judge(asked.instance(), answer, *find_contract("f32-any")).failed == 0)
     for (violation& v : found.violations)
       v.sentence += "; it would pass f32-any: either the kernel rescales lazily or merges by LSE (declare it with "
                     "--contract f32-any), or it is wrong";
@@ -25,14 +23,14 @@ judgement judge_call(stored_problem const& asked, recorded_answer const& answer,
 void judge_case(audit_case const& each, answers const& given, judging_rules const& rules, case_result& into) {
   auto const start = std::chrono::steady_clock::now();
   auto const judged = [&](std::size_t call) {
-    stored_problem const& asked = call == 0 ? each.asked : each.further[call - 1].asked;
-    judgement found = judge_call(asked, *given[call], *rules.claim);
+    judgement found = judge_call(each.call(call), *given[call], *rules.claim);
     for (violation& v : found.violations) v.call = call;
     into.judged.merge(std::move(found));
   };
   if (!given[0]) return;
   bool const must_be_finite = rules.claim->how.masked_values == conventions::masked::must_be_finite;
-  if (must_be_finite && has_nonfinite(each.asked) && (each.asked.mask || each.asked.bias || each.asked.band != problem::band{})) {
+  problem_draft const& first = each.asked.draft();
+  if (must_be_finite && has_nonfinite(each.asked) && (first.mask || first.bias || first.band != problem::band{})) {
     into.conventions.push_back("masked_values: must_be_finite");
     return;
   }

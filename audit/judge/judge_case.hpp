@@ -33,6 +33,6 @@ struct case_result {
 void judge_case(audit_case const& each, answers const& given, judging_rules const& rules, case_result& into);
 
 /// Judges one answer, by the contract's conventions, with diagnoses.
-judgement judge_call(stored_problem const& asked, recorded_answer const& answer, contract const& claim);
+judgement judge_call(owned_problem const& asked, owned_outputs const& answer, contract const& claim);
 
 }  // namespace attest::audit

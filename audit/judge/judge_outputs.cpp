@@ -13,7 +13,7 @@ namespace {
 constexpr std::int64_t rows_a_block = 32;
 
 template <class T>
-judgement judge_typed(problem::instance<T> const& asked, recorded_answer const& answer,
+judgement judge_typed(problem::instance<T> const& asked, owned_outputs const& answer,
                       problem::kernel_model const& model) {
   answer_views<T> const views = views_of<T>(answer);
   struct worker {
@@ -36,7 +36,7 @@ judgement judge_typed(problem::instance<T> const& asked, recorded_answer const& 
 
 }  // namespace
 
-judgement judge(problem::any_instance const& asked, recorded_answer const& answer, contract const& claim) {
+judgement judge(problem::any_instance const& asked, owned_outputs const& answer, contract const& claim) {
   problem::kernel_model const model = claim.model_for(asked);
   return std::visit([&](auto const& p) { return judge_typed(p, answer, model); }, asked);
 }

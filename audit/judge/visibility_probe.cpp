@@ -8,7 +8,6 @@
 #include "audit/tensors/elements.hpp"
 #include "audit/judge/cross_call.hpp"
 #include "audit/judge/exact_row_judge.hpp"
-#include "audit/tensors/slice.hpp"
 
 namespace attest::audit {
 namespace {
@@ -66,11 +65,11 @@ std::string line_of(keys const& of) {
 
 }  // namespace
 
-void judge_visibility(audit_case const& each, recorded_answer const& answer, case_result& into) {
+void judge_visibility(audit_case const& each, owned_outputs const& answer, case_result& into) {
   if (!answer.o) return;
-  auto const made = problem::make_instance(each.asked.arguments());
-  problem::sizes const s = sizes_of(each.asked);
-  stored_tensor const& o = *answer.o;
+  problem_draft const& given = each.asked.draft();
+  problem::sizes const& s = each.asked.size();
+  owned_tensor const& o = *answer.o;
   std::int64_t const digits = probe::digits(o.type);
   std::visit([&]<class T>(problem::instance<T> const& p) {
     std::vector<std::string> picture;
@@ -80,8 +79,8 @@ void judge_visibility(audit_case const& each, recorded_answer const& answer, cas
       std::int64_t const b = row / s.n / s.hq, h = row / s.n % s.hq, i = row % s.n;
       keys asked(static_cast<std::size_t>(s.m));
       for (std::int64_t j = 0; j < s.m; ++j) {
-        double const bias = p.has_bias() ? load(*each.asked.bias, [&] {
-          auto const& w = each.asked.bias->where;
+        double const bias = p.has_bias() ? load(*given.bias, [&] {
+          auto const& w = given.bias->where;
           auto const at = [&](std::size_t axis, std::int64_t n) { return w.shape[axis] == 1 ? 0 : n * w.stride[axis]; };
           return static_cast<std::size_t>(at(0, b) + at(1, h) + at(2, i) + j * w.stride[3]);
         }()) : 0;
@@ -121,7 +120,7 @@ void judge_visibility(audit_case const& each, recorded_answer const& answer, cas
       first->sentence = fmt::format("query [{}, {}, {}] read keys {}; it may see {} (not allowed: {}; missed: {})", b, h, i,
                                     runs(*read), runs(asked), runs(extra), runs(missed));
       bool const edge = count(extra) + count(missed) == 1;
-      bool const banded = each.asked.band != problem::band{};
+      bool const banded = given.band != problem::band{};
       first->bug_class = !banded ? "mask-polarity" : edge ? "window-edge" : "causal-alignment";
     }
     // The bound has judged the numbers already; the digits only say what a wrong one means.
@@ -136,7 +135,7 @@ void judge_visibility(audit_case const& each, recorded_answer const& answer, cas
       into.observations.push_back(fmt::format(
           "{}: {} rows with 2^k equally weighted keys are not exact (the final operation is no division, or exp(0) is not 1)",
           each.full_name(), inexact));
-  }, made.value());
+  }, each.asked.instance());
 }
 
 }  // namespace attest::audit

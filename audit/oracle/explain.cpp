@@ -63,7 +63,7 @@ std::string parameters_text(problem::parameters const& asked) {
 template <class T>
 class explanation {
  public:
-  explanation(problem::instance<T> const& p, recorded_problem const& from, std::string_view contract_name,
+  explanation(problem::instance<T> const& p, problem_file_entry const& from, std::string_view contract_name,
               problem::kernel_model const& model, std::array<std::int64_t, 3> row)
       : p_(p), from_(from), contract_(contract_name), model_(model), at_(row) {}
 
@@ -91,8 +91,8 @@ class explanation {
     add("{}query [{}, {}, {}] of b={} hq={} hk={} n={} m={} d={} dv={}, {}, contract {}\n",
         from_.prefix.empty() ? "" : printable(from_.prefix) + ": ", at_[0], at_[1], at_[2], s.b, s.hq, s.hk, s.n, s.m, s.d, s.dv,
         problem::name_of(problem::type_of<T>), contract_);
-    add("it reads head {} of K and V; {}", reference::key_head(s, at_[1]), parameters_text(from_.asked));
-    add("{}{}\n\n", from_.asked.mask ? ", masked" : "", from_.asked.bias ? ", biased" : "");
+    add("it reads head {} of K and V; {}", reference::key_head(s, at_[1]), parameters_text(from_.asked.draft()));
+    add("{}{}\n\n", from_.asked.draft().mask ? ", masked" : "", from_.asked.draft().bias ? ", biased" : "");
   }
 
   /// The visible keys by falling weight, with what their bounds add up to.
@@ -164,7 +164,7 @@ class explanation {
     if (recorded) add("the worst of {} recorded outputs is {:.4f} of its bound away\n", s.dv, worst);
   }
 
-  std::size_t recorded_place(stored_tensor const& o, std::int64_t c) const {
+  std::size_t recorded_place(owned_tensor const& o, std::int64_t c) const {
     auto const& stride = o.where.stride;
     std::int64_t const all[4]{at_[0], at_[1], at_[2], c};
     std::int64_t place = 0;
@@ -202,7 +202,7 @@ class explanation {
   }
 
   problem::instance<T> const& p_;
-  recorded_problem const& from_;
+  problem_file_entry const& from_;
   std::string_view contract_;
   problem::kernel_model model_;
   std::array<std::int64_t, 3> at_;
@@ -217,21 +217,19 @@ class explanation {
 problem::result<std::string> run_explain(explain_options const& options) {
   auto const file = read_safetensors(options.inputs);
   if (!file) return file.why();
-  auto const recorded = recorded_problems(file.value(), options.flags);
+  auto const recorded = problem_file_of(file.value(), options.flags);
   if (!recorded) return recorded.why();
   auto const& problems = recorded.value().problems;
   std::vector<std::string> prefixes;
-  for (recorded_problem const& each : problems) prefixes.push_back(each.prefix);
-  auto const at = options.prefix ? std::ranges::find(problems, *options.prefix, &recorded_problem::prefix) : problems.begin();
+  for (problem_file_entry const& each : problems) prefixes.push_back(each.prefix);
+  auto const at = options.prefix ? std::ranges::find(problems, *options.prefix, &problem_file_entry::prefix) : problems.begin();
   if (at == problems.end())
     return error{error_code::bad_value, "--problem", fmt::format("the file has no problem '{}'{}", printable(*options.prefix),
                                                                  did_you_mean(*options.prefix, prefixes))};
-  auto const asked = problem::make_instance(at->asked.arguments());
-  if (!asked) return asked.why();
-  contract const& claim = options.claim ? *options.claim : default_contract(at->asked.q.type);
-  if (claim.type != at->asked.q.type)
+  contract const& claim = options.claim ? *options.claim : default_contract(at->asked.type());
+  if (claim.type != at->asked.type())
     return error{error_code::bad_type, "--contract", fmt::format("{} is about {}, the file holds {}", claim.name,
-                                                                 problem::name_of(claim.type), problem::name_of(at->asked.q.type))};
+                                                                 problem::name_of(claim.type), problem::name_of(at->asked.type()))};
   std::string made;
   for (std::string const& each : recorded.value().notes) made += "note: " + each + '\n';
   if (problems.size() > 1 && !options.prefix)
@@ -244,8 +242,8 @@ problem::result<std::string> run_explain(explain_options const& options) {
       if (options.row[axis] < 0 || options.row[axis] >= most[axis])
         return error{error_code::bad_value, "--row", fmt::format("asks for number {} of {} {}, counted from 0", options.row[axis],
                                                                  most[axis], names[axis])};
-    return made + explanation<T>(p, *at, claim.name, claim.model_for(asked.value()), options.row).text();
-  }, asked.value());
+    return made + explanation<T>(p, *at, claim.name, claim.model_for(at->asked.instance()), options.row).text();
+  }, at->asked.instance());
 }
 
 }  // namespace attest::audit

@@ -93,7 +93,7 @@ class tensors {
 constexpr std::int64_t rows_of_a_task = 16;
 
 template <class Target, class T>
-void solve_rounded(problem::instance<T> const& p, recorded_problem const& from, tensors& into, solution& made) {
+void solve_rounded(problem::instance<T> const& p, problem_file_entry const& from, tensors& into, solution& made) {
   problem::sizes const& s = p.size();
   shapes const shape(s, p.rank());
   std::shared_ptr<std::vector<Target>> out[kinds];
@@ -116,7 +116,7 @@ void solve_rounded(problem::instance<T> const& p, recorded_problem const& from, 
 }
 
 template <class T>
-void solve_enclosed(problem::instance<T> const& p, recorded_problem const& from, tensors& into) {
+void solve_enclosed(problem::instance<T> const& p, problem_file_entry const& from, tensors& into) {
   shapes const shape(p.size(), p.rank());
   std::shared_ptr<std::vector<double>> low[kinds], high[kinds];
   for (std::size_t k = 0; k < kinds; ++k) {
@@ -175,7 +175,7 @@ class digit_printer {
 };
 
 template <class T>
-void solve_digits(problem::instance<T> const& p, recorded_problem const& from, int digits, solution& into) {
+void solve_digits(problem::instance<T> const& p, problem_file_entry const& from, int digits, solution& into) {
   shapes const shape(p.size(), p.rank());
   digit_printer<T> printer(p, shape, digits);
   printer.template print<128>();
@@ -204,13 +204,11 @@ result<solution> run_solve(solve_options const& options) {
                                       *options.digits, largest_digits, reference::last_width)};
   auto const file = read_safetensors(options.inputs);
   if (!file) return file.why();
-  auto const recorded = recorded_problems(file.value(), options.flags);
+  auto const recorded = problem_file_of(file.value(), options.flags);
   if (!recorded) return recorded.why();
   solution made;
   tensors into;
-  for (recorded_problem const& each : recorded.value().problems) {
-    auto const asked = problem::make_instance(each.asked.arguments());
-    if (!asked) return asked.why();
+  for (problem_file_entry const& each : recorded.value().problems) {
     std::visit(
         [&](auto const& p) {
           problem::sizes const& s = p.size();
@@ -221,7 +219,7 @@ result<solution> run_solve(solve_options const& options) {
               *options.round, problem::floating_elements{},
               [&]<class Target>(std::type_identity<Target>) { solve_rounded<Target>(p, each, into, made); });
         },
-        asked.value());
+        each.asked.instance());
   }
   made.undecided += made.rounded.undecided;
   if (options.digits) return made;

@@ -54,7 +54,7 @@ std::vector<std::int64_t> first_of(std::int64_t size, std::int64_t most) {
   return made;
 }
 
-std::int64_t elements_of(stored_tensor const& t) { return static_cast<std::int64_t>(t.spanned_elements()); }
+std::int64_t elements_of(owned_tensor const& t) { return static_cast<std::int64_t>(t.spanned_elements()); }
 
 /// How small a vector is.
 constexpr std::int64_t most_keys = 700, most_numbers = 140;
@@ -62,8 +62,8 @@ constexpr std::int64_t most_keys = 700, most_numbers = 140;
 constexpr std::size_t most_cases = 8;
 
 /// A part of a case that is small enough: one head of K and V, one or two queries, few dimensions, all keys.
-std::optional<stored_problem> small_part(stored_problem const& from) {
-  problem::sizes const s = sizes_of(from);
+std::optional<owned_problem> small_part(owned_problem const& from) {
+  problem::sizes const& s = from.size();
   if (s.m > most_keys) return std::nullopt;
   selection chosen = selection::all(s);
   chosen.b = first_of(s.b, 1), chosen.hk = first_of(s.hk, 2), chosen.n = first_of(s.n, 3);
@@ -73,16 +73,17 @@ std::optional<stored_problem> small_part(stored_problem const& from) {
   std::int64_t const room = std::max(most_numbers, 5 * s.m);  // for what needs many keys: empty blocks
   auto made = sliced(from, chosen);
   if (!made) return std::nullopt;
-  std::int64_t numbers = elements_of(made->q) + elements_of(made->k) + elements_of(made->v);
-  if (made->mask) numbers += elements_of(*made->mask);
-  if (made->bias) numbers += elements_of(*made->bias);
+  problem_draft const& part = made->draft();
+  std::int64_t numbers = elements_of(part.q) + elements_of(part.k) + elements_of(part.v);
+  if (part.mask) numbers += elements_of(*part.mask);
+  if (part.bias) numbers += elements_of(*part.bias);
   return numbers <= room ? made : std::nullopt;
 }
 
 }  // namespace
 
-std::optional<vector_case> certified(std::string name, std::vector<std::string> flags, stored_problem asked) {
-  vector_case made{std::move(name), std::move(flags), std::move(asked), {}, {}};
+std::optional<vector_case> certified(std::string name, std::vector<std::string> flags, owned_problem asked) {
+  vector_case made{std::move(name), std::move(flags), std::move(asked)};
   bool decided = true;
   std::visit(
       [&](auto const& p) {
@@ -90,7 +91,7 @@ std::optional<vector_case> certified(std::string name, std::vector<std::string> 
         for (std::int64_t row = 0; row < s.b * s.hq * s.n && decided; ++row)
           decided = certify_row(p, row / s.n / s.hq, row / s.n % s.hq, row % s.n, made);
       },
-      problem::make_instance(made.asked.arguments()).value());
+      made.asked.instance());
   return decided ? std::optional(std::move(made)) : std::nullopt;
 }
 

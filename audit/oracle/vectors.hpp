@@ -9,7 +9,7 @@
 #include <string_view>
 #include <vector>
 
-#include "audit/tensors/owned.hpp"
+#include "audit/tensors/owned_problem.hpp"
 #include "problem/result.hpp"
 
 namespace attest::audit {
@@ -23,8 +23,8 @@ struct certified_value {
 struct vector_case {
   std::string name;                ///< TYPE/CASE
   std::vector<std::string> flags;  ///< bug classes that it looks for
-  stored_problem asked;            ///< rank 4, compact
-  std::vector<certified_value> o, lse;  ///< row-major: [b, hq, n, dv], [b, hq, n]
+  owned_problem asked;             ///< rank 4, compact
+  std::vector<certified_value> o{}, lse{};  ///< row-major: [b, hq, n, dv], [b, hq, n]
 };
 
 /// One file: the cases of one check.
@@ -35,9 +35,9 @@ struct vector_file {
 };
 
 /// What docs/semantics.md and the reference say about `asked`.
-/// Requires  a problem that problem::make_instance accepts, of rank 4
+/// Requires  a problem of rank 4
 /// Ensures   o and lse set; nothing where no width decides a rounding
-std::optional<vector_case> certified(std::string name, std::vector<std::string> flags, stored_problem asked);
+std::optional<vector_case> certified(std::string name, std::vector<std::string> flags, owned_problem asked);
 
 /// The vectors of this version: small parts of the audit's own cases, every check and element type. Always the same ones.
 std::vector<vector_file> certified_vectors();
@@ -45,7 +45,7 @@ std::vector<vector_file> certified_vectors();
 std::string vector_text(vector_file const& file);
 
 /// Reads a file's text. Everything in it is hostile until it was checked here.
-/// Ensures   problem::make_instance accepts every problem; as many truths as outputs; an error names case and field
+/// Ensures   as many truths as outputs; an error names case and field
 /// Cost      memory in proportion to the text; nesting is refused, not followed
 problem::result<vector_file> parse_vectors(std::string_view text);
 

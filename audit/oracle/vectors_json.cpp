@@ -33,11 +33,11 @@ std::string list_of(std::size_t size, auto&& item) {
 
 std::string json_string(std::string_view text) { return json(text).dump(); }
 
-std::string values_of(stored_tensor const& t) {
+std::string values_of(owned_tensor const& t) {
   return list_of(t.spanned_elements(), [&](std::size_t n) { return json_string(hex(load(t, n))); });
 }
 
-std::string broadcast_of(std::optional<stored_tensor> const& t, bool mask) {
+std::string broadcast_of(std::optional<owned_tensor> const& t, bool mask) {
   if (!t) return "null";
   std::string const values = mask ? list_of(t->spanned_elements(), [&](std::size_t n) { return std::string(load(*t, n) != 0 ? "1" : "0"); })
                                   : values_of(*t);
@@ -106,7 +106,7 @@ class reader {
 };
 
 /// A compact tensor from its values. The sizes' product is bounded by the array's length, so by the text's.
-bool read_tensor(reader& in, json const* values, std::string_view field, element_type type, std::array<std::int64_t, 4> shape, stored_tensor& to) {
+bool read_tensor(reader& in, json const* values, std::string_view field, element_type type, std::array<std::int64_t, 4> shape, owned_tensor& to) {
   std::int64_t count = 1;
   for (std::int64_t const size : shape) {
     auto const product = problem::checks::multiply_add(count, size, 0);
@@ -116,7 +116,7 @@ bool read_tensor(reader& in, json const* values, std::string_view field, element
   if (!values) return false;
   if (!values->is_array() || values->size() != static_cast<std::size_t>(count))
     return in.fail(field, fmt::format("is not an array of {} items", count));
-  to = stored_tensor::compact(type, {shape[0], shape[1], shape[2], shape[3]});
+  to = owned_tensor::compact(type, {shape[0], shape[1], shape[2], shape[3]});
   return in.items(values, field, static_cast<std::size_t>(count), [&](json const& item, std::size_t n) {
     if (type == element_type::u8) {
       if (item != 0 && item != 1) return in.fail(field, "holds something that is neither 0 nor 1");
@@ -130,7 +130,7 @@ bool read_tensor(reader& in, json const* values, std::string_view field, element
   });
 }
 
-bool read_broadcast(reader& in, json const& of, char const* field, element_type type, std::optional<stored_tensor>& to) {
+bool read_broadcast(reader& in, json const& of, char const* field, element_type type, std::optional<owned_tensor>& to) {
   json const* const given = in.member(of, field);
   if (!given) return false;
   if (given->is_null()) return true;
@@ -186,12 +186,14 @@ std::string parameters_of(problem::parameters const& p) {
 
 result<vector_case> read_case(json const& from, std::size_t index) {
   reader in(fmt::format("cases[{}]", index));
-  vector_case made;
+  std::string name;
+  std::vector<std::string> found_flags;
+  problem_draft asked;
   if (!from.is_object()) return in.fail("", "is not an object"), *in.why;
   std::string type_name;
   std::array<std::int64_t, 7> s{};
   constexpr std::array names{"b", "hq", "hk", "n", "m", "d", "dv"};
-  bool read = in.text(from, "name", made.name) && in.text(from, "type", type_name);
+  bool read = in.text(from, "name", name) && in.text(from, "type", type_name);
   auto const type = std::ranges::find(types, type_name, &problem::element_row::name);
   if (read && type == types.end())
     read = in.fail("type", fmt::format("'{}' is none of {}", printable(type_name, 40), problem::listed(types, "and")));
@@ -201,21 +203,22 @@ result<vector_case> read_case(json const& from, std::size_t index) {
   json const* const flags = read ? in.member(from, "flags") : nullptr;
   read = read && flags && in.items(flags, "flags", flags->is_array() ? flags->size() : 0, [&](json const& item, std::size_t) {
     if (!item.is_string()) return in.fail("flags", "holds something that is not a string");
-    made.flags.push_back(item.get<std::string>());
+    found_flags.push_back(item.get<std::string>());
     return true;
   });
   auto const [b, hq, hk, n, m, d, dv] = s;
-  read = read && read_tensor(in, in.member(from, "q"), "q", type->type, {b, hq, n, d}, made.asked.q) &&
-         read_tensor(in, in.member(from, "k"), "k", type->type, {b, hk, m, d}, made.asked.k) &&
-         read_tensor(in, in.member(from, "v"), "v", type->type, {b, hk, m, dv}, made.asked.v) &&
-         read_broadcast(in, from, "mask", element_type::u8, made.asked.mask) && read_broadcast(in, from, "bias", type->type, made.asked.bias);
-  problem::visit_parameters(made.asked, [&]<class T>(problem::parameter<T> const& each, T& to) {
+  read = read && read_tensor(in, in.member(from, "q"), "q", type->type, {b, hq, n, d}, asked.q) &&
+         read_tensor(in, in.member(from, "k"), "k", type->type, {b, hk, m, d}, asked.k) &&
+         read_tensor(in, in.member(from, "v"), "v", type->type, {b, hk, m, dv}, asked.v) &&
+         read_broadcast(in, from, "mask", element_type::u8, asked.mask) && read_broadcast(in, from, "bias", type->type, asked.bias);
+  problem::visit_parameters(asked, [&]<class T>(problem::parameter<T> const& each, T& to) {
     read = read && read_parameter(in, from, each, to);
   });
   if (!read) return *in.why;
-  auto const instance = problem::make_instance(made.asked.arguments());
-  if (!instance) return error{error_code::unreadable, fmt::format("cases[{}].{}", index, instance.why().argument), instance.why().reason};
-  // make_instance has seen that b·hq·n·dv fits; read_truths asks for arrays of that length before it makes room.
+  auto problem = owned_problem::make(std::move(asked));
+  if (!problem) return error{error_code::unreadable, fmt::format("cases[{}].{}", index, problem.why().argument), problem.why().reason};
+  vector_case made{std::move(name), std::move(found_flags), std::move(problem).value()};
+  // The check of the problem has seen that b·hq·n·dv fits; read_truths asks for arrays of that length before it makes room.
   std::int64_t const rows = b * hq * n;
   for (auto const& [field, size, to] : {std::tuple{"o", rows * dv, &made.o}, std::tuple{"lse", rows, &made.lse}}) {
     json const* const truths = in.member(from, field);
@@ -254,13 +257,13 @@ std::string vector_text(vector_file const& file) {
   std::string made = fmt::format("{{\"attest\":\"vectors\",\"schema\":1,\"check\":{},\n\"flags\":{},\n\"cases\":[\n", json_string(file.check), json(file.flags).dump());
   for (std::size_t at = 0; at < file.cases.size(); ++at) {
     vector_case const& c = file.cases[at];
-    auto const& q = c.asked.q.where.shape;
-    auto const& k = c.asked.k.where.shape;
-    made += fmt::format("{}{{\"name\":{},\"type\":\"{}\",\"flags\":{},\n", at ? ",\n" : "", json_string(c.name), problem::name_of(c.asked.q.type), json(c.flags).dump());
-    made += fmt::format("  \"sizes\":{{\"b\":{},\"hq\":{},\"hk\":{},\"n\":{},\"m\":{},\"d\":{},\"dv\":{}}},\n", q[0], q[1], k[1], q[2], k[2], q[3], c.asked.v.where.shape[3]);
-    made += fmt::format("  {},\n", parameters_of(c.asked));
-    made += fmt::format("  \"q\":{},\n  \"k\":{},\n  \"v\":{},\n", values_of(c.asked.q), values_of(c.asked.k), values_of(c.asked.v));
-    made += fmt::format("  \"mask\":{},\n  \"bias\":{},\n", broadcast_of(c.asked.mask, true), broadcast_of(c.asked.bias, false));
+    problem_draft const& asked = c.asked.draft();
+    problem::sizes const& s = c.asked.size();
+    made += fmt::format("{}{{\"name\":{},\"type\":\"{}\",\"flags\":{},\n", at ? ",\n" : "", json_string(c.name), problem::name_of(c.asked.type()), json(c.flags).dump());
+    made += fmt::format("  \"sizes\":{{\"b\":{},\"hq\":{},\"hk\":{},\"n\":{},\"m\":{},\"d\":{},\"dv\":{}}},\n", s.b, s.hq, s.hk, s.n, s.m, s.d, s.dv);
+    made += fmt::format("  {},\n", parameters_of(asked));
+    made += fmt::format("  \"q\":{},\n  \"k\":{},\n  \"v\":{},\n", values_of(asked.q), values_of(asked.k), values_of(asked.v));
+    made += fmt::format("  \"mask\":{},\n  \"bias\":{},\n", broadcast_of(asked.mask, true), broadcast_of(asked.bias, false));
     made += fmt::format("  \"o\":{},\n  \"lse\":{}}}", truths_of(c.o), truths_of(c.lse));
   }
   return made + "\n]}\n";

@@ -41,7 +41,7 @@ int run(given& asked) {
   audit.seed = asked.seed ? *asked.seed : hidden_seed();
   audit.only = {asked.only.begin(), asked.only.end()};
   audit.waived = asked.judged.waived();
-  audit.tell = progress_line{};
+  audit.on_progress = progress_line{};
   if (!asked.part.empty()) {
     audit.part = parse_shard(asked.part);
     if (!audit.part) return complain("--shard: '" + asked.part + "' is not i/n with 1 <= i <= n");

@@ -9,7 +9,7 @@ namespace attest::audit {
 namespace {
 
 int run(selftest_options& options) {
-  options.tell = [line = progress_line{}](auto done, auto all) mutable { line(done, all, "kernels"); };
+  options.on_progress = [line = progress_line{}](auto done, auto all) mutable { line(done, all, "kernels"); };
   options.stop = &listen_for_interrupts();
   auto const tested = run_selftest(options);
   if (!tested) return complain(tested.why().message());

@@ -26,7 +26,7 @@ int run(given& asked) {
   verify.contract_argument = asked.judged.contract_argument();
   verify.waived = asked.judged.waived();
   verify.stop = &listen_for_interrupts();
-  verify.tell = progress_line{};
+  verify.on_progress = progress_line{};
   std::optional<tbb::global_control> threads;
   if (asked.jobs) threads.emplace(tbb::global_control::max_allowed_parallelism, *asked.jobs);
   return asked.judged.answer(run_verify(verify));

@@ -16,7 +16,7 @@ std::vector<std::string_view> const& bug_classes() {
   return all;
 }
 
-std::string collector::more_like_these(std::string_view kind, std::int64_t count) {
+std::string report_builder::more_like_these(std::string_view kind, std::int64_t count) {
   return fmt::format("{}: {} more like these", kind, count - told_per_kind);
 }
 
@@ -26,19 +26,19 @@ judgement report::total() const {
   return sum;
 }
 
-check_result& collector::check_named(std::string_view name) {
+check_result& report_builder::check_named(std::string_view name) {
   auto const at = std::ranges::find(report_.checks, name, &check_result::name);
   if (at != report_.checks.end()) return *at;
   return report_.checks.emplace_back(check_result{.name = std::string(name), .sum = {}, .conventions = {}, .first = number_});
 }
 
-void collector::add_finding(check_result& row, std::string const& case_name, problem::sizes const& sizes,
+void report_builder::add_finding(check_result& row, std::string const& case_name, problem::sizes const& sizes,
                             violation&& what, std::string const& reproducer) {
   bool const waived = waived_.contains(what.bug_class);
   keep({std::move(what), row.name, case_name, sizes, reproducer, waived, number_, {}});
 }
 
-void collector::keep(finding&& found) {
+void report_builder::keep(finding&& found) {
   auto const kept = std::ranges::count(report_.findings, found.check, &finding::check);
   // A refuting finding is never dropped for waived ones.
   bool const first_refuting = !found.waived && std::ranges::none_of(report_.findings, [&](finding const& f) {
@@ -46,7 +46,7 @@ void collector::keep(finding&& found) {
   if (kept < kept_per_check || first_refuting) report_.findings.push_back(std::move(found));
 }
 
-void collector::add(check_result& row, std::string const& case_name, std::string_view default_class,
+void report_builder::add(check_result& row, std::string const& case_name, std::string_view default_class,
                     problem::sizes const& sizes, judgement&& judged, std::string const& reproducer) {
   ++row.cases;
   ++report_.cases;
@@ -63,7 +63,7 @@ void collector::add(check_result& row, std::string const& case_name, std::string
   row.sum.merge(std::move(judged));
 }
 
-void collector::observe(std::string const& kind, std::string sentence) {
+void report_builder::observe(std::string const& kind, std::string sentence) {
   auto& kinds = report_.told_kinds;
   auto at = std::ranges::find(kinds, kind, &std::pair<std::string, std::int64_t>::first);
   if (at == kinds.end()) at = kinds.insert(at, {kind, 0});
@@ -72,11 +72,11 @@ void collector::observe(std::string const& kind, std::string sentence) {
   report_.told.push_back({kind, number_, std::move(sentence)});
 }
 
-bool collector::refuted() const {
+bool report_builder::refuted() const {
   return std::ranges::any_of(report_.findings, [](finding const& f) { return !f.waived; });
 }
 
-void collector::finish(bool complete, std::string because) {
+void report_builder::finish(bool complete, std::string because) {
   // Refuting findings first. (std::stable_sort uses a function that libstdc++ 12 itself deprecates.)
   std::vector<finding> ordered;
   for (bool const waived : {false, true})

@@ -109,7 +109,7 @@ std::vector<std::string> of_the_run(report const& what) {
     if (auto const at = std::ranges::find(made, sentence); at != made.end()) made.erase(at);
   };
   for (observation const& each : what.told) drop(each.sentence);
-  for (auto const& [kind, count] : what.told_kinds) drop(collector::more_like_these(kind, count));
+  for (auto const& [kind, count] : what.told_kinds) drop(report_builder::more_like_these(kind, count));
   return made;
 }
 
@@ -128,7 +128,7 @@ report join(std::vector<report> const& shards) {
   report const& first = shards.front();
   all.kernel = first.kernel, all.contract = first.contract, all.seed = first.seed, all.relaxed = first.relaxed;
   std::set<std::string, std::less<>> const waived(first.waived_classes.begin(), first.waived_classes.end());
-  collector collect(all, waived);
+  report_builder collect(all, waived);
   bool complete = true;
   std::string because;
   std::vector<finding> findings;

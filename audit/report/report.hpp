@@ -94,9 +94,9 @@ struct report {
 std::vector<std::string_view> const& bug_classes();
 
 /// Collects judgements into a report. Used by audit, verify and merge.
-class collector {
+class report_builder {
  public:
-  collector(report& into, std::set<std::string, std::less<>> const& waived) : report_(into), waived_(waived) {}
+  report_builder(report& into, std::set<std::string, std::less<>> const& waived) : report_(into), waived_(waived) {}
 
   check_result& check_named(std::string_view name);
   /// From here on everything belongs to this case.

@@ -44,7 +44,7 @@ struct audit_options {
   std::optional<std::filesystem::path> replay;  ///< these cases instead of generated ones
   std::filesystem::path findings = "attest-findings";  ///< folder of the shrunk inputs; empty: they are not shrunk
   std::atomic<bool> const* stop = nullptr;   ///< set by Ctrl-C: report what is known
-  progress tell = [](auto...) {};
+  progress on_progress = [](auto...) {};
 };
 
 /// Audits a kernel. An error (a kernel that does not load, an unknown name) is the user's to mend: exit 2.
@@ -67,7 +67,7 @@ struct verify_options {
   names waived;
   bool reproducible = false;
   std::atomic<bool> const* stop = nullptr;   ///< set by Ctrl-C: report what is known
-  progress tell = [](auto...) {};
+  progress on_progress = [](auto...) {};
 };
 
 /// Judges recorded answers.

@@ -6,7 +6,6 @@
 
 #include "audit/tensors/elements.hpp"
 #include "audit/judge/exact_row_judge.hpp"
-#include "audit/tensors/slice.hpp"
 
 namespace attest::audit {
 namespace {
@@ -59,7 +58,7 @@ class painter {
     }
   }
 
-  void errors(violation const& wrong, recorded_answer const& answer, finding_pictures& into) {
+  void errors(violation const& wrong, owned_outputs const& answer, finding_pictures& into) {
     answer_views<T> const got = views_of<T>(answer);
     problem::sizes const& s = p_.size();
     bool const o = wrong.output == "o" && got.o.present, lse = wrong.output == "lse" && got.lse.present;
@@ -130,16 +129,17 @@ class painter {
 };
 
 /// The weights that the kernel applies, from its answers to V = columns of the identity, as many at a time as V has.
-std::optional<matrix_picture> through_v(stored_problem asked, finding_pictures const& about, answerer const& again) {
-  if (asked.v.where.rank != 4) return std::nullopt;
+std::optional<matrix_picture> through_v(owned_problem const& whole, finding_pictures const& about, answer_source const& from) {
+  if (whole.rank() != 4 || !from.another) return std::nullopt;
+  problem_draft asked = whole.draft();
   matrix_picture made = about.asked;
   auto const shape = asked.v.where.shape;
   std::int64_t const chunk = std::max<std::int64_t>(shape[3], 1), last = made.first_column + made.columns;
   for (std::int64_t first = made.first_column; first < last; first += chunk) {
     std::int64_t const count = std::min(chunk, last - first);
-    asked.v = stored_tensor::compact(asked.v.type, {shape[0], shape[1], shape[2], count});
+    asked.v = owned_tensor::compact(asked.v.type, {shape[0], shape[1], shape[2], count});
     fill(asked.v, [&](auto, auto, auto j, auto c) { return j == first + c ? 1.0 : 0.0; });
-    auto const answer = again(asked);
+    auto const answer = from.another(owned_problem::of_valid(asked));
     if (!answer || !answer->o) return std::nullopt;
     for (std::int64_t r = 0; r < made.rows; ++r)
       for (std::int64_t c = 0; c < count; ++c)
@@ -169,38 +169,32 @@ void from_probe(std::vector<std::string> const& lines, finding_pictures& into) {
   into.applied_by = "the keys that each query read, from the digits of its output (Q = 0)";
 }
 
-/// The call of a case that a violation is about.
-stored_problem const& call_of(audit_case const& each, violation const& wrong) {
-  return wrong.call == 0 ? each.asked : each.further[wrong.call - 1].asked;
-}
-
 }  // namespace
 
 std::string not_drawn(audit_case const& each, violation const& wrong) {
   if (wrong.output != "o" && wrong.output != "lse" && wrong.output != "weights") return "it is not about an element of an output";
-  problem::sizes const s = sizes_of(call_of(each, wrong));
+  problem::sizes const& s = each.call(wrong.call).size();
   return s.m * (s.d + s.dv) > largest_row ? "the problem is too large to draw" : "";
 }
 
 std::optional<finding_pictures> draw_pictures(audit_case const& each, violation const& wrong, contract const& claim,
-                                              answerer const& again) {
+                                              answer_source const& from) {
   if (!not_drawn(each, wrong).empty()) return std::nullopt;
-  stored_problem const& asked = call_of(each, wrong);
-  auto const made = problem::make_instance(asked.arguments());
-  if (!made) return std::nullopt;
+  owned_problem const& asked = each.call(wrong.call);
+  problem::band const& band = asked.draft().band;
   finding_pictures drawn;
   drawn.b = wrong.index[0], drawn.h = wrong.index[1], drawn.output = wrong.output;
   std::visit([&]<class T>(problem::instance<T> const& p) {
     std::int64_t const i = wrong.index[2], most = std::int64_t{1} << 40;
-    std::int64_t const diagonal = i + std::clamp(asked.band.diagonal, -most, most);
+    std::int64_t const diagonal = i + std::clamp(band.diagonal, -most, most);
     // A band puts what matters near its diagonal; elsewhere the first keys are as good as any.
-    std::int64_t const key = asked.band != problem::band{} ? diagonal : wrong.output == "weights" ? wrong.index[3] : 0;
-    painter<T> paint(p, claim.model_for(made.value()), claim.how, drawn.b, drawn.h);
+    std::int64_t const key = band != problem::band{} ? diagonal : wrong.output == "weights" ? wrong.index[3] : 0;
+    painter<T> paint(p, claim.model_for(asked.instance()), claim.how, drawn.b, drawn.h);
     paint.asked(i, std::clamp<std::int64_t>(key, 0, std::max<std::int64_t>(p.size().m - 1, 0)), drawn);
-    auto const answer = again(asked);
+    auto const answer = from.answer();
     if (answer) paint.errors(wrong, *answer, drawn);
     if (wrong.picture.size() > 1) return from_probe(wrong.picture, drawn);
-    if ((drawn.applied = through_v(asked, drawn, again))) {
+    if ((drawn.applied = through_v(asked, drawn, from))) {
       drawn.applied_by = "read through V (columns of the identity)";
     } else if (answer && answer->weights) {
       auto const weights = views_of<T>(*answer).weights;
@@ -213,14 +207,15 @@ std::optional<finding_pictures> draw_pictures(audit_case const& each, violation 
       drawn.applied_by = answer ? "not known: the answer holds no weights of its own"
                                 : "not known: the kernel gave no answer";
     }
-  }, made.value());
+  }, asked.instance());
   return drawn;
 }
 
-std::vector<input_listing> list_inputs(stored_problem const& asked) {
+std::vector<input_listing> list_inputs(owned_problem const& asked) {
+  problem_draft const& p = asked.draft();
   std::vector<input_listing> made;
   std::size_t numbers = 0;
-  auto const list = [&](char const* name, stored_tensor const& t) {
+  auto const list = [&](char const* name, owned_tensor const& t) {
     if (t.where.rank != 4) return;
     auto const& n = t.where.shape;
     input_listing& each = made.emplace_back(input_listing{name, {n.begin(), n.begin() + 4}, {}});
@@ -229,9 +224,9 @@ std::vector<input_listing> list_inputs(stored_problem const& asked) {
         for (std::int64_t i = 0; i < n[2] && numbers <= 96; ++i)
           for (std::int64_t j = 0; j < n[3] && numbers <= 96; ++j, ++numbers) each.values.push_back(load(t, offset_of(t, b, h, i, j)));
   };
-  list("q", asked.q), list("k", asked.k), list("v", asked.v);
-  if (asked.mask) list("mask", *asked.mask);
-  if (asked.bias) list("bias", *asked.bias);
+  list("q", p.q), list("k", p.k), list("v", p.v);
+  if (p.mask) list("mask", *p.mask);
+  if (p.bias) list("bias", *p.bias);
   return numbers <= 96 ? made : std::vector<input_listing>{};
 }
 

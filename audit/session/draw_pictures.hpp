@@ -11,19 +11,22 @@
 
 namespace attest::audit {
 
-/// Asks for an answer to a problem; nothing where there is none.
-using answerer = std::function<std::optional<recorded_answer>(stored_problem const&)>;
+/// Answers to draw; nothing where there is none.
+struct answer_source {
+  std::function<std::optional<owned_outputs>()> answer;                            ///< to the call of the violation
+  std::function<std::optional<owned_outputs>(owned_problem const&)> another = {};  ///< to another problem; empty: of a file
+};
 
 /// Why one violation of a case cannot be drawn; empty where it can.
 std::string not_drawn(audit_case const& each, violation const& wrong);
 
 /// The pictures of one violation of a case; nothing where not_drawn says why.
-/// `again` answers the problem itself, and the same with V := columns of the identity where it can.
+/// `from.another` is asked the same problem with V := columns of the identity.
 /// Cost      at most 24 rows of the oracle, and one question for each dv of 32 keys
 std::optional<finding_pictures> draw_pictures(audit_case const& each, violation const& wrong, contract const& claim,
-                                              answerer const& again);
+                                              answer_source const& from);
 
 /// Every number of a problem of at most 96 numbers; nothing for larger ones.
-std::vector<input_listing> list_inputs(stored_problem const& asked);
+std::vector<input_listing> list_inputs(owned_problem const& asked);
 
 }  // namespace attest::audit

@@ -11,13 +11,12 @@ problem::result<std::vector<audit_case>> real_data_cases() {
   if (!path) return path.why();
   auto const file = read_safetensors(path.value());
   if (!file) return file.why();
-  auto recorded = recorded_problems(file.value());
+  auto recorded = problem_file_of(file.value());
   if (!recorded) return recorded.why();
   std::vector<audit_case> made;
-  for (recorded_problem& each : recorded.value().problems) {
-    audit_case& one = made.emplace_back();
-    one.check = "real-data", one.name = "minilm-" + each.prefix, one.asked = std::move(each.asked);
-    one.recorded = std::move(each.answered), one.recorded_by = "PyTorch 2.15 (recorded)";
+  for (problem_file_entry& each : recorded.value().problems) {
+    made.push_back({.check = "real-data", .name = "minilm-" + each.prefix, .asked = std::move(each.asked),
+                    .recorded = std::move(each.answered), .recorded_by = "PyTorch 2.15 (recorded)"});
   }
   return made;
 }

@@ -12,7 +12,7 @@
 #include "audit/session/run_case.hpp"
 #include "audit/support/interruptible.hpp"
 #include "audit/session/save_findings.hpp"
-#include "audit/tensors/slice.hpp"
+#include "audit/session/take_result.hpp"
 #include "audit/support/words.hpp"
 
 namespace attest::audit {
@@ -22,7 +22,7 @@ using clock = std::chrono::steady_clock;
 
 clock::duration seconds(double count) { return std::chrono::duration_cast<clock::duration>(std::chrono::duration<double>(count)); }
 
-/// Cases examined by several kernels at once, handed out and taken back in order.
+/// Cases run by several kernels at once, handed out and taken back in order.
 class pool {
  public:
   pool(std::vector<audit_case> const& cases, audit_options const& options, interruption const& when)
@@ -86,7 +86,7 @@ class pool {
       }
       problem::result<case_result> made = case_result{};
       bool const cut = interruptible([this] { return enough(); }, [&] {
-        made = examine(cases_[at], kernel.value(), {options_.claim, options_.reproducible});
+        made = run_case(cases_[at], kernel.value(), {options_.claim, options_.reproducible});
       });
       if (made) made.value().cut_short |= cut;
       std::scoped_lock const lock(mutex_);
@@ -142,7 +142,7 @@ class session {
   audit_options const& options_;
   std::vector<audit_case> const& cases_;
   report& report_;
-  collector collect_;
+  report_builder collect_;
   interruption when_;
   pool pool_;
   bool mandatory_unanswered_ = false, hurried_ = false;
@@ -158,8 +158,8 @@ std::string session::reproducer(audit_case const& each) const {
 
 void session::judge_recording(audit_case const& each) {
   if (each.recorded_by.empty()) return;
-  contract const& claim = default_contract(each.asked.q.type);
-  judgement const found = judge(problem::make_instance(each.asked.arguments()).value(), each.recorded, claim);
+  contract const& claim = default_contract(each.asked.type());
+  judgement const found = judge(each.asked.instance(), each.recorded, claim);
   collect_.observe(each.full_name(),
       found.failed > 0
           ? fmt::format("{}: {} of {} elements of the answer by {} are outside the bound of {}", each.full_name(),
@@ -169,21 +169,11 @@ void session::judge_recording(audit_case const& each) {
 }
 
 void session::take(audit_case const& each, case_result&& result) {
-  collect_.at(each.number);
-  check_result& row = collect_.check_named(each.check);
-  row.seconds += result.kernel_seconds + result.oracle_seconds;
-  judge_recording(each);
-  report_.kernel_seconds += result.kernel_seconds;
-  report_.oracle_seconds += result.oracle_seconds;
-  if (result.unsupported) ++row.unsupported;
   if (each.mandatory && (result.unsupported || result.judged.judged() == 0)) mandatory_unanswered_ = true;
   hung_ += result.hung;
-  for (std::string& sentence : result.observations) collect_.observe(each.check, std::move(sentence));
-  row.conventions.insert(result.conventions.begin(), result.conventions.end());
-  if (!each.axis.empty() && result.judged.judged() > 0)
-    report_.curves.push_back({each.axis, each.place, result.judged.max_error_in_bounds, result.judged.failed > 0, each.number});
-  check const* const about = find_check(each.check);
-  collect_.add(row, each.name, about ? about->bug_class : "accuracy", sizes_of(each.asked), std::move(result.judged), reproducer(each));
+  collect_.at(each.number);
+  judge_recording(each);
+  take_result(each, each.number, std::move(result), reproducer(each), report_, collect_);
 }
 
 std::string session::why_stopped() const {
@@ -204,7 +194,7 @@ std::optional<problem::error> session::run() {
   std::size_t done = 0;
   std::string stopped;
   for (; done < cases_.size() && stopped.empty(); ++done) {
-    options_.tell(static_cast<std::int64_t>(done), static_cast<std::int64_t>(cases_.size()), cases_[done].full_name());
+    options_.on_progress(static_cast<std::int64_t>(done), static_cast<std::int64_t>(cases_.size()), cases_[done].full_name());
     auto result = pool_.wait(done);
     if (!result) break;
     if (!*result) return result->why();
@@ -217,7 +207,7 @@ std::optional<problem::error> session::run() {
     if (hung_ >= 2 || (options_.fail_fast && collect_.refuted())) stopped = why_stopped();
   }
   pool_.close();
-  options_.tell(static_cast<std::int64_t>(cases_.size()), static_cast<std::int64_t>(cases_.size()), "");
+  options_.on_progress(static_cast<std::int64_t>(cases_.size()), static_cast<std::int64_t>(cases_.size()), "");
   std::string because = "a mandatory case was not answered";
   if (done < cases_.size()) {
     if (stopped.empty()) stopped = why_stopped();

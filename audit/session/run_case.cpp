@@ -41,16 +41,15 @@ void take_outcome(call_report const& did, std::size_t call, case_result& into) {
 
 }  // namespace
 
-problem::result<case_result> examine(audit_case const& each, questioner& kernel, judging_rules const& rules, answers* answered) {
+problem::result<case_result> run_case(audit_case const& each, kernel_session& kernel, judging_rules const& rules, answers* answered) {
   case_result made;
   answers given(each.further.size() + 1);
-  auto const ask = [&](std::size_t call, placement where) -> problem::result<std::optional<recorded_answer>> {
-    stored_problem const& asked = call == 0 ? each.asked : each.further[call - 1].asked;
-    auto reply = kernel.ask(asked, call == 0 ? 0 : each.further[call - 1].threads, where);
+  auto const ask = [&](std::size_t call, placement where) -> problem::result<std::optional<owned_outputs>> {
+    auto reply = kernel.ask(each.call(call), call == 0 ? 0 : each.further[call - 1].threads, where);
     if (!reply) return reply.why();
     made.kernel_seconds += reply.value().seconds;
     take_outcome(reply.value().did, call, made);
-    if (reply.value().did.outcome != call_outcome::answered) return std::optional<recorded_answer>();
+    if (reply.value().did.outcome != call_outcome::answered) return std::optional<owned_outputs>();
     return std::optional(std::move(reply.value().answer));
   };
   auto const stop = [&] { return made.hung || made.cut_short; };
@@ -63,8 +62,7 @@ problem::result<case_result> examine(audit_case const& each, questioner& kernel,
       auto second = ask(0, placement::start);
       if (!second) return second.why();
       if (second.value()) {
-        further_call again;
-        again.says = "its tensors lie elsewhere in memory";
+        further_call const again{.asked = each.asked, .says = "its tensors lie elsewhere in memory"};
         if (auto differs = answers_differ(each, *given[0], again, *second.value())) {
           made.observations.push_back(fmt::format("{}: {}", each.full_name(), differs->sentence));
           made.judged.merge(judge_call(each.asked, *second.value(), *rules.claim));

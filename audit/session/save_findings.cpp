@@ -12,7 +12,6 @@
 #include "audit/support/files.hpp"
 #include "audit/support/interruptible.hpp"
 #include "audit/session/shrink.hpp"
-#include "audit/tensors/slice.hpp"
 #include "audit/support/words.hpp"
 
 namespace attest::audit {
@@ -54,29 +53,31 @@ class saver {
     return kernel_ && *kernel_;
   }
 
-  case_result examined(audit_case const& each, answers* given = nullptr) {
+  case_result run_again(audit_case const& each, answers* given = nullptr) {
     problem::result<case_result> made = case_result{};
     bool const cut = interruptible([&] { return late(); },
-                                   [&] { made = examine(each, kernel_->value(), {options_.claim, options_.reproducible}, given); });
+                                   [&] { made = run_case(each, kernel_->value(), {options_.claim, options_.reproducible}, given); });
     if (cut && given) given->clear();
     return made && !cut ? std::move(made).value() : case_result{};
   }
 
   bool draw_and_shrink(audit_case const& failing, finding& found) {
     found.no_pictures = not_drawn(failing, found.what);
-    found.pictures = draw_pictures(failing, found.what, *options_.claim, [&](stored_problem const& asked) -> std::optional<recorded_answer> {
+    auto const ask = [&](owned_problem const& asked) -> std::optional<owned_outputs> {
       auto reply = kernel_->value().ask(asked, 0, placement::end);
       if (!reply || reply.value().did.outcome != call_outcome::answered) return std::nullopt;
       return std::move(reply.value().answer);
-    });
-    auto made = shrink(failing, found.what, [&](audit_case const& each) { return examined(each); },
+    };
+    found.pictures = draw_pictures(failing, found.what, *options_.claim,
+                                   {.answer = [&] { return ask(failing.call(found.what.call)); }, .another = ask});
+    auto made = shrink(failing, found.what, [&](audit_case const& each) { return run_again(each); },
                        std::min(until_, clock::now() + std::chrono::seconds(2)));
     if (!made) return false;
     audit_case& small = made->asked;
     small.name += "-shrunk";
     answers given;
-    examined(small, &given);
-    found.shrunk = shrunk_finding{made->what, sizes_of(small.asked), "", list_inputs(small.asked)};
+    run_again(small, &given);
+    found.shrunk = shrunk_finding{made->what, small.asked.size(), "", list_inputs(small.asked)};
     if (write(small, given, found))
       found.reproducer = fmt::format("attest audit --kernel {} --contract {} --replay {}{}", shell_word(options_.kernel),
                                      shell_word(options_.contract_argument), shell_word(found.shrunk->file),
@@ -100,7 +101,7 @@ class saver {
   clock::time_point until_;
   report& report_;
   bool tried_ = false;
-  std::optional<problem::result<questioner>> kernel_;
+  std::optional<problem::result<kernel_session>> kernel_;
 };
 
 }  // namespace

@@ -19,12 +19,12 @@ result<std::vector<audit_case>> all_cases(audit_options const& options) {
   if (options.replay) {
     auto const file = read_safetensors(*options.replay);
     if (!file) return file.why();
-    auto recorded = recorded_problems(file.value());
+    auto recorded = problem_file_of(file.value());
     if (!recorded) return recorded.why();
     auto read = cases_of(std::move(recorded).value());
     if (!read) return read.why();
     std::vector<audit_case> made;
-    for (recorded_case& each : read.value()) made.push_back(std::move(each.asked));
+    for (answered_case& each : read.value()) made.push_back(std::move(each.asked));
     return made;
   }
   std::vector<audit_case> made = generated_cases({.type = options.claim->type, .seed = options.seed, .quick = options.quick});
@@ -60,11 +60,9 @@ result<std::vector<audit_case>> chosen_cases(audit_options const& options) {
   if (!cases) return cases;
   std::vector<audit_case>& made = cases.value();
   for (audit_case const& each : made) {
-    auto const asked = problem::make_instance(each.asked.arguments());
-    if (!asked) return asked.why();
-    if (options.replay && each.asked.q.type != options.claim->type)
+    if (options.replay && each.asked.type() != options.claim->type)
       return error{error_code::bad_type, "--replay",
-                   "holds " + std::string(problem::name_of(each.asked.q.type)) + " problems, the contract " +
+                   "holds " + std::string(problem::name_of(each.asked.type())) + " problems, the contract " +
                        options.claim->name + " is about " + std::string(problem::name_of(options.claim->type))};
   }
   if (!options.only.empty()) {

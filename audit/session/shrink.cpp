@@ -18,6 +18,8 @@ double shortened(double x, int digits) {
   return std::ldexp(std::nearbyint(std::ldexp(x, -unit)), unit);
 }
 
+std::size_t elements_of(owned_tensor const& t) { return t.bytes.size() / problem::size_of(t.type); }
+
 /// The case reduced to the calls that a violation needs.
 audit_case only_needed(audit_case const& failing, violation const& wrong) {
   audit_case made = failing;
@@ -45,8 +47,8 @@ audit_case only_needed(audit_case const& failing, violation const& wrong) {
 
 class shrinker {
  public:
-  shrinker(audit_case start, std::string bug_class, examiner const& examine, clock::time_point until)
-      : best_(std::move(start)), class_(std::move(bug_class)), examine_(examine), until_(until) {}
+  shrinker(audit_case start, std::string bug_class, case_runner const& run, clock::time_point until)
+      : best_(std::move(start)), class_(std::move(bug_class)), run_(run), until_(until) {}
 
   bool fails() {
     auto const wrong = failure(best_);
@@ -56,8 +58,8 @@ class shrinker {
 
   void run() {
     // Every call of the case shrinks alike, which needs equal sizes.
-    problem::sizes const s = sizes_of(best_.asked);
-    if (std::ranges::all_of(best_.further, [&](further_call const& call) { return sizes_of(call.asked) == s; }) &&
+    problem::sizes const s = best_.asked.size();
+    if (std::ranges::all_of(best_.further, [&](further_call const& call) { return call.asked.size() == s; }) &&
         best_.reads != reading::visibility) {
       for (bool again = true; again && !late();) again = slice();
       simplify_options();
@@ -72,7 +74,7 @@ class shrinker {
   bool late() const { return clock::now() >= until_; }
 
   std::optional<violation> failure(audit_case const& candidate) const {
-    case_result const result = examine_(candidate);
+    case_result const result = run_(candidate);
     auto const at = std::ranges::find(result.judged.violations, class_, &violation::bug_class);
     if (at == result.judged.violations.end()) return std::nullopt;
     return *at;
@@ -84,6 +86,13 @@ class shrinker {
     if (!wrong) return false;
     best_ = std::move(candidate), what_ = *std::move(wrong);
     return true;
+  }
+
+  /// The case with another first problem.
+  bool take_if_fails(problem_draft&& simpler) {
+    audit_case candidate = best_;
+    candidate.asked = owned_problem::of_valid(std::move(simpler));
+    return take_if_fails(std::move(candidate));
   }
 
   bool try_selection(selection const& chosen) {
@@ -103,7 +112,7 @@ class shrinker {
   bool slice() {
     bool smaller = false;
     // First the row that is wrong, alone.
-    problem::sizes s = sizes_of(best_.asked);
+    problem::sizes const s = best_.asked.size();
     bool const in_first = what_.call == 0 || best_.further.empty();
     if (in_first && what_.index[0] < s.b && what_.index[1] < s.hq && what_.index[2] < s.n && s.hk > 0) {
       selection row = selection::all(s);
@@ -121,10 +130,10 @@ class shrinker {
   /// Removes runs of indices, long ones first (delta debugging, Zeller and Hildebrandt 2002).
   bool halve(indices selection::* axis) {
     bool smaller = false;
-    auto count = [&] { return static_cast<std::int64_t>((selection::all(sizes_of(best_.asked)).*axis).size()); };
+    auto count = [&] { return static_cast<std::int64_t>((selection::all(best_.asked.size()).*axis).size()); };
     for (std::int64_t run = count() / 2; run >= 1 && !late(); run /= 2)
       for (std::int64_t at = 0; at + run <= count() && count() > 1 && !late();) {
-        selection chosen = selection::all(sizes_of(best_.asked));
+        selection chosen = selection::all(best_.asked.size());
         auto& kept = chosen.*axis;
         kept.erase(kept.begin() + at, kept.begin() + at + run);
         if (try_selection(chosen)) smaller = true;
@@ -134,44 +143,48 @@ class shrinker {
   }
 
   void simplify_options() {
+    auto const changed = [](owned_problem const& from, auto&& change) {
+      problem_draft made = from.draft();
+      change(made);
+      return owned_problem::of_valid(std::move(made));
+    };
     auto const without = [&](auto&& change) {
       audit_case candidate = best_;
-      change(candidate.asked);
-      for (further_call& call : candidate.further) change(call.asked);
+      candidate.asked = changed(best_.asked, change);
+      for (further_call& call : candidate.further) call.asked = changed(call.asked, change);
       take_if_fails(std::move(candidate));
     };
     if (best_.reads == reading::visibility) return;
-    if (best_.asked.mask) without([](stored_problem& p) { p.mask.reset(); });
-    if (best_.asked.bias) without([](stored_problem& p) { p.bias.reset(); });
+    if (best_.asked.draft().mask) without([](problem_draft& p) { p.mask.reset(); });
+    if (best_.asked.draft().bias) without([](problem_draft& p) { p.bias.reset(); });
     problem::visit_simplest([&](auto const member, auto const& simplest) {
-      auto const& now = best_.asked.*member;
+      auto const& now = best_.asked.draft().*member;
       if (now != problem::parameters{}.*member && now != simplest)
-        without([&](stored_problem& p) { p.*member = simplest; });
+        without([&](problem_draft& p) { p.*member = simplest; });
     });
   }
 
   /// Numbers with fewer digits: 0, else few bits. Only where no other call must have the same ones.
   void simplify_numbers() {
     if (!best_.further.empty() || best_.reads != reading::nothing) return;
-    for (auto const tensor : {&stored_problem::q, &stored_problem::k, &stored_problem::v}) {
+    for (auto const tensor : {&problem_draft::q, &problem_draft::k, &problem_draft::v}) {
       for (int const bits : {0, 2, 6}) {
-        audit_case candidate = best_;
-        stored_tensor& t = candidate.asked.*tensor;
-        for (std::size_t at = 0; at < t.bytes.size() / problem::size_of(t.type); ++at) {
+        problem_draft simpler = best_.asked.draft();
+        owned_tensor& t = simpler.*tensor;
+        for (std::size_t at = 0; at < elements_of(t); ++at) {
           double const x = load(t, at);
           if (std::isfinite(x) && x != 0) store(t, at, shortened(x, bits));
         }
-        if (take_if_fails(std::move(candidate))) break;
+        if (take_if_fails(std::move(simpler))) break;
       }
-      stored_tensor const& t = best_.asked.*tensor;
-      std::size_t const elements = t.bytes.size() / problem::size_of(t.type);
+      std::size_t const elements = elements_of(best_.asked.draft().*tensor);
       for (std::size_t at = 0; at < elements && elements <= 64 && !late(); ++at)
         for (double const simple : {0.0, 1.0}) {
-          double const x = load(best_.asked.*tensor, at);
+          double const x = load(best_.asked.draft().*tensor, at);
           if (x == simple || x == 0) break;
-          audit_case candidate = best_;
-          store(candidate.asked.*tensor, at, simple);
-          if (take_if_fails(std::move(candidate))) break;
+          problem_draft simpler = best_.asked.draft();
+          store(simpler.*tensor, at, simple);
+          if (take_if_fails(std::move(simpler))) break;
         }
     }
   }
@@ -179,16 +192,16 @@ class shrinker {
   audit_case best_;
   violation what_;
   std::string class_;
-  examiner const& examine_;
+  case_runner const& run_;
   clock::time_point until_;
 };
 
 }  // namespace
 
-std::optional<shrunk_case> shrink(audit_case const& failing, violation const& wrong, examiner const& examine,
+std::optional<shrunk_case> shrink(audit_case const& failing, violation const& wrong, case_runner const& run,
                                   clock::time_point until) {
-  if (failing.asked.q.where.rank != 4) return std::nullopt;
-  shrinker work(only_needed(failing, wrong), wrong.bug_class, examine, until);
+  if (failing.asked.rank() != 4) return std::nullopt;
+  shrinker work(only_needed(failing, wrong), wrong.bug_class, run, until);
   if (!work.fails()) return std::nullopt;
   work.run();
   return std::move(work).take();

@@ -7,7 +7,7 @@
 #include <cstring>
 #include <type_traits>
 
-#include "audit/tensors/owned.hpp"
+#include "audit/tensors/owned_tensor.hpp"
 
 namespace attest::audit {
 
@@ -64,7 +64,7 @@ constexpr double number(T x) noexcept {
 }
 
 /// Writes x at element `offset` of t.
-inline void store(stored_tensor& t, std::size_t offset, double x) {
+inline void store(owned_tensor& t, std::size_t offset, double x) {
   problem::with_type(t.type, [&]<class T>(std::type_identity<T>) {
     if constexpr (problem::floating_element<T>) t.as<T>()[offset] = nearest_element<T>(x);
     else t.as<T>()[offset] = x != 0;
@@ -72,7 +72,7 @@ inline void store(stored_tensor& t, std::size_t offset, double x) {
 }
 
 /// The number at element `offset` of t, exactly. NaN and infinities as such.
-inline double load(stored_tensor const& t, std::size_t offset) {
+inline double load(owned_tensor const& t, std::size_t offset) {
   return problem::with_type(t.type, [&]<class T>(std::type_identity<T>) {
     if constexpr (problem::floating_element<T>) return number(t.as<T>()[offset]);
     else return static_cast<double>(t.as<T>()[offset]);
@@ -80,7 +80,7 @@ inline double load(stored_tensor const& t, std::size_t offset) {
 }
 
 /// Writes a signalling NaN at element `offset` of t. Requires a floating type.
-inline void store_signalling(stored_tensor& t, std::size_t offset) {
+inline void store_signalling(owned_tensor& t, std::size_t offset) {
   problem::with_type(t.type, problem::floating_elements{}, [&]<class T>(std::type_identity<T>) {
     problem::bits_of<T> const bits = problem::format_of<T>.infinity() + 1;
     std::memcpy(t.bytes.data() + offset * sizeof bits, &bits, sizeof bits);
@@ -88,14 +88,14 @@ inline void store_signalling(stored_tensor& t, std::size_t offset) {
 }
 
 /// The offset of element (b, h, i, j) of a rank-4 tensor.
-inline std::size_t offset_of(stored_tensor const& t, std::int64_t b, std::int64_t h, std::int64_t i, std::int64_t j) {
+inline std::size_t offset_of(owned_tensor const& t, std::int64_t b, std::int64_t h, std::int64_t i, std::int64_t j) {
   auto const& s = t.where.stride;
   return static_cast<std::size_t>(b * s[0] + h * s[1] + i * s[2] + j * s[3]);
 }
 
 /// t(b, h, i, j) := f(b, h, i, j) for every element of a rank-4 tensor.
 template <class F>
-void fill(stored_tensor& t, F&& f) {
+void fill(owned_tensor& t, F&& f) {
   auto const& n = t.where.shape;
   for (std::int64_t b = 0; b < n[0]; ++b)
     for (std::int64_t h = 0; h < n[1]; ++h)

@@ -24,13 +24,13 @@ bool without_holes(indices const& of) {
 
 /// The elements of `from` at the product of four index lists; an axis of size 1 that broadcasts stays, unless nothing of
 /// it is left.
-stored_tensor gathered(stored_tensor const& from, indices const* const (&axes)[4], bool broadcasts) {
+owned_tensor gathered(owned_tensor const& from, indices const* const (&axes)[4], bool broadcasts) {
   indices const one{0};
   indices const* kept[4];
   for (std::size_t axis = 0; axis < 4; ++axis)
     kept[axis] = broadcasts && from.where.shape[axis] == 1 && !axes[axis]->empty() ? &one : axes[axis];
   auto const size = [&](std::size_t axis) { return static_cast<std::int64_t>(kept[axis]->size()); };
-  auto made = stored_tensor::compact(from.type, {size(0), size(1), size(2), size(3)});
+  auto made = owned_tensor::compact(from.type, {size(0), size(1), size(2), size(3)});
   std::size_t const bytes = problem::size_of(from.type);
   std::size_t to = 0;
   for (auto const b : *kept[0])
@@ -47,13 +47,9 @@ selection selection::all(problem::sizes const& s) {
   return {up_to(s.b), up_to(s.hk), up_to(s.n), up_to(s.m), up_to(s.d), up_to(s.dv), -1};
 }
 
-problem::sizes sizes_of(stored_problem const& asked) {
-  auto const made = problem::make_instance(asked.arguments());
-  return std::visit([](auto const& p) { return p.size(); }, made.value());
-}
-
-std::optional<stored_problem> sliced(stored_problem const& from, selection const& chosen) {
-  problem::sizes const s = sizes_of(from);
+std::optional<owned_problem> sliced(owned_problem const& whole, selection const& chosen) {
+  problem::sizes const& s = whole.size();
+  problem_draft const& from = whole.draft();
   bool const banded = from.band.left >= 0 || from.band.right >= 0;
   if (banded && (!without_holes(chosen.n) || !without_holes(chosen.m))) return std::nullopt;
   std::int64_t const group = s.hk > 0 ? s.hq / s.hk : 1;
@@ -62,15 +58,17 @@ std::optional<stored_problem> sliced(stored_problem const& from, selection const
     for (std::int64_t g = 0; g < group; ++g)
       if (chosen.query_head < 0 || g == chosen.query_head) heads.push_back(h * group + g);
 
-  stored_problem made = from;
+  problem_draft made;
+  static_cast<problem::parameters&>(made) = from;
   made.q = gathered(from.q, {&chosen.b, &heads, &chosen.n, &chosen.d}, false);
   made.k = gathered(from.k, {&chosen.b, &chosen.hk, &chosen.m, &chosen.d}, false);
   made.v = gathered(from.v, {&chosen.b, &chosen.hk, &chosen.m, &chosen.dv}, false);
-  for (auto* optional : {&made.mask, &made.bias})
-    if (*optional) {
-      if ((*optional)->where.rank != 4) return std::nullopt;
-      *optional = gathered(**optional, {&chosen.b, &heads, &chosen.n, &chosen.m}, true);
-    }
+  for (auto const optional : {&problem_draft::mask, &problem_draft::bias}) {
+    auto const& given = from.*optional;
+    if (!given) continue;
+    if (given->where.rank != 4) return std::nullopt;
+    made.*optional = gathered(*given, {&chosen.b, &heads, &chosen.n, &chosen.m}, true);
+  }
   if (banded) {
     std::int64_t const i = chosen.n.empty() ? 0 : chosen.n.front(), j = chosen.m.empty() ? 0 : chosen.m.front();
     constexpr std::int64_t far = std::int64_t{1} << 62;
@@ -79,7 +77,7 @@ std::optional<stored_problem> sliced(stored_problem const& from, selection const
   }
   if (static_cast<std::int64_t>(chosen.d.size()) != s.d && !made.scale && s.d > 0)
     made.scale = 1 / std::sqrt(static_cast<double>(s.d));
-  return made;
+  return owned_problem::of_valid(std::move(made));
 }
 
 }  // namespace attest::audit

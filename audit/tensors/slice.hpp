@@ -5,7 +5,7 @@
 #include <optional>
 #include <vector>
 
-#include "audit/tensors/owned.hpp"
+#include "audit/tensors/owned_problem.hpp"
 #include "problem/checks.hpp"
 
 namespace attest::audit {
@@ -18,13 +18,10 @@ struct selection {
   static selection all(problem::sizes const& s);
 };
 
-/// Requires a problem that problem::make_instance accepts.
-problem::sizes sizes_of(stored_problem const& asked);
-
 /// The chosen part, compact, rank 4. The band moves with the first query and key; the scale is made explicit where d
 /// changes.
-/// Requires  `from` of rank 4
+/// Requires  `whole` of rank 4
 /// Ensures   nothing where the band cannot follow: it needs queries and keys without holes
-std::optional<stored_problem> sliced(stored_problem const& from, selection const& chosen);
+std::optional<owned_problem> sliced(owned_problem const& whole, selection const& chosen);
 
 }  // namespace attest::audit

@@ -129,7 +129,7 @@ problem::result<selftest_report> run_selftest(selftest_options const& options) {
       mine.seconds = seconds_since(began);
       std::lock_guard const held(guard);
       if (fault && !why) why = std::move(fault);
-      options.tell(++done, static_cast<std::int64_t>(made.results.size()));
+      options.on_progress(++done, static_cast<std::int64_t>(made.results.size()));
     }
   };
   int const jobs = options.jobs > 0 ? options.jobs : std::max(1, static_cast<int>(std::thread::hardware_concurrency()));

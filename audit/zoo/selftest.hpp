@@ -17,7 +17,7 @@ struct selftest_options {
   int jobs = 0;                    ///< specimens at a time; 0 = as many as there are processors
   std::vector<std::string> only;   ///< names of specimens; empty = all
   std::atomic<bool> const* stop = nullptr;  ///< set by Ctrl-C: what is not known by then stays open
-  std::function<void(std::int64_t done, std::int64_t all)> tell = [](auto...) {};
+  std::function<void(std::int64_t done, std::int64_t all)> on_progress = [](auto...) {};
 };
 
 /// The first case of one check that refuted a mutant.

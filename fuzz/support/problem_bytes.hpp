@@ -60,9 +60,9 @@ inline void move(std::byte* at, std::size_t size, std::int64_t by) {
   std::memcpy(at, &stored, size);
 }
 
-inline void apply_patch(audit::stored_problem& p, std::span<std::uint8_t const> patch) {
-  audit::stored_tensor* const tensors[] = {&p.q, &p.k, &p.v, p.bias ? &*p.bias : &p.k};
-  audit::stored_tensor& t = *tensors[patch[patch_tensor] & 3];
+inline void apply_patch(audit::problem_draft& p, std::span<std::uint8_t const> patch) {
+  audit::owned_tensor* const tensors[] = {&p.q, &p.k, &p.v, p.bias ? &*p.bias : &p.k};
+  audit::owned_tensor& t = *tensors[patch[patch_tensor] & 3];
   auto const& shape = t.where.shape;
   std::int64_t const elements = shape[0] * shape[1] * shape[2] * shape[3];
   if (elements == 0) return;
@@ -92,7 +92,7 @@ inline void apply_patch(audit::stored_problem& p, std::span<std::uint8_t const> 
 struct decoded {
   std::array<std::uint8_t, fields> header{};
   tests::recipe recipe;
-  audit::stored_problem problem;
+  audit::problem_draft problem;
 };
 
 /// Ensures   problem::make_instance accepts the problem

@@ -38,7 +38,7 @@ problem::result<report> run_audit(audit_options const& options) {
   require(options.jobs >= 1 && options.jobs <= 64);
   require(!options.budget || (*options.budget >= 0.1 && *options.budget <= 1e6));
   require(!options.part || (options.part->index >= 1 && options.part->index <= options.part->of));
-  require(all_classes(options.waived) && options.tell && options.stop != nullptr);
+  require(all_classes(options.waived) && options.on_progress && options.stop != nullptr);
   return not_here();
 }
 

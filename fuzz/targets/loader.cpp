@@ -19,7 +19,7 @@ void require(bool holds) {
 }
 
 /// A problem that was accepted can be read to its last element.
-void touch(audit::stored_tensor const& tensor) {
+void touch(audit::owned_tensor const& tensor) {
   require(tensor.bytes.size() == tensor.spanned_elements() * problem::size_of(tensor.type));
 }
 
@@ -28,8 +28,9 @@ void read_vectors(std::string_view text) {
   auto const file = audit::parse_vectors(text);
   if (!file) return require(!file.why().reason.empty());
   for (audit::vector_case const& each : file.value().cases) {
-    for (auto const* tensor : {&each.asked.q, &each.asked.k, &each.asked.v}) touch(*tensor);
-    require(problem::make_instance(each.asked.arguments()).has_value());
+    audit::problem_draft const& asked = each.asked.draft();
+    for (auto const* tensor : {&asked.q, &asked.k, &asked.v}) touch(*tensor);
+    require(problem::make_instance(asked.arguments()).has_value());
   }
   // What was read can be written, and reads back as the same text.
   std::string const again = audit::vector_text(file.value());
@@ -50,21 +51,22 @@ extern "C" int LLVMFuzzerTestOneInput(std::uint8_t const* data, std::size_t size
   for (auto const& [name, tensor] : file.value().tensors)
     require(tensor.bytes.empty() || (tensor.bytes.data() >= bytes.data() &&
                                      tensor.bytes.data() + tensor.bytes.size() <= bytes.data() + bytes.size()));
-  auto const recorded = audit::recorded_problems(file.value());
+  auto const recorded = audit::problem_file_of(file.value());
   if (!recorded) {
     require(!recorded.why().reason.empty());
     return 0;
   }
   for (auto const& given : recorded.value().problems) {
-    for (auto const* tensor : {&given.asked.q, &given.asked.k, &given.asked.v}) touch(*tensor);
-    require(problem::make_instance(given.asked.arguments()).has_value());
+    audit::problem_draft const& asked = given.asked.draft();
+    for (auto const* tensor : {&asked.q, &asked.k, &asked.v}) touch(*tensor);
+    require(problem::make_instance(asked.arguments()).has_value());
   }
   // What was read can be written, and reads back as the same number of problems.
-  auto const again = audit::recorded_bytes(recorded.value().problems, recorded.value().metadata);
+  auto const again = audit::problem_file_bytes(recorded.value().problems, recorded.value().metadata);
   require(again.has_value());
   auto const reread = audit::parse_safetensors(again.value());
   require(reread.has_value());
-  auto const problems = audit::recorded_problems(reread.value());
+  auto const problems = audit::problem_file_of(reread.value());
   require(problems.has_value() && problems.value().problems.size() == recorded.value().problems.size());
   require(audit::with_outputs(recorded.value(), reread.value()).has_value());
   return 0;

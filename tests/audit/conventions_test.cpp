@@ -17,14 +17,14 @@ constexpr double nan = std::numeric_limits<double>::quiet_NaN(), infinity = std:
 /// Two query heads on one kv head; query 1 of head 1 sees no key.
 struct asked_and_answered {
   static constexpr std::size_t n = 3, m = 5, dv = 4, row = n + 1;
-  audit::stored_problem asked;
-  audit::recorded_answer answer;
+  audit::problem_draft asked;
+  audit::owned_outputs answer;
 
   explicit asked_and_answered(problem::element_type type) {
     recipe r;
     r.type = type, r.groups = 2, r.n = n, r.m = m, r.d = 6, r.dv = dv, r.seed = 3;
     asked = make_problem(r);
-    asked.mask = audit::stored_tensor::compact(problem::element_type::u8, {1, 2, n, m});
+    asked.mask = audit::owned_tensor::compact(problem::element_type::u8, {1, 2, n, m});
     audit::fill(*asked.mask, [](auto, auto h, auto i, auto) { return h == 1 && i == 1 ? 0.0 : 1.0; });
     answer = builtin_answer(asked);
   }
@@ -42,7 +42,7 @@ struct asked_and_answered {
   audit::judgement judged(conventions const& how) const {
     audit::contract claim = *audit::find_contract(asked.q.type == problem::element_type::f64 ? "f64" : "f32");
     claim.how = how;
-    return audit::judge_by_conventions(asked, problem::make_instance(asked.arguments()).value(), answer, claim);
+    return audit::judge_by_conventions(audit::owned_problem::of_valid(asked), answer, claim);
   }
   /// Refuted, in so many elements, all in the empty row.
   void breaks(conventions const& how, std::int64_t elements) const {

@@ -33,8 +33,8 @@ inline isolated_kernel opened(std::string const& name, double seconds = 10) {
   return std::move(made).value();
 }
 
-inline stored_tensor filled(element_type type, std::initializer_list<std::int64_t> shape, double first = 1) {
-  auto made = stored_tensor::compact(type, shape);
+inline owned_tensor filled(element_type type, std::initializer_list<std::int64_t> shape, double first = 1) {
+  auto made = owned_tensor::compact(type, shape);
   for (std::size_t i = 0; i < made.spanned_elements(); ++i) {
     double const value = first + 0.25 * static_cast<double>(i % 7);
     if (type == element_type::f32) made.as<float>()[i] = static_cast<float>(value);
@@ -44,16 +44,19 @@ inline stored_tensor filled(element_type type, std::initializer_list<std::int64_
 }
 
 /// b = 1, hq = 2, hk = 1, n = 2, m = 3, d = 4, dv = 5.
-inline stored_problem small_problem(element_type type = element_type::f32) {
-  stored_problem made;
+inline problem_draft small_draft(element_type type = element_type::f32) {
+  problem_draft made;
   made.q = filled(type, {1, 2, 2, 4});
   made.k = filled(type, {1, 1, 3, 4});
   made.v = filled(type, {1, 1, 3, 5});
   return made;
 }
 
-inline call_report ask(isolated_kernel& kernel, stored_problem const& asked, call_request const& request = {}) {
-  stored_answer answer;
+inline owned_problem valid(problem_draft asked) { return owned_problem::of_valid(std::move(asked)); }
+inline owned_problem small_problem(element_type type = element_type::f32) { return valid(small_draft(type)); }
+
+inline call_report ask(isolated_kernel& kernel, owned_problem const& asked, call_request const& request = {}) {
+  owned_outputs answer;
   auto report = kernel.run(asked, request, answer);
   if (!report) FAIL(report.why().message());
   return report.value();
@@ -82,9 +85,9 @@ inline bool is_gone(int process) {
 
 /// A kernel that went wrong serves the next call as if nothing had been.
 inline void still_answers_unsupported(isolated_kernel& kernel) {
-  auto asked = small_problem();
+  auto asked = small_draft();
   asked.softcap = 30;
-  CHECK(ask(kernel, asked).outcome == call_outcome::unsupported);
+  CHECK(ask(kernel, valid(asked)).outcome == call_outcome::unsupported);
 }
 
 inline constexpr placement everywhere[] = {placement::end, placement::start, placement::unaligned};

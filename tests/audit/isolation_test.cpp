@@ -25,7 +25,7 @@ TEST_CASE("an honest kernel answers, wherever its tensors lie", "[unit]") {
   for (auto const type : {element_type::f32, element_type::f64})
     for (auto const where : everywhere)
       for (std::int64_t const gap : {0, 3}) {
-        stored_answer answer;
+        owned_outputs answer;
         auto const start = std::chrono::steady_clock::now();
         auto const report = kernel.run(small_problem(type), {true, true, 1, where, gap}, answer);
         std::chrono::duration<double> const whole = std::chrono::steady_clock::now() - start;
@@ -35,8 +35,8 @@ TEST_CASE("an honest kernel answers, wherever its tensors lie", "[unit]") {
         CHECK(report.value().broken.empty());
         CHECK(report.value().seconds > 0);
         CHECK(report.value().seconds < whole.count());
-        CHECK(answer.o.where.shape == problem::layout::compact({1, 2, 2, 5}).shape);
-        CHECK(answer.o.bytes.size() == 20 * problem::size_of(type));
+        CHECK(answer.o->where.shape == problem::layout::compact({1, 2, 2, 5}).shape);
+        CHECK(answer.o->bytes.size() == 20 * problem::size_of(type));
         CHECK(answer.lse->where.rank == 3);
         REQUIRE(answer.weights->where.shape == problem::layout::compact({1, 2, 2, 3}).shape);
         double sum = 0;
@@ -49,7 +49,7 @@ TEST_CASE("an honest kernel answers, wherever its tensors lie", "[unit]") {
 
 TEST_CASE("a known problem has its known answer", "[unit]") {
   auto kernel = opened("naive");
-  stored_problem asked;  // two keys, scores ln 3 and 0: weights 3/4 and 1/4
+  problem_draft asked;  // two keys, scores ln 3 and 0: weights 3/4 and 1/4
   asked.q = filled(element_type::f64, {1, 1}, std::log(3.0));
   asked.k = filled(element_type::f64, {3, 1}, 0);
   asked.k.as<double>()[0] = 1;
@@ -59,14 +59,14 @@ TEST_CASE("a known problem has its known answer", "[unit]") {
   asked.v.as<double>()[0] = 4;
   asked.v.as<double>()[1] = 8;
   asked.mask =
-      stored_tensor{element_type::u8, problem::layout::compact({3}), {std::byte{1}, std::byte{2}, std::byte{0}}};
+      owned_tensor{element_type::u8, problem::layout::compact({3}), {std::byte{1}, std::byte{2}, std::byte{0}}};
   asked.scale = 1.0;
-  stored_answer answer;
-  auto const report = kernel.run(asked, {.want_lse = true, .want_weights = true}, answer);
+  owned_outputs answer;
+  auto const report = kernel.run(valid(asked), {.want_lse = true, .want_weights = true}, answer);
   REQUIRE(report);
   CHECK(report.value().sentence == "answered");
-  CHECK(answer.o.where.rank == 2);
-  CHECK(answer.o.as<double>()[0] == Approx(5));
+  CHECK(answer.o->where.rank == 2);
+  CHECK(answer.o->as<double>()[0] == Approx(5));
   CHECK(answer.lse->where.rank == 1);
   CHECK(answer.lse->as<double>()[0] == Approx(std::log(4.0)));
   CHECK(answer.weights->as<double>()[0] == Approx(0.75));
@@ -74,26 +74,26 @@ TEST_CASE("a known problem has its known answer", "[unit]") {
 
   asked.band.left = 0;  // key 0 only, by the band
   asked.band.right = 0;
-  REQUIRE(kernel.run(asked, {}, answer));
-  CHECK(answer.o.as<double>()[0] == 4);
+  REQUIRE(kernel.run(valid(asked), {}, answer));
+  CHECK(answer.o->as<double>()[0] == 4);
   asked.band.diagonal = std::numeric_limits<std::int64_t>::max();  // far away: an empty row
-  REQUIRE(kernel.run(asked, {.want_lse = true}, answer));
-  CHECK(answer.o.as<double>()[0] == 0);
+  REQUIRE(kernel.run(valid(asked), {.want_lse = true}, answer));
+  CHECK(answer.o->as<double>()[0] == 0);
   CHECK(answer.lse->as<double>()[0] == -std::numeric_limits<double>::infinity());
 }
 
 TEST_CASE("one defect is one difference", "[unit]") {
-  auto asked = small_problem();
+  auto asked = small_draft();
   asked.band.right = 0;
   asked.band.diagonal = -1;  // query 0 sees no key, query 1 sees key 0
   auto const answer_of = [&](char const* name) {
     auto kernel = opened(name);
-    stored_answer answer;
-    auto const report = kernel.run(asked, {}, answer);
+    owned_outputs answer;
+    auto const report = kernel.run(valid(asked), {}, answer);
     REQUIRE(report);
     CHECK(report.value().outcome == call_outcome::answered);
     CHECK(report.value().broken.empty());
-    auto const* first = answer.o.as<float>();
+    auto const* first = answer.o->as<float>();
     return std::vector<float>(first, first + 10);
   };
   auto const right = answer_of("naive");
@@ -114,11 +114,11 @@ TEST_CASE("every element type and every size passes through", "[unit]") {
   }
   for (auto const where : everywhere)
     for (auto const& [n, m, dv] : {std::array<std::int64_t, 3>{0, 3, 2}, {2, 0, 2}, {2, 3, 0}, {1025, 1, 1}}) {
-      stored_problem asked;
+      problem_draft asked;
       asked.q = filled(element_type::f32, {n, 4});
       asked.k = filled(element_type::f32, {m, 4});
       asked.v = filled(element_type::f32, {m, dv});
-      auto const report = ask(kernel, asked, {true, true, 1, where, 1});
+      auto const report = ask(kernel, valid(asked), {true, true, 1, where, 1});
       INFO(report.sentence << " for n = " << n << ", m = " << m << ", dv = " << dv);
       CHECK(report.outcome == call_outcome::answered);
       CHECK(report.broken.empty());
@@ -237,20 +237,20 @@ TEST_CASE("where tensors lie does not change an answer", "[property]") {
     auto const type = *rc::gen::element(element_type::f32, element_type::f64);
     auto const b = size(1, 3), hk = size(1, 3), n = size(0, 5), m = size(0, 9), d = size(1, 5), dv = size(0, 4);
     auto const hq = hk * size(1, 3);
-    stored_problem asked;
+    problem_draft asked;
     asked.q = filled(type, {b, hq, n, d}, 0.5);
     asked.k = filled(type, {b, hk, m, d}, -1);
     asked.v = filled(type, {b, hk, m, dv}, 2);
     if (*rc::gen::arbitrary<bool>()) asked.bias = filled(element_type::f32, {1, n, m}, 0);
     asked.band = {size(-3, 4), size(-1, 4), size(-1, 4)};
-    stored_answer plain;
-    auto const first = kernel.run(asked, {.want_lse = true, .want_weights = true}, plain);
+    owned_outputs plain;
+    auto const first = kernel.run(valid(asked), {.want_lse = true, .want_weights = true}, plain);
     RC_ASSERT(first && first.value().outcome == call_outcome::answered && first.value().broken.empty());
     for (auto const where : everywhere) {
-      stored_answer moved;
-      auto const report = kernel.run(asked, {true, true, 1, where, size(0, 5)}, moved);
+      owned_outputs moved;
+      auto const report = kernel.run(valid(asked), {true, true, 1, where, size(0, 5)}, moved);
       RC_ASSERT(report && report.value().outcome == call_outcome::answered && report.value().broken.empty());
-      RC_ASSERT(moved.o.bytes == plain.o.bytes);
+      RC_ASSERT(moved.o->bytes == plain.o->bytes);
       RC_ASSERT(moved.lse->bytes == plain.lse->bytes && moved.weights->bytes == plain.weights->bytes);
     }
   });

@@ -78,7 +78,7 @@ report report_of(std::vector<drawn_case> const& cases, std::int64_t index, std::
   if (of > 1) made.shard = {index, of};
   made.all_cases = static_cast<std::int64_t>(cases.size());
   std::set<std::string, std::less<>> const waived{"lse"};
-  collector collect(made, waived);
+  report_builder collect(made, waived);
   for (std::size_t n = 0; n < cases.size(); ++n) {
     if (static_cast<std::int64_t>(n) % of != index - 1) continue;
     drawn_case const& each = cases[n];

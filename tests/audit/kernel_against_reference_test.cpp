@@ -17,7 +17,7 @@ audit::contract claim_of(recipe const& r) {
 
 /// Calls f(row of weights as doubles, b, h, i) for every query of the recipe's answer.
 template <class F>
-void for_each_row(recipe const& r, audit::recorded_answer const& answer, F&& f) {
+void for_each_row(recipe const& r, audit::owned_outputs const& answer, F&& f) {
   auto const& weights = *answer.weights;
   std::vector<double> row(static_cast<std::size_t>(r.m));
   for (std::int64_t b = 0; b < r.b; ++b)
@@ -30,7 +30,7 @@ void for_each_row(recipe const& r, audit::recorded_answer const& answer, F&& f) 
       }
 }
 
-bool is_visible(audit::stored_problem const& p, std::int64_t b, std::int64_t h, std::int64_t i, std::int64_t j) {
+bool is_visible(audit::problem_draft const& p, std::int64_t b, std::int64_t h, std::int64_t i, std::int64_t j) {
   // By hand, not by the reference's own function: −left ≤ j − (i + diagonal) ≤ right.
   std::int64_t const at = j - (i + p.band.diagonal);
   if (p.band.left >= 0 && at < -p.band.left) return false;
@@ -42,8 +42,8 @@ bool is_visible(audit::stored_problem const& p, std::int64_t b, std::int64_t h, 
 
 TEST_CASE("every element of O, LSE and weights is within the kernel's own bound", "[property]") {
   property("fast::model holds", [](recipe const& r) {
-    audit::stored_problem const asked = make_problem(r);
-    audit::recorded_answer const answer = builtin_answer(asked);
+    audit::problem_draft const asked = make_problem(r);
+    audit::owned_outputs const answer = builtin_answer(asked);
     RC_ASSERT(answer.o.has_value());
     audit::judgement const judged = audit::judge(problem::make_instance(asked.arguments()).value(), answer, claim_of(r));
     for (audit::violation const& wrong : judged.violations) RC_LOG() << wrong.sentence << '\n';
@@ -54,7 +54,7 @@ TEST_CASE("every element of O, LSE and weights is within the kernel's own bound"
 
 TEST_CASE("rows of weights sum to 1, or to 0 where no key is visible", "[property]") {
   property("|sum - 1| is within the sum of the weights' own bounds", [](recipe const& r) {
-    audit::stored_problem const asked = make_problem(r);
+    audit::problem_draft const asked = make_problem(r);
     auto const instance = problem::make_instance(asked.arguments()).value();
     problem::kernel_model const model = claim_of(r).model_for(instance);
     for_each_row(r, builtin_answer(asked), [&](std::vector<double> const& row, auto b, auto h, auto i) {
@@ -88,7 +88,7 @@ TEST_CASE("weights are never negative", "[property]") {
 
 TEST_CASE("masked positions have weight exactly zero", "[property]") {
   property("no visible key, no weight", [](recipe const& r) {
-    audit::stored_problem const asked = make_problem(r);
+    audit::problem_draft const asked = make_problem(r);
     for_each_row(r, builtin_answer(asked), [&](std::vector<double> const& row, auto b, auto h, auto i) {
       for (std::int64_t j = 0; j < r.m; ++j)
         if (!is_visible(asked, b, h, i, j)) RC_ASSERT(row[static_cast<std::size_t>(j)] == 0);
@@ -98,8 +98,8 @@ TEST_CASE("masked positions have weight exactly zero", "[property]") {
 
 TEST_CASE("masked keys are never read", "[property]") {
   property("NaN at keys that no query sees changes no bit", [](recipe const& r) {
-    audit::stored_problem const clean = make_problem(r);
-    audit::stored_problem poisoned = clean;
+    audit::problem_draft const clean = make_problem(r);
+    audit::problem_draft poisoned = clean;
     for (std::int64_t b = 0; b < r.b; ++b)
       for (std::int64_t hk = 0; hk < r.hk; ++hk)
         for (std::int64_t j = 0; j < r.m; ++j) {
@@ -110,7 +110,7 @@ TEST_CASE("masked keys are never read", "[property]") {
           for (std::int64_t t = 0; t < r.d; ++t) audit::store(poisoned.k, audit::offset_of(poisoned.k, b, hk, j, t), NAN);
           for (std::int64_t c = 0; c < r.dv; ++c) audit::store(poisoned.v, audit::offset_of(poisoned.v, b, hk, j, c), NAN);
         }
-    audit::recorded_answer const x = builtin_answer(clean), y = builtin_answer(poisoned);
+    audit::owned_outputs const x = builtin_answer(clean), y = builtin_answer(poisoned);
     RC_ASSERT(x.o->bytes == y.o->bytes);
     RC_ASSERT(x.lse->bytes == y.lse->bytes);
     RC_ASSERT(x.weights->bytes == y.weights->bytes);
@@ -123,8 +123,8 @@ TEST_CASE("scores to 1e30 give finite answers inside the values", "[property]") 
     r.scale = 1;
     r.bias = false;
     r.m = std::max<std::int64_t>(r.m, 1);
-    audit::stored_problem const asked = make_problem(r);
-    audit::recorded_answer const answer = builtin_answer(asked);
+    audit::problem_draft const asked = make_problem(r);
+    audit::owned_outputs const answer = builtin_answer(asked);
     for (std::size_t at = 0; at < answer.o->spanned_elements(); ++at) {
       double const o = audit::load(*answer.o, at);
       RC_ASSERT(std::isfinite(o));
@@ -140,11 +140,11 @@ TEST_CASE("a number that may be flushed, times an infinity, is not judged; what 
   for (auto const& [tiny, m] : {std::pair{true, 1}, std::pair{true, 2}, std::pair{false, 1}, std::pair{false, 2}}) {
     recipe r;
     r.m = m, r.scale = 1;
-    audit::stored_problem asked = make_problem(r);
+    audit::problem_draft asked = make_problem(r);
     audit::store(asked.q, 0, tiny ? 0x1p-140 : 0x1p-40);
     audit::store(asked.k, 0, -INFINITY);
     auto const instance = problem::make_instance(asked.arguments()).value();
-    audit::recorded_answer const answer = builtin_answer(asked);
+    audit::owned_outputs const answer = builtin_answer(asked);
     audit::judgement const judged = audit::judge(instance, answer, claim_of(r));
     CHECK(judged.failed == 0);
     CHECK(judged.not_judged == (tiny ? 1 + 1 + m : 0));
@@ -153,7 +153,7 @@ TEST_CASE("a number that may be flushed, times an infinity, is not judged; what 
   // A scale may be folded alone or with log₂ e: 1.37·2⁻¹²⁶·½·log₂ e is flushed too.
   recipe r;
   r.m = 2, r.scale = 1;
-  audit::stored_problem asked = make_problem(r);
+  audit::problem_draft asked = make_problem(r);
   asked.scale = 0.5;
   audit::store(asked.q, 0, 1.37 * 0x1p-126);
   audit::store(asked.k, 0, -INFINITY);
@@ -166,10 +166,10 @@ TEST_CASE("a row that biases of -inf empty is judged only where its scores canno
   for (bool const overflows : {true, false}) {
     recipe r;
     r.m = 2, r.scale = 1, r.bias = true;
-    audit::stored_problem asked = make_problem(r);
+    audit::problem_draft asked = make_problem(r);
     audit::store(asked.q, 0, overflows ? 0x1p127 : 0x1p60);
     for (std::size_t j = 0; j < 2; ++j) audit::store(asked.k, j, 4), audit::store(*asked.bias, j, -INFINITY);
-    audit::recorded_answer const answer = builtin_answer(asked);
+    audit::owned_outputs const answer = builtin_answer(asked);
     audit::judgement const judged = audit::judge(problem::make_instance(asked.arguments()).value(), answer, claim_of(r));
     CHECK(judged.failed == 0);
     CHECK(judged.not_judged == (overflows ? 1 + 1 + 2 : 0));
@@ -181,10 +181,10 @@ TEST_CASE("a NaN in V is missed only where scores may overflow to -inf", "[prope
   for (bool const overflows : {true, false}) {
     recipe r;
     r.m = 2, r.scale = 1;
-    audit::stored_problem asked = make_problem(r);
+    audit::problem_draft asked = make_problem(r);
     audit::store(asked.q, 0, overflows ? -0x1p127 : -0x1p60);
     for (std::size_t j = 0; j < 2; ++j) audit::store(asked.k, j, 4), audit::store(asked.v, j, NAN);
-    audit::recorded_answer answer = builtin_answer(asked);
+    audit::owned_outputs answer = builtin_answer(asked);
     auto const judged = [&] { return audit::judge(problem::make_instance(asked.arguments()).value(), answer, claim_of(r)); };
     CHECK(judged().failed == 0);
     CHECK(std::isnan(audit::load(*answer.o, 0)) != overflows);
@@ -202,8 +202,8 @@ TEST_CASE("a wrong answer is refuted: mean(V), a dropped key, a shifted LSE, a w
     r.values = value_regime::gaussian;
     r.bias = false;
     r.scale = 1;
-    audit::stored_problem const asked = make_problem(r);
-    audit::recorded_answer answer = builtin_answer(asked);
+    audit::problem_draft const asked = make_problem(r);
+    audit::owned_outputs answer = builtin_answer(asked);
     bool any_visible = false;
     for (std::int64_t j = 0; j < r.m; ++j) any_visible = any_visible || is_visible(asked, 0, 0, 0, j);
     RC_PRE(any_visible && r.dv > 0);

@@ -15,11 +15,9 @@ namespace {
 /// Nothing, or what is wrong. All calls of the case are judged as the audit judges them, each against the truth and all of
 /// them against each other; the built-in kernel is reproducible, too.
 std::string fault_of(audit::audit_case const& each) {
-  auto const instance = problem::make_instance(each.asked.arguments());
-  if (!instance) return each.full_name() + ": " + instance.why().message();
-  std::vector<std::optional<audit::recorded_answer>> answers(1 + each.further.size());
-  auto const ask = [&](std::size_t at, audit::stored_problem const& asked, std::int32_t threads) {
-    audit::recorded_answer answer = guarded_answer(asked, threads > 0 ? threads : 1);
+  std::vector<std::optional<audit::owned_outputs>> answers(1 + each.further.size());
+  auto const ask = [&](std::size_t at, audit::owned_problem const& asked, std::int32_t threads) {
+    audit::owned_outputs answer = guarded_answer(asked.draft(), threads > 0 ? threads : 1);
     if (answer.o) answers[at] = std::move(answer);
   };
   for (std::size_t n = 0; n < each.further.size(); ++n)
@@ -29,10 +27,10 @@ std::string fault_of(audit::audit_case const& each) {
   for (std::size_t n = 0; n < each.further.size(); ++n)
     if (each.further[n].is != audit::relation::before) ask(n + 1, each.further[n].asked, each.further[n].threads);
   audit::case_result found;
-  audit::judge_case(each, answers, {.claim = &claim_for(each.asked.q.type), .reproducible = !planted()}, found);
+  audit::judge_case(each, answers, {.claim = &claim_for(each.asked.type()), .reproducible = !planted()}, found);
   if (found.judged.failed > 0) return each.full_name() + ": " + found.judged.violations.front().sentence;
   if (found.judged.undecided > 0) return each.full_name() + " is undecided";
-  audit::recorded_answer const again = guarded_answer(each.asked);
+  audit::owned_outputs const again = guarded_answer(each.asked.draft());
   if (!again.o || again.o->bytes != answers[0]->o->bytes || again.lse->bytes != answers[0]->lse->bytes ||
       again.weights->bytes != answers[0]->weights->bytes)
     return each.full_name() + " is answered with other bits the second time";

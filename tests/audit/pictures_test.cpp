@@ -13,25 +13,34 @@ using namespace attest::audit;
 
 /// Two queries, three keys, all scores 0; query 0 sees keys 0 and 1, query 1 all three.
 audit_case banded_case() {
-  audit_case made;
-  made.check = "bands", made.name = "small";
-  made.asked = blank({1, 1, 1, 2, 3, 2, 2}, problem::element_type::f32);
-  made.asked.band = {1, -1, 0};
-  fill(made.asked.v, [](auto, auto, auto j, auto c) { return static_cast<double>(j * 2 + c); });
-  return made;
+  problem_draft made = blank({1, 1, 1, 2, 3, 2, 2}, problem::element_type::f32);
+  made.band = {1, -1, 0};
+  fill(made.v, [](auto, auto, auto j, auto c) { return static_cast<double>(j * 2 + c); });
+  return {.check = "bands", .name = "small", .asked = owned_problem::of_valid(std::move(made))};
+}
+
+audit_case blank_case(problem::sizes const& s, problem::band const& band = {}) {
+  problem_draft made = blank(s, problem::element_type::f32);
+  made.band = band;
+  return {.check = "bands", .name = "blank", .asked = owned_problem::of_valid(std::move(made))};
 }
 
 /// Every key weighs the same, whatever the band: the mean of V.
-std::optional<recorded_answer> ignores_band(stored_problem const& asked) {
-  problem::sizes const s = sizes_of(asked);
-  recorded_answer made;
-  made.o = stored_tensor::compact(asked.q.type, {s.b, s.hq, s.n, s.dv});
+std::optional<owned_outputs> ignores_band(owned_problem const& asked) {
+  problem::sizes const& s = asked.size();
+  owned_tensor const& v = asked.draft().v;
+  owned_outputs made;
+  made.o = owned_tensor::compact(asked.type(), {s.b, s.hq, s.n, s.dv});
   fill(*made.o, [&](auto, auto, auto, auto c) {
     double sum = 0;
-    for (std::int64_t j = 0; j < s.m; ++j) sum += load(asked.v, offset_of(asked.v, 0, 0, j, c));
+    for (std::int64_t j = 0; j < s.m; ++j) sum += load(v, offset_of(v, 0, 0, j, c));
     return sum / static_cast<double>(s.m);
   });
   return made;
+}
+
+answer_source ignoring_band(audit_case const& each) {
+  return {.answer = [&] { return ignores_band(each.asked); }, .another = ignores_band};
 }
 
 violation about(char const* output, std::int64_t i = 0) {
@@ -41,7 +50,8 @@ violation about(char const* output, std::int64_t i = 0) {
 }
 
 TEST_CASE("a picture has the true weights, the applied ones through V, and the errors of the answer", "[unit]") {
-  auto const drawn = draw_pictures(banded_case(), about("o"), *find_contract("f32"), ignores_band);
+  audit_case const each = banded_case();
+  auto const drawn = draw_pictures(each, about("o"), *find_contract("f32"), ignoring_band(each));
   REQUIRE(drawn);
   CHECK(drawn->asked.rows == 2);
   CHECK(drawn->asked.columns == 3);
@@ -60,14 +70,13 @@ TEST_CASE("a picture has the true weights, the applied ones through V, and the e
 TEST_CASE("without a second answer the applied weights are those that came with the first, or none, and it is said", "[unit]") {
   audit_case const each = banded_case();
   bool with_weights = true;
-  auto const recorded = [&](stored_problem const& asked) -> std::optional<recorded_answer> {
-    if (&asked != &each.asked) return std::nullopt;
-    auto made = ignores_band(asked);
+  answer_source const recorded{.answer = [&] {
+    auto made = ignores_band(each.asked);
     if (!with_weights) return made;
-    made->weights = stored_tensor::compact(asked.q.type, {1, 1, 2, 3});
+    made->weights = owned_tensor::compact(each.asked.type(), {1, 1, 2, 3});
     fill(*made->weights, [](auto, auto, auto i, auto j) { return static_cast<double>(i * 3 + j); });
     return made;
-  };
+  }};
   auto drawn = draw_pictures(each, about("o"), *find_contract("f32"), recorded);
   REQUIRE((drawn && drawn->applied));
   CHECK(drawn->applied->values == std::vector<double>{0, 1, 2, 3, 4, 5});
@@ -76,19 +85,18 @@ TEST_CASE("without a second answer the applied weights are those that came with 
   REQUIRE(drawn);
   CHECK(!drawn->applied);
   CHECK(drawn->applied_by.find("no weights") != std::string::npos);
-  drawn = draw_pictures(each, about("o"), *find_contract("f32"), [](auto const&) { return std::nullopt; });
+  drawn = draw_pictures(each, about("o"), *find_contract("f32"),
+                        {.answer = [] { return std::nullopt; }, .another = [](auto const&) { return std::nullopt; }});
   REQUIRE(drawn);
   CHECK(!drawn->applied);
   CHECK(!drawn->errors);
-  CHECK(!draw_pictures(each, about("call"), *find_contract("f32"), ignores_band));
+  CHECK(!draw_pictures(each, about("call"), *find_contract("f32"), ignoring_band(each)));
 }
 
 TEST_CASE("a large problem is drawn around its finding, a band's diagonal may lie anywhere, an empty one draws nothing", "[unit]") {
-  audit_case each;
-  each.asked = blank({1, 1, 1, 100, 200, 1, 1}, problem::element_type::f32);
   for (std::int64_t const diagonal : {std::int64_t{50}, std::numeric_limits<std::int64_t>::max(), std::numeric_limits<std::int64_t>::min()}) {
-    each.asked.band = {diagonal, -1, 0};
-    auto const drawn = draw_pictures(each, about("o", 90), *find_contract("f32"), ignores_band);
+    audit_case const each = blank_case({1, 1, 1, 100, 200, 1, 1}, {diagonal, -1, 0});
+    auto const drawn = draw_pictures(each, about("o", 90), *find_contract("f32"), ignoring_band(each));
     REQUIRE(drawn);
     CHECK(drawn->asked.first_row <= 90);
     CHECK(90 < drawn->asked.first_row + drawn->asked.rows);
@@ -96,8 +104,8 @@ TEST_CASE("a large problem is drawn around its finding, a band's diagonal may li
     CHECK(drawn->asked.first_column + drawn->asked.columns <= 200);
     if (diagonal == 50) CHECK((drawn->asked.first_column <= 140 && 140 < drawn->asked.first_column + drawn->asked.columns));
   }
-  each.asked = blank({1, 1, 1, 1, 0, 1, 1}, problem::element_type::f32);
-  auto const drawn = draw_pictures(each, about("o"), *find_contract("f32"), ignores_band);
+  audit_case const each = blank_case({1, 1, 1, 1, 0, 1, 1});
+  auto const drawn = draw_pictures(each, about("o"), *find_contract("f32"), ignoring_band(each));
   CHECK((!drawn || drawn->asked.values.empty()));
 }
 
@@ -105,7 +113,7 @@ TEST_CASE("the probe's lines become keys asked for and keys read", "[unit]") {
   violation found = about("o");
   found.picture = {"asked  applied", "##.  #.#", ".##  ?"};
   audit_case each = banded_case();
-  auto const drawn = draw_pictures(each, found, *find_contract("f32"), ignores_band);
+  auto const drawn = draw_pictures(each, found, *find_contract("f32"), ignoring_band(each));
   REQUIRE((drawn && drawn->applied));
   CHECK(drawn->keys_only);
   CHECK(drawn->asked.values == std::vector<double>{1, 1, 0, 0, 1, 1});
@@ -121,7 +129,7 @@ TEST_CASE("small inputs are listed whole, large ones not at all", "[unit]") {
   CHECK(listed[2].name == "v");
   CHECK(listed[2].shape == std::vector<std::int64_t>{1, 1, 3, 2});
   CHECK(listed[2].values == std::vector<double>{0, 1, 2, 3, 4, 5});
-  CHECK(list_inputs(blank({1, 1, 1, 10, 10, 10, 10}, problem::element_type::f32)).empty());
+  CHECK(list_inputs(blank_case({1, 1, 1, 10, 10, 10, 10}).asked).empty());
 }
 
 }  // namespace

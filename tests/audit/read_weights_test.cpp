@@ -13,7 +13,7 @@ namespace {
 /// A case whose V reads all weights in one call, and the built-in kernel's answer to it.
 struct read_case {
   audit::audit_case each;
-  audit::answers given;
+  audit::answers given{};
   std::int64_t b = 0, h = 1, i = 2, seen = 1, hidden = 4;  ///< a query, a key that it sees, and one that it does not
 
   audit::judgement judged() const {
@@ -29,12 +29,13 @@ struct read_case {
 read_case made_case() {
   recipe r;
   r.type = problem::element_type::f32, r.groups = 2, r.n = 3, r.m = r.dv = 6, r.d = 4, r.seed = 5;
-  read_case made;
-  made.each.asked = make_problem(r);
-  auto& asked = made.each.asked;
+  constexpr std::int64_t hidden = 4;
+  audit::problem_draft asked = make_problem(r);
   audit::fill(asked.v, [](auto, auto, auto j, auto c) { return j == c ? 1.0 : 0.0; });
-  asked.mask = audit::stored_tensor::compact(problem::element_type::u8, {1, 2, r.n, r.m});
-  audit::fill(*asked.mask, [&](auto, auto, auto, auto j) { return j == made.hidden ? 0.0 : 1.0; });
+  asked.mask = audit::owned_tensor::compact(problem::element_type::u8, {1, 2, r.n, r.m});
+  audit::fill(*asked.mask, [&](auto, auto, auto, auto j) { return j == hidden ? 0.0 : 1.0; });
+  read_case made{.each = {.check = "weights-through-v", .name = "made", .asked = audit::owned_problem::of_valid(asked)},
+                 .hidden = hidden};
   made.given.emplace_back(builtin_answer(asked));
   return made;
 }

@@ -84,7 +84,7 @@ TEST_CASE("there are 500 vectors and more, of every check, class and element typ
     std::set<problem::element_type> types;
     for (audit::vector_case const& each : file.cases) {
       ++cases;
-      types.insert(each.asked.q.type);
+      types.insert(each.asked.type());
       flags.insert(each.flags.begin(), each.flags.end());
       CHECK(names.insert(file.check + "/" + each.name).second);
     }
@@ -113,15 +113,15 @@ TEST_CASE("the truth of every vector is derived again at another width", "[vecto
               check_row(p, row, each, static_cast<std::size_t>(at));
             }
           },
-          problem::make_instance(each.asked.arguments()).value());
+          each.asked.instance());
     }
 }
 
 TEST_CASE("the built-in kernel is within its bound on every vector", "[vector]") {
   for (audit::vector_file const& file : read_all())
     for (audit::vector_case const& each : file.cases) {
-      auto const instance = problem::make_instance(each.asked.arguments()).value();
-      audit::judgement const judged = audit::judge(instance, builtin_answer(each.asked), builtin_claim(instance));
+      auto const& instance = each.asked.instance();
+      audit::judgement const judged = audit::judge(instance, builtin_answer(each.asked.draft()), builtin_claim(instance));
       INFO(file.check << "/" << each.name << ": " << (judged.violations.empty() ? "" : judged.violations.front().sentence));
       CHECK(judged.failed == 0);
     }

@@ -13,9 +13,9 @@ namespace {
 
 /// One query, two keys, d = dv = 1: the kernel judged by its own model.
 void require_within_bound(double sigma, float q, float k) {
-  audit::stored_problem asked;
+  audit::problem_draft asked;
   auto const one = [](std::int64_t rows) {
-    return audit::stored_tensor::compact(problem::element_type::f32, {1, 1, rows, 1});
+    return audit::owned_tensor::compact(problem::element_type::f32, {1, 1, rows, 1});
   };
   asked.q = one(1), asked.k = one(2), asked.v = one(2);
   asked.q.as<float>()[0] = q;
@@ -69,9 +69,9 @@ TEST_CASE("an infinite query makes scores of its sign, on every instruction set"
       for (double const sigma : {0.25, -0.25, 3.0, -3.0})
         for (float const infinity : {HUGE_VALF, -HUGE_VALF}) {
           INFO(name << ", d = " << d << ", sigma " << sigma << ", q = " << infinity);
-          audit::stored_problem asked;
+          audit::problem_draft asked;
           auto const rows = [&](std::int64_t count, std::int64_t width) {
-            return audit::stored_tensor::compact(problem::element_type::f32, {1, 1, count, width});
+            return audit::owned_tensor::compact(problem::element_type::f32, {1, 1, count, width});
           };
           asked.q = rows(1, d), asked.k = rows(3, d), asked.v = rows(3, 1);
           asked.q.as<float>()[0] = infinity;

@@ -14,11 +14,11 @@ namespace {
 TEST_CASE("oracle: what stands at invisible keys changes no bit", "[property]") {
   holds("poison", [](tier const& of, recipe r) {
     r.mask = r.seed % 2 ? mask_regime::random : mask_regime::padding;
-    stored_problem const asked = make_problem(r);
-    problem::sizes const s = audit::sizes_of(asked);
+    problem_draft const asked = make_problem(r);
+    problem::sizes const s = sizes_of(asked);
     oracle_answer const answers = of.ask(asked);
     for (double const what : {std::nan(""), HUGE_VAL, -HUGE_VAL, audit::limits_of(r.type).largest}) {
-      stored_problem poisoned = asked;
+      problem_draft poisoned = asked;
       for (auto* t : {&poisoned.k, &poisoned.v})
         transform(*t, [&](double x, auto b, auto hk, auto j, auto) {
           for (std::int64_t h = hk * r.groups; h < (hk + 1) * r.groups; ++h)
@@ -40,10 +40,10 @@ TEST_CASE("oracle: what stands at invisible keys changes no bit", "[property]") 
 TEST_CASE("oracle: a visible NaN reaches every output of its row, and no other row", "[property]") {
   holds("visible NaN", [](tier const& of, recipe r) {
     r.m = std::max<std::int64_t>(r.m, 2);
-    stored_problem const asked = make_problem(r);
-    problem::sizes const s = audit::sizes_of(asked);
+    problem_draft const asked = make_problem(r);
+    problem::sizes const s = sizes_of(asked);
     auto const j = static_cast<std::int64_t>(r.seed % static_cast<std::uint64_t>(s.m));
-    stored_problem spoiled = asked;
+    problem_draft spoiled = asked;
     audit::store(spoiled.k, audit::offset_of(spoiled.k, 0, 0, j, 0), std::nan(""));
     oracle_answer const clean = of.ask(asked), answers = of.ask(spoiled);
     std::size_t at = 0;
@@ -65,8 +65,8 @@ TEST_CASE("oracle: a visible NaN reaches every output of its row, and no other r
 TEST_CASE("oracle: with V = columns of the identity, O is the weights", "[property]") {
   holds("weights through V", [](tier const& of, recipe r) {
     r.values = value_regime::one_hot, r.dv = r.m;
-    stored_problem const asked = make_problem(r);
-    for_finite_rows(of.ask(asked), audit::sizes_of(asked), [&](oracle_row const& row, auto...) {
+    problem_draft const asked = make_problem(r);
+    for_finite_rows(of.ask(asked), sizes_of(asked), [&](oracle_row const& row, auto...) {
       std::size_t n = 0;
       for (std::size_t c = 0; c < row.o.size(); ++c) {
         bool const weighs = n < row.keys.size() && row.keys[n] == static_cast<std::int64_t>(c);
@@ -81,11 +81,11 @@ TEST_CASE("oracle: with V = columns of the identity, O is the weights", "[proper
 TEST_CASE("oracle: with Q = 0 every visible key weighs 1/N, and coded values tell which they are", "[property]") {
   holds("visibility probe", [](tier const& of, recipe r) {
     r.bias = false;
-    stored_problem asked = make_problem(r);
+    problem_draft asked = make_problem(r);
     transform(asked.q, [](auto...) { return 0.0; });
-    asked.v = stored_tensor::compact(r.type, {r.b, r.hk, r.m, 4});
+    asked.v = owned_tensor::compact(r.type, {r.b, r.hk, r.m, 4});
     audit::fill(asked.v, [](auto, auto, auto j, auto c) { return j / 4 == c ? std::ldexp(1, static_cast<int>(j % 4)) : 0.0; });
-    problem::sizes const s = audit::sizes_of(asked);
+    problem::sizes const s = sizes_of(asked);
     for_finite_rows(of.ask(asked), s, [&](oracle_row const& row, auto b, auto h, auto i) {
       oracle_ball const count(static_cast<std::int64_t>(row.keys.size()));
       for (auto const& w : row.weights) RC_ASSERT(reference::overlap(w * count, oracle_ball(1)));
@@ -102,10 +102,10 @@ TEST_CASE("oracle: with Q = 0 every visible key weighs 1/N, and coded values tel
 TEST_CASE("oracle: a key whose score rises weighs more, the others less, and the LSE rises", "[property]") {
   holds("monotone in a score", [](tier const& of, recipe r) {
     r.bias = true;
-    stored_problem asked = make_problem(r);
+    problem_draft asked = make_problem(r);
     transform(*asked.bias, [](double b, auto...) { return std::round(4 * b); });
     auto const j = static_cast<std::int64_t>(r.seed % static_cast<std::uint64_t>(r.m));
-    stored_problem raised = asked;
+    problem_draft raised = asked;
     transform(*raised.bias, [&](double b, auto, auto, auto, auto at) { return at == j ? b + 1 : b; });
     oracle_answer const before = of.ask(asked), after = of.ask(raised);
     for (std::size_t at = 0; at < before.size(); ++at) {
@@ -133,16 +133,16 @@ TEST_CASE("oracle: scores to 1e30 have finite answers; a far key has no weight, 
     r.scores = score_regime::one_dominant, r.bias = false, r.softcap = 0, r.scale = 1, r.mask = mask_regime::none;
     r.diagonal = 0, r.left = r.right = -1, r.m = std::max<std::int64_t>(r.m, 2);
     double const far = r.type == element_type::f16 ? 6e4 : 1e30;
-    stored_problem asked = make_problem(r);
+    problem_draft asked = make_problem(r);
     transform(asked.k, [&](double k, auto...) { return k > 0 ? far : k; });  // the dominant key, at m/2
-    for_finite_rows(of.ask(asked), audit::sizes_of(asked), [&](oracle_row const& row, auto...) {
+    for_finite_rows(of.ask(asked), sizes_of(asked), [&](oracle_row const& row, auto...) {
       for (std::size_t n = 0; n < row.keys.size(); ++n) {
         bool const dominant = row.keys[n] == r.m / 2;
         RC_ASSERT(is_near(row.weights[n], dominant ? 1 : 0, of.width));
       }
     });
     transform(asked.k, [&](double, auto, auto, auto, auto t) { return t == 0 ? far : 0.0; });
-    for_finite_rows(of.ask(asked), audit::sizes_of(asked), [&](oracle_row const& row, auto...) {
+    for_finite_rows(of.ask(asked), sizes_of(asked), [&](oracle_row const& row, auto...) {
       for (auto const& w : row.weights) {
         RC_ASSERT(reference::overlap(w * oracle_ball(r.m), oracle_ball(1)));
         RC_ASSERT(narrow(w, 1, of.width));
@@ -154,10 +154,10 @@ TEST_CASE("oracle: scores to 1e30 have finite answers; a far key has no weight, 
 TEST_CASE("oracle: a softcap bounds every score, flattens large ones to its ends and leaves small ones", "[property]") {
   holds("softcap limits", [](tier const& of, recipe r) {
     r.m = 2, r.n = 1, r.mask = mask_regime::none, r.left = r.right = -1, r.bias = false;
-    stored_problem asked = make_problem(r);
+    problem_draft asked = make_problem(r);
     asked.softcap = r.seed % 2 ? 2 : 0.5;
     oracle_ball const cap = ball_of_double(asked.softcap);
-    problem::sizes const s = audit::sizes_of(asked);
+    problem::sizes const s = sizes_of(asked);
     oracle_ball const most = cap + reference::log(oracle_ball(2)), least = reference::log(oracle_ball(2)) - cap;
     for_finite_rows(of.ask(asked), s, [&](oracle_row const& row, auto...) {
       RC_ASSERT(reference::at_most(least, row.lse) != answer::no);
@@ -176,36 +176,36 @@ TEST_CASE("oracle: a softcap bounds every score, flattens large ones to its ends
     });
     // Far below the cap it changes a score by less than |x|³/(3c²).
     asked = make_problem([&] { recipe near = r; near.scores = score_regime::rising; return near; }());
-    stored_problem plain = asked;
+    problem_draft plain = asked;
     asked.softcap = 0x1p100, plain.softcap = 0;
     require_agreeing(of.ask(asked), of.ask(plain));
   });
 }
 
 /// The judge's verdict on an answer that gives all weight to one key.
-audit::judgement judged_at_one_key(stored_problem const& asked, std::int64_t key) {
-  problem::sizes const s = audit::sizes_of(asked);
-  audit::recorded_answer given;
-  given.weights = stored_tensor::compact(asked.q.type, {s.b, s.hq, s.n, s.m});
+audit::judgement judged_at_one_key(problem_draft const& asked, std::int64_t key) {
+  problem::sizes const s = sizes_of(asked);
+  audit::owned_outputs given;
+  given.weights = owned_tensor::compact(asked.q.type, {s.b, s.hq, s.n, s.m});
   audit::fill(*given.weights, [&](auto, auto, auto, auto j) { return j == key ? 1.0 : 0.0; });
   return audit::judge(problem::make_instance(asked.arguments()).value(), given, *audit::find_contract("f64"));
 }
 
 TEST_CASE("oracle: the judge decides rows under a softcap, however large scores, biases and the cap are", "[property]") {
   // σ = 1/√5 is irrational and q·k = 2^1000: of a score of 128 bits nothing is known, and its tanh is 1.
-  stored_problem flat = audit::blank({1, 1, 1, 1, 11, 5, 1}, element_type::f64);
+  problem_draft flat = audit::blank({1, 1, 1, 1, 11, 5, 1}, element_type::f64);
   audit::fill(flat.q, [](auto...) { return 0x1p500; });
   audit::fill(flat.k, [](auto, auto, auto j, auto) { return std::ldexp(1.0 + static_cast<double>(j), 500); });
   audit::add_bias(flat, 1, 1, 1, 11, [](auto, auto, auto, auto j) { return -static_cast<double>(j) / 8; });
   flat.softcap = 0.125;
   // 2^1020·tanh(2^664/2^1020) − 2^664 is about −2^−50/3: 512 bits see it as 0 ± 2^150.
-  stored_problem cancelling = audit::blank({1, 1, 1, 1, 2, 1, 1}, element_type::f64);
+  problem_draft cancelling = audit::blank({1, 1, 1, 1, 2, 1, 1}, element_type::f64);
   audit::fill(cancelling.q, [](auto...) { return 0x1p332; });
   audit::fill(cancelling.k, [](auto, auto, auto j, auto) { return j == 0 ? 0x1p332 : 0.0; });
   audit::add_bias(cancelling, 1, 1, 1, 2, [](auto, auto, auto, auto j) { return j == 0 ? -0x1p664 : 0.0; });
   cancelling.scale = 1, cancelling.softcap = 0x1p1020;
   for (auto const* asked : {&flat, &cancelling})
-    for (std::int64_t key = 0; key < audit::sizes_of(*asked).m; ++key) {
+    for (std::int64_t key = 0; key < sizes_of(*asked).m; ++key) {
       INFO((asked == &flat ? "flat" : "cancelling") << ", key " << key);
       auto const found = judged_at_one_key(*asked, key);
       CHECK(found.undecided == 0);
@@ -217,8 +217,8 @@ TEST_CASE("oracle: the judge decides rows under a softcap, however large scores,
 TEST_CASE("oracle: V moved and scaled moves and scales O", "[property]") {
   holds("linear in V", [](tier const& of, recipe r) {
     r.values = r.seed % 2 ? value_regime::alternating : value_regime::one_hot;
-    stored_problem const asked = make_problem(r);
-    stored_problem moved = asked;
+    problem_draft const asked = make_problem(r);
+    problem_draft moved = asked;
     transform(moved.v, [](double v, auto...) { return 2 * v + 96; });  // 94 … 98: exact in every type
     oracle_answer const one = of.ask(asked), other = of.ask(moved);
     for (std::size_t at = 0; at < one.size(); ++at) {
@@ -226,9 +226,9 @@ TEST_CASE("oracle: V moved and scaled moves and scales O", "[property]") {
       for (std::size_t c = 0; c < one[at]->o.size(); ++c)
         RC_ASSERT(reference::overlap(one[at]->o[c]->scaled_by_power_of_two(1) + oracle_ball(96), *other[at]->o[c]));
     }
-    stored_problem flat = asked;
+    problem_draft flat = asked;
     transform(flat.v, [](auto...) { return 96.0; });
-    for_finite_rows(of.ask(flat), audit::sizes_of(flat), [&](oracle_row const& row, auto...) {
+    for_finite_rows(of.ask(flat), sizes_of(flat), [&](oracle_row const& row, auto...) {
       for (auto const& o : row.o) RC_ASSERT(reference::overlap(*o, oracle_ball(96)) && narrow(*o, 96, is_tame(r) ? of.width : 0));
     });
   });
@@ -237,8 +237,8 @@ TEST_CASE("oracle: V moved and scaled moves and scales O", "[property]") {
 TEST_CASE("oracle: one key answers its value and its score", "[property]") {
   holds("one key", [](tier const& of, recipe r) {
     r.m = 1, r.mask = mask_regime::none, r.left = r.right = -1, r.bias_minus_infinity = false;
-    stored_problem const asked = make_problem(r);
-    for_finite_rows(of.ask(asked), audit::sizes_of(asked), [&](oracle_row const& row, auto b, auto h, auto) {
+    problem_draft const asked = make_problem(r);
+    for_finite_rows(of.ask(asked), sizes_of(asked), [&](oracle_row const& row, auto b, auto h, auto) {
       RC_ASSERT(reference::overlap(row.weights[0], oracle_ball(1)));
       if (is_tame(r)) RC_ASSERT(is_near(row.weights[0], 1, of.width));
       for (std::size_t c = 0; c < row.o.size(); ++c) {
@@ -251,14 +251,14 @@ TEST_CASE("oracle: one key answers its value and its score", "[property]") {
 
 TEST_CASE("oracle: a row does not depend on its company, nor on what was asked before", "[property]") {
   holds("company", [](tier const& of, recipe const& r) {
-    stored_problem const asked = make_problem(r);
-    problem::sizes const s = audit::sizes_of(asked);
+    problem_draft const asked = make_problem(r);
+    problem::sizes const s = sizes_of(asked);
     oracle_answer const all = of.ask(asked);
     auto alone = audit::selection::all(s);
     std::int64_t const b = s.b - 1, hk = s.hk - 1, i = s.n - 1;
     alone.b = {b}, alone.hk = {hk}, alone.n = {i}, alone.query_head = 0;
     auto const at = static_cast<std::size_t>((b * s.hq + hk * r.groups) * s.n + i);
-    require_identical({all[at]}, of.ask(*audit::sliced(asked, alone)));
+    require_identical({all[at]}, of.ask(part_of(asked, alone)));
     require_identical(all, of.ask(asked));
   });
 }
@@ -266,10 +266,10 @@ TEST_CASE("oracle: a row does not depend on its company, nor on what was asked b
 TEST_CASE("oracle: the same numbers in a wider type have the same answer", "[property]") {
   holds("element types", [](tier const& of, recipe r) {
     if (r.type == element_type::f64) r.type = element_type::f32;
-    stored_problem const asked = make_problem(r);
-    stored_problem wide = asked;
-    auto const widen = [](stored_tensor& t) {
-      stored_tensor made{element_type::f64, t.where, {}};
+    problem_draft const asked = make_problem(r);
+    problem_draft wide = asked;
+    auto const widen = [](owned_tensor& t) {
+      owned_tensor made{element_type::f64, t.where, {}};
       made.bytes.resize(made.spanned_elements() * 8);
       audit::fill(made, [&](auto... at) { return audit::load(t, audit::offset_of(t, at...)); });
       t = made;

@@ -14,8 +14,8 @@ namespace {
 
 TEST_CASE("oracle: weights are in [0, 1], of visible keys alone, and sum to 1; O is inside the hull of V", "[property]") {
   holds("weights and hull", [](tier const& of, recipe const& r) {
-    stored_problem const asked = make_problem(r);
-    problem::sizes const s = audit::sizes_of(asked);
+    problem_draft const asked = make_problem(r);
+    problem::sizes const s = sizes_of(asked);
     oracle_answer const answers = of.ask(asked);
     for_finite_rows(answers, s, [&](oracle_row const& row, auto b, auto h, auto i) {
       std::vector<std::int64_t> seen;
@@ -48,8 +48,8 @@ TEST_CASE("oracle: weights are in [0, 1], of visible keys alone, and sum to 1; O
 TEST_CASE("oracle: a row without a visible key answers 0 and no weights, and no other row is empty", "[property]") {
   holds("empty rows", [](tier const& of, recipe r) {
     r.mask = mask_regime::random, r.left = 0, r.right = r.seed % 2 ? 0 : 2;
-    stored_problem const asked = make_problem(r);
-    problem::sizes const s = audit::sizes_of(asked);
+    problem_draft const asked = make_problem(r);
+    problem::sizes const s = sizes_of(asked);
     oracle_answer const answers = of.ask(asked);
     std::size_t at = 0;
     for_each_row_of(s, [&](auto b, auto h, auto i) {
@@ -67,7 +67,7 @@ TEST_CASE("oracle: a row without a visible key answers 0 and no weights, and no 
 
 TEST_CASE("oracle: weights are e^(score − LSE), whatever the row's maximum", "[property]") {
   holds("LSE and weights", [](tier const& of, recipe const& r) {
-    stored_problem const asked = make_problem(r);
+    problem_draft const asked = make_problem(r);
     oracle_answer const answers = of.ask(asked);
     auto const instance = problem::make_instance(asked.arguments()).value();
     std::visit(
@@ -93,9 +93,9 @@ TEST_CASE("oracle: a constant added to every score moves the LSE by it and nothi
   holds("shift", [](tier const& of, recipe r) {
     r.bias = true;
     auto const shift = static_cast<double>(r.seed % 61) - 30;
-    stored_problem asked = make_problem(r);
+    problem_draft asked = make_problem(r);
     transform(*asked.bias, [](double b, auto...) { return std::round(4 * b); });  // exact in every type, shifted too
-    stored_problem shifted = asked;
+    problem_draft shifted = asked;
     transform(*shifted.bias, [&](double b, auto...) { return b + shift; });
     require_agreeing(of.ask(asked), of.ask(shifted), shift);
   });
@@ -103,13 +103,13 @@ TEST_CASE("oracle: a constant added to every score moves the LSE by it and nothi
 
 TEST_CASE("oracle: the order of keys does not matter", "[property]") {
   holds("permuted keys", [](tier const& of, recipe const& r) {
-    stored_problem const asked = with_mask_alone(make_problem(r));
-    auto order = audit::selection::all(audit::sizes_of(asked));
+    problem_draft const asked = with_mask_alone(make_problem(r));
+    auto order = audit::selection::all(sizes_of(asked));
     audit::draw random(r.seed, "order");
     for (std::size_t n = order.m.size(); n > 1; --n)
       std::swap(order.m[n - 1], order.m[static_cast<std::size_t>(random.below(static_cast<std::int64_t>(n)))]);
     oracle_answer const one = of.ask(asked);
-    oracle_answer other = of.ask(*audit::sliced(asked, order));
+    oracle_answer other = of.ask(part_of(asked, order));
     for (auto& row : other) {  // back into the first one's order
       if (!row) continue;
       std::vector<std::pair<std::int64_t, oracle_ball>> back;
@@ -124,13 +124,13 @@ TEST_CASE("oracle: the order of keys does not matter", "[property]") {
 
 TEST_CASE("oracle: parts of the keys, merged by their LSE, are the whole", "[property]") {
   holds("split and merge", [](tier const& of, recipe const& r) {
-    stored_problem const asked = make_problem(r);
-    problem::sizes const s = audit::sizes_of(asked);
+    problem_draft const asked = make_problem(r);
+    problem::sizes const s = sizes_of(asked);
     auto first = audit::selection::all(s), second = first;
     auto const cut = static_cast<std::ptrdiff_t>(r.seed % static_cast<std::uint64_t>(s.m + 1));
     first.m.resize(static_cast<std::size_t>(cut));
     second.m.erase(second.m.begin(), second.m.begin() + cut);
-    oracle_answer const whole = of.ask(asked), a = of.ask(*audit::sliced(asked, first)), b = of.ask(*audit::sliced(asked, second));
+    oracle_answer const whole = of.ask(asked), a = of.ask(part_of(asked, first)), b = of.ask(part_of(asked, second));
     for (std::size_t at = 0; at < whole.size(); ++at) {
       if (!whole[at] || !a[at] || !b[at]) continue;
       oracle_row const &all = *whole[at], &x = *a[at], &y = *b[at];
@@ -152,10 +152,10 @@ TEST_CASE("oracle: parts of the keys, merged by their LSE, are the whole", "[pro
 TEST_CASE("oracle: a scale that is a power of two is the same in the scale and in Q", "[property]") {
   holds("scale folding", [](tier const& of, recipe r) {
     if (r.scores == score_regime::subnormal) r.scores = score_regime::gaussian;  // Q·σ must be exact
-    stored_problem asked = make_problem(r);
+    problem_draft asked = make_problem(r);
     asked.scale = r.seed % 3 == 0 ? -0.5 : r.seed % 3 == 1 ? 0.25 : 2;
     transform(asked.q, [](double q, auto...) { return std::abs(q) < 0x1p-10 ? 0 : q; });
-    stored_problem folded = asked;
+    problem_draft folded = asked;
     transform(folded.q, [&](double q, auto...) { return q * *asked.scale; });
     for (std::size_t n = 0; n < folded.q.spanned_elements(); ++n) RC_PRE(std::isfinite(audit::load(folded.q, n)) || r.gap > 0);
     folded.scale = 1;
@@ -166,9 +166,9 @@ TEST_CASE("oracle: a scale that is a power of two is the same in the scale and i
 TEST_CASE("oracle: the default scale is 1/√d, and a scale of 0 makes all scores the bias", "[property]") {
   holds("scale", [](tier const& of, recipe r) {
     r.d = r.seed % 2 ? 4 : 1;
-    stored_problem asked = make_problem(r);
+    problem_draft asked = make_problem(r);
     asked.scale.reset();
-    stored_problem twin = asked;
+    problem_draft twin = asked;
     twin.scale = r.d == 4 ? 0.5 : 1;
     require_agreeing(of.ask(asked), of.ask(twin));
     asked.scale = 0;
@@ -183,11 +183,11 @@ TEST_CASE("oracle: grouped heads are expanded heads", "[property]") {
   holds("grouped heads", [](tier const& of, recipe r) {
     r.groups = r.hk = 2;
     if (r.seed % 2) r.scores = score_regime::gaussian;  // others give every head the same keys
-    stored_problem const asked = make_problem(r);
-    problem::sizes const s = audit::sizes_of(asked);
-    stored_problem expanded = asked;
-    for (auto& [from, to] : {std::pair<stored_tensor const&, stored_tensor&>{asked.k, expanded.k}, {asked.v, expanded.v}}) {
-      to = stored_tensor::compact(r.type, {s.b, s.hq, s.m, from.where.shape[3]});
+    problem_draft const asked = make_problem(r);
+    problem::sizes const s = sizes_of(asked);
+    problem_draft expanded = asked;
+    for (auto& [from, to] : {std::pair<owned_tensor const&, owned_tensor&>{asked.k, expanded.k}, {asked.v, expanded.v}}) {
+      to = owned_tensor::compact(r.type, {s.b, s.hq, s.m, from.where.shape[3]});
       audit::fill(to, [&](auto b, auto h, auto j, auto t) { return audit::load(from, audit::offset_of(from, b, h / r.groups, j, t)); });
     }
     require_identical(of.ask(asked), of.ask(expanded));
@@ -196,14 +196,14 @@ TEST_CASE("oracle: grouped heads are expanded heads", "[property]") {
 
 TEST_CASE("oracle: strides change nothing, and neither does a band written as a mask", "[property]") {
   holds("layout and band", [](tier const& of, recipe const& r) {
-    stored_problem const asked = make_problem(r);
+    problem_draft const asked = make_problem(r);
     oracle_answer const answers = of.ask(asked);
-    stored_problem padded = asked;
+    problem_draft padded = asked;
     for (auto* t : {&padded.q, &padded.k, &padded.v}) detail::spread_rows(*t, 3);
     require_identical(answers, of.ask(padded));
-    stored_problem inside = asked;  // [b, n, h, d] in memory
+    problem_draft inside = asked;  // [b, n, h, d] in memory
     for (auto* t : {&inside.q, &inside.k, &inside.v}) {
-      stored_tensor made{t->type, t->where, {}};
+      owned_tensor made{t->type, t->where, {}};
       auto const& n = made.where.shape;
       made.where.stride = {n[1] * n[2] * n[3], n[3], n[1] * n[3], 1};
       made.bytes.resize(made.spanned_elements() * problem::size_of(made.type));

@@ -15,13 +15,13 @@ assert not wrong, "\n".join(wrong)
 PLANTED = {
     "reference/real/ball.hpp": '#include "fast/attention.hpp"\n',
     "fast/plan.cpp": '#include "reference/bound/bound.hpp"\n',
-    "audit/support/files.hpp": '  #  include "audit/tensors/owned.hpp"\n',
+    "audit/support/files.hpp": '  #  include "audit/tensors/owned_tensor.hpp"\n',
     "audit/judge/diagnosis.cpp": '#include "fast/attention.hpp"\n',
     "bench/fast.cpp": '#include "reference/textbook/variance.hpp"\n',
     "tests/stray.cpp": "",
     "audit/stray.cpp": "",
 }
-HEADERS = ["fast/attention.hpp", "reference/bound/bound.hpp", "audit/tensors/owned.hpp", "reference/textbook/variance.hpp"]
+HEADERS = ["fast/attention.hpp", "reference/bound/bound.hpp", "audit/tensors/owned_tensor.hpp", "reference/textbook/variance.hpp"]
 with tempfile.TemporaryDirectory() as folder:
     tree = pathlib.Path(folder)
     for path, text in {**{header: "" for header in HEADERS}, **PLANTED}.items():

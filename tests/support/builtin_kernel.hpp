@@ -3,7 +3,7 @@
 
 #include "audit/contract/contract.hpp"
 #include "audit/files/problem_file.hpp"
-#include "audit/tensors/owned.hpp"
+#include "audit/tensors/owned_problem.hpp"
 #include "fast/attention.hpp"
 #include "fast/algorithm/model.hpp"
 #include "problem/erased.hpp"
@@ -20,16 +20,16 @@ inline audit::contract builtin_claim(problem::any_instance const& asked) {
 
 /// O, LSE and weights of the built-in kernel, pre-filled with 0xff… (NaN).
 /// Requires  `asked` accepted by problem::make_instance, of rank 4
-inline audit::recorded_answer builtin_answer(audit::stored_problem const& asked, fast::options const& options = {}) {
+inline audit::owned_outputs builtin_answer(audit::problem_draft const& asked, fast::options const& options = {}) {
   auto const instance = problem::make_instance(asked.arguments()).value();
-  audit::recorded_answer answer;
+  audit::owned_outputs answer;
   std::visit(
       [&]<class T>(problem::instance<T> const& p) {
         problem::sizes const& s = p.size();
         auto const type = problem::type_of<T>;
-        answer.o = audit::stored_tensor::compact(type, {s.b, s.hq, s.n, s.dv});
-        answer.lse = audit::stored_tensor::compact(problem::type_of<problem::lse_element<T>>, {s.b, s.hq, s.n});
-        answer.weights = audit::stored_tensor::compact(type, {s.b, s.hq, s.n, s.m});
+        answer.o = audit::owned_tensor::compact(type, {s.b, s.hq, s.n, s.dv});
+        answer.lse = audit::owned_tensor::compact(problem::type_of<problem::lse_element<T>>, {s.b, s.hq, s.n});
+        answer.weights = audit::owned_tensor::compact(type, {s.b, s.hq, s.n, s.m});
         for (auto* t : {&*answer.o, &*answer.lse, &*answer.weights}) std::ranges::fill(t->bytes, std::byte{0xff});
         problem::erased_outputs const given{answer.o->erased(), answer.lse->erased(), answer.weights->erased()};
         auto const outputs = problem::make_outputs(p, given).value();

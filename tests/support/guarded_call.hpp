@@ -52,7 +52,7 @@ class guarded_bytes {
 /// One tensor of a call.
 class guarded_tensor {
  public:
-  guarded_tensor(audit::stored_tensor const& from) : from_(from), bytes_(from.bytes.size()) {
+  guarded_tensor(audit::owned_tensor const& from) : from_(from), bytes_(from.bytes.size()) {
     if (!from.bytes.empty()) std::memcpy(bytes_.data(), from.bytes.data(), from.bytes.size());
     shape_ = from.where.shape, stride_ = from.where.stride;
     described_.data = bytes_.data();
@@ -68,14 +68,14 @@ class guarded_tensor {
            (from_.bytes.empty() || std::memcmp(bytes_.data(), from_.bytes.data(), from_.bytes.size()) == 0);
   }
   /// What the kernel wrote, and nothing before it.
-  void take(audit::stored_tensor& to) {
+  void take(audit::owned_tensor& to) {
     REQUIRE(bytes_.canary_lives());
     to = from_;
     if (!to.bytes.empty()) std::memcpy(to.bytes.data(), bytes_.data(), to.bytes.size());
   }
 
  private:
-  audit::stored_tensor from_;
+  audit::owned_tensor from_;
   guarded_bytes bytes_;
   std::array<std::int64_t, 4> shape_{}, stride_{};
   DLTensor described_{};
@@ -111,18 +111,18 @@ inline audit::contract const& claim_for(problem::element_type type) {
 }
 
 /// O, LSE and weights; nothing where the kernel answers UNSUPPORTED. The promises of attest/kernel.h are required.
-inline audit::recorded_answer guarded_answer(audit::stored_problem const& asked, std::int32_t threads = 1) {
+inline audit::owned_outputs guarded_answer(audit::problem_draft const& asked, std::int32_t threads = 1) {
   zoo::specimen const* const plant = planted();
   auto const& q = asked.q.where.shape;
   auto const type = asked.q.type;
   auto const lse_type = type == problem::element_type::f64 ? type : problem::element_type::f32;
   auto const output = [&](std::initializer_list<std::int64_t> sizes, problem::element_type of) {
-    auto made = audit::stored_tensor::compact(of, sizes);
+    auto made = audit::owned_tensor::compact(of, sizes);
     std::ranges::fill(made.bytes, std::byte{0xff});  // NaN
     return made;
   };
   guarded_tensor given_q(asked.q), given_k(asked.k), given_v(asked.v);
-  guarded_tensor mask(asked.mask.value_or(audit::stored_tensor{})), bias(asked.bias.value_or(audit::stored_tensor{}));
+  guarded_tensor mask(asked.mask.value_or(audit::owned_tensor{})), bias(asked.bias.value_or(audit::owned_tensor{}));
   guarded_tensor o(output({q[0], q[1], q[2], asked.v.where.shape[3]}, type)), lse(output({q[0], q[1], q[2]}, lse_type)),
       weights(output({q[0], q[1], q[2], asked.k.where.shape[2]}, type));
   attest_call call{};
@@ -147,7 +147,7 @@ inline audit::recorded_answer guarded_answer(audit::stored_problem const& asked,
   for (guarded_tensor* each : {&given_q, &given_k, &given_v, &mask, &bias}) REQUIRE(each->unchanged());
   REQUIRE((status == ATTEST_OK || status == ATTEST_UNSUPPORTED));
   if (status == ATTEST_UNSUPPORTED) return {};
-  audit::recorded_answer answer;
+  audit::owned_outputs answer;
   o.take(answer.o.emplace()), lse.take(answer.lse.emplace()), weights.take(answer.weights.emplace());
   return answer;
 }

@@ -7,7 +7,7 @@
 #include <optional>
 #include <vector>
 
-#include "audit/tensors/owned.hpp"
+#include "audit/tensors/owned_problem.hpp"
 #include "problem/erased.hpp"
 #include "reference/attention/attention.hpp"
 #include "reference/machine/rows.hpp"
@@ -51,7 +51,7 @@ void for_each_row_of(problem::sizes const& s, Row&& row) {
 }
 
 /// The exact tier: enclose_row, output, weight, log_sum_exp.
-inline oracle_answer exact_tier(audit::stored_problem const& asked) {
+inline oracle_answer exact_tier(audit::problem_draft const& asked) {
   oracle_answer made;
   auto const instance = problem::make_instance(asked.arguments());
   RC_ASSERT(instance.has_value());
@@ -79,7 +79,7 @@ inline oracle_answer exact_tier(audit::stored_problem const& asked) {
 }
 
 /// The machine tier: enclosures alone, in doubles (f64 and `pairs` in double words).
-inline oracle_answer machine_tier(audit::stored_problem const& asked, bool pairs = false) {
+inline oracle_answer machine_tier(audit::problem_draft const& asked, bool pairs = false) {
   oracle_answer made;
   auto const instance = problem::make_instance(asked.arguments());
   RC_ASSERT(instance.has_value());

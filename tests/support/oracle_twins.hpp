@@ -15,25 +15,33 @@
 
 namespace attest::tests {
 
-using audit::stored_problem;
-using audit::stored_tensor;
+using audit::problem_draft;
+using audit::owned_tensor;
 using problem::element_type;
 using reference::answer;
 using reference::row_kind;
+
+/// Requires a valid problem, as for the next one.
+inline problem::sizes sizes_of(problem_draft const& p) { return audit::owned_problem::of_valid(p).size(); }
+
+/// Requires a selection that audit::sliced can follow.
+inline problem_draft part_of(problem_draft const& p, audit::selection const& chosen) {
+  return audit::sliced(audit::owned_problem::of_valid(p), chosen)->draft();
+}
 
 inline oracle_ball ball_of_double(double x) { return oracle_ball::from(reference::value_of(x)); }
 
 struct tier {
   char const* name;
-  std::function<oracle_answer(stored_problem const&)> ask;
+  std::function<oracle_answer(problem_draft const&)> ask;
   std::int64_t width;  ///< tame enclosures are within 2^−width
 };
 
 inline std::vector<tier> const& tiers() {
   static std::vector<tier> const all{
       {"exact", exact_tier, 90},
-      {"machine", [](stored_problem const& p) { return machine_tier(p); }, 30},
-      {"machine in double words", [](stored_problem const& p) { return machine_tier(p, true); }, 60}};
+      {"machine", [](problem_draft const& p) { return machine_tier(p); }, 30},
+      {"machine in double words", [](problem_draft const& p) { return machine_tier(p, true); }, 60}};
   return all;
 }
 
@@ -123,7 +131,7 @@ void for_finite_rows(oracle_answer const& answers, problem::sizes const& s, F&& 
 }
 
 /// By hand, not by the reference's own function: −left ≤ j − (i + diagonal) ≤ right, and the mask says 1.
-inline bool may_see(stored_problem const& p, std::int64_t b, std::int64_t h, std::int64_t i, std::int64_t j) {
+inline bool may_see(problem_draft const& p, std::int64_t b, std::int64_t h, std::int64_t i, std::int64_t j) {
   std::int64_t const at = j - (i + p.band.diagonal);
   if ((p.band.left >= 0 && at < -p.band.left) || (p.band.right >= 0 && at > p.band.right)) return false;
   if (!p.mask) return true;
@@ -131,22 +139,22 @@ inline bool may_see(stored_problem const& p, std::int64_t b, std::int64_t h, std
   return p.mask->as<std::uint8_t>()[audit::offset_of(*p.mask, n[0] == 1 ? 0 : b, n[1] == 1 ? 0 : h, n[2] == 1 ? 0 : i, j)] != 0;
 }
 
-inline double bias_of(stored_problem const& p, std::int64_t h, std::int64_t i, std::int64_t j) {
+inline double bias_of(problem_draft const& p, std::int64_t h, std::int64_t i, std::int64_t j) {
   return p.bias ? audit::load(*p.bias, audit::offset_of(*p.bias, 0, h, i, j)) : 0;
 }
 
 /// Everything that p hides, as a mask.
-inline stored_problem with_mask_alone(stored_problem p) {
-  problem::sizes const s = audit::sizes_of(p);
-  stored_problem made = p;
+inline problem_draft with_mask_alone(problem_draft p) {
+  problem::sizes const s = sizes_of(p);
+  problem_draft made = p;
   audit::add_mask(made, s.b, s.hq, s.n, s.m, [&](auto... at) { return may_see(p, at...); });
   made.band = {};
   return made;
 }
 
 template <class F>
-void transform(stored_tensor& t, F&& f) {
-  stored_tensor const from = t;
+void transform(owned_tensor& t, F&& f) {
+  owned_tensor const from = t;
   audit::fill(t, [&](auto b, auto h, auto i, auto j) { return f(audit::load(from, audit::offset_of(from, b, h, i, j)), b, h, i, j); });
 }
 
