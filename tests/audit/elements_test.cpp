@@ -95,7 +95,7 @@ TEMPLATE_TEST_CASE("a double becomes the element that the reference calls neares
 
 TEST_CASE("a signalling NaN of every type is stored as one", "[unit]") {
   for (problem::element_row const& row : problem::floating_rows) {
-    auto t = audit::stored_tensor::compact(row.type, {2});
+    auto t = audit::owned_tensor::compact(row.type, {2});
     audit::store_signalling(t, 1);
     std::uint64_t bits = 0;
     std::memcpy(&bits, t.bytes.data() + row.bytes, row.bytes);
@@ -107,7 +107,7 @@ TEST_CASE("a signalling NaN of every type is stored as one", "[unit]") {
 
 TEST_CASE("every element type is stored and loaded", "[unit]") {
   for (problem::element_row const& row : problem::element_table) {
-    auto t = audit::stored_tensor::compact(row.type, {3});
+    auto t = audit::owned_tensor::compact(row.type, {3});
     audit::store(t, 1, 1);
     CHECK(audit::load(t, 0) == 0);
     CHECK(audit::load(t, 1) == 1);
