@@ -183,7 +183,8 @@ void session::take(audit_case const& each, case_result&& result) {
   if (!each.axis.empty() && result.judged.judged() > 0)
     report_.curves.push_back({each.axis, each.place, result.judged.max_error_in_bounds, result.judged.failed > 0, each.number});
   check const* const about = find_check(each.check);
-  collect_.add(row, each.name, about ? about->bug_class : "accuracy", sizes_of(each.asked), std::move(result.judged), reproducer(each));
+  collect_.add(row, each.name, about ? about->bug_class : bug_class::accuracy, sizes_of(each.asked),
+               std::move(result.judged), reproducer(each));
 }
 
 std::string session::why_stopped() const {

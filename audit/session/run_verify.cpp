@@ -111,8 +111,8 @@ problem::result<report> run_verify(verify_options const& options) {
     for (std::string& sentence : found.observations) collect.observe(asked.check, std::move(sentence));
     row.conventions.insert(found.conventions.begin(), found.conventions.end());
     if (!asked.axis.empty()) made.curves.push_back({asked.axis, asked.place, found.judged.max_error_in_bounds, found.judged.failed > 0, number});
-    collect.add(row, asked.name, about ? about->bug_class : "accuracy", sizes_of(asked.asked), std::move(found.judged),
-                reproducer(options, claim));
+    collect.add(row, asked.name, about ? about->bug_class : bug_class::accuracy, sizes_of(asked.asked),
+                std::move(found.judged), reproducer(options, claim));
   }
   options.tell(all, all, "");
   if (interrupted) made.observations.push_back(fmt::format("stopped at problem {} of {}: interrupted", number, all));

@@ -45,8 +45,8 @@ audit_case only_needed(audit_case const& failing, violation const& wrong) {
 
 class shrinker {
  public:
-  shrinker(audit_case start, std::string bug_class, examiner const& examine, clock::time_point until)
-      : best_(std::move(start)), class_(std::move(bug_class)), examine_(examine), until_(until) {}
+  shrinker(audit_case start, std::optional<bug_class> kind, examiner const& examine, clock::time_point until)
+      : best_(std::move(start)), class_(kind), examine_(examine), until_(until) {}
 
   bool fails() {
     auto const wrong = failure(best_);
@@ -178,7 +178,7 @@ class shrinker {
 
   audit_case best_;
   violation what_;
-  std::string class_;
+  std::optional<bug_class> class_;
   examiner const& examine_;
   clock::time_point until_;
 };
