@@ -9,6 +9,7 @@
 #include <string_view>
 #include <vector>
 
+#include "audit/cases/bug_class.hpp"
 #include "audit/tensors/owned_outputs.hpp"
 #include "audit/tensors/owned_problem.hpp"
 
@@ -17,7 +18,7 @@ namespace attest::audit {
 /// A group of cases that look for the same thing.
 struct check {
   std::string_view name;
-  std::string_view bug_class;  ///< of its findings, unless the judgement knows better; docs/known_failures.md
+  audit::bug_class bug_class;  ///< of its findings, unless the judgement knows better; docs/known_failures.md
   std::string_view proves;     ///< what a pass says
   std::string_view cannot;     ///< what a pass does not say
 };

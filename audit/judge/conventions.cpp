@@ -54,7 +54,7 @@ class convention_judge {
     ++found.failed;
     violation v;
     v.output = output, v.index = where, v.got = got, v.truth_lower = v.truth_upper = expected;
-    v.error_in_bounds = infinity, v.bug_class = "empty-row";
+    v.error_in_bounds = infinity, v.bug_class = bug_class::empty_row;
     v.sentence = fmt::format("{}[{}] is {}, expected {}: no key is visible to this query, and the contract {} says so",
                              output, fmt::join(where, ", "), got, expected, claim_.name);
     found.add(std::move(v));
@@ -91,7 +91,7 @@ class convention_judge {
     judgement judged = judge(row.instance(), alone, claim_);
     for (violation& v : judged.violations) {
       v.index = {b, h, i, v.index[3]};
-      v.bug_class = "empty-row";
+      v.bug_class = bug_class::empty_row;
       v.sentence += fmt::format("; query [{}, {}, {}] sees no key, for which the contract {} says the mean of V", b, h, i,
                                 claim_.name);
     }

@@ -108,7 +108,7 @@ void judge_merge(audit_case const& each, answers const& given, contract const& c
   judgement found = judge(each.asked.instance(), merged, merging);
   for (violation& v : found.violations) {
     v.sentence += fmt::format("; it is the answers to {} parts of the keys, merged by their LSE", parts.size());
-    v.bug_class = "lse";
+    v.bug_class = bug_class::lse;
   }
   into.judged.merge(std::move(found));
 }
@@ -128,14 +128,14 @@ void judge_read_weights(audit_case const& each, answers const& given, contract c
       double sum = 0, bounds = 0;
       bool whole = true;
       std::int64_t columns = 0;
-      auto const wrong = [&](chunk const& at, std::int64_t c, double got, double expected, double bound, std::string says,
-                             char const* bug_class) {
+      auto const wrong = [&](chunk const& at, std::int64_t c, double got, double expected, double bound,
+                             std::string says, std::optional<bug_class> kind) {
         ++into.judged.failed;
         violation found;
         found.output = "o", found.index = {b, h, i, c}, found.got = got;
         found.truth_lower = found.truth_upper = expected, found.bound = bound;
         found.error_in_bounds = bound > 0 ? std::abs(got - expected) / bound : infinity;
-        found.bug_class = bug_class, found.call = at.call, found.sentence = std::move(says);
+        found.bug_class = kind, found.call = at.call, found.sentence = std::move(says);
         into.judged.add(std::move(found));
       };
       for (chunk const& at : chunks) {
@@ -149,18 +149,24 @@ void judge_read_weights(audit_case const& each, answers const& given, contract c
           std::int64_t const j = at.first + c;
           sum += weight;
           if (!reference::visible(p, b, h, i, j) && weight != 0)
-            wrong(at, c, weight, 0, 0, fmt::format("the weight of masked key {} for query [{}, {}, {}], read through V, is {}",
-                                                   j, b, h, i, weight), "mask-polarity");
+            wrong(at, c, weight, 0, 0,
+                  fmt::format("the weight of masked key {} for query [{}, {}, {}], read through V, is {}", j, b, h, i,
+                              weight),
+                  bug_class::mask_polarity);
           else if (weight < 0)
-            wrong(at, c, weight, 0, 0, fmt::format("the weight of key {} for query [{}, {}, {}], read through V, is {}: "
-                                                   "a weight is never negative", j, b, h, i, weight), "");
+            wrong(at, c, weight, 0, 0,
+                  fmt::format("the weight of key {} for query [{}, {}, {}], read through V, is {}: "
+                              "a weight is never negative",
+                              j, b, h, i, weight),
+                  std::nullopt);
         }
       }
       double const slack = static_cast<double>(s.m) * 0x1p-52;  // of this double sum of numbers in [0, 2]
       if (whole && columns == s.m && !(std::abs(sum - 1) <= bounds + 2 * slack))
         wrong(chunks.front(), 0, sum, 1, bounds,
-              fmt::format("the weights of query [{}, {}, {}], read through V, sum to {}; 1 ± {:.4g} is allowed", b, h, i,
-                          sum, bounds), "");
+              fmt::format("the weights of query [{}, {}, {}], read through V, sum to {}; 1 ± {:.4g} is allowed", b, h,
+                          i, sum, bounds),
+              std::nullopt);
     }
   }, each.asked.instance());
 }

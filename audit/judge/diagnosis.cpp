@@ -13,56 +13,75 @@ namespace {
 /// A mistake, as the problem that a mistaken kernel solves instead.
 struct mistake {
   char const* sentence;
-  char const* bug_class;
+  audit::bug_class bug_class;
   std::function<bool(problem_draft&)> commit;  ///< false: makes no difference here
 };
 
 std::vector<mistake> const& mistakes() {
   static std::vector<mistake> const all{
-      {"the mean of all rows of V", "weak-test",
+      {"the mean of all rows of V", bug_class::weak_test,
        [](problem_draft& p) {
          p.mask.reset(), p.bias.reset();
          static_cast<problem::parameters&>(p) = {.scale = 0};
          return true;
        }},
-      {"the mean of the visible rows of V", "weak-test",
-       [](problem_draft& p) { p.bias.reset(), p.softcap = 0, p.scale = 0; return true; }},
-      {"the answer without the mask and the band", "mask-polarity",
+      {"the mean of the visible rows of V", bug_class::weak_test,
+       [](problem_draft& p) {
+         p.bias.reset(), p.softcap = 0, p.scale = 0;
+         return true;
+       }},
+      {"the answer without the mask and the band", bug_class::mask_polarity,
        [](problem_draft& p) {
          bool const had = p.mask.has_value() || p.band != problem::band{};
          p.mask.reset(), p.band = {};
          return had;
        }},
-      {"the answer without the mask", "mask-polarity",
-       [](problem_draft& p) { bool const had = p.mask.has_value(); p.mask.reset(); return had; }},
-      {"the answer with the mask inverted", "mask-polarity",
+      {"the answer without the mask", bug_class::mask_polarity,
+       [](problem_draft& p) {
+         bool const had = p.mask.has_value();
+         p.mask.reset();
+         return had;
+       }},
+      {"the answer with the mask inverted", bug_class::mask_polarity,
        [](problem_draft& p) {
          if (!p.mask) return false;
          for (std::byte& each : p.mask->bytes) each = each == std::byte{0} ? std::byte{1} : std::byte{0};
          return true;
        }},
-      {"the answer without the band", "causal-alignment",
-       [](problem_draft& p) { bool const had = p.band != problem::band{}; p.band = {}; return had; }},
-      {"the answer with the band aligned top-left", "causal-alignment",
+      {"the answer without the band", bug_class::causal_alignment,
+       [](problem_draft& p) {
+         bool const had = p.band != problem::band{};
+         p.band = {};
+         return had;
+       }},
+      {"the answer with the band aligned top-left", bug_class::causal_alignment,
        [](problem_draft& p) { return std::exchange(p.band.diagonal, 0) != 0; }},
-      {"the answer with the band aligned bottom-right", "causal-alignment",
+      {"the answer with the band aligned bottom-right", bug_class::causal_alignment,
        [](problem_draft& p) {
          std::int64_t const corner = p.k.where.shape[2] - p.q.where.shape[2];
          return p.band != problem::band{} && std::exchange(p.band.diagonal, corner) != corner;
        }},
-      {"the answer with a window one key too wide", "window-edge",
+      {"the answer with a window one key too wide", bug_class::window_edge,
        [](problem_draft& p) {
          bool const had = p.band.left >= 0 || p.band.right >= 0;
          if (p.band.left >= 0) ++p.band.left;
          if (p.band.right >= 0) ++p.band.right;
          return had;
        }},
-      {"the answer without the softcap", "softcap-order",
+      {"the answer without the softcap", bug_class::softcap_order,
        [](problem_draft& p) { return std::exchange(p.softcap, 0) != 0; }},
-      {"the answer without the bias", "accuracy",
-       [](problem_draft& p) { bool const had = p.bias.has_value(); p.bias.reset(); return had; }},
-      {"the answer with scale 1", "accuracy", [](problem_draft& p) { p.scale = 1; return true; }},
-      {"the answer with the default scale", "accuracy",
+      {"the answer without the bias", bug_class::accuracy,
+       [](problem_draft& p) {
+         bool const had = p.bias.has_value();
+         p.bias.reset();
+         return had;
+       }},
+      {"the answer with scale 1", bug_class::accuracy,
+       [](problem_draft& p) {
+         p.scale = 1;
+         return true;
+       }},
+      {"the answer with the default scale", bug_class::accuracy,
        [](problem_draft& p) { return std::exchange(p.scale, std::nullopt).has_value(); }},
   };
   return all;
@@ -102,7 +121,7 @@ void diagnose_all(owned_problem const& asked, judgement& found) {
     diagnosis const known = diagnose(asked, each);
     if (known.sentence.empty()) continue;
     each.sentence += "; " + known.sentence;
-    if (each.bug_class.empty()) each.bug_class = known.bug_class;
+    if (!each.bug_class) each.bug_class = known.bug_class;
   }
 }
 

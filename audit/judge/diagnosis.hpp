@@ -10,8 +10,8 @@ namespace attest::audit {
 
 /// What a wrong element of O equals instead of the truth.
 struct diagnosis {
-  std::string sentence;   ///< "it equals the answer without the mask", or empty
-  std::string bug_class;  ///< the class that this mistake belongs to, or empty
+  std::string sentence;                       ///< "it equals the answer without the mask", or empty
+  std::optional<audit::bug_class> bug_class;  ///< that this mistake belongs to
 };
 
 /// Requires  wrong is a violation of output "o" with a finite `got`, found when judging `asked`

@@ -71,8 +71,8 @@ class row_judge {
   void judge_weights(judgement& into);
   /// got must be exactly `expected` (as a value: ±0 are equal; NaN means NaN).
   template <class E>
-  void by_rule(judgement& into, char const* output, std::int64_t at, E got, double expected, char const* bug_class,
-               std::string const& why);
+  void by_rule(judgement& into, char const* output, std::int64_t at, E got, double expected,
+               std::optional<bug_class> kind, std::string const& why);
   /// |got − truth| ≤ bound? `truth_at(width)` encloses the truth and its bound at that width. Answers whether the
   /// element passed by the dominance clause alone.
   template <class E, class Truth>
@@ -80,7 +80,7 @@ class row_judge {
   /// The hull clause: a stable kernel answers inside the values it averages, whatever the scores.
   void by_hull(judgement& into, std::int64_t c, T got);
   void violate(judgement& into, char const* output, std::int64_t at, double got, double truth_lower, double truth_upper,
-               double bound, double error_in_bounds, char const* bug_class, std::string sentence);
+               double bound, double error_in_bounds, std::optional<bug_class> kind, std::string sentence);
   template <unsigned W>
   row_truth<W, T>& truth();
 

@@ -66,10 +66,10 @@ bool row_judge<T>::flushed_meets_infinity() const {
 
 template <class T>
 void row_judge<T>::violate(judgement& into, char const* output, std::int64_t at, double got, double truth_lower,
-                           double truth_upper, double bound, double error_in_bounds, char const* bug_class,
+                           double truth_upper, double bound, double error_in_bounds, std::optional<bug_class> kind,
                            std::string sentence) {
   ++into.failed;
-  violation found{output, {b_, h_, i_, at}, got, truth_lower, truth_upper, bound, error_in_bounds, bug_class, {}};
+  violation found{output, {b_, h_, i_, at}, got, truth_lower, truth_upper, bound, error_in_bounds, kind, {}};
   found.sentence = output == std::string_view("lse")
                        ? fmt::format("lse[{}, {}, {}] is {}", b_, h_, i_, got)
                        : fmt::format("{}[{}, {}, {}, {}] is {}", output, b_, h_, i_, at, got);
@@ -80,11 +80,11 @@ void row_judge<T>::violate(judgement& into, char const* output, std::int64_t at,
 template <class T>
 template <class E>
 void row_judge<T>::by_rule(judgement& into, char const* output, std::int64_t at, E got, double expected,
-                           char const* bug_class, std::string const& why) {
+                           std::optional<bug_class> kind, std::string const& why) {
   ++into.by_rule;
   double const value = as_double(got);
   if (std::isnan(expected) ? std::isnan(value) : value == expected) return;
-  violate(into, output, at, value, expected, expected, 0, reference::infinity, bug_class,
+  violate(into, output, at, value, expected, expected, 0, reference::infinity, kind,
           fmt::format("expected {}: {}", expected, why));
 }
 
@@ -105,7 +105,7 @@ bool row_judge<T>::by_bound(judgement& into, char const* output, std::int64_t at
     counted = true;
     by_dominance = bound.by == reference::judged_by::dominance;
     auto const fail = [&](double error_in_bounds) {
-      violate(into, output, at, value, lowest, highest, bound.size, error_in_bounds, "",
+      violate(into, output, at, value, lowest, highest, bound.size, error_in_bounds, std::nullopt,
               lowest == highest ? fmt::format("the exact value is {}; off by {:.4g} bounds of {:.4g}", lowest,
                                               error_in_bounds, bound.size)
                                 : fmt::format("the exact value lies in [{}, {}]; off by {:.4g} bounds of {:.4g}",
@@ -141,18 +141,19 @@ void row_judge<T>::judge_o(judgement& into) {
     switch (exact.kind) {
       case value_kind::unspecified: ++into.not_judged; continue;
       case value_kind::nan:
-        by_rule(into, "o", c, got, std::nan(""), "nan-swallowed", "a visible NaN or +inf score reaches every output of its row");
+        by_rule(into, "o", c, got, std::nan(""), bug_class::nan_swallowed,
+                "a visible NaN or +inf score reaches every output of its row");
         continue;
       case value_kind::not_finite:
         ++into.by_rule;
         if (std::isfinite(as_double(got)))
           violate(into, "o", c, as_double(got), -reference::infinity, reference::infinity, 0, reference::infinity,
-                  "nan-swallowed", "but a visible key has an infinite value in this column");
+                  bug_class::nan_swallowed, "but a visible key has an infinite value in this column");
         continue;
       case value_kind::finite: break;
     }
     if (first_.row.kind == row_kind::empty) {
-      by_rule(into, "o", c, got, 0, "empty-row", "no key is visible to this query (or every score is -inf)");
+      by_rule(into, "o", c, got, 0, bug_class::empty_row, "no key is visible to this query (or every score is -inf)");
       continue;
     }
     std::int64_t const hk = reference::key_head(s, h_);
@@ -177,7 +178,7 @@ void row_judge<T>::by_hull(judgement& into, std::int64_t c, T got) {
   double const margin = first_.bound.hull_margin(std::max(std::abs(lowest), std::abs(highest)));
   double const value = as_double(got), beyond = std::max(lowest - value, value - highest);
   if (beyond > margin)
-    violate(into, "o", c, value, lowest, highest, margin, beyond / margin, "large-scores",
+    violate(into, "o", c, value, lowest, highest, margin, beyond / margin, bug_class::large_scores,
             fmt::format("outside the visible values [{}, {}] that it averages", lowest, highest));
 }
 
@@ -187,9 +188,10 @@ void row_judge<T>::judge_lse(judgement& into) {
   auto const got = answer_.lse(b_, h_, i_, 0);
   switch (first_.row.kind) {
     case row_kind::nan:
-      return by_rule(into, "lse", 0, got, std::nan(""), "nan-swallowed", "a visible score is NaN or +inf");
+      return by_rule(into, "lse", 0, got, std::nan(""), bug_class::nan_swallowed, "a visible score is NaN or +inf");
     case row_kind::empty:
-      return by_rule(into, "lse", 0, got, -reference::infinity, "empty-row", "no key is visible to this query");
+      return by_rule(into, "lse", 0, got, -reference::infinity, bug_class::empty_row,
+                     "no key is visible to this query");
     case row_kind::finite: break;
   }
   by_bound(into, "lse", 0, got, [&]<unsigned W>(std::integral_constant<unsigned, W>) {
@@ -204,7 +206,7 @@ void row_judge<T>::judge_weights(judgement& into) {
   problem::sizes const& s = asked_.size();
   if (first_.row.kind == row_kind::nan) {
     for (std::int64_t j = 0; j < s.m; ++j)
-      by_rule(into, "weights", j, answer_.weights(b_, h_, i_, j), std::nan(""), "nan-swallowed",
+      by_rule(into, "weights", j, answer_.weights(b_, h_, i_, j), std::nan(""), bug_class::nan_swallowed,
               "a visible score is NaN or +inf");
     return;
   }
@@ -214,9 +216,11 @@ void row_judge<T>::judge_weights(judgement& into) {
   for (std::int64_t j = 0; j < s.m; ++j) {
     T const got = answer_.weights(b_, h_, i_, j);
     if (at_key == first_.row.keys.size() || first_.row.keys[at_key].j != j) {
-      bool const seen = reference::visible(asked_, b_, h_, i_, j);
-      by_rule(into, "weights", j, got, 0, first_.row.kind == row_kind::empty ? "empty-row" : seen ? "" : "mask-polarity",
-              seen ? "its score is -inf" : "the key is masked");
+      bool const seen = reference::visible(asked_, b_, h_, i_, j), empty = first_.row.kind == row_kind::empty;
+      auto const which = empty  ? std::optional(bug_class::empty_row)
+                         : seen ? std::nullopt
+                                : std::optional(bug_class::mask_polarity);
+      by_rule(into, "weights", j, got, 0, which, seen ? "its score is -inf" : "the key is masked");
       continue;
     }
     std::size_t const n = at_key++;
@@ -224,7 +228,7 @@ void row_judge<T>::judge_weights(judgement& into) {
     finite = finite && std::isfinite(value);
     sum += value;
     if (value < 0)
-      violate(into, "weights", j, value, 0, 1, 0, reference::infinity, "", "a weight is never negative");
+      violate(into, "weights", j, value, 0, 1, 0, reference::infinity, std::nullopt, "a weight is never negative");
     by_bound(into, "weights", j, got, [&]<unsigned W>(std::integral_constant<unsigned, W>) {
       auto& at = truth<W>();
       return std::pair{reference::weight(at.row, n), at.bound.weight(n)};
@@ -234,7 +238,7 @@ void row_judge<T>::judge_weights(judgement& into) {
   auto const bound = first_.bound.row_sum();
   double const slack = static_cast<double>(s.m) * 0x1p-52;  // of this double sum of numbers in [0, 2]
   if (bound.by != reference::judged_by::nothing && std::abs(sum - 1) > bound.size + 2 * slack)
-    violate(into, "weights", 0, sum, 1, 1, bound.size, std::abs(sum - 1) / bound.size, "",
+    violate(into, "weights", 0, sum, 1, 1, bound.size, std::abs(sum - 1) / bound.size, std::nullopt,
             "the sum of the row's weights, which must be 1 within its bound");
 }
 

@@ -3,8 +3,11 @@
 
 #include <array>
 #include <cstdint>
+#include <optional>
 #include <string>
 #include <vector>
+
+#include "audit/cases/bug_class.hpp"
 
 namespace attest::audit {
 
@@ -14,7 +17,7 @@ struct violation {
   std::array<std::int64_t, 4> index{};      ///< [b, h, i, c or j]; the last is 0 for lse
   double got = 0, truth_lower = 0, truth_upper = 0, bound = 0;
   double error_in_bounds = 0;               ///< |got − truth|/bound; infinity where no bound applies
-  std::string bug_class;                    ///< a token of docs/known_failures.md, or empty: the case's own
+  std::optional<audit::bug_class> bug_class;  ///< none: the case's own
   std::string sentence;                     ///< what is wrong, for a person
   std::size_t call = 0;                     ///< of its case: 0 the first, then the further ones
   std::vector<std::string> picture = {};    ///< lines to look at: what was asked beside what was done

@@ -121,7 +121,9 @@ void judge_visibility(audit_case const& each, owned_outputs const& answer, case_
                                     runs(*read), runs(asked), runs(extra), runs(missed));
       bool const edge = count(extra) + count(missed) == 1;
       bool const banded = given.band != problem::band{};
-      first->bug_class = !banded ? "mask-polarity" : edge ? "window-edge" : "causal-alignment";
+      first->bug_class = !banded ? bug_class::mask_polarity
+                         : edge  ? bug_class::window_edge
+                                 : bug_class::causal_alignment;
     }
     // The bound has judged the numbers already; the digits only say what a wrong one means.
     if (first && into.judged.failed > 0) {

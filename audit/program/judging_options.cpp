@@ -45,9 +45,10 @@ void judging::declare(CLI::App& command) {
 
 std::optional<error> judging::read() {
   for (std::string const& name : waived_)
-    if (std::ranges::find(bug_classes(), name) == bug_classes().end())
+    if (!bug_class_named(name))
       return error{error_code::bad_value, "--waive",
-                   fmt::format("no class is called '{}'{}; see `attest list classes`", name, did_you_mean(name, bug_classes()))};
+                   fmt::format("no class is called '{}'{}; see `attest list classes`", name,
+                               did_you_mean(name, bug_class_tokens))};
   if (contract_.empty()) return std::nullopt;
   auto named = contract_named(contract_);
   if (!named) return error{named.why().code, "--contract", named.why().message()};

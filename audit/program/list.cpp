@@ -30,14 +30,15 @@ problem::result<std::vector<line>> lines_of(std::string const& what) {
     for (contract const& each : contracts()) lines.push_back({each.name, each.sentence});
   } else if (what == "checks") {
     for (check const& each : checks())
-      lines.push_back({std::string(each.name), fmt::format("{} [{}]; not: {}", each.proves, each.bug_class, each.cannot)});
+      lines.push_back({std::string(each.name),
+                       fmt::format("{} [{}]; not: {}", each.proves, token_of(each.bug_class), each.cannot)});
   } else if (what == "cases") {
     auto const real = real_data_cases();
     if (!real) return real.why();
     for (audit_case const& each : real.value()) lines.push_back({each.full_name(), ""});
     for (audit_case const& each : generated_cases({})) lines.push_back({each.full_name(), ""});
   } else {
-    for (std::string_view const each : bug_classes()) lines.push_back({std::string(each), ""});
+    for (std::string_view const each : bug_class_tokens) lines.push_back({std::string(each), ""});
   }
   return lines;
 }

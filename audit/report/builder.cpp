@@ -7,15 +7,6 @@
 
 namespace attest::audit {
 
-std::vector<std::string_view> const& bug_classes() {
-  static std::vector<std::string_view> const all{
-      "accuracy", "large-scores", "crash", "hang",                                        // the audit's own
-      "empty-row", "empty-block", "sentinel", "masked-read", "nan-swallowed", "causal-alignment", "mask-polarity",
-      "head-mapping", "window-edge", "softcap-order", "lse", "low-precision", "cheap-exp", "nondeterminism", "fast-math",
-      "memory", "weak-test"};
-  return all;
-}
-
 std::string report_builder::more_like_these(std::string_view kind, std::int64_t count) {
   return fmt::format("{}: {} more like these", kind, count - told_per_kind);
 }
@@ -34,7 +25,7 @@ check_result& report_builder::check_named(std::string_view name) {
 
 void report_builder::add_finding(check_result& row, std::string const& case_name, problem::sizes const& sizes,
                             violation&& what, std::string const& reproducer) {
-  bool const waived = waived_.contains(what.bug_class);
+  bool const waived = what.bug_class && waived_.contains(token_of(*what.bug_class));
   keep({std::move(what), row.name, case_name, sizes, reproducer, waived, number_, {}});
 }
 
@@ -46,16 +37,16 @@ void report_builder::keep(finding&& found) {
   if (kept < kept_per_check || first_refuting) report_.findings.push_back(std::move(found));
 }
 
-void report_builder::add(check_result& row, std::string const& case_name, std::string_view default_class,
+void report_builder::add(check_result& row, std::string const& case_name, bug_class default_class,
                     problem::sizes const& sizes, judgement&& judged, std::string const& reproducer) {
   ++row.cases;
   ++report_.cases;
   if (judged.undecided > 0) ++row.undecided;
   if (judged.failed > 0) ++row.failed;
   // One finding for each output and class: the worst.
-  std::set<std::pair<std::string, std::string>> told;
+  std::set<std::pair<std::string, std::optional<bug_class>>> told;
   for (violation& each : judged.violations) {
-    if (each.bug_class.empty()) each.bug_class = each.output == "lse" ? "lse" : std::string(default_class);
+    if (!each.bug_class) each.bug_class = each.output == "lse" ? bug_class::lse : default_class;
     if (told.emplace(each.output, each.bug_class).second)
       add_finding(row, case_name, sizes, violation(each), reproducer);
   }

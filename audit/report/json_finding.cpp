@@ -91,7 +91,10 @@ finding read_finding(report_object const& from) {
   violation& what = made.what;
   made.check = from.text("check"), made.case_name = from.text("case"), made.reproducer = from.text("reproducer");
   made.waived = from.truth("waived"), made.sizes = sizes_in(from.inside("sizes"));
-  what.bug_class = from.text("class"), what.sentence = from.text("sentence"), what.output = from.text("output");
+  std::string const token = from.text("class");
+  what.bug_class = bug_class_named(token);
+  if (!what.bug_class) made.foreign_class = token;
+  what.sentence = from.text("sentence"), what.output = from.text("output");
   auto const index = from.counts("index");
   if (index.size() != what.index.size()) throw report_fault{fmt::format("'index' in a finding has {} numbers, expected {}", index.size(), what.index.size())};
   std::ranges::copy(index, what.index.begin());

@@ -31,7 +31,8 @@ std::string escaped(std::string_view text) {
 }
 
 std::string told(finding const& each) {
-  return fmt::format("[{}] {}/{}\n{}\n{}\n", each.what.bug_class, each.check, each.case_name, each.what.sentence, each.reproducer);
+  return fmt::format("[{}] {}/{}\n{}\n{}\n", each.class_token(), each.check, each.case_name, each.what.sentence,
+                     each.reproducer);
 }
 
 struct outcome {
@@ -50,8 +51,8 @@ outcome outcome_of(check_result const& row, report const& what) {
   outcome made;
   if (first) {
     made.failed = true;
-    made.element = fmt::format("      <failure type=\"{}\" message=\"{}\">{}</failure>\n", escaped(first->what.bug_class),
-                               escaped(first->what.sentence), escaped(failures));
+    made.element = fmt::format("      <failure type=\"{}\" message=\"{}\">{}</failure>\n",
+                               escaped(first->class_token()), escaped(first->what.sentence), escaped(failures));
   } else if (row.sum.undecided > 0) {
     made.errored = true;
     made.element = fmt::format("      <error type=\"undecided\" message=\"{} elements overlap their bound at the last refinement\"/>\n",

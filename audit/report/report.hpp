@@ -36,7 +36,10 @@ struct finding {
   std::optional<shrunk_finding> shrunk = {};
   std::optional<finding_pictures> pictures = {};
   std::string no_pictures = {};  ///< why there are none, where there are none
+  std::string foreign_class =
+      {};  ///< a word in the place of the class, in a file, that is no class: said again as it is
 
+  std::string_view class_token() const noexcept { return what.bug_class ? token_of(*what.bug_class) : foreign_class; }
   violation const& shortest() const noexcept { return shrunk ? shrunk->what : what; }
   problem::sizes const& smallest() const noexcept { return shrunk ? shrunk->sizes : sizes; }
 };
@@ -90,9 +93,6 @@ struct report {
   judgement total() const;
 };
 
-/// The tokens of docs/known_failures.md and the audit's own, for `--waive` and `list classes`.
-std::vector<std::string_view> const& bug_classes();
-
 /// Collects judgements into a report. Used by audit, verify and merge.
 class report_builder {
  public:
@@ -102,7 +102,7 @@ class report_builder {
   /// From here on everything belongs to this case.
   void at(std::int64_t number) { number_ = number; }
   /// Adds what was judged of one case. `default_class` names findings that know no better.
-  void add(check_result& row, std::string const& case_name, std::string_view default_class, problem::sizes const& sizes,
+  void add(check_result& row, std::string const& case_name, bug_class default_class, problem::sizes const& sizes,
            judgement&& judged, std::string const& reproducer);
   void add_finding(check_result& row, std::string const& case_name, problem::sizes const& sizes, violation&& what,
                    std::string const& reproducer);

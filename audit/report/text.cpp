@@ -54,7 +54,7 @@ std::string but_waived(report const& what) {
   std::set<std::string> classes;
   std::int64_t count = 0;
   for (finding const& each : what.findings)
-    if (each.waived) ++count, classes.insert(each.what.bug_class);
+    if (each.waived) ++count, classes.emplace(each.class_token());
   return count == 0 ? "" : fmt::format(" (but for {} waived findings: {})", count, fmt::join(classes, ", "));
 }
 
@@ -136,8 +136,8 @@ std::string as_text(report const& what) {
     }
     problem::sizes const& s = each.sizes;
     text += fmt::format("\n{}. {}[{}] {}/{}\n   {}\n   b={} hq={} hk={} n={} m={} d={} dv={}\n   {}\n", ++number,
-                        each.waived ? "waived " : "", each.what.bug_class, each.check, each.case_name, each.what.sentence,
-                        s.b, s.hq, s.hk, s.n, s.m, s.d, s.dv, each.reproducer);
+                        each.waived ? "waived " : "", each.class_token(), each.check, each.case_name,
+                        each.what.sentence, s.b, s.hq, s.hk, s.n, s.m, s.d, s.dv, each.reproducer);
   }
   if (!what.observations.empty() || !what.relaxed.empty()) text += '\n';
   for (std::string const& each : what.relaxed)
@@ -197,7 +197,7 @@ std::string as_json(report const& what) {
   made["findings"] = json::array();
   for (finding const& each : what.findings) {
     made["findings"].push_back({{"check", each.check},
-                                {"class", each.what.bug_class},
+                                {"class", each.class_token()},
                                 {"case", each.case_name},
                                 {"output", each.what.output},
                                 {"index", each.what.index},

@@ -8,20 +8,22 @@ namespace attest::audit {
 namespace {
 
 /// The class of a broken promise of attest/kernel.h.
-std::string_view class_of(promise which) {
-  return which == promise::restores_environment ? "fast-math" : "memory";
+bug_class class_of(promise which) {
+  return which == promise::restores_environment ? bug_class::fast_math : bug_class::memory;
 }
 
-std::string_view class_of(call_outcome outcome) {
-  return outcome == call_outcome::hung ? "hang" : outcome == call_outcome::exceeded ? "memory" : "crash";
+bug_class class_of(call_outcome outcome) {
+  return outcome == call_outcome::hung       ? bug_class::hang
+         : outcome == call_outcome::exceeded ? bug_class::memory
+                                             : bug_class::crash;
 }
 
 /// Adds violations for what the call did besides answering.
 void take_outcome(call_report const& did, std::size_t call, case_result& into) {
-  auto const add = [&](std::string output, std::string_view bug_class, std::string sentence) {
+  auto const add = [&](std::string output, bug_class kind, std::string sentence) {
     ++into.judged.failed;
     violation found;
-    found.output = std::move(output), found.bug_class = bug_class, found.sentence = std::move(sentence), found.call = call;
+    found.output = std::move(output), found.bug_class = kind, found.sentence = std::move(sentence), found.call = call;
     found.error_in_bounds = std::numeric_limits<double>::infinity();
     into.judged.add(std::move(found));
   };
@@ -81,7 +83,7 @@ problem::result<case_result> run_case(audit_case const& each, kernel_session& ke
   if (answered) *answered = std::move(given);
   check const* const about = find_check(each.check);
   for (violation& v : made.judged.violations)
-    if (v.bug_class.empty()) v.bug_class = v.output == "lse" ? "lse" : std::string(about ? about->bug_class : "accuracy");
+    if (!v.bug_class) v.bug_class = v.output == "lse" ? bug_class::lse : about ? about->bug_class : bug_class::accuracy;
   return made;
 }
 

@@ -21,7 +21,7 @@ using clock = std::chrono::steady_clock;
 
 /// FOLDER/CHECK-CLASS-CASE.safetensors: shards that share a folder do not overwrite each other's.
 std::filesystem::path file_for(std::filesystem::path const& folder, finding const& of) {
-  std::string name = fmt::format("{}-{}-{}", of.check, of.what.bug_class, of.case_name);
+  std::string name = fmt::format("{}-{}-{}", of.check, of.class_token(), of.case_name);
   for (char& c : name)
     if (!std::isalnum(static_cast<unsigned char>(c)) && c != '-') c = '_';
   return folder / (name.substr(0, 100) + ".safetensors");
@@ -34,7 +34,7 @@ class saver {
 
   void save(audit_case const& failing, finding& found) {
     // A hang is not asked again: every attempt would take the whole time limit.
-    if (found.what.bug_class == "hang") found.no_pictures = "the kernel hung";
+    if (found.what.bug_class == bug_class::hang) found.no_pictures = "the kernel hung";
     else if (late()) found.no_pictures = "there was no time left";
     else if (!opened()) found.no_pictures = "the kernel does not load again";
     else if (draw_and_shrink(failing, found)) return;
@@ -112,7 +112,8 @@ void save_findings(audit_options const& options, std::vector<audit_case> const& 
   for (finding& each : what.findings) {
     auto const at = std::ranges::find_if(cases, [&](audit_case const& c) { return c.check == each.check && c.name == each.case_name; });
     if (each.waived) each.no_pictures = "it is waived";
-    else if (!done.emplace(each.check, each.what.bug_class).second) each.no_pictures = "an earlier finding of this check and class has them";
+    else if (!done.emplace(each.check, each.class_token()).second)
+      each.no_pictures = "an earlier finding of this check and class has them";
     else if (at != cases.end()) keep.save(*at, each);
   }
 }

@@ -47,8 +47,8 @@ audit_case only_needed(audit_case const& failing, violation const& wrong) {
 
 class shrinker {
  public:
-  shrinker(audit_case start, std::string bug_class, case_runner const& run, clock::time_point until)
-      : best_(std::move(start)), class_(std::move(bug_class)), run_(run), until_(until) {}
+  shrinker(audit_case start, std::optional<bug_class> kind, case_runner const& run, clock::time_point until)
+      : best_(std::move(start)), class_(kind), run_(run), until_(until) {}
 
   bool fails() {
     auto const wrong = failure(best_);
@@ -191,7 +191,7 @@ class shrinker {
 
   audit_case best_;
   violation what_;
-  std::string class_;
+  std::optional<bug_class> class_;
   case_runner const& run_;
   clock::time_point until_;
 };

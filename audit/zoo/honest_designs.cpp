@@ -34,7 +34,7 @@ ATTEST_HONEST(pairwise_sums, "all sums by halves") {
   }
 };
 
-ATTEST_SPECIMEN(double_inside, honest_in_double<F>, "honest", "", "all arithmetic in double") {};
+ATTEST_SPECIMEN(double_inside, honest_in_double<F>, no_bug, "", "all arithmetic in double"){};
 
 ATTEST_HONEST(reciprocal, "O is multiplied by 1/l") {
   static F quotient(F O, F l) { return O * (F(1) / l); }

@@ -57,7 +57,7 @@ std::optional<problem::error> hunt(audit_options const& options, numbered_check 
   if (ran.value().answer != verdict::refuted) return std::nullopt;
   finding const& first = ran.value().findings.front();
   into.answer = verdict::refuted;
-  into.kills.push_back({check.name, first.case_name, first.what.bug_class, check.number.at(first.case_name),
+  into.kills.push_back({check.name, first.case_name, std::string(first.class_token()), check.number.at(first.case_name),
                         seconds_since(start)});
   return std::nullopt;
 }
@@ -159,18 +159,18 @@ std::string as_text(selftest_report const& what) {
     if (each.what->is_honest()) continue;
     ++mutants;
     if (each.open) {
-      add("{:<34}{:<18}{:>6}{:>8}  not known: interrupted\n", each.what->name, each.what->bug_class, "", "");
+      add("{:<34}{:<18}{:>6}{:>8}  not known: interrupted\n", each.what->name, each.what->class_token(), "", "");
       continue;
     }
     if (each.kills.empty()) {
-      add("{:<34}{:<18}{:>6}{:>8}  SURVIVES {} cases ({})\n", each.what->name, each.what->bug_class, "", "", each.cases,
-          each.what->says);
+      add("{:<34}{:<18}{:>6}{:>8}  SURVIVES {} cases ({})\n", each.what->name, each.what->class_token(), "", "",
+          each.cases, each.what->says);
       continue;
     }
     kill const& first = each.kills.front();
     std::string also;
     for (std::size_t n = 1; n < each.kills.size(); ++n) also += (n == 1 ? "; " : " ") + each.kills[n].check;
-    add("{:<34}{:<18}{:>6}{:>8.0f}  {}/{}{}\n", each.what->name, each.what->bug_class, first.number,
+    add("{:<34}{:<18}{:>6}{:>8.0f}  {}/{}{}\n", each.what->name, each.what->class_token(), first.number,
         1e3 * first.seconds, first.check, first.case_name, also);
   }
   for (specimen_result const& each : what.results) open += each.open, wrong += !each.open && !each.as_it_should_be();

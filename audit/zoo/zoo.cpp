@@ -24,7 +24,7 @@ std::vector<specimen> const& specimens() {
     std::vector<specimen> all = entered();
     std::ranges::sort(all, [](specimen const& a, specimen const& b) {
       if (a.is_honest() != b.is_honest()) return a.is_honest();
-      return std::pair(a.bug_class, a.name) < std::pair(b.bug_class, b.name);
+      return std::pair(a.class_token(), a.name) < std::pair(b.class_token(), b.name);
     });
     return all;
   }();

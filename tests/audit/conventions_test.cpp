@@ -49,7 +49,7 @@ struct asked_and_answered {
     audit::judgement const found = judged(how);
     CHECK(found.failed == elements);
     for (audit::violation const& v : found.violations) {
-      CHECK(v.bug_class == "empty-row");
+      CHECK(v.bug_class == audit::bug_class::empty_row);
       CHECK(v.index[1] == 1);
       CHECK(v.index[2] == 1);
     }

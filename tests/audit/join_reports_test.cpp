@@ -90,9 +90,15 @@ report report_of(std::vector<drawn_case> const& cases, std::int64_t index, std::
     judgement judged;
     judged.by_theorem = each.elements, judged.failed = each.failed, judged.max_error_in_bounds = static_cast<double>(n % 7) / 8;
     judged.max_error = static_cast<double>(n % 5) / 8;
-    if (each.failed) judged.violations.push_back({.output = "o", .got = 1, .error_in_bounds = 3, .bug_class = each.waived ? "lse" : "accuracy", .sentence = name + " is wrong"});
+    if (each.failed)
+      judged.violations.push_back({.output = "o",
+                                   .got = 1,
+                                   .error_in_bounds = 3,
+                                   .bug_class = each.waived ? bug_class::lse : bug_class::accuracy,
+                                   .sentence = name + " is wrong"});
     made.curves.push_back({"keys", static_cast<double>(n), 0.5, each.failed, static_cast<std::int64_t>(n) + 1});
-    collect.add(row, name, "accuracy", {1, 1, 1, 2, 3, 4, 5}, std::move(judged), "attest audit --only " + name);
+    collect.add(row, name, bug_class::accuracy, {1, 1, 1, 2, 3, 4, 5}, std::move(judged),
+                "attest audit --only " + name);
     for (finding& found : made.findings)
       if (found.case_name == name) {
         violation const& what = each.adorned.what;
@@ -176,6 +182,22 @@ TEST_CASE("pictures that do not fit are refused with a sentence, before anything
     REQUIRE_FALSE(joined);
     CHECK(joined.why().reason.find(says) != std::string::npos);
   }
+}
+
+TEST_CASE("a word of a file that names no class is said again as it stands", "[unit]") {
+  auto files = cut(std::vector(2, drawn_case{"masks", 10, true, false, false, false}), 2);
+  for (report_file& each : files) {
+    auto report = nlohmann::ordered_json::parse(each.text);
+    report["findings"][0]["class"] = "<of another year>";
+    each.text = report.dump();
+  }
+  auto const joined = join_reports(files);
+  REQUIRE(joined);
+  report const& made = joined.value().front();
+  CHECK(nlohmann::json::parse(as_json(made))["findings"][0]["class"] == "<of another year>");
+  CHECK(as_text(made).find("<of another year>") != std::string::npos);
+  CHECK(as_html(joined.value()).find("&lt;of another year") != std::string::npos);
+  CHECK(as_junit(joined.value()).find("type=\"&lt;of another year") != std::string::npos);
 }
 
 TEST_CASE("a damaged report is refused with a sentence, or read: it never crashes", "[property]") {

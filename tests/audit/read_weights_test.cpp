@@ -59,7 +59,7 @@ TEST_CASE("weights read through V: a masked key with a weight, however small, is
   audit::judgement const found = made.judged();
   CHECK(found.failed == 1);
   says(found, 0, "masked key " + std::to_string(made.hidden));
-  CHECK(found.violations[0].bug_class == "mask-polarity");
+  CHECK(found.violations[0].bug_class == audit::bug_class::mask_polarity);
 }
 
 TEST_CASE("weights read through V: a negative weight is named, and so is a sum that is not 1", "[unit]") {

@@ -36,7 +36,7 @@ std::string drawn(matrix_picture const& of, cells kind, std::vector<bool> const&
 finding hostile_finding() {
   finding made;
   made.check = made.case_name = made.reproducer = made.what.sentence = hostile;
-  made.what.bug_class = "accuracy", made.what.output = "o";
+  made.what.bug_class = bug_class::accuracy, made.what.output = "o";
   made.what.got = 0.5, made.what.truth_lower = 0.25, made.what.truth_upper = 0.25, made.what.bound = 1e-6, made.what.error_in_bounds = 2.5e5;
   finding_pictures pictures;
   pictures.asked = pictures.applied.emplace(picture(1, 2, {0.25, 0.75}));

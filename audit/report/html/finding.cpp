@@ -103,7 +103,8 @@ void write_shrunk(shrunk_finding const& small, problem::sizes const& whole, mark
 void write_finding(finding const& found, std::size_t number, markup& to) {
   problem::sizes const& s = found.sizes;
   to.open("article", {{"class", found.waived ? "finding waived" : "finding"}});
-  to.open("h3").element("span", {{"class", "class-token"}}, (found.waived ? "waived: " : "") + found.what.bug_class);
+  to.open("h3").element("span", {{"class", "class-token"}},
+                        (found.waived ? "waived: " : "") + std::string(found.class_token()));
   to.text(fmt::format(" {}. {}/{}", number, found.check, found.case_name)).close();
   to.element("p", {{"class", "sentence"}}, found.what.sentence);
   to.element("p", {{"class", "note"}}, fmt::format("b = {}, hq = {}, hk = {}, n = {}, m = {}, d = {}, dv = {}", s.b, s.hq, s.hk, s.n, s.m, s.d, s.dv));
