@@ -19,6 +19,7 @@
 #include "bench/oracle_plain.hpp"
 #include "reference/bound/bound.hpp"
 #include "reference/machine/rounded.hpp"
+#include "reference/machine/testing.hpp"
 #include "reference/machine/rows.hpp"
 #ifdef ATTEST_HAS_ARB
 #include "oracles/arb.hpp"
@@ -104,12 +105,12 @@ void wide_problem(int runs, double plain) {
     fmt::print("  {:<44} {:>9.3f} µs/element {:>9.2f} × the loop\n", what, seconds / elements * 1e6, seconds / plain);
   };
   auto const model = audit::default_contract(problem::element_type::f64).fixed;
-  for (auto const target : reference::machine::available_targets()) {
-    reference::machine::choose_target(target);
+  for (std::string_view const target : reference::machine::simd_targets()) {
+    reference::machine::use_simd_target(target);
     auto rows = reference::machine::row_source<double>::make(asked, model);
     std::int64_t handed_over = 0;
     double radius = 0;
-    report(fmt::format("f64: machine tier, o and bound, {}", reference::machine::target_name(target)),
+    report(fmt::format("f64: machine tier, o and bound, {}", target),
            best_of(runs, [&] {
              handed_over = 0;
              rows.value().each(0, 0, 0, in.n, [&](reference::machine::certified_row const& row) {
@@ -122,7 +123,7 @@ void wide_problem(int runs, double plain) {
            }));
     fmt::print("    radius ≤ {:.2e}, handed over {:.4f} %\n", radius, 100 * static_cast<double>(handed_over) / elements);
   }
-  reference::machine::choose_target(0);
+  reference::machine::use_simd_target("");
   reference::machine::rounding_tally rounded;
   report("f64: correctly rounded f64", best_of(runs, [&] {
            reference::machine::row_rounder<double, double> rounder(asked, {.weights = false, .lse = false});
@@ -157,8 +158,8 @@ void small_problem(problem::kernel_model const& model, int runs) {
   };
   fmt::print("n = m = 256, d = dv = 64, Gaussian f32, one thread, contract f32, best of {}\n", runs);
   report("plain float64 loop", plain);
-  for (auto const target : reference::machine::available_targets()) {
-    reference::machine::choose_target(target);
+  for (std::string_view const target : reference::machine::simd_targets()) {
+    reference::machine::use_simd_target(target);
     auto rows = reference::machine::row_source<float>::make(asked, model);
     std::int64_t handed_over = 0;
     double radius = 0, off = 0;
@@ -175,12 +176,12 @@ void small_problem(problem::kernel_model const& model, int runs) {
         }
       });
     };
-    report(fmt::format("machine tier, o and bound, {}", reference::machine::target_name(target)),
+    report(fmt::format("machine tier, o and bound, {}", target),
            best_of(runs, all_rows));
     fmt::print("    radius ≤ {:.2e}, differs from the loop by ≤ {:.2e}, handed over {:.4f} %\n", radius, off,
                100 * static_cast<double>(handed_over) / elements);
   }
-  reference::machine::choose_target(0);
+  reference::machine::use_simd_target("");
   reference::machine::rounding_tally rounded;
   double const rounding = best_of(runs, [&] {
     reference::machine::row_rounder<float, float> rounder(asked, {.weights = false, .lse = false});

@@ -5,6 +5,7 @@
 
 #include "fuzz/support/problem_bytes.hpp"
 #include "reference/machine/rows.hpp"
+#include "reference/machine/testing.hpp"
 #ifdef ATTEST_HAS_ARB
 #include "oracles/arb.hpp"
 #include "tests/support/oracle_head.hpp"
@@ -122,8 +123,8 @@ void compare(problem::instance<T> const& p) {
 
 extern "C" int LLVMFuzzerTestOneInput(std::uint8_t const* data, std::size_t size) {
   fuzz::decoded const in = fuzz::decode({data, size}, {.b = 1, .groups = 2, .hk = 1, .n = 3, .m = 24, .d = 8, .dv = 5, .f64_part = 1});
-  auto const targets = reference::machine::available_targets();
-  reference::machine::choose_target(targets[in.header[fuzz::choice] % targets.size()]);
+  auto const targets = reference::machine::simd_targets();
+  reference::machine::use_simd_target(targets[in.header[fuzz::choice] % targets.size()]);
   auto const asked = problem::make_instance(in.problem.arguments());
   if (!asked) std::abort();
   std::visit([](auto const& p) { compare(p); }, asked.value());

@@ -4,7 +4,7 @@
 #include "proofs/worked_example.hpp"
 #include "reference/textbook/projection.hpp"
 #include "reference/textbook/softmax.hpp"
-#include "reference/textbook/square_root.hpp"
+#include "reference/real/sqrt.hpp"
 #include "reference/textbook/variance.hpp"
 
 namespace attest::proofs {

@@ -6,7 +6,7 @@
 #include "reference/textbook/projection.hpp"
 #include "reference/textbook/softmax.hpp"
 #include "reference/textbook/softmax_jacobian.hpp"
-#include "reference/textbook/square_root.hpp"
+#include "reference/real/sqrt.hpp"
 
 namespace attest::proofs {
 namespace {

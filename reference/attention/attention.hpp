@@ -196,25 +196,14 @@ constexpr ball<W> weight(enclosed_row<W, T> const& row, std::size_t at) noexcept
   return row.keys[at].weight / row.normaliser;
 }
 
-/// ∂π_i/∂s_j = π_i·(δ_ij − π_j) of the keys at positions i and j of row.keys: the softmax Jacobian of the row.
-/// Requires  row.kind finite
-/// Ensures   1 − π_i is formed as a sum of the other weights, so that nothing cancels
-template <unsigned W, class T>
-constexpr ball<W> weight_jacobian(enclosed_row<W, T> const& row, std::size_t i, std::size_t j) noexcept {
-  if (i != j) return -(weight(row, i) * weight(row, j));
-  ball<W> others;
-  for (std::size_t n = 0; n < row.keys.size(); ++n)
-    if (n != i) others = others + row.keys[n].weight;
-  return weight(row, i) * (others / row.normaliser);
-}
-
 /// LSE = m + ln Z. Requires row.kind finite.
 template <unsigned W, class T>
 constexpr ball<W> log_sum_exp(enclosed_row<W, T> const& row) noexcept {
   return row.max_score + log(row.normaliser);
 }
 
-/// Entropy of the weights in nats: −Σ π_j·ln π_j = ln Z − Σ π_j·(s_j − m). Requires row.kind finite.
+/// Entropy of the row's weights in nats: −Σ π_j·ln π_j = ln Z − Σ π_j·(s_j − m), one logarithm. Requires row.kind finite.
+/// (reference/textbook/distribution_entropy.hpp takes the weights of any distribution, one logarithm each.)
 template <unsigned W, class T>
 constexpr ball<W> entropy(enclosed_row<W, T> const& row) noexcept {
   ball<W> sum;

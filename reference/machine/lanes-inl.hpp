@@ -19,6 +19,7 @@
 #include <type_traits>
 
 #include "problem/element_type.hpp"
+#include "problem/kernel_model.hpp"
 #include "reference/bound/scalar.hpp"
 
 HWY_BEFORE_NAMESPACE();

@@ -3,12 +3,14 @@
 
 #include <algorithm>
 #include <string>
+#include <string_view>
 #include <type_traits>
 #include <vector>
 
 #include "reference/machine/block_task.hpp"
+#include "reference/machine/disabled_targets.hpp"
 #include "reference/machine/environment.hpp"
-#include "reference/machine/simd_targets.hpp"
+#include "reference/machine/testing.hpp"
 #include "reference/machine/workspace.hpp"
 
 #undef HWY_TARGET_INCLUDE
@@ -24,20 +26,6 @@ namespace attest::reference::machine {
 HWY_EXPORT(any_block);
 HWY_EXPORT(exp_of);
 HWY_EXPORT(exp_of_one);
-
-double machine_exp(double x, bool lanes) noexcept {
-  return lanes ? HWY_DYNAMIC_DISPATCH(exp_of)(x) : HWY_DYNAMIC_DISPATCH(exp_of_one)(x);
-}
-
-row_facts facts_of(certified_row const& row) {
-  row_facts made;
-  static_cast<row_scalars&>(made) = row.terms->row;
-  key_columns const& k = row.memory->keys;
-  for (std::size_t j = 0; j < row.keys.size(); ++j)
-    made.keys.push_back({k.x_lower[j], k.x_upper[j], k.score_size[j], k.product_size[j], k.key_norm[j], k.bias[j],
-                         k.weight_lower[j], k.weight_upper[j]});
-  return made;
-}
 
 template <class T>
 problem::result<row_source<T>> row_source<T>::make(problem::instance<T> const& p, problem::kernel_model const& model,
@@ -86,16 +74,57 @@ template class row_source<double>;
 template class row_source<problem::bf16>;
 template class row_source<problem::f16>;
 
-std::span<std::int64_t const> available_targets() {
-  static std::vector<std::int64_t> const found = [] {
-    std::vector<std::int64_t> all;
-    for (auto const target : hwy::SupportedAndGeneratedTargets()) all.push_back(target);
-    return all;
+namespace {
+
+struct simd_target {
+  std::string_view name;
+  std::int64_t bit;
+};
+std::vector<simd_target> const& known_targets() {
+  static std::vector<simd_target> const known = [] {
+    std::vector<simd_target> made;
+    for (std::int64_t const bit : hwy::SupportedAndGeneratedTargets()) made.push_back({hwy::TargetName(bit), bit});
+    return made;
   }();
-  return found;
+  return known;
 }
-char const* target_name(std::int64_t target) { return hwy::TargetName(target); }
-void choose_target(std::int64_t target) { hwy::SetSupportedTargetsForTest(target); }
+
+}  // namespace
+
+std::vector<std::string_view> simd_targets() {
+  std::vector<std::string_view> names;
+  for (simd_target const& each : known_targets()) names.push_back(each.name);
+  return names;
+}
+
+bool use_simd_target(std::string_view name) noexcept {
+  std::int64_t chosen = 0;  // Highway's word for the best one
+  if (!name.empty()) {
+    auto const found = std::ranges::find(known_targets(), name, &simd_target::name);
+    if (found == known_targets().end()) return false;
+    chosen = found->bit;
+  }
+  hwy::SetSupportedTargetsForTest(chosen);
+  return true;
+}
+
+namespace testing {
+
+double exp(double x, bool lanes) noexcept {
+  return lanes ? HWY_DYNAMIC_DISPATCH(exp_of)(x) : HWY_DYNAMIC_DISPATCH(exp_of_one)(x);
+}
+
+row_facts facts_of(certified_row const& row) {
+  row_facts made;
+  static_cast<row_scalars&>(made) = row.terms->row;
+  key_columns const& k = row.memory->keys;
+  for (std::size_t j = 0; j < row.keys.size(); ++j)
+    made.keys.push_back({k.x_lower[j], k.x_upper[j], k.score_size[j], k.product_size[j], k.key_norm[j], k.bias[j],
+                         k.weight_lower[j], k.weight_upper[j]});
+  return made;
+}
+
+}  // namespace testing
 
 }  // namespace attest::reference::machine
 #endif

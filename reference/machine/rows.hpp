@@ -44,9 +44,6 @@ struct certified_row {
   workspace const* memory = nullptr;
 };
 
-/// The enclosures of a row as row_bound takes them. Requires !row.handed_over. For tests: O(n), allocates.
-row_facts facts_of(certified_row const& row);
-
 struct row_options {
   bool weights = false;  ///< bounds of weights too, and weights as double words
   bool bounds = true;    ///< else only enclosures: o, lse, weights and their radii; no kernel model is read
@@ -92,22 +89,5 @@ class row_source {
   row_options how_;
   std::unique_ptr<workspace> memory_;
 };
-
-/// The exponential that weights are made of: |result − e^x| ≤ 2⁻⁵²·e^x for −708 ≤ x ≤ 709. For tests.
-double machine_exp(double x, bool lanes) noexcept;
-
-/// hi + lo ± radius.
-struct machine_word {
-  double hi = 0, lo = 0, radius = 0;
-};
-/// e^(hi + lo) for −600 ≤ hi ≤ 708, ln(hi + lo) for 1/2 ≤ hi ≤ 2⁶⁰, and 1/√d, in double words. For tests.
-machine_word machine_exp_word(double hi, double lo, bool lanes) noexcept;
-machine_word machine_log_word(double hi, double lo) noexcept;
-machine_word machine_inverse_root(double d) noexcept;
-
-/// The SIMD targets that this processor can run, by name, and the choice of one for tests (0: the best).
-std::span<std::int64_t const> available_targets();
-char const* target_name(std::int64_t target);
-void choose_target(std::int64_t target);
 
 }  // namespace attest::reference::machine

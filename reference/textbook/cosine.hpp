@@ -2,7 +2,7 @@
 #pragma once
 
 #include "reference/textbook/scoring/dot.hpp"
-#include "reference/textbook/square_root.hpp"
+#include "reference/real/sqrt.hpp"
 
 namespace attest::reference {
 

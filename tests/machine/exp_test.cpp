@@ -2,8 +2,8 @@
 #include <cmath>
 #include <random>
 
+#include "reference/machine/testing.hpp"
 #include "reference/real/exp.hpp"
-#include "reference/machine/rows.hpp"
 #include "tests/support/catch.hpp"
 
 namespace {
@@ -11,9 +11,9 @@ namespace {
 using namespace attest;
 using reference::ball;
 
-/// |machine_exp(x) − e^x| in units of 2⁻⁵³·e^x, rounded up.
+/// |exp(x) − e^x| in units of 2⁻⁵³·e^x, rounded up.
 double error_in_u(double x, bool lanes) {
-  double const got = reference::machine::machine_exp(x, lanes);
+  double const got = reference::machine::testing::exp(x, lanes);
   ball<128> const exact = reference::exp(ball<128>::from(reference::value_of(x)));
   ball<128> const off = reference::absolute(ball<128>::from(reference::value_of(got)) - exact) / exact;
   return reference::upper(off) * 0x1p53;
@@ -22,11 +22,11 @@ double error_in_u(double x, bool lanes) {
 }  // namespace
 
 TEST_CASE("exp is within 2u on every target, on lanes and alone", "[unit]") {
-  for (auto const target : reference::machine::available_targets()) {
-    reference::machine::choose_target(target);
+  for (std::string_view const target : reference::machine::simd_targets()) {
+    reference::machine::use_simd_target(target);
     for (bool const lanes : {false, true}) {
-      CAPTURE(reference::machine::target_name(target), lanes);
-      CHECK(reference::machine::machine_exp(0, lanes) == 1);
+      CAPTURE(target, lanes);
+      CHECK(reference::machine::testing::exp(0, lanes) == 1);
       std::mt19937_64 random(7);
       double worst = 0;
       auto const look = [&](double x) { worst = std::max(worst, error_in_u(x, lanes)); };
@@ -48,5 +48,5 @@ TEST_CASE("exp is within 2u on every target, on lanes and alone", "[unit]") {
       CHECK(worst >= 0.5);
     }
   }
-  reference::machine::choose_target(0);
+  reference::machine::use_simd_target("");
 }

@@ -1,6 +1,7 @@
 // Rounding by the machine tier first gives the exact tier's values, bit for bit, on every SIMD target.
 #include "audit/cases/random.hpp"
 #include "reference/machine/rounded.hpp"
+#include "reference/machine/testing.hpp"
 #include "tests/machine/problem.hpp"
 #include "tests/support/property.hpp"
 
@@ -55,11 +56,11 @@ rounding_tally check(problem::instance<T> const& p) {
 
 template <class Visit>
 void on_every_target(Visit&& visit) {
-  for (std::int64_t const target : reference::machine::available_targets()) {
-    reference::machine::choose_target(target);
-    visit(std::string(reference::machine::target_name(target)));
+  for (std::string_view const target : reference::machine::simd_targets()) {
+    reference::machine::use_simd_target(target);
+    visit(std::string(target));
   }
-  reference::machine::choose_target(0);
+  reference::machine::use_simd_target("");
 }
 
 template <class T, class... Targets>

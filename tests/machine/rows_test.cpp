@@ -4,6 +4,7 @@
 
 #include "audit/contract/contract.hpp"
 #include "reference/machine/rows.hpp"
+#include "reference/machine/testing.hpp"
 #include "tests/machine/problem.hpp"
 #include "tests/support/property.hpp"
 
@@ -53,7 +54,7 @@ void check_row(problem::instance<T> const& asked, problem::kernel_model const& m
   }
   RC_ASSERT(exact.kind == reference::row_kind::finite);
   RC_ASSERT(exact.keys.size() == got.keys.size());
-  reference::row_facts const facts = facts_of(got);
+  reference::row_facts const facts = reference::machine::testing::facts_of(got);
   double products = 0;
   for (auto const& key : facts.keys) products = std::max(products, facts.scale_size * key.product_size + key.bias_size);
   for (std::size_t n = 0; n < exact.keys.size(); ++n) {
@@ -123,10 +124,10 @@ void check_row(problem::instance<T> const& asked, problem::kernel_model const& m
 
 template <class T>
 void compare_tiers(std::string const& type, std::vector<std::string> const& contracts, bool pairs = false) {
-  for (std::int64_t const target : reference::machine::available_targets()) {
+  for (std::string_view const target : reference::machine::simd_targets()) {
     tally seen;
-    reference::machine::choose_target(target);
-    property(type + " on " + reference::machine::target_name(target) + " contains the exact value",
+    reference::machine::use_simd_target(target);
+    property(type + " on " + std::string(target) + " contains the exact value",
              [&](std::uint64_t seed, std::uint8_t which) {
                machine_problem<T> const made(seed);
                auto const asked = made.instance();
@@ -143,7 +144,7 @@ void compare_tiers(std::string const& type, std::vector<std::string> const& cont
     CHECK(seen.columns > seen.rows);
     CHECK(seen.handed_over * 2 < seen.rows);
   }
-  reference::machine::choose_target(0);
+  reference::machine::use_simd_target("");
 }
 
 }  // namespace

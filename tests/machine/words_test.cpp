@@ -3,14 +3,14 @@
 #include <random>
 
 #include "oracles/real.hpp"
-#include "reference/machine/rows.hpp"
+#include "reference/machine/testing.hpp"
 #include "tests/support/catch.hpp"
 
 namespace {
 
 using namespace attest;
 using oracles::real;
-using reference::machine::machine_word;
+using reference::machine::testing::enclosed_word;
 
 constexpr long bits = 300;
 
@@ -18,7 +18,7 @@ constexpr long bits = 300;
 real sum_of(double hi, double lo) { return real(hi, bits) + real(lo, bits); }
 
 /// |got − expected|/radius; NaN counts as far outside.
-double in_radii(machine_word const& got, real expected) {
+double in_radii(enclosed_word const& got, real expected) {
   expected = std::move(expected) - real(got.hi, bits) - real(got.lo, bits);
   double const off = abs(std::move(expected)).rounded_up() / got.radius;
   return off <= 1e300 ? off : HUGE_VAL;
@@ -50,18 +50,18 @@ double exp_argument(drawn& from, std::uint64_t count) {
 }
 
 void exp_on_every_target(std::uint64_t arguments) {
-  for (auto const target : reference::machine::available_targets()) {
-    reference::machine::choose_target(target);
+  for (std::string_view const target : reference::machine::simd_targets()) {
+    reference::machine::use_simd_target(target);
     for (bool const lanes : {false, true}) {
-      CAPTURE(reference::machine::target_name(target), lanes);
-      auto const one = reference::machine::machine_exp_word(0, 0, lanes);
+      CAPTURE(target, lanes);
+      auto const one = reference::machine::testing::exp_word(0, 0, lanes);
       CHECK(one.hi == 1);
       CHECK(one.lo == 0);
       drawn from{std::mt19937_64(11)};
       double worst = 0, worst_low = 0;
       for (std::uint64_t n = 0; n < arguments; ++n) {
         double const hi = exp_argument(from, n), lo = from.low_of(hi);
-        auto const got = reference::machine::machine_exp_word(hi, lo, lanes);
+        auto const got = reference::machine::testing::exp_word(hi, lo, lanes);
         worst = std::max(worst, in_radii(got, exp(sum_of(hi, lo))));
         worst_low = std::max(worst_low, std::abs(got.lo) / got.hi);
       }
@@ -71,7 +71,7 @@ void exp_on_every_target(std::uint64_t arguments) {
       CHECK(worst_low <= 0x1p-53);
     }
   }
-  reference::machine::choose_target(0);
+  reference::machine::use_simd_target("");
 }
 
 }  // namespace
@@ -80,37 +80,37 @@ TEST_CASE("e^x as a double word is within its bound on every target", "[unit]") 
 TEST_CASE("e^x as a double word is within its bound at millions of arguments", "[slow]") { exp_on_every_target(1'000'000); }
 
 TEST_CASE("ln x as a double word is within its radius on every target", "[unit]") {
-  for (auto const target : reference::machine::available_targets()) {
-    reference::machine::choose_target(target);
-    CAPTURE(reference::machine::target_name(target));
+  for (std::string_view const target : reference::machine::simd_targets()) {
+    reference::machine::use_simd_target(target);
+    CAPTURE(target);
     drawn from{std::mt19937_64(12)};
     double worst = 0;
     for (int n = 0; n < 40'000; ++n) {
       double const grown = std::ldexp(1 + from.unit(), n % 3 ? n % 60 : 0);
       double const hi = n % 5 == 0 ? 1 + std::ldexp(from.unit(), -(n % 53)) : n % 7 == 0 ? 0.5 + from.unit() / 2 : grown;
       double const lo = from.low_of(hi);
-      auto const got = reference::machine::machine_log_word(hi, lo);
+      auto const got = reference::machine::testing::log_word(hi, lo);
       worst = std::max(worst, in_radii(got, log(sum_of(hi, lo))));
     }
     INFO("worst " << worst << " of the radius");
     CHECK(worst <= 1);
     CHECK(worst > 0.02);
   }
-  reference::machine::choose_target(0);
+  reference::machine::use_simd_target("");
 }
 
 TEST_CASE("1/√d as a double word is within its radius for every d up to 2^20", "[unit]") {
-  for (auto const target : reference::machine::available_targets()) {
-    reference::machine::choose_target(target);
-    CAPTURE(reference::machine::target_name(target));
+  for (std::string_view const target : reference::machine::simd_targets()) {
+    reference::machine::use_simd_target(target);
+    CAPTURE(target);
     double worst = 0;
     for (unsigned d = 1; d <= 1u << 20; d += d < 5000 ? 1 : 61) {
-      auto const got = reference::machine::machine_inverse_root(d);
+      auto const got = reference::machine::testing::inverse_root(d);
       worst = std::max(worst, in_radii(got, inverse_sqrt(real(d, bits))));
     }
     INFO("worst " << worst << " of the radius");
     CHECK(worst <= 1);
     CHECK(worst > 0.02);
   }
-  reference::machine::choose_target(0);
+  reference::machine::use_simd_target("");
 }

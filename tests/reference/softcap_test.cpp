@@ -1,9 +1,11 @@
 // Softcap: s = c·tanh(σ·q·k/c) + b, its classes, its enclosures, its rounding, its bound.
 #include <cmath>
 #include <limits>
+#include <vector>
 
 #include "reference/attention/correctly_rounded.hpp"
 #include "reference/attention/exactly.hpp"
+#include "reference/textbook/softmax_jacobian.hpp"
 #include "tests/support/bound_check.hpp"
 #include "tests/support/many.hpp"
 #include "tests/support/random_row.hpp"
@@ -29,6 +31,13 @@ reference::enclosed_row<W, float> enclosed(one_row<float> const& asked) {
   reference::enclosed_row<W, float> row;
   reference::enclose_row(asked.instance(), 0, 0, 0, row);
   return row;
+}
+
+template <unsigned W>
+std::vector<reference::ball<W>> weights_of(reference::enclosed_row<W, float> const& row) {
+  std::vector<reference::ball<W>> made;
+  for (std::size_t at = 0; at < row.keys.size(); ++at) made.push_back(reference::weight(row, at));
+  return made;
 }
 
 double middle_of(reference::ball<128> const& x) { return (reference::lower(x) + reference::upper(x)) / 2; }
@@ -112,8 +121,10 @@ TEST_CASE("widths agree with softcap: what one says overlaps what twice of it sa
     RC_ASSERT(meets(reference::output(p, narrow, 0).value, reference::output(p, wide, 0).value));
     RC_ASSERT(meets(reference::log_sum_exp(narrow), reference::log_sum_exp(wide)));
     RC_ASSERT(meets(reference::entropy(narrow), reference::entropy(wide)));
-    for (std::size_t i = 0; i < wide.keys.size(); ++i)
-      RC_ASSERT(meets(reference::weight_jacobian(narrow, i, 0), reference::weight_jacobian(wide, i, 0)));
+    auto const narrow_weights = weights_of(narrow);
+    auto const wide_weights = weights_of(wide);
+    for (std::int64_t i = 0; i < reference::length_of(wide_weights); ++i)
+      RC_ASSERT(meets(reference::softmax_jacobian(narrow_weights, i, 0), reference::softmax_jacobian(wide_weights, i, 0)));
   });
 }
 
@@ -121,9 +132,11 @@ TEST_CASE("the Jacobian's columns sum to 0", "[property]") {
   many(1, "sum of dp_i/ds_j over i", [] {
     auto const row = enclosed<128>(drawn_row<float>(true, true));
     RC_PRE(row.kind == row_kind::finite);
-    for (std::size_t j = 0; j < row.keys.size(); ++j) {
+    auto const weights = weights_of(row);
+    for (std::int64_t j = 0; j < reference::length_of(weights); ++j) {
       reference::ball<128> sum;
-      for (std::size_t i = 0; i < row.keys.size(); ++i) sum = sum + reference::weight_jacobian(row, i, j);
+      for (std::int64_t i = 0; i < reference::length_of(weights); ++i)
+        sum = sum + reference::softmax_jacobian(weights, i, j);
       RC_ASSERT(reference::overlap(sum, reference::ball<128>()));
       RC_ASSERT(sum.radius <= reference::magnitude::power_of_two(-60) || row.rule.capped());
     }

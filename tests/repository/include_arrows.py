@@ -5,6 +5,7 @@ usage: include_arrows.py ROOT    exit status 1 and a line for each include that 
 A file belongs to the room with the longest name that its path begins with. Every include in quotes must name an
 existing file from the root; a room may include itself and what its row names.
 """
+import functools
 import pathlib
 import re
 import sys
@@ -76,10 +77,18 @@ def room_of(path: str) -> str | None:
     return max((room for room in MAY_INCLUDE if path.startswith(room + "/")), key=len, default=None)
 
 
+@functools.cache
+def moved(root: pathlib.Path) -> dict[str, str]:
+    """Where the headers are that programs may still include by an old name."""
+    table = root / "cmake/forwarding_headers.txt"
+    lines = table.read_text(encoding="utf-8").splitlines() if table.is_file() else []
+    return dict(line.split() for line in lines if line and not line.startswith("#"))
+
+
 def target(root: pathlib.Path, source: pathlib.Path, quoted: str, public: str) -> str | None:
     """The included file from the root, or nothing where it is not ours."""
     if public:
-        return "include/attest/" + public if public == "kernel.h" else public
+        return "include/attest/" + public if public == "kernel.h" else moved(root).get(public, public)
     if (root / quoted).is_file():
         return quoted
     beside = (source.parent / quoted).resolve()

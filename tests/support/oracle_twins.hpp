@@ -9,6 +9,7 @@
 #include <vector>
 
 #include "audit/tensors/slice.hpp"
+#include "reference/machine/testing.hpp"
 #include "tests/support/oracle_tiers.hpp"
 #include "tests/support/property.hpp"
 #include "tests/support/random_recipe.hpp"
@@ -58,19 +59,19 @@ inline bool is_tame(recipe const& r) { return r.scores != score_regime::huge && 
 /// check(tier, recipe) for every tier and element type.
 template <class Check>
 void holds(std::string const& says, Check&& check) {
-  auto const targets = reference::machine::available_targets();
+  auto const targets = reference::machine::simd_targets();
   for (auto const type : {element_type::f32, element_type::f64, element_type::bf16, element_type::f16})
     property(says + ", " + std::string(problem::name_of(type)), [&](recipe const& drawn) {
       recipe r = small(drawn);
       r.type = type;
       RC_LOG() << r << '\n';
-      reference::machine::choose_target(targets[r.seed % targets.size()]);
+      reference::machine::use_simd_target(targets[r.seed % targets.size()]);
       for (tier const& each : tiers()) {
         RC_LOG() << each.name << " tier\n";
         check(each, r);
       }
     });
-  reference::machine::choose_target(0);
+  reference::machine::use_simd_target("");
 }
 
 inline bool identical(oracle_ball const& a, oracle_ball const& b) {

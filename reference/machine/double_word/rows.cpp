@@ -1,7 +1,8 @@
 // The machine tier in double words, compiled once for every SIMD target: f64, and elements of narrower types that
 // doubles leave open.
 #include "reference/machine/block_task.hpp"
-#include "reference/machine/simd_targets.hpp"
+#include "reference/machine/disabled_targets.hpp"
+#include "reference/machine/testing.hpp"
 
 #undef HWY_TARGET_INCLUDE
 #define HWY_TARGET_INCLUDE "reference/machine/double_word/rows.cpp"
@@ -19,26 +20,29 @@ HWY_EXPORT(exp_of_word_one);
 HWY_EXPORT(log_of_word);
 HWY_EXPORT(inverse_root_word);
 
-machine_word machine_exp_word(double hi, double lo, bool lanes) noexcept {
-  machine_word made;
+void run_pairs(any_block_task const& task) { HWY_DYNAMIC_DISPATCH(any_pair_block)(task); }
+
+namespace testing {
+
+enclosed_word exp_word(double hi, double lo, bool lanes) noexcept {
+  enclosed_word made;
   if (lanes) HWY_DYNAMIC_DISPATCH(exp_of_word)(hi, lo, &made.hi, &made.lo);
   else HWY_DYNAMIC_DISPATCH(exp_of_word_one)(hi, lo, &made.hi, &made.lo);
   made.radius = (26 + 2.2 * absolute(hi)) * 0x1p-106 * made.hi;
   return made;
 }
-machine_word machine_log_word(double hi, double lo) noexcept {
-  machine_word made;
+enclosed_word log_word(double hi, double lo) noexcept {
+  enclosed_word made;
   HWY_DYNAMIC_DISPATCH(log_of_word)(hi, lo, &made.hi, &made.lo, &made.radius);
   return made;
 }
-machine_word machine_inverse_root(double d) noexcept {
-  machine_word made;
+enclosed_word inverse_root(double d) noexcept {
+  enclosed_word made;
   HWY_DYNAMIC_DISPATCH(inverse_root_word)(d, &made.hi, &made.lo);
   made.radius = made.hi * 0x1p-102;
   return made;
 }
 
-void run_pairs(any_block_task const& task) { HWY_DYNAMIC_DISPATCH(any_pair_block)(task); }
-
+}  // namespace testing
 }  // namespace attest::reference::machine
 #endif
