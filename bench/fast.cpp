@@ -1,5 +1,5 @@
-// The fast kernel beside the machine's own limits, in one process and in turn with the repetitions of each shape: percent
-// of the register-only multiply-add peak, of the rate at which memory is read, or of another shape's speed.
+// The fast kernel beside the machine's own limits, in one process and in turn with the repetitions of each shape:
+// percent of the register-only multiply-add peak, of the rate at which memory is read, or of another shape's speed.
 //
 //   fast_bench [--explain] [--instruction-set NAME] [google-benchmark's own flags: --benchmark_filter=REGEX, ...]
 //
@@ -20,8 +20,8 @@
 #include "bench/fast_peak.hpp"
 #include "bench/fast_shapes.hpp"
 #include "fast/attention.hpp"
-#include "fast/simd/operations.hpp"
 #include "fast/plan.hpp"
+#include "fast/simd/operations.hpp"
 
 namespace attest::bench {
 namespace {
@@ -125,7 +125,8 @@ void measure(benchmark::State& state, shape const& asked) {
       best = std::min(best, seconds);
       state.SetIterationTime(seconds);
     }
-    state.counters["percent"] = 100 * (asked.ragged ? least / best : operations(asked) / best / (operations(beside) / least));
+    state.counters["percent"] =
+        100 * (asked.ragged ? least / best : operations(asked) / best / (operations(beside) / least));
   } else {
     double const work = asked.of == limit::reading ? mine.problem().bytes() : operations(asked);
     for (auto _ : state) {
@@ -185,9 +186,9 @@ int run(int count, char** arguments) {
     std::string_view const name = arguments[k];
     if (name == "--explain") return explain(), 0;
     if (name != "--instruction-set") continue;
-    if (k + 1 == count || !fast::use_only(arguments[k + 1])) {
+    if (k + 1 == count || !fast::use_simd_target(arguments[k + 1])) {
       std::fputs("--instruction-set is one of:", stderr);
-      for (auto const known : fast::instruction_sets()) std::fprintf(stderr, " %s", std::string(known).c_str());
+      for (auto const known : fast::simd_targets()) std::fprintf(stderr, " %s", std::string(known).c_str());
       return std::fputs("\n", stderr), 2;
     }
     std::rotate(arguments + k, arguments + k + 2, arguments + count), count -= 2, --k;
@@ -203,7 +204,9 @@ int run(int count, char** arguments) {
   static std::vector<shape> const larger = scaling_shapes();
   for (shape const& asked : larger)
     benchmark::RegisterBenchmark(asked.name, [&asked](benchmark::State& state) { scale(state, asked); })
-        ->UseManualTime()->Iterations(1)->Unit(benchmark::kMillisecond);
+        ->UseManualTime()
+        ->Iterations(1)
+        ->Unit(benchmark::kMillisecond);
   benchmark::AddCustomContext("instruction_set", fast::best_operations<float>().name);
   benchmark::Initialize(&count, arguments);
   if (benchmark::ReportUnrecognizedArguments(count, arguments)) return 2;

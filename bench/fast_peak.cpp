@@ -2,6 +2,8 @@
 #define HWY_DISABLED_TARGETS (HWY_SSE4 | HWY_SSSE3)
 #undef HWY_TARGET_INCLUDE
 #define HWY_TARGET_INCLUDE "bench/fast_peak.cpp"
+#include "bench/fast_peak.hpp"
+
 #include <hwy/foreach_target.h>
 #include <hwy/highway.h>
 
@@ -9,8 +11,6 @@
 #include <ctime>
 #include <thread>
 #include <vector>
-
-#include "bench/fast_peak.hpp"
 
 HWY_BEFORE_NAMESPACE();
 namespace attest::bench::HWY_NAMESPACE {

@@ -1,4 +1,4 @@
-// From a call to tasks: one task for each block of queries of each kv head, in any order, on any thread.
+// From a call to its tasks: one for each query block of each kv head, in any order, on any thread.
 #include "fast/attention.hpp"
 
 #include <oneapi/tbb/blocked_range.h>
@@ -17,36 +17,36 @@
 namespace attest::fast {
 namespace {
 
-/// What a thread keeps from call to call.
+/// The memory that a thread keeps from call to call.
 template <class E>
 struct thread_memory {
   scratch arrays;
   std::vector<query_rules<E>> rules;
   std::vector<strip_view> strips;
 
-  static thread_memory& mine() {
+  static thread_memory& of_this_thread() {
     thread_local thread_memory memory;
     return memory;
   }
 };
 
-/// The queries of one task of the plan, with all splits of their keys.
-query_block block_of(plan const& how, problem::sizes const& size, std::int64_t task) noexcept {
-  std::int64_t const head = task / how.blocks, first = task % how.blocks * how.block_rows;
-  return {head / size.hk, head % size.hk, {first, std::min(first + how.block_rows, how.rows)}, {0, how.splits}};
+/// The query block of one task of the plan, with all splits of its keys.
+query_block block_of(plan const& cut, problem::sizes const& size, std::int64_t task) noexcept {
+  std::int64_t const head = task / cut.blocks, first = task % cut.blocks * cut.block_rows;
+  return {head / size.hk, head % size.hk, {first, std::min(first + cut.block_rows, cut.rows)}, {0, cut.splits}};
 }
 
-/// One thread at one block of queries.
+/// One thread's memory for a call, and the kernel on it.
 template <class E>
 class worker {
  public:
   using T = working<E>;
 
   /// Throws  std::bad_alloc
-  worker(call_context<E> const& call, plan const& how) : call_(call), memory_(thread_memory<E>::mine()) {
+  worker(call_context<E> const& call, plan const& cut) : call_(call), memory_(thread_memory<E>::of_this_thread()) {
     auto const& size = call.asked.size();
-    auto const rows = static_cast<std::size_t>(how.block_rows);
-    space_ = workspace<T>::in(memory_.arrays, how.block_rows, size.d, size.dv, wishes_of<E>(how));
+    auto const rows = static_cast<std::size_t>(cut.block_rows);
+    space_ = workspace<T>::in(memory_.arrays, cut.block_rows, size.d, size.dv, requirements_of<E>(cut));
     if (memory_.rules.size() < rows) memory_.rules.resize(rows);
     if (memory_.strips.size() < rows) memory_.strips.resize(rows);
   }
@@ -62,7 +62,8 @@ class worker {
   workspace<T> space_{};
 };
 
-// Not inlined, so that no arithmetic of them can be moved out of the float_environment.
+// The functions below that are not inlined do arithmetic, which the compiler could otherwise move out of the scope of
+// the float_environment.
 template <class E>
 [[gnu::noinline]] call_context<E> context_within(problem::instance<E> const& asked,
                                                  problem::outputs<E> const& given) noexcept {
@@ -78,10 +79,10 @@ call_context<E> context_of(problem::instance<E> const& asked, problem::outputs<E
 }
 
 template <class E>
-[[gnu::noinline]] void run_whole(worker<E> const& by, query_block const& block) noexcept {
+[[gnu::noinline]] void run_query_block(worker<E> const& by, query_block const& block) noexcept {
   auto kernel = by.kernel(block);
-  kernel.run();
-  kernel.answer();
+  kernel.absorb_key_blocks();
+  kernel.write_outputs();
 }
 
 /// The partial rows of every split of every task.
@@ -90,16 +91,18 @@ class partial_rows {
  public:
   using T = working<E>;
 
-  partial_rows(plan const& how, std::int64_t dv)
-      : width_(workspace<T>::padded(dv)), rows_(how.block_rows), splits_(how.splits),
-        numbers_(static_cast<std::size_t>(how.tasks * splits_ * rows_ * (width_ + sum_lanes + 1))) {}
+  partial_rows(plan const& cut, std::int64_t dv)
+      : width_(workspace<T>::padded(dv)),
+        rows_(cut.block_rows),
+        splits_(cut.splits),
+        numbers_(static_cast<std::size_t>(cut.tasks * splits_ * rows_ * (width_ + sum_lanes + 1))) {}
 
   row_states<T> states(std::int64_t task, std::int64_t split) noexcept {
-    T* const at = here(task, split);
-    return {at, at + rows_, nullptr};
+    T* const first = place(task, split);
+    return {first, first + rows_, nullptr};
   }
   matrix<T> O(std::int64_t task, std::int64_t split) noexcept {
-    return {here(task, split) + rows_ * (sum_lanes + 1), width_};
+    return {place(task, split) + rows_ * (sum_lanes + 1), width_};
   }
 
   static void copy(row_states<T> const& from, matrix<T> const& from_O, row_states<T> const& to, matrix<T> const& to_O,
@@ -110,7 +113,7 @@ class partial_rows {
   }
 
  private:
-  T* here(std::int64_t task, std::int64_t split) noexcept {
+  T* place(std::int64_t task, std::int64_t split) noexcept {
     return numbers_.data() + (task * splits_ + split) * rows_ * (width_ + sum_lanes + 1);
   }
 
@@ -122,27 +125,27 @@ template <class E>
 [[gnu::noinline]] void run_split(worker<E> const& by, query_block block, std::int64_t task, std::int64_t split,
                                  partial_rows<E>& partial) noexcept {
   block.splits = {split, split + 1};
-  by.kernel(block).run();
-  partial.copy(by.space().states, by.space().O, partial.states(task, split), partial.O(task, split),
-               block.rows.size());
+  by.kernel(block).absorb_key_blocks();
+  partial.copy(by.space().states, by.space().O, partial.states(task, split), partial.O(task, split), block.rows.size());
 }
 
-/// In the order of the keys, as one task that runs through them does.
+/// Merges the splits in the order of their keys, as a single task would.
 template <class E>
 [[gnu::noinline]] void merge_splits(worker<E> const& by, query_block const& block, std::int64_t task,
                                     std::int64_t splits, partial_rows<E>& partial) noexcept {
   partial.copy(partial.states(task, 0), partial.O(task, 0), by.space().states, by.space().O, block.rows.size());
   auto kernel = by.kernel(block);
   for (std::int64_t c = 1; c < splits; ++c) kernel.merge_rows(partial.states(task, c), partial.O(task, c));
-  kernel.answer();
+  kernel.write_outputs();
 }
 
-/// run(first, last) for ranges that together are [0, count).
+/// Calls run(first, last) for ranges that partition [0, count).
 template <class Run>
-void for_all(std::int64_t count, int threads, Run const& run) {
+void for_ranges(std::int64_t count, int threads, Run const& run) {
   if (threads == 1 || count == 1) return run(0, count);
   namespace tbb = oneapi::tbb;
-  // Tasks wait for nothing and start nothing: no schedule can deadlock, and no task can find its memory in use.
+  // Tasks neither wait nor start other tasks, so no schedule can deadlock, and no task can interrupt another one that
+  // uses the memory of its thread.
   tbb::task_arena arena(threads);
   arena.execute([&] {
     tbb::parallel_for(tbb::blocked_range<std::int64_t>(0, count, 1),
@@ -152,36 +155,40 @@ void for_all(std::int64_t count, int threads, Run const& run) {
 
 template <class E>
 problem::result<std::monostate> attend(problem::instance<E> const& asked, problem::outputs<E> const& given,
-                                       options const& how) {
+                                       options const& chosen) {
   using problem::error_code;
-  if (how.threads < 0)
+  if (chosen.threads < 0)
     return problem::error{error_code::bad_value, "threads",
-                          "is " + std::to_string(how.threads) + ", expected 0 (the kernel's own choice) or more"};
+                          "is " + std::to_string(chosen.threads) + ", expected 0 (the kernel's own choice) or more"};
 
   auto const& size = asked.size();
-  plan const cut = plan_of<E>(size, bool(given.weights), how.threads);
+  plan const cut = plan_of<E>(size, bool(given.weights), chosen.threads);
   int const threads = cut.threads;
   if (cut.tasks == 0) return std::monostate{};
   call_context<E> const call = context_of(asked, given);
   if (!cut.shared) {
-    for_all(cut.tasks, threads, [&](std::int64_t first, std::int64_t last) {
+    // For each query block i.
+    for_ranges(cut.tasks, threads, [&](std::int64_t first, std::int64_t last) {
       worker<E> const by(call, cut);
       float_environment const environment;
-      for (std::int64_t task = first; task < last; ++task) run_whole(by, block_of(cut, size, task));
+      for (std::int64_t task = first; task < last; ++task) run_query_block(by, block_of(cut, size, task));
     });
     return std::monostate{};
   }
   std::int64_t const splits = cut.splits;
   partial_rows<E> partial(cut, size.dv);
-  for_all(cut.tasks * splits, threads, [&](std::int64_t first, std::int64_t last) {
+  // For each split of each query block i, then for each query block i.
+  for_ranges(cut.tasks * splits, threads, [&](std::int64_t first, std::int64_t last) {
     worker<E> const by(call, cut);
     float_environment const environment;
-    for (std::int64_t at = first; at < last; ++at) run_split(by, block_of(cut, size, at / splits), at / splits, at % splits, partial);
+    for (std::int64_t at = first; at < last; ++at)
+      run_split(by, block_of(cut, size, at / splits), at / splits, at % splits, partial);
   });
-  for_all(cut.tasks, 1, [&](std::int64_t first, std::int64_t last) {
+  for_ranges(cut.tasks, 1, [&](std::int64_t first, std::int64_t last) {
     worker<E> const by(call, cut);
     float_environment const environment;
-    for (std::int64_t task = first; task < last; ++task) merge_splits(by, block_of(cut, size, task), task, splits, partial);
+    for (std::int64_t task = first; task < last; ++task)
+      merge_splits(by, block_of(cut, size, task), task, splits, partial);
   });
   return std::monostate{};
 }
@@ -190,8 +197,8 @@ problem::result<std::monostate> attend(problem::instance<E> const& asked, proble
 
 template <problem::floating_element E>
 problem::result<std::monostate> attention(problem::instance<E> const& asked, problem::outputs<E> const& given,
-                                          options const& how) {
-  return attend(asked, given, how);
+                                          options const& chosen) {
+  return attend(asked, given, chosen);
 }
 
 using problem::bf16, problem::f16, problem::instance, problem::outputs;

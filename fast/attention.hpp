@@ -1,4 +1,4 @@
-// The fast kernel: O = softmax(σ·Q·Kᵀ + bias, masked)·V, without ever holding an n × m matrix.
+// The fast kernel: O = softmax(σ·Q·Kᵀ + bias, masked)·V, without an n × m matrix in memory.
 #pragma once
 
 #include <variant>
@@ -9,27 +9,27 @@
 namespace attest::fast {
 
 struct options {
-  int threads = 0;  ///< at most this many; 0 = the kernel's own choice
+  int threads = 0;  ///< at most this many; 0: the kernel chooses
 };
 
 /// O_i = Σ_j softmax_j(s_ij)·v_j over visible keys, s_ij = c·tanh(σ·(q_i·k_j)/c) + bias_ij (without softcap c:
-/// σ·(q_i·k_j) + bias_ij); LSE and weights where asked for. bf16 and f16 are storage: arithmetic is f32's, and O and
-/// weights are those of the same numbers in f32, rounded to nearest.
+/// σ·(q_i·k_j) + bias_ij); LSE and weights if they are among the outputs. bf16 and f16 are storage formats: the
+/// arithmetic is that of f32, and O and weights are those of the same numbers in f32, rounded to nearest.
 ///
 /// Shapes    those of problem::instance
-/// Requires  outputs that overlap nothing
-/// Ensures   every element of the outputs is written, within the bound of docs/bound.md for fast::model (model.hpp);
-///           a row's bits depend on its own query, visible keys, values and biases and on (m, d, dv, T) only: not on
-///           the number of threads, its place in the batch, other rows, or anything at an invisible key; they are the
-///           same on AVX2 and AVX-512. Subnormal numbers of f32, f64 and bf16 count as 0.
-///           The floating-point environment is as it was. On an error no output is touched
+/// Requires  outputs overlap neither each other nor an input
+/// Ensures   Every element of the outputs is written, within the bound of docs/bound.md for fast::model (model.hpp). A
+///           row's bits depend only on its own query, visible keys, values and biases and on (m, d, dv, T): not on the
+///           number of threads, its place in the batch, other rows, or anything at an invisible key. They are the same
+///           on AVX2 and AVX-512. Subnormal numbers of f32, f64 and bf16 count as 0. The floating-point environment is
+///           restored. On an error no output is written
 /// Errors    bad_value: threads below 0
-/// Throws    std::bad_alloc where a thread cannot have its block: half of the second-level cache and O(d + dv) numbers;
-///           for weights in bf16 and f16 4 MiB or 24 rows of scores more
+/// Throws    std::bad_alloc if a thread cannot allocate its working memory: half of the second-level cache and
+///           O(d + dv) numbers, and for weights in bf16 and f16 4 MiB or 24 rows of scores more
 /// Source    docs/semantics.md; Milakov and Gimelshein 2018 (online softmax); Dao 2023, algorithm 1 (FlashAttention-2)
-/// Cost      b·hq·n·m·(d + dv) multiply-adds, less the tiles that the band hides
+/// Cost      b·hq·n·m·(d + dv) multiply-adds, less the key blocks that the band hides from a strip
 template <problem::floating_element E>
 problem::result<std::monostate> attention(problem::instance<E> const& asked, problem::outputs<E> const& given,
-                                          options const& how = {});
+                                          options const& chosen = {});
 
 }  // namespace attest::fast

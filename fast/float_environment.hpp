@@ -1,4 +1,4 @@
-// The floating-point environment that the declared rounding model needs, on whichever thread the work lands.
+// The floating-point environment that the kernel's declared model needs, on every thread that runs a part of it.
 #pragma once
 
 #include <cfenv>
@@ -9,20 +9,21 @@
 
 namespace attest::fast {
 
-/// Round to nearest, nothing trapped, subnormal numbers flushed to 0 where the processor can (a multiply-add with one
-/// takes a hundred times as long), for as long as the guard lives; then everything, flags too, is as it was.
+/// While the guard lives: rounding to nearest, no traps, and subnormal numbers flushed to 0 where the processor can do
+/// that (a multiply-add with a subnormal operand takes a hundred times as long). Its destructor restores everything,
+/// flags too.
 class float_environment {
  public:
 #if defined(__SSE2__)
-  // Nothing here touches the x87 unit: the control word of the vector unit is the whole environment.
-  float_environment() noexcept : found_(_mm_getcsr()) { _mm_setcsr(all_masked | flush_to_zero | subnormals_are_zero); }
-  ~float_environment() { _mm_setcsr(found_); }
+  // The kernel does not use the x87 unit, so the control word of the vector unit is the whole environment.
+  float_environment() noexcept : saved_(_mm_getcsr()) { _mm_setcsr(all_masked | flush_to_zero | subnormals_are_zero); }
+  ~float_environment() { _mm_setcsr(saved_); }
 #else
   float_environment() noexcept {
-    std::fegetenv(&found_);
+    std::fegetenv(&saved_);
     std::fesetenv(FE_DFL_ENV);
   }
-  ~float_environment() { std::fesetenv(&found_); }
+  ~float_environment() { std::fesetenv(&saved_); }
 #endif
   float_environment(float_environment const&) = delete;
   float_environment& operator=(float_environment const&) = delete;
@@ -30,9 +31,9 @@ class float_environment {
  private:
 #if defined(__SSE2__)
   static constexpr unsigned all_masked = 0x1f80, flush_to_zero = 0x8000, subnormals_are_zero = 0x0040;
-  unsigned found_ = 0;
+  unsigned saved_ = 0;
 #else
-  std::fenv_t found_{};
+  std::fenv_t saved_{};
 #endif
 };
 

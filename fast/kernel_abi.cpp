@@ -16,20 +16,19 @@ attest_status status_of(problem::error const& why) noexcept {
 }
 
 template <class T>
-attest_status answer(problem::instance<T> const& asked, problem::erased_outputs const& given, int threads) {
+attest_status run(problem::instance<T> const& asked, problem::erased_outputs const& given, int threads) {
   auto const outputs = problem::make_outputs(asked, given);
   if (!outputs) return status_of(outputs.why());
   auto const done = attention(asked, outputs.value(), {.threads = threads});
   return done ? ATTEST_OK : status_of(done.why());
 }
 
-attest_status answer(attest_call const& call) {
+attest_status run(attest_call const& call) {
   auto const unpacked = problem::unpack(call);
   if (!unpacked) return status_of(unpacked.why());
   auto const asked = problem::make_instance(unpacked.value().asked);
   if (!asked) return status_of(asked.why());
-  return std::visit([&](auto const& typed) { return answer(typed, unpacked.value().given, call.threads); },
-                    asked.value());
+  return std::visit([&](auto const& typed) { return run(typed, unpacked.value().given, call.threads); }, asked.value());
 }
 
 }  // namespace
@@ -37,12 +36,12 @@ attest_status answer(attest_call const& call) {
 
 extern "C" {
 
-/* FAILED for a malformed call, UNSUPPORTED for an unknown abi_version; outputs untouched. */
+/* FAILED for a malformed call and UNSUPPORTED for an unknown abi_version; then no output is written. */
 ATTEST_EXPORT attest_status attest_attention(attest_call const* call) {
   if (call == nullptr) return ATTEST_FAILED;
   if (call->abi_version != ATTEST_KERNEL_ABI) return ATTEST_UNSUPPORTED;
   try {
-    return attest::fast::answer(*call);
+    return attest::fast::run(*call);
   } catch (...) {  // out of memory
     return ATTEST_FAILED;
   }

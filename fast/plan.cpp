@@ -1,3 +1,4 @@
+// The decisions of a plan.
 #include "fast/plan.hpp"
 
 #include <oneapi/tbb/info.h>
@@ -10,19 +11,19 @@
 namespace attest::fast {
 namespace {
 
-/// Scores that a thread may keep for weights in bf16 and f16, whose memory cannot hold them.
+/// Scores that a thread may keep for weights in bf16 and f16, whose output cannot hold them.
 constexpr std::int64_t scores_kept = std::int64_t{1} << 20;
 
-/// Multiply-adds below which a second thread costs more than it brings.
+/// Multiply-adds below which a second thread costs more than it gains.
 constexpr double work_worth_a_thread = 4e6;
 
-int threads_for(problem::sizes const& size, int asked) {
+int threads_for(problem::sizes const& size, int at_most) {
   double const work = static_cast<double>(size.b) * static_cast<double>(size.hq) * static_cast<double>(size.n) *
                       static_cast<double>(size.m) * static_cast<double>(size.d + size.dv + 1);
-  if (asked == 1 || work < work_worth_a_thread) return 1;
-  // Asked for more threads than there are cores, oneTBB would start fewer and say so on stderr.
+  if (at_most == 1 || work < work_worth_a_thread) return 1;
+  // If it is asked for more threads than there are cores, oneTBB starts fewer and reports that on stderr.
   int const cores = oneapi::tbb::info::default_concurrency();
-  return asked == 0 ? cores : std::min(asked, cores);
+  return at_most == 0 ? cores : std::min(at_most, cores);
 }
 
 }  // namespace
@@ -37,8 +38,8 @@ plan plan_of(problem::sizes const& size, bool with_weights, int threads) {
   made.splits = std::max<std::int64_t>(1, ceiling_division(size.m, blocking_of<T>.split));
   made.rows = size.hk > 0 ? size.hq / size.hk * size.n : 0;
   std::int64_t const heads = size.b * size.hk;
-  made.block_rows = query_block_rows<T>(made.rows, heads, size.d, size.dv, made.cache,
-                                        made.threads > 1 ? 4 * made.threads : 1);
+  made.block_rows =
+      query_block_rows<T>(made.rows, heads, size.d, size.dv, made.cache, made.threads > 1 ? 4 * made.threads : 1);
   made.kept = with_weights && is_narrow<E> ? size.m : 0;
   if (made.kept > 0)
     made.block_rows = std::clamp(scores_kept / made.kept / strip_rows * strip_rows, strip_rows, made.block_rows);
@@ -49,11 +50,11 @@ plan plan_of(problem::sizes const& size, bool with_weights, int threads) {
 }
 
 template <problem::floating_element E>
-plan_memory memory_of(problem::sizes const& size, plan const& how) {
+plan_memory memory_of(problem::sizes const& size, plan const& cut) {
   using T = working<E>;
-  plan_memory made{workspace<T>::bytes(how.block_rows, size.d, size.dv, wishes_of<E>(how)), 0};
-  if (how.shared)
-    made.shared = how.tasks * how.splits * how.block_rows * (workspace<T>::padded(size.dv) + sum_lanes + 1) *
+  plan_memory made{workspace<T>::bytes(cut.block_rows, size.d, size.dv, requirements_of<E>(cut)), 0};
+  if (cut.shared)
+    made.shared = cut.tasks * cut.splits * cut.block_rows * (workspace<T>::padded(size.dv) + sum_lanes + 1) *
                   static_cast<std::int64_t>(sizeof(T));
   return made;
 }
@@ -70,25 +71,26 @@ template plan_memory memory_of<double>(problem::sizes const&, plan const&);
 template plan_memory memory_of<bf16>(problem::sizes const&, plan const&);
 template plan_memory memory_of<f16>(problem::sizes const&, plan const&);
 
-std::string explained(plan const& how, plan_memory const& memory) {
+std::string explained(plan const& cut, plan_memory const& memory) {
   auto const count = [](std::int64_t n, std::string const& what) {
     return std::to_string(n) + " " + what + (n == 1 ? "" : "s");
   };
   auto const kib = [](std::int64_t bytes) { return std::to_string((bytes + 1023) / 1024) + " KiB"; };
   std::string said;
-  said += "queries  " + std::to_string(how.rows) + " rows a kv head, in " + count(how.blocks, "block") + " of " +
-          std::to_string(how.block_rows) + ": Q, O and row states fill at most half of the second-level cache, " +
-          kib(how.cache) + "\n";
-  bool const few = std::min(how.rows, how.block_rows) <= strip_rows;  // query_block_kernel::alone()
-  said += "keys     blocks of " + std::to_string(how.key_block) +
-          (few ? ", K copied panel by panel, V read where it lies where it can be; " : ", packed once for each block of queries; ") +
-          count(how.splits, "partial row") + (how.splits > 1 ? ", merged in order\n" : "\n");
-  said += "tasks    " + count(how.tasks, "block") + " of queries" +
-          (how.shared ? ", each split of the keys a task of its own (fewer blocks than twice the threads)" : "") + ", on " +
-          count(how.threads, "thread") + "\n";
+  said += "queries  " + std::to_string(cut.rows) + " rows a kv head, in " + count(cut.blocks, "block") + " of " +
+          std::to_string(cut.block_rows) + ": Q, O and row states fill at most half of the second-level cache, " +
+          kib(cut.cache) + "\n";
+  bool const few = std::min(cut.rows, cut.block_rows) <= strip_rows;  // query_block_kernel::has_one_strip()
+  said += "keys     blocks of " + std::to_string(cut.key_block) +
+          (few ? ", K copied panel by panel, V read where it lies where it can be; "
+               : ", packed once for each block of queries; ") +
+          count(cut.splits, "partial row") + (cut.splits > 1 ? ", merged in order\n" : "\n");
+  said += "tasks    " + count(cut.tasks, "block") + " of queries" +
+          (cut.shared ? ", each split of the keys a task of its own (fewer blocks than twice the threads)" : "") +
+          ", on " + count(cut.threads, "thread") + "\n";
   said += "memory   " + kib(memory.thread) + " a thread";
   if (memory.shared > 0) said += ", " + kib(memory.shared) + " of partial rows";
-  if (how.kept > 0) said += ", " + count(how.kept, "score") + " a row kept for its weights";
+  if (cut.kept > 0) said += ", " + count(cut.kept, "score") + " a row kept for its weights";
   return said + "\n";
 }
 

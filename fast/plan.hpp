@@ -1,5 +1,6 @@
-// How one call is cut, as data: decided from its sizes, the threads and this machine's caches before it starts. What a
-// result depends on (key blocks, splits) is blocking_of<T>'s and the same everywhere; the rest never shows in a result.
+// How the work of one call is cut, as data, decided before it starts from its sizes, the threads and this machine's
+// caches. Key blocks and splits, which results depend on, are those of blocking_of<T> everywhere; no result depends on
+// the rest.
 #pragma once
 
 #include <cstdint>
@@ -12,37 +13,37 @@
 namespace attest::fast {
 
 struct plan {
-  int threads = 1;               ///< that will run; 1 where a second costs more than it brings
-  std::int64_t cache = 0;        ///< bytes of one core's second-level cache
-  std::int64_t key_block = 1;    ///< keys of one block: packed K and V of so many keys at a time
-  std::int64_t splits = 1;       ///< partial rows of a query, merged in order
-  std::int64_t rows = 0;         ///< queries of one kv head: those of all its query heads
-  std::int64_t block_rows = 1;   ///< of these, so many share one packing of K and V
-  std::int64_t blocks = 0;       ///< of queries, per kv head
-  std::int64_t tasks = 0;        ///< b·hk·blocks
-  bool shared = false;           ///< whether each split is a task of its own: few queries, many keys
-  std::int64_t kept = 0;         ///< scores kept for each row: weights in bf16 or f16, which cannot hold them
+  int threads = 1;              ///< threads to use; 1 if the work is too small to gain from a second
+  std::int64_t cache = 0;       ///< bytes of one core's second-level cache
+  std::int64_t key_block = 1;   ///< keys of one key block
+  std::int64_t splits = 1;      ///< partial rows of a query, merged in order
+  std::int64_t rows = 0;        ///< queries of one kv head: those of all heads that read it
+  std::int64_t block_rows = 1;  ///< rows of one query block
+  std::int64_t blocks = 0;      ///< query blocks of one kv head
+  std::int64_t tasks = 0;       ///< b·hk·blocks
+  bool shared = false;          ///< each split is a task of its own: few queries, many keys
+  std::int64_t kept = 0;        ///< scores to keep of each row: for weights in bf16 or f16, which cannot hold them
 };
 
-/// Arrays that a call of this plan needs.
+/// What a call of this plan needs of its workspaces.
 template <class E>
-typename workspace<working<E>>::wishes wishes_of(plan const& how) noexcept {
-  return {how.splits > 1, is_narrow<E>, how.kept};
+typename workspace<working<E>>::requirements requirements_of(plan const& cut) noexcept {
+  return {cut.splits > 1, is_narrow<E>, cut.kept};
 }
 
 /// The plan of fast::attention for a call of these sizes. threads: options::threads, 0 = the kernel's own choice.
 template <problem::floating_element E>
 plan plan_of(problem::sizes const& size, bool with_weights, int threads);
 
-/// Bytes beyond inputs and outputs.
+/// The memory of a call beside its inputs and outputs, in bytes.
 struct plan_memory {
   std::int64_t thread = 0;  ///< working memory of one thread
-  std::int64_t shared = 0;  ///< partial rows of all splits, where they are tasks of their own
+  std::int64_t shared = 0;  ///< partial rows of all splits, if they are tasks of their own
 };
 template <problem::floating_element E>
-plan_memory memory_of(problem::sizes const& size, plan const& how);
+plan_memory memory_of(problem::sizes const& size, plan const& cut);
 
-/// The plan in words, for people: a line for each decision, with the numbers behind it.
-std::string explained(plan const& how, plan_memory const& memory);
+/// The plan in words, a line for each decision with the numbers that led to it.
+std::string explained(plan const& cut, plan_memory const& memory);
 
 }  // namespace attest::fast

@@ -1,4 +1,4 @@
-// What decides the scores of one query beside its dot products.
+// One query's part of a problem: where it is, which keys it sees, and its bias.
 #pragma once
 
 #include <algorithm>
@@ -12,30 +12,31 @@
 
 namespace attest::fast {
 
-/// The kernel's rows of one kv head: queries of all the heads that read it, head after head.
+/// A query's head and index. The rows of one kv head are the queries of all heads that read it, head after head.
 struct query_place {
   std::int64_t h = 0, i = 0;
 };
 
-/// `count` numbers as the kernel computes with them: the row itself, or a copy of it in `room`.
+/// `count` numbers in the working type T: the row itself, or a converted copy in `buffer`.
 template <class E, class T>
-T const* converted(operations<T> const& does, E const* row, std::int64_t count, T* room) noexcept {
+T const* converted(operations<T> const& ops, E const* row, std::int64_t count, T* buffer) noexcept {
   if constexpr (std::is_same_v<E, T>) return row;
-  else if constexpr (is_narrow<E>) std::get<row_conversions<E>>(does.stored).widen(row, count, room);
-  else std::copy_n(row, count, room);  // an f32 bias beside f64
-  return room;
+  else if constexpr (is_narrow<E>) std::get<row_conversions<E>>(ops.stored).widen(row, count, buffer);
+  else std::copy_n(row, count, buffer);  // an f32 bias beside f64
+  return buffer;
 }
 
-/// A pointer is null where there is no such tensor, and points at key 0 otherwise.
+/// What decides the scores of one query beside its dot products. A pointer is null where there is no such tensor, and
+/// else points to the element of key 0.
 template <class E>
 struct query_rules {
   using T = working<E>;
 
-  interval visible{};  ///< by the band
+  interval visible{};  ///< the keys that the band leaves visible
   std::uint8_t const* mask = nullptr;
   E const* bias = nullptr;
   float const* bias_f32 = nullptr;
-  int exponent = 0;  ///< 2^exponent is what score_scale::fold() left to the scores
+  int exponent = 0;  ///< the scores still lack the factor 2^exponent (score_scale::fold)
 
   static query_rules of(problem::instance<E> const& asked, std::int64_t b, query_place const& at) noexcept {
     auto const row_of = [&](auto const& tensor) { return tensor ? tensor.row(b, at.h, at.i) : nullptr; };
@@ -47,17 +48,17 @@ struct query_rules {
     return visible.contains(key) && (mask == nullptr || mask[key] != 0);
   }
 
-  /// s_j ← s_j + log₂(e)·bias_j for keys = [first, last), a block at most; s is the score of key `first`. Conversions of
-  /// a bias are exact.
-  void add_bias(operations<T> const& does, T* s, interval const& keys) const noexcept {
-    T room[blocking_of<T>.keys];
-    if (bias != nullptr) does.add_bias(s, converted(does, bias + keys.first, keys.size(), room), keys.size());
-    if (bias_f32 != nullptr) does.add_bias(s, converted(does, bias_f32 + keys.first, keys.size(), room), keys.size());
+  /// s_j ← s_j + log₂(e)·bias_j for the keys [first, last), at most one key block; s points to the score of key
+  /// `first`. Conversions of a bias are exact.
+  void add_bias(operations<T> const& ops, T* s, interval const& keys) const noexcept {
+    T buffer[blocking_of<T>.keys];
+    if (bias != nullptr) ops.add_bias(s, converted(ops, bias + keys.first, keys.size(), buffer), keys.size());
+    if (bias_f32 != nullptr) ops.add_bias(s, converted(ops, bias_f32 + keys.first, keys.size(), buffer), keys.size());
   }
 
-  /// s_j ← −∞ at every invisible key, whatever s_j was: K and bias there do not matter. The scores are those of keys
-  /// `computed`; `present` are the ones of them that exist.
-  void hide_invisible(operations<T> const& does, T* s, interval const& computed,
+  /// s_j ← −∞ at every invisible key, whatever s_j was, so K and bias there have no effect. The scores are those of the
+  /// keys `computed`, of which only `present` exist.
+  void hide_invisible(operations<T> const& ops, T* s, interval const& computed,
                       interval const& present) const noexcept {
     constexpr T hidden = -std::numeric_limits<T>::infinity();
     interval const seen = intersection(visible, present);
@@ -66,7 +67,7 @@ struct query_rules {
     for (std::int64_t j = computed.first; j < first; ++j) s[j - computed.first] = hidden;
     for (std::int64_t j = last; j < computed.last; ++j) s[j - computed.first] = hidden;
     if (mask != nullptr && !seen.empty())
-      does.hide_masked(s + (seen.first - computed.first), mask + seen.first, seen.size());
+      ops.hide_masked(s + (seen.first - computed.first), mask + seen.first, seen.size());
   }
 };
 

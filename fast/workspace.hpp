@@ -1,4 +1,4 @@
-// The memory of one thread: one piece, kept from call to call, so that small problems allocate nothing.
+// The working memory of one thread: one allocation, kept from call to call, so that small problems allocate nothing.
 #pragma once
 
 #include <algorithm>
@@ -12,7 +12,7 @@
 
 namespace attest::fast {
 
-/// Bytes that begin at a cache line. What they held is lost when they grow.
+/// Bytes that begin at a cache line. Their contents are lost when they grow.
 class scratch {
  public:
   scratch() = default;
@@ -39,56 +39,59 @@ class scratch {
   std::size_t size_ = 0;
 };
 
-/// The arrays of a block of queries. Beyond each lies room for the vector that a loop writes or reads too much.
+/// The arrays of a query block. Behind each is memory for a vector that a loop reads or writes beyond the end.
 template <class T>
 struct workspace {
-  T* Q = nullptr;        ///< [rows/tile, d, tile] scaled queries
-  T* scaled = nullptr;   ///< [sum_lanes, d] the tile that is being packed
-  T* wide = nullptr;     ///< [widest_panel, max(d, dv)] rows of bf16 or f16, converted
-  T* kept = nullptr;     ///< [rows, m] scores of rows whose weights are wanted, where the output cannot hold them
-  T* K = nullptr;        ///< [keys/panel, d, panel] of one block
-  T* V = nullptr;        ///< [dv/panel, keys, panel] of one block
-  T* S = nullptr;        ///< [strip_rows, score_stride] S, then P
-  matrix<T> O{};         ///< [rows, dv] not yet divided by l
-  matrix<T> next_O{};    ///< of the next partial row, where there are several
+  T* Q = nullptr;       ///< [rows/tile, d, tile] scaled queries
+  T* scaled = nullptr;  ///< [sum_lanes, d] scaled queries of the tile that is being packed
+  T* wide = nullptr;    ///< [widest_panel, max(d, dv)] rows of bf16 or f16, converted
+  T* kept = nullptr;    ///< [rows, m] scores from which weights are made, where the output cannot hold them
+  T* K = nullptr;       ///< [keys/panel, d, panel] K of one key block
+  T* V = nullptr;       ///< [dv/panel, keys, panel] V of one key block
+  T* S = nullptr;       ///< [strip_rows, score_stride] the scores of a strip, then its weights P
+  matrix<T> O{};        ///< [rows, dv] not yet divided by l
+  matrix<T> next_O{};   ///< the O of the next split, where there are several
   row_states<T> states{}, next{};
 
-  /// Columns of O as they are laid out: whole vectors.
+  /// Columns of O in memory: whole vectors.
   static constexpr std::int64_t padded(std::int64_t dv) noexcept { return rounded_up(dv, sum_lanes); }
 
+  /// No target's panel is wider.
   static constexpr std::int64_t widest_panel = 64;
 
-  /// What a call needs beside its sizes.
-  struct wishes {
+  /// What decides the arrays of a call beside its sizes.
+  struct requirements {
     bool several_splits = false, converts = false;
-    std::int64_t kept = 0;  ///< scores of a row
+    std::int64_t kept = 0;  ///< scores to keep of each row
   };
 
-  /// Lays the arrays out in `memory`, which grows where it must.
-  static workspace in(scratch& memory, std::int64_t rows, std::int64_t d, std::int64_t dv, wishes const& wanted) {
+  /// Lays the arrays out in `memory`, which grows if it is too small.
+  static workspace in(scratch& memory, std::int64_t rows, std::int64_t d, std::int64_t dv, requirements const& needs) {
     workspace made;
-    made.lay_out(memory.at_least(made.lay_out(nullptr, rows, d, dv, wanted)), rows, d, dv, wanted);
+    made.lay_out(memory.at_least(made.lay_out(nullptr, rows, d, dv, needs)), rows, d, dv, needs);
     return made;
   }
-  /// What that takes.
-  static std::int64_t bytes(std::int64_t rows, std::int64_t d, std::int64_t dv, wishes const& wanted) noexcept {
-    return static_cast<std::int64_t>(workspace().lay_out(nullptr, rows, d, dv, wanted));
+  /// The bytes that this takes.
+  static std::int64_t bytes(std::int64_t rows, std::int64_t d, std::int64_t dv, requirements const& needs) noexcept {
+    return static_cast<std::int64_t>(workspace().lay_out(nullptr, rows, d, dv, needs));
   }
 
  private:
-  /// Places the arrays from `base` on, or only measures where that is null. Answers the bytes.
-  std::size_t lay_out(std::byte* base, std::int64_t rows, std::int64_t d, std::int64_t dv, wishes const& wanted) noexcept {
+  /// Places the arrays from `base` on, or only measures if that is null.
+  /// Returns  the bytes they take
+  std::size_t lay_out(std::byte* base, std::int64_t rows, std::int64_t d, std::int64_t dv,
+                      requirements const& needs) noexcept {
     std::int64_t const all = rounded_up(rows, strip_rows), keys = blocking_of<T>.keys, width = padded(dv);
-    std::int64_t const merged = wanted.several_splits ? all : 0;
+    std::int64_t const merged = needs.several_splits ? all : 0;
     std::size_t used = 0;
     auto const take = [&](std::int64_t count) {
-      std::byte* const here = base == nullptr ? nullptr : base + used;
+      std::byte* const array = base == nullptr ? nullptr : base + used;
       used += (static_cast<std::size_t>(count + 2 * sum_lanes) * sizeof(T) + scratch::line - 1) / scratch::line *
               scratch::line;
-      return reinterpret_cast<T*>(here);
+      return reinterpret_cast<T*>(array);
     };
     Q = take(all * d), scaled = take(sum_lanes * d), K = take(keys * d);
-    wide = take(wanted.converts ? widest_panel * std::max(d, dv) : 0), kept = take(rows * wanted.kept);
+    wide = take(needs.converts ? widest_panel * std::max(d, dv) : 0), kept = take(rows * needs.kept);
     V = take(keys * rounded_up(dv, widest_panel)), S = take(strip_rows * score_stride<T>);
     O = {take(all * width), width}, next_O = {take(merged * width), width};
     states = {take(all), take(all * sum_lanes), take(all)};

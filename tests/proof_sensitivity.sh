@@ -38,7 +38,7 @@ online_softmax | proofs/models/online_softmax.hpp | sum = sum + s; | sum = sum *
 online_softmax | proofs/models/online_softmax.hpp | l = l * states.factor[i] + sum | l = l + states.factor[i] * sum
 online_softmax | proofs/models/online_softmax.hpp | j += lanes) { | j += 1) {
 online_softmax | fast/algorithm/online_softmax.hpp | A::larger(*row.m, *other.m) | A::larger(*row.m, *row.m)
-online_softmax | fast/algorithm/online_softmax.hpp | operations.raise(S, rows, keys, states); | operations.weigh(S, rows, keys, states);
+online_softmax | fast/algorithm/online_softmax.hpp | operations.update_max(S, rows, keys, states); | operations.exponentiate(S, rows, keys, states);
 online_softmax | fast/algorithm/online_softmax.hpp | other.l[lane] * theirs | other.l[lane] * mine
 online_softmax | fast/algorithm/online_softmax.hpp | row.l[lane] * mine + | row.l[lane] * mine *
 online_softmax | fast/algorithm/online_softmax.hpp | other_O[c] * theirs | other_O[c] * mine
@@ -51,10 +51,10 @@ lazy_softmax | proofs/models/online_softmax.hpp | == highest ? m : largest | == 
 exp2_polynomial | fast/algorithm/exp2.hpp | 0x1.62e432p-1f | 0x1.62e434p-1f
 exp2_polynomial | fast/algorithm/exp2.hpp | 0x1.62e42fefa39f3p-1 | 0x1.62e42fefa39f4p-1
 exp2_polynomial | fast/algorithm/exp2.hpp | exp_error<T> * 25 / 128 | exp_error<T> * 22 / 128
-band | fast/algorithm/band.hpp | saturating_add(centre, where.right), 1) | saturating_add(centre, where.right), 0)
-band | fast/algorithm/band.hpp | saturating_add(centre, -where.left) | saturating_add(centre, where.left)
-band | fast/algorithm/band.hpp | where.left < 0 ? | where.left <= 0 ?
-band | fast/algorithm/band.hpp | keys_in_band(where, i), {0, m} | keys_in_band(where, i), {0, m + 1}
+band | fast/algorithm/band.hpp | saturating_add(centre, band.right), 1) | saturating_add(centre, band.right), 0)
+band | fast/algorithm/band.hpp | saturating_add(centre, -band.left) | saturating_add(centre, band.left)
+band | fast/algorithm/band.hpp | band.left < 0 ? | band.left <= 0 ?
+band | fast/algorithm/band.hpp | keys_in_band(band, i), {0, m} | keys_in_band(band, i), {0, m + 1}
 band | fast/algorithm/band.hpp | made.any = hull(made.any, rules[i].visible) | made.any = hull(rules[0].visible, rules[i].visible)
 band | fast/algorithm/band.hpp | if (b.empty()) return a; | if (b.empty()) return b;
 band | fast/algorithm/band.hpp | a.last > b.last ? | a.last < b.last ?

@@ -11,7 +11,7 @@ namespace {
 /// The audit does not load it where the machine has no such set.
 [[maybe_unused]] bool const held = [] {
   for (builtin_set const& each : builtin_sets())
-    if (each.word == ATTEST_BUILTIN_SET) return fast::use_only(each.name);
+    if (each.word == ATTEST_BUILTIN_SET) return fast::use_simd_target(each.name);
   return false;
 }();
 

@@ -14,7 +14,7 @@ constexpr builtin_set known[]{{"avx512", "AVX3"}, {"avx2", "AVX2"}, {"scalar", "
 
 std::vector<builtin_set> builtin_sets() {
   std::vector<builtin_set> made;
-  for (std::string_view const name : fast::instruction_sets())
+  for (std::string_view const name : fast::simd_targets())
     if (auto const at = std::ranges::find(known, name, &builtin_set::name); at != std::end(known)) made.push_back(*at);
   return made;
 }

@@ -8,7 +8,7 @@
 
 namespace attest::audit {
 
-/// A word of ours for an instruction set, and what fast::instruction_sets() calls it. libattest_kernel_WORD.so is the
+/// A word of ours for an instruction set, and what fast::simd_targets() calls it. libattest_kernel_WORD.so is the
 /// built-in kernel held to it (builtin_set.cpp).
 struct builtin_set {
   std::string_view word, name;

@@ -1,4 +1,4 @@
-// What a band lets through: the keys of one query, and of a strip of queries.
+// The keys that a band leaves visible: to one query, and to a strip of queries.
 #pragma once
 
 #include <cstdint>
@@ -8,7 +8,7 @@
 
 namespace attest::fast {
 
-/// Indices first, first + 1, …, last − 1; none where last ≤ first.
+/// The indices first, first + 1, …, last − 1; empty where last ≤ first.
 struct interval {
   std::int64_t first = 0, last = 0;
 
@@ -22,20 +22,19 @@ constexpr interval intersection(interval const& a, interval const& b) noexcept {
   return {a.first > b.first ? a.first : b.first, a.last < b.last ? a.last : b.last};
 }
 
-/// The shortest interval with every index of a and of b; a where b is empty.
+/// The shortest interval that holds every index of a and of b; a where b is empty.
 constexpr interval hull(interval const& a, interval const& b) noexcept {
   if (b.empty()) return a;
   if (a.empty()) return b;
   return {a.first < b.first ? a.first : b.first, a.last > b.last ? a.last : b.last};
 }
 
-/// Does `outer` have every index of `inner`?
-/// Ensures  for an empty `inner` either answer
+/// Whether `outer` holds every index of `inner`. For an empty `inner` either result is possible.
 constexpr bool contains(interval const& outer, interval const& inner) noexcept {
   return outer.first <= inner.first && inner.last <= outer.last;
 }
 
-/// a + b, held at the ends of the 64-bit range.
+/// a + b, clamped to the 64-bit range.
 constexpr std::int64_t saturating_add(std::int64_t a, std::int64_t b) noexcept {
   using range = std::numeric_limits<std::int64_t>;
   if (b > 0 && a > range::max() - b) return range::max();
@@ -43,29 +42,30 @@ constexpr std::int64_t saturating_add(std::int64_t a, std::int64_t b) noexcept {
   return a + b;
 }
 
-/// { j : −left ≤ j − (i + diagonal) ≤ right }, as far as 64 bits reach: what an end that saturates cuts off lies below
-/// key 0 or above every m.
+/// { j : −left ≤ j − (i + diagonal) ≤ right }. An end beyond 64 bits saturates; the indices that this cuts off lie
+/// below key 0 or above every m.
 /// Requires  left, right ≥ −1
-constexpr interval keys_in_band(problem::band const& where, std::int64_t i) noexcept {
+constexpr interval keys_in_band(problem::band const& band, std::int64_t i) noexcept {
   using range = std::numeric_limits<std::int64_t>;
-  std::int64_t const centre = saturating_add(i, where.diagonal);
-  return {where.left < 0 ? range::min() : saturating_add(centre, -where.left),
-          where.right < 0 ? range::max() : saturating_add(saturating_add(centre, where.right), 1)};
+  std::int64_t const centre = saturating_add(i, band.diagonal);
+  return {band.left < 0 ? range::min() : saturating_add(centre, -band.left),
+          band.right < 0 ? range::max() : saturating_add(saturating_add(centre, band.right), 1)};
 }
 
-/// The keys among 0 … m − 1 that the band shows to query i.
-constexpr interval visible_keys(problem::band const& where, std::int64_t i, std::int64_t m) noexcept {
-  return intersection(keys_in_band(where, i), {0, m});
+/// The keys among 0 … m − 1 that the band leaves visible to query i.
+constexpr interval visible_keys(problem::band const& band, std::int64_t i, std::int64_t m) noexcept {
+  return intersection(keys_in_band(band, i), {0, m});
 }
 
-/// The keys that a strip of queries sees. A block of keys is skipped where none is in `any`; where all are in `all`, no
-/// score has to be hidden and no value kept from a query.
+/// Which keys the queries of a strip see. A key block outside `any` is skipped. Inside `all` no score has to become −∞,
+/// and no value has to be kept out of a query's sum.
 struct strip_view {
-  interval any{};  ///< the shortest one outside which no query sees a key
-  interval all{};  ///< every query sees every key inside; empty where there is a mask
+  interval any{};  ///< the shortest interval outside which no query of the strip sees a key
+  interval all{};  ///< every query of the strip sees every key of it; empty where there is a mask
 };
 
-/// The view of queries whose rules are `rules`: visible, an interval of keys; mask, null where there is none.
+/// The view of `rows` queries. rules[i].visible is the interval that the band leaves to query i, and rules[i].mask is
+/// null where there is no mask.
 /// Requires  rows ≥ 1
 template <class Rule>
 constexpr strip_view view_of(Rule const* rules, std::int64_t rows) noexcept {

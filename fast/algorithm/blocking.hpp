@@ -1,6 +1,19 @@
-// How the work is cut: the block sizes that a result depends on, and the rows that share one packing. What depends on the
-// instruction set is in simd.inc; what only costs time or memory is where it is used (plan.cpp, workspace.hpp,
-// query_block.hpp).
+// The sizes that the work is cut into. Other files use these words as they are defined here.
+//
+//   word         what it counts                                set by                     bounded by
+//   split        keys of one partial row (m, l, O)             blocking_of                long enough to hide a merge
+//   key block    keys j that update m, l and O at once:        blocking_of                packed K, V and a strip of
+//                B_c of FlashAttention                                                    scores fit in the caches
+//   query block  rows i of one kv head that share one packing  query_block_rows(),        packed Q and O fit in half
+//                of K and V, one task: B_r of FlashAttention   called by plan.cpp         the second-level cache
+//   strip        rows of a query block whose scores exist at   strip_rows                 the first-level cache
+//                the same time
+//   tile         rows of the register tile of both products,   operations::tile, by the   the vector registers
+//                which lie side by side in packed Q            target (vectors-inl.hpp)
+//   panel        columns of that tile, which lie side by       operations::panel, by the  the vector registers
+//                side: keys in packed K, columns in packed V   target (vectors-inl.hpp)
+//
+// A result depends on the first two and on sum_lanes, which are the same on every machine, and on nothing else here.
 #pragma once
 
 #include <algorithm>
@@ -13,39 +26,40 @@ namespace attest::fast {
 /// The sizes that a result depends on: they are the same on every machine.
 ///
 /// Key blocks lie at absolute key indices, [0, keys), [keys, 2·keys), …, whatever the mask or the band, and so do the
-/// splits: a row's scores are absorbed block by block, and the partial rows of splits are merged in order. The tree in
-/// which a row is summed is thereby a function of m and T alone.
+/// splits. A row absorbs its scores key block by key block, and the partial rows of its splits are merged in order, so
+/// the tree in which a row is summed is a function of m and T alone.
 struct blocking {
-  std::int64_t keys = 1;   ///< of one block
+  std::int64_t keys = 1;   ///< of one key block
   std::int64_t split = 1;  ///< keys of one partial row; a multiple of `keys`
   friend constexpr bool operator==(blocking const&, blocking const&) noexcept = default;
 };
 
-/// Why these   O meets keys + m/keys − 2 additions: within a factor 1.3 of its minimum for m from 1,000 to 60,000. A
-///             block of keys and one of values take 32 KiB each at d = dv = 64 in f32, beside a strip of scores of 14 KiB.
-///             In f64 that is twice as much, and still the second cache is read less than with 64 keys, whose blocks meet O
-///             twice as often: 2 to 3 % of the peak.
+/// Why these   An element of O is the result of keys + m/keys − 2 additions: within a factor 1.3 of the minimum for m
+///             from 1,000 to 60,000. One key block of K and one of V take 32 KiB each at d = dv = 64 in f32, beside a
+///             strip of scores of 14 KiB. In f64 they take twice as much, and the second-level cache is still read less
+///             than with blocks of 64 keys, which read O twice as often: that gains 2 to 3 % of the peak.
 ///             A split is long enough to hide a merge, and short enough for 8 threads to share 32,768 keys.
 template <std::floating_point T>
 inline constexpr blocking blocking_of{.keys = 128, .split = 4096};
 
-/// l is summed in this many lanes, key j in lane j mod sum_lanes, on every instruction set.
+/// l is summed in this many lanes, key j in lane j mod sum_lanes, on every SIMD target.
 inline constexpr std::int64_t sum_lanes = 16;
 
-/// Queries whose scores are computed, weighed and multiplied with V before the next ones': a multiple of every tile.
+/// Rows of a strip: their scores are computed, exponentiated and multiplied with V before those of the next strip. A
+/// multiple of every target's tile.
 inline constexpr std::int64_t strip_rows = 24;
 
-/// Rows of a strip's scores lie this far apart: 64 bytes more than a block, so that they fall on different cache sets.
+/// The row stride of a strip's scores: 64 bytes more than a key block, so that rows fall on different cache sets.
 template <std::floating_point T>
 inline constexpr std::int64_t score_stride = blocking_of<T>.keys + 64 / static_cast<std::int64_t>(sizeof(T));
 
 constexpr std::int64_t ceiling_division(std::int64_t a, std::int64_t b) noexcept { return a / b + (a % b != 0); }
 constexpr std::int64_t rounded_up(std::int64_t a, std::int64_t b) noexcept { return ceiling_division(a, b) * b; }
 
-/// How many queries share one packing of K and V. Never shows in a result.
+/// The rows of a query block. No result depends on it.
 ///
-/// Ensures  packed queries, O and row states fill at most half of `cache` bytes; `tasks_wanted` tasks where there are
-///          rows enough; a multiple of strip_rows
+/// Ensures  packed queries, O and row states fill at most half of `cache` bytes, but for one strip; `tasks_wanted`
+///          tasks where there are enough rows; a multiple of strip_rows
 template <std::floating_point T>
 constexpr std::int64_t query_block_rows(std::int64_t rows, std::int64_t heads, std::int64_t d, std::int64_t dv,
                                         std::int64_t cache, std::int64_t tasks_wanted) noexcept {

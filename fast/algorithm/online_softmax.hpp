@@ -1,8 +1,8 @@
 // The blocked online softmax, as an algorithm over any arithmetic.
 //
-// The fast kernel runs it over vectors of floats (fast/simd/operations.hpp); a proof runs the same source over exact
-// rationals, where "blocked equals plain" is an equality. So nothing here knows a float: no <cmath>, no infinity, no
-// intrinsics.
+// The fast kernel runs it over vectors of floats (fast/simd/operations.hpp), and a proof runs the same source over
+// exact rationals, where "blocked equals plain" is an equality. So this file uses nothing that is particular to floats:
+// no <cmath>, no infinity, no intrinsics.
 //
 // One row of O = softmax(s)·V is kept as (m, l, O): m the maximum of the scores seen so far, l = Σ e^{s_j−m} and
 // O = Σ e^{s_j−m}·v_j over their keys. Blocks of keys are absorbed one after the other, and partial rows can be merged.
@@ -16,10 +16,10 @@
 
 namespace attest::fast {
 
-/// What the algorithm needs of an arithmetic A. Its numbers are scores, weights and values alike.
+/// What the algorithm needs of an arithmetic A. Scores, weights and values are all of type A::number.
 ///
 /// A::minus_infinity()     the score of an invisible key, and the maximum of no keys
-/// A::larger(a, b)         the maximum; the order of its arguments may matter to a NaN only
+/// A::larger(a, b)         the maximum; the order of the arguments may matter only where one is NaN
 /// A::weight(s, m)         e^{s−m} for s ≤ m; weight(m, m) = 1; 0 where s is minus_infinity(), whatever m is
 template <class A>
 concept softmax_arithmetic = requires(typename A::number const& a, typename A::number const& b) {
@@ -30,34 +30,33 @@ concept softmax_arithmetic = requires(typename A::number const& a, typename A::n
   { a * b } -> std::convertible_to<typename A::number>;
 };
 
-/// m and l of some rows; their O is a matrix that the caller keeps.
+/// m and l of some rows. Their O is a matrix that the caller holds.
 template <class N>
 struct row_states {
   N* m = nullptr;       ///< [rows]
   N* l = nullptr;       ///< [rows, lanes]: the weight of key j is in lane j mod lanes
-  N* factor = nullptr;  ///< [rows] what the last raise() does to l and O
+  N* factor = nullptr;  ///< [rows] by which the last update_max() rescales l and O
 };
 
-/// One block of keys for a strip of rows.
+/// Absorbs one key block into the rows of a strip.
 ///
-/// Shapes    S [rows, keys]: scores that become weights
-/// Requires  up to rounding: raise() makes m_i ← max(m_i, max_j s_ij) and factor_i = e^{old m_i − m_i}; weigh() makes
-///           s_ij ← e^{s_ij − m_i} and l_i ← l_i·factor_i + Σ_j s_ij, lane by lane; multiply() makes
-///           O_i ← O_i·factor_i + Σ_j p_ij·v_j, p the weights that S has become
+/// Shapes    S [rows, keys]: the scores, which become the weights P
+/// Requires  up to rounding, update_max() does m_i ← max(m_i, max_j s_ij) and factor_i ← e^{old m_i − m_i};
+///           exponentiate() does s_ij ← e^{s_ij − m_i} and l_i ← l_i·factor_i + Σ_j s_ij, lane by lane; multiply() does
+///           O_i ← O_i·factor_i + Σ_j p_ij·v_j, where p_ij is what s_ij has become
 /// Ensures   row i is a function of its own scores and values alone
 template <class Operations, class N, class Multiply>
 constexpr void absorb_block(Operations const& operations, N* S, std::int64_t rows, interval const& keys,
                             row_states<N> const& states, Multiply&& multiply) {
-  operations.raise(S, rows, keys, states);
-  operations.weigh(S, rows, keys, states);
+  operations.update_max(S, rows, keys, states);
+  operations.exponentiate(S, rows, keys, states);
   multiply();
 }
 
-/// Adds the keys of `other` to `row`, as if they had come after it: (m, l, O) of one row each. Not commutative in
-/// rounding arithmetic: callers merge in the order of the keys.
+/// Merges two partial rows (m, l, O): adds the keys of `other` to those of `row`. In rounding arithmetic the order
+/// matters, so callers merge in the order of the keys.
 template <softmax_arithmetic A, std::int64_t lanes = sum_lanes, class N = typename A::number>
-constexpr void merge(row_states<N> const& row, N* O, row_states<N> const& other, N const* other_O,
-                     std::int64_t width) {
+constexpr void merge(row_states<N> const& row, N* O, row_states<N> const& other, N const* other_O, std::int64_t width) {
   N const m = A::larger(*row.m, *other.m);
   N const mine = A::weight(*row.m, m), theirs = A::weight(*other.m, m);
   *row.m = m;

@@ -1,4 +1,5 @@
-// c·tanh(x/c) on scores in units of log₂: the constants, and what they promise. The loop is in softcap.inc.
+// c·tanh(x/c) on scores in units of log₂: the constants and their error bounds. The loop is in
+// fast/simd/softcap-inl.hpp.
 #pragma once
 
 #include <array>
@@ -14,15 +15,16 @@
 namespace attest::fast {
 
 /// tanh(z) = (2^t − 1)/(2^t + 1), t = 2·|z|·log₂ e = n + r, n = round(t), and
-/// 2^t − 1 = (2^n − 1) + 2^n·r·(c_1 + c_2·r + …): no cancellation, since r·(c_1 + …) is small where n = 0.
+/// 2^t − 1 = (2^n − 1) + 2^n·r·(c_1 + c_2·r + …). For n = 0 the first term is 0, so nothing cancels;
+/// for n ≥ 1 the second term can cancel a part of the first, which softcap_error counts.
 template <std::floating_point T>
 struct tanh_format;
 
-/// c_1 is ln 2, rounded; the others minimise the largest relative error of r·(c_1 + …) from 2^r − 1 for |r| ≤ 1/2: below
-/// 0.45u (tests/fast/softcap_test.cpp).
+/// c_1 is ln 2, rounded. The others minimise the largest relative error of r·(c_1 + …) as 2^r − 1 for |r| ≤ 1/2, which
+/// is below 0.45u (tests/fast/softcap_test.cpp).
 template <>
 struct tanh_format<float> {
-  static constexpr float largest = 30;  ///< of t: from there on tanh is 1 to u/32
+  static constexpr float largest = 30;  ///< t is clamped to it: beyond, tanh is 1 to u/32
   static constexpr std::array<float, 6> coefficients{0x1.62e430p-1f, 0x1.ebfbd6p-3f,  0x1.c6af78p-5f,
                                                      0x1.3b31c8p-7f, 0x1.5f0c2ep-10f, 0x1.3f2510p-13f};
 };
@@ -37,18 +39,19 @@ struct tanh_format<double> {
 };
 
 /// |capped − c·tanh(x/c)| ≤ softcap_error·|c·tanh(x/c)| where nothing underflows, in terms of u = 2^−24, 2^−53: 11u.
-/// What underflows errs by (1 + c)·2^−126 (2^−1022) at most. No absolute error else.
+/// Where something underflows there is an absolute error of at most (1 + c)·2^−126 (2^−1022) as well.
 ///
-/// Why       relative errors; the second column is an instruction set without fused multiply-adds.
+/// Why       relative errors; the first column is for targets with fused multiply-adds, the second for the others.
 ///             2/c, and times the score: |z·tanh'(z)| ≤ |tanh(z)|              2.00u     2.00u
 ///             q = c_1 + r·(c_2 + …): 0.45u of approximation, 0.86u of its
 ///             last rounding (below 2^−25 beside q > 0.58), 0.20u before       1.51u     1.71u
 ///             2^t − 1 = (2^n − 1) + 2^n·r·q: q's error, times 1.42 for n = 1
 ///             and r = −1/2, the worst, and the rounding (2^n·r is exact)      3.15u     4.85u
-///             beside 2/(2^t + 1), what the quotient keeps of that: 2/2.41     2.61u     4.03u   (n = 0: 2.51u, 3.71u)
+///             of which the quotient keeps 2/(2^t + 1): 2/2.41                 2.61u     4.03u   (n = 0: 2.51u, 3.71u)
 ///             2^t + 1, the quotient                                           2.00u     2.00u
 ///             c·log₂ e, and times the quotient                                2.00u     2.00u
-///           Together 8.6u and 10.1u, and products of such errors below 10^−4 u. tests/fast/softcap_test.cpp measures it.
+///           The sums are 8.6u and 10.1u, and products of such errors stay below 10^−4 u. tests/fast/softcap_test.cpp
+///           measures the errors.
 template <std::floating_point T>
 inline constexpr double softcap_error = 5.5 / static_cast<double>(std::uint64_t{1} << exp2_format<T>::fraction_bits);
 
@@ -66,7 +69,7 @@ struct score_cap {
   /// Requires  c ≥ 0, finite
   static score_cap of(double c) noexcept {
     using limits = std::numeric_limits<T>;
-    // Beyond it, c·tanh(s/c) differs from every finite s by less than s·u/12.
+    // For a larger c, c·tanh(s/c) differs from every finite s by less than s·u/12.
     bool const beyond_every_score =
         std::is_same_v<T, float> && c > std::ldexp(1.0, limits::max_exponent + limits::digits / 2 + 1);
     if (c == 0 || beyond_every_score) return {};
@@ -74,8 +77,8 @@ struct score_cap {
     std::frexp(c, &exponent);
     constexpr int usual = limits::max_exponent - 28;
     exponent = exponent > usual ? exponent - usual : exponent < -usual ? exponent + usual : 0;
-    double const held = std::ldexp(c, -exponent);
-    return {static_cast<T>(2 / held), static_cast<T>(held * log2_e), exponent};
+    double const scaled_c = std::ldexp(c, -exponent);
+    return {static_cast<T>(2 / scaled_c), static_cast<T>(scaled_c * log2_e), exponent};
   }
 };
 

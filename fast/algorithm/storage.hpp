@@ -1,5 +1,5 @@
-// Types of 16 bits: storage, with arithmetic in f32. Conversions number by number; those of whole rows are in
-// fast/simd/storage-inl.hpp and answer the same.
+// The types of 16 bits are storage formats: arithmetic on them is f32's. Conversions of single numbers; those of whole
+// rows, in fast/simd/storage-inl.hpp, give the same bits.
 #pragma once
 
 #include <bit>
@@ -10,7 +10,7 @@
 
 namespace attest::fast {
 
-/// What the kernel computes with where E is stored.
+/// The type in which the kernel computes with numbers stored as E.
 template <problem::floating_element E>
 using working = std::conditional_t<std::is_same_v<E, double>, double, float>;
 
@@ -24,14 +24,14 @@ struct is_narrow_type : std::bool_constant<is_narrow<E>> {};
 }  // namespace detail
 using narrow_elements = problem::filtered_list<detail::is_narrow_type, problem::floating_elements>;
 
-/// A type of 16 bits whose finite numbers are all numbers of f32: normal ones, or where it has f32's exponents,
-/// subnormal too.
+/// A type of 16 bits whose finite numbers are all numbers of f32: normal ones, and also subnormal ones if it has the
+/// exponents of f32.
 template <class E>
 concept narrow_element = problem::floating_element<E> && is_narrow<E> && sizeof(E) == 2 &&
                          problem::format_of<E>.exponent_bits <= problem::format_of<float>.exponent_bits &&
                          problem::format_of<E>.fraction_bits < problem::format_of<float>.fraction_bits;
 
-/// The formats of E and f32, and what takes a pattern of one to the other.
+/// The formats of E and f32, and the constants that convert between their bit patterns.
 template <narrow_element E>
 struct narrow_format {
   static constexpr problem::binary_format stored = problem::format_of<E>, wide = problem::format_of<float>;
@@ -39,9 +39,9 @@ struct narrow_format {
   static constexpr int shift = wide.fraction_bits - stored.fraction_bits;
   static constexpr std::uint32_t sign = stored.sign_bit(), infinity = stored.infinity(), quiet = stored.quiet_bit(),
                                  wide_sign = wide.sign_bit(), wide_infinity = wide.infinity();
-  /// What f32 adds to an exponent of E.
+  /// Added to an exponent field of E, it gives that of f32.
   static constexpr std::uint32_t rebias = static_cast<std::uint32_t>(wide.bias() - stored.bias());
-  /// The pattern of 2^exponent in f32.
+  /// The bit pattern of 2^exponent in f32.
   static constexpr std::uint32_t power(int exponent) noexcept {
     return static_cast<std::uint32_t>(exponent + wide.bias()) << wide.fraction_bits;
   }
@@ -68,7 +68,7 @@ constexpr float widened(E x) noexcept {
   }
 }
 
-/// To nearest, ties to even, beyond the range ±∞; every NaN is the quiet one of its sign.
+/// Rounds to nearest, ties to even; beyond the range to ±∞. Every NaN becomes the quiet NaN of its sign.
 template <narrow_element E>
 constexpr E narrowed(float x) noexcept {
   using format = narrow_format<E>;

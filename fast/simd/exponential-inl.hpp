@@ -1,9 +1,9 @@
-// From scores to weights to answers: bias, masks, row references, 2^x, sums, quotients.
-#if defined(ATTEST_FAST_WEIGHTS) == defined(HWY_TARGET_TOGGLE)
-#ifdef ATTEST_FAST_WEIGHTS
-#undef ATTEST_FAST_WEIGHTS
+// The softmax of a strip: bias and mask on scores, row maxima, 2^x, the sums l, and the quotients O/l.
+#if defined(ATTEST_FAST_SIMD_EXPONENTIAL_INL_HPP) == defined(HWY_TARGET_TOGGLE)
+#ifdef ATTEST_FAST_SIMD_EXPONENTIAL_INL_HPP
+#undef ATTEST_FAST_SIMD_EXPONENTIAL_INL_HPP
 #else
-#define ATTEST_FAST_WEIGHTS
+#define ATTEST_FAST_SIMD_EXPONENTIAL_INL_HPP
 #endif
 
 #include <limits>
@@ -15,7 +15,7 @@ HWY_BEFORE_NAMESPACE();
 namespace attest::fast::HWY_NAMESPACE {
 
 #if HWY_TARGET == HWY_AVX3 || HWY_TARGET == HWY_AVX2
-/// The larger of x and y; y where x is NaN. x86's own maximum answers its second operand then.
+/// The larger of x and y; y where x is NaN, as the maximum instructions of x86 have it.
 template <class V>
 HWY_INLINE V larger(V x, V y) {
   return hn::Max(x, y);
@@ -31,7 +31,7 @@ HWY_INLINE V larger(V x, V y) {
   return hn::IfThenElse(hn::Gt(x, y), x, y);
 }
 
-/// Highway's own begins with the lowest finite number, which is above −∞.
+/// Highway's MaxOfLanes begins with the lowest finite number, which is above −∞.
 template <class D, class T = hn::TFromD<D>>
 HWY_INLINE T largest_lane(D d, hn::Vec<D> x) {
   T lane[lanes<T>];
@@ -42,7 +42,7 @@ HWY_INLINE T largest_lane(D d, hn::Vec<D> x) {
 }
 #endif
 
-/// c_k + c_{k+1}·r + …, twice over: doubling is exact.
+/// 2·(c_k + c_{k+1}·r + …). Doubling is exact.
 template <class T, std::size_t k, class D>
 HWY_INLINE hn::Vec<D> doubled_series(D d, hn::Vec<D> r) {
   constexpr auto& c = exp2_format<T>::coefficients;
@@ -51,24 +51,24 @@ HWY_INLINE hn::Vec<D> doubled_series(D d, hn::Vec<D> r) {
 }
 
 /// 2^x for x ≤ 0, to exp_error; 0 for x ≤ lowest_exponent + 1/2; 1 for 0; NaN for NaN.
-/// Why   2^x = (2·2^r)·2^(n−1): the factor 2 makes n = lowest_exponent the exponent field 0, which is the number 0
+/// Why   2^x = (2·2^r)·2^(n−1): with the factor 2, n = lowest_exponent gives the exponent field 0, and so the number 0
 /// Cost  13 instructions with fused multiply-add in f32
 template <class T, class D>
 HWY_INLINE hn::Vec<D> exp2(D d, hn::Vec<D> x) {
   using format = exp2_format<T>;
   hn::RebindToUnsigned<D> const bits;
   auto const to_low_bits = hn::Set(d, format::integer_at_low_bits + T(format::bias - 1));
-  auto const held = larger(hn::Set(d, T(lowest_exponent<T>)), x);
-  auto const shifted = hn::Add(held, to_low_bits);
-  auto const r = hn::Sub(held, hn::Sub(shifted, to_low_bits));
+  auto const clamped = larger(hn::Set(d, T(lowest_exponent<T>)), x);
+  auto const shifted = hn::Add(clamped, to_low_bits);
+  auto const r = hn::Sub(clamped, hn::Sub(shifted, to_low_bits));
   auto const power = hn::MulAdd(r, doubled_series<T, 0>(d, r), hn::Set(d, T(2)));
   auto const exponent = hn::ShiftLeft<format::fraction_bits>(hn::BitCast(bits, shifted));
   return hn::Mul(power, hn::BitCast(d, exponent));
 }
 
-/// operations::raise
+/// operations::update_max
 template <class T>
-void raise(T const* S, std::int64_t rows, interval keys, row_states<T> const& states) noexcept {
+void update_max(T const* S, std::int64_t rows, interval keys, row_states<T> const& states) noexcept {
   tag<T> const d;
   constexpr T infinity = std::numeric_limits<T>::infinity();
   HWY_ALIGN T maxima[strip_rows + sum_lanes];
@@ -86,21 +86,21 @@ void raise(T const* S, std::int64_t rows, interval keys, row_states<T> const& st
   }
   for (std::int64_t i = 0; i < rows; i += lanes<T>) {
     auto const old = hn::LoadU(d, states.m + i), m = larger(hn::LoadU(d, maxima + i), old);
-    auto const nothing = hn::Eq(m, hn::Set(d, -infinity));  // subtract 0 then: −∞ − −∞ would be NaN
-    hn::StoreU(exp2<T>(d, hn::Sub(old, hn::IfThenElse(nothing, hn::Zero(d), m))), d, states.factor + i);
+    auto const all_hidden = hn::Eq(m, hn::Set(d, -infinity));  // subtract 0 then: −∞ − −∞ would be NaN
+    hn::StoreU(exp2<T>(d, hn::Sub(old, hn::IfThenElse(all_hidden, hn::Zero(d), m))), d, states.factor + i);
     hn::StoreU(m, d, states.m + i);
   }
 }
 
-/// operations::weigh
+/// operations::exponentiate
 template <class T>
-void weigh(T* S, std::int64_t rows, interval keys, row_states<T> const& states) noexcept {
+void exponentiate(T* S, std::int64_t rows, interval keys, row_states<T> const& states) noexcept {
   tag<T> const d;
   constexpr auto vectors = static_cast<int>(sum_lanes / lanes<T>);
   for (std::int64_t i = 0; i < rows; ++i) {
     T* const s = S + i * score_stride<T>;
-    bool const nothing = states.m[i] == -std::numeric_limits<T>::infinity();
-    auto const m = hn::Set(d, nothing ? T(0) : states.m[i]), factor = hn::Set(d, states.factor[i]);
+    bool const all_hidden = states.m[i] == -std::numeric_limits<T>::infinity();
+    auto const m = hn::Set(d, all_hidden ? T(0) : states.m[i]), factor = hn::Set(d, states.factor[i]);
     vector<T> sum[vectors];
     HWY_UNROLL(16) for (int v = 0; v < vectors; ++v) sum[v] = hn::Zero(d);
     for (std::int64_t j = keys.first; j < keys.last; j += sum_lanes) {
@@ -126,9 +126,9 @@ template <class D, class T = hn::TFromD<D>>
 HWY_INLINE void add_bias_lanes(D d, T* s, T const* bias) {
   constexpr T limit = std::numeric_limits<T>::max() / 2;
   auto const b = hn::LoadU(d, bias);
-  auto const held = hn::Min(hn::Max(b, hn::Set(d, -limit)), hn::Set(d, limit));
+  auto const clamped = hn::Min(hn::Max(b, hn::Set(d, -limit)), hn::Set(d, limit));
   auto const finite = hn::Lt(hn::Abs(b), hn::Set(d, std::numeric_limits<T>::infinity()));
-  hn::StoreU(hn::MulAdd(hn::IfThenElse(finite, held, b), hn::Set(d, static_cast<T>(log2_e)), hn::LoadU(d, s)), d, s);
+  hn::StoreU(hn::MulAdd(hn::IfThenElse(finite, clamped, b), hn::Set(d, static_cast<T>(log2_e)), hn::LoadU(d, s)), d, s);
 }
 
 /// operations::add_bias
@@ -163,7 +163,7 @@ void hide_masked(T* s, std::uint8_t const* mask, std::int64_t count) noexcept {
   for (; j < count; ++j) hide_lanes(hn::CappedTag<T, 1>(), s + j, mask + j);
 }
 
-/// The sum of a row's lanes, the second half of them onto the first: a tree of 4 additions.
+/// The sum of a row's lanes: the second half is added to the first until one lane is left, a tree of height 4.
 template <class T>
 HWY_INLINE T folded(T const* l) {
   T half[sum_lanes / 2];
@@ -173,22 +173,23 @@ HWY_INLINE T folded(T const* l) {
   return half[0];
 }
 
-/// to_c ← O_c/l in whole vectors, where an instruction set has the fused multiply-adds that make three products with 1/l the
-/// rounded quotient, and every number is one for which they do. Answers false, and writes nothing, elsewhere.
+/// to_c ← O_c/l in whole vectors, with three products by y ≈ 1/l in place of each division. Only where the target has
+/// fused multiply-adds, and l and every O_c lie in the range of the proof.
 ///
-/// Why  y = fl(1/l). q₀ = fl(x·y) is within 2u(1 + u) of x/l, q₁ = fl(q₀ + fl(x − l·q₀)·y) within half a place and 8u² of it,
-///      so faithful; then x − l·q₁ is a number of T, and fl(q₁ + (x − l·q₁)·y) is x/l rounded to nearest (Markstein 1990;
-///      Handbook of Floating-Point Arithmetic, 2nd edition, theorem 4.9).
+/// Returns  false, and writes nothing, elsewhere
+/// Why      y = fl(1/l). q₀ = fl(x·y) is within 2u(1 + u) of x/l, and q₁ = fl(q₀ + fl(x − l·q₀)·y) within half a place
+///          and 8u² of it, so q₁ is faithful. Then x − l·q₁ is a number of T, and fl(q₁ + (x − l·q₁)·y) is x/l rounded
+///          to nearest (Markstein 1990; Handbook of Floating-Point Arithmetic, 2nd edition, theorem 4.9).
 template <class T>
 HWY_INLINE bool divided_by_products([[maybe_unused]] T const* O, [[maybe_unused]] T l, [[maybe_unused]] std::int64_t dv,
                                     [[maybe_unused]] T* to) {
 #if HWY_TARGET == HWY_AVX3 || HWY_TARGET == HWY_AVX2
-  // A remainder is at least x·2^−48 (2^−106 in f64): from these x on a normal number, which nothing flushes to 0.
+  // A remainder is at least x·2^−48 (2^−106 in f64). For x ≥ least that is a normal number, which is not flushed to 0.
   constexpr T least = sizeof(T) == 4 ? T(0x1p-70) : T(0x1p-800), most = sizeof(T) == 4 ? T(0x1p100) : T(0x1p900);
   if (dv % lanes<T> != 0 || !(T(0.5) <= l && l <= T(0x1p20))) return false;
   tag<T> const d;
   auto smallest = hn::Set(d, most), largest = hn::Set(d, least);
-  auto test = hn::Zero(d);  // a NaN is neither small nor large
+  auto test = hn::Zero(d);  // becomes NaN for a NaN, which the comparisons below would miss
   for (std::int64_t c = 0; c < dv; c += lanes<T>) {
     auto const x = hn::LoadU(d, O + c), size = hn::Abs(x);
     smallest = hn::Min(size, smallest), largest = hn::Max(size, largest), test = hn::MulAdd(x, hn::Zero(d), test);
@@ -216,12 +217,12 @@ T finish(T const* O, T const* l, std::int64_t dv, T* to) noexcept {
   auto const nan = hn::Set(d, std::numeric_limits<T>::quiet_NaN());
   for (std::int64_t c = 0; c < dv; c += lanes<T>) {
     auto const x = hn::Div(hn::Add(hn::LoadU(d, O + c), hn::Zero(d)), hn::Set(d, sum));
-    auto const answer = sum == 0 ? hn::Zero(d) : hn::IfThenElse(hn::Eq(x, x), x, nan);
+    auto const quotient = sum == 0 ? hn::Zero(d) : hn::IfThenElse(hn::Eq(x, x), x, nan);
     if (c + lanes<T> <= dv) {
-      hn::StoreU(answer, d, to + c);
+      hn::StoreU(quotient, d, to + c);
     } else {
       T tail[sum_lanes];
-      hn::StoreU(answer, d, tail);
+      hn::StoreU(quotient, d, tail);
       for (std::int64_t a = 0; c + a < dv; ++a) to[c + a] = tail[a];
     }
   }

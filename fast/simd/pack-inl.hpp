@@ -1,9 +1,9 @@
-// Packing: K and Q as columns, V as panels, so that the products read with unit stride.
-#if defined(ATTEST_FAST_PACK) == defined(HWY_TARGET_TOGGLE)
-#ifdef ATTEST_FAST_PACK
-#undef ATTEST_FAST_PACK
+// Packing: K and Q transposed, V in panels, so that the products read memory in order.
+#if defined(ATTEST_FAST_SIMD_PACK_INL_HPP) == defined(HWY_TARGET_TOGGLE)
+#ifdef ATTEST_FAST_SIMD_PACK_INL_HPP
+#undef ATTEST_FAST_SIMD_PACK_INL_HPP
 #else
-#define ATTEST_FAST_PACK
+#define ATTEST_FAST_SIMD_PACK_INL_HPP
 #endif
 
 #include <limits>
@@ -14,11 +14,11 @@ HWY_BEFORE_NAMESPACE();
 namespace attest::fast::HWY_NAMESPACE {
 
 #if HWY_TARGET != HWY_SCALAR
-/// The numbers of a 128-bit block: transposition happens inside blocks.
+/// Numbers in 128 bits: the transposition works on vectors' pieces of this size.
 template <class T>
 inline constexpr std::int64_t block_numbers = 16 / static_cast<std::int64_t>(sizeof(T));
 
-/// A vector whose block b is the block at from + b·stride.
+/// A vector whose piece b is the one at from + b·stride.
 template <class D, class T = hn::TFromD<D>>
 HWY_INLINE hn::Vec<D> load_blocks(D d, T const* from, std::int64_t stride) {
   if constexpr (hn::MaxLanes(D()) * sizeof(T) == 16) {
@@ -32,7 +32,7 @@ HWY_INLINE hn::Vec<D> load_blocks(D d, T const* from, std::int64_t stride) {
 
 #endif
 
-/// Rows first … first + lanes − 1 of `from`, all of them there, to columns of `to`.
+/// The first lanes<T> rows of `from`, transposed to columns of `to`.
 template <class T>
 HWY_INLINE void transpose_lanes(matrix<T const> from, std::int64_t depth, std::int64_t width, T* HWY_RESTRICT to) {
   std::int64_t t = 0;
@@ -62,7 +62,8 @@ HWY_INLINE void transpose_lanes(matrix<T const> from, std::int64_t depth, std::i
     for (std::int64_t i = 0; i < lanes<T>; ++i) to[t * width + i] = from.row(i)[t];
 }
 
-/// operations::transpose. The last rows first: what a vector writes beyond `width` is the next column's beginning.
+/// operations::transpose. The last rows come first, since what a vector writes beyond `width` lies where the next
+/// column begins.
 template <class T>
 void transpose(matrix<T const> from, std::int64_t rows, std::int64_t depth, std::int64_t width, T* to) noexcept {
   for (std::int64_t i = rounded_up(width, lanes<T>) - lanes<T>; i >= 0; i -= lanes<T>) {
@@ -76,43 +77,34 @@ void transpose(matrix<T const> from, std::int64_t rows, std::int64_t depth, std:
   }
 }
 
-/// c·x, c = high + low; ±∞ where x is, whatever the sign of low.
-template <class D, class T = hn::TFromD<D>>
-HWY_INLINE hn::Vec<D> scaled(D d, hn::Vec<D> x, T high, T low) {
-  auto const finite = hn::Lt(hn::Abs(x), hn::Set(d, std::numeric_limits<T>::infinity()));
-  return hn::MulAdd(x, hn::Set(d, high), hn::IfThenElseZero(finite, hn::Mul(x, hn::Set(d, low))));
-}
-
-/// operations::scale. y·0 is NaN for NaN and infinities only; where there is one, infinities are looked for. What is scaled
-/// in place is not there to be scaled again: then they always are.
-template <class T>
-bool scale(T const* from, T high, T low, std::int64_t count, T* to) noexcept {
-  tag<T> const d;
-  hn::CappedTag<T, 1> const one;
-  std::int64_t const whole = count - count % lanes<T>;
-  T last_test = 0;
-  for (std::int64_t t = whole; t < count; ++t) {
-    auto const y = scaled(one, hn::LoadU(one, from + t), high, low);
-    hn::StoreU(y, one, to + t);
-    last_test += hn::GetLane(y) * 0;
-  }
+/// to_t ← c·from_t in whole vectors of D, c = high + low. An infinite x stays infinite if `guarded`, and may become NaN
+/// if not: high·x and low·x can have different signs.
+///
+/// Returns  whether every to_t is finite: y·0 is 0 for finite y only, so the sum of these products is 0 or NaN
+template <bool guarded, class D, class T = hn::TFromD<D>>
+HWY_INLINE bool scale_vectors(D d, T const* from, T high, T low, std::int64_t count, T* to) {
   auto test = hn::Zero(d);
-  if (from != to) {
-    auto const most = hn::Set(d, high), rest = hn::Set(d, low);
-    for (std::int64_t t = 0; t < whole; t += lanes<T>) {
-      auto const x = hn::LoadU(d, from + t), y = hn::MulAdd(x, most, hn::Mul(x, rest));
-      hn::StoreU(y, d, to + t);
-      test = hn::MulAdd(y, hn::Zero(d), test);
-    }
-    if (HWY_LIKELY(hn::AllTrue(d, hn::Eq(test, hn::Zero(d))) && last_test == 0)) return true;
-    test = hn::Zero(d);
-  }
-  for (std::int64_t t = 0; t < whole; t += lanes<T>) {
-    auto const y = scaled(d, hn::LoadU(d, from + t), high, low);
+  for (std::int64_t t = 0; t < count; t += static_cast<std::int64_t>(hn::MaxLanes(d))) {
+    auto const x = hn::LoadU(d, from + t);
+    auto rest = hn::Mul(x, hn::Set(d, low));
+    if constexpr (guarded)
+      rest = hn::IfThenElseZero(hn::Lt(hn::Abs(x), hn::Set(d, std::numeric_limits<T>::infinity())), rest);
+    auto const y = hn::MulAdd(x, hn::Set(d, high), rest);
     hn::StoreU(y, d, to + t);
     test = hn::MulAdd(y, hn::Zero(d), test);
   }
-  return hn::AllTrue(d, hn::Eq(test, hn::Zero(d))) && last_test == 0;
+  return hn::AllTrue(d, hn::Eq(test, hn::Zero(d)));
+}
+
+/// operations::scale. If a result is not finite, the row is redone with infinities guarded. In-place calls guard them
+/// from the start, since their input is overwritten.
+template <class T>
+bool scale(T const* from, T high, T low, std::int64_t count, T* to) noexcept {
+  tag<T> const d;
+  std::int64_t const whole = count - count % lanes<T>;
+  bool const tail = scale_vectors<true>(hn::CappedTag<T, 1>(), from + whole, high, low, count - whole, to + whole);
+  if (from != to && HWY_LIKELY(scale_vectors<false>(d, from, high, low, whole, to) && tail)) return true;
+  return scale_vectors<true>(d, from, high, low, whole, to) && tail;
 }
 
 /// operations::pack_values
@@ -121,7 +113,7 @@ bool pack_values(matrix<T const> from, std::int64_t rows, std::int64_t keys, std
   tag<T> const d;
   constexpr std::int64_t P = panel_columns<T>;
   auto const zero = hn::Zero(d);
-  auto test = zero, other_test = zero;  // two chains of additions: each waits for itself
+  auto test = zero, other_test = zero;  // 0 or NaN, as in scale_vectors(); two chains, since an addition has a latency
   for (std::int64_t c = 0; c < dv; c += P) {
     T* HWY_RESTRICT const panel = to + c * keys;
     if (c + P <= dv) {

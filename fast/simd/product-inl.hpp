@@ -1,9 +1,9 @@
 // The two matrix products of a strip, S = Q·Kᵀ and O = P·V, on one register tile.
-#if defined(ATTEST_FAST_PRODUCT) == defined(HWY_TARGET_TOGGLE)
-#ifdef ATTEST_FAST_PRODUCT
-#undef ATTEST_FAST_PRODUCT
+#if defined(ATTEST_FAST_SIMD_PRODUCT_INL_HPP) == defined(HWY_TARGET_TOGGLE)
+#ifdef ATTEST_FAST_SIMD_PRODUCT_INL_HPP
+#undef ATTEST_FAST_SIMD_PRODUCT_INL_HPP
 #else
-#define ATTEST_FAST_PRODUCT
+#define ATTEST_FAST_SIMD_PRODUCT_INL_HPP
 #endif
 
 #include <type_traits>
@@ -13,17 +13,17 @@
 HWY_BEFORE_NAMESPACE();
 namespace attest::fast::HWY_NAMESPACE {
 
-/// rows × vectors sums in registers.
+/// The sums of one tile, in registers.
 template <class T, int rows, int vectors>
 struct register_tile {
   vector<T> sum[rows][vectors];
 };
 
-/// Rows of a packed panel lie side by side: a distance that the compiler knows.
+/// The distance between the rows of a packed panel, known to the compiler.
 template <class T>
 using packed = std::integral_constant<std::int64_t, panel_columns<T>>;
 
-/// sum_iv = Σ_t a_it·b_tv, from 0, t in order: a_it is a[t·a_depth + i·a_row], b_t is at b + t·b_row.
+/// sum_iv = Σ_t a_it·b_tv, from 0, t in order. a_it is a[t·a_depth + i·a_row], and b_t begins at b + t·b_row.
 /// Cost  12 × 2 tile: 24 multiply-adds, 12 broadcasts and 2 loads for each t
 template <int rows, int vectors, std::int64_t a_row, std::int64_t a_depth, class T, class B>
 HWY_INLINE register_tile<T, rows, vectors> multiplied(T const* HWY_RESTRICT a, T const* HWY_RESTRICT b, B b_row,
@@ -55,7 +55,7 @@ HWY_INLINE void score_tile(T const* Q, T const* K, std::int64_t depth, T const* 
       hn::StoreU(tile.sum[i][v], d, S + i * score_stride<T> + v * lanes<T>);
 }
 
-/// operations::scores. A panel of K serves all tiles of the strip while it is in the nearest cache.
+/// operations::scores. All tiles of the strip use a panel of K while it is in the first-level cache.
 template <class T>
 void scores(T const* Q, T const* K, std::int64_t depth, std::int64_t rows, interval keys, T* S) noexcept {
   constexpr std::int64_t P = panel_columns<T>;
@@ -75,15 +75,15 @@ void scores(T const* Q, T const* K, std::int64_t depth, std::int64_t rows, inter
   }
 }
 
-/// Rows of V between the one that is multiplied and the one that is fetched: the time of a trip to the second cache.
+/// How many rows of V ahead of the product are prefetched: the latency of the second-level cache.
 inline constexpr std::int64_t rows_ahead = 32;
 
-/// One tile of O. The rows of V are v_row apart.
+/// One tile of O. v_row is the row stride of V.
 template <int rows, int vectors, class T, class B>
 HWY_INLINE void value_tile(T const* P, T const* V, B v_row, std::int64_t depth, T const* factor, T* O,
                            std::int64_t stride) {
   tag<T> const d;
-  // Where the sums belong is fetched from the second cache while they are made.
+  // Prefetches the elements of O that the sums will be added to.
   HWY_UNROLL(16) for (int i = 0; i < rows; ++i)
     HWY_UNROLL(8) for (int v = 0; v < vectors; ++v) hwy::Prefetch(O + i * stride + v * lanes<T>);
   auto const tile = multiplied<rows, vectors, score_stride<T>, 1>(P, V, v_row, depth, V + rows_ahead * v_row);
@@ -126,7 +126,7 @@ void values(T const* P, T const* V, std::int64_t rows, interval keys, std::int64
   }
 }
 
-/// operations::values_in_place. One query alone has registers for eight vectors of its O: V is read row by row.
+/// operations::values_in_place. For a single query eight vectors of O fit in registers, so V is read in longer rows.
 template <class T>
 void values_in_place(T const* P, matrix<T const> V, std::int64_t rows, interval keys, std::int64_t dv, T const* factor,
                      matrix<T> O) noexcept {

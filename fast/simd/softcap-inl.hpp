@@ -1,13 +1,13 @@
-// c·tanh(x/c), between the dot products and the bias.
-#if defined(ATTEST_FAST_SOFTCAP) == defined(HWY_TARGET_TOGGLE)
-#ifdef ATTEST_FAST_SOFTCAP
-#undef ATTEST_FAST_SOFTCAP
+// c·tanh(x/c) on scores, before the bias is added.
+#if defined(ATTEST_FAST_SIMD_SOFTCAP_INL_HPP) == defined(HWY_TARGET_TOGGLE)
+#ifdef ATTEST_FAST_SIMD_SOFTCAP_INL_HPP
+#undef ATTEST_FAST_SIMD_SOFTCAP_INL_HPP
 #else
-#define ATTEST_FAST_SOFTCAP
+#define ATTEST_FAST_SIMD_SOFTCAP_INL_HPP
 #endif
 
-#include "fast/simd/vectors-inl.hpp"
 #include "fast/algorithm/softcap.hpp"
+#include "fast/simd/vectors-inl.hpp"
 
 HWY_BEFORE_NAMESPACE();
 namespace attest::fast::HWY_NAMESPACE {
@@ -20,7 +20,7 @@ HWY_INLINE hn::Vec<D> tanh_series(D d, hn::Vec<D> r) {
   else return hn::MulAdd(r, tanh_series<T, k + 1>(d, r), hn::Set(d, c[k]));
 }
 
-/// tanh(ln 2 / 2 · t) of t's sign; ±1 for t = ±∞; NaN for NaN.
+/// tanh(ln 2 / 2 · t), with the sign of t; ±1 for t = ±∞; NaN for NaN.
 /// Cost  22 instructions with fused multiply-add in f32, one of them a division
 template <class T, class D>
 HWY_INLINE hn::Vec<D> tanh_of_power(D d, hn::Vec<D> t) {
@@ -28,9 +28,9 @@ HWY_INLINE hn::Vec<D> tanh_of_power(D d, hn::Vec<D> t) {
   hn::RebindToUnsigned<D> const bits;
   auto const to_low_bits = hn::Set(d, format::integer_at_low_bits + T(format::bias));
   auto const one = hn::Set(d, T(1)), largest = hn::Set(d, tanh_format<T>::largest), size = hn::Abs(t);
-  auto const held = hn::IfThenElse(hn::Gt(size, largest), largest, size);
-  auto const shifted = hn::Add(held, to_low_bits);
-  auto const r = hn::Sub(held, hn::Sub(shifted, to_low_bits));
+  auto const clamped = hn::IfThenElse(hn::Gt(size, largest), largest, size);
+  auto const shifted = hn::Add(clamped, to_low_bits);
+  auto const r = hn::Sub(clamped, hn::Sub(shifted, to_low_bits));
   auto const power = hn::BitCast(d, hn::ShiftLeft<format::fraction_bits>(hn::BitCast(bits, shifted)));
   auto const less_one = hn::MulAdd(hn::Mul(r, power), tanh_series<T, 0>(d, r), hn::Sub(power, one));
   return hn::CopySign(hn::Div(less_one, hn::Add(less_one, hn::Set(d, T(2)))), t);

@@ -1,9 +1,9 @@
-// Rows of the types of 16 bits to f32 and back.
-#if defined(ATTEST_FAST_STORAGE) == defined(HWY_TARGET_TOGGLE)
-#ifdef ATTEST_FAST_STORAGE
-#undef ATTEST_FAST_STORAGE
+// Conversions of rows between the 16-bit types and f32.
+#if defined(ATTEST_FAST_SIMD_STORAGE_INL_HPP) == defined(HWY_TARGET_TOGGLE)
+#ifdef ATTEST_FAST_SIMD_STORAGE_INL_HPP
+#undef ATTEST_FAST_SIMD_STORAGE_INL_HPP
 #else
-#define ATTEST_FAST_STORAGE
+#define ATTEST_FAST_SIMD_STORAGE_INL_HPP
 #endif
 
 #include "fast/simd/operations.hpp"
@@ -14,8 +14,8 @@ namespace attest::fast::HWY_NAMESPACE {
 
 inline constexpr bool converts_f16 = HWY_TARGET == HWY_AVX3 || HWY_TARGET == HWY_AVX2;
 
-/// row_conversions::widen. The processor's conversion of f16 does not look at its subnormals-are-zero flag; a format
-/// that neither cuts an f32 short nor is known to the processor is left to the compiler's loop.
+/// row_conversions::widen. The processor's conversion of f16 ignores its subnormals-are-zero flag. A format that is
+/// neither the upper half of an f32 nor known to the processor is left to the scalar loop.
 template <class E>
 void widen(E const* from, std::int64_t count, float* to) noexcept {
   tag<float> const d;
@@ -35,7 +35,7 @@ void widen(E const* from, std::int64_t count, float* to) noexcept {
   for (; t < count; ++t) to[t] = widened(from[t]);
 }
 
-/// row_conversions::narrow: once an output element, so the compiler's loop will do.
+/// row_conversions::narrow. It runs once for each output element, so a scalar loop is fast enough.
 template <class E>
 void narrow(float const* from, std::int64_t count, E* to) noexcept {
   for (std::int64_t t = 0; t < count; ++t) to[t] = narrowed<E>(from[t]);

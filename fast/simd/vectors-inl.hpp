@@ -1,9 +1,9 @@
-// What every .inc file includes: Highway, once for each instruction set, and the shapes that follow from its vectors.
-#if defined(ATTEST_FAST_SIMD) == defined(HWY_TARGET_TOGGLE)
-#ifdef ATTEST_FAST_SIMD
-#undef ATTEST_FAST_SIMD
+// What the other -inl.hpp files share: Highway, once for each SIMD target, and the sizes that follow from its vectors.
+#if defined(ATTEST_FAST_SIMD_VECTORS_INL_HPP) == defined(HWY_TARGET_TOGGLE)
+#ifdef ATTEST_FAST_SIMD_VECTORS_INL_HPP
+#undef ATTEST_FAST_SIMD_VECTORS_INL_HPP
 #else
-#define ATTEST_FAST_SIMD
+#define ATTEST_FAST_SIMD_VECTORS_INL_HPP
 #endif
 
 #include <hwy/cache_control.h>
@@ -25,15 +25,15 @@ using vector = hn::Vec<tag<T>>;
 template <class T>
 inline constexpr std::int64_t lanes = static_cast<std::int64_t>(hn::MaxLanes(tag<T>()));
 
-/// The register tile of both products: tile_rows × 2 vectors of sums beside 2 vectors of B and one of A.
+/// The register tile of both products A·B: tile_rows × 2 vectors of sums, beside 2 vectors of B and one of A.
 inline constexpr std::int64_t tile_rows = HWY_TARGET == HWY_AVX3 ? 12 : HWY_TARGET == HWY_AVX2 ? 6 : 4;
 template <class T>
 inline constexpr std::int64_t panel_columns = 2 * lanes<T>;
-template <class T>
-inline constexpr std::int64_t granule_keys = panel_columns<T> > sum_lanes ? panel_columns<T> : sum_lanes;
 
 static_assert(strip_rows % tile_rows == 0);
 static_assert(sum_lanes % lanes<float> == 0 && sum_lanes % lanes<double> == 0);
+static_assert(panel_columns<float> % sum_lanes == 0 || sum_lanes % panel_columns<float> == 0);
+static_assert(panel_columns<double> % sum_lanes == 0 || sum_lanes % panel_columns<double> == 0);
 
 }  // namespace attest::fast::HWY_NAMESPACE
 HWY_AFTER_NAMESPACE();

@@ -12,8 +12,8 @@ using namespace attest;
 
 extern "C" int LLVMFuzzerTestOneInput(std::uint8_t const* data, std::size_t size) {
   fuzz::decoded const in = fuzz::decode({data, size});
-  static auto const sets = fast::instruction_sets();
-  if (!fast::use_only(sets[in.header[fuzz::choice] % sets.size()])) std::abort();
+  static auto const sets = fast::simd_targets();
+  if (!fast::use_simd_target(sets[in.header[fuzz::choice] % sets.size()])) std::abort();
   auto const instance = problem::make_instance(in.problem.arguments());
   if (!instance) std::abort();
   audit::contract const claim = tests::builtin_claim(instance.value());

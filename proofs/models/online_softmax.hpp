@@ -63,7 +63,7 @@ struct plain_rows {
   Rescaling rescaling{};
 
   /// m_i ← max(m_i, max_j s_ij), or m_i where that is near enough; factor_i = e^{old m_i − m_i}.
-  constexpr void raise(number const* S, std::int64_t rows, fast::interval const& keys,
+  constexpr void update_max(number const* S, std::int64_t rows, fast::interval const& keys,
                        fast::row_states<number> const& states) const {
     for (std::int64_t i = 0; i < rows; ++i) {
       number largest = A::minus_infinity();
@@ -75,7 +75,7 @@ struct plain_rows {
   }
 
   /// s_ij ← e^{s_ij−m_i} and l_i ← l_i·factor_i + Σ_j s_ij, lane by lane.
-  constexpr void weigh(number* S, std::int64_t rows, fast::interval const& keys,
+  constexpr void exponentiate(number* S, std::int64_t rows, fast::interval const& keys,
                        fast::row_states<number> const& states) const {
     for (std::int64_t i = 0; i < rows; ++i)
       for (std::int64_t lane = 0; lane < lanes; ++lane) {

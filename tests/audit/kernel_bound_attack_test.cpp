@@ -44,8 +44,8 @@ double attack(generator& random) {
 }  // namespace
 
 TEST_CASE("hill climbing does not push the kernel past its own bound", "[property]") {
-  for (auto const& name : fast::instruction_sets()) {
-    instruction_set const set(name);
+  for (auto const& name : fast::simd_targets()) {
+    simd_target const set(name);
     generator random(20260607);
     double const single = attack<float>(random), twice = attack<double>(random);
     std::cerr << name << ": the kernel reached " << single << " (f32) and " << twice << " (f64) of its own bound\n";

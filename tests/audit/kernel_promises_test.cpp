@@ -50,13 +50,13 @@ void every_check_holds(problem::element_type type) {
 
 /// While it lives, the built-in kernel uses one instruction set.
 struct only_set {
-  explicit only_set(std::string_view name) { REQUIRE(fast::use_only(name)); }
-  ~only_set() { fast::use_only(""); }
+  explicit only_set(std::string_view name) { REQUIRE(fast::use_simd_target(name)); }
+  ~only_set() { fast::use_simd_target(""); }
 };
 
 void every_check_holds_on_every_set(problem::element_type type) {
   if (!takes(type)) return;
-  for (std::string_view const name : fast::instruction_sets()) {
+  for (std::string_view const name : fast::simd_targets()) {
     only_set const set(name);
     INFO(name);
     every_check_holds(type);
@@ -84,7 +84,7 @@ TEST_CASE("the sentence encoder's layers come out right, on every instruction se
   if (planted()) return;
   auto const cases = audit::real_data_cases();
   REQUIRE(cases.has_value());
-  for (std::string_view const name : fast::instruction_sets()) {
+  for (std::string_view const name : fast::simd_targets()) {
     only_set const set(name);
     INFO(name);
     for (audit::audit_case const& each : cases.value()) CHECK(fault_of(each) == "");

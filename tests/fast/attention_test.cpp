@@ -80,20 +80,20 @@ owned_case<T> drawn_case() {
 }  // namespace
 
 TEMPLATE_TEST_CASE("the kernel answers what a plain two-pass loop answers", "[property]", float, double) {
-  tests::instruction_set const set(GENERATE(from_range(fast::instruction_sets())));
+  tests::simd_target const set(GENERATE(from_range(fast::simd_targets())));
   tests::property("any sizes, strides, mask, bias, band, scale, heads",
                   [] { require_plain_answer(drawn_case<TestType>()); });
 }
 
 TEST_CASE("sizes around the blocks are answered like any other", "[unit]") {
-  tests::instruction_set const set(GENERATE(from_range(fast::instruction_sets())));
+  tests::simd_target const set(GENERATE(from_range(fast::simd_targets())));
   for (std::int64_t const n : {1, 2, 63, 64, 65, 129})
     for (std::int64_t const m : {1, 15, 16, 17, 63, 64, 65, 127, 128, 129})
       require_plain_answer(owned_case<float>({1, 1, 1, n, m, 5, 3}, static_cast<std::uint64_t>(n * 1000 + m)));
 }
 
 TEST_CASE("broadcast inputs with stride 0 are read like copies", "[unit]") {
-  tests::instruction_set const set(GENERATE(from_range(fast::instruction_sets())));
+  tests::simd_target const set(GENERATE(from_range(fast::simd_targets())));
   owned_case<float> one({1, 1, 1, 5, 70, 4, 3}, 3), made({2, 2, 2, 5, 70, 4, 3}, 4);
   for (auto const& [to, from] : {std::pair{&made.q, &one.q}, std::pair{&made.k, &one.k}, std::pair{&made.v, &one.v}}) {
     to->data = from->data;
@@ -105,7 +105,7 @@ TEST_CASE("broadcast inputs with stride 0 are read like copies", "[unit]") {
 }
 
 TEMPLATE_TEST_CASE("an empty row is O = 0, LSE = −∞, weights 0", "[unit]", float, double) {
-  tests::instruction_set const set(GENERATE(from_range(fast::instruction_sets())));
+  tests::simd_target const set(GENERATE(from_range(fast::simd_targets())));
   auto const require_empty = [](owned_case<TestType> const& made) {
     auto got = made.run();
     got.o.each([](TestType& x, auto...) { CHECK(x == 0); });
@@ -126,14 +126,18 @@ TEMPLATE_TEST_CASE("an empty row is O = 0, LSE = −∞, weights 0", "[unit]", f
 }
 
 TEST_CASE("empty tensors are answered", "[unit]") {
-  tests::instruction_set const set(GENERATE(from_range(fast::instruction_sets())));
-  for (problem::sizes const& s : {problem::sizes{0, 1, 1, 3, 4, 2, 2}, {1, 0, 0, 3, 4, 2, 2}, {1, 1, 1, 0, 4, 2, 2},
-                                  {1, 1, 1, 3, 0, 0, 0}, {1, 1, 1, 3, 4, 2, 0}, {1, 1, 1, 3, 4, 0, 2}})
+  tests::simd_target const set(GENERATE(from_range(fast::simd_targets())));
+  for (problem::sizes const& s : {problem::sizes{0, 1, 1, 3, 4, 2, 2},
+                                  {1, 0, 0, 3, 4, 2, 2},
+                                  {1, 1, 1, 0, 4, 2, 2},
+                                  {1, 1, 1, 3, 0, 0, 0},
+                                  {1, 1, 1, 3, 4, 2, 0},
+                                  {1, 1, 1, 3, 4, 0, 2}})
     require_plain_answer(owned_case<float>(s, 5));
 }
 
 TEMPLATE_TEST_CASE("NaN at a visible key is never swallowed", "[unit]", float, double) {
-  tests::instruction_set const set(GENERATE(from_range(fast::instruction_sets())));
+  tests::simd_target const set(GENERATE(from_range(fast::simd_targets())));
   using T = TestType;
   // Row 1 sees keys up to 65; NaN in turn at the first, a middle and the last of them, and in a block of its own.
   auto const causal = [] {
@@ -169,7 +173,7 @@ TEMPLATE_TEST_CASE("NaN at a visible key is never swallowed", "[unit]", float, d
 }
 
 TEMPLATE_TEST_CASE("NaN in V is its column, in the rows that see it", "[unit]", float, double) {
-  tests::instruction_set const set(GENERATE(from_range(fast::instruction_sets())));
+  tests::simd_target const set(GENERATE(from_range(fast::simd_targets())));
   for (bool const underflows : {false, true}) {
     owned_case<TestType> made({1, 1, 1, 3, 70, 4, 3}, 9);
     made.band = {64, -1, 0};
@@ -190,7 +194,7 @@ TEMPLATE_TEST_CASE("NaN in V is its column, in the rows that see it", "[unit]", 
 }
 
 TEMPLATE_TEST_CASE("a score of −∞ is weight 0, and a finite one beside it takes all", "[unit]", float, double) {
-  tests::instruction_set const set(GENERATE(from_range(fast::instruction_sets())));
+  tests::simd_target const set(GENERATE(from_range(fast::simd_targets())));
   owned_case<TestType> made({1, 1, 1, 1, 130, 1, 1}, 2);
   made.bias = owned_tensor<TestType>::shaped({1, 1, 1, 130}, 0, -infinity<TestType>);
   made.bias->at(0, 0, 0, 129) = 0;
@@ -201,7 +205,7 @@ TEMPLATE_TEST_CASE("a score of −∞ is weight 0, and a finite one beside it ta
 }
 
 TEMPLATE_TEST_CASE("huge finite scores are stable", "[unit]", float, double) {
-  tests::instruction_set const set(GENERATE(from_range(fast::instruction_sets())));
+  tests::simd_target const set(GENERATE(from_range(fast::simd_targets())));
   for (double const size : {1e3, 1e10, 1e30})
     for (double const scale : {1.0, -1.0}) {
       owned_case<TestType> made({1, 1, 1, 2, 200, 1, 2}, 6);
@@ -218,7 +222,7 @@ TEMPLATE_TEST_CASE("huge finite scores are stable", "[unit]", float, double) {
 }
 
 TEST_CASE("an explicit scale is that number, even where f32 has none like it", "[unit]") {
-  tests::instruction_set const set(GENERATE(from_range(fast::instruction_sets())));
+  tests::simd_target const set(GENERATE(from_range(fast::simd_targets())));
   owned_case<float> made({1, 1, 1, 2, 4, 1, 2}, 7);
   made.scale = 1e300;
   made.q.each([](float& x, auto...) { x = 0; });
@@ -231,7 +235,7 @@ TEST_CASE("an explicit scale is that number, even where f32 has none like it", "
 }
 
 TEST_CASE("grouped heads read their own kv head", "[unit]") {
-  tests::instruction_set const set(GENERATE(from_range(fast::instruction_sets())));
+  tests::simd_target const set(GENERATE(from_range(fast::simd_targets())));
   owned_case<float> made({2, 6, 2, 3, 70, 4, 2}, 8);
   made.v.each([](float& x, auto b, auto h, auto, auto) { x = static_cast<float>(10 * b + h); });
   auto got = made.run();
@@ -239,7 +243,7 @@ TEST_CASE("grouped heads read their own kv head", "[unit]") {
 }
 
 TEST_CASE("a band that saturates is one that reaches everything, or nothing", "[unit]") {
-  tests::instruction_set const set(GENERATE(from_range(fast::instruction_sets())));
+  tests::simd_target const set(GENERATE(from_range(fast::simd_targets())));
   using range = std::numeric_limits<std::int64_t>;
   owned_case<double> open({1, 1, 1, 3, 70, 4, 2}, 8), saturated = open;
   saturated.band = {range::max(), -1, range::max()};
@@ -251,7 +255,7 @@ TEST_CASE("a band that saturates is one that reaches everything, or nothing", "[
 }
 
 TEST_CASE("softcap maps infinite scores to ±c, before the bias and the mask", "[unit]") {
-  tests::instruction_set const set(GENERATE(from_range(fast::instruction_sets())));
+  tests::simd_target const set(GENERATE(from_range(fast::simd_targets())));
   owned_case<float> made({1, 1, 1, 1, 3, 1, 1}, 1);
   made.softcap = 2, made.scale = 1;
   made.q.at(0, 0, 0, 0) = 1;
@@ -268,7 +272,7 @@ TEST_CASE("softcap maps infinite scores to ±c, before the bias and the mask", "
 }
 
 TEST_CASE("a NaN under softcap is a NaN row", "[unit]") {
-  tests::instruction_set const set(GENERATE(from_range(fast::instruction_sets())));
+  tests::simd_target const set(GENERATE(from_range(fast::simd_targets())));
   owned_case<double> made({1, 1, 1, 2, 70, 2, 2}, 1);
   made.softcap = 5;
   made.k.at(0, 0, 40, 1) = made.nan();
@@ -277,7 +281,7 @@ TEST_CASE("a NaN under softcap is a NaN row", "[unit]") {
 }
 
 TEST_CASE("what is wrong is said, and no output is touched", "[unit]") {
-  tests::instruction_set const set(GENERATE(from_range(fast::instruction_sets())));
+  tests::simd_target const set(GENERATE(from_range(fast::simd_targets())));
   owned_case<float> made({1, 1, 1, 1, 1, 1, 1}, 1);
   float o = 5;
   auto const call = [&](int threads) {

@@ -17,13 +17,13 @@
 
 namespace attest::tests {
 
-/// While it lives, the kernel uses one instruction set: GENERATE(from_range(fast::instruction_sets())) is each of them.
-class instruction_set {
+/// While it lives, the kernel uses one instruction set: GENERATE(from_range(fast::simd_targets())) is each of them.
+class simd_target {
  public:
-  explicit instruction_set(std::string_view name) { REQUIRE(fast::use_only(name)); }
-  ~instruction_set() { fast::use_only(""); }
-  instruction_set(instruction_set const&) = delete;
-  instruction_set& operator=(instruction_set const&) = delete;
+  explicit simd_target(std::string_view name) { REQUIRE(fast::use_simd_target(name)); }
+  ~simd_target() { fast::use_simd_target(""); }
+  simd_target(simd_target const&) = delete;
+  simd_target& operator=(simd_target const&) = delete;
 };
 
 template <class T>

@@ -14,10 +14,10 @@ namespace attest::tests {
 /// 2^r in units of 2^−62 for r in the same units, |r| ≤ 2^61.
 ///
 /// Ensures  |result − 2^r| < error_units, r being off by up to one unit
-/// Why      2^r = 2^(k/256)·2^t, |t| ≤ 2^−9. The series stops at t^5: (t·ln 2)^6/720 < 2^−66. Each constant is off by less
-///          than 1 unit, each shift by less than 1. The last step of the series adds 1, those before it 2.01·2^−9: 1.05
-///          with its rest. Times 2^(k/256) < 1.4143, plus the table's own 1.002 and the last shift: 3.5; and r's unit is
-///          worth ln 2·1.4143 = 0.99.
+/// Why      2^r = 2^(k/256)·2^t, |t| ≤ 2^−9. The series stops at t^5: (t·ln 2)^6/720 < 2^−66. Each constant is off by
+///          less than 1 unit, each shift by less than 1. The last step of the series adds 1, those before it 2.01·2^−9:
+///          1.05 with its rest. Times 2^(k/256) < 1.4143, plus the table's own 1.002 and the last shift: 3.5; and r's
+///          unit is worth ln 2·1.4143 = 0.99.
 /// Cost     6 multiplications of 64 bits
 class fixed_exp2 {
  public:

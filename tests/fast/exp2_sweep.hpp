@@ -25,9 +25,9 @@ inline constexpr T lowest_exp2_argument = fast::lowest_exponent<T> + T(0.5);
 template <class T>
 struct exp2_errors {
   std::string name;
-  fast::operations<T> const* does = nullptr;
+  fast::operations<T> const* ops = nullptr;
   double in_u = 0, in_ulps = 0;
-  T worst = 0;            ///< the argument that in_u belongs to
+  T worst = 0;              ///< the argument that in_u belongs to
   std::uint64_t wrong = 0;  ///< weights that are not even within a factor 2, or not 0 where they must be
 
   void merge(exp2_errors const& other) {
@@ -40,13 +40,13 @@ struct exp2_errors {
 template <class T>
 std::vector<exp2_errors<T>> no_exp2_errors() {
   std::vector<exp2_errors<T>> made;
-  for (auto const name : fast::instruction_sets()) {
-    fast::use_only(name);
+  for (auto const name : fast::simd_targets()) {
+    fast::use_simd_target(name);
     exp2_errors<T> one;
-    one.name = name, one.does = &fast::best_operations<T>();
+    one.name = name, one.ops = &fast::best_operations<T>();
     made.push_back(one);
   }
-  fast::use_only("");
+  fast::use_simd_target("");
   return made;
 }
 
@@ -78,15 +78,14 @@ class exp2_judge {
     for (std::size_t j = 0; j < count; ++j) {
       auto const exact = static_cast<double>(x[j]);
       n_[j] = exact > static_cast<double>(lowest_exp2_argument<T>) ? static_cast<std::int64_t>(exact - 0.5) : 1;
-      if (n_[j] <= 0)
-        truth_[j] = power_(static_cast<std::int64_t>((exact - static_cast<double>(n_[j])) * 0x1p62));
+      if (n_[j] <= 0) truth_[j] = power_(static_cast<std::int64_t>((exact - static_cast<double>(n_[j])) * 0x1p62));
     }
     for (auto& set : found) {
       std::copy(x.begin(), x.end(), S_.begin());
       std::fill(S_.begin() + static_cast<std::ptrdiff_t>(count), S_.end(), -std::numeric_limits<T>::infinity());
       T m = 0, factor = 1;
-      set.does->weigh(S_.data(), 1, {0, fast::rounded_up(static_cast<std::int64_t>(count), fast::sum_lanes)},
-                      {&m, l_.data(), &factor});
+      set.ops->exponentiate(S_.data(), 1, {0, fast::rounded_up(static_cast<std::int64_t>(count), fast::sum_lanes)},
+                            {&m, l_.data(), &factor});
       for (std::size_t j = 0; j < count; ++j)
         if (n_[j] <= 0) look(x[j], S_[j], n_[j], truth_[j], set);
         else set.wrong += S_[j] != 0;

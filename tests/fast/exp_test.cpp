@@ -1,5 +1,5 @@
-// The kernel's weights 2^x against integers (tests/fast/exp2_fixed.hpp), on every instruction set: every f32 argument in the
-// slow test, a stride through them in the quick one; 10^8 f64 arguments and more.
+// The kernel's weights 2^x against integers (tests/fast/exp2_fixed.hpp), on every instruction set: every f32 argument
+// in the slow test, a stride through them in the quick one; 10^8 f64 arguments and more.
 #include "fast/algorithm/exp2.hpp"
 
 #include <algorithm>
@@ -20,7 +20,7 @@ using tests::fixed_exp2;
 
 namespace {
 
-/// 2^x_j for each x_j, as operations::weigh makes weights of a row whose maximum is 0.
+/// 2^x_j for each x_j, as operations::exponentiate makes weights of a row whose maximum is 0.
 template <class T>
 class weights {
  public:
@@ -28,12 +28,12 @@ class weights {
     T m = 0, factor = 1;
     std::fill(S_.begin(), S_.end(), -std::numeric_limits<T>::infinity());
     S_[0] = value;
-    does_.weigh(S_.data(), 1, {0, fast::sum_lanes}, {&m, l_.data(), &factor});
+    ops_.exponentiate(S_.data(), 1, {0, fast::sum_lanes}, {&m, l_.data(), &factor});
     return S_[0];
   }
 
  private:
-  fast::operations<T> const& does_ = fast::best_operations<T>();
+  fast::operations<T> const& ops_ = fast::best_operations<T>();
   std::vector<T> S_ = std::vector<T>(static_cast<std::size_t>(fast::score_stride<T>));
   std::vector<T> l_ = std::vector<T>(static_cast<std::size_t>(fast::sum_lanes));
 };
@@ -77,8 +77,8 @@ constexpr std::uint64_t scrambled(std::uint64_t index) noexcept {
   return x ^ (x >> 31);
 }
 
-/// Families of arguments, one after the other: anywhere; n = 0 and −1; every binade from 2^−54 to 2^9; |r| close to 1/2,
-/// where 2^r is smallest beside its errors; |r| close to where the coefficients are worst.
+/// Families of arguments, one after the other: anywhere; n = 0 and −1; every binade from 2^−54 to 2^9; |r| close to
+/// 1/2, where 2^r is smallest beside its errors; |r| close to where the coefficients are worst.
 double argument_f64(std::uint64_t at) noexcept {
   std::uint64_t const random = scrambled(at);
   double const unit = static_cast<double>(random >> 11) * 0x1p-53;
@@ -133,7 +133,7 @@ TEST_CASE("f64 weights err by less than declared, on 2.7e8 arguments", "[slow]")
 
 TEMPLATE_TEST_CASE("beyond the cutoff a weight is 0, and no weight is subnormal", "[unit]", float, double) {
   using T = TestType;
-  tests::instruction_set const set(GENERATE(from_range(fast::instruction_sets())));
+  tests::simd_target const set(GENERATE(from_range(fast::simd_targets())));
   weights<T> made;
   CHECK(made.alone(std::nextafter(lowest<T>, T(0))) >= std::numeric_limits<T>::min());
   CHECK(static_cast<double>(lowest<T>) * 0.69314718055994530942 < -fast::exp_cutoff<T>);
@@ -146,7 +146,7 @@ TEMPLATE_TEST_CASE("beyond the cutoff a weight is 0, and no weight is subnormal"
 }
 
 TEMPLATE_TEST_CASE("2^0 is 1 exactly, and NaN stays NaN", "[unit]", float, double) {
-  tests::instruction_set const set(GENERATE(from_range(fast::instruction_sets())));
+  tests::simd_target const set(GENERATE(from_range(fast::simd_targets())));
   weights<TestType> made;
   CHECK(made.alone(0) == 1);
   CHECK(made.alone(TestType(-0.0)) == 1);
@@ -156,8 +156,8 @@ TEMPLATE_TEST_CASE("2^0 is 1 exactly, and NaN stays NaN", "[unit]", float, doubl
 
 TEMPLATE_TEST_CASE("the scalar 2^x of merges has the bits of the vector one", "[unit]", float, double) {
   using T = TestType;
-  for (auto const name : fast::instruction_sets()) {
-    tests::instruction_set const set(name);
+  for (auto const name : fast::simd_targets()) {
+    tests::simd_target const set(name);
     weights<T> made;
     bool const fused = name == "AVX2" || name == "AVX3";
     for (int k = 0; k < 20'000; ++k) {

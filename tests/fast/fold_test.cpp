@@ -3,9 +3,9 @@
 #include <limits>
 
 #include "audit/judge/judge_outputs.hpp"
+#include "tests/fast/case.hpp"
 #include "tests/support/builtin_kernel.hpp"
 #include "tests/support/catch.hpp"
-#include "tests/fast/case.hpp"
 
 using namespace attest;
 
@@ -24,8 +24,8 @@ void require_within_bound(double sigma, float q, float k) {
   asked.scale = sigma;
   auto const answer = tests::builtin_answer(asked);
   REQUIRE(answer.o.has_value());
-  audit::judgement const found = audit::judge(problem::make_instance(asked.arguments()).value(), answer,
-                                              *audit::find_contract("f32-blocked"));
+  audit::judgement const found =
+      audit::judge(problem::make_instance(asked.arguments()).value(), answer, *audit::find_contract("f32-blocked"));
   CHECK(found.failed == 0);
   CHECK(found.undecided == 0);
   CHECK(found.by_theorem + found.by_dominance > 0);
@@ -38,8 +38,10 @@ TEST_CASE("tiny queries under a scale of 1 and more are within the declared unde
     for (double size = 1; size < 64; size *= 1.09)
       for (int const power : {100, 115}) {
         INFO("sigma " << sigma << ", |q| = " << size << " 2^-126, |k| = 2^" << power);
-        require_within_bound(sigma, static_cast<float>(std::ldexp(size, -126)), static_cast<float>(std::ldexp(1.0, power)));
-        require_within_bound(-sigma, static_cast<float>(std::ldexp(size, -126)), static_cast<float>(std::ldexp(1.0, power)));
+        require_within_bound(sigma, static_cast<float>(std::ldexp(size, -126)),
+                             static_cast<float>(std::ldexp(1.0, power)));
+        require_within_bound(-sigma, static_cast<float>(std::ldexp(size, -126)),
+                             static_cast<float>(std::ldexp(1.0, power)));
       }
 }
 
@@ -63,8 +65,8 @@ TEST_CASE("a scale far from 1 loses nothing to underflow", "[unit]") {
 }
 
 TEST_CASE("an infinite query makes scores of its sign, on every instruction set", "[unit]") {
-  for (std::string_view const name : fast::instruction_sets()) {
-    tests::instruction_set const only(name);
+  for (std::string_view const name : fast::simd_targets()) {
+    tests::simd_target const only(name);
     for (std::int64_t const d : {1, 11, 16, 37})  // with and without a vector's rest
       for (double const sigma : {0.25, -0.25, 3.0, -3.0})
         for (float const infinity : {HUGE_VALF, -HUGE_VALF}) {

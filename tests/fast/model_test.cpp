@@ -17,7 +17,8 @@ static_assert(fast::model<float>(of(8)).fold_q && fast::model<float>(of(8)).flus
 static_assert(fast::model<float>(of(8), false).k_add == 0 && fast::model<float>(of(8), true).k_add == 1);
 static_assert(fast::model<float>(of(8)).block == fast::blocking_of<float>.keys);
 static_assert(fast::model<float>(of(8, 0)).splits == 1 && fast::model<float>(of(8, 4096)).splits == 1 &&
-              fast::model<float>(of(8, 4097)).splits == 2, "one partial row for each split that has keys");
+                  fast::model<float>(of(8, 4097)).splits == 2,
+              "one partial row for each split that has keys");
 
 constexpr long double log2_e = 1.4426950408889634073599246810018921L;
 

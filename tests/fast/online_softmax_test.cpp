@@ -1,8 +1,9 @@
 // The kernel's own absorb_block and merge, run over exact arithmetic by the compiler with the row steps of
-// proofs/models/online_softmax.hpp: however the keys are cut into blocks or partial rows, the answer is softmax. And the
-// kernel's vector loops, held to those row steps.
+// proofs/models/online_softmax.hpp: however the keys are cut into blocks or partial rows, the answer is softmax. And
+// the kernel's vector loops, held to those row steps.
 #include "fast/algorithm/online_softmax.hpp"
 
+#include <algorithm>
 #include <array>
 #include <cstdint>
 #include <numeric>
@@ -121,23 +122,29 @@ constexpr row merged(std::size_t middle) {
   return answer(left);
 }
 
-static_assert([] {
-  for (unsigned cuts = 0; cuts < 1u << (keys - 1); ++cuts)
-    if (blocked(cuts) != plain()) return false;
-  return true;
-}(), "every way of cutting the keys into blocks gives softmax");
+static_assert(
+    [] {
+      for (unsigned cuts = 0; cuts < 1u << (keys - 1); ++cuts)
+        if (blocked(cuts) != plain()) return false;
+      return true;
+    }(),
+    "every way of cutting the keys into blocks gives softmax");
 
-static_assert([] {
-  for (std::size_t middle = 0; middle <= keys; ++middle)
-    if (merged(middle) != plain()) return false;
-  return true;
-}(), "every split into two partial rows, one of them empty or not, merges to softmax");
+static_assert(
+    [] {
+      for (std::size_t middle = 0; middle <= keys; ++middle)
+        if (merged(middle) != plain()) return false;
+      return true;
+    }(),
+    "every split into two partial rows, one of them empty or not, merges to softmax");
 
-static_assert([] {
-  partial nothing;
-  absorb(nothing, 1, 2);
-  return nothing.m == hidden && answer(nothing) == row{};
-}(), "a row without a visible key is 0");
+static_assert(
+    [] {
+      partial nothing;
+      absorb(nothing, 1, 2);
+      return nothing.m == hidden && answer(nothing) == row{};
+    }(),
+    "a row without a visible key is 0");
 
 }  // namespace
 
@@ -165,8 +172,8 @@ TEMPLATE_TEST_CASE("the vector loops do what the plain algorithm says, on every 
                    double) {
   using T = TestType;
   using machine = fast::machine_arithmetic<T>;
-  tests::instruction_set const set(GENERATE(from_range(fast::instruction_sets())));
-  auto const& does = fast::best_operations<T>();
+  tests::simd_target const set(GENERATE(from_range(fast::simd_targets())));
+  auto const& ops = fast::best_operations<T>();
   constexpr T infinity = std::numeric_limits<T>::infinity();
   constexpr std::int64_t rows = 7, stride = fast::score_stride<T>, all = rows + 2 * fast::sum_lanes;
   std::mt19937 random(3);
@@ -181,13 +188,14 @@ TEMPLATE_TEST_CASE("the vector loops do what the plain algorithm says, on every 
   one.m[1] = one.m[2] = -infinity;
   states other = one;
   auto plain = S;
-  fast::interval const block{does.granule, 4 * does.granule};
+  std::int64_t const together = std::max(ops.panel, fast::sum_lanes);
+  fast::interval const block{together, 4 * together};
   REQUIRE(block.last <= fast::blocking_of<T>.keys);
-  does.raise(S.data(), rows, block, one.view());
-  does.weigh(S.data(), rows, block, one.view());
+  ops.update_max(S.data(), rows, block, one.view());
+  ops.exponentiate(S.data(), rows, block, one.view());
   proofs::plain_rows<machine> const operations{stride};
-  operations.raise(plain.data(), rows, block, other.view());
-  operations.weigh(plain.data(), rows, block, other.view());
+  operations.update_max(plain.data(), rows, block, other.view());
+  operations.exponentiate(plain.data(), rows, block, other.view());
   CHECK(one.m == other.m);
   auto const close = [](T a, T b) { return a == b || std::abs(a - b) <= 8 * std::numeric_limits<T>::epsilon() * b; };
   for (std::size_t i = 0; i < rows; ++i) CHECK(close(one.factor[i], other.factor[i]));
@@ -198,6 +206,6 @@ TEMPLATE_TEST_CASE("the vector loops do what the plain algorithm says, on every 
     T const* const l = one.l.data() + i * fast::sum_lanes;
     std::array<T, 2 * fast::sum_lanes> O{}, answer{};
     T const sum = proofs::reduce(l, fast::sum_lanes, T(0), [](T a, T b) { return a + b; });
-    CHECK(does.finish(O.data(), l, 1, answer.data()) == sum);
+    CHECK(ops.finish(O.data(), l, 1, answer.data()) == sum);
   }
 }

@@ -1,8 +1,9 @@
 // How a call is cut, in numbers and in words.
+#include "fast/plan.hpp"
+
 #include <algorithm>
 
 #include "fast/algorithm/blocking.hpp"
-#include "fast/plan.hpp"
 #include "tests/support/catch.hpp"
 
 namespace attest::fast {
@@ -41,9 +42,11 @@ TEST_CASE("a plan says what it decided and from which numbers", "[unit]") {
   CHECK(explained(how, {.thread = 1024, .shared = 2048}) ==
         "queries  1 rows a kv head, in 1 block of 24: Q, O and row states fill at most half of the second-level cache, "
         "1024 KiB\n"
-        "keys     blocks of 128, K copied panel by panel, V read where it lies where it can be; 8 partial rows, merged in "
+        "keys     blocks of 128, K copied panel by panel, V read where it lies where it can be; 8 partial rows, merged "
+        "in "
         "order\n"
-        "tasks    1 block of queries, each split of the keys a task of its own (fewer blocks than twice the threads), on 2 "
+        "tasks    1 block of queries, each split of the keys a task of its own (fewer blocks than twice the threads), "
+        "on 2 "
         "threads\n"
         "memory   1 KiB a thread, 2 KiB of partial rows, 32768 scores a row kept for its weights\n");
 }

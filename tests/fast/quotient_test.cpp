@@ -1,4 +1,5 @@
-// finish() divides by l without a division where it can: the quotient is the same, bit for bit, on every instruction set.
+// finish() divides by l without a division where it can: the quotient is the same, bit for bit, on every instruction
+// set.
 #include <bit>
 #include <cmath>
 #include <limits>
@@ -37,7 +38,8 @@ void quotients(int rounds) {
   constexpr int low = std::numeric_limits<T>::min_exponent, high = std::numeric_limits<T>::max_exponent - 1;
   constexpr T infinity = std::numeric_limits<T>::infinity(), nan = std::numeric_limits<T>::quiet_NaN();
   for (int round = 0; round < rounds; ++round) {
-    T const l = round % 8 == 0 ? T(1 + power(0, 4096)) : std::ldexp(significand(random), power(0, round % 3 == 0 ? 40 : 12));
+    T const l =
+        round % 8 == 0 ? T(1 + power(0, 4096)) : std::ldexp(significand(random), power(0, round % 3 == 0 ? 40 : 12));
     std::vector<T> x;
     bool const extreme = round % 4 == 1;
     for (int c = 0; c < 512; ++c) {
@@ -54,9 +56,9 @@ void quotients(int rounds) {
 }  // namespace
 
 TEST_CASE("finish() divides every f32 significand as division does", "[unit]") {
-  // A quotient without correction is wrong in more than one of four. The second correction is for the proof: where the first
-  // guess is faithful the first one is enough, and no quotient is known that needs both.
-  tests::instruction_set const set(GENERATE(from_range(fast::instruction_sets())));
+  // A quotient without correction is wrong in more than one of four. The second correction is for the proof: where the
+  // first guess is faithful the first one is enough, and no quotient is known that needs both.
+  tests::simd_target const set(GENERATE(from_range(fast::simd_targets())));
   std::mt19937 random(5);
   std::uniform_real_distribution<float> size(1, 4096);
   std::vector<float> x(1 << 15);
@@ -70,7 +72,7 @@ TEST_CASE("finish() divides every f32 significand as division does", "[unit]") {
 }
 
 TEST_CASE("finish() divides as division does", "[unit]") {
-  tests::instruction_set const set(GENERATE(from_range(fast::instruction_sets())));
+  tests::simd_target const set(GENERATE(from_range(fast::simd_targets())));
   quotients<float>(4000);
   quotients<double>(4000);
 }

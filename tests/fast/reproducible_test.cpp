@@ -20,8 +20,8 @@ owned_case<T> busy_case(problem::sizes const& s, std::uint64_t seed) {
   owned_case<T> made(s, seed);
   std::mt19937_64 random(seed + 1);
   made.band = {static_cast<std::int64_t>(random() % 100),
-                random() % 2 == 0 ? -1 : static_cast<std::int64_t>(random() % 90),
-                static_cast<std::int64_t>(random() % 30)};
+               random() % 2 == 0 ? -1 : static_cast<std::int64_t>(random() % 90),
+               static_cast<std::int64_t>(random() % 30)};
   made.mask = owned_tensor<std::uint8_t>::shaped({s.b, 1, s.n, s.m});
   made.mask->each([&](std::uint8_t& x, auto...) { x = random() % 5 != 0; });
   made.bias = owned_tensor<T>::shaped({1, s.hq, s.n, s.m});
@@ -38,15 +38,16 @@ bool same_bits(A const& a, A const& b) {
 }  // namespace
 
 TEMPLATE_TEST_CASE("the number of threads leaves every bit as it is", "[unit]", float, double) {
-  tests::instruction_set const set(GENERATE(from_range(fast::instruction_sets())));
+  tests::simd_target const set(GENERATE(from_range(fast::simd_targets())));
   auto const made = busy_case<TestType>({3, 4, 2, 150, 170, 9, 5}, 11);
   auto const alone = made.run({.threads = 1});
   for (int const threads : {0, 2, 3, 4, 5, 6, 7, 8})
     for (int again = 0; again < 2; ++again) CHECK(made.run({.threads = threads}).same_bits_as(alone));
 }
 
-TEMPLATE_TEST_CASE("keys shared among threads are merged as one thread merges them", "[unit][differential]", float, double) {
-  tests::instruction_set const set(GENERATE(from_range(fast::instruction_sets())));
+TEMPLATE_TEST_CASE("keys shared among threads are merged as one thread merges them", "[unit][differential]", float,
+                   double) {
+  tests::simd_target const set(GENERATE(from_range(fast::simd_targets())));
   std::int64_t const split = fast::blocking_of<TestType>.split;
   // Six splits for few queries; weights make one thread keep them together.
   auto const made = busy_case<TestType>({1, 2, 1, 3, 5 * split + 77, 17, 5}, 12);
@@ -60,11 +61,11 @@ TEMPLATE_TEST_CASE("keys shared among threads are merged as one thread merges th
 }
 
 TEMPLATE_TEST_CASE("AVX2 and AVX-512 give the same bits", "[unit][differential]", float, double) {
-  auto const sets = fast::instruction_sets();
+  auto const sets = fast::simd_targets();
   auto const has = [&](std::string_view name) { return std::find(sets.begin(), sets.end(), name) != sets.end(); };
   if (!has("AVX2") || !has("AVX3")) return;
   auto const with = [](owned_case<TestType> const& made, std::string_view name) {
-    tests::instruction_set const set(name);
+    tests::simd_target const set(name);
     return made.run();
   };
   for (std::int64_t const d : {1, 5, 16, 64, 67})
@@ -75,17 +76,23 @@ TEMPLATE_TEST_CASE("AVX2 and AVX-512 give the same bits", "[unit][differential]"
 }
 
 TEMPLATE_TEST_CASE("a row alone has the bits it has among others", "[property]", float, double) {
-  tests::instruction_set const set(GENERATE(from_range(fast::instruction_sets())));
+  tests::simd_target const set(GENERATE(from_range(fast::simd_targets())));
   tests::property("one query of one head, cut out", [] {
     auto const seed = *rc::gen::arbitrary<std::uint32_t>();
     // A row alone reads V where it lies, in up to twelve vectors; many rows read a copy of it.
-    problem::sizes const s{2, 4, 2, *rc::gen::element<std::int64_t>(5, 40, 70), *rc::gen::inRange<std::int64_t>(1, 200),
-                           *rc::gen::element<std::int64_t>(7, 64), *rc::gen::element<std::int64_t>(3, 32, 64, 208)};
+    problem::sizes const s{2,
+                           4,
+                           2,
+                           *rc::gen::element<std::int64_t>(5, 40, 70),
+                           *rc::gen::inRange<std::int64_t>(1, 200),
+                           *rc::gen::element<std::int64_t>(7, 64),
+                           *rc::gen::element<std::int64_t>(3, 32, 64, 208)};
     auto all = busy_case<TestType>(s, seed);
     if (seed % 2 == 0) all.band = {}, all.mask->each([](std::uint8_t& x, auto...) { x = 1; });
     if (seed % 4 == 0) all.mask.reset();
     auto among = all.run();
-    std::int64_t const b = *rc::gen::inRange(0, 2), h = *rc::gen::inRange(0, 4), i = *rc::gen::inRange<std::int64_t>(0, s.n);
+    std::int64_t const b = *rc::gen::inRange(0, 2), h = *rc::gen::inRange(0, 4),
+                       i = *rc::gen::inRange<std::int64_t>(0, s.n);
     owned_case<TestType> one({1, 1, 1, 1, s.m, s.d, s.dv}, 0);
     one.softcap = all.softcap;
     one.band = {all.band.diagonal + i, all.band.left, all.band.right};
@@ -105,7 +112,7 @@ TEMPLATE_TEST_CASE("a row alone has the bits it has among others", "[property]",
 }
 
 TEMPLATE_TEST_CASE("masked keys are never read", "[property]", float, double) {
-  tests::instruction_set const set(GENERATE(from_range(fast::instruction_sets())));
+  tests::simd_target const set(GENERATE(from_range(fast::simd_targets())));
   using T = TestType;
   tests::property("poison at keys, values and biases changes only the rows that see them", [] {
     problem::sizes const s{1, 2, 1, *rc::gen::inRange<std::int64_t>(1, 80), *rc::gen::inRange<std::int64_t>(1, 200),
@@ -144,7 +151,7 @@ TEMPLATE_TEST_CASE("masked keys are never read", "[property]", float, double) {
 }
 
 TEST_CASE("every NaN written is the same NaN", "[unit]") {
-  tests::instruction_set const set(GENERATE(from_range(fast::instruction_sets())));
+  tests::simd_target const set(GENERATE(from_range(fast::simd_targets())));
   auto made = busy_case<float>({1, 1, 1, 5, 130, 4, 3}, 5);
   made.bias->each([](float& x, auto, auto, auto, auto j) {
     if (j == 10) x = -std::numeric_limits<float>::quiet_NaN();
@@ -158,7 +165,7 @@ TEST_CASE("every NaN written is the same NaN", "[unit]") {
 }
 
 TEST_CASE("rounding mode and flush-to-zero of the caller change nothing and are as they were", "[unit]") {
-  tests::instruction_set const set(GENERATE(from_range(fast::instruction_sets())));
+  tests::simd_target const set(GENERATE(from_range(fast::simd_targets())));
   auto const made = busy_case<float>({2, 2, 2, 70, 130, 9, 5}, 13);
   auto const usual = made.run();
   int const found = std::fegetround();

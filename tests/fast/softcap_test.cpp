@@ -29,7 +29,7 @@ class capped {
 
   T* x() { return s_.data(); }
   T const* of(std::int64_t count) {
-    does_.softcap(s_.data(), cap_, count);
+    ops_.softcap(s_.data(), cap_, count);
     return s_.data();
   }
   T alone(T value) {
@@ -38,7 +38,7 @@ class capped {
   }
 
  private:
-  fast::operations<T> const& does_ = fast::best_operations<T>();
+  fast::operations<T> const& ops_ = fast::best_operations<T>();
   fast::score_cap<T> cap_;
   std::vector<T> s_ = std::vector<T>(most + fast::sum_lanes);
 };
@@ -77,19 +77,19 @@ void require_f32_error(double c, std::uint32_t stride) {
 }  // namespace
 
 TEST_CASE("f32 softcap errs by less than declared, on a stride of its domain", "[unit]") {
-  tests::instruction_set const set(GENERATE(from_range(fast::instruction_sets())));
+  tests::simd_target const set(GENERATE(from_range(fast::simd_targets())));
   for (double const c : {1.0, 50.0, 30.0, 0.1, 1e-9, 1e9}) require_f32_error(c, 1009);
 }
 
 TEST_CASE("f32 softcap errs by less than declared, on every argument", "[slow]") {
-  tests::instruction_set const set(GENERATE(from_range(fast::instruction_sets())));
+  tests::simd_target const set(GENERATE(from_range(fast::simd_targets())));
   require_f32_error(30, 1);
 }
 
 TEST_CASE("f64 softcap errs by less than declared", "[unit]") {
   if (std::numeric_limits<long double>::digits < 64) return;  // nothing to compare with
-  std::string_view const name = GENERATE(from_range(fast::instruction_sets()));
-  tests::instruction_set const set(name);
+  std::string_view const name = GENERATE(from_range(fast::simd_targets()));
+  tests::simd_target const set(name);
   std::mt19937_64 random(1);
   long double largest = 0;
   std::vector<double> x(capped<double>::most);
@@ -109,14 +109,15 @@ TEST_CASE("f64 softcap errs by less than declared", "[unit]") {
       }
     }
   }
-  double const measured = static_cast<double>(std::ldexp(largest, 53)), declared = std::ldexp(fast::softcap_error<double>, 53);
+  double const measured = static_cast<double>(std::ldexp(largest, 53)),
+               declared = std::ldexp(fast::softcap_error<double>, 53);
   INFO(name << ": largest relative error " << measured << " u, declared " << declared << " u");
   CHECK(measured < declared);
 }
 
 TEMPLATE_TEST_CASE("softcap is odd, ±c at the ends, NaN for NaN", "[unit]", float, double) {
   using T = TestType;
-  tests::instruction_set const set(GENERATE(from_range(fast::instruction_sets())));
+  tests::simd_target const set(GENERATE(from_range(fast::simd_targets())));
   capped<T> made(30);
   T const end = static_cast<T>(30 * static_cast<double>(log2_e)), infinity = std::numeric_limits<T>::infinity();
   CHECK(made.alone(infinity) == end);
@@ -145,7 +146,7 @@ TEMPLATE_TEST_CASE("the coefficients approximate 2^r − 1 to what their comment
 
 TEMPLATE_TEST_CASE("a cap of any size is that number", "[unit]", float, double) {
   using T = TestType;
-  tests::instruction_set const set(GENERATE(from_range(fast::instruction_sets())));
+  tests::simd_target const set(GENERATE(from_range(fast::simd_targets())));
   // One query, two keys with scores x and 0: LSE = ln(e^(c·tanh(x/c)) + 1).
   auto const lse = [](double c, T x) {
     tests::owned_case<T> made({1, 1, 1, 1, 2, 1, 1}, 1);

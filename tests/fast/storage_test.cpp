@@ -48,7 +48,8 @@ bool is_nearest(float x, E got) {
   if (bits > named<E>::infinity) return false;
   double const off = bits == named<E>::infinity && std::isinf(size) ? 0 : std::abs(size - at(bits));
   if (bits == named<E>::infinity && size > at(bits)) return true;
-  double const below = bits == 0 ? 1e300 : std::abs(size - at(bits - 1)), above = bits == named<E>::infinity ? 1e300 : std::abs(size - at(bits + 1));
+  double const below = bits == 0 ? 1e300 : std::abs(size - at(bits - 1)),
+               above = bits == named<E>::infinity ? 1e300 : std::abs(size - at(bits + 1));
   double const other = std::min(below, above);
   return off < other || (off == other && bits % 2 == 0);
 }
@@ -67,7 +68,7 @@ owned_tensor<E> stored(owned_tensor<float>& from) {
 }  // namespace
 
 TEMPLATE_TEST_CASE("all stored numbers are read exactly", "[unit]", bf16, f16) {
-  tests::instruction_set const set(GENERATE(from_range(fast::instruction_sets())));
+  tests::simd_target const set(GENERATE(from_range(fast::simd_targets())));
   std::vector<TestType> all(0x10000);
   std::vector<float> got(all.size());
   for (std::size_t k = 0; k < all.size(); ++k) all[k].bits = static_cast<std::uint16_t>(k);
@@ -83,16 +84,18 @@ TEMPLATE_TEST_CASE("all stored numbers are read exactly", "[unit]", bf16, f16) {
 }
 
 TEMPLATE_TEST_CASE("numbers are stored as the nearest, ties to even", "[unit]", bf16, f16) {
-  tests::instruction_set const set(GENERATE(from_range(fast::instruction_sets())));
+  tests::simd_target const set(GENERATE(from_range(fast::simd_targets())));
   std::vector<float> x;
   for (std::uint64_t bits = 0; bits < 0x1'0000'0000; bits += 4099)
     x.push_back(std::bit_cast<float>(static_cast<std::uint32_t>(bits)));
   for (int k = 0; k < named<TestType>::infinity; k += 1) {  // every boundary, and beside it
     float const low = fast::widened(TestType{static_cast<std::uint16_t>(k)});
-    float const step = k + 1 < named<TestType>::infinity ? fast::widened(TestType{static_cast<std::uint16_t>(k + 1)}) - low
-                                                         : low - fast::widened(TestType{static_cast<std::uint16_t>(k - 1)});
+    float const step = k + 1 < named<TestType>::infinity
+                           ? fast::widened(TestType{static_cast<std::uint16_t>(k + 1)}) - low
+                           : low - fast::widened(TestType{static_cast<std::uint16_t>(k - 1)});
     float const middle = low + step / 2;
-    for (float const y : {middle, std::nextafter(middle, 0.0f), std::nextafter(middle, 1e38f), low}) x.push_back(y), x.push_back(-y);
+    for (float const y : {middle, std::nextafter(middle, 0.0f), std::nextafter(middle, 1e38f), low})
+      x.push_back(y), x.push_back(-y);
   }
   std::vector<TestType> got(x.size());
   named<TestType>::narrow(x.data(), static_cast<std::int64_t>(x.size()), got.data());
@@ -103,7 +106,7 @@ TEMPLATE_TEST_CASE("numbers are stored as the nearest, ties to even", "[unit]", 
 
 TEMPLATE_TEST_CASE("16-bit storage answers what f32 answers, rounded", "[property]", bf16, f16) {
   using E = TestType;
-  tests::instruction_set const set(GENERATE(from_range(fast::instruction_sets())));
+  tests::simd_target const set(GENERATE(from_range(fast::simd_targets())));
   tests::property("O and weights are the rounded ones of f32, LSE is that of f32, bit for bit", [] {
     auto const in = [](std::int64_t low, std::int64_t high) { return *rc::gen::inRange<std::int64_t>(low, high + 1); };
     std::int64_t const hk = in(1, 2), gap = in(0, 2);
@@ -113,7 +116,8 @@ TEMPLATE_TEST_CASE("16-bit storage answers what f32 answers, rounded", "[propert
     if (in(0, 1) == 0) wide.band = {in(-80, 200), in(-1, 90), in(-1, 90)};
     if (in(0, 1) == 0) {
       wide.bias = owned_tensor<float>::shaped({1, s.hq, s.n, s.m});
-      wide.bias->each([&](float& x, auto, auto h, auto i, auto j) { x = static_cast<float>((h + 3 * i + 7 * j) % 50) / 9; });
+      wide.bias->each(
+          [&](float& x, auto, auto h, auto i, auto j) { x = static_cast<float>((h + 3 * i + 7 * j) % 50) / 9; });
     }
     auto const q = stored<E>(wide.q), k = stored<E>(wide.k), v = stored<E>(wide.v);
     std::optional<owned_tensor<E>> bias;
@@ -163,7 +167,7 @@ TEMPLATE_TEST_CASE("weights of more keys than a thread keeps scores for are answ
 }
 
 TEST_CASE("the subnormal numbers of f16 are not 0", "[unit]") {
-  tests::instruction_set const set(GENERATE(from_range(fast::instruction_sets())));
+  tests::simd_target const set(GENERATE(from_range(fast::simd_targets())));
   f16 const zero{0}, tiny{3};  // 3·2^−24
   f16 q = zero, k = zero, v = tiny, o{0x1234};
   problem::layout const one = problem::layout::compact({1, 1, 1, 1});
@@ -175,6 +179,7 @@ TEST_CASE("the subnormal numbers of f16 are not 0", "[unit]") {
   CHECK(o == tiny);
 }
 
-static_assert(fast::model<bf16>({1, 1, 1, 2, 2, 8, 1}).u_out == 0x1p-8 && fast::model<f16>({1, 1, 1, 2, 2, 8, 1}).u_out == 0x1p-11);
+static_assert(fast::model<bf16>({1, 1, 1, 2, 2, 8, 1}).u_out == 0x1p-8 &&
+              fast::model<f16>({1, 1, 1, 2, 2, 8, 1}).u_out == 0x1p-11);
 static_assert(fast::model<bf16>({1, 1, 1, 2, 2, 8, 1}).u_p == 0, "weights meet V in f32");
 static_assert(fast::model<float>({1, 1, 1, 2, 2, 8, 1}).u_out == 0);

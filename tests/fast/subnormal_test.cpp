@@ -42,7 +42,7 @@ TEMPLATE_TEST_CASE("subnormal inputs and weights slow nothing by more than three
 
 TEMPLATE_TEST_CASE("subnormal values count as 0", "[unit]", float, double) {
   using T = TestType;
-  tests::instruction_set const set(GENERATE(from_range(fast::instruction_sets())));
+  tests::simd_target const set(GENERATE(from_range(fast::simd_targets())));
   owned_case<T> made({1, 1, 1, 3, 5, 4, 20}, 22);
   made.v.each([](T& x, auto...) { x = std::numeric_limits<T>::denorm_min(); });
   auto got = made.run();

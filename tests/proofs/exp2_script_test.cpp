@@ -19,7 +19,7 @@ std::string hexadecimal(double x) {
   return text.data();
 }
 
-/// The script that weights.inc's exp2() and doubled_series() deserve.
+/// The script of exp2() and doubled_series() in fast/simd/exponential-inl.hpp.
 template <std::floating_point T>
 std::string expected_script(bool fused) {
   constexpr auto& c = fast::exp2_format<T>::coefficients;

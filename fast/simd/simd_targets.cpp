@@ -1,16 +1,16 @@
-// The operations, compiled once for each instruction set, and the choice among them at run time.
+// The operations, compiled once for each SIMD target, and the choice among them at run time.
 // SSE4 and SSSE3 have no fused multiply-add: they are not worth their own code.
 #define HWY_DISABLED_TARGETS (HWY_SSE4 | HWY_SSSE3)
 #undef HWY_TARGET_INCLUDE
-#define HWY_TARGET_INCLUDE "fast/simd/instruction_sets.cpp"
+#define HWY_TARGET_INCLUDE "fast/simd/simd_targets.cpp"
 #include <hwy/foreach_target.h>
 #include <hwy/highway.h>
 
+#include "fast/simd/exponential-inl.hpp"
 #include "fast/simd/pack-inl.hpp"
 #include "fast/simd/product-inl.hpp"
 #include "fast/simd/softcap-inl.hpp"
 #include "fast/simd/storage-inl.hpp"
-#include "fast/simd/exponential-inl.hpp"
 
 HWY_BEFORE_NAMESPACE();
 namespace attest::fast::HWY_NAMESPACE {
@@ -20,7 +20,6 @@ constexpr operations<T> all_operations() {
   return {.name = hwy::TargetName(HWY_TARGET),
           .panel = panel_columns<T>,
           .tile = tile_rows,
-          .granule = granule_keys<T>,
           .transpose = transpose<T>,
           .scale = scale<T>,
           .stored = stored_rows(narrow_elements{}),
@@ -30,8 +29,8 @@ constexpr operations<T> all_operations() {
           .softcap = softcap<T>,
           .add_bias = add_bias<T>,
           .hide_masked = hide_masked<T>,
-          .raise = raise<T>,
-          .weigh = weigh<T>,
+          .update_max = update_max<T>,
+          .exponentiate = exponentiate<T>,
           .values = values<T>,
           .values_in_place = values_in_place<T>,
           .visible_values = visible_values<T>,
@@ -69,20 +68,20 @@ operations<double> const& best_operations<double>() noexcept {
 
 namespace {
 
-/// Instruction sets are bits, the best one lowest.
+/// Highway's targets are bits, the best one lowest.
 constexpr std::int64_t lowest_bit(std::int64_t bits) noexcept { return bits & -bits; }
 
 std::int64_t available() noexcept { return hwy::SupportedTargets() & HWY_TARGETS; }
 
 }  // namespace
 
-std::vector<std::string_view> instruction_sets() {
+std::vector<std::string_view> simd_targets() {
   std::vector<std::string_view> names;
   for (std::int64_t left = available(); left != 0; left &= left - 1) names.push_back(hwy::TargetName(lowest_bit(left)));
   return names;
 }
 
-bool use_only(std::string_view name) noexcept {
+bool use_simd_target(std::string_view name) noexcept {
   hwy::SetSupportedTargetsForTest(0);
   std::int64_t chosen = available();
   if (!name.empty()) {
