@@ -7,8 +7,10 @@ namespace {
 
 /// Two queries and three keys of small numbers: what a kernel gives for them, it gives.
 stored_problem small_problem(problem::element_type type) {
-  stored_problem made{stored_tensor::compact(type, {1, 1, 2, 4}), stored_tensor::compact(type, {1, 1, 3, 4}),
-                      stored_tensor::compact(type, {1, 1, 3, 2}), {}, {}, {}};
+  stored_problem made;
+  made.q = stored_tensor::compact(type, {1, 1, 2, 4});
+  made.k = stored_tensor::compact(type, {1, 1, 3, 4});
+  made.v = stored_tensor::compact(type, {1, 1, 3, 2});
   for (stored_tensor* t : {&made.q, &made.k, &made.v})
     for (std::size_t at = 0; at < t->spanned_elements(); ++at) store(*t, at, 0.25 * static_cast<double>(at % 5) - 0.5);
   return made;
