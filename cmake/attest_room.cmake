@@ -1,9 +1,15 @@
-# attest_room(name SOURCES file… [USES target…] [PRIVATE target…])
+# attest_room(name [COMPUTES] SOURCES file… [USES target…] [PRIVATE target…])
 #
 # One folder of audit/ as the static library attest_<name>. USES are the rooms and libraries that its headers show,
 # PRIVATE those of its sources alone. tests/repository/include_arrows.py holds the includes to the same picture.
+# The sources of a room are one translation unit where ATTEST_UNITY is ON, so that what they share is compiled once. A room
+# that COMPUTES is optimised as the build type says; the others wait for files, processes and people, and -O1 is enough.
 function(attest_room name)
-  cmake_parse_arguments(PARSE_ARGV 1 ARG "" "" "SOURCES;USES;PRIVATE")
+  cmake_parse_arguments(PARSE_ARGV 1 ARG "COMPUTES" "" "SOURCES;USES;PRIVATE")
   add_library(attest_${name} STATIC ${ARG_SOURCES})
   target_link_libraries(attest_${name} PUBLIC attest_problem ${ARG_USES} PRIVATE attest_flags ${ARG_PRIVATE})
+  attest_one_unit(attest_${name})
+  if(NOT ARG_COMPUTES)
+    attest_optimise_less(attest_${name})
+  endif()
 endfunction()

@@ -2,18 +2,18 @@
 
 #include <cmath>
 #include <cstring>
-#include <limits>
 
 #include <fmt/format.h>
 
 #include "audit/tensors/elements.hpp"
 #include "audit/tensors/slice.hpp"
 #include "reference/attention/attention.hpp"
+#include "reference/real/outward.hpp"
 
 namespace attest::audit {
 namespace {
 
-constexpr double infinity = std::numeric_limits<double>::infinity();
+using reference::infinity;
 
 /// One row of an answer, whatever the rank: where its elements begin.
 class row_places {

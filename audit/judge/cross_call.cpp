@@ -2,17 +2,17 @@
 
 #include <cmath>
 #include <cstring>
-#include <limits>
 
 #include <fmt/format.h>
 
 #include "audit/tensors/elements.hpp"
 #include "audit/judge/exact_row_judge.hpp"
+#include "reference/real/outward.hpp"
 
 namespace attest::audit {
 namespace {
 
-constexpr double infinity = std::numeric_limits<double>::infinity();
+using reference::infinity;
 
 /// The sum of the bounds of one row's outputs, V being columns of the identity.
 template <class T>

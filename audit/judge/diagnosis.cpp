@@ -88,7 +88,7 @@ std::vector<mistake> const& mistakes() {
 }
 
 /// Is `got` the answer of `instead` at this element, up to a thousandth of the spread of the truth?
-bool answers(problem_draft instead, violation const& wrong) {
+bool is_answered(problem_draft instead, violation const& wrong) {
   auto const made = owned_problem::make(std::move(instead));
   if (!made) return false;
   return std::visit(
@@ -110,7 +110,7 @@ diagnosis diagnose(owned_problem const& asked, violation const& wrong) {
   if (wrong.output != "o" || !std::isfinite(wrong.got) || asked.rank() != 4) return {};
   for (mistake const& each : mistakes()) {
     problem_draft instead = asked.draft();
-    if (each.commit(instead) && answers(std::move(instead), wrong))
+    if (each.commit(instead) && is_answered(std::move(instead), wrong))
       return {std::string("it equals ") + each.sentence, each.bug_class};
   }
   return {};

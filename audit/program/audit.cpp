@@ -16,7 +16,7 @@ namespace {
 CLI::Validator const is_a_number(
     [](std::string const& text) { return std::isnan(std::strtod(text.c_str(), nullptr)) ? "is not a number" : ""; }, "");
 
-struct given {
+struct audit_words {
   audit_options options;
   judging judged;
   std::vector<std::string> kernels{"builtin"}, only;
@@ -33,7 +33,7 @@ std::optional<shard> parse_shard(std::string const& text) {
   return made;
 }
 
-int run(given& asked) {
+int run(audit_words& asked) {
   audit_options& audit = asked.options;
   if (auto why = asked.judged.read()) return complain(why->message());
   audit.claim = asked.judged.claim() ? asked.judged.claim() : find_contract("f32");
@@ -55,7 +55,7 @@ int run(given& asked) {
 }  // namespace
 
 action audit_command(CLI::App& command) {
-  auto const asked = std::make_shared<given>();
+  auto const asked = std::make_shared<audit_words>();
   audit_options& audit = asked->options;
   command.add_option("--kernel", asked->kernels, "builtin, builtin:SET, or PATH[:SYMBOL] of a shared library; several are compared")
       ->allow_extra_args(false)->capture_default_str();

@@ -1,4 +1,4 @@
-// A command of the program: one word, its options, and what it does. main.cpp has the table of them.
+// A command of the program: one word, its options, and what it does. command.cpp has the table of them.
 #pragma once
 
 #include <cstdint>
@@ -8,6 +8,8 @@
 #include <vector>
 
 #include <CLI/CLI.hpp>
+
+#include "audit/program/run.hpp"
 
 namespace attest::audit {
 
@@ -31,9 +33,6 @@ action vectors_command(CLI::App& command);
 action list_command(CLI::App& command);
 action explain_command(CLI::App& command);
 action merge_command(CLI::App& command);
-
-/// Exit status of bad usage and unreadable input.
-inline constexpr int usage = 2;
 
 /// Says on standard error what is wrong, and returns `usage`.
 int complain(std::string const& message);

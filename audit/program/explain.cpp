@@ -11,7 +11,7 @@
 namespace attest::audit {
 namespace {
 
-struct given {
+struct explain_words {
   explain_options options;
   std::string row = "0,0,0", contract;
 };
@@ -24,7 +24,7 @@ std::optional<std::array<std::int64_t, 3>> parse_row(std::string const& text) {
   return made;
 }
 
-int run(given& asked) {
+int run(explain_words& asked) {
   auto const row = parse_row(asked.row);
   if (!row) return complain("--row: '" + asked.row + "' is not b,h,i: batch, head, query, counted from 0");
   asked.options.row = *row;
@@ -44,7 +44,7 @@ int run(given& asked) {
 }  // namespace
 
 action explain_command(CLI::App& command) {
-  auto const asked = std::make_shared<given>();
+  auto const asked = std::make_shared<explain_words>();
   command.add_option("inputs", asked->options.inputs, "file with q k v, and perhaps o")->required()->type_name("FILE");
   command.add_option("--row", asked->row, "batch, head and query, counted from 0")->type_name("b,h,i")->capture_default_str();
   command.add_option("--problem", asked->options.prefix, "the prefix of one of several problems")->type_name("PREFIX");

@@ -7,13 +7,13 @@
 namespace attest::audit {
 namespace {
 
-struct given {
+struct gen_words {
   audit_options options;
   std::optional<std::uint64_t> seed;
   std::string out, contract = "f32";
 };
 
-int run(given& asked) {
+int run(gen_words& asked) {
   auto const claim = contract_named(asked.contract);
   if (!claim) return complain("--contract: " + claim.why().message());
   asked.options.claim = &claim.value();
@@ -27,7 +27,7 @@ int run(given& asked) {
 }  // namespace
 
 action gen_command(CLI::App& command) {
-  auto const asked = std::make_shared<given>();
+  auto const asked = std::make_shared<gen_words>();
   command.add_option("--out", asked->out, "the file to write")->required()->type_name("FILE");
   command.add_option("--seed", asked->seed, "for the generated cases; drawn where it is not given");
   command.add_option("--contract", asked->contract, "whose element type the inputs have")->capture_default_str();

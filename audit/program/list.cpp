@@ -10,7 +10,7 @@
 namespace attest::audit {
 namespace {
 
-struct given {
+struct list_words {
   std::string what;
   bool json = false;
 };
@@ -43,7 +43,7 @@ problem::result<std::vector<line>> lines_of(std::string const& what) {
   return lines;
 }
 
-int run(given const& asked) {
+int run(list_words const& asked) {
   auto const lines = lines_of(asked.what);
   if (!lines) return complain(lines.why().message());
   if (asked.json && asked.what == "contracts") {  // each as a contract file
@@ -69,7 +69,7 @@ int run(given const& asked) {
 }  // namespace
 
 action list_command(CLI::App& command) {
-  auto const asked = std::make_shared<given>();
+  auto const asked = std::make_shared<list_words>();
   command.add_option("what", asked->what, "kernels, contracts, checks, cases or classes")->required()
       ->check(one_of({"kernels", "contracts", "checks", "cases", "classes"}));
   command.add_flag("--json", asked->json, "as JSON");

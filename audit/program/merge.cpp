@@ -10,12 +10,12 @@
 namespace attest::audit {
 namespace {
 
-struct given {
+struct merge_words {
   std::vector<std::string> files;
   report_files written;
 };
 
-int run(given const& asked) {
+int run(merge_words const& asked) {
   std::vector<report_file> files;
   for (std::string const& name : asked.files) {
     auto const file = read_file(name);
@@ -31,7 +31,7 @@ int run(given const& asked) {
 }  // namespace
 
 action merge_command(CLI::App& command) {
-  auto const asked = std::make_shared<given>();
+  auto const asked = std::make_shared<merge_words>();
   command.add_option("reports", asked->files, "what `attest audit --seed N --shard i/n --json FILE` wrote, for all i")
       ->required()->type_name("A.json B.json …");
   asked->written.declare(command);

@@ -23,12 +23,12 @@ auto narrowest_first() {
   return made;
 }
 
-struct given {
+struct solve_words {
   solve_options options;
   std::string out, round;
 };
 
-int run(given& asked) {
+int run(solve_words& asked) {
   solve_options& options = asked.options;
   for (problem::element_row const& row : problem::floating_rows)
     if (asked.round == row.name) options.round = row.type;
@@ -51,7 +51,7 @@ int run(given& asked) {
 }  // namespace
 
 action solve_command(CLI::App& command) {
-  auto const asked = std::make_shared<given>();
+  auto const asked = std::make_shared<solve_words>();
   command.add_option("inputs", asked->options.inputs, "file with q k v")->required()->type_name("INPUTS");
   command.add_option("--out", asked->out, "the file to write")->type_name("FILE");
   auto const rows = narrowest_first();

@@ -10,14 +10,14 @@
 namespace attest::audit {
 namespace {
 
-struct given {
+struct verify_words {
   verify_options options;
   judging judged;
   std::string inputs, outputs;
   std::optional<std::size_t> jobs;
 };
 
-int run(given& asked) {
+int run(verify_words& asked) {
   verify_options& verify = asked.options;
   if (auto why = asked.judged.read()) return complain(why->message());
   verify.inputs = asked.inputs;
@@ -35,7 +35,7 @@ int run(given& asked) {
 }  // namespace
 
 action verify_command(CLI::App& command) {
-  auto const asked = std::make_shared<given>();
+  auto const asked = std::make_shared<verify_words>();
   command.add_option("inputs", asked->inputs, "file with q k v, and perhaps o")->required()->type_name("INPUTS");
   command.add_option("outputs", asked->outputs, "file with o lse weights")->type_name("OUTPUTS");
   command.add_option("--jobs", asked->jobs, "threads; without it one a processor")->check(CLI::Range(1, 256));

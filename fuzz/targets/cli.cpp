@@ -5,6 +5,7 @@
 #include <string>
 #include <vector>
 
+#include "audit/program/run.hpp"
 #include "audit/session/audit.hpp"
 #include "audit/oracle/explain.hpp"
 #include "audit/support/files.hpp"
@@ -14,8 +15,6 @@
 #include "audit/oracle/vectors.hpp"
 
 namespace attest::audit {
-
-int run(int argc, char** argv);  // audit/program/main.cpp
 
 namespace {
 

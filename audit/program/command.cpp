@@ -1,0 +1,109 @@
+// The table of the commands, and the command line that chooses one.
+#include <algorithm>
+#include <optional>
+#include <random>
+#include <vector>
+
+#include <fmt/format.h>
+
+#include "audit/program/command.hpp"
+#include "audit/support/printable.hpp"
+#include "audit/report/text.hpp"
+#include "audit/support/words.hpp"
+
+namespace attest::audit {
+namespace {
+
+constexpr command commands[]{
+    {"audit", "run a kernel on adversarial inputs and judge every element",
+     "Example: attest audit --kernel ./libmine.so --contract f32 --json report.json", audit_command},
+    {"verify", "judge recorded outputs in safetensors files",
+     "Example: attest verify dump.safetensors --contract f32\n"
+     "Tensors q k v o (mask bias lse weights), with prefixes such as layer0. for several problems.", verify_command},
+    {"gen", "write the audit's inputs, for a kernel that runs elsewhere",
+     "Example: attest gen --out cases.safetensors, run your kernel, then\n"
+     "         attest verify cases.safetensors outputs.safetensors", gen_command},
+    {"solve", "certified or correctly rounded answers",
+     "Example: attest solve in.safetensors --out out.safetensors --round f32\n"
+     "Without --round: o.lower, o.upper, … as outward-rounded f64.", solve_command},
+    {"selftest", "the audit against kernels with known defects, and honest ones", "Example: attest selftest --jobs 2",
+     selftest_command},
+    {"vectors", "write certified test vectors as JSON", "Example: attest vectors --out vectors", vectors_command},
+    {"list", "what there is", "Example: attest list contracts", list_command},
+    {"explain", "one query of a recorded problem, seen through", "Example: attest explain dump.safetensors --row 0,3,17",
+     explain_command},
+    {"merge", "the reports of all shards of an audit as one verdict",
+     "Example: attest audit --seed 7 --shard 1/2 --json 1.json   (and 2/2 on another machine), then\n"
+     "         attest merge 1.json 2.json", merge_command},
+};
+
+/// The first argument that nobody asked for, with the word that it may have been; nothing where there is none.
+std::optional<std::string> unknown_word(CLI::App const& app) {
+  auto const chosen = app.get_subcommands();
+  CLI::App const& at = chosen.empty() ? app : *chosen.front();
+  auto const left = at.remaining();
+  if (left.empty()) return std::nullopt;
+  std::string const word = left.front().substr(0, left.front().find('='));
+  bool const option = word.starts_with('-');
+  std::vector<std::string> known;
+  if (option)
+    for (CLI::Option const* each : at.get_options()) known.push_back("--" + each->get_single_name());
+  else if (chosen.empty())
+    for (command const& each : commands) known.emplace_back(each.name);
+  std::string const where = chosen.empty() ? "attest" : "attest " + at.get_name();
+  return fmt::format("there is no {} '{}'{}; see `{} --help`", option ? "option" : chosen.empty() ? "command" : "further argument",
+                     printable(word), did_you_mean(word, known), where);
+}
+
+}  // namespace
+
+int run(int argc, char** argv) {
+  CLI::App app{"attest: attention kernels, judged against certified truth"};
+  app.set_version_flag("--version", fmt::format("attest {}", version));
+  app.require_subcommand(1);
+  app.allow_extras();
+  app.footer("Exit status: 0 certified, 1 refuted, 2 bad usage or unreadable input, 3 undecided.");
+  struct declared {
+    CLI::App* parser;
+    action act;
+  };
+  std::vector<declared> all;
+  for (command const& each : commands) {
+    CLI::App* const parser = app.add_subcommand(each.name, each.does);
+    parser->footer(each.example);
+    parser->allow_extras();  // so that unknown_word can name them
+    all.push_back({parser, each.declare(*parser)});
+  }
+  try {
+    app.parse(argc, argv);
+  } catch (CLI::ParseError const& e) {
+    if (e.get_exit_code() != 0)
+      if (auto const word = unknown_word(app)) return complain(*word);
+    return app.exit(e, std::cout, std::cerr) == 0 ? 0 : usage;
+  }
+  if (auto const word = unknown_word(app)) return complain(*word);
+  for (auto const& [parser, act] : all)
+    if (parser->parsed()) return act();
+  return usage;
+}
+
+int complain(std::string const& message) {
+  fmt::print(stderr, "attest: {}\n", message);
+  return usage;
+}
+
+CLI::Validator one_of(std::vector<std::string> words) {
+  return CLI::Validator(
+      [words](std::string const& word) {
+        if (std::ranges::find(words, word) != words.end()) return std::string();
+        return fmt::format("'{}' is none of {}{}", printable(word), fmt::join(words, ", "), did_you_mean(word, words));
+      },
+      "");
+}
+
+std::uint64_t hidden_seed() {
+  std::random_device device;
+  return device() % 1'000'000'000u;
+}
+
+}  // namespace attest::audit

@@ -1,0 +1,13 @@
+// The program behind main(): main.cpp and fuzz/targets/cli.cpp call it.
+#pragma once
+
+namespace attest::audit {
+
+/// Exit status of bad usage and unreadable input.
+inline constexpr int usage = 2;
+
+/// Reads the command line and runs its command. Whatever the command throws comes out.
+/// Ensures   the exit status: 0 certified, 1 refuted, 2 bad usage or unreadable input, 3 undecided
+int run(int argc, char** argv);
+
+}  // namespace attest::audit
