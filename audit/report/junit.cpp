@@ -1,125 +1,133 @@
 // JUnit XML: the checks as test cases, for servers that show tests.
-#include <cmath>
-
 #include <fmt/format.h>
 
-#include "audit/support/printable.hpp"
 #include "audit/report/text.hpp"
+#include "audit/support/markup.hpp"
 
 namespace attest::audit {
 namespace {
-
-/// `text` for an attribute or an element: XML 1.0 has no control characters but \t and \n, and no bytes that are not UTF-8.
-std::string escaped(std::string_view text) {
-  std::string made;
-  std::size_t line = 0;
-  while (line <= text.size()) {
-    std::size_t const end = std::min(text.find('\n', line), text.size());
-    for (char const c : printable(text.substr(line, end - line), 100'000)) switch (c) {
-        case '&': made += "&amp;"; break;
-        case '<': made += "&lt;"; break;
-        case '>': made += "&gt;"; break;
-        case '"': made += "&quot;"; break;
-        case '\'': made += "&apos;"; break;
-        default: made += c;
-      }
-    if (end == text.size()) break;
-    made += "&#10;";
-    line = end + 1;
-  }
-  return made;
-}
 
 std::string told(finding const& each) {
   return fmt::format("[{}] {}/{}\n{}\n{}\n", each.class_token(), each.check, each.case_name, each.what.sentence,
                      each.reproducer);
 }
 
-struct outcome {
-  std::string element;  ///< what stands inside the testcase
-  bool failed = false, errored = false, skipped = false;
-};
+std::string as_seconds(double x) { return fmt::format("{:.3f}", x); }
 
-outcome outcome_of(check_result const& row, report const& what) {
-  std::string failures, waived;
+/// What stands inside a <testcase>: why it is no pass, and what is waived.
+struct test_case {
+  enum class outcome { passed, failed, errored, skipped };
+
+  std::string name;
+  double seconds = 0;
+  outcome is = outcome::passed;
+  std::string type, message, text;  ///< of <failure>, <error>, <skipped>, as far as they have them
+  std::string waived;
+
+  void write(std::string_view contract, markup& to) const {
+    std::initializer_list<std::pair<std::string_view, std::string>> const head{
+        {"classname", fmt::format("attest.{}", contract)}, {"name", name}, {"time", as_seconds(seconds)}};
+    if (is == outcome::passed && waived.empty()) return to.leaf("testcase", head), void();
+    to.open("testcase", head);
+    if (is == outcome::failed) to.element("failure", {{"type", type}, {"message", message}}, text);
+    if (is == outcome::errored) to.leaf("error", {{"type", type}, {"message", message}});
+    if (is == outcome::skipped) to.leaf("skipped", {{"message", message}});
+    if (!waived.empty()) to.element("system-out", "waived:\n" + waived);
+    to.close();
+  }
+};
+using enum test_case::outcome;
+
+test_case case_of(check_result const& row, report const& what) {
+  test_case made;
+  made.name = row.name, made.seconds = row.seconds;
   finding const* first = nullptr;
   for (finding const& each : what.findings) {
     if (each.check != row.name) continue;
     if (!each.waived && !first) first = &each;
-    (each.waived ? waived : failures) += told(each);
+    (each.waived ? made.waived : made.text) += told(each);
   }
-  outcome made;
   if (first) {
-    made.failed = true;
-    made.element = fmt::format("      <failure type=\"{}\" message=\"{}\">{}</failure>\n",
-                               escaped(first->class_token()), escaped(first->what.sentence), escaped(failures));
+    made.is = failed, made.type = first->class_token(), made.message = first->what.sentence;
   } else if (row.sum.undecided > 0) {
-    made.errored = true;
-    made.element = fmt::format("      <error type=\"undecided\" message=\"{} elements overlap their bound at the last refinement\"/>\n",
-                               row.sum.undecided);
+    made.is = errored, made.type = "undecided";
+    made.message = fmt::format("{} elements overlap their bound at the last refinement", row.sum.undecided);
   } else if (row.cases > 0 && row.unsupported == row.cases) {
-    made.skipped = true;
-    made.element = "      <skipped message=\"the kernel supports none of its cases\"/>\n";
+    made.is = skipped, made.message = "the kernel supports none of its cases";
   }
-  if (!waived.empty()) made.element += fmt::format("      <system-out>waived:&#10;{}</system-out>\n", escaped(waived));
+  return made;
+}
+
+/// A refuted audit fails by the checks that found something; one that decides nothing must not look like a pass.
+test_case verdict_of(report const& what) {
+  test_case made;
+  made.name = "verdict";
+  if (what.answer == verdict::undecided)
+    made.is = errored, made.type = "undecided", made.message = what.undecided_because;
   return made;
 }
 
 struct counts {
-  std::int64_t tests = 0, failures = 0, errors = 0, skipped = 0;
+  std::int64_t tests = 0, failures = 0, errors = 0, skips = 0;
   double seconds = 0;
+
   void add(counts const& other) {
-    tests += other.tests, failures += other.failures, errors += other.errors, skipped += other.skipped;
+    tests += other.tests, failures += other.failures, errors += other.errors, skips += other.skips;
     seconds += other.seconds;
-  }
-  std::string attributes() const {
-    return fmt::format("tests=\"{}\" failures=\"{}\" errors=\"{}\" skipped=\"{}\" time=\"{:.3f}\"", tests, failures, errors,
-                       skipped, seconds);
   }
 };
 
-std::string suite_of(report const& what, counts& all) {
-  std::string cases;
-  counts own;
-  auto const add = [&](std::string_view name, double seconds, outcome const& made) {
-    ++own.tests, own.failures += made.failed, own.errors += made.errored, own.skipped += made.skipped;
-    std::string const head = fmt::format("    <testcase classname=\"attest.{}\" name=\"{}\" time=\"{:.3f}\"",
-                                         escaped(what.contract), escaped(name), seconds);
-    cases += made.element.empty() ? head + "/>\n" : head + ">\n" + made.element + "    </testcase>\n";
-  };
-  for (check_result const& row : what.checks) add(row.name, row.seconds, outcome_of(row, what));
-  // A refuted audit fails by the checks that found something; one that decides nothing must not look like a pass.
-  outcome decided;
-  if (what.answer == verdict::undecided) {
-    decided.errored = true;
-    decided.element = fmt::format("      <error type=\"undecided\" message=\"{}\"/>\n", escaped(what.undecided_because));
+struct suite {
+  report const& of;
+  std::vector<test_case> cases;
+  counts sum;
+
+  explicit suite(report const& what) : of(what) {
+    for (check_result const& row : what.checks) cases.push_back(case_of(row, what));
+    cases.push_back(verdict_of(what));
+    for (test_case const& each : cases)
+      ++sum.tests, sum.failures += each.is == failed, sum.errors += each.is == errored, sum.skips += each.is == skipped;
+    sum.seconds = what.kernel_seconds + what.oracle_seconds;
   }
-  add("verdict", 0, decided);
-  own.seconds = what.kernel_seconds + what.oracle_seconds;
-  all.add(own);
-  std::string properties;
-  auto const property = [&](char const* name, std::string_view value) {
-    properties += fmt::format("      <property name=\"{}\" value=\"{}\"/>\n", name, escaped(value));
-  };
-  property("attest", version);
-  property("kernel", what.kernel);
-  property("contract", what.contract);
-  if (what.seed) property("seed", std::to_string(*what.seed));
-  property("verdict", name_of(what.answer));
-  for (std::string const& each : what.relaxed) property("convention", each);
-  for (std::string const& each : what.waived_classes) property("waived", each);
-  return fmt::format("  <testsuite name=\"attest {}\" {}>\n    <properties>\n{}    </properties>\n{}"
-                     "    <system-out>{}</system-out>\n  </testsuite>\n",
-                     escaped(what.kernel), own.attributes(), properties, cases, escaped(as_text(what)));
-}
+
+  void write(markup& to) const {
+    to.open("testsuite", {{"name", fmt::format("attest {}", of.kernel)},
+                          {"tests", std::to_string(sum.tests)},
+                          {"failures", std::to_string(sum.failures)},
+                          {"errors", std::to_string(sum.errors)},
+                          {"skipped", std::to_string(sum.skips)},
+                          {"time", as_seconds(sum.seconds)}});
+    to.open("properties");
+    auto const property = [&](char const* name, std::string_view value) {
+      to.leaf("property", {{"name", name}, {"value", std::string(value)}});
+    };
+    property("attest", version);
+    property("kernel", of.kernel);
+    property("contract", of.contract);
+    if (of.seed) property("seed", std::to_string(*of.seed));
+    property("verdict", name_of(of.answer));
+    for (std::string const& each : of.relaxed) property("convention", each);
+    for (std::string const& each : of.waived_classes) property("waived", each);
+    to.close();
+    for (test_case const& each : cases) each.write(of.contract, to);
+    to.element("system-out", as_text(of)).close();
+  }
+};
 
 }  // namespace
 
 std::string as_junit(std::span<report const> all) {
+  std::vector<suite> suites;
   counts sum;
-  std::string suites;
-  for (report const& each : all) suites += suite_of(each, sum);
-  return fmt::format("<?xml version=\"1.0\" encoding=\"UTF-8\"?>\n<testsuites {}>\n{}</testsuites>\n", sum.attributes(), suites);
+  for (report const& each : all) sum.add(suites.emplace_back(each).sum);
+  markup to(markup::style::document);
+  to.open("testsuites", {{"tests", std::to_string(sum.tests)},
+                         {"failures", std::to_string(sum.failures)},
+                         {"errors", std::to_string(sum.errors)},
+                         {"skipped", std::to_string(sum.skips)},
+                         {"time", as_seconds(sum.seconds)}});
+  for (suite const& each : suites) each.write(to);
+  return std::move(to).finish();
 }
 
 }  // namespace attest::audit

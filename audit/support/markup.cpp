@@ -4,23 +4,45 @@
 
 namespace attest::audit {
 
-std::string escaped(std::string_view text) {
+namespace {
+
+std::string escaped(std::string_view text, std::size_t limit, std::string_view apostrophe) {
   std::string made;
-  for (char const c : printable(text, std::string_view::npos)) switch (c) {
+  for (char const c : printable(text, limit)) switch (c) {
       case '&': made += "&amp;"; break;
       case '<': made += "&lt;"; break;
       case '>': made += "&gt;"; break;
       case '"': made += "&quot;"; break;
-      case '\'': made += "&#39;"; break;
+      case '\'': made += apostrophe; break;
       default: made += c;
     }
   return made;
 }
 
+}  // namespace
+
+std::string escaped(std::string_view text) { return escaped(text, std::string_view::npos, "&#39;"); }
+
+std::string escaped_lines(std::string_view text) {
+  std::string made;
+  for (;;) {
+    std::size_t const end = text.find('\n');
+    made += escaped(text.substr(0, end), 100'000, "&apos;");
+    if (end == std::string_view::npos) return made;
+    made += "&#10;";
+    text.remove_prefix(end + 1);
+  }
+}
+
+void markup::line() {
+  if (style_ == style::document) written_.append("\n").append(2 * open_.size(), ' ');
+}
+
 void markup::begin(std::string_view name, attributes list) {
+  line();
   written_.append("<").append(name);
   for (auto const& [attribute, value] : list)
-    written_.append(" ").append(attribute).append("=\"").append(escaped(value)).append("\"");
+    written_.append(" ").append(attribute).append("=\"").append(escape(value)).append("\"");
 }
 
 markup& markup::open(std::string_view name, attributes list) {
@@ -32,8 +54,10 @@ markup& markup::open(std::string_view name, attributes list) {
 
 markup& markup::close() {
   if (open_.empty()) return *this;
-  written_.append("</").append(open_.back()).append(">");
+  std::string const name = std::move(open_.back());
   open_.pop_back();
+  line();
+  written_.append("</").append(name).append(">");
   return *this;
 }
 
@@ -44,11 +68,13 @@ markup& markup::leaf(std::string_view name, attributes list) {
 }
 
 markup& markup::element(std::string_view name, attributes list, std::string_view text) {
-  return open(name, list).text(text).close();
+  begin(name, list);
+  written_.append(">").append(escape(text)).append("</").append(name).append(">");
+  return *this;
 }
 
 markup& markup::text(std::string_view text) {
-  written_ += escaped(text);
+  written_ += escape(text);
   return *this;
 }
 
@@ -59,6 +85,7 @@ markup& markup::trusted(std::string_view made) {
 
 std::string markup::finish() && {
   while (!open_.empty()) close();
+  line();
   return std::move(written_);
 }
 

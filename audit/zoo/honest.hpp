@@ -1,5 +1,6 @@
-// What an honest kernel does at every step. A design overrides how, a mutant gets one step wrong; kernel.hpp calls the
-// steps in order.
+// What an honest kernel behind kernel.h does at every step. A design overrides how, a mutant gets one step wrong;
+// kernel.hpp calls the steps in order. (tests/support/honest_kernels.hpp has others on purpose: rows without an
+// interface, each with the model of its own rounding, for the bound alone.)
 #pragma once
 
 #include <algorithm>

@@ -1,12 +1,12 @@
 // Bytes → an attest_call, sound at first and then wrecked (ranks, shapes, strides, types, NULLs, numbers, overlaps) →
 // the exported C function of the built-in kernel. A malformed call is not OK and touches nothing; a sound one is OK,
 // touches its outputs alone and equals the C++ interface, bit for bit.
-#include <cstdlib>
 #include <cstring>
 #include <iostream>
 
 #include "fast/attention.hpp"
 #include "fuzz/support/abi_call.hpp"
+#include "fuzz/support/require.hpp"
 #include "problem/dlpack.hpp"
 
 namespace {
@@ -15,9 +15,8 @@ using namespace attest;
 using fuzz::call_under_test;
 
 void require(bool holds, char const* what, call_under_test const& made) {
-  if (holds) return;
-  std::cerr << "not so: " << what << "\n" << made;
-  std::abort();
+  if (!holds) std::cerr << made;
+  fuzz::require(holds, what);
 }
 
 /// The same question through C++, into memory of its own.

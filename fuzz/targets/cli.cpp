@@ -1,26 +1,24 @@
 // Lines of text → the arguments of one `attest` command → the program's own parser, in this process. What the commands
 // would do (run kernels, read and write files) is replaced: here a command only checks what the parser hands it.
 #include <algorithm>
-#include <cstdlib>
 #include <string>
 #include <vector>
 
 #include "audit/program/run.hpp"
-#include "audit/session/audit.hpp"
 #include "audit/oracle/explain.hpp"
-#include "audit/support/files.hpp"
-#include "audit/report/text.hpp"
-#include "audit/zoo/selftest.hpp"
 #include "audit/oracle/solve.hpp"
 #include "audit/oracle/vectors.hpp"
+#include "audit/report/text.hpp"
+#include "audit/session/audit.hpp"
+#include "audit/support/files.hpp"
+#include "audit/zoo/selftest.hpp"
+#include "fuzz/support/require.hpp"
 
 namespace attest::audit {
 
-namespace {
+using fuzz::require;
 
-void require(bool holds) {
-  if (!holds) std::abort();
-}
+namespace {
 
 problem::error not_here() { return {problem::error_code::unreadable, "", "this is a fuzz target"}; }
 
@@ -89,6 +87,6 @@ extern "C" int LLVMFuzzerTestOneInput(std::uint8_t const* data, std::size_t size
   for (std::string& word : words) arguments.push_back(word.data());
   arguments.push_back(nullptr);
   int const status = attest::audit::run(static_cast<int>(words.size()), arguments.data());
-  if (status < 0 || status > 3) std::abort();
+  attest::fuzz::require(status >= 0 && status <= 3, "the exit status is a documented one");
   return 0;
 }

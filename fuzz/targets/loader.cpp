@@ -1,22 +1,18 @@
 // The way of a hostile file: bytes → safetensors → recorded problems → problem's door.
 #include <cstddef>
 #include <cstdint>
-#include <cstdlib>
 #include <span>
 #include <variant>
 
 #include "audit/files/problem_file.hpp"
 #include "audit/files/safetensors.hpp"
 #include "audit/oracle/vectors.hpp"
+#include "fuzz/support/require.hpp"
 
 namespace {
 
 using namespace attest;
-
-/// What must hold of every input that was accepted or refused.
-void require(bool holds) {
-  if (!holds) std::abort();
-}
+using fuzz::require;
 
 /// A problem that was accepted can be read to its last element.
 void touch(audit::owned_tensor const& tensor) {

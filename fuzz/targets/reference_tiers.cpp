@@ -1,9 +1,8 @@
 // The oracle against itself: one problem, enclosed by the machine tier (on a SIMD target of the input's choice), by the
 // exact tier at 64, 128 and 256 bits, and by Arb where it is installed. All enclose one exact number, so all overlap.
-#include <cstdio>
-#include <cstdlib>
 
 #include "fuzz/support/problem_bytes.hpp"
+#include "fuzz/support/require.hpp"
 #include "reference/machine/rows.hpp"
 #include "reference/machine/testing.hpp"
 #ifdef ATTEST_HAS_ARB
@@ -14,15 +13,10 @@
 namespace {
 
 using namespace attest;
+using fuzz::require;
 using reference::ball;
 using reference::row_kind;
 using reference::value_kind;
-
-void require(bool holds, char const* what) {
-  if (holds) return;
-  std::fprintf(stderr, "not so: %s\n", what);
-  std::abort();
-}
 
 template <unsigned Narrow, unsigned Wide>
 bool meets(ball<Narrow> const& a, ball<Wide> const& b) {
@@ -126,7 +120,7 @@ extern "C" int LLVMFuzzerTestOneInput(std::uint8_t const* data, std::size_t size
   auto const targets = reference::machine::simd_targets();
   reference::machine::use_simd_target(targets[in.header[fuzz::choice] % targets.size()]);
   auto const asked = problem::make_instance(in.problem.arguments());
-  if (!asked) std::abort();
+  require(asked.has_value(), "a decoded problem is a valid one");
   std::visit([](auto const& p) { compare(p); }, asked.value());
   return 0;
 }

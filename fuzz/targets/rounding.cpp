@@ -1,22 +1,16 @@
 // Correct rounding to f16, bf16, f32 or f64 (the input's choice), of problems of every element type: the machine tier
 // first gives the exact tier's bits, and balls of 256 and 512 bits never lie beyond a boundary of the rounded value.
-#include <cstdio>
-#include <cstdlib>
 
 #include "fuzz/support/problem_bytes.hpp"
+#include "fuzz/support/require.hpp"
 #include "reference/machine/rounded.hpp"
 
 namespace {
 
 using namespace attest;
+using fuzz::require;
 using reference::ball;
 using reference::row_kind;
-
-void require(bool holds, char const* what) {
-  if (holds) return;
-  std::fprintf(stderr, "not so: %s\n", what);
-  std::abort();
-}
 
 template <class E>
 auto bits_of(E x) {
@@ -112,7 +106,7 @@ void check(problem::instance<T> const& p) {
 extern "C" int LLVMFuzzerTestOneInput(std::uint8_t const* data, std::size_t size) {
   fuzz::decoded const in = fuzz::decode({data, size}, {.b = 1, .groups = 2, .hk = 1, .n = 3, .m = 12, .d = 6, .dv = 3, .f64_part = 1});
   auto const asked = problem::make_instance(in.problem.arguments());
-  if (!asked) std::abort();
+  require(asked.has_value(), "a decoded problem is a valid one");
   std::visit(
       [&](auto const& p) {
         switch (in.header[fuzz::choice] % 4) {

@@ -6,8 +6,8 @@
 #include "tests/fast/case.hpp"
 
 using namespace attest;
+using tests::owned;
 using tests::owned_case;
-using tests::owned_tensor;
 
 namespace {
 
@@ -40,7 +40,7 @@ void require_plain_answer(owned_case<T> const& made) {
   for (auto* tensor : {&got.o, &got.lse, &got.weights}) {
     auto gaps = *tensor;
     gaps.each([](T& x, auto...) { x = T(-77); });
-    RC_ASSERT(std::all_of(gaps.data.begin(), gaps.data.end(), [](T x) { return x == T(-77); }));
+    RC_ASSERT(std::all_of(gaps.values.begin(), gaps.values.end(), [](T x) { return x == T(-77); }));
   }
 }
 
@@ -60,17 +60,17 @@ owned_case<T> drawn_case() {
   }
   if (in(0, 2) == 0) made.softcap = *rc::gen::element(0.01, 1.0, 5.0, 50.0, 1e5);
   if (in(0, 1) != 0) {
-    made.mask = owned_tensor<std::uint8_t>::shaped({broadcast(s.b), broadcast(s.hq), broadcast(s.n), s.m}, in(0, 2));
+    made.mask = owned<std::uint8_t>::shaped({broadcast(s.b), broadcast(s.hq), broadcast(s.n), s.m}, in(0, 2));
     auto const kept = static_cast<unsigned>(in(0, 4));
     made.mask->each(
         [&](std::uint8_t& x, auto...) { x = random() % 4 < kept ? static_cast<std::uint8_t>(1 + random() % 255) : 0; });
   }
   std::int64_t const bias = in(0, 2);
   if (bias == 1) {
-    made.bias = owned_tensor<T>::shaped({broadcast(s.b), broadcast(s.hq), broadcast(s.n), s.m}, in(0, 2));
+    made.bias = owned<T>::shaped({broadcast(s.b), broadcast(s.hq), broadcast(s.n), s.m}, in(0, 2));
     made.bias->each([&](T& x, auto...) { x = random() % 7 == 0 ? -infinity<T> : static_cast<T>(random() % 64) / 8; });
   } else if (bias == 2) {
-    made.bias_f32 = owned_tensor<float>::shaped({broadcast(s.b), broadcast(s.hq), broadcast(s.n), s.m}, in(0, 2));
+    made.bias_f32 = owned<float>::shaped({broadcast(s.b), broadcast(s.hq), broadcast(s.n), s.m}, in(0, 2));
     made.bias_f32->each([&](float& x, auto...) { x = static_cast<float>(random() % 64) / 7; });
   }
   if (in(0, 1) != 0) made.band = {in(-80, 200), in(-1, 90), in(-1, 90)};
@@ -113,7 +113,7 @@ TEMPLATE_TEST_CASE("an empty row is O = 0, LSE = −∞, weights 0", "[unit]", f
     got.weights.each([](TestType& x, auto...) { CHECK(x == 0); });
   };
   owned_case<TestType> masked({1, 2, 1, 3, 70, 4, 2}, 1);
-  masked.mask = owned_tensor<std::uint8_t>::shaped({1, 1, 1, 70});
+  masked.mask = owned<std::uint8_t>::shaped({1, 1, 1, 70});
   masked.q.at(0, 0, 1, 2) = masked.nan();  // a NaN in q with no visible key is an empty row
   require_empty(masked);
   owned_case<TestType> banded({1, 1, 1, 3, 70, 4, 2}, 1);
@@ -121,7 +121,7 @@ TEMPLATE_TEST_CASE("an empty row is O = 0, LSE = −∞, weights 0", "[unit]", f
   require_empty(banded);
   require_empty(owned_case<TestType>({1, 1, 1, 3, 0, 4, 2}, 1));
   owned_case<TestType> sunk({1, 1, 1, 3, 70, 4, 2}, 1);  // all visible scores −∞
-  sunk.bias = owned_tensor<TestType>::shaped({1, 1, 1, 70}, 0, -infinity<TestType>);
+  sunk.bias = owned<TestType>::shaped({1, 1, 1, 70}, 0, -infinity<TestType>);
   require_empty(sunk);
 }
 
@@ -143,7 +143,7 @@ TEMPLATE_TEST_CASE("NaN at a visible key is never swallowed", "[unit]", float, d
   auto const causal = [] {
     owned_case<T> made({1, 1, 1, 3, 70, 4, 3}, 9);
     made.band = {64, -1, 0};
-    made.bias = owned_tensor<T>::shaped({1, 1, 3, 70});
+    made.bias = owned<T>::shaped({1, 1, 3, 70});
     return made;
   };
   auto const require_nan_row = [](owned_case<T> const& made, std::int64_t row) {
@@ -166,7 +166,7 @@ TEMPLATE_TEST_CASE("NaN at a visible key is never swallowed", "[unit]", float, d
   in_k.k.at(0, 0, 66, 3) = in_k.nan();  // row 2 alone sees key 66
   require_nan_row(in_k, 2);
   auto only = causal();  // the one visible key of a row
-  only.mask = owned_tensor<std::uint8_t>::shaped({1, 1, 3, 70}, 0, 1);
+  only.mask = owned<std::uint8_t>::shaped({1, 1, 3, 70}, 0, 1);
   for (std::int64_t j = 0; j < 70; ++j) only.mask->at(0, 0, 1, j) = j == 40;
   only.bias->at(0, 0, 1, 40) = only.nan();
   require_nan_row(only, 1);
@@ -180,7 +180,7 @@ TEMPLATE_TEST_CASE("NaN in V is its column, in the rows that see it", "[unit]", 
     made.v.at(0, 0, 66, 1) = made.nan();
     made.v.at(0, 0, 65, 2) = infinity<TestType>;
     if (underflows) {  // a weight of 0 at a visible key hides nothing
-      made.bias = owned_tensor<TestType>::shaped({1, 1, 1, 70});
+      made.bias = owned<TestType>::shaped({1, 1, 1, 70});
       made.bias->at(0, 0, 0, 66) = made.bias->at(0, 0, 0, 65) = TestType(-1e5);
     }
     auto got = made.run();
@@ -196,7 +196,7 @@ TEMPLATE_TEST_CASE("NaN in V is its column, in the rows that see it", "[unit]", 
 TEMPLATE_TEST_CASE("a score of −∞ is weight 0, and a finite one beside it takes all", "[unit]", float, double) {
   tests::simd_target const set(GENERATE(from_range(fast::simd_targets())));
   owned_case<TestType> made({1, 1, 1, 1, 130, 1, 1}, 2);
-  made.bias = owned_tensor<TestType>::shaped({1, 1, 1, 130}, 0, -infinity<TestType>);
+  made.bias = owned<TestType>::shaped({1, 1, 1, 130}, 0, -infinity<TestType>);
   made.bias->at(0, 0, 0, 129) = 0;
   auto got = made.run();
   CHECK(got.o.at(0, 0, 0, 0) == made.v.at(0, 0, 129, 0));
@@ -260,9 +260,9 @@ TEST_CASE("softcap maps infinite scores to ±c, before the bias and the mask", "
   made.softcap = 2, made.scale = 1;
   made.q.at(0, 0, 0, 0) = 1;
   made.k.at(0, 0, 0, 0) = infinity<float>, made.k.at(0, 0, 1, 0) = -infinity<float>, made.k.at(0, 0, 2, 0) = made.nan();
-  made.mask = owned_tensor<std::uint8_t>::shaped({1, 1, 1, 3}, 0, 1);
+  made.mask = owned<std::uint8_t>::shaped({1, 1, 1, 3}, 0, 1);
   made.mask->at(0, 0, 0, 2) = 0;
-  made.bias = owned_tensor<float>::shaped({1, 1, 1, 3});
+  made.bias = owned<float>::shaped({1, 1, 1, 3});
   made.bias->at(0, 0, 0, 0) = -1, made.bias->at(0, 0, 0, 1) = 3, made.bias->at(0, 0, 0, 2) = made.nan();
   auto got = made.run();  // scores 2 − 1 and −2 + 3
   CHECK(got.weights.at(0, 0, 0, 0) == Approx(0.5).epsilon(1e-5));

@@ -13,6 +13,7 @@
 
 #include "fast/attention.hpp"
 #include "fast/simd/operations.hpp"
+#include "tests/support/owned.hpp"
 #include "tests/support/property.hpp"
 
 namespace attest::tests {
@@ -27,58 +28,13 @@ class simd_target {
 };
 
 template <class T>
-struct owned_tensor {
-  std::vector<T> data;
-  problem::layout where{};
-
-  /// `gap` elements lie between rows; the gaps hold `filler`.
-  static owned_tensor shaped(std::initializer_list<std::int64_t> sizes, std::int64_t gap = 0, T filler = {}) {
-    owned_tensor made{{}, problem::layout::compact(sizes)};
-    if (gap > 0 && made.where.rank > 1) {
-      std::int64_t step = made.where.shape[static_cast<std::size_t>(made.where.rank - 1)] + gap;
-      for (int axis = made.where.rank - 2; axis >= 0; --axis) {
-        auto const a = static_cast<std::size_t>(axis);
-        made.where.stride[a] = step;
-        step = step * (made.where.shape[a] > 0 ? made.where.shape[a] : 1) + gap;
-      }
-    }
-    std::int64_t span = 1;
-    for (int axis = 0; axis < made.where.rank; ++axis) {
-      auto const a = static_cast<std::size_t>(axis);
-      if (made.where.shape[a] > 0) span += (made.where.shape[a] - 1) * made.where.stride[a];
-    }
-    made.data.assign(static_cast<std::size_t>(span), filler);
-    return made;
-  }
-
-  T& at(std::int64_t b, std::int64_t h, std::int64_t i, std::int64_t j = 0) {
-    auto const& s = where.stride;
-    return data[static_cast<std::size_t>(b * s[0] + h * s[1] + i * s[2] + (where.rank == 4 ? j * s[3] : 0))];
-  }
-
-  problem::tensor<T> view() { return {data.data(), where}; }
-  problem::tensor<T const> view() const { return {data.data(), where}; }
-
-  template <class Each>
-  void each(Each&& visit) {
-    std::array<std::int64_t, 4> shape{1, 1, 1, 1};
-    for (int axis = 0; axis < where.rank; ++axis)
-      shape[static_cast<std::size_t>(axis)] = where.shape[static_cast<std::size_t>(axis)];
-    for (std::int64_t b = 0; b < shape[0]; ++b)
-      for (std::int64_t h = 0; h < shape[1]; ++h)
-        for (std::int64_t i = 0; i < shape[2]; ++i)
-          for (std::int64_t j = 0; j < shape[3]; ++j) visit(at(b, h, i, j), b, h, i, j);
-  }
-};
-
-template <class T>
 struct owned_answer {
-  owned_tensor<T> o, lse, weights;
+  owned<T> o, lse, weights;
 
   bool same_bits_as(owned_answer const& other) const {
     auto const same = [](auto const& a, auto const& b) {
-      return a.data.size() == b.data.size() &&
-             std::memcmp(a.data.data(), b.data.data(), a.data.size() * sizeof(T)) == 0;
+      return a.values.size() == b.values.size() &&
+             std::memcmp(a.values.data(), b.values.data(), a.values.size() * sizeof(T)) == 0;
     };
     return same(o, other.o) && same(lse, other.lse) && same(weights, other.weights);
   }
@@ -86,15 +42,15 @@ struct owned_answer {
 
 template <class T>
 struct owned_case : problem::parameters {
-  owned_tensor<T> q, k, v;
-  std::optional<owned_tensor<std::uint8_t>> mask;
-  std::optional<owned_tensor<T>> bias;
-  std::optional<owned_tensor<float>> bias_f32;
+  owned<T> q, k, v;
+  std::optional<owned<std::uint8_t>> mask;
+  std::optional<owned<T>> bias;
+  std::optional<owned<float>> bias_f32;
 
   owned_case(problem::sizes const& s, std::uint64_t seed, std::int64_t gap = 0)
-      : q(owned_tensor<T>::shaped({s.b, s.hq, s.n, s.d}, gap, nan())),
-        k(owned_tensor<T>::shaped({s.b, s.hk, s.m, s.d}, gap, nan())),
-        v(owned_tensor<T>::shaped({s.b, s.hk, s.m, s.dv}, gap, nan())) {
+      : q(owned<T>::shaped({s.b, s.hq, s.n, s.d}, gap, nan())),
+        k(owned<T>::shaped({s.b, s.hk, s.m, s.d}, gap, nan())),
+        v(owned<T>::shaped({s.b, s.hk, s.m, s.dv}, gap, nan())) {
     std::mt19937_64 random(seed);
     std::normal_distribution<double> normal;
     for (auto* tensor : {&q, &k, &v}) tensor->each([&](T& x, auto...) { x = static_cast<T>(normal(random)); });
@@ -105,10 +61,10 @@ struct owned_case : problem::parameters {
 
   problem::instance<T> instance() const {
     problem::arguments<T> asked;
-    asked.q = q.view(), asked.k = k.view(), asked.v = v.view();
-    if (mask) asked.mask = mask->view();
-    if (bias) asked.bias = bias->view();
-    if (bias_f32) asked.bias_f32 = bias_f32->view();
+    asked.q = q.in(), asked.k = k.in(), asked.v = v.in();
+    if (mask) asked.mask = mask->in();
+    if (bias) asked.bias = bias->in();
+    if (bias_f32) asked.bias_f32 = bias_f32->in();
     static_cast<problem::parameters&>(asked) = *this;
     auto made = problem::instance<T>::make(asked);
     if (!made) FAIL(made.why().message());
@@ -120,11 +76,11 @@ struct owned_case : problem::parameters {
                       bool weights = true) const {
     auto const asked = instance();
     auto const& s = asked.size();
-    owned_answer<T> made{owned_tensor<T>::shaped({s.b, s.hq, s.n, s.dv}, gap, canary),
-                         owned_tensor<T>::shaped({s.b, s.hq, s.n}, gap, canary),
-                         owned_tensor<T>::shaped({s.b, s.hq, s.n, s.m}, gap, canary)};
-    problem::output_tensors<T> tensors{made.o.view(), made.lse.view(), {}};
-    if (weights) tensors.weights = made.weights.view();
+    owned_answer<T> made{owned<T>::shaped({s.b, s.hq, s.n, s.dv}, gap, canary),
+                         owned<T>::shaped({s.b, s.hq, s.n}, gap, canary),
+                         owned<T>::shaped({s.b, s.hq, s.n, s.m}, gap, canary)};
+    problem::output_tensors<T> tensors{made.o.out(), made.lse.out(), {}};
+    if (weights) tensors.weights = made.weights.out();
     auto given = problem::outputs<T>::make(asked, tensors);
     if (!given) FAIL(given.why().message());
     auto const done = fast::attention(asked, given.value(), how);

@@ -10,8 +10,8 @@
 #endif
 
 using namespace attest;
+using tests::owned;
 using tests::owned_case;
-using tests::owned_tensor;
 
 namespace {
 
@@ -22,9 +22,9 @@ owned_case<T> busy_case(problem::sizes const& s, std::uint64_t seed) {
   made.band = {static_cast<std::int64_t>(random() % 100),
                random() % 2 == 0 ? -1 : static_cast<std::int64_t>(random() % 90),
                static_cast<std::int64_t>(random() % 30)};
-  made.mask = owned_tensor<std::uint8_t>::shaped({s.b, 1, s.n, s.m});
+  made.mask = owned<std::uint8_t>::shaped({s.b, 1, s.n, s.m});
   made.mask->each([&](std::uint8_t& x, auto...) { x = random() % 5 != 0; });
-  made.bias = owned_tensor<T>::shaped({1, s.hq, s.n, s.m});
+  made.bias = owned<T>::shaped({1, s.hq, s.n, s.m});
   made.bias->each([&](T& x, auto...) { x = static_cast<T>(random() % 1000) / 300; });
   if (seed % 3 == 0) made.softcap = 4;
   return made;
@@ -55,8 +55,8 @@ TEMPLATE_TEST_CASE("keys shared among threads are merged as one thread merges th
   for (int const threads : {0, 2, 5}) CHECK(made.run({.threads = threads}).same_bits_as(together));
   for (int const threads : {1, 2, 8}) {
     auto const without = made.run({.threads = threads}, 0, TestType(-77), false);
-    CHECK(without.o.data == together.o.data);
-    CHECK(without.lse.data == together.lse.data);
+    CHECK(without.o.values == together.o.values);
+    CHECK(without.lse.values == together.lse.values);
   }
 }
 
@@ -96,8 +96,8 @@ TEMPLATE_TEST_CASE("a row alone has the bits it has among others", "[property]",
     owned_case<TestType> one({1, 1, 1, 1, s.m, s.d, s.dv}, 0);
     one.softcap = all.softcap;
     one.band = {all.band.diagonal + i, all.band.left, all.band.right};
-    if (all.mask) one.mask = owned_tensor<std::uint8_t>::shaped({1, 1, 1, s.m});
-    one.bias = owned_tensor<TestType>::shaped({1, 1, 1, s.m});
+    if (all.mask) one.mask = owned<std::uint8_t>::shaped({1, 1, 1, s.m});
+    one.bias = owned<TestType>::shaped({1, 1, 1, s.m});
     one.q.each([&](TestType& x, auto, auto, auto, auto t) { x = all.q.at(b, h, i, t); });
     one.k.each([&](TestType& x, auto, auto, auto j, auto t) { x = all.k.at(b, h / 2, j, t); });
     one.v.each([&](TestType& x, auto, auto, auto j, auto c) { x = all.v.at(b, h / 2, j, c); });

@@ -16,8 +16,8 @@
 using namespace attest;
 using problem::bf16;
 using problem::f16;
+using tests::owned;
 using tests::owned_case;
-using tests::owned_tensor;
 
 namespace {
 
@@ -56,11 +56,12 @@ bool is_nearest(float x, E got) {
 
 /// `from`, rounded to E, and as f32 numbers again.
 template <class E>
-owned_tensor<E> stored(owned_tensor<float>& from) {
-  owned_tensor<E> made{{}, from.where};
-  for (float& x : from.data) {
-    made.data.push_back(fast::narrowed<E>(x));
-    x = fast::widened(made.data.back());
+owned<E> stored(owned<float>& from) {
+  owned<E> made;
+  made.where = from.where;
+  for (float& x : from.values) {
+    made.values.push_back(fast::narrowed<E>(x));
+    x = fast::widened(made.values.back());
   }
   return made;
 }
@@ -115,36 +116,37 @@ TEMPLATE_TEST_CASE("16-bit storage answers what f32 answers, rounded", "[propert
     if (in(0, 2) == 0) wide.softcap = 2;
     if (in(0, 1) == 0) wide.band = {in(-80, 200), in(-1, 90), in(-1, 90)};
     if (in(0, 1) == 0) {
-      wide.bias = owned_tensor<float>::shaped({1, s.hq, s.n, s.m});
+      wide.bias = owned<float>::shaped({1, s.hq, s.n, s.m});
       wide.bias->each(
           [&](float& x, auto, auto h, auto i, auto j) { x = static_cast<float>((h + 3 * i + 7 * j) % 50) / 9; });
     }
     auto const q = stored<E>(wide.q), k = stored<E>(wide.k), v = stored<E>(wide.v);
-    std::optional<owned_tensor<E>> bias;
+    std::optional<owned<E>> bias;
     if (wide.bias) bias = stored<E>(*wide.bias);
     int const threads = static_cast<int>(in(1, 2));
     auto const expected = wide.run({.threads = 1}, 3);
 
     problem::arguments<E> asked;
-    asked.q = q.view(), asked.k = k.view(), asked.v = v.view(), asked.softcap = wide.softcap, asked.band = wide.band;
+    asked.q = q.in(), asked.k = k.in(), asked.v = v.in(), asked.softcap = wide.softcap, asked.band = wide.band;
     asked.scale = wide.scale;
-    if (bias) asked.bias = std::as_const(*bias).view();
+    if (bias) asked.bias = bias->in();
     auto const instance = problem::instance<E>::make(asked).value();
     E const canary{0x1234};
-    auto o = owned_tensor<E>::shaped({s.b, s.hq, s.n, s.dv}, 3, canary);
-    auto weights = owned_tensor<E>::shaped({s.b, s.hq, s.n, s.m}, 3, canary);
-    auto lse = owned_tensor<float>::shaped({s.b, s.hq, s.n}, 3, -77.0f);
-    auto const given = problem::outputs<E>::make(instance, {o.view(), lse.view(), weights.view()}).value();
+    auto o = owned<E>::shaped({s.b, s.hq, s.n, s.dv}, 3, canary);
+    auto weights = owned<E>::shaped({s.b, s.hq, s.n, s.m}, 3, canary);
+    auto lse = owned<float>::shaped({s.b, s.hq, s.n}, 3, -77.0f);
+    auto const given = problem::outputs<E>::make(instance, {o.out(), lse.out(), weights.out()}).value();
     RC_ASSERT(fast::attention(instance, given, {.threads = threads}));
-    auto const rounded = [&](owned_tensor<E> const& got, owned_tensor<float> const& wanted) {
-      auto expect = owned_tensor<E>{std::vector<E>(got.data.size(), canary), got.where};
+    auto const rounded = [&](owned<E> const& got, owned<float> const& wanted) {
+      owned<E> expect;
+      expect.where = got.where, expect.values.assign(got.values.size(), canary);
       auto from = wanted;
       expect.each([&](E& x, auto... at) { x = fast::narrowed<E>(from.at(at...)); });
-      return got.data == expect.data;
+      return got.values == expect.values;
     };
     RC_ASSERT(rounded(o, expected.o));
     RC_ASSERT(rounded(weights, expected.weights));
-    RC_ASSERT(std::memcmp(lse.data.data(), expected.lse.data.data(), lse.data.size() * sizeof(float)) == 0);
+    RC_ASSERT(std::memcmp(lse.values.data(), expected.lse.values.data(), lse.values.size() * sizeof(float)) == 0);
   });
 }
 
@@ -154,10 +156,10 @@ TEMPLATE_TEST_CASE("weights of more keys than a thread keeps scores for are answ
   owned_case<float> wide({1, 1, 1, 60, 45'000, 2, 1}, 7);
   auto const q = stored<E>(wide.q), k = stored<E>(wide.k), v = stored<E>(wide.v);
   problem::arguments<E> asked;
-  asked.q = q.view(), asked.k = k.view(), asked.v = v.view();
+  asked.q = q.in(), asked.k = k.in(), asked.v = v.in();
   auto const instance = problem::instance<E>::make(asked).value();
-  auto o = owned_tensor<E>::shaped({1, 1, 60, 1}), weights = owned_tensor<E>::shaped({1, 1, 60, 45'000});
-  auto const given = problem::outputs<E>::make(instance, {o.view(), {}, weights.view()}).value();
+  auto o = owned<E>::shaped({1, 1, 60, 1}), weights = owned<E>::shaped({1, 1, 60, 45'000});
+  auto const given = problem::outputs<E>::make(instance, {o.out(), {}, weights.out()}).value();
   REQUIRE(fast::attention(instance, given, {.threads = 2}));
   auto expected = wide.run();
   int wrong = 0;

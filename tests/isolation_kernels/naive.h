@@ -1,5 +1,6 @@
 /* An honest attention kernel in plain C99: two passes over each row, all arithmetic in double. The other kernels of
- * this folder include it with one defect each. f32 and f64; softcap and 16-bit types are UNSUPPORTED.
+ * this folder, which test the isolation, include it with one defect each. f32 and f64; softcap and 16-bit types are
+ * UNSUPPORTED.
  *
  * Hooks, defined before inclusion:
  *   NAIVE_BEFORE(call), NAIVE_AFTER(call)  statements around the computation

@@ -49,11 +49,27 @@ double exp_argument(drawn& from, std::uint64_t count) {
   }
 }
 
-void exp_on_every_target(std::uint64_t arguments) {
+template <class F>
+void on_every_target(F const& f) {
   for (std::string_view const target : reference::machine::simd_targets()) {
     reference::machine::use_simd_target(target);
+    CAPTURE(target);
+    f();
+  }
+  reference::machine::use_simd_target("");
+}
+
+/// The bound holds, and is of the right size.
+void check_bound(double worst) {
+  INFO("worst " << worst << " of the bound");
+  CHECK(worst <= 1);
+  CHECK(worst > 0.02);
+}
+
+void exp_on_every_target(std::uint64_t arguments) {
+  on_every_target([&] {
     for (bool const lanes : {false, true}) {
-      CAPTURE(target, lanes);
+      CAPTURE(lanes);
       auto const one = reference::machine::testing::exp_word(0, 0, lanes);
       CHECK(one.hi == 1);
       CHECK(one.lo == 0);
@@ -65,13 +81,10 @@ void exp_on_every_target(std::uint64_t arguments) {
         worst = std::max(worst, in_radii(got, exp(sum_of(hi, lo))));
         worst_low = std::max(worst_low, std::abs(got.lo) / got.hi);
       }
-      INFO("worst " << worst << " of the bound");
-      CHECK(worst <= 1);
-      CHECK(worst > 0.02);  // the bound is of the right size
+      check_bound(worst);
       CHECK(worst_low <= 0x1p-53);
     }
-  }
-  reference::machine::use_simd_target("");
+  });
 }
 
 }  // namespace
@@ -80,9 +93,7 @@ TEST_CASE("e^x as a double word is within its bound on every target", "[unit]") 
 TEST_CASE("e^x as a double word is within its bound at millions of arguments", "[slow]") { exp_on_every_target(1'000'000); }
 
 TEST_CASE("ln x as a double word is within its radius on every target", "[unit]") {
-  for (std::string_view const target : reference::machine::simd_targets()) {
-    reference::machine::use_simd_target(target);
-    CAPTURE(target);
+  on_every_target([] {
     drawn from{std::mt19937_64(12)};
     double worst = 0;
     for (int n = 0; n < 40'000; ++n) {
@@ -92,25 +103,17 @@ TEST_CASE("ln x as a double word is within its radius on every target", "[unit]"
       auto const got = reference::machine::testing::log_word(hi, lo);
       worst = std::max(worst, in_radii(got, log(sum_of(hi, lo))));
     }
-    INFO("worst " << worst << " of the radius");
-    CHECK(worst <= 1);
-    CHECK(worst > 0.02);
-  }
-  reference::machine::use_simd_target("");
+    check_bound(worst);
+  });
 }
 
 TEST_CASE("1/√d as a double word is within its radius for every d up to 2^20", "[unit]") {
-  for (std::string_view const target : reference::machine::simd_targets()) {
-    reference::machine::use_simd_target(target);
-    CAPTURE(target);
+  on_every_target([] {
     double worst = 0;
     for (unsigned d = 1; d <= 1u << 20; d += d < 5000 ? 1 : 61) {
       auto const got = reference::machine::testing::inverse_root(d);
       worst = std::max(worst, in_radii(got, inverse_sqrt(real(d, bits))));
     }
-    INFO("worst " << worst << " of the radius");
-    CHECK(worst <= 1);
-    CHECK(worst > 0.02);
-  }
-  reference::machine::use_simd_target("");
+    check_bound(worst);
+  });
 }

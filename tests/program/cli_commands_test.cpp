@@ -17,22 +17,22 @@ namespace {
 using nlohmann::json;
 
 TEST_CASE("an unknown word is told the nearest known one", "[unit]") {
-  struct wrong { char const* arguments; char const* says; };
-  for (auto const& [arguments, says] :
-       {wrong{"audti", "there is no command 'audti', did you mean 'audit'?"}, wrong{"audit --kernle builtin", "no option '--kernle', did you mean '--kernel'?"},
-        wrong{"audit --kernle=builtin", "no option '--kernle', did you mean '--kernel'?"}, wrong{"audit extra", "no further argument 'extra'"},
-        wrong{"audit --contract f23", "did you mean 'f32'?"}, wrong{"gen --out x --contract f23", "did you mean 'f32'?"},
-        wrong{"verify x --contract bf61", "did you mean 'bf16'?"}, wrong{"explain x --contract bf61", "did you mean 'bf16'?"},
-        wrong{"audit --kernel biultin", "did you mean 'builtin'?"}, wrong{"audit --only maskz", "did you mean 'masks'?"},
-        wrong{"audit --waive empty-rwo", "did you mean 'empty-row'?"}, wrong{"list chekcs", "did you mean 'checks'?"},
-        wrong{"solve x --out y --round f61", "did you mean 'f16'?"}, wrong{"selftest --only nan_empty_rwo", "did you mean 'nan_empty_row'?"},
-        wrong{"explain " ATTEST_TEST_DATA "/minilm_attention.safetensors --problem layer00", "did you mean 'layer0'?"}}) {
-    outcome const ran = attest(arguments);
-    INFO(arguments << '\n' << ran.err);
-    CHECK(ran.status == 2);
-    CHECK(has(ran.err, says));
-    CHECK(ran.out.empty());
-  }
+  check_refused(
+      "", {{"audti", "there is no command 'audti', did you mean 'audit'?"},
+           {"audit --kernle builtin", "no option '--kernle', did you mean '--kernel'?"},
+           {"audit --kernle=builtin", "no option '--kernle', did you mean '--kernel'?"},
+           {"audit extra", "no further argument 'extra'"},
+           {"audit --contract f23", "did you mean 'f32'?"},
+           {"gen --out x --contract f23", "did you mean 'f32'?"},
+           {"verify x --contract bf61", "did you mean 'bf16'?"},
+           {"explain x --contract bf61", "did you mean 'bf16'?"},
+           {"audit --kernel biultin", "did you mean 'builtin'?"},
+           {"audit --only maskz", "did you mean 'masks'?"},
+           {"audit --waive empty-rwo", "did you mean 'empty-row'?"},
+           {"list chekcs", "did you mean 'checks'?"},
+           {"solve x --out y --round f61", "did you mean 'f16'?"},
+           {"selftest --only nan_empty_rwo", "did you mean 'nan_empty_row'?"},
+           {"explain " ATTEST_TEST_DATA "/minilm_attention.safetensors --problem layer00", "did you mean 'layer0'?"}});
 }
 
 TEST_CASE("the help of every command shows an example", "[unit]") {

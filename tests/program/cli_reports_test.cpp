@@ -119,21 +119,20 @@ TEST_CASE("reports that do not fit are refused with a sentence", "[unit]") {
   write("short.json", damaged.dump());
   write("text.json", "{\"attest\": ");
   write("deep.json", std::string(100'000, '['));
-  struct wrong { char const* arguments; char const* says; };
-  for (auto const& [arguments, says] :
-       {wrong{"1.json", "shard 2/2 is missing"}, wrong{"1.json 1.json", "is shard 1/2, as 1.json is"},
-        wrong{"1.json seed.json", "its seed is '7', that of 1.json is '6'"}, wrong{"1.json of.json", "its number of shards is '3'"},
-        wrong{"1.json contract.json", "its contract is 'f32-any'"}, wrong{"1.json kernel.json", "its kernel is 'naive"},
-        wrong{"1.json only.json", "its list of options is '--only masks"}, wrong{"1.json whole.json", "is not the report of a shard"},
-        wrong{"1.json negative.json", "'cases' in a check is -1"}, wrong{"1.json short.json", "'first_cases' in 'shard' has"},
-        wrong{"1.json text.json", "is not JSON"}, wrong{"1.json deep.json", "nested deeper"},
-        wrong{"1.json absent.json", "cannot be opened"}, wrong{"", "reports"}}) {
-    outcome const ran = attest(std::string("merge ") + arguments);
-    INFO(arguments << ran.err);
-    CHECK(ran.status == 2);
-    CHECK(has(ran.err, says));
-    CHECK(ran.out.empty());
-  }
+  check_refused("merge ", {{"1.json", "shard 2/2 is missing"},
+                           {"1.json 1.json", "is shard 1/2, as 1.json is"},
+                           {"1.json seed.json", "its seed is '7', that of 1.json is '6'"},
+                           {"1.json of.json", "its number of shards is '3'"},
+                           {"1.json contract.json", "its contract is 'f32-any'"},
+                           {"1.json kernel.json", "its kernel is 'naive"},
+                           {"1.json only.json", "its list of options is '--only masks"},
+                           {"1.json whole.json", "is not the report of a shard"},
+                           {"1.json negative.json", "'cases' in a check is -1"},
+                           {"1.json short.json", "'first_cases' in 'shard' has"},
+                           {"1.json text.json", "is not JSON"},
+                           {"1.json deep.json", "nested deeper"},
+                           {"1.json absent.json", "cannot be opened"},
+                           {"", "reports"}});
 }
 
 TEST_CASE("a JUnit report is XML with a test for each check and a failure for each that found something", "[unit]") {

@@ -1,6 +1,7 @@
 // The program `attest` as its users run it, in a folder of the test's own.
 #pragma once
 
+#include <nlohmann/json.hpp>
 #include <sys/resource.h>
 #include <sys/wait.h>
 #include <unistd.h>
@@ -8,10 +9,11 @@
 #include <cstdlib>
 #include <filesystem>
 #include <fstream>
+#include <initializer_list>
 #include <sstream>
 #include <string>
 
-#include <nlohmann/json.hpp>
+#include "tests/support/catch.hpp"
 
 namespace attest::tests {
 
@@ -64,5 +66,21 @@ inline outcome attest(std::string const& arguments) { return shell(ATTEST_PROGRA
 inline std::string kernel(std::string const& name) { return " --kernel " ATTEST_TEST_KERNELS "/" + name + ".so"; }
 
 inline bool has(std::string const& text, std::string const& part) { return text.find(part) != std::string::npos; }
+
+struct wrong {
+  char const* arguments;
+  char const* says;
+};
+
+/// Each of these is an error of use: status 2, nothing on standard output, and a sentence that says so.
+inline void check_refused(std::string const& command, std::initializer_list<wrong> uses) {
+  for (auto const& [arguments, says] : uses) {
+    outcome const ran = attest(command + arguments);
+    INFO(command << arguments << '\n' << ran.err);
+    CHECK(ran.status == 2);
+    CHECK(has(ran.err, says));
+    CHECK(ran.out.empty());
+  }
+}
 
 }  // namespace attest::tests

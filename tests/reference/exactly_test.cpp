@@ -13,15 +13,6 @@ using reference::value_of;
 
 namespace {
 
-/// σ = 1, d = 1, q = 1: the keys are the scores.
-one_row<float> with_scores(std::vector<float> const& scores, std::vector<float> const& values) {
-  one_row<float> made(static_cast<std::int64_t>(scores.size()), 1, 1);
-  made.q.values = {1};
-  made.k.values = scores;
-  made.v.values = values;
-  return made;
-}
-
 bool is_exactly(one_row<float> const& asked, double t) {
   reference::enclosed_row<64, float> row;
   auto const p = asked.instance();

@@ -39,15 +39,6 @@ value_kind kind_of(one_row<float> const& asked, std::int64_t c = 0) {
   return reference::output(asked.instance(), row_of(asked), c).kind;
 }
 
-/// d = 1, σ = 1, q = 1: the keys are the scores.
-one_row<float> with_scores(std::vector<float> const& scores, std::vector<float> const& values) {
-  one_row<float> made(static_cast<std::int64_t>(scores.size()), 1, 1);
-  made.q.values = {1};
-  made.k.values = scores;
-  made.v.values = values;
-  return made;
-}
-
 template <unsigned W>
 bool same(ball<W> const& a, ball<W> const& b) { return overlap(a, b); }
 

@@ -1,5 +1,7 @@
 // Kernels that round as they say: real float and double arithmetic, each with its own kernel model. The bound of
-// docs/bound.md must hold for every one of them on every input.
+// docs/bound.md must hold for every one of them on every input. (The honest kernels of audit/zoo/ are others on
+// purpose: they answer calls through kernel.h and are judged by presets; these are rows alone, and each says exactly
+// how it rounds.)
 #pragma once
 
 #include <algorithm>

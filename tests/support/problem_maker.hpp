@@ -1,13 +1,13 @@
-// Tensors with memory of their own, to ask any question at the door.
+// Problems with memory of their own, as a test writes them down.
 #pragma once
 
 #include <cstdint>
-#include <initializer_list>
 #include <optional>
 #include <vector>
 
 #include "audit/tensors/elements.hpp"
 #include "problem/instance.hpp"
+#include "tests/support/owned.hpp"
 
 namespace attest::tests {
 
@@ -16,26 +16,6 @@ template <class T>
 T element_from(double x) {
   return audit::nearest_element<T>(x);
 }
-
-/// A compact tensor that owns its elements.
-template <class T>
-struct owned {
-  std::vector<T> values;
-  problem::layout where{};
-
-  owned() = default;
-  owned(std::initializer_list<std::int64_t> shape, T fill = T{}) : where(problem::layout::compact(shape)) {
-    std::size_t count = 1;
-    for (auto const size : shape) count *= static_cast<std::size_t>(size);
-    values.assign(count, fill);
-  }
-  owned(std::initializer_list<std::int64_t> shape, std::initializer_list<double> numbers) : owned(shape) {
-    std::size_t at = 0;
-    for (double const x : numbers) values.at(at++) = element_from<T>(x);
-  }
-  problem::tensor<T const> in() const { return {values.data(), where}; }
-  problem::tensor<T> out() { return {values.data(), where}; }
-};
 
 /// One row of attention as a test writes it down: q [1, d], k [m, d], v [m, dv].
 template <class T>
@@ -61,5 +41,14 @@ struct one_row : problem::parameters {
   /// Valid while *this lives and is not resized.
   problem::instance<T> instance() const { return problem::instance<T>::make(asked()).value(); }
 };
+
+/// d = 1, σ = 1, q = 1: the keys are the scores.
+inline one_row<float> with_scores(std::vector<float> const& scores, std::vector<float> const& values) {
+  one_row<float> made(static_cast<std::int64_t>(scores.size()), 1, 1);
+  made.q.values = {1};
+  made.k.values = scores;
+  made.v.values = values;
+  return made;
+}
 
 }  // namespace attest::tests
