@@ -17,7 +17,7 @@ namespace attest::bench::HWY_NAMESPACE {
 
 namespace hn = hwy::HWY_NAMESPACE;
 
-/// Twelve chains: two units of latency four keep eight busy. Answers the operations done.
+/// Twelve chains: two units of latency four keep eight busy. Returns the operations done.
 template <class T>
 double multiply_adds(long rounds, T seed, T* result) {
   hn::ScalableTag<T> const d;
@@ -72,7 +72,7 @@ double seconds_now(int threads) {
 
 namespace {
 
-/// work(t) on `threads` threads at once; answers the seconds it took.
+/// work(t) on `threads` threads at once; returns the seconds it took.
 template <class Work>
 double together(int threads, Work const& work) {
   double const start = seconds_now(threads);

@@ -30,54 +30,54 @@ documents/scaled_dot_product_attention | proofs/documents/scaled_dot_product_att
 documents/scaled_dot_product_attention | proofs/documents/scaled_dot_product_attention_proof.cpp | "0.960000000000000000" | "0.960000000000000001"
 documents/note_of_2025_07_30 | proofs/documents/note_of_2025_07_30_proof.cpp | {-2, 1, 1} | {-2, 1, 2}
 documents/note_of_2025_07_30 | proofs/documents/note_of_2025_07_30_proof.cpp | {100, 0, 0} | {10, 0, 0}
-online_softmax | proofs/models/online_softmax.hpp | A::larger(largest, S[i * stride + j]) | A::larger(largest, S[i * stride])
-online_softmax | proofs/models/online_softmax.hpp | A::larger(m, largest) | A::larger(largest, largest)
-online_softmax | proofs/models/online_softmax.hpp | A::weight(states.m[i], m) | A::weight(m, m)
-online_softmax | proofs/models/online_softmax.hpp | states.m[i] = m; | states.m[i] + m;
-online_softmax | proofs/models/online_softmax.hpp | sum = sum + s; | sum = sum * s;
-online_softmax | proofs/models/online_softmax.hpp | l = l * states.factor[i] + sum | l = l + states.factor[i] * sum
-online_softmax | proofs/models/online_softmax.hpp | j += lanes) { | j += 1) {
-online_softmax | fast/algorithm/online_softmax.hpp | A::larger(*row.m, *other.m) | A::larger(*row.m, *row.m)
-online_softmax | fast/algorithm/online_softmax.hpp | operations.update_max(S, rows, keys, states); | operations.exponentiate(S, rows, keys, states);
-online_softmax | fast/algorithm/online_softmax.hpp | other.l[lane] * theirs | other.l[lane] * mine
-online_softmax | fast/algorithm/online_softmax.hpp | row.l[lane] * mine + | row.l[lane] * mine *
-online_softmax | fast/algorithm/online_softmax.hpp | other_O[c] * theirs | other_O[c] * mine
-online_softmax | fast/algorithm/online_softmax.hpp | *row.m = m; | *other.m = m;
-online_softmax | proofs/models/online_softmax.hpp | A::quotient(O[c], l); | A::quotient(l, l);
-online_softmax | proofs/models/online_softmax.hpp | half > 0 | half > 1
-lazy_softmax | proofs/models/online_softmax.hpp | N const highest = m + tau | N const highest = m + tau + tau
-lazy_softmax | proofs/models/online_softmax.hpp | == highest ? m : largest | == highest ? largest : m
-lazy_softmax | proofs/models/online_softmax.hpp | == highest ? m : largest | == highest ? m : highest
-exp2_polynomial | fast/algorithm/exp2.hpp | 0x1.62e432p-1f | 0x1.62e434p-1f
-exp2_polynomial | fast/algorithm/exp2.hpp | 0x1.62e42fefa39f3p-1 | 0x1.62e42fefa39f4p-1
-exp2_polynomial | fast/algorithm/exp2.hpp | exp_error<T> * 25 / 128 | exp_error<T> * 22 / 128
-band | fast/algorithm/band.hpp | saturating_add(centre, band.right), 1) | saturating_add(centre, band.right), 0)
-band | fast/algorithm/band.hpp | saturating_add(centre, -band.left) | saturating_add(centre, band.left)
-band | fast/algorithm/band.hpp | band.left < 0 ? | band.left <= 0 ?
-band | fast/algorithm/band.hpp | keys_in_band(band, i), {0, m} | keys_in_band(band, i), {0, m + 1}
-band | fast/algorithm/band.hpp | made.any = hull(made.any, rules[i].visible) | made.any = hull(rules[0].visible, rules[i].visible)
-band | fast/algorithm/band.hpp | if (b.empty()) return a; | if (b.empty()) return b;
-band | fast/algorithm/band.hpp | a.last > b.last ? | a.last < b.last ?
-band | fast/algorithm/band.hpp | {a.first > b.first ? | {a.first < b.first ?
-band | fast/algorithm/band.hpp | intersection(made.all, rules[i].visible) | rules[i].visible
-band | fast/algorithm/band.hpp | rules[i].mask != nullptr | rules[i].mask == nullptr
-band | fast/algorithm/band.hpp | outer.first <= inner.first | outer.first < inner.first
-band | fast/algorithm/band.hpp | inner.last <= outer.last | inner.last <= outer.last + 1
-band | reference/attention/visibility.hpp | saturating_add(centre, -band.left) | saturating_add(centre, band.left)
-elementary_functions | reference/real/exp.hpp | H * (degree + 1) | H * (degree + 9)
-elementary_functions | reference/real/exp.hpp | = 16u << H | = 15u << H
-elementary_functions | reference/real/constants.hpp | power /= 9 | power /= 8
-elementary_functions | reference/real/constants.hpp | odd += 2 | odd += 4
-elementary_functions | reference/real/log.hpp | power / (2 * i + 1) | power / (2 * i + 3)
-elementary_functions | reference/real/expm1.hpp | while (2 * (degree + 1) | while (4 * (degree + 1)
-elementary_functions | reference/real/expm1.hpp | n > 1; | n > 2;
-bounds | reference/bound/terms.hpp | ku / (1 - ku) * | ku / (1 + ku) *
-bounds | reference/bound/terms.hpp | : gamma(model.k_f, f.u); | : gamma(model.k_pre, f.u);
-bounds | reference/bound/terms.hpp | 2 * model.tau * (1 + 2 * u) + ell | ell
-bounds | reference/bound/formulas-inl.hpp | row.product_error * (row.row.scale_size * k.product_size) | row.product_error * k.product_size * 0.8
-bounds | reference/bound/formulas-inl.hpp | row.reference_factor * my.Y; | row.reference_factor;
-bounds | reference/bound/formulas-inl.hpp | row.model.k_pre + row.merges_O | row.merges_O
-bounds | reference/bound/bound.hpp | gamma(model.k_lse, u) | gamma(1, u)
+fast/algorithm/online_softmax | proofs/models/online_softmax.hpp | A::larger(largest, S[i * stride + j]) | A::larger(largest, S[i * stride])
+fast/algorithm/online_softmax | proofs/models/online_softmax.hpp | A::larger(m, largest) | A::larger(largest, largest)
+fast/algorithm/online_softmax | proofs/models/online_softmax.hpp | A::weight(states.m[i], m) | A::weight(m, m)
+fast/algorithm/online_softmax | proofs/models/online_softmax.hpp | states.m[i] = m; | states.m[i] + m;
+fast/algorithm/online_softmax | proofs/models/online_softmax.hpp | sum = sum + s; | sum = sum * s;
+fast/algorithm/online_softmax | proofs/models/online_softmax.hpp | l = l * states.factor[i] + sum | l = l + states.factor[i] * sum
+fast/algorithm/online_softmax | proofs/models/online_softmax.hpp | j += lanes) { | j += 1) {
+fast/algorithm/online_softmax | fast/algorithm/online_softmax.hpp | A::larger(*row.m, *other.m) | A::larger(*row.m, *row.m)
+fast/algorithm/online_softmax | fast/algorithm/online_softmax.hpp | operations.update_max(S, rows, keys, states); | operations.exponentiate(S, rows, keys, states);
+fast/algorithm/online_softmax | fast/algorithm/online_softmax.hpp | other.l[lane] * theirs | other.l[lane] * mine
+fast/algorithm/online_softmax | fast/algorithm/online_softmax.hpp | row.l[lane] * mine + | row.l[lane] * mine *
+fast/algorithm/online_softmax | fast/algorithm/online_softmax.hpp | other_O[c] * theirs | other_O[c] * mine
+fast/algorithm/online_softmax | fast/algorithm/online_softmax.hpp | *row.m = m; | *other.m = m;
+fast/algorithm/online_softmax | proofs/models/online_softmax.hpp | A::quotient(O[c], l); | A::quotient(l, l);
+fast/algorithm/online_softmax | proofs/models/online_softmax.hpp | half > 0 | half > 1
+models/lazy_softmax | proofs/models/online_softmax.hpp | N const highest = m + tau | N const highest = m + tau + tau
+models/lazy_softmax | proofs/models/online_softmax.hpp | == highest ? m : largest | == highest ? largest : m
+models/lazy_softmax | proofs/models/online_softmax.hpp | == highest ? m : largest | == highest ? m : highest
+fast/algorithm/exp2_polynomial | fast/algorithm/exp2.hpp | 0x1.62e432p-1f | 0x1.62e434p-1f
+fast/algorithm/exp2_polynomial | fast/algorithm/exp2.hpp | 0x1.62e42fefa39f3p-1 | 0x1.62e42fefa39f4p-1
+fast/algorithm/exp2_polynomial | fast/algorithm/exp2.hpp | exp_error<T> * 25 / 128 | exp_error<T> * 22 / 128
+fast/algorithm/band | fast/algorithm/band.hpp | saturating_add(centre, band.right), 1) | saturating_add(centre, band.right), 0)
+fast/algorithm/band | fast/algorithm/band.hpp | saturating_add(centre, -band.left) | saturating_add(centre, band.left)
+fast/algorithm/band | fast/algorithm/band.hpp | band.left < 0 ? | band.left <= 0 ?
+fast/algorithm/band | fast/algorithm/band.hpp | keys_in_band(band, i), {0, m} | keys_in_band(band, i), {0, m + 1}
+fast/algorithm/band | fast/algorithm/band.hpp | made.any = hull(made.any, rules[i].visible) | made.any = hull(rules[0].visible, rules[i].visible)
+fast/algorithm/band | fast/algorithm/band.hpp | if (b.empty()) return a; | if (b.empty()) return b;
+fast/algorithm/band | fast/algorithm/band.hpp | a.last > b.last ? | a.last < b.last ?
+fast/algorithm/band | fast/algorithm/band.hpp | {a.first > b.first ? | {a.first < b.first ?
+fast/algorithm/band | fast/algorithm/band.hpp | intersection(made.all, rules[i].visible) | rules[i].visible
+fast/algorithm/band | fast/algorithm/band.hpp | rules[i].mask != nullptr | rules[i].mask == nullptr
+fast/algorithm/band | fast/algorithm/band.hpp | outer.first <= inner.first | outer.first < inner.first
+fast/algorithm/band | fast/algorithm/band.hpp | inner.last <= outer.last | inner.last <= outer.last + 1
+fast/algorithm/band | reference/attention/visibility.hpp | saturating_add(centre, -band.left) | saturating_add(centre, band.left)
+reference/real/elementary_functions | reference/real/exp.hpp | H * (degree + 1) | H * (degree + 9)
+reference/real/elementary_functions | reference/real/exp.hpp | = 16u << H | = 15u << H
+reference/real/elementary_functions | reference/real/constants.hpp | power /= 9 | power /= 8
+reference/real/elementary_functions | reference/real/constants.hpp | odd += 2 | odd += 4
+reference/real/elementary_functions | reference/real/log.hpp | power / (2 * i + 1) | power / (2 * i + 3)
+reference/real/elementary_functions | reference/real/expm1.hpp | while (2 * (degree + 1) | while (4 * (degree + 1)
+reference/real/elementary_functions | reference/real/expm1.hpp | n > 1; | n > 2;
+reference/bound/bound | reference/bound/terms.hpp | ku / (1 - ku) * | ku / (1 + ku) *
+reference/bound/bound | reference/bound/terms.hpp | : gamma(model.k_f, f.u); | : gamma(model.k_pre, f.u);
+reference/bound/bound | reference/bound/terms.hpp | 2 * model.tau * (1 + 2 * u) + ell | ell
+reference/bound/bound | reference/bound/formulas-inl.hpp | row.product_error * (row.row.scale_size * k.product_size) | row.product_error * k.product_size * 0.8
+reference/bound/bound | reference/bound/formulas-inl.hpp | row.reference_factor * my.Y; | row.reference_factor;
+reference/bound/bound | reference/bound/formulas-inl.hpp | row.model.k_pre + row.merges_O | row.merges_O
+reference/bound/bound | reference/bound/bound.hpp | gamma(model.k_lse, u) | gamma(1, u)
 documents/day_11_scaled_dot_product_attention | reference/textbook/softmax_jacobian.hpp | if (k != i) | if (k == i)
 documents/day_74_why_do_we_scale | reference/textbook/variance.hpp | n * (n - 1) | n * (n + 1)
 '
