@@ -1,10 +1,10 @@
 // The parameters of a problem as fields of the C interface's call, and back.
 #pragma once
 
-#include <attest/kernel.h>
-
 #include <cmath>
 #include <limits>
+
+#include <attest/kernel.h>
 
 #include "problem/parameters.hpp"
 

@@ -51,8 +51,9 @@ constexpr std::optional<error> layout_fault(std::string_view argument, layout co
       return fault(error_code::bad_shape, argument,
                    "size " + std::to_string(where.shape[axis]) + " of axis " + std::to_string(axis) + " is negative");
     if (where.stride[axis] < 0)
-      return fault(error_code::bad_stride, argument,
-                   "stride " + std::to_string(where.stride[axis]) + " of axis " + std::to_string(axis) + " is negative");
+      return fault(
+          error_code::bad_stride, argument,
+          "stride " + std::to_string(where.stride[axis]) + " of axis " + std::to_string(axis) + " is negative");
     empty = empty || where.shape[axis] == 0;
   }
   if (where.shape[rank - 1] > 1 && where.stride[rank - 1] != 1)
@@ -60,7 +61,8 @@ constexpr std::optional<error> layout_fault(std::string_view argument, layout co
                  "the last axis has stride " + std::to_string(where.stride[rank - 1]) + ", expected 1");
   for (std::size_t axis = 0; axis < rank; ++axis) {
     auto const product = multiply_add(elements, where.shape[axis] > 0 ? where.shape[axis] : 1, 0);
-    auto const offset = multiply_add(where.shape[axis] > 0 ? where.shape[axis] - 1 : 0, where.stride[axis], last_offset);
+    auto const offset =
+        multiply_add(where.shape[axis] > 0 ? where.shape[axis] - 1 : 0, where.stride[axis], last_offset);
     if (!product || !offset || !multiply_add(*product, static_cast<std::int64_t>(element_bytes), 0) ||
         !multiply_add(*offset, static_cast<std::int64_t>(element_bytes), static_cast<std::int64_t>(element_bytes)))
       return fault(error_code::size_overflow, argument, "the sizes " + text(where) + " pass 2^63 bytes");
@@ -73,19 +75,25 @@ constexpr std::optional<error> layout_fault(std::string_view argument, layout co
 
 /// Ranks and sizes of q, k, v against each other. On success fills `found`.
 constexpr std::optional<error> sizes_fault(layout const& q, layout const& k, layout const& v, sizes& found) {
-  if (q.rank < 2) return fault(error_code::bad_shape, "q", "rank is " + std::to_string(q.rank) + ", expected 2, 3 or 4");
+  if (q.rank < 2)
+    return fault(error_code::bad_shape, "q", "rank is " + std::to_string(q.rank) + ", expected 2, 3 or 4");
   auto const axis = [](layout const& where, int from_the_end) {
-    return from_the_end > where.rank ? std::int64_t{1} : where.shape[static_cast<std::size_t>(where.rank - from_the_end)];
+    return from_the_end > where.rank ? std::int64_t{1}
+                                     : where.shape[static_cast<std::size_t>(where.rank - from_the_end)];
   };
-  struct named { std::string_view name; layout const& where; };
+  struct named {
+    std::string_view name;
+    layout const& where;
+  };
   for (auto const& [name, where] : {named{"k", k}, named{"v", v}})
     if (where.rank != q.rank)
       return fault(error_code::bad_shape, name,
                    "rank is " + std::to_string(where.rank) + ", q has rank " + std::to_string(q.rank));
   auto const differs = [&](std::string_view name, std::string_view what, std::int64_t got, std::string_view other,
                            std::int64_t expected) {
-    return fault(error_code::bad_shape, name, std::string(what) + " is " + std::to_string(got) + ", " +
-                                                  std::string(other) + " has " + std::to_string(expected));
+    return fault(error_code::bad_shape, name,
+                 std::string(what) + " is " + std::to_string(got) + ", " + std::string(other) + " has " +
+                     std::to_string(expected));
   };
   // Rank 3 is [b, n, d]: its batch axis is third from the end and there is one head.
   bool const has_heads = q.rank == 4;
@@ -97,12 +105,17 @@ constexpr std::optional<error> sizes_fault(layout const& q, layout const& k, lay
   if (axis(k, 1) != axis(q, 1)) return differs("k", "head dimension d", axis(k, 1), "q", axis(q, 1));
   if (axis(v, 2) != axis(k, 2)) return differs("v", "number of keys m", axis(v, 2), "k", axis(k, 2));
   if (heads(k) == 0 ? heads(q) != 0 : heads(q) % heads(k) != 0)
-    return fault(error_code::bad_shape, "q", "its " + std::to_string(heads(q)) + " heads cannot share the " +
-                                                 std::to_string(heads(k)) + " heads of k evenly");
+    return fault(error_code::bad_shape, "q",
+                 "its " + std::to_string(heads(q)) + " heads cannot share the " + std::to_string(heads(k)) +
+                     " heads of k evenly");
   found = {batch(q), heads(q), heads(k), axis(q, 2), axis(k, 2), axis(q, 1), axis(v, 1)};
   // Outputs have sizes that no input has: weights [b, hq, n, m] and o [b, hq, n, dv].
-  struct output { std::string_view what; std::int64_t last; };
-  for (auto const& [what, last] : {output{"b·hq·n·m of the weights", found.m}, output{"b·hq·n·dv of the output", found.dv}}) {
+  struct output {
+    std::string_view what;
+    std::int64_t last;
+  };
+  for (auto const& [what, last] :
+       {output{"b·hq·n·m of the weights", found.m}, output{"b·hq·n·dv of the output", found.dv}}) {
     std::int64_t elements = 1;
     for (std::int64_t const size : {found.b, found.hq, found.n, last}) {
       auto const product = multiply_add(elements, size > 0 ? size : 1, 0);
@@ -116,14 +129,15 @@ constexpr std::optional<error> sizes_fault(layout const& q, layout const& k, lay
 
 }  // namespace checks
 
-/// The axis of [b, h, i, j] that an axis of a problem of this rank is: the third from the end is b in rank 3, h in rank 4.
+/// The axis of [b, h, i, j] that an axis of a problem of this rank is: the third from the end is b in rank 3, h in
+/// rank 4.
 constexpr std::size_t lifted_axis(int from_the_end, int problem_rank) noexcept {
   return from_the_end == 3 && problem_rank == 3 ? 0 : static_cast<std::size_t>(4 - from_the_end);
 }
 
-/// A tensor of a problem of rank 2 to 4 as one of rank 4: [n, d] → [1, 1, n, d], [b, n, d] → [b, 1, n, d]; a mask or bias
-/// of fewer axes is aligned at the end. New axes have stride 0.
-/// Requires  a layout that passed its checks, of no more axes than the problem has
+/// A tensor of a problem of rank 2 to 4 as one of rank 4: [n, d] → [1, 1, n, d], [b, n, d] → [b, 1, n, d]; a mask or
+/// bias of fewer axes is aligned at the end. New axes have stride 0. Requires  a layout that passed its checks, of no
+/// more axes than the problem has
 constexpr layout lifted(layout const& from, int problem_rank) noexcept {
   layout to{4, {1, 1, 1, 1}, {}};
   for (int from_the_end = 1; from_the_end <= from.rank; ++from_the_end) {
@@ -167,8 +181,9 @@ constexpr view<T> lifted(tensor<T> const& from) noexcept {
 template <class T>
 constexpr result<view<T>> broadcast(std::string_view argument, tensor<T> const& from, sizes const& s, int rank) {
   if (from.where.rank > rank)
-    return checks::fault(error_code::bad_shape, argument, "rank is " + std::to_string(from.where.rank) +
-                                                              ", the weights have rank " + std::to_string(rank));
+    return checks::fault(
+        error_code::bad_shape, argument,
+        "rank is " + std::to_string(from.where.rank) + ", the weights have rank " + std::to_string(rank));
   view<T> to{from.data, {s.b, s.hq, s.n, s.m}, {0, 0, 0}, true};
   for (int from_the_end = 1; from_the_end <= from.where.rank; ++from_the_end) {
     auto const source = static_cast<std::size_t>(from.where.rank - from_the_end);

@@ -1,12 +1,12 @@
 // From the C interface to the door: DLPack descriptors to erased tensors.
 #pragma once
 
-#include <attest/kernel.h>
-
 #include <algorithm>
 #include <array>
 #include <optional>
 #include <string>
+
+#include <attest/kernel.h>
 
 #include "problem/call_parameters.hpp"
 #include "problem/erased.hpp"

@@ -33,8 +33,9 @@ namespace detail {
 
 inline std::optional<error> type_fault(std::string_view name, erased_tensor const& given, element_type expected) {
   if (given.type != expected)
-    return checks::fault(error_code::bad_type, name, "element type is " + std::string(name_of(given.type)) +
-                                                         ", expected " + std::string(name_of(expected)));
+    return checks::fault(
+        error_code::bad_type, name,
+        "element type is " + std::string(name_of(given.type)) + ", expected " + std::string(name_of(expected)));
   if (reinterpret_cast<std::uintptr_t>(given.data) % size_of(expected) != 0)
     return checks::fault(error_code::bad_value, name, "data is not aligned to its element size");
   return std::nullopt;
@@ -49,7 +50,11 @@ template <floating_element T>
 result<instance<T>> typed_instance(erased_arguments const& asked) {
   arguments<T> made;
   static_cast<parameters&>(made) = asked;
-  struct named { std::string_view name; erased_tensor const& given; tensor<T const>& to; };
+  struct named {
+    std::string_view name;
+    erased_tensor const& given;
+    tensor<T const>& to;
+  };
   for (auto const& [name, given, to] :
        {named{"q", asked.q, made.q}, named{"k", asked.k, made.k}, named{"v", asked.v, made.v}}) {
     if (auto why = type_fault(name, given, type_of<T>)) return *std::move(why);

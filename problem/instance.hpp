@@ -22,7 +22,7 @@ struct arguments : parameters {
   tensor<T const> q, k, v;
   std::optional<tensor<std::uint8_t const>> mask;  ///< non-zero = attend
   std::optional<tensor<T const>> bias;
-  std::optional<tensor<float const>> bias_f32;     ///< a bias in f32 beside a T that is not f32
+  std::optional<tensor<float const>> bias_f32;  ///< a bias in f32 beside a T that is not f32
 };
 
 /// O_i = Σ_j softmax_j(s_ij)·v_j over visible keys, s_ij = softcap(σ·(q_i·k_j)) + bias_ij.
@@ -93,7 +93,10 @@ template <floating_element T>
 constexpr result<instance<T>> instance<T>::make(arguments<T> const& asked) {
   using checks::fault;
   instance made;
-  struct named { std::string_view name; tensor<T const> const& given; };
+  struct named {
+    std::string_view name;
+    tensor<T const> const& given;
+  };
   for (auto const& [name, given] : {named{"q", asked.q}, named{"k", asked.k}, named{"v", asked.v}})
     if (auto why = checks::layout_fault(name, given.where, sizeof(T), given.data != nullptr)) return *std::move(why);
   if (auto why = checks::sizes_fault(asked.q.where, asked.k.where, asked.v.where, made.size_)) return *std::move(why);

@@ -1,5 +1,5 @@
-// How a kernel rounds, as plain data. A kernel declares one (fast/algorithm/model.hpp, a contract file), reference/bound/bound.hpp
-// evaluates it. Symbols are those of docs/bound.md.
+// How a kernel rounds, as plain data. A kernel declares one (fast/algorithm/model.hpp, a contract file),
+// reference/bound/bound.hpp evaluates it. Symbols are those of docs/bound.md.
 #pragma once
 
 #include <cstdint>
@@ -20,15 +20,15 @@ struct working_format {
 
 /// Number of rescalings on one key's path.
 enum class rescale_count : std::uint8_t {
-  none,            ///< two passes: R = 0
-  per_block,       ///< R = (number of blocks) − 1
-  rank_of_score,   ///< any order and blocking: R_j = #{i : s_i may exceed s_j}
+  none,           ///< two passes: R = 0
+  per_block,      ///< R = (number of blocks) − 1
+  rank_of_score,  ///< any order and blocking: R_j = #{i : s_i may exceed s_j}
 };
 
 /// Height of the summation trees of l and O.
 enum class sum_height : std::uint8_t {
-  in_sequence,     ///< n − 1: one chain, or any order
-  block_local,     ///< block + blocks − 2: sums inside a block, then across blocks
+  in_sequence,  ///< n − 1: one chain, or any order
+  block_local,  ///< block + blocks − 2: sums inside a block, then across blocks
 };
 
 enum class split_merge : std::uint8_t {
@@ -37,45 +37,46 @@ enum class split_merge : std::uint8_t {
   lse_normalised = 2  ///< the same without a final division (FlashAttention-2 combine)
 };
 
-/// The kernel model of docs/bound.md; section 12 leads from its symbols to these fields. Counts are numbers of roundings.
+/// The kernel model of docs/bound.md; section 12 leads from its symbols to these fields. Counts are numbers of
+/// roundings.
 struct kernel_model {
   working_format format{};
 
   // scores
-  int k_qk_base = 2;          ///< k_qk = k_qk_per_d·d + k_qk_base
+  int k_qk_base = 2;  ///< k_qk = k_qk_per_d·d + k_qk_base
   int k_qk_per_d = 1;
-  double u_qk = 0;            ///< unit roundoff of the products QKᵀ
-  bool fold_q = false;        ///< the scale is folded into q before the product
-  int k_add = 0;              ///< additions after the product (bias, additive mask)
-  double g_b = 0;             ///< relative error of the bias itself
-  double e_c = 0;             ///< relative error of softcap
-  double a_t = 0;             ///< absolute error of tanh inside softcap
-  double u_s = 0, omega_s = 0;///< scores stored in a lower precision
+  double u_qk = 0;              ///< unit roundoff of the products QKᵀ
+  bool fold_q = false;          ///< the scale is folded into q before the product
+  int k_add = 0;                ///< additions after the product (bias, additive mask)
+  double g_b = 0;               ///< relative error of the bias itself
+  double e_c = 0;               ///< relative error of softcap
+  double a_t = 0;               ///< absolute error of tanh inside softcap
+  double u_s = 0, omega_s = 0;  ///< scores stored in a lower precision
 
   // weights
-  int k_x = 1;                ///< roundings of one exponent argument
-  int c_m = 0;                ///< roundings of the reference point that p and r do not share
-  double eps = 0;             ///< relative error of exp
+  int k_x = 1;     ///< roundings of one exponent argument
+  int c_m = 0;     ///< roundings of the reference point that p and r do not share
+  double eps = 0;  ///< relative error of exp
   rescale_count rescales = rescale_count::per_block;
-  double tau = 0;             ///< lazy rescaling: the final reference is within τ below the maximum
+  double tau = 0;  ///< lazy rescaling: the final reference is within τ below the maximum
   double x0 = std::numeric_limits<double>::infinity();  ///< weights below e^(−x0) are made 0
-  double u_p = 0, omega_p = 0;///< weights rounded before they meet V
-  bool p_shared = false;      ///< l sums the rounded weights too
+  double u_p = 0, omega_p = 0;                          ///< weights rounded before they meet V
+  bool p_shared = false;                                ///< l sums the rounded weights too
 
   // sums
-  std::int64_t block = 1;     ///< keys per block (rescales per_block, sum_height block_local)
+  std::int64_t block = 1;  ///< keys per block (rescales per_block, sum_height block_local)
   sum_height height = sum_height::in_sequence;
-  int k_pre = 0;              ///< roundings of a weight normalised before it meets V
-  double u_pv = 0;            ///< accumulation error of PV beyond IEEE (tensor cores); 0 = format.u
-  int splits = 1;             ///< S: partial results merged at the end
+  int k_pre = 0;    ///< roundings of a weight normalised before it meets V
+  double u_pv = 0;  ///< accumulation error of PV beyond IEEE (tensor cores); 0 = format.u
+  int splits = 1;   ///< S: partial results merged at the end
   split_merge merge = split_merge::raw;
 
   // results
-  int k_f = 1;                ///< roundings of the final division
+  int k_f = 1;                      ///< roundings of the final division
   double u_out = 0, omega_out = 0;  ///< O rounded to an output format
-  bool flushes = false;       ///< FTZ/DAZ
-  double eps_log = 0;         ///< relative error of log
-  int k_lse = 1;              ///< roundings of LSE = m + log l (3 in base 2, or unknown)
+  bool flushes = false;             ///< FTZ/DAZ
+  double eps_log = 0;               ///< relative error of log
+  int k_lse = 1;                    ///< roundings of LSE = m + log l (3 in base 2, or unknown)
 
   friend constexpr bool operator==(kernel_model const&, kernel_model const&) noexcept = default;
 };
@@ -90,11 +91,15 @@ constexpr double power_of_two(int exponent) noexcept {
 }
 
 /// docs/bound.md, "Working formats": gradual underflow, and flush to zero.
-inline constexpr working_format f32{power_of_two(-24), power_of_two(-150), 87, 87.3, power_of_two(-125), power_of_two(126)};
-inline constexpr working_format f32_flushed{f32.u, power_of_two(-126), f32.far, f32.largest_x0, f32.omega_w, f32.h0_limit};
+inline constexpr working_format f32{power_of_two(-24),  power_of_two(-150), 87, 87.3,
+                                    power_of_two(-125), power_of_two(126)};
+inline constexpr working_format f32_flushed{f32.u,          power_of_two(-126), f32.far,
+                                            f32.largest_x0, f32.omega_w,        f32.h0_limit};
 /// 2⁻¹⁰⁷⁵ is not a double; 2⁻¹⁰⁷⁴ is the next above.
-inline constexpr working_format f64{power_of_two(-53), power_of_two(-1074), 708, 708.3, power_of_two(-1021), power_of_two(1022)};
-inline constexpr working_format f64_flushed{f64.u, power_of_two(-1022), f64.far, f64.largest_x0, f64.omega_w, f64.h0_limit};
+inline constexpr working_format f64{power_of_two(-53),   power_of_two(-1074), 708, 708.3,
+                                    power_of_two(-1021), power_of_two(1022)};
+inline constexpr working_format f64_flushed{f64.u,          power_of_two(-1022), f64.far,
+                                            f64.largest_x0, f64.omega_w,         f64.h0_limit};
 
 }  // namespace formats
 }  // namespace attest::problem

@@ -1,5 +1,5 @@
-// libattest_kernel_SET.so: the built-in kernel, held to one instruction set from the moment it is loaded. Compiled once for
-// each word of builtin_sets.cpp, with that word as ATTEST_BUILTIN_SET.
+// libattest_kernel_SET.so: the built-in kernel, held to one instruction set from the moment it is loaded. Compiled once
+// for each word of builtin_sets.cpp, with that word as ATTEST_BUILTIN_SET.
 #include <string_view>
 
 #include "audit/builtin/builtin_sets.hpp"

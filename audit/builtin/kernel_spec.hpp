@@ -13,7 +13,7 @@ namespace attest::audit {
 problem::result<kernel_library> library_of(std::string const& spec);
 
 /// A session with the kernel that `spec` names (kernel_session::open).
-problem::result<kernel_session> open_kernel(std::string const& spec, problem::element_type type, interruption const& when,
-                                        isolation_limits const& limits);
+problem::result<kernel_session> open_kernel(std::string const& spec, problem::element_type type,
+                                            interruption const& when, isolation_limits const& limits);
 
 }  // namespace attest::audit

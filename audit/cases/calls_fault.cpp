@@ -18,7 +18,8 @@ std::optional<std::string> calls_fault(audit_case const& each) {
     switch (further.is) {
       case relation::before: break;
       case relation::same_bits:
-        if (!same_rows || s.dv != first.dv || s.m != first.m) return "its sizes are not those of the group's first call";
+        if (!same_rows || s.dv != first.dv || s.m != first.m)
+          return "its sizes are not those of the group's first call";
         break;
       case relation::part:
         if (!same_rows || s.dv != first.dv) return "its rows are not those of the group's first call";
@@ -29,7 +30,8 @@ std::optional<std::string> calls_fault(audit_case const& each) {
           return "its rows do not lie in the group's first call";
         break;
       case relation::weight_columns:
-        if (!same_rows || s.m != first.m || !inside(further.at[0], s.dv, s.m)) return "its columns pass the group's keys";
+        if (!same_rows || s.m != first.m || !inside(further.at[0], s.dv, s.m))
+          return "its columns pass the group's keys";
         break;
     }
   }

@@ -47,10 +47,10 @@ enum class reading : std::uint8_t {
 struct further_call {
   relation is = relation::same_bits;
   owned_problem asked;
-  std::string says{};                 ///< for the finding: "K and V at masked keys hold nan"
-  std::array<std::int64_t, 3> at{};   ///< where its rows are in the first call's; or its first key
+  std::string says{};                ///< for the finding: "K and V at masked keys hold nan"
+  std::array<std::int64_t, 3> at{};  ///< where its rows are in the first call's; or its first key
   std::int32_t threads = 0;
-  bool promised = true;               ///< false: only --reproducible requires it, else a difference is an observation
+  bool promised = true;  ///< false: only --reproducible requires it, else a difference is an observation
 };
 
 /// What the error is drawn against.
@@ -58,18 +58,18 @@ inline constexpr std::string_view curve_axes[]{"score range", "keys", "head dime
 
 /// One question to a kernel: a problem, and further calls that must fit its answer.
 struct audit_case {
-  std::string check;     ///< a name of checks()
-  std::string name;      ///< unique within the check
+  std::string check;  ///< a name of checks()
+  std::string name;   ///< unique within the check
   owned_problem asked;
   std::vector<further_call> further{};
   reading reads = reading::nothing;
-  owned_outputs recorded{};    ///< an answer recorded elsewhere, judged beside the kernel's
-  std::string recorded_by{};   ///< who gave it
-  bool mandatory = false;      ///< a certified kernel must answer it (contiguous, no mask, bias or softcap)
-  std::int64_t number = 0;     ///< among all cases of the audit, counted from 1; 0 before it is chosen
-  std::int64_t all = 0;        ///< how many there are in all shards together
-  std::string axis{};          ///< of a stability curve: one of curve_axes; or empty
-  double place = 0;            ///< on that axis
+  owned_outputs recorded{};   ///< an answer recorded elsewhere, judged beside the kernel's
+  std::string recorded_by{};  ///< who gave it
+  bool mandatory = false;     ///< a certified kernel must answer it (contiguous, no mask, bias or softcap)
+  std::int64_t number = 0;    ///< among all cases of the audit, counted from 1; 0 before it is chosen
+  std::int64_t all = 0;       ///< how many there are in all shards together
+  std::string axis{};         ///< of a stability curve: one of curve_axes; or empty
+  double place = 0;           ///< on that axis
 
   std::string full_name() const { return check + "/" + name; }
   /// The problem of call 0, the first, or of further[at − 1].

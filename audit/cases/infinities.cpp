@@ -33,7 +33,10 @@ owned_problem poisoned(problem_draft asked, std::optional<double> payload, auto&
 
 void add_poison(case_list& to) {
   problem::sizes const s{1, 2, 1, 6, 37, 8, 5};
-  struct payload { char const* name; std::optional<double> value; };
+  struct payload {
+    char const* name;
+    std::optional<double> value;
+  };
   for (auto const& [name, value] : {payload{"nan", quiet}, payload{"inf", infinity}, payload{"minus-inf", -infinity},
                                     payload{"huge", to.limits().largest}, payload{"signalling", signalling}}) {
     auto const add = [&](std::string const& where, problem_draft const& clean, auto&& hidden) {
@@ -71,7 +74,9 @@ void add_visible(case_list& to) {
     change(asked);
     to.add("visible-nan", name, std::move(asked));
   };
-  auto const at = [](owned_tensor& t, std::int64_t i, std::int64_t j, double x) { store(t, offset_of(t, 0, 1, i, j), x); };
+  auto const at = [](owned_tensor& t, std::int64_t i, std::int64_t j, double x) {
+    store(t, offset_of(t, 0, 1, i, j), x);
+  };
   with("nan-in-q", [&](problem_draft& p) { at(p.q, 2, 3, quiet); });
   for (std::int64_t const j : {0, 17, 39})
     with(fmt::format("nan-in-k-{}", j).c_str(), [&](problem_draft& p) { at(p.k, j, 1, quiet); });
@@ -80,15 +85,19 @@ void add_visible(case_list& to) {
   with("inf-in-q", [&](problem_draft& p) { at(p.q, 1, 0, infinity); });
   with("inf-in-k", [&](problem_draft& p) { at(p.k, 9, 0, -infinity); });
   with("nan-in-bias", [&](problem_draft& p) {
-    add_bias(p, 1, 1, s.n, s.m, [](auto, auto, auto i, auto j) { return i == 3 && j == 20 ? quiet : 0.5; }); });
+    add_bias(p, 1, 1, s.n, s.m, [](auto, auto, auto i, auto j) { return i == 3 && j == 20 ? quiet : 0.5; });
+  });
   with("plus-inf-in-bias", [&](problem_draft& p) {
-    add_bias(p, 1, 1, s.n, s.m, [](auto, auto, auto i, auto j) { return i == 3 && j == 20 ? infinity : 0.5; }); });
+    add_bias(p, 1, 1, s.n, s.m, [](auto, auto, auto i, auto j) { return i == 3 && j == 20 ? infinity : 0.5; });
+  });
   with("nan-beside-minus-inf-bias", [&](problem_draft& p) {
     add_bias(p, 1, 1, 1, s.m, [](auto, auto, auto, auto j) { return j == 9 ? -infinity : 0.0; });
-    at(p.k, 9, 2, quiet); });
+    at(p.k, 9, 2, quiet);
+  });
   with("nan-in-q-of-an-empty-row", [&](problem_draft& p) {
     add_mask(p, 1, 1, s.n, s.m, [](auto, auto, auto i, auto) { return i != 2; });
-    at(p.q, 2, 3, quiet); });
+    at(p.q, 2, 3, quiet);
+  });
 }
 
 }  // namespace

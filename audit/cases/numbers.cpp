@@ -11,7 +11,10 @@ namespace attest::audit {
 namespace {
 
 void add_accuracy(case_list& to) {
-  struct shape { problem::sizes s; bool in_quick; };
+  struct shape {
+    problem::sizes s;
+    bool in_quick;
+  };
   for (auto const& [s, in_quick] : {shape{{1, 1, 1, 5, 7, 16, 16}, true}, shape{{2, 2, 2, 16, 24, 16, 8}, true},
                                     shape{{1, 2, 2, 33, 65, 64, 64}, true}, shape{{1, 1, 1, 3, 300, 128, 64}, false},
                                     shape{{1, 1, 1, 128, 96, 32, 48}, false}, shape{{1, 2, 2, 64, 257, 64, 64}, false},
@@ -28,8 +31,9 @@ void add_accuracy(case_list& to) {
 /// q = 1, k = (0, −gap, …): the weights are e^(−gap) and so on, and O shows each one's error at full size.
 void add_sharp(case_list& to) {
   double const ln2 = 0.6931471805599453;
-  for (double const gap : {0.0, 1e-6, 0.0625, 0.5, ln2, 1.0, 2.5, 5.0, 9.7, 16.0, 24 * ln2, 17.5, 40.0, 86.9, 87.2, 88.0,
-                           103.0, 104.0, 149 * ln2, 150 * ln2, 200.0, 500.0, 707.0, 745.0}) {
+  for (double const gap :
+       {0.0,  1e-6, 0.0625, 0.5,  ln2,   1.0,   2.5,       5.0,       9.7,   16.0,  24 * ln2, 17.5,
+        40.0, 86.9, 87.2,   88.0, 103.0, 104.0, 149 * ln2, 150 * ln2, 200.0, 500.0, 707.0,    745.0}) {
     for (std::int64_t const keys : {2, 3, 8}) {
       std::string const name = fmt::format("gap{:.6g}-keys{}", gap, keys);
       auto random = to.random("sharp", name);
@@ -37,11 +41,14 @@ void add_sharp(case_list& to) {
       problem_draft asked = blank({1, 1, 1, 1, keys, 1, 4}, to.type());
       asked.scale = 1;
       store(asked.q, 0, 1);
-      fill(asked.k, [&](auto, auto, auto j, auto) { return j == 0 ? 0.0 : -gap * (1 + 0.25 * static_cast<double>(j - 1)); });
+      fill(asked.k,
+           [&](auto, auto, auto j, auto) { return j == 0 ? 0.0 : -gap * (1 + 0.25 * static_cast<double>(j - 1)); });
       double const epsilon = to.limits().epsilon;
       fill(asked.v, [&](auto, auto, auto j, auto c) {
-        return c == 0 ? (j == 0 ? 0.0 : 1.0) : c == 1 ? (j == 0 ? 1.0 : 1 + epsilon) : c == 2 ? (j % 2 ? -1.0 : 1.0)
-                                                                                       : random.normal();
+        return c == 0   ? (j == 0 ? 0.0 : 1.0)
+               : c == 1 ? (j == 0 ? 1.0 : 1 + epsilon)
+               : c == 2 ? (j % 2 ? -1.0 : 1.0)
+                        : random.normal();
       });
       to.add("sharp", name, std::move(asked));
     }
@@ -105,7 +112,8 @@ void add_value_range(case_list& to) {
   with_values("constant", [](draw&, auto, auto c) { return 0.1 * static_cast<double>(c + 1); });
   with_values("one-hot", [](draw&, auto j, auto c) { return j == 7 * c ? 1.0 : 0.0; });
   with_values("near-overflow", [&](draw& r, auto, auto) {
-    return limits.largest / 8 / static_cast<double>(s.m) * (2 * r.uniform() - 1); });
+    return limits.largest / 8 / static_cast<double>(s.m) * (2 * r.uniform() - 1);
+  });
   with_values("subnormal", [&](draw& r, auto, auto) { return limits.smallest * std::floor(r.uniform() * 100); });
   auto random = to.random("value-range", "all-subnormal");
   problem_draft tiny = gaussian(s, to.type(), random);
@@ -115,7 +123,10 @@ void add_value_range(case_list& to) {
 }
 
 void add_scales(case_list& to) {
-  struct named { char const* name; std::optional<double> scale; };
+  struct named {
+    char const* name;
+    std::optional<double> scale;
+  };
   for (auto const& [name, scale] :
        {named{"default", {}}, named{"zero", 0.0}, named{"negative", -0.5}, named{"one", 1.0}, named{"tiny", 0x1p-20},
         named{"large", 16.0}, named{"not-a-power", 0.375}}) {

@@ -61,8 +61,10 @@ void add_pairs(case_list& to) {
   for (auto first = features().begin(); first != features().end(); ++first)
     for (auto second = first; second != features().end(); ++second) {
       if (first != second && exclude(first->name, second->name)) continue;
-      if (first == second && first->name != "decode" && first->name != "softcap") continue;  // others have their own checks
-      std::string const name = first == second ? std::string(first->name) : fmt::format("{}+{}", first->name, second->name);
+      if (first == second && first->name != "decode" && first->name != "softcap")
+        continue;  // others have their own checks
+      std::string const name =
+          first == second ? std::string(first->name) : fmt::format("{}+{}", first->name, second->name);
       auto random = to.random("pairs", name);
       problem::sizes s{2, 2, 2, 9, 25, 8, 6};
       first->resize(s), second->resize(s);
@@ -84,7 +86,8 @@ void add_stability(case_list& to) {
     std::string const name = fmt::format("score-range-2^{}", e);
     auto random = to.random("stability", name);
     double const spread = std::ldexp(1.0, e);
-    if (spread * 64 < to.limits().largest) point("score range", spread, name, gaussian({1, 1, 1, 4, 48, 16, 4}, to.type(), random, spread));
+    if (spread * 64 < to.limits().largest)
+      point("score range", spread, name, gaussian({1, 1, 1, 4, 48, 16, 4}, to.type(), random, spread));
   }
   for (std::int64_t m = 1; m <= (quick ? 64 : 1024); m *= 4) {
     std::string const name = fmt::format("keys-{}", m);

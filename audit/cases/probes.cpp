@@ -5,8 +5,8 @@
 
 #include <fmt/format.h>
 
-#include "audit/cases/random.hpp"
 #include "audit/cases/probe.hpp"
+#include "audit/cases/random.hpp"
 
 namespace attest::audit {
 namespace {
@@ -27,7 +27,8 @@ void add_weights(case_list& to) {
     for (std::int64_t first = chunk; first < m; first += chunk)
       made.further.push_back({.is = relation::weight_columns,
                               .asked = with_identity(asked, first, std::min(chunk, m - first)),
-                              .says = fmt::format("weights of keys from {} on", first), .at = {first, 0, 0}});
+                              .says = fmt::format("weights of keys from {} on", first),
+                              .at = {first, 0, 0}});
   };
   problem::sizes const s{1, 2, 1, 5, 21, 8, 8};
   auto random = to.random("weights-through-v", "plain");
@@ -51,7 +52,8 @@ void add_visibility_probe(case_list& to) {
     std::int64_t const digits = probe::digits(to.type());
     fill(asked.k, [](auto, auto, auto j, auto t) { return static_cast<double>((j * 5 + t) % 7) - 3; });
     fill(asked.v, [&](auto, auto, auto j, auto c) {
-      return j / digits == c ? std::ldexp(1.0, static_cast<int>(j % digits)) : 0.0; });
+      return j / digits == c ? std::ldexp(1.0, static_cast<int>(j % digits)) : 0.0;
+    });
     change(asked);
     to.add("visibility-probe", name, std::move(asked)).reads = reading::visibility;
   };
@@ -68,12 +70,15 @@ void add_visibility_probe(case_list& to) {
   banded("long-window", 40, 80, {40, 33, 0});
   auto random = to.random("visibility-probe", "mask");
   probe("mask", 6, 45, [&](problem_draft& p) {
-    add_mask(p, 1, 2, 6, 45, [&](auto, auto, auto, auto j) { return j == 2 || random.below(2) != 0; }); });
+    add_mask(p, 1, 2, 6, 45, [&](auto, auto, auto, auto j) { return j == 2 || random.below(2) != 0; });
+  });
   probe("mask-and-band", 12, 30, [&](problem_draft& p) {
     p.band = {18, 10, 0};
-    add_mask(p, 1, 1, 12, 30, [&](auto, auto, auto i, auto j) { return j == i + 18 || random.below(3) != 0; }); });
+    add_mask(p, 1, 1, 12, 30, [&](auto, auto, auto i, auto j) { return j == i + 18 || random.below(3) != 0; });
+  });
   probe("minus-infinity-bias", 6, 33, [&](problem_draft& p) {
-    add_bias(p, 1, 1, 6, 33, [&](auto, auto, auto, auto j) { return j == 0 || random.below(2) ? 0.0 : -HUGE_VAL; }); });
+    add_bias(p, 1, 1, 6, 33, [&](auto, auto, auto, auto j) { return j == 0 || random.below(2) ? 0.0 : -HUGE_VAL; });
+  });
 }
 
 }  // namespace

@@ -1,4 +1,5 @@
-// What spans several calls: stale answers, repeats, other threads, other places in a batch, a row alone, split and merge.
+// What spans several calls: stale answers, repeats, other threads, other places in a batch, a row alone, split and
+// merge.
 #include <string>
 
 #include <fmt/format.h>
@@ -15,7 +16,8 @@ void add_stale(case_list& to) {
     auto random = to.random("stale", name);
     problem_draft full = gaussian(s, to.type(), random);
     to.add("stale", name, make(random))
-        .further.push_back({.is = relation::before, .asked = owned_problem::of_valid(std::move(full)), .says = "the call before"});
+        .further.push_back(
+            {.is = relation::before, .asked = owned_problem::of_valid(std::move(full)), .says = "the call before"});
   };
   after_full("empty-rows-after-full", [&](draw& random) {
     problem_draft asked = gaussian(s, to.type(), random);
@@ -24,7 +26,8 @@ void add_stale(case_list& to) {
   });
   after_full("no-keys-after-full", [&](draw& random) { return gaussian({1, 2, 2, 6, 0, 8, 8}, to.type(), random); });
   after_full("shorter-after-longer", [&](draw& random) { return gaussian({1, 2, 2, 6, 3, 8, 8}, to.type(), random); });
-  after_full("fewer-queries-after-more", [&](draw& random) { return gaussian({1, 2, 2, 1, 30, 8, 8}, to.type(), random); });
+  after_full("fewer-queries-after-more",
+             [&](draw& random) { return gaussian({1, 2, 2, 1, 30, 8, 8}, to.type(), random); });
 }
 
 /// The same numbers twice, with other threads, elsewhere in a batch, alone.
@@ -38,11 +41,18 @@ void add_determinism(case_list& to) {
     made.must_equal(made.asked, "the same call again");
     made.must_equal(made.asked, "the same call once more");
     for (std::int32_t const threads : {1, 2, 5})
-      made.further.push_back({.is = relation::same_bits, .asked = made.asked, .says = fmt::format("{} threads", threads),
-                              .at = {}, .threads = threads, .promised = false});
+      made.further.push_back({.is = relation::same_bits,
+                              .asked = made.asked,
+                              .says = fmt::format("{} threads", threads),
+                              .at = {},
+                              .threads = threads,
+                              .promised = false});
     auto const part = [&](std::string says, selection const& chosen, std::array<std::int64_t, 3> at) {
-      made.further.push_back({.is = relation::same_rows, .asked = *sliced(made.asked, chosen), .says = std::move(says),
-                              .at = at, .promised = false});
+      made.further.push_back({.is = relation::same_rows,
+                              .asked = *sliced(made.asked, chosen),
+                              .says = std::move(says),
+                              .at = at,
+                              .promised = false});
     };
     selection chosen = selection::all(s);
     chosen.b = {1};
@@ -67,8 +77,10 @@ void add_split(case_list& to) {
       selection chosen = selection::all(s);
       chosen.m.clear();
       for (std::int64_t j = first; j < last; ++j) chosen.m.push_back(j);
-      made.further.push_back({.is = relation::part, .asked = *sliced(made.asked, chosen),
-                              .says = fmt::format("keys {} to {}", first, last), .at = {}});
+      made.further.push_back({.is = relation::part,
+                              .asked = *sliced(made.asked, chosen),
+                              .says = fmt::format("keys {} to {}", first, last),
+                              .at = {}});
       first = last;
     }
   };

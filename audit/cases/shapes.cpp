@@ -64,7 +64,8 @@ void add_strides(case_list& to) {
   problem_draft asked = gaussian(s, to.type(), random);
   for (owned_tensor* t : {&asked.q, &asked.k, &asked.v}) {
     auto& where = t->where;
-    where.stride = {where.shape[1] * where.shape[2] * where.shape[3], where.shape[3], where.shape[1] * where.shape[3], 1};
+    where.stride = {where.shape[1] * where.shape[2] * where.shape[3], where.shape[3], where.shape[1] * where.shape[3],
+                    1};
   }
   to.add("strides", "heads-inside", std::move(asked));
 }

@@ -22,10 +22,12 @@ void add_biases(case_list& to) {
   with_bias("normal", false, [](draw& r, auto...) { return 2 * r.normal(); });
   with_bias("normal-broadcast", true, [](draw& r, auto...) { return 2 * r.normal(); });
   with_bias("alibi", false, [](draw&, auto h, auto i, auto j) {
-    return -std::ldexp(1.0, -static_cast<int>(h) - 1) * std::abs(static_cast<double>(i - j)); });
+    return -std::ldexp(1.0, -static_cast<int>(h) - 1) * std::abs(static_cast<double>(i - j));
+  });
   with_bias("large-common", false, [](draw&, auto...) { return 1000.0; });
   with_bias("minus-infinity", false, [&](draw& r, auto...) { return r.below(3) ? r.normal() : minus_infinity; });
-  with_bias("minus-infinity-row", false, [&](draw& r, auto, auto i, auto) { return i == 2 ? minus_infinity : r.normal(); });
+  with_bias("minus-infinity-row", false,
+            [&](draw& r, auto, auto i, auto) { return i == 2 ? minus_infinity : r.normal(); });
   with_bias("finfo-min", false, [&](draw& r, auto...) { return r.below(3) ? r.normal() : -to.limits().largest; });
   with_bias("minus-ten-thousand", false, [&](draw& r, auto...) { return r.below(3) ? r.normal() : -1e4; });
   with_bias("all-minus-ten-thousand", false, [](draw& r, auto...) { return r.below(3) ? -1e4 : -10001.0; });
@@ -91,12 +93,15 @@ void add_bands(case_list& to) {
     asked.band = where;
     to.add(check, name, std::move(asked));
   };
-  struct shape { std::int64_t n, m; };
-  for (auto const& [n, m] : {shape{1, 1}, shape{5, 5}, shape{4, 9}, shape{9, 4}, shape{1, 17}, shape{17, 1}, shape{33, 70}}) {
-    banded("bands", n, m, {0, -1, 0});      // causal, top-left
+  struct shape {
+    std::int64_t n, m;
+  };
+  for (auto const& [n, m] :
+       {shape{1, 1}, shape{5, 5}, shape{4, 9}, shape{9, 4}, shape{1, 17}, shape{17, 1}, shape{33, 70}}) {
+    banded("bands", n, m, {0, -1, 0});                  // causal, top-left
     if (m != n) banded("bands", n, m, {m - n, -1, 0});  // causal, bottom-right
     banded("bands", n, m, {1, -1, 0});
-    banded("bands", n, m, {0, 0, -1});      // anti-causal
+    banded("bands", n, m, {0, 0, -1});  // anti-causal
   }
   for (std::int64_t const side : {0, 1, 3, 16}) {
     banded("windows", 12, 12, {0, side, 0});
@@ -106,12 +111,14 @@ void add_bands(case_list& to) {
   }
   auto const largest = std::numeric_limits<std::int64_t>::max();
   banded("windows", 3, 5, {0, largest, largest});
-  banded("bands", 3, 5, {largest, -1, 0});        // i + diagonal saturates: everything is visible
-  banded("bands", 3, 5, {-largest, -1, 0});       // nothing is
+  banded("bands", 3, 5, {largest, -1, 0});   // i + diagonal saturates: everything is visible
+  banded("bands", 3, 5, {-largest, -1, 0});  // nothing is
 }
 
 void add_heads(case_list& to) {
-  struct grouping { std::int64_t hq, hk; };
+  struct grouping {
+    std::int64_t hq, hk;
+  };
   for (auto const& [hq, hk] : {grouping{4, 2}, grouping{6, 1}, grouping{6, 3}, grouping{8, 8}}) {
     std::string const name = fmt::format("hq{}-hk{}", hq, hk);
     auto random = to.random("heads", name);

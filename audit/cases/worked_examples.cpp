@@ -28,7 +28,8 @@ void add_worked_examples(case_list& to) {
   example("e11.1", {1, 1, 1, 3, 3, 2, 2}, {1, 0, 0, 1, 1, 1}, {1, 0, 0, 1, .5, .5}, {1, 0, 0, 1, .5, .5});
   // Day 74, "Money Bank Grows": from the printed Q and K; V = E.
   problem::sizes const three{1, 1, 1, 3, 3, 3, 3};
-  example("money-bank-grows", three, {2, 1, 3, 1, 2, 1, 0, 1, 2}, {1, 0, 2, 2, 1, 0, 1, 3, 1}, {2, 1, 3, 1, 2, 1, 0, 1, 2});
+  example("money-bank-grows", three, {2, 1, 3, 1, 2, 1, 0, 1, 2}, {1, 0, 2, 2, 1, 0, 1, 3, 1},
+          {2, 1, 3, 1, 2, 1, 0, 1, 2});
   example("money-bank-grows-unscaled", three, {2, 1, 3, 1, 2, 1, 0, 1, 2}, {1, 0, 2, 2, 1, 0, 1, 3, 1},
           {2, 1, 3, 1, 2, 1, 0, 1, 2}, 1);
   // "The Math", Step 1 and Step 3: Q = K = I, and softmax([2, 1, 0.1]) read through V = I.
@@ -38,7 +39,8 @@ void add_worked_examples(case_list& to) {
   example("softmax-10-0-0", {1, 1, 1, 1, 3, 1, 3}, {1}, {10, 0, 0}, {1, 0, 0, 0, 1, 0, 0, 0, 1}, 1);
   // Day 11, section 11.7: shapes (2, 5, 7, 64, 32).
   auto random = to.random("worked-examples", "shapes");
-  to.add("worked-examples", "shapes-2-5-7-64-32", gaussian({2, 1, 1, 5, 7, 64, 32}, to.type(), random)).mandatory = true;
+  to.add("worked-examples", "shapes-2-5-7-64-32", gaussian({2, 1, 1, 5, 7, 64, 32}, to.type(), random)).mandatory =
+      true;
 }
 
 }  // namespace attest::audit

@@ -14,7 +14,7 @@ namespace attest::audit {
 /// What real kernels document otherwise than docs/semantics.md, which is the first value of each.
 struct conventions {
   enum class masked { never_read, must_be_finite } masked_values = masked::never_read;
-  enum class row { zero, nan, mean } empty_row = row::zero;          ///< O of a query that sees no key
+  enum class row { zero, nan, mean } empty_row = row::zero;  ///< O of a query that sees no key
   enum class log { minus_infinity, zero } empty_lse = log::minus_infinity;
   enum class invalid { propagate, unspecified } nan = invalid::propagate;  ///< outputs that a visible NaN or ∞ reaches
 
@@ -24,7 +24,7 @@ struct conventions {
 /// A named claim. For a given problem it is a kernel model (docs/bound.md).
 struct contract {
   std::string name;
-  std::string sentence;  ///< what it allows, for `attest list contracts`
+  std::string sentence;                                     ///< what it allows, for `attest list contracts`
   problem::element_type type = problem::element_type::f32;  ///< of q, k, v, o in generated cases
 
   /// The model for one problem. `builtin` contracts are sharper: they follow the problem's sizes and options.
@@ -37,7 +37,8 @@ struct contract {
   friend bool operator==(contract const&, contract const&) noexcept = default;
 };
 
-/// The model that the built-in kernel declares for a problem. Defined by audit/builtin/, the only room that knows fast/.
+/// The model that the built-in kernel declares for a problem. Defined by audit/builtin/, the only room that knows
+/// fast/.
 problem::kernel_model builtin_model(problem::any_instance const& asked);
 
 /// f32 f32-any f32-blocked f64 f64-blocked bf16 f16 bf16-ieee f16-ieee, in this order.

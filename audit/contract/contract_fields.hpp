@@ -9,18 +9,18 @@
 
 namespace attest::audit {
 
-/// Numbers that a field may have, both ends included. A model outside these is no kernel: 2⁻² is coarser than any format,
-/// and counts past a million roundings leave γ_k its pole.
+/// Numbers that a field may have, both ends included. A model outside these is no kernel: 2⁻² is coarser than any
+/// format, and counts past a million roundings leave γ_k its pole.
 struct range {
   double least = 0, most = 0;
 };
 
 namespace fields {
 
-inline constexpr range unit{0, 0.25};                    ///< a relative error
-inline constexpr range roundoff{0x1p-200, 0.25};         ///< one that a format always has
-inline constexpr range absolute{0, 1};                   ///< an absolute error
-inline constexpr range exponent{0, 16384};               ///< a power of e or of 2
+inline constexpr range unit{0, 0.25};             ///< a relative error
+inline constexpr range roundoff{0x1p-200, 0.25};  ///< one that a format always has
+inline constexpr range absolute{0, 1};            ///< an absolute error
+inline constexpr range exponent{0, 16384};        ///< a power of e or of 2
 inline constexpr range size{0, std::numeric_limits<double>::max()};
 inline constexpr range count{0, 1e6};
 inline constexpr range some{1, 1e6};

@@ -1,10 +1,10 @@
 #include "audit/contract/contract_file.hpp"
 
-#include <fmt/format.h>
-
 #include <array>
 #include <cmath>
 #include <limits>
+
+#include <fmt/format.h>
 
 #include "audit/contract/contract_fields.hpp"
 #include "audit/support/files.hpp"
@@ -118,15 +118,15 @@ class field_reader {
     if (why) return nullptr;
     auto const at = from_.find(name);
     if (at != from_.end()) return &*at;
-    if (whole_)
-      fail(name, "is missing; write it, or start \"from\" a preset");
+    if (whole_) fail(name, "is missing; write it, or start \"from\" a preset");
     return nullptr;
   }
   void fail(char const* name, std::string reason) {
     if (!why) why = error{error_code::bad_value, path_ + name, std::move(reason)};
   }
   static std::string shown(json const& value) {
-    return value.is_structured() ? std::string(kind_of(value)) : printable(value.dump(-1, ' ', false, json::error_handler_t::replace), 60);
+    return value.is_structured() ? std::string(kind_of(value))
+                                 : printable(value.dump(-1, ' ', false, json::error_handler_t::replace), 60);
   }
   static std::string outside(std::string const& value, range const& allowed) {
     return fmt::format("is {}, expected a number from {:g} to {:g}", value, allowed.least, allowed.most);
@@ -184,11 +184,13 @@ problem::result<contract> parse_contract(std::string_view text, std::string cons
   auto const parsed = parse_strict(text);
   if (!parsed) return parsed.why();
   json const& from = parsed.value();
-  if (!from.is_object()) return error{error_code::bad_value, "", fmt::format("is {}, expected an object", kind_of(from))};
+  if (!from.is_object())
+    return error{error_code::bad_value, "", fmt::format("is {}, expected an object", kind_of(from))};
   std::array constexpr known{"from", "name", "sentence", "input", "output", "model", "conventions"};
   for (auto const& each : from.items())
     if (std::ranges::find(known, each.key()) == known.end())
-      return error{error_code::bad_value, printable(each.key()), "there is no such key" + did_you_mean(each.key(), known)};
+      return error{error_code::bad_value, printable(each.key()),
+                   "there is no such key" + did_you_mean(each.key(), known)};
 
   contract made;
   bool const whole = !from.contains("from");
@@ -197,7 +199,8 @@ problem::result<contract> parse_contract(std::string_view text, std::string cons
     if (!preset) return preset.why();
     contract const* const start = find_contract(preset.value());
     if (!start)
-      return of_key("from", fmt::format("no preset is called '{}'{}", preset.value(), did_you_mean(preset.value(), preset_names())));
+      return of_key("from", fmt::format("no preset is called '{}'{}", preset.value(),
+                                        did_you_mean(preset.value(), preset_names())));
     made = *start;
     made.name.clear();
   }
@@ -230,7 +233,8 @@ problem::result<contract> parse_contract(std::string_view text, std::string cons
   if (outer.why) return *std::move(outer.why);
   // Cases, findings and sentences go by the name: it must not promise a preset's.
   if (contract const* const preset = find_contract(made.name); preset && !(made == *preset))
-    return of_key("name", fmt::format("is '{}', which is a preset that says otherwise; give it a name of its own", made.name));
+    return of_key("name",
+                  fmt::format("is '{}', which is a preset that says otherwise; give it a name of its own", made.name));
   return made;
 }
 
@@ -238,7 +242,8 @@ problem::result<contract> read_contract(std::filesystem::path const& path) {
   auto const file = read_file(path);
   if (!file) return file.why();
   auto const bytes = file.value().bytes;
-  auto made = parse_contract({reinterpret_cast<char const*>(bytes.data()), bytes.size()}, printable(path.stem().native(), 60));
+  auto made =
+      parse_contract({reinterpret_cast<char const*>(bytes.data()), bytes.size()}, printable(path.stem().native(), 60));
   if (made) return made;
   error why = made.why();
   why.argument = printable(path.native(), 200) + (why.argument.empty() ? "" : ": " + why.argument);
@@ -249,8 +254,8 @@ problem::result<contract> contract_named(std::string const& argument) {
   if (contract const* const preset = find_contract(argument)) return *preset;
   if (argument.ends_with(".json") || argument.find('/') != argument.npos) return read_contract(argument);
   return error{error_code::bad_value, "",
-               fmt::format("no contract is called '{}'{}; see `attest list contracts`, or give a FILE.json", printable(argument),
-                           did_you_mean(argument, preset_names()))};
+               fmt::format("no contract is called '{}'{}; see `attest list contracts`, or give a FILE.json",
+                           printable(argument), did_you_mean(argument, preset_names()))};
 }
 
 }  // namespace attest::audit

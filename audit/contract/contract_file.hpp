@@ -3,8 +3,8 @@
 //   {"name", "sentence", "input", "output", "model": {the fields of problem/kernel_model.hpp, "format" an object} or
 //    "builtin", "conventions": {"masked_values", "empty_row", "empty_lse", "nan"}}
 //
-// With "from": PRESET everything else is taken from that preset and only differences are written; without it, "input" and
-// the whole model must be there. Numbers are JSON numbers or strings (decimal, hex float, "inf").
+// With "from": PRESET everything else is taken from that preset and only differences are written; without it, "input"
+// and the whole model must be there. Numbers are JSON numbers or strings (decimal, hex float, "inf").
 #pragma once
 
 #include <filesystem>

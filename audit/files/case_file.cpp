@@ -82,7 +82,8 @@ problem::result<std::vector<std::byte>> case_file_bytes(std::span<audit_case con
   safetensors_metadata metadata{{"attest.seed", std::to_string(seed)}, {"attest.contract", contract}};
   for (audit_case const& each : cases) {
     auto const at = static_cast<std::size_t>(&each - cases.data());
-    auto const add = [&](std::string prefix, owned_problem const& asked, std::string expect, std::string const& says, std::size_t call) {
+    auto const add = [&](std::string prefix, owned_problem const& asked, std::string expect, std::string const& says,
+                         std::size_t call) {
       metadata[prefix + ".attest.check"] = each.check;
       metadata[prefix + ".attest.group"] = each.full_name();
       metadata[prefix + ".attest.expect"] = std::move(expect);
@@ -111,7 +112,11 @@ problem::result<std::vector<answered_case>> cases_of(problem_file&& file) {
     if (answered.empty()) return std::nullopt;
     return std::move(answered);
   };
-  struct waiting { problem_file_entry* problem; further_call call; std::string group; };
+  struct waiting {
+    problem_file_entry* problem;
+    further_call call;
+    std::string group;
+  };
   std::vector<waiting> further;
   for (problem_file_entry& each : file.problems) {
     std::string const key = each.name_of("attest.expect");
@@ -119,24 +124,31 @@ problem::result<std::vector<answered_case>> cases_of(problem_file&& file) {
     auto const group = said(each.name_of("attest.group"));
     described what;
     if (expect && (!group || !parse_expect(*expect, what)))
-      return error{error_code::bad_value, printable(key), fmt::format("is '{}', which attest gen does not write",
-                                                                      printable(*expect, 60))};
+      return error{error_code::bad_value, printable(key),
+                   fmt::format("is '{}', which attest gen does not write", printable(*expect, 60))};
     if (expect && !what.is_first) {
       further.push_back({&each,
-                         {.is = what.is, .asked = each.asked,
-                          .says = printable(said(each.name_of("attest.says")).value_or("")), .at = what.at,
-                          .threads = what.threads, .promised = what.promised},
+                         {.is = what.is,
+                          .asked = each.asked,
+                          .says = printable(said(each.name_of("attest.says")).value_or("")),
+                          .at = what.at,
+                          .threads = what.threads,
+                          .promised = what.promised},
                          *group});
       continue;
     }
     std::string const name = each.prefix.empty() ? "(no prefix)" : each.prefix;
     std::string const check = said(each.name_of("attest.check")).value_or(name);
     bool const own = expect && name.starts_with(check + "/");
-    audit_case first{.check = printable(check), .name = printable(own ? name.substr(check.size() + 1) : name),
-                     .asked = each.asked, .reads = what.reads, .mandatory = what.mandatory};
+    audit_case first{.check = printable(check),
+                     .name = printable(own ? name.substr(check.size() + 1) : name),
+                     .asked = each.asked,
+                     .reads = what.reads,
+                     .mandatory = what.mandatory};
     std::string const curve = each.name_of("attest.curve");
     if (auto const drawn = said(curve); drawn && !parse_curve(*drawn, first))
-      return error{error_code::bad_value, printable(curve), fmt::format("is '{}', which attest gen does not write", printable(*drawn, 60))};
+      return error{error_code::bad_value, printable(curve),
+                   fmt::format("is '{}', which attest gen does not write", printable(*drawn, 60))};
     made.push_back({std::move(first), {answer_of(std::move(each.answered))}});
     if (group) groups.emplace(*group, made.size() - 1);
   }
@@ -149,8 +161,7 @@ problem::result<std::vector<answered_case>> cases_of(problem_file&& file) {
     answered_case& one = made[at->second];
     one.asked.further.push_back(std::move(each.call));
     one.answers.push_back(answer_of(std::move(each.problem->answered)));
-    if (auto why = calls_fault(one.asked))
-      return error{error_code::bad_shape, printable(each.problem->prefix), *why};
+    if (auto why = calls_fault(one.asked)) return error{error_code::bad_shape, printable(each.problem->prefix), *why};
   }
   for (answered_case const& one : made)
     if (auto why = calls_fault(one.asked)) return error{error_code::bad_shape, printable(one.asked.name), *why};

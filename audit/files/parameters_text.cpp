@@ -1,10 +1,10 @@
 #include "audit/files/parameters_text.hpp"
 
-#include <fmt/format.h>
-
 #include <charconv>
 #include <cstdint>
 #include <type_traits>
+
+#include <fmt/format.h>
 
 #include "audit/support/printable.hpp"
 #include "audit/support/real_number.hpp"

@@ -1,15 +1,15 @@
 #include "audit/files/problem_file.hpp"
 
-#include <fmt/format.h>
-
 #include <algorithm>
 #include <array>
 #include <map>
 #include <utility>
 #include <variant>
 
-#include "audit/support/printable.hpp"
+#include <fmt/format.h>
+
 #include "audit/files/parameters_text.hpp"
+#include "audit/support/printable.hpp"
 
 namespace attest::audit {
 namespace {
@@ -115,18 +115,20 @@ error renamed(error why, std::string_view prefix) {
 std::optional<error> outputs_fault(problem_file_entry const& given) {
   auto const& answered = given.answered;
   if (answered.empty()) return std::nullopt;
-  return std::visit([&]<class T>(problem::instance<T> const& asked) -> std::optional<error> {
-    // Where the file has no o, the check sees one that is never read.
-    static T stand_in{};
-    auto const where = problem::rows_layout(asked.size(), asked.rank(), asked.size().dv);
-    problem::erased_outputs outputs{.o = {&stand_in, problem::type_of<T>, where}, .lse = {}, .weights = {}};
-    if (answered.o) outputs.o = answered.o->erased();
-    if (answered.lse) outputs.lse = answered.lse->erased();
-    if (answered.weights) outputs.weights = answered.weights->erased();
-    auto const made = problem::make_outputs(asked, outputs);
-    if (!made) return renamed(made.why(), given.prefix);
-    return std::nullopt;
-  }, given.asked.instance());
+  return std::visit(
+      [&]<class T>(problem::instance<T> const& asked) -> std::optional<error> {
+        // Where the file has no o, the check sees one that is never read.
+        static T stand_in{};
+        auto const where = problem::rows_layout(asked.size(), asked.rank(), asked.size().dv);
+        problem::erased_outputs outputs{.o = {&stand_in, problem::type_of<T>, where}, .lse = {}, .weights = {}};
+        if (answered.o) outputs.o = answered.o->erased();
+        if (answered.lse) outputs.lse = answered.lse->erased();
+        if (answered.weights) outputs.weights = answered.weights->erased();
+        auto const made = problem::make_outputs(asked, outputs);
+        if (!made) return renamed(made.why(), given.prefix);
+        return std::nullopt;
+      },
+      given.asked.instance());
 }
 
 std::string quoted_list(std::vector<std::string> const& names) {

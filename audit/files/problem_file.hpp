@@ -36,16 +36,17 @@ struct problem_file_entry {
 
 struct problem_file {
   std::vector<problem_file_entry> problems;  ///< by prefix; at least one
-  std::vector<std::string> ignored;        ///< names of tensors that belong to no problem, printable
-  std::vector<std::string> notes;          ///< sentences for the report, such as which flag overrode what
-  safetensors_metadata metadata;           ///< all of the file's
+  std::vector<std::string> ignored;          ///< names of tensors that belong to no problem, printable
+  std::vector<std::string> notes;            ///< sentences for the report, such as which flag overrode what
+  safetensors_metadata metadata;             ///< all of the file's
 };
 
 /// The parameters that the user gave as flags, by name, as written. Each one overrides the file's metadata.
 using flag_overrides = std::map<std::string, std::optional<std::string>, std::less<>>;
 
 /// The problems of a file.
-/// Ensures   problem::make_outputs accepts each answer; errors name the tensor, the metadata key or the flag. A group without any of q, k, v is ignored (and listed); a group that has only
+/// Ensures   problem::make_outputs accepts each answer; errors name the tensor, the metadata key or the flag. A group
+/// without any of q, k, v is ignored (and listed); a group that has only
 ///           some of them is an error. A floating mask is an error that points to bias.
 /// Cost      memory in proportion to the file
 problem::result<problem_file> problem_file_of(safetensors_file const& file, flag_overrides const& flags = {});
@@ -57,6 +58,6 @@ problem::result<problem_file> with_outputs(problem_file inputs, safetensors_file
 /// A safetensors file that problem_file_of reads back: same values, layouts without gaps. `metadata` is added.
 /// Requires  prefixes that differ
 problem::result<std::vector<std::byte>> problem_file_bytes(std::span<problem_file_entry const> problems,
-                                                       safetensors_metadata metadata = {});
+                                                           safetensors_metadata metadata = {});
 
 }  // namespace attest::audit

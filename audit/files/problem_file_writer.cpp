@@ -1,13 +1,13 @@
 // The other direction of audit/files/problem_file.hpp: problems and answers to a safetensors file.
-#include <fmt/format.h>
-
 #include <cstring>
 #include <deque>
 #include <utility>
 
-#include "audit/support/printable.hpp"
-#include "audit/files/problem_file.hpp"
+#include <fmt/format.h>
+
 #include "audit/files/parameters_text.hpp"
+#include "audit/files/problem_file.hpp"
+#include "audit/support/printable.hpp"
 
 namespace attest::audit {
 namespace {
@@ -44,7 +44,7 @@ std::string_view dtype_of(std::string_view role, problem::element_type type) {
 }  // namespace
 
 result<std::vector<std::byte>> problem_file_bytes(std::span<problem_file_entry const> problems,
-                                              safetensors_metadata metadata) {
+                                                  safetensors_metadata metadata) {
   safetensor_map tensors;
   std::deque<std::vector<std::byte>> owned;
   for (auto const& problem : problems) {
@@ -55,9 +55,12 @@ result<std::vector<std::byte>> problem_file_bytes(std::span<problem_file_entry c
       if (role == "mask")
         for (auto& byte : bytes) byte = byte == std::byte{0} ? byte : std::byte{1};
       auto const& shape = from.where.shape;
-      unique = tensors.emplace(problem.name_of(role),
-                               safetensor{std::string(dtype_of(role, from.type)),
-                                          {shape.begin(), shape.begin() + from.where.rank}, bytes}).second && unique;
+      unique = tensors
+                   .emplace(problem.name_of(role), safetensor{std::string(dtype_of(role, from.type)),
+                                                              {shape.begin(), shape.begin() + from.where.rank},
+                                                              bytes})
+                   .second &&
+               unique;
     };
     auto const add_if = [&](std::string_view role, std::optional<owned_tensor> const& from) {
       if (from) add(role, *from);

@@ -1,16 +1,16 @@
 #include "audit/files/safetensors.hpp"
 
-#include <fmt/format.h>
-#include <nlohmann/json.hpp>
-
 #include <algorithm>
 #include <array>
 #include <cstring>
 #include <utility>
 
+#include <fmt/format.h>
+#include <nlohmann/json.hpp>
+
+#include "audit/files/safetensors_header.hpp"
 #include "audit/support/files.hpp"
 #include "audit/support/printable.hpp"
-#include "audit/files/safetensors_header.hpp"
 #include "problem/checks.hpp"
 
 namespace attest::audit {
@@ -69,7 +69,8 @@ std::optional<error> offsets_fault(safetensors_header const& header, std::uint64
     if (entry.begin > entry.end) return fault(name, written + " run backwards");
     if (entry.end > data_bytes)
       return fault(name, fmt::format("{} pass the end of the data, which has {} bytes: the file is truncated or the "
-                                     "header is wrong", written, data_bytes));
+                                     "header is wrong",
+                                     written, data_bytes));
     if (auto why = shape_fault(name, entry.dtype, entry.shape, entry.end - entry.begin)) return why;
     ranges.push_back({entry.begin, entry.end, name});
   }
@@ -79,8 +80,8 @@ std::optional<error> offsets_fault(safetensors_header const& header, std::uint64
   for (auto const& [begin, end, name] : ranges) {
     if (begin < filled) return fault(name, fmt::format("its bytes overlap those of '{}'", printable(before)));
     if (begin > filled)
-      return fault(name, fmt::format("{} bytes before it belong to no tensor; the format allows no holes",
-                                     begin - filled));
+      return fault(name,
+                   fmt::format("{} bytes before it belong to no tensor; the format allows no holes", begin - filled));
     filled = end;
     before = name;
   }
@@ -92,9 +93,23 @@ std::optional<error> offsets_fault(safetensors_header const& header, std::uint64
 }  // namespace
 
 std::optional<std::size_t> safetensors_element_bytes(std::string_view dtype) noexcept {
-  constexpr std::array<std::pair<std::string_view, std::size_t>, 17> known{
-      {{"F64", 8}, {"F32", 4}, {"F16", 2}, {"BF16", 2}, {"BOOL", 1}, {"U8", 1}, {"I8", 1}, {"I16", 2}, {"U16", 2},
-       {"I32", 4}, {"U32", 4}, {"I64", 8}, {"U64", 8}, {"C64", 8}, {"F8_E4M3", 1}, {"F8_E5M2", 1}, {"F8_E8M0", 1}}};
+  constexpr std::array<std::pair<std::string_view, std::size_t>, 17> known{{{"F64", 8},
+                                                                            {"F32", 4},
+                                                                            {"F16", 2},
+                                                                            {"BF16", 2},
+                                                                            {"BOOL", 1},
+                                                                            {"U8", 1},
+                                                                            {"I8", 1},
+                                                                            {"I16", 2},
+                                                                            {"U16", 2},
+                                                                            {"I32", 4},
+                                                                            {"U32", 4},
+                                                                            {"I64", 8},
+                                                                            {"U64", 8},
+                                                                            {"C64", 8},
+                                                                            {"F8_E4M3", 1},
+                                                                            {"F8_E5M2", 1},
+                                                                            {"F8_E8M0", 1}}};
   for (auto const& [name, bytes] : known)
     if (name == dtype) return bytes;
   return std::nullopt;
@@ -109,7 +124,8 @@ result<safetensors_file> parse_safetensors(std::span<std::byte const> bytes) {
   auto const rest = bytes.subspan(length_bytes);
   if (header_bytes > largest_safetensors_header)
     return fault("", fmt::format("the header claims {} bytes, more than the {} that are allowed: this is hardly a "
-                                 "safetensors file", header_bytes, largest_safetensors_header));
+                                 "safetensors file",
+                                 header_bytes, largest_safetensors_header));
   if (header_bytes > rest.size())
     return fault("", fmt::format("the header claims {} bytes, the file has only {} more", header_bytes, rest.size()));
 
@@ -160,17 +176,14 @@ result<std::vector<std::byte>> safetensors_bytes(safetensor_map const& tensors, 
   std::size_t data_bytes = 0;
   for (auto const* tensor : order) {
     auto const end = data_bytes + tensor->second.bytes.size();
-    header[tensor->first] = {{"dtype", tensor->second.dtype},
-                             {"shape", tensor->second.shape},
-                             {"data_offsets", {data_bytes, end}}};
+    header[tensor->first] = {
+        {"dtype", tensor->second.dtype}, {"shape", tensor->second.shape}, {"data_offsets", {data_bytes, end}}};
     data_bytes = end;
   }
   std::string text;
   try {
     text = header.dump();
-  } catch (nlohmann::json::exception const&) {
-    return fault("", "a name or a metadata string is not UTF-8");
-  }
+  } catch (nlohmann::json::exception const&) { return fault("", "a name or a metadata string is not UTF-8"); }
   text.resize((text.size() + 7) / 8 * 8, ' ');
   if (text.size() > largest_safetensors_header)
     return fault("", fmt::format("the header would have {} bytes, more than the {} that are allowed", text.size(),

@@ -1,11 +1,11 @@
 #include "audit/files/safetensors_header.hpp"
 
-#include <fmt/format.h>
-#include <nlohmann/json.hpp>
-
 #include <limits>
 #include <optional>
 #include <utility>
+
+#include <fmt/format.h>
+#include <nlohmann/json.hpp>
 
 #include "audit/support/printable.hpp"
 
@@ -66,8 +66,7 @@ class header_reader final : public nlohmann::json_sax<json> {
                        : field_ == "shape"        ? &has_shape_
                        : field_ == "data_offsets" ? &has_offsets_
                                                   : nullptr;
-    if (!seen)
-      return fail(fmt::format("key '{}' is none of dtype, shape and data_offsets", printable(field_)));
+    if (!seen) return fail(fmt::format("key '{}' is none of dtype, shape and data_offsets", printable(field_)));
     if (std::exchange(*seen, true)) return fail(fmt::format("key '{}' occurs twice", field_));
     return true;
   }
@@ -108,7 +107,9 @@ class header_reader final : public nlohmann::json_sax<json> {
   enum class level { outside, top, metadata, tensor, numbers };
 
   template <class Number>
-  static std::string number_text(Number number) { return std::to_string(number); }
+  static std::string number_text(Number number) {
+    return std::to_string(number);
+  }
 
   bool fail(std::string reason) {
     why = error{error_code::unreadable, printable(name_), std::move(reason)};

@@ -1,9 +1,5 @@
 #include "audit/isolation/call_memory.hpp"
 
-#include <fmt/format.h>
-#include <sys/stat.h>
-#include <unistd.h>
-
 #include <algorithm>
 #include <cerrno>
 #include <cmath>
@@ -11,6 +7,10 @@
 #include <limits>
 #include <utility>
 #include <variant>
+
+#include <fmt/format.h>
+#include <sys/stat.h>
+#include <unistd.h>
 
 namespace attest::audit {
 namespace {
@@ -65,8 +65,9 @@ layout described(layout const& from, int problem_rank) {
   // An axis of size 1 that was not there steps over what follows it, as in a row-major tensor.
   for (std::size_t axis = 3; axis-- > 0;)
     if (to.stride[axis] == 0 && to.shape[axis] == 1)
-      to.stride[axis] = problem::checks::multiply_add(std::max<std::int64_t>(to.shape[axis + 1], 1),
-                                                      to.stride[axis + 1], 0).value_or(0);
+      to.stride[axis] =
+          problem::checks::multiply_add(std::max<std::int64_t>(to.shape[axis + 1], 1), to.stride[axis + 1], 0)
+              .value_or(0);
   return to;
 }
 

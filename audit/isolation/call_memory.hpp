@@ -40,10 +40,10 @@ class call_memory {
 
  private:
   struct placed_tensor {
-    std::optional<owned_tensor> output;    ///< layout of an output, without bytes
-    owned_tensor const* input = nullptr;    ///< one of asked_
-    std::uint64_t first = 0;                ///< byte of the first element in the mapped pages
-    std::uint64_t bytes = 0;                ///< that the elements span
+    std::optional<owned_tensor> output;   ///< layout of an output, without bytes
+    owned_tensor const* input = nullptr;  ///< one of asked_
+    std::uint64_t first = 0;              ///< byte of the first element in the mapped pages
+    std::uint64_t bytes = 0;              ///< that the elements span
 
     bool present() const noexcept { return input || output; }
     owned_tensor const& tensor() const noexcept { return input ? *input : *output; }

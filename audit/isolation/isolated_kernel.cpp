@@ -1,11 +1,5 @@
 #include "audit/isolation/isolated_kernel.hpp"
 
-#include <fcntl.h>
-#include <fmt/format.h>
-#include <string.h>
-#include <sys/mman.h>
-#include <unistd.h>
-
 #include <cerrno>
 #include <cmath>
 #include <csignal>
@@ -13,11 +7,17 @@
 #include <system_error>
 #include <utility>
 
+#include <fcntl.h>
+#include <fmt/format.h>
+#include <string.h>
+#include <sys/mman.h>
+#include <unistd.h>
+
 #include "audit/isolation/call_memory.hpp"
-#include "audit/support/locate.hpp"
-#include "audit/support/printable.hpp"
 #include "audit/isolation/runner/protocol.hpp"
 #include "audit/isolation/runner_process.hpp"
+#include "audit/support/locate.hpp"
+#include "audit/support/printable.hpp"
 
 namespace attest::audit {
 namespace {
@@ -60,7 +60,9 @@ std::optional<error> library_fault(fs::path const& library) {
 
 /// Text in a message of fixed size, which need not have an end.
 template <std::size_t N>
-std::string bounded(char const (&text)[N]) { return {text, ::strnlen(text, N)}; }
+std::string bounded(char const (&text)[N]) {
+  return {text, ::strnlen(text, N)};
+}
 
 }  // namespace
 
@@ -171,7 +173,8 @@ result<call_report> isolated_kernel::run(owned_problem const& asked, call_reques
   if (self.process.alive() && self.process.stirs()) {
     // The thread that started it may have ended, and it with that thread: only what a kernel did is held against it.
     runner::reply_message unasked{};
-    auto const how = self.process.receive(std::as_writable_bytes(std::span(&unasked, 1)), state::in(self.limits.seconds));
+    auto const how =
+        self.process.receive(std::as_writable_bytes(std::span(&unasked, 1)), state::in(self.limits.seconds));
     auto const end = how == runner_process::received::closed ? self.process.end() : self.process.kill();
     if (!(end.how == process_end::kind::signalled && end.code == SIGKILL))
       earlier.push_back({promise::rests_between_calls, "",

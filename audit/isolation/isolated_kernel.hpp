@@ -21,10 +21,10 @@
 namespace attest::audit {
 
 struct isolation_limits {
-  double seconds = 10;                      ///< for one call; waiting for a processor does not count (processor_wait)
-  double loading_seconds = 10;              ///< for loading the library, likewise
+  double seconds = 10;          ///< for one call; waiting for a processor does not count (processor_wait)
+  double loading_seconds = 10;  ///< for loading the library, likewise
   std::uint64_t bytes = std::uint64_t{4} << 30;  ///< of all tensors of one call
-  process_limits process = {};              ///< memory and threads, watched from outside
+  process_limits process = {};                   ///< memory and threads, watched from outside
 };
 
 /// Where a tensor lies between its two inaccessible neighbours.
@@ -50,21 +50,21 @@ enum class call_outcome : std::uint8_t {
   unknown_status,  ///< another status, or an answer that the protocol does not know
   crashed,         ///< code is the signal
   hung,
-  exited,          ///< code is the exit code
-  exceeded,        ///< passed a limit of memory or threads, and was ended for it
-  cut_short        ///< by request.stop or request.until; says nothing about the kernel
+  exited,    ///< code is the exit code
+  exceeded,  ///< passed a limit of memory or threads, and was ended for it
+  cut_short  ///< by request.stop or request.until; says nothing about the kernel
 };
 
 /// A promise of attest/kernel.h that a call broke.
 enum class promise : std::uint8_t {
-  stays_inside,           ///< touches nothing outside its tensors
+  stays_inside,  ///< touches nothing outside its tensors
   leaves_inputs,
-  leaves_gaps,            ///< writes nothing between and around the rows of its outputs
+  leaves_gaps,  ///< writes nothing between and around the rows of its outputs
   leaves_descriptors,
-  restores_environment,   ///< rounding mode and FTZ/DAZ are as found
+  restores_environment,  ///< rounding mode and FTZ/DAZ are as found
   writes_every_element,
-  untouched_outputs,      ///< on ATTEST_UNSUPPORTED
-  rests_between_calls     ///< does nothing after it returned
+  untouched_outputs,   ///< on ATTEST_UNSUPPORTED
+  rests_between_calls  ///< does nothing after it returned
 };
 
 struct broken_promise {
@@ -76,9 +76,9 @@ struct broken_promise {
 /// What one call did.
 struct call_report {
   call_outcome outcome = call_outcome::failed;
-  int code = 0;                        ///< the status, the signal or the exit code
-  std::string sentence;                ///< "crashed with SIGSEGV: reads element 0 past the end of k"
-  double seconds = 0;                  ///< inside the kernel; 0 where it did not return
+  int code = 0;          ///< the status, the signal or the exit code
+  std::string sentence;  ///< "crashed with SIGSEGV: reads element 0 past the end of k"
+  double seconds = 0;    ///< inside the kernel; 0 where it did not return
   std::vector<broken_promise> broken;
 
   bool broke(promise which) const noexcept {
@@ -102,8 +102,8 @@ class isolated_kernel {
   /// Asks the kernel once.
   /// Ensures   where the outcome is `answered`, `answer` holds o and what was wanted, compact, in the rank of the
   ///           problem; elements that the kernel did not write are NaN. Otherwise `answer` is unchanged.
-  ///           An error means that the kernel could not be asked (no memory, a kernel that does not load again) and says
-  ///           nothing about the kernel's answers.
+  ///           An error means that the kernel could not be asked (no memory, a kernel that does not load again) and
+  ///           says nothing about the kernel's answers.
   problem::result<call_report> run(owned_problem const& asked, call_request const& request, owned_outputs& answer);
 
   /// What the kernel calls itself, printable, else the file's name.

@@ -19,7 +19,7 @@ owned_problem small_problem(problem::element_type type) {
 }  // namespace
 
 problem::result<kernel_session> kernel_session::open(kernel_library const& library, problem::element_type type,
-                                             interruption const& when, isolation_limits const& limits) {
+                                                     interruption const& when, isolation_limits const& limits) {
   auto kernel = isolated_kernel::open(library.path, library.symbol, limits);
   if (!kernel) return kernel.why();
   kernel_session made(std::move(kernel).value(), when);
@@ -31,14 +31,22 @@ problem::result<kernel_session> kernel_session::open(kernel_library const& libra
   return made;
 }
 
-problem::result<kernel_session::reply> kernel_session::ask(owned_problem const& asked, std::int32_t threads, placement where) {
-  struct wish { bool lse, weights; };
+problem::result<kernel_session::reply> kernel_session::ask(owned_problem const& asked, std::int32_t threads,
+                                                           placement where) {
+  struct wish {
+    bool lse, weights;
+  };
   reply made;
   for (auto const& [lse, weights] : {wish{true, true}, wish{true, false}, wish{false, true}, wish{false, false}}) {
     if ((lse && !lse_) || (weights && !weights_)) continue;
     owned_outputs got;
-    call_request const request{.want_lse = lse, .want_weights = weights, .threads = threads, .where = where,
-                               .output_gap = 0, .stop = when_.stop, .until = when_.until};
+    call_request const request{.want_lse = lse,
+                               .want_weights = weights,
+                               .threads = threads,
+                               .where = where,
+                               .output_gap = 0,
+                               .stop = when_.stop,
+                               .until = when_.until};
     auto did = kernel_.run(asked, request, got);
     if (!did) return did.why();
     made.did = std::move(did).value();

@@ -17,9 +17,7 @@ struct interruption {
   std::atomic<bool> const* stop = nullptr;
   std::optional<std::chrono::steady_clock::time_point> until;
 
-  bool now() const noexcept {
-    return (stop && stop->load()) || (until && std::chrono::steady_clock::now() >= *until);
-  }
+  bool now() const noexcept { return (stop && stop->load()) || (until && std::chrono::steady_clock::now() >= *until); }
 };
 
 /// A shared library and the function of attest/kernel.h in it.
@@ -33,12 +31,12 @@ class kernel_session {
  public:
   /// Loads the kernel, and asks one small problem of `type` to learn which optional outputs it gives.
   static problem::result<kernel_session> open(kernel_library const& library, problem::element_type type,
-                                         interruption const& when, isolation_limits const& limits = {});
+                                              interruption const& when, isolation_limits const& limits = {});
 
   struct reply {
     call_report did;
     owned_outputs answer;  ///< where did.outcome is answered
-    double seconds = 0;      ///< inside the kernel, over all attempts
+    double seconds = 0;    ///< inside the kernel, over all attempts
   };
 
   /// Asks for lse and weights where the kernel gives them; unsupported with them is tried again without.

@@ -1,13 +1,13 @@
 #include "audit/isolation/process_limits.hpp"
 
-#include <fmt/format.h>
-#include <unistd.h>
-
 #include <algorithm>
 #include <charconv>
 #include <filesystem>
 #include <fstream>
 #include <string_view>
+
+#include <fmt/format.h>
+#include <unistd.h>
 
 namespace attest::audit {
 namespace {
@@ -68,7 +68,8 @@ std::optional<int> number_in(std::string const& name) {
 template <class F>
 void each_wait(int id, F&& f) {
   std::error_code code;
-  for (std::filesystem::directory_iterator at(fmt::format("/proc/{}/task", id), code), end; !code && at != end; at.increment(code)) {
+  for (std::filesystem::directory_iterator at(fmt::format("/proc/{}/task", id), code), end; !code && at != end;
+       at.increment(code)) {
     std::ifstream file(at->path() / "schedstat");
     std::int64_t running = 0, waiting = 0;
     auto const thread = number_in(at->path().filename().native());

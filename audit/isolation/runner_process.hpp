@@ -29,7 +29,7 @@ class owned_descriptor {
 /// How a process ended.
 struct process_end {
   enum class kind { exited, signalled, killed } how = kind::killed;  ///< killed: by us, because it did not end itself
-  int code = 0;  ///< the exit code or the signal
+  int code = 0;                                                      ///< the exit code or the signal
 };
 
 class runner_process {

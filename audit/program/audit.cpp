@@ -1,9 +1,10 @@
 // attest audit: runs a kernel on adversarial inputs and judges every element.
+#include "audit/session/audit.hpp"
+
 #include <cmath>
 #include <cstdio>
 #include <cstdlib>
 
-#include "audit/session/audit.hpp"
 #include "audit/program/command.hpp"
 #include "audit/program/judging_options.hpp"
 #include "audit/program/terminal.hpp"
@@ -14,7 +15,8 @@ namespace {
 
 /// CLI::Range lets NaN through.
 CLI::Validator const is_a_number(
-    [](std::string const& text) { return std::isnan(std::strtod(text.c_str(), nullptr)) ? "is not a number" : ""; }, "");
+    [](std::string const& text) { return std::isnan(std::strtod(text.c_str(), nullptr)) ? "is not a number" : ""; },
+    "");
 
 struct audit_words {
   audit_options options;
@@ -57,16 +59,26 @@ int run(audit_words& asked) {
 action audit_command(CLI::App& command) {
   auto const asked = std::make_shared<audit_words>();
   audit_options& audit = asked->options;
-  command.add_option("--kernel", asked->kernels, "builtin, builtin:SET, or PATH[:SYMBOL] of a shared library; several are compared")
-      ->allow_extra_args(false)->capture_default_str();
+  command
+      .add_option("--kernel", asked->kernels,
+                  "builtin, builtin:SET, or PATH[:SYMBOL] of a shared library; several are compared")
+      ->allow_extra_args(false)
+      ->capture_default_str();
   command.add_option("--seed", asked->seed, "for the generated cases; drawn where it is not given");
   command.add_option("--only", asked->only, "these checks or CHECK/CASE names")->delimiter(',')->type_name("NAME,…");
   command.add_flag("--quick", audit.quick, "fewer and smaller cases");
   command.add_flag("--fail-fast", audit.fail_fast, "stop at the first refuting finding");
-  command.add_flag("--reproducible", audit.reproducible, "answers may not depend on threads, batch position or company");
-  command.add_option("--jobs", audit.jobs, "kernels asked at the same time")->check(CLI::Range(1, 64))->capture_default_str();
-  command.add_option("--budget", audit.budget, "end after so many seconds")->check(CLI::Range(0.1, 1e6))->check(is_a_number)->type_name("SECONDS");
-  command.add_option("--replay", audit.replay, "ask the problems of this file instead of generated ones")->type_name("FILE");
+  command.add_flag("--reproducible", audit.reproducible,
+                   "answers may not depend on threads, batch position or company");
+  command.add_option("--jobs", audit.jobs, "kernels asked at the same time")
+      ->check(CLI::Range(1, 64))
+      ->capture_default_str();
+  command.add_option("--budget", audit.budget, "end after so many seconds")
+      ->check(CLI::Range(0.1, 1e6))
+      ->check(is_a_number)
+      ->type_name("SECONDS");
+  command.add_option("--replay", audit.replay, "ask the problems of this file instead of generated ones")
+      ->type_name("FILE");
   command.add_option("--findings", audit.findings, "folder for the shrunk inputs of findings")->capture_default_str();
   command.add_option("--shard", asked->part, "ask the i-th of n parts of the cases; needs --seed")->type_name("i/n");
   asked->judged.declare(command);

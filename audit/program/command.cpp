@@ -1,4 +1,6 @@
 // The table of the commands, and the command line that chooses one.
+#include "audit/program/command.hpp"
+
 #include <algorithm>
 #include <optional>
 #include <random>
@@ -6,9 +8,8 @@
 
 #include <fmt/format.h>
 
-#include "audit/program/command.hpp"
-#include "audit/support/printable.hpp"
 #include "audit/report/text.hpp"
+#include "audit/support/printable.hpp"
 #include "audit/support/words.hpp"
 
 namespace attest::audit {
@@ -19,22 +20,26 @@ constexpr command commands[]{
      "Example: attest audit --kernel ./libmine.so --contract f32 --json report.json", audit_command},
     {"verify", "judge recorded outputs in safetensors files",
      "Example: attest verify dump.safetensors --contract f32\n"
-     "Tensors q k v o (mask bias lse weights), with prefixes such as layer0. for several problems.", verify_command},
+     "Tensors q k v o (mask bias lse weights), with prefixes such as layer0. for several problems.",
+     verify_command},
     {"gen", "write the audit's inputs, for a kernel that runs elsewhere",
      "Example: attest gen --out cases.safetensors, run your kernel, then\n"
-     "         attest verify cases.safetensors outputs.safetensors", gen_command},
+     "         attest verify cases.safetensors outputs.safetensors",
+     gen_command},
     {"solve", "certified or correctly rounded answers",
      "Example: attest solve in.safetensors --out out.safetensors --round f32\n"
-     "Without --round: o.lower, o.upper, … as outward-rounded f64.", solve_command},
+     "Without --round: o.lower, o.upper, … as outward-rounded f64.",
+     solve_command},
     {"selftest", "the audit against kernels with known defects, and honest ones", "Example: attest selftest --jobs 2",
      selftest_command},
     {"vectors", "write certified test vectors as JSON", "Example: attest vectors --out vectors", vectors_command},
     {"list", "what there is", "Example: attest list contracts", list_command},
-    {"explain", "one query of a recorded problem, seen through", "Example: attest explain dump.safetensors --row 0,3,17",
-     explain_command},
+    {"explain", "one query of a recorded problem, seen through",
+     "Example: attest explain dump.safetensors --row 0,3,17", explain_command},
     {"merge", "the reports of all shards of an audit as one verdict",
      "Example: attest audit --seed 7 --shard 1/2 --json 1.json   (and 2/2 on another machine), then\n"
-     "         attest merge 1.json 2.json", merge_command},
+     "         attest merge 1.json 2.json",
+     merge_command},
 };
 
 /// The first argument that nobody asked for, with the word that it may have been; nothing where there is none.
@@ -51,7 +56,10 @@ std::optional<std::string> unknown_word(CLI::App const& app) {
   else if (chosen.empty())
     for (command const& each : commands) known.emplace_back(each.name);
   std::string const where = chosen.empty() ? "attest" : "attest " + at.get_name();
-  return fmt::format("there is no {} '{}'{}; see `{} --help`", option ? "option" : chosen.empty() ? "command" : "further argument",
+  return fmt::format("there is no {} '{}'{}; see `{} --help`",
+                     option           ? "option"
+                     : chosen.empty() ? "command"
+                                      : "further argument",
                      printable(word), did_you_mean(word, known), where);
 }
 

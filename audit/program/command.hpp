@@ -18,9 +18,9 @@ using action = std::function<int()>;
 
 struct command {
   char const* name;
-  char const* does;                       ///< one line of `attest --help`
-  char const* example;                    ///< the end of its own --help
-  action (*declare)(CLI::App& command);   ///< adds its options; the action reads what they were given
+  char const* does;                      ///< one line of `attest --help`
+  char const* example;                   ///< the end of its own --help
+  action (*declare)(CLI::App& command);  ///< adds its options; the action reads what they were given
 };
 
 // One file each, of the same name.

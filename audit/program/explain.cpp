@@ -1,12 +1,13 @@
 // attest explain: one query of a recorded problem, seen through.
 #include "audit/oracle/explain.hpp"
-#include "audit/program/command.hpp"
-#include "audit/program/parameter_options.hpp"
-#include "audit/contract/contract_file.hpp"
 
 #include <cstdio>
 
 #include <fmt/format.h>
+
+#include "audit/contract/contract_file.hpp"
+#include "audit/program/command.hpp"
+#include "audit/program/parameter_options.hpp"
 
 namespace attest::audit {
 namespace {
@@ -46,7 +47,9 @@ int run(explain_words& asked) {
 action explain_command(CLI::App& command) {
   auto const asked = std::make_shared<explain_words>();
   command.add_option("inputs", asked->options.inputs, "file with q k v, and perhaps o")->required()->type_name("FILE");
-  command.add_option("--row", asked->row, "batch, head and query, counted from 0")->type_name("b,h,i")->capture_default_str();
+  command.add_option("--row", asked->row, "batch, head and query, counted from 0")
+      ->type_name("b,h,i")
+      ->capture_default_str();
   command.add_option("--problem", asked->options.prefix, "the prefix of one of several problems")->type_name("PREFIX");
   command.add_option("--contract", asked->contract, "whose bounds to show; see `attest list contracts`");
   declare_overrides(command, asked->options.flags);

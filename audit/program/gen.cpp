@@ -1,7 +1,7 @@
 // attest gen: writes the audit's inputs, for a kernel that runs elsewhere.
-#include "audit/session/audit.hpp"
-#include "audit/program/command.hpp"
 #include "audit/contract/contract_file.hpp"
+#include "audit/program/command.hpp"
+#include "audit/session/audit.hpp"
 #include "audit/support/files.hpp"
 
 namespace attest::audit {

@@ -5,12 +5,12 @@
 
 #include <fmt/format.h>
 
-#include "audit/program/command.hpp"
-#include "audit/session/compare.hpp"
 #include "audit/contract/contract_file.hpp"
-#include "audit/support/files.hpp"
+#include "audit/program/command.hpp"
 #include "audit/report/html/page.hpp"
 #include "audit/report/text.hpp"
+#include "audit/session/compare.hpp"
+#include "audit/support/files.hpp"
 #include "audit/support/words.hpp"
 
 namespace attest::audit {
@@ -38,8 +38,11 @@ int report_files::write(std::span<report const> all, std::string const& text) co
 }
 
 void judging::declare(CLI::App& command) {
-  command.add_option("--contract", contract_, "what the kernel claims: a name of `attest list contracts`, or FILE.json");
-  command.add_option("--waive", waived_, "list findings of these classes without refuting")->delimiter(',')->type_name("CLASS,…");
+  command.add_option("--contract", contract_,
+                     "what the kernel claims: a name of `attest list contracts`, or FILE.json");
+  command.add_option("--waive", waived_, "list findings of these classes without refuting")
+      ->delimiter(',')
+      ->type_name("CLASS,…");
   files_.declare(command);
 }
 
@@ -60,8 +63,6 @@ int judging::answer(problem::result<report> const& made) const {
   return made ? answer(std::span(&made.value(), 1)) : complain(made.why().message());
 }
 
-int judging::answer(std::span<report const> all) const {
-  return files_.write(all, as_json(all));
-}
+int judging::answer(std::span<report const> all) const { return files_.write(all, as_json(all)); }
 
 }  // namespace attest::audit

@@ -1,11 +1,11 @@
 // attest list: what there is.
-#include "audit/session/audit.hpp"
-#include "audit/builtin/builtin_sets.hpp"
-#include "audit/program/command.hpp"
-#include "audit/contract/contract_file.hpp"
-
 #include <fmt/format.h>
 #include <nlohmann/json.hpp>
+
+#include "audit/builtin/builtin_sets.hpp"
+#include "audit/contract/contract_file.hpp"
+#include "audit/program/command.hpp"
+#include "audit/session/audit.hpp"
 
 namespace attest::audit {
 namespace {
@@ -22,9 +22,11 @@ struct line {
 problem::result<std::vector<line>> lines_of(std::string const& what) {
   std::vector<line> lines;
   if (what == "kernels") {
-    lines = {{"builtin", "attest's own blocked kernel (libattest_kernel), on the best instruction set of this machine"}};
+    lines = {
+        {"builtin", "attest's own blocked kernel (libattest_kernel), on the best instruction set of this machine"}};
     for (builtin_set const& each : builtin_sets())
-      lines.push_back({fmt::format("builtin:{}", each.word), fmt::format("the same, held to {}", each.word == "scalar" ? "plain code" : each.word)});
+      lines.push_back({fmt::format("builtin:{}", each.word),
+                       fmt::format("the same, held to {}", each.word == "scalar" ? "plain code" : each.word)});
     lines.push_back({"PATH[:SYMBOL]", "a shared library with the interface of attest/kernel.h"});
   } else if (what == "contracts") {
     for (contract const& each : contracts()) lines.push_back({each.name, each.sentence});
@@ -70,7 +72,8 @@ int run(list_words const& asked) {
 
 action list_command(CLI::App& command) {
   auto const asked = std::make_shared<list_words>();
-  command.add_option("what", asked->what, "kernels, contracts, checks, cases or classes")->required()
+  command.add_option("what", asked->what, "kernels, contracts, checks, cases or classes")
+      ->required()
       ->check(one_of({"kernels", "contracts", "checks", "cases", "classes"}));
   command.add_flag("--json", asked->json, "as JSON");
   return [asked] { return run(*asked); };

@@ -3,9 +3,9 @@
 
 #include "audit/program/command.hpp"
 #include "audit/program/judging_options.hpp"
+#include "audit/report/text.hpp"
 #include "audit/session/compare.hpp"
 #include "audit/support/files.hpp"
-#include "audit/report/text.hpp"
 
 namespace attest::audit {
 namespace {
@@ -33,7 +33,8 @@ int run(merge_words const& asked) {
 action merge_command(CLI::App& command) {
   auto const asked = std::make_shared<merge_words>();
   command.add_option("reports", asked->files, "what `attest audit --seed N --shard i/n --json FILE` wrote, for all i")
-      ->required()->type_name("A.json B.json …");
+      ->required()
+      ->type_name("A.json B.json …");
   asked->written.declare(command);
   return [asked] { return run(*asked); };
 }

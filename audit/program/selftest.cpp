@@ -1,9 +1,10 @@
 // attest selftest: the audit against kernels with known defects, and honest ones.
 #include "audit/zoo/selftest.hpp"
-#include "audit/program/command.hpp"
-#include "audit/program/terminal.hpp"
 
 #include <fmt/format.h>
+
+#include "audit/program/command.hpp"
+#include "audit/program/terminal.hpp"
 
 namespace attest::audit {
 namespace {

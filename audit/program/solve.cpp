@@ -1,10 +1,10 @@
 // attest solve: certified or correctly rounded answers.
 #include "audit/oracle/solve.hpp"
 
-#include <fmt/format.h>
-
 #include <algorithm>
 #include <utility>
+
+#include <fmt/format.h>
 
 #include "audit/program/command.hpp"
 #include "audit/program/parameter_options.hpp"
@@ -59,8 +59,9 @@ action solve_command(CLI::App& command) {
   for (problem::element_row const& row : rows) names.emplace_back(row.name);
   command.add_option("--round", asked->round, problem::listed(rows, "or") + ": correctly rounded")
       ->check(one_of(names));
-  command.add_option("--digits", asked->options.digits,
-                     fmt::format("print so many certified significant digits, at most {}", largest_digits))
+  command
+      .add_option("--digits", asked->options.digits,
+                  fmt::format("print so many certified significant digits, at most {}", largest_digits))
       ->excludes("--round");
   declare_overrides(command, asked->options.flags);
   return [asked] { return run(*asked); };

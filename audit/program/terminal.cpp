@@ -1,11 +1,10 @@
 #include "audit/program/terminal.hpp"
 
-#include <unistd.h>
-
 #include <csignal>
 #include <cstdio>
 
 #include <fmt/format.h>
+#include <unistd.h>
 
 namespace attest::audit {
 namespace {
@@ -16,7 +15,7 @@ static_assert(std::atomic<bool>::is_always_lock_free, "a signal handler may set 
 }  // namespace
 
 std::atomic<bool> const& listen_for_interrupts() {
-  struct sigaction action {};
+  struct sigaction action{};
   action.sa_handler = [](int) { interrupted = true; };
   action.sa_flags = static_cast<int>(SA_RESETHAND);
   sigaction(SIGINT, &action, nullptr);
@@ -33,7 +32,9 @@ void progress_line::operator()(std::int64_t done, std::int64_t all, std::string 
     fmt::print(stderr, "\r\033[K");
     return;
   }
-  std::string left = done > 5 ? fmt::format(", {:.0f} s left", spent / static_cast<double>(done) * static_cast<double>(all - done)) : "";
+  std::string left =
+      done > 5 ? fmt::format(", {:.0f} s left", spent / static_cast<double>(done) * static_cast<double>(all - done))
+               : "";
   fmt::print(stderr, "\r\033[K[{}/{}] {}{}", done, all, next, left);
   std::fflush(stderr);
 }

@@ -8,8 +8,8 @@
 
 namespace attest::audit {
 
-/// From now on the first SIGINT or SIGTERM sets the flag, so that a command ends with the report so far; the second ends
-/// the program.
+/// From now on the first SIGINT or SIGTERM sets the flag, so that a command ends with the report so far; the second
+/// ends the program.
 std::atomic<bool> const& listen_for_interrupts();
 
 /// One line on a terminal's standard error: what runs now, and the time left.

@@ -1,11 +1,11 @@
 // attest verify: judges recorded outputs in safetensors files.
 #include <tbb/global_control.h>
 
-#include "audit/session/audit.hpp"
 #include "audit/program/command.hpp"
 #include "audit/program/judging_options.hpp"
 #include "audit/program/parameter_options.hpp"
 #include "audit/program/terminal.hpp"
+#include "audit/session/audit.hpp"
 
 namespace attest::audit {
 namespace {

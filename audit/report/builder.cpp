@@ -20,11 +20,12 @@ judgement report::total() const {
 check_result& report_builder::check_named(std::string_view name) {
   auto const at = std::ranges::find(report_.checks, name, &check_result::name);
   if (at != report_.checks.end()) return *at;
-  return report_.checks.emplace_back(check_result{.name = std::string(name), .sum = {}, .conventions = {}, .first = number_});
+  return report_.checks.emplace_back(
+      check_result{.name = std::string(name), .sum = {}, .conventions = {}, .first = number_});
 }
 
 void report_builder::add_finding(check_result& row, std::string const& case_name, problem::sizes const& sizes,
-                            violation&& what, std::string const& reproducer) {
+                                 violation&& what, std::string const& reproducer) {
   bool const waived = what.bug_class && waived_.contains(token_of(*what.bug_class));
   keep({std::move(what), row.name, case_name, sizes, reproducer, waived, number_, {}});
 }
@@ -33,12 +34,13 @@ void report_builder::keep(finding&& found) {
   auto const kept = std::ranges::count(report_.findings, found.check, &finding::check);
   // A refuting finding is never dropped for waived ones.
   bool const first_refuting = !found.waived && std::ranges::none_of(report_.findings, [&](finding const& f) {
-    return f.check == found.check && !f.waived; });
+    return f.check == found.check && !f.waived;
+  });
   if (kept < kept_per_check || first_refuting) report_.findings.push_back(std::move(found));
 }
 
 void report_builder::add(check_result& row, std::string const& case_name, bug_class default_class,
-                    problem::sizes const& sizes, judgement&& judged, std::string const& reproducer) {
+                         problem::sizes const& sizes, judgement&& judged, std::string const& reproducer) {
   ++row.cases;
   ++report_.cases;
   if (judged.undecided > 0) ++row.undecided;
@@ -71,7 +73,8 @@ void report_builder::finish(bool complete, std::string because) {
   // Refuting findings first. (std::stable_sort uses a function that libstdc++ 12 itself deprecates.)
   std::vector<finding> ordered;
   for (bool const waived : {false, true})
-    std::ranges::copy_if(report_.findings, std::back_inserter(ordered), [&](finding const& f) { return f.waived == waived; });
+    std::ranges::copy_if(report_.findings, std::back_inserter(ordered),
+                         [&](finding const& f) { return f.waived == waived; });
   report_.findings = std::move(ordered);
   judgement const sum = report_.total();
   for (auto const& [kind, count] : report_.told_kinds)
@@ -83,9 +86,9 @@ void report_builder::finish(bool complete, std::string because) {
   else if (sum.undecided > 0 || !complete || sum.judged() == 0) report_.answer = verdict::undecided;
   else report_.answer = verdict::certified;
   if (report_.answer != verdict::undecided) return;
-  report_.undecided_because = sum.undecided > 0     ? "elements overlap their bound at the last refinement"
-                              : sum.judged() == 0   ? "no element was judged"
-                                                    : std::move(because);
+  report_.undecided_because = sum.undecided > 0   ? "elements overlap their bound at the last refinement"
+                              : sum.judged() == 0 ? "no element was judged"
+                                                  : std::move(because);
 }
 
 }  // namespace attest::audit

@@ -4,9 +4,9 @@
 
 #include <fmt/format.h>
 
-#include "audit/support/printable.hpp"
 #include "audit/report/json_finding.hpp"
 #include "audit/report/text.hpp"
+#include "audit/support/printable.hpp"
 
 namespace attest::audit {
 namespace {
@@ -30,7 +30,8 @@ void read_checks(object const& from, object const& shard, report& into) {
     made.cases = row.count("cases"), made.failed = row.count("failed"), made.undecided = row.count("undecided");
     made.unsupported = row.count("unsupported");
     judgement& sum = made.sum;
-    sum.failed = row.count("faults"), sum.suspicious = row.count("suspicious"), sum.undecided = row.count("undecided_elements");
+    sum.failed = row.count("faults"), sum.suspicious = row.count("suspicious"),
+    sum.undecided = row.count("undecided_elements");
     sum.not_judged = row.count("not_judged"), sum.by_theorem = row.count("judged_by_theorem");
     sum.by_dominance = row.count("judged_by_dominance"), sum.by_rule = row.count("judged_by_rule");
     sum.max_error_in_bounds = row.size("max_error_in_bounds"), sum.max_ulp = row.size("max_ulp");
@@ -48,7 +49,8 @@ void read_checks(object const& from, object const& shard, report& into) {
 /// The report of one shard, as it was before it was written.
 report read_shard(json const& from) {
   object const top(from, "the file");
-  if (!top.has("shard")) throw fault{"is not the report of a shard: `attest audit --seed N --shard i/n --json FILE` writes one"};
+  if (!top.has("shard"))
+    throw fault{"is not the report of a shard: `attest audit --seed N --shard i/n --json FILE` writes one"};
   if (top.count("schema") != 1) throw fault{"has a schema that this attest does not know"};
   if (auto const written = top.text("attest"); written != version)
     throw fault{fmt::format("was written by attest {}, this is {}", written, version)};
@@ -79,7 +81,8 @@ report read_shard(json const& from) {
   auto const places = shard.counts("curve_cases");
   for (json const& each : top.list("curves")) {
     object const point(each, "'curves'");
-    what.curves.push_back({point.text("axis"), point.number("place"), point.size("error_in_bounds"), point.truth("failed"), 0});
+    what.curves.push_back(
+        {point.text("axis"), point.number("place"), point.size("error_in_bounds"), point.truth("failed"), 0});
   }
   require_length("curve_cases", places.size(), what.curves.size());
   for (std::size_t n = 0; n < places.size(); ++n) what.curves[n].number = places[n];
@@ -99,7 +102,8 @@ void require_same_audit(report const& first, report const& other, std::string co
   same("list of options", first.asked, other.asked);
   if (first.all_cases != 0 && other.all_cases != 0)
     same("number of cases", std::to_string(first.all_cases), std::to_string(other.all_cases));
-  same("list of conventions", fmt::format("{}", fmt::join(first.relaxed, ", ")), fmt::format("{}", fmt::join(other.relaxed, ", ")));
+  same("list of conventions", fmt::format("{}", fmt::join(first.relaxed, ", ")),
+       fmt::format("{}", fmt::join(other.relaxed, ", ")));
 }
 
 /// Sentences of the run itself: what is neither about a case nor counts those that are.
@@ -156,7 +160,8 @@ report join(std::vector<report> const& shards) {
   }
   std::ranges::sort(all.checks, {}, &check_result::first);
   std::ranges::sort(all.curves, {}, &curve_point::number);
-  for (std::size_t const at : in_order(told_cases)) collect.at(told[at].number), collect.observe(told[at].kind, told[at].sentence);
+  for (std::size_t const at : in_order(told_cases))
+    collect.at(told[at].number), collect.observe(told[at].kind, told[at].sentence);
   for (auto& [kind, count] : all.told_kinds) count = kinds[kind];
   for (std::size_t const at : in_order(finding_cases)) collect.keep(std::move(findings[at]));
   collect.finish(complete, because);
@@ -170,14 +175,16 @@ std::vector<report> read_shards(json const& from) {
   std::vector<report> made;
   object const top(from, "the file");
   if (!top.has("reports")) made.push_back(read_shard(from));
-  else for (json const& each : top.list("reports")) made.push_back(read_shard(each));
+  else
+    for (json const& each : top.list("reports")) made.push_back(read_shard(each));
   if (made.empty()) throw fault{"'reports' in the file is empty"};
   for (report const& each : made)
     if (each.shard != made.front().shard) throw fault{"its kernels were not asked the same shard"};
   return made;
 }
 
-void require_same_audits(std::vector<report> const& first, std::vector<report> const& other, std::string const& first_name) {
+void require_same_audits(std::vector<report> const& first, std::vector<report> const& other,
+                         std::string const& first_name) {
   if (first.size() != other.size())
     throw fault{fmt::format("it is about {} kernels, {} about {}", other.size(), first_name, first.size())};
   for (std::size_t n = 0; n < first.size(); ++n) require_same_audit(first[n], other[n], first_name);
@@ -202,15 +209,14 @@ problem::result<std::vector<report>> join_reports(std::vector<report_file> const
       auto const [at, fresh] = names.emplace(index, name);
       if (!fresh) throw fault{fmt::format("is shard {}/{}, as {} is", index, of, at->second)};
       shards.emplace(index, std::move(made));
-    } catch (fault const& wrong) {
-      return error{error_code::bad_value, name, wrong.reason};
-    }
+    } catch (fault const& wrong) { return error{error_code::bad_value, name, wrong.reason}; }
   }
   if (shards.empty()) return error{error_code::missing, "", "there is no report to merge"};
   std::int64_t const of = first.front().shard->second;
   for (std::int64_t index = 1; index <= of; ++index)
     if (!shards.contains(index))
-      return error{error_code::missing, "", fmt::format("shard {}/{} is missing; there are {} of {}", index, of, shards.size(), of)};
+      return error{error_code::missing, "",
+                   fmt::format("shard {}/{} is missing; there are {} of {}", index, of, shards.size(), of)};
   std::vector<report> joined;
   for (std::size_t kernel = 0; kernel < first.size(); ++kernel) {
     std::vector<report> parts;

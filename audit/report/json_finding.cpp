@@ -32,7 +32,8 @@ matrix_picture matrix_in(report_object const& from, char const* key) {
       throw report_fault{fmt::format("the rows of '{}' have different lengths", key)};
     made.columns = std::ssize(values);
     made.values.insert(made.values.end(), values.begin(), values.end());
-    if (rows.size() > most_rows || made.values.size() > most_cells) throw report_fault{fmt::format("'{}' is too large to draw", key)};
+    if (rows.size() > most_rows || made.values.size() > most_cells)
+      throw report_fault{fmt::format("'{}' is too large to draw", key)};
   }
   return made;
 }
@@ -71,14 +72,16 @@ std::vector<input_listing> inputs_in(json const& from) {
   std::vector<input_listing> made;
   for (json const& each : from) {
     report_object const tensor(each, "'shrunk_inputs'");
-    input_listing& one = made.emplace_back(input_listing{tensor.text("name"), tensor.counts("shape"), tensor.numbers("values")});
+    input_listing& one =
+        made.emplace_back(input_listing{tensor.text("name"), tensor.counts("shape"), tensor.numbers("values")});
     std::int64_t values = 1, places = 1;
     for (std::int64_t const extent : one.shape) {
-      values *= std::min(extent, most_places), places = std::min(places * std::max<std::int64_t>(extent, 1), 2 * most_places);
+      values *= std::min(extent, most_places),
+          places = std::min(places * std::max<std::int64_t>(extent, 1), 2 * most_places);
       values = std::min(values, 2 * most_places);
     }
-    if (one.shape.size() != 4 || values != std::ssize(one.values) || places > most_places || one.shape[0] > most_heads ||
-        one.shape[1] > most_heads)
+    if (one.shape.size() != 4 || values != std::ssize(one.values) || places > most_places ||
+        one.shape[0] > most_heads || one.shape[1] > most_heads)
       throw report_fault{fmt::format("'shape' and 'values' of '{}' do not fit each other", one.name)};
   }
   return made;
@@ -96,9 +99,12 @@ finding read_finding(report_object const& from) {
   if (!what.bug_class) made.foreign_class = token;
   what.sentence = from.text("sentence"), what.output = from.text("output");
   auto const index = from.counts("index");
-  if (index.size() != what.index.size()) throw report_fault{fmt::format("'index' in a finding has {} numbers, expected {}", index.size(), what.index.size())};
+  if (index.size() != what.index.size())
+    throw report_fault{
+        fmt::format("'index' in a finding has {} numbers, expected {}", index.size(), what.index.size())};
   std::ranges::copy(index, what.index.begin());
-  what.got = from.number("got"), what.truth_lower = from.number("truth_lower"), what.truth_upper = from.number("truth_upper");
+  what.got = from.number("got"), what.truth_lower = from.number("truth_lower"),
+  what.truth_upper = from.number("truth_upper");
   what.bound = from.number("bound"), what.error_in_bounds = from.number("error_in_bounds");
   if (!from.at("shrunk_sentence").is_null()) {
     made.shrunk.emplace();

@@ -1,8 +1,8 @@
 // A finding as a JSON report has it, read back.
 #pragma once
 
-#include "audit/report/report.hpp"
 #include "audit/report/json_object.hpp"
+#include "audit/report/report.hpp"
 
 namespace attest::audit {
 

@@ -105,7 +105,9 @@ std::vector<double> report_object::numbers(char const* key) const {
 
 double report_object::size(char const* key) const {
   double const value = number(key);
-  if (!(value >= 0)) throw report_fault{fmt::format("'{}' in {} is '{}', expected a number that is not negative", key, name_, text(key))};
+  if (!(value >= 0))
+    throw report_fault{
+        fmt::format("'{}' in {} is '{}', expected a number that is not negative", key, name_, text(key))};
   return value;
 }
 

@@ -26,7 +26,8 @@ json pictures_json(finding const& found) {
   json visible = json::array();
   for (std::int64_t r = 0; r < drawn.asked.rows; ++r) {
     std::string row;
-    for (std::int64_t c = 0; c < drawn.asked.columns; ++c) row += drawn.masked[static_cast<std::size_t>(r * drawn.asked.columns + c)] ? '.' : '#';
+    for (std::int64_t c = 0; c < drawn.asked.columns; ++c)
+      row += drawn.masked[static_cast<std::size_t>(r * drawn.asked.columns + c)] ? '.' : '#';
     visible.push_back(std::move(row));
   }
   return {{"batch", drawn.b},
@@ -54,7 +55,10 @@ json inputs_json(finding const& found) {
 json curves_json(report const& what) {
   json all = json::array();
   for (curve_point const& point : what.curves)
-    all.push_back({{"axis", point.axis}, {"place", hex(point.place)}, {"error_in_bounds", hex(point.error_in_bounds)}, {"failed", point.failed}});
+    all.push_back({{"axis", point.axis},
+                   {"place", hex(point.place)},
+                   {"error_in_bounds", hex(point.error_in_bounds)},
+                   {"failed", point.failed}});
   return all;
 }
 

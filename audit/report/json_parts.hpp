@@ -7,8 +7,9 @@
 
 namespace attest::audit {
 
-/// {"batch", "head", "shows": "weights|keys", "asked", "visible": [lines of # and .], "applied", "applied_by", "errors_of",
-/// "errors_in_bounds"}; null where there are no pictures. A matrix is {"first_row", "first_column", "rows": [[numbers]]}.
+/// {"batch", "head", "shows": "weights|keys", "asked", "visible": [lines of # and .], "applied", "applied_by",
+/// "errors_of", "errors_in_bounds"}; null where there are no pictures. A matrix is {"first_row", "first_column",
+/// "rows": [[numbers]]}.
 nlohmann::ordered_json pictures_json(finding const& found);
 
 /// [{"name", "shape", "values"}] of the shrunk problem, where it is small.

@@ -14,7 +14,9 @@ struct matrix_picture {
   std::vector<double> values;
 
   double& at(std::int64_t row, std::int64_t column) { return values[static_cast<std::size_t>(row * columns + column)]; }
-  double at(std::int64_t row, std::int64_t column) const { return values[static_cast<std::size_t>(row * columns + column)]; }
+  double at(std::int64_t row, std::int64_t column) const {
+    return values[static_cast<std::size_t>(row * columns + column)];
+  }
 };
 
 /// One tensor of a small problem, whole.
@@ -27,12 +29,12 @@ struct input_listing {
 /// One head of the case that failed, around the element that failed.
 struct finding_pictures {
   std::int64_t b = 0, h = 0;
-  bool keys_only = false;         ///< 1 where a key is seen, 0 where not (the visibility probe), instead of weights
-  matrix_picture asked;           ///< queries × keys: the true weights; NaN where they are NaN
-  std::vector<bool> masked;       ///< of `asked`: the key is not visible
+  bool keys_only = false;    ///< 1 where a key is seen, 0 where not (the visibility probe), instead of weights
+  matrix_picture asked;      ///< queries × keys: the true weights; NaN where they are NaN
+  std::vector<bool> masked;  ///< of `asked`: the key is not visible
   std::optional<matrix_picture> applied;
-  std::string applied_by;         ///< how `applied` was seen; or why it was not
-  std::string output;             ///< whose errors: "o", "lse" or "weights"
+  std::string applied_by;                ///< how `applied` was seen; or why it was not
+  std::string output;                    ///< whose errors: "o", "lse" or "weights"
   std::optional<matrix_picture> errors;  ///< |got − truth|/bound; ∞ where a rule is broken, NaN where nothing is judged
 };
 

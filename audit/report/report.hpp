@@ -21,7 +21,7 @@ enum class verdict : std::uint8_t { certified = 0, refuted = 1, undecided = 3 };
 struct shrunk_finding {
   violation what = {};
   problem::sizes sizes{};
-  std::string file = {};   ///< a safetensors file, or empty: it could not be written
+  std::string file = {};                   ///< a safetensors file, or empty: it could not be written
   std::vector<input_listing> inputs = {};  ///< where they are few
 };
 
@@ -32,7 +32,7 @@ struct finding {
   problem::sizes sizes{};
   std::string reproducer;  ///< a command line
   bool waived = false;
-  std::int64_t number = 0; ///< of its case among all that the audit has, counted from 1
+  std::int64_t number = 0;  ///< of its case among all that the audit has, counted from 1
   std::optional<shrunk_finding> shrunk = {};
   std::optional<finding_pictures> pictures = {};
   std::string no_pictures = {};  ///< why there are none, where there are none
@@ -63,30 +63,30 @@ struct observation {
 
 /// A point of a stability curve.
 struct curve_point {
-  std::string axis;             ///< "score range", "keys", "head dimension", "value offset"
+  std::string axis;  ///< "score range", "keys", "head dimension", "value offset"
   double place = 0, error_in_bounds = 0;
   bool failed = false;
-  std::int64_t number = 0;      ///< of its case
+  std::int64_t number = 0;  ///< of its case
 };
 
 struct report {
   std::string kernel, contract;
-  std::optional<std::uint64_t> seed;         ///< none where nothing was generated
+  std::optional<std::uint64_t> seed;                           ///< none where nothing was generated
   std::optional<std::pair<std::int64_t, std::int64_t>> shard;  ///< index, of
-  std::string asked;                         ///< options that decide the cases and how they are judged; shards agree on them
-  std::int64_t all_cases = 0;                ///< of all shards together
-  bool complete = false;                     ///< every case that must be answered was
-  std::string incomplete_because;            ///< if not
+  std::string asked;               ///< options that decide the cases and how they are judged; shards agree on them
+  std::int64_t all_cases = 0;      ///< of all shards together
+  bool complete = false;           ///< every case that must be answered was
+  std::string incomplete_because;  ///< if not
   verdict answer = verdict::undecided;
   std::vector<check_result> checks;
-  std::vector<finding> findings;             ///< refuting ones first, then waived
-  std::vector<std::string> observations;     ///< sentences: true, perhaps unwelcome, not refuting
-  std::vector<observation> told;             ///< those of them that belong to a case
+  std::vector<finding> findings;                                 ///< refuting ones first, then waived
+  std::vector<std::string> observations;                         ///< sentences: true, perhaps unwelcome, not refuting
+  std::vector<observation> told;                                 ///< those of them that belong to a case
   std::vector<std::pair<std::string, std::int64_t>> told_kinds;  ///< how many there were of each kind
-  std::vector<std::string> relaxed;          ///< conventions of the contract that are not docs/semantics.md
+  std::vector<std::string> relaxed;  ///< conventions of the contract that are not docs/semantics.md
   std::vector<curve_point> curves;
   std::vector<std::string> waived_classes;
-  std::string undecided_because;             ///< where the verdict is undecided
+  std::string undecided_because;  ///< where the verdict is undecided
   std::int64_t cases = 0;
   double kernel_seconds = 0, oracle_seconds = 0;
 

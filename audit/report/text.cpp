@@ -33,10 +33,10 @@ json sizes_json(problem::sizes const& s) {
 
 /// What `attest merge` needs beyond the report: where everything stands among the cases of all shards.
 json shard_json(report const& what) {
-  json made{{"index", what.shard->first}, {"of", what.shard->second}, {"all_cases", what.all_cases},
-            {"asked", what.asked}, {"complete", what.complete}, {"because", what.incomplete_because},
-            {"first_cases", json::array()}, {"check_seconds", json::array()}, {"finding_cases", json::array()}, {"curve_cases", json::array()},
-            {"told", json::array()}, {"told_kinds", json::array()}};
+  json made{{"index", what.shard->first},   {"of", what.shard->second},       {"all_cases", what.all_cases},
+            {"asked", what.asked},          {"complete", what.complete},      {"because", what.incomplete_because},
+            {"first_cases", json::array()}, {"check_seconds", json::array()}, {"finding_cases", json::array()},
+            {"curve_cases", json::array()}, {"told", json::array()},          {"told_kinds", json::array()}};
   for (check_result const& row : what.checks) {
     made["first_cases"].push_back(row.first);
     made["check_seconds"].push_back(row.seconds);
@@ -79,10 +79,10 @@ std::string grouped(std::int64_t n) {
 std::string in_bounds(double x) { return std::abs(x) < 1e5 ? fmt::format("{:.4f}", x) : fmt::format("{:.4g}", x); }
 
 std::string_view state_of(check_result const& row) {
-  return row.failed > 0                     ? "FAILED"
-         : row.undecided > 0                ? "undecided"
+  return row.failed > 0                                  ? "FAILED"
+         : row.undecided > 0                             ? "undecided"
          : row.unsupported == row.cases && row.cases > 0 ? "unsupported"
-                                            : "ok";
+                                                         : "ok";
 }
 
 std::int64_t unsupported_cases(report const& what) {
@@ -100,13 +100,14 @@ std::string verdict_sentence(report const& what) {
           "its bound. Nothing is claimed for other inputs{}.",
           but_waived(what), grouped(sum.judged()), grouped(what.cases - unsupported_cases(what)),
           what.seed ? fmt::format(" (seed {})", *what.seed) : "", what.contract,
-          what.findings.empty() ? "" : ", the waived ones apart",
-          in_bounds(sum.max_error_in_bounds),
-          unsupported_cases(what) > 0 ? fmt::format(", nor for the {} that the kernel does not support",
-                                                    grouped(unsupported_cases(what))) : "");
+          what.findings.empty() ? "" : ", the waived ones apart", in_bounds(sum.max_error_in_bounds),
+          unsupported_cases(what) > 0
+              ? fmt::format(", nor for the {} that the kernel does not support", grouped(unsupported_cases(what)))
+              : "");
     case verdict::refuted:
-      return fmt::format("REFUTED: {} faults in {} of {} inputs under {}; {} elements were judged.", grouped(sum.failed),
-                         grouped(failed_cases(what)), grouped(what.cases), what.contract, grouped(sum.judged()));
+      return fmt::format("REFUTED: {} faults in {} of {} inputs under {}; {} elements were judged.",
+                         grouped(sum.failed), grouped(failed_cases(what)), grouped(what.cases), what.contract,
+                         grouped(sum.judged()));
     case verdict::undecided: break;
   }
   return fmt::format("UNDECIDED{}: {}; {} elements were judged and none {}is wrong.", but_waived(what),
@@ -119,10 +120,12 @@ std::string as_text(report const& what) {
                                  what.seed ? fmt::format(" · seed {}", *what.seed) : "");
   std::size_t width = 5;
   for (check_result const& row : what.checks) width = std::max(width, row.name.size());
-  text += fmt::format("{:<{}}  {:>5}  {:>9}  {:>11}  {:>9}  {:>9}  {}\n", "check", width, "cases", "elements", "error/bound", "ulp", "absolute", "");
+  text += fmt::format("{:<{}}  {:>5}  {:>9}  {:>11}  {:>9}  {:>9}  {}\n", "check", width, "cases", "elements",
+                      "error/bound", "ulp", "absolute", "");
   for (check_result const& row : what.checks) {
-    text += fmt::format("{:<{}}  {:>5}  {:>9}  {:>11}  {:>9.4g}  {:>9.2e}  {}", row.name, width, row.cases, grouped(row.sum.judged()),
-                        in_bounds(row.sum.max_error_in_bounds), row.sum.max_ulp, row.sum.max_error, state_of(row));
+    text += fmt::format("{:<{}}  {:>5}  {:>9}  {:>11}  {:>9.4g}  {:>9.2e}  {}", row.name, width, row.cases,
+                        grouped(row.sum.judged()), in_bounds(row.sum.max_error_in_bounds), row.sum.max_ulp,
+                        row.sum.max_error, state_of(row));
     if (row.failed > 0) text += fmt::format(" in {} of {} cases", row.failed, row.cases);
     if (row.unsupported > 0 && row.unsupported < row.cases) text += fmt::format(", {} unsupported", row.unsupported);
     if (row.sum.suspicious > 0) text += fmt::format(", {} suspicious", row.sum.suspicious);
@@ -144,12 +147,15 @@ std::string as_text(report const& what) {
     text += fmt::format("note: the contract relaxes a convention of docs/semantics.md: {}\n", each);
   for (std::string const& each : what.observations) text += "note: " + each + '\n';
   if (sum.not_judged > 0)
-    text += fmt::format("note: {} elements lie outside the hypotheses of the bound and were not judged\n", grouped(sum.not_judged));
+    text += fmt::format("note: {} elements lie outside the hypotheses of the bound and were not judged\n",
+                        grouped(sum.not_judged));
   if (sum.suspicious > 0)
-    text += fmt::format("note: {} elements are suspicious: within their bound, above its warning level\n", grouped(sum.suspicious));
-  text += fmt::format("\n{} by the theorem, {} by the dominance clause, {} by an exact rule; kernel {:.1f} s, oracle {:.1f} s\n",
-                      grouped(sum.by_theorem), grouped(sum.by_dominance), grouped(sum.by_rule), what.kernel_seconds,
-                      what.oracle_seconds);
+    text += fmt::format("note: {} elements are suspicious: within their bound, above its warning level\n",
+                        grouped(sum.suspicious));
+  text += fmt::format(
+      "\n{} by the theorem, {} by the dominance clause, {} by an exact rule; kernel {:.1f} s, oracle {:.1f} s\n",
+      grouped(sum.by_theorem), grouped(sum.by_dominance), grouped(sum.by_rule), what.kernel_seconds,
+      what.oracle_seconds);
   return text + verdict_sentence(what) + '\n';
 }
 
@@ -184,12 +190,19 @@ std::string as_json(report const& what) {
   made["waived_classes"] = what.waived_classes;
   made["checks"] = json::array();
   for (check_result const& row : what.checks)
-    made["checks"].push_back({{"name", row.name}, {"cases", row.cases}, {"failed", row.failed},
-                              {"undecided", row.undecided}, {"unsupported", row.unsupported},
-                              {"conventions", row.conventions}, {"elements", row.sum.judged()},
-                              {"faults", row.sum.failed}, {"suspicious", row.sum.suspicious},
-                              {"undecided_elements", row.sum.undecided}, {"not_judged", row.sum.not_judged},
-                              {"judged_by_theorem", row.sum.by_theorem}, {"judged_by_dominance", row.sum.by_dominance},
+    made["checks"].push_back({{"name", row.name},
+                              {"cases", row.cases},
+                              {"failed", row.failed},
+                              {"undecided", row.undecided},
+                              {"unsupported", row.unsupported},
+                              {"conventions", row.conventions},
+                              {"elements", row.sum.judged()},
+                              {"faults", row.sum.failed},
+                              {"suspicious", row.sum.suspicious},
+                              {"undecided_elements", row.sum.undecided},
+                              {"not_judged", row.sum.not_judged},
+                              {"judged_by_theorem", row.sum.by_theorem},
+                              {"judged_by_dominance", row.sum.by_dominance},
                               {"judged_by_rule", row.sum.by_rule},
                               {"max_error_in_bounds", hex(row.sum.max_error_in_bounds)},
                               {"max_ulp", hex(row.sum.max_ulp)},

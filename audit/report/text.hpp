@@ -44,12 +44,13 @@ struct report_file {
 /// The reports of all shards of one audit, as `attest audit --shard` wrote them with --json, joined into that of the
 /// unsharded audit, but for times: one report a kernel.
 /// Requires  nothing: the files are anybody's
-/// Ensures   an error names the file, and what does not fit: another kernel, contract, seed or options, a shard twice or
+/// Ensures   an error names the file, and what does not fit: another kernel, contract, seed or options, a shard twice
+/// or
 ///           missing, something that is no report
 problem::result<std::vector<report>> join_reports(std::vector<report_file> const& files);
 
-/// JUnit XML, as Jenkins and GitLab read it: for each report a testsuite, with a testcase for each check and one for the
-/// verdict.
+/// JUnit XML, as Jenkins and GitLab read it: for each report a testsuite, with a testcase for each check and one for
+/// the verdict.
 std::string as_junit(std::span<report const> all);
 
 }  // namespace attest::audit

@@ -13,8 +13,8 @@
 #include "audit/cases/case.hpp"
 #include "audit/contract/contract.hpp"
 #include "audit/files/problem_file.hpp"
-#include "audit/report/report.hpp"
 #include "audit/isolation/isolated_kernel.hpp"
+#include "audit/report/report.hpp"
 
 namespace attest::audit {
 
@@ -29,21 +29,21 @@ struct shard {
 };
 
 struct audit_options {
-  std::string kernel = "builtin";            ///< "builtin", "builtin:SET" or PATH[:SYMBOL]
-  contract const* claim = nullptr;           ///< required
-  std::string contract_argument;             ///< as the user gave it, for reproducers
+  std::string kernel = "builtin";   ///< "builtin", "builtin:SET" or PATH[:SYMBOL]
+  contract const* claim = nullptr;  ///< required
+  std::string contract_argument;    ///< as the user gave it, for reproducers
   std::uint64_t seed = 0;
-  names only;                                ///< names of checks, or CHECK/CASE; empty = all
-  names waived;                              ///< bug classes that do not refute
+  names only;    ///< names of checks, or CHECK/CASE; empty = all
+  names waived;  ///< bug classes that do not refute
   bool quick = false, fail_fast = false;
-  bool reproducible = false;                 ///< answers may not depend on threads, batch position, company
-  int jobs = 1;                              ///< kernels asked at the same time
-  std::optional<double> budget;              ///< seconds from `begun` on
+  bool reproducible = false;     ///< answers may not depend on threads, batch position, company
+  int jobs = 1;                  ///< kernels asked at the same time
+  std::optional<double> budget;  ///< seconds from `begun` on
   std::chrono::steady_clock::time_point begun = std::chrono::steady_clock::now();
   std::optional<shard> part;
-  std::optional<std::filesystem::path> replay;  ///< these cases instead of generated ones
+  std::optional<std::filesystem::path> replay;         ///< these cases instead of generated ones
   std::filesystem::path findings = "attest-findings";  ///< folder of the shrunk inputs; empty: they are not shrunk
-  std::atomic<bool> const* stop = nullptr;   ///< set by Ctrl-C: report what is known
+  std::atomic<bool> const* stop = nullptr;             ///< set by Ctrl-C: report what is known
   progress on_progress = [](auto...) {};
 };
 
@@ -61,12 +61,12 @@ problem::result<std::vector<audit_case>> chosen_cases(audit_options const& optio
 struct verify_options {
   std::filesystem::path inputs;
   std::optional<std::filesystem::path> outputs;
-  contract const* claim = nullptr;           ///< none: the preset of each problem's element type
+  contract const* claim = nullptr;  ///< none: the preset of each problem's element type
   std::string contract_argument;
   flag_overrides flags;
   names waived;
   bool reproducible = false;
-  std::atomic<bool> const* stop = nullptr;   ///< set by Ctrl-C: report what is known
+  std::atomic<bool> const* stop = nullptr;  ///< set by Ctrl-C: report what is known
   progress on_progress = [](auto...) {};
 };
 

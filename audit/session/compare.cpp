@@ -5,8 +5,8 @@
 #include <fmt/format.h>
 #include <nlohmann/json.hpp>
 
-#include "audit/support/printable.hpp"
 #include "audit/report/text.hpp"
+#include "audit/support/printable.hpp"
 
 namespace attest::audit {
 namespace {

@@ -4,8 +4,8 @@
 #include <cmath>
 #include <limits>
 
-#include "audit/tensors/elements.hpp"
 #include "audit/judge/exact_row_judge.hpp"
+#include "audit/tensors/elements.hpp"
 
 namespace attest::audit {
 namespace {
@@ -19,7 +19,8 @@ std::int64_t window(std::int64_t about, std::int64_t all, std::int64_t most) {
   return std::clamp<std::int64_t>(about - most / 2, 0, std::max<std::int64_t>(all - most, 0));
 }
 
-matrix_picture blank_picture(std::int64_t first_row, std::int64_t rows, std::int64_t first_column, std::int64_t columns) {
+matrix_picture blank_picture(std::int64_t first_row, std::int64_t rows, std::int64_t first_column,
+                             std::int64_t columns) {
   return {first_row, first_column, rows, columns, std::vector<double>(static_cast<std::size_t>(rows * columns), nan)};
 }
 
@@ -40,7 +41,8 @@ double by_rule(double got, double expected) {
 template <class T>
 class painter {
  public:
-  painter(problem::instance<T> const& asked, problem::kernel_model const& model, conventions const& how, std::int64_t b, std::int64_t h)
+  painter(problem::instance<T> const& asked, problem::kernel_model const& model, conventions const& how, std::int64_t b,
+          std::int64_t h)
       : p_(asked), model_(model), how_(how), b_(b), h_(h) {}
 
   void asked(std::int64_t i, std::int64_t key, finding_pictures& into) {
@@ -69,7 +71,7 @@ class painter {
       std::int64_t const i = made.first_row + r;
       go_to(i);
       for (std::int64_t c = 0; c < made.columns; ++c)
-        made.at(r, c) = o ? error_of_o(column + c, as_double(got.o(b_, h_, i, column + c)))
+        made.at(r, c) = o     ? error_of_o(column + c, as_double(got.o(b_, h_, i, column + c)))
                         : lse ? error_of_lse(as_double(got.lse(b_, h_, i, 0)))
                               : error_of_weight(column + c, as_double(got.weights(b_, h_, i, column + c)));
     }
@@ -104,11 +106,15 @@ class painter {
     if (truth_.row.kind == reference::row_kind::empty)
       return how_.empty_row == conventions::row::zero ? by_rule(got, 0) : nan;
     std::int64_t const hk = reference::key_head(p_.size(), h_);
-    return in_bounds(exact.value, truth_.bound.output(exact.value, [&](std::size_t n) {
-      return reference::value_of(p_.v()(b_, hk, truth_.row.keys[n].j, c)); }), got);
+    return in_bounds(
+        exact.value,
+        truth_.bound.output(
+            exact.value, [&](std::size_t n) { return reference::value_of(p_.v()(b_, hk, truth_.row.keys[n].j, c)); }),
+        got);
   }
   double error_of_lse(double got) const {
-    if (truth_.row.kind == reference::row_kind::nan) return how_.nan == conventions::invalid::unspecified ? nan : by_rule(got, nan);
+    if (truth_.row.kind == reference::row_kind::nan)
+      return how_.nan == conventions::invalid::unspecified ? nan : by_rule(got, nan);
     if (truth_.row.kind == reference::row_kind::empty)
       return how_.empty_lse == conventions::log::minus_infinity ? by_rule(got, -infinity) : nan;
     return in_bounds(reference::log_sum_exp(truth_.row), truth_.bound.log_sum_exp(), got);
@@ -129,7 +135,8 @@ class painter {
 };
 
 /// The weights that the kernel applies, from its answers to V = columns of the identity, as many at a time as V has.
-std::optional<matrix_picture> through_v(owned_problem const& whole, finding_pictures const& about, answer_source const& from) {
+std::optional<matrix_picture> through_v(owned_problem const& whole, finding_pictures const& about,
+                                        answer_source const& from) {
   if (whole.rank() != 4 || !from.another) return std::nullopt;
   problem_draft asked = whole.draft();
   matrix_picture made = about.asked;
@@ -143,7 +150,8 @@ std::optional<matrix_picture> through_v(owned_problem const& whole, finding_pict
     if (!answer || !answer->o) return std::nullopt;
     for (std::int64_t r = 0; r < made.rows; ++r)
       for (std::int64_t c = 0; c < count; ++c)
-        made.at(r, first - made.first_column + c) = load(*answer->o, offset_of(*answer->o, about.b, about.h, made.first_row + r, c));
+        made.at(r, first - made.first_column + c) =
+            load(*answer->o, offset_of(*answer->o, about.b, about.h, made.first_row + r, c));
   }
   return made;
 }
@@ -172,7 +180,8 @@ void from_probe(std::vector<std::string> const& lines, finding_pictures& into) {
 }  // namespace
 
 std::string not_drawn(audit_case const& each, violation const& wrong) {
-  if (wrong.output != "o" && wrong.output != "lse" && wrong.output != "weights") return "it is not about an element of an output";
+  if (wrong.output != "o" && wrong.output != "lse" && wrong.output != "weights")
+    return "it is not about an element of an output";
   problem::sizes const& s = each.call(wrong.call).size();
   return s.m * (s.d + s.dv) > largest_row ? "the problem is too large to draw" : "";
 }
@@ -184,30 +193,33 @@ std::optional<finding_pictures> draw_pictures(audit_case const& each, violation 
   problem::band const& band = asked.draft().band;
   finding_pictures drawn;
   drawn.b = wrong.index[0], drawn.h = wrong.index[1], drawn.output = wrong.output;
-  std::visit([&]<class T>(problem::instance<T> const& p) {
-    std::int64_t const i = wrong.index[2], most = std::int64_t{1} << 40;
-    std::int64_t const diagonal = i + std::clamp(band.diagonal, -most, most);
-    // A band puts what matters near its diagonal; elsewhere the first keys are as good as any.
-    std::int64_t const key = band != problem::band{} ? diagonal : wrong.output == "weights" ? wrong.index[3] : 0;
-    painter<T> paint(p, claim.model_for(asked.instance()), claim.how, drawn.b, drawn.h);
-    paint.asked(i, std::clamp<std::int64_t>(key, 0, std::max<std::int64_t>(p.size().m - 1, 0)), drawn);
-    auto const answer = from.answer();
-    if (answer) paint.errors(wrong, *answer, drawn);
-    if (wrong.picture.size() > 1) return from_probe(wrong.picture, drawn);
-    if ((drawn.applied = through_v(asked, drawn, from))) {
-      drawn.applied_by = "read through V (columns of the identity)";
-    } else if (answer && answer->weights) {
-      auto const weights = views_of<T>(*answer).weights;
-      drawn.applied = drawn.asked;
-      for (std::int64_t r = 0; r < drawn.asked.rows; ++r)
-        for (std::int64_t c = 0; c < drawn.asked.columns; ++c)
-          drawn.applied->at(r, c) = as_double(weights(drawn.b, drawn.h, drawn.asked.first_row + r, drawn.asked.first_column + c));
-      drawn.applied_by = "the weights that came with the answer";
-    } else {
-      drawn.applied_by = answer ? "not known: the answer holds no weights of its own"
-                                : "not known: the kernel gave no answer";
-    }
-  }, asked.instance());
+  std::visit(
+      [&]<class T>(problem::instance<T> const& p) {
+        std::int64_t const i = wrong.index[2], most = std::int64_t{1} << 40;
+        std::int64_t const diagonal = i + std::clamp(band.diagonal, -most, most);
+        // A band puts what matters near its diagonal; elsewhere the first keys are as good as any.
+        std::int64_t const key = band != problem::band{} ? diagonal : wrong.output == "weights" ? wrong.index[3] : 0;
+        painter<T> paint(p, claim.model_for(asked.instance()), claim.how, drawn.b, drawn.h);
+        paint.asked(i, std::clamp<std::int64_t>(key, 0, std::max<std::int64_t>(p.size().m - 1, 0)), drawn);
+        auto const answer = from.answer();
+        if (answer) paint.errors(wrong, *answer, drawn);
+        if (wrong.picture.size() > 1) return from_probe(wrong.picture, drawn);
+        if ((drawn.applied = through_v(asked, drawn, from))) {
+          drawn.applied_by = "read through V (columns of the identity)";
+        } else if (answer && answer->weights) {
+          auto const weights = views_of<T>(*answer).weights;
+          drawn.applied = drawn.asked;
+          for (std::int64_t r = 0; r < drawn.asked.rows; ++r)
+            for (std::int64_t c = 0; c < drawn.asked.columns; ++c)
+              drawn.applied->at(r, c) =
+                  as_double(weights(drawn.b, drawn.h, drawn.asked.first_row + r, drawn.asked.first_column + c));
+          drawn.applied_by = "the weights that came with the answer";
+        } else {
+          drawn.applied_by =
+              answer ? "not known: the answer holds no weights of its own" : "not known: the kernel gave no answer";
+        }
+      },
+      asked.instance());
   return drawn;
 }
 
@@ -222,7 +234,8 @@ std::vector<input_listing> list_inputs(owned_problem const& asked) {
     for (std::int64_t b = 0; b < n[0] && numbers <= 96; ++b)
       for (std::int64_t h = 0; h < n[1]; ++h)
         for (std::int64_t i = 0; i < n[2] && numbers <= 96; ++i)
-          for (std::int64_t j = 0; j < n[3] && numbers <= 96; ++j, ++numbers) each.values.push_back(load(t, offset_of(t, b, h, i, j)));
+          for (std::int64_t j = 0; j < n[3] && numbers <= 96; ++j, ++numbers)
+            each.values.push_back(load(t, offset_of(t, b, h, i, j)));
   };
   list("q", p.q), list("k", p.k), list("v", p.v);
   if (p.mask) list("mask", *p.mask);

@@ -13,8 +13,9 @@ namespace attest::audit {
 
 /// Answers to draw; nothing where there is none.
 struct answer_source {
-  std::function<std::optional<owned_outputs>()> answer;                            ///< to the call of the violation
-  std::function<std::optional<owned_outputs>(owned_problem const&)> another = {};  ///< to another problem; empty: of a file
+  std::function<std::optional<owned_outputs>()> answer;  ///< to the call of the violation
+  std::function<std::optional<owned_outputs>(owned_problem const&)> another =
+      {};  ///< to another problem; empty: of a file
 };
 
 /// Why one violation of a case cannot be drawn; empty where it can.

@@ -1,7 +1,7 @@
 // Q, K, V of two layers of a sentence encoder, and what PyTorch answered (NOTICE says where they come from).
+#include "audit/cases/case.hpp"
 #include "audit/files/problem_file.hpp"
 #include "audit/files/safetensors.hpp"
-#include "audit/cases/case.hpp"
 #include "audit/support/locate.hpp"
 
 namespace attest::audit {
@@ -15,8 +15,11 @@ problem::result<std::vector<audit_case>> real_data_cases() {
   if (!recorded) return recorded.why();
   std::vector<audit_case> made;
   for (problem_file_entry& each : recorded.value().problems) {
-    made.push_back({.check = "real-data", .name = "minilm-" + each.prefix, .asked = std::move(each.asked),
-                    .recorded = std::move(each.answered), .recorded_by = "PyTorch 2.15 (recorded)"});
+    made.push_back({.check = "real-data",
+                    .name = "minilm-" + each.prefix,
+                    .asked = std::move(each.asked),
+                    .recorded = std::move(each.answered),
+                    .recorded_by = "PyTorch 2.15 (recorded)"});
   }
   return made;
 }

@@ -5,14 +5,14 @@
 
 #include <fmt/format.h>
 
-#include "audit/session/audit.hpp"
+#include "audit/builtin/kernel_spec.hpp"
 #include "audit/files/case_file.hpp"
 #include "audit/judge/conventions.hpp"
-#include "audit/builtin/kernel_spec.hpp"
+#include "audit/session/audit.hpp"
 #include "audit/session/run_case.hpp"
-#include "audit/support/interruptible.hpp"
 #include "audit/session/save_findings.hpp"
 #include "audit/session/take_result.hpp"
+#include "audit/support/interruptible.hpp"
 #include "audit/support/words.hpp"
 
 namespace attest::audit {
@@ -20,7 +20,9 @@ namespace {
 
 using clock = std::chrono::steady_clock;
 
-clock::duration seconds(double count) { return std::chrono::duration_cast<clock::duration>(std::chrono::duration<double>(count)); }
+clock::duration seconds(double count) {
+  return std::chrono::duration_cast<clock::duration>(std::chrono::duration<double>(count));
+}
 
 /// Cases run by several kernels at once, handed out and taken back in order.
 class pool {
@@ -31,7 +33,8 @@ class pool {
 
   /// Opens the kernels. An error is the first one's.
   std::optional<problem::error> start() {
-    int const jobs = static_cast<int>(std::clamp<std::size_t>(cases_.size(), 1, static_cast<std::size_t>(options_.jobs)));
+    int const jobs =
+        static_cast<int>(std::clamp<std::size_t>(cases_.size(), 1, static_cast<std::size_t>(options_.jobs)));
     for (int n = 0; n < jobs; ++n) workers_.emplace_back([this] { work(); });
     std::unique_lock lock(mutex_);
     changed_.wait(lock, [&] { return opened_ == jobs; });
@@ -41,7 +44,8 @@ class pool {
   /// The result of case `at`; nothing where it was not asked.
   std::optional<problem::result<case_result>> wait(std::size_t at) {
     std::unique_lock lock(mutex_);
-    changed_.wait(lock, [&] { return results_[at].has_value() || (closed_ && at >= started_) || finished_ == workers_.size(); });
+    changed_.wait(
+        lock, [&] { return results_[at].has_value() || (closed_ && at >= started_) || finished_ == workers_.size(); });
     return std::move(results_[at]);
   }
 
@@ -85,9 +89,9 @@ class pool {
         at = started_++;
       }
       problem::result<case_result> made = case_result{};
-      bool const cut = interruptible([this] { return enough(); }, [&] {
-        made = run_case(cases_[at], kernel.value(), {options_.claim, options_.reproducible});
-      });
+      bool const cut =
+          interruptible([this] { return enough(); },
+                        [&] { made = run_case(cases_[at], kernel.value(), {options_.claim, options_.reproducible}); });
       if (made) made.value().cut_short |= cut;
       std::scoped_lock const lock(mutex_);
       results_[at] = std::move(made);
@@ -127,8 +131,12 @@ std::string text_of(audit_options const& options) {
 class session {
  public:
   session(audit_options const& options, std::vector<audit_case> const& cases, report& into)
-      : options_(options), cases_(cases), report_(into), collect_(into, options.waived),
-        when_{options.stop, options.budget ? std::optional(options.begun + seconds(0.9 * *options.budget)) : std::nullopt},
+      : options_(options),
+        cases_(cases),
+        report_(into),
+        collect_(into, options.waived),
+        when_{options.stop,
+              options.budget ? std::optional(options.begun + seconds(0.9 * *options.budget)) : std::nullopt},
         pool_(cases, options, when_) {}
 
   std::optional<problem::error> run();
@@ -150,9 +158,13 @@ class session {
 };
 
 std::string session::reproducer(audit_case const& each) const {
-  std::string text = fmt::format("attest audit --kernel {} --contract {}", shell_word(options_.kernel), shell_word(options_.contract_argument));
-  if (options_.replay) text += fmt::format(" --replay {} --only {}", shell_word(options_.replay->native()), shell_word(each.full_name()));
-  else text += fmt::format(" --seed {} --only {}{}", options_.seed, shell_word(each.full_name()), options_.quick ? " --quick" : "");
+  std::string text = fmt::format("attest audit --kernel {} --contract {}", shell_word(options_.kernel),
+                                 shell_word(options_.contract_argument));
+  if (options_.replay)
+    text += fmt::format(" --replay {} --only {}", shell_word(options_.replay->native()), shell_word(each.full_name()));
+  else
+    text += fmt::format(" --seed {} --only {}{}", options_.seed, shell_word(each.full_name()),
+                        options_.quick ? " --quick" : "");
   return text + (options_.reproducible ? " --reproducible" : "");
 }
 
@@ -160,12 +172,13 @@ void session::judge_recording(audit_case const& each) {
   if (each.recorded_by.empty()) return;
   contract const& claim = default_contract(each.asked.type());
   judgement const found = judge(each.asked.instance(), each.recorded, claim);
-  collect_.observe(each.full_name(),
+  collect_.observe(
+      each.full_name(),
       found.failed > 0
           ? fmt::format("{}: {} of {} elements of the answer by {} are outside the bound of {}", each.full_name(),
                         found.failed, found.judged(), each.recorded_by, claim.name)
-          : fmt::format("{}: all {} elements of the answer by {} are within {:.4f} of the bound of {}", each.full_name(),
-                        found.judged(), each.recorded_by, found.max_error_in_bounds, claim.name));
+          : fmt::format("{}: all {} elements of the answer by {} are within {:.4f} of the bound of {}",
+                        each.full_name(), found.judged(), each.recorded_by, found.max_error_in_bounds, claim.name));
 }
 
 void session::take(audit_case const& each, case_result&& result) {
@@ -190,11 +203,13 @@ std::optional<problem::error> session::run() {
   report_.kernel = pool_.name();
   report_.relaxed = relaxed(options_.claim->how);
   if (pool_.loading_changes_environment())
-    report_.observations.push_back("loading the kernel changed the rounding mode or FTZ/DAZ of its process (-ffast-math does)");
+    report_.observations.push_back(
+        "loading the kernel changed the rounding mode or FTZ/DAZ of its process (-ffast-math does)");
   std::size_t done = 0;
   std::string stopped;
   for (; done < cases_.size() && stopped.empty(); ++done) {
-    options_.on_progress(static_cast<std::int64_t>(done), static_cast<std::int64_t>(cases_.size()), cases_[done].full_name());
+    options_.on_progress(static_cast<std::int64_t>(done), static_cast<std::int64_t>(cases_.size()),
+                         cases_[done].full_name());
     auto result = pool_.wait(done);
     if (!result) break;
     if (!*result) return result->why();
@@ -213,8 +228,11 @@ std::optional<problem::error> session::run() {
     if (stopped.empty()) stopped = why_stopped();
     report_.observations.push_back(fmt::format("stopped after {} of {} cases: {}", done, cases_.size(), stopped));
     // A budget is not a fault: enough when every check had its turn (select.cpp orders the cases so).
-    bool const every_check = std::ranges::all_of(cases_.begin() + static_cast<std::ptrdiff_t>(done), cases_.end(), [&](audit_case const& c) {
-      return !c.mandatory && std::ranges::find(report_.checks, c.check, &check_result::name) != report_.checks.end(); });
+    bool const every_check =
+        std::ranges::all_of(cases_.begin() + static_cast<std::ptrdiff_t>(done), cases_.end(), [&](audit_case const& c) {
+          return !c.mandatory &&
+                 std::ranges::find(report_.checks, c.check, &check_result::name) != report_.checks.end();
+        });
     if (!(stopped.starts_with("the budget") && every_check)) {
       mandatory_unanswered_ = true;
       because = "the audit stopped early";
@@ -222,7 +240,8 @@ std::optional<problem::error> session::run() {
   }
   collect_.finish(!mandatory_unanswered_, because);
   if (!options_.findings.empty() && collect_.refuted() && !(options_.stop && options_.stop->load())) {
-    auto until = options_.quick ? std::min(clock::now() + seconds(2), options_.begun + seconds(9)) : clock::now() + seconds(15);
+    auto until =
+        options_.quick ? std::min(clock::now() + seconds(2), options_.begun + seconds(9)) : clock::now() + seconds(15);
     // What is under way then still ends, and the report is written.
     if (options_.budget) until = std::min(until, options_.begun + seconds(0.95 * *options_.budget));
     save_findings(options_, cases_, until, report_);

@@ -43,7 +43,8 @@ void take_outcome(call_report const& did, std::size_t call, case_result& into) {
 
 }  // namespace
 
-problem::result<case_result> run_case(audit_case const& each, kernel_session& kernel, judging_rules const& rules, answers* answered) {
+problem::result<case_result> run_case(audit_case const& each, kernel_session& kernel, judging_rules const& rules,
+                                      answers* answered) {
   case_result made;
   answers given(each.further.size() + 1);
   auto const ask = [&](std::size_t call, placement where) -> problem::result<std::optional<owned_outputs>> {

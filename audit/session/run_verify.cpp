@@ -2,13 +2,13 @@
 
 #include <fmt/format.h>
 
+#include "audit/files/case_file.hpp"
+#include "audit/judge/conventions.hpp"
+#include "audit/judge/judge_case.hpp"
 #include "audit/session/audit.hpp"
 #include "audit/session/draw_pictures.hpp"
 #include "audit/session/take_result.hpp"
-#include "audit/files/case_file.hpp"
-#include "audit/judge/conventions.hpp"
 #include "audit/support/interruptible.hpp"
-#include "audit/judge/judge_case.hpp"
 #include "audit/support/words.hpp"
 
 namespace attest::audit {
@@ -33,7 +33,8 @@ std::string reproducer(verify_options const& options, contract const& claim) {
   text += " --contract " + shell_word(options.contract_argument.empty() ? claim.name : options.contract_argument);
   problem::visit_parameters(problem::parameters{}, [&](auto const& each, auto const&) {
     auto const flag = options.flags.find(each.name);
-    if (flag != options.flags.end() && flag->second) text += fmt::format(" --{}={}", each.name, shell_word(*flag->second));
+    if (flag != options.flags.end() && flag->second)
+      text += fmt::format(" --{}={}", each.name, shell_word(*flag->second));
   });
   return text + (options.reproducible ? " --reproducible" : "");
 }
@@ -47,12 +48,12 @@ void draw_findings(std::vector<answered_case> const& cases, verify_options const
       each.no_pictures = fmt::format("only the first {} findings have them", drawn);
       continue;
     }
-    auto const at = std::ranges::find_if(cases, [&](answered_case const& c) { return c.asked.check == each.check && c.asked.name == each.case_name; });
+    auto const at = std::ranges::find_if(
+        cases, [&](answered_case const& c) { return c.asked.check == each.check && c.asked.name == each.case_name; });
     if (at == cases.end()) continue;
     contract const& claim = options.claim ? *options.claim : default_contract(at->asked.call(each.what.call).type());
     each.no_pictures = not_drawn(at->asked, each.what);
-    each.pictures =
-        draw_pictures(at->asked, each.what, claim, {.answer = [&] { return at->answers[each.what.call]; }});
+    each.pictures = draw_pictures(at->asked, each.what, claim, {.answer = [&] { return at->answers[each.what.call]; }});
   }
 }
 

@@ -5,13 +5,13 @@
 
 #include <fmt/format.h>
 
-#include "audit/files/case_file.hpp"
 #include "audit/builtin/kernel_spec.hpp"
+#include "audit/files/case_file.hpp"
 #include "audit/session/draw_pictures.hpp"
 #include "audit/session/run_case.hpp"
+#include "audit/session/shrink.hpp"
 #include "audit/support/files.hpp"
 #include "audit/support/interruptible.hpp"
-#include "audit/session/shrink.hpp"
 #include "audit/support/words.hpp"
 
 namespace attest::audit {
@@ -30,7 +30,8 @@ std::filesystem::path file_for(std::filesystem::path const& folder, finding cons
 /// Asks the kernel again what it failed at, and keeps what shows it.
 class saver {
  public:
-  saver(audit_options const& options, clock::time_point until, report& into) : options_(options), until_(until), report_(into) {}
+  saver(audit_options const& options, clock::time_point until, report& into)
+      : options_(options), until_(until), report_(into) {}
 
   void save(audit_case const& failing, finding& found) {
     // A hang is not asked again: every attempt would take the whole time limit.
@@ -48,15 +49,17 @@ class saver {
   bool late() const { return stopped() || clock::now() >= until_; }
 
   bool opened() {
-    if (!tried_) kernel_ = open_kernel(options_.kernel, options_.claim->type, {options_.stop, until_}, limits_of(options_));
+    if (!tried_)
+      kernel_ = open_kernel(options_.kernel, options_.claim->type, {options_.stop, until_}, limits_of(options_));
     tried_ = true;
     return kernel_ && *kernel_;
   }
 
   case_result run_again(audit_case const& each, answers* given = nullptr) {
     problem::result<case_result> made = case_result{};
-    bool const cut = interruptible([&] { return late(); },
-                                   [&] { made = run_case(each, kernel_->value(), {options_.claim, options_.reproducible}, given); });
+    bool const cut =
+        interruptible([&] { return late(); },
+                      [&] { made = run_case(each, kernel_->value(), {options_.claim, options_.reproducible}, given); });
     if (cut && given) given->clear();
     return made && !cut ? std::move(made).value() : case_result{};
   }
@@ -70,8 +73,9 @@ class saver {
     };
     found.pictures = draw_pictures(failing, found.what, *options_.claim,
                                    {.answer = [&] { return ask(failing.call(found.what.call)); }, .another = ask});
-    auto made = shrink(failing, found.what, [&](audit_case const& each) { return run_again(each); },
-                       std::min(until_, clock::now() + std::chrono::seconds(2)));
+    auto made = shrink(
+        failing, found.what, [&](audit_case const& each) { return run_again(each); },
+        std::min(until_, clock::now() + std::chrono::seconds(2)));
     if (!made) return false;
     audit_case& small = made->asked;
     small.name += "-shrunk";
@@ -79,9 +83,9 @@ class saver {
     run_again(small, &given);
     found.shrunk = shrunk_finding{made->what, small.asked.size(), "", list_inputs(small.asked)};
     if (write(small, given, found))
-      found.reproducer = fmt::format("attest audit --kernel {} --contract {} --replay {}{}", shell_word(options_.kernel),
-                                     shell_word(options_.contract_argument), shell_word(found.shrunk->file),
-                                     options_.reproducible ? " --reproducible" : "");
+      found.reproducer = fmt::format("attest audit --kernel {} --contract {} --replay {}{}",
+                                     shell_word(options_.kernel), shell_word(options_.contract_argument),
+                                     shell_word(found.shrunk->file), options_.reproducible ? " --reproducible" : "");
     return true;
   }
 
@@ -106,11 +110,13 @@ class saver {
 
 }  // namespace
 
-void save_findings(audit_options const& options, std::vector<audit_case> const& cases, clock::time_point until, report& what) {
+void save_findings(audit_options const& options, std::vector<audit_case> const& cases, clock::time_point until,
+                   report& what) {
   saver keep(options, until, what);
   std::set<std::pair<std::string, std::string>> done;
   for (finding& each : what.findings) {
-    auto const at = std::ranges::find_if(cases, [&](audit_case const& c) { return c.check == each.check && c.name == each.case_name; });
+    auto const at = std::ranges::find_if(
+        cases, [&](audit_case const& c) { return c.check == each.check && c.name == each.case_name; });
     if (each.waived) each.no_pictures = "it is waived";
     else if (!done.emplace(each.check, each.class_token()).second)
       each.no_pictures = "an earlier finding of this check and class has them";

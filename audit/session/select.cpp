@@ -3,8 +3,8 @@
 #include <iterator>
 #include <map>
 
-#include "audit/session/audit.hpp"
 #include "audit/files/case_file.hpp"
+#include "audit/session/audit.hpp"
 #include "audit/support/printable.hpp"
 #include "audit/support/words.hpp"
 
@@ -27,7 +27,8 @@ result<std::vector<audit_case>> all_cases(audit_options const& options) {
     for (answered_case& each : read.value()) made.push_back(std::move(each.asked));
     return made;
   }
-  std::vector<audit_case> made = generated_cases({.type = options.claim->type, .seed = options.seed, .quick = options.quick});
+  std::vector<audit_case> made =
+      generated_cases({.type = options.claim->type, .seed = options.seed, .quick = options.quick});
   if (options.claim->type == problem::element_type::f32) {
     auto real = real_data_cases();
     if (!real) return real.why();
@@ -75,12 +76,14 @@ result<std::vector<audit_case>> chosen_cases(audit_options const& options) {
                      "no check or case is called '" + printable(name) + "'" + did_you_mean(name, known) +
                          "; see `attest list checks` and `attest list cases`"};
     std::erase_if(made, [&](audit_case const& c) {
-      return !options.only.contains(c.check) && !options.only.contains(c.full_name()); });
+      return !options.only.contains(c.check) && !options.only.contains(c.full_name());
+    });
   }
   std::int64_t number = 0;
   for (audit_case& each : made) each.number = ++number, each.all = static_cast<std::int64_t>(made.size());
   if (options.part)
-    std::erase_if(made, [&](audit_case const& c) { return (c.number - 1) % options.part->of != options.part->index - 1; });
+    std::erase_if(made,
+                  [&](audit_case const& c) { return (c.number - 1) % options.part->of != options.part->index - 1; });
   if (options.budget) spread_over_checks(made);
   return cases;
 }

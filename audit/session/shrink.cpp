@@ -26,14 +26,17 @@ audit_case only_needed(audit_case const& failing, violation const& wrong) {
   made.mandatory = false;
   if (wrong.call == 0) {  // calls that come before may have left something; others play no part
     if (failing.reads != reading::weights)
-      std::erase_if(made.further, [](further_call const& call) { return call.is != relation::before && call.is != relation::part; });
+      std::erase_if(made.further,
+                    [](further_call const& call) { return call.is != relation::before && call.is != relation::part; });
     return made;
   }
   further_call const call = failing.further[wrong.call - 1];
   switch (call.is) {
     case relation::same_bits:
     case relation::same_rows:
-      std::erase_if(made.further, [&](further_call const& each) { return &each - made.further.data() != static_cast<std::ptrdiff_t>(wrong.call - 1); });
+      std::erase_if(made.further, [&](further_call const& each) {
+        return &each - made.further.data() != static_cast<std::ptrdiff_t>(wrong.call - 1);
+      });
       return made;
     case relation::part:
     case relation::weight_columns:

@@ -1,13 +1,13 @@
 // Work on TBB that can be ended before it is done.
 #pragma once
 
-#include <tbb/task_group.h>
-
 #include <chrono>
 #include <condition_variable>
 #include <functional>
 #include <mutex>
 #include <thread>
+
+#include <tbb/task_group.h>
 
 namespace attest::audit {
 

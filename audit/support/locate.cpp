@@ -1,11 +1,11 @@
 #include "audit/support/locate.hpp"
 
-#include <fmt/format.h>
-
 #include <cstdlib>
 #include <initializer_list>
 #include <string>
 #include <system_error>
+
+#include <fmt/format.h>
 
 #include "audit/support/printable.hpp"
 
@@ -46,9 +46,8 @@ result<fs::path> locate_runner() {
 }
 
 result<fs::path> locate_builtin_kernel() {
-  return first_of("libattest_kernel.so",
-                  {"libattest_kernel.so", ATTEST_LIBRARY_FOLDER "/libattest_kernel.so", "../lib/libattest_kernel.so",
-                   "../fast/libattest_kernel.so"});
+  return first_of("libattest_kernel.so", {"libattest_kernel.so", ATTEST_LIBRARY_FOLDER "/libattest_kernel.so",
+                                          "../lib/libattest_kernel.so", "../fast/libattest_kernel.so"});
 }
 
 result<fs::path> locate_builtin_kernel(std::string_view set) {
@@ -61,7 +60,8 @@ result<fs::path> locate_real_data() {
 }
 
 result<fs::path> locate_zoo() {
-  return first_of("libattest_zoo.so", {"libattest_zoo.so", ATTEST_LIBRARY_FOLDER "/attest/libattest_zoo.so", "../lib/attest/libattest_zoo.so"});
+  return first_of("libattest_zoo.so", {"libattest_zoo.so", ATTEST_LIBRARY_FOLDER "/attest/libattest_zoo.so",
+                                       "../lib/attest/libattest_zoo.so"});
 }
 
 }  // namespace attest::audit

@@ -18,8 +18,8 @@ std::string escaped(std::string_view text);
 /// than 100,000 bytes is cut.
 std::string escaped_lines(std::string_view text);
 
-/// Elements, written one after the other. A page is XML and HTML at once: every element is closed, `a/` where it is empty.
-/// Names of elements and attributes are our own words; values and text may be anybody's.
+/// Elements, written one after the other. A page is XML and HTML at once: every element is closed, `a/` where it is
+/// empty. Names of elements and attributes are our own words; values and text may be anybody's.
 class markup {
  public:
   using attributes = std::initializer_list<std::pair<std::string_view, std::string>>;

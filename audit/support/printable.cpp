@@ -24,10 +24,10 @@ std::size_t sequence_length(std::string_view text, std::uint32_t& point) {
 }
 
 bool is_unsafe(std::uint32_t point) {
-  return point < 0x20 || (point >= 0x7F && point < 0xA0) ||          // C0, DEL, C1
-         point == 0x061C || point == 0x200E || point == 0x200F ||    // direction marks
-         (point >= 0x2028 && point <= 0x202E) ||                     // line separators, embeddings, overrides
-         (point >= 0x2066 && point <= 0x2069) || point == 0xFEFF;    // isolates, byte order mark
+  return point < 0x20 || (point >= 0x7F && point < 0xA0) ||        // C0, DEL, C1
+         point == 0x061C || point == 0x200E || point == 0x200F ||  // direction marks
+         (point >= 0x2028 && point <= 0x202E) ||                   // line separators, embeddings, overrides
+         (point >= 0x2066 && point <= 0x2069) || point == 0xFEFF;  // isolates, byte order mark
 }
 
 }  // namespace

@@ -1,5 +1,5 @@
-// Numbers in text that somebody else wrote. libc++ 19 has no std::from_chars of floating point, hence strtod, which is asked
-// only what cannot depend on its habits: no space, no '+', no word. Nobody here sets a locale.
+// Numbers in text that somebody else wrote. libc++ 19 has no std::from_chars of floating point, hence strtod, which is
+// asked only what cannot depend on its habits: no space, no '+', no word. Nobody here sets a locale.
 #pragma once
 
 #include <cerrno>
@@ -14,8 +14,8 @@
 
 namespace attest::audit {
 
-/// The double nearest to a finite decimal number or hex float (0.125, -1e-3, 0x1p-3); nothing for anything else, and where
-/// the nearest is infinite or a number other than 0 would become 0.
+/// The double nearest to a finite decimal number or hex float (0.125, -1e-3, 0x1p-3); nothing for anything else, and
+/// where the nearest is infinite or a number other than 0 would become 0.
 inline std::optional<double> real_number(std::string_view text) {
   std::string_view const digits = text.substr(text.starts_with('-'));
   if (digits.empty() || std::string_view(".0123456789").find(digits.front()) == digits.npos) return std::nullopt;
@@ -23,7 +23,8 @@ inline std::optional<double> real_number(std::string_view text) {
   char* end = nullptr;
   errno = 0;
   double const value = std::strtod(whole.c_str(), &end);
-  if (end != whole.c_str() + whole.size() || !std::isfinite(value) || (value == 0 && errno == ERANGE)) return std::nullopt;
+  if (end != whole.c_str() + whole.size() || !std::isfinite(value) || (value == 0 && errno == ERANGE))
+    return std::nullopt;
   return value;
 }
 

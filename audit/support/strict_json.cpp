@@ -26,7 +26,8 @@ struct found {
 problem::result<json> parse_strict(std::string_view text, json_limits const& limits) {
   if (text.size() > limits.bytes) return fault(fmt::format("has {} bytes, {} are allowed", text.size(), limits.bytes));
   // The parser takes a zero byte for the end of its input, and would not see what follows.
-  if (auto const at = text.find('\0'); at != text.npos) return fault(fmt::format("is not JSON: its byte {} is zero", at));
+  if (auto const at = text.find('\0'); at != text.npos)
+    return fault(fmt::format("is not JSON: its byte {} is zero", at));
   std::vector<std::set<std::string>> keys;
   auto const look = [&](int depth, json::parse_event_t event, json& parsed) {
     bool const opens = event == json::parse_event_t::object_start || event == json::parse_event_t::array_start;
@@ -39,9 +40,7 @@ problem::result<json> parse_strict(std::string_view text, json_limits const& lim
   };
   try {
     return json::parse(text.begin(), text.end(), look);
-  } catch (found const& what) {
-    return fault(what.reason);
-  } catch (json::exception const& thrown) {
+  } catch (found const& what) { return fault(what.reason); } catch (json::exception const& thrown) {
     std::string_view reason = thrown.what();
     if (auto const start = reason.find("] "); start != reason.npos) reason.remove_prefix(start + 2);
     return fault("is not JSON: " + printable(reason, 200));

@@ -21,7 +21,8 @@ inline std::size_t edit_distance(std::string_view a, std::string_view b) {
         continue;
       }
       d[i][j] = std::min({d[i - 1][j] + 1, d[i][j - 1] + 1, d[i - 1][j - 1] + (a[i - 1] != b[j - 1])});
-      if (i > 1 && j > 1 && a[i - 1] == b[j - 2] && a[i - 2] == b[j - 1]) d[i][j] = std::min(d[i][j], d[i - 2][j - 2] + 1);
+      if (i > 1 && j > 1 && a[i - 1] == b[j - 2] && a[i - 2] == b[j - 1])
+        d[i][j] = std::min(d[i][j], d[i - 2][j - 2] + 1);
     }
   return d[a.size()][b.size()];
 }
@@ -35,7 +36,8 @@ std::string did_you_mean(std::string_view word, Words const& known) {
   for (auto const& each : known) {
     std::string_view const candidate = each;
     if (candidate.size() > 100) continue;
-    if (std::size_t const distance = edit_distance(word, candidate); distance < least) least = distance, nearest = candidate;
+    if (std::size_t const distance = edit_distance(word, candidate); distance < least)
+      least = distance, nearest = candidate;
   }
   return nearest.empty() ? "" : ", did you mean '" + std::string(nearest) + "'?";
 }

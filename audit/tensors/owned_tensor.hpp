@@ -33,14 +33,16 @@ struct owned_tensor {
   }
 
   template <class T>
-  T* as() noexcept { return reinterpret_cast<T*>(bytes.data()); }
+  T* as() noexcept {
+    return reinterpret_cast<T*>(bytes.data());
+  }
   template <class T>
-  T const* as() const noexcept { return reinterpret_cast<T const*>(bytes.data()); }
+  T const* as() const noexcept {
+    return reinterpret_cast<T const*>(bytes.data());
+  }
 
   /// Inputs are never written through the view (problem/erased.hpp).
-  problem::erased_tensor erased() const noexcept {
-    return {const_cast<std::byte*>(bytes.data()), type, where};
-  }
+  problem::erased_tensor erased() const noexcept { return {const_cast<std::byte*>(bytes.data()), type, where}; }
 };
 
 }  // namespace attest::audit

@@ -22,8 +22,8 @@ bool without_holes(indices const& of) {
   return std::ranges::adjacent_find(of, [](auto a, auto b) { return b != a + 1; }) == of.end();
 }
 
-/// The elements of `from` at the product of four index lists; an axis of size 1 that broadcasts stays, unless nothing of
-/// it is left.
+/// The elements of `from` at the product of four index lists; an axis of size 1 that broadcasts stays, unless nothing
+/// of it is left.
 owned_tensor gathered(owned_tensor const& from, indices const* const (&axes)[4], bool broadcasts) {
   indices const one{0};
   indices const* kept[4];

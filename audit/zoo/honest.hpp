@@ -40,7 +40,9 @@ struct honest {
   }
   /// The score of a key that the query does not see; none: the key takes no part.
   template <class Score>
-  static std::optional<R> hidden(place const&, Score&&) { return std::nullopt; }
+  static std::optional<R> hidden(place const&, Score&&) {
+    return std::nullopt;
+  }
   /// Does V of a hidden key with a score take part?
   static constexpr bool reads_hidden_values = false;
   static bool stops_at_empty_block() { return false; }

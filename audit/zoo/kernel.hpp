@@ -41,7 +41,11 @@ class row_kernel {
   }
 
  private:
-  struct seen_key { std::int64_t j; R score; bool reads_value; };
+  struct seen_key {
+    std::int64_t j;
+    R score;
+    bool reads_value;
+  };
 
   R score(std::int64_t j) {
     k_.clear();

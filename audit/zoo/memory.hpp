@@ -1,13 +1,13 @@
 // How a zoo kernel reaches the tensors of a call, and the place it is at.
 #pragma once
 
-#include <attest/kernel.h>
-
 #include <cmath>
 #include <cstdint>
 #include <cstring>
 #include <limits>
 #include <type_traits>
+
+#include <attest/kernel.h>
 
 #include "audit/tensors/elements.hpp"
 
@@ -21,7 +21,8 @@ E load(DLTensor const& t, std::int64_t b, std::int64_t h, std::int64_t i, std::i
   for (int axis = 0; axis < t.ndim; ++axis)
     if (t.shape[axis] != 1) offset += at[axis] * t.strides[axis];
   E value;
-  std::memcpy(&value, static_cast<char const*>(t.data) + t.byte_offset + offset * static_cast<std::int64_t>(sizeof(E)), sizeof(E));
+  std::memcpy(&value, static_cast<char const*>(t.data) + t.byte_offset + offset * static_cast<std::int64_t>(sizeof(E)),
+              sizeof(E));
   return value;
 }
 
@@ -45,7 +46,8 @@ void store(DLTensor const& t, std::int64_t b, std::int64_t h, std::int64_t i, st
   std::int64_t const at[4]{b, h, i, j};
   std::int64_t offset = 0;
   for (int axis = 0; axis < t.ndim; ++axis) offset += at[axis] * t.strides[axis];
-  std::memcpy(static_cast<char*>(t.data) + t.byte_offset + offset * static_cast<std::int64_t>(sizeof(E)), &value, sizeof(E));
+  std::memcpy(static_cast<char*>(t.data) + t.byte_offset + offset * static_cast<std::int64_t>(sizeof(E)), &value,
+              sizeof(E));
 }
 
 /// One query of a call, and the key-value head that it reads.

@@ -82,7 +82,8 @@ std::optional<problem::error> trust(audit_options const& options, specimen_resul
 verdict selftest_report::answer() const {
   auto const wrong = [](specimen_result const& each) { return !each.open && !each.as_it_should_be(); };
   if (std::ranges::any_of(results, wrong)) return verdict::refuted;
-  return results.empty() || std::ranges::any_of(results, &specimen_result::open) ? verdict::undecided : verdict::certified;
+  return results.empty() || std::ranges::any_of(results, &specimen_result::open) ? verdict::undecided
+                                                                                 : verdict::certified;
 }
 
 problem::result<selftest_report> run_selftest(selftest_options const& options) {
@@ -124,7 +125,8 @@ problem::result<selftest_report> run_selftest(selftest_options const& options) {
       else
         for (numbered_check const& check : checks.at(mine.what->contract))
           if (!fault && !(options.stop && options.stop->load())) fault = hunt(asked, check, mine);
-      bool const known = mine.answer == verdict::refuted || (mine.what->is_honest() && mine.answer == verdict::certified);
+      bool const known =
+          mine.answer == verdict::refuted || (mine.what->is_honest() && mine.answer == verdict::certified);
       mine.open = !known && options.stop && options.stop->load();
       mine.seconds = seconds_since(began);
       std::lock_guard const held(guard);
@@ -145,14 +147,17 @@ problem::result<selftest_report> run_selftest(selftest_options const& options) {
 std::string as_text(selftest_report const& what) {
   std::string text;
   auto const add = [&]<class... A>(fmt::format_string<A...> form, A&&... a) {
-    text += fmt::format(form, std::forward<A>(a)...); };
+    text += fmt::format(form, std::forward<A>(a)...);
+  };
   std::int64_t honest = 0, mutants = 0, wrong = 0, open = 0;
   add("{:<34}{:<10}{:>6}  {}\n", "honest design", "contract", "cases", "");
   for (specimen_result const& each : what.results) {
     if (!each.what->is_honest()) continue;
     ++honest;
     add("{:<34}{:<10}{:>6}  {}\n", each.what->name, each.what->contract, each.cases,
-        each.open ? "not known: interrupted" : each.as_it_should_be() ? "lives" : "CONDEMNED: " + each.complaint);
+        each.open                ? "not known: interrupted"
+        : each.as_it_should_be() ? "lives"
+                                 : "CONDEMNED: " + each.complaint);
   }
   add("\n{:<34}{:<18}{:>6}{:>8}  {}\n", "mutant", "class", "case", "ms", "killed by; also by");
   for (specimen_result const& each : what.results) {
@@ -176,8 +181,11 @@ std::string as_text(selftest_report const& what) {
   for (specimen_result const& each : what.results) open += each.open, wrong += !each.open && !each.as_it_should_be();
   verdict const answer = what.answer();
   add("\n{}: {} mutants, {} honest designs, seed {}, {:.0f} s{}{}\n",
-      answer == verdict::certified ? "PASSED" : answer == verdict::refuted ? "FAILED" : "INTERRUPTED", mutants, honest, what.seed,
-      what.seconds, wrong ? fmt::format("; {} not as they should be", wrong) : "", open ? fmt::format("; {} not known", open) : "");
+      answer == verdict::certified ? "PASSED"
+      : answer == verdict::refuted ? "FAILED"
+                                   : "INTERRUPTED",
+      mutants, honest, what.seed, what.seconds, wrong ? fmt::format("; {} not as they should be", wrong) : "",
+      open ? fmt::format("; {} not known", open) : "");
   return text;
 }
 

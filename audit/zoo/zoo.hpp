@@ -1,12 +1,12 @@
-// The zoo: broken kernels, each with one defect of a kind that shipped, and honest kernels of several designs. The audit
-// must refute every mutant and certify every honest design (`attest selftest`).
+// The zoo: broken kernels, each with one defect of a kind that shipped, and honest kernels of several designs. The
+// audit must refute every mutant and certify every honest design (`attest selftest`).
 #pragma once
-
-#include <attest/kernel.h>
 
 #include <optional>
 #include <string_view>
 #include <vector>
+
+#include <attest/kernel.h>
 
 #include "audit/cases/bug_class.hpp"
 
@@ -16,13 +16,13 @@ using audit::bug_class;
 inline constexpr std::optional<bug_class> no_bug;  ///< an honest design
 
 struct specimen {
-  std::string_view name;       ///< its symbol in libattest_zoo.so is zoo_<name>
+  std::string_view name;                      ///< its symbol in libattest_zoo.so is zoo_<name>
   std::optional<audit::bug_class> bug_class;  ///< none where there is no defect
-  std::string_view seen_in;    ///< public issues where something like it shipped
-  std::string_view says;       ///< the defect, or the design, in a sentence
+  std::string_view seen_in;                   ///< public issues where something like it shipped
+  std::string_view says;                      ///< the defect, or the design, in a sentence
   attest_status (*kernel)(attest_call const*);
   std::string_view contract = "f32";  ///< what it claims
-  bool contained = true;       ///< false: may crash or write elsewhere, so it runs only in a process of its own
+  bool contained = true;              ///< false: may crash or write elsewhere, so it runs only in a process of its own
 
   bool is_honest() const { return !bug_class; }
   std::string_view class_token() const { return bug_class ? audit::token_of(*bug_class) : "honest"; }

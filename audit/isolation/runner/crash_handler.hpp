@@ -1,14 +1,14 @@
 // Writes down where a kernel crashed, then lets it crash.
 #pragma once
 
-#include <sys/mman.h>
-#include <ucontext.h>
-#include <unistd.h>
-
 #include <csignal>
 #include <cstddef>
 #include <cstdint>
 #include <initializer_list>
+
+#include <sys/mman.h>
+#include <ucontext.h>
+#include <unistd.h>
 
 #include "audit/isolation/runner/protocol.hpp"
 
@@ -49,7 +49,7 @@ inline void watch_for_crashes(crash_note* note) noexcept {
   alternative.ss_sp = stack;
   alternative.ss_size = sizeof stack;
   sigaltstack(&alternative, nullptr);
-  struct sigaction action {};
+  struct sigaction action{};
   action.sa_sigaction = attest_write_crash_note;
   action.sa_flags = SA_SIGINFO | SA_ONSTACK | static_cast<int>(SA_RESETHAND);
   sigemptyset(&action.sa_mask);

@@ -1,14 +1,7 @@
-// attest-runner PARENT_PID LIBRARY SYMBOL: runs one kernel for the process that started it (audit/isolation/isolated_kernel.hpp).
+// attest-runner PARENT_PID LIBRARY SYMBOL: runs one kernel for the process that started it
+// (audit/isolation/isolated_kernel.hpp).
 //
 // It links the C library alone: what a kernel needs it must bring, and nothing of attest's can answer for it.
-#include <attest/kernel.h>
-#include <dlfcn.h>
-#include <sys/mman.h>
-#include <sys/prctl.h>
-#include <sys/resource.h>
-#include <sys/socket.h>
-#include <unistd.h>
-
 #include <cerrno>
 #include <cfenv>
 #include <cmath>
@@ -16,6 +9,14 @@
 #include <cstdlib>
 #include <cstring>
 #include <ctime>
+
+#include <attest/kernel.h>
+#include <dlfcn.h>
+#include <sys/mman.h>
+#include <sys/prctl.h>
+#include <sys/resource.h>
+#include <sys/socket.h>
+#include <unistd.h>
 
 #include "audit/isolation/runner/crash_handler.hpp"
 #include "audit/isolation/runner/environment.hpp"

@@ -22,8 +22,8 @@ enum tensor_index : std::uint32_t { q, k, v, mask, bias, out, lse, weights, slot
 inline constexpr char const* slot_names[slot_count] = {"q", "k", "v", "mask", "bias", "o", "lse", "weights"};
 
 enum class greeting : std::uint32_t {
-  ready,            ///< text is the kernel's own name, or empty
-  not_loaded,       ///< text is the loader's message
+  ready,       ///< text is the kernel's own name, or empty
+  not_loaded,  ///< text is the loader's message
   no_symbol,
   no_runner_memory  ///< the runner itself could not start
 };
@@ -44,8 +44,8 @@ struct tensor_slot {
   std::int32_t rank;
   std::int64_t shape[4], strides[4];
   std::uint64_t memory_offset, mapped_bytes, place;
-  std::uint64_t data;                 ///< DLTensor::data, counted like `place`; null_data = NULL
-  std::uint64_t byte_offset;          ///< DLTensor::byte_offset
+  std::uint64_t data;         ///< DLTensor::data, counted like `place`; null_data = NULL
+  std::uint64_t byte_offset;  ///< DLTensor::byte_offset
 };
 inline constexpr std::uint64_t null_data = ~std::uint64_t{0};
 
@@ -62,7 +62,7 @@ struct reply_message {
   std::uint32_t magic;  ///< no_memory_magic: the tensors could not be mapped, the kernel was not called
   std::int32_t status;  ///< as the kernel returned it
   std::uint64_t sequence;
-  double seconds;       ///< inside the kernel
+  double seconds;  ///< inside the kernel
   std::uint32_t environment_changed, descriptors_changed;
 };
 

@@ -5,8 +5,8 @@
 
 #include <fmt/format.h>
 
-#include "audit/report/text.hpp"
 #include "audit/report/svg/svg.hpp"
+#include "audit/report/text.hpp"
 #include "audit/support/real_number.hpp"
 
 namespace attest::audit {
@@ -19,13 +19,22 @@ bool has_numbers(violation const& what) {
 
 void write_numbers(violation const& what, markup& to) {
   to.open("table", {{"class", "numbers"}}).open("thead").open("tr").element("td", "");
-  to.element("th", {{"scope", "col"}}, "decimal").element("th", {{"scope", "col"}}, "hexadecimal").close().close().open("tbody");
+  to.element("th", {{"scope", "col"}}, "decimal")
+      .element("th", {{"scope", "col"}}, "hexadecimal")
+      .close()
+      .close()
+      .open("tbody");
   auto const row = [&](std::string_view name, double x) {
-    to.open("tr").element("th", {{"scope", "row"}}, name).element("td", std::isnan(x) ? "nan" : fmt::format("{}", x)).element("td", hex(x)).close();
+    to.open("tr")
+        .element("th", {{"scope", "row"}}, name)
+        .element("td", std::isnan(x) ? "nan" : fmt::format("{}", x))
+        .element("td", hex(x))
+        .close();
   };
   row("got", what.got);
   if (what.truth_lower == what.truth_upper || std::isnan(what.truth_lower)) {
-    row(what.bound == 0 ? "expected" : "truth", what.truth_lower);  // without a bound: an exact rule, or another answer's bits
+    row(what.bound == 0 ? "expected" : "truth",
+        what.truth_lower);  // without a bound: an exact rule, or another answer's bits
   } else {
     row("truth, at least", what.truth_lower);
     row("truth, at most", what.truth_upper);
@@ -36,8 +45,11 @@ void write_numbers(violation const& what, markup& to) {
 
 /// "keys 8 to 39 of head 1, batch entry 0".
 std::string extent(matrix_picture const& picture, std::string_view columns, finding_pictures const& of) {
-  std::string const across = columns.empty() ? "" : fmt::format(", {} {} to {}", columns, picture.first_column, picture.first_column + picture.columns - 1);
-  return fmt::format("queries {} to {}{}; batch entry {}, head {}", picture.first_row, picture.first_row + picture.rows - 1, across, of.b, of.h);
+  std::string const across = columns.empty() ? ""
+                                             : fmt::format(", {} {} to {}", columns, picture.first_column,
+                                                           picture.first_column + picture.columns - 1);
+  return fmt::format("queries {} to {}{}; batch entry {}, head {}", picture.first_row,
+                     picture.first_row + picture.rows - 1, across, of.b, of.h);
 }
 
 void write_figure(matrix_picture const& picture, cells kind, std::vector<bool> const& masked, std::string const& title,
@@ -45,7 +57,8 @@ void write_figure(matrix_picture const& picture, cells kind, std::vector<bool> c
   if (picture.rows == 0 || picture.columns == 0) return;
   to.open("figure", {{"style", fmt::format("width: {:g}px", std::max(heatmap_width(picture, kind), 200.0))}});
   to.element("h4", title);
-  to.trusted(heatmap_svg(picture, kind, masked, title, fmt::format("{}: {}. {}", title, extent(picture, columns, of), legend), columns));
+  to.trusted(heatmap_svg(picture, kind, masked, title,
+                         fmt::format("{}: {}. {}", title, extent(picture, columns, of), legend), columns));
   to.element("figcaption", legend).close();
 }
 
@@ -54,16 +67,26 @@ void write_pictures(finding_pictures const& drawn, markup& to) {
   cells const kind = drawn.keys_only ? cells::keys : cells::weights;
   std::string const what = drawn.keys_only ? "Keys" : "Weights";
   write_figure(drawn.asked, kind, drawn.masked, what + " asked for", "keys", drawn,
-               drawn.keys_only ? "Filled: the query sees the key. Hatched: it must not." : "The stronger the blue, the larger (by the root). Hatched: masked.", to);
+               drawn.keys_only ? "Filled: the query sees the key. Hatched: it must not."
+                               : "The stronger the blue, the larger (by the root). Hatched: masked.",
+               to);
   if (drawn.applied) {
     write_figure(*drawn.applied, kind, drawn.masked, what + " applied", "keys", drawn,
-                 "Seen as: " + drawn.applied_by + ". A cross: " + (drawn.keys_only ? "read though masked." : "not 0 though masked, or no weight."), to);
+                 "Seen as: " + drawn.applied_by +
+                     ". A cross: " + (drawn.keys_only ? "read though masked." : "not 0 though masked, or no weight."),
+                 to);
   } else {
-    to.open("figure").element("h4", what + " applied").element("p", {{"class", "note"}}, "It is " + drawn.applied_by + ".").close();
+    to.open("figure")
+        .element("h4", what + " applied")
+        .element("p", {{"class", "note"}}, "It is " + drawn.applied_by + ".")
+        .close();
   }
   if (drawn.errors)
-    write_figure(*drawn.errors, cells::errors, {}, "Error of " + drawn.output + ", in bounds", drawn.output == "weights" ? "keys" : drawn.output == "o" ? "columns" : "", drawn,
-                 "A shade a decade below the bound. A cross: above the bound. Dots: not judged.", to);
+    write_figure(*drawn.errors, cells::errors, {}, "Error of " + drawn.output + ", in bounds",
+                 drawn.output == "weights" ? "keys"
+                 : drawn.output == "o"     ? "columns"
+                                           : "",
+                 drawn, "A shade a decade below the bound. A cross: above the bound. Dots: not judged.", to);
   to.close();
 }
 
@@ -72,7 +95,8 @@ std::string listing(input_listing const& of) {
   std::string text;
   std::size_t at = 0;
   for (std::int64_t outer = 0; outer < of.shape[0] * of.shape[1]; ++outer) {
-    if (of.shape[0] * of.shape[1] > 1) text += fmt::format("{}[{}, {}] ", outer ? "; " : "", outer / of.shape[1], outer % of.shape[1]);
+    if (of.shape[0] * of.shape[1] > 1)
+      text += fmt::format("{}[{}, {}] ", outer ? "; " : "", outer / of.shape[1], outer % of.shape[1]);
     for (std::int64_t r = 0; r < of.shape[2]; ++r) {
       text += r ? "  (" : "(";
       for (std::int64_t c = 0; c < of.shape[3]; ++c, ++at) text += fmt::format("{}{}", c ? ", " : "", of.values[at]);
@@ -86,12 +110,14 @@ std::string listing(input_listing const& of) {
 void write_shrunk(shrunk_finding const& small, problem::sizes const& whole, markup& to) {
   problem::sizes const& s = small.sizes;
   bool const same = s == whole;
-  to.open("details").element("summary", fmt::format("the {}problem that shows it: b = {}, heads {} of {}, n = {}, m = {}, d = {}, dv = {}",
-                                                     same ? "" : "smallest ", s.b, s.hq, s.hk, s.n, s.m, s.d, s.dv));
+  to.open("details").element(
+      "summary", fmt::format("the {}problem that shows it: b = {}, heads {} of {}, n = {}, m = {}, d = {}, dv = {}",
+                             same ? "" : "smallest ", s.b, s.hq, s.hk, s.n, s.m, s.d, s.dv));
   to.element("p", small.what.sentence);
   if (!small.inputs.empty()) {
     to.open("div", {{"class", "scroll"}}).open("table", {{"class", "inputs"}});
-    for (input_listing const& each : small.inputs) to.open("tr").element("th", {{"scope", "row"}}, each.name).element("td", listing(each)).close();
+    for (input_listing const& each : small.inputs)
+      to.open("tr").element("th", {{"scope", "row"}}, each.name).element("td", listing(each)).close();
     to.close().close();
   }
   if (!small.file.empty()) to.element("p", {{"class", "note"}}, "Saved in " + small.file);
@@ -107,10 +133,13 @@ void write_finding(finding const& found, std::size_t number, markup& to) {
                         (found.waived ? "waived: " : "") + std::string(found.class_token()));
   to.text(fmt::format(" {}. {}/{}", number, found.check, found.case_name)).close();
   to.element("p", {{"class", "sentence"}}, found.what.sentence);
-  to.element("p", {{"class", "note"}}, fmt::format("b = {}, hq = {}, hk = {}, n = {}, m = {}, d = {}, dv = {}", s.b, s.hq, s.hk, s.n, s.m, s.d, s.dv));
+  to.element(
+      "p", {{"class", "note"}},
+      fmt::format("b = {}, hq = {}, hk = {}, n = {}, m = {}, d = {}, dv = {}", s.b, s.hq, s.hk, s.n, s.m, s.d, s.dv));
   if (has_numbers(found.what)) write_numbers(found.what, to);
   if (found.pictures) write_pictures(*found.pictures, to);
-  else if (!found.no_pictures.empty()) to.element("p", {{"class", "note"}}, fmt::format("No pictures: {}.", found.no_pictures));
+  else if (!found.no_pictures.empty())
+    to.element("p", {{"class", "note"}}, fmt::format("No pictures: {}.", found.no_pictures));
   if (found.shrunk) write_shrunk(*found.shrunk, s, to);
   to.element("p", {{"class", "label"}}, "To see it again").element("pre", found.reproducer).close();
 }

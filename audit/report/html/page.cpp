@@ -8,9 +8,9 @@
 #include "audit/cases/case.hpp"
 #include "audit/report/html/finding.hpp"
 #include "audit/report/html/style.hpp"
-#include "audit/support/markup.hpp"
-#include "audit/report/text.hpp"
 #include "audit/report/svg/svg.hpp"
+#include "audit/report/text.hpp"
+#include "audit/support/markup.hpp"
 
 namespace attest::audit {
 namespace {
@@ -26,7 +26,9 @@ void draw_icon(verdict answer, markup& to) {
   char const* const path = answer == verdict::certified ? "M7 17l6 6l12 -13"
                            : answer == verdict::refuted ? "M9 9l14 14M23 9l-14 14"
                                                         : "M11 12c0 -7 10 -7 10 0c0 4 -5 4 -5 7M16 23v1";
-  to.open("svg", {{"xmlns", "http://www.w3.org/2000/svg"}, {"class", "icon"}, {"viewBox", "0 0 32 32"}, {"aria-hidden", "true"}});
+  to.open(
+      "svg",
+      {{"xmlns", "http://www.w3.org/2000/svg"}, {"class", "icon"}, {"viewBox", "0 0 32 32"}, {"aria-hidden", "true"}});
   to.leaf("path", {{"d", path}});
   to.close();
 }
@@ -58,9 +60,13 @@ void write_verdict(report const& what, markup& to) {
 /// The error as a bar of which the whole length is the bound.
 void draw_bar(double error_in_bounds, markup& to) {
   double const share = std::isnan(error_in_bounds) ? 0 : std::min(error_in_bounds, 1.0);
-  to.open("svg", {{"xmlns", "http://www.w3.org/2000/svg"}, {"class", "bar"}, {"viewBox", "0 0 60 6"}, {"aria-hidden", "true"}});
+  to.open(
+      "svg",
+      {{"xmlns", "http://www.w3.org/2000/svg"}, {"class", "bar"}, {"viewBox", "0 0 60 6"}, {"aria-hidden", "true"}});
   to.leaf("rect", {{"class", "bar-all"}, {"width", "60"}, {"height", "6"}});
-  to.leaf("rect", {{"class", error_in_bounds > 1 ? "bar-over" : "bar-part"}, {"width", fmt::format("{:.1f}", 60 * share)}, {"height", "6"}});
+  to.leaf("rect", {{"class", error_in_bounds > 1 ? "bar-over" : "bar-part"},
+                   {"width", fmt::format("{:.1f}", 60 * share)},
+                   {"height", "6"}});
   to.close();
 }
 
@@ -122,7 +128,8 @@ void write_beside(check_result const* row, int kernel, markup& to) {
 
 void write_legend(std::span<report const> all, std::string const& extra, markup& to) {
   to.open("ul", {{"class", "legend-list" + extra}});
-  for (std::size_t n = 0; n < all.size(); ++n) to.open("li").trusted(legend_svg(static_cast<int>(n))).text(" " + all[n].kernel).close();
+  for (std::size_t n = 0; n < all.size(); ++n)
+    to.open("li").trusted(legend_svg(static_cast<int>(n))).text(" " + all[n].kernel).close();
   to.close();
 }
 
@@ -133,7 +140,8 @@ void write_checks(std::span<report const> all, markup& to) {
     for (check_result const& row : each.checks)
       if (std::ranges::find(names, row.name) == names.end()) names.push_back(row.name);
   to.open("section").element("h2", "Checks");
-  to.element("p", {{"class", "note"}}, "Open a name for what its pass proves. Errors are the worst, in units of the bound; above 1 refutes.");
+  to.element("p", {{"class", "note"}},
+             "Open a name for what its pass proves. Errors are the worst, in units of the bound; above 1 refutes.");
   if (!alone) write_legend(all, " narrow", to);
   to.open("div", {{"class", "scroll"}, {"role", "region"}, {"aria-label", "Table of checks"}, {"tabindex", "0"}});
   to.open("table", {{"class", alone ? "checks alone" : "checks together"}}).open("thead").open("tr");
@@ -197,7 +205,8 @@ void write_curve_numbers(std::vector<plot_line> const& lines, markup& to) {
     to.open("tr").element("th", {{"scope", "row"}}, fmt::format("{:g}", place));
     for (plot_line const& line : lines) {
       auto const at = std::ranges::find(line.points, place, &plot_point::place);
-      to.element("td", {{"class", "number"}}, at == line.points.end() ? "–" : fmt::format("{:.4g}{}", at->error_in_bounds, at->failed ? " ✗" : ""));
+      to.element("td", {{"class", "number"}},
+                 at == line.points.end() ? "–" : fmt::format("{:.4g}{}", at->error_in_bounds, at->failed ? " ✗" : ""));
     }
     to.close();
   }
@@ -211,8 +220,9 @@ void write_curves(std::span<report const> all, markup& to) {
       if (std::ranges::find(axes, point.axis) == axes.end()) axes.push_back(point.axis);
   if (axes.empty()) return;
   to.open("section").element("h2", "Stability");
-  to.element("p", {{"class", "note"}}, "Worst error in units of the bound. A point above the bound refutes; one on an edge lies there or beyond; "
-                                       "a cross marks a refuted problem.");
+  to.element("p", {{"class", "note"}},
+             "Worst error in units of the bound. A point above the bound refutes; one on an edge lies there or beyond; "
+             "a cross marks a refuted problem.");
   if (all.size() > 1) write_legend(all, "", to);
   to.open("div", {{"class", "curves"}});
   for (std::string const& axis : axes) {
@@ -231,13 +241,17 @@ void write_notes(std::span<report const> all, markup& to) {
     judgement const sum = each.total();
     if (all.size() > 1) to.element("h3", each.kernel);
     to.open("ul", {{"class", "notes"}});
-    to.element("li", fmt::format("{} elements were judged by the theorem, {} by its dominance clause, {} by an exact rule.",
-                                 grouped(sum.by_theorem), grouped(sum.by_dominance), grouped(sum.by_rule)));
-    to.element("li", fmt::format("{} inputs are unsupported by the kernel, {} elements undecided, {} not judged (outside the "
-                                 "hypotheses of the bound), {} suspicious (within their bound, above its warning level).",
-                                 grouped(unsupported_cases(each)), grouped(sum.undecided), grouped(sum.not_judged), grouped(sum.suspicious)));
+    to.element("li",
+               fmt::format("{} elements were judged by the theorem, {} by its dominance clause, {} by an exact rule.",
+                           grouped(sum.by_theorem), grouped(sum.by_dominance), grouped(sum.by_rule)));
+    to.element("li",
+               fmt::format("{} inputs are unsupported by the kernel, {} elements undecided, {} not judged (outside the "
+                           "hypotheses of the bound), {} suspicious (within their bound, above its warning level).",
+                           grouped(unsupported_cases(each)), grouped(sum.undecided), grouped(sum.not_judged),
+                           grouped(sum.suspicious)));
     for (std::string const& name : each.relaxed) to.element("li", "The contract relaxes a convention: " + name + ".");
-    for (std::string const& name : each.waived_classes) to.element("li", "Findings of this class are waived: " + name + ".");
+    for (std::string const& name : each.waived_classes)
+      to.element("li", "Findings of this class are waived: " + name + ".");
     for (std::string const& sentence : each.observations) to.element("li", sentence);
     to.close();
   }
@@ -248,18 +262,23 @@ void write_notes(std::span<report const> all, markup& to) {
 
 std::string as_html(std::span<report const> all) {
   markup to;
-  std::string const title = all.size() == 1 ? fmt::format("{}: {} · attest", capital(name_of(all[0].answer)), all[0].kernel)
-                                            : fmt::format("{} kernels · attest", all.size());
+  std::string const title = all.size() == 1
+                                ? fmt::format("{}: {} · attest", capital(name_of(all[0].answer)), all[0].kernel)
+                                : fmt::format("{} kernels · attest", all.size());
   to.trusted("<!DOCTYPE html>\n");
   to.open("html", {{"lang", "en"}, {"xmlns", "http://www.w3.org/1999/xhtml"}}).open("head");
   to.leaf("meta", {{"charset", "utf-8"}});
   to.leaf("meta", {{"name", "viewport"}, {"content", "width=device-width, initial-scale=1"}});
   to.leaf("meta", {{"name", "color-scheme"}, {"content", "light dark"}});
-  to.leaf("meta", {{"http-equiv", "Content-Security-Policy"}, {"content", "default-src 'none'; style-src 'unsafe-inline'"}});
+  to.leaf("meta",
+          {{"http-equiv", "Content-Security-Policy"}, {"content", "default-src 'none'; style-src 'unsafe-inline'"}});
   to.element("title", title);
   to.open("style").trusted(html_style).close().close();
   to.open("body").trusted(hatch_pattern).open("main");
-  to.open("header").element("p", {{"class", "brand"}}, fmt::format("attest {}", version)).element("h1", "Audit report").close();
+  to.open("header")
+      .element("p", {{"class", "brand"}}, fmt::format("attest {}", version))
+      .element("h1", "Audit report")
+      .close();
   to.open("div", {{"class", all.size() == 1 ? "verdicts" : "verdicts several"}});
   for (report const& each : all) write_verdict(each, to);
   to.close();
@@ -267,8 +286,10 @@ std::string as_html(std::span<report const> all) {
   write_findings(all, to);
   write_curves(all, to);
   write_notes(all, to);
-  to.element("footer", "Nothing is claimed for other inputs than those that were asked. “Certified” means: every judged element is "
-                       "within its error bound, which a theorem derives from the contract; no tolerance was chosen.");
+  to.element(
+      "footer",
+      "Nothing is claimed for other inputs than those that were asked. “Certified” means: every judged element is "
+      "within its error bound, which a theorem derives from the contract; no tolerance was chosen.");
   return std::move(to).finish() + "\n";
 }
 

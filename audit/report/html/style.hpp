@@ -1,5 +1,6 @@
 // The look of the HTML report: one style sheet, light and dark, and the two patterns that its pictures use.
-// Contrast of text is 4.5:1 or more on its ground; line colours are those of Okabe and Ito (2008), darkened or lightened to 3:1.
+// Contrast of text is 4.5:1 or more on its ground; line colours are those of Okabe and Ito (2008), darkened or
+// lightened to 3:1.
 #pragma once
 
 namespace attest::audit {

@@ -4,8 +4,8 @@
 
 #include <fmt/format.h>
 
-#include "audit/support/markup.hpp"
 #include "audit/report/svg/svg.hpp"
+#include "audit/support/markup.hpp"
 
 namespace attest::audit {
 namespace {
@@ -30,7 +30,9 @@ std::string marker_path(int style, double x, double y) {
 /// A logarithmic axis on which what lies beyond an end is drawn at that end.
 struct log_axis {
   double low = 0, high = 1, from = 0, to = 1;  // logarithms, places
-  double operator()(double log) const { return from + (to - from) * (std::clamp(log, low, high) - low) / std::max(high - low, 1e-9); }
+  double operator()(double log) const {
+    return from + (to - from) * (std::clamp(log, low, high) - low) / std::max(high - low, 1e-9);
+  }
 };
 
 /// 2^k as text, and small powers as numbers.
@@ -40,14 +42,23 @@ std::string power_of_two(double log) {
 
 void draw_axes(std::string_view axis, log_axis const& x, log_axis const& y, markup& to) {
   double const bound = y(0);
-  to.leaf("rect", {{"class", "outside"}, {"x", number(left)}, {"y", number(top)}, {"width", number(right - left)}, {"height", number(bound - top)}});
-  auto const label = [&](double at_x, double at_y, char const* anchor, std::string const& text, char const* kind = "tick") {
+  to.leaf("rect", {{"class", "outside"},
+                   {"x", number(left)},
+                   {"y", number(top)},
+                   {"width", number(right - left)},
+                   {"height", number(bound - top)}});
+  auto const label = [&](double at_x, double at_y, char const* anchor, std::string const& text,
+                         char const* kind = "tick") {
     to.element("text", {{"class", kind}, {"x", number(at_x)}, {"y", number(at_y)}, {"text-anchor", anchor}}, text);
   };
   for (double decade = y.low; decade <= y.high; ++decade) {
     to.leaf("path", {{"class", "gridline"}, {"d", fmt::format("M{:g} {:.1f}H{:g}", left, y(decade), right)}});
     if (y.high - y.low <= 6 || std::fmod(decade, 2) == 0)
-      label(left - 6, y(decade) + 4, "end", decade == 0 ? "1" : decade == 1 ? "10" : decade == -1 ? "0.1" : fmt::format("1e{:.0f}", decade));
+      label(left - 6, y(decade) + 4, "end",
+            decade == 0    ? "1"
+            : decade == 1  ? "10"
+            : decade == -1 ? "0.1"
+                           : fmt::format("1e{:.0f}", decade));
   }
   double const step = x.high - x.low > 16 ? 4 : x.high - x.low > 6 ? 2 : 1;
   for (double at = x.low; at <= x.high + 1e-9; at += step) label(x(at), bottom + 16, "middle", power_of_two(at));
@@ -63,7 +74,8 @@ std::string curve_svg(std::string_view axis, std::vector<plot_line> const& all) 
   // A logarithmic axis has no place for these, which a report read from a file may hold.
   std::vector<plot_line> lines = all;
   for (plot_line& line : lines)
-    std::erase_if(line.points, [](plot_point const& point) { return !(point.place > 0 && std::isfinite(point.place)); });
+    std::erase_if(line.points,
+                  [](plot_point const& point) { return !(point.place > 0 && std::isfinite(point.place)); });
   log_axis x{.low = 1e300, .high = -1e300, .from = left + 10, .to = right - 10};
   log_axis y{.low = -3, .high = 1, .from = bottom, .to = top};
   std::string spoken = fmt::format("Worst error in units of the bound against {}.", axis);
@@ -74,13 +86,16 @@ std::string curve_svg(std::string_view axis, std::vector<plot_line> const& all) 
       spoken += fmt::format(" {:g} at {:g}{};", point.error_in_bounds, point.place, point.failed ? " (refuted)" : "");
       if (!(point.error_in_bounds > 0) || std::isinf(point.error_in_bounds)) continue;
       double const log = std::log10(point.error_in_bounds);
-      y.low = std::min(y.low, std::max(std::floor(log), -8.0)), y.high = std::max(y.high, std::min(std::ceil(log), 8.0));
+      y.low = std::min(y.low, std::max(std::floor(log), -8.0)),
+      y.high = std::max(y.high, std::min(std::ceil(log), 8.0));
     }
   }
   if (x.low > x.high) x.low = 0, x.high = 1;
   if (x.low == x.high) x.low -= 1, x.high += 1;
   markup to;
-  to.open("svg", {{"xmlns", "http://www.w3.org/2000/svg"}, {"class", "curve"}, {"role", "img"},
+  to.open("svg", {{"xmlns", "http://www.w3.org/2000/svg"},
+                  {"class", "curve"},
+                  {"role", "img"},
                   {"viewBox", fmt::format("0 0 {:g} {:g}", width, height)}});
   to.element("title", fmt::format("Error in units of the bound against {}", axis)).element("desc", spoken);
   draw_axes(axis, x, y, to);
@@ -103,10 +118,16 @@ std::string curve_svg(std::string_view axis, std::vector<plot_line> const& all) 
 
 std::string legend_svg(int style) {
   markup to;
-  to.open("svg", {{"xmlns", "http://www.w3.org/2000/svg"}, {"class", "legend"}, {"aria-hidden", "true"}, {"viewBox", "0 0 44 14"},
-                  {"width", "44"}, {"height", "14"}});
+  to.open("svg", {{"xmlns", "http://www.w3.org/2000/svg"},
+                  {"class", "legend"},
+                  {"aria-hidden", "true"},
+                  {"viewBox", "0 0 44 14"},
+                  {"width", "44"},
+                  {"height", "14"}});
   std::string const name = fmt::format("s{}", style % 6);
-  to.leaf("path", {{"class", "line " + name}, {"stroke-dasharray", std::string(dashes[static_cast<std::size_t>(style % 6)])}, {"d", "M1 7H43"}});
+  to.leaf("path", {{"class", "line " + name},
+                   {"stroke-dasharray", std::string(dashes[static_cast<std::size_t>(style % 6)])},
+                   {"d", "M1 7H43"}});
   to.leaf("path", {{"class", "marker " + name}, {"d", marker_path(style, 22, 7)}});
   return std::move(to).finish();
 }

@@ -4,8 +4,8 @@
 
 #include <fmt/format.h>
 
-#include "audit/support/markup.hpp"
 #include "audit/report/svg/svg.hpp"
+#include "audit/support/markup.hpp"
 
 namespace attest::audit {
 namespace {
@@ -15,13 +15,15 @@ constexpr int over_bound = 9;  ///< class over: above the bound
 constexpr int unknown = 10;    ///< class unknown: NaN, not judged, or no error
 constexpr int shades = 11;
 
-constexpr std::array<std::string_view, shades> shade_names{"l0", "l1", "l2", "l3", "l4", "l5", "l6", "l7", "l8", "over", "unknown"};
+constexpr std::array<std::string_view, shades> shade_names{"l0", "l1", "l2", "l3",   "l4",     "l5",
+                                                           "l6", "l7", "l8", "over", "unknown"};
 
 /// Weights by the root of their size, so that small ones are seen; errors by decade below the bound.
 /// A report read from a file may hold any number.
 int shade_of(double x, cells kind) {
   if (std::isnan(x) || (kind == cells::errors && x < 0)) return unknown;
-  if (kind == cells::errors) return x > 1 ? over_bound : x == 0 ? 0 : std::clamp(5 + static_cast<int>(std::ceil(std::log10(x))), 1, 5);
+  if (kind == cells::errors)
+    return x > 1 ? over_bound : x == 0 ? 0 : std::clamp(5 + static_cast<int>(std::ceil(std::log10(x))), 1, 5);
   if (x < 0 || x > 1 + 0x1p-7) return over_bound;  // bfloat16 weights may round above 1
   return x == 0 ? 0 : std::clamp(static_cast<int>(std::ceil(std::sqrt(x) * (levels - 1))), 1, levels - 1);
 }
@@ -39,19 +41,22 @@ std::string short_number(double x) {
   return fmt::format("{}e{}", made.substr(0, e), std::stoi(made.substr(e + 1)));
 }
 
-bool with_numbers(matrix_picture const& picture, cells kind) { return kind != cells::keys && picture.rows <= 8 && picture.columns <= 8; }
+bool with_numbers(matrix_picture const& picture, cells kind) {
+  return kind != cells::keys && picture.rows <= 8 && picture.columns <= 8;
+}
 
 struct grid {
   double cell_width = 38, cell_height = 26, left = 30, top = 22;
 
   grid(matrix_picture const& picture, cells kind) {
     if (with_numbers(picture, kind)) return;
-    cell_width = cell_height = static_cast<double>(std::clamp<std::int64_t>(320 / std::max(picture.rows, picture.columns), 10, 20));
+    cell_width = cell_height =
+        static_cast<double>(std::clamp<std::int64_t>(320 / std::max(picture.rows, picture.columns), 10, 20));
   }
   std::string cell(std::int64_t row, std::int64_t column, std::int64_t width) const {
     return fmt::format("M{:g} {:g}h{:g}v{:g}h-{:g}z", left + static_cast<double>(column) * cell_width,
-                       top + static_cast<double>(row) * cell_height, static_cast<double>(width) * cell_width, cell_height,
-                       static_cast<double>(width) * cell_width);
+                       top + static_cast<double>(row) * cell_height, static_cast<double>(width) * cell_width,
+                       cell_height, static_cast<double>(width) * cell_width);
   }
   std::string cross(std::int64_t row, std::int64_t column) const {
     double const arm = 3, x = left + (static_cast<double>(column) + 0.5) * cell_width - arm;
@@ -75,14 +80,18 @@ void draw_cells(matrix_picture const& picture, cells kind, grid const& where, ma
 
 void draw_ticks(matrix_picture const& picture, grid const& where, markup& to) {
   auto const tick = [&](double x, double y, char const* anchor, std::int64_t number) {
-    to.element("text", {{"class", "tick"}, {"x", fmt::format("{:g}", x)}, {"y", fmt::format("{:g}", y)}, {"text-anchor", anchor}},
-               fmt::format("{}", number));
+    to.element(
+        "text",
+        {{"class", "tick"}, {"x", fmt::format("{:g}", x)}, {"y", fmt::format("{:g}", y)}, {"text-anchor", anchor}},
+        fmt::format("{}", number));
   };
   auto const each = [](std::int64_t count, double size) { return count > 16 ? 8 : count > 8 ? 4 : size < 16 ? 2 : 1; };
   for (std::int64_t c = 0; c < picture.columns; c += each(picture.columns, where.cell_width))
-    tick(where.left + (static_cast<double>(c) + 0.5) * where.cell_width, where.top - 6, "middle", picture.first_column + c);
+    tick(where.left + (static_cast<double>(c) + 0.5) * where.cell_width, where.top - 6, "middle",
+         picture.first_column + c);
   for (std::int64_t r = 0; r < picture.rows; r += each(picture.rows, where.cell_height))
-    tick(where.left - 6, where.top + (static_cast<double>(r) + 0.5) * where.cell_height + 4, "end", picture.first_row + r);
+    tick(where.left - 6, where.top + (static_cast<double>(r) + 0.5) * where.cell_height + 4, "end",
+         picture.first_row + r);
 }
 
 }  // namespace
@@ -92,15 +101,18 @@ double heatmap_width(matrix_picture const& picture, cells kind) {
   return std::max(where.left + static_cast<double>(picture.columns) * where.cell_width + 6, 160.0);
 }
 
-std::string heatmap_svg(matrix_picture const& picture, cells kind, std::vector<bool> const& masked, std::string_view title,
-                        std::string_view describes, std::string_view columns) {
+std::string heatmap_svg(matrix_picture const& picture, cells kind, std::vector<bool> const& masked,
+                        std::string_view title, std::string_view describes, std::string_view columns) {
   bool const numbers = with_numbers(picture, kind);
   grid const where(picture, kind);
   double const width = heatmap_width(picture, kind);
   double const height = where.top + static_cast<double>(picture.rows) * where.cell_height + 18;
   markup to;
-  to.open("svg", {{"xmlns", "http://www.w3.org/2000/svg"}, {"class", "heatmap"}, {"role", "img"},
-                  {"viewBox", fmt::format("0 0 {:g} {:g}", width, height)}, {"width", fmt::format("{:g}", width)},
+  to.open("svg", {{"xmlns", "http://www.w3.org/2000/svg"},
+                  {"class", "heatmap"},
+                  {"role", "img"},
+                  {"viewBox", fmt::format("0 0 {:g} {:g}", width, height)},
+                  {"width", fmt::format("{:g}", width)},
                   {"height", fmt::format("{:g}", height)}});
   to.element("title", title).element("desc", describes);
   draw_cells(picture, kind, where, to);
@@ -118,21 +130,30 @@ std::string heatmap_svg(matrix_picture const& picture, cells kind, std::vector<b
     for (std::int64_t c = 0; c < picture.columns; ++c) {
       double const x = picture.at(r, c);
       bool const hidden = hidden_at(r, c);
-      bool const wrong = shade_of(x, kind) == over_bound || (kind != cells::errors && (std::isnan(x) || (hidden && x != 0)));
+      bool const wrong =
+          shade_of(x, kind) == over_bound || (kind != cells::errors && (std::isnan(x) || (hidden && x != 0)));
       if (wrong && !numbers) crossed += where.cross(r, c);
       if (!numbers || (hidden && x == 0)) continue;
       int const shade = shade_of(x, kind);
-      to.element("text", {{"class", shade == over_bound || (hidden && x != 0) ? "number wrong" : shade >= 5 && shade < levels ? "number light" : "number"},
-                          {"x", fmt::format("{:g}", where.left + (static_cast<double>(c) + 0.5) * where.cell_width)},
-                          {"y", fmt::format("{:g}", where.top + (static_cast<double>(r) + 0.5) * where.cell_height + 4)},
-                          {"text-anchor", "middle"}}, (wrong ? "×" : "") + short_number(x));
+      to.element("text",
+                 {{"class", shade == over_bound || (hidden && x != 0) ? "number wrong"
+                            : shade >= 5 && shade < levels            ? "number light"
+                                                                      : "number"},
+                  {"x", fmt::format("{:g}", where.left + (static_cast<double>(c) + 0.5) * where.cell_width)},
+                  {"y", fmt::format("{:g}", where.top + (static_cast<double>(r) + 0.5) * where.cell_height + 4)},
+                  {"text-anchor", "middle"}},
+                 (wrong ? "×" : "") + short_number(x));
     }
-  if (!crossed.empty()) to.leaf("path", {{"class", "halo"}, {"d", crossed}}).leaf("path", {{"class", "cross"}, {"d", crossed}});
-  to.leaf("rect", {{"class", "frame"}, {"x", fmt::format("{:g}", where.left)}, {"y", fmt::format("{:g}", where.top)},
+  if (!crossed.empty())
+    to.leaf("path", {{"class", "halo"}, {"d", crossed}}).leaf("path", {{"class", "cross"}, {"d", crossed}});
+  to.leaf("rect", {{"class", "frame"},
+                   {"x", fmt::format("{:g}", where.left)},
+                   {"y", fmt::format("{:g}", where.top)},
                    {"width", fmt::format("{:g}", static_cast<double>(picture.columns) * where.cell_width)},
                    {"height", fmt::format("{:g}", static_cast<double>(picture.rows) * where.cell_height)}});
   draw_ticks(picture, where, to);
-  to.element("text", {{"class", "tick"}, {"x", fmt::format("{:g}", where.left)}, {"y", fmt::format("{:g}", height - 4)}},
+  to.element("text",
+             {{"class", "tick"}, {"x", fmt::format("{:g}", where.left)}, {"y", fmt::format("{:g}", height - 4)}},
              columns.empty() ? "queries ↓" : fmt::format("queries ↓  {} →", columns));
   return std::move(to).finish();
 }

@@ -20,8 +20,8 @@ enum class cells : std::uint8_t {
 /// Queries down, keys or columns across. `masked` cells (of weights and keys) are hatched; what cannot be is crossed:
 /// a weight at a masked key, outside [0, 1] or NaN, an error above its bound. Up to 8 × 8 cells carry their numbers.
 /// `describes` is read out in place of the picture.
-std::string heatmap_svg(matrix_picture const& picture, cells kind, std::vector<bool> const& masked, std::string_view title,
-                        std::string_view describes, std::string_view columns);
+std::string heatmap_svg(matrix_picture const& picture, cells kind, std::vector<bool> const& masked,
+                        std::string_view title, std::string_view describes, std::string_view columns);
 
 /// The width of that heatmap, in CSS pixels.
 double heatmap_width(matrix_picture const& picture, cells kind);
