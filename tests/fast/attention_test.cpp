@@ -96,7 +96,7 @@ TEST_CASE("broadcast inputs with stride 0 are read like copies", "[unit]") {
   tests::simd_target const set(GENERATE(from_range(fast::simd_targets())));
   owned_case<float> one({1, 1, 1, 5, 70, 4, 3}, 3), made({2, 2, 2, 5, 70, 4, 3}, 4);
   for (auto const& [to, from] : {std::pair{&made.q, &one.q}, std::pair{&made.k, &one.k}, std::pair{&made.v, &one.v}}) {
-    to->data = from->data;
+    to->values = from->values;
     to->where.stride = from->where.stride;
     to->where.stride[0] = to->where.stride[1] = 0;
   }
