@@ -79,9 +79,9 @@ class convention_judge {
       found.not_judged += s.dv;
       return;
     }
-    problem_draft everything = asked_.draft();
-    everything.mask.reset(), everything.bias.reset();
-    static_cast<problem::parameters&>(everything) = {.scale = 0};
+    problem_draft const& asked = asked_.draft();
+    problem_draft everything;
+    everything.q = asked.q, everything.k = asked.k, everything.v = asked.v, everything.scale = 0;
     selection chosen = selection::all(s);
     chosen.b = {b}, chosen.n = {i}, chosen.hk = {reference::key_head(s, h)}, chosen.query_head = h % (s.hq / s.hk);
     auto const row = *sliced(owned_problem::of_valid(std::move(everything)), chosen);
