@@ -31,7 +31,7 @@ void row_judge<T>::judge(std::int64_t b, std::int64_t h, std::int64_t i, judgeme
   // Outside H0 honest scores overflow: to −∞, which hides a NaN in V, too, or with a bias of −∞ to NaN.
   row_kind const kind = first_.row.kind;
   bool const outside = kind == row_kind::finite ? !first_.bound.says_anything()
-                       : kind == row_kind::empty && reference::lost_size(asked_, first_.row) >= model_.format.h0_limit;
+                       : kind == row_kind::empty && reference::lost_upper(asked_, first_.row) >= model_.format.h0_limit;
   if (outside || (kind != row_kind::nan && model_.flushes && flushed_meets_infinity())) {
     problem::sizes const& s = asked_.size();
     into.not_judged += (answer_.o.present ? s.dv : 0) + (answer_.lse.present ? 1 : 0) + (answer_.weights.present ? s.m : 0);
@@ -91,15 +91,15 @@ void row_judge<T>::by_rule(judgement& into, char const* output, std::int64_t at,
 template <class T>
 template <class E, class Truth>
 bool row_judge<T>::by_bound(judgement& into, char const* output, std::int64_t at, E got, Truth&& truth_at) {
-  using reference::answer;
+  using reference::decision;
   double const value = as_double(got);
   bool counted = false, by_dominance = false;
-  auto const decide = [&]<unsigned W>(std::integral_constant<unsigned, W>) -> answer {
+  auto const decide = [&]<unsigned W>(std::integral_constant<unsigned, W>) -> decision {
     auto const [truth, bound] = truth_at(std::integral_constant<unsigned, W>{});
     double const lowest = reference::lower(truth), highest = reference::upper(truth);
     if (bound.by == reference::judged_by::nothing) {
       ++into.not_judged;
-      return answer::yes;
+      return decision::yes;
     }
     if (!counted) ++(bound.by == reference::judged_by::theorem ? into.by_theorem : into.by_dominance);
     counted = true;
@@ -110,24 +110,24 @@ bool row_judge<T>::by_bound(judgement& into, char const* output, std::int64_t at
                                               error_in_bounds, bound.size)
                                 : fmt::format("the exact value lies in [{}, {}]; off by {:.4g} bounds of {:.4g}",
                                               lowest, highest, error_in_bounds, bound.size));
-      return answer::no;
+      return decision::no;
     };
     if (!std::isfinite(value)) return fail(reference::infinity);
     auto const error = reference::absolute(reference::ball<W>::from(reference::value_of(got)) - truth);
     double const error_in_bounds = reference::upper(error) / bound.size;
-    answer const within = reference::at_most(error, reference::ball<W>::from(reference::value_of(bound.size)));
-    if (within == answer::undecided) return within;
+    decision const within = reference::at_most(error, reference::ball<W>::from(reference::value_of(bound.size)));
+    if (within == decision::undecided) return within;
     into.max_error_in_bounds = std::max(into.max_error_in_bounds, error_in_bounds);
     into.max_ulp = std::max(into.max_ulp, reference::upper(error) / ulp_at<E>(highest));
     into.max_error = std::max(into.max_error, reference::upper(error));
-    if (within == answer::yes && reference::lower(error) > bound.warning) ++into.suspicious;
-    return within == answer::yes ? within : fail(error_in_bounds);
+    if (within == decision::yes && reference::lower(error) > bound.warning) ++into.suspicious;
+    return within == decision::yes ? within : fail(error_in_bounds);
   };
-  answer verdict = decide(std::integral_constant<unsigned, first>{});
-  if (verdict == answer::undecided) verdict = decide(std::integral_constant<unsigned, second>{});
-  if (verdict == answer::undecided) verdict = decide(std::integral_constant<unsigned, last>{});
-  if (verdict == answer::undecided) ++into.undecided;
-  return verdict == answer::yes && by_dominance;
+  decision verdict = decide(std::integral_constant<unsigned, first>{});
+  if (verdict == decision::undecided) verdict = decide(std::integral_constant<unsigned, second>{});
+  if (verdict == decision::undecided) verdict = decide(std::integral_constant<unsigned, last>{});
+  if (verdict == decision::undecided) ++into.undecided;
+  return verdict == decision::yes && by_dominance;
 }
 
 template <class T>

@@ -40,9 +40,9 @@ int run(solve_words& asked) {
   if (options.digits) fmt::print("{}", what.text);
   else if (auto why = write_file(asked.out, what.file)) return complain("--out: " + why->message());
   if (options.round && what.rounded.elements > 0)
-    fmt::print(stderr, "attest: {} of {} rounded elements ({:.3g} %) needed the exact tier\n", what.rounded.exactly,
+    fmt::print(stderr, "attest: {} of {} rounded elements ({:.3g} %) needed the ball tier\n", what.rounded.in_balls,
                what.rounded.elements,
-               100 * static_cast<double>(what.rounded.exactly) / static_cast<double>(what.rounded.elements));
+               100 * static_cast<double>(what.rounded.in_balls) / static_cast<double>(what.rounded.elements));
   if (what.undecided == 0) return 0;
   fmt::print(stderr, "attest: {} of {} elements stayed undecided\n", what.undecided, what.elements);
   return static_cast<int>(verdict::undecided);

@@ -1,5 +1,5 @@
 // O, weights and LSE correctly rounded, by the machine tier where its enclosures leave one value (first in doubles, then
-// in double words; f64 in double words alone), by the exact tier (reference/attention/correctly_rounded.hpp) where they do not.
+// in double words; f64 in double words alone), by the ball tier (reference/attention/correctly_rounded.hpp) where they do not.
 // The answer is the same either way; only the time differs.
 #pragma once
 
@@ -12,7 +12,7 @@
 
 namespace attest::reference::machine {
 
-/// One row. NaN where docs/semantics.md says NaN or leaves the value open, and where the exact tier found no width that
+/// One row. NaN where docs/semantics.md says NaN or leaves the value open, and where the ball tier found no width that
 /// decides; a masked key's weight is 0, the LSE of an empty row −∞.
 template <class Target>
 struct rounded_row {
@@ -23,11 +23,11 @@ struct rounded_row {
 
 struct rounding_tally {
   std::int64_t elements = 0;   ///< that were rounded: all but those that are NaN or −∞ by rule
-  std::int64_t in_words = 0;   ///< of these, by double words after doubles left them open
-  std::int64_t exactly = 0;    ///< of these, by the exact tier
+  std::int64_t in_double_words = 0;   ///< of these, by double words after doubles left them open
+  std::int64_t in_balls = 0;    ///< of these, by the ball tier
   std::int64_t undecided = 0;  ///< of these, left open by every width
   rounding_tally& operator+=(rounding_tally const& other) noexcept {
-    elements += other.elements, in_words += other.in_words, exactly += other.exactly, undecided += other.undecided;
+    elements += other.elements, in_double_words += other.in_double_words, in_balls += other.in_balls, undecided += other.undecided;
     return *this;
   }
 };
@@ -41,11 +41,11 @@ template <class Target, class T>
 class row_rounder {
  public:
   /// Requires  the instance outlives this object
-  explicit row_rounder(problem::instance<T> const& p, rounding_options const& how = {}) : asked_(p), how_(how) {
-    auto made = row_source<T>::make(p, {}, {.weights = how.weights, .bounds = false});
+  explicit row_rounder(problem::instance<T> const& p, rounding_options const& options = {}) : problem_(p), options_(options) {
+    auto made = row_source<T>::make(p, {}, {.weights = options.weights, .bounds = false});
     if (made) rows_.emplace(std::move(made).value());
     row_.o.resize(static_cast<std::size_t>(p.size().dv));
-    if (how.weights) row_.weights.resize(static_cast<std::size_t>(p.size().m));
+    if (options.weights) row_.weights.resize(static_cast<std::size_t>(p.size().m));
   }
 
   /// visit(rounded_row<Target> const&) for rows i0 ≤ i < i1 of head h of batch b, in order.
@@ -53,10 +53,10 @@ class row_rounder {
   void each(std::int64_t b, std::int64_t h, std::int64_t i0, std::int64_t i1, Visit&& visit) {
     auto const one = [&](certified_row const& row) {
       row_.b = row.b, row_.h = row.h, row_.i = row.i;
-      exact_known_ = sharp_known_ = false;
+      balls_known_ = sharp_known_ = false;
       if (!row.handed_over) round(row);
       else if (!sharp().handed_over) round(sharp());
-      else round_exactly();
+      else round_in_balls();
       visit(static_cast<rounded_row<Target> const&>(row_));
     };
     if (rows_) return rows_->each(b, h, i0, i1, one);
@@ -70,11 +70,11 @@ class row_rounder {
  private:
   static constexpr unsigned W = 128;
 
-  /// The row in the exact tier, made once for as many elements as ask for it.
-  enclosed_row<W, T> const& exact() {
-    if (!exact_known_) enclose_row(asked_, row_.b, row_.h, row_.i, exact_);
-    exact_known_ = true;
-    return exact_;
+  /// The row in the ball tier, made once for as many elements as ask for it.
+  enclosed_row<W, T> const& balls() {
+    if (!balls_known_) enclose_row(problem_, row_.b, row_.h, row_.i, balls_);
+    balls_known_ = true;
+    return balls_;
   }
   /// The row in double words, made once for as many elements as ask for it. Handed over where there is none, or where
   /// it has been asked already (f64).
@@ -83,7 +83,7 @@ class row_rounder {
     sharp_known_ = true, sharp_ = {};
     if (std::is_same_v<T, double> || !rows_) return sharp_;
     if (!sharper_) {
-      auto made = row_source<T>::make(asked_, {}, {.weights = how_.weights, .bounds = false, .pairs = true});
+      auto made = row_source<T>::make(problem_, {}, {.weights = options_.weights, .bounds = false, .double_words = true});
       if (!made) return sharp_;
       sharper_.emplace(std::move(made).value());
     }
@@ -96,22 +96,22 @@ class row_rounder {
     if (auto const value = nearest(row)) return value;
     if (&row == &sharp_ || sharp().handed_over) return std::nullopt;
     auto const value = nearest(sharp());
-    tally_.in_words += value.has_value();
+    tally_.in_double_words += value.has_value();
     return value;
   }
   Target by_machine(Target value) {
     ++tally_.elements;
     return value;
   }
-  Target by_exact_tier(rounded_value<Target> const& value) {
-    ++tally_.elements, ++tally_.exactly;
+  Target by_ball_tier(rounded_value<Target> const& value) {
+    ++tally_.elements, ++tally_.in_balls;
     if (!value) ++tally_.undecided;
     return value.value_or(quiet_nan<Target>());
   }
 
-  Target exact_output(std::int64_t c) {
-    if (output(asked_, exact(), c).kind != value_kind::finite) return quiet_nan<Target>();
-    return by_exact_tier(rounded_output<Target>(asked_, exact(), c));
+  Target ball_output(std::int64_t c) {
+    if (output(problem_, balls(), c).kind != value_kind::finite) return quiet_nan<Target>();
+    return by_ball_tier(rounded_output<Target>(problem_, balls(), c));
   }
 
   void round(certified_row const& row) {
@@ -119,13 +119,13 @@ class row_rounder {
       auto const value = by_either(row, [&](certified_row const& by) {
         return nearest_of_all<Target>(by.o[c], by.o_low.empty() ? 0 : by.o_low[c], by.o_radius[c]);
       });
-      row_.o[c] = value ? by_machine(*value) : exact_output(static_cast<std::int64_t>(c));
+      row_.o[c] = value ? by_machine(*value) : ball_output(static_cast<std::int64_t>(c));
     }
-    if (how_.lse) {
+    if (options_.lse) {
       auto const value = by_either(row, [](certified_row const& by) {
         return nearest_of_all<Target>(by.lse, by.lse_low, by.lse_radius);
       });
-      row_.lse = value ? by_machine(*value) : by_exact_tier(rounded_log_sum_exp<Target>(exact()));
+      row_.lse = value ? by_machine(*value) : by_ball_tier(rounded_log_sum_exp<Target>(balls()));
     }
     std::size_t at = 0;
     for (std::size_t j = 0; j < row_.weights.size(); ++j) {
@@ -134,44 +134,44 @@ class row_rounder {
         continue;
       }
       auto const value = by_either(row, [&](certified_row const& by) { return nearest_weight(by, at); });
-      row_.weights[j] = value ? by_machine(*value) : by_exact_tier(rounded_weight<Target>(exact(), at));
+      row_.weights[j] = value ? by_machine(*value) : by_ball_tier(rounded_weight<Target>(balls(), at));
       ++at;
     }
   }
 
   /// What every number that weight `at` may be rounds to; a weight is never 0.
   static rounded_value<Target> nearest_weight(certified_row const& row, std::size_t at) {
-    std::int64_t const number = nearest_number<Target>(row.weight_lower[at]);
-    if (number == nearest_number<Target>(row.weight_upper[at])) return value_with_number<Target>(number);
+    std::int64_t const number = nearest_ordinal<Target>(row.weight_lower[at]);
+    if (number == nearest_ordinal<Target>(row.weight_upper[at])) return value_of_ordinal<Target>(number);
     if (row.weight.empty()) return std::nullopt;
     return nearest_of_all<Target>(row.weight[at], row.weight_low[at], row.weight_radius[at]);
   }
 
-  void round_exactly() {
-    row_kind const kind = exact().kind;
-    for (std::size_t c = 0; c < row_.o.size(); ++c) row_.o[c] = exact_output(static_cast<std::int64_t>(c));
-    if (how_.lse)
-      row_.lse = kind == row_kind::finite  ? by_exact_tier(rounded_log_sum_exp<Target>(exact()))
-                 : kind == row_kind::empty ? value_with_number<Target>(-infinity_number<Target>)
+  void round_in_balls() {
+    row_kind const kind = balls().kind;
+    for (std::size_t c = 0; c < row_.o.size(); ++c) row_.o[c] = ball_output(static_cast<std::int64_t>(c));
+    if (options_.lse)
+      row_.lse = kind == row_kind::finite  ? by_ball_tier(rounded_log_sum_exp<Target>(balls()))
+                 : kind == row_kind::empty ? value_of_ordinal<Target>(-infinity_ordinal<Target>)
                                            : quiet_nan<Target>();
     std::size_t at = 0;
     for (std::size_t j = 0; j < row_.weights.size(); ++j) {
-      bool const seen = kind == row_kind::finite && at < exact().keys.size() &&
-                        exact().keys[at].j == static_cast<std::int64_t>(j);
+      bool const seen = kind == row_kind::finite && at < balls().keys.size() &&
+                        balls().keys[at].j == static_cast<std::int64_t>(j);
       row_.weights[j] = kind == row_kind::nan ? quiet_nan<Target>()
-                        : seen                ? by_exact_tier(rounded_weight<Target>(exact(), at))
+                        : seen                ? by_ball_tier(rounded_weight<Target>(balls(), at))
                                               : by_machine(Target{});
       at += seen;
     }
   }
 
-  problem::instance<T> const& asked_;
-  rounding_options how_;
+  problem::instance<T> const& problem_;
+  rounding_options options_;
   std::optional<row_source<T>> rows_, sharper_;
   rounded_row<Target> row_;
   certified_row sharp_;
-  enclosed_row<W, T> exact_;
-  bool sharp_known_ = false, exact_known_ = false;
+  enclosed_row<W, T> balls_;
+  bool sharp_known_ = false, balls_known_ = false;
   rounding_tally tally_;
 };
 
