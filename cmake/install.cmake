@@ -1,5 +1,5 @@
 # cmake --install, and what find_package(attest) finds afterwards: attest::problem, attest::reference (headers),
-# attest::machine and attest::fast (static), attest::kernel (shared, behind the C interface), attest::attest (the program)
+# attest::compiled, attest::machine and attest::fast (static), attest::kernel (shared, behind the C interface), attest::attest (the program)
 # and the function attest_add_audit. Headers include each other as "problem/x.hpp"; consumers write
 # <attest/problem/x.hpp>. tests/repository/install_test.cmake proves the whole of it.
 include(CMakePackageConfigHelpers)
@@ -13,7 +13,7 @@ endforeach()
 install(DIRECTORY ${ATTEST_FORWARDING_DIR}/ DESTINATION ${ATTEST_HEADERS_DIR})
 install(FILES include/attest/kernel.h DESTINATION ${ATTEST_HEADERS_DIR})
 
-foreach(part problem reference machine fast kernel)
+foreach(part problem reference compiled machine fast kernel)
   if(TARGET attest_${part})
     install(TARGETS attest_${part} EXPORT attest-targets INCLUDES DESTINATION ${CMAKE_INSTALL_INCLUDEDIR})
   endif()

@@ -8,7 +8,8 @@
 
 #include "audit/tensors/elements.hpp"
 #include "audit/tensors/slice.hpp"
-#include "reference/attention/attention.hpp"
+#include "reference/compiled/row.hpp"
+#include "reference/real/outward.hpp"
 
 namespace attest::audit {
 namespace {
@@ -37,7 +38,7 @@ class convention_judge {
 
   template <class T>
   void row(problem::instance<T> const& p, std::int64_t b, std::int64_t h, std::int64_t i) {
-    reference::enclose_row(p, b, h, i, truth_of<T>());
+    reference::compiled::enclose_row(p, b, h, i, truth_of<T>());
     auto const& truth = truth_of<T>();
     row_places const at(p.size(), b, h, i);
     if (truth.kind == reference::row_kind::empty) empty(p.size(), at, b, h, i);
@@ -106,7 +107,7 @@ class convention_judge {
     problem::sizes const& s = p.size();
     bool const nan_row = truth.kind == reference::row_kind::nan;
     for (std::int64_t c = 0; answer.o && c < s.dv; ++c) {
-      auto const kind = reference::output(p, truth, c).kind;
+      auto const kind = reference::compiled::output(p, truth, c).kind;
       if (kind == reference::value_kind::nan || kind == reference::value_kind::not_finite)
         store(*answer.o, at.of(s.dv, c), std::nan(""));
     }

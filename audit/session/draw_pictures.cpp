@@ -91,11 +91,11 @@ class painter {
     if (truth_.row.kind == reference::row_kind::nan) return nan;
     auto const at = place_of(j);
     if (truth_.row.kind == reference::row_kind::empty || !at) return 0;
-    auto const exact = reference::weight(truth_.row, *at);
+    auto const exact = reference::compiled::weight(truth_.row, *at);
     return std::clamp((reference::lower(exact) + reference::upper(exact)) / 2, 0.0, 1.0);
   }
   double error_of_o(std::int64_t c, double got) const {
-    auto const exact = reference::output(p_, truth_.row, c);
+    auto const exact = reference::compiled::output(p_, truth_.row, c);
     switch (exact.kind) {
       case reference::value_kind::unspecified: return nan;
       case reference::value_kind::nan: return how_.nan == conventions::invalid::unspecified ? nan : by_rule(got, nan);
@@ -105,26 +105,21 @@ class painter {
     }
     if (truth_.row.kind == reference::row_kind::empty)
       return how_.empty_row == conventions::row::zero ? by_rule(got, 0) : nan;
-    std::int64_t const hk = reference::key_head(p_.size(), h_);
-    return in_bounds(
-        exact.value,
-        truth_.bound.output(
-            exact.value, [&](std::size_t n) { return reference::value_of(p_.v()(b_, hk, truth_.row.keys[n].j, c)); }),
-        got);
+    return in_bounds(exact.value, reference::compiled::output_bound(truth_.bound, p_, truth_.row, c, exact.value), got);
   }
   double error_of_lse(double got) const {
     if (truth_.row.kind == reference::row_kind::nan)
       return how_.nan == conventions::invalid::unspecified ? nan : by_rule(got, nan);
     if (truth_.row.kind == reference::row_kind::empty)
       return how_.empty_lse == conventions::log::minus_infinity ? by_rule(got, -infinity) : nan;
-    return in_bounds(reference::log_sum_exp(truth_.row), truth_.bound.log_sum_exp(), got);
+    return in_bounds(reference::compiled::log_sum_exp(truth_.row), truth_.bound.log_sum_exp(), got);
   }
   double error_of_weight(std::int64_t j, double got) const {
     if (truth_.row.kind == reference::row_kind::nan) return by_rule(got, nan);
     if (truth_.row.kind == reference::row_kind::finite && !truth_.bound.says_anything()) return nan;
     auto const at = place_of(j);
     if (!at) return by_rule(got, 0);
-    return in_bounds(reference::weight(truth_.row, *at), truth_.bound.weight(*at), got);
+    return in_bounds(reference::compiled::weight(truth_.row, *at), truth_.bound.weight(*at), got);
   }
 
   problem::instance<T> const& p_;

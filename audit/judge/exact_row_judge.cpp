@@ -1,11 +1,10 @@
-// Part of audit/judge/exact_row_judge.hpp.
-#pragma once
+#include "audit/judge/exact_row_judge.hpp"
 
 #include <algorithm>
+#include <tuple>
+#include <variant>
 
 #include <fmt/format.h>
-
-#include "audit/judge/exact_row_judge.hpp"
 
 namespace attest::audit {
 
@@ -137,7 +136,7 @@ void row_judge<T>::judge_o(judgement& into) {
   problem::sizes const& s = asked_.size();
   for (std::int64_t c = 0; c < s.dv; ++c) {
     T const got = answer_.o(b_, h_, i_, c);
-    auto const exact = reference::output(asked_, first_.row, c);
+    auto const exact = reference::compiled::output(asked_, first_.row, c);
     switch (exact.kind) {
       case value_kind::unspecified: ++into.not_judged; continue;
       case value_kind::nan:
@@ -156,12 +155,10 @@ void row_judge<T>::judge_o(judgement& into) {
       by_rule(into, "o", c, got, 0, bug_class::empty_row, "no key is visible to this query (or every score is -inf)");
       continue;
     }
-    std::int64_t const hk = reference::key_head(s, h_);
     bool const by_dominance = by_bound(into, "o", c, got, [&]<unsigned W>(std::integral_constant<unsigned, W>) {
       auto& at = truth<W>();
-      auto const o = reference::output(asked_, at.row, c).value;
-      return std::pair{o, at.bound.output(o, [&](std::size_t n) {
-        return reference::value_of(asked_.v()(b_, hk, at.row.keys[n].j, c)); })};
+      auto const o = reference::compiled::output(asked_, at.row, c).value;
+      return std::pair{o, reference::compiled::output_bound(at.bound, asked_, at.row, c, o)};
     });
     if (by_dominance) by_hull(into, c, got);
   }
@@ -196,7 +193,7 @@ void row_judge<T>::judge_lse(judgement& into) {
   }
   by_bound(into, "lse", 0, got, [&]<unsigned W>(std::integral_constant<unsigned, W>) {
     auto& at = truth<W>();
-    return std::pair{reference::log_sum_exp(at.row), at.bound.log_sum_exp()};
+    return std::pair{reference::compiled::log_sum_exp(at.row), at.bound.log_sum_exp()};
   });
 }
 
@@ -231,7 +228,7 @@ void row_judge<T>::judge_weights(judgement& into) {
       violate(into, "weights", j, value, 0, 1, 0, reference::infinity, std::nullopt, "a weight is never negative");
     by_bound(into, "weights", j, got, [&]<unsigned W>(std::integral_constant<unsigned, W>) {
       auto& at = truth<W>();
-      return std::pair{reference::weight(at.row, n), at.bound.weight(n)};
+      return std::pair{reference::compiled::weight(at.row, n), at.bound.weight(n)};
     });
   }
   if (first_.row.kind != row_kind::finite || !finite) return;
@@ -242,4 +239,14 @@ void row_judge<T>::judge_weights(judgement& into) {
             "the sum of the row's weights, which must be 1 within its bound");
 }
 
+namespace {
+
+template <class... T>
+constexpr auto judges(std::variant<problem::instance<T>...> const*) {
+  return std::tuple{&row_judge<T>::judge...};
+}
+/// Compiles row_judge for every element type.
+[[gnu::used]] constexpr auto row_judges = judges(static_cast<problem::any_instance const*>(nullptr));
+
+}  // namespace
 }  // namespace attest::audit
