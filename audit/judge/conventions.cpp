@@ -14,7 +14,7 @@
 namespace attest::audit {
 namespace {
 
-constexpr double infinity = std::numeric_limits<double>::infinity();
+using reference::infinity;
 
 /// One row of an answer, whatever the rank: where its elements begin.
 class row_places {
