@@ -2,7 +2,6 @@
 
 #include <cmath>
 #include <cstring>
-#include <limits>
 
 #include <fmt/format.h>
 
@@ -14,7 +13,7 @@
 namespace attest::audit {
 namespace {
 
-constexpr double infinity = std::numeric_limits<double>::infinity();
+using reference::infinity;
 
 /// One row of an answer, whatever the rank: where its elements begin.
 class row_places {
