@@ -25,7 +25,8 @@ if(TARGET attest_runner)
   install(TARGETS attest_runner DESTINATION ${CMAKE_INSTALL_LIBEXECDIR}/attest)
 endif()
 if(TARGET attest_zoo)
-  install(TARGETS attest_zoo attest_kernel_avx512 attest_kernel_avx2 attest_kernel_scalar LIBRARY DESTINATION ${CMAKE_INSTALL_LIBDIR}/attest)
+  install(TARGETS attest_zoo attest_vectors attest_kernel_avx512 attest_kernel_avx2 attest_kernel_scalar
+    LIBRARY DESTINATION ${CMAKE_INSTALL_LIBDIR}/attest)
 endif()
 # What `attest audit` judges by default.
 install(FILES tests/data/minilm_attention.safetensors DESTINATION ${CMAKE_INSTALL_DATADIR}/attest)

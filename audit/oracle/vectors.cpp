@@ -5,7 +5,6 @@
 #include <numeric>
 
 #include "audit/cases/random.hpp"
-#include "audit/support/files.hpp"
 #include "audit/judge/exact_row_judge.hpp"
 #include "audit/tensors/slice.hpp"
 #include "reference/compiled/rounding.hpp"
@@ -124,17 +123,6 @@ std::vector<vector_file> certified_vectors() {
   }
   std::erase_if(files, [](vector_file const& file) { return file.cases.empty(); });
   return files;
-}
-
-std::optional<problem::error> write_vectors(std::filesystem::path const& folder) {
-  std::error_code failed;
-  std::filesystem::create_directories(folder, failed);
-  if (failed) return problem::error{problem::error_code::unreadable, folder.string(), failed.message()};
-  for (vector_file const& file : certified_vectors()) {
-    std::string const text = vector_text(file);
-    if (auto why = write_file(folder / (file.check + ".json"), std::as_bytes(std::span(text)))) return why;
-  }
-  return std::nullopt;
 }
 
 }  // namespace attest::audit

@@ -37,3 +37,9 @@ specimen const* find_specimen(std::string_view name) {
 }
 
 }  // namespace attest::zoo
+
+attest::zoo::specimen const* attest_zoo_specimens(std::size_t* count) {
+  auto const& all = attest::zoo::specimens();
+  *count = all.size();
+  return all.data();
+}

@@ -2,6 +2,7 @@
 // audit must refute every mutant and certify every honest design (`attest selftest`).
 #pragma once
 
+#include <cstddef>
 #include <optional>
 #include <string_view>
 #include <vector>
@@ -35,3 +36,6 @@ std::vector<specimen> const& specimens();
 specimen const* find_specimen(std::string_view name);
 
 }  // namespace attest::zoo
+
+/// specimens() for a program that loads libattest_zoo.so: the first of them, and how many there are.
+extern "C" ATTEST_EXPORT attest::zoo::specimen const* attest_zoo_specimens(std::size_t* count);
