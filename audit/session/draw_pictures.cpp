@@ -132,7 +132,7 @@ class painter {
 /// The weights that the kernel applies, from its answers to V = columns of the identity, as many at a time as V has.
 std::optional<matrix_picture> through_v(owned_problem const& whole, finding_pictures const& about,
                                         answer_source const& from) {
-  if (whole.rank() != 4 || !from.another) return std::nullopt;
+  if (whole.rank() != 4) return std::nullopt;
   problem_draft asked = whole.draft();
   matrix_picture made = about.asked;
   auto const shape = asked.v.where.shape;
@@ -141,7 +141,7 @@ std::optional<matrix_picture> through_v(owned_problem const& whole, finding_pict
     std::int64_t const count = std::min(chunk, last - first);
     asked.v = owned_tensor::compact(asked.v.type, {shape[0], shape[1], shape[2], count});
     fill(asked.v, [&](auto, auto, auto j, auto c) { return j == first + c ? 1.0 : 0.0; });
-    auto const answer = from.another(owned_problem::of_valid(asked));
+    auto const answer = from.another ? from.another(owned_problem::of_valid(asked)) : std::nullopt;
     if (!answer || !answer->o) return std::nullopt;
     for (std::int64_t r = 0; r < made.rows; ++r)
       for (std::int64_t c = 0; c < count; ++c)
