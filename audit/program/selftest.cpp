@@ -15,7 +15,7 @@ int run(selftest_options& options) {
   auto const tested = run_selftest(options);
   if (!tested) return complain(tested.why().message());
   fmt::print("{}", as_text(tested.value()));
-  return static_cast<int>(tested.value().answer());
+  return static_cast<int>(tested.value().verdict());
 }
 
 }  // namespace

@@ -35,7 +35,7 @@ TEST_CASE("a mutant names a class, an issue and its defect; a specimen's name is
   for (zoo::specimen const& each : zoo::specimens()) {
     INFO(each.name);
     CHECK(names.insert(each.name).second);
-    CHECK(!each.says.empty());
+    CHECK(!each.description.empty());
     CHECK(audit::find_contract(each.contract) != nullptr);
     CHECK(zoo::find_specimen(each.name) == &each);
     if (each.is_honest()) continue;
