@@ -8,7 +8,7 @@
 
 #include <fmt/format.h>
 
-#include "audit/report/text.hpp"
+#include "audit/report/version.hpp"
 #include "audit/support/printable.hpp"
 #include "audit/support/words.hpp"
 

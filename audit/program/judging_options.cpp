@@ -8,7 +8,7 @@
 #include "audit/contract/contract_file.hpp"
 #include "audit/program/command.hpp"
 #include "audit/report/html/page.hpp"
-#include "audit/report/text.hpp"
+#include "audit/report/junit.hpp"
 #include "audit/session/compare.hpp"
 #include "audit/support/files.hpp"
 #include "audit/support/words.hpp"

@@ -3,7 +3,7 @@
 
 #include "audit/program/command.hpp"
 #include "audit/program/judging_options.hpp"
-#include "audit/report/text.hpp"
+#include "audit/report/join.hpp"
 #include "audit/session/compare.hpp"
 #include "audit/support/files.hpp"
 

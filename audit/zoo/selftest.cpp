@@ -57,7 +57,7 @@ std::optional<problem::error> run_check(audit_options const& options, numbered_c
   auto const ran = run_audit(options, check.cases);
   if (!ran) return ran.why();
   into.cases += ran.value().cases;
-  if (ran.value().answer != verdict::refuted) return std::nullopt;
+  if (ran.value().verdict != verdict::refuted) return std::nullopt;
   finding const& first = ran.value().findings.front();
   into.verdict = verdict::refuted;
   into.kills.push_back({check.name, first.case_name, std::string(first.class_token()), check.number.at(first.case_name),
@@ -71,8 +71,8 @@ std::optional<problem::error> run_all_checks(audit_options const& options, speci
   if (!ran) return ran.why();
   report const& made = ran.value();
   into.cases = made.cases;
-  into.verdict = made.answer;
-  if (made.answer == verdict::undecided) into.complaint = made.undecided_because;
+  into.verdict = made.verdict;
+  if (made.verdict == verdict::undecided) into.complaint = made.undecided_because;
   if (!made.findings.empty()) {
     finding const& worst = made.findings.front();
     into.complaint = fmt::format("{}/{}: {}", worst.check, worst.case_name, worst.what.sentence);
