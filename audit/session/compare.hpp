@@ -5,7 +5,7 @@
 #include <string>
 #include <vector>
 
-#include "audit/session/audit.hpp"
+#include "audit/session/run_audit.hpp"
 
 namespace attest::audit {
 

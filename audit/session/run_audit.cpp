@@ -1,3 +1,5 @@
+#include "audit/session/run_audit.hpp"
+
 #include <algorithm>
 #include <condition_variable>
 #include <mutex>
@@ -6,12 +8,11 @@
 #include <fmt/format.h>
 
 #include "audit/builtin/kernel_spec.hpp"
-#include "audit/files/case_file.hpp"
 #include "audit/judge/conventions.hpp"
 #include "audit/report/builder.hpp"
-#include "audit/session/audit.hpp"
 #include "audit/session/run_case.hpp"
 #include "audit/session/save_findings.hpp"
+#include "audit/session/select.hpp"
 #include "audit/session/take_result.hpp"
 #include "audit/support/interruptible.hpp"
 #include "audit/support/words.hpp"
@@ -255,13 +256,6 @@ std::optional<problem::error> session::run() {
 
 }  // namespace
 
-isolation_limits limits_of(audit_options const& options) {
-  isolation_limits made;
-  if (options.quick) made.seconds = 2, made.loading_seconds = 5;
-  if (options.budget) made.loading_seconds = std::min(made.loading_seconds, *options.budget);
-  return made;
-}
-
 problem::result<report> run_audit(audit_options const& options) {
   auto const cases = chosen_cases(options);
   if (!cases) return cases.why();
@@ -279,12 +273,6 @@ problem::result<report> run_audit(audit_options const& options, std::vector<audi
   session running(options, cases, made);
   if (auto why = running.run()) return *std::move(why);
   return made;
-}
-
-problem::result<std::vector<std::byte>> run_gen(audit_options const& options) {
-  auto const cases = chosen_cases(options);
-  if (!cases) return cases.why();
-  return case_file_bytes(cases.value(), options.seed, options.claim->name);
 }
 
 }  // namespace attest::audit

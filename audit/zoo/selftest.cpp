@@ -10,6 +10,7 @@
 
 #include <fmt/format.h>
 
+#include "audit/session/select.hpp"
 #include "audit/support/locate.hpp"
 #include "audit/support/module.hpp"
 #include "audit/support/printable.hpp"

@@ -7,7 +7,7 @@
 #include <string>
 #include <vector>
 
-#include "audit/session/audit.hpp"
+#include "audit/session/run_audit.hpp"
 #include "audit/zoo/zoo.hpp"
 
 namespace attest::audit {

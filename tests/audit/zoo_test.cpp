@@ -1,13 +1,13 @@
 // The zoo itself: what `attest selftest` counts on.
+#include "audit/zoo/zoo.hpp"
+
 #include <filesystem>
 #include <fstream>
 #include <iterator>
 #include <set>
 #include <string>
 
-#include "audit/session/audit.hpp"
 #include "audit/contract/contract.hpp"
-#include "audit/zoo/zoo.hpp"
 #include "tests/support/catch.hpp"
 
 namespace attest::tests {
