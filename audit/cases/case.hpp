@@ -97,7 +97,4 @@ struct case_options {
 /// can be asked alone.
 std::vector<audit_case> generated_cases(case_options const& options);
 
-/// The sentence encoder's tensors as cases, PyTorch's recorded answers with them.
-problem::result<std::vector<audit_case>> real_data_cases();
-
 }  // namespace attest::audit

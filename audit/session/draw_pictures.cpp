@@ -48,14 +48,15 @@ class painter {
   void asked(std::int64_t i, std::int64_t key, finding_pictures& into) {
     problem::sizes const& s = p_.size();
     std::int64_t const row = window(i, s.n, shown_rows), column = window(key, s.m, shown_columns);
-    into.asked = blank_picture(row, std::min(s.n, shown_rows), column, std::min(s.m, shown_columns));
-    into.masked.assign(into.asked.values.size(), false);
-    for (std::int64_t r = 0; r < into.asked.rows; ++r) {
+    into.expected = blank_picture(row, std::min(s.n, shown_rows), column, std::min(s.m, shown_columns));
+    into.masked.assign(into.expected.values.size(), false);
+    for (std::int64_t r = 0; r < into.expected.rows; ++r) {
       go_to(row + r);
-      for (std::int64_t c = 0; c < into.asked.columns; ++c) {
+      for (std::int64_t c = 0; c < into.expected.columns; ++c) {
         std::int64_t const j = column + c;
-        into.masked[static_cast<std::size_t>(r * into.asked.columns + c)] = !reference::visible(p_, b_, h_, row + r, j);
-        into.asked.at(r, c) = weight(j);
+        into.masked[static_cast<std::size_t>(r * into.expected.columns + c)] =
+            !reference::visible(p_, b_, h_, row + r, j);
+        into.expected.at(r, c) = weight(j);
       }
     }
   }
@@ -66,7 +67,7 @@ class painter {
     bool const o = wrong.output == "o" && got.o.present, lse = wrong.output == "lse" && got.lse.present;
     if (!o && !lse && !(wrong.output == "weights" && got.weights.present)) return;
     std::int64_t const all = o ? s.dv : lse ? 1 : s.m, column = window(wrong.index[3], all, shown_columns);
-    auto made = blank_picture(into.asked.first_row, into.asked.rows, column, std::min(all, shown_columns));
+    auto made = blank_picture(into.expected.first_row, into.expected.rows, column, std::min(all, shown_columns));
     for (std::int64_t r = 0; r < made.rows; ++r) {
       std::int64_t const i = made.first_row + r;
       go_to(i);
@@ -134,7 +135,7 @@ std::optional<matrix_picture> through_v(owned_problem const& whole, finding_pict
                                         answer_source const& from) {
   if (whole.rank() != 4) return std::nullopt;
   problem_draft asked = whole.draft();
-  matrix_picture made = about.asked;
+  matrix_picture made = about.expected;
   auto const shape = asked.v.where.shape;
   std::int64_t const chunk = std::max<std::int64_t>(shape[3], 1), last = made.first_column + made.columns;
   for (std::int64_t first = made.first_column; first < last; first += chunk) {
@@ -155,15 +156,15 @@ std::optional<matrix_picture> through_v(owned_problem const& whole, finding_pict
 void from_probe(std::vector<std::string> const& lines, finding_pictures& into) {
   auto const rows = static_cast<std::int64_t>(lines.size()) - 1;
   auto const columns = static_cast<std::int64_t>(lines.at(1).find(' '));
-  into.asked = blank_picture(0, rows, 0, columns);
-  into.applied = into.asked;
-  into.masked.assign(into.asked.values.size(), false);
+  into.expected = blank_picture(0, rows, 0, columns);
+  into.applied = into.expected;
+  into.masked.assign(into.expected.values.size(), false);
   for (std::int64_t r = 0; r < rows; ++r) {
     std::string const& line = lines[static_cast<std::size_t>(r) + 1];
     bool const told = line.size() == static_cast<std::size_t>(2 * columns + 2);
     for (std::int64_t c = 0; c < columns; ++c) {
       bool const seen = line[static_cast<std::size_t>(c)] == '#';
-      into.asked.at(r, c) = seen;
+      into.expected.at(r, c) = seen;
       into.masked[static_cast<std::size_t>(r * columns + c)] = !seen;
       into.applied->at(r, c) = told ? (line[static_cast<std::size_t>(columns + 2 + c)] == '#') : nan;
     }
@@ -203,11 +204,11 @@ std::optional<finding_pictures> draw_pictures(audit_case const& each, violation 
           drawn.applied_by = "read through V (columns of the identity)";
         } else if (answer && answer->weights) {
           auto const weights = views_of<T>(*answer).weights;
-          drawn.applied = drawn.asked;
-          for (std::int64_t r = 0; r < drawn.asked.rows; ++r)
-            for (std::int64_t c = 0; c < drawn.asked.columns; ++c)
+          drawn.applied = drawn.expected;
+          for (std::int64_t r = 0; r < drawn.expected.rows; ++r)
+            for (std::int64_t c = 0; c < drawn.expected.columns; ++c)
               drawn.applied->at(r, c) =
-                  as_double(weights(drawn.b, drawn.h, drawn.asked.first_row + r, drawn.asked.first_column + c));
+                  as_double(weights(drawn.b, drawn.h, drawn.expected.first_row + r, drawn.expected.first_column + c));
           drawn.applied_by = "the weights that came with the answer";
         } else {
           drawn.applied_by =
