@@ -1,11 +1,12 @@
 # attest_add_audit(target [NAME name] [SYMBOL symbol] [CONTRACT preset-or-file] [SEED n] [JUNIT folder] [TIMEOUT seconds]
 #                  [ARGUMENTS argument…])
 #
-# Adds the CTest test NAME (audit.<target>), with the label `attest`: `attest audit` of the shared library or module
-# <target>, which exports SYMBOL (attest_attention) of attest/kernel.h. The test passes where the verdict is certified,
-# fails where it is refuted or undecided. CONTRACT is what the kernel claims (f32), a relative FILE.json lies beside the
-# calling CMakeLists.txt. Without SEED every run asks other inputs. JUNIT is a folder: the test writes NAME.xml there.
-# ARGUMENTS go to `attest audit` as they are (--quick, --waive empty-row, --only masks, …).
+# Adds the CTest test NAME (default audit.<target>), with the label `attest`. It runs `attest audit` on the shared
+# library or module <target>, which exports the function SYMBOL (default attest_attention) with the interface of
+# attest/kernel.h. The test passes if the verdict is certified, and fails if it is refuted or undecided. CONTRACT is
+# what the kernel claims (default f32): a preset, or a FILE.json, relative to the calling CMakeLists.txt. Without SEED
+# every run generates other inputs. JUNIT is a folder, into which the test writes NAME.xml. ARGUMENTS are passed on to
+# `attest audit` (--quick, --waive empty-row, --only masks, …).
 # Findings are saved in attest-findings/ of the current binary directory.
 function(attest_add_audit target)
   cmake_parse_arguments(PARSE_ARGV 1 ARG "" "NAME;SYMBOL;CONTRACT;SEED;JUNIT;TIMEOUT" "ARGUMENTS")

@@ -1,9 +1,10 @@
 # attest_room(name [COMPUTES] SOURCES file… [USES target…] [PRIVATE target…])
 #
-# One folder of audit/ as the static library attest_<name>. USES are the rooms and libraries that its headers show,
-# PRIVATE those of its sources alone. tests/repository/include_arrows.py holds the includes to the same picture.
-# The sources of a room are one translation unit where ATTEST_UNITY is ON, so that what they share is compiled once. A room
-# that COMPUTES is optimised as the build type says; the others wait for files, processes and people, and -O1 is enough.
+# One folder of audit/ as the static library attest_<name>. USES are the rooms and libraries that its headers include,
+# PRIVATE those that only its sources include. tests/repository/include_arrows.py checks the includes themselves.
+# Where ATTEST_UNITY is ON, the sources of a room are one translation unit, so that the headers that they share are
+# compiled once. A room that COMPUTES is optimised as the build type says; the others spend their time on files and
+# processes, and are compiled with -O1.
 function(attest_room name)
   cmake_parse_arguments(PARSE_ARGV 1 ARG "COMPUTES" "" "SOURCES;USES;PRIVATE")
   add_library(attest_${name} STATIC ${ARG_SOURCES})

@@ -1,8 +1,11 @@
 # attest_test(subject LABELS unit property … [CASES n] [LIBRARIES …])
-# <subject>_test.cpp of the calling folder becomes one program and one CTest test per label: "subject.label" runs the cases
-# tagged [label]. ATTEST_TEST_PREFIX, where the folder sets it, stands before the subject: fast_exp.unit. `differential` is a second label of the others: what it names is asked once. (Catch2 2.13's own discovery knows no labels.)
-# A property is asked CASES problems, else ATTEST_PROPERTY_CASES, always of one draw: a gate that is red comes again, and
-# for the reason of the change. RC_PARAMS in the environment has the last word: RC_PARAMS="seed=7".
+# Builds <subject>_test.cpp of the calling folder into one program and adds one CTest test for each label:
+# "subject.label" runs the test cases tagged [label]. Where the folder sets ATTEST_TEST_PREFIX, it precedes the subject:
+# fast_exp.unit. `differential` adds no test: it is a second CTest label of the subject's other tests. (The test
+# discovery of Catch2 2.13 does not support labels.)
+# A property is tested with CASES generated problems, by default ATTEST_PROPERTY_CASES, with a fixed seed, so that a
+# failure is reproducible and caused by the change under test. RC_PARAMS in the environment overrides this:
+# RC_PARAMS="seed=7".
 function(attest_test subject)
   cmake_parse_arguments(ARG "" "CASES" "LABELS;LIBRARIES;DEFINITIONS" ${ARGN})
   set(source ${subject}_test.cpp)
@@ -17,7 +20,8 @@ function(attest_test subject)
   endif()
   foreach(label IN LISTS ARG_LABELS)
     add_test(NAME ${subject}.${label} COMMAND ${subject}_test "[${label}]" -w NoTests)
-    # A limit against hanging, not a budget: sanitizers and busy machines are slow. Tests assert no seconds of the clock.
+    # The limit ends a test that hangs; it is wide, since sanitizers and busy machines are slow. Tests assert no
+    # wall-clock time.
     set_tests_properties(${subject}.${label} PROPERTIES LABELS "${label}${also}" TIMEOUT 3600)
     if(label STREQUAL property)
       set(cases ${ATTEST_PROPERTY_CASES})

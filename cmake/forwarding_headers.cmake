@@ -1,5 +1,5 @@
-# Makes the headers of forwarding_headers.txt in ATTEST_FORWARDING_DIR, which lies on the include path of attest::problem
-# and is installed beside the others.
+# Generates the headers of forwarding_headers.txt in ATTEST_FORWARDING_DIR, which is on the include path of
+# attest::problem and is installed with the other headers.
 set(ATTEST_FORWARDING_DIR ${PROJECT_BINARY_DIR}/forwarding)
 set_property(DIRECTORY APPEND PROPERTY CMAKE_CONFIGURE_DEPENDS ${CMAKE_CURRENT_LIST_DIR}/forwarding_headers.txt)
 file(STRINGS ${CMAKE_CURRENT_LIST_DIR}/forwarding_headers.txt lines REGEX "^[^#]")

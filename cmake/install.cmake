@@ -1,7 +1,7 @@
-# cmake --install, and what find_package(attest) finds afterwards: attest::problem, attest::reference (headers),
-# attest::compiled, attest::machine and attest::fast (static), attest::kernel (shared, behind the C interface), attest::attest (the program)
-# and the function attest_add_audit. Headers include each other as "problem/x.hpp"; consumers write
-# <attest/problem/x.hpp>. tests/repository/install_test.cmake proves the whole of it.
+# cmake --install, and what find_package(attest) then provides: attest::problem, attest::reference (headers),
+# attest::compiled, attest::machine and attest::fast (static), attest::kernel (shared, behind the C interface),
+# attest::attest (the program) and the function attest_add_audit. Headers include each other as "problem/x.hpp"; consumers
+# write <attest/problem/x.hpp>. tests/repository/install_test.cmake tests all of this.
 include(CMakePackageConfigHelpers)
 set(ATTEST_CMAKE_DIR ${CMAKE_INSTALL_LIBDIR}/cmake/attest)
 set(ATTEST_HEADERS_DIR ${CMAKE_INSTALL_INCLUDEDIR}/attest)
@@ -28,12 +28,12 @@ if(TARGET attest_zoo)
   install(TARGETS attest_zoo attest_vectors attest_kernel_avx512 attest_kernel_avx2 attest_kernel_scalar
     LIBRARY DESTINATION ${CMAKE_INSTALL_LIBDIR}/attest)
 endif()
-# What `attest audit` judges by default.
+# Recorded inputs that `attest audit` uses by default (the check real-data).
 install(FILES tests/data/minilm_attention.safetensors DESTINATION ${CMAKE_INSTALL_DATADIR}/attest)
 
 install(EXPORT attest-targets NAMESPACE attest:: DESTINATION ${ATTEST_CMAKE_DIR})
 configure_package_config_file(cmake/attest-config.cmake.in attest-config.cmake INSTALL_DESTINATION ${ATTEST_CMAKE_DIR})
-# Before 1.0 a minor version may change what its users see.
+# Before 1.0 a minor version may change the interface.
 write_basic_package_version_file(attest-config-version.cmake COMPATIBILITY SameMinorVersion)
 install(FILES cmake/attest_add_audit.cmake DESTINATION ${ATTEST_CMAKE_DIR})
 install(FILES ${CMAKE_CURRENT_BINARY_DIR}/attest-config.cmake ${CMAKE_CURRENT_BINARY_DIR}/attest-config-version.cmake

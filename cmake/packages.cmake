@@ -1,4 +1,4 @@
-# Third-party parts. packages/debian.txt is the same list for apt.
+# Third-party packages. packages/debian.txt is the same list for apt.
 find_package(Threads REQUIRED)
 find_package(Boost 1.81 REQUIRED)  # older cpp_int shifts are not constexpr
 find_package(fmt REQUIRED)

@@ -23,7 +23,7 @@ error fault(std::filesystem::path const& path, std::string reason) {
   return {error_code::unreadable, printable(path.native(), 400), std::move(reason)};
 }
 
-/// What the operating system said, as a clause: "No such file or directory".
+/// The message of the operating system for an errno value: "No such file or directory".
 std::string system_reason(int code) { return std::generic_category().message(code); }
 
 class descriptor {
@@ -73,13 +73,13 @@ problem::result<file_bytes> read_file(std::filesystem::path const& path) {
 
 std::optional<error> write_file(std::filesystem::path const& path, std::span<std::byte const> bytes) {
   static std::atomic<unsigned> counter = 0;
-  auto const beside = path.native() + fmt::format(".{}-{}.tmp", ::getpid(), counter++);
+  auto const temporary = path.native() + fmt::format(".{}-{}.tmp", ::getpid(), counter++);
   auto const give_up = [&](std::string_view what, int code) {
-    ::unlink(beside.c_str());
+    ::unlink(temporary.c_str());
     return fault(path, fmt::format("cannot be {}: {}", what, system_reason(code)));
   };
   {
-    descriptor const file(::open(beside.c_str(), O_WRONLY | O_CREAT | O_EXCL | O_CLOEXEC, 0666));
+    descriptor const file(::open(temporary.c_str(), O_WRONLY | O_CREAT | O_EXCL | O_CLOEXEC, 0666));
     if (file.get() < 0) return fault(path, "cannot be created: " + system_reason(errno));
     while (!bytes.empty()) {
       ssize_t const count = ::write(file.get(), bytes.data(), bytes.size());
@@ -89,7 +89,7 @@ std::optional<error> write_file(std::filesystem::path const& path, std::span<std
     }
     if (::fsync(file.get()) != 0 && errno != EINVAL) return give_up("written", errno);
   }
-  if (std::rename(beside.c_str(), path.c_str()) != 0) return give_up("replaced", errno);
+  if (std::rename(temporary.c_str(), path.c_str()) != 0) return give_up("replaced", errno);
   return std::nullopt;
 }
 

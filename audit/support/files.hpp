@@ -1,4 +1,4 @@
-// Whole files in and out, with errors as values.
+// Reading and writing whole files, with errors as values.
 #pragma once
 
 #include <cstddef>
@@ -17,12 +17,12 @@ struct file_bytes {
   std::span<std::byte const> bytes;
 };
 
-/// Reads a regular file at one moment: later changes of the file are not seen.
-/// Ensures   never waits on a pipe or device (refused), and never asks for more memory than the machine has
+/// Copies a regular file into memory; later changes of the file have no effect on the copy.
+/// Ensures   rejects pipes and devices without waiting for them, and files larger than the memory of the machine
 problem::result<file_bytes> read_file(std::filesystem::path const& path);
 
-/// Writes `bytes` to `path`, all or nothing: a reader sees the old file or the new one, never a part.
-/// Ensures   on error the old file is untouched and no temporary file stays behind
+/// Writes `bytes` to `path` atomically: a reader sees the old file or the new one, never a part.
+/// Ensures   on error the old file is unchanged and no temporary file remains
 std::optional<problem::error> write_file(std::filesystem::path const& path, std::span<std::byte const> bytes);
 
 }  // namespace attest::audit

@@ -1,4 +1,4 @@
-// Work on TBB that can be ended before it is done.
+// Parallel work on TBB that can be cancelled.
 #pragma once
 
 #include <chrono>
@@ -11,23 +11,23 @@
 
 namespace attest::audit {
 
-/// Runs f on this thread. As soon as `enough` says so, the parallel loops in f end early; f itself goes on to its end.
-/// Ensures   true where they did: what f made is then a part of the whole
-/// Cost      one thread, which looks a hundred times a second
+/// Runs f on this thread. Once `cancelled()` is true, the parallel loops inside f skip the iterations that have not
+/// begun; f itself runs to its end. Ensures   true if loops were cancelled; the result of f is then incomplete Cost one
+/// thread, which calls `cancelled` a hundred times a second
 template <class F>
-[[nodiscard]] bool interruptible(std::function<bool()> const& enough, F&& f) {
+[[nodiscard]] bool interruptible(std::function<bool()> const& cancelled, F&& f) {
   tbb::task_group_context loops;  // cancelling it cancels every loop inside
-  if (enough()) return true;
+  if (cancelled()) return true;
   std::mutex mutex;
   std::condition_variable changed;
-  bool done = false, cut = false;  // the group forgets that it was cancelled when its wait ends
+  bool done = false, was_cancelled = false;  // the context is reset when run_and_wait returns
   {
     std::jthread const watch([&] {
       std::unique_lock lock(mutex);
       while (!done) {
         changed.wait_for(lock, std::chrono::milliseconds(10));
-        if (!done && enough()) {
-          cut = true;
+        if (!done && cancelled()) {
+          was_cancelled = true;
           loops.cancel_group_execution();
           return;
         }
@@ -38,7 +38,7 @@ template <class F>
     done = true;
     changed.notify_all();
   }
-  return cut;
+  return was_cancelled;
 }
 
 }  // namespace attest::audit

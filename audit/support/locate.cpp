@@ -22,16 +22,16 @@ fs::path program_folder() {
   return fs::read_symlink("/proc/self/exe", ignored).parent_path();
 }
 
-result<fs::path> first_of(std::string_view what, std::initializer_list<fs::path> places) {
-  std::string looked;
+result<fs::path> first_of(std::string_view what, std::initializer_list<fs::path> candidates) {
+  std::string tried;
   std::error_code ignored;
   auto const folder = program_folder();
-  for (auto const& place : places) {
-    auto const path = (folder / place).lexically_normal();
+  for (auto const& candidate : candidates) {
+    auto const path = (folder / candidate).lexically_normal();
     if (fs::is_regular_file(path, ignored)) return path;
-    looked += (looked.empty() ? "" : ", ") + printable(path.native(), 200);
+    tried += (tried.empty() ? "" : ", ") + printable(path.native(), 200);
   }
-  return error{error_code::missing, std::string(what), "was not found; looked at " + looked};
+  return error{error_code::missing, std::string(what), "was not found; looked at " + tried};
 }
 
 /// A library that only one command needs, so that a build of the program alone may lack it.

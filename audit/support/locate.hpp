@@ -1,4 +1,4 @@
-// Where attest's own parts are: beside the running program, in an installation, or in a build tree.
+// The paths of attest's own files: beside the running program, in an installation, or in a build tree.
 #pragma once
 
 #include <filesystem>
@@ -8,21 +8,22 @@
 
 namespace attest::audit {
 
-/// attest-runner: $ATTEST_RUNNER where it is set, else beside this program, else ../libexec/attest/ from there.
-/// Ensures   an error lists the places that were looked at
+/// attest-runner: $ATTEST_RUNNER where it is set, else beside this program, else in ../libexec/attest/ from there.
+/// Ensures   an error lists the paths that were tried
 problem::result<std::filesystem::path> locate_runner();
 
-/// libattest_kernel.so, the built-in kernel: beside this program, ../lib*/ or ../fast/ from there.
+/// libattest_kernel.so, the built-in kernel: beside this program, or in ../lib*/ or ../fast/ from there.
 problem::result<std::filesystem::path> locate_builtin_kernel();
 
-/// libattest_kernel_SET.so, the built-in kernel held to an instruction set: beside this program, or ../lib*/attest/.
+/// libattest_kernel_SET.so, the built-in kernel restricted to one instruction set: beside this program, or in
+/// ../lib*/attest/ from there.
 problem::result<std::filesystem::path> locate_builtin_kernel(std::string_view set);
 
-/// The recorded tensors of a sentence encoder (audit/session/real_data.cpp): ../share/attest/ from this program.
+/// The recorded tensors of a sentence encoder (audit/session/real_data.cpp): in ../share/attest/ from this program.
 problem::result<std::filesystem::path> locate_real_data();
 
-/// libattest_zoo.so, the kernels of `attest selftest`, and libattest_vectors.so, what `attest vectors` runs: beside this
-/// program, or ../lib*/attest/ from there.
+/// libattest_zoo.so, the kernels of `attest selftest`, and libattest_vectors.so, which `attest vectors` loads: beside this
+/// program, or in ../lib*/attest/ from there.
 problem::result<std::filesystem::path> locate_zoo();
 problem::result<std::filesystem::path> locate_vectors();
 

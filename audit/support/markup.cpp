@@ -7,16 +7,16 @@ namespace attest::audit {
 namespace {
 
 std::string escaped(std::string_view text, std::size_t limit, std::string_view apostrophe) {
-  std::string made;
+  std::string result;
   for (char const c : printable(text, limit)) switch (c) {
-      case '&': made += "&amp;"; break;
-      case '<': made += "&lt;"; break;
-      case '>': made += "&gt;"; break;
-      case '"': made += "&quot;"; break;
-      case '\'': made += apostrophe; break;
-      default: made += c;
+      case '&': result += "&amp;"; break;
+      case '<': result += "&lt;"; break;
+      case '>': result += "&gt;"; break;
+      case '"': result += "&quot;"; break;
+      case '\'': result += apostrophe; break;
+      default: result += c;
     }
-  return made;
+  return result;
 }
 
 }  // namespace
@@ -24,12 +24,12 @@ std::string escaped(std::string_view text, std::size_t limit, std::string_view a
 std::string escaped(std::string_view text) { return escaped(text, std::string_view::npos, "&#39;"); }
 
 std::string escaped_lines(std::string_view text) {
-  std::string made;
+  std::string result;
   for (;;) {
     std::size_t const end = text.find('\n');
-    made += escaped(text.substr(0, end), 100'000, "&apos;");
-    if (end == std::string_view::npos) return made;
-    made += "&#10;";
+    result += escaped(text.substr(0, end), 100'000, "&apos;");
+    if (end == std::string_view::npos) return result;
+    result += "&#10;";
     text.remove_prefix(end + 1);
   }
 }
@@ -78,8 +78,8 @@ markup& markup::text(std::string_view text) {
   return *this;
 }
 
-markup& markup::trusted(std::string_view made) {
-  written_ += made;
+markup& markup::trusted(std::string_view finished) {
+  written_ += finished;
   return *this;
 }
 

@@ -1,4 +1,4 @@
-// A small writer of HTML, SVG and XML: well-formed by construction, and everything from outside is escaped here.
+// A small writer of HTML, SVG and XML. Its output is well-formed by construction, and it escapes all text and values.
 #pragma once
 
 #include <initializer_list>
@@ -10,23 +10,23 @@
 namespace attest::audit {
 
 /// `text` as character data or the value of an attribute.
-/// Ensures   no byte of < > & " ' is left, and only what printable() lets pass (no control characters, no invalid
-///           UTF-8, nothing that turns the direction of text)
+/// Ensures   < > & " ' are escaped, and the rest is what printable() leaves (no control characters, no invalid UTF-8,
+/// no
+///           characters that change the direction of text)
 std::string escaped(std::string_view text);
 
-/// The same for XML alone, where &apos; is the name of ' and text may have lines: '\n' is &#10;, and a line of more
-/// than 100,000 bytes is cut.
+/// The same for XML, which has &apos; for ', and with line breaks: '\n' becomes &#10;, and a line of more than 100,000
+/// bytes is cut.
 std::string escaped_lines(std::string_view text);
 
-/// Elements, written one after the other. A page is XML and HTML at once: every element is closed, `a/` where it is
-/// empty. Names of elements and attributes are our own words; values and text may be anybody's.
+/// Writes elements one after the other. A page is both XML and HTML: every element is closed, an empty one as <a/>.
+/// Names of elements and attributes come from attest's own code; values and text may come from outside.
 class markup {
  public:
   using attributes = std::initializer_list<std::pair<std::string_view, std::string>>;
   enum class style {
-    page,     ///< HTML and SVG: elements without anything in between
-    document  ///< an XML file of its own: its declaration, then every element on a line, two columns in for each that
-              ///< it is in
+    page,     ///< HTML and SVG: nothing between the elements
+    document  ///< an XML file: the XML declaration, then one element a line, indented by two columns a level
   };
 
   explicit markup(style chosen = style::page) : style_(chosen) {
@@ -37,14 +37,14 @@ class markup {
   markup& close();
   /// An element without content: <path d="…"/>.
   markup& leaf(std::string_view name, attributes list = {});
-  /// An element that holds text alone.
+  /// An element whose content is text.
   markup& element(std::string_view name, attributes list, std::string_view text);
   markup& element(std::string_view name, std::string_view text) { return element(name, {}, text); }
   markup& text(std::string_view text);
-  /// Markup of another writer, or our own style sheet: not escaped.
-  markup& trusted(std::string_view made);
+  /// Markup of another writer, or the style sheet of a report: appended without escaping.
+  markup& trusted(std::string_view finished);
 
-  /// Closes what is open; a document ends with its line.
+  /// Closes the open elements; a document ends with a line break.
   std::string finish() &&;
 
  private:
@@ -52,7 +52,7 @@ class markup {
   std::string escape(std::string_view text) const {
     return style_ == style::page ? escaped(text) : escaped_lines(text);
   }
-  /// A new line, indented for what is open, where the style has lines.
+  /// In a document: begins a new line, indented by the number of open elements.
   void line();
 
   style style_;

@@ -1,4 +1,4 @@
-// Text from outside (names in files, names of kernels, messages of loaders), made safe to print.
+// Text from outside attest (names in files, names of kernels, messages of loaders), made safe to print.
 #pragma once
 
 #include <cstddef>
@@ -9,7 +9,7 @@ namespace attest::audit {
 
 /// `text` as valid UTF-8 without control characters, at most about `limit` bytes.
 /// Ensures   bytes that are not UTF-8, control characters (C0, C1, DEL), line separators and the characters that
-///           change the direction of text are written as \xNN; what passes `limit` is cut and marked with "…"
+///           change the direction of text are written as \xNN; text longer than `limit` is cut and ends with "…"
 std::string printable(std::string_view text, std::size_t limit = 120);
 
 }  // namespace attest::audit

@@ -1,5 +1,6 @@
-// Numbers in text that somebody else wrote. libc++ 19 has no std::from_chars of floating point, hence strtod, which is
-// asked only what cannot depend on its habits: no space, no '+', no word. Nobody here sets a locale.
+// Parsing of numbers in text from outside attest. libc++ 19 has no std::from_chars for floating point, so this uses
+// strtod, after rejecting what strtod would accept beyond our grammar (leading space, '+', "inf"). Assumes the C
+// locale; nothing in attest sets another.
 #pragma once
 
 #include <cerrno>
@@ -14,12 +15,12 @@
 
 namespace attest::audit {
 
-/// The double nearest to a finite decimal number or hex float (0.125, -1e-3, 0x1p-3); nothing for anything else, and
-/// where the nearest is infinite or a number other than 0 would become 0.
+/// The double nearest to a finite decimal number or hex float (0.125, -1e-3, 0x1p-3). None for any other text, and none
+/// where the nearest double is infinite, or is 0 for a number that is not 0.
 inline std::optional<double> real_number(std::string_view text) {
   std::string_view const digits = text.substr(text.starts_with('-'));
   if (digits.empty() || std::string_view(".0123456789").find(digits.front()) == digits.npos) return std::nullopt;
-  std::string const whole(text);  // with a 0 at its end
+  std::string const whole(text);  // strtod needs a terminating 0
   char* end = nullptr;
   errno = 0;
   double const value = std::strtod(whole.c_str(), &end);
@@ -35,7 +36,7 @@ inline std::string hex(double x) {
   return fmt::format("{:a}", x);
 }
 
-/// What hex() writes: a hex float, "nan", "inf" or "-inf"; nothing for anything else.
+/// The number that hex() wrote: a hex float, "nan", "inf" or "-inf"; none for any other text.
 inline std::optional<double> hex_number(std::string_view text) {
   constexpr double infinity = std::numeric_limits<double>::infinity();
   if (text == "nan") return std::numeric_limits<double>::quiet_NaN();

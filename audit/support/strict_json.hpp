@@ -1,4 +1,5 @@
-// JSON from outside: what a parser lets pass and a reader would not notice is an error here.
+// A strict JSON parser for text from outside attest: rejects duplicate keys and deep nesting, which common parsers
+// accept.
 #pragma once
 
 #include <string>
@@ -15,8 +16,8 @@ struct json_limits {
   int depth = 8;
 };
 
-/// The value that `text` is. An error has no argument: it says what is wrong with the text, and where.
-/// Ensures   no key twice in an object, no deeper nesting and no more bytes than `limits`, no number past a double
+/// Parses one JSON value. An error has no argument; its sentence says what is wrong with the text, and at which byte.
+/// Ensures   no object has a key twice, nesting and size stay within `limits`, and every number fits in a double
 problem::result<nlohmann::ordered_json> parse_strict(std::string_view text, json_limits const& limits = {});
 
 /// "an object", "a string", …: for sentences about a value of the wrong type.

@@ -1,4 +1,4 @@
-// Words that a user may have meant, and words that a shell understands.
+// Suggestions for mistyped words, and quoting for a shell.
 #pragma once
 
 #include <algorithm>
@@ -27,14 +27,14 @@ inline std::size_t edit_distance(std::string_view a, std::string_view b) {
   return d[a.size()][b.size()];
 }
 
-/// ", did you mean 'masks'?" for the nearest known word, or nothing where none is near (a third of the letters).
+/// ", did you mean 'masks'?" for the known word at the least edit distance; empty where that distance is above a third
+/// of the word's letters (and above 1).
 template <class Words>
 std::string did_you_mean(std::string_view word, Words const& known) {
   if (word.size() > 100) return "";
   std::string_view nearest;
   std::size_t least = std::max<std::size_t>(word.size() / 3, 1) + 1;
-  for (auto const& each : known) {
-    std::string_view const candidate = each;
+  for (std::string_view const candidate : known) {
     if (candidate.size() > 100) continue;
     if (std::size_t const distance = edit_distance(word, candidate); distance < least)
       least = distance, nearest = candidate;
@@ -42,15 +42,15 @@ std::string did_you_mean(std::string_view word, Words const& known) {
   return nearest.empty() ? "" : ", did you mean '" + std::string(nearest) + "'?";
 }
 
-/// `text` as one word of a shell's command line.
+/// `text` quoted as one argument of a shell command.
 inline std::string shell_word(std::string_view text) {
   bool const plain = !text.empty() && std::ranges::all_of(text, [](unsigned char c) {
     return std::isalnum(c) || std::string_view("/._-+,:=@%").find(static_cast<char>(c)) != std::string_view::npos;
   });
   if (plain) return std::string(text);
-  std::string made = "'";
-  for (char const c : text) c == '\'' ? made += "'\\''" : made += c;
-  return made + "'";
+  std::string quoted = "'";
+  for (char const c : text) c == '\'' ? quoted += "'\\''" : quoted += c;
+  return quoted + "'";
 }
 
 }  // namespace attest::audit
