@@ -92,8 +92,8 @@ double peak_mebibytes() {
 }
 
 void tell(reference::machine::rounding_tally const& rounded) {
-  fmt::print("    double words: {}, exact tier: {} of {} elements ({:.4f} %)\n", rounded.in_words, rounded.exactly,
-             rounded.elements, 100 * static_cast<double>(rounded.exactly) / static_cast<double>(rounded.elements));
+  fmt::print("    double words: {}, ball tier: {} of {} elements ({:.4f} %)\n", rounded.in_double_words, rounded.in_balls,
+             rounded.elements, 100 * static_cast<double>(rounded.in_balls) / static_cast<double>(rounded.elements));
 }
 
 /// The same shape in f64, where the machine tier is double words. `plain`: the time of the plain loop.
@@ -136,7 +136,7 @@ void wide_problem(int runs, double plain) {
            kept = sum;
          }));
   tell(rounded);
-  report("f64: exact tier, 128 bits, o (16 rows)", 16 * best_of(1, [&] {
+  report("f64: ball tier, 128 bits, o (16 rows)", 16 * best_of(1, [&] {
            reference::enclosed_row<128, double> row;
            for (std::int64_t i = 0; i < 16; ++i) {
              reference::enclose_row(asked, 0, 0, i, row);
@@ -195,14 +195,14 @@ void small_problem(problem::kernel_model const& model, int runs) {
   report("correctly rounded f32", rounding);
   tell(rounded);
   wide_problem(runs, plain);
-  report("exact tier, 128 bits, o", best_of(1, [&] {
+  report("ball tier, 128 bits, o", best_of(1, [&] {
            reference::enclosed_row<128, float> row;
            for (std::int64_t i = 0; i < in.n; ++i) {
              reference::enclose_row(asked, 0, 0, i, row);
              for (std::int64_t c = 0; c < in.dv; ++c) (void)reference::output(asked, row, c);
            }
          }));
-  report("exact tier, 128 bits, o and bound (16 rows)", 16 * best_of(1, [&] {
+  report("ball tier, 128 bits, o and bound (16 rows)", 16 * best_of(1, [&] {
            reference::enclosed_row<128, float> row;
            reference::row_facts facts;
            reference::row_bound bound;

@@ -1,7 +1,7 @@
 # cmake --install, and what find_package(attest) then provides: attest::problem, attest::reference (headers),
-# attest::machine and attest::fast (static), attest::kernel (shared, behind the C interface), attest::attest (the
-# program) and the function attest_add_audit. Headers include each other as "problem/x.hpp"; consumers write
-# <attest/problem/x.hpp>. tests/repository/install_test.cmake tests all of this.
+# attest::compiled, attest::machine and attest::fast (static), attest::kernel (shared, behind the C interface),
+# attest::attest (the program) and the function attest_add_audit. Headers include each other as "problem/x.hpp"; consumers
+# write <attest/problem/x.hpp>. tests/repository/install_test.cmake tests all of this.
 include(CMakePackageConfigHelpers)
 set(ATTEST_CMAKE_DIR ${CMAKE_INSTALL_LIBDIR}/cmake/attest)
 set(ATTEST_HEADERS_DIR ${CMAKE_INSTALL_INCLUDEDIR}/attest)
@@ -13,7 +13,7 @@ endforeach()
 install(DIRECTORY ${ATTEST_FORWARDING_DIR}/ DESTINATION ${ATTEST_HEADERS_DIR})
 install(FILES include/attest/kernel.h DESTINATION ${ATTEST_HEADERS_DIR})
 
-foreach(part problem reference machine fast kernel)
+foreach(part problem reference compiled machine fast kernel)
   if(TARGET attest_${part})
     install(TARGETS attest_${part} EXPORT attest-targets INCLUDES DESTINATION ${CMAKE_INSTALL_INCLUDEDIR})
   endif()
@@ -25,7 +25,8 @@ if(TARGET attest_runner)
   install(TARGETS attest_runner DESTINATION ${CMAKE_INSTALL_LIBEXECDIR}/attest)
 endif()
 if(TARGET attest_zoo)
-  install(TARGETS attest_zoo attest_kernel_avx512 attest_kernel_avx2 attest_kernel_scalar LIBRARY DESTINATION ${CMAKE_INSTALL_LIBDIR}/attest)
+  install(TARGETS attest_zoo attest_vectors attest_kernel_avx512 attest_kernel_avx2 attest_kernel_scalar
+    LIBRARY DESTINATION ${CMAKE_INSTALL_LIBDIR}/attest)
 endif()
 # Recorded inputs that `attest audit` uses by default (the check real-data).
 install(FILES tests/data/minilm_attention.safetensors DESTINATION ${CMAKE_INSTALL_DATADIR}/attest)

@@ -87,7 +87,7 @@ struct worked_example {
 
 /// x rounds to the printed decimal.
 constexpr bool prints(number const& x, std::string_view printed) noexcept {
-  return reference::rounds_to(x, printed) == reference::answer::yes;
+  return reference::rounds_to(x, printed) == reference::decision::yes;
 }
 
 /// Each number of a row rounds to the decimal printed at its place.
@@ -112,7 +112,7 @@ constexpr bool agrees(std::array<number, C> const& row, std::array<std::string_v
 
 /// What a document prints is wrong in its last place: x certainly does not round to it, but to `truth`.
 constexpr bool misprinted(number const& x, std::string_view printed, std::string_view truth) noexcept {
-  return truth.size() >= printed.size() + 12 && reference::rounds_to(x, printed) == reference::answer::no &&
+  return truth.size() >= printed.size() + 12 && reference::rounds_to(x, printed) == reference::decision::no &&
          prints(x, truth);
 }
 

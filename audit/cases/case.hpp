@@ -99,7 +99,4 @@ struct case_options {
 /// alone.
 std::vector<audit_case> generated_cases(case_options const& options);
 
-/// Tensors of a sentence encoder as cases, with PyTorch's recorded outputs.
-problem::result<std::vector<audit_case>> real_data_cases();
-
 }  // namespace attest::audit

@@ -7,7 +7,7 @@
 
 #include "audit/tensors/elements.hpp"
 #include "audit/tensors/slice.hpp"
-#include "reference/attention/attention.hpp"
+#include "reference/compiled/row.hpp"
 #include "reference/real/outward.hpp"
 
 namespace attest::audit {
@@ -37,7 +37,7 @@ class convention_judge {
 
   template <class T>
   void row(problem::instance<T> const& p, std::int64_t b, std::int64_t h, std::int64_t i) {
-    reference::enclose_row(p, b, h, i, truth_of<T>());
+    reference::compiled::enclose_row(p, b, h, i, truth_of<T>());
     auto const& truth = truth_of<T>();
     row_places const at(p.size(), b, h, i);
     if (truth.kind == reference::row_kind::empty) empty(p.size(), at, b, h, i);
@@ -79,22 +79,22 @@ class convention_judge {
       found.not_judged += s.dv;
       return;
     }
-    problem_draft const& whole = asked_.draft();
-    problem_draft everything;  // no mask, no bias, no band
-    everything.q = whole.q, everything.k = whole.k, everything.v = whole.v;
-    everything.scale = 0;
+    problem_draft const& asked = asked_.draft();
+    problem_draft everything;
+    everything.q = asked.q, everything.k = asked.k, everything.v = asked.v, everything.scale = 0;
     selection chosen = selection::all(s);
     chosen.b = {b}, chosen.n = {i}, chosen.hk = {reference::key_head(s, h)}, chosen.query_head = h % (s.hq / s.hk);
     auto const row = *sliced(owned_problem::of_valid(std::move(everything)), chosen);
     owned_outputs alone;
     alone.o = owned_tensor::compact(answer.o->type, {1, 1, 1, s.dv});
-    for (std::int64_t c = 0; c < s.dv; ++c) store(*alone.o, static_cast<std::size_t>(c), load(*answer.o, at.of(s.dv, c)));
+    for (std::int64_t c = 0; c < s.dv; ++c)
+      store(*alone.o, static_cast<std::size_t>(c), load(*answer.o, at.of(s.dv, c)));
     judgement judged = judge(row.instance(), alone, claim_);
     for (violation& v : judged.violations) {
       v.index = {b, h, i, v.index[3]};
       v.bug_class = bug_class::empty_row;
-      v.sentence += fmt::format("; query [{}, {}, {}] sees no key, for which the contract {} says the mean of V", b, h, i,
-                                claim_.name);
+      v.sentence += fmt::format("; query [{}, {}, {}] sees no key, for which the contract {} says the mean of V", b, h,
+                                i, claim_.name);
     }
     found.merge(std::move(judged));
     for (std::int64_t c = 0; c < s.dv; ++c) store(*answer.o, at.of(s.dv, c), 0);
@@ -106,12 +106,13 @@ class convention_judge {
     problem::sizes const& s = p.size();
     bool const nan_row = truth.kind == reference::row_kind::nan;
     for (std::int64_t c = 0; answer.o && c < s.dv; ++c) {
-      auto const kind = reference::output(p, truth, c).kind;
+      auto const kind = reference::compiled::output(p, truth, c).kind;
       if (kind == reference::value_kind::nan || kind == reference::value_kind::not_finite)
         store(*answer.o, at.of(s.dv, c), std::nan(""));
     }
     if (nan_row && answer.lse) store(*answer.lse, at.of(1, 0), std::nan(""));
-    for (std::int64_t j = 0; nan_row && answer.weights && j < s.m; ++j) store(*answer.weights, at.of(s.m, j), std::nan(""));
+    for (std::int64_t j = 0; nan_row && answer.weights && j < s.m; ++j)
+      store(*answer.weights, at.of(s.m, j), std::nan(""));
   }
 
   template <class T>
@@ -147,10 +148,12 @@ std::vector<std::string> relaxed(conventions const& how) {
 judgement judge_by_conventions(owned_problem const& asked, owned_outputs const& answer, contract const& claim) {
   if (claim.conventions == conventions{}) return judge(asked.instance(), answer, claim);
   convention_judge rows(asked, claim, answer);
-  std::visit([&](auto const& p) {
-    problem::sizes const& s = p.size();
-    for (std::int64_t at = 0; at < s.b * s.hq * s.n; ++at) rows.row(p, at / s.n / s.hq, at / s.n % s.hq, at % s.n);
-  }, asked.instance());
+  std::visit(
+      [&](auto const& p) {
+        problem::sizes const& s = p.size();
+        for (std::int64_t at = 0; at < s.b * s.hq * s.n; ++at) rows.row(p, at / s.n / s.hq, at / s.n % s.hq, at % s.n);
+      },
+      asked.instance());
   judgement made = judge(asked.instance(), rows.answer, claim);
   made.merge(std::move(rows.found));
   return made;

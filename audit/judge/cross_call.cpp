@@ -21,13 +21,11 @@ std::optional<double> sum_of_bounds(problem::instance<T> const& p, problem::kern
   row_truth<128, T> truth;
   truth.evaluate(p, model, b, h, i);
   if (truth.row.kind != reference::row_kind::finite) return std::nullopt;
-  std::int64_t const hk = reference::key_head(p.size(), h);
   double sum = 0;
   for (std::int64_t c = 0; c < p.size().dv; ++c) {
-    auto const exact = reference::output(p, truth.row, c);
+    auto const exact = reference::compiled::output(p, truth.row, c);
     if (exact.kind != reference::value_kind::finite) return std::nullopt;
-    auto const bound = truth.bound.output(exact.value, [&](std::size_t n) {
-      return reference::value_of(p.v()(b, hk, truth.row.keys[n].j, c)); });
+    auto const bound = reference::compiled::output_bound(truth.bound, p, truth.row, c, exact.value);
     if (bound.by == reference::judged_by::nothing) return std::nullopt;
     sum += bound.size;
   }

@@ -95,8 +95,8 @@ bool is_answered(problem_draft instead, violation const& wrong) {
       [&]<class T>(problem::instance<T> const& p) {
         auto const [b, h, i, c] = wrong.index;
         reference::enclosed_row<128, T> row;
-        reference::enclose_row(p, b, h, i, row);
-        auto const exact = reference::output(p, row, c);
+        reference::compiled::enclose_row(p, b, h, i, row);
+        auto const exact = reference::compiled::output(p, row, c);
         if (row.kind != reference::row_kind::finite || exact.kind != reference::value_kind::finite) return false;
         double const value = reference::upper(exact.value), difference = std::abs(value - wrong.truth_upper);
         return std::abs(wrong.got - value) <= 1e-3 * difference;

@@ -8,7 +8,7 @@
 #include <variant>
 
 #include "audit/judge/judge_outputs.hpp"
-#include "reference/bound/bound.hpp"
+#include "reference/compiled/row.hpp"
 
 namespace attest::audit {
 
@@ -42,10 +42,10 @@ struct row_truth {
 
   void evaluate(problem::instance<T> const& p, problem::kernel_model const& model, std::int64_t b, std::int64_t h,
                 std::int64_t i) {
-    reference::enclose_row(p, b, h, i, row);
+    reference::compiled::enclose_row(p, b, h, i, row);
     if (row.kind != reference::row_kind::finite) return;
-    reference::collect_facts(p, row, facts);
-    bound.evaluate(model, facts);
+    reference::compiled::collect_facts(p, row, facts);
+    reference::compiled::evaluate(bound, model, facts);
   }
 };
 
@@ -115,5 +115,3 @@ double ulp_at(double x) noexcept {
 }
 
 }  // namespace attest::audit
-
-#include "audit/judge/exact_row_judge_impl.hpp"

@@ -1,5 +1,5 @@
 // Rows judged by the machine tier first: it may only certify. A row with one element that it does not certify is judged
-// by the exact tier from the start, so no verdict against a kernel ever rests on double arithmetic.
+// by the ball tier from the start, so no verdict against a kernel ever rests on double arithmetic.
 #pragma once
 
 #include <optional>

@@ -10,7 +10,7 @@
 #include "audit/judge/judge_outputs.hpp"
 #include "audit/support/printable.hpp"
 #include "audit/support/words.hpp"
-#include "reference/bound/bound.hpp"
+#include "reference/compiled/row.hpp"
 #include "reference/real/decimal.hpp"
 
 namespace attest::audit {
@@ -68,13 +68,13 @@ class explanation {
       : p_(p), from_(from), contract_(contract_name), model_(model), at_(row) {}
 
   std::string text() {
-    reference::enclose_row(p_, at_[0], at_[1], at_[2], row_);
+    reference::compiled::enclose_row(p_, at_[0], at_[1], at_[2], row_);
     head();
     if (row_.kind == reference::row_kind::nan) add("a visible NaN or an infinite score decides this row: its answers are NaN\n");
     if (row_.kind == reference::row_kind::empty) add("no key is visible to this query: O is 0, LSE is -inf (docs/semantics.md)\n");
     if (row_.kind == reference::row_kind::finite) {
-      reference::collect_facts(p_, row_, facts_);
-      bound_.evaluate(model_, facts_);
+      reference::compiled::collect_facts(p_, row_, facts_);
+      reference::compiled::evaluate(bound_, model_, facts_);
       keys();
     }
     outputs();
@@ -111,14 +111,14 @@ class explanation {
       sum += weight, bounds += bound;
       if (n >= listed_keys) continue;
       add("{:>6}  {:>16}  {:>16}  {:>10.3g}  {:>10.6f}  {:>10.3g}  {}\n", row_.keys[k].j,
-          shown(row_.max_score + row_.keys[k].below_max), shown(reference::weight(row_, k)), bound, sum, bounds, bar(weight));
+          shown(row_.max_score + row_.keys[k].below_max), shown(reference::compiled::weight(row_, k)), bound, sum, bounds, bar(weight));
     }
     if (order.size() > listed_keys)
       add("{:>6}  {:>16}  {:>16}  {:>10}  {:>10.6f}  {:>10.3g}\n", fmt::format("+{}", order.size() - listed_keys), "", "", "", sum, bounds);
     auto const hidden = p_.size().m - static_cast<std::int64_t>(row_.keys.size());
     add("{} of {} keys are visible with a finite score\n\n", row_.keys.size(), hidden + static_cast<std::int64_t>(row_.keys.size()));
     auto const bound = bound_.log_sum_exp();
-    add("LSE {}, bound {:.3g}{}\n", shown(reference::log_sum_exp(row_)), bound.size, clause(bound.by));
+    add("LSE {}, bound {:.3g}{}\n", shown(reference::compiled::log_sum_exp(row_)), bound.size, clause(bound.by));
   }
 
   static char const* clause(reference::judged_by by) {
@@ -134,7 +134,7 @@ class explanation {
     add("\n{:>6}  {:>16}  {:>10}{}\n", "o", "exact", "bound", recorded ? fmt::format("  {:>16}  {:>12}", "recorded", "error/bound") : "");
     double worst = 0;
     for (std::int64_t c = 0; c < s.dv; ++c) {
-      auto const exact = reference::output(p_, row_, c);
+      auto const exact = reference::compiled::output(p_, row_, c);
       std::string value = "0", size = "exact", error_text;
       double bound = 0;
       bool const finite = exact.kind == reference::value_kind::finite;
@@ -188,12 +188,12 @@ class explanation {
       std::int64_t const begin = line * s.n / lines, end = (line + 1) * s.n / lines;
       bool const asked = at_[2] >= begin && at_[2] < end;
       std::int64_t const i = asked ? at_[2] : begin;
-      reference::enclose_row(p_, at_[0], at_[1], i, other);
+      reference::compiled::enclose_row(p_, at_[0], at_[1], i, other);
       std::vector<double> weights(static_cast<std::size_t>(columns));
       if (other.kind == reference::row_kind::finite)
         for (std::size_t n = 0; n < other.keys.size(); ++n) {
           double& most = weights[static_cast<std::size_t>(other.keys[n].j * columns / s.m)];
-          most = std::max(most, reference::upper(reference::weight(other, n)));
+          most = std::max(most, reference::upper(reference::compiled::weight(other, n)));
         }
       std::string drawn;
       for (double const weight : weights) drawn += shade(weight);

@@ -10,6 +10,7 @@
 #include <fmt/format.h>
 
 #include "audit/judge/judge_outputs.hpp"
+#include "reference/attention/exponential_sum.hpp"
 #include "reference/real/decimal.hpp"
 
 namespace attest::audit {
@@ -33,22 +34,22 @@ void for_each_element(problem::instance<T> const& p, Wanted&& wanted, Take&& tak
   tbb::parallel_for(std::int64_t{0}, s.b * s.hq * s.n, [&](std::int64_t at) {
     if (!wanted(at)) return;
     reference::enclosed_row<W, T> row;
-    reference::enclose_row(p, at / s.n / s.hq, at / s.n % s.hq, at % s.n, row);
+    reference::compiled::enclose_row(p, at / s.n / s.hq, at / s.n % s.hq, at % s.n, row);
     auto const place = [](std::int64_t n) { return static_cast<std::size_t>(n); };
     for (std::int64_t c = 0; c < s.dv; ++c)
-      take(o, place(at * s.dv + c), [&] { return reference::output(p, row, c); });
+      take(o, place(at * s.dv + c), [&] { return reference::compiled::output(p, row, c); });
     value_kind const kind = row.kind == row_kind::nan ? value_kind::nan : value_kind::finite;
     std::size_t key = 0;
     for (std::int64_t j = 0; j < s.m; ++j) {
       bool const has_weight = row.kind == row_kind::finite && key < row.keys.size() && row.keys[key].j == j;
       std::size_t const n = has_weight ? key++ : 0;
       take(weights, place(at * s.m + j), [&] {
-        return reference::enclosed_value<W>{kind, has_weight ? reference::weight(row, n) : reference::ball<W>()};
+        return reference::enclosed_value<W>{kind, has_weight ? reference::compiled::weight(row, n) : reference::ball<W>()};
       });
     }
     if (row.kind == row_kind::empty) return;  // −∞ is there already
     take(lse, place(at), [&] {
-      return reference::enclosed_value<W>{kind, kind == value_kind::nan ? reference::ball<W>() : reference::log_sum_exp(row)};
+      return reference::enclosed_value<W>{kind, kind == value_kind::nan ? reference::ball<W>() : reference::compiled::log_sum_exp(row)};
     });
   });
 }
@@ -180,7 +181,7 @@ void solve_digits(problem::instance<T> const& p, problem_file_entry const& from,
   digit_printer<T> printer(p, shape, digits);
   printer.template print<128>();
   printer.template print<256>();
-  printer.template print<1024>();
+  printer.template print<1152>();
   printer.template print<reference::last_width>();
   auto& text = printer.text;
   for (auto& each : text)

@@ -32,7 +32,7 @@ inline constexpr int largest_digits = 1200;
 /// Solves every problem of a file. Tensors of the result, each with its problem's prefix:
 ///   with `round`   o, weights, lse of that type
 ///   else           o.lower, o.upper, weights.lower, weights.upper, lse.lower, lse.upper: f64, rounded outward
-/// With digits, an element is asked again at 256, 1024 and 4096 bits where it was left open; exact decimal ties stay so.
+/// With digits, an element is asked again at 256, 1152 and 4096 bits where it was left open; exact decimal ties stay so.
 /// Ensures   NaN where semantics.md says NaN or leaves the value open, −∞ for the LSE of an empty row
 problem::result<solution> run_solve(solve_options const& options);
 

@@ -5,10 +5,10 @@
 #include <numeric>
 
 #include "audit/cases/random.hpp"
-#include "audit/support/files.hpp"
 #include "audit/judge/exact_row_judge.hpp"
 #include "audit/tensors/slice.hpp"
-#include "reference/attention/correctly_rounded.hpp"
+#include "reference/compiled/rounding.hpp"
+#include "reference/compiled/row.hpp"
 
 namespace attest::audit {
 namespace {
@@ -25,15 +25,15 @@ template <class T>
 bool certify_row(problem::instance<T> const& p, std::int64_t b, std::int64_t h, std::int64_t i, vector_case& into) {
   using lse_type = problem::lse_element<T>;
   reference::enclosed_row<128, T> row;
-  reference::enclose_row(p, b, h, i, row);
+  reference::compiled::enclose_row(p, b, h, i, row);
   for (std::int64_t c = 0; c < p.size().dv; ++c) {
-    auto const truth = reference::output(p, row, c);
+    auto const truth = reference::compiled::output(p, row, c);
     if (truth.kind == value_kind::nan) {
       into.o.push_back({not_a_number, not_a_number, not_a_number});
     } else if (truth.kind != value_kind::finite) {
       into.o.push_back({-infinity, infinity, std::nullopt});
     } else {
-      auto const rounded = reference::rounded_output<T>(p, row, c);
+      auto const rounded = reference::compiled::rounded_output<T>(p, row, c);
       if (!rounded) return false;
       into.o.push_back(of_ball(truth.value, as_double(*rounded)));
     }
@@ -43,8 +43,8 @@ bool certify_row(problem::instance<T> const& p, std::int64_t b, std::int64_t h, 
     case reference::row_kind::nan: into.lse.push_back({not_a_number, not_a_number, not_a_number}); return true;
     case reference::row_kind::finite: break;
   }
-  auto const rounded = reference::rounded_log_sum_exp<lse_type>(row);
-  if (rounded) into.lse.push_back(of_ball(log_sum_exp(row), as_double(*rounded)));
+  auto const rounded = reference::compiled::rounded_log_sum_exp<lse_type>(row);
+  if (rounded) into.lse.push_back(of_ball(reference::compiled::log_sum_exp(row), as_double(*rounded)));
   return rounded.has_value();
 }
 
@@ -123,17 +123,6 @@ std::vector<vector_file> certified_vectors() {
   }
   std::erase_if(files, [](vector_file const& file) { return file.cases.empty(); });
   return files;
-}
-
-std::optional<problem::error> write_vectors(std::filesystem::path const& folder) {
-  std::error_code failed;
-  std::filesystem::create_directories(folder, failed);
-  if (failed) return problem::error{problem::error_code::unreadable, folder.string(), failed.message()};
-  for (vector_file const& file : certified_vectors()) {
-    std::string const text = vector_text(file);
-    if (auto why = write_file(folder / (file.check + ".json"), std::as_bytes(std::span(text)))) return why;
-  }
-  return std::nullopt;
 }
 
 }  // namespace attest::audit

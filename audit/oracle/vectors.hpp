@@ -49,7 +49,7 @@ std::string vector_text(vector_file const& file);
 /// Cost      memory in proportion to the text; nesting is refused, not followed
 problem::result<vector_file> parse_vectors(std::string_view text);
 
-/// certified_vectors() as FOLDER/CHECK.json; the folder is made where there is none.
+/// certified_vectors() as FOLDER/CHECK.json, by libattest_vectors.so; the folder is made where there is none.
 std::optional<problem::error> write_vectors(std::filesystem::path const& folder);
 
 }  // namespace attest::audit

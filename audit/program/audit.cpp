@@ -1,6 +1,4 @@
 // attest audit: runs a kernel on adversarial inputs and judges every element.
-#include "audit/session/audit.hpp"
-
 #include <cmath>
 #include <cstdio>
 #include <cstdlib>
@@ -13,20 +11,20 @@
 namespace attest::audit {
 namespace {
 
-/// CLI::Range lets NaN through.
+/// For options with CLI::Range, which accepts NaN.
 CLI::Validator const is_a_number(
     [](std::string const& text) { return std::isnan(std::strtod(text.c_str(), nullptr)) ? "is not a number" : ""; },
     "");
 
-struct audit_words {
+struct audit_arguments {
   audit_options options;
-  judging judged;
+  judging_options judging;
   std::vector<std::string> kernels{"builtin"}, only;
   std::optional<std::uint64_t> seed;
   std::string part;
 };
 
-/// "2/5" as part 2 of 5; nothing where it is none.
+/// "2/5" as shard 2 of 5; nothing where the text is no shard.
 std::optional<shard> parse_shard(std::string const& text) {
   shard made;
   char rest = 0;
@@ -35,37 +33,37 @@ std::optional<shard> parse_shard(std::string const& text) {
   return made;
 }
 
-int run(audit_words& asked) {
-  audit_options& audit = asked.options;
-  if (auto why = asked.judged.read()) return complain(why->message());
-  audit.claim = asked.judged.claim() ? asked.judged.claim() : find_contract("f32");
-  audit.contract_argument = asked.judged.claim() ? asked.judged.contract_argument() : audit.claim->name;
-  audit.seed = asked.seed ? *asked.seed : hidden_seed();
-  audit.only = {asked.only.begin(), asked.only.end()};
-  audit.waived = asked.judged.waived();
+int run(audit_arguments& given) {
+  audit_options& audit = given.options;
+  if (auto why = given.judging.read()) return usage_error(why->message());
+  audit.claim = given.judging.claim() ? given.judging.claim() : find_contract("f32");
+  audit.contract_argument = given.judging.claim() ? given.judging.contract_argument() : audit.claim->name;
+  audit.seed = given.seed ? *given.seed : random_seed();
+  audit.only = {given.only.begin(), given.only.end()};
+  audit.waived = given.judging.waived();
   audit.on_progress = progress_line{};
-  if (!asked.part.empty()) {
-    audit.part = parse_shard(asked.part);
-    if (!audit.part) return complain("--shard: '" + asked.part + "' is not i/n with 1 <= i <= n");
-    if (!asked.seed) return complain("--shard: needs --seed, so that all parts ask the same inputs");
+  if (!given.part.empty()) {
+    audit.part = parse_shard(given.part);
+    if (!audit.part) return usage_error("--shard: '" + given.part + "' is not i/n with 1 <= i <= n");
+    if (!given.seed) return usage_error("--shard: needs --seed, so that all parts ask the same inputs");
   }
   audit.stop = &listen_for_interrupts();
-  auto const reports = run_audits(audit, asked.kernels);
-  return reports ? asked.judged.answer(std::span(reports.value())) : complain(reports.why().message());
+  auto const reports = run_audits(audit, given.kernels);
+  return reports ? given.judging.write_reports(std::span(reports.value())) : usage_error(reports.why().message());
 }
 
 }  // namespace
 
 action audit_command(CLI::App& command) {
-  auto const asked = std::make_shared<audit_words>();
-  audit_options& audit = asked->options;
+  auto const given = std::make_shared<audit_arguments>();
+  audit_options& audit = given->options;
   command
-      .add_option("--kernel", asked->kernels,
+      .add_option("--kernel", given->kernels,
                   "builtin, builtin:SET, or PATH[:SYMBOL] of a shared library; several are compared")
       ->allow_extra_args(false)
       ->capture_default_str();
-  command.add_option("--seed", asked->seed, "for the generated cases; drawn where it is not given");
-  command.add_option("--only", asked->only, "these checks or CHECK/CASE names")->delimiter(',')->type_name("NAME,…");
+  command.add_option("--seed", given->seed, "for the generated cases; drawn where it is not given");
+  command.add_option("--only", given->only, "these checks or CHECK/CASE names")->delimiter(',')->type_name("NAME,…");
   command.add_flag("--quick", audit.quick, "fewer and smaller cases");
   command.add_flag("--fail-fast", audit.fail_fast, "stop at the first refuting finding");
   command.add_flag("--reproducible", audit.reproducible,
@@ -80,9 +78,9 @@ action audit_command(CLI::App& command) {
   command.add_option("--replay", audit.replay, "ask the problems of this file instead of generated ones")
       ->type_name("FILE");
   command.add_option("--findings", audit.findings, "folder for the shrunk inputs of findings")->capture_default_str();
-  command.add_option("--shard", asked->part, "ask the i-th of n parts of the cases; needs --seed")->type_name("i/n");
-  asked->judged.declare(command);
-  return [asked] { return run(*asked); };
+  command.add_option("--shard", given->part, "ask the i-th of n parts of the cases; needs --seed")->type_name("i/n");
+  given->judging.declare(command);
+  return [given] { return run(*given); };
 }
 
 }  // namespace attest::audit

@@ -1,4 +1,3 @@
-// The table of the commands, and the command line that chooses one.
 #include "audit/program/command.hpp"
 
 #include <algorithm>
@@ -8,7 +7,7 @@
 
 #include <fmt/format.h>
 
-#include "audit/report/text.hpp"
+#include "audit/report/version.hpp"
 #include "audit/support/printable.hpp"
 #include "audit/support/words.hpp"
 
@@ -42,7 +41,8 @@ constexpr command commands[]{
      merge_command},
 };
 
-/// The first argument that nobody asked for, with the word that it may have been; nothing where there is none.
+/// A message about the first argument that no command or option takes, with the nearest known word; nothing where there
+/// is no such argument.
 std::optional<std::string> unknown_word(CLI::App const& app) {
   auto const chosen = app.get_subcommands();
   CLI::App const& at = chosen.empty() ? app : *chosen.front();
@@ -77,7 +77,7 @@ int run(int argc, char** argv) {
   };
   std::vector<declared> all;
   for (command const& each : commands) {
-    CLI::App* const parser = app.add_subcommand(each.name, each.does);
+    CLI::App* const parser = app.add_subcommand(each.name, each.summary);
     parser->footer(each.example);
     parser->allow_extras();  // so that unknown_word can name them
     all.push_back({parser, each.declare(*parser)});
@@ -86,16 +86,16 @@ int run(int argc, char** argv) {
     app.parse(argc, argv);
   } catch (CLI::ParseError const& e) {
     if (e.get_exit_code() != 0)
-      if (auto const word = unknown_word(app)) return complain(*word);
+      if (auto const word = unknown_word(app)) return usage_error(*word);
     return app.exit(e, std::cout, std::cerr) == 0 ? 0 : usage;
   }
-  if (auto const word = unknown_word(app)) return complain(*word);
+  if (auto const word = unknown_word(app)) return usage_error(*word);
   for (auto const& [parser, act] : all)
     if (parser->parsed()) return act();
   return usage;
 }
 
-int complain(std::string const& message) {
+int usage_error(std::string const& message) {
   fmt::print(stderr, "attest: {}\n", message);
   return usage;
 }
@@ -109,7 +109,7 @@ CLI::Validator one_of(std::vector<std::string> words) {
       "");
 }
 
-std::uint64_t hidden_seed() {
+std::uint64_t random_seed() {
   std::random_device device;
   return device() % 1'000'000'000u;
 }

@@ -1,4 +1,4 @@
-// A command of the program: one word, its options, and what it does. command.cpp has the table of them.
+// A command of the program: its word, its options and its action. The table of all commands is in command.cpp.
 #pragma once
 
 #include <cstdint>
@@ -13,17 +13,17 @@
 
 namespace attest::audit {
 
-/// Runs after the command line was read; the result is the exit status.
+/// What a command does after the command line was read; returns the exit status.
 using action = std::function<int()>;
 
 struct command {
   char const* name;
-  char const* does;                      ///< one line of `attest --help`
-  char const* example;                   ///< the end of its own --help
-  action (*declare)(CLI::App& command);  ///< adds its options; the action reads what they were given
+  char const* summary;                   ///< its line in `attest --help`
+  char const* example;                   ///< the last lines of its own --help
+  action (*declare)(CLI::App& command);  ///< adds its options; the action reads their values
 };
 
-// One file each, of the same name.
+// Each is in the file of its name.
 action audit_command(CLI::App& command);
 action verify_command(CLI::App& command);
 action gen_command(CLI::App& command);
@@ -34,13 +34,13 @@ action list_command(CLI::App& command);
 action explain_command(CLI::App& command);
 action merge_command(CLI::App& command);
 
-/// Says on standard error what is wrong, and returns `usage`.
-int complain(std::string const& message);
+/// Prints the message to standard error and returns the exit status `usage`.
+int usage_error(std::string const& message);
 
-/// Accepts these words; another one is told the nearest.
+/// Accepts these words; for any other, the message names the nearest one.
 CLI::Validator one_of(std::vector<std::string> words);
 
-/// A seed that nobody chose; the report prints it.
-std::uint64_t hidden_seed();
+/// A seed for an audit without --seed; the report prints it.
+std::uint64_t random_seed();
 
 }  // namespace attest::audit

@@ -1,4 +1,4 @@
-// attest explain: one query of a recorded problem, seen through.
+// attest explain: scores, weights, output and bounds of one query of a problem in a file.
 #include "audit/oracle/explain.hpp"
 
 #include <cstdio>
@@ -12,12 +12,12 @@
 namespace attest::audit {
 namespace {
 
-struct explain_words {
+struct explain_arguments {
   explain_options options;
   std::string row = "0,0,0", contract;
 };
 
-/// "b,h,i" as three numbers; nothing where it is not.
+/// "b,h,i" as three numbers; nothing where the text is something else.
 std::optional<std::array<std::int64_t, 3>> parse_row(std::string const& text) {
   std::array<std::int64_t, 3> made{};
   char rest = 0;
@@ -25,19 +25,19 @@ std::optional<std::array<std::int64_t, 3>> parse_row(std::string const& text) {
   return made;
 }
 
-int run(explain_words& asked) {
-  auto const row = parse_row(asked.row);
-  if (!row) return complain("--row: '" + asked.row + "' is not b,h,i: batch, head, query, counted from 0");
-  asked.options.row = *row;
+int run(explain_arguments& given) {
+  auto const row = parse_row(given.row);
+  if (!row) return usage_error("--row: '" + given.row + "' is not b,h,i: batch, head, query, counted from 0");
+  given.options.row = *row;
   std::optional<contract> claim;
-  if (!asked.contract.empty()) {
-    auto named = contract_named(asked.contract);
-    if (!named) return complain("--contract: " + named.why().message());
+  if (!given.contract.empty()) {
+    auto named = contract_named(given.contract);
+    if (!named) return usage_error("--contract: " + named.why().message());
     claim = std::move(named).value();
-    asked.options.claim = &*claim;
+    given.options.claim = &*claim;
   }
-  auto const text = run_explain(asked.options);
-  if (!text) return complain(text.why().message());
+  auto const text = run_explain(given.options);
+  if (!text) return usage_error(text.why().message());
   fmt::print("{}", text.value());
   return 0;
 }
@@ -45,15 +45,15 @@ int run(explain_words& asked) {
 }  // namespace
 
 action explain_command(CLI::App& command) {
-  auto const asked = std::make_shared<explain_words>();
-  command.add_option("inputs", asked->options.inputs, "file with q k v, and perhaps o")->required()->type_name("FILE");
-  command.add_option("--row", asked->row, "batch, head and query, counted from 0")
+  auto const given = std::make_shared<explain_arguments>();
+  command.add_option("inputs", given->options.inputs, "file with q k v, and perhaps o")->required()->type_name("FILE");
+  command.add_option("--row", given->row, "batch, head and query, counted from 0")
       ->type_name("b,h,i")
       ->capture_default_str();
-  command.add_option("--problem", asked->options.prefix, "the prefix of one of several problems")->type_name("PREFIX");
-  command.add_option("--contract", asked->contract, "whose bounds to show; see `attest list contracts`");
-  declare_overrides(command, asked->options.flags);
-  return [asked] { return run(*asked); };
+  command.add_option("--problem", given->options.prefix, "the prefix of one of several problems")->type_name("PREFIX");
+  command.add_option("--contract", given->contract, "whose bounds to show; see `attest list contracts`");
+  declare_parameter_options(command, given->options.flags);
+  return [given] { return run(*given); };
 }
 
 }  // namespace attest::audit

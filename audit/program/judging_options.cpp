@@ -8,7 +8,7 @@
 #include "audit/contract/contract_file.hpp"
 #include "audit/program/command.hpp"
 #include "audit/report/html/page.hpp"
-#include "audit/report/text.hpp"
+#include "audit/report/junit.hpp"
 #include "audit/session/compare.hpp"
 #include "audit/support/files.hpp"
 #include "audit/support/words.hpp"
@@ -24,20 +24,20 @@ void report_files::declare(CLI::App& command) {
   command.add_option("--report", page_, "write the report as one HTML page to FILE")->type_name("FILE");
 }
 
-int report_files::write(std::span<report const> all, std::string const& text) const {
-  fmt::print("{}", json_ == "-" ? text : as_text(all));
+int report_files::write(std::span<report const> all, std::string const& json) const {
+  fmt::print("{}", json_ == "-" ? json : as_text(all));
   auto const save = [](char const* option, std::string const& path, std::string const& content) {
     auto const why = write_file(path, std::as_bytes(std::span(content)));
-    if (why) complain(std::string(option) + ": " + why->message());
+    if (why) usage_error(std::string(option) + ": " + why->message());
     return !why;
   };
-  bool written = json_.empty() || json_ == "-" || save("--json", json_, text);
+  bool written = json_.empty() || json_ == "-" || save("--json", json_, json);
   written &= junit_.empty() || save("--junit", junit_, as_junit(all));
   written &= page_.empty() || save("--report", page_, as_html(all));
   return written ? static_cast<int>(worst(all)) : usage;
 }
 
-void judging::declare(CLI::App& command) {
+void judging_options::declare(CLI::App& command) {
   command.add_option("--contract", contract_,
                      "what the kernel claims: a name of `attest list contracts`, or FILE.json");
   command.add_option("--waive", waived_, "list findings of these classes without refuting")
@@ -46,7 +46,7 @@ void judging::declare(CLI::App& command) {
   files_.declare(command);
 }
 
-std::optional<error> judging::read() {
+std::optional<error> judging_options::read() {
   for (std::string const& name : waived_)
     if (!bug_class_named(name))
       return error{error_code::bad_value, "--waive",
@@ -59,10 +59,10 @@ std::optional<error> judging::read() {
   return std::nullopt;
 }
 
-int judging::answer(problem::result<report> const& made) const {
-  return made ? answer(std::span(&made.value(), 1)) : complain(made.why().message());
+int judging_options::write_report(problem::result<report> const& made) const {
+  return made ? write_reports(std::span(&made.value(), 1)) : usage_error(made.why().message());
 }
 
-int judging::answer(std::span<report const> all) const { return files_.write(all, as_json(all)); }
+int judging_options::write_reports(std::span<report const> all) const { return files_.write(all, as_json(all)); }
 
 }  // namespace attest::audit

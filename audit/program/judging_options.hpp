@@ -1,46 +1,51 @@
-// What all judging commands share: the contract, the waived classes, the files of the report.
+// The options that `audit`, `verify` and `merge` share: the contract, the waived classes, the files of the report.
 #pragma once
 
+#include <optional>
 #include <span>
 #include <string>
 #include <vector>
 
 #include <CLI/CLI.hpp>
 
-#include "audit/session/audit.hpp"
+#include "audit/contract/contract.hpp"
+#include "audit/report/report.hpp"
+#include "audit/session/options.hpp"
+#include "problem/result.hpp"
 
 namespace attest::audit {
 
-/// Where a report goes besides standard output.
+/// The files that a report is written to, besides standard output.
 class report_files {
  public:
   /// Adds --json, --junit and --report.
   void declare(CLI::App& command);
 
-  /// Writes the reports of one run, whose as_json is `text`; the result is the exit status, that of the worst verdict.
-  int write(std::span<report const> all, std::string const& text) const;
+  /// Writes the reports of one run to standard output and the files; `json` is their as_json.
+  /// Ensures   the exit status: that of the worst verdict, or `usage` where a file cannot be written
+  int write(std::span<report const> all, std::string const& json) const;
 
  private:
   std::string json_, junit_, page_;
 };
 
-class judging {
+class judging_options {
  public:
-  /// Adds --contract, --waive and what report_files adds.
+  /// Adds --contract, --waive and the options of report_files.
   void declare(CLI::App& command);
 
-  /// Reads the contract and checks the classes. An error names the option.
+  /// Reads the contract and checks the waived classes. An error names the option.
   std::optional<problem::error> read();
 
-  /// After read(): the contract, or nullptr where none was named.
+  /// The contract, or nullptr where none was named. Requires read().
   contract const* claim() const noexcept { return claim_ ? &*claim_ : nullptr; }
   std::string const& contract_argument() const noexcept { return contract_; }
   names waived() const { return {waived_.begin(), waived_.end()}; }
 
-  /// Writes the report wherever it was asked for; the result is the exit status.
-  int answer(problem::result<report> const& made) const;
-  /// The same for several kernels: their worst verdict is the exit status.
-  int answer(std::span<report const> all) const;
+  /// Writes the report as report_files::write does, or the error.
+  int write_report(problem::result<report> const& made) const;
+  /// Writes the reports of several kernels.
+  int write_reports(std::span<report const> all) const;
 
  private:
   std::string contract_;

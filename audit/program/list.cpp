@@ -1,16 +1,17 @@
-// attest list: what there is.
+// attest list: the kernels, contracts, checks, cases and bug classes.
 #include <fmt/format.h>
 #include <nlohmann/json.hpp>
 
 #include "audit/builtin/builtin_sets.hpp"
+#include "audit/cases/case.hpp"
 #include "audit/contract/contract_file.hpp"
 #include "audit/program/command.hpp"
-#include "audit/session/audit.hpp"
+#include "audit/session/real_data.hpp"
 
 namespace attest::audit {
 namespace {
 
-struct list_words {
+struct list_arguments {
   std::string what;
   bool json = false;
 };
@@ -45,23 +46,23 @@ problem::result<std::vector<line>> lines_of(std::string const& what) {
   return lines;
 }
 
-int run(list_words const& asked) {
-  auto const lines = lines_of(asked.what);
-  if (!lines) return complain(lines.why().message());
-  if (asked.json && asked.what == "contracts") {  // each as a contract file
+int run(list_arguments const& given) {
+  auto const lines = lines_of(given.what);
+  if (!lines) return usage_error(lines.why().message());
+  if (given.json && given.what == "contracts") {  // each as a contract file
     auto made = nlohmann::ordered_json::array();
     for (contract const& each : contracts()) made.push_back(nlohmann::ordered_json::parse(contract_text(each)));
     fmt::print("{}\n", made.dump(2));
     return 0;
   }
-  if (asked.json) {
+  if (given.json) {
     auto made = nlohmann::ordered_json::array();
     for (line const& each : lines.value()) made.push_back({{"name", each.name}, {"sentence", each.sentence}});
     fmt::print("{}\n", made.dump(2));
     return 0;
   }
   std::size_t width = 0;
-  if (asked.what != "cases")
+  if (given.what != "cases")
     for (line const& each : lines.value()) width = std::max(width, each.name.size());
   for (line const& each : lines.value())
     each.sentence.empty() ? fmt::print("{}\n", each.name) : fmt::print("{:<{}}  {}\n", each.name, width, each.sentence);
@@ -71,12 +72,12 @@ int run(list_words const& asked) {
 }  // namespace
 
 action list_command(CLI::App& command) {
-  auto const asked = std::make_shared<list_words>();
-  command.add_option("what", asked->what, "kernels, contracts, checks, cases or classes")
+  auto const given = std::make_shared<list_arguments>();
+  command.add_option("what", given->what, "kernels, contracts, checks, cases or classes")
       ->required()
       ->check(one_of({"kernels", "contracts", "checks", "cases", "classes"}));
-  command.add_flag("--json", asked->json, "as JSON");
-  return [asked] { return run(*asked); };
+  command.add_flag("--json", given->json, "as JSON");
+  return [given] { return run(*given); };
 }
 
 }  // namespace attest::audit

@@ -1,4 +1,4 @@
-// The options that override a file's metadata.
+// An option for each parameter of the problem, which overrides the metadata of a file.
 #pragma once
 
 #include <CLI/CLI.hpp>
@@ -7,7 +7,7 @@
 
 namespace attest::audit {
 
-inline void declare_overrides(CLI::App& command, flag_overrides& flags) {
+inline void declare_parameter_options(CLI::App& command, flag_overrides& flags) {
   problem::visit_parameters(problem::parameters{}, [&](auto const& each, auto const&) {
     command.add_option("--" + std::string(each.name), flags[each.name], "overrides the file's metadata")
         ->type_name("X");

@@ -13,19 +13,19 @@ int run(selftest_options& options) {
   options.on_progress = [line = progress_line{}](auto done, auto all) mutable { line(done, all, "kernels"); };
   options.stop = &listen_for_interrupts();
   auto const tested = run_selftest(options);
-  if (!tested) return complain(tested.why().message());
+  if (!tested) return usage_error(tested.why().message());
   fmt::print("{}", as_text(tested.value()));
-  return static_cast<int>(tested.value().answer());
+  return static_cast<int>(tested.value().verdict());
 }
 
 }  // namespace
 
 action selftest_command(CLI::App& command) {
-  auto const asked = std::make_shared<selftest_options>();
-  command.add_option("--jobs", asked->jobs, "kernels at a time; 0: one a processor")->check(CLI::Range(0, 256));
-  command.add_option("--seed", asked->seed, "for the generated cases")->capture_default_str();
-  command.add_option("--only", asked->only, "these kernels of the zoo")->delimiter(',')->type_name("NAME,…");
-  return [asked] { return run(*asked); };
+  auto const given = std::make_shared<selftest_options>();
+  command.add_option("--jobs", given->jobs, "kernels at a time; 0: one a processor")->check(CLI::Range(0, 256));
+  command.add_option("--seed", given->seed, "for the generated cases")->capture_default_str();
+  command.add_option("--only", given->only, "these kernels of the zoo")->delimiter(',')->type_name("NAME,…");
+  return [given] { return run(*given); };
 }
 
 }  // namespace attest::audit

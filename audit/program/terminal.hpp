@@ -1,4 +1,4 @@
-// The terminal: Ctrl-C, and a line that says how far it is.
+// The terminal: Ctrl-C, and a line that shows the progress.
 #pragma once
 
 #include <atomic>
@@ -8,11 +8,11 @@
 
 namespace attest::audit {
 
-/// From now on the first SIGINT or SIGTERM sets the flag, so that a command ends with the report so far; the second
-/// ends the program.
+/// From now on the first SIGINT or SIGTERM sets the flag, so that a command can end with a report of what is known; the
+/// second ends the program.
 std::atomic<bool> const& listen_for_interrupts();
 
-/// One line on a terminal's standard error: what runs now, and the time left.
+/// A line on standard error, where that is a terminal: what runs now, and the time left.
 class progress_line {
  public:
   progress_line();

@@ -13,7 +13,7 @@ action vectors_command(CLI::App& command) {
   command.add_option("--out", *out, "the folder to write")->required()->type_name("DIR");
   return [out] {
     auto const why = write_vectors(*out);
-    return why ? complain("--out: " + why->message()) : 0;
+    return why ? usage_error(why->message()) : 0;
   };
 }
 

@@ -53,13 +53,13 @@ std::vector<std::string> report_object::texts(char const* key) const {
   return each_of(list(key), [&](json const& one) { return text_in(key, one); });
 }
 
-bool report_object::truth(char const* key) const {
+bool report_object::boolean(char const* key) const {
   json const& found = at(key);
   if (!found.is_boolean()) wrong(key, found, "true or false");
   return found.get<bool>();
 }
 
-std::int64_t report_object::counted(char const* key, json const& found) const {
+std::int64_t report_object::count_in(char const* key, json const& found) const {
   if (!found.is_number_integer()) wrong(key, found, "a whole number");
   double const value = found.get<double>();
   if (!(value >= 0 && value <= 0x1p40))
@@ -67,10 +67,10 @@ std::int64_t report_object::counted(char const* key, json const& found) const {
   return found.get<std::int64_t>();
 }
 
-std::int64_t report_object::count(char const* key) const { return counted(key, at(key)); }
+std::int64_t report_object::count(char const* key) const { return count_in(key, at(key)); }
 
 std::vector<std::int64_t> report_object::counts(char const* key) const {
-  return each_of(list(key), [&](json const& one) { return counted(key, one); });
+  return each_of(list(key), [&](json const& one) { return count_in(key, one); });
 }
 
 std::optional<std::uint64_t> report_object::seed() const {
@@ -80,15 +80,15 @@ std::optional<std::uint64_t> report_object::seed() const {
   return found.get<std::uint64_t>();
 }
 
-double report_object::timed(char const* key, json const& found) const {
+double report_object::seconds_in(char const* key, json const& found) const {
   if (!found.is_number() || !(found.get<double>() >= 0)) wrong(key, found, "a number that is not negative");
   return found.get<double>();
 }
 
-double report_object::seconds(char const* key) const { return timed(key, at(key)); }
+double report_object::seconds(char const* key) const { return seconds_in(key, at(key)); }
 
 std::vector<double> report_object::all_seconds(char const* key) const {
-  return each_of(list(key), [&](json const& one) { return timed(key, one); });
+  return each_of(list(key), [&](json const& one) { return seconds_in(key, one); });
 }
 
 double report_object::number_in(char const* key, json const& found) const {
@@ -103,7 +103,7 @@ std::vector<double> report_object::numbers(char const* key) const {
   return each_of(list(key), [&](json const& one) { return number_in(key, one); });
 }
 
-double report_object::size(char const* key) const {
+double report_object::magnitude(char const* key) const {
   double const value = number(key);
   if (!(value >= 0))
     throw report_fault{

@@ -1,4 +1,5 @@
-// An object of a report, read key by key: what does not fit is thrown as a `fault` that names the key.
+// An object of a JSON report, read key by key. A value that is missing or does not fit throws a report_fault that names
+// the key.
 #pragma once
 
 #include <cmath>
@@ -12,13 +13,14 @@
 
 namespace attest::audit {
 
-/// What is wrong with a report's file. Thrown by report_object, caught by join_reports.
+/// What is wrong with the file of a report. Thrown by report_object and read_shard, caught by join_reports.
 struct report_fault {
   std::string reason;
 };
 
 class report_object {
  public:
+  /// `name` stands for the object in the faults: "the file", "'shard'".
   report_object(nlohmann::ordered_json const& from, std::string name);
 
   nlohmann::ordered_json const& at(char const* key) const;
@@ -28,8 +30,8 @@ class report_object {
   /// Printable, at most about 8,000 bytes.
   std::string text(char const* key) const;
   std::vector<std::string> texts(char const* key) const;
-  bool truth(char const* key) const;
-  /// Whole numbers from 0 to 2^40: no sum of as many as a file can hold overflows.
+  bool boolean(char const* key) const;
+  /// A whole number from 0 to 2^40, so that no sum of as many as a file can hold overflows.
   std::int64_t count(char const* key) const;
   std::vector<std::int64_t> counts(char const* key) const;
   std::optional<std::uint64_t> seed() const;
@@ -38,14 +40,14 @@ class report_object {
   /// A hex float in a string, "nan", "inf" or "-inf".
   double number(char const* key) const;
   std::vector<double> numbers(char const* key) const;
-  /// A number that is neither negative nor NaN.
-  double size(char const* key) const;
+  /// A hex float that is neither negative nor NaN.
+  double magnitude(char const* key) const;
 
  private:
   [[noreturn]] void wrong(char const* key, nlohmann::ordered_json const& found, std::string const& expected) const;
   std::string text_in(char const* key, nlohmann::ordered_json const& found) const;
-  double timed(char const* key, nlohmann::ordered_json const& found) const;
-  std::int64_t counted(char const* key, nlohmann::ordered_json const& found) const;
+  double seconds_in(char const* key, nlohmann::ordered_json const& found) const;
+  std::int64_t count_in(char const* key, nlohmann::ordered_json const& found) const;
   double number_in(char const* key, nlohmann::ordered_json const& found) const;
 
   nlohmann::ordered_json const& from_;

@@ -1,27 +1,33 @@
-// JUnit XML: the checks as test cases, for servers that show tests.
+#include "audit/report/junit.hpp"
+
+#include <utility>
+#include <vector>
+
 #include <fmt/format.h>
 
 #include "audit/report/text.hpp"
+#include "audit/report/version.hpp"
 #include "audit/support/markup.hpp"
 
 namespace attest::audit {
 namespace {
 
-std::string told(finding const& each) {
+std::string text_of(finding const& each) {
   return fmt::format("[{}] {}/{}\n{}\n{}\n", each.class_token(), each.check, each.case_name, each.what.sentence,
                      each.reproducer);
 }
 
 std::string as_seconds(double x) { return fmt::format("{:.3f}", x); }
 
-/// What stands inside a <testcase>: why it is no pass, and what is waived.
+/// A <testcase>: its outcome with the reason, and the waived findings.
 struct test_case {
   enum class outcome { passed, failed, errored, skipped };
 
   std::string name;
   double seconds = 0;
   outcome is = outcome::passed;
-  std::string type, message, text;  ///< of <failure>, <error>, <skipped>, as far as they have them
+  std::string type, message,
+      text;  ///< attributes and text of <failure>, <error> or <skipped>, where the element has them
   std::string waived;
 
   void write(std::string_view contract, markup& to) const {
@@ -45,7 +51,7 @@ test_case case_of(check_result const& row, report const& what) {
   for (finding const& each : what.findings) {
     if (each.check != row.name) continue;
     if (!each.waived && !first) first = &each;
-    (each.waived ? made.waived : made.text) += told(each);
+    (each.waived ? made.waived : made.text) += text_of(each);
   }
   if (first) {
     made.is = failed, made.type = first->class_token(), made.message = first->what.sentence;
@@ -58,11 +64,12 @@ test_case case_of(check_result const& row, report const& what) {
   return made;
 }
 
-/// A refuted audit fails by the checks that found something; one that decides nothing must not look like a pass.
+/// The case "verdict" is an error where the audit is undecided, which must not look like a pass. A refuted audit fails
+/// in the checks with findings.
 test_case verdict_of(report const& what) {
   test_case made;
   made.name = "verdict";
-  if (what.answer == verdict::undecided)
+  if (what.verdict == verdict::undecided)
     made.is = errored, made.type = "undecided", made.message = what.undecided_because;
   return made;
 }
@@ -105,7 +112,7 @@ struct suite {
     property("kernel", of.kernel);
     property("contract", of.contract);
     if (of.seed) property("seed", std::to_string(*of.seed));
-    property("verdict", name_of(of.answer));
+    property("verdict", name_of(of.verdict));
     for (std::string const& each : of.relaxed) property("convention", each);
     for (std::string const& each : of.waived_classes) property("waived", each);
     to.close();

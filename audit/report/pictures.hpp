@@ -1,4 +1,5 @@
-// Matrices to look at beside a finding: the weights asked for and applied, the errors in units of the bound.
+// The pictures of a finding as data: the expected weights, those that the kernel applied, the errors in units of the
+// bound.
 #pragma once
 
 #include <cstdint>
@@ -8,7 +9,7 @@
 
 namespace attest::audit {
 
-/// A part of a matrix, row-major: rows first_row …, columns first_column … .
+/// A part of a matrix, row-major, from row first_row and column first_column on.
 struct matrix_picture {
   std::int64_t first_row = 0, first_column = 0, rows = 0, columns = 0;
   std::vector<double> values;
@@ -19,23 +20,24 @@ struct matrix_picture {
   }
 };
 
-/// One tensor of a small problem, whole.
+/// All elements of one tensor of a small problem.
 struct input_listing {
   std::string name;
   std::vector<std::int64_t> shape;
   std::vector<double> values;  ///< row-major
 };
 
-/// One head of the case that failed, around the element that failed.
+/// A part of one head of the case that failed, around the element that failed.
 struct finding_pictures {
   std::int64_t b = 0, h = 0;
-  bool keys_only = false;    ///< 1 where a key is seen, 0 where not (the visibility probe), instead of weights
-  matrix_picture asked;      ///< queries × keys: the true weights; NaN where they are NaN
-  std::vector<bool> masked;  ///< of `asked`: the key is not visible
+  bool keys_only = false;    ///< the visibility probe: 1 for a key that is read, 0 for another, instead of weights
+  matrix_picture expected;   ///< queries × keys: the true weights; NaN where they are NaN
+  std::vector<bool> masked;  ///< the cells of `expected` whose key is not visible
   std::optional<matrix_picture> applied;
-  std::string applied_by;                ///< how `applied` was seen; or why it was not
-  std::string output;                    ///< whose errors: "o", "lse" or "weights"
-  std::optional<matrix_picture> errors;  ///< |got − truth|/bound; ∞ where a rule is broken, NaN where nothing is judged
+  std::string applied_by;  ///< how `applied` was found, or why it was not
+  std::string output;      ///< whose errors: "o", "lse" or "weights"
+  std::optional<matrix_picture>
+      errors;  ///< |got − truth|/bound; ∞ where an exact rule is broken, NaN where nothing is judged
 };
 
 }  // namespace attest::audit

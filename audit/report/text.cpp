@@ -5,48 +5,20 @@
 #include <set>
 
 #include <fmt/format.h>
-#include <nlohmann/json.hpp>
 
-#include "audit/report/json_parts.hpp"
-#include "audit/support/real_number.hpp"
+#include "audit/report/version.hpp"
 
 namespace attest::audit {
 
-char const* const version = ATTEST_VERSION;
-
 namespace {
 
-using json = nlohmann::ordered_json;
-
-/// Findings that a person is shown; the rest is in the JSON.
+/// Findings that the text shows; the JSON report has all of them.
 constexpr std::size_t shown_findings = 12;
 
 std::int64_t failed_cases(report const& what) {
   std::int64_t failed = 0;
   for (check_result const& row : what.checks) failed += row.failed;
   return failed;
-}
-
-json sizes_json(problem::sizes const& s) {
-  return {{"b", s.b}, {"hq", s.hq}, {"hk", s.hk}, {"n", s.n}, {"m", s.m}, {"d", s.d}, {"dv", s.dv}};
-}
-
-/// What `attest merge` needs beyond the report: where everything stands among the cases of all shards.
-json shard_json(report const& what) {
-  json made{{"index", what.shard->first},   {"of", what.shard->second},       {"all_cases", what.all_cases},
-            {"asked", what.asked},          {"complete", what.complete},      {"because", what.incomplete_because},
-            {"first_cases", json::array()}, {"check_seconds", json::array()}, {"finding_cases", json::array()},
-            {"curve_cases", json::array()}, {"told", json::array()},          {"told_kinds", json::array()}};
-  for (check_result const& row : what.checks) {
-    made["first_cases"].push_back(row.first);
-    made["check_seconds"].push_back(row.seconds);
-  }
-  for (finding const& each : what.findings) made["finding_cases"].push_back(each.number);
-  for (curve_point const& each : what.curves) made["curve_cases"].push_back(each.number);
-  for (observation const& each : what.told)
-    made["told"].push_back({{"kind", each.kind}, {"case", each.number}, {"sentence", each.sentence}});
-  for (auto const& [kind, count] : what.told_kinds) made["told_kinds"].push_back({{"kind", kind}, {"count", count}});
-  return made;
 }
 
 /// " (but for 3 waived findings: empty-row)" where there are some.
@@ -60,8 +32,8 @@ std::string but_waived(report const& what) {
 
 }  // namespace
 
-std::string_view name_of(verdict answer) noexcept {
-  switch (answer) {
+std::string_view name_of(verdict of) noexcept {
+  switch (of) {
     case verdict::certified: return "certified";
     case verdict::refuted: return "refuted";
     case verdict::undecided: break;
@@ -93,7 +65,7 @@ std::int64_t unsupported_cases(report const& what) {
 
 std::string verdict_sentence(report const& what) {
   judgement const sum = what.total();
-  switch (what.answer) {
+  switch (what.verdict) {
     case verdict::certified:
       return fmt::format(
           "CERTIFIED{}: all {} judged elements of {} inputs{} are within the bound of {}{}; the worst error is {} of "
@@ -157,82 +129,6 @@ std::string as_text(report const& what) {
       grouped(sum.by_theorem), grouped(sum.by_dominance), grouped(sum.by_rule), what.kernel_seconds,
       what.oracle_seconds);
   return text + verdict_sentence(what) + '\n';
-}
-
-std::string as_json(report const& what) {
-  judgement const sum = what.total();
-  json made;
-  made["attest"] = version;
-  made["schema"] = 1;
-  made["kernel"] = what.kernel;
-  made["contract"] = what.contract;
-  made["seed"] = what.seed ? json(*what.seed) : json();
-  made["verdict"] = name_of(what.answer);
-  if (what.answer == verdict::undecided) made["undecided_because"] = what.undecided_because;
-  made["summary"] = {{"cases", what.cases},
-                     {"elements", sum.judged()},
-                     {"unsupported", unsupported_cases(what)},
-                     {"suspicious", sum.suspicious},
-                     {"observations", what.observations.size()},
-                     {"waived", std::ranges::count(what.findings, true, &finding::waived)},
-                     {"undecided", sum.undecided},
-                     {"not_judged", sum.not_judged},
-                     {"judged_by_theorem", sum.by_theorem},
-                     {"judged_by_dominance", sum.by_dominance},
-                     {"judged_by_rule", sum.by_rule},
-                     {"max_error_in_bounds", hex(sum.max_error_in_bounds)},
-                     {"max_ulp", hex(sum.max_ulp)},
-                     {"max_error", hex(sum.max_error)},
-                     {"oracle_seconds", what.oracle_seconds},
-                     {"kernel_seconds", what.kernel_seconds}};
-  made["observations"] = what.observations;
-  made["conventions"] = what.relaxed;
-  made["waived_classes"] = what.waived_classes;
-  made["checks"] = json::array();
-  for (check_result const& row : what.checks)
-    made["checks"].push_back({{"name", row.name},
-                              {"cases", row.cases},
-                              {"failed", row.failed},
-                              {"undecided", row.undecided},
-                              {"unsupported", row.unsupported},
-                              {"conventions", row.conventions},
-                              {"elements", row.sum.judged()},
-                              {"faults", row.sum.failed},
-                              {"suspicious", row.sum.suspicious},
-                              {"undecided_elements", row.sum.undecided},
-                              {"not_judged", row.sum.not_judged},
-                              {"judged_by_theorem", row.sum.by_theorem},
-                              {"judged_by_dominance", row.sum.by_dominance},
-                              {"judged_by_rule", row.sum.by_rule},
-                              {"max_error_in_bounds", hex(row.sum.max_error_in_bounds)},
-                              {"max_ulp", hex(row.sum.max_ulp)},
-                              {"max_error", hex(row.sum.max_error)}});
-  made["findings"] = json::array();
-  for (finding const& each : what.findings) {
-    made["findings"].push_back({{"check", each.check},
-                                {"class", each.class_token()},
-                                {"case", each.case_name},
-                                {"output", each.what.output},
-                                {"index", each.what.index},
-                                {"got", hex(each.what.got)},
-                                {"truth_lower", hex(each.what.truth_lower)},
-                                {"truth_upper", hex(each.what.truth_upper)},
-                                {"bound", hex(each.what.bound)},
-                                {"error_in_bounds", hex(each.what.error_in_bounds)},
-                                {"sentence", each.what.sentence},
-                                {"waived", each.waived},
-                                {"sizes", sizes_json(each.sizes)},
-                                {"file", each.shrunk ? each.shrunk->file : ""},
-                                {"shrunk", sizes_json(each.smallest())},
-                                {"reproducer", each.reproducer},
-                                {"shrunk_sentence", each.shrunk ? json(each.shrunk->what.sentence) : json()},
-                                {"shrunk_inputs", inputs_json(each)},
-                                {"pictures", pictures_json(each)},
-                                {"no_pictures", each.no_pictures}});
-  }
-  made["curves"] = curves_json(what);
-  if (what.shard) made["shard"] = shard_json(what);
-  return made.dump(2, ' ', false, json::error_handler_t::replace) + '\n';
 }
 
 }  // namespace attest::audit

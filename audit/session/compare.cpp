@@ -5,14 +5,17 @@
 #include <fmt/format.h>
 #include <nlohmann/json.hpp>
 
+#include "audit/report/json_write.hpp"
 #include "audit/report/text.hpp"
+#include "audit/report/version.hpp"
 #include "audit/support/printable.hpp"
 
 namespace attest::audit {
 namespace {
 
-/// Two symbols of one library may call themselves the same: then the name is that of the file, or the whole argument.
-void tell_apart(std::vector<report>& all, std::span<std::string const> kernels) {
+/// Gives kernels of the same name (symbols of one library) the name of their file instead, and where that is the same,
+/// the whole argument of --kernel.
+void make_names_unique(std::vector<report>& all, std::span<std::string const> kernels) {
   auto const repeated = [&] {
     std::vector<bool> made;
     for (report const& each : all) made.push_back(std::ranges::count(all, each.kernel, &report::kernel) > 1);
@@ -40,12 +43,12 @@ problem::result<std::vector<report>> run_audits(audit_options const& options, st
     all.push_back(std::move(made).value());
     if (options.stop && options.stop->load()) break;
   }
-  if (all.size() > 1) tell_apart(all, kernels);
+  if (all.size() > 1) make_names_unique(all, kernels);
   return all;
 }
 
 verdict worst(std::span<report const> all) {
-  auto const has = [&](verdict answer) { return std::ranges::find(all, answer, &report::answer) != all.end(); };
+  auto const has = [&](verdict one) { return std::ranges::find(all, one, &report::verdict) != all.end(); };
   return has(verdict::refuted) ? verdict::refuted : has(verdict::undecided) ? verdict::undecided : verdict::certified;
 }
 
@@ -53,7 +56,7 @@ std::string as_text(std::span<report const> all) {
   std::string text, verdicts;
   for (report const& each : all) {
     text += (text.empty() ? "" : "\n") + as_text(each);
-    verdicts += fmt::format("{}{}: {}", verdicts.empty() ? "" : "; ", each.kernel, name_of(each.answer));
+    verdicts += fmt::format("{}{}: {}", verdicts.empty() ? "" : "; ", each.kernel, name_of(each.verdict));
   }
   return all.size() == 1 ? text : text + fmt::format("\n{} kernels on the same inputs. {}\n", all.size(), verdicts);
 }

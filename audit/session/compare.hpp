@@ -1,27 +1,28 @@
-// Several kernels, asked the same inputs, side by side.
+// Audits of several kernels on the same inputs, and their reports together.
 #pragma once
 
 #include <span>
 #include <string>
 #include <vector>
 
-#include "audit/session/audit.hpp"
+#include "audit/session/run_audit.hpp"
 
 namespace attest::audit {
 
-/// Audits each kernel on the same cases, one after the other. Each has its share of options.budget, and with more than
-/// one kernel a folder of its own in options.findings, named kernel-1, kernel-2, ….
-/// Requires  at least one kernel; options.kernel is not looked at
-/// Ensures   reports in the order of `kernels`, fewer only where options.stop was set; an error is the first one's
+/// Audits each kernel on the same cases, one after the other. options.budget is divided among them equally, and more
+/// than one kernel have a folder each in options.findings, named kernel-1, kernel-2, …. Requires  at least one kernel;
+/// options.kernel is ignored Ensures   reports in the order of `kernels`, fewer only where options.stop was set; an
+/// error is that of the first kernel
+///           that has one
 problem::result<std::vector<report>> run_audits(audit_options const& options, std::span<std::string const> kernels);
 
 /// Refuted before undecided before certified. Requires at least one report.
 verdict worst(std::span<report const> all);
 
-/// One report as report.hpp writes it. Several: each of them in turn, then a line with all verdicts.
+/// The text of the reports, one after the other; after several, a line with all verdicts.
 std::string as_text(std::span<report const> all);
 
-/// One report as report.hpp writes it. Several: {"attest", "schema", "verdict" (the worst), "reports": [each of them]}.
+/// The JSON of one report. Of several: {"attest", "schema", "verdict" (the worst), "reports": [each of them]}.
 std::string as_json(std::span<report const> all);
 
 }  // namespace attest::audit

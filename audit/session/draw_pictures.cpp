@@ -48,14 +48,15 @@ class painter {
   void asked(std::int64_t i, std::int64_t key, finding_pictures& into) {
     problem::sizes const& s = p_.size();
     std::int64_t const row = window(i, s.n, shown_rows), column = window(key, s.m, shown_columns);
-    into.asked = blank_picture(row, std::min(s.n, shown_rows), column, std::min(s.m, shown_columns));
-    into.masked.assign(into.asked.values.size(), false);
-    for (std::int64_t r = 0; r < into.asked.rows; ++r) {
+    into.expected = blank_picture(row, std::min(s.n, shown_rows), column, std::min(s.m, shown_columns));
+    into.masked.assign(into.expected.values.size(), false);
+    for (std::int64_t r = 0; r < into.expected.rows; ++r) {
       go_to(row + r);
-      for (std::int64_t c = 0; c < into.asked.columns; ++c) {
+      for (std::int64_t c = 0; c < into.expected.columns; ++c) {
         std::int64_t const j = column + c;
-        into.masked[static_cast<std::size_t>(r * into.asked.columns + c)] = !reference::visible(p_, b_, h_, row + r, j);
-        into.asked.at(r, c) = weight(j);
+        into.masked[static_cast<std::size_t>(r * into.expected.columns + c)] =
+            !reference::visible(p_, b_, h_, row + r, j);
+        into.expected.at(r, c) = weight(j);
       }
     }
   }
@@ -66,7 +67,7 @@ class painter {
     bool const o = wrong.output == "o" && got.o.present, lse = wrong.output == "lse" && got.lse.present;
     if (!o && !lse && !(wrong.output == "weights" && got.weights.present)) return;
     std::int64_t const all = o ? s.dv : lse ? 1 : s.m, column = window(wrong.index[3], all, shown_columns);
-    auto made = blank_picture(into.asked.first_row, into.asked.rows, column, std::min(all, shown_columns));
+    auto made = blank_picture(into.expected.first_row, into.expected.rows, column, std::min(all, shown_columns));
     for (std::int64_t r = 0; r < made.rows; ++r) {
       std::int64_t const i = made.first_row + r;
       go_to(i);
@@ -91,11 +92,11 @@ class painter {
     if (truth_.row.kind == reference::row_kind::nan) return nan;
     auto const at = place_of(j);
     if (truth_.row.kind == reference::row_kind::empty || !at) return 0;
-    auto const exact = reference::weight(truth_.row, *at);
+    auto const exact = reference::compiled::weight(truth_.row, *at);
     return std::clamp((reference::lower(exact) + reference::upper(exact)) / 2, 0.0, 1.0);
   }
   double error_of_o(std::int64_t c, double got) const {
-    auto const exact = reference::output(p_, truth_.row, c);
+    auto const exact = reference::compiled::output(p_, truth_.row, c);
     switch (exact.kind) {
       case reference::value_kind::unspecified: return nan;
       case reference::value_kind::nan: return how_.nan == conventions::invalid::unspecified ? nan : by_rule(got, nan);
@@ -105,26 +106,21 @@ class painter {
     }
     if (truth_.row.kind == reference::row_kind::empty)
       return how_.empty_row == conventions::row::zero ? by_rule(got, 0) : nan;
-    std::int64_t const hk = reference::key_head(p_.size(), h_);
-    return in_bounds(
-        exact.value,
-        truth_.bound.output(
-            exact.value, [&](std::size_t n) { return reference::value_of(p_.v()(b_, hk, truth_.row.keys[n].j, c)); }),
-        got);
+    return in_bounds(exact.value, reference::compiled::output_bound(truth_.bound, p_, truth_.row, c, exact.value), got);
   }
   double error_of_lse(double got) const {
     if (truth_.row.kind == reference::row_kind::nan)
       return how_.nan == conventions::invalid::unspecified ? nan : by_rule(got, nan);
     if (truth_.row.kind == reference::row_kind::empty)
       return how_.empty_lse == conventions::log::minus_infinity ? by_rule(got, -infinity) : nan;
-    return in_bounds(reference::log_sum_exp(truth_.row), truth_.bound.log_sum_exp(), got);
+    return in_bounds(reference::compiled::log_sum_exp(truth_.row), truth_.bound.log_sum_exp(), got);
   }
   double error_of_weight(std::int64_t j, double got) const {
     if (truth_.row.kind == reference::row_kind::nan) return by_rule(got, nan);
     if (truth_.row.kind == reference::row_kind::finite && !truth_.bound.says_anything()) return nan;
     auto const at = place_of(j);
     if (!at) return by_rule(got, 0);
-    return in_bounds(reference::weight(truth_.row, *at), truth_.bound.weight(*at), got);
+    return in_bounds(reference::compiled::weight(truth_.row, *at), truth_.bound.weight(*at), got);
   }
 
   problem::instance<T> const& p_;
@@ -137,16 +133,16 @@ class painter {
 /// The weights that the kernel applies, from its answers to V = columns of the identity, as many at a time as V has.
 std::optional<matrix_picture> through_v(owned_problem const& whole, finding_pictures const& about,
                                         answer_source const& from) {
-  if (whole.rank() != 4 || !from.another) return std::nullopt;
+  if (whole.rank() != 4) return std::nullopt;
   problem_draft asked = whole.draft();
-  matrix_picture made = about.asked;
+  matrix_picture made = about.expected;
   auto const shape = asked.v.layout.shape;
   std::int64_t const chunk = std::max<std::int64_t>(shape[3], 1), last = made.first_column + made.columns;
   for (std::int64_t first = made.first_column; first < last; first += chunk) {
     std::int64_t const count = std::min(chunk, last - first);
     asked.v = owned_tensor::compact(asked.v.type, {shape[0], shape[1], shape[2], count});
     fill(asked.v, [&](auto, auto, auto j, auto c) { return j == first + c ? 1.0 : 0.0; });
-    auto const answer = from.another(owned_problem::of_valid(asked));
+    auto const answer = from.another ? from.another(owned_problem::of_valid(asked)) : std::nullopt;
     if (!answer || !answer->o) return std::nullopt;
     for (std::int64_t r = 0; r < made.rows; ++r)
       for (std::int64_t c = 0; c < count; ++c)
@@ -160,15 +156,15 @@ std::optional<matrix_picture> through_v(owned_problem const& whole, finding_pict
 void from_probe(std::vector<std::string> const& lines, finding_pictures& into) {
   auto const rows = static_cast<std::int64_t>(lines.size()) - 1;
   auto const columns = static_cast<std::int64_t>(lines.at(1).find(' '));
-  into.asked = blank_picture(0, rows, 0, columns);
-  into.applied = into.asked;
-  into.masked.assign(into.asked.values.size(), false);
+  into.expected = blank_picture(0, rows, 0, columns);
+  into.applied = into.expected;
+  into.masked.assign(into.expected.values.size(), false);
   for (std::int64_t r = 0; r < rows; ++r) {
     std::string const& line = lines[static_cast<std::size_t>(r) + 1];
     bool const told = line.size() == static_cast<std::size_t>(2 * columns + 2);
     for (std::int64_t c = 0; c < columns; ++c) {
       bool const seen = line[static_cast<std::size_t>(c)] == '#';
-      into.asked.at(r, c) = seen;
+      into.expected.at(r, c) = seen;
       into.masked[static_cast<std::size_t>(r * columns + c)] = !seen;
       into.applied->at(r, c) = told ? (line[static_cast<std::size_t>(columns + 2 + c)] == '#') : nan;
     }
@@ -208,11 +204,11 @@ std::optional<finding_pictures> draw_pictures(audit_case const& each, violation 
           drawn.applied_by = "read through V (columns of the identity)";
         } else if (answer && answer->weights) {
           auto const weights = views_of<T>(*answer).weights;
-          drawn.applied = drawn.asked;
-          for (std::int64_t r = 0; r < drawn.asked.rows; ++r)
-            for (std::int64_t c = 0; c < drawn.asked.columns; ++c)
+          drawn.applied = drawn.expected;
+          for (std::int64_t r = 0; r < drawn.expected.rows; ++r)
+            for (std::int64_t c = 0; c < drawn.expected.columns; ++c)
               drawn.applied->at(r, c) =
-                  as_double(weights(drawn.b, drawn.h, drawn.asked.first_row + r, drawn.asked.first_column + c));
+                  as_double(weights(drawn.b, drawn.h, drawn.expected.first_row + r, drawn.expected.first_column + c));
           drawn.applied_by = "the weights that came with the answer";
         } else {
           drawn.applied_by =

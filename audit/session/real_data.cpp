@@ -1,5 +1,5 @@
-// Q, K, V of two layers of a sentence encoder, and what PyTorch answered (NOTICE says where they come from).
-#include "audit/cases/case.hpp"
+#include "audit/session/real_data.hpp"
+
 #include "audit/files/problem_file.hpp"
 #include "audit/files/safetensors.hpp"
 #include "audit/support/locate.hpp"

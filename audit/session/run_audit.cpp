@@ -1,3 +1,5 @@
+#include "audit/session/run_audit.hpp"
+
 #include <algorithm>
 #include <condition_variable>
 #include <mutex>
@@ -6,11 +8,11 @@
 #include <fmt/format.h>
 
 #include "audit/builtin/kernel_spec.hpp"
-#include "audit/files/case_file.hpp"
 #include "audit/judge/conventions.hpp"
-#include "audit/session/audit.hpp"
+#include "audit/report/builder.hpp"
 #include "audit/session/run_case.hpp"
 #include "audit/session/save_findings.hpp"
+#include "audit/session/select.hpp"
 #include "audit/session/take_result.hpp"
 #include "audit/support/interruptible.hpp"
 #include "audit/support/words.hpp"
@@ -172,7 +174,7 @@ void session::judge_recording(audit_case const& each) {
   if (each.recorded_by.empty()) return;
   contract const& claim = default_contract(each.problem.type());
   judgement const found = judge(each.problem.instance(), each.recorded, claim);
-  collect_.observe(
+  collect_.add_observation(
       each.full_name(),
       found.failed > 0
           ? fmt::format("{}: {} of {} elements of the answer by {} are outside the bound of {}", each.full_name(),
@@ -184,7 +186,7 @@ void session::judge_recording(audit_case const& each) {
 void session::take(audit_case const& each, case_result&& result) {
   if (each.mandatory && (result.unsupported || result.judged.judged() == 0)) mandatory_unanswered_ = true;
   hung_ += result.hung;
-  collect_.at(each.number);
+  collect_.set_case(each.number);
   judge_recording(each);
   take_result(each, each.number, std::move(result), reproducer(each), report_, collect_);
 }
@@ -254,13 +256,6 @@ std::optional<problem::error> session::run() {
 
 }  // namespace
 
-isolation_limits limits_of(audit_options const& options) {
-  isolation_limits made;
-  if (options.quick) made.seconds = 2, made.loading_seconds = 5;
-  if (options.budget) made.loading_seconds = std::min(made.loading_seconds, *options.budget);
-  return made;
-}
-
 problem::result<report> run_audit(audit_options const& options) {
   auto const cases = chosen_cases(options);
   if (!cases) return cases.why();
@@ -272,18 +267,12 @@ problem::result<report> run_audit(audit_options const& options, std::vector<audi
   made.contract = options.claim->name;
   if (!options.replay) made.seed = options.seed;
   if (options.part) made.shard = {options.part->index, options.part->of};
-  made.asked = text_of(options);
+  made.options = text_of(options);
   made.all_cases = static_cast<std::int64_t>(cases.size());
   if (options.part && !cases.empty()) made.all_cases = cases.front().all;
   session running(options, cases, made);
   if (auto why = running.run()) return *std::move(why);
   return made;
-}
-
-problem::result<std::vector<std::byte>> run_gen(audit_options const& options) {
-  auto const cases = chosen_cases(options);
-  if (!cases) return cases.why();
-  return case_file_bytes(cases.value(), options.seed, options.claim->name);
 }
 
 }  // namespace attest::audit

@@ -1,3 +1,5 @@
+#include "audit/session/run_verify.hpp"
+
 #include <algorithm>
 
 #include <fmt/format.h>
@@ -5,7 +7,7 @@
 #include "audit/files/case_file.hpp"
 #include "audit/judge/conventions.hpp"
 #include "audit/judge/judge_case.hpp"
-#include "audit/session/audit.hpp"
+#include "audit/report/builder.hpp"
 #include "audit/session/draw_pictures.hpp"
 #include "audit/session/take_result.hpp"
 #include "audit/support/interruptible.hpp"

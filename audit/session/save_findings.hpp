@@ -4,7 +4,9 @@
 #include <chrono>
 #include <vector>
 
-#include "audit/session/audit.hpp"
+#include "audit/cases/case.hpp"
+#include "audit/report/report.hpp"
+#include "audit/session/options.hpp"
 
 namespace attest::audit {
 

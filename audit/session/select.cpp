@@ -1,10 +1,11 @@
-// Which cases an audit asks, and in what order.
+#include "audit/session/select.hpp"
+
 #include <algorithm>
 #include <iterator>
 #include <map>
 
 #include "audit/files/case_file.hpp"
-#include "audit/session/audit.hpp"
+#include "audit/session/real_data.hpp"
 #include "audit/support/printable.hpp"
 #include "audit/support/words.hpp"
 

@@ -1,16 +1,17 @@
-// A judged case into the report: the same for an audit, which asks, and for verify, which reads.
+// A judged case goes into the report: used by an audit, which calls a kernel, and by verify, which reads recorded
+// outputs.
 #pragma once
 
 #include <cstdint>
 #include <string>
 
 #include "audit/judge/judge_case.hpp"
-#include "audit/report/report.hpp"
+#include "audit/report/builder.hpp"
 
 namespace attest::audit {
 
-/// Adds what became of a case to its check's row, the report's times, its observations, curves and findings.
-/// `number` is the case's among all, counted from 1; `reproducer` the command line that shows its findings again.
+/// Adds the result of a case to the row of its check and to the report's times, observations, curves and findings.
+/// `number` is that of the case among all, counted from 1; `reproducer` the command line that shows its findings again.
 void take_result(audit_case const& each, std::int64_t number, case_result&& result, std::string const& reproducer,
                  report& into, report_builder& collect);
 

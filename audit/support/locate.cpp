@@ -34,6 +34,15 @@ result<fs::path> first_of(std::string_view name, std::initializer_list<fs::path>
   return error{error_code::missing, std::string(name), "was not found; looked at " + tried};
 }
 
+/// A library that only one command needs, so that a build of the program alone may lack it.
+result<fs::path> located_module(std::string const& name, std::string_view target) {
+  auto found = first_of(name, {name, ATTEST_LIBRARY_FOLDER "/attest/" + name, "../lib/attest/" + name});
+  if (found) return found;
+  error why = found.why();
+  why.reason += fmt::format(" (the build target {} makes it)", target);
+  return why;
+}
+
 }  // namespace
 
 result<fs::path> locate_runner() {
@@ -59,9 +68,7 @@ result<fs::path> locate_real_data() {
   return first_of("minilm_attention.safetensors", {"../share/attest/minilm_attention.safetensors"});
 }
 
-result<fs::path> locate_zoo() {
-  return first_of("libattest_zoo.so", {"libattest_zoo.so", ATTEST_LIBRARY_FOLDER "/attest/libattest_zoo.so",
-                                       "../lib/attest/libattest_zoo.so"});
-}
+result<fs::path> locate_zoo() { return located_module("libattest_zoo.so", "attest_zoo"); }
+result<fs::path> locate_vectors() { return located_module("libattest_vectors.so", "attest_vectors"); }
 
 }  // namespace attest::audit

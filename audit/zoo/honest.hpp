@@ -1,6 +1,7 @@
-// What an honest kernel behind kernel.h does at every step. A design overrides how, a mutant gets one step wrong;
-// kernel.hpp calls the steps in order. (tests/support/honest_kernels.hpp has others on purpose: rows without an
-// interface, each with the model of its own rounding, for the bound alone.)
+// The steps of a correct attention kernel, as static functions that a specimen may override: an honest design does a
+// step differently, a mutant does it wrongly. kernel.hpp calls the steps in order. (The honest kernels of
+// tests/support/honest_kernels.hpp are others on purpose: they compute single rows without the C interface, each with
+// the model of its own rounding, to test the bound alone.)
 #pragma once
 
 #include <algorithm>
@@ -19,15 +20,16 @@ struct honest {
   static constexpr R not_a_number = std::numeric_limits<R>::quiet_NaN();
 
   // --- the plan ---
-  static constexpr std::int64_t block = 16;  ///< keys between two looks at the maximum
-  static constexpr std::int64_t splits = 1;  ///< parts of the keys, merged at the end
+  static constexpr std::int64_t block = 16;  ///< keys between two updates of the maximum
+  static constexpr std::int64_t splits = 1;  ///< parts into which the keys are split; merged at the end
   static constexpr bool backwards = false;   ///< keys from the last to the first
-  static constexpr R lazy = 0;               ///< the maximum may lag by this much before O and l are rescaled
+  static constexpr R lazy =
+      0;  ///< τ of lazy rescaling: O and l are rescaled only where a score exceeds the maximum in use by more
   static constexpr bool merges_by_lse = false;
 
   static void before(attest_call const&) {}
   static void after(attest_call const&) {}
-  /// Keys that are looked at.
+  /// How many keys the kernel reads: keys 0 … keys(at) − 1.
   static std::int64_t keys(place const& at) { return at.keys(); }
   static std::int64_t key_head(place const& at) { return at.h / (at.query_heads() / at.key_heads()); }
 
@@ -38,12 +40,12 @@ struct honest {
   static bool attends(place const& at, std::int64_t j) {
     return !at.call.mask || load<std::uint8_t>(*at.call.mask, at.b, at.h, at.i, j) != 0;
   }
-  /// The score of a key that the query does not see; none: the key takes no part.
+  /// The score that a hidden key (one that mask or band excludes) gets; none: the key is skipped.
   template <class Score>
   static std::optional<R> hidden(place const&, Score&&) {
     return std::nullopt;
   }
-  /// Does V of a hidden key with a score take part?
+  /// Is the row of V of a hidden key read and multiplied by its weight?
   static constexpr bool reads_hidden_values = false;
   static bool stops_at_empty_block() { return false; }
 
@@ -70,7 +72,7 @@ struct honest {
     R const s = softcap(at, product * scale(at));
     return at.call.bias ? s + bias(at, j) : s;
   }
-  /// A score as it is kept until its weight is formed.
+  /// The score as it is stored until its weight is computed.
   static R kept(R s) { return s; }
 
   // --- weights: p = e^(s − M) ---
@@ -78,18 +80,18 @@ struct honest {
   static R larger(R a, R b) { return b > a ? b : a; }
   /// Does this score make the whole row NaN?
   static bool breaks(R s) { return std::isnan(s) || s == infinity; }
-  /// x ≤ 0. `tail` counts the keys from this one to the last.
+  /// e^x for x ≤ 0. `tail` is the number of keys from this one to the last, itself included.
   static R exp(R x, [[maybe_unused]] std::int64_t tail) { return static_cast<R>(std::exp(static_cast<double>(x))); }
   /// e^(s − M), also where both are −∞.
   static R weight(R s, R M, std::int64_t tail, R (*exp)(R, std::int64_t)) {
     return s == -infinity ? R(0) : exp(s - M, tail);
   }
-  /// What l and O are multiplied with when the maximum moves from `old` to M.
+  /// The factor of l and O when the maximum changes from `old` to M.
   static R rescale(R old, R M, R (*exp)(R, std::int64_t)) { return old == -infinity ? R(0) : exp(old - M, 0); }
-  /// A weight as it meets V, and as l adds it up.
+  /// The weight as it is multiplied by V, and as it is added to l.
   static R for_values(R p) { return p; }
   static R for_sum(R p) { return p; }
-  /// A weight that is dropped altogether.
+  /// Is this weight replaced by 0?
   static bool drops(R) { return false; }
 
   // --- sums ---
@@ -100,7 +102,7 @@ struct honest {
   }
   /// The running O or l after another block.
   static R kept_sum(R x) { return x; }
-  /// How a part is weighed when parts are merged: e^(M_part − M).
+  /// The factor of a part when parts are merged: e^(M_part − M).
   static R part_weight(R M_part, R M, R (*exp)(R, std::int64_t)) { return rescale(M_part, M, exp); }
 
   // --- results ---
@@ -111,7 +113,7 @@ struct honest {
   static R empty_output([[maybe_unused]] place const& at, [[maybe_unused]] std::int64_t c) { return 0; }
   static R empty_lse() { return -infinity; }
   static bool writes(place const&) { return true; }
-  /// As the tensors hold them.
+  /// Conversions to the types of the output tensors.
   static F output(R x) { return stored_as<F>(x); }
   static auto lse_output(R x) { return static_cast<std::conditional_t<std::is_floating_point_v<F>, F, float>>(x); }
 };

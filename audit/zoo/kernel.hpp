@@ -1,4 +1,5 @@
-// The kernel of the zoo: online softmax over blocks of keys, written once. A policy P (honest.hpp) fills in the steps.
+// The kernel that all specimens share: online softmax over blocks of keys. A policy P (honest.hpp or a specimen derived
+// from it) provides the steps.
 #pragma once
 
 #include <cstddef>
@@ -9,13 +10,13 @@
 
 namespace attest::zoo {
 
-/// Attention of one query over a stretch of keys: O = Σ p·v, l = Σ p, p = e^(s − M).
+/// Attention of one query over a range of keys: O = Σ p·v, l = Σ p, p = e^(s − M).
 template <class R>
 struct part {
   R M, l = 0;
   std::vector<R> O;
-  bool broken = false;  ///< a score that makes the row NaN
-  bool stopped = false;
+  bool broken = false;   ///< a score makes the row NaN
+  bool stopped = false;  ///< the remaining blocks are skipped (P::stops_at_empty_block)
 };
 
 template <class P>
@@ -84,7 +85,7 @@ class row_kernel {
       next = P::larger(next, key.score);
       x.broken = x.broken || P::breaks(key.score);
     }
-    if (x.M != -P::infinity && next <= x.M + P::lazy) next = x.M;  // lazily: the old reference still serves
+    if (x.M != -P::infinity && next <= x.M + P::lazy) next = x.M;  // lazy rescaling: M stays
     R const r = P::rescale(x.M, next, P::exp);
     x.M = next;
     p_.clear();
@@ -109,7 +110,7 @@ class row_kernel {
   part<R> merged(std::vector<part<R>>& parts) {
     part<R> whole{-P::infinity, 0, std::vector<R>(columns_), false, false};
     for (part<R>& x : parts) {
-      if (P::merges_by_lse && x.M != -P::infinity) {  // a finished answer with its LSE
+      if (P::merges_by_lse && x.M != -P::infinity) {  // normalise the part and keep its LSE
         x.M = P::log_sum_exp(x.M, x.l);
         for (R& o : x.O) o = o / x.l;
         x.l = 1;
@@ -172,14 +173,14 @@ template <class T>
 struct has_two_bytes : std::bool_constant<sizeof(T) == 2> {};
 using two_byte_elements = problem::filtered_list<has_two_bytes, problem::floating_elements>;
 
-/// One element type in all tensors (a mask apart)?
+/// Do Q, K, V and the bias have one element type, and does the caller use this version of the interface?
 inline bool is_uniform(attest_call const& call) {
   DLDataType const type = call.q->dtype;
   return call.abi_version == ATTEST_KERNEL_ABI &&
          !(call.bias && (call.bias->dtype.code != type.code || call.bias->dtype.bits != type.bits));
 }
 
-/// A kernel behind the C interface: f32 and f64, anything else that attest/kernel.h can ask.
+/// P as a kernel of attest/kernel.h for f32 and f64 tensors, with every option of the interface.
 template <template <class> class P>
 attest_status run(attest_call const* call) {
   DLDataType const type = call->q->dtype;
@@ -189,7 +190,7 @@ attest_status run(attest_call const* call) {
   return ATTEST_UNSUPPORTED;
 }
 
-/// The same for the types of 16 bits.
+/// The same for the 16-bit types.
 template <template <class> class P>
 attest_status run_narrow(attest_call const* call) {
   DLDataType const type = call->q->dtype;

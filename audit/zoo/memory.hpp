@@ -1,4 +1,4 @@
-// How a zoo kernel reaches the tensors of a call, and the place it is at.
+// How a kernel of the zoo reads and writes the tensors of a call.
 #pragma once
 
 #include <cmath>
@@ -26,7 +26,7 @@ E load(DLTensor const& t, std::int64_t b, std::int64_t h, std::int64_t i, std::i
   return value;
 }
 
-/// The same as a number of R.
+/// The same element, converted to R.
 template <class E, class R>
 R read(DLTensor const& t, std::int64_t b, std::int64_t h, std::int64_t i, std::int64_t j) {
   E const stored = load<E>(t, b, h, i, j);
@@ -34,7 +34,7 @@ R read(DLTensor const& t, std::int64_t b, std::int64_t h, std::int64_t i, std::i
   else return static_cast<R>(audit::number(stored));
 }
 
-/// x as E holds it, rounded to nearest.
+/// x rounded to nearest in E.
 template <class E, class R>
 E stored_as(R x) {
   if constexpr (std::is_floating_point_v<E>) return static_cast<E>(x);
@@ -50,7 +50,7 @@ void store(DLTensor const& t, std::int64_t b, std::int64_t h, std::int64_t i, st
               sizeof(E));
 }
 
-/// One query of a call, and the key-value head that it reads.
+/// One query of a call, and the head of K and V that it reads.
 struct place {
   attest_call const& call;
   std::int64_t b = 0, h = 0, hk = 0, i = 0;
@@ -64,7 +64,7 @@ struct place {
   bool explicit_scale() const { return !std::isnan(call.scale); }
 };
 
-/// a + b, held at the ends of the range.
+/// a + b, saturated: the nearest int64 where the sum overflows.
 inline std::int64_t saturated_sum(std::int64_t a, std::int64_t b) {
   using limits = std::numeric_limits<std::int64_t>;
   if (b > 0 && a > limits::max() - b) return limits::max();

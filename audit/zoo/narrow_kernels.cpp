@@ -1,62 +1,53 @@
-// Kernels of 16-bit tensors: honest designs, and mutants that keep 16 bits where the claim wants a float.
+// Kernels for 16-bit tensors: honest designs, and mutants that keep 16 bits where the contract demands a float.
 #include <bit>
 
 #include "audit/zoo/define.hpp"
 
-ATTEST_NARROW(bf16_in_memory, no_bug, "", "bf16 tensors, float arithmetic", "bf16-ieee"){};
+ATTEST_NARROW(bf16_in_memory, no_bug, "", "bf16 tensors, float arithmetic", "bf16-ieee") {};
 
-ATTEST_NARROW(f16_in_memory, no_bug, "", "f16 tensors, float arithmetic", "f16-ieee"){};
+ATTEST_NARROW(f16_in_memory, no_bug, "", "f16 tensors, float arithmetic", "f16-ieee") {};
 
 ATTEST_NARROW(bf16_weights, no_bug, "", "weights are rounded to bf16 before they meet V, and summed before",
-              "bf16-ieee"){static float for_values(float p){return honest_narrow<F>::narrowed(p);
-}
-}
-;
+              "bf16-ieee") {
+  static float for_values(float p) { return honest_narrow<F>::narrowed(p); }
+};
 
-ATTEST_NARROW(f16_weights, no_bug, "", "weights are rounded to f16 before they meet V, and summed before",
-              "f16-ieee"){static float for_values(float p){return honest_narrow<F>::narrowed(p);
-}
-}
-;
+ATTEST_NARROW(f16_weights, no_bug, "", "weights are rounded to f16 before they meet V, and summed before", "f16-ieee") {
+  static float for_values(float p) { return honest_narrow<F>::narrowed(p); }
+};
 
-// --- low-precision
-// ----------------------------------------------------------------------------------------------------
+// --- low-precision ---
 
 ATTEST_NARROW(bf16_outputs_cut, bug_class::low_precision, "executorch PR#20090", "O is cut to bf16, not rounded",
-              "bf16-ieee"){static F output(float x){
+              "bf16-ieee") {
+  static F output(float x) {
     return {static_cast<std::uint16_t>(std::isnan(x) ? 0x7fc0 : std::bit_cast<std::uint32_t>(x) >> 16)};
-}
-}
-;
+  }
+};
 
 ATTEST_NARROW(bf16_sums, bug_class::low_precision, "executorch PR#20090", "O and l are kept in bf16 between blocks",
-              "bf16-ieee"){static float kept_sum(float x){return honest_narrow<F>::narrowed(x);
-}
-}
-;
+              "bf16-ieee") {
+  static float kept_sum(float x) { return honest_narrow<F>::narrowed(x); }
+};
 
-ATTEST_NARROW(bf16_logits, bug_class::low_precision, "tract PR#2586", "scores are kept in bf16",
-              "bf16-ieee"){static float kept(float s){return honest_narrow<F>::narrowed(s);
-}
-}
-;
+ATTEST_NARROW(bf16_logits, bug_class::low_precision, "tract PR#2586", "scores are kept in bf16", "bf16-ieee") {
+  static float kept(float s) { return honest_narrow<F>::narrowed(s); }
+};
 
 ATTEST_NARROW(f16_logits, bug_class::low_precision, "tract PR#2586", "scores are kept in f16, and overflow above 65504",
-              "f16-ieee"){static float kept(float s){return honest_narrow<F>::narrowed(s);
-}
-}
-;
+              "f16-ieee") {
+  static float kept(float s) { return honest_narrow<F>::narrowed(s); }
+};
 
-ATTEST_NARROW(f16_dot_products, bug_class::low_precision, "tract PR#2586", "q.k is added up in f16",
-              "f16-ieee"){static float dot(std::span<float const> a, std::span<float const> b){float sum = 0;
-for (std::size_t t = 0; t < a.size(); ++t) sum = honest_narrow<F>::narrowed(sum + a[t] * b[t]);
-return sum;
-}
-}
-;
+ATTEST_NARROW(f16_dot_products, bug_class::low_precision, "tract PR#2586", "q.k is added up in f16", "f16-ieee") {
+  static float dot(std::span<float const> a, std::span<float const> b) {
+    float sum = 0;
+    for (std::size_t t = 0; t < a.size(); ++t) sum = honest_narrow<F>::narrowed(sum + a[t] * b[t]);
+    return sum;
+  }
+};
 
-// --- sentinel
-// ---------------------------------------------------------------------------------------------------------
+// --- sentinel ---
 
 ATTEST_NARROW(f16_lowest_for_hidden, bug_class::sentinel, "vllm#56578",
               "hidden keys score -65504, which finite scores reach", "f16-ieee") {
@@ -67,12 +58,9 @@ ATTEST_NARROW(f16_lowest_for_hidden, bug_class::sentinel, "vllm#56578",
   static constexpr bool reads_hidden_values = true;
 };
 
-// --- fast-math
-// --------------------------------------------------------------------------------------------------------
+// --- fast-math ---
 
 ATTEST_NARROW(f16_flushes_outputs, bug_class::fast_math, "pytorch PR#115151", "outputs below 2^-14 become 0",
-              "f16-ieee"){
-    static F output(float x){return honest_narrow<F>::output(std::abs(x) < 0x1p-14f ? std::copysign(0.0f, x) : x);
-}
-}
-;
+              "f16-ieee") {
+  static F output(float x) { return honest_narrow<F>::output(std::abs(x) < 0x1p-14f ? std::copysign(0.0f, x) : x); }
+};

@@ -5,11 +5,14 @@
 #include <chrono>
 #include <map>
 #include <mutex>
+#include <span>
 #include <thread>
 
 #include <fmt/format.h>
 
+#include "audit/session/select.hpp"
 #include "audit/support/locate.hpp"
+#include "audit/support/module.hpp"
 #include "audit/support/printable.hpp"
 #include "audit/support/words.hpp"
 
@@ -23,11 +26,11 @@ double seconds_since(clock::time_point start) { return std::chrono::duration<dou
 audit_options options_for(contract const& claim, selftest_options const& options) {
   audit_options made;
   made.claim = &claim, made.seed = options.seed, made.stop = options.stop;
-  made.findings.clear();  // a mutant's findings are known
+  made.findings.clear();  // findings of mutants need not be shrunk
   return made;
 }
 
-/// One check's cases, and their numbers in the audit's order, counted from 1.
+/// The cases of one check, and their numbers in the order of the audit, counted from 1.
 struct numbered_check {
   std::string name;
   std::vector<audit_case> cases;
@@ -48,28 +51,29 @@ problem::result<std::vector<numbered_check>> numbered_checks(contract const& cla
   return made;
 }
 
-/// A mutant against one check, up to the first finding.
-std::optional<problem::error> hunt(audit_options const& options, numbered_check const& check, specimen_result& into) {
+/// Audits a mutant by one check, up to the first finding.
+std::optional<problem::error> run_check(audit_options const& options, numbered_check const& check,
+                                        specimen_result& into) {
   auto const start = clock::now();
   auto const ran = run_audit(options, check.cases);
   if (!ran) return ran.why();
   into.cases += ran.value().cases;
-  if (ran.value().answer != verdict::refuted) return std::nullopt;
+  if (ran.value().verdict != verdict::refuted) return std::nullopt;
   finding const& first = ran.value().findings.front();
-  into.answer = verdict::refuted;
+  into.verdict = verdict::refuted;
   into.kills.push_back({check.name, first.case_name, std::string(first.class_token()), check.number.at(first.case_name),
                         seconds_since(start)});
   return std::nullopt;
 }
 
-/// An honest design through everything.
-std::optional<problem::error> trust(audit_options const& options, specimen_result& into) {
+/// Audits an honest design by all checks.
+std::optional<problem::error> run_all_checks(audit_options const& options, specimen_result& into) {
   auto const ran = run_audit(options);
   if (!ran) return ran.why();
   report const& made = ran.value();
   into.cases = made.cases;
-  into.answer = made.answer;
-  if (made.answer == verdict::undecided) into.complaint = made.undecided_because;
+  into.verdict = made.verdict;
+  if (made.verdict == verdict::undecided) into.complaint = made.undecided_because;
   if (!made.findings.empty()) {
     finding const& worst = made.findings.front();
     into.complaint = fmt::format("{}/{}: {}", worst.check, worst.case_name, worst.what.sentence);
@@ -79,28 +83,34 @@ std::optional<problem::error> trust(audit_options const& options, specimen_resul
 
 }  // namespace
 
-verdict selftest_report::answer() const {
-  auto const wrong = [](specimen_result const& each) { return !each.open && !each.as_it_should_be(); };
+verdict selftest_report::verdict() const {
+  using audit::verdict;
+  auto const wrong = [](specimen_result const& each) { return !each.unfinished && !each.as_expected(); };
   if (std::ranges::any_of(results, wrong)) return verdict::refuted;
-  return results.empty() || std::ranges::any_of(results, &specimen_result::open) ? verdict::undecided
-                                                                                 : verdict::certified;
+  return results.empty() || std::ranges::any_of(results, &specimen_result::unfinished) ? verdict::undecided
+                                                                                       : verdict::certified;
 }
 
 problem::result<selftest_report> run_selftest(selftest_options const& options) {
   auto const library = locate_zoo();
   if (!library) return library.why();
+  auto const list = symbol_of(library.value(), "attest_zoo_specimens");
+  if (!list) return list.why();
+  std::size_t count = 0;
+  auto const* const first = reinterpret_cast<decltype(&attest_zoo_specimens)>(list.value())(&count);
+  std::span<zoo::specimen const> const specimens(first, count);
   auto const start = clock::now();
   selftest_report made;
   made.seed = options.seed;
   std::map<std::string_view, std::vector<numbered_check>> checks;  // by contract
   for (std::string const& name : options.only)
-    if (!zoo::find_specimen(name)) {
+    if (std::ranges::find(specimens, name, &zoo::specimen::name) == specimens.end()) {
       std::vector<std::string> known;
-      for (zoo::specimen const& each : zoo::specimens()) known.emplace_back(each.name);
+      for (zoo::specimen const& each : specimens) known.emplace_back(each.name);
       return problem::error{problem::error_code::bad_value, "--only",
                             "the zoo has no specimen called '" + printable(name) + "'" + did_you_mean(name, known)};
     }
-  for (zoo::specimen const& each : zoo::specimens()) {
+  for (zoo::specimen const& each : specimens) {
     if (!options.only.empty() && std::ranges::find(options.only, each.name) == options.only.end()) continue;
     made.results.push_back({.what = &each, .kills = {}, .complaint = {}});
     if (checks.contains(each.contract)) continue;
@@ -121,13 +131,13 @@ problem::result<selftest_report> run_selftest(selftest_options const& options) {
       asked.kernel = fmt::format("{}:zoo_{}", library.value().native(), mine.what->name);
       std::optional<problem::error> fault;
       asked.fail_fast = !mine.what->is_honest();
-      if (mine.what->is_honest()) fault = trust(asked, mine);
+      if (mine.what->is_honest()) fault = run_all_checks(asked, mine);
       else
         for (numbered_check const& check : checks.at(mine.what->contract))
-          if (!fault && !(options.stop && options.stop->load())) fault = hunt(asked, check, mine);
+          if (!fault && !(options.stop && options.stop->load())) fault = run_check(asked, check, mine);
       bool const known =
-          mine.answer == verdict::refuted || (mine.what->is_honest() && mine.answer == verdict::certified);
-      mine.open = !known && options.stop && options.stop->load();
+          mine.verdict == verdict::refuted || (mine.what->is_honest() && mine.verdict == verdict::certified);
+      mine.unfinished = !known && options.stop && options.stop->load();
       mine.seconds = seconds_since(began);
       std::lock_guard const held(guard);
       if (fault && !why) why = std::move(fault);
@@ -149,27 +159,27 @@ std::string as_text(selftest_report const& what) {
   auto const add = [&]<class... A>(fmt::format_string<A...> form, A&&... a) {
     text += fmt::format(form, std::forward<A>(a)...);
   };
-  std::int64_t honest = 0, mutants = 0, wrong = 0, open = 0;
+  std::int64_t honest = 0, mutants = 0, wrong = 0, unfinished = 0;
   add("{:<34}{:<10}{:>6}  {}\n", "honest design", "contract", "cases", "");
   for (specimen_result const& each : what.results) {
     if (!each.what->is_honest()) continue;
     ++honest;
     add("{:<34}{:<10}{:>6}  {}\n", each.what->name, each.what->contract, each.cases,
-        each.open                ? "not known: interrupted"
-        : each.as_it_should_be() ? "lives"
-                                 : "CONDEMNED: " + each.complaint);
+        each.unfinished      ? "not known: interrupted"
+        : each.as_expected() ? "lives"
+                             : "CONDEMNED: " + each.complaint);
   }
   add("\n{:<34}{:<18}{:>6}{:>8}  {}\n", "mutant", "class", "case", "ms", "killed by; also by");
   for (specimen_result const& each : what.results) {
     if (each.what->is_honest()) continue;
     ++mutants;
-    if (each.open) {
+    if (each.unfinished) {
       add("{:<34}{:<18}{:>6}{:>8}  not known: interrupted\n", each.what->name, each.what->class_token(), "", "");
       continue;
     }
     if (each.kills.empty()) {
       add("{:<34}{:<18}{:>6}{:>8}  SURVIVES {} cases ({})\n", each.what->name, each.what->class_token(), "", "",
-          each.cases, each.what->says);
+          each.cases, each.what->description);
       continue;
     }
     kill const& first = each.kills.front();
@@ -178,14 +188,15 @@ std::string as_text(selftest_report const& what) {
     add("{:<34}{:<18}{:>6}{:>8.0f}  {}/{}{}\n", each.what->name, each.what->class_token(), first.number,
         1e3 * first.seconds, first.check, first.case_name, also);
   }
-  for (specimen_result const& each : what.results) open += each.open, wrong += !each.open && !each.as_it_should_be();
-  verdict const answer = what.answer();
+  for (specimen_result const& each : what.results)
+    unfinished += each.unfinished, wrong += !each.unfinished && !each.as_expected();
+  verdict const result = what.verdict();
   add("\n{}: {} mutants, {} honest designs, seed {}, {:.0f} s{}{}\n",
-      answer == verdict::certified ? "PASSED"
-      : answer == verdict::refuted ? "FAILED"
+      result == verdict::certified ? "PASSED"
+      : result == verdict::refuted ? "FAILED"
                                    : "INTERRUPTED",
       mutants, honest, what.seed, what.seconds, wrong ? fmt::format("; {} not as they should be", wrong) : "",
-      open ? fmt::format("; {} not known", open) : "");
+      unfinished ? fmt::format("; {} not known", unfinished) : "");
   return text;
 }
 

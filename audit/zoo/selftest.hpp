@@ -1,4 +1,4 @@
-// The audit's own detection power: every mutant of the zoo must be refuted, every honest design certified.
+// A test of the audit itself: it must refute every mutant of the zoo and certify every honest design.
 #pragma once
 
 #include <cstdint>
@@ -7,7 +7,7 @@
 #include <string>
 #include <vector>
 
-#include "audit/session/audit.hpp"
+#include "audit/session/run_audit.hpp"
 #include "audit/zoo/zoo.hpp"
 
 namespace attest::audit {
@@ -16,7 +16,7 @@ struct selftest_options {
   std::uint64_t seed = 1;
   int jobs = 0;                             ///< specimens at a time; 0 = as many as there are processors
   std::vector<std::string> only;            ///< names of specimens; empty = all
-  std::atomic<bool> const* stop = nullptr;  ///< set by Ctrl-C: what is not known by then stays open
+  std::atomic<bool> const* stop = nullptr;  ///< set by Ctrl-C: specimens without a result stay unfinished
   std::function<void(std::int64_t done, std::int64_t all)> on_progress = [](auto...) {};
 };
 
@@ -25,20 +25,22 @@ struct kill {
   std::string check, case_name;
   std::string bug_class;    ///< as the finding names it
   std::int64_t number = 0;  ///< of the case, counted from 1 in the order of the audit
-  double seconds = 0;       ///< from the start of this check to the finding
+  double seconds = 0;       ///< from the start of the check to the finding
 };
 
 struct specimen_result {
   zoo::specimen const* what = nullptr;
-  verdict answer = verdict::undecided;  ///< refuted as soon as one check refutes
+  audit::verdict verdict = audit::verdict::undecided;  ///< refuted as soon as one check refutes it
   std::int64_t cases = 0;
   std::vector<kill> kills;  ///< in the order of the checks, one each
   std::string complaint;    ///< why an honest design was not certified
-  bool open = true;         ///< not asked, or not to the end, and nothing found so far
+  bool unfinished = true;   ///< the audit did not run to its end and found nothing
   double seconds = 0;
 
-  /// A mutant that died, or an honest design that lived.
-  bool as_it_should_be() const { return answer == (what->is_honest() ? verdict::certified : verdict::refuted); }
+  /// A refuted mutant or a certified honest design.
+  bool as_expected() const {
+    return verdict == (what->is_honest() ? audit::verdict::certified : audit::verdict::refuted);
+  }
 };
 
 struct selftest_report {
@@ -46,16 +48,16 @@ struct selftest_report {
   std::vector<specimen_result> results;  ///< in the order of zoo::specimens()
   double seconds = 0;
 
-  /// Refuted: the audit has missed a mutant or condemned an honest design. Undecided: it was interrupted before it
-  /// could.
-  verdict answer() const;
+  /// Refuted: the audit missed a mutant or did not certify an honest design. Undecided: neither happened, and specimens
+  /// are unfinished or there are none.
+  audit::verdict verdict() const;
 };
 
-/// Runs every specimen of libattest_zoo.so in processes of its own: honest designs through the whole audit, mutants
-/// through each check up to its first finding.
+/// Audits every specimen of libattest_zoo.so, each call in a process of its own: an honest design by the whole audit, a
+/// mutant by each check up to the first finding of the check.
 problem::result<selftest_report> run_selftest(selftest_options const& options);
 
-/// The kill matrix, for a person.
+/// Tables of the honest designs and the mutants, with the checks that refuted each mutant, and a line with the verdict.
 std::string as_text(selftest_report const& what);
 
 }  // namespace attest::audit

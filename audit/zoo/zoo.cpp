@@ -7,21 +7,21 @@
 namespace attest::zoo {
 namespace {
 
-std::vector<specimen>& entered() {
+std::vector<specimen>& registered() {
   static std::vector<specimen> all;
   return all;
 }
 
 }  // namespace
 
-bool enter(specimen const& made) {
-  entered().push_back(made);
+bool register_specimen(specimen const& made) {
+  registered().push_back(made);
   return true;
 }
 
 std::vector<specimen> const& specimens() {
   static std::vector<specimen> const sorted = [] {
-    std::vector<specimen> all = entered();
+    std::vector<specimen> all = registered();
     std::ranges::sort(all, [](specimen const& a, specimen const& b) {
       if (a.is_honest() != b.is_honest()) return a.is_honest();
       return std::pair(a.class_token(), a.name) < std::pair(b.class_token(), b.name);
@@ -37,3 +37,9 @@ specimen const* find_specimen(std::string_view name) {
 }
 
 }  // namespace attest::zoo
+
+attest::zoo::specimen const* attest_zoo_specimens(std::size_t* count) {
+  auto const& all = attest::zoo::specimens();
+  *count = all.size();
+  return all.data();
+}

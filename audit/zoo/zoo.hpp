@@ -1,7 +1,8 @@
-// The zoo: broken kernels, each with one defect of a kind that shipped, and honest kernels of several designs. The
-// audit must refute every mutant and certify every honest design (`attest selftest`).
+// The zoo: mutants, each with one defect of a kind that has shipped in a real kernel, and honest kernels of several
+// designs. The audit must refute every mutant and certify every honest design (`attest selftest`).
 #pragma once
 
+#include <cstddef>
 #include <optional>
 #include <string_view>
 #include <vector>
@@ -18,20 +19,23 @@ inline constexpr std::optional<bug_class> no_bug;  ///< an honest design
 struct specimen {
   std::string_view name;                      ///< its symbol in libattest_zoo.so is zoo_<name>
   std::optional<audit::bug_class> bug_class;  ///< none where there is no defect
-  std::string_view seen_in;                   ///< public issues where something like it shipped
-  std::string_view says;                      ///< the defect, or the design, in a sentence
+  std::string_view seen_in;                   ///< public issues about such a defect
+  std::string_view description;               ///< the defect, or the design, in a sentence
   attest_status (*kernel)(attest_call const*);
-  std::string_view contract = "f32";  ///< what it claims
+  std::string_view contract = "f32";  ///< the contract by which it is judged
   bool contained = true;              ///< false: may crash or write elsewhere, so it runs only in a process of its own
 
   bool is_honest() const { return !bug_class; }
   std::string_view class_token() const { return bug_class ? audit::token_of(*bug_class) : "honest"; }
 };
 
-/// All of them: honest designs first, then mutants by class.
+/// All specimens, the honest designs first, then the mutants by class and name.
 std::vector<specimen> const& specimens();
 
 /// The specimen of that name, or nullptr.
 specimen const* find_specimen(std::string_view name);
 
 }  // namespace attest::zoo
+
+/// specimens() for a program that loads libattest_zoo.so: the first of them, and how many there are.
+extern "C" ATTEST_EXPORT attest::zoo::specimen const* attest_zoo_specimens(std::size_t* count);

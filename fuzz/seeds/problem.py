@@ -36,7 +36,7 @@ def seed(name, *patches, number=1, type="f32", b=1, groups=1, hk=1, n=5, m=50, d
 
 
 for index, type in enumerate(TYPES):
-    small = dict(n=2, m=24, d=20, dv=7) if type == "f64" else {}  # the exact tier alone judges f64
+    small = dict(n=2, m=24, d=20, dv=7) if type == "f64" else {}  # the ball tier alone judges f64
     for at, scores in enumerate(SCORES):
         seed(f"{type}-scores-{scores}", type=type, scores=scores, scale=1, number=at, choice=index, **small)
     for at, values in enumerate(VALUES):

@@ -4,12 +4,13 @@
 #include <string>
 #include <vector>
 
-#include "audit/program/run.hpp"
 #include "audit/oracle/explain.hpp"
 #include "audit/oracle/solve.hpp"
 #include "audit/oracle/vectors.hpp"
-#include "audit/report/text.hpp"
-#include "audit/session/audit.hpp"
+#include "audit/program/run.hpp"
+#include "audit/session/run_audit.hpp"
+#include "audit/session/run_gen.hpp"
+#include "audit/session/run_verify.hpp"
 #include "audit/support/files.hpp"
 #include "audit/zoo/selftest.hpp"
 #include "fuzz/support/require.hpp"
@@ -66,7 +67,7 @@ problem::result<selftest_report> run_selftest(selftest_options const& options) {
 }
 
 std::string as_text(selftest_report const&) { return ""; }
-verdict selftest_report::answer() const { return verdict::undecided; }
+verdict selftest_report::verdict() const { return audit::verdict::undecided; }
 
 std::optional<problem::error> write_vectors(std::filesystem::path const&) { return not_here(); }
 std::optional<problem::error> write_file(std::filesystem::path const&, std::span<std::byte const>) { return not_here(); }

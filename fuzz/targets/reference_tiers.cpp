@@ -1,5 +1,5 @@
 // The oracle against itself: one problem, enclosed by the machine tier (on a SIMD target of the input's choice), by the
-// exact tier at 64, 128 and 256 bits, and by Arb where it is installed. All enclose one exact number, so all overlap.
+// ball tier at 64, 128 and 256 bits, and by Arb where it is installed. All enclose one exact number, so all overlap.
 
 #include "fuzz/support/problem_bytes.hpp"
 #include "fuzz/support/require.hpp"
@@ -47,7 +47,7 @@ void compare_widths(problem::instance<T> const& p, reference::enclosed_row<Narro
   for (std::size_t n = 0; n < a.keys.size(); ++n) require(meets(weight(a, n), weight(b, n)), "weights overlap");
 }
 
-/// mid + low ± radius against the exact tier's ball. `low` is that of a double word, in f64.
+/// mid + low ± radius against the ball tier's ball. `low` is that of a double word, in f64.
 template <unsigned W>
 bool contains(double mid, double low, double radius, ball<W> const& exact) {
   ball<W> machine = ball<W>::from(reference::value_of(mid)) + ball<W>::from(reference::value_of(low));

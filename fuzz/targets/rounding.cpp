@@ -1,5 +1,5 @@
 // Correct rounding to f16, bf16, f32 or f64 (the input's choice), of problems of every element type: the machine tier
-// first gives the exact tier's bits, and balls of 256 and 512 bits never lie beyond a boundary of the rounded value.
+// first gives the ball tier's bits, and balls of 256 and 512 bits never lie beyond a boundary of the rounded value.
 
 #include "fuzz/support/problem_bytes.hpp"
 #include "fuzz/support/require.hpp"
@@ -30,12 +30,12 @@ std::int64_t number_of(E x) {
 template <class Target, unsigned W>
 bool permits(ball<W> const& truth, Target rounded) {
   std::int64_t const n = number_of(rounded);
-  if (n < reference::infinity_number<Target>) {
+  if (n < reference::infinity_ordinal<Target>) {
     ball<W> const above = truth - ball<W>::from(reference::boundary_above<Target>(n));
     if (reference::certain_sign(above) > 0) return false;
     if (above.is_exact() && above.mid.sign() == 0 && n % 2 != 0) return false;  // a tie goes to the even one
   }
-  if (n > -reference::infinity_number<Target>) {
+  if (n > -reference::infinity_ordinal<Target>) {
     ball<W> const below = truth - ball<W>::from(reference::boundary_above<Target>(n - 1));
     if (reference::certain_sign(below) < 0) return false;
     if (below.is_exact() && below.mid.sign() == 0 && n % 2 != 0) return false;
@@ -55,7 +55,7 @@ struct row_check {
   template <class Exactly, class Enclosure>
   void element(Target got, Exactly&& exactly, Enclosure&& enclosure) const {
     auto const expected = exactly();
-    require(bits_of(got) == bits_of(expected.value_or(reference::quiet_nan<Target>())), "the machine tier first, or the exact tier alone: the same bits");
+    require(bits_of(got) == bits_of(expected.value_or(reference::quiet_nan<Target>())), "the machine tier first, or the ball tier alone: the same bits");
     if (!expected) {  // the theorem of docs/rounding.md knows nothing of tanh
       require(p.softcap() > 0, "some width decides");
       return;

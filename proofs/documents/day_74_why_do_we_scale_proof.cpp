@@ -125,7 +125,7 @@ static_assert(prints(without_scale.entropy,
 static_assert([] {
   for (auto const& row : without_scale.A)
     for (auto const& weight : row)
-      if (reference::rounds_to(weight, "0.95") != reference::answer::no) return false;
+      if (reference::rounds_to(weight, "0.95") != reference::decision::no) return false;
   return true;
 }(), "day74/extreme-softmax: wrong: no unscaled weight is about 0.95");
 static_assert(below(without_scale.entropy[0], solved.entropy[0]) &&

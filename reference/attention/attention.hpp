@@ -87,8 +87,8 @@ constexpr void place_below_max(enclosed_row<W, T>& row) noexcept {
   for (auto& key : row.keys) key.below_max = scores.difference(key.score, *top);
 }
 
-/// The same with softcap, where it is not: t is a key that no other is seen to exceed, 0 ≤ m − s_t ≤ δ, the most that
-/// any s_j − s_t can be, and δ joins every radius.
+/// The same with a softcap, where the order of the scores cannot be decided exactly. Let t be a key that no score
+/// certainly exceeds; δ ≥ max_j (s_j − s_t) bounds m − s_t, and is added to every radius.
 template <unsigned W, class T>
 constexpr void place_below_capped_max(enclosed_row<W, T>& row) noexcept {
   scores_at<W> const scores(row.rule);
@@ -101,15 +101,15 @@ constexpr void place_below_capped_max(enclosed_row<W, T>& row) noexcept {
   auto const* top = &row.keys.front();
   for (auto const& key : row.keys)
     if (between(key, *top).mid.sign() > 0) top = &key;
-  magnitude open{};
+  magnitude delta{};
   for (auto& key : row.keys) {
     key.below_max = between(key, *top);
-    bool const may_exceed = key.below_max.is_exact() ? key.below_max.mid.sign() > 0 : certain_sign(key.below_max) >= 0;
-    if (may_exceed && !(key.below_max.upper_size() <= open)) open = key.below_max.upper_size();
+    bool const may_be_above = key.below_max.is_exact() ? key.below_max.mid.sign() > 0 : certain_sign(key.below_max) >= 0;
+    if (may_be_above && !(key.below_max.upper_size() <= delta)) delta = key.below_max.upper_size();
   }
   row.max_score = top->weight + ball<W>::from(top->score.bias);
-  row.max_score.radius = row.max_score.radius + open;
-  for (auto& key : row.keys) key.below_max.radius = key.below_max.radius + open;
+  row.max_score.radius = row.max_score.radius + delta;
+  for (auto& key : row.keys) key.below_max.radius = key.below_max.radius + delta;
 }
 
 /// [1, n].

@@ -26,7 +26,7 @@ constexpr std::vector<exponential_term<T>> terms_of(enclosed_row<W, T> const& ro
 /// Ensures   the nearest value of Target, ties to even, an exact 0 is +0; none only past last_width
 template <class Target, unsigned W, class T>
 constexpr rounded_value<Target> rounded_output(problem::instance<T> const& p, enclosed_row<W, T> const& row, std::int64_t c) {
-  if (row.kind == row_kind::empty) return value_with_number<Target>(0);
+  if (row.kind == row_kind::empty) return value_of_ordinal<Target>(0);
   std::int64_t const hk = key_head(p.size(), row.h);
   return nearest<Target>(output(p, row, c).value, [&](element const& t) {
     auto const terms = detail::terms_of(row, [&](std::size_t n) {

@@ -34,33 +34,33 @@ struct error_bound {
 };
 
 /// |LSÊ − LSE| (amendment 5).
-constexpr error_bound log_sum_exp_bound(row_terms const& row) noexcept {
-  if (!row.judged) return {};
-  problem::kernel_model const& model = row.model;
+constexpr error_bound log_sum_exp_bound(row_terms const& terms) noexcept {
+  if (!terms.judged) return {};
+  problem::kernel_model const& model = terms.model;
   double const theorem =
-      row.theorem_holds ? larger(row.log_upper_side, row.log_lower_side) + 4 * row.n * row.omega_w : infinity;
-  double const base = smaller(theorem, row.log_hull) + row.gamma_L / (1 - row.gamma_L);
+      terms.theorem_holds ? larger(terms.log_upper_side, terms.log_lower_side) + 4 * terms.n * terms.omega_w : infinity;
+  double const base = smaller(theorem, terms.log_hull) + terms.gamma_L / (1 - terms.gamma_L);
   if (!(base < infinity)) return {};
   double const u = model.format.u;
   // |ln l̂| ≤ |LSE − m| + |m − M̂| + …, and |m − M̂| is at most max E_j, or what M⁺ and M⁻ leave.
-  double const reference = smaller(row.largest_E, larger(row.max_above, -row.max_below));
-  double const logged = model.eps_log * (row.row.lse_above_max + reference + model.tau + base);
-  double const B = (1 + u) * (base + logged) + gamma(model.k_lse, u) * (row.row.lse_size + base) +
-                   gamma(model.k_lse - 1, u) * row.largest_max + 2 * model.format.omega;
-  return {rounded_up(B * row.slack), theorem <= row.log_hull ? judged_by::theorem : judged_by::dominance};
+  double const reference = smaller(terms.largest_E, larger(terms.max_above, -terms.max_below));
+  double const logged = model.eps_log * (terms.lse_above_max + reference + model.tau + base);
+  double const B = (1 + u) * (base + logged) + gamma(model.k_lse, u) * (terms.lse_upper + base) +
+                   gamma(model.k_lse - 1, u) * terms.largest_max + 2 * model.format.omega;
+  return {rounded_up(B * terms.slack), theorem <= terms.log_hull ? judged_by::theorem : judged_by::dominance};
 }
 
 /// How far an output may lie outside the values that it averages ("Large scores: the hull clause").
-constexpr double hull_margin(row_terms const& row, double largest_value) noexcept {
-  if (!row.judged) return infinity;
-  problem::kernel_model const& model = row.model;
-  double const gamma_O = scalar::gamma_O_of(row, row.R) +
-                         (model.merge == problem::split_merge::lse_normalised ? 1.01 * row.combine_error() : 0);
-  double const omega_O = 8 * (row.n + model.splits) * model.format.omega +
-                         (model.omega_p + (model.k_pre > 0 ? model.format.omega : 0)) * 2 * row.n * largest_value;
-  double const margin = (gamma_O + row.gamma_L + row.gamma_F) / (1 - row.gamma_L) * largest_value * (1 + row.gamma_F) +
+constexpr double hull_margin(row_terms const& terms, double largest_value) noexcept {
+  if (!terms.judged) return infinity;
+  problem::kernel_model const& model = terms.model;
+  double const gamma_O = scalar::gamma_O_of(terms, terms.R) +
+                         (model.merge == problem::split_merge::lse_normalised ? 1.01 * terms.combine_error() : 0);
+  double const omega_O = 8 * (terms.n + model.splits) * model.format.omega +
+                         (model.omega_p + (model.k_pre > 0 ? model.format.omega : 0)) * 2 * terms.n * largest_value;
+  double const margin = (gamma_O + terms.gamma_L + terms.gamma_F) / (1 - terms.gamma_L) * largest_value * (1 + terms.gamma_F) +
                         omega_O + 2 * model.format.omega;
-  return rounded_up((margin * (1 + model.u_out) + model.u_out * largest_value + model.omega_out) * row.slack);
+  return rounded_up((margin * (1 + model.u_out) + model.u_out * largest_value + model.omega_out) * terms.slack);
 }
 
 /// Everything of section 3 that does not depend on V. Made once per row, then asked per column.

@@ -13,10 +13,10 @@ namespace attest::reference {
 /// Enclosures of one visible key's numbers, in doubles. x = s_j − m ≤ 0, π the weight.
 struct key_facts {
   double x_lower = 0, x_upper = 0;
-  double score_size = 0;     ///< ≥ |s_j|
-  double product_size = 0;   ///< ≥ Σ_t |q_t·k_jt|
+  double score_upper = 0;     ///< ≥ |s_j|
+  double product_upper = 0;   ///< ≥ Σ_t |q_t·k_jt|
   double key_norm = 0;       ///< ≥ ‖k_j‖₁
-  double bias_size = 0;      ///< ≥ |b_j|
+  double bias_upper = 0;      ///< ≥ |b_j|
   double weight_lower = 0, weight_upper = 0;
 };
 
@@ -24,15 +24,15 @@ struct key_facts {
 struct row_scalars {
   std::int64_t d = 0;
   std::int64_t m = 0;              ///< all keys, visible or not
-  double scale_size = 0;           ///< ≥ |σ|
+  double scale_upper = 0;           ///< ≥ |σ|
   double softcap = 0;              ///< c; 0 = none
   bool finite_products = true;     ///< no infinite q·k (which a softcap makes a finite score)
   double query_norm = 0;           ///< ≥ ‖q‖₁
-  double max_size = 0;             ///< ≥ |m|, the largest score
+  double max_upper = 0;             ///< ≥ |m|, the largest score
   double normaliser_lower = 1;     ///< ≤ Z
-  double lse_size = 0;             ///< ≥ |LSE|
+  double lse_upper = 0;             ///< ≥ |LSE|
   double lse_above_max = 0;        ///< ≥ ln Z
-  double lost_size = 0;            ///< ≥ Σ_t |q_t·k_jt| and |σ| times that, of every key whose weight a bias of −∞ takes
+  double lost_upper = 0;            ///< ≥ Σ_t |q_t·k_jt| and |σ| times that, of every key whose weight a bias of −∞ takes
 };
 
 struct row_facts : row_scalars {
@@ -46,23 +46,23 @@ constexpr double size_upper(element const& x) noexcept {
 
 /// ≥ Σ_t |q_t·k_t| over the t where both are finite.
 template <class T>
-constexpr double product_size(T const* q, T const* k, std::int64_t d) noexcept {
+constexpr double product_upper(T const* q, T const* k, std::int64_t d) noexcept {
   double size = 0;
   for (std::int64_t t = 0; t < d; ++t)
     if (element const x = value_of(q[t]), y = value_of(k[t]); x.is_finite() && y.is_finite()) size += size_upper(x) * size_upper(y);
   return size * (1 + static_cast<double>(d + 1) * 0x1p-52) + static_cast<double>(d) * 0x1p-1074;
 }
 
-/// The lost_size of a row. A kernel forms the scores of these keys too, and ∞ − ∞ where they overflow. (An infinite factor
+/// The lost_upper of a row. A kernel forms the scores of these keys too, and ∞ − ∞ where they overflow. (An infinite factor
 /// makes them −∞ at once.)
 template <unsigned W, class T>
-constexpr double lost_size(problem::instance<T> const& p, enclosed_row<W, T> const& row) noexcept {
+constexpr double lost_upper(problem::instance<T> const& p, enclosed_row<W, T> const& row) noexcept {
   problem::sizes const& s = p.size();
   T const* const q = p.q().row(row.b, row.h, row.i);
   double const scale = upper_size(row.rule.scale.template enclosure<W>());
   double largest = 0;
   for (std::int64_t const j : row.without_weight) {
-    double const size = product_size(q, p.k().row(row.b, key_head(s, row.h), j), s.d);
+    double const size = product_upper(q, p.k().row(row.b, key_head(s, row.h), j), s.d);
     largest = larger(largest, larger(size, rounded_up(scale * size)));
   }
   return largest;
@@ -79,14 +79,14 @@ constexpr void collect_facts(problem::instance<T> const& p, enclosed_row<W, T> c
   double const slack = 1 + static_cast<double>(s.d + 1) * 0x1p-52;
   facts.d = s.d;
   facts.m = s.m;
-  facts.scale_size = upper_size(row.rule.scale.template enclosure<W>());
+  facts.scale_upper = upper_size(row.rule.scale.template enclosure<W>());
   facts.softcap = p.softcap();
   facts.finite_products = std::ranges::none_of(row.keys, [](auto const& key) { return key.score.saturated != 0; });
-  facts.max_size = upper_size(row.max_score);
+  facts.max_upper = upper_size(row.max_score);
   facts.normaliser_lower = lower(row.normaliser);
   ball<W> const log_z = log(row.normaliser);
   facts.lse_above_max = larger(0, upper(log_z));
-  facts.lse_size = upper_size(row.max_score + log_z);
+  facts.lse_upper = upper_size(row.max_score + log_z);
   facts.query_norm = 0;
   for (std::int64_t t = 0; t < s.d; ++t) facts.query_norm += size_upper(value_of(q[t]));
   facts.query_norm *= slack;
@@ -95,20 +95,20 @@ constexpr void collect_facts(problem::instance<T> const& p, enclosed_row<W, T> c
     key_facts made;
     made.x_lower = smaller(0, lower(key.below_max));
     made.x_upper = smaller(0, upper(key.below_max));
-    made.score_size = rounded_up(facts.max_size - made.x_lower);
+    made.score_upper = rounded_up(facts.max_upper - made.x_lower);
     ball<W> const score = row.max_score + key.below_max;
-    made.score_size = smaller(made.score_size, upper_size(score));
+    made.score_upper = smaller(made.score_upper, upper_size(score));
     T const* const k = p.k().row(row.b, hk, key.j);
     for (std::int64_t t = 0; t < s.d; ++t) made.key_norm += size_upper(value_of(k[t]));
     made.key_norm *= slack;
-    made.product_size = product_size(q, k, s.d);
-    made.bias_size = size_upper(key.score.bias);
+    made.product_upper = product_upper(q, k, s.d);
+    made.bias_upper = size_upper(key.score.bias);
     ball<W> const pi = key.weight / row.normaliser;
     made.weight_lower = larger(0, lower(pi));
     made.weight_upper = smaller(1, upper(pi));
     facts.keys.push_back(made);
   }
-  facts.lost_size = lost_size(p, row);
+  facts.lost_upper = lost_upper(p, row);
 }
 
 }  // namespace attest::reference

@@ -5,7 +5,7 @@
 //
 // An R has + − × ÷ and <, mixes with double, and knows larger, smaller, absolute, rounded_up, rounded_down, exp_upper.
 // mul_add(a, b, c) is a·b + c with one rounding or two. Comparisons give masks: select(mask, a, b), both, either,
-// inverse, all. R{} is 0. (No member has an initializer: a compiler-made constructor would not be compiled for the
+// logical_not, all. R{} is 0. (No member has an initializer: a compiler-made constructor would not be compiled for the
 // target.)
 #include "reference/bound/scalar.hpp"
 #include "reference/bound/terms.hpp"
@@ -19,23 +19,23 @@ namespace ATTEST_FORMULAS_NAMESPACE {
 /// Enclosures of one key's numbers: the fields of key_facts.
 template <class R>
 struct key_numbers {
-  R x_lower, x_upper, score_size, product_size, key_norm, bias_size, weight_lower, weight_upper;
+  R x_lower, x_upper, score_upper, product_upper, key_norm, bias_upper, weight_lower, weight_upper;
 };
 
 /// |c·tanh(x_j/c)| ≤ min(c, |x_j|), and |x_j| ≤ S_j. (S_j for |x_j| costs little: E_j has γ_{k_qk}·S_j already.)
 template <class R>
-constexpr R capped_size(row_terms const& row, key_numbers<R> const& k) noexcept {
-  return smaller(R(row.row.softcap), row.row.scale_size * k.product_size);
+constexpr R capped_upper(row_terms const& terms, key_numbers<R> const& key) noexcept {
+  return smaller(R(terms.softcap), terms.scale_upper * key.product_upper);
 }
 
 /// E_j ≥ |ŝ_j − s_j|.
 template <class R>
-constexpr R score_error(row_terms const& row, key_numbers<R> const& k) noexcept {
-  R product = row.product_error * (row.row.scale_size * k.product_size) + row.score_absolute +
-              row.per_key_norm * k.key_norm;
-  if (row.row.softcap > 0) product = (1 + row.model.e_c) * product + row.model.e_c * capped_size(row, k) + row.cap_absolute;
-  return ((1 + row.e_s) * (product + row.model.g_b * k.bias_size) + row.e_s * k.score_size + row.model.omega_s) *
-         row.slack;
+constexpr R score_error(row_terms const& terms, key_numbers<R> const& key) noexcept {
+  R product = terms.product_error * (terms.scale_upper * key.product_upper) + terms.score_absolute +
+              terms.per_key_norm * key.key_norm;
+  if (terms.softcap > 0) product = (1 + terms.model.e_c) * product + terms.model.e_c * capped_upper(terms, key) + terms.cap_absolute;
+  return ((1 + terms.e_s) * (product + terms.model.g_b * key.bias_upper) + terms.e_s * key.score_upper + terms.model.omega_s) *
+         terms.slack;
 }
 
 /// M⁺ − m, M⁻ − m, max E_j, and the largest number that H0 limits.
@@ -45,13 +45,13 @@ struct score_extremes {
 
   static constexpr score_extremes none() noexcept { return {R(0), R(-infinity), R(0), R(0)}; }
 
-  constexpr void add(row_terms const& row, key_numbers<R> const& k, R const& E) noexcept {
-    above = larger(above, rounded_up(k.x_upper + E));
-    below = larger(below, rounded_down(k.x_lower - E));
+  constexpr void add(row_terms const& terms, key_numbers<R> const& key, R const& E) noexcept {
+    above = larger(above, rounded_up(key.x_upper + E));
+    below = larger(below, rounded_down(key.x_lower - E));
     largest_E = larger(largest_E, E);
     // Amendment 7: a key this far down may overflow to −∞, and its bias is exempt from H0.
-    R const bias = select(rounded_up(k.x_upper + E) < R(-row.sunk()), R(0), k.bias_size);
-    largest_size = larger(larger(largest_size, k.product_size), larger(row.row.scale_size * k.product_size, bias));
+    R const bias = select(rounded_up(key.x_upper + E) < R(-terms.sunk()), R(0), key.bias_upper);
+    largest_size = larger(larger(largest_size, key.product_upper), larger(terms.scale_upper * key.product_upper, bias));
   }
 };
 
@@ -64,39 +64,39 @@ struct key_errors {
 };
 
 template <class R>
-constexpr key_errors<R> weight_errors(row_terms const& row, key_numbers<R> const& k, R const& E,
+constexpr key_errors<R> weight_errors(row_terms const& terms, key_numbers<R> const& key, R const& E,
                                       R const& rescales) noexcept {
-  problem::kernel_model const& model = row.model;
+  problem::kernel_model const& model = terms.model;
   key_errors<R> my{};
-  R const X = rounded_up(row.max_above - k.x_lower) + E + row.X_extra;
-  my.Y = larger(k.score_size + E + model.tau, R(row.largest_max));
-  my.reference_error = row.reference_factor * my.Y;
-  my.z = (E + row.gamma_x * X + my.reference_error + (rescales + 1) * row.eps_hat + row.z_extra + row.z_per_Y * my.Y) *
-         row.slack;
+  R const X = rounded_up(terms.max_above - key.x_lower) + E + terms.X_extra;
+  my.Y = larger(key.score_upper + E + model.tau, R(terms.largest_max));
+  my.reference_error = terms.reference_factor * my.Y;
+  my.z = (E + terms.gamma_x * X + my.reference_error + (rescales + 1) * terms.eps_hat + terms.z_extra + terms.z_per_Y * my.Y) *
+         terms.slack;
   double const u = model.format.u;
-  R const S = row.row.scale_size * k.product_size;
-  my.t_squared = (row.u_qk * row.u_qk * row.k_qk) * S * S + (u * u) * k.x_lower * k.x_lower + model.eps * model.eps +
-                 (model.k_add * u * u) * k.score_size * k.score_size +
-                 (model.g_b * model.g_b) * k.bias_size * k.bias_size;
-  if (row.row.softcap > 0) {
-    R const cap_error = model.e_c * capped_size(row, k) + row.cap_absolute;
+  R const S = terms.scale_upper * key.product_upper;
+  my.t_squared = (terms.u_qk * terms.u_qk * terms.k_qk) * S * S + (u * u) * key.x_lower * key.x_lower + model.eps * model.eps +
+                 (model.k_add * u * u) * key.score_upper * key.score_upper +
+                 (model.g_b * model.g_b) * key.bias_upper * key.bias_upper;
+  if (terms.softcap > 0) {
+    R const cap_error = model.e_c * capped_upper(terms, key) + terms.cap_absolute;
     my.t_squared = my.t_squared + cap_error * cap_error;
   }
-  R const X_hat = X * (1 + row.gamma_x) + my.reference_error;
-  my.far = row.far_limit < X_hat;
+  R const X_hat = X * (1 + terms.gamma_x) + my.reference_error;
+  my.far = terms.far_limit < X_hat;
   // Amendment 7: an additive mask of finfo.min size may overflow to −∞. Such a weight is 0, or underflows like any far
   // one: its large z_j and Y_j say nothing about the row.
-  my.flushed = either(model.x0 < X_hat, rounded_up(k.x_upper + E) < R(row.max_below - model.format.h0_limit / 64));
-  auto const sunk = both(my.flushed, rounded_up(k.x_upper + my.z) < R(-row.sunk()));
+  my.flushed = either(model.x0 < X_hat, rounded_up(key.x_upper + E) < R(terms.max_below - model.format.h0_limit / 64));
+  auto const sunk = both(my.flushed, rounded_up(key.x_upper + my.z) < R(-terms.sunk()));
   my.z = select(sunk, R(0), my.z);
-  my.Y = select(sunk, R(row.largest_max), my.Y);
+  my.Y = select(sunk, R(terms.largest_max), my.Y);
   my.small = my.z < R(1);
   my.T = select(my.small, my.z / (1 - smaller(my.z, R(1)) * 0.5) * (1 + 0x1p-50), R(infinity));
   my.T = select(my.flushed, larger(my.T, R(1)), my.T);
-  my.P = k.weight_upper * select(my.small, my.T, R(1));
+  my.P = key.weight_upper * select(my.small, my.T, R(1));
   if (!all(my.small))
     my.P = select(my.small, my.P,
-                  smaller(R(1), exp_upper(rounded_up(k.x_upper + my.z)) / row.row.normaliser_lower));
+                  smaller(R(1), exp_upper(rounded_up(key.x_upper + my.z)) / terms.normaliser_lower));
   return my;
 }
 
@@ -107,34 +107,34 @@ struct weight_sums {
 
   static constexpr weight_sums none() noexcept { return {R(0), R(0), R(0), R(0), R(0), R(0), R(0), R(-infinity)}; }
 
-  constexpr void add(key_numbers<R> const& k, R const& E, key_errors<R> const& my) noexcept {
+  constexpr void add(key_numbers<R> const& key, R const& E, key_errors<R> const& my) noexcept {
     n_far = n_far + select(my.far, R(1), R(0));
     sum_P = sum_P + my.P;
     largest_z = larger(largest_z, my.z);
     largest_T = larger(largest_T, my.T);
     largest_Y = larger(largest_Y, my.Y);
-    auto const near = both(my.small, inverse(either(my.far, my.flushed)));
-    one_minus_D = one_minus_D + k.weight_upper * select(near, smaller(R(1), my.T), R(1));
-    D_lower = D_lower + select(near, k.weight_lower / (1 + my.T), R(0));
-    dominance_top = larger(dominance_top, rounded_down(k.x_lower - E - my.reference_error) * (1 + 0x1p-50));
+    auto const near = both(my.small, logical_not(either(my.far, my.flushed)));
+    one_minus_D = one_minus_D + key.weight_upper * select(near, smaller(R(1), my.T), R(1));
+    D_lower = D_lower + select(near, key.weight_lower / (1 + my.T), R(0));
+    dominance_top = larger(dominance_top, rounded_down(key.x_lower - E - my.reference_error) * (1 + 0x1p-50));
   }
 };
 
 /// Dominance (amendment 1): η_j, which is 1 on J.
 template <class R>
-constexpr R dominance(row_terms const& row, key_numbers<R> const& k, R const& E, R const& reference_error,
+constexpr R dominance(row_terms const& terms, key_numbers<R> const& key, R const& E, R const& reference_error,
                       decltype(R(0) < R(0))& dominant) noexcept {
-  R const gap = rounded_down(row.dominance_top - rounded_up(k.x_upper + (E + reference_error)));
-  dominant = inverse(R(0) < gap);
-  R const exponent = -larger(gap, R(0)) * ((1 - 2 * row.gamma_x) * (1 - 0x1p-50)) + row.eta_extra;
-  return select(dominant, R(1), smaller(R(1), exp_upper(exponent)) + row.omega_w * 2);  // ω_W/Λ, Λ = 1/2
+  R const gap = rounded_down(terms.dominance_top - rounded_up(key.x_upper + (E + reference_error)));
+  dominant = logical_not(R(0) < gap);
+  R const exponent = -larger(gap, R(0)) * ((1 - 2 * terms.gamma_x) * (1 - 0x1p-50)) + terms.eta_extra;
+  return select(dominant, R(1), smaller(R(1), exp_upper(exponent)) + terms.omega_w * 2);  // ω_W/Λ, Λ = 1/2
 }
 
 /// A key's share of ΣW, at most.
 template <class R>
-constexpr R share_of(row_terms const& row, R const& weight_upper, R const& P, decltype(R(0) < R(0)) far) noexcept {
-  if (!(row.D_lower > 0)) return R(1);
-  return smaller(R(1), (weight_upper + P) / row.D_lower + select(far, R(row.omega_w * 2), R(0)));
+constexpr R share_of(row_terms const& terms, R const& weight_upper, R const& P, decltype(R(0) < R(0)) far) noexcept {
+  if (!(terms.D_lower > 0)) return R(1);
+  return smaller(R(1), (weight_upper + P) / terms.D_lower + select(far, R(terms.omega_w * 2), R(0)));
 }
 
 /// γ_k(u) with k on lanes.
@@ -145,15 +145,15 @@ constexpr R gamma_on(R const& k, double u) noexcept {
 }
 
 template <class R>
-constexpr R gamma_L_of(row_terms const& row, R const& rescales) noexcept {
-  return gamma_on(row.height + row.merges_L + rescales, row.model.format.u);
+constexpr R gamma_L_of(row_terms const& terms, R const& rescales) noexcept {
+  return gamma_on(terms.height + terms.merges_L + rescales, terms.model.format.u);
 }
 
 /// Γ_O of a key that meets so many rescales.
 template <class R>
-constexpr R gamma_O_of(row_terms const& row, R const& rescales) noexcept {
-  R const g = gamma_on(row.height + 1 + row.model.k_pre + row.merges_O + rescales, row.u_pv);
-  return (row.u_p + g + row.u_p * g) * (1 + 0x1p-50);
+constexpr R gamma_O_of(row_terms const& terms, R const& rescales) noexcept {
+  R const g = gamma_on(terms.height + 1 + terms.model.k_pre + terms.merges_O + rescales, terms.u_pv);
+  return (terms.u_p + g + terms.u_p * g) * (1 + 0x1p-50);
 }
 
 /// What section 4 needs of a column before o_c is known: max|v|, Σ|v|, ā_c from both sides, Σ share_j·Γ_O,j·|v_jc|.
@@ -171,9 +171,9 @@ struct column_sizes {
     average_lower = mul_add(weight_lower, size, average_lower);
     shared = mul_add(shared_gamma, size, shared);
   }
-  constexpr void finish(row_terms const& row) noexcept {
-    average = average * row.slack;
-    average_lower = average_lower * (2 - row.slack);
+  constexpr void finish(row_terms const& terms) noexcept {
+    average = average * terms.slack;
+    average_lower = average_lower * (2 - terms.slack);
     middle = (average + average_lower) * 0.5;
     half_width = rounded_up(larger(average - middle, middle - average_lower));
   }
@@ -218,57 +218,57 @@ struct column_bound {
 
 /// A(y) of section 3 with its dominance clause. `width` is how far the midpoint may be from ȳ.
 template <class R>
-constexpr R average_error(row_terms const& row, R const& farthest, R const& weighted, R const& dominant,
+constexpr R average_error(row_terms const& terms, R const& farthest, R const& weighted, R const& dominant,
                           R const& dominated, double sum_eta, R const& width,
                           decltype(R(0) < R(0))& by_theorem) noexcept {
   R const hull = rounded_up(farthest) + width;
-  bool const can = row.theorem_holds && row.D_lower > 0;
+  bool const can = terms.theorem_holds && terms.D_lower > 0;
   R theorem(infinity);
   if (can)
-    theorem = ((weighted + row.sum_P * width) / row.D_lower + row.n_far * 2 * row.omega_w * hull) * row.slack;
+    theorem = ((weighted + terms.sum_P * width) / terms.D_lower + terms.n_far * 2 * terms.omega_w * hull) * terms.slack;
   R const clauses =
-      row.theorem_is_sharpest
+      terms.theorem_is_sharpest
           ? R(infinity)
-          : smaller(hull, (rounded_up(dominant) + width + dominated + sum_eta * width) * row.slack);
-  by_theorem = inverse(clauses < theorem);
+          : smaller(hull, (rounded_up(dominant) + width + dominated + sum_eta * width) * terms.slack);
+  by_theorem = logical_not(clauses < theorem);
   return smaller(theorem, clauses);
 }
 
 /// Section 4: B_c and W_c(3). o_c lies within `width` of `mid`; sum_eta is Σ_{j∉J} η_j.
 template <class R>
-constexpr column_bound<R> output_bound(row_terms const& row, R const& mid, R const& width, column_sizes<R> const& sizes,
+constexpr column_bound<R> output_bound(row_terms const& terms, R const& mid, R const& width, column_sizes<R> const& sizes,
                                        column_deviations<R> const& far_off, column_clauses<R> const& clauses,
                                        double sum_eta) noexcept {
-  problem::kernel_model const& model = row.model;
+  problem::kernel_model const& model = terms.model;
   problem::working_format const& f = model.format;
   column_bound<R> made{};
   typename column_bound<R>::mask ignored{};
   R const o_size = rounded_up(absolute(mid) + width);
-  R const evaluation = row.n * 0x1p-1074 * larger(R(1), sizes.largest);
-  R const A = average_error(row, clauses.farthest, far_off.weighted, clauses.dominant, clauses.dominated, sum_eta,
+  R const evaluation = terms.n * 0x1p-1074 * larger(R(1), sizes.largest);
+  R const A = average_error(terms, clauses.farthest, far_off.weighted, clauses.dominant, clauses.dominated, sum_eta,
                             width, made.by_theorem) + evaluation;
   R const A_abs = sizes.average + evaluation +
-                  average_error(row, clauses.farthest_size, far_off.weighted_size, clauses.dominant_size,
+                  average_error(terms, clauses.farthest_size, far_off.weighted_size, clauses.dominant_size,
                                 clauses.dominated_size, sum_eta, sizes.half_width, ignored);
 
   // Γ_O·A′ with each key's own R_j, or with the largest: whichever is smaller.
-  R sums = smaller(gamma_O_of(row, R(row.R)) * A_abs, sizes.shared) * (1 + 0x1p-40);
-  if (model.merge == problem::split_merge::lse_normalised) sums = sums + (1.01 * row.combine_error()) * A_abs;
-  R omega_O = 8 * (row.n + model.splits) * f.omega;
+  R sums = smaller(gamma_O_of(terms, R(terms.R)) * A_abs, sizes.shared) * (1 + 0x1p-40);
+  if (model.merge == problem::split_merge::lse_normalised) sums = sums + (1.01 * terms.combine_error()) * A_abs;
+  R omega_O = 8 * (terms.n + model.splits) * f.omega;
   if (model.k_pre > 0) omega_O = omega_O + f.omega * sizes.sum;
   if (model.omega_p > 0) {
-    double const lost = row.D_lower > 0 ? row.e_above / (row.row.normaliser_lower * row.D_lower) : infinity;
+    double const lost = terms.D_lower > 0 ? terms.e_above / (terms.normaliser_lower * terms.D_lower) : infinity;
     omega_O = omega_O + model.omega_p * smaller(2, lost) * sizes.sum;
   }
   double const omega_F = 2 * f.omega;
   R B = A + omega_F +
-        ((1 + row.gamma_F) * (sums + omega_O) + (o_size + A) * (row.gamma_L + row.gamma_F)) / (1 - row.gamma_L);
+        ((1 + terms.gamma_F) * (sums + omega_O) + (o_size + A) * (terms.gamma_L + terms.gamma_F)) / (1 - terms.gamma_L);
   if (model.u_out > 0) B = B * (1 + model.u_out) + model.u_out * o_size + model.omega_out;
-  made.size = rounded_up(B * row.slack);
-  made.judged = (row.n * row.e_tau) * sizes.largest < R(f.h0_limit);
+  made.size = rounded_up(B * terms.slack);
+  made.judged = (terms.n * terms.e_tau) * sizes.largest < R(f.h0_limit);
 
   // The warning level, λ = 3; the roundings of the division and of normalised weights count like additions.
-  double const roundings = row.height + row.R + model.k_f + model.k_pre;
+  double const roundings = terms.height + terms.R + model.k_f + model.k_pre;
   made.warning = 3 * (root(far_off.spread) + f.u * root(roundings) * (o_size + A_abs) + model.u_out * o_size +
                       model.u_p * A_abs) + omega_O + omega_F + model.omega_out;
   return made;
@@ -283,30 +283,30 @@ struct weight_bound {
 
 /// The first corollary: |â_j − π_j|, whether the kernel forms p_j once or twice.
 template <class R>
-constexpr weight_bound<R> weight_error(row_terms const& row, R const& weight_lower, R const& weight_upper, R const& P,
+constexpr weight_bound<R> weight_error(row_terms const& terms, R const& weight_lower, R const& weight_upper, R const& P,
                                        R const& eta) noexcept {
-  problem::kernel_model const& model = row.model;
-  double const far_share = 2 * row.omega_w, omega = model.format.omega;
-  bool const can = row.theorem_holds && row.D_lower > 0;
+  problem::kernel_model const& model = terms.model;
+  double const far_share = 2 * terms.omega_w, omega = model.format.omega;
+  bool const can = terms.theorem_holds && terms.D_lower > 0;
   R A = 1, twice = 1;
   weight_bound<R> made{};
   made.by_theorem = R(1) < R(0);
   if (can) {
-    R const others = larger(R(0), row.sum_P * row.slack - P);
-    A = ((1 - weight_lower) * P + weight_upper * others) / row.D_lower + row.n_far * far_share;
-    made.by_theorem = inverse(R(1) < A);
+    R const others = larger(R(0), terms.sum_P * terms.slack - P);
+    A = ((1 - weight_lower) * P + weight_upper * others) / terms.D_lower + terms.n_far * far_share;
+    made.by_theorem = logical_not(R(1) < A);
     A = smaller(R(1), A);
     // π[(1+T)(1+Γ_F)/(D(1−Γ_L)) − 1] with the 1 taken inside, so that nothing cancels.
-    twice = (P * (1 + row.gamma_F) + weight_upper * (row.gamma_F + row.one_minus_D + row.gamma_L)) /
-                (row.D_lower * (1 - row.gamma_L)) + far_share;
+    twice = (P * (1 + terms.gamma_F) + weight_upper * (terms.gamma_F + terms.one_minus_D + terms.gamma_L)) /
+                (terms.D_lower * (1 - terms.gamma_L)) + far_share;
   }
   R const dominated = larger(weight_upper, eta);
-  made.by_theorem = both(made.by_theorem, inverse(dominated < A));
+  made.by_theorem = both(made.by_theorem, logical_not(dominated < A));
   A = smaller(A, dominated);
-  R B = A + (weight_upper + A) * (row.gamma_L + row.gamma_F) / (1 - row.gamma_L) + 2 * omega;
+  R B = A + (weight_upper + A) * (terms.gamma_L + terms.gamma_F) / (1 - terms.gamma_L) + 2 * omega;
   B = select(made.by_theorem, larger(B, twice + 2 * omega), B);
   if (model.u_out > 0) B = B * (1 + model.u_out) + model.u_out * weight_upper + model.omega_out;
-  made.size = rounded_up(B * row.slack);
+  made.size = rounded_up(B * terms.slack);
   return made;
 }
 

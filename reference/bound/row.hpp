@@ -6,7 +6,7 @@
 namespace attest::reference {
 
 constexpr scalar::key_numbers<double> numbers_of(key_facts const& k) noexcept {
-  return {k.x_lower, k.x_upper, k.score_size, k.product_size, k.key_norm, k.bias_size, k.weight_lower, k.weight_upper};
+  return {k.x_lower, k.x_upper, k.score_upper, k.product_upper, k.key_norm, k.bias_upper, k.weight_lower, k.weight_upper};
 }
 
 /// R_j: how many rescales can meet key j (section 5, "R", and section 6, "Order does not matter"): no more than the
@@ -24,7 +24,7 @@ constexpr void row_bound::rescales(std::vector<key_facts> const& keys) {
     keys_[j].R = smaller(most, rank);
     largest = larger(largest, keys_[j].R);
   }
-  terms_.rescales_known(largest);
+  terms_.after_rescales(largest);
 }
 
 constexpr void row_bound::evaluate(problem::kernel_model const& model, row_facts const& facts) {
@@ -40,7 +40,7 @@ constexpr void row_bound::evaluate(problem::kernel_model const& model, row_facts
     keys_[j].E = scalar::score_error(terms_, k);
     extremes.add(terms_, k, keys_[j].E);
   }
-  terms_.scores_known(extremes);
+  terms_.after_scores(extremes);
   rescales(keys);
 
   auto sums = scalar::weight_sums<double>::none();
@@ -52,7 +52,7 @@ constexpr void row_bound::evaluate(problem::kernel_model const& model, row_facts
     my.z = errors.z, my.P = errors.P, my.t_squared = errors.t_squared;
     my.reference_error = errors.reference_error, my.far = errors.far, my.flushed = errors.flushed;
   }
-  terms_.weights_known(sums);
+  terms_.after_weights(sums);
   for (std::size_t j = 0; j < keys.size(); ++j)
     if (!keys_[j].far && !keys_[j].flushed) terms_.near_key(keys[j].weight_lower, keys_[j].z);
 
@@ -64,7 +64,7 @@ constexpr void row_bound::evaluate(problem::kernel_model const& model, row_facts
     my.share = scalar::share_of(terms_, k.weight_upper, my.P, my.far);
     per_key += my.share * scalar::gamma_L_of(terms_, my.R);
   }
-  terms_.shares_known(per_key);
+  terms_.after_shares(per_key);
 }
 
 }  // namespace attest::reference

@@ -5,10 +5,10 @@
 
 namespace attest::reference {
 
-constexpr double select(bool where, double a, double b) noexcept { return where ? a : b; }
+constexpr double select(bool mask, double a, double b) noexcept { return mask ? a : b; }
 constexpr bool both(bool a, bool b) noexcept { return a && b; }
 constexpr bool either(bool a, bool b) noexcept { return a || b; }
-constexpr bool inverse(bool a) noexcept { return !a; }
+constexpr bool logical_not(bool a) noexcept { return !a; }
 constexpr bool all(bool a) noexcept { return a; }
 constexpr double mul_add(double a, double b, double c) noexcept { return a * b + c; }
 

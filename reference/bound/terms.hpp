@@ -20,9 +20,8 @@ constexpr double gamma(double k, double u) noexcept {
 constexpr double compounded(double a, double b) noexcept { return (a + b + a * b) * (1 + 0x1p-50); }
 
 /// The row's part of section 3, filled in the order of its functions while the keys are visited between them.
-struct row_terms {
+struct row_terms : row_scalars {
   problem::kernel_model model{};
-  row_scalars row{};
   double n = 0;      ///< visible keys with a finite score
   double slack = 1;  ///< covers the rounding of any sum of n or d products in this evaluation (5.5)
 
@@ -54,14 +53,14 @@ struct row_terms {
   constexpr void begin(problem::kernel_model const& how, row_scalars const& scalars, std::size_t keys) noexcept;
   /// After every key's E_j.
   template <class Extremes>
-  constexpr void scores_known(Extremes const& found) noexcept;
+  constexpr void after_scores(Extremes const& found) noexcept;
   /// The most rescales that any key can meet: blocks and splits after the first.
   constexpr double most_rescales() const noexcept;
   /// After every key's R_j, whose largest is R.
-  constexpr void rescales_known(double largest_R) noexcept;
+  constexpr void after_rescales(double largest_R) noexcept;
   /// After every key's z_j, T_j, P_j.
   template <class Sums>
-  constexpr void weights_known(Sums const& found) noexcept;
+  constexpr void after_weights(Sums const& found) noexcept;
   /// A key that is neither far nor flushed: W_j ≥ e^(s_j − m)·e^(−z_j) bounds ln(1/D) too.
   constexpr void near_key(double weight_lower, double z) noexcept {
     // ln x ≥ 1 − 1/x: only a key that passes this can lower the bound.
@@ -69,7 +68,7 @@ struct row_terms {
       log_lower_side = smaller(log_lower_side, log_upper(1 / weight_lower) + z);
   }
   /// After every key's share; per_key is Σ share_j·γ_{h+R_j+s}.
-  constexpr void shares_known(double per_key) noexcept;
+  constexpr void after_shares(double per_key) noexcept;
 
  private:
   constexpr double tree_height() const noexcept;
@@ -78,18 +77,19 @@ struct row_terms {
 constexpr void row_terms::begin(problem::kernel_model const& how, row_scalars const& scalars,
                                 std::size_t keys) noexcept {
   *this = {};
-  model = how, row = scalars, n = static_cast<double>(keys);
-  auto const d = static_cast<double>(row.d);
-  double const u = model.format.u, omega = model.format.omega, scale = row.scale_size;
-  slack = 1 + (16 * n + 8 * d + 64) * 0x1p-53;
+  static_cast<row_scalars&>(*this) = scalars;
+  model = how, n = static_cast<double>(keys);
+  auto const products = static_cast<double>(scalars.d);
+  double const u = model.format.u, omega = model.format.omega, scale = scale_upper;
+  slack = 1 + (16 * n + 8 * products + 64) * 0x1p-53;
   u_qk = model.u_qk > 0 ? model.u_qk : u;
-  k_qk = static_cast<double>(model.k_qk_per_d) * d + model.k_qk_base;
+  k_qk = static_cast<double>(model.k_qk_per_d) * products + model.k_qk_base;
   product_error = gamma(k_qk, u_qk);
   double const folded_scale = model.fold_q ? larger(1, scale) : scale;
-  score_absolute = omega * (2 * d * folded_scale + 2);
+  score_absolute = omega * (2 * products * folded_scale + 2);
   if (model.fold_q) per_key_norm += omega;
-  if (model.flushes) score_absolute += omega * (scale * row.query_norm + 1), per_key_norm += omega * scale;
-  if (row.softcap > 0) cap_absolute = row.softcap * model.a_t + (1 + row.softcap) * omega;
+  if (model.flushes) score_absolute += omega * (scale * query_norm + 1), per_key_norm += omega * scale;
+  if (softcap > 0) cap_absolute = softcap * model.a_t + (1 + softcap) * omega;
   e_s = model.k_add > 0 ? compounded(gamma(model.k_add, u), model.u_s) : model.u_s;
   u_p = model.p_shared ? 0 : model.u_p;
   u_pv = larger(u, model.u_pv);
@@ -100,17 +100,17 @@ constexpr void row_terms::begin(problem::kernel_model const& how, row_scalars co
 }
 
 template <class Extremes>
-constexpr void row_terms::scores_known(Extremes const& found) noexcept {
+constexpr void row_terms::after_scores(Extremes const& found) noexcept {
   max_above = found.above, max_below = found.below, largest_E = found.largest_E;
-  in_range = larger(found.largest_size, row.lost_size) < model.format.h0_limit;
+  in_range = larger(found.largest_size, lost_upper) < model.format.h0_limit;
   in_range = in_range && -sunk() / 2 < max_below;
-  largest_max = larger(row.max_size + max_above, row.max_size + absolute(max_below));
+  largest_max = larger(max_upper + max_above, max_upper + absolute(max_below));
 }
 
 constexpr double row_terms::most_rescales() const noexcept {
   double const blocks = model.rescales == problem::rescale_count::none        ? 1
                         : model.rescales == problem::rescale_count::per_block
-                            ? static_cast<double>((row.m + model.block - 1) / model.block)
+                            ? static_cast<double>((m + model.block - 1) / model.block)
                             : n;
   return blocks - 1 + static_cast<double>(model.splits - 1);
 }
@@ -120,11 +120,11 @@ constexpr double row_terms::tree_height() const noexcept {
   double const chain = n - 1;
   if (model.height == problem::sum_height::in_sequence) return chain;
   auto const block = static_cast<double>(model.block);
-  double const blocks = static_cast<double>((row.m + model.block - 1) / model.block);
+  double const blocks = static_cast<double>((m + model.block - 1) / model.block);
   return smaller(chain, block + blocks - 2);
 }
 
-constexpr void row_terms::rescales_known(double largest_R) noexcept {
+constexpr void row_terms::after_rescales(double largest_R) noexcept {
   problem::working_format const& f = model.format;
   double const u = f.u;
   R = largest_R;
@@ -150,7 +150,7 @@ constexpr void row_terms::rescales_known(double largest_R) noexcept {
 }
 
 template <class Sums>
-constexpr void row_terms::weights_known(Sums const& found) noexcept {
+constexpr void row_terms::after_weights(Sums const& found) noexcept {
   problem::working_format const& f = model.format;
   n_far = found.n_far;
   sum_P = found.sum_P;
@@ -182,14 +182,14 @@ constexpr void row_terms::weights_known(Sums const& found) noexcept {
   // at most half of what either clause says.
   theorem_is_sharpest = n_far == 0 && found.largest_T <= D_lower * 0.5;
 
-  if (model.merge == problem::split_merge::lse_normalised) {  // FlashAttention-2 combine: see shares_known
+  if (model.merge == problem::split_merge::lse_normalised) {  // FlashAttention-2 combine: see after_shares
     double const extra = combine_error() + 2 * f.u * (found.largest_Y + ell) + model.eps_log * log_upper(S);
     gamma_L = extra < 1 ? extra / (1 - extra) : infinity;  // e^x − 1 ≤ x/(1 − x)
   }
   gamma_F = model.merge == problem::split_merge::lse_normalised ? 0 : gamma(model.k_f, f.u);
 }
 
-constexpr void row_terms::shares_known(double per_key) noexcept {
+constexpr void row_terms::after_shares(double per_key) noexcept {
   problem::working_format const& f = model.format;
   // Γ_L with each key's own R_j, or with the largest: whichever is smaller.
   double const sums = smaller(gamma(height + R + merges_L, f.u), per_key) * slack + R * f.omega * 2;

@@ -27,13 +27,13 @@ inline void log_sum_exp_of(row_numbers const& row, row_scalars& facts, certified
   double const ln_Z = (above + low) / 2;
   made.lse = row.max + ln_Z;
   made.lse_radius = rounded_up((above - low) / 2 + (absolute(ln_Z) + absolute(made.lse)) * 0x1p-52) * (1 + 0x1p-50);
-  facts.lse_size = rounded_up(absolute(made.lse) + made.lse_radius);
+  facts.lse_upper = rounded_up(absolute(made.lse) + made.lse_radius);
   facts.lse_above_max = rounded_up(larger(0, above) + row.max_below);
 }
 
 template <class T>
 void block(block_task<T> const& task) {
-  problem::instance<T> const& p = *task.asked;
+  problem::instance<T> const& p = *task.p;
   problem::sizes const& s = p.size();
   workspace& memory = *task.memory;
   key_columns& keys = memory.keys;
@@ -50,9 +50,9 @@ void block(block_task<T> const& task) {
     row.softcap = p.softcap(), row.scale = scale_of(p);
     auto const n = safe ? gather<false>(p, task.b, task.h, made.i, r, memory) : std::nullopt;
     double sum_eta = -1;
-    if (n && *n > 0 && weigh(*n, p.has_bias(), facts, keys, row)) {
+    if (n && *n > 0 && find_weights(*n, p.has_bias(), facts, keys, row)) {
       log_sum_exp_of(row, facts, made);
-      sum_eta = task.how.bounds ? bound_row(*n, *task.model, facts, task.how.weights, keys, memory.ranks, terms) : 0;
+      sum_eta = task.options.bounds ? bound_row(*n, *task.model, facts, task.options.weights, keys, memory.ranks, terms) : 0;
     }
     if (sum_eta >= 0) {
       std::int64_t const hk = key_head(s, task.h);
@@ -60,11 +60,11 @@ void block(block_task<T> const& task) {
       if (all_keys) measure_values(p, task.b, hk, memory);
       column_task<T> const columns{keys,  *n,      p.v().row(task.b, hk, 0), row.Z, row.mean_error,
                                    terms, sum_eta, all_keys,                 memory};
-      if (task.how.bounds) sweep_columns(columns, dv);
+      if (task.options.bounds) sweep_columns(columns, dv);
       else enclose_columns(columns, dv);
-      show(memory, *n, task.how, terms, made);
+      publish(memory, *n, task.options, terms, made);
     }
-    task.visit(task.to, made);
+    task.visit(task.context, made);
   }
 }
 

@@ -1,4 +1,4 @@
-// What a block of rows is asked for. Shared by rows.cpp and pairs.cpp.
+// What a block of rows is asked for. Shared by rows.cpp and double_word/rows.cpp.
 #pragma once
 
 #include "reference/machine/rows.hpp"
@@ -8,14 +8,14 @@ namespace attest::reference::machine {
 /// Rows i0 ≤ i < i0 + rows of head h of batch b.
 template <class T>
 struct block_task {
-  problem::instance<T> const* asked;
+  problem::instance<T> const* p;
   problem::kernel_model const* model;
   workspace* memory;
   std::int64_t b, h, i0;
   std::size_t rows;
-  row_options how;
+  row_options options;
   void (*visit)(void*, certified_row const&);
-  void* to;
+  void* context;
 };
 
 template <class T>
@@ -29,7 +29,7 @@ struct has_exact_products : std::bool_constant<2 * (problem::format_of<T>.fracti
 using one_double_elements = problem::filtered_list<has_exact_products, problem::floating_elements>;
 using one_double_task = problem::variant_of<block_task_pointer, one_double_elements>;
 
-/// The rows in double words, on the best SIMD target (pairs.cpp).
-void run_pairs(any_block_task const& task);
+/// The rows in double words, on the best SIMD target (double_word/rows.cpp).
+void run_in_double_words(any_block_task const& task);
 
 }  // namespace attest::reference::machine

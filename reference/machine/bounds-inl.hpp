@@ -26,12 +26,12 @@ namespace attest::reference::machine::HWY_NAMESPACE {
 
 template <class R>
 HWY_INLINE key_numbers<R> numbers_at(key_columns const& k, std::size_t j) {
-  return {load<R>(&k.x_lower[j]),  load<R>(&k.x_upper[j]), load<R>(&k.score_size[j]),   load<R>(&k.product_size[j]),
+  return {load<R>(&k.x_lower[j]),  load<R>(&k.x_upper[j]), load<R>(&k.score_upper[j]),   load<R>(&k.product_upper[j]),
           load<R>(&k.key_norm[j]), load<R>(&k.bias[j]),    load<R>(&k.weight_lower[j]), load<R>(&k.weight_upper[j])};
 }
 
-HWY_INLINE lanes as_number(lane_mask where) { return select(where, lanes(1.0), lanes(0.0)); }
-HWY_INLINE double as_number(bool where) { return where ? 1 : 0; }
+HWY_INLINE lanes as_number(lane_mask mask) { return select(mask, lanes(1.0), lanes(0.0)); }
+HWY_INLINE double as_number(bool mask) { return mask ? 1 : 0; }
 
 struct score_error_stage {
   key_columns& keys;
@@ -63,7 +63,7 @@ struct weight_error_stage {
     store(my.P, &keys.P[j]);
     store(my.reference_error, &keys.reference_error[j]);
     store(k.weight_upper * k.weight_upper * my.t_squared, &keys.pi_t_squared[j]);
-    store(as_number(inverse(either(my.far, my.flushed))), &keys.near[j]);
+    store(as_number(logical_not(either(my.far, my.flushed))), &keys.near[j]);
     store(as_number(my.far), &keys.far[j]);
   }
 };
@@ -109,7 +109,7 @@ struct weight_bound_stage {
   }
 };
 
-/// Fills terms and the arrays from E on. Answers Σ_{j∉J} η_j; a negative number where the row is for the exact tier.
+/// Fills terms and the arrays from E on. Answers Σ_{j∉J} η_j; a negative number where the row is for the ball tier.
 inline double bound_row(std::size_t n, problem::kernel_model const& model, row_scalars const& facts, bool with_weights,
                         key_columns& keys, rank_memory& ranks, row_terms& terms) {
   terms.begin(model, facts, n);
@@ -124,9 +124,9 @@ inline double bound_row(std::size_t n, problem::kernel_model const& model, row_s
         larger(largest_of(wide.largest_E), single.largest_E),
         larger(largest_of(wide.largest_size), single.largest_size)};
     if (!(found.largest_E < 0x1p1000)) return -1;
-    terms.scores_known(found);
+    terms.after_scores(found);
   }
-  terms.rescales_known(ranks_of(ranks, terms.most_rescales(), std::span(keys.R).first(n)));
+  terms.after_rescales(ranks_of(ranks, terms.most_rescales(), std::span(keys.R).first(n)));
 
   auto sums = accumulator<weight_sums>::none();
   weight_error_stage weights{keys, terms, sums};
@@ -139,7 +139,7 @@ inline double bound_row(std::size_t n, problem::kernel_model const& model, row_s
         larger(largest_of(wide.largest_z), single.largest_z), larger(largest_of(wide.largest_T), single.largest_T),
         larger(largest_of(wide.largest_Y), single.largest_Y),
         larger(largest_of(wide.dominance_top), single.dominance_top)};
-    terms.weights_known(found);
+    terms.after_weights(found);
   }
   for (std::size_t j = 0; j < n; ++j)
     if (keys.near[j] > 0) terms.near_key(keys.weight_lower[j], keys.z[j]);
@@ -147,7 +147,7 @@ inline double bound_row(std::size_t n, problem::kernel_model const& model, row_s
   auto total = accumulator<share_stage::sums>::none();
   share_stage shares{keys, terms, with_weights || !terms.theorem_is_sharpest, total};
   each_key(n, shares);
-  terms.shares_known(sum_of(total.wide.gamma_L) + total.single.gamma_L);
+  terms.after_shares(sum_of(total.wide.gamma_L) + total.single.gamma_L);
   if (!shares.dominance_matters && !terms.theorem_is_sharpest) return -1;
   if (with_weights) {
     weight_bound_stage bounds{keys, terms};

@@ -45,13 +45,13 @@ inline double column_rounding(std::size_t keys) {
   return (roundings + 4) * 0x1p-53 * 1.01;
 }
 
-/// Columns c ≤ · < c + At·(lanes of R). Where Paired, memory.o + memory.o_low ± memory.o_radius is known already
+/// Columns c ≤ · < c + At·(lanes of R). Where DoubleWords, memory.o + memory.o_low ± memory.o_radius is known already
 /// (pair_columns.inc), and only the bound is asked for.
 /// Ensures   |o − o_c| ≤ radius = ε̄·(max_j|v_j| + |o| + r) + r, r = (h + 4)·1.01u·(ā + |o|) + n·2⁻¹⁰⁷³, where ε̄ is
 ///           the mean relative error of the weights and h = chunk + n/chunk + (sums of Z)
-/// Why       with õ = Σŵ_jv_j/Σŵ_j:  o_c − õ = Σ(e_j − ŵ_j)(v_j − õ)/Σe_j, at most ε̄·max|v_j − õ| by weigh's Ensures;
+/// Why       with õ = Σŵ_jv_j/Σŵ_j:  o_c − õ = Σ(e_j − ŵ_j)(v_j − õ)/Σe_j, at most ε̄·max|v_j − õ| by find_weights's Ensures;
 ///           the computed o differs from õ by the rounding of two sums and a quotient, r
-template <bool Paired, class R, std::size_t At, class T>
+template <bool DoubleWords, class R, std::size_t At, class T>
 HWY_INLINE void sweep(column_task<T> const& task, std::size_t c) {
   constexpr std::size_t step = std::is_same_v<R, double> ? 1 : lane_count;
   key_columns const& keys = task.keys;
@@ -79,7 +79,7 @@ HWY_INLINE void sweep(column_task<T> const& task, std::size_t c) {
       R const lower(keys.weight_lower[j]), upper(keys.weight_upper[j]);
       for (std::size_t a = 0; a < At; ++a) {
         R const x = load_as<R>(v + a * step);
-        if constexpr (!Paired) part[a] = mul_add(weight, x, part[a]);
+        if constexpr (!DoubleWords) part[a] = mul_add(weight, x, part[a]);
         sizes[a].add(absolute(x), lower, upper, shared);
       }
     }
@@ -88,11 +88,11 @@ HWY_INLINE void sweep(column_task<T> const& task, std::size_t c) {
   R const Z(task.Z);
   for (std::size_t a = 0; a < At; ++a) {
     sizes[a].finish(terms);
-    mid[a] = Paired ? load<R>(&task.memory.o[c + a * step]) : total[a] / Z;
-    low[a] = Paired ? load<R>(&task.memory.o_low[c + a * step]) : R(0);
+    mid[a] = DoubleWords ? load<R>(&task.memory.o[c + a * step]) : total[a] / Z;
+    low[a] = DoubleWords ? load<R>(&task.memory.o_low[c + a * step]) : R(0);
   }
   auto const off = [&](R const& x, std::size_t a) {
-    if constexpr (Paired) return absolute((x - mid[a]) - low[a]);
+    if constexpr (DoubleWords) return absolute((x - mid[a]) - low[a]);
     else return absolute(x - mid[a]);
   };
 
@@ -132,12 +132,12 @@ HWY_INLINE void sweep(column_task<T> const& task, std::size_t c) {
   workspace& memory = task.memory;
   for (std::size_t a = 0; a < At; ++a) {
     R const r = (sizes[a].average + absolute(mid[a])) * rounding + n * 0x1p-1073;
-    R const radius = Paired ? load<R>(&memory.o_radius[c + a * step])
+    R const radius = DoubleWords ? load<R>(&memory.o_radius[c + a * step])
                             : ((sizes[a].largest + absolute(mid[a]) + r) * epsilon + r) * (1 + 0x1p-40);
     auto const made = output_bound(terms, mid[a], radius, sizes[a], deviations[a], clauses[a], task.sum_eta);
     std::size_t const at = c + a * step;
     auto const usable = sizes[a].sum < R(0x1p1000);  // no infinity, no NaN
-    if constexpr (!Paired) store(mid[a], &memory.o[at]);
+    if constexpr (!DoubleWords) store(mid[a], &memory.o[at]);
     store(select(usable, radius, R(infinity)), &memory.o_radius[at]);
     store(made.size, &memory.o_bound[at]);
     store(made.warning, &memory.o_warning[at]);
@@ -171,12 +171,12 @@ void measure_values(problem::instance<T> const& p, std::int64_t b, std::int64_t 
   memory.measured_b = b, memory.measured_head = hk;
 }
 
-template <bool Paired = false, class T>
+template <bool DoubleWords = false, class T>
 void sweep_columns(column_task<T> const& task, std::size_t dv) {
   std::size_t c = 0;
-  for (; c + 2 * lane_count <= dv; c += 2 * lane_count) sweep<Paired, lanes, 2>(task, c);
-  for (; c + lane_count <= dv; c += lane_count) sweep<Paired, lanes, 1>(task, c);
-  for (; c < dv; ++c) sweep<Paired, double, 1>(task, c);
+  for (; c + 2 * lane_count <= dv; c += 2 * lane_count) sweep<DoubleWords, lanes, 2>(task, c);
+  for (; c + lane_count <= dv; c += lane_count) sweep<DoubleWords, lanes, 1>(task, c);
+  for (; c < dv; ++c) sweep<DoubleWords, double, 1>(task, c);
 }
 
 }  // namespace attest::reference::machine::HWY_NAMESPACE

@@ -20,7 +20,7 @@ namespace attest::reference::machine::HWY_NAMESPACE {
 /// Columns c ≤ · < c + At·(lanes of R).
 /// Ensures   |o − o_c| ≤ radius = 1.01·(Σŵ_jη_j|v_jc| + ε̄Z·(|o| + r))/Z + f·(V + |o|) + r, r = (h + 4)·1.01u·(ã + |o|) +
 ///           n·2⁻¹⁰⁷³, ã = Σŵ_j|v_jc|/Z, V = max_j|v_jc| over at least the keys that are seen, f = what far keys may
-///           weigh; ε̄ and h as in `sweep`. Radius 0 where V = 0: then o = 0
+///           find_weights; ε̄ and h as in `sweep`. Radius 0 where V = 0: then o = 0
 /// Why       as `sweep`, but each |v_j − õ| ≤ |v_j| + |õ| with its own weight instead of the largest: about four times
 ///           less on Gaussian V. Z_lower ≥ Z/1.01, since ε̄ ≤ 2⁻⁷ and the sums' roundings are far below
 template <bool Measured, class R, std::size_t At, class T>
@@ -55,7 +55,7 @@ HWY_INLINE void enclose(column_task<T> const& task, std::size_t c) {
   for (std::size_t a = 0; a < At; ++a) {
     R const Z(task.Z), o = total[a] / Z, size = largest[a] + absolute(o);
     R const r = (sizes[a] / Z + absolute(o)) * (1.01 * rounding) + n * 0x1p-1073;
-    R const radius = errors[a] / Z * 1.02 + (absolute(o) + r) * epsilon + r * 1.01 + size * (n * 4 * below_lowest);
+    R const radius = errors[a] / Z * 1.02 + (absolute(o) + r) * epsilon + r * 1.01 + size * (n * 4 * below_exp_lowest);
     auto const usable = size + sizes[a] + errors[a] < R(0x1p1000);  // a NaN or an infinity among the values makes the total one
     store(o, &memory.o[c + a * step]);
     store(select(usable, select(R(0) < largest[a], radius, R(0)), R(infinity)), &memory.o_radius[c + a * step]);

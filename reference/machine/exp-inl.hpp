@@ -25,7 +25,7 @@ constexpr double inverse_factorial(int k) {
 inline constexpr double exp_error = 0x1p-52;
 /// Below this the tier calls a weight 0 and counts what it leaves out: e^−700 < 2^−1009.
 inline constexpr double exp_lowest = -700;
-inline constexpr double below_lowest = 0x1p-1009;
+inline constexpr double below_exp_lowest = 0x1p-1009;
 
 template <int k, class R>
 HWY_INLINE R exp_series(R r) {

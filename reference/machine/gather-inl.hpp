@@ -21,10 +21,10 @@
 HWY_BEFORE_NAMESPACE();
 namespace attest::reference::machine::HWY_NAMESPACE {
 
-/// The keys that row i sees, with dot (where Pairs, as a double word), size, norm and bias in `keys`; how many. Keys whose
-/// score is −∞ by their bias have no weight and are left out. Answers nothing where the row is for the exact tier: an
+/// The keys that row i sees, with dot (where DoubleWords, as a double word), size, norm and bias in `keys`; how many. Keys whose
+/// score is −∞ by their bias have no weight and are left out. Answers nothing where the row is for the ball tier: an
 /// infinity or NaN in a bias, or beside a key of score −∞ anything not finite in V.
-template <bool Pairs, class T>
+template <bool DoubleWords, class T>
 std::optional<std::size_t> gather(problem::instance<T> const& p, std::int64_t b, std::int64_t h, std::int64_t i,
                                   std::size_t block_row, workspace& memory) {
   problem::sizes const& s = p.size();
@@ -50,8 +50,8 @@ std::optional<std::size_t> gather(problem::instance<T> const& p, std::int64_t b,
     keys.j[n] = j;
     keys.value_offset[n] = j * p.v().stride[2];
     keys.score[n] = dot[at];
-    if constexpr (Pairs) keys.score_low[n] = memory.dot_low[block_row * stride + at];
-    keys.product_size[n] = size[at];
+    if constexpr (DoubleWords) keys.score_low[n] = memory.dot_low[block_row * stride + at];
+    keys.product_upper[n] = size[at];
     keys.key_norm[n] = memory.key_norm[at];
     keys.bias[n] = added;
     ++n;
@@ -72,14 +72,14 @@ row_scalars scalars_of(problem::instance<T> const& p, double const* q) {
   row_scalars facts;
   facts.d = p.size().d, facts.m = p.size().m;
   facts.softcap = p.softcap();
-  facts.scale_size = absolute(scale_of(p)) * (given_scale(p) ? 1 : 1 + 0x1p-51);
+  facts.scale_upper = absolute(scale_of(p)) * (given_scale(p) ? 1 : 1 + 0x1p-51);
   for (std::int64_t t = 0; t < facts.d; ++t) facts.query_norm += absolute(q[t]);
   facts.query_norm *= 1 + static_cast<double>(facts.d + 1) * 0x1p-52;
   return facts;
 }
 
 /// The first n keys' results, and the row's bounds where they were asked for, as spans of `memory`.
-inline void show(workspace const& memory, std::size_t n, row_options const& how, row_terms const& terms,
+inline void publish(workspace const& memory, std::size_t n, row_options const& options, row_terms const& terms,
                  certified_row& made) {
   key_columns const& keys = memory.keys;
   made.handed_over = false;
@@ -87,12 +87,12 @@ inline void show(workspace const& memory, std::size_t n, row_options const& how,
   made.keys = std::span(keys.j).first(n);
   made.weight_lower = std::span(keys.weight_lower).first(n);
   made.weight_upper = std::span(keys.weight_upper).first(n);
-  if (!how.bounds) return;
+  if (!options.bounds) return;
   made.o_bound = memory.o_bound, made.o_by = memory.o_by, made.o_warning = memory.o_warning;
   made.lowest = memory.lowest, made.highest = memory.highest;
   made.lse_bound = log_sum_exp_bound(terms);
   made.terms = &terms;
-  if (!how.weights) return;
+  if (!options.weights) return;
   made.weight_bound = std::span(keys.weight_bound).first(n);
   made.weight_by_theorem = std::span(keys.weight_by_theorem).first(n);
 }

@@ -27,7 +27,7 @@ namespace attest::reference::machine::HWY_NAMESPACE {
 
 using reference::absolute, reference::exp_upper, reference::larger, reference::mul_add, reference::root,
     reference::rounded_down, reference::rounded_up, reference::smaller;
-using reference::all, reference::both, reference::either, reference::inverse, reference::select;
+using reference::all, reference::both, reference::either, reference::logical_not, reference::select;
 
 namespace hn = hwy::HWY_NAMESPACE;
 using double_tag = hn::ScalableTag<double>;
@@ -54,10 +54,10 @@ struct lanes {
 };
 
 HWY_INLINE lanes mul_add(lanes a, lanes b, lanes c) { return hn::MulAdd(a.raw, b.raw, c.raw); }
-HWY_INLINE lanes select(lane_mask where, lanes a, lanes b) { return hn::IfThenElse(where.raw, a.raw, b.raw); }
+HWY_INLINE lanes select(lane_mask mask, lanes a, lanes b) { return hn::IfThenElse(mask.raw, a.raw, b.raw); }
 HWY_INLINE lane_mask both(lane_mask a, lane_mask b) { return {hn::And(a.raw, b.raw)}; }
 HWY_INLINE lane_mask either(lane_mask a, lane_mask b) { return {hn::Or(a.raw, b.raw)}; }
-HWY_INLINE lane_mask inverse(lane_mask a) { return {hn::Not(a.raw)}; }
+HWY_INLINE lane_mask logical_not(lane_mask a) { return {hn::Not(a.raw)}; }
 HWY_INLINE bool all(lane_mask a) { return hn::AllTrue(tag, a.raw); }
 HWY_INLINE lanes larger(lanes a, lanes b) { return hn::Max(a.raw, b.raw); }
 HWY_INLINE lanes smaller(lanes a, lanes b) { return hn::Min(a.raw, b.raw); }

@@ -1,18 +1,21 @@
-// O, weights and LSE correctly rounded, by the machine tier where its enclosures leave one value (first in doubles, then
-// in double words; f64 in double words alone), by the exact tier (reference/attention/correctly_rounded.hpp) where they do not.
-// The answer is the same either way; only the time differs.
+// O, weights and LSE correctly rounded, by the machine tier where its enclosures leave one value (first in doubles,
+// then in double words; f64 in double words alone), by the ball tier (reference/attention/correctly_rounded.hpp) where
+// they do not. The answer is the same either way; only the time differs.
 #pragma once
 
 #include <cstdint>
+#include <memory>
 #include <optional>
+#include <type_traits>
 #include <vector>
 
-#include "reference/attention/correctly_rounded.hpp"
+#include "reference/attention/attention.hpp"
 #include "reference/machine/rows.hpp"
+#include "reference/real/nearest.hpp"
 
 namespace attest::reference::machine {
 
-/// One row. NaN where docs/semantics.md says NaN or leaves the value open, and where the exact tier found no width that
+/// One row. NaN where docs/semantics.md says NaN or leaves the value open, and where the ball tier found no width that
 /// decides; a masked key's weight is 0, the LSE of an empty row −∞.
 template <class Target>
 struct rounded_row {
@@ -22,12 +25,13 @@ struct rounded_row {
 };
 
 struct rounding_tally {
-  std::int64_t elements = 0;   ///< that were rounded: all but those that are NaN or −∞ by rule
-  std::int64_t in_words = 0;   ///< of these, by double words after doubles left them open
-  std::int64_t exactly = 0;    ///< of these, by the exact tier
-  std::int64_t undecided = 0;  ///< of these, left open by every width
+  std::int64_t elements = 0;         ///< that were rounded: all but those that are NaN or −∞ by rule
+  std::int64_t in_double_words = 0;  ///< of these, by double words after doubles left them open
+  std::int64_t in_balls = 0;         ///< of these, by the ball tier
+  std::int64_t undecided = 0;        ///< of these, left open by every width
   rounding_tally& operator+=(rounding_tally const& other) noexcept {
-    elements += other.elements, in_words += other.in_words, exactly += other.exactly, undecided += other.undecided;
+    elements += other.elements, in_double_words += other.in_double_words, in_balls += other.in_balls,
+        undecided += other.undecided;
     return *this;
   }
 };
@@ -36,33 +40,21 @@ struct rounding_options {
   bool weights = true, lse = true;  ///< beside o
 };
 
-/// Rounds rows of one problem to Target: nearest, ties to even. One object a thread.
+/// Rounds rows of one problem to Target: nearest, ties to even. One object a thread. Target and T are element types of
+/// problem::any_instance, for which rounded.cpp compiles it.
 template <class Target, class T>
 class row_rounder {
  public:
   /// Requires  the instance outlives this object
-  explicit row_rounder(problem::instance<T> const& p, rounding_options const& how = {}) : asked_(p), how_(how) {
-    auto made = row_source<T>::make(p, {}, {.weights = how.weights, .bounds = false});
-    if (made) rows_.emplace(std::move(made).value());
-    row_.o.resize(static_cast<std::size_t>(p.size().dv));
-    if (how.weights) row_.weights.resize(static_cast<std::size_t>(p.size().m));
-  }
+  [[gnu::noinline]] explicit row_rounder(problem::instance<T> const& p, rounding_options const& options = {});
 
   /// visit(rounded_row<Target> const&) for rows i0 ≤ i < i1 of head h of batch b, in order.
   template <class Visit>
   void each(std::int64_t b, std::int64_t h, std::int64_t i0, std::int64_t i1, Visit&& visit) {
-    auto const one = [&](certified_row const& row) {
-      row_.b = row.b, row_.h = row.h, row_.i = row.i;
-      exact_known_ = sharp_known_ = false;
-      if (!row.handed_over) round(row);
-      else if (!sharp().handed_over) round(sharp());
-      else round_exactly();
-      visit(static_cast<rounded_row<Target> const&>(row_));
+    auto const call = [](void* to, rounded_row<Target> const& row) {
+      (*static_cast<std::remove_reference_t<Visit>*>(to))(row);
     };
-    if (rows_) return rows_->each(b, h, i0, i1, one);
-    certified_row row;
-    row.b = b, row.h = h;
-    for (row.i = i0; row.i < i1; ++row.i) one(row);
+    run(b, h, i0, i1, call, const_cast<void*>(static_cast<void const*>(std::addressof(visit))));
   }
 
   rounding_tally const& tally() const noexcept { return tally_; }
@@ -70,108 +62,29 @@ class row_rounder {
  private:
   static constexpr unsigned W = 128;
 
-  /// The row in the exact tier, made once for as many elements as ask for it.
-  enclosed_row<W, T> const& exact() {
-    if (!exact_known_) enclose_row(asked_, row_.b, row_.h, row_.i, exact_);
-    exact_known_ = true;
-    return exact_;
-  }
+  [[gnu::noinline]] void run(std::int64_t b, std::int64_t h, std::int64_t i0, std::int64_t i1,
+                             void (*visit)(void*, rounded_row<Target> const&), void* to);
+  /// The row in the ball tier, made once for as many elements as ask for it.
+  enclosed_row<W, T> const& balls();
   /// The row in double words, made once for as many elements as ask for it. Handed over where there is none, or where
   /// it has been asked already (f64).
-  certified_row const& sharp() {
-    if (sharp_known_) return sharp_;
-    sharp_known_ = true, sharp_ = {};
-    if (std::is_same_v<T, double> || !rows_) return sharp_;
-    if (!sharper_) {
-      auto made = row_source<T>::make(asked_, {}, {.weights = how_.weights, .bounds = false, .pairs = true});
-      if (!made) return sharp_;
-      sharper_.emplace(std::move(made).value());
-    }
-    sharper_->each(row_.b, row_.h, row_.i, row_.i + 1, [&](certified_row const& row) { sharp_ = row; });
-    return sharp_;
-  }
+  certified_row const& sharp();
   /// What `nearest(row)` says, of the row in double words where the row itself leaves it open.
   template <class Nearest>
-  rounded_value<Target> by_either(certified_row const& row, Nearest&& nearest) {
-    if (auto const value = nearest(row)) return value;
-    if (&row == &sharp_ || sharp().handed_over) return std::nullopt;
-    auto const value = nearest(sharp());
-    tally_.in_words += value.has_value();
-    return value;
-  }
-  Target by_machine(Target value) {
-    ++tally_.elements;
-    return value;
-  }
-  Target by_exact_tier(rounded_value<Target> const& value) {
-    ++tally_.elements, ++tally_.exactly;
-    if (!value) ++tally_.undecided;
-    return value.value_or(quiet_nan<Target>());
-  }
+  rounded_value<Target> by_either(certified_row const& row, Nearest&& nearest);
+  Target by_machine(Target value);
+  Target by_ball_tier(rounded_value<Target> const& value);
+  Target ball_output(std::int64_t c);
+  void round(certified_row const& row);
+  void round_in_balls();
 
-  Target exact_output(std::int64_t c) {
-    if (output(asked_, exact(), c).kind != value_kind::finite) return quiet_nan<Target>();
-    return by_exact_tier(rounded_output<Target>(asked_, exact(), c));
-  }
-
-  void round(certified_row const& row) {
-    for (std::size_t c = 0; c < row_.o.size(); ++c) {
-      auto const value = by_either(row, [&](certified_row const& by) {
-        return nearest_of_all<Target>(by.o[c], by.o_low.empty() ? 0 : by.o_low[c], by.o_radius[c]);
-      });
-      row_.o[c] = value ? by_machine(*value) : exact_output(static_cast<std::int64_t>(c));
-    }
-    if (how_.lse) {
-      auto const value = by_either(row, [](certified_row const& by) {
-        return nearest_of_all<Target>(by.lse, by.lse_low, by.lse_radius);
-      });
-      row_.lse = value ? by_machine(*value) : by_exact_tier(rounded_log_sum_exp<Target>(exact()));
-    }
-    std::size_t at = 0;
-    for (std::size_t j = 0; j < row_.weights.size(); ++j) {
-      if (at == row.keys.size() || row.keys[at] != static_cast<std::int64_t>(j)) {
-        row_.weights[j] = by_machine(Target{});  // masked, or a score of −∞
-        continue;
-      }
-      auto const value = by_either(row, [&](certified_row const& by) { return nearest_weight(by, at); });
-      row_.weights[j] = value ? by_machine(*value) : by_exact_tier(rounded_weight<Target>(exact(), at));
-      ++at;
-    }
-  }
-
-  /// What every number that weight `at` may be rounds to; a weight is never 0.
-  static rounded_value<Target> nearest_weight(certified_row const& row, std::size_t at) {
-    std::int64_t const number = nearest_number<Target>(row.weight_lower[at]);
-    if (number == nearest_number<Target>(row.weight_upper[at])) return value_with_number<Target>(number);
-    if (row.weight.empty()) return std::nullopt;
-    return nearest_of_all<Target>(row.weight[at], row.weight_low[at], row.weight_radius[at]);
-  }
-
-  void round_exactly() {
-    row_kind const kind = exact().kind;
-    for (std::size_t c = 0; c < row_.o.size(); ++c) row_.o[c] = exact_output(static_cast<std::int64_t>(c));
-    if (how_.lse)
-      row_.lse = kind == row_kind::finite  ? by_exact_tier(rounded_log_sum_exp<Target>(exact()))
-                 : kind == row_kind::empty ? value_with_number<Target>(-infinity_number<Target>)
-                                           : quiet_nan<Target>();
-    std::size_t at = 0;
-    for (std::size_t j = 0; j < row_.weights.size(); ++j) {
-      bool const seen = kind == row_kind::finite && at < exact().keys.size() &&
-                        exact().keys[at].j == static_cast<std::int64_t>(j);
-      row_.weights[j] = kind == row_kind::nan ? quiet_nan<Target>()
-                        : seen                ? by_exact_tier(rounded_weight<Target>(exact(), at))
-                                              : by_machine(Target{});
-      at += seen;
-    }
-  }
-
-  problem::instance<T> const& asked_;
-  rounding_options how_;
+  problem::instance<T> const& problem_;
+  rounding_options options_;
   std::optional<row_source<T>> rows_, sharper_;
   rounded_row<Target> row_;
   certified_row sharp_;
-  enclosed_row<W, T> exact_;
-  bool sharp_known_ = false, exact_known_ = false;
+  enclosed_row<W, T> balls_;
+  bool sharp_known_ = false, balls_known_ = false;
   rounding_tally tally_;
 };
 

@@ -29,20 +29,20 @@ HWY_EXPORT(exp_of_one);
 
 template <class T>
 problem::result<row_source<T>> row_source<T>::make(problem::instance<T> const& p, problem::kernel_model const& model,
-                                                   row_options const& how) {
+                                                   row_options const& options) {
   using problem::error, problem::error_code;
-  if (p.size().d > std::int64_t{1} << 20) return error{error_code::unsupported, "q", "d is for the exact tier"};
-  if (p.size().m >= std::int64_t{1} << 31) return error{error_code::unsupported, "k", "m is for the exact tier"};
+  if (p.size().d > std::int64_t{1} << 20) return error{error_code::unsupported, "q", "d is for the ball tier"};
+  if (p.size().m >= std::int64_t{1} << 31) return error{error_code::unsupported, "k", "m is for the ball tier"};
   if (auto const why = unsafe_environment())
     return error{error_code::unsupported, "", "the floating-point environment is unsafe: " + std::string(*why)};
-  return row_source(p, model, how);
+  return row_source(p, model, options);
 }
 
 template <class T>
-row_source<T>::row_source(problem::instance<T> const& p, problem::kernel_model const& model, row_options const& how)
-    : asked_(&p), model_(model), how_(how), memory_(std::make_unique<workspace>()) {
-  if (!has_exact_products<T>::value) how_.pairs = true;
-  memory_->reserve(p.size().m, p.size().d, p.size().dv, how_.pairs);
+row_source<T>::row_source(problem::instance<T> const& p, problem::kernel_model const& model, row_options const& options)
+    : problem_(&p), model_(model), options_(options), memory_(std::make_unique<workspace>()) {
+  if (!has_exact_products<T>::value) options_.double_words = true;
+  memory_->reserve(p.size().m, p.size().d, p.size().dv, options_.double_words);
 }
 template <class T>
 row_source<T>::row_source(row_source&&) noexcept = default;
@@ -56,13 +56,13 @@ void row_source<T>::run(std::int64_t b, std::int64_t h, std::int64_t i0, std::in
                         void (*visit)(void*, certified_row const&), void* to) {
   for (; i0 < i1; i0 += static_cast<std::int64_t>(block_rows)) {
     std::size_t const rows = std::min(block_rows, static_cast<std::size_t>(i1 - i0));
-    block_task<T> const task{asked_, &model_, memory_.get(), b, h, i0, rows, how_, visit, to};
+    block_task<T> const task{problem_, &model_, memory_.get(), b, h, i0, rows, options_, visit, to};
     if constexpr (has_exact_products<T>::value)
-      if (!how_.pairs) {
+      if (!options_.double_words) {
         HWY_DYNAMIC_DISPATCH(any_block)(&task);
         continue;
       }
-    run_pairs(&task);
+    run_in_double_words(&task);
   }
 }
 
@@ -116,10 +116,10 @@ double exp(double x, bool lanes) noexcept {
 
 row_facts facts_of(certified_row const& row) {
   row_facts made;
-  static_cast<row_scalars&>(made) = row.terms->row;
+  static_cast<row_scalars&>(made) = *row.terms;
   key_columns const& k = row.memory->keys;
   for (std::size_t j = 0; j < row.keys.size(); ++j)
-    made.keys.push_back({k.x_lower[j], k.x_upper[j], k.score_size[j], k.product_size[j], k.key_norm[j], k.bias[j],
+    made.keys.push_back({k.x_lower[j], k.x_upper[j], k.score_upper[j], k.product_upper[j], k.key_norm[j], k.bias[j],
                          k.weight_lower[j], k.weight_upper[j]});
   return made;
 }

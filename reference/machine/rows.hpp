@@ -2,7 +2,7 @@
 //
 // It answers only what it can prove: each number comes with a radius from an a-priori error analysis (docs at each
 // step), and whatever is outside that analysis (NaN, infinities, empty rows, huge scores) is handed over to the integer
-// balls of reference/attention/attention.hpp, which decide it. It has two precisions: doubles, and double words (pairs.cpp), each
+// balls of reference/attention/attention.hpp, which decide it. It has two precisions: doubles, and double words (double_word/), each
 // number an unevaluated sum of two doubles, for f64 and for what doubles leave open.
 #pragma once
 
@@ -22,7 +22,7 @@ struct workspace;  // workspace.hpp
 /// One row. Spans live until the next row.
 struct certified_row {
   std::int64_t b = 0, h = 0, i = 0;
-  bool handed_over = true;  ///< to the exact tier: nothing below is set
+  bool handed_over = true;  ///< to the ball tier: nothing below is set
 
   /// O_c = o[c] + o_low[c] ± o_radius[c], o_low empty in the tier of doubles; |ô_c − O_c| ≤ o_bound[c] by clause o_by[c]. An infinite radius hands the column over.
   std::span<double const> o, o_low, o_radius, o_bound, o_warning;
@@ -47,17 +47,17 @@ struct certified_row {
 struct row_options {
   bool weights = false;  ///< bounds of weights too, and weights as double words
   bool bounds = true;    ///< else only enclosures: o, lse, weights and their radii; no kernel model is read
-  bool pairs = false;    ///< double words; f64 always has them
+  bool double_words = false;  ///< double words; f64 always has them
 };
 
 /// Rows of one problem under one kernel model. One object a thread: it owns the memory of a block of rows.
 template <class T>
 class row_source {
  public:
-  /// The error says why this problem is for the exact tier alone: d beyond 2²⁰, m beyond 2³¹, or a
+  /// The error says why this problem is for the ball tier alone: d beyond 2²⁰, m beyond 2³¹, or a
   /// floating-point environment in which double arithmetic proves nothing.
   static problem::result<row_source> make(problem::instance<T> const& p, problem::kernel_model const& model,
-                                          row_options const& how = {});
+                                          row_options const& options = {});
   /// Enclosures alone.
   static problem::result<row_source> make(problem::instance<T> const& p) { return make(p, {}, {.bounds = false}); }
 
@@ -80,13 +80,13 @@ class row_source {
   }
 
  private:
-  row_source(problem::instance<T> const& p, problem::kernel_model const& model, row_options const& how);
+  row_source(problem::instance<T> const& p, problem::kernel_model const& model, row_options const& options);
   void run(std::int64_t b, std::int64_t h, std::int64_t i0, std::int64_t i1, void (*visit)(void*, certified_row const&),
            void* to);
 
-  problem::instance<T> const* asked_;
+  problem::instance<T> const* problem_;
   problem::kernel_model model_;
-  row_options how_;
+  row_options options_;
   std::unique_ptr<workspace> memory_;
 };
 

@@ -57,7 +57,7 @@ struct score_stage {
 
   template <class R>
   HWY_INLINE void at(std::size_t j) {
-    R const size = load<R>(&keys.product_size[j]);
+    R const size = load<R>(&keys.product_upper[j]);
     R product = load<R>(&keys.score[j]) * row.scale;
     if (row.softcap > 0) product = capped(product, row.softcap);  // a contraction: the product's error does not grow
     R const s = product + load<R>(&keys.bias[j]);
@@ -116,19 +116,19 @@ struct facts_stage {
     store((x - (rho + row.max_above)) * (1 + 0x1p-49), &keys.x_lower[j]);
     R const reach = rho + row.max_below;
     store(smaller(R(0), x + reach + (reach - x) * 0x1p-49), &keys.x_upper[j]);
-    store((absolute(s) + rho) * (1 + 0x1p-49), &keys.score_size[j]);
-    store(load<R>(&keys.product_size[j]) * size_slack, &keys.product_size[j]);
+    store((absolute(s) + rho) * (1 + 0x1p-49), &keys.score_upper[j]);
+    store(load<R>(&keys.product_upper[j]) * size_slack, &keys.product_upper[j]);
     store(load<R>(&keys.key_norm[j]) * size_slack, &keys.key_norm[j]);
     store(absolute(load<R>(&keys.bias[j])), &keys.bias[j]);
     R const w = load<R>(&keys.weight[j]), off = w * load<R>(&keys.weight_error[j]);
-    store(smaller(R(1), (w + off) * weight_up + 2 * below_lowest), &keys.weight_upper[j]);
+    store(smaller(R(1), (w + off) * weight_up + 2 * below_exp_lowest), &keys.weight_upper[j]);
     store((w - off) * weight_down, &keys.weight_lower[j]);
   }
 };
 
-/// All of the above for the n keys in `keys`, whose score, product_size, key_norm and bias hold dot, size, norm, b_j.
-/// Answers false where the row is for the exact tier.
-inline bool weigh(std::size_t n, bool has_bias, row_scalars& facts, key_columns& keys, row_numbers& row) {
+/// All of the above for the n keys in `keys`, whose score, product_upper, key_norm and bias hold dot, size, norm, b_j.
+/// Answers false where the row is for the ball tier.
+inline bool find_weights(std::size_t n, bool has_bias, row_scalars& facts, key_columns& keys, row_numbers& row) {
   auto const d = static_cast<double>(facts.d);
   double const roundings = dot_roundings(d) + 6;
   row.score_factor = roundings * 0x1p-53 * (1 + roundings * 0x1p-51) * absolute(row.scale) * (1 + 0x1p-50);
@@ -155,12 +155,12 @@ inline bool weigh(std::size_t n, bool has_bias, row_scalars& facts, key_columns&
   auto const terms = static_cast<double>(n);
   auto const lanes_wide = static_cast<double>(lane_count);
   double const sum_error = (terms / lanes_wide + 2 * lanes_wide + 2) * 0x1p-53 * 1.01;
-  double const off = errors + sum_error * row.Z + terms * 2 * below_lowest;
+  double const off = errors + sum_error * row.Z + terms * 2 * below_exp_lowest;
   row.Z_lower = (row.Z - off) * (1 - 0x1p-50);
   row.Z_upper = (row.Z + off) * (1 + 0x1p-50);
-  row.mean_error = (errors + terms * 2 * below_lowest) / row.Z_lower * (1 + 0x1p-49);
+  row.mean_error = (errors + terms * 2 * below_exp_lowest) / row.Z_lower * (1 + 0x1p-49);
 
-  facts.max_size = rounded_up(absolute(row.max) + larger(row.max_above, row.max_below));
+  facts.max_upper = rounded_up(absolute(row.max) + larger(row.max_above, row.max_below));
   facts.normaliser_lower = larger(1, row.Z_lower * (1 - row.max_above) * (1 - 0x1p-50));  // Z·e^(M − m), at least 1
   facts_stage stage{keys, row, 1 + (d + 2) * 0x1p-52, 1 / row.Z_lower * (1 + 0x1p-49), 1 / row.Z_upper * (1 - 0x1p-49)};
   each_key(n, stage);

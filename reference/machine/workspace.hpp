@@ -19,17 +19,17 @@ struct key_columns {
   std::vector<std::int64_t> j, value_offset;   ///< index, and where its row of V starts
   std::vector<double> score, score_error;      ///< ŝ_j and ρ_j ≥ |ŝ_j − s_j|
   std::vector<double> weight, weight_error;    ///< ŵ_j and η_j: e^(s_j − M) ∈ ŵ_j·(1 ± η_j)
-  std::vector<double> x_lower, x_upper, score_size, product_size, key_norm, bias, weight_lower, weight_upper;
+  std::vector<double> x_lower, x_upper, score_upper, product_upper, key_norm, bias, weight_lower, weight_upper;
   std::vector<double> E, R, z, P, reference_error, pi_t_squared;  ///< reference/bound/formulas-inl.hpp
   std::vector<double> near, far, in_J, eta, shared_gamma;         ///< flags are 0 or 1
   std::vector<double> weight_bound, weight_by_theorem;
-  std::vector<double> score_low, weight_low, share, share_low, share_radius;  ///< pairs.cpp: ŝ_j, ŵ_j and π_j as double words
+  std::vector<double> score_low, weight_low, share, share_low, share_radius;  ///< double_word/: ŝ_j, ŵ_j and π_j as double words
 
-  void reserve(std::size_t m, bool pairs) {
-    if (pairs)
+  void reserve(std::size_t m, bool double_words) {
+    if (double_words)
       for (auto* each : {&score_low, &weight_low, &share, &share_low, &share_radius}) each->resize(m);
     for (auto* each : {&j, &value_offset}) each->resize(m);
-    for (auto* each : {&score, &score_error, &weight, &weight_error, &x_lower, &x_upper, &score_size, &product_size,
+    for (auto* each : {&score, &score_error, &weight, &weight_error, &x_lower, &x_upper, &score_upper, &product_upper,
                        &key_norm, &bias, &weight_lower, &weight_upper, &E, &R, &z, &P, &reference_error, &pi_t_squared,
                        &near, &far, &in_J, &eta, &shared_gamma, &weight_bound, &weight_by_theorem})
       each->resize(m);
@@ -47,7 +47,7 @@ struct workspace {
   std::vector<double> k_tile;    ///< d × tile_keys, transposed
   std::vector<double> key_norm;  ///< m: ‖k_j‖₁
   std::vector<double> dot, size; ///< block_rows × m: q·k and Σ|q_t·k_t|, computed
-  std::vector<double> dot_low;   ///< block_rows × m: q·k = dot + dot_low, pairs.cpp
+  std::vector<double> dot_low;   ///< block_rows × m: q·k = dot + dot_low, double_word/
   key_columns keys;
   rank_memory ranks;
   std::vector<double> o, o_low, o_radius, o_bound, o_warning, lowest, highest;  ///< dv
@@ -55,15 +55,15 @@ struct workspace {
   std::vector<double> value_sum, value_largest;         ///< dv: Σ_j|v_jc|, max_j|v_jc| of the head measured last
   std::int64_t measured_b = -1, measured_head = -1;
 
-  void reserve(std::int64_t m, std::int64_t d, std::int64_t dv, bool pairs) {
+  void reserve(std::int64_t m, std::int64_t d, std::int64_t dv, bool double_words) {
     auto const keys_ = static_cast<std::size_t>(m), d_ = static_cast<std::size_t>(d);
     auto const dv_ = static_cast<std::size_t>(dv);
     q.resize(block_rows * d_);
     k_tile.resize(std::max<std::size_t>(d_, 1) * tile_keys);  // d = 0 has an address too
     key_norm.resize(keys_ + tile_keys);
     for (auto* each : {&dot, &size}) each->resize(block_rows * (keys_ + tile_keys));
-    if (pairs) dot_low.resize(block_rows * (keys_ + tile_keys));
-    keys.reserve(keys_, pairs);
+    if (double_words) dot_low.resize(block_rows * (keys_ + tile_keys));
+    keys.reserve(keys_, double_words);
     for (auto* each : {&o, &o_low, &o_radius, &o_bound, &o_warning, &lowest, &highest, &value_sum, &value_largest})
       each->resize(dv_);
     o_by.resize(dv_);

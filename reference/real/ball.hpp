@@ -152,11 +152,11 @@ constexpr int certain_sign(ball<W> const& x) noexcept {
 
 /// Is every element of a at most every element of b? `undecided` where the balls overlap.
 template <unsigned W>
-constexpr answer at_most(ball<W> const& a, ball<W> const& b) noexcept {
+constexpr decision at_most(ball<W> const& a, ball<W> const& b) noexcept {
   ball<W> const gap = b - a;
-  if (gap.is_exact()) return gap.mid.sign() >= 0 ? answer::yes : answer::no;
+  if (gap.is_exact()) return gap.mid.sign() >= 0 ? decision::yes : decision::no;
   int const sign = certain_sign(gap);
-  return sign > 0 ? answer::yes : sign < 0 ? answer::no : answer::undecided;
+  return sign > 0 ? decision::yes : sign < 0 ? decision::no : decision::undecided;
 }
 
 template <unsigned W>

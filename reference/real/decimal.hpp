@@ -33,7 +33,7 @@ struct decimal {
 /// Does every number of x round to the printed decimal: |x − printed| < half a unit of its last place?
 /// `no` proves the printed number wrong in its last place.
 template <unsigned W>
-constexpr answer rounds_to(ball<W> const& x, std::string_view printed) noexcept {
+constexpr decision rounds_to(ball<W> const& x, std::string_view printed) noexcept {
   decimal<W> const p(printed);
   return at_most(absolute(x * p.ten_to_places - p.digits), ball<W>(1).scaled_by_power_of_two(-1));
 }
@@ -67,7 +67,7 @@ constexpr std::optional<std::string> to_decimal(ball<W> const& x, int digits) {
     if (static_cast<int>(text.size()) > digits) continue;
     ball<W> const off = absolute(scaled_x) - candidate;
     ball<W> const half = ball<W>(1).scaled_by_power_of_two(-1);
-    if (at_most(absolute(off), half) != answer::yes || certain_sign(half - absolute(off)) <= 0) return std::nullopt;
+    if (at_most(absolute(off), half) != decision::yes || certain_sign(half - absolute(off)) <= 0) return std::nullopt;
     if (digits > 1) text.insert(1, ".");
     return (x.mid.sign() < 0 ? "-" : "") + text + (e != 0 ? "e" + std::to_string(e) : "");
   }

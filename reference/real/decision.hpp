@@ -1,10 +1,10 @@
-// Three-valued answers: where the truth has three values, there is no bool.
+// What enclosures can decide: yes, no, or nothing. Where the truth has three values, there is no bool.
 #pragma once
 
 #include <cstdint>
 
 namespace attest::reference {
 
-enum class answer : std::uint8_t { no, yes, undecided };
+enum class decision : std::uint8_t { no, yes, undecided };
 
 }  // namespace attest::reference

@@ -18,12 +18,12 @@ namespace attest::reference {
 
 /// The number of +∞; −∞ is its negative.
 template <class T>
-inline constexpr std::int64_t infinity_number =
+inline constexpr std::int64_t infinity_ordinal =
     static_cast<std::int64_t>((std::uint64_t{1} << float_format<T>::exponent) - 1) << float_format<T>::fraction;
 
-/// The stored value with number n, |n| ≤ infinity_number<T>; −0 for n = 0 where asked.
+/// The stored value with number n, |n| ≤ infinity_ordinal<T>; −0 for n = 0 where asked.
 template <class T>
-constexpr T value_with_number(std::int64_t n, bool negative_zero = false) noexcept {
+constexpr T value_of_ordinal(std::int64_t n, bool negative_zero = false) noexcept {
   using bits = typename float_format<T>::bits;
   auto const size = static_cast<std::uint64_t>(n < 0 ? -n : n);
   std::uint64_t const sign = n < 0 || (n == 0 && negative_zero)
@@ -35,26 +35,26 @@ constexpr T value_with_number(std::int64_t n, bool negative_zero = false) noexce
 /// A quiet NaN.
 template <class T>
 constexpr T quiet_nan() noexcept {
-  return value_with_number<T>(infinity_number<T> + (std::int64_t{1} << (float_format<T>::fraction - 1)));
+  return value_of_ordinal<T>(infinity_ordinal<T> + (std::int64_t{1} << (float_format<T>::fraction - 1)));
 }
 
 /// The boundary between numbers n and n + 1: their midpoint; beside an infinity the overflow threshold
 /// (2 − 2^−p)·2^(largest − 1), p the precision.
-/// Requires  −infinity_number<T> ≤ n < infinity_number<T>
+/// Requires  −infinity_ordinal<T> ≤ n < infinity_ordinal<T>
 template <class T>
 constexpr element boundary_above(std::int64_t n) noexcept {
   std::int64_t const inner = n >= 0 ? n : -(n + 1);  // distance from 0 of the value nearer to it
   // The midpoint of inner and inner + 1 has the significand 2s + 1 at half the unit of `inner`'s binade; that holds up
   // to and past the last finite value, whose upper neighbour would be 2^largest.
-  element const below = value_of(value_with_number<T>(inner));
+  element const below = value_of(value_of_ordinal<T>(inner));
   std::int64_t const size = 2 * below.significand + 1;
   return {number_class::finite, n >= 0 ? size : -size, below.exponent - 1};
 }
 
 /// The number of the value nearest to x (ties to even), for a double that is not NaN.
 template <class T>
-constexpr std::int64_t nearest_number(double x) noexcept {
-  if (x == infinity || x == -infinity) return x > 0 ? infinity_number<T> : -infinity_number<T>;
+constexpr std::int64_t nearest_ordinal(double x) noexcept {
+  if (x == infinity || x == -infinity) return x > 0 ? infinity_ordinal<T> : -infinity_ordinal<T>;
   element const size = value_of(x < 0 ? -x : x);
   if (size.significand == 0) return 0;
   constexpr int fraction = float_format<T>::fraction, smallest = smallest_exponent<T>;
@@ -72,7 +72,7 @@ constexpr std::int64_t nearest_number(double x) noexcept {
   // Counting up from the first value of the binade carries into the next binade, and into infinity, by itself.
   std::int64_t const first = static_cast<std::int64_t>(unit - smallest) << fraction;
   std::int64_t const number = first + significand;
-  std::int64_t const bounded = number < infinity_number<T> ? number : infinity_number<T>;
+  std::int64_t const bounded = number < infinity_ordinal<T> ? number : infinity_ordinal<T>;
   return x < 0 ? -bounded : bounded;
 }
 
@@ -84,7 +84,7 @@ using rounded_value = std::optional<T>;
 /// to different values, or to a zero whose sign is open. An exact 0 (all three 0) is +0.
 /// Requires  doubles that round to nearest
 /// Why       the ends low ∓ radius are taken outward; adding them to high rounds correctly to f64, which rises with its
-///           argument; for a narrower T the sum is taken outward too, and nearest_number rises with its argument
+///           argument; for a narrower T the sum is taken outward too, and nearest_ordinal rises with its argument
 template <class T>
 constexpr rounded_value<T> nearest_of_all(double high, double low, double radius) noexcept {
   if (!(radius < infinity)) return std::nullopt;
@@ -93,18 +93,18 @@ constexpr rounded_value<T> nearest_of_all(double high, double low, double radius
     first = high + rounded_down(low - radius), last = high + rounded_up(low + radius);
     if constexpr (!std::is_same_v<T, double>) first = rounded_down(first), last = rounded_up(last);
   }
-  std::int64_t const number = nearest_number<T>(first);
-  if (number != nearest_number<T>(last)) return std::nullopt;
-  if (number != 0) return value_with_number<T>(number);
-  if (first > 0 || (first == 0 && last == 0)) return value_with_number<T>(0);
-  return last < 0 ? rounded_value<T>(value_with_number<T>(0, true)) : std::nullopt;
+  std::int64_t const number = nearest_ordinal<T>(first);
+  if (number != nearest_ordinal<T>(last)) return std::nullopt;
+  if (number != 0) return value_of_ordinal<T>(number);
+  if (first > 0 || (first == 0 && last == 0)) return value_of_ordinal<T>(0);
+  return last < 0 ? rounded_value<T>(value_of_ordinal<T>(0, true)) : std::nullopt;
 }
 
 /// Rounds the real number x ∈ `enclosure` to T. `sign_against(t)` answers the sign of x − t for a dyadic t, as
 /// std::optional<int>, and is asked only where the enclosure leaves a boundary (or the sign of a zero) open.
 template <class T, unsigned W, class SignAgainst>
 constexpr rounded_value<T> nearest(ball<W> const& enclosure, SignAgainst&& sign_against) {
-  std::int64_t low = nearest_number<T>(lower(enclosure)), high = nearest_number<T>(upper(enclosure));
+  std::int64_t low = nearest_ordinal<T>(lower(enclosure)), high = nearest_ordinal<T>(upper(enclosure));
   while (low < high) {
     std::int64_t const middle = std::midpoint(low, high);  // towards low; f64's high − low may pass 2⁶³
     element const t = boundary_above<T>(middle);
@@ -115,11 +115,11 @@ constexpr rounded_value<T> nearest(ball<W> const& enclosure, SignAgainst&& sign_
     else if (*sign < 0) high = middle;
     else low = middle + 1;
   }
-  if (low != 0) return value_with_number<T>(low);
+  if (low != 0) return value_of_ordinal<T>(low);
   std::optional<int> sign = certain_sign(enclosure);
   if (*sign == 0) sign = sign_against(element{});
   if (!sign) return std::nullopt;
-  return value_with_number<T>(0, *sign < 0);
+  return value_of_ordinal<T>(0, *sign < 0);
 }
 
 }  // namespace attest::reference

@@ -88,7 +88,7 @@ TEMPLATE_TEST_CASE("a double becomes the element that the reference calls neares
     if (std::isnan(x)) wrong += !std::isnan(audit::number(got));
     else
       wrong += !same_bits(
-          got, reference::value_with_number<TestType>(reference::nearest_number<TestType>(x), std::signbit(x)));
+          got, reference::value_of_ordinal<TestType>(reference::nearest_ordinal<TestType>(x), std::signbit(x)));
   }
   CHECK(wrong == 0);
 }

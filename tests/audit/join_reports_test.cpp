@@ -4,9 +4,13 @@
 
 #include <nlohmann/json.hpp>
 
-#include "audit/session/compare.hpp"
+#include "audit/report/builder.hpp"
 #include "audit/report/html/page.hpp"
+#include "audit/report/join.hpp"
+#include "audit/report/json_write.hpp"
+#include "audit/report/junit.hpp"
 #include "audit/report/text.hpp"
+#include "audit/session/compare.hpp"
 #include "tests/support/property.hpp"
 
 namespace attest::audit {
@@ -23,7 +27,7 @@ matrix_picture draw_matrix(std::int64_t rows, std::int64_t columns) {
   return made;
 }
 
-/// All that a finding can carry.
+/// Fills in everything that a finding can hold.
 void adorn(finding& into) {
   violation& what = into.what;
   what.index = {1, 2, 3, 4}, what.got = draw_number(), what.truth_lower = draw_number(), what.truth_upper = draw_number();
@@ -40,14 +44,14 @@ void adorn(finding& into) {
   auto const rows = *rc::gen::inRange(0, 4), columns = *rc::gen::inRange(0, 4);
   finding_pictures& drawn = into.pictures.emplace();
   drawn.b = 1, drawn.h = 3, drawn.keys_only = *rc::gen::inRange(0, 2);
-  drawn.asked = draw_matrix(rows, rows == 0 ? 0 : columns);
-  for (std::size_t n = 0; n < drawn.asked.values.size(); ++n) drawn.masked.push_back(*rc::gen::inRange(0, 2));
-  if (*rc::gen::inRange(0, 2)) drawn.applied = draw_matrix(drawn.asked.rows, drawn.asked.columns);
+  drawn.expected = draw_matrix(rows, rows == 0 ? 0 : columns);
+  for (std::size_t n = 0; n < drawn.expected.values.size(); ++n) drawn.masked.push_back(*rc::gen::inRange(0, 2));
+  if (*rc::gen::inRange(0, 2)) drawn.applied = draw_matrix(drawn.expected.rows, drawn.expected.columns);
   drawn.applied_by = "read through V", drawn.output = "o";
   if (*rc::gen::inRange(0, 2)) drawn.errors = draw_matrix(2, 2);
 }
 
-/// What one case came to.
+/// The result of one case.
 struct drawn_case {
   std::string check;
   std::int64_t elements = 0;
@@ -71,7 +75,7 @@ std::vector<drawn_case> draw_cases() {
   return made;
 }
 
-/// The report of part `index` of `of`, as an audit makes it.
+/// The report of shard `index` of `of`, as an audit makes it.
 report report_of(std::vector<drawn_case> const& cases, std::int64_t index, std::int64_t of) {
   report made;
   made.kernel = "drawn", made.contract = "f32", made.seed = 5;
@@ -82,11 +86,11 @@ report report_of(std::vector<drawn_case> const& cases, std::int64_t index, std::
   for (std::size_t n = 0; n < cases.size(); ++n) {
     if (static_cast<std::int64_t>(n) % of != index - 1) continue;
     drawn_case const& each = cases[n];
-    collect.at(static_cast<std::int64_t>(n) + 1);
-    check_result& row = collect.check_named(each.check);
+    collect.set_case(static_cast<std::int64_t>(n) + 1);
+    check_result& row = collect.row_of_check(each.check);
     row.unsupported += each.unsupported;
     std::string const name = "case-" + std::to_string(n);
-    if (each.noted) collect.observe(each.check, name + " is odd");
+    if (each.noted) collect.add_observation(each.check, name + " is odd");
     judgement judged;
     judged.by_theorem = each.elements, judged.failed = each.failed, judged.max_error_in_bounds = static_cast<double>(n % 7) / 8;
     judged.max_error = static_cast<double>(n % 5) / 8;
@@ -97,7 +101,7 @@ report report_of(std::vector<drawn_case> const& cases, std::int64_t index, std::
                                    .bug_class = each.waived ? bug_class::lse : bug_class::accuracy,
                                    .sentence = name + " is wrong"});
     made.curves.push_back({"keys", static_cast<double>(n), 0.5, each.failed, static_cast<std::int64_t>(n) + 1});
-    collect.add(row, name, bug_class::accuracy, {1, 1, 1, 2, 3, 4, 5}, std::move(judged),
+    collect.add_judgement(row, name, bug_class::accuracy, {1, 1, 1, 2, 3, 4, 5}, std::move(judged),
                 "attest audit --only " + name);
     for (finding& found : made.findings)
       if (found.case_name == name) {
@@ -129,7 +133,7 @@ TEST_CASE("however an audit is cut, the joined report is that of the whole", "[p
     RC_ASSERT(as_text(made) == as_text(whole));
     RC_ASSERT(as_junit(std::span(&made, 1)) == as_junit(std::span(&whole, 1)));
     RC_ASSERT(as_html(std::span(&made, 1)) == as_html(std::span(&whole, 1)));
-    RC_ASSERT(made.answer == whole.answer);
+    RC_ASSERT(made.verdict == whole.verdict);
   });
 }
 
@@ -160,7 +164,7 @@ TEST_CASE("pictures that do not fit are refused with a sentence, before anything
   one.adorned.shrunk.emplace();
   one.adorned.shrunk->inputs = {{"q", {1, 1, 1, 2}, {1, 2}}};
   finding_pictures& drawn = one.adorned.pictures.emplace();
-  drawn.asked = {0, 0, 1, 2, {0.25, 0.75}}, drawn.masked = {false, true}, drawn.applied = drawn.asked, drawn.output = "o";
+  drawn.expected = {0, 0, 1, 2, {0.25, 0.75}}, drawn.masked = {false, true}, drawn.applied = drawn.expected, drawn.output = "o";
   auto const files = cut({one, one}, 2);
   REQUIRE(join_reports(files));
   using json = nlohmann::ordered_json;

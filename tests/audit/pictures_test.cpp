@@ -53,10 +53,10 @@ TEST_CASE("a picture has the true weights, the applied ones through V, and the e
   audit_case const each = banded_case();
   auto const drawn = draw_pictures(each, about("o"), *find_contract("f32"), ignoring_band(each));
   REQUIRE(drawn);
-  CHECK(drawn->asked.rows == 2);
-  CHECK(drawn->asked.columns == 3);
+  CHECK(drawn->expected.rows == 2);
+  CHECK(drawn->expected.columns == 3);
   std::vector<double> const expected{0.5, 0.5, 0, 1 / 3.0, 1 / 3.0, 1 / 3.0};
-  for (std::size_t n = 0; n < 6; ++n) CHECK(std::abs(drawn->asked.values[n] - expected[n]) <= 0x1p-53);
+  for (std::size_t n = 0; n < 6; ++n) CHECK(std::abs(drawn->expected.values[n] - expected[n]) <= 0x1p-53);
   CHECK(drawn->masked == std::vector<bool>{false, false, true, false, false, false});
   REQUIRE(drawn->applied);  // dv = 2: keys 0 and 1 first, then key 2
   for (double const weight : drawn->applied->values) CHECK(weight == static_cast<double>(1 / 3.0f));
@@ -98,15 +98,15 @@ TEST_CASE("a large problem is drawn around its finding, a band's diagonal may li
     audit_case const each = blank_case({1, 1, 1, 100, 200, 1, 1}, {diagonal, -1, 0});
     auto const drawn = draw_pictures(each, about("o", 90), *find_contract("f32"), ignoring_band(each));
     REQUIRE(drawn);
-    CHECK(drawn->asked.first_row <= 90);
-    CHECK(90 < drawn->asked.first_row + drawn->asked.rows);
-    CHECK(drawn->asked.first_column >= 0);
-    CHECK(drawn->asked.first_column + drawn->asked.columns <= 200);
-    if (diagonal == 50) CHECK((drawn->asked.first_column <= 140 && 140 < drawn->asked.first_column + drawn->asked.columns));
+    CHECK(drawn->expected.first_row <= 90);
+    CHECK(90 < drawn->expected.first_row + drawn->expected.rows);
+    CHECK(drawn->expected.first_column >= 0);
+    CHECK(drawn->expected.first_column + drawn->expected.columns <= 200);
+    if (diagonal == 50) CHECK((drawn->expected.first_column <= 140 && 140 < drawn->expected.first_column + drawn->expected.columns));
   }
   audit_case const each = blank_case({1, 1, 1, 1, 0, 1, 1});
   auto const drawn = draw_pictures(each, about("o"), *find_contract("f32"), ignoring_band(each));
-  CHECK((!drawn || drawn->asked.values.empty()));
+  CHECK((!drawn || drawn->expected.values.empty()));
 }
 
 TEST_CASE("the probe's lines become keys asked for and keys read", "[unit]") {
@@ -116,7 +116,7 @@ TEST_CASE("the probe's lines become keys asked for and keys read", "[unit]") {
   auto const drawn = draw_pictures(each, found, *find_contract("f32"), ignoring_band(each));
   REQUIRE((drawn && drawn->applied));
   CHECK(drawn->keys_only);
-  CHECK(drawn->asked.values == std::vector<double>{1, 1, 0, 0, 1, 1});
+  CHECK(drawn->expected.values == std::vector<double>{1, 1, 0, 0, 1, 1});
   CHECK(drawn->applied->at(0, 0) == 1);
   CHECK(drawn->applied->at(0, 1) == 0);
   CHECK(drawn->applied->at(0, 2) == 1);

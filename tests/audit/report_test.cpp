@@ -6,7 +6,8 @@
 #include "audit/report/html/page.hpp"
 #include "audit/support/markup.hpp"
 #include "audit/report/text.hpp"
-#include "audit/report/svg/svg.hpp"
+#include "audit/report/svg/curve.hpp"
+#include "audit/report/svg/heatmap.hpp"
 #include "tests/support/catch.hpp"
 
 namespace attest::tests {
@@ -39,7 +40,7 @@ finding hostile_finding() {
   made.what.bug_class = bug_class::accuracy, made.what.output = "o";
   made.what.got = 0.5, made.what.truth_lower = 0.25, made.what.truth_upper = 0.25, made.what.bound = 1e-6, made.what.error_in_bounds = 2.5e5;
   finding_pictures pictures;
-  pictures.asked = pictures.applied.emplace(picture(1, 2, {0.25, 0.75}));
+  pictures.expected = pictures.applied.emplace(picture(1, 2, {0.25, 0.75}));
   pictures.masked = {false, true};
   pictures.applied_by = hostile, pictures.output = "o";
   made.pictures = pictures;
@@ -50,7 +51,7 @@ finding hostile_finding() {
 report hostile_report(verdict answer = verdict::refuted) {
   report made;
   made.kernel = made.contract = hostile;
-  made.answer = answer;
+  made.verdict = answer;
   made.undecided_because = hostile;
   check_result row;
   row.name = hostile, row.cases = 1, row.failed = answer == verdict::refuted;

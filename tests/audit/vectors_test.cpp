@@ -43,7 +43,7 @@ std::vector<audit::vector_file> read_all() {
   return made;
 }
 
-/// Does a truth of the file hold at another width, and is its rounded value the exact tier's?
+/// Does a truth of the file hold at another width, and is its rounded value the ball tier's?
 template <class Target>
 void check_truth(audit::certified_value const& given, reference::ball<256> const& truth, reference::rounded_value<Target> const& rounded) {
   CHECK(given.lower <= reference::upper(truth));

@@ -1,13 +1,13 @@
 // The zoo itself: what `attest selftest` counts on.
+#include "audit/zoo/zoo.hpp"
+
 #include <filesystem>
 #include <fstream>
 #include <iterator>
 #include <set>
 #include <string>
 
-#include "audit/session/audit.hpp"
 #include "audit/contract/contract.hpp"
-#include "audit/zoo/zoo.hpp"
 #include "tests/support/catch.hpp"
 
 namespace attest::tests {
@@ -35,7 +35,7 @@ TEST_CASE("a mutant names a class, an issue and its defect; a specimen's name is
   for (zoo::specimen const& each : zoo::specimens()) {
     INFO(each.name);
     CHECK(names.insert(each.name).second);
-    CHECK(!each.says.empty());
+    CHECK(!each.description.empty());
     CHECK(audit::find_contract(each.contract) != nullptr);
     CHECK(zoo::find_specimen(each.name) == &each);
     if (each.is_honest()) continue;

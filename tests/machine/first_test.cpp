@@ -1,4 +1,4 @@
-// Judging by the machine tier first gives the verdicts of the exact tier alone.
+// Judging by the machine tier first gives the verdicts of the ball tier alone.
 #include "audit/contract/contract.hpp"
 #include "audit/tensors/elements.hpp"
 #include "audit/judge/tiered_judge.hpp"

@@ -1,4 +1,4 @@
-// Random and adversarial problems for the machine tier, every element type, small enough for the exact tier.
+// Random and adversarial problems for the machine tier, every element type, small enough for the ball tier.
 #pragma once
 
 #include <cmath>

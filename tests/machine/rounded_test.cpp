@@ -1,4 +1,4 @@
-// Rounding by the machine tier first gives the exact tier's values, bit for bit, on every SIMD target.
+// Rounding by the machine tier first gives the ball tier's values, bit for bit, on every SIMD target.
 #include "audit/cases/random.hpp"
 #include "reference/machine/rounded.hpp"
 #include "reference/machine/testing.hpp"
@@ -17,7 +17,7 @@ auto bits_of(E x) {
   return std::bit_cast<typename reference::float_format<E>::bits>(x);
 }
 
-/// The row by the exact tier alone.
+/// The row by the ball tier alone.
 template <class Target, class T>
 void check_row(problem::instance<T> const& p, rounded_row<Target> const& got) {
   reference::enclosed_row<128, T> row;
@@ -31,11 +31,11 @@ void check_row(problem::instance<T> const& p, rounded_row<Target> const& got) {
     bool const finite = reference::output(p, row, column).kind == reference::value_kind::finite;
     same(got.o[c], finite ? reference::rounded_output<Target>(p, row, column) : std::nullopt);
   }
-  auto const number = [](std::int64_t n) { return reference::value_with_number<Target>(n); };
+  auto const number = [](std::int64_t n) { return reference::value_of_ordinal<Target>(n); };
   bool const finite = row.kind == reference::row_kind::finite, is_nan = row.kind == reference::row_kind::nan;
   same(got.lse, finite   ? reference::rounded_log_sum_exp<Target>(row)
                 : is_nan ? nan
-                         : number(-reference::infinity_number<Target>));
+                         : number(-reference::infinity_ordinal<Target>));
   std::size_t at = 0;
   for (std::size_t j = 0; j < got.weights.size(); ++j) {
     bool const seen = finite && at < row.keys.size() && row.keys[at].j == static_cast<std::int64_t>(j);
@@ -67,13 +67,13 @@ template <class T, class... Targets>
 void random_problems(std::string const& name) {
   on_every_target([&](std::string const& target) {
     rounding_tally all;
-    property(name + " on " + target + ": rounded as the exact tier rounds", [&](std::uint64_t seed) {
+    property(name + " on " + target + ": rounded as the ball tier rounds", [&](std::uint64_t seed) {
       machine_problem<T> const made(seed);
       auto const asked = made.instance();
       ((all += check<Targets>(asked)), ...);
     });
-    INFO(all.exactly << " of " << all.elements << " by the exact tier");
-    CHECK(all.exactly * 4 < all.elements);
+    INFO(all.in_balls << " of " << all.elements << " by the ball tier");
+    CHECK(all.in_balls * 4 < all.elements);
     CHECK(all.undecided == 0);
   });
 }
@@ -95,7 +95,7 @@ struct boundary_problem {
     if (far) k.back() -= static_cast<stored>(random.below(2) ? 60 : 1e6);
     v.resize(static_cast<std::size_t>(m * dv));
     auto const drawn = [&](std::int64_t end) { return random.below(end); };
-    constexpr std::int64_t top = reference::infinity_number<Target>;
+    constexpr std::int64_t top = reference::infinity_ordinal<Target>;
     for (std::int64_t c = 0; c < dv; ++c) {
       std::int64_t const kind = drawn(6);
       std::int64_t const low = kind == 0 ? drawn(4) : kind == 1 ? top - 1 - drawn(3) : 1 + drawn(top - 1);
@@ -110,7 +110,7 @@ struct boundary_problem {
     }
   }
   static double value(std::int64_t number) {
-    reference::element const e = reference::value_of(reference::value_with_number<Target>(number));
+    reference::element const e = reference::value_of(reference::value_of_ordinal<Target>(number));
     return std::ldexp(static_cast<double>(e.significand), e.exponent);
   }
   problem::instance<stored> instance() const {
@@ -128,13 +128,13 @@ template <class Target>
 void boundary_problems(std::string const& name) {
   on_every_target([&](std::string const& target) {
     rounding_tally all;
-    property(name + " on " + target + ": boundaries are rounded as the exact tier rounds them", [&](std::uint64_t seed) {
+    property(name + " on " + target + ": boundaries are rounded as the ball tier rounds them", [&](std::uint64_t seed) {
       boundary_problem<Target> const made(seed);
       all += check<Target>(made.instance());
     });
-    INFO(all.exactly << " of " << all.elements << " by the exact tier");
-    CHECK(all.exactly > 0);
-    CHECK(all.exactly < all.elements);
+    INFO(all.in_balls << " of " << all.elements << " by the ball tier");
+    CHECK(all.in_balls > 0);
+    CHECK(all.in_balls < all.elements);
     CHECK(all.undecided == 0);
   });
 }
@@ -156,7 +156,7 @@ TEST_CASE("machine first or exact alone: the same at ties, overflow, subnormals 
   boundary_problems<problem::f16>("f16");
 }
 
-TEST_CASE("moderate f64 problems hardly need the exact tier, on every target", "[unit]") {
+TEST_CASE("moderate f64 problems hardly need the ball tier, on every target", "[unit]") {
   audit::random_stream random(1, "moderate");
   std::int64_t const n = 40, m = 70, d = 16, dv = 33;
   std::vector<double> q, k, v;
@@ -172,9 +172,9 @@ TEST_CASE("moderate f64 problems hardly need the exact tier, on every target", "
     reference::machine::row_rounder<double, double> rounder(p);
     rounder.each(0, 0, 0, n, [](rounded_row<double> const&) {});
     auto const& tally = rounder.tally();
-    INFO(target << ": " << tally.exactly << " of " << tally.elements << " by the exact tier");
+    INFO(target << ": " << tally.in_balls << " of " << tally.elements << " by the ball tier");
     CHECK(tally.elements == n * (m + dv + 1));
-    CHECK(tally.exactly * 1000 < tally.elements);
+    CHECK(tally.in_balls * 1000 < tally.elements);
   });
 }
 

@@ -22,12 +22,12 @@ bool contains(double mid, double low, double radius, ball<W> const& exact) {
   if (!std::isfinite(mid) || !std::isfinite(low)) return false;
   auto const at = [](double x) { return ball<W>::from(reference::value_of(x)); };
   auto const off = reference::absolute((exact - at(mid)) - at(low));
-  return reference::at_most(off, ball<W>::from(reference::value_of(radius))) == reference::answer::yes;
+  return reference::at_most(off, ball<W>::from(reference::value_of(radius))) == reference::decision::yes;
 }
 /// The same for an interval; its ends at the quantity's own limits always hold.
 bool between(double low, double high, ball<W> const& exact, double least, double most) {
   auto const at_most = [](ball<W> const& a, ball<W> const& b) {
-    return reference::at_most(a, b) == reference::answer::yes;
+    return reference::at_most(a, b) == reference::decision::yes;
   };
   return (low == least || at_most(ball<W>::from(reference::value_of(low)), exact)) &&
          (high == most || at_most(exact, ball<W>::from(reference::value_of(high))));
@@ -56,7 +56,7 @@ void check_row(problem::instance<T> const& asked, problem::kernel_model const& m
   RC_ASSERT(exact.keys.size() == got.keys.size());
   reference::row_facts const facts = reference::machine::testing::facts_of(got);
   double products = 0;
-  for (auto const& key : facts.keys) products = std::max(products, facts.scale_size * key.product_size + key.bias_size);
+  for (auto const& key : facts.keys) products = std::max(products, facts.scale_upper * key.product_upper + key.bias_upper);
   for (std::size_t n = 0; n < exact.keys.size(); ++n) {
     RC_ASSERT(exact.keys[n].j == got.keys[n]);
     RC_ASSERT(between(got.weight_lower[n], got.weight_upper[n], reference::weight(exact, n), 0, 1));
@@ -66,20 +66,20 @@ void check_row(problem::instance<T> const& asked, problem::kernel_model const& m
     RC_ASSERT(contains(got.weight[n], got.weight_low[n], got.weight_radius[n], reference::weight(exact, n)));
     if (tame) RC_ASSERT(got.weight_radius[n] <= 1e-24 * got.weight[n] * std::max(1.0, products / 50) + 1e-250);
   }
-  // The exact tier's own upper bounds are up to 2⁻³⁰ above the numbers.
+  // The ball tier's own upper bounds are up to 2⁻³⁰ above the numbers.
   reference::row_facts sharp;
   reference::collect_facts(asked, exact, sharp);
-  RC_ASSERT(facts.scale_size >= sharp.scale_size * (1 - 1e-9));
+  RC_ASSERT(facts.scale_upper >= sharp.scale_upper * (1 - 1e-9));
   RC_ASSERT(facts.query_norm >= sharp.query_norm * (1 - 1e-9));
   RC_ASSERT(facts.normaliser_lower <= sharp.normaliser_lower * (1 + 1e-9));
-  RC_ASSERT(facts.max_size >= sharp.max_size * (1 - 1e-9));
+  RC_ASSERT(facts.max_upper >= sharp.max_upper * (1 - 1e-9));
   for (std::size_t n = 0; n < sharp.keys.size(); ++n) {
     auto const& a = facts.keys[n];
     auto const& b = sharp.keys[n];
-    RC_ASSERT(nearly(a.product_size, b.product_size));
+    RC_ASSERT(nearly(a.product_upper, b.product_upper));
     RC_ASSERT(nearly(a.key_norm, b.key_norm));
-    RC_ASSERT(a.bias_size == b.bias_size);
-    RC_ASSERT(a.score_size >= b.score_size * (1 - 1e-9));
+    RC_ASSERT(a.bias_upper == b.bias_upper);
+    RC_ASSERT(a.score_upper >= b.score_upper * (1 - 1e-9));
   }
   RC_ASSERT(contains(got.lse, got.lse_low, got.lse_radius, reference::log_sum_exp(exact)));
 
@@ -123,7 +123,7 @@ void check_row(problem::instance<T> const& asked, problem::kernel_model const& m
 }
 
 template <class T>
-void compare_tiers(std::string const& type, std::vector<std::string> const& contracts, bool pairs = false) {
+void compare_tiers(std::string const& type, std::vector<std::string> const& contracts, bool double_words = false) {
   for (std::string_view const target : reference::machine::simd_targets()) {
     tally seen;
     reference::machine::use_simd_target(target);
@@ -132,7 +132,7 @@ void compare_tiers(std::string const& type, std::vector<std::string> const& cont
                machine_problem<T> const made(seed);
                auto const asked = made.instance();
                auto const model = audit::find_contract(contracts[which % contracts.size()])->fixed;
-               auto rows = reference::machine::row_source<T>::make(asked, model, {.weights = true, .pairs = pairs});
+               auto rows = reference::machine::row_source<T>::make(asked, model, {.weights = true, .double_words = double_words});
                RC_ASSERT(rows.has_value());
                for (std::int64_t b = 0; b < made.s.b; ++b)
                  for (std::int64_t h = 0; h < made.s.hq; ++h)

@@ -12,7 +12,7 @@
 
 using namespace attest;
 using namespace attest::tests;
-using reference::answer;
+using reference::decision;
 using reference::ball;
 using reference::magnitude;
 
@@ -86,9 +86,9 @@ void conversions() {
     if (int const sign = certain_sign(a); sign != 0) RC_ASSERT(x.sign() == sign);
     RC_ASSERT(abs(x) <= as_real(a.upper_size()));
     RC_ASSERT(as_real(a.lower_size()) <= abs(x));
-    answer const order = at_most(a, b);
-    if (order == answer::yes) RC_ASSERT(x <= y);
-    if (order == answer::no) RC_ASSERT(y < x);
+    decision const order = at_most(a, b);
+    if (order == decision::yes) RC_ASSERT(x <= y);
+    if (order == decision::no) RC_ASSERT(y < x);
     if (!overlap(a, b)) RC_ASSERT(!(x == y));
   });
 }
@@ -136,10 +136,10 @@ TEST_CASE("a ball that excludes 0 narrowly can be divided by", "[unit]") {
 TEST_CASE("three-valued comparisons say undecided exactly where balls touch", "[unit]") {
   ball<64> wide(3);
   wide.radius = magnitude(1, 0);
-  CHECK(at_most(ball<64>(1), wide) == answer::yes);
-  CHECK(at_most(ball<64>(3), wide) == answer::undecided);
-  CHECK(at_most(ball<64>(5), wide) == answer::no);
-  CHECK(at_most(ball<64>(2), ball<64>(2)) == answer::yes);
+  CHECK(at_most(ball<64>(1), wide) == decision::yes);
+  CHECK(at_most(ball<64>(3), wide) == decision::undecided);
+  CHECK(at_most(ball<64>(5), wide) == decision::no);
+  CHECK(at_most(ball<64>(2), ball<64>(2)) == decision::yes);
   CHECK(certain_sign(wide) == 1);
   wide.radius = magnitude(3, 0);
   CHECK(certain_sign(wide) == 0);
@@ -194,16 +194,16 @@ TEST_CASE("weighted sums contain the exact sum, within their promised radius", "
 
 TEST_CASE("a printed decimal is right, wrong or undecided", "[unit]") {
   ball<64> const third = ball<64>(1) / ball<64>(3);
-  CHECK(rounds_to(third, "0.333") == answer::yes);
-  CHECK(rounds_to(third, "0.334") == answer::no);
-  CHECK(rounds_to(third, "0.332") == answer::no);
-  CHECK(rounds_to(third, "0") == answer::yes);
-  CHECK(rounds_to(-third, "-0.3333333") == answer::yes);
-  CHECK(rounds_to(-third, "0.3333333") == answer::no);
-  CHECK(rounds_to(ball<64>(12), "12") == answer::yes);
-  CHECK(rounds_to(third, "0.33333333333333333333333333333333") == answer::undecided);
+  CHECK(rounds_to(third, "0.333") == decision::yes);
+  CHECK(rounds_to(third, "0.334") == decision::no);
+  CHECK(rounds_to(third, "0.332") == decision::no);
+  CHECK(rounds_to(third, "0") == decision::yes);
+  CHECK(rounds_to(-third, "-0.3333333") == decision::yes);
+  CHECK(rounds_to(-third, "0.3333333") == decision::no);
+  CHECK(rounds_to(ball<64>(12), "12") == decision::yes);
+  CHECK(rounds_to(third, "0.33333333333333333333333333333333") == decision::undecided);
   ball<64> near_half = ball<64>(1).scaled_by_power_of_two(-1);
   near_half.radius = magnitude::power_of_two(-40);
-  CHECK(rounds_to(near_half, "0") == answer::undecided);
-  CHECK(rounds_to(near_half, "1") == answer::undecided);
+  CHECK(rounds_to(near_half, "0") == decision::undecided);
+  CHECK(rounds_to(near_half, "1") == decision::undecided);
 }

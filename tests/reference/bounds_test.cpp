@@ -245,8 +245,8 @@ namespace {
 
 constexpr double at_compile_time() {
   reference::row_facts facts;
-  facts.d = 1, facts.m = 1, facts.scale_size = 1;
-  facts.keys.push_back({.x_lower = 0, .x_upper = 0, .score_size = 1, .product_size = 1, .key_norm = 1, .bias_size = 0,
+  facts.d = 1, facts.m = 1, facts.scale_upper = 1;
+  facts.keys.push_back({.x_lower = 0, .x_upper = 0, .score_upper = 1, .product_upper = 1, .key_norm = 1, .bias_upper = 0,
                         .weight_lower = 1, .weight_upper = 1});
   problem::kernel_model model;
   model.format = problem::formats::f32;

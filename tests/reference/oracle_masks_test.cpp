@@ -113,16 +113,16 @@ TEST_CASE("oracle: a key whose score rises weighs more, the others less, and the
       oracle_row const &x = *before[at], &y = *after[at];
       RC_ASSERT(x.keys == y.keys);
       bool const seen = std::ranges::binary_search(x.keys, j);
-      RC_ASSERT(reference::at_most(x.lse, y.lse) != answer::no);
+      RC_ASSERT(reference::at_most(x.lse, y.lse) != decision::no);
       for (std::size_t n = 0; n < x.keys.size(); ++n) {
         if (!seen) RC_ASSERT(reference::overlap(x.weights[n], y.weights[n]));
-        else if (x.keys[n] == j) RC_ASSERT(reference::at_most(x.weights[n], y.weights[n]) != answer::no);
-        else RC_ASSERT(reference::at_most(y.weights[n], x.weights[n]) != answer::no);
+        else if (x.keys[n] == j) RC_ASSERT(reference::at_most(x.weights[n], y.weights[n]) != decision::no);
+        else RC_ASSERT(reference::at_most(y.weights[n], x.weights[n]) != decision::no);
         // A weight in the middle of [0, 1] moves by more than any enclosure is wide.
-        bool const middling = reference::at_most(ball_of_double(0x1p-10), x.weights[n]) == answer::yes &&
-                              reference::at_most(x.weights[n], ball_of_double(1 - 0x1p-10)) == answer::yes;
+        bool const middling = reference::at_most(ball_of_double(0x1p-10), x.weights[n]) == decision::yes &&
+                              reference::at_most(x.weights[n], ball_of_double(1 - 0x1p-10)) == decision::yes;
         if (seen && x.keys[n] == j && middling && is_tame(r))
-          RC_ASSERT(reference::at_most(x.weights[n], y.weights[n]) == answer::yes);
+          RC_ASSERT(reference::at_most(x.weights[n], y.weights[n]) == decision::yes);
       }
     }
   });
@@ -160,8 +160,8 @@ TEST_CASE("oracle: a softcap bounds every score, flattens large ones to its ends
     problem::sizes const s = sizes_of(asked);
     oracle_ball const most = cap + reference::log(oracle_ball(2)), least = reference::log(oracle_ball(2)) - cap;
     for_finite_rows(of.ask(asked), s, [&](oracle_row const& row, auto...) {
-      RC_ASSERT(reference::at_most(least, row.lse) != answer::no);
-      RC_ASSERT(reference::at_most(row.lse, most) != answer::no);
+      RC_ASSERT(reference::at_most(least, row.lse) != decision::no);
+      RC_ASSERT(reference::at_most(row.lse, most) != decision::no);
     });
     // Scores of ±large: the weights are those of ±c. The default scale is irrational at d = 5: nothing about it is exact.
     double const large = r.type == element_type::f16 ? 200 : r.type == element_type::f64 ? 1e150 : 1e15;

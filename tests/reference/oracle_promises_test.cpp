@@ -25,7 +25,7 @@ TEST_CASE("oracle: weights are in [0, 1], of visible keys alone, and sum to 1; O
       oracle_ball sum;
       for (oracle_ball const& w : row.weights) {
         RC_ASSERT(reference::certain_sign(w) >= 0);
-        RC_ASSERT(reference::at_most(w, oracle_ball(1)) != answer::no);
+        RC_ASSERT(reference::at_most(w, oracle_ball(1)) != decision::no);
         if (is_tame(r)) RC_ASSERT(narrow(w, 1, of.width));
         sum = sum + w;
       }
@@ -37,8 +37,8 @@ TEST_CASE("oracle: weights are in [0, 1], of visible keys alone, and sum to 1; O
           double const v = audit::load(asked.v, audit::offset_of(asked.v, b, h / r.groups, j, static_cast<std::int64_t>(c)));
           low = std::min(low, v), high = std::max(high, v);
         }
-        RC_ASSERT(reference::at_most(ball_of_double(low), *row.o[c]) != answer::no);
-        RC_ASSERT(reference::at_most(*row.o[c], ball_of_double(high)) != answer::no);
+        RC_ASSERT(reference::at_most(ball_of_double(low), *row.o[c]) != decision::no);
+        RC_ASSERT(reference::at_most(*row.o[c], ball_of_double(high)) != decision::no);
         if (is_tame(r)) RC_ASSERT(narrow(*row.o[c], std::max({std::abs(low), std::abs(high), 0x1p-900}), of.width));
       }
     });

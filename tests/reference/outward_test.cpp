@@ -26,7 +26,7 @@ double drawn_double() {
 }
 
 ball<128> exactly(double x) { return ball<128>::from(reference::value_of(x)); }
-bool at_most(ball<128> const& a, ball<128> const& b) { return reference::at_most(a, b) != reference::answer::no; }
+bool at_most(ball<128> const& a, ball<128> const& b) { return reference::at_most(a, b) != reference::decision::no; }
 
 }  // namespace
 

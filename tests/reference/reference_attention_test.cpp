@@ -181,16 +181,16 @@ TEST_CASE("weights sum to 1, lie in [0, 1], and their entropy in [0, ln n]", "[p
     std::vector<ball<96>> weights;
     for (std::size_t j = 0; j < row.keys.size(); ++j) {
       ball<96> const pi = weight(row, j);
-      RC_ASSERT(at_most(ball<96>(0), pi) != reference::answer::no);
-      RC_ASSERT(at_most(pi, ball<96>(1)) != reference::answer::no);
+      RC_ASSERT(at_most(ball<96>(0), pi) != reference::decision::no);
+      RC_ASSERT(at_most(pi, ball<96>(1)) != reference::decision::no);
       sum = sum + pi;
       weights.push_back(pi);
     }
     RC_ASSERT(overlap(sum, ball<96>(1)));
     RC_ASSERT(overlap(entropy(row), entropy(weights)));  // the textbook's, which takes any distribution
     auto const n = static_cast<std::int64_t>(row.keys.size());
-    RC_ASSERT(at_most(entropy(row), log(ball<96>(n))) != reference::answer::no);
-    RC_ASSERT(at_most(ball<96>(0), entropy(row)) != reference::answer::no);
+    RC_ASSERT(at_most(entropy(row), log(ball<96>(n))) != reference::decision::no);
+    RC_ASSERT(at_most(ball<96>(0), entropy(row)) != reference::decision::no);
     if (weights_are_uniform(row)) RC_ASSERT(overlap(entropy(row), log(ball<96>(n))));
   });
 }

@@ -91,15 +91,15 @@ void rounds_as_mpfi_says(std::int64_t count) {
       }
     });
   }
-  INFO(elements << " elements, " << subnormal << " of them subnormal, " << tally.in_words << " by double words, "
-                << tally.exactly << " by the exact tier");
+  INFO(elements << " elements, " << subnormal << " of them subnormal, " << tally.in_double_words << " by double words, "
+                << tally.in_balls << " by the ball tier");
   CHECK(wrong == 0);
   CHECK(open == 0);     // 192 bits always told
   CHECK(outside == 0);
   CHECK(subnormal > 500);
-  if (!million_problem<T>::wide) CHECK(tally.in_words > 0);
-  // In f64 the largest values, and those whose rests are lost below the smallest subnormal, are for the exact tier.
-  CHECK(tally.exactly + tally.in_words < elements / (million_problem<T>::wide ? 10 : 100));
+  if (!million_problem<T>::wide) CHECK(tally.in_double_words > 0);
+  // In f64 the largest values, and those whose rests are lost below the smallest subnormal, are for the ball tier.
+  CHECK(tally.in_balls + tally.in_double_words < elements / (million_problem<T>::wide ? 10 : 100));
 }
 
 }  // namespace

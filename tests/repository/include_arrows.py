@@ -14,7 +14,8 @@ PROBLEM = {"problem", "include"}
 REAL = {"reference/real"} | PROBLEM
 ATTENTION = {"reference/attention"} | REAL
 BOUND = {"reference/bound"} | ATTENTION
-MACHINE = {"reference/machine"} | BOUND
+COMPILED = {"reference/compiled"} | BOUND
+MACHINE = {"reference/machine"} | COMPILED
 ALGORITHM = {"fast/algorithm"} | PROBLEM
 SIMD = {"fast/simd"} | ALGORITHM
 FAST = {"fast"} | SIMD
@@ -26,7 +27,7 @@ CONTRACT = {"audit/contract"} | SUPPORT | BOUND
 CASES = {"audit/cases"} | TENSORS | CONTRACT
 ISOLATION = {"audit/isolation"} | TENSORS
 BUILTIN = {"audit/builtin", "fast"} | CONTRACT | ISOLATION | FAST
-JUDGE = {"audit/judge"} | CASES | BOUND | MACHINE
+JUDGE = {"audit/judge"} | CASES | MACHINE
 FILES = {"audit/files"} | CASES
 REPORT = {"audit/report"} | JUDGE | FILES
 SESSION = {"audit/session"} | REPORT | BUILTIN
@@ -38,6 +39,7 @@ MAY_INCLUDE = {
     "reference/real": REAL,
     "reference/attention": ATTENTION,
     "reference/bound": BOUND,
+    "reference/compiled": COMPILED,
     "reference/machine": MACHINE,
     "reference/textbook": ATTENTION | {"reference/textbook"},
     "fast/algorithm": ALGORITHM,

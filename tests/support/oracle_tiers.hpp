@@ -21,7 +21,7 @@ struct oracle_row {
   reference::row_kind kind = reference::row_kind::finite;
   std::vector<std::int64_t> keys;                ///< visible, finite score
   std::vector<oracle_ball> weights;              ///< of `keys`
-  std::vector<std::optional<oracle_ball>> o;     ///< nothing where it is not finite, or left to the exact tier
+  std::vector<std::optional<oracle_ball>> o;     ///< nothing where it is not finite, or left to the ball tier
   oracle_ball lse;
 };
 
@@ -50,7 +50,7 @@ void for_each_row_of(problem::sizes const& s, Row&& row) {
       for (std::int64_t i = 0; i < s.n; ++i) row(b, h, i);
 }
 
-/// The exact tier: enclose_row, output, weight, log_sum_exp.
+/// The ball tier: enclose_row, output, weight, log_sum_exp.
 inline oracle_answer exact_tier(audit::problem_draft const& asked) {
   oracle_answer made;
   auto const instance = problem::make_instance(asked.arguments());
@@ -78,14 +78,14 @@ inline oracle_answer exact_tier(audit::problem_draft const& asked) {
   return made;
 }
 
-/// The machine tier: enclosures alone, in doubles (f64 and `pairs` in double words).
-inline oracle_answer machine_tier(audit::problem_draft const& asked, bool pairs = false) {
+/// The machine tier: enclosures alone, in doubles (f64 and `double_words` in double words).
+inline oracle_answer machine_tier(audit::problem_draft const& asked, bool double_words = false) {
   oracle_answer made;
   auto const instance = problem::make_instance(asked.arguments());
   RC_ASSERT(instance.has_value());
   std::visit(
       [&]<class T>(problem::instance<T> const& p) {
-        auto rows = reference::machine::row_source<T>::make(p, {}, {.weights = true, .bounds = false, .pairs = pairs});
+        auto rows = reference::machine::row_source<T>::make(p, {}, {.weights = true, .bounds = false, .double_words = double_words});
         problem::sizes const& s = p.size();
         made.resize(static_cast<std::size_t>(s.b * s.hq * s.n));
         if (!rows) return;

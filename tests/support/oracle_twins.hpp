@@ -19,7 +19,7 @@ namespace attest::tests {
 using audit::problem_draft;
 using audit::owned_tensor;
 using problem::element_type;
-using reference::answer;
+using reference::decision;
 using reference::row_kind;
 
 /// Requires a valid problem, as for the next one.
@@ -46,7 +46,7 @@ inline std::vector<tier> const& tiers() {
   return all;
 }
 
-/// Few rows, for the exact tier is slow.
+/// Few rows, for the ball tier is slow.
 inline recipe small(recipe r) {
   r.b = 1 + r.b % 2, r.groups = 1 + r.groups % 2, r.hk = 1 + r.hk % 2;
   r.n = 1 + r.n % 2, r.m = 1 + r.m % 13, r.d = 1 + r.d % 6, r.dv = 1 + r.dv % 4;
@@ -84,7 +84,7 @@ inline bool narrow(oracle_ball const& x, double size, std::int64_t bits) {
 /// Is every element of x within 2^−bits of `at`?
 inline bool is_near(oracle_ball const& x, double at, std::int64_t bits) {
   auto const off = reference::absolute(x - ball_of_double(at));
-  return reference::at_most(off, oracle_ball(1).scaled_by_power_of_two(-bits)) == answer::yes;
+  return reference::at_most(off, oracle_ball(1).scaled_by_power_of_two(-bits)) == decision::yes;
 }
 
 /// The same kind, keys, weights, O and LSE, bit for bit.

@@ -5,7 +5,7 @@
 
 #include <fmt/format.h>
 
-#include "audit/report/svg/svg.hpp"
+#include "audit/report/svg/heatmap.hpp"
 #include "audit/report/text.hpp"
 #include "audit/support/real_number.hpp"
 
@@ -34,7 +34,7 @@ void write_numbers(violation const& what, markup& to) {
   row("got", what.got);
   if (what.truth_lower == what.truth_upper || std::isnan(what.truth_lower)) {
     row(what.bound == 0 ? "expected" : "truth",
-        what.truth_lower);  // without a bound: an exact rule, or another answer's bits
+        what.truth_lower);  // without a bound: an exact rule, or the bits of another call
   } else {
     row("truth, at least", what.truth_lower);
     row("truth, at most", what.truth_upper);
@@ -43,7 +43,7 @@ void write_numbers(violation const& what, markup& to) {
   to.close().close();
 }
 
-/// "keys 8 to 39 of head 1, batch entry 0".
+/// "queries 0 to 7, keys 8 to 39; batch entry 0, head 1"; without the keys where `columns` is empty.
 std::string extent(matrix_picture const& picture, std::string_view columns, finding_pictures const& of) {
   std::string const across = columns.empty() ? ""
                                              : fmt::format(", {} {} to {}", columns, picture.first_column,
@@ -66,7 +66,7 @@ void write_pictures(finding_pictures const& drawn, markup& to) {
   to.open("div", {{"class", "pictures"}});
   cells const kind = drawn.keys_only ? cells::keys : cells::weights;
   std::string const what = drawn.keys_only ? "Keys" : "Weights";
-  write_figure(drawn.asked, kind, drawn.masked, what + " asked for", "keys", drawn,
+  write_figure(drawn.expected, kind, drawn.masked, what + " asked for", "keys", drawn,
                drawn.keys_only ? "Filled: the query sees the key. Hatched: it must not."
                                : "The stronger the blue, the larger (by the root). Hatched: masked.",
                to);
@@ -90,7 +90,7 @@ void write_pictures(finding_pictures const& drawn, markup& to) {
   to.close();
 }
 
-/// "[[1, -2], [3, 4]]" of a small tensor's last two axes, the first two being written in front where they are not 1.
+/// The rows of a small tensor, "(1, -2)  (3, 4)", after "[b, h]" where it has more than one head.
 std::string listing(input_listing const& of) {
   std::string text;
   std::size_t at = 0;
@@ -106,7 +106,7 @@ std::string listing(input_listing const& of) {
   return text.empty() ? "no elements" : text;
 }
 
-/// `whole` are the sizes of the problem itself: not everything becomes smaller.
+/// `whole` are the sizes of the problem before it was shrunk, which may be the same.
 void write_shrunk(shrunk_finding const& small, problem::sizes const& whole, markup& to) {
   problem::sizes const& s = small.sizes;
   bool const same = s == whole;

@@ -1,4 +1,4 @@
-// One finding on the page of html_report.hpp.
+// One finding on the page of html/page.hpp.
 #pragma once
 
 #include "audit/report/report.hpp"
@@ -6,7 +6,8 @@
 
 namespace attest::audit {
 
-/// What is wrong, the numbers, the pictures, the smallest problem that shows it, and the command that does.
+/// The sentence, the numbers, the pictures, the smallest problem that shows the finding, and the command that
+/// reproduces it.
 void write_finding(finding const& found, std::size_t number, markup& to);
 
 }  // namespace attest::audit

@@ -8,8 +8,9 @@
 #include "audit/cases/case.hpp"
 #include "audit/report/html/finding.hpp"
 #include "audit/report/html/style.hpp"
-#include "audit/report/svg/svg.hpp"
+#include "audit/report/svg/curve.hpp"
 #include "audit/report/text.hpp"
+#include "audit/report/version.hpp"
 #include "audit/support/markup.hpp"
 
 namespace attest::audit {
@@ -21,11 +22,11 @@ std::string capital(std::string_view word) {
   return made;
 }
 
-/// Check, cross or question mark: the verdict without its colour.
-void draw_icon(verdict answer, markup& to) {
-  char const* const path = answer == verdict::certified ? "M7 17l6 6l12 -13"
-                           : answer == verdict::refuted ? "M9 9l14 14M23 9l-14 14"
-                                                        : "M11 12c0 -7 10 -7 10 0c0 4 -5 4 -5 7M16 23v1";
+/// A check mark, a cross or a question mark, so that colour alone never carries the verdict.
+void draw_icon(verdict of, markup& to) {
+  char const* const path = of == verdict::certified ? "M7 17l6 6l12 -13"
+                           : of == verdict::refuted ? "M9 9l14 14M23 9l-14 14"
+                                                    : "M11 12c0 -7 10 -7 10 0c0 4 -5 4 -5 7M16 23v1";
   to.open(
       "svg",
       {{"xmlns", "http://www.w3.org/2000/svg"}, {"class", "icon"}, {"viewBox", "0 0 32 32"}, {"aria-hidden", "true"}});
@@ -39,10 +40,10 @@ void write_fact(markup& to, std::string_view name, std::string const& value) {
 
 void write_verdict(report const& what, markup& to) {
   judgement const sum = what.total();
-  std::string const word(name_of(what.answer));
+  std::string const word(name_of(what.verdict));
   to.open("section", {{"class", "verdict " + word}, {"aria-label", "Verdict on " + what.kernel}});
   to.open("h2");
-  draw_icon(what.answer, to);
+  draw_icon(what.verdict, to);
   to.text(capital(word)).close();
   to.element("p", {{"class", "sentence"}}, verdict_sentence(what));
   to.open("dl", {{"class", "facts"}});
@@ -57,7 +58,7 @@ void write_verdict(report const& what, markup& to) {
   to.close().close();
 }
 
-/// The error as a bar of which the whole length is the bound.
+/// A bar whose filled part is error/bound, up to 1.
 void draw_bar(double error_in_bounds, markup& to) {
   double const share = std::isnan(error_in_bounds) ? 0 : std::min(error_in_bounds, 1.0);
   to.open(
@@ -70,7 +71,7 @@ void draw_bar(double error_in_bounds, markup& to) {
   to.close();
 }
 
-/// What a check proves and cannot, folded under its name.
+/// The name of a check; opened, it shows what a pass proves and what it cannot.
 void write_check_name(std::string const& name, markup& to) {
   to.open("th", {{"scope", "row"}});
   if (check const* const about = find_check(name)) {
@@ -84,7 +85,8 @@ void write_check_name(std::string const& name, markup& to) {
   to.close();
 }
 
-/// Its state as a mark and words; beside other kernels without the suspicious, which the notes count.
+/// The state of a check as a symbol and text. The comparison of several kernels leaves out the number of suspicious
+/// elements, which is in the notes.
 std::string state_text(check_result const& row, bool alone) {
   std::string_view const state = state_of(row);
   std::string text = state == "FAILED"      ? fmt::format("✗ failed in {} of {}", row.failed, row.cases)
@@ -114,7 +116,8 @@ void write_alone(check_result const& row, markup& to) {
   to.element("td", {{"class", "state " + std::string(state_of(row))}}, state_text(row, true));
 }
 
-/// One kernel of several: its error over its state. The mark tells whose it is where the table's head is out of sight.
+/// A cell of the comparison: error and state of one kernel. On a narrow screen, which hides the head of the table, the
+/// symbol shows which kernel it is.
 void write_beside(check_result const* row, int kernel, markup& to) {
   to.open("td").trusted(legend_svg(kernel));
   if (!row) {
@@ -177,7 +180,7 @@ void write_findings(std::span<report const> all, markup& to) {
   }
 }
 
-/// The lines of one axis, a kernel each; empty where no kernel has a point on it.
+/// The curves of one axis, one for each kernel that has a point on it.
 std::vector<plot_line> lines_of(std::span<report const> all, std::string const& axis) {
   std::vector<plot_line> lines;
   for (std::size_t n = 0; n < all.size(); ++n) {
@@ -263,7 +266,7 @@ void write_notes(std::span<report const> all, markup& to) {
 std::string as_html(std::span<report const> all) {
   markup to;
   std::string const title = all.size() == 1
-                                ? fmt::format("{}: {} · attest", capital(name_of(all[0].answer)), all[0].kernel)
+                                ? fmt::format("{}: {} · attest", capital(name_of(all[0].verdict)), all[0].kernel)
                                 : fmt::format("{} kernels · attest", all.size());
   to.trusted("<!DOCTYPE html>\n");
   to.open("html", {{"lang", "en"}, {"xmlns", "http://www.w3.org/1999/xhtml"}}).open("head");
@@ -274,7 +277,7 @@ std::string as_html(std::span<report const> all) {
           {{"http-equiv", "Content-Security-Policy"}, {"content", "default-src 'none'; style-src 'unsafe-inline'"}});
   to.element("title", title);
   to.open("style").trusted(html_style).close().close();
-  to.open("body").trusted(hatch_pattern).open("main");
+  to.open("body").trusted(fill_patterns).open("main");
   to.open("header")
       .element("p", {{"class", "brand"}}, fmt::format("attest {}", version))
       .element("h1", "Audit report")

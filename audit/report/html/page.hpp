@@ -1,4 +1,4 @@
-// The report as one page that needs nothing else: no network, no script.
+// The reports as one HTML page without scripts that needs no other file and no network.
 #pragma once
 
 #include <span>
@@ -8,11 +8,11 @@
 
 namespace attest::audit {
 
-/// The reports of one run, one kernel each, side by side: verdicts first, then checks, findings with their pictures,
-/// curves, notes. Light or dark as the reader's screen is, readable from 320 pixels on.
-/// Requires  at least one report
-/// Ensures   well-formed XML that is HTML, too; all that comes from kernels and files is escaped; the page may load
-/// nothing
+/// The reports of one run, one for each kernel, side by side: the verdicts, the checks, the findings with their
+/// pictures, the curves, the notes. Light or dark as the browser prefers, for screens of 320 pixels and more. Requires
+/// at least one report Ensures   well-formed XML that is HTML, too; all text from kernels and files is escaped; its
+/// security policy forbids the
+///           page to load anything
 std::string as_html(std::span<report const> all);
 
 }  // namespace attest::audit

@@ -1,10 +1,11 @@
+#include "audit/report/svg/curve.hpp"
+
 #include <algorithm>
 #include <array>
 #include <cmath>
 
 #include <fmt/format.h>
 
-#include "audit/report/svg/svg.hpp"
 #include "audit/support/markup.hpp"
 
 namespace attest::audit {
@@ -15,7 +16,8 @@ constexpr std::array<std::string_view, 6> dashes{"none", "7 3", "2 3", "9 3 2 3"
 
 std::string number(double x) { return fmt::format("{:.4g}", x); }
 
-/// A marker of radius 4 that tells lines apart without colour: circle, square, triangle, diamond, and the two upside.
+/// A marker of radius 4 that distinguishes lines without colour: circle, square, triangle, diamond, triangle pointing
+/// down, bar.
 std::string marker_path(int style, double x, double y) {
   switch (style % 6) {
     case 0: return fmt::format("M{:.1f} {:.1f}a3.6 3.6 0 1 0 7.2 0a3.6 3.6 0 1 0 -7.2 0z", x - 3.6, y);
@@ -27,15 +29,15 @@ std::string marker_path(int style, double x, double y) {
   }
 }
 
-/// A logarithmic axis on which what lies beyond an end is drawn at that end.
+/// A logarithmic axis. Values beyond an end are drawn at that end.
 struct log_axis {
-  double low = 0, high = 1, from = 0, to = 1;  // logarithms, places
+  double low = 0, high = 1, from = 0, to = 1;  // logarithms at its ends; pixels at its ends
   double operator()(double log) const {
     return from + (to - from) * (std::clamp(log, low, high) - low) / std::max(high - low, 1e-9);
   }
 };
 
-/// 2^k as text, and small powers as numbers.
+/// 2^k: "2^k", or the number where 0 ≤ k ≤ 12.
 std::string power_of_two(double log) {
   return log >= 0 && log <= 12 ? fmt::format("{:.0f}", std::exp2(log)) : fmt::format("2^{:g}", log);
 }
@@ -71,7 +73,7 @@ void draw_axes(std::string_view axis, log_axis const& x, log_axis const& y, mark
 }  // namespace
 
 std::string curve_svg(std::string_view axis, std::vector<plot_line> const& all) {
-  // A logarithmic axis has no place for these, which a report read from a file may hold.
+  // A report from a file may hold places that a logarithmic axis does not have.
   std::vector<plot_line> lines = all;
   for (plot_line& line : lines)
     std::erase_if(line.points,

@@ -1,10 +1,11 @@
+#include "audit/report/svg/heatmap.hpp"
+
 #include <algorithm>
 #include <array>
 #include <cmath>
 
 #include <fmt/format.h>
 
-#include "audit/report/svg/svg.hpp"
 #include "audit/support/markup.hpp"
 
 namespace attest::audit {
@@ -18,8 +19,8 @@ constexpr int shades = 11;
 constexpr std::array<std::string_view, shades> shade_names{"l0", "l1", "l2", "l3",   "l4",     "l5",
                                                            "l6", "l7", "l8", "over", "unknown"};
 
-/// Weights by the root of their size, so that small ones are seen; errors by decade below the bound.
-/// A report read from a file may hold any number.
+/// The shade of weights grows with their square root, so that small ones can be seen; that of errors by decades below
+/// the bound. Requires nothing of x: a report from a file may hold any number.
 int shade_of(double x, cells kind) {
   if (std::isnan(x) || (kind == cells::errors && x < 0)) return unknown;
   if (kind == cells::errors)
@@ -65,20 +66,20 @@ struct grid {
   }
 };
 
-/// Runs of one shade in a row, as one path a shade.
-void draw_cells(matrix_picture const& picture, cells kind, grid const& where, markup& to) {
+/// The cells, as one path for each shade; neighbours in a row with the same shade are one rectangle.
+void draw_cells(matrix_picture const& picture, cells kind, grid const& cell_grid, markup& to) {
   std::array<std::string, shades> paths;
   for (std::int64_t r = 0; r < picture.rows; ++r)
     for (std::int64_t c = 0, end; c < picture.columns; c = end) {
       int const shade = shade_of(picture.at(r, c), kind);
       for (end = c + 1; end < picture.columns && shade_of(picture.at(r, end), kind) == shade;) ++end;
-      paths[static_cast<std::size_t>(shade)] += where.cell(r, c, end - c);
+      paths[static_cast<std::size_t>(shade)] += cell_grid.cell(r, c, end - c);
     }
   for (std::size_t shade = 0; shade < shades; ++shade)
     if (!paths[shade].empty()) to.leaf("path", {{"class", std::string(shade_names[shade])}, {"d", paths[shade]}});
 }
 
-void draw_ticks(matrix_picture const& picture, grid const& where, markup& to) {
+void draw_ticks(matrix_picture const& picture, grid const& cell_grid, markup& to) {
   auto const tick = [&](double x, double y, char const* anchor, std::int64_t number) {
     to.element(
         "text",
@@ -86,27 +87,27 @@ void draw_ticks(matrix_picture const& picture, grid const& where, markup& to) {
         fmt::format("{}", number));
   };
   auto const each = [](std::int64_t count, double size) { return count > 16 ? 8 : count > 8 ? 4 : size < 16 ? 2 : 1; };
-  for (std::int64_t c = 0; c < picture.columns; c += each(picture.columns, where.cell_width))
-    tick(where.left + (static_cast<double>(c) + 0.5) * where.cell_width, where.top - 6, "middle",
+  for (std::int64_t c = 0; c < picture.columns; c += each(picture.columns, cell_grid.cell_width))
+    tick(cell_grid.left + (static_cast<double>(c) + 0.5) * cell_grid.cell_width, cell_grid.top - 6, "middle",
          picture.first_column + c);
-  for (std::int64_t r = 0; r < picture.rows; r += each(picture.rows, where.cell_height))
-    tick(where.left - 6, where.top + (static_cast<double>(r) + 0.5) * where.cell_height + 4, "end",
+  for (std::int64_t r = 0; r < picture.rows; r += each(picture.rows, cell_grid.cell_height))
+    tick(cell_grid.left - 6, cell_grid.top + (static_cast<double>(r) + 0.5) * cell_grid.cell_height + 4, "end",
          picture.first_row + r);
 }
 
 }  // namespace
 
 double heatmap_width(matrix_picture const& picture, cells kind) {
-  grid const where(picture, kind);
-  return std::max(where.left + static_cast<double>(picture.columns) * where.cell_width + 6, 160.0);
+  grid const cell_grid(picture, kind);
+  return std::max(cell_grid.left + static_cast<double>(picture.columns) * cell_grid.cell_width + 6, 160.0);
 }
 
 std::string heatmap_svg(matrix_picture const& picture, cells kind, std::vector<bool> const& masked,
                         std::string_view title, std::string_view describes, std::string_view columns) {
   bool const numbers = with_numbers(picture, kind);
-  grid const where(picture, kind);
+  grid const cell_grid(picture, kind);
   double const width = heatmap_width(picture, kind);
-  double const height = where.top + static_cast<double>(picture.rows) * where.cell_height + 18;
+  double const height = cell_grid.top + static_cast<double>(picture.rows) * cell_grid.cell_height + 18;
   markup to;
   to.open("svg", {{"xmlns", "http://www.w3.org/2000/svg"},
                   {"class", "heatmap"},
@@ -115,7 +116,7 @@ std::string heatmap_svg(matrix_picture const& picture, cells kind, std::vector<b
                   {"width", fmt::format("{:g}", width)},
                   {"height", fmt::format("{:g}", height)}});
   to.element("title", title).element("desc", describes);
-  draw_cells(picture, kind, where, to);
+  draw_cells(picture, kind, cell_grid, to);
   auto const hidden_at = [&](std::int64_t r, std::int64_t c) {
     return !masked.empty() && masked[static_cast<std::size_t>(r * picture.columns + c)];
   };
@@ -123,7 +124,7 @@ std::string heatmap_svg(matrix_picture const& picture, cells kind, std::vector<b
   for (std::int64_t r = 0; r < picture.rows; ++r)
     for (std::int64_t c = 0, end; c < picture.columns; c = std::max(end, c + 1)) {
       for (end = c; end < picture.columns && hidden_at(r, end);) ++end;
-      if (end > c) hatched += where.cell(r, c, end - c);
+      if (end > c) hatched += cell_grid.cell(r, c, end - c);
     }
   if (!hatched.empty()) to.leaf("path", {{"class", "masked"}, {"d", hatched}});
   for (std::int64_t r = 0; r < picture.rows; ++r)
@@ -132,28 +133,29 @@ std::string heatmap_svg(matrix_picture const& picture, cells kind, std::vector<b
       bool const hidden = hidden_at(r, c);
       bool const wrong =
           shade_of(x, kind) == over_bound || (kind != cells::errors && (std::isnan(x) || (hidden && x != 0)));
-      if (wrong && !numbers) crossed += where.cross(r, c);
+      if (wrong && !numbers) crossed += cell_grid.cross(r, c);
       if (!numbers || (hidden && x == 0)) continue;
       int const shade = shade_of(x, kind);
-      to.element("text",
-                 {{"class", shade == over_bound || (hidden && x != 0) ? "number wrong"
-                            : shade >= 5 && shade < levels            ? "number light"
-                                                                      : "number"},
-                  {"x", fmt::format("{:g}", where.left + (static_cast<double>(c) + 0.5) * where.cell_width)},
-                  {"y", fmt::format("{:g}", where.top + (static_cast<double>(r) + 0.5) * where.cell_height + 4)},
-                  {"text-anchor", "middle"}},
-                 (wrong ? "×" : "") + short_number(x));
+      to.element(
+          "text",
+          {{"class", shade == over_bound || (hidden && x != 0) ? "number wrong"
+                     : shade >= 5 && shade < levels            ? "number light"
+                                                               : "number"},
+           {"x", fmt::format("{:g}", cell_grid.left + (static_cast<double>(c) + 0.5) * cell_grid.cell_width)},
+           {"y", fmt::format("{:g}", cell_grid.top + (static_cast<double>(r) + 0.5) * cell_grid.cell_height + 4)},
+           {"text-anchor", "middle"}},
+          (wrong ? "×" : "") + short_number(x));
     }
   if (!crossed.empty())
     to.leaf("path", {{"class", "halo"}, {"d", crossed}}).leaf("path", {{"class", "cross"}, {"d", crossed}});
   to.leaf("rect", {{"class", "frame"},
-                   {"x", fmt::format("{:g}", where.left)},
-                   {"y", fmt::format("{:g}", where.top)},
-                   {"width", fmt::format("{:g}", static_cast<double>(picture.columns) * where.cell_width)},
-                   {"height", fmt::format("{:g}", static_cast<double>(picture.rows) * where.cell_height)}});
-  draw_ticks(picture, where, to);
+                   {"x", fmt::format("{:g}", cell_grid.left)},
+                   {"y", fmt::format("{:g}", cell_grid.top)},
+                   {"width", fmt::format("{:g}", static_cast<double>(picture.columns) * cell_grid.cell_width)},
+                   {"height", fmt::format("{:g}", static_cast<double>(picture.rows) * cell_grid.cell_height)}});
+  draw_ticks(picture, cell_grid, to);
   to.element("text",
-             {{"class", "tick"}, {"x", fmt::format("{:g}", where.left)}, {"y", fmt::format("{:g}", height - 4)}},
+             {{"class", "tick"}, {"x", fmt::format("{:g}", cell_grid.left)}, {"y", fmt::format("{:g}", height - 4)}},
              columns.empty() ? "queries ↓" : fmt::format("queries ↓  {} →", columns));
   return std::move(to).finish();
 }

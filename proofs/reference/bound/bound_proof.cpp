@@ -240,11 +240,11 @@ static_assert(widens_facts([](auto& f) {
               }),
               "scores that may lie higher");
 static_assert(widens_facts([](auto& f) {
-                for (auto& k : f.keys) k.score_size *= 2;
+                for (auto& k : f.keys) k.score_upper *= 2;
               }),
               "|s|");
 static_assert(widens_facts([](auto& f) {
-                for (auto& k : f.keys) k.product_size *= 2;
+                for (auto& k : f.keys) k.product_upper *= 2;
               }),
               "|q|·|k|");
 static_assert(widens_facts([](auto& f) {
@@ -252,7 +252,7 @@ static_assert(widens_facts([](auto& f) {
               }),
               "the norm of k");
 static_assert(widens_facts([](auto& f) {
-                for (auto& k : f.keys) k.bias_size *= 2;
+                for (auto& k : f.keys) k.bias_upper *= 2;
               }),
               "|b|");
 static_assert(widens_facts([](auto& f) {
@@ -265,8 +265,8 @@ static_assert(widens_facts([](auto& f) {
               "weights that may be smaller");
 static_assert(widens_facts([](auto& f) { f.o.radius = f.o.radius + reference::magnitude::power_of_two(-20); }),
               "the radius of o");
-static_assert(widens_facts([](auto& f) { f.row.max_size *= 2; }), "|m|");
-static_assert(widens_facts([](auto& f) { f.row.lse_size *= 2; }), "|LSE|");
+static_assert(widens_facts([](auto& f) { f.row.max_upper *= 2; }), "|m|");
+static_assert(widens_facts([](auto& f) { f.row.lse_upper *= 2; }), "|LSE|");
 static_assert(widens_facts([](auto& f) { f.row.m += 1; }), "an invisible key: one more block");
 
 // --- hypotheses

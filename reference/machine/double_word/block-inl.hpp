@@ -21,15 +21,15 @@ HWY_BEFORE_NAMESPACE();
 namespace attest::reference::machine::HWY_NAMESPACE {
 
 template <class T>
-void pair_block(block_task<T> const& task) {
-  problem::instance<T> const& p = *task.asked;
+void word_block(block_task<T> const& task) {
+  problem::instance<T> const& p = *task.p;
   problem::sizes const& s = p.size();
   workspace& memory = *task.memory;
   key_columns& keys = memory.keys;
   row_terms terms;
   auto const dv = static_cast<std::size_t>(s.dv);
   bool const safe = !unsafe_environment();
-  if (safe) block_pair_scores(p, task.b, task.h, task.i0, task.rows, memory);
+  if (safe) block_word_scores(p, task.b, task.h, task.i0, task.rows, memory);
   auto const given = given_scale(p);
   double_word<double> const scale =
       given ? word(*given) : s.d > 0 ? inverse_root_of(static_cast<double>(s.d)) : word(infinity);
@@ -38,36 +38,36 @@ void pair_block(block_task<T> const& task) {
     made.b = task.b, made.h = task.h, made.i = task.i0 + static_cast<std::int64_t>(r);
     made.memory = &memory;
     row_scalars facts = scalars_of(p, memory.q.data() + r * static_cast<std::size_t>(s.d));
-    pair_row row;
+    word_row_numbers row;
     row.softcap = p.softcap(), row.scale = scale;
     auto const n = safe ? gather<true>(p, task.b, task.h, made.i, r, memory) : std::nullopt;
     double sum_eta = -1;
-    if (n && *n > 0 && weigh_pairs(*n, facts, keys, row) && log_sum_exp_of_pairs(row, facts, made))
-      sum_eta = task.how.bounds ? bound_row(*n, *task.model, facts, task.how.weights, keys, memory.ranks, terms) : 0;
+    if (n && *n > 0 && find_word_weights(*n, facts, keys, row) && log_sum_exp_of_words(row, facts, made))
+      sum_eta = task.options.bounds ? bound_row(*n, *task.model, facts, task.options.weights, keys, memory.ranks, terms) : 0;
     if (sum_eta >= 0) {
       std::int64_t const hk = key_head(s, task.h);
       bool const all_keys = *n == static_cast<std::size_t>(s.m);
       if (all_keys) measure_values(p, task.b, hk, memory);
       column_task<T> const columns{keys,  *n,      p.v().row(task.b, hk, 0), row.Z.hi, row.mean_error,
                                    terms, sum_eta, all_keys,                 memory};
-      enclose_pair_columns(columns, row, dv);
-      if (task.how.bounds) sweep_columns<true>(columns, dv);
-      show(memory, *n, task.how, terms, made);
+      enclose_word_columns(columns, row, dv);
+      if (task.options.bounds) sweep_columns<true>(columns, dv);
+      publish(memory, *n, task.options, terms, made);
       made.o_low = memory.o_low;
-      if (task.how.weights) {
-        pair_share_stage shares{keys, row};
+      if (task.options.weights) {
+        word_share_stage shares{keys, row};
         each_key(*n, shares);
         made.weight = std::span(keys.share).first(*n);
         made.weight_low = std::span(keys.share_low).first(*n);
         made.weight_radius = std::span(keys.share_radius).first(*n);
       }
     }
-    task.visit(task.to, made);
+    task.visit(task.context, made);
   }
 }
 
-void any_pair_block(any_block_task const& task) {
-  std::visit([](auto const* one) { pair_block(*one); }, task);
+void any_word_block(any_block_task const& task) {
+  std::visit([](auto const* one) { word_block(*one); }, task);
 }
 
 void exp_of_word(double hi, double lo, double* high, double* low) {

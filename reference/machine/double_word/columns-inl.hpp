@@ -16,16 +16,16 @@ HWY_BEFORE_NAMESPACE();
 namespace attest::reference::machine::HWY_NAMESPACE {
 
 /// No value beyond this, so that nothing overflows.
-inline constexpr double pair_most_value = 0x1p900;
+inline constexpr double word_value_limit = 0x1p900;
 
 /// Columns c ≤ · < c + At·(lanes of R).
 /// Ensures   |o + o_low − o_c| ≤ radius = 1.02·Σŵ_jη_j|v_jc|/Z + ε̄·(|o| + r) + n·2⁻⁸⁶³·(V + |o|) + r, r = ((n+3)²·1.02·ã +
 ///           41|o|)u² + 1.01·Z_rounding·|o| + n·2⁻¹⁰⁶⁸, ã = Σŵ_j|v_jc|/Z, V = max_j|v_jc|. Radius 0 where V = 0: then o = 0.
-///           Infinite where a value is not finite or beyond pair_most_value
-/// Why       Σŵ_jv_jc as multiply_pair_tile's Ensures, with ŵ.lo·v joining the rests: (n+2)u·Σŵ|v| of them, at most n + 3
+///           Infinite where a value is not finite or beyond word_value_limit
+/// Why       Σŵ_jv_jc as multiply_word_tile's Ensures, with ŵ.lo·v joining the rests: (n+2)u·Σŵ|v| of them, at most n + 3
 ///           roundings on a path, and products below 2⁻¹⁰⁷⁴; the quotient 40u²; the rest as `enclose`
 template <class R, std::size_t At, class T>
-HWY_INLINE void enclose_pairs(column_task<T> const& task, pair_row const& row, std::size_t c) {
+HWY_INLINE void enclose_words(column_task<T> const& task, word_row_numbers const& row, std::size_t c) {
   constexpr std::size_t step = std::is_same_v<R, double> ? 1 : lane_count;
   key_columns const& keys = task.keys;
   workspace& memory = task.memory;
@@ -51,27 +51,27 @@ HWY_INLINE void enclose_pairs(column_task<T> const& task, pair_row const& row, s
     R const o_size = absolute(o.hi), size = largest[a] + o_size;
     R const r = sizes[a] / Z * ((n + 3) * (n + 3) * 1.02 * 0x1p-106) + o_size * (41 * 0x1p-106 + 1.01 * row.Z_rounding) +
                 n * 0x1p-1068;
-    R const radius = errors[a] / Z * 1.02 + (o_size + r) * row.mean_error + r * 1.01 + size * (n * 4 * below_pair_lowest);
-    auto const usable = size + sizes[a] + errors[a] + absolute(rests[a]) < R(pair_most_value);
+    R const radius = errors[a] / Z * 1.02 + (o_size + r) * row.mean_error + r * 1.01 + size * (n * 4 * below_word_exp_lowest);
+    auto const usable = size + sizes[a] + errors[a] + absolute(rests[a]) < R(word_value_limit);
     store(o.hi, &memory.o[c + a * step]);
     store(o.lo, &memory.o_low[c + a * step]);
     store(select(usable, select(R(0) < largest[a], radius * (1 + 0x1p-40), R(0)), R(infinity)), &memory.o_radius[c + a * step]);
   }
 }
 template <class T>
-void enclose_pair_columns(column_task<T> const& task, pair_row const& row, std::size_t dv) {
+void enclose_word_columns(column_task<T> const& task, word_row_numbers const& row, std::size_t dv) {
   std::size_t c = 0;
-  for (; c + 2 * lane_count <= dv; c += 2 * lane_count) enclose_pairs<lanes, 2>(task, row, c);
-  for (; c + lane_count <= dv; c += lane_count) enclose_pairs<lanes, 1>(task, row, c);
-  for (; c < dv; ++c) enclose_pairs<double, 1>(task, row, c);
+  for (; c + 2 * lane_count <= dv; c += 2 * lane_count) enclose_words<lanes, 2>(task, row, c);
+  for (; c + lane_count <= dv; c += lane_count) enclose_words<lanes, 1>(task, row, c);
+  for (; c < dv; ++c) enclose_words<double, 1>(task, row, c);
 }
 
 /// The weights π_j = ŵ_j/Z as double words.
 /// Ensures   |weight + weight_low − π_j| ≤ weight_radius = 1.02·π_j(η_j + ε̄ + Z_rounding + 41u²) + 2⁻⁸⁶³
-/// Why       e^(s_j − M) ∈ ŵ_j(1 ± η_j), and what Z is off by, relatively; far keys weigh at most 2⁻⁸⁶⁴
-struct pair_share_stage {
+/// Why       e^(s_j − M) ∈ ŵ_j(1 ± η_j), and what Z is off by, relatively; far keys find_weights at most 2⁻⁸⁶⁴
+struct word_share_stage {
   key_columns& keys;
-  pair_row const& row;
+  word_row_numbers const& row;
   template <class R>
   HWY_INLINE void at(std::size_t j) {
     auto const share = quotient_of_words(double_word<R>{load<R>(&keys.weight[j]), load<R>(&keys.weight_low[j])},

@@ -107,8 +107,8 @@ HWY_INLINE double_word<R> word(double_word<double> x) { return {R(x.hi), R(x.lo)
 template <class R>
 HWY_INLINE double_word<R> negated(double_word<R> x) { return {-x.hi, -x.lo}; }
 template <class R, class M>
-HWY_INLINE double_word<R> select(M where, double_word<R> a, double_word<R> b) {
-  return {select(where, a.hi, b.hi), select(where, a.lo, b.lo)};
+HWY_INLINE double_word<R> select(M mask, double_word<R> a, double_word<R> b) {
+  return {select(mask, a.hi, b.hi), select(mask, a.lo, b.lo)};
 }
 
 }  // namespace attest::reference::machine::HWY_NAMESPACE

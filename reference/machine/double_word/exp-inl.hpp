@@ -32,12 +32,12 @@ struct inverse_factorial_word {
 inline constexpr double ln2_high = 0x1.62e42fefa38p-1, ln2_middle = 0x1.ef35793c76p-45, ln2_low = 0x1.cc01f97b57a08p-87;
 
 /// Below this a weight is called 0, and what that leaves out is counted: e^−600 < 2^−865.
-inline constexpr double pair_lowest = -600;
-inline constexpr double below_pair_lowest = 0x1p-865;
+inline constexpr double word_exp_lowest = -600;
+inline constexpr double below_word_exp_lowest = 0x1p-865;
 
 /// |exp_near(x) − e^x| ≤ (26 + 2.2|x|)u²·e^x.
 template <class R>
-HWY_INLINE R pair_exp_error(R const& x) {
+HWY_INLINE R word_exp_error(R const& x) {
   return (absolute(x) * 2.2 + 26) * 0x1p-106;
 }
 

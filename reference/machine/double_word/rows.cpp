@@ -14,13 +14,13 @@
 #if HWY_ONCE
 namespace attest::reference::machine {
 
-HWY_EXPORT(any_pair_block);
+HWY_EXPORT(any_word_block);
 HWY_EXPORT(exp_of_word);
 HWY_EXPORT(exp_of_word_one);
 HWY_EXPORT(log_of_word);
 HWY_EXPORT(inverse_root_word);
 
-void run_pairs(any_block_task const& task) { HWY_DYNAMIC_DISPATCH(any_pair_block)(task); }
+void run_in_double_words(any_block_task const& task) { HWY_DYNAMIC_DISPATCH(any_word_block)(task); }
 
 namespace testing {
 

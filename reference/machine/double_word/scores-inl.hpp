@@ -25,7 +25,7 @@ namespace attest::reference::machine::HWY_NAMESPACE {
 /// Why       every product and every sum of `total` is kept with its rest; the rests are at most u·S and d·u·(1 + γ_d)·S
 ///           together, and their sum rounds at most d times on any path
 template <bool Exact, std::size_t Rows>
-HWY_INLINE void multiply_pair_tile(double const* q, double const* k_tile, std::size_t d, double* dot, double* dot_low,
+HWY_INLINE void multiply_word_tile(double const* q, double const* k_tile, std::size_t d, double* dot, double* dot_low,
                                    double* size, std::size_t stride) {
   lanes total[Rows], rests[Rows], sizes[Rows];
   for (std::size_t r = 0; r < Rows; ++r) total[r] = rests[r] = sizes[r] = lanes(0.0);
@@ -50,7 +50,7 @@ HWY_INLINE void multiply_pair_tile(double const* q, double const* k_tile, std::s
 
 /// Fills dot, dot_low, size and key_norm for rows i0 ≤ i < i0 + rows, rows ≤ block_rows.
 template <class T>
-void block_pair_scores(problem::instance<T> const& p, std::int64_t b, std::int64_t h, std::int64_t i0, std::size_t rows,
+void block_word_scores(problem::instance<T> const& p, std::int64_t b, std::int64_t h, std::int64_t i0, std::size_t rows,
                        workspace& memory) {
   static_assert(tile_keys % lane_count == 0);
   constexpr bool exact = !std::is_same_v<T, double>;
@@ -64,7 +64,7 @@ void block_pair_scores(problem::instance<T> const& p, std::int64_t b, std::int64
     for (std::size_t j = 0; j < count; j += lane_count)
       for (std::size_t r = 0; r < rows; r += rows == 1 ? 1 : 4) {
         std::size_t const at = r * stride + static_cast<std::size_t>(j0) + j;
-        auto const multiply = rows == 1 ? multiply_pair_tile<exact, 1> : multiply_pair_tile<exact, 4>;
+        auto const multiply = rows == 1 ? multiply_word_tile<exact, 1> : multiply_word_tile<exact, 4>;
         multiply(memory.q.data() + r * d, memory.k_tile.data() + j, d, memory.dot.data() + at,
                  memory.dot_low.data() + at, memory.size.data() + at, stride);
       }

@@ -19,11 +19,11 @@
 HWY_BEFORE_NAMESPACE();
 namespace attest::reference::machine::HWY_NAMESPACE {
 
-/// No score, product or scale beyond this, so that nothing overflows; capped scores not below its inverse.
-inline constexpr double pair_most = 0x1p400;
+/// No score, product or scale beyond this, so that nothing overflows; capped scores not below its logical_not.
+inline constexpr double word_limit = 0x1p400;
 
 /// What the stages below find out about a row.
-struct pair_row {
+struct word_row_numbers {
   double_word<double> scale{0, 0};  ///< |σ̂ − σ| ≤ 16u²|σ|
   double softcap = 0, cap_error = 0, score_factor = 0, score_tiny = 0;
   double max = -infinity, max_above = 0, max_below = 0;  ///< M − max_below ≤ m ≤ M + max_above
@@ -53,7 +53,7 @@ HWY_INLINE double_word<R> capped(double_word<R> x, double softcap) {
   auto const size = select(negative, negated(x), x);
   double_word<R> const twice{size.hi * -2, size.lo * -2};
   auto const y = quotient_of_words(twice, word(R(softcap)));
-  auto const e = exp_near(select(y.hi < R(pair_lowest), word(R(pair_lowest)), y));
+  auto const e = exp_near(select(y.hi < R(word_exp_lowest), word(R(word_exp_lowest)), y));
   auto const tanh = quotient_of_words(sum_of_word(negated(e), R(1)), sum_of_word(e, R(1)));
   auto const made = product_of_words(tanh, word(R(softcap)));
   return select(negative, negated(made), made);
@@ -61,11 +61,11 @@ HWY_INLINE double_word<R> capped(double_word<R> x, double softcap) {
 
 /// ŝ_j = σ̂·dot + b_j, or with softcap capped(σ̂·dot) + b_j, and ρ_j.
 /// Ensures   |ŝ_j − s_j| ≤ ρ_j = (1.01(d+1)² + 32)u²(1 + 2⁻³⁰)|σ|·size_j + [softcap] 256u²c + 3u²|ŝ_j| + tiny
-/// Why       dot: multiply_pair_tile; σ̂ 16u², the product 9u²; capping is a contraction, so what came before does not
+/// Why       dot: multiply_word_tile; σ̂ 16u², the product 9u²; capping is a contraction, so what came before does not
 ///           grow. The sum with the bias: u²(|product| + |ŝ_j|), |product| ≤ 1.01|σ|size_j or (where capped) that too
-struct pair_score_stage {
+struct word_score_stage {
   key_columns& keys;
-  pair_row const& row;
+  word_row_numbers const& row;
   template <class R>
   struct extremes {
     R max, size;
@@ -75,7 +75,7 @@ struct pair_score_stage {
 
   template <class R>
   HWY_INLINE void at(std::size_t j) {
-    R const size = load<R>(&keys.product_size[j]);
+    R const size = load<R>(&keys.product_upper[j]);
     auto s = product_of_words(double_word<R>{load<R>(&keys.score[j]), load<R>(&keys.score_low[j])}, word<R>(row.scale));
     R const before = absolute(s.hi);
     if (row.softcap > 0) s = capped(s, row.softcap);
@@ -87,16 +87,16 @@ struct pair_score_stage {
     auto& f = found.of<R>();
     f.max = larger(f.max, s.hi);
     f.size = f.size + (before + absolute(s.hi) + absolute(s.lo) + error + size);  // a sum keeps NaN
-    f.size = f.size + load<R>(&keys.key_norm[j]) * (pair_most * 0x1p-1000);
+    f.size = f.size + load<R>(&keys.key_norm[j]) * (word_limit * 0x1p-1000);
   }
 };
 
 /// x_j = ŝ_j − M, ŵ_j and η_j.
 /// Ensures   |x̂_j − (s_j − M)| ≤ ρ′_j = ρ_j + u²(|ŝ_j| + |x̂_j|)·1.1; e^(s_j − M) ∈ ŵ_j·(1 ± η_j), η_j = 1.01(ρ′_j +
 ///           (26 + 2.2|x̂_j|)u²), where η_j ≤ 2⁻⁷; far: ŵ_j = 0, e^(s_j − M) ≤ e^−600 < 2⁻⁸⁶⁵
-struct pair_weight_stage {
+struct word_weight_stage {
   key_columns& keys;
-  pair_row const& row;
+  word_row_numbers const& row;
   template <class R>
   struct sums {
     R Z, Z_rest, errors, largest_error, above, below;
@@ -109,10 +109,10 @@ struct pair_weight_stage {
     double_word<R> const s{load<R>(&keys.score[j]), load<R>(&keys.score_low[j])};
     auto const x = sum_of_word(s, R(-row.max));
     R const rho = load<R>(&keys.score_error[j]) + (absolute(s.hi) + absolute(x.hi)) * 0x1.2p-106;
-    auto const far = x.hi + (rho + absolute(x.hi) * 0x1p-51) < R(pair_lowest);
-    auto const e = exp_near(select(x.hi < R(pair_lowest - 1), word(R(pair_lowest)), x));
+    auto const far = x.hi + (rho + absolute(x.hi) * 0x1p-51) < R(word_exp_lowest);
+    auto const e = exp_near(select(x.hi < R(word_exp_lowest - 1), word(R(word_exp_lowest)), x));
     auto const weight = select(far, word(R(0)), e);
-    R const error = select(far, R(0), (rho + pair_exp_error(x.hi)) * 1.01);
+    R const error = select(far, R(0), (rho + word_exp_error(x.hi)) * 1.01);
     store(x.hi, &keys.x_lower[j]);
     store(rho + absolute(x.hi) * 0x1.1p-53, &keys.score_error[j]);  // of x_j as one double
     store(weight.hi, &keys.weight[j]);
@@ -131,9 +131,9 @@ struct pair_weight_stage {
 
 /// The fields of key_facts, and weights outward in doubles.
 /// Why       each is a handful of operations, every one within u of exact: 2⁻⁴⁹ relative covers them
-struct pair_facts_stage {
+struct word_facts_stage {
   key_columns& keys;
-  pair_row const& row;
+  word_row_numbers const& row;
   double size_slack, weight_up, weight_down;  ///< 1 + (d+2)2⁻⁵², and rounded-outward 1/Z_lower, 1/Z_upper
 
   template <class R>
@@ -142,35 +142,35 @@ struct pair_facts_stage {
     R const reach = rho + row.max_below;
     store((x - (rho + row.max_above)) * (1 + 0x1p-49), &keys.x_lower[j]);
     store(smaller(R(0), x + reach + (reach + absolute(x)) * 0x1p-49), &keys.x_upper[j]);
-    store((absolute(s) + rho) * (1 + 0x1p-49), &keys.score_size[j]);
-    store(load<R>(&keys.product_size[j]) * size_slack + 0x1p-1050, &keys.product_size[j]);
+    store((absolute(s) + rho) * (1 + 0x1p-49), &keys.score_upper[j]);
+    store(load<R>(&keys.product_upper[j]) * size_slack + 0x1p-1050, &keys.product_upper[j]);
     store(load<R>(&keys.key_norm[j]) * size_slack, &keys.key_norm[j]);
     store(absolute(load<R>(&keys.bias[j])), &keys.bias[j]);
     R const w = load<R>(&keys.weight[j]), off = w * (load<R>(&keys.weight_error[j]) + 0x1p-53);
-    store(smaller(R(1), (w + off) * weight_up + 2 * below_pair_lowest), &keys.weight_upper[j]);
+    store(smaller(R(1), (w + off) * weight_up + 2 * below_word_exp_lowest), &keys.weight_upper[j]);
     store((w - off) * weight_down, &keys.weight_lower[j]);
   }
 };
 
-/// All of the above for the n keys in `keys`, whose score, score_low, product_size, key_norm and bias hold dot (as a
-/// double word), size, norm, b_j. Answers false where the row is for the exact tier.
+/// All of the above for the n keys in `keys`, whose score, score_low, product_upper, key_norm and bias hold dot (as a
+/// double word), size, norm, b_j. Answers false where the row is for the ball tier.
 /// Why       Z: two_sum keeps every rest; at most h = n/lanes + 3·lanes + 4 roundings on a path of rests that are at most
 ///           (h + 1)u·Z together: (h + 2)²u²·1.01
-inline bool weigh_pairs(std::size_t n, row_scalars& facts, key_columns& keys, pair_row& row) {
+inline bool find_word_weights(std::size_t n, row_scalars& facts, key_columns& keys, word_row_numbers& row) {
   auto const d = static_cast<double>(facts.d);
-  if (!(absolute(row.scale.hi) < pair_most) || (row.softcap > 0 && !(1 / pair_most < row.softcap && row.softcap < pair_most)))
+  if (!(absolute(row.scale.hi) < word_limit) || (row.softcap > 0 && !(1 / word_limit < row.softcap && row.softcap < word_limit)))
     return false;
   row.score_factor = ((d + 1) * (d + 1) * 1.01 + 32) * 0x1p-106 * absolute(row.scale.hi) * (1 + 0x1p-28);
   row.score_tiny = (d + 8) * 0x1p-1070 * (1 + absolute(row.scale.hi)) + 0x1p-1020;
   row.cap_error = row.softcap > 0 ? row.softcap * 0x1p-98 + 0x1p-860 * row.softcap : 0;
-  auto found = accumulator<pair_score_stage::extremes>::none();
-  pair_score_stage scores{keys, row, found};
+  auto found = accumulator<word_score_stage::extremes>::none();
+  word_score_stage scores{keys, row, found};
   each_key(n, scores);
-  if (!(sum_of(found.wide.size) + found.single.size < pair_most)) return false;  // NaN, infinities, and what is too near to overflow
+  if (!(sum_of(found.wide.size) + found.single.size < word_limit)) return false;  // NaN, infinities, and what is too near to overflow
   row.max = larger(largest_of(found.wide.max), found.single.max);
 
-  auto total = accumulator<pair_weight_stage::sums>::none();
-  pair_weight_stage weights{keys, row, total};
+  auto total = accumulator<word_weight_stage::sums>::none();
+  word_weight_stage weights{keys, row, total};
   each_key(n, weights);
   auto const& [wide, single] = total;
   row.max_above = larger(0, rounded_up(larger(largest_of(wide.above), single.above)));
@@ -189,27 +189,27 @@ inline bool weigh_pairs(std::size_t n, row_scalars& facts, key_columns& keys, pa
   auto const terms = static_cast<double>(n), lanes_wide = static_cast<double>(lane_count);
   double const height = terms / lanes_wide + 4 * lanes_wide + 6;
   row.Z_rounding = height * height * 0x1p-106 * 1.01 + 0x1p-1000;
-  double const errors = (sum_of(wide.errors) + single.errors) * (1 + 0x1p-20) + terms * below_pair_lowest;
+  double const errors = (sum_of(wide.errors) + single.errors) * (1 + 0x1p-20) + terms * below_word_exp_lowest;
   row.mean_error = errors / (row.Z.hi - errors) * (1 + 0x1p-20);
   double const off = errors + row.Z.hi * (row.Z_rounding + 0x1p-52);
   double const Z_lower = (row.Z.hi - off) * (1 - 0x1p-50), Z_upper = (row.Z.hi + off) * (1 + 0x1p-50);
 
-  facts.max_size = rounded_up(absolute(row.max) + larger(row.max_above, row.max_below));
+  facts.max_upper = rounded_up(absolute(row.max) + larger(row.max_above, row.max_below));
   facts.normaliser_lower = larger(1, Z_lower * (1 - row.max_above) * (1 - 0x1p-50));  // Z·e^(M − m), at least 1
-  pair_facts_stage stage{keys, row, 1 + (d + 2) * 0x1p-52, 1 / Z_lower * (1 + 0x1p-49), 1 / Z_upper * (1 - 0x1p-49)};
+  word_facts_stage stage{keys, row, 1 + (d + 2) * 0x1p-52, 1 / Z_lower * (1 + 0x1p-49), 1 / Z_upper * (1 - 0x1p-49)};
   each_key(n, stage);
   return true;
 }
 
-/// LSE = M + ln Z. Answers false where ln Z is for the exact tier.
-inline bool log_sum_exp_of_pairs(pair_row const& row, row_scalars& facts, certified_row& made) {
+/// LSE = M + ln Z. Answers false where ln Z is for the ball tier.
+inline bool log_sum_exp_of_words(word_row_numbers const& row, row_scalars& facts, certified_row& made) {
   auto const ln_Z = log_near(row.Z);
   if (!(ln_Z.radius < infinity)) return false;
   auto const lse = sum_of_word(ln_Z.value, row.max);
   made.lse = lse.hi, made.lse_low = lse.lo;
   made.lse_radius = (ln_Z.radius + 1.01 * (row.mean_error + row.Z_rounding) +
                      (absolute(ln_Z.value.hi) + absolute(lse.hi)) * 0x1.2p-106) * (1 + 0x1p-40);
-  facts.lse_size = rounded_up((absolute(lse.hi) + made.lse_radius) * (1 + 0x1p-51));
+  facts.lse_upper = rounded_up((absolute(lse.hi) + made.lse_radius) * (1 + 0x1p-51));
   facts.lse_above_max = rounded_up(larger(0, ln_Z.value.hi * (1 + 0x1p-50) + made.lse_radius) + row.max_below);
   return true;
 }

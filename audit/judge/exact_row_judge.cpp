@@ -1,11 +1,10 @@
-// Part of audit/judge/exact_row_judge.hpp.
-#pragma once
+#include "audit/judge/exact_row_judge.hpp"
 
 #include <algorithm>
+#include <tuple>
+#include <variant>
 
 #include <fmt/format.h>
-
-#include "audit/judge/exact_row_judge.hpp"
 
 namespace attest::audit {
 
@@ -31,7 +30,7 @@ void row_judge<T>::judge(std::int64_t b, std::int64_t h, std::int64_t i, judgeme
   // Outside H0 honest scores overflow: to −∞, which hides a NaN in V, too, or with a bias of −∞ to NaN.
   row_kind const kind = first_.row.kind;
   bool const outside = kind == row_kind::finite ? !first_.bound.says_anything()
-                       : kind == row_kind::empty && reference::lost_size(asked_, first_.row) >= model_.format.h0_limit;
+                       : kind == row_kind::empty && reference::lost_upper(asked_, first_.row) >= model_.format.h0_limit;
   if (outside || (kind != row_kind::nan && model_.flushes && flushed_meets_infinity())) {
     problem::sizes const& s = asked_.size();
     into.not_judged += (answer_.o.present ? s.dv : 0) + (answer_.lse.present ? 1 : 0) + (answer_.weights.present ? s.m : 0);
@@ -91,15 +90,15 @@ void row_judge<T>::by_rule(judgement& into, char const* output, std::int64_t at,
 template <class T>
 template <class E, class Truth>
 bool row_judge<T>::by_bound(judgement& into, char const* output, std::int64_t at, E got, Truth&& truth_at) {
-  using reference::answer;
+  using reference::decision;
   double const value = as_double(got);
   bool counted = false, by_dominance = false;
-  auto const decide = [&]<unsigned W>(std::integral_constant<unsigned, W>) -> answer {
+  auto const decide = [&]<unsigned W>(std::integral_constant<unsigned, W>) -> decision {
     auto const [truth, bound] = truth_at(std::integral_constant<unsigned, W>{});
     double const lowest = reference::lower(truth), highest = reference::upper(truth);
     if (bound.by == reference::judged_by::nothing) {
       ++into.not_judged;
-      return answer::yes;
+      return decision::yes;
     }
     if (!counted) ++(bound.by == reference::judged_by::theorem ? into.by_theorem : into.by_dominance);
     counted = true;
@@ -110,24 +109,24 @@ bool row_judge<T>::by_bound(judgement& into, char const* output, std::int64_t at
                                               error_in_bounds, bound.size)
                                 : fmt::format("the exact value lies in [{}, {}]; off by {:.4g} bounds of {:.4g}",
                                               lowest, highest, error_in_bounds, bound.size));
-      return answer::no;
+      return decision::no;
     };
     if (!std::isfinite(value)) return fail(reference::infinity);
     auto const error = reference::absolute(reference::ball<W>::from(reference::value_of(got)) - truth);
     double const error_in_bounds = reference::upper(error) / bound.size;
-    answer const within = reference::at_most(error, reference::ball<W>::from(reference::value_of(bound.size)));
-    if (within == answer::undecided) return within;
+    decision const within = reference::at_most(error, reference::ball<W>::from(reference::value_of(bound.size)));
+    if (within == decision::undecided) return within;
     into.max_error_in_bounds = std::max(into.max_error_in_bounds, error_in_bounds);
     into.max_ulp = std::max(into.max_ulp, reference::upper(error) / ulp_at<E>(highest));
     into.max_error = std::max(into.max_error, reference::upper(error));
-    if (within == answer::yes && reference::lower(error) > bound.warning) ++into.suspicious;
-    return within == answer::yes ? within : fail(error_in_bounds);
+    if (within == decision::yes && reference::lower(error) > bound.warning) ++into.suspicious;
+    return within == decision::yes ? within : fail(error_in_bounds);
   };
-  answer verdict = decide(std::integral_constant<unsigned, first>{});
-  if (verdict == answer::undecided) verdict = decide(std::integral_constant<unsigned, second>{});
-  if (verdict == answer::undecided) verdict = decide(std::integral_constant<unsigned, last>{});
-  if (verdict == answer::undecided) ++into.undecided;
-  return verdict == answer::yes && by_dominance;
+  decision verdict = decide(std::integral_constant<unsigned, first>{});
+  if (verdict == decision::undecided) verdict = decide(std::integral_constant<unsigned, second>{});
+  if (verdict == decision::undecided) verdict = decide(std::integral_constant<unsigned, last>{});
+  if (verdict == decision::undecided) ++into.undecided;
+  return verdict == decision::yes && by_dominance;
 }
 
 template <class T>
@@ -137,7 +136,7 @@ void row_judge<T>::judge_o(judgement& into) {
   problem::sizes const& s = asked_.size();
   for (std::int64_t c = 0; c < s.dv; ++c) {
     T const got = answer_.o(b_, h_, i_, c);
-    auto const exact = reference::output(asked_, first_.row, c);
+    auto const exact = reference::compiled::output(asked_, first_.row, c);
     switch (exact.kind) {
       case value_kind::unspecified: ++into.not_judged; continue;
       case value_kind::nan:
@@ -156,12 +155,10 @@ void row_judge<T>::judge_o(judgement& into) {
       by_rule(into, "o", c, got, 0, bug_class::empty_row, "no key is visible to this query (or every score is -inf)");
       continue;
     }
-    std::int64_t const hk = reference::key_head(s, h_);
     bool const by_dominance = by_bound(into, "o", c, got, [&]<unsigned W>(std::integral_constant<unsigned, W>) {
       auto& at = truth<W>();
-      auto const o = reference::output(asked_, at.row, c).value;
-      return std::pair{o, at.bound.output(o, [&](std::size_t n) {
-        return reference::value_of(asked_.v()(b_, hk, at.row.keys[n].j, c)); })};
+      auto const o = reference::compiled::output(asked_, at.row, c).value;
+      return std::pair{o, reference::compiled::output_bound(at.bound, asked_, at.row, c, o)};
     });
     if (by_dominance) by_hull(into, c, got);
   }
@@ -196,7 +193,7 @@ void row_judge<T>::judge_lse(judgement& into) {
   }
   by_bound(into, "lse", 0, got, [&]<unsigned W>(std::integral_constant<unsigned, W>) {
     auto& at = truth<W>();
-    return std::pair{reference::log_sum_exp(at.row), at.bound.log_sum_exp()};
+    return std::pair{reference::compiled::log_sum_exp(at.row), at.bound.log_sum_exp()};
   });
 }
 
@@ -231,7 +228,7 @@ void row_judge<T>::judge_weights(judgement& into) {
       violate(into, "weights", j, value, 0, 1, 0, reference::infinity, std::nullopt, "a weight is never negative");
     by_bound(into, "weights", j, got, [&]<unsigned W>(std::integral_constant<unsigned, W>) {
       auto& at = truth<W>();
-      return std::pair{reference::weight(at.row, n), at.bound.weight(n)};
+      return std::pair{reference::compiled::weight(at.row, n), at.bound.weight(n)};
     });
   }
   if (first_.row.kind != row_kind::finite || !finite) return;
@@ -242,4 +239,14 @@ void row_judge<T>::judge_weights(judgement& into) {
             "the sum of the row's weights, which must be 1 within its bound");
 }
 
+namespace {
+
+template <class... T>
+constexpr auto judges(std::variant<problem::instance<T>...> const*) {
+  return std::tuple{&row_judge<T>::judge...};
+}
+/// Compiles row_judge for every element type.
+[[gnu::used]] constexpr auto row_judges = judges(static_cast<problem::any_instance const*>(nullptr));
+
+}  // namespace
 }  // namespace attest::audit

@@ -1,0 +1,38 @@
+#include "audit/oracle/vectors_module.hpp"
+
+#include <exception>
+#include <span>
+#include <string>
+#include <system_error>
+
+#include "audit/oracle/vectors.hpp"
+#include "audit/support/files.hpp"
+
+namespace attest::audit {
+namespace {
+
+std::optional<problem::error> written(std::filesystem::path const& folder) {
+  std::error_code failed;
+  std::filesystem::create_directories(folder, failed);
+  if (failed) return problem::error{problem::error_code::unreadable, folder.string(), failed.message()};
+  for (vector_file const& file : certified_vectors()) {
+    std::string const text = vector_text(file);
+    if (auto why = write_file(folder / (file.check + ".json"), std::as_bytes(std::span(text)))) return why;
+  }
+  return std::nullopt;
+}
+
+}  // namespace
+}  // namespace attest::audit
+
+char const* attest_write_vectors(char const* folder) {
+  static std::string said;
+  try {
+    auto const why = attest::audit::written(folder);
+    if (!why) return nullptr;
+    said = why->message();
+  } catch (std::exception const& e) {
+    said = e.what();
+  }
+  return said.c_str();
+}

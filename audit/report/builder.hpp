@@ -1,0 +1,49 @@
+// Builds a report from judgements, case by case.
+#pragma once
+
+#include <cstdint>
+#include <functional>
+#include <set>
+#include <string>
+#include <string_view>
+
+#include "audit/report/report.hpp"
+
+namespace attest::audit {
+
+/// Writes into a report that outlives it. Used by audit, verify and merge.
+class report_builder {
+ public:
+  /// `waived` are the tokens of the bug classes whose findings do not refute; the set must outlive the builder.
+  report_builder(report& into, std::set<std::string, std::less<>> const& waived) : report_(into), waived_(waived) {}
+
+  /// The number of the case to which everything belongs that is added from now on.
+  void set_case(std::int64_t number) { number_ = number; }
+  /// The row of a check in the table; made where there is none yet.
+  check_result& row_of_check(std::string_view name);
+  /// Adds the judgement of one case to its row, and the worst violation of each output and class as a finding.
+  /// `default_class` is the class of a violation that has none.
+  void add_judgement(check_result& row, std::string const& case_name, bug_class default_class,
+                     problem::sizes const& sizes, judgement&& judged, std::string const& reproducer);
+  /// Adds a finding, unless its check has kept_per_check of them already. The first refuting finding is always added.
+  void add_finding(finding&& found);
+  /// Adds a note about the case; it is only counted where listed_per_kind of its kind are there already.
+  void add_observation(std::string const& kind, std::string sentence);
+  /// The sentence that counts the observations that are not listed, of `count` of this kind.
+  static std::string unlisted_observations(std::string_view kind, std::int64_t count);
+  /// Is there a finding that is not waived?
+  bool refuted() const;
+  /// Orders the findings and sets the verdict. `complete` is false where a mandatory case has no outputs; `because`
+  /// says why.
+  void finish(bool complete, std::string because);
+
+  static constexpr std::int64_t listed_per_kind = 3;  ///< observations of one kind
+  static constexpr std::int64_t kept_per_check = 8;   ///< findings of one check
+
+ private:
+  report& report_;
+  std::set<std::string, std::less<>> const& waived_;
+  std::int64_t number_ = 0;
+};
+
+}  // namespace attest::audit

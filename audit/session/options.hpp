@@ -1,0 +1,50 @@
+// The options of an audit.
+#pragma once
+
+#include <atomic>
+#include <chrono>
+#include <cstdint>
+#include <filesystem>
+#include <functional>
+#include <optional>
+#include <set>
+#include <string>
+
+#include "audit/contract/contract.hpp"
+#include "audit/isolation/isolated_kernel.hpp"
+
+namespace attest::audit {
+
+/// Called before each case: how many are done, how many there are, and the name of the next.
+using progress = std::function<void(std::int64_t done, std::int64_t all, std::string const& next)>;
+
+using names = std::set<std::string, std::less<>>;
+
+/// Shard `index` of `of`, counted from 1.
+struct shard {
+  std::int64_t index = 1, of = 1;
+};
+
+struct audit_options {
+  std::string kernel = "builtin";   ///< "builtin", "builtin:SET" or PATH[:SYMBOL]
+  contract const* claim = nullptr;  ///< required
+  std::string contract_argument;    ///< the contract as the user named it, for reproducers
+  std::uint64_t seed = 0;
+  names only;    ///< names of checks or CHECK/CASE; empty: all
+  names waived;  ///< bug classes that do not refute
+  bool quick = false, fail_fast = false;
+  bool reproducible = false;     ///< outputs may not depend on threads, batch position or the rest of the batch
+  int jobs = 1;                  ///< calls at the same time
+  std::optional<double> budget;  ///< seconds from `begun` on
+  std::chrono::steady_clock::time_point begun = std::chrono::steady_clock::now();
+  std::optional<shard> part;
+  std::optional<std::filesystem::path> replay;         ///< a file whose cases replace the generated ones
+  std::filesystem::path findings = "attest-findings";  ///< folder for the shrunk inputs; empty: nothing is shrunk
+  std::atomic<bool> const* stop = nullptr;             ///< set by Ctrl-C: the audit ends with a report of what is known
+  progress on_progress = [](auto...) {};
+};
+
+/// The time limits of a call: shorter ones with --quick, and the budget limits the time to load the kernel.
+isolation_limits limits_of(audit_options const& options);
+
+}  // namespace attest::audit

@@ -1,0 +1,20 @@
+// An audit of one kernel.
+#pragma once
+
+#include <vector>
+
+#include "audit/cases/case.hpp"
+#include "audit/report/report.hpp"
+#include "audit/session/options.hpp"
+#include "problem/result.hpp"
+
+namespace attest::audit {
+
+/// Audits a kernel on the cases that the options choose: calls it, judges its outputs, shrinks and saves what it finds.
+/// Ensures   an error (a kernel that does not load, an unknown name) is one that the user can mend: exit status 2
+problem::result<report> run_audit(audit_options const& options);
+
+/// Audits a kernel on these cases; options.only is ignored.
+problem::result<report> run_audit(audit_options const& options, std::vector<audit_case> const& cases);
+
+}  // namespace attest::audit

@@ -1,0 +1,32 @@
+// Recorded outputs, judged: `attest verify`.
+#pragma once
+
+#include <atomic>
+#include <filesystem>
+#include <optional>
+#include <string>
+
+#include "audit/contract/contract.hpp"
+#include "audit/files/problem_file.hpp"
+#include "audit/report/report.hpp"
+#include "audit/session/options.hpp"
+#include "problem/result.hpp"
+
+namespace attest::audit {
+
+struct verify_options {
+  std::filesystem::path inputs;                  ///< the problems, and perhaps their outputs
+  std::optional<std::filesystem::path> outputs;  ///< a second file with outputs
+  contract const* claim = nullptr;               ///< none: the preset of each problem's element type
+  std::string contract_argument;
+  flag_overrides flags;  ///< parameters that replace those of the file
+  names waived;
+  bool reproducible = false;
+  std::atomic<bool> const* stop = nullptr;  ///< set by Ctrl-C: the result is a report of what is known
+  progress on_progress = [](auto...) {};
+};
+
+/// Judges the outputs that the files hold. An error is about a file or an option: exit status 2.
+problem::result<report> run_verify(verify_options const& options);
+
+}  // namespace attest::audit

@@ -1,0 +1,40 @@
+// The widths for what 128 bits leave open, and the comparisons behind correct rounding, which end there too.
+#include "reference/compiled/rounding.hpp"
+#include "reference/compiled/row-inl.hpp"
+
+namespace attest::reference::compiled {
+
+template <class Target, unsigned W, class T>
+rounded_value<Target> rounded_output(problem::instance<T> const& p, enclosed_row<W, T> const& row, std::int64_t c) {
+  return reference::rounded_output<Target>(p, row, c);
+}
+
+template <class Target, unsigned W, class T>
+rounded_value<Target> rounded_weight(enclosed_row<W, T> const& row, std::size_t at) {
+  return reference::rounded_weight<Target>(row, at);
+}
+
+template <class Target, unsigned W, class T>
+rounded_value<Target> rounded_log_sum_exp(enclosed_row<W, T> const& row) {
+  return reference::rounded_log_sum_exp<Target>(row);
+}
+
+namespace {
+
+template <class Target, class... T>
+constexpr auto rounded_to(std::variant<problem::instance<T>...> const*) {
+  return std::tuple{&rounded_output<Target, 128, T>..., &rounded_weight<Target, 128, T>...,
+                    &rounded_log_sum_exp<Target, 128, T>...};
+}
+template <class... Target>
+constexpr auto rounded(std::variant<problem::instance<Target>...> const*) {
+  return std::tuple{rounded_to<Target>(every_type)...};
+}
+
+[[gnu::used]] constexpr auto at_256 = std::tuple{rows_of<256>(every_type), facts_of<256>(every_type)};
+[[gnu::used]] constexpr auto at_1152 = std::tuple{rows_of<1152>(every_type), facts_of<1152>(every_type)};
+[[gnu::used]] constexpr auto at_4096 = rows_of<4096>(every_type);
+[[gnu::used]] constexpr auto to_nearest = rounded(every_type);
+
+}  // namespace
+}  // namespace attest::reference::compiled
