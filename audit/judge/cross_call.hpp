@@ -14,10 +14,10 @@ std::optional<violation> answers_differ(audit_case const& each, owned_outputs co
 
 /// The parts of the keys, merged by their LSE in double, judged as an answer to the whole. The bound is the theorem's
 /// for a kernel that merges so many normalised parts: it covers this merge, whose own roundings are smaller.
-void judge_merge(audit_case const& each, answers const& given, contract const& claim, case_result& into);
+void judge_merge(audit_case const& each, case_outputs const& given, contract const& claim, case_result& into);
 
 /// O read as weights: non-negative, exactly 0 where masked, a sum of 1 within the sum of the elements' bounds.
-void judge_read_weights(audit_case const& each, answers const& given, contract const& claim, case_result& into);
+void judge_read_weights(audit_case const& each, case_outputs const& given, contract const& claim, case_result& into);
 
 /// The keys that each query read, from the digits of O, against those that it may see: what a wrong answer means. Never
 /// refutes an answer that the bound lets pass.

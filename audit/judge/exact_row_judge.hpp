@@ -24,7 +24,7 @@ struct answer_views {
 template <class T>
 problem::view<T const> view_of(std::optional<owned_tensor> const& stored, bool lse) {
   if (!stored) return {};
-  problem::layout const& where = stored->where;
+  problem::layout const& where = stored->layout;
   return problem::lifted(problem::tensor<T const>{stored->as<T>(), lse ? problem::with_last_axis(where) : where});
 }
 

@@ -30,7 +30,7 @@ struct case_result {
 };
 
 /// Requires  problems and answers that fit each other (calls_fault answers nothing)
-void judge_case(audit_case const& each, answers const& given, judging_rules const& rules, case_result& into);
+void judge_case(audit_case const& each, case_outputs const& given, judging_rules const& rules, case_result& into);
 
 /// Judges one answer, by the contract's conventions, with diagnoses.
 judgement judge_call(owned_problem const& asked, owned_outputs const& answer, contract const& claim);

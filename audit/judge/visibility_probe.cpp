@@ -67,8 +67,8 @@ std::string line_of(keys const& of) {
 
 void judge_visibility(audit_case const& each, owned_outputs const& answer, case_result& into) {
   if (!answer.o) return;
-  problem_draft const& given = each.asked.draft();
-  problem::sizes const& s = each.asked.size();
+  problem_draft const& given = each.problem.draft();
+  problem::sizes const& s = each.problem.size();
   owned_tensor const& o = *answer.o;
   std::int64_t const digits = probe::digits(o.type);
   std::visit([&]<class T>(problem::instance<T> const& p) {
@@ -80,7 +80,7 @@ void judge_visibility(audit_case const& each, owned_outputs const& answer, case_
       keys asked(static_cast<std::size_t>(s.m));
       for (std::int64_t j = 0; j < s.m; ++j) {
         double const bias = p.has_bias() ? load(*given.bias, [&] {
-          auto const& w = given.bias->where;
+          auto const& w = given.bias->layout;
           auto const at = [&](std::size_t axis, std::int64_t n) { return w.shape[axis] == 1 ? 0 : n * w.stride[axis]; };
           return static_cast<std::size_t>(at(0, b) + at(1, h) + at(2, i) + j * w.stride[3]);
         }()) : 0;
@@ -137,7 +137,7 @@ void judge_visibility(audit_case const& each, owned_outputs const& answer, case_
       into.observations.push_back(fmt::format(
           "{}: {} rows with 2^k equally weighted keys are not exact (the final operation is no division, or exp(0) is not 1)",
           each.full_name(), inexact));
-  }, each.asked.instance());
+  }, each.problem.instance());
 }
 
 }  // namespace attest::audit
