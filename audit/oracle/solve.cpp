@@ -11,6 +11,8 @@
 
 #include "audit/judge/judge_outputs.hpp"
 #include "reference/attention/exponential_sum.hpp"
+#include "reference/compiled/rounding.hpp"
+#include "reference/compiled/row.hpp"
 #include "reference/real/decimal.hpp"
 
 namespace attest::audit {
