@@ -4,8 +4,8 @@
 #include <functional>
 #include <vector>
 
-#include "audit/tensors/elements.hpp"
 #include "audit/judge/exact_row_judge.hpp"
+#include "audit/tensors/elements.hpp"
 
 namespace attest::audit {
 namespace {

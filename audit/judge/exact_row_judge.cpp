@@ -29,11 +29,14 @@ void row_judge<T>::judge(std::int64_t b, std::int64_t h, std::int64_t i, judgeme
   using reference::row_kind;
   // Outside H0 honest scores overflow: to −∞, which hides a NaN in V, too, or with a bias of −∞ to NaN.
   row_kind const kind = first_.row.kind;
-  bool const outside = kind == row_kind::finite ? !first_.bound.says_anything()
-                       : kind == row_kind::empty && reference::lost_upper(asked_, first_.row) >= model_.format.h0_limit;
+  bool const outside =
+      kind == row_kind::finite
+          ? !first_.bound.says_anything()
+          : kind == row_kind::empty && reference::lost_upper(asked_, first_.row) >= model_.format.h0_limit;
   if (outside || (kind != row_kind::nan && model_.flushes && flushed_meets_infinity())) {
     problem::sizes const& s = asked_.size();
-    into.not_judged += (answer_.o.present ? s.dv : 0) + (answer_.lse.present ? 1 : 0) + (answer_.weights.present ? s.m : 0);
+    into.not_judged +=
+        (answer_.o.present ? s.dv : 0) + (answer_.lse.present ? 1 : 0) + (answer_.weights.present ? s.m : 0);
     return;
   }
   if (answer_.o.present) judge_o(into);
@@ -56,7 +59,8 @@ bool row_judge<T>::flushed_meets_infinity() const {
   auto const meets = [&](std::int64_t j) {
     T const* const k = asked_.k().row(b_, hk, j);
     for (std::int64_t t = 0; t < d; ++t)
-      if ((std::isinf(as_double(q[t])) && may_be_zero(k[t])) || (std::isinf(as_double(k[t])) && may_be_zero(q[t]))) return true;
+      if ((std::isinf(as_double(q[t])) && may_be_zero(k[t])) || (std::isinf(as_double(k[t])) && may_be_zero(q[t])))
+        return true;
     return false;
   };
   return std::ranges::any_of(first_.row.keys, [&](auto const& key) { return meets(key.j); }) ||

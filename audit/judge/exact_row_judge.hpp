@@ -30,7 +30,8 @@ problem::view<T const> view_of(std::optional<owned_tensor> const& stored, bool l
 
 template <class T>
 answer_views<T> views_of(owned_outputs const& answer) {
-  return {view_of<T>(answer.o, false), view_of<problem::lse_element<T>>(answer.lse, true), view_of<T>(answer.weights, false)};
+  return {view_of<T>(answer.o, false), view_of<problem::lse_element<T>>(answer.lse, true),
+          view_of<T>(answer.weights, false)};
 }
 
 /// The truth about one row at W bits, and the bound that judges it.

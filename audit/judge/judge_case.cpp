@@ -5,8 +5,8 @@
 #include <fmt/format.h>
 
 #include "audit/judge/conventions.hpp"
-#include "audit/judge/diagnosis.hpp"
 #include "audit/judge/cross_call.hpp"
+#include "audit/judge/diagnosis.hpp"
 
 namespace attest::audit {
 
@@ -14,8 +14,9 @@ judgement judge_call(owned_problem const& asked, owned_outputs const& answer, co
   judgement found = judge_by_conventions(asked, answer, claim);
   if (found.failed > 0 && claim.name == "f32" && judge(asked.instance(), answer, *find_contract("f32-any")).failed == 0)
     for (violation& v : found.violations)
-      v.sentence += "; it would pass f32-any: either the kernel rescales lazily or merges by LSE (declare it with "
-                    "--contract f32-any), or it is wrong";
+      v.sentence +=
+          "; it would pass f32-any: either the kernel rescales lazily or merges by LSE (declare it with "
+          "--contract f32-any), or it is wrong";
   diagnose_all(asked, found);
   return found;
 }

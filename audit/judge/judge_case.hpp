@@ -22,10 +22,10 @@ struct judging_rules {
 /// What became of one case.
 struct case_result {
   judgement judged;
-  bool unsupported = false;               ///< the kernel, or the file, does not answer
+  bool unsupported = false;  ///< the kernel, or the file, does not answer
   bool hung = false, cut_short = false;
   std::vector<std::string> observations;
-  std::vector<std::string> conventions;   ///< relaxed ones that mattered here
+  std::vector<std::string> conventions;  ///< relaxed ones that mattered here
   double kernel_seconds = 0, oracle_seconds = 0;
 };
 

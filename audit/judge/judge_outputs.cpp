@@ -1,9 +1,9 @@
 #include "audit/judge/judge_outputs.hpp"
 
+#include <algorithm>
+
 #include <tbb/enumerable_thread_specific.h>
 #include <tbb/parallel_for.h>
-
-#include <algorithm>
 
 #include "audit/judge/tiered_judge.hpp"
 

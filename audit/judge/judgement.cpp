@@ -1,7 +1,7 @@
+#include "audit/judge/judgement.hpp"
+
 #include <algorithm>
 #include <tuple>
-
-#include "audit/judge/judgement.hpp"
 
 namespace attest::audit {
 namespace {

@@ -85,7 +85,8 @@ class machine_first {
 
   bool certifies_lse(row_type const& row, judgement& found) const {
     double const got = as_double(answer_.lse(row.b, row.h, row.i, 0));
-    return within<problem::lse_element<T>>(got, row.lse, row.lse_low, row.lse_radius, row.lse_bound.size, row.lse_bound.by, found);
+    return within<problem::lse_element<T>>(got, row.lse, row.lse_low, row.lse_radius, row.lse_bound.size,
+                                           row.lse_bound.by, found);
   }
 
   bool certifies_weights(row_type const& row, judgement& found) const {

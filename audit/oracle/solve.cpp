@@ -1,13 +1,12 @@
 #include "audit/oracle/solve.hpp"
 
-#include <tbb/parallel_for.h>
-
 #include <algorithm>
 #include <limits>
 #include <mutex>
 #include <utility>
 
 #include <fmt/format.h>
+#include <tbb/parallel_for.h>
 
 #include "audit/judge/judge_outputs.hpp"
 #include "reference/attention/exponential_sum.hpp"
@@ -44,12 +43,14 @@ void for_each_element(problem::instance<T> const& p, Wanted&& wanted, Take&& tak
       bool const has_weight = row.kind == row_kind::finite && key < row.keys.size() && row.keys[key].j == j;
       std::size_t const n = has_weight ? key++ : 0;
       take(weights, place(at * s.m + j), [&] {
-        return reference::enclosed_value<W>{kind, has_weight ? reference::compiled::weight(row, n) : reference::ball<W>()};
+        return reference::enclosed_value<W>{kind,
+                                            has_weight ? reference::compiled::weight(row, n) : reference::ball<W>()};
       });
     }
     if (row.kind == row_kind::empty) return;  // −∞ is there already
     take(lse, place(at), [&] {
-      return reference::enclosed_value<W>{kind, kind == value_kind::nan ? reference::ball<W>() : reference::compiled::log_sum_exp(row)};
+      return reference::enclosed_value<W>{
+          kind, kind == value_kind::nan ? reference::ball<W>() : reference::compiled::log_sum_exp(row)};
     });
   });
 }
@@ -60,7 +61,9 @@ struct shapes {
   std::int64_t elements[kinds]{};
 
   shapes(problem::sizes const& s, int rank) {
-    std::vector<std::int64_t> rows = rank == 4 ? std::vector{s.b, s.hq, s.n} : rank == 3 ? std::vector{s.b, s.n} : std::vector{s.n};
+    std::vector<std::int64_t> rows = rank == 4   ? std::vector{s.b, s.hq, s.n}
+                                     : rank == 3 ? std::vector{s.b, s.n}
+                                                 : std::vector{s.n};
     of[lse] = rows;
     of[o] = of[weights] = std::move(rows);
     of[o].push_back(s.dv);
@@ -76,14 +79,17 @@ struct shapes {
 class tensors {
  public:
   template <class E>
-  std::shared_ptr<std::vector<E>> add(std::string name, std::vector<std::int64_t> const& shape, std::int64_t elements, E fill) {
+  std::shared_ptr<std::vector<E>> add(std::string name, std::vector<std::int64_t> const& shape, std::int64_t elements,
+                                      E fill) {
     auto data = std::make_shared<std::vector<E>>(static_cast<std::size_t>(elements), fill);
     map_[std::move(name)] = {std::string(problem::row_of(problem::type_of<E>).dtype), shape,
                              std::as_bytes(std::span(*data))};
     owners_.push_back(data);
     return data;
   }
-  result<std::vector<std::byte>> file(safetensors_metadata const& metadata) const { return safetensors_bytes(map_, metadata); }
+  result<std::vector<std::byte>> file(safetensors_metadata const& metadata) const {
+    return safetensors_bytes(map_, metadata);
+  }
 
  private:
   safetensor_map map_;
@@ -125,12 +131,14 @@ void solve_enclosed(problem::instance<T> const& p, problem_file_entry const& fro
     low[k] = into.add<double>(from.name_of(names[k]) + ".lower", shape.of[k], shape.elements[k], fill);
     high[k] = into.add<double>(from.name_of(names[k]) + ".upper", shape.of[k], shape.elements[k], fill);
   }
-  for_each_element<128>(p, [](std::int64_t) { return true; }, [&](kind k, std::size_t at, auto&& enclose) {
-    auto const exact = enclose();
-    bool const finite = exact.kind == value_kind::finite;
-    (*low[k])[at] = finite ? reference::lower(exact.value) : quiet;
-    (*high[k])[at] = finite ? reference::upper(exact.value) : quiet;
-  });
+  for_each_element<128>(
+      p, [](std::int64_t) { return true; },
+      [&](kind k, std::size_t at, auto&& enclose) {
+        auto const exact = enclose();
+        bool const finite = exact.kind == value_kind::finite;
+        (*low[k])[at] = finite ? reference::lower(exact.value) : quiet;
+        (*high[k])[at] = finite ? reference::upper(exact.value) : quiet;
+      });
 }
 
 /// Most digits that to_decimal may be asked for at W bits.
@@ -191,7 +199,8 @@ void solve_digits(problem::instance<T> const& p, problem_file_entry const& from,
     for (std::size_t at = 0; at < text[k].size(); ++at) {
       std::vector<std::int64_t> index(shape.of[k].size());
       auto rest = static_cast<std::int64_t>(at);
-      for (std::size_t axis = index.size(); axis-- > 0; rest /= shape.of[k][axis]) index[axis] = rest % shape.of[k][axis];
+      for (std::size_t axis = index.size(); axis-- > 0; rest /= shape.of[k][axis])
+        index[axis] = rest % shape.of[k][axis];
       into.text += fmt::format("{}[{}] {}\n", from.name_of(names[k]), fmt::join(index, ", "), text[k][at]);
     }
 }

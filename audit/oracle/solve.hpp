@@ -23,7 +23,7 @@ struct solution {
   std::string text;             ///< where digits were asked for: one line an element
   std::int64_t elements = 0;
   reference::machine::rounding_tally rounded;  ///< where `round` was asked for
-  std::int64_t undecided = 0;   ///< elements that no width decided: NaN in the file, "undecided" in the text
+  std::int64_t undecided = 0;  ///< elements that no width decided: NaN in the file, "undecided" in the text
 };
 
 /// Largest --digits: what the widest enclosures, of 4096 bits, show of a result that does not cancel.
@@ -32,8 +32,8 @@ inline constexpr int largest_digits = 1200;
 /// Solves every problem of a file. Tensors of the result, each with its problem's prefix:
 ///   with `round`   o, weights, lse of that type
 ///   else           o.lower, o.upper, weights.lower, weights.upper, lse.lower, lse.upper: f64, rounded outward
-/// With digits, an element is asked again at 256, 1152 and 4096 bits where it was left open; exact decimal ties stay so.
-/// Ensures   NaN where semantics.md says NaN or leaves the value open, −∞ for the LSE of an empty row
+/// With digits, an element is asked again at 256, 1152 and 4096 bits where it was left open; exact decimal ties stay
+/// so. Ensures   NaN where semantics.md says NaN or leaves the value open, −∞ for the LSE of an empty row
 problem::result<solution> run_solve(solve_options const& options);
 
 }  // namespace attest::audit

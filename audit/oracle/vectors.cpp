@@ -68,7 +68,9 @@ std::optional<owned_problem> small_part(owned_problem const& from) {
   selection chosen = selection::all(s);
   chosen.b = first_of(s.b, 1), chosen.hk = first_of(s.hk, 2), chosen.n = first_of(s.n, 3);
   chosen.d = first_of(s.d, 4), chosen.dv = first_of(s.dv, 3);
-  if (s.m > 8) chosen.hk = first_of(s.hk, 1), chosen.n = first_of(s.n, 2), chosen.d = first_of(s.d, 2), chosen.dv = first_of(s.dv, 1);
+  if (s.m > 8)
+    chosen.hk = first_of(s.hk, 1), chosen.n = first_of(s.n, 2), chosen.d = first_of(s.d, 2),
+    chosen.dv = first_of(s.dv, 1);
   if (s.m > 20) chosen.n = first_of(s.n, 1), chosen.d = first_of(s.d, 1), chosen.query_head = 0;
   std::int64_t const room = std::max(most_numbers, 5 * s.m);  // for what needs many keys: empty blocks
   auto made = sliced(from, chosen);
@@ -116,7 +118,8 @@ std::vector<vector_file> certified_vectors() {
       std::size_t const taken = std::min(cases.size(), most_cases);
       for (std::size_t n = 0; n < taken; ++n) {
         audit_case const& each = cases[n * cases.size() / taken];
-        auto made = certified(std::string(problem::name_of(type)) + "/" + each.name, {file.flags.begin()->first}, each.asked);
+        auto made =
+            certified(std::string(problem::name_of(type)) + "/" + each.name, {file.flags.begin()->first}, each.asked);
         if (made) file.cases.push_back(*std::move(made));
       }
     }

@@ -16,14 +16,14 @@ namespace attest::audit {
 
 /// The truth about one element, and its correctly rounded value.
 struct certified_value {
-  double lower = 0, upper = 0;    ///< outward; NaN both where the value is NaN, −∞ … ∞ where it is some non-finite number
+  double lower = 0, upper = 0;  ///< outward; NaN both where the value is NaN, −∞ … ∞ where it is some non-finite number
   std::optional<double> rounded;  ///< to the output's type, ties to even; nothing where the value is not one number
 };
 
 struct vector_case {
-  std::string name;                ///< TYPE/CASE
-  std::vector<std::string> flags;  ///< bug classes that it looks for
-  owned_problem asked;             ///< rank 4, compact
+  std::string name;                         ///< TYPE/CASE
+  std::vector<std::string> flags;           ///< bug classes that it looks for
+  owned_problem asked;                      ///< rank 4, compact
   std::vector<certified_value> o{}, lse{};  ///< row-major: [b, hq, n, dv], [b, hq, n]
 };
 
@@ -39,7 +39,8 @@ struct vector_file {
 /// Ensures   o and lse set; nothing where no width decides a rounding
 std::optional<vector_case> certified(std::string name, std::vector<std::string> flags, owned_problem asked);
 
-/// The vectors of this version: small parts of the audit's own cases, every check and element type. Always the same ones.
+/// The vectors of this version: small parts of the audit's own cases, every check and element type. Always the same
+/// ones.
 std::vector<vector_file> certified_vectors();
 
 std::string vector_text(vector_file const& file);

@@ -31,8 +31,6 @@ char const* attest_write_vectors(char const* folder) {
     auto const why = attest::audit::written(folder);
     if (!why) return nullptr;
     said = why->message();
-  } catch (std::exception const& e) {
-    said = e.what();
-  }
+  } catch (std::exception const& e) { said = e.what(); }
   return said.c_str();
 }
