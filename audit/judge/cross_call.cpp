@@ -14,7 +14,7 @@ namespace {
 
 using reference::infinity;
 
-/// The sum of the bounds of one row's outputs, V being columns of the identity.
+/// The sum of the bounds of one row of O (Corollary V of docs/bound.md); nothing where an element is not judged.
 template <class T>
 std::optional<double> sum_of_bounds(problem::instance<T> const& p, problem::kernel_model const& model, std::int64_t b,
                                     std::int64_t h, std::int64_t i) {
@@ -34,7 +34,7 @@ std::optional<double> sum_of_bounds(problem::instance<T> const& p, problem::kern
 
 }  // namespace
 
-std::optional<violation> answers_differ(audit_case const& each, owned_outputs const& first, further_call const& further,
+std::optional<violation> outputs_differ(audit_case const& each, owned_outputs const& first, further_call const& further,
                                         owned_outputs const& again) {
   struct named {
     char const* name;
@@ -45,7 +45,7 @@ std::optional<violation> answers_differ(audit_case const& each, owned_outputs co
                                    named{"weights", first.weights, again.weights}}) {
     if (!x || !y) continue;
     bool const is_lse = std::string_view(name) == "lse";
-    // Files may hold problems of lower rank; only rank 4 has relations other than equal bits.
+    // A file may hold problems of lower rank, without relations between calls.
     if (each.asked.rank() != 4) continue;
     owned_tensor a = *x, b = *y;
     if (is_lse) a.where = problem::with_last_axis(a.where), b.where = problem::with_last_axis(b.where);
@@ -79,7 +79,7 @@ void judge_merge(audit_case const& each, answers const& given, contract const& c
   std::vector<owned_outputs const*> parts;
   for (std::size_t n = 0; n < each.further.size(); ++n) {
     if (each.further[n].is != relation::part) continue;
-    if (!given[n + 1] || !given[n + 1]->o || !given[n + 1]->lse) {  // without an LSE there is nothing to merge by
+    if (!given[n + 1] || !given[n + 1]->o || !given[n + 1]->lse) {  // parts are merged by their LSE
       into.unsupported = true;
       return;
     }

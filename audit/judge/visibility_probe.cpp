@@ -1,4 +1,4 @@
-// The visibility probe: which keys a query read, from the digits of O (cases/probe.hpp has the code).
+// The visibility probe: the keys that a query read, decoded from the digits of O. cases/probe.hpp defines the code.
 #include <cmath>
 #include <limits>
 
@@ -16,11 +16,12 @@ using keys = std::vector<bool>;
 
 std::int64_t count(keys const& of) { return std::ranges::count(of, true); }
 
-/// The set of N keys whose digits out·N shows, for the N that fits; nothing where none does.
-/// Why   with N keys of equal weight every column is (Σ 2^digit)/N, so column·N is an integer with N binary ones in all
+/// The set of keys that the columns encode; nothing where they encode none.
+/// Why       with N keys of equal weight every column is (Σ 2^digit)/N: column·N is an integer, and all of them
+///           together have N binary ones. Every N is tried
 std::optional<keys> read_keys(std::vector<double> const& columns, std::int64_t m, std::int64_t digits) {
   std::optional<keys> best;
-  double smallest = 0.25;  // further from an integer than this, the digits are noise
+  double smallest = 0.25;  // where column·N is further from an integer, the digits mean nothing
   for (std::int64_t n = 1; n <= m; ++n) {
     keys read(static_cast<std::size_t>(m));
     double residual = 0;
@@ -47,7 +48,7 @@ std::optional<keys> read_keys(std::vector<double> const& columns, std::int64_t m
   return best;
 }
 
-/// "2-5 9": runs of keys.
+/// A set of keys as text: "2-5 9".
 std::string runs(keys const& of) {
   std::string text;
   for (std::size_t j = 0; j < of.size(); ++j) {
@@ -69,11 +70,11 @@ std::string line_of(keys const& of) {
 
 }  // namespace
 
-void judge_visibility(audit_case const& each, owned_outputs const& answer, case_result& into) {
-  if (!answer.o) return;
+void judge_visibility(audit_case const& each, owned_outputs const& outputs, case_result& into) {
+  if (!outputs.o) return;
   problem_draft const& given = each.asked.draft();
   problem::sizes const& s = each.asked.size();
-  owned_tensor const& o = *answer.o;
+  owned_tensor const& o = *outputs.o;
   std::int64_t const digits = probe::digits(o.type);
   std::visit(
       [&]<class T>(problem::instance<T> const& p) {
@@ -108,7 +109,7 @@ void judge_visibility(audit_case const& each, owned_outputs const& answer, case_
             exact = exact && column == (n > 0 ? sum / static_cast<double>(n) : 0);
             fits = fits && std::nearbyint(column * static_cast<double>(n)) == sum;
           }
-          // Rounded digits may fit more than one set: the one that was asked for goes first.
+          // Rounded digits may fit several sets of keys: the expected one is tried first.
           auto const read = fits ? std::optional(asked) : read_keys(columns, s.m, digits);
           if (picture.size() < 48 && b == 0 && h == 0)
             picture.push_back(fmt::format("{}  {}", line_of(asked), read ? line_of(*read) : std::string("?")));
@@ -116,9 +117,9 @@ void judge_visibility(audit_case const& each, owned_outputs const& answer, case_
             inexact += !exact && n > 0 && (n & (n - 1)) == 0;
             continue;
           }
-          if (!read && n == 0) continue;  // the empty row's own rule judges it
+          if (!read && n == 0) continue;  // the rule for empty rows judges it
           ++wrong;
-          if (first || !read) continue;  // an answer that shows no set of keys is judged as a number
+          if (first || !read) continue;  // digits without a meaning are judged as numbers alone
           keys extra = *read, missed = asked;
           for (std::size_t j = 0; j < extra.size(); ++j) {
             extra[j] = (*read)[j] && !asked[j];
@@ -135,7 +136,7 @@ void judge_visibility(audit_case const& each, owned_outputs const& answer, case_
                              : edge  ? bug_class::window_edge
                                      : bug_class::causal_alignment;
         }
-        // The bound has judged the numbers already; the digits only say what a wrong one means.
+        // The numbers have been judged by their bound; the digits only explain a violation.
         if (first && into.judged.failed > 0) {
           picture.insert(picture.begin(),
                          fmt::format("{:<{}}  applied (a line a query, a column a key)", "asked", s.m));

@@ -62,7 +62,7 @@ class painter {
   }
 
   void errors(violation const& wrong, owned_outputs const& answer, finding_pictures& into) {
-    answer_views<T> const got = views_of<T>(answer);
+    output_views<T> const got = views_of<T>(answer);
     problem::sizes const& s = p_.size();
     bool const o = wrong.output == "o" && got.o.present, lse = wrong.output == "lse" && got.lse.present;
     if (!o && !lse && !(wrong.output == "weights" && got.weights.present)) return;

@@ -66,7 +66,7 @@ problem::result<case_result> run_case(audit_case const& each, kernel_session& ke
       if (!second) return second.why();
       if (second.value()) {
         further_call const again{.asked = each.asked, .says = "its tensors lie elsewhere in memory"};
-        if (auto differs = answers_differ(each, *given[0], again, *second.value())) {
+        if (auto differs = outputs_differ(each, *given[0], again, *second.value())) {
           made.observations.push_back(fmt::format("{}: {}", each.full_name(), differs->sentence));
           made.judged.merge(judge_call(each.asked, *second.value(), *rules.claim));
         }
