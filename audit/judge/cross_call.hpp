@@ -8,7 +8,8 @@
 namespace attest::audit {
 
 /// The first element of the outputs of `further` whose bits differ from those of the first call; nothing where all
-/// agree. Requires  further.is is same_bits or same_rows
+/// agree.
+/// Requires  further.is is same_bits or same_rows
 std::optional<violation> outputs_differ(audit_case const& each, owned_outputs const& first, further_call const& further,
                                         owned_outputs const& again);
 

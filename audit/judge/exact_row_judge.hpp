@@ -76,7 +76,8 @@ class exact_row_judge {
   void by_rule(judgement& into, char const* output, std::int64_t at, E got, double expected,
                std::optional<bug_class> kind, std::string const& why);
   /// Judges |got − truth| ≤ bound, where `truth_at(width)` gives the enclosure of the truth and the bound at that
-  /// width. Ensures   true where the element passed by Clause D, not by the theorem
+  /// width.
+  /// Ensures   true where the element passed by Clause D, not by the theorem
   template <class E, class Truth>
   bool by_bound(judgement& into, char const* output, std::int64_t at, E got, Truth&& truth_at);
   /// Clause H of docs/bound.md: an output lies between the smallest and the largest visible value, up to a margin,

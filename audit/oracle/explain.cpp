@@ -24,13 +24,13 @@ constexpr int digits = 9;
 constexpr std::size_t listed_keys = 32, listed_columns = 16;
 constexpr std::int64_t picture_width = 64, picture_height = 24;
 
-/// `digits` certified significant digits, or the interval where its ends do not share them.
+/// The value with `digits` certified significant digits, or the interval where 128 bits do not certify them.
 std::string shown(reference::ball<W> const& x) {
   if (auto const text = reference::to_decimal(x, digits)) return *text;
   return fmt::format("[{:.4g}, {:.4g}]", reference::lower(x), reference::upper(x));
 }
 
-/// A weight as one character: a blank at 0, then one each below 2^-8, 2^-5, 2^-3 and 1/2, and one from there to 1.
+/// A weight as one character: a blank for 0, and one each for weights below 2⁻⁸, 2⁻⁵, 2⁻³, 1/2 and from 1/2 on.
 char const* shade(double weight) {
   static constexpr char const* steps[]{" ", "·", "░", "▒", "▓", "█"};
   if (!(weight > 0)) return steps[0];
@@ -44,7 +44,7 @@ std::string bar(double weight) {
   return made.empty() && weight > 0 ? "▏" : made;
 }
 
-/// "scale 1/sqrt(d), softcap 30, band diagonal 0 left -1 right 0": what is asked for; the scale always is.
+/// "scale 1/sqrt(d), softcap 30, band diagonal 0 left -1 right 0": the scale, and the parameters that are not neutral.
 std::string parameters_text(problem::parameters const& asked) {
   std::string numbers, band;
   problem::visit_parameters(asked, [&]<class T>(problem::parameter<T> const& each, T const& value) {
@@ -59,7 +59,7 @@ std::string parameters_text(problem::parameters const& asked) {
   return numbers.substr(2) + (asked.band != problem::band{} ? ", band" + band : "");
 }
 
-/// One row of one problem.
+/// The text about one row of one problem.
 template <class T>
 class explanation {
  public:
@@ -99,7 +99,7 @@ class explanation {
     add("{}{}\n\n", from_.asked.draft().mask ? ", masked" : "", from_.asked.draft().bias ? ", biased" : "");
   }
 
-  /// The visible keys by falling weight, with what their bounds add up to.
+  /// The visible keys by falling weight, with running sums of weights and bounds.
   void keys() {
     std::vector<std::size_t> order(row_.keys.size());
     for (std::size_t n = 0; n < order.size(); ++n) order[n] = n;
@@ -187,7 +187,8 @@ class explanation {
     return static_cast<std::size_t>(place);
   }
 
-  /// The head's weights, a line a query, a column a key; where there are more, an even choice of both.
+  /// The weights of the head: a line for each query, a column for each key; at most picture_height and picture_width,
+  /// evenly chosen.
   void picture() {
     problem::sizes const& s = p_.size();
     std::int64_t const lines = std::min(s.n, picture_height), columns = std::min(s.m, picture_width);
@@ -197,7 +198,7 @@ class explanation {
         columns < s.m ? fmt::format("{} of {} keys (the largest of each stretch), ", columns, s.m) : "");
     reference::enclosed_row<W, T> other;
     for (std::int64_t line = 0; line < lines; ++line) {
-      // The asked query stands in for the stretch that it belongs to.
+      // A line stands for several queries where there are many: the explained query represents those of its line.
       std::int64_t const begin = line * s.n / lines, end = (line + 1) * s.n / lines;
       bool const asked = at_[2] >= begin && at_[2] < end;
       std::int64_t const i = asked ? at_[2] : begin;

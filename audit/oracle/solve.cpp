@@ -10,6 +10,7 @@
 
 #include "audit/judge/judge_outputs.hpp"
 #include "reference/attention/exponential_sum.hpp"
+#include "reference/compiled/row.hpp"
 #include "reference/real/decimal.hpp"
 
 namespace attest::audit {
@@ -21,7 +22,7 @@ using reference::value_kind;
 
 constexpr double quiet = std::numeric_limits<double>::quiet_NaN();
 
-/// The three results of a problem.
+/// The three outputs of a problem.
 enum kind : std::size_t { o, weights, lse, kinds };
 constexpr std::string_view names[kinds]{"o", "weights", "lse"};
 
@@ -47,7 +48,7 @@ void for_each_element(problem::instance<T> const& p, Wanted&& wanted, Take&& tak
                                             has_weight ? reference::compiled::weight(row, n) : reference::ball<W>()};
       });
     }
-    if (row.kind == row_kind::empty) return;  // −∞ is there already
+    if (row.kind == row_kind::empty) return;  // −∞ has been filled in
     take(lse, place(at), [&] {
       return reference::enclosed_value<W>{
           kind, kind == value_kind::nan ? reference::ball<W>() : reference::compiled::log_sum_exp(row)};
@@ -55,7 +56,7 @@ void for_each_element(problem::instance<T> const& p, Wanted&& wanted, Take&& tak
   });
 }
 
-/// Storage for the tensors of one problem: shape in the rank of q.
+/// Shapes and sizes of the outputs of one problem, which have the rank of q; the LSE has one less.
 struct shapes {
   std::vector<std::int64_t> of[kinds];
   std::int64_t elements[kinds]{};
@@ -75,7 +76,7 @@ struct shapes {
   }
 };
 
-/// Tensors under construction: the bytes outlive the map of spans that the writer takes.
+/// The tensors of the result. It owns the bytes to which the writer's map of spans points.
 class tensors {
  public:
   template <class E>
@@ -96,7 +97,7 @@ class tensors {
   std::vector<std::shared_ptr<void>> owners_;
 };
 
-/// Rows that one thread rounds at a time: they share the conversion of K.
+/// Rows that a task rounds; they share the conversion of K.
 constexpr std::int64_t rows_of_a_task = 16;
 
 template <class Target, class T>
@@ -141,26 +142,26 @@ void solve_enclosed(problem::instance<T> const& p, problem_file_entry const& fro
       });
 }
 
-/// Most digits that to_decimal may be asked for at W bits.
+/// The most digits that to_decimal can certify at W bits.
 template <unsigned W>
 constexpr int digits_at = static_cast<int>(W) * 3 / 10 - 8;
 static_assert(largest_digits <= digits_at<reference::last_width>);
 
-/// Decimals of every element, as many as a width shows; `open` marks the rows with elements that it left open.
+/// The digits of every element. `undecided_` marks the rows with elements that the last width did not decide.
 template <class T>
 class digit_printer {
  public:
   digit_printer(problem::instance<T> const& p, shapes const& shape, int digits) : p_(p), digits_(digits) {
     for (std::size_t k = 0; k < kinds; ++k)
       text[k].assign(static_cast<std::size_t>(shape.elements[k]), k == lse ? "-inf" : std::string());
-    open_.assign(static_cast<std::size_t>(p.size().b * p.size().hq * p.size().n), 1);
+    undecided_.assign(static_cast<std::size_t>(p.size().b * p.size().hq * p.size().n), 1);
   }
 
-  /// Asks again, at W bits, for what has no digits yet.
+  /// Encloses again, at W bits, the elements that have no digits yet.
   template <unsigned W>
   void print() {
     if (digits_ > digits_at<W>) return;
-    std::vector<char> const asked = std::exchange(open_, std::vector<char>(open_.size(), 0));
+    std::vector<char> const asked = std::exchange(undecided_, std::vector<char>(undecided_.size(), 0));
     problem::sizes const& s = p_.size();
     std::int64_t const per_row[kinds]{s.dv, s.m, 1};
     for_each_element<W>(
@@ -171,7 +172,7 @@ class digit_printer {
           auto const exact = enclose();
           if (exact.kind != value_kind::finite) written = "nan";
           else if (auto const printed = reference::to_decimal(exact.value, digits_)) written = *printed;
-          else written.clear(), open_[at / static_cast<std::size_t>(per_row[k])] = 1;
+          else written.clear(), undecided_[at / static_cast<std::size_t>(per_row[k])] = 1;
         });
   }
 
@@ -180,7 +181,7 @@ class digit_printer {
  private:
   problem::instance<T> const& p_;
   int digits_;
-  std::vector<char> open_;  ///< a row's elements are one task's: no two threads write one
+  std::vector<char> undecided_;  ///< one for each row; only the task of the row writes it
 };
 
 template <class T>

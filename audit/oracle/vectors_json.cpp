@@ -1,4 +1,5 @@
-// Vectors to JSON and back.
+#include "audit/oracle/vectors_json.hpp"
+
 #include <cmath>
 #include <cstdlib>
 #include <type_traits>
@@ -6,7 +7,6 @@
 #include <fmt/format.h>
 #include <nlohmann/json.hpp>
 
-#include "audit/oracle/vectors.hpp"
 #include "audit/support/printable.hpp"
 #include "audit/support/real_number.hpp"
 #include "audit/tensors/elements.hpp"
@@ -22,7 +22,7 @@ using problem::error_code;
 using problem::result;
 
 constexpr auto& types = problem::floating_rows;
-constexpr std::int64_t deepest = 6;                         ///< nesting of a file that is one
+constexpr std::int64_t deepest = 6;                         ///< nesting of a file of vectors
 constexpr std::size_t largest_text = std::size_t{1} << 28;  ///< bytes
 
 std::string list_of(std::size_t size, auto&& item) {
@@ -55,7 +55,7 @@ std::string truths_of(std::vector<certified_value> const& all) {
                      }));
 }
 
-/// Reads fields; the first fault stays.
+/// Reads fields and keeps the first error.
 class reader {
  public:
   std::optional<error> why;
@@ -68,7 +68,7 @@ class reader {
                   fmt::format("{}{}{}", where_, where_.empty() || field.empty() ? "" : ".", field), std::move(reason)};
     return false;
   }
-  /// The member, or nullptr (a fault) where there is none.
+  /// The member; nullptr and an error where there is none.
   json const* member(json const& of, char const* field) {
     if (auto const at = of.find(field); at != of.end()) return &*at;
     fail(field, "is missing");
@@ -112,7 +112,7 @@ class reader {
   std::string where_;
 };
 
-/// A compact tensor from its values. The sizes' product is bounded by the array's length, so by the text's.
+/// Reads a compact tensor. Its number of elements must be the length of the array, which the text bounds.
 bool read_tensor(reader& in, json const* values, std::string_view field, element_type type,
                  std::array<std::int64_t, 4> shape, owned_tensor& to) {
   std::int64_t count = 1;
@@ -233,8 +233,7 @@ result<vector_case> read_case(json const& from, std::size_t index) {
     return error{error_code::unreadable, fmt::format("cases[{}].{}", index, problem.why().argument),
                  problem.why().reason};
   vector_case made{std::move(name), std::move(found_flags), std::move(problem).value()};
-  // The check of the problem has seen that b·hq·n·dv fits; read_truths asks for arrays of that length before it makes
-  // room.
+  // b·hq·n·dv does not overflow, or the problem would be invalid. Memory is allocated only for arrays of that length.
   std::int64_t const rows = b * hq * n;
   for (auto const& [field, size, to] : {std::tuple{"o", rows * dv, &made.o}, std::tuple{"lse", rows, &made.lse}}) {
     json const* const truths = in.member(from, field);
@@ -246,7 +245,7 @@ result<vector_case> read_case(json const& from, std::size_t index) {
   return made;
 }
 
-/// Nesting and zero bytes that no vector file has.
+/// An error for nesting and zero bytes that no file of vectors has, found before the text is parsed.
 std::optional<error> text_fault(std::string_view text) {
   auto const fault = [](std::string reason) { return error{error_code::unreadable, "", std::move(reason)}; };
   if (text.size() > largest_text) return fault("the file is too large for vectors");
