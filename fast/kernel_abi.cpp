@@ -26,9 +26,9 @@ attest_status run(problem::instance<T> const& asked, problem::erased_outputs con
 attest_status run(attest_call const& call) {
   auto const unpacked = problem::unpack(call);
   if (!unpacked) return status_of(unpacked.why());
-  auto const asked = problem::make_instance(unpacked.value().asked);
+  auto const asked = problem::make_instance(unpacked.value().arguments);
   if (!asked) return status_of(asked.why());
-  return std::visit([&](auto const& typed) { return run(typed, unpacked.value().given, call.threads); }, asked.value());
+  return std::visit([&](auto const& typed) { return run(typed, unpacked.value().outputs, call.threads); }, asked.value());
 }
 
 }  // namespace

@@ -10,22 +10,23 @@
 
 namespace attest::problem {
 
-/// A NaN for the scale means none.
+/// The parameters of a call. A NaN for the scale means the default, 1/√d.
 inline parameters parameters_of(attest_call const& call) noexcept {
-  parameters made;
-  if (!std::isnan(call.scale)) made.scale = call.scale;
-  made.softcap = call.softcap;
-  made.band = {call.diagonal, call.left, call.right};
-  return made;
+  parameters p;
+  if (!std::isnan(call.scale)) p.scale = call.scale;
+  p.softcap = call.softcap;
+  p.band = {call.diagonal, call.left, call.right};
+  return p;
 }
 
-/// Ensures   parameters_of(call) == from, for numbers that are not NaN
-inline void set_parameters(attest_call& call, parameters const& from) noexcept {
-  call.scale = from.scale ? *from.scale : std::numeric_limits<double>::quiet_NaN();
-  call.softcap = from.softcap;
-  call.diagonal = from.band.diagonal;
-  call.left = from.band.left;
-  call.right = from.band.right;
+/// Writes the parameters into a call.
+/// Ensures   parameters_of(call) == p, where no number of p is NaN
+inline void set_parameters(attest_call& call, parameters const& p) noexcept {
+  call.scale = p.scale ? *p.scale : std::numeric_limits<double>::quiet_NaN();
+  call.softcap = p.softcap;
+  call.diagonal = p.band.diagonal;
+  call.left = p.band.left;
+  call.right = p.band.right;
 }
 
 }  // namespace attest::problem

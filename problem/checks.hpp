@@ -1,4 +1,4 @@
-// The rules of docs/semantics.md about shapes, strides and sizes; problem/instance.hpp applies them at the door.
+// The rules of docs/semantics.md for shapes, strides and sizes. Validation (problem/instance.hpp) applies them.
 #pragma once
 
 #include <cstdint>
@@ -20,10 +20,10 @@ struct sizes {
 
 namespace checks {
 
-inline std::string text(layout const& where) {
+inline std::string text(layout const& tensor) {
   std::string written = "[";
-  for (int axis = 0; axis < where.rank && axis < 4; ++axis)
-    written += (axis ? ", " : "") + std::to_string(where.shape[static_cast<std::size_t>(axis)]);
+  for (int axis = 0; axis < tensor.rank && axis < 4; ++axis)
+    written += (axis ? ", " : "") + std::to_string(tensor.shape[static_cast<std::size_t>(axis)]);
   return written + "]";
 }
 
@@ -31,74 +31,74 @@ inline error fault(error_code code, std::string_view argument, std::string reaso
   return {code, std::string(argument), std::move(reason)};
 }
 
-/// a·b + c for non-negative numbers, or nothing where that passes 2⁶³ − 1.
+/// a·b + c for non-negative numbers; none where it is above 2⁶³ − 1.
 constexpr std::optional<std::int64_t> multiply_add(std::int64_t a, std::int64_t b, std::int64_t c) noexcept {
   constexpr auto largest = std::numeric_limits<std::int64_t>::max();
   if (b != 0 && a > (largest - c) / b) return std::nullopt;
   return a * b + c;
 }
 
-/// One tensor on its own: rank 1 to 4, sizes and strides non-negative, last stride 1, every byte offset below 2⁶³.
-constexpr std::optional<error> layout_fault(std::string_view argument, layout const& where, std::size_t element_bytes,
+/// The rules for one tensor: rank 1 to 4, sizes and strides non-negative, last stride 1, every byte offset below 2⁶³.
+constexpr std::optional<error> layout_fault(std::string_view argument, layout const& tensor, std::size_t element_bytes,
                                             bool has_data) {
-  if (where.rank < 1 || where.rank > 4)
-    return fault(error_code::bad_shape, argument, "rank is " + std::to_string(where.rank) + ", expected 1 to 4");
-  auto const rank = static_cast<std::size_t>(where.rank);
+  if (tensor.rank < 1 || tensor.rank > 4)
+    return fault(error_code::bad_shape, argument, "rank is " + std::to_string(tensor.rank) + ", expected 1 to 4");
+  auto const rank = static_cast<std::size_t>(tensor.rank);
   std::int64_t elements = 1, last_offset = 0;
   bool empty = false;
   for (std::size_t axis = 0; axis < rank; ++axis) {
-    if (where.shape[axis] < 0)
+    if (tensor.shape[axis] < 0)
       return fault(error_code::bad_shape, argument,
-                   "size " + std::to_string(where.shape[axis]) + " of axis " + std::to_string(axis) + " is negative");
-    if (where.stride[axis] < 0)
+                   "size " + std::to_string(tensor.shape[axis]) + " of axis " + std::to_string(axis) + " is negative");
+    if (tensor.stride[axis] < 0)
       return fault(
           error_code::bad_stride, argument,
-          "stride " + std::to_string(where.stride[axis]) + " of axis " + std::to_string(axis) + " is negative");
-    empty = empty || where.shape[axis] == 0;
+          "stride " + std::to_string(tensor.stride[axis]) + " of axis " + std::to_string(axis) + " is negative");
+    empty = empty || tensor.shape[axis] == 0;
   }
-  if (where.shape[rank - 1] > 1 && where.stride[rank - 1] != 1)
+  if (tensor.shape[rank - 1] > 1 && tensor.stride[rank - 1] != 1)
     return fault(error_code::bad_stride, argument,
-                 "the last axis has stride " + std::to_string(where.stride[rank - 1]) + ", expected 1");
+                 "the last axis has stride " + std::to_string(tensor.stride[rank - 1]) + ", expected 1");
   for (std::size_t axis = 0; axis < rank; ++axis) {
-    auto const product = multiply_add(elements, where.shape[axis] > 0 ? where.shape[axis] : 1, 0);
+    auto const product = multiply_add(elements, tensor.shape[axis] > 0 ? tensor.shape[axis] : 1, 0);
     auto const offset =
-        multiply_add(where.shape[axis] > 0 ? where.shape[axis] - 1 : 0, where.stride[axis], last_offset);
+        multiply_add(tensor.shape[axis] > 0 ? tensor.shape[axis] - 1 : 0, tensor.stride[axis], last_offset);
     if (!product || !offset || !multiply_add(*product, static_cast<std::int64_t>(element_bytes), 0) ||
         !multiply_add(*offset, static_cast<std::int64_t>(element_bytes), static_cast<std::int64_t>(element_bytes)))
-      return fault(error_code::size_overflow, argument, "the sizes " + text(where) + " pass 2^63 bytes");
+      return fault(error_code::size_overflow, argument, "the sizes " + text(tensor) + " pass 2^63 bytes");
     elements = *product;
     last_offset = *offset;
   }
-  if (!empty && !has_data) return fault(error_code::missing, argument, "no data for shape " + text(where));
+  if (!empty && !has_data) return fault(error_code::missing, argument, "no data for shape " + text(tensor));
   return std::nullopt;
 }
 
-/// Ranks and sizes of q, k, v against each other. On success fills `found`.
+/// The rules for the ranks and sizes of q, k, v together. Where they hold, `found` is set to the sizes of the problem.
 constexpr std::optional<error> sizes_fault(layout const& q, layout const& k, layout const& v, sizes& found) {
   if (q.rank < 2)
     return fault(error_code::bad_shape, "q", "rank is " + std::to_string(q.rank) + ", expected 2, 3 or 4");
-  auto const axis = [](layout const& where, int from_the_end) {
-    return from_the_end > where.rank ? std::int64_t{1}
-                                     : where.shape[static_cast<std::size_t>(where.rank - from_the_end)];
+  auto const axis = [](layout const& tensor, int from_the_end) {
+    return from_the_end > tensor.rank ? std::int64_t{1}
+                                      : tensor.shape[static_cast<std::size_t>(tensor.rank - from_the_end)];
   };
   struct named {
     std::string_view name;
-    layout const& where;
+    layout const& tensor;
   };
-  for (auto const& [name, where] : {named{"k", k}, named{"v", v}})
-    if (where.rank != q.rank)
+  for (auto const& [name, tensor] : {named{"k", k}, named{"v", v}})
+    if (tensor.rank != q.rank)
       return fault(error_code::bad_shape, name,
-                   "rank is " + std::to_string(where.rank) + ", q has rank " + std::to_string(q.rank));
-  auto const differs = [&](std::string_view name, std::string_view what, std::int64_t got, std::string_view other,
+                   "rank is " + std::to_string(tensor.rank) + ", q has rank " + std::to_string(q.rank));
+  auto const differs = [&](std::string_view name, std::string_view size_name, std::int64_t got, std::string_view other,
                            std::int64_t expected) {
     return fault(error_code::bad_shape, name,
-                 std::string(what) + " is " + std::to_string(got) + ", " + std::string(other) + " has " +
+                 std::string(size_name) + " is " + std::to_string(got) + ", " + std::string(other) + " has " +
                      std::to_string(expected));
   };
   // Rank 3 is [b, n, d]: its batch axis is third from the end and there is one head.
   bool const has_heads = q.rank == 4;
-  auto const batch = [&](layout const& where) { return has_heads ? axis(where, 4) : axis(where, 3); };
-  auto const heads = [&](layout const& where) { return has_heads ? axis(where, 3) : std::int64_t{1}; };
+  auto const batch = [&](layout const& tensor) { return has_heads ? axis(tensor, 4) : axis(tensor, 3); };
+  auto const heads = [&](layout const& tensor) { return has_heads ? axis(tensor, 3) : std::int64_t{1}; };
   if (batch(k) != batch(q)) return differs("k", "batch size", batch(k), "q", batch(q));
   if (batch(v) != batch(q)) return differs("v", "batch size", batch(v), "q", batch(q));
   if (heads(v) != heads(k)) return differs("v", "number of heads", heads(v), "k", heads(k));
@@ -111,16 +111,16 @@ constexpr std::optional<error> sizes_fault(layout const& q, layout const& k, lay
   found = {batch(q), heads(q), heads(k), axis(q, 2), axis(k, 2), axis(q, 1), axis(v, 1)};
   // Outputs have sizes that no input has: weights [b, hq, n, m] and o [b, hq, n, dv].
   struct output {
-    std::string_view what;
+    std::string_view formula;
     std::int64_t last;
   };
-  for (auto const& [what, last] :
+  for (auto const& [formula, last] :
        {output{"b·hq·n·m of the weights", found.m}, output{"b·hq·n·dv of the output", found.dv}}) {
     std::int64_t elements = 1;
     for (std::int64_t const size : {found.b, found.hq, found.n, last}) {
       auto const product = multiply_add(elements, size > 0 ? size : 1, 0);
       if (!product || *product > std::numeric_limits<std::int64_t>::max() / 8)
-        return fault(error_code::size_overflow, "q", std::string(what) + " passes 2^63 bytes");
+        return fault(error_code::size_overflow, "q", std::string(formula) + " passes 2^63 bytes");
       elements = *product;
     }
   }
@@ -129,15 +129,15 @@ constexpr std::optional<error> sizes_fault(layout const& q, layout const& k, lay
 
 }  // namespace checks
 
-/// The axis of [b, h, i, j] that an axis of a problem of this rank is: the third from the end is b in rank 3, h in
-/// rank 4.
+/// The axis of [b, h, i, j] to which an axis of a problem of this rank is lifted: the third axis from the end is b in
+/// rank 3 and h in rank 4.
 constexpr std::size_t lifted_axis(int from_the_end, int problem_rank) noexcept {
   return from_the_end == 3 && problem_rank == 3 ? 0 : static_cast<std::size_t>(4 - from_the_end);
 }
 
 /// A tensor of a problem of rank 2 to 4 as one of rank 4: [n, d] → [1, 1, n, d], [b, n, d] → [b, 1, n, d]; a mask or
-/// bias of fewer axes is aligned at the end. New axes have stride 0. Requires  a layout that passed its checks, of no
-/// more axes than the problem has
+/// bias with fewer axes is aligned at the end. New axes have size 1 and stride 0.
+/// Requires  a layout that passed layout_fault, with no more axes than the problem has
 constexpr layout lifted(layout const& from, int problem_rank) noexcept {
   layout to{4, {1, 1, 1, 1}, {}};
   for (int from_the_end = 1; from_the_end <= from.rank; ++from_the_end) {
@@ -149,7 +149,8 @@ constexpr layout lifted(layout const& from, int problem_rank) noexcept {
   return to;
 }
 
-/// The same layout with an axis of size 1 behind: an LSE [b, hq, n] as [b, hq, n, 1]. Requires a rank below 4.
+/// The same layout with one more axis of size 1 at the end: an LSE [b, hq, n] as [b, hq, n, 1]. Requires a rank
+/// below 4.
 constexpr layout with_last_axis(layout of) noexcept {
   auto const last = static_cast<std::size_t>(of.rank++);
   of.shape[last] = of.stride[last] = 1;
@@ -169,32 +170,32 @@ constexpr layout rows_layout(sizes const& s, int problem_rank, std::int64_t last
                              : layout::compact({s.n, last});
 }
 
-/// q, k, v or o as a view of rank 4. Requires a layout that passed its checks.
+/// q, k, v or o as a view of rank 4. Requires a layout that passed layout_fault.
 template <class T>
 constexpr view<T> lifted(tensor<T> const& from) noexcept {
-  auto const [rank, shape, stride] = lifted(from.where, from.where.rank);
+  auto const [rank, shape, stride] = lifted(from.layout, from.layout.rank);
   return {from.data, shape, {stride[0], stride[1], stride[2]}, true};
 }
 
-/// Lifts a mask or bias against weights [b, hq, n, m] of the unlifted rank: aligned at the trailing end, size 1
-/// broadcasts over b, hq, n, never over m.
+/// A mask or bias as a view of the shape of the weights, [b, hq, n, m]. Its axes are aligned at the end with those of a
+/// problem of rank `rank`; an axis of size 1 broadcasts over b, hq or n, never over m.
 template <class T>
 constexpr result<view<T>> broadcast(std::string_view argument, tensor<T> const& from, sizes const& s, int rank) {
-  if (from.where.rank > rank)
+  if (from.layout.rank > rank)
     return checks::fault(
         error_code::bad_shape, argument,
-        "rank is " + std::to_string(from.where.rank) + ", the weights have rank " + std::to_string(rank));
+        "rank is " + std::to_string(from.layout.rank) + ", the weights have rank " + std::to_string(rank));
   view<T> to{from.data, {s.b, s.hq, s.n, s.m}, {0, 0, 0}, true};
-  for (int from_the_end = 1; from_the_end <= from.where.rank; ++from_the_end) {
-    auto const source = static_cast<std::size_t>(from.where.rank - from_the_end);
+  for (int from_the_end = 1; from_the_end <= from.layout.rank; ++from_the_end) {
+    auto const source = static_cast<std::size_t>(from.layout.rank - from_the_end);
     std::size_t const target = lifted_axis(from_the_end, rank);
-    std::int64_t const got = from.where.shape[source], expected = to.shape[target];
+    std::int64_t const got = from.layout.shape[source], expected = to.shape[target];
     if (got != expected && (got != 1 || target == 3))
       return checks::fault(error_code::bad_shape, argument,
-                           "shape " + checks::text(from.where) + " does not broadcast: axis " + std::to_string(source) +
-                               " has size " + std::to_string(got) + ", expected " + (target == 3 ? "" : "1 or ") +
-                               std::to_string(expected));
-    if (target < 3 && got == expected) to.stride[target] = from.where.stride[source];
+                           "shape " + checks::text(from.layout) + " does not broadcast: axis " +
+                               std::to_string(source) + " has size " + std::to_string(got) + ", expected " +
+                               (target == 3 ? "" : "1 or ") + std::to_string(expected));
+    if (target < 3 && got == expected) to.stride[target] = from.layout.stride[source];
   }
   return to;
 }

@@ -1,4 +1,4 @@
-// From the C interface to the door: DLPack descriptors to erased tensors.
+// From the C interface to validation: DLPack descriptors become erased tensors.
 #pragma once
 
 #include <algorithm>
@@ -13,10 +13,10 @@
 
 namespace attest::problem {
 
-/// One call of the C interface, as the door takes it.
+/// One call of the C interface, in the types that validation takes (problem/erased.hpp).
 struct unpacked_call {
-  erased_arguments asked;
-  erased_outputs given;
+  erased_arguments arguments;
+  erased_outputs outputs;
 };
 
 static_assert(static_cast<int>(dlpack_code::unsigned_integer) == kDLUInt &&
@@ -28,14 +28,16 @@ constexpr DLDataType dlpack_type_of(element_type type) noexcept {
   return {static_cast<std::uint8_t>(row.dlpack), static_cast<std::uint8_t>(8 * row.bytes), 1};
 }
 
-/// None for what is no element type. Lanes are not looked at.
+/// The element type with this code and number of bits; none where there is no such type. Ignores `lanes`.
 constexpr std::optional<element_type> element_type_of(DLDataType const& type) noexcept {
   for (element_row const& row : element_table)
-    if (DLDataType const each = dlpack_type_of(row.type); each.code == type.code && each.bits == type.bits)
+    if (DLDataType const known = dlpack_type_of(row.type); known.code == type.code && known.bits == type.bits)
       return row.type;
   return std::nullopt;
 }
 
+/// One descriptor as an erased tensor. Requires (checked) CPU memory, `rank` axes, explicit shape and strides, one lane
+/// and a known element type; errors call the tensor `name`.
 inline result<erased_tensor> unpack(std::string_view name, DLTensor const* from, int rank) {
   using checks::fault;
   if (from == nullptr) return fault(error_code::missing, name, "is NULL");
@@ -45,7 +47,7 @@ inline result<erased_tensor> unpack(std::string_view name, DLTensor const* from,
                  "ndim is " + std::to_string(from->ndim) + ", expected " + std::to_string(rank));
   if (from->shape == nullptr || from->strides == nullptr)
     return fault(error_code::missing, name, "shape and strides must be given");
-  erased_tensor made;
+  erased_tensor tensor;
   DLDataType const type = from->dtype;
   if (type.lanes != 1) return fault(error_code::bad_type, name, "lanes must be 1");
   auto const element = element_type_of(type);
@@ -57,17 +59,17 @@ inline result<erased_tensor> unpack(std::string_view name, DLTensor const* from,
                  "type code " + std::to_string(type.code) + " of " + std::to_string(type.bits) + " bits is not " +
                      listed(expected, "or"));
   }
-  made.type = *element;
-  made.where.rank = rank;
+  tensor.type = *element;
+  tensor.layout.rank = rank;
   for (int axis = 0; axis < rank; ++axis) {
-    made.where.shape[static_cast<std::size_t>(axis)] = from->shape[axis];
-    made.where.stride[static_cast<std::size_t>(axis)] = from->strides[axis];
+    tensor.layout.shape[static_cast<std::size_t>(axis)] = from->shape[axis];
+    tensor.layout.stride[static_cast<std::size_t>(axis)] = from->strides[axis];
   }
-  if (from->data != nullptr) made.data = static_cast<char*>(from->data) + from->byte_offset;
-  return made;
+  if (from->data != nullptr) tensor.data = static_cast<char*>(from->data) + from->byte_offset;
+  return tensor;
 }
 
-/// Reads the descriptors of `call`; shapes and types are checked by make_instance and make_outputs.
+/// Reads the descriptors and parameters of `call`. make_instance and make_outputs validate shapes and types later.
 inline result<unpacked_call> unpack(attest_call const& call) {
   unpacked_call made;
   std::optional<error> why;
@@ -77,16 +79,16 @@ inline result<unpacked_call> unpack(attest_call const& call) {
     if (tensor) to = tensor.value();
     else why = tensor.why();
   };
-  read("q", call.q, 4, made.asked.q);
-  read("k", call.k, 4, made.asked.k);
-  read("v", call.v, 4, made.asked.v);
-  if (call.mask) read("mask", call.mask, 4, made.asked.mask);
-  if (call.bias) read("bias", call.bias, 4, made.asked.bias);
-  read("out", call.out, 4, made.given.o);
-  if (call.lse) read("lse", call.lse, 3, made.given.lse);
-  if (call.weights) read("weights", call.weights, 4, made.given.weights);
+  read("q", call.q, 4, made.arguments.q);
+  read("k", call.k, 4, made.arguments.k);
+  read("v", call.v, 4, made.arguments.v);
+  if (call.mask) read("mask", call.mask, 4, made.arguments.mask);
+  if (call.bias) read("bias", call.bias, 4, made.arguments.bias);
+  read("out", call.out, 4, made.outputs.o);
+  if (call.lse) read("lse", call.lse, 3, made.outputs.lse);
+  if (call.weights) read("weights", call.weights, 4, made.outputs.weights);
   if (why) return *std::move(why);
-  static_cast<parameters&>(made.asked) = parameters_of(call);
+  static_cast<parameters&>(made.arguments) = parameters_of(call);
   return made;
 }
 

@@ -1,9 +1,9 @@
-// What a tensor element may be, one row a type. Storage only: the value is what is stored, exactly. Reading that value
-// is arithmetic, so reference/real/element.hpp and fast/algorithm/storage.hpp each do it for themselves, from the
-// format that is stated here.
+// The element types of tensors, one row of a table for each. This file states their storage formats only. Converting a
+// stored pattern to a number is arithmetic, which reference/real/element.hpp and fast/algorithm/storage.hpp implement
+// separately, from the formats stated here.
 //
-// A new type is a struct for its bits, a word of element_type, a type of `elements` and a row of element_table, in the
-// same place of each; docs/README.md lists what else it needs.
+// A new type is a struct for its bits, an enumerator of element_type, a type of `elements` and a row of element_table,
+// at the same index of each; docs/README.md lists what else it needs.
 #pragma once
 
 #include <array>
@@ -33,7 +33,7 @@ enum class element_type : std::uint8_t { f32, f64, bf16, f16, u8 };
 using elements = type_list<float, double, bf16, f16, std::uint8_t>;
 
 /// A binary interchange format of IEEE 754: from the top one sign bit, the exponent, the fraction. The patterns below
-/// are without a sign; as integers they rise with the value that they stand for.
+/// have sign bit 0; as integers they increase with the value that they represent.
 struct binary_format {
   int exponent_bits = 0, fraction_bits = 0;
 
@@ -46,7 +46,7 @@ struct binary_format {
 
   constexpr std::uint64_t sign_bit() const noexcept { return std::uint64_t{1} << (exponent_bits + fraction_bits); }
   constexpr std::uint64_t fraction_mask() const noexcept { return (std::uint64_t{1} << fraction_bits) - 1; }
-  /// Patterns above infinity are NaNs, quiet ones where they have quiet_bit.
+  /// Patterns above infinity are NaNs; those with quiet_bit are quiet NaNs.
   constexpr std::uint64_t infinity() const noexcept { return sign_bit() - 1 - fraction_mask(); }
   constexpr std::uint64_t quiet_bit() const noexcept { return std::uint64_t{1} << (fraction_bits - 1); }
   constexpr std::uint64_t largest_finite() const noexcept { return infinity() - 1; }
@@ -61,10 +61,10 @@ struct element_row {
   element_type type;
   std::string_view name;
   std::size_t bytes;
-  binary_format format;    ///< {} for u8, which is no number
-  element_type lse;        ///< of LSE beside outputs of this type
-  std::string_view dtype;  ///< in a safetensors header
-  dlpack_code dlpack;      ///< with 8·bytes bits
+  binary_format format;    ///< {} for u8, the type of masks
+  element_type lse;        ///< the type of LSE beside outputs of this type
+  std::string_view dtype;  ///< the name in a safetensors header
+  dlpack_code dlpack;      ///< the type code in DLPack, with 8·bytes bits
 
   constexpr bool is_floating() const noexcept { return format != binary_format{}; }
 };
@@ -77,7 +77,7 @@ inline constexpr std::array element_table{
     element_row{element_type::u8, "u8", 1, {}, element_type::f32, "U8", dlpack_code::unsigned_integer},
 };
 
-/// Requires  a word of element_type
+/// The row of a type. Requires  an enumerator of element_type
 constexpr element_row const& row_of(element_type type) noexcept {
   return element_table[static_cast<std::size_t>(type)];
 }
@@ -141,7 +141,7 @@ inline constexpr std::array floating_rows = detail::rows_of(floating_elements{})
 template <floating_element T>
 inline constexpr binary_format format_of = row_of(type_of<T>).format;
 
-/// The unsigned integer of T's size, to std::bit_cast to and from.
+/// The unsigned integer of T's size, for std::bit_cast to and from T.
 template <class T>
 using bits_of = typename detail::unsigned_of<sizeof(T)>::type;
 
@@ -150,14 +150,14 @@ template <floating_element T>
 using lse_element = element<row_of(type_of<T>).lse>;
 
 /// Calls f(std::type_identity<T>()) for the T of `type`, among the types of the list.
-/// Requires  `type` in the list (the last of them is taken for any other)
+/// Requires  `type` in the list (any other value selects the last type of the list)
 template <class F, class T, class... Rest>
 constexpr decltype(auto) with_type(element_type type, type_list<T, Rest...>, F&& f) {
   if constexpr (sizeof...(Rest) > 0)
     if (type != type_of<T>) return with_type(type, type_list<Rest...>{}, static_cast<F&&>(f));
   return f(std::type_identity<T>{});
 }
-/// Among all types.
+/// The same, among all element types.
 template <class F>
 constexpr decltype(auto) with_type(element_type type, F&& f) {
   return with_type(type, elements{}, static_cast<F&&>(f));
@@ -165,7 +165,7 @@ constexpr decltype(auto) with_type(element_type type, F&& f) {
 
 namespace detail {
 
-/// Word, type and row of every element type stand in the same place, and the row says what the type is.
+/// Enumerator, type and row of every element type have the same index, and the row describes the type.
 template <class... T>
 constexpr bool agree(type_list<T...>) noexcept {
   return sizeof...(T) == element_table.size() &&

@@ -1,4 +1,4 @@
-// The door for tensors whose element type is known only at run time: files, plug-ins, other languages.
+// Validation of tensors whose element type is known only at run time: from files, plug-ins, other languages.
 #pragma once
 
 #include <cstdint>
@@ -11,14 +11,14 @@
 
 namespace attest::problem {
 
-/// A tensor of some element type. Requires data aligned to the element size (checked).
+/// A tensor whose element type is a value. Requires data aligned to the element size (checked by validation).
 struct erased_tensor {
   void* data = nullptr;
   element_type type = element_type::f32;
-  layout where{};
+  problem::layout layout{};
 };
 
-/// `arguments` without types. Inputs are never written through.
+/// `arguments` with erased element types. Nothing is written through these pointers.
 struct erased_arguments : parameters {
   erased_tensor q, k, v;
   std::optional<erased_tensor> mask, bias;
@@ -31,77 +31,78 @@ struct erased_outputs {
 
 namespace detail {
 
-inline std::optional<error> type_fault(std::string_view name, erased_tensor const& given, element_type expected) {
-  if (given.type != expected)
+inline std::optional<error> type_fault(std::string_view name, erased_tensor const& tensor, element_type expected) {
+  if (tensor.type != expected)
     return checks::fault(
         error_code::bad_type, name,
-        "element type is " + std::string(name_of(given.type)) + ", expected " + std::string(name_of(expected)));
-  if (reinterpret_cast<std::uintptr_t>(given.data) % size_of(expected) != 0)
+        "element type is " + std::string(name_of(tensor.type)) + ", expected " + std::string(name_of(expected)));
+  if (reinterpret_cast<std::uintptr_t>(tensor.data) % size_of(expected) != 0)
     return checks::fault(error_code::bad_value, name, "data is not aligned to its element size");
   return std::nullopt;
 }
 
 template <class T>
-tensor<T> typed(erased_tensor const& given) noexcept {
-  return {static_cast<T*>(given.data), given.where};
+tensor<T> typed(erased_tensor const& erased) noexcept {
+  return {static_cast<T*>(erased.data), erased.layout};
 }
 
 template <floating_element T>
-result<instance<T>> typed_instance(erased_arguments const& asked) {
-  arguments<T> made;
-  static_cast<parameters&>(made) = asked;
+result<instance<T>> typed_instance(erased_arguments const& erased) {
+  arguments<T> typed_arguments;
+  static_cast<parameters&>(typed_arguments) = erased;
   struct named {
     std::string_view name;
-    erased_tensor const& given;
+    erased_tensor const& from;
     tensor<T const>& to;
   };
-  for (auto const& [name, given, to] :
-       {named{"q", asked.q, made.q}, named{"k", asked.k, made.k}, named{"v", asked.v, made.v}}) {
-    if (auto why = type_fault(name, given, type_of<T>)) return *std::move(why);
-    to = typed<T const>(given);
+  for (auto const& [name, from, to] : {named{"q", erased.q, typed_arguments.q}, named{"k", erased.k, typed_arguments.k},
+                                       named{"v", erased.v, typed_arguments.v}}) {
+    if (auto why = type_fault(name, from, type_of<T>)) return *std::move(why);
+    to = typed<T const>(from);
   }
-  if (asked.mask) {
-    if (auto why = type_fault("mask", *asked.mask, element_type::u8)) return *std::move(why);
-    made.mask = typed<std::uint8_t const>(*asked.mask);
+  if (erased.mask) {
+    if (auto why = type_fault("mask", *erased.mask, element_type::u8)) return *std::move(why);
+    typed_arguments.mask = typed<std::uint8_t const>(*erased.mask);
   }
-  if (asked.bias) {
-    bool const as_f32 = asked.bias->type == element_type::f32 && type_of<T> != element_type::f32;
-    if (auto why = type_fault("bias", *asked.bias, as_f32 ? element_type::f32 : type_of<T>)) return *std::move(why);
-    if (as_f32) made.bias_f32 = typed<float const>(*asked.bias);
-    else made.bias = typed<T const>(*asked.bias);
+  if (erased.bias) {
+    bool const as_f32 = erased.bias->type == element_type::f32 && type_of<T> != element_type::f32;
+    if (auto why = type_fault("bias", *erased.bias, as_f32 ? element_type::f32 : type_of<T>)) return *std::move(why);
+    if (as_f32) typed_arguments.bias_f32 = typed<float const>(*erased.bias);
+    else typed_arguments.bias = typed<T const>(*erased.bias);
   }
-  return instance<T>::make(made);
+  return instance<T>::make(typed_arguments);
 }
 
 }  // namespace detail
 
-/// Checks types, then everything that instance<T>::make checks. The type of q decides T.
-inline result<any_instance> make_instance(erased_arguments const& asked) {
-  if (!row_of(asked.q.type).is_floating())
+/// Validates element types, then everything that instance<T>::make validates. The type of q decides T.
+inline result<any_instance> make_instance(erased_arguments const& arguments) {
+  if (!row_of(arguments.q.type).is_floating())
     return checks::fault(error_code::bad_type, "q",
-                         "element type " + std::string(name_of(asked.q.type)) + " is for masks; expected " +
+                         "element type " + std::string(name_of(arguments.q.type)) + " is for masks; expected " +
                              listed(floating_rows, "or"));
-  return with_type(asked.q.type, floating_elements{}, [&]<class T>(std::type_identity<T>) -> result<any_instance> {
-    auto made = detail::typed_instance<T>(asked);
-    if (!made) return made.why();
-    return any_instance(made.value());
+  return with_type(arguments.q.type, floating_elements{}, [&]<class T>(std::type_identity<T>) -> result<any_instance> {
+    auto typed = detail::typed_instance<T>(arguments);
+    if (!typed) return typed.why();
+    return any_instance(typed.value());
   });
 }
 
+/// Validates element types, then everything that outputs<T>::make validates.
 template <floating_element T>
-result<outputs<T>> make_outputs(instance<T> const& asked, erased_outputs const& given) {
-  output_tensors<T> made;
-  if (auto why = detail::type_fault("out", given.o, type_of<T>)) return *std::move(why);
-  made.o = detail::typed<T>(given.o);
-  if (given.lse) {
-    if (auto why = detail::type_fault("lse", *given.lse, type_of<lse_element<T>>)) return *std::move(why);
-    made.lse = detail::typed<lse_element<T>>(*given.lse);
+result<outputs<T>> make_outputs(instance<T> const& problem, erased_outputs const& erased) {
+  output_tensors<T> tensors;
+  if (auto why = detail::type_fault("out", erased.o, type_of<T>)) return *std::move(why);
+  tensors.o = detail::typed<T>(erased.o);
+  if (erased.lse) {
+    if (auto why = detail::type_fault("lse", *erased.lse, type_of<lse_element<T>>)) return *std::move(why);
+    tensors.lse = detail::typed<lse_element<T>>(*erased.lse);
   }
-  if (given.weights) {
-    if (auto why = detail::type_fault("weights", *given.weights, type_of<T>)) return *std::move(why);
-    made.weights = detail::typed<T>(*given.weights);
+  if (erased.weights) {
+    if (auto why = detail::type_fault("weights", *erased.weights, type_of<T>)) return *std::move(why);
+    tensors.weights = detail::typed<T>(*erased.weights);
   }
-  return outputs<T>::make(asked, made);
+  return outputs<T>::make(problem, tensors);
 }
 
 }  // namespace attest::problem

@@ -1,4 +1,5 @@
-// One problem, checked once at the door. Inside the door nothing is checked again.
+// A validated problem. instance<T>::make validates shapes, strides and parameters once; code that holds an instance
+// validates nothing again.
 #pragma once
 
 #include <cmath>
@@ -16,7 +17,7 @@
 
 namespace attest::problem {
 
-/// What a caller asks, unchecked: tensors, and the parameters as members of this object (asked.scale).
+/// A problem that is not yet validated: tensors, and the parameters as members of this object (arguments.scale).
 template <floating_element T>
 struct arguments : parameters {
   tensor<T const> q, k, v;
@@ -33,11 +34,11 @@ struct arguments : parameters {
 template <floating_element T>
 class instance {
  public:
-  /// The only way in. The error names the argument and says what was found and what was expected.
-  static constexpr result<instance> make(arguments<T> const& asked);
+  /// Validation: the only way to an instance. The error names the argument, what was found and what was expected.
+  static constexpr result<instance> make(arguments<T> const& unchecked);
 
   constexpr sizes const& size() const noexcept { return size_; }
-  constexpr int rank() const noexcept { return rank_; }  ///< rank of q, k, v, o as the caller gave them
+  constexpr int rank() const noexcept { return rank_; }  ///< the rank of q, k, v and o in the caller's tensors
   constexpr view<T const> const& q() const noexcept { return q_; }
   constexpr view<T const> const& k() const noexcept { return k_; }
   constexpr view<T const> const& v() const noexcept { return v_; }
@@ -62,7 +63,7 @@ class instance {
   problem::parameters parameters_{};
 };
 
-/// Where answers go. lse and weights are optional.
+/// The tensors into which outputs are written, not yet validated. lse and weights are optional.
 template <floating_element T>
 struct output_tensors {
   tensor<T> o;
@@ -70,14 +71,14 @@ struct output_tensors {
   std::optional<tensor<T>> weights;
 };
 
-/// Checked outputs: O [b, hq, n, dv]; LSE as [b, hq, n, 1]; weights [b, hq, n, m].
+/// Validated outputs: O [b, hq, n, dv]; LSE as [b, hq, n, 1]; weights [b, hq, n, m].
 template <floating_element T>
 struct outputs {
   view<T> o{};
   view<lse_element<T>> lse{};
   view<T> weights{};
 
-  static constexpr result<outputs> make(instance<T> const& asked, output_tensors<T> const& given);
+  static constexpr result<outputs> make(instance<T> const& problem, output_tensors<T> const& tensors);
 };
 
 namespace detail {
@@ -90,62 +91,64 @@ using any_instance = variant_of<detail::instance_of, floating_elements>;
 // ---------------------------------------------------------------------------------------------------------------------
 
 template <floating_element T>
-constexpr result<instance<T>> instance<T>::make(arguments<T> const& asked) {
+constexpr result<instance<T>> instance<T>::make(arguments<T> const& unchecked) {
   using checks::fault;
   instance made;
   struct named {
     std::string_view name;
-    tensor<T const> const& given;
+    tensor<T const> const& input;
   };
-  for (auto const& [name, given] : {named{"q", asked.q}, named{"k", asked.k}, named{"v", asked.v}})
-    if (auto why = checks::layout_fault(name, given.where, sizeof(T), given.data != nullptr)) return *std::move(why);
-  if (auto why = checks::sizes_fault(asked.q.where, asked.k.where, asked.v.where, made.size_)) return *std::move(why);
-  made.rank_ = asked.q.where.rank;
-  made.q_ = lifted(asked.q);
-  made.k_ = lifted(asked.k);
-  made.v_ = lifted(asked.v);
+  for (auto const& [name, input] : {named{"q", unchecked.q}, named{"k", unchecked.k}, named{"v", unchecked.v}})
+    if (auto why = checks::layout_fault(name, input.layout, sizeof(T), input.data != nullptr)) return *std::move(why);
+  if (auto why = checks::sizes_fault(unchecked.q.layout, unchecked.k.layout, unchecked.v.layout, made.size_))
+    return *std::move(why);
+  made.rank_ = unchecked.q.layout.rank;
+  made.q_ = lifted(unchecked.q);
+  made.k_ = lifted(unchecked.k);
+  made.v_ = lifted(unchecked.v);
 
   std::optional<error> why;
-  auto const attach = [&]<class E>(std::string_view name, std::optional<tensor<E const>> const& given,
+  auto const attach = [&]<class E>(std::string_view name, std::optional<tensor<E const>> const& input,
                                    view<E const>& to) {
-    if (!given || why) return;
-    why = checks::layout_fault(name, given->where, sizeof(E), given->data != nullptr);
+    if (!input || why) return;
+    why = checks::layout_fault(name, input->layout, sizeof(E), input->data != nullptr);
     if (why) return;
-    auto lifted_view = broadcast(name, *given, made.size_, made.rank_);
+    auto lifted_view = broadcast(name, *input, made.size_, made.rank_);
     if (lifted_view) to = lifted_view.value();
     else why = lifted_view.why();
   };
-  if (asked.bias && asked.bias_f32) return fault(error_code::bad_value, "bias", "given twice, in two element types");
-  attach("mask", asked.mask, made.mask_);
-  attach("bias", asked.bias, made.bias_);
-  attach("bias", asked.bias_f32, made.bias_f32_);
+  if (unchecked.bias && unchecked.bias_f32)
+    return fault(error_code::bad_value, "bias", "given twice, in two element types");
+  attach("mask", unchecked.mask, made.mask_);
+  attach("bias", unchecked.bias, made.bias_);
+  attach("bias", unchecked.bias_f32, made.bias_f32_);
   if (why) return *std::move(why);
 
-  if (auto parameters_why = parameters_fault(asked, made.size_.d)) return *std::move(parameters_why);
-  made.parameters_ = asked;
+  if (auto parameters_why = parameters_fault(unchecked, made.size_.d)) return *std::move(parameters_why);
+  made.parameters_ = unchecked;
   return made;
 }
 
 template <floating_element T>
-constexpr result<outputs<T>> outputs<T>::make(instance<T> const& asked, output_tensors<T> const& given) {
+constexpr result<outputs<T>> outputs<T>::make(instance<T> const& problem, output_tensors<T> const& tensors) {
   outputs made;
-  sizes const& s = asked.size();
-  int const rank = asked.rank();
+  sizes const& s = problem.size();
+  int const rank = problem.rank();
   auto const check = [](std::string_view name, auto const& t, layout const& expected) -> std::optional<error> {
-    if (t.where.rank != expected.rank || t.where.shape != expected.shape)
+    if (t.layout.rank != expected.rank || t.layout.shape != expected.shape)
       return checks::fault(error_code::bad_shape, name,
-                           "shape is " + checks::text(t.where) + ", expected " + checks::text(expected));
-    return checks::layout_fault(name, t.where, sizeof(*t.data), t.data != nullptr);
+                           "shape is " + checks::text(t.layout) + ", expected " + checks::text(expected));
+    return checks::layout_fault(name, t.layout, sizeof(*t.data), t.data != nullptr);
   };
-  if (auto why = check("out", given.o, rows_layout(s, rank, s.dv))) return *std::move(why);
-  made.o = lifted(given.o);
-  if (given.weights) {
-    if (auto why = check("weights", *given.weights, rows_layout(s, rank, s.m))) return *std::move(why);
-    made.weights = lifted(*given.weights);
+  if (auto why = check("out", tensors.o, rows_layout(s, rank, s.dv))) return *std::move(why);
+  made.o = lifted(tensors.o);
+  if (tensors.weights) {
+    if (auto why = check("weights", *tensors.weights, rows_layout(s, rank, s.m))) return *std::move(why);
+    made.weights = lifted(*tensors.weights);
   }
-  if (given.lse) {
-    if (auto why = check("lse", *given.lse, rows_layout(s, rank))) return *std::move(why);
-    made.lse = lifted(tensor<lse_element<T>>{given.lse->data, with_last_axis(given.lse->where)});
+  if (tensors.lse) {
+    if (auto why = check("lse", *tensors.lse, rows_layout(s, rank))) return *std::move(why);
+    made.lse = lifted(tensor<lse_element<T>>{tensors.lse->data, with_last_axis(tensors.lse->layout)});
   }
   return made;
 }

@@ -1,5 +1,6 @@
-// How a kernel rounds, as plain data. A kernel declares one (fast/algorithm/model.hpp, a contract file),
-// reference/bound/bound.hpp evaluates it. Symbols are those of docs/bound.md.
+// The kernel model: how a kernel rounds, as plain data. A kernel declares its model (fast/algorithm/model.hpp, a
+// contract file) and reference/bound/bound.hpp evaluates the error bound for it. The symbols are those of
+// docs/bound.md.
 #pragma once
 
 #include <cstdint>
@@ -7,18 +8,18 @@
 
 namespace attest::problem {
 
-/// The arithmetic a kernel works in.
+/// The floating-point format in which a kernel computes.
 struct working_format {
   double u = 0;           ///< unit roundoff
   double omega = 0;       ///< absolute error of one rounding in the underflow range (gradual, or flush to zero)
   double far = 0;         ///< exponents below −far may underflow
   double largest_x0 = 0;  ///< the largest cutoff a kernel may declare
-  double omega_w = 0;     ///< ω_W / e^τ: what one underflowing weight can be worth
+  double omega_w = 0;     ///< ω_W / e^τ: the largest value of a weight that underflows
   double h0_limit = 0;    ///< magnitudes above this are outside hypothesis H0
   friend constexpr bool operator==(working_format const&, working_format const&) noexcept = default;
 };
 
-/// Number of rescalings on one key's path.
+/// How often the contribution of one key is rescaled.
 enum class rescale_count : std::uint8_t {
   none,           ///< two passes: R = 0
   per_block,      ///< R = (number of blocks) − 1
@@ -34,11 +35,10 @@ enum class sum_height : std::uint8_t {
 enum class split_merge : std::uint8_t {
   raw = 0,            ///< partial (m, l, O) are rescaled and added
   lse = 1,            ///< normalised partial outputs are merged by their LSE
-  lse_normalised = 2  ///< the same without a final division (FlashAttention-2 combine)
+  lse_normalised = 2  ///< as lse, without a final division (the combine kernel of FlashAttention-2)
 };
 
-/// The kernel model of docs/bound.md; section 12 leads from its symbols to these fields. Counts are numbers of
-/// roundings.
+/// The kernel model of docs/bound.md, whose section 12 lists the field of each symbol. Counts are numbers of roundings.
 struct kernel_model {
   working_format format{};
 
@@ -51,29 +51,29 @@ struct kernel_model {
   double g_b = 0;               ///< relative error of the bias itself
   double e_c = 0;               ///< relative error of softcap
   double a_t = 0;               ///< absolute error of tanh inside softcap
-  double u_s = 0, omega_s = 0;  ///< scores stored in a lower precision
+  double u_s = 0, omega_s = 0;  ///< the rounding of scores that are stored in a lower precision
 
   // weights
   int k_x = 1;     ///< roundings of one exponent argument
   int c_m = 0;     ///< roundings of the reference point that p and r do not share
   double eps = 0;  ///< relative error of exp
   rescale_count rescales = rescale_count::per_block;
-  double tau = 0;  ///< lazy rescaling: the final reference is within τ below the maximum
-  double x0 = std::numeric_limits<double>::infinity();  ///< weights below e^(−x0) are made 0
-  double u_p = 0, omega_p = 0;                          ///< weights rounded before they meet V
+  double tau = 0;  ///< lazy rescaling: the final reference point lies at most τ below the row maximum
+  double x0 = std::numeric_limits<double>::infinity();  ///< weights below e^(−x0) are replaced by 0
+  double u_p = 0, omega_p = 0;                          ///< the rounding of weights before their product with V
   bool p_shared = false;                                ///< l sums the rounded weights too
 
   // sums
   std::int64_t block = 1;  ///< keys per block (rescales per_block, sum_height block_local)
   sum_height height = sum_height::in_sequence;
-  int k_pre = 0;    ///< roundings of a weight normalised before it meets V
+  int k_pre = 0;    ///< roundings of a weight that is normalised before its product with V
   double u_pv = 0;  ///< accumulation error of PV beyond IEEE (tensor cores); 0 = format.u
   int splits = 1;   ///< S: partial results merged at the end
   split_merge merge = split_merge::raw;
 
   // results
   int k_f = 1;                      ///< roundings of the final division
-  double u_out = 0, omega_out = 0;  ///< O rounded to an output format
+  double u_out = 0, omega_out = 0;  ///< the rounding of O to its output format
   bool flushes = false;             ///< FTZ/DAZ
   double eps_log = 0;               ///< relative error of log
   int k_lse = 1;                    ///< roundings of LSE = m + log l (3 in base 2, or unknown)

@@ -1,5 +1,5 @@
-// The numbers of a problem, beside its tensors. This is their only list: what names them one by one (flags, files,
-// messages, reports) visits it, and attest_call has a field for each (problem/call_parameters.hpp).
+// The numbers of a problem, beside its tensors. This file is the only list of them: flags, files, messages and reports
+// visit it, and attest_call has a field for each (problem/call_parameters.hpp).
 #pragma once
 
 #include <cstdint>
@@ -11,28 +11,29 @@
 
 namespace attest::problem {
 
-/// Key j is inside the band of query i iff −left ≤ j − (i + diagonal) ≤ right; −1 = unbounded, i + diagonal saturates.
-/// Causal is right = 0: diagonal 0 is aligned top-left, diagonal m − n bottom-right. No alignment is ever implied.
+/// Key j is inside the band of query i iff −left ≤ j − (i + diagonal) ≤ right. −1 = unbounded on that side; the sum
+/// i + diagonal saturates. A causal band has right = 0: diagonal 0 aligns it top-left, diagonal m − n bottom-right.
+/// There is no default alignment: the diagonal alone decides.
 struct band {
   std::int64_t diagonal = 0, left = -1, right = -1;
   friend constexpr bool operator==(band const&, band const&) noexcept = default;
 };
 
 struct parameters {
-  std::optional<double> scale{};  ///< none = the real number 1/√d, not its rounding
+  std::optional<double> scale{};  ///< none = the real number 1/√d, not a rounding of it
   double softcap = 0;             ///< 0 = off
   problem::band band{};
   friend constexpr bool operator==(parameters const&, parameters const&) noexcept = default;
 };
 
-/// What is known of one parameter of kind T: std::optional<double> (a finite number or none), double (a finite number)
-/// or std::int64_t.
+/// The description of one parameter. Its type T is std::optional<double> (a finite number or none), double (a finite
+/// number) or std::int64_t.
 template <class T>
 struct parameter {
-  char const* name;                                               ///< of the flag, the metadata key and the JSON key
-  T neutral;                                                      ///< the value that asks for nothing
-  char const* none = "";                                          ///< what an absent value means
-  std::int64_t least = std::numeric_limits<std::int64_t>::min();  ///< of a whole number
+  char const* name;       ///< the name of the flag, the metadata key and the JSON key
+  T neutral;              ///< the value without effect
+  char const* none = "";  ///< what an absent value means
+  std::int64_t least = std::numeric_limits<std::int64_t>::min();  ///< the least value that a whole number may have
 };
 
 namespace detail {
@@ -58,8 +59,8 @@ constexpr void visit_parameters(parameters const& p, Visitor&& visitor) {
   detail::visit_each(p, visitor);
 }
 
-/// Calls visitor(member, simplest value) for every member of `parameters`, in the order in which a failing problem is
-/// rid of them. A member that already has its default value needs no simpler one.
+/// Calls visitor(member, simplest value) for every member of `parameters`, in the order in which shrinking tries to
+/// simplify a failing problem. A member that already has its default value needs no simpler one.
 template <class Visitor>
 constexpr void visit_simplest(Visitor&& visitor) {
   visitor(&parameters::band, problem::band{});
@@ -67,7 +68,7 @@ constexpr void visit_simplest(Visitor&& visitor) {
   visitor(&parameters::softcap, 0.0);
 }
 
-/// What is wrong with these parameters in a problem of head dimension d; nothing where nothing is.
+/// The first error of these parameters in a problem of head dimension d; none where they are valid.
 constexpr std::optional<error> parameters_fault(parameters const& p, std::int64_t d) {
   auto const finite = [](double x) { return x - x == 0; };
   if (p.scale && !finite(*p.scale)) return error{error_code::bad_value, "scale", "must be a finite number"};

@@ -1,4 +1,4 @@
-// Errors are values: what went wrong, in which argument, in a sentence.
+// Errors are values: a code, the argument at fault, and a sentence that says what was found and what was expected.
 #pragma once
 
 #include <cstdint>
@@ -10,18 +10,18 @@ namespace attest::problem {
 
 enum class error_code : std::uint8_t {
   bad_shape,      ///< ranks or sizes do not fit together
-  bad_stride,     ///< a stride that the rules of semantics forbid
+  bad_stride,     ///< a stride that docs/semantics.md forbids
   bad_type,       ///< an element type that is not allowed here, or types that differ where they must agree
   bad_value,      ///< a number outside its range
   size_overflow,  ///< a size or an offset does not fit in 63 bits
-  missing,        ///< something required is not there
-  unreadable,     ///< a file or a stream that cannot be read, or is not what it says it is
-  unsupported,    ///< well formed, but not something this part of attest does
+  missing,        ///< a required argument, file or field is absent
+  unreadable,     ///< a file or a stream that cannot be read, or does not have the format that was expected
+  unsupported,    ///< well formed, but this part of attest does not handle it
 };
 
 struct error {
   error_code code = error_code::bad_value;
-  std::string argument;  ///< the argument at fault, as its caller knows it: "k", "--scale", "layer0.mask"
+  std::string argument;  ///< the argument at fault, by the name that the caller uses: "k", "--scale", "layer0.mask"
   std::string reason;    ///< a sentence: what was found and what was expected
 
   std::string message() const { return argument.empty() ? reason : argument + ": " + reason; }

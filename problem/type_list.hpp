@@ -1,4 +1,4 @@
-// Lists of types, so that a set of types is written down once and everything made for each of them follows from it.
+// Lists of types. A set of types is written down once; variants, tuples and loops over it are derived from the list.
 #pragma once
 
 #include <cstddef>
@@ -47,21 +47,21 @@ typename filtered<Keep, type_list<>, T...>::type filtered_list(type_list<T...>);
 
 }  // namespace detail
 
-/// Where T stands in the list; its size where T is not in it.
+/// The index of T in the list; the size of the list where T is not in it.
 template <class T, class List>
 inline constexpr std::size_t index_in = detail::list_operations<List>::template index_of<T>();
 
-/// The type at place I.
+/// The type at index I.
 template <std::size_t I, class List>
 using type_at = typename detail::list_operations<List>::template at<I>;
 
-/// std::variant<F<T>...>, std::tuple<F<T>...> over the types of the list.
+/// std::variant<F<T>...> and std::tuple<F<T>...> over the types T of the list.
 template <template <class> class F, class List>
 using variant_of = typename detail::list_operations<List>::template variant_of<F>;
 template <template <class> class F, class List>
 using tuple_of = typename detail::list_operations<List>::template tuple_of<F>;
 
-/// The types T of the list with Keep<T>::value, in their order.
+/// The types T of the list with Keep<T>::value, in the order of the list.
 template <template <class> class Keep, class List>
 using filtered_list = decltype(detail::filtered_list<Keep>(List{}));
 

@@ -1,4 +1,4 @@
-// Strided views of rank 4. Every tensor becomes one of these at the door (problem/instance.hpp).
+// Layouts, and strided views of rank 4. Validation (problem/instance.hpp) turns every tensor into such a view.
 #pragma once
 
 #include <array>
@@ -14,8 +14,8 @@ struct layout {
   std::array<std::int64_t, 4> shape{};
   std::array<std::int64_t, 4> stride{};
 
-  /// Row-major, without gaps. Requires at most 4 sizes. A stride past 63 bits stays at the largest number, which the
-  /// door refuses (checks::layout_fault).
+  /// Row-major, without gaps. Requires at most 4 sizes. A stride that does not fit in 63 bits becomes the largest
+  /// number, which validation rejects (checks::layout_fault).
   static constexpr layout compact(std::initializer_list<std::int64_t> sizes) noexcept {
     layout made;
     for (std::int64_t const size : sizes) made.shape[static_cast<std::size_t>(made.rank++)] = size;
@@ -31,14 +31,14 @@ struct layout {
   }
 };
 
-/// A tensor as its caller has it: memory and layout, not yet checked.
+/// A tensor as the caller describes it: memory and layout, not yet validated.
 template <class T>
 struct tensor {
   T* data = nullptr;
-  layout where{};
+  problem::layout layout{};
 };
 
-/// A checked view of rank 4. x(b, h, i, j) is element b·stride[0] + h·stride[1] + i·stride[2] + j.
+/// A validated view of rank 4. x(b, h, i, j) is element b·stride[0] + h·stride[1] + i·stride[2] + j.
 /// A broadcast axis has stride 0. Requires indices inside shape.
 template <class T>
 struct view {
@@ -46,7 +46,7 @@ struct view {
   std::array<std::int64_t, 4> shape{};
   std::array<std::int64_t, 3> stride{};
 
-  /// The first element of a row; data itself where there is no memory (a size is 0).
+  /// The first element of a row; null where the view has no memory (a size is 0).
   constexpr T* row(std::int64_t b, std::int64_t h, std::int64_t i) const noexcept {
     return data == nullptr ? data : data + (b * stride[0] + h * stride[1] + i * stride[2]);
   }
@@ -55,7 +55,7 @@ struct view {
   }
   constexpr explicit operator bool() const noexcept { return present; }
 
-  bool present = false;  ///< false: the optional tensor is not there
+  bool present = false;  ///< false: the optional tensor is absent
 };
 
 }  // namespace attest::problem

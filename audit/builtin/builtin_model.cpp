@@ -3,8 +3,8 @@
 
 namespace attest::audit {
 
-problem::kernel_model builtin_model(problem::any_instance const& asked) {
-  return std::visit([](auto const& p) { return fast::model(p); }, asked);
+problem::kernel_model builtin_model(problem::any_instance const& instance) {
+  return std::visit([](auto const& p) { return fast::model(p); }, instance);
 }
 
 }  // namespace attest::audit

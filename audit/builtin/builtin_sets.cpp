@@ -7,16 +7,17 @@
 namespace attest::audit {
 namespace {
 
-/// Plain code is SCALAR where the compiler has no vectors for EMU128.
+/// Highway's target for plain code is EMU128, or SCALAR where the compiler has no vector extensions.
 constexpr builtin_set known[]{{"avx512", "AVX3"}, {"avx2", "AVX2"}, {"scalar", "EMU128"}, {"scalar", "SCALAR"}};
 
 }  // namespace
 
 std::vector<builtin_set> builtin_sets() {
-  std::vector<builtin_set> made;
+  std::vector<builtin_set> available;
   for (std::string_view const name : fast::simd_targets())
-    if (auto const at = std::ranges::find(known, name, &builtin_set::name); at != std::end(known)) made.push_back(*at);
-  return made;
+    if (auto const at = std::ranges::find(known, name, &builtin_set::name); at != std::end(known))
+      available.push_back(*at);
+  return available;
 }
 
 }  // namespace attest::audit

@@ -8,13 +8,13 @@
 
 namespace attest::audit {
 
-/// A word of ours for an instruction set, and what fast::simd_targets() calls it. libattest_kernel_WORD.so is the
-/// built-in kernel held to it (builtin_set.cpp).
+/// An instruction set: its word on the command line, and its name in fast::simd_targets(). libattest_kernel_WORD.so is
+/// the built-in kernel restricted to it (builtin_set.cpp).
 struct builtin_set {
   std::string_view word, name;
 };
 
-/// Those that this machine has, best first.
+/// The instruction sets of this machine, best first.
 std::vector<builtin_set> builtin_sets();
 
 }  // namespace attest::audit

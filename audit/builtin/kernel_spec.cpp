@@ -18,7 +18,7 @@ namespace {
 /// The built-in kernel on the instruction set that `word` names.
 problem::result<kernel_library> builtin_library(std::string const& word) {
   std::vector<std::string> known;
-  for (builtin_set const& each : builtin_sets()) known.emplace_back(each.word);
+  for (builtin_set const& set : builtin_sets()) known.emplace_back(set.word);
   if (std::ranges::find(known, word) == known.end())
     return problem::error{problem::error_code::unsupported, "--kernel",
                           fmt::format("this machine has no built-in kernel for '{}'{}; there are: builtin, builtin:{}",
@@ -36,8 +36,8 @@ problem::result<kernel_library> library_of(std::string const& spec) {
     if (!path) return path.why();
     return kernel_library{std::move(path).value()};
   }
-  if (constexpr std::string_view held = "builtin:"; spec.starts_with(held))
-    return builtin_library(spec.substr(held.size()));
+  if (constexpr std::string_view prefix = "builtin:"; spec.starts_with(prefix))
+    return builtin_library(spec.substr(prefix.size()));
   std::error_code absent;
   bool const is_file = std::filesystem::exists(spec, absent);
   if (std::array const known{"builtin"}; !is_file && spec.find_first_of("/.:") == spec.npos)
@@ -50,10 +50,10 @@ problem::result<kernel_library> library_of(std::string const& spec) {
 }
 
 problem::result<kernel_session> open_kernel(std::string const& spec, problem::element_type type,
-                                            interruption const& when, isolation_limits const& limits) {
+                                            interruption const& interrupted, isolation_limits const& limits) {
   auto const library = library_of(spec);
   if (!library) return library.why();
-  return kernel_session::open(library.value(), type, when, limits);
+  return kernel_session::open(library.value(), type, interrupted, limits);
 }
 
 }  // namespace attest::audit

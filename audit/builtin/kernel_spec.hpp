@@ -1,4 +1,4 @@
-// What `--kernel` names: the built-in kernel, or a library and a function in it.
+// The argument of `--kernel`: the built-in kernel, or a shared library and a function in it.
 #pragma once
 
 #include <string>
@@ -9,11 +9,11 @@
 namespace attest::audit {
 
 /// The library of "builtin", "builtin:SET", or PATH[:SYMBOL] where PATH:SYMBOL is not itself a file.
-/// Ensures   an error names `--kernel`, says what there is not and what there is; the library itself is not looked into
+/// Ensures   an error names `--kernel` and lists the kernels that exist; the library itself is not opened
 problem::result<kernel_library> library_of(std::string const& spec);
 
 /// A session with the kernel that `spec` names (kernel_session::open).
 problem::result<kernel_session> open_kernel(std::string const& spec, problem::element_type type,
-                                            interruption const& when, isolation_limits const& limits);
+                                            interruption const& interrupted, isolation_limits const& limits);
 
 }  // namespace attest::audit

@@ -1,4 +1,4 @@
-// The classes of bugs that findings name, one row a class.
+// The table of bug classes, to which findings belong.
 #pragma once
 
 #include <array>
@@ -34,10 +34,13 @@ enum class bug_class : std::uint8_t {
 };
 
 struct bug_class_row {
-  bug_class is;
+  bug_class id;
   std::string_view token;  ///< in reports, on the command line, in file names
   std::string_view meaning;
-  enum { audit, known_failures } whose;  ///< the audit's own, or documented in docs/known_failures.md, in its words
+  enum {
+    audit,
+    known_failures
+  } whose;  ///< who defines it: the audit, or docs/known_failures.md, whose words `meaning` repeats
 };
 
 /// In the order of `attest list classes`.
@@ -95,7 +98,7 @@ constexpr std::string_view token_of(bug_class which) noexcept { return row_of(wh
 /// The class with this token; none for any other word.
 constexpr std::optional<bug_class> bug_class_named(std::string_view token) noexcept {
   for (bug_class_row const& row : bug_class_table)
-    if (row.token == token) return row.is;
+    if (row.token == token) return row.id;
   return std::nullopt;
 }
 
@@ -109,9 +112,9 @@ inline constexpr auto bug_class_tokens = [] {
 static_assert(
     [] {
       for (std::size_t at = 0; at < bug_class_table.size(); ++at)
-        if (static_cast<std::size_t>(bug_class_table[at].is) != at) return false;
+        if (static_cast<std::size_t>(bug_class_table[at].id) != at) return false;
       return static_cast<std::size_t>(bug_class::weak_test) + 1 == bug_class_table.size();
     }(),
-    "a row for every class, in the order of the words");
+    "a row for every class, in the order of the enumerators");
 
 }  // namespace attest::audit

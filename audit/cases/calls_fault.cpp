@@ -2,21 +2,22 @@
 
 namespace attest::audit {
 
-std::optional<std::string> calls_fault(audit_case const& each) {
-  if (each.further.empty() && each.reads == reading::nothing) return std::nullopt;
-  if (each.asked.rank() != 4) return "its tensors have not rank 4";
-  problem::sizes const& first = each.asked.size();
-  if (each.reads == reading::weights && first.dv > first.m) return "its V has more columns than keys";
-  for (further_call const& further : each.further) {
-    if (further.asked.rank() != 4) return "its tensors have not rank 4";
-    if (further.asked.type() != each.asked.type()) return "its element type is not that of the group's first call";
-    problem::sizes const& s = further.asked.size();
+std::optional<std::string> calls_fault(audit_case const& checked) {
+  if (checked.further.empty() && checked.reads == reading::nothing) return std::nullopt;
+  if (checked.problem.rank() != 4) return "its tensors have not rank 4";
+  problem::sizes const& first = checked.problem.size();
+  if (checked.reads == reading::weights && first.dv > first.m) return "its V has more columns than keys";
+  for (further_call const& further : checked.further) {
+    if (further.problem.rank() != 4) return "its tensors have not rank 4";
+    if (further.problem.type() != checked.problem.type())
+      return "its element type is not that of the group's first call";
+    problem::sizes const& s = further.problem.size();
     bool const same_rows = s.b == first.b && s.hq == first.hq && s.n == first.n;
     auto const inside = [](std::int64_t at, std::int64_t count, std::int64_t all) {
       return at >= 0 && count <= all && at <= all - count;
     };
     switch (further.is) {
-      case relation::before: break;
+      case relation::warm_up: break;
       case relation::same_bits:
         if (!same_rows || s.dv != first.dv || s.m != first.m)
           return "its sizes are not those of the group's first call";

@@ -1,4 +1,4 @@
-// What the audit asks: problems with a name, a check they belong to and a bug class they look for.
+// Cases, the inputs of the audit: problems with a name, each in a check that looks for one bug class.
 #pragma once
 
 #include <array>
@@ -18,9 +18,10 @@ namespace attest::audit {
 /// A group of cases that look for the same thing.
 struct check {
   std::string_view name;
-  audit::bug_class bug_class;  ///< of its findings, unless the judgement knows better; docs/known_failures.md
-  std::string_view proves;     ///< what a pass says
-  std::string_view cannot;     ///< what a pass does not say
+  audit::bug_class
+      bug_class;            ///< of its findings, unless the judgement finds a more specific one; docs/known_failures.md
+  std::string_view proves;  ///< what a pass shows
+  std::string_view cannot;  ///< what a pass does not show
 };
 
 /// All checks, in the order of the report.
@@ -29,72 +30,73 @@ check const* find_check(std::string_view name);
 
 /// How a further call of a case relates to its first.
 enum class relation : std::uint8_t {
-  before,          ///< asked first, so that something is left of it; its answer is not judged
-  same_bits,       ///< its answer has the bits of the first call's
-  same_rows,       ///< its rows have the bits of the first call's rows from (batch, head, query) `at` on
-  part,            ///< some of the first call's keys; merged by their LSE, all parts answer the first call
-  weight_columns,  ///< V is columns of the identity from key at[0] on, as the first call's is from key 0 on
+  warm_up,         ///< called first, so that stale state from it could leak into the judged call; not judged itself
+  same_bits,       ///< its outputs have the bits of the first call's
+  same_rows,       ///< its rows have the bits of the first call's rows that begin at (batch, head, query) `at`
+  part,            ///< some of the first call's keys; all parts, merged by their LSE, give the first call's outputs
+  weight_columns,  ///< V is columns of the identity, beginning with key at[0]; that of the first call begins with key 0
 };
 
-/// What the first call's O shows beside the answer itself.
+/// What the audit reads from the O of the first call, beside judging it.
 enum class reading : std::uint8_t {
   nothing,
   weights,     ///< V is the identity: O is the weights
-  visibility,  ///< Q = 0 and V codes the keys (cases/probe.hpp): O tells which keys were read
+  visibility,  ///< Q = 0 and V encodes the keys (cases/probe.hpp): O shows which keys were read
 };
 
 /// A further call of a case.
 struct further_call {
   relation is = relation::same_bits;
-  owned_problem asked;
-  std::string says{};                ///< for the finding: "K and V at masked keys hold nan"
-  std::array<std::int64_t, 3> at{};  ///< where its rows are in the first call's; or its first key
+  owned_problem problem;
+  std::string says{};                ///< a clause for the finding: "K and V at masked keys hold nan"
+  std::array<std::int64_t, 3> at{};  ///< the position of its rows in the first call; or its first key
   std::int32_t threads = 0;
-  bool promised = true;  ///< false: only --reproducible requires it, else a difference is an observation
+  bool promised = true;  ///< false: a difference is an observation, and a violation only under --reproducible
 };
 
-/// What the error is drawn against.
+/// The axes of stability curves, against which the error is drawn.
 inline constexpr std::string_view curve_axes[]{"score range", "keys", "head dimension", "value offset"};
 
-/// One question to a kernel: a problem, and further calls that must fit its answer.
+/// One input of the audit: a problem, and further calls whose outputs must fit those of the first.
 struct audit_case {
   std::string check;  ///< a name of checks()
   std::string name;   ///< unique within the check
-  owned_problem asked;
+  owned_problem problem;
   std::vector<further_call> further{};
   reading reads = reading::nothing;
-  owned_outputs recorded{};   ///< an answer recorded elsewhere, judged beside the kernel's
-  std::string recorded_by{};  ///< who gave it
-  bool mandatory = false;     ///< a certified kernel must answer it (contiguous, no mask, bias or softcap)
-  std::int64_t number = 0;    ///< among all cases of the audit, counted from 1; 0 before it is chosen
-  std::int64_t all = 0;       ///< how many there are in all shards together
-  std::string axis{};         ///< of a stability curve: one of curve_axes; or empty
-  double place = 0;           ///< on that axis
+  owned_outputs recorded{};   ///< outputs of another implementation, judged beside those of the kernel
+  std::string recorded_by{};  ///< the name of that implementation
+  bool mandatory =
+      false;  ///< certification requires that the kernel supports it (contiguous, no mask, bias or softcap)
+  std::int64_t number = 0;  ///< its number among all cases of the audit, from 1; 0 before cases are selected
+  std::int64_t all = 0;     ///< the number of cases in all shards together
+  std::string axis{};       ///< one of curve_axes where it is a point of a stability curve, else empty
+  double place = 0;         ///< its coordinate on that axis
 
   std::string full_name() const { return check + "/" + name; }
   /// The problem of call 0, the first, or of further[at − 1].
-  owned_problem const& call(std::size_t at) const { return at == 0 ? asked : further[at - 1].asked; }
-  /// The same problem once more: the answer must have the same bits.
+  owned_problem const& call(std::size_t at) const { return at == 0 ? problem : further[at - 1].problem; }
+  /// Adds a further call whose outputs must have the bits of the first call's.
   void must_equal(owned_problem another, std::string says) {
-    further.push_back({.is = relation::same_bits, .asked = std::move(another), .says = std::move(says)});
+    further.push_back({.is = relation::same_bits, .problem = std::move(another), .says = std::move(says)});
   }
 };
 
-/// What the calls of a case were answered: [0] is the first call's, [k] that of further[k − 1]; some may be missing.
-using answers = std::vector<std::optional<owned_outputs>>;
+/// The outputs of the calls of a case: [0] those of the first call, [k] those of further[k − 1]; some may be absent.
+using case_outputs = std::vector<std::optional<owned_outputs>>;
 
-/// Why the calls of a case do not fit each other, as a file may have them; nothing where they do.
-std::optional<std::string> calls_fault(audit_case const& each);
+/// Why the calls of a case do not fit each other (a file may hold such calls); none where they fit.
+std::optional<std::string> calls_fault(audit_case const& checked);
 
-/// What to generate.
+/// Options of the generated cases.
 struct case_options {
   problem::element_type type = problem::element_type::f32;
   std::uint64_t seed = 0;
-  bool quick = false;  ///< a tenth of the work
+  bool quick = false;  ///< about a tenth of the work
 };
 
-/// Every generated case, in a fixed order. A case depends on the seed and its own name only, so that any one of them
-/// can be asked alone.
+/// Every generated case, in a fixed order. A case depends only on the seed and its own name, so that it can be run
+/// alone.
 std::vector<audit_case> generated_cases(case_options const& options);
 
 }  // namespace attest::audit

@@ -1,4 +1,4 @@
-// The list of checks: what each one proves, and what it cannot.
+// The table of checks: what a pass of each proves, and what it cannot prove.
 #include <algorithm>
 
 #include "audit/cases/random.hpp"
@@ -22,8 +22,8 @@ std::vector<check> const& checks() {
       {"value-range", bug_class::low_precision,
        "values with a large offset, near overflow or subnormal keep their precision",
        "values above 2^126/n, which are not judged"},
-      {"scale", bug_class::accuracy, "the default, explicit, negative and zero scale mean what they say",
-       "scales of no effect"},
+      {"scale", bug_class::accuracy, "default (1/√d), explicit, negative and zero scales are applied",
+       "scales too small to change the result"},
       {"softcap", bug_class::softcap_order, "softcap is c·tanh(s/c), after the scale, before bias and mask",
        "caps of other shapes"},
       {"bias", bug_class::sentinel, "biases, also -inf and finfo.min as additive masks, are added after the scale",

@@ -1,4 +1,4 @@
-// NaN and infinities: at masked keys they must not matter, at visible keys they must.
+// NaN and infinities: at masked keys they must have no effect, at visible keys they must.
 #include <limits>
 #include <string>
 
@@ -11,24 +11,24 @@ namespace {
 
 constexpr double infinity = std::numeric_limits<double>::infinity();
 double const quiet = std::numeric_limits<double>::quiet_NaN();
-std::optional<double> const signalling;  // no double can hold one: poisoned() stores the bits
+std::optional<double> const signalling;  // none: doubles do not keep signalling NaNs; poisoned() stores the bits
 
-/// Every key that no query of its head group sees gets `payload` in K and V; every invisible (query, key) in the bias.
-owned_problem poisoned(problem_draft asked, std::optional<double> payload, auto&& hidden) {
+/// The problem with `payload` in K, V and bias at every key j with hidden(j). Requires  no query sees such a key
+owned_problem poisoned(problem_draft draft, std::optional<double> payload, auto&& hidden) {
   auto const poison = [&](owned_tensor& t, std::size_t at) {
     payload ? store(t, at, *payload) : store_signalling(t, at);
   };
-  for (owned_tensor* t : {&asked.k, &asked.v}) {
-    auto const& n = t->where.shape;
+  for (owned_tensor* t : {&draft.k, &draft.v}) {
+    auto const& n = t->layout.shape;
     for (std::int64_t b = 0; b < n[0]; ++b)
       for (std::int64_t h = 0; h < n[1]; ++h)
         for (std::int64_t j = 0; j < n[2]; ++j)
           for (std::int64_t c = 0; hidden(j) && c < n[3]; ++c) poison(*t, offset_of(*t, b, h, j, c));
   }
-  if (asked.bias)
-    for (std::int64_t j = 0; j < asked.k.where.shape[2]; ++j)
-      if (hidden(j)) poison(*asked.bias, offset_of(*asked.bias, 0, 0, 0, j));
-  return owned_problem::of_valid(std::move(asked));
+  if (draft.bias)
+    for (std::int64_t j = 0; j < draft.k.layout.shape[2]; ++j)
+      if (hidden(j)) poison(*draft.bias, offset_of(*draft.bias, 0, 0, 0, j));
+  return owned_problem::of_valid(std::move(draft));
 }
 
 void add_poison(case_list& to) {
@@ -39,8 +39,8 @@ void add_poison(case_list& to) {
   };
   for (auto const& [name, value] : {payload{"nan", quiet}, payload{"inf", infinity}, payload{"minus-inf", -infinity},
                                     payload{"huge", to.limits().largest}, payload{"signalling", signalling}}) {
-    auto const add = [&](std::string const& where, problem_draft const& clean, auto&& hidden) {
-      audit_case& made = to.add("poison", fmt::format("{}-{}", where, name), clean);
+    auto const add = [&](std::string const& variant, problem_draft const& clean, auto&& hidden) {
+      audit_case& made = to.add("poison", fmt::format("{}-{}", variant, name), clean);
       made.must_equal(poisoned(clean, value, hidden),
                       fmt::format("K, V and bias at masked keys hold {} instead of ordinary numbers", name));
     };
@@ -70,9 +70,9 @@ void add_visible(case_list& to) {
   problem::sizes const s{1, 2, 2, 5, 40, 6, 4};
   auto const with = [&](char const* name, auto&& change) {
     auto random = to.random("visible-nan", name);
-    problem_draft asked = gaussian(s, to.type(), random);
-    change(asked);
-    to.add("visible-nan", name, std::move(asked));
+    problem_draft draft = gaussian(s, to.type(), random);
+    change(draft);
+    to.add("visible-nan", name, std::move(draft));
   };
   auto const at = [](owned_tensor& t, std::int64_t i, std::int64_t j, double x) {
     store(t, offset_of(t, 0, 1, i, j), x);

@@ -28,7 +28,7 @@ void add_accuracy(case_list& to) {
   }
 }
 
-/// q = 1, k = (0, −gap, …): the weights are e^(−gap) and so on, and O shows each one's error at full size.
+/// q = 1, k = (0, −gap, …): the weights are about e^(−gap), and O shows the full error of each.
 void add_sharp(case_list& to) {
   double const ln2 = 0.6931471805599453;
   for (double const gap :
@@ -38,19 +38,19 @@ void add_sharp(case_list& to) {
       std::string const name = fmt::format("gap{:.6g}-keys{}", gap, keys);
       auto random = to.random("sharp", name);
       // Columns: one far key with value 1; values that differ in the last bit; opposite signs; random.
-      problem_draft asked = blank({1, 1, 1, 1, keys, 1, 4}, to.type());
-      asked.scale = 1;
-      store(asked.q, 0, 1);
-      fill(asked.k,
+      problem_draft draft = blank({1, 1, 1, 1, keys, 1, 4}, to.type());
+      draft.scale = 1;
+      store(draft.q, 0, 1);
+      fill(draft.k,
            [&](auto, auto, auto j, auto) { return j == 0 ? 0.0 : -gap * (1 + 0.25 * static_cast<double>(j - 1)); });
       double const epsilon = to.limits().epsilon;
-      fill(asked.v, [&](auto, auto, auto j, auto c) {
+      fill(draft.v, [&](auto, auto, auto j, auto c) {
         return c == 0   ? (j == 0 ? 0.0 : 1.0)
                : c == 1 ? (j == 0 ? 1.0 : 1 + epsilon)
                : c == 2 ? (j % 2 ? -1.0 : 1.0)
                         : random.normal();
       });
-      to.add("sharp", name, std::move(asked));
+      to.add("sharp", name, std::move(draft));
     }
   }
   // docs/bound.md, section 11: inputs that reach the bound.
@@ -69,11 +69,11 @@ void add_large_scores(case_list& to) {
       std::string const name = fmt::format("{}-{:g}", pattern, size);
       auto random = to.random("large-scores", name);
       std::int64_t const m = to.options().quick ? 9 : 70;
-      problem_draft asked = blank({1, 1, 1, 2, m, 2, 3}, to.type());
-      asked.scale = 1;
+      problem_draft draft = blank({1, 1, 1, 2, m, 2, 3}, to.type());
+      draft.scale = 1;
       double const root = std::sqrt(size);
-      fill(asked.q, [&](auto...) { return root; });
-      fill(asked.k, [&](auto, auto, auto j, auto) {
+      fill(draft.q, [&](auto...) { return root; });
+      fill(draft.k, [&](auto, auto, auto j, auto) {
         double const at = static_cast<double>(j) / static_cast<double>(m);
         double const r = pattern == "equal"          ? 1
                          : pattern == "rising"       ? at
@@ -83,18 +83,18 @@ void add_large_scores(case_list& to) {
                                                      : 2 * random.uniform() - 1;
         return root * r / 2;
       });
-      fill(asked.v, [&](auto...) { return random.normal(); });
-      to.add("large-scores", name, std::move(asked));
+      fill(draft.v, [&](auto...) { return random.normal(); });
+      to.add("large-scores", name, std::move(draft));
     }
   }
-  // q·k cancels: the two halves of the dot product are opposite and huge.
+  // Cancellation in q·k: its first two products are huge and opposite.
   for (double const size : {1e3, 1e6}) {
     if (size * size > to.limits().largest / 16) continue;
     auto random = to.random("large-scores", fmt::format("cancel-{:g}", size));
-    problem_draft asked = gaussian({1, 1, 1, 4, 16, 8, 4}, to.type(), random);
-    fill(asked.q, [&](auto, auto, auto, auto t) { return t < 2 ? size : random.normal(); });
-    fill(asked.k, [&](auto, auto, auto, auto t) { return t == 0 ? size : t == 1 ? -size : random.normal(); });
-    to.add("large-scores", fmt::format("cancel-{:g}", size), std::move(asked));
+    problem_draft draft = gaussian({1, 1, 1, 4, 16, 8, 4}, to.type(), random);
+    fill(draft.q, [&](auto, auto, auto, auto t) { return t < 2 ? size : random.normal(); });
+    fill(draft.k, [&](auto, auto, auto, auto t) { return t == 0 ? size : t == 1 ? -size : random.normal(); });
+    to.add("large-scores", fmt::format("cancel-{:g}", size), std::move(draft));
   }
 }
 
@@ -103,18 +103,19 @@ void add_value_range(case_list& to) {
   problem::sizes const s{1, 1, 1, 4, 33, 8, 4};
   auto const with_values = [&](char const* name, auto&& value) {
     auto random = to.random("value-range", name);
-    problem_draft asked = gaussian(s, to.type(), random);
-    fill(asked.v, [&](auto, auto, auto j, auto c) { return value(random, j, c); });
-    to.add("value-range", name, std::move(asked));
+    problem_draft draft = gaussian(s, to.type(), random);
+    fill(draft.v, [&](auto, auto, auto j, auto c) { return value(random, j, c); });
+    to.add("value-range", name, std::move(draft));
   };
-  with_values("offset", [&](draw& r, auto, auto) { return 1 / limits.epsilon / 64 + r.normal(); });
-  with_values("alternating", [&](draw&, auto j, auto) { return j % 2 ? -1e3 : 1e3; });
-  with_values("constant", [](draw&, auto, auto c) { return 0.1 * static_cast<double>(c + 1); });
-  with_values("one-hot", [](draw&, auto j, auto c) { return j == 7 * c ? 1.0 : 0.0; });
-  with_values("near-overflow", [&](draw& r, auto, auto) {
+  with_values("offset", [&](random_stream& r, auto, auto) { return 1 / limits.epsilon / 64 + r.normal(); });
+  with_values("alternating", [&](random_stream&, auto j, auto) { return j % 2 ? -1e3 : 1e3; });
+  with_values("constant", [](random_stream&, auto, auto c) { return 0.1 * static_cast<double>(c + 1); });
+  with_values("one-hot", [](random_stream&, auto j, auto c) { return j == 7 * c ? 1.0 : 0.0; });
+  with_values("near-overflow", [&](random_stream& r, auto, auto) {
     return limits.largest / 8 / static_cast<double>(s.m) * (2 * r.uniform() - 1);
   });
-  with_values("subnormal", [&](draw& r, auto, auto) { return limits.smallest * std::floor(r.uniform() * 100); });
+  with_values("subnormal",
+              [&](random_stream& r, auto, auto) { return limits.smallest * std::floor(r.uniform() * 100); });
   auto random = to.random("value-range", "all-subnormal");
   problem_draft tiny = gaussian(s, to.type(), random);
   for (owned_tensor* t : {&tiny.q, &tiny.k, &tiny.v})
@@ -131,9 +132,9 @@ void add_scales(case_list& to) {
        {named{"default", {}}, named{"zero", 0.0}, named{"negative", -0.5}, named{"one", 1.0}, named{"tiny", 0x1p-20},
         named{"large", 16.0}, named{"not-a-power", 0.375}}) {
     auto random = to.random("scale", name);
-    problem_draft asked = gaussian({1, 2, 2, 5, 19, 6, 5}, to.type(), random);
-    asked.scale = scale;
-    to.add("scale", name, std::move(asked));
+    problem_draft draft = gaussian({1, 2, 2, 5, 19, 6, 5}, to.type(), random);
+    draft.scale = scale;
+    to.add("scale", name, std::move(draft));
   }
 }
 

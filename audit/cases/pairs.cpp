@@ -1,4 +1,4 @@
-// Options in pairs: real kernels take other code paths where two of them meet.
+// Options in pairs, since real kernels have separate code paths for combinations; and the points of stability curves.
 #include <cmath>
 #include <limits>
 #include <string>
@@ -11,45 +11,47 @@
 namespace attest::audit {
 namespace {
 
-/// One option of a problem. Sizes are changed first, then tensors are drawn, then `apply` adds to them.
+/// One option of a problem: `resize` changes the sizes, then random tensors are generated, then `apply` changes them.
 struct feature {
   std::string_view name;
   void (*resize)(problem::sizes&);
-  void (*apply)(problem_draft&, problem::sizes const&, draw&);
+  void (*apply)(problem_draft&, problem::sizes const&, random_stream&);
 };
 
 constexpr auto same_size = [](problem::sizes&) {};
-constexpr auto nothing_more = [](problem_draft&, problem::sizes const&, draw&) {};
+constexpr auto nothing_more = [](problem_draft&, problem::sizes const&, random_stream&) {};
 
 std::vector<feature> const& features() {
   static std::vector<feature> const all{
-      {"causal", same_size, [](problem_draft& p, problem::sizes const& s, draw&) { p.band = {s.m - s.n, -1, 0}; }},
-      {"window", same_size, [](problem_draft& p, problem::sizes const& s, draw&) { p.band = {s.m - s.n, 6, 2}; }},
+      {"causal", same_size,
+       [](problem_draft& p, problem::sizes const& s, random_stream&) { p.band = {s.m - s.n, -1, 0}; }},
+      {"window", same_size,
+       [](problem_draft& p, problem::sizes const& s, random_stream&) { p.band = {s.m - s.n, 6, 2}; }},
       {"mask", same_size,
-       [](problem_draft& p, problem::sizes const& s, draw& random) {
+       [](problem_draft& p, problem::sizes const& s, random_stream& random) {
          add_mask(p, s.b, 1, s.n, s.m, [&](auto...) { return random.below(3) != 0; });
        }},
       {"padding", same_size,
-       [](problem_draft& p, problem::sizes const& s, draw&) {
+       [](problem_draft& p, problem::sizes const& s, random_stream&) {
          add_mask(p, s.b, 1, 1, s.m, [](auto b, auto, auto, auto j) { return j < 11 + 7 * b; });
        }},
       {"bias", same_size,
-       [](problem_draft& p, problem::sizes const& s, draw& random) {
+       [](problem_draft& p, problem::sizes const& s, random_stream& random) {
          add_bias(p, 1, s.hq, s.n, s.m, [&](auto...) { return 2 * random.normal(); });
        }},
       {"minus-infinity-bias", same_size,
-       [](problem_draft& p, problem::sizes const& s, draw& random) {
+       [](problem_draft& p, problem::sizes const& s, random_stream& random) {
          add_bias(p, 1, 1, s.n, s.m, [&](auto...) { return random.below(3) ? random.normal() : -HUGE_VAL; });
        }},
       {"grouped", [](problem::sizes& s) { s.hq = 6, s.hk = 2; }, nothing_more},
       {"decode", [](problem::sizes& s) { s.n = 1, s.m = 67; }, nothing_more},
-      {"scale", same_size, [](problem_draft& p, problem::sizes const&, draw&) { p.scale = 0.8125; }},
-      {"softcap", same_size, [](problem_draft& p, problem::sizes const&, draw&) { p.softcap = 1.5; }},
+      {"scale", same_size, [](problem_draft& p, problem::sizes const&, random_stream&) { p.scale = 0.8125; }},
+      {"softcap", same_size, [](problem_draft& p, problem::sizes const&, random_stream&) { p.softcap = 1.5; }},
   };
   return all;
 }
 
-/// Both write the same field: they cannot be asked together.
+/// Two options that set the same field and cannot be combined.
 bool exclude(std::string_view a, std::string_view b) {
   auto const both = [&](std::string_view x, std::string_view y) { return (a == x && b == y) || (a == y && b == x); };
   return both("causal", "window") || both("mask", "padding") || both("bias", "minus-infinity-bias");
@@ -62,23 +64,24 @@ void add_pairs(case_list& to) {
     for (auto second = first; second != features().end(); ++second) {
       if (first != second && exclude(first->name, second->name)) continue;
       if (first == second && first->name != "decode" && first->name != "softcap")
-        continue;  // others have their own checks
+        continue;  // alone, the other options have checks of their own
       std::string const name =
           first == second ? std::string(first->name) : fmt::format("{}+{}", first->name, second->name);
       auto random = to.random("pairs", name);
       problem::sizes s{2, 2, 2, 9, 25, 8, 6};
       first->resize(s), second->resize(s);
-      problem_draft asked = gaussian(s, to.type(), random);
-      first->apply(asked, s, random);
-      if (first != second) second->apply(asked, s, random);
-      to.add("pairs", name, std::move(asked));
+      problem_draft draft = gaussian(s, to.type(), random);
+      first->apply(draft, s, random);
+      if (first != second) second->apply(draft, s, random);
+      to.add("pairs", name, std::move(draft));
     }
 }
 
-/// One problem a point: the error in units of the bound against score range, keys, head dimension, value offset.
+/// One problem for each point of the curves: the error in units of the bound against score range, number of keys, head
+/// dimension and value offset.
 void add_stability(case_list& to) {
-  auto const point = [&](std::string_view axis, double place, std::string const& name, problem_draft asked) {
-    audit_case& made = to.add("stability", name, std::move(asked));
+  auto const point = [&](std::string_view axis, double place, std::string const& name, problem_draft draft) {
+    audit_case& made = to.add("stability", name, std::move(draft));
     made.axis = axis, made.place = place;
   };
   bool const quick = to.options().quick;
@@ -102,9 +105,9 @@ void add_stability(case_list& to) {
   for (int e = 0; e <= 12; e += quick ? 6 : 2) {
     std::string const name = fmt::format("value-offset-2^{}", e);
     auto random = to.random("stability", name);
-    problem_draft asked = gaussian({1, 1, 1, 4, 48, 16, 4}, to.type(), random);
-    fill(asked.v, [&](auto...) { return std::ldexp(1.0, e) + random.normal(); });
-    point("value offset", std::ldexp(1.0, e), name, std::move(asked));
+    problem_draft draft = gaussian({1, 1, 1, 4, 48, 16, 4}, to.type(), random);
+    fill(draft.v, [&](auto...) { return std::ldexp(1.0, e) + random.normal(); });
+    point("value offset", std::ldexp(1.0, e), name, std::move(draft));
   }
 }
 

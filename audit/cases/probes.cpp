@@ -1,4 +1,4 @@
-// Two looks inside a kernel that returns only O: its weights through V, the keys it reads through Q = 0.
+// What O alone can show of a kernel: its weights, where V is the identity; the keys that it reads, where Q = 0.
 #include <algorithm>
 #include <cmath>
 #include <string>
@@ -12,21 +12,21 @@ namespace attest::audit {
 namespace {
 
 /// V := columns first … first + count − 1 of the identity.
-owned_problem with_identity(problem_draft asked, std::int64_t first, std::int64_t count) {
-  auto const& shape = asked.v.where.shape;
-  asked.v = owned_tensor::compact(asked.v.type, {shape[0], shape[1], shape[2], count});
-  fill(asked.v, [&](auto, auto, auto j, auto c) { return j == first + c ? 1.0 : 0.0; });
-  return owned_problem::of_valid(std::move(asked));
+owned_problem with_identity(problem_draft draft, std::int64_t first, std::int64_t count) {
+  auto const& shape = draft.v.layout.shape;
+  draft.v = owned_tensor::compact(draft.v.type, {shape[0], shape[1], shape[2], count});
+  fill(draft.v, [&](auto, auto, auto j, auto c) { return j == first + c ? 1.0 : 0.0; });
+  return owned_problem::of_valid(std::move(draft));
 }
 
 void add_weights(case_list& to) {
-  auto const through_v = [&](std::string const& name, problem_draft asked, std::int64_t chunk) {
-    std::int64_t const m = asked.k.where.shape[2];
-    audit_case& made = to.add("weights-through-v", name, with_identity(asked, 0, std::min(chunk, m)));
+  auto const through_v = [&](std::string const& name, problem_draft draft, std::int64_t chunk) {
+    std::int64_t const m = draft.k.layout.shape[2];
+    audit_case& made = to.add("weights-through-v", name, with_identity(draft, 0, std::min(chunk, m)));
     made.reads = reading::weights;
     for (std::int64_t first = chunk; first < m; first += chunk)
       made.further.push_back({.is = relation::weight_columns,
-                              .asked = with_identity(asked, first, std::min(chunk, m - first)),
+                              .problem = with_identity(draft, first, std::min(chunk, m - first)),
                               .says = fmt::format("weights of keys from {} on", first),
                               .at = {first, 0, 0}});
   };
@@ -48,17 +48,17 @@ void add_weights(case_list& to) {
 
 void add_visibility_probe(case_list& to) {
   auto const probe = [&](std::string const& name, std::int64_t n, std::int64_t m, auto&& change) {
-    problem_draft asked = blank({1, 2, 1, n, m, 4, probe::columns(to.type(), m)}, to.type());
+    problem_draft draft = blank({1, 2, 1, n, m, 4, probe::columns(to.type(), m)}, to.type());
     std::int64_t const digits = probe::digits(to.type());
-    fill(asked.k, [](auto, auto, auto j, auto t) { return static_cast<double>((j * 5 + t) % 7) - 3; });
-    fill(asked.v, [&](auto, auto, auto j, auto c) {
+    fill(draft.k, [](auto, auto, auto j, auto t) { return static_cast<double>((j * 5 + t) % 7) - 3; });
+    fill(draft.v, [&](auto, auto, auto j, auto c) {
       return j / digits == c ? std::ldexp(1.0, static_cast<int>(j % digits)) : 0.0;
     });
-    change(asked);
-    to.add("visibility-probe", name, std::move(asked)).reads = reading::visibility;
+    change(draft);
+    to.add("visibility-probe", name, std::move(draft)).reads = reading::visibility;
   };
-  auto const banded = [&](std::string const& name, std::int64_t n, std::int64_t m, problem::band const& where) {
-    probe(name, n, m, [&](problem_draft& p) { p.band = where; });
+  auto const banded = [&](std::string const& name, std::int64_t n, std::int64_t m, problem::band const& band) {
+    probe(name, n, m, [&](problem_draft& p) { p.band = band; });
   };
   probe("all", 3, 32, [](problem_draft&) {});
   banded("causal-square", 16, 16, {0, -1, 0});

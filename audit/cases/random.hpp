@@ -1,4 +1,4 @@
-// Random numbers that are the same with every compiler and C library, and problems made of them.
+// Random numbers that are the same with every compiler and C library, and problems built from them.
 #pragma once
 
 #include <cmath>
@@ -11,11 +11,11 @@
 
 namespace attest::audit {
 
-/// SplitMix64 (Steele, Lea, Flood 2014): integers only, so every platform draws the same numbers.
-class draw {
+/// SplitMix64 (Steele, Lea, Flood 2014). It uses integers only, so every platform generates the same numbers.
+class random_stream {
  public:
   /// A stream of its own for each (seed, name).
-  draw(std::uint64_t seed, std::string_view name) noexcept : state_(seed) {
+  random_stream(std::uint64_t seed, std::string_view name) noexcept : state_(seed) {
     for (char const c : name) state_ = (state_ ^ static_cast<unsigned char>(c)) * 0x100000001b3u;  // FNV-1a
     bits();
   }
@@ -45,38 +45,40 @@ class draw {
 
 /// A problem of these sizes, zeros everywhere, row-major.
 inline problem_draft blank(problem::sizes const& s, problem::element_type type) {
-  problem_draft made;
-  made.q = owned_tensor::compact(type, {s.b, s.hq, s.n, s.d});
-  made.k = owned_tensor::compact(type, {s.b, s.hk, s.m, s.d});
-  made.v = owned_tensor::compact(type, {s.b, s.hk, s.m, s.dv});
-  if (s.d == 0) made.scale = 1;
-  return made;
+  problem_draft draft;
+  draft.q = owned_tensor::compact(type, {s.b, s.hq, s.n, s.d});
+  draft.k = owned_tensor::compact(type, {s.b, s.hk, s.m, s.d});
+  draft.v = owned_tensor::compact(type, {s.b, s.hk, s.m, s.dv});
+  if (s.d == 0) draft.scale = 1;
+  return draft;
 }
 
 /// Gaussian Q, K, V; `spread` multiplies Q, so that scores have about that standard deviation.
-inline problem_draft gaussian(problem::sizes const& s, problem::element_type type, draw& random, double spread = 1) {
-  problem_draft made = blank(s, type);
+inline problem_draft gaussian(problem::sizes const& s, problem::element_type type, random_stream& random,
+                              double spread = 1) {
+  problem_draft draft = blank(s, type);
   auto const normal = [&](auto...) { return random.normal(); };
-  fill(made.q, [&](auto...) { return spread * random.normal(); });
-  fill(made.k, normal);
-  fill(made.v, normal);
-  return made;
+  fill(draft.q, [&](auto...) { return spread * random.normal(); });
+  fill(draft.k, normal);
+  fill(draft.v, normal);
+  return draft;
 }
 
-/// A mask of shape [b, h, n, m] (1 broadcasts), attend where f says so.
+/// Sets a mask of shape [b, h, n, m] (size 1 broadcasts): the query attends where attend(b, h, i, j) is true.
 template <class F>
 void add_mask(problem_draft& to, std::int64_t b, std::int64_t h, std::int64_t n, std::int64_t m, F&& attend) {
   to.mask = owned_tensor::compact(problem::element_type::u8, {b, h, n, m});
   fill(*to.mask, [&](auto... at) { return attend(at...) ? 1.0 : 0.0; });
 }
 
+/// Sets a bias of shape [b, h, n, m] (size 1 broadcasts) with the values bias(b, h, i, j).
 template <class F>
 void add_bias(problem_draft& to, std::int64_t b, std::int64_t h, std::int64_t n, std::int64_t m, F&& bias) {
   to.bias = owned_tensor::compact(to.q.type, {b, h, n, m});
   fill(*to.bias, std::forward<F>(bias));
 }
 
-/// Where cases are collected.
+/// Collects the generated cases.
 class case_list {
  public:
   explicit case_list(case_options const& options) : options_(options) {}
@@ -84,16 +86,17 @@ class case_list {
   case_options const& options() const noexcept { return options_; }
   problem::element_type type() const noexcept { return options_.type; }
   type_limits limits() const { return limits_of(options_.type); }
-  draw random(std::string_view check, std::string_view name) const {
+  /// The random numbers of one case.
+  random_stream random(std::string_view check, std::string_view name) const {
     return {options_.seed, std::string(check) + "/" + std::string(name)};
   }
-  audit_case& add(std::string_view check, std::string name, owned_problem asked) {
+  audit_case& add(std::string_view check, std::string name, owned_problem problem) {
     return cases_.emplace_back(
-        audit_case{.check = std::string(check), .name = std::move(name), .asked = std::move(asked)});
+        audit_case{.check = std::string(check), .name = std::move(name), .problem = std::move(problem)});
   }
   /// Requires a problem that is valid by construction.
-  audit_case& add(std::string_view check, std::string name, problem_draft asked) {
-    return add(check, std::move(name), owned_problem::of_valid(std::move(asked)));
+  audit_case& add(std::string_view check, std::string name, problem_draft draft) {
+    return add(check, std::move(name), owned_problem::of_valid(std::move(draft)));
   }
   std::vector<audit_case> take() { return std::move(cases_); }
 
@@ -102,7 +105,7 @@ class case_list {
   std::vector<audit_case> cases_;
 };
 
-// The families, one file each, in the order of the report.
+// The families of cases, one file each, in the order of the report.
 void add_worked_examples(case_list& to);
 void add_numbers(case_list& to);
 void add_softcap(case_list& to);

@@ -1,5 +1,5 @@
-// What spans several calls: stale answers, repeats, other threads, other places in a batch, a row alone, split and
-// merge.
+// Cases of several calls: stale outputs, repeated calls, other numbers of threads, other batch positions, single rows,
+// split and merge.
 #include <string>
 
 #include <fmt/format.h>
@@ -17,39 +17,41 @@ void add_stale(case_list& to) {
     problem_draft full = gaussian(s, to.type(), random);
     to.add("stale", name, make(random))
         .further.push_back(
-            {.is = relation::before, .asked = owned_problem::of_valid(std::move(full)), .says = "the call before"});
+            {.is = relation::warm_up, .problem = owned_problem::of_valid(std::move(full)), .says = "the call before"});
   };
-  after_full("empty-rows-after-full", [&](draw& random) {
-    problem_draft asked = gaussian(s, to.type(), random);
-    add_mask(asked, 1, 1, s.n, s.m, [](auto, auto, auto i, auto) { return i % 2 == 0; });
-    return asked;
+  after_full("empty-rows-after-full", [&](random_stream& random) {
+    problem_draft draft = gaussian(s, to.type(), random);
+    add_mask(draft, 1, 1, s.n, s.m, [](auto, auto, auto i, auto) { return i % 2 == 0; });
+    return draft;
   });
-  after_full("no-keys-after-full", [&](draw& random) { return gaussian({1, 2, 2, 6, 0, 8, 8}, to.type(), random); });
-  after_full("shorter-after-longer", [&](draw& random) { return gaussian({1, 2, 2, 6, 3, 8, 8}, to.type(), random); });
+  after_full("no-keys-after-full",
+             [&](random_stream& random) { return gaussian({1, 2, 2, 6, 0, 8, 8}, to.type(), random); });
+  after_full("shorter-after-longer",
+             [&](random_stream& random) { return gaussian({1, 2, 2, 6, 3, 8, 8}, to.type(), random); });
   after_full("fewer-queries-after-more",
-             [&](draw& random) { return gaussian({1, 2, 2, 1, 30, 8, 8}, to.type(), random); });
+             [&](random_stream& random) { return gaussian({1, 2, 2, 1, 30, 8, 8}, to.type(), random); });
 }
 
-/// The same numbers twice, with other threads, elsewhere in a batch, alone.
+/// The same problem again, with other numbers of threads, and its batch entries, heads and rows alone.
 void add_determinism(case_list& to) {
   for (std::int64_t const m : {9, 130, 600}) {
     std::string const name = fmt::format("keys{}", m);
     auto random = to.random("determinism", name);
     problem::sizes const s{3, 4, 2, 7, m, 16, 16};
     audit_case& made = to.add("determinism", name, gaussian(s, to.type(), random));
-    // Twice: what changes with every other call shows in one of them.
-    made.must_equal(made.asked, "the same call again");
-    made.must_equal(made.asked, "the same call once more");
+    // Two repetitions: state that alternates from call to call shows in one of them.
+    made.must_equal(made.problem, "the same call again");
+    made.must_equal(made.problem, "the same call once more");
     for (std::int32_t const threads : {1, 2, 5})
       made.further.push_back({.is = relation::same_bits,
-                              .asked = made.asked,
+                              .problem = made.problem,
                               .says = fmt::format("{} threads", threads),
                               .at = {},
                               .threads = threads,
                               .promised = false});
     auto const part = [&](std::string says, selection const& chosen, std::array<std::int64_t, 3> at) {
       made.further.push_back({.is = relation::same_rows,
-                              .asked = *sliced(made.asked, chosen),
+                              .problem = *sliced(made.problem, chosen),
                               .says = std::move(says),
                               .at = at,
                               .promised = false});
@@ -66,11 +68,11 @@ void add_determinism(case_list& to) {
   }
 }
 
-/// Cuts the keys at `cuts`: the parts, merged by their LSE, must answer the whole.
+/// Splits the keys at `cuts`: the outputs of the parts, merged by their LSE, must be those of the whole.
 void add_split(case_list& to) {
   auto const cut = [&](char const* name, problem_draft whole, std::vector<std::int64_t> cuts) {
     audit_case& made = to.add("split-and-merge", name, std::move(whole));
-    problem::sizes const& s = made.asked.size();
+    problem::sizes const& s = made.problem.size();
     cuts.push_back(s.m);
     std::int64_t first = 0;
     for (std::int64_t const last : cuts) {
@@ -78,7 +80,7 @@ void add_split(case_list& to) {
       chosen.m.clear();
       for (std::int64_t j = first; j < last; ++j) chosen.m.push_back(j);
       made.further.push_back({.is = relation::part,
-                              .asked = *sliced(made.asked, chosen),
+                              .problem = *sliced(made.problem, chosen),
                               .says = fmt::format("keys {} to {}", first, last),
                               .at = {}});
       first = last;

@@ -1,4 +1,4 @@
-// Sizes and layouts: tails and strides.
+// Sizes that no vector width divides, and strides.
 #include <string>
 
 #include <fmt/format.h>
@@ -8,10 +8,10 @@
 namespace attest::audit {
 namespace {
 
-/// The same values in rows that lie `gap` elements further apart, NaN between them.
+/// The same values with `gap` more elements between rows; the gaps hold NaN.
 owned_tensor padded(owned_tensor const& from, std::int64_t gap) {
-  owned_tensor made{from.type, from.where, {}};
-  auto& s = made.where;
+  owned_tensor made{from.type, from.layout, {}};
+  auto& s = made.layout;
   s.stride = {0, 0, s.shape[3] + gap, 1};
   s.stride[1] = s.stride[2] * s.shape[2] + gap;
   s.stride[0] = s.stride[1] * s.shape[1] + 2 * gap;
@@ -53,21 +53,20 @@ void add_strides(case_list& to) {
   for (std::int64_t const gap : {1, 3, 16}) {
     std::string const name = fmt::format("gap{}", gap);
     auto random = to.random("strides", name);
-    problem_draft asked = gaussian(s, to.type(), random);
-    add_mask(asked, s.b, s.hq, s.n, s.m, [&](auto...) { return random.below(4) != 0; });
-    add_bias(asked, s.b, s.hq, s.n, s.m, [&](auto...) { return random.normal(); });
-    for (owned_tensor* t : {&asked.q, &asked.k, &asked.v, &*asked.bias, &*asked.mask}) *t = padded(*t, gap);
-    to.add("strides", name, std::move(asked));
+    problem_draft draft = gaussian(s, to.type(), random);
+    add_mask(draft, s.b, s.hq, s.n, s.m, [&](auto...) { return random.below(4) != 0; });
+    add_bias(draft, s.b, s.hq, s.n, s.m, [&](auto...) { return random.normal(); });
+    for (owned_tensor* t : {&draft.q, &draft.k, &draft.v, &*draft.bias, &*draft.mask}) *t = padded(*t, gap);
+    to.add("strides", name, std::move(draft));
   }
   // [b, n, h, d] in memory, as most models have it.
   auto random = to.random("strides", "heads-inside");
-  problem_draft asked = gaussian(s, to.type(), random);
-  for (owned_tensor* t : {&asked.q, &asked.k, &asked.v}) {
-    auto& where = t->where;
-    where.stride = {where.shape[1] * where.shape[2] * where.shape[3], where.shape[3], where.shape[1] * where.shape[3],
-                    1};
+  problem_draft draft = gaussian(s, to.type(), random);
+  for (owned_tensor* t : {&draft.q, &draft.k, &draft.v}) {
+    auto& [rank, shape, stride] = t->layout;
+    stride = {shape[1] * shape[2] * shape[3], shape[3], shape[1] * shape[3], 1};
   }
-  to.add("strides", "heads-inside", std::move(asked));
+  to.add("strides", "heads-inside", std::move(draft));
 }
 
 }  // namespace

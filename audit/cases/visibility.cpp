@@ -1,4 +1,4 @@
-// What a query may see: biases, masks, empty rows and blocks, bands, windows, grouped heads.
+// Which keys a query sees: biases, masks, empty rows and blocks, bands, windows, grouped heads.
 #include <limits>
 #include <string>
 
@@ -14,23 +14,25 @@ void add_biases(case_list& to) {
   problem::sizes const s{2, 2, 2, 6, 21, 8, 5};
   auto const with_bias = [&](char const* name, bool broadcast, auto&& value) {
     auto random = to.random("bias", name);
-    problem_draft asked = gaussian(s, to.type(), random);
-    add_bias(asked, broadcast ? 1 : s.b, broadcast ? 1 : s.hq, broadcast ? 1 : s.n, s.m,
+    problem_draft draft = gaussian(s, to.type(), random);
+    add_bias(draft, broadcast ? 1 : s.b, broadcast ? 1 : s.hq, broadcast ? 1 : s.n, s.m,
              [&](auto, auto h, auto i, auto j) { return value(random, h, i, j); });
-    to.add("bias", name, std::move(asked));
+    to.add("bias", name, std::move(draft));
   };
-  with_bias("normal", false, [](draw& r, auto...) { return 2 * r.normal(); });
-  with_bias("normal-broadcast", true, [](draw& r, auto...) { return 2 * r.normal(); });
-  with_bias("alibi", false, [](draw&, auto h, auto i, auto j) {
+  with_bias("normal", false, [](random_stream& r, auto...) { return 2 * r.normal(); });
+  with_bias("normal-broadcast", true, [](random_stream& r, auto...) { return 2 * r.normal(); });
+  with_bias("alibi", false, [](random_stream&, auto h, auto i, auto j) {
     return -std::ldexp(1.0, -static_cast<int>(h) - 1) * std::abs(static_cast<double>(i - j));
   });
-  with_bias("large-common", false, [](draw&, auto...) { return 1000.0; });
-  with_bias("minus-infinity", false, [&](draw& r, auto...) { return r.below(3) ? r.normal() : minus_infinity; });
+  with_bias("large-common", false, [](random_stream&, auto...) { return 1000.0; });
+  with_bias("minus-infinity", false,
+            [&](random_stream& r, auto...) { return r.below(3) ? r.normal() : minus_infinity; });
   with_bias("minus-infinity-row", false,
-            [&](draw& r, auto, auto i, auto) { return i == 2 ? minus_infinity : r.normal(); });
-  with_bias("finfo-min", false, [&](draw& r, auto...) { return r.below(3) ? r.normal() : -to.limits().largest; });
-  with_bias("minus-ten-thousand", false, [&](draw& r, auto...) { return r.below(3) ? r.normal() : -1e4; });
-  with_bias("all-minus-ten-thousand", false, [](draw& r, auto...) { return r.below(3) ? -1e4 : -10001.0; });
+            [&](random_stream& r, auto, auto i, auto) { return i == 2 ? minus_infinity : r.normal(); });
+  with_bias("finfo-min", false,
+            [&](random_stream& r, auto...) { return r.below(3) ? r.normal() : -to.limits().largest; });
+  with_bias("minus-ten-thousand", false, [&](random_stream& r, auto...) { return r.below(3) ? r.normal() : -1e4; });
+  with_bias("all-minus-ten-thousand", false, [](random_stream& r, auto...) { return r.below(3) ? -1e4 : -10001.0; });
 }
 
 void add_masks(case_list& to) {
@@ -38,39 +40,39 @@ void add_masks(case_list& to) {
   for (std::string_view const shape : {"full", "b11m", "1h1m", "11nm", "111m", "b1nm"}) {
     std::string const name = fmt::format("random-{}", shape);
     auto random = to.random("masks", name);
-    problem_draft asked = gaussian(s, to.type(), random);
+    problem_draft draft = gaussian(s, to.type(), random);
     auto const has = [&](char c) { return shape == "full" || shape.find(c) != shape.npos; };
-    add_mask(asked, has('b') ? s.b : 1, has('h') ? s.hq : 1, has('n') ? s.n : 1, s.m,
+    add_mask(draft, has('b') ? s.b : 1, has('h') ? s.hq : 1, has('n') ? s.n : 1, s.m,
              [&](auto, auto, auto, auto j) { return j == 3 || random.below(2) != 0; });
-    to.add("masks", name, std::move(asked));
+    to.add("masks", name, std::move(draft));
   }
   auto random = to.random("masks", "with-bias-and-band");
-  problem_draft asked = gaussian(s, to.type(), random);
-  add_mask(asked, s.b, 1, s.n, s.m, [&](auto...) { return random.below(4) != 0; });
-  add_bias(asked, 1, s.hq, 1, s.m, [&](auto...) { return random.normal(); });
-  asked.band = {s.m - s.n, 9, 0};
-  to.add("masks", "with-bias-and-band", std::move(asked));
+  problem_draft draft = gaussian(s, to.type(), random);
+  add_mask(draft, s.b, 1, s.n, s.m, [&](auto...) { return random.below(4) != 0; });
+  add_bias(draft, 1, s.hq, 1, s.m, [&](auto...) { return random.normal(); });
+  draft.band = {s.m - s.n, 9, 0};
+  to.add("masks", "with-bias-and-band", std::move(draft));
 }
 
 void add_empty(case_list& to) {
   problem::sizes const s{2, 2, 2, 9, 40, 8, 5};
   auto const masked = [&](char const* check, char const* name, problem::sizes const& size, auto&& attend) {
     auto random = to.random(check, name);
-    problem_draft asked = gaussian(size, to.type(), random);
-    add_mask(asked, 1, 1, size.n, size.m, [&](auto, auto, auto i, auto j) { return attend(i, j); });
-    to.add(check, name, std::move(asked));
+    problem_draft draft = gaussian(size, to.type(), random);
+    add_mask(draft, 1, 1, size.n, size.m, [&](auto, auto, auto i, auto j) { return attend(i, j); });
+    to.add(check, name, std::move(draft));
   };
   masked("empty-rows", "every-row", s, [](auto, auto) { return false; });
   masked("empty-rows", "first-and-last", s, [&](auto i, auto) { return i != 0 && i != s.n - 1; });
   masked("empty-rows", "every-other", s, [](auto i, auto) { return i % 2 == 0; });
   {
     auto random = to.random("empty-rows", "band-beyond-keys");
-    problem_draft asked = gaussian({1, 1, 1, 12, 5, 4, 4}, to.type(), random);
-    asked.band = {0, 0, 0};  // query i sees key i alone: queries 5 … 11 see none
-    to.add("empty-rows", "band-beyond-keys", std::move(asked));
-    asked = gaussian({1, 1, 1, 12, 5, 4, 4}, to.type(), random);
-    asked.band = {-7, -1, 0};  // bottom-right causal with n > m: queries 0 … 6 see none
-    to.add("empty-rows", "causal-bottom-right-n-above-m", std::move(asked));
+    problem_draft draft = gaussian({1, 1, 1, 12, 5, 4, 4}, to.type(), random);
+    draft.band = {0, 0, 0};  // query i sees key i alone: queries 5 … 11 see none
+    to.add("empty-rows", "band-beyond-keys", std::move(draft));
+    draft = gaussian({1, 1, 1, 12, 5, 4, 4}, to.type(), random);
+    draft.band = {-7, -1, 0};  // bottom-right causal with n > m: queries 0 … 6 see none
+    to.add("empty-rows", "causal-bottom-right-n-above-m", std::move(draft));
     to.add("empty-rows", "no-keys", gaussian({1, 2, 2, 3, 0, 4, 4}, to.type(), random));
   }
   // Stretches longer than any tile a kernel is likely to use.
@@ -85,13 +87,13 @@ void add_empty(case_list& to) {
 }
 
 void add_bands(case_list& to) {
-  auto const banded = [&](char const* check, std::int64_t n, std::int64_t m, problem::band const& where) {
+  auto const banded = [&](char const* check, std::int64_t n, std::int64_t m, problem::band const& band) {
     std::string const name =
-        fmt::format("n{}-m{}-diagonal{}-left{}-right{}", n, m, where.diagonal, where.left, where.right);
+        fmt::format("n{}-m{}-diagonal{}-left{}-right{}", n, m, band.diagonal, band.left, band.right);
     auto random = to.random(check, name);
-    problem_draft asked = gaussian({1, 2, 2, n, m, 4, 4}, to.type(), random);
-    asked.band = where;
-    to.add(check, name, std::move(asked));
+    problem_draft draft = gaussian({1, 2, 2, n, m, 4, 4}, to.type(), random);
+    draft.band = band;
+    to.add(check, name, std::move(draft));
   };
   struct shape {
     std::int64_t n, m;
@@ -123,9 +125,9 @@ void add_heads(case_list& to) {
     std::string const name = fmt::format("hq{}-hk{}", hq, hk);
     auto random = to.random("heads", name);
     to.add("heads", name, gaussian({2, hq, hk, 4, 9, 8, 8}, to.type(), random));
-    problem_draft asked = gaussian({2, hq, hk, 4, 9, 8, 8}, to.type(), random);
-    add_mask(asked, 1, hq, 4, 9, [&](auto...) { return random.below(3) != 0; });
-    to.add("heads", name + "-masked", std::move(asked));
+    problem_draft draft = gaussian({2, hq, hk, 4, 9, 8, 8}, to.type(), random);
+    add_mask(draft, 1, hq, 4, 9, [&](auto...) { return random.below(3) != 0; });
+    to.add("heads", name + "-masked", std::move(draft));
   }
 }
 

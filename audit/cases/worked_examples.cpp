@@ -17,12 +17,12 @@ void add_worked_examples(case_list& to) {
   auto const example = [&](char const* name, problem::sizes const& s, std::initializer_list<double> q,
                            std::initializer_list<double> k, std::initializer_list<double> v,
                            std::optional<double> scale = {}) {
-    problem_draft asked = blank(s, to.type());
-    asked.scale = scale;
-    put(asked.q, q);
-    put(asked.k, k);
-    put(asked.v, v);
-    to.add("worked-examples", name, std::move(asked));
+    problem_draft draft = blank(s, to.type());
+    draft.scale = scale;
+    put(draft.q, q);
+    put(draft.k, k);
+    put(draft.v, v);
+    to.add("worked-examples", name, std::move(draft));
   };
   // Day 11, "E11.1 Hand Computation".
   example("e11.1", {1, 1, 1, 3, 3, 2, 2}, {1, 0, 0, 1, 1, 1}, {1, 0, 0, 1, .5, .5}, {1, 0, 0, 1, .5, .5});

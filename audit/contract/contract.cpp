@@ -11,7 +11,7 @@ using problem::element_type;
 using problem::kernel_model;
 using problem::formats::power_of_two;
 
-/// The preset `f32` of docs/bound.md, section 10: any order, any blocking, plain merging.
+/// The preset `f32` of docs/bound.md, section 10: any order, any blocking, merging without normalisation.
 kernel_model unknown_f32() {
   kernel_model m;
   m.format = problem::formats::f32_flushed;
@@ -97,8 +97,8 @@ std::vector<contract> make_contracts() {
 
 }  // namespace
 
-kernel_model contract::model_for(problem::any_instance const& asked) const {
-  return builtin ? builtin_model(asked) : fixed;
+kernel_model contract::model_for(problem::any_instance const& instance) const {
+  return builtin ? builtin_model(instance) : fixed;
 }
 
 std::vector<contract> const& contracts() {

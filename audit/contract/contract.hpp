@@ -1,4 +1,4 @@
-// What a kernel claims: the arithmetic that its errors are judged by.
+// Contracts: what a kernel claims about its arithmetic. The audit judges its errors by that claim.
 #pragma once
 
 #include <optional>
@@ -11,43 +11,47 @@
 
 namespace attest::audit {
 
-/// What real kernels document otherwise than docs/semantics.md, which is the first value of each.
+/// Four points in which kernels document another behaviour than docs/semantics.md. The first value of each is that of
+/// docs/semantics.md.
 struct conventions {
   enum class masked { never_read, must_be_finite } masked_values = masked::never_read;
-  enum class row { zero, nan, mean } empty_row = row::zero;  ///< O of a query that sees no key
+  enum class row { zero, nan, mean } empty_row = row::zero;  ///< O of a query without a visible key
   enum class log { minus_infinity, zero } empty_lse = log::minus_infinity;
-  enum class invalid { propagate, unspecified } nan = invalid::propagate;  ///< outputs that a visible NaN or ∞ reaches
+  enum class invalid {
+    propagate,
+    unspecified
+  } nan = invalid::propagate;  ///< outputs that depend on a visible NaN or ∞
 
   friend bool operator==(conventions const&, conventions const&) noexcept = default;
 };
 
-/// A named claim. For a given problem it is a kernel model (docs/bound.md).
+/// A named claim. For each problem it states a kernel model (docs/bound.md).
 struct contract {
   std::string name;
-  std::string sentence;                                     ///< what it allows, for `attest list contracts`
-  problem::element_type type = problem::element_type::f32;  ///< of q, k, v, o in generated cases
+  std::string sentence;                                     ///< what the contract allows, for `attest list contracts`
+  problem::element_type type = problem::element_type::f32;  ///< the type of q, k, v and o in generated cases
 
-  /// The model for one problem. `builtin` contracts are sharper: they follow the problem's sizes and options.
-  problem::kernel_model model_for(problem::any_instance const& asked) const;
+  /// The model for one problem. The model of a `builtin` contract is sharper: it depends on the sizes and options.
+  problem::kernel_model model_for(problem::any_instance const& instance) const;
 
   problem::kernel_model fixed{};
-  bool builtin = false;  ///< the model is builtin_model, not `fixed`
-  conventions how{};
+  bool builtin = false;  ///< model_for returns builtin_model, not `fixed`
+  audit::conventions conventions{};
 
   friend bool operator==(contract const&, contract const&) noexcept = default;
 };
 
 /// The model that the built-in kernel declares for a problem. Defined by audit/builtin/, the only room that knows
 /// fast/.
-problem::kernel_model builtin_model(problem::any_instance const& asked);
+problem::kernel_model builtin_model(problem::any_instance const& instance);
 
-/// f32 f32-any f32-blocked f64 f64-blocked bf16 f16 bf16-ieee f16-ieee, in this order.
+/// All presets: f32 f32-any f32-blocked f64 f64-blocked bf16 f16 bf16-ieee f16-ieee, in this order.
 std::vector<contract> const& contracts();
 
 /// The preset of that name, or nullptr.
 contract const* find_contract(std::string_view name);
 
-/// The preset that judges a recorded problem where none is named: the one called like its element type.
+/// The default for a recorded problem: the preset that has the name of its element type.
 contract const& default_contract(problem::element_type type);
 
 }  // namespace attest::audit

@@ -1,4 +1,4 @@
-// The fields of a contract, once: what reads and writes contract files visits them, with what each may be.
+// The only list of the fields of a contract, with their ranges. The reader and the writer of contract files visit it.
 #pragma once
 
 #include <cstdint>
@@ -9,8 +9,8 @@
 
 namespace attest::audit {
 
-/// Numbers that a field may have, both ends included. A model outside these is no kernel: 2⁻² is coarser than any
-/// format, and counts past a million roundings leave γ_k its pole.
+/// The numbers that a field may have, both ends included. No kernel has a model outside these ranges: 2⁻² is coarser
+/// than any format, and counts up to a million roundings stay below the pole of γ_k.
 struct range {
   double least = 0, most = 0;
 };
@@ -18,7 +18,7 @@ struct range {
 namespace fields {
 
 inline constexpr range unit{0, 0.25};             ///< a relative error
-inline constexpr range roundoff{0x1p-200, 0.25};  ///< one that a format always has
+inline constexpr range roundoff{0x1p-200, 0.25};  ///< a unit roundoff, which is never 0
 inline constexpr range absolute{0, 1};            ///< an absolute error
 inline constexpr range exponent{0, 16384};        ///< a power of e or of 2
 inline constexpr range size{0, std::numeric_limits<double>::max()};
@@ -26,7 +26,7 @@ inline constexpr range count{0, 1e6};
 inline constexpr range some{1, 1e6};
 inline constexpr range cutoff{0, std::numeric_limits<double>::infinity()};
 
-/// An enumeration as words: `words[static_cast<std::size_t>(field)]`.
+/// Visits an enumeration as a word: `words[static_cast<std::size_t>(field)]`.
 template <class Visitor, class Enum, std::size_t N>
 void word(Visitor& visitor, char const* name, Enum& field, char const* const (&words)[N]) {
   auto at = static_cast<std::size_t>(field);
@@ -34,6 +34,7 @@ void word(Visitor& visitor, char const* name, Enum& field, char const* const (&w
   field = static_cast<Enum>(at);
 }
 
+/// Visits a whole number.
 template <class Visitor>
 void whole(Visitor& visitor, char const* name, int& field, range const& allowed) {
   auto wide = static_cast<std::int64_t>(field);
@@ -43,7 +44,7 @@ void whole(Visitor& visitor, char const* name, int& field, range const& allowed)
 
 }  // namespace fields
 
-/// Every field of problem::kernel_model, by its name there.
+/// Visits every field of problem::kernel_model by its name.
 template <class Visitor>
 void visit_model(problem::kernel_model& m, Visitor& visitor) {
   using namespace fields;
@@ -88,12 +89,13 @@ void visit_model(problem::kernel_model& m, Visitor& visitor) {
   whole(visitor, "k_lse", m.k_lse, fields::some);
 }
 
+/// Visits every convention by its name.
 template <class Visitor>
-void visit_conventions(conventions& how, Visitor& visitor) {
-  fields::word(visitor, "masked_values", how.masked_values, {"never_read", "must_be_finite"});
-  fields::word(visitor, "empty_row", how.empty_row, {"zero", "nan", "mean"});
-  fields::word(visitor, "empty_lse", how.empty_lse, {"-inf", "0"});
-  fields::word(visitor, "nan", how.nan, {"propagate", "unspecified"});
+void visit_conventions(conventions& c, Visitor& visitor) {
+  fields::word(visitor, "masked_values", c.masked_values, {"never_read", "must_be_finite"});
+  fields::word(visitor, "empty_row", c.empty_row, {"zero", "nan", "mean"});
+  fields::word(visitor, "empty_lse", c.empty_lse, {"-inf", "0"});
+  fields::word(visitor, "nan", c.nan, {"propagate", "unspecified"});
 }
 
 }  // namespace attest::audit

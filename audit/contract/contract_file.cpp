@@ -42,16 +42,16 @@ class field_writer {
   json& into_;
 };
 
-/// A decimal number, a hex float or "inf"; nothing where it is none.
+/// A non-negative decimal number or hex float, or "inf"; none for other text.
 std::optional<double> number_in(std::string_view text) {
   if (text == "inf") return std::numeric_limits<double>::infinity();
   return text.starts_with('-') ? std::nullopt : real_number(text);  // no field is negative
 }
 
-/// Reads the fields of a struct from an object. The first fault stays; later fields are skipped.
+/// Reads the fields of a struct from an object. Keeps the first error and skips the fields after it.
 class field_reader {
  public:
-  /// `whole`: a key that is missing is a fault, else the field keeps its value.
+  /// Where `whole` is true a missing key is an error, else the field keeps its value.
   field_reader(json const& from, std::string path, bool whole) : from_(from), path_(std::move(path)), whole_(whole) {}
 
   void number(char const* name, double& field, range const& allowed) {
@@ -69,7 +69,7 @@ class field_reader {
     json const* const value = find(name);
     if (!value) return;
     if (!value->is_number_integer()) return fail(name, fmt::format("is {}, expected a whole number", shown(*value)));
-    // As a double first: a number past 2^63 must not wrap.
+    // Compared as a double: a number above 2^63 must not wrap.
     double const read = value->get<double>();
     if (!(read >= allowed.least && read <= allowed.most)) return fail(name, outside(value->dump(), allowed));
     field = value->get<std::int64_t>();
@@ -99,13 +99,13 @@ class field_reader {
     inside.end();
     if (!why) why = std::move(inside.why);
   }
-  /// A key that no field has asked for is a fault.
+  /// To be called after the last field: a key that no field has is an error.
   void end() {
     if (why) return;
-    for (auto const& each : from_.items())
-      if (std::ranges::find(known_, each.key()) == known_.end()) {
-        why = error{error_code::bad_value, path_ + printable(each.key()),
-                    "there is no such key" + did_you_mean(each.key(), known_)};
+    for (auto const& item : from_.items())
+      if (std::ranges::find(known_, item.key()) == known_.end()) {
+        why = error{error_code::bad_value, path_ + printable(item.key()),
+                    "there is no such key" + did_you_mean(item.key(), known_)};
         return;
       }
   }
@@ -141,9 +141,9 @@ class field_reader {
 error of_key(char const* name, std::string reason) { return {error_code::bad_value, name, std::move(reason)}; }
 
 std::vector<std::string> preset_names() {
-  std::vector<std::string> made;
-  for (contract const& each : contracts()) made.push_back(each.name);
-  return made;
+  std::vector<std::string> names;
+  for (contract const& preset : contracts()) names.push_back(preset.name);
+  return names;
 }
 
 problem::result<std::string> string_at(json const& from, char const* name, std::string otherwise) {
@@ -157,27 +157,27 @@ problem::result<std::string> string_at(json const& from, char const* name, std::
 problem::result<element_type> type_at(json const& from, char const* name, std::optional<element_type> otherwise) {
   auto const text = string_at(from, name, otherwise ? std::string(problem::name_of(*otherwise)) : "");
   if (!text) return text.why();
-  for (problem::element_row const& each : problem::floating_rows)
-    if (text.value() == each.name) return each.type;
+  for (problem::element_row const& row : problem::floating_rows)
+    if (text.value() == row.name) return row.type;
   if (text.value().empty()) return of_key(name, "is missing; write it, or start \"from\" a preset");
   return of_key(name, fmt::format("is '{}', expected {}", text.value(), problem::listed(problem::floating_rows, "or")));
 }
 
 }  // namespace
 
-std::string contract_text(contract const& what, int indent) {
-  json made;
-  contract copy = what;
-  made["name"] = what.name, made["sentence"] = what.sentence;
-  made["input"] = problem::name_of(what.type), made["output"] = problem::name_of(what.type);
-  if (what.builtin) made["model"] = "builtin";
+std::string contract_text(contract const& written, int indent) {
+  json object;
+  contract copy = written;  // visitors take fields by reference
+  object["name"] = written.name, object["sentence"] = written.sentence;
+  object["input"] = problem::name_of(written.type), object["output"] = problem::name_of(written.type);
+  if (written.builtin) object["model"] = "builtin";
   else {
-    field_writer model(made["model"] = json::object());
+    field_writer model(object["model"] = json::object());
     visit_model(copy.fixed, model);
   }
-  field_writer how(made["conventions"] = json::object());
-  visit_conventions(copy.how, how);
-  return made.dump(indent, ' ', false, json::error_handler_t::replace);
+  field_writer conventions(object["conventions"] = json::object());
+  visit_conventions(copy.conventions, conventions);
+  return object.dump(indent, ' ', false, json::error_handler_t::replace);
 }
 
 problem::result<contract> parse_contract(std::string_view text, std::string const& fallback_name) {
@@ -187,10 +187,10 @@ problem::result<contract> parse_contract(std::string_view text, std::string cons
   if (!from.is_object())
     return error{error_code::bad_value, "", fmt::format("is {}, expected an object", kind_of(from))};
   std::array constexpr known{"from", "name", "sentence", "input", "output", "model", "conventions"};
-  for (auto const& each : from.items())
-    if (std::ranges::find(known, each.key()) == known.end())
-      return error{error_code::bad_value, printable(each.key()),
-                   "there is no such key" + did_you_mean(each.key(), known)};
+  for (auto const& item : from.items())
+    if (std::ranges::find(known, item.key()) == known.end())
+      return error{error_code::bad_value, printable(item.key()),
+                   "there is no such key" + did_you_mean(item.key(), known)};
 
   contract made;
   bool const whole = !from.contains("from");
@@ -222,16 +222,16 @@ problem::result<contract> parse_contract(std::string_view text, std::string cons
   } else if (model == from.end()) {
     if (whole) return of_key("model", "is missing; write it, or start \"from\" a preset");
   } else {
-    bool const again = made.builtin;  // what the built-in model says depends on the problem: nothing to start from
+    bool const was_builtin = made.builtin;  // the built-in model depends on the problem: it has no fields to start from
     made.builtin = false;
-    field_reader outer(from, "", whole || again);
+    field_reader outer(from, "", whole || was_builtin);
     outer.object("model", [&](field_reader& fields) { visit_model(made.fixed, fields); });
     if (outer.why) return *std::move(outer.why);
   }
   field_reader outer(from, "", false);
-  outer.object("conventions", [&](field_reader& fields) { visit_conventions(made.how, fields); });
+  outer.object("conventions", [&](field_reader& fields) { visit_conventions(made.conventions, fields); });
   if (outer.why) return *std::move(outer.why);
-  // Cases, findings and sentences go by the name: it must not promise a preset's.
+  // Cases and findings are identified by this name, so it must not be that of a different preset.
   if (contract const* const preset = find_contract(made.name); preset && !(made == *preset))
     return of_key("name",
                   fmt::format("is '{}', which is a preset that says otherwise; give it a name of its own", made.name));

@@ -1,10 +1,10 @@
-// Contracts as JSON: what a kernel claims, written down by whoever made it.
+// Contract files: the claim of a kernel as JSON, written by its authors.
 //
 //   {"name", "sentence", "input", "output", "model": {the fields of problem/kernel_model.hpp, "format" an object} or
 //    "builtin", "conventions": {"masked_values", "empty_row", "empty_lse", "nan"}}
 //
-// With "from": PRESET everything else is taken from that preset and only differences are written; without it, "input"
-// and the whole model must be there. Numbers are JSON numbers or strings (decimal, hex float, "inf").
+// With "from": PRESET, absent keys keep the value of that preset; without it, "input" and the whole model are required.
+// Numbers are JSON numbers or strings (decimal, hex float, "inf").
 #pragma once
 
 #include <filesystem>
@@ -16,19 +16,19 @@
 
 namespace attest::audit {
 
-/// The contract as a JSON object, every field written out, `indent` columns a level.
+/// The contract as a JSON object with every field, indented by `indent` columns a level.
 /// Ensures   parse_contract reads it back to an equal contract
-std::string contract_text(contract const& what, int indent = 2);
+std::string contract_text(contract const& written, int indent = 2);
 
-/// Reads one contract. `fallback_name` names one that has no name.
-/// Ensures   errors name the key as a path ("model.eps"); unknown keys are errors with the nearest known one; a name
-///           that belongs to a preset belongs to that preset only
+/// Reads one contract. A contract without a name is called `fallback_name`.
+/// Ensures   errors name the key as a path ("model.eps"); an unknown key is an error that suggests the nearest known
+///           key; the name of a preset is an error unless the contract equals that preset
 problem::result<contract> parse_contract(std::string_view text, std::string const& fallback_name);
 
-/// parse_contract of a file. An error's argument begins with the file.
+/// Reads one contract from a file. The argument of an error begins with the path.
 problem::result<contract> read_contract(std::filesystem::path const& path);
 
-/// What `--contract ARGUMENT` means: a preset's name, or a file (anything with a '.json' end or a '/').
+/// The contract that `--contract ARGUMENT` names: a preset, or a file where ARGUMENT ends with '.json' or has a '/'.
 problem::result<contract> contract_named(std::string const& argument);
 
 }  // namespace attest::audit

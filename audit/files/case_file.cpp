@@ -27,8 +27,9 @@ std::string expect_of(further_call const& call) {
   return text + (call.promised ? "" : " unpromised");
 }
 
-/// What the metadata say of one call: the first of its case, or a further one, whose members then count.
-struct described {
+/// The metadata of one call. `reads` and `mandatory` are for the first call of a case, the members after them for a
+/// further call.
+struct call_metadata {
   bool is_first = true;
   reading reads = reading::nothing;
   bool mandatory = false;
@@ -38,8 +39,8 @@ struct described {
   bool promised = true;
 };
 
-/// The words of PREFIX.attest.expect. Nothing where they are not ours.
-bool parse_expect(std::string const& text, described& to) {
+/// Parses PREFIX.attest.expect. False where attest does not write such words.
+bool parse_expect(std::string const& text, call_metadata& to) {
   std::istringstream words(text);
   std::string word;
   words >> word;
@@ -63,7 +64,7 @@ bool parse_expect(std::string const& text, described& to) {
   return true;
 }
 
-/// "AXIS PLACE" of PREFIX.attest.curve. False where it is not ours.
+/// Parses "AXIS PLACE" of PREFIX.attest.curve. False where attest does not write such words.
 bool parse_curve(std::string const& text, audit_case& to) {
   auto const space = std::min(text.rfind(' '), text.size());
   auto const axis = std::ranges::find(curve_axes, std::string_view(text).substr(0, space));
@@ -77,94 +78,99 @@ bool parse_curve(std::string const& text, audit_case& to) {
 }  // namespace
 
 problem::result<std::vector<std::byte>> case_file_bytes(std::span<audit_case const> cases, std::uint64_t seed,
-                                                        std::string const& contract, std::span<answers const> given) {
+                                                        std::string const& contract,
+                                                        std::span<case_outputs const> outputs) {
   std::vector<problem_file_entry> problems;
   safetensors_metadata metadata{{"attest.seed", std::to_string(seed)}, {"attest.contract", contract}};
-  for (audit_case const& each : cases) {
-    auto const at = static_cast<std::size_t>(&each - cases.data());
-    auto const add = [&](std::string prefix, owned_problem const& asked, std::string expect, std::string const& says,
+  for (audit_case const& written : cases) {
+    auto const at = static_cast<std::size_t>(&written - cases.data());
+    auto const add = [&](std::string prefix, owned_problem const& problem, std::string expect, std::string const& says,
                          std::size_t call) {
-      metadata[prefix + ".attest.check"] = each.check;
-      metadata[prefix + ".attest.group"] = each.full_name();
+      metadata[prefix + ".attest.check"] = written.check;
+      metadata[prefix + ".attest.group"] = written.full_name();
       metadata[prefix + ".attest.expect"] = std::move(expect);
       if (!says.empty()) metadata[prefix + ".attest.says"] = says;
-      bool const known = at < given.size() && call < given[at].size() && given[at][call];
-      problems.push_back({std::move(prefix), asked, known ? *given[at][call] : owned_outputs{}});
+      bool const known = at < outputs.size() && call < outputs[at].size() && outputs[at][call];
+      problems.push_back({std::move(prefix), problem, known ? *outputs[at][call] : owned_outputs{}});
     };
-    add(each.full_name(), each.asked,
-        std::string(reading_names[static_cast<std::size_t>(each.reads)]) + (each.mandatory ? " mandatory" : ""), "", 0);
-    if (!each.axis.empty()) metadata[each.full_name() + ".attest.curve"] = fmt::format("{} {}", each.axis, each.place);
-    for (std::size_t n = 0; n < each.further.size(); ++n)
-      add(fmt::format("{}#{:02}", each.full_name(), n + 1), each.further[n].asked, expect_of(each.further[n]),
-          each.further[n].says, n + 1);
+    add(written.full_name(), written.problem,
+        std::string(reading_names[static_cast<std::size_t>(written.reads)]) + (written.mandatory ? " mandatory" : ""),
+        "", 0);
+    if (!written.axis.empty())
+      metadata[written.full_name() + ".attest.curve"] = fmt::format("{} {}", written.axis, written.place);
+    for (std::size_t n = 0; n < written.further.size(); ++n)
+      add(fmt::format("{}#{:02}", written.full_name(), n + 1), written.further[n].problem,
+          expect_of(written.further[n]), written.further[n].says, n + 1);
   }
   return problem_file_bytes(problems, std::move(metadata));
 }
 
-problem::result<std::vector<answered_case>> cases_of(problem_file&& file) {
-  std::vector<answered_case> made;
+problem::result<std::vector<recorded_case>> cases_of(problem_file&& file) {
+  std::vector<recorded_case> made;
   std::map<std::string, std::size_t> groups;
-  auto const said = [&](std::string const& key) -> std::optional<std::string> {
+  auto const metadata = [&](std::string const& key) -> std::optional<std::string> {
     auto const at = file.metadata.find(key);
     return at == file.metadata.end() ? std::nullopt : std::optional(at->second);
   };
-  auto const answer_of = [](owned_outputs&& answered) -> std::optional<owned_outputs> {
-    if (answered.empty()) return std::nullopt;
-    return std::move(answered);
+  auto const if_any = [](owned_outputs&& outputs) -> std::optional<owned_outputs> {
+    if (outputs.empty()) return std::nullopt;
+    return std::move(outputs);
   };
   struct waiting {
-    problem_file_entry* problem;
+    problem_file_entry* entry;
     further_call call;
     std::string group;
   };
   std::vector<waiting> further;
-  for (problem_file_entry& each : file.problems) {
-    std::string const key = each.name_of("attest.expect");
-    auto const expect = said(key);
-    auto const group = said(each.name_of("attest.group"));
-    described what;
-    if (expect && (!group || !parse_expect(*expect, what)))
+  for (problem_file_entry& entry : file.problems) {
+    std::string const key = entry.name_of("attest.expect");
+    auto const expect = metadata(key);
+    auto const group = metadata(entry.name_of("attest.group"));
+    call_metadata found;
+    if (expect && (!group || !parse_expect(*expect, found)))
       return error{error_code::bad_value, printable(key),
                    fmt::format("is '{}', which attest gen does not write", printable(*expect, 60))};
-    if (expect && !what.is_first) {
-      further.push_back({&each,
-                         {.is = what.is,
-                          .asked = each.asked,
-                          .says = printable(said(each.name_of("attest.says")).value_or("")),
-                          .at = what.at,
-                          .threads = what.threads,
-                          .promised = what.promised},
+    if (expect && !found.is_first) {
+      further.push_back({&entry,
+                         {.is = found.is,
+                          .problem = entry.problem,
+                          .says = printable(metadata(entry.name_of("attest.says")).value_or("")),
+                          .at = found.at,
+                          .threads = found.threads,
+                          .promised = found.promised},
                          *group});
       continue;
     }
-    std::string const name = each.prefix.empty() ? "(no prefix)" : each.prefix;
-    std::string const check = said(each.name_of("attest.check")).value_or(name);
+    std::string const name = entry.prefix.empty() ? "(no prefix)" : entry.prefix;
+    std::string const check = metadata(entry.name_of("attest.check")).value_or(name);
     bool const own = expect && name.starts_with(check + "/");
     audit_case first{.check = printable(check),
                      .name = printable(own ? name.substr(check.size() + 1) : name),
-                     .asked = each.asked,
-                     .reads = what.reads,
-                     .mandatory = what.mandatory};
-    std::string const curve = each.name_of("attest.curve");
-    if (auto const drawn = said(curve); drawn && !parse_curve(*drawn, first))
+                     .problem = entry.problem,
+                     .reads = found.reads,
+                     .mandatory = found.mandatory};
+    std::string const curve = entry.name_of("attest.curve");
+    if (auto const drawn = metadata(curve); drawn && !parse_curve(*drawn, first))
       return error{error_code::bad_value, printable(curve),
                    fmt::format("is '{}', which attest gen does not write", printable(*drawn, 60))};
-    made.push_back({std::move(first), {answer_of(std::move(each.answered))}});
+    made.push_back({std::move(first), {if_any(std::move(entry.outputs))}});
     if (group) groups.emplace(*group, made.size() - 1);
   }
-  // Problems come by prefix, and "#1" sorts behind its first call; but a group may be named in any order.
-  for (waiting& each : further) {
-    auto const at = groups.find(each.group);
+  // Problems are in the order of their prefixes, in which a further call may come before the first call of its group.
+  for (waiting& call : further) {
+    auto const at = groups.find(call.group);
     if (at == groups.end())
-      return error{error_code::missing, printable(each.problem->name_of("attest.group")),
-                   fmt::format("no problem of the file is the first call of '{}'", printable(each.group))};
-    answered_case& one = made[at->second];
-    one.asked.further.push_back(std::move(each.call));
-    one.answers.push_back(answer_of(std::move(each.problem->answered)));
-    if (auto why = calls_fault(one.asked)) return error{error_code::bad_shape, printable(each.problem->prefix), *why};
+      return error{error_code::missing, printable(call.entry->name_of("attest.group")),
+                   fmt::format("no problem of the file is the first call of '{}'", printable(call.group))};
+    recorded_case& recorded = made[at->second];
+    recorded.input.further.push_back(std::move(call.call));
+    recorded.outputs.push_back(if_any(std::move(call.entry->outputs)));
+    if (auto why = calls_fault(recorded.input))
+      return error{error_code::bad_shape, printable(call.entry->prefix), *why};
   }
-  for (answered_case const& one : made)
-    if (auto why = calls_fault(one.asked)) return error{error_code::bad_shape, printable(one.asked.name), *why};
+  for (recorded_case const& recorded : made)
+    if (auto why = calls_fault(recorded.input))
+      return error{error_code::bad_shape, printable(recorded.input.name), *why};
   return made;
 }
 

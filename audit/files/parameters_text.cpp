@@ -15,7 +15,7 @@ namespace {
 using problem::error;
 using problem::error_code;
 
-/// What a flag or a metadata key says, and how to call it in a sentence.
+/// The text of a parameter, and its source: the name of the flag or of the metadata key.
 struct written {
   std::string source;
   std::string text;
@@ -41,8 +41,8 @@ std::optional<error> read_parameters(safetensors_metadata const& metadata, flag_
   auto const find = [&](std::string_view name) -> std::optional<written> {
     auto at = metadata.find(prefixed(prefix, name));
     if (at == metadata.end()) at = metadata.find(name);
-    if (auto const given = flags.find(name); given != flags.end() && given->second) {
-      std::string const& flag = *given->second;
+    if (auto const set = flags.find(name); set != flags.end() && set->second) {
+      std::string const& flag = *set->second;
       if (at != metadata.end())
         notes.push_back(fmt::format("--{} {} overrides '{}' = '{}' of the file's metadata", name, printable(flag, 60),
                                     printable(at->first), printable(at->second, 60)));
@@ -52,24 +52,24 @@ std::optional<error> read_parameters(safetensors_metadata const& metadata, flag_
     return written{at->first, at->second};
   };
   std::optional<error> why;
-  problem::visit_parameters(to, [&]<class T>(problem::parameter<T> const& each, T& target) {
+  problem::visit_parameters(to, [&]<class T>(problem::parameter<T> const& parameter, T& target) {
     if (why) return;
-    auto const from = find(each.name);
+    auto const from = find(parameter.name);
     if (!from || from->text == "default") return;
-    auto const take = [&](auto const& value, std::string_view expected) {
+    auto const assign = [&](auto const& value, std::string_view expected) {
       if (value) target = *value;
       else why = garbage(*from, expected);
     };
-    if constexpr (std::is_same_v<T, std::int64_t>) take(whole_number(from->text), "a whole number");
-    else take(real_number(from->text), "a finite decimal number or hex float (such as 0.125 or 0x1p-3)");
+    if constexpr (std::is_same_v<T, std::int64_t>) assign(whole_number(from->text), "a whole number");
+    else assign(real_number(from->text), "a finite decimal number or hex float (such as 0.125 or 0x1p-3)");
   });
   return why;
 }
 
 void write_parameters(problem::parameters const& from, std::string_view prefix, safetensors_metadata& to) {
-  // All of them, so that a plain key among the caller's own metadata cannot change the problem.
-  problem::visit_parameters(from, [&]<class T>(problem::parameter<T> const& each, T const& value) {
-    std::string& text = to[prefixed(prefix, each.name)];
+  // Every parameter is written, so that a key without prefix in the caller's metadata cannot change the problem.
+  problem::visit_parameters(from, [&]<class T>(problem::parameter<T> const& parameter, T const& value) {
+    std::string& text = to[prefixed(prefix, parameter.name)];
     if constexpr (std::is_same_v<T, std::int64_t>) text = std::to_string(value);
     else if constexpr (std::is_same_v<T, double>) text = fmt::format("{:a}", value);
     else text = value ? fmt::format("{:a}", *value) : "default";

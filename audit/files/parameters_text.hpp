@@ -1,4 +1,4 @@
-// The parameters of a problem as text: from metadata and flags, and back.
+// The parameters of a problem as text: read from metadata and flags, written to metadata.
 #pragma once
 
 #include <optional>
@@ -10,13 +10,13 @@
 
 namespace attest::audit {
 
-/// Reads every parameter of the problem with this prefix into `to`; notes every flag that overrides metadata.
-/// Ensures   an error names the flag or the metadata key and shows what it holds
+/// Reads every parameter of the problem with this prefix into `to`. Adds a note for every flag that overrides metadata.
+/// Ensures   an error names the flag or the metadata key and shows its value
 std::optional<problem::error> read_parameters(safetensors_metadata const& metadata, flag_overrides const& flags,
                                               std::string_view prefix, problem::parameters& to,
                                               std::vector<std::string>& notes);
 
-/// The metadata from which read_parameters reads `from` back, exactly.
+/// Writes the metadata from which read_parameters reads `from` exactly.
 void write_parameters(problem::parameters const& from, std::string_view prefix, safetensors_metadata& to);
 
 }  // namespace attest::audit

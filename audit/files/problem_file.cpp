@@ -30,15 +30,15 @@ using group = std::map<std::string_view, safetensor const*>;
 
 /// Groups by prefix; names that are not of the form role or PREFIX.role go to `ignored`.
 std::map<std::string, group> grouped(safetensors_file const& file, std::vector<std::string>& ignored) {
-  std::map<std::string, group> made;
+  std::map<std::string, group> groups;
   for (auto const& [name, tensor] : file.tensors) {
     auto const dot = name.rfind('.');
     auto const role = std::string_view(name).substr(dot == name.npos ? 0 : dot + 1);
-    // ".q" has an empty prefix that plain q has too: it is nobody's.
+    // ".q" and plain q would both have the empty prefix, so ".q" is ignored.
     if (dot == 0 || std::ranges::find(roles, role) == roles.end()) ignored.push_back(printable(name));
-    else made[dot == name.npos ? "" : name.substr(0, dot)].emplace(role, &tensor);
+    else groups[dot == name.npos ? "" : name.substr(0, dot)].emplace(role, &tensor);
   }
-  return made;
+  return groups;
 }
 
 std::optional<element_type> floating_type(std::string_view dtype) {
@@ -70,30 +70,30 @@ result<owned_tensor> tensor_of(std::string_view name, std::string_view role, saf
   if (from.shape.empty() || from.shape.size() > 4)
     return fault(error_code::bad_shape, name,
                  fmt::format("rank is {}, expected {}", from.shape.size(), role == "lse" ? "1, 2 or 3" : "2, 3 or 4"));
-  owned_tensor made{type.value(), {}, {from.bytes.begin(), from.bytes.end()}};
-  made.where.rank = static_cast<int>(from.shape.size());
+  owned_tensor tensor{type.value(), {}, {from.bytes.begin(), from.bytes.end()}};
+  tensor.layout.rank = static_cast<int>(from.shape.size());
   std::int64_t step = 1;
   for (std::size_t axis = from.shape.size(); axis-- > 0;) {
-    made.where.shape[axis] = from.shape[axis];
-    made.where.stride[axis] = step;
+    tensor.layout.shape[axis] = from.shape[axis];
+    tensor.layout.stride[axis] = step;
     step *= std::max<std::int64_t>(from.shape[axis], 1);
   }
-  return made;
+  return tensor;
 }
 
-/// Reads tensors by role; stays silent after the first error.
+/// Reads tensors by role. Keeps the first error and reads nothing after it.
 class role_reader {
  public:
   role_reader(std::string_view prefix, group const& from) : prefix_(prefix), from_(from) {}
 
-  /// Ensures   `to` holds the tensor where the group has it; true iff it does
+  /// Copies the tensor of this role to `to`; false where the group has none or an error occurred.
   template <class Target>
   bool read(std::string_view role, Target& to) {
     auto const at = from_.find(role);
     if (why || at == from_.end()) return false;
-    auto made = tensor_of(prefixed(prefix_, role), role, *at->second);
-    if (!made) return why = std::move(made).why(), false;
-    to = std::move(made).value();
+    auto tensor = tensor_of(prefixed(prefix_, role), role, *at->second);
+    if (!tensor) return why = std::move(tensor).why(), false;
+    to = std::move(tensor).value();
     return true;
   }
 
@@ -104,31 +104,31 @@ class role_reader {
   group const& from_;
 };
 
-/// An error of problem/ by the file's names.
+/// An error of validation, with the argument named as in the file.
 error renamed(error why, std::string_view prefix) {
   if (why.argument == "out") why.argument = "o";
   why.argument = printable(prefixed(prefix, why.argument));
   return why;
 }
 
-/// Why the answer is none to the problem, by the file's names.
-std::optional<error> outputs_fault(problem_file_entry const& given) {
-  auto const& answered = given.answered;
-  if (answered.empty()) return std::nullopt;
+/// Why the outputs do not fit the problem, with the argument named as in the file; none where they fit.
+std::optional<error> outputs_fault(problem_file_entry const& entry) {
+  owned_outputs const& owned = entry.outputs;
+  if (owned.empty()) return std::nullopt;
   return std::visit(
-      [&]<class T>(problem::instance<T> const& asked) -> std::optional<error> {
-        // Where the file has no o, the check sees one that is never read.
+      [&]<class T>(problem::instance<T> const& instance) -> std::optional<error> {
+        // Validation needs an o; where the file has none it gets this one, whose data it does not read.
         static T stand_in{};
-        auto const where = problem::rows_layout(asked.size(), asked.rank(), asked.size().dv);
-        problem::erased_outputs outputs{.o = {&stand_in, problem::type_of<T>, where}, .lse = {}, .weights = {}};
-        if (answered.o) outputs.o = answered.o->erased();
-        if (answered.lse) outputs.lse = answered.lse->erased();
-        if (answered.weights) outputs.weights = answered.weights->erased();
-        auto const made = problem::make_outputs(asked, outputs);
-        if (!made) return renamed(made.why(), given.prefix);
+        auto const compact = problem::rows_layout(instance.size(), instance.rank(), instance.size().dv);
+        problem::erased_outputs outputs{.o = {&stand_in, problem::type_of<T>, compact}, .lse = {}, .weights = {}};
+        if (owned.o) outputs.o = owned.o->erased();
+        if (owned.lse) outputs.lse = owned.lse->erased();
+        if (owned.weights) outputs.weights = owned.weights->erased();
+        auto const validated = problem::make_outputs(instance, outputs);
+        if (!validated) return renamed(validated.why(), entry.prefix);
         return std::nullopt;
       },
-      given.asked.instance());
+      entry.problem.instance());
 }
 
 std::string quoted_list(std::vector<std::string> const& names) {
@@ -153,22 +153,22 @@ result<problem_file> problem_file_of(safetensors_file const& file, flag_override
     if (!missing.empty())
       return error{error_code::missing, missing.front(), fmt::format("is missing beside {}", quoted_list(there))};
 
-    problem_draft asked;
-    owned_outputs answered;
+    problem_draft draft;
+    owned_outputs outputs;
     role_reader reader(prefix, tensors);
-    reader.read("q", asked.q);
-    reader.read("k", asked.k);
-    reader.read("v", asked.v);
-    reader.read("mask", asked.mask);
-    reader.read("bias", asked.bias);
-    reader.read("o", answered.o);
-    reader.read("lse", answered.lse);
-    reader.read("weights", answered.weights);
+    reader.read("q", draft.q);
+    reader.read("k", draft.k);
+    reader.read("v", draft.v);
+    reader.read("mask", draft.mask);
+    reader.read("bias", draft.bias);
+    reader.read("o", outputs.o);
+    reader.read("lse", outputs.lse);
+    reader.read("weights", outputs.weights);
     if (reader.why) return *std::move(reader.why);
-    if (auto why = read_parameters(file.metadata, flags, prefix, asked, made.notes)) return *std::move(why);
-    auto problem = owned_problem::make(std::move(asked));
+    if (auto why = read_parameters(file.metadata, flags, prefix, draft, made.notes)) return *std::move(why);
+    auto problem = owned_problem::make(std::move(draft));
     if (!problem) return renamed(std::move(problem).why(), prefix);
-    made.problems.push_back({prefix, std::move(problem).value(), std::move(answered)});
+    made.problems.push_back({prefix, std::move(problem).value(), std::move(outputs)});
     if (auto why = outputs_fault(made.problems.back())) return *std::move(why);
   }
   if (made.problems.empty())
@@ -195,9 +195,9 @@ result<problem_file> with_outputs(problem_file inputs, safetensors_file const& o
       if (reader.read(role, to) && had)
         inputs.notes.push_back(fmt::format("'{}' is taken from the second file", printable(problem.name_of(role))));
     };
-    take("o", problem.answered.o);
-    take("lse", problem.answered.lse);
-    take("weights", problem.answered.weights);
+    take("o", problem.outputs.o);
+    take("lse", problem.outputs.lse);
+    take("weights", problem.outputs.weights);
     if (reader.why) return *std::move(reader.why);
     if (auto why = outputs_fault(problem)) return *std::move(why);
   }

@@ -1,8 +1,8 @@
-// Problems and answers recorded in safetensors files.
+// Problem files: problems, with or without outputs, recorded in safetensors files.
 //
-// A tensor's name is PREFIX.role or role, where role is one of q k v o mask bias lse weights; the tensors with one
-// prefix are one problem. The metadata keys of problem/parameters.hpp (PREFIX.scale before plain scale) hold a decimal
-// number, a hex float, or `default`.
+// A tensor's name is PREFIX.role or role, where role is one of q k v o mask bias lse weights. The tensors with the
+// same prefix are one problem. The metadata keys of problem/parameters.hpp (PREFIX.scale before plain scale) hold a
+// decimal number, a hex float, or `default`.
 #pragma once
 
 #include <filesystem>
@@ -25,38 +25,38 @@ inline std::string prefixed(std::string_view prefix, std::string_view role) {
   return prefix.empty() ? std::string(role) : std::string(prefix) + '.' + std::string(role);
 }
 
-/// One problem of a file, and what was answered.
+/// One problem of a file, and the outputs that the file has for it.
 struct problem_file_entry {
   std::string prefix;  ///< without the last '.'; empty for plain q, k, v
-  owned_problem asked;
-  owned_outputs answered{};
+  owned_problem problem;
+  owned_outputs outputs{};
 
   std::string name_of(std::string_view role) const { return prefixed(prefix, role); }
 };
 
 struct problem_file {
   std::vector<problem_file_entry> problems;  ///< by prefix; at least one
-  std::vector<std::string> ignored;          ///< names of tensors that belong to no problem, printable
-  std::vector<std::string> notes;            ///< sentences for the report, such as which flag overrode what
-  safetensors_metadata metadata;             ///< all of the file's
+  std::vector<std::string> ignored;          ///< names of the tensors that belong to no problem, printable
+  std::vector<std::string> notes;            ///< sentences for the report, such as which flag overrides which metadata
+  safetensors_metadata metadata;             ///< all metadata of the file
 };
 
-/// The parameters that the user gave as flags, by name, as written. Each one overrides the file's metadata.
+/// The parameters that the user set by flags: name and unparsed value. Each one overrides the file's metadata.
 using flag_overrides = std::map<std::string, std::optional<std::string>, std::less<>>;
 
 /// The problems of a file.
-/// Ensures   problem::make_outputs accepts each answer; errors name the tensor, the metadata key or the flag. A group
-/// without any of q, k, v is ignored (and listed); a group that has only
-///           some of them is an error. A floating mask is an error that points to bias.
+/// Ensures   problem::make_outputs accepts the outputs of each problem; errors name the tensor, the metadata key or the
+///           flag. A prefix without any of q, k, v is ignored (and listed); one with only some of them is an error. A
+///           mask of floating type is an error that suggests a bias.
 /// Cost      memory in proportion to the file
 problem::result<problem_file> problem_file_of(safetensors_file const& file, flag_overrides const& flags = {});
 
-/// Adds the outputs that a second file holds to the problems of the first, by prefix. Where both have one the second
-/// file's is taken, and a note says so; outputs without a problem are ignored (and listed).
+/// Adds the outputs in a second file to the problems of the first, by prefix. An output of the second file replaces one
+/// of the first, with a note; outputs without a problem are ignored (and listed).
 problem::result<problem_file> with_outputs(problem_file inputs, safetensors_file const& outputs);
 
-/// A safetensors file that problem_file_of reads back: same values, layouts without gaps. `metadata` is added.
-/// Requires  prefixes that differ
+/// A safetensors file from which problem_file_of reads the same problems, in layouts without gaps. `metadata` is added.
+/// Requires  different prefixes (checked)
 problem::result<std::vector<std::byte>> problem_file_bytes(std::span<problem_file_entry const> problems,
                                                            safetensors_metadata metadata = {});
 

@@ -1,4 +1,4 @@
-// The other direction of audit/files/problem_file.hpp: problems and answers to a safetensors file.
+// The writer of audit/files/problem_file.hpp: problems and outputs to a safetensors file.
 #include <cstring>
 #include <deque>
 #include <utility>
@@ -18,21 +18,21 @@ using problem::result;
 
 /// The elements of a tensor in row-major order, without gaps.
 std::vector<std::byte> compact_bytes(owned_tensor const& from) {
-  auto const rank = static_cast<std::size_t>(from.where.rank);
-  auto const& [_, shape, stride] = from.where;
+  auto const rank = static_cast<std::size_t>(from.layout.rank);
+  auto const& [_, shape, stride] = from.layout;
   std::size_t const element = problem::size_of(from.type);
-  std::vector<std::byte> made;
-  if (from.spanned_elements() == 0) return made;
+  std::vector<std::byte> compact;
+  if (from.spanned_elements() == 0) return compact;
   std::size_t const row_bytes = static_cast<std::size_t>(shape[rank - 1]) * element;
   std::array<std::int64_t, 4> at{};
   for (;;) {
     std::int64_t offset = 0;
     for (std::size_t axis = 0; axis + 1 < rank; ++axis) offset += at[axis] * stride[axis];
     auto const* row = from.bytes.data() + static_cast<std::size_t>(offset) * element;
-    made.insert(made.end(), row, row + row_bytes);
+    compact.insert(compact.end(), row, row + row_bytes);
     std::size_t axis = rank - 1;  // the next row, as an odometer counts
     while (axis > 0 && ++at[axis - 1] == shape[axis - 1]) at[--axis] = 0;
-    if (axis == 0) return made;
+    if (axis == 0) return compact;
   }
 }
 
@@ -47,35 +47,35 @@ result<std::vector<std::byte>> problem_file_bytes(std::span<problem_file_entry c
                                                   safetensors_metadata metadata) {
   safetensor_map tensors;
   std::deque<std::vector<std::byte>> owned;
-  for (auto const& problem : problems) {
+  for (problem_file_entry const& entry : problems) {
     bool unique = true;
     auto const add = [&](std::string_view role, owned_tensor const& from) {
       auto& bytes = owned.emplace_back(compact_bytes(from));
-      // A safetensors BOOL is 0 or 1; to attest every non-zero byte is true.
+      // A safetensors BOOL is 0 or 1, while in a mask every non-zero byte means true.
       if (role == "mask")
         for (auto& byte : bytes) byte = byte == std::byte{0} ? byte : std::byte{1};
-      auto const& shape = from.where.shape;
+      auto const& shape = from.layout.shape;
       unique = tensors
-                   .emplace(problem.name_of(role), safetensor{std::string(dtype_of(role, from.type)),
-                                                              {shape.begin(), shape.begin() + from.where.rank},
-                                                              bytes})
+                   .emplace(entry.name_of(role), safetensor{std::string(dtype_of(role, from.type)),
+                                                            {shape.begin(), shape.begin() + from.layout.rank},
+                                                            bytes})
                    .second &&
                unique;
     };
     auto const add_if = [&](std::string_view role, std::optional<owned_tensor> const& from) {
       if (from) add(role, *from);
     };
-    problem_draft const& asked = problem.asked.draft();
-    add("q", asked.q);
-    add("k", asked.k);
-    add("v", asked.v);
-    add_if("mask", asked.mask);
-    add_if("bias", asked.bias);
-    add_if("o", problem.answered.o);
-    add_if("lse", problem.answered.lse);
-    add_if("weights", problem.answered.weights);
-    if (!unique) return error{error_code::bad_value, printable(problem.prefix), "two problems have this prefix"};
-    write_parameters(asked, problem.prefix, metadata);
+    problem_draft const& draft = entry.problem.draft();
+    add("q", draft.q);
+    add("k", draft.k);
+    add("v", draft.v);
+    add_if("mask", draft.mask);
+    add_if("bias", draft.bias);
+    add_if("o", entry.outputs.o);
+    add_if("lse", entry.outputs.lse);
+    add_if("weights", entry.outputs.weights);
+    if (!unique) return error{error_code::bad_value, printable(entry.prefix), "two problems have this prefix"};
+    write_parameters(draft, entry.prefix, metadata);
   }
   return safetensors_bytes(tensors, metadata);
 }

@@ -33,10 +33,10 @@ std::string shape_text(std::vector<std::int64_t> const& shape) {
   return written + (shape.size() > 8 ? ", …]" : "]");
 }
 
-/// The sizes, their product and, for a known dtype, the number of bytes.
+/// The errors of a shape: negative sizes, a product above 2⁶³ − 1 and, for a known dtype, a wrong number of bytes.
 std::optional<error> shape_fault(std::string_view name, std::string_view dtype, std::vector<std::int64_t> const& shape,
                                  std::uint64_t bytes) {
-  std::int64_t elements = 1;  // sizes of 0 counted as 1: strides are products of the others
+  std::int64_t elements = 1;  // a size of 0 counts as 1, since strides are products of the other sizes
   bool empty = false;
   auto const grow = [&](std::int64_t factor) {
     auto const product = problem::checks::multiply_add(elements, factor, 0);
@@ -159,11 +159,11 @@ result<std::vector<std::byte>> safetensors_bytes(safetensor_map const& tensors, 
   using named = safetensor_map::value_type;
   std::vector<named const*> order;
   for (auto const& tensor : tensors) {
-    auto const& [name, what] = tensor;
+    auto const& [name, content] = tensor;
     if (name == "__metadata__") return fault(name, "is the name of the metadata, not of a tensor");
-    if (!safetensors_element_bytes(what.dtype))
-      return fault(name, "dtype '" + printable(what.dtype) + "' is not known");
-    if (auto why = shape_fault(name, what.dtype, what.shape, what.bytes.size())) return *std::move(why);
+    if (!safetensors_element_bytes(content.dtype))
+      return fault(name, "dtype '" + printable(content.dtype) + "' is not known");
+    if (auto why = shape_fault(name, content.dtype, content.shape, content.bytes.size())) return *std::move(why);
     order.push_back(&tensor);
   }
   std::ranges::sort(order, {}, [](named const* tensor) {

@@ -16,8 +16,8 @@ using nlohmann::json;
 using problem::error;
 using problem::error_code;
 
-/// Follows the parser's events through the four levels that a header may have; the first event that does not belong
-/// stops the parser. Nothing is built that the format does not name, so nesting and duplicates cannot hide.
+/// Follows the events of the parser through the levels that a header may have; the first event that is not in the
+/// format stops the parser. It builds no JSON value, so nesting and duplicate keys cannot be overlooked.
 class header_reader final : public nlohmann::json_sax<json> {
  public:
   safetensors_header header;
@@ -53,8 +53,9 @@ class header_reader final : public nlohmann::json_sax<json> {
     if (level_ == level::top) {
       name_ = std::move(text);
       field_.clear();
-      bool const again = name_ == "__metadata__" ? std::exchange(has_metadata_, true) : header.tensors.contains(name_);
-      return again ? fail("the name occurs twice in the header") : true;
+      bool const duplicate =
+          name_ == "__metadata__" ? std::exchange(has_metadata_, true) : header.tensors.contains(name_);
+      return duplicate ? fail("the name occurs twice in the header") : true;
     }
     if (level_ == level::metadata) {
       key_ = std::move(text);
@@ -116,7 +117,7 @@ class header_reader final : public nlohmann::json_sax<json> {
     return false;
   }
 
-  /// `found` is where the format wants something else.
+  /// A value of kind `found`, where the format has another.
   bool value(std::string_view found) {
     switch (level_) {
       case level::outside:
@@ -159,7 +160,7 @@ problem::result<safetensors_header> parse_safetensors_header(std::string_view te
   header_reader reader;
   if (!text.starts_with('{'))
     return error{error_code::unreadable, "", "the header does not begin with '{', so this is not a safetensors file"};
-  // The parser takes a zero byte for the end of its input, and would not see what follows.
+  // The parser takes a zero byte as the end of its input and would ignore the rest.
   if (auto const at = text.find('\0'); at != text.npos)
     return error{error_code::unreadable, "", fmt::format("the header is not JSON: its byte {} is zero", at)};
   if (!json::sax_parse(text, &reader) && !reader.why)

@@ -1,4 +1,4 @@
-// The JSON header of a safetensors file, read strictly: what the format does not name is an error.
+// A strict reader of the JSON header of a safetensors file: anything that is not in the format is an error.
 #pragma once
 
 #include <cstdint>
@@ -16,7 +16,7 @@ struct safetensors_header {
   struct entry {
     std::string dtype;
     std::vector<std::int64_t> shape;
-    std::uint64_t begin = 0, end = 0;  ///< as written: not yet compared with anything
+    std::uint64_t begin = 0, end = 0;  ///< as written; parse_safetensors compares them with the file
   };
   std::map<std::string, entry, std::less<>> tensors;
   safetensors_metadata metadata;

@@ -21,7 +21,7 @@ using problem::error_code;
 using problem::layout;
 using problem::result;
 
-/// Inaccessible bytes on each side of a tensor: wide enough that a wrong row index does not step over them.
+/// Inaccessible bytes on each side of a tensor: so many that a wrong row index does not skip them.
 constexpr std::uint64_t guard_bytes = std::uint64_t{1} << 20;
 constexpr std::uint64_t unaligned_base = 64;
 
@@ -34,35 +34,36 @@ constexpr std::uint64_t rounded_up(std::uint64_t bytes, std::uint64_t unit) noex
   return (bytes + unit - 1) / unit * unit;
 }
 
-/// A quiet NaN that arithmetic does not produce: an output that still holds it was not written.
+/// A quiet NaN that arithmetic does not produce: an output element that still has it was not written.
 /// Requires  a floating type
 constexpr std::uint64_t unwritten_pattern(element_type type) noexcept {
   problem::binary_format const format = problem::row_of(type).format;
   return format.infinity() | format.quiet_bit() | (0xA5A5A5A5A5A5A5A5 & (format.quiet_bit() - 1));
 }
 
-/// Calls visit(offset of the row's first element) for every row along the last axis, in order. Not for empty tensors.
+/// Calls visit(offset of the row's first element) for every row along the last axis, in order; never for an empty
+/// tensor.
 template <class Visit>
-void for_each_row(layout const& where, Visit visit) {
-  auto const rank = static_cast<std::size_t>(where.rank);
+void for_each_row(layout const& tensor, Visit visit) {
+  auto const rank = static_cast<std::size_t>(tensor.rank);
   for (std::size_t axis = 0; axis < rank; ++axis)
-    if (where.shape[axis] == 0) return;
+    if (tensor.shape[axis] == 0) return;
   std::array<std::int64_t, 4> at{};
   for (;;) {
     std::int64_t offset = 0;
-    for (std::size_t axis = 0; axis + 1 < rank; ++axis) offset += at[axis] * where.stride[axis];
+    for (std::size_t axis = 0; axis + 1 < rank; ++axis) offset += at[axis] * tensor.stride[axis];
     visit(static_cast<std::size_t>(offset));
     std::size_t axis = rank - 1;  // the next row, as an odometer counts
-    while (axis > 0 && ++at[axis - 1] == where.shape[axis - 1]) at[--axis] = 0;
+    while (axis > 0 && ++at[axis - 1] == tensor.shape[axis - 1]) at[--axis] = 0;
     if (axis == 0) return;
   }
 }
 
-/// As the C interface has it: of rank 4, the last stride 1.
-layout described(layout const& from, int problem_rank) {
+/// The layout in a descriptor of the C interface: of rank 4, the last stride 1.
+layout descriptor_layout(layout const& from, int problem_rank) {
   layout to = problem::lifted(from, problem_rank);
   to.stride[3] = 1;
-  // An axis of size 1 that was not there steps over what follows it, as in a row-major tensor.
+  // A new axis of size 1 gets the stride that it has in a row-major tensor.
   for (std::size_t axis = 3; axis-- > 0;)
     if (to.stride[axis] == 0 && to.shape[axis] == 1)
       to.stride[axis] =
@@ -71,7 +72,7 @@ layout described(layout const& from, int problem_rank) {
   return to;
 }
 
-/// Row-major with `gap` elements after each row, or nothing where it passes 2⁶³ bytes.
+/// Row-major with `gap` elements after each row; none where it is larger than 2⁶³ − 1 bytes.
 std::optional<layout> gapped(std::initializer_list<std::int64_t> shape, std::int64_t gap, std::size_t element) {
   layout made;
   for (std::int64_t const size : shape) made.shape[static_cast<std::size_t>(made.rank++)] = size;
@@ -88,9 +89,9 @@ std::optional<layout> gapped(std::initializer_list<std::int64_t> shape, std::int
   return made;
 }
 
-error memory_fault(std::string_view what, int code) {
+error memory_fault(std::string_view action, int code) {
   return {error_code::unreadable, "",
-          fmt::format("the memory of the call cannot be {}: {}", what, std::strerror(code))};
+          fmt::format("the memory of the call cannot be {}: {}", action, std::strerror(code))};
 }
 
 std::optional<error> write_all(int memory, std::span<std::byte const> bytes, std::uint64_t offset) {
@@ -115,64 +116,65 @@ std::optional<error> read_all(int memory, std::span<std::byte> bytes, std::uint6
   return std::nullopt;
 }
 
-/// The type, shape [b, hq, n, last] (or [b, hq, n]) and strides of an output.
-std::optional<owned_tensor> output_tensor(element_type type, std::optional<layout> where) {
-  if (!where) return std::nullopt;
-  return owned_tensor{type, *where, {}};
+/// An output without bytes; none where it has no layout.
+std::optional<owned_tensor> output_tensor(element_type type, std::optional<layout> const& strided) {
+  if (!strided) return std::nullopt;
+  return owned_tensor{type, *strided, {}};
 }
 
 }  // namespace
 
-void call_memory::place(runner::tensor_index index, placed_tensor made, call_request const& request,
+void call_memory::place(runner::tensor_index index, placed_tensor placed, call_request const& request,
                         std::uint64_t& memory_end) {
-  auto const& tensor = made.tensor();
+  auto const& tensor = placed.tensor();
   auto& slot = message_.slots[index];
   auto const element = problem::size_of(tensor.type);
-  made.bytes = tensor.spanned_elements() * element;
+  placed.bytes = tensor.spanned_elements() * element;
 
   slot.present = 1;
   slot.type_code = static_cast<std::uint8_t>(problem::row_of(tensor.type).dlpack);
   slot.type_bits = static_cast<std::uint8_t>(8 * element);
-  auto const where = index == runner::lse ? tensor.where : described(tensor.where, made.input ? asked_.rank() : 4);
-  slot.rank = where.rank;
-  std::ranges::copy(where.shape, slot.shape);
-  std::ranges::copy(where.stride, slot.strides);
+  auto const strided =
+      index == runner::lse ? tensor.layout : descriptor_layout(tensor.layout, placed.input ? problem_.rank() : 4);
+  slot.rank = strided.rank;
+  std::ranges::copy(strided.shape, slot.shape);
+  std::ranges::copy(strided.stride, slot.strides);
 
-  bool const unaligned = request.where == placement::unaligned;
-  std::uint64_t const before = unaligned && made.bytes > 0 ? unaligned_base + element : 0;
-  slot.mapped_bytes = rounded_up(before + made.bytes, page_bytes());
-  made.first = request.where == placement::end ? slot.mapped_bytes - made.bytes : before;
+  bool const unaligned = request.placement == placement::unaligned;
+  std::uint64_t const before = unaligned && placed.bytes > 0 ? unaligned_base + element : 0;
+  slot.mapped_bytes = rounded_up(before + placed.bytes, page_bytes());
+  placed.first = request.placement == placement::end ? slot.mapped_bytes - placed.bytes : before;
   slot.memory_offset = memory_end;
   memory_end += slot.mapped_bytes;
   slot.place = message_.range_bytes + guard_bytes;
   message_.range_bytes = slot.place + slot.mapped_bytes + guard_bytes;
   slot.byte_offset = before;
-  slot.data = unaligned && made.bytes == 0 ? runner::null_data : slot.place + made.first - before;
-  regions_[index] = std::move(made);
+  slot.data = unaligned && placed.bytes == 0 ? runner::null_data : slot.place + placed.first - before;
+  regions_[index] = std::move(placed);
 }
 
-result<call_memory> call_memory::plan(owned_problem const& asked, call_request const& request,
+result<call_memory> call_memory::plan(owned_problem const& problem, call_request const& request,
                                       isolation_limits const& limits) {
   if (request.output_gap < 0 || request.output_gap > 1 << 20)
     return error{error_code::bad_value, "output_gap", fmt::format("is {}, expected 0 to 2^20", request.output_gap)};
 
-  call_memory made(asked);
-  problem::sizes const& s = asked.size();
-  problem_draft const& given = made.asked_.draft();
-  auto& message = made.message_;
+  call_memory planned(problem);
+  problem::sizes const& s = problem.size();
+  problem_draft const& inputs = planned.problem_.draft();
+  auto& message = planned.message_;
   message.magic = runner::call_magic;
   message.threads = request.threads;
-  message.parameters = given;
+  message.parameters = inputs;
 
-  auto const type = asked.type();
+  auto const type = problem.type();
   auto const lse_type = problem::row_of(type).lse;
   auto const gap = request.output_gap;
   std::array<placed_tensor, runner::slot_count> regions;
-  regions[runner::q].input = &given.q;
-  regions[runner::k].input = &given.k;
-  regions[runner::v].input = &given.v;
-  if (given.mask) regions[runner::mask].input = &*given.mask;
-  if (given.bias) regions[runner::bias].input = &*given.bias;
+  regions[runner::q].input = &inputs.q;
+  regions[runner::k].input = &inputs.k;
+  regions[runner::v].input = &inputs.v;
+  if (inputs.mask) regions[runner::mask].input = &*inputs.mask;
+  if (inputs.bias) regions[runner::bias].input = &*inputs.bias;
   auto& out = regions[runner::out].output;
   auto& lse = regions[runner::lse].output;
   auto& weights = regions[runner::weights].output;
@@ -193,35 +195,35 @@ result<call_memory> call_memory::plan(owned_problem const& asked, call_request c
     return error{error_code::size_overflow, "",
                  fmt::format("the call needs more memory than the limit of {} bytes", limits.bytes)};
 
-  made.memory_bytes_ = page_bytes();  // the crash note's
+  planned.memory_bytes_ = page_bytes();  // the first page holds the crash note
   for (std::uint32_t i = 0; i < runner::slot_count; ++i)
     if (regions[i].present())
-      made.place(static_cast<runner::tensor_index>(i), std::move(regions[i]), request, made.memory_bytes_);
-  return made;
+      planned.place(static_cast<runner::tensor_index>(i), std::move(regions[i]), request, planned.memory_bytes_);
+  return planned;
 }
 
-/// What the mapped pages of one tensor hold before the call.
+/// The contents of the mapped pages of one tensor before the call.
 std::vector<std::byte> call_memory::image(std::size_t index) const {
   auto const& region = regions_[index];
-  std::vector<std::byte> made(message_.slots[index].mapped_bytes,
-                              region.input ? input_surroundings : output_surroundings);
-  auto* const first = made.data() + region.first;
+  std::vector<std::byte> bytes(message_.slots[index].mapped_bytes,
+                               region.input ? input_surroundings : output_surroundings);
+  auto* const first = bytes.data() + region.first;
   if (region.input) {
     std::copy_n(region.input->bytes.data(), region.bytes, first);
-    return made;
+    return bytes;
   }
-  auto const& where = region.output->where;
+  auto const& strided = region.output->layout;
   auto const element = problem::size_of(region.output->type);
   auto const pattern = unwritten_pattern(region.output->type);
-  auto const row_elements = static_cast<std::size_t>(where.shape[static_cast<std::size_t>(where.rank - 1)]);
-  for_each_row(where, [&](std::size_t offset) {
+  auto const row_elements = static_cast<std::size_t>(strided.shape[static_cast<std::size_t>(strided.rank - 1)]);
+  for_each_row(strided, [&](std::size_t offset) {
     for (std::size_t j = 0; j < row_elements; ++j) std::memcpy(first + (offset + j) * element, &pattern, element);
   });
-  return made;
+  return bytes;
 }
 
 std::optional<error> call_memory::fill(int memory) const {
-  // The file only grows: it is sealed against shrinking, which would let the other side cut it while we read.
+  // The file may only grow: it is sealed against shrinking, so that the other process cannot shorten it while we read.
   struct stat about{};
   if (::fstat(memory, &about) != 0) return memory_fault("examined", errno);
   if (about.st_size < static_cast<off_t>(memory_bytes_))
@@ -234,7 +236,7 @@ std::optional<error> call_memory::fill(int memory) const {
   return std::nullopt;
 }
 
-std::optional<error> call_memory::read_back(int memory, call_outcome outcome, owned_outputs& answer,
+std::optional<error> call_memory::read_back(int memory, call_outcome outcome, owned_outputs& outputs,
                                             std::vector<broken_promise>& broken) const {
   owned_outputs taken;
   for (std::size_t i = 0; i < regions_.size(); ++i) {
@@ -248,12 +250,12 @@ std::optional<error> call_memory::read_back(int memory, call_outcome outcome, ow
     auto const element = problem::size_of(tensor.type);
 
     if (region.output) {
-      // Takes every element out and puts back what was there: what still differs is outside the rows.
-      auto const& where = tensor.where;
-      auto const row_elements = static_cast<std::size_t>(where.shape[static_cast<std::size_t>(where.rank - 1)]);
+      // Copies every element and restores its bytes in `after`: what still differs lies outside the rows.
+      auto const& strided = tensor.layout;
+      auto const row_elements = static_cast<std::size_t>(strided.shape[static_cast<std::size_t>(strided.rank - 1)]);
       owned_tensor compact{tensor.type, {}, {}};
       std::size_t written = 0, elements = 0;
-      for_each_row(where, [&](std::size_t offset) {
+      for_each_row(strided, [&](std::size_t offset) {
         auto const row = region.first + offset * element, row_bytes = row_elements * element;
         for (std::size_t j = 0; j < row_elements; ++j)
           written += std::memcmp(&before[row + j * element], &after[row + j * element], element) != 0;
@@ -261,15 +263,15 @@ std::optional<error> call_memory::read_back(int memory, call_outcome outcome, ow
         compact.bytes.insert(compact.bytes.end(), &after[row], &after[row] + row_bytes);
         std::memcpy(&after[row], &before[row], row_bytes);
       });
-      if (outcome == call_outcome::answered && written != elements)
+      if (outcome == call_outcome::succeeded && written != elements)
         broken.push_back({promise::writes_every_element, name,
                           fmt::format("leaves {} of {} elements of {} unwritten", elements - written, elements, name)});
       if (outcome == call_outcome::unsupported && written != 0)
         broken.push_back({promise::untouched_outputs, name,
                           fmt::format("answers UNSUPPORTED but writes {} elements of {}", written, name)});
       bool const is_lse = i == runner::lse;
-      compact.where = is_lse ? problem::rows_layout(asked_.size(), asked_.rank())
-                             : problem::rows_layout(asked_.size(), asked_.rank(), where.shape[3]);
+      compact.layout = is_lse ? problem::rows_layout(problem_.size(), problem_.rank())
+                              : problem::rows_layout(problem_.size(), problem_.rank(), strided.shape[3]);
       if (i == runner::out) taken.o = std::move(compact);
       else (is_lse ? taken.lse : taken.weights) = std::move(compact);
     }
@@ -287,7 +289,7 @@ std::optional<error> call_memory::read_back(int memory, call_outcome outcome, ow
            inside ? fmt::format("writes between the rows of {}, at byte {}", name, distance)
                   : fmt::format("writes {} bytes {} {}", distance, at < region.first ? "before" : "past", name)});
   }
-  if (outcome == call_outcome::answered) answer = std::move(taken);
+  if (outcome == call_outcome::succeeded) outputs = std::move(taken);
   return std::nullopt;
 }
 

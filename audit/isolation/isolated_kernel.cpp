@@ -32,12 +32,12 @@ std::string signal_text(int signal) {
   return name ? fmt::format("SIG{}", name) : fmt::format("signal {}", signal);
 }
 
-/// What a process did instead of answering: "crashed with SIGSEGV", "exited with code 0".
+/// How a process ended, as a clause: "crashed with SIGSEGV", "exited with code 0".
 std::string end_text(process_end const& end) {
-  switch (end.how) {
-    case process_end::kind::exited: return fmt::format("exited with code {}", end.code);
-    case process_end::kind::signalled: return "crashed with " + signal_text(end.code);
-    case process_end::kind::killed: break;
+  switch (end.kind) {
+    case process_end::exited: return fmt::format("exited with code {}", end.code);
+    case process_end::signalled: return "crashed with " + signal_text(end.code);
+    case process_end::killed: break;
   }
   return "closed its channel without an answer";
 }
@@ -47,18 +47,18 @@ std::optional<error> library_fault(fs::path const& library) {
     return error{code, printable(library.native(), 400), std::move(reason)};
   };
   std::error_code code;
-  auto const what = fs::status(library, code);
-  if (what.type() == fs::file_type::not_found) return fault(error_code::missing, "there is no such file");
-  if (what.type() == fs::file_type::directory)
+  auto const status = fs::status(library, code);
+  if (status.type() == fs::file_type::not_found) return fault(error_code::missing, "there is no such file");
+  if (status.type() == fs::file_type::directory)
     return fault(error_code::unreadable, "is a directory, expected a shared library");
-  if (what.type() != fs::file_type::regular)
+  if (status.type() != fs::file_type::regular)
     return fault(error_code::unreadable, code ? "cannot be examined: " + code.message() : "is not a regular file");
   if (::access(library.c_str(), R_OK) != 0)
     return fault(error_code::unreadable, "cannot be opened: " + std::generic_category().message(errno));
   return std::nullopt;
 }
 
-/// Text in a message of fixed size, which need not have an end.
+/// The text in a fixed-size field of a message; a terminating 0 may be missing.
 template <std::size_t N>
 std::string bounded(char const (&text)[N]) {
   return {text, ::strnlen(text, N)};
@@ -75,31 +75,33 @@ struct isolated_kernel::state {
   std::string name;
   bool environment_changed = false;
   std::uint64_t sequence = 0;
-  std::optional<std::string> exceeded;  ///< what ended the last wait, where a limit did
-  bool cut_short = false;               ///< the caller ended it
+  std::optional<std::string> exceeded;  ///< the limit that ended the last wait, if one did
+  bool cut_short = false;               ///< the caller ended the last wait
 
   static runner_process::clock::time_point in(double seconds) {
     return runner_process::clock::now() +
            std::chrono::duration_cast<runner_process::clock::duration>(std::chrono::duration<double>(seconds));
   }
-  /// How often the process is looked at from outside while it works.
-  static constexpr auto look = std::chrono::milliseconds(50);
+  /// The interval at which the process is observed from outside while it works.
+  static constexpr auto observation_interval = std::chrono::milliseconds(50);
 
   std::optional<error> start();
   runner_process::received greeting(std::span<std::byte> hello);
-  result<call_report> ask(call_memory const& plan, call_request const& request, owned_outputs& answer);
+  result<call_report> call(call_memory const& plan, call_request const& request, owned_outputs& outputs);
   runner_process::received wait(std::span<std::byte> reply, call_request const& request);
-  call_report ended_for(call_outcome outcome, std::string sentence);
-  result<call_report> no_answer(call_memory const& plan, runner_process::received how);
+  call_report kill_for(call_outcome outcome, std::string sentence);
+  result<call_report> without_reply(call_memory const& plan, runner_process::received received);
 };
 
-/// The greeting, or the end of the time for loading.
+/// Waits for the greeting, until the time for loading has passed.
 runner_process::received isolated_kernel::state::greeting(std::span<std::byte> hello) {
   auto const last = in(limits.loading_seconds);
   processor_wait const queue(process.id());
   for (;;) {
-    auto const how = process.receive(hello, std::min(last + queue.so_far(), runner_process::clock::now() + look));
-    if (how != runner_process::received::timed_out || runner_process::clock::now() >= last + queue.so_far()) return how;
+    auto const received =
+        process.receive(hello, std::min(last + queue.so_far(), runner_process::clock::now() + observation_interval));
+    if (received != runner_process::received::timed_out || runner_process::clock::now() >= last + queue.so_far())
+      return received;
   }
 }
 
@@ -149,91 +151,92 @@ result<isolated_kernel> isolated_kernel::open(fs::path const& library, std::stri
     if (!located) return std::move(located).why();
     runner = std::move(located).value();
   }
-  auto made = std::make_unique<state>();
+  auto opened = std::make_unique<state>();
   std::error_code code;
-  made->library = fs::absolute(library, code);  // a bare name would be looked up in the library path
+  opened->library = fs::absolute(library, code);  // a bare name would be looked up in the library path
   if (code) return error{error_code::unreadable, printable(library.native(), 400), code.message()};
-  made->runner = std::move(runner);
-  made->symbol = std::move(symbol);
-  made->limits = limits;
-  made->memory = owned_descriptor(::memfd_create("attest-call", MFD_CLOEXEC | MFD_ALLOW_SEALING));
-  if (made->memory.get() < 0 || ::ftruncate(made->memory.get(), ::sysconf(_SC_PAGESIZE)) != 0 ||
-      ::fcntl(made->memory.get(), F_ADD_SEALS, F_SEAL_SHRINK | F_SEAL_SEAL) != 0)
+  opened->runner = std::move(runner);
+  opened->symbol = std::move(symbol);
+  opened->limits = limits;
+  opened->memory = owned_descriptor(::memfd_create("attest-call", MFD_CLOEXEC | MFD_ALLOW_SEALING));
+  if (opened->memory.get() < 0 || ::ftruncate(opened->memory.get(), ::sysconf(_SC_PAGESIZE)) != 0 ||
+      ::fcntl(opened->memory.get(), F_ADD_SEALS, F_SEAL_SHRINK | F_SEAL_SEAL) != 0)
     return error{error_code::unreadable, "", "no shared memory: " + std::generic_category().message(errno)};
-  if (auto why = made->start()) return *std::move(why);
-  return isolated_kernel(std::move(made));
+  if (auto why = opened->start()) return *std::move(why);
+  return isolated_kernel(std::move(opened));
 }
 
-result<call_report> isolated_kernel::run(owned_problem const& asked, call_request const& request,
-                                         owned_outputs& answer) {
+result<call_report> isolated_kernel::run(owned_problem const& problem, call_request const& request,
+                                         owned_outputs& outputs) {
   auto& self = *state_;
-  auto const plan = call_memory::plan(asked, request, self.limits);
+  auto const plan = call_memory::plan(problem, request, self.limits);
   if (!plan) return plan.why();
   std::vector<broken_promise> earlier;
-  if (self.process.alive() && self.process.stirs()) {
-    // The thread that started it may have ended, and it with that thread: only what a kernel did is held against it.
-    runner::reply_message unasked{};
-    auto const how =
-        self.process.receive(std::as_writable_bytes(std::span(&unasked, 1)), state::in(self.limits.seconds));
-    auto const end = how == runner_process::received::closed ? self.process.end() : self.process.kill();
-    if (!(end.how == process_end::kind::signalled && end.code == SIGKILL))
+  if (self.process.alive() && self.process.has_unread_input()) {
+    // The runner is killed when the thread that spawned it ends (PR_SET_PDEATHSIG), so SIGKILL is not blamed on the
+    // kernel.
+    runner::reply_message unexpected{};
+    auto const received =
+        self.process.receive(std::as_writable_bytes(std::span(&unexpected, 1)), state::in(self.limits.seconds));
+    auto const end = received == runner_process::received::closed ? self.process.end() : self.process.kill();
+    if (!(end.kind == process_end::signalled && end.code == SIGKILL))
       earlier.push_back({promise::rests_between_calls, "",
-                         how == runner_process::received::closed
+                         received == runner_process::received::closed
                              ? end_text(end) + " after it had returned"
                              : "wrote to the runner's channel after it had returned"});
   }
   if (!self.process.alive())
     if (auto why = self.start()) return *std::move(why);
-  auto report = self.ask(plan.value(), request, answer);
+  auto report = self.call(plan.value(), request, outputs);
   if (report) report.value().broken.insert(report.value().broken.begin(), earlier.begin(), earlier.end());
   return report;
 }
 
-/// Waits for the reply, and looks at the process from outside while it works.
+/// Waits for the reply and observes the process from outside meanwhile.
 runner_process::received isolated_kernel::state::wait(std::span<std::byte> reply, call_request const& request) {
   exceeded.reset();
   cut_short = false;
   auto const last = in(limits.seconds);
-  std::optional<processor_wait> queue;  // asked for at the first look: most calls end before it
+  std::optional<processor_wait> queue;  // created at the first observation: most calls end before it
   for (;;) {
-    auto next = std::min(runner_process::clock::now() + look, queue ? last + queue->so_far() : last);
+    auto next = std::min(runner_process::clock::now() + observation_interval, queue ? last + queue->so_far() : last);
     if (request.until) next = std::min(next, *request.until);
-    auto const how = process.receive(reply, next);
-    if (how == runner_process::received::message) exceeded = passes_limits(process.id(), limits.process);
-    if (how != runner_process::received::timed_out) return how;
+    auto const received = process.receive(reply, next);
+    if (received == runner_process::received::message) exceeded = passes_limits(process.id(), limits.process);
+    if (received != runner_process::received::timed_out) return received;
     if (!queue) queue.emplace(process.id());
     auto const now = runner_process::clock::now();
     cut_short = (request.stop && request.stop->load()) || (request.until && now >= *request.until);
     if (!cut_short) exceeded = group_passes_limits(process.id(), limits.process);
-    if (cut_short || exceeded || now >= last + queue->so_far()) return how;
+    if (cut_short || exceeded || now >= last + queue->so_far()) return received;
   }
 }
 
-/// Ends the process. The next call starts a new one.
-call_report isolated_kernel::state::ended_for(call_outcome outcome, std::string sentence) {
+/// Kills the process; the next call starts a new one.
+call_report isolated_kernel::state::kill_for(call_outcome outcome, std::string sentence) {
   process.kill();
-  call_report made;
-  made.outcome = outcome;
-  made.sentence = std::move(sentence);
-  return made;
+  call_report report;
+  report.outcome = outcome;
+  report.sentence = std::move(sentence);
+  return report;
 }
 
-result<call_report> isolated_kernel::state::ask(call_memory const& plan, call_request const& request,
-                                                owned_outputs& answer) {
+result<call_report> isolated_kernel::state::call(call_memory const& plan, call_request const& request,
+                                                 owned_outputs& outputs) {
   if (auto why = plan.fill(memory.get())) return *std::move(why);
   auto message = plan.message();
   message.sequence = ++sequence;
   auto const begin = runner_process::clock::now();
   runner::reply_message reply{};
-  auto how = runner_process::received::closed;
+  auto received = runner_process::received::closed;
   if (process.send(std::as_bytes(std::span(&message, 1))))
-    how = wait(std::as_writable_bytes(std::span(&reply, 1)), request);
-  if (cut_short) return ended_for(call_outcome::cut_short, "was cut short");
-  if (exceeded) return ended_for(call_outcome::exceeded, "was ended: its process " + *exceeded);
+    received = wait(std::as_writable_bytes(std::span(&reply, 1)), request);
+  if (cut_short) return kill_for(call_outcome::cut_short, "was cut short");
+  if (exceeded) return kill_for(call_outcome::exceeded, "was ended: its process " + *exceeded);
   bool const known = reply.magic == runner::reply_magic || reply.magic == runner::no_memory_magic;
-  if (how == runner_process::received::message && (!known || reply.sequence != sequence))
-    how = runner_process::received::malformed;
-  if (how != runner_process::received::message) return no_answer(plan, how);
+  if (received == runner_process::received::message && (!known || reply.sequence != sequence))
+    received = runner_process::received::malformed;
+  if (received != runner_process::received::message) return without_reply(plan, received);
   if (reply.magic == runner::no_memory_magic)
     return error{error_code::unreadable, "attest-runner", "has no memory for the tensors of this call"};
 
@@ -242,7 +245,7 @@ result<call_report> isolated_kernel::state::ask(call_memory const& plan, call_re
   report.seconds = reply.seconds >= 0 && reply.seconds <= waited ? reply.seconds : waited;
   report.code = reply.status;
   switch (reply.status) {
-    case 0: report.outcome = call_outcome::answered, report.sentence = "answered"; break;
+    case 0: report.outcome = call_outcome::succeeded, report.sentence = "answered"; break;
     case 1: report.outcome = call_outcome::unsupported, report.sentence = "answered UNSUPPORTED"; break;
     case 2: report.outcome = call_outcome::failed, report.sentence = "answered FAILED"; break;
     default:
@@ -254,25 +257,25 @@ result<call_report> isolated_kernel::state::ask(call_memory const& plan, call_re
                              "leaves the floating-point environment changed (rounding mode, FTZ or DAZ)"});
   if (reply.descriptors_changed)
     report.broken.push_back({promise::leaves_descriptors, "", "writes to the descriptors of its call"});
-  if (auto why = plan.read_back(memory.get(), report.outcome, answer, report.broken)) return *std::move(why);
+  if (auto why = plan.read_back(memory.get(), report.outcome, outputs, report.broken)) return *std::move(why);
   return report;
 }
 
-/// The call ended without a reply that can be used. The next call starts a new process.
-result<call_report> isolated_kernel::state::no_answer(call_memory const& plan, runner_process::received how) {
+/// The report of a call that ended without a valid reply. The next call starts a new process.
+result<call_report> isolated_kernel::state::without_reply(call_memory const& plan, runner_process::received received) {
   call_report report;
-  if (how == runner_process::received::timed_out) {
+  if (received == runner_process::received::timed_out) {
     process.kill();
     report.outcome = call_outcome::hung;
     report.sentence = fmt::format("did not return within {} s", limits.seconds);
     return report;
   }
-  auto const end = how == runner_process::received::closed ? process.end() : process.kill();
-  report.outcome = end.how == process_end::kind::exited      ? call_outcome::exited
-                   : end.how == process_end::kind::signalled ? call_outcome::crashed
-                                                             : call_outcome::unknown_status;
+  auto const end = received == runner_process::received::closed ? process.end() : process.kill();
+  report.outcome = end.kind == process_end::exited      ? call_outcome::exited
+                   : end.kind == process_end::signalled ? call_outcome::crashed
+                                                        : call_outcome::unknown_status;
   report.code = end.code;
-  report.sentence = how == runner_process::received::closed ? end_text(end) : "wrote to the runner's channel";
+  report.sentence = received == runner_process::received::closed ? end_text(end) : "wrote to the runner's channel";
   if (report.outcome == call_outcome::crashed) {
     if (auto broken = plan.explain_crash(memory.get(), sequence)) {
       report.sentence += ": " + broken->sentence;
@@ -285,7 +288,7 @@ result<call_report> isolated_kernel::state::no_answer(call_memory const& plan, r
 std::string const& isolated_kernel::name() const noexcept { return state_->name; }
 bool isolated_kernel::loading_changes_environment() const noexcept { return state_->environment_changed; }
 
-isolated_kernel::isolated_kernel(std::unique_ptr<state> made) noexcept : state_(std::move(made)) {}
+isolated_kernel::isolated_kernel(std::unique_ptr<state> started) noexcept : state_(std::move(started)) {}
 isolated_kernel::isolated_kernel(isolated_kernel&&) noexcept = default;
 isolated_kernel& isolated_kernel::operator=(isolated_kernel&&) noexcept = default;
 isolated_kernel::~isolated_kernel() = default;

@@ -1,4 +1,5 @@
-// A kernel under audit, in a process of its own: what it does wrong is an answer here, never our crash.
+// A kernel under audit, in a process of its own. Crashes, hangs and broken promises become values of call_report; they
+// cannot affect the auditing process.
 #pragma once
 
 #include <algorithm>
@@ -21,13 +22,13 @@
 namespace attest::audit {
 
 struct isolation_limits {
-  double seconds = 10;          ///< for one call; waiting for a processor does not count (processor_wait)
-  double loading_seconds = 10;  ///< for loading the library, likewise
-  std::uint64_t bytes = std::uint64_t{4} << 30;  ///< of all tensors of one call
-  process_limits process = {};                   ///< memory and threads, watched from outside
+  double seconds = 10;          ///< for one call; time spent waiting for a processor does not count (processor_wait)
+  double loading_seconds = 10;  ///< for loading the library, counted the same way
+  std::uint64_t bytes = std::uint64_t{4} << 30;  ///< for all tensors of one call
+  process_limits process = {};                   ///< memory and threads, observed from outside
 };
 
-/// Where a tensor lies between its two inaccessible neighbours.
+/// The position of a tensor between the inaccessible pages on both sides.
 enum class placement : std::uint8_t {
   end,       ///< its last byte is the last before inaccessible memory
   start,     ///< its first byte is the first after inaccessible memory
@@ -37,34 +38,34 @@ enum class placement : std::uint8_t {
 struct call_request {
   bool want_lse = false, want_weights = false;
   std::int32_t threads = 1;
-  placement where = placement::end;
-  std::int64_t output_gap = 0;  ///< elements that the kernel must leave alone after each row of o, lse, weights
+  audit::placement placement = audit::placement::end;
+  std::int64_t output_gap = 0;  ///< elements after each row of o, lse, weights that the kernel must not write
   std::atomic<bool> const* stop = nullptr;  ///< when it becomes true, the call ends as `cut_short`
-  std::optional<std::chrono::steady_clock::time_point> until = {};  ///< then, too
+  std::optional<std::chrono::steady_clock::time_point> until = {};  ///< at this time, the call ends likewise
 };
 
 enum class call_outcome : std::uint8_t {
-  answered,
-  unsupported,
+  succeeded,       ///< ATTEST_OK
+  unsupported,     ///< ATTEST_UNSUPPORTED
   failed,          ///< ATTEST_FAILED
-  unknown_status,  ///< another status, or an answer that the protocol does not know
+  unknown_status,  ///< another status, or a message that is not of the protocol
   crashed,         ///< code is the signal
-  hung,
-  exited,    ///< code is the exit code
-  exceeded,  ///< passed a limit of memory or threads, and was ended for it
-  cut_short  ///< by request.stop or request.until; says nothing about the kernel
+  hung,            ///< passed the limit of seconds, and was killed
+  exited,          ///< code is the exit code
+  exceeded,        ///< passed a limit of memory or threads, and was killed
+  cut_short        ///< ended by request.stop or request.until; no evidence about the kernel
 };
 
 /// A promise of attest/kernel.h that a call broke.
 enum class promise : std::uint8_t {
-  stays_inside,  ///< touches nothing outside its tensors
+  stays_inside,  ///< accesses no memory outside its tensors
   leaves_inputs,
   leaves_gaps,  ///< writes nothing between and around the rows of its outputs
   leaves_descriptors,
-  restores_environment,  ///< rounding mode and FTZ/DAZ are as found
+  restores_environment,  ///< rounding mode and FTZ/DAZ are on return as on entry
   writes_every_element,
-  untouched_outputs,   ///< on ATTEST_UNSUPPORTED
-  rests_between_calls  ///< does nothing after it returned
+  untouched_outputs,   ///< does not write outputs when it returns ATTEST_UNSUPPORTED
+  rests_between_calls  ///< does nothing after it has returned
 };
 
 struct broken_promise {
@@ -73,7 +74,7 @@ struct broken_promise {
   std::string sentence;
 };
 
-/// What one call did.
+/// What happened in one call.
 struct call_report {
   call_outcome outcome = call_outcome::failed;
   int code = 0;          ///< the status, the signal or the exit code
@@ -88,28 +89,30 @@ struct call_report {
 
 /// A shared library that exports the interface of attest/kernel.h, loaded in a process of its own (attest-runner).
 ///
-/// The process is warm: it serves call after call, and is started anew after a crash, an exit or a hang. It dies with
-/// the thread that started it (the next call then starts another), leaves no core file, and its standard input and
+/// The process is reused for all calls, and started again after a crash, an exit or a hang. It is killed when the
+/// thread that started it ends (the next call then starts another), leaves no core file, and its standard input and
 /// output are /dev/null. Not safe for concurrent calls: use one isolated_kernel a thread.
 class isolated_kernel {
  public:
-  /// Loads `library` and finds `symbol`. An error says in a sentence what the library is not, or what it did when it
+  /// Loads `library` and finds `symbol`. An error says why the file is not a usable library, or what happened while it
   /// was loaded. An empty `runner` means locate_runner().
   static problem::result<isolated_kernel> open(std::filesystem::path const& library,
                                                std::string symbol = "attest_attention", isolation_limits limits = {},
                                                std::filesystem::path runner = {});
 
-  /// Asks the kernel once.
-  /// Ensures   where the outcome is `answered`, `answer` holds o and what was wanted, compact, in the rank of the
-  ///           problem; elements that the kernel did not write are NaN. Otherwise `answer` is unchanged.
-  ///           An error means that the kernel could not be asked (no memory, a kernel that does not load again) and
-  ///           says nothing about the kernel's answers.
-  problem::result<call_report> run(owned_problem const& asked, call_request const& request, owned_outputs& answer);
+  /// Runs the kernel once.
+  /// Ensures   where the outcome is `succeeded`, `outputs` holds o and the requested outputs, compact, in the rank of
+  /// the
+  ///           problem; elements that the kernel did not write are NaN. Otherwise `outputs` is unchanged.
+  ///           An error means that the kernel could not be run (no memory, or it cannot be loaded again); it is no
+  ///           evidence about the kernel's results.
+  problem::result<call_report> run(owned_problem const& problem, call_request const& request, owned_outputs& outputs);
 
-  /// What the kernel calls itself, printable, else the file's name.
+  /// The kernel's own name (attest_kernel_name), made printable, else the name of the file.
   std::string const& name() const noexcept;
 
-  /// Loading the library changed the rounding mode or FTZ/DAZ (-ffast-math does). Calls run as if it had not.
+  /// True if loading the library changed the rounding mode or FTZ/DAZ (as -ffast-math does). Calls run with the
+  /// environment from before.
   bool loading_changes_environment() const noexcept;
 
   isolated_kernel(isolated_kernel&&) noexcept;
@@ -118,7 +121,7 @@ class isolated_kernel {
 
  private:
   struct state;
-  explicit isolated_kernel(std::unique_ptr<state> made) noexcept;
+  explicit isolated_kernel(std::unique_ptr<state> started) noexcept;
   std::unique_ptr<state> state_;
 };
 

@@ -5,56 +5,57 @@
 namespace attest::audit {
 namespace {
 
-/// Two queries and three keys of small numbers: what a kernel gives for them, it gives.
+/// Two queries and three keys of small numbers. The outputs that a kernel supports here, it is taken to support.
 owned_problem small_problem(problem::element_type type) {
-  problem_draft made;
-  made.q = owned_tensor::compact(type, {1, 1, 2, 4});
-  made.k = owned_tensor::compact(type, {1, 1, 3, 4});
-  made.v = owned_tensor::compact(type, {1, 1, 3, 2});
-  for (owned_tensor* t : {&made.q, &made.k, &made.v})
+  problem_draft draft;
+  draft.q = owned_tensor::compact(type, {1, 1, 2, 4});
+  draft.k = owned_tensor::compact(type, {1, 1, 3, 4});
+  draft.v = owned_tensor::compact(type, {1, 1, 3, 2});
+  for (owned_tensor* t : {&draft.q, &draft.k, &draft.v})
     for (std::size_t at = 0; at < t->spanned_elements(); ++at) store(*t, at, 0.25 * static_cast<double>(at % 5) - 0.5);
-  return owned_problem::of_valid(std::move(made));
+  return owned_problem::of_valid(std::move(draft));
 }
 
 }  // namespace
 
 problem::result<kernel_session> kernel_session::open(kernel_library const& library, problem::element_type type,
-                                                     interruption const& when, isolation_limits const& limits) {
+                                                     interruption const& interrupted, isolation_limits const& limits) {
   auto kernel = isolated_kernel::open(library.path, library.symbol, limits);
   if (!kernel) return kernel.why();
-  kernel_session made(std::move(kernel).value(), when);
-  auto const learned = made.ask(small_problem(type), 0, placement::end);
-  if (learned && learned.value().did.outcome == call_outcome::answered) {
-    made.lse_ = learned.value().answer.lse.has_value();
-    made.weights_ = learned.value().answer.weights.has_value();
+  kernel_session session(std::move(kernel).value(), interrupted);
+  auto const first = session.run(small_problem(type), 0, placement::end);
+  if (first && first.value().report.outcome == call_outcome::succeeded) {
+    session.supports_lse_ = first.value().outputs.lse.has_value();
+    session.supports_weights_ = first.value().outputs.weights.has_value();
   }
-  return made;
+  return session;
 }
 
-problem::result<kernel_session::reply> kernel_session::ask(owned_problem const& asked, std::int32_t threads,
-                                                           placement where) {
-  struct wish {
+problem::result<kernel_session::run_result> kernel_session::run(owned_problem const& problem, std::int32_t threads,
+                                                                audit::placement placement) {
+  struct optional_outputs {
     bool lse, weights;
   };
-  reply made;
-  for (auto const& [lse, weights] : {wish{true, true}, wish{true, false}, wish{false, true}, wish{false, false}}) {
-    if ((lse && !lse_) || (weights && !weights_)) continue;
-    owned_outputs got;
+  run_result result;
+  for (auto const& [lse, weights] : {optional_outputs{true, true}, optional_outputs{true, false},
+                                     optional_outputs{false, true}, optional_outputs{false, false}}) {
+    if ((lse && !supports_lse_) || (weights && !supports_weights_)) continue;
+    owned_outputs outputs;
     call_request const request{.want_lse = lse,
                                .want_weights = weights,
                                .threads = threads,
-                               .where = where,
+                               .placement = placement,
                                .output_gap = 0,
-                               .stop = when_.stop,
-                               .until = when_.until};
-    auto did = kernel_.run(asked, request, got);
-    if (!did) return did.why();
-    made.did = std::move(did).value();
-    made.seconds += made.did.seconds;
-    if (made.did.outcome == call_outcome::answered) made.answer = std::move(got);
-    if (made.did.outcome != call_outcome::unsupported || !made.did.broken.empty()) break;
+                               .stop = interruption_.stop,
+                               .until = interruption_.until};
+    auto report = kernel_.run(problem, request, outputs);
+    if (!report) return report.why();
+    result.report = std::move(report).value();
+    result.seconds += result.report.seconds;
+    if (result.report.outcome == call_outcome::succeeded) result.outputs = std::move(outputs);
+    if (result.report.outcome != call_outcome::unsupported || !result.report.broken.empty()) break;
   }
-  return made;
+  return result;
 }
 
 }  // namespace attest::audit

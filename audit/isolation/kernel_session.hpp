@@ -1,4 +1,4 @@
-// Asks a kernel, with the outputs that it can give.
+// A session with one isolated kernel: learns which optional outputs (LSE, weights) it supports and requests only those.
 #pragma once
 
 #include <atomic>
@@ -12,44 +12,48 @@
 
 namespace attest::audit {
 
-/// What ends every call early: the user, or the end of the budget.
+/// What ends every call early: a signal of the user, or the end of the time budget.
 struct interruption {
   std::atomic<bool> const* stop = nullptr;
   std::optional<std::chrono::steady_clock::time_point> until;
 
-  bool now() const noexcept { return (stop && stop->load()) || (until && std::chrono::steady_clock::now() >= *until); }
+  bool requested() const noexcept {
+    return (stop && stop->load()) || (until && std::chrono::steady_clock::now() >= *until);
+  }
 };
 
-/// A shared library and the function of attest/kernel.h in it.
+/// A shared library, and the name of its function with the interface of attest/kernel.h.
 struct kernel_library {
   std::filesystem::path path;
   std::string symbol = "attest_attention";
 };
 
-/// One isolated kernel and what it has turned out to give. Use one a thread.
+/// One isolated kernel, and the outputs that it supports. Not safe for concurrent calls: use one session a thread.
 class kernel_session {
  public:
-  /// Loads the kernel, and asks one small problem of `type` to learn which optional outputs it gives.
+  /// Loads the kernel and runs it on one small problem of `type` to learn which optional outputs it supports.
   static problem::result<kernel_session> open(kernel_library const& library, problem::element_type type,
-                                              interruption const& when, isolation_limits const& limits = {});
+                                              interruption const& interrupted, isolation_limits const& limits = {});
 
-  struct reply {
-    call_report did;
-    owned_outputs answer;  ///< where did.outcome is answered
-    double seconds = 0;    ///< inside the kernel, over all attempts
+  struct run_result {
+    call_report report;
+    owned_outputs outputs;  ///< set where report.outcome is succeeded
+    double seconds = 0;     ///< inside the kernel, summed over all attempts
   };
 
-  /// Asks for lse and weights where the kernel gives them; unsupported with them is tried again without.
-  problem::result<reply> ask(owned_problem const& asked, std::int32_t threads, placement where);
+  /// Runs the kernel once, requesting the outputs that it supports. Where it reports UNSUPPORTED, tries again with
+  /// fewer outputs.
+  problem::result<run_result> run(owned_problem const& problem, std::int32_t threads, audit::placement placement);
 
   isolated_kernel const& kernel() const noexcept { return kernel_; }
 
  private:
-  kernel_session(isolated_kernel kernel, interruption const& when) : kernel_(std::move(kernel)), when_(when) {}
+  kernel_session(isolated_kernel kernel, interruption const& interrupted)
+      : kernel_(std::move(kernel)), interruption_(interrupted) {}
 
   isolated_kernel kernel_;
-  interruption when_;
-  bool lse_ = true, weights_ = true;
+  interruption interruption_;
+  bool supports_lse_ = true, supports_weights_ = true;
 };
 
 }  // namespace attest::audit

@@ -17,25 +17,26 @@ struct usage {
   std::int64_t threads = 0;
 };
 
-/// VmHWM (the peak) and Threads of /proc/ID/status; nothing where the process is gone.
+/// VmHWM (the peak) and Threads of /proc/ID/status; none where the process has ended.
 std::optional<usage> usage_of(int id) {
   std::ifstream status(fmt::format("/proc/{}/status", id));
-  usage made;
+  usage used;
   std::string word;
   while (status >> word) {
     if (word == "VmHWM:") {
-      status >> made.bytes;
-      made.bytes *= 1024;
+      status >> used.bytes;
+      used.bytes *= 1024;
     } else if (word == "Threads:") {
-      status >> made.threads;
+      status >> used.threads;
     }
     status.ignore(4096, '\n');
   }
-  if (made.threads == 0) return std::nullopt;
-  return made;
+  if (used.threads == 0) return std::nullopt;
+  return used;
 }
 
-std::optional<std::string> judged(usage const& used, process_limits const& limits) {
+/// The first exceeded limit, as a clause.
+std::optional<std::string> exceeded_limit(usage const& used, process_limits const& limits) {
   auto const gib = [](std::uint64_t bytes) { return static_cast<double>(bytes) * 0x1p-30; };
   if (used.bytes > limits.resident_bytes)
     return fmt::format("holds {:.2f} GiB of memory, {:.2f} are allowed", gib(used.bytes), gib(limits.resident_bytes));
@@ -44,7 +45,7 @@ std::optional<std::string> judged(usage const& used, process_limits const& limit
   return std::nullopt;
 }
 
-/// The process group of /proc/ID/stat: the third field behind the name, which ends with the last ')'.
+/// The process group in /proc/ID/stat: the third field after the name, which ends with the last ')'.
 int group_of(int id) {
   std::ifstream file(fmt::format("/proc/{}/stat", id));
   std::string text;
@@ -57,16 +58,16 @@ int group_of(int id) {
   return group;
 }
 
-/// A file's name as a number.
+/// The name of a file as a number.
 std::optional<int> number_in(std::string const& name) {
   int number = 0;
   auto const [stop, fault] = std::from_chars(name.data(), name.data() + name.size(), number);
   return fault == std::errc{} && stop == name.data() + name.size() ? std::optional(number) : std::nullopt;
 }
 
-/// f(thread, nanoseconds on a run queue), for each thread of the process.
+/// Calls f(thread, nanoseconds on a run queue) for each thread of the process.
 template <class F>
-void each_wait(int id, F&& f) {
+void visit_waits(int id, F&& f) {
   std::error_code code;
   for (std::filesystem::directory_iterator at(fmt::format("/proc/{}/task", id), code), end; !code && at != end;
        at.increment(code)) {
@@ -80,21 +81,21 @@ void each_wait(int id, F&& f) {
 }  // namespace
 
 processor_wait::processor_wait(int id) : id_(id) {
-  each_wait(id, [&](int thread, std::int64_t waited) { before_[thread] = waited; });
+  visit_waits(id, [&](int thread, std::int64_t waited) { waited_before_[thread] = waited; });
 }
 
 std::chrono::nanoseconds processor_wait::so_far() const {
   std::int64_t most = 0;
-  each_wait(id_, [&](int thread, std::int64_t waited) {
-    auto const found = before_.find(thread);
-    most = std::max(most, found == before_.end() ? waited : waited - found->second);
+  visit_waits(id_, [&](int thread, std::int64_t waited) {
+    auto const found = waited_before_.find(thread);
+    most = std::max(most, found == waited_before_.end() ? waited : waited - found->second);
   });
   return std::chrono::nanoseconds(most);
 }
 
 std::optional<std::string> passes_limits(int id, process_limits const& limits) {
   auto const used = usage_of(id);
-  return used ? judged(*used, limits) : std::nullopt;
+  return used ? exceeded_limit(*used, limits) : std::nullopt;
 }
 
 std::optional<std::string> group_passes_limits(int id, process_limits const& limits) {
@@ -105,7 +106,7 @@ std::optional<std::string> group_passes_limits(int id, process_limits const& lim
     if (!number || group_of(*number) != id) continue;
     if (auto const used = usage_of(*number)) sum.bytes += used->bytes, sum.threads += used->threads;
   }
-  return judged(sum, limits);
+  return exceeded_limit(sum, limits);
 }
 
 }  // namespace attest::audit

@@ -1,4 +1,5 @@
-// How much a running process takes, seen from outside: limits that hold for root too, and that it cannot lift.
+// The memory and threads of a running process, observed from outside: limits that also hold for root, and that the
+// process cannot raise.
 #pragma once
 
 #include <chrono>
@@ -9,35 +10,35 @@
 
 namespace attest::audit {
 
-/// What a kernel's process and all that it starts may take.
+/// Limits for the process of a kernel together with all processes that it starts.
 struct process_limits {
   std::uint64_t resident_bytes = std::uint64_t{4} << 30;
   std::int64_t threads = 512;
 };
 
-/// The first limit that process `id` passes now, as a sentence: "holds 4.1 GiB of memory, 4.0 are allowed". Its peak
-/// memory counts, so that a hog between two looks is seen.
+/// The first limit that process `id` exceeds, as a clause: "holds 4.10 GiB of memory, 4.00 are allowed"; none where it
+/// exceeds none. Its peak memory counts, so that a peak between two observations is found.
 /// Cost      one read of /proc
 std::optional<std::string> passes_limits(int id, process_limits const& limits);
 
-/// The same for everything in the process group `id`: what it has forked, too.
+/// The same for the sum over the process group `id`.
 /// Cost      one read of /proc for each process of the machine
 std::optional<std::string> group_passes_limits(int id, process_limits const& limits);
 
-/// How long the threads of a process have been ready to run while other work had the processors: time that a limit of
-/// seconds must not count, or a busy machine makes an honest process a hung one.
+/// The time that threads of a process were ready to run while others had the processors. A limit of seconds must not
+/// count it, else an honest kernel on a busy machine would be reported as hung.
 /// Source    proc(5), /proc/ID/task/TID/schedstat: nanoseconds on a run queue
 class processor_wait {
  public:
-  /// Counts from now on.
+  /// Measures from now on.
   explicit processor_wait(int id);
-  /// Of the thread that has waited longest; 0 where the system does not say.
+  /// The time of the thread that has waited longest; 0 where the system does not report it.
   /// Cost      one read of /proc for each thread
   std::chrono::nanoseconds so_far() const;
 
  private:
   int id_;
-  std::unordered_map<int, std::int64_t> before_;  // by thread
+  std::unordered_map<int, std::int64_t> waited_before_;  // nanoseconds, by thread
 };
 
 }  // namespace attest::audit

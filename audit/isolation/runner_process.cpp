@@ -24,16 +24,17 @@ namespace {
 using problem::error;
 using problem::error_code;
 
-error fault(std::string_view what, int code) {
-  return {error_code::unreadable, "attest-runner", std::string(what) + ": " + std::generic_category().message(code)};
+error fault(std::string_view failure, int code) {
+  return {error_code::unreadable, "attest-runner", std::string(failure) + ": " + std::generic_category().message(code)};
 }
 
-/// A copy of `descriptor` above the numbers that the runner uses, so that handing both over cannot swap them.
-owned_descriptor out_of_the_way(int descriptor) noexcept {
+/// A copy of `descriptor` with a number above those that the runner uses. The two descriptors that it inherits are
+/// renumbered one after the other, and the first must not replace the second.
+owned_descriptor with_high_number(int descriptor) noexcept {
   return owned_descriptor(::fcntl(descriptor, F_DUPFD_CLOEXEC, runner::memory_descriptor + 1));
 }
 
-/// posix_spawn's two parameter objects.
+/// The two parameter objects of posix_spawn.
 struct spawn_plan {
   posix_spawn_file_actions_t actions;
   posix_spawnattr_t attributes;
@@ -73,11 +74,12 @@ problem::result<runner_process> runner_process::start(std::filesystem::path cons
   runner_process made;
   made.channel_ = owned_descriptor(ends[0]);
   owned_descriptor const near_end(ends[1]);
-  auto const far_end = out_of_the_way(ends[1]), shared = out_of_the_way(memory);
+  auto const far_end = with_high_number(ends[1]), shared = with_high_number(memory);
   if (far_end.get() < 0 || shared.get() < 0) return fault("no channel to it", errno);
 
   spawn_plan plan;
-  // Its messages on standard error are the user's to see; what it prints would spoil our own output.
+  // Standard error stays open, for the messages of the runner and the kernel. Standard output would mix with the
+  // report.
   posix_spawn_file_actions_addopen(&plan.actions, STDIN_FILENO, "/dev/null", O_RDONLY, 0);
   posix_spawn_file_actions_addopen(&plan.actions, STDOUT_FILENO, "/dev/null", O_WRONLY, 0);
   posix_spawn_file_actions_adddup2(&plan.actions, far_end.get(), runner::channel_descriptor);
@@ -85,7 +87,7 @@ problem::result<runner_process> runner_process::start(std::filesystem::path cons
 #if defined(__GLIBC__) && __GLIBC_PREREQ(2, 34)
   posix_spawn_file_actions_addclosefrom_np(&plan.actions, runner::memory_descriptor + 1);
 #endif
-  // A process group of its own, so that all it starts can be ended; no signal of ours ignored or blocked.
+  // A process group of its own, so that all processes of the kernel can be killed; default handling of every signal.
   sigset_t none, all;
   sigemptyset(&none);
   sigfillset(&all);
@@ -131,7 +133,7 @@ runner_process::received runner_process::receive(std::span<std::byte> message, c
   }
 }
 
-bool runner_process::stirs() const noexcept {
+bool runner_process::has_unread_input() const noexcept {
   pollfd wait{channel_.get(), POLLIN, 0};
   return ::poll(&wait, 1, 0) != 0;
 }
@@ -142,7 +144,7 @@ process_end runner_process::kill() noexcept { return reap(clock::duration::zero(
 
 process_end runner_process::reap(clock::duration patience) noexcept {
   if (process_ <= 0) return {};
-  // Looks without reaping: until it is reaped its number, and that of its group, is its own.
+  // WNOWAIT leaves the process unreaped, so that its id, and that of its group, cannot be reused yet.
   auto const has_ended = [&] {
     siginfo_t about{};
     return ::waitid(P_PID, static_cast<id_t>(process_), &about, WEXITED | WNOHANG | WNOWAIT) == 0 &&
@@ -154,7 +156,7 @@ process_end runner_process::reap(clock::duration patience) noexcept {
     ::poll(nullptr, 0, 1);
     ended = has_ended();
   }
-  ::kill(-process_, SIGKILL);  // the group: whatever the kernel started
+  ::kill(-process_, SIGKILL);  // the group: all processes that the kernel started
   ::kill(process_, SIGKILL);
   int status = 0;
   pid_t found = 0;
@@ -163,8 +165,8 @@ process_end runner_process::reap(clock::duration patience) noexcept {
   process_ = 0;
   channel_ = owned_descriptor();
   if (!ended || found < 0) return {};
-  if (WIFEXITED(status)) return {process_end::kind::exited, WEXITSTATUS(status)};
-  return {process_end::kind::signalled, WTERMSIG(status)};
+  if (WIFEXITED(status)) return {process_end::exited, WEXITSTATUS(status)};
+  return {process_end::signalled, WTERMSIG(status)};
 }
 
 runner_process::runner_process(runner_process&& other) noexcept

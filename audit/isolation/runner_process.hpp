@@ -1,4 +1,4 @@
-// One attest-runner: started, spoken to, ended.
+// One process of attest-runner: starts it, exchanges messages with it, ends it.
 #pragma once
 
 #include <chrono>
@@ -28,20 +28,20 @@ class owned_descriptor {
 
 /// How a process ended.
 struct process_end {
-  enum class kind { exited, signalled, killed } how = kind::killed;  ///< killed: by us, because it did not end itself
-  int code = 0;                                                      ///< the exit code or the signal
+  enum kind_of_end { exited, signalled, killed } kind = killed;  ///< killed: by us, because it did not end by itself
+  int code = 0;                                                  ///< the exit code or the signal
 };
 
 class runner_process {
  public:
   using clock = std::chrono::steady_clock;
 
-  /// Starts `runner` for `library`; it shares `memory` with us.
+  /// Starts `runner` to load `library`. The process gets the file descriptor `memory`, which it shares with this one.
   static problem::result<runner_process> start(std::filesystem::path const& runner,
                                                std::filesystem::path const& library, std::string const& symbol,
                                                int memory);
 
-  /// False where the process is gone. Never raises SIGPIPE.
+  /// Sends one message. False where the process has ended. Never raises SIGPIPE.
   bool send(std::span<std::byte const> message) noexcept;
 
   enum class received { message, malformed, closed, timed_out };
@@ -49,13 +49,13 @@ class runner_process {
   /// Waits for one message of exactly message.size() bytes.
   received receive(std::span<std::byte> message, clock::time_point deadline) noexcept;
 
-  /// The process has sent something, or is gone, though nothing was asked.
-  bool stirs() const noexcept;
+  /// True if there is a message to receive, or the process has closed its channel.
+  bool has_unread_input() const noexcept;
 
-  /// Waits up to a second for the end of a process that closed its channel, else kills it (and what it started).
+  /// Waits up to a second for the end of a process that closed its channel, then kills it; kills its process group too.
   process_end end() noexcept;
 
-  /// Kills it at once.
+  /// Kills the process and its group at once.
   process_end kill() noexcept;
 
   runner_process() = default;
@@ -65,7 +65,7 @@ class runner_process {
 
   bool alive() const noexcept { return process_ > 0; }
 
-  /// The process, and the group of all that it starts. Requires alive().
+  /// The id of the process, and of the process group of everything that it starts. Requires alive().
   int id() const noexcept { return process_; }
 
  private:

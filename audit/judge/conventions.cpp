@@ -33,7 +33,7 @@ class row_offsets {
 class convention_judge {
  public:
   convention_judge(owned_problem const& asked, contract const& claim, owned_outputs given)
-      : outputs(std::move(given)), asked_(asked), how_(claim.how), claim_(claim) {}
+      : outputs(std::move(given)), asked_(asked), how_(claim.conventions), claim_(claim) {}
 
   template <class T>
   void row(problem::instance<T> const& p, std::int64_t b, std::int64_t h, std::int64_t i) {
@@ -146,7 +146,7 @@ std::vector<std::string> relaxed(conventions const& how) {
 }
 
 judgement judge_by_conventions(owned_problem const& asked, owned_outputs const& outputs, contract const& claim) {
-  if (claim.how == conventions{}) return judge(asked.instance(), outputs, claim);
+  if (claim.conventions == conventions{}) return judge(asked.instance(), outputs, claim);
   convention_judge rows(asked, claim, outputs);
   std::visit(
       [&](auto const& p) {

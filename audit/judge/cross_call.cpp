@@ -46,11 +46,11 @@ std::optional<violation> outputs_differ(audit_case const& each, owned_outputs co
     if (!x || !y) continue;
     bool const is_lse = std::string_view(name) == "lse";
     // A file may hold problems of lower rank, without relations between calls.
-    if (each.asked.rank() != 4) continue;
+    if (each.problem.rank() != 4) continue;
     owned_tensor a = *x, b = *y;
-    if (is_lse) a.where = problem::with_last_axis(a.where), b.where = problem::with_last_axis(b.where);
+    if (is_lse) a.layout = problem::with_last_axis(a.layout), b.layout = problem::with_last_axis(b.layout);
     std::size_t const bytes = problem::size_of(a.type);
-    auto const& n = b.where.shape;
+    auto const& n = b.layout.shape;
     bool const moved = further.is == relation::same_rows;
     for (std::int64_t batch = 0; batch < n[0]; ++batch)
       for (std::int64_t h = 0; h < n[1]; ++h)
@@ -75,7 +75,7 @@ std::optional<violation> outputs_differ(audit_case const& each, owned_outputs co
   return std::nullopt;
 }
 
-void judge_merge(audit_case const& each, answers const& given, contract const& claim, case_result& into) {
+void judge_merge(audit_case const& each, case_outputs const& given, contract const& claim, case_result& into) {
   std::vector<owned_outputs const*> parts;
   for (std::size_t n = 0; n < each.further.size(); ++n) {
     if (each.further[n].is != relation::part) continue;
@@ -87,12 +87,13 @@ void judge_merge(audit_case const& each, answers const& given, contract const& c
   }
   if (parts.empty() || !given[0]->o) return;
   owned_outputs merged;
-  merged.o = owned_tensor{given[0]->o->type, given[0]->o->where, given[0]->o->bytes};
+  merged.o = owned_tensor{given[0]->o->type, given[0]->o->layout, given[0]->o->bytes};
   fill(*merged.o, [&](auto b, auto h, auto i, auto c) {
     double top = -infinity;
     auto const lse_of = [&](owned_outputs const& part) {
       owned_tensor const& t = *part.lse;
-      return load(t, static_cast<std::size_t>(b * t.where.stride[0] + h * t.where.stride[1] + i * t.where.stride[2]));
+      return load(t,
+                  static_cast<std::size_t>(b * t.layout.stride[0] + h * t.layout.stride[1] + i * t.layout.stride[2]));
     };
     for (auto const* part : parts) top = std::max(top, lse_of(*part));
     double sum = 0, weight = 0;
@@ -105,11 +106,11 @@ void judge_merge(audit_case const& each, answers const& given, contract const& c
     return weight == 0 ? 0 : sum / weight;
   });
   contract merging = claim;
-  merging.fixed = claim.model_for(each.asked.instance());
+  merging.fixed = claim.model_for(each.problem.instance());
   merging.fixed.merge = problem::split_merge::lse;
   merging.fixed.splits = std::max(merging.fixed.splits, static_cast<int>(parts.size()));
   merging.builtin = false;
-  judgement found = judge(each.asked.instance(), merged, merging);
+  judgement found = judge(each.problem.instance(), merged, merging);
   for (violation& v : found.violations) {
     v.sentence += fmt::format("; it is the answers to {} parts of the keys, merged by their LSE", parts.size());
     v.bug_class = bug_class::lse;
@@ -117,22 +118,22 @@ void judge_merge(audit_case const& each, answers const& given, contract const& c
   into.judged.merge(std::move(found));
 }
 
-void judge_read_weights(audit_case const& each, answers const& given, contract const& claim, case_result& into) {
-  problem::sizes const& s = each.asked.size();
+void judge_read_weights(audit_case const& each, case_outputs const& given, contract const& claim, case_result& into) {
+  problem::sizes const& s = each.problem.size();
   struct chunk {
-    owned_problem const* asked;
+    owned_problem const* problem;
     owned_tensor const* o;
     std::int64_t first;
     std::size_t call;
   };
   std::vector<chunk> chunks;
-  if (given[0]->o) chunks.push_back({&each.asked, &*given[0]->o, 0, 0});
+  if (given[0]->o) chunks.push_back({&each.problem, &*given[0]->o, 0, 0});
   for (std::size_t n = 0; n < each.further.size(); ++n)
     if (each.further[n].is == relation::weight_columns && given[n + 1] && given[n + 1]->o)
-      chunks.push_back({&each.further[n].asked, &*given[n + 1]->o, each.further[n].at[0], n + 1});
+      chunks.push_back({&each.further[n].problem, &*given[n + 1]->o, each.further[n].at[0], n + 1});
   std::visit(
       [&]<class T>(problem::instance<T> const& p) {
-        problem::kernel_model const model = claim.model_for(each.asked.instance());
+        problem::kernel_model const model = claim.model_for(each.problem.instance());
         for (std::int64_t row = 0; row < s.b * s.hq * s.n; ++row) {
           std::int64_t const b = row / s.n / s.hq, h = row / s.n % s.hq, i = row % s.n;
           double sum = 0, bounds = 0;
@@ -149,10 +150,10 @@ void judge_read_weights(audit_case const& each, answers const& given, contract c
             into.judged.add(std::move(found));
           };
           for (chunk const& at : chunks) {
-            auto const bound = sum_of_bounds(std::get<problem::instance<T>>(at.asked->instance()), model, b, h, i);
+            auto const bound = sum_of_bounds(std::get<problem::instance<T>>(at.problem->instance()), model, b, h, i);
             whole = whole && bound.has_value();
             bounds += bound.value_or(0);
-            std::int64_t const count = at.o->where.shape[3];
+            std::int64_t const count = at.o->layout.shape[3];
             columns += count;
             for (std::int64_t c = 0; c < count; ++c) {
               double const weight = load(*at.o, offset_of(*at.o, b, h, i, c));
@@ -179,7 +180,7 @@ void judge_read_weights(audit_case const& each, answers const& given, contract c
                   std::nullopt);
         }
       },
-      each.asked.instance());
+      each.problem.instance());
 }
 
 }  // namespace attest::audit

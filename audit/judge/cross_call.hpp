@@ -16,11 +16,11 @@ std::optional<violation> outputs_differ(audit_case const& each, owned_outputs co
 /// Merges the outputs for parts of the keys by their LSE, in double, and judges the result as the output for all keys.
 /// The bound is that of a kernel that merges as many normalised parts: the roundings of this merge are smaller than
 /// those it allows.
-void judge_merge(audit_case const& each, answers const& given, contract const& claim, case_result& into);
+void judge_merge(audit_case const& each, case_outputs const& given, contract const& claim, case_result& into);
 
 /// Judges O as weights, V being columns of the identity: they are not negative, exactly 0 for masked keys, and their
 /// sum is 1 within the sum of the elements' bounds (Corollary V of docs/bound.md).
-void judge_read_weights(audit_case const& each, answers const& given, contract const& claim, case_result& into);
+void judge_read_weights(audit_case const& each, case_outputs const& given, contract const& claim, case_result& into);
 
 /// Compares the keys that each query read, decoded from the digits of O, with those that are visible to it, and
 /// explains a wrong output by the difference. It never refutes outputs that are within their bounds.

@@ -58,7 +58,7 @@ std::vector<mistake> const& mistakes() {
        [](problem_draft& p) { return std::exchange(p.band.diagonal, 0) != 0; }},
       {"the answer with the band aligned bottom-right", bug_class::causal_alignment,
        [](problem_draft& p) {
-         std::int64_t const corner = p.k.where.shape[2] - p.q.where.shape[2];
+         std::int64_t const corner = p.k.layout.shape[2] - p.q.layout.shape[2];
          return p.band != problem::band{} && std::exchange(p.band.diagonal, corner) != corner;
        }},
       {"the answer with a window one key too wide", bug_class::window_edge,

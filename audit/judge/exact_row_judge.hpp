@@ -24,7 +24,7 @@ struct output_views {
 template <class T>
 problem::view<T const> view_of(std::optional<owned_tensor> const& output, bool lse) {
   if (!output) return {};
-  problem::layout const& layout = output->where;
+  problem::layout const& layout = output->layout;
   return problem::lifted(problem::tensor<T const>{output->as<T>(), lse ? problem::with_last_axis(layout) : layout});
 }
 

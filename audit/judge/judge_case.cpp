@@ -22,7 +22,7 @@ judgement judge_call(owned_problem const& asked, owned_outputs const& outputs, c
   return found;
 }
 
-void judge_case(audit_case const& each, answers const& given, judging_rules const& rules, case_result& into) {
+void judge_case(audit_case const& each, case_outputs const& given, judging_rules const& rules, case_result& into) {
   auto const start = std::chrono::steady_clock::now();
   auto const judged = [&](std::size_t call) {
     judgement found = judge_call(each.call(call), *given[call], *rules.claim);
@@ -30,21 +30,21 @@ void judge_case(audit_case const& each, answers const& given, judging_rules cons
     into.judged.merge(std::move(found));
   };
   if (!given[0]) return;
-  bool const must_be_finite = rules.claim->how.masked_values == conventions::masked::must_be_finite;
-  problem_draft const& first = each.asked.draft();
-  if (must_be_finite && has_nonfinite(each.asked) && (first.mask || first.bias || first.band != problem::band{})) {
+  bool const must_be_finite = rules.claim->conventions.masked_values == conventions::masked::must_be_finite;
+  problem_draft const& first = each.problem.draft();
+  if (must_be_finite && has_nonfinite(each.problem) && (first.mask || first.bias || first.band != problem::band{})) {
     into.conventions.push_back("masked_values: must_be_finite");
     return;
   }
   judged(0);
   for (std::size_t n = 0; n < each.further.size(); ++n) {
     further_call const& further = each.further[n];
-    if (!given[n + 1] || further.is == relation::before) continue;
+    if (!given[n + 1] || further.is == relation::warm_up) continue;
     if (further.is == relation::part || further.is == relation::weight_columns) {
       judged(n + 1);
       continue;
     }
-    if (further.is == relation::same_bits && must_be_finite && has_nonfinite(further.asked)) {
+    if (further.is == relation::same_bits && must_be_finite && has_nonfinite(further.problem)) {
       into.conventions.push_back("masked_values: must_be_finite");
       continue;
     }

@@ -72,8 +72,8 @@ std::string line_of(keys const& of) {
 
 void judge_visibility(audit_case const& each, owned_outputs const& outputs, case_result& into) {
   if (!outputs.o) return;
-  problem_draft const& given = each.asked.draft();
-  problem::sizes const& s = each.asked.size();
+  problem_draft const& given = each.problem.draft();
+  problem::sizes const& s = each.problem.size();
   owned_tensor const& o = *outputs.o;
   std::int64_t const digits = probe::digits(o.type);
   std::visit(
@@ -88,7 +88,7 @@ void judge_visibility(audit_case const& each, owned_outputs const& outputs, case
             double const bias =
                 p.has_bias() ? load(*given.bias,
                                     [&] {
-                                      auto const& w = given.bias->where;
+                                      auto const& w = given.bias->layout;
                                       auto const at = [&](std::size_t axis, std::int64_t n) {
                                         return w.shape[axis] == 1 ? 0 : n * w.stride[axis];
                                       };
@@ -151,7 +151,7 @@ void judge_visibility(audit_case const& each, owned_outputs const& outputs, case
                           "division, or exp(0) is not 1)",
                           each.full_name(), inexact));
       },
-      each.asked.instance());
+      each.problem.instance());
 }
 
 }  // namespace attest::audit

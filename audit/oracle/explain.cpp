@@ -95,8 +95,8 @@ class explanation {
     add("{}query [{}, {}, {}] of b={} hq={} hk={} n={} m={} d={} dv={}, {}, contract {}\n",
         from_.prefix.empty() ? "" : printable(from_.prefix) + ": ", at_[0], at_[1], at_[2], s.b, s.hq, s.hk, s.n, s.m,
         s.d, s.dv, problem::name_of(problem::type_of<T>), contract_);
-    add("it reads head {} of K and V; {}", reference::key_head(s, at_[1]), parameters_text(from_.asked.draft()));
-    add("{}{}\n\n", from_.asked.draft().mask ? ", masked" : "", from_.asked.draft().bias ? ", biased" : "");
+    add("it reads head {} of K and V; {}", reference::key_head(s, at_[1]), parameters_text(from_.problem.draft()));
+    add("{}{}\n\n", from_.problem.draft().mask ? ", masked" : "", from_.problem.draft().bias ? ", biased" : "");
   }
 
   /// The visible keys by falling weight, with running sums of weights and bounds.
@@ -136,7 +136,7 @@ class explanation {
 
   void outputs() {
     problem::sizes const& s = p_.size();
-    auto const& recorded = from_.answered.o;
+    auto const& recorded = from_.outputs.o;
     if (row_.kind == reference::row_kind::nan) return;
     add("\n{:>6}  {:>16}  {:>10}{}\n", "o", "exact", "bound",
         recorded ? fmt::format("  {:>16}  {:>12}", "recorded", "error/bound") : "");
@@ -177,10 +177,10 @@ class explanation {
   }
 
   std::size_t recorded_place(owned_tensor const& o, std::int64_t c) const {
-    auto const& stride = o.where.stride;
+    auto const& stride = o.layout.stride;
     std::int64_t const all[4]{at_[0], at_[1], at_[2], c};
     std::int64_t place = 0;
-    auto const rank = static_cast<std::size_t>(o.where.rank);
+    auto const rank = static_cast<std::size_t>(o.layout.rank);
     // Ranks 2 and 3 have no heads: [n, c], [b, n, c].
     std::size_t const axes[3][4]{{2, 3, 0, 0}, {0, 2, 3, 0}, {0, 1, 2, 3}};
     for (std::size_t axis = 0; axis < rank; ++axis) place += all[axes[rank - 2][axis]] * stride[axis];
@@ -242,11 +242,11 @@ problem::result<std::string> run_explain(explain_options const& options) {
     return error{error_code::bad_value, "--problem",
                  fmt::format("the file has no problem '{}'{}", printable(*options.prefix),
                              did_you_mean(*options.prefix, prefixes))};
-  contract const& claim = options.claim ? *options.claim : default_contract(at->asked.type());
-  if (claim.type != at->asked.type())
+  contract const& claim = options.claim ? *options.claim : default_contract(at->problem.type());
+  if (claim.type != at->problem.type())
     return error{error_code::bad_type, "--contract",
                  fmt::format("{} is about {}, the file holds {}", claim.name, problem::name_of(claim.type),
-                             problem::name_of(at->asked.type()))};
+                             problem::name_of(at->problem.type()))};
   std::string made;
   for (std::string const& each : recorded.value().notes) made += "note: " + each + '\n';
   if (problems.size() > 1 && !options.prefix)
@@ -262,9 +262,9 @@ problem::result<std::string> run_explain(explain_options const& options) {
             return error{
                 error_code::bad_value, "--row",
                 fmt::format("asks for number {} of {} {}, counted from 0", options.row[axis], most[axis], names[axis])};
-        return made + explanation<T>(p, *at, claim.name, claim.model_for(at->asked.instance()), options.row).text();
+        return made + explanation<T>(p, *at, claim.name, claim.model_for(at->problem.instance()), options.row).text();
       },
-      at->asked.instance());
+      at->problem.instance());
 }
 
 }  // namespace attest::audit

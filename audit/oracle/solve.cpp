@@ -230,7 +230,7 @@ result<solution> run_solve(solve_options const& options) {
               *options.round, problem::floating_elements{},
               [&]<class Target>(std::type_identity<Target>) { solve_rounded<Target>(p, each, into, made); });
         },
-        each.asked.instance());
+        each.problem.instance());
   }
   made.undecided += made.rounded.undecided;
   if (options.digits) return made;

@@ -107,9 +107,9 @@ std::vector<vector_file> certified_vectors() {
     element_type const type = row.type;
     std::map<std::string, std::vector<audit_case>, std::less<>> by_check;
     for (audit_case& each : generated_cases({.type = type, .seed = seed})) {
-      auto part = small_part(each.asked);
+      auto part = small_part(each.problem);
       if (!part) continue;
-      each.asked = *std::move(part), each.further.clear();
+      each.problem = *std::move(part), each.further.clear();
       by_check[each.check].push_back(std::move(each));
     }
     for (vector_file& file : files) {
@@ -119,7 +119,7 @@ std::vector<vector_file> certified_vectors() {
       for (std::size_t n = 0; n < taken; ++n) {
         audit_case const& each = cases[n * cases.size() / taken];
         auto made =
-            certified(std::string(problem::name_of(type)) + "/" + each.name, {file.flags.begin()->first}, each.asked);
+            certified(std::string(problem::name_of(type)) + "/" + each.name, {file.flags.begin()->first}, each.problem);
         if (made) file.cases.push_back(*std::move(made));
       }
     }

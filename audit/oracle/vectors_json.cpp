@@ -43,7 +43,7 @@ std::string broadcast_of(std::optional<owned_tensor> const& t, bool mask) {
       mask ? list_of(t->spanned_elements(), [&](std::size_t n) { return std::string(load(*t, n) != 0 ? "1" : "0"); })
            : values_of(*t);
   return fmt::format("{{\"shape\":{},\"values\":{}}}",
-                     list_of(4, [&](std::size_t n) { return std::to_string(t->where.shape[n]); }), values);
+                     list_of(4, [&](std::size_t n) { return std::to_string(t->layout.shape[n]); }), values);
 }
 
 std::string truths_of(std::vector<certified_value> const& all) {

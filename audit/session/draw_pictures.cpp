@@ -136,7 +136,7 @@ std::optional<matrix_picture> through_v(owned_problem const& whole, finding_pict
   if (whole.rank() != 4) return std::nullopt;
   problem_draft asked = whole.draft();
   matrix_picture made = about.expected;
-  auto const shape = asked.v.where.shape;
+  auto const shape = asked.v.layout.shape;
   std::int64_t const chunk = std::max<std::int64_t>(shape[3], 1), last = made.first_column + made.columns;
   for (std::int64_t first = made.first_column; first < last; first += chunk) {
     std::int64_t const count = std::min(chunk, last - first);
@@ -195,7 +195,7 @@ std::optional<finding_pictures> draw_pictures(audit_case const& each, violation 
         std::int64_t const diagonal = i + std::clamp(band.diagonal, -most, most);
         // A band puts what matters near its diagonal; elsewhere the first keys are as good as any.
         std::int64_t const key = band != problem::band{} ? diagonal : wrong.output == "weights" ? wrong.index[3] : 0;
-        painter<T> paint(p, claim.model_for(asked.instance()), claim.how, drawn.b, drawn.h);
+        painter<T> paint(p, claim.model_for(asked.instance()), claim.conventions, drawn.b, drawn.h);
         paint.asked(i, std::clamp<std::int64_t>(key, 0, std::max<std::int64_t>(p.size().m - 1, 0)), drawn);
         auto const answer = from.answer();
         if (answer) paint.errors(wrong, *answer, drawn);
@@ -224,8 +224,8 @@ std::vector<input_listing> list_inputs(owned_problem const& asked) {
   std::vector<input_listing> made;
   std::size_t numbers = 0;
   auto const list = [&](char const* name, owned_tensor const& t) {
-    if (t.where.rank != 4) return;
-    auto const& n = t.where.shape;
+    if (t.layout.rank != 4) return;
+    auto const& n = t.layout.shape;
     input_listing& each = made.emplace_back(input_listing{name, {n.begin(), n.begin() + 4}, {}});
     for (std::int64_t b = 0; b < n[0] && numbers <= 96; ++b)
       for (std::int64_t h = 0; h < n[1]; ++h)

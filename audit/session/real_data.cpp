@@ -17,8 +17,8 @@ problem::result<std::vector<audit_case>> real_data_cases() {
   for (problem_file_entry& each : recorded.value().problems) {
     made.push_back({.check = "real-data",
                     .name = "minilm-" + each.prefix,
-                    .asked = std::move(each.asked),
-                    .recorded = std::move(each.answered),
+                    .problem = std::move(each.problem),
+                    .recorded = std::move(each.outputs),
                     .recorded_by = "PyTorch 2.15 (recorded)"});
   }
   return made;

@@ -67,7 +67,7 @@ class pool {
   bool loading_changes_environment() const { return loading_changes_environment_; }
 
  private:
-  bool enough() const { return when_.now() || clock::now() >= end_.load(); }
+  bool enough() const { return when_.requested() || clock::now() >= end_.load(); }
 
   /// A kernel lives and dies with the thread that opened it.
   void work() {
@@ -172,8 +172,8 @@ std::string session::reproducer(audit_case const& each) const {
 
 void session::judge_recording(audit_case const& each) {
   if (each.recorded_by.empty()) return;
-  contract const& claim = default_contract(each.asked.type());
-  judgement const found = judge(each.asked.instance(), each.recorded, claim);
+  contract const& claim = default_contract(each.problem.type());
+  judgement const found = judge(each.problem.instance(), each.recorded, claim);
   collect_.add_observation(
       each.full_name(),
       found.failed > 0
@@ -196,14 +196,14 @@ std::string session::why_stopped() const {
   if (hung_ >= 2) return "the kernel hung twice";
   if (options_.fail_fast && collect_.refuted()) return "--fail-fast";
   if (hurried_) return "--quick has found enough";
-  if (when_.now()) return fmt::format("the budget of {:g} s", *options_.budget);
+  if (when_.requested()) return fmt::format("the budget of {:g} s", *options_.budget);
   return "";
 }
 
 std::optional<problem::error> session::run() {
   if (auto why = pool_.start()) return why;
   report_.kernel = pool_.name();
-  report_.relaxed = relaxed(options_.claim->how);
+  report_.relaxed = relaxed(options_.claim->conventions);
   if (pool_.loading_changes_environment())
     report_.observations.push_back(
         "loading the kernel changed the rounding mode or FTZ/DAZ of its process (-ffast-math does)");

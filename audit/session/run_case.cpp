@@ -29,7 +29,7 @@ void take_outcome(call_report const& did, std::size_t call, case_result& into) {
   };
   for (broken_promise const& broken : did.broken) add(broken.argument, class_of(broken.which), broken.sentence);
   switch (did.outcome) {
-    case call_outcome::answered: return;
+    case call_outcome::succeeded: return;
     case call_outcome::unsupported: into.unsupported = true; return;
     case call_outcome::cut_short: into.cut_short = true; return;
     case call_outcome::hung: into.hung = true; break;
@@ -44,16 +44,16 @@ void take_outcome(call_report const& did, std::size_t call, case_result& into) {
 }  // namespace
 
 problem::result<case_result> run_case(audit_case const& each, kernel_session& kernel, judging_rules const& rules,
-                                      answers* answered) {
+                                      case_outputs* answered) {
   case_result made;
-  answers given(each.further.size() + 1);
+  case_outputs given(each.further.size() + 1);
   auto const ask = [&](std::size_t call, placement where) -> problem::result<std::optional<owned_outputs>> {
-    auto reply = kernel.ask(each.call(call), call == 0 ? 0 : each.further[call - 1].threads, where);
+    auto reply = kernel.run(each.call(call), call == 0 ? 0 : each.further[call - 1].threads, where);
     if (!reply) return reply.why();
     made.kernel_seconds += reply.value().seconds;
-    take_outcome(reply.value().did, call, made);
-    if (reply.value().did.outcome != call_outcome::answered) return std::optional<owned_outputs>();
-    return std::optional(std::move(reply.value().answer));
+    take_outcome(reply.value().report, call, made);
+    if (reply.value().report.outcome != call_outcome::succeeded) return std::optional<owned_outputs>();
+    return std::optional(std::move(reply.value().outputs));
   };
   auto const stop = [&] { return made.hung || made.cut_short; };
   for (bool const before : {true, false}) {
@@ -65,15 +65,15 @@ problem::result<case_result> run_case(audit_case const& each, kernel_session& ke
       auto second = ask(0, placement::start);
       if (!second) return second.why();
       if (second.value()) {
-        further_call const again{.asked = each.asked, .says = "its tensors lie elsewhere in memory"};
+        further_call const again{.problem = each.problem, .says = "its tensors lie elsewhere in memory"};
         if (auto differs = outputs_differ(each, *given[0], again, *second.value())) {
           made.observations.push_back(fmt::format("{}: {}", each.full_name(), differs->sentence));
-          made.judged.merge(judge_call(each.asked, *second.value(), *rules.claim));
+          made.judged.merge(judge_call(each.problem, *second.value(), *rules.claim));
         }
       }
     }
     for (std::size_t n = 0; n < each.further.size() && !stop(); ++n) {
-      if ((each.further[n].is == relation::before) != before) continue;
+      if ((each.further[n].is == relation::warm_up) != before) continue;
       auto answer = ask(n + 1, placement::end);
       if (!answer) return answer.why();
       given[n + 1] = std::move(answer).value();

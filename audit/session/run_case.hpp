@@ -10,6 +10,6 @@ namespace attest::audit {
 /// them. Broken promises of attest/kernel.h, crashes, hangs and passed limits are violations. Ensures   every violation
 /// has a class; `answered` holds what the kernel answered
 problem::result<case_result> run_case(audit_case const& each, kernel_session& kernel, judging_rules const& rules,
-                                      answers* answered = nullptr);
+                                      case_outputs* answered = nullptr);
 
 }  // namespace attest::audit

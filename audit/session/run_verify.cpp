@@ -42,7 +42,7 @@ std::string reproducer(verify_options const& options, contract const& claim) {
 }
 
 /// Pictures of the findings that are shown first: the file can be asked for nothing but what it holds.
-void draw_findings(std::vector<answered_case> const& cases, verify_options const& options, report& into) {
+void draw_findings(std::vector<recorded_case> const& cases, verify_options const& options, report& into) {
   constexpr std::size_t drawn = 12;
   for (std::size_t n = 0; n < into.findings.size(); ++n) {
     finding& each = into.findings[n];
@@ -51,11 +51,11 @@ void draw_findings(std::vector<answered_case> const& cases, verify_options const
       continue;
     }
     auto const at = std::ranges::find_if(
-        cases, [&](answered_case const& c) { return c.asked.check == each.check && c.asked.name == each.case_name; });
+        cases, [&](recorded_case const& c) { return c.input.check == each.check && c.input.name == each.case_name; });
     if (at == cases.end()) continue;
-    contract const& claim = options.claim ? *options.claim : default_contract(at->asked.call(each.what.call).type());
-    each.no_pictures = not_drawn(at->asked, each.what);
-    each.pictures = draw_pictures(at->asked, each.what, claim, {.answer = [&] { return at->answers[each.what.call]; }});
+    contract const& claim = options.claim ? *options.claim : default_contract(at->input.call(each.what.call).type());
+    each.no_pictures = not_drawn(at->input, each.what);
+    each.pictures = draw_pictures(at->input, each.what, claim, {.answer = [&] { return at->outputs[each.what.call]; }});
   }
 }
 
@@ -67,7 +67,7 @@ problem::result<report> run_verify(verify_options const& options) {
   report made;
   made.kernel = options.outputs ? options.outputs->string() : options.inputs.string();
   made.contract = options.claim ? options.claim->name : "";
-  if (options.claim) made.relaxed = relaxed(options.claim->how);
+  if (options.claim) made.relaxed = relaxed(options.claim->conventions);
   made.observations = recorded.value().notes;
   for (std::string const& name : recorded.value().ignored) made.observations.push_back("ignored: " + name);
   auto cases = cases_of(std::move(recorded).value());
@@ -76,8 +76,8 @@ problem::result<report> run_verify(verify_options const& options) {
   bool complete = true, any = false, interrupted = false;
   std::int64_t number = 0;
   auto const all = static_cast<std::int64_t>(cases.value().size());
-  for (answered_case& each : cases.value()) {
-    audit_case const& asked = each.asked;
+  for (recorded_case& each : cases.value()) {
+    audit_case const& asked = each.input;
     if (interrupted || (options.stop && options.stop->load())) {
       interrupted = true;
       break;
@@ -86,7 +86,7 @@ problem::result<report> run_verify(verify_options const& options) {
     ++number;
     // A file of attest's own has the audit's rules about what must be answered; in any other, everything must.
     bool const generated = find_check(asked.check) != nullptr;
-    problem::element_type const type = asked.asked.type();
+    problem::element_type const type = asked.problem.type();
     contract const& claim = options.claim ? *options.claim : default_contract(type);
     if (claim.type != type)
       return error{error_code::bad_type, asked.name + ".q",
@@ -95,9 +95,9 @@ problem::result<report> run_verify(verify_options const& options) {
     if (!options.claim && made.contract.find(claim.name) == std::string::npos)
       made.contract += (made.contract.empty() ? "" : ",") + claim.name;
     case_result found;
-    found.unsupported = !each.answers[0].has_value();
+    found.unsupported = !each.outputs[0].has_value();
     interrupted |= interruptible([&] { return options.stop && options.stop->load(); },
-                                 [&] { judge_case(asked, each.answers, {&claim, options.reproducible}, found); });
+                                 [&] { judge_case(asked, each.outputs, {&claim, options.reproducible}, found); });
     if (found.unsupported) {
       complete = complete && generated && !asked.mandatory;
       if (!generated) made.observations.push_back(asked.name + ".o: there is no recorded output, nothing to judge");

@@ -40,7 +40,7 @@ class saver {
     else if (!opened()) found.no_pictures = "the kernel does not load again";
     else if (draw_and_shrink(failing, found)) return;
     // What cannot be made smaller is saved as it is, and is best asked by its seed: a file has no gaps between rows.
-    found.shrunk = shrunk_finding{found.what, found.sizes, "", list_inputs(failing.asked)};
+    found.shrunk = shrunk_finding{found.what, found.sizes, "", list_inputs(failing.problem)};
     write(failing, {}, found);
   }
 
@@ -55,7 +55,7 @@ class saver {
     return kernel_ && *kernel_;
   }
 
-  case_result run_again(audit_case const& each, answers* given = nullptr) {
+  case_result run_again(audit_case const& each, case_outputs* given = nullptr) {
     problem::result<case_result> made = case_result{};
     bool const cut =
         interruptible([&] { return late(); },
@@ -67,9 +67,9 @@ class saver {
   bool draw_and_shrink(audit_case const& failing, finding& found) {
     found.no_pictures = not_drawn(failing, found.what);
     auto const ask = [&](owned_problem const& asked) -> std::optional<owned_outputs> {
-      auto reply = kernel_->value().ask(asked, 0, placement::end);
-      if (!reply || reply.value().did.outcome != call_outcome::answered) return std::nullopt;
-      return std::move(reply.value().answer);
+      auto reply = kernel_->value().run(asked, 0, placement::end);
+      if (!reply || reply.value().report.outcome != call_outcome::succeeded) return std::nullopt;
+      return std::move(reply.value().outputs);
     };
     found.pictures = draw_pictures(failing, found.what, *options_.claim,
                                    {.answer = [&] { return ask(failing.call(found.what.call)); }, .another = ask});
@@ -79,9 +79,9 @@ class saver {
     if (!made) return false;
     audit_case& small = made->asked;
     small.name += "-shrunk";
-    answers given;
+    case_outputs given;
     run_again(small, &given);
-    found.shrunk = shrunk_finding{made->what, small.asked.size(), "", list_inputs(small.asked)};
+    found.shrunk = shrunk_finding{made->what, small.problem.size(), "", list_inputs(small.problem)};
     if (write(small, given, found))
       found.reproducer = fmt::format("attest audit --kernel {} --contract {} --replay {}{}",
                                      shell_word(options_.kernel), shell_word(options_.contract_argument),
@@ -90,7 +90,7 @@ class saver {
   }
 
   /// Writes the case, and what it was answered, so that `attest verify` finds the same; true where that went well.
-  bool write(audit_case const& each, answers const& given, finding& found) {
+  bool write(audit_case const& each, case_outputs const& given, finding& found) {
     std::error_code fault;
     std::filesystem::create_directories(options_.findings, fault);
     auto const path = file_for(options_.findings, found);

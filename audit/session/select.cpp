@@ -25,7 +25,7 @@ result<std::vector<audit_case>> all_cases(audit_options const& options) {
     auto read = cases_of(std::move(recorded).value());
     if (!read) return read.why();
     std::vector<audit_case> made;
-    for (answered_case& each : read.value()) made.push_back(std::move(each.asked));
+    for (recorded_case& each : read.value()) made.push_back(std::move(each.input));
     return made;
   }
   std::vector<audit_case> made =
@@ -62,9 +62,9 @@ result<std::vector<audit_case>> chosen_cases(audit_options const& options) {
   if (!cases) return cases;
   std::vector<audit_case>& made = cases.value();
   for (audit_case const& each : made) {
-    if (options.replay && each.asked.type() != options.claim->type)
+    if (options.replay && each.problem.type() != options.claim->type)
       return error{error_code::bad_type, "--replay",
-                   "holds " + std::string(problem::name_of(each.asked.type())) + " problems, the contract " +
+                   "holds " + std::string(problem::name_of(each.problem.type())) + " problems, the contract " +
                        options.claim->name + " is about " + std::string(problem::name_of(options.claim->type))};
   }
   if (!options.only.empty()) {

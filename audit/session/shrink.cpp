@@ -27,7 +27,7 @@ audit_case only_needed(audit_case const& failing, violation const& wrong) {
   if (wrong.call == 0) {  // calls that come before may have left something; others play no part
     if (failing.reads != reading::weights)
       std::erase_if(made.further,
-                    [](further_call const& call) { return call.is != relation::before && call.is != relation::part; });
+                    [](further_call const& call) { return call.is != relation::warm_up && call.is != relation::part; });
     return made;
   }
   further_call const call = failing.further[wrong.call - 1];
@@ -40,10 +40,10 @@ audit_case only_needed(audit_case const& failing, violation const& wrong) {
       return made;
     case relation::part:
     case relation::weight_columns:
-    case relation::before: break;
+    case relation::warm_up: break;
   }
   if (failing.reads == reading::weights) return made;
-  made.asked = call.asked;  // its own answer is wrong
+  made.problem = call.problem;  // its own answer is wrong
   made.further.clear();
   return made;
 }
@@ -61,8 +61,8 @@ class shrinker {
 
   void run() {
     // Every call of the case shrinks alike, which needs equal sizes.
-    problem::sizes const s = best_.asked.size();
-    if (std::ranges::all_of(best_.further, [&](further_call const& call) { return call.asked.size() == s; }) &&
+    problem::sizes const s = best_.problem.size();
+    if (std::ranges::all_of(best_.further, [&](further_call const& call) { return call.problem.size() == s; }) &&
         best_.reads != reading::visibility) {
       for (bool again = true; again && !late();) again = slice();
       simplify_options();
@@ -94,19 +94,19 @@ class shrinker {
   /// The case with another first problem.
   bool take_if_fails(problem_draft&& simpler) {
     audit_case candidate = best_;
-    candidate.asked = owned_problem::of_valid(std::move(simpler));
+    candidate.problem = owned_problem::of_valid(std::move(simpler));
     return take_if_fails(std::move(candidate));
   }
 
   bool try_selection(selection const& chosen) {
     audit_case candidate = best_;
-    auto first = sliced(best_.asked, chosen);
+    auto first = sliced(best_.problem, chosen);
     if (!first) return false;
-    candidate.asked = *std::move(first);
+    candidate.problem = *std::move(first);
     for (further_call& call : candidate.further) {
-      auto part = sliced(call.asked, chosen);
+      auto part = sliced(call.problem, chosen);
       if (!part) return false;
-      call.asked = *std::move(part);
+      call.problem = *std::move(part);
     }
     return take_if_fails(std::move(candidate));
   }
@@ -115,7 +115,7 @@ class shrinker {
   bool slice() {
     bool smaller = false;
     // First the row that is wrong, alone.
-    problem::sizes const s = best_.asked.size();
+    problem::sizes const s = best_.problem.size();
     bool const in_first = what_.call == 0 || best_.further.empty();
     if (in_first && what_.index[0] < s.b && what_.index[1] < s.hq && what_.index[2] < s.n && s.hk > 0) {
       selection row = selection::all(s);
@@ -133,10 +133,10 @@ class shrinker {
   /// Removes runs of indices, long ones first (delta debugging, Zeller and Hildebrandt 2002).
   bool halve(indices selection::* axis) {
     bool smaller = false;
-    auto count = [&] { return static_cast<std::int64_t>((selection::all(best_.asked.size()).*axis).size()); };
+    auto count = [&] { return static_cast<std::int64_t>((selection::all(best_.problem.size()).*axis).size()); };
     for (std::int64_t run = count() / 2; run >= 1 && !late(); run /= 2)
       for (std::int64_t at = 0; at + run <= count() && count() > 1 && !late();) {
-        selection chosen = selection::all(best_.asked.size());
+        selection chosen = selection::all(best_.problem.size());
         auto& kept = chosen.*axis;
         kept.erase(kept.begin() + at, kept.begin() + at + run);
         if (try_selection(chosen)) smaller = true;
@@ -153,15 +153,15 @@ class shrinker {
     };
     auto const without = [&](auto&& change) {
       audit_case candidate = best_;
-      candidate.asked = changed(best_.asked, change);
-      for (further_call& call : candidate.further) call.asked = changed(call.asked, change);
+      candidate.problem = changed(best_.problem, change);
+      for (further_call& call : candidate.further) call.problem = changed(call.problem, change);
       take_if_fails(std::move(candidate));
     };
     if (best_.reads == reading::visibility) return;
-    if (best_.asked.draft().mask) without([](problem_draft& p) { p.mask.reset(); });
-    if (best_.asked.draft().bias) without([](problem_draft& p) { p.bias.reset(); });
+    if (best_.problem.draft().mask) without([](problem_draft& p) { p.mask.reset(); });
+    if (best_.problem.draft().bias) without([](problem_draft& p) { p.bias.reset(); });
     problem::visit_simplest([&](auto const member, auto const& simplest) {
-      auto const& now = best_.asked.draft().*member;
+      auto const& now = best_.problem.draft().*member;
       if (now != problem::parameters{}.*member && now != simplest)
         without([&](problem_draft& p) { p.*member = simplest; });
     });
@@ -172,7 +172,7 @@ class shrinker {
     if (!best_.further.empty() || best_.reads != reading::nothing) return;
     for (auto const tensor : {&problem_draft::q, &problem_draft::k, &problem_draft::v}) {
       for (int const bits : {0, 2, 6}) {
-        problem_draft simpler = best_.asked.draft();
+        problem_draft simpler = best_.problem.draft();
         owned_tensor& t = simpler.*tensor;
         for (std::size_t at = 0; at < elements_of(t); ++at) {
           double const x = load(t, at);
@@ -180,12 +180,12 @@ class shrinker {
         }
         if (take_if_fails(std::move(simpler))) break;
       }
-      std::size_t const elements = elements_of(best_.asked.draft().*tensor);
+      std::size_t const elements = elements_of(best_.problem.draft().*tensor);
       for (std::size_t at = 0; at < elements && elements <= 64 && !late(); ++at)
         for (double const simple : {0.0, 1.0}) {
-          double const x = load(best_.asked.draft().*tensor, at);
+          double const x = load(best_.problem.draft().*tensor, at);
           if (x == simple || x == 0) break;
-          problem_draft simpler = best_.asked.draft();
+          problem_draft simpler = best_.problem.draft();
           store(simpler.*tensor, at, simple);
           if (take_if_fails(std::move(simpler))) break;
         }
@@ -203,7 +203,7 @@ class shrinker {
 
 std::optional<shrunk_case> shrink(audit_case const& failing, violation const& wrong, case_runner const& run,
                                   clock::time_point until) {
-  if (failing.asked.rank() != 4) return std::nullopt;
+  if (failing.problem.rank() != 4) return std::nullopt;
   shrinker work(only_needed(failing, wrong), wrong.bug_class, run, until);
   if (!work.fails()) return std::nullopt;
   work.run();

@@ -18,7 +18,7 @@ void take_result(audit_case const& each, std::int64_t number, case_result&& resu
   if (!each.axis.empty() && judged.judged() > 0)
     into.curves.push_back({each.axis, each.place, judged.max_error_in_bounds, judged.failed > 0, number});
   check const* const about = find_check(each.check);
-  collect.add_judgement(row, each.name, about ? about->bug_class : bug_class::accuracy, each.asked.size(),
+  collect.add_judgement(row, each.name, about ? about->bug_class : bug_class::accuracy, each.problem.size(),
                         std::move(result.judged), reproducer);
 }
 

@@ -74,9 +74,9 @@ problem::result<file_bytes> read_file(std::filesystem::path const& path) {
 std::optional<error> write_file(std::filesystem::path const& path, std::span<std::byte const> bytes) {
   static std::atomic<unsigned> counter = 0;
   auto const temporary = path.native() + fmt::format(".{}-{}.tmp", ::getpid(), counter++);
-  auto const give_up = [&](std::string_view what, int code) {
+  auto const give_up = [&](std::string_view action, int code) {
     ::unlink(temporary.c_str());
-    return fault(path, fmt::format("cannot be {}: {}", what, system_reason(code)));
+    return fault(path, fmt::format("cannot be {}: {}", action, system_reason(code)));
   };
   {
     descriptor const file(::open(temporary.c_str(), O_WRONLY | O_CREAT | O_EXCL | O_CLOEXEC, 0666));

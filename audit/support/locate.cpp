@@ -22,7 +22,7 @@ fs::path program_folder() {
   return fs::read_symlink("/proc/self/exe", ignored).parent_path();
 }
 
-result<fs::path> first_of(std::string_view what, std::initializer_list<fs::path> candidates) {
+result<fs::path> first_of(std::string_view name, std::initializer_list<fs::path> candidates) {
   std::string tried;
   std::error_code ignored;
   auto const folder = program_folder();
@@ -31,7 +31,7 @@ result<fs::path> first_of(std::string_view what, std::initializer_list<fs::path>
     if (fs::is_regular_file(path, ignored)) return path;
     tried += (tried.empty() ? "" : ", ") + printable(path.native(), 200);
   }
-  return error{error_code::missing, std::string(what), "was not found; looked at " + tried};
+  return error{error_code::missing, std::string(name), "was not found; looked at " + tried};
 }
 
 /// A library that only one command needs, so that a build of the program alone may lack it.

@@ -1,4 +1,5 @@
-// Doubles into tensor elements and back: one conversion for every format. For cases and tests, not for truth.
+// Conversions between doubles and tensor elements, the same code for every format. Cases and tests use them; the oracle
+// does not.
 #pragma once
 
 #include <bit>
@@ -11,8 +12,8 @@
 
 namespace attest::audit {
 
-/// The pattern of x in a format no wider than a double: to nearest, ties to even, beyond the range ±∞; NaN is quiet and
-/// keeps its sign and the top of its payload.
+/// The pattern of x in a format that is not wider than a double: rounded to nearest, ties to even; ±∞ beyond the range.
+/// A NaN becomes quiet and keeps its sign and the leading bits of its payload.
 constexpr std::uint64_t pattern_of(double x, problem::binary_format const& to) noexcept {
   constexpr problem::binary_format from = problem::format_of<double>;
   auto const bits = std::bit_cast<std::uint64_t>(x);
@@ -24,21 +25,22 @@ constexpr std::uint64_t pattern_of(double x, problem::binary_format const& to) n
   std::uint64_t const significand = (size & from.fraction_mask()) | (biased > 0 ? from.fraction_mask() + 1 : 0);
   int const exponent = from.smallest() + (biased > 0 ? biased - 1 : 0);
   int const unit = exponent + shorter > to.smallest() ? exponent + shorter : to.smallest();
-  int const drop = unit - exponent < 60 ? unit - exponent : 60;  // 54 are all bits and the rounding one
+  int const drop = unit - exponent < 60 ? unit - exponent : 60;  // 54 drop all bits and the rounding bit
   std::uint64_t const whole = std::uint64_t{1} << drop, twice_rest = 2 * (significand & (whole - 1));
   std::uint64_t kept = significand >> drop;
   if (twice_rest > whole || (twice_rest == whole && kept % 2 != 0)) ++kept;
-  // Counting up from the first pattern of the binade carries into the next one, and into infinity, by itself.
+  // Patterns of a binade are consecutive: a carry out of the fraction gives the next binade, and from the last
+  // infinity.
   std::uint64_t const pattern = (static_cast<std::uint64_t>(unit - to.smallest()) << to.fraction_bits) + kept;
   return sign | (pattern < to.infinity() ? pattern : to.infinity());
 }
 
-/// The number that a pattern stands for, exactly. NaN and infinities as such.
+/// The number that a pattern represents, exactly. A NaN stays NaN, an infinity stays infinite.
 constexpr double number_of(std::uint64_t pattern, problem::binary_format const& from) noexcept {
   constexpr problem::binary_format to = problem::format_of<double>;
   std::uint64_t const size = pattern & (from.sign_bit() - 1), sign = size == pattern ? 0 : to.sign_bit();
   int const longer = to.fraction_bits - from.fraction_bits;
-  std::uint64_t bits = size << longer;  // the same number but for the bias, where it is neither subnormal nor infinite
+  std::uint64_t bits = size << longer;  // right up to the exponent bias where size is normal
   if (size >= from.infinity()) bits |= to.infinity();
   else if (size > from.fraction_mask()) bits += static_cast<std::uint64_t>(to.bias() - from.bias()) << to.fraction_bits;
   else if (from.bias() < to.bias())  // size·2^smallest
@@ -53,7 +55,7 @@ constexpr double rounded_to(double x, problem::binary_format const& format) noex
   return number_of(pattern_of(x, format), format);
 }
 
-/// The element nearest to x, and the number that an element stands for, exactly.
+/// The element nearest to x, and the number that an element represents, exactly.
 template <problem::floating_element T>
 constexpr T nearest_element(double x) noexcept {
   return std::bit_cast<T>(static_cast<problem::bits_of<T>>(pattern_of(x, problem::format_of<T>)));
@@ -71,7 +73,7 @@ inline void store(owned_tensor& t, std::size_t offset, double x) {
   });
 }
 
-/// The number at element `offset` of t, exactly. NaN and infinities as such.
+/// The number at element `offset` of t, exactly. A NaN stays NaN, an infinity stays infinite.
 inline double load(owned_tensor const& t, std::size_t offset) {
   return problem::with_type(t.type, [&]<class T>(std::type_identity<T>) {
     if constexpr (problem::floating_element<T>) return number(t.as<T>()[offset]);
@@ -89,21 +91,21 @@ inline void store_signalling(owned_tensor& t, std::size_t offset) {
 
 /// The offset of element (b, h, i, j) of a rank-4 tensor.
 inline std::size_t offset_of(owned_tensor const& t, std::int64_t b, std::int64_t h, std::int64_t i, std::int64_t j) {
-  auto const& s = t.where.stride;
+  auto const& s = t.layout.stride;
   return static_cast<std::size_t>(b * s[0] + h * s[1] + i * s[2] + j * s[3]);
 }
 
 /// t(b, h, i, j) := f(b, h, i, j) for every element of a rank-4 tensor.
 template <class F>
 void fill(owned_tensor& t, F&& f) {
-  auto const& n = t.where.shape;
+  auto const& n = t.layout.shape;
   for (std::int64_t b = 0; b < n[0]; ++b)
     for (std::int64_t h = 0; h < n[1]; ++h)
       for (std::int64_t i = 0; i < n[2]; ++i)
         for (std::int64_t j = 0; j < n[3]; ++j) store(t, offset_of(t, b, h, i, j), f(b, h, i, j));
 }
 
-/// What finite numbers a type can hold.
+/// The finite numbers of a type. `epsilon` is the distance from 1 to the next number.
 struct type_limits {
   double largest = 0, smallest_normal = 0, smallest = 0, epsilon = 0;
 };

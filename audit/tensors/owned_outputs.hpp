@@ -1,4 +1,4 @@
-// The outputs that a kernel gave, or that a file has; any of them may be missing.
+// The outputs of a kernel or of a file; any of them may be absent.
 #pragma once
 
 #include <optional>

@@ -6,23 +6,23 @@
 
 namespace attest::audit {
 
-problem::result<owned_problem> owned_problem::make(problem_draft asked) {
-  auto made = std::make_shared<contents>(contents{std::move(asked), std::nullopt});
-  problem_draft const& draft = made->draft;
-  auto instance = problem::make_instance(draft.arguments());
+problem::result<owned_problem> owned_problem::make(problem_draft draft) {
+  auto made = std::make_shared<contents>(contents{std::move(draft), std::nullopt});
+  problem_draft const& kept = made->draft;
+  auto instance = problem::make_instance(kept.arguments());
   if (!instance) return std::move(instance).why();
   auto const covers = [](owned_tensor const& t) {
     return t.bytes.size() / problem::size_of(t.type) >= t.spanned_elements();
   };
-  if (!covers(draft.q) || !covers(draft.k) || !covers(draft.v) || (draft.mask && !covers(*draft.mask)) ||
-      (draft.bias && !covers(*draft.bias)))
+  if (!covers(kept.q) || !covers(kept.k) || !covers(kept.v) || (kept.mask && !covers(*kept.mask)) ||
+      (kept.bias && !covers(*kept.bias)))
     return problem::error{problem::error_code::missing, "", "an input has fewer bytes than its layout reaches"};
   made->instance = std::move(instance).value();
   return owned_problem(std::move(made));
 }
 
-owned_problem owned_problem::of_valid(problem_draft asked) {
-  auto made = make(std::move(asked));
+owned_problem owned_problem::of_valid(problem_draft draft) {
+  auto made = make(std::move(draft));
   if (!made) {
     std::fprintf(stderr, "attest: a problem that attest itself made is none: %s\n", made.why().message().c_str());
     std::abort();

@@ -1,4 +1,4 @@
-// A problem with its memory and its checked instance: what cases ask, kernels are given and judges judge by.
+// A problem that owns its memory and its validated instance. Cases hold it, kernels are run on it, judges judge by it.
 #pragma once
 
 #include <memory>
@@ -10,29 +10,30 @@
 
 namespace attest::audit {
 
-/// Immutable, and cheap to copy: copies share the memory, which stays where it is while one of them lives.
+/// Immutable, and cheap to copy: copies share the memory, whose address does not change while one of them lives.
 class owned_problem {
  public:
-  /// The only way in: everything that problem::make_instance checks, and that each tensor's bytes cover its layout.
-  static problem::result<owned_problem> make(problem_draft asked);
+  /// Validates a draft: everything that problem::make_instance validates, and that the bytes of each tensor cover its
+  /// layout. The only way to an owned_problem.
+  static problem::result<owned_problem> make(problem_draft draft);
 
-  /// The problem of a draft that is valid by construction: a generated one, a part of a valid one.
-  /// Requires  make accepts it; if not, prints why and ends the program, since the fault is in our own code
-  static owned_problem of_valid(problem_draft asked);
+  /// The problem of a draft that is valid by construction, such as a generated one or a part of a valid problem.
+  /// Requires  make accepts the draft; otherwise prints the error and ends the program, since attest itself is at fault
+  static owned_problem of_valid(problem_draft draft);
 
-  /// Its tensors and parameters.
+  /// The tensors and parameters.
   problem_draft const& draft() const noexcept { return contents_->draft; }
   problem::any_instance const& instance() const noexcept { return *contents_->instance; }
   problem::sizes const& size() const noexcept;
   problem::element_type type() const noexcept { return draft().q.type; }
-  int rank() const noexcept { return draft().q.where.rank; }
+  int rank() const noexcept { return draft().q.layout.rank; }
 
  private:
   struct contents {
     problem_draft draft;
-    std::optional<problem::any_instance> instance;  ///< always there once make has returned
+    std::optional<problem::any_instance> instance;  ///< always present after make
   };
-  explicit owned_problem(std::shared_ptr<contents const> made) noexcept : contents_(std::move(made)) {}
+  explicit owned_problem(std::shared_ptr<contents const> shared) noexcept : contents_(std::move(shared)) {}
 
   std::shared_ptr<contents const> contents_;
 };

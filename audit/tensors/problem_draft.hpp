@@ -1,4 +1,4 @@
-// A problem that is still being put together: what files, generators, slices and shrinking fill in.
+// A problem under construction: files, generators, slices and shrinking fill it in.
 #pragma once
 
 #include <optional>
@@ -7,13 +7,13 @@
 
 namespace attest::audit {
 
-/// Tensors with their memory, and the parameters as members of this object (draft.scale). Nothing of it is checked: an
-/// owned_problem is.
+/// Tensors with their memory, and the parameters as members of this object (draft.scale). A draft is not validated;
+/// owned_problem::make validates it.
 struct problem_draft : problem::parameters {
   owned_tensor q, k, v;
   std::optional<owned_tensor> mask{}, bias{};
 
-  /// Valid while *this lives and is not changed.
+  /// Points into *this: valid while it lives and does not change.
   problem::erased_arguments arguments() const {
     problem::erased_arguments made;
     static_cast<problem::parameters&>(made) = *this;

@@ -12,23 +12,23 @@ namespace {
 
 using indices = std::vector<std::int64_t>;
 
-indices up_to(std::int64_t n) {
+indices first_indices(std::int64_t n) {
   indices made(static_cast<std::size_t>(n));
   std::iota(made.begin(), made.end(), std::int64_t{0});
   return made;
 }
 
-bool without_holes(indices const& of) {
+bool are_consecutive(indices const& of) {
   return std::ranges::adjacent_find(of, [](auto a, auto b) { return b != a + 1; }) == of.end();
 }
 
-/// The elements of `from` at the product of four index lists; an axis of size 1 that broadcasts stays, unless nothing
-/// of it is left.
+/// The elements of `from` at all combinations of four index lists. Where it broadcasts, an axis of size 1 keeps its one
+/// element, unless its index list is empty.
 owned_tensor gathered(owned_tensor const& from, indices const* const (&axes)[4], bool broadcasts) {
   indices const one{0};
   indices const* kept[4];
   for (std::size_t axis = 0; axis < 4; ++axis)
-    kept[axis] = broadcasts && from.where.shape[axis] == 1 && !axes[axis]->empty() ? &one : axes[axis];
+    kept[axis] = broadcasts && from.layout.shape[axis] == 1 && !axes[axis]->empty() ? &one : axes[axis];
   auto const size = [&](std::size_t axis) { return static_cast<std::int64_t>(kept[axis]->size()); };
   auto made = owned_tensor::compact(from.type, {size(0), size(1), size(2), size(3)});
   std::size_t const bytes = problem::size_of(from.type);
@@ -44,14 +44,20 @@ owned_tensor gathered(owned_tensor const& from, indices const* const (&axes)[4],
 }  // namespace
 
 selection selection::all(problem::sizes const& s) {
-  return {up_to(s.b), up_to(s.hk), up_to(s.n), up_to(s.m), up_to(s.d), up_to(s.dv), -1};
+  return {first_indices(s.b),
+          first_indices(s.hk),
+          first_indices(s.n),
+          first_indices(s.m),
+          first_indices(s.d),
+          first_indices(s.dv),
+          -1};
 }
 
 std::optional<owned_problem> sliced(owned_problem const& whole, selection const& chosen) {
   problem::sizes const& s = whole.size();
   problem_draft const& from = whole.draft();
   bool const banded = from.band.left >= 0 || from.band.right >= 0;
-  if (banded && (!without_holes(chosen.n) || !without_holes(chosen.m))) return std::nullopt;
+  if (banded && (!are_consecutive(chosen.n) || !are_consecutive(chosen.m))) return std::nullopt;
   std::int64_t const group = s.hk > 0 ? s.hq / s.hk : 1;
   indices heads;
   for (auto const h : chosen.hk)
@@ -64,10 +70,10 @@ std::optional<owned_problem> sliced(owned_problem const& whole, selection const&
   made.k = gathered(from.k, {&chosen.b, &chosen.hk, &chosen.m, &chosen.d}, false);
   made.v = gathered(from.v, {&chosen.b, &chosen.hk, &chosen.m, &chosen.dv}, false);
   for (auto const optional : {&problem_draft::mask, &problem_draft::bias}) {
-    auto const& given = from.*optional;
-    if (!given) continue;
-    if (given->where.rank != 4) return std::nullopt;
-    made.*optional = gathered(*given, {&chosen.b, &heads, &chosen.n, &chosen.m}, true);
+    auto const& tensor = from.*optional;
+    if (!tensor) continue;
+    if (tensor->layout.rank != 4) return std::nullopt;
+    made.*optional = gathered(*tensor, {&chosen.b, &heads, &chosen.n, &chosen.m}, true);
   }
   if (banded) {
     std::int64_t const i = chosen.n.empty() ? 0 : chosen.n.front(), j = chosen.m.empty() ? 0 : chosen.m.front();

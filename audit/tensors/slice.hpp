@@ -1,4 +1,4 @@
-// Parts of a problem: some batches, heads, queries, keys, dimensions.
+// Slices of a problem: some of its batches, heads, queries, keys and dimensions.
 #pragma once
 
 #include <cstdint>
@@ -10,18 +10,17 @@
 
 namespace attest::audit {
 
-/// Indices that stay, rising. Each kept head of K and V keeps all the query heads that read it, or one of them.
+/// The indices to keep, in increasing order. A kept head of K and V keeps all query heads that read it, or one of them.
 struct selection {
   std::vector<std::int64_t> b, hk, n, m, d, dv;
-  std::int64_t query_head = -1;  ///< of each group, counted from 0; −1 = all
+  std::int64_t query_head = -1;  ///< the one to keep of each group, counted from 0; −1 = all
 
   static selection all(problem::sizes const& s);
 };
 
-/// The chosen part, compact, rank 4. The band moves with the first query and key; the scale is made explicit where d
-/// changes.
-/// Requires  `whole` of rank 4
-/// Ensures   nothing where the band cannot follow: it needs queries and keys without holes
+/// The selected part as a compact problem of rank 4. The diagonal is adjusted to the first kept query and key; the
+/// default scale becomes explicit where d changes. Requires  `whole` of rank 4 Ensures   none where the part has no
+/// band with the same visibility: a band needs consecutive queries and keys
 std::optional<owned_problem> sliced(owned_problem const& whole, selection const& chosen);
 
 }  // namespace attest::audit

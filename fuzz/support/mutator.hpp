@@ -20,7 +20,7 @@ inline constexpr std::array<std::uint8_t, 22> edge_sizes{0,  1,  2,  3,  4,  5, 
 /// Requires  size ≤ room.size()
 /// Ensures   the new size, ≤ room.size()
 inline std::size_t mutate(std::span<std::uint8_t> room, std::size_t size, std::uint64_t seed_of_the_draw) {
-  audit::draw random(seed_of_the_draw, "mutator");
+  audit::random_stream random(seed_of_the_draw, "mutator");
   auto const byte = [&] { return static_cast<std::uint8_t>(random.bits() >> 32); };
   auto const any_of = [&](auto const& from) { return from[static_cast<std::size_t>(random.below(std::ssize(from)))]; };
   if (size < fields) {

@@ -63,7 +63,7 @@ inline void move(std::byte* at, std::size_t size, std::int64_t by) {
 inline void apply_patch(audit::problem_draft& p, std::span<std::uint8_t const> patch) {
   audit::owned_tensor* const tensors[] = {&p.q, &p.k, &p.v, p.bias ? &*p.bias : &p.k};
   audit::owned_tensor& t = *tensors[patch[patch_tensor] & 3];
-  auto const& shape = t.where.shape;
+  auto const& shape = t.layout.shape;
   std::int64_t const elements = shape[0] * shape[1] * shape[2] * shape[3];
   if (elements == 0) return;
   std::int64_t rest = (patch[patch_place] | patch[patch_place + 1] << 8) % elements;
@@ -78,7 +78,7 @@ inline void apply_patch(audit::problem_draft& p, std::span<std::uint8_t const> p
     case bits: std::memcpy(element, &value, size); break;
     case ulps: move(element, size, by); break;
     case twin:
-      if (at[2] > 0) std::memcpy(element, element - static_cast<std::size_t>(t.where.stride[2]) * size, size);
+      if (at[2] > 0) std::memcpy(element, element - static_cast<std::size_t>(t.layout.stride[2]) * size, size);
       move(element, size, by);
       break;
     case special:

@@ -23,10 +23,10 @@ void require(bool holds, char const* what, call_under_test const& made) {
 std::vector<std::byte> by_cpp(call_under_test const& made, fuzz::place output) {
   call_under_test const copy(made);
   auto const unpacked = problem::unpack(copy.call).value();
-  auto const asked = problem::make_instance(unpacked.asked).value();
+  auto const asked = problem::make_instance(unpacked.arguments).value();
   std::visit(
       [&](auto const& p) {
-        auto const outputs = problem::make_outputs(p, unpacked.given).value();
+        auto const outputs = problem::make_outputs(p, unpacked.outputs).value();
         require(fast::attention(p, outputs, {.threads = copy.call.threads}).has_value(), "the C++ interface answers", made);
       },
       asked);

@@ -1,4 +1,4 @@
-// The way of a hostile file: bytes → safetensors → recorded problems → problem's door.
+// The way of a hostile file: bytes → safetensors → recorded problems → validation.
 #include <cstddef>
 #include <cstdint>
 #include <span>
@@ -53,7 +53,7 @@ extern "C" int LLVMFuzzerTestOneInput(std::uint8_t const* data, std::size_t size
     return 0;
   }
   for (auto const& given : recorded.value().problems) {
-    audit::problem_draft const& asked = given.asked.draft();
+    audit::problem_draft const& asked = given.problem.draft();
     for (auto const* tensor : {&asked.q, &asked.k, &asked.v}) touch(*tensor);
     require(problem::make_instance(asked.arguments()).has_value());
   }

@@ -1,17 +1,18 @@
-/* The C interface of an attention kernel under audit: export attest_attention and `attest audit --kernel ./lib.so`
- * judges it. C99; needs only DLPack's header, no attest library.
+/* The C interface of an attention kernel under audit: a shared library that exports attest_attention can be judged by
+ * `attest audit --kernel ./lib.so`. C99; needs DLPack's header and no attest library.
  *
  * O = softmax(scale·Q·Kᵀ, softcapped, + bias, masked)·V.  docs/semantics.md states every rule.
  *
  * The caller promises: CPU memory {kDLCPU, 0}; ndim 4 (lse 3); lanes 1; strides never NULL, in elements,
- * non-negative, the last one 1 (a kernel may answer UNSUPPORTED where the outer ones are not compact);
- * data + byte_offset aligned to the element size and no more; data may be NULL where a size is 0; outputs overlap
- * nothing, inputs may overlap each other; q, k, v, out and weights share one type, lse is f64 for f64, else f32.
+ * non-negative, the last one 1 (a kernel may return UNSUPPORTED where the outer ones are not compact);
+ * data + byte_offset aligned to the element size (a larger alignment is not promised); data may be NULL where a size is
+ * 0; outputs overlap no other tensor, inputs may overlap each other; q, k, v, out and weights share one type, lse is f64
+ * for f64, else f32.
  *
- * The kernel promises: it writes every element of out (lse, weights where given) and nothing else; inputs, gaps and
- * descriptors are not written; it reads nothing outside the shapes and keeps no pointer; rounding mode and FTZ/DAZ are
- * on return as they were on entry; no exception leaves; on UNSUPPORTED the outputs are untouched; an abi_version it
- * does not know is UNSUPPORTED. */
+ * The kernel promises: it writes every element of out (and of lse and weights where they are not NULL) and nothing
+ * else: no input, no gap between rows, no descriptor; it reads nothing outside the shapes and keeps no pointer; rounding
+ * mode and FTZ/DAZ are the same on return as on entry; no exception leaves it; when it returns UNSUPPORTED the outputs
+ * are unchanged; for an abi_version that it does not know it returns UNSUPPORTED. */
 #ifndef ATTEST_KERNEL_H
 #define ATTEST_KERNEL_H
 

@@ -53,7 +53,7 @@ TEST_CASE("the page names the audit's own classes too", "[unit]") {
 }
 
 TEST_CASE("a token names its class, and no other word does", "[unit]") {
-  for (bug_class_row const& row : bug_class_table) CHECK(bug_class_named(row.token) == row.is);
+  for (bug_class_row const& row : bug_class_table) CHECK(bug_class_named(row.token) == row.id);
   for (std::string_view const word : {"", "honest", "empty-row ", "Empty-row", "empty_row"})
     CHECK_FALSE(bug_class_named(word));
 }

@@ -51,7 +51,7 @@ TEST_CASE("any contract reads back from what is printed of it", "[property]") {
     contract made;
     field_drawer draw;
     visit_model(made.fixed, draw);
-    visit_conventions(made.how, draw);
+    visit_conventions(made.conventions, draw);
     made.name = "drawn", made.sentence = "a contract";
     made.type = *rc::gen::element(problem::element_type::f32, problem::element_type::f64, problem::element_type::bf16,
                                   problem::element_type::f16);
@@ -69,7 +69,7 @@ TEST_CASE("a contract that starts from a preset differs in what it writes, and i
   contract expected = *find_contract("f32");
   expected.name = "mine";
   expected.fixed.eps = 0x1p-10, expected.fixed.format.u = 0.001;
-  expected.how.empty_row = conventions::row::nan;
+  expected.conventions.empty_row = conventions::row::nan;
   CHECK(read.value() == expected);
   CHECK(has(complaint(R"({"from": "f32", "name": "f32", "model": {"eps": 0.1}})"), "name: is 'f32', which is a preset"));
 }

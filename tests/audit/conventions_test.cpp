@@ -41,7 +41,7 @@ struct asked_and_answered {
   }
   audit::judgement judged(conventions const& how) const {
     audit::contract claim = *audit::find_contract(asked.q.type == problem::element_type::f64 ? "f64" : "f32");
-    claim.how = how;
+    claim.conventions = how;
     return audit::judge_by_conventions(audit::owned_problem::of_valid(asked), answer, claim);
   }
   /// Refuted, in so many elements, all in the empty row.

@@ -1,8 +1,6 @@
 // What the tests of isolated kernels share: opening a test kernel, a small problem, one call.
 #pragma once
 
-#include <unistd.h>
-
 #include <chrono>
 #include <filesystem>
 #include <fstream>
@@ -10,6 +8,8 @@
 #include <string>
 #include <thread>
 #include <utility>
+
+#include <unistd.h>
 
 #include "audit/isolation/isolated_kernel.hpp"
 #include "tests/support/property.hpp"
@@ -52,12 +52,12 @@ inline problem_draft small_draft(element_type type = element_type::f32) {
   return made;
 }
 
-inline owned_problem valid(problem_draft asked) { return owned_problem::of_valid(std::move(asked)); }
+inline owned_problem valid(problem_draft draft) { return owned_problem::of_valid(std::move(draft)); }
 inline owned_problem small_problem(element_type type = element_type::f32) { return valid(small_draft(type)); }
 
-inline call_report ask(isolated_kernel& kernel, owned_problem const& asked, call_request const& request = {}) {
-  owned_outputs answer;
-  auto report = kernel.run(asked, request, answer);
+inline call_report run_once(isolated_kernel& kernel, owned_problem const& problem, call_request const& request = {}) {
+  owned_outputs outputs;
+  auto report = kernel.run(problem, request, outputs);
   if (!report) FAIL(report.why().message());
   return report.value();
 }
@@ -85,11 +85,11 @@ inline bool is_gone(int process) {
 
 /// A kernel that went wrong serves the next call as if nothing had been.
 inline void still_answers_unsupported(isolated_kernel& kernel) {
-  auto asked = small_draft();
-  asked.softcap = 30;
-  CHECK(ask(kernel, valid(asked)).outcome == call_outcome::unsupported);
+  auto draft = small_draft();
+  draft.softcap = 30;
+  CHECK(run_once(kernel, valid(draft)).outcome == call_outcome::unsupported);
 }
 
-inline constexpr placement everywhere[] = {placement::end, placement::start, placement::unaligned};
+inline constexpr placement all_positions[] = {placement::end, placement::start, placement::unaligned};
 
 }  // namespace attest::tests

@@ -1,10 +1,5 @@
-// The process around an isolated kernel: what cannot be opened or asked, and what a runner leaves behind.
-#include <fcntl.h>
-#include <sched.h>
-#include <sys/prctl.h>
-#include <sys/wait.h>
-#include <unistd.h>
-
+// The process around an isolated kernel: libraries that cannot be opened, calls that cannot be made, and that no
+// process or file remains.
 #include <chrono>
 #include <csignal>
 #include <cstdint>
@@ -14,6 +9,12 @@
 #include <string>
 #include <thread>
 #include <vector>
+
+#include <fcntl.h>
+#include <sched.h>
+#include <sys/prctl.h>
+#include <sys/wait.h>
+#include <unistd.h>
 
 #include "audit/support/locate.hpp"
 #include "tests/audit/isolation.hpp"
@@ -53,18 +54,18 @@ TEST_CASE("a library that is none is refused with its reason", "[unit]") {
   CHECK_THAT(not_a_runner.why().message(), Contains("while it was loaded"));
 }
 
-TEST_CASE("a call that cannot be asked is an error, not a finding", "[unit]") {
+TEST_CASE("a call that cannot be made is an error, not a finding", "[unit]") {
   auto kernel = opened("naive");
-  owned_outputs answer;
-  CHECK(kernel.run(small_problem(), {.output_gap = -1}, answer).why().message() ==
+  owned_outputs outputs;
+  CHECK(kernel.run(small_problem(), {.output_gap = -1}, outputs).why().message() ==
         "output_gap: is -1, expected 0 to 2^20");
   problem_draft huge;  // no input bytes at all, but an output of 2^50 elements
   huge.q = owned_tensor{element_type::f32, problem::layout::compact({std::int64_t{1} << 30, 0}), {}};
   huge.k = owned_tensor{element_type::f32, problem::layout::compact({0, 0}), {}};
   huge.v = owned_tensor{element_type::f32, problem::layout::compact({0, std::int64_t{1} << 20}), {}};
   huge.scale = 1.0;
-  CHECK_THAT(kernel.run(valid(huge), {}, answer).why().message(), Contains("more memory than the limit"));
-  CHECK(ask(kernel, small_problem()).outcome == call_outcome::answered);
+  CHECK_THAT(kernel.run(valid(huge), {}, outputs).why().message(), Contains("more memory than the limit"));
+  CHECK(run_once(kernel, small_problem()).outcome == call_outcome::succeeded);
 }
 
 TEST_CASE("the runner is found by its environment variable", "[unit]") {
@@ -86,13 +87,13 @@ TEST_CASE("a kernel cannot spoil standard output or keep our descriptors", "[uni
   call_report report;
   {
     auto kernel = opened("noisy");
-    report = ask(kernel, small_problem());
+    report = run_once(kernel, small_problem());
   }
   std::fflush(stdout);
   ::dup2(saved, STDOUT_FILENO);
   ::close(saved);
   ::close(ends[1]);
-  CHECK(report.outcome == call_outcome::answered);
+  CHECK(report.outcome == call_outcome::succeeded);
   ::fcntl(ends[0], F_SETFL, O_NONBLOCK);
   char noise;
   CHECK(::read(ends[0], &noise, 1) == 0);  // the end of the pipe: nothing in it, and nobody else holds it
@@ -111,8 +112,8 @@ TEST_CASE("a runner dies with its parent", "[unit]") {
     if (!kernel) ::_exit(1);
     int const child = last_child();
     static_cast<void>(!::write(ends[1], &child, sizeof child));
-    owned_outputs answer;
-    static_cast<void>(kernel.value().run(small_problem(), {}, answer));
+    owned_outputs outputs;
+    static_cast<void>(kernel.value().run(small_problem(), {}, outputs));
     ::_exit(0);
   }
   ::close(ends[1]);
@@ -128,7 +129,7 @@ TEST_CASE("a runner dies with its parent", "[unit]") {
   fs::remove(hangs);
 }
 
-TEST_CASE("a kernel opened by a thread that ended still answers", "[unit]") {
+TEST_CASE("a kernel opened by a thread that ended still runs", "[unit]") {
   auto made = open_kernel("naive");
   int process = 0;
   std::thread([&] {
@@ -138,13 +139,14 @@ TEST_CASE("a kernel opened by a thread that ended still answers", "[unit]") {
   REQUIRE(made);
   REQUIRE(process > 0);
   wait_for([&] { return is_gone(process); });  // with its thread
-  auto const report = ask(made.value(), small_problem());
-  CHECK(report.outcome == call_outcome::answered);
+  auto const report = run_once(made.value(), small_problem());
+  CHECK(report.outcome == call_outcome::succeeded);
   CHECK(report.broken.empty());
 }
 
 TEST_CASE("a kernel that has to wait for a processor does not hang", "[unit]") {
-  // Four processes and the kernel, all on one processor: its half second of work takes two and more, of which one is allowed.
+  // Four processes and the kernel, all on one processor: its half second of work takes two and more, of which one is
+  // allowed.
   cpu_set_t before, one;
   REQUIRE(::sched_getaffinity(0, sizeof before, &before) == 0);
   int first = 0;
@@ -163,18 +165,18 @@ TEST_CASE("a kernel that has to wait for a processor does not hang", "[unit]") {
   auto kernel = opened("works_half_a_second", 1);
   ::sched_setaffinity(0, sizeof before, &before);
   auto const start = std::chrono::steady_clock::now();
-  auto const report = ask(kernel, small_problem());
+  auto const report = run_once(kernel, small_problem());
   bool const had_to_wait = std::chrono::steady_clock::now() - start > std::chrono::seconds(1);
   for (pid_t const each : others) ::kill(each, SIGKILL), ::waitpid(each, nullptr, 0);
   CHECK(had_to_wait);
-  CHECK(report.outcome == call_outcome::answered);
+  CHECK(report.outcome == call_outcome::succeeded);
 }
 
 TEST_CASE("a kernel that takes more memory than allowed is ended, root or not", "[unit]") {
   auto made = isolated_kernel::open(library("memory_hog"), "attest_attention",
                                     {.process = {.resident_bytes = std::uint64_t{256} << 20}}, ATTEST_TEST_RUNNER);
   REQUIRE(made);
-  auto const report = ask(made.value(), small_problem());
+  auto const report = run_once(made.value(), small_problem());
   CHECK(report.outcome == call_outcome::exceeded);
   CHECK_THAT(report.sentence, Contains("GiB of memory, 0.25 are allowed"));
 }

@@ -36,7 +36,7 @@ bool is_visible(audit::problem_draft const& p, std::int64_t b, std::int64_t h, s
   if (p.band.left >= 0 && at < -p.band.left) return false;
   if (p.band.right >= 0 && at > p.band.right) return false;
   if (!p.mask) return true;
-  auto const& n = p.mask->where.shape;
+  auto const& n = p.mask->layout.shape;
   return p.mask->as<std::uint8_t>()[audit::offset_of(*p.mask, n[0] == 1 ? 0 : b, n[1] == 1 ? 0 : h, n[2] == 1 ? 0 : i, j)] != 0;
 }
 

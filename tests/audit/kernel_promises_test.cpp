@@ -22,16 +22,16 @@ std::string fault_of(audit::audit_case const& each) {
     if (answer.o) answers[at] = std::move(answer);
   };
   for (std::size_t n = 0; n < each.further.size(); ++n)
-    if (each.further[n].is == audit::relation::before) ask(n + 1, each.further[n].asked, 1);
-  ask(0, each.asked, 1);
+    if (each.further[n].is == audit::relation::warm_up) ask(n + 1, each.further[n].problem, 1);
+  ask(0, each.problem, 1);
   if (!answers[0]) return each.mandatory ? each.full_name() + " is not supported" : "";
   for (std::size_t n = 0; n < each.further.size(); ++n)
-    if (each.further[n].is != audit::relation::before) ask(n + 1, each.further[n].asked, each.further[n].threads);
+    if (each.further[n].is != audit::relation::warm_up) ask(n + 1, each.further[n].problem, each.further[n].threads);
   audit::case_result found;
-  audit::judge_case(each, answers, {.claim = &claim_for(each.asked.type()), .reproducible = !planted()}, found);
+  audit::judge_case(each, answers, {.claim = &claim_for(each.problem.type()), .reproducible = !planted()}, found);
   if (found.judged.failed > 0) return each.full_name() + ": " + found.judged.violations.front().sentence;
   if (found.judged.undecided > 0) return each.full_name() + " is undecided";
-  audit::owned_outputs const again = guarded_answer(each.asked.draft());
+  audit::owned_outputs const again = guarded_answer(each.problem.draft());
   if (!again.o || again.o->bytes != answers[0]->o->bytes || again.lse->bytes != answers[0]->lse->bytes ||
       again.weights->bytes != answers[0]->weights->bytes)
     return each.full_name() + " is answered with other bits the second time";

@@ -1,12 +1,12 @@
 // Problems that own their memory: what they refuse, what copies share, and where a generator's mistake ends.
 #include "audit/tensors/owned_problem.hpp"
 
-#include <sys/wait.h>
-#include <unistd.h>
-
 #include <array>
 #include <csignal>
 #include <string>
+
+#include <sys/wait.h>
+#include <unistd.h>
 
 #include "audit/tensors/slice.hpp"
 #include "tests/support/catch.hpp"
@@ -28,8 +28,8 @@ problem_draft ordinary() {
   return made;
 }
 
-std::string refusal(problem_draft asked) {
-  auto const made = owned_problem::make(std::move(asked));
+std::string refusal(problem_draft draft) {
+  auto const made = owned_problem::make(std::move(draft));
   return made ? "" : made.why().message();
 }
 
@@ -88,9 +88,9 @@ TEST_CASE("an owned problem is a checked one", "[unit]") {
 
 TEST_CASE("copies of an owned problem share its memory, which outlives the first", "[unit]") {
   auto const share = [] {
-    problem_draft asked = ordinary();
-    asked.v.as<float>()[0] = 7;
-    auto const first = owned_problem::of_valid(std::move(asked));
+    problem_draft draft = ordinary();
+    draft.v.as<float>()[0] = 7;
+    auto const first = owned_problem::of_valid(std::move(draft));
     owned_problem const second = first;  // NOLINT(performance-unnecessary-copy-initialization): this is the subject
     CHECK(&second.draft() == &first.draft());
     return second;
@@ -107,7 +107,8 @@ TEST_CASE("a draft that should have been valid ends the program with the reason"
   auto const [printed, status] = end_of([&] { static_cast<void>(owned_problem::of_valid(wrong)); });
   REQUIRE(WIFSIGNALED(status));
   CHECK(WTERMSIG(status) == SIGABRT);
-  CHECK(printed == "attest: a problem that attest itself made is none: softcap: must be finite and positive, or 0 for none\n");
+  CHECK(printed ==
+        "attest: a problem that attest itself made is none: softcap: must be finite and positive, or 0 for none\n");
   CHECK(WIFEXITED(end_of([] { static_cast<void>(owned_problem::of_valid(ordinary())); }).status));
 }
 
@@ -115,14 +116,14 @@ TEST_CASE("a part of a problem is a problem, with the parameters of the whole", 
   problem_draft whole = ordinary();
   whole.softcap = 3, whole.band = {1, 2, 0};
   whole.mask = owned_tensor::compact(element_type::u8, {2, 1, 1, 3});
-  auto const asked = owned_problem::of_valid(whole);
-  auto chosen = audit::selection::all(asked.size());
+  auto const problem = owned_problem::of_valid(whole);
+  auto chosen = audit::selection::all(problem.size());
   chosen.b = {1}, chosen.n = {1}, chosen.d = {0, 2};
-  auto const part = audit::sliced(asked, chosen);
+  auto const part = audit::sliced(problem, chosen);
   REQUIRE(part);
   CHECK(part->size() == problem::sizes{1, 2, 1, 1, 3, 2, 5});
   CHECK(part->draft().softcap == 3);
-  CHECK(part->draft().scale == 0.5);                            // 1/√4, the whole's
-  CHECK(part->draft().band == problem::band{2, 2, 0});          // query 1 is the first
-  CHECK(part->draft().mask->where.shape == std::array<std::int64_t, 4>{1, 1, 1, 3});
+  CHECK(part->draft().scale == 0.5);                    // 1/√4, the whole's
+  CHECK(part->draft().band == problem::band{2, 2, 0});  // query 1 is the first
+  CHECK(part->draft().mask->layout.shape == std::array<std::int64_t, 4>{1, 1, 1, 3});
 }

@@ -16,13 +16,13 @@ audit_case banded_case() {
   problem_draft made = blank({1, 1, 1, 2, 3, 2, 2}, problem::element_type::f32);
   made.band = {1, -1, 0};
   fill(made.v, [](auto, auto, auto j, auto c) { return static_cast<double>(j * 2 + c); });
-  return {.check = "bands", .name = "small", .asked = owned_problem::of_valid(std::move(made))};
+  return {.check = "bands", .name = "small", .problem = owned_problem::of_valid(std::move(made))};
 }
 
 audit_case blank_case(problem::sizes const& s, problem::band const& band = {}) {
   problem_draft made = blank(s, problem::element_type::f32);
   made.band = band;
-  return {.check = "bands", .name = "blank", .asked = owned_problem::of_valid(std::move(made))};
+  return {.check = "bands", .name = "blank", .problem = owned_problem::of_valid(std::move(made))};
 }
 
 /// Every key weighs the same, whatever the band: the mean of V.
@@ -40,7 +40,7 @@ std::optional<owned_outputs> ignores_band(owned_problem const& asked) {
 }
 
 answer_source ignoring_band(audit_case const& each) {
-  return {.answer = [&] { return ignores_band(each.asked); }, .another = ignores_band};
+  return {.answer = [&] { return ignores_band(each.problem); }, .another = ignores_band};
 }
 
 violation about(char const* output, std::int64_t i = 0) {
@@ -71,9 +71,9 @@ TEST_CASE("without a second answer the applied weights are those that came with 
   audit_case const each = banded_case();
   bool with_weights = true;
   answer_source const recorded{.answer = [&] {
-    auto made = ignores_band(each.asked);
+    auto made = ignores_band(each.problem);
     if (!with_weights) return made;
-    made->weights = owned_tensor::compact(each.asked.type(), {1, 1, 2, 3});
+    made->weights = owned_tensor::compact(each.problem.type(), {1, 1, 2, 3});
     fill(*made->weights, [](auto, auto, auto i, auto j) { return static_cast<double>(i * 3 + j); });
     return made;
   }};
@@ -124,12 +124,12 @@ TEST_CASE("the probe's lines become keys asked for and keys read", "[unit]") {
 }
 
 TEST_CASE("small inputs are listed whole, large ones not at all", "[unit]") {
-  auto const listed = list_inputs(banded_case().asked);
+  auto const listed = list_inputs(banded_case().problem);
   REQUIRE(listed.size() == 3);
   CHECK(listed[2].name == "v");
   CHECK(listed[2].shape == std::vector<std::int64_t>{1, 1, 3, 2});
   CHECK(listed[2].values == std::vector<double>{0, 1, 2, 3, 4, 5});
-  CHECK(list_inputs(blank_case({1, 1, 1, 10, 10, 10, 10}).asked).empty());
+  CHECK(list_inputs(blank_case({1, 1, 1, 10, 10, 10, 10}).problem).empty());
 }
 
 }  // namespace

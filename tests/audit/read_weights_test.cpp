@@ -13,7 +13,7 @@ namespace {
 /// A case whose V reads all weights in one call, and the built-in kernel's answer to it.
 struct read_case {
   audit::audit_case each;
-  audit::answers given{};
+  audit::case_outputs given{};
   std::int64_t b = 0, h = 1, i = 2, seen = 1, hidden = 4;  ///< a query, a key that it sees, and one that it does not
 
   audit::judgement judged() const {
@@ -34,7 +34,7 @@ read_case made_case() {
   audit::fill(asked.v, [](auto, auto, auto j, auto c) { return j == c ? 1.0 : 0.0; });
   asked.mask = audit::owned_tensor::compact(problem::element_type::u8, {1, 2, r.n, r.m});
   audit::fill(*asked.mask, [&](auto, auto, auto, auto j) { return j == hidden ? 0.0 : 1.0; });
-  read_case made{.each = {.check = "weights-through-v", .name = "made", .asked = audit::owned_problem::of_valid(asked)},
+  read_case made{.each = {.check = "weights-through-v", .name = "made", .problem = audit::owned_problem::of_valid(asked)},
                  .hidden = hidden};
   made.given.emplace_back(builtin_answer(asked));
   return made;

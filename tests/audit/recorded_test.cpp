@@ -1,6 +1,4 @@
-// Problems and answers recorded in safetensors files.
-#include "audit/files/problem_file.hpp"
-
+// Problem files: problems and outputs recorded in safetensors files.
 #include <algorithm>
 #include <cmath>
 #include <cstring>
@@ -9,6 +7,7 @@
 #include <string>
 #include <vector>
 
+#include "audit/files/problem_file.hpp"
 #include "audit/support/real_number.hpp"
 #include "tests/support/property.hpp"
 
@@ -45,7 +44,7 @@ std::string refusal(made_file const& made, flag_overrides const& flags = {}) {
 }
 
 bool same(owned_tensor const& a, owned_tensor const& b) {
-  return a.type == b.type && a.where.rank == b.where.rank && a.where.shape == b.where.shape && a.bytes == b.bytes;
+  return a.type == b.type && a.layout.rank == b.layout.rank && a.layout.shape == b.layout.shape && a.bytes == b.bytes;
 }
 
 }  // namespace
@@ -55,22 +54,26 @@ TEST_CASE("a number in somebody's text is a decimal number or a hex float, whole
     std::string_view text;
     double value;
   };
-  for (auto const& [text, value] : {known{"0", 0}, known{"0e9", 0}, known{".5", 0.5}, known{"-1e-3", -1e-3}, known{"0x1p-3", 0.125}, known{"-0X.8P1", -1},
-                                    known{"4.9e-324", 0x1p-1074}, known{"1.7976931348623157e308", 0x1.fffffffffffffp1023}, known{"0x10", 16}}) {
+  for (auto const& [text, value] : {known{"0", 0}, known{"0e9", 0}, known{".5", 0.5}, known{"-1e-3", -1e-3},
+                                    known{"0x1p-3", 0.125}, known{"-0X.8P1", -1}, known{"4.9e-324", 0x1p-1074},
+                                    known{"1.7976931348623157e308", 0x1.fffffffffffffp1023}, known{"0x10", 16}}) {
     INFO(text);
     CHECK(real_number(text) == value);
   }
   CHECK(std::signbit(real_number("-0").value_or(1)));
   using namespace std::string_view_literals;
-  for (std::string_view const text : {""sv, "-"sv, "--1"sv, "+1"sv, " 1"sv, "1 "sv, "1\0"sv, "1,5"sv, "one"sv, "inf"sv, "nan"sv, "-inf"sv, "1e999"sv, "1e-999"sv, "0x1p-1200"sv,
-                                      "0x"sv, "0x-1"sv, "1e"sv, "0x1p"sv, "."sv, "infinity"sv, "0b1"sv}) {
+  for (std::string_view const text :
+       {""sv,     "-"sv,   "--1"sv,  "+1"sv,   " 1"sv,       "1 "sv,     "1\0"sv,       "1,5"sv,
+        "one"sv,  "inf"sv, "nan"sv,  "-inf"sv, "1e999"sv,    "1e-999"sv, "0x1p-1200"sv, "0x"sv,
+        "0x-1"sv, "1e"sv,  "0x1p"sv, "."sv,    "infinity"sv, "0b1"sv}) {
     INFO(text);
     CHECK(!real_number(text));
   }
   CHECK(hex_number("-0x1.8p+1") == -3.0);
   CHECK(hex_number("-inf") == -std::numeric_limits<double>::infinity());
   CHECK(std::isnan(hex_number("nan").value_or(0)));
-  for (std::string_view const text : {"1", "-nan", "1e3", "0X1p3", "0x1P3", "0xAp0", "-", "0x1.0000000000000000000000000000000000000000p0"})
+  for (std::string_view const text :
+       {"1", "-nan", "1e3", "0X1p3", "0x1P3", "0xAp0", "-", "0x1.0000000000000000000000000000000000000000p0"})
     CHECK(!hex_number(text));
 }
 
@@ -89,15 +92,15 @@ TEST_CASE("tensors with one prefix are one problem", "[unit]") {
   REQUIRE(problems.size() == 3);
   CHECK(problems[0].prefix.empty());
   CHECK(problems[1].prefix == "a.b");
-  CHECK(problems[1].asked.draft().mask->type == element_type::u8);
-  CHECK(problems[1].asked.draft().bias);
+  CHECK(problems[1].problem.draft().mask->type == element_type::u8);
+  CHECK(problems[1].problem.draft().bias);
   CHECK(problems[2].prefix == "layer1");
-  CHECK(problems[2].asked.draft().mask);
-  CHECK(problems[2].answered.o);
-  CHECK(problems[2].answered.lse);
-  CHECK(problems[2].answered.weights);
-  CHECK(!problems[0].answered.o);
-  CHECK(!problems[0].asked.draft().scale);
+  CHECK(problems[2].problem.draft().mask);
+  CHECK(problems[2].outputs.o);
+  CHECK(problems[2].outputs.lse);
+  CHECK(problems[2].outputs.weights);
+  CHECK(!problems[0].outputs.o);
+  CHECK(!problems[0].problem.draft().scale);
   auto ignored = read.value().ignored;
   std::ranges::sort(ignored);
   CHECK(ignored == std::vector<std::string>{".q", "dense.weights", "ids"});
@@ -110,7 +113,7 @@ TEST_CASE("a recorded file of a framework is a set of problems", "[unit]") {
   REQUIRE(read);
   REQUIRE(read.value().problems.size() == 2);
   CHECK(read.value().problems[1].prefix == "layer5");
-  CHECK(read.value().problems[1].answered.o);
+  CHECK(read.value().problems[1].outputs.o);
   CHECK(read.value().ignored.empty());
 }
 
@@ -145,7 +148,7 @@ TEST_CASE("shapes that do not fit are errors with the file's names", "[unit]") {
   CHECK(refusal(with_problem("x.").add("x.lse", "F32", {3})) == "x.lse: shape is [3], expected [2]");
   CHECK(refusal(with_problem("x.").add("x.lse", "F64", {2})) == "x.lse: element type is f64, expected f32");
   CHECK(refusal(with_problem("x.").add("x.weights", "F32", {2, 2})) == "x.weights: shape is [2, 2], expected [2, 3]");
-  made_file huge;  // nothing to read, but an answer whose size passes every integer
+  made_file huge;  // nothing to read, but outputs whose size fits in no integer
   huge.add("q", "F32", {std::int64_t{1} << 40, 0}).add("k", "F32", {0, 0}).add("v", "F32", {0, std::int64_t{1} << 40});
   CHECK(refusal(huge.key("scale", "1").add("lse", "F32", {0})) == "q: b·hq·n·dv of the output passes 2^63 bytes");
 }
@@ -155,17 +158,16 @@ TEST_CASE("parameters come from flags, then PREFIX.key, then key", "[unit]") {
   made.key("diagonal", "-1").key("left", "default").key("right", "2");
   auto read = problem_file_of(made.file);
   REQUIRE(read);
-  auto const& asked = read.value().problems[0].asked.draft();
-  CHECK(asked.scale == 0.375);
-  CHECK(asked.softcap == 30);
-  CHECK(asked.band == problem::band{-1, -1, 2});
+  auto const& draft = read.value().problems[0].problem.draft();
+  CHECK(draft.scale == 0.375);
+  CHECK(draft.softcap == 30);
+  CHECK(draft.band == problem::band{-1, -1, 2});
   CHECK(read.value().notes.empty());
 
-  auto const flagged =
-      problem_file_of(made.file, {{"scale", "default"}, {"diagonal", "7"}, {"left", "0"}});
+  auto const flagged = problem_file_of(made.file, {{"scale", "default"}, {"diagonal", "7"}, {"left", "0"}});
   REQUIRE(flagged);
-  CHECK(!flagged.value().problems[0].asked.draft().scale);
-  CHECK(flagged.value().problems[0].asked.draft().band == problem::band{7, 0, 2});
+  CHECK(!flagged.value().problems[0].problem.draft().scale);
+  CHECK(flagged.value().problems[0].problem.draft().band == problem::band{7, 0, 2});
   REQUIRE(flagged.value().notes.size() == 3);
   CHECK(flagged.value().notes[0] == "--scale default overrides 'scale' = '0x1.8p-2' of the file's metadata");
 }
@@ -175,8 +177,7 @@ TEST_CASE("garbage in a parameter names its key or flag", "[unit]") {
   for (std::string const text : {"", " 1", "1 ", "nan", "inf", "1e999", "0x", "--1", "0x-1", "1,5", "one"})
     CHECK(refusal(with_problem("x.").key("x.scale", text)) == "x.scale: is '" + text + "', " + finite);
   CHECK(refusal(with_problem("x.").key("scale", "\x1b")) == "scale: is '\\x1b', " + finite);
-  CHECK(refusal(with_problem(), {{"scale", "abc"}}) ==
-        "--scale: is 'abc', " + finite);
+  CHECK(refusal(with_problem(), {{"scale", "abc"}}) == "--scale: is 'abc', " + finite);
   CHECK(refusal(with_problem().key("left", "1.5")) == "left: is '1.5', expected a whole number or 'default'");
   CHECK(refusal(with_problem().key("right", "9223372036854775808")) ==
         "right: is '9223372036854775808', expected a whole number or 'default'");
@@ -193,8 +194,8 @@ TEST_CASE("outputs may come in a second file", "[unit]") {
   auto const merged = with_outputs(problem_file_of(inputs.file).value(), outputs.file);
   REQUIRE(merged);
   auto const& only = merged.value().problems.at(0);
-  CHECK(only.answered.o->bytes == std::vector<std::byte>(40, std::byte{2}));
-  CHECK(only.answered.lse);
+  CHECK(only.outputs.o->bytes == std::vector<std::byte>(40, std::byte{2}));
+  CHECK(only.outputs.lse);
   CHECK(merged.value().ignored == std::vector<std::string>{"x.q", "y.o"});
   CHECK(merged.value().notes == std::vector<std::string>{"'x.o' is taken from the second file"});
 
@@ -214,15 +215,15 @@ TEST_CASE("a problem is written without its gaps and its prefix must be its own"
   gapped.k = owned_tensor::compact(element_type::f32, {3, 1});
   gapped.v = owned_tensor::compact(element_type::f32, {3, 1});
   gapped.mask = {element_type::u8, {2, {1, 3}, {3, 1}}, {std::byte{0}, std::byte{1}, std::byte{255}}};
-  problem_file_entry const given{.prefix = "x", .asked = owned_problem::of_valid(gapped)};
+  problem_file_entry const given{.prefix = "x", .problem = owned_problem::of_valid(gapped)};
   auto const bytes = problem_file_bytes(std::span(&given, 1));
   REQUIRE(bytes);
   auto const read = problem_file_of(parse_safetensors(bytes.value()).value());
   REQUIRE(read);
-  auto const& asked = read.value().problems.at(0).asked.draft();
-  REQUIRE(asked.q.bytes.size() == 8);
-  CHECK(asked.q.as<float>()[1] == 2);
-  CHECK(asked.mask->bytes == std::vector<std::byte>{std::byte{0}, std::byte{1}, std::byte{1}});
+  auto const& draft = read.value().problems.at(0).problem.draft();
+  REQUIRE(draft.q.bytes.size() == 8);
+  CHECK(draft.q.as<float>()[1] == 2);
+  CHECK(draft.mask->bytes == std::vector<std::byte>{std::byte{0}, std::byte{1}, std::byte{1}});
 
   std::vector const twice{given, given};
   CHECK(problem_file_bytes(twice).why().message() == "x: two problems have this prefix");
@@ -239,19 +240,19 @@ TEST_CASE("any problem survives the way to a file and back", "[property]") {
       return made;
     };
     auto const prefix = *rc::gen::element<std::string>("", "x", "a.b");
-    problem_draft asked;
-    owned_outputs answered;
-    asked.q = filled(owned_tensor::compact(type, {b, hq, n, d}));
-    asked.k = filled(owned_tensor::compact(type, {b, hk, m, d}));
-    asked.v = filled(owned_tensor::compact(type, {b, hk, m, dv}));
-    if (*rc::gen::arbitrary<bool>()) asked.bias = filled(owned_tensor::compact(element_type::f32, {1, 1, n, m}));
-    if (*rc::gen::arbitrary<bool>()) answered.o = filled(owned_tensor::compact(type, {b, hq, n, dv}));
-    if (*rc::gen::arbitrary<bool>()) answered.weights = filled(owned_tensor::compact(type, {b, hq, n, m}));
-    if (*rc::gen::arbitrary<bool>()) asked.scale = *rc::gen::arbitrary<double>();
-    asked.softcap = std::abs(*rc::gen::arbitrary<double>());
-    asked.band = {*rc::gen::arbitrary<std::int64_t>(), size(9) - 1, size(9) - 1};
+    problem_draft draft;
+    owned_outputs outputs;
+    draft.q = filled(owned_tensor::compact(type, {b, hq, n, d}));
+    draft.k = filled(owned_tensor::compact(type, {b, hk, m, d}));
+    draft.v = filled(owned_tensor::compact(type, {b, hk, m, dv}));
+    if (*rc::gen::arbitrary<bool>()) draft.bias = filled(owned_tensor::compact(element_type::f32, {1, 1, n, m}));
+    if (*rc::gen::arbitrary<bool>()) outputs.o = filled(owned_tensor::compact(type, {b, hq, n, dv}));
+    if (*rc::gen::arbitrary<bool>()) outputs.weights = filled(owned_tensor::compact(type, {b, hq, n, m}));
+    if (*rc::gen::arbitrary<bool>()) draft.scale = *rc::gen::arbitrary<double>();
+    draft.softcap = std::abs(*rc::gen::arbitrary<double>());
+    draft.band = {*rc::gen::arbitrary<std::int64_t>(), size(9) - 1, size(9) - 1};
 
-    problem_file_entry const given{.prefix = prefix, .asked = owned_problem::of_valid(asked), .answered = answered};
+    problem_file_entry const given{.prefix = prefix, .problem = owned_problem::of_valid(draft), .outputs = outputs};
     auto const bytes = problem_file_bytes(std::span(&given, 1), {{"scale", "17"}});
     RC_ASSERT(static_cast<bool>(bytes));
     auto const file = parse_safetensors(bytes.value());
@@ -259,16 +260,16 @@ TEST_CASE("any problem survives the way to a file and back", "[property]") {
     auto const read = problem_file_of(file.value());
     if (!read) RC_FAIL(read.why().message());
     auto const& got = read.value().problems.at(0);
-    problem_draft const& back = got.asked.draft();
+    problem_draft const& back = got.problem.draft();
     RC_ASSERT(got.prefix == given.prefix);
-    RC_ASSERT(same(back.q, asked.q) && same(back.k, asked.k) && same(back.v, asked.v));
-    RC_ASSERT(back.bias.has_value() == asked.bias.has_value());
-    RC_ASSERT(!back.bias || same(*back.bias, *asked.bias));
-    RC_ASSERT(got.answered.o.has_value() == given.answered.o.has_value());
-    RC_ASSERT(!got.answered.o || same(*got.answered.o, *given.answered.o));
-    RC_ASSERT(!got.answered.weights || same(*got.answered.weights, *given.answered.weights));
-    RC_ASSERT(back.scale == asked.scale);
-    RC_ASSERT(back.softcap == asked.softcap);
-    RC_ASSERT(back.band == asked.band);
+    RC_ASSERT(same(back.q, draft.q) && same(back.k, draft.k) && same(back.v, draft.v));
+    RC_ASSERT(back.bias.has_value() == draft.bias.has_value());
+    RC_ASSERT(!back.bias || same(*back.bias, *draft.bias));
+    RC_ASSERT(got.outputs.o.has_value() == given.outputs.o.has_value());
+    RC_ASSERT(!got.outputs.o || same(*got.outputs.o, *given.outputs.o));
+    RC_ASSERT(!got.outputs.weights || same(*got.outputs.weights, *given.outputs.weights));
+    RC_ASSERT(back.scale == draft.scale);
+    RC_ASSERT(back.softcap == draft.softcap);
+    RC_ASSERT(back.band == draft.band);
   });
 }

@@ -97,8 +97,8 @@ TEST_CASE("broadcast inputs with stride 0 are read like copies", "[unit]") {
   owned_case<float> one({1, 1, 1, 5, 70, 4, 3}, 3), made({2, 2, 2, 5, 70, 4, 3}, 4);
   for (auto const& [to, from] : {std::pair{&made.q, &one.q}, std::pair{&made.k, &one.k}, std::pair{&made.v, &one.v}}) {
     to->values = from->values;
-    to->where.stride = from->where.stride;
-    to->where.stride[0] = to->where.stride[1] = 0;
+    to->layout.stride = from->layout.stride;
+    to->layout.stride[0] = to->layout.stride[1] = 0;
   }
   auto alone = one.run(), all = made.run();
   all.o.each([&](float& x, auto, auto, auto i, auto c) { CHECK(x == alone.o.at(0, 0, i, c)); });

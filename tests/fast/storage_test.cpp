@@ -58,7 +58,7 @@ bool is_nearest(float x, E got) {
 template <class E>
 owned<E> stored(owned<float>& from) {
   owned<E> made;
-  made.where = from.where;
+  made.layout = from.layout;
   for (float& x : from.values) {
     made.values.push_back(fast::narrowed<E>(x));
     x = fast::widened(made.values.back());
@@ -139,7 +139,7 @@ TEMPLATE_TEST_CASE("16-bit storage answers what f32 answers, rounded", "[propert
     RC_ASSERT(fast::attention(instance, given, {.threads = threads}));
     auto const rounded = [&](owned<E> const& got, owned<float> const& wanted) {
       owned<E> expect;
-      expect.where = got.where, expect.values.assign(got.values.size(), canary);
+      expect.layout = got.layout, expect.values.assign(got.values.size(), canary);
       auto from = wanted;
       expect.each([&](E& x, auto... at) { x = fast::narrowed<E>(from.at(at...)); });
       return got.values == expect.values;

@@ -87,7 +87,7 @@ struct boundary_problem {
   std::vector<stored> q{1}, k, v;
 
   explicit boundary_problem(std::uint64_t seed) {
-    audit::draw random(seed, "boundaries");
+    audit::random_stream random(seed, "boundaries");
     m = 1 + random.below(6);
     bool const equal = random.below(4) != 0, far = random.below(3) == 0;
     auto const any = static_cast<stored>(random.normal() * 4);
@@ -157,7 +157,7 @@ TEST_CASE("machine first or exact alone: the same at ties, overflow, subnormals 
 }
 
 TEST_CASE("moderate f64 problems hardly need the ball tier, on every target", "[unit]") {
-  audit::draw random(1, "moderate");
+  audit::random_stream random(1, "moderate");
   std::int64_t const n = 40, m = 70, d = 16, dv = 33;
   std::vector<double> q, k, v;
   for (std::int64_t at = 0; at < n * d; ++at) q.push_back(random.normal());

@@ -16,20 +16,20 @@ namespace {
 
 constexpr std::int64_t largest = std::numeric_limits<std::int64_t>::max();
 
-/// q, k, v of any shapes, with data nowhere: only what the door reads is asked.
+/// q, k, v of any shapes, all with the same data pointer: validation reads shapes and strides only.
 problem::arguments<float> shaped(layout const& q, layout const& k, layout const& v) {
   static float const somewhere = 0;
-  problem::arguments<float> asked;
-  asked.q = {&somewhere, q}, asked.k = {&somewhere, k}, asked.v = {&somewhere, v};
-  return asked;
+  problem::arguments<float> unchecked;
+  unchecked.q = {&somewhere, q}, unchecked.k = {&somewhere, k}, unchecked.v = {&somewhere, v};
+  return unchecked;
 }
 problem::arguments<float> ordinary() {
   return shaped(layout::compact({2, 4, 3, 5}), layout::compact({2, 2, 7, 5}), layout::compact({2, 2, 7, 6}));
 }
 
-void refused(problem::arguments<float> const& asked, error_code code, std::string_view argument,
+void refused(problem::arguments<float> const& unchecked, error_code code, std::string_view argument,
              std::string_view says) {
-  auto const made = problem::instance<float>::make(asked);
+  auto const made = problem::instance<float>::make(unchecked);
   REQUIRE_FALSE(made.has_value());
   INFO(made.why().message());
   CHECK(made.why().code == code);
@@ -53,9 +53,9 @@ TEST_CASE("ranks 2, 3 and 4 lift to [b, h, n, d]", "[unit]") {
 
 TEST_CASE("rank 3 is a batch, not a stack of heads", "[unit]") {
   owned<float> q({2, 1, 1}, {1, 2}), k({2, 1, 1}, {3, 4}), v({2, 1, 1}, {5, 6});
-  problem::arguments<float> asked;
-  asked.q = q.in(), asked.k = k.in(), asked.v = v.in();
-  auto const made = problem::instance<float>::make(asked).value();
+  problem::arguments<float> unchecked;
+  unchecked.q = q.in(), unchecked.k = k.in(), unchecked.v = v.in();
+  auto const made = problem::instance<float>::make(unchecked).value();
   CHECK(made.rank() == 3);
   CHECK(made.q()(1, 0, 0, 0) == 2);
   CHECK(made.k()(1, 0, 0, 0) == 4);
@@ -64,11 +64,11 @@ TEST_CASE("rank 3 is a batch, not a stack of heads", "[unit]") {
 TEST_CASE("outer strides may leave gaps or repeat, and are honoured", "[unit]") {
   std::array<float, 16> memory{};
   for (std::size_t n = 0; n < memory.size(); ++n) memory[n] = static_cast<float>(n);
-  problem::arguments<float> asked;
-  asked.q = {memory.data(), {2, {2, 2}, {5, 1}}};
-  asked.k = {memory.data(), {2, {3, 2}, {0, 1}}};  // three equal keys in the memory of one
-  asked.v = {memory.data(), {2, {3, 1}, {4, 7}}};  // the stride of an axis of size 1 means nothing
-  auto const made = problem::instance<float>::make(asked).value();
+  problem::arguments<float> unchecked;
+  unchecked.q = {memory.data(), {2, {2, 2}, {5, 1}}};
+  unchecked.k = {memory.data(), {2, {3, 2}, {0, 1}}};  // three equal keys in the memory of one
+  unchecked.v = {memory.data(), {2, {3, 1}, {4, 7}}};  // the stride of an axis of size 1 means nothing
+  auto const made = problem::instance<float>::make(unchecked).value();
   CHECK(made.q()(0, 0, 1, 1) == 6);
   CHECK(made.k()(0, 0, 2, 1) == 1);
   CHECK(made.v()(0, 0, 2, 0) == 8);
@@ -76,19 +76,19 @@ TEST_CASE("outer strides may leave gaps or repeat, and are honoured", "[unit]") 
 
 TEST_CASE("shapes that do not fit are refused by name", "[unit]") {
   auto const keys = [](std::initializer_list<std::int64_t> shape) {
-    auto asked = ordinary();
-    asked.k.where = layout::compact(shape);
-    return asked;
+    auto unchecked = ordinary();
+    unchecked.k.layout = layout::compact(shape);
+    return unchecked;
   };
   auto const values = [](std::initializer_list<std::int64_t> shape) {
-    auto asked = ordinary();
-    asked.v.where = layout::compact(shape);
-    return asked;
+    auto unchecked = ordinary();
+    unchecked.v.layout = layout::compact(shape);
+    return unchecked;
   };
   auto const one_axis = layout::compact({5});
   refused(shaped(one_axis, one_axis, one_axis), error_code::bad_shape, "q", "rank is 1");
   auto five_axes = ordinary();
-  five_axes.q.where.rank = 5;
+  five_axes.q.layout.rank = 5;
   refused(five_axes, error_code::bad_shape, "q", "rank is 5");
   refused(keys({}), error_code::bad_shape, "k", "rank is 0");
   refused(keys({7, 5}), error_code::bad_shape, "k", "q has rank 4");
@@ -113,24 +113,24 @@ TEST_CASE("query heads must share key heads evenly", "[unit]") {
 }
 
 TEST_CASE("negative sizes and strides, and a last stride that is not 1, are refused", "[unit]") {
-  auto asked = ordinary();
-  asked.k.where.shape[2] = -1;
-  refused(asked, error_code::bad_shape, "k", "size -1 of axis 2 is negative");
-  asked = ordinary();
-  asked.v.where.stride[0] = -3;
-  refused(asked, error_code::bad_stride, "v", "stride -3 of axis 0 is negative");
-  asked = ordinary();
-  asked.q.where.stride[3] = 2;
-  refused(asked, error_code::bad_stride, "q", "the last axis has stride 2, expected 1");
+  auto unchecked = ordinary();
+  unchecked.k.layout.shape[2] = -1;
+  refused(unchecked, error_code::bad_shape, "k", "size -1 of axis 2 is negative");
+  unchecked = ordinary();
+  unchecked.v.layout.stride[0] = -3;
+  refused(unchecked, error_code::bad_stride, "v", "stride -3 of axis 0 is negative");
+  unchecked = ordinary();
+  unchecked.q.layout.stride[3] = 2;
+  refused(unchecked, error_code::bad_stride, "q", "the last axis has stride 2, expected 1");
 }
 
 TEST_CASE("sizes and offsets that pass 2^63 bytes are errors, not wrapped numbers", "[unit]") {
   std::int64_t const half = std::int64_t{1} << 32;
   refused(shaped(layout::compact({half, half}), layout::compact({1, half}), layout::compact({1, 1})),
           error_code::size_overflow, "q", "pass 2^63 bytes");
-  auto asked = shaped(layout::compact({2, 1}), layout::compact({2, 1}), layout::compact({2, 1}));
-  asked.v.where.stride[0] = largest;
-  refused(asked, error_code::size_overflow, "v", "pass 2^63 bytes");
+  auto unchecked = shaped(layout::compact({2, 1}), layout::compact({2, 1}), layout::compact({2, 1}));
+  unchecked.v.layout.stride[0] = largest;
+  refused(unchecked, error_code::size_overflow, "v", "pass 2^63 bytes");
   // An empty tensor with sizes whose product would overflow: still an error, since m = 0 hides nothing else.
   refused(shaped(layout::compact({half, half, 0, 1}), layout::compact({half, half, 0, 1}),
                  layout::compact({half, half, 0, 1})),
@@ -148,24 +148,24 @@ TEST_CASE("outputs have sizes that no input bounds, and they overflow too", "[un
 }
 
 TEST_CASE("data may be NULL only where a size is 0", "[unit]") {
-  auto asked = ordinary();
-  asked.v.data = nullptr;
-  refused(asked, error_code::missing, "v", "no data for shape [2, 2, 7, 6]");
-  asked = shaped(layout::compact({3, 5}), layout::compact({0, 5}), layout::compact({0, 6}));
-  asked.k.data = nullptr, asked.v.data = nullptr;
-  CHECK(problem::instance<float>::make(asked).has_value());
-  asked = ordinary();
-  asked.mask = problem::tensor<std::uint8_t const>{nullptr, layout::compact({7})};
-  refused(asked, error_code::missing, "mask", "no data for shape [7]");
+  auto unchecked = ordinary();
+  unchecked.v.data = nullptr;
+  refused(unchecked, error_code::missing, "v", "no data for shape [2, 2, 7, 6]");
+  unchecked = shaped(layout::compact({3, 5}), layout::compact({0, 5}), layout::compact({0, 6}));
+  unchecked.k.data = nullptr, unchecked.v.data = nullptr;
+  CHECK(problem::instance<float>::make(unchecked).has_value());
+  unchecked = ordinary();
+  unchecked.mask = problem::tensor<std::uint8_t const>{nullptr, layout::compact({7})};
+  refused(unchecked, error_code::missing, "mask", "no data for shape [7]");
 }
 
 TEST_CASE("mask and bias align at the trailing end and broadcast over b, h and n", "[unit]") {
   std::vector<std::uint8_t> memory(2 * 4 * 3 * 7);
   for (std::size_t n = 0; n < memory.size(); ++n) memory[n] = static_cast<std::uint8_t>(n);
   auto const at = [&](layout const& where, int b, int h, int i, int j) -> int {
-    auto asked = ordinary();
-    asked.mask = problem::tensor<std::uint8_t const>{memory.data(), where};
-    return problem::instance<float>::make(asked).value().mask()(b, h, i, j);
+    auto unchecked = ordinary();
+    unchecked.mask = problem::tensor<std::uint8_t const>{memory.data(), where};
+    return problem::instance<float>::make(unchecked).value().mask()(b, h, i, j);
   };
   CHECK(at(layout::compact({7}), 1, 3, 2, 6) == 6);
   CHECK(at(layout::compact({3, 7}), 1, 3, 2, 6) == 2 * 7 + 6);
@@ -177,18 +177,18 @@ TEST_CASE("mask and bias align at the trailing end and broadcast over b, h and n
 
 TEST_CASE("in rank 3 the leading axis of a mask is the batch", "[unit]") {
   std::vector<std::uint8_t> const memory{1, 2, 3, 4};
-  auto asked = shaped(layout::compact({2, 1, 5}), layout::compact({2, 2, 5}), layout::compact({2, 2, 5}));
-  asked.mask = problem::tensor<std::uint8_t const>{memory.data(), layout::compact({2, 1, 2})};
-  CHECK(problem::instance<float>::make(asked).value().mask()(1, 0, 0, 1) == 4);
+  auto unchecked = shaped(layout::compact({2, 1, 5}), layout::compact({2, 2, 5}), layout::compact({2, 2, 5}));
+  unchecked.mask = problem::tensor<std::uint8_t const>{memory.data(), layout::compact({2, 1, 2})};
+  CHECK(problem::instance<float>::make(unchecked).value().mask()(1, 0, 0, 1) == 4);
 }
 
 TEST_CASE("a mask or bias that does not broadcast is refused", "[unit]") {
   float const zero = 0;
   std::uint8_t const one = 1;
   auto const with_mask = [&](layout const& where) {
-    auto asked = ordinary();
-    asked.mask = problem::tensor<std::uint8_t const>{&one, where};
-    return asked;
+    auto unchecked = ordinary();
+    unchecked.mask = problem::tensor<std::uint8_t const>{&one, where};
+    return unchecked;
   };
   refused(with_mask(layout::compact({1})), error_code::bad_shape, "mask", "axis 0 has size 1, expected 7");
   refused(with_mask(layout::compact({2, 7})), error_code::bad_shape, "mask", "axis 0 has size 2, expected 1 or 3");
@@ -206,66 +206,67 @@ TEST_CASE("a mask or bias that does not broadcast is refused", "[unit]") {
 TEST_CASE("scale, softcap and band are checked by value", "[unit]") {
   using range = std::numeric_limits<double>;
   for (double const bad : {range::quiet_NaN(), range::infinity(), -range::infinity()}) {
-    auto asked = ordinary();
-    asked.scale = bad;
-    refused(asked, error_code::bad_value, "scale", "finite");
-    asked = ordinary();
-    asked.softcap = bad;
-    refused(asked, error_code::bad_value, "softcap", "finite");
+    auto unchecked = ordinary();
+    unchecked.scale = bad;
+    refused(unchecked, error_code::bad_value, "scale", "finite");
+    unchecked = ordinary();
+    unchecked.softcap = bad;
+    refused(unchecked, error_code::bad_value, "softcap", "finite");
   }
-  auto asked = ordinary();
-  asked.softcap = -1;
-  refused(asked, error_code::bad_value, "softcap", "positive");
-  asked = ordinary();
-  asked.band.left = -2;
-  refused(asked, error_code::bad_value, "left", "is -2, expected -1 (unbounded) or more");
-  asked = ordinary();
-  asked.band.right = std::numeric_limits<std::int64_t>::min();
-  refused(asked, error_code::bad_value, "right", "expected -1");
+  auto unchecked = ordinary();
+  unchecked.softcap = -1;
+  refused(unchecked, error_code::bad_value, "softcap", "positive");
+  unchecked = ordinary();
+  unchecked.band.left = -2;
+  refused(unchecked, error_code::bad_value, "left", "is -2, expected -1 (unbounded) or more");
+  unchecked = ordinary();
+  unchecked.band.right = std::numeric_limits<std::int64_t>::min();
+  refused(unchecked, error_code::bad_value, "right", "expected -1");
   for (double const honoured : {0.0, -0.0, -2.5, range::denorm_min(), range::max()}) {
-    asked = ordinary();
-    asked.scale = honoured;
-    CHECK(*problem::instance<float>::make(asked).value().scale() == honoured);
+    unchecked = ordinary();
+    unchecked.scale = honoured;
+    CHECK(*problem::instance<float>::make(unchecked).value().scale() == honoured);
   }
   CHECK_FALSE(problem::instance<float>::make(ordinary()).value().scale().has_value());
 }
 
 TEST_CASE("d = 0 needs an explicit scale", "[unit]") {
-  auto asked = shaped(layout::compact({3, 0}), layout::compact({7, 0}), layout::compact({7, 6}));
-  refused(asked, error_code::missing, "scale", "d = 0");
-  asked.scale = 1;
-  CHECK(problem::instance<float>::make(asked).has_value());
+  auto unchecked = shaped(layout::compact({3, 0}), layout::compact({7, 0}), layout::compact({7, 6}));
+  refused(unchecked, error_code::missing, "scale", "d = 0");
+  unchecked.scale = 1;
+  CHECK(problem::instance<float>::make(unchecked).has_value());
 }
 
-TEST_CASE("outputs are checked against what was asked", "[unit]") {
-  auto const asked = problem::instance<double>::make([] {
-    static double const somewhere = 0;
-    problem::arguments<double> a;
-    a.q = {&somewhere, layout::compact({2, 3, 5})};
-    a.k = {&somewhere, layout::compact({2, 7, 5})};
-    a.v = {&somewhere, layout::compact({2, 7, 6})};
-    return a;
-  }()).value();
+TEST_CASE("outputs must have the shapes of the problem", "[unit]") {
+  auto const problem = problem::instance<double>::make([] {
+                         static double const somewhere = 0;
+                         problem::arguments<double> a;
+                         a.q = {&somewhere, layout::compact({2, 3, 5})};
+                         a.k = {&somewhere, layout::compact({2, 7, 5})};
+                         a.v = {&somewhere, layout::compact({2, 7, 6})};
+                         return a;
+                       }())
+                           .value();
   owned<double> o({2, 3, 6}), lse({2, 3}), weights({2, 3, 7});
   problem::output_tensors<double> given{.o = o.out(), .lse = lse.out(), .weights = weights.out()};
-  auto const made = problem::outputs<double>::make(asked, given).value();
+  auto const made = problem::outputs<double>::make(problem, given).value();
   CHECK(made.lse.row(1, 0, 2) == lse.values.data() + 5);
   CHECK(made.weights.row(1, 0, 2) == weights.values.data() + 5 * 7);
 
   auto const fault = [&](auto&& change) {
     auto bad = given;
     change(bad);
-    return problem::outputs<double>::make(asked, bad).why();
+    return problem::outputs<double>::make(problem, bad).why();
   };
-  CHECK(fault([](auto& g) { g.o.where = layout::compact({2, 3, 7}); }).message() ==
+  CHECK(fault([](auto& g) { g.o.layout = layout::compact({2, 3, 7}); }).message() ==
         "out: shape is [2, 3, 7], expected [2, 3, 6]");
-  CHECK(fault([](auto& g) { g.lse->where = layout::compact({2, 3, 1}); }).argument == "lse");
-  CHECK(fault([](auto& g) { g.weights->where = layout::compact({3, 7}); }).argument == "weights");
+  CHECK(fault([](auto& g) { g.lse->layout = layout::compact({2, 3, 1}); }).argument == "lse");
+  CHECK(fault([](auto& g) { g.weights->layout = layout::compact({3, 7}); }).argument == "weights");
   CHECK(fault([](auto& g) { g.o.data = nullptr; }).code == error_code::missing);
-  CHECK(fault([](auto& g) { g.o.where.stride[2] = 2; }).code == error_code::bad_stride);
+  CHECK(fault([](auto& g) { g.o.layout.stride[2] = 2; }).code == error_code::bad_stride);
 }
 
-TEST_CASE("the erased door checks element types and alignment", "[unit]") {
+TEST_CASE("validation of erased tensors checks element types and alignment", "[unit]") {
   alignas(8) std::array<char, 512> memory{};
   auto const tensor = [&](problem::element_type type, std::initializer_list<std::int64_t> shape) {
     return problem::erased_tensor{memory.data(), type, layout::compact(shape)};
@@ -288,11 +289,11 @@ TEST_CASE("the erased door checks element types and alignment", "[unit]") {
   CHECK(fault([&](auto& a) { a.k.data = memory.data() + 1; }).reason == "data is not aligned to its element size");
   CHECK(fault([](auto& a) { a.k.data = nullptr; }).code == error_code::missing);
 
-  auto const& asked = std::get<problem::instance<problem::bf16>>(made);
+  auto const& problem = std::get<problem::instance<problem::bf16>>(made);
   problem::erased_outputs out{.o = tensor(bf16, {3, 6}), .lse = tensor(f32, {3}), .weights = {}};
-  CHECK(problem::make_outputs(asked, out).has_value());
+  CHECK(problem::make_outputs(problem, out).has_value());
   out.lse->type = f64;
-  CHECK(problem::make_outputs(asked, out).why().argument == "lse");
+  CHECK(problem::make_outputs(problem, out).why().argument == "lse");
 }
 
 TEST_CASE("a call of the C interface is unpacked, or refused by name", "[unit]") {
@@ -307,10 +308,10 @@ TEST_CASE("a call of the C interface is unpacked, or refused by name", "[unit]")
   call.q = call.k = call.v = &good;
   call.out = &good, call.lse = &lse;
   auto const made = problem::unpack(call).value();
-  CHECK_FALSE(made.asked.scale.has_value());
-  CHECK_FALSE(made.asked.mask.has_value());
-  CHECK(made.asked.band == problem::band{5, -1, -1});
-  CHECK(made.given.lse->where.rank == 3);
+  CHECK_FALSE(made.arguments.scale.has_value());
+  CHECK_FALSE(made.arguments.mask.has_value());
+  CHECK(made.arguments.band == problem::band{5, -1, -1});
+  CHECK(made.outputs.lse->layout.rank == 3);
 
   auto const fault = [&](auto&& change) {
     DLTensor bad = good;
@@ -334,20 +335,20 @@ TEST_CASE("a call of the C interface is unpacked, or refused by name", "[unit]")
   DLTensor further = good;
   further.byte_offset = 8, further.dtype = {kDLBfloat, 16, 1};
   without = call, without.q = &further;
-  CHECK(problem::unpack(without).value().asked.q.data == memory.data() + 2);
-  CHECK(problem::unpack(without).value().asked.q.type == problem::element_type::bf16);
+  CHECK(problem::unpack(without).value().arguments.q.data == memory.data() + 2);
+  CHECK(problem::unpack(without).value().arguments.q.type == problem::element_type::bf16);
 }
 
 namespace {
 
 constexpr std::array<float, 4> two_by_two{1, 2, 3, 4};
-constexpr bool opens_at_compile_time() {
-  problem::arguments<float> asked;
-  asked.q = asked.k = asked.v = {two_by_two.data(), layout::compact({2, 2})};
-  auto const made = problem::instance<float>::make(asked);
+constexpr bool validates_at_compile_time() {
+  problem::arguments<float> unchecked;
+  unchecked.q = unchecked.k = unchecked.v = {two_by_two.data(), layout::compact({2, 2})};
+  auto const made = problem::instance<float>::make(unchecked);
   return made.has_value() && made.value().k()(0, 0, 1, 0) == 3;
 }
-static_assert(opens_at_compile_time(), "the door opens in constant evaluation");
+static_assert(validates_at_compile_time(), "validation works in constant evaluation");
 static_assert(problem::checks::multiply_add(largest, 1, 0) == largest && !problem::checks::multiply_add(largest, 1, 1),
               "2^63 - 1 fits, 2^63 does not");
 

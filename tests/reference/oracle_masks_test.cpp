@@ -269,7 +269,7 @@ TEST_CASE("oracle: the same numbers in a wider type have the same answer", "[pro
     problem_draft const asked = make_problem(r);
     problem_draft wide = asked;
     auto const widen = [](owned_tensor& t) {
-      owned_tensor made{element_type::f64, t.where, {}};
+      owned_tensor made{element_type::f64, t.layout, {}};
       made.bytes.resize(made.spanned_elements() * 8);
       audit::fill(made, [&](auto... at) { return audit::load(t, audit::offset_of(t, at...)); });
       t = made;

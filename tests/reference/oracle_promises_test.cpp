@@ -105,7 +105,7 @@ TEST_CASE("oracle: the order of keys does not matter", "[property]") {
   holds("permuted keys", [](tier const& of, recipe const& r) {
     problem_draft const asked = with_mask_alone(make_problem(r));
     auto order = audit::selection::all(sizes_of(asked));
-    audit::draw random(r.seed, "order");
+    audit::random_stream random(r.seed, "order");
     for (std::size_t n = order.m.size(); n > 1; --n)
       std::swap(order.m[n - 1], order.m[static_cast<std::size_t>(random.below(static_cast<std::int64_t>(n)))]);
     oracle_answer const one = of.ask(asked);
@@ -187,7 +187,7 @@ TEST_CASE("oracle: grouped heads are expanded heads", "[property]") {
     problem::sizes const s = sizes_of(asked);
     problem_draft expanded = asked;
     for (auto& [from, to] : {std::pair<owned_tensor const&, owned_tensor&>{asked.k, expanded.k}, {asked.v, expanded.v}}) {
-      to = owned_tensor::compact(r.type, {s.b, s.hq, s.m, from.where.shape[3]});
+      to = owned_tensor::compact(r.type, {s.b, s.hq, s.m, from.layout.shape[3]});
       audit::fill(to, [&](auto b, auto h, auto j, auto t) { return audit::load(from, audit::offset_of(from, b, h / r.groups, j, t)); });
     }
     require_identical(of.ask(asked), of.ask(expanded));
@@ -203,9 +203,9 @@ TEST_CASE("oracle: strides change nothing, and neither does a band written as a 
     require_identical(answers, of.ask(padded));
     problem_draft inside = asked;  // [b, n, h, d] in memory
     for (auto* t : {&inside.q, &inside.k, &inside.v}) {
-      owned_tensor made{t->type, t->where, {}};
-      auto const& n = made.where.shape;
-      made.where.stride = {n[1] * n[2] * n[3], n[3], n[1] * n[3], 1};
+      owned_tensor made{t->type, t->layout, {}};
+      auto const& n = made.layout.shape;
+      made.layout.stride = {n[1] * n[2] * n[3], n[3], n[1] * n[3], 1};
       made.bytes.resize(made.spanned_elements() * problem::size_of(made.type));
       audit::fill(made, [&](auto... at) { return audit::load(*t, audit::offset_of(*t, at...)); });
       *t = made;

@@ -215,7 +215,7 @@ TEST_CASE("all widths enclose the same numbers", "[property]") {
 TEST_CASE("the order of keys does not matter", "[property]") {
   many(5, "permutation", [] {
     auto const asked = drawn_row<float>();
-    auto const order = *drawn_permutation(asked.k.where.shape[0]);
+    auto const order = *drawn_permutation(asked.k.layout.shape[0]);
     auto const moved = permuted(asked, order);
     auto const row = row_of(asked), other = row_of(moved);
     RC_ASSERT(row.kind == other.kind);
@@ -258,7 +258,7 @@ TEST_CASE("every key twice: the same output, LSE and entropy up by ln 2", "[prop
 TEST_CASE("a row splits anywhere and merges again by its LSE", "[property]") {
   many(5, "split and merge", [] {
     auto const asked = drawn_row<float>();
-    std::int64_t const m = asked.k.where.shape[0];
+    std::int64_t const m = asked.k.layout.shape[0];
     auto first = asked, second = asked;
     RC_PRE(m > 1);
     std::int64_t const cut = *rc::gen::inRange<std::int64_t>(1, m);

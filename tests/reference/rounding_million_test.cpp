@@ -21,7 +21,7 @@ struct million_problem {
   std::vector<T> q, k, v;
 
   explicit million_problem(std::uint64_t seed) {
-    audit::draw random(seed, "million");
+    audit::random_stream random(seed, "million");
     m = 1 + random.below(8), d = 1 + random.below(5);
     // From outputs that are subnormal in T to outputs near its largest.
     std::int64_t const power = !wide                  ? random.below(82) - 44

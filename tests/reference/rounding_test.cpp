@@ -40,7 +40,7 @@ Target rounded_o(row_problem const& p) {
 }
 
 TEST_CASE("rounding to f32 agrees with the processor's conversion, ties and subnormals included", "[unit]") {
-  audit::draw random(1, "nearest");
+  audit::random_stream random(1, "nearest");
   std::int64_t wrong = 0;
   for (int n = 0; n < 2'000'000; ++n) {
     double x = std::bit_cast<double>(random.bits());
@@ -74,7 +74,7 @@ struct tie {
   float low, high, even;
 };
 
-tie random_tie(audit::draw& random) {
+tie random_tie(audit::random_stream& random) {
   auto bits = static_cast<std::uint32_t>(random.bits() & 0x7f7fffff);
   if (random.below(4) == 0) bits &= 0x007fffff;  // subnormal
   if (bits >= 0x7f7ffffe) bits = 0x3f800000;
@@ -84,7 +84,7 @@ tie random_tie(audit::draw& random) {
 }
 
 TEST_CASE("10,000 exact ties go to even; a far key of either sign breaks them the right way", "[unit]") {
-  audit::draw random(2, "ties");
+  audit::random_stream random(2, "ties");
   std::int64_t wrong = 0;
   for (int n = 0; n < 10'000; ++n) {
     tie const t = random_tie(random);
@@ -108,7 +108,7 @@ TEST_CASE("10,000 exact ties go to even; a far key of either sign breaks them th
 }
 
 TEST_CASE("exactly representable outputs are returned exactly", "[unit]") {
-  audit::draw random(3, "exact");
+  audit::random_stream random(3, "exact");
   for (int n = 0; n < 2'000; ++n) {
     float const x = std::bit_cast<float>(static_cast<std::uint32_t>(random.bits() & 0x7f7fffff));
     row_problem p;
@@ -153,7 +153,7 @@ TEST_CASE("weights and LSE are exact where they are algebraic", "[unit]") {
 
 TEST_CASE("random outputs agree with long double wherever that can tell", "[property]") {
   property("f32 output = (float) of the long double value, unless it is within 2^-50 of a boundary", [](std::uint32_t seed) {
-    audit::draw random(seed, "outputs");
+    audit::random_stream random(seed, "outputs");
     std::int64_t const m = 1 + random.below(12);
     row_problem p;
     for (std::int64_t j = 0; j < m; ++j) {

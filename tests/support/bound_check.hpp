@@ -90,7 +90,7 @@ class bound_check {
 
 template <class F>
 ratios judge(honest const& how, one_row<F> const& asked, bound_check<F> const& check, std::uint64_t seed) {
-  auto const model = model_of<F>(how, asked.v.where.shape[0], !asked.bias.empty(), asked.scale.has_value());
+  auto const model = model_of<F>(how, asked.v.layout.shape[0], !asked.bias.empty(), asked.scale.has_value());
   return check.judge(model, honest_run<F>(how, asked, seed).answer());
 }
 

@@ -54,10 +54,10 @@ class guarded_tensor {
  public:
   guarded_tensor(audit::owned_tensor const& from) : from_(from), bytes_(from.bytes.size()) {
     if (!from.bytes.empty()) std::memcpy(bytes_.data(), from.bytes.data(), from.bytes.size());
-    shape_ = from.where.shape, stride_ = from.where.stride;
+    shape_ = from.layout.shape, stride_ = from.layout.stride;
     described_.data = bytes_.data();
     described_.device.device_type = kDLCPU;
-    described_.ndim = from.where.rank;
+    described_.ndim = from.layout.rank;
     described_.dtype = problem::dlpack_type_of(from.type);
     described_.shape = shape_.data();
     described_.strides = stride_.data();
@@ -113,7 +113,7 @@ inline audit::contract const& claim_for(problem::element_type type) {
 /// O, LSE and weights; nothing where the kernel answers UNSUPPORTED. The promises of attest/kernel.h are required.
 inline audit::owned_outputs guarded_answer(audit::problem_draft const& asked, std::int32_t threads = 1) {
   zoo::specimen const* const plant = planted();
-  auto const& q = asked.q.where.shape;
+  auto const& q = asked.q.layout.shape;
   auto const type = asked.q.type;
   auto const lse_type = type == problem::element_type::f64 ? type : problem::element_type::f32;
   auto const output = [&](std::initializer_list<std::int64_t> sizes, problem::element_type of) {
@@ -123,8 +123,8 @@ inline audit::owned_outputs guarded_answer(audit::problem_draft const& asked, st
   };
   guarded_tensor given_q(asked.q), given_k(asked.k), given_v(asked.v);
   guarded_tensor mask(asked.mask.value_or(audit::owned_tensor{})), bias(asked.bias.value_or(audit::owned_tensor{}));
-  guarded_tensor o(output({q[0], q[1], q[2], asked.v.where.shape[3]}, type)), lse(output({q[0], q[1], q[2]}, lse_type)),
-      weights(output({q[0], q[1], q[2], asked.k.where.shape[2]}, type));
+  guarded_tensor o(output({q[0], q[1], q[2], asked.v.layout.shape[3]}, type)), lse(output({q[0], q[1], q[2]}, lse_type)),
+      weights(output({q[0], q[1], q[2], asked.k.layout.shape[2]}, type));
   attest_call call{};
   call.abi_version = ATTEST_KERNEL_ABI;
   call.threads = threads;

@@ -72,8 +72,8 @@ template <class F>
 class honest_run {
  public:
   honest_run(honest const& how, one_row<F> const& asked, std::uint64_t seed)
-      : how_(how), asked_(asked), state_(seed * 2 + 1), n_(asked.v.where.shape[0]), d_(asked.k.where.shape[1]),
-        dv_(asked.v.where.shape[1]) {}
+      : how_(how), asked_(asked), state_(seed * 2 + 1), n_(asked.v.layout.shape[0]), d_(asked.k.layout.shape[1]),
+        dv_(asked.v.layout.shape[1]) {}
 
   honest_answer answer() {
     auto const n = static_cast<std::size_t>(n_);

@@ -136,7 +136,7 @@ inline bool may_see(problem_draft const& p, std::int64_t b, std::int64_t h, std:
   std::int64_t const at = j - (i + p.band.diagonal);
   if ((p.band.left >= 0 && at < -p.band.left) || (p.band.right >= 0 && at > p.band.right)) return false;
   if (!p.mask) return true;
-  auto const& n = p.mask->where.shape;
+  auto const& n = p.mask->layout.shape;
   return p.mask->as<std::uint8_t>()[audit::offset_of(*p.mask, n[0] == 1 ? 0 : b, n[1] == 1 ? 0 : h, n[2] == 1 ? 0 : i, j)] != 0;
 }
 

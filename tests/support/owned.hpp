@@ -14,11 +14,11 @@ namespace attest::tests {
 template <class T>
 struct owned {
   std::vector<T> values;  ///< of all that the layout reaches, gaps too
-  problem::layout where{};
+  problem::layout layout{};
 
   owned() = default;
   /// Without gaps.
-  owned(std::initializer_list<std::int64_t> shape, T fill = T{}) : where(problem::layout::compact(shape)) {
+  owned(std::initializer_list<std::int64_t> shape, T fill = T{}) : layout(problem::layout::compact(shape)) {
     std::size_t count = 1;
     for (auto const size : shape) count *= static_cast<std::size_t>(size);
     values.assign(count, fill);
@@ -30,38 +30,38 @@ struct owned {
   /// `gap` elements lie between rows; the gaps hold `filler`, as everything does at first.
   static owned shaped(std::initializer_list<std::int64_t> shape, std::int64_t gap = 0, T filler = {}) {
     owned made;
-    made.where = problem::layout::compact(shape);
-    if (gap > 0 && made.where.rank > 1) {
-      std::int64_t step = made.where.shape[static_cast<std::size_t>(made.where.rank - 1)] + gap;
-      for (int axis = made.where.rank - 2; axis >= 0; --axis) {
+    made.layout = problem::layout::compact(shape);
+    if (gap > 0 && made.layout.rank > 1) {
+      std::int64_t step = made.layout.shape[static_cast<std::size_t>(made.layout.rank - 1)] + gap;
+      for (int axis = made.layout.rank - 2; axis >= 0; --axis) {
         auto const a = static_cast<std::size_t>(axis);
-        made.where.stride[a] = step;
-        step = step * (made.where.shape[a] > 0 ? made.where.shape[a] : 1) + gap;
+        made.layout.stride[a] = step;
+        step = step * (made.layout.shape[a] > 0 ? made.layout.shape[a] : 1) + gap;
       }
     }
     std::int64_t span = 1;
-    for (int axis = 0; axis < made.where.rank; ++axis) {
+    for (int axis = 0; axis < made.layout.rank; ++axis) {
       auto const a = static_cast<std::size_t>(axis);
-      if (made.where.shape[a] > 0) span += (made.where.shape[a] - 1) * made.where.stride[a];
+      if (made.layout.shape[a] > 0) span += (made.layout.shape[a] - 1) * made.layout.stride[a];
     }
     made.values.assign(static_cast<std::size_t>(span), filler);
     return made;
   }
 
-  problem::tensor<T const> in() const { return {values.data(), where}; }
-  problem::tensor<T> out() { return {values.data(), where}; }
+  problem::tensor<T const> in() const { return {values.data(), layout}; }
+  problem::tensor<T> out() { return {values.data(), layout}; }
 
   /// Requires three or four axes.
   T& at(std::int64_t b, std::int64_t h, std::int64_t i, std::int64_t j = 0) {
-    auto const& s = where.stride;
-    return values[static_cast<std::size_t>(b * s[0] + h * s[1] + i * s[2] + (where.rank == 4 ? j * s[3] : 0))];
+    auto const& s = layout.stride;
+    return values[static_cast<std::size_t>(b * s[0] + h * s[1] + i * s[2] + (layout.rank == 4 ? j * s[3] : 0))];
   }
   /// visit(element, b, h, i, j) for all elements, not for gaps. Requires three or four axes.
   template <class Each>
   void each(Each&& visit) {
     std::array<std::int64_t, 4> shape{1, 1, 1, 1};
-    for (int axis = 0; axis < where.rank; ++axis)
-      shape[static_cast<std::size_t>(axis)] = where.shape[static_cast<std::size_t>(axis)];
+    for (int axis = 0; axis < layout.rank; ++axis)
+      shape[static_cast<std::size_t>(axis)] = layout.shape[static_cast<std::size_t>(axis)];
     for (std::int64_t b = 0; b < shape[0]; ++b)
       for (std::int64_t h = 0; h < shape[1]; ++h)
         for (std::int64_t i = 0; i < shape[2]; ++i)

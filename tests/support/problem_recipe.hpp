@@ -49,7 +49,7 @@ inline std::ostream& operator<<(std::ostream& out, recipe const& r) {
 
 namespace detail {
 
-inline void fill_scores(audit::problem_draft& p, recipe const& r, audit::draw& random) {
+inline void fill_scores(audit::problem_draft& p, recipe const& r, audit::random_stream& random) {
   auto const limits = audit::limits_of(p.q.type);
   double const far = r.type == problem::element_type::f64 ? 708 : 87;
   auto const m = static_cast<double>(std::max<std::int64_t>(r.m, 1));
@@ -89,7 +89,7 @@ inline void fill_scores(audit::problem_draft& p, recipe const& r, audit::draw& r
   }
 }
 
-inline void fill_values(audit::problem_draft& p, recipe const& r, audit::draw& random) {
+inline void fill_values(audit::problem_draft& p, recipe const& r, audit::random_stream& random) {
   auto const limits = audit::limits_of(p.q.type);
   audit::fill(p.v, [&](auto, auto, auto j, auto c) -> double {
     switch (r.values) {
@@ -105,7 +105,7 @@ inline void fill_values(audit::problem_draft& p, recipe const& r, audit::draw& r
   });
 }
 
-inline void add_visibility(audit::problem_draft& p, recipe const& r, audit::draw& random) {
+inline void add_visibility(audit::problem_draft& p, recipe const& r, audit::random_stream& random) {
   problem::sizes const s{r.b, r.groups * r.hk, r.hk, r.n, r.m, r.d, r.dv};
   switch (r.mask) {
     case mask_regime::none: break;
@@ -133,9 +133,9 @@ inline void add_visibility(audit::problem_draft& p, recipe const& r, audit::draw
 /// The same numbers in rows that are `gap` elements further apart; the gaps hold NaN.
 inline void spread_rows(audit::owned_tensor& t, std::int64_t gap) {
   if (gap == 0) return;
-  audit::owned_tensor made{t.type, t.where, {}};
-  auto& step = made.where.stride;
-  auto const& shape = t.where.shape;
+  audit::owned_tensor made{t.type, t.layout, {}};
+  auto& step = made.layout.stride;
+  auto const& shape = t.layout.shape;
   step[2] = shape[3] + gap, step[1] = step[2] * shape[2], step[0] = step[1] * shape[1];
   made.bytes.assign(made.spanned_elements() * problem::size_of(t.type), std::byte{0xff});
   audit::fill(made, [&](auto... at) { return audit::load(t, audit::offset_of(t, at...)); });
@@ -147,7 +147,7 @@ inline void spread_rows(audit::owned_tensor& t, std::int64_t gap) {
 /// The problem of a recipe. Accepted by problem::make_instance whatever the recipe's numbers are, as long as its sizes
 /// are not negative, hk and groups are at least 1, and left and right at least −1.
 inline audit::problem_draft make_problem(recipe const& r) {
-  audit::draw random(r.seed, "recipe");
+  audit::random_stream random(r.seed, "recipe");
   audit::problem_draft made = audit::blank({r.b, r.groups * r.hk, r.hk, r.n, r.m, r.d, r.dv}, r.type);
   detail::fill_scores(made, r, random);
   detail::fill_values(made, r, random);

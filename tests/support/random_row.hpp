@@ -61,12 +61,12 @@ inline rc::Gen<std::vector<std::size_t>> drawn_permutation(std::int64_t m) {
 /// Key n of the result is key order[n] of `from`; order may repeat keys.
 template <class T>
 one_row<T> permuted(one_row<T> const& from, std::vector<std::size_t> const& order) {
-  auto const d = from.k.where.shape[1], dv = from.v.where.shape[1];
+  auto const d = from.k.layout.shape[1], dv = from.v.layout.shape[1];
   one_row<T> made(static_cast<std::int64_t>(order.size()), d, dv);
   made.q = from.q;
   static_cast<problem::parameters&>(made) = from;
   auto const copy_row = [](owned<T> const& a, std::size_t i, owned<T>& b, std::size_t n) {
-    auto const width = static_cast<std::size_t>(a.where.shape[1]);
+    auto const width = static_cast<std::size_t>(a.layout.shape[1]);
     for (std::size_t t = 0; t < width; ++t) b.values[n * width + t] = a.values[i * width + t];
   };
   for (std::size_t n = 0; n < order.size(); ++n) {
@@ -81,8 +81,8 @@ one_row<T> permuted(one_row<T> const& from, std::vector<std::size_t> const& orde
 template <class T>
 one_row<T> doubled(one_row<T> const& from) {
   std::vector<std::size_t> twice;
-  for (std::size_t n = 0; n < 2 * static_cast<std::size_t>(from.k.where.shape[0]); ++n)
-    twice.push_back(n % static_cast<std::size_t>(from.k.where.shape[0]));
+  for (std::size_t n = 0; n < 2 * static_cast<std::size_t>(from.k.layout.shape[0]); ++n)
+    twice.push_back(n % static_cast<std::size_t>(from.k.layout.shape[0]));
   return permuted(from, twice);
 }
 

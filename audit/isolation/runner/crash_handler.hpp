@@ -1,4 +1,4 @@
-// Writes down where a kernel crashed, then lets it crash.
+// A signal handler that records the address of a crash, then lets the process crash.
 #pragma once
 
 #include <csignal>
@@ -14,7 +14,7 @@
 
 namespace attest::audit::runner {
 
-/// What the handler needs; set before each call.
+/// The data of the handler, set before each call.
 struct crash_context {
   crash_note volatile* note = nullptr;
   std::uint64_t sequence = 0;
@@ -37,11 +37,11 @@ extern "C" inline void attest_write_crash_note(int signal, siginfo_t* about, voi
   static_cast<void>(machine);
 #endif
   note->magic = crash_magic;
-  // The handler was installed with SA_RESETHAND: raised again, the signal ends the process as it would have.
+  // SA_RESETHAND has restored the default action: raised again, the signal ends the process as without a handler.
   raise(signal);
 }
 
-/// Installs the handler on a stack of its own, so that a stack overflow is written down too.
+/// Installs the handler with a stack of its own, so that it also works after a stack overflow.
 inline void watch_for_crashes(crash_note* note) noexcept {
   alignas(16) static std::byte stack[1 << 16];
   crash.note = note;

@@ -1,4 +1,4 @@
-// The floating-point environment of the calling thread, as far as a kernel may not change it.
+// The part of the floating-point environment that a kernel must not change, of the calling thread.
 #pragma once
 
 #include <cfenv>
@@ -10,7 +10,8 @@
 
 namespace attest::audit::runner {
 
-/// Rounding mode, flush-to-zero, denormals-are-zero and trap masks; not the exception flags, which any arithmetic sets.
+/// Rounding mode, flush-to-zero, denormals-are-zero and trap masks; without the exception flags, which any arithmetic
+/// sets.
 inline std::uint64_t control_bits() noexcept {
   auto const rounding = static_cast<std::uint64_t>(std::fegetround());
 #if defined(__x86_64__) || defined(__i386__)

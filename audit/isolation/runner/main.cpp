@@ -1,7 +1,8 @@
 // attest-runner PARENT_PID LIBRARY SYMBOL: runs one kernel for the process that started it
 // (audit/isolation/isolated_kernel.hpp).
 //
-// It links the C library alone: what a kernel needs it must bring, and nothing of attest's can answer for it.
+// It links the C library only: a kernel must bring the libraries that it needs, and no symbol of attest can stand in
+// for one that is missing.
 #include <cerrno>
 #include <cfenv>
 #include <cmath>
@@ -28,7 +29,7 @@ namespace {
 
 using kernel_function = attest_status (*)(attest_call const*);
 
-/// The kernel dies with the process that asked, and leaves no core file.
+/// This process is killed when its parent's thread ends, and leaves no core file.
 void tie_to_parent(long parent) noexcept {
   prctl(PR_SET_PDEATHSIG, SIGKILL);
   if (getppid() != static_cast<pid_t>(parent)) _exit(0);
@@ -43,7 +44,7 @@ void send_message(Message const& message) noexcept {
     if (errno != EINTR) _exit(0);
 }
 
-/// The next call, or the end of the process when the parent has closed its end.
+/// Waits for the next call. Ends the process when the parent has closed its end of the channel.
 void receive_message(call_message& message) noexcept {
   for (;;) {
     auto const count = recv(channel_descriptor, &message, sizeof message, 0);
@@ -59,14 +60,14 @@ double now() noexcept {
   return static_cast<double>(time.tv_sec) + 1e-9 * static_cast<double>(time.tv_nsec);
 }
 
-/// Everything a kernel gets, in one place, so that one comparison shows whether it wrote to any of it.
+/// All that is passed to a kernel, in one object, so that one comparison shows whether the kernel wrote to it.
 struct descriptors {
   DLTensor tensors[slot_count];
   std::int64_t shape[slot_count][4], strides[slot_count][4];
   attest_call call;
 };
 
-/// Maps the tensors into `range`: inputs read-only, everything between them inaccessible.
+/// Maps the tensors into `range`: inputs read-only, the pages between tensors inaccessible.
 bool map_tensors(call_message const& message, std::byte* range) noexcept {
   for (std::uint32_t i = 0; i < slot_count; ++i) {
     auto const& slot = message.slots[i];
@@ -79,41 +80,41 @@ bool map_tensors(call_message const& message, std::byte* range) noexcept {
   return true;
 }
 
-/// Requires `made` zeroed: padding is compared too.
-void describe(call_message const& message, std::byte* range, descriptors& made) noexcept {
+/// Fills in the descriptors of a call. Requires `to` zeroed, since padding is compared too.
+void describe(call_message const& message, std::byte* range, descriptors& to) noexcept {
   for (std::uint32_t i = 0; i < slot_count; ++i) {
     auto const& slot = message.slots[i];
-    auto& tensor = made.tensors[i];
-    std::memcpy(made.shape[i], slot.shape, sizeof slot.shape);
-    std::memcpy(made.strides[i], slot.strides, sizeof slot.strides);
+    auto& tensor = to.tensors[i];
+    std::memcpy(to.shape[i], slot.shape, sizeof slot.shape);
+    std::memcpy(to.strides[i], slot.strides, sizeof slot.strides);
     tensor.data = slot.data == null_data ? nullptr : range + slot.data;
     tensor.device.device_type = kDLCPU;
     tensor.ndim = slot.rank;
     tensor.dtype.code = slot.type_code;
     tensor.dtype.bits = slot.type_bits;
     tensor.dtype.lanes = 1;
-    tensor.shape = made.shape[i];
-    tensor.strides = made.strides[i];
+    tensor.shape = to.shape[i];
+    tensor.strides = to.strides[i];
     tensor.byte_offset = slot.byte_offset;
   }
-  auto const given = [&](tensor_index i) { return message.slots[i].present ? &made.tensors[i] : nullptr; };
-  auto& call = made.call;
+  auto const present = [&](tensor_index i) { return message.slots[i].present ? &to.tensors[i] : nullptr; };
+  auto& call = to.call;
   call.abi_version = ATTEST_KERNEL_ABI;
   call.threads = message.threads;
-  call.q = given(q);
-  call.k = given(k);
-  call.v = given(v);
-  call.mask = given(mask);
-  call.bias = given(bias);
+  call.q = present(q);
+  call.k = present(k);
+  call.v = present(v);
+  call.mask = present(mask);
+  call.bias = present(bias);
   problem::set_parameters(call, message.parameters);
-  call.out = given(out);
-  call.lse = given(lse);
-  call.weights = given(weights);
+  call.out = present(out);
+  call.lse = present(lse);
+  call.weights = present(weights);
 }
 
 /// Calls the kernel once.
-reply_message answer(call_message const& message, kernel_function kernel) noexcept {
-  static descriptors given, before;
+reply_message call_kernel(call_message const& message, kernel_function kernel) noexcept {
+  static descriptors passed, before;
   reply_message reply{};
   reply.magic = reply_magic;
   reply.sequence = message.sequence;
@@ -123,9 +124,9 @@ reply_message answer(call_message const& message, kernel_function kernel) noexce
     reply.magic = no_memory_magic;
     return reply;
   }
-  std::memset(&given, 0, sizeof given);
-  describe(message, range, given);
-  std::memcpy(&before, &given, sizeof given);
+  std::memset(&passed, 0, sizeof passed);
+  describe(message, range, passed);
+  std::memcpy(&before, &passed, sizeof passed);
   crash.sequence = message.sequence;
   crash.range = range;
 
@@ -133,28 +134,28 @@ reply_message answer(call_message const& message, kernel_function kernel) noexce
   std::fegetenv(&environment);
   auto const control = control_bits();
   double const start = now();
-  reply.status = static_cast<std::int32_t>(kernel(&given.call));
+  reply.status = static_cast<std::int32_t>(kernel(&passed.call));
   double const end = now();
   reply.environment_changed = control_bits() != control;
   std::fesetenv(&environment);
   reply.seconds = end - start;
-  reply.descriptors_changed = std::memcmp(&before, &given, sizeof given) != 0;
+  reply.descriptors_changed = std::memcmp(&before, &passed, sizeof passed) != 0;
   munmap(range, message.range_bytes);
   return reply;
 }
 
-/// Loads the library, greets the parent, and answers calls until the parent is gone.
+/// Loads the library, sends the greeting, and serves calls until the parent has ended.
 [[noreturn]] void serve(char const* library, char const* symbol) noexcept {
   hello_message hello{};
   hello.magic = hello_magic;
-  auto const say = [&](greeting state, char const* text) {
+  auto const greet = [&](greeting state, char const* text) {
     hello.state = state;
     if (text) std::strncpy(hello.text, text, sizeof hello.text - 1);
     send_message(hello);
     if (state != greeting::ready) _exit(0);
   };
   void* const note = mmap(nullptr, sizeof(crash_note), PROT_READ | PROT_WRITE, MAP_SHARED, memory_descriptor, 0);
-  if (note == MAP_FAILED) say(greeting::no_runner_memory, std::strerror(errno));
+  if (note == MAP_FAILED) greet(greeting::no_runner_memory, std::strerror(errno));
   watch_for_crashes(static_cast<crash_note*>(note));
 
   // A library built with -ffast-math may switch to flush-to-zero when it is loaded.
@@ -162,19 +163,19 @@ reply_message answer(call_message const& message, kernel_function kernel) noexce
   std::fegetenv(&environment);
   auto const control = control_bits();
   void* const loaded = dlopen(library, RTLD_NOW | RTLD_LOCAL);
-  if (!loaded) say(greeting::not_loaded, dlerror());
+  if (!loaded) greet(greeting::not_loaded, dlerror());
   auto* const kernel = reinterpret_cast<kernel_function>(dlsym(loaded, symbol));
-  if (!kernel) say(greeting::no_symbol, nullptr);
+  if (!kernel) greet(greeting::no_symbol, nullptr);
   auto* const name = reinterpret_cast<char const* (*)()>(dlsym(loaded, "attest_kernel_name"));
   char const* const text = name ? name() : nullptr;
   hello.environment_changed = control_bits() != control;
   std::fesetenv(&environment);
-  say(greeting::ready, text);
+  greet(greeting::ready, text);
 
   call_message message;
   for (;;) {
     receive_message(message);
-    send_message(answer(message, kernel));
+    send_message(call_kernel(message, kernel));
   }
 }
 

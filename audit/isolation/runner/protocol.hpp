@@ -1,7 +1,7 @@
-// What the auditing process and its runner say to each other: plain data over a socket, one message a packet.
+// The messages between the auditing process and its runner: plain data over a socket, one message a packet.
 //
-// The runner trusts its parent. The parent takes everything from the runner as hostile, since a kernel under audit
-// shares the runner's memory and descriptors.
+// The runner trusts its parent. The parent treats everything that the runner sends as hostile, since a kernel under
+// audit shares the memory and the descriptors of the runner.
 #pragma once
 
 #include <cstdint>
@@ -28,7 +28,7 @@ enum class greeting : std::uint32_t {
   no_runner_memory  ///< the runner itself could not start
 };
 
-/// Once, when the kernel is loaded.
+/// From the runner, once: the kernel is loaded, or cannot be.
 struct hello_message {
   std::uint32_t magic;
   greeting state;
@@ -36,19 +36,20 @@ struct hello_message {
   char text[512];
 };
 
-/// One tensor: the runner maps `mapped_bytes` of the shared memory at `memory_offset` to `place` bytes behind the
-/// start of its address range, with inaccessible pages on both sides.
+/// One tensor. The runner maps `mapped_bytes` of the shared memory, from `memory_offset`, to the address `place` bytes
+/// after the start of its address range. The pages on both sides are inaccessible.
 struct tensor_slot {
   std::uint32_t present;
   std::uint8_t type_code, type_bits;  ///< as in DLDataType
   std::int32_t rank;
   std::int64_t shape[4], strides[4];
   std::uint64_t memory_offset, mapped_bytes, place;
-  std::uint64_t data;         ///< DLTensor::data, counted like `place`; null_data = NULL
+  std::uint64_t data;         ///< DLTensor::data, relative to the same start as `place`; null_data = NULL
   std::uint64_t byte_offset;  ///< DLTensor::byte_offset
 };
 inline constexpr std::uint64_t null_data = ~std::uint64_t{0};
 
+/// To the runner: a request to call the kernel.
 struct call_message {
   std::uint32_t magic;
   std::int32_t threads;
@@ -58,6 +59,7 @@ struct call_message {
   tensor_slot slots[slot_count];
 };
 
+/// From the runner, after the call.
 struct reply_message {
   std::uint32_t magic;  ///< no_memory_magic: the tensors could not be mapped, the kernel was not called
   std::int32_t status;  ///< as the kernel returned it
@@ -66,13 +68,13 @@ struct reply_message {
   std::uint32_t environment_changed, descriptors_changed;
 };
 
-/// At the start of the shared memory; the runner's signal handler fills it.
+/// At the start of the shared memory, written by the signal handler of the runner.
 struct crash_note {
   enum access_kind : std::uint32_t { unknown, reads, writes };
   std::uint32_t magic;
   access_kind access;
   std::uint64_t sequence;
-  std::int64_t address;  ///< of the fault, from the start of the address range
+  std::int64_t address;  ///< of the invalid access, relative to the start of the address range
 };
 
 static_assert(std::is_trivially_copyable_v<hello_message> && std::is_trivially_copyable_v<call_message> &&
