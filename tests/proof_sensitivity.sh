@@ -74,10 +74,10 @@ reference/real/elementary_functions | reference/real/expm1.hpp | n > 1; | n > 2;
 reference/bound/bound | reference/bound/terms.hpp | ku / (1 - ku) * | ku / (1 + ku) *
 reference/bound/bound | reference/bound/terms.hpp | : gamma(model.k_f, f.u); | : gamma(model.k_pre, f.u);
 reference/bound/bound | reference/bound/terms.hpp | 2 * model.tau * (1 + 2 * u) + ell | ell
-reference/bound/bound | reference/bound/formulas-inl.hpp | row.product_error * (row.row.scale_size * k.product_size) | row.product_error * k.product_size * 0.8
-reference/bound/bound | reference/bound/formulas-inl.hpp | row.reference_factor * my.Y; | row.reference_factor;
-reference/bound/bound | reference/bound/formulas-inl.hpp | row.model.k_pre + row.merges_O | row.merges_O
-reference/bound/bound | reference/bound/bound.hpp | gamma(model.k_lse, u) | gamma(1, u)
+reference/bound/bound | reference/bound/formulas-inl.hpp | terms.product_error * (terms.scale_upper * key.product_upper) | terms.product_error * key.product_upper * 0.8
+reference/bound/bound | reference/bound/formulas-inl.hpp | terms.reference_factor * my.Y; | terms.reference_factor;
+reference/bound/bound | reference/bound/formulas-inl.hpp | terms.model.k_pre + terms.merges_O | terms.merges_O
+reference/bound/bound | reference/bound/results.hpp | gamma(model.k_lse, u) | gamma(1, u)
 documents/day_11_scaled_dot_product_attention | reference/textbook/softmax_jacobian.hpp | if (k != i) | if (k == i)
 documents/day_74_why_do_we_scale | reference/textbook/variance.hpp | n * (n - 1) | n * (n + 1)
 '

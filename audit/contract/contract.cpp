@@ -22,7 +22,7 @@ kernel_model unknown_f32() {
   m.k_add = 2;
   m.g_b = reference::gamma(3, u);
   m.e_c = (1 + u) * (1 + u) * (1 + u) * (1 + u) * (1 + 8 * u) * (1 + power_of_two(-50)) - 1;
-  m.a_t = 4 * u;
+  m.a_t = 4 * u;  // known gap G6: too small for 1 - 2/(e^2y + 1)
   m.k_x = 4;
   m.c_m = 4;
   m.eps = 8 * u;
@@ -35,6 +35,7 @@ kernel_model unknown_f32() {
   return m;
 }
 
+/// The preset `f32-any`. Known gaps G9 and G11 of docs/bound.md: one level of merging, with a final division.
 kernel_model unknown_f32_any() {
   kernel_model m = unknown_f32();
   m.tau = 5.6;

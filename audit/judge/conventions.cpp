@@ -15,10 +15,10 @@ namespace {
 
 using reference::infinity;
 
-/// One row of an answer, whatever the rank: where its elements begin.
-class row_places {
+/// The offsets of the elements of one row in compact outputs of any rank.
+class row_offsets {
  public:
-  row_places(problem::sizes const& s, std::int64_t b, std::int64_t h, std::int64_t i)
+  row_offsets(problem::sizes const& s, std::int64_t b, std::int64_t h, std::int64_t i)
       : row_(static_cast<std::size_t>((b * s.hq + h) * s.n + i)) {}
   std::size_t of(std::int64_t width, std::int64_t at) const {
     return row_ * static_cast<std::size_t>(width) + static_cast<std::size_t>(at);
@@ -28,24 +28,24 @@ class row_places {
   std::size_t row_;
 };
 
-/// Judges the rows that conventions decide and puts docs/semantics.md's answers in their place, so that judge() finds
-/// nothing there.
+/// Judges the rows that a convention decides, then overwrites them with the outputs of docs/semantics.md, so that
+/// judge() accepts them.
 class convention_judge {
  public:
   convention_judge(owned_problem const& asked, contract const& claim, owned_outputs given)
-      : answer(std::move(given)), asked_(asked), how_(claim.conventions), claim_(claim) {}
+      : outputs(std::move(given)), asked_(asked), how_(claim.conventions), claim_(claim) {}
 
   template <class T>
   void row(problem::instance<T> const& p, std::int64_t b, std::int64_t h, std::int64_t i) {
     reference::compiled::enclose_row(p, b, h, i, truth_of<T>());
     auto const& truth = truth_of<T>();
-    row_places const at(p.size(), b, h, i);
+    row_offsets const at(p.size(), b, h, i);
     if (truth.kind == reference::row_kind::empty) empty(p.size(), at, b, h, i);
-    else if (how_.nan == conventions::invalid::unspecified) anything(p, truth, at);
+    else if (how_.nan == conventions::invalid::unspecified) accept_any(p, truth, at);
   }
 
   judgement found;
-  owned_outputs answer;
+  owned_outputs outputs;
 
  private:
   void rule(char const* output, std::array<std::int64_t, 4> where, double got, double expected) {
@@ -60,22 +60,22 @@ class convention_judge {
     found.add(std::move(v));
   }
 
-  void empty(problem::sizes const& s, row_places const& at, std::int64_t b, std::int64_t h, std::int64_t i) {
-    if (answer.o && how_.empty_row == conventions::row::nan)
+  void empty(problem::sizes const& s, row_offsets const& at, std::int64_t b, std::int64_t h, std::int64_t i) {
+    if (outputs.o && how_.empty_row == conventions::row::nan)
       for (std::int64_t c = 0; c < s.dv; ++c) {
-        rule("o", {b, h, i, c}, load(*answer.o, at.of(s.dv, c)), std::nan(""));
-        store(*answer.o, at.of(s.dv, c), 0);
+        rule("o", {b, h, i, c}, load(*outputs.o, at.of(s.dv, c)), std::nan(""));
+        store(*outputs.o, at.of(s.dv, c), 0);
       }
-    if (answer.o && how_.empty_row == conventions::row::mean) mean(s, at, b, h, i);
-    if (answer.lse && how_.empty_lse == conventions::log::zero) {
-      rule("lse", {b, h, i, 0}, load(*answer.lse, at.of(1, 0)), 0);
-      store(*answer.lse, at.of(1, 0), -infinity);
+    if (outputs.o && how_.empty_row == conventions::row::mean) mean(s, at, b, h, i);
+    if (outputs.lse && how_.empty_lse == conventions::log::zero) {
+      rule("lse", {b, h, i, 0}, load(*outputs.lse, at.of(1, 0)), 0);
+      store(*outputs.lse, at.of(1, 0), -infinity);
     }
   }
 
-  /// The mean of all rows of V: attention with scale 0 that sees every key, whose bound judges it.
-  void mean(problem::sizes const& s, row_places const& at, std::int64_t b, std::int64_t h, std::int64_t i) {
-    if (s.m == 0 || asked_.rank() != 4) {  // 0/0, or a rank that cannot be sliced: docs/semantics.md decides
+  /// The mean of all rows of V is attention with scale 0 and every key visible; its bound judges the row.
+  void mean(problem::sizes const& s, row_offsets const& at, std::int64_t b, std::int64_t h, std::int64_t i) {
+    if (s.m == 0 || asked_.rank() != 4) {  // no mean, or a rank that cannot be sliced: judge() judges the row
       found.not_judged += s.dv;
       return;
     }
@@ -86,9 +86,9 @@ class convention_judge {
     chosen.b = {b}, chosen.n = {i}, chosen.hk = {reference::key_head(s, h)}, chosen.query_head = h % (s.hq / s.hk);
     auto const row = *sliced(owned_problem::of_valid(std::move(everything)), chosen);
     owned_outputs alone;
-    alone.o = owned_tensor::compact(answer.o->type, {1, 1, 1, s.dv});
+    alone.o = owned_tensor::compact(outputs.o->type, {1, 1, 1, s.dv});
     for (std::int64_t c = 0; c < s.dv; ++c)
-      store(*alone.o, static_cast<std::size_t>(c), load(*answer.o, at.of(s.dv, c)));
+      store(*alone.o, static_cast<std::size_t>(c), load(*outputs.o, at.of(s.dv, c)));
     judgement judged = judge(row.instance(), alone, claim_);
     for (violation& v : judged.violations) {
       v.index = {b, h, i, v.index[3]};
@@ -97,22 +97,22 @@ class convention_judge {
                                 i, claim_.name);
     }
     found.merge(std::move(judged));
-    for (std::int64_t c = 0; c < s.dv; ++c) store(*answer.o, at.of(s.dv, c), 0);
+    for (std::int64_t c = 0; c < s.dv; ++c) store(*outputs.o, at.of(s.dv, c), 0);
   }
 
-  /// Where the truth is NaN or infinite, whatever was answered stands.
+  /// nan: unspecified. Where the truth is NaN or infinite, any output is accepted.
   template <class T>
-  void anything(problem::instance<T> const& p, reference::enclosed_row<128, T> const& truth, row_places const& at) {
+  void accept_any(problem::instance<T> const& p, reference::enclosed_row<128, T> const& truth, row_offsets const& at) {
     problem::sizes const& s = p.size();
     bool const nan_row = truth.kind == reference::row_kind::nan;
-    for (std::int64_t c = 0; answer.o && c < s.dv; ++c) {
+    for (std::int64_t c = 0; outputs.o && c < s.dv; ++c) {
       auto const kind = reference::compiled::output(p, truth, c).kind;
       if (kind == reference::value_kind::nan || kind == reference::value_kind::not_finite)
-        store(*answer.o, at.of(s.dv, c), std::nan(""));
+        store(*outputs.o, at.of(s.dv, c), std::nan(""));
     }
-    if (nan_row && answer.lse) store(*answer.lse, at.of(1, 0), std::nan(""));
-    for (std::int64_t j = 0; nan_row && answer.weights && j < s.m; ++j)
-      store(*answer.weights, at.of(s.m, j), std::nan(""));
+    if (nan_row && outputs.lse) store(*outputs.lse, at.of(1, 0), std::nan(""));
+    for (std::int64_t j = 0; nan_row && outputs.weights && j < s.m; ++j)
+      store(*outputs.weights, at.of(s.m, j), std::nan(""));
   }
 
   template <class T>
@@ -145,16 +145,16 @@ std::vector<std::string> relaxed(conventions const& how) {
   return made;
 }
 
-judgement judge_by_conventions(owned_problem const& asked, owned_outputs const& answer, contract const& claim) {
-  if (claim.conventions == conventions{}) return judge(asked.instance(), answer, claim);
-  convention_judge rows(asked, claim, answer);
+judgement judge_by_conventions(owned_problem const& asked, owned_outputs const& outputs, contract const& claim) {
+  if (claim.conventions == conventions{}) return judge(asked.instance(), outputs, claim);
+  convention_judge rows(asked, claim, outputs);
   std::visit(
       [&](auto const& p) {
         problem::sizes const& s = p.size();
         for (std::int64_t at = 0; at < s.b * s.hq * s.n; ++at) rows.row(p, at / s.n / s.hq, at / s.n % s.hq, at % s.n);
       },
       asked.instance());
-  judgement made = judge(asked.instance(), rows.answer, claim);
+  judgement made = judge(asked.instance(), rows.outputs, claim);
   made.merge(std::move(rows.found));
   return made;
 }

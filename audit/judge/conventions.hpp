@@ -1,4 +1,4 @@
-// Judging a kernel by the conventions that it documents, where they are not those of docs/semantics.md.
+// Judging by the conventions of a contract where they differ from docs/semantics.md.
 #pragma once
 
 #include "audit/judge/judge_outputs.hpp"
@@ -9,8 +9,9 @@ namespace attest::audit {
 /// The conventions that differ from docs/semantics.md: "empty_row: nan".
 std::vector<std::string> relaxed(conventions const& how);
 
-/// judge(), with rows that the contract's conventions decide otherwise judged by those.
-judgement judge_by_conventions(owned_problem const& asked, owned_outputs const& answer, contract const& claim);
+/// Judges as judge() does, except the rows for which a convention of the contract prescribes other outputs: these are
+/// judged by the convention.
+judgement judge_by_conventions(owned_problem const& asked, owned_outputs const& outputs, contract const& claim);
 
 /// Does Q, K, V or the bias hold a NaN or an infinity?
 bool has_nonfinite(owned_problem const& asked);

@@ -5,8 +5,8 @@
 
 #include <fmt/format.h>
 
-#include "audit/tensors/elements.hpp"
 #include "audit/judge/exact_row_judge.hpp"
+#include "audit/tensors/elements.hpp"
 #include "reference/real/outward.hpp"
 
 namespace attest::audit {
@@ -14,7 +14,7 @@ namespace {
 
 using reference::infinity;
 
-/// The sum of the bounds of one row's outputs, V being columns of the identity.
+/// The sum of the bounds of one row of O (Corollary V of docs/bound.md); nothing where an element is not judged.
 template <class T>
 std::optional<double> sum_of_bounds(problem::instance<T> const& p, problem::kernel_model const& model, std::int64_t b,
                                     std::int64_t h, std::int64_t i) {
@@ -34,14 +34,18 @@ std::optional<double> sum_of_bounds(problem::instance<T> const& p, problem::kern
 
 }  // namespace
 
-std::optional<violation> answers_differ(audit_case const& each, owned_outputs const& first, further_call const& further,
+std::optional<violation> outputs_differ(audit_case const& each, owned_outputs const& first, further_call const& further,
                                         owned_outputs const& again) {
-  struct named { char const* name; std::optional<owned_tensor> const& a; std::optional<owned_tensor> const& b; };
-  for (auto const& [name, x, y] :
-       {named{"o", first.o, again.o}, named{"lse", first.lse, again.lse}, named{"weights", first.weights, again.weights}}) {
+  struct named {
+    char const* name;
+    std::optional<owned_tensor> const& a;
+    std::optional<owned_tensor> const& b;
+  };
+  for (auto const& [name, x, y] : {named{"o", first.o, again.o}, named{"lse", first.lse, again.lse},
+                                   named{"weights", first.weights, again.weights}}) {
     if (!x || !y) continue;
     bool const is_lse = std::string_view(name) == "lse";
-    // Files may hold problems of lower rank; only rank 4 has relations other than equal bits.
+    // A file may hold problems of lower rank, without relations between calls.
     if (each.problem.rank() != 4) continue;
     owned_tensor a = *x, b = *y;
     if (is_lse) a.layout = problem::with_last_axis(a.layout), b.layout = problem::with_last_axis(b.layout);
@@ -53,7 +57,8 @@ std::optional<violation> answers_differ(audit_case const& each, owned_outputs co
         for (std::int64_t i = 0; i < n[2]; ++i)
           for (std::int64_t j = 0; j < n[3]; ++j) {
             auto const here = offset_of(b, batch, h, i, j);
-            auto const there = moved ? offset_of(a, batch + further.at[0], h + further.at[1], i + further.at[2], j) : here;
+            auto const there =
+                moved ? offset_of(a, batch + further.at[0], h + further.at[1], i + further.at[2], j) : here;
             if (std::memcmp(a.bytes.data() + there * bytes, b.bytes.data() + here * bytes, bytes) == 0) continue;
             violation found;
             found.output = name;
@@ -61,8 +66,9 @@ std::optional<violation> answers_differ(audit_case const& each, owned_outputs co
             found.truth_lower = found.truth_upper = load(a, there);
             found.got = load(b, here);
             found.error_in_bounds = infinity;
-            found.sentence = fmt::format("{}[{}, {}, {}{}] changed from {} to {}: {}", name, batch, h, i,
-                                         is_lse ? "" : fmt::format(", {}", j), found.truth_lower, found.got, further.says);
+            found.sentence =
+                fmt::format("{}[{}, {}, {}{}] changed from {} to {}: {}", name, batch, h, i,
+                            is_lse ? "" : fmt::format(", {}", j), found.truth_lower, found.got, further.says);
             return found;
           }
   }
@@ -73,7 +79,7 @@ void judge_merge(audit_case const& each, case_outputs const& given, contract con
   std::vector<owned_outputs const*> parts;
   for (std::size_t n = 0; n < each.further.size(); ++n) {
     if (each.further[n].is != relation::part) continue;
-    if (!given[n + 1] || !given[n + 1]->o || !given[n + 1]->lse) {  // without an LSE there is nothing to merge by
+    if (!given[n + 1] || !given[n + 1]->o || !given[n + 1]->lse) {  // parts are merged by their LSE
       into.unsupported = true;
       return;
     }
@@ -86,7 +92,8 @@ void judge_merge(audit_case const& each, case_outputs const& given, contract con
     double top = -infinity;
     auto const lse_of = [&](owned_outputs const& part) {
       owned_tensor const& t = *part.lse;
-      return load(t, static_cast<std::size_t>(b * t.layout.stride[0] + h * t.layout.stride[1] + i * t.layout.stride[2]));
+      return load(t,
+                  static_cast<std::size_t>(b * t.layout.stride[0] + h * t.layout.stride[1] + i * t.layout.stride[2]));
     };
     for (auto const* part : parts) top = std::max(top, lse_of(*part));
     double sum = 0, weight = 0;
@@ -113,60 +120,67 @@ void judge_merge(audit_case const& each, case_outputs const& given, contract con
 
 void judge_read_weights(audit_case const& each, case_outputs const& given, contract const& claim, case_result& into) {
   problem::sizes const& s = each.problem.size();
-  struct chunk { owned_problem const* problem; owned_tensor const* o; std::int64_t first; std::size_t call; };
+  struct chunk {
+    owned_problem const* problem;
+    owned_tensor const* o;
+    std::int64_t first;
+    std::size_t call;
+  };
   std::vector<chunk> chunks;
   if (given[0]->o) chunks.push_back({&each.problem, &*given[0]->o, 0, 0});
   for (std::size_t n = 0; n < each.further.size(); ++n)
     if (each.further[n].is == relation::weight_columns && given[n + 1] && given[n + 1]->o)
       chunks.push_back({&each.further[n].problem, &*given[n + 1]->o, each.further[n].at[0], n + 1});
-  std::visit([&]<class T>(problem::instance<T> const& p) {
-    problem::kernel_model const model = claim.model_for(each.problem.instance());
-    for (std::int64_t row = 0; row < s.b * s.hq * s.n; ++row) {
-      std::int64_t const b = row / s.n / s.hq, h = row / s.n % s.hq, i = row % s.n;
-      double sum = 0, bounds = 0;
-      bool whole = true;
-      std::int64_t columns = 0;
-      auto const wrong = [&](chunk const& at, std::int64_t c, double got, double expected, double bound,
-                             std::string says, std::optional<bug_class> kind) {
-        ++into.judged.failed;
-        violation found;
-        found.output = "o", found.index = {b, h, i, c}, found.got = got;
-        found.truth_lower = found.truth_upper = expected, found.bound = bound;
-        found.error_in_bounds = bound > 0 ? std::abs(got - expected) / bound : infinity;
-        found.bug_class = kind, found.call = at.call, found.sentence = std::move(says);
-        into.judged.add(std::move(found));
-      };
-      for (chunk const& at : chunks) {
-        auto const bound = sum_of_bounds(std::get<problem::instance<T>>(at.problem->instance()), model, b, h, i);
-        whole = whole && bound.has_value();
-        bounds += bound.value_or(0);
-        std::int64_t const count = at.o->layout.shape[3];
-        columns += count;
-        for (std::int64_t c = 0; c < count; ++c) {
-          double const weight = load(*at.o, offset_of(*at.o, b, h, i, c));
-          std::int64_t const j = at.first + c;
-          sum += weight;
-          if (!reference::visible(p, b, h, i, j) && weight != 0)
-            wrong(at, c, weight, 0, 0,
-                  fmt::format("the weight of masked key {} for query [{}, {}, {}], read through V, is {}", j, b, h, i,
-                              weight),
-                  bug_class::mask_polarity);
-          else if (weight < 0)
-            wrong(at, c, weight, 0, 0,
-                  fmt::format("the weight of key {} for query [{}, {}, {}], read through V, is {}: "
-                              "a weight is never negative",
-                              j, b, h, i, weight),
+  std::visit(
+      [&]<class T>(problem::instance<T> const& p) {
+        problem::kernel_model const model = claim.model_for(each.problem.instance());
+        for (std::int64_t row = 0; row < s.b * s.hq * s.n; ++row) {
+          std::int64_t const b = row / s.n / s.hq, h = row / s.n % s.hq, i = row % s.n;
+          double sum = 0, bounds = 0;
+          bool whole = true;
+          std::int64_t columns = 0;
+          auto const wrong = [&](chunk const& at, std::int64_t c, double got, double expected, double bound,
+                                 std::string says, std::optional<bug_class> kind) {
+            ++into.judged.failed;
+            violation found;
+            found.output = "o", found.index = {b, h, i, c}, found.got = got;
+            found.truth_lower = found.truth_upper = expected, found.bound = bound;
+            found.error_in_bounds = bound > 0 ? std::abs(got - expected) / bound : infinity;
+            found.bug_class = kind, found.call = at.call, found.sentence = std::move(says);
+            into.judged.add(std::move(found));
+          };
+          for (chunk const& at : chunks) {
+            auto const bound = sum_of_bounds(std::get<problem::instance<T>>(at.problem->instance()), model, b, h, i);
+            whole = whole && bound.has_value();
+            bounds += bound.value_or(0);
+            std::int64_t const count = at.o->layout.shape[3];
+            columns += count;
+            for (std::int64_t c = 0; c < count; ++c) {
+              double const weight = load(*at.o, offset_of(*at.o, b, h, i, c));
+              std::int64_t const j = at.first + c;
+              sum += weight;
+              if (!reference::visible(p, b, h, i, j) && weight != 0)
+                wrong(at, c, weight, 0, 0,
+                      fmt::format("the weight of masked key {} for query [{}, {}, {}], read through V, is {}", j, b, h,
+                                  i, weight),
+                      bug_class::mask_polarity);
+              else if (weight < 0)
+                wrong(at, c, weight, 0, 0,
+                      fmt::format("the weight of key {} for query [{}, {}, {}], read through V, is {}: "
+                                  "a weight is never negative",
+                                  j, b, h, i, weight),
+                      std::nullopt);
+            }
+          }
+          double const slack = static_cast<double>(s.m) * 0x1p-52;  // of this double sum of numbers in [0, 2]
+          if (whole && columns == s.m && !(std::abs(sum - 1) <= bounds + 2 * slack))
+            wrong(chunks.front(), 0, sum, 1, bounds,
+                  fmt::format("the weights of query [{}, {}, {}], read through V, sum to {}; 1 ± {:.4g} is allowed", b,
+                              h, i, sum, bounds),
                   std::nullopt);
         }
-      }
-      double const slack = static_cast<double>(s.m) * 0x1p-52;  // of this double sum of numbers in [0, 2]
-      if (whole && columns == s.m && !(std::abs(sum - 1) <= bounds + 2 * slack))
-        wrong(chunks.front(), 0, sum, 1, bounds,
-              fmt::format("the weights of query [{}, {}, {}], read through V, sum to {}; 1 ± {:.4g} is allowed", b, h,
-                          i, sum, bounds),
-              std::nullopt);
-    }
-  }, each.problem.instance());
+      },
+      each.problem.instance());
 }
 
 }  // namespace attest::audit

@@ -1,4 +1,4 @@
-// What the answers of several calls say together.
+// Judging the outputs of several calls of a case against each other.
 #pragma once
 
 #include <optional>
@@ -7,20 +7,23 @@
 
 namespace attest::audit {
 
-/// The first element of `further`'s answer whose bits are not those of the first call's; nothing where there is none.
+/// The first element of the outputs of `further` whose bits differ from those of the first call; nothing where all
+/// agree.
 /// Requires  further.is is same_bits or same_rows
-std::optional<violation> answers_differ(audit_case const& each, owned_outputs const& first, further_call const& further,
+std::optional<violation> outputs_differ(audit_case const& each, owned_outputs const& first, further_call const& further,
                                         owned_outputs const& again);
 
-/// The parts of the keys, merged by their LSE in double, judged as an answer to the whole. The bound is the theorem's
-/// for a kernel that merges so many normalised parts: it covers this merge, whose own roundings are smaller.
+/// Merges the outputs for parts of the keys by their LSE, in double, and judges the result as the output for all keys.
+/// The bound is that of a kernel that merges as many normalised parts: the roundings of this merge are smaller than
+/// those it allows.
 void judge_merge(audit_case const& each, case_outputs const& given, contract const& claim, case_result& into);
 
-/// O read as weights: non-negative, exactly 0 where masked, a sum of 1 within the sum of the elements' bounds.
+/// Judges O as weights, V being columns of the identity: they are not negative, exactly 0 for masked keys, and their
+/// sum is 1 within the sum of the elements' bounds (Corollary V of docs/bound.md).
 void judge_read_weights(audit_case const& each, case_outputs const& given, contract const& claim, case_result& into);
 
-/// The keys that each query read, from the digits of O, against those that it may see: what a wrong answer means. Never
-/// refutes an answer that the bound lets pass.
-void judge_visibility(audit_case const& each, owned_outputs const& answer, case_result& into);
+/// Compares the keys that each query read, decoded from the digits of O, with those that are visible to it, and
+/// explains a wrong output by the difference. It never refutes outputs that are within their bounds.
+void judge_visibility(audit_case const& each, owned_outputs const& outputs, case_result& into);
 
 }  // namespace attest::audit

@@ -4,17 +4,17 @@
 #include <functional>
 #include <vector>
 
-#include "audit/tensors/elements.hpp"
 #include "audit/judge/exact_row_judge.hpp"
+#include "audit/tensors/elements.hpp"
 
 namespace attest::audit {
 namespace {
 
-/// A mistake, as the problem that a mistaken kernel solves instead.
+/// A mistake of kernels, as a change of the problem: the kernel solves the changed problem instead.
 struct mistake {
   char const* sentence;
   audit::bug_class bug_class;
-  std::function<bool(problem_draft&)> commit;  ///< false: makes no difference here
+  std::function<bool(problem_draft&)> commit;  ///< false where it does not change the problem
 };
 
 std::vector<mistake> const& mistakes() {
@@ -87,8 +87,8 @@ std::vector<mistake> const& mistakes() {
   return all;
 }
 
-/// Is `got` the answer of `instead` at this element, up to a thousandth of the spread of the truth?
-bool is_answered(problem_draft instead, violation const& wrong) {
+/// Is `got` the output of `instead` at this element, up to a thousandth of its distance to the truth?
+bool explains(problem_draft instead, violation const& wrong) {
   auto const made = owned_problem::make(std::move(instead));
   if (!made) return false;
   return std::visit(
@@ -110,7 +110,7 @@ diagnosis diagnose(owned_problem const& asked, violation const& wrong) {
   if (wrong.output != "o" || !std::isfinite(wrong.got) || asked.rank() != 4) return {};
   for (mistake const& each : mistakes()) {
     problem_draft instead = asked.draft();
-    if (each.commit(instead) && is_answered(std::move(instead), wrong))
+    if (each.commit(instead) && explains(std::move(instead), wrong))
       return {std::string("it equals ") + each.sentence, each.bug_class};
   }
   return {};

@@ -1,4 +1,4 @@
-// What a wrong answer looks like: the mistakes that kernels really make, tried one by one.
+// Diagnosis of wrong outputs: known mistakes of kernels are tried one by one.
 #pragma once
 
 #include <string>
@@ -8,17 +8,17 @@
 
 namespace attest::audit {
 
-/// What a wrong element of O equals instead of the truth.
+/// The mistake that explains a wrong element of O.
 struct diagnosis {
   std::string sentence;                       ///< "it equals the answer without the mask", or empty
-  std::optional<audit::bug_class> bug_class;  ///< that this mistake belongs to
+  std::optional<audit::bug_class> bug_class;  ///< of the mistake
 };
 
 /// Requires  wrong is a violation of output "o" with a finite `got`, found when judging `asked`
-/// Cost      one row a hypothesis
+/// Cost      one row for each mistake that is tried
 diagnosis diagnose(owned_problem const& asked, violation const& wrong);
 
-/// Adds a diagnosis to every violation that has one.
+/// Adds its diagnosis to every violation that has one.
 void diagnose_all(owned_problem const& asked, judgement& found);
 
 }  // namespace attest::audit

@@ -10,7 +10,7 @@ namespace attest::audit {
 
 template <class T>
 template <unsigned W>
-row_truth<W, T>& row_judge<T>::truth() {
+row_truth<W, T>& exact_row_judge<T>::truth() {
   auto const refined = [&](auto& at) -> auto& {
     if (!at) at.emplace().evaluate(asked_, model_, b_, h_, i_);
     return *at;
@@ -21,31 +21,35 @@ row_truth<W, T>& row_judge<T>::truth() {
 }
 
 template <class T>
-void row_judge<T>::judge(std::int64_t b, std::int64_t h, std::int64_t i, judgement& into) {
+void exact_row_judge<T>::judge(std::int64_t b, std::int64_t h, std::int64_t i, judgement& into) {
   b_ = b, h_ = h, i_ = i;
   second_.reset();
   last_.reset();
   first_.evaluate(asked_, model_, b, h, i);
   using reference::row_kind;
-  // Outside H0 honest scores overflow: to −∞, which hides a NaN in V, too, or with a bias of −∞ to NaN.
+  // Outside H0 the scores of an honest kernel may overflow: to −∞, so that a NaN in V does not reach the output, or to
+  // NaN where the bias is −∞.
   row_kind const kind = first_.row.kind;
-  bool const outside = kind == row_kind::finite ? !first_.bound.says_anything()
-                       : kind == row_kind::empty && reference::lost_upper(asked_, first_.row) >= model_.format.h0_limit;
+  bool const outside =
+      kind == row_kind::finite
+          ? !first_.bound.says_anything()
+          : kind == row_kind::empty && reference::lost_upper(asked_, first_.row) >= model_.format.h0_limit;
   if (outside || (kind != row_kind::nan && model_.flushes && flushed_meets_infinity())) {
     problem::sizes const& s = asked_.size();
-    into.not_judged += (answer_.o.present ? s.dv : 0) + (answer_.lse.present ? 1 : 0) + (answer_.weights.present ? s.m : 0);
+    into.not_judged +=
+        (outputs_.o.present ? s.dv : 0) + (outputs_.lse.present ? 1 : 0) + (outputs_.weights.present ? s.m : 0);
     return;
   }
-  if (answer_.o.present) judge_o(into);
-  if (answer_.lse.present) judge_lse(into);
-  if (answer_.weights.present) judge_weights(into);
+  if (outputs_.o.present) judge_o(into);
+  if (outputs_.lse.present) judge_lse(into);
+  if (outputs_.weights.present) judge_weights(into);
 }
 
 template <class T>
-bool row_judge<T>::flushed_meets_infinity() const {
+bool exact_row_judge<T>::flushed_meets_infinity() const {
   std::int64_t const d = asked_.size().d, hk = reference::key_head(asked_.size(), h_);
   T const* const q = asked_.q().row(b_, h_, i_);
-  // Of the factors that a kernel may fold, 1, σ and σ·log₂ e, the smallest, rounded as it may round it.
+  // The smallest factor other than 1 that a kernel may fold into q or k is σ, rounded down as a kernel may round it.
   double const given = reference::given_scale(asked_).value_or(1 / std::sqrt(static_cast<double>(d)));
   double const sigma = reference::size_upper(reference::value_of(given));
   double const folded = sigma * (1 - 8 * model_.format.u);
@@ -56,7 +60,8 @@ bool row_judge<T>::flushed_meets_infinity() const {
   auto const meets = [&](std::int64_t j) {
     T const* const k = asked_.k().row(b_, hk, j);
     for (std::int64_t t = 0; t < d; ++t)
-      if ((std::isinf(as_double(q[t])) && may_be_zero(k[t])) || (std::isinf(as_double(k[t])) && may_be_zero(q[t]))) return true;
+      if ((std::isinf(as_double(q[t])) && may_be_zero(k[t])) || (std::isinf(as_double(k[t])) && may_be_zero(q[t])))
+        return true;
     return false;
   };
   return std::ranges::any_of(first_.row.keys, [&](auto const& key) { return meets(key.j); }) ||
@@ -64,9 +69,9 @@ bool row_judge<T>::flushed_meets_infinity() const {
 }
 
 template <class T>
-void row_judge<T>::violate(judgement& into, char const* output, std::int64_t at, double got, double truth_lower,
-                           double truth_upper, double bound, double error_in_bounds, std::optional<bug_class> kind,
-                           std::string sentence) {
+void exact_row_judge<T>::violate(judgement& into, char const* output, std::int64_t at, double got, double truth_lower,
+                                 double truth_upper, double bound, double error_in_bounds,
+                                 std::optional<bug_class> kind, std::string sentence) {
   ++into.failed;
   violation found{output, {b_, h_, i_, at}, got, truth_lower, truth_upper, bound, error_in_bounds, kind, {}};
   found.sentence = output == std::string_view("lse")
@@ -78,8 +83,8 @@ void row_judge<T>::violate(judgement& into, char const* output, std::int64_t at,
 
 template <class T>
 template <class E>
-void row_judge<T>::by_rule(judgement& into, char const* output, std::int64_t at, E got, double expected,
-                           std::optional<bug_class> kind, std::string const& why) {
+void exact_row_judge<T>::by_rule(judgement& into, char const* output, std::int64_t at, E got, double expected,
+                                 std::optional<bug_class> kind, std::string const& why) {
   ++into.by_rule;
   double const value = as_double(got);
   if (std::isnan(expected) ? std::isnan(value) : value == expected) return;
@@ -89,7 +94,7 @@ void row_judge<T>::by_rule(judgement& into, char const* output, std::int64_t at,
 
 template <class T>
 template <class E, class Truth>
-bool row_judge<T>::by_bound(judgement& into, char const* output, std::int64_t at, E got, Truth&& truth_at) {
+bool exact_row_judge<T>::by_bound(judgement& into, char const* output, std::int64_t at, E got, Truth&& truth_at) {
   using reference::decision;
   double const value = as_double(got);
   bool counted = false, by_dominance = false;
@@ -122,20 +127,20 @@ bool row_judge<T>::by_bound(judgement& into, char const* output, std::int64_t at
     if (within == decision::yes && reference::lower(error) > bound.warning) ++into.suspicious;
     return within == decision::yes ? within : fail(error_in_bounds);
   };
-  decision verdict = decide(std::integral_constant<unsigned, first>{});
-  if (verdict == decision::undecided) verdict = decide(std::integral_constant<unsigned, second>{});
-  if (verdict == decision::undecided) verdict = decide(std::integral_constant<unsigned, last>{});
-  if (verdict == decision::undecided) ++into.undecided;
-  return verdict == decision::yes && by_dominance;
+  decision result = decide(std::integral_constant<unsigned, first>{});
+  if (result == decision::undecided) result = decide(std::integral_constant<unsigned, second>{});
+  if (result == decision::undecided) result = decide(std::integral_constant<unsigned, last>{});
+  if (result == decision::undecided) ++into.undecided;
+  return result == decision::yes && by_dominance;
 }
 
 template <class T>
-void row_judge<T>::judge_o(judgement& into) {
+void exact_row_judge<T>::judge_o(judgement& into) {
   using reference::row_kind;
   using reference::value_kind;
   problem::sizes const& s = asked_.size();
   for (std::int64_t c = 0; c < s.dv; ++c) {
-    T const got = answer_.o(b_, h_, i_, c);
+    T const got = outputs_.o(b_, h_, i_, c);
     auto const exact = reference::compiled::output(asked_, first_.row, c);
     switch (exact.kind) {
       case value_kind::unspecified: ++into.not_judged; continue;
@@ -165,7 +170,7 @@ void row_judge<T>::judge_o(judgement& into) {
 }
 
 template <class T>
-void row_judge<T>::by_hull(judgement& into, std::int64_t c, T got) {
+void exact_row_judge<T>::by_hull(judgement& into, std::int64_t c, T got) {
   std::int64_t const hk = reference::key_head(asked_.size(), h_);
   double lowest = reference::infinity, highest = -reference::infinity;
   for (auto const& key : first_.row.keys) {
@@ -180,9 +185,9 @@ void row_judge<T>::by_hull(judgement& into, std::int64_t c, T got) {
 }
 
 template <class T>
-void row_judge<T>::judge_lse(judgement& into) {
+void exact_row_judge<T>::judge_lse(judgement& into) {
   using reference::row_kind;
-  auto const got = answer_.lse(b_, h_, i_, 0);
+  auto const got = outputs_.lse(b_, h_, i_, 0);
   switch (first_.row.kind) {
     case row_kind::nan:
       return by_rule(into, "lse", 0, got, std::nan(""), bug_class::nan_swallowed, "a visible score is NaN or +inf");
@@ -198,12 +203,12 @@ void row_judge<T>::judge_lse(judgement& into) {
 }
 
 template <class T>
-void row_judge<T>::judge_weights(judgement& into) {
+void exact_row_judge<T>::judge_weights(judgement& into) {
   using reference::row_kind;
   problem::sizes const& s = asked_.size();
   if (first_.row.kind == row_kind::nan) {
     for (std::int64_t j = 0; j < s.m; ++j)
-      by_rule(into, "weights", j, answer_.weights(b_, h_, i_, j), std::nan(""), bug_class::nan_swallowed,
+      by_rule(into, "weights", j, outputs_.weights(b_, h_, i_, j), std::nan(""), bug_class::nan_swallowed,
               "a visible score is NaN or +inf");
     return;
   }
@@ -211,7 +216,7 @@ void row_judge<T>::judge_weights(judgement& into) {
   double sum = 0;
   bool finite = true;
   for (std::int64_t j = 0; j < s.m; ++j) {
-    T const got = answer_.weights(b_, h_, i_, j);
+    T const got = outputs_.weights(b_, h_, i_, j);
     if (at_key == first_.row.keys.size() || first_.row.keys[at_key].j != j) {
       bool const seen = reference::visible(asked_, b_, h_, i_, j), empty = first_.row.kind == row_kind::empty;
       auto const which = empty  ? std::optional(bug_class::empty_row)
@@ -243,9 +248,9 @@ namespace {
 
 template <class... T>
 constexpr auto judges(std::variant<problem::instance<T>...> const*) {
-  return std::tuple{&row_judge<T>::judge...};
+  return std::tuple{&exact_row_judge<T>::judge...};
 }
-/// Compiles row_judge for every element type.
+/// Compiles exact_row_judge for every element type.
 [[gnu::used]] constexpr auto row_judges = judges(static_cast<problem::any_instance const*>(nullptr));
 
 }  // namespace

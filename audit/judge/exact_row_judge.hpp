@@ -1,4 +1,4 @@
-// One row of one answer against the truth. Used by audit/judge/judge_outputs.cpp, once a thread.
+// The ball tier: one row of outputs against the truth, at widths that grow until every element is decided.
 #pragma once
 
 #include <cmath>
@@ -12,25 +12,26 @@
 
 namespace attest::audit {
 
-/// Typed views of the outputs that an answer has.
+/// Typed views of the outputs that are present.
 template <class T>
-struct answer_views {
+struct output_views {
   problem::view<T const> o{};
   problem::view<problem::lse_element<T> const> lse{};
   problem::view<T const> weights{};
 };
 
-/// A recorded output as a view of rank 4; an LSE [b, h, n] is one of [b, h, n, 1].
+/// An output as a view of rank 4; an LSE of shape [b, h, n] has the shape [b, h, n, 1].
 template <class T>
-problem::view<T const> view_of(std::optional<owned_tensor> const& stored, bool lse) {
-  if (!stored) return {};
-  problem::layout const& where = stored->layout;
-  return problem::lifted(problem::tensor<T const>{stored->as<T>(), lse ? problem::with_last_axis(where) : where});
+problem::view<T const> view_of(std::optional<owned_tensor> const& output, bool lse) {
+  if (!output) return {};
+  problem::layout const& layout = output->layout;
+  return problem::lifted(problem::tensor<T const>{output->as<T>(), lse ? problem::with_last_axis(layout) : layout});
 }
 
 template <class T>
-answer_views<T> views_of(owned_outputs const& answer) {
-  return {view_of<T>(answer.o, false), view_of<problem::lse_element<T>>(answer.lse, true), view_of<T>(answer.weights, false)};
+output_views<T> views_of(owned_outputs const& outputs) {
+  return {view_of<T>(outputs.o, false), view_of<problem::lse_element<T>>(outputs.lse, true),
+          view_of<T>(outputs.weights, false)};
 }
 
 /// The truth about one row at W bits, and the bound that judges it.
@@ -49,35 +50,38 @@ struct row_truth {
   }
 };
 
-/// Judges rows of one problem; its memory is reused from row to row.
+/// Judges the rows of one problem, one after the other; its memory is reused. Use one object in each thread.
 template <class T>
-class row_judge {
+class exact_row_judge {
  public:
-  row_judge(problem::instance<T> const& asked, answer_views<T> const& answer, problem::kernel_model const& model)
-      : asked_(asked), answer_(answer), model_(model) {}
+  exact_row_judge(problem::instance<T> const& asked, output_views<T> const& outputs, problem::kernel_model const& model)
+      : asked_(asked), outputs_(outputs), model_(model) {}
 
   void judge(std::int64_t b, std::int64_t h, std::int64_t i, judgement& into);
 
  private:
-  /// Widths of the refinement: an element that one leaves open is asked again at the next. At the last every score is
-  /// known to 2⁻¹¹⁰, however large scores, biases and softcap are (docs/rounding.md, "Where the judge's widths end").
+  /// Widths in bits: an element that one does not decide is judged again at the next. At the last every score is known
+  /// to 2⁻¹¹⁰, however large scores, biases and softcap are (docs/rounding.md, "Where the judge's widths end").
   static constexpr unsigned first = 128, second = 256, last = 1152;
 
-  /// Does a number that the kernel may read as 0 (below ω, alone or with σ·log₂ e folded in) meet an infinity in some
-  /// visible q·k? The kernel's score is then NaN, whatever the exact one is.
+  /// Is a number that the kernel may read as 0 (below ω, alone or times σ·log₂ e) multiplied by an infinity in the q·k
+  /// of a visible key? Then the kernel's score is NaN, whatever the exact score is, and the row is not judged (E10 of
+  /// docs/bound.md).
   bool flushed_meets_infinity() const;
   void judge_o(judgement& into);
   void judge_lse(judgement& into);
   void judge_weights(judgement& into);
-  /// got must be exactly `expected` (as a value: ±0 are equal; NaN means NaN).
+  /// Counts a violation unless got is exactly `expected`: 0 and −0 are equal, and any NaN is equal to NaN.
   template <class E>
   void by_rule(judgement& into, char const* output, std::int64_t at, E got, double expected,
                std::optional<bug_class> kind, std::string const& why);
-  /// |got − truth| ≤ bound? `truth_at(width)` encloses the truth and its bound at that width. Answers whether the
-  /// element passed by the dominance clause alone.
+  /// Judges |got − truth| ≤ bound, where `truth_at(width)` gives the enclosure of the truth and the bound at that
+  /// width.
+  /// Ensures   true where the element passed by Clause D, not by the theorem
   template <class E, class Truth>
   bool by_bound(judgement& into, char const* output, std::int64_t at, E got, Truth&& truth_at);
-  /// The hull clause: a stable kernel answers inside the values it averages, whatever the scores.
+  /// Clause H of docs/bound.md: an output lies between the smallest and the largest visible value, up to a margin,
+  /// whatever the scores are.
   void by_hull(judgement& into, std::int64_t c, T got);
   void violate(judgement& into, char const* output, std::int64_t at, double got, double truth_lower, double truth_upper,
                double bound, double error_in_bounds, std::optional<bug_class> kind, std::string sentence);
@@ -85,7 +89,7 @@ class row_judge {
   row_truth<W, T>& truth();
 
   problem::instance<T> const& asked_;
-  answer_views<T> answer_;
+  output_views<T> outputs_;
   problem::kernel_model model_;
   std::int64_t b_ = 0, h_ = 0, i_ = 0;
   row_truth<first, T> first_;
@@ -93,10 +97,10 @@ class row_judge {
   std::optional<row_truth<last, T>> last_;
 };
 
-/// The value of a stored element as a double (exact), infinities and NaN included.
+/// The exact value of an element as a double; infinities and NaN are kept.
 template <class T>
-double as_double(T stored) noexcept {
-  reference::element const x = reference::value_of(stored);
+double as_double(T element) noexcept {
+  reference::element const x = reference::value_of(element);
   switch (x.kind) {
     case reference::number_class::not_a_number: return std::nan("");
     case reference::number_class::plus_infinity: return reference::infinity;
@@ -106,7 +110,7 @@ double as_double(T stored) noexcept {
   return std::ldexp(static_cast<double>(x.significand), x.exponent);
 }
 
-/// One unit in the last place of T at the size of x.
+/// The unit in the last place of T at |x|.
 template <class T>
 double ulp_at(double x) noexcept {
   int exponent = reference::smallest_exponent<T>;

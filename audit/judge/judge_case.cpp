@@ -5,17 +5,19 @@
 #include <fmt/format.h>
 
 #include "audit/judge/conventions.hpp"
-#include "audit/judge/diagnosis.hpp"
 #include "audit/judge/cross_call.hpp"
+#include "audit/judge/diagnosis.hpp"
 
 namespace attest::audit {
 
-judgement judge_call(owned_problem const& asked, owned_outputs const& answer, contract const& claim) {
-  judgement found = judge_by_conventions(asked, answer, claim);
-  if (found.failed > 0 && claim.name == "f32" && judge(asked.instance(), answer, *find_contract("f32-any")).failed == 0)
+judgement judge_call(owned_problem const& asked, owned_outputs const& outputs, contract const& claim) {
+  judgement found = judge_by_conventions(asked, outputs, claim);
+  if (found.failed > 0 && claim.name == "f32" &&
+      judge(asked.instance(), outputs, *find_contract("f32-any")).failed == 0)
     for (violation& v : found.violations)
-      v.sentence += "; it would pass f32-any: either the kernel rescales lazily or merges by LSE (declare it with "
-                    "--contract f32-any), or it is wrong";
+      v.sentence +=
+          "; it would pass f32-any: either the kernel rescales lazily or merges by LSE (declare it with "
+          "--contract f32-any), or it is wrong";
   diagnose_all(asked, found);
   return found;
 }
@@ -46,7 +48,7 @@ void judge_case(audit_case const& each, case_outputs const& given, judging_rules
       into.conventions.push_back("masked_values: must_be_finite");
       continue;
     }
-    auto found = answers_differ(each, *given[0], further, *given[n + 1]);
+    auto found = outputs_differ(each, *given[0], further, *given[n + 1]);
     if (!found) continue;
     found->call = n + 1;
     if (further.promised || rules.must_reproduce()) into.judged.failed++, into.judged.add(std::move(*found));

@@ -1,4 +1,4 @@
-// A case and its answers, judged: each answer against the truth, and all of them against each other.
+// Judging a case: the outputs of each call against the truth, and those of all calls against each other.
 #pragma once
 
 #include <optional>
@@ -10,29 +10,30 @@
 
 namespace attest::audit {
 
-/// What a case's answers are judged by.
+/// What the outputs of a case are judged by.
 struct judging_rules {
   contract const* claim = nullptr;
-  bool reproducible = false;  ///< answers may not depend on threads, batch position, company
+  bool reproducible = false;  ///< outputs may not depend on threads, batch position or the rest of the batch
 
-  /// The built-in kernel's own claims promise it, too.
+  /// The contracts of the built-in kernel promise it, too.
   bool must_reproduce() const noexcept { return reproducible || claim->builtin; }
 };
 
-/// What became of one case.
+/// The result of one case.
 struct case_result {
   judgement judged;
-  bool unsupported = false;               ///< the kernel, or the file, does not answer
+  bool unsupported = false;  ///< the kernel does not support the case, or the file has no outputs for it
   bool hung = false, cut_short = false;
   std::vector<std::string> observations;
-  std::vector<std::string> conventions;   ///< relaxed ones that mattered here
+  std::vector<std::string> conventions;  ///< relaxed ones that mattered here
   double kernel_seconds = 0, oracle_seconds = 0;
 };
 
-/// Requires  problems and answers that fit each other (calls_fault answers nothing)
+/// Judges all outputs of a case.
+/// Requires  calls that fit each other (calls_fault returns nothing), and outputs that fit them
 void judge_case(audit_case const& each, case_outputs const& given, judging_rules const& rules, case_result& into);
 
-/// Judges one answer, by the contract's conventions, with diagnoses.
-judgement judge_call(owned_problem const& asked, owned_outputs const& answer, contract const& claim);
+/// Judges the outputs of one call by the conventions of the contract, and adds diagnoses.
+judgement judge_call(owned_problem const& asked, owned_outputs const& outputs, contract const& claim);
 
 }  // namespace attest::audit

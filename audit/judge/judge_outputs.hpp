@@ -1,4 +1,4 @@
-// One answer against the truth: every element, under the contract's bound.
+// The outputs of one call against the truth: every element, by the bound of the contract.
 #pragma once
 
 #include "audit/contract/contract.hpp"
@@ -8,10 +8,11 @@
 
 namespace attest::audit {
 
-/// Judges every element of the outputs that `answer` has.
-/// Requires  answer made by a kernel for `asked` or accepted by problem::make_outputs
+/// Judges every element of `outputs`.
+/// Requires  outputs that a kernel wrote for `asked` or that problem::make_outputs accepts for it
 /// Ensures   the same judgement for any number of threads
-/// Cost      per row of m visible keys about m·(d + dv) exact products and m exponentials; memory O(m) a thread
-judgement judge(problem::any_instance const& asked, owned_outputs const& answer, contract const& claim);
+/// Cost      about m·(d + dv) exact products and m exponentials for a row of m visible keys; memory O(m) for each
+/// thread
+judgement judge(problem::any_instance const& asked, owned_outputs const& outputs, contract const& claim);
 
 }  // namespace attest::audit

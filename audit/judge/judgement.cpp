@@ -1,12 +1,12 @@
+#include "audit/judge/judgement.hpp"
+
 #include <algorithm>
 #include <tuple>
-
-#include "audit/judge/judgement.hpp"
 
 namespace attest::audit {
 namespace {
 
-/// Worst first; equal errors by output and index, so that the order does not depend on threads.
+/// Larger errors first; equal errors by output and index, so that the order does not depend on threads.
 bool worse(violation const& a, violation const& b) {
   if (a.error_in_bounds != b.error_in_bounds) return a.error_in_bounds > b.error_in_bounds;
   return std::tie(a.output, a.index) < std::tie(b.output, b.index);

@@ -1,4 +1,4 @@
-// What became of judged elements: counts, the largest errors, the worst violations.
+// The result of judging elements: counts, the largest errors, the worst violations.
 #pragma once
 
 #include <array>
@@ -13,26 +13,27 @@ namespace attest::audit {
 
 /// An element that is certainly wrong.
 struct violation {
-  std::string output;                       ///< "o", "lse" or "weights"
-  std::array<std::int64_t, 4> index{};      ///< [b, h, i, c or j]; the last is 0 for lse
+  std::string output;                   ///< "o", "lse" or "weights"
+  std::array<std::int64_t, 4> index{};  ///< [b, h, i, c or j]; the last is 0 for lse
   double got = 0, truth_lower = 0, truth_upper = 0, bound = 0;
-  double error_in_bounds = 0;               ///< |got − truth|/bound; infinity where no bound applies
-  std::optional<audit::bug_class> bug_class;  ///< none: the case's own
-  std::string sentence;                     ///< what is wrong, for a person
-  std::size_t call = 0;                     ///< of its case: 0 the first, then the further ones
-  std::vector<std::string> picture = {};    ///< lines to look at: what was asked beside what was done
+  double error_in_bounds = 0;                 ///< |got − truth|/bound; infinity where an exact rule is broken
+  std::optional<audit::bug_class> bug_class;  ///< none: that of the case's check
+  std::string sentence;                       ///< what is wrong, for a person
+  std::size_t call = 0;                       ///< of its case: 0 is the first, n > 0 is further[n − 1]
+  std::vector<std::string> picture = {};      ///< of the visibility probe: lines that show expected and read keys
 };
 
-/// What became of the elements of one or more answers.
+/// The elements of the outputs of one or more calls.
 struct judgement {
-  std::int64_t by_theorem = 0, by_dominance = 0, by_rule = 0;  ///< judged; by_rule: an exact rule (0, NaN, −∞)
-  std::int64_t not_judged = 0;    ///< outside the hypotheses of the bound
-  std::int64_t suspicious = 0;    ///< above the warning level of the bound, which refutes nothing
-  std::int64_t undecided = 0;     ///< the last refinement still overlaps the bound
+  std::int64_t by_theorem = 0, by_dominance = 0,
+               by_rule = 0;     ///< judged: by the theorem, by Clause D, by an exact rule (0, NaN, −∞)
+  std::int64_t not_judged = 0;  ///< outside the hypotheses of the bound
+  std::int64_t suspicious = 0;  ///< above the warning level of the bound, which refutes nothing
+  std::int64_t undecided = 0;   ///< the last refinement still overlaps the bound
   std::int64_t failed = 0;
   /// Over the elements that passed or failed with a finite error: in units of the bound, in ulps, |got − truth| itself.
   double max_error_in_bounds = 0, max_ulp = 0, max_error = 0;
-  std::vector<violation> violations;            ///< the worst ones, at most `kept`, worst first
+  std::vector<violation> violations;  ///< the worst ones, at most `kept`, worst first
 
   static constexpr std::size_t kept = 16;
 

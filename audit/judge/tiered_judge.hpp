@@ -1,5 +1,5 @@
-// Rows judged by the machine tier first: it may only certify. A row with one element that it does not certify is judged
-// by the ball tier from the start, so no verdict against a kernel ever rests on double arithmetic.
+// Rows judged by two tiers: the machine tier comes first, and it may only certify. A row with an element that it does
+// not certify is judged by the ball tier from the start, so that no violation rests on double arithmetic.
 #pragma once
 
 #include <optional>
@@ -9,32 +9,33 @@
 
 namespace attest::audit {
 
-/// Judges rows of one problem; one object a thread. The same verdicts as row_judge; error sizes in the judgement are
-/// upper bounds that may differ from row_judge's in the last places.
+/// Judges the rows of one problem. Use one object in each thread.
+/// Ensures   the counts of exact_row_judge; the error sizes are upper bounds that may differ from its in the last
+/// places
 template <class T>
-class machine_first {
+class tiered_judge {
  public:
-  machine_first(problem::instance<T> const& asked, answer_views<T> const& answer, problem::kernel_model const& model)
-      : asked_(asked), answer_(answer), exact_(asked, answer, model) {
-    auto made = reference::machine::row_source<T>::make(asked, model, {.weights = answer.weights.present});
+  tiered_judge(problem::instance<T> const& asked, output_views<T> const& outputs, problem::kernel_model const& model)
+      : asked_(asked), outputs_(outputs), exact_(asked, outputs, model) {
+    auto made = reference::machine::row_source<T>::make(asked, model, {.weights = outputs.weights.present});
     if (made) rows_.emplace(std::move(made).value());
   }
 
   /// Rows i0 ≤ i < i1 of head h of batch b. Blocks of 16 rows and more share the conversion of K.
   void judge(std::int64_t b, std::int64_t h, std::int64_t i0, std::int64_t i1, judgement& into) {
     rows_judged_ += i1 - i0;
-    auto const exactly = [&](std::int64_t i) {
+    auto const judge_exactly = [&](std::int64_t i) {
       ++rows_handed_over_;
       exact_.judge(b, h, i, into);
     };
     if (!rows_) {
-      for (std::int64_t i = i0; i < i1; ++i) exactly(i);
+      for (std::int64_t i = i0; i < i1; ++i) judge_exactly(i);
       return;
     }
     rows_->each(b, h, i0, i1, [&](reference::machine::certified_row const& row) {
       judgement found;
       if (!row.handed_over && certifies(row, found)) into.merge(std::move(found));
-      else exactly(row.i);
+      else judge_exactly(row.i);
     });
   }
 
@@ -45,18 +46,18 @@ class machine_first {
   using row_type = reference::machine::certified_row;
 
   bool certifies(row_type const& row, judgement& found) const {
-    return (!answer_.o.present || certifies_o(row, found)) && (!answer_.lse.present || certifies_lse(row, found)) &&
-           (!answer_.weights.present || certifies_weights(row, found));
+    return (!outputs_.o.present || certifies_o(row, found)) && (!outputs_.lse.present || certifies_lse(row, found)) &&
+           (!outputs_.weights.present || certifies_weights(row, found));
   }
 
-  /// |got − middle − low|, at least.
+  /// An upper bound of |got − middle − low|.
   /// Why       |low| ≤ 2⁻⁵³|middle|. got − middle is exact where got is within a factor 2 of middle, else at least
   ///           |middle|/2, so that its rounding is within 2⁻⁵² of the result; the second difference rounds once
   static double distance_upper(double got, double middle, double low) noexcept {
     return std::abs((got - middle) - low) * (1 + 0x1p-50);
   }
 
-  /// |got − truth| ≤ error ≤ bound, for a truth within radius of middle + low? A NaN anywhere is a no.
+  /// Is |got − truth| ≤ bound for every truth within radius of middle + low? False where anything is NaN.
   template <class E>
   static bool within(double got, double middle, double low, double radius, double bound, reference::judged_by by,
                      judgement& found) {
@@ -72,7 +73,7 @@ class machine_first {
 
   bool certifies_o(row_type const& row, judgement& found) const {
     for (std::size_t c = 0; c < row.o.size(); ++c) {
-      double const got = as_double(answer_.o(row.b, row.h, row.i, static_cast<std::int64_t>(c)));
+      double const got = as_double(outputs_.o(row.b, row.h, row.i, static_cast<std::int64_t>(c)));
       double const low = row.o_low.empty() ? 0 : row.o_low[c];
       if (!within<T>(got, row.o[c], low, row.o_radius[c], row.o_bound[c], row.o_by[c], found)) return false;
       if (distance_upper(got, row.o[c], low) * (1 - 0x1p-49) - row.o_radius[c] > row.o_warning[c]) ++found.suspicious;
@@ -84,8 +85,9 @@ class machine_first {
   }
 
   bool certifies_lse(row_type const& row, judgement& found) const {
-    double const got = as_double(answer_.lse(row.b, row.h, row.i, 0));
-    return within<problem::lse_element<T>>(got, row.lse, row.lse_low, row.lse_radius, row.lse_bound.size, row.lse_bound.by, found);
+    double const got = as_double(outputs_.lse(row.b, row.h, row.i, 0));
+    return within<problem::lse_element<T>>(got, row.lse, row.lse_low, row.lse_radius, row.lse_bound.size,
+                                           row.lse_bound.by, found);
   }
 
   bool certifies_weights(row_type const& row, judgement& found) const {
@@ -94,7 +96,7 @@ class machine_first {
     double sum = 0, bounds = 0;
     std::size_t at = 0;
     for (std::int64_t j = 0; j < asked_.size().m; ++j) {
-      double const got = as_double(answer_.weights(row.b, row.h, row.i, j));
+      double const got = as_double(outputs_.weights(row.b, row.h, row.i, j));
       if (at == row.keys.size() || row.keys[at] != j) {  // masked, or a score of −∞
         if (got != 0) return false;
         ++found.by_rule;
@@ -114,14 +116,14 @@ class machine_first {
       bounds += row.weight_bound[at];
       ++at;
     }
-    // Sums of numbers in [0, 2], rounded at most m times each.
+    // The roundings of two sums of at most m numbers in [0, 2].
     double const slack = static_cast<double>(asked_.size().m) * 0x1p-52;
     return std::abs(sum - 1) <= bounds * (1 - slack) + slack;
   }
 
   problem::instance<T> const& asked_;
-  answer_views<T> answer_;
-  row_judge<T> exact_;
+  output_views<T> outputs_;
+  exact_row_judge<T> exact_;
   std::optional<reference::machine::row_source<T>> rows_;
   std::int64_t rows_judged_ = 0, rows_handed_over_ = 0;
 };

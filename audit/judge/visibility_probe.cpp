@@ -1,13 +1,13 @@
-// The visibility probe: which keys a query read, from the digits of O (cases/probe.hpp has the code).
+// The visibility probe: the keys that a query read, decoded from the digits of O. cases/probe.hpp defines the code.
 #include <cmath>
 #include <limits>
 
 #include <fmt/format.h>
 
 #include "audit/cases/probe.hpp"
-#include "audit/tensors/elements.hpp"
 #include "audit/judge/cross_call.hpp"
 #include "audit/judge/exact_row_judge.hpp"
+#include "audit/tensors/elements.hpp"
 
 namespace attest::audit {
 namespace {
@@ -16,11 +16,12 @@ using keys = std::vector<bool>;
 
 std::int64_t count(keys const& of) { return std::ranges::count(of, true); }
 
-/// The set of N keys whose digits out·N shows, for the N that fits; nothing where none does.
-/// Why   with N keys of equal weight every column is (Σ 2^digit)/N, so column·N is an integer with N binary ones in all
+/// The set of keys that the columns encode; nothing where they encode none.
+/// Why       with N keys of equal weight every column is (Σ 2^digit)/N: column·N is an integer, and all of them
+///           together have N binary ones. Every N is tried
 std::optional<keys> read_keys(std::vector<double> const& columns, std::int64_t m, std::int64_t digits) {
   std::optional<keys> best;
-  double smallest = 0.25;  // further from an integer than this, the digits are noise
+  double smallest = 0.25;  // where column·N is further from an integer, the digits mean nothing
   for (std::int64_t n = 1; n <= m; ++n) {
     keys read(static_cast<std::size_t>(m));
     double residual = 0;
@@ -33,7 +34,10 @@ std::optional<keys> read_keys(std::vector<double> const& columns, std::int64_t m
       auto bits = static_cast<std::uint64_t>(whole);
       for (std::int64_t j = static_cast<std::int64_t>(c) * digits; bits != 0; bits >>= 1, ++j) {
         if ((bits & 1) == 0) continue;
-        if (j >= m) { fits = false; break; }
+        if (j >= m) {
+          fits = false;
+          break;
+        }
         read[static_cast<std::size_t>(j)] = true;
       }
     }
@@ -44,14 +48,15 @@ std::optional<keys> read_keys(std::vector<double> const& columns, std::int64_t m
   return best;
 }
 
-/// "2-5 9": runs of keys.
+/// A set of keys as text: "2-5 9".
 std::string runs(keys const& of) {
   std::string text;
   for (std::size_t j = 0; j < of.size(); ++j) {
     if (!of[j]) continue;
     std::size_t last = j;
     while (last + 1 < of.size() && of[last + 1]) ++last;
-    text += fmt::format("{}{}", text.empty() ? "" : " ", last == j ? fmt::format("{}", j) : fmt::format("{}-{}", j, last));
+    text +=
+        fmt::format("{}{}", text.empty() ? "" : " ", last == j ? fmt::format("{}", j) : fmt::format("{}-{}", j, last));
     j = last;
   }
   return text.empty() ? "none" : text;
@@ -65,79 +70,88 @@ std::string line_of(keys const& of) {
 
 }  // namespace
 
-void judge_visibility(audit_case const& each, owned_outputs const& answer, case_result& into) {
-  if (!answer.o) return;
+void judge_visibility(audit_case const& each, owned_outputs const& outputs, case_result& into) {
+  if (!outputs.o) return;
   problem_draft const& given = each.problem.draft();
   problem::sizes const& s = each.problem.size();
-  owned_tensor const& o = *answer.o;
+  owned_tensor const& o = *outputs.o;
   std::int64_t const digits = probe::digits(o.type);
-  std::visit([&]<class T>(problem::instance<T> const& p) {
-    std::vector<std::string> picture;
-    std::optional<violation> first;
-    std::int64_t wrong = 0, inexact = 0;
-    for (std::int64_t row = 0; row < s.b * s.hq * s.n; ++row) {
-      std::int64_t const b = row / s.n / s.hq, h = row / s.n % s.hq, i = row % s.n;
-      keys asked(static_cast<std::size_t>(s.m));
-      for (std::int64_t j = 0; j < s.m; ++j) {
-        double const bias = p.has_bias() ? load(*given.bias, [&] {
-          auto const& w = given.bias->layout;
-          auto const at = [&](std::size_t axis, std::int64_t n) { return w.shape[axis] == 1 ? 0 : n * w.stride[axis]; };
-          return static_cast<std::size_t>(at(0, b) + at(1, h) + at(2, i) + j * w.stride[3]);
-        }()) : 0;
-        asked[static_cast<std::size_t>(j)] = reference::visible(p, b, h, i, j) && bias == 0;
-      }
-      std::vector<double> columns;
-      for (std::int64_t c = 0; c < s.dv; ++c) columns.push_back(load(o, offset_of(o, b, h, i, c)));
-      std::int64_t const n = count(asked);
-      bool exact = true, fits = true;  // every column is (Σ 2^digit)/N; times N it is nearest to that integer
-      for (std::int64_t c = 0; c < s.dv; ++c) {
-        double sum = 0;
-        for (std::int64_t j = c * digits; j < std::min(s.m, (c + 1) * digits); ++j)
-          if (asked[static_cast<std::size_t>(j)]) sum += std::ldexp(1.0, static_cast<int>(j - c * digits));
-        double const column = columns[static_cast<std::size_t>(c)];
-        exact = exact && column == (n > 0 ? sum / static_cast<double>(n) : 0);
-        fits = fits && std::nearbyint(column * static_cast<double>(n)) == sum;
-      }
-      // Rounded digits may fit more than one set: the one that was asked for goes first.
-      auto const read = fits ? std::optional(asked) : read_keys(columns, s.m, digits);
-      if (picture.size() < 48 && b == 0 && h == 0)
-        picture.push_back(fmt::format("{}  {}", line_of(asked), read ? line_of(*read) : std::string("?")));
-      if (read == asked) {
-        inexact += !exact && n > 0 && (n & (n - 1)) == 0;
-        continue;
-      }
-      if (!read && n == 0) continue;  // the empty row's own rule judges it
-      ++wrong;
-      if (first || !read) continue;  // an answer that shows no set of keys is judged as a number
-      keys extra = *read, missed = asked;
-      for (std::size_t j = 0; j < extra.size(); ++j) {
-        extra[j] = (*read)[j] && !asked[j];
-        missed[j] = asked[j] && !(*read)[j];
-      }
-      first.emplace();
-      first->output = "o", first->index = {b, h, i, 0}, first->got = columns.empty() ? 0 : columns[0];
-      first->error_in_bounds = std::numeric_limits<double>::infinity();
-      first->sentence = fmt::format("query [{}, {}, {}] read keys {}; it may see {} (not allowed: {}; missed: {})", b, h, i,
-                                    runs(*read), runs(asked), runs(extra), runs(missed));
-      bool const edge = count(extra) + count(missed) == 1;
-      bool const banded = given.band != problem::band{};
-      first->bug_class = !banded ? bug_class::mask_polarity
-                         : edge  ? bug_class::window_edge
-                                 : bug_class::causal_alignment;
-    }
-    // The bound has judged the numbers already; the digits only say what a wrong one means.
-    if (first && into.judged.failed > 0) {
-      picture.insert(picture.begin(), fmt::format("{:<{}}  applied (a line a query, a column a key)", "asked", s.m));
-      first->picture = std::move(picture);
-      first->sentence += fmt::format("; {} of {} rows differ", wrong, s.b * s.hq * s.n);
-      ++into.judged.failed;
-      into.judged.add(std::move(*first));
-    }
-    if (inexact > 0)
-      into.observations.push_back(fmt::format(
-          "{}: {} rows with 2^k equally weighted keys are not exact (the final operation is no division, or exp(0) is not 1)",
-          each.full_name(), inexact));
-  }, each.problem.instance());
+  std::visit(
+      [&]<class T>(problem::instance<T> const& p) {
+        std::vector<std::string> picture;
+        std::optional<violation> first;
+        std::int64_t wrong = 0, inexact = 0;
+        for (std::int64_t row = 0; row < s.b * s.hq * s.n; ++row) {
+          std::int64_t const b = row / s.n / s.hq, h = row / s.n % s.hq, i = row % s.n;
+          keys asked(static_cast<std::size_t>(s.m));
+          for (std::int64_t j = 0; j < s.m; ++j) {
+            double const bias =
+                p.has_bias() ? load(*given.bias,
+                                    [&] {
+                                      auto const& w = given.bias->layout;
+                                      auto const at = [&](std::size_t axis, std::int64_t n) {
+                                        return w.shape[axis] == 1 ? 0 : n * w.stride[axis];
+                                      };
+                                      return static_cast<std::size_t>(at(0, b) + at(1, h) + at(2, i) + j * w.stride[3]);
+                                    }())
+                             : 0;
+            asked[static_cast<std::size_t>(j)] = reference::visible(p, b, h, i, j) && bias == 0;
+          }
+          std::vector<double> columns;
+          for (std::int64_t c = 0; c < s.dv; ++c) columns.push_back(load(o, offset_of(o, b, h, i, c)));
+          std::int64_t const n = count(asked);
+          bool exact = true, fits = true;  // every column is (Σ 2^digit)/N; times N it is nearest to that integer
+          for (std::int64_t c = 0; c < s.dv; ++c) {
+            double sum = 0;
+            for (std::int64_t j = c * digits; j < std::min(s.m, (c + 1) * digits); ++j)
+              if (asked[static_cast<std::size_t>(j)]) sum += std::ldexp(1.0, static_cast<int>(j - c * digits));
+            double const column = columns[static_cast<std::size_t>(c)];
+            exact = exact && column == (n > 0 ? sum / static_cast<double>(n) : 0);
+            fits = fits && std::nearbyint(column * static_cast<double>(n)) == sum;
+          }
+          // Rounded digits may fit several sets of keys: the expected one is tried first.
+          auto const read = fits ? std::optional(asked) : read_keys(columns, s.m, digits);
+          if (picture.size() < 48 && b == 0 && h == 0)
+            picture.push_back(fmt::format("{}  {}", line_of(asked), read ? line_of(*read) : std::string("?")));
+          if (read == asked) {
+            inexact += !exact && n > 0 && (n & (n - 1)) == 0;
+            continue;
+          }
+          if (!read && n == 0) continue;  // the rule for empty rows judges it
+          ++wrong;
+          if (first || !read) continue;  // digits without a meaning are judged as numbers alone
+          keys extra = *read, missed = asked;
+          for (std::size_t j = 0; j < extra.size(); ++j) {
+            extra[j] = (*read)[j] && !asked[j];
+            missed[j] = asked[j] && !(*read)[j];
+          }
+          first.emplace();
+          first->output = "o", first->index = {b, h, i, 0}, first->got = columns.empty() ? 0 : columns[0];
+          first->error_in_bounds = std::numeric_limits<double>::infinity();
+          first->sentence = fmt::format("query [{}, {}, {}] read keys {}; it may see {} (not allowed: {}; missed: {})",
+                                        b, h, i, runs(*read), runs(asked), runs(extra), runs(missed));
+          bool const edge = count(extra) + count(missed) == 1;
+          bool const banded = given.band != problem::band{};
+          first->bug_class = !banded ? bug_class::mask_polarity
+                             : edge  ? bug_class::window_edge
+                                     : bug_class::causal_alignment;
+        }
+        // The numbers have been judged by their bound; the digits only explain a violation.
+        if (first && into.judged.failed > 0) {
+          picture.insert(picture.begin(),
+                         fmt::format("{:<{}}  applied (a line a query, a column a key)", "asked", s.m));
+          first->picture = std::move(picture);
+          first->sentence += fmt::format("; {} of {} rows differ", wrong, s.b * s.hq * s.n);
+          ++into.judged.failed;
+          into.judged.add(std::move(*first));
+        }
+        if (inexact > 0)
+          into.observations.push_back(
+              fmt::format("{}: {} rows with 2^k equally weighted keys are not exact (the final operation is no "
+                          "division, or exp(0) is not 1)",
+                          each.full_name(), inexact));
+      },
+      each.problem.instance());
 }
 
 }  // namespace attest::audit

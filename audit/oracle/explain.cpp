@@ -6,10 +6,10 @@
 
 #include <fmt/format.h>
 
-#include "audit/tensors/elements.hpp"
 #include "audit/judge/judge_outputs.hpp"
 #include "audit/support/printable.hpp"
 #include "audit/support/words.hpp"
+#include "audit/tensors/elements.hpp"
 #include "reference/compiled/row.hpp"
 #include "reference/real/decimal.hpp"
 
@@ -24,13 +24,13 @@ constexpr int digits = 9;
 constexpr std::size_t listed_keys = 32, listed_columns = 16;
 constexpr std::int64_t picture_width = 64, picture_height = 24;
 
-/// `digits` certified significant digits, or the interval where its ends do not share them.
+/// The value with `digits` certified significant digits, or the interval where 128 bits do not certify them.
 std::string shown(reference::ball<W> const& x) {
   if (auto const text = reference::to_decimal(x, digits)) return *text;
   return fmt::format("[{:.4g}, {:.4g}]", reference::lower(x), reference::upper(x));
 }
 
-/// A weight as one character: a blank at 0, then one each below 2^-8, 2^-5, 2^-3 and 1/2, and one from there to 1.
+/// A weight as one character: a blank for 0, and one each for weights below 2⁻⁸, 2⁻⁵, 2⁻³, 1/2 and from 1/2 on.
 char const* shade(double weight) {
   static constexpr char const* steps[]{" ", "·", "░", "▒", "▓", "█"};
   if (!(weight > 0)) return steps[0];
@@ -44,7 +44,7 @@ std::string bar(double weight) {
   return made.empty() && weight > 0 ? "▏" : made;
 }
 
-/// "scale 1/sqrt(d), softcap 30, band diagonal 0 left -1 right 0": what is asked for; the scale always is.
+/// "scale 1/sqrt(d), softcap 30, band diagonal 0 left -1 right 0": the scale, and the parameters that are not neutral.
 std::string parameters_text(problem::parameters const& asked) {
   std::string numbers, band;
   problem::visit_parameters(asked, [&]<class T>(problem::parameter<T> const& each, T const& value) {
@@ -59,7 +59,7 @@ std::string parameters_text(problem::parameters const& asked) {
   return numbers.substr(2) + (asked.band != problem::band{} ? ", band" + band : "");
 }
 
-/// One row of one problem.
+/// The text about one row of one problem.
 template <class T>
 class explanation {
  public:
@@ -70,8 +70,10 @@ class explanation {
   std::string text() {
     reference::compiled::enclose_row(p_, at_[0], at_[1], at_[2], row_);
     head();
-    if (row_.kind == reference::row_kind::nan) add("a visible NaN or an infinite score decides this row: its answers are NaN\n");
-    if (row_.kind == reference::row_kind::empty) add("no key is visible to this query: O is 0, LSE is -inf (docs/semantics.md)\n");
+    if (row_.kind == reference::row_kind::nan)
+      add("a visible NaN or an infinite score decides this row: its answers are NaN\n");
+    if (row_.kind == reference::row_kind::empty)
+      add("no key is visible to this query: O is 0, LSE is -inf (docs/semantics.md)\n");
     if (row_.kind == reference::row_kind::finite) {
       reference::compiled::collect_facts(p_, row_, facts_);
       reference::compiled::evaluate(bound_, model_, facts_);
@@ -84,18 +86,20 @@ class explanation {
 
  private:
   template <class... A>
-  void add(fmt::format_string<A...> form, A&&... a) { text_ += fmt::format(form, std::forward<A>(a)...); }
+  void add(fmt::format_string<A...> form, A&&... a) {
+    text_ += fmt::format(form, std::forward<A>(a)...);
+  }
 
   void head() {
     problem::sizes const& s = p_.size();
     add("{}query [{}, {}, {}] of b={} hq={} hk={} n={} m={} d={} dv={}, {}, contract {}\n",
-        from_.prefix.empty() ? "" : printable(from_.prefix) + ": ", at_[0], at_[1], at_[2], s.b, s.hq, s.hk, s.n, s.m, s.d, s.dv,
-        problem::name_of(problem::type_of<T>), contract_);
+        from_.prefix.empty() ? "" : printable(from_.prefix) + ": ", at_[0], at_[1], at_[2], s.b, s.hq, s.hk, s.n, s.m,
+        s.d, s.dv, problem::name_of(problem::type_of<T>), contract_);
     add("it reads head {} of K and V; {}", reference::key_head(s, at_[1]), parameters_text(from_.problem.draft()));
     add("{}{}\n\n", from_.problem.draft().mask ? ", masked" : "", from_.problem.draft().bias ? ", biased" : "");
   }
 
-  /// The visible keys by falling weight, with what their bounds add up to.
+  /// The visible keys by falling weight, with running sums of weights and bounds.
   void keys() {
     std::vector<std::size_t> order(row_.keys.size());
     for (std::size_t n = 0; n < order.size(); ++n) order[n] = n;
@@ -111,12 +115,15 @@ class explanation {
       sum += weight, bounds += bound;
       if (n >= listed_keys) continue;
       add("{:>6}  {:>16}  {:>16}  {:>10.3g}  {:>10.6f}  {:>10.3g}  {}\n", row_.keys[k].j,
-          shown(row_.max_score + row_.keys[k].below_max), shown(reference::compiled::weight(row_, k)), bound, sum, bounds, bar(weight));
+          shown(row_.max_score + row_.keys[k].below_max), shown(reference::compiled::weight(row_, k)), bound, sum,
+          bounds, bar(weight));
     }
     if (order.size() > listed_keys)
-      add("{:>6}  {:>16}  {:>16}  {:>10}  {:>10.6f}  {:>10.3g}\n", fmt::format("+{}", order.size() - listed_keys), "", "", "", sum, bounds);
+      add("{:>6}  {:>16}  {:>16}  {:>10}  {:>10.6f}  {:>10.3g}\n", fmt::format("+{}", order.size() - listed_keys), "",
+          "", "", sum, bounds);
     auto const hidden = p_.size().m - static_cast<std::int64_t>(row_.keys.size());
-    add("{} of {} keys are visible with a finite score\n\n", row_.keys.size(), hidden + static_cast<std::int64_t>(row_.keys.size()));
+    add("{} of {} keys are visible with a finite score\n\n", row_.keys.size(),
+        hidden + static_cast<std::int64_t>(row_.keys.size()));
     auto const bound = bound_.log_sum_exp();
     add("LSE {}, bound {:.3g}{}\n", shown(reference::compiled::log_sum_exp(row_)), bound.size, clause(bound.by));
   }
@@ -131,7 +138,8 @@ class explanation {
     problem::sizes const& s = p_.size();
     auto const& recorded = from_.outputs.o;
     if (row_.kind == reference::row_kind::nan) return;
-    add("\n{:>6}  {:>16}  {:>10}{}\n", "o", "exact", "bound", recorded ? fmt::format("  {:>16}  {:>12}", "recorded", "error/bound") : "");
+    add("\n{:>6}  {:>16}  {:>10}{}\n", "o", "exact", "bound",
+        recorded ? fmt::format("  {:>16}  {:>12}", "recorded", "error/bound") : "");
     double worst = 0;
     for (std::int64_t c = 0; c < s.dv; ++c) {
       auto const exact = reference::compiled::output(p_, row_, c);
@@ -142,7 +150,8 @@ class explanation {
         value = finite ? shown(exact.value) : exact.kind == reference::value_kind::nan ? "nan" : "not finite";
         if (finite) {
           auto const made = bound_.output(exact.value, [&](std::size_t n) {
-            return reference::value_of(p_.v()(at_[0], reference::key_head(s, at_[1]), row_.keys[n].j, c)); });
+            return reference::value_of(p_.v()(at_[0], reference::key_head(s, at_[1]), row_.keys[n].j, c));
+          });
           bound = made.size, size = fmt::format("{:.3g}", bound);
         } else {
           size = "-";
@@ -152,11 +161,14 @@ class explanation {
         double const got = load(*recorded, recorded_place(*recorded, c));
         double error_in_bounds = 0;
         if (finite && row_.kind == reference::row_kind::finite && std::isfinite(got))
-          error_in_bounds = reference::upper(reference::absolute(reference::ball<W>::from(reference::value_of(got)) - exact.value)) / bound;
+          error_in_bounds =
+              reference::upper(reference::absolute(reference::ball<W>::from(reference::value_of(got)) - exact.value)) /
+              bound;
         else if (row_.kind == reference::row_kind::empty) error_in_bounds = got == 0 ? 0 : reference::infinity;
         else error_in_bounds = finite ? reference::infinity : 0;
         worst = std::max(worst, error_in_bounds);
-        error_text = fmt::format("  {:>16.9g}  {:>12.4f}{}", got, error_in_bounds, error_in_bounds > 1 ? "  OUTSIDE" : "");
+        error_text =
+            fmt::format("  {:>16.9g}  {:>12.4f}{}", got, error_in_bounds, error_in_bounds > 1 ? "  OUTSIDE" : "");
       }
       if (c < static_cast<std::int64_t>(listed_columns)) add("{:>6}  {:>16}  {:>10}{}\n", c, value, size, error_text);
     }
@@ -175,16 +187,18 @@ class explanation {
     return static_cast<std::size_t>(place);
   }
 
-  /// The head's weights, a line a query, a column a key; where there are more, an even choice of both.
+  /// The weights of the head: a line for each query, a column for each key; at most picture_height and picture_width,
+  /// evenly chosen.
   void picture() {
     problem::sizes const& s = p_.size();
     std::int64_t const lines = std::min(s.n, picture_height), columns = std::min(s.m, picture_width);
     if (lines == 0 || columns == 0) return;
     add("\nweights of head [{}, {}]: {}{}█ ≥ 1/2  ▓ ≥ 1/8  ▒ ≥ 2^-5  ░ ≥ 2^-8  · less\n", at_[0], at_[1],
-        lines < s.n ? fmt::format("{} of {} queries, ", lines, s.n) : "", columns < s.m ? fmt::format("{} of {} keys (the largest of each stretch), ", columns, s.m) : "");
+        lines < s.n ? fmt::format("{} of {} queries, ", lines, s.n) : "",
+        columns < s.m ? fmt::format("{} of {} keys (the largest of each stretch), ", columns, s.m) : "");
     reference::enclosed_row<W, T> other;
     for (std::int64_t line = 0; line < lines; ++line) {
-      // The asked query stands in for the stretch that it belongs to.
+      // A line stands for several queries where there are many: the explained query represents those of its line.
       std::int64_t const begin = line * s.n / lines, end = (line + 1) * s.n / lines;
       bool const asked = at_[2] >= begin && at_[2] < end;
       std::int64_t const i = asked ? at_[2] : begin;
@@ -222,28 +236,35 @@ problem::result<std::string> run_explain(explain_options const& options) {
   auto const& problems = recorded.value().problems;
   std::vector<std::string> prefixes;
   for (problem_file_entry const& each : problems) prefixes.push_back(each.prefix);
-  auto const at = options.prefix ? std::ranges::find(problems, *options.prefix, &problem_file_entry::prefix) : problems.begin();
+  auto const at =
+      options.prefix ? std::ranges::find(problems, *options.prefix, &problem_file_entry::prefix) : problems.begin();
   if (at == problems.end())
-    return error{error_code::bad_value, "--problem", fmt::format("the file has no problem '{}'{}", printable(*options.prefix),
-                                                                 did_you_mean(*options.prefix, prefixes))};
+    return error{error_code::bad_value, "--problem",
+                 fmt::format("the file has no problem '{}'{}", printable(*options.prefix),
+                             did_you_mean(*options.prefix, prefixes))};
   contract const& claim = options.claim ? *options.claim : default_contract(at->problem.type());
   if (claim.type != at->problem.type())
-    return error{error_code::bad_type, "--contract", fmt::format("{} is about {}, the file holds {}", claim.name,
-                                                                 problem::name_of(claim.type), problem::name_of(at->problem.type()))};
+    return error{error_code::bad_type, "--contract",
+                 fmt::format("{} is about {}, the file holds {}", claim.name, problem::name_of(claim.type),
+                             problem::name_of(at->problem.type()))};
   std::string made;
   for (std::string const& each : recorded.value().notes) made += "note: " + each + '\n';
   if (problems.size() > 1 && !options.prefix)
-    made += fmt::format("the file has {} problems; --problem {} chooses another\n", problems.size(), printable(problems.back().prefix));
-  return std::visit([&]<class T>(problem::instance<T> const& p) -> problem::result<std::string> {
-    problem::sizes const& s = p.size();
-    std::int64_t const most[3]{s.b, s.hq, s.n};
-    char const* const names[3]{"batches", "heads", "queries"};
-    for (std::size_t axis = 0; axis < 3; ++axis)
-      if (options.row[axis] < 0 || options.row[axis] >= most[axis])
-        return error{error_code::bad_value, "--row", fmt::format("asks for number {} of {} {}, counted from 0", options.row[axis],
-                                                                 most[axis], names[axis])};
-    return made + explanation<T>(p, *at, claim.name, claim.model_for(at->problem.instance()), options.row).text();
-  }, at->problem.instance());
+    made += fmt::format("the file has {} problems; --problem {} chooses another\n", problems.size(),
+                        printable(problems.back().prefix));
+  return std::visit(
+      [&]<class T>(problem::instance<T> const& p) -> problem::result<std::string> {
+        problem::sizes const& s = p.size();
+        std::int64_t const most[3]{s.b, s.hq, s.n};
+        char const* const names[3]{"batches", "heads", "queries"};
+        for (std::size_t axis = 0; axis < 3; ++axis)
+          if (options.row[axis] < 0 || options.row[axis] >= most[axis])
+            return error{
+                error_code::bad_value, "--row",
+                fmt::format("asks for number {} of {} {}, counted from 0", options.row[axis], most[axis], names[axis])};
+        return made + explanation<T>(p, *at, claim.name, claim.model_for(at->problem.instance()), options.row).text();
+      },
+      at->problem.instance());
 }
 
 }  // namespace attest::audit

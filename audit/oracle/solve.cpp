@@ -1,17 +1,15 @@
 #include "audit/oracle/solve.hpp"
 
-#include <tbb/parallel_for.h>
-
 #include <algorithm>
 #include <limits>
 #include <mutex>
 #include <utility>
 
 #include <fmt/format.h>
+#include <tbb/parallel_for.h>
 
 #include "audit/judge/judge_outputs.hpp"
 #include "reference/attention/exponential_sum.hpp"
-#include "reference/compiled/rounding.hpp"
 #include "reference/compiled/row.hpp"
 #include "reference/real/decimal.hpp"
 
@@ -24,7 +22,7 @@ using reference::value_kind;
 
 constexpr double quiet = std::numeric_limits<double>::quiet_NaN();
 
-/// The three results of a problem.
+/// The three outputs of a problem.
 enum kind : std::size_t { o, weights, lse, kinds };
 constexpr std::string_view names[kinds]{"o", "weights", "lse"};
 
@@ -46,23 +44,27 @@ void for_each_element(problem::instance<T> const& p, Wanted&& wanted, Take&& tak
       bool const has_weight = row.kind == row_kind::finite && key < row.keys.size() && row.keys[key].j == j;
       std::size_t const n = has_weight ? key++ : 0;
       take(weights, place(at * s.m + j), [&] {
-        return reference::enclosed_value<W>{kind, has_weight ? reference::compiled::weight(row, n) : reference::ball<W>()};
+        return reference::enclosed_value<W>{kind,
+                                            has_weight ? reference::compiled::weight(row, n) : reference::ball<W>()};
       });
     }
-    if (row.kind == row_kind::empty) return;  // −∞ is there already
+    if (row.kind == row_kind::empty) return;  // −∞ has been filled in
     take(lse, place(at), [&] {
-      return reference::enclosed_value<W>{kind, kind == value_kind::nan ? reference::ball<W>() : reference::compiled::log_sum_exp(row)};
+      return reference::enclosed_value<W>{
+          kind, kind == value_kind::nan ? reference::ball<W>() : reference::compiled::log_sum_exp(row)};
     });
   });
 }
 
-/// Storage for the tensors of one problem: shape in the rank of q.
+/// Shapes and sizes of the outputs of one problem, which have the rank of q; the LSE has one less.
 struct shapes {
   std::vector<std::int64_t> of[kinds];
   std::int64_t elements[kinds]{};
 
   shapes(problem::sizes const& s, int rank) {
-    std::vector<std::int64_t> rows = rank == 4 ? std::vector{s.b, s.hq, s.n} : rank == 3 ? std::vector{s.b, s.n} : std::vector{s.n};
+    std::vector<std::int64_t> rows = rank == 4   ? std::vector{s.b, s.hq, s.n}
+                                     : rank == 3 ? std::vector{s.b, s.n}
+                                                 : std::vector{s.n};
     of[lse] = rows;
     of[o] = of[weights] = std::move(rows);
     of[o].push_back(s.dv);
@@ -74,25 +76,28 @@ struct shapes {
   }
 };
 
-/// Tensors under construction: the bytes outlive the map of spans that the writer takes.
+/// The tensors of the result. It owns the bytes to which the writer's map of spans points.
 class tensors {
  public:
   template <class E>
-  std::shared_ptr<std::vector<E>> add(std::string name, std::vector<std::int64_t> const& shape, std::int64_t elements, E fill) {
+  std::shared_ptr<std::vector<E>> add(std::string name, std::vector<std::int64_t> const& shape, std::int64_t elements,
+                                      E fill) {
     auto data = std::make_shared<std::vector<E>>(static_cast<std::size_t>(elements), fill);
     map_[std::move(name)] = {std::string(problem::row_of(problem::type_of<E>).dtype), shape,
                              std::as_bytes(std::span(*data))};
     owners_.push_back(data);
     return data;
   }
-  result<std::vector<std::byte>> file(safetensors_metadata const& metadata) const { return safetensors_bytes(map_, metadata); }
+  result<std::vector<std::byte>> file(safetensors_metadata const& metadata) const {
+    return safetensors_bytes(map_, metadata);
+  }
 
  private:
   safetensor_map map_;
   std::vector<std::shared_ptr<void>> owners_;
 };
 
-/// Rows that one thread rounds at a time: they share the conversion of K.
+/// Rows that a task rounds; they share the conversion of K.
 constexpr std::int64_t rows_of_a_task = 16;
 
 template <class Target, class T>
@@ -127,34 +132,36 @@ void solve_enclosed(problem::instance<T> const& p, problem_file_entry const& fro
     low[k] = into.add<double>(from.name_of(names[k]) + ".lower", shape.of[k], shape.elements[k], fill);
     high[k] = into.add<double>(from.name_of(names[k]) + ".upper", shape.of[k], shape.elements[k], fill);
   }
-  for_each_element<128>(p, [](std::int64_t) { return true; }, [&](kind k, std::size_t at, auto&& enclose) {
-    auto const exact = enclose();
-    bool const finite = exact.kind == value_kind::finite;
-    (*low[k])[at] = finite ? reference::lower(exact.value) : quiet;
-    (*high[k])[at] = finite ? reference::upper(exact.value) : quiet;
-  });
+  for_each_element<128>(
+      p, [](std::int64_t) { return true; },
+      [&](kind k, std::size_t at, auto&& enclose) {
+        auto const exact = enclose();
+        bool const finite = exact.kind == value_kind::finite;
+        (*low[k])[at] = finite ? reference::lower(exact.value) : quiet;
+        (*high[k])[at] = finite ? reference::upper(exact.value) : quiet;
+      });
 }
 
-/// Most digits that to_decimal may be asked for at W bits.
+/// The most digits that to_decimal can certify at W bits.
 template <unsigned W>
 constexpr int digits_at = static_cast<int>(W) * 3 / 10 - 8;
 static_assert(largest_digits <= digits_at<reference::last_width>);
 
-/// Decimals of every element, as many as a width shows; `open` marks the rows with elements that it left open.
+/// The digits of every element. `undecided_` marks the rows with elements that the last width did not decide.
 template <class T>
 class digit_printer {
  public:
   digit_printer(problem::instance<T> const& p, shapes const& shape, int digits) : p_(p), digits_(digits) {
     for (std::size_t k = 0; k < kinds; ++k)
       text[k].assign(static_cast<std::size_t>(shape.elements[k]), k == lse ? "-inf" : std::string());
-    open_.assign(static_cast<std::size_t>(p.size().b * p.size().hq * p.size().n), 1);
+    undecided_.assign(static_cast<std::size_t>(p.size().b * p.size().hq * p.size().n), 1);
   }
 
-  /// Asks again, at W bits, for what has no digits yet.
+  /// Encloses again, at W bits, the elements that have no digits yet.
   template <unsigned W>
   void print() {
     if (digits_ > digits_at<W>) return;
-    std::vector<char> const asked = std::exchange(open_, std::vector<char>(open_.size(), 0));
+    std::vector<char> const asked = std::exchange(undecided_, std::vector<char>(undecided_.size(), 0));
     problem::sizes const& s = p_.size();
     std::int64_t const per_row[kinds]{s.dv, s.m, 1};
     for_each_element<W>(
@@ -165,7 +172,7 @@ class digit_printer {
           auto const exact = enclose();
           if (exact.kind != value_kind::finite) written = "nan";
           else if (auto const printed = reference::to_decimal(exact.value, digits_)) written = *printed;
-          else written.clear(), open_[at / static_cast<std::size_t>(per_row[k])] = 1;
+          else written.clear(), undecided_[at / static_cast<std::size_t>(per_row[k])] = 1;
         });
   }
 
@@ -174,7 +181,7 @@ class digit_printer {
  private:
   problem::instance<T> const& p_;
   int digits_;
-  std::vector<char> open_;  ///< a row's elements are one task's: no two threads write one
+  std::vector<char> undecided_;  ///< one for each row; only the task of the row writes it
 };
 
 template <class T>
@@ -193,7 +200,8 @@ void solve_digits(problem::instance<T> const& p, problem_file_entry const& from,
     for (std::size_t at = 0; at < text[k].size(); ++at) {
       std::vector<std::int64_t> index(shape.of[k].size());
       auto rest = static_cast<std::int64_t>(at);
-      for (std::size_t axis = index.size(); axis-- > 0; rest /= shape.of[k][axis]) index[axis] = rest % shape.of[k][axis];
+      for (std::size_t axis = index.size(); axis-- > 0; rest /= shape.of[k][axis])
+        index[axis] = rest % shape.of[k][axis];
       into.text += fmt::format("{}[{}] {}\n", from.name_of(names[k]), fmt::join(index, ", "), text[k][at]);
     }
 }

@@ -1,4 +1,4 @@
-// The oracle as a calculator: certified or correctly rounded answers to anybody's problem.
+// `attest solve`: certified or correctly rounded outputs of the problems of a file.
 #pragma once
 
 #include <filesystem>
@@ -14,26 +14,27 @@ struct solve_options {
   std::filesystem::path inputs;
   flag_overrides flags;
   std::optional<problem::element_type> round;  ///< o, lse, weights correctly rounded to this type
-  std::optional<int> digits;                   ///< text instead of a file: so many significant digits, certified
+  std::optional<int> digits;                   ///< text instead of a file, with this many certified significant digits
 };
 
-/// What was solved: a safetensors file's tensors, or text.
+/// The outputs of all problems, as a safetensors file or as text.
 struct solution {
-  std::vector<std::byte> file;  ///< where no digits were asked for
-  std::string text;             ///< where digits were asked for: one line an element
+  std::vector<std::byte> file;  ///< without `digits`
+  std::string text;             ///< with `digits`: one line for each element
   std::int64_t elements = 0;
-  reference::machine::rounding_tally rounded;  ///< where `round` was asked for
-  std::int64_t undecided = 0;   ///< elements that no width decided: NaN in the file, "undecided" in the text
+  reference::machine::rounding_tally rounded;  ///< with `round`
+  std::int64_t undecided = 0;  ///< elements that no width decided: NaN in the file, "undecided" in the text
 };
 
-/// Largest --digits: what the widest enclosures, of 4096 bits, show of a result that does not cancel.
+/// The largest --digits: the widest enclosures, of 4096 bits, certify as many of a result without cancellation.
 inline constexpr int largest_digits = 1200;
 
-/// Solves every problem of a file. Tensors of the result, each with its problem's prefix:
+/// Solves every problem of a file. The tensors of the result, each with the prefix of its problem:
 ///   with `round`   o, weights, lse of that type
 ///   else           o.lower, o.upper, weights.lower, weights.upper, lse.lower, lse.upper: f64, rounded outward
-/// With digits, an element is asked again at 256, 1152 and 4096 bits where it was left open; exact decimal ties stay so.
-/// Ensures   NaN where semantics.md says NaN or leaves the value open, −∞ for the LSE of an empty row
+/// With `digits`, an element that a width does not decide is enclosed again at 256, 1152 and 4096 bits; an exact
+/// decimal tie stays undecided.
+/// Ensures   NaN where docs/semantics.md says NaN or leaves the value open, −∞ for the LSE of an empty row
 problem::result<solution> run_solve(solve_options const& options);
 
 }  // namespace attest::audit

@@ -1,4 +1,3 @@
-// Which vectors there are, and their truth.
 #include "audit/oracle/vectors.hpp"
 
 #include <algorithm>
@@ -56,21 +55,24 @@ std::vector<std::int64_t> first_of(std::int64_t size, std::int64_t most) {
 
 std::int64_t elements_of(owned_tensor const& t) { return static_cast<std::int64_t>(t.spanned_elements()); }
 
-/// How small a vector is.
+/// The most keys of a vector, and the most numbers in its tensors.
 constexpr std::int64_t most_keys = 700, most_numbers = 140;
-/// Of one check and element type.
+/// The most vectors of one check and element type.
 constexpr std::size_t most_cases = 8;
 
-/// A part of a case that is small enough: one head of K and V, one or two queries, few dimensions, all keys.
+/// A part of the problem that is small enough for a vector: all keys, and the fewer heads, queries and columns the more
+/// keys there are. Nothing where no such part is small enough.
 std::optional<owned_problem> small_part(owned_problem const& from) {
   problem::sizes const& s = from.size();
   if (s.m > most_keys) return std::nullopt;
   selection chosen = selection::all(s);
   chosen.b = first_of(s.b, 1), chosen.hk = first_of(s.hk, 2), chosen.n = first_of(s.n, 3);
   chosen.d = first_of(s.d, 4), chosen.dv = first_of(s.dv, 3);
-  if (s.m > 8) chosen.hk = first_of(s.hk, 1), chosen.n = first_of(s.n, 2), chosen.d = first_of(s.d, 2), chosen.dv = first_of(s.dv, 1);
+  if (s.m > 8)
+    chosen.hk = first_of(s.hk, 1), chosen.n = first_of(s.n, 2), chosen.d = first_of(s.d, 2),
+    chosen.dv = first_of(s.dv, 1);
   if (s.m > 20) chosen.n = first_of(s.n, 1), chosen.d = first_of(s.d, 1), chosen.query_head = 0;
-  std::int64_t const room = std::max(most_numbers, 5 * s.m);  // for what needs many keys: empty blocks
+  std::int64_t const room = std::max(most_numbers, 5 * s.m);  // cases such as empty blocks need many keys
   auto made = sliced(from, chosen);
   if (!made) return std::nullopt;
   problem_draft const& part = made->draft();
@@ -112,11 +114,12 @@ std::vector<vector_file> certified_vectors() {
     }
     for (vector_file& file : files) {
       auto const& cases = by_check[file.check];
-      // Spread over the check's cases.
+      // Evenly chosen from the cases of the check.
       std::size_t const taken = std::min(cases.size(), most_cases);
       for (std::size_t n = 0; n < taken; ++n) {
         audit_case const& each = cases[n * cases.size() / taken];
-        auto made = certified(std::string(problem::name_of(type)) + "/" + each.name, {file.flags.begin()->first}, each.problem);
+        auto made =
+            certified(std::string(problem::name_of(type)) + "/" + each.name, {file.flags.begin()->first}, each.problem);
         if (made) file.cases.push_back(*std::move(made));
       }
     }

@@ -1,12 +1,12 @@
-// Vectors to JSON and back.
-#include <fmt/format.h>
-#include <nlohmann/json.hpp>
+#include "audit/oracle/vectors_json.hpp"
 
 #include <cmath>
 #include <cstdlib>
 #include <type_traits>
 
-#include "audit/oracle/vectors.hpp"
+#include <fmt/format.h>
+#include <nlohmann/json.hpp>
+
 #include "audit/support/printable.hpp"
 #include "audit/support/real_number.hpp"
 #include "audit/tensors/elements.hpp"
@@ -22,7 +22,7 @@ using problem::error_code;
 using problem::result;
 
 constexpr auto& types = problem::floating_rows;
-constexpr std::int64_t deepest = 6;                         ///< nesting of a file that is one
+constexpr std::int64_t deepest = 6;                         ///< nesting of a file of vectors
 constexpr std::size_t largest_text = std::size_t{1} << 28;  ///< bytes
 
 std::string list_of(std::size_t size, auto&& item) {
@@ -39,20 +39,23 @@ std::string values_of(owned_tensor const& t) {
 
 std::string broadcast_of(std::optional<owned_tensor> const& t, bool mask) {
   if (!t) return "null";
-  std::string const values = mask ? list_of(t->spanned_elements(), [&](std::size_t n) { return std::string(load(*t, n) != 0 ? "1" : "0"); })
-                                  : values_of(*t);
-  return fmt::format("{{\"shape\":{},\"values\":{}}}", list_of(4, [&](std::size_t n) { return std::to_string(t->layout.shape[n]); }), values);
+  std::string const values =
+      mask ? list_of(t->spanned_elements(), [&](std::size_t n) { return std::string(load(*t, n) != 0 ? "1" : "0"); })
+           : values_of(*t);
+  return fmt::format("{{\"shape\":{},\"values\":{}}}",
+                     list_of(4, [&](std::size_t n) { return std::to_string(t->layout.shape[n]); }), values);
 }
 
 std::string truths_of(std::vector<certified_value> const& all) {
   auto const part = [&](auto&& which) { return list_of(all.size(), [&](std::size_t n) { return which(all[n]); }); };
   return fmt::format("{{\"truth_lower\":{},\n   \"truth_upper\":{},\n   \"rounded\":{}}}",
                      part([](auto const& x) { return json_string(hex(x.lower)); }),
-                     part([](auto const& x) { return json_string(hex(x.upper)); }),
-                     part([](auto const& x) { return x.rounded ? json_string(hex(*x.rounded)) : std::string("null"); }));
+                     part([](auto const& x) { return json_string(hex(x.upper)); }), part([](auto const& x) {
+                       return x.rounded ? json_string(hex(*x.rounded)) : std::string("null");
+                     }));
 }
 
-/// Reads fields; the first fault stays.
+/// Reads fields and keeps the first error.
 class reader {
  public:
   std::optional<error> why;
@@ -60,10 +63,12 @@ class reader {
   explicit reader(std::string where) : where_(std::move(where)) {}
 
   bool fail(std::string_view field, std::string reason) {
-    if (!why) why = error{error_code::unreadable, fmt::format("{}{}{}", where_, where_.empty() || field.empty() ? "" : ".", field), std::move(reason)};
+    if (!why)
+      why = error{error_code::unreadable,
+                  fmt::format("{}{}{}", where_, where_.empty() || field.empty() ? "" : ".", field), std::move(reason)};
     return false;
   }
-  /// The member, or nullptr (a fault) where there is none.
+  /// The member; nullptr and an error where there is none.
   json const* member(json const& of, char const* field) {
     if (auto const at = of.find(field); at != of.end()) return &*at;
     fail(field, "is missing");
@@ -79,8 +84,10 @@ class reader {
   bool whole(json const& of, char const* field, std::int64_t least, std::int64_t& to) {
     json const* const x = member(of, field);
     if (!x) return false;
-    bool const fits = x->is_number_integer() && (!x->is_number_unsigned() || x->get<std::uint64_t>() <= std::numeric_limits<std::int64_t>::max());
-    if (!fits || x->get<std::int64_t>() < least) return fail(field, fmt::format("is not a whole number from {} to 2^63 - 1", least));
+    bool const fits = x->is_number_integer() &&
+                      (!x->is_number_unsigned() || x->get<std::uint64_t>() <= std::numeric_limits<std::int64_t>::max());
+    if (!fits || x->get<std::int64_t>() < least)
+      return fail(field, fmt::format("is not a whole number from {} to 2^63 - 1", least));
     to = x->get<std::int64_t>();
     return true;
   }
@@ -105,8 +112,9 @@ class reader {
   std::string where_;
 };
 
-/// A compact tensor from its values. The sizes' product is bounded by the array's length, so by the text's.
-bool read_tensor(reader& in, json const* values, std::string_view field, element_type type, std::array<std::int64_t, 4> shape, owned_tensor& to) {
+/// Reads a compact tensor. Its number of elements must be the length of the array, which the text bounds.
+bool read_tensor(reader& in, json const* values, std::string_view field, element_type type,
+                 std::array<std::int64_t, 4> shape, owned_tensor& to) {
   std::int64_t count = 1;
   for (std::int64_t const size : shape) {
     auto const product = problem::checks::multiply_add(count, size, 0);
@@ -126,7 +134,8 @@ bool read_tensor(reader& in, json const* values, std::string_view field, element
     double x = 0;
     if (!in.number(item, field, x)) return false;
     store(to, n, x);
-    return std::isnan(x) || load(to, n) == x || in.fail(field, fmt::format("holds {}, which is not a number of {}", hex(x), problem::name_of(type)));
+    return std::isnan(x) || load(to, n) == x ||
+           in.fail(field, fmt::format("holds {}, which is not a number of {}", hex(x), problem::name_of(type)));
   });
 }
 
@@ -149,14 +158,16 @@ bool read_truths(reader& in, json const& of, char const* field, std::size_t size
   if (!given) return false;
   if (!given->is_object()) return in.fail(field, "is not an object");
   to.resize(size);
-  return in.items(in.member(*given, "truth_lower"), field, size, [&](json const& item, std::size_t n) { return in.number(item, field, to[n].lower); }) &&
-         in.items(in.member(*given, "truth_upper"), field, size, [&](json const& item, std::size_t n) { return in.number(item, field, to[n].upper); }) &&
-         in.items(in.member(*given, "rounded"), field, size, [&](json const& item, std::size_t n) {
-           double x = 0;
-           if (!item.is_null() && !in.number(item, field, x)) return false;
-           if (!item.is_null()) to[n].rounded = x;
-           return true;
-         });
+  return in.items(in.member(*given, "truth_lower"), field, size, [&](json const& item, std::size_t n) {
+    return in.number(item, field, to[n].lower);
+  }) && in.items(in.member(*given, "truth_upper"), field, size, [&](json const& item, std::size_t n) {
+    return in.number(item, field, to[n].upper);
+  }) && in.items(in.member(*given, "rounded"), field, size, [&](json const& item, std::size_t n) {
+    double x = 0;
+    if (!item.is_null() && !in.number(item, field, x)) return false;
+    if (!item.is_null()) to[n].rounded = x;
+    return true;
+  });
 }
 
 template <class T>
@@ -201,35 +212,40 @@ result<vector_case> read_case(json const& from, std::size_t index) {
   read = sizes && (sizes->is_object() || in.fail("sizes", "is not an object"));
   for (std::size_t n = 0; n < names.size(); ++n) read = read && in.whole(*sizes, names[n], 0, s[n]);
   json const* const flags = read ? in.member(from, "flags") : nullptr;
-  read = read && flags && in.items(flags, "flags", flags->is_array() ? flags->size() : 0, [&](json const& item, std::size_t) {
-    if (!item.is_string()) return in.fail("flags", "holds something that is not a string");
-    found_flags.push_back(item.get<std::string>());
-    return true;
-  });
+  read = read && flags &&
+         in.items(flags, "flags", flags->is_array() ? flags->size() : 0, [&](json const& item, std::size_t) {
+           if (!item.is_string()) return in.fail("flags", "holds something that is not a string");
+           found_flags.push_back(item.get<std::string>());
+           return true;
+         });
   auto const [b, hq, hk, n, m, d, dv] = s;
   read = read && read_tensor(in, in.member(from, "q"), "q", type->type, {b, hq, n, d}, asked.q) &&
          read_tensor(in, in.member(from, "k"), "k", type->type, {b, hk, m, d}, asked.k) &&
          read_tensor(in, in.member(from, "v"), "v", type->type, {b, hk, m, dv}, asked.v) &&
-         read_broadcast(in, from, "mask", element_type::u8, asked.mask) && read_broadcast(in, from, "bias", type->type, asked.bias);
+         read_broadcast(in, from, "mask", element_type::u8, asked.mask) &&
+         read_broadcast(in, from, "bias", type->type, asked.bias);
   problem::visit_parameters(asked, [&]<class T>(problem::parameter<T> const& each, T& to) {
     read = read && read_parameter(in, from, each, to);
   });
   if (!read) return *in.why;
   auto problem = owned_problem::make(std::move(asked));
-  if (!problem) return error{error_code::unreadable, fmt::format("cases[{}].{}", index, problem.why().argument), problem.why().reason};
+  if (!problem)
+    return error{error_code::unreadable, fmt::format("cases[{}].{}", index, problem.why().argument),
+                 problem.why().reason};
   vector_case made{std::move(name), std::move(found_flags), std::move(problem).value()};
-  // The check of the problem has seen that b·hq·n·dv fits; read_truths asks for arrays of that length before it makes room.
+  // b·hq·n·dv does not overflow, or the problem would be invalid. Memory is allocated only for arrays of that length.
   std::int64_t const rows = b * hq * n;
   for (auto const& [field, size, to] : {std::tuple{"o", rows * dv, &made.o}, std::tuple{"lse", rows, &made.lse}}) {
     json const* const truths = in.member(from, field);
     json const* const lower = truths && truths->is_object() ? in.member(*truths, "truth_lower") : nullptr;
-    if (truths && (!lower || !lower->is_array() || lower->size() != static_cast<std::size_t>(size))) in.fail(field, fmt::format("has not {} truths", size));
+    if (truths && (!lower || !lower->is_array() || lower->size() != static_cast<std::size_t>(size)))
+      in.fail(field, fmt::format("has not {} truths", size));
     if (in.why || !read_truths(in, from, field, static_cast<std::size_t>(size), *to)) return *in.why;
   }
   return made;
 }
 
-/// Nesting and zero bytes that no vector file has.
+/// An error for nesting and zero bytes that no file of vectors has, found before the text is parsed.
 std::optional<error> text_fault(std::string_view text) {
   auto const fault = [](std::string reason) { return error{error_code::unreadable, "", std::move(reason)}; };
   if (text.size() > largest_text) return fault("the file is too large for vectors");
@@ -254,16 +270,21 @@ std::optional<error> text_fault(std::string_view text) {
 }  // namespace
 
 std::string vector_text(vector_file const& file) {
-  std::string made = fmt::format("{{\"attest\":\"vectors\",\"schema\":1,\"check\":{},\n\"flags\":{},\n\"cases\":[\n", json_string(file.check), json(file.flags).dump());
+  std::string made = fmt::format("{{\"attest\":\"vectors\",\"schema\":1,\"check\":{},\n\"flags\":{},\n\"cases\":[\n",
+                                 json_string(file.check), json(file.flags).dump());
   for (std::size_t at = 0; at < file.cases.size(); ++at) {
     vector_case const& c = file.cases[at];
     problem_draft const& asked = c.asked.draft();
     problem::sizes const& s = c.asked.size();
-    made += fmt::format("{}{{\"name\":{},\"type\":\"{}\",\"flags\":{},\n", at ? ",\n" : "", json_string(c.name), problem::name_of(c.asked.type()), json(c.flags).dump());
-    made += fmt::format("  \"sizes\":{{\"b\":{},\"hq\":{},\"hk\":{},\"n\":{},\"m\":{},\"d\":{},\"dv\":{}}},\n", s.b, s.hq, s.hk, s.n, s.m, s.d, s.dv);
+    made += fmt::format("{}{{\"name\":{},\"type\":\"{}\",\"flags\":{},\n", at ? ",\n" : "", json_string(c.name),
+                        problem::name_of(c.asked.type()), json(c.flags).dump());
+    made += fmt::format("  \"sizes\":{{\"b\":{},\"hq\":{},\"hk\":{},\"n\":{},\"m\":{},\"d\":{},\"dv\":{}}},\n", s.b,
+                        s.hq, s.hk, s.n, s.m, s.d, s.dv);
     made += fmt::format("  {},\n", parameters_of(asked));
-    made += fmt::format("  \"q\":{},\n  \"k\":{},\n  \"v\":{},\n", values_of(asked.q), values_of(asked.k), values_of(asked.v));
-    made += fmt::format("  \"mask\":{},\n  \"bias\":{},\n", broadcast_of(asked.mask, true), broadcast_of(asked.bias, false));
+    made += fmt::format("  \"q\":{},\n  \"k\":{},\n  \"v\":{},\n", values_of(asked.q), values_of(asked.k),
+                        values_of(asked.v));
+    made += fmt::format("  \"mask\":{},\n  \"bias\":{},\n", broadcast_of(asked.mask, true),
+                        broadcast_of(asked.bias, false));
     made += fmt::format("  \"o\":{},\n  \"lse\":{}}}", truths_of(c.o), truths_of(c.lse));
   }
   return made + "\n]}\n";
@@ -277,12 +298,14 @@ result<vector_file> parse_vectors(std::string_view text) {
   vector_file made;
   std::string what;
   std::int64_t schema = 0;
-  if (!in.text(all, "attest", what) || !in.whole(all, "schema", 0, schema) || !in.text(all, "check", made.check)) return *in.why;
+  if (!in.text(all, "attest", what) || !in.whole(all, "schema", 0, schema) || !in.text(all, "check", made.check))
+    return *in.why;
   if (what != "vectors" || schema != 1) return in.fail("attest", "this is not a file of vectors of schema 1"), *in.why;
   json const* const flags = in.member(all, "flags");
   json const* const cases = flags ? in.member(all, "cases") : nullptr;
   if (!cases) return *in.why;
-  if (!flags->is_object() || !cases->is_array()) return in.fail(flags->is_object() ? "cases" : "flags", "has the wrong type"), *in.why;
+  if (!flags->is_object() || !cases->is_array())
+    return in.fail(flags->is_object() ? "cases" : "flags", "has the wrong type"), *in.why;
   for (auto const& [flag, meaning] : flags->items()) {
     if (!meaning.is_string()) return in.fail("flags", "holds something that is not a string"), *in.why;
     made.flags[flag] = meaning.get<std::string>();
@@ -291,7 +314,9 @@ result<vector_file> parse_vectors(std::string_view text) {
     auto read = read_case((*cases)[n], n);
     if (!read) return read.why();
     for (std::string const& flag : read.value().flags)
-      if (!made.flags.contains(flag)) return error{error_code::unreadable, fmt::format("cases[{}].flags", n), fmt::format("'{}' is not explained", printable(flag, 40))};
+      if (!made.flags.contains(flag))
+        return error{error_code::unreadable, fmt::format("cases[{}].flags", n),
+                     fmt::format("'{}' is not explained", printable(flag, 40))};
     made.cases.push_back(std::move(read).value());
   }
   return made;

@@ -6,12 +6,13 @@
 #include <system_error>
 
 #include "audit/oracle/vectors.hpp"
+#include "audit/oracle/vectors_json.hpp"
 #include "audit/support/files.hpp"
 
 namespace attest::audit {
 namespace {
 
-std::optional<problem::error> written(std::filesystem::path const& folder) {
+std::optional<problem::error> write_files(std::filesystem::path const& folder) {
   std::error_code failed;
   std::filesystem::create_directories(folder, failed);
   if (failed) return problem::error{problem::error_code::unreadable, folder.string(), failed.message()};
@@ -26,13 +27,11 @@ std::optional<problem::error> written(std::filesystem::path const& folder) {
 }  // namespace attest::audit
 
 char const* attest_write_vectors(char const* folder) {
-  static std::string said;
+  static std::string sentence;
   try {
-    auto const why = attest::audit::written(folder);
+    auto const why = attest::audit::write_files(folder);
     if (!why) return nullptr;
-    said = why->message();
-  } catch (std::exception const& e) {
-    said = e.what();
-  }
-  return said.c_str();
+    sentence = why->message();
+  } catch (std::exception const& e) { sentence = e.what(); }
+  return sentence.c_str();
 }

@@ -1,5 +1,5 @@
-// The program's side of libattest_vectors.so.
-#include "audit/oracle/vectors.hpp"
+#include "audit/oracle/write_vectors.hpp"
+
 #include "audit/oracle/vectors_module.hpp"
 #include "audit/support/locate.hpp"
 #include "audit/support/module.hpp"

@@ -1,5 +1,5 @@
 // attest vectors: writes certified test vectors for projects in other languages.
-#include "audit/oracle/vectors.hpp"
+#include "audit/oracle/write_vectors.hpp"
 
 #include <memory>
 #include <string>

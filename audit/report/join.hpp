@@ -15,7 +15,8 @@ struct report_file {
 };
 
 /// Joins the reports of all shards of one audit, as `attest audit --shard` wrote them with --json, into the reports of
-/// the unsharded audit, one for each kernel. Only the times differ. Requires  nothing: the files may hold anything
+/// the unsharded audit, one for each kernel. Only the times differ.
+/// Requires  nothing: the files may hold anything
 /// Ensures   an error names the file and what is wrong with it: another kernel, contract, seed or list of options than
 ///           the first file, a shard that is there twice or is missing, or no report at all
 problem::result<std::vector<report>> join_reports(std::vector<report_file> const& files);

@@ -10,10 +10,10 @@
 namespace attest::audit {
 
 /// Audits each kernel on the same cases, one after the other. options.budget is divided among them equally, and more
-/// than one kernel have a folder each in options.findings, named kernel-1, kernel-2, …. Requires  at least one kernel;
-/// options.kernel is ignored Ensures   reports in the order of `kernels`, fewer only where options.stop was set; an
-/// error is that of the first kernel
-///           that has one
+/// than one kernel have a folder each in options.findings, named kernel-1, kernel-2, ….
+/// Requires  at least one kernel; options.kernel is ignored
+/// Ensures   reports in the order of `kernels`, fewer only where options.stop was set; an error is that of the first
+///           kernel that has one
 problem::result<std::vector<report>> run_audits(audit_options const& options, std::span<std::string const> kernels);
 
 /// Refuted before undecided before certified. Requires at least one report.

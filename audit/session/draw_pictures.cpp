@@ -14,7 +14,7 @@ constexpr std::int64_t shown_rows = 24, shown_columns = 32;
 constexpr std::int64_t largest_row = 1 << 20;  ///< products of one query; pictures of larger problems take too long
 constexpr double infinity = std::numeric_limits<double>::infinity(), nan = std::numeric_limits<double>::quiet_NaN();
 
-/// `most` of `all` places, `about` among them.
+/// The first of `most` indices below `all` that have `about` near their middle.
 std::int64_t window(std::int64_t about, std::int64_t all, std::int64_t most) {
   return std::clamp<std::int64_t>(about - most / 2, 0, std::max<std::int64_t>(all - most, 0));
 }
@@ -24,7 +24,7 @@ matrix_picture blank_picture(std::int64_t first_row, std::int64_t rows, std::int
   return {first_row, first_column, rows, columns, std::vector<double>(static_cast<std::size_t>(rows * columns), nan)};
 }
 
-/// |got − truth|/bound, rounded up.
+/// An upper bound of |got − truth|/bound.
 double in_bounds(reference::ball<128> const& truth, reference::error_bound const& bound, double got) {
   if (bound.by == reference::judged_by::nothing) return nan;
   if (!std::isfinite(got)) return infinity;
@@ -61,8 +61,8 @@ class painter {
     }
   }
 
-  void errors(violation const& wrong, owned_outputs const& answer, finding_pictures& into) {
-    answer_views<T> const got = views_of<T>(answer);
+  void errors(violation const& wrong, owned_outputs const& outputs, finding_pictures& into) {
+    output_views<T> const got = views_of<T>(outputs);
     problem::sizes const& s = p_.size();
     bool const o = wrong.output == "o" && got.o.present, lse = wrong.output == "lse" && got.lse.present;
     if (!o && !lse && !(wrong.output == "weights" && got.weights.present)) return;
@@ -87,7 +87,7 @@ class painter {
     if (at == truth_.row.keys.end() || at->j != j) return std::nullopt;
     return static_cast<std::size_t>(at - truth_.row.keys.begin());
   }
-  /// The middle of the true weight's enclosure.
+  /// The midpoint of the enclosure of the true weight.
   double weight(std::int64_t j) const {
     if (truth_.row.kind == reference::row_kind::nan) return nan;
     auto const at = place_of(j);
@@ -130,9 +130,10 @@ class painter {
   row_truth<128, T> truth_;
 };
 
-/// The weights that the kernel applies, from its answers to V = columns of the identity, as many at a time as V has.
-std::optional<matrix_picture> through_v(owned_problem const& whole, finding_pictures const& about,
-                                        answer_source const& from) {
+/// The weights that the kernel applies: its outputs where V holds columns of the identity, as many at a time as V has
+/// columns. Nothing where the kernel cannot be run or writes no O.
+std::optional<matrix_picture> weights_read_through_v(owned_problem const& whole, finding_pictures const& about,
+                                                     output_source const& from) {
   if (whole.rank() != 4) return std::nullopt;
   problem_draft asked = whole.draft();
   matrix_picture made = about.expected;
@@ -142,17 +143,18 @@ std::optional<matrix_picture> through_v(owned_problem const& whole, finding_pict
     std::int64_t const count = std::min(chunk, last - first);
     asked.v = owned_tensor::compact(asked.v.type, {shape[0], shape[1], shape[2], count});
     fill(asked.v, [&](auto, auto, auto j, auto c) { return j == first + c ? 1.0 : 0.0; });
-    auto const answer = from.another ? from.another(owned_problem::of_valid(asked)) : std::nullopt;
-    if (!answer || !answer->o) return std::nullopt;
+    auto const outputs = from.of_problem ? from.of_problem(owned_problem::of_valid(asked)) : std::nullopt;
+    if (!outputs || !outputs->o) return std::nullopt;
     for (std::int64_t r = 0; r < made.rows; ++r)
       for (std::int64_t c = 0; c < count; ++c)
         made.at(r, first - made.first_column + c) =
-            load(*answer->o, offset_of(*answer->o, about.b, about.h, made.first_row + r, c));
+            load(*outputs->o, offset_of(*outputs->o, about.b, about.h, made.first_row + r, c));
   }
   return made;
 }
 
-/// The lines of the visibility probe (visibility.cpp): "asked  applied", '#' where a key is seen.
+/// Pictures from the lines of the visibility probe (judge/visibility_probe.cpp): "expected  read" for each query, with
+/// '#' for a key that is visible or was read.
 void from_probe(std::vector<std::string> const& lines, finding_pictures& into) {
   auto const rows = static_cast<std::int64_t>(lines.size()) - 1;
   auto const columns = static_cast<std::int64_t>(lines.at(1).find(' '));
@@ -161,12 +163,12 @@ void from_probe(std::vector<std::string> const& lines, finding_pictures& into) {
   into.masked.assign(into.expected.values.size(), false);
   for (std::int64_t r = 0; r < rows; ++r) {
     std::string const& line = lines[static_cast<std::size_t>(r) + 1];
-    bool const told = line.size() == static_cast<std::size_t>(2 * columns + 2);
+    bool const readable = line.size() == static_cast<std::size_t>(2 * columns + 2);
     for (std::int64_t c = 0; c < columns; ++c) {
       bool const seen = line[static_cast<std::size_t>(c)] == '#';
       into.expected.at(r, c) = seen;
       into.masked[static_cast<std::size_t>(r * columns + c)] = !seen;
-      into.applied->at(r, c) = told ? (line[static_cast<std::size_t>(columns + 2 + c)] == '#') : nan;
+      into.applied->at(r, c) = readable ? (line[static_cast<std::size_t>(columns + 2 + c)] == '#') : nan;
     }
   }
   into.keys_only = true;
@@ -183,7 +185,7 @@ std::string not_drawn(audit_case const& each, violation const& wrong) {
 }
 
 std::optional<finding_pictures> draw_pictures(audit_case const& each, violation const& wrong, contract const& claim,
-                                              answer_source const& from) {
+                                              output_source const& from) {
   if (!not_drawn(each, wrong).empty()) return std::nullopt;
   owned_problem const& asked = each.call(wrong.call);
   problem::band const& band = asked.draft().band;
@@ -193,17 +195,17 @@ std::optional<finding_pictures> draw_pictures(audit_case const& each, violation 
       [&]<class T>(problem::instance<T> const& p) {
         std::int64_t const i = wrong.index[2], most = std::int64_t{1} << 40;
         std::int64_t const diagonal = i + std::clamp(band.diagonal, -most, most);
-        // A band puts what matters near its diagonal; elsewhere the first keys are as good as any.
+        // With a band the keys near the diagonal matter; without one the first keys are as good as any.
         std::int64_t const key = band != problem::band{} ? diagonal : wrong.output == "weights" ? wrong.index[3] : 0;
         painter<T> paint(p, claim.model_for(asked.instance()), claim.conventions, drawn.b, drawn.h);
         paint.asked(i, std::clamp<std::int64_t>(key, 0, std::max<std::int64_t>(p.size().m - 1, 0)), drawn);
-        auto const answer = from.answer();
-        if (answer) paint.errors(wrong, *answer, drawn);
+        auto const outputs = from.of_call();
+        if (outputs) paint.errors(wrong, *outputs, drawn);
         if (wrong.picture.size() > 1) return from_probe(wrong.picture, drawn);
-        if ((drawn.applied = through_v(asked, drawn, from))) {
+        if ((drawn.applied = weights_read_through_v(asked, drawn, from))) {
           drawn.applied_by = "read through V (columns of the identity)";
-        } else if (answer && answer->weights) {
-          auto const weights = views_of<T>(*answer).weights;
+        } else if (outputs && outputs->weights) {
+          auto const weights = views_of<T>(*outputs).weights;
           drawn.applied = drawn.expected;
           for (std::int64_t r = 0; r < drawn.expected.rows; ++r)
             for (std::int64_t c = 0; c < drawn.expected.columns; ++c)
@@ -212,7 +214,7 @@ std::optional<finding_pictures> draw_pictures(audit_case const& each, violation 
           drawn.applied_by = "the weights that came with the answer";
         } else {
           drawn.applied_by =
-              answer ? "not known: the answer holds no weights of its own" : "not known: the kernel gave no answer";
+              outputs ? "not known: the answer holds no weights of its own" : "not known: the kernel gave no answer";
         }
       },
       asked.instance());

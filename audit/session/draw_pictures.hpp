@@ -1,4 +1,4 @@
-// The pictures of a finding, drawn: from the oracle, and from what the kernel answers when it is asked again.
+// The pictures of a finding: drawn from the oracle and from outputs of the kernel.
 #pragma once
 
 #include <functional>
@@ -11,23 +11,24 @@
 
 namespace attest::audit {
 
-/// Answers to draw; nothing where there is none.
-struct answer_source {
-  std::function<std::optional<owned_outputs>()> answer;  ///< to the call of the violation
-  std::function<std::optional<owned_outputs>(owned_problem const&)> another =
-      {};  ///< to another problem; empty: of a file
+/// Where the outputs to draw come from. A function returns nothing where there are none.
+struct output_source {
+  /// The outputs of the call that has the violation.
+  std::function<std::optional<owned_outputs>()> of_call;
+  /// The kernel's outputs for any problem; empty where the outputs are those of a file.
+  std::function<std::optional<owned_outputs>(owned_problem const&)> of_problem = {};
 };
 
-/// Why one violation of a case cannot be drawn; empty where it can.
+/// Why a violation of a case cannot be drawn; empty where it can.
 std::string not_drawn(audit_case const& each, violation const& wrong);
 
-/// The pictures of one violation of a case; nothing where not_drawn says why.
-/// `from.another` is asked the same problem with V := columns of the identity.
-/// Cost      at most 24 rows of the oracle, and one question for each dv of 32 keys
+/// The pictures of a violation of a case; nothing where not_drawn gives a reason. The weights that the kernel applies
+/// are read as its outputs for the same problem with columns of the identity for V.
+/// Cost      at most 24 rows of the oracle, and 32/dv calls of the kernel, rounded up
 std::optional<finding_pictures> draw_pictures(audit_case const& each, violation const& wrong, contract const& claim,
-                                              answer_source const& from);
+                                              output_source const& from);
 
-/// Every number of a problem of at most 96 numbers; nothing for larger ones.
+/// The elements of all tensors of a problem, where they are at most 96; else nothing.
 std::vector<input_listing> list_inputs(owned_problem const& asked);
 
 }  // namespace attest::audit

@@ -26,14 +26,14 @@ clock::duration seconds(double count) {
   return std::chrono::duration_cast<clock::duration>(std::chrono::duration<double>(count));
 }
 
-/// Cases run by several kernels at once, handed out and taken back in order.
+/// Runs cases by several kernels at once. Cases start in their order, and their results are taken in that order.
 class pool {
  public:
   pool(std::vector<audit_case> const& cases, audit_options const& options, interruption const& when)
       : cases_(cases), options_(options), when_(when), results_(cases.size()) {}
   ~pool() { close(); }
 
-  /// Opens the kernels. An error is the first one's.
+  /// Opens the kernels. An error is that of the first kernel that does not open.
   std::optional<problem::error> start() {
     int const jobs =
         static_cast<int>(std::clamp<std::size_t>(cases_.size(), 1, static_cast<std::size_t>(options_.jobs)));
@@ -43,7 +43,7 @@ class pool {
     return fault_;
   }
 
-  /// The result of case `at`; nothing where it was not asked.
+  /// Waits for the result of case `at`; nothing where the case was not run.
   std::optional<problem::result<case_result>> wait(std::size_t at) {
     std::unique_lock lock(mutex_);
     changed_.wait(
@@ -60,7 +60,7 @@ class pool {
       if (each.joinable()) each.join();
   }
 
-  /// From now on nothing is asked or judged past this moment.
+  /// Sets the time after which nothing is run or judged.
   void end_by(clock::time_point when) { end_ = when; }
 
   std::string name() const { return name_; }
@@ -69,7 +69,7 @@ class pool {
  private:
   bool enough() const { return when_.requested() || clock::now() >= end_.load(); }
 
-  /// A kernel lives and dies with the thread that opened it.
+  /// Runs cases on a kernel of its own: a kernel ends with the thread that opened it.
   void work() {
     auto kernel = open_kernel(options_.kernel, options_.claim->type, when_, limits_of(options_));
     {
@@ -120,7 +120,7 @@ class pool {
   bool loading_changes_environment_ = false;
 };
 
-/// What decides the cases and how they are judged, beside kernel, contract and seed: shards must agree on it.
+/// The options that determine the cases and their judgement, beside kernel, contract and seed; the same in every shard.
 std::string text_of(audit_options const& options) {
   std::string text = fmt::format("--only {}{}{}", fmt::join(options.only, ","), options.quick ? " --quick" : "",
                                  options.reproducible ? " --reproducible" : "");
@@ -129,7 +129,7 @@ std::string text_of(audit_options const& options) {
   return text;
 }
 
-/// One audit: a kernel, its cases, and what is known so far.
+/// One audit: a kernel, its cases, and the report so far.
 class session {
  public:
   session(audit_options const& options, std::vector<audit_case> const& cases, report& into)
@@ -155,7 +155,7 @@ class session {
   report_builder collect_;
   interruption when_;
   pool pool_;
-  bool mandatory_unanswered_ = false, hurried_ = false;
+  bool mandatory_missing_ = false, hurried_ = false;
   int hung_ = 0;
 };
 
@@ -184,7 +184,7 @@ void session::judge_recording(audit_case const& each) {
 }
 
 void session::take(audit_case const& each, case_result&& result) {
-  if (each.mandatory && (result.unsupported || result.judged.judged() == 0)) mandatory_unanswered_ = true;
+  if (each.mandatory && (result.unsupported || result.judged.judged() == 0)) mandatory_missing_ = true;
   hung_ += result.hung;
   collect_.set_case(each.number);
   judge_recording(each);
@@ -218,7 +218,7 @@ std::optional<problem::error> session::run() {
     if (result->value().cut_short && result->value().judged.failed == 0) break;
     take(cases_[done], std::move(result->value()));
     if (options_.quick && !hurried_ && collect_.refuted()) {
-      hurried_ = true;  // the verdict is known: the rest of ten seconds is for the other checks and for the findings
+      hurried_ = true;  // the verdict is known: what is left of ten seconds is for other checks and for the findings
       pool_.end_by(options_.begun + seconds(7));
     }
     if (hung_ >= 2 || (options_.fail_fast && collect_.refuted())) stopped = why_stopped();
@@ -229,22 +229,22 @@ std::optional<problem::error> session::run() {
   if (done < cases_.size()) {
     if (stopped.empty()) stopped = why_stopped();
     report_.observations.push_back(fmt::format("stopped after {} of {} cases: {}", done, cases_.size(), stopped));
-    // A budget is not a fault: enough when every check had its turn (select.cpp orders the cases so).
+    // An audit that its budget ended is complete if every check had a case; chosen_cases orders them for that.
     bool const every_check =
         std::ranges::all_of(cases_.begin() + static_cast<std::ptrdiff_t>(done), cases_.end(), [&](audit_case const& c) {
           return !c.mandatory &&
                  std::ranges::find(report_.checks, c.check, &check_result::name) != report_.checks.end();
         });
     if (!(stopped.starts_with("the budget") && every_check)) {
-      mandatory_unanswered_ = true;
+      mandatory_missing_ = true;
       because = "the audit stopped early";
     }
   }
-  collect_.finish(!mandatory_unanswered_, because);
+  collect_.finish(!mandatory_missing_, because);
   if (!options_.findings.empty() && collect_.refuted() && !(options_.stop && options_.stop->load())) {
     auto until =
         options_.quick ? std::min(clock::now() + seconds(2), options_.begun + seconds(9)) : clock::now() + seconds(15);
-    // What is under way then still ends, and the report is written.
+    // The rest of the budget is for the work under way and for writing the report.
     if (options_.budget) until = std::min(until, options_.begun + seconds(0.95 * *options_.budget));
     save_findings(options_, cases_, until, report_);
   }

@@ -18,7 +18,7 @@ bug_class class_of(call_outcome outcome) {
                                              : bug_class::crash;
 }
 
-/// Adds violations for what the call did besides answering.
+/// Adds violations for everything that the call did, beside writing its outputs.
 void take_outcome(call_report const& did, std::size_t call, case_result& into) {
   auto const add = [&](std::string output, bug_class kind, std::string sentence) {
     ++into.judged.failed;
@@ -34,7 +34,7 @@ void take_outcome(call_report const& did, std::size_t call, case_result& into) {
     case call_outcome::cut_short: into.cut_short = true; return;
     case call_outcome::hung: into.hung = true; break;
     case call_outcome::crashed:
-      if (!did.broken.empty()) return;  // the broken promise says it better
+      if (!did.broken.empty()) return;  // the broken promise explains the crash
       break;
     default: break;
   }
@@ -44,29 +44,30 @@ void take_outcome(call_report const& did, std::size_t call, case_result& into) {
 }  // namespace
 
 problem::result<case_result> run_case(audit_case const& each, kernel_session& kernel, judging_rules const& rules,
-                                      case_outputs* answered) {
+                                      case_outputs* outputs) {
   case_result made;
-  case_outputs given(each.further.size() + 1);
-  auto const ask = [&](std::size_t call, placement where) -> problem::result<std::optional<owned_outputs>> {
-    auto reply = kernel.run(each.call(call), call == 0 ? 0 : each.further[call - 1].threads, where);
-    if (!reply) return reply.why();
-    made.kernel_seconds += reply.value().seconds;
-    take_outcome(reply.value().report, call, made);
-    if (reply.value().report.outcome != call_outcome::succeeded) return std::optional<owned_outputs>();
-    return std::optional(std::move(reply.value().outputs));
+  case_outputs outputs_of_calls(each.further.size() + 1);
+  auto const run_call = [&](std::size_t call,
+                            audit::placement placement) -> problem::result<std::optional<owned_outputs>> {
+    auto ran = kernel.run(each.call(call), call == 0 ? 0 : each.further[call - 1].threads, placement);
+    if (!ran) return ran.why();
+    made.kernel_seconds += ran.value().seconds;
+    take_outcome(ran.value().report, call, made);
+    if (ran.value().report.outcome != call_outcome::succeeded) return std::optional<owned_outputs>();
+    return std::optional(std::move(ran.value().outputs));
   };
   auto const stop = [&] { return made.hung || made.cut_short; };
   for (bool const before : {true, false}) {
     if (!before) {
-      auto first = ask(0, placement::end);
+      auto first = run_call(0, placement::end);
       if (!first) return first.why();
-      given[0] = std::move(first).value();
-      if (!given[0] || stop()) break;
-      auto second = ask(0, placement::start);
+      outputs_of_calls[0] = std::move(first).value();
+      if (!outputs_of_calls[0] || stop()) break;
+      auto second = run_call(0, placement::start);
       if (!second) return second.why();
       if (second.value()) {
         further_call const again{.problem = each.problem, .says = "its tensors lie elsewhere in memory"};
-        if (auto differs = answers_differ(each, *given[0], again, *second.value())) {
+        if (auto differs = outputs_differ(each, *outputs_of_calls[0], again, *second.value())) {
           made.observations.push_back(fmt::format("{}: {}", each.full_name(), differs->sentence));
           made.judged.merge(judge_call(each.problem, *second.value(), *rules.claim));
         }
@@ -74,14 +75,14 @@ problem::result<case_result> run_case(audit_case const& each, kernel_session& ke
     }
     for (std::size_t n = 0; n < each.further.size() && !stop(); ++n) {
       if ((each.further[n].is == relation::warm_up) != before) continue;
-      auto answer = ask(n + 1, placement::end);
-      if (!answer) return answer.why();
-      given[n + 1] = std::move(answer).value();
+      auto outputs_of_call = run_call(n + 1, placement::end);
+      if (!outputs_of_call) return outputs_of_call.why();
+      outputs_of_calls[n + 1] = std::move(outputs_of_call).value();
     }
     if (stop()) break;
   }
-  if (!made.cut_short) judge_case(each, given, rules, made);
-  if (answered) *answered = std::move(given);
+  if (!made.cut_short) judge_case(each, outputs_of_calls, rules, made);
+  if (outputs) *outputs = std::move(outputs_of_calls);
   check const* const about = find_check(each.check);
   for (violation& v : made.judged.violations)
     if (!v.bug_class) v.bug_class = v.output == "lse" ? bug_class::lse : about ? about->bug_class : bug_class::accuracy;

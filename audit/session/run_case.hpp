@@ -1,4 +1,4 @@
-// One case, asked of a kernel and judged.
+// Runs a kernel on the calls of one case and judges the outputs.
 #pragma once
 
 #include "audit/isolation/kernel_session.hpp"
@@ -6,10 +6,10 @@
 
 namespace attest::audit {
 
-/// Asks every call of the case, the first one twice: once with inaccessible memory behind its tensors, once before
-/// them. Broken promises of attest/kernel.h, crashes, hangs and passed limits are violations. Ensures   every violation
-/// has a class; `answered` holds what the kernel answered
+/// Runs every call of the case, the first one twice: with inaccessible memory behind its tensors, and before them.
+/// Broken promises of attest/kernel.h, crashes, hangs and exceeded limits are violations.
+/// Ensures   every violation has a class; *outputs, where it is not null, holds the outputs of all calls
 problem::result<case_result> run_case(audit_case const& each, kernel_session& kernel, judging_rules const& rules,
-                                      case_outputs* answered = nullptr);
+                                      case_outputs* outputs = nullptr);
 
 }  // namespace attest::audit

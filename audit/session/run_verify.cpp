@@ -41,7 +41,7 @@ std::string reproducer(verify_options const& options, contract const& claim) {
   return text + (options.reproducible ? " --reproducible" : "");
 }
 
-/// Pictures of the findings that are shown first: the file can be asked for nothing but what it holds.
+/// Draws the findings that a report shows first, from the outputs that the file holds.
 void draw_findings(std::vector<recorded_case> const& cases, verify_options const& options, report& into) {
   constexpr std::size_t drawn = 12;
   for (std::size_t n = 0; n < into.findings.size(); ++n) {
@@ -55,7 +55,8 @@ void draw_findings(std::vector<recorded_case> const& cases, verify_options const
     if (at == cases.end()) continue;
     contract const& claim = options.claim ? *options.claim : default_contract(at->input.call(each.what.call).type());
     each.no_pictures = not_drawn(at->input, each.what);
-    each.pictures = draw_pictures(at->input, each.what, claim, {.answer = [&] { return at->outputs[each.what.call]; }});
+    each.pictures =
+        draw_pictures(at->input, each.what, claim, {.of_call = [&] { return at->outputs[each.what.call]; }});
   }
 }
 
@@ -84,7 +85,7 @@ problem::result<report> run_verify(verify_options const& options) {
     }
     options.on_progress(number, all, asked.name);
     ++number;
-    // A file of attest's own has the audit's rules about what must be answered; in any other, everything must.
+    // In a file that attest wrote, only mandatory cases must have outputs, as in an audit; in any other, every problem.
     bool const generated = find_check(asked.check) != nullptr;
     problem::element_type const type = asked.problem.type();
     contract const& claim = options.claim ? *options.claim : default_contract(type);

@@ -19,7 +19,7 @@ namespace {
 
 using clock = std::chrono::steady_clock;
 
-/// FOLDER/CHECK-CLASS-CASE.safetensors: shards that share a folder do not overwrite each other's.
+/// FOLDER/CHECK-CLASS-CASE.safetensors, so that shards with the same folder do not overwrite each other's files.
 std::filesystem::path file_for(std::filesystem::path const& folder, finding const& of) {
   std::string name = fmt::format("{}-{}-{}", of.check, of.class_token(), of.case_name);
   for (char& c : name)
@@ -27,19 +27,20 @@ std::filesystem::path file_for(std::filesystem::path const& folder, finding cons
   return folder / (name.substr(0, 100) + ".safetensors");
 }
 
-/// Asks the kernel again what it failed at, and keeps what shows it.
-class saver {
+/// Runs the kernel again on cases that failed, and saves what reproduces the findings.
+class finding_saver {
  public:
-  saver(audit_options const& options, clock::time_point until, report& into)
+  finding_saver(audit_options const& options, clock::time_point until, report& into)
       : options_(options), until_(until), report_(into) {}
 
   void save(audit_case const& failing, finding& found) {
-    // A hang is not asked again: every attempt would take the whole time limit.
+    // A hang is not tried again: every attempt would last until the time limit.
     if (found.what.bug_class == bug_class::hang) found.no_pictures = "the kernel hung";
     else if (late()) found.no_pictures = "there was no time left";
     else if (!opened()) found.no_pictures = "the kernel does not load again";
     else if (draw_and_shrink(failing, found)) return;
-    // What cannot be made smaller is saved as it is, and is best asked by its seed: a file has no gaps between rows.
+    // A case that cannot be shrunk is saved as it is and keeps its reproducer: tensors in a file have no gaps between
+    // rows.
     found.shrunk = shrunk_finding{found.what, found.sizes, "", list_inputs(failing.problem)};
     write(failing, {}, found);
   }
@@ -55,46 +56,47 @@ class saver {
     return kernel_ && *kernel_;
   }
 
-  case_result run_again(audit_case const& each, case_outputs* given = nullptr) {
+  case_result run_again(audit_case const& each, case_outputs* outputs = nullptr) {
     problem::result<case_result> made = case_result{};
-    bool const cut =
-        interruptible([&] { return late(); },
-                      [&] { made = run_case(each, kernel_->value(), {options_.claim, options_.reproducible}, given); });
-    if (cut && given) given->clear();
+    bool const cut = interruptible(
+        [&] { return late(); },
+        [&] { made = run_case(each, kernel_->value(), {options_.claim, options_.reproducible}, outputs); });
+    if (cut && outputs) outputs->clear();
     return made && !cut ? std::move(made).value() : case_result{};
   }
 
   bool draw_and_shrink(audit_case const& failing, finding& found) {
     found.no_pictures = not_drawn(failing, found.what);
-    auto const ask = [&](owned_problem const& asked) -> std::optional<owned_outputs> {
-      auto reply = kernel_->value().run(asked, 0, placement::end);
-      if (!reply || reply.value().report.outcome != call_outcome::succeeded) return std::nullopt;
-      return std::move(reply.value().outputs);
+    auto const outputs_for = [&](owned_problem const& problem) -> std::optional<owned_outputs> {
+      auto ran = kernel_->value().run(problem, 0, placement::end);
+      if (!ran || ran.value().report.outcome != call_outcome::succeeded) return std::nullopt;
+      return std::move(ran.value().outputs);
     };
-    found.pictures = draw_pictures(failing, found.what, *options_.claim,
-                                   {.answer = [&] { return ask(failing.call(found.what.call)); }, .another = ask});
+    found.pictures = draw_pictures(
+        failing, found.what, *options_.claim,
+        {.of_call = [&] { return outputs_for(failing.call(found.what.call)); }, .of_problem = outputs_for});
     auto made = shrink(
         failing, found.what, [&](audit_case const& each) { return run_again(each); },
         std::min(until_, clock::now() + std::chrono::seconds(2)));
     if (!made) return false;
-    audit_case& small = made->asked;
+    audit_case& small = made->small;
     small.name += "-shrunk";
-    case_outputs given;
-    run_again(small, &given);
+    case_outputs outputs;
+    run_again(small, &outputs);
     found.shrunk = shrunk_finding{made->what, small.problem.size(), "", list_inputs(small.problem)};
-    if (write(small, given, found))
+    if (write(small, outputs, found))
       found.reproducer = fmt::format("attest audit --kernel {} --contract {} --replay {}{}",
                                      shell_word(options_.kernel), shell_word(options_.contract_argument),
                                      shell_word(found.shrunk->file), options_.reproducible ? " --reproducible" : "");
     return true;
   }
 
-  /// Writes the case, and what it was answered, so that `attest verify` finds the same; true where that went well.
-  bool write(audit_case const& each, case_outputs const& given, finding& found) {
+  /// Writes the case with its outputs, so that `attest verify` has the same finding. Returns whether that succeeded.
+  bool write(audit_case const& each, case_outputs const& outputs, finding& found) {
     std::error_code fault;
     std::filesystem::create_directories(options_.findings, fault);
     auto const path = file_for(options_.findings, found);
-    auto const bytes = case_file_bytes({&each, 1}, options_.seed, options_.claim->name, {&given, 1});
+    auto const bytes = case_file_bytes({&each, 1}, options_.seed, options_.claim->name, {&outputs, 1});
     auto const why = bytes ? write_file(path, bytes.value()) : std::optional(bytes.why());
     if (why) report_.observations.push_back("a finding could not be saved: " + why->message());
     else found.shrunk->file = path.native();
@@ -112,7 +114,7 @@ class saver {
 
 void save_findings(audit_options const& options, std::vector<audit_case> const& cases, clock::time_point until,
                    report& what) {
-  saver keep(options, until, what);
+  finding_saver saver(options, until, what);
   std::set<std::pair<std::string, std::string>> done;
   for (finding& each : what.findings) {
     auto const at = std::ranges::find_if(
@@ -120,7 +122,7 @@ void save_findings(audit_options const& options, std::vector<audit_case> const& 
     if (each.waived) each.no_pictures = "it is waived";
     else if (!done.emplace(each.check, each.class_token()).second)
       each.no_pictures = "an earlier finding of this check and class has them";
-    else if (at != cases.end()) keep.save(*at, each);
+    else if (at != cases.end()) saver.save(*at, each);
   }
 }
 

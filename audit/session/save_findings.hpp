@@ -1,4 +1,4 @@
-// Findings, shrunk and saved as files that show them again.
+// Findings, shrunk and saved as files that reproduce them.
 #pragma once
 
 #include <chrono>
@@ -10,9 +10,9 @@
 
 namespace attest::audit {
 
-/// Draws the first finding of every check and class, shrinks it, and writes its problem and the kernel's answer into
-/// options.findings. Its reproducer is then `--replay FILE`. A finding that does not shrink (a hang, a race, a memory
-/// layout) is written as it is and keeps the reproducer that it has. Every other one gets a reason for no pictures.
+/// Draws and shrinks the first finding of every check and class, and writes the problem with the kernel's outputs into
+/// options.findings; the reproducer becomes `--replay FILE`. A finding that cannot be shrunk (a hang, a race, a memory
+/// layout) is written as it is and keeps its reproducer. Every other finding gets a reason why it has no pictures.
 /// Cost      ends soon after `until`
 void save_findings(audit_options const& options, std::vector<audit_case> const& cases,
                    std::chrono::steady_clock::time_point until, report& what);

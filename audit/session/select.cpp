@@ -33,15 +33,15 @@ result<std::vector<audit_case>> all_cases(audit_options const& options) {
   if (options.claim->type == problem::element_type::f32) {
     auto real = real_data_cases();
     if (!real) return real.why();
-    // Behind the worked examples.
+    // After the worked examples.
     auto const at = std::ranges::find_if(made, [](audit_case const& c) { return c.check != "worked-examples"; });
     made.insert(at, std::make_move_iterator(real.value().begin()), std::make_move_iterator(real.value().end()));
   }
   return made;
 }
 
-/// Mandatory cases, then one case of every check, then the next one of every check, …: however early it ends, an audit
-/// has looked everywhere.
+/// Orders the cases: the mandatory ones, then the first of every check, then the second of every check, and so on, so
+/// that an audit that ends early has cases of every check.
 void spread_over_checks(std::vector<audit_case>& cases) {
   std::map<std::string, std::int64_t> seen;
   std::vector<std::pair<std::int64_t, std::size_t>> order;

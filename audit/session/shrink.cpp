@@ -12,7 +12,7 @@ namespace {
 using clock = std::chrono::steady_clock;
 using indices = std::vector<std::int64_t>;
 
-/// x to nearest with `digits` bits behind the first one. Requires  x finite, not 0
+/// x rounded to nearest with `digits` bits after the leading one. Requires x finite and not 0.
 double shortened(double x, int digits) {
   int const unit = std::max(std::ilogb(x) - digits, -1074);
   return std::ldexp(std::nearbyint(std::ldexp(x, -unit)), unit);
@@ -20,11 +20,11 @@ double shortened(double x, int digits) {
 
 std::size_t elements_of(owned_tensor const& t) { return t.bytes.size() / problem::size_of(t.type); }
 
-/// The case reduced to the calls that a violation needs.
+/// The case with only the calls that a violation needs.
 audit_case only_needed(audit_case const& failing, violation const& wrong) {
   audit_case made = failing;
   made.mandatory = false;
-  if (wrong.call == 0) {  // calls that come before may have left something; others play no part
+  if (wrong.call == 0) {  // a warm-up call may have left state that matters; other calls do not
     if (failing.reads != reading::weights)
       std::erase_if(made.further,
                     [](further_call const& call) { return call.is != relation::warm_up && call.is != relation::part; });
@@ -43,7 +43,7 @@ audit_case only_needed(audit_case const& failing, violation const& wrong) {
     case relation::warm_up: break;
   }
   if (failing.reads == reading::weights) return made;
-  made.problem = call.problem;  // its own answer is wrong
+  made.problem = call.problem;  // the outputs of this call are wrong by themselves
   made.further.clear();
   return made;
 }
@@ -60,7 +60,7 @@ class shrinker {
   }
 
   void run() {
-    // Every call of the case shrinks alike, which needs equal sizes.
+    // All calls of the case are cut in the same way, which needs equal sizes.
     problem::sizes const s = best_.problem.size();
     if (std::ranges::all_of(best_.further, [&](further_call const& call) { return call.problem.size() == s; }) &&
         best_.reads != reading::visibility) {
@@ -91,7 +91,7 @@ class shrinker {
     return true;
   }
 
-  /// The case with another first problem.
+  /// Tries the case with another first problem.
   bool take_if_fails(problem_draft&& simpler) {
     audit_case candidate = best_;
     candidate.problem = owned_problem::of_valid(std::move(simpler));
@@ -111,10 +111,10 @@ class shrinker {
     return take_if_fails(std::move(candidate));
   }
 
-  /// One round over all axes. True where something became smaller.
+  /// Tries once to shorten every axis. Returns whether the case became smaller.
   bool slice() {
     bool smaller = false;
-    // First the row that is wrong, alone.
+    // The wrong row alone is tried first.
     problem::sizes const s = best_.problem.size();
     bool const in_first = what_.call == 0 || best_.further.empty();
     if (in_first && what_.index[0] < s.b && what_.index[1] < s.hq && what_.index[2] < s.n && s.hk > 0) {
@@ -130,7 +130,7 @@ class shrinker {
     return smaller;
   }
 
-  /// Removes runs of indices, long ones first (delta debugging, Zeller and Hildebrandt 2002).
+  /// Removes runs of indices of one axis, long runs first (delta debugging, Zeller and Hildebrandt 2002).
   bool halve(indices selection::* axis) {
     bool smaller = false;
     auto count = [&] { return static_cast<std::int64_t>((selection::all(best_.problem.size()).*axis).size()); };
@@ -167,7 +167,7 @@ class shrinker {
     });
   }
 
-  /// Numbers with fewer digits: 0, else few bits. Only where no other call must have the same ones.
+  /// Replaces numbers by 0 or by numbers of few bits, in cases without further calls, which might have to share them.
   void simplify_numbers() {
     if (!best_.further.empty() || best_.reads != reading::nothing) return;
     for (auto const tensor : {&problem_draft::q, &problem_draft::k, &problem_draft::v}) {

@@ -1,4 +1,4 @@
-// A failing case, made small.
+// Makes a failing case smaller.
 #pragma once
 
 #include <chrono>
@@ -8,18 +8,18 @@
 
 namespace attest::audit {
 
-/// Asks and judges a case.
+/// Runs and judges a case.
 using case_runner = std::function<case_result(audit_case const&)>;
 
 struct shrunk_case {
-  audit_case asked;
-  violation what;  ///< of the class that was looked for
+  audit_case small;
+  violation what;  ///< of the same class as the first
 };
 
-/// Fewer batches, heads, queries, keys, dimensions, then no mask, bias, band, scale, then simpler numbers, as long as a
-/// violation of the same class stays.
-/// Ensures   nothing where the case does not fail that way again (its memory layout mattered, or it fails by chance)
-/// Cost      ends at `until`, and after the call under way
+/// Shrinks a case as long as it has a violation of the same class: fewer batch entries, heads, queries, keys and
+/// columns, then no mask, bias and band and simple parameters, then simpler numbers.
+/// Ensures   nothing where the case does not fail in this way again: its memory layout matters, or it fails by chance
+/// Cost      ends at `until`, or after the call that is then under way
 std::optional<shrunk_case> shrink(audit_case const& failing, violation const& wrong, case_runner const& run,
                                   std::chrono::steady_clock::time_point until);
 

@@ -6,7 +6,7 @@
 
 #include "audit/oracle/explain.hpp"
 #include "audit/oracle/solve.hpp"
-#include "audit/oracle/vectors.hpp"
+#include "audit/oracle/write_vectors.hpp"
 #include "audit/program/run.hpp"
 #include "audit/session/run_audit.hpp"
 #include "audit/session/run_gen.hpp"

@@ -6,7 +6,7 @@
 
 #include "audit/files/problem_file.hpp"
 #include "audit/files/safetensors.hpp"
-#include "audit/oracle/vectors.hpp"
+#include "audit/oracle/vectors_json.hpp"
 #include "fuzz/support/require.hpp"
 
 namespace {

@@ -3,6 +3,7 @@
 
 #include "fuzz/support/problem_bytes.hpp"
 #include "fuzz/support/require.hpp"
+#include "reference/attention/correctly_rounded.hpp"
 #include "reference/machine/rounded.hpp"
 
 namespace {

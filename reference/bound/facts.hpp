@@ -1,4 +1,5 @@
-// What the error bound needs to know of one row: a few outward-rounded doubles per key.
+// docs/bound.md, section 1, of one row: its numbers as a few outward-rounded doubles, from enclosures of any precision
+// (E2).
 #pragma once
 
 #include <algorithm>
@@ -10,33 +11,33 @@
 
 namespace attest::reference {
 
-/// Enclosures of one visible key's numbers, in doubles. x = s_j − m ≤ 0, π the weight.
+/// One of the n keys: visible, with a finite score.
 struct key_facts {
-  double x_lower = 0, x_upper = 0;
-  double score_upper = 0;     ///< ≥ |s_j|
-  double product_upper = 0;   ///< ≥ Σ_t |q_t·k_jt|
-  double key_norm = 0;       ///< ≥ ‖k_j‖₁
-  double bias_upper = 0;      ///< ≥ |b_j|
-  double weight_lower = 0, weight_upper = 0;
+  double x_lower = 0, x_upper = 0;            ///< x_j = s_j − m ≤ 0
+  double score_upper = 0;                     ///< ≥ |s_j|
+  double product_upper = 0;                   ///< ≥ Q_j = Σ_t |q_t·k_jt|
+  double key_norm = 0;                        ///< ≥ ‖k_j‖₁
+  double bias_upper = 0;                      ///< ≥ |b_j|
+  double weight_lower = 0, weight_upper = 0;  ///< π_j
 };
 
 /// What belongs to the row and not to one key.
 struct row_scalars {
   std::int64_t d = 0;
-  std::int64_t m = 0;              ///< all keys, visible or not
-  double scale_upper = 0;           ///< ≥ |σ|
-  double softcap = 0;              ///< c; 0 = none
-  bool finite_products = true;     ///< no infinite q·k (which a softcap makes a finite score)
-  double query_norm = 0;           ///< ≥ ‖q‖₁
-  double max_upper = 0;             ///< ≥ |m|, the largest score
-  double normaliser_lower = 1;     ///< ≤ Z
-  double lse_upper = 0;             ///< ≥ |LSE|
-  double lse_above_max = 0;        ///< ≥ ln Z
-  double lost_upper = 0;            ///< ≥ Σ_t |q_t·k_jt| and |σ| times that, of every key whose weight a bias of −∞ takes
+  std::int64_t m = 0;           ///< N: all keys, visible or not (not the m of docs/bound.md)
+  double scale_upper = 0;       ///< ≥ |σ|
+  double softcap = 0;           ///< c; 0 = none
+  bool finite_products = true;  ///< H0: no infinite q·k (which a softcap makes a finite score)
+  double query_norm = 0;        ///< ≥ ‖q‖₁
+  double max_upper = 0;         ///< ≥ |m|, m = max_j s_j
+  double normaliser_lower = 1;  ///< ≤ Z
+  double lse_upper = 0;         ///< ≥ |LSE|
+  double lse_above_max = 0;     ///< ≥ ln Z
+  double lost_upper = 0;        ///< H0: ≥ Q_j and S_j = |σ|·Q_j of every key whose weight a bias of −∞ takes
 };
 
 struct row_facts : row_scalars {
-  std::vector<key_facts> keys;     ///< in the order of enclosed_row::keys
+  std::vector<key_facts> keys;  ///< in the order of enclosed_row::keys
 };
 
 /// |x| as a double, rounded up. Requires x finite.
@@ -44,17 +45,18 @@ constexpr double size_upper(element const& x) noexcept {
   return scaled(static_cast<std::uint64_t>(x.significand < 0 ? -x.significand : x.significand), x.exponent, true);
 }
 
-/// ≥ Σ_t |q_t·k_t| over the t where both are finite.
+/// ≥ Q_j = Σ_t |q_t·k_jt| over the t where both are finite.
 template <class T>
 constexpr double product_upper(T const* q, T const* k, std::int64_t d) noexcept {
   double size = 0;
   for (std::int64_t t = 0; t < d; ++t)
-    if (element const x = value_of(q[t]), y = value_of(k[t]); x.is_finite() && y.is_finite()) size += size_upper(x) * size_upper(y);
+    if (element const x = value_of(q[t]), y = value_of(k[t]); x.is_finite() && y.is_finite())
+      size += size_upper(x) * size_upper(y);
   return size * (1 + static_cast<double>(d + 1) * 0x1p-52) + static_cast<double>(d) * 0x1p-1074;
 }
 
-/// The lost_upper of a row. A kernel forms the scores of these keys too, and ∞ − ∞ where they overflow. (An infinite factor
-/// makes them −∞ at once.)
+/// The lost_upper of a row (H0, first condition). A kernel forms the scores of these keys too, and ∞ − ∞ where they
+/// overflow. (An infinite factor makes them −∞ at once.)
 template <unsigned W, class T>
 constexpr double lost_upper(problem::instance<T> const& p, enclosed_row<W, T> const& row) noexcept {
   problem::sizes const& s = p.size();
@@ -69,7 +71,7 @@ constexpr double lost_upper(problem::instance<T> const& p, enclosed_row<W, T> co
 }
 
 /// Requires  row made from p by enclose_row, row.kind finite
-/// Ensures   every field on its safe side; sums of n terms in doubles are widened by (1 + (n+1)·2⁻⁵²)
+/// Ensures   every field on its safe side (E2); sums of n terms in doubles are widened by (1 + (n+1)·2⁻⁵²)
 /// Cost      O(n·d)
 template <unsigned W, class T>
 constexpr void collect_facts(problem::instance<T> const& p, enclosed_row<W, T> const& row, row_facts& facts) {

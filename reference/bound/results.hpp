@@ -1,10 +1,12 @@
-// Section 4 of docs/bound.md: the bounds of one row's results. Part of reference/bound/bound.hpp.
+// docs/bound.md, sections 5 to 7: the bounds of one row's results. Part of reference/bound/bound.hpp. The formulas of
+// the Theorem and of Corollary W are in reference/bound/formulas-inl.hpp.
 #pragma once
 
 #include "reference/bound/bound.hpp"
 
 namespace attest::reference {
 
+/// Theorem, section 5: the sums of section 3, Averages, over the keys, then B_c and W_c by output_bound.
 template <unsigned W, class Value>
 constexpr error_bound row_bound::output(ball<W> const& o, Value&& value) const noexcept {
   if (!terms_.judged) return {};
@@ -12,6 +14,7 @@ constexpr error_bound row_bound::output(ball<W> const& o, Value&& value) const n
     element const x = value(j);
     return x.significand < 0 ? -size_upper(x) : size_upper(x);
   };
+  // max|v|, Σ|v|, ā_c, and Σ share_j·Γ_O,j·|v_jc| of Φ_c.
   scalar::column_sizes<double> sizes{};
   for (std::size_t j = 0; j < keys_.size(); ++j) {
     double const shared = keys_[j].share * scalar::gamma_O_of(terms_, keys_[j].R);
@@ -20,6 +23,7 @@ constexpr error_bound row_bound::output(ball<W> const& o, Value&& value) const n
   }
   sizes.finish(terms_);
 
+  // o_c as a midpoint ± width (E7), then the sums of A^T, A^H and A^D around it.
   double const o_lower = lower(o), o_upper = upper(o);
   double const mid = (o_upper + o_lower) / 2;
   double const width = rounded_up(larger(o_upper - mid, mid - o_lower));
@@ -31,7 +35,7 @@ constexpr error_bound row_bound::output(ball<W> const& o, Value&& value) const n
     double const v = signed_value(j), pi = facts_->keys[j].weight_upper;
     double const distance = absolute(v - mid), size_distance = absolute(absolute(v) - sizes.middle);
     deviations.add(distance, size_distance, my.P, pi * pi * my.t_squared);
-    if (terms_.theorem_is_sharpest) continue;
+    if (terms_.theorem_is_sharpest) continue;  // E6
     double const eta = my.dominant ? 0 : my.eta;
     sum_eta += eta;
     clauses.add(distance, size_distance, my.dominant ? 1 : 0, eta);
@@ -41,6 +45,7 @@ constexpr error_bound row_bound::output(ball<W> const& o, Value&& value) const n
   return {found.size, found.by_theorem ? judged_by::theorem : judged_by::dominance, found.warning};
 }
 
+/// Corollary W.
 constexpr error_bound row_bound::weight(std::size_t at) const noexcept {
   if (!terms_.judged) return {};
   key_facts const& k = facts_->keys[at];
@@ -48,11 +53,7 @@ constexpr error_bound row_bound::weight(std::size_t at) const noexcept {
   return {found.size, found.by_theorem ? judged_by::theorem : judged_by::dominance};
 }
 
-constexpr error_bound row_bound::log_sum_exp() const noexcept { return log_sum_exp_bound(terms_); }
-constexpr double row_bound::hull_margin(double largest_value) const noexcept {
-  return attest::reference::hull_margin(terms_, largest_value);
-}
-
+/// Corollary R: the sum of the bounds of Corollary W.
 constexpr error_bound row_bound::row_sum() const noexcept {
   if (!terms_.judged) return {};
   double sum = 0;
@@ -63,6 +64,48 @@ constexpr error_bound row_bound::row_sum() const noexcept {
     by_theorem = by_theorem && b.by == judged_by::theorem;
   }
   return {rounded_up(sum * terms_.slack), by_theorem ? judged_by::theorem : judged_by::dominance};
+}
+
+/// Corollary L: |LSÊ − LSE| ≤ (1 + u)(Λ₀ + ε_log(ln Z + max(M⁺ − m, m − M⁻) + τ + Λ₀)) + γ_{k_lse}(|LSE| + Λ₀)
+///              + γ_{k_lse − 1}·max(|M⁺|, |M⁻|) + 2ω, by the theorem where Λ_T ≤ Λ_H.
+constexpr error_bound log_sum_exp_bound(row_terms const& terms) noexcept {
+  if (!terms.judged) return {};
+  problem::kernel_model const& model = terms.model;
+  // Λ_T, under all of H4: its first part is in row_terms; + 4nω_W.
+  double const theorem =
+      terms.theorem_holds ? larger(terms.log_upper_side, terms.log_lower_side) + 4 * terms.n * terms.omega_w : infinity;
+  // Λ₀ = min(Λ_T, Λ_H) + Γ_L/(1 − Γ_L).
+  double const base = smaller(theorem, terms.log_hull) + terms.gamma_L / (1 - terms.gamma_L);
+  if (!(base < infinity)) return {};
+  double const u = model.format.u;
+  // E8: |m − M_end| − τ is at most max(M⁺ − m, m − M⁻), and at most max_j E_j.
+  double const reference = smaller(terms.largest_E, larger(terms.max_above, -terms.max_below));
+  double const logged = model.eps_log * (terms.lse_above_max + reference + model.tau + base);
+  double const B = (1 + u) * (base + logged) + gamma(model.k_lse, u) * (terms.lse_upper + base) +
+                   gamma(model.k_lse - 1, u) * terms.largest_max + 2 * model.format.omega;
+  return {rounded_up(B * terms.slack), theorem <= terms.log_hull ? judged_by::theorem : judged_by::dominance};
+}
+
+/// Clause H: H_c = (1 + Γ_F)(Γ_O + Γ_L + Γ_F)/(1 − Γ_L)·max_j|v_jc| + 8(n + S)ω + (ω_p + [k_pre > 0]ω)·n/Λ·max_j|v_jc|
+/// + 2ω, then H_c(1 + u_out) + u_out·max_j|v_jc| + ω_out; under lse_normalised Γ_O has 1.01(ε + K·u) more. Λ = 1/2.
+/// Ensures   ô_c lies in [min_j v_jc, max_j v_jc] widened by it. Known gaps: G1, Λ where c_m ≥ 1; G4, ω_p
+constexpr double hull_margin(row_terms const& terms, double largest_value) noexcept {
+  if (!terms.judged) return infinity;
+  problem::kernel_model const& model = terms.model;
+  double const gamma_O = scalar::gamma_O_of(terms, terms.R) +
+                         (model.merge == problem::split_merge::lse_normalised ? 1.01 * terms.combine_error() : 0);
+  // Both terms of H_c that underflow adds: 8(n + S)ω, and what is lost beside each |v_jc|.
+  double const omega_O = 8 * (terms.n + model.splits) * model.format.omega +
+                         (model.omega_p + (model.k_pre > 0 ? model.format.omega : 0)) * 2 * terms.n * largest_value;
+  double const margin =
+      (gamma_O + terms.gamma_L + terms.gamma_F) / (1 - terms.gamma_L) * largest_value * (1 + terms.gamma_F) + omega_O +
+      2 * model.format.omega;
+  return rounded_up((margin * (1 + model.u_out) + model.u_out * largest_value + model.omega_out) * terms.slack);
+}
+
+constexpr error_bound row_bound::log_sum_exp() const noexcept { return log_sum_exp_bound(terms_); }
+constexpr double row_bound::hull_margin(double largest_value) const noexcept {
+  return attest::reference::hull_margin(terms_, largest_value);
 }
 
 }  // namespace attest::reference

@@ -1,4 +1,5 @@
-// Section 3 of docs/bound.md: the quantities of one row. Part of reference/bound/bound.hpp.
+// docs/bound.md, section 3, over the keys of one row, in its order: Scores, Rescales, Weights, Dominance, Sums. Part of
+// reference/bound/bound.hpp.
 #pragma once
 
 #include "reference/bound/bound.hpp"
@@ -6,11 +7,13 @@
 namespace attest::reference {
 
 constexpr scalar::key_numbers<double> numbers_of(key_facts const& k) noexcept {
-  return {k.x_lower, k.x_upper, k.score_upper, k.product_upper, k.key_norm, k.bias_upper, k.weight_lower, k.weight_upper};
+  return {k.x_lower,  k.x_upper,    k.score_upper,  k.product_upper,
+          k.key_norm, k.bias_upper, k.weight_lower, k.weight_upper};
 }
 
-/// R_j: how many rescales can meet key j (section 5, "R", and section 6, "Order does not matter"): no more than the
-/// keys whose score may exceed s_j, and no more than the blocks after the first.
+/// Section 3, Rescales: R_j = min(rank⁺_j, B − 1 + S − 1) with rank⁺_j = #{i ≠ j : s_i + E_i > s_j − E_j} by a sorted
+/// search (E5), and R = max_j R_j.
+/// Ensures   no path meets more than R_j rescales after key j (Lemma 2). Known gap G13
 constexpr void row_bound::rescales(std::vector<key_facts> const& keys) {
   double const most = terms_.most_rescales();
   sorted_.clear();
@@ -27,13 +30,15 @@ constexpr void row_bound::rescales(std::vector<key_facts> const& keys) {
   terms_.after_rescales(largest);
 }
 
+/// Each loop over the keys needs what the function of row_terms before it has found.
 constexpr void row_bound::evaluate(problem::kernel_model const& model, row_facts const& facts) {
   facts_ = &facts;
   auto const& keys = facts.keys;
   terms_.begin(model, facts, keys.size());
   keys_.assign(keys.size(), key{});
-  if (!facts.finite_products) return;  // outside H0: terms_.judged stays false
+  if (!facts.finite_products) return;  // H0, no infinite q·k: terms_.judged stays false
 
+  // Scores: E_j, M⁺, M⁻ (Lemma 1); H0.
   auto extremes = scalar::score_extremes<double>::none();
   for (std::size_t j = 0; j < keys.size(); ++j) {
     auto const k = numbers_of(keys[j]);
@@ -43,6 +48,7 @@ constexpr void row_bound::evaluate(problem::kernel_model const& model, row_facts
   terms_.after_scores(extremes);
   rescales(keys);
 
+  // Weights: z_j, T_j, P_j, D (Lemma 3); H4; Λ_T, Λ_H (Corollary L).
   auto sums = scalar::weight_sums<double>::none();
   for (std::size_t j = 0; j < keys.size(); ++j) {
     auto const k = numbers_of(keys[j]);
@@ -56,6 +62,7 @@ constexpr void row_bound::evaluate(problem::kernel_model const& model, row_facts
   for (std::size_t j = 0; j < keys.size(); ++j)
     if (!keys_[j].far && !keys_[j].flushed) terms_.near_key(keys[j].weight_lower, keys_[j].z);
 
+  // Dominance: η_j, J (Clause D). Weights: share_j (Lemma 5). Sums: Σ_j share_j·γ_{h+R_j+s} of Γ_L (Lemma 6).
   double per_key = 0;
   for (std::size_t j = 0; j < keys.size(); ++j) {
     auto const k = numbers_of(keys[j]);

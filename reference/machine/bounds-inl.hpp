@@ -1,5 +1,6 @@
-// Section 3 of docs/bound.md over the keys of one row: reference/bound/formulas-inl.hpp on lanes. Part of
-// reference/machine/rows.cpp, once for every SIMD target. The same steps as row_bound::evaluate.
+// docs/bound.md, section 3, over the keys of one row: reference/bound/formulas-inl.hpp on lanes. Part of
+// reference/machine/rows.cpp, once for every SIMD target. The same steps as row_bound::evaluate, in the order of
+// section 3; `keys` holds between them what belongs to each key.
 #if defined(ATTEST_REFERENCE_MACHINE_BOUNDS_INL_HPP) == defined(HWY_TARGET_TOGGLE)
 #ifdef ATTEST_REFERENCE_MACHINE_BOUNDS_INL_HPP
 #undef ATTEST_REFERENCE_MACHINE_BOUNDS_INL_HPP
@@ -33,6 +34,7 @@ HWY_INLINE key_numbers<R> numbers_at(key_columns const& k, std::size_t j) {
 HWY_INLINE lanes as_number(lane_mask mask) { return select(mask, lanes(1.0), lanes(0.0)); }
 HWY_INLINE double as_number(bool mask) { return mask ? 1 : 0; }
 
+/// Section 3, Scores (Lemma 1): E_j; s_j + E_j − m and s_j − E_j − m, of which ranks_of makes R_j (E5).
 struct score_error_stage {
   key_columns& keys;
   row_terms const& terms;
@@ -49,6 +51,7 @@ struct score_error_stage {
   }
 };
 
+/// Section 3, Weights (Lemma 3): z_j, P_j, κ_j, (π_j·t_j)² of section 9; is the key far, is it neither far nor flushed.
 struct weight_error_stage {
   key_columns& keys;
   row_terms const& terms;
@@ -68,6 +71,8 @@ struct weight_error_stage {
   }
 };
 
+/// Section 3: Σ_j share_j·γ_{h+R_j+s} of Γ_L (Lemmas 5, 6), share_j·Γ_O,j of Φ_c (Lemma 6), and, unless E6 spares it,
+/// η_j and J (Clause D).
 struct share_stage {
   key_columns& keys;
   row_terms const& terms;
@@ -91,12 +96,13 @@ struct share_stage {
     R const eta = dominance(terms, k, load<R>(&keys.E[j]), load<R>(&keys.reference_error[j]), dominant);
     R const outside = select(dominant, R(0), eta);
     t.eta = t.eta + outside;
-    store(eta, &keys.z[j]);  // z is not needed any more; weight bounds take η of every key
+    store(eta, &keys.z[j]);  // z is not needed any more; Corollary W takes η of every key
     store(outside, &keys.eta[j]);
     store(as_number(dominant), &keys.in_J[j]);
   }
 };
 
+/// Corollary W: the bound of |â_j − π_j|. keys.z holds η_j by now.
 struct weight_bound_stage {
   key_columns& keys;
   row_terms const& terms;
@@ -110,8 +116,10 @@ struct weight_bound_stage {
 };
 
 /// Fills terms and the arrays from E on. Answers Σ_{j∉J} η_j; a negative number where the row is for the ball tier.
+/// Known gap G8: facts.lost_upper is 0, so that H0 is not asked of keys whose weight a bias of −∞ takes.
 inline double bound_row(std::size_t n, problem::kernel_model const& model, row_scalars const& facts, bool with_weights,
                         key_columns& keys, rank_memory& ranks, row_terms& terms) {
+  // Scores: E_j, M⁺, M⁻; H0.
   terms.begin(model, facts, n);
   ranks.above.resize(std::max(n, ranks.above.size()));
   auto extremes = accumulator<score_extremes>::none();
@@ -126,8 +134,10 @@ inline double bound_row(std::size_t n, problem::kernel_model const& model, row_s
     if (!(found.largest_E < 0x1p1000)) return -1;
     terms.after_scores(found);
   }
+  // Rescales: R_j, R (Lemma 2).
   terms.after_rescales(ranks_of(ranks, terms.most_rescales(), std::span(keys.R).first(n)));
 
+  // Weights: z_j, T_j, P_j, D; H4; Λ_T, Λ_H of Corollary L.
   auto sums = accumulator<weight_sums>::none();
   weight_error_stage weights{keys, terms, sums};
   each_key(n, weights);
@@ -144,6 +154,7 @@ inline double bound_row(std::size_t n, problem::kernel_model const& model, row_s
   for (std::size_t j = 0; j < n; ++j)
     if (keys.near[j] > 0) terms.near_key(keys.weight_lower[j], keys.z[j]);
 
+  // Dominance and Sums: η_j, share_j, Γ_L; E6.
   auto total = accumulator<share_stage::sums>::none();
   share_stage shares{keys, terms, with_weights || !terms.theorem_is_sharpest, total};
   each_key(n, shares);

@@ -2,7 +2,7 @@
 // target.
 //
 // Two sweeps over the keys, lanes along the columns: the first finds o and the sizes of the values, the second how far
-// the values lie from o (section 4 of docs/bound.md asks for both).
+// the values lie from o (docs/bound.md asks for both: Φ_c, and A_c of the Theorem).
 #if defined(ATTEST_REFERENCE_MACHINE_COLUMNS_INL_HPP) == defined(HWY_TARGET_TOGGLE)
 #ifdef ATTEST_REFERENCE_MACHINE_COLUMNS_INL_HPP
 #undef ATTEST_REFERENCE_MACHINE_COLUMNS_INL_HPP

@@ -1,4 +1,4 @@
-// R_j of every key of a row (docs/bound.md, section 5, "R"), without sorting the row.
+// R_j of every key of a row (docs/bound.md, section 3, Rescales; Lemma 2; E5), without sorting the row.
 #pragma once
 
 #include <algorithm>

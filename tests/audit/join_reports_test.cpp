@@ -188,7 +188,7 @@ TEST_CASE("pictures that do not fit are refused with a sentence, before anything
   }
 }
 
-TEST_CASE("a word of a file that names no class is said again as it stands", "[unit]") {
+TEST_CASE("a word of a file that names no class is said again as it stands", "[property]") {
   auto files = cut(std::vector(2, drawn_case{"masks", 10, true, false, false, false}), 2);
   for (report_file& each : files) {
     auto report = nlohmann::ordered_json::parse(each.text);

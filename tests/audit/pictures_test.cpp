@@ -39,8 +39,8 @@ std::optional<owned_outputs> ignores_band(owned_problem const& asked) {
   return made;
 }
 
-answer_source ignoring_band(audit_case const& each) {
-  return {.answer = [&] { return ignores_band(each.problem); }, .another = ignores_band};
+output_source ignoring_band(audit_case const& each) {
+  return {.of_call = [&] { return ignores_band(each.problem); }, .of_problem = ignores_band};
 }
 
 violation about(char const* output, std::int64_t i = 0) {
@@ -70,7 +70,7 @@ TEST_CASE("a picture has the true weights, the applied ones through V, and the e
 TEST_CASE("without a second answer the applied weights are those that came with the first, or none, and it is said", "[unit]") {
   audit_case const each = banded_case();
   bool with_weights = true;
-  answer_source const recorded{.answer = [&] {
+  output_source const recorded{.of_call = [&] {
     auto made = ignores_band(each.problem);
     if (!with_weights) return made;
     made->weights = owned_tensor::compact(each.problem.type(), {1, 1, 2, 3});
@@ -86,7 +86,7 @@ TEST_CASE("without a second answer the applied weights are those that came with 
   CHECK(!drawn->applied);
   CHECK(drawn->applied_by.find("no weights") != std::string::npos);
   drawn = draw_pictures(each, about("o"), *find_contract("f32"),
-                        {.answer = [] { return std::nullopt; }, .another = [](auto const&) { return std::nullopt; }});
+                        {.of_call = [] { return std::nullopt; }, .of_problem = [](auto const&) { return std::nullopt; }});
   REQUIRE(drawn);
   CHECK(!drawn->applied);
   CHECK(!drawn->errors);

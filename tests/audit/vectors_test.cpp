@@ -9,7 +9,7 @@
 #include "audit/cases/case.hpp"
 #include "audit/judge/judge_outputs.hpp"
 #include "audit/judge/exact_row_judge.hpp"
-#include "audit/oracle/vectors.hpp"
+#include "audit/oracle/vectors_json.hpp"
 #include "reference/attention/correctly_rounded.hpp"
 #include "tests/support/builtin_kernel.hpp"
 #include "tests/support/catch.hpp"

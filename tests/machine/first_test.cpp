@@ -52,8 +52,8 @@ struct outputs_of {
                 element_from<T>(moved(reference::weight(at.row, n), at.bound.weight(n)));
         }
   }
-  audit::answer_views<T> views(bool with_weights) {
-    audit::answer_views<T> made;
+  audit::output_views<T> views(bool with_weights) {
+    audit::output_views<T> made;
     auto const view = [](auto& from) {
       auto const given = from.in();
       return problem::lifted(given);
@@ -74,8 +74,8 @@ void same_verdicts(std::string const& contract) {
     std::mt19937_64 random(seed);
     outputs_of<T> given(asked, model, random);
     auto const views = given.views(with_weights);
-    audit::row_judge<T> exact(asked, views, model);
-    audit::machine_first<T> first(asked, views, model);
+    audit::exact_row_judge<T> exact(asked, views, model);
+    audit::tiered_judge<T> first(asked, views, model);
     audit::judgement by_exact, by_first;
     for (std::int64_t b = 0; b < made.s.b; ++b)
       for (std::int64_t h = 0; h < made.s.hq; ++h) {

@@ -1,5 +1,6 @@
 // Rounding by the machine tier first gives the ball tier's values, bit for bit, on every SIMD target.
 #include "audit/cases/random.hpp"
+#include "reference/attention/correctly_rounded.hpp"
 #include "reference/machine/rounded.hpp"
 #include "reference/machine/testing.hpp"
 #include "tests/machine/problem.hpp"

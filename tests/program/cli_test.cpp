@@ -114,7 +114,7 @@ TEST_CASE("what is not a kernel is a usage error with a sentence", "[unit]") {
   outcome const directory = attest("audit --kernel /");
   CHECK(directory.status == 2);
   CHECK(has(directory.err, "is a directory"));
-  outcome const text = attest("audit --kernel " ATTEST_TEST_DATA "/../cli_test.cpp");
+  outcome const text = attest("audit --kernel " ATTEST_TEST_DATA "/../program/cli_test.cpp");
   CHECK(text.status == 2);
   CHECK(has(text.err, "not a shared"));
   outcome const absent = attest("audit --kernel ./absent.so");

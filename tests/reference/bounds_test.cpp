@@ -1,4 +1,4 @@
-// reference/bound/bound.hpp against docs/bound.md: the near-worst inputs of section 6, special rows, hypotheses, and every
+// reference/bound/bound.hpp against docs/bound.md: the near-worst inputs of section 11, special rows, hypotheses, and every
 // parameter's direction.
 #include "reference/bound/bound.hpp"
 
@@ -22,7 +22,7 @@ one_row<float> with_scores(float q, std::vector<float> const& k, std::vector<flo
   return made;
 }
 
-/// k_qk = 1, one block, ε = u: what the near-worst inputs of section 6 are computed with.
+/// k_qk = 1, one block, ε = u: what the near-worst inputs of docs/bound.md, section 11, are computed with.
 kernel_model one_block(std::int64_t m) {
   kernel_model made;
   made.format = problem::formats::f32;

@@ -1,6 +1,6 @@
-// reference/bound/bound.hpp: what the bound of docs/bound.md says of special rows, that nothing which stands for an error
-// ever narrows it, and that two keys reach it to 0.92. (That it holds is the theorem; tests/reference/bounds_attack_test.cpp
-// attacks it.)
+// reference/bound/bound.hpp: what the bound of docs/bound.md says of special rows, that nothing which stands for an
+// error ever narrows it, and that two keys reach it to 0.92. Messages name the lemma by which a parameter enters. (That
+// the bound holds is the theorem; tests/reference/bounds_attack_test.cpp attacks it.)
 #include <array>
 #include <cstddef>
 
@@ -45,7 +45,8 @@ constexpr facts<M> facts_of(float q, std::array<float, M> k, std::array<float, M
   return made;
 }
 
-/// Bounds of O, the first key's weight, LSE, the row sum, and the hull's margin.
+/// Bounds of O (Theorem), the first key's weight, LSE, the row sum (Corollaries W, L, R), and the hull's margin (Clause
+/// H).
 struct bounds {
   double o = 0, weight = 0, lse = 0, row_sum = 0, hull = 0;
   judged_by by{};
@@ -84,30 +85,32 @@ constexpr kernel_model plain(std::int64_t m) noexcept {
 constexpr auto one_key = facts_of<1>(3, {7}, {5});
 constexpr auto one_huge_key = facts_of<1>(0x1p40f, {0x1p40f}, {5});
 static_assert(bounds_of(plain(1), one_key).by == judged_by::theorem);
-static_assert(bounds_of(plain(1), one_key).o <= 4 * u * 5, "n = 1: what is left of O is three roundings of its value");
-static_assert(bounds_of(plain(1), one_huge_key).o <= 4 * u * 5, "n = 1: however large the score is");
+static_assert(bounds_of(plain(1), one_key).o <= 4 * u * 5,
+              "Theorem, n = 1: what is left of O is three roundings of its value");
+static_assert(bounds_of(plain(1), one_huge_key).o <= 4 * u * 5, "Theorem, n = 1: however large the score is");
 static_assert(bounds_of(plain(1), one_key).weight <= 3 * u * 21,
-              "n = 1: a weight formed again has its score rounded again");
-static_assert(bounds_of(plain(1), one_key).lse <= 3 * u * 21, "n = 1: the LSE is the score, rounded");
+              "Corollary W, n = 1: a weight formed again has its score rounded again");
+static_assert(bounds_of(plain(1), one_key).lse <= 3 * u * 21, "Corollary L, n = 1: the LSE is the score, rounded");
 
 constexpr auto equal = facts_of<4>(1, {2, 2, 2, 2}, {1, 1, 1, 1});
 constexpr auto equal_far = facts_of<4>(0x1p20f, {2, 2, 2, 2}, {1, 1, 1, 1});
 static_assert(bounds_of(plain(4), equal).o <= 12 * u,
-              "equal scores and values: the rounding of sums and quotient alone");
+              "Lemmas 6, 7, equal scores and values: the rounding of sums and quotient alone");
 static_assert(bounds_of(plain(4), equal_far).o <= bounds_of(plain(4), equal).o * (1 + 0x1p-20) + 12 * u,
-              "equal scores and values: the size of the scores does not matter");
+              "Lemma 7, equal scores and values: the size of the scores does not matter");
 
 constexpr auto zero_query = facts_of<4>(0, {2, -3, 0.5, 7}, {1, -2, 3, 0.125});
 constexpr auto no_dimension = facts_of<4>(0, {2, -3, 0.5, 7}, {1, -2, 3, 0.125}, {}, 0);
-static_assert(bounds_of(plain(4), no_dimension).o <= 30 * u, "d = 0: the mean of V, within its own sums");
-static_assert(bounds_of(plain(4), no_dimension).weight <= 4 * u, "d = 0: weights of 1/4 within a few roundings");
+static_assert(bounds_of(plain(4), no_dimension).o <= 30 * u, "Lemma 1, d = 0: the mean of V, within its own sums");
+static_assert(bounds_of(plain(4), no_dimension).weight <= 4 * u,
+              "Corollary W, d = 0: weights of 1/4 within a few roundings");
 static_assert(none_below(bounds_of(plain(4), zero_query), bounds_of(plain(4), no_dimension)),
-              "d = 0 is no worse than a query of zeros");
+              "Lemma 1: d = 0 is no worse than a query of zeros");
 static_assert(bounds_of(plain(4), zero_query).o <= bounds_of(plain(4), no_dimension).o * 1.25,
-              "a query of zeros costs no more than the roundings of its d zeros");
+              "Lemma 1: a query of zeros costs no more than the roundings of its d zeros");
 
 constexpr auto no_values = facts_of<4>(1, {2, -3, 0.5, 7}, {0, 0, 0, 0});
-static_assert(bounds_of(plain(4), no_values).o <= 0x1p-140, "V = 0: only underflow is left");
+static_assert(bounds_of(plain(4), no_values).o <= 0x1p-140, "Lemma 6, V = 0: only underflow is left");
 
 constexpr auto ordinary = facts_of<4>(1.5, {1, -0.25, 0.5, 2}, {1, -2, 3, 0.125}, {0.5, 0, -1, 0.25});
 constexpr auto ordinary_scaled =
@@ -115,9 +118,9 @@ constexpr auto ordinary_scaled =
 constexpr auto shuffled = facts_of<4>(1.5, {2, 0.5, -0.25, 1}, {0.125, 3, -2, 1}, {0.25, -1, 0, 0.5});
 constexpr double scaled_by = bounds_of(plain(4), ordinary_scaled).o / bounds_of(plain(4), ordinary).o;
 static_assert(scaled_by > 0x1p20 * (1 - 0x1p-40) && scaled_by <= 0x1p20 * (1 + 0x1p-40),
-              "2^20·V has 2^20 times the bound");
+              "Theorem: 2^20·V has 2^20 times the bound");
 constexpr double reordered = bounds_of(plain(4), shuffled).o / bounds_of(plain(4), ordinary).o;
-static_assert(reordered > 1 - 0x1p-40 && reordered < 1 + 0x1p-40, "the order of the keys does not matter");
+static_assert(reordered > 1 - 0x1p-40 && reordered < 1 + 0x1p-40, "section 3: the order of the keys does not matter");
 
 // --- monotonicity
 // -----------------------------------------------------------------------------------------------------
@@ -139,78 +142,79 @@ constexpr kernel_model split(problem::split_merge how) {
   return made;
 }
 
-static_assert(widens([](kernel_model& m) { m.format.u *= 2; }), "u");
-static_assert(widens([](kernel_model& m) { m.format.omega = 0x1p-40; }), "omega");
-static_assert(widens([](kernel_model& m) { m.format.omega_w = 0x1p-30, m.format.far = 20; }), "omega_W, below e^-20");
-static_assert(widens([](kernel_model& m) { m.k_qk_base += 1; }), "k_qk");
-static_assert(widens([](kernel_model& m) { m.k_qk_per_d += 1; }), "k_qk per d");
-static_assert(widens([](kernel_model& m) { m.u_qk *= 2; }), "u_qk");
+static_assert(widens([](kernel_model& m) { m.format.u *= 2; }), "u: γ_k, section 1");
+static_assert(widens([](kernel_model& m) { m.format.omega = 0x1p-40; }), "omega: H0, Lemma 6");
+static_assert(widens([](kernel_model& m) { m.format.omega_w = 0x1p-30, m.format.far = 20; }),
+              "omega_W, below e^-20: Lemma 3");
+static_assert(widens([](kernel_model& m) { m.k_qk_base += 1; }), "k_qk: Lemma 1");
+static_assert(widens([](kernel_model& m) { m.k_qk_per_d += 1; }), "k_qk per d: Lemma 1");
+static_assert(widens([](kernel_model& m) { m.u_qk *= 2; }), "u_qk: Lemma 1");
 static_assert(widens([](kernel_model& m) { m.fold_q = true, m.format.omega = 0x1p-40; },
                      [] {
                        auto m = plain(2);
                        m.format.omega = 0x1p-40;
                        return m;
                      }()),
-              "a folded scale");
-static_assert(widens([](kernel_model& m) { m.k_add += 1; }), "k_add");
-static_assert(widens([](kernel_model& m) { m.g_b += 0x1p-22; }), "g_b");
-static_assert(widens([](kernel_model& m) { m.u_s += 0x1p-22; }), "u_s");
-static_assert(widens([](kernel_model& m) { m.omega_s += 0x1p-22; }), "omega_s");
-static_assert(widens([](kernel_model& m) { m.k_x += 1; }), "k_x");
-static_assert(widens([](kernel_model& m) { m.c_m += 1; }), "c_m");
-static_assert(widens([](kernel_model& m) { m.eps += u; }), "epsilon");
-static_assert(widens([](kernel_model& m) { m.block = 1; }), "blocks: more rescales");
+              "a folded scale: Lemma 1");
+static_assert(widens([](kernel_model& m) { m.k_add += 1; }), "k_add: Lemma 1");
+static_assert(widens([](kernel_model& m) { m.g_b += 0x1p-22; }), "g_b: Lemma 1");
+static_assert(widens([](kernel_model& m) { m.u_s += 0x1p-22; }), "u_s: Lemma 1");
+static_assert(widens([](kernel_model& m) { m.omega_s += 0x1p-22; }), "omega_s: Lemma 1");
+static_assert(widens([](kernel_model& m) { m.k_x += 1; }), "k_x: Lemma 3");
+static_assert(widens([](kernel_model& m) { m.c_m += 1; }), "c_m: Lemma 3");
+static_assert(widens([](kernel_model& m) { m.eps += u; }), "epsilon: Lemma 3");
+static_assert(widens([](kernel_model& m) { m.block = 1; }), "blocks: more rescales, Lemma 2");
 static_assert(widens([](kernel_model& m) { m.rescales = problem::rescale_count::rank_of_score; }, plain(4)),
-              "unknown blocks");
-static_assert(widens([](kernel_model& m) { m.tau += 1; }), "tau");
-static_assert(widens([](kernel_model& m) { m.x0 = 2; }), "x0");
-static_assert(widens([](kernel_model& m) { m.u_p += 0x1p-12; }), "u_p");
-static_assert(widens([](kernel_model& m) { m.u_p = 0x1p-12, m.omega_p = 0x1p-30; }), "omega_p");
+              "unknown blocks: Lemma 2");
+static_assert(widens([](kernel_model& m) { m.tau += 1; }), "tau: Lemma 3");
+static_assert(widens([](kernel_model& m) { m.x0 = 2; }), "x0: Lemma 3");
+static_assert(widens([](kernel_model& m) { m.u_p += 0x1p-12; }), "u_p: Lemma 6");
+static_assert(widens([](kernel_model& m) { m.u_p = 0x1p-12, m.omega_p = 0x1p-30; }), "omega_p: Lemma 6");
 static_assert(widens([](kernel_model& m) { m.u_p = 0x1p-12, m.omega_p = 0x1p-30, m.p_shared = true; }),
-              "u_p, in l too");
+              "u_p, in l too: Lemma 3");
 static_assert(widens([](kernel_model& m) { m.height = problem::sum_height::in_sequence; },
                      [] {
                        auto m = plain(2);
                        m.height = problem::sum_height::block_local;
                        return m;
                      }()),
-              "one chain");
-static_assert(widens([](kernel_model& m) { m.k_pre += 1; }), "k_pre");
-static_assert(widens([](kernel_model& m) { m.u_pv = 4 * u; }), "u_pv");
-static_assert(widens([](kernel_model& m) { m.splits += 1; }), "splits");
+              "one chain: Lemma 6");
+static_assert(widens([](kernel_model& m) { m.k_pre += 1; }), "k_pre: Lemma 6");
+static_assert(widens([](kernel_model& m) { m.u_pv = 4 * u; }), "u_pv: Lemma 6");
+static_assert(widens([](kernel_model& m) { m.splits += 1; }), "splits: Lemma 6");
 static_assert(widens([](kernel_model& m) { m.merge = problem::split_merge::lse; }, split(problem::split_merge::raw)),
-              "merging by LSE");
+              "merging by LSE: Lemma 4");
 static_assert(widens([](kernel_model& m) { m.merge = problem::split_merge::lse_normalised; },
                      split(problem::split_merge::raw)),
-              "merging by LSE without a division");
-static_assert(widens([](kernel_model& m) { m.k_f += 1; }), "k_f");
-static_assert(widens([](kernel_model& m) { m.u_out = 0x1p-11; }), "u_out");
-static_assert(widens([](kernel_model& m) { m.omega_out = 0x1p-25; }), "omega_out");
-static_assert(widens([](kernel_model& m) { m.eps_log += u; }), "epsilon_log");
-static_assert(widens([](kernel_model& m) { m.k_lse += 1; }), "k_lse");
+              "merging by LSE without a division: Lemma 4");
+static_assert(widens([](kernel_model& m) { m.k_f += 1; }), "k_f: Theorem");
+static_assert(widens([](kernel_model& m) { m.u_out = 0x1p-11; }), "u_out: Theorem");
+static_assert(widens([](kernel_model& m) { m.omega_out = 0x1p-25; }), "omega_out: Clause H (known gap G12)");
+static_assert(widens([](kernel_model& m) { m.eps_log += u; }), "epsilon_log: Corollary L");
+static_assert(widens([](kernel_model& m) { m.k_lse += 1; }), "k_lse: Corollary L");
 
-// To first order a rounding more costs what section 4 says.
-constexpr bounds of_spread(int kernel_model::*field, int value) {
+// To first order a rounding more costs what Lemma 3 and Corollary L say.
+constexpr bounds of_spread(int kernel_model::* field, int value) {
   kernel_model model = plain(4);
   model.*field = value;
   return bounds_of(model, spread);
 }
 static_assert(of_spread(&kernel_model::k_lse, 3).lse - of_spread(&kernel_model::k_lse, 2).lse > 1.99 * u * 20,
-              "k_lse: u·|LSE| and u·|m| for each rounding");
+              "Corollary L, k_lse: u·|LSE| and u·|m| for each rounding");
 constexpr double first_weight = spread.keys[0].weight_lower;
 static_assert(of_spread(&kernel_model::c_m, 1).weight - of_spread(&kernel_model::c_m, 0).weight >
                   0.99 * first_weight * u * 20,
-              "c_m: u·|m| for each rounding of the reference");
+              "Lemma 3, c_m: u·|m| for each rounding of the reference");
 static_assert(of_spread(&kernel_model::k_x, 5).weight - of_spread(&kernel_model::k_x, 4).weight >
                   0.99 * first_weight * u * 5,
-              "k_x: u·|s - m| for each rounding of the exponent");
+              "Lemma 3, k_x: u·|s - m| for each rounding of the exponent");
 static_assert(
     [] {
       kernel_model lazy = plain(4), eager = plain(4);
       lazy.tau = 8, lazy.k_x = eager.k_x = 4;
       return bounds_of(lazy, spread).weight - bounds_of(eager, spread).weight > 0.99 * first_weight * 4 * u * 2 * 8;
     }(),
-    "tau: exponents may be tau larger, of the key and of the reference");
+    "Lemma 3, tau: exponents may be tau larger, of the key and of the reference");
 
 constexpr kernel_model flushing = [] {
   kernel_model made = plain(4);
@@ -219,7 +223,7 @@ constexpr kernel_model flushing = [] {
 }();
 static_assert(none_below(bounds_of(flushing, ordinary), bounds_of(plain(4), ordinary)) &&
                   bounds_of(flushing, no_values).o > bounds_of(plain(4), no_values).o,
-              "flushing to zero, which only underflow feels");
+              "Lemma 6: flushing to zero, which only underflow feels");
 
 /// The same of what is known about the row: a wider enclosure or a larger size never narrows a bound.
 template <class Change>
@@ -234,40 +238,40 @@ constexpr bool widens_facts(Change&& change) {
 static_assert(widens_facts([](auto& f) {
                 for (auto& k : f.keys) k.x_lower -= 0.5;
               }),
-              "scores that may lie lower");
+              "scores that may lie lower: X_j, Lemma 3");
 static_assert(widens_facts([](auto& f) {
                 for (auto& k : f.keys) k.x_upper += 0x1p-10;
               }),
-              "scores that may lie higher");
+              "scores that may lie higher: M⁺, Lemma 3");
 static_assert(widens_facts([](auto& f) {
                 for (auto& k : f.keys) k.score_upper *= 2;
               }),
-              "|s|");
+              "|s|: E_j, Lemma 1");
 static_assert(widens_facts([](auto& f) {
                 for (auto& k : f.keys) k.product_upper *= 2;
               }),
-              "|q|·|k|");
+              "|q|·|k|: S_j, Lemma 1");
 static_assert(widens_facts([](auto& f) {
                 for (auto& k : f.keys) k.key_norm *= 2;
               }),
-              "the norm of k");
+              "the norm of k: Lemma 1");
 static_assert(widens_facts([](auto& f) {
                 for (auto& k : f.keys) k.bias_upper *= 2;
               }),
-              "|b|");
+              "|b|: Lemma 1");
 static_assert(widens_facts([](auto& f) {
                 for (auto& k : f.keys) k.weight_upper += 0x1p-10;
               }),
-              "weights that may be larger");
+              "weights that may be larger: π_j, Lemma 7");
 static_assert(widens_facts([](auto& f) {
                 for (auto& k : f.keys) k.weight_lower *= 0.5;
               }),
-              "weights that may be smaller");
+              "weights that may be smaller: D, Lemma 5");
 static_assert(widens_facts([](auto& f) { f.o.radius = f.o.radius + reference::magnitude::power_of_two(-20); }),
-              "the radius of o");
-static_assert(widens_facts([](auto& f) { f.row.max_upper *= 2; }), "|m|");
-static_assert(widens_facts([](auto& f) { f.row.lse_upper *= 2; }), "|LSE|");
-static_assert(widens_facts([](auto& f) { f.row.m += 1; }), "an invisible key: one more block");
+              "the radius of o: E7");
+static_assert(widens_facts([](auto& f) { f.row.max_upper *= 2; }), "|m|: Y_j, Lemma 3");
+static_assert(widens_facts([](auto& f) { f.row.lse_upper *= 2; }), "|LSE|: Corollary L");
+static_assert(widens_facts([](auto& f) { f.row.m += 1; }), "an invisible key: one more block, Lemma 2");
 
 // --- hypotheses
 // -------------------------------------------------------------------------------------------------------
@@ -285,7 +289,7 @@ static_assert(
     "H4: sums too long for the format");
 static_assert(reference::gamma(1, 0.5) >= 1 && reference::gamma(2, 0.5) == reference::infinity &&
                   reference::gamma(3, 0.5) == reference::infinity,
-              "gamma is infinite at its pole and past it, never negative");
+              "section 1: gamma is infinite at its pole and past it, never negative");
 
 // --- reached
 // ----------------------------------------------------------------------------------------------------------
@@ -297,15 +301,17 @@ constexpr float exp_of(float x) {
   return low == high ? low : static_cast<float>(reference::infinity);
 }
 
-// Two keys, V = (0, 1): the kernel of section 6 in float, every operation rounded, against the exact answer.
+// Two keys, V = (0, 1): the kernel of docs/bound.md, section 11, in float, every operation rounded, against the exact
+// answer.
 constexpr float q = 0x1.78097ap+2f, k0 = 0x1.62f85ep+2f, k1 = -0x1.67da26p+2f;
 constexpr float s0 = q * k0, s1 = q * k1, p1 = exp_of(s1 - s0), l = 1 + p1, kernel_says = p1 / l;
 constexpr auto two_keys = facts_of<2>(q, {k0, k1}, {0, 1});
 constexpr double error = reference::upper_size(number::from(reference::value_of(kernel_says)) - two_keys.o);
 constexpr bounds two_keys_bounds = bounds_of(plain(2), two_keys);
 static_assert(two_keys_bounds.by == judged_by::theorem);
-static_assert(error <= two_keys_bounds.o, "an honest kernel is inside its bound");
-static_assert(error >= 0.92 * two_keys_bounds.o, "and reaches 0.92 of it: the bound has little to give away");
+static_assert(error <= two_keys_bounds.o, "Theorem: an honest kernel is inside its bound");
+static_assert(error >= 0.92 * two_keys_bounds.o,
+              "section 11: and reaches 0.92 of it, the bound has little to give away");
 
 }  // namespace
 }  // namespace attest::proofs
