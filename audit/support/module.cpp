@@ -1,8 +1,8 @@
 #include "audit/support/module.hpp"
 
-#include <dlfcn.h>
-
 #include <string>
+
+#include <dlfcn.h>
 
 #include "audit/support/printable.hpp"
 
