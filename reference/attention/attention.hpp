@@ -30,7 +30,7 @@ enum class value_kind : std::uint8_t {
   finite,       ///< the exact value is inside the ball
   nan,          ///< NaN
   not_finite,   ///< an infinity or NaN; which one is unspecified
-  unspecified,  ///< no check may look at it
+  unspecified,  ///< no check may read it
 };
 
 /// One output element: its kind, and an enclosure where it is finite.
@@ -40,16 +40,16 @@ struct enclosed_value {
   ball<W> value{};
 };
 
-/// A visible key with a finite score.
+/// A visible key whose score is finite.
 template <unsigned W, class T>
 struct enclosed_key {
   std::int64_t j = 0;
   exact_score<T> score{};
   ball<W> below_max{};  ///< s_j − m ≤ 0
-  ball<W> weight{};     ///< e^(s_j − m), not normalised; its ends lie in [0, ∞)
+  ball<W> weight{};     ///< e^(s_j − m), not normalised; the ball lies in [0, ∞)
 };
 
-/// One query row. Keys are in index order.
+/// One query row, with its keys in index order.
 template <unsigned W, class T>
 struct enclosed_row {
   std::int64_t b = 0, h = 0, i = 0;
@@ -61,8 +61,8 @@ struct enclosed_row {
   ball<W> normaliser{};                    ///< Z, in [1, number of keys]
 };
 
-/// e^x for x ≤ 0, known only as an element of below_max: never below 0 nor above 1, however little of x the width shows
-/// (σ·a + b may cancel to nothing), so that Z ≥ 1 keeps its sign.
+/// e^x for an x ≤ 0 in the ball below_max. The result lies in [0, 1] however wide that ball is (σ·a + b may cancel
+/// completely), so that Z stays positive.
 template <unsigned W>
 constexpr ball<W> unnormalised_weight(ball<W> const& below_max) noexcept {
   ball<W> const e = exp(below_max);
@@ -76,7 +76,7 @@ constexpr ball<W> unnormalised_weight(ball<W> const& below_max) noexcept {
 
 namespace detail {
 
-/// m and s_j − m, where the order of scores is decided exactly.
+/// m and s_j − m, if the order of the scores is decided exactly.
 template <unsigned W, class T>
 constexpr void place_below_max(enclosed_row<W, T>& row) noexcept {
   exact_score<T> const* top = &row.keys.front().score;
@@ -92,7 +92,7 @@ constexpr void place_below_max(enclosed_row<W, T>& row) noexcept {
 template <unsigned W, class T>
 constexpr void place_below_capped_max(enclosed_row<W, T>& row) noexcept {
   scores_at<W> const scores(row.rule);
-  // One tanh a key: `weight` holds it until the weights are made.
+  // One tanh for each key: `weight` holds c·tanh until the weights are computed.
   for (auto& key : row.keys) key.weight = scores.product(key.score);
   auto const between = [&](auto const& x, auto const& y) {
     bool const same = x.score.saturated == y.score.saturated && (x.score.saturated != 0 || x.score.dot == y.score.dot);
@@ -122,7 +122,7 @@ constexpr ball<W> between_one_and(std::size_t n) noexcept {
 
 }  // namespace detail
 
-/// Evaluates row (b, h, i) of `p` into `row`, whose memory is reused.
+/// Encloses row (b, h, i) of `p` in `row`, whose memory is reused.
 /// Requires  indices inside p.size()
 /// Cost      per visible key: d exact products, one exp; with softcap one tanh more
 template <unsigned W, class T>
@@ -157,7 +157,7 @@ constexpr void enclose_row(problem::instance<T> const& p, std::int64_t b, std::i
       static_cast<std::int64_t>(row.keys.size()),
       [&](std::int64_t at) -> ball<W> const& { return row.keys[static_cast<std::size_t>(at)].weight; },
       [](std::int64_t) { return element{number_class::finite, 1, 0}; });
-  // Only where softcap leaves the maximum's own weight open: one weight is 1, none is above.
+  // With a softcap the weight of the maximum may be a wide ball. One weight is 1 and none is above 1, so Z is in [1, n].
   if (certain_sign(row.normaliser) <= 0) row.normaliser = detail::between_one_and<W>(row.keys.size());
 }
 

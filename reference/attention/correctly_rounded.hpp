@@ -1,4 +1,4 @@
-// O, weights and LSE, correctly rounded. docs/rounding.md has the argument, with its proof.
+// O, weights and LSE, correctly rounded. docs/rounding.md has the theorem and its proof.
 #pragma once
 
 #include <vector>
@@ -23,7 +23,7 @@ constexpr std::vector<exponential_term<T>> terms_of(enclosed_row<W, T> const& ro
 
 /// O at column c, correctly rounded to Target: o − t has the sign of Σ_j e^(s_j)·(v_jc − t).
 /// Requires  row made from p by enclose_row; output(p, row, c).kind is finite
-/// Ensures   the nearest value of Target, ties to even, an exact 0 is +0; none only past last_width
+/// Ensures   the nearest value of Target, ties to even, an exact 0 is +0; none only if last_width does not decide it
 template <class Target, unsigned W, class T>
 constexpr rounded_value<Target> rounded_output(problem::instance<T> const& p, enclosed_row<W, T> const& row, std::int64_t c) {
   if (row.kind == row_kind::empty) return value_of_ordinal<Target>(0);

@@ -1,4 +1,4 @@
-// Scores before they are rounded to anything: s = σ·a + b with a = q·k exact, σ exact or 1/√d, b exact.
+// Scores, exactly: s = σ·a + b with a = q·k, and σ a given number or 1/√d. Nothing is rounded.
 #pragma once
 
 #include <compare>
@@ -29,7 +29,7 @@ struct exact_score {
   int saturated = 0;
 };
 
-/// σ where the problem gives it as a number; nothing where it is 1/√d. Every tier asks this.
+/// σ if the problem gives it as a number, nothing if it is 1/√d. Both tiers use this.
 template <class T>
 constexpr std::optional<double> given_scale(problem::instance<T> const& p) noexcept {
   return p.scale();
@@ -55,7 +55,7 @@ struct exact_scale {
   }
 };
 
-/// Exact Σ_t q_t·k_t, or the class of what IEEE arithmetic without rounding makes of its infinities and NaN.
+/// Σ_t q_t·k_t exactly; if an element is infinite or NaN, the class of the sum in IEEE arithmetic without rounding.
 template <class T>
 constexpr exact_score<T> exact_dot(T const* q, T const* k, std::int64_t d) noexcept {
   exact_score<T> sum;

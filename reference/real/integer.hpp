@@ -9,8 +9,8 @@
 
 namespace attest::reference {
 
-/// Signed integers of at least `Bits` bits of magnitude. Requires Bits > 128 (below that Boost changes representation);
-/// results that do not fit lose their upper bits, so every use states why they fit.
+/// Signed integers of at least `Bits` bits of magnitude. Requires Bits > 128 (Boost represents narrower ones differently).
+/// A result that does not fit loses its upper bits, so every use states why its results fit.
 template <std::size_t Bits>
 using integer = boost::multiprecision::number<
     boost::multiprecision::cpp_int_backend<Bits, Bits, boost::multiprecision::signed_magnitude,
