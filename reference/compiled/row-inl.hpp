@@ -1,4 +1,4 @@
-// What reference/compiled/row.hpp declares, for the units that instantiate it.
+// Definitions of what reference/compiled/row.hpp declares, for the units that instantiate them.
 #pragma once
 
 #include <tuple>
@@ -41,7 +41,7 @@ error_bound output_bound(row_bound const& bound, problem::instance<T> const& p, 
   return bound.output(o, [&](std::size_t n) { return value_of(p.v()(row.b, hk, row.keys[n].j, c)); });
 }
 
-// A unit that keeps these pointers compiles the functions, for every element type.
+// A unit that defines these pointers instantiates the functions for every element type.
 
 template <unsigned W, class... T>
 constexpr auto rows_of(std::variant<problem::instance<T>...> const*) {

@@ -1,4 +1,4 @@
-// The width that nearly every row is decided at.
+// 128 bits, the width that decides nearly every row.
 #include "reference/compiled/row-inl.hpp"
 
 namespace attest::reference::compiled {

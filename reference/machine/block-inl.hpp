@@ -1,4 +1,4 @@
-// A block of query rows, start to end. Part of reference/machine/rows.cpp, once for every SIMD target.
+// A block of query rows, from scores to outputs. Compiled once for every SIMD target.
 #if defined(ATTEST_REFERENCE_MACHINE_BLOCK_INL_HPP) == defined(HWY_TARGET_TOGGLE)
 #ifdef ATTEST_REFERENCE_MACHINE_BLOCK_INL_HPP
 #undef ATTEST_REFERENCE_MACHINE_BLOCK_INL_HPP
@@ -19,7 +19,7 @@
 HWY_BEFORE_NAMESPACE();
 namespace attest::reference::machine::HWY_NAMESPACE {
 
-/// LSE = M + ln Z, and what the facts say of it.
+/// LSE = M + ln Z with its radius, and its bounds in `facts`.
 /// Why  log_upper is at most 2⁻⁴⁰(1 + |ln Z|) above ln Z
 inline void log_sum_exp_of(row_numbers const& row, row_scalars& facts, certified_row& made) {
   double const above = log_upper(row.Z_upper), below_ = log_upper(row.Z_lower);

@@ -1,6 +1,6 @@
-// docs/bound.md, section 3, over the keys of one row: reference/bound/formulas-inl.hpp on lanes. Part of
-// reference/machine/rows.cpp, once for every SIMD target. The same steps as row_bound::evaluate, in the order of
-// section 3; `keys` holds between them what belongs to each key.
+// docs/bound.md, section 3, over the keys of one row: reference/bound/formulas-inl.hpp on lanes, in the steps of
+// row_bound::evaluate and in the order of section 3; `keys` holds what belongs to each key between the steps. Compiled
+// once for every SIMD target.
 #if defined(ATTEST_REFERENCE_MACHINE_BOUNDS_INL_HPP) == defined(HWY_TARGET_TOGGLE)
 #ifdef ATTEST_REFERENCE_MACHINE_BOUNDS_INL_HPP
 #undef ATTEST_REFERENCE_MACHINE_BOUNDS_INL_HPP
@@ -96,7 +96,7 @@ struct share_stage {
     R const eta = dominance(terms, k, load<R>(&keys.E[j]), load<R>(&keys.reference_error[j]), dominant);
     R const outside = select(dominant, R(0), eta);
     t.eta = t.eta + outside;
-    store(eta, &keys.z[j]);  // z is not needed any more; Corollary W takes η of every key
+    store(eta, &keys.z[j]);  // z is no longer needed; Corollary W takes η of every key
     store(outside, &keys.eta[j]);
     store(as_number(dominant), &keys.in_J[j]);
   }
@@ -115,8 +115,9 @@ struct weight_bound_stage {
   }
 };
 
-/// Fills terms and the arrays from E on. Answers Σ_{j∉J} η_j; a negative number where the row is for the ball tier.
-/// Known gap G8: facts.lost_upper is 0, so that H0 is not asked of keys whose weight a bias of −∞ takes.
+/// Computes terms and the arrays of `keys` from E on. Returns Σ_{j∉J} η_j, or a negative number if the row must be
+/// handed over to the ball tier. Known gap G8: facts.lost_upper is 0, so that H0 is not checked for keys that a bias of
+/// −∞ removes.
 inline double bound_row(std::size_t n, problem::kernel_model const& model, row_scalars const& facts, bool with_weights,
                         key_columns& keys, rank_memory& ranks, row_terms& terms) {
   // Scores: E_j, M⁺, M⁻; H0.

@@ -1,4 +1,4 @@
-// e^x in doubles, on lanes or alone. Part of reference/machine/rows.cpp, once for every SIMD target.
+// e^x in doubles, on lanes or of one double. Compiled once for every SIMD target.
 #if defined(ATTEST_REFERENCE_MACHINE_EXP_INL_HPP) == defined(HWY_TARGET_TOGGLE)
 #ifdef ATTEST_REFERENCE_MACHINE_EXP_INL_HPP
 #undef ATTEST_REFERENCE_MACHINE_EXP_INL_HPP
@@ -23,7 +23,7 @@ constexpr double inverse_factorial(int k) {
 
 /// Relative error of exp_near: 2u.
 inline constexpr double exp_error = 0x1p-52;
-/// Below this the tier calls a weight 0 and counts what it leaves out: e^−700 < 2^−1009.
+/// A weight whose exponent is below this is taken as 0, and the radii account for it: e^−700 < 2^−1009.
 inline constexpr double exp_lowest = -700;
 inline constexpr double below_exp_lowest = 0x1p-1009;
 

@@ -1,4 +1,4 @@
-// A block of query rows in double words. Part of reference/machine/double_word/rows.cpp, once for every SIMD target.
+// A block of query rows in double words, from scores to outputs. Compiled once for every SIMD target.
 #if defined(ATTEST_REFERENCE_MACHINE_DOUBLE_WORD_BLOCK_INL_HPP) == defined(HWY_TARGET_TOGGLE)
 #ifdef ATTEST_REFERENCE_MACHINE_DOUBLE_WORD_BLOCK_INL_HPP
 #undef ATTEST_REFERENCE_MACHINE_DOUBLE_WORD_BLOCK_INL_HPP

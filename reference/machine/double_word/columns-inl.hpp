@@ -1,4 +1,4 @@
-// Output columns of one row as double words. Part of reference/machine/double_word/rows.cpp, once for every SIMD target.
+// Output columns and weights of one row as double words. Compiled once for every SIMD target.
 #if defined(ATTEST_REFERENCE_MACHINE_DOUBLE_WORD_COLUMNS_INL_HPP) == defined(HWY_TARGET_TOGGLE)
 #ifdef ATTEST_REFERENCE_MACHINE_DOUBLE_WORD_COLUMNS_INL_HPP
 #undef ATTEST_REFERENCE_MACHINE_DOUBLE_WORD_COLUMNS_INL_HPP
@@ -15,14 +15,14 @@
 HWY_BEFORE_NAMESPACE();
 namespace attest::reference::machine::HWY_NAMESPACE {
 
-/// No value beyond this, so that nothing overflows.
+/// Values above this are not covered, so that nothing overflows.
 inline constexpr double word_value_limit = 0x1p900;
 
 /// Columns c ≤ · < c + At·(lanes of R).
 /// Ensures   |o + o_low − o_c| ≤ radius = 1.02·Σŵ_jη_j|v_jc|/Z + ε̄·(|o| + r) + n·2⁻⁸⁶³·(V + |o|) + r, r = ((n+3)²·1.02·ã +
-///           41|o|)u² + 1.01·Z_rounding·|o| + n·2⁻¹⁰⁶⁸, ã = Σŵ_j|v_jc|/Z, V = max_j|v_jc|. Radius 0 where V = 0: then o = 0.
-///           Infinite where a value is not finite or beyond word_value_limit
-/// Why       Σŵ_jv_jc as multiply_word_tile's Ensures, with ŵ.lo·v joining the rests: (n+2)u·Σŵ|v| of them, at most n + 3
+///           41|o|)u² + 1.01·Z_rounding·|o| + n·2⁻¹⁰⁶⁸, ã = Σŵ_j|v_jc|/Z, V = max_j|v_jc|. Radius 0 if V = 0: then o = 0.
+///           Infinite if a value is not finite or above word_value_limit
+/// Why       Σŵ_jv_jc as multiply_word_tile's Ensures, with ŵ.lo·v added to the rests: (n+2)u·Σŵ|v| in all, at most n + 3
 ///           roundings on a path, and products below 2⁻¹⁰⁷⁴; the quotient 40u²; the rest as `enclose`
 template <class R, std::size_t At, class T>
 HWY_INLINE void enclose_words(column_task<T> const& task, word_row_numbers const& row, std::size_t c) {
@@ -68,7 +68,7 @@ void enclose_word_columns(column_task<T> const& task, word_row_numbers const& ro
 
 /// The weights π_j = ŵ_j/Z as double words.
 /// Ensures   |weight + weight_low − π_j| ≤ weight_radius = 1.02·π_j(η_j + ε̄ + Z_rounding + 41u²) + 2⁻⁸⁶³
-/// Why       e^(s_j − M) ∈ ŵ_j(1 ± η_j), and what Z is off by, relatively; far keys find_weights at most 2⁻⁸⁶⁴
+/// Why       e^(s_j − M) ∈ ŵ_j(1 ± η_j), and the relative error of Z; the weight of a far key is at most 2⁻⁸⁶⁴
 struct word_share_stage {
   key_columns& keys;
   word_row_numbers const& row;

@@ -1,10 +1,10 @@
-// Numbers as unevaluated sums hi + lo of two doubles, |lo| ≤ u|hi| ("double words"), on lanes or alone. Part of
-// reference/machine/double_word/rows.cpp, once for every SIMD target. u = 2⁻⁵³.
+// Double words: numbers as unevaluated sums hi + lo of two doubles, |lo| ≤ u|hi|, u = 2⁻⁵³, on lanes or of one double.
+// Compiled once for every SIMD target.
 //
-// Every bound here is proven by counting roundings and has room to spare; Joldes, Muller, Popescu, "Tight and rigorous
-// error bounds for basic building blocks of double-word arithmetic" (ACM TOMS 44, 2017) has the sharp ones. Requires no
-// overflow: who calls sees to it. Where a product's last bits fall below 2⁻¹⁰⁷⁴ they are off by at most 5·2⁻¹⁰⁷⁴
-// (Ogita, Rump, Oishi, "Accurate sum and dot product", SIAM J. Sci. Comput. 26, 2005); who calls adds that.
+// Every bound here is proven by counting roundings and is larger than necessary; the sharp bounds are in Joldes, Muller,
+// Popescu, "Tight and rigorous error bounds for basic building blocks of double-word arithmetic" (ACM TOMS 44, 2017). The
+// caller must exclude overflow. If the last bits of a product fall below 2⁻¹⁰⁷⁴, it is off by at most 5·2⁻¹⁰⁷⁴ more (Ogita,
+// Rump, Oishi, "Accurate sum and dot product", SIAM J. Sci. Comput. 26, 2005); the caller must add that.
 #if defined(ATTEST_REFERENCE_MACHINE_DOUBLE_WORD_DOUBLE_WORD_INL_HPP) == defined(HWY_TARGET_TOGGLE)
 #ifdef ATTEST_REFERENCE_MACHINE_DOUBLE_WORD_DOUBLE_WORD_INL_HPP
 #undef ATTEST_REFERENCE_MACHINE_DOUBLE_WORD_DOUBLE_WORD_INL_HPP
@@ -28,7 +28,7 @@ HWY_INLINE double_word<R> two_sum(R a, R b) {
   R const sum = a + b, part = sum - a;
   return {sum, (a - (sum - part)) + (b - part)};
 }
-/// The same. Requires |a| ≥ |b|, or a = 0. Source: Dekker.
+/// a + b exactly, in fewer operations. Requires |a| ≥ |b|, or a = 0. Source: Dekker.
 template <class R>
 HWY_INLINE double_word<R> ordered_two_sum(R a, R b) {
   R const sum = a + b;
@@ -51,7 +51,7 @@ HWY_INLINE R product_rest(R a, R b, R product) {
   return x.lo * y.lo - (((product - x.hi * y.hi) - x.lo * y.hi) - x.hi * y.lo);
 }
 #endif
-/// a·b exactly: hi = fl(a·b). Source: Dekker; with a fused multiply-add where the target has one.
+/// a·b exactly: hi = fl(a·b). Source: Dekker; with a fused multiply-add on targets that have one.
 template <class R>
 HWY_INLINE double_word<R> two_product(R a, R b) {
   R const product = a * b;
@@ -81,7 +81,7 @@ HWY_INLINE double_word<R> sum_of_smaller(double_word<R> x, double_word<R> y) {
   return ordered_two_sum(sum.hi, sum.lo + (x.lo + y.lo));
 }
 /// x·y within 9u²|x·y|.
-/// Why       in units of u²|x·y|: x.lo·y.lo is left out, 1; x.hi·y.lo rounds by 1, x.lo·y.hi by 1 (by 0 where fused),
+/// Why       in units of u²|x·y|: x.lo·y.lo is left out, 1; x.hi·y.lo rounds by 1, x.lo·y.hi by 1 (by 0 if fused),
 ///           their sum by 2, and its sum with the rest of x.hi·y.hi by 3; |hi| ≤ (1 + u)|·| takes the ninth
 template <class R>
 HWY_INLINE double_word<R> product_of_words(double_word<R> x, double_word<R> y) {
