@@ -1,10 +1,10 @@
 // What no enclosure can decide: is an output exactly t? It is decided by grouping keys of equal exact scores.
 //
-// Without softcap the scores are algebraic numbers, so by the Lindemann–Weierstrass theorem the exponentials of distinct
-// scores are linearly independent over the algebraic numbers: Σ_g e^(s_g)·D_g = 0 with algebraic D_g only if every
-// D_g = 0. With D_g = Σ_{j in g} (v_j − t) this means that o = t iff every D_g is 0. With softcap, equality of scores is
-// still decided (docs/rounding.md), but no such theorem is known for sums of their exponentials: of an output, "true" is
-// proven, while "false" means only that it was not proven.
+// Without softcap the scores are algebraic numbers, so by the Lindemann–Weierstrass theorem the exponentials of
+// distinct scores are linearly independent over the algebraic numbers: Σ_g e^(s_g)·D_g = 0 with algebraic D_g only if
+// every D_g = 0. With D_g = Σ_{j in g} (v_j − t) this means that o = t iff every D_g is 0. With softcap, equality of
+// scores is still decided (docs/rounding.md), but no such theorem is known for sums of their exponentials: of an
+// output, "true" is proven, while "false" means only that it was not proven.
 #pragma once
 
 #include <algorithm>
@@ -20,8 +20,9 @@ template <unsigned W, class T>
 constexpr std::vector<std::size_t> sorted_by_score(enclosed_row<W, T> const& row) {
   std::vector<std::size_t> at;
   for (std::size_t n = 0; n < row.keys.size(); ++n) at.push_back(n);
-  std::sort(at.begin(), at.end(),
-            [&](std::size_t a, std::size_t b) { return grouping_order(row.rule, row.keys[a].score, row.keys[b].score) < 0; });
+  std::sort(at.begin(), at.end(), [&](std::size_t a, std::size_t b) {
+    return grouping_order(row.rule, row.keys[a].score, row.keys[b].score) < 0;
+  });
   return at;
 }
 

@@ -16,9 +16,9 @@
 #include <utility>
 #include <vector>
 
+#include "reference/attention/softcap.hpp"
 #include "reference/real/ball.hpp"
 #include "reference/real/expm1.hpp"
-#include "reference/attention/softcap.hpp"
 
 namespace attest::reference {
 
@@ -57,15 +57,16 @@ constexpr void sort_by_value(score_rule const& rule, std::vector<exponential_ter
     ball<128> const score = scores.difference(terms[g].exponent, exact_score<T>{});
     places.emplace_back(ball<128>::from(score.mid, score.exponent), g);
   }
-  std::sort(places.begin(), places.end(), [](auto const& a, auto const& b) { return (a.first - b.first).mid.sign() > 0; });
+  std::sort(places.begin(), places.end(),
+            [](auto const& a, auto const& b) { return (a.first - b.first).mid.sign() > 0; });
   std::vector<exponential_term<T>> sorted;
   for (auto const& place : places) sorted.push_back(std::move(terms[place.second]));
   terms = std::move(sorted);
 }
 
 /// Adjacent terms whose scores differ by at most 1/8 from the first one's, s, are summed as
-/// e^s·(Σ c_g + Σ c_g·expm1(s_g − s)) with Σ c_g exact: if the coefficients cancel, the small differences that remain are
-/// known to W bits.
+/// e^s·(Σ c_g + Σ c_g·expm1(s_g − s)) with Σ c_g exact: if the coefficients cancel, the small differences that remain
+/// are known to W bits.
 template <unsigned W, class T>
 constexpr int sign_at_width(score_rule const& rule, std::vector<exponential_term<T>> const& terms) noexcept {
   scores_at<W> const scores(rule);
@@ -92,8 +93,8 @@ constexpr int sign_at_width(score_rule const& rule, std::vector<exponential_term
 
 /// sign(Σ c·e^s): −1, 0, 1, or nothing if no width up to last_width decides it.
 ///
-/// Groups far below the leading one do not matter at any width, since balls have exponents of their own. The leading group
-/// is the one with the largest score among those whose coefficient is not 0; it need not hold the row's maximum.
+/// Groups far below the leading one do not matter at any width, since balls have exponents of their own. The leading
+/// group is the one with the largest score among those whose coefficient is not 0; it need not hold the row's maximum.
 /// Cost      sort n exact scores; groups × widths exponentials
 template <class T>
 constexpr std::optional<int> sign_of_exponential_sum(score_rule const& rule, std::vector<exponential_term<T>> terms) {
@@ -110,8 +111,8 @@ constexpr std::optional<int> sign_of_exponential_sum(score_rule const& rule, std
   }
   if (!groups.empty() && groups.back().coefficient.value.sign() == 0) groups.pop_back();
   if (groups.empty()) return 0;
-  if (std::all_of(groups.begin(), groups.end(), [&](auto const& g) {
-        return g.coefficient.value.sign() == groups.front().coefficient.value.sign(); }))
+  if (std::all_of(groups.begin(), groups.end(),
+                  [&](auto const& g) { return g.coefficient.value.sign() == groups.front().coefficient.value.sign(); }))
     return groups.front().coefficient.value.sign();
   detail::sort_by_value(rule, groups);
   int sign = detail::sign_at_width<128>(rule, groups);

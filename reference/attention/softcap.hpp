@@ -47,7 +47,8 @@ struct exact_sum {
   integer<1080 + 1024 + 64> value = 0;
 
   constexpr exact_sum& add(element const& x, int times = 1) noexcept {
-    if (x.significand != 0 && times != 0) value += shifted(integer<1080 + 1024 + 64>(x.significand * times), x.exponent - unit);
+    if (x.significand != 0 && times != 0)
+      value += shifted(integer<1080 + 1024 + 64>(x.significand * times), x.exponent - unit);
     return *this;
   }
 };
@@ -66,7 +67,10 @@ template <unsigned W>
 class scores_at {
  public:
   constexpr explicit scores_at(score_rule const& rule) noexcept
-      : scale_(rule.scale.template enclosure<W>()), softcap_(ball<W>::from(rule.softcap)), cap_(rule.softcap), capped_(rule.capped()) {}
+      : scale_(rule.scale.template enclosure<W>()),
+        softcap_(ball<W>::from(rule.softcap)),
+        cap_(rule.softcap),
+        capped_(rule.capped()) {}
 
   /// The score without its bias. Requires x finite.
   template <class T>
@@ -77,8 +81,8 @@ class scores_at {
 
   /// x − y. Requires both finite.
   /// Ensures   with softcap: exactly 0 if the scores are equal; otherwise relative precision 2^−W, however close they
-  ///           are. Exceptions: (i) |σ·a/c| > 2^58, where e^(−2|σ·a/c|) is below the exponent range; (ii) |σ·a/c|² < 2^−W,
-  ///           which at 4096 bits no f64 problem with c < 2^970 reaches
+  ///           are. Exceptions: (i) |σ·a/c| > 2^58, where e^(−2|σ·a/c|) is below the exponent range; (ii) |σ·a/c|² <
+  ///           2^−W, which at 4096 bits no f64 problem with c < 2^970 reaches
   template <class T>
   constexpr ball<W> difference(exact_score<T> const& x, exact_score<T> const& y) const noexcept {
     if (!capped_) return reference::difference(scale_, x, y);
@@ -161,9 +165,9 @@ constexpr element canonical(element x) noexcept {
 
 }  // namespace detail
 
-/// An order of finite scores that compares equal exactly the equal ones. Without softcap it is the order of their values.
-/// With softcap the dyadic scores come first, by value, then the transcendental ones by bias and product: two of these
-/// are equal iff their biases and their products are, and none equals a dyadic number.
+/// An order of finite scores that compares equal exactly the equal ones. Without softcap it is the order of their
+/// values. With softcap the dyadic scores come first, by value, then the transcendental ones by bias and product: two
+/// of these are equal iff their biases and their products are, and none equals a dyadic number.
 /// Why       docs/rounding.md, "Equal scores with softcap"
 template <class T>
 constexpr std::strong_ordering grouping_order(score_rule const& rule, exact_score<T> const& x,

@@ -10,7 +10,8 @@
 namespace attest::reference::compiled {
 
 template <unsigned W, class T>
-void enclose_row(problem::instance<T> const& p, std::int64_t b, std::int64_t h, std::int64_t i, enclosed_row<W, T>& row) {
+void enclose_row(problem::instance<T> const& p, std::int64_t b, std::int64_t h, std::int64_t i,
+                 enclosed_row<W, T>& row) {
   reference::enclose_row(p, b, h, i, row);
 }
 

@@ -52,14 +52,15 @@ void block(block_task<T> const& task) {
     double sum_eta = -1;
     if (n && *n > 0 && find_weights(*n, p.has_bias(), facts, keys, row)) {
       log_sum_exp_of(row, facts, made);
-      sum_eta = task.options.bounds ? bound_row(*n, *task.model, facts, task.options.weights, keys, memory.ranks, terms) : 0;
+      sum_eta =
+          task.options.bounds ? bound_row(*n, *task.model, facts, task.options.weights, keys, memory.ranks, terms) : 0;
     }
     if (sum_eta >= 0) {
       std::int64_t const hk = key_head(s, task.h);
       bool const all_keys = *n == static_cast<std::size_t>(s.m);
       if (all_keys) measure_values(p, task.b, hk, memory);
-      column_task<T> const columns{keys,  *n,      p.v().row(task.b, hk, 0), row.Z, row.mean_error,
-                                   terms, sum_eta, all_keys,                 memory};
+      column_task<T> const columns{keys,     *n,    p.v().row(task.b, hk, 0), row.Z, row.mean_error, terms, sum_eta,
+                                   all_keys, memory};
       if (task.options.bounds) sweep_columns(columns, dv);
       else enclose_columns(columns, dv);
       publish(memory, *n, task.options, terms, made);

@@ -27,7 +27,7 @@ namespace attest::reference::machine::HWY_NAMESPACE {
 
 template <class R>
 HWY_INLINE key_numbers<R> numbers_at(key_columns const& k, std::size_t j) {
-  return {load<R>(&k.x_lower[j]),  load<R>(&k.x_upper[j]), load<R>(&k.score_upper[j]),   load<R>(&k.product_upper[j]),
+  return {load<R>(&k.x_lower[j]),  load<R>(&k.x_upper[j]), load<R>(&k.score_upper[j]),  load<R>(&k.product_upper[j]),
           load<R>(&k.key_norm[j]), load<R>(&k.bias[j]),    load<R>(&k.weight_lower[j]), load<R>(&k.weight_upper[j])};
 }
 
@@ -128,10 +128,11 @@ inline double bound_row(std::size_t n, problem::kernel_model const& model, row_s
   each_key(n, scores);
   {
     auto const& [wide, single] = extremes;
-    struct { double above, below, largest_E, largest_size; } const found{
-        larger(largest_of(wide.above), single.above), larger(largest_of(wide.below), single.below),
-        larger(largest_of(wide.largest_E), single.largest_E),
-        larger(largest_of(wide.largest_size), single.largest_size)};
+    struct {
+      double above, below, largest_E, largest_size;
+    } const found{larger(largest_of(wide.above), single.above), larger(largest_of(wide.below), single.below),
+                  larger(largest_of(wide.largest_E), single.largest_E),
+                  larger(largest_of(wide.largest_size), single.largest_size)};
     if (!(found.largest_E < 0x1p1000)) return -1;
     terms.after_scores(found);
   }
@@ -144,12 +145,16 @@ inline double bound_row(std::size_t n, problem::kernel_model const& model, row_s
   each_key(n, weights);
   {
     auto const& [wide, single] = sums;
-    struct { double n_far, D_lower, one_minus_D, sum_P, largest_z, largest_T, largest_Y, dominance_top; } const found{
-        sum_of(wide.n_far) + single.n_far, sum_of(wide.D_lower) + single.D_lower,
-        sum_of(wide.one_minus_D) + single.one_minus_D, sum_of(wide.sum_P) + single.sum_P,
-        larger(largest_of(wide.largest_z), single.largest_z), larger(largest_of(wide.largest_T), single.largest_T),
-        larger(largest_of(wide.largest_Y), single.largest_Y),
-        larger(largest_of(wide.dominance_top), single.dominance_top)};
+    struct {
+      double n_far, D_lower, one_minus_D, sum_P, largest_z, largest_T, largest_Y, dominance_top;
+    } const found{sum_of(wide.n_far) + single.n_far,
+                  sum_of(wide.D_lower) + single.D_lower,
+                  sum_of(wide.one_minus_D) + single.one_minus_D,
+                  sum_of(wide.sum_P) + single.sum_P,
+                  larger(largest_of(wide.largest_z), single.largest_z),
+                  larger(largest_of(wide.largest_T), single.largest_T),
+                  larger(largest_of(wide.largest_Y), single.largest_Y),
+                  larger(largest_of(wide.dominance_top), single.dominance_top)};
     terms.after_weights(found);
   }
   for (std::size_t j = 0; j < n; ++j)

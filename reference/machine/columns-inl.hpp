@@ -132,7 +132,7 @@ HWY_INLINE void sweep(column_task<T> const& task, std::size_t c) {
   for (std::size_t a = 0; a < At; ++a) {
     R const r = (sizes[a].average + absolute(mid[a])) * rounding + n * 0x1p-1073;
     R const radius = DoubleWords ? load<R>(&memory.o_radius[c + a * step])
-                            : ((sizes[a].largest + absolute(mid[a]) + r) * epsilon + r) * (1 + 0x1p-40);
+                                 : ((sizes[a].largest + absolute(mid[a]) + r) * epsilon + r) * (1 + 0x1p-40);
     auto const made = output_bound(terms, mid[a], radius, sizes[a], deviations[a], clauses[a], task.sum_eta);
     std::size_t const at = c + a * step;
     auto const usable = sizes[a].sum < R(0x1p1000);  // no infinity, no NaN

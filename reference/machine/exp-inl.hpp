@@ -47,8 +47,8 @@ HWY_INLINE double two_to(double shifted) {
 /// Requires  −708 ≤ x ≤ 709
 /// Ensures   |result − e^x| ≤ 2u·e^x, u = 2⁻⁵³; exp_near(0) = 1
 /// Why       x = n·ln 2 + r with |r| ≤ 0.34660, e^r = 1 + (r + r²·q(r)), q by Horner from 1/2! to 1/13!. n·high is
-///           exact (33 + 11 bits), and so is x − n·high: a multiple of ulp(x) or of 2⁻³³ that is at most 1/2. Absolute errors
-///           in units of u for r > 0, where they are largest beside e^r ≥ 1, with every product and sum rounded:
+///           exact (33 + 11 bits), and so is x − n·high: a multiple of ulp(x) or of 2⁻³³ that is at most 1/2. Absolute
+///           errors in units of u for r > 0, where they are largest beside e^r ≥ 1, with every product and sum rounded:
 ///             r: n·low and the difference    0.25 + 0.01, and e^r·that in the result   0.37
 ///             Taylor's remainder             |r|^14/14!                                0.04
 ///             q < 0.57: its last sum 0.5, the product and what comes before 0.25       times r² < 0.1202: 0.09

@@ -1,4 +1,5 @@
-// The visible keys of one row before its scores are computed, and its results in the end. Compiled once for every SIMD target.
+// The visible keys of one row before its scores are computed, and its results in the end. Compiled once for every SIMD
+// target.
 #if defined(ATTEST_REFERENCE_MACHINE_GATHER_INL_HPP) == defined(HWY_TARGET_TOGGLE)
 #ifdef ATTEST_REFERENCE_MACHINE_GATHER_INL_HPP
 #undef ATTEST_REFERENCE_MACHINE_GATHER_INL_HPP
@@ -21,9 +22,10 @@
 HWY_BEFORE_NAMESPACE();
 namespace attest::reference::machine::HWY_NAMESPACE {
 
-/// Collects the keys visible to row i in `keys`: dot (with DoubleWords, a double word), size, norm and bias. Returns their
-/// number. Keys with a bias of −∞ have no weight and are left out. Returns nothing if the row must be handed over to the
-/// ball tier: for a bias of +∞ or NaN, and for a key with bias −∞ whose Σ|q_t·k_t| or whose row of V is not finite.
+/// Collects the keys visible to row i in `keys`: dot (with DoubleWords, a double word), size, norm and bias. Returns
+/// their number. Keys with a bias of −∞ have no weight and are left out. Returns nothing if the row must be handed over
+/// to the ball tier: for a bias of +∞ or NaN, and for a key with bias −∞ whose Σ|q_t·k_t| or whose row of V is not
+/// finite.
 template <bool DoubleWords, class T>
 std::optional<std::size_t> gather(problem::instance<T> const& p, std::int64_t b, std::int64_t h, std::int64_t i,
                                   std::size_t block_row, workspace& memory) {
@@ -66,8 +68,8 @@ double scale_of(problem::instance<T> const& p) {
   return given ? *given : 1 / std::sqrt(static_cast<double>(p.size().d));
 }
 
-/// The quantities of a row that the bound needs beside its keys, as far as they are known before the scores. q is the row
-/// of Q as doubles.
+/// The quantities of a row that the bound needs beside its keys, as far as they are known before the scores. q is the
+/// row of Q as doubles.
 template <class T>
 row_scalars scalars_of(problem::instance<T> const& p, double const* q) {
   row_scalars facts;
@@ -81,7 +83,7 @@ row_scalars scalars_of(problem::instance<T> const& p, double const* q) {
 
 /// Sets the fields of `made` to spans of `memory`: the results of the first n keys, and the bounds if options.bounds.
 inline void publish(workspace const& memory, std::size_t n, row_options const& options, row_terms const& terms,
-                 certified_row& made) {
+                    certified_row& made) {
   key_columns const& keys = memory.keys;
   made.handed_over = false;
   made.o = memory.o, made.o_radius = memory.o_radius;

@@ -1,4 +1,5 @@
-// A vector of doubles with the operations that reference/bound/formulas-inl.hpp needs. Compiled once for every SIMD target.
+// A vector of doubles with the operations that reference/bound/formulas-inl.hpp needs. Compiled once for every SIMD
+// target.
 //
 // + − × ÷ √ are IEEE operations rounded to nearest on every target. mul_add is fused on targets that have a fused
 // multiply-add, and a product and a sum on others, so every analysis counts two roundings.
@@ -9,13 +10,13 @@
 #define ATTEST_REFERENCE_MACHINE_LANES_INL_HPP
 #endif
 
-#include <hwy/highway.h>
-
 #include <bit>
 #include <cstddef>
 #include <cstdint>
 #include <limits>
 #include <type_traits>
+
+#include <hwy/highway.h>
 
 #include "problem/element_type.hpp"
 #include "problem/kernel_model.hpp"

@@ -15,8 +15,8 @@ namespace attest::reference::machine {
 /// holds lowest.
 /// Requires  lowest[j] ≤ above[j], all finite; memory.above = above
 /// Ensures   the largest rank
-/// Why       bucket(x) decreases with x: every key in an earlier bucket lies above lowest[j], none in a later one does, and
-///           only the bucket of lowest[j] itself must be searched
+/// Why       bucket(x) decreases with x: every key in an earlier bucket lies above lowest[j], none in a later one does,
+///           and only the bucket of lowest[j] itself must be searched
 /// Cost      O(n) for scores that are spread out, O(n log n) for crowded ones
 inline double ranks_of(rank_memory& memory, double most, std::span<double> rank) {
   std::span<double const> const above(memory.above.data(), rank.size());

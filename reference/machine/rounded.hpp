@@ -1,6 +1,6 @@
-// O, weights and LSE correctly rounded: by the machine tier if its enclosure leaves one value (first in doubles, then in
-// double words; f64 only in double words), otherwise by the ball tier (reference/attention/correctly_rounded.hpp). The
-// result is the same either way; only the time differs.
+// O, weights and LSE correctly rounded: by the machine tier if its enclosure leaves one value (first in doubles, then
+// in double words; f64 only in double words), otherwise by the ball tier (reference/attention/correctly_rounded.hpp).
+// The result is the same either way; only the time differs.
 #pragma once
 
 #include <cstdint>
@@ -15,8 +15,8 @@
 
 namespace attest::reference::machine {
 
-/// One row. An element is NaN if docs/semantics.md says NaN or does not specify it, and if no width of the ball tier decides
-/// it. The weight of a masked key is 0, the LSE of an empty row −∞.
+/// One row. An element is NaN if docs/semantics.md says NaN or does not specify it, and if no width of the ball tier
+/// decides it. The weight of a masked key is 0, the LSE of an empty row −∞.
 template <class Target>
 struct rounded_row {
   std::int64_t b = 0, h = 0, i = 0;
@@ -40,8 +40,8 @@ struct rounding_options {
   bool weights = true, lse = true;  ///< beside o
 };
 
-/// Rounds rows of one problem to Target: nearest, ties to even. Each thread needs its own. Target and T are element types of
-/// problem::any_instance, for which rounded.cpp compiles it.
+/// Rounds rows of one problem to Target: nearest, ties to even. Each thread needs its own. Target and T are element
+/// types of problem::any_instance, for which rounded.cpp compiles it.
 template <class Target, class T>
 class row_rounder {
  public:
@@ -66,8 +66,8 @@ class row_rounder {
                              void (*visit)(void*, rounded_row<Target> const&), void* to);
   /// The row in the ball tier, enclosed at most once.
   enclosed_row<W, T> const& balls();
-  /// The row in double words, enclosed at most once. It is handed over if the machine tier does not cover the problem, and
-  /// for f64, whose rows are in double words from the start.
+  /// The row in double words, enclosed at most once. It is handed over if the machine tier does not cover the problem,
+  /// and for f64, whose rows are in double words from the start.
   certified_row const& sharp();
   /// nearest(row), or nearest(the row in double words) if the row itself does not decide it.
   template <class Nearest>

@@ -1,9 +1,9 @@
 // The machine tier of the reference: rows of attention enclosed in double arithmetic, with the bound of every element.
 //
-// Each number comes with a radius from an a-priori error analysis (stated at each step; docs/machine_tier.md). What that
-// analysis does not cover (NaN, infinities, empty rows, huge scores) is handed over to the ball tier,
-// reference/attention/attention.hpp. There are two precisions: doubles, and double words (double_word/), in which a number
-// is an unevaluated sum of two doubles. Double words serve f64, and the elements that doubles do not decide.
+// Each number comes with a radius from an a-priori error analysis (stated at each step; docs/machine_tier.md). What
+// that analysis does not cover (NaN, infinities, empty rows, huge scores) is handed over to the ball tier,
+// reference/attention/attention.hpp. There are two precisions: doubles, and double words (double_word/), in which a
+// number is an unevaluated sum of two doubles. Double words serve f64, and the elements that doubles do not decide.
 #pragma once
 
 #include <cstdint>
@@ -46,8 +46,8 @@ struct certified_row {
 };
 
 struct row_options {
-  bool weights = false;  ///< also bounds of the weights, and the weights as double words
-  bool bounds = true;    ///< false: only the enclosures of o, LSE and weights; the kernel model is not read
+  bool weights = false;       ///< also bounds of the weights, and the weights as double words
+  bool bounds = true;         ///< false: only the enclosures of o, LSE and weights; the kernel model is not read
   bool double_words = false;  ///< compute in double words; f64 always is
 };
 
@@ -68,10 +68,10 @@ class row_source {
 
   /// visit(certified_row const&) for rows i0 ≤ i < i1 of head h of batch b, in order.
   /// Requires  indices inside the problem; the instance outlives this object
-  /// Ensures   results that do not depend on the block: a row depends only on its own inputs and on the SIMD target. Rows
-  ///           are handed over if the floating-point environment has become unsafe
-  /// Cost      for each visible key 2d fused operations, one exp, and about 30 operations a column (without bounds: one);
-  ///           memory O(m + d + dv)
+  /// Ensures   results that do not depend on the block: a row depends only on its own inputs and on the SIMD target.
+  ///           Rows are handed over if the floating-point environment has become unsafe
+  /// Cost      for each visible key 2d fused operations, one exp, and about 30 operations a column (without bounds:
+  ///           one); memory O(m + d + dv)
   template <class Visit>
   void each(std::int64_t b, std::int64_t h, std::int64_t i0, std::int64_t i1, Visit&& visit) {
     auto const call = [](void* to, certified_row const& row) {

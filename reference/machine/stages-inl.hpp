@@ -1,5 +1,5 @@
-// Stages: loops over the keys of one row. A stage is written once, for R = lanes and for R = double, and keeps its sums in
-// an accumulator. Compiled once for every SIMD target.
+// Stages: loops over the keys of one row. A stage is written once, for R = lanes and for R = double, and keeps its sums
+// in an accumulator. Compiled once for every SIMD target.
 #if defined(ATTEST_REFERENCE_MACHINE_STAGES_INL_HPP) == defined(HWY_TARGET_TOGGLE)
 #ifdef ATTEST_REFERENCE_MACHINE_STAGES_INL_HPP
 #undef ATTEST_REFERENCE_MACHINE_STAGES_INL_HPP

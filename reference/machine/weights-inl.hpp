@@ -21,13 +21,13 @@ namespace attest::reference::machine::HWY_NAMESPACE {
 
 /// The numbers of a row that the stages below compute.
 struct row_numbers {
-  double scale = 0;                        ///< σ̂
-  double softcap = 0, cap_error = 0;       ///< c, 0 = none; what capping adds to ρ_j
-  double score_factor = 0, bias_factor = 0;///< ρ_j = score_factor·size_j + bias_factor·|ŝ_j| + tiny
-  double max = -infinity;                  ///< M
-  double max_above = 0, max_below = 0;     ///< M − max_below ≤ m ≤ M + max_above
-  double Z = 0, Z_lower = 0, Z_upper = 0;  ///< Σŵ_j as computed, and Σ e^(s_j − M) enclosed
-  double mean_error = 0;                   ///< ≥ Σ ŵ_j·η_j/Z_lower, far keys included
+  double scale = 0;                          ///< σ̂
+  double softcap = 0, cap_error = 0;         ///< c, 0 = none; what capping adds to ρ_j
+  double score_factor = 0, bias_factor = 0;  ///< ρ_j = score_factor·size_j + bias_factor·|ŝ_j| + tiny
+  double max = -infinity;                    ///< M
+  double max_above = 0, max_below = 0;       ///< M − max_below ≤ m ≤ M + max_above
+  double Z = 0, Z_lower = 0, Z_upper = 0;    ///< Σŵ_j as computed, and Σ e^(s_j − M) enclosed
+  double mean_error = 0;                     ///< ≥ Σ ŵ_j·η_j/Z_lower, far keys included
 };
 
 /// c·tanh(x/c) by (1 − e^(−2|y|))/(1 + e^(−2|y|)), y = x/c.
@@ -43,9 +43,9 @@ HWY_INLINE R capped(R const& x, double softcap) {
 
 /// ŝ_j = fl(fl(σ̂·dot) + b_j), or with softcap fl(capped(fl(σ̂·dot)) + b_j), ρ_j and their extremes.
 /// Ensures   |ŝ_j − s_j| ≤ ρ_j = (h + 6)u'·|σ̂|·size_j + [softcap] 8u·c + [bias] 1.01u·|ŝ_j| + 2⁻¹⁰²²
-/// Why       dot: γ_h·Σ|q·k|, h = dot_roundings(d), and Σ|q·k| ≤ size_j/(1 − γ_h); σ̂: 2.01u (a root and a quotient; 0 if it is
-///           given), the product: u, together (h + 4)u to first order; u' = u(1 + 2(h + 6)u) covers the second. The sum
-///           with the bias: u·|ŝ_j|. Underflow: 2⁻¹⁰⁷⁴
+/// Why       dot: γ_h·Σ|q·k|, h = dot_roundings(d), and Σ|q·k| ≤ size_j/(1 − γ_h); σ̂: 2.01u (a root and a quotient; 0
+///           if it is given), the product: u, together (h + 4)u to first order; u' = u(1 + 2(h + 6)u) covers the
+///           second. The sum with the bias: u·|ŝ_j|. Underflow: 2⁻¹⁰⁷⁴
 struct score_stage {
   key_columns& keys;
   row_numbers const& row;
@@ -60,7 +60,9 @@ struct score_stage {
   HWY_INLINE void at(std::size_t j) {
     R const size = load<R>(&keys.product_upper[j]);
     R product = load<R>(&keys.score[j]) * row.scale;
-    if (row.softcap > 0) product = capped(product, row.softcap);  // x ↦ c·tanh(x/c) is a contraction: the error of the product does not grow
+    if (row.softcap > 0)
+      product =
+          capped(product, row.softcap);  // x ↦ c·tanh(x/c) is a contraction: the error of the product does not grow
     R const s = product + load<R>(&keys.bias[j]);
     R const error = size * row.score_factor + absolute(s) * row.bias_factor + row.cap_error + 0x1p-1022;
     store(s, &keys.score[j]);
@@ -74,8 +76,8 @@ struct score_stage {
 };
 
 /// ŵ_j and η_j.
-/// Ensures   e^(s_j − M) ∈ ŵ_j·(1 ± η_j), η_j = 1.01(ρ_j + u|x̂_j| + 2u), if η_j ≤ 2⁻⁷; rows with larger η_j are handed over.
-///           A far key has ŵ_j = 0 and e^(s_j − M) ≤ e^−700 < 2⁻¹⁰⁰⁹
+/// Ensures   e^(s_j − M) ∈ ŵ_j·(1 ± η_j), η_j = 1.01(ρ_j + u|x̂_j| + 2u), if η_j ≤ 2⁻⁷; rows with larger η_j are handed
+///           over. A far key has ŵ_j = 0 and e^(s_j − M) ≤ e^−700 < 2⁻¹⁰⁰⁹
 /// Why       x̂_j = fl(ŝ_j − M) is off by u|x̂_j|, exp by 2u relative; e^t(1 + 2u) − 1 ≤ (t + 2u)(1 + t) for t ≤ 2⁻⁷
 struct weight_stage {
   key_columns& keys;

@@ -38,8 +38,7 @@ struct ball {
     made.radius = radius;
     int const excess = bit_length(value) - static_cast<int>(W);
     if (excess > 0) {
-      if (trailing_zeros(value) < excess)
-        made.radius = made.radius + magnitude::power_of_two(exponent + excess);
+      if (trailing_zeros(value) < excess) made.radius = made.radius + magnitude::power_of_two(exponent + excess);
       value = shifted(std::move(value), -excess);
       exponent += excess;
     }
@@ -124,7 +123,8 @@ struct ball {
   friend constexpr ball operator/(ball const& a, ball const& b) noexcept {
     if (a.mid.sign() == 0 && a.is_exact()) return a;
     int const length_a = bit_length(a.mid), length_b = bit_length(b.mid);
-    int const up = static_cast<int>(W) + 2 + length_b - length_a > 0 ? static_cast<int>(W) + 2 + length_b - length_a : 0;
+    int const up =
+        static_cast<int>(W) + 2 + length_b - length_a > 0 ? static_cast<int>(W) + 2 + length_b - length_a : 0;
     wide quotient, remainder;
     divide_qr(shifted(a.mid, up), b.mid, quotient, remainder);
     std::int64_t const e = a.exponent - b.exponent - up;
@@ -160,7 +160,9 @@ constexpr decision at_most(ball<W> const& a, ball<W> const& b) noexcept {
 }
 
 template <unsigned W>
-constexpr ball<W> absolute(ball<W> const& x) noexcept { return x.mid.sign() < 0 ? -x : x; }
+constexpr ball<W> absolute(ball<W> const& x) noexcept {
+  return x.mid.sign() < 0 ? -x : x;
+}
 
 /// May a and b enclose the same number? False proves that they differ.
 template <unsigned W>

@@ -24,8 +24,8 @@ struct exp_parameters {
     return degree;
   }();
   /// Rounding and truncation error of the mantissa in units of 2^−F: argument 2, Horner 4, remainder 1, so at most 7
-  /// before the squarings; each of H squarings doubles the error, multiplies it by the value and adds 1, and the values'
-  /// product is below 2: 7·2^H·2 + 2^(H+1) = 16·2^H.
+  /// before the squarings; each of H squarings doubles the error, multiplies it by the value and adds 1, and the
+  /// values' product is below 2: 7·2^H·2 + 2^(H+1) = 16·2^H.
   static constexpr unsigned error_units = 16u << H;
 };
 

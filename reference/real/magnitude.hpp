@@ -40,7 +40,11 @@ class magnitude {
   friend constexpr magnitude operator+(magnitude a, magnitude b) noexcept {
     if (a.is_zero()) return b;
     if (b.is_zero()) return a;
-    if (a.exponent_ < b.exponent_) { auto const t = a; a = b; b = t; }
+    if (a.exponent_ < b.exponent_) {
+      auto const t = a;
+      a = b;
+      b = t;
+    }
     std::int64_t const gap = a.exponent_ - b.exponent_;
     std::uint64_t const low = gap > 32 ? 1 : (b.mantissa_ >> gap) + 1;
     return {a.mantissa_ + low, a.exponent_};

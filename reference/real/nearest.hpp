@@ -1,7 +1,8 @@
 // Rounding a real number to a binary format: nearest, ties to even, subnormals, overflow to infinity.
 //
-// Every value of a format has an ordinal: 0 is 0, 1 the smallest positive subnormal, −1 the negative one next to 0, …, and
-// the largest ordinal is that of +∞. Between the values of ordinals n and n + 1 lies the boundary where rounding changes.
+// Every value of a format has an ordinal: 0 is 0, 1 the smallest positive subnormal, −1 the negative one next to 0, …,
+// and the largest ordinal is that of +∞. Between the values of ordinals n and n + 1 lies the boundary where rounding
+// changes.
 #pragma once
 
 #include <bit>
@@ -38,8 +39,8 @@ constexpr T quiet_nan() noexcept {
   return value_of_ordinal<T>(infinity_ordinal<T> + (std::int64_t{1} << (float_format<T>::fraction - 1)));
 }
 
-/// The boundary between the values of ordinals n and n + 1: their midpoint, or beside an infinity the overflow threshold
-/// (2 − 2^−p)·2^(largest − 1), p the precision.
+/// The boundary between the values of ordinals n and n + 1: their midpoint, or beside an infinity the overflow
+/// threshold (2 − 2^−p)·2^(largest − 1), p the precision.
 /// Requires  −infinity_ordinal<T> ≤ n < infinity_ordinal<T>
 template <class T>
 constexpr element boundary_above(std::int64_t n) noexcept {

@@ -1,7 +1,7 @@
 // Doubles rounded outward: what reference/bound/bound.hpp computes with.
 //
-// Only +, −, ×, ÷ of doubles are used, each within 2⁻⁵³ relative (or 2⁻¹⁰⁷⁵ absolute) of the exact result. Every function
-// states how much it adds so that its result is certainly a bound.
+// Only +, −, ×, ÷ of doubles are used, each within 2⁻⁵³ relative (or 2⁻¹⁰⁷⁵ absolute) of the exact result. Every
+// function states how much it adds so that its result is certainly a bound.
 #pragma once
 
 #include <bit>
@@ -36,7 +36,8 @@ constexpr double above(double x) noexcept {
   return std::bit_cast<double>(std::bit_cast<std::uint64_t>(x == 0 ? 0.0 : x) + 1);
 }
 
-/// A double that is at least (at most) the exact result of one operation on exact arguments, x being the rounded result.
+/// A double that is at least (at most) the exact result of one operation on exact arguments, x being the rounded
+/// result.
 constexpr double rounded_up(double x) noexcept {
   if (x != x || x == infinity) return infinity;
   if (x == -infinity) return std::numeric_limits<double>::lowest();
@@ -76,7 +77,9 @@ constexpr double lower(magnitude m) noexcept {
 
 /// Bounds of every |x|, x ∈ a.
 template <unsigned W>
-constexpr double upper_size(ball<W> const& a) noexcept { return upper(a.upper_size()); }
+constexpr double upper_size(ball<W> const& a) noexcept {
+  return upper(a.upper_size());
+}
 
 /// Doubles around a ball: lower ≤ x ≤ upper for every x ∈ a, within 2⁻⁵¹ relative of its ends.
 template <unsigned W>
@@ -92,7 +95,9 @@ constexpr double upper(ball<W> const& a) noexcept {
   return exact ? mid : rounded_up(mid + upper(a.radius));
 }
 template <unsigned W>
-constexpr double lower(ball<W> const& a) noexcept { return -upper(-a); }
+constexpr double lower(ball<W> const& a) noexcept {
+  return -upper(-a);
+}
 
 /// √x within 2⁻⁵⁰ relative, by Newton's iteration (std::sqrt is not constexpr). Not directed: for warnings only.
 constexpr double root(double x) noexcept {

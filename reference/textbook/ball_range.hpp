@@ -32,7 +32,9 @@ template <ball_range R>
 using ball_of = std::ranges::range_value_t<R>;
 
 template <ball_range R>
-constexpr std::int64_t length_of(R const& x) noexcept { return static_cast<std::int64_t>(std::ranges::size(x)); }
+constexpr std::int64_t length_of(R const& x) noexcept {
+  return static_cast<std::int64_t>(std::ranges::size(x));
+}
 
 /// x_i with a 64-bit index.
 template <ball_range R>

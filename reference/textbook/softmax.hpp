@@ -1,8 +1,8 @@
 // softmax of a vector, at a temperature.
 #pragma once
 
-#include "reference/textbook/ball_range.hpp"
 #include "reference/real/exp.hpp"
+#include "reference/textbook/ball_range.hpp"
 
 namespace attest::reference {
 

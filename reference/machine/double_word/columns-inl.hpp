@@ -19,11 +19,11 @@ namespace attest::reference::machine::HWY_NAMESPACE {
 inline constexpr double word_value_limit = 0x1p900;
 
 /// Columns c ≤ · < c + At·(lanes of R).
-/// Ensures   |o + o_low − o_c| ≤ radius = 1.02·Σŵ_jη_j|v_jc|/Z + ε̄·(|o| + r) + n·2⁻⁸⁶³·(V + |o|) + r, r = ((n+3)²·1.02·ã +
-///           41|o|)u² + 1.01·Z_rounding·|o| + n·2⁻¹⁰⁶⁸, ã = Σŵ_j|v_jc|/Z, V = max_j|v_jc|. Radius 0 if V = 0: then o = 0.
-///           Infinite if a value is not finite or above word_value_limit
-/// Why       Σŵ_jv_jc as multiply_word_tile's Ensures, with ŵ.lo·v added to the rests: (n+2)u·Σŵ|v| in all, at most n + 3
-///           roundings on a path, and products below 2⁻¹⁰⁷⁴; the quotient 40u²; the rest as `enclose`
+/// Ensures   |o + o_low − o_c| ≤ radius = 1.02·Σŵ_jη_j|v_jc|/Z + ε̄·(|o| + r) + n·2⁻⁸⁶³·(V + |o|) + r, r =
+///           ((n+3)²·1.02·ã + 41|o|)u² + 1.01·Z_rounding·|o| + n·2⁻¹⁰⁶⁸, ã = Σŵ_j|v_jc|/Z, V = max_j|v_jc|. Radius 0 if
+///           V = 0: then o = 0. Infinite if a value is not finite or above word_value_limit
+/// Why       Σŵ_jv_jc as multiply_word_tile's Ensures, with ŵ.lo·v added to the rests: (n+2)u·Σŵ|v| in all, at most n +
+///           3 roundings on a path, and products below 2⁻¹⁰⁷⁴; the quotient 40u²; the rest as `enclose`
 template <class R, std::size_t At, class T>
 HWY_INLINE void enclose_words(column_task<T> const& task, word_row_numbers const& row, std::size_t c) {
   constexpr std::size_t step = std::is_same_v<R, double> ? 1 : lane_count;
@@ -49,13 +49,15 @@ HWY_INLINE void enclose_words(column_task<T> const& task, word_row_numbers const
     R const Z(row.Z.hi);
     auto const o = quotient_of_words(two_sum(total[a], rests[a]), word<R>(row.Z));
     R const o_size = absolute(o.hi), size = largest[a] + o_size;
-    R const r = sizes[a] / Z * ((n + 3) * (n + 3) * 1.02 * 0x1p-106) + o_size * (41 * 0x1p-106 + 1.01 * row.Z_rounding) +
-                n * 0x1p-1068;
-    R const radius = errors[a] / Z * 1.02 + (o_size + r) * row.mean_error + r * 1.01 + size * (n * 4 * below_word_exp_lowest);
+    R const r = sizes[a] / Z * ((n + 3) * (n + 3) * 1.02 * 0x1p-106) +
+                o_size * (41 * 0x1p-106 + 1.01 * row.Z_rounding) + n * 0x1p-1068;
+    R const radius =
+        errors[a] / Z * 1.02 + (o_size + r) * row.mean_error + r * 1.01 + size * (n * 4 * below_word_exp_lowest);
     auto const usable = size + sizes[a] + errors[a] + absolute(rests[a]) < R(word_value_limit);
     store(o.hi, &memory.o[c + a * step]);
     store(o.lo, &memory.o_low[c + a * step]);
-    store(select(usable, select(R(0) < largest[a], radius * (1 + 0x1p-40), R(0)), R(infinity)), &memory.o_radius[c + a * step]);
+    store(select(usable, select(R(0) < largest[a], radius * (1 + 0x1p-40), R(0)), R(infinity)),
+          &memory.o_radius[c + a * step]);
   }
 }
 template <class T>
@@ -74,8 +76,8 @@ struct word_share_stage {
   word_row_numbers const& row;
   template <class R>
   HWY_INLINE void at(std::size_t j) {
-    auto const share = quotient_of_words(double_word<R>{load<R>(&keys.weight[j]), load<R>(&keys.weight_low[j])},
-                                         word<R>(row.Z));
+    auto const share =
+        quotient_of_words(double_word<R>{load<R>(&keys.weight[j]), load<R>(&keys.weight_low[j])}, word<R>(row.Z));
     R const relative = load<R>(&keys.weight_error[j]) + (row.mean_error + row.Z_rounding + 41 * 0x1p-106);
     store(share.hi, &keys.share[j]);
     store(share.lo, &keys.share_low[j]);

@@ -60,8 +60,8 @@ HWY_INLINE double_word<R> series(double_word<R> r) {
 /// Requires  −708 ≤ x ≤ 708
 /// Ensures   |result − e^x| ≤ (26 + 2.2|x|)u²·e^x (for x ≥ −600, where nothing is subnormal), u = 2⁻⁵³; exp_near(0) = 1
 /// Why       x = n·ln 2 + r, |r| ≤ 0.3466. x.hi − n·ln2_high is exact: multiples of 2⁻⁵⁴ below 1/2; two_sum keeps all
-///           of n·ln2_middle. The roundings: n·ln2_low, 2⁻¹²⁷; its sum with x.lo, u(u|x| + 2⁻⁷⁶); the sum with the rest of
-///           two_sum, u(u|x| + 0.36u). With ln 2's own 2⁻¹³⁰: r is off by (2|x| + 0.4)u², and e^r by that factor.
+///           of n·ln2_middle. The roundings: n·ln2_low, 2⁻¹²⁷; its sum with x.lo, u(u|x| + 2⁻⁷⁶); the sum with the rest
+///           of two_sum, u(u|x| + 0.36u). With ln 2's own 2⁻¹³⁰: r is off by (2|x| + 0.4)u², and e^r by that factor.
 ///           e^r = Σ_{k≤22} r^k/k!, by Horner's scheme; in units of u², with Σ|r|^k/k! ≤ 1.415 = e^|r|:
 ///             each c_k and its sum               1 + 5, times 1.415            8.5
 ///             each product                       9 times e^|r| − 1 + 0.1       4.7
@@ -87,10 +87,10 @@ struct enclosed_word {
 
 /// ln x for a double word 1/2 ≤ x ≤ 2⁶⁰; the radius is infinite if the first guess y is too far off.
 /// Ensures   |value − ln x| ≤ radius = (44 + 7|y|)u², y the guess
-/// Why       ln x = y + ln(1 + t), 1 + t = x·e^(−y). t is off by exp's (26 + 2.2|y|)u², the product's 9u² and the sum's 2u²,
-///           times 1 + 2|t|. ln(1 + t) = t − t²/2 + t³/3 up to t⁴/3; for |t| ≤ 2⁻³¹ that, the last two terms in
-///           doubles and t·t.lo are together below 2⁻¹⁰⁹ = 0.13u². The last sum is within 4u²(|y| + |t|). The error of y
-///           itself does not matter, since t measures it
+/// Why       ln x = y + ln(1 + t), 1 + t = x·e^(−y). t is off by exp's (26 + 2.2|y|)u², the product's 9u² and the sum's
+///           2u², times 1 + 2|t|. ln(1 + t) = t − t²/2 + t³/3 up to t⁴/3; for |t| ≤ 2⁻³¹ that, the last two terms in
+///           doubles and t·t.lo are together below 2⁻¹⁰⁹ = 0.13u². The last sum is within 4u²(|y| + |t|). The error of
+///           y itself does not matter, since t measures it
 inline enclosed_word log_near(double_word<double> x) {
   double const guess = log_upper(x.hi);
   auto const t = sum_of_word(product_of_words(x, exp_near(word(-guess))), -1.0);
