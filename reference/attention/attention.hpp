@@ -2,20 +2,20 @@
 //
 //   O_ic = Σ_j π_ij·v_jc,  π_ij = e^(s_ij − m_i)/Z_i,  Z_i = Σ_j e^(s_ij − m_i),  LSE_i = m_i + ln Z_i
 //
-// over the keys visible to query i, s_ij = softcap(σ·(q_i·k_j)) + b_ij, m_i = max_j s_ij. docs/semantics.md states every
-// rule.
+// over the keys visible to query i, s_ij = softcap(σ·(q_i·k_j)) + b_ij, m_i = max_j s_ij. docs/semantics.md states
+// every rule.
 #pragma once
 
 #include <cstdint>
 #include <vector>
 
 #include "problem/instance.hpp"
-#include "reference/real/ball.hpp"
-#include "reference/real/exp.hpp"
-#include "reference/real/log.hpp"
 #include "reference/attention/score.hpp"
 #include "reference/attention/softcap.hpp"
 #include "reference/attention/visibility.hpp"
+#include "reference/real/ball.hpp"
+#include "reference/real/exp.hpp"
+#include "reference/real/log.hpp"
 #include "reference/real/weighted_sum.hpp"
 
 namespace attest::reference {
@@ -30,7 +30,7 @@ enum class value_kind : std::uint8_t {
   finite,       ///< the exact value is inside the ball
   nan,          ///< NaN
   not_finite,   ///< an infinity or NaN; which one is unspecified
-  unspecified,  ///< no check may look at it
+  unspecified,  ///< no check may read it
 };
 
 /// One output element: its kind, and an enclosure where it is finite.
@@ -40,29 +40,29 @@ struct enclosed_value {
   ball<W> value{};
 };
 
-/// A visible key with a finite score.
+/// A visible key whose score is finite.
 template <unsigned W, class T>
 struct enclosed_key {
   std::int64_t j = 0;
   exact_score<T> score{};
   ball<W> below_max{};  ///< s_j − m ≤ 0
-  ball<W> weight{};     ///< e^(s_j − m), not normalised; its ends lie in [0, ∞)
+  ball<W> weight{};     ///< e^(s_j − m), not normalised; the ball lies in [0, ∞)
 };
 
-/// One query row. Keys are in index order.
+/// One query row, with its keys in index order.
 template <unsigned W, class T>
 struct enclosed_row {
   std::int64_t b = 0, h = 0, i = 0;
   row_kind kind = row_kind::empty;
   score_rule rule{};
-  std::vector<enclosed_key<W, T>> keys;    ///< visible, finite score
+  std::vector<enclosed_key<W, T>> keys;      ///< visible, finite score
   std::vector<std::int64_t> without_weight;  ///< visible, score −∞
-  ball<W> max_score{};                     ///< m
-  ball<W> normaliser{};                    ///< Z, in [1, number of keys]
+  ball<W> max_score{};                       ///< m
+  ball<W> normaliser{};                      ///< Z, in [1, number of keys]
 };
 
-/// e^x for x ≤ 0, known only as an element of below_max: never below 0 nor above 1, however little of x the width shows
-/// (σ·a + b may cancel to nothing), so that Z ≥ 1 keeps its sign.
+/// e^x for an x ≤ 0 in the ball below_max. The result lies in [0, 1] however wide that ball is (σ·a + b may cancel
+/// completely), so that Z stays positive.
 template <unsigned W>
 constexpr ball<W> unnormalised_weight(ball<W> const& below_max) noexcept {
   ball<W> const e = exp(below_max);
@@ -76,7 +76,7 @@ constexpr ball<W> unnormalised_weight(ball<W> const& below_max) noexcept {
 
 namespace detail {
 
-/// m and s_j − m, where the order of scores is decided exactly.
+/// m and s_j − m, if the order of the scores is decided exactly.
 template <unsigned W, class T>
 constexpr void place_below_max(enclosed_row<W, T>& row) noexcept {
   exact_score<T> const* top = &row.keys.front().score;
@@ -92,7 +92,7 @@ constexpr void place_below_max(enclosed_row<W, T>& row) noexcept {
 template <unsigned W, class T>
 constexpr void place_below_capped_max(enclosed_row<W, T>& row) noexcept {
   scores_at<W> const scores(row.rule);
-  // One tanh a key: `weight` holds it until the weights are made.
+  // One tanh for each key: `weight` holds c·tanh until the weights are computed.
   for (auto& key : row.keys) key.weight = scores.product(key.score);
   auto const between = [&](auto const& x, auto const& y) {
     bool const same = x.score.saturated == y.score.saturated && (x.score.saturated != 0 || x.score.dot == y.score.dot);
@@ -104,7 +104,8 @@ constexpr void place_below_capped_max(enclosed_row<W, T>& row) noexcept {
   magnitude delta{};
   for (auto& key : row.keys) {
     key.below_max = between(key, *top);
-    bool const may_be_above = key.below_max.is_exact() ? key.below_max.mid.sign() > 0 : certain_sign(key.below_max) >= 0;
+    bool const may_be_above =
+        key.below_max.is_exact() ? key.below_max.mid.sign() > 0 : certain_sign(key.below_max) >= 0;
     if (may_be_above && !(key.below_max.upper_size() <= delta)) delta = key.below_max.upper_size();
   }
   row.max_score = top->weight + ball<W>::from(top->score.bias);
@@ -122,7 +123,7 @@ constexpr ball<W> between_one_and(std::size_t n) noexcept {
 
 }  // namespace detail
 
-/// Evaluates row (b, h, i) of `p` into `row`, whose memory is reused.
+/// Encloses row (b, h, i) of `p` in `row`, whose memory is reused.
 /// Requires  indices inside p.size()
 /// Cost      per visible key: d exact products, one exp; with softcap one tanh more
 template <unsigned W, class T>
@@ -157,14 +158,16 @@ constexpr void enclose_row(problem::instance<T> const& p, std::int64_t b, std::i
       static_cast<std::int64_t>(row.keys.size()),
       [&](std::int64_t at) -> ball<W> const& { return row.keys[static_cast<std::size_t>(at)].weight; },
       [](std::int64_t) { return element{number_class::finite, 1, 0}; });
-  // Only where softcap leaves the maximum's own weight open: one weight is 1, none is above.
+  // With a softcap the weight of the maximum may be a wide ball. One weight is 1 and none is above 1, so Z is in [1,
+  // n].
   if (certain_sign(row.normaliser) <= 0) row.normaliser = detail::between_one_and<W>(row.keys.size());
 }
 
 /// O at column c.
 /// Requires  row was made from p by enclose_row; c < p.size().dv
 template <unsigned W, class T>
-constexpr enclosed_value<W> output(problem::instance<T> const& p, enclosed_row<W, T> const& row, std::int64_t c) noexcept {
+constexpr enclosed_value<W> output(problem::instance<T> const& p, enclosed_row<W, T> const& row,
+                                   std::int64_t c) noexcept {
   if (row.kind == row_kind::nan) return {value_kind::nan, {}};
   auto const& v = p.v();
   std::int64_t const hk = key_head(p.size(), row.h);
@@ -202,8 +205,8 @@ constexpr ball<W> log_sum_exp(enclosed_row<W, T> const& row) noexcept {
   return row.max_score + log(row.normaliser);
 }
 
-/// Entropy of the row's weights in nats: −Σ π_j·ln π_j = ln Z − Σ π_j·(s_j − m), one logarithm. Requires row.kind finite.
-/// (reference/textbook/distribution_entropy.hpp takes the weights of any distribution, one logarithm each.)
+/// Entropy of the row's weights in nats: −Σ π_j·ln π_j = ln Z − Σ π_j·(s_j − m), one logarithm. Requires row.kind
+/// finite. (reference/textbook/distribution_entropy.hpp takes the weights of any distribution, one logarithm each.)
 template <unsigned W, class T>
 constexpr ball<W> entropy(enclosed_row<W, T> const& row) noexcept {
   ball<W> sum;

@@ -1,4 +1,4 @@
-// O, weights and LSE, correctly rounded. docs/rounding.md has the argument, with its proof.
+// O, weights and LSE, correctly rounded. docs/rounding.md has the theorem and its proof.
 #pragma once
 
 #include <vector>
@@ -23,9 +23,10 @@ constexpr std::vector<exponential_term<T>> terms_of(enclosed_row<W, T> const& ro
 
 /// O at column c, correctly rounded to Target: o − t has the sign of Σ_j e^(s_j)·(v_jc − t).
 /// Requires  row made from p by enclose_row; output(p, row, c).kind is finite
-/// Ensures   the nearest value of Target, ties to even, an exact 0 is +0; none only past last_width
+/// Ensures   the nearest value of Target, ties to even, an exact 0 is +0; none only if last_width does not decide it
 template <class Target, unsigned W, class T>
-constexpr rounded_value<Target> rounded_output(problem::instance<T> const& p, enclosed_row<W, T> const& row, std::int64_t c) {
+constexpr rounded_value<Target> rounded_output(problem::instance<T> const& p, enclosed_row<W, T> const& row,
+                                               std::int64_t c) {
   if (row.kind == row_kind::empty) return value_of_ordinal<Target>(0);
   std::int64_t const hk = key_head(p.size(), row.h);
   return nearest<Target>(output(p, row, c).value, [&](element const& t) {
@@ -55,7 +56,8 @@ constexpr rounded_value<Target> rounded_weight(enclosed_row<W, T> const& row, st
 template <class Target, unsigned W, class T>
 constexpr rounded_value<Target> rounded_log_sum_exp(enclosed_row<W, T> const& row) {
   return nearest<Target>(log_sum_exp(row), [&](element const& t) {
-    auto terms = detail::terms_of(row, [](std::size_t) { return exact_coefficient::at_unit({number_class::finite, 1, 0}); });
+    auto terms =
+        detail::terms_of(row, [](std::size_t) { return exact_coefficient::at_unit({number_class::finite, 1, 0}); });
     exponential_term<T> boundary;
     boundary.exponent.bias = t;
     boundary.coefficient.value = -exact_coefficient::at_unit({number_class::finite, 1, 0});

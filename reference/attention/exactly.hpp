@@ -1,9 +1,10 @@
-// Questions that enclosures cannot answer: is this output exactly t? They are decided by grouping equal exact scores.
+// What no enclosure can decide: is an output exactly t? It is decided by grouping keys of equal exact scores.
 //
-// Without softcap the scores are algebraic numbers, so by the Lindemann–Weierstrass theorem exponentials of distinct
-// scores are linearly independent over the algebraic numbers: Σ_g e^(s_g)·D_g = 0 with algebraic D_g only if every
-// D_g = 0. With D_g = Σ_{j in g} (v_j − t) that is: o = t iff every group's D_g is 0. With softcap equal scores are still
-// known (docs/rounding.md), sums of their exponentials are not: of an output a yes is proven, a no says only that it is not.
+// Without softcap the scores are algebraic numbers, so by the Lindemann–Weierstrass theorem the exponentials of
+// distinct scores are linearly independent over the algebraic numbers: Σ_g e^(s_g)·D_g = 0 with algebraic D_g only if
+// every D_g = 0. With D_g = Σ_{j in g} (v_j − t) this means that o = t iff every D_g is 0. With softcap, equality of
+// scores is still decided (docs/rounding.md), but no such theorem is known for sums of their exponentials: of an
+// output, "true" is proven, while "false" means only that it was not proven.
 #pragma once
 
 #include <algorithm>
@@ -14,13 +15,14 @@
 
 namespace attest::reference {
 
-/// Positions in row.keys, in grouping_order: equal scores are neighbours.
+/// Positions in row.keys sorted by grouping_order, so that equal scores are adjacent.
 template <unsigned W, class T>
 constexpr std::vector<std::size_t> sorted_by_score(enclosed_row<W, T> const& row) {
   std::vector<std::size_t> at;
   for (std::size_t n = 0; n < row.keys.size(); ++n) at.push_back(n);
-  std::sort(at.begin(), at.end(),
-            [&](std::size_t a, std::size_t b) { return grouping_order(row.rule, row.keys[a].score, row.keys[b].score) < 0; });
+  std::sort(at.begin(), at.end(), [&](std::size_t a, std::size_t b) {
+    return grouping_order(row.rule, row.keys[a].score, row.keys[b].score) < 0;
+  });
   return at;
 }
 

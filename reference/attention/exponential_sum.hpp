@@ -1,12 +1,13 @@
-// The sign of Σ_g c_g·e^(s_g), exactly: the one question behind correct rounding of O, weights and LSE.
+// The sign of Σ_g c_g·e^(s_g), decided exactly: correct rounding of O, weights and LSE needs nothing else.
 //
 // Theorem (Lindemann–Weierstrass; docs/rounding.md). Let the s_g be distinct algebraic numbers and the c_g algebraic.
 // Then Σ c_g·e^(s_g) = 0 only if every c_g = 0. Scores without softcap are algebraic: σ² is rational, everything else
 // dyadic. So after equal scores are grouped and zero coefficients dropped, either nothing is left and the sum is 0, or
 // the sum is not 0 and some finite width shows its sign.
 //
-// With softcap scores are transcendental, and no theorem is at hand for sums. Equal ones are still grouped, which is
-// sufficient (constant V, equal keys); a sum that no width tells from 0 is undecided.
+// With softcap the scores are transcendental, and no such theorem is known for sums. Equal scores are still grouped,
+// which proves a sum to be 0 if all coefficients vanish (constant V, equal keys); a sum that no width separates from 0
+// remains undecided.
 #pragma once
 
 #include <algorithm>
@@ -15,9 +16,9 @@
 #include <utility>
 #include <vector>
 
+#include "reference/attention/softcap.hpp"
 #include "reference/real/ball.hpp"
 #include "reference/real/expm1.hpp"
-#include "reference/attention/softcap.hpp"
 
 namespace attest::reference {
 
@@ -40,13 +41,13 @@ struct exponential_term {
   exact_coefficient coefficient{};
 };
 
-/// The last width that is tried before the answer is undecided.
+/// The largest width that is tried before a sign remains undecided.
 inline constexpr unsigned last_width = 4096;
 
 namespace detail {
 
-/// Puts the greatest score first, nearly equal ones beside each other. With softcap they come in grouping_order, which is
-/// not that of the values, and are placed by the middles of their enclosures.
+/// Sorts by score, the largest first, so that nearly equal ones are adjacent. With softcap the terms arrive in
+/// grouping_order, which is not the order of the values, and are sorted by the midpoints of their enclosures.
 template <class T>
 constexpr void sort_by_value(score_rule const& rule, std::vector<exponential_term<T>>& terms) {
   if (!rule.capped()) return;
@@ -56,14 +57,16 @@ constexpr void sort_by_value(score_rule const& rule, std::vector<exponential_ter
     ball<128> const score = scores.difference(terms[g].exponent, exact_score<T>{});
     places.emplace_back(ball<128>::from(score.mid, score.exponent), g);
   }
-  std::sort(places.begin(), places.end(), [](auto const& a, auto const& b) { return (a.first - b.first).mid.sign() > 0; });
+  std::sort(places.begin(), places.end(),
+            [](auto const& a, auto const& b) { return (a.first - b.first).mid.sign() > 0; });
   std::vector<exponential_term<T>> sorted;
   for (auto const& place : places) sorted.push_back(std::move(terms[place.second]));
   terms = std::move(sorted);
 }
 
-/// Neighbours whose scores differ by at most 1/8 from the first's, s, are summed as e^s·(Σ c_g + Σ c_g·expm1(s_g − s))
-/// with Σ c_g exact: coefficients that cancel leave the small differences, to W bits.
+/// Adjacent terms whose scores differ by at most 1/8 from the first one's, s, are summed as
+/// e^s·(Σ c_g + Σ c_g·expm1(s_g − s)) with Σ c_g exact: if the coefficients cancel, the small differences that remain
+/// are known to W bits.
 template <unsigned W, class T>
 constexpr int sign_at_width(score_rule const& rule, std::vector<exponential_term<T>> const& terms) noexcept {
   scores_at<W> const scores(rule);
@@ -88,10 +91,10 @@ constexpr int sign_at_width(score_rule const& rule, std::vector<exponential_term
 
 }  // namespace detail
 
-/// sign(Σ c·e^s): −1, 0, 1, or nothing where no width up to last_width shows it.
+/// sign(Σ c·e^s): −1, 0, 1, or nothing if no width up to last_width decides it.
 ///
-/// Groups that lie far below the leading one are dominated at any width, since balls have exponents of their own: what
-/// decides is the largest score whose group has a coefficient left, not the row's maximum.
+/// Groups far below the leading one do not matter at any width, since balls have exponents of their own. The leading
+/// group is the one with the largest score among those whose coefficient is not 0; it need not hold the row's maximum.
 /// Cost      sort n exact scores; groups × widths exponentials
 template <class T>
 constexpr std::optional<int> sign_of_exponential_sum(score_rule const& rule, std::vector<exponential_term<T>> terms) {
@@ -108,8 +111,8 @@ constexpr std::optional<int> sign_of_exponential_sum(score_rule const& rule, std
   }
   if (!groups.empty() && groups.back().coefficient.value.sign() == 0) groups.pop_back();
   if (groups.empty()) return 0;
-  if (std::all_of(groups.begin(), groups.end(), [&](auto const& g) {
-        return g.coefficient.value.sign() == groups.front().coefficient.value.sign(); }))
+  if (std::all_of(groups.begin(), groups.end(),
+                  [&](auto const& g) { return g.coefficient.value.sign() == groups.front().coefficient.value.sign(); }))
     return groups.front().coefficient.value.sign();
   detail::sort_by_value(rule, groups);
   int sign = detail::sign_at_width<128>(rule, groups);

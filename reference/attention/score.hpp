@@ -1,4 +1,4 @@
-// Scores before they are rounded to anything: s = σ·a + b with a = q·k exact, σ exact or 1/√d, b exact.
+// Scores, exactly: s = σ·a + b with a = q·k, and σ a given number or 1/√d. Nothing is rounded.
 #pragma once
 
 #include <compare>
@@ -17,7 +17,7 @@ namespace attest::reference {
 template <class T>
 inline constexpr int dot_exponent = 2 * smallest_exponent<T>;
 template <class T>
-inline constexpr unsigned dot_bits = static_cast<unsigned>(2 * (largest_exponent<T> - smallest_exponent<T>) + 64);
+inline constexpr unsigned dot_bits = static_cast<unsigned>(2 * (largest_exponent<T> - smallest_exponent<T>)+64);
 
 /// A score, exactly: σ·dot·2^dot_exponent + bias where kind is finite. With a softcap c (softcap.hpp) the first term is
 /// capped, and saturated ≠ 0 says that it is ±c, because the product is infinite.
@@ -29,7 +29,7 @@ struct exact_score {
   int saturated = 0;
 };
 
-/// σ where the problem gives it as a number; nothing where it is 1/√d. Every tier asks this.
+/// σ if the problem gives it as a number, nothing if it is 1/√d. Both tiers use this.
 template <class T>
 constexpr std::optional<double> given_scale(problem::instance<T> const& p) noexcept {
   return p.scale();
@@ -55,7 +55,7 @@ struct exact_scale {
   }
 };
 
-/// Exact Σ_t q_t·k_t, or the class of what IEEE arithmetic without rounding makes of its infinities and NaN.
+/// Σ_t q_t·k_t exactly; if an element is infinite or NaN, the class of the sum in IEEE arithmetic without rounding.
 template <class T>
 constexpr exact_score<T> exact_dot(T const* q, T const* k, std::int64_t d) noexcept {
   exact_score<T> sum;
@@ -91,7 +91,8 @@ constexpr number_class class_of(exact_score<T> const& dot, int sign_of_scale, el
     else if (sign_of_scale < 0)
       scaled = dot.kind == number_class::plus_infinity ? number_class::minus_infinity : number_class::plus_infinity;
   }
-  if (scaled == number_class::not_a_number || bias.kind == number_class::not_a_number) return number_class::not_a_number;
+  if (scaled == number_class::not_a_number || bias.kind == number_class::not_a_number)
+    return number_class::not_a_number;
   if (scaled == number_class::finite) return bias.kind;
   if (bias.is_finite() || bias.kind == scaled) return scaled;
   return number_class::not_a_number;  // ∞ − ∞
@@ -111,8 +112,7 @@ template <unsigned W, class T>
 constexpr ball<W> difference(ball<W> const& scale, exact_score<T> const& x, exact_score<T> const& y) noexcept {
   integer<dot_bits<T>> const dot = x.dot - y.dot;
   ball<W> made = scale * ball<W>::from(dot, dot_exponent<T>);
-  if (x.bias.significand != 0 || y.bias.significand != 0)
-    made = made + (ball<W>::from(x.bias) - ball<W>::from(y.bias));
+  if (x.bias.significand != 0 || y.bias.significand != 0) made = made + (ball<W>::from(x.bias) - ball<W>::from(y.bias));
   return made;
 }
 
@@ -134,13 +134,18 @@ constexpr int sign_of_sum(integer<A> const& a, std::int64_t ea, element const& b
 
 /// The order of two finite scores, decided exactly: sign(σ·Δa + Δb).
 ///
-/// σ rational: one integer. σ = 1/√d irrational: equal iff Δa = Δb = 0; else, where the signs differ, Δa² against d·Δb².
+/// σ rational: one integer. σ = 1/√d irrational: equal iff Δa = Δb = 0; else, where the signs differ, Δa² against
+/// d·Δb².
 template <class T>
-constexpr std::strong_ordering order(exact_scale const& scale, exact_score<T> const& x, exact_score<T> const& y) noexcept {
+constexpr std::strong_ordering order(exact_scale const& scale, exact_score<T> const& x,
+                                     exact_score<T> const& y) noexcept {
   auto const as_ordering = [](int sign) {
-    return sign < 0 ? std::strong_ordering::less : sign > 0 ? std::strong_ordering::greater : std::strong_ordering::equal;
+    return sign < 0   ? std::strong_ordering::less
+           : sign > 0 ? std::strong_ordering::greater
+                      : std::strong_ordering::equal;
   };
-  constexpr unsigned bits = dot_bits<T> + 2 * 2098 + 256;  // a double scale and a bias of any type beside the dot product
+  constexpr unsigned bits =
+      dot_bits<T> + 2 * 2098 + 256;  // a double scale and a bias of any type beside the dot product
   using wide = integer<bits>;
   integer<dot_bits<T>> const dot = x.dot - y.dot;
   if (x.bias.significand == 0 && y.bias.significand == 0) return as_ordering(dot.sign() * scale.sign());
@@ -155,7 +160,8 @@ constexpr std::strong_ordering order(exact_scale const& scale, exact_score<T> co
     if (b.significand != 0 && b.exponent < unit) unit = b.exponent;
   auto const at_unit = [&](wide value, std::int64_t e) { return value.sign() == 0 ? value : shifted(value, e - unit); };
   wide const a = at_unit(wide(dot), dot_exponent<T>);
-  wide const b = at_unit(wide(x.bias.significand), x.bias.exponent) - at_unit(wide(y.bias.significand), y.bias.exponent);
+  wide const b =
+      at_unit(wide(x.bias.significand), x.bias.exponent) - at_unit(wide(y.bias.significand), y.bias.exponent);
   if (a.sign() * b.sign() >= 0) return as_ordering(a.sign() != 0 ? a.sign() : b.sign());
   using squared = integer<2 * bits + 64>;
   squared const a2 = squared(a) * squared(a), b2 = squared(b) * squared(b) * scale.d;

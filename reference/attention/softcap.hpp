@@ -1,8 +1,8 @@
 // How scores come from exact dot products: s = σ·a + b, or with a softcap c > 0: s = c·tanh(σ·a/c) + b.
 //
-// Without softcap scores are algebraic numbers and their order is decided exactly (score.hpp). With it they are not, but
-// whether two are equal is a theorem too (docs/rounding.md), and their difference is enclosed without cancellation: far
-// from 0 a score is b ± c, exactly, less a tail.
+// Without softcap, scores are algebraic numbers and their order is decided exactly (score.hpp). With softcap they are
+// transcendental, but a theorem still decides whether two of them are equal (docs/rounding.md), and their difference is
+// enclosed without cancellation: far from 0 a score is the exact number b ± c minus a small tail.
 #pragma once
 
 #include <compare>
@@ -14,7 +14,7 @@
 
 namespace attest::reference {
 
-/// σ and c, exactly. A softcap of 0 is none.
+/// σ and c, exactly. c = 0 means no softcap.
 struct score_rule {
   exact_scale scale{};
   element softcap{};
@@ -26,7 +26,7 @@ struct score_rule {
   constexpr bool capped() const noexcept { return softcap.significand != 0; }
 };
 
-/// Sets the score's class from those of its product, σ and bias. A softcap maps ±∞ to ±c (`saturated`).
+/// Sets the class of the score from the classes of its product, σ and bias. A softcap maps ±∞ to ±c (`saturated`).
 /// Requires  score made by exact_dot, with its bias
 template <class T>
 constexpr void classify(score_rule const& rule, exact_score<T>& score) noexcept {
@@ -47,12 +47,13 @@ struct exact_sum {
   integer<1080 + 1024 + 64> value = 0;
 
   constexpr exact_sum& add(element const& x, int times = 1) noexcept {
-    if (x.significand != 0 && times != 0) value += shifted(integer<1080 + 1024 + 64>(x.significand * times), x.exponent - unit);
+    if (x.significand != 0 && times != 0)
+      value += shifted(integer<1080 + 1024 + 64>(x.significand * times), x.exponent - unit);
     return *this;
   }
 };
 
-/// Is σ·a/c, of a finite score, 0 or infinite? Then the score is the dyadic number b, b + c or b − c; otherwise it is
+/// Is σ·a/c of a finite score 0 or infinite? If so, the score is the dyadic number b, b + c or b − c; if not, it is
 /// transcendental.
 template <class T>
 constexpr bool is_dyadic(score_rule const& rule, exact_score<T> const& x) noexcept {
@@ -61,12 +62,15 @@ constexpr bool is_dyadic(score_rule const& rule, exact_score<T> const& x) noexce
 
 }  // namespace detail
 
-/// σ and c at W bits, and scores made of them.
+/// σ and c at W bits, and scores computed from them.
 template <unsigned W>
 class scores_at {
  public:
   constexpr explicit scores_at(score_rule const& rule) noexcept
-      : scale_(rule.scale.template enclosure<W>()), softcap_(ball<W>::from(rule.softcap)), cap_(rule.softcap), capped_(rule.capped()) {}
+      : scale_(rule.scale.template enclosure<W>()),
+        softcap_(ball<W>::from(rule.softcap)),
+        cap_(rule.softcap),
+        capped_(rule.capped()) {}
 
   /// The score without its bias. Requires x finite.
   template <class T>
@@ -76,9 +80,9 @@ class scores_at {
   }
 
   /// x − y. Requires both finite.
-  /// Ensures   with softcap an exact 0 where they are equal, and else W bits of it however close they are, except where
-  ///           |σ·a/c| > 2^58, whose e^(−2|σ·a/c|) has no exponent, and where |σ·a/c|² < 2^−W (which 4096 bits leave to no
-  ///           f64 problem with c < 2^970)
+  /// Ensures   with softcap: exactly 0 if the scores are equal; otherwise relative precision 2^−W, however close they
+  ///           are. Exceptions: (i) |σ·a/c| > 2^58, where e^(−2|σ·a/c|) is below the exponent range; (ii) |σ·a/c|² <
+  ///           2^−W, which at 4096 bits no f64 problem with c < 2^970 reaches
   template <class T>
   constexpr ball<W> difference(exact_score<T> const& x, exact_score<T> const& y) const noexcept {
     if (!capped_) return reference::difference(scale_, x, y);
@@ -152,7 +156,7 @@ class scores_at {
 
 namespace detail {
 
-/// Equal numbers have equal fields.
+/// x with an odd significand, so that equal numbers have equal fields.
 constexpr element canonical(element x) noexcept {
   if (x.significand == 0) return {};
   while (x.significand % 2 == 0) x.significand /= 2, ++x.exponent;
@@ -161,9 +165,9 @@ constexpr element canonical(element x) noexcept {
 
 }  // namespace detail
 
-/// An order of finite scores in which the equal ones, and only they, are neighbours. Without softcap it is the order of
-/// their values. With it the dyadic ones come first, by value, then the others by bias and product: two transcendental
-/// ones are equal iff their biases and products are, and none equals a dyadic number.
+/// An order of finite scores that compares equal exactly the equal ones. Without softcap it is the order of their
+/// values. With softcap the dyadic scores come first, by value, then the transcendental ones by bias and product: two
+/// of these are equal iff their biases and their products are, and none equals a dyadic number.
 /// Why       docs/rounding.md, "Equal scores with softcap"
 template <class T>
 constexpr std::strong_ordering grouping_order(score_rule const& rule, exact_score<T> const& x,

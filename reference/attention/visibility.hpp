@@ -1,4 +1,4 @@
-// Which keys a query may see, by definition. (fast/ has its own, by intervals: neither uses the other's.)
+// Which keys are visible to a query, by definition. (fast/ decides the same by intervals; neither uses the other.)
 #pragma once
 
 #include <cstdint>
@@ -8,7 +8,7 @@
 
 namespace attest::reference {
 
-/// a + b, kept inside 64 bits.
+/// a + b, saturated to 64 bits.
 constexpr std::int64_t saturating_add(std::int64_t a, std::int64_t b) noexcept {
   using limits = std::numeric_limits<std::int64_t>;
   if (b > 0 && a > limits::max() - b) return limits::max();
@@ -30,7 +30,7 @@ constexpr bool visible(problem::instance<T> const& p, std::int64_t b, std::int64
   return inside(p.band(), i, j) && (!p.mask().present || p.mask()(b, h, i, j) != 0);
 }
 
-/// Query head h reads this head of K and V: h / (hq/hk).
+/// The head of K and V that query head h uses: h / (hq/hk).
 constexpr std::int64_t key_head(problem::sizes const& s, std::int64_t h) noexcept { return h / (s.hq / s.hk); }
 
 }  // namespace attest::reference

@@ -55,8 +55,9 @@ constexpr double product_upper(T const* q, T const* k, std::int64_t d) noexcept 
   return size * (1 + static_cast<double>(d + 1) * 0x1p-52) + static_cast<double>(d) * 0x1p-1074;
 }
 
-/// The lost_upper of a row (H0, first condition). A kernel forms the scores of these keys too, and ∞ − ∞ where they
-/// overflow. (An infinite factor makes them −∞ at once.)
+/// Upper bound of Σ_t |q_t·k_jt|, and of |σ| times it, over the keys that a bias of −∞ removes (H0, first condition). A
+/// kernel forms q·k before it adds the bias: an overflow there gives ∞ − ∞ = NaN. (Infinite elements are left out: in
+/// such a key they make q·k itself −∞.)
 template <unsigned W, class T>
 constexpr double lost_upper(problem::instance<T> const& p, enclosed_row<W, T> const& row) noexcept {
   problem::sizes const& s = p.size();

@@ -81,6 +81,9 @@ struct key_errors {
   mask small, far, flushed;
 };
 
+/// Requires  rescales = R_j
+/// Ensures   W_j = C·e^{s_j}(1 + δ_j) + ζ_j with |ln(1 + δ_j)| ≤ z_j, and ζ_j = 0 unless the key is far; for a flushed
+///           key W_j may also be 0 (Lemma 3)
 template <class R>
 constexpr key_errors<R> weight_errors(row_terms const& terms, key_numbers<R> const& key, R const& E,
                                       R const& rescales) noexcept {

@@ -1,4 +1,4 @@
-// What reference/compiled/row.hpp declares, for the units that instantiate it.
+// Definitions of what reference/compiled/row.hpp declares, for the units that instantiate them.
 #pragma once
 
 #include <tuple>
@@ -10,7 +10,8 @@
 namespace attest::reference::compiled {
 
 template <unsigned W, class T>
-void enclose_row(problem::instance<T> const& p, std::int64_t b, std::int64_t h, std::int64_t i, enclosed_row<W, T>& row) {
+void enclose_row(problem::instance<T> const& p, std::int64_t b, std::int64_t h, std::int64_t i,
+                 enclosed_row<W, T>& row) {
   reference::enclose_row(p, b, h, i, row);
 }
 
@@ -41,7 +42,7 @@ error_bound output_bound(row_bound const& bound, problem::instance<T> const& p, 
   return bound.output(o, [&](std::size_t n) { return value_of(p.v()(row.b, hk, row.keys[n].j, c)); });
 }
 
-// A unit that keeps these pointers compiles the functions, for every element type.
+// A unit that defines these pointers instantiates the functions for every element type.
 
 template <unsigned W, class... T>
 constexpr auto rows_of(std::variant<problem::instance<T>...> const*) {

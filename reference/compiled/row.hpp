@@ -1,8 +1,8 @@
 // The run-time face of the constexpr oracle: the same functions, compiled once for each element type and width.
 //
 // reference/attention and reference/bound are templates, so that the same text runs in a static_assert and at run time.
-// A unit that calls them compiles them anew: enclose_row for four element types is ten seconds. What runs calls these
-// instead; what is proven, and what needs another width, calls the templates.
+// Every unit that calls them compiles them again: enclose_row for four element types takes ten seconds. Programs call
+// the functions here instead; proofs, and users of other widths, call the templates.
 #pragma once
 
 #include "reference/bound/bound.hpp"
@@ -12,7 +12,8 @@ namespace attest::reference::compiled {
 // Every W is 128, 256, 1152 or 4096, every T an element type of problem::any_instance. Other widths do not link.
 
 template <unsigned W, class T>
-void enclose_row(problem::instance<T> const& p, std::int64_t b, std::int64_t h, std::int64_t i, enclosed_row<W, T>& row);
+void enclose_row(problem::instance<T> const& p, std::int64_t b, std::int64_t h, std::int64_t i,
+                 enclosed_row<W, T>& row);
 
 template <unsigned W, class T>
 enclosed_value<W> output(problem::instance<T> const& p, enclosed_row<W, T> const& row, std::int64_t c) noexcept;

@@ -1,4 +1,4 @@
-// The widths for what 128 bits leave open, and the comparisons behind correct rounding, which end there too.
+// The widths for what 128 bits do not decide, and the comparisons of correct rounding, which use them too.
 #include "reference/compiled/rounding.hpp"
 #include "reference/compiled/row-inl.hpp"
 

@@ -1,4 +1,4 @@
-// A block of query rows, start to end. Part of reference/machine/rows.cpp, once for every SIMD target.
+// A block of query rows, from scores to outputs. Compiled once for every SIMD target.
 #if defined(ATTEST_REFERENCE_MACHINE_BLOCK_INL_HPP) == defined(HWY_TARGET_TOGGLE)
 #ifdef ATTEST_REFERENCE_MACHINE_BLOCK_INL_HPP
 #undef ATTEST_REFERENCE_MACHINE_BLOCK_INL_HPP
@@ -19,7 +19,7 @@
 HWY_BEFORE_NAMESPACE();
 namespace attest::reference::machine::HWY_NAMESPACE {
 
-/// LSE = M + ln Z, and what the facts say of it.
+/// LSE = M + ln Z with its radius, and its bounds in `facts`.
 /// Why  log_upper is at most 2⁻⁴⁰(1 + |ln Z|) above ln Z
 inline void log_sum_exp_of(row_numbers const& row, row_scalars& facts, certified_row& made) {
   double const above = log_upper(row.Z_upper), below_ = log_upper(row.Z_lower);
@@ -52,14 +52,15 @@ void block(block_task<T> const& task) {
     double sum_eta = -1;
     if (n && *n > 0 && find_weights(*n, p.has_bias(), facts, keys, row)) {
       log_sum_exp_of(row, facts, made);
-      sum_eta = task.options.bounds ? bound_row(*n, *task.model, facts, task.options.weights, keys, memory.ranks, terms) : 0;
+      sum_eta =
+          task.options.bounds ? bound_row(*n, *task.model, facts, task.options.weights, keys, memory.ranks, terms) : 0;
     }
     if (sum_eta >= 0) {
       std::int64_t const hk = key_head(s, task.h);
       bool const all_keys = *n == static_cast<std::size_t>(s.m);
       if (all_keys) measure_values(p, task.b, hk, memory);
-      column_task<T> const columns{keys,  *n,      p.v().row(task.b, hk, 0), row.Z, row.mean_error,
-                                   terms, sum_eta, all_keys,                 memory};
+      column_task<T> const columns{keys,     *n,    p.v().row(task.b, hk, 0), row.Z, row.mean_error, terms, sum_eta,
+                                   all_keys, memory};
       if (task.options.bounds) sweep_columns(columns, dv);
       else enclose_columns(columns, dv);
       publish(memory, *n, task.options, terms, made);

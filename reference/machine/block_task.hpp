@@ -1,4 +1,4 @@
-// What a block of rows is asked for. Shared by rows.cpp and double_word/rows.cpp.
+// The task of computing a block of rows. Shared by rows.cpp and double_word/rows.cpp.
 #pragma once
 
 #include "reference/machine/rows.hpp"
@@ -29,7 +29,7 @@ struct has_exact_products : std::bool_constant<2 * (problem::format_of<T>.fracti
 using one_double_elements = problem::filtered_list<has_exact_products, problem::floating_elements>;
 using one_double_task = problem::variant_of<block_task_pointer, one_double_elements>;
 
-/// The rows in double words, on the best SIMD target (double_word/rows.cpp).
+/// Computes the rows in double words, on the best SIMD target (double_word/rows.cpp).
 void run_in_double_words(any_block_task const& task);
 
 }  // namespace attest::reference::machine

@@ -1,6 +1,6 @@
-// docs/bound.md, section 3, over the keys of one row: reference/bound/formulas-inl.hpp on lanes. Part of
-// reference/machine/rows.cpp, once for every SIMD target. The same steps as row_bound::evaluate, in the order of
-// section 3; `keys` holds between them what belongs to each key.
+// docs/bound.md, section 3, over the keys of one row: reference/bound/formulas-inl.hpp on lanes, in the steps of
+// row_bound::evaluate and in the order of section 3; `keys` holds what belongs to each key between the steps. Compiled
+// once for every SIMD target.
 #if defined(ATTEST_REFERENCE_MACHINE_BOUNDS_INL_HPP) == defined(HWY_TARGET_TOGGLE)
 #ifdef ATTEST_REFERENCE_MACHINE_BOUNDS_INL_HPP
 #undef ATTEST_REFERENCE_MACHINE_BOUNDS_INL_HPP
@@ -27,7 +27,7 @@ namespace attest::reference::machine::HWY_NAMESPACE {
 
 template <class R>
 HWY_INLINE key_numbers<R> numbers_at(key_columns const& k, std::size_t j) {
-  return {load<R>(&k.x_lower[j]),  load<R>(&k.x_upper[j]), load<R>(&k.score_upper[j]),   load<R>(&k.product_upper[j]),
+  return {load<R>(&k.x_lower[j]),  load<R>(&k.x_upper[j]), load<R>(&k.score_upper[j]),  load<R>(&k.product_upper[j]),
           load<R>(&k.key_norm[j]), load<R>(&k.bias[j]),    load<R>(&k.weight_lower[j]), load<R>(&k.weight_upper[j])};
 }
 
@@ -96,7 +96,7 @@ struct share_stage {
     R const eta = dominance(terms, k, load<R>(&keys.E[j]), load<R>(&keys.reference_error[j]), dominant);
     R const outside = select(dominant, R(0), eta);
     t.eta = t.eta + outside;
-    store(eta, &keys.z[j]);  // z is not needed any more; Corollary W takes η of every key
+    store(eta, &keys.z[j]);  // z is no longer needed; Corollary W takes η of every key
     store(outside, &keys.eta[j]);
     store(as_number(dominant), &keys.in_J[j]);
   }
@@ -115,8 +115,9 @@ struct weight_bound_stage {
   }
 };
 
-/// Fills terms and the arrays from E on. Answers Σ_{j∉J} η_j; a negative number where the row is for the ball tier.
-/// Known gap G8: facts.lost_upper is 0, so that H0 is not asked of keys whose weight a bias of −∞ takes.
+/// Computes terms and the arrays of `keys` from E on. Returns Σ_{j∉J} η_j, or a negative number if the row must be
+/// handed over to the ball tier. Known gap G8: facts.lost_upper is 0, so that H0 is not checked for keys that a bias of
+/// −∞ removes.
 inline double bound_row(std::size_t n, problem::kernel_model const& model, row_scalars const& facts, bool with_weights,
                         key_columns& keys, rank_memory& ranks, row_terms& terms) {
   // Scores: E_j, M⁺, M⁻; H0.
@@ -127,10 +128,11 @@ inline double bound_row(std::size_t n, problem::kernel_model const& model, row_s
   each_key(n, scores);
   {
     auto const& [wide, single] = extremes;
-    struct { double above, below, largest_E, largest_size; } const found{
-        larger(largest_of(wide.above), single.above), larger(largest_of(wide.below), single.below),
-        larger(largest_of(wide.largest_E), single.largest_E),
-        larger(largest_of(wide.largest_size), single.largest_size)};
+    struct {
+      double above, below, largest_E, largest_size;
+    } const found{larger(largest_of(wide.above), single.above), larger(largest_of(wide.below), single.below),
+                  larger(largest_of(wide.largest_E), single.largest_E),
+                  larger(largest_of(wide.largest_size), single.largest_size)};
     if (!(found.largest_E < 0x1p1000)) return -1;
     terms.after_scores(found);
   }
@@ -143,12 +145,16 @@ inline double bound_row(std::size_t n, problem::kernel_model const& model, row_s
   each_key(n, weights);
   {
     auto const& [wide, single] = sums;
-    struct { double n_far, D_lower, one_minus_D, sum_P, largest_z, largest_T, largest_Y, dominance_top; } const found{
-        sum_of(wide.n_far) + single.n_far, sum_of(wide.D_lower) + single.D_lower,
-        sum_of(wide.one_minus_D) + single.one_minus_D, sum_of(wide.sum_P) + single.sum_P,
-        larger(largest_of(wide.largest_z), single.largest_z), larger(largest_of(wide.largest_T), single.largest_T),
-        larger(largest_of(wide.largest_Y), single.largest_Y),
-        larger(largest_of(wide.dominance_top), single.dominance_top)};
+    struct {
+      double n_far, D_lower, one_minus_D, sum_P, largest_z, largest_T, largest_Y, dominance_top;
+    } const found{sum_of(wide.n_far) + single.n_far,
+                  sum_of(wide.D_lower) + single.D_lower,
+                  sum_of(wide.one_minus_D) + single.one_minus_D,
+                  sum_of(wide.sum_P) + single.sum_P,
+                  larger(largest_of(wide.largest_z), single.largest_z),
+                  larger(largest_of(wide.largest_T), single.largest_T),
+                  larger(largest_of(wide.largest_Y), single.largest_Y),
+                  larger(largest_of(wide.dominance_top), single.dominance_top)};
     terms.after_weights(found);
   }
   for (std::size_t j = 0; j < n; ++j)

@@ -1,8 +1,7 @@
-// Output columns of one row: o_c, its radius, its bound. Part of reference/machine/rows.cpp, once for every SIMD
-// target.
+// Output columns of one row: o_c, its radius and its bound. Compiled once for every SIMD target.
 //
-// Two sweeps over the keys, lanes along the columns: the first finds o and the sizes of the values, the second how far
-// the values lie from o (docs/bound.md asks for both: Φ_c, and A_c of the Theorem).
+// Two sweeps over the keys, with lanes along the columns: the first computes o and the sizes of the values, the second
+// the distances of the values from o. The bound needs both: Φ_c, and A_c of the Theorem of docs/bound.md.
 #if defined(ATTEST_REFERENCE_MACHINE_COLUMNS_INL_HPP) == defined(HWY_TARGET_TOGGLE)
 #ifdef ATTEST_REFERENCE_MACHINE_COLUMNS_INL_HPP
 #undef ATTEST_REFERENCE_MACHINE_COLUMNS_INL_HPP
@@ -22,7 +21,7 @@
 HWY_BEFORE_NAMESPACE();
 namespace attest::reference::machine::HWY_NAMESPACE {
 
-/// Keys that are summed before their sum joins the total: fewer roundings on one path.
+/// Keys are summed in chunks, and the sums of chunks are added: fewer roundings on one path.
 inline constexpr std::size_t chunk = 128;
 
 template <class T>
@@ -33,11 +32,11 @@ struct column_task {
   double Z, mean_error;
   row_terms const& terms;
   double sum_eta;
-  bool all_keys;  ///< every key is seen: memory.value_sum and value_largest hold
+  bool all_keys;  ///< every key is visible: memory.value_sum and value_largest apply
   workspace& memory;
 };
 
-/// (h + 4)·1.01u: what rounds between the weights of so many keys and o, h = chunk + n/chunk + (sums of Z).
+/// (h + 4)·1.01u, h = chunk + n/chunk + (sums of Z): the relative rounding error of o, given the weights of n keys.
 inline double column_rounding(std::size_t keys) {
   auto const n = static_cast<double>(keys);
   double const roundings = static_cast<double>(chunk) + n / static_cast<double>(chunk) + 2 +
@@ -45,11 +44,11 @@ inline double column_rounding(std::size_t keys) {
   return (roundings + 4) * 0x1p-53 * 1.01;
 }
 
-/// Columns c ≤ · < c + At·(lanes of R). Where DoubleWords, memory.o + memory.o_low ± memory.o_radius is known already
-/// (pair_columns.inc), and only the bound is asked for.
+/// Columns c ≤ · < c + At·(lanes of R). With DoubleWords, memory.o + memory.o_low ± memory.o_radius is known already
+/// (double_word/columns-inl.hpp), and only the bound is computed.
 /// Ensures   |o − o_c| ≤ radius = ε̄·(max_j|v_j| + |o| + r) + r, r = (h + 4)·1.01u·(ā + |o|) + n·2⁻¹⁰⁷³, where ε̄ is
 ///           the mean relative error of the weights and h = chunk + n/chunk + (sums of Z)
-/// Why       with õ = Σŵ_jv_j/Σŵ_j:  o_c − õ = Σ(e_j − ŵ_j)(v_j − õ)/Σe_j, at most ε̄·max|v_j − õ| by find_weights's Ensures;
+/// Why       with õ = Σŵ_jv_j/Σŵ_j:  o_c − õ = Σ(e_j − ŵ_j)(v_j − õ)/Σe_j, at most ε̄·max|v_j − õ| by find_weights;
 ///           the computed o differs from õ by the rounding of two sums and a quotient, r
 template <bool DoubleWords, class R, std::size_t At, class T>
 HWY_INLINE void sweep(column_task<T> const& task, std::size_t c) {
@@ -133,7 +132,7 @@ HWY_INLINE void sweep(column_task<T> const& task, std::size_t c) {
   for (std::size_t a = 0; a < At; ++a) {
     R const r = (sizes[a].average + absolute(mid[a])) * rounding + n * 0x1p-1073;
     R const radius = DoubleWords ? load<R>(&memory.o_radius[c + a * step])
-                            : ((sizes[a].largest + absolute(mid[a]) + r) * epsilon + r) * (1 + 0x1p-40);
+                                 : ((sizes[a].largest + absolute(mid[a]) + r) * epsilon + r) * (1 + 0x1p-40);
     auto const made = output_bound(terms, mid[a], radius, sizes[a], deviations[a], clauses[a], task.sum_eta);
     std::size_t const at = c + a * step;
     auto const usable = sizes[a].sum < R(0x1p1000);  // no infinity, no NaN
@@ -153,7 +152,7 @@ HWY_INLINE void sweep(column_task<T> const& task, std::size_t c) {
   }
 }
 
-/// Σ_j |v_jc| and max_j |v_jc| over all keys, for the rows that see all of them.
+/// Σ_j |v_jc| and max_j |v_jc| over all keys, for the rows to which all keys are visible.
 template <class R, class T>
 HWY_INLINE void measure(problem::instance<T> const& p, T const* values, std::size_t c, workspace& memory) {
   column_sizes<R> sizes{};

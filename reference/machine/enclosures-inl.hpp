@@ -1,5 +1,5 @@
-// Output columns of one row enclosed, without the bound of any kernel: columns.inc's first sweep alone. Part of
-// reference/machine/rows.cpp, once for every SIMD target.
+// Output columns of one row enclosed, without the bound of any kernel: only the first sweep of columns-inl.hpp.
+// Compiled once for every SIMD target.
 #if defined(ATTEST_REFERENCE_MACHINE_ENCLOSURES_INL_HPP) == defined(HWY_TARGET_TOGGLE)
 #ifdef ATTEST_REFERENCE_MACHINE_ENCLOSURES_INL_HPP
 #undef ATTEST_REFERENCE_MACHINE_ENCLOSURES_INL_HPP
@@ -18,11 +18,12 @@ HWY_BEFORE_NAMESPACE();
 namespace attest::reference::machine::HWY_NAMESPACE {
 
 /// Columns c ≤ · < c + At·(lanes of R).
-/// Ensures   |o − o_c| ≤ radius = 1.01·(Σŵ_jη_j|v_jc| + ε̄Z·(|o| + r))/Z + f·(V + |o|) + r, r = (h + 4)·1.01u·(ã + |o|) +
-///           n·2⁻¹⁰⁷³, ã = Σŵ_j|v_jc|/Z, V = max_j|v_jc| over at least the keys that are seen, f = what far keys may
-///           find_weights; ε̄ and h as in `sweep`. Radius 0 where V = 0: then o = 0
-/// Why       as `sweep`, but each |v_j − õ| ≤ |v_j| + |õ| with its own weight instead of the largest: about four times
-///           less on Gaussian V. Z_lower ≥ Z/1.01, since ε̄ ≤ 2⁻⁷ and the sums' roundings are far below
+/// Ensures   |o − o_c| ≤ radius = 1.01·(Σŵ_jη_j|v_jc| + ε̄Z·(|o| + r))/Z + f·(V + |o|) + r, r = (h + 4)·1.01u·(ã + |o|)
+///           + n·2⁻¹⁰⁷³, ã = Σŵ_j|v_jc|/Z, V = max_j|v_jc| over at least the visible keys, f = a bound of the weights
+///           of far keys; ε̄ and h as in `sweep`. Radius 0 if V = 0: then o = 0
+/// Why       as `sweep`, but each |v_j − õ| ≤ |v_j| + |õ| is weighted instead of replaced by the largest: the radius is
+///           about four times smaller on Gaussian V. Z_lower ≥ Z/1.01, since ε̄ ≤ 2⁻⁷ and the sums' roundings are far
+///           below
 template <bool Measured, class R, std::size_t At, class T>
 HWY_INLINE void enclose(column_task<T> const& task, std::size_t c) {
   constexpr std::size_t step = std::is_same_v<R, double> ? 1 : lane_count;
@@ -56,7 +57,8 @@ HWY_INLINE void enclose(column_task<T> const& task, std::size_t c) {
     R const Z(task.Z), o = total[a] / Z, size = largest[a] + absolute(o);
     R const r = (sizes[a] / Z + absolute(o)) * (1.01 * rounding) + n * 0x1p-1073;
     R const radius = errors[a] / Z * 1.02 + (absolute(o) + r) * epsilon + r * 1.01 + size * (n * 4 * below_exp_lowest);
-    auto const usable = size + sizes[a] + errors[a] < R(0x1p1000);  // a NaN or an infinity among the values makes the total one
+    auto const usable =
+        size + sizes[a] + errors[a] < R(0x1p1000);  // a NaN or an infinity among the values shows in this sum
     store(o, &memory.o[c + a * step]);
     store(select(usable, select(R(0) < largest[a], radius, R(0)), R(infinity)), &memory.o_radius[c + a * step]);
   }

@@ -1,4 +1,4 @@
-// e^x in doubles, on lanes or alone. Part of reference/machine/rows.cpp, once for every SIMD target.
+// e^x in doubles, on lanes or of one double. Compiled once for every SIMD target.
 #if defined(ATTEST_REFERENCE_MACHINE_EXP_INL_HPP) == defined(HWY_TARGET_TOGGLE)
 #ifdef ATTEST_REFERENCE_MACHINE_EXP_INL_HPP
 #undef ATTEST_REFERENCE_MACHINE_EXP_INL_HPP
@@ -23,7 +23,7 @@ constexpr double inverse_factorial(int k) {
 
 /// Relative error of exp_near: 2u.
 inline constexpr double exp_error = 0x1p-52;
-/// Below this the tier calls a weight 0 and counts what it leaves out: e^−700 < 2^−1009.
+/// A weight whose exponent is below this is taken as 0, and the radii account for it: e^−700 < 2^−1009.
 inline constexpr double exp_lowest = -700;
 inline constexpr double below_exp_lowest = 0x1p-1009;
 
@@ -47,8 +47,8 @@ HWY_INLINE double two_to(double shifted) {
 /// Requires  −708 ≤ x ≤ 709
 /// Ensures   |result − e^x| ≤ 2u·e^x, u = 2⁻⁵³; exp_near(0) = 1
 /// Why       x = n·ln 2 + r with |r| ≤ 0.34660, e^r = 1 + (r + r²·q(r)), q by Horner from 1/2! to 1/13!. n·high is
-///           exact (33 + 11 bits), and so is x − n·high: a multiple of ulp(x) or of 2⁻³³ that is at most 1/2. Absolute errors
-///           in units of u for r > 0, where they are largest beside e^r ≥ 1, with every product and sum rounded:
+///           exact (33 + 11 bits), and so is x − n·high: a multiple of ulp(x) or of 2⁻³³ that is at most 1/2. Absolute
+///           errors in units of u for r > 0, where they are largest beside e^r ≥ 1, with every product and sum rounded:
 ///             r: n·low and the difference    0.25 + 0.01, and e^r·that in the result   0.37
 ///             Taylor's remainder             |r|^14/14!                                0.04
 ///             q < 0.57: its last sum 0.5, the product and what comes before 0.25       times r² < 0.1202: 0.09

@@ -1,4 +1,5 @@
-// What one row consists of before its scores, and what it shows in the end. Part of reference/machine/rows.cpp and pairs.cpp, once for every SIMD target.
+// The visible keys of one row before its scores are computed, and its results in the end. Compiled once for every SIMD
+// target.
 #if defined(ATTEST_REFERENCE_MACHINE_GATHER_INL_HPP) == defined(HWY_TARGET_TOGGLE)
 #ifdef ATTEST_REFERENCE_MACHINE_GATHER_INL_HPP
 #undef ATTEST_REFERENCE_MACHINE_GATHER_INL_HPP
@@ -21,9 +22,10 @@
 HWY_BEFORE_NAMESPACE();
 namespace attest::reference::machine::HWY_NAMESPACE {
 
-/// The keys that row i sees, with dot (where DoubleWords, as a double word), size, norm and bias in `keys`; how many. Keys whose
-/// score is −∞ by their bias have no weight and are left out. Answers nothing where the row is for the ball tier: an
-/// infinity or NaN in a bias, or beside a key of score −∞ anything not finite in V.
+/// Collects the keys visible to row i in `keys`: dot (with DoubleWords, a double word), size, norm and bias. Returns
+/// their number. Keys with a bias of −∞ have no weight and are left out. Returns nothing if the row must be handed over
+/// to the ball tier: for a bias of +∞ or NaN, and for a key with bias −∞ whose Σ|q_t·k_t| or whose row of V is not
+/// finite.
 template <bool DoubleWords, class T>
 std::optional<std::size_t> gather(problem::instance<T> const& p, std::int64_t b, std::int64_t h, std::int64_t i,
                                   std::size_t block_row, workspace& memory) {
@@ -66,7 +68,8 @@ double scale_of(problem::instance<T> const& p) {
   return given ? *given : 1 / std::sqrt(static_cast<double>(p.size().d));
 }
 
-/// What the bound asks of a row beside its keys, as far as it is known before the scores. q: the row as doubles.
+/// The quantities of a row that the bound needs beside its keys, as far as they are known before the scores. q is the
+/// row of Q as doubles.
 template <class T>
 row_scalars scalars_of(problem::instance<T> const& p, double const* q) {
   row_scalars facts;
@@ -78,9 +81,9 @@ row_scalars scalars_of(problem::instance<T> const& p, double const* q) {
   return facts;
 }
 
-/// The first n keys' results, and the row's bounds where they were asked for, as spans of `memory`.
+/// Sets the fields of `made` to spans of `memory`: the results of the first n keys, and the bounds if options.bounds.
 inline void publish(workspace const& memory, std::size_t n, row_options const& options, row_terms const& terms,
-                 certified_row& made) {
+                    certified_row& made) {
   key_columns const& keys = memory.keys;
   made.handed_over = false;
   made.o = memory.o, made.o_radius = memory.o_radius;

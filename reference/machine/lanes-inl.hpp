@@ -1,8 +1,8 @@
-// A vector of doubles with the vocabulary of reference/bound/formulas-inl.hpp. Part of reference/machine/rows.cpp, once for
-// every SIMD target, inside that target's namespace.
+// A vector of doubles with the operations that reference/bound/formulas-inl.hpp needs. Compiled once for every SIMD
+// target.
 //
-// + − × ÷ √ are IEEE operations to nearest on every target; mul_add is fused where the target can and a product and a
-// sum where it cannot, so every analysis counts two roundings.
+// + − × ÷ √ are IEEE operations rounded to nearest on every target. mul_add is fused on targets that have a fused
+// multiply-add, and a product and a sum on others, so every analysis counts two roundings.
 #if defined(ATTEST_REFERENCE_MACHINE_LANES_INL_HPP) == defined(HWY_TARGET_TOGGLE)
 #ifdef ATTEST_REFERENCE_MACHINE_LANES_INL_HPP
 #undef ATTEST_REFERENCE_MACHINE_LANES_INL_HPP
@@ -10,13 +10,13 @@
 #define ATTEST_REFERENCE_MACHINE_LANES_INL_HPP
 #endif
 
-#include <hwy/highway.h>
-
 #include <bit>
 #include <cstddef>
 #include <cstdint>
 #include <limits>
 #include <type_traits>
+
+#include <hwy/highway.h>
 
 #include "problem/element_type.hpp"
 #include "problem/kernel_model.hpp"
@@ -64,7 +64,7 @@ HWY_INLINE lanes smaller(lanes a, lanes b) { return hn::Min(a.raw, b.raw); }
 HWY_INLINE lanes absolute(lanes a) { return hn::Abs(a.raw); }
 HWY_INLINE lanes root(lanes a) { return hn::Sqrt(a.raw); }
 
-/// At least, resp. at most, x's neighbours: |x|·2⁻⁵² is a unit in the last place or more.
+/// At least (at most) the double next to x: |x|·2⁻⁵² is at least one unit in the last place.
 HWY_INLINE lanes rounded_up(lanes x) { return x + (absolute(x) * 0x1p-52 + 0x1p-1022); }
 HWY_INLINE lanes rounded_down(lanes x) { return x - (absolute(x) * 0x1p-52 + 0x1p-1022); }
 
@@ -76,7 +76,7 @@ HWY_INLINE R load(double const* from) {
 HWY_INLINE void store(double x, double* to) { *to = x; }
 HWY_INLINE void store(lanes x, double* to) { hn::StoreU(x.raw, tag, to); }
 
-/// The sum of the lanes, by a tree: log2(lane_count) roundings.
+/// The sum of the lanes as a tree: log2(lane_count) roundings.
 HWY_INLINE double sum_of(lanes x) { return hn::GetLane(hn::SumOfLanes(tag, x.raw)); }
 HWY_INLINE double largest_of(lanes x) { return hn::GetLane(hn::MaxOfLanes(tag, x.raw)); }
 

@@ -11,13 +11,13 @@
 
 namespace attest::reference::machine {
 
-/// rank[j] = min(most, #{i : above[i] > lowest[j]} − 1), the same numbers as row_bound's sorted search; rank holds
-/// lowest on entry.
+/// rank[j] = min(most, #{i : above[i] > lowest[j]} − 1), the same numbers as row_bound finds by sorting. On entry, rank
+/// holds lowest.
 /// Requires  lowest[j] ≤ above[j], all finite; memory.above = above
 /// Ensures   the largest rank
-/// Why       bucket(x) falls with x: every key in an earlier bucket lies above, none in a later one does, and only the
-///           bucket of lowest[j] itself is looked through
-/// Cost      O(n) where the scores spread, O(n log n) where they crowd
+/// Why       bucket(x) decreases with x: every key in an earlier bucket lies above lowest[j], none in a later one does,
+///           and only the bucket of lowest[j] itself must be searched
+/// Cost      O(n) for scores that are spread out, O(n log n) for crowded ones
 inline double ranks_of(rank_memory& memory, double most, std::span<double> rank) {
   std::span<double const> const above(memory.above.data(), rank.size());
   std::size_t const n = rank.size();

@@ -1,4 +1,4 @@
-// reference/machine/rounded.hpp, compiled for every element type of the problem and of the answer.
+// reference/machine/rounded.hpp, compiled for every element type of the problem and of the result.
 #include "reference/machine/rounded.hpp"
 
 #include <tuple>
@@ -85,7 +85,7 @@ Target row_rounder<Target, T>::ball_output(std::int64_t c) {
   return by_ball_tier(compiled::rounded_output<Target>(problem_, balls(), c));
 }
 
-/// What every number that weight `at` may be rounds to; a weight is never 0.
+/// The value to which every number in the enclosure of weight `at` rounds; a weight is never 0.
 template <class Target>
 rounded_value<Target> nearest_weight(certified_row const& row, std::size_t at) {
   std::int64_t const number = nearest_ordinal<Target>(row.weight_lower[at]);
@@ -110,7 +110,7 @@ void row_rounder<Target, T>::round(certified_row const& row) {
   std::size_t at = 0;
   for (std::size_t j = 0; j < row_.weights.size(); ++j) {
     if (at == row.keys.size() || row.keys[at] != static_cast<std::int64_t>(j)) {
-      row_.weights[j] = by_machine(Target{});  // masked, or a score of −∞
+      row_.weights[j] = by_machine(Target{});  // masked, or with a score of −∞
       continue;
     }
     auto const value = by_either(row, [&](certified_row const& by) { return nearest_weight<Target>(by, at); });
@@ -152,7 +152,7 @@ template <class... Target>
 constexpr auto rounders(std::variant<problem::instance<Target>...> const* from) {
   return std::tuple{rounders_to<Target>(from)...};
 }
-/// Keeps what row_rounder declares as noinline, for every pair of element types.
+/// Instantiates the functions of row_rounder for every pair of element types.
 [[gnu::used]] constexpr auto kept = rounders(static_cast<problem::any_instance const*>(nullptr));
 
 }  // namespace

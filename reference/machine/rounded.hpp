@@ -1,6 +1,6 @@
-// O, weights and LSE correctly rounded, by the machine tier where its enclosures leave one value (first in doubles,
-// then in double words; f64 in double words alone), by the ball tier (reference/attention/correctly_rounded.hpp) where
-// they do not. The answer is the same either way; only the time differs.
+// O, weights and LSE correctly rounded: by the machine tier if its enclosure leaves one value (first in doubles, then
+// in double words; f64 only in double words), otherwise by the ball tier (reference/attention/correctly_rounded.hpp).
+// The result is the same either way; only the time differs.
 #pragma once
 
 #include <cstdint>
@@ -15,8 +15,8 @@
 
 namespace attest::reference::machine {
 
-/// One row. NaN where docs/semantics.md says NaN or leaves the value open, and where the ball tier found no width that
-/// decides; a masked key's weight is 0, the LSE of an empty row −∞.
+/// One row. An element is NaN if docs/semantics.md says NaN or does not specify it, and if no width of the ball tier
+/// decides it. The weight of a masked key is 0, the LSE of an empty row −∞.
 template <class Target>
 struct rounded_row {
   std::int64_t b = 0, h = 0, i = 0;
@@ -25,10 +25,10 @@ struct rounded_row {
 };
 
 struct rounding_tally {
-  std::int64_t elements = 0;         ///< that were rounded: all but those that are NaN or −∞ by rule
-  std::int64_t in_double_words = 0;  ///< of these, by double words after doubles left them open
+  std::int64_t elements = 0;         ///< that were rounded: all but those that are NaN or −∞ by definition
+  std::int64_t in_double_words = 0;  ///< of these, by double words after doubles did not decide them
   std::int64_t in_balls = 0;         ///< of these, by the ball tier
-  std::int64_t undecided = 0;        ///< of these, left open by every width
+  std::int64_t undecided = 0;        ///< of these, decided by no width
   rounding_tally& operator+=(rounding_tally const& other) noexcept {
     elements += other.elements, in_double_words += other.in_double_words, in_balls += other.in_balls,
         undecided += other.undecided;
@@ -40,8 +40,8 @@ struct rounding_options {
   bool weights = true, lse = true;  ///< beside o
 };
 
-/// Rounds rows of one problem to Target: nearest, ties to even. One object a thread. Target and T are element types of
-/// problem::any_instance, for which rounded.cpp compiles it.
+/// Rounds rows of one problem to Target: nearest, ties to even. Each thread needs its own. Target and T are element
+/// types of problem::any_instance, for which rounded.cpp compiles it.
 template <class Target, class T>
 class row_rounder {
  public:
@@ -64,12 +64,12 @@ class row_rounder {
 
   [[gnu::noinline]] void run(std::int64_t b, std::int64_t h, std::int64_t i0, std::int64_t i1,
                              void (*visit)(void*, rounded_row<Target> const&), void* to);
-  /// The row in the ball tier, made once for as many elements as ask for it.
+  /// The row in the ball tier, enclosed at most once.
   enclosed_row<W, T> const& balls();
-  /// The row in double words, made once for as many elements as ask for it. Handed over where there is none, or where
-  /// it has been asked already (f64).
+  /// The row in double words, enclosed at most once. It is handed over if the machine tier does not cover the problem,
+  /// and for f64, whose rows are in double words from the start.
   certified_row const& sharp();
-  /// What `nearest(row)` says, of the row in double words where the row itself leaves it open.
+  /// nearest(row), or nearest(the row in double words) if the row itself does not decide it.
   template <class Nearest>
   rounded_value<Target> by_either(certified_row const& row, Nearest&& nearest);
   Target by_machine(Target value);

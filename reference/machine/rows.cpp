@@ -31,8 +31,10 @@ template <class T>
 problem::result<row_source<T>> row_source<T>::make(problem::instance<T> const& p, problem::kernel_model const& model,
                                                    row_options const& options) {
   using problem::error, problem::error_code;
-  if (p.size().d > std::int64_t{1} << 20) return error{error_code::unsupported, "q", "d is for the ball tier"};
-  if (p.size().m >= std::int64_t{1} << 31) return error{error_code::unsupported, "k", "m is for the ball tier"};
+  if (p.size().d > std::int64_t{1} << 20)
+    return error{error_code::unsupported, "q", "d is above 2^20: only the ball tier encloses such rows"};
+  if (p.size().m >= std::int64_t{1} << 31)
+    return error{error_code::unsupported, "k", "m is 2^31 or more: only the ball tier encloses such rows"};
   if (auto const why = unsafe_environment())
     return error{error_code::unsupported, "", "the floating-point environment is unsafe: " + std::string(*why)};
   return row_source(p, model, options);

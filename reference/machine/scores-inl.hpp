@@ -1,5 +1,4 @@
-// q·k and Σ|q_t·k_t| of a block of query rows against all keys. Part of reference/machine/rows.cpp, once for every SIMD
-// target.
+// q·k and Σ|q_t·k_t| of a block of query rows and all keys. Compiled once for every SIMD target.
 #if defined(ATTEST_REFERENCE_MACHINE_SCORES_INL_HPP) == defined(HWY_TARGET_TOGGLE)
 #ifdef ATTEST_REFERENCE_MACHINE_SCORES_INL_HPP
 #undef ATTEST_REFERENCE_MACHINE_SCORES_INL_HPP
@@ -29,7 +28,7 @@ void convert_keys(problem::instance<T> const& p, std::int64_t b, std::int64_t hk
   T const* const k = p.k().row(b, hk, j0);
   std::int64_t const stride = p.k().stride[2];
   if (count < tile_keys) std::fill(tile, tile + d * tile_keys, 0.0);
-  for (std::size_t t0 = 0; t0 < d; t0 += 8) {  // a cache line of K serves all its columns
+  for (std::size_t t0 = 0; t0 < d; t0 += 8) {  // one cache line of K, all its columns
     std::size_t const t1 = std::min(d, t0 + 8);
     for (std::size_t j = 0; j < count; ++j)
       for (std::size_t t = t0; t < t1; ++t)
@@ -42,7 +41,7 @@ void convert_keys(problem::instance<T> const& p, std::int64_t b, std::int64_t hk
   }
 }
 
-/// Products that are summed before their sum joins the total: fewer roundings on one path.
+/// Products are summed in chunks, and the sums of chunks are added: fewer roundings on one path.
 inline constexpr std::size_t dot_chunk = 16;
 /// Roundings of a dot product of d elements, on any path.
 inline double dot_roundings(double d) { return smaller(d, static_cast<double>(dot_chunk) + d / dot_chunk + 1); }

@@ -1,4 +1,5 @@
-// Steps over the keys of one row: each is written once for R = lanes or double, and keeps its sums in an accumulator.
+// Stages: loops over the keys of one row. A stage is written once, for R = lanes and for R = double, and keeps its sums
+// in an accumulator. Compiled once for every SIMD target.
 #if defined(ATTEST_REFERENCE_MACHINE_STAGES_INL_HPP) == defined(HWY_TARGET_TOGGLE)
 #ifdef ATTEST_REFERENCE_MACHINE_STAGES_INL_HPP
 #undef ATTEST_REFERENCE_MACHINE_STAGES_INL_HPP
@@ -14,7 +15,7 @@
 HWY_BEFORE_NAMESPACE();
 namespace attest::reference::machine::HWY_NAMESPACE {
 
-/// Runs Stage::at<R>(j) over n keys: lanes while they fit, then one double at a time.
+/// Calls Stage::at<R>(j) over n keys: full vectors first, then one double at a time.
 template <class Stage>
 HWY_INLINE void each_key(std::size_t n, Stage& stage) {
   std::size_t j = 0;
@@ -22,7 +23,7 @@ HWY_INLINE void each_key(std::size_t n, Stage& stage) {
   for (; j < n; ++j) stage.template at<double>(j);
 }
 
-/// An accumulator on lanes and one for what is left over.
+/// Sums on lanes, and sums of the keys that are left over.
 template <template <class> class Sum>
 struct accumulator {
   Sum<lanes> wide;

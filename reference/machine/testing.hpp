@@ -1,5 +1,5 @@
-// What tests and fuzz targets ask of the machine tier beside its rows: one SIMD target, the enclosures behind a bound, and
-// the functions that a row is made of.
+// What tests and fuzz targets ask of the machine tier beside its rows: one SIMD target, the enclosures behind a bound,
+// and the functions that a row is made of.
 #pragma once
 
 #include <string_view>

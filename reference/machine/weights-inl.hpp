@@ -1,5 +1,6 @@
-// Scores, weights and the normaliser of one row, with their errors. Part of reference/machine/rows.cpp, once for every
-// SIMD target. u = 2⁻⁵³; M = max_j ŝ_j, a double, is the reference point: e^(s_j − M)/Σ e^(s_i − M) = π_j exactly.
+// Scores, weights and the normaliser of one row, with their errors. Compiled once for every SIMD target.
+//
+// u = 2⁻⁵³. M = max_j ŝ_j, a double, replaces the maximum m: e^(s_j − M)/Σ e^(s_i − M) = π_j exactly for every M.
 #if defined(ATTEST_REFERENCE_MACHINE_WEIGHTS_INL_HPP) == defined(HWY_TARGET_TOGGLE)
 #ifdef ATTEST_REFERENCE_MACHINE_WEIGHTS_INL_HPP
 #undef ATTEST_REFERENCE_MACHINE_WEIGHTS_INL_HPP
@@ -18,21 +19,21 @@
 HWY_BEFORE_NAMESPACE();
 namespace attest::reference::machine::HWY_NAMESPACE {
 
-/// What the stages below find out about a row.
+/// The numbers of a row that the stages below compute.
 struct row_numbers {
-  double scale = 0;                        ///< σ̂
-  double softcap = 0, cap_error = 0;       ///< c, 0 = none; what capping adds to ρ_j
-  double score_factor = 0, bias_factor = 0;///< ρ_j = score_factor·size_j + bias_factor·|ŝ_j| + tiny
-  double max = -infinity;                  ///< M
-  double max_above = 0, max_below = 0;     ///< M − max_below ≤ m ≤ M + max_above
-  double Z = 0, Z_lower = 0, Z_upper = 0;  ///< Σŵ_j as computed, and Σ e^(s_j − M) enclosed
-  double mean_error = 0;                   ///< ≥ Σ ŵ_j·η_j/Z_lower, far keys included
+  double scale = 0;                          ///< σ̂
+  double softcap = 0, cap_error = 0;         ///< c, 0 = none; what capping adds to ρ_j
+  double score_factor = 0, bias_factor = 0;  ///< ρ_j = score_factor·size_j + bias_factor·|ŝ_j| + tiny
+  double max = -infinity;                    ///< M
+  double max_above = 0, max_below = 0;       ///< M − max_below ≤ m ≤ M + max_above
+  double Z = 0, Z_lower = 0, Z_upper = 0;    ///< Σŵ_j as computed, and Σ e^(s_j − M) enclosed
+  double mean_error = 0;                     ///< ≥ Σ ŵ_j·η_j/Z_lower, far keys included
 };
 
 /// c·tanh(x/c) by (1 − e^(−2|y|))/(1 + e^(−2|y|)), y = x/c.
 /// Ensures   |result − c·tanh(x/c)| ≤ 8u·c
 /// Why       in units of u: y's quotient 0.45 (|y|/cosh²y < 0.45), exp's 2u·e gives 1 through the slope 2/(1 + e)², the
-///           difference 1, the sum 1, the quotient 1, the product 1; exponents below −708 are read as −708
+///           difference 1, the sum 1, the quotient 1, the product 1; exponents below −708 are replaced by −708
 template <class R>
 HWY_INLINE R capped(R const& x, double softcap) {
   R const e = exp_near(larger(absolute(x) * -2 / softcap, R(-708.0)));
@@ -42,9 +43,9 @@ HWY_INLINE R capped(R const& x, double softcap) {
 
 /// ŝ_j = fl(fl(σ̂·dot) + b_j), or with softcap fl(capped(fl(σ̂·dot)) + b_j), ρ_j and their extremes.
 /// Ensures   |ŝ_j − s_j| ≤ ρ_j = (h + 6)u'·|σ̂|·size_j + [softcap] 8u·c + [bias] 1.01u·|ŝ_j| + 2⁻¹⁰²²
-/// Why       dot: γ_h·Σ|q·k|, h = dot_roundings(d), and Σ|q·k| ≤ size_j/(1 − γ_h); σ̂: 2.01u (a root and a quotient; 0 where it is
-///           given), the product: u, together (h + 4)u to first order; u' = u(1 + 2(h + 6)u) covers the second. The sum
-///           with the bias: u·|ŝ_j|. Underflow: 2⁻¹⁰⁷⁴
+/// Why       dot: γ_h·Σ|q·k|, h = dot_roundings(d), and Σ|q·k| ≤ size_j/(1 − γ_h); σ̂: 2.01u (a root and a quotient; 0
+///           if it is given), the product: u, together (h + 4)u to first order; u' = u(1 + 2(h + 6)u) covers the
+///           second. The sum with the bias: u·|ŝ_j|. Underflow: 2⁻¹⁰⁷⁴
 struct score_stage {
   key_columns& keys;
   row_numbers const& row;
@@ -59,7 +60,9 @@ struct score_stage {
   HWY_INLINE void at(std::size_t j) {
     R const size = load<R>(&keys.product_upper[j]);
     R product = load<R>(&keys.score[j]) * row.scale;
-    if (row.softcap > 0) product = capped(product, row.softcap);  // a contraction: the product's error does not grow
+    if (row.softcap > 0)
+      product =
+          capped(product, row.softcap);  // x ↦ c·tanh(x/c) is a contraction: the error of the product does not grow
     R const s = product + load<R>(&keys.bias[j]);
     R const error = size * row.score_factor + absolute(s) * row.bias_factor + row.cap_error + 0x1p-1022;
     store(s, &keys.score[j]);
@@ -68,13 +71,13 @@ struct score_stage {
     f.max = larger(f.max, s);
     f.above = larger(f.above, s + error);
     f.below = larger(f.below, s - error);
-    f.size = f.size + (absolute(s) + error + size);  // a sum keeps NaN, a maximum may not
+    f.size = f.size + (absolute(s) + error + size);  // a sum propagates NaN, a maximum may not
   }
 };
 
 /// ŵ_j and η_j.
-/// Ensures   e^(s_j − M) ∈ ŵ_j·(1 ± η_j), η_j = 1.01(ρ_j + u|x̂_j| + 2u), where η_j ≤ 2⁻⁷; else far or unusable
-///           far: ŵ_j = 0, e^(s_j − M) ≤ e^−700 < 2⁻¹⁰⁰⁹
+/// Ensures   e^(s_j − M) ∈ ŵ_j·(1 ± η_j), η_j = 1.01(ρ_j + u|x̂_j| + 2u), if η_j ≤ 2⁻⁷; rows with larger η_j are handed
+///           over. A far key has ŵ_j = 0 and e^(s_j − M) ≤ e^−700 < 2⁻¹⁰⁰⁹
 /// Why       x̂_j = fl(ŝ_j − M) is off by u|x̂_j|, exp by 2u relative; e^t(1 + 2u) − 1 ≤ (t + 2u)(1 + t) for t ≤ 2⁻⁷
 struct weight_stage {
   key_columns& keys;
@@ -104,7 +107,7 @@ struct weight_stage {
 };
 
 /// The fields of key_facts, from ŝ, ρ, ŵ, η and the enclosure of Z.
-/// Why       each is a handful of operations, every one within u of exact: 2⁻⁴⁹ relative covers them
+/// Why       each takes a few operations, each with relative error u: 2⁻⁴⁹ covers them
 struct facts_stage {
   key_columns& keys;
   row_numbers const& row;
@@ -126,8 +129,8 @@ struct facts_stage {
   }
 };
 
-/// All of the above for the n keys in `keys`, whose score, product_upper, key_norm and bias hold dot, size, norm, b_j.
-/// Answers false where the row is for the ball tier.
+/// Runs the stages above over the n keys in `keys`, whose score, product_upper, key_norm and bias hold dot, size, norm
+/// and b_j on entry. Returns false if the row must be handed over to the ball tier.
 inline bool find_weights(std::size_t n, bool has_bias, row_scalars& facts, key_columns& keys, row_numbers& row) {
   auto const d = static_cast<double>(facts.d);
   double const roundings = dot_roundings(d) + 6;
@@ -139,7 +142,7 @@ inline bool find_weights(std::size_t n, bool has_bias, row_scalars& facts, key_c
   each_key(n, scores);
   auto const& [wide, single] = found;
   double const size = sum_of(wide.size) + single.size;
-  if (!(size < 0x1p1000)) return false;  // NaN, infinities, and what is too near to overflow
+  if (!(size < 0x1p1000)) return false;  // NaN, infinities, and values near overflow
   row.max = larger(largest_of(wide.max), single.max);
   row.max_above = rounded_up(rounded_up(larger(largest_of(wide.above), single.above)) - row.max);
   row.max_below = rounded_up(row.max - rounded_down(larger(largest_of(wide.below), single.below)));

@@ -1,5 +1,5 @@
-// Memory of the machine tier: one a thread, reused from block to block, 8·(27 + 2·block_rows) bytes a key, with double
-// words 8·(32 + 3·block_rows).
+// Memory of the machine tier, one object for each thread, reused from block to block: 8·(27 + 2·block_rows) bytes a
+// key, with double words 8·(32 + 3·block_rows).
 #pragma once
 
 #include <algorithm>
@@ -12,47 +12,70 @@
 namespace attest::reference::machine {
 
 inline constexpr std::size_t block_rows = 16;  ///< query rows that share one pass over the keys
-inline constexpr std::size_t tile_keys = 64;   ///< keys that are converted at a time
+inline constexpr std::size_t tile_keys = 64;   ///< keys that are converted to doubles at a time
 
-/// The keys that the row at hand sees, one array a quantity.
+/// The visible keys of the current row, one array for each quantity.
 struct key_columns {
-  std::vector<std::int64_t> j, value_offset;   ///< index, and where its row of V starts
-  std::vector<double> score, score_error;      ///< ŝ_j and ρ_j ≥ |ŝ_j − s_j|
-  std::vector<double> weight, weight_error;    ///< ŵ_j and η_j: e^(s_j − M) ∈ ŵ_j·(1 ± η_j)
+  std::vector<std::int64_t> j, value_offset;  ///< index, and offset of its row of V
+  std::vector<double> score, score_error;     ///< ŝ_j and ρ_j ≥ |ŝ_j − s_j|
+  std::vector<double> weight, weight_error;   ///< ŵ_j and η_j: e^(s_j − M) ∈ ŵ_j·(1 ± η_j)
   std::vector<double> x_lower, x_upper, score_upper, product_upper, key_norm, bias, weight_lower, weight_upper;
   std::vector<double> E, R, z, P, reference_error, pi_t_squared;  ///< reference/bound/formulas-inl.hpp
   std::vector<double> near, far, in_J, eta, shared_gamma;         ///< flags are 0 or 1
   std::vector<double> weight_bound, weight_by_theorem;
-  std::vector<double> score_low, weight_low, share, share_low, share_radius;  ///< double_word/: ŝ_j, ŵ_j and π_j as double words
+  std::vector<double> score_low, weight_low, share, share_low,
+      share_radius;  ///< double_word/: ŝ_j, ŵ_j and π_j as double words
 
   void reserve(std::size_t m, bool double_words) {
     if (double_words)
       for (auto* each : {&score_low, &weight_low, &share, &share_low, &share_radius}) each->resize(m);
     for (auto* each : {&j, &value_offset}) each->resize(m);
-    for (auto* each : {&score, &score_error, &weight, &weight_error, &x_lower, &x_upper, &score_upper, &product_upper,
-                       &key_norm, &bias, &weight_lower, &weight_upper, &E, &R, &z, &P, &reference_error, &pi_t_squared,
-                       &near, &far, &in_J, &eta, &shared_gamma, &weight_bound, &weight_by_theorem})
+    for (auto* each : {&score,
+                       &score_error,
+                       &weight,
+                       &weight_error,
+                       &x_lower,
+                       &x_upper,
+                       &score_upper,
+                       &product_upper,
+                       &key_norm,
+                       &bias,
+                       &weight_lower,
+                       &weight_upper,
+                       &E,
+                       &R,
+                       &z,
+                       &P,
+                       &reference_error,
+                       &pi_t_squared,
+                       &near,
+                       &far,
+                       &in_J,
+                       &eta,
+                       &shared_gamma,
+                       &weight_bound,
+                       &weight_by_theorem})
       each->resize(m);
   }
 };
 
-/// Finds R_j without sorting all keys: see rank.hpp.
+/// Memory of ranks_of (rank.hpp).
 struct rank_memory {
   std::vector<double> above, sorted;
   std::vector<std::uint32_t> bucket, first;
 };
 
 struct workspace {
-  std::vector<double> q;         ///< block_rows × d
-  std::vector<double> k_tile;    ///< d × tile_keys, transposed
-  std::vector<double> key_norm;  ///< m: ‖k_j‖₁
-  std::vector<double> dot, size; ///< block_rows × m: q·k and Σ|q_t·k_t|, computed
-  std::vector<double> dot_low;   ///< block_rows × m: q·k = dot + dot_low, double_word/
+  std::vector<double> q;          ///< block_rows × d
+  std::vector<double> k_tile;     ///< d × tile_keys, transposed
+  std::vector<double> key_norm;   ///< m: ‖k_j‖₁
+  std::vector<double> dot, size;  ///< block_rows × m: q·k and Σ|q_t·k_t|, computed
+  std::vector<double> dot_low;    ///< block_rows × m: q·k = dot + dot_low, double_word/
   key_columns keys;
   rank_memory ranks;
   std::vector<double> o, o_low, o_radius, o_bound, o_warning, lowest, highest;  ///< dv
   std::vector<judged_by> o_by;
-  std::vector<double> value_sum, value_largest;         ///< dv: Σ_j|v_jc|, max_j|v_jc| of the head measured last
+  std::vector<double> value_sum, value_largest;  ///< dv: Σ_j|v_jc|, max_j|v_jc| over all keys of the head below
   std::int64_t measured_b = -1, measured_head = -1;
 
   void reserve(std::int64_t m, std::int64_t d, std::int64_t dv, bool double_words) {

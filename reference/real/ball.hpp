@@ -14,7 +14,7 @@
 
 namespace attest::reference {
 
-/// Exponents stay within ±2⁶⁰: beyond, exp answers the ball [0, 2^(−2^60)] instead of a smaller one.
+/// Exponents stay within ±2⁶⁰: where e^x would need a smaller one, exp returns the ball [0, 2^(−2^60)].
 inline constexpr std::int64_t exponent_limit = std::int64_t{1} << 60;
 
 /// { x : |x − mid·2^exponent| ≤ radius }, |mid| < 2^W.
@@ -38,8 +38,7 @@ struct ball {
     made.radius = radius;
     int const excess = bit_length(value) - static_cast<int>(W);
     if (excess > 0) {
-      if (trailing_zeros(value) < excess)
-        made.radius = made.radius + magnitude::power_of_two(exponent + excess);
+      if (trailing_zeros(value) < excess) made.radius = made.radius + magnitude::power_of_two(exponent + excess);
       value = shifted(std::move(value), -excess);
       exponent += excess;
     }
@@ -75,8 +74,8 @@ struct ball {
     return {static_cast<std::uint64_t>(top) + (drop > 0 ? 1 : 0), exponent + drop};
   }
 
-  /// A lower bound of |x| over the ball, as an exact magnitude; zero where the ball contains 0 or comes within 2^−30 of
-  /// |mid| to it.
+  /// A lower bound of |x| over the ball, as an exact magnitude; zero if the ball contains 0 or comes within 2^−30·|mid|
+  /// of it.
   constexpr magnitude lower_size() const noexcept {
     if (mid.sign() == 0) return {};
     int const length = bit_length(mid);
@@ -124,7 +123,8 @@ struct ball {
   friend constexpr ball operator/(ball const& a, ball const& b) noexcept {
     if (a.mid.sign() == 0 && a.is_exact()) return a;
     int const length_a = bit_length(a.mid), length_b = bit_length(b.mid);
-    int const up = static_cast<int>(W) + 2 + length_b - length_a > 0 ? static_cast<int>(W) + 2 + length_b - length_a : 0;
+    int const up =
+        static_cast<int>(W) + 2 + length_b - length_a > 0 ? static_cast<int>(W) + 2 + length_b - length_a : 0;
     wide quotient, remainder;
     divide_qr(shifted(a.mid, up), b.mid, quotient, remainder);
     std::int64_t const e = a.exponent - b.exponent - up;
@@ -142,15 +142,15 @@ struct ball {
   }
 };
 
-/// |mid·2^exponent| compared with the radius: is 0 inside? The sign of every element where it is not.
-/// Ensures  0 where the ball may contain 0 or is exactly 0
+/// The sign of every element of the ball, or 0 if the ball may contain 0 or is exactly 0: |mid·2^exponent| is compared
+/// with the radius.
 template <unsigned W>
 constexpr int certain_sign(ball<W> const& x) noexcept {
   if (x.is_exact()) return x.mid.sign();
   return x.lower_size().is_zero() ? 0 : x.mid.sign();
 }
 
-/// Is every element of a at most every element of b? `undecided` where the balls overlap.
+/// Is every element of a at most every element of b? `undecided` if the balls overlap.
 template <unsigned W>
 constexpr decision at_most(ball<W> const& a, ball<W> const& b) noexcept {
   ball<W> const gap = b - a;
@@ -160,16 +160,18 @@ constexpr decision at_most(ball<W> const& a, ball<W> const& b) noexcept {
 }
 
 template <unsigned W>
-constexpr ball<W> absolute(ball<W> const& x) noexcept { return x.mid.sign() < 0 ? -x : x; }
+constexpr ball<W> absolute(ball<W> const& x) noexcept {
+  return x.mid.sign() < 0 ? -x : x;
+}
 
-/// Can a and b be the same number? (False proves that they differ.)
+/// May a and b enclose the same number? False proves that they differ.
 template <unsigned W>
 constexpr bool overlap(ball<W> const& a, ball<W> const& b) noexcept {
   ball<W> const gap = a - b;
   return gap.is_exact() ? gap.mid.sign() == 0 : certain_sign(gap) == 0;
 }
 
-/// The same set at another width, or a superset where midpoint bits are lost.
+/// The same set at another width, or a superset of it if the midpoint loses bits.
 template <unsigned To, unsigned From>
 constexpr ball<To> widened(ball<From> const& x) noexcept {
   ball<To> made = ball<To>::from(x.mid, x.exponent);

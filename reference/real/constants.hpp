@@ -1,4 +1,4 @@
-// ln 2 to any number of bits, derived where it is used.
+// ln 2 to any number of bits, computed instead of stored.
 #pragma once
 
 #include "reference/real/integer.hpp"

@@ -1,4 +1,4 @@
-// Printed decimals against enclosures: does the exact value round to what was printed?
+// Decimals in print and enclosures: does the exact value round to the printed decimal?
 #pragma once
 
 #include <optional>
@@ -38,13 +38,13 @@ constexpr decision rounds_to(ball<W> const& x, std::string_view printed) noexcep
   return at_most(absolute(x * p.ten_to_places - p.digits), ball<W>(1).scaled_by_power_of_two(-1));
 }
 
-/// x with `digits` significant digits, d.ddd…e±x, when every number of the ball rounds to the same ones (ties away from
-/// 0 are left undecided); nothing otherwise. "0" for exactly 0.
+/// x with `digits` significant digits, d.ddd…e±x, if every number of the ball rounds to the same digits; nothing
+/// otherwise, and nothing if the ball contains a tie. "0" for exactly 0.
 /// Requires  1 ≤ digits ≤ 0.3·W − 8
 template <unsigned W>
 constexpr std::optional<std::string> to_decimal(ball<W> const& x, int digits) {
   if (x.mid.sign() == 0) return x.is_exact() ? std::optional<std::string>("0") : std::nullopt;
-  // The decimal exponent from the binary one: 10^e ≤ |x| < 10^(e+1), or one too small, mended below.
+  // The decimal exponent from the binary one: 10^e ≤ |x| < 10^(e+1), or e one too small, which is corrected below.
   std::int64_t const top = x.exponent + bit_length(x.mid);
   std::int64_t e = (top - 1) * 30103 / 100000 - ((top - 1) < 0 ? 1 : 0);
   if (e > 20'000 || e < -20'000) return std::nullopt;

@@ -1,4 +1,4 @@
-// The exact value of a stored element, read from its bits.
+// The exact value of a stored element, from its bits.
 #pragma once
 
 #include <bit>

@@ -24,15 +24,15 @@ struct exp_parameters {
     return degree;
   }();
   /// Rounding and truncation error of the mantissa in units of 2^−F: argument 2, Horner 4, remainder 1, so at most 7
-  /// before the squarings; each of H squarings doubles the error, multiplies it by the value and adds 1, and the values'
-  /// product is below 2: 7·2^H·2 + 2^(H+1) = 16·2^H.
+  /// before the squarings; each of H squarings doubles the error, multiplies it by the value and adds 1, and the
+  /// values' product is below 2: 7·2^H·2 + 2^(H+1) = 16·2^H.
   static constexpr unsigned error_units = 16u << H;
 };
 
 /// { e^x : x ∈ a } ⊆ result.
 /// Requires  a.upper < 2^60
-/// Ensures   radius ≤ 2·e^mid·(r_a + r_a²) + 2^(−W+2)·e^mid for |mid| < 2^30 and r_a ≤ 1; a ball below −2^60 whose
-///           radius does not bring it back answers [0, 2^(−2^58)]
+/// Ensures   radius ≤ 2·e^mid·(r_a + r_a²) + 2^(−W+2)·e^mid for |mid| < 2^30 and r_a ≤ 1; [0, 2^(−2^58)] for
+///           mid ≤ −2^60 and r_a ≤ |mid|/4
 /// Why       x = k·ln 2 + r, 0 ≤ r < ln 2; e^(r/2^H) by Taylor to degree N (Horner), then H squarings
 /// Cost      N + H multiplications of F bits
 template <unsigned W>

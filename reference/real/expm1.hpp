@@ -12,7 +12,7 @@ namespace attest::reference {
 /// Near 0 e^y − 1 = y·Σ_{n≤N} y^n/(n+1)!, |y| < 1/4.
 template <unsigned W>
 struct expm1_parameters {
-  /// |y| < 2^−2 takes the series: above, e^y − 1 has lost at most 3 bits.
+  /// The series is used for |y| < 2^−2; for larger |y| the difference e^y − 1 loses at most 3 bits.
   static constexpr int near_zero = -2;
   /// First omitted term below 4^−(N+1)/(N+2)!, the whole remainder below 1.34 times that: less than 2^−(W+8).
   static constexpr std::int64_t N = [] {
@@ -27,7 +27,7 @@ struct expm1_parameters {
 
 namespace detail {
 
-/// Does the midpoint take the series?
+/// Is the midpoint so near to 0 that the series is used?
 template <unsigned W>
 constexpr bool near_zero(ball<W> const& a) noexcept {
   return a.mid.sign() == 0 || a.exponent + bit_length(a.mid) <= expm1_parameters<W>::near_zero;
@@ -37,8 +37,10 @@ constexpr bool near_zero(ball<W> const& a) noexcept {
 
 /// { e^x − 1 : x ∈ a } ⊆ result.
 /// Requires  a.upper < 2^60
-/// Ensures   radius ≤ 4·r_a + 2^(−W+6)·|e^mid − 1| for |mid| < 1/4 and r_a ≤ 1: relative accuracy near 0; that of exp
-/// else Why       the slope e^x is below e^1.25 < 4 there Cost      N divisions near 0, one exp elsewhere
+/// Ensures   radius ≤ 4·r_a + 2^(−W+6)·|e^mid − 1| for |mid| < 1/4 and r_a ≤ 1: relative accuracy near 0; otherwise the
+///           radius of exp
+/// Why       the slope e^x is below e^1.25 < 4 there
+/// Cost      N divisions near 0, one exp elsewhere
 template <unsigned W>
 constexpr ball<W> expm1(ball<W> const& a) noexcept {
   if (!detail::near_zero(a) || (!a.is_exact() && a.radius.ceil_log2() > 0)) return exp(a) - ball<W>(1);

@@ -1,16 +1,16 @@
 // Fixed-width integers: Boost.Multiprecision's cpp_int, the only part of it that is constexpr in Boost 1.81.
 #pragma once
 
-#include <boost/multiprecision/cpp_int.hpp>
-
 #include <bit>
 #include <cstddef>
 #include <cstdint>
 
+#include <boost/multiprecision/cpp_int.hpp>
+
 namespace attest::reference {
 
-/// Signed integers of at least `Bits` bits of magnitude. Requires Bits > 128 (below that Boost changes representation);
-/// results that do not fit lose their upper bits, so every use states why they fit.
+/// Signed integers of at least `Bits` bits of magnitude. Requires Bits > 128 (Boost represents narrower ones
+/// differently). A result that does not fit loses its upper bits, so every use states why its results fit.
 template <std::size_t Bits>
 using integer = boost::multiprecision::number<
     boost::multiprecision::cpp_int_backend<Bits, Bits, boost::multiprecision::signed_magnitude,
@@ -23,7 +23,8 @@ constexpr int bit_length(integer<Bits> const& x) noexcept {
   static_assert(Bits > 128);
   auto const& backend = x.backend();
   std::size_t const top = backend.size() - 1;
-  return static_cast<int>(top * 64) + static_cast<int>(std::bit_width(static_cast<std::uint64_t>(backend.limbs()[top])));
+  return static_cast<int>(top * 64) +
+         static_cast<int>(std::bit_width(static_cast<std::uint64_t>(backend.limbs()[top])));
 }
 
 /// Number of zero bits below the lowest set bit of |x|; 0 for 0.

@@ -46,7 +46,8 @@ constexpr ball<W> log(ball<W> const& a) noexcept {
     radius = radius + magnitude::power_of_two(excess - static_cast<std::int64_t>(F));
     total = shifted(std::move(total), -excess);
   }
-  return ball<W>::rounded(typename ball<W>::wide(total), (excess > 0 ? excess : 0) - static_cast<std::int64_t>(F), radius);
+  return ball<W>::rounded(typename ball<W>::wide(total), (excess > 0 ? excess : 0) - static_cast<std::int64_t>(F),
+                          radius);
 }
 
 }  // namespace attest::reference

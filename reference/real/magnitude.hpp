@@ -40,7 +40,11 @@ class magnitude {
   friend constexpr magnitude operator+(magnitude a, magnitude b) noexcept {
     if (a.is_zero()) return b;
     if (b.is_zero()) return a;
-    if (a.exponent_ < b.exponent_) { auto const t = a; a = b; b = t; }
+    if (a.exponent_ < b.exponent_) {
+      auto const t = a;
+      a = b;
+      b = t;
+    }
     std::int64_t const gap = a.exponent_ - b.exponent_;
     std::uint64_t const low = gap > 32 ? 1 : (b.mantissa_ >> gap) + 1;
     return {a.mantissa_ + low, a.exponent_};
@@ -48,8 +52,8 @@ class magnitude {
   friend constexpr magnitude operator*(magnitude a, magnitude b) noexcept {
     return {a.mantissa_ * b.mantissa_, a.exponent_ + b.exponent_};
   }
-  /// An upper bound of a/b. Requires b > 0, and b exact or a lower bound (a magnitude is an upper bound of what it was
-  /// made from, so the caller says which it is).
+  /// An upper bound of a/b. Requires b > 0, and b exact or a lower bound. (A magnitude that was rounded is an upper
+  /// bound of what it was made from, so the caller must know.)
   friend constexpr magnitude divide_by_lower(magnitude a, magnitude b) noexcept {
     if (a.is_zero()) return a;
     return {(a.mantissa_ << 31) / b.mantissa_ + 1, a.exponent_ - b.exponent_ - 31};

@@ -1,7 +1,8 @@
 // Rounding a real number to a binary format: nearest, ties to even, subnormals, overflow to infinity.
 //
-// The values of a format are numbered in order: …, −1 is the negative subnormal next to 0, 0 is 0, 1 the smallest
-// subnormal, …, and the last number is +∞. Between number n and n + 1 lies the boundary where rounding changes.
+// Every value of a format has an ordinal: 0 is 0, 1 the smallest positive subnormal, −1 the negative one next to 0, …,
+// and the largest ordinal is that of +∞. Between the values of ordinals n and n + 1 lies the boundary where rounding
+// changes.
 #pragma once
 
 #include <bit>
@@ -16,12 +17,12 @@
 
 namespace attest::reference {
 
-/// The number of +∞; −∞ is its negative.
+/// The ordinal of +∞; that of −∞ is its negative.
 template <class T>
 inline constexpr std::int64_t infinity_ordinal =
     static_cast<std::int64_t>((std::uint64_t{1} << float_format<T>::exponent) - 1) << float_format<T>::fraction;
 
-/// The stored value with number n, |n| ≤ infinity_ordinal<T>; −0 for n = 0 where asked.
+/// The value with ordinal n, |n| ≤ infinity_ordinal<T>; for n = 0 it is −0 if negative_zero is set.
 template <class T>
 constexpr T value_of_ordinal(std::int64_t n, bool negative_zero = false) noexcept {
   using bits = typename float_format<T>::bits;
@@ -38,8 +39,8 @@ constexpr T quiet_nan() noexcept {
   return value_of_ordinal<T>(infinity_ordinal<T> + (std::int64_t{1} << (float_format<T>::fraction - 1)));
 }
 
-/// The boundary between numbers n and n + 1: their midpoint; beside an infinity the overflow threshold
-/// (2 − 2^−p)·2^(largest − 1), p the precision.
+/// The boundary between the values of ordinals n and n + 1: their midpoint, or beside an infinity the overflow
+/// threshold (2 − 2^−p)·2^(largest − 1), p the precision.
 /// Requires  −infinity_ordinal<T> ≤ n < infinity_ordinal<T>
 template <class T>
 constexpr element boundary_above(std::int64_t n) noexcept {
@@ -51,7 +52,7 @@ constexpr element boundary_above(std::int64_t n) noexcept {
   return {number_class::finite, n >= 0 ? size : -size, below.exponent - 1};
 }
 
-/// The number of the value nearest to x (ties to even), for a double that is not NaN.
+/// The ordinal of the value nearest to x (ties to even), for a double that is not NaN.
 template <class T>
 constexpr std::int64_t nearest_ordinal(double x) noexcept {
   if (x == infinity || x == -infinity) return x > 0 ? infinity_ordinal<T> : -infinity_ordinal<T>;
@@ -71,17 +72,17 @@ constexpr std::int64_t nearest_ordinal(double x) noexcept {
   }
   // Counting up from the first value of the binade carries into the next binade, and into infinity, by itself.
   std::int64_t const first = static_cast<std::int64_t>(unit - smallest) << fraction;
-  std::int64_t const number = first + significand;
-  std::int64_t const bounded = number < infinity_ordinal<T> ? number : infinity_ordinal<T>;
+  std::int64_t const ordinal = first + significand;
+  std::int64_t const bounded = ordinal < infinity_ordinal<T> ? ordinal : infinity_ordinal<T>;
   return x < 0 ? -bounded : bounded;
 }
 
-/// A correctly rounded value, or none where a comparison stayed undecided.
+/// A correctly rounded value, or none if a comparison remained undecided.
 template <class T>
 using rounded_value = std::optional<T>;
 
-/// What every real number within `radius` of high + low rounds to, or none where the outward ends of that interval round
-/// to different values, or to a zero whose sign is open. An exact 0 (all three 0) is +0.
+/// The value to which every real number within `radius` of high + low rounds, or none if the outward ends of that
+/// interval round to different values, or to a zero whose sign is not decided. An exact 0 (all three 0) is +0.
 /// Requires  doubles that round to nearest
 /// Why       the ends low ∓ radius are taken outward; adding them to high rounds correctly to f64, which rises with its
 ///           argument; for a narrower T the sum is taken outward too, and nearest_ordinal rises with its argument
@@ -93,15 +94,15 @@ constexpr rounded_value<T> nearest_of_all(double high, double low, double radius
     first = high + rounded_down(low - radius), last = high + rounded_up(low + radius);
     if constexpr (!std::is_same_v<T, double>) first = rounded_down(first), last = rounded_up(last);
   }
-  std::int64_t const number = nearest_ordinal<T>(first);
-  if (number != nearest_ordinal<T>(last)) return std::nullopt;
-  if (number != 0) return value_of_ordinal<T>(number);
+  std::int64_t const ordinal = nearest_ordinal<T>(first);
+  if (ordinal != nearest_ordinal<T>(last)) return std::nullopt;
+  if (ordinal != 0) return value_of_ordinal<T>(ordinal);
   if (first > 0 || (first == 0 && last == 0)) return value_of_ordinal<T>(0);
   return last < 0 ? rounded_value<T>(value_of_ordinal<T>(0, true)) : std::nullopt;
 }
 
-/// Rounds the real number x ∈ `enclosure` to T. `sign_against(t)` answers the sign of x − t for a dyadic t, as
-/// std::optional<int>, and is asked only where the enclosure leaves a boundary (or the sign of a zero) open.
+/// Rounds the real number x ∈ `enclosure` to T. `sign_against(t)` returns the sign of x − t for a dyadic t, as
+/// std::optional<int>; it is called only if the enclosure contains a boundary, or does not decide the sign of a zero.
 template <class T, unsigned W, class SignAgainst>
 constexpr rounded_value<T> nearest(ball<W> const& enclosure, SignAgainst&& sign_against) {
   std::int64_t low = nearest_ordinal<T>(lower(enclosure)), high = nearest_ordinal<T>(upper(enclosure));

@@ -1,7 +1,7 @@
 // Doubles rounded outward: what reference/bound/bound.hpp computes with.
 //
-// Only +, −, ×, ÷ of doubles are used, each within 2⁻⁵³ relative (or 2⁻¹⁰⁷⁵ absolute) of the exact result; every
-// function states how much it adds to stay on the safe side.
+// Only +, −, ×, ÷ of doubles are used, each within 2⁻⁵³ relative (or 2⁻¹⁰⁷⁵ absolute) of the exact result. Every
+// function states how much it adds so that its result is certainly a bound.
 #pragma once
 
 #include <bit>
@@ -30,13 +30,14 @@ constexpr double absolute(double x) noexcept { return x < 0 ? -x : x; }
 constexpr double larger(double a, double b) noexcept { return a < b ? b : a; }
 constexpr double smaller(double a, double b) noexcept { return b < a ? b : a; }
 
-/// The next double above x ≥ 0, at least; x for infinities.
+/// At least the next double above x ≥ 0; x for infinities.
 constexpr double above(double x) noexcept {
   if (!(x < std::numeric_limits<double>::max())) return x < 0 ? x : infinity;
   return std::bit_cast<double>(std::bit_cast<std::uint64_t>(x == 0 ? 0.0 : x) + 1);
 }
 
-/// A double at most x resp. at least x, for results of one operation on exact arguments.
+/// A double that is at least (at most) the exact result of one operation on exact arguments, x being the rounded
+/// result.
 constexpr double rounded_up(double x) noexcept {
   if (x != x || x == infinity) return infinity;
   if (x == -infinity) return std::numeric_limits<double>::lowest();
@@ -44,8 +45,8 @@ constexpr double rounded_up(double x) noexcept {
 }
 constexpr double rounded_down(double x) noexcept { return -rounded_up(-x); }
 
-/// The largest value·2^exponent ≤ it, resp. the smallest ≥ it. Requires value < 2^53 where the exponent is below −1074
-/// (the result may then be one subnormal unit too small or too large, on the safe side).
+/// value·2^exponent rounded down, or up: the largest double ≤ it, or the smallest ≥ it. Requires value < 2^53 for
+/// exponents below −1074 (the result may then be one subnormal unit off, on the safe side).
 constexpr double scaled(std::uint64_t value, std::int64_t exponent, bool up) noexcept {
   if (value == 0) return 0;
   int const excess = static_cast<int>(std::bit_width(value)) - 53;
@@ -76,9 +77,11 @@ constexpr double lower(magnitude m) noexcept {
 
 /// Bounds of every |x|, x ∈ a.
 template <unsigned W>
-constexpr double upper_size(ball<W> const& a) noexcept { return upper(a.upper_size()); }
+constexpr double upper_size(ball<W> const& a) noexcept {
+  return upper(a.upper_size());
+}
 
-/// The outermost doubles around a ball: lower ≤ x ≤ upper for every x ∈ a, within 2⁻⁵¹ relative of its ends.
+/// Doubles around a ball: lower ≤ x ≤ upper for every x ∈ a, within 2⁻⁵¹ relative of its ends.
 template <unsigned W>
 constexpr double upper(ball<W> const& a) noexcept {
   if (a.mid.sign() == 0) return upper(a.radius);
@@ -92,7 +95,9 @@ constexpr double upper(ball<W> const& a) noexcept {
   return exact ? mid : rounded_up(mid + upper(a.radius));
 }
 template <unsigned W>
-constexpr double lower(ball<W> const& a) noexcept { return -upper(-a); }
+constexpr double lower(ball<W> const& a) noexcept {
+  return -upper(-a);
+}
 
 /// √x within 2⁻⁵⁰ relative, by Newton's iteration (std::sqrt is not constexpr). Not directed: for warnings only.
 constexpr double root(double x) noexcept {

@@ -10,7 +10,7 @@ namespace attest::reference {
 
 namespace detail {
 
-/// tanh |x| of one number, a's midpoint: near 0 it is E/(E + 2) with E = e^(2x) − 1.
+/// tanh |x| of one number, the midpoint of a: E/(E + 2) near 0, with E = e^(2x) − 1.
 template <unsigned W>
 constexpr ball<W> tanh_of_size(ball<W> const& a) noexcept {
   ball<W> x = absolute(a);
@@ -27,8 +27,8 @@ constexpr ball<W> tanh_of_size(ball<W> const& a) noexcept {
 }  // namespace detail
 
 /// { tanh x : x ∈ a } ⊆ result.
-/// Ensures   radius ≤ r_a·min(1, 4·2^−⌊2.885·⌊min|x|⌋⌋) + 2^(−W+6)·|tanh mid|, and [−1, 1] where that is above 1: relative
-///           accuracy near 0 too, and far from 0 a radius r_a however large; odd in a
+/// Ensures   radius ≤ r_a·min(1, 4·2^−⌊2.885·⌊min|x|⌋⌋) + 2^(−W+6)·|tanh mid|, and [−1, 1] where that is above 1. So it
+///           is relatively accurate near 0, and far from 0 for every r_a, however large; odd in a
 /// Why       the slope 1 − tanh² = 4/(e^x + e^−x)² is at most min(1, 4·e^(−2|x|))
 /// Source    "Additive (Bahdanau) e = vᵀ tanh(W_s s + W_h h)", Day 11: Scaled Dot-Product Attention, section 11.1
 /// Cost      one exp, or N divisions near 0

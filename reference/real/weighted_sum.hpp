@@ -1,4 +1,4 @@
-// Σ_j w_j·v_j with ball weights and exact values: one alignment for the whole sum instead of one rounding a term.
+// Σ_j w_j·v_j with ball weights and exact values: the whole sum is aligned once instead of rounded after each term.
 #pragma once
 
 #include <cstdint>

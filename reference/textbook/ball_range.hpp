@@ -1,5 +1,5 @@
-// Rows of balls: arrays, vectors, spans. The functions over them give back what they are given, so that an array stays
-// an array in a constant expression.
+// Ranges of balls: arrays, vectors, spans. Functions of them return the type that they take, so that an array stays an
+// array in a constant expression.
 #pragma once
 
 #include <cstddef>
@@ -32,9 +32,11 @@ template <ball_range R>
 using ball_of = std::ranges::range_value_t<R>;
 
 template <ball_range R>
-constexpr std::int64_t length_of(R const& x) noexcept { return static_cast<std::int64_t>(std::ranges::size(x)); }
+constexpr std::int64_t length_of(R const& x) noexcept {
+  return static_cast<std::int64_t>(std::ranges::size(x));
+}
 
-/// x_i, counted as the documents count: by 64-bit indices.
+/// x_i with a 64-bit index.
 template <ball_range R>
 constexpr ball_of<R> const& at(R const& x, std::int64_t i) noexcept {
   return std::ranges::data(x)[static_cast<std::size_t>(i)];

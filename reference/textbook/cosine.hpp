@@ -1,14 +1,16 @@
 // The angle between a query and a key.
 #pragma once
 
-#include "reference/textbook/scoring/dot.hpp"
 #include "reference/real/sqrt.hpp"
+#include "reference/textbook/scoring/dot.hpp"
 
 namespace attest::reference {
 
 /// ‖x‖ = √(x·x). Requires x·x exact or certainly positive.
 template <ball_range R>
-constexpr ball_of<R> norm(R const& x) noexcept { return square_root(dot(x, x)); }
+constexpr ball_of<R> norm(R const& x) noexcept {
+  return square_root(dot(x, x));
+}
 
 /// cos θ = q·k/(‖q‖·‖k‖)
 ///

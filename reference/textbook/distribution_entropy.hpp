@@ -3,8 +3,8 @@
 
 #include <cstdint>
 
-#include "reference/textbook/ball_range.hpp"
 #include "reference/real/log.hpp"
+#include "reference/textbook/ball_range.hpp"
 
 namespace attest::reference {
 
@@ -19,9 +19,8 @@ constexpr ball<W> surprise(ball<W> const& p) noexcept {
   if (certain_sign(p) > 0) return -(p * log(p));
   magnitude const u = p.upper_size();
   ball<W> made;
-  made.radius = u <= magnitude::power_of_two(-2)
-                    ? u * magnitude(static_cast<std::uint64_t>(-u.exponent() - 31), 0)
-                    : magnitude::power_of_two(-1);
+  made.radius = u <= magnitude::power_of_two(-2) ? u * magnitude(static_cast<std::uint64_t>(-u.exponent() - 31), 0)
+                                                 : magnitude::power_of_two(-1);
   return made;
 }
 

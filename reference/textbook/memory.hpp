@@ -15,9 +15,7 @@ struct memory {
   std::vector<ball<W>> keys{};    ///< [pairs, d]
   std::vector<ball<W>> values{};  ///< [pairs, dv]
 
-  constexpr std::int64_t pairs() const noexcept {
-    return d > 0 ? static_cast<std::int64_t>(keys.size()) / d : 0;
-  }
+  constexpr std::int64_t pairs() const noexcept { return d > 0 ? static_cast<std::int64_t>(keys.size()) / d : 0; }
 };
 
 /// Adds the pair (k, v).

@@ -65,8 +65,7 @@ constexpr exact_matrix<T> project_transposed(std::span<T const> X, std::span<T c
                                              std::int64_t e) {
   exact_matrix<T> made{.rows = n, .columns = e};
   for (std::int64_t i = 0; i < n; ++i)
-    for (std::int64_t j = 0; j < e; ++j)
-      made.entries.push_back(exact_dot(X.data() + i * d, W.data() + j * d, d));
+    for (std::int64_t j = 0; j < e; ++j) made.entries.push_back(exact_dot(X.data() + i * d, W.data() + j * d, d));
   return made;
 }
 

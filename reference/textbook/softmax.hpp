@@ -1,12 +1,12 @@
 // softmax of a vector, at a temperature.
 #pragma once
 
-#include "reference/textbook/ball_range.hpp"
 #include "reference/real/exp.hpp"
+#include "reference/textbook/ball_range.hpp"
 
 namespace attest::reference {
 
-/// p_i = e^(x_i/T)/Σ_j e^(x_j/T), stable: a shift common to all scores cancels, so the largest midpoint is taken off.
+/// p_i = e^(x_i/T)/Σ_j e^(x_j/T), stable: a common shift of all scores cancels, so the largest midpoint is subtracted.
 ///
 /// Requires  T > 0; scores above −2^60·T
 /// Ensures   p_i ∈ result_i; equal exact scores give equal balls; radius about (r_i + Σ_j p_j·r_j)/T·p_i + n ulp

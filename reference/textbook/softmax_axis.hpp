@@ -10,9 +10,9 @@
 
 namespace attest::reference {
 
-/// Every line of x along `axis` becomes its softmax at temperature T; the lines do not see each other.
+/// Every line of x along `axis` is replaced by its softmax at temperature T, independently of the other lines.
 ///
-/// Shapes    x as `where` says: rank 1 to 4, any strides; axis in [−rank, rank), −1 the last as in "axis=-1"
+/// Shapes    x with layout `where`: rank 1 to 4, any strides; axis in [−rank, rank), −1 the last as in "axis=-1"
 /// Requires  what softmax requires of every line
 /// Ensures   along the axis every line sums to 1
 /// Source    "def stable_softmax(x, dim=-1)", Scaled Dot-Product Attention, Numerical Stability

@@ -5,9 +5,9 @@
 #include <ranges>
 
 #include "problem/element_type.hpp"
+#include "reference/attention/score.hpp"
 #include "reference/textbook/ball_range.hpp"
 #include "reference/textbook/ratio.hpp"
-#include "reference/attention/score.hpp"
 
 namespace attest::reference {
 

@@ -1,9 +1,10 @@
 // The exponential of the machine tier against exact balls.
+#include "reference/real/exp.hpp"
+
 #include <cmath>
 #include <random>
 
 #include "reference/machine/testing.hpp"
-#include "reference/real/exp.hpp"
 #include "tests/support/catch.hpp"
 
 namespace {

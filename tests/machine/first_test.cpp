@@ -1,7 +1,7 @@
 // Judging by the machine tier first gives the verdicts of the ball tier alone.
 #include "audit/contract/contract.hpp"
-#include "audit/tensors/elements.hpp"
 #include "audit/judge/tiered_judge.hpp"
+#include "audit/tensors/elements.hpp"
 #include "tests/machine/problem.hpp"
 #include "tests/support/property.hpp"
 
@@ -37,12 +37,13 @@ struct outputs_of {
             lse.values[r] = static_cast<problem::lse_element<T>>(-reference::infinity);
             continue;
           }
-          lse.values[r] = static_cast<problem::lse_element<T>>(
-              moved(reference::log_sum_exp(at.row), at.bound.log_sum_exp()));
+          lse.values[r] =
+              static_cast<problem::lse_element<T>>(moved(reference::log_sum_exp(at.row), at.bound.log_sum_exp()));
           for (std::int64_t c = 0; c < s.dv; ++c) {
             auto const exact = reference::output(p, at.row, c);
             auto const value = [&](std::size_t n) {
-              return reference::value_of(p.v()(b, reference::key_head(s, h), at.row.keys[n].j, c)); };
+              return reference::value_of(p.v()(b, reference::key_head(s, h), at.row.keys[n].j, c));
+            };
             if (exact.kind == reference::value_kind::finite)
               o.values[r * static_cast<std::size_t>(s.dv) + static_cast<std::size_t>(c)] =
                   element_from<T>(moved(exact.value, at.bound.output(exact.value, value)));

@@ -46,9 +46,7 @@ struct machine_problem : problem::parameters {
     double const offset = one_in(3) ? 1000 * value_size : 0;
     auto const kind = below(5);
     for (T& x : v.values) {
-      double const drawn = kind == 0   ? 1
-                           : kind == 1 ? static_cast<double>(below(3) - 1)
-                                       : normal(random);
+      double const drawn = kind == 0 ? 1 : kind == 1 ? static_cast<double>(below(3) - 1) : normal(random);
       x = element_from<T>(std::fmin(largest, std::fmax(-largest, drawn * value_size + offset)));
     }
     auto const ties = below(4);  // equal keys, or every key the same

@@ -1,7 +1,8 @@
 // Rounding by the machine tier first gives the ball tier's values, bit for bit, on every SIMD target.
+#include "reference/machine/rounded.hpp"
+
 #include "audit/cases/random.hpp"
 #include "reference/attention/correctly_rounded.hpp"
-#include "reference/machine/rounded.hpp"
 #include "reference/machine/testing.hpp"
 #include "tests/machine/problem.hpp"
 #include "tests/support/property.hpp"
@@ -83,7 +84,8 @@ void random_problems(std::string const& name) {
 /// a boundary, subnormals, zeros of both signs, the overflow threshold.
 template <class Target>
 struct boundary_problem {
-  using stored = std::conditional_t<std::is_same_v<Target, double>, double, float>;  ///< holds every midpoint's neighbours
+  using stored =
+      std::conditional_t<std::is_same_v<Target, double>, double, float>;  ///< holds every midpoint's neighbours
   std::int64_t m, dv = 9;
   std::vector<stored> q{1}, k, v;
 
@@ -103,7 +105,8 @@ struct boundary_problem {
       for (std::int64_t j = 0; j < m; ++j) {
         std::int64_t const number = std::min(top - 1, low + drawn(2));
         double x = value(number);
-        if (kind == 1 && std::is_same_v<Target, problem::f16>) x += static_cast<double>(drawn(3)) * 16;  // past the largest
+        if (kind == 1 && std::is_same_v<Target, problem::f16>)
+          x += static_cast<double>(drawn(3)) * 16;  // past the largest
         if (kind == 2) x = drawn(2) ? x : -x;
         if (kind == 3) x = -x;
         v[static_cast<std::size_t>(j * dv + c)] = static_cast<stored>(x);
@@ -150,7 +153,8 @@ TEST_CASE("machine first or exact alone: the same rounded values", "[property][d
   random_problems<problem::f16, problem::f16>("f16");
 }
 
-TEST_CASE("machine first or exact alone: the same at ties, overflow, subnormals and zeros", "[property][differential]") {
+TEST_CASE("machine first or exact alone: the same at ties, overflow, subnormals and zeros",
+          "[property][differential]") {
   boundary_problems<double>("f64");
   boundary_problems<float>("f32");
   boundary_problems<problem::bf16>("bf16");
@@ -209,7 +213,7 @@ TEST_CASE("what every number of an interval rounds to", "[unit]") {
   CHECK(nearest_of_all<double>(1, 0x1p-53 + 0x1p-90, 0x1p-100) == 1 + 0x1p-52);
   CHECK(std::signbit(*nearest_of_all<float>(-0x1p-200, 0, 0x1p-201)));
   CHECK_FALSE(std::signbit(*nearest_of_all<float>(0x1p-200, 0, 0x1p-201)));
-  CHECK_FALSE(nearest_of_all<float>(0x1p-200, 0, 0x1p-199).has_value());    // the sign of a zero is open
+  CHECK_FALSE(nearest_of_all<float>(0x1p-200, 0, 0x1p-199).has_value());  // the sign of a zero is open
   CHECK_FALSE(std::signbit(*nearest_of_all<float>(0, 0, 0)));
   CHECK(std::isinf(*nearest_of_all<float>(0x1.ffffffp127, 0, 0)));
   CHECK_FALSE(nearest_of_all<float>(0x1.ffffffp127, 0, 0x1p50).has_value());

@@ -1,9 +1,10 @@
 // The machine tier against the exact one: what it encloses contains the exact value, and its bounds are row_bound's.
+#include "reference/machine/rows.hpp"
+
 #include <random>
 #include <string>
 
 #include "audit/contract/contract.hpp"
-#include "reference/machine/rows.hpp"
 #include "reference/machine/testing.hpp"
 #include "tests/machine/problem.hpp"
 #include "tests/support/property.hpp"
@@ -56,7 +57,8 @@ void check_row(problem::instance<T> const& asked, problem::kernel_model const& m
   RC_ASSERT(exact.keys.size() == got.keys.size());
   reference::row_facts const facts = reference::machine::testing::facts_of(got);
   double products = 0;
-  for (auto const& key : facts.keys) products = std::max(products, facts.scale_upper * key.product_upper + key.bias_upper);
+  for (auto const& key : facts.keys)
+    products = std::max(products, facts.scale_upper * key.product_upper + key.bias_upper);
   for (std::size_t n = 0; n < exact.keys.size(); ++n) {
     RC_ASSERT(exact.keys[n].j == got.keys[n]);
     RC_ASSERT(between(got.weight_lower[n], got.weight_upper[n], reference::weight(exact, n), 0, 1));
@@ -107,7 +109,9 @@ void check_row(problem::instance<T> const& asked, problem::kernel_model const& m
     double largest = 0;
     auto const value = [&](std::size_t n) { return reference::value_of(asked.v()(got.b, hk, got.keys[n], column)); };
     for (std::size_t n = 0; n < got.keys.size(); ++n) largest = std::max(largest, reference::size_upper(value(n)));
-    if (tame) RC_ASSERT(got.o_radius[c] <= (got.o_low.empty() ? 1e-12 : 1e-26) * largest * std::max(1.0, products / 50) + 1e-300);
+    if (tame)
+      RC_ASSERT(got.o_radius[c] <=
+                (got.o_low.empty() ? 1e-12 : 1e-26) * largest * std::max(1.0, products / 50) + 1e-300);
     ball<W> around = ball<W>::from(reference::value_of(got.o[c])) + ball<W>::from(reference::value_of(low));
     reference::element const radius = reference::value_of(got.o_radius[c]);
     around.radius = reference::magnitude(static_cast<std::uint64_t>(radius.significand), radius.exponent);
@@ -127,19 +131,19 @@ void compare_tiers(std::string const& type, std::vector<std::string> const& cont
   for (std::string_view const target : reference::machine::simd_targets()) {
     tally seen;
     reference::machine::use_simd_target(target);
-    property(type + " on " + std::string(target) + " contains the exact value",
-             [&](std::uint64_t seed, std::uint8_t which) {
-               machine_problem<T> const made(seed);
-               auto const asked = made.instance();
-               auto const model = audit::find_contract(contracts[which % contracts.size()])->fixed;
-               auto rows = reference::machine::row_source<T>::make(asked, model, {.weights = true, .double_words = double_words});
-               RC_ASSERT(rows.has_value());
-               for (std::int64_t b = 0; b < made.s.b; ++b)
-                 for (std::int64_t h = 0; h < made.s.hq; ++h)
-                   rows.value().each(b, h, 0, made.s.n, [&](certified_row const& row) {
-                     check_row(asked, model, made.tame, row, seen);
-                   });
-             });
+    property(
+        type + " on " + std::string(target) + " contains the exact value", [&](std::uint64_t seed, std::uint8_t which) {
+          machine_problem<T> const made(seed);
+          auto const asked = made.instance();
+          auto const model = audit::find_contract(contracts[which % contracts.size()])->fixed;
+          auto rows =
+              reference::machine::row_source<T>::make(asked, model, {.weights = true, .double_words = double_words});
+          RC_ASSERT(rows.has_value());
+          for (std::int64_t b = 0; b < made.s.b; ++b)
+            for (std::int64_t h = 0; h < made.s.hq; ++h)
+              rows.value().each(b, h, 0, made.s.n,
+                                [&](certified_row const& row) { check_row(asked, model, made.tame, row, seen); });
+        });
     INFO(seen.rows << " rows, " << seen.handed_over << " handed over, " << seen.columns << " columns certified");
     CHECK(seen.columns > seen.rows);
     CHECK(seen.handed_over * 2 < seen.rows);
@@ -168,7 +172,8 @@ TEST_CASE("rows of narrower types in double words contain the exact values too",
   compare_tiers<problem::f16>("f16 in double words", {"f16", "f16-ieee"}, true);
 }
 
-/// Two scores near 500 that differ by about 1, values that nearly cancel: the scores' own errors are most of the radius.
+/// Two scores near 500 that differ by about 1, values that nearly cancel: the scores' own errors are most of the
+/// radius.
 TEST_CASE("f64 outputs whose error comes from their scores are enclosed", "[unit]") {
   std::mt19937_64 random(5);
   auto const unit = [&] { return static_cast<double>(random() >> 11) * 0x1p-53; };

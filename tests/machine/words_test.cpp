@@ -30,7 +30,9 @@ struct drawn {
   /// Any second half of a double word.
   double low_of(double hi) {
     double const half = std::ldexp(std::abs(hi), -54), part = 2 * unit() - 1;
-    return random() % 4 == 0 ? 0 : random() % 8 == 0 ? std::ldexp(half * part, -static_cast<int>(random() % 60)) : half * part;
+    return random() % 4 == 0   ? 0
+           : random() % 8 == 0 ? std::ldexp(half * part, -static_cast<int>(random() % 60))
+                               : half * part;
   }
 };
 
@@ -90,7 +92,9 @@ void exp_on_every_target(std::uint64_t arguments) {
 }  // namespace
 
 TEST_CASE("e^x as a double word is within its bound on every target", "[unit]") { exp_on_every_target(40'000); }
-TEST_CASE("e^x as a double word is within its bound at millions of arguments", "[slow]") { exp_on_every_target(1'000'000); }
+TEST_CASE("e^x as a double word is within its bound at millions of arguments", "[slow]") {
+  exp_on_every_target(1'000'000);
+}
 
 TEST_CASE("ln x as a double word is within its radius on every target", "[unit]") {
   on_every_target([] {
@@ -98,7 +102,9 @@ TEST_CASE("ln x as a double word is within its radius on every target", "[unit]"
     double worst = 0;
     for (int n = 0; n < 40'000; ++n) {
       double const grown = std::ldexp(1 + from.unit(), n % 3 ? n % 60 : 0);
-      double const hi = n % 5 == 0 ? 1 + std::ldexp(from.unit(), -(n % 53)) : n % 7 == 0 ? 0.5 + from.unit() / 2 : grown;
+      double const hi = n % 5 == 0   ? 1 + std::ldexp(from.unit(), -(n % 53))
+                        : n % 7 == 0 ? 0.5 + from.unit() / 2
+                                     : grown;
       double const lo = from.low_of(hi);
       auto const got = reference::machine::testing::log_word(hi, lo);
       worst = std::max(worst, in_radii(got, log(sum_of(hi, lo))));

@@ -12,8 +12,8 @@
 
 using namespace attest;
 using namespace attest::tests;
-using reference::decision;
 using reference::ball;
+using reference::decision;
 using reference::magnitude;
 
 namespace {
@@ -23,9 +23,7 @@ magnitude drawn_magnitude() {
 }
 
 /// exact ≤ m ≤ exact·(1 + 2^−30)
-bool tight(magnitude m, real const& exact) {
-  return exact <= as_real(m) && as_real(m) <= exact + scaled(exact, -30);
-}
+bool tight(magnitude m, real const& exact) { return exact <= as_real(m) && as_real(m) <= exact + scaled(exact, -30); }
 
 template <unsigned W>
 void operations() {

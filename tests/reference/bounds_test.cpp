@@ -1,9 +1,8 @@
-// reference/bound/bound.hpp against docs/bound.md: the near-worst inputs of section 11, special rows, hypotheses, and every
-// parameter's direction.
-#include "reference/bound/bound.hpp"
-
+// reference/bound/bound.hpp against docs/bound.md: the near-worst inputs of section 11, special rows, hypotheses, and
+// every parameter's direction.
 #include <functional>
 
+#include "reference/bound/bound.hpp"
 #include "tests/support/bound_check.hpp"
 #include "tests/support/catch.hpp"
 
@@ -97,9 +96,12 @@ TEST_CASE("equal scores and d = 0 are within a few roundings", "[unit]") {
 }
 
 TEST_CASE("every parameter that stands for an error only widens the bound", "[unit]") {
-  struct change { char const* name; std::function<void(kernel_model&)> widen; };
-  auto const bigger = [](double kernel_model::*field, double by) { return [=](kernel_model& m) { m.*field += by; }; };
-  auto const more = [](int kernel_model::*field, int by) { return [=](kernel_model& m) { m.*field += by; }; };
+  struct change {
+    char const* name;
+    std::function<void(kernel_model&)> widen;
+  };
+  auto const bigger = [](double kernel_model::* field, double by) { return [=](kernel_model& m) { m.*field += by; }; };
+  auto const more = [](int kernel_model::* field, int by) { return [=](kernel_model& m) { m.*field += by; }; };
   std::vector<change> const changes{
       {"u", [](kernel_model& m) { m.format.u *= 2; }},
       {"omega", [](kernel_model& m) { m.format.omega = 0x1p-40; }},
@@ -175,13 +177,13 @@ TEST_CASE("rows outside the hypotheses are not judged", "[unit]") {
     return check.output_bound(check.bound(model)).by;
   };
   CHECK(by(with_scores(1, {1, 2}, {1, 2}), one_block(2)) == judged_by::theorem);
-  CHECK(by(with_scores(1, {1, 2}, {3e38f, 2}), one_block(2)) == judged_by::nothing);             // H0: n·max|v|
-  CHECK(by(with_scores(1e30f, {1e10f, 2}, {1, 2}), one_block(2)) == judged_by::nothing);         // H0: S_j
+  CHECK(by(with_scores(1, {1, 2}, {3e38f, 2}), one_block(2)) == judged_by::nothing);      // H0: n·max|v|
+  CHECK(by(with_scores(1e30f, {1e10f, 2}, {1, 2}), one_block(2)) == judged_by::nothing);  // H0: S_j
   auto coarse = one_block(2);
-  coarse.format.u = coarse.u_qk = 0x1p-5;                                                        // H4
+  coarse.format.u = coarse.u_qk = 0x1p-5;  // H4
   CHECK(by(with_scores(1, {1, 2}, {1, 2}), coarse) == judged_by::nothing);
   auto contracted = one_block(2);
-  contracted.c_m = 1;                                                                            // H4: γ_{c_m}·Y ≤ 1/2
+  contracted.c_m = 1;  // H4: γ_{c_m}·Y ≤ 1/2
   CHECK(by(with_scores(1e8f, {1, 1.5f}, {1, 2}), contracted) == judged_by::dominance);
   bound_check<float> const far(with_scores(1, {1, 2}, {3e38f, 2}));
   auto const nothing = far.output_bound(far.bound(one_block(2)));
@@ -246,8 +248,14 @@ namespace {
 constexpr double at_compile_time() {
   reference::row_facts facts;
   facts.d = 1, facts.m = 1, facts.scale_upper = 1;
-  facts.keys.push_back({.x_lower = 0, .x_upper = 0, .score_upper = 1, .product_upper = 1, .key_norm = 1, .bias_upper = 0,
-                        .weight_lower = 1, .weight_upper = 1});
+  facts.keys.push_back({.x_lower = 0,
+                        .x_upper = 0,
+                        .score_upper = 1,
+                        .product_upper = 1,
+                        .key_norm = 1,
+                        .bias_upper = 0,
+                        .weight_lower = 1,
+                        .weight_upper = 1});
   problem::kernel_model model;
   model.format = problem::formats::f32;
   reference::row_bound bound;

@@ -1,4 +1,5 @@
-// reference/attention/exactly.hpp: exact outputs are recognised, and their perturbed twins are told apart however near they come.
+// reference/attention/exactly.hpp: exact outputs are recognised, and their perturbed twins are told apart however near
+// they come.
 #include "reference/attention/exactly.hpp"
 
 #include <cmath>

@@ -1,7 +1,6 @@
 // reference/{exp,log,sqrt}.hpp: containment against MPFR over the whole domain, the radii that they promise, and widths
 // that agree.
 #include "reference/real/exp.hpp"
-
 #include "reference/real/log.hpp"
 #include "reference/real/sqrt.hpp"
 #include "tests/support/many.hpp"
@@ -66,7 +65,8 @@ void logarithms() {
     RC_ASSERT(contains(l, log(x)));
     std::int64_t const k = a.exponent + reference::bit_length(a.mid);
     real const units = real(6.0 * ((W + 96) / 5 + 1) + 14 + 2 * std::abs(static_cast<double>(k)));
-    real const promised = radius(a) / as_real(a.lower_size()) + scaled(units, -static_cast<int>(W) - 96) + last_place(l);
+    real const promised =
+        radius(a) / as_real(a.lower_size()) + scaled(units, -static_cast<int>(W) - 96) + last_place(l);
     RC_ASSERT(within(radius(l), promised));
     RC_ASSERT(overlap(reference::widened<2 * W>(l), log(reference::widened<2 * W>(a))));
   });
@@ -88,12 +88,11 @@ TEST_CASE("log contains ln x and keeps its promised radius", "[property]") {
 
 TEST_CASE("1/sqrt(n) is within two places, and exact where it fits", "[property]") {
   many(10, "inverse_sqrt", [] {
-    auto const n = *rc::gen::oneOf(rc::gen::inRange<std::int64_t>(1, 2000),
-                                   rc::gen::positive<std::int64_t>(),
-                                   rc::gen::map(rc::gen::inRange<std::int64_t>(1, 3'000'000'000),
-                                                [](std::int64_t r) { return r * r; }));
-    real const exact = real(1) / sqrt(real(static_cast<double>(n >> 32)) * real(0x1p32) +
-                                      real(static_cast<double>(n & 0xffff'ffff)));
+    auto const n = *rc::gen::oneOf(
+        rc::gen::inRange<std::int64_t>(1, 2000), rc::gen::positive<std::int64_t>(),
+        rc::gen::map(rc::gen::inRange<std::int64_t>(1, 3'000'000'000), [](std::int64_t r) { return r * r; }));
+    real const exact =
+        real(1) / sqrt(real(static_cast<double>(n >> 32)) * real(0x1p32) + real(static_cast<double>(n & 0xffff'ffff)));
     ball<64> const narrow = reference::inverse_sqrt<64>(n);
     ball<160> const wide = reference::inverse_sqrt<160>(n);
     RC_ASSERT(contains(narrow, exact) && contains(wide, exact));

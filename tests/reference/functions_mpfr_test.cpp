@@ -3,10 +3,10 @@
 #include <string>
 #include <vector>
 
+#include "reference/real/tanh.hpp"
 #include "reference/textbook/cosine.hpp"
 #include "reference/textbook/distribution_entropy.hpp"
 #include "reference/textbook/softmax.hpp"
-#include "reference/real/tanh.hpp"
 #include "tests/support/mp.hpp"
 #include "tests/support/property.hpp"
 

@@ -6,8 +6,9 @@
 #include <vector>
 
 #include "reference/attention/attention.hpp"
-#include "reference/textbook/cosine.hpp"
 #include "reference/real/decimal.hpp"
+#include "reference/real/tanh.hpp"
+#include "reference/textbook/cosine.hpp"
 #include "reference/textbook/distribution_entropy.hpp"
 #include "reference/textbook/memory.hpp"
 #include "reference/textbook/projection.hpp"
@@ -16,7 +17,6 @@
 #include "reference/textbook/scoring/scaled_dot.hpp"
 #include "reference/textbook/softmax_axis.hpp"
 #include "reference/textbook/softmax_jacobian.hpp"
-#include "reference/real/tanh.hpp"
 #include "reference/textbook/variance.hpp"
 #include "tests/support/property.hpp"
 
@@ -42,9 +42,7 @@ std::vector<number> drawn_vector(std::size_t count) {
   return made;
 }
 
-bool is_exactly(number const& x, std::int64_t value) {
-  return x.is_exact() && certain_sign(x - number(value)) == 0;
-}
+bool is_exactly(number const& x, std::int64_t value) { return x.is_exact() && certain_sign(x - number(value)) == 0; }
 
 /// radius ≤ 2^log2·|mid|
 template <unsigned W>
@@ -75,7 +73,8 @@ TEST_CASE("tanh: a ball far from 0 is 1 or -1, however wide", "[unit]") {
     CHECK(overlap(tanh(open), number(0)));
     CHECK(overlap(tanh(open), number(sign)));
     CHECK(tanh(open).radius <= attest::reference::magnitude::power_of_two(0));
-    number some = number(9);  // 9 ± 4: from tanh 5 to tanh 13; its slope is taken at ⌊4.99…⌋: 4·2^(2 − 11), and a little
+    number some =
+        number(9);  // 9 ± 4: from tanh 5 to tanh 13; its slope is taken at ⌊4.99…⌋: 4·2^(2 − 11), and a little
     some.radius = attest::reference::magnitude::power_of_two(2);
     CHECK(overlap(tanh(some), tanh(number(5))));
     CHECK(overlap(tanh(some), tanh(number(13))));
@@ -85,8 +84,8 @@ TEST_CASE("tanh: a ball far from 0 is 1 or -1, however wide", "[unit]") {
 
 TEST_CASE("tanh: duplication, widths agree, relative accuracy near 0", "[property]") {
   tests::property("tanh", [] {
-    number const x = dyadic(*rc::gen::inRange<std::int64_t>(-1'000'000, 1'000'001),
-                            *rc::gen::inRange<std::int64_t>(-2000, -14));
+    number const x =
+        dyadic(*rc::gen::inRange<std::int64_t>(-1'000'000, 1'000'001), *rc::gen::inRange<std::int64_t>(-2000, -14));
     number const t = tanh(x), twice = tanh(x + x);
     RC_ASSERT(overlap(twice, (t + t) / (number(1) + t * t)));
     RC_ASSERT(radius_within(t, -128 + 6));

@@ -84,7 +84,8 @@ TEST_CASE("oracle: with Q = 0 every visible key weighs 1/N, and coded values tel
     problem_draft asked = make_problem(r);
     transform(asked.q, [](auto...) { return 0.0; });
     asked.v = owned_tensor::compact(r.type, {r.b, r.hk, r.m, 4});
-    audit::fill(asked.v, [](auto, auto, auto j, auto c) { return j / 4 == c ? std::ldexp(1, static_cast<int>(j % 4)) : 0.0; });
+    audit::fill(asked.v,
+                [](auto, auto, auto j, auto c) { return j / 4 == c ? std::ldexp(1, static_cast<int>(j % 4)) : 0.0; });
     problem::sizes const s = sizes_of(asked);
     for_finite_rows(of.ask(asked), s, [&](oracle_row const& row, auto b, auto h, auto i) {
       oracle_ball const count(static_cast<std::int64_t>(row.keys.size()));
@@ -163,9 +164,14 @@ TEST_CASE("oracle: a softcap bounds every score, flattens large ones to its ends
       RC_ASSERT(reference::at_most(least, row.lse) != decision::no);
       RC_ASSERT(reference::at_most(row.lse, most) != decision::no);
     });
-    // Scores of ±large: the weights are those of ±c. The default scale is irrational at d = 5: nothing about it is exact.
+    // Scores of ±large: the weights are those of ±c. The default scale is irrational at d = 5: nothing about it is
+    // exact.
     double const large = r.type == element_type::f16 ? 200 : r.type == element_type::f64 ? 1e150 : 1e15;
-    asked = make_problem([&] { recipe flat = r; flat.d = 5, flat.scale = 0; return flat; }());
+    asked = make_problem([&] {
+      recipe flat = r;
+      flat.d = 5, flat.scale = 0;
+      return flat;
+    }());
     asked.softcap = 2;
     transform(asked.q, [&](auto...) { return large; });
     transform(asked.k, [&](double, auto, auto, auto j, auto) { return j == 0 ? large : -large; });
@@ -175,7 +181,11 @@ TEST_CASE("oracle: a softcap bounds every score, flattens large ones to its ends
       RC_ASSERT(narrow(row.weights[1], 1, of.width));
     });
     // Far below the cap it changes a score by less than |x|³/(3c²).
-    asked = make_problem([&] { recipe near = r; near.scores = score_regime::rising; return near; }());
+    asked = make_problem([&] {
+      recipe near = r;
+      near.scores = score_regime::rising;
+      return near;
+    }());
     problem_draft plain = asked;
     asked.softcap = 0x1p100, plain.softcap = 0;
     require_agreeing(of.ask(asked), of.ask(plain));
@@ -191,7 +201,8 @@ audit::judgement judged_at_one_key(problem_draft const& asked, std::int64_t key)
   return audit::judge(problem::make_instance(asked.arguments()).value(), given, *audit::find_contract("f64"));
 }
 
-TEST_CASE("oracle: the judge decides rows under a softcap, however large scores, biases and the cap are", "[property]") {
+TEST_CASE("oracle: the judge decides rows under a softcap, however large scores, biases and the cap are",
+          "[property]") {
   // σ = 1/√5 is irrational and q·k = 2^1000: of a score of 128 bits nothing is known, and its tanh is 1.
   problem_draft flat = audit::blank({1, 1, 1, 1, 11, 5, 1}, element_type::f64);
   audit::fill(flat.q, [](auto...) { return 0x1p500; });
@@ -229,7 +240,8 @@ TEST_CASE("oracle: V moved and scaled moves and scales O", "[property]") {
     problem_draft flat = asked;
     transform(flat.v, [](auto...) { return 96.0; });
     for_finite_rows(of.ask(flat), sizes_of(flat), [&](oracle_row const& row, auto...) {
-      for (auto const& o : row.o) RC_ASSERT(reference::overlap(*o, oracle_ball(96)) && narrow(*o, 96, is_tame(r) ? of.width : 0));
+      for (auto const& o : row.o)
+        RC_ASSERT(reference::overlap(*o, oracle_ball(96)) && narrow(*o, 96, is_tame(r) ? of.width : 0));
     });
   });
 }
@@ -242,7 +254,8 @@ TEST_CASE("oracle: one key answers its value and its score", "[property]") {
       RC_ASSERT(reference::overlap(row.weights[0], oracle_ball(1)));
       if (is_tame(r)) RC_ASSERT(is_near(row.weights[0], 1, of.width));
       for (std::size_t c = 0; c < row.o.size(); ++c) {
-        double const v = audit::load(asked.v, audit::offset_of(asked.v, b, h / r.groups, 0, static_cast<std::int64_t>(c)));
+        double const v =
+            audit::load(asked.v, audit::offset_of(asked.v, b, h / r.groups, 0, static_cast<std::int64_t>(c)));
         if (row.o[c]) RC_ASSERT(reference::overlap(*row.o[c], ball_of_double(v)));
       }
     });

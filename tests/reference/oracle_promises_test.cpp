@@ -1,5 +1,5 @@
-// The lines of the audit's checks as properties of the oracle itself: what one answer promises, and its twins. For both tiers,
-// every element type and, in the machine tier, every SIMD target.
+// The lines of the audit's checks as properties of the oracle itself: what one answer promises, and its twins. For both
+// tiers, every element type and, in the machine tier, every SIMD target.
 #include <algorithm>
 #include <cmath>
 #include <string>
@@ -12,7 +12,8 @@
 namespace attest::tests {
 namespace {
 
-TEST_CASE("oracle: weights are in [0, 1], of visible keys alone, and sum to 1; O is inside the hull of V", "[property]") {
+TEST_CASE("oracle: weights are in [0, 1], of visible keys alone, and sum to 1; O is inside the hull of V",
+          "[property]") {
   holds("weights and hull", [](tier const& of, recipe const& r) {
     problem_draft const asked = make_problem(r);
     problem::sizes const s = sizes_of(asked);
@@ -34,7 +35,8 @@ TEST_CASE("oracle: weights are in [0, 1], of visible keys alone, and sum to 1; O
         if (!row.o[c]) continue;
         double low = HUGE_VAL, high = -HUGE_VAL;
         for (auto const j : row.keys) {
-          double const v = audit::load(asked.v, audit::offset_of(asked.v, b, h / r.groups, j, static_cast<std::int64_t>(c)));
+          double const v =
+              audit::load(asked.v, audit::offset_of(asked.v, b, h / r.groups, j, static_cast<std::int64_t>(c)));
           low = std::min(low, v), high = std::max(high, v);
         }
         RC_ASSERT(reference::at_most(ball_of_double(low), *row.o[c]) != decision::no);
@@ -54,7 +56,8 @@ TEST_CASE("oracle: a row without a visible key answers 0 and no weights, and no 
     std::size_t at = 0;
     for_each_row_of(s, [&](auto b, auto h, auto i) {
       bool sees = false;
-      for (std::int64_t j = 0; j < s.m; ++j) sees = sees || (may_see(asked, b, h, i, j) && bias_of(asked, h, i, j) > -HUGE_VAL);
+      for (std::int64_t j = 0; j < s.m; ++j)
+        sees = sees || (may_see(asked, b, h, i, j) && bias_of(asked, h, i, j) > -HUGE_VAL);
       auto const& row = answers[at++];
       if (!row) return;  // the machine tier answers no empty row
       RC_ASSERT((row->kind == row_kind::empty) == !sees);
@@ -157,7 +160,8 @@ TEST_CASE("oracle: a scale that is a power of two is the same in the scale and i
     transform(asked.q, [](double q, auto...) { return std::abs(q) < 0x1p-10 ? 0 : q; });
     problem_draft folded = asked;
     transform(folded.q, [&](double q, auto...) { return q * *asked.scale; });
-    for (std::size_t n = 0; n < folded.q.spanned_elements(); ++n) RC_PRE(std::isfinite(audit::load(folded.q, n)) || r.gap > 0);
+    for (std::size_t n = 0; n < folded.q.spanned_elements(); ++n)
+      RC_PRE(std::isfinite(audit::load(folded.q, n)) || r.gap > 0);
     folded.scale = 1;
     require_agreeing(of.ask(asked), of.ask(folded));
   });
@@ -186,9 +190,12 @@ TEST_CASE("oracle: grouped heads are expanded heads", "[property]") {
     problem_draft const asked = make_problem(r);
     problem::sizes const s = sizes_of(asked);
     problem_draft expanded = asked;
-    for (auto& [from, to] : {std::pair<owned_tensor const&, owned_tensor&>{asked.k, expanded.k}, {asked.v, expanded.v}}) {
+    for (auto& [from, to] :
+         {std::pair<owned_tensor const&, owned_tensor&>{asked.k, expanded.k}, {asked.v, expanded.v}}) {
       to = owned_tensor::compact(r.type, {s.b, s.hq, s.m, from.layout.shape[3]});
-      audit::fill(to, [&](auto b, auto h, auto j, auto t) { return audit::load(from, audit::offset_of(from, b, h / r.groups, j, t)); });
+      audit::fill(to, [&](auto b, auto h, auto j, auto t) {
+        return audit::load(from, audit::offset_of(from, b, h / r.groups, j, t));
+      });
     }
     require_identical(of.ask(asked), of.ask(expanded));
   });

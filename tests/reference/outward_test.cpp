@@ -128,5 +128,6 @@ TEST_CASE("root is within 2^-50 of the square root", "[property]") {
     double const x = std::abs(drawn_double());
     RC_ASSERT(std::abs(reference::root(x) - std::sqrt(x)) <= std::sqrt(x) * 0x1p-50);
   });
-  for (double x = 0x1p-1074; x < 0x1p-960; x *= 2) CHECK(std::abs(reference::root(x) - std::sqrt(x)) <= std::sqrt(x) * 0x1p-50);
+  for (double x = 0x1p-1074; x < 0x1p-960; x *= 2)
+    CHECK(std::abs(reference::root(x) - std::sqrt(x)) <= std::sqrt(x) * 0x1p-50);
 }

@@ -1,11 +1,10 @@
-// reference/attention/attention.hpp: the rules of docs/semantics.md for masks, infinities and NaN, and the functional equations
-// of softmax attention.
-#include "reference/attention/attention.hpp"
-
+// reference/attention/attention.hpp: the rules of docs/semantics.md for masks, infinities and NaN, and the functional
+// equations of softmax attention.
 #include <limits>
 #include <numeric>
 #include <vector>
 
+#include "reference/attention/attention.hpp"
 #include "reference/attention/exactly.hpp"
 #include "reference/textbook/distribution_entropy.hpp"
 #include "tests/support/many.hpp"
@@ -40,7 +39,9 @@ value_kind kind_of(one_row<float> const& asked, std::int64_t c = 0) {
 }
 
 template <unsigned W>
-bool same(ball<W> const& a, ball<W> const& b) { return overlap(a, b); }
+bool same(ball<W> const& a, ball<W> const& b) {
+  return overlap(a, b);
+}
 
 }  // namespace
 

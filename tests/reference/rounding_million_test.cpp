@@ -27,7 +27,8 @@ struct million_problem {
     std::int64_t const power = !wide                  ? random.below(82) - 44
                                : random.below(4) == 0 ? random.below(20) - 325
                                                       : random.below(630) - 323;
-    double const size = std::pow(10.0, static_cast<double>(random.below(4) == 0 ? power : 0)), most = wide ? 1.7e308 : 3e38;
+    double const size = std::pow(10.0, static_cast<double>(random.below(4) == 0 ? power : 0)),
+                 most = wide ? 1.7e308 : 3e38;
     auto const drawn = [&](std::int64_t count, double scale) {
       std::vector<T> made;
       for (std::int64_t at = 0; at < count; ++at)
@@ -45,7 +46,9 @@ struct million_problem {
     return problem::instance<T>::make(asked).value();
   }
   /// The same head for MPFI.
-  oracles::head head() const { return oracles::head_of(k, v, static_cast<std::size_t>(d), static_cast<std::size_t>(dv)); }
+  oracles::head head() const {
+    return oracles::head_of(k, v, static_cast<std::size_t>(d), static_cast<std::size_t>(dv));
+  }
   std::vector<double> query(std::int64_t i) const { return {q.begin() + i * d, q.begin() + (i + 1) * d}; }
 };
 
@@ -94,7 +97,7 @@ void rounds_as_mpfi_says(std::int64_t count) {
   INFO(elements << " elements, " << subnormal << " of them subnormal, " << tally.in_double_words << " by double words, "
                 << tally.in_balls << " by the ball tier");
   CHECK(wrong == 0);
-  CHECK(open == 0);     // 192 bits always told
+  CHECK(open == 0);  // 192 bits always told
   CHECK(outside == 0);
   CHECK(subnormal > 500);
   if (!million_problem<T>::wide) CHECK(tally.in_double_words > 0);

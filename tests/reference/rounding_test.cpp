@@ -59,7 +59,9 @@ TEST_CASE("rounding to f32 agrees with the processor's conversion, ties and subn
 
 TEST_CASE("boundaries lie exactly between neighbours", "[unit]") {
   using reference::boundary_above;
-  auto const value = [](reference::element const& x) { return std::ldexp(static_cast<double>(x.significand), x.exponent); };
+  auto const value = [](reference::element const& x) {
+    return std::ldexp(static_cast<double>(x.significand), x.exponent);
+  };
   CHECK(value(boundary_above<float>(0)) == 0x1p-150);
   CHECK(value(boundary_above<float>(-1)) == -0x1p-150);
   CHECK(value(boundary_above<float>(std::bit_cast<std::int32_t>(1.0f))) == 1 + 0x1p-24);
@@ -121,14 +123,15 @@ TEST_CASE("exactly representable outputs are returned exactly", "[unit]") {
 
 TEST_CASE("zero has the right sign", "[unit]") {
   float const tiny = std::numeric_limits<float>::denorm_min();
-  CHECK_FALSE(std::signbit(rounded_o({.k = {1, 1}, .v = {3, -3}})));            // exactly 0: +0
-  CHECK(std::signbit(rounded_o({.k = {0, 0, 0, 0}, .v = {-tiny, 0, 0, 0}})));   // −2⁻¹⁵¹ rounds to −0
+  CHECK_FALSE(std::signbit(rounded_o({.k = {1, 1}, .v = {3, -3}})));           // exactly 0: +0
+  CHECK(std::signbit(rounded_o({.k = {0, 0, 0, 0}, .v = {-tiny, 0, 0, 0}})));  // −2⁻¹⁵¹ rounds to −0
   CHECK_FALSE(std::signbit(rounded_o({.k = {0, 0, 0, 0}, .v = {tiny, 0, 0, 0}})));
-  CHECK(std::signbit(rounded_o({.k = {0, 0, -1000}, .v = {1, -1, -1}})));       // a tie at 0, broken from far below
+  CHECK(std::signbit(rounded_o({.k = {0, 0, -1000}, .v = {1, -1, -1}})));  // a tie at 0, broken from far below
 }
 
 TEST_CASE("overflow goes to infinity at the threshold of the target", "[unit]") {
-  CHECK(rounded_o<problem::f16>({.k = {0, 0}, .v = {65504, 65536}}).bits == 0x7c00);  // 65520 is the threshold: a tie to even
+  CHECK(rounded_o<problem::f16>({.k = {0, 0}, .v = {65504, 65536}}).bits ==
+        0x7c00);  // 65520 is the threshold: a tie to even
   CHECK(rounded_o<problem::f16>({.k = {0, 0}, .v = {65504, 65535}}).bits == 0x7bff);
   CHECK(rounded_o<problem::f16>({.k = {0, 0}, .v = {-65504, -65536}}).bits == 0xfc00);
   CHECK(rounded_o<problem::bf16>({.k = {0}, .v = {std::numeric_limits<float>::max()}}).bits == 0x7f80);
@@ -152,23 +155,24 @@ TEST_CASE("weights and LSE are exact where they are algebraic", "[unit]") {
 }
 
 TEST_CASE("random outputs agree with long double wherever that can tell", "[property]") {
-  property("f32 output = (float) of the long double value, unless it is within 2^-50 of a boundary", [](std::uint32_t seed) {
-    audit::random_stream random(seed, "outputs");
-    std::int64_t const m = 1 + random.below(12);
-    row_problem p;
-    for (std::int64_t j = 0; j < m; ++j) {
-      p.k.push_back(static_cast<float>(random.normal() * 4));
-      p.v.push_back(static_cast<float>(random.normal()));
-    }
-    long double sum = 0, top = 0, size = 0;
-    for (std::size_t j = 0; j < p.k.size(); ++j) {
-      long double const w = std::exp(static_cast<long double>(p.k[j]));
-      sum += w, top += w * p.v[j], size += w * std::abs(p.v[j]);
-    }
-    long double const o = top / sum, slack = size / sum * 0x1p-58L;
-    RC_PRE(static_cast<float>(o - slack) == static_cast<float>(o + slack));
-    RC_ASSERT(rounded_o(p) == static_cast<float>(o));
-  });
+  property("f32 output = (float) of the long double value, unless it is within 2^-50 of a boundary",
+           [](std::uint32_t seed) {
+             audit::random_stream random(seed, "outputs");
+             std::int64_t const m = 1 + random.below(12);
+             row_problem p;
+             for (std::int64_t j = 0; j < m; ++j) {
+               p.k.push_back(static_cast<float>(random.normal() * 4));
+               p.v.push_back(static_cast<float>(random.normal()));
+             }
+             long double sum = 0, top = 0, size = 0;
+             for (std::size_t j = 0; j < p.k.size(); ++j) {
+               long double const w = std::exp(static_cast<long double>(p.k[j]));
+               sum += w, top += w * p.v[j], size += w * std::abs(p.v[j]);
+             }
+             long double const o = top / sum, slack = size / sum * 0x1p-58L;
+             RC_PRE(static_cast<float>(o - slack) == static_cast<float>(o + slack));
+             RC_ASSERT(rounded_o(p) == static_cast<float>(o));
+           });
 }
 
 }  // namespace

@@ -137,9 +137,9 @@ TEST_CASE("infinities and NaN in q and k follow arithmetic", "[unit]") {
   CHECK(dot_class({1, inf}, {1, 2}) == plus_infinity);
   CHECK(dot_class({1, inf}, {1, -2}) == minus_infinity);
   CHECK(dot_class({-inf}, {-inf}) == plus_infinity);
-  CHECK(dot_class({inf, 1}, {0, 1}) == not_a_number);         // ∞·0
+  CHECK(dot_class({inf, 1}, {0, 1}) == not_a_number);  // ∞·0
   CHECK(dot_class({inf, 1}, {-0.0f, 1}) == not_a_number);
-  CHECK(dot_class({inf, inf}, {1, -1}) == not_a_number);      // ∞ − ∞
+  CHECK(dot_class({inf, inf}, {1, -1}) == not_a_number);  // ∞ − ∞
   CHECK(dot_class({inf, inf, inf}, {1, -1, 1}) == not_a_number);
   CHECK(dot_class({inf, inf}, {1, 1}) == plus_infinity);
   CHECK(dot_class({nan, 1}, {0, 1}) == not_a_number);
@@ -155,23 +155,27 @@ TEST_CASE("scale and bias decide the class of a score", "[unit]") {
     made.kind = dot;
     return reference::class_of(made, sign, element{bias, 0, 0});
   };
-  struct row { number_class dot; int sign; number_class bias, expected; };
-  for (auto const& [dot, sign, bias, expected] : std::initializer_list<row>{
-           {finite, 1, finite, finite},
-           {finite, 0, plus_infinity, plus_infinity},
-           {finite, 1, minus_infinity, minus_infinity},
-           {finite, 1, not_a_number, not_a_number},
-           {plus_infinity, 1, finite, plus_infinity},
-           {plus_infinity, -1, finite, minus_infinity},
-           {minus_infinity, -1, finite, plus_infinity},
-           {plus_infinity, 0, finite, not_a_number},
-           {plus_infinity, 1, plus_infinity, plus_infinity},
-           {plus_infinity, 1, minus_infinity, not_a_number},
-           {plus_infinity, -1, minus_infinity, minus_infinity},
-           {minus_infinity, 1, plus_infinity, not_a_number},
-           {not_a_number, 1, minus_infinity, not_a_number},
-           {not_a_number, 0, finite, not_a_number},
-           {minus_infinity, 0, minus_infinity, not_a_number}})
+  struct row {
+    number_class dot;
+    int sign;
+    number_class bias, expected;
+  };
+  for (auto const& [dot, sign, bias, expected] :
+       std::initializer_list<row>{{finite, 1, finite, finite},
+                                  {finite, 0, plus_infinity, plus_infinity},
+                                  {finite, 1, minus_infinity, minus_infinity},
+                                  {finite, 1, not_a_number, not_a_number},
+                                  {plus_infinity, 1, finite, plus_infinity},
+                                  {plus_infinity, -1, finite, minus_infinity},
+                                  {minus_infinity, -1, finite, plus_infinity},
+                                  {plus_infinity, 0, finite, not_a_number},
+                                  {plus_infinity, 1, plus_infinity, plus_infinity},
+                                  {plus_infinity, 1, minus_infinity, not_a_number},
+                                  {plus_infinity, -1, minus_infinity, minus_infinity},
+                                  {minus_infinity, 1, plus_infinity, not_a_number},
+                                  {not_a_number, 1, minus_infinity, not_a_number},
+                                  {not_a_number, 0, finite, not_a_number},
+                                  {minus_infinity, 0, minus_infinity, not_a_number}})
     CHECK(of(dot, sign, bias) == expected);
 }
 

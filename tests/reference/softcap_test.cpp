@@ -51,7 +51,8 @@ TEST_CASE("softcap bends scores before the bias", "[unit]") {
   double const s[] = {2 * std::tanh(1.5) + 0.5, 2 * std::tanh(-0.5) + 4, -1};
   double const Z = std::exp(s[0]) + std::exp(s[1]) + std::exp(s[2]);
   CHECK(middle_of(reference::log_sum_exp(row)) == Approx(std::log(Z)).epsilon(1e-14));
-  for (std::size_t j = 0; j < 3; ++j) CHECK(middle_of(reference::weight(row, j)) == Approx(std::exp(s[j]) / Z).epsilon(1e-14));
+  for (std::size_t j = 0; j < 3; ++j)
+    CHECK(middle_of(reference::weight(row, j)) == Approx(std::exp(s[j]) / Z).epsilon(1e-14));
 }
 
 TEST_CASE("softcap maps infinite scores to its ends, before the +inf rule", "[unit]") {
@@ -124,7 +125,8 @@ TEST_CASE("widths agree with softcap: what one says overlaps what twice of it sa
     auto const narrow_weights = weights_of(narrow);
     auto const wide_weights = weights_of(wide);
     for (std::int64_t i = 0; i < reference::length_of(wide_weights); ++i)
-      RC_ASSERT(meets(reference::softmax_jacobian(narrow_weights, i, 0), reference::softmax_jacobian(wide_weights, i, 0)));
+      RC_ASSERT(
+          meets(reference::softmax_jacobian(narrow_weights, i, 0), reference::softmax_jacobian(wide_weights, i, 0)));
   });
 }
 
@@ -165,8 +167,8 @@ TEST_CASE("with softcap equal products and biases are exact ties, decided and ro
 }
 
 TEST_CASE("scores that a softcap crushes together are still told apart", "[unit]") {
-  // c·tanh(1000/c) and c·tanh(2000/c), c = 1/8, differ by about 2^-23000: the answer is just above the midpoint of 1 and
-  // 1 + 2^-23, or just below. With opposite values it is a tiny number whose sign must come out.
+  // c·tanh(1000/c) and c·tanh(2000/c), c = 1/8, differ by about 2^-23000: the answer is just above the midpoint of 1
+  // and 1 + 2^-23, or just below. With opposite values it is a tiny number whose sign must come out.
   for (bool const saturated : {false, true})
     for (float const sign : {1.0f, -1.0f}) {
       float const low = 1000 * sign, high = saturated ? infinity * sign : 2000 * sign;
@@ -195,8 +197,8 @@ TEST_CASE("differences of capped scores are those of their tanh", "[property]") 
         a.bias = b.bias = {};
         auto const found = scores.difference(a, b);
         RC_ASSERT(reference::overlap(found, scores.product(a) - scores.product(b)));
-        bool const same = row.rule.scale.sign() == 0 ||
-                          (a.saturated == b.saturated && (a.saturated != 0 || a.dot == b.dot));
+        bool const same =
+            row.rule.scale.sign() == 0 || (a.saturated == b.saturated && (a.saturated != 0 || a.dot == b.dot));
         RC_ASSERT(same == (found.mid.sign() == 0 && found.is_exact()));
         if (!same && reference::upper_size(found) > 1e-300) RC_ASSERT(reference::certain_sign(found) != 0);
       }
@@ -250,7 +252,8 @@ TEST_CASE("pairs of scores that nearly agree are summed as pairs, whatever lies 
   CHECK_FALSE(std::signbit(*found));
 }
 
-TEST_CASE("capped scores differ where their order says so, and the sign of every difference is seen at 128 bits", "[property]") {
+TEST_CASE("capped scores differ where their order says so, and the sign of every difference is seen at 128 bits",
+          "[property]") {
   std::vector<float> const keys{0, 0x1p-30f, 0.5f, 1, 1.5f, 100, 1000, 2000, 1e15f, infinity};
   many(2, "scores of few products and biases", [&] {
     double const c = *rc::gen::element(0.125, 1.0, 2.0, 30.0);
@@ -258,7 +261,8 @@ TEST_CASE("capped scores differ where their order says so, and the sign of every
     std::vector<float> k, b;
     for (int j = 0; j < count; ++j) {
       k.push_back(*rc::gen::elementOf(keys) * static_cast<float>(*rc::gen::element(-1, 1)));
-      b.push_back(static_cast<float>(c * *rc::gen::element(-2, -1, 0, 1, 2)) + *rc::gen::element(0.0f, 0.0f, 0.0f, 0x1p-20f));
+      b.push_back(static_cast<float>(c * *rc::gen::element(-2, -1, 0, 1, 2)) +
+                  *rc::gen::element(0.0f, 0.0f, 0.0f, 0x1p-20f));
     }
     auto asked = row_of(k, std::vector<float>(k.size()), c);
     asked.bias = b;
@@ -275,8 +279,9 @@ TEST_CASE("capped scores differ where their order says so, and the sign of every
         RC_ASSERT(equal == (reference::certain_sign(found) == 0));
         RC_ASSERT(reference::certain_sign(found) == -reference::certain_sign(scores.difference(y.score, x.score)));
         RC_ASSERT(reference::overlap(reference::widened<1024>(found), closely.difference(x.score, y.score)));
-        RC_ASSERT(reference::overlap(found, scores.product(x.score) - scores.product(y.score) +
-                                                (reference::ball<128>::from(x.score.bias) - reference::ball<128>::from(y.score.bias))));
+        RC_ASSERT(reference::overlap(
+            found, scores.product(x.score) - scores.product(y.score) +
+                       (reference::ball<128>::from(x.score.bias) - reference::ball<128>::from(y.score.bias))));
       }
   });
 }
@@ -290,8 +295,8 @@ TEST_CASE("kernels that cap as they say stay inside the bound, and a cap after t
   many(2, "honest kernels with softcap", [&] {
     auto asked = drawn_row<float>(true, true);
     asked.softcap = *rc::gen::element(0.25, 1.0, 3.0, 30.0, 50.0, 0x1p20);
-    asked.mask.clear();                                                     // honest_run sees every key
-    if (asked.scale) asked.scale = static_cast<float>(*asked.scale);        // its own rounding is not in question
+    asked.mask.clear();                                               // honest_run sees every key
+    if (asked.scale) asked.scale = static_cast<float>(*asked.scale);  // its own rounding is not in question
     bound_check<float> const check(asked);
     RC_PRE(check.finite());
     for (auto const& how : kernels) {

@@ -37,10 +37,10 @@ foreach(folder IN LISTS folders)
     if(lines GREATER most_lines)
       fault("${source} has ${lines} lines, at most ${most_lines} are allowed")
     endif()
-    # What is compiled once for every SIMD target has Highway's guard; what names its namespace by a macro needs none.
+    # Code that is compiled once for every SIMD target has Highway's guard; code whose namespace is a macro needs none.
     if(source MATCHES "-inl\\.hpp$")
-      if(NOT text MATCHES "\n#if defined\\(([A-Z_]+)\\) == defined\\(HWY_TARGET_TOGGLE\\)\n|\n#ifndef ATTEST_[A-Z_]+_NAMESPACE\n#define ")
-        fault("${source} has no include guard for SIMD targets")
+      if(NOT text MATCHES "\n#pragma once\n|\n#if defined\\(([A-Z_]+)\\) == defined\\(HWY_TARGET_TOGGLE\\)\n|\n#ifndef ATTEST_[A-Z_]+_NAMESPACE\n#define ")
+        fault("${source} has no include guard, neither the ordinary one nor that for SIMD targets")
       endif()
     elseif(source MATCHES "\\.(hpp|h)$" AND NOT text MATCHES "(^|\n)#pragma once\n|\n#ifndef [A-Z_]+_H\n#define ")
       fault("${source} has no #pragma once and no include guard")

@@ -51,7 +51,7 @@ void for_each_row_of(problem::sizes const& s, Row&& row) {
 }
 
 /// The ball tier: enclose_row, output, weight, log_sum_exp.
-inline oracle_answer exact_tier(audit::problem_draft const& asked) {
+inline oracle_answer ball_tier(audit::problem_draft const& asked) {
   oracle_answer made;
   auto const instance = problem::make_instance(asked.arguments());
   RC_ASSERT(instance.has_value());

@@ -40,7 +40,7 @@ struct tier {
 
 inline std::vector<tier> const& tiers() {
   static std::vector<tier> const all{
-      {"exact", exact_tier, 90},
+      {"ball", ball_tier, 90},
       {"machine", [](problem_draft const& p) { return machine_tier(p); }, 30},
       {"machine in double words", [](problem_draft const& p) { return machine_tier(p, true); }, 60}};
   return all;

@@ -1,4 +1,4 @@
-// A block of query rows in double words. Part of reference/machine/double_word/rows.cpp, once for every SIMD target.
+// A block of query rows in double words, from scores to outputs. Compiled once for every SIMD target.
 #if defined(ATTEST_REFERENCE_MACHINE_DOUBLE_WORD_BLOCK_INL_HPP) == defined(HWY_TARGET_TOGGLE)
 #ifdef ATTEST_REFERENCE_MACHINE_DOUBLE_WORD_BLOCK_INL_HPP
 #undef ATTEST_REFERENCE_MACHINE_DOUBLE_WORD_BLOCK_INL_HPP
@@ -31,8 +31,9 @@ void word_block(block_task<T> const& task) {
   bool const safe = !unsafe_environment();
   if (safe) block_word_scores(p, task.b, task.h, task.i0, task.rows, memory);
   auto const given = given_scale(p);
-  double_word<double> const scale =
-      given ? word(*given) : s.d > 0 ? inverse_root_of(static_cast<double>(s.d)) : word(infinity);
+  double_word<double> const scale = given     ? word(*given)
+                                    : s.d > 0 ? inverse_root_of(static_cast<double>(s.d))
+                                              : word(infinity);
   for (std::size_t r = 0; r < task.rows; ++r) {
     certified_row made;
     made.b = task.b, made.h = task.h, made.i = task.i0 + static_cast<std::int64_t>(r);
@@ -43,13 +44,14 @@ void word_block(block_task<T> const& task) {
     auto const n = safe ? gather<true>(p, task.b, task.h, made.i, r, memory) : std::nullopt;
     double sum_eta = -1;
     if (n && *n > 0 && find_word_weights(*n, facts, keys, row) && log_sum_exp_of_words(row, facts, made))
-      sum_eta = task.options.bounds ? bound_row(*n, *task.model, facts, task.options.weights, keys, memory.ranks, terms) : 0;
+      sum_eta =
+          task.options.bounds ? bound_row(*n, *task.model, facts, task.options.weights, keys, memory.ranks, terms) : 0;
     if (sum_eta >= 0) {
       std::int64_t const hk = key_head(s, task.h);
       bool const all_keys = *n == static_cast<std::size_t>(s.m);
       if (all_keys) measure_values(p, task.b, hk, memory);
-      column_task<T> const columns{keys,  *n,      p.v().row(task.b, hk, 0), row.Z.hi, row.mean_error,
-                                   terms, sum_eta, all_keys,                 memory};
+      column_task<T> const columns{keys,     *n,    p.v().row(task.b, hk, 0), row.Z.hi, row.mean_error, terms, sum_eta,
+                                   all_keys, memory};
       enclose_word_columns(columns, row, dv);
       if (task.options.bounds) sweep_columns<true>(columns, dv);
       publish(memory, *n, task.options, terms, made);

@@ -1,4 +1,4 @@
-// Output columns of one row as double words. Part of reference/machine/double_word/rows.cpp, once for every SIMD target.
+// Output columns and weights of one row as double words. Compiled once for every SIMD target.
 #if defined(ATTEST_REFERENCE_MACHINE_DOUBLE_WORD_COLUMNS_INL_HPP) == defined(HWY_TARGET_TOGGLE)
 #ifdef ATTEST_REFERENCE_MACHINE_DOUBLE_WORD_COLUMNS_INL_HPP
 #undef ATTEST_REFERENCE_MACHINE_DOUBLE_WORD_COLUMNS_INL_HPP
@@ -15,15 +15,15 @@
 HWY_BEFORE_NAMESPACE();
 namespace attest::reference::machine::HWY_NAMESPACE {
 
-/// No value beyond this, so that nothing overflows.
+/// Values above this are not covered, so that nothing overflows.
 inline constexpr double word_value_limit = 0x1p900;
 
 /// Columns c ≤ · < c + At·(lanes of R).
-/// Ensures   |o + o_low − o_c| ≤ radius = 1.02·Σŵ_jη_j|v_jc|/Z + ε̄·(|o| + r) + n·2⁻⁸⁶³·(V + |o|) + r, r = ((n+3)²·1.02·ã +
-///           41|o|)u² + 1.01·Z_rounding·|o| + n·2⁻¹⁰⁶⁸, ã = Σŵ_j|v_jc|/Z, V = max_j|v_jc|. Radius 0 where V = 0: then o = 0.
-///           Infinite where a value is not finite or beyond word_value_limit
-/// Why       Σŵ_jv_jc as multiply_word_tile's Ensures, with ŵ.lo·v joining the rests: (n+2)u·Σŵ|v| of them, at most n + 3
-///           roundings on a path, and products below 2⁻¹⁰⁷⁴; the quotient 40u²; the rest as `enclose`
+/// Ensures   |o + o_low − o_c| ≤ radius = 1.02·Σŵ_jη_j|v_jc|/Z + ε̄·(|o| + r) + n·2⁻⁸⁶³·(V + |o|) + r, r =
+///           ((n+3)²·1.02·ã + 41|o|)u² + 1.01·Z_rounding·|o| + n·2⁻¹⁰⁶⁸, ã = Σŵ_j|v_jc|/Z, V = max_j|v_jc|. Radius 0 if
+///           V = 0: then o = 0. Infinite if a value is not finite or above word_value_limit
+/// Why       Σŵ_jv_jc as multiply_word_tile's Ensures, with ŵ.lo·v added to the rests: (n+2)u·Σŵ|v| in all, at most n +
+///           3 roundings on a path, and products below 2⁻¹⁰⁷⁴; the quotient 40u²; the rest as `enclose`
 template <class R, std::size_t At, class T>
 HWY_INLINE void enclose_words(column_task<T> const& task, word_row_numbers const& row, std::size_t c) {
   constexpr std::size_t step = std::is_same_v<R, double> ? 1 : lane_count;
@@ -49,13 +49,15 @@ HWY_INLINE void enclose_words(column_task<T> const& task, word_row_numbers const
     R const Z(row.Z.hi);
     auto const o = quotient_of_words(two_sum(total[a], rests[a]), word<R>(row.Z));
     R const o_size = absolute(o.hi), size = largest[a] + o_size;
-    R const r = sizes[a] / Z * ((n + 3) * (n + 3) * 1.02 * 0x1p-106) + o_size * (41 * 0x1p-106 + 1.01 * row.Z_rounding) +
-                n * 0x1p-1068;
-    R const radius = errors[a] / Z * 1.02 + (o_size + r) * row.mean_error + r * 1.01 + size * (n * 4 * below_word_exp_lowest);
+    R const r = sizes[a] / Z * ((n + 3) * (n + 3) * 1.02 * 0x1p-106) +
+                o_size * (41 * 0x1p-106 + 1.01 * row.Z_rounding) + n * 0x1p-1068;
+    R const radius =
+        errors[a] / Z * 1.02 + (o_size + r) * row.mean_error + r * 1.01 + size * (n * 4 * below_word_exp_lowest);
     auto const usable = size + sizes[a] + errors[a] + absolute(rests[a]) < R(word_value_limit);
     store(o.hi, &memory.o[c + a * step]);
     store(o.lo, &memory.o_low[c + a * step]);
-    store(select(usable, select(R(0) < largest[a], radius * (1 + 0x1p-40), R(0)), R(infinity)), &memory.o_radius[c + a * step]);
+    store(select(usable, select(R(0) < largest[a], radius * (1 + 0x1p-40), R(0)), R(infinity)),
+          &memory.o_radius[c + a * step]);
   }
 }
 template <class T>
@@ -68,14 +70,14 @@ void enclose_word_columns(column_task<T> const& task, word_row_numbers const& ro
 
 /// The weights π_j = ŵ_j/Z as double words.
 /// Ensures   |weight + weight_low − π_j| ≤ weight_radius = 1.02·π_j(η_j + ε̄ + Z_rounding + 41u²) + 2⁻⁸⁶³
-/// Why       e^(s_j − M) ∈ ŵ_j(1 ± η_j), and what Z is off by, relatively; far keys find_weights at most 2⁻⁸⁶⁴
+/// Why       e^(s_j − M) ∈ ŵ_j(1 ± η_j), and the relative error of Z; the weight of a far key is at most 2⁻⁸⁶⁴
 struct word_share_stage {
   key_columns& keys;
   word_row_numbers const& row;
   template <class R>
   HWY_INLINE void at(std::size_t j) {
-    auto const share = quotient_of_words(double_word<R>{load<R>(&keys.weight[j]), load<R>(&keys.weight_low[j])},
-                                         word<R>(row.Z));
+    auto const share =
+        quotient_of_words(double_word<R>{load<R>(&keys.weight[j]), load<R>(&keys.weight_low[j])}, word<R>(row.Z));
     R const relative = load<R>(&keys.weight_error[j]) + (row.mean_error + row.Z_rounding + 41 * 0x1p-106);
     store(share.hi, &keys.share[j]);
     store(share.lo, &keys.share_low[j]);

@@ -1,10 +1,11 @@
-// Numbers as unevaluated sums hi + lo of two doubles, |lo| ≤ u|hi| ("double words"), on lanes or alone. Part of
-// reference/machine/double_word/rows.cpp, once for every SIMD target. u = 2⁻⁵³.
+// Double words: numbers as unevaluated sums hi + lo of two doubles, |lo| ≤ u|hi|, u = 2⁻⁵³, on lanes or of one double.
+// Compiled once for every SIMD target.
 //
-// Every bound here is proven by counting roundings and has room to spare; Joldes, Muller, Popescu, "Tight and rigorous
-// error bounds for basic building blocks of double-word arithmetic" (ACM TOMS 44, 2017) has the sharp ones. Requires no
-// overflow: who calls sees to it. Where a product's last bits fall below 2⁻¹⁰⁷⁴ they are off by at most 5·2⁻¹⁰⁷⁴
-// (Ogita, Rump, Oishi, "Accurate sum and dot product", SIAM J. Sci. Comput. 26, 2005); who calls adds that.
+// Every bound here is proven by counting roundings and is larger than necessary; the sharp bounds are in Joldes,
+// Muller, Popescu, "Tight and rigorous error bounds for basic building blocks of double-word arithmetic" (ACM TOMS 44,
+// 2017). The caller must exclude overflow. If the last bits of a product fall below 2⁻¹⁰⁷⁴, it is off by at most
+// 5·2⁻¹⁰⁷⁴ more (Ogita, Rump, Oishi, "Accurate sum and dot product", SIAM J. Sci. Comput. 26, 2005); the caller must
+// add that.
 #if defined(ATTEST_REFERENCE_MACHINE_DOUBLE_WORD_DOUBLE_WORD_INL_HPP) == defined(HWY_TARGET_TOGGLE)
 #ifdef ATTEST_REFERENCE_MACHINE_DOUBLE_WORD_DOUBLE_WORD_INL_HPP
 #undef ATTEST_REFERENCE_MACHINE_DOUBLE_WORD_DOUBLE_WORD_INL_HPP
@@ -28,7 +29,7 @@ HWY_INLINE double_word<R> two_sum(R a, R b) {
   R const sum = a + b, part = sum - a;
   return {sum, (a - (sum - part)) + (b - part)};
 }
-/// The same. Requires |a| ≥ |b|, or a = 0. Source: Dekker.
+/// a + b exactly, in fewer operations. Requires |a| ≥ |b|, or a = 0. Source: Dekker.
 template <class R>
 HWY_INLINE double_word<R> ordered_two_sum(R a, R b) {
   R const sum = a + b;
@@ -51,7 +52,7 @@ HWY_INLINE R product_rest(R a, R b, R product) {
   return x.lo * y.lo - (((product - x.hi * y.hi) - x.lo * y.hi) - x.hi * y.lo);
 }
 #endif
-/// a·b exactly: hi = fl(a·b). Source: Dekker; with a fused multiply-add where the target has one.
+/// a·b exactly: hi = fl(a·b). Source: Dekker; with a fused multiply-add on targets that have one.
 template <class R>
 HWY_INLINE double_word<R> two_product(R a, R b) {
   R const product = a * b;
@@ -81,7 +82,7 @@ HWY_INLINE double_word<R> sum_of_smaller(double_word<R> x, double_word<R> y) {
   return ordered_two_sum(sum.hi, sum.lo + (x.lo + y.lo));
 }
 /// x·y within 9u²|x·y|.
-/// Why       in units of u²|x·y|: x.lo·y.lo is left out, 1; x.hi·y.lo rounds by 1, x.lo·y.hi by 1 (by 0 where fused),
+/// Why       in units of u²|x·y|: x.lo·y.lo is left out, 1; x.hi·y.lo rounds by 1, x.lo·y.hi by 1 (by 0 if fused),
 ///           their sum by 2, and its sum with the rest of x.hi·y.hi by 3; |hi| ≤ (1 + u)|·| takes the ninth
 template <class R>
 HWY_INLINE double_word<R> product_of_words(double_word<R> x, double_word<R> y) {
@@ -89,9 +90,10 @@ HWY_INLINE double_word<R> product_of_words(double_word<R> x, double_word<R> y) {
   return ordered_two_sum(product.hi, product.lo + mul_add(x.lo, y.hi, x.hi * y.lo));
 }
 /// x/y within 40u²|x/y|. Requires y ≠ 0.
-/// Why       q = fl(x.hi/y.hi), and x.hi − q·y.hi is exact in two parts, |x.hi − p| ≤ 2u|x.hi| by Sterbenz and the rest of the
-///           product, at most u|x.hi|. In units of u²|x|: q·y.lo rounds by 1, three sums of at most 3, 4 and 5 by 12, the
-///           last quotient, of at most 5.1u, by 6; its factor y instead of y.hi leaves out 6; |q| for |x/y| the rest
+/// Why       q = fl(x.hi/y.hi), and x.hi − q·y.hi is exact in two parts, |x.hi − p| ≤ 2u|x.hi| by Sterbenz and the rest
+///           of the product, at most u|x.hi|. In units of u²|x|: q·y.lo rounds by 1, three sums of at most 3, 4 and 5
+///           by 12, the last quotient, of at most 5.1u, by 6; its factor y instead of y.hi leaves out 6; |q| for |x/y|
+///           the rest
 template <class R>
 HWY_INLINE double_word<R> quotient_of_words(double_word<R> x, double_word<R> y) {
   R const q = x.hi / y.hi;
@@ -101,11 +103,17 @@ HWY_INLINE double_word<R> quotient_of_words(double_word<R> x, double_word<R> y) 
 }
 
 template <class R>
-HWY_INLINE double_word<R> word(R x) { return {x, R(0)}; }
+HWY_INLINE double_word<R> word(R x) {
+  return {x, R(0)};
+}
 template <class R>
-HWY_INLINE double_word<R> word(double_word<double> x) { return {R(x.hi), R(x.lo)}; }
+HWY_INLINE double_word<R> word(double_word<double> x) {
+  return {R(x.hi), R(x.lo)};
+}
 template <class R>
-HWY_INLINE double_word<R> negated(double_word<R> x) { return {-x.hi, -x.lo}; }
+HWY_INLINE double_word<R> negated(double_word<R> x) {
+  return {-x.hi, -x.lo};
+}
 template <class R, class M>
 HWY_INLINE double_word<R> select(M mask, double_word<R> a, double_word<R> b) {
   return {select(mask, a.hi, b.hi), select(mask, a.lo, b.lo)};

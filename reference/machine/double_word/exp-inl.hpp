@@ -1,4 +1,4 @@
-// e^x and ln x as double words, on lanes or alone. Part of reference/machine/double_word/rows.cpp, once for every SIMD target.
+// e^x and ln x as double words, on lanes or of one number. Compiled once for every SIMD target.
 #if defined(ATTEST_REFERENCE_MACHINE_DOUBLE_WORD_EXP_INL_HPP) == defined(HWY_TARGET_TOGGLE)
 #ifdef ATTEST_REFERENCE_MACHINE_DOUBLE_WORD_EXP_INL_HPP
 #undef ATTEST_REFERENCE_MACHINE_DOUBLE_WORD_EXP_INL_HPP
@@ -31,7 +31,7 @@ struct inverse_factorial_word {
 /// |n| < 2¹¹.
 inline constexpr double ln2_high = 0x1.62e42fefa38p-1, ln2_middle = 0x1.ef35793c76p-45, ln2_low = 0x1.cc01f97b57a08p-87;
 
-/// Below this a weight is called 0, and what that leaves out is counted: e^−600 < 2^−865.
+/// A weight whose exponent is below this is taken as 0, and the radii account for it: e^−600 < 2^−865.
 inline constexpr double word_exp_lowest = -600;
 inline constexpr double below_word_exp_lowest = 0x1p-865;
 
@@ -58,10 +58,10 @@ HWY_INLINE double_word<R> series(double_word<R> r) {
 /// e^x.
 ///
 /// Requires  −708 ≤ x ≤ 708
-/// Ensures   |result − e^x| ≤ (26 + 2.2|x|)u²·e^x (where nothing is subnormal: x ≥ −600), u = 2⁻⁵³; exp_near(0) = 1
+/// Ensures   |result − e^x| ≤ (26 + 2.2|x|)u²·e^x (for x ≥ −600, where nothing is subnormal), u = 2⁻⁵³; exp_near(0) = 1
 /// Why       x = n·ln 2 + r, |r| ≤ 0.3466. x.hi − n·ln2_high is exact: multiples of 2⁻⁵⁴ below 1/2; two_sum keeps all
-///           of n·ln2_middle. What rounds: n·ln2_low, 2⁻¹²⁷; its sum with x.lo, u(u|x| + 2⁻⁷⁶); the sum with the rest of
-///           two_sum, u(u|x| + 0.36u). With ln 2's own 2⁻¹³⁰: r is off by (2|x| + 0.4)u², and e^r by that factor.
+///           of n·ln2_middle. The roundings: n·ln2_low, 2⁻¹²⁷; its sum with x.lo, u(u|x| + 2⁻⁷⁶); the sum with the rest
+///           of two_sum, u(u|x| + 0.36u). With ln 2's own 2⁻¹³⁰: r is off by (2|x| + 0.4)u², and e^r by that factor.
 ///           e^r = Σ_{k≤22} r^k/k!, by Horner's scheme; in units of u², with Σ|r|^k/k! ≤ 1.415 = e^|r|:
 ///             each c_k and its sum               1 + 5, times 1.415            8.5
 ///             each product                       9 times e^|r| − 1 + 0.1       4.7
@@ -85,12 +85,12 @@ struct enclosed_word {
   double radius;
 };
 
-/// ln x for a double word 1/2 ≤ x ≤ 2⁶⁰; an infinite radius where the first guess is none.
+/// ln x for a double word 1/2 ≤ x ≤ 2⁶⁰; the radius is infinite if the first guess y is too far off.
 /// Ensures   |value − ln x| ≤ radius = (44 + 7|y|)u², y the guess
-/// Why       ln x = y + ln(1 + t), 1 + t = x·e^(−y). t is off by exp's (26 + 2.2|y|)u², the product's 9u² and the sum's 2u²,
-///           times 1 + 2|t|. ln(1 + t) = t − t²/2 + t³/3 up to t⁴/3; where |t| ≤ 2⁻³¹ that, the last two terms in
-///           doubles and t·t.lo are together below 2⁻¹⁰⁹ = 0.13u². The last sum is within 4u²(|y| + |t|). What y is does not
-///           matter: t tells how far off it was
+/// Why       ln x = y + ln(1 + t), 1 + t = x·e^(−y). t is off by exp's (26 + 2.2|y|)u², the product's 9u² and the sum's
+///           2u², times 1 + 2|t|. ln(1 + t) = t − t²/2 + t³/3 up to t⁴/3; for |t| ≤ 2⁻³¹ that, the last two terms in
+///           doubles and t·t.lo are together below 2⁻¹⁰⁹ = 0.13u². The last sum is within 4u²(|y| + |t|). The error of
+///           y itself does not matter, since t measures it
 inline enclosed_word log_near(double_word<double> x) {
   double const guess = log_upper(x.hi);
   auto const t = sum_of_word(product_of_words(x, exp_near(word(-guess))), -1.0);

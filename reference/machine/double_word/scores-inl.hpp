@@ -1,5 +1,4 @@
-// q·k as a double word, and Σ|q_t·k_t|, of a block of query rows against all keys. Part of reference/machine/double_word/rows.cpp,
-// once for every SIMD target.
+// q·k as a double word, and Σ|q_t·k_t|, of a block of query rows and all keys. Compiled once for every SIMD target.
 #if defined(ATTEST_REFERENCE_MACHINE_DOUBLE_WORD_SCORES_INL_HPP) == defined(HWY_TARGET_TOGGLE)
 #ifdef ATTEST_REFERENCE_MACHINE_DOUBLE_WORD_SCORES_INL_HPP
 #undef ATTEST_REFERENCE_MACHINE_DOUBLE_WORD_SCORES_INL_HPP
@@ -18,12 +17,12 @@
 HWY_BEFORE_NAMESPACE();
 namespace attest::reference::machine::HWY_NAMESPACE {
 
-/// dot (hi, low) and size of Rows rows and the lane_count keys at j of the tile. Where Exact, every product is a double.
-/// Ensures   |hi + low − q·k| ≤ (d+1)²u²·1.01·S + d·2⁻¹⁰⁷¹ and |size − S| ≤ γ_d·S + d·2⁻¹⁰⁷⁴, S = Σ|q_t·k_t|; hi or low is
-///           NaN or an infinity where something overflows
+/// dot (hi, low) and size of Rows rows and the lane_count keys at j of the tile. If Exact, every product is a double.
+/// Ensures   |hi + low − q·k| ≤ (d+1)²u²·1.01·S + d·2⁻¹⁰⁷¹ and |size − S| ≤ γ_d·S + d·2⁻¹⁰⁷⁴, S = Σ|q_t·k_t|; hi or low
+///           is NaN or an infinity if something overflows
 /// Source    Ogita, Rump, Oishi (2005), Dot2, without its last rounding
-/// Why       every product and every sum of `total` is kept with its rest; the rests are at most u·S and d·u·(1 + γ_d)·S
-///           together, and their sum rounds at most d times on any path
+/// Why       the rounding error of every product and of every sum of `total`, its rest, is kept; the rests are at most
+///           u·S and d·u·(1 + γ_d)·S together, and their sum rounds at most d times on any path
 template <bool Exact, std::size_t Rows>
 HWY_INLINE void multiply_word_tile(double const* q, double const* k_tile, std::size_t d, double* dot, double* dot_low,
                                    double* size, std::size_t stride) {

@@ -1,6 +1,7 @@
-// Scores, weights, normaliser and LSE of one row as double words, with their errors. Part of
-// reference/machine/double_word/rows.cpp, once for every SIMD target. u = 2⁻⁵³; M = max_j fl(ŝ_j), a double, is the reference
-// point: e^(s_j − M)/Σ e^(s_i − M) = π_j exactly.
+// Scores, weights, normaliser and LSE of one row as double words, with their errors. Compiled once for every SIMD
+// target.
+//
+// u = 2⁻⁵³. M = max_j fl(ŝ_j), a double, replaces the maximum m: e^(s_j − M)/Σ e^(s_i − M) = π_j exactly for every M.
 #if defined(ATTEST_REFERENCE_MACHINE_DOUBLE_WORD_WEIGHTS_INL_HPP) == defined(HWY_TARGET_TOGGLE)
 #ifdef ATTEST_REFERENCE_MACHINE_DOUBLE_WORD_WEIGHTS_INL_HPP
 #undef ATTEST_REFERENCE_MACHINE_DOUBLE_WORD_WEIGHTS_INL_HPP
@@ -19,23 +20,25 @@
 HWY_BEFORE_NAMESPACE();
 namespace attest::reference::machine::HWY_NAMESPACE {
 
-/// No score, product or scale beyond this, so that nothing overflows; capped scores not below its logical_not.
+/// Scores, products, scales and softcaps above this, and softcaps below its inverse, are left to the ball tier: so
+/// nothing overflows.
 inline constexpr double word_limit = 0x1p400;
 
-/// What the stages below find out about a row.
+/// The numbers of a row that the stages below compute.
 struct word_row_numbers {
   double_word<double> scale{0, 0};  ///< |σ̂ − σ| ≤ 16u²|σ|
   double softcap = 0, cap_error = 0, score_factor = 0, score_tiny = 0;
   double max = -infinity, max_above = 0, max_below = 0;  ///< M − max_below ≤ m ≤ M + max_above
-  double_word<double> Z{0, 0};      ///< Σŵ_j as computed
-  double Z_rounding = 0;            ///< |Z − Σŵ_j| ≤ Z_rounding·Z
-  double mean_error = 0;            ///< ≥ |Σŵ_j − Σe^(s_j − M)|/Σe^(s_j − M)
+  double_word<double> Z{0, 0};                           ///< Σŵ_j as computed
+  double Z_rounding = 0;                                 ///< |Z − Σŵ_j| ≤ Z_rounding·Z
+  double mean_error = 0;                                 ///< ≥ |Σŵ_j − Σe^(s_j − M)|/Σe^(s_j − M)
 };
 
 /// 1/√d, d ≤ 2²⁰.
 /// Ensures   |result − 1/√d| ≤ 16u²/√d
-/// Why       r = fl(1/fl(√d)) is within 2.1u, and d·r² = 1 + e, |e| ≤ 4.3u; 1/√d = r·(1 + e)^(−1/2) = r − r·e/2 up to 3/8·e²
-///           ≤ 7u². e itself: d·r² in two exact products, 1 taken off exactly, three roundings of numbers below 7u
+/// Why       r = fl(1/fl(√d)) is within 2.1u, and d·r² = 1 + e, |e| ≤ 4.3u; 1/√d = r·(1 + e)^(−1/2) = r − r·e/2 up to
+///           3/8·e² ≤ 7u². e itself: d·r² in two exact products, 1 subtracted exactly, three roundings of numbers below
+///           7u
 inline double_word<double> inverse_root_of(double d) {
   double const r = 1 / std::sqrt(d);
   auto const square = two_product(r, r), high = two_product(d, square.hi);
@@ -45,8 +48,8 @@ inline double_word<double> inverse_root_of(double d) {
 
 /// c·tanh(x/c) = c·(1 − e^y)/(1 + e^y), y = −2|x|/c.
 /// Ensures   |result − c·tanh(x/c)| ≤ 256u²·c
-/// Why       in units of u²: y's quotient 40|y|e^y ≤ 15, exp 26 + 2.2·0.37: e is off by 42, through the slope 2/(1 + e)²
-///           at most 84; two sums of 2 + 3, the quotient 40, the product 9. y below −600 is read as −600: 2⁻⁸⁶³
+/// Why       in units of u²: y's quotient 40|y|e^y ≤ 15, exp 26 + 2.2·0.37: e is off by 42, through the slope 2/(1 +
+///           e)² at most 84; two sums of 2 + 3, the quotient 40, the product 9. y below −600 is replaced by −600: 2⁻⁸⁶³
 template <class R>
 HWY_INLINE double_word<R> capped(double_word<R> x, double softcap) {
   auto const negative = x.hi < R(0);
@@ -61,8 +64,8 @@ HWY_INLINE double_word<R> capped(double_word<R> x, double softcap) {
 
 /// ŝ_j = σ̂·dot + b_j, or with softcap capped(σ̂·dot) + b_j, and ρ_j.
 /// Ensures   |ŝ_j − s_j| ≤ ρ_j = (1.01(d+1)² + 32)u²(1 + 2⁻³⁰)|σ|·size_j + [softcap] 256u²c + 3u²|ŝ_j| + tiny
-/// Why       dot: multiply_word_tile; σ̂ 16u², the product 9u²; capping is a contraction, so what came before does not
-///           grow. The sum with the bias: u²(|product| + |ŝ_j|), |product| ≤ 1.01|σ|size_j or (where capped) that too
+/// Why       dot: multiply_word_tile; σ̂ 16u², the product 9u²; c·tanh(x/c) is a contraction, so the errors before it
+///           do not grow. The sum with the bias: u²(|product| + |ŝ_j|), |product| ≤ 1.01|σ|size_j, with softcap too
 struct word_score_stage {
   key_columns& keys;
   word_row_numbers const& row;
@@ -86,14 +89,14 @@ struct word_score_stage {
     store(error, &keys.score_error[j]);
     auto& f = found.of<R>();
     f.max = larger(f.max, s.hi);
-    f.size = f.size + (before + absolute(s.hi) + absolute(s.lo) + error + size);  // a sum keeps NaN
+    f.size = f.size + (before + absolute(s.hi) + absolute(s.lo) + error + size);  // a sum propagates NaN
     f.size = f.size + load<R>(&keys.key_norm[j]) * (word_limit * 0x1p-1000);
   }
 };
 
 /// x_j = ŝ_j − M, ŵ_j and η_j.
 /// Ensures   |x̂_j − (s_j − M)| ≤ ρ′_j = ρ_j + u²(|ŝ_j| + |x̂_j|)·1.1; e^(s_j − M) ∈ ŵ_j·(1 ± η_j), η_j = 1.01(ρ′_j +
-///           (26 + 2.2|x̂_j|)u²), where η_j ≤ 2⁻⁷; far: ŵ_j = 0, e^(s_j − M) ≤ e^−600 < 2⁻⁸⁶⁵
+///           (26 + 2.2|x̂_j|)u²), if η_j ≤ 2⁻⁷; a far key has ŵ_j = 0, e^(s_j − M) ≤ e^−600 < 2⁻⁸⁶⁵
 struct word_weight_stage {
   key_columns& keys;
   word_row_numbers const& row;
@@ -130,7 +133,7 @@ struct word_weight_stage {
 };
 
 /// The fields of key_facts, and weights outward in doubles.
-/// Why       each is a handful of operations, every one within u of exact: 2⁻⁴⁹ relative covers them
+/// Why       each takes a few operations, each with relative error u: 2⁻⁴⁹ covers them
 struct word_facts_stage {
   key_columns& keys;
   word_row_numbers const& row;
@@ -152,13 +155,14 @@ struct word_facts_stage {
   }
 };
 
-/// All of the above for the n keys in `keys`, whose score, score_low, product_upper, key_norm and bias hold dot (as a
-/// double word), size, norm, b_j. Answers false where the row is for the ball tier.
-/// Why       Z: two_sum keeps every rest; at most h = n/lanes + 3·lanes + 4 roundings on a path of rests that are at most
-///           (h + 1)u·Z together: (h + 2)²u²·1.01
+/// Runs the stages above over the n keys in `keys`, whose score, score_low, product_upper, key_norm and bias hold dot
+/// (a double word), size, norm and b_j on entry. Returns false if the row must be handed over to the ball tier.
+/// Why       Z: two_sum keeps every rest; at most h = n/lanes + 3·lanes + 4 roundings on a path of rests that are at
+///           most (h + 1)u·Z together: (h + 2)²u²·1.01
 inline bool find_word_weights(std::size_t n, row_scalars& facts, key_columns& keys, word_row_numbers& row) {
   auto const d = static_cast<double>(facts.d);
-  if (!(absolute(row.scale.hi) < word_limit) || (row.softcap > 0 && !(1 / word_limit < row.softcap && row.softcap < word_limit)))
+  if (!(absolute(row.scale.hi) < word_limit) ||
+      (row.softcap > 0 && !(1 / word_limit < row.softcap && row.softcap < word_limit)))
     return false;
   row.score_factor = ((d + 1) * (d + 1) * 1.01 + 32) * 0x1p-106 * absolute(row.scale.hi) * (1 + 0x1p-28);
   row.score_tiny = (d + 8) * 0x1p-1070 * (1 + absolute(row.scale.hi)) + 0x1p-1020;
@@ -166,7 +170,8 @@ inline bool find_word_weights(std::size_t n, row_scalars& facts, key_columns& ke
   auto found = accumulator<word_score_stage::extremes>::none();
   word_score_stage scores{keys, row, found};
   each_key(n, scores);
-  if (!(sum_of(found.wide.size) + found.single.size < word_limit)) return false;  // NaN, infinities, and what is too near to overflow
+  if (!(sum_of(found.wide.size) + found.single.size < word_limit))
+    return false;  // NaN, infinities, and values near overflow
   row.max = larger(largest_of(found.wide.max), found.single.max);
 
   auto total = accumulator<word_weight_stage::sums>::none();
@@ -175,7 +180,8 @@ inline bool find_word_weights(std::size_t n, row_scalars& facts, key_columns& ke
   auto const& [wide, single] = total;
   row.max_above = larger(0, rounded_up(larger(largest_of(wide.above), single.above)));
   row.max_below = larger(0, rounded_up(-larger(largest_of(wide.below), single.below)));
-  if (!(larger(largest_of(wide.largest_error), single.largest_error) <= 0x1p-7) || !(row.max_above < 0x1p-7)) return false;
+  if (!(larger(largest_of(wide.largest_error), single.largest_error) <= 0x1p-7) || !(row.max_above < 0x1p-7))
+    return false;
   double parts[2 * lane_count];
   store(wide.Z, parts);
   store(wide.Z_rest, parts + lane_count);
@@ -201,14 +207,15 @@ inline bool find_word_weights(std::size_t n, row_scalars& facts, key_columns& ke
   return true;
 }
 
-/// LSE = M + ln Z. Answers false where ln Z is for the ball tier.
+/// LSE = M + ln Z. Returns false if ln Z must be left to the ball tier.
 inline bool log_sum_exp_of_words(word_row_numbers const& row, row_scalars& facts, certified_row& made) {
   auto const ln_Z = log_near(row.Z);
   if (!(ln_Z.radius < infinity)) return false;
   auto const lse = sum_of_word(ln_Z.value, row.max);
   made.lse = lse.hi, made.lse_low = lse.lo;
   made.lse_radius = (ln_Z.radius + 1.01 * (row.mean_error + row.Z_rounding) +
-                     (absolute(ln_Z.value.hi) + absolute(lse.hi)) * 0x1.2p-106) * (1 + 0x1p-40);
+                     (absolute(ln_Z.value.hi) + absolute(lse.hi)) * 0x1.2p-106) *
+                    (1 + 0x1p-40);
   facts.lse_upper = rounded_up((absolute(lse.hi) + made.lse_radius) * (1 + 0x1p-51));
   facts.lse_above_max = rounded_up(larger(0, ln_Z.value.hi * (1 + 0x1p-50) + made.lse_radius) + row.max_below);
   return true;

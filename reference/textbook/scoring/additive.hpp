@@ -3,8 +3,8 @@
 
 #include <cstdint>
 
-#include "reference/textbook/ball_range.hpp"
 #include "reference/real/tanh.hpp"
+#include "reference/textbook/ball_range.hpp"
 
 namespace attest::reference {
 

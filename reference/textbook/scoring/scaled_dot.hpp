@@ -1,8 +1,8 @@
 // Score: the scaled dot product.
 #pragma once
 
-#include "reference/textbook/scoring/dot.hpp"
 #include "reference/real/sqrt.hpp"
+#include "reference/textbook/scoring/dot.hpp"
 
 namespace attest::reference {
 
