@@ -193,7 +193,7 @@ TEST_CASE("f64 outputs whose error comes from their scores are enclosed", "[unit
       REQUIRE_FALSE(row.handed_over);
       reference::enclosed_row<256, double> exact;
       reference::compiled::enclose_row(p, 0, 0, 0, exact);
-      auto const at = [](double x) { return ball<192>::from(reference::value_of(x)); };
+      auto const at = [](double x) { return ball<256>::from(reference::value_of(x)); };
       auto const off = reference::absolute((reference::compiled::output(p, exact, 0).value - at(row.o[0])) - at(row.o_low[0]));
       worst = std::max(worst, reference::upper(off) / row.o_radius[0]);
     });
