@@ -18,6 +18,7 @@
 #include "audit/contract/contract.hpp"
 #include "bench/oracle_plain.hpp"
 #include "reference/bound/bound.hpp"
+#include "reference/compiled/row.hpp"
 #include "reference/machine/rounded.hpp"
 #include "reference/machine/testing.hpp"
 #include "reference/machine/rows.hpp"
@@ -139,8 +140,8 @@ void wide_problem(int runs, double plain) {
   report("f64: ball tier, 128 bits, o (16 rows)", 16 * best_of(1, [&] {
            reference::enclosed_row<128, double> row;
            for (std::int64_t i = 0; i < 16; ++i) {
-             reference::enclose_row(asked, 0, 0, i, row);
-             for (std::int64_t c = 0; c < in.dv; ++c) (void)reference::output(asked, row, c);
+             reference::compiled::enclose_row(asked, 0, 0, i, row);
+             for (std::int64_t c = 0; c < in.dv; ++c) (void)reference::compiled::output(asked, row, c);
            }
          }));
 }
@@ -198,8 +199,8 @@ void small_problem(problem::kernel_model const& model, int runs) {
   report("ball tier, 128 bits, o", best_of(1, [&] {
            reference::enclosed_row<128, float> row;
            for (std::int64_t i = 0; i < in.n; ++i) {
-             reference::enclose_row(asked, 0, 0, i, row);
-             for (std::int64_t c = 0; c < in.dv; ++c) (void)reference::output(asked, row, c);
+             reference::compiled::enclose_row(asked, 0, 0, i, row);
+             for (std::int64_t c = 0; c < in.dv; ++c) (void)reference::compiled::output(asked, row, c);
            }
          }));
   report("ball tier, 128 bits, o and bound (16 rows)", 16 * best_of(1, [&] {
@@ -207,13 +208,11 @@ void small_problem(problem::kernel_model const& model, int runs) {
            reference::row_facts facts;
            reference::row_bound bound;
            for (std::int64_t i = 0; i < 16; ++i) {
-             reference::enclose_row(asked, 0, 0, i, row);
-             reference::collect_facts(asked, row, facts);
+             reference::compiled::enclose_row(asked, 0, 0, i, row);
+             reference::compiled::collect_facts(asked, row, facts);
              bound.evaluate(model, facts);
              for (std::int64_t c = 0; c < in.dv; ++c)
-               (void)bound.output(reference::output(asked, row, c).value, [&](std::size_t at) {
-                 return reference::value_of(asked.v()(0, 0, row.keys[at].j, c));
-               });
+               (void)reference::compiled::output_bound(bound, asked, row, c, reference::compiled::output(asked, row, c).value);
            }
          }));
 #ifdef ATTEST_HAS_ARB

@@ -1,4 +1,4 @@
-# attest_test(subject LABELS unit property … [CASES n] [LIBRARIES …])
+# attest_test(subject LABELS unit property … [COMPUTES] [CASES n] [LIBRARIES …])
 # Builds <subject>_test.cpp of the calling folder into one program and adds one CTest test for each label:
 # "subject.label" runs the test cases tagged [label]. Where the folder sets ATTEST_TEST_PREFIX, it precedes the subject:
 # fast_exp.unit. `differential` adds no test: it is a second CTest label of the subject's other tests. (The test
@@ -7,12 +7,16 @@
 # failure is reproducible and caused by the change under test. RC_PARAMS in the environment overrides this:
 # RC_PARAMS="seed=7".
 function(attest_test subject)
-  cmake_parse_arguments(ARG "" "CASES" "LABELS;LIBRARIES;DEFINITIONS" ${ARGN})
+  cmake_parse_arguments(ARG "COMPUTES" "CASES" "LABELS;LIBRARIES;DEFINITIONS" ${ARGN})
   set(source ${subject}_test.cpp)
   set(subject ${ATTEST_TEST_PREFIX}${subject})
   add_executable(${subject}_test ${source})
   target_link_libraries(${subject}_test PRIVATE attest_flags attest_catch rapidcheck ${ARG_LIBRARIES})
   target_compile_definitions(${subject}_test PRIVATE ${ARG_DEFINITIONS})
+  if(NOT ARG_COMPUTES)
+    attest_optimise_less(${subject}_test)
+    attest_precompiled(${subject}_test)
+  endif()
   set(also "")
   if("differential" IN_LIST ARG_LABELS)
     list(REMOVE_ITEM ARG_LABELS differential)
@@ -35,4 +39,14 @@ function(attest_test subject)
         ENVIRONMENT_MODIFICATION "RC_PARAMS=string_prepend:max_success=${cases} seed=1 ")
     endif()
   endforeach()
+endfunction()
+
+function(attest_precompiled target)
+  if(ATTEST_PCH)
+    set(headers plain)
+    if(ATTEST_TEST_HEADERS)
+      set(headers ${ATTEST_TEST_HEADERS})
+    endif()
+    target_precompile_headers(${target} REUSE_FROM attest_test_${headers})
+  endif()
 endfunction()

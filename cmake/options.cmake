@@ -5,6 +5,7 @@ set(ATTEST_FUZZING_ENGINE "" CACHE STRING "The fuzzing engine to link fuzz targe
 option(ATTEST_SELF_CONTAINED "Programs need only the C and C++ libraries at run time, and use one thread. For fuzz targets" OFF)
 option(ATTEST_BENCH "Build the benchmarks" OFF)
 option(ATTEST_UNITY "Compile the sources of a room as one translation unit: halves the time of a full build, lengthens that after a change" ON)
+option(ATTEST_PCH "The headers that many tests or proofs include are compiled once" ON)
 set(ATTEST_PROPERTY_CASES 500 CACHE STRING "Problems that RapidCheck generates for each property")
 set(ATTEST_SANITIZE "" CACHE STRING "Sanitizers for everything that is built, e.g. address,undefined")
 

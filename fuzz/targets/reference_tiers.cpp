@@ -3,6 +3,7 @@
 
 #include "fuzz/support/problem_bytes.hpp"
 #include "fuzz/support/require.hpp"
+#include "reference/compiled/row.hpp"
 #include "reference/machine/rows.hpp"
 #include "reference/machine/testing.hpp"
 #ifdef ATTEST_HAS_ARB
@@ -27,7 +28,7 @@ template <unsigned W, class T>
 struct enclosed {
   reference::enclosed_row<W, T> row;
   enclosed(problem::instance<T> const& p, std::int64_t b, std::int64_t h, std::int64_t i) {
-    reference::enclose_row(p, b, h, i, row);
+    reference::compiled::enclose_row(p, b, h, i, row);
   }
 };
 
@@ -37,14 +38,14 @@ void compare_widths(problem::instance<T> const& p, reference::enclosed_row<Narro
   require(a.kind == b.kind && a.keys.size() == b.keys.size() && a.without_weight == b.without_weight,
           "a row's kind and keys do not depend on the width");
   for (std::int64_t c = 0; c < p.size().dv; ++c) {
-    auto const x = reference::output(p, a, c);
-    auto const y = reference::output(p, b, c);
+    auto const x = reference::compiled::output(p, a, c);
+    auto const y = reference::compiled::output(p, b, c);
     require(x.kind == y.kind, "an output's kind does not depend on the width");
     require(x.kind != value_kind::finite || meets(x.value, y.value), "outputs overlap");
   }
   if (a.kind != row_kind::finite) return;
-  require(meets(log_sum_exp(a), log_sum_exp(b)), "LSEs overlap");
-  for (std::size_t n = 0; n < a.keys.size(); ++n) require(meets(weight(a, n), weight(b, n)), "weights overlap");
+  require(meets(reference::compiled::log_sum_exp(a), reference::compiled::log_sum_exp(b)), "LSEs overlap");
+  for (std::size_t n = 0; n < a.keys.size(); ++n) require(meets(reference::compiled::weight(a, n), reference::compiled::weight(b, n)), "weights overlap");
 }
 
 /// mid + low ± radius against the ball tier's ball. `low` is that of a double word, in f64.
@@ -61,16 +62,16 @@ void compare_machine(problem::instance<T> const& p, reference::machine::certifie
                      reference::enclosed_row<128, T> const& exact) {
   if (got.handed_over) return;
   require(exact.kind == row_kind::finite && exact.keys.size() == got.keys.size(), "the machine tier answers finite rows");
-  require(contains(got.lse, got.lse_low, got.lse_radius, log_sum_exp(exact)), "the machine tier's LSE contains the exact one");
+  require(contains(got.lse, got.lse_low, got.lse_radius, reference::compiled::log_sum_exp(exact)), "the machine tier's LSE contains the exact one");
   for (std::size_t n = 0; n < exact.keys.size(); ++n) {
-    ball<128> const truth = weight(exact, n);
+    ball<128> const truth = reference::compiled::weight(exact, n);
     require(got.keys[n] == exact.keys[n].j, "the machine tier sees the same keys");
     require(got.weight_lower[n] <= reference::upper(truth) && reference::lower(truth) <= got.weight_upper[n],
             "the machine tier's weights contain the exact ones");
   }
   for (std::size_t c = 0; c < got.o.size(); ++c) {
     if (!(got.o_radius[c] < reference::infinity)) continue;
-    auto const truth = reference::output(p, exact, static_cast<std::int64_t>(c));
+    auto const truth = reference::compiled::output(p, exact, static_cast<std::int64_t>(c));
     require(truth.kind == value_kind::finite, "the machine tier answers finite columns");
     require(contains(got.o[c], got.o_low.empty() ? 0 : got.o_low[c], got.o_radius[c], truth.value), "the machine tier's outputs contain the exact ones");
   }
@@ -86,10 +87,10 @@ void compare_arb(problem::instance<T> const& p, reference::enclosed_row<128, T> 
   auto const overlaps = [](oracles::arb_ball const& a, ball<128> const& b) {
     return !(a.low().rounded_down() > reference::upper(b)) && !(a.high().rounded_up() < reference::lower(b));
   };
-  require(overlaps(arb.log_sum_exp(), log_sum_exp(exact)), "Arb's LSE overlaps");
-  for (std::size_t n = 0; n < exact.keys.size(); ++n) require(overlaps(arb.weight(n), weight(exact, n)), "Arb's weights overlap");
+  require(overlaps(arb.log_sum_exp(), reference::compiled::log_sum_exp(exact)), "Arb's LSE overlaps");
+  for (std::size_t n = 0; n < exact.keys.size(); ++n) require(overlaps(arb.weight(n), reference::compiled::weight(exact, n)), "Arb's weights overlap");
   for (std::int64_t c = 0; c < p.size().dv; ++c) {
-    auto const o = reference::output(p, exact, c);
+    auto const o = reference::compiled::output(p, exact, c);
     require(o.kind != value_kind::finite || overlaps(arb.output(static_cast<std::size_t>(c)), o.value), "Arb's outputs overlap");
   }
 }

@@ -3,7 +3,8 @@
 
 #include "fuzz/support/problem_bytes.hpp"
 #include "fuzz/support/require.hpp"
-#include "reference/attention/correctly_rounded.hpp"
+#include "reference/compiled/rounding.hpp"
+#include "reference/compiled/row.hpp"
 #include "reference/machine/rounded.hpp"
 
 namespace {
@@ -51,7 +52,7 @@ struct row_check {
   problem::instance<T> const& p;
   reference::enclosed_row<128, T> first;
   reference::enclosed_row<256, T> second;
-  reference::enclosed_row<512, T> third;
+  reference::enclosed_row<1152, T> third;
 
   template <class Exactly, class Enclosure>
   void element(Target got, Exactly&& exactly, Enclosure&& enclosure) const {
@@ -62,33 +63,33 @@ struct row_check {
       return;
     }
     require(permits(enclosure(second), got), "the value is permitted by 256 bits");
-    require(permits(enclosure(third), got), "the value is permitted by 512 bits");
+    require(permits(enclosure(third), got), "the value is permitted by 1152 bits");
   }
 
   void operator()(reference::machine::rounded_row<Target> const& got) {
-    reference::enclose_row(p, got.b, got.h, got.i, first);
-    reference::enclose_row(p, got.b, got.h, got.i, second);
-    reference::enclose_row(p, got.b, got.h, got.i, third);
+    reference::compiled::enclose_row(p, got.b, got.h, got.i, first);
+    reference::compiled::enclose_row(p, got.b, got.h, got.i, second);
+    reference::compiled::enclose_row(p, got.b, got.h, got.i, third);
     for (std::size_t at = 0; at < got.o.size(); ++at) {
       auto const c = static_cast<std::int64_t>(at);
-      if (reference::output(p, first, c).kind != reference::value_kind::finite) {
+      if (reference::compiled::output(p, first, c).kind != reference::value_kind::finite) {
         require(bits_of(got.o[at]) == bits_of(reference::quiet_nan<Target>()), "what is not finite is NaN");
         continue;
       }
-      element(got.o[at], [&] { return reference::rounded_output<Target>(p, first, c); },
-              [&](auto const& row) { return reference::output(p, row, c).value; });
+      element(got.o[at], [&] { return reference::compiled::rounded_output<Target>(p, first, c); },
+              [&](auto const& row) { return reference::compiled::output(p, row, c).value; });
     }
     if (first.kind != row_kind::finite) return;
-    element(got.lse, [&] { return reference::rounded_log_sum_exp<Target>(first); },
-            [](auto const& row) { return log_sum_exp(row); });
+    element(got.lse, [&] { return reference::compiled::rounded_log_sum_exp<Target>(first); },
+            [](auto const& row) { return reference::compiled::log_sum_exp(row); });
     std::size_t at = 0;
     for (std::size_t j = 0; j < got.weights.size(); ++j) {
       if (at == first.keys.size() || first.keys[at].j != static_cast<std::int64_t>(j)) {
         require(bits_of(got.weights[j]) == 0, "a key without weight has weight 0");
         continue;
       }
-      element(got.weights[j], [&] { return reference::rounded_weight<Target>(first, at); },
-              [&](auto const& row) { return weight(row, at); });
+      element(got.weights[j], [&] { return reference::compiled::rounded_weight<Target>(first, at); },
+              [&](auto const& row) { return reference::compiled::weight(row, at); });
       ++at;
     }
   }

@@ -9,7 +9,8 @@
 
 namespace attest::reference::compiled {
 
-// Every W is 128, 256, 1152 or 4096, every T an element type of problem::any_instance. Other widths do not link.
+// Every T is an element type of problem::any_instance, every W 128, 256 or 1152; enclose_row, output, weight and
+// log_sum_exp are there for 4096 too, and for 64 in attest_compiled_narrow. Other widths do not link.
 
 template <unsigned W, class T>
 void enclose_row(problem::instance<T> const& p, std::int64_t b, std::int64_t h, std::int64_t i,

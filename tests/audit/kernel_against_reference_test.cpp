@@ -4,6 +4,7 @@
 
 #include "audit/judge/judge_outputs.hpp"
 #include "reference/bound/bound.hpp"
+#include "reference/compiled/row.hpp"
 #include "tests/support/builtin_kernel.hpp"
 #include "tests/support/property.hpp"
 #include "tests/support/random_recipe.hpp"
@@ -63,13 +64,13 @@ TEST_CASE("rows of weights sum to 1, or to 0 where no key is visible", "[propert
       std::visit(
           [&]<class T>(problem::instance<T> const& p) {
             reference::enclosed_row<128, T> truth;
-            reference::enclose_row(p, b, h, i, truth);
+            reference::compiled::enclose_row(p, b, h, i, truth);
             if (truth.kind == reference::row_kind::empty) RC_ASSERT(sum == 0);
             if (truth.kind != reference::row_kind::finite) return;
             reference::row_facts facts;
-            reference::collect_facts(p, truth, facts);
+            reference::compiled::collect_facts(p, truth, facts);
             reference::row_bound bound;
-            bound.evaluate(model, facts);
+            reference::compiled::evaluate(bound, model, facts);
             // This sum of m numbers in [0, 2] is itself rounded at most m times.
             RC_ASSERT(std::abs(sum - 1) <= bound.row_sum().size + static_cast<double>(r.m) * 0x1p-52);
           },

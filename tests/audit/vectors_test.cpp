@@ -10,7 +10,8 @@
 #include "audit/judge/judge_outputs.hpp"
 #include "audit/judge/exact_row_judge.hpp"
 #include "audit/oracle/vectors_json.hpp"
-#include "reference/attention/correctly_rounded.hpp"
+#include "reference/compiled/rounding.hpp"
+#include "reference/compiled/row.hpp"
 #include "tests/support/builtin_kernel.hpp"
 #include "tests/support/catch.hpp"
 
@@ -56,13 +57,18 @@ void check_truth(audit::certified_value const& given, reference::ball<256> const
 bool is_nan(audit::certified_value const& x) { return std::isnan(x.lower) && std::isnan(x.upper) && x.rounded && std::isnan(*x.rounded); }
 
 template <class T>
-void check_row(problem::instance<T> const& p, reference::enclosed_row<256, T> const& row, audit::vector_case const& given, std::size_t at) {
+void check_row(problem::instance<T> const& p, std::int64_t b, std::int64_t h, std::int64_t i, audit::vector_case const& given,
+               std::size_t at) {
+  reference::enclosed_row<256, T> row;
+  reference::compiled::enclose_row(p, b, h, i, row);
+  reference::enclosed_row<128, T> narrow;  // what it rounds to is one number at every width
+  reference::compiled::enclose_row(p, b, h, i, narrow);
   auto const dv = static_cast<std::size_t>(p.size().dv);
   for (std::size_t c = 0; c < dv; ++c) {
     audit::certified_value const& o = given.o[at * dv + c];
-    auto const truth = reference::output(p, row, static_cast<std::int64_t>(c));
+    auto const truth = reference::compiled::output(p, row, static_cast<std::int64_t>(c));
     switch (truth.kind) {
-      case reference::value_kind::finite: check_truth<T>(o, truth.value, reference::rounded_output<T>(p, row, static_cast<std::int64_t>(c))); break;
+      case reference::value_kind::finite: check_truth<T>(o, truth.value, reference::compiled::rounded_output<T>(p, narrow, static_cast<std::int64_t>(c))); break;
       case reference::value_kind::nan: CHECK(is_nan(o)); break;
       default: CHECK((std::isinf(o.lower) && std::isinf(o.upper) && !o.rounded));
     }
@@ -70,7 +76,7 @@ void check_row(problem::instance<T> const& p, reference::enclosed_row<256, T> co
   audit::certified_value const& lse = given.lse[at];
   if (row.kind == reference::row_kind::nan) CHECK(is_nan(lse));
   else if (row.kind == reference::row_kind::empty) CHECK(lse.rounded == -reference::infinity);
-  else check_truth<problem::lse_element<T>>(lse, log_sum_exp(row), reference::rounded_log_sum_exp<problem::lse_element<T>>(row));
+  else check_truth<problem::lse_element<T>>(lse, reference::compiled::log_sum_exp(row), reference::compiled::rounded_log_sum_exp<problem::lse_element<T>>(narrow));
 }
 
 }  // namespace
@@ -107,11 +113,8 @@ TEST_CASE("the truth of every vector is derived again at another width", "[vecto
       std::visit(
           [&]<class T>(problem::instance<T> const& p) {
             problem::sizes const& s = p.size();
-            for (std::int64_t at = 0; at < s.b * s.hq * s.n; ++at) {
-              reference::enclosed_row<256, T> row;
-              reference::enclose_row(p, at / s.n / s.hq, at / s.n % s.hq, at % s.n, row);
-              check_row(p, row, each, static_cast<std::size_t>(at));
-            }
+            for (std::int64_t at = 0; at < s.b * s.hq * s.n; ++at)
+              check_row(p, at / s.n / s.hq, at / s.n % s.hq, at % s.n, each, static_cast<std::size_t>(at));
           },
           each.asked.instance());
     }

@@ -2,6 +2,7 @@
 #include "audit/contract/contract.hpp"
 #include "audit/judge/tiered_judge.hpp"
 #include "audit/tensors/elements.hpp"
+#include "reference/compiled/row.hpp"
 #include "tests/machine/problem.hpp"
 #include "tests/support/property.hpp"
 
@@ -38,9 +39,9 @@ struct outputs_of {
             continue;
           }
           lse.values[r] =
-              static_cast<problem::lse_element<T>>(moved(reference::log_sum_exp(at.row), at.bound.log_sum_exp()));
+              static_cast<problem::lse_element<T>>(moved(reference::compiled::log_sum_exp(at.row), at.bound.log_sum_exp()));
           for (std::int64_t c = 0; c < s.dv; ++c) {
-            auto const exact = reference::output(p, at.row, c);
+            auto const exact = reference::compiled::output(p, at.row, c);
             auto const value = [&](std::size_t n) {
               return reference::value_of(p.v()(b, reference::key_head(s, h), at.row.keys[n].j, c));
             };
@@ -50,7 +51,7 @@ struct outputs_of {
           }
           for (std::size_t n = 0; n < at.row.keys.size(); ++n)
             weights.values[r * static_cast<std::size_t>(s.m) + static_cast<std::size_t>(at.row.keys[n].j)] =
-                element_from<T>(moved(reference::weight(at.row, n), at.bound.weight(n)));
+                element_from<T>(moved(reference::compiled::weight(at.row, n), at.bound.weight(n)));
         }
   }
   audit::output_views<T> views(bool with_weights) {

@@ -1,4 +1,5 @@
 // The machine tier against the exact one: what it encloses contains the exact value, and its bounds are row_bound's.
+#include "reference/compiled/row.hpp"
 #include "reference/machine/rows.hpp"
 
 #include <random>
@@ -46,7 +47,7 @@ template <class T>
 void check_row(problem::instance<T> const& asked, problem::kernel_model const& model, bool tame,
                certified_row const& got, tally& seen) {
   reference::enclosed_row<W, T> exact;
-  reference::enclose_row(asked, got.b, got.h, got.i, exact);
+  reference::compiled::enclose_row(asked, got.b, got.h, got.i, exact);
   ++seen.rows;
   if (got.handed_over) {
     ++seen.handed_over;
@@ -61,16 +62,16 @@ void check_row(problem::instance<T> const& asked, problem::kernel_model const& m
     products = std::max(products, facts.scale_upper * key.product_upper + key.bias_upper);
   for (std::size_t n = 0; n < exact.keys.size(); ++n) {
     RC_ASSERT(exact.keys[n].j == got.keys[n]);
-    RC_ASSERT(between(got.weight_lower[n], got.weight_upper[n], reference::weight(exact, n), 0, 1));
+    RC_ASSERT(between(got.weight_lower[n], got.weight_upper[n], reference::compiled::weight(exact, n), 0, 1));
     RC_ASSERT(between(facts.keys[n].x_lower, facts.keys[n].x_upper, exact.keys[n].below_max, -reference::infinity, 0));
   }
   for (std::size_t n = 0; n < got.weight.size(); ++n) {
-    RC_ASSERT(contains(got.weight[n], got.weight_low[n], got.weight_radius[n], reference::weight(exact, n)));
+    RC_ASSERT(contains(got.weight[n], got.weight_low[n], got.weight_radius[n], reference::compiled::weight(exact, n)));
     if (tame) RC_ASSERT(got.weight_radius[n] <= 1e-24 * got.weight[n] * std::max(1.0, products / 50) + 1e-250);
   }
   // The ball tier's own upper bounds are up to 2⁻³⁰ above the numbers.
   reference::row_facts sharp;
-  reference::collect_facts(asked, exact, sharp);
+  reference::compiled::collect_facts(asked, exact, sharp);
   RC_ASSERT(facts.scale_upper >= sharp.scale_upper * (1 - 1e-9));
   RC_ASSERT(facts.query_norm >= sharp.query_norm * (1 - 1e-9));
   RC_ASSERT(facts.normaliser_lower <= sharp.normaliser_lower * (1 + 1e-9));
@@ -83,7 +84,7 @@ void check_row(problem::instance<T> const& asked, problem::kernel_model const& m
     RC_ASSERT(a.bias_upper == b.bias_upper);
     RC_ASSERT(a.score_upper >= b.score_upper * (1 - 1e-9));
   }
-  RC_ASSERT(contains(got.lse, got.lse_low, got.lse_radius, reference::log_sum_exp(exact)));
+  RC_ASSERT(contains(got.lse, got.lse_low, got.lse_radius, reference::compiled::log_sum_exp(exact)));
 
   // The same facts, the same theorem.
   reference::row_bound bound;
@@ -97,7 +98,7 @@ void check_row(problem::instance<T> const& asked, problem::kernel_model const& m
   std::int64_t const hk = reference::key_head(asked.size(), got.h);
   for (std::size_t c = 0; c < got.o.size(); ++c) {
     auto const column = static_cast<std::int64_t>(c);
-    auto const o = reference::output(asked, exact, column);
+    auto const o = reference::compiled::output(asked, exact, column);
     if (!(got.o_radius[c] < reference::infinity)) {
       RC_ASSERT(o.kind != reference::value_kind::finite);
       continue;
@@ -190,10 +191,10 @@ TEST_CASE("f64 outputs whose error comes from their scores are enclosed", "[unit
     auto rows = reference::machine::row_source<double>::make(p);
     rows.value().each(0, 0, 0, 1, [&](certified_row const& row) {
       REQUIRE_FALSE(row.handed_over);
-      reference::enclosed_row<192, double> exact;
-      reference::enclose_row(p, 0, 0, 0, exact);
-      auto const at = [](double x) { return ball<192>::from(reference::value_of(x)); };
-      auto const off = reference::absolute((reference::output(p, exact, 0).value - at(row.o[0])) - at(row.o_low[0]));
+      reference::enclosed_row<256, double> exact;
+      reference::compiled::enclose_row(p, 0, 0, 0, exact);
+      auto const at = [](double x) { return ball<256>::from(reference::value_of(x)); };
+      auto const off = reference::absolute((reference::compiled::output(p, exact, 0).value - at(row.o[0])) - at(row.o_low[0]));
       worst = std::max(worst, reference::upper(off) / row.o_radius[0]);
     });
   }

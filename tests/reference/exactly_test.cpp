@@ -5,6 +5,7 @@
 #include <cmath>
 #include <ctime>
 
+#include "reference/compiled/row.hpp"
 #include "tests/support/many.hpp"
 #include "tests/support/problem_maker.hpp"
 
@@ -17,7 +18,7 @@ namespace {
 bool is_exactly(one_row<float> const& asked, double t) {
   reference::enclosed_row<64, float> row;
   auto const p = asked.instance();
-  reference::enclose_row(p, 0, 0, 0, row);
+  reference::compiled::enclose_row(p, 0, 0, 0, row);
   return reference::output_is_exactly(p, row, 0, value_of(t));
 }
 
@@ -64,7 +65,7 @@ TEST_CASE("groups are groups of exact scores, through sqrt(d) and biases", "[uni
 TEST_CASE("uniform weights are recognised, and near-uniform ones are not", "[unit]") {
   auto const uniform = [](one_row<float> const& asked) {
     reference::enclosed_row<64, float> row;
-    reference::enclose_row(asked.instance(), 0, 0, 0, row);
+    reference::compiled::enclose_row(asked.instance(), 0, 0, 0, row);
     return reference::weights_are_uniform(row);
   };
   CHECK(uniform(with_scores({5, 5, 5}, {1, 2, 3})));
@@ -76,8 +77,8 @@ TEST_CASE("rows with the same scores in another order are known to be equally fo
   auto const same = [](std::vector<float> const& a, std::vector<float> const& b) {
     reference::enclosed_row<64, float> x, y;
     auto const p = with_scores(a, std::vector<float>(a.size())), q = with_scores(b, std::vector<float>(b.size()));
-    reference::enclose_row(p.instance(), 0, 0, 0, x);
-    reference::enclose_row(q.instance(), 0, 0, 0, y);
+    reference::compiled::enclose_row(p.instance(), 0, 0, 0, x);
+    reference::compiled::enclose_row(q.instance(), 0, 0, 0, y);
     return reference::same_scores_in_some_order(x, y);
   };
   CHECK(same({1, 2, 3, 2}, {2, 3, 2, 1}));

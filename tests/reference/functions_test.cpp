@@ -6,6 +6,7 @@
 #include <vector>
 
 #include "reference/attention/attention.hpp"
+#include "reference/compiled/row.hpp"
 #include "reference/real/decimal.hpp"
 #include "reference/real/tanh.hpp"
 #include "reference/textbook/cosine.hpp"
@@ -306,10 +307,10 @@ TEST_CASE("memory: orthonormal keys return their values, a normalised read is at
   asked.v = {v.data(), problem::layout::compact({3, 2})};
   auto const instance = problem::instance<float>::make(asked).value();
   enclosed_row<128, float> row;
-  enclose_row(instance, 0, 0, 0, row);
+  attest::reference::compiled::enclose_row(instance, 0, 0, 0, row);
   auto const answered = read_normalised(store, two{1, 3}, by_exp);
   for (std::int64_t c = 0; c < 2; ++c) {
-    CHECK(overlap(at(answered, c), output(instance, row, c).value));
+    CHECK(overlap(at(answered, c), attest::reference::compiled::output(instance, row, c).value));
     CHECK(radius_within(at(answered, c), -110));
   }
 }

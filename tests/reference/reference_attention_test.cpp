@@ -6,6 +6,7 @@
 
 #include "reference/attention/attention.hpp"
 #include "reference/attention/exactly.hpp"
+#include "reference/compiled/row.hpp"
 #include "reference/textbook/distribution_entropy.hpp"
 #include "tests/support/many.hpp"
 #include "tests/support/mp.hpp"
@@ -25,17 +26,17 @@ constexpr float inf = std::numeric_limits<float>::infinity(), NaN = std::numeric
 template <unsigned W = 128, class T>
 enclosed_row<W, T> row_of(one_row<T> const& asked) {
   enclosed_row<W, T> made;
-  reference::enclose_row(asked.instance(), 0, 0, 0, made);
+  reference::compiled::enclose_row(asked.instance(), 0, 0, 0, made);
   return made;
 }
 template <unsigned W = 128, class T>
 ball<W> output_of(one_row<T> const& asked, std::int64_t c = 0) {
-  auto const found = reference::output(asked.instance(), row_of<W>(asked), c);
+  auto const found = reference::compiled::output(asked.instance(), row_of<W>(asked), c);
   REQUIRE(found.kind == value_kind::finite);
   return found.value;
 }
 value_kind kind_of(one_row<float> const& asked, std::int64_t c = 0) {
-  return reference::output(asked.instance(), row_of(asked), c).kind;
+  return reference::compiled::output(asked.instance(), row_of(asked), c).kind;
 }
 
 template <unsigned W>
@@ -137,8 +138,8 @@ TEST_CASE("grouped query heads read the key head of their group", "[unit]") {
   auto const p = problem::instance<float>::make(asked).value();
   for (std::int64_t h = 0; h < 4; ++h) {
     enclosed_row<64, float> row;
-    reference::enclose_row(p, 0, h, 0, row);
-    CHECK(same(reference::output(p, row, 0).value, ball<64>(h < 2 ? 10 : 20)));
+    reference::compiled::enclose_row(p, 0, h, 0, row);
+    CHECK(same(reference::compiled::output(p, row, 0).value, ball<64>(h < 2 ? 10 : 20)));
   }
 }
 
@@ -150,7 +151,7 @@ TEST_CASE("d = 0 weighs every key alike; one key answers its value", "[unit]") {
   CHECK(reference::output_is_exactly(none.instance(), row_of(none), 0, reference::value_of(3.0)));
   auto const one = with_scores({-1e30f}, {0.1f});
   CHECK(output_of(one).is_exact());
-  CHECK(contains(log_sum_exp(row_of(one)), real(static_cast<double>(-1e30f))));
+  CHECK(contains(reference::compiled::log_sum_exp(row_of(one)), real(static_cast<double>(-1e30f))));
   CHECK(entropy(row_of(one)).mid.sign() == 0);
 }
 
@@ -164,52 +165,52 @@ TEST_CASE("cancelling scores too close for the width answer wide balls, not nons
   asked.v.values = {1, 3, 2, 7};
   asked.bias = {-0x1p100, 0, -0x1p100, -2};
   auto const narrow = row_of<64>(asked);
-  auto const wide = row_of<512>(asked);
-  auto const from_wide = [](ball<512> const& x) { return reference::widened<64>(x); };
+  auto const wide = row_of<1152>(asked);
+  auto const from_wide = [](ball<1152> const& x) { return reference::widened<64>(x); };
   CHECK(certain_sign(narrow.normaliser) == 1);
-  CHECK(overlap(output_of<64>(asked), from_wide(output_of<512>(asked))));
-  CHECK(overlap(log_sum_exp(narrow), from_wide(log_sum_exp(wide))));
+  CHECK(overlap(output_of<64>(asked), from_wide(output_of<1152>(asked))));
+  CHECK(overlap(reference::compiled::log_sum_exp(narrow), from_wide(reference::compiled::log_sum_exp(wide))));
   CHECK(overlap(entropy(narrow), from_wide(entropy(wide))));
-  for (std::size_t j = 0; j < 4; ++j) CHECK(overlap(weight(narrow, j), from_wide(weight(wide, j))));
+  for (std::size_t j = 0; j < 4; ++j) CHECK(overlap(reference::compiled::weight(narrow, j), from_wide(reference::compiled::weight(wide, j))));
 }
 
 TEST_CASE("weights sum to 1, lie in [0, 1], and their entropy in [0, ln n]", "[property]") {
   many(10, "weights", [] {
     auto const asked = drawn_row<float>();
-    auto const row = row_of<96>(asked);
+    auto const row = row_of<128>(asked);
     RC_PRE(row.kind == row_kind::finite);
-    ball<96> sum;
-    std::vector<ball<96>> weights;
+    ball<128> sum;
+    std::vector<ball<128>> weights;
     for (std::size_t j = 0; j < row.keys.size(); ++j) {
-      ball<96> const pi = weight(row, j);
-      RC_ASSERT(at_most(ball<96>(0), pi) != reference::decision::no);
-      RC_ASSERT(at_most(pi, ball<96>(1)) != reference::decision::no);
+      ball<128> const pi = reference::compiled::weight(row, j);
+      RC_ASSERT(at_most(ball<128>(0), pi) != reference::decision::no);
+      RC_ASSERT(at_most(pi, ball<128>(1)) != reference::decision::no);
       sum = sum + pi;
       weights.push_back(pi);
     }
-    RC_ASSERT(overlap(sum, ball<96>(1)));
+    RC_ASSERT(overlap(sum, ball<128>(1)));
     RC_ASSERT(overlap(entropy(row), entropy(weights)));  // the textbook's, which takes any distribution
     auto const n = static_cast<std::int64_t>(row.keys.size());
-    RC_ASSERT(at_most(entropy(row), log(ball<96>(n))) != reference::decision::no);
-    RC_ASSERT(at_most(ball<96>(0), entropy(row)) != reference::decision::no);
-    if (weights_are_uniform(row)) RC_ASSERT(overlap(entropy(row), log(ball<96>(n))));
+    RC_ASSERT(at_most(entropy(row), log(ball<128>(n))) != reference::decision::no);
+    RC_ASSERT(at_most(ball<128>(0), entropy(row)) != reference::decision::no);
+    if (weights_are_uniform(row)) RC_ASSERT(overlap(entropy(row), log(ball<128>(n))));
   });
 }
 
 TEST_CASE("all widths enclose the same numbers", "[property]") {
-  many(5, "widths 64, 128, 256, 512", [] {
+  many(5, "widths 64, 128, 256, 1152", [] {
     auto const asked = drawn_row<double>();
     auto const narrow = row_of<64>(asked);
     RC_PRE(narrow.kind == row_kind::finite);
     auto const agree = [&]<unsigned W>() {
       auto const wide = row_of<W>(asked);
       RC_ASSERT(overlap(output_of<64>(asked), reference::widened<64>(output_of<W>(asked))));
-      RC_ASSERT(overlap(log_sum_exp(narrow), reference::widened<64>(log_sum_exp(wide))));
+      RC_ASSERT(overlap(reference::compiled::log_sum_exp(narrow), reference::widened<64>(reference::compiled::log_sum_exp(wide))));
       RC_ASSERT(overlap(entropy(narrow), reference::widened<64>(entropy(wide))));
     };
     agree.template operator()<128>();
     agree.template operator()<256>();
-    agree.template operator()<512>();
+    agree.template operator()<1152>();
   });
 }
 
@@ -222,7 +223,7 @@ TEST_CASE("the order of keys does not matter", "[property]") {
     RC_ASSERT(row.kind == other.kind);
     RC_PRE(row.kind == row_kind::finite);
     RC_ASSERT(overlap(output_of(asked), output_of(moved)));
-    RC_ASSERT(overlap(log_sum_exp(row), log_sum_exp(other)));
+    RC_ASSERT(overlap(reference::compiled::log_sum_exp(row), reference::compiled::log_sum_exp(other)));
     RC_ASSERT(same_scores_in_some_order(row, other));
   });
 }
@@ -237,9 +238,9 @@ TEST_CASE("a common bias shifts LSE by itself and nothing else", "[property]") {
     shifted.bias.assign(asked.v.values.size(), shift);
     auto const other = row_of(shifted);
     RC_ASSERT(overlap(output_of(asked), output_of(shifted)));
-    RC_ASSERT(overlap(log_sum_exp(row) + ball<128>::from(reference::value_of(shift)), log_sum_exp(other)));
+    RC_ASSERT(overlap(reference::compiled::log_sum_exp(row) + ball<128>::from(reference::value_of(shift)), reference::compiled::log_sum_exp(other)));
     RC_ASSERT(overlap(entropy(row), entropy(other)));
-    for (std::size_t j = 0; j < row.keys.size(); ++j) RC_ASSERT(overlap(weight(row, j), weight(other, j)));
+    for (std::size_t j = 0; j < row.keys.size(); ++j) RC_ASSERT(overlap(reference::compiled::weight(row, j), reference::compiled::weight(other, j)));
   });
 }
 
@@ -251,7 +252,7 @@ TEST_CASE("every key twice: the same output, LSE and entropy up by ln 2", "[prop
     RC_PRE(row.kind == row_kind::finite);
     ball<128> const ln2 = log(ball<128>(2));
     RC_ASSERT(overlap(output_of(asked), output_of(twice)));
-    RC_ASSERT(overlap(log_sum_exp(row) + ln2, log_sum_exp(other)));
+    RC_ASSERT(overlap(reference::compiled::log_sum_exp(row) + ln2, reference::compiled::log_sum_exp(other)));
     RC_ASSERT(overlap(entropy(row) + ln2, entropy(other)));
   });
 }
@@ -269,7 +270,7 @@ TEST_CASE("a row splits anywhere and merges again by its LSE", "[property]") {
     auto const row = row_of(asked), a = row_of(first), b = row_of(second);
     RC_PRE(row.kind == row_kind::finite && a.kind == row_kind::finite && b.kind == row_kind::finite);
     // Shares e^(LSE_a − LSE) and e^(LSE_b − LSE).
-    ball<128> const share_a = exp(log_sum_exp(a) - log_sum_exp(row)), share_b = exp(log_sum_exp(b) - log_sum_exp(row));
+    ball<128> const share_a = exp(reference::compiled::log_sum_exp(a) - reference::compiled::log_sum_exp(row)), share_b = exp(reference::compiled::log_sum_exp(b) - reference::compiled::log_sum_exp(row));
     RC_ASSERT(overlap(share_a + share_b, ball<128>(1)));
     RC_ASSERT(overlap(output_of(first) * share_a + output_of(second) * share_b, output_of(asked)));
   });

@@ -5,7 +5,8 @@
 #include <vector>
 
 #include "audit/cases/random.hpp"
-#include "reference/attention/correctly_rounded.hpp"
+#include "reference/compiled/rounding.hpp"
+#include "reference/compiled/row.hpp"
 #include "tests/support/property.hpp"
 
 namespace attest::tests {
@@ -35,8 +36,8 @@ template <class Target = float>
 Target rounded_o(row_problem const& p) {
   enclosed_row<128, float> row;
   auto const instance = p.instance();
-  reference::enclose_row(instance, 0, 0, 0, row);
-  return reference::rounded_output<Target>(instance, row, 0).value();
+  reference::compiled::enclose_row(instance, 0, 0, 0, row);
+  return reference::compiled::rounded_output<Target>(instance, row, 0).value();
 }
 
 TEST_CASE("rounding to f32 agrees with the processor's conversion, ties and subnormals included", "[unit]") {
@@ -140,18 +141,18 @@ TEST_CASE("overflow goes to infinity at the threshold of the target", "[unit]") 
 TEST_CASE("weights and LSE are exact where they are algebraic", "[unit]") {
   row_problem const p{.k = {2.5f, 2.5f, 2.5f, 2.5f}, .v = {1, 2, 3, 4}};
   enclosed_row<128, float> row;
-  reference::enclose_row(p.instance(), 0, 0, 0, row);
-  CHECK(reference::rounded_weight<float>(row, 2) == 0.25f);
+  reference::compiled::enclose_row(p.instance(), 0, 0, 0, row);
+  CHECK(reference::compiled::rounded_weight<float>(row, 2) == 0.25f);
   row_problem const one{.k = {1.0000001f}, .v = {1}};
-  reference::enclose_row(one.instance(), 0, 0, 0, row);
-  CHECK(reference::rounded_log_sum_exp<float>(row) == 1.0000001f);
+  reference::compiled::enclose_row(one.instance(), 0, 0, 0, row);
+  CHECK(reference::compiled::rounded_log_sum_exp<float>(row) == 1.0000001f);
   // LSE of a score on a boundary of bf16, and a second key 10⁶ below, which breaks the tie upwards.
   row_problem tied{.k = {1.00390625f}, .v = {1}};
-  reference::enclose_row(tied.instance(), 0, 0, 0, row);
-  CHECK(reference::rounded_log_sum_exp<problem::bf16>(row)->bits == 0x3f80);
+  reference::compiled::enclose_row(tied.instance(), 0, 0, 0, row);
+  CHECK(reference::compiled::rounded_log_sum_exp<problem::bf16>(row)->bits == 0x3f80);
   tied.k.push_back(-1e6f), tied.v.push_back(1);
-  reference::enclose_row(tied.instance(), 0, 0, 0, row);
-  CHECK(reference::rounded_log_sum_exp<problem::bf16>(row)->bits == 0x3f81);
+  reference::compiled::enclose_row(tied.instance(), 0, 0, 0, row);
+  CHECK(reference::compiled::rounded_log_sum_exp<problem::bf16>(row)->bits == 0x3f81);
 }
 
 TEST_CASE("random outputs agree with long double wherever that can tell", "[property]") {

@@ -3,8 +3,9 @@
 #include <limits>
 #include <vector>
 
-#include "reference/attention/correctly_rounded.hpp"
 #include "reference/attention/exactly.hpp"
+#include "reference/compiled/rounding.hpp"
+#include "reference/compiled/row.hpp"
 #include "reference/textbook/softmax_jacobian.hpp"
 #include "tests/support/bound_check.hpp"
 #include "tests/support/many.hpp"
@@ -29,14 +30,14 @@ one_row<float> row_of(std::vector<float> const& keys, std::vector<float> const& 
 template <unsigned W>
 reference::enclosed_row<W, float> enclosed(one_row<float> const& asked) {
   reference::enclosed_row<W, float> row;
-  reference::enclose_row(asked.instance(), 0, 0, 0, row);
+  reference::compiled::enclose_row(asked.instance(), 0, 0, 0, row);
   return row;
 }
 
 template <unsigned W>
 std::vector<reference::ball<W>> weights_of(reference::enclosed_row<W, float> const& row) {
   std::vector<reference::ball<W>> made;
-  for (std::size_t at = 0; at < row.keys.size(); ++at) made.push_back(reference::weight(row, at));
+  for (std::size_t at = 0; at < row.keys.size(); ++at) made.push_back(reference::compiled::weight(row, at));
   return made;
 }
 
@@ -50,9 +51,9 @@ TEST_CASE("softcap bends scores before the bias", "[unit]") {
   auto const row = enclosed<128>(asked);
   double const s[] = {2 * std::tanh(1.5) + 0.5, 2 * std::tanh(-0.5) + 4, -1};
   double const Z = std::exp(s[0]) + std::exp(s[1]) + std::exp(s[2]);
-  CHECK(middle_of(reference::log_sum_exp(row)) == Approx(std::log(Z)).epsilon(1e-14));
+  CHECK(middle_of(reference::compiled::log_sum_exp(row)) == Approx(std::log(Z)).epsilon(1e-14));
   for (std::size_t j = 0; j < 3; ++j)
-    CHECK(middle_of(reference::weight(row, j)) == Approx(std::exp(s[j]) / Z).epsilon(1e-14));
+    CHECK(middle_of(reference::compiled::weight(row, j)) == Approx(std::exp(s[j]) / Z).epsilon(1e-14));
 }
 
 TEST_CASE("softcap maps infinite scores to its ends, before the +inf rule", "[unit]") {
@@ -61,20 +62,20 @@ TEST_CASE("softcap maps infinite scores to its ends, before the +inf rule", "[un
   REQUIRE(row.kind == row_kind::finite);
   REQUIRE(row.keys.size() == 3);
   double const Z = std::exp(2.0) + 1 + std::exp(-2.0);
-  CHECK(middle_of(reference::weight(row, 0)) == Approx(std::exp(2.0) / Z).epsilon(1e-14));
-  CHECK(middle_of(reference::weight(row, 2)) == Approx(std::exp(-2.0) / Z).epsilon(1e-14));
+  CHECK(middle_of(reference::compiled::weight(row, 0)) == Approx(std::exp(2.0) / Z).epsilon(1e-14));
+  CHECK(middle_of(reference::compiled::weight(row, 2)) == Approx(std::exp(-2.0) / Z).epsilon(1e-14));
   // The products overflow: no theorem about kernels speaks of them.
   reference::row_facts facts;
-  reference::collect_facts(asked.instance(), row, facts);
+  reference::compiled::collect_facts(asked.instance(), row, facts);
   reference::row_bound bound;
-  bound.evaluate(black_box_f32(), facts);
+  reference::compiled::evaluate(bound, black_box_f32(), facts);
   CHECK_FALSE(bound.says_anything());
   CHECK(bound.log_sum_exp().by == reference::judged_by::nothing);
 
   asked.scale = 0.0;  // 0·∞
   CHECK(enclosed<128>(asked).kind == row_kind::nan);
   asked.scale = -1.0;
-  CHECK(middle_of(reference::weight(enclosed<128>(asked), 2)) == Approx(std::exp(2.0) / Z).epsilon(1e-14));
+  CHECK(middle_of(reference::compiled::weight(enclosed<128>(asked), 2)) == Approx(std::exp(2.0) / Z).epsilon(1e-14));
   asked.k.values[1] = std::nanf("");
   CHECK(enclosed<128>(asked).kind == row_kind::nan);
 }
@@ -94,14 +95,14 @@ TEST_CASE("a cap far above the scores changes them by less than x^3/3c^2", "[pro
     auto asked = drawn_row<float>();
     reference::enclosed_row<256, float> plain, capped;
     auto const without = asked.instance();
-    reference::enclose_row(without, 0, 0, 0, plain);
+    reference::compiled::enclose_row(without, 0, 0, 0, plain);
     asked.softcap = 0x1p60;
     auto const with = asked.instance();
-    reference::enclose_row(with, 0, 0, 0, capped);
+    reference::compiled::enclose_row(with, 0, 0, 0, capped);
     RC_ASSERT(plain.kind == capped.kind);
     RC_PRE(plain.kind == row_kind::finite);
     double const x = reference::upper_size(plain.max_score) + 1e4;
-    auto const gap = reference::log_sum_exp(plain) - reference::log_sum_exp(capped);
+    auto const gap = reference::compiled::log_sum_exp(plain) - reference::compiled::log_sum_exp(capped);
     RC_PRE(x < 1e15);
     RC_ASSERT(reference::upper_size(gap) <= x * x * x * 0x1p-120);
   });
@@ -119,8 +120,8 @@ TEST_CASE("widths agree with softcap: what one says overlaps what twice of it sa
     auto const meets = [](reference::ball<64> const& a, reference::ball<256> const& b) {
       return reference::overlap(reference::widened<256>(a), b);
     };
-    RC_ASSERT(meets(reference::output(p, narrow, 0).value, reference::output(p, wide, 0).value));
-    RC_ASSERT(meets(reference::log_sum_exp(narrow), reference::log_sum_exp(wide)));
+    RC_ASSERT(meets(reference::compiled::output(p, narrow, 0).value, reference::compiled::output(p, wide, 0).value));
+    RC_ASSERT(meets(reference::compiled::log_sum_exp(narrow), reference::compiled::log_sum_exp(wide)));
     RC_ASSERT(meets(reference::entropy(narrow), reference::entropy(wide)));
     auto const narrow_weights = weights_of(narrow);
     auto const wide_weights = weights_of(wide);
@@ -150,20 +151,20 @@ TEST_CASE("with softcap equal products and biases are exact ties, decided and ro
   auto asked = row_of({3, 3}, {1, 1 + 0x1p-23f}, 2);
   auto const p = asked.instance();
   auto const row = enclosed<128>(asked);
-  CHECK(reference::rounded_output<float>(p, row, 0) == 1.0f);
+  CHECK(reference::compiled::rounded_output<float>(p, row, 0) == 1.0f);
   CHECK(reference::output_is_exactly(p, row, 0, reference::value_of(1 + 0x1p-24)));
   CHECK(reference::weights_are_uniform(row));
-  CHECK(reference::rounded_weight<float>(row, 0) == 0.5f);
+  CHECK(reference::compiled::rounded_weight<float>(row, 0) == 0.5f);
   for (float const third : {2.0f, 0.0f}) {
     auto tipped = row_of({3, 3, -1e30f}, {1, 1 + 0x1p-23f, third}, 2);
     tipped.bias = {0, 0, -1e6f};  // e^-1000004 of it
     auto const q = tipped.instance();
-    CHECK(reference::rounded_output<float>(q, enclosed<128>(tipped), 0) == (third > 1 ? 1 + 0x1p-23f : 1.0f));
+    CHECK(reference::compiled::rounded_output<float>(q, enclosed<128>(tipped), 0) == (third > 1 ? 1 + 0x1p-23f : 1.0f));
   }
   // A constant V needs no score at all.
   auto constant = row_of({1, 2, 3}, {0.1f, 0.1f, 0.1f}, 0.7);
   auto const c = constant.instance();
-  CHECK(reference::rounded_output<float>(c, enclosed<128>(constant), 0) == 0.1f);
+  CHECK(reference::compiled::rounded_output<float>(c, enclosed<128>(constant), 0) == 0.1f);
 }
 
 TEST_CASE("scores that a softcap crushes together are still told apart", "[unit]") {
@@ -174,10 +175,10 @@ TEST_CASE("scores that a softcap crushes together are still told apart", "[unit]
       float const low = 1000 * sign, high = saturated ? infinity * sign : 2000 * sign;
       auto asked = row_of({low, high}, {1, 1 + 0x1p-23f}, 0.125);
       auto p = asked.instance();
-      CHECK(reference::rounded_output<float>(p, enclosed<128>(asked), 0) == (sign > 0 ? 1 + 0x1p-23f : 1.0f));
+      CHECK(reference::compiled::rounded_output<float>(p, enclosed<128>(asked), 0) == (sign > 0 ? 1 + 0x1p-23f : 1.0f));
       auto opposite = row_of({low, high}, {-1, 1}, 0.125);
       p = opposite.instance();
-      auto const tiny = reference::rounded_output<float>(p, enclosed<128>(opposite), 0);
+      auto const tiny = reference::compiled::rounded_output<float>(p, enclosed<128>(opposite), 0);
       REQUIRE(tiny.has_value());
       CHECK(*tiny == 0);
       CHECK(std::signbit(*tiny) == (sign < 0));
@@ -210,19 +211,19 @@ TEST_CASE("scores that are equal only by their biases are seen to be", "[unit]")
   auto asked = row_of({0, infinity}, {1 + 0x1p-23f, 1}, 2);
   asked.bias = {0, -2};
   auto p = asked.instance();
-  CHECK(reference::rounded_output<float>(p, enclosed<128>(asked), 0) == 1.0f);
+  CHECK(reference::compiled::rounded_output<float>(p, enclosed<128>(asked), 0) == 1.0f);
   CHECK(reference::output_is_exactly(p, enclosed<128>(asked), 0, reference::value_of(1 + 0x1p-24)));
   CHECK(reference::weights_are_uniform(enclosed<128>(asked)));
   // c·tanh(1000) is below c by 2^-2885, so its key weighs less than the other.
   asked.k.values[1] = 2000;
   p = asked.instance();
-  CHECK(reference::rounded_output<float>(p, enclosed<128>(asked), 0) == 1 + 0x1p-23f);
+  CHECK(reference::compiled::rounded_output<float>(p, enclosed<128>(asked), 0) == 1 + 0x1p-23f);
   CHECK_FALSE(reference::weights_are_uniform(enclosed<128>(asked)));
   // 2 - c·tanh X against c·tanh X, c = 1.
   auto opposite = row_of({-4000, 4000}, {1 + 0x1p-23f, 1}, 1);
   opposite.bias = {2, 0};
   p = opposite.instance();
-  CHECK(reference::rounded_output<float>(p, enclosed<128>(opposite), 0) == 1 + 0x1p-23f);
+  CHECK(reference::compiled::rounded_output<float>(p, enclosed<128>(opposite), 0) == 1 + 0x1p-23f);
 }
 
 TEST_CASE("the LSE of one capped key is rounded however little is missing to a midpoint", "[unit]") {
@@ -231,7 +232,7 @@ TEST_CASE("the LSE of one capped key is rounded however little is missing to a m
   auto const lse = [](float key, float sign) {
     auto asked = row_of({sign * key}, {1}, 0.125);
     asked.bias = {sign * (1.875f + 3 * 0x1p-23f)};
-    return reference::rounded_log_sum_exp<float>(enclosed<128>(asked));
+    return reference::compiled::rounded_log_sum_exp<float>(enclosed<128>(asked));
   };
   for (float const sign : {1.0f, -1.0f}) {
     CHECK(lse(1000, sign) == sign * below);
@@ -246,7 +247,7 @@ TEST_CASE("pairs of scores that nearly agree are summed as pairs, whatever lies 
   auto asked = row_of({1000, -1000, 1000, -1000}, {-1, 1, -1, 1}, 0.125);
   asked.bias = {0, 0.25f, 0.125f, 0.375f};
   auto const p = asked.instance();
-  auto const found = reference::rounded_output<float>(p, enclosed<128>(asked), 0);
+  auto const found = reference::compiled::rounded_output<float>(p, enclosed<128>(asked), 0);
   REQUIRE(found.has_value());
   CHECK(*found == 0);
   CHECK_FALSE(std::signbit(*found));

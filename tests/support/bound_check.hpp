@@ -3,6 +3,7 @@
 
 #include "reference/attention/attention.hpp"
 #include "reference/bound/bound.hpp"
+#include "reference/compiled/row.hpp"
 #include "tests/support/honest_kernels.hpp"
 
 namespace attest::tests {
@@ -25,20 +26,20 @@ template <class F>
 class bound_check {
  public:
   explicit bound_check(one_row<F> asked) : asked_(std::move(asked)), p_(asked_.instance()) {
-    reference::enclose_row(p_, 0, 0, 0, row_);
-    if (row_.kind == reference::row_kind::finite) reference::collect_facts(p_, row_, facts_);
+    reference::compiled::enclose_row(p_, 0, 0, 0, row_);
+    if (row_.kind == reference::row_kind::finite) reference::compiled::collect_facts(p_, row_, facts_);
   }
   bound_check(bound_check const&) = delete;  // p_ looks into asked_
   bool finite() const { return row_.kind == reference::row_kind::finite; }
   reference::row_facts const& facts() const { return facts_; }
-  reference::ball<128> output(std::int64_t c = 0) const { return reference::output(p_, row_, c).value; }
+  reference::ball<128> output(std::int64_t c = 0) const { return reference::compiled::output(p_, row_, c).value; }
   reference::row_bound bound(problem::kernel_model const& model) const {
     reference::row_bound made;
-    made.evaluate(model, facts_);
+    reference::compiled::evaluate(made, model, facts_);
     return made;
   }
   reference::error_bound output_bound(reference::row_bound const& bound, std::int64_t c = 0) const {
-    return bound.output(output(c), [&](std::size_t j) { return reference::value_of(p_.v()(0, 0, row_.keys[j].j, c)); });
+    return reference::compiled::output_bound(bound, p_, row_, c, output(c));
   }
 
   /// |got − exact|, from below by less than 2^−30 of it.
@@ -74,10 +75,10 @@ class bound_check {
     for (std::size_t at = 0; at < row_.keys.size(); ++at) {
       double const a = got.weights[static_cast<std::size_t>(row_.keys[at].j)];
       sum = sum + reference::ball<128>::from(reference::value_of(a));
-      found.weight = std::max(found.weight, ratio(error(a, reference::weight(row_, at)), bound.weight(at)));
+      found.weight = std::max(found.weight, ratio(error(a, reference::compiled::weight(row_, at)), bound.weight(at)));
     }
     found.row_sum = ratio(reference::upper_size(sum), bound.row_sum());
-    if (got.has_lse) found.lse = ratio(error(got.lse, reference::log_sum_exp(row_)), bound.log_sum_exp());
+    if (got.has_lse) found.lse = ratio(error(got.lse, reference::compiled::log_sum_exp(row_)), bound.log_sum_exp());
     return found;
   }
 

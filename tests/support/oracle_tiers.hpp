@@ -10,6 +10,7 @@
 #include "audit/tensors/owned_problem.hpp"
 #include "problem/erased.hpp"
 #include "reference/attention/attention.hpp"
+#include "reference/compiled/row.hpp"
 #include "reference/machine/rows.hpp"
 
 namespace attest::tests {
@@ -59,18 +60,18 @@ inline oracle_answer ball_tier(audit::problem_draft const& asked) {
       [&]<class T>(problem::instance<T> const& p) {
         reference::enclosed_row<128, T> row;
         for_each_row_of(p.size(), [&](auto b, auto h, auto i) {
-          reference::enclose_row(p, b, h, i, row);
+          reference::compiled::enclose_row(p, b, h, i, row);
           oracle_row& to = made.emplace_back(std::in_place).value();
           to.kind = row.kind;
           for (std::int64_t c = 0; c < p.size().dv; ++c) {
-            auto const o = reference::output(p, row, c);
+            auto const o = reference::compiled::output(p, row, c);
             to.o.push_back(o.kind == reference::value_kind::finite ? std::optional(o.value) : std::nullopt);
           }
           if (row.kind != reference::row_kind::finite) return;
-          to.lse = reference::log_sum_exp(row);
+          to.lse = reference::compiled::log_sum_exp(row);
           for (std::size_t n = 0; n < row.keys.size(); ++n) {
             to.keys.push_back(row.keys[n].j);
-            to.weights.push_back(reference::weight(row, n));
+            to.weights.push_back(reference::compiled::weight(row, n));
           }
         });
       },

@@ -1,0 +1,2 @@
+// Nothing but its precompiled headers, which the tests share (tests/CMakeLists.txt).
+int main() {}
