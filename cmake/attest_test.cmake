@@ -11,6 +11,8 @@ function(attest_test subject)
   set(source ${subject}_test.cpp)
   set(subject ${ATTEST_TEST_PREFIX}${subject})
   add_executable(${subject}_test ${source})
+  # One folder for all of them, from which ../share/attest is the real data (audit/support/locate.hpp).
+  set_target_properties(${subject}_test PROPERTIES RUNTIME_OUTPUT_DIRECTORY ${PROJECT_BINARY_DIR}/tests)
   target_link_libraries(${subject}_test PRIVATE attest_flags attest_catch rapidcheck ${ARG_LIBRARIES})
   target_compile_definitions(${subject}_test PRIVATE ${ARG_DEFINITIONS})
   if(NOT ARG_COMPUTES)
