@@ -117,7 +117,7 @@ constexpr std::optional<int> sign_of_exponential_sum(score_rule const& rule, std
   detail::sort_by_value(rule, groups);
   int sign = detail::sign_at_width<128>(rule, groups);
   if (sign == 0) sign = detail::sign_at_width<256>(rule, groups);
-  if (sign == 0) sign = detail::sign_at_width<1024>(rule, groups);
+  if (sign == 0) sign = detail::sign_at_width<1152>(rule, groups);
   if (sign == 0) sign = detail::sign_at_width<last_width>(rule, groups);
   return sign == 0 ? std::nullopt : std::optional(sign);
 }
