@@ -14,7 +14,7 @@ void many(int times, std::string const& description, Testable&& testable) {
   runs.maxSuccess *= times;
   rc::detail::TestMetadata what;
   what.id = what.description = description;
-  auto const result = rc::detail::checkTestable(std::forward<Testable>(testable), what, runs);
+  auto const result = rc::detail::checkTestable(std::function(std::forward<Testable>(testable)), what, runs);
   std::cerr << "\n- " << description << "\n";
   rc::detail::printResultMessage(result, std::cerr);
   std::cerr << "\n";
