@@ -31,6 +31,8 @@ target_compile_options(attest_flags INTERFACE -Wall -Wextra -Wpedantic -Wconvers
 if(CMAKE_CXX_COMPILER_ID STREQUAL "GNU" AND CMAKE_CXX_COMPILER_VERSION VERSION_LESS 13)
   target_compile_options(attest_flags INTERFACE $<$<COMPILE_LANGUAGE:CXX>:-Wno-restrict>)
 endif()
+# g++ collects its garbage at 512 MiB instead of 128: a fifteenth of its time, for memory that a unit of templates needs anyway.
+target_compile_options(attest_flags INTERFACE $<$<CXX_COMPILER_ID:GNU>:--param=ggc-min-heapsize=524288>)
 if(ATTEST_SANITIZE)
   add_compile_options(-fsanitize=${ATTEST_SANITIZE} -fno-omit-frame-pointer -fno-sanitize-recover=all)
   add_link_options(-fsanitize=${ATTEST_SANITIZE})

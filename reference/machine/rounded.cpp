@@ -10,12 +10,11 @@
 namespace attest::reference::machine {
 
 template <class Target, class T>
-row_rounder<Target, T>::row_rounder(problem::instance<T> const& p, rounding_options const& options)
-    : problem_(p), options_(options) {
-  auto made = row_source<T>::make(p, {}, {.weights = options.weights, .bounds = false});
-  if (made) rows_.emplace(std::move(made).value());
-  row_.o.resize(static_cast<std::size_t>(p.size().dv));
-  if (options.weights) row_.weights.resize(static_cast<std::size_t>(p.size().m));
+void row_rounder<Target, T>::open() {
+  auto rows = row_source<T>::make(problem_, {}, {.weights = options_.weights, .bounds = false});
+  if (rows) rows_.emplace(std::move(rows).value());
+  row_.o.resize(static_cast<std::size_t>(problem_.size().dv));
+  if (options_.weights) row_.weights.resize(static_cast<std::size_t>(problem_.size().m));
 }
 
 template <class Target, class T>

@@ -46,7 +46,10 @@ template <class Target, class T>
 class row_rounder {
  public:
   /// Requires  the instance outlives this object
-  [[gnu::noinline]] explicit row_rounder(problem::instance<T> const& p, rounding_options const& options = {});
+  explicit row_rounder(problem::instance<T> const& p, rounding_options const& options = {})
+      : problem_(p), options_(options) {
+    open();
+  }
 
   /// visit(rounded_row<Target> const&) for rows i0 ≤ i < i1 of head h of batch b, in order.
   template <class Visit>
@@ -62,6 +65,9 @@ class row_rounder {
  private:
   static constexpr unsigned W = 128;
 
+  // Defined and instantiated in rounded.cpp; noinline keeps their symbols there. open() is no constructor, since clang emits only
+  // the symbol that base classes call.
+  [[gnu::noinline]] void open();
   [[gnu::noinline]] void run(std::int64_t b, std::int64_t h, std::int64_t i0, std::int64_t i1,
                              void (*visit)(void*, rounded_row<Target> const&), void* to);
   /// The row in the ball tier, enclosed at most once.
