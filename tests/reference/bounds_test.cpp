@@ -230,7 +230,7 @@ TEST_CASE("where only the clauses judge, errors of exp and of rounded weights st
   bound_check<float> const check(asked);
   auto const plain = one_block(2);
   REQUIRE(check.bound(plain).weight(1).by == judged_by::dominance);
-  bound_check<float> const spread(with_scores(1, {0, -1e8f}, {0, 1}));  // LSE by its hull clause
+  bound_check<float> const spread(with_scores(1, {0, -1e8f}, {0, 1}));  // LSE by Λ_H (Corollary L)
   REQUIRE(spread.bound(plain).log_sum_exp().by == judged_by::dominance);
 
   auto shared = plain;  // l sums rounded weights: the ratio of two of them may grow by e^(2·û_p)
