@@ -104,9 +104,9 @@ constexpr std::optional<bug_class> bug_class_named(std::string_view token) noexc
 
 /// All tokens, in the table's order.
 inline constexpr auto bug_class_tokens = [] {
-  std::array<std::string_view, bug_class_table.size()> made;
-  for (std::size_t at = 0; at < made.size(); ++at) made[at] = bug_class_table[at].token;
-  return made;
+  std::array<std::string_view, bug_class_table.size()> tokens;
+  for (std::size_t at = 0; at < tokens.size(); ++at) tokens[at] = bug_class_table[at].token;
+  return tokens;
 }();
 
 static_assert(

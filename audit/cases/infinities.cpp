@@ -40,9 +40,9 @@ void add_poison(case_list& to) {
   for (auto const& [name, value] : {payload{"nan", quiet}, payload{"inf", infinity}, payload{"minus-inf", -infinity},
                                     payload{"huge", to.limits().largest}, payload{"signalling", signalling}}) {
     auto const add = [&](std::string const& variant, problem_draft const& clean, auto&& hidden) {
-      audit_case& made = to.add("poison", fmt::format("{}-{}", variant, name), clean);
-      made.must_equal(poisoned(clean, value, hidden),
-                      fmt::format("K, V and bias at masked keys hold {} instead of ordinary numbers", name));
+      audit_case& added = to.add("poison", fmt::format("{}-{}", variant, name), clean);
+      added.must_equal(poisoned(clean, value, hidden),
+                       fmt::format("K, V and bias at masked keys hold {} instead of ordinary numbers", name));
     };
     auto random = to.random("poison", name);
     problem_draft masked = gaussian(s, to.type(), random);

@@ -81,8 +81,8 @@ void add_pairs(case_list& to) {
 /// dimension and value offset.
 void add_stability(case_list& to) {
   auto const point = [&](std::string_view axis, double place, std::string const& name, problem_draft draft) {
-    audit_case& made = to.add("stability", name, std::move(draft));
-    made.axis = axis, made.place = place;
+    audit_case& added = to.add("stability", name, std::move(draft));
+    added.axis = axis, added.place = place;
   };
   bool const quick = to.options().quick;
   for (int e = -4; e <= 20; e += quick ? 8 : 4) {

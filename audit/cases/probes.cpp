@@ -22,13 +22,13 @@ owned_problem with_identity(problem_draft draft, std::int64_t first, std::int64_
 void add_weights(case_list& to) {
   auto const through_v = [&](std::string const& name, problem_draft draft, std::int64_t chunk) {
     std::int64_t const m = draft.k.layout.shape[2];
-    audit_case& made = to.add("weights-through-v", name, with_identity(draft, 0, std::min(chunk, m)));
-    made.reads = reading::weights;
+    audit_case& added = to.add("weights-through-v", name, with_identity(draft, 0, std::min(chunk, m)));
+    added.reads = reading::weights;
     for (std::int64_t first = chunk; first < m; first += chunk)
-      made.further.push_back({.is = relation::weight_columns,
-                              .problem = with_identity(draft, first, std::min(chunk, m - first)),
-                              .says = fmt::format("weights of keys from {} on", first),
-                              .at = {first, 0, 0}});
+      added.further.push_back({.is = relation::weight_columns,
+                               .problem = with_identity(draft, first, std::min(chunk, m - first)),
+                               .says = fmt::format("weights of keys from {} on", first),
+                               .at = {first, 0, 0}});
   };
   problem::sizes const s{1, 2, 1, 5, 21, 8, 8};
   auto random = to.random("weights-through-v", "plain");

@@ -38,23 +38,23 @@ void add_determinism(case_list& to) {
     std::string const name = fmt::format("keys{}", m);
     auto random = to.random("determinism", name);
     problem::sizes const s{3, 4, 2, 7, m, 16, 16};
-    audit_case& made = to.add("determinism", name, gaussian(s, to.type(), random));
+    audit_case& added = to.add("determinism", name, gaussian(s, to.type(), random));
     // Two repetitions: state that alternates from call to call shows in one of them.
-    made.must_equal(made.problem, "the same call again");
-    made.must_equal(made.problem, "the same call once more");
+    added.must_equal(added.problem, "the same call again");
+    added.must_equal(added.problem, "the same call once more");
     for (std::int32_t const threads : {1, 2, 5})
-      made.further.push_back({.is = relation::same_bits,
-                              .problem = made.problem,
-                              .says = fmt::format("{} threads", threads),
-                              .at = {},
-                              .threads = threads,
-                              .promised = false});
+      added.further.push_back({.is = relation::same_bits,
+                               .problem = added.problem,
+                               .says = fmt::format("{} threads", threads),
+                               .at = {},
+                               .threads = threads,
+                               .promised = false});
     auto const part = [&](std::string says, selection const& chosen, std::array<std::int64_t, 3> at) {
-      made.further.push_back({.is = relation::same_rows,
-                              .problem = *sliced(made.problem, chosen),
-                              .says = std::move(says),
-                              .at = at,
-                              .promised = false});
+      added.further.push_back({.is = relation::same_rows,
+                               .problem = *sliced(added.problem, chosen),
+                               .says = std::move(says),
+                               .at = at,
+                               .promised = false});
     };
     selection chosen = selection::all(s);
     chosen.b = {1};
@@ -71,18 +71,18 @@ void add_determinism(case_list& to) {
 /// Splits the keys at `cuts`: the outputs of the parts, merged by their LSE, must be those of the whole.
 void add_split(case_list& to) {
   auto const cut = [&](char const* name, problem_draft whole, std::vector<std::int64_t> cuts) {
-    audit_case& made = to.add("split-and-merge", name, std::move(whole));
-    problem::sizes const& s = made.problem.size();
+    audit_case& added = to.add("split-and-merge", name, std::move(whole));
+    problem::sizes const& s = added.problem.size();
     cuts.push_back(s.m);
     std::int64_t first = 0;
     for (std::int64_t const last : cuts) {
       selection chosen = selection::all(s);
       chosen.m.clear();
       for (std::int64_t j = first; j < last; ++j) chosen.m.push_back(j);
-      made.further.push_back({.is = relation::part,
-                              .problem = *sliced(made.problem, chosen),
-                              .says = fmt::format("keys {} to {}", first, last),
-                              .at = {}});
+      added.further.push_back({.is = relation::part,
+                               .problem = *sliced(added.problem, chosen),
+                               .says = fmt::format("keys {} to {}", first, last),
+                               .at = {}});
       first = last;
     }
   };

@@ -10,20 +10,20 @@ namespace {
 
 /// The same values with `gap` more elements between rows; the gaps hold NaN.
 owned_tensor padded(owned_tensor const& from, std::int64_t gap) {
-  owned_tensor made{from.type, from.layout, {}};
-  auto& s = made.layout;
+  owned_tensor tensor{from.type, from.layout, {}};
+  auto& s = tensor.layout;
   s.stride = {0, 0, s.shape[3] + gap, 1};
   s.stride[1] = s.stride[2] * s.shape[2] + gap;
   s.stride[0] = s.stride[1] * s.shape[1] + 2 * gap;
   std::size_t const bytes = problem::size_of(from.type);
-  made.bytes.resize(made.spanned_elements() * bytes, std::byte{0xff});  // 0xff… is a NaN in every floating type
+  tensor.bytes.resize(tensor.spanned_elements() * bytes, std::byte{0xff});  // 0xff… is a NaN in every floating type
   for (std::int64_t b = 0; b < s.shape[0]; ++b)
     for (std::int64_t h = 0; h < s.shape[1]; ++h)
       for (std::int64_t i = 0; i < s.shape[2]; ++i)
         for (std::int64_t j = 0; j < s.shape[3]; ++j)
-          std::memcpy(made.bytes.data() + offset_of(made, b, h, i, j) * bytes,
+          std::memcpy(tensor.bytes.data() + offset_of(tensor, b, h, i, j) * bytes,
                       from.bytes.data() + offset_of(from, b, h, i, j) * bytes, bytes);
-  return made;
+  return tensor;
 }
 
 void add_tails(case_list& to) {

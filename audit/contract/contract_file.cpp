@@ -192,7 +192,7 @@ problem::result<contract> parse_contract(std::string_view text, std::string cons
       return error{error_code::bad_value, printable(item.key()),
                    "there is no such key" + did_you_mean(item.key(), known)};
 
-  contract made;
+  contract claim;
   bool const whole = !from.contains("from");
   if (!whole) {
     auto const preset = string_at(from, "from", "");
@@ -201,51 +201,52 @@ problem::result<contract> parse_contract(std::string_view text, std::string cons
     if (!start)
       return of_key("from", fmt::format("no preset is called '{}'{}", preset.value(),
                                         did_you_mean(preset.value(), preset_names())));
-    made = *start;
-    made.name.clear();
+    claim = *start;
+    claim.name.clear();
   }
   auto const name = string_at(from, "name", fallback_name);
   if (!name) return name.why();
-  auto const sentence = string_at(from, "sentence", whole ? name.value() : made.sentence);
+  auto const sentence = string_at(from, "sentence", whole ? name.value() : claim.sentence);
   if (!sentence) return sentence.why();
-  made.name = name.value(), made.sentence = sentence.value();
-  auto const input = type_at(from, "input", whole ? std::nullopt : std::optional(made.type));
+  claim.name = name.value(), claim.sentence = sentence.value();
+  auto const input = type_at(from, "input", whole ? std::nullopt : std::optional(claim.type));
   if (!input) return input.why();
-  made.type = input.value();
-  auto const output = type_at(from, "output", made.type);
+  claim.type = input.value();
+  auto const output = type_at(from, "output", claim.type);
   if (!output) return output.why();
-  if (output.value() != made.type)
+  if (output.value() != claim.type)
     return of_key("output", fmt::format("is {}, the input {}: a kernel is asked for outputs of the type of its inputs",
-                                        problem::name_of(output.value()), problem::name_of(made.type)));
+                                        problem::name_of(output.value()), problem::name_of(claim.type)));
   if (auto const model = from.find("model"); model != from.end() && *model == "builtin") {
-    made.builtin = true, made.fixed = {};
+    claim.builtin = true, claim.fixed = {};
   } else if (model == from.end()) {
     if (whole) return of_key("model", "is missing; write it, or start \"from\" a preset");
   } else {
-    bool const was_builtin = made.builtin;  // the built-in model depends on the problem: it has no fields to start from
-    made.builtin = false;
+    // The built-in model depends on the problem: it has no fields to start from.
+    bool const was_builtin = claim.builtin;
+    claim.builtin = false;
     field_reader outer(from, "", whole || was_builtin);
-    outer.object("model", [&](field_reader& fields) { visit_model(made.fixed, fields); });
+    outer.object("model", [&](field_reader& fields) { visit_model(claim.fixed, fields); });
     if (outer.why) return *std::move(outer.why);
   }
   field_reader outer(from, "", false);
-  outer.object("conventions", [&](field_reader& fields) { visit_conventions(made.conventions, fields); });
+  outer.object("conventions", [&](field_reader& fields) { visit_conventions(claim.conventions, fields); });
   if (outer.why) return *std::move(outer.why);
   // Cases and findings are identified by this name, so it must not be that of a different preset.
-  if (contract const* const preset = find_contract(made.name); preset && !(made == *preset))
+  if (contract const* const preset = find_contract(claim.name); preset && !(claim == *preset))
     return of_key("name",
-                  fmt::format("is '{}', which is a preset that says otherwise; give it a name of its own", made.name));
-  return made;
+                  fmt::format("is '{}', which is a preset that says otherwise; give it a name of its own", claim.name));
+  return claim;
 }
 
 problem::result<contract> read_contract(std::filesystem::path const& path) {
   auto const file = read_file(path);
   if (!file) return file.why();
   auto const bytes = file.value().bytes;
-  auto made =
+  auto parsed =
       parse_contract({reinterpret_cast<char const*>(bytes.data()), bytes.size()}, printable(path.stem().native(), 60));
-  if (made) return made;
-  error why = made.why();
+  if (parsed) return parsed;
+  error why = parsed.why();
   why.argument = printable(path.native(), 200) + (why.argument.empty() ? "" : ": " + why.argument);
   return why;
 }

@@ -106,7 +106,7 @@ problem::result<std::vector<std::byte>> case_file_bytes(std::span<audit_case con
 }
 
 problem::result<std::vector<recorded_case>> cases_of(problem_file&& file) {
-  std::vector<recorded_case> made;
+  std::vector<recorded_case> cases;
   std::map<std::string, std::size_t> groups;
   auto const metadata = [&](std::string const& key) -> std::optional<std::string> {
     auto const at = file.metadata.find(key);
@@ -153,8 +153,8 @@ problem::result<std::vector<recorded_case>> cases_of(problem_file&& file) {
     if (auto const drawn = metadata(curve); drawn && !parse_curve(*drawn, first))
       return error{error_code::bad_value, printable(curve),
                    fmt::format("is '{}', which attest gen does not write", printable(*drawn, 60))};
-    made.push_back({std::move(first), {if_any(std::move(entry.outputs))}});
-    if (group) groups.emplace(*group, made.size() - 1);
+    cases.push_back({std::move(first), {if_any(std::move(entry.outputs))}});
+    if (group) groups.emplace(*group, cases.size() - 1);
   }
   // Problems are in the order of their prefixes, in which a further call may come before the first call of its group.
   for (waiting& call : further) {
@@ -162,16 +162,16 @@ problem::result<std::vector<recorded_case>> cases_of(problem_file&& file) {
     if (at == groups.end())
       return error{error_code::missing, printable(call.entry->name_of("attest.group")),
                    fmt::format("no problem of the file is the first call of '{}'", printable(call.group))};
-    recorded_case& recorded = made[at->second];
+    recorded_case& recorded = cases[at->second];
     recorded.input.further.push_back(std::move(call.call));
     recorded.outputs.push_back(if_any(std::move(call.entry->outputs)));
     if (auto why = calls_fault(recorded.input))
       return error{error_code::bad_shape, printable(call.entry->prefix), *why};
   }
-  for (recorded_case const& recorded : made)
+  for (recorded_case const& recorded : cases)
     if (auto why = calls_fault(recorded.input))
       return error{error_code::bad_shape, printable(recorded.input.name), *why};
-  return made;
+  return cases;
 }
 
 }  // namespace attest::audit

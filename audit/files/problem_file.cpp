@@ -140,14 +140,14 @@ std::string quoted_list(std::vector<std::string> const& names) {
 }  // namespace
 
 result<problem_file> problem_file_of(safetensors_file const& file, flag_overrides const& flags) {
-  problem_file made;
-  made.metadata = file.metadata;
-  for (auto const& [prefix, tensors] : grouped(file, made.ignored)) {
+  problem_file recorded;
+  recorded.metadata = file.metadata;
+  for (auto const& [prefix, tensors] : grouped(file, recorded.ignored)) {
     std::vector<std::string> there, missing;
     for (std::string_view const role : {"q", "k", "v"})
       (tensors.contains(role) ? there : missing).push_back(printable(prefixed(prefix, role)));
     if (there.empty()) {  // names such as encoder.bias are common in other files
-      for (auto const& [role, tensor] : tensors) made.ignored.push_back(printable(prefixed(prefix, role)));
+      for (auto const& [role, tensor] : tensors) recorded.ignored.push_back(printable(prefixed(prefix, role)));
       continue;
     }
     if (!missing.empty())
@@ -165,18 +165,18 @@ result<problem_file> problem_file_of(safetensors_file const& file, flag_override
     reader.read("lse", outputs.lse);
     reader.read("weights", outputs.weights);
     if (reader.why) return *std::move(reader.why);
-    if (auto why = read_parameters(file.metadata, flags, prefix, draft, made.notes)) return *std::move(why);
+    if (auto why = read_parameters(file.metadata, flags, prefix, draft, recorded.notes)) return *std::move(why);
     auto problem = owned_problem::make(std::move(draft));
     if (!problem) return renamed(std::move(problem).why(), prefix);
-    made.problems.push_back({prefix, std::move(problem).value(), std::move(outputs)});
-    if (auto why = outputs_fault(made.problems.back())) return *std::move(why);
+    recorded.problems.push_back({prefix, std::move(problem).value(), std::move(outputs)});
+    if (auto why = outputs_fault(recorded.problems.back())) return *std::move(why);
   }
-  if (made.problems.empty())
+  if (recorded.problems.empty())
     return error{error_code::missing, "",
-                 made.ignored.empty() ? "the file has no tensors, expected q, k, v or PREFIX.q, PREFIX.k, PREFIX.v"
-                                      : "the file has no tensors q, k, v or PREFIX.q, PREFIX.k, PREFIX.v; it has " +
-                                            quoted_list(made.ignored)};
-  return made;
+                 recorded.ignored.empty() ? "the file has no tensors, expected q, k, v or PREFIX.q, PREFIX.k, PREFIX.v"
+                                          : "the file has no tensors q, k, v or PREFIX.q, PREFIX.k, PREFIX.v; it has " +
+                                                quoted_list(recorded.ignored)};
+  return recorded;
 }
 
 result<problem_file> with_outputs(problem_file inputs, safetensors_file const& outputs) {

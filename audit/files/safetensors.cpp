@@ -134,25 +134,25 @@ result<safetensors_file> parse_safetensors(std::span<std::byte const> bytes) {
   auto const data = rest.subspan(header_bytes);
   if (auto why = offsets_fault(header.value(), data.size())) return *std::move(why);
 
-  safetensors_file made;
-  made.metadata = std::move(header.value().metadata);
+  safetensors_file parsed;
+  parsed.metadata = std::move(header.value().metadata);
   for (auto& [name, entry] : header.value().tensors)
-    made.tensors.emplace(name, safetensor{std::move(entry.dtype), std::move(entry.shape),
-                                          data.subspan(entry.begin, entry.end - entry.begin)});
-  return made;
+    parsed.tensors.emplace(name, safetensor{std::move(entry.dtype), std::move(entry.shape),
+                                            data.subspan(entry.begin, entry.end - entry.begin)});
+  return parsed;
 }
 
 result<safetensors_file> read_safetensors(std::filesystem::path const& path) {
   auto file = read_file(path);
   if (!file) return std::move(file).why();
-  auto made = parse_safetensors(file.value().bytes);
-  if (!made) {
-    auto why = std::move(made).why();
+  auto parsed = parse_safetensors(file.value().bytes);
+  if (!parsed) {
+    auto why = std::move(parsed).why();
     why.argument = printable(path.native(), 400) + (why.argument.empty() ? "" : ": " + why.argument);
     return why;
   }
-  made.value().owner = std::move(file.value().owner);
-  return made;
+  parsed.value().owner = std::move(file.value().owner);
+  return parsed;
 }
 
 result<std::vector<std::byte>> safetensors_bytes(safetensor_map const& tensors, safetensors_metadata const& metadata) {
@@ -189,20 +189,22 @@ result<std::vector<std::byte>> safetensors_bytes(safetensor_map const& tensors, 
     return fault("", fmt::format("the header would have {} bytes, more than the {} that are allowed", text.size(),
                                  largest_safetensors_header));
 
-  std::vector<std::byte> made;
-  made.reserve(length_bytes + text.size() + data_bytes);
-  for (std::size_t i = 0; i < length_bytes; ++i) made.push_back(static_cast<std::byte>(text.size() >> (8 * i)));
-  auto const append = [&](std::span<std::byte const> bytes) { made.insert(made.end(), bytes.begin(), bytes.end()); };
+  std::vector<std::byte> file_bytes;
+  file_bytes.reserve(length_bytes + text.size() + data_bytes);
+  for (std::size_t i = 0; i < length_bytes; ++i) file_bytes.push_back(static_cast<std::byte>(text.size() >> (8 * i)));
+  auto const append = [&](std::span<std::byte const> bytes) {
+    file_bytes.insert(file_bytes.end(), bytes.begin(), bytes.end());
+  };
   append(std::as_bytes(std::span(text)));
   for (auto const* tensor : order) append(tensor->second.bytes);
-  return made;
+  return file_bytes;
 }
 
 std::optional<error> write_safetensors(std::filesystem::path const& path, safetensor_map const& tensors,
                                        safetensors_metadata const& metadata) {
-  auto const made = safetensors_bytes(tensors, metadata);
-  if (!made) return made.why();
-  return write_file(path, made.value());
+  auto const file_bytes = safetensors_bytes(tensors, metadata);
+  if (!file_bytes) return file_bytes.why();
+  return write_file(path, file_bytes.value());
 }
 
 }  // namespace attest::audit

@@ -74,19 +74,19 @@ layout descriptor_layout(layout const& from, int problem_rank) {
 
 /// Row-major with `gap` elements after each row; none where it is larger than 2⁶³ − 1 bytes.
 std::optional<layout> gapped(std::initializer_list<std::int64_t> shape, std::int64_t gap, std::size_t element) {
-  layout made;
-  for (std::int64_t const size : shape) made.shape[static_cast<std::size_t>(made.rank++)] = size;
+  layout row_major;
+  for (std::int64_t const size : shape) row_major.shape[static_cast<std::size_t>(row_major.rank++)] = size;
   std::int64_t step = 1;
-  for (auto axis = static_cast<std::size_t>(made.rank); axis-- > 0;) {
-    made.stride[axis] = step;
-    bool const last = axis + 1 == static_cast<std::size_t>(made.rank);
-    auto const row = problem::checks::multiply_add(std::max<std::int64_t>(made.shape[axis], 1), 1, last ? gap : 0);
+  for (auto axis = static_cast<std::size_t>(row_major.rank); axis-- > 0;) {
+    row_major.stride[axis] = step;
+    bool const last = axis + 1 == static_cast<std::size_t>(row_major.rank);
+    auto const row = problem::checks::multiply_add(std::max<std::int64_t>(row_major.shape[axis], 1), 1, last ? gap : 0);
     auto const next = row ? problem::checks::multiply_add(step, *row, 0) : row;
     if (!next || *next > std::numeric_limits<std::int64_t>::max() / static_cast<std::int64_t>(element))
       return std::nullopt;
     step = *next;
   }
-  return made;
+  return row_major;
 }
 
 error memory_fault(std::string_view action, int code) {

@@ -71,8 +71,8 @@ problem::result<runner_process> runner_process::start(std::filesystem::path cons
                                                       int memory) {
   int ends[2];
   if (::socketpair(AF_UNIX, SOCK_SEQPACKET | SOCK_CLOEXEC, 0, ends) != 0) return fault("no channel to it", errno);
-  runner_process made;
-  made.channel_ = owned_descriptor(ends[0]);
+  runner_process process;
+  process.channel_ = owned_descriptor(ends[0]);
   owned_descriptor const near_end(ends[1]);
   auto const far_end = with_high_number(ends[1]), shared = with_high_number(memory);
   if (far_end.get() < 0 || shared.get() < 0) return fault("no channel to it", errno);
@@ -99,12 +99,13 @@ problem::result<runner_process> runner_process::start(std::filesystem::path cons
   auto parent = std::to_string(::getpid());
   auto program = runner.native(), library_path = library.native(), symbol_name = symbol;
   char* arguments[] = {program.data(), parent.data(), library_path.data(), symbol_name.data(), nullptr};
-  int const code = ::posix_spawn(&made.process_, program.c_str(), &plan.actions, &plan.attributes, arguments, environ);
+  int const code =
+      ::posix_spawn(&process.process_, program.c_str(), &plan.actions, &plan.attributes, arguments, environ);
   if (code != 0) {
-    made.process_ = 0;
+    process.process_ = 0;
     return fault("'" + runner.native() + "' cannot be started", code);
   }
-  return made;
+  return process;
 }
 
 bool runner_process::send(std::span<std::byte const> message) noexcept {

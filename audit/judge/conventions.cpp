@@ -32,8 +32,8 @@ class row_offsets {
 /// judge() accepts them.
 class convention_judge {
  public:
-  convention_judge(owned_problem const& asked, contract const& claim, owned_outputs given)
-      : outputs(std::move(given)), asked_(asked), how_(claim.conventions), claim_(claim) {}
+  convention_judge(owned_problem const& problem, contract const& claim, owned_outputs kernel_outputs)
+      : outputs(std::move(kernel_outputs)), problem_(problem), how_(claim.conventions), claim_(claim) {}
 
   template <class T>
   void row(problem::instance<T> const& p, std::int64_t b, std::int64_t h, std::int64_t i) {
@@ -75,13 +75,13 @@ class convention_judge {
 
   /// The mean of all rows of V is attention with scale 0 and every key visible; its bound judges the row.
   void mean(problem::sizes const& s, row_offsets const& at, std::int64_t b, std::int64_t h, std::int64_t i) {
-    if (s.m == 0 || asked_.rank() != 4) {  // no mean, or a rank that cannot be sliced: judge() judges the row
+    if (s.m == 0 || problem_.rank() != 4) {  // no mean, or a rank that cannot be sliced: judge() judges the row
       found.not_judged += s.dv;
       return;
     }
-    problem_draft const& asked = asked_.draft();
+    problem_draft const& draft = problem_.draft();
     problem_draft everything;
-    everything.q = asked.q, everything.k = asked.k, everything.v = asked.v, everything.scale = 0;
+    everything.q = draft.q, everything.k = draft.k, everything.v = draft.v, everything.scale = 0;
     selection chosen = selection::all(s);
     chosen.b = {b}, chosen.n = {i}, chosen.hk = {reference::key_head(s, h)}, chosen.query_head = h % (s.hq / s.hk);
     auto const row = *sliced(owned_problem::of_valid(std::move(everything)), chosen);
@@ -121,7 +121,7 @@ class convention_judge {
     return reused;
   }
 
-  owned_problem const& asked_;
+  owned_problem const& problem_;
   conventions const& how_;
   contract const& claim_;
 };
@@ -136,31 +136,31 @@ bool nonfinite(owned_tensor const& t) {
 }  // namespace
 
 std::vector<std::string> relaxed(conventions const& how) {
-  std::vector<std::string> made;
-  if (how.masked_values != conventions::masked::never_read) made.push_back("masked_values: must_be_finite");
-  if (how.empty_row == conventions::row::nan) made.push_back("empty_row: nan");
-  if (how.empty_row == conventions::row::mean) made.push_back("empty_row: mean");
-  if (how.empty_lse != conventions::log::minus_infinity) made.push_back("empty_lse: 0");
-  if (how.nan != conventions::invalid::propagate) made.push_back("nan: unspecified");
-  return made;
+  std::vector<std::string> relaxations;
+  if (how.masked_values != conventions::masked::never_read) relaxations.push_back("masked_values: must_be_finite");
+  if (how.empty_row == conventions::row::nan) relaxations.push_back("empty_row: nan");
+  if (how.empty_row == conventions::row::mean) relaxations.push_back("empty_row: mean");
+  if (how.empty_lse != conventions::log::minus_infinity) relaxations.push_back("empty_lse: 0");
+  if (how.nan != conventions::invalid::propagate) relaxations.push_back("nan: unspecified");
+  return relaxations;
 }
 
-judgement judge_by_conventions(owned_problem const& asked, owned_outputs const& outputs, contract const& claim) {
-  if (claim.conventions == conventions{}) return judge(asked.instance(), outputs, claim);
-  convention_judge rows(asked, claim, outputs);
+judgement judge_by_conventions(owned_problem const& problem, owned_outputs const& outputs, contract const& claim) {
+  if (claim.conventions == conventions{}) return judge(problem.instance(), outputs, claim);
+  convention_judge rows(problem, claim, outputs);
   std::visit(
       [&](auto const& p) {
         problem::sizes const& s = p.size();
         for (std::int64_t at = 0; at < s.b * s.hq * s.n; ++at) rows.row(p, at / s.n / s.hq, at / s.n % s.hq, at % s.n);
       },
-      asked.instance());
-  judgement made = judge(asked.instance(), rows.outputs, claim);
-  made.merge(std::move(rows.found));
-  return made;
+      problem.instance());
+  judgement total = judge(problem.instance(), rows.outputs, claim);
+  total.merge(std::move(rows.found));
+  return total;
 }
 
-bool has_nonfinite(owned_problem const& asked) {
-  problem_draft const& p = asked.draft();
+bool has_nonfinite(owned_problem const& problem) {
+  problem_draft const& p = problem.draft();
   return nonfinite(p.q) || nonfinite(p.k) || nonfinite(p.v) || (p.bias && nonfinite(*p.bias));
 }
 

@@ -11,9 +11,9 @@ std::vector<std::string> relaxed(conventions const& how);
 
 /// Judges as judge() does, except the rows for which a convention of the contract prescribes other outputs: these are
 /// judged by the convention.
-judgement judge_by_conventions(owned_problem const& asked, owned_outputs const& outputs, contract const& claim);
+judgement judge_by_conventions(owned_problem const& problem, owned_outputs const& outputs, contract const& claim);
 
 /// Does Q, K, V or the bias hold a NaN or an infinity?
-bool has_nonfinite(owned_problem const& asked);
+bool has_nonfinite(owned_problem const& problem);
 
 }  // namespace attest::audit

@@ -34,8 +34,8 @@ std::optional<double> sum_of_bounds(problem::instance<T> const& p, problem::kern
 
 }  // namespace
 
-std::optional<violation> outputs_differ(audit_case const& each, owned_outputs const& first, further_call const& further,
-                                        owned_outputs const& again) {
+std::optional<violation> outputs_differ(audit_case const& kernel_case, owned_outputs const& first,
+                                        further_call const& further, owned_outputs const& again) {
   struct named {
     char const* name;
     std::optional<owned_tensor> const& a;
@@ -46,7 +46,7 @@ std::optional<violation> outputs_differ(audit_case const& each, owned_outputs co
     if (!x || !y) continue;
     bool const is_lse = std::string_view(name) == "lse";
     // A file may hold problems of lower rank, without relations between calls.
-    if (each.problem.rank() != 4) continue;
+    if (kernel_case.problem.rank() != 4) continue;
     owned_tensor a = *x, b = *y;
     if (is_lse) a.layout = problem::with_last_axis(a.layout), b.layout = problem::with_last_axis(b.layout);
     std::size_t const bytes = problem::size_of(a.type);
@@ -56,15 +56,15 @@ std::optional<violation> outputs_differ(audit_case const& each, owned_outputs co
       for (std::int64_t h = 0; h < n[1]; ++h)
         for (std::int64_t i = 0; i < n[2]; ++i)
           for (std::int64_t j = 0; j < n[3]; ++j) {
-            auto const here = offset_of(b, batch, h, i, j);
-            auto const there =
-                moved ? offset_of(a, batch + further.at[0], h + further.at[1], i + further.at[2], j) : here;
-            if (std::memcmp(a.bytes.data() + there * bytes, b.bytes.data() + here * bytes, bytes) == 0) continue;
+            auto const b_offset = offset_of(b, batch, h, i, j);
+            auto const a_offset =
+                moved ? offset_of(a, batch + further.at[0], h + further.at[1], i + further.at[2], j) : b_offset;
+            if (std::memcmp(a.bytes.data() + a_offset * bytes, b.bytes.data() + b_offset * bytes, bytes) == 0) continue;
             violation found;
             found.output = name;
             found.index = {batch, h, i, j};
-            found.truth_lower = found.truth_upper = load(a, there);
-            found.got = load(b, here);
+            found.truth_lower = found.truth_upper = load(a, a_offset);
+            found.got = load(b, b_offset);
             found.error_in_bounds = infinity;
             found.sentence =
                 fmt::format("{}[{}, {}, {}{}] changed from {} to {}: {}", name, batch, h, i,
@@ -75,19 +75,19 @@ std::optional<violation> outputs_differ(audit_case const& each, owned_outputs co
   return std::nullopt;
 }
 
-void judge_merge(audit_case const& each, case_outputs const& given, contract const& claim, case_result& into) {
+void judge_merge(audit_case const& kernel_case, case_outputs const& outputs, contract const& claim, case_result& into) {
   std::vector<owned_outputs const*> parts;
-  for (std::size_t n = 0; n < each.further.size(); ++n) {
-    if (each.further[n].is != relation::part) continue;
-    if (!given[n + 1] || !given[n + 1]->o || !given[n + 1]->lse) {  // parts are merged by their LSE
+  for (std::size_t n = 0; n < kernel_case.further.size(); ++n) {
+    if (kernel_case.further[n].is != relation::part) continue;
+    if (!outputs[n + 1] || !outputs[n + 1]->o || !outputs[n + 1]->lse) {  // parts are merged by their LSE
       into.unsupported = true;
       return;
     }
-    parts.push_back(&*given[n + 1]);
+    parts.push_back(&*outputs[n + 1]);
   }
-  if (parts.empty() || !given[0]->o) return;
+  if (parts.empty() || !outputs[0]->o) return;
   owned_outputs merged;
-  merged.o = owned_tensor{given[0]->o->type, given[0]->o->layout, given[0]->o->bytes};
+  merged.o = owned_tensor{outputs[0]->o->type, outputs[0]->o->layout, outputs[0]->o->bytes};
   fill(*merged.o, [&](auto b, auto h, auto i, auto c) {
     double top = -infinity;
     auto const lse_of = [&](owned_outputs const& part) {
@@ -106,11 +106,11 @@ void judge_merge(audit_case const& each, case_outputs const& given, contract con
     return weight == 0 ? 0 : sum / weight;
   });
   contract merging = claim;
-  merging.fixed = claim.model_for(each.problem.instance());
+  merging.fixed = claim.model_for(kernel_case.problem.instance());
   merging.fixed.merge = problem::split_merge::lse;
   merging.fixed.splits = std::max(merging.fixed.splits, static_cast<int>(parts.size()));
   merging.builtin = false;
-  judgement found = judge(each.problem.instance(), merged, merging);
+  judgement found = judge(kernel_case.problem.instance(), merged, merging);
   for (violation& v : found.violations) {
     v.sentence += fmt::format("; it is the answers to {} parts of the keys, merged by their LSE", parts.size());
     v.bug_class = bug_class::lse;
@@ -118,8 +118,9 @@ void judge_merge(audit_case const& each, case_outputs const& given, contract con
   into.judged.merge(std::move(found));
 }
 
-void judge_read_weights(audit_case const& each, case_outputs const& given, contract const& claim, case_result& into) {
-  problem::sizes const& s = each.problem.size();
+void judge_read_weights(audit_case const& kernel_case, case_outputs const& outputs, contract const& claim,
+                        case_result& into) {
+  problem::sizes const& s = kernel_case.problem.size();
   struct chunk {
     owned_problem const* problem;
     owned_tensor const* o;
@@ -127,13 +128,13 @@ void judge_read_weights(audit_case const& each, case_outputs const& given, contr
     std::size_t call;
   };
   std::vector<chunk> chunks;
-  if (given[0]->o) chunks.push_back({&each.problem, &*given[0]->o, 0, 0});
-  for (std::size_t n = 0; n < each.further.size(); ++n)
-    if (each.further[n].is == relation::weight_columns && given[n + 1] && given[n + 1]->o)
-      chunks.push_back({&each.further[n].problem, &*given[n + 1]->o, each.further[n].at[0], n + 1});
+  if (outputs[0]->o) chunks.push_back({&kernel_case.problem, &*outputs[0]->o, 0, 0});
+  for (std::size_t n = 0; n < kernel_case.further.size(); ++n)
+    if (kernel_case.further[n].is == relation::weight_columns && outputs[n + 1] && outputs[n + 1]->o)
+      chunks.push_back({&kernel_case.further[n].problem, &*outputs[n + 1]->o, kernel_case.further[n].at[0], n + 1});
   std::visit(
       [&]<class T>(problem::instance<T> const& p) {
-        problem::kernel_model const model = claim.model_for(each.problem.instance());
+        problem::kernel_model const model = claim.model_for(kernel_case.problem.instance());
         for (std::int64_t row = 0; row < s.b * s.hq * s.n; ++row) {
           std::int64_t const b = row / s.n / s.hq, h = row / s.n % s.hq, i = row % s.n;
           double sum = 0, bounds = 0;
@@ -180,7 +181,7 @@ void judge_read_weights(audit_case const& each, case_outputs const& given, contr
                   std::nullopt);
         }
       },
-      each.problem.instance());
+      kernel_case.problem.instance());
 }
 
 }  // namespace attest::audit

@@ -10,20 +10,21 @@ namespace attest::audit {
 /// The first element of the outputs of `further` whose bits differ from those of the first call; nothing where all
 /// agree.
 /// Requires  further.is is same_bits or same_rows
-std::optional<violation> outputs_differ(audit_case const& each, owned_outputs const& first, further_call const& further,
-                                        owned_outputs const& again);
+std::optional<violation> outputs_differ(audit_case const& kernel_case, owned_outputs const& first,
+                                        further_call const& further, owned_outputs const& again);
 
 /// Merges the outputs for parts of the keys by their LSE, in double, and judges the result as the output for all keys.
 /// The bound is that of a kernel that merges as many normalised parts: the roundings of this merge are smaller than
 /// those it allows.
-void judge_merge(audit_case const& each, case_outputs const& given, contract const& claim, case_result& into);
+void judge_merge(audit_case const& kernel_case, case_outputs const& outputs, contract const& claim, case_result& into);
 
 /// Judges O as weights, V being columns of the identity: they are not negative, exactly 0 for masked keys, and their
 /// sum is 1 within the sum of the elements' bounds (Corollary V of docs/bound.md).
-void judge_read_weights(audit_case const& each, case_outputs const& given, contract const& claim, case_result& into);
+void judge_read_weights(audit_case const& kernel_case, case_outputs const& outputs, contract const& claim,
+                        case_result& into);
 
 /// Compares the keys that each query read, decoded from the digits of O, with those that are visible to it, and
 /// explains a wrong output by the difference. It never refutes outputs that are within their bounds.
-void judge_visibility(audit_case const& each, owned_outputs const& outputs, case_result& into);
+void judge_visibility(audit_case const& kernel_case, owned_outputs const& outputs, case_result& into);
 
 }  // namespace attest::audit

@@ -45,7 +45,7 @@ std::vector<mistake> const& mistakes() {
       {"the answer with the mask inverted", bug_class::mask_polarity,
        [](problem_draft& p) {
          if (!p.mask) return false;
-         for (std::byte& each : p.mask->bytes) each = each == std::byte{0} ? std::byte{1} : std::byte{0};
+         for (std::byte& element : p.mask->bytes) element = element == std::byte{0} ? std::byte{1} : std::byte{0};
          return true;
        }},
       {"the answer without the band", bug_class::causal_alignment,
@@ -89,8 +89,8 @@ std::vector<mistake> const& mistakes() {
 
 /// Is `got` the output of `instead` at this element, up to a thousandth of its distance to the truth?
 bool explains(problem_draft instead, violation const& wrong) {
-  auto const made = owned_problem::make(std::move(instead));
-  if (!made) return false;
+  auto const changed = owned_problem::make(std::move(instead));
+  if (!changed) return false;
   return std::visit(
       [&]<class T>(problem::instance<T> const& p) {
         auto const [b, h, i, c] = wrong.index;
@@ -101,27 +101,27 @@ bool explains(problem_draft instead, violation const& wrong) {
         double const value = reference::upper(exact.value), difference = std::abs(value - wrong.truth_upper);
         return std::abs(wrong.got - value) <= 1e-3 * difference;
       },
-      made.value().instance());
+      changed.value().instance());
 }
 
 }  // namespace
 
-diagnosis diagnose(owned_problem const& asked, violation const& wrong) {
-  if (wrong.output != "o" || !std::isfinite(wrong.got) || asked.rank() != 4) return {};
-  for (mistake const& each : mistakes()) {
-    problem_draft instead = asked.draft();
-    if (each.commit(instead) && explains(std::move(instead), wrong))
-      return {std::string("it equals ") + each.sentence, each.bug_class};
+diagnosis diagnose(owned_problem const& problem, violation const& wrong) {
+  if (wrong.output != "o" || !std::isfinite(wrong.got) || problem.rank() != 4) return {};
+  for (mistake const& candidate : mistakes()) {
+    problem_draft instead = problem.draft();
+    if (candidate.commit(instead) && explains(std::move(instead), wrong))
+      return {std::string("it equals ") + candidate.sentence, candidate.bug_class};
   }
   return {};
 }
 
-void diagnose_all(owned_problem const& asked, judgement& found) {
-  for (violation& each : found.violations) {
-    diagnosis const known = diagnose(asked, each);
+void diagnose_all(owned_problem const& problem, judgement& found) {
+  for (violation& wrong : found.violations) {
+    diagnosis const known = diagnose(problem, wrong);
     if (known.sentence.empty()) continue;
-    each.sentence += "; " + known.sentence;
-    if (!each.bug_class) each.bug_class = known.bug_class;
+    wrong.sentence += "; " + known.sentence;
+    if (!wrong.bug_class) wrong.bug_class = known.bug_class;
   }
 }
 

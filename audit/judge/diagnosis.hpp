@@ -14,11 +14,11 @@ struct diagnosis {
   std::optional<audit::bug_class> bug_class;  ///< of the mistake
 };
 
-/// Requires  wrong is a violation of output "o" with a finite `got`, found when judging `asked`
+/// Requires  wrong is a violation of output "o" with a finite `got`, found when judging `problem`
 /// Cost      one row for each mistake that is tried
-diagnosis diagnose(owned_problem const& asked, violation const& wrong);
+diagnosis diagnose(owned_problem const& problem, violation const& wrong);
 
 /// Adds its diagnosis to every violation that has one.
-void diagnose_all(owned_problem const& asked, judgement& found);
+void diagnose_all(owned_problem const& problem, judgement& found);
 
 }  // namespace attest::audit

@@ -12,7 +12,7 @@ template <class T>
 template <unsigned W>
 row_truth<W, T>& exact_row_judge<T>::truth() {
   auto const refined = [&](auto& at) -> auto& {
-    if (!at) at.emplace().evaluate(asked_, model_, b_, h_, i_);
+    if (!at) at.emplace().evaluate(problem_, model_, b_, h_, i_);
     return *at;
   };
   if constexpr (W == first) return first_;
@@ -25,7 +25,7 @@ void exact_row_judge<T>::judge(std::int64_t b, std::int64_t h, std::int64_t i, j
   b_ = b, h_ = h, i_ = i;
   second_.reset();
   last_.reset();
-  first_.evaluate(asked_, model_, b, h, i);
+  first_.evaluate(problem_, model_, b, h, i);
   using reference::row_kind;
   // Outside H0 the scores of an honest kernel may overflow: to −∞, so that a NaN in V does not reach the output, or to
   // NaN where the bias is −∞.
@@ -33,9 +33,9 @@ void exact_row_judge<T>::judge(std::int64_t b, std::int64_t h, std::int64_t i, j
   bool const outside =
       kind == row_kind::finite
           ? !first_.bound.says_anything()
-          : kind == row_kind::empty && reference::lost_upper(asked_, first_.row) >= model_.format.h0_limit;
+          : kind == row_kind::empty && reference::lost_upper(problem_, first_.row) >= model_.format.h0_limit;
   if (outside || (kind != row_kind::nan && model_.flushes && flushed_meets_infinity())) {
-    problem::sizes const& s = asked_.size();
+    problem::sizes const& s = problem_.size();
     into.not_judged +=
         (outputs_.o.present ? s.dv : 0) + (outputs_.lse.present ? 1 : 0) + (outputs_.weights.present ? s.m : 0);
     return;
@@ -47,18 +47,18 @@ void exact_row_judge<T>::judge(std::int64_t b, std::int64_t h, std::int64_t i, j
 
 template <class T>
 bool exact_row_judge<T>::flushed_meets_infinity() const {
-  std::int64_t const d = asked_.size().d, hk = reference::key_head(asked_.size(), h_);
-  T const* const q = asked_.q().row(b_, h_, i_);
+  std::int64_t const d = problem_.size().d, hk = reference::key_head(problem_.size(), h_);
+  T const* const q = problem_.q().row(b_, h_, i_);
   // The smallest factor other than 1 that a kernel may fold into q or k is σ, rounded down as a kernel may round it.
-  double const given = reference::given_scale(asked_).value_or(1 / std::sqrt(static_cast<double>(d)));
-  double const sigma = reference::size_upper(reference::value_of(given));
+  double const scale = reference::given_scale(problem_).value_or(1 / std::sqrt(static_cast<double>(d)));
+  double const sigma = reference::size_upper(reference::value_of(scale));
   double const folded = sigma * (1 - 8 * model_.format.u);
   auto const may_be_zero = [&](T x) {
     double const size = std::abs(as_double(x));
     return size > 0 && (size < model_.format.omega || size * folded < model_.format.omega);
   };
   auto const meets = [&](std::int64_t j) {
-    T const* const k = asked_.k().row(b_, hk, j);
+    T const* const k = problem_.k().row(b_, hk, j);
     for (std::int64_t t = 0; t < d; ++t)
       if ((std::isinf(as_double(q[t])) && may_be_zero(k[t])) || (std::isinf(as_double(k[t])) && may_be_zero(q[t])))
         return true;
@@ -138,10 +138,10 @@ template <class T>
 void exact_row_judge<T>::judge_o(judgement& into) {
   using reference::row_kind;
   using reference::value_kind;
-  problem::sizes const& s = asked_.size();
+  problem::sizes const& s = problem_.size();
   for (std::int64_t c = 0; c < s.dv; ++c) {
     T const got = outputs_.o(b_, h_, i_, c);
-    auto const exact = reference::compiled::output(asked_, first_.row, c);
+    auto const exact = reference::compiled::output(problem_, first_.row, c);
     switch (exact.kind) {
       case value_kind::unspecified: ++into.not_judged; continue;
       case value_kind::nan:
@@ -162,8 +162,8 @@ void exact_row_judge<T>::judge_o(judgement& into) {
     }
     bool const by_dominance = by_bound(into, "o", c, got, [&]<unsigned W>(std::integral_constant<unsigned, W>) {
       auto& at = truth<W>();
-      auto const o = reference::compiled::output(asked_, at.row, c).value;
-      return std::pair{o, reference::compiled::output_bound(at.bound, asked_, at.row, c, o)};
+      auto const o = reference::compiled::output(problem_, at.row, c).value;
+      return std::pair{o, reference::compiled::output_bound(at.bound, problem_, at.row, c, o)};
     });
     if (by_dominance) by_hull(into, c, got);
   }
@@ -171,10 +171,10 @@ void exact_row_judge<T>::judge_o(judgement& into) {
 
 template <class T>
 void exact_row_judge<T>::by_hull(judgement& into, std::int64_t c, T got) {
-  std::int64_t const hk = reference::key_head(asked_.size(), h_);
+  std::int64_t const hk = reference::key_head(problem_.size(), h_);
   double lowest = reference::infinity, highest = -reference::infinity;
   for (auto const& key : first_.row.keys) {
-    double const v = as_double(asked_.v()(b_, hk, key.j, c));
+    double const v = as_double(problem_.v()(b_, hk, key.j, c));
     lowest = std::min(lowest, v), highest = std::max(highest, v);
   }
   double const margin = first_.bound.hull_margin(std::max(std::abs(lowest), std::abs(highest)));
@@ -205,7 +205,7 @@ void exact_row_judge<T>::judge_lse(judgement& into) {
 template <class T>
 void exact_row_judge<T>::judge_weights(judgement& into) {
   using reference::row_kind;
-  problem::sizes const& s = asked_.size();
+  problem::sizes const& s = problem_.size();
   if (first_.row.kind == row_kind::nan) {
     for (std::int64_t j = 0; j < s.m; ++j)
       by_rule(into, "weights", j, outputs_.weights(b_, h_, i_, j), std::nan(""), bug_class::nan_swallowed,
@@ -218,7 +218,7 @@ void exact_row_judge<T>::judge_weights(judgement& into) {
   for (std::int64_t j = 0; j < s.m; ++j) {
     T const got = outputs_.weights(b_, h_, i_, j);
     if (at_key == first_.row.keys.size() || first_.row.keys[at_key].j != j) {
-      bool const seen = reference::visible(asked_, b_, h_, i_, j), empty = first_.row.kind == row_kind::empty;
+      bool const seen = reference::visible(problem_, b_, h_, i_, j), empty = first_.row.kind == row_kind::empty;
       auto const which = empty  ? std::optional(bug_class::empty_row)
                          : seen ? std::nullopt
                                 : std::optional(bug_class::mask_polarity);

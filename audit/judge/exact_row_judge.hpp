@@ -54,8 +54,9 @@ struct row_truth {
 template <class T>
 class exact_row_judge {
  public:
-  exact_row_judge(problem::instance<T> const& asked, output_views<T> const& outputs, problem::kernel_model const& model)
-      : asked_(asked), outputs_(outputs), model_(model) {}
+  exact_row_judge(problem::instance<T> const& problem, output_views<T> const& outputs,
+                  problem::kernel_model const& model)
+      : problem_(problem), outputs_(outputs), model_(model) {}
 
   void judge(std::int64_t b, std::int64_t h, std::int64_t i, judgement& into);
 
@@ -88,7 +89,7 @@ class exact_row_judge {
   template <unsigned W>
   row_truth<W, T>& truth();
 
-  problem::instance<T> const& asked_;
+  problem::instance<T> const& problem_;
   output_views<T> outputs_;
   problem::kernel_model model_;
   std::int64_t b_ = 0, h_ = 0, i_ = 0;

@@ -10,36 +10,38 @@
 
 namespace attest::audit {
 
-judgement judge_call(owned_problem const& asked, owned_outputs const& outputs, contract const& claim) {
-  judgement found = judge_by_conventions(asked, outputs, claim);
+judgement judge_call(owned_problem const& problem, owned_outputs const& outputs, contract const& claim) {
+  judgement found = judge_by_conventions(problem, outputs, claim);
   if (found.failed > 0 && claim.name == "f32" &&
-      judge(asked.instance(), outputs, *find_contract("f32-any")).failed == 0)
+      judge(problem.instance(), outputs, *find_contract("f32-any")).failed == 0)
     for (violation& v : found.violations)
       v.sentence +=
           "; it would pass f32-any: either the kernel rescales lazily or merges by LSE (declare it with "
           "--contract f32-any), or it is wrong";
-  diagnose_all(asked, found);
+  diagnose_all(problem, found);
   return found;
 }
 
-void judge_case(audit_case const& each, case_outputs const& given, judging_rules const& rules, case_result& into) {
+void judge_case(audit_case const& kernel_case, case_outputs const& outputs, judging_rules const& rules,
+                case_result& into) {
   auto const start = std::chrono::steady_clock::now();
   auto const judged = [&](std::size_t call) {
-    judgement found = judge_call(each.call(call), *given[call], *rules.claim);
+    judgement found = judge_call(kernel_case.call(call), *outputs[call], *rules.claim);
     for (violation& v : found.violations) v.call = call;
     into.judged.merge(std::move(found));
   };
-  if (!given[0]) return;
+  if (!outputs[0]) return;
   bool const must_be_finite = rules.claim->conventions.masked_values == conventions::masked::must_be_finite;
-  problem_draft const& first = each.problem.draft();
-  if (must_be_finite && has_nonfinite(each.problem) && (first.mask || first.bias || first.band != problem::band{})) {
+  problem_draft const& first = kernel_case.problem.draft();
+  if (must_be_finite && has_nonfinite(kernel_case.problem) &&
+      (first.mask || first.bias || first.band != problem::band{})) {
     into.conventions.push_back("masked_values: must_be_finite");
     return;
   }
   judged(0);
-  for (std::size_t n = 0; n < each.further.size(); ++n) {
-    further_call const& further = each.further[n];
-    if (!given[n + 1] || further.is == relation::warm_up) continue;
+  for (std::size_t n = 0; n < kernel_case.further.size(); ++n) {
+    further_call const& further = kernel_case.further[n];
+    if (!outputs[n + 1] || further.is == relation::warm_up) continue;
     if (further.is == relation::part || further.is == relation::weight_columns) {
       judged(n + 1);
       continue;
@@ -48,16 +50,16 @@ void judge_case(audit_case const& each, case_outputs const& given, judging_rules
       into.conventions.push_back("masked_values: must_be_finite");
       continue;
     }
-    auto found = outputs_differ(each, *given[0], further, *given[n + 1]);
+    auto found = outputs_differ(kernel_case, *outputs[0], further, *outputs[n + 1]);
     if (!found) continue;
     found->call = n + 1;
     if (further.promised || rules.must_reproduce()) into.judged.failed++, into.judged.add(std::move(*found));
-    else into.observations.push_back(fmt::format("{}: {}", each.full_name(), found->sentence));
+    else into.observations.push_back(fmt::format("{}: {}", kernel_case.full_name(), found->sentence));
     if (further.is == relation::same_rows) judged(n + 1);
   }
-  judge_merge(each, given, *rules.claim, into);
-  if (each.reads == reading::weights) judge_read_weights(each, given, *rules.claim, into);
-  if (each.reads == reading::visibility) judge_visibility(each, *given[0], into);
+  judge_merge(kernel_case, outputs, *rules.claim, into);
+  if (kernel_case.reads == reading::weights) judge_read_weights(kernel_case, outputs, *rules.claim, into);
+  if (kernel_case.reads == reading::visibility) judge_visibility(kernel_case, *outputs[0], into);
   into.oracle_seconds += std::chrono::duration<double>(std::chrono::steady_clock::now() - start).count();
 }
 

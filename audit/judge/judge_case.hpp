@@ -31,9 +31,10 @@ struct case_result {
 
 /// Judges all outputs of a case.
 /// Requires  calls that fit each other (calls_fault returns nothing), and outputs that fit them
-void judge_case(audit_case const& each, case_outputs const& given, judging_rules const& rules, case_result& into);
+void judge_case(audit_case const& kernel_case, case_outputs const& outputs, judging_rules const& rules,
+                case_result& into);
 
 /// Judges the outputs of one call by the conventions of the contract, and adds diagnoses.
-judgement judge_call(owned_problem const& asked, owned_outputs const& outputs, contract const& claim);
+judgement judge_call(owned_problem const& problem, owned_outputs const& outputs, contract const& claim);
 
 }  // namespace attest::audit

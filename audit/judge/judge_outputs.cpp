@@ -13,16 +13,16 @@ namespace {
 constexpr std::int64_t rows_per_block = 32;
 
 template <class T>
-judgement judge_typed(problem::instance<T> const& asked, owned_outputs const& outputs,
+judgement judge_typed(problem::instance<T> const& problem, owned_outputs const& outputs,
                       problem::kernel_model const& model) {
   output_views<T> const views = views_of<T>(outputs);
   struct worker {
     tiered_judge<T> rows;
     judgement sum;
   };
-  tbb::enumerable_thread_specific<worker> workers([&] { return worker{tiered_judge<T>(asked, views, model), {}}; });
+  tbb::enumerable_thread_specific<worker> workers([&] { return worker{tiered_judge<T>(problem, views, model), {}}; });
   // The rows of a block belong to one head and share the conversion of K.
-  problem::sizes const& s = asked.size();
+  problem::sizes const& s = problem.size();
   std::int64_t const blocks = (s.n + rows_per_block - 1) / rows_per_block;
   tbb::parallel_for(std::int64_t{0}, s.b * s.hq * blocks, [&](std::int64_t at) {
     worker& mine = workers.local();
@@ -30,15 +30,15 @@ judgement judge_typed(problem::instance<T> const& asked, owned_outputs const& ou
     mine.rows.judge(at / blocks / s.hq, at / blocks % s.hq, first, std::min(first + rows_per_block, s.n), mine.sum);
   });
   judgement total;
-  for (worker& each : workers) total.merge(std::move(each.sum));
+  for (worker& local : workers) total.merge(std::move(local.sum));
   return total;
 }
 
 }  // namespace
 
-judgement judge(problem::any_instance const& asked, owned_outputs const& outputs, contract const& claim) {
-  problem::kernel_model const model = claim.model_for(asked);
-  return std::visit([&](auto const& p) { return judge_typed(p, outputs, model); }, asked);
+judgement judge(problem::any_instance const& problem, owned_outputs const& outputs, contract const& claim) {
+  problem::kernel_model const model = claim.model_for(problem);
+  return std::visit([&](auto const& p) { return judge_typed(p, outputs, model); }, problem);
 }
 
 }  // namespace attest::audit

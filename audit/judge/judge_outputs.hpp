@@ -9,10 +9,10 @@
 namespace attest::audit {
 
 /// Judges every element of `outputs`.
-/// Requires  outputs that a kernel wrote for `asked` or that problem::make_outputs accepts for it
+/// Requires  outputs that a kernel wrote for `problem` or that problem::make_outputs accepts for it
 /// Ensures   the same judgement for any number of threads
 /// Cost      about m·(d + dv) exact products and m exponentials for a row of m visible keys; memory O(m) for each
 /// thread
-judgement judge(problem::any_instance const& asked, owned_outputs const& outputs, contract const& claim);
+judgement judge(problem::any_instance const& problem, owned_outputs const& outputs, contract const& claim);
 
 }  // namespace attest::audit

@@ -32,7 +32,7 @@ void judgement::merge(judgement&& other) {
   max_error_in_bounds = std::max(max_error_in_bounds, other.max_error_in_bounds);
   max_ulp = std::max(max_ulp, other.max_ulp);
   max_error = std::max(max_error, other.max_error);
-  for (violation& each : other.violations) add(std::move(each));
+  for (violation& wrong : other.violations) add(std::move(wrong));
 }
 
 }  // namespace attest::audit

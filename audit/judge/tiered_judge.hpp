@@ -15,10 +15,10 @@ namespace attest::audit {
 template <class T>
 class tiered_judge {
  public:
-  tiered_judge(problem::instance<T> const& asked, output_views<T> const& outputs, problem::kernel_model const& model)
-      : asked_(asked), outputs_(outputs), exact_(asked, outputs, model) {
-    auto made = reference::machine::row_source<T>::make(asked, model, {.weights = outputs.weights.present});
-    if (made) rows_.emplace(std::move(made).value());
+  tiered_judge(problem::instance<T> const& problem, output_views<T> const& outputs, problem::kernel_model const& model)
+      : problem_(problem), outputs_(outputs), exact_(problem, outputs, model) {
+    auto source = reference::machine::row_source<T>::make(problem, model, {.weights = outputs.weights.present});
+    if (source) rows_.emplace(std::move(source).value());
   }
 
   /// Rows i0 ≤ i < i1 of head h of batch b. Blocks of 16 rows and more share the conversion of K.
@@ -95,7 +95,7 @@ class tiered_judge {
     if (!row.terms->judged) return false;
     double sum = 0, bounds = 0;
     std::size_t at = 0;
-    for (std::int64_t j = 0; j < asked_.size().m; ++j) {
+    for (std::int64_t j = 0; j < problem_.size().m; ++j) {
       double const got = as_double(outputs_.weights(row.b, row.h, row.i, j));
       if (at == row.keys.size() || row.keys[at] != j) {  // masked, or a score of −∞
         if (got != 0) return false;
@@ -117,11 +117,11 @@ class tiered_judge {
       ++at;
     }
     // The roundings of two sums of at most m numbers in [0, 2].
-    double const slack = static_cast<double>(asked_.size().m) * 0x1p-52;
+    double const slack = static_cast<double>(problem_.size().m) * 0x1p-52;
     return std::abs(sum - 1) <= bounds * (1 - slack) + slack;
   }
 
-  problem::instance<T> const& asked_;
+  problem::instance<T> const& problem_;
   output_views<T> outputs_;
   exact_row_judge<T> exact_;
   std::optional<reference::machine::row_source<T>> rows_;

@@ -70,10 +70,10 @@ std::string line_of(keys const& of) {
 
 }  // namespace
 
-void judge_visibility(audit_case const& each, owned_outputs const& outputs, case_result& into) {
+void judge_visibility(audit_case const& kernel_case, owned_outputs const& outputs, case_result& into) {
   if (!outputs.o) return;
-  problem_draft const& given = each.problem.draft();
-  problem::sizes const& s = each.problem.size();
+  problem_draft const& draft = kernel_case.problem.draft();
+  problem::sizes const& s = kernel_case.problem.size();
   owned_tensor const& o = *outputs.o;
   std::int64_t const digits = probe::digits(o.type);
   std::visit(
@@ -83,55 +83,55 @@ void judge_visibility(audit_case const& each, owned_outputs const& outputs, case
         std::int64_t wrong = 0, inexact = 0;
         for (std::int64_t row = 0; row < s.b * s.hq * s.n; ++row) {
           std::int64_t const b = row / s.n / s.hq, h = row / s.n % s.hq, i = row % s.n;
-          keys asked(static_cast<std::size_t>(s.m));
+          keys visible(static_cast<std::size_t>(s.m));
           for (std::int64_t j = 0; j < s.m; ++j) {
             double const bias =
-                p.has_bias() ? load(*given.bias,
+                p.has_bias() ? load(*draft.bias,
                                     [&] {
-                                      auto const& w = given.bias->layout;
+                                      auto const& w = draft.bias->layout;
                                       auto const at = [&](std::size_t axis, std::int64_t n) {
                                         return w.shape[axis] == 1 ? 0 : n * w.stride[axis];
                                       };
                                       return static_cast<std::size_t>(at(0, b) + at(1, h) + at(2, i) + j * w.stride[3]);
                                     }())
                              : 0;
-            asked[static_cast<std::size_t>(j)] = reference::visible(p, b, h, i, j) && bias == 0;
+            visible[static_cast<std::size_t>(j)] = reference::visible(p, b, h, i, j) && bias == 0;
           }
           std::vector<double> columns;
           for (std::int64_t c = 0; c < s.dv; ++c) columns.push_back(load(o, offset_of(o, b, h, i, c)));
-          std::int64_t const n = count(asked);
+          std::int64_t const n = count(visible);
           bool exact = true, fits = true;  // every column is (Σ 2^digit)/N; times N it is nearest to that integer
           for (std::int64_t c = 0; c < s.dv; ++c) {
             double sum = 0;
             for (std::int64_t j = c * digits; j < std::min(s.m, (c + 1) * digits); ++j)
-              if (asked[static_cast<std::size_t>(j)]) sum += std::ldexp(1.0, static_cast<int>(j - c * digits));
+              if (visible[static_cast<std::size_t>(j)]) sum += std::ldexp(1.0, static_cast<int>(j - c * digits));
             double const column = columns[static_cast<std::size_t>(c)];
             exact = exact && column == (n > 0 ? sum / static_cast<double>(n) : 0);
             fits = fits && std::nearbyint(column * static_cast<double>(n)) == sum;
           }
           // Rounded digits may fit several sets of keys: the expected one is tried first.
-          auto const read = fits ? std::optional(asked) : read_keys(columns, s.m, digits);
+          auto const read = fits ? std::optional(visible) : read_keys(columns, s.m, digits);
           if (picture.size() < 48 && b == 0 && h == 0)
-            picture.push_back(fmt::format("{}  {}", line_of(asked), read ? line_of(*read) : std::string("?")));
-          if (read == asked) {
+            picture.push_back(fmt::format("{}  {}", line_of(visible), read ? line_of(*read) : std::string("?")));
+          if (read == visible) {
             inexact += !exact && n > 0 && (n & (n - 1)) == 0;
             continue;
           }
           if (!read && n == 0) continue;  // the rule for empty rows judges it
           ++wrong;
           if (first || !read) continue;  // digits without a meaning are judged as numbers alone
-          keys extra = *read, missed = asked;
+          keys extra = *read, missed = visible;
           for (std::size_t j = 0; j < extra.size(); ++j) {
-            extra[j] = (*read)[j] && !asked[j];
-            missed[j] = asked[j] && !(*read)[j];
+            extra[j] = (*read)[j] && !visible[j];
+            missed[j] = visible[j] && !(*read)[j];
           }
           first.emplace();
           first->output = "o", first->index = {b, h, i, 0}, first->got = columns.empty() ? 0 : columns[0];
           first->error_in_bounds = std::numeric_limits<double>::infinity();
           first->sentence = fmt::format("query [{}, {}, {}] read keys {}; it may see {} (not allowed: {}; missed: {})",
-                                        b, h, i, runs(*read), runs(asked), runs(extra), runs(missed));
+                                        b, h, i, runs(*read), runs(visible), runs(extra), runs(missed));
           bool const edge = count(extra) + count(missed) == 1;
-          bool const banded = given.band != problem::band{};
+          bool const banded = draft.band != problem::band{};
           first->bug_class = !banded ? bug_class::mask_polarity
                              : edge  ? bug_class::window_edge
                                      : bug_class::causal_alignment;
@@ -149,9 +149,9 @@ void judge_visibility(audit_case const& each, owned_outputs const& outputs, case
           into.observations.push_back(
               fmt::format("{}: {} rows with 2^k equally weighted keys are not exact (the final operation is no "
                           "division, or exp(0) is not 1)",
-                          each.full_name(), inexact));
+                          kernel_case.full_name(), inexact));
       },
-      each.problem.instance());
+      kernel_case.problem.instance());
 }
 
 }  // namespace attest::audit

@@ -39,24 +39,24 @@ char const* shade(double weight) {
 }
 
 std::string bar(double weight) {
-  std::string made;
-  for (int n = 0; n < static_cast<int>(std::lround(24 * weight)); ++n) made += "█";
-  return made.empty() && weight > 0 ? "▏" : made;
+  std::string blocks;
+  for (int n = 0; n < static_cast<int>(std::lround(24 * weight)); ++n) blocks += "█";
+  return blocks.empty() && weight > 0 ? "▏" : blocks;
 }
 
 /// "scale 1/sqrt(d), softcap 30, band diagonal 0 left -1 right 0": the scale, and the parameters that are not neutral.
-std::string parameters_text(problem::parameters const& asked) {
+std::string parameters_text(problem::parameters const& parameters) {
   std::string numbers, band;
-  problem::visit_parameters(asked, [&]<class T>(problem::parameter<T> const& each, T const& value) {
+  problem::visit_parameters(parameters, [&]<class T>(problem::parameter<T> const& parameter, T const& value) {
     if constexpr (std::is_same_v<T, std::int64_t>) {
-      band += fmt::format(" {} {}", each.name, value);
+      band += fmt::format(" {} {}", parameter.name, value);
     } else if constexpr (std::is_same_v<T, double>) {
-      if (value != each.neutral) numbers += fmt::format(", {} {:g}", each.name, value);
+      if (value != parameter.neutral) numbers += fmt::format(", {} {:g}", parameter.name, value);
     } else {
-      numbers += fmt::format(", {} {}", each.name, value ? fmt::format("{:g}", *value) : each.none);
+      numbers += fmt::format(", {} {}", parameter.name, value ? fmt::format("{:g}", *value) : parameter.none);
     }
   });
-  return numbers.substr(2) + (asked.band != problem::band{} ? ", band" + band : "");
+  return numbers.substr(2) + (parameters.band != problem::band{} ? ", band" + band : "");
 }
 
 /// The text about one row of one problem.
@@ -149,10 +149,10 @@ class explanation {
       if (row_.kind == reference::row_kind::finite) {
         value = finite ? shown(exact.value) : exact.kind == reference::value_kind::nan ? "nan" : "not finite";
         if (finite) {
-          auto const made = bound_.output(exact.value, [&](std::size_t n) {
+          auto const output_bound = bound_.output(exact.value, [&](std::size_t n) {
             return reference::value_of(p_.v()(at_[0], reference::key_head(s, at_[1]), row_.keys[n].j, c));
           });
-          bound = made.size, size = fmt::format("{:.3g}", bound);
+          bound = output_bound.size, size = fmt::format("{:.3g}", bound);
         } else {
           size = "-";
         }
@@ -200,8 +200,8 @@ class explanation {
     for (std::int64_t line = 0; line < lines; ++line) {
       // A line stands for several queries where there are many: the explained query represents those of its line.
       std::int64_t const begin = line * s.n / lines, end = (line + 1) * s.n / lines;
-      bool const asked = at_[2] >= begin && at_[2] < end;
-      std::int64_t const i = asked ? at_[2] : begin;
+      bool const is_chosen = at_[2] >= begin && at_[2] < end;
+      std::int64_t const i = is_chosen ? at_[2] : begin;
       reference::compiled::enclose_row(p_, at_[0], at_[1], i, other);
       std::vector<double> weights(static_cast<std::size_t>(columns));
       if (other.kind == reference::row_kind::finite)
@@ -211,7 +211,7 @@ class explanation {
         }
       std::string drawn;
       for (double const weight : weights) drawn += shade(weight);
-      add("{:>6} {}|{}|{}\n", i, asked ? '>' : ' ', drawn, other.kind == reference::row_kind::nan ? " NaN" : "");
+      add("{:>6} {}|{}|{}\n", i, is_chosen ? '>' : ' ', drawn, other.kind == reference::row_kind::nan ? " NaN" : "");
     }
   }
 
@@ -235,7 +235,7 @@ problem::result<std::string> run_explain(explain_options const& options) {
   if (!recorded) return recorded.why();
   auto const& problems = recorded.value().problems;
   std::vector<std::string> prefixes;
-  for (problem_file_entry const& each : problems) prefixes.push_back(each.prefix);
+  for (problem_file_entry const& entry : problems) prefixes.push_back(entry.prefix);
   auto const at =
       options.prefix ? std::ranges::find(problems, *options.prefix, &problem_file_entry::prefix) : problems.begin();
   if (at == problems.end())
@@ -247,10 +247,10 @@ problem::result<std::string> run_explain(explain_options const& options) {
     return error{error_code::bad_type, "--contract",
                  fmt::format("{} is about {}, the file holds {}", claim.name, problem::name_of(claim.type),
                              problem::name_of(at->problem.type()))};
-  std::string made;
-  for (std::string const& each : recorded.value().notes) made += "note: " + each + '\n';
+  std::string text;
+  for (std::string const& note : recorded.value().notes) text += "note: " + note + '\n';
   if (problems.size() > 1 && !options.prefix)
-    made += fmt::format("the file has {} problems; --problem {} chooses another\n", problems.size(),
+    text += fmt::format("the file has {} problems; --problem {} chooses another\n", problems.size(),
                         printable(problems.back().prefix));
   return std::visit(
       [&]<class T>(problem::instance<T> const& p) -> problem::result<std::string> {
@@ -262,7 +262,7 @@ problem::result<std::string> run_explain(explain_options const& options) {
             return error{
                 error_code::bad_value, "--row",
                 fmt::format("asks for number {} of {} {}, counted from 0", options.row[axis], most[axis], names[axis])};
-        return made + explanation<T>(p, *at, claim.name, claim.model_for(at->problem.instance()), options.row).text();
+        return text + explanation<T>(p, *at, claim.name, claim.model_for(at->problem.instance()), options.row).text();
       },
       at->problem.instance());
 }

@@ -101,7 +101,7 @@ class tensors {
 constexpr std::int64_t rows_of_a_task = 16;
 
 template <class Target, class T>
-void solve_rounded(problem::instance<T> const& p, problem_file_entry const& from, tensors& into, solution& made) {
+void solve_rounded(problem::instance<T> const& p, problem_file_entry const& from, tensors& into, solution& solved) {
   problem::sizes const& s = p.size();
   shapes const shape(s, p.rank());
   std::shared_ptr<std::vector<Target>> out[kinds];
@@ -119,7 +119,7 @@ void solve_rounded(problem::instance<T> const& p, problem_file_entry const& from
       (*out[lse])[static_cast<std::size_t>(at)] = row.lse;
     });
     std::scoped_lock const lock(tallies);
-    made.rounded += rounder.tally();
+    solved.rounded += rounder.tally();
   });
 }
 
@@ -161,11 +161,11 @@ class digit_printer {
   template <unsigned W>
   void print() {
     if (digits_ > digits_at<W>) return;
-    std::vector<char> const asked = std::exchange(undecided_, std::vector<char>(undecided_.size(), 0));
+    std::vector<char> const wanted = std::exchange(undecided_, std::vector<char>(undecided_.size(), 0));
     problem::sizes const& s = p_.size();
     std::int64_t const per_row[kinds]{s.dv, s.m, 1};
     for_each_element<W>(
-        p_, [&](std::int64_t row) { return asked[static_cast<std::size_t>(row)] != 0; },
+        p_, [&](std::int64_t row) { return wanted[static_cast<std::size_t>(row)] != 0; },
         [&](kind k, std::size_t at, auto&& enclose) {
           std::string& written = text[k][at];
           if (!written.empty() && !(k == lse && written == "-inf")) return;
@@ -193,8 +193,8 @@ void solve_digits(problem::instance<T> const& p, problem_file_entry const& from,
   printer.template print<1152>();
   printer.template print<reference::last_width>();
   auto& text = printer.text;
-  for (auto& each : text)
-    for (std::string& written : each)
+  for (auto& elements : text)
+    for (std::string& written : elements)
       if (written.empty()) written = "undecided", ++into.undecided;
   for (std::size_t k = 0; k < kinds; ++k)
     for (std::size_t at = 0; at < text[k].size(); ++at) {
@@ -217,27 +217,27 @@ result<solution> run_solve(solve_options const& options) {
   if (!file) return file.why();
   auto const recorded = problem_file_of(file.value(), options.flags);
   if (!recorded) return recorded.why();
-  solution made;
+  solution solved;
   tensors into;
-  for (problem_file_entry const& each : recorded.value().problems) {
+  for (problem_file_entry const& entry : recorded.value().problems) {
     std::visit(
         [&](auto const& p) {
           problem::sizes const& s = p.size();
-          made.elements += s.b * s.hq * s.n * (s.dv + s.m + 1);
-          if (options.digits) return solve_digits(p, each, *options.digits, made);
-          if (!options.round) return solve_enclosed(p, each, into);
+          solved.elements += s.b * s.hq * s.n * (s.dv + s.m + 1);
+          if (options.digits) return solve_digits(p, entry, *options.digits, solved);
+          if (!options.round) return solve_enclosed(p, entry, into);
           problem::with_type(
               *options.round, problem::floating_elements{},
-              [&]<class Target>(std::type_identity<Target>) { solve_rounded<Target>(p, each, into, made); });
+              [&]<class Target>(std::type_identity<Target>) { solve_rounded<Target>(p, entry, into, solved); });
         },
-        each.problem.instance());
+        entry.problem.instance());
   }
-  made.undecided += made.rounded.undecided;
-  if (options.digits) return made;
+  solved.undecided += solved.rounded.undecided;
+  if (options.digits) return solved;
   auto bytes = into.file({{"attest", options.round ? "correctly rounded" : "outward-rounded enclosures"}});
   if (!bytes) return bytes.why();
-  made.file = std::move(bytes).value();
-  return made;
+  solved.file = std::move(bytes).value();
+  return solved;
 }
 
 }  // namespace attest::audit

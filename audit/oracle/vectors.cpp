@@ -48,9 +48,9 @@ bool certify_row(problem::instance<T> const& p, std::int64_t b, std::int64_t h, 
 }
 
 std::vector<std::int64_t> first_of(std::int64_t size, std::int64_t most) {
-  std::vector<std::int64_t> made(static_cast<std::size_t>(std::min(size, most)));
-  std::iota(made.begin(), made.end(), 0);
-  return made;
+  std::vector<std::int64_t> indices(static_cast<std::size_t>(std::min(size, most)));
+  std::iota(indices.begin(), indices.end(), 0);
+  return indices;
 }
 
 std::int64_t elements_of(owned_tensor const& t) { return static_cast<std::int64_t>(t.spanned_elements()); }
@@ -73,54 +73,55 @@ std::optional<owned_problem> small_part(owned_problem const& from) {
     chosen.dv = first_of(s.dv, 1);
   if (s.m > 20) chosen.n = first_of(s.n, 1), chosen.d = first_of(s.d, 1), chosen.query_head = 0;
   std::int64_t const room = std::max(most_numbers, 5 * s.m);  // cases such as empty blocks need many keys
-  auto made = sliced(from, chosen);
-  if (!made) return std::nullopt;
-  problem_draft const& part = made->draft();
-  std::int64_t numbers = elements_of(part.q) + elements_of(part.k) + elements_of(part.v);
-  if (part.mask) numbers += elements_of(*part.mask);
-  if (part.bias) numbers += elements_of(*part.bias);
-  return numbers <= room ? made : std::nullopt;
+  auto part = sliced(from, chosen);
+  if (!part) return std::nullopt;
+  problem_draft const& draft = part->draft();
+  std::int64_t numbers = elements_of(draft.q) + elements_of(draft.k) + elements_of(draft.v);
+  if (draft.mask) numbers += elements_of(*draft.mask);
+  if (draft.bias) numbers += elements_of(*draft.bias);
+  return numbers <= room ? part : std::nullopt;
 }
 
 }  // namespace
 
-std::optional<vector_case> certified(std::string name, std::vector<std::string> flags, owned_problem asked) {
-  vector_case made{std::move(name), std::move(flags), std::move(asked)};
+std::optional<vector_case> certified(std::string name, std::vector<std::string> flags, owned_problem problem) {
+  vector_case certified_case{std::move(name), std::move(flags), std::move(problem)};
   bool decided = true;
   std::visit(
       [&](auto const& p) {
         problem::sizes const& s = p.size();
         for (std::int64_t row = 0; row < s.b * s.hq * s.n && decided; ++row)
-          decided = certify_row(p, row / s.n / s.hq, row / s.n % s.hq, row % s.n, made);
+          decided = certify_row(p, row / s.n / s.hq, row / s.n % s.hq, row % s.n, certified_case);
       },
-      made.asked.instance());
-  return decided ? std::optional(std::move(made)) : std::nullopt;
+      certified_case.asked.instance());
+  return decided ? std::optional(std::move(certified_case)) : std::nullopt;
 }
 
 std::vector<vector_file> certified_vectors() {
   using problem::element_type;
   constexpr std::uint64_t seed = 1;
   std::vector<vector_file> files;
-  for (check const& each : checks())
-    files.push_back({std::string(each.name), {{std::string(token_of(each.bug_class)), std::string(each.proves)}}, {}});
+  for (check const& entry : checks())
+    files.push_back(
+        {std::string(entry.name), {{std::string(token_of(entry.bug_class)), std::string(entry.proves)}}, {}});
   for (problem::element_row const& row : problem::floating_rows) {
     element_type const type = row.type;
     std::map<std::string, std::vector<audit_case>, std::less<>> by_check;
-    for (audit_case& each : generated_cases({.type = type, .seed = seed})) {
-      auto part = small_part(each.problem);
+    for (audit_case& generated : generated_cases({.type = type, .seed = seed})) {
+      auto part = small_part(generated.problem);
       if (!part) continue;
-      each.problem = *std::move(part), each.further.clear();
-      by_check[each.check].push_back(std::move(each));
+      generated.problem = *std::move(part), generated.further.clear();
+      by_check[generated.check].push_back(std::move(generated));
     }
     for (vector_file& file : files) {
       auto const& cases = by_check[file.check];
       // Evenly chosen from the cases of the check.
       std::size_t const taken = std::min(cases.size(), most_cases);
       for (std::size_t n = 0; n < taken; ++n) {
-        audit_case const& each = cases[n * cases.size() / taken];
-        auto made =
-            certified(std::string(problem::name_of(type)) + "/" + each.name, {file.flags.begin()->first}, each.problem);
-        if (made) file.cases.push_back(*std::move(made));
+        audit_case const& chosen = cases[n * cases.size() / taken];
+        auto certified_case = certified(std::string(problem::name_of(type)) + "/" + chosen.name,
+                                        {file.flags.begin()->first}, chosen.problem);
+        if (certified_case) file.cases.push_back(*std::move(certified_case));
       }
     }
   }

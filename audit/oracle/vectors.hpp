@@ -37,7 +37,7 @@ struct vector_file {
 /// A problem with the truth about its O and LSE.
 /// Requires  a problem of rank 4
 /// Ensures   nothing where no width decides a rounding
-std::optional<vector_case> certified(std::string name, std::vector<std::string> flags, owned_problem asked);
+std::optional<vector_case> certified(std::string name, std::vector<std::string> flags, owned_problem problem);
 
 /// The vectors of this version: small parts of the audit's own cases, every check and element type. Always the same
 /// ones.

@@ -26,9 +26,9 @@ constexpr std::int64_t deepest = 6;                         ///< nesting of a fi
 constexpr std::size_t largest_text = std::size_t{1} << 28;  ///< bytes
 
 std::string list_of(std::size_t size, auto&& item) {
-  std::string made = "[";
-  for (std::size_t n = 0; n < size; ++n) made += (n ? "," : "") + item(n);
-  return made + "]";
+  std::string text = "[";
+  for (std::size_t n = 0; n < size; ++n) text += (n ? "," : "") + item(n);
+  return text + "]";
 }
 
 std::string json_string(std::string_view text) { return json(text).dump(); }
@@ -140,29 +140,29 @@ bool read_tensor(reader& in, json const* values, std::string_view field, element
 }
 
 bool read_broadcast(reader& in, json const& of, char const* field, element_type type, std::optional<owned_tensor>& to) {
-  json const* const given = in.member(of, field);
-  if (!given) return false;
-  if (given->is_null()) return true;
-  if (!given->is_object()) return in.fail(field, "is neither null nor an object");
+  json const* const broadcast = in.member(of, field);
+  if (!broadcast) return false;
+  if (broadcast->is_null()) return true;
+  if (!broadcast->is_object()) return in.fail(field, "is neither null nor an object");
   std::array<std::int64_t, 4> shape{};
-  bool const read = in.items(in.member(*given, "shape"), field, 4, [&](json const& item, std::size_t n) {
+  bool const read = in.items(in.member(*broadcast, "shape"), field, 4, [&](json const& item, std::size_t n) {
     bool const fits = item.is_number_unsigned() && item.get<std::uint64_t>() <= largest_text;
     if (fits) shape[n] = item.get<std::int64_t>();
     return fits || in.fail(field, "has a shape that is not four sizes");
   });
-  return read && read_tensor(in, in.member(*given, "values"), field, type, shape, to.emplace());
+  return read && read_tensor(in, in.member(*broadcast, "values"), field, type, shape, to.emplace());
 }
 
 bool read_truths(reader& in, json const& of, char const* field, std::size_t size, std::vector<certified_value>& to) {
-  json const* const given = in.member(of, field);
-  if (!given) return false;
-  if (!given->is_object()) return in.fail(field, "is not an object");
+  json const* const truths = in.member(of, field);
+  if (!truths) return false;
+  if (!truths->is_object()) return in.fail(field, "is not an object");
   to.resize(size);
-  return in.items(in.member(*given, "truth_lower"), field, size, [&](json const& item, std::size_t n) {
+  return in.items(in.member(*truths, "truth_lower"), field, size, [&](json const& item, std::size_t n) {
     return in.number(item, field, to[n].lower);
-  }) && in.items(in.member(*given, "truth_upper"), field, size, [&](json const& item, std::size_t n) {
+  }) && in.items(in.member(*truths, "truth_upper"), field, size, [&](json const& item, std::size_t n) {
     return in.number(item, field, to[n].upper);
-  }) && in.items(in.member(*given, "rounded"), field, size, [&](json const& item, std::size_t n) {
+  }) && in.items(in.member(*truths, "rounded"), field, size, [&](json const& item, std::size_t n) {
     double x = 0;
     if (!item.is_null() && !in.number(item, field, x)) return false;
     if (!item.is_null()) to[n].rounded = x;
@@ -175,31 +175,31 @@ bool read_parameter(reader& in, json const& from, problem::parameter<T> const& a
   if constexpr (std::is_same_v<T, std::int64_t>) {
     return in.whole(from, about.name, about.least, to);
   } else {
-    json const* const given = in.member(from, about.name);
-    if (!given) return false;
-    if constexpr (std::is_same_v<T, double>) return in.number(*given, about.name, to);
-    else return given->is_null() || in.number(*given, about.name, to.emplace());
+    json const* const value = in.member(from, about.name);
+    if (!value) return false;
+    if constexpr (std::is_same_v<T, double>) return in.number(*value, about.name, to);
+    else return value->is_null() || in.number(*value, about.name, to.emplace());
   }
 }
 
 /// "scale":null,"softcap":"0x0p+0",…
 std::string parameters_of(problem::parameters const& p) {
-  std::string made;
-  problem::visit_parameters(p, [&]<class T>(problem::parameter<T> const& each, T const& value) {
+  std::string members;
+  problem::visit_parameters(p, [&]<class T>(problem::parameter<T> const& parameter, T const& value) {
     std::string text;
     if constexpr (std::is_same_v<T, std::int64_t>) text = std::to_string(value);
     else if constexpr (std::is_same_v<T, double>) text = json_string(hex(value));
     else text = value ? json_string(hex(*value)) : "null";
-    made += fmt::format("{}\"{}\":{}", made.empty() ? "" : ",", each.name, text);
+    members += fmt::format("{}\"{}\":{}", members.empty() ? "" : ",", parameter.name, text);
   });
-  return made;
+  return members;
 }
 
 result<vector_case> read_case(json const& from, std::size_t index) {
   reader in(fmt::format("cases[{}]", index));
   std::string name;
   std::vector<std::string> found_flags;
-  problem_draft asked;
+  problem_draft draft;
   if (!from.is_object()) return in.fail("", "is not an object"), *in.why;
   std::string type_name;
   std::array<std::int64_t, 7> s{};
@@ -219,30 +219,31 @@ result<vector_case> read_case(json const& from, std::size_t index) {
            return true;
          });
   auto const [b, hq, hk, n, m, d, dv] = s;
-  read = read && read_tensor(in, in.member(from, "q"), "q", type->type, {b, hq, n, d}, asked.q) &&
-         read_tensor(in, in.member(from, "k"), "k", type->type, {b, hk, m, d}, asked.k) &&
-         read_tensor(in, in.member(from, "v"), "v", type->type, {b, hk, m, dv}, asked.v) &&
-         read_broadcast(in, from, "mask", element_type::u8, asked.mask) &&
-         read_broadcast(in, from, "bias", type->type, asked.bias);
-  problem::visit_parameters(asked, [&]<class T>(problem::parameter<T> const& each, T& to) {
-    read = read && read_parameter(in, from, each, to);
+  read = read && read_tensor(in, in.member(from, "q"), "q", type->type, {b, hq, n, d}, draft.q) &&
+         read_tensor(in, in.member(from, "k"), "k", type->type, {b, hk, m, d}, draft.k) &&
+         read_tensor(in, in.member(from, "v"), "v", type->type, {b, hk, m, dv}, draft.v) &&
+         read_broadcast(in, from, "mask", element_type::u8, draft.mask) &&
+         read_broadcast(in, from, "bias", type->type, draft.bias);
+  problem::visit_parameters(draft, [&]<class T>(problem::parameter<T> const& parameter, T& to) {
+    read = read && read_parameter(in, from, parameter, to);
   });
   if (!read) return *in.why;
-  auto problem = owned_problem::make(std::move(asked));
+  auto problem = owned_problem::make(std::move(draft));
   if (!problem)
     return error{error_code::unreadable, fmt::format("cases[{}].{}", index, problem.why().argument),
                  problem.why().reason};
-  vector_case made{std::move(name), std::move(found_flags), std::move(problem).value()};
+  vector_case certified_case{std::move(name), std::move(found_flags), std::move(problem).value()};
   // b·hq·n·dv does not overflow, or the problem would be invalid. Memory is allocated only for arrays of that length.
   std::int64_t const rows = b * hq * n;
-  for (auto const& [field, size, to] : {std::tuple{"o", rows * dv, &made.o}, std::tuple{"lse", rows, &made.lse}}) {
+  for (auto const& [field, size, to] :
+       {std::tuple{"o", rows * dv, &certified_case.o}, std::tuple{"lse", rows, &certified_case.lse}}) {
     json const* const truths = in.member(from, field);
     json const* const lower = truths && truths->is_object() ? in.member(*truths, "truth_lower") : nullptr;
     if (truths && (!lower || !lower->is_array() || lower->size() != static_cast<std::size_t>(size)))
       in.fail(field, fmt::format("has not {} truths", size));
     if (in.why || !read_truths(in, from, field, static_cast<std::size_t>(size), *to)) return *in.why;
   }
-  return made;
+  return certified_case;
 }
 
 /// An error for nesting and zero bytes that no file of vectors has, found before the text is parsed.
@@ -270,24 +271,24 @@ std::optional<error> text_fault(std::string_view text) {
 }  // namespace
 
 std::string vector_text(vector_file const& file) {
-  std::string made = fmt::format("{{\"attest\":\"vectors\",\"schema\":1,\"check\":{},\n\"flags\":{},\n\"cases\":[\n",
+  std::string text = fmt::format("{{\"attest\":\"vectors\",\"schema\":1,\"check\":{},\n\"flags\":{},\n\"cases\":[\n",
                                  json_string(file.check), json(file.flags).dump());
   for (std::size_t at = 0; at < file.cases.size(); ++at) {
     vector_case const& c = file.cases[at];
-    problem_draft const& asked = c.asked.draft();
+    problem_draft const& draft = c.asked.draft();
     problem::sizes const& s = c.asked.size();
-    made += fmt::format("{}{{\"name\":{},\"type\":\"{}\",\"flags\":{},\n", at ? ",\n" : "", json_string(c.name),
+    text += fmt::format("{}{{\"name\":{},\"type\":\"{}\",\"flags\":{},\n", at ? ",\n" : "", json_string(c.name),
                         problem::name_of(c.asked.type()), json(c.flags).dump());
-    made += fmt::format("  \"sizes\":{{\"b\":{},\"hq\":{},\"hk\":{},\"n\":{},\"m\":{},\"d\":{},\"dv\":{}}},\n", s.b,
+    text += fmt::format("  \"sizes\":{{\"b\":{},\"hq\":{},\"hk\":{},\"n\":{},\"m\":{},\"d\":{},\"dv\":{}}},\n", s.b,
                         s.hq, s.hk, s.n, s.m, s.d, s.dv);
-    made += fmt::format("  {},\n", parameters_of(asked));
-    made += fmt::format("  \"q\":{},\n  \"k\":{},\n  \"v\":{},\n", values_of(asked.q), values_of(asked.k),
-                        values_of(asked.v));
-    made += fmt::format("  \"mask\":{},\n  \"bias\":{},\n", broadcast_of(asked.mask, true),
-                        broadcast_of(asked.bias, false));
-    made += fmt::format("  \"o\":{},\n  \"lse\":{}}}", truths_of(c.o), truths_of(c.lse));
+    text += fmt::format("  {},\n", parameters_of(draft));
+    text += fmt::format("  \"q\":{},\n  \"k\":{},\n  \"v\":{},\n", values_of(draft.q), values_of(draft.k),
+                        values_of(draft.v));
+    text += fmt::format("  \"mask\":{},\n  \"bias\":{},\n", broadcast_of(draft.mask, true),
+                        broadcast_of(draft.bias, false));
+    text += fmt::format("  \"o\":{},\n  \"lse\":{}}}", truths_of(c.o), truths_of(c.lse));
   }
-  return made + "\n]}\n";
+  return text + "\n]}\n";
 }
 
 result<vector_file> parse_vectors(std::string_view text) {
@@ -295,12 +296,12 @@ result<vector_file> parse_vectors(std::string_view text) {
   json const all = json::parse(text, nullptr, false);
   reader in("");
   if (all.is_discarded() || !all.is_object()) return in.fail("", "the file is not a JSON object"), *in.why;
-  vector_file made;
-  std::string what;
+  vector_file file;
+  std::string kind;
   std::int64_t schema = 0;
-  if (!in.text(all, "attest", what) || !in.whole(all, "schema", 0, schema) || !in.text(all, "check", made.check))
+  if (!in.text(all, "attest", kind) || !in.whole(all, "schema", 0, schema) || !in.text(all, "check", file.check))
     return *in.why;
-  if (what != "vectors" || schema != 1) return in.fail("attest", "this is not a file of vectors of schema 1"), *in.why;
+  if (kind != "vectors" || schema != 1) return in.fail("attest", "this is not a file of vectors of schema 1"), *in.why;
   json const* const flags = in.member(all, "flags");
   json const* const cases = flags ? in.member(all, "cases") : nullptr;
   if (!cases) return *in.why;
@@ -308,18 +309,18 @@ result<vector_file> parse_vectors(std::string_view text) {
     return in.fail(flags->is_object() ? "cases" : "flags", "has the wrong type"), *in.why;
   for (auto const& [flag, meaning] : flags->items()) {
     if (!meaning.is_string()) return in.fail("flags", "holds something that is not a string"), *in.why;
-    made.flags[flag] = meaning.get<std::string>();
+    file.flags[flag] = meaning.get<std::string>();
   }
   for (std::size_t n = 0; n < cases->size(); ++n) {
     auto read = read_case((*cases)[n], n);
     if (!read) return read.why();
     for (std::string const& flag : read.value().flags)
-      if (!made.flags.contains(flag))
+      if (!file.flags.contains(flag))
         return error{error_code::unreadable, fmt::format("cases[{}].flags", n),
                      fmt::format("'{}' is not explained", printable(flag, 40))};
-    made.cases.push_back(std::move(read).value());
+    file.cases.push_back(std::move(read).value());
   }
-  return made;
+  return file;
 }
 
 }  // namespace attest::audit

@@ -26,44 +26,46 @@ struct audit_arguments {
 
 /// "2/5" as shard 2 of 5; nothing where the text is no shard.
 std::optional<shard> parse_shard(std::string const& text) {
-  shard made;
+  shard part;
   char rest = 0;
-  if (std::sscanf(text.c_str(), "%ld/%ld%c", &made.index, &made.of, &rest) != 2) return std::nullopt;
-  if (made.index < 1 || made.of > 1'000'000 || made.index > made.of) return std::nullopt;
-  return made;
+  if (std::sscanf(text.c_str(), "%ld/%ld%c", &part.index, &part.of, &rest) != 2) return std::nullopt;
+  if (part.index < 1 || part.of > 1'000'000 || part.index > part.of) return std::nullopt;
+  return part;
 }
 
-int run(audit_arguments& given) {
-  audit_options& audit = given.options;
-  if (auto why = given.judging.read()) return usage_error(why->message());
-  audit.claim = given.judging.claim() ? given.judging.claim() : find_contract("f32");
-  audit.contract_argument = given.judging.claim() ? given.judging.contract_argument() : audit.claim->name;
-  audit.seed = given.seed ? *given.seed : random_seed();
-  audit.only = {given.only.begin(), given.only.end()};
-  audit.waived = given.judging.waived();
+int run(audit_arguments& arguments) {
+  audit_options& audit = arguments.options;
+  if (auto why = arguments.judging.read()) return usage_error(why->message());
+  audit.claim = arguments.judging.claim() ? arguments.judging.claim() : find_contract("f32");
+  audit.contract_argument = arguments.judging.claim() ? arguments.judging.contract_argument() : audit.claim->name;
+  audit.seed = arguments.seed ? *arguments.seed : random_seed();
+  audit.only = {arguments.only.begin(), arguments.only.end()};
+  audit.waived = arguments.judging.waived();
   audit.on_progress = progress_line{};
-  if (!given.part.empty()) {
-    audit.part = parse_shard(given.part);
-    if (!audit.part) return usage_error("--shard: '" + given.part + "' is not i/n with 1 <= i <= n");
-    if (!given.seed) return usage_error("--shard: needs --seed, so that all parts ask the same inputs");
+  if (!arguments.part.empty()) {
+    audit.part = parse_shard(arguments.part);
+    if (!audit.part) return usage_error("--shard: '" + arguments.part + "' is not i/n with 1 <= i <= n");
+    if (!arguments.seed) return usage_error("--shard: needs --seed, so that all parts ask the same inputs");
   }
   audit.stop = &listen_for_interrupts();
-  auto const reports = run_audits(audit, given.kernels);
-  return reports ? given.judging.write_reports(std::span(reports.value())) : usage_error(reports.why().message());
+  auto const reports = run_audits(audit, arguments.kernels);
+  return reports ? arguments.judging.write_reports(std::span(reports.value())) : usage_error(reports.why().message());
 }
 
 }  // namespace
 
 action audit_command(CLI::App& command) {
-  auto const given = std::make_shared<audit_arguments>();
-  audit_options& audit = given->options;
+  auto const arguments = std::make_shared<audit_arguments>();
+  audit_options& audit = arguments->options;
   command
-      .add_option("--kernel", given->kernels,
+      .add_option("--kernel", arguments->kernels,
                   "builtin, builtin:SET, or PATH[:SYMBOL] of a shared library; several are compared")
       ->allow_extra_args(false)
       ->capture_default_str();
-  command.add_option("--seed", given->seed, "for the generated cases; drawn where it is not given");
-  command.add_option("--only", given->only, "these checks or CHECK/CASE names")->delimiter(',')->type_name("NAME,…");
+  command.add_option("--seed", arguments->seed, "for the generated cases; drawn where it is not given");
+  command.add_option("--only", arguments->only, "these checks or CHECK/CASE names")
+      ->delimiter(',')
+      ->type_name("NAME,…");
   command.add_flag("--quick", audit.quick, "fewer and smaller cases");
   command.add_flag("--fail-fast", audit.fail_fast, "stop at the first refuting finding");
   command.add_flag("--reproducible", audit.reproducible,
@@ -78,9 +80,10 @@ action audit_command(CLI::App& command) {
   command.add_option("--replay", audit.replay, "ask the problems of this file instead of generated ones")
       ->type_name("FILE");
   command.add_option("--findings", audit.findings, "folder for the shrunk inputs of findings")->capture_default_str();
-  command.add_option("--shard", given->part, "ask the i-th of n parts of the cases; needs --seed")->type_name("i/n");
-  given->judging.declare(command);
-  return [given] { return run(*given); };
+  command.add_option("--shard", arguments->part, "ask the i-th of n parts of the cases; needs --seed")
+      ->type_name("i/n");
+  arguments->judging.declare(command);
+  return [arguments] { return run(*arguments); };
 }
 
 }  // namespace attest::audit

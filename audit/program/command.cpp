@@ -52,9 +52,9 @@ std::optional<std::string> unknown_word(CLI::App const& app) {
   bool const option = word.starts_with('-');
   std::vector<std::string> known;
   if (option)
-    for (CLI::Option const* each : at.get_options()) known.push_back("--" + each->get_single_name());
+    for (CLI::Option const* known_option : at.get_options()) known.push_back("--" + known_option->get_single_name());
   else if (chosen.empty())
-    for (command const& each : commands) known.emplace_back(each.name);
+    for (command const& entry : commands) known.emplace_back(entry.name);
   std::string const where = chosen.empty() ? "attest" : "attest " + at.get_name();
   return fmt::format("there is no {} '{}'{}; see `{} --help`",
                      option           ? "option"
@@ -76,11 +76,11 @@ int run(int argc, char** argv) {
     action act;
   };
   std::vector<declared> all;
-  for (command const& each : commands) {
-    CLI::App* const parser = app.add_subcommand(each.name, each.summary);
-    parser->footer(each.example);
+  for (command const& entry : commands) {
+    CLI::App* const parser = app.add_subcommand(entry.name, entry.summary);
+    parser->footer(entry.example);
     parser->allow_extras();  // so that unknown_word can name them
-    all.push_back({parser, each.declare(*parser)});
+    all.push_back({parser, entry.declare(*parser)});
   }
   try {
     app.parse(argc, argv);

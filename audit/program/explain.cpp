@@ -19,24 +19,24 @@ struct explain_arguments {
 
 /// "b,h,i" as three numbers; nothing where the text is something else.
 std::optional<std::array<std::int64_t, 3>> parse_row(std::string const& text) {
-  std::array<std::int64_t, 3> made{};
+  std::array<std::int64_t, 3> row{};
   char rest = 0;
-  if (std::sscanf(text.c_str(), "%ld,%ld,%ld%c", &made[0], &made[1], &made[2], &rest) != 3) return std::nullopt;
-  return made;
+  if (std::sscanf(text.c_str(), "%ld,%ld,%ld%c", &row[0], &row[1], &row[2], &rest) != 3) return std::nullopt;
+  return row;
 }
 
-int run(explain_arguments& given) {
-  auto const row = parse_row(given.row);
-  if (!row) return usage_error("--row: '" + given.row + "' is not b,h,i: batch, head, query, counted from 0");
-  given.options.row = *row;
+int run(explain_arguments& arguments) {
+  auto const row = parse_row(arguments.row);
+  if (!row) return usage_error("--row: '" + arguments.row + "' is not b,h,i: batch, head, query, counted from 0");
+  arguments.options.row = *row;
   std::optional<contract> claim;
-  if (!given.contract.empty()) {
-    auto named = contract_named(given.contract);
+  if (!arguments.contract.empty()) {
+    auto named = contract_named(arguments.contract);
     if (!named) return usage_error("--contract: " + named.why().message());
     claim = std::move(named).value();
-    given.options.claim = &*claim;
+    arguments.options.claim = &*claim;
   }
-  auto const text = run_explain(given.options);
+  auto const text = run_explain(arguments.options);
   if (!text) return usage_error(text.why().message());
   fmt::print("{}", text.value());
   return 0;
@@ -45,15 +45,18 @@ int run(explain_arguments& given) {
 }  // namespace
 
 action explain_command(CLI::App& command) {
-  auto const given = std::make_shared<explain_arguments>();
-  command.add_option("inputs", given->options.inputs, "file with q k v, and perhaps o")->required()->type_name("FILE");
-  command.add_option("--row", given->row, "batch, head and query, counted from 0")
+  auto const arguments = std::make_shared<explain_arguments>();
+  command.add_option("inputs", arguments->options.inputs, "file with q k v, and perhaps o")
+      ->required()
+      ->type_name("FILE");
+  command.add_option("--row", arguments->row, "batch, head and query, counted from 0")
       ->type_name("b,h,i")
       ->capture_default_str();
-  command.add_option("--problem", given->options.prefix, "the prefix of one of several problems")->type_name("PREFIX");
-  command.add_option("--contract", given->contract, "whose bounds to show; see `attest list contracts`");
-  declare_parameter_options(command, given->options.flags);
-  return [given] { return run(*given); };
+  command.add_option("--problem", arguments->options.prefix, "the prefix of one of several problems")
+      ->type_name("PREFIX");
+  command.add_option("--contract", arguments->contract, "whose bounds to show; see `attest list contracts`");
+  declare_parameter_options(command, arguments->options.flags);
+  return [arguments] { return run(*arguments); };
 }
 
 }  // namespace attest::audit

@@ -13,26 +13,26 @@ struct gen_arguments {
   std::string out, contract = "f32";
 };
 
-int run(gen_arguments& given) {
-  auto const claim = contract_named(given.contract);
+int run(gen_arguments& arguments) {
+  auto const claim = contract_named(arguments.contract);
   if (!claim) return usage_error("--contract: " + claim.why().message());
-  given.options.claim = &claim.value();
-  given.options.seed = given.seed ? *given.seed : random_seed();
-  auto const bytes = run_gen(given.options);
+  arguments.options.claim = &claim.value();
+  arguments.options.seed = arguments.seed ? *arguments.seed : random_seed();
+  auto const bytes = run_gen(arguments.options);
   if (!bytes) return usage_error(bytes.why().message());
-  if (auto why = write_file(given.out, bytes.value())) return usage_error("--out: " + why->message());
+  if (auto why = write_file(arguments.out, bytes.value())) return usage_error("--out: " + why->message());
   return 0;
 }
 
 }  // namespace
 
 action gen_command(CLI::App& command) {
-  auto const given = std::make_shared<gen_arguments>();
-  command.add_option("--out", given->out, "the file to write")->required()->type_name("FILE");
-  command.add_option("--seed", given->seed, "for the generated cases; drawn where it is not given");
-  command.add_option("--contract", given->contract, "whose element type the inputs have")->capture_default_str();
-  command.add_flag("--quick", given->options.quick, "fewer and smaller cases");
-  return [given] { return run(*given); };
+  auto const arguments = std::make_shared<gen_arguments>();
+  command.add_option("--out", arguments->out, "the file to write")->required()->type_name("FILE");
+  command.add_option("--seed", arguments->seed, "for the generated cases; drawn where it is not given");
+  command.add_option("--contract", arguments->contract, "whose element type the inputs have")->capture_default_str();
+  command.add_flag("--quick", arguments->options.quick, "fewer and smaller cases");
+  return [arguments] { return run(*arguments); };
 }
 
 }  // namespace attest::audit

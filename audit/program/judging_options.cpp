@@ -59,8 +59,8 @@ std::optional<error> judging_options::read() {
   return std::nullopt;
 }
 
-int judging_options::write_report(problem::result<report> const& made) const {
-  return made ? write_reports(std::span(&made.value(), 1)) : usage_error(made.why().message());
+int judging_options::write_report(problem::result<report> const& verified) const {
+  return verified ? write_reports(std::span(&verified.value(), 1)) : usage_error(verified.why().message());
 }
 
 int judging_options::write_reports(std::span<report const> all) const { return files_.write(all, as_json(all)); }

@@ -43,7 +43,7 @@ class judging_options {
   names waived() const { return {waived_.begin(), waived_.end()}; }
 
   /// Writes the report as report_files::write does, or the error.
-  int write_report(problem::result<report> const& made) const;
+  int write_report(problem::result<report> const& verified) const;
   /// Writes the reports of several kernels.
   int write_reports(std::span<report const> all) const;
 

@@ -12,7 +12,7 @@ namespace attest::audit {
 namespace {
 
 struct list_arguments {
-  std::string what;
+  std::string topic;
   bool json = false;
 };
 
@@ -20,64 +20,65 @@ struct line {
   std::string name, sentence;
 };
 
-problem::result<std::vector<line>> lines_of(std::string const& what) {
+problem::result<std::vector<line>> lines_of(std::string const& topic) {
   std::vector<line> lines;
-  if (what == "kernels") {
+  if (topic == "kernels") {
     lines = {
         {"builtin", "attest's own blocked kernel (libattest_kernel), on the best instruction set of this machine"}};
-    for (builtin_set const& each : builtin_sets())
-      lines.push_back({fmt::format("builtin:{}", each.word),
-                       fmt::format("the same, held to {}", each.word == "scalar" ? "plain code" : each.word)});
+    for (builtin_set const& set : builtin_sets())
+      lines.push_back({fmt::format("builtin:{}", set.word),
+                       fmt::format("the same, held to {}", set.word == "scalar" ? "plain code" : set.word)});
     lines.push_back({"PATH[:SYMBOL]", "a shared library with the interface of attest/kernel.h"});
-  } else if (what == "contracts") {
-    for (contract const& each : contracts()) lines.push_back({each.name, each.sentence});
-  } else if (what == "checks") {
-    for (check const& each : checks())
-      lines.push_back({std::string(each.name),
-                       fmt::format("{} [{}]; not: {}", each.proves, token_of(each.bug_class), each.cannot)});
-  } else if (what == "cases") {
+  } else if (topic == "contracts") {
+    for (contract const& claim : contracts()) lines.push_back({claim.name, claim.sentence});
+  } else if (topic == "checks") {
+    for (check const& entry : checks())
+      lines.push_back({std::string(entry.name),
+                       fmt::format("{} [{}]; not: {}", entry.proves, token_of(entry.bug_class), entry.cannot)});
+  } else if (topic == "cases") {
     auto const real = real_data_cases();
     if (!real) return real.why();
-    for (audit_case const& each : real.value()) lines.push_back({each.full_name(), ""});
-    for (audit_case const& each : generated_cases({})) lines.push_back({each.full_name(), ""});
+    for (audit_case const& kernel_case : real.value()) lines.push_back({kernel_case.full_name(), ""});
+    for (audit_case const& kernel_case : generated_cases({})) lines.push_back({kernel_case.full_name(), ""});
   } else {
-    for (std::string_view const each : bug_class_tokens) lines.push_back({std::string(each), ""});
+    for (std::string_view const token : bug_class_tokens) lines.push_back({std::string(token), ""});
   }
   return lines;
 }
 
-int run(list_arguments const& given) {
-  auto const lines = lines_of(given.what);
+int run(list_arguments const& arguments) {
+  auto const lines = lines_of(arguments.topic);
   if (!lines) return usage_error(lines.why().message());
-  if (given.json && given.what == "contracts") {  // each as a contract file
-    auto made = nlohmann::ordered_json::array();
-    for (contract const& each : contracts()) made.push_back(nlohmann::ordered_json::parse(contract_text(each)));
-    fmt::print("{}\n", made.dump(2));
+  if (arguments.json && arguments.topic == "contracts") {  // each as a contract file
+    auto array = nlohmann::ordered_json::array();
+    for (contract const& claim : contracts()) array.push_back(nlohmann::ordered_json::parse(contract_text(claim)));
+    fmt::print("{}\n", array.dump(2));
     return 0;
   }
-  if (given.json) {
-    auto made = nlohmann::ordered_json::array();
-    for (line const& each : lines.value()) made.push_back({{"name", each.name}, {"sentence", each.sentence}});
-    fmt::print("{}\n", made.dump(2));
+  if (arguments.json) {
+    auto array = nlohmann::ordered_json::array();
+    for (line const& entry : lines.value()) array.push_back({{"name", entry.name}, {"sentence", entry.sentence}});
+    fmt::print("{}\n", array.dump(2));
     return 0;
   }
   std::size_t width = 0;
-  if (given.what != "cases")
-    for (line const& each : lines.value()) width = std::max(width, each.name.size());
-  for (line const& each : lines.value())
-    each.sentence.empty() ? fmt::print("{}\n", each.name) : fmt::print("{:<{}}  {}\n", each.name, width, each.sentence);
+  if (arguments.topic != "cases")
+    for (line const& entry : lines.value()) width = std::max(width, entry.name.size());
+  for (line const& entry : lines.value())
+    entry.sentence.empty() ? fmt::print("{}\n", entry.name)
+                           : fmt::print("{:<{}}  {}\n", entry.name, width, entry.sentence);
   return 0;
 }
 
 }  // namespace
 
 action list_command(CLI::App& command) {
-  auto const given = std::make_shared<list_arguments>();
-  command.add_option("what", given->what, "kernels, contracts, checks, cases or classes")
+  auto const arguments = std::make_shared<list_arguments>();
+  command.add_option("what", arguments->topic, "kernels, contracts, checks, cases or classes")
       ->required()
       ->check(one_of({"kernels", "contracts", "checks", "cases", "classes"}));
-  command.add_flag("--json", given->json, "as JSON");
-  return [given] { return run(*given); };
+  command.add_flag("--json", arguments->json, "as JSON");
+  return [arguments] { return run(*arguments); };
 }
 
 }  // namespace attest::audit

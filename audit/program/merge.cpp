@@ -15,9 +15,9 @@ struct merge_arguments {
   report_files written;
 };
 
-int run(merge_arguments const& given) {
+int run(merge_arguments const& arguments) {
   std::vector<report_file> files;
-  for (std::string const& name : given.files) {
+  for (std::string const& name : arguments.files) {
     auto const file = read_file(name);
     if (!file) return usage_error(file.why().message());
     auto const bytes = file.value().bytes;
@@ -25,18 +25,19 @@ int run(merge_arguments const& given) {
   }
   auto const joined = join_reports(files);
   if (!joined) return usage_error(joined.why().message());
-  return given.written.write(joined.value(), as_json(std::span<report const>(joined.value())));
+  return arguments.written.write(joined.value(), as_json(std::span<report const>(joined.value())));
 }
 
 }  // namespace
 
 action merge_command(CLI::App& command) {
-  auto const given = std::make_shared<merge_arguments>();
-  command.add_option("reports", given->files, "what `attest audit --seed N --shard i/n --json FILE` wrote, for all i")
+  auto const arguments = std::make_shared<merge_arguments>();
+  command
+      .add_option("reports", arguments->files, "what `attest audit --seed N --shard i/n --json FILE` wrote, for all i")
       ->required()
       ->type_name("A.json B.json …");
-  given->written.declare(command);
-  return [given] { return run(*given); };
+  arguments->written.declare(command);
+  return [arguments] { return run(*arguments); };
 }
 
 }  // namespace attest::audit

@@ -8,8 +8,8 @@
 namespace attest::audit {
 
 inline void declare_parameter_options(CLI::App& command, flag_overrides& flags) {
-  problem::visit_parameters(problem::parameters{}, [&](auto const& each, auto const&) {
-    command.add_option("--" + std::string(each.name), flags[each.name], "overrides the file's metadata")
+  problem::visit_parameters(problem::parameters{}, [&](auto const& parameter, auto const&) {
+    command.add_option("--" + std::string(parameter.name), flags[parameter.name], "overrides the file's metadata")
         ->type_name("X");
   });
 }

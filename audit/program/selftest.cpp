@@ -21,11 +21,11 @@ int run(selftest_options& options) {
 }  // namespace
 
 action selftest_command(CLI::App& command) {
-  auto const given = std::make_shared<selftest_options>();
-  command.add_option("--jobs", given->jobs, "kernels at a time; 0: one a processor")->check(CLI::Range(0, 256));
-  command.add_option("--seed", given->seed, "for the generated cases")->capture_default_str();
-  command.add_option("--only", given->only, "these kernels of the zoo")->delimiter(',')->type_name("NAME,…");
-  return [given] { return run(*given); };
+  auto const options = std::make_shared<selftest_options>();
+  command.add_option("--jobs", options->jobs, "kernels at a time; 0: one a processor")->check(CLI::Range(0, 256));
+  command.add_option("--seed", options->seed, "for the generated cases")->capture_default_str();
+  command.add_option("--only", options->only, "these kernels of the zoo")->delimiter(',')->type_name("NAME,…");
+  return [options] { return run(*options); };
 }
 
 }  // namespace attest::audit

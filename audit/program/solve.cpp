@@ -17,10 +17,10 @@ namespace {
 
 /// The floating types by size, and by range within a size.
 auto narrowest_first() {
-  auto made = problem::floating_rows;
-  std::ranges::sort(made, {},
+  auto rows = problem::floating_rows;
+  std::ranges::sort(rows, {},
                     [](problem::element_row const& row) { return std::pair(row.bytes, row.format.exponent_bits); });
-  return made;
+  return rows;
 }
 
 struct solve_arguments {
@@ -28,43 +28,43 @@ struct solve_arguments {
   std::string out, round;
 };
 
-int run(solve_arguments& given) {
-  solve_options& options = given.options;
+int run(solve_arguments& arguments) {
+  solve_options& options = arguments.options;
   for (problem::element_row const& row : problem::floating_rows)
-    if (given.round == row.name) options.round = row.type;
-  if (options.digits.has_value() == !given.out.empty())
+    if (arguments.round == row.name) options.round = row.type;
+  if (options.digits.has_value() == !arguments.out.empty())
     return usage_error("solve: give either --out FILE (with or without --round), or --digits N");
   auto const solved = run_solve(options);
   if (!solved) return usage_error(solved.why().message());
-  solution const& what = solved.value();
-  if (options.digits) fmt::print("{}", what.text);
-  else if (auto why = write_file(given.out, what.file)) return usage_error("--out: " + why->message());
-  if (options.round && what.rounded.elements > 0)
-    fmt::print(stderr, "attest: {} of {} rounded elements ({:.3g} %) needed the ball tier\n", what.rounded.in_balls,
-               what.rounded.elements,
-               100 * static_cast<double>(what.rounded.in_balls) / static_cast<double>(what.rounded.elements));
-  if (what.undecided == 0) return 0;
-  fmt::print(stderr, "attest: {} of {} elements stayed undecided\n", what.undecided, what.elements);
+  solution const& answer = solved.value();
+  if (options.digits) fmt::print("{}", answer.text);
+  else if (auto why = write_file(arguments.out, answer.file)) return usage_error("--out: " + why->message());
+  if (options.round && answer.rounded.elements > 0)
+    fmt::print(stderr, "attest: {} of {} rounded elements ({:.3g} %) needed the ball tier\n", answer.rounded.in_balls,
+               answer.rounded.elements,
+               100 * static_cast<double>(answer.rounded.in_balls) / static_cast<double>(answer.rounded.elements));
+  if (answer.undecided == 0) return 0;
+  fmt::print(stderr, "attest: {} of {} elements stayed undecided\n", answer.undecided, answer.elements);
   return static_cast<int>(verdict::undecided);
 }
 
 }  // namespace
 
 action solve_command(CLI::App& command) {
-  auto const given = std::make_shared<solve_arguments>();
-  command.add_option("inputs", given->options.inputs, "file with q k v")->required()->type_name("INPUTS");
-  command.add_option("--out", given->out, "the file to write")->type_name("FILE");
+  auto const arguments = std::make_shared<solve_arguments>();
+  command.add_option("inputs", arguments->options.inputs, "file with q k v")->required()->type_name("INPUTS");
+  command.add_option("--out", arguments->out, "the file to write")->type_name("FILE");
   auto const rows = narrowest_first();
   std::vector<std::string> names;
   for (problem::element_row const& row : rows) names.emplace_back(row.name);
-  command.add_option("--round", given->round, problem::listed(rows, "or") + ": correctly rounded")
+  command.add_option("--round", arguments->round, problem::listed(rows, "or") + ": correctly rounded")
       ->check(one_of(names));
   command
-      .add_option("--digits", given->options.digits,
+      .add_option("--digits", arguments->options.digits,
                   fmt::format("print so many certified significant digits, at most {}", largest_digits))
       ->excludes("--round");
-  declare_parameter_options(command, given->options.flags);
-  return [given] { return run(*given); };
+  declare_parameter_options(command, arguments->options.flags);
+  return [arguments] { return run(*arguments); };
 }
 
 }  // namespace attest::audit

@@ -17,31 +17,31 @@ struct verify_arguments {
   std::optional<std::size_t> jobs;
 };
 
-int run(verify_arguments& given) {
-  verify_options& verify = given.options;
-  if (auto why = given.judging.read()) return usage_error(why->message());
-  verify.inputs = given.inputs;
-  if (!given.outputs.empty()) verify.outputs = given.outputs;
-  verify.claim = given.judging.claim();
-  verify.contract_argument = given.judging.contract_argument();
-  verify.waived = given.judging.waived();
+int run(verify_arguments& arguments) {
+  verify_options& verify = arguments.options;
+  if (auto why = arguments.judging.read()) return usage_error(why->message());
+  verify.inputs = arguments.inputs;
+  if (!arguments.outputs.empty()) verify.outputs = arguments.outputs;
+  verify.claim = arguments.judging.claim();
+  verify.contract_argument = arguments.judging.contract_argument();
+  verify.waived = arguments.judging.waived();
   verify.stop = &listen_for_interrupts();
   verify.on_progress = progress_line{};
   std::optional<tbb::global_control> threads;
-  if (given.jobs) threads.emplace(tbb::global_control::max_allowed_parallelism, *given.jobs);
-  return given.judging.write_report(run_verify(verify));
+  if (arguments.jobs) threads.emplace(tbb::global_control::max_allowed_parallelism, *arguments.jobs);
+  return arguments.judging.write_report(run_verify(verify));
 }
 
 }  // namespace
 
 action verify_command(CLI::App& command) {
-  auto const given = std::make_shared<verify_arguments>();
-  command.add_option("inputs", given->inputs, "file with q k v, and perhaps o")->required()->type_name("INPUTS");
-  command.add_option("outputs", given->outputs, "file with o lse weights")->type_name("OUTPUTS");
-  command.add_option("--jobs", given->jobs, "threads; without it one a processor")->check(CLI::Range(1, 256));
-  declare_parameter_options(command, given->options.flags);
-  given->judging.declare(command);
-  return [given] { return run(*given); };
+  auto const arguments = std::make_shared<verify_arguments>();
+  command.add_option("inputs", arguments->inputs, "file with q k v, and perhaps o")->required()->type_name("INPUTS");
+  command.add_option("outputs", arguments->outputs, "file with o lse weights")->type_name("OUTPUTS");
+  command.add_option("--jobs", arguments->jobs, "threads; without it one a processor")->check(CLI::Range(1, 256));
+  declare_parameter_options(command, arguments->options.flags);
+  arguments->judging.declare(command);
+  return [arguments] { return run(*arguments); };
 }
 
 }  // namespace attest::audit

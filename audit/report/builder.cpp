@@ -37,11 +37,11 @@ void report_builder::add_judgement(check_result& row, std::string const& case_na
   if (judged.failed > 0) ++row.failed;
   std::set<std::pair<std::string, bug_class>>
       seen;  // violations are ordered: the first of an output and class is the worst
-  for (violation& each : judged.violations) {
-    if (!each.bug_class) each.bug_class = each.output == "lse" ? bug_class::lse : default_class;
-    if (!seen.emplace(each.output, *each.bug_class).second) continue;
-    bool const waived = waived_.contains(token_of(*each.bug_class));
-    add_finding({std::move(each), row.name, case_name, sizes, reproducer, waived, number_, {}});
+  for (violation& wrong : judged.violations) {
+    if (!wrong.bug_class) wrong.bug_class = wrong.output == "lse" ? bug_class::lse : default_class;
+    if (!seen.emplace(wrong.output, *wrong.bug_class).second) continue;
+    bool const waived = waived_.contains(token_of(*wrong.bug_class));
+    add_finding({std::move(wrong), row.name, case_name, sizes, reproducer, waived, number_, {}});
   }
   judged.violations.clear();
   row.sum.merge(std::move(judged));

@@ -20,8 +20,8 @@ using problem::error_code;
 
 /// Throws the first difference in what all shards of one audit must share.
 void require_same_audit(report const& first, report const& other, std::string const& first_name) {
-  auto const same = [&](char const* what, std::string const& a, std::string const& b) {
-    if (a != b) throw report_fault{fmt::format("its {} is '{}', that of {} is '{}'", what, b, first_name, a)};
+  auto const same = [&](char const* field, std::string const& a, std::string const& b) {
+    if (a != b) throw report_fault{fmt::format("its {} is '{}', that of {} is '{}'", field, b, first_name, a)};
   };
   auto const seed = [](report const& of) { return of.seed ? std::to_string(*of.seed) : std::string("none"); };
   same("kernel", first.kernel, other.kernel);
@@ -36,14 +36,15 @@ void require_same_audit(report const& first, report const& other, std::string co
 }
 
 /// The observations that are about the run itself, rather than about a case or the count of such.
-std::vector<std::string> of_the_run(report const& what) {
-  std::vector<std::string> made = what.observations;
+std::vector<std::string> of_the_run(report const& kernel_report) {
+  std::vector<std::string> observations = kernel_report.observations;
   auto const drop = [&](std::string const& sentence) {
-    if (auto const at = std::ranges::find(made, sentence); at != made.end()) made.erase(at);
+    if (auto const at = std::ranges::find(observations, sentence); at != observations.end()) observations.erase(at);
   };
-  for (case_observation const& each : what.case_observations) drop(each.sentence);
-  for (auto const& [kind, count] : what.observation_counts) drop(report_builder::unlisted_observations(kind, count));
-  return made;
+  for (case_observation const& observation : kernel_report.case_observations) drop(observation.sentence);
+  for (auto const& [kind, count] : kernel_report.observation_counts)
+    drop(report_builder::unlisted_observations(kind, count));
+  return observations;
 }
 
 /// The indices of `numbers` by rising value; equal values keep their order.
@@ -51,9 +52,9 @@ std::vector<std::size_t> in_order(std::vector<std::int64_t> const& numbers) {
   std::vector<std::pair<std::int64_t, std::size_t>> order;
   for (std::size_t n = 0; n < numbers.size(); ++n) order.emplace_back(numbers[n], n);
   std::ranges::sort(order);
-  std::vector<std::size_t> made;
-  for (auto const& each : order) made.push_back(each.second);
-  return made;
+  std::vector<std::size_t> indices;
+  for (auto const& entry : order) indices.push_back(entry.second);
+  return indices;
 }
 
 report join(std::vector<report> const& shards) {
@@ -68,10 +69,10 @@ report join(std::vector<report> const& shards) {
   std::vector<case_observation> observations;
   std::map<std::string, std::int64_t> kinds;
   std::vector<std::int64_t> finding_cases, observation_cases;
-  for (report const& what : shards) {
-    all.cases += what.cases, all.kernel_seconds += what.kernel_seconds, all.oracle_seconds += what.oracle_seconds;
-    if (!what.complete && complete) complete = false, because = what.incomplete_because;
-    for (check_result const& row : what.checks) {
+  for (report const& shard : shards) {
+    all.cases += shard.cases, all.kernel_seconds += shard.kernel_seconds, all.oracle_seconds += shard.oracle_seconds;
+    if (!shard.complete && complete) complete = false, because = shard.incomplete_because;
+    for (check_result const& row : shard.checks) {
       collect.set_case(row.first_case);
       check_result& into = collect.row_of_check(row.name);
       into.first_case = std::min(into.first_case, row.first_case);
@@ -80,13 +81,14 @@ report join(std::vector<report> const& shards) {
       into.sum.merge(judgement(row.sum));
       into.conventions.insert(row.conventions.begin(), row.conventions.end());
     }
-    for (std::string const& each : of_the_run(what))
-      if (std::ranges::find(all.observations, each) == all.observations.end()) all.observations.push_back(each);
-    for (auto const& [kind, count] : what.observation_counts) kinds[kind] += count;
-    for (case_observation const& each : what.case_observations)
-      observations.push_back(each), observation_cases.push_back(each.number);
-    for (finding const& each : what.findings) findings.push_back(each), finding_cases.push_back(each.number);
-    all.curves.insert(all.curves.end(), what.curves.begin(), what.curves.end());
+    for (std::string const& observation : of_the_run(shard))
+      if (std::ranges::find(all.observations, observation) == all.observations.end())
+        all.observations.push_back(observation);
+    for (auto const& [kind, count] : shard.observation_counts) kinds[kind] += count;
+    for (case_observation const& observation : shard.case_observations)
+      observations.push_back(observation), observation_cases.push_back(observation.number);
+    for (finding const& found : shard.findings) findings.push_back(found), finding_cases.push_back(found.number);
+    all.curves.insert(all.curves.end(), shard.curves.begin(), shard.curves.end());
   }
   std::ranges::sort(all.checks, {}, &check_result::first_case);
   std::ranges::sort(all.curves, {}, &curve_point::number);
@@ -104,15 +106,15 @@ constexpr json_limits report_limits{std::size_t{1} << 28, 16};
 
 /// The reports of one file: several of them, one for each kernel, where it has the key 'reports'.
 std::vector<report> read_shards(json const& from) {
-  std::vector<report> made;
+  std::vector<report> reports;
   report_object const top(from, "the file");
-  if (!top.has("reports")) made.push_back(read_shard(from));
+  if (!top.has("reports")) reports.push_back(read_shard(from));
   else
-    for (json const& each : top.list("reports")) made.push_back(read_shard(each));
-  if (made.empty()) throw report_fault{"'reports' in the file is empty"};
-  for (report const& each : made)
-    if (each.shard != made.front().shard) throw report_fault{"its kernels were not asked the same shard"};
-  return made;
+    for (json const& item : top.list("reports")) reports.push_back(read_shard(item));
+  if (reports.empty()) throw report_fault{"'reports' in the file is empty"};
+  for (report const& kernel_report : reports)
+    if (kernel_report.shard != reports.front().shard) throw report_fault{"its kernels were not asked the same shard"};
+  return reports;
 }
 
 void require_same_audits(std::vector<report> const& first, std::vector<report> const& other,
@@ -128,19 +130,19 @@ problem::result<std::vector<report>> join_reports(std::vector<report_file> const
   std::map<std::int64_t, std::vector<report>> shards;  // by index, one report for each kernel
   std::map<std::int64_t, std::string> names;
   std::vector<report> first;
-  for (report_file const& each : files) {
-    std::string const name = printable(each.name, 200);
-    auto const parsed = parse_strict(each.text, report_limits);
+  for (report_file const& file : files) {
+    std::string const name = printable(file.name, 200);
+    auto const parsed = parse_strict(file.text, report_limits);
     if (!parsed) return error{error_code::unreadable, name, parsed.why().reason};
     try {
-      std::vector<report> made = read_shards(parsed.value());
-      auto const [index, of] = *made.front().shard;
+      std::vector<report> reports = read_shards(parsed.value());
+      auto const [index, of] = *reports.front().shard;
       if (index < 1 || index > of) throw report_fault{fmt::format("is shard {}/{}, which there cannot be", index, of)};
-      if (first.empty()) first = made;
-      require_same_audits(first, made, printable(files.front().name, 200));
+      if (first.empty()) first = reports;
+      require_same_audits(first, reports, printable(files.front().name, 200));
       auto const [at, fresh] = names.emplace(index, name);
       if (!fresh) throw report_fault{fmt::format("is shard {}/{}, as {} is", index, of, at->second)};
-      shards.emplace(index, std::move(made));
+      shards.emplace(index, std::move(reports));
     } catch (report_fault const& wrong) { return error{error_code::bad_value, name, wrong.reason}; }
   }
   if (shards.empty()) return error{error_code::missing, "", "there is no report to merge"};
@@ -152,7 +154,7 @@ problem::result<std::vector<report>> join_reports(std::vector<report_file> const
   std::vector<report> joined;
   for (std::size_t kernel = 0; kernel < first.size(); ++kernel) {
     std::vector<report> parts;
-    for (auto& [index, made] : shards) parts.push_back(std::move(made[kernel]));
+    for (auto& [index, reports] : shards) parts.push_back(std::move(reports[kernel]));
     joined.push_back(join(parts));
   }
   return joined;

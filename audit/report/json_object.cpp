@@ -13,9 +13,9 @@ using json = nlohmann::ordered_json;
 /// Each element of a list, read by `read`.
 template <class Read>
 auto each_of(json const& list, Read&& read) {
-  std::vector<decltype(read(list))> made;
-  for (json const& one : list) made.push_back(read(one));
-  return made;
+  std::vector<decltype(read(list))> items;
+  for (json const& item : list) items.push_back(read(item));
+  return items;
 }
 
 }  // namespace
@@ -50,7 +50,7 @@ std::string report_object::text_in(char const* key, json const& found) const {
 std::string report_object::text(char const* key) const { return text_in(key, at(key)); }
 
 std::vector<std::string> report_object::texts(char const* key) const {
-  return each_of(list(key), [&](json const& one) { return text_in(key, one); });
+  return each_of(list(key), [&](json const& item) { return text_in(key, item); });
 }
 
 bool report_object::boolean(char const* key) const {
@@ -70,7 +70,7 @@ std::int64_t report_object::count_in(char const* key, json const& found) const {
 std::int64_t report_object::count(char const* key) const { return count_in(key, at(key)); }
 
 std::vector<std::int64_t> report_object::counts(char const* key) const {
-  return each_of(list(key), [&](json const& one) { return count_in(key, one); });
+  return each_of(list(key), [&](json const& item) { return count_in(key, item); });
 }
 
 std::optional<std::uint64_t> report_object::seed() const {
@@ -88,7 +88,7 @@ double report_object::seconds_in(char const* key, json const& found) const {
 double report_object::seconds(char const* key) const { return seconds_in(key, at(key)); }
 
 std::vector<double> report_object::all_seconds(char const* key) const {
-  return each_of(list(key), [&](json const& one) { return seconds_in(key, one); });
+  return each_of(list(key), [&](json const& item) { return seconds_in(key, item); });
 }
 
 double report_object::number_in(char const* key, json const& found) const {
@@ -100,7 +100,7 @@ double report_object::number_in(char const* key, json const& found) const {
 double report_object::number(char const* key) const { return number_in(key, at(key)); }
 
 std::vector<double> report_object::numbers(char const* key) const {
-  return each_of(list(key), [&](json const& one) { return number_in(key, one); });
+  return each_of(list(key), [&](json const& item) { return number_in(key, item); });
 }
 
 double report_object::magnitude(char const* key) const {

@@ -55,18 +55,18 @@ json pictures_json(finding const& found) {
 json inputs_json(finding const& found) {
   json all = json::array();
   if (found.shrunk)
-    for (input_listing const& each : found.shrunk->inputs) {
+    for (input_listing const& input : found.shrunk->inputs) {
       json values = json::array();
-      for (double const x : each.values) values.push_back(hex(x));
-      all.push_back({{"name", each.name}, {"shape", each.shape}, {"values", std::move(values)}});
+      for (double const x : input.values) values.push_back(hex(x));
+      all.push_back({{"name", input.name}, {"shape", input.shape}, {"values", std::move(values)}});
     }
   return all;
 }
 
 /// [{"axis", "place", "error_in_bounds", "failed"}], one for each point, in the order of their cases.
-json curves_json(report const& what) {
+json curves_json(report const& kernel_report) {
   json all = json::array();
-  for (curve_point const& point : what.curves)
+  for (curve_point const& point : kernel_report.curves)
     all.push_back({{"axis", point.axis},
                    {"place", hex(point.place)},
                    {"error_in_bounds", hex(point.error_in_bounds)},
@@ -75,100 +75,109 @@ json curves_json(report const& what) {
 }
 
 /// What `attest merge` needs beside the report of a shard: the numbers of its cases among those of all shards.
-json shard_json(report const& what) {
-  json made{{"index", what.shard->first},   {"of", what.shard->second},       {"all_cases", what.all_cases},
-            {"asked", what.options},        {"complete", what.complete},      {"because", what.incomplete_because},
-            {"first_cases", json::array()}, {"check_seconds", json::array()}, {"finding_cases", json::array()},
-            {"curve_cases", json::array()}, {"told", json::array()},          {"told_kinds", json::array()}};
-  for (check_result const& row : what.checks) {
-    made["first_cases"].push_back(row.first_case);
-    made["check_seconds"].push_back(row.seconds);
+json shard_json(report const& kernel_report) {
+  json shard{{"index", kernel_report.shard->first},
+             {"of", kernel_report.shard->second},
+             {"all_cases", kernel_report.all_cases},
+             {"asked", kernel_report.options},
+             {"complete", kernel_report.complete},
+             {"because", kernel_report.incomplete_because},
+             {"first_cases", json::array()},
+             {"check_seconds", json::array()},
+             {"finding_cases", json::array()},
+             {"curve_cases", json::array()},
+             {"told", json::array()},
+             {"told_kinds", json::array()}};
+  for (check_result const& row : kernel_report.checks) {
+    shard["first_cases"].push_back(row.first_case);
+    shard["check_seconds"].push_back(row.seconds);
   }
-  for (finding const& each : what.findings) made["finding_cases"].push_back(each.number);
-  for (curve_point const& each : what.curves) made["curve_cases"].push_back(each.number);
-  for (case_observation const& each : what.case_observations)
-    made["told"].push_back({{"kind", each.kind}, {"case", each.number}, {"sentence", each.sentence}});
-  for (auto const& [kind, count] : what.observation_counts)
-    made["told_kinds"].push_back({{"kind", kind}, {"count", count}});
-  return made;
+  for (finding const& found : kernel_report.findings) shard["finding_cases"].push_back(found.number);
+  for (curve_point const& point : kernel_report.curves) shard["curve_cases"].push_back(point.number);
+  for (case_observation const& observation : kernel_report.case_observations)
+    shard["told"].push_back(
+        {{"kind", observation.kind}, {"case", observation.number}, {"sentence", observation.sentence}});
+  for (auto const& [kind, count] : kernel_report.observation_counts)
+    shard["told_kinds"].push_back({{"kind", kind}, {"count", count}});
+  return shard;
 }
 
 }  // namespace
 
-std::string as_json(report const& what) {
-  judgement const sum = what.total();
-  json made;
-  made["attest"] = version;
-  made["schema"] = 1;
-  made["kernel"] = what.kernel;
-  made["contract"] = what.contract;
-  made["seed"] = what.seed ? json(*what.seed) : json();
-  made["verdict"] = name_of(what.verdict);
-  if (what.verdict == verdict::undecided) made["undecided_because"] = what.undecided_because;
-  made["summary"] = {{"cases", what.cases},
-                     {"elements", sum.judged()},
-                     {"unsupported", unsupported_cases(what)},
-                     {"suspicious", sum.suspicious},
-                     {"observations", what.observations.size()},
-                     {"waived", std::ranges::count(what.findings, true, &finding::waived)},
-                     {"undecided", sum.undecided},
-                     {"not_judged", sum.not_judged},
-                     {"judged_by_theorem", sum.by_theorem},
-                     {"judged_by_dominance", sum.by_dominance},
-                     {"judged_by_rule", sum.by_rule},
-                     {"max_error_in_bounds", hex(sum.max_error_in_bounds)},
-                     {"max_ulp", hex(sum.max_ulp)},
-                     {"max_error", hex(sum.max_error)},
-                     {"oracle_seconds", what.oracle_seconds},
-                     {"kernel_seconds", what.kernel_seconds}};
-  made["observations"] = what.observations;
-  made["conventions"] = what.relaxed;
-  made["waived_classes"] = what.waived_classes;
-  made["checks"] = json::array();
-  for (check_result const& row : what.checks)
-    made["checks"].push_back({{"name", row.name},
-                              {"cases", row.cases},
-                              {"failed", row.failed},
-                              {"undecided", row.undecided},
-                              {"unsupported", row.unsupported},
-                              {"conventions", row.conventions},
-                              {"elements", row.sum.judged()},
-                              {"faults", row.sum.failed},
-                              {"suspicious", row.sum.suspicious},
-                              {"undecided_elements", row.sum.undecided},
-                              {"not_judged", row.sum.not_judged},
-                              {"judged_by_theorem", row.sum.by_theorem},
-                              {"judged_by_dominance", row.sum.by_dominance},
-                              {"judged_by_rule", row.sum.by_rule},
-                              {"max_error_in_bounds", hex(row.sum.max_error_in_bounds)},
-                              {"max_ulp", hex(row.sum.max_ulp)},
-                              {"max_error", hex(row.sum.max_error)}});
-  made["findings"] = json::array();
-  for (finding const& each : what.findings) {
-    made["findings"].push_back({{"check", each.check},
-                                {"class", each.class_token()},
-                                {"case", each.case_name},
-                                {"output", each.what.output},
-                                {"index", each.what.index},
-                                {"got", hex(each.what.got)},
-                                {"truth_lower", hex(each.what.truth_lower)},
-                                {"truth_upper", hex(each.what.truth_upper)},
-                                {"bound", hex(each.what.bound)},
-                                {"error_in_bounds", hex(each.what.error_in_bounds)},
-                                {"sentence", each.what.sentence},
-                                {"waived", each.waived},
-                                {"sizes", sizes_json(each.sizes)},
-                                {"file", each.shrunk ? each.shrunk->file : ""},
-                                {"shrunk", sizes_json(each.smallest_sizes())},
-                                {"reproducer", each.reproducer},
-                                {"shrunk_sentence", each.shrunk ? json(each.shrunk->what.sentence) : json()},
-                                {"shrunk_inputs", inputs_json(each)},
-                                {"pictures", pictures_json(each)},
-                                {"no_pictures", each.no_pictures}});
+std::string as_json(report const& kernel_report) {
+  judgement const sum = kernel_report.total();
+  json document;
+  document["attest"] = version;
+  document["schema"] = 1;
+  document["kernel"] = kernel_report.kernel;
+  document["contract"] = kernel_report.contract;
+  document["seed"] = kernel_report.seed ? json(*kernel_report.seed) : json();
+  document["verdict"] = name_of(kernel_report.verdict);
+  if (kernel_report.verdict == verdict::undecided) document["undecided_because"] = kernel_report.undecided_because;
+  document["summary"] = {{"cases", kernel_report.cases},
+                         {"elements", sum.judged()},
+                         {"unsupported", unsupported_cases(kernel_report)},
+                         {"suspicious", sum.suspicious},
+                         {"observations", kernel_report.observations.size()},
+                         {"waived", std::ranges::count(kernel_report.findings, true, &finding::waived)},
+                         {"undecided", sum.undecided},
+                         {"not_judged", sum.not_judged},
+                         {"judged_by_theorem", sum.by_theorem},
+                         {"judged_by_dominance", sum.by_dominance},
+                         {"judged_by_rule", sum.by_rule},
+                         {"max_error_in_bounds", hex(sum.max_error_in_bounds)},
+                         {"max_ulp", hex(sum.max_ulp)},
+                         {"max_error", hex(sum.max_error)},
+                         {"oracle_seconds", kernel_report.oracle_seconds},
+                         {"kernel_seconds", kernel_report.kernel_seconds}};
+  document["observations"] = kernel_report.observations;
+  document["conventions"] = kernel_report.relaxed;
+  document["waived_classes"] = kernel_report.waived_classes;
+  document["checks"] = json::array();
+  for (check_result const& row : kernel_report.checks)
+    document["checks"].push_back({{"name", row.name},
+                                  {"cases", row.cases},
+                                  {"failed", row.failed},
+                                  {"undecided", row.undecided},
+                                  {"unsupported", row.unsupported},
+                                  {"conventions", row.conventions},
+                                  {"elements", row.sum.judged()},
+                                  {"faults", row.sum.failed},
+                                  {"suspicious", row.sum.suspicious},
+                                  {"undecided_elements", row.sum.undecided},
+                                  {"not_judged", row.sum.not_judged},
+                                  {"judged_by_theorem", row.sum.by_theorem},
+                                  {"judged_by_dominance", row.sum.by_dominance},
+                                  {"judged_by_rule", row.sum.by_rule},
+                                  {"max_error_in_bounds", hex(row.sum.max_error_in_bounds)},
+                                  {"max_ulp", hex(row.sum.max_ulp)},
+                                  {"max_error", hex(row.sum.max_error)}});
+  document["findings"] = json::array();
+  for (finding const& found : kernel_report.findings) {
+    document["findings"].push_back({{"check", found.check},
+                                    {"class", found.class_token()},
+                                    {"case", found.case_name},
+                                    {"output", found.what.output},
+                                    {"index", found.what.index},
+                                    {"got", hex(found.what.got)},
+                                    {"truth_lower", hex(found.what.truth_lower)},
+                                    {"truth_upper", hex(found.what.truth_upper)},
+                                    {"bound", hex(found.what.bound)},
+                                    {"error_in_bounds", hex(found.what.error_in_bounds)},
+                                    {"sentence", found.what.sentence},
+                                    {"waived", found.waived},
+                                    {"sizes", sizes_json(found.sizes)},
+                                    {"file", found.shrunk ? found.shrunk->file : ""},
+                                    {"shrunk", sizes_json(found.smallest_sizes())},
+                                    {"reproducer", found.reproducer},
+                                    {"shrunk_sentence", found.shrunk ? json(found.shrunk->what.sentence) : json()},
+                                    {"shrunk_inputs", inputs_json(found)},
+                                    {"pictures", pictures_json(found)},
+                                    {"no_pictures", found.no_pictures}});
   }
-  made["curves"] = curves_json(what);
-  if (what.shard) made["shard"] = shard_json(what);
-  return made.dump(2, ' ', false, json::error_handler_t::replace) + '\n';
+  document["curves"] = curves_json(kernel_report);
+  if (kernel_report.shard) document["shard"] = shard_json(kernel_report);
+  return document.dump(2, ' ', false, json::error_handler_t::replace) + '\n';
 }
 
 }  // namespace attest::audit

@@ -12,9 +12,9 @@
 namespace attest::audit {
 namespace {
 
-std::string text_of(finding const& each) {
-  return fmt::format("[{}] {}/{}\n{}\n{}\n", each.class_token(), each.check, each.case_name, each.what.sentence,
-                     each.reproducer);
+std::string text_of(finding const& found) {
+  return fmt::format("[{}] {}/{}\n{}\n{}\n", found.class_token(), found.check, found.case_name, found.what.sentence,
+                     found.reproducer);
 }
 
 std::string as_seconds(double x) { return fmt::format("{:.3f}", x); }
@@ -44,34 +44,34 @@ struct test_case {
 };
 using enum test_case::outcome;
 
-test_case case_of(check_result const& row, report const& what) {
-  test_case made;
-  made.name = row.name, made.seconds = row.seconds;
+test_case case_of(check_result const& row, report const& kernel_report) {
+  test_case test;
+  test.name = row.name, test.seconds = row.seconds;
   finding const* first = nullptr;
-  for (finding const& each : what.findings) {
-    if (each.check != row.name) continue;
-    if (!each.waived && !first) first = &each;
-    (each.waived ? made.waived : made.text) += text_of(each);
+  for (finding const& found : kernel_report.findings) {
+    if (found.check != row.name) continue;
+    if (!found.waived && !first) first = &found;
+    (found.waived ? test.waived : test.text) += text_of(found);
   }
   if (first) {
-    made.is = failed, made.type = first->class_token(), made.message = first->what.sentence;
+    test.is = failed, test.type = first->class_token(), test.message = first->what.sentence;
   } else if (row.sum.undecided > 0) {
-    made.is = errored, made.type = "undecided";
-    made.message = fmt::format("{} elements overlap their bound at the last refinement", row.sum.undecided);
+    test.is = errored, test.type = "undecided";
+    test.message = fmt::format("{} elements overlap their bound at the last refinement", row.sum.undecided);
   } else if (row.cases > 0 && row.unsupported == row.cases) {
-    made.is = skipped, made.message = "the kernel supports none of its cases";
+    test.is = skipped, test.message = "the kernel supports none of its cases";
   }
-  return made;
+  return test;
 }
 
 /// The case "verdict" is an error where the audit is undecided, which must not look like a pass. A refuted audit fails
 /// in the checks with findings.
-test_case verdict_of(report const& what) {
-  test_case made;
-  made.name = "verdict";
-  if (what.verdict == verdict::undecided)
-    made.is = errored, made.type = "undecided", made.message = what.undecided_because;
-  return made;
+test_case verdict_of(report const& kernel_report) {
+  test_case test;
+  test.name = "verdict";
+  if (kernel_report.verdict == verdict::undecided)
+    test.is = errored, test.type = "undecided", test.message = kernel_report.undecided_because;
+  return test;
 }
 
 struct counts {
@@ -89,12 +89,12 @@ struct suite {
   std::vector<test_case> cases;
   counts sum;
 
-  explicit suite(report const& what) : of(what) {
-    for (check_result const& row : what.checks) cases.push_back(case_of(row, what));
-    cases.push_back(verdict_of(what));
-    for (test_case const& each : cases)
-      ++sum.tests, sum.failures += each.is == failed, sum.errors += each.is == errored, sum.skips += each.is == skipped;
-    sum.seconds = what.kernel_seconds + what.oracle_seconds;
+  explicit suite(report const& kernel_report) : of(kernel_report) {
+    for (check_result const& row : kernel_report.checks) cases.push_back(case_of(row, kernel_report));
+    cases.push_back(verdict_of(kernel_report));
+    for (test_case const& test : cases)
+      ++sum.tests, sum.failures += test.is == failed, sum.errors += test.is == errored, sum.skips += test.is == skipped;
+    sum.seconds = kernel_report.kernel_seconds + kernel_report.oracle_seconds;
   }
 
   void write(markup& to) const {
@@ -113,10 +113,10 @@ struct suite {
     property("contract", of.contract);
     if (of.seed) property("seed", std::to_string(*of.seed));
     property("verdict", name_of(of.verdict));
-    for (std::string const& each : of.relaxed) property("convention", each);
-    for (std::string const& each : of.waived_classes) property("waived", each);
+    for (std::string const& convention : of.relaxed) property("convention", convention);
+    for (std::string const& token : of.waived_classes) property("waived", token);
     to.close();
-    for (test_case const& each : cases) each.write(of.contract, to);
+    for (test_case const& test : cases) test.write(of.contract, to);
     to.element("system-out", as_text(of)).close();
   }
 };
@@ -126,14 +126,14 @@ struct suite {
 std::string as_junit(std::span<report const> all) {
   std::vector<suite> suites;
   counts sum;
-  for (report const& each : all) sum.add(suites.emplace_back(each).sum);
+  for (report const& kernel_report : all) sum.add(suites.emplace_back(kernel_report).sum);
   markup to(markup::style::document);
   to.open("testsuites", {{"tests", std::to_string(sum.tests)},
                          {"failures", std::to_string(sum.failures)},
                          {"errors", std::to_string(sum.errors)},
                          {"skipped", std::to_string(sum.skips)},
                          {"time", as_seconds(sum.seconds)}});
-  for (suite const& each : suites) each.write(to);
+  for (suite const& kernel_suite : suites) kernel_suite.write(to);
   return std::move(to).finish();
 }
 

@@ -13,15 +13,15 @@ namespace attest::audit {
 std::string_view name_of(verdict of) noexcept;
 
 /// The verdict in a sentence: what was judged, by which contract, and what is not claimed.
-std::string verdict_sentence(report const& what);
+std::string verdict_sentence(report const& kernel_report);
 
 /// "ok", "FAILED", "undecided" or "unsupported".
 std::string_view state_of(check_result const& row);
 
-std::int64_t unsupported_cases(report const& what);
+std::int64_t unsupported_cases(report const& kernel_report);
 
 /// The table of checks, the findings, the observations, the verdict.
-std::string as_text(report const& what);
+std::string as_text(report const& kernel_report);
 
 /// 1234567 as "1,234,567".
 std::string grouped(std::int64_t n);

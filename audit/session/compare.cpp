@@ -17,9 +17,10 @@ namespace {
 /// the whole argument of --kernel.
 void make_names_unique(std::vector<report>& all, std::span<std::string const> kernels) {
   auto const repeated = [&] {
-    std::vector<bool> made;
-    for (report const& each : all) made.push_back(std::ranges::count(all, each.kernel, &report::kernel) > 1);
-    return made;
+    std::vector<bool> is_repeated;
+    for (report const& kernel_report : all)
+      is_repeated.push_back(std::ranges::count(all, kernel_report.kernel, &report::kernel) > 1);
+    return is_repeated;
   };
   for (bool const whole : {false, true}) {
     auto const again = repeated();
@@ -38,9 +39,9 @@ problem::result<std::vector<report>> run_audits(audit_options const& options, st
     if (mine.budget) *mine.budget /= static_cast<double>(kernels.size());
     if (!all.empty()) mine.begun = std::chrono::steady_clock::now();
     if (kernels.size() > 1 && !mine.findings.empty()) mine.findings /= fmt::format("kernel-{}", all.size() + 1);
-    auto made = run_audit(mine);
-    if (!made) return made.why();
-    all.push_back(std::move(made).value());
+    auto audited = run_audit(mine);
+    if (!audited) return audited.why();
+    all.push_back(std::move(audited).value());
     if (options.stop && options.stop->load()) break;
   }
   if (all.size() > 1) make_names_unique(all, kernels);
@@ -48,15 +49,16 @@ problem::result<std::vector<report>> run_audits(audit_options const& options, st
 }
 
 verdict worst(std::span<report const> all) {
-  auto const has = [&](verdict one) { return std::ranges::find(all, one, &report::verdict) != all.end(); };
+  auto const has = [&](verdict wanted) { return std::ranges::find(all, wanted, &report::verdict) != all.end(); };
   return has(verdict::refuted) ? verdict::refuted : has(verdict::undecided) ? verdict::undecided : verdict::certified;
 }
 
 std::string as_text(std::span<report const> all) {
   std::string text, verdicts;
-  for (report const& each : all) {
-    text += (text.empty() ? "" : "\n") + as_text(each);
-    verdicts += fmt::format("{}{}: {}", verdicts.empty() ? "" : "; ", each.kernel, name_of(each.verdict));
+  for (report const& kernel_report : all) {
+    text += (text.empty() ? "" : "\n") + as_text(kernel_report);
+    verdicts +=
+        fmt::format("{}{}: {}", verdicts.empty() ? "" : "; ", kernel_report.kernel, name_of(kernel_report.verdict));
   }
   return all.size() == 1 ? text : text + fmt::format("\n{} kernels on the same inputs. {}\n", all.size(), verdicts);
 }
@@ -64,9 +66,9 @@ std::string as_text(std::span<report const> all) {
 std::string as_json(std::span<report const> all) {
   if (all.size() == 1) return as_json(all[0]);
   using json = nlohmann::ordered_json;
-  json made{{"attest", version}, {"schema", 1}, {"verdict", name_of(worst(all))}, {"reports", json::array()}};
-  for (report const& each : all) made["reports"].push_back(json::parse(as_json(each)));
-  return made.dump(2, ' ', false, json::error_handler_t::replace) + '\n';
+  json document{{"attest", version}, {"schema", 1}, {"verdict", name_of(worst(all))}, {"reports", json::array()}};
+  for (report const& kernel_report : all) document["reports"].push_back(json::parse(as_json(kernel_report)));
+  return document.dump(2, ' ', false, json::error_handler_t::replace) + '\n';
 }
 
 }  // namespace attest::audit

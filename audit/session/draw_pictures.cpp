@@ -41,11 +41,11 @@ double by_rule(double got, double expected) {
 template <class T>
 class painter {
  public:
-  painter(problem::instance<T> const& asked, problem::kernel_model const& model, conventions const& how, std::int64_t b,
-          std::int64_t h)
-      : p_(asked), model_(model), how_(how), b_(b), h_(h) {}
+  painter(problem::instance<T> const& problem, problem::kernel_model const& model, conventions const& how,
+          std::int64_t b, std::int64_t h)
+      : p_(problem), model_(model), how_(how), b_(b), h_(h) {}
 
-  void asked(std::int64_t i, std::int64_t key, finding_pictures& into) {
+  void expected(std::int64_t i, std::int64_t key, finding_pictures& into) {
     problem::sizes const& s = p_.size();
     std::int64_t const row = window(i, s.n, shown_rows), column = window(key, s.m, shown_columns);
     into.expected = blank_picture(row, std::min(s.n, shown_rows), column, std::min(s.m, shown_columns));
@@ -67,16 +67,17 @@ class painter {
     bool const o = wrong.output == "o" && got.o.present, lse = wrong.output == "lse" && got.lse.present;
     if (!o && !lse && !(wrong.output == "weights" && got.weights.present)) return;
     std::int64_t const all = o ? s.dv : lse ? 1 : s.m, column = window(wrong.index[3], all, shown_columns);
-    auto made = blank_picture(into.expected.first_row, into.expected.rows, column, std::min(all, shown_columns));
-    for (std::int64_t r = 0; r < made.rows; ++r) {
-      std::int64_t const i = made.first_row + r;
+    auto error_picture =
+        blank_picture(into.expected.first_row, into.expected.rows, column, std::min(all, shown_columns));
+    for (std::int64_t r = 0; r < error_picture.rows; ++r) {
+      std::int64_t const i = error_picture.first_row + r;
       go_to(i);
-      for (std::int64_t c = 0; c < made.columns; ++c)
-        made.at(r, c) = o     ? error_of_o(column + c, as_double(got.o(b_, h_, i, column + c)))
-                        : lse ? error_of_lse(as_double(got.lse(b_, h_, i, 0)))
-                              : error_of_weight(column + c, as_double(got.weights(b_, h_, i, column + c)));
+      for (std::int64_t c = 0; c < error_picture.columns; ++c)
+        error_picture.at(r, c) = o     ? error_of_o(column + c, as_double(got.o(b_, h_, i, column + c)))
+                                 : lse ? error_of_lse(as_double(got.lse(b_, h_, i, 0)))
+                                       : error_of_weight(column + c, as_double(got.weights(b_, h_, i, column + c)));
     }
-    into.errors = std::move(made);
+    into.errors = std::move(error_picture);
   }
 
  private:
@@ -135,22 +136,22 @@ class painter {
 std::optional<matrix_picture> weights_read_through_v(owned_problem const& whole, finding_pictures const& about,
                                                      output_source const& from) {
   if (whole.rank() != 4) return std::nullopt;
-  problem_draft asked = whole.draft();
-  matrix_picture made = about.expected;
-  auto const shape = asked.v.layout.shape;
-  std::int64_t const chunk = std::max<std::int64_t>(shape[3], 1), last = made.first_column + made.columns;
-  for (std::int64_t first = made.first_column; first < last; first += chunk) {
+  problem_draft draft = whole.draft();
+  matrix_picture applied = about.expected;
+  auto const shape = draft.v.layout.shape;
+  std::int64_t const chunk = std::max<std::int64_t>(shape[3], 1), last = applied.first_column + applied.columns;
+  for (std::int64_t first = applied.first_column; first < last; first += chunk) {
     std::int64_t const count = std::min(chunk, last - first);
-    asked.v = owned_tensor::compact(asked.v.type, {shape[0], shape[1], shape[2], count});
-    fill(asked.v, [&](auto, auto, auto j, auto c) { return j == first + c ? 1.0 : 0.0; });
-    auto const outputs = from.of_problem ? from.of_problem(owned_problem::of_valid(asked)) : std::nullopt;
+    draft.v = owned_tensor::compact(draft.v.type, {shape[0], shape[1], shape[2], count});
+    fill(draft.v, [&](auto, auto, auto j, auto c) { return j == first + c ? 1.0 : 0.0; });
+    auto const outputs = from.of_problem ? from.of_problem(owned_problem::of_valid(draft)) : std::nullopt;
     if (!outputs || !outputs->o) return std::nullopt;
-    for (std::int64_t r = 0; r < made.rows; ++r)
+    for (std::int64_t r = 0; r < applied.rows; ++r)
       for (std::int64_t c = 0; c < count; ++c)
-        made.at(r, first - made.first_column + c) =
-            load(*outputs->o, offset_of(*outputs->o, about.b, about.h, made.first_row + r, c));
+        applied.at(r, first - applied.first_column + c) =
+            load(*outputs->o, offset_of(*outputs->o, about.b, about.h, applied.first_row + r, c));
   }
-  return made;
+  return applied;
 }
 
 /// Pictures from the lines of the visibility probe (judge/visibility_probe.cpp): "expected  read" for each query, with
@@ -177,18 +178,18 @@ void from_probe(std::vector<std::string> const& lines, finding_pictures& into) {
 
 }  // namespace
 
-std::string not_drawn(audit_case const& each, violation const& wrong) {
+std::string not_drawn(audit_case const& kernel_case, violation const& wrong) {
   if (wrong.output != "o" && wrong.output != "lse" && wrong.output != "weights")
     return "it is not about an element of an output";
-  problem::sizes const& s = each.call(wrong.call).size();
+  problem::sizes const& s = kernel_case.call(wrong.call).size();
   return s.m * (s.d + s.dv) > largest_row ? "the problem is too large to draw" : "";
 }
 
-std::optional<finding_pictures> draw_pictures(audit_case const& each, violation const& wrong, contract const& claim,
-                                              output_source const& from) {
-  if (!not_drawn(each, wrong).empty()) return std::nullopt;
-  owned_problem const& asked = each.call(wrong.call);
-  problem::band const& band = asked.draft().band;
+std::optional<finding_pictures> draw_pictures(audit_case const& kernel_case, violation const& wrong,
+                                              contract const& claim, output_source const& from) {
+  if (!not_drawn(kernel_case, wrong).empty()) return std::nullopt;
+  owned_problem const& problem = kernel_case.call(wrong.call);
+  problem::band const& band = problem.draft().band;
   finding_pictures drawn;
   drawn.b = wrong.index[0], drawn.h = wrong.index[1], drawn.output = wrong.output;
   std::visit(
@@ -197,12 +198,12 @@ std::optional<finding_pictures> draw_pictures(audit_case const& each, violation 
         std::int64_t const diagonal = i + std::clamp(band.diagonal, -most, most);
         // With a band the keys near the diagonal matter; without one the first keys are as good as any.
         std::int64_t const key = band != problem::band{} ? diagonal : wrong.output == "weights" ? wrong.index[3] : 0;
-        painter<T> paint(p, claim.model_for(asked.instance()), claim.conventions, drawn.b, drawn.h);
-        paint.asked(i, std::clamp<std::int64_t>(key, 0, std::max<std::int64_t>(p.size().m - 1, 0)), drawn);
+        painter<T> paint(p, claim.model_for(problem.instance()), claim.conventions, drawn.b, drawn.h);
+        paint.expected(i, std::clamp<std::int64_t>(key, 0, std::max<std::int64_t>(p.size().m - 1, 0)), drawn);
         auto const outputs = from.of_call();
         if (outputs) paint.errors(wrong, *outputs, drawn);
         if (wrong.picture.size() > 1) return from_probe(wrong.picture, drawn);
-        if ((drawn.applied = weights_read_through_v(asked, drawn, from))) {
+        if ((drawn.applied = weights_read_through_v(problem, drawn, from))) {
           drawn.applied_by = "read through V (columns of the identity)";
         } else if (outputs && outputs->weights) {
           auto const weights = views_of<T>(*outputs).weights;
@@ -217,28 +218,28 @@ std::optional<finding_pictures> draw_pictures(audit_case const& each, violation 
               outputs ? "not known: the answer holds no weights of its own" : "not known: the kernel gave no answer";
         }
       },
-      asked.instance());
+      problem.instance());
   return drawn;
 }
 
-std::vector<input_listing> list_inputs(owned_problem const& asked) {
-  problem_draft const& p = asked.draft();
-  std::vector<input_listing> made;
+std::vector<input_listing> list_inputs(owned_problem const& problem) {
+  problem_draft const& p = problem.draft();
+  std::vector<input_listing> listings;
   std::size_t numbers = 0;
   auto const list = [&](char const* name, owned_tensor const& t) {
     if (t.layout.rank != 4) return;
     auto const& n = t.layout.shape;
-    input_listing& each = made.emplace_back(input_listing{name, {n.begin(), n.begin() + 4}, {}});
+    input_listing& listing = listings.emplace_back(input_listing{name, {n.begin(), n.begin() + 4}, {}});
     for (std::int64_t b = 0; b < n[0] && numbers <= 96; ++b)
       for (std::int64_t h = 0; h < n[1]; ++h)
         for (std::int64_t i = 0; i < n[2] && numbers <= 96; ++i)
           for (std::int64_t j = 0; j < n[3] && numbers <= 96; ++j, ++numbers)
-            each.values.push_back(load(t, offset_of(t, b, h, i, j)));
+            listing.values.push_back(load(t, offset_of(t, b, h, i, j)));
   };
   list("q", p.q), list("k", p.k), list("v", p.v);
   if (p.mask) list("mask", *p.mask);
   if (p.bias) list("bias", *p.bias);
-  return numbers <= 96 ? made : std::vector<input_listing>{};
+  return numbers <= 96 ? listings : std::vector<input_listing>{};
 }
 
 }  // namespace attest::audit

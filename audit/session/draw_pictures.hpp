@@ -20,15 +20,15 @@ struct output_source {
 };
 
 /// Why a violation of a case cannot be drawn; empty where it can.
-std::string not_drawn(audit_case const& each, violation const& wrong);
+std::string not_drawn(audit_case const& kernel_case, violation const& wrong);
 
 /// The pictures of a violation of a case; nothing where not_drawn gives a reason. The weights that the kernel applies
 /// are read as its outputs for the same problem with columns of the identity for V.
 /// Cost      at most 24 rows of the oracle, and 32/dv calls of the kernel, rounded up
-std::optional<finding_pictures> draw_pictures(audit_case const& each, violation const& wrong, contract const& claim,
-                                              output_source const& from);
+std::optional<finding_pictures> draw_pictures(audit_case const& kernel_case, violation const& wrong,
+                                              contract const& claim, output_source const& from);
 
 /// The elements of all tensors of a problem, where they are at most 96; else nothing.
-std::vector<input_listing> list_inputs(owned_problem const& asked);
+std::vector<input_listing> list_inputs(owned_problem const& problem);
 
 }  // namespace attest::audit

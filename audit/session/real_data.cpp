@@ -13,15 +13,15 @@ problem::result<std::vector<audit_case>> real_data_cases() {
   if (!file) return file.why();
   auto recorded = problem_file_of(file.value());
   if (!recorded) return recorded.why();
-  std::vector<audit_case> made;
-  for (problem_file_entry& each : recorded.value().problems) {
-    made.push_back({.check = "real-data",
-                    .name = "minilm-" + each.prefix,
-                    .problem = std::move(each.problem),
-                    .recorded = std::move(each.outputs),
-                    .recorded_by = "PyTorch 2.15 (recorded)"});
+  std::vector<audit_case> cases;
+  for (problem_file_entry& entry : recorded.value().problems) {
+    cases.push_back({.check = "real-data",
+                     .name = "minilm-" + entry.prefix,
+                     .problem = std::move(entry.problem),
+                     .recorded = std::move(entry.outputs),
+                     .recorded_by = "PyTorch 2.15 (recorded)"});
   }
-  return made;
+  return cases;
 }
 
 }  // namespace attest::audit

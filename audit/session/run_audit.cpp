@@ -56,8 +56,8 @@ class pool {
       std::scoped_lock const lock(mutex_);
       closed_ = true;
     }
-    for (std::thread& each : workers_)
-      if (each.joinable()) each.join();
+    for (std::thread& worker : workers_)
+      if (worker.joinable()) worker.join();
   }
 
   /// Sets the time after which nothing is run or judged.
@@ -90,13 +90,13 @@ class pool {
         if (closed_ || fault_ || started_ == cases_.size() || enough()) break;
         at = started_++;
       }
-      problem::result<case_result> made = case_result{};
-      bool const cut =
-          interruptible([this] { return enough(); },
-                        [&] { made = run_case(cases_[at], kernel.value(), {options_.claim, options_.reproducible}); });
-      if (made) made.value().cut_short |= cut;
+      problem::result<case_result> outcome = case_result{};
+      bool const cut = interruptible(
+          [this] { return enough(); },
+          [&] { outcome = run_case(cases_[at], kernel.value(), {options_.claim, options_.reproducible}); });
+      if (outcome) outcome.value().cut_short |= cut;
       std::scoped_lock const lock(mutex_);
-      results_[at] = std::move(made);
+      results_[at] = std::move(outcome);
       changed_.notify_all();
     }
     std::scoped_lock const lock(mutex_);
@@ -144,10 +144,10 @@ class session {
   std::optional<problem::error> run();
 
  private:
-  void take(audit_case const& each, case_result&& result);
-  void judge_recording(audit_case const& each);
+  void take(audit_case const& kernel_case, case_result&& result);
+  void judge_recording(audit_case const& kernel_case);
   std::string why_stopped() const;
-  std::string reproducer(audit_case const& each) const;
+  std::string reproducer(audit_case const& kernel_case) const;
 
   audit_options const& options_;
   std::vector<audit_case> const& cases_;
@@ -159,36 +159,38 @@ class session {
   int hung_ = 0;
 };
 
-std::string session::reproducer(audit_case const& each) const {
+std::string session::reproducer(audit_case const& kernel_case) const {
   std::string text = fmt::format("attest audit --kernel {} --contract {}", shell_word(options_.kernel),
                                  shell_word(options_.contract_argument));
   if (options_.replay)
-    text += fmt::format(" --replay {} --only {}", shell_word(options_.replay->native()), shell_word(each.full_name()));
+    text += fmt::format(" --replay {} --only {}", shell_word(options_.replay->native()),
+                        shell_word(kernel_case.full_name()));
   else
-    text += fmt::format(" --seed {} --only {}{}", options_.seed, shell_word(each.full_name()),
+    text += fmt::format(" --seed {} --only {}{}", options_.seed, shell_word(kernel_case.full_name()),
                         options_.quick ? " --quick" : "");
   return text + (options_.reproducible ? " --reproducible" : "");
 }
 
-void session::judge_recording(audit_case const& each) {
-  if (each.recorded_by.empty()) return;
-  contract const& claim = default_contract(each.problem.type());
-  judgement const found = judge(each.problem.instance(), each.recorded, claim);
+void session::judge_recording(audit_case const& kernel_case) {
+  if (kernel_case.recorded_by.empty()) return;
+  contract const& claim = default_contract(kernel_case.problem.type());
+  judgement const found = judge(kernel_case.problem.instance(), kernel_case.recorded, claim);
   collect_.add_observation(
-      each.full_name(),
+      kernel_case.full_name(),
       found.failed > 0
-          ? fmt::format("{}: {} of {} elements of the answer by {} are outside the bound of {}", each.full_name(),
-                        found.failed, found.judged(), each.recorded_by, claim.name)
+          ? fmt::format("{}: {} of {} elements of the answer by {} are outside the bound of {}",
+                        kernel_case.full_name(), found.failed, found.judged(), kernel_case.recorded_by, claim.name)
           : fmt::format("{}: all {} elements of the answer by {} are within {:.4f} of the bound of {}",
-                        each.full_name(), found.judged(), each.recorded_by, found.max_error_in_bounds, claim.name));
+                        kernel_case.full_name(), found.judged(), kernel_case.recorded_by, found.max_error_in_bounds,
+                        claim.name));
 }
 
-void session::take(audit_case const& each, case_result&& result) {
-  if (each.mandatory && (result.unsupported || result.judged.judged() == 0)) mandatory_missing_ = true;
+void session::take(audit_case const& kernel_case, case_result&& result) {
+  if (kernel_case.mandatory && (result.unsupported || result.judged.judged() == 0)) mandatory_missing_ = true;
   hung_ += result.hung;
-  collect_.set_case(each.number);
-  judge_recording(each);
-  take_result(each, each.number, std::move(result), reproducer(each), report_, collect_);
+  collect_.set_case(kernel_case.number);
+  judge_recording(kernel_case);
+  take_result(kernel_case, kernel_case.number, std::move(result), reproducer(kernel_case), report_, collect_);
 }
 
 std::string session::why_stopped() const {
@@ -248,9 +250,9 @@ std::optional<problem::error> session::run() {
     if (options_.budget) until = std::min(until, options_.begun + seconds(0.95 * *options_.budget));
     save_findings(options_, cases_, until, report_);
   }
-  for (finding& each : report_.findings)
-    if (!each.pictures && each.no_pictures.empty())
-      each.no_pictures = options_.findings.empty() ? "--findings '' asks for none" : "the audit was interrupted";
+  for (finding& found : report_.findings)
+    if (!found.pictures && found.no_pictures.empty())
+      found.no_pictures = options_.findings.empty() ? "--findings '' asks for none" : "the audit was interrupted";
   return std::nullopt;
 }
 
@@ -263,16 +265,16 @@ problem::result<report> run_audit(audit_options const& options) {
 }
 
 problem::result<report> run_audit(audit_options const& options, std::vector<audit_case> const& cases) {
-  report made;
-  made.contract = options.claim->name;
-  if (!options.replay) made.seed = options.seed;
-  if (options.part) made.shard = {options.part->index, options.part->of};
-  made.options = text_of(options);
-  made.all_cases = static_cast<std::int64_t>(cases.size());
-  if (options.part && !cases.empty()) made.all_cases = cases.front().all;
-  session running(options, cases, made);
+  report kernel_report;
+  kernel_report.contract = options.claim->name;
+  if (!options.replay) kernel_report.seed = options.seed;
+  if (options.part) kernel_report.shard = {options.part->index, options.part->of};
+  kernel_report.options = text_of(options);
+  kernel_report.all_cases = static_cast<std::int64_t>(cases.size());
+  if (options.part && !cases.empty()) kernel_report.all_cases = cases.front().all;
+  session running(options, cases, kernel_report);
   if (auto why = running.run()) return *std::move(why);
-  return made;
+  return kernel_report;
 }
 
 }  // namespace attest::audit

@@ -43,20 +43,20 @@ void take_outcome(call_report const& did, std::size_t call, case_result& into) {
 
 }  // namespace
 
-problem::result<case_result> run_case(audit_case const& each, kernel_session& kernel, judging_rules const& rules,
+problem::result<case_result> run_case(audit_case const& kernel_case, kernel_session& kernel, judging_rules const& rules,
                                       case_outputs* outputs) {
-  case_result made;
-  case_outputs outputs_of_calls(each.further.size() + 1);
+  case_result found;
+  case_outputs outputs_of_calls(kernel_case.further.size() + 1);
   auto const run_call = [&](std::size_t call,
                             audit::placement placement) -> problem::result<std::optional<owned_outputs>> {
-    auto ran = kernel.run(each.call(call), call == 0 ? 0 : each.further[call - 1].threads, placement);
+    auto ran = kernel.run(kernel_case.call(call), call == 0 ? 0 : kernel_case.further[call - 1].threads, placement);
     if (!ran) return ran.why();
-    made.kernel_seconds += ran.value().seconds;
-    take_outcome(ran.value().report, call, made);
+    found.kernel_seconds += ran.value().seconds;
+    take_outcome(ran.value().report, call, found);
     if (ran.value().report.outcome != call_outcome::succeeded) return std::optional<owned_outputs>();
     return std::optional(std::move(ran.value().outputs));
   };
-  auto const stop = [&] { return made.hung || made.cut_short; };
+  auto const stop = [&] { return found.hung || found.cut_short; };
   for (bool const before : {true, false}) {
     if (!before) {
       auto first = run_call(0, placement::end);
@@ -66,27 +66,27 @@ problem::result<case_result> run_case(audit_case const& each, kernel_session& ke
       auto second = run_call(0, placement::start);
       if (!second) return second.why();
       if (second.value()) {
-        further_call const again{.problem = each.problem, .says = "its tensors lie elsewhere in memory"};
-        if (auto differs = outputs_differ(each, *outputs_of_calls[0], again, *second.value())) {
-          made.observations.push_back(fmt::format("{}: {}", each.full_name(), differs->sentence));
-          made.judged.merge(judge_call(each.problem, *second.value(), *rules.claim));
+        further_call const again{.problem = kernel_case.problem, .says = "its tensors lie elsewhere in memory"};
+        if (auto differs = outputs_differ(kernel_case, *outputs_of_calls[0], again, *second.value())) {
+          found.observations.push_back(fmt::format("{}: {}", kernel_case.full_name(), differs->sentence));
+          found.judged.merge(judge_call(kernel_case.problem, *second.value(), *rules.claim));
         }
       }
     }
-    for (std::size_t n = 0; n < each.further.size() && !stop(); ++n) {
-      if ((each.further[n].is == relation::warm_up) != before) continue;
+    for (std::size_t n = 0; n < kernel_case.further.size() && !stop(); ++n) {
+      if ((kernel_case.further[n].is == relation::warm_up) != before) continue;
       auto outputs_of_call = run_call(n + 1, placement::end);
       if (!outputs_of_call) return outputs_of_call.why();
       outputs_of_calls[n + 1] = std::move(outputs_of_call).value();
     }
     if (stop()) break;
   }
-  if (!made.cut_short) judge_case(each, outputs_of_calls, rules, made);
+  if (!found.cut_short) judge_case(kernel_case, outputs_of_calls, rules, found);
   if (outputs) *outputs = std::move(outputs_of_calls);
-  check const* const about = find_check(each.check);
-  for (violation& v : made.judged.violations)
+  check const* const about = find_check(kernel_case.check);
+  for (violation& v : found.judged.violations)
     if (!v.bug_class) v.bug_class = v.output == "lse" ? bug_class::lse : about ? about->bug_class : bug_class::accuracy;
-  return made;
+  return found;
 }
 
 }  // namespace attest::audit

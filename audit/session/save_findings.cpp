@@ -56,13 +56,13 @@ class finding_saver {
     return kernel_ && *kernel_;
   }
 
-  case_result run_again(audit_case const& each, case_outputs* outputs = nullptr) {
-    problem::result<case_result> made = case_result{};
+  case_result run_again(audit_case const& kernel_case, case_outputs* outputs = nullptr) {
+    problem::result<case_result> rerun = case_result{};
     bool const cut = interruptible(
         [&] { return late(); },
-        [&] { made = run_case(each, kernel_->value(), {options_.claim, options_.reproducible}, outputs); });
+        [&] { rerun = run_case(kernel_case, kernel_->value(), {options_.claim, options_.reproducible}, outputs); });
     if (cut && outputs) outputs->clear();
-    return made && !cut ? std::move(made).value() : case_result{};
+    return rerun && !cut ? std::move(rerun).value() : case_result{};
   }
 
   bool draw_and_shrink(audit_case const& failing, finding& found) {
@@ -75,15 +75,15 @@ class finding_saver {
     found.pictures = draw_pictures(
         failing, found.what, *options_.claim,
         {.of_call = [&] { return outputs_for(failing.call(found.what.call)); }, .of_problem = outputs_for});
-    auto made = shrink(
-        failing, found.what, [&](audit_case const& each) { return run_again(each); },
+    auto shrunk = shrink(
+        failing, found.what, [&](audit_case const& smaller) { return run_again(smaller); },
         std::min(until_, clock::now() + std::chrono::seconds(2)));
-    if (!made) return false;
-    audit_case& small = made->small;
+    if (!shrunk) return false;
+    audit_case& small = shrunk->small;
     small.name += "-shrunk";
     case_outputs outputs;
     run_again(small, &outputs);
-    found.shrunk = shrunk_finding{made->what, small.problem.size(), "", list_inputs(small.problem)};
+    found.shrunk = shrunk_finding{shrunk->what, small.problem.size(), "", list_inputs(small.problem)};
     if (write(small, outputs, found))
       found.reproducer = fmt::format("attest audit --kernel {} --contract {} --replay {}{}",
                                      shell_word(options_.kernel), shell_word(options_.contract_argument),
@@ -92,11 +92,11 @@ class finding_saver {
   }
 
   /// Writes the case with its outputs, so that `attest verify` has the same finding. Returns whether that succeeded.
-  bool write(audit_case const& each, case_outputs const& outputs, finding& found) {
+  bool write(audit_case const& kernel_case, case_outputs const& outputs, finding& found) {
     std::error_code fault;
     std::filesystem::create_directories(options_.findings, fault);
     auto const path = file_for(options_.findings, found);
-    auto const bytes = case_file_bytes({&each, 1}, options_.seed, options_.claim->name, {&outputs, 1});
+    auto const bytes = case_file_bytes({&kernel_case, 1}, options_.seed, options_.claim->name, {&outputs, 1});
     auto const why = bytes ? write_file(path, bytes.value()) : std::optional(bytes.why());
     if (why) report_.observations.push_back("a finding could not be saved: " + why->message());
     else found.shrunk->file = path.native();
@@ -113,16 +113,16 @@ class finding_saver {
 }  // namespace
 
 void save_findings(audit_options const& options, std::vector<audit_case> const& cases, clock::time_point until,
-                   report& what) {
-  finding_saver saver(options, until, what);
+                   report& into) {
+  finding_saver saver(options, until, into);
   std::set<std::pair<std::string, std::string>> done;
-  for (finding& each : what.findings) {
+  for (finding& found : into.findings) {
     auto const at = std::ranges::find_if(
-        cases, [&](audit_case const& c) { return c.check == each.check && c.name == each.case_name; });
-    if (each.waived) each.no_pictures = "it is waived";
-    else if (!done.emplace(each.check, each.class_token()).second)
-      each.no_pictures = "an earlier finding of this check and class has them";
-    else if (at != cases.end()) saver.save(*at, each);
+        cases, [&](audit_case const& c) { return c.check == found.check && c.name == found.case_name; });
+    if (found.waived) found.no_pictures = "it is waived";
+    else if (!done.emplace(found.check, found.class_token()).second)
+      found.no_pictures = "an earlier finding of this check and class has them";
+    else if (at != cases.end()) saver.save(*at, found);
   }
 }
 

@@ -15,6 +15,6 @@ namespace attest::audit {
 /// layout) is written as it is and keeps its reproducer. Every other finding gets a reason why it has no pictures.
 /// Cost      ends soon after `until`
 void save_findings(audit_options const& options, std::vector<audit_case> const& cases,
-                   std::chrono::steady_clock::time_point until, report& what);
+                   std::chrono::steady_clock::time_point until, report& into);
 
 }  // namespace attest::audit

@@ -24,20 +24,20 @@ result<std::vector<audit_case>> all_cases(audit_options const& options) {
     if (!recorded) return recorded.why();
     auto read = cases_of(std::move(recorded).value());
     if (!read) return read.why();
-    std::vector<audit_case> made;
-    for (recorded_case& each : read.value()) made.push_back(std::move(each.input));
-    return made;
+    std::vector<audit_case> cases;
+    for (recorded_case& entry : read.value()) cases.push_back(std::move(entry.input));
+    return cases;
   }
-  std::vector<audit_case> made =
+  std::vector<audit_case> cases =
       generated_cases({.type = options.claim->type, .seed = options.seed, .quick = options.quick});
   if (options.claim->type == problem::element_type::f32) {
     auto real = real_data_cases();
     if (!real) return real.why();
     // After the worked examples.
-    auto const at = std::ranges::find_if(made, [](audit_case const& c) { return c.check != "worked-examples"; });
-    made.insert(at, std::make_move_iterator(real.value().begin()), std::make_move_iterator(real.value().end()));
+    auto const at = std::ranges::find_if(cases, [](audit_case const& c) { return c.check != "worked-examples"; });
+    cases.insert(at, std::make_move_iterator(real.value().begin()), std::make_move_iterator(real.value().end()));
   }
-  return made;
+  return cases;
 }
 
 /// Orders the cases: the mandatory ones, then the first of every check, then the second of every check, and so on, so
@@ -60,32 +60,34 @@ void spread_over_checks(std::vector<audit_case>& cases) {
 result<std::vector<audit_case>> chosen_cases(audit_options const& options) {
   auto cases = all_cases(options);
   if (!cases) return cases;
-  std::vector<audit_case>& made = cases.value();
-  for (audit_case const& each : made) {
-    if (options.replay && each.problem.type() != options.claim->type)
+  std::vector<audit_case>& selected = cases.value();
+  for (audit_case const& kernel_case : selected) {
+    if (options.replay && kernel_case.problem.type() != options.claim->type)
       return error{error_code::bad_type, "--replay",
-                   "holds " + std::string(problem::name_of(each.problem.type())) + " problems, the contract " +
+                   "holds " + std::string(problem::name_of(kernel_case.problem.type())) + " problems, the contract " +
                        options.claim->name + " is about " + std::string(problem::name_of(options.claim->type))};
   }
   if (!options.only.empty()) {
     std::vector<std::string> known;
-    for (check const& each : checks()) known.emplace_back(each.name);
-    for (audit_case const& each : made) known.push_back(each.check), known.push_back(each.full_name());
+    for (check const& entry : checks()) known.emplace_back(entry.name);
+    for (audit_case const& kernel_case : selected)
+      known.push_back(kernel_case.check), known.push_back(kernel_case.full_name());
     for (std::string const& name : options.only)
       if (std::ranges::find(known, name) == known.end())
         return error{error_code::bad_value, "--only",
                      "no check or case is called '" + printable(name) + "'" + did_you_mean(name, known) +
                          "; see `attest list checks` and `attest list cases`"};
-    std::erase_if(made, [&](audit_case const& c) {
+    std::erase_if(selected, [&](audit_case const& c) {
       return !options.only.contains(c.check) && !options.only.contains(c.full_name());
     });
   }
   std::int64_t number = 0;
-  for (audit_case& each : made) each.number = ++number, each.all = static_cast<std::int64_t>(made.size());
+  for (audit_case& kernel_case : selected)
+    kernel_case.number = ++number, kernel_case.all = static_cast<std::int64_t>(selected.size());
   if (options.part)
-    std::erase_if(made,
+    std::erase_if(selected,
                   [&](audit_case const& c) { return (c.number - 1) % options.part->of != options.part->index - 1; });
-  if (options.budget) spread_over_checks(made);
+  if (options.budget) spread_over_checks(selected);
   return cases;
 }
 

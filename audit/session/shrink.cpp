@@ -22,30 +22,30 @@ std::size_t elements_of(owned_tensor const& t) { return t.bytes.size() / problem
 
 /// The case with only the calls that a violation needs.
 audit_case only_needed(audit_case const& failing, violation const& wrong) {
-  audit_case made = failing;
-  made.mandatory = false;
+  audit_case needed = failing;
+  needed.mandatory = false;
   if (wrong.call == 0) {  // a warm-up call may have left state that matters; other calls do not
     if (failing.reads != reading::weights)
-      std::erase_if(made.further,
+      std::erase_if(needed.further,
                     [](further_call const& call) { return call.is != relation::warm_up && call.is != relation::part; });
-    return made;
+    return needed;
   }
   further_call const call = failing.further[wrong.call - 1];
   switch (call.is) {
     case relation::same_bits:
     case relation::same_rows:
-      std::erase_if(made.further, [&](further_call const& each) {
-        return &each - made.further.data() != static_cast<std::ptrdiff_t>(wrong.call - 1);
+      std::erase_if(needed.further, [&](further_call const& further) {
+        return &further - needed.further.data() != static_cast<std::ptrdiff_t>(wrong.call - 1);
       });
-      return made;
+      return needed;
     case relation::part:
     case relation::weight_columns:
     case relation::warm_up: break;
   }
-  if (failing.reads == reading::weights) return made;
-  made.problem = call.problem;  // the outputs of this call are wrong by themselves
-  made.further.clear();
-  return made;
+  if (failing.reads == reading::weights) return needed;
+  needed.problem = call.problem;  // the outputs of this call are wrong by themselves
+  needed.further.clear();
+  return needed;
 }
 
 class shrinker {
@@ -147,9 +147,9 @@ class shrinker {
 
   void simplify_options() {
     auto const changed = [](owned_problem const& from, auto&& change) {
-      problem_draft made = from.draft();
-      change(made);
-      return owned_problem::of_valid(std::move(made));
+      problem_draft draft = from.draft();
+      change(draft);
+      return owned_problem::of_valid(std::move(draft));
     };
     auto const without = [&](auto&& change) {
       audit_case candidate = best_;

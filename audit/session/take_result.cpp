@@ -4,22 +4,22 @@
 
 namespace attest::audit {
 
-void take_result(audit_case const& each, std::int64_t number, case_result&& result, std::string const& reproducer,
-                 report& into, report_builder& collect) {
+void take_result(audit_case const& kernel_case, std::int64_t number, case_result&& result,
+                 std::string const& reproducer, report& into, report_builder& collect) {
   collect.set_case(number);
-  check_result& row = collect.row_of_check(each.check);
+  check_result& row = collect.row_of_check(kernel_case.check);
   row.seconds += result.kernel_seconds + result.oracle_seconds;
   into.kernel_seconds += result.kernel_seconds;
   into.oracle_seconds += result.oracle_seconds;
   if (result.unsupported) ++row.unsupported;
-  for (std::string& sentence : result.observations) collect.add_observation(each.check, std::move(sentence));
+  for (std::string& sentence : result.observations) collect.add_observation(kernel_case.check, std::move(sentence));
   row.conventions.insert(result.conventions.begin(), result.conventions.end());
   judgement const& judged = result.judged;
-  if (!each.axis.empty() && judged.judged() > 0)
-    into.curves.push_back({each.axis, each.place, judged.max_error_in_bounds, judged.failed > 0, number});
-  check const* const about = find_check(each.check);
-  collect.add_judgement(row, each.name, about ? about->bug_class : bug_class::accuracy, each.problem.size(),
-                        std::move(result.judged), reproducer);
+  if (!kernel_case.axis.empty() && judged.judged() > 0)
+    into.curves.push_back({kernel_case.axis, kernel_case.place, judged.max_error_in_bounds, judged.failed > 0, number});
+  check const* const about = find_check(kernel_case.check);
+  collect.add_judgement(row, kernel_case.name, about ? about->bug_class : bug_class::accuracy,
+                        kernel_case.problem.size(), std::move(result.judged), reproducer);
 }
 
 }  // namespace attest::audit

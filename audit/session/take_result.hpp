@@ -12,7 +12,7 @@ namespace attest::audit {
 
 /// Adds the result of a case to the row of its check and to the report's times, observations, curves and findings.
 /// `number` is that of the case among all, counted from 1; `reproducer` the command line that shows its findings again.
-void take_result(audit_case const& each, std::int64_t number, case_result&& result, std::string const& reproducer,
-                 report& into, report_builder& collect);
+void take_result(audit_case const& kernel_case, std::int64_t number, case_result&& result,
+                 std::string const& reproducer, report& into, report_builder& collect);
 
 }  // namespace attest::audit

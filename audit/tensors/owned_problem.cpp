@@ -7,8 +7,8 @@
 namespace attest::audit {
 
 problem::result<owned_problem> owned_problem::make(problem_draft draft) {
-  auto made = std::make_shared<contents>(contents{std::move(draft), std::nullopt});
-  problem_draft const& kept = made->draft;
+  auto shared = std::make_shared<contents>(contents{std::move(draft), std::nullopt});
+  problem_draft const& kept = shared->draft;
   auto instance = problem::make_instance(kept.arguments());
   if (!instance) return std::move(instance).why();
   auto const covers = [](owned_tensor const& t) {
@@ -17,17 +17,17 @@ problem::result<owned_problem> owned_problem::make(problem_draft draft) {
   if (!covers(kept.q) || !covers(kept.k) || !covers(kept.v) || (kept.mask && !covers(*kept.mask)) ||
       (kept.bias && !covers(*kept.bias)))
     return problem::error{problem::error_code::missing, "", "an input has fewer bytes than its layout reaches"};
-  made->instance = std::move(instance).value();
-  return owned_problem(std::move(made));
+  shared->instance = std::move(instance).value();
+  return owned_problem(std::move(shared));
 }
 
 owned_problem owned_problem::of_valid(problem_draft draft) {
-  auto made = make(std::move(draft));
-  if (!made) {
-    std::fprintf(stderr, "attest: a problem that attest itself made is none: %s\n", made.why().message().c_str());
+  auto problem = make(std::move(draft));
+  if (!problem) {
+    std::fprintf(stderr, "attest: a problem that attest itself made is none: %s\n", problem.why().message().c_str());
     std::abort();
   }
-  return std::move(made).value();
+  return std::move(problem).value();
 }
 
 problem::sizes const& owned_problem::size() const noexcept {

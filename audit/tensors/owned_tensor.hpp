@@ -17,9 +17,9 @@ struct owned_tensor {
 
   /// Zeros, row-major, without gaps. Requires sizes that passed checks::layout_fault.
   static owned_tensor compact(problem::element_type type, std::initializer_list<std::int64_t> sizes) {
-    owned_tensor made{type, problem::layout::compact(sizes), {}};
-    made.bytes.resize(made.spanned_elements() * problem::size_of(type));
-    return made;
+    owned_tensor tensor{type, problem::layout::compact(sizes), {}};
+    tensor.bytes.resize(tensor.spanned_elements() * problem::size_of(type));
+    return tensor;
   }
 
   /// 1 + the largest element offset, or 0 where a size is 0.

@@ -15,12 +15,12 @@ struct problem_draft : problem::parameters {
 
   /// Points into *this: valid while it lives and does not change.
   problem::erased_arguments arguments() const {
-    problem::erased_arguments made;
-    static_cast<problem::parameters&>(made) = *this;
-    made.q = q.erased(), made.k = k.erased(), made.v = v.erased();
-    if (mask) made.mask = mask->erased();
-    if (bias) made.bias = bias->erased();
-    return made;
+    problem::erased_arguments arguments;
+    static_cast<problem::parameters&>(arguments) = *this;
+    arguments.q = q.erased(), arguments.k = k.erased(), arguments.v = v.erased();
+    if (mask) arguments.mask = mask->erased();
+    if (bias) arguments.bias = bias->erased();
+    return arguments;
   }
 };
 

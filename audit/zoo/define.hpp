@@ -13,7 +13,7 @@ namespace attest::zoo {
 
 /// Adds a specimen to those that specimens() returns. Called while the program or the library is loaded.
 /// Ensures   true, so that a static variable can call it
-bool register_specimen(specimen const& made);
+bool register_specimen(specimen const& added);
 
 }  // namespace attest::zoo
 

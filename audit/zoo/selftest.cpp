@@ -24,10 +24,10 @@ using clock = std::chrono::steady_clock;
 double seconds_since(clock::time_point start) { return std::chrono::duration<double>(clock::now() - start).count(); }
 
 audit_options options_for(contract const& claim, selftest_options const& options) {
-  audit_options made;
-  made.claim = &claim, made.seed = options.seed, made.stop = options.stop;
-  made.findings.clear();  // findings of mutants need not be shrunk
-  return made;
+  audit_options request;
+  request.claim = &claim, request.seed = options.seed, request.stop = options.stop;
+  request.findings.clear();  // findings of mutants need not be shrunk
+  return request;
 }
 
 /// The cases of one check, and their numbers in the order of the audit, counted from 1.
@@ -40,15 +40,15 @@ struct numbered_check {
 problem::result<std::vector<numbered_check>> numbered_checks(contract const& claim, selftest_options const& options) {
   auto cases = chosen_cases(options_for(claim, options));
   if (!cases) return cases.why();
-  std::vector<numbered_check> made;
+  std::vector<numbered_check> numbered;
   std::int64_t number = 0;
-  for (audit_case& each : cases.value()) {
-    auto at = std::ranges::find(made, each.check, &numbered_check::name);
-    if (at == made.end()) at = made.insert(made.end(), {each.check, {}, {}});
-    at->number.emplace(each.name, ++number);
-    at->cases.push_back(std::move(each));
+  for (audit_case& kernel_case : cases.value()) {
+    auto at = std::ranges::find(numbered, kernel_case.check, &numbered_check::name);
+    if (at == numbered.end()) at = numbered.insert(numbered.end(), {kernel_case.check, {}, {}});
+    at->number.emplace(kernel_case.name, ++number);
+    at->cases.push_back(std::move(kernel_case));
   }
-  return made;
+  return numbered;
 }
 
 /// Audits a mutant by one check, up to the first finding.
@@ -70,12 +70,12 @@ std::optional<problem::error> run_check(audit_options const& options, numbered_c
 std::optional<problem::error> run_all_checks(audit_options const& options, specimen_result& into) {
   auto const ran = run_audit(options);
   if (!ran) return ran.why();
-  report const& made = ran.value();
-  into.cases = made.cases;
-  into.verdict = made.verdict;
-  if (made.verdict == verdict::undecided) into.complaint = made.undecided_because;
-  if (!made.findings.empty()) {
-    finding const& worst = made.findings.front();
+  report const& audited = ran.value();
+  into.cases = audited.cases;
+  into.verdict = audited.verdict;
+  if (audited.verdict == verdict::undecided) into.complaint = audited.undecided_because;
+  if (!audited.findings.empty()) {
+    finding const& worst = audited.findings.front();
     into.complaint = fmt::format("{}/{}: {}", worst.check, worst.case_name, worst.what.sentence);
   }
   return std::nullopt;
@@ -85,7 +85,7 @@ std::optional<problem::error> run_all_checks(audit_options const& options, speci
 
 verdict selftest_report::verdict() const {
   using audit::verdict;
-  auto const wrong = [](specimen_result const& each) { return !each.unfinished && !each.as_expected(); };
+  auto const wrong = [](specimen_result const& tested) { return !tested.unfinished && !tested.as_expected(); };
   if (std::ranges::any_of(results, wrong)) return verdict::refuted;
   return results.empty() || std::ranges::any_of(results, &specimen_result::unfinished) ? verdict::undecided
                                                                                        : verdict::certified;
@@ -100,23 +100,23 @@ problem::result<selftest_report> run_selftest(selftest_options const& options) {
   auto const* const first = reinterpret_cast<decltype(&attest_zoo_specimens)>(list.value())(&count);
   std::span<zoo::specimen const> const specimens(first, count);
   auto const start = clock::now();
-  selftest_report made;
-  made.seed = options.seed;
+  selftest_report selftest;
+  selftest.seed = options.seed;
   std::map<std::string_view, std::vector<numbered_check>> checks;  // by contract
   for (std::string const& name : options.only)
     if (std::ranges::find(specimens, name, &zoo::specimen::name) == specimens.end()) {
       std::vector<std::string> known;
-      for (zoo::specimen const& each : specimens) known.emplace_back(each.name);
+      for (zoo::specimen const& specimen : specimens) known.emplace_back(specimen.name);
       return problem::error{problem::error_code::bad_value, "--only",
                             "the zoo has no specimen called '" + printable(name) + "'" + did_you_mean(name, known)};
     }
-  for (zoo::specimen const& each : specimens) {
-    if (!options.only.empty() && std::ranges::find(options.only, each.name) == options.only.end()) continue;
-    made.results.push_back({.what = &each, .kills = {}, .complaint = {}});
-    if (checks.contains(each.contract)) continue;
-    auto counted = numbered_checks(*find_contract(each.contract), options);
+  for (zoo::specimen const& specimen : specimens) {
+    if (!options.only.empty() && std::ranges::find(options.only, specimen.name) == options.only.end()) continue;
+    selftest.results.push_back({.specimen = &specimen, .kills = {}, .complaint = {}});
+    if (checks.contains(specimen.contract)) continue;
+    auto counted = numbered_checks(*find_contract(specimen.contract), options);
     if (!counted) return counted.why();
-    checks.emplace(each.contract, std::move(counted).value());
+    checks.emplace(specimen.contract, std::move(counted).value());
   }
 
   std::atomic<std::size_t> next = 0;
@@ -124,24 +124,24 @@ problem::result<selftest_report> run_selftest(selftest_options const& options) {
   std::optional<problem::error> why;
   std::int64_t done = 0;
   auto const work = [&] {
-    for (std::size_t at; (at = next++) < made.results.size() && !(options.stop && options.stop->load());) {
-      specimen_result& mine = made.results[at];
+    for (std::size_t at; (at = next++) < selftest.results.size() && !(options.stop && options.stop->load());) {
+      specimen_result& mine = selftest.results[at];
       auto const began = clock::now();
-      audit_options asked = options_for(*find_contract(mine.what->contract), options);
-      asked.kernel = fmt::format("{}:zoo_{}", library.value().native(), mine.what->name);
+      audit_options request = options_for(*find_contract(mine.specimen->contract), options);
+      request.kernel = fmt::format("{}:zoo_{}", library.value().native(), mine.specimen->name);
       std::optional<problem::error> fault;
-      asked.fail_fast = !mine.what->is_honest();
-      if (mine.what->is_honest()) fault = run_all_checks(asked, mine);
+      request.fail_fast = !mine.specimen->is_honest();
+      if (mine.specimen->is_honest()) fault = run_all_checks(request, mine);
       else
-        for (numbered_check const& check : checks.at(mine.what->contract))
-          if (!fault && !(options.stop && options.stop->load())) fault = run_check(asked, check, mine);
+        for (numbered_check const& check : checks.at(mine.specimen->contract))
+          if (!fault && !(options.stop && options.stop->load())) fault = run_check(request, check, mine);
       bool const known =
-          mine.verdict == verdict::refuted || (mine.what->is_honest() && mine.verdict == verdict::certified);
+          mine.verdict == verdict::refuted || (mine.specimen->is_honest() && mine.verdict == verdict::certified);
       mine.unfinished = !known && options.stop && options.stop->load();
       mine.seconds = seconds_since(began);
       std::lock_guard const held(guard);
       if (fault && !why) why = std::move(fault);
-      options.on_progress(++done, static_cast<std::int64_t>(made.results.size()));
+      options.on_progress(++done, static_cast<std::int64_t>(selftest.results.size()));
     }
   };
   int const jobs = options.jobs > 0 ? options.jobs : std::max(1, static_cast<int>(std::thread::hardware_concurrency()));
@@ -150,52 +150,53 @@ problem::result<selftest_report> run_selftest(selftest_options const& options) {
   work();
   others.clear();
   if (why) return *std::move(why);
-  made.seconds = seconds_since(start);
-  return made;
+  selftest.seconds = seconds_since(start);
+  return selftest;
 }
 
-std::string as_text(selftest_report const& what) {
+std::string as_text(selftest_report const& selftest) {
   std::string text;
   auto const add = [&]<class... A>(fmt::format_string<A...> form, A&&... a) {
     text += fmt::format(form, std::forward<A>(a)...);
   };
   std::int64_t honest = 0, mutants = 0, wrong = 0, unfinished = 0;
   add("{:<34}{:<10}{:>6}  {}\n", "honest design", "contract", "cases", "");
-  for (specimen_result const& each : what.results) {
-    if (!each.what->is_honest()) continue;
+  for (specimen_result const& tested : selftest.results) {
+    if (!tested.specimen->is_honest()) continue;
     ++honest;
-    add("{:<34}{:<10}{:>6}  {}\n", each.what->name, each.what->contract, each.cases,
-        each.unfinished      ? "not known: interrupted"
-        : each.as_expected() ? "lives"
-                             : "CONDEMNED: " + each.complaint);
+    add("{:<34}{:<10}{:>6}  {}\n", tested.specimen->name, tested.specimen->contract, tested.cases,
+        tested.unfinished      ? "not known: interrupted"
+        : tested.as_expected() ? "lives"
+                               : "CONDEMNED: " + tested.complaint);
   }
   add("\n{:<34}{:<18}{:>6}{:>8}  {}\n", "mutant", "class", "case", "ms", "killed by; also by");
-  for (specimen_result const& each : what.results) {
-    if (each.what->is_honest()) continue;
+  for (specimen_result const& tested : selftest.results) {
+    if (tested.specimen->is_honest()) continue;
     ++mutants;
-    if (each.unfinished) {
-      add("{:<34}{:<18}{:>6}{:>8}  not known: interrupted\n", each.what->name, each.what->class_token(), "", "");
+    if (tested.unfinished) {
+      add("{:<34}{:<18}{:>6}{:>8}  not known: interrupted\n", tested.specimen->name, tested.specimen->class_token(), "",
+          "");
       continue;
     }
-    if (each.kills.empty()) {
-      add("{:<34}{:<18}{:>6}{:>8}  SURVIVES {} cases ({})\n", each.what->name, each.what->class_token(), "", "",
-          each.cases, each.what->description);
+    if (tested.kills.empty()) {
+      add("{:<34}{:<18}{:>6}{:>8}  SURVIVES {} cases ({})\n", tested.specimen->name, tested.specimen->class_token(), "",
+          "", tested.cases, tested.specimen->description);
       continue;
     }
-    kill const& first = each.kills.front();
+    kill const& first = tested.kills.front();
     std::string also;
-    for (std::size_t n = 1; n < each.kills.size(); ++n) also += (n == 1 ? "; " : " ") + each.kills[n].check;
-    add("{:<34}{:<18}{:>6}{:>8.0f}  {}/{}{}\n", each.what->name, each.what->class_token(), first.number,
+    for (std::size_t n = 1; n < tested.kills.size(); ++n) also += (n == 1 ? "; " : " ") + tested.kills[n].check;
+    add("{:<34}{:<18}{:>6}{:>8.0f}  {}/{}{}\n", tested.specimen->name, tested.specimen->class_token(), first.number,
         1e3 * first.seconds, first.check, first.case_name, also);
   }
-  for (specimen_result const& each : what.results)
-    unfinished += each.unfinished, wrong += !each.unfinished && !each.as_expected();
-  verdict const result = what.verdict();
+  for (specimen_result const& tested : selftest.results)
+    unfinished += tested.unfinished, wrong += !tested.unfinished && !tested.as_expected();
+  verdict const result = selftest.verdict();
   add("\n{}: {} mutants, {} honest designs, seed {}, {:.0f} s{}{}\n",
       result == verdict::certified ? "PASSED"
       : result == verdict::refuted ? "FAILED"
                                    : "INTERRUPTED",
-      mutants, honest, what.seed, what.seconds, wrong ? fmt::format("; {} not as they should be", wrong) : "",
+      mutants, honest, selftest.seed, selftest.seconds, wrong ? fmt::format("; {} not as they should be", wrong) : "",
       unfinished ? fmt::format("; {} not known", unfinished) : "");
   return text;
 }

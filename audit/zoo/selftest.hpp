@@ -29,7 +29,7 @@ struct kill {
 };
 
 struct specimen_result {
-  zoo::specimen const* what = nullptr;
+  zoo::specimen const* specimen = nullptr;
   audit::verdict verdict = audit::verdict::undecided;  ///< refuted as soon as one check refutes it
   std::int64_t cases = 0;
   std::vector<kill> kills;  ///< in the order of the checks, one each
@@ -39,7 +39,7 @@ struct specimen_result {
 
   /// A refuted mutant or a certified honest design.
   bool as_expected() const {
-    return verdict == (what->is_honest() ? audit::verdict::certified : audit::verdict::refuted);
+    return verdict == (specimen->is_honest() ? audit::verdict::certified : audit::verdict::refuted);
   }
 };
 
@@ -58,6 +58,6 @@ struct selftest_report {
 problem::result<selftest_report> run_selftest(selftest_options const& options);
 
 /// Tables of the honest designs and the mutants, with the checks that refuted each mutant, and a line with the verdict.
-std::string as_text(selftest_report const& what);
+std::string as_text(selftest_report const& selftest);
 
 }  // namespace attest::audit

@@ -14,8 +14,8 @@ std::vector<specimen>& registered() {
 
 }  // namespace
 
-bool register_specimen(specimen const& made) {
-  registered().push_back(made);
+bool register_specimen(specimen const& added) {
+  registered().push_back(added);
   return true;
 }
 

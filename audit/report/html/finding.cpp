@@ -13,11 +13,11 @@ namespace attest::audit {
 namespace {
 
 /// A finding about an element of an output, rather than about memory, a crash or a hang.
-bool has_numbers(violation const& what) {
-  return !(what.got == 0 && what.truth_lower == 0 && what.truth_upper == 0 && what.bound == 0);
+bool has_numbers(violation const& wrong) {
+  return !(wrong.got == 0 && wrong.truth_lower == 0 && wrong.truth_upper == 0 && wrong.bound == 0);
 }
 
-void write_numbers(violation const& what, markup& to) {
+void write_numbers(violation const& wrong, markup& to) {
   to.open("table", {{"class", "numbers"}}).open("thead").open("tr").element("td", "");
   to.element("th", {{"scope", "col"}}, "decimal")
       .element("th", {{"scope", "col"}}, "hexadecimal")
@@ -31,15 +31,15 @@ void write_numbers(violation const& what, markup& to) {
         .element("td", hex(x))
         .close();
   };
-  row("got", what.got);
-  if (what.truth_lower == what.truth_upper || std::isnan(what.truth_lower)) {
-    row(what.bound == 0 ? "expected" : "truth",
-        what.truth_lower);  // without a bound: an exact rule, or the bits of another call
+  row("got", wrong.got);
+  if (wrong.truth_lower == wrong.truth_upper || std::isnan(wrong.truth_lower)) {
+    row(wrong.bound == 0 ? "expected" : "truth",
+        wrong.truth_lower);  // without a bound: an exact rule, or the bits of another call
   } else {
-    row("truth, at least", what.truth_lower);
-    row("truth, at most", what.truth_upper);
+    row("truth, at least", wrong.truth_lower);
+    row("truth, at most", wrong.truth_upper);
   }
-  if (what.bound > 0) row("bound", what.bound), row("error / bound", what.error_in_bounds);
+  if (wrong.bound > 0) row("bound", wrong.bound), row("error / bound", wrong.error_in_bounds);
   to.close().close();
 }
 
@@ -65,19 +65,19 @@ void write_figure(matrix_picture const& picture, cells kind, std::vector<bool> c
 void write_pictures(finding_pictures const& drawn, markup& to) {
   to.open("div", {{"class", "pictures"}});
   cells const kind = drawn.keys_only ? cells::keys : cells::weights;
-  std::string const what = drawn.keys_only ? "Keys" : "Weights";
-  write_figure(drawn.expected, kind, drawn.masked, what + " asked for", "keys", drawn,
+  std::string const noun = drawn.keys_only ? "Keys" : "Weights";
+  write_figure(drawn.expected, kind, drawn.masked, noun + " asked for", "keys", drawn,
                drawn.keys_only ? "Filled: the query sees the key. Hatched: it must not."
                                : "The stronger the blue, the larger (by the root). Hatched: masked.",
                to);
   if (drawn.applied) {
-    write_figure(*drawn.applied, kind, drawn.masked, what + " applied", "keys", drawn,
+    write_figure(*drawn.applied, kind, drawn.masked, noun + " applied", "keys", drawn,
                  "Seen as: " + drawn.applied_by +
                      ". A cross: " + (drawn.keys_only ? "read though masked." : "not 0 though masked, or no weight."),
                  to);
   } else {
     to.open("figure")
-        .element("h4", what + " applied")
+        .element("h4", noun + " applied")
         .element("p", {{"class", "note"}}, "It is " + drawn.applied_by + ".")
         .close();
   }
@@ -116,8 +116,8 @@ void write_shrunk(shrunk_finding const& small, problem::sizes const& whole, mark
   to.element("p", small.what.sentence);
   if (!small.inputs.empty()) {
     to.open("div", {{"class", "scroll"}}).open("table", {{"class", "inputs"}});
-    for (input_listing const& each : small.inputs)
-      to.open("tr").element("th", {{"scope", "row"}}, each.name).element("td", listing(each)).close();
+    for (input_listing const& input : small.inputs)
+      to.open("tr").element("th", {{"scope", "row"}}, input.name).element("td", listing(input)).close();
     to.close().close();
   }
   if (!small.file.empty()) to.element("p", {{"class", "note"}}, "Saved in " + small.file);

@@ -17,9 +17,10 @@ namespace attest::audit {
 namespace {
 
 std::string capital(std::string_view word) {
-  std::string made(word);
-  if (!made.empty() && made[0] >= 'a' && made[0] <= 'z') made[0] = static_cast<char>(made[0] - 'a' + 'A');
-  return made;
+  std::string capitalized(word);
+  if (!capitalized.empty() && capitalized[0] >= 'a' && capitalized[0] <= 'z')
+    capitalized[0] = static_cast<char>(capitalized[0] - 'a' + 'A');
+  return capitalized;
 }
 
 /// A check mark, a cross or a question mark, so that colour alone never carries the verdict.
@@ -38,23 +39,26 @@ void write_fact(markup& to, std::string_view name, std::string const& value) {
   to.open("div").element("dt", name).element("dd", value).close();
 }
 
-void write_verdict(report const& what, markup& to) {
-  judgement const sum = what.total();
-  std::string const word(name_of(what.verdict));
-  to.open("section", {{"class", "verdict " + word}, {"aria-label", "Verdict on " + what.kernel}});
+void write_verdict(report const& kernel_report, markup& to) {
+  judgement const sum = kernel_report.total();
+  std::string const word(name_of(kernel_report.verdict));
+  to.open("section", {{"class", "verdict " + word}, {"aria-label", "Verdict on " + kernel_report.kernel}});
   to.open("h2");
-  draw_icon(what.verdict, to);
+  draw_icon(kernel_report.verdict, to);
   to.text(capital(word)).close();
-  to.element("p", {{"class", "sentence"}}, verdict_sentence(what));
+  to.element("p", {{"class", "sentence"}}, verdict_sentence(kernel_report));
   to.open("dl", {{"class", "facts"}});
-  write_fact(to, "kernel", what.kernel);
-  write_fact(to, "contract", what.contract);
-  if (what.seed) write_fact(to, "seed", std::to_string(*what.seed));
-  if (what.shard) write_fact(to, "shard", fmt::format("{} of {}", what.shard->first, what.shard->second));
-  write_fact(to, "inputs", grouped(what.cases));
+  write_fact(to, "kernel", kernel_report.kernel);
+  write_fact(to, "contract", kernel_report.contract);
+  if (kernel_report.seed) write_fact(to, "seed", std::to_string(*kernel_report.seed));
+  if (kernel_report.shard)
+    write_fact(to, "shard", fmt::format("{} of {}", kernel_report.shard->first, kernel_report.shard->second));
+  write_fact(to, "inputs", grouped(kernel_report.cases));
   write_fact(to, "elements judged", grouped(sum.judged()));
   write_fact(to, "worst finite error", in_bounds(sum.max_error_in_bounds) + " bounds");
-  write_fact(to, "time", fmt::format("kernel {:.1f} s, oracle {:.1f} s", what.kernel_seconds, what.oracle_seconds));
+  write_fact(
+      to, "time",
+      fmt::format("kernel {:.1f} s, oracle {:.1f} s", kernel_report.kernel_seconds, kernel_report.oracle_seconds));
   to.close().close();
 }
 
@@ -95,7 +99,7 @@ std::string state_text(check_result const& row, bool alone) {
                                             : std::string("– unsupported");
   if (row.unsupported > 0 && row.unsupported < row.cases) text += fmt::format(", {} unsupported", row.unsupported);
   if (alone && row.sum.suspicious > 0) text += fmt::format(", {} suspicious", row.sum.suspicious);
-  for (std::string const& each : row.conventions) text += ", " + each;
+  for (std::string const& convention : row.conventions) text += ", " + convention;
   return text;
 }
 
@@ -139,8 +143,8 @@ void write_legend(std::span<report const> all, std::string const& extra, markup&
 void write_checks(std::span<report const> all, markup& to) {
   bool const alone = all.size() == 1;
   std::vector<std::string> names;
-  for (report const& each : all)
-    for (check_result const& row : each.checks)
+  for (report const& kernel_report : all)
+    for (check_result const& row : kernel_report.checks)
       if (std::ranges::find(names, row.name) == names.end()) names.push_back(row.name);
   to.open("section").element("h2", "Checks");
   to.element("p", {{"class", "note"}},
@@ -171,11 +175,11 @@ void write_checks(std::span<report const> all, markup& to) {
 }
 
 void write_findings(std::span<report const> all, markup& to) {
-  for (report const& each : all) {
-    if (each.findings.empty()) continue;
-    to.open("section").element("h2", all.size() == 1 ? "Findings" : "Findings about " + each.kernel);
+  for (report const& kernel_report : all) {
+    if (kernel_report.findings.empty()) continue;
+    to.open("section").element("h2", all.size() == 1 ? "Findings" : "Findings about " + kernel_report.kernel);
     std::size_t number = 0;
-    for (finding const& found : each.findings) write_finding(found, ++number, to);
+    for (finding const& found : kernel_report.findings) write_finding(found, ++number, to);
     to.close();
   }
 }
@@ -218,8 +222,8 @@ void write_curve_numbers(std::vector<plot_line> const& lines, markup& to) {
 
 void write_curves(std::span<report const> all, markup& to) {
   std::vector<std::string> axes;
-  for (report const& each : all)
-    for (curve_point const& point : each.curves)
+  for (report const& kernel_report : all)
+    for (curve_point const& point : kernel_report.curves)
       if (std::ranges::find(axes, point.axis) == axes.end()) axes.push_back(point.axis);
   if (axes.empty()) return;
   to.open("section").element("h2", "Stability");
@@ -240,9 +244,9 @@ void write_curves(std::span<report const> all, markup& to) {
 
 void write_notes(std::span<report const> all, markup& to) {
   to.open("section").element("h2", "Notes");
-  for (report const& each : all) {
-    judgement const sum = each.total();
-    if (all.size() > 1) to.element("h3", each.kernel);
+  for (report const& kernel_report : all) {
+    judgement const sum = kernel_report.total();
+    if (all.size() > 1) to.element("h3", kernel_report.kernel);
     to.open("ul", {{"class", "notes"}});
     to.element("li",
                fmt::format("{} elements were judged by the theorem, {} by its dominance clause, {} by an exact rule.",
@@ -250,12 +254,13 @@ void write_notes(std::span<report const> all, markup& to) {
     to.element("li",
                fmt::format("{} inputs are unsupported by the kernel, {} elements undecided, {} not judged (outside the "
                            "hypotheses of the bound), {} suspicious (within their bound, above its warning level).",
-                           grouped(unsupported_cases(each)), grouped(sum.undecided), grouped(sum.not_judged),
+                           grouped(unsupported_cases(kernel_report)), grouped(sum.undecided), grouped(sum.not_judged),
                            grouped(sum.suspicious)));
-    for (std::string const& name : each.relaxed) to.element("li", "The contract relaxes a convention: " + name + ".");
-    for (std::string const& name : each.waived_classes)
+    for (std::string const& name : kernel_report.relaxed)
+      to.element("li", "The contract relaxes a convention: " + name + ".");
+    for (std::string const& name : kernel_report.waived_classes)
       to.element("li", "Findings of this class are waived: " + name + ".");
-    for (std::string const& sentence : each.observations) to.element("li", sentence);
+    for (std::string const& sentence : kernel_report.observations) to.element("li", sentence);
     to.close();
   }
   to.close();
@@ -283,7 +288,7 @@ std::string as_html(std::span<report const> all) {
       .element("h1", "Audit report")
       .close();
   to.open("div", {{"class", all.size() == 1 ? "verdicts" : "verdicts several"}});
-  for (report const& each : all) write_verdict(each, to);
+  for (report const& kernel_report : all) write_verdict(kernel_report, to);
   to.close();
   write_checks(all, to);
   write_findings(all, to);

@@ -37,9 +37,9 @@ std::string short_number(double x) {
   double const size = std::abs(x);
   if (size >= 0.0095 && size < 9.995) return fmt::format("{:.2f}", x);
   if (size >= 9.995 && size < 9999.5) return fmt::format("{:.0f}", x);
-  std::string made = fmt::format("{:.0e}", x);  // 3e-05 as 3e-5
-  auto const e = made.find('e');
-  return fmt::format("{}e{}", made.substr(0, e), std::stoi(made.substr(e + 1)));
+  std::string text = fmt::format("{:.0e}", x);  // 3e-05 as 3e-5
+  auto const e = text.find('e');
+  return fmt::format("{}e{}", text.substr(0, e), std::stoi(text.substr(e + 1)));
 }
 
 bool with_numbers(matrix_picture const& picture, cells kind) {
@@ -86,11 +86,13 @@ void draw_ticks(matrix_picture const& picture, grid const& cell_grid, markup& to
         {{"class", "tick"}, {"x", fmt::format("{:g}", x)}, {"y", fmt::format("{:g}", y)}, {"text-anchor", anchor}},
         fmt::format("{}", number));
   };
-  auto const each = [](std::int64_t count, double size) { return count > 16 ? 8 : count > 8 ? 4 : size < 16 ? 2 : 1; };
-  for (std::int64_t c = 0; c < picture.columns; c += each(picture.columns, cell_grid.cell_width))
+  auto const label_step = [](std::int64_t count, double size) {
+    return count > 16 ? 8 : count > 8 ? 4 : size < 16 ? 2 : 1;
+  };
+  for (std::int64_t c = 0; c < picture.columns; c += label_step(picture.columns, cell_grid.cell_width))
     tick(cell_grid.left + (static_cast<double>(c) + 0.5) * cell_grid.cell_width, cell_grid.top - 6, "middle",
          picture.first_column + c);
-  for (std::int64_t r = 0; r < picture.rows; r += each(picture.rows, cell_grid.cell_height))
+  for (std::int64_t r = 0; r < picture.rows; r += label_step(picture.rows, cell_grid.cell_height))
     tick(cell_grid.left - 6, cell_grid.top + (static_cast<double>(r) + 0.5) * cell_grid.cell_height + 4, "end",
          picture.first_row + r);
 }
