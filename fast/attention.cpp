@@ -44,7 +44,7 @@ class worker {
 
   /// Throws  std::bad_alloc
   worker(call_context<E> const& call, plan const& cut) : call_(call), memory_(thread_memory<E>::of_this_thread()) {
-    auto const& size = call.asked.size();
+    auto const& size = call.instance.size();
     auto const rows = static_cast<std::size_t>(cut.block_rows);
     space_ = workspace<T>::in(memory_.arrays, cut.block_rows, size.d, size.dv, requirements_of<E>(cut));
     if (memory_.rules.size() < rows) memory_.rules.resize(rows);
@@ -65,17 +65,17 @@ class worker {
 // The functions below that are not inlined do arithmetic, which the compiler could otherwise move out of the scope of
 // the float_environment.
 template <class E>
-[[gnu::noinline]] call_context<E> context_within(problem::instance<E> const& asked,
-                                                 problem::outputs<E> const& given) noexcept {
+[[gnu::noinline]] call_context<E> context_within(problem::instance<E> const& instance,
+                                                 problem::outputs<E> const& outputs) noexcept {
   using T = working<E>;
-  return {asked, given, best_operations<T>(), score_scale<T>::of(asked.scale(), asked.size().d),
-          score_cap<T>::of(asked.softcap())};
+  return {instance, outputs, best_operations<T>(), score_scale<T>::of(instance.scale(), instance.size().d),
+          score_cap<T>::of(instance.softcap())};
 }
 
 template <class E>
-call_context<E> context_of(problem::instance<E> const& asked, problem::outputs<E> const& given) noexcept {
+call_context<E> context_of(problem::instance<E> const& instance, problem::outputs<E> const& outputs) noexcept {
   float_environment const environment;
-  return context_within(asked, given);
+  return context_within(instance, outputs);
 }
 
 template <class E>
@@ -154,18 +154,18 @@ void for_ranges(std::int64_t count, int threads, Run const& run) {
 }
 
 template <class E>
-problem::result<std::monostate> attend(problem::instance<E> const& asked, problem::outputs<E> const& given,
+problem::result<std::monostate> attend(problem::instance<E> const& instance, problem::outputs<E> const& outputs,
                                        options const& chosen) {
   using problem::error_code;
   if (chosen.threads < 0)
     return problem::error{error_code::bad_value, "threads",
                           "is " + std::to_string(chosen.threads) + ", expected 0 (the kernel's own choice) or more"};
 
-  auto const& size = asked.size();
-  plan const cut = plan_of<E>(size, bool(given.weights), chosen.threads);
+  auto const& size = instance.size();
+  plan const cut = plan_of<E>(size, bool(outputs.weights), chosen.threads);
   int const threads = cut.threads;
   if (cut.tasks == 0) return std::monostate{};
-  call_context<E> const call = context_of(asked, given);
+  call_context<E> const call = context_of(instance, outputs);
   if (!cut.shared) {
     // For each query block i.
     for_ranges(cut.tasks, threads, [&](std::int64_t first, std::int64_t last) {
@@ -196,9 +196,9 @@ problem::result<std::monostate> attend(problem::instance<E> const& asked, proble
 }  // namespace
 
 template <problem::floating_element E>
-problem::result<std::monostate> attention(problem::instance<E> const& asked, problem::outputs<E> const& given,
+problem::result<std::monostate> attention(problem::instance<E> const& instance, problem::outputs<E> const& outputs,
                                           options const& chosen) {
-  return attend(asked, given, chosen);
+  return attend(instance, outputs, chosen);
 }
 
 using problem::bf16, problem::f16, problem::instance, problem::outputs;

@@ -29,7 +29,7 @@ struct options {
 /// Source    docs/semantics.md; Milakov and Gimelshein 2018 (online softmax); Dao 2023, algorithm 1 (FlashAttention-2)
 /// Cost      b·hq·n·m·(d + dv) multiply-adds, less the key blocks that the band hides from a strip
 template <problem::floating_element E>
-problem::result<std::monostate> attention(problem::instance<E> const& asked, problem::outputs<E> const& given,
+problem::result<std::monostate> attention(problem::instance<E> const& instance, problem::outputs<E> const& outputs,
                                           options const& chosen = {});
 
 }  // namespace attest::fast

@@ -16,19 +16,20 @@ attest_status status_of(problem::error const& why) noexcept {
 }
 
 template <class T>
-attest_status run(problem::instance<T> const& asked, problem::erased_outputs const& given, int threads) {
-  auto const outputs = problem::make_outputs(asked, given);
+attest_status run(problem::instance<T> const& instance, problem::erased_outputs const& erased, int threads) {
+  auto const outputs = problem::make_outputs(instance, erased);
   if (!outputs) return status_of(outputs.why());
-  auto const done = attention(asked, outputs.value(), {.threads = threads});
+  auto const done = attention(instance, outputs.value(), {.threads = threads});
   return done ? ATTEST_OK : status_of(done.why());
 }
 
 attest_status run(attest_call const& call) {
   auto const unpacked = problem::unpack(call);
   if (!unpacked) return status_of(unpacked.why());
-  auto const asked = problem::make_instance(unpacked.value().arguments);
-  if (!asked) return status_of(asked.why());
-  return std::visit([&](auto const& typed) { return run(typed, unpacked.value().outputs, call.threads); }, asked.value());
+  auto const instance = problem::make_instance(unpacked.value().arguments);
+  if (!instance) return status_of(instance.why());
+  return std::visit([&](auto const& typed) { return run(typed, unpacked.value().outputs, call.threads); },
+                    instance.value());
 }
 
 }  // namespace

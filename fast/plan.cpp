@@ -31,32 +31,32 @@ int threads_for(problem::sizes const& size, int at_most) {
 template <problem::floating_element E>
 plan plan_of(problem::sizes const& size, bool with_weights, int threads) {
   using T = working<E>;
-  plan made;
-  made.threads = threads_for(size, threads);
-  made.cache = second_level_cache();
-  made.key_block = blocking_of<T>.keys;
-  made.splits = std::max<std::int64_t>(1, ceiling_division(size.m, blocking_of<T>.split));
-  made.rows = size.hk > 0 ? size.hq / size.hk * size.n : 0;
+  plan cut;
+  cut.threads = threads_for(size, threads);
+  cut.cache = second_level_cache();
+  cut.key_block = blocking_of<T>.keys;
+  cut.splits = std::max<std::int64_t>(1, ceiling_division(size.m, blocking_of<T>.split));
+  cut.rows = size.hk > 0 ? size.hq / size.hk * size.n : 0;
   std::int64_t const heads = size.b * size.hk;
-  made.block_rows =
-      query_block_rows<T>(made.rows, heads, size.d, size.dv, made.cache, made.threads > 1 ? 4 * made.threads : 1);
-  made.kept = with_weights && is_narrow<E> ? size.m : 0;
-  if (made.kept > 0)
-    made.block_rows = std::clamp(scores_kept / made.kept / strip_rows * strip_rows, strip_rows, made.block_rows);
-  made.blocks = made.rows > 0 ? ceiling_division(made.rows, made.block_rows) : 0;
-  made.tasks = heads * made.blocks;
-  made.shared = !with_weights && made.splits > 1 && made.tasks < 2 * made.threads;
-  return made;
+  cut.block_rows =
+      query_block_rows<T>(cut.rows, heads, size.d, size.dv, cut.cache, cut.threads > 1 ? 4 * cut.threads : 1);
+  cut.kept = with_weights && is_narrow<E> ? size.m : 0;
+  if (cut.kept > 0)
+    cut.block_rows = std::clamp(scores_kept / cut.kept / strip_rows * strip_rows, strip_rows, cut.block_rows);
+  cut.blocks = cut.rows > 0 ? ceiling_division(cut.rows, cut.block_rows) : 0;
+  cut.tasks = heads * cut.blocks;
+  cut.shared = !with_weights && cut.splits > 1 && cut.tasks < 2 * cut.threads;
+  return cut;
 }
 
 template <problem::floating_element E>
 plan_memory memory_of(problem::sizes const& size, plan const& cut) {
   using T = working<E>;
-  plan_memory made{workspace<T>::bytes(cut.block_rows, size.d, size.dv, requirements_of<E>(cut)), 0};
+  plan_memory memory{workspace<T>::bytes(cut.block_rows, size.d, size.dv, requirements_of<E>(cut)), 0};
   if (cut.shared)
-    made.shared = cut.tasks * cut.splits * cut.block_rows * (workspace<T>::padded(size.dv) + sum_lanes + 1) *
-                  static_cast<std::int64_t>(sizeof(T));
-  return made;
+    memory.shared = cut.tasks * cut.splits * cut.block_rows * (workspace<T>::padded(size.dv) + sum_lanes + 1) *
+                    static_cast<std::int64_t>(sizeof(T));
+  return memory;
 }
 
 using problem::bf16, problem::f16;
@@ -72,26 +72,26 @@ template plan_memory memory_of<bf16>(problem::sizes const&, plan const&);
 template plan_memory memory_of<f16>(problem::sizes const&, plan const&);
 
 std::string explained(plan const& cut, plan_memory const& memory) {
-  auto const count = [](std::int64_t n, std::string const& what) {
-    return std::to_string(n) + " " + what + (n == 1 ? "" : "s");
+  auto const count = [](std::int64_t n, std::string const& noun) {
+    return std::to_string(n) + " " + noun + (n == 1 ? "" : "s");
   };
   auto const kib = [](std::int64_t bytes) { return std::to_string((bytes + 1023) / 1024) + " KiB"; };
-  std::string said;
-  said += "queries  " + std::to_string(cut.rows) + " rows a kv head, in " + count(cut.blocks, "block") + " of " +
+  std::string text;
+  text += "queries  " + std::to_string(cut.rows) + " rows a kv head, in " + count(cut.blocks, "block") + " of " +
           std::to_string(cut.block_rows) + ": Q, O and row states fill at most half of the second-level cache, " +
           kib(cut.cache) + "\n";
   bool const few = std::min(cut.rows, cut.block_rows) <= strip_rows;  // query_block_kernel::has_one_strip()
-  said += "keys     blocks of " + std::to_string(cut.key_block) +
+  text += "keys     blocks of " + std::to_string(cut.key_block) +
           (few ? ", K copied panel by panel, V read where it lies where it can be; "
                : ", packed once for each block of queries; ") +
           count(cut.splits, "partial row") + (cut.splits > 1 ? ", merged in order\n" : "\n");
-  said += "tasks    " + count(cut.tasks, "block") + " of queries" +
+  text += "tasks    " + count(cut.tasks, "block") + " of queries" +
           (cut.shared ? ", each split of the keys a task of its own (fewer blocks than twice the threads)" : "") +
           ", on " + count(cut.threads, "thread") + "\n";
-  said += "memory   " + kib(memory.thread) + " a thread";
-  if (memory.shared > 0) said += ", " + kib(memory.shared) + " of partial rows";
-  if (cut.kept > 0) said += ", " + count(cut.kept, "score") + " a row kept for its weights";
-  return said + "\n";
+  text += "memory   " + kib(memory.thread) + " a thread";
+  if (memory.shared > 0) text += ", " + kib(memory.shared) + " of partial rows";
+  if (cut.kept > 0) text += ", " + count(cut.kept, "score") + " a row kept for its weights";
+  return text + "\n";
 }
 
 }  // namespace attest::fast

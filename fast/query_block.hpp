@@ -37,8 +37,8 @@ struct query_block {
 /// What all tasks of a call share.
 template <class E>
 struct call_context {
-  problem::instance<E> const& asked;
-  problem::outputs<E> const& given;
+  problem::instance<E> const& instance;
+  problem::outputs<E> const& outputs;
   operations<working<E>> const& ops;
   score_scale<working<E>> scale;
   score_cap<working<E>> cap;
@@ -61,8 +61,8 @@ class query_block_kernel {
 
   query_block_kernel(call_context<E> const& call, query_block const& block, workspace<T> const& space,
                      query_rules<E>* rules, strip_view* strips) noexcept
-      : asked_(call.asked),
-        given_(call.given),
+      : instance_(call.instance),
+        outputs_(call.outputs),
         ops_(call.ops),
         scale_(call.scale),
         cap_(call.cap),
@@ -70,10 +70,10 @@ class query_block_kernel {
         space_(space),
         rules_(rules),
         strips_(strips),
-        size_(call.asked.size()),
+        size_(call.instance.size()),
         rows_(block.rows.size()) {
-    if (size_.d > 0 && size_.m > 0) K_ = {asked_.k().row(block.b, block.kv_head, 0), asked_.k().stride[2]};
-    if (size_.dv > 0 && size_.m > 0) V_ = {asked_.v().row(block.b, block.kv_head, 0), asked_.v().stride[2]};
+    if (size_.d > 0 && size_.m > 0) K_ = {instance_.k().row(block.b, block.kv_head, 0), instance_.k().stride[2]};
+    if (size_.dv > 0 && size_.m > 0) V_ = {instance_.v().row(block.b, block.kv_head, 0), instance_.v().stride[2]};
   }
 
   /// space.states and space.O ← the partial rows of the splits, merged in order.
@@ -106,13 +106,13 @@ class query_block_kernel {
     for (std::int64_t r = 0; r < rows_; ++r, advance(at)) {
       T const* const l = space_.states.l + r * sum_lanes;
       T const m = space_.states.m[r];
-      T* const o = size_.dv == 0 ? nullptr : output_or_scratch(given_.o.row(block_.b, at.h, at.i), space_.wide);
+      T* const o = size_.dv == 0 ? nullptr : output_or_scratch(outputs_.o.row(block_.b, at.h, at.i), space_.wide);
       T const sum = ops_.finish(space_.O.row(r), l, size_.dv, o);
-      if (size_.dv > 0) store(o, size_.dv, given_.o.row(block_.b, at.h, at.i));
-      if (given_.lse) given_.lse(block_.b, at.h, at.i, 0) = arithmetic::log_sum_exp(m, sum);
-      if (!given_.weights || size_.m == 0) continue;
+      if (size_.dv > 0) store(o, size_.dv, outputs_.o.row(block_.b, at.h, at.i));
+      if (outputs_.lse) outputs_.lse(block_.b, at.h, at.i, 0) = arithmetic::log_sum_exp(m, sum);
+      if (!outputs_.weights || size_.m == 0) continue;
       recompute_weights(m, l, score_row(r));
-      store(score_row(r), size_.m, given_.weights.row(block_.b, at.h, at.i));
+      store(score_row(r), size_.m, outputs_.weights.row(block_.b, at.h, at.i));
     }
   }
 
@@ -161,25 +161,26 @@ class query_block_kernel {
   /// Where the scores of row r are kept until write_outputs() makes weights of them.
   T* score_row(std::int64_t r) const noexcept {
     query_place const at = place(r);
-    return output_or_scratch(given_.weights.row(block_.b, at.h, at.i), space_.kept + (is_narrow<E> ? r * size_.m : 0));
+    return output_or_scratch(outputs_.weights.row(block_.b, at.h, at.i),
+                             space_.kept + (is_narrow<E> ? r * size_.m : 0));
   }
 
   /// Scales and packs the queries, and finds out which keys each of them and each strip sees.
   void prepare_queries() noexcept {
-    finishes_every_score_ = cap_ || asked_.has_bias() || given_.weights;
+    finishes_every_score_ = cap_ || instance_.has_bias() || outputs_.weights;
     std::int64_t const tile = ops_.tile, packed = rounded_up(tile, sum_lanes);
     query_place at = place(0);
     for (std::int64_t first = 0; first < rows_; first += tile) {
       for (std::int64_t a = 0; a < tile && first + a < rows_; ++a, advance(at)) {
         int left = 0;
         if (size_.d > 0)
-          left = scale_.fold(ops_, converted(ops_, asked_.q().row(block_.b, at.h, at.i), size_.d, space_.wide), size_.d,
-                             space_.scaled + a * size_.d);
+          left = scale_.fold(ops_, converted(ops_, instance_.q().row(block_.b, at.h, at.i), size_.d, space_.wide),
+                             size_.d, space_.scaled + a * size_.d);
         if (size_.m == 0) continue;
-        rules_[first + a] = query_rules<E>::of(asked_, block_.b, at);
+        rules_[first + a] = query_rules<E>::of(instance_, block_.b, at);
         rules_[first + a].exponent = left;
         finishes_every_score_ = finishes_every_score_ || left != 0;
-        if (given_.weights) std::fill_n(score_row(first + a), size_.m, arithmetic::minus_infinity());
+        if (outputs_.weights) std::fill_n(score_row(first + a), size_.m, arithmetic::minus_infinity());
       }
       ops_.transpose({space_.scaled, size_.d}, packed, size_.d, tile, space_.Q + first * size_.d);
     }
@@ -305,7 +306,7 @@ class query_block_kernel {
     if (!full)
       rules_[r].hide_invisible(ops_, s + computed.first, {keys.first + computed.first, keys.first + computed.last},
                                present);
-    if (given_.weights) std::copy(s + visible.first, s + visible.last, score_row(r) + present.first);
+    if (outputs_.weights) std::copy(s + visible.first, s + visible.last, score_row(r) + present.first);
   }
 
   /// P·V_j of one row, over visible keys only. A value of NaN or ∞ may be visible to one query of the strip and not to
@@ -331,8 +332,8 @@ class query_block_kernel {
     }
   }
 
-  problem::instance<E> const& asked_;
-  problem::outputs<E> const& given_;
+  problem::instance<E> const& instance_;
+  problem::outputs<E> const& outputs_;
   operations<T> const& ops_;
   score_scale<T> const& scale_;
   score_cap<T> const& cap_;

@@ -38,10 +38,10 @@ struct query_rules {
   float const* bias_f32 = nullptr;
   int exponent = 0;  ///< the scores still lack the factor 2^exponent (score_scale::fold)
 
-  static query_rules of(problem::instance<E> const& asked, std::int64_t b, query_place const& at) noexcept {
+  static query_rules of(problem::instance<E> const& instance, std::int64_t b, query_place const& at) noexcept {
     auto const row_of = [&](auto const& tensor) { return tensor ? tensor.row(b, at.h, at.i) : nullptr; };
-    return {visible_keys(asked.band(), at.i, asked.size().m), row_of(asked.mask()), row_of(asked.bias()),
-            row_of(asked.bias_f32()), 0};
+    return {visible_keys(instance.band(), at.i, instance.size().m), row_of(instance.mask()), row_of(instance.bias()),
+            row_of(instance.bias_f32()), 0};
   }
 
   constexpr bool shows(std::int64_t key) const noexcept {

@@ -67,9 +67,9 @@ struct workspace {
 
   /// Lays the arrays out in `memory`, which grows if it is too small.
   static workspace in(scratch& memory, std::int64_t rows, std::int64_t d, std::int64_t dv, requirements const& needs) {
-    workspace made;
-    made.lay_out(memory.at_least(made.lay_out(nullptr, rows, d, dv, needs)), rows, d, dv, needs);
-    return made;
+    workspace space;
+    space.lay_out(memory.at_least(space.lay_out(nullptr, rows, d, dv, needs)), rows, d, dv, needs);
+    return space;
   }
   /// The bytes that this takes.
   static std::int64_t bytes(std::int64_t rows, std::int64_t d, std::int64_t dv, requirements const& needs) noexcept {

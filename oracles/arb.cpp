@@ -3,20 +3,20 @@
 namespace attest::oracles {
 
 real arb_ball::low() const {
-  real made;
+  real bound;
   mpfr_t high;
   mpfr_init2(high, MPFR_PREC_MIN);
-  arb_get_interval_mpfr(made.raw(), high, x_);
+  arb_get_interval_mpfr(bound.raw(), high, x_);
   mpfr_clear(high);
-  return made;
+  return bound;
 }
 real arb_ball::high() const {
-  real made;
+  real bound;
   mpfr_t low;
   mpfr_init2(low, MPFR_PREC_MIN);
-  arb_get_interval_mpfr(low, made.raw(), x_);
+  arb_get_interval_mpfr(low, bound.raw(), x_);
   mpfr_clear(low);
-  return made;
+  return bound;
 }
 
 arb_balls::arb_balls(std::size_t size) : size_(static_cast<slong>(size)), x_(_arb_vec_init(size_)) {}
@@ -25,21 +25,21 @@ arb_balls::arb_balls(std::span<double const> from) : arb_balls(from.size()) {
 }
 arb_balls::~arb_balls() { _arb_vec_clear(x_, size_); }
 
-arb_attention::arb_attention(head const& asked, long bits, long score_bits)
-    : keys_(static_cast<slong>(asked.keys)),
-      d_(static_cast<slong>(asked.d)),
-      dv_(static_cast<slong>(asked.dv)),
+arb_attention::arb_attention(head const& head, long bits, long score_bits)
+    : keys_(static_cast<slong>(head.keys)),
+      d_(static_cast<slong>(head.d)),
+      dv_(static_cast<slong>(head.dv)),
       bits_(bits),
       score_bits_(score_bits),
-      capped_(asked.softcap > 0),
-      k_(asked.k),
-      v_(asked.v),
-      q_(asked.d),
-      below_(asked.keys),
-      weights_(asked.keys) {
-  arb_set_d(cap_.raw(), asked.softcap);
-  if (asked.scale) {
-    arb_set_d(scale_.raw(), *asked.scale);
+      capped_(head.softcap > 0),
+      k_(head.k),
+      v_(head.v),
+      q_(head.d),
+      below_(head.keys),
+      weights_(head.keys) {
+  arb_set_d(cap_.raw(), head.softcap);
+  if (head.scale) {
+    arb_set_d(scale_.raw(), *head.scale);
   } else {
     arb_set_si(scale_.raw(), d_);
     arb_rsqrt(scale_.raw(), scale_.raw(), bits);
@@ -74,30 +74,30 @@ void arb_attention::row(std::span<double const> q, std::span<double const> bias)
 }
 
 arb_ball arb_attention::output(std::size_t c) const {
-  arb_ball made;
-  arb_dot(made.raw(), nullptr, 0, weights_[0], 1, v_[c], dv_, keys_, bits_);
-  arb_div(made.raw(), made.raw(), sum_.raw(), bits_);
-  return made;
+  arb_ball o;
+  arb_dot(o.raw(), nullptr, 0, weights_[0], 1, v_[c], dv_, keys_, bits_);
+  arb_div(o.raw(), o.raw(), sum_.raw(), bits_);
+  return o;
 }
 arb_ball arb_attention::weight(std::size_t j) const {
-  arb_ball made;
-  arb_div(made.raw(), weights_[j], sum_.raw(), bits_);
-  return made;
+  arb_ball share;
+  arb_div(share.raw(), weights_[j], sum_.raw(), bits_);
+  return share;
 }
 arb_ball arb_attention::log_sum_exp() const {
-  arb_ball made;
-  arb_log(made.raw(), sum_.raw(), bits_);
-  arb_add(made.raw(), made.raw(), top_.raw(), bits_);
-  return made;
+  arb_ball lse;
+  arb_log(lse.raw(), sum_.raw(), bits_);
+  arb_add(lse.raw(), lse.raw(), top_.raw(), bits_);
+  return lse;
 }
 /// ln Σ e^(s − top) − Σ π·(s − top)
 arb_ball arb_attention::entropy() const {
-  arb_ball made, mean;
+  arb_ball result, mean;
   arb_dot(mean.raw(), nullptr, 0, weights_[0], 1, below_[0], 1, keys_, bits_);
   arb_div(mean.raw(), mean.raw(), sum_.raw(), bits_);
-  arb_log(made.raw(), sum_.raw(), bits_);
-  arb_sub(made.raw(), made.raw(), mean.raw(), bits_);
-  return made;
+  arb_log(result.raw(), sum_.raw(), bits_);
+  arb_sub(result.raw(), result.raw(), mean.raw(), bits_);
+  return result;
 }
 
 }  // namespace attest::oracles

@@ -52,7 +52,7 @@ class arb_attention {
   /// Enough that scores of ordinary numbers are exact but for σ and the softcap.
   static constexpr long exact_scores = 4096;
 
-  arb_attention(head const& asked, long bits, long score_bits = exact_scores);
+  arb_attention(head const& head, long bits, long score_bits = exact_scores);
 
   /// The query of the row that the functions below are about. Shapes  q [d]; bias [keys], or empty for zeros
   void row(std::span<double const> q, std::span<double const> bias = {});

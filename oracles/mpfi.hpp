@@ -32,7 +32,7 @@ class mpfi_interval {
 /// The rows of one head, one after the other, enclosed in intervals of `bits` bits.
 class mpfi_attention {
  public:
-  mpfi_attention(head const& asked, long bits);
+  mpfi_attention(head const& head, long bits);
 
   /// The query of the row that the functions below are about. Shapes  q [d]; bias [keys], or empty for zeros
   void row(std::span<double const> q, std::span<double const> bias = {});
@@ -43,7 +43,7 @@ class mpfi_attention {
   mpfi_interval entropy() const;
 
  private:
-  head asked_;
+  head head_;
   long bits_;
   std::vector<mpfi_interval> below_, weights_;  ///< s − top; e^(s − top), not yet divided by their sum
   mpfi_interval scale_, sum_;

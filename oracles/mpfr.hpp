@@ -12,7 +12,7 @@ namespace attest::oracles {
 /// The rows of one head, one after the other, in numbers of `bits` bits.
 class mpfr_attention {
  public:
-  mpfr_attention(head const& asked, long bits);
+  mpfr_attention(head const& head, long bits);
 
   /// The query of the row that the functions below are about. Shapes  q [d]; bias [keys], or empty for zeros
   void row(std::span<double const> q, std::span<double const> bias = {});
@@ -21,7 +21,7 @@ class mpfr_attention {
   real log_sum_exp() const;
 
  private:
-  head asked_;
+  head head_;
   long bits_;
   std::vector<real> k_, v_, weights_;  ///< e^(s − top), not yet divided by their sum
   real scale_, cap_, top_, sum_;

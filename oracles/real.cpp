@@ -20,10 +20,10 @@ real::real(double value, long bits) {
   mpfr_set_d(x_, value, MPFR_RNDN);
 }
 real real::whole(std::uint64_t value, long bits) {
-  real made(0, bits);
+  real number(0, bits);
   static_assert(sizeof(unsigned long) == sizeof value);
-  mpfr_set_ui(made.x_, value, MPFR_RNDN);
-  return made;
+  mpfr_set_ui(number.x_, value, MPFR_RNDN);
+  return number;
 }
 real::real(real const& other) {
   allocate(x_, mpfr_get_prec(other.x_));

@@ -71,7 +71,7 @@ inline result<erased_tensor> unpack(std::string_view name, DLTensor const* from,
 
 /// Reads the descriptors and parameters of `call`. make_instance and make_outputs validate shapes and types later.
 inline result<unpacked_call> unpack(attest_call const& call) {
-  unpacked_call made;
+  unpacked_call unpacked;
   std::optional<error> why;
   auto const read = [&](std::string_view name, DLTensor const* from, int rank, auto& to) {
     if (why) return;
@@ -79,17 +79,17 @@ inline result<unpacked_call> unpack(attest_call const& call) {
     if (tensor) to = tensor.value();
     else why = tensor.why();
   };
-  read("q", call.q, 4, made.arguments.q);
-  read("k", call.k, 4, made.arguments.k);
-  read("v", call.v, 4, made.arguments.v);
-  if (call.mask) read("mask", call.mask, 4, made.arguments.mask);
-  if (call.bias) read("bias", call.bias, 4, made.arguments.bias);
-  read("out", call.out, 4, made.outputs.o);
-  if (call.lse) read("lse", call.lse, 3, made.outputs.lse);
-  if (call.weights) read("weights", call.weights, 4, made.outputs.weights);
+  read("q", call.q, 4, unpacked.arguments.q);
+  read("k", call.k, 4, unpacked.arguments.k);
+  read("v", call.v, 4, unpacked.arguments.v);
+  if (call.mask) read("mask", call.mask, 4, unpacked.arguments.mask);
+  if (call.bias) read("bias", call.bias, 4, unpacked.arguments.bias);
+  read("out", call.out, 4, unpacked.outputs.o);
+  if (call.lse) read("lse", call.lse, 3, unpacked.outputs.lse);
+  if (call.weights) read("weights", call.weights, 4, unpacked.outputs.weights);
   if (why) return *std::move(why);
-  static_cast<parameters&>(made.arguments) = parameters_of(call);
-  return made;
+  static_cast<parameters&>(unpacked.arguments) = parameters_of(call);
+  return unpacked;
 }
 
 }  // namespace attest::problem

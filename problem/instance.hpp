@@ -93,19 +93,19 @@ using any_instance = variant_of<detail::instance_of, floating_elements>;
 template <floating_element T>
 constexpr result<instance<T>> instance<T>::make(arguments<T> const& unchecked) {
   using checks::fault;
-  instance made;
+  instance validated;
   struct named {
     std::string_view name;
     tensor<T const> const& input;
   };
   for (auto const& [name, input] : {named{"q", unchecked.q}, named{"k", unchecked.k}, named{"v", unchecked.v}})
     if (auto why = checks::layout_fault(name, input.layout, sizeof(T), input.data != nullptr)) return *std::move(why);
-  if (auto why = checks::sizes_fault(unchecked.q.layout, unchecked.k.layout, unchecked.v.layout, made.size_))
+  if (auto why = checks::sizes_fault(unchecked.q.layout, unchecked.k.layout, unchecked.v.layout, validated.size_))
     return *std::move(why);
-  made.rank_ = unchecked.q.layout.rank;
-  made.q_ = lifted(unchecked.q);
-  made.k_ = lifted(unchecked.k);
-  made.v_ = lifted(unchecked.v);
+  validated.rank_ = unchecked.q.layout.rank;
+  validated.q_ = lifted(unchecked.q);
+  validated.k_ = lifted(unchecked.k);
+  validated.v_ = lifted(unchecked.v);
 
   std::optional<error> why;
   auto const attach = [&]<class E>(std::string_view name, std::optional<tensor<E const>> const& input,
@@ -113,25 +113,25 @@ constexpr result<instance<T>> instance<T>::make(arguments<T> const& unchecked) {
     if (!input || why) return;
     why = checks::layout_fault(name, input->layout, sizeof(E), input->data != nullptr);
     if (why) return;
-    auto lifted_view = broadcast(name, *input, made.size_, made.rank_);
+    auto lifted_view = broadcast(name, *input, validated.size_, validated.rank_);
     if (lifted_view) to = lifted_view.value();
     else why = lifted_view.why();
   };
   if (unchecked.bias && unchecked.bias_f32)
     return fault(error_code::bad_value, "bias", "given twice, in two element types");
-  attach("mask", unchecked.mask, made.mask_);
-  attach("bias", unchecked.bias, made.bias_);
-  attach("bias", unchecked.bias_f32, made.bias_f32_);
+  attach("mask", unchecked.mask, validated.mask_);
+  attach("bias", unchecked.bias, validated.bias_);
+  attach("bias", unchecked.bias_f32, validated.bias_f32_);
   if (why) return *std::move(why);
 
-  if (auto parameters_why = parameters_fault(unchecked, made.size_.d)) return *std::move(parameters_why);
-  made.parameters_ = unchecked;
-  return made;
+  if (auto parameters_why = parameters_fault(unchecked, validated.size_.d)) return *std::move(parameters_why);
+  validated.parameters_ = unchecked;
+  return validated;
 }
 
 template <floating_element T>
 constexpr result<outputs<T>> outputs<T>::make(instance<T> const& problem, output_tensors<T> const& tensors) {
-  outputs made;
+  outputs validated;
   sizes const& s = problem.size();
   int const rank = problem.rank();
   auto const check = [](std::string_view name, auto const& t, layout const& expected) -> std::optional<error> {
@@ -141,16 +141,16 @@ constexpr result<outputs<T>> outputs<T>::make(instance<T> const& problem, output
     return checks::layout_fault(name, t.layout, sizeof(*t.data), t.data != nullptr);
   };
   if (auto why = check("out", tensors.o, rows_layout(s, rank, s.dv))) return *std::move(why);
-  made.o = lifted(tensors.o);
+  validated.o = lifted(tensors.o);
   if (tensors.weights) {
     if (auto why = check("weights", *tensors.weights, rows_layout(s, rank, s.m))) return *std::move(why);
-    made.weights = lifted(*tensors.weights);
+    validated.weights = lifted(*tensors.weights);
   }
   if (tensors.lse) {
     if (auto why = check("lse", *tensors.lse, rows_layout(s, rank))) return *std::move(why);
-    made.lse = lifted(tensor<lse_element<T>>{tensors.lse->data, with_last_axis(tensors.lse->layout)});
+    validated.lse = lifted(tensor<lse_element<T>>{tensors.lse->data, with_last_axis(tensors.lse->layout)});
   }
-  return made;
+  return validated;
 }
 
 }  // namespace attest::problem

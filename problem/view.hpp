@@ -17,17 +17,17 @@ struct layout {
   /// Row-major, without gaps. Requires at most 4 sizes. A stride that does not fit in 63 bits becomes the largest
   /// number, which validation rejects (checks::layout_fault).
   static constexpr layout compact(std::initializer_list<std::int64_t> sizes) noexcept {
-    layout made;
-    for (std::int64_t const size : sizes) made.shape[static_cast<std::size_t>(made.rank++)] = size;
+    layout contiguous;
+    for (std::int64_t const size : sizes) contiguous.shape[static_cast<std::size_t>(contiguous.rank++)] = size;
     std::int64_t step = 1;
-    for (int axis = made.rank - 1; axis >= 0; --axis) {
+    for (int axis = contiguous.rank - 1; axis >= 0; --axis) {
       auto const a = static_cast<std::size_t>(axis);
-      made.stride[a] = step;
-      std::int64_t const size = made.shape[a] > 0 ? made.shape[a] : 1;
+      contiguous.stride[a] = step;
+      std::int64_t const size = contiguous.shape[a] > 0 ? contiguous.shape[a] : 1;
       constexpr auto largest = std::numeric_limits<std::int64_t>::max();
       step = step > largest / size ? largest : step * size;
     }
-    return made;
+    return contiguous;
   }
 };
 

@@ -24,12 +24,12 @@ struct worked_example {
   std::optional<double> scale{};  ///< none = 1/√D, 1 = the unscaled softmax(QKᵀ)
 
   constexpr problem::instance<float> instance() const {
-    problem::arguments<float> asked;
-    asked.q = {q.data(), problem::layout::compact({N, D})};
-    asked.k = {k.data(), problem::layout::compact({M, D})};
-    asked.v = {v.data(), problem::layout::compact({M, DV})};
-    asked.scale = scale;
-    return problem::instance<float>::make(asked).value();
+    problem::arguments<float> arguments;
+    arguments.q = {q.data(), problem::layout::compact({N, D})};
+    arguments.k = {k.data(), problem::layout::compact({M, D})};
+    arguments.v = {v.data(), problem::layout::compact({M, DV})};
+    arguments.scale = scale;
+    return problem::instance<float>::make(arguments).value();
   }
 
   struct solution {
@@ -40,24 +40,24 @@ struct worked_example {
   };
 
   constexpr reference::enclosed_row<width, float> row(std::int64_t i) const {
-    reference::enclosed_row<width, float> made;
-    reference::enclose_row(instance(), 0, 0, i, made);
-    return made;
+    reference::enclosed_row<width, float> enclosed;
+    reference::enclose_row(instance(), 0, 0, i, enclosed);
+    return enclosed;
   }
 
   constexpr solution solve() const {
-    solution made;
+    solution solved;
     for (std::size_t i = 0; i < N; ++i) {
       auto const enclosed = row(static_cast<std::int64_t>(i));
       for (std::size_t j = 0; j < M; ++j) {
-        made.A[i][j] = reference::weight(enclosed, j);
-        made.S[i][j] = enclosed.max_score + enclosed.keys[j].below_max;
+        solved.A[i][j] = reference::weight(enclosed, j);
+        solved.S[i][j] = enclosed.max_score + enclosed.keys[j].below_max;
       }
       for (std::size_t c = 0; c < DV; ++c)
-        made.O[i][c] = reference::output(instance(), enclosed, static_cast<std::int64_t>(c)).value;
-      made.entropy[i] = reference::entropy(enclosed);
+        solved.O[i][c] = reference::output(instance(), enclosed, static_cast<std::int64_t>(c)).value;
+      solved.entropy[i] = reference::entropy(enclosed);
     }
-    return made;
+    return solved;
   }
 
   // Exact questions, decided by integers and the Lindemann–Weierstrass theorem (reference/attention/exactly.hpp).

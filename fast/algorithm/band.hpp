@@ -69,12 +69,12 @@ struct strip_view {
 /// Requires  rows ≥ 1
 template <class Rule>
 constexpr strip_view view_of(Rule const* rules, std::int64_t rows) noexcept {
-  strip_view made{{}, rules[0].visible};
+  strip_view view{{}, rules[0].visible};
   for (std::int64_t i = 0; i < rows; ++i) {
-    made.any = hull(made.any, rules[i].visible);
-    made.all = rules[i].mask != nullptr ? interval{} : intersection(made.all, rules[i].visible);
+    view.any = hull(view.any, rules[i].visible);
+    view.all = rules[i].mask != nullptr ? interval{} : intersection(view.all, rules[i].visible);
   }
-  return made;
+  return view;
 }
 
 }  // namespace attest::fast

@@ -22,64 +22,64 @@ namespace attest::fast {
 template <problem::floating_element E>
 constexpr problem::kernel_model model(problem::sizes const& size, bool has_bias = true) noexcept {
   using T = working<E>;
-  problem::kernel_model made;
+  problem::kernel_model result;
   // float_environment.hpp: subnormal numbers are read and written as 0.
-  made.format = std::is_same_v<T, float> ? problem::formats::f32_flushed : problem::formats::f64_flushed;
-  made.flushes = true;
+  result.format = std::is_same_v<T, float> ? problem::formats::f32_flushed : problem::formats::f64_flushed;
+  result.flushes = true;
 
   // scores() starts from 0 and adds the d products in order: a term meets d roundings with fused multiply-adds (its
   // own and those after it), and d without (its product, and at most d − 1 additions, since 0 + x is x). There is one
   // more for q·σ·log₂ e, whatever σ is: σ·log₂ e has a relative error of 2^−48 (f32) or 2^−100 (f64), which γ_k covers,
   // since γ_k exceeds k·u by k²u².
-  made.k_qk_per_d = 1;
-  made.k_qk_base = 1;
-  made.fold_q = true;
-  made.u_qk = made.format.u;
+  result.k_qk_per_d = 1;
+  result.k_qk_base = 1;
+  result.fold_q = true;
+  result.u_qk = result.format.u;
   // softcap(): a relative error only. Its scores are in units of log₂, and e_c covers the conversion too.
-  made.e_c = softcap_error<T>;
-  made.a_t = 0;
+  result.e_c = softcap_error<T>;
+  result.a_t = 0;
   // add_bias(): the rounding of log₂ e to T, the product and the addition. The conversion of an f32 bias for f64 is
   // exact. Without fused multiply-adds the product is a rounding of its own.
-  made.k_add = has_bias ? 1 : 0;
-  made.g_b = has_bias ? 2 * made.format.u * (1 + 4 * made.format.u) : 0;
+  result.k_add = has_bias ? 1 : 0;
+  result.g_b = has_bias ? 2 * result.format.u * (1 + 4 * result.format.u) : 0;
 
   // exponentiate(): one subtraction s − m; p and the rescaling factor use the same float m.
-  made.k_x = 1;
-  made.c_m = 0;
-  made.eps = exp_error<T>;
-  made.x0 = exp_cutoff<T>;
+  result.k_x = 1;
+  result.c_m = 0;
+  result.eps = exp_error<T>;
+  result.x0 = exp_cutoff<T>;
   // update_max(): the factor is 1 unless the key block's maximum is larger. Rescaling is never lazy.
-  made.rescales = problem::rescale_count::per_block;
-  made.tau = 0;
+  result.rescales = problem::rescale_count::per_block;
+  result.tau = 0;
 
   // values() sums a key block's P·V from 0 and then adds it to O; exponentiate() sums l in lanes (a lower tree).
-  made.block = blocking_of<T>.keys;
-  made.height = problem::sum_height::block_local;
-  made.k_pre = 0;
+  result.block = blocking_of<T>.keys;
+  result.height = problem::sum_height::block_local;
+  result.k_pre = 0;
   // merge(): partial rows are rescaled and added, one after the other.
-  made.splits = static_cast<int>(std::max<std::int64_t>(1, ceiling_division(size.m, blocking_of<T>.split)));
-  made.merge = problem::split_merge::raw;
+  result.splits = static_cast<int>(std::max<std::int64_t>(1, ceiling_division(size.m, blocking_of<T>.split)));
+  result.merge = problem::split_merge::raw;
 
   // finish(): one division. log_sum_exp(): one rounding to T at the end; before it, relative errors of at most 2^−53 in
   // m·ln 2, in ln l and in their sum. No libm in use has a log worse than 2 ulp.
-  made.k_f = 1;
-  made.k_lse = 1;
-  made.eps_log = problem::formats::power_of_two(-50);
+  result.k_f = 1;
+  result.k_lse = 1;
+  result.eps_log = problem::formats::power_of_two(-50);
 
   // storage.hpp: narrow types are read exactly, and O and weights rounded once more, by half a unit of E, or of its
   // smallest subnormal; nothing between is narrow (u_p = 0).
   if constexpr (is_narrow<E>) {
     constexpr problem::binary_format stored = problem::format_of<E>;
-    made.u_out = problem::formats::power_of_two(-stored.fraction_bits - 1);
-    made.omega_out = problem::formats::power_of_two(stored.smallest() - 1);
+    result.u_out = problem::formats::power_of_two(-stored.fraction_bits - 1);
+    result.omega_out = problem::formats::power_of_two(stored.smallest() - 1);
   }
-  return made;
+  return result;
 }
 
 /// The sharpest model for a given problem.
 template <problem::floating_element E>
-constexpr problem::kernel_model model(problem::instance<E> const& asked) noexcept {
-  return model<E>(asked.size(), asked.has_bias());
+constexpr problem::kernel_model model(problem::instance<E> const& instance) noexcept {
+  return model<E>(instance.size(), instance.has_bias());
 }
 
 static_assert(exp_cutoff<float> <= problem::formats::f32.largest_x0, "bound.md, H1: x0 ≤ 87.3");

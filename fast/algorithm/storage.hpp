@@ -81,23 +81,23 @@ constexpr E narrowed(float x) noexcept {
   } else {
     auto const sign = static_cast<std::uint16_t>(bits >> 16 & format::sign);
     std::uint32_t const size = bits & ~format::wide_sign;
-    auto const made = [sign](std::uint32_t rest) { return E{static_cast<std::uint16_t>(sign | rest)}; };
+    auto const signed_bits = [sign](std::uint32_t rest) { return E{static_cast<std::uint16_t>(sign | rest)}; };
     constexpr auto digits = static_cast<std::uint32_t>(format::stored.fraction_mask()) * 2 + 1;
     // Half-way from the largest number to the next power of two, which is out of range (65520 for f16).
     constexpr std::uint32_t overflow = format::power(format::stored.bias()) | digits << (format::shift - 1);
     constexpr std::uint32_t underflow = format::power(format::stored.smallest() - 1);  // half the smallest number
     constexpr auto normal = static_cast<std::uint32_t>(format::stored.smallest_normal() + format::wide.bias());
     constexpr auto hidden = std::uint32_t{1} << format::wide.fraction_bits;
-    if (size > format::wide_infinity) return made(format::infinity | format::quiet);
-    if (size >= overflow) return made(format::infinity);
-    if (size < underflow) return made(0u);
+    if (size > format::wide_infinity) return signed_bits(format::infinity | format::quiet);
+    if (size >= overflow) return signed_bits(format::infinity);
+    if (size < underflow) return signed_bits(0u);
     std::uint32_t const exponent = size >> format::wide.fraction_bits;
     // Bits to drop: shift, and more below the smallest normal number.
     std::uint32_t const drop = exponent >= normal ? format::shift : format::shift + normal - exponent;
     std::uint32_t const kept =
         exponent >= normal ? size - (format::rebias << format::wide.fraction_bits) : (size & (hidden - 1)) | hidden;
     std::uint32_t const half = (1u << drop) / 2, odd = kept >> drop & 1u;
-    return made((kept + half - 1 + odd) >> drop);
+    return signed_bits((kept + half - 1 + odd) >> drop);
   }
 }
 

@@ -19,9 +19,9 @@ CALLS = {
     "no_batch": [0, 1, 2, 2, 3, 2, 2, 0, 12, 0, 0, 9, 0],
 }
 for tensor in range(8):
-    for what in range(20):
-        CALLS[f"wreck-{tensor}-{what}"] = [1, 0, 1, 2, 4, 3, 3, (tensor + what) % 4, 0xF, 0, what % 2, 10, 0, tensor, what,
-                                           (tensor * 3 + what) % 16, (what * 5 + 7) % 16]
+    for wreck in range(20):
+        CALLS[f"wreck-{tensor}-{wreck}"] = [1, 0, 1, 2, 4, 3, 3, (tensor + wreck) % 4, 0xF, 0, wreck % 2, 10, 0, tensor,
+                                            wreck, (tensor * 3 + wreck) % 16, (wreck * 5 + 7) % 16]
 
 SEEDS = {name: bytes(content) for name, content in CALLS.items()}
 

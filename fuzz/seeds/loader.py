@@ -27,7 +27,7 @@ def valid(tensors: dict, metadata: dict | None = None) -> bytes:
     return raw(json.dumps(header).encode(), data)
 
 
-def one(dtype='"U8"', shape="[4]", offsets="[0,4]", data=4) -> bytes:
+def one_tensor(dtype='"U8"', shape="[4]", offsets="[0,4]", data=4) -> bytes:
     return raw(f'{{"q":{{"dtype":{dtype},"shape":{shape},"data_offsets":{offsets}}}}}'.encode(), bytes(data))
 
 
@@ -65,18 +65,18 @@ SEEDS = {
                  b'"q":{"dtype":"U8","shape":[0],"data_offsets":[0,0]}}'),
     "metadata_number": raw(b'{"__metadata__":{"scale":1}}'),
     # one tensor
-    "dtype_unknown": one(dtype='"F4"'),
-    "shape_negative": one(shape="[-1]"),
-    "shape_float": one(shape="[4.0]"),
-    "shape_nan": one(shape="[NaN]"),
-    "shape_2_63": one(shape="[9223372036854775808]"),
-    "shape_overflow": one(shape="[4294967296,4294967296]"),
-    "shape_zero_overflow": one(shape="[0,4611686018427387904,4]", offsets="[0,0]", data=0),
-    "shape_mismatch": one(shape="[3]"),
-    "offsets_reversed": one(offsets="[4,0]"),
-    "offsets_past_end": one(offsets="[0,5]", shape="[5]"),
-    "offsets_hole": one(offsets="[1,4]", shape="[3]"),
-    "offsets_three": one(offsets="[0,4,4]"),
+    "dtype_unknown": one_tensor(dtype='"F4"'),
+    "shape_negative": one_tensor(shape="[-1]"),
+    "shape_float": one_tensor(shape="[4.0]"),
+    "shape_nan": one_tensor(shape="[NaN]"),
+    "shape_2_63": one_tensor(shape="[9223372036854775808]"),
+    "shape_overflow": one_tensor(shape="[4294967296,4294967296]"),
+    "shape_zero_overflow": one_tensor(shape="[0,4611686018427387904,4]", offsets="[0,0]", data=0),
+    "shape_mismatch": one_tensor(shape="[3]"),
+    "offsets_reversed": one_tensor(offsets="[4,0]"),
+    "offsets_past_end": one_tensor(offsets="[0,5]", shape="[5]"),
+    "offsets_hole": one_tensor(offsets="[1,4]", shape="[3]"),
+    "offsets_three": one_tensor(offsets="[0,4,4]"),
     "overlap": raw(b'{"q":{"dtype":"U8","shape":[3],"data_offsets":[0,3]},'
                    b'"k":{"dtype":"U8","shape":[2],"data_offsets":[2,4]}}', b"abcd"),
     # the problem
@@ -94,12 +94,12 @@ SEEDS = {
 
 
 def vectors(case: dict | None = None, **top) -> bytes:
-    one = {"name": "f32/x", "type": "f32", "flags": ["lse"], "sizes": {"b": 1, "hq": 1, "hk": 1, "n": 1, "m": 2, "d": 1, "dv": 1},
+    base = {"name": "f32/x", "type": "f32", "flags": ["lse"], "sizes": {"b": 1, "hq": 1, "hk": 1, "n": 1, "m": 2, "d": 1, "dv": 1},
            "scale": None, "softcap": "0x0p+0", "diagonal": 0, "left": -1, "right": -1, "q": ["0x1p+0"], "k": ["0x1p+0", "-0x1p-1"],
            "v": ["nan", "inf"], "mask": {"shape": [1, 1, 1, 2], "values": [1, 0]}, "bias": None,
            "o": {"truth_lower": ["nan"], "truth_upper": ["nan"], "rounded": [None]},
            "lse": {"truth_lower": ["0x1p+0"], "truth_upper": ["0x1p+0"], "rounded": ["0x1p+0"]}}
-    return json.dumps({"attest": "vectors", "schema": 1, "check": "x", "flags": {"lse": "says"}, "cases": [{**one, **(case or {})}],
+    return json.dumps({"attest": "vectors", "schema": 1, "check": "x", "flags": {"lse": "says"}, "cases": [{**base, **(case or {})}],
                        **top}).encode()
 
 

@@ -205,11 +205,12 @@ bool call_under_test::affordable() const {
   return work <= 0x1p24;
 }
 
-std::ostream& operator<<(std::ostream& out, call_under_test const& made) {
-  out << "version " << made.call.abi_version << ", threads " << made.call.threads << ", scale " << made.call.scale << ", softcap "
-      << made.call.softcap << ", band " << made.call.diagonal << ' ' << made.call.left << ' ' << made.call.right << '\n';
+std::ostream& operator<<(std::ostream& out, call_under_test const& tested) {
+  out << "version " << tested.call.abi_version << ", threads " << tested.call.threads << ", scale " << tested.call.scale
+      << ", softcap " << tested.call.softcap << ", band " << tested.call.diagonal << ' ' << tested.call.left << ' '
+      << tested.call.right << '\n';
   for (place const p : places) {
-    auto const& s = made.slot_of(p);
+    auto const& s = tested.slot_of(p);
     if (!s.present) continue;
     out << names[static_cast<std::size_t>(p)] << ": ndim " << s.tensor.ndim << ", type " << int(s.tensor.dtype.code) << '/'
         << int(s.tensor.dtype.bits) << '/' << s.tensor.dtype.lanes << ", device " << s.tensor.device.device_type << ", shape";

@@ -53,7 +53,7 @@ class call_under_test {
   /// Strides of 0 make any number of keys out of one: is a well-formed call answered in milliseconds?
   bool affordable() const;
 
-  friend std::ostream& operator<<(std::ostream& out, call_under_test const& made);
+  friend std::ostream& operator<<(std::ostream& out, call_under_test const& tested);
 
  private:
   /// Room of one tensor: the elements, canaries around them.

@@ -35,9 +35,9 @@ inline std::size_t mutate(std::span<std::uint8_t> room, std::size_t size, std::u
   auto const add = [&](patch_kind how, std::uint8_t value) {
     std::size_t const end = fields + patches * patch_bytes;
     if (end + patch_bytes > room.size()) return size;
-    auto const made = patch(patches);
-    for (std::uint8_t& each : made) each = byte();
-    made[patch_how] = how, made[patch_value] = value;
+    auto const added = patch(patches);
+    for (std::uint8_t& content : added) content = byte();
+    added[patch_how] = how, added[patch_value] = value;
     return end + patch_bytes;
   };
   constexpr std::array regimes{type, scores, values, mask, bias, scale, softcap, gap, choice};

@@ -99,39 +99,41 @@ struct decoded {
 /// Cost      sizes at most `most`, and at most 64 patches
 inline decoded decode(std::span<std::uint8_t const> input, largest_sizes const& most = {}) {
   using problem::element_type;
-  decoded made;
-  std::size_t const given = std::min<std::size_t>(input.size(), fields);
-  std::copy_n(input.begin(), given, made.header.begin());
+  decoded result;
+  std::size_t const header_bytes = std::min<std::size_t>(input.size(), fields);
+  std::copy_n(input.begin(), header_bytes, result.header.begin());
   auto const number = [&](field which, std::int64_t from, std::int64_t to) {
-    return from + made.header[which] % (to - from + 1);
+    return from + result.header[which] % (to - from + 1);
   };
-  tests::recipe& r = made.recipe;
-  r.seed = made.header[seed] | static_cast<std::uint64_t>(made.header[seed_high]) << 8;
+  tests::recipe& r = result.recipe;
+  r.seed = result.header[seed] | static_cast<std::uint64_t>(result.header[seed_high]) << 8;
   constexpr std::array types{element_type::f32, element_type::bf16, element_type::f16, element_type::f32, element_type::f64};
-  r.type = types[made.header[type] % types.size()];
+  r.type = types[result.header[type] % types.size()];
   // Mostly one batch entry and one head: the others repeat what one does.
   constexpr std::array<std::int64_t, 8> few{1, 2, 3, 1, 1, 1, 1, 1};
-  auto const heads = [&](field which, std::int64_t largest) { return std::min(few[made.header[which] % few.size()], largest); };
+  auto const heads = [&](field which, std::int64_t largest) {
+    return std::min(few[result.header[which] % few.size()], largest);
+  };
   r.b = heads(b, most.b), r.groups = heads(groups, most.groups), r.hk = heads(hk, most.hk);
   std::int64_t const part = r.type == element_type::f64 ? most.f64_part : 1;
   r.n = number(n, 0, most.n / part), r.m = number(m, 0, most.m / part), r.d = number(d, 0, most.d), r.dv = number(dv, 0, most.dv);
   r.scores = static_cast<tests::score_regime>(number(scores, 0, tests::score_regimes - 1));
   r.values = static_cast<tests::value_regime>(number(values, 0, tests::value_regimes - 1));
   r.mask = static_cast<tests::mask_regime>(number(mask, 0, tests::mask_regimes - 1));
-  r.bias = (made.header[bias] & 1) != 0, r.bias_minus_infinity = (made.header[bias] & 2) != 0;
+  r.bias = (result.header[bias] & 1) != 0, r.bias_minus_infinity = (result.header[bias] & 2) != 0;
   r.diagonal = number(diagonal, 0, 255) - 128, r.left = number(left, -1, 100), r.right = number(right, -1, 100);
   r.scale = static_cast<int>(number(scale, 0, 4));
   r.softcap = std::max(0, static_cast<int>(number(softcap, 0, 7)) - 4);
   r.gap = std::max<std::int64_t>(0, number(gap, 0, 15) - 8);
-  made.problem = tests::make_problem(r);
-  static bool const told = std::getenv("ATTEST_FUZZ_WORK") != nullptr;  // for the campaign's summary
-  if (told) std::printf("work %lld\n", static_cast<long long>(r.n * r.m * (r.d + r.dv)));
-  std::span<std::uint8_t const> patches = input.subspan(given);
+  result.problem = tests::make_problem(r);
+  static bool const reports_work = std::getenv("ATTEST_FUZZ_WORK") != nullptr;  // for the campaign's summary
+  if (reports_work) std::printf("work %lld\n", static_cast<long long>(r.n * r.m * (r.d + r.dv)));
+  std::span<std::uint8_t const> patches = input.subspan(header_bytes);
   for (int left_over = 64; left_over > 0 && patches.size() >= patch_bytes; --left_over) {
-    detail::apply_patch(made.problem, patches.first(patch_bytes));
+    detail::apply_patch(result.problem, patches.first(patch_bytes));
     patches = patches.subspan(patch_bytes);
   }
-  return made;
+  return result;
 }
 
 }  // namespace attest::fuzz

@@ -26,14 +26,14 @@ namespace {
 
 namespace fs = std::filesystem;
 
-std::vector<fs::path> files_of(std::vector<fs::path> const& given) {
+std::vector<fs::path> files_of(std::vector<fs::path> const& paths) {
   std::vector<fs::path> files;
-  for (fs::path const& each : given) {
-    if (!fs::is_directory(each)) {
-      files.push_back(each);
+  for (fs::path const& path : paths) {
+    if (!fs::is_directory(path)) {
+      files.push_back(path);
       continue;
     }
-    for (auto const& entry : fs::recursive_directory_iterator(each))
+    for (auto const& entry : fs::recursive_directory_iterator(path))
       if (entry.is_regular_file()) files.push_back(entry.path());
   }
   std::ranges::sort(files);
@@ -43,16 +43,16 @@ std::vector<fs::path> files_of(std::vector<fs::path> const& given) {
 }  // namespace
 
 int main(int count, char** arguments) {
-  std::vector<fs::path> given;
+  std::vector<fs::path> paths;
   int mutations = 0;
   bool times = false;
   for (int at = 1; at < count; ++at) {
     std::string const word = arguments[at];
     if (word == "--mutations" && at + 1 < count) mutations = std::atoi(arguments[++at]);
     else if (word == "--times") times = true;
-    else given.emplace_back(word);
+    else paths.emplace_back(word);
   }
-  std::vector<fs::path> const files = files_of(given);
+  std::vector<fs::path> const files = files_of(paths);
   unsigned seed = 0;
   for (auto const& path : files) {
     std::ifstream in(path, std::ios::binary);

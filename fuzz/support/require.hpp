@@ -7,9 +7,9 @@
 namespace attest::fuzz {
 
 /// Ends the program where `holds` is false: the engine keeps the input.
-inline void require(bool holds, char const* what = "what holds of every input") {
+inline void require(bool holds, char const* claim = "what holds of every input") {
   if (holds) return;
-  std::fprintf(stderr, "not so: %s\n", what);
+  std::fprintf(stderr, "not so: %s\n", claim);
   std::abort();
 }
 

@@ -14,44 +14,46 @@ namespace {
 using namespace attest;
 using fuzz::call_under_test;
 
-void require(bool holds, char const* what, call_under_test const& made) {
-  if (!holds) std::cerr << made;
-  fuzz::require(holds, what);
+void require(bool holds, char const* claim, call_under_test const& tested) {
+  if (!holds) std::cerr << tested;
+  fuzz::require(holds, claim);
 }
 
 /// The same question through C++, into memory of its own.
-std::vector<std::byte> by_cpp(call_under_test const& made, fuzz::place output) {
-  call_under_test const copy(made);
+std::vector<std::byte> by_cpp(call_under_test const& tested, fuzz::place output) {
+  call_under_test const copy(tested);
   auto const unpacked = problem::unpack(copy.call).value();
-  auto const asked = problem::make_instance(unpacked.arguments).value();
+  auto const instance = problem::make_instance(unpacked.arguments).value();
   std::visit(
       [&](auto const& p) {
         auto const outputs = problem::make_outputs(p, unpacked.outputs).value();
-        require(fast::attention(p, outputs, {.threads = copy.call.threads}).has_value(), "the C++ interface answers", made);
+        require(fast::attention(p, outputs, {.threads = copy.call.threads}).has_value(), "the C++ interface answers",
+                tested);
       },
-      asked);
+      instance);
   return copy.memory(output);
 }
 
 }  // namespace
 
 extern "C" int LLVMFuzzerTestOneInput(std::uint8_t const* data, std::size_t size) {
-  call_under_test made({data, size});
-  if (!made.inside_memory()) return 0;  // the kernel cannot know
-  bool const sound = made.well_formed();
-  if (sound && !made.affordable()) return 0;
-  call_under_test const before(made);
-  attest_status const status = attest_attention(&made.call);
-  for (fuzz::place const each : fuzz::places)
-    if (!sound || !fuzz::is_output(each))
-      require(made.memory(each) == before.memory(each), "what is not an output of a sound call stays as it was", made);
-  require(made.same_descriptors(before), "descriptors stay as they were", made);
+  call_under_test tested({data, size});
+  if (!tested.inside_memory()) return 0;  // the kernel cannot know
+  bool const sound = tested.well_formed();
+  if (sound && !tested.affordable()) return 0;
+  call_under_test const before(tested);
+  attest_status const status = attest_attention(&tested.call);
+  for (fuzz::place const place : fuzz::places)
+    if (!sound || !fuzz::is_output(place))
+      require(tested.memory(place) == before.memory(place), "what is not an output of a sound call stays as it was",
+              tested);
+  require(tested.same_descriptors(before), "descriptors stay as they were", tested);
   if (!sound) {
-    require(status == ATTEST_UNSUPPORTED || status == ATTEST_FAILED, "a malformed call is not OK", made);
+    require(status == ATTEST_UNSUPPORTED || status == ATTEST_FAILED, "a malformed call is not OK", tested);
     return 0;
   }
-  require(status == ATTEST_OK, "a sound call is answered", made);
-  for (fuzz::place const each : {fuzz::place::out, fuzz::place::lse, fuzz::place::weights})
-    require(made.memory(each) == by_cpp(before, each), "C and C++ agree, gaps untouched", made);
+  require(status == ATTEST_OK, "a sound call is answered", tested);
+  for (fuzz::place const place : {fuzz::place::out, fuzz::place::lse, fuzz::place::weights})
+    require(tested.memory(place) == by_cpp(before, place), "C and C++ agree, gaps untouched", tested);
   return 0;
 }

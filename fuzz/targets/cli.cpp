@@ -23,8 +23,8 @@ namespace {
 
 problem::error not_here() { return {problem::error_code::unreadable, "", "this is a fuzz target"}; }
 
-bool all_classes(names const& given) {
-  return std::ranges::all_of(given, [](auto const& name) { return bug_class_named(name).has_value(); });
+bool all_classes(names const& classes) {
+  return std::ranges::all_of(classes, [](auto const& name) { return bug_class_named(name).has_value(); });
 }
 
 }  // namespace

@@ -23,10 +23,10 @@ void touch(audit::owned_tensor const& tensor) {
 void read_vectors(std::string_view text) {
   auto const file = audit::parse_vectors(text);
   if (!file) return require(!file.why().reason.empty());
-  for (audit::vector_case const& each : file.value().cases) {
-    audit::problem_draft const& asked = each.asked.draft();
-    for (auto const* tensor : {&asked.q, &asked.k, &asked.v}) touch(*tensor);
-    require(problem::make_instance(asked.arguments()).has_value());
+  for (audit::vector_case const& entry : file.value().cases) {
+    audit::problem_draft const& draft = entry.asked.draft();
+    for (auto const* tensor : {&draft.q, &draft.k, &draft.v}) touch(*tensor);
+    require(problem::make_instance(draft.arguments()).has_value());
   }
   // What was read can be written, and reads back as the same text.
   std::string const again = audit::vector_text(file.value());
@@ -52,10 +52,10 @@ extern "C" int LLVMFuzzerTestOneInput(std::uint8_t const* data, std::size_t size
     require(!recorded.why().reason.empty());
     return 0;
   }
-  for (auto const& given : recorded.value().problems) {
-    audit::problem_draft const& asked = given.problem.draft();
-    for (auto const* tensor : {&asked.q, &asked.k, &asked.v}) touch(*tensor);
-    require(problem::make_instance(asked.arguments()).has_value());
+  for (auto const& entry : recorded.value().problems) {
+    audit::problem_draft const& draft = entry.problem.draft();
+    for (auto const* tensor : {&draft.q, &draft.k, &draft.v}) touch(*tensor);
+    require(problem::make_instance(draft.arguments()).has_value());
   }
   // What was read can be written, and reads back as the same number of problems.
   auto const again = audit::problem_file_bytes(recorded.value().problems, recorded.value().metadata);

@@ -81,9 +81,9 @@ void compare_machine(problem::instance<T> const& p, reference::machine::certifie
 template <class T>
 void compare_arb(problem::instance<T> const& p, reference::enclosed_row<128, T> const& exact) {
   if (exact.kind != row_kind::finite) return;
-  tests::oracle_row const asked(p, exact);
-  oracles::arb_attention arb(asked.head, 192);
-  arb.row(asked.q, asked.bias);
+  tests::oracle_row const row(p, exact);
+  oracles::arb_attention arb(row.head, 192);
+  arb.row(row.q, row.bias);
   auto const overlaps = [](oracles::arb_ball const& a, ball<128> const& b) {
     return !(a.low().rounded_down() > reference::upper(b)) && !(a.high().rounded_up() < reference::lower(b));
   };
@@ -120,8 +120,8 @@ extern "C" int LLVMFuzzerTestOneInput(std::uint8_t const* data, std::size_t size
   fuzz::decoded const in = fuzz::decode({data, size}, {.b = 1, .groups = 2, .hk = 1, .n = 3, .m = 24, .d = 8, .dv = 5, .f64_part = 1});
   auto const targets = reference::machine::simd_targets();
   reference::machine::use_simd_target(targets[in.header[fuzz::choice] % targets.size()]);
-  auto const asked = problem::make_instance(in.problem.arguments());
-  require(asked.has_value(), "a decoded problem is a valid one");
-  std::visit([](auto const& p) { compare(p); }, asked.value());
+  auto const instance = problem::make_instance(in.problem.arguments());
+  require(instance.has_value(), "a decoded problem is a valid one");
+  std::visit([](auto const& p) { compare(p); }, instance.value());
   return 0;
 }

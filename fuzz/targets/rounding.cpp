@@ -98,17 +98,17 @@ struct row_check {
 template <class Target, class T>
 void check(problem::instance<T> const& p) {
   reference::machine::row_rounder<Target, T> rounder(p);
-  row_check<Target, T> each{p, {}, {}, {}};
+  row_check<Target, T> visit{p, {}, {}, {}};
   for (std::int64_t b = 0; b < p.size().b; ++b)
-    for (std::int64_t h = 0; h < p.size().hq; ++h) rounder.each(b, h, 0, p.size().n, each);
+    for (std::int64_t h = 0; h < p.size().hq; ++h) rounder.each(b, h, 0, p.size().n, visit);
 }
 
 }  // namespace
 
 extern "C" int LLVMFuzzerTestOneInput(std::uint8_t const* data, std::size_t size) {
   fuzz::decoded const in = fuzz::decode({data, size}, {.b = 1, .groups = 2, .hk = 1, .n = 3, .m = 12, .d = 6, .dv = 3, .f64_part = 1});
-  auto const asked = problem::make_instance(in.problem.arguments());
-  require(asked.has_value(), "a decoded problem is a valid one");
+  auto const instance = problem::make_instance(in.problem.arguments());
+  require(instance.has_value(), "a decoded problem is a valid one");
   std::visit(
       [&](auto const& p) {
         switch (in.header[fuzz::choice] % 4) {
@@ -118,6 +118,6 @@ extern "C" int LLVMFuzzerTestOneInput(std::uint8_t const* data, std::size_t size
           default: return check<double>(p);
         }
       },
-      asked.value());
+      instance.value());
   return 0;
 }

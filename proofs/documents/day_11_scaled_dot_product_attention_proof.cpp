@@ -26,17 +26,17 @@ static_assert(prints(softmax_jacobian(saturated, 0, 0), "0.000090783372541547843
 
 static_assert([] {
   std::array<float, 2 * 7 * 64> const data{};
-  problem::arguments<float> asked;
-  asked.q = {data.data(), problem::layout::compact({2, 5, 64})};
-  asked.k = {data.data(), problem::layout::compact({2, 7, 64})};
-  asked.v = {data.data(), problem::layout::compact({2, 7, 32})};
-  auto const instance = problem::instance<float>::make(asked).value();
+  problem::arguments<float> arguments;
+  arguments.q = {data.data(), problem::layout::compact({2, 5, 64})};
+  arguments.k = {data.data(), problem::layout::compact({2, 7, 64})};
+  arguments.v = {data.data(), problem::layout::compact({2, 7, 32})};
+  auto const instance = problem::instance<float>::make(arguments).value();
   std::array<float, 2 * 5 * 32> o{};
   std::array<float, 2 * 5 * 7> weights{};
-  problem::output_tensors<float> given;
-  given.o = {o.data(), problem::layout::compact({2, 5, 32})};
-  given.weights = problem::tensor<float>{weights.data(), problem::layout::compact({2, 5, 7})};
-  return static_cast<bool>(problem::outputs<float>::make(instance, given));
+  problem::output_tensors<float> tensors;
+  tensors.o = {o.data(), problem::layout::compact({2, 5, 32})};
+  tensors.weights = problem::tensor<float>{weights.data(), problem::layout::compact({2, 5, 7})};
+  return static_cast<bool>(problem::outputs<float>::make(instance, tensors));
 }(), "day11/shapes: right: (batch, n_q, n_k, d_k, d_v) = (2, 5, 7, 64, 32) gives (2, 5, 32) and (2, 5, 7)");
 static_assert(sums_to(saturated, 1), "day11/weights-sum: right: weights sum to 1, far within 1e-5");
 static_assert(agrees(reference::square_root(number(512)), "22.63", "22.62741699796952"),
@@ -53,11 +53,12 @@ constexpr std::array<std::uint8_t, 16> printed_mask{1, 0, 0, 0,  //
 constexpr std::array<float, 8> tokens{1, -2, 0.5, 3, -1, 1, 2, 0.25};  // Q = K = V, 4 tokens; the document draws them
 
 constexpr problem::instance<float> causal(bool by_mask) {
-  problem::arguments<float> asked;
-  asked.q = asked.k = asked.v = {tokens.data(), problem::layout::compact({4, 2})};
-  if (by_mask) asked.mask = problem::tensor<std::uint8_t const>{printed_mask.data(), problem::layout::compact({4, 4})};
-  else asked.band.right = 0;
-  return problem::instance<float>::make(asked).value();
+  problem::arguments<float> arguments;
+  arguments.q = arguments.k = arguments.v = {tokens.data(), problem::layout::compact({4, 2})};
+  if (by_mask)
+    arguments.mask = problem::tensor<std::uint8_t const>{printed_mask.data(), problem::layout::compact({4, 4})};
+  else arguments.band.right = 0;
+  return problem::instance<float>::make(arguments).value();
 }
 
 static_assert([] {

@@ -36,8 +36,8 @@ static_assert(project_transposed(W_Q).is(Q_of_WT) && project_transposed(W_K).is(
 static_assert(project(W_V).is(E) && project_transposed(W_V).is(E), "day74/value-matrix: holds: W_V = I, so V = E");
 
 constexpr bool nearly_one_hot(matrix const& q, matrix const& k) {
-  auto const made = worked_example<3, 3, 3, 3>{.q = q, .k = k, .v = E}.solve();
-  for (auto const& row : made.A)
+  auto const solution = worked_example<3, 3, 3, 3>{.q = q, .k = k, .v = E}.solve();
+  for (auto const& row : solution.A)
     if (!below(printed_number("0.98"), row[0])) return false;  // the first key in every row
   return true;
 }

@@ -65,11 +65,11 @@ static_assert(prints(reference::softmax(scores, number(1).scaled_by_power_of_two
 static_assert([] {
   constexpr std::array<float, 8> q{1, 2, 3, 4, 5, 6, 7, 8};
   constexpr std::array<std::uint8_t, 4> mask{1, 0, 1, 0};  // broadcast over queries
-  problem::arguments<float> asked;
-  asked.q = asked.k = asked.v = {q.data(), problem::layout::compact({4, 2})};
-  asked.mask = problem::tensor<std::uint8_t const>{mask.data(), problem::layout::compact({1, 4})};
+  problem::arguments<float> arguments;
+  arguments.q = arguments.k = arguments.v = {q.data(), problem::layout::compact({4, 2})};
+  arguments.mask = problem::tensor<std::uint8_t const>{mask.data(), problem::layout::compact({1, 4})};
   reference::enclosed_row<width, float> row;
-  enclose_row(problem::instance<float>::make(asked).value(), 0, 0, 3, row);
+  enclose_row(problem::instance<float>::make(arguments).value(), 0, 0, 3, row);
   return row.keys.size() == 2 && row.keys[0].j == 0 && row.keys[1].j == 2;
 }(), "sdpa/mask: right: where the mask is 0 a key has no weight; a mask broadcasts over the queries");
 

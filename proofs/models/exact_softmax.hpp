@@ -212,16 +212,16 @@ class exhaustion {
     for (std::size_t last = 1; last <= count_; ++last)
       for (std::size_t first = 0; first < last; ++first)
         for_each_row(first, last, [&](row_type const& row, definition const& wanted) {
-          auto const keep = [&](prefix const& made) {
-            if (last == count_) found.add(made.wanted.is(made.row, tau_of(rescaling_)));
-            else before[last].push_back(made);
+          auto const keep = [&](prefix const& kept) {
+            if (last == count_) found.add(kept.wanted.is(kept.row, tau_of(rescaling_)));
+            else before[last].push_back(kept);
           };
           if (first == 0) keep({row, wanted});
           for (prefix const& left : before[first]) {
-            prefix made = left;
-            made.row.merge(row);
-            made.wanted.add(wanted);
-            keep(made);
+            prefix merged = left;
+            merged.row.merge(row);
+            merged.wanted.add(wanted);
+            keep(merged);
           }
         });
     return found;

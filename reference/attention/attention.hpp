@@ -116,9 +116,9 @@ constexpr void place_below_capped_max(enclosed_row<W, T>& row) noexcept {
 /// [1, n].
 template <unsigned W>
 constexpr ball<W> between_one_and(std::size_t n) noexcept {
-  ball<W> made = ball<W>(static_cast<std::int64_t>(n) + 1).scaled_by_power_of_two(-1);
-  made.radius = magnitude(n - 1, -1);
-  return made;
+  ball<W> interval = ball<W>(static_cast<std::int64_t>(n) + 1).scaled_by_power_of_two(-1);
+  interval.radius = magnitude(n - 1, -1);
+  return interval;
 }
 
 }  // namespace detail

@@ -42,9 +42,9 @@ struct exact_scale {
 
   template <class T>
   static constexpr exact_scale of(problem::instance<T> const& p) noexcept {
-    exact_scale made{.given = {}, .d = p.size().d};
-    if (auto const given = given_scale(p)) made.given = value_of(*given);
-    return made;
+    exact_scale scale{.given = {}, .d = p.size().d};
+    if (auto const given = given_scale(p)) scale.given = value_of(*given);
+    return scale;
   }
   constexpr int sign() const noexcept {
     return !given ? 1 : given->significand > 0 ? 1 : given->significand < 0 ? -1 : 0;
@@ -111,9 +111,10 @@ constexpr element bias_at(problem::instance<T> const& p, std::int64_t b, std::in
 template <unsigned W, class T>
 constexpr ball<W> difference(ball<W> const& scale, exact_score<T> const& x, exact_score<T> const& y) noexcept {
   integer<dot_bits<T>> const dot = x.dot - y.dot;
-  ball<W> made = scale * ball<W>::from(dot, dot_exponent<T>);
-  if (x.bias.significand != 0 || y.bias.significand != 0) made = made + (ball<W>::from(x.bias) - ball<W>::from(y.bias));
-  return made;
+  ball<W> result = scale * ball<W>::from(dot, dot_exponent<T>);
+  if (x.bias.significand != 0 || y.bias.significand != 0)
+    result = result + (ball<W>::from(x.bias) - ball<W>::from(y.bias));
+  return result;
 }
 
 namespace detail {

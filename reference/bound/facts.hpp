@@ -95,21 +95,21 @@ constexpr void collect_facts(problem::instance<T> const& p, enclosed_row<W, T> c
   facts.query_norm *= slack;
   facts.keys.clear();
   for (auto const& key : row.keys) {
-    key_facts made;
-    made.x_lower = smaller(0, lower(key.below_max));
-    made.x_upper = smaller(0, upper(key.below_max));
-    made.score_upper = rounded_up(facts.max_upper - made.x_lower);
+    key_facts entry;
+    entry.x_lower = smaller(0, lower(key.below_max));
+    entry.x_upper = smaller(0, upper(key.below_max));
+    entry.score_upper = rounded_up(facts.max_upper - entry.x_lower);
     ball<W> const score = row.max_score + key.below_max;
-    made.score_upper = smaller(made.score_upper, upper_size(score));
+    entry.score_upper = smaller(entry.score_upper, upper_size(score));
     T const* const k = p.k().row(row.b, hk, key.j);
-    for (std::int64_t t = 0; t < s.d; ++t) made.key_norm += size_upper(value_of(k[t]));
-    made.key_norm *= slack;
-    made.product_upper = product_upper(q, k, s.d);
-    made.bias_upper = size_upper(key.score.bias);
+    for (std::int64_t t = 0; t < s.d; ++t) entry.key_norm += size_upper(value_of(k[t]));
+    entry.key_norm *= slack;
+    entry.product_upper = product_upper(q, k, s.d);
+    entry.bias_upper = size_upper(key.score.bias);
     ball<W> const pi = key.weight / row.normaliser;
-    made.weight_lower = larger(0, lower(pi));
-    made.weight_upper = smaller(1, upper(pi));
-    facts.keys.push_back(made);
+    entry.weight_lower = larger(0, lower(pi));
+    entry.weight_upper = smaller(1, upper(pi));
+    facts.keys.push_back(entry);
   }
   facts.lost_upper = lost_upper(p, row);
 }

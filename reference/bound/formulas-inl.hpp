@@ -285,13 +285,13 @@ constexpr column_bound<R> output_bound(row_terms const& terms, R const& mid, R c
                                        column_clauses<R> const& clauses, double sum_eta) noexcept {
   problem::kernel_model const& model = terms.model;
   problem::working_format const& f = model.format;
-  column_bound<R> made{};
+  column_bound<R> bound{};
   typename column_bound<R>::mask ignored{};
   R const o_size = rounded_up(absolute(mid) + width);  // |o_c|
   // A_c = A(v_c), A'_c = ā_c + A(|v_c|); what underflows in the evaluation joins both (E1).
   R const evaluation = terms.n * 0x1p-1074 * larger(R(1), sizes.largest);
   R const A = average_error(terms, clauses.farthest, far_off.weighted, clauses.dominant, clauses.dominated, sum_eta,
-                            width, made.by_theorem) +
+                            width, bound.by_theorem) +
               evaluation;
   R const A_abs = sizes.average + evaluation +
                   average_error(terms, clauses.farthest_size, far_off.weighted_size, clauses.dominant_size,
@@ -312,16 +312,16 @@ constexpr column_bound<R> output_bound(row_terms const& terms, R const& mid, R c
   R B = A + omega_F +
         ((1 + terms.gamma_F) * (sums + omega_O) + (o_size + A) * (terms.gamma_L + terms.gamma_F)) / (1 - terms.gamma_L);
   if (model.u_out > 0) B = B * (1 + model.u_out) + model.u_out * o_size + model.omega_out;  // known gap G12: u_out = 0
-  made.size = rounded_up(B * terms.slack);
-  made.judged = (terms.n * terms.e_tau) * sizes.largest < R(f.h0_limit);  // H0: n·e^τ·max_j|v_jc| < Θ
+  bound.size = rounded_up(B * terms.slack);
+  bound.judged = (terms.n * terms.e_tau) * sizes.largest < R(f.h0_limit);  // H0: n·e^τ·max_j|v_jc| < Θ
 
   // W_c = λ{[Σ π_j²t_j²(v_jc − o_c)²]^{1/2} + u·√(h + R + k_F + k_pre)·(|o_c| + A'_c) + u_out|o_c| + u_p·A'_c}
   //       + Ω_O + Ω_F + ω_out, λ = 3 (section 9).
   double const roundings = terms.height + terms.R + model.k_f + model.k_pre;
-  made.warning =
+  bound.warning =
       3 * (root(far_off.spread) + f.u * root(roundings) * (o_size + A_abs) + model.u_out * o_size + model.u_p * A_abs) +
       omega_O + omega_F + model.omega_out;
-  return made;
+  return bound;
 }
 
 // --- section 6, Corollary W ---
@@ -346,12 +346,12 @@ constexpr weight_bound<R> weight_error(row_terms const& terms, R const& weight_l
   double const far_share = 2 * terms.omega_w, omega = model.format.omega;  // ω_W/Λ
   bool const can = terms.theorem_holds && terms.D_lower > 0;
   R A = 1, twice = 1;
-  weight_bound<R> made{};
-  made.by_theorem = R(1) < R(0);
+  weight_bound<R> bound{};
+  bound.by_theorem = R(1) < R(0);
   if (can) {
     R const others = larger(R(0), terms.sum_P * terms.slack - P);  // Σ_{i≠j} P_i
     A = ((1 - weight_lower) * P + weight_upper * others) / terms.D_lower + terms.n_far * far_share;
-    made.by_theorem = logical_not(R(1) < A);
+    bound.by_theorem = logical_not(R(1) < A);
     A = smaller(R(1), A);
     // π[(1 + T)(1 + Γ_F)/(D(1 − Γ_L)) − 1] with the 1 taken inside, so that nothing cancels (E4).
     twice = (P * (1 + terms.gamma_F) + weight_upper * (terms.gamma_F + terms.one_minus_D + terms.gamma_L)) /
@@ -359,13 +359,13 @@ constexpr weight_bound<R> weight_error(row_terms const& terms, R const& weight_l
             far_share;
   }
   R const dominated = larger(weight_upper, eta);  // Clause D: 0 ≤ W_j/ΣW ≤ η_j
-  made.by_theorem = both(made.by_theorem, logical_not(dominated < A));
+  bound.by_theorem = both(bound.by_theorem, logical_not(dominated < A));
   A = smaller(A, dominated);
   R B = A + (weight_upper + A) * (terms.gamma_L + terms.gamma_F) / (1 - terms.gamma_L) + 2 * omega;
-  B = select(made.by_theorem, larger(B, twice + 2 * omega), B);
+  B = select(bound.by_theorem, larger(B, twice + 2 * omega), B);
   if (model.u_out > 0) B = B * (1 + model.u_out) + model.u_out * weight_upper + model.omega_out;  // known gap G12
-  made.size = rounded_up(B * terms.slack);
-  return made;
+  bound.size = rounded_up(B * terms.slack);
+  return bound;
 }
 
 }  // namespace ATTEST_FORMULAS_NAMESPACE

@@ -21,13 +21,14 @@ namespace attest::reference::machine::HWY_NAMESPACE {
 
 /// LSE = M + ln Z with its radius, and its bounds in `facts`.
 /// Why  log_upper is at most 2⁻⁴⁰(1 + |ln Z|) above ln Z
-inline void log_sum_exp_of(row_numbers const& row, row_scalars& facts, certified_row& made) {
+inline void log_sum_exp_of(row_numbers const& row, row_scalars& facts, certified_row& certified) {
   double const above = log_upper(row.Z_upper), below_ = log_upper(row.Z_lower);
   double const low = below_ - (1 + absolute(below_)) * 0x1.1p-40;
   double const ln_Z = (above + low) / 2;
-  made.lse = row.max + ln_Z;
-  made.lse_radius = rounded_up((above - low) / 2 + (absolute(ln_Z) + absolute(made.lse)) * 0x1p-52) * (1 + 0x1p-50);
-  facts.lse_upper = rounded_up(absolute(made.lse) + made.lse_radius);
+  certified.lse = row.max + ln_Z;
+  certified.lse_radius =
+      rounded_up((above - low) / 2 + (absolute(ln_Z) + absolute(certified.lse)) * 0x1p-52) * (1 + 0x1p-50);
+  facts.lse_upper = rounded_up(absolute(certified.lse) + certified.lse_radius);
   facts.lse_above_max = rounded_up(larger(0, above) + row.max_below);
 }
 
@@ -42,16 +43,16 @@ void block(block_task<T> const& task) {
   bool const safe = !unsafe_environment();
   if (safe) block_scores(p, task.b, task.h, task.i0, task.rows, memory);
   for (std::size_t r = 0; r < task.rows; ++r) {
-    certified_row made;
-    made.b = task.b, made.h = task.h, made.i = task.i0 + static_cast<std::int64_t>(r);
-    made.memory = &memory;
+    certified_row certified;
+    certified.b = task.b, certified.h = task.h, certified.i = task.i0 + static_cast<std::int64_t>(r);
+    certified.memory = &memory;
     row_scalars facts = scalars_of(p, memory.q.data() + r * static_cast<std::size_t>(s.d));
     row_numbers row;
     row.softcap = p.softcap(), row.scale = scale_of(p);
-    auto const n = safe ? gather<false>(p, task.b, task.h, made.i, r, memory) : std::nullopt;
+    auto const n = safe ? gather<false>(p, task.b, task.h, certified.i, r, memory) : std::nullopt;
     double sum_eta = -1;
     if (n && *n > 0 && find_weights(*n, p.has_bias(), facts, keys, row)) {
-      log_sum_exp_of(row, facts, made);
+      log_sum_exp_of(row, facts, certified);
       sum_eta =
           task.options.bounds ? bound_row(*n, *task.model, facts, task.options.weights, keys, memory.ranks, terms) : 0;
     }
@@ -63,14 +64,14 @@ void block(block_task<T> const& task) {
                                    all_keys, memory};
       if (task.options.bounds) sweep_columns(columns, dv);
       else enclose_columns(columns, dv);
-      publish(memory, *n, task.options, terms, made);
+      publish(memory, *n, task.options, terms, certified);
     }
-    task.visit(task.context, made);
+    task.visit(task.context, certified);
   }
 }
 
 void any_block(one_double_task const& task) {
-  std::visit([](auto const* one) { block(*one); }, task);
+  std::visit([](auto const* typed_task) { block(*typed_task); }, task);
 }
 
 double exp_of(double x) { return hn::GetLane(exp_near(lanes(x)).raw); }

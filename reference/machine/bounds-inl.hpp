@@ -108,10 +108,10 @@ struct weight_bound_stage {
   row_terms const& terms;
   template <class R>
   HWY_INLINE void at(std::size_t j) {
-    auto const made = weight_error(terms, load<R>(&keys.weight_lower[j]), load<R>(&keys.weight_upper[j]),
-                                   load<R>(&keys.P[j]), load<R>(&keys.z[j]));
-    store(made.size, &keys.weight_bound[j]);
-    store(as_number(made.by_theorem), &keys.weight_by_theorem[j]);
+    auto const bound = weight_error(terms, load<R>(&keys.weight_lower[j]), load<R>(&keys.weight_upper[j]),
+                                    load<R>(&keys.P[j]), load<R>(&keys.z[j]));
+    store(bound.size, &keys.weight_bound[j]);
+    store(as_number(bound.by_theorem), &keys.weight_by_theorem[j]);
   }
 };
 

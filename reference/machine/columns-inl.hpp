@@ -133,18 +133,18 @@ HWY_INLINE void sweep(column_task<T> const& task, std::size_t c) {
     R const r = (sizes[a].average + absolute(mid[a])) * rounding + n * 0x1p-1073;
     R const radius = DoubleWords ? load<R>(&memory.o_radius[c + a * step])
                                  : ((sizes[a].largest + absolute(mid[a]) + r) * epsilon + r) * (1 + 0x1p-40);
-    auto const made = output_bound(terms, mid[a], radius, sizes[a], deviations[a], clauses[a], task.sum_eta);
+    auto const bound = output_bound(terms, mid[a], radius, sizes[a], deviations[a], clauses[a], task.sum_eta);
     std::size_t const at = c + a * step;
     auto const usable = sizes[a].sum < R(0x1p1000);  // no infinity, no NaN
     if constexpr (!DoubleWords) store(mid[a], &memory.o[at]);
     store(select(usable, radius, R(infinity)), &memory.o_radius[at]);
-    store(made.size, &memory.o_bound[at]);
-    store(made.warning, &memory.o_warning[at]);
+    store(bound.size, &memory.o_bound[at]);
+    store(bound.warning, &memory.o_warning[at]);
     store(lowest[a], &memory.lowest[at]);
     store(highest[a], &memory.highest[at]);
     double judged[step], by_theorem[step];
-    store(as_number(made.judged), judged);
-    store(as_number(made.by_theorem), by_theorem);
+    store(as_number(bound.judged), judged);
+    store(as_number(bound.by_theorem), by_theorem);
     for (std::size_t i = 0; i < step; ++i)
       memory.o_by[at + i] = !terms.judged || judged[i] < 1 ? judged_by::nothing
                             : by_theorem[i] > 0            ? judged_by::theorem

@@ -81,23 +81,23 @@ row_scalars scalars_of(problem::instance<T> const& p, double const* q) {
   return facts;
 }
 
-/// Sets the fields of `made` to spans of `memory`: the results of the first n keys, and the bounds if options.bounds.
+/// Sets the fields of `certified` to spans of `memory`: results of the first n keys, and bounds if options.bounds.
 inline void publish(workspace const& memory, std::size_t n, row_options const& options, row_terms const& terms,
-                    certified_row& made) {
+                    certified_row& certified) {
   key_columns const& keys = memory.keys;
-  made.handed_over = false;
-  made.o = memory.o, made.o_radius = memory.o_radius;
-  made.keys = std::span(keys.j).first(n);
-  made.weight_lower = std::span(keys.weight_lower).first(n);
-  made.weight_upper = std::span(keys.weight_upper).first(n);
+  certified.handed_over = false;
+  certified.o = memory.o, certified.o_radius = memory.o_radius;
+  certified.keys = std::span(keys.j).first(n);
+  certified.weight_lower = std::span(keys.weight_lower).first(n);
+  certified.weight_upper = std::span(keys.weight_upper).first(n);
   if (!options.bounds) return;
-  made.o_bound = memory.o_bound, made.o_by = memory.o_by, made.o_warning = memory.o_warning;
-  made.lowest = memory.lowest, made.highest = memory.highest;
-  made.lse_bound = log_sum_exp_bound(terms);
-  made.terms = &terms;
+  certified.o_bound = memory.o_bound, certified.o_by = memory.o_by, certified.o_warning = memory.o_warning;
+  certified.lowest = memory.lowest, certified.highest = memory.highest;
+  certified.lse_bound = log_sum_exp_bound(terms);
+  certified.terms = &terms;
   if (!options.weights) return;
-  made.weight_bound = std::span(keys.weight_bound).first(n);
-  made.weight_by_theorem = std::span(keys.weight_by_theorem).first(n);
+  certified.weight_bound = std::span(keys.weight_bound).first(n);
+  certified.weight_by_theorem = std::span(keys.weight_by_theorem).first(n);
 }
 
 }  // namespace attest::reference::machine::HWY_NAMESPACE

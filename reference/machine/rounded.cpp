@@ -20,7 +20,7 @@ void row_rounder<Target, T>::open() {
 template <class Target, class T>
 void row_rounder<Target, T>::run(std::int64_t b, std::int64_t h, std::int64_t i0, std::int64_t i1,
                                  void (*visit)(void*, rounded_row<Target> const&), void* to) {
-  auto const one = [&](certified_row const& row) {
+  auto const round_row = [&](certified_row const& row) {
     row_.b = row.b, row_.h = row.h, row_.i = row.i;
     balls_known_ = sharp_known_ = false;
     if (!row.handed_over) round(row);
@@ -28,10 +28,10 @@ void row_rounder<Target, T>::run(std::int64_t b, std::int64_t h, std::int64_t i0
     else round_in_balls();
     visit(to, row_);
   };
-  if (rows_) return rows_->each(b, h, i0, i1, one);
+  if (rows_) return rows_->each(b, h, i0, i1, round_row);
   certified_row row;
   row.b = b, row.h = h;
-  for (row.i = i0; row.i < i1; ++row.i) one(row);
+  for (row.i = i0; row.i < i1; ++row.i) round_row(row);
 }
 
 template <class Target, class T>
@@ -47,9 +47,10 @@ certified_row const& row_rounder<Target, T>::sharp() {
   sharp_known_ = true, sharp_ = {};
   if (std::is_same_v<T, double> || !rows_) return sharp_;
   if (!sharper_) {
-    auto made = row_source<T>::make(problem_, {}, {.weights = options_.weights, .bounds = false, .double_words = true});
-    if (!made) return sharp_;
-    sharper_.emplace(std::move(made).value());
+    auto source =
+        row_source<T>::make(problem_, {}, {.weights = options_.weights, .bounds = false, .double_words = true});
+    if (!source) return sharp_;
+    sharper_.emplace(std::move(source).value());
   }
   sharper_->each(row_.b, row_.h, row_.i, row_.i + 1, [&](certified_row const& row) { sharp_ = row; });
   return sharp_;

@@ -84,9 +84,9 @@ struct simd_target {
 };
 std::vector<simd_target> const& known_targets() {
   static std::vector<simd_target> const known = [] {
-    std::vector<simd_target> made;
-    for (std::int64_t const bit : hwy::SupportedAndGeneratedTargets()) made.push_back({hwy::TargetName(bit), bit});
-    return made;
+    std::vector<simd_target> targets;
+    for (std::int64_t const bit : hwy::SupportedAndGeneratedTargets()) targets.push_back({hwy::TargetName(bit), bit});
+    return targets;
   }();
   return known;
 }
@@ -95,7 +95,7 @@ std::vector<simd_target> const& known_targets() {
 
 std::vector<std::string_view> simd_targets() {
   std::vector<std::string_view> names;
-  for (simd_target const& each : known_targets()) names.push_back(each.name);
+  for (simd_target const& target : known_targets()) names.push_back(target.name);
   return names;
 }
 
@@ -117,13 +117,13 @@ double exp(double x, bool lanes) noexcept {
 }
 
 row_facts facts_of(certified_row const& row) {
-  row_facts made;
-  static_cast<row_scalars&>(made) = *row.terms;
+  row_facts facts;
+  static_cast<row_scalars&>(facts) = *row.terms;
   key_columns const& k = row.memory->keys;
   for (std::size_t j = 0; j < row.keys.size(); ++j)
-    made.keys.push_back({k.x_lower[j], k.x_upper[j], k.score_upper[j], k.product_upper[j], k.key_norm[j], k.bias[j],
-                         k.weight_lower[j], k.weight_upper[j]});
-  return made;
+    facts.keys.push_back({k.x_lower[j], k.x_upper[j], k.score_upper[j], k.product_upper[j], k.key_norm[j], k.bias[j],
+                          k.weight_lower[j], k.weight_upper[j]});
+  return facts;
 }
 
 }  // namespace testing

@@ -28,34 +28,34 @@ struct key_columns {
 
   void reserve(std::size_t m, bool double_words) {
     if (double_words)
-      for (auto* each : {&score_low, &weight_low, &share, &share_low, &share_radius}) each->resize(m);
-    for (auto* each : {&j, &value_offset}) each->resize(m);
-    for (auto* each : {&score,
-                       &score_error,
-                       &weight,
-                       &weight_error,
-                       &x_lower,
-                       &x_upper,
-                       &score_upper,
-                       &product_upper,
-                       &key_norm,
-                       &bias,
-                       &weight_lower,
-                       &weight_upper,
-                       &E,
-                       &R,
-                       &z,
-                       &P,
-                       &reference_error,
-                       &pi_t_squared,
-                       &near,
-                       &far,
-                       &in_J,
-                       &eta,
-                       &shared_gamma,
-                       &weight_bound,
-                       &weight_by_theorem})
-      each->resize(m);
+      for (auto* column : {&score_low, &weight_low, &share, &share_low, &share_radius}) column->resize(m);
+    for (auto* column : {&j, &value_offset}) column->resize(m);
+    for (auto* column : {&score,
+                         &score_error,
+                         &weight,
+                         &weight_error,
+                         &x_lower,
+                         &x_upper,
+                         &score_upper,
+                         &product_upper,
+                         &key_norm,
+                         &bias,
+                         &weight_lower,
+                         &weight_upper,
+                         &E,
+                         &R,
+                         &z,
+                         &P,
+                         &reference_error,
+                         &pi_t_squared,
+                         &near,
+                         &far,
+                         &in_J,
+                         &eta,
+                         &shared_gamma,
+                         &weight_bound,
+                         &weight_by_theorem})
+      column->resize(m);
   }
 };
 
@@ -84,11 +84,11 @@ struct workspace {
     q.resize(block_rows * d_);
     k_tile.resize(std::max<std::size_t>(d_, 1) * tile_keys);  // d = 0 has an address too
     key_norm.resize(keys_ + tile_keys);
-    for (auto* each : {&dot, &size}) each->resize(block_rows * (keys_ + tile_keys));
+    for (auto* array : {&dot, &size}) array->resize(block_rows * (keys_ + tile_keys));
     if (double_words) dot_low.resize(block_rows * (keys_ + tile_keys));
     keys.reserve(keys_, double_words);
-    for (auto* each : {&o, &o_low, &o_radius, &o_bound, &o_warning, &lowest, &highest, &value_sum, &value_largest})
-      each->resize(dv_);
+    for (auto* array : {&o, &o_low, &o_radius, &o_bound, &o_warning, &lowest, &highest, &value_sum, &value_largest})
+      array->resize(dv_);
     o_by.resize(dv_);
   }
 };

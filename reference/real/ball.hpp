@@ -34,17 +34,17 @@ struct ball {
 
   /// value·2^exponent ± radius, rounded to W bits. Exact where it fits.
   static constexpr ball rounded(wide value, std::int64_t exponent, magnitude radius = {}) noexcept {
-    ball made;
-    made.radius = radius;
+    ball result;
+    result.radius = radius;
     int const excess = bit_length(value) - static_cast<int>(W);
     if (excess > 0) {
-      if (trailing_zeros(value) < excess) made.radius = made.radius + magnitude::power_of_two(exponent + excess);
+      if (trailing_zeros(value) < excess) result.radius = result.radius + magnitude::power_of_two(exponent + excess);
       value = shifted(std::move(value), -excess);
       exponent += excess;
     }
-    made.mid = std::move(value);
-    made.exponent = made.mid.sign() == 0 ? 0 : exponent;
-    return made;
+    result.mid = std::move(value);
+    result.exponent = result.mid.sign() == 0 ? 0 : exponent;
+    return result;
   }
 
   /// The integer x·2^exponent of another width, rounded to W bits.
@@ -92,9 +92,9 @@ struct ball {
   }
 
   constexpr ball operator-() const noexcept {
-    ball made = *this;
-    made.mid.backend().negate();
-    return made;
+    ball result = *this;
+    result.mid.backend().negate();
+    return result;
   }
 
   friend constexpr ball operator+(ball const& a, ball const& b) noexcept {
@@ -128,17 +128,17 @@ struct ball {
     wide quotient, remainder;
     divide_qr(shifted(a.mid, up), b.mid, quotient, remainder);
     std::int64_t const e = a.exponent - b.exponent - up;
-    ball made = rounded(quotient, e, remainder.sign() == 0 ? magnitude{} : magnitude::power_of_two(e));
+    ball result = rounded(quotient, e, remainder.sign() == 0 ? magnitude{} : magnitude::power_of_two(e));
     if (!a.is_exact() || !b.is_exact())
-      made.radius = made.radius + divide_by_lower(a.radius + made.upper_size() * b.radius, b.lower_size());
-    return made;
+      result.radius = result.radius + divide_by_lower(a.radius + result.upper_size() * b.radius, b.lower_size());
+    return result;
   }
 
   constexpr ball scaled_by_power_of_two(std::int64_t by) const noexcept {
-    ball made = *this;
-    if (made.mid.sign() != 0) made.exponent += by;
-    made.radius = made.radius.scaled(by);
-    return made;
+    ball result = *this;
+    if (result.mid.sign() != 0) result.exponent += by;
+    result.radius = result.radius.scaled(by);
+    return result;
   }
 };
 
@@ -174,9 +174,9 @@ constexpr bool overlap(ball<W> const& a, ball<W> const& b) noexcept {
 /// The same set at another width, or a superset of it if the midpoint loses bits.
 template <unsigned To, unsigned From>
 constexpr ball<To> widened(ball<From> const& x) noexcept {
-  ball<To> made = ball<To>::from(x.mid, x.exponent);
-  made.radius = made.radius + x.radius;
-  return made;
+  ball<To> result = ball<To>::from(x.mid, x.exponent);
+  result.radius = result.radius + x.radius;
+  return result;
 }
 
 }  // namespace attest::reference

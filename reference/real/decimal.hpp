@@ -49,12 +49,12 @@ constexpr std::optional<std::string> to_decimal(ball<W> const& x, int digits) {
   std::int64_t e = (top - 1) * 30103 / 100000 - ((top - 1) < 0 ? 1 : 0);
   if (e > 20'000 || e < -20'000) return std::nullopt;
   auto const power = [](std::int64_t n) {
-    ball<W> made(1), factor(10);
+    ball<W> result(1), factor(10);
     for (auto left = static_cast<std::uint64_t>(n < 0 ? -n : n); left != 0; left >>= 1) {
-      if (left & 1) made = made * factor;
+      if (left & 1) result = result * factor;
       factor = factor * factor;
     }
-    return made;
+    return result;
   };
   for (int attempt = 0; attempt < 3; ++attempt, ++e) {
     std::int64_t const places = digits - 1 - e;

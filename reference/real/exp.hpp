@@ -67,9 +67,9 @@ constexpr ball<W> exp(ball<W> const& a) noexcept {
   if (wide_radius) {  // radius above 1: only the upper end says anything
     std::int64_t const log2_radius = a.radius.ceil_log2();
     if (log2_radius > 59) return unknown;
-    ball<W> made;
-    made.radius = magnitude::power_of_two(k + 2 + (std::int64_t{2} << log2_radius));
-    return made;
+    ball<W> result;
+    result.radius = magnitude::power_of_two(k + 2 + (std::int64_t{2} << log2_radius));
+    return result;
   }
 
   r >>= parameters::H;

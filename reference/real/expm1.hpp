@@ -49,9 +49,9 @@ constexpr ball<W> expm1(ball<W> const& a) noexcept {
   ball<W> sum(1);
   for (std::int64_t n = expm1_parameters<W>::N + 1; n > 1; --n) sum = ball<W>(1) + y * sum / ball<W>(n);
   sum.radius = sum.radius + magnitude::power_of_two(-static_cast<std::int64_t>(W) - 8);
-  ball<W> made = y * sum;
-  made.radius = made.radius + a.radius.scaled(2);
-  return made;
+  ball<W> result = y * sum;
+  result.radius = result.radius + a.radius.scaled(2);
+  return result;
 }
 
 }  // namespace attest::reference

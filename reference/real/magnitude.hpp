@@ -59,9 +59,9 @@ class magnitude {
     return {(a.mantissa_ << 31) / b.mantissa_ + 1, a.exponent_ - b.exponent_ - 31};
   }
   constexpr magnitude scaled(std::int64_t exponent) const noexcept {
-    magnitude made = *this;
-    if (!made.is_zero()) made.exponent_ += exponent;
-    return made;
+    magnitude result = *this;
+    if (!result.is_zero()) result.exponent_ += exponent;
+    return result;
   }
   /// Exact comparison.
   friend constexpr bool operator<=(magnitude a, magnitude b) noexcept {

@@ -21,13 +21,13 @@ constexpr ball<W> square_root(ball<W> const& a) noexcept {
   wide const radicand = shifted(a.mid, up);
   wide const root = floor_sqrt(radicand);
   std::int64_t const exponent = (a.exponent - up) / 2;
-  ball<W> made =
+  ball<W> result =
       ball<W>::rounded(root, exponent, root * root == radicand ? magnitude{} : magnitude::power_of_two(exponent));
   if (!a.is_exact()) {
-    ball<W> const of_mid = made;
-    made.radius = made.radius + divide_by_lower(a.radius, of_mid.lower_size());
+    ball<W> const of_mid = result;
+    result.radius = result.radius + divide_by_lower(a.radius, of_mid.lower_size());
   }
-  return made;
+  return result;
 }
 
 /// The whole number r with r² = n, or −1.
@@ -48,9 +48,9 @@ constexpr ball<W> inverse_sqrt(std::int64_t n) noexcept {
   fixed radicand = fixed(1) << (2 * F);
   radicand /= n;
   fixed const root = floor_sqrt(radicand);
-  ball<W> made = ball<W>::from(root, -static_cast<std::int64_t>(F));
-  made.radius = made.radius + magnitude(2, -static_cast<std::int64_t>(F));
-  return made;
+  ball<W> result = ball<W>::from(root, -static_cast<std::int64_t>(F));
+  result.radius = result.radius + magnitude(2, -static_cast<std::int64_t>(F));
+  return result;
 }
 
 }  // namespace attest::reference

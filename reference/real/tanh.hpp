@@ -34,17 +34,17 @@ constexpr ball<W> tanh_of_size(ball<W> const& a) noexcept {
 /// Cost      one exp, or N divisions near 0
 template <unsigned W>
 constexpr ball<W> tanh(ball<W> const& a) noexcept {
-  ball<W> made = detail::tanh_of_size(a);
-  if (a.mid.sign() < 0) made = -made;
-  if (a.is_exact()) return made;
+  ball<W> result = detail::tanh_of_size(a);
+  if (a.mid.sign() < 0) result = -result;
+  if (a.is_exact()) return result;
   magnitude const least = a.lower_size();
   std::uint64_t floor_of_least = 0;
   if (!least.is_zero() && least.exponent() > -32)
     floor_of_least = least.exponent() >= 0 ? least.mantissa() : least.mantissa() >> -least.exponent();
   // e^(−2k) = 2^(−2.885…·k), and 4 = 2².
   std::int64_t const slope_bits = static_cast<std::int64_t>(floor_of_least * 2885 / 1000) - 2;
-  made.radius = made.radius + a.radius.scaled(slope_bits > 0 ? -slope_bits : 0);
-  if (made.radius <= magnitude::power_of_two(0)) return made;
+  result.radius = result.radius + a.radius.scaled(slope_bits > 0 ? -slope_bits : 0);
+  if (result.radius <= magnitude::power_of_two(0)) return result;
   ball<W> all;
   all.radius = magnitude::power_of_two(0);
   return all;

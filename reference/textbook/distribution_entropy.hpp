@@ -18,10 +18,10 @@ constexpr ball<W> surprise(ball<W> const& p) noexcept {
   if (p.is_exact() && p.mid.sign() == 0) return p;
   if (certain_sign(p) > 0) return -(p * log(p));
   magnitude const u = p.upper_size();
-  ball<W> made;
-  made.radius = u <= magnitude::power_of_two(-2) ? u * magnitude(static_cast<std::uint64_t>(-u.exponent() - 31), 0)
-                                                 : magnitude::power_of_two(-1);
-  return made;
+  ball<W> result;
+  result.radius = u <= magnitude::power_of_two(-2) ? u * magnitude(static_cast<std::uint64_t>(-u.exponent() - 31), 0)
+                                                   : magnitude::power_of_two(-1);
+  return result;
 }
 
 /// H = −Σ p_i·ln p_i in nats, 0·ln 0 = 0.

@@ -33,8 +33,8 @@ namespace detail {
 template <unsigned W, ball_range Q, class Similarity>
 constexpr std::vector<ball<W>> read(memory<W> const& from, Q const& q, Similarity const& similarity, bool normalised) {
   ball<W> sum{};
-  std::vector<ball<W>> made;
-  for (std::int64_t c = 0; c < from.dv; ++c) made.push_back({});
+  std::vector<ball<W>> result;
+  for (std::int64_t c = 0; c < from.dv; ++c) result.push_back({});
   std::vector<ball<W>> key;
   for (std::int64_t j = 0; j < from.pairs(); ++j) {
     key.clear();
@@ -42,13 +42,13 @@ constexpr std::vector<ball<W>> read(memory<W> const& from, Q const& q, Similarit
     ball<W> const weight = similarity(q, key);
     sum = sum + weight;
     for (std::int64_t c = 0; c < from.dv; ++c) {
-      auto& to = made[static_cast<std::size_t>(c)];
+      auto& to = result[static_cast<std::size_t>(c)];
       to = to + weight * at(from.values, j * from.dv + c);
     }
   }
   if (normalised)
-    for (auto& value : made) value = value / sum;
-  return made;
+    for (auto& value : result) value = value / sum;
+  return result;
 }
 
 }  // namespace detail

@@ -43,15 +43,15 @@ struct exact_matrix {
 template <class T>
 constexpr exact_matrix<T> project(std::span<T const> X, std::span<T const> W, std::int64_t n, std::int64_t d,
                                   std::int64_t e) {
-  exact_matrix<T> made{.rows = n, .columns = e};
+  exact_matrix<T> product{.rows = n, .columns = e};
   std::vector<T> column;
   for (std::int64_t i = 0; i < n; ++i)
     for (std::int64_t j = 0; j < e; ++j) {
       column.clear();
       for (std::int64_t t = 0; t < d; ++t) column.push_back(W[static_cast<std::size_t>(t * e + j)]);
-      made.entries.push_back(exact_dot(X.data() + i * d, column.data(), d));
+      product.entries.push_back(exact_dot(X.data() + i * d, column.data(), d));
     }
-  return made;
+  return product;
 }
 
 /// X·Wᵀ
@@ -63,10 +63,10 @@ constexpr exact_matrix<T> project(std::span<T const> X, std::span<T const> W, st
 template <class T>
 constexpr exact_matrix<T> project_transposed(std::span<T const> X, std::span<T const> W, std::int64_t n, std::int64_t d,
                                              std::int64_t e) {
-  exact_matrix<T> made{.rows = n, .columns = e};
+  exact_matrix<T> product{.rows = n, .columns = e};
   for (std::int64_t i = 0; i < n; ++i)
-    for (std::int64_t j = 0; j < e; ++j) made.entries.push_back(exact_dot(X.data() + i * d, W.data() + j * d, d));
-  return made;
+    for (std::int64_t j = 0; j < e; ++j) product.entries.push_back(exact_dot(X.data() + i * d, W.data() + j * d, d));
+  return product;
 }
 
 }  // namespace attest::reference

@@ -28,12 +28,12 @@ using moment = ratio<dot_bits<T> + 192>;
 template <element_range R>
 constexpr moment<element_of<R>> mean(R const& x) noexcept {
   using T = element_of<R>;
-  moment<T> made{.numerator = 0, .denominator = std::ranges::size(x), .exponent = dot_exponent<T>};
+  moment<T> sum{.numerator = 0, .denominator = std::ranges::size(x), .exponent = dot_exponent<T>};
   for (T const stored : x) {
     element const e = value_of(stored);
-    made.numerator += shifted(integer<dot_bits<T> + 192>(e.significand), e.exponent - dot_exponent<T>);
+    sum.numerator += shifted(integer<dot_bits<T> + 192>(e.significand), e.exponent - dot_exponent<T>);
   }
-  return made;
+  return sum;
 }
 
 namespace detail {

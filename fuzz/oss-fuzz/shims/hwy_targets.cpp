@@ -9,7 +9,7 @@ namespace {
 std::int64_t mocked = 0;
 
 std::int64_t found() noexcept {
-  std::int64_t made = HWY_ENABLED_BASELINE | HWY_STATIC_TARGET;
+  std::int64_t targets = HWY_ENABLED_BASELINE | HWY_STATIC_TARGET;
 #if HWY_ARCH_X86
   auto const has_avx2 = [] {
     return __builtin_cpu_supports("avx2") && __builtin_cpu_supports("bmi") && __builtin_cpu_supports("bmi2") &&
@@ -19,17 +19,17 @@ std::int64_t found() noexcept {
     return __builtin_cpu_supports("avx512f") && __builtin_cpu_supports("avx512vl") && __builtin_cpu_supports("avx512dq") &&
            __builtin_cpu_supports("avx512bw") && __builtin_cpu_supports("avx512cd");
   };
-  if (has_avx2()) made |= HWY_AVX2;
-  if (has_avx2() && has_avx3()) made |= HWY_AVX3;
+  if (has_avx2()) targets |= HWY_AVX2;
+  if (has_avx2() && has_avx3()) targets |= HWY_AVX3;
 #endif
-  return made;
+  return targets;
 }
 
 }  // namespace
 
 std::int64_t SupportedTargets() {
-  static std::int64_t const here = found();
-  return mocked != 0 ? mocked : here;
+  static std::int64_t const supported = found();
+  return mocked != 0 ? mocked : supported;
 }
 
 void SetSupportedTargetsForTest(std::int64_t targets) { mocked = targets; }

@@ -31,16 +31,16 @@ constexpr std::array<fixed, degree + 1> taylor_coefficients() noexcept {
   constexpr unsigned F = 160;
   using wide = reference::integer<512>;
   wide const ln2(reference::ln2_fixed<F>);
-  std::array<fixed, degree + 1> made{};
+  std::array<fixed, degree + 1> coefficients{};
   wide power = 1;
   power <<= F;
   for (std::size_t k = 0; k <= degree; ++k) {
     wide const units = power >> (F - places);
     wide const high = units >> 64, low = units - (high << 64);
-    made[k] = static_cast<fixed>(static_cast<std::uint64_t>(high)) << 64 | static_cast<std::uint64_t>(low);
+    coefficients[k] = static_cast<fixed>(static_cast<std::uint64_t>(high)) << 64 | static_cast<std::uint64_t>(low);
     power = (power * ln2 >> F) / static_cast<int>(k + 1);
   }
-  return made;
+  return coefficients;
 }
 constexpr auto taylor = taylor_coefficients();
 
@@ -53,10 +53,10 @@ constexpr fixed exactly(double c) noexcept {
 /// 1 + Σ c_k·r^k − 2^r, without the rest: coefficients of r^0 … r^20.
 template <class T>
 constexpr std::array<fixed, degree + 1> difference() noexcept {
-  std::array<fixed, degree + 1> made{};
+  std::array<fixed, degree + 1> differences{};
   constexpr auto& c = fast::exp2_format<T>::coefficients;
-  for (std::size_t k = 1; k <= degree; ++k) made[k] = (k <= c.size() ? exactly(c[k - 1]) : 0) - taylor[k];
-  return made;
+  for (std::size_t k = 1; k <= degree; ++k) differences[k] = (k <= c.size() ? exactly(c[k - 1]) : 0) - taylor[k];
+  return differences;
 }
 
 constexpr fixed size(fixed x) noexcept { return x < 0 ? -x : x; }

@@ -29,20 +29,20 @@ struct facts {
 template <std::size_t M>
 constexpr facts<M> facts_of(float q, std::array<float, M> k, std::array<float, M> v, std::array<float, M> bias = {},
                             std::int64_t d = 1) {
-  problem::arguments<float> asked;
-  asked.q = {&q, problem::layout::compact({1, d})};
-  asked.k = {k.data(), problem::layout::compact({M, d})};
-  asked.v = {v.data(), problem::layout::compact({M, 1})};
-  asked.bias = problem::tensor<float const>{bias.data(), problem::layout::compact({M})};
-  asked.scale = 1;
-  auto const p = problem::instance<float>::make(asked).value();
+  problem::arguments<float> arguments;
+  arguments.q = {&q, problem::layout::compact({1, d})};
+  arguments.k = {k.data(), problem::layout::compact({M, d})};
+  arguments.v = {v.data(), problem::layout::compact({M, 1})};
+  arguments.bias = problem::tensor<float const>{bias.data(), problem::layout::compact({M})};
+  arguments.scale = 1;
+  auto const p = problem::instance<float>::make(arguments).value();
   reference::enclosed_row<width, float> row;
   reference::enclose_row(p, 0, 0, 0, row);
   reference::row_facts found;
   reference::collect_facts(p, row, found);
-  facts<M> made{found, {}, v, reference::output(p, row, 0).value};
-  for (std::size_t j = 0; j < M; ++j) made.keys[j] = found.keys[j];
-  return made;
+  facts<M> result{found, {}, v, reference::output(p, row, 0).value};
+  for (std::size_t j = 0; j < M; ++j) result.keys[j] = found.keys[j];
+  return result;
 }
 
 /// Bounds of O (Theorem), the first key's weight, LSE, the row sum (Corollaries W, L, R), and the hull's margin (Clause
@@ -56,12 +56,13 @@ constexpr bounds bounds_of(kernel_model const& model, facts<M> const& of) {
   reference::row_facts all;
   static_cast<reference::row_scalars&>(all) = of.row;
   all.keys.assign(of.keys.begin(), of.keys.end());
-  row_bound made;
-  made.evaluate(model, all);
-  auto const o = made.output(of.o, [&](std::size_t j) { return reference::value_of(of.v[j]); });
+  row_bound bound;
+  bound.evaluate(model, all);
+  auto const o = bound.output(of.o, [&](std::size_t j) { return reference::value_of(of.v[j]); });
   double largest = 0;
   for (float const x : of.v) largest = reference::larger(largest, x < 0 ? -x : x);
-  return {o.size, made.weight(0).size, made.log_sum_exp().size, made.row_sum().size, made.hull_margin(largest), o.by};
+  return {o.size, bound.weight(0).size, bound.log_sum_exp().size, bound.row_sum().size, bound.hull_margin(largest),
+          o.by};
 }
 
 constexpr bool none_below(bounds const& a, bounds const& b) noexcept {
@@ -73,10 +74,10 @@ constexpr bool one_above(bounds const& a, bounds const& b) noexcept {
 
 /// k_qk = 1, one block, ε = u.
 constexpr kernel_model plain(std::int64_t m) noexcept {
-  kernel_model made;
-  made.format = problem::formats::f32;
-  made.k_qk_base = 0, made.u_qk = u, made.eps = u, made.block = m, made.eps_log = u;
-  return made;
+  kernel_model model;
+  model.format = problem::formats::f32;
+  model.k_qk_base = 0, model.u_qk = u, model.eps = u, model.block = m, model.eps_log = u;
+  return model;
 }
 
 // --- special rows
@@ -137,9 +138,9 @@ constexpr bool widens(Change&& change, kernel_model before = plain(2)) {
   return none_below(a, b) && none_below(c, d) && (one_above(a, b) || one_above(c, d));
 }
 constexpr kernel_model split(problem::split_merge how) {
-  kernel_model made = plain(2);
-  made.splits = 2, made.merge = how;
-  return made;
+  kernel_model model = plain(2);
+  model.splits = 2, model.merge = how;
+  return model;
 }
 
 static_assert(widens([](kernel_model& m) { m.format.u *= 2; }), "u: γ_k, section 1");
@@ -217,9 +218,9 @@ static_assert(
     "Lemma 3, tau: exponents may be tau larger, of the key and of the reference");
 
 constexpr kernel_model flushing = [] {
-  kernel_model made = plain(4);
-  made.format = problem::formats::f32_flushed, made.flushes = true;
-  return made;
+  kernel_model model = plain(4);
+  model.format = problem::formats::f32_flushed, model.flushes = true;
+  return model;
 }();
 static_assert(none_below(bounds_of(flushing, ordinary), bounds_of(plain(4), ordinary)) &&
                   bounds_of(flushing, no_values).o > bounds_of(plain(4), no_values).o,

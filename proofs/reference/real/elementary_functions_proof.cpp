@@ -11,14 +11,14 @@ namespace {
 using large = reference::integer<4096>;
 
 constexpr large factorial(std::int64_t n) noexcept {
-  large made = 1;
-  for (std::int64_t i = 2; i <= n; ++i) made *= i;
-  return made;
+  large product = 1;
+  for (std::int64_t i = 2; i <= n; ++i) product *= i;
+  return product;
 }
 constexpr large power(std::int64_t base, std::int64_t exponent) noexcept {
-  large made = 1;
-  for (std::int64_t i = 0; i < exponent; ++i) made *= base;
-  return made;
+  large product = 1;
+  for (std::int64_t i = 0; i < exponent; ++i) product *= base;
+  return product;
 }
 
 /// Taylor to degree N of e^r, 0 ≤ r < 2^−H: the remainder r^(N+1)/(N+1)!·(1 + 2^−H + …) is below 1 unit of 2^−F; and

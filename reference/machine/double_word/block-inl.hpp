@@ -35,15 +35,15 @@ void word_block(block_task<T> const& task) {
                                     : s.d > 0 ? inverse_root_of(static_cast<double>(s.d))
                                               : word(infinity);
   for (std::size_t r = 0; r < task.rows; ++r) {
-    certified_row made;
-    made.b = task.b, made.h = task.h, made.i = task.i0 + static_cast<std::int64_t>(r);
-    made.memory = &memory;
+    certified_row certified;
+    certified.b = task.b, certified.h = task.h, certified.i = task.i0 + static_cast<std::int64_t>(r);
+    certified.memory = &memory;
     row_scalars facts = scalars_of(p, memory.q.data() + r * static_cast<std::size_t>(s.d));
     word_row_numbers row;
     row.softcap = p.softcap(), row.scale = scale;
-    auto const n = safe ? gather<true>(p, task.b, task.h, made.i, r, memory) : std::nullopt;
+    auto const n = safe ? gather<true>(p, task.b, task.h, certified.i, r, memory) : std::nullopt;
     double sum_eta = -1;
-    if (n && *n > 0 && find_word_weights(*n, facts, keys, row) && log_sum_exp_of_words(row, facts, made))
+    if (n && *n > 0 && find_word_weights(*n, facts, keys, row) && log_sum_exp_of_words(row, facts, certified))
       sum_eta =
           task.options.bounds ? bound_row(*n, *task.model, facts, task.options.weights, keys, memory.ranks, terms) : 0;
     if (sum_eta >= 0) {
@@ -54,39 +54,39 @@ void word_block(block_task<T> const& task) {
                                    all_keys, memory};
       enclose_word_columns(columns, row, dv);
       if (task.options.bounds) sweep_columns<true>(columns, dv);
-      publish(memory, *n, task.options, terms, made);
-      made.o_low = memory.o_low;
+      publish(memory, *n, task.options, terms, certified);
+      certified.o_low = memory.o_low;
       if (task.options.weights) {
         word_share_stage shares{keys, row};
         each_key(*n, shares);
-        made.weight = std::span(keys.share).first(*n);
-        made.weight_low = std::span(keys.share_low).first(*n);
-        made.weight_radius = std::span(keys.share_radius).first(*n);
+        certified.weight = std::span(keys.share).first(*n);
+        certified.weight_low = std::span(keys.share_low).first(*n);
+        certified.weight_radius = std::span(keys.share_radius).first(*n);
       }
     }
-    task.visit(task.context, made);
+    task.visit(task.context, certified);
   }
 }
 
 void any_word_block(any_block_task const& task) {
-  std::visit([](auto const* one) { word_block(*one); }, task);
+  std::visit([](auto const* typed_task) { word_block(*typed_task); }, task);
 }
 
 void exp_of_word(double hi, double lo, double* high, double* low) {
-  auto const made = exp_near(double_word<lanes>{lanes(hi), lanes(lo)});
-  *high = hn::GetLane(made.hi.raw), *low = hn::GetLane(made.lo.raw);
+  auto const result = exp_near(double_word<lanes>{lanes(hi), lanes(lo)});
+  *high = hn::GetLane(result.hi.raw), *low = hn::GetLane(result.lo.raw);
 }
 void exp_of_word_one(double hi, double lo, double* high, double* low) {
-  auto const made = exp_near(double_word<double>{hi, lo});
-  *high = made.hi, *low = made.lo;
+  auto const result = exp_near(double_word<double>{hi, lo});
+  *high = result.hi, *low = result.lo;
 }
 void log_of_word(double hi, double lo, double* high, double* low, double* radius) {
-  auto const made = log_near({hi, lo});
-  *high = made.value.hi, *low = made.value.lo, *radius = made.radius;
+  auto const result = log_near({hi, lo});
+  *high = result.value.hi, *low = result.value.lo, *radius = result.radius;
 }
 void inverse_root_word(double d, double* high, double* low) {
-  auto const made = inverse_root_of(d);
-  *high = made.hi, *low = made.lo;
+  auto const root = inverse_root_of(d);
+  *high = root.hi, *low = root.lo;
 }
 
 }  // namespace attest::reference::machine::HWY_NAMESPACE

@@ -70,8 +70,8 @@ HWY_INLINE double_word<R> sum_of_word(double_word<R> x, R y) {
 template <class R>
 HWY_INLINE double_word<R> sum_of_words(double_word<R> x, double_word<R> y) {
   auto const high = two_sum(x.hi, y.hi), low = two_sum(x.lo, y.lo);
-  auto const made = ordered_two_sum(high.hi, high.lo + low.hi);
-  return ordered_two_sum(made.hi, low.lo + made.lo);
+  auto const sum = ordered_two_sum(high.hi, high.lo + low.hi);
+  return ordered_two_sum(sum.hi, low.lo + sum.lo);
 }
 /// x + y within 5u²|x|. Requires |y| ≤ 0.45|x|.
 /// Why       |x.lo + y.lo| ≤ 1.45u|x| and the rest of x.hi + y.hi is at most 1.45u|x|: their roundings are at most

@@ -25,22 +25,22 @@ void run_in_double_words(any_block_task const& task) { HWY_DYNAMIC_DISPATCH(any_
 namespace testing {
 
 enclosed_word exp_word(double hi, double lo, bool lanes) noexcept {
-  enclosed_word made;
-  if (lanes) HWY_DYNAMIC_DISPATCH(exp_of_word)(hi, lo, &made.hi, &made.lo);
-  else HWY_DYNAMIC_DISPATCH(exp_of_word_one)(hi, lo, &made.hi, &made.lo);
-  made.radius = (26 + 2.2 * absolute(hi)) * 0x1p-106 * made.hi;
-  return made;
+  enclosed_word word;
+  if (lanes) HWY_DYNAMIC_DISPATCH(exp_of_word)(hi, lo, &word.hi, &word.lo);
+  else HWY_DYNAMIC_DISPATCH(exp_of_word_one)(hi, lo, &word.hi, &word.lo);
+  word.radius = (26 + 2.2 * absolute(hi)) * 0x1p-106 * word.hi;
+  return word;
 }
 enclosed_word log_word(double hi, double lo) noexcept {
-  enclosed_word made;
-  HWY_DYNAMIC_DISPATCH(log_of_word)(hi, lo, &made.hi, &made.lo, &made.radius);
-  return made;
+  enclosed_word word;
+  HWY_DYNAMIC_DISPATCH(log_of_word)(hi, lo, &word.hi, &word.lo, &word.radius);
+  return word;
 }
 enclosed_word inverse_root(double d) noexcept {
-  enclosed_word made;
-  HWY_DYNAMIC_DISPATCH(inverse_root_word)(d, &made.hi, &made.lo);
-  made.radius = made.hi * 0x1p-102;
-  return made;
+  enclosed_word word;
+  HWY_DYNAMIC_DISPATCH(inverse_root_word)(d, &word.hi, &word.lo);
+  word.radius = word.hi * 0x1p-102;
+  return word;
 }
 
 }  // namespace testing

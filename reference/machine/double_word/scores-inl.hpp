@@ -40,9 +40,9 @@ HWY_INLINE void multiply_word_tile(double const* q, double const* k_tile, std::s
     }
   }
   for (std::size_t r = 0; r < Rows; ++r) {
-    auto const made = two_sum(total[r], rests[r]);
-    store(made.hi, dot + r * stride);
-    store(made.lo, dot_low + r * stride);
+    auto const sum = two_sum(total[r], rests[r]);
+    store(sum.hi, dot + r * stride);
+    store(sum.lo, dot_low + r * stride);
     store(sizes[r], size + r * stride);
   }
 }

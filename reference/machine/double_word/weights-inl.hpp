@@ -58,8 +58,8 @@ HWY_INLINE double_word<R> capped(double_word<R> x, double softcap) {
   auto const y = quotient_of_words(twice, word(R(softcap)));
   auto const e = exp_near(select(y.hi < R(word_exp_lowest), word(R(word_exp_lowest)), y));
   auto const tanh = quotient_of_words(sum_of_word(negated(e), R(1)), sum_of_word(e, R(1)));
-  auto const made = product_of_words(tanh, word(R(softcap)));
-  return select(negative, negated(made), made);
+  auto const product = product_of_words(tanh, word(R(softcap)));
+  return select(negative, negated(product), product);
 }
 
 /// ŝ_j = σ̂·dot + b_j, or with softcap capped(σ̂·dot) + b_j, and ρ_j.
@@ -208,16 +208,16 @@ inline bool find_word_weights(std::size_t n, row_scalars& facts, key_columns& ke
 }
 
 /// LSE = M + ln Z. Returns false if ln Z must be left to the ball tier.
-inline bool log_sum_exp_of_words(word_row_numbers const& row, row_scalars& facts, certified_row& made) {
+inline bool log_sum_exp_of_words(word_row_numbers const& row, row_scalars& facts, certified_row& certified) {
   auto const ln_Z = log_near(row.Z);
   if (!(ln_Z.radius < infinity)) return false;
   auto const lse = sum_of_word(ln_Z.value, row.max);
-  made.lse = lse.hi, made.lse_low = lse.lo;
-  made.lse_radius = (ln_Z.radius + 1.01 * (row.mean_error + row.Z_rounding) +
-                     (absolute(ln_Z.value.hi) + absolute(lse.hi)) * 0x1.2p-106) *
-                    (1 + 0x1p-40);
-  facts.lse_upper = rounded_up((absolute(lse.hi) + made.lse_radius) * (1 + 0x1p-51));
-  facts.lse_above_max = rounded_up(larger(0, ln_Z.value.hi * (1 + 0x1p-50) + made.lse_radius) + row.max_below);
+  certified.lse = lse.hi, certified.lse_low = lse.lo;
+  certified.lse_radius = (ln_Z.radius + 1.01 * (row.mean_error + row.Z_rounding) +
+                          (absolute(ln_Z.value.hi) + absolute(lse.hi)) * 0x1.2p-106) *
+                         (1 + 0x1p-40);
+  facts.lse_upper = rounded_up((absolute(lse.hi) + certified.lse_radius) * (1 + 0x1p-51));
+  facts.lse_above_max = rounded_up(larger(0, ln_Z.value.hi * (1 + 0x1p-50) + certified.lse_radius) + row.max_below);
   return true;
 }
 
