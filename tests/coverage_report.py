@@ -22,7 +22,7 @@ def exported(program, profile, form):
 
 def of_program(program, profile, root):
     """{file: {("line", number) or ("branch", place, way): times}}; what a template is made for adds up."""
-    made = collections.defaultdict(collections.Counter)
+    counts = collections.defaultdict(collections.Counter)
 
     def judged(path):  # the zoo's kernels run to be found broken
         name = path.removeprefix(root + "/")
@@ -35,42 +35,42 @@ def of_program(program, profile, root):
             name = judged(rest)
         elif kind == "DA" and name:
             number, times = rest.split(",")[:2]
-            made[name]["line", int(number)] += int(times)
+            counts[name]["line", int(number)] += int(times)
     for file in json.loads(exported(program, profile, "text"))["data"][0]["files"]:
         if name := judged(file["filename"]):
             for *place, yes, no, _, _, _ in file["branches"]:
-                made[name]["branch", tuple(place), True] += yes
-                made[name]["branch", tuple(place), False] += no
-    return made
+                counts[name]["branch", tuple(place), True] += yes
+                counts[name]["branch", tuple(place), False] += no
+    return counts
 
 
 def ranges(numbers):
-    made = []
+    runs = []
     for n in sorted(numbers):
-        if made and made[-1][1] == n - 1:
-            made[-1][1] = n
+        if runs and runs[-1][1] == n - 1:
+            runs[-1][1] = n
         else:
-            made.append([n, n])
-    return " ".join(f"{a}-{b}" if a != b else str(a) for a, b in made)
+            runs.append([n, n])
+    return " ".join(f"{a}-{b}" if a != b else str(a) for a, b in runs)
 
 
 def main(root, profile, *programs):
     total = collections.defaultdict(dict)
     with ThreadPoolExecutor(2) as pool:
-        for each in pool.map(lambda program: of_program(program, profile, root), programs):
-            for name, counts in each.items():
-                for what, times in counts.items():
-                    total[name][what] = max(times, total[name].get(what, 0))
+        for of_one_program in pool.map(lambda program: of_program(program, profile, root), programs):
+            for name, counts in of_one_program.items():
+                for place, times in counts.items():
+                    total[name][place] = max(times, total[name].get(place, 0))
     for folder in sorted(FOLDERS):
         said = []
         for kind, plural in (("line", "lines"), ("branch", "branches")):
             run = [times > 0 for name, counts in total.items() if name.startswith(folder + "/")
-                   for what, times in counts.items() if what[0] == kind]
+                   for place, times in counts.items() if place[0] == kind]
             said.append(f"{100 * sum(run) / max(len(run), 1):6.2f} % of {len(run):6} {plural}")
         print(f"{folder:10}" + "   ".join(said))
     print("not run:")
     for name, counts in sorted(total.items()):
-        missing = [what[1] for what, times in counts.items() if what[0] == "line" and times == 0]
+        missing = [place[1] for place, times in counts.items() if place[0] == "line" and times == 0]
         if missing:
             print(f"{len(missing):4}  {name}: {ranges(missing)}")
 

@@ -14,7 +14,7 @@ namespace {
 
 /// Token → meaning, from the lines "| token: meaning | …" and "| token, token | …" of the page's table.
 std::map<std::string, std::string, std::less<>> documented() {
-  std::map<std::string, std::string, std::less<>> made;
+  std::map<std::string, std::string, std::less<>> meanings;
   std::ifstream page(ATTEST_KNOWN_FAILURES);
   for (std::string line; std::getline(page, line);) {
     if (!line.starts_with("| ") || line.starts_with("| class ")) continue;
@@ -22,9 +22,9 @@ std::map<std::string, std::string, std::less<>> documented() {
     auto const colon = cell.find(": ");
     std::istringstream tokens(cell.substr(0, colon));
     for (std::string token; tokens >> token;)
-      made[token.substr(0, token.find(','))] = colon == cell.npos ? "" : cell.substr(colon + 2);
+      meanings[token.substr(0, token.find(','))] = colon == cell.npos ? "" : cell.substr(colon + 2);
   }
-  return made;
+  return meanings;
 }
 
 }  // namespace

@@ -38,27 +38,27 @@ std::string complaint(std::string const& text) {
 bool has(std::string const& text, std::string_view part) { return text.find(part) != text.npos; }
 
 TEST_CASE("every preset reads back from what is printed of it", "[unit]") {
-  for (contract const& each : contracts()) {
-    INFO(contract_text(each));
-    auto const read = parse_contract(contract_text(each), "fallback");
+  for (contract const& preset : contracts()) {
+    INFO(contract_text(preset));
+    auto const read = parse_contract(contract_text(preset), "fallback");
     REQUIRE(read);
-    CHECK(read.value() == each);
+    CHECK(read.value() == preset);
   }
 }
 
 TEST_CASE("any contract reads back from what is printed of it", "[property]") {
   tests::property("parse_contract(contract_text(c)) == c", [] {
-    contract made;
+    contract drawn;
     field_drawer draw;
-    visit_model(made.fixed, draw);
-    visit_conventions(made.conventions, draw);
-    made.name = "drawn", made.sentence = "a contract";
-    made.type = *rc::gen::element(problem::element_type::f32, problem::element_type::f64, problem::element_type::bf16,
-                                  problem::element_type::f16);
-    if (*rc::gen::arbitrary<bool>()) made.builtin = true, made.fixed = {};
-    auto const read = parse_contract(contract_text(made), "fallback");
+    visit_model(drawn.fixed, draw);
+    visit_conventions(drawn.conventions, draw);
+    drawn.name = "drawn", drawn.sentence = "a contract";
+    drawn.type = *rc::gen::element(problem::element_type::f32, problem::element_type::f64, problem::element_type::bf16,
+                                   problem::element_type::f16);
+    if (*rc::gen::arbitrary<bool>()) drawn.builtin = true, drawn.fixed = {};
+    auto const read = parse_contract(contract_text(drawn), "fallback");
     if (!read) RC_FAIL(read.why().message());
-    RC_ASSERT(read.value() == made);
+    RC_ASSERT(read.value() == drawn);
   });
 }
 

@@ -15,18 +15,18 @@ using audit::conventions;
 constexpr double nan = std::numeric_limits<double>::quiet_NaN(), infinity = std::numeric_limits<double>::infinity();
 
 /// Two query heads on one kv head; query 1 of head 1 sees no key.
-struct asked_and_answered {
+struct answered_draft {
   static constexpr std::size_t n = 3, m = 5, dv = 4, row = n + 1;
-  audit::problem_draft asked;
+  audit::problem_draft draft;
   audit::owned_outputs answer;
 
-  explicit asked_and_answered(problem::element_type type) {
+  explicit answered_draft(problem::element_type type) {
     recipe r;
     r.type = type, r.groups = 2, r.n = n, r.m = m, r.d = 6, r.dv = dv, r.seed = 3;
-    asked = make_problem(r);
-    asked.mask = audit::owned_tensor::compact(problem::element_type::u8, {1, 2, n, m});
-    audit::fill(*asked.mask, [](auto, auto h, auto i, auto) { return h == 1 && i == 1 ? 0.0 : 1.0; });
-    answer = builtin_answer(asked);
+    draft = make_problem(r);
+    draft.mask = audit::owned_tensor::compact(problem::element_type::u8, {1, 2, n, m});
+    audit::fill(*draft.mask, [](auto, auto h, auto i, auto) { return h == 1 && i == 1 ? 0.0 : 1.0; });
+    answer = builtin_answer(draft);
   }
   void set_o(double x) {
     for (std::size_t c = 0; c < dv; ++c) audit::store(*answer.o, row * dv + c, x);
@@ -35,14 +35,14 @@ struct asked_and_answered {
     for (std::size_t c = 0; c < dv; ++c) {
       double sum = 0;
       for (std::int64_t j = 0; j < static_cast<std::int64_t>(m); ++j)
-        sum += audit::load(asked.v, audit::offset_of(asked.v, 0, 0, j, static_cast<std::int64_t>(c)));
+        sum += audit::load(draft.v, audit::offset_of(draft.v, 0, 0, j, static_cast<std::int64_t>(c)));
       audit::store(*answer.o, row * dv + c, sum / m);
     }
   }
   audit::judgement judged(conventions const& how) const {
-    audit::contract claim = *audit::find_contract(asked.q.type == problem::element_type::f64 ? "f64" : "f32");
+    audit::contract claim = *audit::find_contract(draft.q.type == problem::element_type::f64 ? "f64" : "f32");
     claim.conventions = how;
-    return audit::judge_by_conventions(audit::owned_problem::of_valid(asked), answer, claim);
+    return audit::judge_by_conventions(audit::owned_problem::of_valid(draft), answer, claim);
   }
   /// Refuted, in so many elements, all in the empty row.
   void breaks(conventions const& how, std::int64_t elements) const {
@@ -60,56 +60,57 @@ struct asked_and_answered {
 
 TEST_CASE("the row of a query that sees no key is what the contract says: 0, NaN or the mean of V", "[unit]") {
   for (auto const type : {problem::element_type::f32, problem::element_type::f64}) {
-    asked_and_answered made(type);
+    answered_draft answered(type);
     conventions zero, not_a_number, mean;
     not_a_number.empty_row = conventions::row::nan, mean.empty_row = conventions::row::mean;
-    CHECK(made.judged(zero).failed == 0);
-    made.breaks(not_a_number, made.dv);
-    made.breaks(mean, made.dv);
-    made.set_o(nan);
-    made.breaks(zero, made.dv);
-    CHECK(made.judged(not_a_number).failed == 0);
-    made.breaks(mean, made.dv);
-    made.set_mean();
-    made.breaks(zero, made.dv);
-    made.breaks(not_a_number, made.dv);
-    audit::judgement const held = made.judged(mean);
+    CHECK(answered.judged(zero).failed == 0);
+    answered.breaks(not_a_number, answered.dv);
+    answered.breaks(mean, answered.dv);
+    answered.set_o(nan);
+    answered.breaks(zero, answered.dv);
+    CHECK(answered.judged(not_a_number).failed == 0);
+    answered.breaks(mean, answered.dv);
+    answered.set_mean();
+    answered.breaks(zero, answered.dv);
+    answered.breaks(not_a_number, answered.dv);
+    audit::judgement const held = answered.judged(mean);
     CHECK(held.failed == 0);
     // The mean is computed, so a bound judges it; the others are rules.
-    CHECK(held.by_theorem == made.judged(not_a_number).by_theorem + static_cast<std::int64_t>(made.dv));
-    audit::store(*made.answer.o, made.row * made.dv, 1.001 * audit::load(*made.answer.o, made.row * made.dv));
-    made.breaks(mean, 1);
+    CHECK(held.by_theorem == answered.judged(not_a_number).by_theorem + static_cast<std::int64_t>(answered.dv));
+    audit::store(*answered.answer.o, answered.row * answered.dv,
+                 1.001 * audit::load(*answered.answer.o, answered.row * answered.dv));
+    answered.breaks(mean, 1);
   }
 }
 
 TEST_CASE("the LSE of a query that sees no key is what the contract says: -inf or 0", "[unit]") {
-  asked_and_answered made(problem::element_type::f32);
+  answered_draft answered(problem::element_type::f32);
   conventions zero;
   zero.empty_lse = conventions::log::zero;
-  CHECK(made.judged({}).failed == 0);
-  made.breaks(zero, 1);
-  audit::store(*made.answer.lse, made.row, 0);
-  made.breaks({}, 1);
-  CHECK(made.judged(zero).failed == 0);
+  CHECK(answered.judged({}).failed == 0);
+  answered.breaks(zero, 1);
+  audit::store(*answered.answer.lse, answered.row, 0);
+  answered.breaks({}, 1);
+  CHECK(answered.judged(zero).failed == 0);
 }
 
 TEST_CASE("where NaN is unspecified anything may come of it, and only of it", "[unit]") {
-  asked_and_answered made(problem::element_type::f32);
-  audit::store(made.asked.q, 0, nan);             // query 0 of head 0
-  audit::store(made.asked.v, 2 * made.dv + 3, infinity);  // every row that sees key 2, in column 3
-  made.answer = builtin_answer(made.asked);
+  answered_draft answered(problem::element_type::f32);
+  audit::store(answered.draft.q, 0, nan);                         // query 0 of head 0
+  audit::store(answered.draft.v, 2 * answered.dv + 3, infinity);  // every row that sees key 2, in column 3
+  answered.answer = builtin_answer(answered.draft);
   conventions unspecified;
   unspecified.nan = conventions::invalid::unspecified;
-  CHECK(made.judged({}).failed == 0);
-  CHECK(made.judged(unspecified).failed == 0);
-  for (std::size_t c = 0; c < made.dv; ++c) audit::store(*made.answer.o, c, 7);
-  audit::store(*made.answer.lse, 0, 7);
-  for (std::size_t j = 0; j < made.m; ++j) audit::store(*made.answer.weights, j, 0.2);
-  audit::store(*made.answer.o, 2 * made.dv + 3, -1);  // query 2 of head 0, the column of the infinity
-  CHECK(made.judged({}).failed == static_cast<std::int64_t>(made.dv + 1 + made.m + 1));
-  CHECK(made.judged(unspecified).failed == 0);
-  audit::store(*made.answer.o, 2 * made.dv + 2, 7);
-  CHECK(made.judged(unspecified).failed == 1);
+  CHECK(answered.judged({}).failed == 0);
+  CHECK(answered.judged(unspecified).failed == 0);
+  for (std::size_t c = 0; c < answered.dv; ++c) audit::store(*answered.answer.o, c, 7);
+  audit::store(*answered.answer.lse, 0, 7);
+  for (std::size_t j = 0; j < answered.m; ++j) audit::store(*answered.answer.weights, j, 0.2);
+  audit::store(*answered.answer.o, 2 * answered.dv + 3, -1);  // query 2 of head 0, the column of the infinity
+  CHECK(answered.judged({}).failed == static_cast<std::int64_t>(answered.dv + 1 + answered.m + 1));
+  CHECK(answered.judged(unspecified).failed == 0);
+  audit::store(*answered.answer.o, 2 * answered.dv + 2, 7);
+  CHECK(answered.judged(unspecified).failed == 1);
 }
 
 }  // namespace attest::tests

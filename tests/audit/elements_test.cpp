@@ -30,13 +30,13 @@ std::uint64_t drawn(std::uint64_t& state) {
 template <class T>
 std::vector<T> patterns() {
   constexpr problem::binary_format format = problem::format_of<T>;
-  std::vector<T> made;
+  std::vector<T> patterns;
   auto const add = [&](std::uint64_t bits) {
-    made.push_back(std::bit_cast<T>(static_cast<problem::bits_of<T>>(bits)));
+    patterns.push_back(std::bit_cast<T>(static_cast<problem::bits_of<T>>(bits)));
   };
   if (format.bits() == 16) {
     for (std::uint64_t bits = 0; bits < 0x10000; ++bits) add(bits);
-    return made;
+    return patterns;
   }
   for (std::uint64_t const end :
        {std::uint64_t{0}, std::uint64_t{1}, format.fraction_mask(), format.fraction_mask() + 1, format.largest_finite(),
@@ -44,7 +44,7 @@ std::vector<T> patterns() {
     add(end), add(end | format.sign_bit());
   std::uint64_t state = 1;
   for (int n = 0; n < 100'000; ++n) add(drawn(state));
-  return made;
+  return patterns;
 }
 
 template <class T>

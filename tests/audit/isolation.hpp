@@ -28,28 +28,28 @@ inline problem::result<isolated_kernel> open_kernel(std::string const& name, dou
 }
 
 inline isolated_kernel opened(std::string const& name, double seconds = 10) {
-  auto made = open_kernel(name, seconds);
-  if (!made) FAIL(made.why().message());
-  return std::move(made).value();
+  auto kernel = open_kernel(name, seconds);
+  if (!kernel) FAIL(kernel.why().message());
+  return std::move(kernel).value();
 }
 
 inline owned_tensor filled(element_type type, std::initializer_list<std::int64_t> shape, double first = 1) {
-  auto made = owned_tensor::compact(type, shape);
-  for (std::size_t i = 0; i < made.spanned_elements(); ++i) {
+  auto tensor = owned_tensor::compact(type, shape);
+  for (std::size_t i = 0; i < tensor.spanned_elements(); ++i) {
     double const value = first + 0.25 * static_cast<double>(i % 7);
-    if (type == element_type::f32) made.as<float>()[i] = static_cast<float>(value);
-    if (type == element_type::f64) made.as<double>()[i] = value;
+    if (type == element_type::f32) tensor.as<float>()[i] = static_cast<float>(value);
+    if (type == element_type::f64) tensor.as<double>()[i] = value;
   }
-  return made;
+  return tensor;
 }
 
 /// b = 1, hq = 2, hk = 1, n = 2, m = 3, d = 4, dv = 5.
 inline problem_draft small_draft(element_type type = element_type::f32) {
-  problem_draft made;
-  made.q = filled(type, {1, 2, 2, 4});
-  made.k = filled(type, {1, 1, 3, 4});
-  made.v = filled(type, {1, 1, 3, 5});
-  return made;
+  problem_draft draft;
+  draft.q = filled(type, {1, 2, 2, 4});
+  draft.k = filled(type, {1, 1, 3, 4});
+  draft.v = filled(type, {1, 1, 3, 5});
+  return draft;
 }
 
 inline owned_problem valid(problem_draft draft) { return owned_problem::of_valid(std::move(draft)); }

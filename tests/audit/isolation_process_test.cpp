@@ -26,8 +26,8 @@ namespace problem = attest::problem;
 using Catch::Contains;
 
 std::string refusal(fs::path const& path, double seconds = 10) {
-  auto const made = isolated_kernel::open(path, "attest_attention", {.seconds = seconds}, ATTEST_TEST_RUNNER);
-  return made ? "opened" : made.why().message();
+  auto const kernel = isolated_kernel::open(path, "attest_attention", {.seconds = seconds}, ATTEST_TEST_RUNNER);
+  return kernel ? "opened" : kernel.why().message();
 }
 
 }  // namespace
@@ -130,16 +130,16 @@ TEST_CASE("a runner dies with its parent", "[unit]") {
 }
 
 TEST_CASE("a kernel opened by a thread that ended still runs", "[unit]") {
-  auto made = open_kernel("naive");
+  auto kernel = open_kernel("naive");
   int process = 0;
   std::thread([&] {
-    made = open_kernel("naive");
+    kernel = open_kernel("naive");
     process = last_child();
   }).join();
-  REQUIRE(made);
+  REQUIRE(kernel);
   REQUIRE(process > 0);
   wait_for([&] { return is_gone(process); });  // with its thread
-  auto const report = run_once(made.value(), small_problem());
+  auto const report = run_once(kernel.value(), small_problem());
   CHECK(report.outcome == call_outcome::succeeded);
   CHECK(report.broken.empty());
 }
@@ -147,13 +147,13 @@ TEST_CASE("a kernel opened by a thread that ended still runs", "[unit]") {
 TEST_CASE("a kernel that has to wait for a processor does not hang", "[unit]") {
   // Four processes and the kernel, all on one processor: its half second of work takes two and more, of which one is
   // allowed.
-  cpu_set_t before, one;
+  cpu_set_t before, first_only;
   REQUIRE(::sched_getaffinity(0, sizeof before, &before) == 0);
   int first = 0;
   while (!CPU_ISSET(first, &before)) ++first;
-  CPU_ZERO(&one);
-  CPU_SET(first, &one);
-  REQUIRE(::sched_setaffinity(0, sizeof one, &one) == 0);
+  CPU_ZERO(&first_only);
+  CPU_SET(first, &first_only);
+  REQUIRE(::sched_setaffinity(0, sizeof first_only, &first_only) == 0);
   std::vector<pid_t> others;
   for (int n = 0; n < 4; ++n) {
     others.push_back(::fork());
@@ -167,16 +167,16 @@ TEST_CASE("a kernel that has to wait for a processor does not hang", "[unit]") {
   auto const start = std::chrono::steady_clock::now();
   auto const report = run_once(kernel, small_problem());
   bool const had_to_wait = std::chrono::steady_clock::now() - start > std::chrono::seconds(1);
-  for (pid_t const each : others) ::kill(each, SIGKILL), ::waitpid(each, nullptr, 0);
+  for (pid_t const process : others) ::kill(process, SIGKILL), ::waitpid(process, nullptr, 0);
   CHECK(had_to_wait);
   CHECK(report.outcome == call_outcome::succeeded);
 }
 
 TEST_CASE("a kernel that takes more memory than allowed is ended, root or not", "[unit]") {
-  auto made = isolated_kernel::open(library("memory_hog"), "attest_attention",
-                                    {.process = {.resident_bytes = std::uint64_t{256} << 20}}, ATTEST_TEST_RUNNER);
-  REQUIRE(made);
-  auto const report = run_once(made.value(), small_problem());
+  auto kernel = isolated_kernel::open(library("memory_hog"), "attest_attention",
+                                      {.process = {.resident_bytes = std::uint64_t{256} << 20}}, ATTEST_TEST_RUNNER);
+  REQUIRE(kernel);
+  auto const report = run_once(kernel.value(), small_problem());
   CHECK(report.outcome == call_outcome::exceeded);
   CHECK_THAT(report.sentence, Contains("GiB of memory, 0.25 are allowed"));
 }

@@ -22,16 +22,17 @@ double draw_number() {
 }
 
 matrix_picture draw_matrix(std::int64_t rows, std::int64_t columns) {
-  matrix_picture made{*rc::gen::inRange(0, 50), *rc::gen::inRange(0, 50), rows, columns, {}};
-  for (std::int64_t n = 0; n < rows * columns; ++n) made.values.push_back(draw_number());
-  return made;
+  matrix_picture picture{*rc::gen::inRange(0, 50), *rc::gen::inRange(0, 50), rows, columns, {}};
+  for (std::int64_t n = 0; n < rows * columns; ++n) picture.values.push_back(draw_number());
+  return picture;
 }
 
 /// Fills in everything that a finding can hold.
 void adorn(finding& into) {
-  violation& what = into.what;
-  what.index = {1, 2, 3, 4}, what.got = draw_number(), what.truth_lower = draw_number(), what.truth_upper = draw_number();
-  what.bound = draw_number(), what.error_in_bounds = draw_number();
+  violation& found = into.what;
+  found.index = {1, 2, 3, 4}, found.got = draw_number(), found.truth_lower = draw_number(),
+  found.truth_upper = draw_number();
+  found.bound = draw_number(), found.error_in_bounds = draw_number();
   if (*rc::gen::inRange(0, 2)) {
     into.shrunk.emplace();
     into.shrunk->what.sentence = "smaller, and still \"wrong\"", into.shrunk->sizes = {1, 1, 1, 1, 2, 1, 1}, into.shrunk->file = "f";
@@ -60,65 +61,70 @@ struct drawn_case {
 };
 
 std::vector<drawn_case> draw_cases() {
-  std::vector<drawn_case> made;
+  std::vector<drawn_case> cases;
   std::string const checks[]{"masks", "poison", "lse"};
   auto const count = *rc::gen::inRange(1, 60);
   for (int n = 0; n < count; ++n) {
-    drawn_case each;
-    each.check = checks[*rc::gen::inRange(0, 3)];
-    each.elements = *rc::gen::inRange(0, 1000);
+    drawn_case drawn;
+    drawn.check = checks[*rc::gen::inRange(0, 3)];
+    drawn.elements = *rc::gen::inRange(0, 1000);
     auto const kind = *rc::gen::inRange(0, 8);
-    each.failed = kind == 0 || kind == 1, each.waived = kind == 1, each.unsupported = kind == 2, each.noted = kind > 5;
-    adorn(each.adorned);
-    made.push_back(each);
+    drawn.failed = kind == 0 || kind == 1, drawn.waived = kind == 1, drawn.unsupported = kind == 2,
+    drawn.noted = kind > 5;
+    adorn(drawn.adorned);
+    cases.push_back(drawn);
   }
-  return made;
+  return cases;
 }
 
 /// The report of shard `index` of `of`, as an audit makes it.
 report report_of(std::vector<drawn_case> const& cases, std::int64_t index, std::int64_t of) {
-  report made;
-  made.kernel = "drawn", made.contract = "f32", made.seed = 5;
-  if (of > 1) made.shard = {index, of};
-  made.all_cases = static_cast<std::int64_t>(cases.size());
+  report result;
+  result.kernel = "drawn", result.contract = "f32", result.seed = 5;
+  if (of > 1) result.shard = {index, of};
+  result.all_cases = static_cast<std::int64_t>(cases.size());
   std::set<std::string, std::less<>> const waived{"lse"};
-  report_builder collect(made, waived);
+  report_builder collect(result, waived);
   for (std::size_t n = 0; n < cases.size(); ++n) {
     if (static_cast<std::int64_t>(n) % of != index - 1) continue;
-    drawn_case const& each = cases[n];
+    drawn_case const& drawn = cases[n];
     collect.set_case(static_cast<std::int64_t>(n) + 1);
-    check_result& row = collect.row_of_check(each.check);
-    row.unsupported += each.unsupported;
+    check_result& row = collect.row_of_check(drawn.check);
+    row.unsupported += drawn.unsupported;
     std::string const name = "case-" + std::to_string(n);
-    if (each.noted) collect.add_observation(each.check, name + " is odd");
+    if (drawn.noted) collect.add_observation(drawn.check, name + " is odd");
     judgement judged;
-    judged.by_theorem = each.elements, judged.failed = each.failed, judged.max_error_in_bounds = static_cast<double>(n % 7) / 8;
+    judged.by_theorem = drawn.elements, judged.failed = drawn.failed,
+    judged.max_error_in_bounds = static_cast<double>(n % 7) / 8;
     judged.max_error = static_cast<double>(n % 5) / 8;
-    if (each.failed)
+    if (drawn.failed)
       judged.violations.push_back({.output = "o",
                                    .got = 1,
                                    .error_in_bounds = 3,
-                                   .bug_class = each.waived ? bug_class::lse : bug_class::accuracy,
+                                   .bug_class = drawn.waived ? bug_class::lse : bug_class::accuracy,
                                    .sentence = name + " is wrong"});
-    made.curves.push_back({"keys", static_cast<double>(n), 0.5, each.failed, static_cast<std::int64_t>(n) + 1});
+    result.curves.push_back({"keys", static_cast<double>(n), 0.5, drawn.failed, static_cast<std::int64_t>(n) + 1});
     collect.add_judgement(row, name, bug_class::accuracy, {1, 1, 1, 2, 3, 4, 5}, std::move(judged),
                 "attest audit --only " + name);
-    for (finding& found : made.findings)
+    for (finding& found : result.findings)
       if (found.case_name == name) {
-        violation const& what = each.adorned.what;
-        found.shrunk = each.adorned.shrunk, found.pictures = each.adorned.pictures, found.no_pictures = each.adorned.no_pictures;
-        found.what.index = what.index, found.what.got = what.got, found.what.bound = what.bound;
-        found.what.truth_lower = what.truth_lower, found.what.truth_upper = what.truth_upper, found.what.error_in_bounds = what.error_in_bounds;
+        violation const& original = drawn.adorned.what;
+        found.shrunk = drawn.adorned.shrunk, found.pictures = drawn.adorned.pictures,
+        found.no_pictures = drawn.adorned.no_pictures;
+        found.what.index = original.index, found.what.got = original.got, found.what.bound = original.bound;
+        found.what.truth_lower = original.truth_lower, found.what.truth_upper = original.truth_upper,
+        found.what.error_in_bounds = original.error_in_bounds;
       }
   }
   collect.finish(true, "");
-  return made;
+  return result;
 }
 
 std::vector<report_file> cut(std::vector<drawn_case> const& cases, std::int64_t of) {
-  std::vector<report_file> made;
-  for (std::int64_t n = of; n > 0; --n) made.push_back({std::to_string(n) + ".json", as_json(report_of(cases, n, of))});
-  return made;
+  std::vector<report_file> files;
+  for (std::int64_t n = of; n > 0; --n)
+    files.push_back({std::to_string(n) + ".json", as_json(report_of(cases, n, of))});
+  return files;
 }
 
 TEST_CASE("however an audit is cut, the joined report is that of the whole", "[property]") {
@@ -128,31 +134,32 @@ TEST_CASE("however an audit is cut, the joined report is that of the whole", "[p
     auto const joined = join_reports(cut(cases, *rc::gen::inRange(2, 7)));
     if (!joined) RC_FAIL(joined.why().message());
     RC_ASSERT(joined.value().size() == 1u);
-    report const& made = joined.value().front();
-    RC_ASSERT(as_json(made) == as_json(whole));
-    RC_ASSERT(as_text(made) == as_text(whole));
-    RC_ASSERT(as_junit(std::span(&made, 1)) == as_junit(std::span(&whole, 1)));
-    RC_ASSERT(as_html(std::span(&made, 1)) == as_html(std::span(&whole, 1)));
-    RC_ASSERT(made.verdict == whole.verdict);
+    report const& rejoined = joined.value().front();
+    RC_ASSERT(as_json(rejoined) == as_json(whole));
+    RC_ASSERT(as_text(rejoined) == as_text(whole));
+    RC_ASSERT(as_junit(std::span(&rejoined, 1)) == as_junit(std::span(&whole, 1)));
+    RC_ASSERT(as_html(std::span(&rejoined, 1)) == as_html(std::span(&whole, 1)));
+    RC_ASSERT(rejoined.verdict == whole.verdict);
   });
 }
 
 TEST_CASE("the shards of an audit of several kernels join to a report a kernel", "[property]") {
   tests::property("join_reports(cut(audits)) == audits", [] {
     std::vector<std::vector<drawn_case>> const kernels{draw_cases(), draw_cases()};
-    auto const asked = [&](std::int64_t index, std::int64_t of) {
-      std::vector<report> made;
-      for (auto const& cases : kernels) made.push_back(report_of(cases, index, of));
-      made[1].kernel = "another";
-      return made;
+    auto const reports_of = [&](std::int64_t index, std::int64_t of) {
+      std::vector<report> reports;
+      for (auto const& cases : kernels) reports.push_back(report_of(cases, index, of));
+      reports[1].kernel = "another";
+      return reports;
     };
     std::int64_t const of = *rc::gen::inRange(2, 5);
     std::vector<report_file> files;
-    for (std::int64_t n = 1; n <= of; ++n) files.push_back({std::to_string(n), as_json(std::span<report const>(asked(n, of)))});
+    for (std::int64_t n = 1; n <= of; ++n)
+      files.push_back({std::to_string(n), as_json(std::span<report const>(reports_of(n, of)))});
     auto const joined = join_reports(files);
     if (!joined) RC_FAIL(joined.why().message());
-    RC_ASSERT(as_json(std::span<report const>(joined.value())) == as_json(std::span<report const>(asked(1, 1))));
-    files[1].text = as_json(asked(2, of)[0]);
+    RC_ASSERT(as_json(std::span<report const>(joined.value())) == as_json(std::span<report const>(reports_of(1, 1))));
+    files[1].text = as_json(reports_of(2, of)[0]);
     auto const fewer = join_reports(files);
     RC_ASSERT_FALSE(static_cast<bool>(fewer));
     RC_ASSERT(fewer.why().reason == "it is about 1 kernels, 1 about 2");
@@ -160,12 +167,12 @@ TEST_CASE("the shards of an audit of several kernels join to a report a kernel",
 }
 
 TEST_CASE("pictures that do not fit are refused with a sentence, before anything is drawn", "[property]") {
-  drawn_case one{"masks", 10, true, false, false, false};
-  one.adorned.shrunk.emplace();
-  one.adorned.shrunk->inputs = {{"q", {1, 1, 1, 2}, {1, 2}}};
-  finding_pictures& drawn = one.adorned.pictures.emplace();
+  drawn_case failing{"masks", 10, true, false, false, false};
+  failing.adorned.shrunk.emplace();
+  failing.adorned.shrunk->inputs = {{"q", {1, 1, 1, 2}, {1, 2}}};
+  finding_pictures& drawn = failing.adorned.pictures.emplace();
   drawn.expected = {0, 0, 1, 2, {0.25, 0.75}}, drawn.masked = {false, true}, drawn.applied = drawn.expected, drawn.output = "o";
-  auto const files = cut({one, one}, 2);
+  auto const files = cut({failing, failing}, 2);
   REQUIRE(join_reports(files));
   using json = nlohmann::ordered_json;
   struct edit { char const* at; json to; char const* says; };
@@ -190,25 +197,25 @@ TEST_CASE("pictures that do not fit are refused with a sentence, before anything
 
 TEST_CASE("a word of a file that names no class is said again as it stands", "[property]") {
   auto files = cut(std::vector(2, drawn_case{"masks", 10, true, false, false, false}), 2);
-  for (report_file& each : files) {
-    auto report = nlohmann::ordered_json::parse(each.text);
+  for (report_file& file : files) {
+    auto report = nlohmann::ordered_json::parse(file.text);
     report["findings"][0]["class"] = "<of another year>";
-    each.text = report.dump();
+    file.text = report.dump();
   }
   auto const joined = join_reports(files);
   REQUIRE(joined);
-  report const& made = joined.value().front();
-  CHECK(nlohmann::json::parse(as_json(made))["findings"][0]["class"] == "<of another year>");
-  CHECK(as_text(made).find("<of another year>") != std::string::npos);
+  report const& whole = joined.value().front();
+  CHECK(nlohmann::json::parse(as_json(whole))["findings"][0]["class"] == "<of another year>");
+  CHECK(as_text(whole).find("<of another year>") != std::string::npos);
   CHECK(as_html(joined.value()).find("&lt;of another year") != std::string::npos);
   CHECK(as_junit(joined.value()).find("type=\"&lt;of another year") != std::string::npos);
 }
 
 TEST_CASE("a damaged report is refused with a sentence, or read: it never crashes", "[property]") {
   tests::property("any edit of a report", [] {
-    drawn_case one{"masks", 10, true, false, false, true};
-    adorn(one.adorned);
-    auto files = cut(std::vector(4, one), 2);
+    drawn_case failing{"masks", 10, true, false, false, true};
+    adorn(failing.adorned);
+    auto files = cut(std::vector(4, failing), 2);
     std::string& text = files[0].text;
     int const edits = *rc::gen::inRange(1, 6);
     for (int n = 0; n < edits; ++n) {

@@ -43,10 +43,11 @@ bool is_visible(audit::problem_draft const& p, std::int64_t b, std::int64_t h, s
 
 TEST_CASE("every element of O, LSE and weights is within the kernel's own bound", "[property]") {
   property("fast::model holds", [](recipe const& r) {
-    audit::problem_draft const asked = make_problem(r);
-    audit::owned_outputs const answer = builtin_answer(asked);
+    audit::problem_draft const draft = make_problem(r);
+    audit::owned_outputs const answer = builtin_answer(draft);
     RC_ASSERT(answer.o.has_value());
-    audit::judgement const judged = audit::judge(problem::make_instance(asked.arguments()).value(), answer, claim_of(r));
+    audit::judgement const judged =
+        audit::judge(problem::make_instance(draft.arguments()).value(), answer, claim_of(r));
     for (audit::violation const& wrong : judged.violations) RC_LOG() << wrong.sentence << '\n';
     RC_ASSERT(judged.failed == 0);
     RC_ASSERT(judged.undecided == 0);
@@ -55,10 +56,10 @@ TEST_CASE("every element of O, LSE and weights is within the kernel's own bound"
 
 TEST_CASE("rows of weights sum to 1, or to 0 where no key is visible", "[property]") {
   property("|sum - 1| is within the sum of the weights' own bounds", [](recipe const& r) {
-    audit::problem_draft const asked = make_problem(r);
-    auto const instance = problem::make_instance(asked.arguments()).value();
+    audit::problem_draft const draft = make_problem(r);
+    auto const instance = problem::make_instance(draft.arguments()).value();
     problem::kernel_model const model = claim_of(r).model_for(instance);
-    for_each_row(r, builtin_answer(asked), [&](std::vector<double> const& row, auto b, auto h, auto i) {
+    for_each_row(r, builtin_answer(draft), [&](std::vector<double> const& row, auto b, auto h, auto i) {
       double sum = 0;
       for (double const w : row) sum += w;
       std::visit(
@@ -89,10 +90,10 @@ TEST_CASE("weights are never negative", "[property]") {
 
 TEST_CASE("masked positions have weight exactly zero", "[property]") {
   property("no visible key, no weight", [](recipe const& r) {
-    audit::problem_draft const asked = make_problem(r);
-    for_each_row(r, builtin_answer(asked), [&](std::vector<double> const& row, auto b, auto h, auto i) {
+    audit::problem_draft const draft = make_problem(r);
+    for_each_row(r, builtin_answer(draft), [&](std::vector<double> const& row, auto b, auto h, auto i) {
       for (std::int64_t j = 0; j < r.m; ++j)
-        if (!is_visible(asked, b, h, i, j)) RC_ASSERT(row[static_cast<std::size_t>(j)] == 0);
+        if (!is_visible(draft, b, h, i, j)) RC_ASSERT(row[static_cast<std::size_t>(j)] == 0);
     });
   });
 }
@@ -124,13 +125,14 @@ TEST_CASE("scores to 1e30 give finite answers inside the values", "[property]") 
     r.scale = 1;
     r.bias = false;
     r.m = std::max<std::int64_t>(r.m, 1);
-    audit::problem_draft const asked = make_problem(r);
-    audit::owned_outputs const answer = builtin_answer(asked);
+    audit::problem_draft const draft = make_problem(r);
+    audit::owned_outputs const answer = builtin_answer(draft);
     for (std::size_t at = 0; at < answer.o->spanned_elements(); ++at) {
       double const o = audit::load(*answer.o, at);
       RC_ASSERT(std::isfinite(o));
     }
-    audit::judgement const judged = audit::judge(problem::make_instance(asked.arguments()).value(), answer, claim_of(r));
+    audit::judgement const judged =
+        audit::judge(problem::make_instance(draft.arguments()).value(), answer, claim_of(r));
     for (audit::violation const& wrong : judged.violations) RC_LOG() << wrong.sentence << '\n';
     RC_ASSERT(judged.failed == 0);
   });
@@ -141,11 +143,11 @@ TEST_CASE("a number that may be flushed, times an infinity, is not judged; what 
   for (auto const& [tiny, m] : {std::pair{true, 1}, std::pair{true, 2}, std::pair{false, 1}, std::pair{false, 2}}) {
     recipe r;
     r.m = m, r.scale = 1;
-    audit::problem_draft asked = make_problem(r);
-    audit::store(asked.q, 0, tiny ? 0x1p-140 : 0x1p-40);
-    audit::store(asked.k, 0, -INFINITY);
-    auto const instance = problem::make_instance(asked.arguments()).value();
-    audit::owned_outputs const answer = builtin_answer(asked);
+    audit::problem_draft draft = make_problem(r);
+    audit::store(draft.q, 0, tiny ? 0x1p-140 : 0x1p-40);
+    audit::store(draft.k, 0, -INFINITY);
+    auto const instance = problem::make_instance(draft.arguments()).value();
+    audit::owned_outputs const answer = builtin_answer(draft);
     audit::judgement const judged = audit::judge(instance, answer, claim_of(r));
     CHECK(judged.failed == 0);
     CHECK(judged.not_judged == (tiny ? 1 + 1 + m : 0));
@@ -154,11 +156,12 @@ TEST_CASE("a number that may be flushed, times an infinity, is not judged; what 
   // A scale may be folded alone or with log₂ e: 1.37·2⁻¹²⁶·½·log₂ e is flushed too.
   recipe r;
   r.m = 2, r.scale = 1;
-  audit::problem_draft asked = make_problem(r);
-  asked.scale = 0.5;
-  audit::store(asked.q, 0, 1.37 * 0x1p-126);
-  audit::store(asked.k, 0, -INFINITY);
-  audit::judgement const judged = audit::judge(problem::make_instance(asked.arguments()).value(), builtin_answer(asked), claim_of(r));
+  audit::problem_draft draft = make_problem(r);
+  draft.scale = 0.5;
+  audit::store(draft.q, 0, 1.37 * 0x1p-126);
+  audit::store(draft.k, 0, -INFINITY);
+  audit::judgement const judged =
+      audit::judge(problem::make_instance(draft.arguments()).value(), builtin_answer(draft), claim_of(r));
   CHECK(judged.failed == 0);
   CHECK(judged.not_judged == 1 + 1 + 2);
 }
@@ -167,11 +170,12 @@ TEST_CASE("a row that biases of -inf empty is judged only where its scores canno
   for (bool const overflows : {true, false}) {
     recipe r;
     r.m = 2, r.scale = 1, r.bias = true;
-    audit::problem_draft asked = make_problem(r);
-    audit::store(asked.q, 0, overflows ? 0x1p127 : 0x1p60);
-    for (std::size_t j = 0; j < 2; ++j) audit::store(asked.k, j, 4), audit::store(*asked.bias, j, -INFINITY);
-    audit::owned_outputs const answer = builtin_answer(asked);
-    audit::judgement const judged = audit::judge(problem::make_instance(asked.arguments()).value(), answer, claim_of(r));
+    audit::problem_draft draft = make_problem(r);
+    audit::store(draft.q, 0, overflows ? 0x1p127 : 0x1p60);
+    for (std::size_t j = 0; j < 2; ++j) audit::store(draft.k, j, 4), audit::store(*draft.bias, j, -INFINITY);
+    audit::owned_outputs const answer = builtin_answer(draft);
+    audit::judgement const judged =
+        audit::judge(problem::make_instance(draft.arguments()).value(), answer, claim_of(r));
     CHECK(judged.failed == 0);
     CHECK(judged.not_judged == (overflows ? 1 + 1 + 2 : 0));
     CHECK(std::isnan(audit::load(*answer.lse, 0)) == overflows);
@@ -182,11 +186,13 @@ TEST_CASE("a NaN in V is missed only where scores may overflow to -inf", "[prope
   for (bool const overflows : {true, false}) {
     recipe r;
     r.m = 2, r.scale = 1;
-    audit::problem_draft asked = make_problem(r);
-    audit::store(asked.q, 0, overflows ? -0x1p127 : -0x1p60);
-    for (std::size_t j = 0; j < 2; ++j) audit::store(asked.k, j, 4), audit::store(asked.v, j, NAN);
-    audit::owned_outputs answer = builtin_answer(asked);
-    auto const judged = [&] { return audit::judge(problem::make_instance(asked.arguments()).value(), answer, claim_of(r)); };
+    audit::problem_draft draft = make_problem(r);
+    audit::store(draft.q, 0, overflows ? -0x1p127 : -0x1p60);
+    for (std::size_t j = 0; j < 2; ++j) audit::store(draft.k, j, 4), audit::store(draft.v, j, NAN);
+    audit::owned_outputs answer = builtin_answer(draft);
+    auto const judged = [&] {
+      return audit::judge(problem::make_instance(draft.arguments()).value(), answer, claim_of(r));
+    };
     CHECK(judged().failed == 0);
     CHECK(std::isnan(audit::load(*answer.o, 0)) != overflows);
     audit::store(*answer.o, 0, 0);
@@ -203,14 +209,15 @@ TEST_CASE("a wrong answer is refuted: mean(V), a dropped key, a shifted LSE, a w
     r.values = value_regime::gaussian;
     r.bias = false;
     r.scale = 1;
-    audit::problem_draft const asked = make_problem(r);
-    audit::owned_outputs answer = builtin_answer(asked);
+    audit::problem_draft const draft = make_problem(r);
+    audit::owned_outputs answer = builtin_answer(draft);
     bool any_visible = false;
-    for (std::int64_t j = 0; j < r.m; ++j) any_visible = any_visible || is_visible(asked, 0, 0, 0, j);
+    for (std::int64_t j = 0; j < r.m; ++j) any_visible = any_visible || is_visible(draft, 0, 0, 0, j);
     RC_PRE(any_visible && r.dv > 0);
     if (drop) audit::store(*answer.lse, 0, 1e3);
     else audit::store(*answer.o, 0, 12.5);  // outside every Gaussian value here (at most 6)
-    audit::judgement const judged = audit::judge(problem::make_instance(asked.arguments()).value(), answer, claim_of(r));
+    audit::judgement const judged =
+        audit::judge(problem::make_instance(draft.arguments()).value(), answer, claim_of(r));
     RC_ASSERT(judged.failed > 0);
     RC_ASSERT(!judged.violations.empty());
     RC_ASSERT(judged.violations.front().output == (drop ? "lse" : "o"));

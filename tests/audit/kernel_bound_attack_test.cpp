@@ -13,11 +13,11 @@ using namespace attest::tests;
 namespace {
 
 template <class F>
-honest_answer kernel_answer(one_row<F> const& asked) {
-  auto const p = asked.instance();
+honest_answer kernel_answer(one_row<F> const& problem) {
+  auto const p = problem.instance();
   owned<F> o({1, p.size().dv}), weights({1, p.size().m}), lse({1});
-  auto const given = problem::outputs<F>::make(p, {o.out(), lse.out(), weights.out()});
-  REQUIRE(fast::attention(p, given.value(), {.threads = 1}));
+  auto const outputs = problem::outputs<F>::make(p, {o.out(), lse.out(), weights.out()});
+  REQUIRE(fast::attention(p, outputs.value(), {.threads = 1}));
   return {{o.values.begin(), o.values.end()},
           {weights.values.begin(), weights.values.end()},
           static_cast<double>(lse.values[0]),
@@ -25,9 +25,9 @@ honest_answer kernel_answer(one_row<F> const& asked) {
 }
 
 template <class F>
-ratios judged(one_row<F> const& asked) {
-  bound_check<F> const check(asked);
-  return check.finite() ? check.judge(fast::model(asked.instance()), kernel_answer(asked)) : ratios{};
+ratios judged(one_row<F> const& problem) {
+  bound_check<F> const check(problem);
+  return check.finite() ? check.judge(fast::model(problem.instance()), kernel_answer(problem)) : ratios{};
 }
 
 template <class F>

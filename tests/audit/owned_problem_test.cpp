@@ -21,16 +21,16 @@ namespace {
 
 /// b = 2, hq = 2, hk = 1, n = 2, m = 3, d = 4, dv = 5.
 problem_draft ordinary() {
-  problem_draft made;
-  made.q = owned_tensor::compact(element_type::f32, {2, 2, 2, 4});
-  made.k = owned_tensor::compact(element_type::f32, {2, 1, 3, 4});
-  made.v = owned_tensor::compact(element_type::f32, {2, 1, 3, 5});
-  return made;
+  problem_draft draft;
+  draft.q = owned_tensor::compact(element_type::f32, {2, 2, 2, 4});
+  draft.k = owned_tensor::compact(element_type::f32, {2, 1, 3, 4});
+  draft.v = owned_tensor::compact(element_type::f32, {2, 1, 3, 5});
+  return draft;
 }
 
 std::string refusal(problem_draft draft) {
-  auto const made = owned_problem::make(std::move(draft));
-  return made ? "" : made.why().message();
+  auto const checked = owned_problem::make(std::move(draft));
+  return checked ? "" : checked.why().message();
 }
 
 /// What `work` printed as an error before it ended, and how it ended.
@@ -50,13 +50,13 @@ ending end_of(auto&& work) {
     _exit(0);
   }
   close(ends[1]);
-  ending made;
+  ending result;
   std::array<char, 256> part{};
   for (ssize_t count = 0; (count = read(ends[0], part.data(), part.size())) > 0;)
-    made.printed.append(part.data(), static_cast<std::size_t>(count));
+    result.printed.append(part.data(), static_cast<std::size_t>(count));
   close(ends[0]);
-  REQUIRE(waitpid(child, &made.status, 0) == child);
-  return made;
+  REQUIRE(waitpid(child, &result.status, 0) == child);
+  return result;
 }
 
 }  // namespace
@@ -80,10 +80,10 @@ TEST_CASE("an owned problem is a checked one", "[unit]") {
   biased.bias = owned_tensor{element_type::f32, problem::layout::compact({3}), std::vector<std::byte>(11)};
   CHECK(refusal(biased) == "an input has fewer bytes than its layout reaches");
 
-  auto const made = owned_problem::make(good).value();
-  CHECK(made.size() == problem::sizes{2, 2, 1, 2, 3, 4, 5});
-  CHECK(made.type() == element_type::f32);
-  CHECK(made.rank() == 4);
+  auto const checked = owned_problem::make(good).value();
+  CHECK(checked.size() == problem::sizes{2, 2, 1, 2, 3, 4, 5});
+  CHECK(checked.type() == element_type::f32);
+  CHECK(checked.rank() == 4);
 }
 
 TEST_CASE("copies of an owned problem share its memory, which outlives the first", "[unit]") {

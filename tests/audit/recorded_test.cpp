@@ -18,28 +18,28 @@ namespace problem = attest::problem;
 using problem::element_type;
 
 /// A file in memory, put together tensor by tensor.
-struct made_file {
+struct file_builder {
   safetensors_file file;
   std::shared_ptr<std::deque<std::vector<std::byte>>> owned = std::make_shared<std::deque<std::vector<std::byte>>>();
 
-  made_file& add(std::string const& name, std::string const& dtype, std::vector<std::int64_t> const& shape) {
+  file_builder& add(std::string const& name, std::string const& dtype, std::vector<std::int64_t> const& shape) {
     auto bytes = *safetensors_element_bytes(dtype);
     for (auto const size : shape) bytes *= static_cast<std::size_t>(size);
     file.tensors[name] = {dtype, shape, owned->emplace_back(bytes, std::byte{1})};
     return *this;
   }
-  made_file& key(std::string const& name, std::string const& value) { return file.metadata[name] = value, *this; }
+  file_builder& key(std::string const& name, std::string const& value) { return file.metadata[name] = value, *this; }
 };
 
 /// q, k, v (F32) of one problem with n = 2, m = 3, d = 4, dv = 5.
-made_file with_problem(std::string const& prefix = "") {
-  made_file made;
-  made.add(prefix + "q", "F32", {2, 4}).add(prefix + "k", "F32", {3, 4}).add(prefix + "v", "F32", {3, 5});
-  return made;
+file_builder with_problem(std::string const& prefix = "") {
+  file_builder builder;
+  builder.add(prefix + "q", "F32", {2, 4}).add(prefix + "k", "F32", {3, 4}).add(prefix + "v", "F32", {3, 5});
+  return builder;
 }
 
-std::string refusal(made_file const& made, flag_overrides const& flags = {}) {
-  auto const read = problem_file_of(made.file, flags);
+std::string refusal(file_builder const& builder, flag_overrides const& flags = {}) {
+  auto const read = problem_file_of(builder.file, flags);
   return read ? "accepted" : read.why().message();
 }
 
@@ -78,15 +78,15 @@ TEST_CASE("a number in somebody's text is a decimal number or a hex float, whole
 }
 
 TEST_CASE("tensors with one prefix are one problem", "[unit]") {
-  auto made = with_problem();
+  auto builder = with_problem();
   for (auto const* prefix : {"layer1.", "a.b."}) {
     auto const other = with_problem(prefix);
-    for (auto const& [name, tensor] : other.file.tensors) made.add(name, tensor.dtype, tensor.shape);
+    for (auto const& [name, tensor] : other.file.tensors) builder.add(name, tensor.dtype, tensor.shape);
   }
-  made.add("layer1.o", "F32", {2, 5}).add("layer1.lse", "F32", {2}).add("layer1.weights", "F32", {2, 3});
-  made.add("layer1.mask", "BOOL", {1, 3}).add("a.b.mask", "U8", {2, 3}).add("a.b.bias", "F32", {3});
-  made.add("dense.weights", "F32", {7}).add(".q", "F32", {1}).add("ids", "I64", {4});
-  auto const read = problem_file_of(made.file);
+  builder.add("layer1.o", "F32", {2, 5}).add("layer1.lse", "F32", {2}).add("layer1.weights", "F32", {2, 3});
+  builder.add("layer1.mask", "BOOL", {1, 3}).add("a.b.mask", "U8", {2, 3}).add("a.b.bias", "F32", {3});
+  builder.add("dense.weights", "F32", {7}).add(".q", "F32", {1}).add("ids", "I64", {4});
+  auto const read = problem_file_of(builder.file);
   REQUIRE(read);
   auto const& problems = read.value().problems;
   REQUIRE(problems.size() == 3);
@@ -118,11 +118,11 @@ TEST_CASE("a recorded file of a framework is a set of problems", "[unit]") {
 }
 
 TEST_CASE("a missing tensor is named", "[unit]") {
-  auto made = with_problem("layer0.");
-  made.file.tensors.erase("layer0.q");
-  CHECK(refusal(made) == "layer0.q: is missing beside 'layer0.k', 'layer0.v'");
-  CHECK(refusal(made_file{}) == "the file has no tensors, expected q, k, v or PREFIX.q, PREFIX.k, PREFIX.v");
-  made_file other;
+  auto builder = with_problem("layer0.");
+  builder.file.tensors.erase("layer0.q");
+  CHECK(refusal(builder) == "layer0.q: is missing beside 'layer0.k', 'layer0.v'");
+  CHECK(refusal(file_builder{}) == "the file has no tensors, expected q, k, v or PREFIX.q, PREFIX.k, PREFIX.v");
+  file_builder other;
   other.add("encoder.bias", "F32", {3}).add("ids", "I64", {1});
   CHECK(refusal(other) ==
         "the file has no tensors q, k, v or PREFIX.q, PREFIX.k, PREFIX.v; it has 'ids', 'encoder.bias'");
@@ -148,15 +148,15 @@ TEST_CASE("shapes that do not fit are errors with the file's names", "[unit]") {
   CHECK(refusal(with_problem("x.").add("x.lse", "F32", {3})) == "x.lse: shape is [3], expected [2]");
   CHECK(refusal(with_problem("x.").add("x.lse", "F64", {2})) == "x.lse: element type is f64, expected f32");
   CHECK(refusal(with_problem("x.").add("x.weights", "F32", {2, 2})) == "x.weights: shape is [2, 2], expected [2, 3]");
-  made_file huge;  // nothing to read, but outputs whose size fits in no integer
+  file_builder huge;  // nothing to read, but outputs whose size fits in no integer
   huge.add("q", "F32", {std::int64_t{1} << 40, 0}).add("k", "F32", {0, 0}).add("v", "F32", {0, std::int64_t{1} << 40});
   CHECK(refusal(huge.key("scale", "1").add("lse", "F32", {0})) == "q: b·hq·n·dv of the output passes 2^63 bytes");
 }
 
 TEST_CASE("parameters come from flags, then PREFIX.key, then key", "[unit]") {
-  auto made = with_problem("x.").key("scale", "0x1.8p-2").key("x.softcap", "30").key("softcap", "garbage");
-  made.key("diagonal", "-1").key("left", "default").key("right", "2");
-  auto read = problem_file_of(made.file);
+  auto builder = with_problem("x.").key("scale", "0x1.8p-2").key("x.softcap", "30").key("softcap", "garbage");
+  builder.key("diagonal", "-1").key("left", "default").key("right", "2");
+  auto read = problem_file_of(builder.file);
   REQUIRE(read);
   auto const& draft = read.value().problems[0].problem.draft();
   CHECK(draft.scale == 0.375);
@@ -164,7 +164,7 @@ TEST_CASE("parameters come from flags, then PREFIX.key, then key", "[unit]") {
   CHECK(draft.band == problem::band{-1, -1, 2});
   CHECK(read.value().notes.empty());
 
-  auto const flagged = problem_file_of(made.file, {{"scale", "default"}, {"diagonal", "7"}, {"left", "0"}});
+  auto const flagged = problem_file_of(builder.file, {{"scale", "default"}, {"diagonal", "7"}, {"left", "0"}});
   REQUIRE(flagged);
   CHECK(!flagged.value().problems[0].problem.draft().scale);
   CHECK(flagged.value().problems[0].problem.draft().band == problem::band{7, 0, 2});
@@ -187,7 +187,7 @@ TEST_CASE("garbage in a parameter names its key or flag", "[unit]") {
 
 TEST_CASE("outputs may come in a second file", "[unit]") {
   auto inputs = with_problem("x.").add("x.o", "F32", {2, 5});
-  made_file outputs;
+  file_builder outputs;
   outputs.add("x.o", "F32", {2, 5}).add("x.lse", "F32", {2}).add("x.q", "F32", {9}).add("y.o", "F32", {1});
   outputs.owned->front().assign(40, std::byte{2});
   outputs.file.tensors.at("x.o").bytes = outputs.owned->front();
@@ -199,7 +199,7 @@ TEST_CASE("outputs may come in a second file", "[unit]") {
   CHECK(merged.value().ignored == std::vector<std::string>{"x.q", "y.o"});
   CHECK(merged.value().notes == std::vector<std::string>{"'x.o' is taken from the second file"});
 
-  made_file wrong;
+  file_builder wrong;
   wrong.add("x.o", "F32", {5, 2});
   auto const refused = with_outputs(problem_file_of(inputs.file).value(), wrong.file);
   REQUIRE(!refused);
@@ -215,8 +215,8 @@ TEST_CASE("a problem is written without its gaps and its prefix must be its own"
   gapped.k = owned_tensor::compact(element_type::f32, {3, 1});
   gapped.v = owned_tensor::compact(element_type::f32, {3, 1});
   gapped.mask = {element_type::u8, {2, {1, 3}, {3, 1}}, {std::byte{0}, std::byte{1}, std::byte{255}}};
-  problem_file_entry const given{.prefix = "x", .problem = owned_problem::of_valid(gapped)};
-  auto const bytes = problem_file_bytes(std::span(&given, 1));
+  problem_file_entry const entry{.prefix = "x", .problem = owned_problem::of_valid(gapped)};
+  auto const bytes = problem_file_bytes(std::span(&entry, 1));
   REQUIRE(bytes);
   auto const read = problem_file_of(parse_safetensors(bytes.value()).value());
   REQUIRE(read);
@@ -225,7 +225,7 @@ TEST_CASE("a problem is written without its gaps and its prefix must be its own"
   CHECK(draft.q.as<float>()[1] == 2);
   CHECK(draft.mask->bytes == std::vector<std::byte>{std::byte{0}, std::byte{1}, std::byte{1}});
 
-  std::vector const twice{given, given};
+  std::vector const twice{entry, entry};
   CHECK(problem_file_bytes(twice).why().message() == "x: two problems have this prefix");
 }
 
@@ -235,9 +235,9 @@ TEST_CASE("any problem survives the way to a file and back", "[property]") {
     auto const type = *rc::gen::element(element_type::f32, element_type::f64, element_type::f16, element_type::bf16);
     auto const b = size(3), hk = size(3), n = size(4), m = size(4), d = 1 + size(3), dv = size(4);
     auto const hq = hk * size(3);
-    auto const filled = [](owned_tensor made) {
-      for (auto& byte : made.bytes) byte = static_cast<std::byte>(*rc::gen::arbitrary<std::uint8_t>());
-      return made;
+    auto const filled = [](owned_tensor tensor) {
+      for (auto& byte : tensor.bytes) byte = static_cast<std::byte>(*rc::gen::arbitrary<std::uint8_t>());
+      return tensor;
     };
     auto const prefix = *rc::gen::element<std::string>("", "x", "a.b");
     problem_draft draft;
@@ -252,8 +252,8 @@ TEST_CASE("any problem survives the way to a file and back", "[property]") {
     draft.softcap = std::abs(*rc::gen::arbitrary<double>());
     draft.band = {*rc::gen::arbitrary<std::int64_t>(), size(9) - 1, size(9) - 1};
 
-    problem_file_entry const given{.prefix = prefix, .problem = owned_problem::of_valid(draft), .outputs = outputs};
-    auto const bytes = problem_file_bytes(std::span(&given, 1), {{"scale", "17"}});
+    problem_file_entry const entry{.prefix = prefix, .problem = owned_problem::of_valid(draft), .outputs = outputs};
+    auto const bytes = problem_file_bytes(std::span(&entry, 1), {{"scale", "17"}});
     RC_ASSERT(static_cast<bool>(bytes));
     auto const file = parse_safetensors(bytes.value());
     RC_ASSERT(static_cast<bool>(file));
@@ -261,13 +261,13 @@ TEST_CASE("any problem survives the way to a file and back", "[property]") {
     if (!read) RC_FAIL(read.why().message());
     auto const& got = read.value().problems.at(0);
     problem_draft const& back = got.problem.draft();
-    RC_ASSERT(got.prefix == given.prefix);
+    RC_ASSERT(got.prefix == entry.prefix);
     RC_ASSERT(same(back.q, draft.q) && same(back.k, draft.k) && same(back.v, draft.v));
     RC_ASSERT(back.bias.has_value() == draft.bias.has_value());
     RC_ASSERT(!back.bias || same(*back.bias, *draft.bias));
-    RC_ASSERT(got.outputs.o.has_value() == given.outputs.o.has_value());
-    RC_ASSERT(!got.outputs.o || same(*got.outputs.o, *given.outputs.o));
-    RC_ASSERT(!got.outputs.weights || same(*got.outputs.weights, *given.outputs.weights));
+    RC_ASSERT(got.outputs.o.has_value() == entry.outputs.o.has_value());
+    RC_ASSERT(!got.outputs.o || same(*got.outputs.o, *entry.outputs.o));
+    RC_ASSERT(!got.outputs.weights || same(*got.outputs.weights, *entry.outputs.weights));
     RC_ASSERT(back.scale == draft.scale);
     RC_ASSERT(back.softcap == draft.softcap);
     RC_ASSERT(back.band == draft.band);

@@ -35,33 +35,33 @@ std::string drawn(matrix_picture const& of, cells kind, std::vector<bool> const&
 }
 
 finding hostile_finding() {
-  finding made;
-  made.check = made.case_name = made.reproducer = made.what.sentence = hostile;
-  made.what.bug_class = bug_class::accuracy, made.what.output = "o";
-  made.what.got = 0.5, made.what.truth_lower = 0.25, made.what.truth_upper = 0.25, made.what.bound = 1e-6, made.what.error_in_bounds = 2.5e5;
+  finding result;
+  result.check = result.case_name = result.reproducer = result.what.sentence = hostile;
+  result.what.bug_class = bug_class::accuracy, result.what.output = "o";
+  result.what.got = 0.5, result.what.truth_lower = 0.25, result.what.truth_upper = 0.25, result.what.bound = 1e-6, result.what.error_in_bounds = 2.5e5;
   finding_pictures pictures;
   pictures.expected = pictures.applied.emplace(picture(1, 2, {0.25, 0.75}));
   pictures.masked = {false, true};
   pictures.applied_by = hostile, pictures.output = "o";
-  made.pictures = pictures;
-  made.shrunk = shrunk_finding{made.what, {1, 1, 1, 1, 2, 1, 1}, hostile, {{"q", {1, 1, 1, 1}, {0.5}}}};
-  return made;
+  result.pictures = pictures;
+  result.shrunk = shrunk_finding{result.what, {1, 1, 1, 1, 2, 1, 1}, hostile, {{"q", {1, 1, 1, 1}, {0.5}}}};
+  return result;
 }
 
 report hostile_report(verdict answer = verdict::refuted) {
-  report made;
-  made.kernel = made.contract = hostile;
-  made.verdict = answer;
-  made.undecided_because = hostile;
+  report result;
+  result.kernel = result.contract = hostile;
+  result.verdict = answer;
+  result.undecided_because = hostile;
   check_result row;
   row.name = hostile, row.cases = 1, row.failed = answer == verdict::refuted;
   row.sum.by_theorem = 2, row.sum.max_error_in_bounds = 0.5;
   row.conventions = {hostile};
-  made.checks.push_back(row);
-  if (answer == verdict::refuted) made.findings.push_back(hostile_finding());
-  made.observations = made.relaxed = made.waived_classes = {hostile};
-  made.curves = {{hostile, 1, 0.1, false}, {hostile, 2, infinity, true}, {hostile, 4, 0, false}, {hostile, 0, 1, false}, {hostile, nan, 1, false}};
-  return made;
+  result.checks.push_back(row);
+  if (answer == verdict::refuted) result.findings.push_back(hostile_finding());
+  result.observations = result.relaxed = result.waived_classes = {hostile};
+  result.curves = {{hostile, 1, 0.1, false}, {hostile, 2, infinity, true}, {hostile, 4, 0, false}, {hostile, 0, 1, false}, {hostile, nan, 1, false}};
+  return result;
 }
 
 TEST_CASE("text from outside cannot leave its place in the markup", "[unit]") {
@@ -76,14 +76,14 @@ TEST_CASE("text from outside cannot leave its place in the markup", "[unit]") {
 
 TEST_CASE("no string of a report becomes markup, whatever the verdict and however many kernels", "[unit]") {
   for (auto const answer : {verdict::certified, verdict::refuted, verdict::undecided}) {
-    report const one = hostile_report(answer);
-    std::vector<report> const three{one, hostile_report(), one};
-    for (std::string const& page : {as_html(std::span(&one, 1)), as_html(three)}) {
+    report const single = hostile_report(answer);
+    std::vector<report> const three{single, hostile_report(), single};
+    for (std::string const& page : {as_html(std::span(&single, 1)), as_html(three)}) {
       CHECK(!has(page, "<script"));
       CHECK(!has(page, "\x1b"));
       CHECK(!has(page, "\xe2\x80\xae"));
       CHECK(has(page, "&lt;script&gt;"));
-      CHECK(has(page, escaped(verdict_sentence(one))));
+      CHECK(has(page, escaped(verdict_sentence(single))));
       CHECK(has(page, "name=\"viewport\""));
       CHECK(has(page, "default-src 'none'") != has(page, "default-src &#39;none&#39;"));
     }
@@ -91,8 +91,8 @@ TEST_CASE("no string of a report becomes markup, whatever the verdict and howeve
 }
 
 TEST_CASE("a finding shows its numbers in decimal and hexadecimal, its inputs and its command", "[unit]") {
-  report const one = hostile_report();
-  std::string const page = as_html(std::span(&one, 1));
+  report const single = hostile_report();
+  std::string const page = as_html(std::span(&single, 1));
   for (std::string const part : {"<td>0.25</td><td>0x1p-2</td>", "<td>0.5</td><td>0x1p-1</td>", "<td>1e-06</td>", "<td>(0.5)</td>", "Weights asked for", "Weights applied"})
     CHECK(has(page, part));
   CHECK(count(page, "class=\"heatmap\"") == 2);
@@ -142,12 +142,12 @@ TEST_CASE("a curve leaves out what has no place on a logarithmic axis", "[unit]"
 TEST_CASE("a curve has the bound, a line of its own for each kernel, and room for any number", "[unit]") {
   std::vector<plot_line> lines;
   for (int style = 0; style < 8; ++style) lines.push_back({hostile, style, {{1, 0, false}, {4, 1e-30, false}, {16, infinity, true}}});
-  std::string const made = curve_svg(hostile, lines);
-  CHECK(count(made, "class=\"bound\"") == 1);
-  CHECK(count(made, "class=\"line s") == 8);
-  CHECK(count(made, "class=\"cross\"") == 8);
-  CHECK(!has(made, "<script"));
-  CHECK(!has(made, "nan"));
+  std::string const curve = curve_svg(hostile, lines);
+  CHECK(count(curve, "class=\"bound\"") == 1);
+  CHECK(count(curve, "class=\"line s") == 8);
+  CHECK(count(curve, "class=\"cross\"") == 8);
+  CHECK(!has(curve, "<script"));
+  CHECK(!has(curve, "nan"));
   CHECK(has(curve_svg("keys", {{"one", 0, {{3, 0.5, false}}}}), "class=\"marker s0\""));
   // The bound lies between an error of 2 and one of 0.5 (down is larger).
   auto const height_of = [](double error) {

@@ -27,12 +27,12 @@ std::vector<std::byte> bytes_of(std::string_view text) {
 
 /// A file with this header text and so many zero bytes of data.
 std::vector<std::byte> file(std::string_view header, std::size_t data = 0) {
-  std::vector<std::byte> made;
-  for (std::size_t i = 0; i < 8; ++i) made.push_back(static_cast<std::byte>(header.size() >> (8 * i)));
+  std::vector<std::byte> bytes;
+  for (std::size_t i = 0; i < 8; ++i) bytes.push_back(static_cast<std::byte>(header.size() >> (8 * i)));
   auto const text = bytes_of(header);
-  made.insert(made.end(), text.begin(), text.end());
-  made.resize(made.size() + data);
-  return made;
+  bytes.insert(bytes.end(), text.begin(), text.end());
+  bytes.resize(bytes.size() + data);
+  return bytes;
 }
 
 std::string refusal(std::vector<std::byte> const& bytes) {
@@ -63,12 +63,12 @@ TEST_CASE("a well-formed file is read", "[unit]") {
                           R"("odd":{"dtype":"F4_NEW","shape":[3],"data_offsets":[4,6]}}   )", 6);
   auto const parsed = parse_safetensors(bytes);
   REQUIRE(parsed);
-  auto const& made = parsed.value();
-  CHECK(made.metadata.at("scale") == "0.5");
-  CHECK(made.tensors.size() == 3);
-  CHECK(made.tensors.at("a").bytes.size() == 4);
-  CHECK(made.tensors.at("b").shape == std::vector<std::int64_t>{2, 0, 3});
-  CHECK(made.tensors.at("odd").dtype == "F4_NEW");
+  auto const& contents = parsed.value();
+  CHECK(contents.metadata.at("scale") == "0.5");
+  CHECK(contents.tensors.size() == 3);
+  CHECK(contents.tensors.at("a").bytes.size() == 4);
+  CHECK(contents.tensors.at("b").shape == std::vector<std::int64_t>{2, 0, 3});
+  CHECK(contents.tensors.at("odd").dtype == "F4_NEW");
   CHECK(parse_safetensors(file("{}")));
 }
 
@@ -241,18 +241,18 @@ TEST_CASE("what cannot be written is an error, and leaves nothing behind", "[uni
 }
 
 TEST_CASE("any tensors survive the way to bytes and back", "[property]") {
-  attest::tests::property("safetensors round trip", [](std::map<std::string, std::vector<std::uint8_t>> const& given,
+  attest::tests::property("safetensors round trip", [](std::map<std::string, std::vector<std::uint8_t>> const& drawn,
                                                        std::string const& value) {
     safetensor_map tensors;
-    for (auto const& [name, data] : given)
+    for (auto const& [name, data] : drawn)
       tensors[name] = {"U8", {1, static_cast<std::int64_t>(data.size())}, std::as_bytes(std::span(data))};
-    auto const made = safetensors_bytes(tensors, {{"key", value}});
-    if (!made) return made.why().message().size() > 0;  // a name that is not UTF-8
-    auto const parsed = parse_safetensors(made.value());
-    if (!parsed || parsed.value().metadata.at("key") != value || parsed.value().tensors.size() != given.size())
+    auto const bytes = safetensors_bytes(tensors, {{"key", value}});
+    if (!bytes) return bytes.why().message().size() > 0;  // a name that is not UTF-8
+    auto const parsed = parse_safetensors(bytes.value());
+    if (!parsed || parsed.value().metadata.at("key") != value || parsed.value().tensors.size() != drawn.size())
       return false;
     return std::ranges::all_of(parsed.value().tensors, [&](auto const& entry) {
-      return std::ranges::equal(entry.second.bytes, std::as_bytes(std::span(given.at(entry.first))));
+      return std::ranges::equal(entry.second.bytes, std::as_bytes(std::span(drawn.at(entry.first))));
     });
   });
 }

@@ -27,9 +27,9 @@ problem::result<audit::solution> digits_of(tensor const& q, tensor const& k, ten
   REQUIRE_FALSE(audit::write_safetensors(path, map).has_value());
   audit::solve_options options;
   options.inputs = path, options.digits = digits;
-  auto made = audit::run_solve(options);
+  auto solved = audit::run_solve(options);
   fs::remove(path);
-  return made;
+  return solved;
 }
 bool has(std::string const& text, std::string const& part) { return text.find(part) != std::string::npos; }
 

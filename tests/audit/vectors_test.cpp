@@ -26,46 +26,47 @@ std::string contents(fs::path const& path) {
 }
 
 std::vector<fs::path> files() {
-  std::vector<fs::path> made;
-  for (auto const& entry : fs::directory_iterator(ATTEST_VECTORS)) made.push_back(entry.path());
-  std::ranges::sort(made);
-  REQUIRE_FALSE(made.empty());
-  return made;
+  std::vector<fs::path> paths;
+  for (auto const& entry : fs::directory_iterator(ATTEST_VECTORS)) paths.push_back(entry.path());
+  std::ranges::sort(paths);
+  REQUIRE_FALSE(paths.empty());
+  return paths;
 }
 
 std::vector<audit::vector_file> read_all() {
-  std::vector<audit::vector_file> made;
+  std::vector<audit::vector_file> all;
   for (fs::path const& path : files()) {
     auto read = audit::parse_vectors(contents(path));
     INFO(path << (read ? "" : ": " + read.why().message()));
     REQUIRE(read.has_value());
-    made.push_back(std::move(read).value());
+    all.push_back(std::move(read).value());
   }
-  return made;
+  return all;
 }
 
 /// Does a truth of the file hold at another width, and is its rounded value the ball tier's?
 template <class Target>
-void check_truth(audit::certified_value const& given, reference::ball<256> const& truth, reference::rounded_value<Target> const& rounded) {
-  CHECK(given.lower <= reference::upper(truth));
-  CHECK(given.upper >= reference::lower(truth));
-  CHECK(given.lower <= given.upper);
+void check_truth(audit::certified_value const& certified, reference::ball<256> const& truth,
+                 reference::rounded_value<Target> const& rounded) {
+  CHECK(certified.lower <= reference::upper(truth));
+  CHECK(certified.upper >= reference::lower(truth));
+  CHECK(certified.lower <= certified.upper);
   REQUIRE(rounded.has_value());
-  CHECK(given.rounded == audit::as_double(*rounded));
+  CHECK(certified.rounded == audit::as_double(*rounded));
 }
 
 bool is_nan(audit::certified_value const& x) { return std::isnan(x.lower) && std::isnan(x.upper) && x.rounded && std::isnan(*x.rounded); }
 
 template <class T>
-void check_row(problem::instance<T> const& p, std::int64_t b, std::int64_t h, std::int64_t i, audit::vector_case const& given,
-               std::size_t at) {
+void check_row(problem::instance<T> const& p, std::int64_t b, std::int64_t h, std::int64_t i,
+               audit::vector_case const& vector, std::size_t at) {
   reference::enclosed_row<256, T> row;
   reference::compiled::enclose_row(p, b, h, i, row);
   reference::enclosed_row<128, T> narrow;  // what it rounds to is one number at every width
   reference::compiled::enclose_row(p, b, h, i, narrow);
   auto const dv = static_cast<std::size_t>(p.size().dv);
   for (std::size_t c = 0; c < dv; ++c) {
-    audit::certified_value const& o = given.o[at * dv + c];
+    audit::certified_value const& o = vector.o[at * dv + c];
     auto const truth = reference::compiled::output(p, row, static_cast<std::int64_t>(c));
     switch (truth.kind) {
       case reference::value_kind::finite: check_truth<T>(o, truth.value, reference::compiled::rounded_output<T>(p, narrow, static_cast<std::int64_t>(c))); break;
@@ -73,7 +74,7 @@ void check_row(problem::instance<T> const& p, std::int64_t b, std::int64_t h, st
       default: CHECK((std::isinf(o.lower) && std::isinf(o.upper) && !o.rounded));
     }
   }
-  audit::certified_value const& lse = given.lse[at];
+  audit::certified_value const& lse = vector.lse[at];
   if (row.kind == reference::row_kind::nan) CHECK(is_nan(lse));
   else if (row.kind == reference::row_kind::empty) CHECK(lse.rounded == -reference::infinity);
   else check_truth<problem::lse_element<T>>(lse, reference::compiled::log_sum_exp(row), reference::compiled::rounded_log_sum_exp<problem::lse_element<T>>(narrow));
@@ -88,44 +89,46 @@ TEST_CASE("there are 500 vectors and more, of every check, class and element typ
   for (audit::vector_file const& file : read_all()) {
     checks.insert(file.check);
     std::set<problem::element_type> types;
-    for (audit::vector_case const& each : file.cases) {
+    for (audit::vector_case const& vector : file.cases) {
       ++cases;
-      types.insert(each.asked.type());
-      flags.insert(each.flags.begin(), each.flags.end());
-      CHECK(names.insert(file.check + "/" + each.name).second);
+      types.insert(vector.asked.type());
+      flags.insert(vector.flags.begin(), vector.flags.end());
+      CHECK(names.insert(file.check + "/" + vector.name).second);
     }
     INFO(file.check);
     CHECK(types.size() == 4);
   }
   CHECK(cases >= 500);
   CHECK(bytes <= 3'000'000);
-  for (audit::check const& each : audit::checks()) {
-    INFO(each.name);
-    if (each.name != "real-data") CHECK(checks.contains(std::string(each.name)));
-    CHECK(flags.contains(std::string(audit::token_of(each.bug_class))));
+  for (audit::check const& check : audit::checks()) {
+    INFO(check.name);
+    if (check.name != "real-data") CHECK(checks.contains(std::string(check.name)));
+    CHECK(flags.contains(std::string(audit::token_of(check.bug_class))));
   }
 }
 
 TEST_CASE("the truth of every vector is derived again at another width", "[vector]") {
   for (audit::vector_file const& file : read_all())
-    for (audit::vector_case const& each : file.cases) {
-      INFO(file.check << "/" << each.name);
+    for (audit::vector_case const& vector : file.cases) {
+      INFO(file.check << "/" << vector.name);
       std::visit(
           [&]<class T>(problem::instance<T> const& p) {
             problem::sizes const& s = p.size();
             for (std::int64_t at = 0; at < s.b * s.hq * s.n; ++at)
-              check_row(p, at / s.n / s.hq, at / s.n % s.hq, at % s.n, each, static_cast<std::size_t>(at));
+              check_row(p, at / s.n / s.hq, at / s.n % s.hq, at % s.n, vector, static_cast<std::size_t>(at));
           },
-          each.asked.instance());
+          vector.asked.instance());
     }
 }
 
 TEST_CASE("the built-in kernel is within its bound on every vector", "[vector]") {
   for (audit::vector_file const& file : read_all())
-    for (audit::vector_case const& each : file.cases) {
-      auto const& instance = each.asked.instance();
-      audit::judgement const judged = audit::judge(instance, builtin_answer(each.asked.draft()), builtin_claim(instance));
-      INFO(file.check << "/" << each.name << ": " << (judged.violations.empty() ? "" : judged.violations.front().sentence));
+    for (audit::vector_case const& vector : file.cases) {
+      auto const& instance = vector.asked.instance();
+      audit::judgement const judged =
+          audit::judge(instance, builtin_answer(vector.asked.draft()), builtin_claim(instance));
+      INFO(file.check << "/" << vector.name << ": "
+                      << (judged.violations.empty() ? "" : judged.violations.front().sentence));
       CHECK(judged.failed == 0);
     }
 }

@@ -15,14 +15,14 @@ namespace {
 
 TEST_CASE("there are 40 mutants and 8 honest designs at least", "[unit]") {
   std::int64_t honest = 0;
-  for (zoo::specimen const& each : zoo::specimens()) honest += each.is_honest();
+  for (zoo::specimen const& specimen : zoo::specimens()) honest += specimen.is_honest();
   CHECK(honest >= 8);
   CHECK(static_cast<std::int64_t>(zoo::specimens().size()) - honest >= 40);
 }
 
 TEST_CASE("every class of known failures has a mutant that cites it", "[unit]") {
   std::set<std::optional<audit::bug_class>> classes;
-  for (zoo::specimen const& each : zoo::specimens()) classes.insert(each.bug_class);
+  for (zoo::specimen const& specimen : zoo::specimens()) classes.insert(specimen.bug_class);
   for (audit::bug_class_row const& row : audit::bug_class_table) {
     if (row.whose == audit::bug_class_row::audit) continue;
     INFO(row.token);
@@ -32,14 +32,14 @@ TEST_CASE("every class of known failures has a mutant that cites it", "[unit]") 
 
 TEST_CASE("a mutant names a class, an issue and its defect; a specimen's name is its own", "[unit]") {
   std::set<std::string_view> names;
-  for (zoo::specimen const& each : zoo::specimens()) {
-    INFO(each.name);
-    CHECK(names.insert(each.name).second);
-    CHECK(!each.description.empty());
-    CHECK(audit::find_contract(each.contract) != nullptr);
-    CHECK(zoo::find_specimen(each.name) == &each);
-    if (each.is_honest()) continue;
-    CHECK(!each.seen_in.empty());
+  for (zoo::specimen const& specimen : zoo::specimens()) {
+    INFO(specimen.name);
+    CHECK(names.insert(specimen.name).second);
+    CHECK(!specimen.description.empty());
+    CHECK(audit::find_contract(specimen.contract) != nullptr);
+    CHECK(zoo::find_specimen(specimen.name) == &specimen);
+    if (specimen.is_honest()) continue;
+    CHECK(!specimen.seen_in.empty());
   }
   CHECK(zoo::find_specimen("none of them") == nullptr);
 }

@@ -60,42 +60,42 @@ struct owned_case : problem::parameters {
   static T nan() { return std::numeric_limits<T>::quiet_NaN(); }
 
   problem::instance<T> instance() const {
-    problem::arguments<T> asked;
-    asked.q = q.in(), asked.k = k.in(), asked.v = v.in();
-    if (mask) asked.mask = mask->in();
-    if (bias) asked.bias = bias->in();
-    if (bias_f32) asked.bias_f32 = bias_f32->in();
-    static_cast<problem::parameters&>(asked) = *this;
-    auto made = problem::instance<T>::make(asked);
-    if (!made) FAIL(made.why().message());
-    return made.value();
+    problem::arguments<T> arguments;
+    arguments.q = q.in(), arguments.k = k.in(), arguments.v = v.in();
+    if (mask) arguments.mask = mask->in();
+    if (bias) arguments.bias = bias->in();
+    if (bias_f32) arguments.bias_f32 = bias_f32->in();
+    static_cast<problem::parameters&>(arguments) = *this;
+    auto checked = problem::instance<T>::make(arguments);
+    if (!checked) FAIL(checked.why().message());
+    return checked.value();
   }
 
   /// Outputs with `gap` untouched numbers between rows, filled with `canary` before the call.
   owned_answer<T> run(fast::options const& how = {.threads = 1}, std::int64_t gap = 0, T canary = T(-77),
                       bool weights = true) const {
-    auto const asked = instance();
-    auto const& s = asked.size();
-    owned_answer<T> made{owned<T>::shaped({s.b, s.hq, s.n, s.dv}, gap, canary),
-                         owned<T>::shaped({s.b, s.hq, s.n}, gap, canary),
-                         owned<T>::shaped({s.b, s.hq, s.n, s.m}, gap, canary)};
-    problem::output_tensors<T> tensors{made.o.out(), made.lse.out(), {}};
-    if (weights) tensors.weights = made.weights.out();
-    auto given = problem::outputs<T>::make(asked, tensors);
-    if (!given) FAIL(given.why().message());
-    auto const done = fast::attention(asked, given.value(), how);
+    auto const problem = instance();
+    auto const& s = problem.size();
+    owned_answer<T> answer{owned<T>::shaped({s.b, s.hq, s.n, s.dv}, gap, canary),
+                           owned<T>::shaped({s.b, s.hq, s.n}, gap, canary),
+                           owned<T>::shaped({s.b, s.hq, s.n, s.m}, gap, canary)};
+    problem::output_tensors<T> tensors{answer.o.out(), answer.lse.out(), {}};
+    if (weights) tensors.weights = answer.weights.out();
+    auto outputs = problem::outputs<T>::make(problem, tensors);
+    if (!outputs) FAIL(outputs.why().message());
+    auto const done = fast::attention(problem, outputs.value(), how);
     if (!done) FAIL(done.why().message());
-    return made;
+    return answer;
   }
 };
 
 /// The rule of docs/semantics.md, pair by pair.
 template <class T>
-bool is_visible(problem::instance<T> const& asked, std::int64_t b, std::int64_t h, std::int64_t i, std::int64_t j) {
-  auto const& [diagonal, left, right] = asked.band();
+bool is_visible(problem::instance<T> const& instance, std::int64_t b, std::int64_t h, std::int64_t i, std::int64_t j) {
+  auto const& [diagonal, left, right] = instance.band();
   // Tests that saturate compare with an equal case instead (fast_band_test.cpp has the definition in 128 bits).
   std::int64_t const offset = j - (i + diagonal);
-  return (!asked.mask() || asked.mask()(b, h, i, j) != 0) && (left < 0 || -left <= offset) &&
+  return (!instance.mask() || instance.mask()(b, h, i, j) != 0) && (left < 0 || -left <= offset) &&
          (right < 0 || offset <= right);
 }
 
@@ -107,41 +107,41 @@ struct plain_row {
 
 /// One row, two passes, long double.
 template <class T>
-plain_row plain_attention(problem::instance<T> const& asked, std::int64_t b, std::int64_t h, std::int64_t i) {
-  auto const& s = asked.size();
+plain_row plain_attention(problem::instance<T> const& instance, std::int64_t b, std::int64_t h, std::int64_t i) {
+  auto const& s = instance.size();
   std::int64_t const kv = h / (s.hq / s.hk);
   long double const scale =
-      asked.scale() ? static_cast<long double>(*asked.scale()) : 1 / std::sqrt(static_cast<long double>(s.d));
+      instance.scale() ? static_cast<long double>(*instance.scale()) : 1 / std::sqrt(static_cast<long double>(s.d));
   constexpr long double infinity = std::numeric_limits<long double>::infinity();
-  plain_row made{std::vector<long double>(static_cast<std::size_t>(s.dv)),
-                 std::vector<long double>(static_cast<std::size_t>(s.m)), -infinity, 0};
+  plain_row row{std::vector<long double>(static_cast<std::size_t>(s.dv)),
+                std::vector<long double>(static_cast<std::size_t>(s.m)), -infinity, 0};
   std::vector<long double> scores(static_cast<std::size_t>(s.m), -infinity);
   long double m = -infinity, l = 0;
   for (std::int64_t j = 0; j < s.m; ++j) {
-    if (!is_visible(asked, b, h, i, j)) continue;
+    if (!is_visible(instance, b, h, i, j)) continue;
     long double dot = 0;
     for (std::int64_t t = 0; t < s.d; ++t)
-      dot += static_cast<long double>(asked.q()(b, h, i, t)) * static_cast<long double>(asked.k()(b, kv, j, t));
+      dot += static_cast<long double>(instance.q()(b, h, i, t)) * static_cast<long double>(instance.k()(b, kv, j, t));
     long double score = scale * dot;
-    auto const cap = static_cast<long double>(asked.softcap());
+    auto const cap = static_cast<long double>(instance.softcap());
     if (cap != 0) score = cap * std::tanh(score / cap);
-    if (asked.bias()) score += static_cast<long double>(asked.bias()(b, h, i, j));
-    if (asked.bias_f32()) score += static_cast<long double>(asked.bias_f32()(b, h, i, j));
+    if (instance.bias()) score += static_cast<long double>(instance.bias()(b, h, i, j));
+    if (instance.bias_f32()) score += static_cast<long double>(instance.bias_f32()(b, h, i, j));
     scores[static_cast<std::size_t>(j)] = score;
     m = std::max(m, score);
-    if (std::isfinite(score)) made.largest_score = std::max(made.largest_score, std::abs(score));
+    if (std::isfinite(score)) row.largest_score = std::max(row.largest_score, std::abs(score));
   }
-  if (m == -infinity) return made;
+  if (m == -infinity) return row;
   for (auto const score : scores) l += std::exp(score - m);
   for (std::int64_t j = 0; j < s.m; ++j) {
     auto const at = static_cast<std::size_t>(j);
-    made.weights[at] = std::exp(scores[at] - m) / l;
+    row.weights[at] = std::exp(scores[at] - m) / l;
     if (scores[at] != -infinity)
       for (std::int64_t c = 0; c < s.dv; ++c)
-        made.o[static_cast<std::size_t>(c)] += made.weights[at] * static_cast<long double>(asked.v()(b, kv, j, c));
+        row.o[static_cast<std::size_t>(c)] += row.weights[at] * static_cast<long double>(instance.v()(b, kv, j, c));
   }
-  made.lse = m + std::log(l);
-  return made;
+  row.lse = m + std::log(l);
+  return row;
 }
 
 }  // namespace attest::tests

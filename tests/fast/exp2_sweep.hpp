@@ -39,15 +39,15 @@ struct exp2_errors {
 /// One for each instruction set.
 template <class T>
 std::vector<exp2_errors<T>> no_exp2_errors() {
-  std::vector<exp2_errors<T>> made;
+  std::vector<exp2_errors<T>> errors;
   for (auto const name : fast::simd_targets()) {
     fast::use_simd_target(name);
-    exp2_errors<T> one;
-    one.name = name, one.ops = &fast::best_operations<T>();
-    made.push_back(one);
+    exp2_errors<T> of_target;
+    of_target.name = name, of_target.ops = &fast::best_operations<T>();
+    errors.push_back(of_target);
   }
   fast::use_simd_target("");
-  return made;
+  return errors;
 }
 
 /// What a weight should be, and how far it is from that.
@@ -122,7 +122,7 @@ std::vector<exp2_errors<T>> sweep_exp2(std::uint64_t count, Argument const& argu
         judge.look(x, found[mine]);
       }
     });
-  for (auto& each : running) each.join();
+  for (auto& thread : running) thread.join();
   for (auto const& part : found)
     for (std::size_t set = 0; set < all.size(); ++set) all[set].merge(part[set]);
   return all;

@@ -134,37 +134,37 @@ TEST_CASE("f64 weights err by less than declared, on 2.7e8 arguments", "[slow]")
 TEMPLATE_TEST_CASE("beyond the cutoff a weight is 0, and no weight is subnormal", "[unit]", float, double) {
   using T = TestType;
   tests::simd_target const set(GENERATE(from_range(fast::simd_targets())));
-  weights<T> made;
-  CHECK(made.alone(std::nextafter(lowest<T>, T(0))) >= std::numeric_limits<T>::min());
+  weights<T> weight;
+  CHECK(weight.alone(std::nextafter(lowest<T>, T(0))) >= std::numeric_limits<T>::min());
   CHECK(static_cast<double>(lowest<T>) * 0.69314718055994530942 < -fast::exp_cutoff<T>);
-  CHECK(made.alone(lowest<T>) == 0);
+  CHECK(weight.alone(lowest<T>) == 0);
   for (T x = std::nextafter(lowest<T>, T(-1e4)); x > -std::numeric_limits<T>::max() / 4; x *= 3)
-    CHECK(made.alone(x) == 0);
-  CHECK(made.alone(std::numeric_limits<T>::lowest()) == 0);
-  CHECK(made.alone(-std::numeric_limits<T>::infinity()) == 0);
-  CHECK(made.alone(-std::numeric_limits<T>::denorm_min()) == 1);
+    CHECK(weight.alone(x) == 0);
+  CHECK(weight.alone(std::numeric_limits<T>::lowest()) == 0);
+  CHECK(weight.alone(-std::numeric_limits<T>::infinity()) == 0);
+  CHECK(weight.alone(-std::numeric_limits<T>::denorm_min()) == 1);
 }
 
 TEMPLATE_TEST_CASE("2^0 is 1 exactly, and NaN stays NaN", "[unit]", float, double) {
   tests::simd_target const set(GENERATE(from_range(fast::simd_targets())));
-  weights<TestType> made;
-  CHECK(made.alone(0) == 1);
-  CHECK(made.alone(TestType(-0.0)) == 1);
-  CHECK(std::isnan(made.alone(std::numeric_limits<TestType>::quiet_NaN())));
-  CHECK(std::isnan(made.alone(-std::numeric_limits<TestType>::quiet_NaN())));
+  weights<TestType> weight;
+  CHECK(weight.alone(0) == 1);
+  CHECK(weight.alone(TestType(-0.0)) == 1);
+  CHECK(std::isnan(weight.alone(std::numeric_limits<TestType>::quiet_NaN())));
+  CHECK(std::isnan(weight.alone(-std::numeric_limits<TestType>::quiet_NaN())));
 }
 
 TEMPLATE_TEST_CASE("the scalar 2^x of merges has the bits of the vector one", "[unit]", float, double) {
   using T = TestType;
   for (auto const name : fast::simd_targets()) {
     tests::simd_target const set(name);
-    weights<T> made;
+    weights<T> weight;
     bool const fused = name == "AVX2" || name == "AVX3";
     for (int k = 0; k < 20'000; ++k) {
       T const x = -static_cast<T>(k) * T(0.00931);
-      T const one = fast::exp2_of_difference<T>(x), other = made.alone(x);
-      if (fused) CHECK(one == other);
-      else CHECK(one == Approx(other).epsilon(1e-6));
+      T const scalar = fast::exp2_of_difference<T>(x), lane = weight.alone(x);
+      if (fused) CHECK(scalar == lane);
+      else CHECK(scalar == Approx(lane).epsilon(1e-6));
     }
   }
 }

@@ -13,19 +13,19 @@ namespace {
 
 /// One query, two keys, d = dv = 1: the kernel judged by its own model.
 void require_within_bound(double sigma, float q, float k) {
-  audit::problem_draft asked;
-  auto const one = [](std::int64_t rows) {
+  audit::problem_draft draft;
+  auto const column = [](std::int64_t rows) {
     return audit::owned_tensor::compact(problem::element_type::f32, {1, 1, rows, 1});
   };
-  asked.q = one(1), asked.k = one(2), asked.v = one(2);
-  asked.q.as<float>()[0] = q;
-  asked.k.as<float>()[0] = k, asked.k.as<float>()[1] = 0;
-  asked.v.as<float>()[0] = 1, asked.v.as<float>()[1] = 0;
-  asked.scale = sigma;
-  auto const answer = tests::builtin_answer(asked);
+  draft.q = column(1), draft.k = column(2), draft.v = column(2);
+  draft.q.as<float>()[0] = q;
+  draft.k.as<float>()[0] = k, draft.k.as<float>()[1] = 0;
+  draft.v.as<float>()[0] = 1, draft.v.as<float>()[1] = 0;
+  draft.scale = sigma;
+  auto const answer = tests::builtin_answer(draft);
   REQUIRE(answer.o.has_value());
   audit::judgement const found =
-      audit::judge(problem::make_instance(asked.arguments()).value(), answer, *audit::find_contract("f32-blocked"));
+      audit::judge(problem::make_instance(draft.arguments()).value(), answer, *audit::find_contract("f32-blocked"));
   CHECK(found.failed == 0);
   CHECK(found.undecided == 0);
   CHECK(found.by_theorem + found.by_dominance > 0);
@@ -71,16 +71,16 @@ TEST_CASE("an infinite query makes scores of its sign, on every instruction set"
       for (double const sigma : {0.25, -0.25, 3.0, -3.0})
         for (float const infinity : {HUGE_VALF, -HUGE_VALF}) {
           INFO(name << ", d = " << d << ", sigma " << sigma << ", q = " << infinity);
-          audit::problem_draft asked;
+          audit::problem_draft draft;
           auto const rows = [&](std::int64_t count, std::int64_t width) {
             return audit::owned_tensor::compact(problem::element_type::f32, {1, 1, count, width});
           };
-          asked.q = rows(1, d), asked.k = rows(3, d), asked.v = rows(3, 1);
-          asked.q.as<float>()[0] = infinity;
-          for (std::int64_t j = 0; j < 3; ++j) asked.k.as<float>()[j * d] = 2.5f, asked.v.as<float>()[j] = 1;
-          asked.scale = sigma;
-          auto const answer = tests::builtin_answer(asked);
-          audit::judgement const found = audit::judge(problem::make_instance(asked.arguments()).value(), answer,
+          draft.q = rows(1, d), draft.k = rows(3, d), draft.v = rows(3, 1);
+          draft.q.as<float>()[0] = infinity;
+          for (std::int64_t j = 0; j < 3; ++j) draft.k.as<float>()[j * d] = 2.5f, draft.v.as<float>()[j] = 1;
+          draft.scale = sigma;
+          auto const answer = tests::builtin_answer(draft);
+          audit::judgement const found = audit::judge(problem::make_instance(draft.arguments()).value(), answer,
                                                       *audit::find_contract("f32-blocked"));
           CHECK(found.failed == 0);
           CHECK(found.by_rule == 1 + 1 + 3);

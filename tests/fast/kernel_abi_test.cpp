@@ -29,10 +29,10 @@ struct tiny_call {
   tiny_call(tiny_call const&) = delete;
 
   static DLTensor tensor(float* data, std::array<std::int64_t, 4>& shape, std::array<std::int64_t, 4>& stride) {
-    DLTensor made{};
-    made.data = data, made.device = {kDLCPU, 0}, made.ndim = 4, made.dtype = {kDLFloat, 32, 1};
-    made.shape = shape.data(), made.strides = stride.data();
-    return made;
+    DLTensor result{};
+    result.data = data, result.device = {kDLCPU, 0}, result.ndim = 4, result.dtype = {kDLFloat, 32, 1};
+    result.shape = shape.data(), result.strides = stride.data();
+    return result;
   }
 
   attest_status answer_untouched() {
@@ -45,9 +45,9 @@ struct tiny_call {
 }  // namespace
 
 TEST_CASE("the kernel answers through the C interface", "[unit]") {
-  tiny_call made;
-  REQUIRE(attest_attention(&made.call) == ATTEST_OK);
-  CHECK(made.out[0] == 4);
+  tiny_call tiny;
+  REQUIRE(attest_attention(&tiny.call) == ATTEST_OK);
+  CHECK(tiny.out[0] == 4);
   CHECK(std::string(attest_kernel_name()).find("attest") != std::string::npos);
 }
 

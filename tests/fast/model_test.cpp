@@ -24,10 +24,10 @@ constexpr long double log2_e = 1.4426950408889634073599246810018921L;
 
 /// |high + low − σ·log₂ e·2^−exponent|, relative.
 template <class T>
-long double scale_error(fast::score_scale<T> const& made, long double sigma) {
+long double scale_error(fast::score_scale<T> const& scale, long double sigma) {
   // The power of two is applied by itself, exactly.
-  long double const truth = std::ldexp(sigma * log2_e, -made.exponent);
-  return std::abs(static_cast<long double>(made.high) + static_cast<long double>(made.low) - truth) / std::abs(truth);
+  long double const truth = std::ldexp(sigma * log2_e, -scale.exponent);
+  return std::abs(static_cast<long double>(scale.high) + static_cast<long double>(scale.low) - truth) / std::abs(truth);
 }
 
 }  // namespace

@@ -82,11 +82,11 @@ struct partial {
   constexpr fast::row_states<rational> state() { return {&m, l.data(), &factor}; }
 };
 
-constexpr row answer(partial const& made) {
+constexpr row answer(partial const& state) {
   row result;
   auto const sum = [](rational const& a, rational const& b) { return a + b; };
-  rational const l = proofs::reduce(made.l.data(), fast::sum_lanes, rational{}, sum);
-  proofs::finish<exact_arithmetic>(l, made.O.data(), width, result.data());
+  rational const l = proofs::reduce(state.l.data(), fast::sum_lanes, rational{}, sum);
+  proofs::finish<exact_arithmetic>(l, state.O.data(), width, result.data());
   return result;
 }
 
@@ -184,26 +184,26 @@ TEMPLATE_TEST_CASE("the vector loops do what the plain algorithm says, on every 
     std::vector<T> m, l, factor;
     fast::row_states<T> view() { return {m.data(), l.data(), factor.data()}; }
   };
-  states one{std::vector<T>(all, T(1)), std::vector<T>(all * fast::sum_lanes, T(3)), std::vector<T>(all)};
-  one.m[1] = one.m[2] = -infinity;
-  states other = one;
+  states simd{std::vector<T>(all, T(1)), std::vector<T>(all * fast::sum_lanes, T(3)), std::vector<T>(all)};
+  simd.m[1] = simd.m[2] = -infinity;
+  states modelled = simd;
   auto plain = S;
   std::int64_t const together = std::max(ops.panel, fast::sum_lanes);
   fast::interval const block{together, 4 * together};
   REQUIRE(block.last <= fast::blocking_of<T>.keys);
-  ops.update_max(S.data(), rows, block, one.view());
-  ops.exponentiate(S.data(), rows, block, one.view());
+  ops.update_max(S.data(), rows, block, simd.view());
+  ops.exponentiate(S.data(), rows, block, simd.view());
   proofs::plain_rows<machine> const operations{stride};
-  operations.update_max(plain.data(), rows, block, other.view());
-  operations.exponentiate(plain.data(), rows, block, other.view());
-  CHECK(one.m == other.m);
+  operations.update_max(plain.data(), rows, block, modelled.view());
+  operations.exponentiate(plain.data(), rows, block, modelled.view());
+  CHECK(simd.m == modelled.m);
   auto const close = [](T a, T b) { return a == b || std::abs(a - b) <= 8 * std::numeric_limits<T>::epsilon() * b; };
-  for (std::size_t i = 0; i < rows; ++i) CHECK(close(one.factor[i], other.factor[i]));
-  for (std::size_t k = 0; k < rows * fast::sum_lanes; ++k) CHECK(close(one.l[k], other.l[k]));
+  for (std::size_t i = 0; i < rows; ++i) CHECK(close(simd.factor[i], modelled.factor[i]));
+  for (std::size_t k = 0; k < rows * fast::sum_lanes; ++k) CHECK(close(simd.l[k], modelled.l[k]));
   for (std::size_t k = 0; k < S.size(); ++k) CHECK(close(S[k], plain[k]));
   // finish() folds the lanes as the model does, addition by addition.
   for (std::int64_t i = 0; i < rows; ++i) {
-    T const* const l = one.l.data() + i * fast::sum_lanes;
+    T const* const l = simd.l.data() + i * fast::sum_lanes;
     std::array<T, 2 * fast::sum_lanes> O{}, answer{};
     T const sum = proofs::reduce(l, fast::sum_lanes, T(0), [](T a, T b) { return a + b; });
     CHECK(ops.finish(O.data(), l, 1, answer.data()) == sum);

@@ -17,17 +17,17 @@ namespace {
 
 template <class T>
 owned_case<T> busy_case(problem::sizes const& s, std::uint64_t seed) {
-  owned_case<T> made(s, seed);
+  owned_case<T> problem(s, seed);
   std::mt19937_64 random(seed + 1);
-  made.band = {static_cast<std::int64_t>(random() % 100),
-               random() % 2 == 0 ? -1 : static_cast<std::int64_t>(random() % 90),
-               static_cast<std::int64_t>(random() % 30)};
-  made.mask = owned<std::uint8_t>::shaped({s.b, 1, s.n, s.m});
-  made.mask->each([&](std::uint8_t& x, auto...) { x = random() % 5 != 0; });
-  made.bias = owned<T>::shaped({1, s.hq, s.n, s.m});
-  made.bias->each([&](T& x, auto...) { x = static_cast<T>(random() % 1000) / 300; });
-  if (seed % 3 == 0) made.softcap = 4;
-  return made;
+  problem.band = {static_cast<std::int64_t>(random() % 100),
+                  random() % 2 == 0 ? -1 : static_cast<std::int64_t>(random() % 90),
+                  static_cast<std::int64_t>(random() % 30)};
+  problem.mask = owned<std::uint8_t>::shaped({s.b, 1, s.n, s.m});
+  problem.mask->each([&](std::uint8_t& x, auto...) { x = random() % 5 != 0; });
+  problem.bias = owned<T>::shaped({1, s.hq, s.n, s.m});
+  problem.bias->each([&](T& x, auto...) { x = static_cast<T>(random() % 1000) / 300; });
+  if (seed % 3 == 0) problem.softcap = 4;
+  return problem;
 }
 
 template <class A>
@@ -39,10 +39,10 @@ bool same_bits(A const& a, A const& b) {
 
 TEMPLATE_TEST_CASE("the number of threads leaves every bit as it is", "[unit]", float, double) {
   tests::simd_target const set(GENERATE(from_range(fast::simd_targets())));
-  auto const made = busy_case<TestType>({3, 4, 2, 150, 170, 9, 5}, 11);
-  auto const alone = made.run({.threads = 1});
+  auto const problem = busy_case<TestType>({3, 4, 2, 150, 170, 9, 5}, 11);
+  auto const alone = problem.run({.threads = 1});
   for (int const threads : {0, 2, 3, 4, 5, 6, 7, 8})
-    for (int again = 0; again < 2; ++again) CHECK(made.run({.threads = threads}).same_bits_as(alone));
+    for (int again = 0; again < 2; ++again) CHECK(problem.run({.threads = threads}).same_bits_as(alone));
 }
 
 TEMPLATE_TEST_CASE("keys shared among threads are merged as one thread merges them", "[unit][differential]", float,
@@ -50,11 +50,11 @@ TEMPLATE_TEST_CASE("keys shared among threads are merged as one thread merges th
   tests::simd_target const set(GENERATE(from_range(fast::simd_targets())));
   std::int64_t const split = fast::blocking_of<TestType>.split;
   // Six splits for few queries; weights make one thread keep them together.
-  auto const made = busy_case<TestType>({1, 2, 1, 3, 5 * split + 77, 17, 5}, 12);
-  auto const together = made.run({.threads = 1});
-  for (int const threads : {0, 2, 5}) CHECK(made.run({.threads = threads}).same_bits_as(together));
+  auto const problem = busy_case<TestType>({1, 2, 1, 3, 5 * split + 77, 17, 5}, 12);
+  auto const together = problem.run({.threads = 1});
+  for (int const threads : {0, 2, 5}) CHECK(problem.run({.threads = threads}).same_bits_as(together));
   for (int const threads : {1, 2, 8}) {
-    auto const without = made.run({.threads = threads}, 0, TestType(-77), false);
+    auto const without = problem.run({.threads = threads}, 0, TestType(-77), false);
     CHECK(without.o.values == together.o.values);
     CHECK(without.lse.values == together.lse.values);
   }
@@ -64,14 +64,14 @@ TEMPLATE_TEST_CASE("AVX2 and AVX-512 give the same bits", "[unit][differential]"
   auto const sets = fast::simd_targets();
   auto const has = [&](std::string_view name) { return std::find(sets.begin(), sets.end(), name) != sets.end(); };
   if (!has("AVX2") || !has("AVX3")) return;
-  auto const with = [](owned_case<TestType> const& made, std::string_view name) {
+  auto const with = [](owned_case<TestType> const& problem, std::string_view name) {
     tests::simd_target const set(name);
-    return made.run();
+    return problem.run();
   };
   for (std::int64_t const d : {1, 5, 16, 64, 67})
     for (std::int64_t const m : {1, 13, 64, 130, 5000}) {
-      auto const made = busy_case<TestType>({1, 2, 1, 31, m, d, d + 2}, static_cast<std::uint64_t>(d * m));
-      CHECK(with(made, "AVX2").same_bits_as(with(made, "AVX3")));
+      auto const problem = busy_case<TestType>({1, 2, 1, 31, m, d, d + 2}, static_cast<std::uint64_t>(d * m));
+      CHECK(with(problem, "AVX2").same_bits_as(with(problem, "AVX3")));
     }
 }
 
@@ -93,17 +93,17 @@ TEMPLATE_TEST_CASE("a row alone has the bits it has among others", "[property]",
     auto among = all.run();
     std::int64_t const b = *rc::gen::inRange(0, 2), h = *rc::gen::inRange(0, 4),
                        i = *rc::gen::inRange<std::int64_t>(0, s.n);
-    owned_case<TestType> one({1, 1, 1, 1, s.m, s.d, s.dv}, 0);
-    one.softcap = all.softcap;
-    one.band = {all.band.diagonal + i, all.band.left, all.band.right};
-    if (all.mask) one.mask = owned<std::uint8_t>::shaped({1, 1, 1, s.m});
-    one.bias = owned<TestType>::shaped({1, 1, 1, s.m});
-    one.q.each([&](TestType& x, auto, auto, auto, auto t) { x = all.q.at(b, h, i, t); });
-    one.k.each([&](TestType& x, auto, auto, auto j, auto t) { x = all.k.at(b, h / 2, j, t); });
-    one.v.each([&](TestType& x, auto, auto, auto j, auto c) { x = all.v.at(b, h / 2, j, c); });
-    if (all.mask) one.mask->each([&](std::uint8_t& x, auto, auto, auto, auto j) { x = all.mask->at(b, 0, i, j); });
-    one.bias->each([&](TestType& x, auto, auto, auto, auto j) { x = all.bias->at(0, h, i, j); });
-    auto alone = one.run();
+    owned_case<TestType> problem({1, 1, 1, 1, s.m, s.d, s.dv}, 0);
+    problem.softcap = all.softcap;
+    problem.band = {all.band.diagonal + i, all.band.left, all.band.right};
+    if (all.mask) problem.mask = owned<std::uint8_t>::shaped({1, 1, 1, s.m});
+    problem.bias = owned<TestType>::shaped({1, 1, 1, s.m});
+    problem.q.each([&](TestType& x, auto, auto, auto, auto t) { x = all.q.at(b, h, i, t); });
+    problem.k.each([&](TestType& x, auto, auto, auto j, auto t) { x = all.k.at(b, h / 2, j, t); });
+    problem.v.each([&](TestType& x, auto, auto, auto j, auto c) { x = all.v.at(b, h / 2, j, c); });
+    if (all.mask) problem.mask->each([&](std::uint8_t& x, auto, auto, auto, auto j) { x = all.mask->at(b, 0, i, j); });
+    problem.bias->each([&](TestType& x, auto, auto, auto, auto j) { x = all.bias->at(0, h, i, j); });
+    auto alone = problem.run();
     alone.o.each([&](TestType& x, auto, auto, auto, auto c) { RC_ASSERT(same_bits(x, among.o.at(b, h, i, c))); });
     alone.weights.each(
         [&](TestType& x, auto, auto, auto, auto j) { RC_ASSERT(same_bits(x, among.weights.at(b, h, i, j))); });
@@ -117,10 +117,10 @@ TEMPLATE_TEST_CASE("masked keys are never read", "[property]", float, double) {
   tests::property("poison at keys, values and biases changes only the rows that see them", [] {
     problem::sizes const s{1, 2, 1, *rc::gen::inRange<std::int64_t>(1, 80), *rc::gen::inRange<std::int64_t>(1, 200),
                            5, 3};
-    auto made = busy_case<T>(s, *rc::gen::arbitrary<std::uint32_t>());
-    if (*rc::gen::arbitrary<bool>()) made.mask.reset();
-    auto clean = made.run();
-    auto const asked = made.instance();
+    auto problem = busy_case<T>(s, *rc::gen::arbitrary<std::uint32_t>());
+    if (*rc::gen::arbitrary<bool>()) problem.mask.reset();
+    auto clean = problem.run();
+    auto const instance = problem.instance();
     using limits = std::numeric_limits<T>;
     T const poison = *rc::gen::element(limits::quiet_NaN(), limits::signaling_NaN(), limits::infinity(),
                                        -limits::infinity(), limits::max(), limits::lowest());
@@ -129,18 +129,18 @@ TEMPLATE_TEST_CASE("masked keys are never read", "[property]", float, double) {
     for (std::int64_t j = 0; j < s.m; ++j) {
       if (random() % 8 != 0) continue;
       poisoned[static_cast<std::size_t>(j)] = true;
-      for (std::int64_t t = 0; t < s.d; ++t) made.k.at(0, 0, j, t) = poison;
-      for (std::int64_t c = 0; c < s.dv; ++c) made.v.at(0, 0, j, c) = poison;
+      for (std::int64_t t = 0; t < s.d; ++t) problem.k.at(0, 0, j, t) = poison;
+      for (std::int64_t c = 0; c < s.dv; ++c) problem.v.at(0, 0, j, c) = poison;
     }
-    made.bias->each([&](T& x, auto, auto h, auto i, auto j) {
-      if (!tests::is_visible(asked, 0, h, i, j)) x = poison;
+    problem.bias->each([&](T& x, auto, auto h, auto i, auto j) {
+      if (!tests::is_visible(instance, 0, h, i, j)) x = poison;
     });
-    auto got = made.run();
+    auto got = problem.run();
     for (std::int64_t h = 0; h < s.hq; ++h)
       for (std::int64_t i = 0; i < s.n; ++i) {
         bool sees = false;
         for (std::int64_t j = 0; j < s.m; ++j)
-          sees = sees || (poisoned[static_cast<std::size_t>(j)] && tests::is_visible(asked, 0, h, i, j));
+          sees = sees || (poisoned[static_cast<std::size_t>(j)] && tests::is_visible(instance, 0, h, i, j));
         if (sees) continue;
         RC_ASSERT(same_bits(got.lse.at(0, h, i), clean.lse.at(0, h, i)));
         for (std::int64_t c = 0; c < s.dv; ++c) RC_ASSERT(same_bits(got.o.at(0, h, i, c), clean.o.at(0, h, i, c)));
@@ -152,13 +152,13 @@ TEMPLATE_TEST_CASE("masked keys are never read", "[property]", float, double) {
 
 TEST_CASE("every NaN written is the same NaN", "[unit]") {
   tests::simd_target const set(GENERATE(from_range(fast::simd_targets())));
-  auto made = busy_case<float>({1, 1, 1, 5, 130, 4, 3}, 5);
-  made.bias->each([](float& x, auto, auto, auto, auto j) {
+  auto problem = busy_case<float>({1, 1, 1, 5, 130, 4, 3}, 5);
+  problem.bias->each([](float& x, auto, auto, auto, auto j) {
     if (j == 10) x = -std::numeric_limits<float>::quiet_NaN();
     if (j == 11) x = std::numeric_limits<float>::infinity();
   });
-  made.band = {}, made.mask.reset();
-  auto got = made.run();
+  problem.band = {}, problem.mask.reset();
+  auto got = problem.run();
   float const nan = std::numeric_limits<float>::quiet_NaN();
   for (auto* tensor : {&got.o, &got.lse, &got.weights})
     tensor->each([&](float& x, auto...) { CHECK(same_bits(x, nan)); });
@@ -166,18 +166,18 @@ TEST_CASE("every NaN written is the same NaN", "[unit]") {
 
 TEST_CASE("rounding mode and flush-to-zero of the caller change nothing and are as they were", "[unit]") {
   tests::simd_target const set(GENERATE(from_range(fast::simd_targets())));
-  auto const made = busy_case<float>({2, 2, 2, 70, 130, 9, 5}, 13);
-  auto const usual = made.run();
+  auto const problem = busy_case<float>({2, 2, 2, 70, 130, 9, 5}, 13);
+  auto const usual = problem.run();
   int const found = std::fegetround();
   std::fesetround(FE_UPWARD);
-  auto const upward = made.run({.threads = 1}), upward_threads = made.run({.threads = 2});
+  auto const upward = problem.run({.threads = 1}), upward_threads = problem.run({.threads = 2});
   int const left = std::fegetround();
   std::fesetround(found);
   CHECK(left == FE_UPWARD);
   CHECK(upward.same_bits_as(usual));
   CHECK(upward_threads.same_bits_as(usual));
 #if defined(__SSE2__)
-  auto subnormal = made;
+  auto subnormal = problem;
   subnormal.v.each([](float& x, auto...) { x *= 0x1p-130f; });
   auto const gradual = subnormal.run();
   unsigned const control = _mm_getcsr();

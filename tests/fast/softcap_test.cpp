@@ -47,7 +47,7 @@ class capped {
 /// underflow range, in units of u. A double tanh errs by 2^−51.
 double largest_error_f32(double c, std::uint32_t stride) {
   std::uint32_t const end = std::bit_cast<std::uint32_t>(std::numeric_limits<float>::infinity());
-  capped<float> made(c);
+  capped<float> scores(c);
   double const C = c * static_cast<double>(log2_e);
   double largest = 0;
   std::vector<float> x(capped<float>::most);
@@ -55,8 +55,8 @@ double largest_error_f32(double c, std::uint32_t stride) {
   for (std::uint64_t bits = std::bit_cast<std::uint32_t>(first); bits < end;) {
     std::int64_t count = 0;
     for (; count < capped<float>::most && bits < end; ++count, bits += stride)
-      x[static_cast<std::size_t>(count)] = made.x()[count] = std::bit_cast<float>(static_cast<std::uint32_t>(bits));
-    float const* const got = made.of(count);
+      x[static_cast<std::size_t>(count)] = scores.x()[count] = std::bit_cast<float>(static_cast<std::uint32_t>(bits));
+    float const* const got = scores.of(count);
     for (std::int64_t j = 0; j < count; ++j) {
       double const z = static_cast<double>(x[static_cast<std::size_t>(j)]) / C;
       // tanh(z) is z − z³/3 to 2^−52 below 2^−13, and 1 above 20: the C library is for what lies between.
@@ -94,16 +94,16 @@ TEST_CASE("f64 softcap errs by less than declared", "[unit]") {
   long double largest = 0;
   std::vector<double> x(capped<double>::most);
   for (double const c : {50.0, 1.0, 1e-3}) {
-    capped<double> made(c);
+    capped<double> scores(c);
     long double const C = static_cast<long double>(c) * log2_e;
     for (int round = 0; round < 900; ++round) {
-      for (std::int64_t j = 0; j < made.most; ++j) {
+      for (std::int64_t j = 0; j < scores.most; ++j) {
         double const unit = static_cast<double>(random() >> 11) * 0x1p-53;
         double const z = j % 2 == 0 ? 22 * unit : std::ldexp(1 + unit, static_cast<int>(random() % 60) - 55);
-        x[static_cast<std::size_t>(j)] = made.x()[j] = (j % 3 == 0 ? -1 : 1) * z * static_cast<double>(C);
+        x[static_cast<std::size_t>(j)] = scores.x()[j] = (j % 3 == 0 ? -1 : 1) * z * static_cast<double>(C);
       }
-      double const* const got = made.of(made.most);
-      for (std::int64_t j = 0; j < made.most; ++j) {
+      double const* const got = scores.of(scores.most);
+      for (std::int64_t j = 0; j < scores.most; ++j) {
         long double const truth = C * std::tanh(static_cast<long double>(x[static_cast<std::size_t>(j)]) / C);
         largest = std::max(largest, std::abs((static_cast<long double>(got[j]) - truth) / truth));
       }
@@ -118,14 +118,14 @@ TEST_CASE("f64 softcap errs by less than declared", "[unit]") {
 TEMPLATE_TEST_CASE("softcap is odd, ±c at the ends, NaN for NaN", "[unit]", float, double) {
   using T = TestType;
   tests::simd_target const set(GENERATE(from_range(fast::simd_targets())));
-  capped<T> made(30);
+  capped<T> scores(30);
   T const end = static_cast<T>(30 * static_cast<double>(log2_e)), infinity = std::numeric_limits<T>::infinity();
-  CHECK(made.alone(infinity) == end);
-  CHECK(made.alone(-infinity) == -end);
-  CHECK(made.alone(std::numeric_limits<T>::max()) == end);
-  CHECK(made.alone(0) == 0);
-  CHECK(std::isnan(made.alone(std::numeric_limits<T>::quiet_NaN())));
-  for (T x = T(0x1p-90); x < 1000; x *= T(1.37)) CHECK(made.alone(-x) == -made.alone(x));
+  CHECK(scores.alone(infinity) == end);
+  CHECK(scores.alone(-infinity) == -end);
+  CHECK(scores.alone(std::numeric_limits<T>::max()) == end);
+  CHECK(scores.alone(0) == 0);
+  CHECK(std::isnan(scores.alone(std::numeric_limits<T>::quiet_NaN())));
+  for (T x = T(0x1p-90); x < 1000; x *= T(1.37)) CHECK(scores.alone(-x) == -scores.alone(x));
 }
 
 TEMPLATE_TEST_CASE("the coefficients approximate 2^r − 1 to what their comment says", "[unit]", float, double) {
@@ -149,10 +149,10 @@ TEMPLATE_TEST_CASE("a cap of any size is that number", "[unit]", float, double) 
   tests::simd_target const set(GENERATE(from_range(fast::simd_targets())));
   // One query, two keys with scores x and 0: LSE = ln(e^(c·tanh(x/c)) + 1).
   auto const lse = [](double c, T x) {
-    tests::owned_case<T> made({1, 1, 1, 1, 2, 1, 1}, 1);
-    made.softcap = c, made.scale = 1;
-    made.q.at(0, 0, 0, 0) = 1, made.k.at(0, 0, 0, 0) = x, made.k.at(0, 0, 1, 0) = 0;
-    return static_cast<double>(made.run().lse.at(0, 0, 0));
+    tests::owned_case<T> problem({1, 1, 1, 1, 2, 1, 1}, 1);
+    problem.softcap = c, problem.scale = 1;
+    problem.q.at(0, 0, 0, 0) = 1, problem.k.at(0, 0, 0, 0) = x, problem.k.at(0, 0, 1, 0) = 0;
+    return static_cast<double>(problem.run().lse.at(0, 0, 0));
   };
   for (double const c : {1e-300, 1e-38, 1e-30, 1e-9, 0.5, 1.0, 30.0, 1e9, 1e30, 3e38, 1e45, 1e300})
     for (T const x : {T(-3), T(0.25), T(2), T(40), std::numeric_limits<T>::max(), std::numeric_limits<T>::infinity()}) {

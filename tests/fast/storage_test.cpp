@@ -57,13 +57,13 @@ bool is_nearest(float x, E got) {
 /// `from`, rounded to E, and as f32 numbers again.
 template <class E>
 owned<E> stored(owned<float>& from) {
-  owned<E> made;
-  made.layout = from.layout;
+  owned<E> narrow;
+  narrow.layout = from.layout;
   for (float& x : from.values) {
-    made.values.push_back(fast::narrowed<E>(x));
-    x = fast::widened(made.values.back());
+    narrow.values.push_back(fast::narrowed<E>(x));
+    x = fast::widened(narrow.values.back());
   }
-  return made;
+  return narrow;
 }
 
 }  // namespace
@@ -126,17 +126,18 @@ TEMPLATE_TEST_CASE("16-bit storage answers what f32 answers, rounded", "[propert
     int const threads = static_cast<int>(in(1, 2));
     auto const expected = wide.run({.threads = 1}, 3);
 
-    problem::arguments<E> asked;
-    asked.q = q.in(), asked.k = k.in(), asked.v = v.in(), asked.softcap = wide.softcap, asked.band = wide.band;
-    asked.scale = wide.scale;
-    if (bias) asked.bias = bias->in();
-    auto const instance = problem::instance<E>::make(asked).value();
+    problem::arguments<E> arguments;
+    arguments.q = q.in(), arguments.k = k.in(), arguments.v = v.in(), arguments.softcap = wide.softcap,
+    arguments.band = wide.band;
+    arguments.scale = wide.scale;
+    if (bias) arguments.bias = bias->in();
+    auto const instance = problem::instance<E>::make(arguments).value();
     E const canary{0x1234};
     auto o = owned<E>::shaped({s.b, s.hq, s.n, s.dv}, 3, canary);
     auto weights = owned<E>::shaped({s.b, s.hq, s.n, s.m}, 3, canary);
     auto lse = owned<float>::shaped({s.b, s.hq, s.n}, 3, -77.0f);
-    auto const given = problem::outputs<E>::make(instance, {o.out(), lse.out(), weights.out()}).value();
-    RC_ASSERT(fast::attention(instance, given, {.threads = threads}));
+    auto const outputs = problem::outputs<E>::make(instance, {o.out(), lse.out(), weights.out()}).value();
+    RC_ASSERT(fast::attention(instance, outputs, {.threads = threads}));
     auto const rounded = [&](owned<E> const& got, owned<float> const& wanted) {
       owned<E> expect;
       expect.layout = got.layout, expect.values.assign(got.values.size(), canary);
@@ -155,12 +156,12 @@ TEMPLATE_TEST_CASE("weights of more keys than a thread keeps scores for are answ
   // 60 rows of 45,000 scores would take 10 MiB.
   owned_case<float> wide({1, 1, 1, 60, 45'000, 2, 1}, 7);
   auto const q = stored<E>(wide.q), k = stored<E>(wide.k), v = stored<E>(wide.v);
-  problem::arguments<E> asked;
-  asked.q = q.in(), asked.k = k.in(), asked.v = v.in();
-  auto const instance = problem::instance<E>::make(asked).value();
+  problem::arguments<E> arguments;
+  arguments.q = q.in(), arguments.k = k.in(), arguments.v = v.in();
+  auto const instance = problem::instance<E>::make(arguments).value();
   auto o = owned<E>::shaped({1, 1, 60, 1}), weights = owned<E>::shaped({1, 1, 60, 45'000});
-  auto const given = problem::outputs<E>::make(instance, {o.out(), {}, weights.out()}).value();
-  REQUIRE(fast::attention(instance, given, {.threads = 2}));
+  auto const outputs = problem::outputs<E>::make(instance, {o.out(), {}, weights.out()}).value();
+  REQUIRE(fast::attention(instance, outputs, {.threads = 2}));
   auto expected = wide.run();
   int wrong = 0;
   weights.each([&](E& x, auto... at) { wrong += !(x == fast::narrowed<E>(expected.weights.at(at...))); });
@@ -172,12 +173,12 @@ TEST_CASE("the subnormal numbers of f16 are not 0", "[unit]") {
   tests::simd_target const set(GENERATE(from_range(fast::simd_targets())));
   f16 const zero{0}, tiny{3};  // 3·2^−24
   f16 q = zero, k = zero, v = tiny, o{0x1234};
-  problem::layout const one = problem::layout::compact({1, 1, 1, 1});
-  problem::arguments<f16> asked;
-  asked.q = {&q, one}, asked.k = {&k, one}, asked.v = {&v, one};
-  auto const instance = problem::instance<f16>::make(asked).value();
-  auto const given = problem::outputs<f16>::make(instance, {{&o, one}, {}, {}}).value();
-  REQUIRE(fast::attention(instance, given));
+  problem::layout const single = problem::layout::compact({1, 1, 1, 1});
+  problem::arguments<f16> arguments;
+  arguments.q = {&q, single}, arguments.k = {&k, single}, arguments.v = {&v, single};
+  auto const instance = problem::instance<f16>::make(arguments).value();
+  auto const outputs = problem::outputs<f16>::make(instance, {{&o, single}, {}, {}}).value();
+  REQUIRE(fast::attention(instance, outputs));
   CHECK(o == tiny);
 }
 

@@ -11,11 +11,11 @@ namespace {
 
 /// Processor seconds of the best of a few calls.
 template <class T>
-double seconds_of(owned_case<T> const& made) {
+double seconds_of(owned_case<T> const& problem) {
   double best = 1e9;
   for (int k = 0; k < 5; ++k) {
     std::clock_t const start = std::clock();
-    for (int again = 0; again < 4; ++again) made.run({.threads = 1}, 0, T(-77), false);
+    for (int again = 0; again < 4; ++again) problem.run({.threads = 1}, 0, T(-77), false);
     best = std::min(best, static_cast<double>(std::clock() - start));
   }
   return best;
@@ -43,8 +43,8 @@ TEMPLATE_TEST_CASE("subnormal inputs and weights slow nothing by more than three
 TEMPLATE_TEST_CASE("subnormal values count as 0", "[unit]", float, double) {
   using T = TestType;
   tests::simd_target const set(GENERATE(from_range(fast::simd_targets())));
-  owned_case<T> made({1, 1, 1, 3, 5, 4, 20}, 22);
-  made.v.each([](T& x, auto...) { x = std::numeric_limits<T>::denorm_min(); });
-  auto got = made.run();
+  owned_case<T> problem({1, 1, 1, 3, 5, 4, 20}, 22);
+  problem.v.each([](T& x, auto...) { x = std::numeric_limits<T>::denorm_min(); });
+  auto got = problem.run();
   got.o.each([](T& x, auto...) { CHECK(x == 0); });
 }

@@ -18,25 +18,25 @@ using reference::machine::unsafe_environment;
 /// In the environment that `spoil` makes: no new row source, and a ready one hands every row over.
 template <class Spoil, class Restore>
 void refuses(std::string const& expected, Spoil&& spoil, Restore&& restore) {
-  tests::machine_problem<float> made(3);
-  made.has_mask = made.has_bias = false;
-  made.band = {};
-  auto const asked = made.instance();
+  tests::machine_problem<float> problem(3);
+  problem.has_mask = problem.has_bias = false;
+  problem.band = {};
+  auto const instance = problem.instance();
   auto const model = audit::find_contract("f32")->fixed;
-  auto rows = reference::machine::row_source<float>::make(asked, model);
+  auto rows = reference::machine::row_source<float>::make(instance, model);
   REQUIRE(rows.has_value());
   std::int64_t handed_over = 0;
   auto const count = [&](reference::machine::certified_row const& row) { handed_over += row.handed_over; };
   spoil();
   auto const why = unsafe_environment();
-  auto const refused = reference::machine::row_source<float>::make(asked, model);
-  rows.value().each(0, 0, 0, made.s.n, count);
+  auto const refused = reference::machine::row_source<float>::make(instance, model);
+  rows.value().each(0, 0, 0, problem.s.n, count);
   restore();
   REQUIRE(why.has_value());
   CHECK(std::string(*why).find(expected) != std::string::npos);
   REQUIRE_FALSE(refused.has_value());
   CHECK(refused.why().message().find(expected) != std::string::npos);
-  CHECK(handed_over == made.s.n);
+  CHECK(handed_over == problem.s.n);
   CHECK_FALSE(unsafe_environment().has_value());
 }
 

@@ -55,14 +55,14 @@ struct outputs_of {
         }
   }
   audit::output_views<T> views(bool with_weights) {
-    audit::output_views<T> made;
+    audit::output_views<T> views;
     auto const view = [](auto& from) {
-      auto const given = from.in();
-      return problem::lifted(given);
+      auto const tensor = from.in();
+      return problem::lifted(tensor);
     };
-    made.o = view(o), made.lse = view(lse);
-    if (with_weights) made.weights = view(weights);
-    return made;
+    views.o = view(o), views.lse = view(lse);
+    if (with_weights) views.weights = view(weights);
+    return views;
   }
 };
 
@@ -70,19 +70,19 @@ template <class T>
 void same_verdicts(std::string const& contract) {
   std::int64_t judged = 0, handed_over = 0, failed = 0;
   property(contract + ": the same elements fail, pass, and are not judged", [&](std::uint64_t seed, bool with_weights) {
-    machine_problem<T> const made(seed);
-    auto const asked = made.instance();
+    machine_problem<T> const problem(seed);
+    auto const instance = problem.instance();
     auto const model = audit::find_contract(contract)->fixed;
     std::mt19937_64 random(seed);
-    outputs_of<T> given(asked, model, random);
-    auto const views = given.views(with_weights);
-    audit::exact_row_judge<T> exact(asked, views, model);
-    audit::tiered_judge<T> first(asked, views, model);
+    outputs_of<T> outputs(instance, model, random);
+    auto const views = outputs.views(with_weights);
+    audit::exact_row_judge<T> exact(instance, views, model);
+    audit::tiered_judge<T> first(instance, views, model);
     audit::judgement by_exact, by_first;
-    for (std::int64_t b = 0; b < made.s.b; ++b)
-      for (std::int64_t h = 0; h < made.s.hq; ++h) {
-        for (std::int64_t i = 0; i < made.s.n; ++i) exact.judge(b, h, i, by_exact);
-        first.judge(b, h, 0, made.s.n, by_first);
+    for (std::int64_t b = 0; b < problem.s.b; ++b)
+      for (std::int64_t h = 0; h < problem.s.hq; ++h) {
+        for (std::int64_t i = 0; i < problem.s.n; ++i) exact.judge(b, h, i, by_exact);
+        first.judge(b, h, 0, problem.s.n, by_first);
       }
     RC_ASSERT(by_first.failed == by_exact.failed);
     RC_ASSERT(by_first.not_judged == by_exact.not_judged);

@@ -73,19 +73,19 @@ struct machine_problem : problem::parameters {
   void spoil(std::mt19937_64& random) {
     tame = false;
     double const infinity = std::numeric_limits<double>::infinity(), bad[] = {infinity, -infinity, std::nan("")};
-    for (auto* each : {&q.values, &k.values, &v.values})
-      if (random() % 2) (*each)[random() % each->size()] = element_from<T>(bad[random() % 3]);
+    for (auto* values : {&q.values, &k.values, &v.values})
+      if (random() % 2) (*values)[random() % values->size()] = element_from<T>(bad[random() % 3]);
   }
 
   std::size_t at(std::int64_t row, std::int64_t t) const { return static_cast<std::size_t>(row * s.d + t); }
 
   problem::instance<T> instance() const {
-    problem::arguments<T> asked;
-    asked.q = q.in(), asked.k = k.in(), asked.v = v.in();
-    if (has_mask) asked.mask = mask.in();
-    if (has_bias) asked.bias = bias.in();
-    static_cast<problem::parameters&>(asked) = *this;
-    return problem::instance<T>::make(asked).value();
+    problem::arguments<T> arguments;
+    arguments.q = q.in(), arguments.k = k.in(), arguments.v = v.in();
+    if (has_mask) arguments.mask = mask.in();
+    if (has_bias) arguments.bias = bias.in();
+    static_cast<problem::parameters&>(arguments) = *this;
+    return problem::instance<T>::make(arguments).value();
   }
 };
 

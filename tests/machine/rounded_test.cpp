@@ -71,9 +71,9 @@ void random_problems(std::string const& name) {
   on_every_target([&](std::string const& target) {
     rounding_tally all;
     property(name + " on " + target + ": rounded as the ball tier rounds", [&](std::uint64_t seed) {
-      machine_problem<T> const made(seed);
-      auto const asked = made.instance();
-      ((all += check<Targets>(asked)), ...);
+      machine_problem<T> const problem(seed);
+      auto const instance = problem.instance();
+      ((all += check<Targets>(instance)), ...);
     });
     INFO(all.in_balls << " of " << all.elements << " by the ball tier");
     CHECK(all.in_balls * 4 < all.elements);
@@ -120,12 +120,12 @@ struct boundary_problem {
   }
   problem::instance<stored> instance() const {
     using problem::layout;
-    problem::arguments<stored> asked;
-    asked.q = {q.data(), layout::compact({1, 1})};
-    asked.k = {k.data(), layout::compact({m, 1})};
-    asked.v = {v.data(), layout::compact({m, dv})};
-    asked.scale = 1;
-    return problem::instance<stored>::make(asked).value();
+    problem::arguments<stored> arguments;
+    arguments.q = {q.data(), layout::compact({1, 1})};
+    arguments.k = {k.data(), layout::compact({m, 1})};
+    arguments.v = {v.data(), layout::compact({m, dv})};
+    arguments.scale = 1;
+    return problem::instance<stored>::make(arguments).value();
   }
 };
 
@@ -134,8 +134,8 @@ void boundary_problems(std::string const& name) {
   on_every_target([&](std::string const& target) {
     rounding_tally all;
     property(name + " on " + target + ": boundaries are rounded as the ball tier rounds them", [&](std::uint64_t seed) {
-      boundary_problem<Target> const made(seed);
-      all += check<Target>(made.instance());
+      boundary_problem<Target> const problem(seed);
+      all += check<Target>(problem.instance());
     });
     INFO(all.in_balls << " of " << all.elements << " by the ball tier");
     CHECK(all.in_balls > 0);
@@ -169,11 +169,11 @@ TEST_CASE("moderate f64 problems hardly need the ball tier, on every target", "[
   for (std::int64_t at = 0; at < n * d; ++at) q.push_back(random.normal());
   for (std::int64_t at = 0; at < m * d; ++at) k.push_back(random.normal());
   for (std::int64_t at = 0; at < m * dv; ++at) v.push_back(random.normal());
-  problem::arguments<double> asked;
-  asked.q = {q.data(), problem::layout::compact({n, d})};
-  asked.k = {k.data(), problem::layout::compact({m, d})};
-  asked.v = {v.data(), problem::layout::compact({m, dv})};
-  auto const p = problem::instance<double>::make(asked).value();
+  problem::arguments<double> arguments;
+  arguments.q = {q.data(), problem::layout::compact({n, d})};
+  arguments.k = {k.data(), problem::layout::compact({m, d})};
+  arguments.v = {v.data(), problem::layout::compact({m, dv})};
+  auto const p = problem::instance<double>::make(arguments).value();
   on_every_target([&](std::string const& target) {
     reference::machine::row_rounder<double, double> rounder(p);
     rounder.each(0, 0, 0, n, [](rounded_row<double> const&) {});

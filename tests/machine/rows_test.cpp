@@ -44,10 +44,10 @@ struct tally {
 };
 
 template <class T>
-void check_row(problem::instance<T> const& asked, problem::kernel_model const& model, bool tame,
+void check_row(problem::instance<T> const& instance, problem::kernel_model const& model, bool tame,
                certified_row const& got, tally& seen) {
   reference::enclosed_row<W, T> exact;
-  reference::compiled::enclose_row(asked, got.b, got.h, got.i, exact);
+  reference::compiled::enclose_row(instance, got.b, got.h, got.i, exact);
   ++seen.rows;
   if (got.handed_over) {
     ++seen.handed_over;
@@ -71,7 +71,7 @@ void check_row(problem::instance<T> const& asked, problem::kernel_model const& m
   }
   // The ball tier's own upper bounds are up to 2⁻³⁰ above the numbers.
   reference::row_facts sharp;
-  reference::compiled::collect_facts(asked, exact, sharp);
+  reference::compiled::collect_facts(instance, exact, sharp);
   RC_ASSERT(facts.scale_upper >= sharp.scale_upper * (1 - 1e-9));
   RC_ASSERT(facts.query_norm >= sharp.query_norm * (1 - 1e-9));
   RC_ASSERT(facts.normaliser_lower <= sharp.normaliser_lower * (1 + 1e-9));
@@ -95,10 +95,10 @@ void check_row(problem::instance<T> const& asked, problem::kernel_model const& m
     auto const expected = bound.weight(n);
     RC_ASSERT(expected.by == reference::judged_by::nothing || nearly(got.weight_bound[n], expected.size));
   }
-  std::int64_t const hk = reference::key_head(asked.size(), got.h);
+  std::int64_t const hk = reference::key_head(instance.size(), got.h);
   for (std::size_t c = 0; c < got.o.size(); ++c) {
     auto const column = static_cast<std::int64_t>(c);
-    auto const o = reference::compiled::output(asked, exact, column);
+    auto const o = reference::compiled::output(instance, exact, column);
     if (!(got.o_radius[c] < reference::infinity)) {
       RC_ASSERT(o.kind != reference::value_kind::finite);
       continue;
@@ -108,7 +108,7 @@ void check_row(problem::instance<T> const& asked, problem::kernel_model const& m
     double const low = got.o_low.empty() ? 0 : got.o_low[c];
     RC_ASSERT(contains(got.o[c], low, got.o_radius[c], o.value));
     double largest = 0;
-    auto const value = [&](std::size_t n) { return reference::value_of(asked.v()(got.b, hk, got.keys[n], column)); };
+    auto const value = [&](std::size_t n) { return reference::value_of(instance.v()(got.b, hk, got.keys[n], column)); };
     for (std::size_t n = 0; n < got.keys.size(); ++n) largest = std::max(largest, reference::size_upper(value(n)));
     if (tame)
       RC_ASSERT(got.o_radius[c] <=
@@ -134,16 +134,16 @@ void compare_tiers(std::string const& type, std::vector<std::string> const& cont
     reference::machine::use_simd_target(target);
     property(
         type + " on " + std::string(target) + " contains the exact value", [&](std::uint64_t seed, std::uint8_t which) {
-          machine_problem<T> const made(seed);
-          auto const asked = made.instance();
+          machine_problem<T> const problem(seed);
+          auto const instance = problem.instance();
           auto const model = audit::find_contract(contracts[which % contracts.size()])->fixed;
           auto rows =
-              reference::machine::row_source<T>::make(asked, model, {.weights = true, .double_words = double_words});
+              reference::machine::row_source<T>::make(instance, model, {.weights = true, .double_words = double_words});
           RC_ASSERT(rows.has_value());
-          for (std::int64_t b = 0; b < made.s.b; ++b)
-            for (std::int64_t h = 0; h < made.s.hq; ++h)
-              rows.value().each(b, h, 0, made.s.n,
-                                [&](certified_row const& row) { check_row(asked, model, made.tame, row, seen); });
+          for (std::int64_t b = 0; b < problem.s.b; ++b)
+            for (std::int64_t h = 0; h < problem.s.hq; ++h)
+              rows.value().each(b, h, 0, problem.s.n,
+                                [&](certified_row const& row) { check_row(instance, model, problem.tame, row, seen); });
         });
     INFO(seen.rows << " rows, " << seen.handed_over << " handed over, " << seen.columns << " columns certified");
     CHECK(seen.columns > seen.rows);
@@ -182,12 +182,12 @@ TEST_CASE("f64 outputs whose error comes from their scores are enclosed", "[unit
   for (int n = 0; n < 2000; ++n) {
     double const q = 1 + unit(), scale = 500 / q * (1 + unit()), first = 1 + unit() / 500;
     std::vector<double> const k{first, first + unit() / 500}, v{1 + unit(), -1 - unit()};
-    problem::arguments<double> asked;
-    asked.q = {&q, problem::layout::compact({1, 1})};
-    asked.k = {k.data(), problem::layout::compact({2, 1})};
-    asked.v = {v.data(), problem::layout::compact({2, 1})};
-    asked.scale = scale;
-    auto const p = problem::instance<double>::make(asked).value();
+    problem::arguments<double> arguments;
+    arguments.q = {&q, problem::layout::compact({1, 1})};
+    arguments.k = {k.data(), problem::layout::compact({2, 1})};
+    arguments.v = {v.data(), problem::layout::compact({2, 1})};
+    arguments.scale = scale;
+    auto const p = problem::instance<double>::make(arguments).value();
     auto rows = reference::machine::row_source<double>::make(p);
     rows.value().each(0, 0, 0, 1, [&](certified_row const& row) {
       REQUIRE_FALSE(row.handed_over);
@@ -206,9 +206,9 @@ TEST_CASE("f64 outputs whose error comes from their scores are enclosed", "[unit
 TEST_CASE("what the machine tier cannot prove has a named error", "[unit]") {
   std::int64_t const d = (std::int64_t{1} << 20) + 1;
   std::vector<float> const row(static_cast<std::size_t>(d), 0.0f);
-  problem::arguments<float> asked;
-  asked.q = asked.k = asked.v = {row.data(), problem::layout::compact({1, d})};
-  auto const wide = problem::instance<float>::make(asked).value();
+  problem::arguments<float> arguments;
+  arguments.q = arguments.k = arguments.v = {row.data(), problem::layout::compact({1, d})};
+  auto const wide = problem::instance<float>::make(arguments).value();
   auto const refused = reference::machine::row_source<float>::make(wide, audit::find_contract("f32")->fixed);
   REQUIRE_FALSE(refused.has_value());
   CHECK(refused.why().code == problem::error_code::unsupported);
@@ -217,12 +217,12 @@ TEST_CASE("what the machine tier cannot prove has a named error", "[unit]") {
 
 TEST_CASE("a row does not depend on the block that it is asked in", "[property]") {
   property("one row alone is the row in its block", [](std::uint64_t seed) {
-    machine_problem<float> const made(seed);
-    auto const asked = made.instance();
+    machine_problem<float> const problem(seed);
+    auto const instance = problem.instance();
     auto const model = audit::find_contract("f32")->fixed;
-    auto rows = reference::machine::row_source<float>::make(asked, model);
-    auto others = reference::machine::row_source<float>::make(asked, model);
-    rows.value().each(0, 0, 0, made.s.n, [&](certified_row const& row) {
+    auto rows = reference::machine::row_source<float>::make(instance, model);
+    auto others = reference::machine::row_source<float>::make(instance, model);
+    rows.value().each(0, 0, 0, problem.s.n, [&](certified_row const& row) {
       others.value().each(0, 0, row.i, row.i + 1, [&](certified_row const& alone) {
         RC_ASSERT(row.handed_over == alone.handed_over);
         if (row.handed_over) return;

@@ -29,8 +29,8 @@ namespace {
 using problem::element_type, problem::bf16, problem::f16, problem::format_of, problem::type_list;
 
 constexpr bool is_dlpack(element_type type, int code, int bits) {
-  DLDataType const made = problem::dlpack_type_of(type);
-  return made.code == code && made.bits == bits && made.lanes == 1 && problem::element_type_of(made) == type;
+  DLDataType const dlpack = problem::dlpack_type_of(type);
+  return dlpack.code == code && dlpack.bits == bits && dlpack.lanes == 1 && problem::element_type_of(dlpack) == type;
 }
 static_assert(is_dlpack(element_type::f32, kDLFloat, 32) && is_dlpack(element_type::f64, kDLFloat, 64) &&
               is_dlpack(element_type::bf16, kDLBfloat, 16) && is_dlpack(element_type::f16, kDLFloat, 16) &&

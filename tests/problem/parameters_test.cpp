@@ -15,21 +15,21 @@ namespace {
 
 /// The same with every visited parameter away from its neutral value.
 parameters all_changed() {
-  parameters made;
-  problem::visit_parameters(made, [n = 1]<class T>(problem::parameter<T> const&, T& value) mutable {
+  parameters changed;
+  problem::visit_parameters(changed, [n = 1]<class T>(problem::parameter<T> const&, T& value) mutable {
     value = static_cast<std::conditional_t<std::is_same_v<T, std::int64_t>, std::int64_t, double>>(++n);
   });
-  return made;
+  return changed;
 }
 
 }  // namespace
 
 TEST_CASE("every parameter is visited once, by name, with its neutral value", "[unit]") {
   std::string names;
-  problem::visit_parameters(parameters{}, [&]<class T>(problem::parameter<T> const& each, T const& value) {
-    names += std::string(names.empty() ? "" : " ") + each.name;
-    CHECK(value == each.neutral);
-    if constexpr (std::is_same_v<T, std::int64_t>) CHECK(each.least <= each.neutral);
+  problem::visit_parameters(parameters{}, [&]<class T>(problem::parameter<T> const& parameter, T const& value) {
+    names += std::string(names.empty() ? "" : " ") + parameter.name;
+    CHECK(value == parameter.neutral);
+    if constexpr (std::is_same_v<T, std::int64_t>) CHECK(parameter.least <= parameter.neutral);
   });
   CHECK(names == "scale softcap diagonal left right");
   CHECK(all_changed() == parameters{.scale = 2, .softcap = 3, .band = {4, 5, 6}});

@@ -29,12 +29,12 @@ problem::arguments<float> ordinary() {
 
 void refused(problem::arguments<float> const& unchecked, error_code code, std::string_view argument,
              std::string_view says) {
-  auto const made = problem::instance<float>::make(unchecked);
-  REQUIRE_FALSE(made.has_value());
-  INFO(made.why().message());
-  CHECK(made.why().code == code);
-  CHECK(made.why().argument == argument);
-  CHECK(made.why().reason.find(says) != std::string::npos);
+  auto const checked = problem::instance<float>::make(unchecked);
+  REQUIRE_FALSE(checked.has_value());
+  INFO(checked.why().message());
+  CHECK(checked.why().code == code);
+  CHECK(checked.why().argument == argument);
+  CHECK(checked.why().reason.find(says) != std::string::npos);
 }
 
 }  // namespace
@@ -55,10 +55,10 @@ TEST_CASE("rank 3 is a batch, not a stack of heads", "[unit]") {
   owned<float> q({2, 1, 1}, {1, 2}), k({2, 1, 1}, {3, 4}), v({2, 1, 1}, {5, 6});
   problem::arguments<float> unchecked;
   unchecked.q = q.in(), unchecked.k = k.in(), unchecked.v = v.in();
-  auto const made = problem::instance<float>::make(unchecked).value();
-  CHECK(made.rank() == 3);
-  CHECK(made.q()(1, 0, 0, 0) == 2);
-  CHECK(made.k()(1, 0, 0, 0) == 4);
+  auto const instance = problem::instance<float>::make(unchecked).value();
+  CHECK(instance.rank() == 3);
+  CHECK(instance.q()(1, 0, 0, 0) == 2);
+  CHECK(instance.k()(1, 0, 0, 0) == 4);
 }
 
 TEST_CASE("outer strides may leave gaps or repeat, and are honoured", "[unit]") {
@@ -68,10 +68,10 @@ TEST_CASE("outer strides may leave gaps or repeat, and are honoured", "[unit]") 
   unchecked.q = {memory.data(), {2, {2, 2}, {5, 1}}};
   unchecked.k = {memory.data(), {2, {3, 2}, {0, 1}}};  // three equal keys in the memory of one
   unchecked.v = {memory.data(), {2, {3, 1}, {4, 7}}};  // the stride of an axis of size 1 means nothing
-  auto const made = problem::instance<float>::make(unchecked).value();
-  CHECK(made.q()(0, 0, 1, 1) == 6);
-  CHECK(made.k()(0, 0, 2, 1) == 1);
-  CHECK(made.v()(0, 0, 2, 0) == 8);
+  auto const instance = problem::instance<float>::make(unchecked).value();
+  CHECK(instance.q()(0, 0, 1, 1) == 6);
+  CHECK(instance.k()(0, 0, 2, 1) == 1);
+  CHECK(instance.v()(0, 0, 2, 0) == 8);
 }
 
 TEST_CASE("shapes that do not fit are refused by name", "[unit]") {
@@ -248,13 +248,13 @@ TEST_CASE("outputs must have the shapes of the problem", "[unit]") {
                        }())
                            .value();
   owned<double> o({2, 3, 6}), lse({2, 3}), weights({2, 3, 7});
-  problem::output_tensors<double> given{.o = o.out(), .lse = lse.out(), .weights = weights.out()};
-  auto const made = problem::outputs<double>::make(problem, given).value();
-  CHECK(made.lse.row(1, 0, 2) == lse.values.data() + 5);
-  CHECK(made.weights.row(1, 0, 2) == weights.values.data() + 5 * 7);
+  problem::output_tensors<double> tensors{.o = o.out(), .lse = lse.out(), .weights = weights.out()};
+  auto const outputs = problem::outputs<double>::make(problem, tensors).value();
+  CHECK(outputs.lse.row(1, 0, 2) == lse.values.data() + 5);
+  CHECK(outputs.weights.row(1, 0, 2) == weights.values.data() + 5 * 7);
 
   auto const fault = [&](auto&& change) {
-    auto bad = given;
+    auto bad = tensors;
     change(bad);
     return problem::outputs<double>::make(problem, bad).why();
   };
@@ -274,8 +274,8 @@ TEST_CASE("validation of erased tensors checks element types and alignment", "[u
   using enum problem::element_type;
   problem::erased_arguments const good{{}, tensor(bf16, {3, 5}), tensor(bf16, {7, 5}), tensor(bf16, {7, 6}),
                                        {}, tensor(f32, {7})};
-  auto const made = problem::make_instance(good).value();
-  CHECK(std::get<problem::instance<problem::bf16>>(made).bias_f32().present);
+  auto const instance = problem::make_instance(good).value();
+  CHECK(std::get<problem::instance<problem::bf16>>(instance).bias_f32().present);
 
   auto const fault = [&](auto&& change) {
     auto bad = good;
@@ -289,7 +289,7 @@ TEST_CASE("validation of erased tensors checks element types and alignment", "[u
   CHECK(fault([&](auto& a) { a.k.data = memory.data() + 1; }).reason == "data is not aligned to its element size");
   CHECK(fault([](auto& a) { a.k.data = nullptr; }).code == error_code::missing);
 
-  auto const& problem = std::get<problem::instance<problem::bf16>>(made);
+  auto const& problem = std::get<problem::instance<problem::bf16>>(instance);
   problem::erased_outputs out{.o = tensor(bf16, {3, 6}), .lse = tensor(f32, {3}), .weights = {}};
   CHECK(problem::make_outputs(problem, out).has_value());
   out.lse->type = f64;
@@ -307,11 +307,11 @@ TEST_CASE("a call of the C interface is unpacked, or refused by name", "[unit]")
   call.left = call.right = -1, call.diagonal = 5;
   call.q = call.k = call.v = &good;
   call.out = &good, call.lse = &lse;
-  auto const made = problem::unpack(call).value();
-  CHECK_FALSE(made.arguments.scale.has_value());
-  CHECK_FALSE(made.arguments.mask.has_value());
-  CHECK(made.arguments.band == problem::band{5, -1, -1});
-  CHECK(made.outputs.lse->layout.rank == 3);
+  auto const unpacked = problem::unpack(call).value();
+  CHECK_FALSE(unpacked.arguments.scale.has_value());
+  CHECK_FALSE(unpacked.arguments.mask.has_value());
+  CHECK(unpacked.arguments.band == problem::band{5, -1, -1});
+  CHECK(unpacked.outputs.lse->layout.rank == 3);
 
   auto const fault = [&](auto&& change) {
     DLTensor bad = good;
@@ -345,8 +345,8 @@ constexpr std::array<float, 4> two_by_two{1, 2, 3, 4};
 constexpr bool validates_at_compile_time() {
   problem::arguments<float> unchecked;
   unchecked.q = unchecked.k = unchecked.v = {two_by_two.data(), layout::compact({2, 2})};
-  auto const made = problem::instance<float>::make(unchecked);
-  return made.has_value() && made.value().k()(0, 0, 1, 0) == 3;
+  auto const checked = problem::instance<float>::make(unchecked);
+  return checked.has_value() && checked.value().k()(0, 0, 1, 0) == 3;
 }
 static_assert(validates_at_compile_time(), "validation works in constant evaluation");
 static_assert(problem::checks::multiply_add(largest, 1, 0) == largest && !problem::checks::multiply_add(largest, 1, 1),

@@ -43,13 +43,13 @@ TEST_CASE("shards together ask every case once", "[unit]") {
 }
 
 TEST_CASE("the report does not depend on the number of jobs", "[unit]") {
-  auto const made = [](std::string const& more) {
+  auto const timeless_report = [](std::string const& more) {
     auto all = report("audit --quick --seed 4" + more);
     all["summary"].erase("oracle_seconds");
     all["summary"].erase("kernel_seconds");
     return all;
   };
-  CHECK(made(" --jobs 3") == made(""));
+  CHECK(timeless_report(" --jobs 3") == timeless_report(""));
 }
 
 TEST_CASE("a budget ends a slow audit in time", "[unit]") {
@@ -96,10 +96,10 @@ TEST_CASE("what gen writes has its places on the stability curves", "[unit]") {
   CHECK(attest("solve cases.safetensors --out answers.safetensors --round f32").status <= 3);
   auto const recorded = report("verify cases.safetensors answers.safetensors")["curves"];
   REQUIRE(recorded.size() == drawn.size());
-  std::set<std::string> here, there;
-  for (auto const& point : drawn) here.insert(point["axis"].dump() + point["place"].dump());
-  for (auto const& point : recorded) there.insert(point["axis"].dump() + point["place"].dump());
-  CHECK(here == there);
+  std::set<std::string> drawn_places, recorded_places;
+  for (auto const& point : drawn) drawn_places.insert(point["axis"].dump() + point["place"].dump());
+  for (auto const& point : recorded) recorded_places.insert(point["axis"].dump() + point["place"].dump());
+  CHECK(drawn_places == recorded_places);
   refuses_another_word("\"value offset ", "\"value onset x", "attest.curve");
 }
 

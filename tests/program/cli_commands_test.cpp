@@ -87,7 +87,7 @@ class background {
     words.insert(words.begin(), "attest");
     if (words[1] != "selftest") words.insert(words.end(), {"--json", json_.native()});
     std::vector<char*> arguments;
-    for (std::string& each : words) arguments.push_back(each.data());
+    for (std::string& word : words) arguments.push_back(word.data());
     arguments.push_back(nullptr);
     process_ = ::fork();
     if (process_ == 0) {
@@ -101,8 +101,8 @@ class background {
   /// Has the kernel's process been started? Its command line names ours.
   bool has_runner() const {
     std::error_code gone;
-    for (std::filesystem::directory_iterator each("/proc", gone), end; !gone && each != end; each.increment(gone)) {
-      std::string const words = contents(each->path() / "cmdline");
+    for (std::filesystem::directory_iterator entry("/proc", gone), end; !gone && entry != end; entry.increment(gone)) {
+      std::string const words = contents(entry->path() / "cmdline");
       if (has(words, "attest-runner") && has(words, std::string(1, '\0') + std::to_string(process_) + std::string(1, '\0'))) return true;
     }
     return false;
@@ -198,13 +198,13 @@ except OSError: pass  # the terminal's other end is closed
 done.wait()
 sys.stdout.buffer.write(said)
 )");
-  std::string const asked = " audit --quick --seed 1 --only masks,bands,heads,tails";
-  outcome const shown = shell("python3 terminal.py " ATTEST_PROGRAM + asked);
+  std::string const command = " audit --quick --seed 1 --only masks,bands,heads,tails";
+  outcome const shown = shell("python3 terminal.py " ATTEST_PROGRAM + command);
   CHECK(has(shown.out, "[0/"));
   CHECK(has(shown.out, "masks/"));
   CHECK(has(shown.out, " s left"));
   CHECK(shown.out.ends_with("\r\033[K"));  // and is wiped at the end
-  CHECK(attest(asked).err.empty());
+  CHECK(attest(command).err.empty());
 }
 
 TEST_CASE("SIGINT ends verify in the middle of a large problem", "[unit]") {

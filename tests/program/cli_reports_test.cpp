@@ -32,9 +32,9 @@ TEST_CASE("a contract file judges by the conventions that it states, and every r
   CHECK(text.status != 1);
   CHECK(has(text.out, "relaxes a convention of docs/semantics.md: empty_row: nan"));
   CHECK(has(contents(folder() / "mine.xml"), "empty_row: nan"));
-  auto const made = report("audit --seed 1 --only empty-rows --contract mine.json" + kernel("nan_empty_row"));
-  CHECK(made["contract"] == "nan-rows");
-  CHECK(made["conventions"] == json::array({"empty_row: nan"}));
+  auto const found = report("audit --seed 1 --only empty-rows --contract mine.json" + kernel("nan_empty_row"));
+  CHECK(found["contract"] == "nan-rows");
+  CHECK(found["conventions"] == json::array({"empty_row: nan"}));
   // The other way round: who promises NaN and answers 0 breaks the contract.
   auto const zero = report("audit --seed 1 --only empty-rows --contract mine.json" + kernel("naive"));
   REQUIRE(zero["verdict"] == "refuted");
@@ -43,18 +43,18 @@ TEST_CASE("a contract file judges by the conventions that it states, and every r
 
 TEST_CASE("a convention that masked values are finite takes poison out of the audit, and the check says so", "[unit]") {
   write("finite.json", R"({"from": "f32", "conventions": {"masked_values": "must_be_finite"}})");
-  auto const made = report("audit --seed 1 --only poison --contract ./finite.json");
-  CHECK(made["contract"] == "finite");
-  REQUIRE(made["checks"][0]["name"] == "poison");
-  CHECK(made["checks"][0]["conventions"] == json::array({"masked_values: must_be_finite"}));
+  auto const found = report("audit --seed 1 --only poison --contract ./finite.json");
+  CHECK(found["contract"] == "finite");
+  REQUIRE(found["checks"][0]["name"] == "poison");
+  CHECK(found["checks"][0]["conventions"] == json::array({"masked_values: must_be_finite"}));
 }
 
 TEST_CASE("list contracts --json prints files that --contract reads", "[unit]") {
-  for (json const& each : json::parse(attest("list contracts --json").out)) {
-    write("listed.json", each.dump());
+  for (json const& contract : json::parse(attest("list contracts --json").out)) {
+    write("listed.json", contract.dump());
     outcome const ran = attest("audit --quick --seed 2 --only worked-examples --json - --contract listed.json");
-    INFO(each["name"] << ran.err);
-    CHECK(json::parse(ran.out)["contract"] == each["name"]);
+    INFO(contract["name"] << ran.err);
+    CHECK(json::parse(ran.out)["contract"] == contract["name"]);
   }
 }
 
@@ -84,7 +84,7 @@ TEST_CASE("shards of an audit of several kernels join to a report a kernel", "[u
   auto joined = json::parse(merged.out);
   REQUIRE(joined["reports"].size() == 2);
   for (auto* const all : {&joined, &whole})
-    for (auto& each : (*all)["reports"]) each = timeless(each);
+    for (auto& entry : (*all)["reports"]) entry = timeless(entry);
   CHECK(joined == whole);
 }
 
@@ -180,16 +180,18 @@ TEST_CASE("JUnit stays XML whatever the names are", "[unit]") {
 }
 
 TEST_CASE("waived findings stand in every report, and the verdict says that there are some", "[unit]") {
-  std::string const asked = "audit --seed 3 --only empty-rows,worked-examples --waive empty-row,lse --junit waived.xml" + kernel("nan_empty_row");
-  outcome const text = attest(asked);
+  std::string const command =
+      "audit --seed 3 --only empty-rows,worked-examples --waive empty-row,lse --junit waived.xml" +
+      kernel("nan_empty_row");
+  outcome const text = attest(command);
   CHECK(text.status != 1);
   CHECK(has(text.out, "waived [empty-row]"));
   CHECK(has(text.out, "waived findings: empty-row"));
   CHECK(has(contents(folder() / "waived.xml"), "waived:&#10;[empty-row]"));
   CHECK(read_xml("waived.xml", "print(len(root.findall('.//failure')))") == "0\n");
-  auto const made = report(asked);
-  CHECK(made["waived_classes"] == json::array({"empty-row", "lse"}));
-  CHECK(made["summary"]["waived"].get<int>() > 0);
+  auto const found = report(command);
+  CHECK(found["waived_classes"] == json::array({"empty-row", "lse"}));
+  CHECK(found["summary"]["waived"].get<int>() > 0);
 }
 
 }  // namespace

@@ -76,27 +76,29 @@ TEST_CASE("the built-in kernel runs on each of this machine's instruction sets, 
   std::string const listed = attest("list kernels").out;
   CHECK(has(listed, "builtin:scalar"));
   struct set { char const* word; char const* name; };  // plain code is SCALAR or EMU128
-  auto const asked = [](std::string const& word) {
+  auto const report_of = [](std::string const& word) {
     return nlohmann::json::parse(attest("audit --quick --seed 3 --contract f32-blocked --json - --kernel builtin" + word).out);
   };
-  auto const answers = [](nlohmann::json made) {
-    for (char const* key : {"oracle_seconds", "kernel_seconds"}) made["summary"].erase(key);
-    made.erase("kernel");
-    return made;
+  auto const answers = [](nlohmann::json report) {
+    for (char const* key : {"oracle_seconds", "kernel_seconds"}) report["summary"].erase(key);
+    report.erase("kernel");
+    return report;
   };
   std::map<std::string, nlohmann::json> reports;
   for (auto const& [word, name] : {set{"avx512", "attest fast (AVX3)"}, set{"avx2", "attest fast (AVX2)"}, set{"scalar", ""}}) {
     if (!has(listed, std::string("builtin:") + word)) continue;
-    auto const made = asked(std::string(":") + word);
+    auto const report = report_of(std::string(":") + word);
     INFO(word);
-    CHECK(made["verdict"] == "certified");
-    CHECK((made["kernel"] == name || (word == std::string("scalar") && (made["kernel"] == "attest fast (SCALAR)" || made["kernel"] == "attest fast (EMU128)"))));
-    reports[word] = answers(made);
+    CHECK(report["verdict"] == "certified");
+    CHECK((report["kernel"] == name ||
+           (word == std::string("scalar") &&
+            (report["kernel"] == "attest fast (SCALAR)" || report["kernel"] == "attest fast (EMU128)"))));
+    reports[word] = answers(report);
   }
   // Plain code has no fused multiply-add: it rounds more often. AVX2 and AVX-512 answer alike, bit for bit.
-  for (auto const& [word, made] : reports) CHECK((made == reports["scalar"]) == (word == "scalar"));
+  for (auto const& [word, report] : reports) CHECK((report == reports["scalar"]) == (word == "scalar"));
   if (reports.contains("avx2") && reports.contains("avx512")) CHECK(reports["avx2"] == reports["avx512"]);
-  CHECK(answers(asked("")) == (reports.contains("avx2") ? reports["avx2"] : reports["scalar"]));
+  CHECK(answers(report_of("")) == (reports.contains("avx2") ? reports["avx2"] : reports["scalar"]));
   outcome const unknown = attest("audit --kernel builtin:avx1");
   CHECK(unknown.status == 2);
   CHECK(has(unknown.err, "no built-in kernel for 'avx1', did you mean 'avx"));
@@ -262,14 +264,15 @@ TEST_CASE("every finding's reproducer finds it again", "[unit]") {
     auto const again = nlohmann::json::parse(attest(command.substr(7) + " --json -").out);
     INFO(which << ": " << command << again["verdict"]);
     bool found = false;
-    for (auto const& each : again["findings"]) found = found || each["class"] == finding["class"];
+    for (auto const& repeated : again["findings"]) found = found || repeated["class"] == finding["class"];
     CHECK(found);
   }
 }
 
 TEST_CASE("the findings of verify have reproducers that find them again, flags and all", "[unit]") {
-  std::string const asked = "verify " ATTEST_TEST_DATA "/minilm_attention.safetensors --softcap 2 --scale 0x1p-3 --json -";
-  auto const report = nlohmann::json::parse(attest(asked).out);
+  std::string const invocation =
+      "verify " ATTEST_TEST_DATA "/minilm_attention.safetensors --softcap 2 --scale 0x1p-3 --json -";
+  auto const report = nlohmann::json::parse(attest(invocation).out);
   REQUIRE_FALSE(report["findings"].empty());
   for (auto const& finding : report["findings"]) {
     std::string const command = finding["reproducer"];
@@ -289,7 +292,7 @@ TEST_CASE("the file of a finding holds the kernel's answer: verify finds the sam
   INFO(name << verified.dump(1).substr(0, 2000));
   CHECK(verified["verdict"] == "refuted");
   bool found = false;
-  for (auto const& each : verified["findings"]) found = found || each["class"] == first["class"];
+  for (auto const& repeated : verified["findings"]) found = found || repeated["class"] == first["class"];
   CHECK(found);
   CHECK(has(attest("explain " + file).out, "error/bound"));
 }
@@ -320,12 +323,12 @@ open("one.safetensors", "wb").write(struct.pack("<Q", len(text)) + text + struct
 }
 
 TEST_CASE("the built-in kernel's own claims include that an answer does not depend on its company", "[unit]") {
-  std::string const asked = "audit --quick --seed 1 --only determinism --json - " + kernel("nudges_alone");
-  auto const plain = nlohmann::json::parse(attest(asked).out);
+  std::string const command = "audit --quick --seed 1 --only determinism --json - " + kernel("nudges_alone");
+  auto const plain = nlohmann::json::parse(attest(command).out);
   CHECK(plain["verdict"] == "certified");
   CHECK(has(plain["observations"].dump(), "query 5 alone"));
   for (std::string const more : {" --reproducible", " --contract f32-blocked"}) {
-    auto const strict = nlohmann::json::parse(attest(asked + more).out);
+    auto const strict = nlohmann::json::parse(attest(command + more).out);
     INFO(more);
     CHECK(strict["verdict"] == "refuted");
     CHECK(strict["findings"][0]["class"] == "nondeterminism");
@@ -341,10 +344,10 @@ TEST_CASE("a whole audit by default takes at most a minute of processor time", "
 
 TEST_CASE("a seed decides every input: the same report twice", "[unit]") {
   auto const report = [] {
-    auto made = nlohmann::json::parse(attest("audit --quick --seed 11 --json -").out);
-    made["summary"].erase("oracle_seconds");
-    made["summary"].erase("kernel_seconds");
-    return made.dump();
+    auto parsed = nlohmann::json::parse(attest("audit --quick --seed 11 --json -").out);
+    parsed["summary"].erase("oracle_seconds");
+    parsed["summary"].erase("kernel_seconds");
+    return parsed.dump();
   };
   CHECK(report() == report());
 }

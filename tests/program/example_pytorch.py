@@ -11,8 +11,8 @@ import sys
 import tempfile
 
 script, attest = (pathlib.Path(argument).resolve() for argument in sys.argv[1:3])
-for each in script.parent.glob("*.py"):
-    ast.parse(each.read_text(), str(each))
+for example in script.parent.glob("*.py"):
+    ast.parse(example.read_text(), str(example))
 missing = [name for name in ("torch", "numpy", "safetensors") if importlib.util.find_spec(name) is None]
 if missing:
     print("skipped: this Python has no", ", ".join(missing))
@@ -22,8 +22,8 @@ with tempfile.TemporaryDirectory() as folder:
         return subprocess.run([str(word) for word in command], cwd=folder, capture_output=True, text=True, check=False)
 
     assert run(attest, "gen", "--quick", "--seed", "1", "--out", "cases").returncode == 0
-    made = run(sys.executable, script, "cases", "outputs")
-    assert made.returncode == 0, made.stderr
+    ended = run(sys.executable, script, "cases", "outputs")
+    assert ended.returncode == 0, ended.stderr
     judged = run(attest, "verify", "cases", "outputs", "--json", "-")
     assert judged.returncode in (0, 1), judged.stderr
     report = json.loads(judged.stdout)
@@ -32,8 +32,8 @@ with tempfile.TemporaryDirectory() as folder:
         assert by_name[name]["cases"] > by_name[name]["unsupported"] and by_name[name]["failed"] == 0, by_name[name]
     assert by_name["softcap"]["unsupported"] == by_name["softcap"]["cases"]
 
-    made = run(sys.executable, script.with_name("record_pytorch.py"), "recorded")
-    assert made.returncode == 0, made.stderr
+    ended = run(sys.executable, script.with_name("record_pytorch.py"), "recorded")
+    assert ended.returncode == 0, ended.stderr
     judged = run(attest, "verify", "recorded", "--json", "-")
     assert judged.returncode == 0, judged.stderr
     assert json.loads(judged.stdout)["summary"]["elements"] == 2 * 8 * 100 * 64

@@ -36,9 +36,9 @@ inline double processor_seconds_of_children() {
 }
 
 inline std::filesystem::path folder() {
-  auto const made = std::filesystem::temp_directory_path() / ("attest-test-" + std::to_string(::getpid()));
-  std::filesystem::create_directories(made);
-  return made;
+  auto const path = std::filesystem::temp_directory_path() / ("attest-test-" + std::to_string(::getpid()));
+  std::filesystem::create_directories(path);
+  return path;
 }
 
 /// What can be read of it: a file of /proc is gone with its process.

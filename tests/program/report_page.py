@@ -55,15 +55,15 @@ def check_page(terminal, report, page):
             assert svg.get("role") == "img" and svg.find(SVG + "title").text and svg.find(SVG + "desc").text
     reports = report.get("reports", [report])
     verdicts = [element for element in tree.iter() if (element.get("class") or "").startswith("verdict ")]
-    assert [element.get("class").split()[1] for element in verdicts] == [each["verdict"] for each in reports]
+    assert [element.get("class").split()[1] for element in verdicts] == [part["verdict"] for part in reports]
     everything = text_of(tree)
-    for each, verdict in zip(reports, verdicts):
+    for part, verdict in zip(reports, verdicts):
         sentence = text_of(next(p for p in verdict.iter(XHTML + "p")))
-        assert sentence in terminal and sentence.startswith(each["verdict"].upper()), sentence
-        for check in each["checks"]:
+        assert sentence in terminal and sentence.startswith(part["verdict"].upper()), sentence
+        for check in part["checks"]:
             assert check["name"] in everything
         articles = [element for element in tree.iter(XHTML + "article")]
-        for finding in each["findings"]:
+        for finding in part["findings"]:
             about = [text for text in map(text_of, articles) if " ".join(finding["sentence"].split()) in text]
             assert about, finding["sentence"]
             assert any(" ".join(finding["reproducer"].split()) in text for text in about), finding["reproducer"]
@@ -74,7 +74,7 @@ def check_page(terminal, report, page):
                 assert any(" ".join(finding["shrunk_sentence"].split()) in text for text in about), finding["shrunk_sentence"]
             if float.fromhex(finding["bound"]) > 0:
                 assert any(finding["got"] in text and finding["bound"] in text for text in about), finding["sentence"]
-        for point in each["curves"]:  # the description of a curve speaks every point
+        for point in part["curves"]:  # the description of a curve speaks every point
             assert point["axis"] in everything and f"at {float.fromhex(point['place']):g};" in everything.replace(" (refuted)", "")
     return tree
 
@@ -158,7 +158,7 @@ with tempfile.TemporaryDirectory() as name:
     terminal, report, page = run(folder, *quick, "--only", "worked-examples", "--kernel", f"{kernels}/mean_v.so", "--kernel", "builtin",
                                  "--kernel", f"{kernels}/crash.so", status=1)
     check_page(terminal, report, page)
-    assert report["verdict"] == "refuted" and [each["verdict"] for each in report["reports"]] == ["refuted", "certified", "refuted"]
+    assert report["verdict"] == "refuted" and [part["verdict"] for part in report["reports"]] == ["refuted", "certified", "refuted"]
     assert "crashed with SIGSEGV" in page
 
     safetensors(folder / "hostile.safetensors", {

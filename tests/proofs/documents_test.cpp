@@ -20,9 +20,9 @@ std::string text_of(fs::path const& file) {
   INFO(file);
   std::ifstream from(file);
   REQUIRE(from);
-  std::ostringstream made;
-  made << from.rdbuf();
-  return made.str();
+  std::ostringstream text;
+  text << from.rdbuf();
+  return text.str();
 }
 
 bool digit_at(std::string_view text, std::size_t at) {
@@ -88,13 +88,13 @@ claims rows() {
       CHECK(part[5] == "sample");
       continue;
     }
-    claim made{part[5], ""};
+    claim statement{part[5], ""};
     for (int column : {3, 4}) {
       std::string const cell = part[static_cast<std::size_t>(column)];
       for (std::sregex_iterator at(cell.begin(), cell.end(), span), end; at != end; ++at)
-        made.text += (*at)[1].str() + " ";
+        statement.text += (*at)[1].str() + " ";
     }
-    bool const added = found.insert({part[1], made}).second;
+    bool const added = found.insert({part[1], statement}).second;
     CHECK(added);
   }
   return found;

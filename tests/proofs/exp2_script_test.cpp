@@ -25,31 +25,31 @@ std::string expected_script(bool fused) {
   constexpr auto& c = fast::exp2_format<T>::coefficients;
   auto const n = c.size();
   auto const times = [&](std::string const& s) { return fused ? "r * " + s : "rnd(r * " + s + ")"; };
-  std::string made = std::string("@rnd = float<ieee_") + (sizeof(T) == 4 ? "32" : "64") + ", ne>;\nr = rnd(any);\n";
+  std::string text = std::string("@rnd = float<ieee_") + (sizeof(T) == 4 ? "32" : "64") + ", ne>;\nr = rnd(any);\n";
   for (std::size_t k = 1; k <= n; ++k)
-    made += "c" + std::to_string(k) + " = " + hexadecimal(static_cast<double>(c[k - 1])) + ";\n";
+    text += "c" + std::to_string(k) + " = " + hexadecimal(static_cast<double>(c[k - 1])) + ";\n";
   auto const last = std::to_string(n);
-  made += "s" + last + " = 2 * c" + last + ";\n";
+  text += "s" + last + " = 2 * c" + last + ";\n";
   for (std::size_t k = n - 1; k >= 1; --k)
-    made += "s" + std::to_string(k) + " = rnd(" + times("s" + std::to_string(k + 1)) + " + 2 * c" + std::to_string(k) +
+    text += "s" + std::to_string(k) + " = rnd(" + times("s" + std::to_string(k + 1)) + " + 2 * c" + std::to_string(k) +
             ");\n";
-  made += "p = rnd(" + times("s1") + " + 2);\n";
-  made += "x" + last + " = 2 * c" + last + ";\n";
+  text += "p = rnd(" + times("s1") + " + 2);\n";
+  text += "x" + last + " = 2 * c" + last + ";\n";
   for (std::size_t k = n - 1; k >= 1; --k)
-    made += "x" + std::to_string(k) + " = r * x" + std::to_string(k + 1) + " + 2 * c" + std::to_string(k) + ";\n";
-  made += "x = r * x1 + 2;\n";
-  made += "{ |r| <= 0.5 /\\ |x -/ w| <= " + hexadecimal(fast::exp_approximation<T>) +
+    text += "x" + std::to_string(k) + " = r * x" + std::to_string(k + 1) + " + 2 * c" + std::to_string(k) + ";\n";
+  text += "x = r * x1 + 2;\n";
+  text += "{ |r| <= 0.5 /\\ |x -/ w| <= " + hexadecimal(fast::exp_approximation<T>) +
           " -> |p -/ w| <= " + hexadecimal(fast::model<T>(problem::sizes{}).eps) + " }\n$ r in 64;\n";
-  return made;
+  return text;
 }
 
 std::string script(std::string const& name) {
   std::ifstream file(ATTEST_SOURCES "/proofs/gappa/" + name + ".g");
   REQUIRE(file);
-  std::string made, line;
+  std::string text, line;
   while (std::getline(file, line))
-    if (!line.empty() && line[0] != '#') made += line + "\n";
-  return made;
+    if (!line.empty() && line[0] != '#') text += line + "\n";
+  return text;
 }
 
 }  // namespace

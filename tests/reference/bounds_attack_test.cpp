@@ -27,14 +27,14 @@ void attack(int rounds, char const* type) {
     auto const seed = *rc::gen::noShrink(rc::gen::resize(rc::kNominalSize, rc::gen::arbitrary<std::uint64_t>()));
     generator random(seed);
     int const family = static_cast<int>(random() % families);
-    auto const asked = attacked_row<F>(family, random);
-    bound_check<F> const check(asked);
+    auto const problem = attacked_row<F>(family, random);
+    bound_check<F> const check(problem);
     RC_ASSERT(check.finite());
     for (auto const& how : variants) {
       // exp2(fma(s, c, −fl(m·c))) is not stable beyond scores of about 1e9: exp2 overflows, and that is a finding.
       if (how.base_2 && family == 6) continue;
       if (how.bf16_weights && !std::is_same_v<F, float>) continue;
-      auto const found = judge(how, asked, check, seed);
+      auto const found = judge(how, problem, check, seed);
       if (found.worst() > 1) RC_LOG() << how.name << ", family " << family << ": " << described(found) << "\n";
       RC_ASSERT(found.worst() <= 1);
       best[how.name].merge(found);
@@ -56,7 +56,9 @@ TEST_CASE("hill climbing does not pass the bound", "[property]") {
   generator random(20240607);
   double best = 0;
   for (auto const& how : honest_variants()) {
-    auto const ratio = [&](one_row<float> const& asked) { return judge(how, asked, bound_check<float>(asked), 1); };
+    auto const ratio = [&](one_row<float> const& problem) {
+      return judge(how, problem, bound_check<float>(problem), 1);
+    };
     best = std::max(best, climb(attacked_row<float>(9, random), 400, random, ratio));
   }
   std::cerr << "hill climbing reached " << best << " of the bound\n";
@@ -68,11 +70,11 @@ TEST_CASE("the class f32 holds for every honest kernel of its kind", "[property]
   many(15, "black box f32", [&] {
     auto const seed = *rc::gen::noShrink(rc::gen::resize(rc::kNominalSize, rc::gen::arbitrary<std::uint64_t>()));
     generator random(seed);
-    auto const asked = attacked_row<float>(static_cast<int>(random() % families), random);
-    bound_check<float> const check(asked);
+    auto const problem = attacked_row<float>(static_cast<int>(random() % families), random);
+    bound_check<float> const check(problem);
     for (auto const& how : honest_variants()) {
       if (how.bf16_weights || how.exp_ulps > 3 || how.base_2) continue;
-      auto const found = check.judge(black_box_f32(), honest_run<float>(how, asked, seed).answer());
+      auto const found = check.judge(black_box_f32(), honest_run<float>(how, problem, seed).answer());
       if (found.worst() > 1) RC_LOG() << how.name << ": " << described(found) << "\n";
       RC_ASSERT(found.worst() <= 1);
       all.merge(found);
@@ -87,21 +89,22 @@ TEST_CASE("at huge scores mean(V) is refused and honest kernels are not", "[prop
   ratios honest_ones;
   generator random(7);
   for (int n = 0; n < 400; ++n) {
-    one_row<float> asked(2 + static_cast<std::int64_t>(random() % 15), 4, 1);
+    one_row<float> problem(2 + static_cast<std::int64_t>(random() % 15), 4, 1);
     double const size = std::pow(10.0, 5 + 20 * uniform(random));
-    for (auto& x : asked.q.values) x = static_cast<float>(gaussian(random) * size);
-    for (auto& x : asked.k.values) x = static_cast<float>(gaussian(random));
-    for (auto& x : asked.v.values) x = static_cast<float>(gaussian(random));
-    bound_check<float> const check(asked);
+    for (auto& x : problem.q.values) x = static_cast<float>(gaussian(random) * size);
+    for (auto& x : problem.k.values) x = static_cast<float>(gaussian(random));
+    for (auto& x : problem.v.values) x = static_cast<float>(gaussian(random));
+    bound_check<float> const check(problem);
     auto const allowed = check.output_bound(check.bound(black_box_f32()));
     REQUIRE(allowed.by != judged_by::nothing);
     double mean = 0;
-    for (float const v : asked.v.values) mean += static_cast<double>(v) / static_cast<double>(asked.v.values.size());
+    for (float const v : problem.v.values)
+      mean += static_cast<double>(v) / static_cast<double>(problem.v.values.size());
     refused += bound_check<float>::error(mean, check.output()) > allowed.size;
     ++problems;
     for (auto const& how : honest_variants()) {
       if (how.bf16_weights || how.exp_ulps > 3 || how.base_2) continue;
-      auto const found = check.judge(black_box_f32(), honest_run<float>(how, asked, random()).answer());
+      auto const found = check.judge(black_box_f32(), honest_run<float>(how, problem, random()).answer());
       REQUIRE(found.worst() <= 1);
       honest_ones.merge(found);
     }

@@ -15,33 +15,33 @@ namespace {
 
 /// d = 1, σ = 1.
 one_row<float> with_scores(float q, std::vector<float> const& k, std::vector<float> const& v) {
-  one_row<float> made(static_cast<std::int64_t>(k.size()), 1, 1);
-  made.q.values = {q}, made.k.values = k, made.v.values = v;
-  made.scale = 1;
-  return made;
+  one_row<float> problem(static_cast<std::int64_t>(k.size()), 1, 1);
+  problem.q.values = {q}, problem.k.values = k, problem.v.values = v;
+  problem.scale = 1;
+  return problem;
 }
 
 /// k_qk = 1, one block, ε = u: what the near-worst inputs of docs/bound.md, section 11, are computed with.
 kernel_model one_block(std::int64_t m) {
-  kernel_model made;
-  made.format = problem::formats::f32;
-  made.k_qk_base = 0, made.u_qk = 0x1p-24, made.eps = 0x1p-24, made.block = m;
-  return made;
+  kernel_model model;
+  model.format = problem::formats::f32;
+  model.k_qk_base = 0, model.u_qk = 0x1p-24, model.eps = 0x1p-24, model.block = m;
+  return model;
 }
 
-double output_ratio(one_row<float> const& asked, honest const& how, kernel_model const& model) {
-  return bound_check<float>(asked).judge(model, honest_run<float>(how, asked, 0).answer()).output;
+double output_ratio(one_row<float> const& problem, honest const& how, kernel_model const& model) {
+  return bound_check<float>(problem).judge(model, honest_run<float>(how, problem, 0).answer()).output;
 }
 
-double output_size(one_row<float> const& asked, kernel_model const& model) {
-  bound_check<float> const check(asked);
+double output_size(one_row<float> const& problem, kernel_model const& model) {
+  bound_check<float> const check(problem);
   return check.output_bound(check.bound(model)).size;
 }
 
 one_row<float> ordinary() {
-  auto made = with_scores(1.5f, {1, -0.25f, 0.5f, 2}, {1, -2, 3, 0.125f});
-  made.bias = {0.5f, 0, -1, 0.25f};
-  return made;
+  auto problem = with_scores(1.5f, {1, -0.25f, 0.5f, 2}, {1, -2, 3, 0.125f});
+  problem.bias = {0.5f, 0, -1, 0.25f};
+  return problem;
 }
 
 }  // namespace
@@ -51,12 +51,12 @@ TEST_CASE("the bound is reached to 0.999 by a row of 2000 keys, and not passed",
   k[0] = 0, v[0] = 1;
   honest how;
   how.block = 2000, how.in_place = true;
-  auto const asked = with_scores(1, k, v);
-  bound_check<float> const check(asked);
+  auto const problem = with_scores(1, k, v);
+  bound_check<float> const check(problem);
   auto const bound = check.output_bound(check.bound(one_block(2000)));
   CHECK(bound.by == judged_by::theorem);
   CHECK(bound.size == Approx(2.3847542e-4).epsilon(1e-4));
-  double const ratio = output_ratio(asked, how, one_block(2000));
+  double const ratio = output_ratio(problem, how, one_block(2000));
   CHECK(ratio == Approx(0.99901).margin(1e-4));
   CHECK(ratio <= 1);
 }
@@ -64,8 +64,8 @@ TEST_CASE("the bound is reached to 0.999 by a row of 2000 keys, and not passed",
 TEST_CASE("the bound is reached to 0.926 by two keys", "[unit]") {
   honest how;
   how.block = 2, how.in_place = true;
-  auto const asked = with_scores(0x1.78097ap+2f, {0x1.62f85ep+2f, -0x1.67da26p+2f}, {0, 1});
-  double const ratio = output_ratio(asked, how, one_block(2));
+  auto const problem = with_scores(0x1.78097ap+2f, {0x1.62f85ep+2f, -0x1.67da26p+2f}, {0, 1});
+  double const ratio = output_ratio(problem, how, one_block(2));
   CHECK(ratio == Approx(0.926).margin(2e-3));
   CHECK(ratio <= 1);
 }
@@ -81,9 +81,9 @@ TEST_CASE("the bound is reached to 0.996 by bf16 weights", "[unit]") {
 }
 
 TEST_CASE("one key leaves nothing but the last roundings", "[unit]") {
-  auto const asked = with_scores(3, {7}, {5});
-  CHECK(output_size(asked, one_block(1)) <= 4 * 0x1p-24 * 5);
-  bound_check<float> const check(asked);
+  auto const problem = with_scores(3, {7}, {5});
+  CHECK(output_size(problem, one_block(1)) <= 4 * 0x1p-24 * 5);
+  bound_check<float> const check(problem);
   CHECK(check.bound(one_block(1)).weight(0).size <= 3 * 0x1p-24 * 21);  // formed again, its score may round again
   CHECK(check.bound(one_block(1)).log_sum_exp().size <= 4 * 0x1p-24 * 21);
 }
@@ -124,30 +124,30 @@ TEST_CASE("every parameter that stands for an error only widens the bound", "[un
       {"k_f", more(&kernel_model::k_f, 1)},
       {"u_out", bigger(&kernel_model::u_out, 0x1p-8)},
       {"flushes", [](kernel_model& m) { m.flushes = true, m.format = problem::formats::f32_flushed; }}};
-  auto const asked = ordinary();
+  auto const problem = ordinary();
   auto const base = one_block(4);
-  double const narrow = output_size(asked, base);
+  double const narrow = output_size(problem, base);
   for (auto const& [name, widen] : changes) {
     auto wider = base;
     widen(wider);
     INFO(name);
-    CHECK(output_size(asked, wider) >= narrow);
+    CHECK(output_size(problem, wider) >= narrow);
   }
   auto lse_merge = base;
   lse_merge.splits = 2;
-  double const raw = output_size(asked, lse_merge);
+  double const raw = output_size(problem, lse_merge);
   lse_merge.merge = problem::split_merge::lse;
-  CHECK(output_size(asked, lse_merge) > raw);
+  CHECK(output_size(problem, lse_merge) > raw);
   lse_merge.merge = problem::split_merge::lse_normalised;
-  CHECK(output_size(asked, lse_merge) > raw);
+  CHECK(output_size(problem, lse_merge) > raw);
 }
 
 TEST_CASE("adding a bias costs one rounding of the score in f64 too", "[unit]") {
   // (1 + u)^k − 1 evaluated in doubles is 0 for u = 2^−53: then a bias of 1e4 would cost nothing.
-  one_row<double> asked(2, 1, 1);
-  asked.q.values = {1}, asked.k.values = {0.3, -0.27}, asked.v.values = {0, 1}, asked.scale = 1;
-  asked.bias = {1e4, 1e4};
-  bound_check<double> const check(asked);
+  one_row<double> problem(2, 1, 1);
+  problem.q.values = {1}, problem.k.values = {0.3, -0.27}, problem.v.values = {0, 1}, problem.scale = 1;
+  problem.bias = {1e4, 1e4};
+  bound_check<double> const check(problem);
   kernel_model model;
   model.format = problem::formats::f64, model.k_qk_base = 0, model.eps = 0x1p-52, model.block = 2;
   double const without = check.output_bound(check.bound(model)).size;
@@ -158,9 +158,9 @@ TEST_CASE("adding a bias costs one rounding of the score in f64 too", "[unit]") 
 }
 
 TEST_CASE("bounds of weights, LSE and O in f64 are of the order of its roundings", "[unit]") {
-  one_row<double> asked(4, 2, 1);
-  asked.q.values = {1, -0.5}, asked.k.values = {1, 2, 0.5, 1, -1, 0.25, 2, 2}, asked.v.values = {1, -2, 3, 0.5};
-  bound_check<double> const check(asked);
+  one_row<double> problem(4, 2, 1);
+  problem.q.values = {1, -0.5}, problem.k.values = {1, 2, 0.5, 1, -1, 0.25, 2, 2}, problem.v.values = {1, -2, 3, 0.5};
+  bound_check<double> const check(problem);
   kernel_model model;
   model.format = problem::formats::f64, model.k_qk_base = 3, model.eps = 0x1p-52, model.block = 4,
   model.eps_log = 0x1p-51;
@@ -172,8 +172,8 @@ TEST_CASE("bounds of weights, LSE and O in f64 are of the order of its roundings
 }
 
 TEST_CASE("rows outside the hypotheses are not judged", "[unit]") {
-  auto const by = [](one_row<float> const& asked, kernel_model const& model) {
-    bound_check<float> const check(asked);
+  auto const by = [](one_row<float> const& problem, kernel_model const& model) {
+    bound_check<float> const check(problem);
     return check.output_bound(check.bound(model)).by;
   };
   CHECK(by(with_scores(1, {1, 2}, {1, 2}), one_block(2)) == judged_by::theorem);
@@ -195,17 +195,17 @@ TEST_CASE("a combine without final division claims nothing where its error passe
   auto model = one_block(2);
   model.splits = 2, model.merge = problem::split_merge::lse_normalised;
   for (float const size : {1e7f, 3e7f, 1e9f, 1e20f}) {
-    auto const asked = with_scores(size, {1, 0.5f}, {1, 2});
-    bound_check<float> const check(asked);
+    auto const problem = with_scores(size, {1, 0.5f}, {1, 2});
+    bound_check<float> const check(problem);
     CHECK(check.output_bound(check.bound(model)).by == judged_by::nothing);
     CHECK(check.bound(model).hull_margin(2) == reference::infinity);
   }
 }
 
 TEST_CASE("an additive mask of finfo.min hides its key and leaves the row judged", "[unit]") {
-  auto asked = with_scores(1, {1, 2, 50}, {1, 2, 7});
-  asked.bias = {0, 0, std::numeric_limits<float>::lowest()};
-  bound_check<float> const check(asked);
+  auto problem = with_scores(1, {1, 2, 50}, {1, 2, 7});
+  problem.bias = {0, 0, std::numeric_limits<float>::lowest()};
+  bound_check<float> const check(problem);
   auto model = one_block(3);
   model.k_add = 1;
   auto const bound = check.bound(model);
@@ -216,18 +216,18 @@ TEST_CASE("an additive mask of finfo.min hides its key and leaves the row judged
   CHECK(check.output_bound(check.bound(black_box_f32())).by == judged_by::theorem);
   honest how;
   how.block = 3;
-  CHECK(check.judge(model, honest_run<float>(how, asked, 0).answer()).worst() <= 1);
-  asked.bias.assign(3, std::numeric_limits<float>::lowest());  // every key: outside H0
-  bound_check<float> const all(asked);
+  CHECK(check.judge(model, honest_run<float>(how, problem, 0).answer()).worst() <= 1);
+  problem.bias.assign(3, std::numeric_limits<float>::lowest());  // every key: outside H0
+  bound_check<float> const all(problem);
   CHECK(all.output_bound(all.bound(model)).by == judged_by::nothing);
 }
 
 TEST_CASE("where only the clauses judge, errors of exp and of rounded weights still count", "[unit]") {
   // Products of 2^24 cancel: E_j is about 6, no theorem; the second key is 60 below.
-  one_row<float> asked(2, 3, 1);
-  asked.q.values = {0x1p24f, 0x1p24f, 1}, asked.k.values = {1, -1, 0, 1, -1, -60}, asked.v.values = {0, 1};
-  asked.scale = 1;
-  bound_check<float> const check(asked);
+  one_row<float> problem(2, 3, 1);
+  problem.q.values = {0x1p24f, 0x1p24f, 1}, problem.k.values = {1, -1, 0, 1, -1, -60}, problem.v.values = {0, 1};
+  problem.scale = 1;
+  bound_check<float> const check(problem);
   auto const plain = one_block(2);
   REQUIRE(check.bound(plain).weight(1).by == judged_by::dominance);
   bound_check<float> const spread(with_scores(1, {0, -1e8f}, {0, 1}));  // LSE by Λ_H (Corollary L)

@@ -38,9 +38,9 @@ number drawn_number() {
 }
 
 std::vector<number> drawn_vector(std::size_t count) {
-  std::vector<number> made;
-  for (std::size_t n = 0; n < count; ++n) made.push_back(drawn_number());
-  return made;
+  std::vector<number> numbers;
+  for (std::size_t n = 0; n < count; ++n) numbers.push_back(drawn_number());
+  return numbers;
 }
 
 bool is_exactly(number const& x, std::int64_t value) { return x.is_exact() && certain_sign(x - number(value)) == 0; }
@@ -301,11 +301,11 @@ TEST_CASE("memory: orthonormal keys return their values, a normalised read is at
   write(store, two{2, -1}, two{-4, 0});
   constexpr std::array<float, 2> q{1, 3};
   constexpr std::array<float, 6> k{1, 0, 0, 1, 2, -1}, v{5, 6, 7, 8, -4, 0};
-  problem::arguments<float> asked;
-  asked.q = {q.data(), problem::layout::compact({1, 2})};
-  asked.k = {k.data(), problem::layout::compact({3, 2})};
-  asked.v = {v.data(), problem::layout::compact({3, 2})};
-  auto const instance = problem::instance<float>::make(asked).value();
+  problem::arguments<float> arguments;
+  arguments.q = {q.data(), problem::layout::compact({1, 2})};
+  arguments.k = {k.data(), problem::layout::compact({3, 2})};
+  arguments.v = {v.data(), problem::layout::compact({3, 2})};
+  auto const instance = problem::instance<float>::make(arguments).value();
   enclosed_row<128, float> row;
   attest::reference::compiled::enclose_row(instance, 0, 0, 0, row);
   auto const answered = read_normalised(store, two{1, 3}, by_exp);

@@ -26,9 +26,9 @@ bool meets(Enclosure const& other, reference::ball<W> const& ours) {
 
 /// `Oracle` at `bits` bits beside ours at W.
 template <unsigned W, class Oracle, class T>
-void compare(one_row<T> const& asked, long bits) {
+void compare(one_row<T> const& problem, long bits) {
   reference::enclosed_row<W, T> row;
-  auto const p = asked.instance();
+  auto const p = problem.instance();
   reference::compiled::enclose_row(p, 0, 0, 0, row);
   RC_PRE(row.kind == row_kind::finite);
   oracle_row const same(p, row);
@@ -60,9 +60,9 @@ TEST_CASE("Arb and MPFI agree on f16 rows", "[property][differential]") { agains
 
 TEST_CASE("MPFR rounds to where the reference is", "[property][differential]") {
   many(2, "MPFR at 2000 bits, ours at 128", [] {
-    auto const asked = drawn_row<float>(true, true);
+    auto const problem = drawn_row<float>(true, true);
     reference::enclosed_row<128, float> row;
-    auto const p = asked.instance();
+    auto const p = problem.instance();
     reference::compiled::enclose_row(p, 0, 0, 0, row);
     RC_PRE(row.kind == row_kind::finite);
     oracle_row const same(p, row);
@@ -80,11 +80,11 @@ TEST_CASE("MPFR rounds to where the reference is", "[property][differential]") {
 }
 
 TEST_CASE("E11.1 of the documents: all three oracles print the same digits", "[unit]") {
-  one_row<float> asked(3, 2, 1);
-  asked.q.values = {1, 0}, asked.k.values = {1, 0, 0, 1, 0.5f, 0.5f}, asked.v.values = {1, 0, 0.5f};
+  one_row<float> problem(3, 2, 1);
+  problem.q.values = {1, 0}, problem.k.values = {1, 0, 0, 1, 0.5f, 0.5f}, problem.v.values = {1, 0, 0.5f};
   reference::enclosed_row<256, float> row;
-  reference::compiled::enclose_row(asked.instance(), 0, 0, 0, row);
-  auto const ours = reference::compiled::output(asked.instance(), row, 0).value;
+  reference::compiled::enclose_row(problem.instance(), 0, 0, 0, row);
+  auto const ours = reference::compiled::output(problem.instance(), row, 0).value;
   oracles::head const head{3, 2, 1, {1, 0, 0, 1, 0.5, 0.5}, {1, 0, 0.5}, {}, 0};
   arb_attention by_arb(head, 256);
   mpfi_attention by_mpfi(head, 300);

@@ -24,19 +24,19 @@ namespace {
 constexpr float inf = std::numeric_limits<float>::infinity(), NaN = std::numeric_limits<float>::quiet_NaN();
 
 template <unsigned W = 128, class T>
-enclosed_row<W, T> row_of(one_row<T> const& asked) {
-  enclosed_row<W, T> made;
-  reference::compiled::enclose_row(asked.instance(), 0, 0, 0, made);
-  return made;
+enclosed_row<W, T> row_of(one_row<T> const& problem) {
+  enclosed_row<W, T> row;
+  reference::compiled::enclose_row(problem.instance(), 0, 0, 0, row);
+  return row;
 }
 template <unsigned W = 128, class T>
-ball<W> output_of(one_row<T> const& asked, std::int64_t c = 0) {
-  auto const found = reference::compiled::output(asked.instance(), row_of<W>(asked), c);
+ball<W> output_of(one_row<T> const& problem, std::int64_t c = 0) {
+  auto const found = reference::compiled::output(problem.instance(), row_of<W>(problem), c);
   REQUIRE(found.kind == value_kind::finite);
   return found.value;
 }
-value_kind kind_of(one_row<float> const& asked, std::int64_t c = 0) {
-  return reference::compiled::output(asked.instance(), row_of(asked), c).kind;
+value_kind kind_of(one_row<float> const& problem, std::int64_t c = 0) {
+  return reference::compiled::output(problem.instance(), row_of(problem), c).kind;
 }
 
 template <unsigned W>
@@ -47,22 +47,22 @@ bool same(ball<W> const& a, ball<W> const& b) {
 }  // namespace
 
 TEST_CASE("a masked key is not read", "[unit]") {
-  auto asked = with_scores({1, NaN, 2, inf}, {5, NaN, 7, inf});
-  asked.mask = {1, 0, 255, 0};
-  auto const row = row_of(asked);
+  auto problem = with_scores({1, NaN, 2, inf}, {5, NaN, 7, inf});
+  problem.mask = {1, 0, 255, 0};
+  auto const row = row_of(problem);
   CHECK(row.kind == row_kind::finite);
   CHECK(row.keys.size() == 2);
-  CHECK(same(output_of(asked), output_of(with_scores({1, 2}, {5, 7}))));
-  asked.bias = {0, NaN, 0, inf};
-  CHECK(row_of(asked).kind == row_kind::finite);
+  CHECK(same(output_of(problem), output_of(with_scores({1, 2}, {5, 7}))));
+  problem.bias = {0, NaN, 0, inf};
+  CHECK(row_of(problem).kind == row_kind::finite);
 }
 
 TEST_CASE("the band is inclusive, and its diagonal may lie anywhere", "[unit]") {
-  auto asked = with_scores({1, 2, 3, 4, 5}, {1, 2, 3, 4, 5});
+  auto problem = with_scores({1, 2, 3, 4, 5}, {1, 2, 3, 4, 5});
   auto const seen = [&](problem::band where) {
-    asked.band = where;
+    problem.band = where;
     std::vector<std::int64_t> keys;
-    for (auto const& key : row_of(asked).keys) keys.push_back(key.j);
+    for (auto const& key : row_of(problem).keys) keys.push_back(key.j);
     return keys;
   };
   using keys = std::vector<std::int64_t>;
@@ -76,12 +76,12 @@ TEST_CASE("the band is inclusive, and its diagonal may lie anywhere", "[unit]") 
 }
 
 TEST_CASE("an empty row is zeros, also where every visible score is -inf", "[unit]") {
-  auto asked = with_scores({1, 2}, {inf, NaN});
-  asked.q.values = {NaN};
-  asked.mask = {0, 0};
-  CHECK(row_of(asked).kind == row_kind::empty);
-  CHECK(output_of(asked).is_exact());
-  CHECK(output_of(asked).mid.sign() == 0);
+  auto problem = with_scores({1, 2}, {inf, NaN});
+  problem.q.values = {NaN};
+  problem.mask = {0, 0};
+  CHECK(row_of(problem).kind == row_kind::empty);
+  CHECK(output_of(problem).is_exact());
+  CHECK(output_of(problem).mid.sign() == 0);
   CHECK(row_of(with_scores({}, {})).kind == row_kind::empty);
 
   auto const sunk = with_scores({-inf, -inf}, {1, 2});
@@ -111,11 +111,11 @@ TEST_CASE("NaN and +inf scores make the row NaN", "[unit]") {
 }
 
 TEST_CASE("a -inf bias takes a key's weight, not the right to read it", "[unit]") {
-  auto asked = with_scores({1, 2, 9}, {5, 7, 1e30f});
-  asked.bias = {0, 0, -inf};
-  CHECK(same(output_of(asked), output_of(with_scores({1, 2}, {5, 7}))));
-  asked.k.values[2] = NaN;
-  CHECK(row_of(asked).kind == row_kind::nan);
+  auto problem = with_scores({1, 2, 9}, {5, 7, 1e30f});
+  problem.bias = {0, 0, -inf};
+  CHECK(same(output_of(problem), output_of(with_scores({1, 2}, {5, 7}))));
+  problem.k.values[2] = NaN;
+  CHECK(row_of(problem).kind == row_kind::nan);
 }
 
 TEST_CASE("infinities and NaN in V stay in their column", "[unit]") {
@@ -133,9 +133,9 @@ TEST_CASE("infinities and NaN in V stay in their column", "[unit]") {
 
 TEST_CASE("grouped query heads read the key head of their group", "[unit]") {
   owned<float> q({1, 4, 1, 1}, {1, 1, 1, 1}), k({1, 2, 1, 1}, {0, 0}), v({1, 2, 1, 1}, {10, 20});
-  problem::arguments<float> asked;
-  asked.q = q.in(), asked.k = k.in(), asked.v = v.in();
-  auto const p = problem::instance<float>::make(asked).value();
+  problem::arguments<float> arguments;
+  arguments.q = q.in(), arguments.k = k.in(), arguments.v = v.in();
+  auto const p = problem::instance<float>::make(arguments).value();
   for (std::int64_t h = 0; h < 4; ++h) {
     enclosed_row<64, float> row;
     reference::compiled::enclose_row(p, 0, h, 0, row);
@@ -149,26 +149,26 @@ TEST_CASE("d = 0 weighs every key alike; one key answers its value", "[unit]") {
   none.v.values = {1, 2, 6};
   CHECK(same(output_of(none), ball<128>(3)));
   CHECK(reference::output_is_exactly(none.instance(), row_of(none), 0, reference::value_of(3.0)));
-  auto const one = with_scores({-1e30f}, {0.1f});
-  CHECK(output_of(one).is_exact());
-  CHECK(contains(reference::compiled::log_sum_exp(row_of(one)), real(static_cast<double>(-1e30f))));
-  CHECK(entropy(row_of(one)).mid.sign() == 0);
+  auto const single = with_scores({-1e30f}, {0.1f});
+  CHECK(output_of(single).is_exact());
+  CHECK(contains(reference::compiled::log_sum_exp(row_of(single)), real(static_cast<double>(-1e30f))));
+  CHECK(entropy(row_of(single)).mid.sign() == 0);
 }
 
 TEST_CASE("cancelling scores too close for the width answer wide balls, not nonsense", "[unit]") {
   // σ = 1/√2, a = 0x1.6a09e667f3bcdp+100 + -0x1.bdd3413b26456p+46 and b = −2^100: σa + b is −0.00…, but at 64 bits it
   // is unknown to 2^36. Then e^(s − m) is only known to be a weight, in [0, 1].
-  one_row<double> asked(4, 2, 1);
-  asked.q.values = {1, 1};
-  asked.k.values = {0x1.6a09e667f3bcdp+100, -0x1.bdd3413b26456p+46,     0, 0,
-                    0x1.6a09e667f3bcdp+100, -0x1.bdd3413b26456p+46 - 4, 1, 1};
-  asked.v.values = {1, 3, 2, 7};
-  asked.bias = {-0x1p100, 0, -0x1p100, -2};
-  auto const narrow = row_of<64>(asked);
-  auto const wide = row_of<1152>(asked);
+  one_row<double> problem(4, 2, 1);
+  problem.q.values = {1, 1};
+  problem.k.values = {0x1.6a09e667f3bcdp+100, -0x1.bdd3413b26456p+46,     0, 0,
+                      0x1.6a09e667f3bcdp+100, -0x1.bdd3413b26456p+46 - 4, 1, 1};
+  problem.v.values = {1, 3, 2, 7};
+  problem.bias = {-0x1p100, 0, -0x1p100, -2};
+  auto const narrow = row_of<64>(problem);
+  auto const wide = row_of<1152>(problem);
   auto const from_wide = [](ball<1152> const& x) { return reference::widened<64>(x); };
   CHECK(certain_sign(narrow.normaliser) == 1);
-  CHECK(overlap(output_of<64>(asked), from_wide(output_of<1152>(asked))));
+  CHECK(overlap(output_of<64>(problem), from_wide(output_of<1152>(problem))));
   CHECK(overlap(reference::compiled::log_sum_exp(narrow), from_wide(reference::compiled::log_sum_exp(wide))));
   CHECK(overlap(entropy(narrow), from_wide(entropy(wide))));
   for (std::size_t j = 0; j < 4; ++j) CHECK(overlap(reference::compiled::weight(narrow, j), from_wide(reference::compiled::weight(wide, j))));
@@ -176,8 +176,8 @@ TEST_CASE("cancelling scores too close for the width answer wide balls, not nons
 
 TEST_CASE("weights sum to 1, lie in [0, 1], and their entropy in [0, ln n]", "[property]") {
   many(10, "weights", [] {
-    auto const asked = drawn_row<float>();
-    auto const row = row_of<128>(asked);
+    auto const problem = drawn_row<float>();
+    auto const row = row_of<128>(problem);
     RC_PRE(row.kind == row_kind::finite);
     ball<128> sum;
     std::vector<ball<128>> weights;
@@ -199,12 +199,12 @@ TEST_CASE("weights sum to 1, lie in [0, 1], and their entropy in [0, ln n]", "[p
 
 TEST_CASE("all widths enclose the same numbers", "[property]") {
   many(5, "widths 64, 128, 256, 1152", [] {
-    auto const asked = drawn_row<double>();
-    auto const narrow = row_of<64>(asked);
+    auto const problem = drawn_row<double>();
+    auto const narrow = row_of<64>(problem);
     RC_PRE(narrow.kind == row_kind::finite);
     auto const agree = [&]<unsigned W>() {
-      auto const wide = row_of<W>(asked);
-      RC_ASSERT(overlap(output_of<64>(asked), reference::widened<64>(output_of<W>(asked))));
+      auto const wide = row_of<W>(problem);
+      RC_ASSERT(overlap(output_of<64>(problem), reference::widened<64>(output_of<W>(problem))));
       RC_ASSERT(overlap(reference::compiled::log_sum_exp(narrow), reference::widened<64>(reference::compiled::log_sum_exp(wide))));
       RC_ASSERT(overlap(entropy(narrow), reference::widened<64>(entropy(wide))));
     };
@@ -216,13 +216,13 @@ TEST_CASE("all widths enclose the same numbers", "[property]") {
 
 TEST_CASE("the order of keys does not matter", "[property]") {
   many(5, "permutation", [] {
-    auto const asked = drawn_row<float>();
-    auto const order = *drawn_permutation(asked.k.layout.shape[0]);
-    auto const moved = permuted(asked, order);
-    auto const row = row_of(asked), other = row_of(moved);
+    auto const problem = drawn_row<float>();
+    auto const order = *drawn_permutation(problem.k.layout.shape[0]);
+    auto const moved = permuted(problem, order);
+    auto const row = row_of(problem), other = row_of(moved);
     RC_ASSERT(row.kind == other.kind);
     RC_PRE(row.kind == row_kind::finite);
-    RC_ASSERT(overlap(output_of(asked), output_of(moved)));
+    RC_ASSERT(overlap(output_of(problem), output_of(moved)));
     RC_ASSERT(overlap(reference::compiled::log_sum_exp(row), reference::compiled::log_sum_exp(other)));
     RC_ASSERT(same_scores_in_some_order(row, other));
   });
@@ -230,14 +230,14 @@ TEST_CASE("the order of keys does not matter", "[property]") {
 
 TEST_CASE("a common bias shifts LSE by itself and nothing else", "[property]") {
   many(5, "shift", [] {
-    auto asked = drawn_row<float>(false);
-    auto const row = row_of(asked);
+    auto problem = drawn_row<float>(false);
+    auto const row = row_of(problem);
     RC_PRE(row.kind == row_kind::finite);
     auto const shift = static_cast<float>(*rc::gen::inRange(-1000, 1000)) / 8;
-    auto shifted = asked;
-    shifted.bias.assign(asked.v.values.size(), shift);
+    auto shifted = problem;
+    shifted.bias.assign(problem.v.values.size(), shift);
     auto const other = row_of(shifted);
-    RC_ASSERT(overlap(output_of(asked), output_of(shifted)));
+    RC_ASSERT(overlap(output_of(problem), output_of(shifted)));
     RC_ASSERT(overlap(reference::compiled::log_sum_exp(row) + ball<128>::from(reference::value_of(shift)), reference::compiled::log_sum_exp(other)));
     RC_ASSERT(overlap(entropy(row), entropy(other)));
     for (std::size_t j = 0; j < row.keys.size(); ++j) RC_ASSERT(overlap(reference::compiled::weight(row, j), reference::compiled::weight(other, j)));
@@ -246,12 +246,12 @@ TEST_CASE("a common bias shifts LSE by itself and nothing else", "[property]") {
 
 TEST_CASE("every key twice: the same output, LSE and entropy up by ln 2", "[property]") {
   many(5, "duplication", [] {
-    auto const asked = drawn_row<float>();
-    auto const twice = doubled(asked);
-    auto const row = row_of(asked), other = row_of(twice);
+    auto const problem = drawn_row<float>();
+    auto const twice = doubled(problem);
+    auto const row = row_of(problem), other = row_of(twice);
     RC_PRE(row.kind == row_kind::finite);
     ball<128> const ln2 = log(ball<128>(2));
-    RC_ASSERT(overlap(output_of(asked), output_of(twice)));
+    RC_ASSERT(overlap(output_of(problem), output_of(twice)));
     RC_ASSERT(overlap(reference::compiled::log_sum_exp(row) + ln2, reference::compiled::log_sum_exp(other)));
     RC_ASSERT(overlap(entropy(row) + ln2, entropy(other)));
   });
@@ -259,20 +259,20 @@ TEST_CASE("every key twice: the same output, LSE and entropy up by ln 2", "[prop
 
 TEST_CASE("a row splits anywhere and merges again by its LSE", "[property]") {
   many(5, "split and merge", [] {
-    auto const asked = drawn_row<float>();
-    std::int64_t const m = asked.k.layout.shape[0];
-    auto first = asked, second = asked;
+    auto const problem = drawn_row<float>();
+    std::int64_t const m = problem.k.layout.shape[0];
+    auto first = problem, second = problem;
     RC_PRE(m > 1);
     std::int64_t const cut = *rc::gen::inRange<std::int64_t>(1, m);
     if (first.mask.empty()) first.mask.assign(static_cast<std::size_t>(m), 1);
     second.mask = first.mask;
     for (std::int64_t j = 0; j < m; ++j) (j < cut ? second : first).mask[static_cast<std::size_t>(j)] = 0;
-    auto const row = row_of(asked), a = row_of(first), b = row_of(second);
+    auto const row = row_of(problem), a = row_of(first), b = row_of(second);
     RC_PRE(row.kind == row_kind::finite && a.kind == row_kind::finite && b.kind == row_kind::finite);
     // Shares e^(LSE_a − LSE) and e^(LSE_b − LSE).
     ball<128> const share_a = exp(reference::compiled::log_sum_exp(a) - reference::compiled::log_sum_exp(row)), share_b = exp(reference::compiled::log_sum_exp(b) - reference::compiled::log_sum_exp(row));
     RC_ASSERT(overlap(share_a + share_b, ball<128>(1)));
-    RC_ASSERT(overlap(output_of(first) * share_a + output_of(second) * share_b, output_of(asked)));
+    RC_ASSERT(overlap(output_of(first) * share_a + output_of(second) * share_b, output_of(problem)));
   });
 }
 
@@ -293,15 +293,15 @@ TEST_CASE("O is linear in V", "[property]") {
 
 TEST_CASE("constant V comes out exactly", "[property]") {
   many(5, "constant V", [] {
-    auto asked = drawn_row<float>();
-    auto const row = row_of(asked);
+    auto problem = drawn_row<float>();
+    auto const row = row_of(problem);
     RC_PRE(row.kind == row_kind::finite);
     float const v = std::bit_cast<float>(*rc::gen::inRange<std::uint32_t>(0, 0x7f800000u));
-    asked.v.values.assign(asked.v.values.size(), v);
-    RC_ASSERT(output_is_exactly(asked.instance(), row, 0, reference::value_of(v)));
-    RC_ASSERT(contains(output_of(asked), real(static_cast<double>(v))));
-    asked.v.values[static_cast<std::size_t>(row.keys.back().j)] = std::nextafter(v, inf);
+    problem.v.values.assign(problem.v.values.size(), v);
+    RC_ASSERT(output_is_exactly(problem.instance(), row, 0, reference::value_of(v)));
+    RC_ASSERT(contains(output_of(problem), real(static_cast<double>(v))));
+    problem.v.values[static_cast<std::size_t>(row.keys.back().j)] = std::nextafter(v, inf);
     RC_PRE(v < std::numeric_limits<float>::max());
-    RC_ASSERT(!output_is_exactly(asked.instance(), row, 0, reference::value_of(v)));
+    RC_ASSERT(!output_is_exactly(problem.instance(), row, 0, reference::value_of(v)));
   });
 }

@@ -30,20 +30,20 @@ struct million_problem {
     double const size = std::pow(10.0, static_cast<double>(random.below(4) == 0 ? power : 0)),
                  most = wide ? 1.7e308 : 3e38;
     auto const drawn = [&](std::int64_t count, double scale) {
-      std::vector<T> made;
+      std::vector<T> elements;
       for (std::int64_t at = 0; at < count; ++at)
-        made.push_back(static_cast<T>(std::fmin(most, std::fmax(-most, random.normal() * scale))));
-      return made;
+        elements.push_back(static_cast<T>(std::fmin(most, std::fmax(-most, random.normal() * scale))));
+      return elements;
     };
     q = drawn(n * d, 2), k = drawn(m * d, 1), v = drawn(m * dv, size);
   }
   problem::instance<T> instance() const {
     using problem::layout;
-    problem::arguments<T> asked;
-    asked.q = {q.data(), layout::compact({n, d})};
-    asked.k = {k.data(), layout::compact({m, d})};
-    asked.v = {v.data(), layout::compact({m, dv})};
-    return problem::instance<T>::make(asked).value();
+    problem::arguments<T> arguments;
+    arguments.q = {q.data(), layout::compact({n, d})};
+    arguments.k = {k.data(), layout::compact({m, d})};
+    arguments.v = {v.data(), layout::compact({m, dv})};
+    return problem::instance<T>::make(arguments).value();
   }
   /// The same head for MPFI.
   oracles::head head() const {
@@ -63,24 +63,24 @@ void rounds_as_mpfi_says(std::int64_t count) {
   std::int64_t elements = 0, wrong = 0, open = 0, outside = 0, subnormal = 0;
   reference::machine::rounding_tally tally;
   for (std::uint64_t seed = 1; elements < count; ++seed) {
-    million_problem<T> const made(seed);
-    auto const asked = made.instance();
-    oracles::mpfi_attention expected(made.head(), bits);
+    million_problem<T> const problem(seed);
+    auto const instance = problem.instance();
+    oracles::mpfi_attention expected(problem.head(), bits);
     std::vector<T> rounded;
-    reference::machine::row_rounder<T, T> rounder(asked, {.weights = false, .lse = false});
-    rounder.each(0, 0, 0, made.n, [&](reference::machine::rounded_row<T> const& row) {
+    reference::machine::row_rounder<T, T> rounder(instance, {.weights = false, .lse = false});
+    rounder.each(0, 0, 0, problem.n, [&](reference::machine::rounded_row<T> const& row) {
       rounded.insert(rounded.end(), row.o.begin(), row.o.end());
     });
     tally += rounder.tally();
-    auto rows = reference::machine::row_source<T>::make(asked);
+    auto rows = reference::machine::row_source<T>::make(instance);
     REQUIRE(rows.has_value());
-    rows.value().each(0, 0, 0, made.n, [&](reference::machine::certified_row const& row) {
-      expected.row(made.query(row.i));
-      for (std::int64_t c = 0; c < made.dv; ++c, ++elements) {
+    rows.value().each(0, 0, 0, problem.n, [&](reference::machine::certified_row const& row) {
+      expected.row(problem.query(row.i));
+      for (std::int64_t c = 0; c < problem.dv; ++c, ++elements) {
         oracles::mpfi_interval output = expected.output(static_cast<std::size_t>(c));
         mpfi_ptr const o = output.raw();
         T const low = nearest<T>(&o->left), high = nearest<T>(&o->right);
-        T const got = rounded[static_cast<std::size_t>(row.i * made.dv + c)];
+        T const got = rounded[static_cast<std::size_t>(row.i * problem.dv + c)];
         if (low != high) ++open;
         bool const negative = mpfr_sgn(&o->right) < 0 || (mpfr_sgn(&o->right) == 0 && mpfr_sgn(&o->left) < 0);
         wrong += !(low <= got && got <= high) || negative != std::signbit(got);

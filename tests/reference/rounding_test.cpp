@@ -22,13 +22,13 @@ struct row_problem {
   float q = 1;
 
   problem::instance<float> instance() const {
-    problem::arguments<float> asked;
+    problem::arguments<float> arguments;
     auto const m = static_cast<std::int64_t>(k.size());
-    asked.q = {&q, layout::compact({1, 1})};
-    asked.k = {k.data(), layout::compact({m, 1})};
-    asked.v = {v.data(), layout::compact({m, 1})};
-    asked.scale = scale;
-    return problem::instance<float>::make(asked).value();
+    arguments.q = {&q, layout::compact({1, 1})};
+    arguments.k = {k.data(), layout::compact({m, 1})};
+    arguments.v = {v.data(), layout::compact({m, 1})};
+    arguments.scale = scale;
+    return problem::instance<float>::make(arguments).value();
   }
 };
 
@@ -82,8 +82,8 @@ tie random_tie(audit::random_stream& random) {
   if (random.below(4) == 0) bits &= 0x007fffff;  // subnormal
   if (bits >= 0x7f7ffffe) bits = 0x3f800000;
   float const low = std::bit_cast<float>(bits), high = std::bit_cast<float>(bits + 1);
-  tie const made{low, high, bits % 2 == 0 ? low : high};
-  return random.below(2) ? made : tie{-high, -low, -made.even};
+  tie const result{low, high, bits % 2 == 0 ? low : high};
+  return random.below(2) ? result : tie{-high, -low, -result.even};
 }
 
 TEST_CASE("10,000 exact ties go to even; a far key of either sign breaks them the right way", "[unit]") {
@@ -143,8 +143,8 @@ TEST_CASE("weights and LSE are exact where they are algebraic", "[unit]") {
   enclosed_row<128, float> row;
   reference::compiled::enclose_row(p.instance(), 0, 0, 0, row);
   CHECK(reference::compiled::rounded_weight<float>(row, 2) == 0.25f);
-  row_problem const one{.k = {1.0000001f}, .v = {1}};
-  reference::compiled::enclose_row(one.instance(), 0, 0, 0, row);
+  row_problem const single{.k = {1.0000001f}, .v = {1}};
+  reference::compiled::enclose_row(single.instance(), 0, 0, 0, row);
   CHECK(reference::compiled::rounded_log_sum_exp<float>(row) == 1.0000001f);
   // LSE of a score on a boundary of bf16, and a second key 10⁶ below, which breaks the tie upwards.
   row_problem tied{.k = {1.00390625f}, .v = {1}};

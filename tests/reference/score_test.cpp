@@ -60,9 +60,9 @@ number_class dot_class(std::vector<float> const& q, std::vector<float> const& k)
 
 exact_score<float> score(double dot, double bias) {
   float const q = 1, k = static_cast<float>(dot);
-  auto made = reference::exact_dot(&q, &k, 1);
-  made.bias = reference::value_of(bias);
-  return made;
+  auto result = reference::exact_dot(&q, &k, 1);
+  result.bias = reference::value_of(bias);
+  return result;
 }
 
 int as_sign(std::strong_ordering order) { return order < 0 ? -1 : order > 0 ? 1 : 0; }
@@ -88,11 +88,11 @@ exact_score<T> drawn_score(int d) {
     q.push_back(ordinary ? element_from<T>(*rc::gen::inRange(-4, 5)) : drawn_finite<T>());
     k.push_back(ordinary ? element_from<T>(*rc::gen::inRange(-4, 5)) : drawn_finite<T>());
   }
-  auto made = reference::exact_dot(q.data(), k.data(), d);
+  auto score = reference::exact_dot(q.data(), k.data(), d);
   int const kind = *rc::gen::inRange(0, 3);
-  if (kind == 1) made.bias = reference::value_of(*rc::gen::inRange(-9, 10) / 2.0);
-  if (kind == 2) made.bias = reference::value_of(drawn_finite<float>());
-  return made;
+  if (kind == 1) score.bias = reference::value_of(*rc::gen::inRange(-9, 10) / 2.0);
+  if (kind == 2) score.bias = reference::value_of(drawn_finite<float>());
+  return score;
 }
 
 exact_scale drawn_scale(int d) {
@@ -127,8 +127,9 @@ TEST_CASE("dot products are exact, from subnormals to the largest numbers", "[pr
 TEST_CASE("dot products of 4096 largest numbers do not overflow their integer", "[unit]") {
   std::vector<double> const largest(4096, std::numeric_limits<double>::max());
   auto const found = reference::exact_dot(largest.data(), largest.data(), 4096);
-  rational_integer const one = (rational_integer(1) << 53) - 1;
-  CHECK(rational_integer(found.dot) == (one * one * 4096) << (2 * 971 - reference::dot_exponent<double>));
+  rational_integer const significand = (rational_integer(1) << 53) - 1;
+  CHECK(rational_integer(found.dot) == (significand * significand * 4096)
+                                           << (2 * 971 - reference::dot_exponent<double>));
 }
 
 TEST_CASE("infinities and NaN in q and k follow arithmetic", "[unit]") {
@@ -151,9 +152,9 @@ TEST_CASE("infinities and NaN in q and k follow arithmetic", "[unit]") {
 TEST_CASE("scale and bias decide the class of a score", "[unit]") {
   using enum number_class;
   auto const of = [](number_class dot, int sign, number_class bias) {
-    exact_score<float> made;
-    made.kind = dot;
-    return reference::class_of(made, sign, element{bias, 0, 0});
+    exact_score<float> result;
+    result.kind = dot;
+    return reference::class_of(result, sign, element{bias, 0, 0});
   };
   struct row {
     number_class dot;

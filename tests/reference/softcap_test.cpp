@@ -21,24 +21,24 @@ constexpr float infinity = std::numeric_limits<float>::infinity();
 
 /// q = 1, the given keys and values, σ = 1.
 one_row<float> row_of(std::vector<float> const& keys, std::vector<float> const& values, double softcap) {
-  one_row<float> made(static_cast<std::int64_t>(keys.size()), 1, 1);
-  made.q.values = {1}, made.k.values = keys, made.v.values = values;
-  made.scale = 1, made.softcap = softcap;
-  return made;
+  one_row<float> problem(static_cast<std::int64_t>(keys.size()), 1, 1);
+  problem.q.values = {1}, problem.k.values = keys, problem.v.values = values;
+  problem.scale = 1, problem.softcap = softcap;
+  return problem;
 }
 
 template <unsigned W>
-reference::enclosed_row<W, float> enclosed(one_row<float> const& asked) {
+reference::enclosed_row<W, float> enclosed(one_row<float> const& problem) {
   reference::enclosed_row<W, float> row;
-  reference::compiled::enclose_row(asked.instance(), 0, 0, 0, row);
+  reference::compiled::enclose_row(problem.instance(), 0, 0, 0, row);
   return row;
 }
 
 template <unsigned W>
 std::vector<reference::ball<W>> weights_of(reference::enclosed_row<W, float> const& row) {
-  std::vector<reference::ball<W>> made;
-  for (std::size_t at = 0; at < row.keys.size(); ++at) made.push_back(reference::compiled::weight(row, at));
-  return made;
+  std::vector<reference::ball<W>> weights;
+  for (std::size_t at = 0; at < row.keys.size(); ++at) weights.push_back(reference::compiled::weight(row, at));
+  return weights;
 }
 
 double middle_of(reference::ball<128> const& x) { return (reference::lower(x) + reference::upper(x)) / 2; }
@@ -46,9 +46,9 @@ double middle_of(reference::ball<128> const& x) { return (reference::lower(x) + 
 }  // namespace
 
 TEST_CASE("softcap bends scores before the bias", "[unit]") {
-  auto asked = row_of({3, -1, 0}, {1, 0, 0}, 2);
-  asked.bias = {0.5f, 4, -1};
-  auto const row = enclosed<128>(asked);
+  auto problem = row_of({3, -1, 0}, {1, 0, 0}, 2);
+  problem.bias = {0.5f, 4, -1};
+  auto const row = enclosed<128>(problem);
   double const s[] = {2 * std::tanh(1.5) + 0.5, 2 * std::tanh(-0.5) + 4, -1};
   double const Z = std::exp(s[0]) + std::exp(s[1]) + std::exp(s[2]);
   CHECK(middle_of(reference::compiled::log_sum_exp(row)) == Approx(std::log(Z)).epsilon(1e-14));
@@ -57,8 +57,8 @@ TEST_CASE("softcap bends scores before the bias", "[unit]") {
 }
 
 TEST_CASE("softcap maps infinite scores to its ends, before the +inf rule", "[unit]") {
-  auto asked = row_of({infinity, 0, -infinity}, {1, 2, 3}, 2);
-  auto const row = enclosed<128>(asked);
+  auto problem = row_of({infinity, 0, -infinity}, {1, 2, 3}, 2);
+  auto const row = enclosed<128>(problem);
   REQUIRE(row.kind == row_kind::finite);
   REQUIRE(row.keys.size() == 3);
   double const Z = std::exp(2.0) + 1 + std::exp(-2.0);
@@ -66,38 +66,38 @@ TEST_CASE("softcap maps infinite scores to its ends, before the +inf rule", "[un
   CHECK(middle_of(reference::compiled::weight(row, 2)) == Approx(std::exp(-2.0) / Z).epsilon(1e-14));
   // The products overflow: no theorem about kernels speaks of them.
   reference::row_facts facts;
-  reference::compiled::collect_facts(asked.instance(), row, facts);
+  reference::compiled::collect_facts(problem.instance(), row, facts);
   reference::row_bound bound;
   reference::compiled::evaluate(bound, black_box_f32(), facts);
   CHECK_FALSE(bound.says_anything());
   CHECK(bound.log_sum_exp().by == reference::judged_by::nothing);
 
-  asked.scale = 0.0;  // 0·∞
-  CHECK(enclosed<128>(asked).kind == row_kind::nan);
-  asked.scale = -1.0;
-  CHECK(middle_of(reference::compiled::weight(enclosed<128>(asked), 2)) == Approx(std::exp(2.0) / Z).epsilon(1e-14));
-  asked.k.values[1] = std::nanf("");
-  CHECK(enclosed<128>(asked).kind == row_kind::nan);
+  problem.scale = 0.0;  // 0·∞
+  CHECK(enclosed<128>(problem).kind == row_kind::nan);
+  problem.scale = -1.0;
+  CHECK(middle_of(reference::compiled::weight(enclosed<128>(problem), 2)) == Approx(std::exp(2.0) / Z).epsilon(1e-14));
+  problem.k.values[1] = std::nanf("");
+  CHECK(enclosed<128>(problem).kind == row_kind::nan);
 }
 
 TEST_CASE("softcap leaves the bias of -inf and +inf alone", "[unit]") {
-  auto asked = row_of({1, 2}, {1, 2}, 2);
-  asked.bias = {0, -infinity};
-  auto const row = enclosed<128>(asked);
+  auto problem = row_of({1, 2}, {1, 2}, 2);
+  problem.bias = {0, -infinity};
+  auto const row = enclosed<128>(problem);
   CHECK(row.keys.size() == 1);
   CHECK(row.without_weight.size() == 1);
-  asked.bias = {0, infinity};
-  CHECK(enclosed<128>(asked).kind == row_kind::nan);
+  problem.bias = {0, infinity};
+  CHECK(enclosed<128>(problem).kind == row_kind::nan);
 }
 
 TEST_CASE("a cap far above the scores changes them by less than x^3/3c^2", "[property]") {
   many(1, "softcap of 2^60", [] {
-    auto asked = drawn_row<float>();
+    auto problem = drawn_row<float>();
     reference::enclosed_row<256, float> plain, capped;
-    auto const without = asked.instance();
+    auto const without = problem.instance();
     reference::compiled::enclose_row(without, 0, 0, 0, plain);
-    asked.softcap = 0x1p60;
-    auto const with = asked.instance();
+    problem.softcap = 0x1p60;
+    auto const with = problem.instance();
     reference::compiled::enclose_row(with, 0, 0, 0, capped);
     RC_ASSERT(plain.kind == capped.kind);
     RC_PRE(plain.kind == row_kind::finite);
@@ -110,13 +110,13 @@ TEST_CASE("a cap far above the scores changes them by less than x^3/3c^2", "[pro
 
 TEST_CASE("widths agree with softcap: what one says overlaps what twice of it says", "[property]") {
   many(1, "softcap at 64, 128 and 256 bits", [] {
-    auto asked = drawn_row<float>(true, true);
-    if (asked.softcap == 0) asked.softcap = *rc::gen::element(0.5, 30.0, 1e200, 5e-324);
-    auto const narrow = enclosed<64>(asked);
-    auto const wide = enclosed<256>(asked);
+    auto problem = drawn_row<float>(true, true);
+    if (problem.softcap == 0) problem.softcap = *rc::gen::element(0.5, 30.0, 1e200, 5e-324);
+    auto const narrow = enclosed<64>(problem);
+    auto const wide = enclosed<256>(problem);
     RC_ASSERT(narrow.kind == wide.kind);
     RC_PRE(wide.kind == row_kind::finite);
-    auto const p = asked.instance();
+    auto const p = problem.instance();
     auto const meets = [](reference::ball<64> const& a, reference::ball<256> const& b) {
       return reference::overlap(reference::widened<256>(a), b);
     };
@@ -148,9 +148,9 @@ TEST_CASE("the Jacobian's columns sum to 0", "[property]") {
 
 TEST_CASE("with softcap equal products and biases are exact ties, decided and rounded to even", "[unit]") {
   // Two keys of one product: the mean of 1 and 1 + 2^-23 is a midpoint; a third key far below tips it.
-  auto asked = row_of({3, 3}, {1, 1 + 0x1p-23f}, 2);
-  auto const p = asked.instance();
-  auto const row = enclosed<128>(asked);
+  auto problem = row_of({3, 3}, {1, 1 + 0x1p-23f}, 2);
+  auto const p = problem.instance();
+  auto const row = enclosed<128>(problem);
   CHECK(reference::compiled::rounded_output<float>(p, row, 0) == 1.0f);
   CHECK(reference::output_is_exactly(p, row, 0, reference::value_of(1 + 0x1p-24)));
   CHECK(reference::weights_are_uniform(row));
@@ -173,9 +173,10 @@ TEST_CASE("scores that a softcap crushes together are still told apart", "[unit]
   for (bool const saturated : {false, true})
     for (float const sign : {1.0f, -1.0f}) {
       float const low = 1000 * sign, high = saturated ? infinity * sign : 2000 * sign;
-      auto asked = row_of({low, high}, {1, 1 + 0x1p-23f}, 0.125);
-      auto p = asked.instance();
-      CHECK(reference::compiled::rounded_output<float>(p, enclosed<128>(asked), 0) == (sign > 0 ? 1 + 0x1p-23f : 1.0f));
+      auto problem = row_of({low, high}, {1, 1 + 0x1p-23f}, 0.125);
+      auto p = problem.instance();
+      CHECK(reference::compiled::rounded_output<float>(p, enclosed<128>(problem), 0) ==
+            (sign > 0 ? 1 + 0x1p-23f : 1.0f));
       auto opposite = row_of({low, high}, {-1, 1}, 0.125);
       p = opposite.instance();
       auto const tiny = reference::compiled::rounded_output<float>(p, enclosed<128>(opposite), 0);
@@ -187,9 +188,9 @@ TEST_CASE("scores that a softcap crushes together are still told apart", "[unit]
 
 TEST_CASE("differences of capped scores are those of their tanh", "[property]") {
   many(1, "c·tanh(x/c) − c·tanh(y/c), from the products and by itself", [] {
-    auto asked = drawn_row<float>(false, true);
-    asked.softcap = *rc::gen::element(0.125, 1.0, 30.0);
-    auto const row = enclosed<128>(asked);
+    auto problem = drawn_row<float>(false, true);
+    problem.softcap = *rc::gen::element(0.125, 1.0, 30.0);
+    auto const row = enclosed<128>(problem);
     RC_PRE(row.kind == row_kind::finite);
     reference::scores_at<128> const scores(row.rule);
     for (auto const& x : row.keys)
@@ -208,17 +209,17 @@ TEST_CASE("differences of capped scores are those of their tanh", "[property]") 
 
 TEST_CASE("scores that are equal only by their biases are seen to be", "[unit]") {
   // s = 0 twice: a product of 0, and a capped infinity with the bias -c. The answer is the midpoint of 1 and 1 + 2^-23.
-  auto asked = row_of({0, infinity}, {1 + 0x1p-23f, 1}, 2);
-  asked.bias = {0, -2};
-  auto p = asked.instance();
-  CHECK(reference::compiled::rounded_output<float>(p, enclosed<128>(asked), 0) == 1.0f);
-  CHECK(reference::output_is_exactly(p, enclosed<128>(asked), 0, reference::value_of(1 + 0x1p-24)));
-  CHECK(reference::weights_are_uniform(enclosed<128>(asked)));
+  auto problem = row_of({0, infinity}, {1 + 0x1p-23f, 1}, 2);
+  problem.bias = {0, -2};
+  auto p = problem.instance();
+  CHECK(reference::compiled::rounded_output<float>(p, enclosed<128>(problem), 0) == 1.0f);
+  CHECK(reference::output_is_exactly(p, enclosed<128>(problem), 0, reference::value_of(1 + 0x1p-24)));
+  CHECK(reference::weights_are_uniform(enclosed<128>(problem)));
   // c·tanh(1000) is below c by 2^-2885, so its key weighs less than the other.
-  asked.k.values[1] = 2000;
-  p = asked.instance();
-  CHECK(reference::compiled::rounded_output<float>(p, enclosed<128>(asked), 0) == 1 + 0x1p-23f);
-  CHECK_FALSE(reference::weights_are_uniform(enclosed<128>(asked)));
+  problem.k.values[1] = 2000;
+  p = problem.instance();
+  CHECK(reference::compiled::rounded_output<float>(p, enclosed<128>(problem), 0) == 1 + 0x1p-23f);
+  CHECK_FALSE(reference::weights_are_uniform(enclosed<128>(problem)));
   // 2 - c·tanh X against c·tanh X, c = 1.
   auto opposite = row_of({-4000, 4000}, {1 + 0x1p-23f, 1}, 1);
   opposite.bias = {2, 0};
@@ -230,9 +231,9 @@ TEST_CASE("the LSE of one capped key is rounded however little is missing to a m
   // b + c is the midpoint of 2 + 2^-22, which is odd, and 2 + 2^-21.
   float const below = 2 + 0x1p-22f, above = 2 + 0x1p-21f;
   auto const lse = [](float key, float sign) {
-    auto asked = row_of({sign * key}, {1}, 0.125);
-    asked.bias = {sign * (1.875f + 3 * 0x1p-23f)};
-    return reference::compiled::rounded_log_sum_exp<float>(enclosed<128>(asked));
+    auto problem = row_of({sign * key}, {1}, 0.125);
+    problem.bias = {sign * (1.875f + 3 * 0x1p-23f)};
+    return reference::compiled::rounded_log_sum_exp<float>(enclosed<128>(problem));
   };
   for (float const sign : {1.0f, -1.0f}) {
     CHECK(lse(1000, sign) == sign * below);
@@ -244,10 +245,10 @@ TEST_CASE("the LSE of one capped key is rounded however little is missing to a m
 
 TEST_CASE("pairs of scores that nearly agree are summed as pairs, whatever lies between their biases", "[unit]") {
   // By bias the keys come as 1, 3, 2, 4; by score as {1, 2} and {3, 4}, each 2^-23000 apart. o is just above 0.
-  auto asked = row_of({1000, -1000, 1000, -1000}, {-1, 1, -1, 1}, 0.125);
-  asked.bias = {0, 0.25f, 0.125f, 0.375f};
-  auto const p = asked.instance();
-  auto const found = reference::compiled::rounded_output<float>(p, enclosed<128>(asked), 0);
+  auto problem = row_of({1000, -1000, 1000, -1000}, {-1, 1, -1, 1}, 0.125);
+  problem.bias = {0, 0.25f, 0.125f, 0.375f};
+  auto const p = problem.instance();
+  auto const found = reference::compiled::rounded_output<float>(p, enclosed<128>(problem), 0);
   REQUIRE(found.has_value());
   CHECK(*found == 0);
   CHECK_FALSE(std::signbit(*found));
@@ -265,10 +266,10 @@ TEST_CASE("capped scores differ where their order says so, and the sign of every
       b.push_back(static_cast<float>(c * *rc::gen::element(-2, -1, 0, 1, 2)) +
                   *rc::gen::element(0.0f, 0.0f, 0.0f, 0x1p-20f));
     }
-    auto asked = row_of(k, std::vector<float>(k.size()), c);
-    asked.bias = b;
-    if (*rc::gen::inRange(0, 20) == 0) asked.scale = -1;
-    auto const row = enclosed<128>(asked);
+    auto problem = row_of(k, std::vector<float>(k.size()), c);
+    problem.bias = b;
+    if (*rc::gen::inRange(0, 20) == 0) problem.scale = -1;
+    auto const row = enclosed<128>(problem);
     RC_PRE(row.kind == row_kind::finite);
     reference::scores_at<128> const scores(row.rule);
     reference::scores_at<1024> const closely(row.rule);
@@ -294,18 +295,18 @@ TEST_CASE("kernels that cap as they say stay inside the bound, and a cap after t
                                     {.name = "base 2", .block = 4, .base_2 = true}};
   ratios seen;
   many(2, "honest kernels with softcap", [&] {
-    auto asked = drawn_row<float>(true, true);
-    asked.softcap = *rc::gen::element(0.25, 1.0, 3.0, 30.0, 50.0, 0x1p20);
-    asked.mask.clear();                                               // honest_run sees every key
-    if (asked.scale) asked.scale = static_cast<float>(*asked.scale);  // its own rounding is not in question
-    bound_check<float> const check(asked);
+    auto problem = drawn_row<float>(true, true);
+    problem.softcap = *rc::gen::element(0.25, 1.0, 3.0, 30.0, 50.0, 0x1p20);
+    problem.mask.clear();                                                   // honest_run sees every key
+    if (problem.scale) problem.scale = static_cast<float>(*problem.scale);  // its own rounding is not in question
+    bound_check<float> const check(problem);
     RC_PRE(check.finite());
     for (auto const& how : kernels) {
-      auto const found = judge(how, asked, check, 1);
+      auto const found = judge(how, problem, check, 1);
       RC_ASSERT(found.worst() <= 1);
       seen.merge(found);
     }
-    auto const found = check.judge(black_box_f32(), honest_run<float>(kernels[0], asked, 1).answer());
+    auto const found = check.judge(black_box_f32(), honest_run<float>(kernels[0], problem, 1).answer());
     RC_ASSERT(found.worst() <= 1);
   });
   CHECK(seen.judged > 0);
@@ -314,9 +315,9 @@ TEST_CASE("kernels that cap as they say stay inside the bound, and a cap after t
 }
 
 TEST_CASE("a softcap that comes after the bias is outside the bound", "[unit]") {
-  auto asked = row_of({3, 1}, {1, 0}, 2);
-  asked.bias = {1, 0};
-  bound_check<float> const check(asked);
+  auto problem = row_of({3, 1}, {1, 0}, 2);
+  problem.bias = {1, 0};
+  bound_check<float> const check(problem);
   auto wrong = row_of({4, 1}, {1, 0}, 2);  // cap(3 + 1)
   honest const two_passes{.name = "two passes"};
   auto const found = check.judge(black_box_f32(), honest_run<float>(two_passes, wrong, 1).answer());

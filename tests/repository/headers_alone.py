@@ -76,23 +76,23 @@ class checker:
         source = self.scratch / f"{compiled.stem}.cpp"
         source.write_text(f'#include "{header}"\n', encoding="utf-8")
         first = ["-include", str(self.scratch / "boost.hpp")] if INCLUDES_BOOST in self.known[header] else []
-        asked = subprocess.run(
+        compiler = subprocess.run(
             [*self.command, f"-I{self.root}", *first, "-fsyntax-only", "-MMD", "-MF", str(depends), str(source)],
             cwd=self.root, capture_output=True, text=True)
-        if asked.returncode != 0:
-            return f"{header} does not compile alone:\n{asked.stderr}"
+        if compiler.returncode != 0:
+            return f"{header} does not compile alone:\n{compiler.stderr}"
         compiled.touch()
         os.utime(compiled, ns=(asked_at, asked_at))
         return ""
 
     def faults(self, headers: list[str]) -> list[str]:
-        asked = [header for header in headers if not self.is_remembered(header)]
-        if any(INCLUDES_BOOST in reached(self.root, header, self.known) for header in asked):
+        changed = [header for header in headers if not self.is_remembered(header)]
+        if any(INCLUDES_BOOST in reached(self.root, header, self.known) for header in changed):
             self.precompile()
-        for header in asked:
+        for header in changed:
             reached(self.root, header, self.known)
         with concurrent.futures.ThreadPoolExecutor(os.cpu_count()) as pool:
-            return [said for said in pool.map(self.fault, asked) if said]
+            return [said for said in pool.map(self.fault, changed) if said]
 
 
 def headers_of(root: pathlib.Path) -> list[str]:

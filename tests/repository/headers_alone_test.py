@@ -7,8 +7,8 @@ import headers_alone
 
 root, build = (pathlib.Path(word).resolve() for word in sys.argv[1:3])
 
-with tempfile.TemporaryDirectory() as made:
-    planted = pathlib.Path(made)
+with tempfile.TemporaryDirectory() as folder:
+    planted = pathlib.Path(folder)
     problem, memory = planted / "problem", planted / "build"
     problem.mkdir()
     memory.mkdir()

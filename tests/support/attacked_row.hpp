@@ -32,7 +32,7 @@ one_row<F> attacked_row(int family, generator& random) {
   auto const size = static_cast<std::int64_t>(random() >> 1);
   std::int64_t const m = family == 0 ? 1 + (size & 63) : family == 3 || family == 9 ? 2 : 1 + (size & 15);
   std::int64_t const d = family == 9 || family == 12 ? 1 : 1 + ((size >> 8) & 7);
-  one_row<F> made(m, d, 2);
+  one_row<F> problem(m, d, 2);
   double score_size = 1, value_offset = 0, value_size = 1;
   switch (family) {
     case 2: score_size = 6; break;                                                         // peaked
@@ -43,45 +43,46 @@ one_row<F> attacked_row(int family, generator& random) {
     case 8: score_size = 30; break;                                                             // far keys
     default: break;
   }
-  for (auto& x : made.q.values) x = static_cast<F>(gaussian(random) * score_size);
-  for (auto& x : made.k.values) x = static_cast<F>(gaussian(random));
-  for (auto& x : made.v.values) x = static_cast<F>(value_offset + gaussian(random) * value_size);
+  for (auto& x : problem.q.values) x = static_cast<F>(gaussian(random) * score_size);
+  for (auto& x : problem.k.values) x = static_cast<F>(gaussian(random));
+  for (auto& x : problem.v.values) x = static_cast<F>(value_offset + gaussian(random) * value_size);
   auto const width = static_cast<std::size_t>(d);
   switch (family) {
     case 1:  // cancelling products
-      for (std::size_t t = 0; t < width; ++t) made.q.values[t] = static_cast<F>((t % 2 ? -1.0 : 1.0) * 40);
-      for (auto& x : made.k.values) x = static_cast<F>(1 + gaussian(random) * 1e-3);
+      for (std::size_t t = 0; t < width; ++t) problem.q.values[t] = static_cast<F>((t % 2 ? -1.0 : 1.0) * 40);
+      for (auto& x : problem.k.values) x = static_cast<F>(1 + gaussian(random) * 1e-3);
       break;
     case 9:  // two keys, one column 0 and 1: the sigmoid
-      made.v.values = {0, 1, 1, 0};
-      made.q.values[0] = static_cast<F>(std::ldexp(1 + uniform(random), static_cast<int>(random() % 6) - 2));
+      problem.v.values = {0, 1, 1, 0};
+      problem.q.values[0] = static_cast<F>(std::ldexp(1 + uniform(random), static_cast<int>(random() % 6) - 2));
       break;
     case 10:  // an exact bias that dwarfs the scores still rounds
-      for (std::int64_t j = 0; j < m; ++j) made.bias.push_back(static_cast<F>(1e4));
+      for (std::int64_t j = 0; j < m; ++j) problem.bias.push_back(static_cast<F>(1e4));
       break;
     case 11:  // biases of every size
       for (std::int64_t j = 0; j < m; ++j)
-        made.bias.push_back(static_cast<F>(std::ldexp(gaussian(random), static_cast<int>(random() % 12) - 4)));
+        problem.bias.push_back(static_cast<F>(std::ldexp(gaussian(random), static_cast<int>(random() % 12) - 4)));
       break;
     case 12: {  // scores rise along the keys: every block rescales
-      made.q.values = {1};
-      for (std::size_t j = 0; j < made.k.values.size(); ++j)
-        made.k.values[j] = static_cast<F>(0.37 * static_cast<double>(j) + uniform(random));
+      problem.q.values = {1};
+      for (std::size_t j = 0; j < problem.k.values.size(); ++j)
+        problem.k.values[j] = static_cast<F>(0.37 * static_cast<double>(j) + uniform(random));
       break;
     }
     case 13: {  // one key at 0, the others just above the weight that a sum of 1 still feels
-      made.q.values.assign(width, 0), made.q.values[0] = 1;
+      problem.q.values.assign(width, 0), problem.q.values[0] = 1;
       double const edge = std::log(static_cast<double>(std::numeric_limits<F>::epsilon()) / 2);
       for (std::int64_t j = 0; j < m; ++j)
-        made.k.values[static_cast<std::size_t>(j) * width] = static_cast<F>(j == 0 ? 0 : edge + 1e-6 * uniform(random));
-      for (std::size_t j = 0; j < made.v.values.size(); ++j)
-        made.v.values[j] = static_cast<F>(j < 2 ? 1 : 0.9999 + 1e-4 * uniform(random));
+        problem.k.values[static_cast<std::size_t>(j) * width] =
+            static_cast<F>(j == 0 ? 0 : edge + 1e-6 * uniform(random));
+      for (std::size_t j = 0; j < problem.v.values.size(); ++j)
+        problem.v.values[j] = static_cast<F>(j < 2 ? 1 : 0.9999 + 1e-4 * uniform(random));
       break;
     }
     default: break;
   }
-  if (random() % 3 != 0) made.scale = family == 9 || random() % 2 ? 1.0 : static_cast<double>(static_cast<F>(0.1));
-  return made;
+  if (random() % 3 != 0) problem.scale = family == 9 || random() % 2 ? 1.0 : static_cast<double>(static_cast<F>(0.1));
+  return problem;
 }
 
 /// Changes one number of q, k or v at a time, by a few places or by a tenth, and keeps what does not lower error/bound.

@@ -25,18 +25,18 @@ struct ratios {
 template <class F>
 class bound_check {
  public:
-  explicit bound_check(one_row<F> asked) : asked_(std::move(asked)), p_(asked_.instance()) {
+  explicit bound_check(one_row<F> problem) : problem_(std::move(problem)), p_(problem_.instance()) {
     reference::compiled::enclose_row(p_, 0, 0, 0, row_);
     if (row_.kind == reference::row_kind::finite) reference::compiled::collect_facts(p_, row_, facts_);
   }
-  bound_check(bound_check const&) = delete;  // p_ looks into asked_
+  bound_check(bound_check const&) = delete;  // p_ looks into problem_
   bool finite() const { return row_.kind == reference::row_kind::finite; }
   reference::row_facts const& facts() const { return facts_; }
   reference::ball<128> output(std::int64_t c = 0) const { return reference::compiled::output(p_, row_, c).value; }
   reference::row_bound bound(problem::kernel_model const& model) const {
-    reference::row_bound made;
-    reference::compiled::evaluate(made, model, facts_);
-    return made;
+    reference::row_bound bound;
+    reference::compiled::evaluate(bound, model, facts_);
+    return bound;
   }
   reference::error_bound output_bound(reference::row_bound const& bound, std::int64_t c = 0) const {
     return reference::compiled::output_bound(bound, p_, row_, c, output(c));
@@ -83,30 +83,30 @@ class bound_check {
   }
 
  private:
-  one_row<F> asked_;
+  one_row<F> problem_;
   problem::instance<F> p_;
   reference::enclosed_row<128, F> row_{};
   reference::row_facts facts_{};
 };
 
 template <class F>
-ratios judge(honest const& how, one_row<F> const& asked, bound_check<F> const& check, std::uint64_t seed) {
-  auto const model = model_of<F>(how, asked.v.layout.shape[0], !asked.bias.empty(), asked.scale.has_value());
-  return check.judge(model, honest_run<F>(how, asked, seed).answer());
+ratios judge(honest const& how, one_row<F> const& problem, bound_check<F> const& check, std::uint64_t seed) {
+  auto const model = model_of<F>(how, problem.v.layout.shape[0], !problem.bias.empty(), problem.scale.has_value());
+  return check.judge(model, honest_run<F>(how, problem, seed).answer());
 }
 
 /// The preset `f32` of docs/bound.md, section 10: any order, any blocking, plain merging.
 inline problem::kernel_model black_box_f32() {
-  problem::kernel_model made;
+  problem::kernel_model model;
   double const u = 0x1p-24;
-  made.format = problem::formats::f32_flushed;
-  made.k_qk_base = 5, made.u_qk = u, made.fold_q = made.flushes = true;
-  made.k_add = 2, made.g_b = reference::gamma(3, u);
-  made.e_c = 12.001 * u, made.a_t = 4 * u;  // read with a softcap only
-  made.k_x = 4, made.c_m = 4, made.eps = 8 * u;
-  made.rescales = problem::rescale_count::rank_of_score;
-  made.k_pre = 2, made.k_f = 3, made.eps_log = 4 * u, made.k_lse = 3;
-  return made;
+  model.format = problem::formats::f32_flushed;
+  model.k_qk_base = 5, model.u_qk = u, model.fold_q = model.flushes = true;
+  model.k_add = 2, model.g_b = reference::gamma(3, u);
+  model.e_c = 12.001 * u, model.a_t = 4 * u;  // read with a softcap only
+  model.k_x = 4, model.c_m = 4, model.eps = 8 * u;
+  model.rescales = problem::rescale_count::rank_of_score;
+  model.k_pre = 2, model.k_f = 3, model.eps_log = 4 * u, model.k_lse = 3;
+  return model;
 }
 
 }  // namespace attest::tests

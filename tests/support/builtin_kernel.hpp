@@ -11,17 +11,17 @@
 namespace attest::tests {
 
 /// What the built-in kernel claims for this problem: fast::model, whatever the element type.
-inline audit::contract builtin_claim(problem::any_instance const& asked) {
-  audit::contract made;
-  made.name = "fast::model";
-  made.fixed = std::visit([](auto const& p) { return fast::model(p); }, asked);
-  return made;
+inline audit::contract builtin_claim(problem::any_instance const& instance) {
+  audit::contract claim;
+  claim.name = "fast::model";
+  claim.fixed = std::visit([](auto const& p) { return fast::model(p); }, instance);
+  return claim;
 }
 
 /// O, LSE and weights of the built-in kernel, pre-filled with 0xff… (NaN).
-/// Requires  `asked` accepted by problem::make_instance, of rank 4
-inline audit::owned_outputs builtin_answer(audit::problem_draft const& asked, fast::options const& options = {}) {
-  auto const instance = problem::make_instance(asked.arguments()).value();
+/// Requires  `draft` accepted by problem::make_instance, of rank 4
+inline audit::owned_outputs builtin_answer(audit::problem_draft const& draft, fast::options const& options = {}) {
+  auto const instance = problem::make_instance(draft.arguments()).value();
   audit::owned_outputs answer;
   std::visit(
       [&]<class T>(problem::instance<T> const& p) {
@@ -31,8 +31,8 @@ inline audit::owned_outputs builtin_answer(audit::problem_draft const& asked, fa
         answer.lse = audit::owned_tensor::compact(problem::type_of<problem::lse_element<T>>, {s.b, s.hq, s.n});
         answer.weights = audit::owned_tensor::compact(type, {s.b, s.hq, s.n, s.m});
         for (auto* t : {&*answer.o, &*answer.lse, &*answer.weights}) std::ranges::fill(t->bytes, std::byte{0xff});
-        problem::erased_outputs const given{answer.o->erased(), answer.lse->erased(), answer.weights->erased()};
-        auto const outputs = problem::make_outputs(p, given).value();
+        problem::erased_outputs const tensors{answer.o->erased(), answer.lse->erased(), answer.weights->erased()};
+        auto const outputs = problem::make_outputs(p, tensors).value();
         if (!fast::attention(p, outputs, options)) answer = {};
       },
       instance);

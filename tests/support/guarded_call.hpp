@@ -111,27 +111,27 @@ inline audit::contract const& claim_for(problem::element_type type) {
 }
 
 /// O, LSE and weights; nothing where the kernel answers UNSUPPORTED. The promises of attest/kernel.h are required.
-inline audit::owned_outputs guarded_answer(audit::problem_draft const& asked, std::int32_t threads = 1) {
+inline audit::owned_outputs guarded_answer(audit::problem_draft const& draft, std::int32_t threads = 1) {
   zoo::specimen const* const plant = planted();
-  auto const& q = asked.q.layout.shape;
-  auto const type = asked.q.type;
+  auto const& q = draft.q.layout.shape;
+  auto const type = draft.q.type;
   auto const lse_type = type == problem::element_type::f64 ? type : problem::element_type::f32;
   auto const output = [&](std::initializer_list<std::int64_t> sizes, problem::element_type of) {
-    auto made = audit::owned_tensor::compact(of, sizes);
-    std::ranges::fill(made.bytes, std::byte{0xff});  // NaN
-    return made;
+    auto tensor = audit::owned_tensor::compact(of, sizes);
+    std::ranges::fill(tensor.bytes, std::byte{0xff});  // NaN
+    return tensor;
   };
-  guarded_tensor given_q(asked.q), given_k(asked.k), given_v(asked.v);
-  guarded_tensor mask(asked.mask.value_or(audit::owned_tensor{})), bias(asked.bias.value_or(audit::owned_tensor{}));
-  guarded_tensor o(output({q[0], q[1], q[2], asked.v.layout.shape[3]}, type)), lse(output({q[0], q[1], q[2]}, lse_type)),
-      weights(output({q[0], q[1], q[2], asked.k.layout.shape[2]}, type));
+  guarded_tensor given_q(draft.q), given_k(draft.k), given_v(draft.v);
+  guarded_tensor mask(draft.mask.value_or(audit::owned_tensor{})), bias(draft.bias.value_or(audit::owned_tensor{}));
+  guarded_tensor o(output({q[0], q[1], q[2], draft.v.layout.shape[3]}, type)),
+      lse(output({q[0], q[1], q[2]}, lse_type)), weights(output({q[0], q[1], q[2], draft.k.layout.shape[2]}, type));
   attest_call call{};
   call.abi_version = ATTEST_KERNEL_ABI;
   call.threads = threads;
   call.q = given_q.get(), call.k = given_k.get(), call.v = given_v.get();
-  if (asked.mask) call.mask = mask.get();
-  if (asked.bias) call.bias = bias.get();
-  problem::set_parameters(call, asked);
+  if (draft.mask) call.mask = mask.get();
+  if (draft.bias) call.bias = bias.get();
+  problem::set_parameters(call, draft);
   call.out = o.get(), call.lse = lse.get(), call.weights = weights.get();
 
   std::fenv_t before, after;
@@ -144,7 +144,7 @@ inline audit::owned_outputs guarded_answer(audit::problem_draft const& asked, st
   std::fesetenv(&before);
   bool const environment_restored = std::memcmp(&before, &after, sizeof before) == 0;
   REQUIRE(environment_restored);
-  for (guarded_tensor* each : {&given_q, &given_k, &given_v, &mask, &bias}) REQUIRE(each->unchanged());
+  for (guarded_tensor* input : {&given_q, &given_k, &given_v, &mask, &bias}) REQUIRE(input->unchanged());
   REQUIRE((status == ATTEST_OK || status == ATTEST_UNSUPPORTED));
   if (status == ATTEST_UNSUPPORTED) return {};
   audit::owned_outputs answer;

@@ -42,46 +42,46 @@ template <class F>
 problem::kernel_model model_of(honest const& how, std::int64_t m, bool has_bias, bool explicit_scale) {
   constexpr bool single = std::is_same_v<F, float>;
   namespace formats = problem::formats;
-  problem::kernel_model made;
-  made.format = single ? how.flushes ? formats::f32_flushed : formats::f32
-                       : how.flushes ? formats::f64_flushed : formats::f64;
-  double const u = made.format.u;
-  made.k_qk_base = explicit_scale ? 1 : 3;  // √, ÷, ×
-  made.u_qk = u;
-  made.e_c = (single ? 3.01 : 4.01) * u;  // ÷, tanh, ×; read with a softcap only
-  made.k_add = has_bias ? 1 : 0;
-  made.flushes = how.flushes;
-  made.eps = (2.0 * how.exp_ulps + (single ? 1.001 : 2) + (how.exp_ulps > 0 ? 1 : 0)) * u;
+  problem::kernel_model model;
+  model.format = single ? how.flushes ? formats::f32_flushed : formats::f32
+                        : how.flushes ? formats::f64_flushed : formats::f64;
+  double const u = model.format.u;
+  model.k_qk_base = explicit_scale ? 1 : 3;  // √, ÷, ×
+  model.u_qk = u;
+  model.e_c = (single ? 3.01 : 4.01) * u;  // ÷, tanh, ×; read with a softcap only
+  model.k_add = has_bias ? 1 : 0;
+  model.flushes = how.flushes;
+  model.eps = (2.0 * how.exp_ulps + (single ? 1.001 : 2) + (how.exp_ulps > 0 ? 1 : 0)) * u;
   if (how.base_2) {
-    made.k_x = 2 + 5;  // fma and its products; c takes √, ÷, log2 e, ×, and r's difference one more
-    made.c_m = 1;
+    model.k_x = 2 + 5;  // fma and its products; c takes √, ÷, log2 e, ×, and r's difference one more
+    model.c_m = 1;
   }
-  made.rescales = how.block == 0 ? problem::rescale_count::none : problem::rescale_count::per_block;
-  made.block = how.block == 0 ? m : how.block;
-  made.height = how.block == 0 || how.in_place ? problem::sum_height::in_sequence : problem::sum_height::block_local;
-  made.tau = how.tau;
-  made.k_f = how.reciprocal ? 2 : 1;
-  if (how.normalised) made.k_f = 0, made.k_pre = how.reciprocal ? 2 : 1;
-  if (how.bf16_weights) made.u_p = 0x1p-8, made.omega_p = 0x1p-134;
-  made.eps_log = (single ? 1.001 : 2) * u;
-  return made;
+  model.rescales = how.block == 0 ? problem::rescale_count::none : problem::rescale_count::per_block;
+  model.block = how.block == 0 ? m : how.block;
+  model.height = how.block == 0 || how.in_place ? problem::sum_height::in_sequence : problem::sum_height::block_local;
+  model.tau = how.tau;
+  model.k_f = how.reciprocal ? 2 : 1;
+  if (how.normalised) model.k_f = 0, model.k_pre = how.reciprocal ? 2 : 1;
+  if (how.bf16_weights) model.u_p = 0x1p-8, model.omega_p = 0x1p-134;
+  model.eps_log = (single ? 1.001 : 2) * u;
+  return model;
 }
 
 /// Runs `how` on a row. Every operation below rounds to F (no contraction: -ffp-contract=off).
 template <class F>
 class honest_run {
  public:
-  honest_run(honest const& how, one_row<F> const& asked, std::uint64_t seed)
-      : how_(how), asked_(asked), state_(seed * 2 + 1), n_(asked.v.layout.shape[0]), d_(asked.k.layout.shape[1]),
-        dv_(asked.v.layout.shape[1]) {}
+  honest_run(honest const& how, one_row<F> const& problem, std::uint64_t seed)
+      : how_(how), problem_(problem), state_(seed * 2 + 1), n_(problem.v.layout.shape[0]),
+        d_(problem.k.layout.shape[1]), dv_(problem.v.layout.shape[1]) {}
 
   honest_answer answer() {
     auto const n = static_cast<std::size_t>(n_);
     std::vector<std::size_t> order(n);
     for (std::size_t j = 0; j < n; ++j) order[j] = how_.reversed ? n - 1 - j : j;
-    scale_ = asked_.scale ? static_cast<F>(*asked_.scale) : F(1) / std::sqrt(static_cast<F>(d_));
+    scale_ = problem_.scale ? static_cast<F>(*problem_.scale) : F(1) / std::sqrt(static_cast<F>(d_));
     // With a bias or a softcap the scale comes first, and c is log2 e alone.
-    scale_first_ = !how_.base_2 || !asked_.bias.empty() || asked_.softcap > 0;
+    scale_first_ = !how_.base_2 || !problem_.bias.empty() || problem_.softcap > 0;
     c_ = static_cast<F>(1.4426950408889634074);
     if (!scale_first_) c_ = scale_ * c_;
     s_.resize(n);
@@ -94,7 +94,7 @@ class honest_run {
     auto const d = static_cast<std::size_t>(d_);
     F sum = 0;
     for (std::size_t t = 0; t < d; ++t) {
-      F const q = asked_.q.values[t], k = asked_.k.values[j * d + t];
+      F const q = problem_.q.values[t], k = problem_.k.values[j * d + t];
       sum = how_.fma ? std::fma(q, k, sum) : sum + q * k;
     }
     return sum;
@@ -102,11 +102,11 @@ class honest_run {
   F score(std::size_t j) const {
     F s = dot(j);
     if (scale_first_) s = s * scale_;
-    if (asked_.softcap > 0) {
-      auto const cap = static_cast<F>(asked_.softcap);
+    if (problem_.softcap > 0) {
+      auto const cap = static_cast<F>(problem_.softcap);
       s = cap * static_cast<F>(std::tanh(static_cast<double>(s / cap)));
     }
-    return asked_.bias.empty() ? s : s + asked_.bias[j];
+    return problem_.bias.empty() ? s : s + problem_.bias[j];
   }
   F perturbed(F e, F x) {
     if (how_.exp_ulps > 0 && x != 0) {
@@ -142,17 +142,17 @@ class honest_run {
     }
   }
   F add(F sum, F p, F v) const { return how_.fma ? std::fma(p, v, sum) : sum + p * v; }
-  F value(std::size_t j, std::size_t c) const { return asked_.v.values[j * static_cast<std::size_t>(dv_) + c]; }
+  F value(std::size_t j, std::size_t c) const { return problem_.v.values[j * static_cast<std::size_t>(dv_) + c]; }
 
   honest_answer finish(F M, F l, std::vector<F> const& O, std::vector<F> const& p) const {
-    honest_answer made;
+    honest_answer answer;
     F const inverse = F(1) / l;
     for (F const x : O)
-      made.o.push_back(static_cast<double>(how_.normalised ? x : how_.reciprocal ? x * inverse : x / l));
-    for (F const x : p) made.weights.push_back(static_cast<double>(how_.reciprocal ? x * inverse : x / l));
-    made.lse = static_cast<double>(M + static_cast<F>(std::log(static_cast<double>(l))));
-    made.has_lse = !how_.base_2;
-    return made;
+      answer.o.push_back(static_cast<double>(how_.normalised ? x : how_.reciprocal ? x * inverse : x / l));
+    for (F const x : p) answer.weights.push_back(static_cast<double>(how_.reciprocal ? x * inverse : x / l));
+    answer.lse = static_cast<double>(M + static_cast<F>(std::log(static_cast<double>(l))));
+    answer.has_lse = !how_.base_2;
+    return answer;
   }
 
   honest_answer two_passes(std::vector<std::size_t> const& order) {
@@ -206,7 +206,7 @@ class honest_run {
   }
 
   honest how_;
-  one_row<F> const& asked_;
+  one_row<F> const& problem_;
   std::uint64_t state_;
   std::int64_t n_, d_, dv_;
   F scale_ = 0, c_ = 0;
@@ -217,10 +217,10 @@ class honest_run {
 /// The variants that the bound is attacked with.
 inline std::vector<honest> honest_variants() {
   auto const with = [](std::string name, auto&& change) {
-    honest made;
-    made.name = std::move(name);
-    change(made);
-    return made;
+    honest variant;
+    variant.name = std::move(name);
+    change(variant);
+    return variant;
   };
   return {with("two passes", [](honest&) {}),
           with("two passes, weights first", [](honest& h) { h.normalised = true; }),

@@ -12,9 +12,9 @@ template <class Testable>
 void many(int times, std::string const& description, Testable&& testable) {
   auto runs = rc::detail::configuration().testParams;
   runs.maxSuccess *= times;
-  rc::detail::TestMetadata what;
-  what.id = what.description = description;
-  auto const result = rc::detail::checkTestable(std::function(std::forward<Testable>(testable)), what, runs);
+  rc::detail::TestMetadata metadata;
+  metadata.id = metadata.description = description;
+  auto const result = rc::detail::checkTestable(std::function(std::forward<Testable>(testable)), metadata, runs);
   std::cerr << "\n- " << description << "\n";
   rc::detail::printResultMessage(result, std::cerr);
   std::cerr << "\n";

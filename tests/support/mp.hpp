@@ -11,10 +11,10 @@ using oracles::real;
 /// The integer x·2^exponent. Exact for |x| < 2^real::default_bits.
 template <std::size_t Bits>
 real as_real(reference::integer<Bits> const& x, std::int64_t exponent) {
-  real made;
+  real sum;
   auto const& limbs = x.backend();
-  for (std::size_t n = limbs.size(); n-- > 0;) made = scaled(std::move(made), 64) + real::whole(limbs.limbs()[n]);
-  return scaled(x.sign() < 0 ? real(0) - made : made, exponent);
+  for (std::size_t n = limbs.size(); n-- > 0;) sum = scaled(std::move(sum), 64) + real::whole(limbs.limbs()[n]);
+  return scaled(x.sign() < 0 ? real(0) - sum : sum, exponent);
 }
 inline real as_real(reference::magnitude m) { return scaled(real::whole(m.mantissa()), m.exponent()); }
 /// Requires x finite.

@@ -31,17 +31,17 @@ using oracle_answer = std::vector<std::optional<oracle_row>>;
 
 /// { x : |x − middle − low| ≤ radius }, and up to 2⁻²⁹·radius more.
 inline oracle_ball ball_around(double middle, double low, double radius) {
-  auto made = oracle_ball::from(reference::value_of(middle)) + oracle_ball::from(reference::value_of(low));
+  auto ball = oracle_ball::from(reference::value_of(middle)) + oracle_ball::from(reference::value_of(low));
   reference::element const r = reference::value_of(radius);
-  made.radius = made.radius + reference::magnitude(static_cast<std::uint64_t>(r.significand), r.exponent);
-  return made;
+  ball.radius = ball.radius + reference::magnitude(static_cast<std::uint64_t>(r.significand), r.exponent);
+  return ball;
 }
 
 inline oracle_ball ball_between(double low, double high) {
   auto const a = oracle_ball::from(reference::value_of(low)), b = oracle_ball::from(reference::value_of(high));
-  auto made = (a + b).scaled_by_power_of_two(-1);
-  made.radius = made.radius + (b - a).scaled_by_power_of_two(-1).upper_size();
-  return made;
+  auto ball = (a + b).scaled_by_power_of_two(-1);
+  ball.radius = ball.radius + (b - a).scaled_by_power_of_two(-1).upper_size();
+  return ball;
 }
 
 template <class Row>
@@ -52,16 +52,16 @@ void for_each_row_of(problem::sizes const& s, Row&& row) {
 }
 
 /// The ball tier: enclose_row, output, weight, log_sum_exp.
-inline oracle_answer ball_tier(audit::problem_draft const& asked) {
-  oracle_answer made;
-  auto const instance = problem::make_instance(asked.arguments());
+inline oracle_answer ball_tier(audit::problem_draft const& draft) {
+  oracle_answer answer;
+  auto const instance = problem::make_instance(draft.arguments());
   RC_ASSERT(instance.has_value());
   std::visit(
       [&]<class T>(problem::instance<T> const& p) {
         reference::enclosed_row<128, T> row;
         for_each_row_of(p.size(), [&](auto b, auto h, auto i) {
           reference::compiled::enclose_row(p, b, h, i, row);
-          oracle_row& to = made.emplace_back(std::in_place).value();
+          oracle_row& to = answer.emplace_back(std::in_place).value();
           to.kind = row.kind;
           for (std::int64_t c = 0; c < p.size().dv; ++c) {
             auto const o = reference::compiled::output(p, row, c);
@@ -76,24 +76,24 @@ inline oracle_answer ball_tier(audit::problem_draft const& asked) {
         });
       },
       instance.value());
-  return made;
+  return answer;
 }
 
 /// The machine tier: enclosures alone, in doubles (f64 and `double_words` in double words).
-inline oracle_answer machine_tier(audit::problem_draft const& asked, bool double_words = false) {
-  oracle_answer made;
-  auto const instance = problem::make_instance(asked.arguments());
+inline oracle_answer machine_tier(audit::problem_draft const& draft, bool double_words = false) {
+  oracle_answer answer;
+  auto const instance = problem::make_instance(draft.arguments());
   RC_ASSERT(instance.has_value());
   std::visit(
       [&]<class T>(problem::instance<T> const& p) {
         auto rows = reference::machine::row_source<T>::make(p, {}, {.weights = true, .bounds = false, .double_words = double_words});
         problem::sizes const& s = p.size();
-        made.resize(static_cast<std::size_t>(s.b * s.hq * s.n));
+        answer.resize(static_cast<std::size_t>(s.b * s.hq * s.n));
         if (!rows) return;
         for (std::int64_t head = 0; head < s.b * s.hq; ++head)
           rows.value().each(head / s.hq, head % s.hq, 0, s.n, [&](reference::machine::certified_row const& row) {
             if (row.handed_over) return;
-            oracle_row& to = made[static_cast<std::size_t>(head * s.n + row.i)].emplace();
+            oracle_row& to = answer[static_cast<std::size_t>(head * s.n + row.i)].emplace();
             to.keys.assign(row.keys.begin(), row.keys.end());
             to.lse = ball_around(row.lse, row.lse_low, row.lse_radius);
             for (std::size_t n = 0; n < row.keys.size(); ++n)
@@ -106,7 +106,7 @@ inline oracle_answer machine_tier(audit::problem_draft const& asked, bool double
           });
       },
       instance.value());
-  return made;
+  return answer;
 }
 
 }  // namespace attest::tests

@@ -66,9 +66,9 @@ void holds(std::string const& says, Check&& check) {
       r.type = type;
       RC_LOG() << r << '\n';
       reference::machine::use_simd_target(targets[r.seed % targets.size()]);
-      for (tier const& each : tiers()) {
-        RC_LOG() << each.name << " tier\n";
-        check(each, r);
+      for (tier const& oracle : tiers()) {
+        RC_LOG() << oracle.name << " tier\n";
+        check(oracle, r);
       }
     });
   reference::machine::use_simd_target("");
@@ -147,10 +147,10 @@ inline double bias_of(problem_draft const& p, std::int64_t h, std::int64_t i, st
 /// Everything that p hides, as a mask.
 inline problem_draft with_mask_alone(problem_draft p) {
   problem::sizes const s = sizes_of(p);
-  problem_draft made = p;
-  audit::add_mask(made, s.b, s.hq, s.n, s.m, [&](auto... at) { return may_see(p, at...); });
-  made.band = {};
-  return made;
+  problem_draft draft = p;
+  audit::add_mask(draft, s.b, s.hq, s.n, s.m, [&](auto... at) { return may_see(p, at...); });
+  draft.band = {};
+  return draft;
 }
 
 template <class F>

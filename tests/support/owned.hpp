@@ -29,23 +29,23 @@ struct owned {
   }
   /// `gap` elements lie between rows; the gaps hold `filler`, as everything does at first.
   static owned shaped(std::initializer_list<std::int64_t> shape, std::int64_t gap = 0, T filler = {}) {
-    owned made;
-    made.layout = problem::layout::compact(shape);
-    if (gap > 0 && made.layout.rank > 1) {
-      std::int64_t step = made.layout.shape[static_cast<std::size_t>(made.layout.rank - 1)] + gap;
-      for (int axis = made.layout.rank - 2; axis >= 0; --axis) {
+    owned result;
+    result.layout = problem::layout::compact(shape);
+    if (gap > 0 && result.layout.rank > 1) {
+      std::int64_t step = result.layout.shape[static_cast<std::size_t>(result.layout.rank - 1)] + gap;
+      for (int axis = result.layout.rank - 2; axis >= 0; --axis) {
         auto const a = static_cast<std::size_t>(axis);
-        made.layout.stride[a] = step;
-        step = step * (made.layout.shape[a] > 0 ? made.layout.shape[a] : 1) + gap;
+        result.layout.stride[a] = step;
+        step = step * (result.layout.shape[a] > 0 ? result.layout.shape[a] : 1) + gap;
       }
     }
     std::int64_t span = 1;
-    for (int axis = 0; axis < made.layout.rank; ++axis) {
+    for (int axis = 0; axis < result.layout.rank; ++axis) {
       auto const a = static_cast<std::size_t>(axis);
-      if (made.layout.shape[a] > 0) span += (made.layout.shape[a] - 1) * made.layout.stride[a];
+      if (result.layout.shape[a] > 0) span += (result.layout.shape[a] - 1) * result.layout.stride[a];
     }
-    made.values.assign(static_cast<std::size_t>(span), filler);
-    return made;
+    result.values.assign(static_cast<std::size_t>(span), filler);
+    return result;
   }
 
   problem::tensor<T const> in() const { return {values.data(), layout}; }

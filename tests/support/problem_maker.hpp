@@ -26,29 +26,29 @@ struct one_row : problem::parameters {
 
   one_row(std::int64_t m, std::int64_t d, std::int64_t dv) : q({1, d}), k({m, d}), v({m, dv}) {}
 
-  problem::arguments<T> asked() const {
-    problem::arguments<T> made;
-    made.q = q.in(), made.k = k.in(), made.v = v.in();
+  problem::arguments<T> arguments() const {
+    problem::arguments<T> result;
+    result.q = q.in(), result.k = k.in(), result.v = v.in();
     if (!bias.empty())
-      made.bias = problem::tensor<T const>{bias.data(),
-                                           problem::layout::compact({static_cast<std::int64_t>(bias.size())})};
+      result.bias =
+          problem::tensor<T const>{bias.data(), problem::layout::compact({static_cast<std::int64_t>(bias.size())})};
     if (!mask.empty())
-      made.mask = problem::tensor<std::uint8_t const>{
+      result.mask = problem::tensor<std::uint8_t const>{
           mask.data(), problem::layout::compact({static_cast<std::int64_t>(mask.size())})};
-    static_cast<problem::parameters&>(made) = *this;
-    return made;
+    static_cast<problem::parameters&>(result) = *this;
+    return result;
   }
   /// Valid while *this lives and is not resized.
-  problem::instance<T> instance() const { return problem::instance<T>::make(asked()).value(); }
+  problem::instance<T> instance() const { return problem::instance<T>::make(arguments()).value(); }
 };
 
 /// d = 1, σ = 1, q = 1: the keys are the scores.
 inline one_row<float> with_scores(std::vector<float> const& scores, std::vector<float> const& values) {
-  one_row<float> made(static_cast<std::int64_t>(scores.size()), 1, 1);
-  made.q.values = {1};
-  made.k.values = scores;
-  made.v.values = values;
-  return made;
+  one_row<float> problem(static_cast<std::int64_t>(scores.size()), 1, 1);
+  problem.q.values = {1};
+  problem.k.values = scores;
+  problem.v.values = values;
+  return problem;
 }
 
 }  // namespace attest::tests

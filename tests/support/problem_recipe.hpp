@@ -133,13 +133,13 @@ inline void add_visibility(audit::problem_draft& p, recipe const& r, audit::rand
 /// The same numbers in rows that are `gap` elements further apart; the gaps hold NaN.
 inline void spread_rows(audit::owned_tensor& t, std::int64_t gap) {
   if (gap == 0) return;
-  audit::owned_tensor made{t.type, t.layout, {}};
-  auto& step = made.layout.stride;
+  audit::owned_tensor tensor{t.type, t.layout, {}};
+  auto& step = tensor.layout.stride;
   auto const& shape = t.layout.shape;
   step[2] = shape[3] + gap, step[1] = step[2] * shape[2], step[0] = step[1] * shape[1];
-  made.bytes.assign(made.spanned_elements() * problem::size_of(t.type), std::byte{0xff});
-  audit::fill(made, [&](auto... at) { return audit::load(t, audit::offset_of(t, at...)); });
-  t = std::move(made);
+  tensor.bytes.assign(tensor.spanned_elements() * problem::size_of(t.type), std::byte{0xff});
+  audit::fill(tensor, [&](auto... at) { return audit::load(t, audit::offset_of(t, at...)); });
+  t = std::move(tensor);
 }
 
 }  // namespace detail
@@ -148,22 +148,22 @@ inline void spread_rows(audit::owned_tensor& t, std::int64_t gap) {
 /// are not negative, hk and groups are at least 1, and left and right at least −1.
 inline audit::problem_draft make_problem(recipe const& r) {
   audit::random_stream random(r.seed, "recipe");
-  audit::problem_draft made = audit::blank({r.b, r.groups * r.hk, r.hk, r.n, r.m, r.d, r.dv}, r.type);
-  detail::fill_scores(made, r, random);
-  detail::fill_values(made, r, random);
-  detail::add_visibility(made, r, random);
+  audit::problem_draft draft = audit::blank({r.b, r.groups * r.hk, r.hk, r.n, r.m, r.d, r.dv}, r.type);
+  detail::fill_scores(draft, r, random);
+  detail::fill_values(draft, r, random);
+  detail::add_visibility(draft, r, random);
   switch (r.scale) {
-    case 1: made.scale = 1; break;
-    case 2: made.scale = -0.25; break;
-    case 3: made.scale = 0; break;
-    case 4: made.scale = 0.3; break;
+    case 1: draft.scale = 1; break;
+    case 2: draft.scale = -0.25; break;
+    case 3: draft.scale = 0; break;
+    case 4: draft.scale = 0.3; break;
     default:
-      if (r.d > 0) made.scale.reset();
+      if (r.d > 0) draft.scale.reset();
   }
   constexpr double caps[] = {0, 1, 50, 0.125};
-  made.softcap = caps[r.softcap & 3];
-  for (auto* tensor : {&made.q, &made.k, &made.v}) detail::spread_rows(*tensor, r.gap);
-  return made;
+  draft.softcap = caps[r.softcap & 3];
+  for (auto* tensor : {&draft.q, &draft.k, &draft.v}) detail::spread_rows(*tensor, r.gap);
+  return draft;
 }
 
 }  // namespace attest::tests

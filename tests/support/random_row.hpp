@@ -27,22 +27,23 @@ T drawn_number(int family) {
 template <class T>
 one_row<T> drawn_row(bool with_bias = true, bool with_softcap = false) {
   std::int64_t const m = *rc::gen::inRange<std::int64_t>(1, 9), d = *rc::gen::inRange<std::int64_t>(0, 6);
-  one_row<T> made(m, d, 1);
+  one_row<T> problem(m, d, 1);
   auto const family_of_numbers = rc::gen::element(0, 1, 2, 3, 4);
   int const q_family = *family_of_numbers, k_family = *family_of_numbers, v_family = *family_of_numbers;
-  for (auto& x : made.q.values) x = drawn_number<T>(q_family);
-  for (auto& x : made.k.values) x = drawn_number<T>(k_family);
-  for (auto& x : made.v.values) x = drawn_number<T>(v_family);
+  for (auto& x : problem.q.values) x = drawn_number<T>(q_family);
+  for (auto& x : problem.k.values) x = drawn_number<T>(k_family);
+  for (auto& x : problem.v.values) x = drawn_number<T>(v_family);
   if (with_bias && *rc::gen::element(0, 0, 1) == 1) {
     int const family = *family_of_numbers;
-    for (std::int64_t j = 0; j < m; ++j) made.bias.push_back(drawn_number<T>(family));
+    for (std::int64_t j = 0; j < m; ++j) problem.bias.push_back(drawn_number<T>(family));
   }
   if (*rc::gen::element(0, 0, 0, 1) == 1)
-    for (std::int64_t j = 0; j < m; ++j) made.mask.push_back(*rc::gen::element<std::uint8_t>(1, 2, 255, 0));
+    for (std::int64_t j = 0; j < m; ++j) problem.mask.push_back(*rc::gen::element<std::uint8_t>(1, 2, 255, 0));
   if (d == 0 || *rc::gen::element(0, 0, 1) == 1)
-    made.scale = *rc::gen::element(0.0, 1.0, -1.0, 0.5, 0.1, 3.0, 40.0, 0.08838834764831845);
-  if (with_softcap && *rc::gen::element(0, 0, 1) == 1) made.softcap = *rc::gen::element(0.5, 1.0, 3.0, 30.0, 1e-3, 1e10);
-  return made;
+    problem.scale = *rc::gen::element(0.0, 1.0, -1.0, 0.5, 0.1, 3.0, 40.0, 0.08838834764831845);
+  if (with_softcap && *rc::gen::element(0, 0, 1) == 1)
+    problem.softcap = *rc::gen::element(0.5, 1.0, 3.0, 30.0, 1e-3, 1e10);
+  return problem;
 }
 
 inline rc::Gen<std::vector<std::size_t>> drawn_permutation(std::int64_t m) {
@@ -62,20 +63,20 @@ inline rc::Gen<std::vector<std::size_t>> drawn_permutation(std::int64_t m) {
 template <class T>
 one_row<T> permuted(one_row<T> const& from, std::vector<std::size_t> const& order) {
   auto const d = from.k.layout.shape[1], dv = from.v.layout.shape[1];
-  one_row<T> made(static_cast<std::int64_t>(order.size()), d, dv);
-  made.q = from.q;
-  static_cast<problem::parameters&>(made) = from;
+  one_row<T> problem(static_cast<std::int64_t>(order.size()), d, dv);
+  problem.q = from.q;
+  static_cast<problem::parameters&>(problem) = from;
   auto const copy_row = [](owned<T> const& a, std::size_t i, owned<T>& b, std::size_t n) {
     auto const width = static_cast<std::size_t>(a.layout.shape[1]);
     for (std::size_t t = 0; t < width; ++t) b.values[n * width + t] = a.values[i * width + t];
   };
   for (std::size_t n = 0; n < order.size(); ++n) {
-    copy_row(from.k, order[n], made.k, n);
-    copy_row(from.v, order[n], made.v, n);
-    if (!from.bias.empty()) made.bias.push_back(from.bias[order[n]]);
-    if (!from.mask.empty()) made.mask.push_back(from.mask[order[n]]);
+    copy_row(from.k, order[n], problem.k, n);
+    copy_row(from.v, order[n], problem.v, n);
+    if (!from.bias.empty()) problem.bias.push_back(from.bias[order[n]]);
+    if (!from.mask.empty()) problem.mask.push_back(from.mask[order[n]]);
   }
-  return made;
+  return problem;
 }
 
 template <class T>

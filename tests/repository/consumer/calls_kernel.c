@@ -4,10 +4,10 @@
 #include <stdio.h>
 
 static DLTensor tensor(float *data, int64_t *shape, int64_t *strides) {
-  DLTensor made = {.data = data, .device = {kDLCPU, 0}, .ndim = 4, .dtype = {kDLFloat, 32, 1}};
-  made.shape = shape;
-  made.strides = strides;
-  return made;
+  DLTensor result = {.data = data, .device = {kDLCPU, 0}, .ndim = 4, .dtype = {kDLFloat, 32, 1}};
+  result.shape = shape;
+  result.strides = strides;
+  return result;
 }
 
 int main(void) {

@@ -15,14 +15,14 @@ using problem::layout;
 
 constexpr float q[]{1, 2}, k[]{3, 4, 3, 4}, v[]{1, 3};
 
-constexpr auto asked() {
+constexpr auto instance() {
   return problem::instance<float>::make(
       {.q = {q, layout::compact({1, 2})}, .k = {k, layout::compact({2, 2})}, .v = {v, layout::compact({2, 1})}});
 }
 
 static_assert(
     [] {
-      auto const p = asked().value();
+      auto const p = instance().value();
       reference::enclosed_row<128, float> row;
       reference::enclose_row(p, 0, 0, 0, row);
       return reference::output_is_exactly(p, row, 0, reference::value_of(2.0f));
@@ -32,10 +32,10 @@ static_assert(
 }  // namespace
 
 int main() {
-  auto const p = asked().value();
+  auto const p = instance().value();
   float o = 0;
-  auto const given = problem::outputs<float>::make(p, {.o = {&o, layout::compact({1, 1})}});
-  auto const done = fast::attention(p, given.value());
+  auto const outputs = problem::outputs<float>::make(p, {.o = {&o, layout::compact({1, 1})}});
+  auto const done = fast::attention(p, outputs.value());
   bool enclosed = false;
   auto rows = reference::machine::row_source<float>::make(p);
   if (rows)
