@@ -93,7 +93,7 @@ std::optional<vector_case> certified(std::string name, std::vector<std::string> 
         for (std::int64_t row = 0; row < s.b * s.hq * s.n && decided; ++row)
           decided = certify_row(p, row / s.n / s.hq, row / s.n % s.hq, row % s.n, certified_case);
       },
-      certified_case.asked.instance());
+      certified_case.problem.instance());
   return decided ? std::optional(std::move(certified_case)) : std::nullopt;
 }
 

@@ -23,7 +23,7 @@ struct certified_value {
 struct vector_case {
   std::string name;                         ///< TYPE/CASE
   std::vector<std::string> flags;           ///< the bug classes that it can detect
-  owned_problem asked;                      ///< rank 4, compact
+  owned_problem problem;                    ///< rank 4, compact
   std::vector<certified_value> o{}, lse{};  ///< row-major: [b, hq, n, dv], [b, hq, n]
 };
 

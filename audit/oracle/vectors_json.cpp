@@ -275,10 +275,10 @@ std::string vector_text(vector_file const& file) {
                                  json_string(file.check), json(file.flags).dump());
   for (std::size_t at = 0; at < file.cases.size(); ++at) {
     vector_case const& c = file.cases[at];
-    problem_draft const& draft = c.asked.draft();
-    problem::sizes const& s = c.asked.size();
+    problem_draft const& draft = c.problem.draft();
+    problem::sizes const& s = c.problem.size();
     text += fmt::format("{}{{\"name\":{},\"type\":\"{}\",\"flags\":{},\n", at ? ",\n" : "", json_string(c.name),
-                        problem::name_of(c.asked.type()), json(c.flags).dump());
+                        problem::name_of(c.problem.type()), json(c.flags).dump());
     text += fmt::format("  \"sizes\":{{\"b\":{},\"hq\":{},\"hk\":{},\"n\":{},\"m\":{},\"d\":{},\"dv\":{}}},\n", s.b,
                         s.hq, s.hk, s.n, s.m, s.d, s.dv);
     text += fmt::format("  {},\n", parameters_of(draft));

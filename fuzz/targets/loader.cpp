@@ -24,7 +24,7 @@ void read_vectors(std::string_view text) {
   auto const file = audit::parse_vectors(text);
   if (!file) return require(!file.why().reason.empty());
   for (audit::vector_case const& entry : file.value().cases) {
-    audit::problem_draft const& draft = entry.asked.draft();
+    audit::problem_draft const& draft = entry.problem.draft();
     for (auto const* tensor : {&draft.q, &draft.k, &draft.v}) touch(*tensor);
     require(problem::make_instance(draft.arguments()).has_value());
   }

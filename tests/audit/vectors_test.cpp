@@ -91,7 +91,7 @@ TEST_CASE("there are 500 vectors and more, of every check, class and element typ
     std::set<problem::element_type> types;
     for (audit::vector_case const& vector : file.cases) {
       ++cases;
-      types.insert(vector.asked.type());
+      types.insert(vector.problem.type());
       flags.insert(vector.flags.begin(), vector.flags.end());
       CHECK(names.insert(file.check + "/" + vector.name).second);
     }
@@ -117,16 +117,16 @@ TEST_CASE("the truth of every vector is derived again at another width", "[vecto
             for (std::int64_t at = 0; at < s.b * s.hq * s.n; ++at)
               check_row(p, at / s.n / s.hq, at / s.n % s.hq, at % s.n, vector, static_cast<std::size_t>(at));
           },
-          vector.asked.instance());
+          vector.problem.instance());
     }
 }
 
 TEST_CASE("the built-in kernel is within its bound on every vector", "[vector]") {
   for (audit::vector_file const& file : read_all())
     for (audit::vector_case const& vector : file.cases) {
-      auto const& instance = vector.asked.instance();
+      auto const& instance = vector.problem.instance();
       audit::judgement const judged =
-          audit::judge(instance, builtin_answer(vector.asked.draft()), builtin_claim(instance));
+          audit::judge(instance, builtin_answer(vector.problem.draft()), builtin_claim(instance));
       INFO(file.check << "/" << vector.name << ": "
                       << (judged.violations.empty() ? "" : judged.violations.front().sentence));
       CHECK(judged.failed == 0);
