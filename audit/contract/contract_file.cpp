@@ -3,6 +3,7 @@
 #include <array>
 #include <cmath>
 #include <limits>
+#include <utility>
 
 #include <fmt/format.h>
 
@@ -32,6 +33,10 @@ class field_writer {
   void count(char const* name, std::int64_t& field, range const&) { into_[name] = field; }
   void flag(char const* name, bool& field) { into_[name] = field; }
   void word(char const* name, std::span<char const* const> words, std::size_t& at) { into_[name] = words[at]; }
+  template <class Fields>
+  void optional(Fields&& fields) {
+    fields(*this);
+  }
   template <class Fields>
   void object(char const* name, Fields&& fields) {
     field_writer inside(into_[name] = json::object());
@@ -98,6 +103,13 @@ class field_reader {
     fields(inside);
     inside.end();
     if (!why) why = std::move(inside.why);
+  }
+  /// Fields that keep their value where the file does not have them.
+  template <class Fields>
+  void optional(Fields&& fields) {
+    bool const whole = std::exchange(whole_, false);
+    fields(*this);
+    whole_ = whole;
   }
   /// To be called after the last field: a key that no field has is an error.
   void end() {

@@ -33,7 +33,7 @@ void exact_row_judge<T>::judge(std::int64_t b, std::int64_t h, std::int64_t i, j
   bool const outside =
       kind == row_kind::finite
           ? !first_.bound.says_anything()
-          : kind == row_kind::empty && reference::lost_upper(problem_, first_.row) >= model_.format.h0_limit;
+          : kind == row_kind::empty && !reference::keys_without_weight_in_range(model_, reference::range_of(problem_, first_.row));
   if (outside || (kind != row_kind::nan && model_.flushes && flushed_meets_infinity())) {
     problem::sizes const& s = problem_.size();
     into.not_judged +=
@@ -101,7 +101,10 @@ bool exact_row_judge<T>::by_bound(judgement& into, char const* output, std::int6
   auto const decide = [&]<unsigned W>(std::integral_constant<unsigned, W>) -> decision {
     auto const [truth, bound] = truth_at(std::integral_constant<unsigned, W>{});
     double const lowest = reference::lower(truth), highest = reference::upper(truth);
-    if (bound.by == reference::judged_by::nothing) {
+    // Section 5 of docs/bound.md, Output format: an honest answer that passes out_limit rounds to an infinity.
+    bool const overflows = std::isinf(value) && bound.unrounded < reference::infinity &&
+                           (value > 0 ? highest : -lowest) + bound.unrounded >= model_.out_limit;
+    if (bound.by == reference::judged_by::nothing || overflows) {
       ++into.not_judged;
       return decision::yes;
     }

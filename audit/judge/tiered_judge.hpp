@@ -61,7 +61,7 @@ class tiered_judge {
   template <class E>
   static bool within(double got, double middle, double low, double radius, double bound, reference::judged_by by,
                      judgement& found) {
-    if (by == reference::judged_by::nothing || !std::isfinite(got)) return false;
+    if (by == reference::judged_by::nothing || !std::isfinite(got) || !std::isfinite(bound)) return false;
     double const error = (distance_upper(got, middle, low) + radius) * (1 + 0x1p-51);
     if (!(error <= bound)) return false;
     ++(by == reference::judged_by::theorem ? found.by_theorem : found.by_dominance);

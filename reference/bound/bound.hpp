@@ -39,6 +39,7 @@ struct error_bound {
   double size = infinity;
   judged_by by = judged_by::nothing;
   double warning = infinity;  ///< W_c of section 9, outputs only: errors above it are suspicious, never refuted
+  double unrounded = infinity;  ///< outputs only: B_c before the output rounding (section 5, Output format)
 };
 
 /// The bounds of one row: section 3 is evaluated once, then each result is asked for.
@@ -51,6 +52,8 @@ class row_bound {
 
   /// E10: H0 and the first part of H4, as far as they do not depend on V. Where they fail nothing is claimed.
   constexpr bool says_anything() const noexcept { return terms_.judged; }
+  /// What the evaluation found, for tests and reports.
+  constexpr row_terms const& terms() const noexcept { return terms_; }
 
   /// Theorem: |ô_c − o_c|. value(j) is v_jc in the order of facts.keys, as an element; o encloses o_c.
   template <unsigned W, class Value>
@@ -69,10 +72,11 @@ class row_bound {
   constexpr error_bound row_sum() const noexcept;
 
  private:
-  /// E_j, z_j, P_j, η_j, share_j, R_j, κ_j; t_j² of section 9; is the key far, is it flushed, is it in J.
+  /// E_j, z_j, P_j, η_j, share_j, R_j, κ_j; share_j·Γ¹_j; T^L_j; γ_j and its variance (section 9); is the key far, is it
+  /// flushed, is it in J.
   struct key {
-    double E = 0, z = 0, P = 0, eta = 1, share = 1, R = 0, reference_error = 0;
-    double t_squared = 0;
+    double E = 0, z = 0, P = 0, eta = 1, share = 1, R = 0, reference_error = 0, shared = 0, lse_error = 0;
+    double group = 1, variance = 0;
     bool far = false, flushed = false, dominant = true;
   };
 

@@ -19,6 +19,12 @@ constexpr double gamma(double k, double u) noexcept {
 /// (1 + a)(1 + b) − 1, without cancellation (E1).
 constexpr double compounded(double a, double b) noexcept { return (a + b + a * b) * (1 + 0x1p-50); }
 
+/// H0 of the keys whose weight a bias of −∞ takes: Q_j, |σ|·Q_j, and with a folded scale ‖k_j‖₁·max(1, |σ|).
+constexpr bool keys_without_weight_in_range(problem::kernel_model const& model, row_scalars const& row) noexcept {
+  double const folded = model.fold_q ? row.lost_norm * larger(1, row.scale_upper) : 0;
+  return larger(row.lost_upper, folded) < model.format.h0_limit;
+}
+
 /// The row's part of section 3, filled in the order of its functions while the keys are visited between them.
 struct row_terms : row_scalars {
   problem::kernel_model model{};
@@ -43,8 +49,15 @@ struct row_terms : row_scalars {
   // Corollary L: both sides of Λ_T without its last term, Λ_H. Ω_O: e^{M⁺ − m} (E3). Γ_C's ε + k_x·min(K, X⁺)·u.
   double log_upper_side = 0, log_lower_side = 0, log_hull = infinity, e_above = 0, combine_error = 0;
   bool theorem_is_sharpest = false;  ///< E6: no column can gain from A^H or A^D
-  // Section 3, Sums: h, s, s', Γ_L, M_L, Γ_F, the u_p and the u_pv of Γ_O.
-  double height = 0, merges_L = 0, merges_O = 0, gamma_L = 0, nodes_L = 0, gamma_F = 0, u_p = 0, u_pv = 0;
+  // Section 3, Sums: h, s, s', Γ_L, M_L, Γ_F, the u_p and the u_pv of Γ_O; γ^h, Γ_O, (1 + u_p)(1 + γ^h)²·u_pv; Ω_O without
+  // Σ|v_jc|, and its factor.
+  double height = 0, merges_L = 0, merges_O = 0, gamma_L = 0, nodes_L = 0, gamma_F = 0, u_p = 0, u_pv = 0, gamma_h = 0,
+         gamma_O = 0, node_factor = 0, lost_in_sums = 0, lost_beside_values = 0;
+  // Corollary W: Γ_W, α_W. Section 5, weights formed by the LSE: e^λ − 1.
+  double gamma_W = 0, lost_weight = 0, lse_growth = 0;
+  // Section 9: Σγ_j, Σγ_jπ_j²; (2/3)u_p²·Σγ_jπ_j², (1/3)u²·(Σγ_j + R), ((k_F + k_pre)u)², (h + R)·u_pv/√n where u_pv > u.
+  double sum_groups = 0, sum_grouped_squares = 0;
+  double spread_of_sizes = 0, spread_of_sums = 0, spread_of_result = 0, drift = 0;
   bool theorem_holds = false;  ///< the entry A^T may be taken (not by the exception for padding)
   bool judged = false;         ///< H0, H4 and H5 (E10), without the condition on the column's V
 
@@ -57,6 +70,8 @@ struct row_terms : row_scalars {
   /// Θ/4: a key is sunk where s_j + E_j < m − Θ/4 (H0).
   constexpr double sunk() const noexcept { return model.format.h0_limit / 4; }
   constexpr bool by_lse() const noexcept { return model.merge != problem::split_merge::raw; }
+  /// Is O formed by weights exp(s − LSE), without a division (section 5, second theorem)?
+  constexpr bool by_lse_alone() const noexcept { return model.normalise == problem::normaliser::lse; }
 
   /// The constants of Scores and Sums that no key changes. Requires keys ≥ 1.
   constexpr void begin(problem::kernel_model const& how, row_scalars const& scalars, std::size_t keys) noexcept;
@@ -73,6 +88,18 @@ struct row_terms : row_scalars {
   constexpr void after_references(References const& found) noexcept;
   /// B − 1 + S − 1: section 3, Rescales; Lemma 2.
   constexpr double most_rescales() const noexcept;
+  constexpr bool always_rescales() const noexcept {
+    return model.unchanged_rescale == problem::unchanged_rescale::rounded;
+  }
+  /// [τ > 0, raw merges]·(S − 1), beside rank⁺_j (Lemma 2).
+  constexpr double lazy_merges() const noexcept { return model.tau > 0 && !by_lse() ? model.splits - 1 : 0; }
+  constexpr bool follows_index() const noexcept {
+    return model.order == problem::key_order::index && !always_rescales();
+  }
+  /// merges + max(rec_j, ⌈N/least_block⌉ − 1): section 3, Rescales; Lemma 2, Order of index.
+  constexpr double ordered_rescales(double records) const noexcept {
+    return model.merges + larger(records, static_cast<double>((m + model.least_block - 1) / model.least_block - 1));
+  }
   /// The constants of Reference and Weights, after every key's R_j, whose largest is R.
   constexpr void after_rescales(double largest_R) noexcept;
   /// D, η⁺, Λ_T, Λ_H, H4, Γ_F, after every key's z_j, T_j, P_j.
@@ -88,8 +115,14 @@ struct row_terms : row_scalars {
   template <class Shares>
   constexpr void after_shares(Shares const& found) noexcept;
 
+  /// Section 5, weights formed by the LSE: e^λ − 1, λ the bound of Corollary L.
+  constexpr void after_log_sum_exp(double lambda) noexcept {
+    lse_growth = lambda < 1 ? lambda / (1 - lambda * 0.5) * (1 + 0x1p-50) : exp_upper(lambda);
+  }
+
  private:
   constexpr double tree_height() const noexcept;
+  constexpr void finish_sums() noexcept;
 };
 
 constexpr void row_terms::begin(problem::kernel_model const& how, row_scalars const& scalars,
@@ -138,9 +171,9 @@ constexpr void row_terms::after_scores(Extremes const& found) noexcept {
   // H0, line by line: |σ|; q and k with a folded scale; Q_j, S_j, those of keys without weight too, and |b_j| of keys that
   // are not sunk; no infinite q·k; the softcap; M⁻ > m − Θ/8. The smallest normal number is half of ω_W/e^τ.
   double const folded = larger(1, scale_upper);
-  bool const folds = larger(query_norm, larger(found.largest_norm, lost_norm)) * folded < f.h0_limit;
+  bool const folds = larger(query_norm, found.largest_norm) * folded < f.h0_limit;
   in_range = finite_products && scale_upper < f.h0_limit && (!model.fold_q || folds) &&
-             larger(found.largest_size, lost_upper) < f.h0_limit &&
+             found.largest_size < f.h0_limit && keys_without_weight_in_range(model, *this) &&
              (softcap == 0 || (f.omega_w * 0.5 <= softcap && softcap < f.h0_limit)) && -sunk() / 2 < max_below;
   // E2: max(|M⁺|, |M⁻|) ≤ |m| + max(|M⁺ − m|, |M⁻ − m|).
   largest_max = larger(max_upper + max_above, max_upper + absolute(max_below));
@@ -228,6 +261,7 @@ constexpr void row_terms::after_weights(Sums const& found) noexcept {
   // Section 3, Weights: n_far, Σ P_j, D from below, 1 − D (E4). Dominance: max_i (s_i − e_i).
   n_far = found.n_far;
   sum_P = found.sum_P;
+  sum_groups = found.sum_groups, sum_grouped_squares = found.sum_grouped_squares;
   dominance_top = found.dominance_top;
   D_lower = found.D_lower * (2 - slack);
   one_minus_D = found.one_minus_D * slack;
@@ -289,8 +323,40 @@ constexpr void row_terms::after_shares(Shares const& found) noexcept {
   // lse_normalised: (1 + Γ_L)(1 + Γ_C) − 1.
   gamma_L = model.merge == problem::split_merge::lse_normalised ? compounded(sums, gamma_L) : sums;
   judged = judged && gamma_L < 1;  // H4
+  finish_sums();
   theorem_holds = theorem_holds && judged;
   theorem_is_sharpest = theorem_is_sharpest && theorem_holds;
+}
+
+/// Section 3, Sums, what does not depend on a column; Corollary W; section 9.
+constexpr void row_terms::finish_sums() noexcept {
+  problem::working_format const& f = model.format;
+  constexpr double up = 1 + 0x1p-50;
+  double const u = f.u, S = model.splits, beside = R + 1 + model.k_pre + merges_O;  // k
+  auto const promoted = static_cast<double>(model.promote);
+  double const short_sums = promoted > 0 ? smaller(height, promoted) : height;
+  // γ^h; with a promotion (1 + γ_{min(h,N)}(u_pv))(1 + γ_{⌈h/N⌉+k}(u)) − 1.
+  gamma_h = promoted > 0 ? compounded(gamma(short_sums, u_pv), gamma(height / promoted + 1 + beside, u))
+                         : gamma(height + beside, u_pv);
+  gamma_O = compounded(u_p, gamma_h);
+  node_factor = (1 + u_p) * (1 + gamma_h) * (1 + gamma_h) * u_pv * up;
+  // κ_p: (4/3)·min(1/Λ, e^{M⁺−m}/(Z·D)) where weights are rounded before they are divided, 4/3 after, or the larger.
+  double const third = 4.0 / 3 * up;
+  double const divided = third * smaller(1 / least_sum, D_lower > 0 ? e_above / (normaliser_lower * D_lower) : infinity) * up;
+  double const kappa_p = model.p_normalised == problem::normalised_first::no    ? divided
+                         : model.p_normalised == problem::normalised_first::yes ? third
+                                                                                : larger(third, divided);
+  lost_in_sums = 4 * (n + S) * f.omega / least_sum * up;
+  lost_beside_values = ((model.k_pre > 0 ? third * f.omega : 0) + model.omega_p * kappa_p) * up;
+  // Corollary W: Γ_W, α_W.
+  bool const rounded = model.returned_weights != problem::returned_weights::unrounded && !model.p_shared;
+  gamma_W = rounded ? compounded(gamma_F, model.u_p) : gamma_F;
+  lost_weight = rounded ? model.omega_p * larger(third, divided) * up : 0;
+  // Section 9.
+  spread_of_sizes = 2.0 / 3 * u_p * u_p * sum_grouped_squares;
+  spread_of_sums = u * u / 3 * (sum_groups + R);
+  spread_of_result = (model.k_f + model.k_pre) * u * ((model.k_f + model.k_pre) * u);
+  drift = u < u_pv ? (height + R) * u_pv / root(n) : 0;
 }
 
 }  // namespace attest::reference

@@ -49,7 +49,7 @@ void block(block_task<T> const& task) {
     row_scalars facts = scalars_of(p, memory.q.data() + r * static_cast<std::size_t>(s.d));
     row_numbers row;
     row.softcap = p.softcap(), row.scale = scale_of(p);
-    auto const n = safe ? gather<false>(p, task.b, task.h, certified.i, r, memory) : std::nullopt;
+    auto const n = safe ? gather<false>(p, task.b, task.h, certified.i, r, memory, facts) : std::nullopt;
     double sum_eta = -1;
     if (n && *n > 0 && find_weights(*n, p.has_bias(), facts, keys, row)) {
       log_sum_exp_of(row, facts, certified);

@@ -105,20 +105,20 @@ HWY_INLINE void sweep(column_task<T> const& task, std::size_t c) {
   if (terms.theorem_is_sharpest) {
     for (std::size_t j = 0; j < task.n; ++j) {
       T const* const v = task.values + keys.value_offset[j] + c;
-      R const P(keys.P[j]), pi_t_squared(keys.pi_t_squared[j]);
+      R const P(keys.P[j]), variance(keys.variance[j]);
       for (std::size_t a = 0; a < At; ++a) {
         R const x = load_as<R>(v + a * step);
-        deviations[a].add(off(x, a), absolute(absolute(x) - sizes[a].middle), P, pi_t_squared);
+        deviations[a].add(off(x, a), absolute(absolute(x) - sizes[a].middle), P, variance);
       }
     }
   } else {
     for (std::size_t j = 0; j < task.n; ++j) {
       T const* const v = task.values + keys.value_offset[j] + c;
-      R const P(keys.P[j]), pi_t_squared(keys.pi_t_squared[j]), in_J(keys.in_J[j]), eta(keys.eta[j]);
+      R const P(keys.P[j]), variance(keys.variance[j]), in_J(keys.in_J[j]), eta(keys.eta[j]);
       for (std::size_t a = 0; a < At; ++a) {
         R const x = load_as<R>(v + a * step);
         R const distance = off(x, a), size_distance = absolute(absolute(x) - sizes[a].middle);
-        deviations[a].add(distance, size_distance, P, pi_t_squared);
+        deviations[a].add(distance, size_distance, P, variance);
         clauses[a].add(distance, size_distance, in_J, eta);
         lowest[a] = smaller(lowest[a], x);
         highest[a] = larger(highest[a], x);

@@ -1,5 +1,5 @@
-// Memory of the machine tier, one object for each thread, reused from block to block: 8·(27 + 2·block_rows) bytes a
-// key, with double words 8·(32 + 3·block_rows).
+// Memory of the machine tier, one object for each thread, reused from block to block: 8·(34 + 2·block_rows) bytes a
+// key, with double words 8·(39 + 3·block_rows).
 #pragma once
 
 #include <algorithm>
@@ -20,7 +20,7 @@ struct key_columns {
   std::vector<double> score, score_error;     ///< ŝ_j and ρ_j ≥ |ŝ_j − s_j|
   std::vector<double> weight, weight_error;   ///< ŵ_j and η_j: e^(s_j − M) ∈ ŵ_j·(1 ± η_j)
   std::vector<double> x_lower, x_upper, score_upper, product_upper, key_norm, bias, weight_lower, weight_upper;
-  std::vector<double> E, R, z, P, reference_error, pi_t_squared;  ///< reference/bound/formulas-inl.hpp
+  std::vector<double> E, R, z, P, reference_error, group, variance, lse_error;  ///< reference/bound/formulas-inl.hpp
   std::vector<double> near, far, in_J, eta, shared_gamma;         ///< flags are 0 or 1
   std::vector<double> weight_bound, weight_by_theorem;
   std::vector<double> score_low, weight_low, share, share_low,
@@ -47,7 +47,9 @@ struct key_columns {
                          &z,
                          &P,
                          &reference_error,
-                         &pi_t_squared,
+                         &group,
+                       &variance,
+                       &lse_error,
                          &near,
                          &far,
                          &in_J,
@@ -63,6 +65,8 @@ struct key_columns {
 struct rank_memory {
   std::vector<double> above, sorted;
   std::vector<std::uint32_t> bucket, first;
+  std::vector<double> lowest, records, count;  ///< of records_of (reference/bound/records.hpp)
+  std::vector<std::size_t> below;
 };
 
 struct workspace {

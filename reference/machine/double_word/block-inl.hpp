@@ -41,7 +41,7 @@ void word_block(block_task<T> const& task) {
     row_scalars facts = scalars_of(p, memory.q.data() + r * static_cast<std::size_t>(s.d));
     word_row_numbers row;
     row.softcap = p.softcap(), row.scale = scale;
-    auto const n = safe ? gather<true>(p, task.b, task.h, certified.i, r, memory) : std::nullopt;
+    auto const n = safe ? gather<true>(p, task.b, task.h, certified.i, r, memory, facts) : std::nullopt;
     double sum_eta = -1;
     if (n && *n > 0 && find_word_weights(*n, facts, keys, row) && log_sum_exp_of_words(row, facts, certified))
       sum_eta =
