@@ -40,6 +40,7 @@ struct error_bound {
   judged_by by = judged_by::nothing;
   double warning = infinity;  ///< W_c of section 9, outputs only: errors above it are suspicious, never refuted
   double unrounded = infinity;  ///< outputs only: B_c before the output rounding (section 5, Output format)
+  bool dull = false;            ///< section 8: it admits an answer that is wrong in a plain way
 };
 
 /// The bounds of one row: section 3 is evaluated once, then each result is asked for.

@@ -152,15 +152,15 @@ constexpr key_errors<R> weight_errors(row_terms const& terms, key_numbers<R> con
   return my;
 }
 
-/// n_far, D from below, 1 − D (E4), Σ P_j, Σ U_j, Σγ_j, Σγ_jπ_j², max T_j, κ* (Corollary L), X⁺, the largest |s_j| + E_j of a key that is
+/// n_far, D from below, 1 − D (E4), Σ P_j, Σ U_j, Σγ_j, Σγ_jπ_j², max π_j, max T_j, κ* (Corollary L), X⁺, the largest |s_j| + E_j of a key that is
 /// not far (H0), max_i (s_i − e_i) − m.
 template <class R>
 struct weight_sums {
-  R n_far, D_lower, one_minus_D, sum_P, sum_U, sum_groups, sum_grouped_squares, largest_T, kappa_beside_gap,
-      largest_near_X, largest_stored, dominance_top;
+  R n_far, D_lower, one_minus_D, sum_P, sum_U, sum_groups, sum_grouped_squares, largest_weight, largest_T,
+      kappa_beside_gap, largest_near_X, largest_stored, dominance_top;
 
   static constexpr weight_sums none() noexcept {
-    return {R(0), R(0), R(0), R(0), R(0), R(0), R(0), R(0), R(0), R(0), R(0), R(-infinity)};
+    return {R(0), R(0), R(0), R(0), R(0), R(0), R(0), R(0), R(0), R(0), R(0), R(0), R(-infinity)};
   }
 
   /// group is γ_j of section 9.
@@ -171,6 +171,7 @@ struct weight_sums {
     sum_grouped_squares = sum_grouped_squares + group * key.weight_upper * key.weight_upper;
     sum_P = sum_P + my.P;
     sum_U = sum_U + my.U;
+    largest_weight = larger(largest_weight, key.weight_upper);
     largest_T = larger(largest_T, my.T);
     largest_near_X = larger(largest_near_X, select(my.far, R(0), my.X));
     largest_stored = larger(largest_stored, select(my.far, R(0), rounded_up(key.score_upper + E)));
@@ -214,15 +215,18 @@ constexpr R dominance(row_terms const& terms, key_numbers<R> const& key, R const
 
 // --- section 3, Averages (Lemma 7) and Φ_c ---
 
-/// What a column asks before o_c is known: max|v|, Σ|v|, ā_c from both sides, Σ share_j·Γ¹_j·|v_jc| (Φ_c).
+/// What a column asks before o_c is known: max|v|, Σ|v|, Σv, ā_c from both sides, Σ share_j·Γ¹_j·|v_jc| (Φ_c).
 template <class R>
 struct column_sizes {
-  R largest, sum, average, average_lower, shared;
+  R largest, sum, total, average, average_lower, shared;
+  R heaviest;            ///< v_jc of a key with the largest weight (Dull elements)
   R middle, half_width;  ///< ā_c ∈ middle ± half_width (E7)
 
-  constexpr void add_size(R const& size) noexcept {
+  constexpr void add_value(R const& value) noexcept {
+    R const size = absolute(value);
     largest = larger(largest, size);
     sum = sum + size;
+    total = total + value;
   }
   constexpr void add(R const& size, R const& weight_lower, R const& weight_upper, R const& shared_gamma) noexcept {
     average = mul_add(weight_upper, size, average);
@@ -335,13 +339,26 @@ constexpr R lse_weight_error(row_terms const& terms, key_numbers<R> const& key, 
 
 // --- section 5, Theorem; section 9, Warning level ---
 
-/// B_c; B_c before the output rounding; W_c; does the column satisfy H0 (E10), is A^T the smallest entry of A_c.
+/// B_c; B_c before the output rounding; W_c; does the column satisfy H0 (E10), is A^T the smallest entry of A_c, is the
+/// element dull.
 template <class R>
 struct column_bound {
   using mask = decltype(R(0) < R(0));
   R size, unrounded, warning;
-  mask judged, by_theorem;
+  mask judged, by_theorem, dull;
 };
+
+/// Section 8, Dull elements: does the bound admit the mean of V, or o_c without its heaviest key, where that differs from o_c
+/// by more than one rounding of the output? (Not directed: it is counted, nothing rests on it.)
+template <class R>
+constexpr auto is_dull(row_terms const& terms, R const& bound, R const& mid, column_sizes<R> const& sizes) noexcept {
+  double const rounding = larger(terms.model.u_out, terms.model.format.u);
+  R const one_rounding = absolute(mid) * rounding;
+  R const mean = absolute(sizes.total / terms.n - mid);
+  R const lost = terms.n > 1 ? absolute(sizes.heaviest - mid) * terms.heaviest_odds : absolute(mid);
+  auto const admits = [&](R const& off) { return both(one_rounding < off, logical_not(bound < off)); };
+  return either(admits(mean), admits(lost));
+}
 
 /// Φ_c = min{Γ_O·A'_c, Σ_j share_j·Γ¹_j·|v_jc| + (1 + u_p)(1 + γ^h)²·u_pv·N_c} (Lemma 6; E8), and 1.01μ(ε + k_x·min(K, X⁺)·u)·A'_c
 /// more under lse_normalised (Lemma 4).
@@ -401,6 +418,7 @@ constexpr column_bound<R> output_bound(row_terms const& terms, R const& mid, R c
   bound.unrounded = rounded_up(B * terms.slack);
   bound.size = rounded_up(with_output_rounding(model, B, o_size) * terms.slack);
   // H0: n·e^{τ + g⁺}·max_j|v_jc| < Θ.
+  bound.dull = is_dull(terms, bound.size, mid, sizes);
   bound.judged = both((terms.n * terms.e_tau) * sizes.largest < R(f.h0_limit), bound.size < R(infinity));
 
   // W_c of section 9, λ = 6; far_off.spread is Σ γ_j·π_j²(t_j² + (2/3)u_p²)(v_jc − o_c)².

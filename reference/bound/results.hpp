@@ -16,10 +16,13 @@ constexpr error_bound row_bound::output(ball<W> const& o, Value&& value) const n
   };
   // max|v|, Σ|v|, ā_c, and Σ share_j·Γ¹_j·|v_jc| of Φ_c.
   scalar::column_sizes<double> sizes{};
+  std::size_t heaviest = 0;
   for (std::size_t j = 0; j < keys_.size(); ++j) {
-    sizes.add_size(absolute(signed_value(j)));
+    sizes.add_value(signed_value(j));
+    if (facts_->keys[heaviest].weight_upper < facts_->keys[j].weight_upper) heaviest = j;
     sizes.add(absolute(signed_value(j)), facts_->keys[j].weight_lower, facts_->keys[j].weight_upper, keys_[j].shared);
   }
+  sizes.heaviest = signed_value(heaviest);
   sizes.finish(terms_);
 
   // o_c as a midpoint ± width (E7), then the sums of A^T, A^H and A^D around it.
@@ -41,7 +44,12 @@ constexpr error_bound row_bound::output(ball<W> const& o, Value&& value) const n
   }
   auto const found = scalar::output_bound(terms_, mid, width, sizes, deviations, clauses, sum_eta);
   if (!found.judged) return {};
-  return {found.size, found.by_theorem ? judged_by::theorem : judged_by::dominance, found.warning, found.unrounded};
+  return {found.size, found.by_theorem ? judged_by::theorem : judged_by::dominance, found.warning, found.unrounded, found.dull};
+}
+
+/// Section 8, Dull elements: B ≥ max(π, 1 − π) with n ≥ 2.
+constexpr bool is_dull_weight(double n, double bound, double weight) noexcept {
+  return n > 1 && bound >= larger(weight, 1 - weight);
 }
 
 /// Corollary W.
@@ -51,7 +59,9 @@ constexpr error_bound row_bound::weight(std::size_t at) const noexcept {
   auto const found =
       scalar::weight_error(terms_, k.weight_lower, k.weight_upper, keys_[at].P, keys_[at].eta, keys_[at].lse_error);
   if (!(found.size < infinity)) return {};
-  return {found.size, found.by_theorem ? judged_by::theorem : judged_by::dominance};
+  error_bound bound{found.size, found.by_theorem ? judged_by::theorem : judged_by::dominance};
+  bound.dull = is_dull_weight(terms_.n, found.size, k.weight_upper);
+  return bound;
 }
 
 /// Corollary R: the sum of the bounds of Corollary W.
@@ -87,7 +97,9 @@ constexpr error_bound log_sum_exp_bound(row_terms const& terms) noexcept {
   double const B = (1 + u) * (base + logged) + gamma(model.k_lse, u) * (terms.lse_upper + base) +
                    gamma(model.k_lse - 1, u) * terms.largest_max + 2 * model.format.omega;
   if (!(B < infinity)) return {};
-  return {rounded_up(B * terms.slack), theorem <= terms.log_hull ? judged_by::theorem : judged_by::dominance};
+  error_bound bound{rounded_up(B * terms.slack), theorem <= terms.log_hull ? judged_by::theorem : judged_by::dominance};
+  bound.dull = terms.n > 1 && bound.size >= log_upper(terms.n);
+  return bound;
 }
 
 /// Clause H: H_c = (1 + Γ_F)(Γ_O + Γ_L + Γ_F)/(1 − Γ_L)·max_j|v_jc| + 4(n + S)ω/Λ + (4/3)(ω_p/Λ + [k_pre > 0]ω)·n·max_j|v_jc|

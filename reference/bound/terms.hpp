@@ -57,6 +57,7 @@ struct row_terms : row_scalars {
   double gamma_W = 0, lost_weight = 0, lse_growth = 0;
   // Section 9: Σγ_j, Σγ_jπ_j²; (2/3)u_p²·Σγ_jπ_j², (1/3)u²·(Σγ_j + R), ((k_F + k_pre)u)², (h + R)·u_pv/√n where u_pv > u.
   double sum_groups = 0, sum_grouped_squares = 0;
+  double heaviest_odds = 0;  ///< max π_j/(1 − π_j) (section 8, Dull elements)
   double spread_of_sizes = 0, spread_of_sums = 0, spread_of_result = 0, drift = 0;
   bool theorem_holds = false;  ///< the entry A^T may be taken (not by the exception for padding)
   bool judged = false;         ///< H0, H4 and H5 (E10), without the condition on the column's V
@@ -261,6 +262,7 @@ constexpr void row_terms::after_weights(Sums const& found) noexcept {
   // Section 3, Weights: n_far, Σ P_j, D from below, 1 − D (E4). Dominance: max_i (s_i − e_i).
   n_far = found.n_far;
   sum_P = found.sum_P;
+  heaviest_odds = found.largest_weight < 1 ? found.largest_weight / (1 - found.largest_weight) : infinity;
   sum_groups = found.sum_groups, sum_grouped_squares = found.sum_grouped_squares;
   dominance_top = found.dominance_top;
   D_lower = found.D_lower * (2 - slack);

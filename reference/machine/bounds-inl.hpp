@@ -194,6 +194,7 @@ inline double bound_row(std::size_t n, problem::kernel_model const& model, row_s
                                             sum_of(wide.sum_U) + single.sum_U,
                                             sum_of(wide.sum_groups) + single.sum_groups,
                                             sum_of(wide.sum_grouped_squares) + single.sum_grouped_squares,
+                                            larger(largest_of(wide.largest_weight), single.largest_weight),
                                             larger(largest_of(wide.largest_T), single.largest_T),
                                             larger(largest_of(wide.kappa_beside_gap), single.kappa_beside_gap),
                                             larger(largest_of(wide.largest_near_X), single.largest_near_X),

@@ -24,6 +24,11 @@ namespace attest::reference::machine::HWY_NAMESPACE {
 /// Keys are summed in chunks, and the sums of chunks are added: fewer roundings on one path.
 inline constexpr std::size_t chunk = 128;
 
+inline std::size_t heaviest_of(key_columns const& keys, std::size_t n) {
+  auto const first = keys.weight.begin();
+  return static_cast<std::size_t>(std::max_element(first, first + static_cast<std::ptrdiff_t>(n)) - first);
+}
+
 template <class T>
 struct column_task {
   key_columns const& keys;
@@ -32,8 +37,9 @@ struct column_task {
   double Z, mean_error;
   row_terms const& terms;
   double sum_eta;
-  bool all_keys;  ///< every key is visible: memory.value_sum and value_largest apply
+  bool all_keys;  ///< every key is visible: memory.value_sum, value_total and value_largest apply
   workspace& memory;
+  std::size_t heaviest = heaviest_of(keys, n);  ///< a key with the largest weight
 };
 
 /// (h + 4)·1.01u, h = chunk + n/chunk + (sums of Z): the relative rounding error of o, given the weights of n keys.
@@ -61,13 +67,14 @@ HWY_INLINE void sweep(column_task<T> const& task, std::size_t c) {
     total[a] = R(0), sizes[a] = column_sizes<R>{};
     if (task.all_keys) {
       sizes[a].sum = load<R>(&task.memory.value_sum[c + a * step]);
+      sizes[a].total = load<R>(&task.memory.value_total[c + a * step]);
       sizes[a].largest = load<R>(&task.memory.value_largest[c + a * step]);
     }
   }
   if (!task.all_keys)
     for (std::size_t j = 0; j < task.n; ++j)
       for (std::size_t a = 0; a < At; ++a)
-        sizes[a].add_size(absolute(load_as<R>(task.values + keys.value_offset[j] + c + a * step)));
+        sizes[a].add_value(load_as<R>(task.values + keys.value_offset[j] + c + a * step));
   for (std::size_t begin = 0; begin < task.n; begin += chunk) {
     std::size_t const end = std::min(task.n, begin + chunk);
     R part[At];
@@ -87,6 +94,7 @@ HWY_INLINE void sweep(column_task<T> const& task, std::size_t c) {
   R const Z(task.Z);
   for (std::size_t a = 0; a < At; ++a) {
     sizes[a].finish(terms);
+    sizes[a].heaviest = load_as<R>(task.values + keys.value_offset[task.heaviest] + c + a * step);
     mid[a] = DoubleWords ? load<R>(&task.memory.o[c + a * step]) : total[a] / Z;
     low[a] = DoubleWords ? load<R>(&task.memory.o_low[c + a * step]) : R(0);
   }
@@ -142,22 +150,26 @@ HWY_INLINE void sweep(column_task<T> const& task, std::size_t c) {
     store(bound.warning, &memory.o_warning[at]);
     store(lowest[a], &memory.lowest[at]);
     store(highest[a], &memory.highest[at]);
-    double judged[step], by_theorem[step];
+    double judged[step], by_theorem[step], dull[step];
     store(as_number(bound.judged), judged);
     store(as_number(bound.by_theorem), by_theorem);
-    for (std::size_t i = 0; i < step; ++i)
+    store(as_number(bound.dull), dull);
+    for (std::size_t i = 0; i < step; ++i) {
+      memory.o_dull[at + i] = dull[i] > 0;
       memory.o_by[at + i] = !terms.judged || judged[i] < 1 ? judged_by::nothing
                             : by_theorem[i] > 0            ? judged_by::theorem
                                                            : judged_by::dominance;
+    }
   }
 }
 
-/// Σ_j |v_jc| and max_j |v_jc| over all keys, for the rows to which all keys are visible.
+/// Σ_j |v_jc|, Σ_j v_jc and max_j |v_jc| over all keys, for the rows to which all keys are visible.
 template <class R, class T>
 HWY_INLINE void measure(problem::instance<T> const& p, T const* values, std::size_t c, workspace& memory) {
   column_sizes<R> sizes{};
-  for (std::int64_t j = 0; j < p.size().m; ++j) sizes.add_size(absolute(load_as<R>(values + j * p.v().stride[2] + c)));
+  for (std::int64_t j = 0; j < p.size().m; ++j) sizes.add_value(load_as<R>(values + j * p.v().stride[2] + c));
   store(sizes.sum, &memory.value_sum[c]);
+  store(sizes.total, &memory.value_total[c]);
   store(sizes.largest, &memory.value_largest[c]);
 }
 template <class T>

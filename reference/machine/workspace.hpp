@@ -79,7 +79,8 @@ struct workspace {
   rank_memory ranks;
   std::vector<double> o, o_low, o_radius, o_bound, o_warning, lowest, highest;  ///< dv
   std::vector<judged_by> o_by;
-  std::vector<double> value_sum, value_largest;  ///< dv: Σ_j|v_jc|, max_j|v_jc| over all keys of the head below
+  std::vector<std::uint8_t> o_dull;  ///< dv: 0 or 1
+  std::vector<double> value_sum, value_total, value_largest;  ///< dv: Σ_j|v_jc|, Σ_j v_jc, max_j|v_jc| of the head below
   std::int64_t measured_b = -1, measured_head = -1;
 
   void reserve(std::int64_t m, std::int64_t d, std::int64_t dv, bool double_words) {
@@ -91,9 +92,10 @@ struct workspace {
     for (auto* array : {&dot, &size}) array->resize(block_rows * (keys_ + tile_keys));
     if (double_words) dot_low.resize(block_rows * (keys_ + tile_keys));
     keys.reserve(keys_, double_words);
-    for (auto* array : {&o, &o_low, &o_radius, &o_bound, &o_warning, &lowest, &highest, &value_sum, &value_largest})
+    for (auto* array : {&o, &o_low, &o_radius, &o_bound, &o_warning, &lowest, &highest, &value_sum, &value_total, &value_largest})
       array->resize(dv_);
     o_by.resize(dv_);
+    o_dull.resize(dv_);
   }
 };
 

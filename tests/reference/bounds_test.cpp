@@ -253,7 +253,7 @@ constexpr double at_compile_time() {
                         .score_upper = 1,
                         .product_upper = 1,
                         .key_norm = 1,
-                        .bias_upper = 0,
+                        .bias = 0,
                         .weight_lower = 1,
                         .weight_upper = 1});
   problem::kernel_model model;

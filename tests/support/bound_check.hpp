@@ -100,10 +100,11 @@ inline problem::kernel_model black_box_f32() {
   problem::kernel_model model;
   double const u = 0x1p-24;
   model.format = problem::formats::f32_flushed;
-  model.k_qk_base = 5, model.u_qk = u, model.fold_q = model.flushes = true;
+  model.k_qk_base = 5, model.u_qk = u, model.fold_q = model.bias_first = model.flushes = true;
   model.k_add = 2, model.g_b = reference::gamma(3, u);
-  model.e_c = 12.001 * u, model.a_t = 4 * u;  // read with a softcap only
+  model.e_c = 12.001 * u, model.a_t = 6 * u * (1 + 0x1p-16);  // read with a softcap only
   model.k_x = 4, model.c_m = 4, model.eps = 8 * u;
+  model.large_scores = problem::large_scores::unspecified;
   model.rescales = problem::rescale_count::rank_of_score;
   model.k_pre = 2, model.k_f = 3, model.eps_log = 4 * u, model.k_lse = 3;
   return model;

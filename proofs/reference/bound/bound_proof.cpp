@@ -190,7 +190,7 @@ static_assert(widens([](kernel_model& m) { m.merge = problem::split_merge::lse_n
               "merging by LSE without a division: Lemma 4");
 static_assert(widens([](kernel_model& m) { m.k_f += 1; }), "k_f: Theorem");
 static_assert(widens([](kernel_model& m) { m.u_out = 0x1p-11; }), "u_out: Theorem");
-static_assert(widens([](kernel_model& m) { m.omega_out = 0x1p-25; }), "omega_out: Clause H (known gap G12)");
+static_assert(widens([](kernel_model& m) { m.omega_out = 0x1p-25; }), "omega_out: Theorem, Corollary W, Clause H");
 static_assert(widens([](kernel_model& m) { m.eps_log += u; }), "epsilon_log: Corollary L");
 static_assert(widens([](kernel_model& m) { m.k_lse += 1; }), "k_lse: Corollary L");
 
@@ -257,7 +257,7 @@ static_assert(widens_facts([](auto& f) {
               }),
               "the norm of k: Lemma 1");
 static_assert(widens_facts([](auto& f) {
-                for (auto& k : f.keys) k.bias_upper *= 2;
+                for (auto& k : f.keys) k.bias *= 2;
               }),
               "|b|: Lemma 1");
 static_assert(widens_facts([](auto& f) {
