@@ -79,11 +79,11 @@ fast/algorithm/band | fast/algorithm/band.hpp | saturating_add(centre, band.righ
 fast/algorithm/band | fast/algorithm/band.hpp | saturating_add(centre, -band.left) | saturating_add(centre, band.left)
 fast/algorithm/band | fast/algorithm/band.hpp | band.left < 0 ? | band.left <= 0 ?
 fast/algorithm/band | fast/algorithm/band.hpp | keys_in_band(band, i), {0, m} | keys_in_band(band, i), {0, m + 1}
-fast/algorithm/band | fast/algorithm/band.hpp | made.any = hull(made.any, rules[i].visible) | made.any = hull(rules[0].visible, rules[i].visible)
+fast/algorithm/band | fast/algorithm/band.hpp | view.any = hull(view.any, rules[i].visible) | view.any = hull(rules[0].visible, rules[i].visible)
 fast/algorithm/band | fast/algorithm/band.hpp | if (b.empty()) return a; | if (b.empty()) return b;
 fast/algorithm/band | fast/algorithm/band.hpp | a.last > b.last ? | a.last < b.last ?
 fast/algorithm/band | fast/algorithm/band.hpp | {a.first > b.first ? | {a.first < b.first ?
-fast/algorithm/band | fast/algorithm/band.hpp | intersection(made.all, rules[i].visible) | rules[i].visible
+fast/algorithm/band | fast/algorithm/band.hpp | intersection(view.all, rules[i].visible) | rules[i].visible
 fast/algorithm/band | fast/algorithm/band.hpp | rules[i].mask != nullptr | rules[i].mask == nullptr
 fast/algorithm/band | fast/algorithm/band.hpp | outer.first <= inner.first | outer.first < inner.first
 fast/algorithm/band | fast/algorithm/band.hpp | inner.last <= outer.last | inner.last <= outer.last + 1
