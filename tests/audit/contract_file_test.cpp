@@ -1,5 +1,6 @@
 // Contracts as files: what is printed reads back, and what is wrong is named.
 #include <cmath>
+#include <fstream>
 
 #include <nlohmann/json.hpp>
 
@@ -28,6 +29,8 @@ struct field_drawer {
   void word(char const*, std::span<char const* const> words, std::size_t& at) { at = *rc::gen::inRange<std::size_t>(0, words.size()); }
   template <class Fields>
   void object(char const*, Fields&& fields) { fields(*this); }
+  template <class Fields>
+  void optional(Fields&& fields) { fields(*this); }
 };
 
 std::string complaint(std::string const& text) {
@@ -43,6 +46,36 @@ TEST_CASE("every preset reads back from what is printed of it", "[unit]") {
     auto const read = parse_contract(contract_text(preset), "fallback");
     REQUIRE(read);
     CHECK(read.value() == preset);
+  }
+}
+
+TEST_CASE("a preset that 0.1 printed still reads, and means what it meant", "[unit]") {
+  std::ifstream file(ATTEST_TEST_DATA "/contracts_0.1.json");
+  auto const printed = nlohmann::ordered_json::parse(file);
+  REQUIRE(printed.size() == 9);
+  for (auto const& text : printed) {
+    INFO(text.dump());
+    auto const read = parse_contract(text.dump(), "fallback");
+    REQUIRE(read);
+    std::string const name = text.at("name").get<std::string>();
+    contract const& claim = read.value();
+    if (text.at("model") == "builtin") {
+      CHECK(claim == *find_contract(name));
+      continue;
+    }
+    CHECK(claim.name == name + "-0.1");  // the preset of that name says more by now
+    // What 0.1 knew is as it was printed, the rest has the defaults: the kernels that 0.1 judged.
+    auto const again = nlohmann::ordered_json::parse(contract_text(claim));
+    for (auto const& item : text.at("model").items()) CHECK(again.at("model").at(item.key()) == item.value());
+    problem::kernel_model const& model = claim.fixed;
+    CHECK(model.large_scores == problem::large_scores::stable);
+    CHECK(model.order == problem::key_order::any);
+    CHECK_FALSE(model.bias_first);
+    CHECK(model.merge_levels == 1);
+    CHECK(model.returned_weights == problem::returned_weights::unrounded);
+    CHECK(model.p_normalised == problem::normalised_first::no);
+    CHECK(std::isinf(model.out_limit));
+    CHECK(std::isinf(model.mask_limit));
   }
 }
 
