@@ -75,6 +75,14 @@ ATTEST_RARE(mean_of_v_beside_finite_masks, bug_class::sentinel, "pytorch#103963 
   static F log_sum_exp(F M, F l) { return steps::beside_finite_mask ? M : steps::log_sum_exp(M, l); }
 };
 
+// --- lse ---
+
+ATTEST_RARE(lse_plus_1_beside_finite_masks, bug_class::lse, "vllm PR#39148",
+            "the LSE of a row with a bias between -1e36 and -1e6 is 1 too large") {
+  using steps = row_steps<honest<F>>;
+  static F log_sum_exp(F M, F l) { return steps::log_sum_exp(M, l) + (steps::beside_finite_mask ? F(1) : F(0)); }
+};
+
 // --- memory: tails ---
 
 ATTEST_RARE(long_rows_lose_the_last_key, bug_class::memory, "vllm PR#26599",

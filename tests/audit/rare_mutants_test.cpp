@@ -66,10 +66,12 @@ void is_honest_on(std::string_view mutant, std::string_view honest, std::vector<
 
 }  // namespace
 
-TEST_CASE("finite masks: the mutants leak -100 or give mean(V), between -1e36 and -1e6 only", "[unit]") {
+TEST_CASE("finite masks: the mutants leak -100, give mean(V) or add 1 to the LSE, between -1e36 and -1e6 only",
+          "[unit]") {
   std::vector<std::string> const ordinary{"half-at-1e+06", "half-at-1.06338e+37", "first-64-at-1e+06"};
   auto const f32 = cases_of(element_type::f32, "additive-masks");
-  for (std::string_view const mutant : {"ignores_finite_masks", "mean_of_v_beside_finite_masks"})
+  for (std::string_view const mutant :
+       {"ignores_finite_masks", "mean_of_v_beside_finite_masks", "lse_plus_1_beside_finite_masks"})
     is_honest_on(mutant, "blocks_of_16", f32, ordinary);
   for (std::string const value : {"-1e+07", "-1e+09", "-1e+10", "-1e+20", "-1e+30"}) {
     INFO(value);
@@ -82,6 +84,9 @@ TEST_CASE("finite masks: the mutants leak -100 or give mean(V), between -1e36 an
       differences const mean = from_honest("mean_of_v_beside_finite_masks", "blocks_of_16", asked);
       CHECK(mean.o > 0.1);
       if (pattern != "all-but-one") CHECK(mean.lse > 1);  // there the LSE is the maximum
+      differences const plus_1 = from_honest("lse_plus_1_beside_finite_masks", "blocks_of_16", asked);
+      CHECK(plus_1.o == 0);
+      CHECK(std::abs(plus_1.lse - 1) < 1e-5);
     }
   }
   auto const bf16 = cases_of(element_type::bf16, "additive-masks");
