@@ -2,9 +2,12 @@
 # Do the proofs notice? Each edit below, a character or a word, goes into a copy of the sources; then a proof must fail to
 # compile, at a static_assert. (Unedited they compile: the build compiles them all.)
 # tests/proof_sensitivity.sh [compiler [jobs]]    1 where an edit passes unnoticed
+# tests/proof_sensitivity.sh --check              compiles nothing: 1 where what an edit replaces does not stand in its file once
 set -u
 shopt -u patsub_replacement 2>/dev/null
 root=$(cd "$(dirname "$0")/.." && pwd)
+check=
+if [ "${1-}" = --check ]; then check=yes; shift; fi
 compiler=${1:-g++} jobs=${2:-2}
 scratch=$(mktemp -d) || exit 1
 trap 'rm -rf "$scratch"' EXIT
@@ -111,14 +114,15 @@ documents/day_74_why_do_we_scale | reference/textbook/variance.hpp | n * (n - 1)
 # The copy: headers by link, the edited file by value.
 try() {
   local number=$1 proof=$2 file=$3 old=$4 new=$5 copy=$scratch/$1 text rest
-  mkdir -p "$copy"
-  (cd "$root" && cp -r --parents problem reference fast proofs "$copy") 2>/dev/null
   text=$(cat "$root/$file")
   rest=${text#*"$old"}
   if [ "$rest" = "$text" ] || [ "${rest#*"$old"}" != "$rest" ]; then
     echo "NOT ONCE   $file: $old"
     return 1
   fi
+  [ -z "$check" ] || { echo "stands once $file: $old"; return 0; }
+  mkdir -p "$copy"
+  (cd "$root" && cp -r --parents problem reference fast proofs "$copy") 2>/dev/null
   printf '%s\n' "${text/"$old"/"$new"}" >"$copy/$file"
   if "$compiler" -std=c++20 -fsyntax-only -w -Wfatal-errors "${flags[@]}" -I "$copy" \
     "$copy/proofs/${proof}_proof.cpp" 2>"$scratch/$number.log"; then
@@ -133,6 +137,8 @@ try() {
   return 1
 }
 
+verdict=noticed
+[ -z "$check" ] || verdict="standing once"
 number=0
 while IFS='|' read -r proof file old new; do
   [ -n "$proof" ] || continue
@@ -145,5 +151,5 @@ done <<<"$edits"
 wait
 cat "$scratch"/*.said | sort
 failed=$(find "$scratch" -name '*.failed' | wc -l)
-echo "$number edits, $failed not noticed"
+echo "$number edits, $failed not ${verdict}"
 [ "$failed" -eq 0 ] && [ "$number" -ge 20 ]

@@ -25,6 +25,11 @@ ATTEST_NARROW(bf16_outputs_cut, bug_class::low_precision, "executorch PR#20090",
   }
 };
 
+ATTEST_NARROW(bf16_weights_cut, bug_class::low_precision, "executorch PR#20090",
+              "weights are cut to bf16, not rounded, before they meet V", "bf16-ieee") {
+  static float for_values(float p) { return std::bit_cast<float>(std::bit_cast<std::uint32_t>(p) & 0xffff0000u); }
+};
+
 ATTEST_NARROW(bf16_sums, bug_class::low_precision, "executorch PR#20090", "O and l are kept in bf16 between blocks",
               "bf16-ieee") {
   static float kept_sum(float x) { return honest_narrow<F>::narrowed(x); }
