@@ -58,7 +58,8 @@ kernel_model unknown_f32_split() {
   return m;
 }
 
-/// Keys in the order of the index, or at least 64 at a time; at most 16 merges (docs/bound.md, Lemma 2, Order of index).
+/// Keys in the order of the index, or at least 64 at a time; at most 16 merges (docs/bound.md, Lemma 2, Order of
+/// index).
 kernel_model ordered(kernel_model m) {
   m.order = problem::key_order::index;
   m.least_block = 64;
@@ -79,8 +80,8 @@ kernel_model unknown_f64() {
   return m;
 }
 
-/// Inputs and outputs of 16 bits, f32 accumulation, weights rounded before V (docs/bound.md, section 10). Conversions to f16
-/// underflow gradually unless `flushed` (those of x86 ignore its flags); those to bf16 may flush with f32.
+/// Inputs and outputs of 16 bits, f32 accumulation, weights rounded before V (docs/bound.md, section 10). Conversions
+/// to f16 underflow gradually unless `flushed` (those of x86 ignore its flags); those to bf16 may flush with f32.
 kernel_model sixteen_bit(element_type type, bool tensor_core, bool flushed = false) {
   problem::binary_format const format = problem::row_of(type).format;
   double const unit = power_of_two(-format.fraction_bits - 1);
@@ -105,7 +106,8 @@ kernel_model sixteen_bit(element_type type, bool tensor_core, bool flushed = fal
 std::vector<contract> make_contracts() {
   // What every preset of an unknown kernel assumes, said in every sentence.
   std::string const unknown =
-      "exp within 4 ulp and exp(0) = 1 in rescales; tanh within 6u, as an exp-based one is; finite additive masks of any size "
+      "exp within 4 ulp and exp(0) = 1 in rescales; tanh within 6u, as an exp-based one is; finite additive masks of "
+      "any size "
       "are survived; O is divided by the sum of the weights that formed it, and the LSE is formed by ln of that sum";
   std::string const f32 = unknown + "; scores to 2.4e8; numbers below 2^-126 may be flushed";
   std::string const alone = "; no parts are merged by LSE";
@@ -114,17 +116,20 @@ std::vector<contract> make_contracts() {
   std::string const gradual = "; weights and outputs in float16 underflow gradually, below 2^-14 too; scores to 4.6e7";
   std::string const any = "any order and blocking; ";
   std::string const by_index =
-      "keys in the order of the index (rising, falling, in groups, by lanes), or at least 64 at a time, at most 16 merges; ";
+      "keys in the order of the index (rising, falling, in groups, by lanes), or at least 64 at a time, at most 16 "
+      "merges; ";
   constexpr auto bf16 = element_type::bf16, f16 = element_type::f16;
   return {
       {"f32", "float32 throughout: " + any + f32 + alone, element_type::f32, unknown_f32()},
       {"f32-any",
-       "f32 that may also rescale lazily (by e^5.6 at most), or merge parts by LSE at one level and divide at the end; about ten "
+       "f32 that may also rescale lazily (by e^5.6 at most), or merge parts by LSE at one level and divide at the end; "
+       "about ten "
        "times looser: " +
            any + f32,
        element_type::f32, unknown_f32_any()},
       {"f32-split",
-       "f32 with up to 128 parts that are merged by LSE without a division, as FlashAttention-2 combines split keys: " + any + f32,
+       "f32 with up to 128 parts that are merged by LSE without a division, as FlashAttention-2 combines split keys: " +
+           any + f32,
        element_type::f32, unknown_f32_split()},
       {"f32-ring", "f32-any with up to 63 levels of merging by LSE, as in ring attention with 64 parts: " + any + f32,
        element_type::f32, unknown_f32_any(63)},
@@ -133,26 +138,30 @@ std::vector<contract> make_contracts() {
        element_type::f32,
        {},
        true},
-      {"f32-ordered", "f32, sharper for many keys: " + by_index + f32 + alone, element_type::f32, ordered(unknown_f32())},
+      {"f32-ordered", "f32, sharper for many keys: " + by_index + f32 + alone, element_type::f32,
+       ordered(unknown_f32())},
       {"f64", "float64 throughout: " + any + unknown + "; scores to 1e18; numbers below 2^-1022 may be flushed" + alone,
        element_type::f64, unknown_f64()},
       {"f64-blocked", "the built-in kernel's own claim in float64", element_type::f64, {}, true},
       {"f64-ordered",
-       "f64, sharper for many keys: " + by_index + unknown + "; scores to 1e18; numbers below 2^-1022 may be flushed" + alone,
+       "f64, sharper for many keys: " + by_index + unknown + "; scores to 1e18; numbers below 2^-1022 may be flushed" +
+           alone,
        element_type::f64, ordered(unknown_f64())},
       {"bf16", "bfloat16 " + narrow + truncating + any + f32 + alone, bf16, sixteen_bit(bf16, true)},
       {"f16", "float16 " + narrow + truncating + any + unknown + gradual + alone, f16, sixteen_bit(f16, true)},
       {"bf16-ieee", "bf16 with " + ieee + any + f32 + alone, bf16, sixteen_bit(bf16, false)},
       {"f16-ieee", "f16 with " + ieee + any + unknown + gradual + alone, f16, sixteen_bit(f16, false)},
       {"f16-ftz",
-       "f16 whose weights and outputs below 2^-14 may be flushed, which says little beyond a few thousand keys: " + any + unknown +
-           "; scores to 4.6e7" + alone,
+       "f16 whose weights and outputs below 2^-14 may be flushed, which says little beyond a few thousand keys: " +
+           any + unknown + "; scores to 4.6e7" + alone,
        f16, sixteen_bit(f16, true, true)},
-      {"bf16-ordered", "bf16, sharper for many keys: " + by_index + f32 + alone, bf16, ordered(sixteen_bit(bf16, true))},
+      {"bf16-ordered", "bf16, sharper for many keys: " + by_index + f32 + alone, bf16,
+       ordered(sixteen_bit(bf16, true))},
       {"f16-ordered", "f16, sharper for many keys: " + by_index + unknown + gradual + alone, f16,
        ordered(sixteen_bit(f16, true))},
       {"bf16-ieee-ordered", "bf16-ordered with " + ieee + f32 + alone, bf16, ordered(sixteen_bit(bf16, false))},
-      {"f16-ieee-ordered", "f16-ordered with " + ieee + unknown + gradual + alone, f16, ordered(sixteen_bit(f16, false))},
+      {"f16-ieee-ordered", "f16-ordered with " + ieee + unknown + gradual + alone, f16,
+       ordered(sixteen_bit(f16, false))},
   };
 }
 

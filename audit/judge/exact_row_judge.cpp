@@ -30,10 +30,10 @@ void exact_row_judge<T>::judge(std::int64_t b, std::int64_t h, std::int64_t i, j
   // Outside H0 the scores of an honest kernel may overflow: to −∞, so that a NaN in V does not reach the output, or to
   // NaN where the bias is −∞.
   row_kind const kind = first_.row.kind;
-  bool const outside =
-      kind == row_kind::finite
-          ? !first_.bound.says_anything()
-          : kind == row_kind::empty && !reference::keys_without_weight_in_range(model_, reference::range_of(problem_, first_.row));
+  bool const outside = kind == row_kind::finite
+                           ? !first_.bound.says_anything()
+                           : kind == row_kind::empty && !reference::keys_without_weight_in_range(
+                                                            model_, reference::range_of(problem_, first_.row));
   if (outside || (kind != row_kind::nan && model_.flushes && flushed_meets_infinity())) {
     problem::sizes const& s = problem_.size();
     into.not_judged +=
@@ -94,7 +94,8 @@ void exact_row_judge<T>::by_rule(judgement& into, char const* output, std::int64
 
 template <class T>
 template <class E, class Truth>
-bool exact_row_judge<T>::by_bound(judgement& into, char const* output, std::int64_t at, E got, Truth&& truth_at) {
+bool exact_row_judge<T>::by_bound(judgement& into, output_kind kind, std::int64_t at, E got, Truth&& truth_at) {
+  char const* const output = output_names[static_cast<std::size_t>(kind)];
   using reference::decision;
   double const value = as_double(got);
   bool counted = false, by_dominance = false;
@@ -108,7 +109,10 @@ bool exact_row_judge<T>::by_bound(judgement& into, char const* output, std::int6
       ++into.not_judged;
       return decision::yes;
     }
-    if (!counted) ++(bound.by == reference::judged_by::theorem ? into.by_theorem : into.by_dominance);
+    if (!counted) {
+      ++(bound.by == reference::judged_by::theorem ? into.by_theorem : into.by_dominance);
+      into.sharpness[static_cast<std::size_t>(kind)][size_class_].add(bound.size, (lowest + highest) / 2, bound.dull);
+    }
     counted = true;
     by_dominance = bound.by == reference::judged_by::dominance;
     auto const fail = [&](double error_in_bounds) {
@@ -163,11 +167,12 @@ void exact_row_judge<T>::judge_o(judgement& into) {
       by_rule(into, "o", c, got, 0, bug_class::empty_row, "no key is visible to this query (or every score is -inf)");
       continue;
     }
-    bool const by_dominance = by_bound(into, "o", c, got, [&]<unsigned W>(std::integral_constant<unsigned, W>) {
-      auto& at = truth<W>();
-      auto const o = reference::compiled::output(problem_, at.row, c).value;
-      return std::pair{o, reference::compiled::output_bound(at.bound, problem_, at.row, c, o)};
-    });
+    bool const by_dominance =
+        by_bound(into, output_kind::o, c, got, [&]<unsigned W>(std::integral_constant<unsigned, W>) {
+          auto& at = truth<W>();
+          auto const o = reference::compiled::output(problem_, at.row, c).value;
+          return std::pair{o, reference::compiled::output_bound(at.bound, problem_, at.row, c, o)};
+        });
     if (by_dominance) by_hull(into, c, got);
   }
 }
@@ -199,7 +204,7 @@ void exact_row_judge<T>::judge_lse(judgement& into) {
                      "no key is visible to this query");
     case row_kind::finite: break;
   }
-  by_bound(into, "lse", 0, got, [&]<unsigned W>(std::integral_constant<unsigned, W>) {
+  by_bound(into, output_kind::lse, 0, got, [&]<unsigned W>(std::integral_constant<unsigned, W>) {
     auto& at = truth<W>();
     return std::pair{reference::compiled::log_sum_exp(at.row), at.bound.log_sum_exp()};
   });
@@ -234,7 +239,7 @@ void exact_row_judge<T>::judge_weights(judgement& into) {
     sum += value;
     if (value < 0)
       violate(into, "weights", j, value, 0, 1, 0, reference::infinity, std::nullopt, "a weight is never negative");
-    by_bound(into, "weights", j, got, [&]<unsigned W>(std::integral_constant<unsigned, W>) {
+    by_bound(into, output_kind::weights, j, got, [&]<unsigned W>(std::integral_constant<unsigned, W>) {
       auto& at = truth<W>();
       return std::pair{reference::compiled::weight(at.row, n), at.bound.weight(n)};
     });

@@ -80,7 +80,7 @@ class exact_row_judge {
   /// width.
   /// Ensures   true where the element passed by Clause D, not by the theorem
   template <class E, class Truth>
-  bool by_bound(judgement& into, char const* output, std::int64_t at, E got, Truth&& truth_at);
+  bool by_bound(judgement& into, output_kind kind, std::int64_t at, E got, Truth&& truth_at);
   /// Clause H of docs/bound.md: an output lies between the smallest and the largest visible value, up to a margin,
   /// whatever the scores are.
   void by_hull(judgement& into, std::int64_t c, T got);
@@ -92,6 +92,7 @@ class exact_row_judge {
   problem::instance<T> const& problem_;
   output_views<T> outputs_;
   problem::kernel_model model_;
+  std::size_t size_class_ = size_class_of(problem_.size().m);
   std::int64_t b_ = 0, h_ = 0, i_ = 0;
   row_truth<first, T> first_;
   std::optional<row_truth<second, T>> second_;

@@ -21,6 +21,13 @@ void judgement::add(violation&& found) {
   if (violations.size() > kept) violations.pop_back();
 }
 
+std::int64_t judgement::dull() const noexcept {
+  std::int64_t sum = 0;
+  for (auto const& of_output : sharpness)
+    for (audit::sharpness const& of : of_output) sum += of.dull;
+  return sum;
+}
+
 void judgement::merge(judgement&& other) {
   by_theorem += other.by_theorem;
   by_dominance += other.by_dominance;
@@ -29,6 +36,9 @@ void judgement::merge(judgement&& other) {
   suspicious += other.suspicious;
   undecided += other.undecided;
   failed += other.failed;
+  for (std::size_t output = 0; output < sharpness.size(); ++output)
+    for (std::size_t size = 0; size < sharpness[output].size(); ++size)
+      sharpness[output][size].merge(other.sharpness[output][size]);
   max_error_in_bounds = std::max(max_error_in_bounds, other.max_error_in_bounds);
   max_ulp = std::max(max_ulp, other.max_ulp);
   max_error = std::max(max_error, other.max_error);

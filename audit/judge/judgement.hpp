@@ -8,6 +8,7 @@
 #include <vector>
 
 #include "audit/cases/bug_class.hpp"
+#include "audit/judge/sharpness.hpp"
 
 namespace attest::audit {
 
@@ -33,11 +34,13 @@ struct judgement {
   std::int64_t failed = 0;
   /// Over the elements that passed or failed with a finite error: in units of the bound, in ulps, |got − truth| itself.
   double max_error_in_bounds = 0, max_ulp = 0, max_error = 0;
+  sharpness_table sharpness{};        ///< of those judged by a bound
   std::vector<violation> violations;  ///< the worst ones, at most `kept`, worst first
 
   static constexpr std::size_t kept = 16;
 
   std::int64_t judged() const noexcept { return by_theorem + by_dominance + by_rule; }
+  std::int64_t dull() const noexcept;
   void add(violation&& found);
   void merge(judgement&& other);
 };

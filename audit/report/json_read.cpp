@@ -126,6 +126,28 @@ void require_length(char const* key, std::size_t found, std::size_t expected) {
     throw report_fault{fmt::format("'{}' in 'shard' has {} entries, expected {}", key, found, expected)};
 }
 
+/// The counts that sharpness_counts wrote.
+sharpness_table sharpness_in(json const& from) {
+  sharpness_table table{};
+  std::size_t const places = output_names.size() * size_classes.size();
+  auto const fits = [](json const& counts) {
+    return counts.is_array() && std::ranges::all_of(counts, [](json const& count) {
+             return count.is_number_unsigned() && count.get<std::uint64_t>() < (std::uint64_t{1} << 53);
+           });
+  };
+  if (!from.is_array() || from.size() != places || !std::ranges::all_of(from, fits))
+    throw report_fault{"'check_sharpness' in 'shard' is not a list of counts for each output and size"};
+  for (std::size_t at = 0; at < places; ++at) {
+    json const& counts = from[at];
+    sharpness& of = table[at / size_classes.size()][at % size_classes.size()];
+    std::size_t const expected = counts.size() < 2 ? 2 : counts[0] == 0 ? 2 : 2 + of.ratios.size();
+    if (counts.size() != expected) throw report_fault{"'check_sharpness' in 'shard' has the wrong number of counts"};
+    of.judged = counts[0].get<std::int64_t>(), of.dull = counts[1].get<std::int64_t>();
+    for (std::size_t n = 2; n < counts.size(); ++n) of.ratios[n - 2] = counts[n].get<std::int64_t>();
+  }
+  return table;
+}
+
 void read_checks(report_object const& from, report_object const& shard, report& into) {
   auto const first = shard.counts("first_cases");
   auto const seconds = shard.all_seconds("check_seconds");
@@ -147,6 +169,9 @@ void read_checks(report_object const& from, report_object const& shard, report& 
     into.checks.push_back(std::move(checked));
     into.cases += into.checks.back().cases;
   }
+  json const& sharpness_of = shard.list("check_sharpness");
+  require_length("check_sharpness", sharpness_of.size(), into.checks.size());
+  for (std::size_t n = 0; n < sharpness_of.size(); ++n) into.checks[n].sum.sharpness = sharpness_in(sharpness_of[n]);
   require_length("first_cases", first.size(), into.checks.size());
   require_length("check_seconds", seconds.size(), into.checks.size());
   for (std::size_t n = 0; n < first.size(); ++n)

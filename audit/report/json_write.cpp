@@ -74,23 +74,49 @@ json curves_json(report const& kernel_report) {
   return all;
 }
 
+/// [{"output", "keys", "judged", "dull", "quartiles"}]: for each output and size of row that has elements judged by a
+/// bound, powers of two that bound/|exact| does not exceed for a quarter, a half and three quarters of them.
+json sharpness_json(judgement const& sum) {
+  json all = json::array();
+  for (std::size_t output = 0; output < output_names.size(); ++output)
+    for (std::size_t size = 0; size < size_classes.size(); ++size) {
+      sharpness const& of = sum.sharpness[output][size];
+      if (of.judged == 0) continue;
+      all.push_back({{"output", output_names[output]},
+                     {"keys", size_classes[size].name},
+                     {"judged", of.judged},
+                     {"dull", of.dull},
+                     {"quartiles", {hex(*of.quartile(1)), hex(*of.quartile(2)), hex(*of.quartile(3))}}});
+    }
+  return all;
+}
+
+/// The counts behind sharpness_json, for `merge`: for each check, output and size [judged, dull, the counts of ratios].
+json sharpness_counts(judgement const& sum) {
+  json all = json::array();
+  for (auto const& of_output : sum.sharpness)
+    for (sharpness const& of : of_output) {
+      json counts{of.judged, of.dull};
+      if (of.judged > 0)
+        for (std::int64_t const count : of.ratios) counts.push_back(count);
+      all.push_back(std::move(counts));
+    }
+  return all;
+}
+
 /// What `attest merge` needs beside the report of a shard: the numbers of its cases among those of all shards.
 json shard_json(report const& kernel_report) {
-  json shard{{"index", kernel_report.shard->first},
-             {"of", kernel_report.shard->second},
-             {"all_cases", kernel_report.all_cases},
-             {"asked", kernel_report.options},
-             {"complete", kernel_report.complete},
-             {"because", kernel_report.incomplete_because},
-             {"first_cases", json::array()},
-             {"check_seconds", json::array()},
-             {"finding_cases", json::array()},
-             {"curve_cases", json::array()},
-             {"told", json::array()},
+  json shard{{"index", kernel_report.shard->first},  {"of", kernel_report.shard->second},
+             {"all_cases", kernel_report.all_cases}, {"asked", kernel_report.options},
+             {"complete", kernel_report.complete},   {"because", kernel_report.incomplete_because},
+             {"first_cases", json::array()},         {"check_seconds", json::array()},
+             {"check_sharpness", json::array()},     {"finding_cases", json::array()},
+             {"curve_cases", json::array()},         {"told", json::array()},
              {"told_kinds", json::array()}};
   for (check_result const& row : kernel_report.checks) {
     shard["first_cases"].push_back(row.first_case);
     shard["check_seconds"].push_back(row.seconds);
+    shard["check_sharpness"].push_back(sharpness_counts(row.sum));
   }
   for (finding const& found : kernel_report.findings) shard["finding_cases"].push_back(found.number);
   for (curve_point const& point : kernel_report.curves) shard["curve_cases"].push_back(point.number);
@@ -122,6 +148,8 @@ std::string as_json(report const& kernel_report) {
                          {"waived", std::ranges::count(kernel_report.findings, true, &finding::waived)},
                          {"undecided", sum.undecided},
                          {"not_judged", sum.not_judged},
+                         {"dull", sum.dull()},
+                         {"sharpness", sharpness_json(sum)},
                          {"judged_by_theorem", sum.by_theorem},
                          {"judged_by_dominance", sum.by_dominance},
                          {"judged_by_rule", sum.by_rule},
@@ -146,6 +174,7 @@ std::string as_json(report const& kernel_report) {
                                   {"suspicious", row.sum.suspicious},
                                   {"undecided_elements", row.sum.undecided},
                                   {"not_judged", row.sum.not_judged},
+                                  {"dull", row.sum.dull()},
                                   {"judged_by_theorem", row.sum.by_theorem},
                                   {"judged_by_dominance", row.sum.by_dominance},
                                   {"judged_by_rule", row.sum.by_rule},

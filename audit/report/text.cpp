@@ -104,6 +104,9 @@ std::string as_text(report const& kernel_report) {
     if (row.failed > 0) text += fmt::format(" in {} of {} cases", row.failed, row.cases);
     if (row.unsupported > 0 && row.unsupported < row.cases) text += fmt::format(", {} unsupported", row.unsupported);
     if (row.sum.suspicious > 0) text += fmt::format(", {} suspicious", row.sum.suspicious);
+    for (std::size_t output = 0; output < output_names.size(); ++output)
+      if (only_dull(row.sum.sharpness, static_cast<output_kind>(output)))
+        text += fmt::format(", no sharp element of {}", output_names[output]);
     text += '\n';
   }
   std::size_t number = 0;
@@ -127,6 +130,9 @@ std::string as_text(report const& kernel_report) {
   if (sum.suspicious > 0)
     text += fmt::format("note: {} elements are suspicious: within their bound, above its warning level\n",
                         grouped(sum.suspicious));
+  if (sum.dull() > 0)
+    text += fmt::format("note: {} elements are dull: their bound admits the mean of V, or a lost key\n",
+                        grouped(sum.dull()));
   text += fmt::format(
       "\n{} by the theorem, {} by the dominance clause, {} by an exact rule; kernel {:.1f} s, oracle {:.1f} s\n",
       grouped(sum.by_theorem), grouped(sum.by_dominance), grouped(sum.by_rule), kernel_report.kernel_seconds,

@@ -38,7 +38,7 @@ enum class judged_by : std::uint8_t {
 struct error_bound {
   double size = infinity;
   judged_by by = judged_by::nothing;
-  double warning = infinity;  ///< W_c of section 9, outputs only: errors above it are suspicious, never refuted
+  double warning = infinity;    ///< W_c of section 9, outputs only: errors above it are suspicious, never refuted
   double unrounded = infinity;  ///< outputs only: B_c before the output rounding (section 5, Output format)
   bool dull = false;            ///< section 8: it admits an answer that is wrong in a plain way
 };
@@ -73,8 +73,8 @@ class row_bound {
   constexpr error_bound row_sum() const noexcept;
 
  private:
-  /// E_j, z_j, P_j, η_j, share_j, R_j, κ_j; share_j·Γ¹_j; T^L_j; γ_j and its variance (section 9); is the key far, is it
-  /// flushed, is it in J.
+  /// E_j, z_j, P_j, η_j, share_j, R_j, κ_j; share_j·Γ¹_j; T^L_j; γ_j and its variance (section 9); is the key far, is
+  /// it flushed, is it in J.
   struct key {
     double E = 0, z = 0, P = 0, eta = 1, share = 1, R = 0, reference_error = 0, shared = 0, lse_error = 0;
     double group = 1, variance = 0;

@@ -67,9 +67,9 @@ constexpr double norm_upper(T const* x, std::int64_t d) noexcept {
   return norm * (1 + static_cast<double>(d + 1) * 0x1p-52);
 }
 
-/// What H0 asks beside the keys with a weight: |σ|, c, ‖q‖₁, no infinite q·k, and the largest Q_j, |σ|·Q_j and ‖k_j‖₁ of the
-/// keys that a bias of −∞ removes. (A kernel forms their q·k before it adds the bias: an overflow there gives ∞ − ∞ = NaN.
-/// Infinite elements are left out: in such a key they make q·k itself −∞.)
+/// What H0 asks beside the keys with a weight: |σ|, c, ‖q‖₁, no infinite q·k, and the largest Q_j, |σ|·Q_j and ‖k_j‖₁
+/// of the keys that a bias of −∞ removes. (A kernel forms their q·k before it adds the bias: an overflow there gives ∞
+/// − ∞ = NaN. Infinite elements are left out: in such a key they make q·k itself −∞.)
 template <unsigned W, class T>
 constexpr row_scalars range_of(problem::instance<T> const& p, enclosed_row<W, T> const& row) noexcept {
   problem::sizes const& s = p.size();

@@ -152,8 +152,8 @@ constexpr key_errors<R> weight_errors(row_terms const& terms, key_numbers<R> con
   return my;
 }
 
-/// n_far, D from below, 1 − D (E4), Σ P_j, Σ U_j, Σγ_j, Σγ_jπ_j², max π_j, max T_j, κ* (Corollary L), X⁺, the largest |s_j| + E_j of a key that is
-/// not far (H0), max_i (s_i − e_i) − m.
+/// n_far, D from below, 1 − D (E4), Σ P_j, Σ U_j, Σγ_j, Σγ_jπ_j², max π_j, max T_j, κ* (Corollary L), X⁺, the largest
+/// |s_j| + E_j of a key that is not far (H0), max_i (s_i − e_i) − m.
 template <class R>
 struct weight_sums {
   R n_far, D_lower, one_minus_D, sum_P, sum_U, sum_groups, sum_grouped_squares, largest_weight, largest_T,
@@ -177,8 +177,8 @@ struct weight_sums {
     largest_stored = larger(largest_stored, select(my.far, R(0), rounded_up(key.score_upper + E)));
     // κ* = max(0, max_j [κ_j − (1 − γ_{k_x})·max(0, M⁻ − s_j − E_j)]).
     R const gap = larger(R(0), rounded_down(terms.max_below - rounded_up(key.x_upper + E)));
-    kappa_beside_gap =
-        larger(kappa_beside_gap, rounded_up(my.reference_error * (1 + 0x1p-50) - gap * ((1 - terms.gamma_x) * (1 - 0x1p-50))));
+    kappa_beside_gap = larger(
+        kappa_beside_gap, rounded_up(my.reference_error * (1 + 0x1p-50) - gap * ((1 - terms.gamma_x) * (1 - 0x1p-50))));
     // D = Σ π_j/(1 + T_j) over keys with z_j < 1 that are neither far nor flushed;
     // 1 − D = Σ π_j·min(1, T_j) over these, plus Σ π_j over the others.
     auto const near = both(my.small, logical_not(either(my.far, my.flushed)));
@@ -209,7 +209,8 @@ constexpr R dominance(row_terms const& terms, key_numbers<R> const& key, R const
   dominant = logical_not(R(0) < gap);
   R exponent = -larger(gap, R(0)) * ((1 - 2 * terms.gamma_x) * (1 - 0x1p-50)) + terms.eta_extra;
   if (terms.by_lse())
-    exponent = exponent + (terms.z_per_Y * larger(key.score_upper + E + terms.model.tau, R(terms.largest_max)) + terms.z_merge);
+    exponent = exponent +
+               (terms.z_per_Y * larger(key.score_upper + E + terms.model.tau, R(terms.largest_max)) + terms.z_merge);
   return select(dominant, R(1), smaller(R(1), exp_upper(exponent)) + terms.far_share());
 }
 
@@ -243,7 +244,8 @@ struct column_sizes {
 
 /// γ_j·π_j²(t_j² + (2/3)u_p²) of section 9.
 template <class R>
-constexpr R grouped_variance(row_terms const& terms, R const& group, R const& weight_upper, R const& t_squared) noexcept {
+constexpr R grouped_variance(row_terms const& terms, R const& group, R const& weight_upper,
+                             R const& t_squared) noexcept {
   return group * weight_upper * weight_upper * (t_squared + terms.u_p * terms.u_p * (2.0 / 3));
 }
 
@@ -326,8 +328,8 @@ constexpr R gamma_beside_sums(row_terms const& terms, R const& rescales) noexcep
 /// γ_j of section 9: how many keys have this score, 1 where they are six or fewer.
 constexpr double group_of(double equal) noexcept { return equal > 6 ? equal : 1; }
 
-/// T^L_j = e^{z^L_j} − 1, at least 1 for a far or flushed key; z^L_j = E_j + γ_{k_x}(|x_j| + ln Z + E_j + λ) + κ_j + ε̂ (section
-/// 5, second theorem).
+/// T^L_j = e^{z^L_j} − 1, at least 1 for a far or flushed key; z^L_j = E_j + γ_{k_x}(|x_j| + ln Z + E_j + λ) + κ_j + ε̂
+/// (section 5, second theorem).
 template <class R>
 constexpr R lse_weight_error(row_terms const& terms, key_numbers<R> const& key, R const& E, R const& reference_error,
                              double lambda, decltype(R(0) < R(0)) underflows) noexcept {
@@ -348,8 +350,8 @@ struct column_bound {
   mask judged, by_theorem, dull;
 };
 
-/// Section 8, Dull elements: does the bound admit the mean of V, or o_c without its heaviest key, where that differs from o_c
-/// by more than one rounding of the output? (Not directed: it is counted, nothing rests on it.)
+/// Section 8, Dull elements: does the bound admit the mean of V, or o_c without its heaviest key, where that differs
+/// from o_c by more than one rounding of the output? (Not directed: it is counted, nothing rests on it.)
 template <class R>
 constexpr auto is_dull(row_terms const& terms, R const& bound, R const& mid, column_sizes<R> const& sizes) noexcept {
   double const rounding = larger(terms.model.u_out, terms.model.format.u);
@@ -360,8 +362,8 @@ constexpr auto is_dull(row_terms const& terms, R const& bound, R const& mid, col
   return either(admits(mean), admits(lost));
 }
 
-/// Φ_c = min{Γ_O·A'_c, Σ_j share_j·Γ¹_j·|v_jc| + (1 + u_p)(1 + γ^h)²·u_pv·N_c} (Lemma 6; E8), and 1.01μ(ε + k_x·min(K, X⁺)·u)·A'_c
-/// more under lse_normalised (Lemma 4).
+/// Φ_c = min{Γ_O·A'_c, Σ_j share_j·Γ¹_j·|v_jc| + (1 + u_p)(1 + γ^h)²·u_pv·N_c} (Lemma 6; E8), and 1.01μ(ε + k_x·min(K,
+/// X⁺)·u)·A'_c more under lse_normalised (Lemma 4).
 template <class R>
 constexpr R sum_error(row_terms const& terms, column_sizes<R> const& sizes, R const& A, R const& A_abs,
                       R const& o_size) noexcept {
@@ -407,9 +409,10 @@ constexpr column_bound<R> output_bound(row_terms const& terms, R const& mid, R c
   double const omega_F = 2 * f.omega;  // Ω_F
   R const B = terms.by_lse_alone()
                   // Theorem of a second pass by the LSE: `shared` holds Σ π_j·T^L_j·|v_jc|.
-                  ? terms.lse_growth * o_size + (1 + terms.lse_growth) * (sizes.shared * (1 + terms.gamma_h) +
-                    terms.gamma_h * (sizes.average + evaluation)) + 4 * terms.n * f.omega +
-                    2 * terms.n * terms.omega_w * sizes.largest
+                  ? terms.lse_growth * o_size +
+                        (1 + terms.lse_growth) *
+                            (sizes.shared * (1 + terms.gamma_h) + terms.gamma_h * (sizes.average + evaluation)) +
+                        4 * terms.n * f.omega + 2 * terms.n * terms.omega_w * sizes.largest
                   : A + omega_F +
                         ((1 + terms.gamma_F) * (sum_error(terms, sizes, A, A_abs, o_size) + omega_O) +
                          (o_size + A) * (terms.gamma_L + terms.gamma_F)) /
@@ -423,10 +426,10 @@ constexpr column_bound<R> output_bound(row_terms const& terms, R const& mid, R c
 
   // W_c of section 9, λ = 6; far_off.spread is Σ γ_j·π_j²(t_j² + (2/3)u_p²)(v_jc − o_c)².
   R const rounded = A_abs + o_size;
-  R const variance = far_off.spread + terms.spread_of_sizes * o_size * o_size + terms.spread_of_sums * rounded * rounded +
-                     terms.spread_of_result * o_size * o_size;
-  bound.warning = smaller(bound.size, 6 * root(variance) + model.u_out * o_size + terms.drift * rounded + omega_O + omega_F +
-                                          model.omega_out);
+  R const variance = far_off.spread + terms.spread_of_sizes * o_size * o_size +
+                     terms.spread_of_sums * rounded * rounded + terms.spread_of_result * o_size * o_size;
+  bound.warning = smaller(bound.size, 6 * root(variance) + model.u_out * o_size + terms.drift * rounded + omega_O +
+                                          omega_F + model.omega_out);
   return bound;
 }
 
@@ -441,8 +444,8 @@ struct weight_bound {
 
 /// A_j = min{1, [(1 − π_j)P_j + π_j Σ_{i≠j} P_i]/D + n_far·ω_W/Λ, max(π_j, η_j)};
 /// one pass:      A_j + (π_j + A_j)(Γ_L + Γ_W)/(1 − Γ_L) + 2ω + α_W
-/// second pass:   [P_j(1 + Γ_W) + π_j(Γ_W + (1 − D) + Γ_L)]/[D(1 − Γ_L)] + ω_W/Λ + 2ω + α_W, where the middle entry is A_j;
-/// then (…)(1 + u_out) + u_out·π_j + ω_out. lse_error is T^L_j where weights are exp(s − LSE), else unused.
+/// second pass:   [P_j(1 + Γ_W) + π_j(Γ_W + (1 − D) + Γ_L)]/[D(1 − Γ_L)] + ω_W/Λ + 2ω + α_W, where the middle entry is
+/// A_j; then (…)(1 + u_out) + u_out·π_j + ω_out. lse_error is T^L_j where weights are exp(s − LSE), else unused.
 /// Ensures   |â_j − π_j| ≤ the larger of both (Corollary W)
 template <class R>
 constexpr weight_bound<R> weight_error(row_terms const& terms, R const& weight_lower, R const& weight_upper, R const& P,

@@ -1,5 +1,5 @@
-// rec_j of docs/bound.md, section 3, Rescales: how often a partial result that holds key j and takes its keys in the order of
-// the index can meet a larger score (Lemma 2, Order of index).
+// rec_j of docs/bound.md, section 3, Rescales: how often a partial result that holds key j and takes its keys in the
+// order of the index can meet a larger score (Lemma 2, Order of index).
 #pragma once
 
 #include <algorithm>
@@ -10,11 +10,11 @@
 
 namespace attest::reference {
 
-/// records[j] = max over both directions and the lanes 1, 2, 4, …, 64 of rec_j: 0 where no later key i of the same lane has
-/// highest[i] > lowest[j], else 1 + rec_i for the first such i. Key j has the absolute index `index(j)`, ascending.
+/// records[j] = max over both directions and the lanes 1, 2, 4, …, 64 of rec_j: 0 where no later key i of the same lane
+/// has highest[i] > lowest[j], else 1 + rec_i for the first such i. Key j has the absolute index `index(j)`, ascending.
 /// Requires  lowest[j] ≤ highest[j], all finite; all arrays of one size
-/// Why       the stack of a lane holds the later keys that no key before them exceeds, nearest on top; those at or below
-///           lowest[j] ≤ highest[j] can leave it for good, and the next on top is the first that exceeds it
+/// Why       the stack of a lane holds the later keys that no key before them exceeds, nearest on top; those at or
+///           below lowest[j] ≤ highest[j] can leave it for good, and the next on top is the first that exceeds it
 /// Cost      O(n) for each lane and direction
 template <class Index>
 constexpr void records_of(std::span<double const> highest, std::span<double const> lowest, std::span<double> records,

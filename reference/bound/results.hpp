@@ -44,7 +44,8 @@ constexpr error_bound row_bound::output(ball<W> const& o, Value&& value) const n
   }
   auto const found = scalar::output_bound(terms_, mid, width, sizes, deviations, clauses, sum_eta);
   if (!found.judged) return {};
-  return {found.size, found.by_theorem ? judged_by::theorem : judged_by::dominance, found.warning, found.unrounded, found.dull};
+  return {found.size, found.by_theorem ? judged_by::theorem : judged_by::dominance, found.warning, found.unrounded,
+          found.dull};
 }
 
 /// Section 8, Dull elements: B ≥ max(π, 1 − π) with n ≥ 2.
@@ -84,9 +85,9 @@ constexpr error_bound log_sum_exp_bound(row_terms const& terms) noexcept {
   if (!terms.judged) return {};
   problem::kernel_model const& model = terms.model;
   // Λ_T: its first part is in row_terms; + 2·n_far·ω_W/Λ.
-  double const theorem = terms.theorem_holds ? larger(terms.log_upper_side, terms.log_lower_side) +
-                                                   2 * terms.n_far * terms.far_share()
-                                             : infinity;
+  double const theorem = terms.theorem_holds
+                             ? larger(terms.log_upper_side, terms.log_lower_side) + 2 * terms.n_far * terms.far_share()
+                             : infinity;
   // Λ₀ = min(Λ_T, Λ_H) + Γ_L/(1 − Γ_L).
   double const base = smaller(theorem, terms.log_hull) + terms.gamma_L / (1 - terms.gamma_L);
   if (!(base < infinity)) return {};
@@ -102,14 +103,16 @@ constexpr error_bound log_sum_exp_bound(row_terms const& terms) noexcept {
   return bound;
 }
 
-/// Clause H: H_c = (1 + Γ_F)(Γ_O + Γ_L + Γ_F)/(1 − Γ_L)·max_j|v_jc| + 4(n + S)ω/Λ + (4/3)(ω_p/Λ + [k_pre > 0]ω)·n·max_j|v_jc|
-/// + 2ω, then H_c(1 + u_out) + u_out·max_j|v_jc| + ω_out; under lse_normalised Γ_O has 1.01μ(ε + k_x·min(K, X⁺)·u) more.
-/// Ensures   ô_c lies in [min_j v_jc, max_j v_jc] widened by it; infinite where the clause says nothing
+/// Clause H: H_c = (1 + Γ_F)(Γ_O + Γ_L + Γ_F)/(1 − Γ_L)·max_j|v_jc| + 4(n + S)ω/Λ + (4/3)(ω_p/Λ + [k_pre >
+/// 0]ω)·n·max_j|v_jc|
+/// + 2ω, then H_c(1 + u_out) + u_out·max_j|v_jc| + ω_out; under lse_normalised Γ_O has 1.01μ(ε + k_x·min(K, X⁺)·u)
+/// more. Ensures   ô_c lies in [min_j v_jc, max_j v_jc] widened by it; infinite where the clause says nothing
 constexpr double hull_margin(row_terms const& terms, double largest_value) noexcept {
   if (!terms.judged || terms.by_lse_alone()) return infinity;
   problem::kernel_model const& model = terms.model;
   double const gamma_O = terms.gamma_O + 1.01 * terms.combine_error;
-  double const lost = (model.omega_p / terms.least_sum + (model.k_pre > 0 ? model.format.omega : 0)) * (4.0 / 3) * terms.n;
+  double const lost =
+      (model.omega_p / terms.least_sum + (model.k_pre > 0 ? model.format.omega : 0)) * (4.0 / 3) * terms.n;
   double const margin =
       (gamma_O + terms.gamma_L + terms.gamma_F) / (1 - terms.gamma_L) * largest_value * (1 + terms.gamma_F) +
       terms.lost_in_sums + lost * largest_value + 2 * model.format.omega;

@@ -8,8 +8,7 @@
 namespace attest::reference {
 
 constexpr scalar::key_numbers<double> numbers_of(key_facts const& k) noexcept {
-  return {k.x_lower,  k.x_upper,    k.score_upper,  k.product_upper,
-          k.key_norm, k.bias,       k.weight_lower, k.weight_upper};
+  return {k.x_lower, k.x_upper, k.score_upper, k.product_upper, k.key_norm, k.bias, k.weight_lower, k.weight_upper};
 }
 
 /// Section 3, Rescales: R_j = min(rank⁺_j, B − 1 + S − 1) with rank⁺_j = #{i ≠ j : s_i + E_i > s_j − E_j} by a sorted
@@ -62,7 +61,7 @@ constexpr void row_bound::evaluate(problem::kernel_model const& model, row_facts
     extremes.add(terms_, k, keys_[j].E);
   }
   terms_.after_scores(extremes);
-  if (!terms_.in_range) return;  // H0: terms_.judged stays false
+  if (!terms_.in_range) return;     // H0: terms_.judged stays false
   if (terms_.needs_references()) {  // E11
     auto references = scalar::reference_extremes<double>::none();
     for (std::size_t j = 0; j < keys.size(); ++j) references.add(terms_, numbers_of(keys[j]), keys_[j].E);

@@ -37,8 +37,8 @@ struct row_terms : row_scalars {
   // Section 3, Scores: M⁺ − m, M⁻ − m from below, max_j E_j, a bound of max(|M⁺|, |M⁻|) (E2).
   double max_above = 0, max_below = -infinity, largest_E = 0, largest_max = 0;
   bool in_range = false;  ///< the lines of H0 on σ, q, k, products, biases and the softcap
-  // Section 3, Reference: γ_{c_m}(1 + γ_{k_x}), g, g⁺, θ; Λ; max_{j∈L} Y_j. Whether Λ_x is exceeded by keys whose own bias
-  // explains it alone (H0, Finite masks).
+  // Section 3, Reference: γ_{c_m}(1 + γ_{k_x}), g, g⁺, θ; Λ; max_{j∈L} Y_j. Whether Λ_x is exceeded by keys whose own
+  // bias explains it alone (H0, Finite masks).
   double reference_factor = 0, g = 0, g_plus = 0, theta = 0, least_sum = 0.5, largest_Y = 0;
   bool padded = false;
   // Section 3, Rescales and Weights: R and the constants of z_j (see after_rescales).
@@ -49,13 +49,14 @@ struct row_terms : row_scalars {
   // Corollary L: both sides of Λ_T without its last term, Λ_H. Ω_O: e^{M⁺ − m} (E3). Γ_C's ε + k_x·min(K, X⁺)·u.
   double log_upper_side = 0, log_lower_side = 0, log_hull = infinity, e_above = 0, combine_error = 0;
   bool theorem_is_sharpest = false;  ///< E6: no column can gain from A^H or A^D
-  // Section 3, Sums: h, s, s', Γ_L, M_L, Γ_F, the u_p and the u_pv of Γ_O; γ^h, Γ_O, (1 + u_p)(1 + γ^h)²·u_pv; Ω_O without
-  // Σ|v_jc|, and its factor.
+  // Section 3, Sums: h, s, s', Γ_L, M_L, Γ_F, the u_p and the u_pv of Γ_O; γ^h, Γ_O, (1 + u_p)(1 + γ^h)²·u_pv; Ω_O
+  // without Σ|v_jc|, and its factor.
   double height = 0, merges_L = 0, merges_O = 0, gamma_L = 0, nodes_L = 0, gamma_F = 0, u_p = 0, u_pv = 0, gamma_h = 0,
          gamma_O = 0, node_factor = 0, lost_in_sums = 0, lost_beside_values = 0;
   // Corollary W: Γ_W, α_W. Section 5, weights formed by the LSE: e^λ − 1.
   double gamma_W = 0, lost_weight = 0, lse_growth = 0;
-  // Section 9: Σγ_j, Σγ_jπ_j²; (2/3)u_p²·Σγ_jπ_j², (1/3)u²·(Σγ_j + R), ((k_F + k_pre)u)², (h + R)·u_pv/√n where u_pv > u.
+  // Section 9: Σγ_j, Σγ_jπ_j²; (2/3)u_p²·Σγ_jπ_j², (1/3)u²·(Σγ_j + R), ((k_F + k_pre)u)², (h + R)·u_pv/√n where u_pv >
+  // u.
   double sum_groups = 0, sum_grouped_squares = 0;
   double heaviest_odds = 0;  ///< max π_j/(1 − π_j) (section 8, Dull elements)
   double spread_of_sizes = 0, spread_of_sums = 0, spread_of_result = 0, drift = 0;
@@ -169,8 +170,8 @@ template <class Extremes>
 constexpr void row_terms::after_scores(Extremes const& found) noexcept {
   problem::working_format const& f = model.format;
   max_above = found.above, max_below = found.below, largest_E = found.largest_E;
-  // H0, line by line: |σ|; q and k with a folded scale; Q_j, S_j, those of keys without weight too, and |b_j| of keys that
-  // are not sunk; no infinite q·k; the softcap; M⁻ > m − Θ/8. The smallest normal number is half of ω_W/e^τ.
+  // H0, line by line: |σ|; q and k with a folded scale; Q_j, S_j, those of keys without weight too, and |b_j| of keys
+  // that are not sunk; no infinite q·k; the softcap; M⁻ > m − Θ/8. The smallest normal number is half of ω_W/e^τ.
   double const folded = larger(1, scale_upper);
   bool const folds = larger(query_norm, found.largest_norm) * folded < f.h0_limit;
   in_range = finite_products && scale_upper < f.h0_limit && (!model.fold_q || folds) &&
@@ -186,8 +187,8 @@ constexpr void row_terms::after_scores(Extremes const& found) noexcept {
   if (!needs_references()) g = g_plus = model.large_scores == problem::large_scores::stable ? 0 : theta;
 }
 
-/// Section 3, Reference: g, g⁺ and max_{j∈L} Y_j. H5, and the exception of H0 for rows in which all of L is under its own
-/// bias.
+/// Section 3, Reference: g, g⁺ and max_{j∈L} Y_j. H5, and the exception of H0 for rows in which all of L is under its
+/// own bias.
 template <class References>
 constexpr void row_terms::after_references(References const& found) noexcept {
   largest_Y = larger(found.reach_of_L + model.tau, largest_max);
@@ -209,13 +210,14 @@ constexpr double row_terms::most_rescales() const noexcept {
   return blocks - 1 + static_cast<double>(model.splits - 1);
 }
 
-/// h = n − 1, min(n − 1, b + B − 2) or min(n − 1, ⌈N/a⌉ + a_0) (section 3, Sums; Lemma 6): additions on one path through
-/// the summation tree. Adding an invisible key's exact 0 rounds nothing.
+/// h = n − 1, min(n − 1, b + B − 2) or min(n − 1, ⌈N/a⌉ + a_0) (section 3, Sums; Lemma 6): additions on one path
+/// through the summation tree. Adding an invisible key's exact 0 rounds nothing.
 constexpr double row_terms::tree_height() const noexcept {
   double const chain = n - 1;
   if (model.height == problem::sum_height::in_sequence) return chain;
   if (model.height == problem::sum_height::declared)
-    return smaller(chain, static_cast<double>((m + model.height_divisor - 1) / model.height_divisor + model.height_base));
+    return smaller(chain,
+                   static_cast<double>((m + model.height_divisor - 1) / model.height_divisor + model.height_base));
   auto const block = static_cast<double>(model.block);
   double const blocks = static_cast<double>((m + model.block - 1) / model.block);
   return smaller(chain, block + blocks - 2);
@@ -230,8 +232,8 @@ constexpr void row_terms::after_rescales(double largest_R) noexcept {
   theta = smaller(stable ? 0.5 : reference_limit(), theta);
   least_sum = g > 0.5 ? 0.5 / exp_upper(g - 0.5) : 0.5;
   if (model.tau > 0 && model.splits > 1 && !by_lse()) least_sum *= 0.75;
-  // ω_W = (ω_W/e^τ)·e^{τ + θ} and far_P = far (Lemma 3, Underflow), but where l sums rounded weights those below ω_p/u_p may
-  // vanish from it: far_P = min(far, −ln(ω_p/u_p)), ω_W ≥ 2ω_p·e^{τ + θ}.
+  // ω_W = (ω_W/e^τ)·e^{τ + θ} and far_P = far (Lemma 3, Underflow), but where l sums rounded weights those below
+  // ω_p/u_p may vanish from it: far_P = min(far, −ln(ω_p/u_p)), ω_W ≥ 2ω_p·e^{τ + θ}.
   e_tau = model.tau > 0 ? exp_upper(model.tau) : 1;
   double const largest_weight = model.tau + theta > 0 ? exp_upper(model.tau + theta) : 1;
   omega_w = f.omega_w * largest_weight;
@@ -274,8 +276,8 @@ constexpr void row_terms::after_weights(Sums const& found) noexcept {
   log_lower_side = one_minus_D < 0.5 ? one_minus_D / (1 - one_minus_D) * (1 + 0x1p-50)  // −ln(1 − x) ≤ x/(1 − x)
                    : D_lower > 0     ? larger(0, log_upper(1 / D_lower))
                                      : infinity;
-  // Corollary L, Λ_H = max(M⁺ − m, m − M⁻) + 2τ(1 + γ_{k_x}) + ln n + (R + 1)ε̂ + û_p + […](R + 1)k_x·ω + κ* + nω_W/Λ; none
-  // where parts are merged by LSE.
+  // Corollary L, Λ_H = max(M⁺ − m, m − M⁻) + 2τ(1 + γ_{k_x}) + ln n + (R + 1)ε̂ + û_p + […](R + 1)k_x·ω + κ* + nω_W/Λ;
+  // none where parts are merged by LSE.
   log_hull = by_lse() ? infinity
                       : larger(max_above, -max_below) + 2 * model.tau * (1 + gamma_x) + larger(0, log_upper(n)) +
                             (R + 1) * eps_hat + z_extra + found.kappa_beside_gap + n * far_share();
@@ -285,8 +287,8 @@ constexpr void row_terms::after_weights(Sums const& found) noexcept {
   double const merge_error = z_per_Y * largest_Y + z_merge;
   eta_extra = 2 * gamma_x * (model.tau + ell) + 2 * (R + 1) * eps_hat + 2 * z_extra + merge_error;
 
-  // H4: Rε + 2(2h + R + S + 8)u ≤ 1/4; ε ≤ 1/8 where c_m ≥ 1; n_far·ω_W/Λ ≤ 1/2; max_{j∈L} μ_j ≤ 1/2. H0: n·e^{τ + g⁺} < Θ,
-  // stored scores and weights below the limits of their formats.
+  // H4: Rε + 2(2h + R + S + 8)u ≤ 1/4; ε ≤ 1/8 where c_m ≥ 1; n_far·ω_W/Λ ≤ 1/2; max_{j∈L} μ_j ≤ 1/2. H0: n·e^{τ + g⁺}
+  // < Θ, stored scores and weights below the limits of their formats.
   double const S = model.splits;
   bool const sums_short = R * model.eps + 2 * (2 * height + R + S + 8) * f.u <= 0.25;
   double const largest_weight = g_plus > 0 ? e_tau * exp_upper(g_plus) : e_tau;
@@ -297,8 +299,8 @@ constexpr void row_terms::after_weights(Sums const& found) noexcept {
   theorem_holds = judged && !padded;
   theorem_is_sharpest = n_far == 0 && found.largest_T <= D_lower * 0.5;  // E6
 
-  // Section 3, Sums, lse_normalised (Lemma 4): ξ = μ·[ε + k_x·min(K, X⁺)·u + γ_{min(S,n)−1} + ξ_L], Γ_C = ξ/(1 − ξ), kept in
-  // gamma_L until after_shares; Γ_F = 0. Else Γ_F = γ_{k_F}.
+  // Section 3, Sums, lse_normalised (Lemma 4): ξ = μ·[ε + k_x·min(K, X⁺)·u + γ_{min(S,n)−1} + ξ_L], Γ_C = ξ/(1 − ξ),
+  // kept in gamma_L until after_shares; Γ_F = 0. Else Γ_F = γ_{k_F}.
   gamma_F = gamma(model.k_f, f.u);
   if (model.merge == problem::split_merge::lse_normalised) {
     double const levels = model.merge_levels;
@@ -344,7 +346,8 @@ constexpr void row_terms::finish_sums() noexcept {
   node_factor = (1 + u_p) * (1 + gamma_h) * (1 + gamma_h) * u_pv * up;
   // κ_p: (4/3)·min(1/Λ, e^{M⁺−m}/(Z·D)) where weights are rounded before they are divided, 4/3 after, or the larger.
   double const third = 4.0 / 3 * up;
-  double const divided = third * smaller(1 / least_sum, D_lower > 0 ? e_above / (normaliser_lower * D_lower) : infinity) * up;
+  double const divided =
+      third * smaller(1 / least_sum, D_lower > 0 ? e_above / (normaliser_lower * D_lower) : infinity) * up;
   double const kappa_p = model.p_normalised == problem::normalised_first::no    ? divided
                          : model.p_normalised == problem::normalised_first::yes ? third
                                                                                 : larger(third, divided);

@@ -62,7 +62,8 @@ struct reference_stage {
   }
 };
 
-/// Section 3, Weights (Lemma 3): z_j, P_j, κ_j, the variance of section 9; is the key far, is it neither far nor flushed.
+/// Section 3, Weights (Lemma 3): z_j, P_j, κ_j, the variance of section 9; is the key far, is it neither far nor
+/// flushed.
 struct weight_error_stage {
   key_columns& keys;
   row_terms const& terms;
@@ -155,13 +156,12 @@ inline double bound_row(std::size_t n, problem::kernel_model const& model, row_s
   each_key(n, scores);
   {
     auto const& [wide, single] = extremes;
-    score_extremes<double> const found{
-        larger(largest_of(wide.above), single.above),
-        larger(largest_of(wide.below), single.below),
-        larger(largest_of(wide.largest_E), single.largest_E),
-        larger(largest_of(wide.largest_size), single.largest_size),
-        larger(largest_of(wide.largest_norm), single.largest_norm),
-        larger(largest_of(wide.largest_reach), single.largest_reach)};
+    score_extremes<double> const found{larger(largest_of(wide.above), single.above),
+                                       larger(largest_of(wide.below), single.below),
+                                       larger(largest_of(wide.largest_E), single.largest_E),
+                                       larger(largest_of(wide.largest_size), single.largest_size),
+                                       larger(largest_of(wide.largest_norm), single.largest_norm),
+                                       larger(largest_of(wide.largest_reach), single.largest_reach)};
     if (!(found.largest_E < 0x1p1000)) return -1;
     terms.after_scores(found);
   }
@@ -171,11 +171,11 @@ inline double bound_row(std::size_t n, problem::kernel_model const& model, row_s
     reference_stage stage{keys, terms, references};
     each_key(n, stage);
     auto const& [wide, single] = references;
-    terms.after_references(reference_extremes<double>{
-        larger(largest_of(wide.reach_of_L), single.reach_of_L),
-        larger(largest_of(wide.reach_of_unmasked), single.reach_of_unmasked),
-        larger(largest_of(wide.reach_of_unbiased), single.reach_of_unbiased),
-        larger(largest_of(wide.reach_beyond_mask_limit), single.reach_beyond_mask_limit)});
+    terms.after_references(
+        reference_extremes<double>{larger(largest_of(wide.reach_of_L), single.reach_of_L),
+                                   larger(largest_of(wide.reach_of_unmasked), single.reach_of_unmasked),
+                                   larger(largest_of(wide.reach_of_unbiased), single.reach_of_unbiased),
+                                   larger(largest_of(wide.reach_beyond_mask_limit), single.reach_beyond_mask_limit)});
   }
   // Rescales: R_j, R (Lemma 2); γ_j of section 9.
   terms.after_rescales(rescales_of(terms, std::span(keys.j).first(n), ranks, std::span(keys.R).first(n),
@@ -187,11 +187,9 @@ inline double bound_row(std::size_t n, problem::kernel_model const& model, row_s
   each_key(n, weights);
   {
     auto const& [wide, single] = sums;
-    terms.after_weights(weight_sums<double>{sum_of(wide.n_far) + single.n_far,
-                                            sum_of(wide.D_lower) + single.D_lower,
+    terms.after_weights(weight_sums<double>{sum_of(wide.n_far) + single.n_far, sum_of(wide.D_lower) + single.D_lower,
                                             sum_of(wide.one_minus_D) + single.one_minus_D,
-                                            sum_of(wide.sum_P) + single.sum_P,
-                                            sum_of(wide.sum_U) + single.sum_U,
+                                            sum_of(wide.sum_P) + single.sum_P, sum_of(wide.sum_U) + single.sum_U,
                                             sum_of(wide.sum_groups) + single.sum_groups,
                                             sum_of(wide.sum_grouped_squares) + single.sum_grouped_squares,
                                             larger(largest_of(wide.largest_weight), single.largest_weight),
@@ -209,10 +207,10 @@ inline double bound_row(std::size_t n, problem::kernel_model const& model, row_s
   share_stage shares{keys, terms, with_weights || !terms.theorem_is_sharpest, total};
   each_key(n, shares);
   {
-    auto const &wide = total.wide.shares;
-    auto const &single = total.single.shares;
-    terms.after_shares(share_sums<double>{sum_of(wide.per_key) + single.per_key, sum_of(wide.rescaled) + single.rescaled,
-                                          sum_of(wide.nodes) + single.nodes,
+    auto const& wide = total.wide.shares;
+    auto const& single = total.single.shares;
+    terms.after_shares(share_sums<double>{sum_of(wide.per_key) + single.per_key,
+                                          sum_of(wide.rescaled) + single.rescaled, sum_of(wide.nodes) + single.nodes,
                                           larger(largest_of(wide.largest_share), single.largest_share)});
   }
   if (!shares.dominance_matters && !terms.theorem_is_sharpest) return -1;

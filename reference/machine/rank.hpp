@@ -1,4 +1,5 @@
-// R_j of every key of a row (docs/bound.md, section 3, Rescales; Lemma 2; E5), without sorting the row, and γ_j of section 9.
+// R_j of every key of a row (docs/bound.md, section 3, Rescales; Lemma 2; E5), without sorting the row, and γ_j of
+// section 9.
 #pragma once
 
 #include <algorithm>
@@ -12,7 +13,8 @@
 
 namespace attest::reference::machine {
 
-/// rank[j] = min(most, #{i : above[i] > lowest[j]} − 1 + more), the same numbers as row_bound finds by sorting; group[j] is
+/// rank[j] = min(most, #{i : above[i] > lowest[j]} − 1 + more), the same numbers as row_bound finds by sorting;
+/// group[j] is
 /// #{i : above[i] = above[j]}, 1 where that is six or less. On entry, rank holds lowest.
 /// Requires  lowest[j] ≤ above[j], all finite; memory.above = above
 /// Ensures   the largest rank
@@ -69,8 +71,8 @@ inline double ranks_of(rank_memory& memory, double most, double more, std::span<
   return largest;
 }
 
-/// R_j and γ_j, as row_bound::rescales finds them; returns R. On entry, rescales holds s_j − E_j − m; memory.above holds
-/// s_j + E_j − m. `index` holds the absolute indices of the keys.
+/// R_j and γ_j, as row_bound::rescales finds them; returns R. On entry, rescales holds s_j − E_j − m; memory.above
+/// holds s_j + E_j − m. `index` holds the absolute indices of the keys.
 inline double rescales_of(row_terms const& terms, std::span<std::int64_t const> index, rank_memory& memory,
                           std::span<double> rescales, std::span<double> group) {
   std::size_t const n = rescales.size();
@@ -83,8 +85,9 @@ inline double rescales_of(row_terms const& terms, std::span<std::int64_t const> 
   }
   if (!terms.follows_index() || largest <= terms.ordered_rescales(0)) return largest;
   memory.records.resize(n);
-  records_of(std::span(memory.above).first(n), memory.lowest, memory.records, [&](std::size_t j) { return index[j]; },
-             memory.below, memory.count);
+  records_of(
+      std::span(memory.above).first(n), memory.lowest, memory.records, [&](std::size_t j) { return index[j]; },
+      memory.below, memory.count);
   largest = 0;
   for (std::size_t j = 0; j < n; ++j) {
     rescales[j] = smaller(rescales[j], terms.ordered_rescales(memory.records[j]));
