@@ -196,9 +196,10 @@ constexpr void row_terms::after_references(References const& found) noexcept {
   double const limit = reference_limit();
   g = reference_error_at(found.reach_of_L);
   g_plus = larger(g, reference_error_at(found.reach_of_unmasked));
-  padded = limit < g_plus && found.reach_of_unbiased == 0;
+  padded = limit < g && found.reach_of_unbiased == 0;
   if (padded) g = g_plus = 0;
-  in_range = in_range && g_plus <= limit && !(limit < reference_error_at(found.reach_beyond_mask_limit));
+  double const beyond = found.reach_beyond_mask_limit;  // 0: no such key
+  in_range = in_range && g_plus <= limit && !(beyond > 0 && limit < reference_error_at(beyond));
 }
 
 /// B − 1 + S − 1 with B = ⌈N/b⌉, 1 for two passes, n for an unknown order (section 3, Rescales; Lemma 2).
@@ -306,7 +307,9 @@ constexpr void row_terms::after_weights(Sums const& found) noexcept {
     double const levels = model.merge_levels;
     combine_error =
         levels * (model.eps + model.k_x * smaller(largest_argument(), found.largest_near_X) * f.u) * (1 + 0x1p-50);
-    double const xi = combine_error + levels * gamma(smaller(S, n) - 1, f.u) + merge_error;
+    double const rounded = gamma(model.k_lse < 2 ? 2 : model.k_lse, f.u);
+    double const lse_errors = z_per_Y * largest_Y + levels * (rounded + model.eps_log) * ell;  // μ·ξ_L
+    double const xi = combine_error + levels * gamma(smaller(S, n) - 1, f.u) + lse_errors;
     gamma_L = xi < 1 ? xi / (1 - xi) * (1 + 0x1p-50) : infinity;
     gamma_F = 0;
   }
@@ -339,8 +342,10 @@ constexpr void row_terms::finish_sums() noexcept {
   double const u = f.u, S = model.splits, beside = R + 1 + model.k_pre + merges_O;  // k
   auto const promoted = static_cast<double>(model.promote);
   double const short_sums = promoted > 0 ? smaller(height, promoted) : height;
+  std::int64_t const tall = static_cast<std::int64_t>(height) + model.promote - 1;
+  double const promotions = promoted > 0 ? static_cast<double>(tall / model.promote) : 0;  // ⌈h/N⌉
   // γ^h; with a promotion (1 + γ_{min(h,N)}(u_pv))(1 + γ_{⌈h/N⌉+k}(u)) − 1.
-  gamma_h = promoted > 0 ? compounded(gamma(short_sums, u_pv), gamma(height / promoted + 1 + beside, u))
+  gamma_h = promoted > 0 ? compounded(gamma(short_sums, u_pv), gamma(promotions + beside, u))
                          : gamma(height + beside, u_pv);
   gamma_O = compounded(u_p, gamma_h);
   node_factor = (1 + u_p) * (1 + gamma_h) * (1 + gamma_h) * u_pv * up;

@@ -1,0 +1,246 @@
+"""reference/bound/ beside docs/bound.md: the rows of bound_rows.cpp, evaluated a second time from the text.
+
+    bound_from_text.py BOUND_ROWS ROWS SEED
+
+bound_text.py and bound_text_results.py are that second evaluation, in three forms; the first says what each contains.
+Every number of the code must be at least that of the form `stated`, and at most that of the form `widened` times
+1 + 4*(slack - 1), where slack is 1 + (16n + 8d + 64)*2^-53; in every fifth row `stated` must be at least `text`. What
+is not judged by the text must not be judged by the code, and the other way round; the same for what is dull. One
+argument more, a number, looks at that row alone.
+"""
+import collections
+import subprocess
+import sys
+from decimal import Decimal
+
+from bound_text import INF, LARGEST, TWO, ZERO
+from bound_text_results import EITHER, THEOREM, results
+
+WORDS = {"rescales", "height", "merge", "large_scores", "order", "unchanged_rescale", "p_normalised",
+         "returned_weights", "normalise"}
+COUNTS = {"k_qk_base", "k_qk_per_d", "fold_q", "k_add", "k_x", "c_m", "p_shared", "block", "k_pre", "splits", "k_f",
+          "flushes", "k_lse", "bias_first", "least_block", "merges", "height_divisor", "height_base", "promote",
+          "merge_levels"}
+NUMBERS = {"format.u", "format.omega", "format.far", "format.omega_w", "format.h0_limit", "u_qk", "g_b", "e_c", "a_t",
+           "u_s", "omega_s", "s_limit", "mask_limit", "eps", "tau", "x0", "u_p", "omega_p", "p_limit", "u_pv", "u_out",
+           "omega_out", "eps_log"}
+UNREAD = {"format.largest_x0", "out_limit"}                    # by the bound itself: section 12, E10
+
+KEY = {"xl": "x_lower", "xu": "x_upper", "s": "score_upper", "Q": "product_upper", "norm": "key_norm", "bias": "bias",
+       "wl": "weight_lower", "wu": "weight_upper"}
+# Terms of the code and of the text, and whether the code's may be above (+1) or below (-1).
+TERMS = {"max_above": ("max_above", 1), "max_below": ("max_below", -1), "largest_E": ("largest_E", 1), "R": ("R", 1),
+         "least_sum": ("least_sum", -1), "omega_w": ("omega_W", 1), "n_far": ("n_far", 1), "D_lower": ("D", -1),
+         "one_minus_D": ("one_minus_D", 1), "height": ("h", 1), "gamma_L": ("gamma_L", 1),
+         "nodes_L": ("M_L", 1), "gamma_F": ("gamma_F", 1), "gamma_h": ("gamma_h", 1), "gamma_O": ("gamma_O", 1),
+         "eta_extra": ("eta_plus", 1), "log_hull": ("log_hull", 1), "ell": ("ell", 1), "far_limit": ("far_P", -1)}
+
+
+def number(word):
+    return Decimal(float.fromhex(word))
+
+
+def model_of(words):
+    model = {}
+    for name, value in words.items():
+        if name in WORDS:
+            model[name] = value
+        elif name in COUNTS:
+            model[name] = int(value)
+        elif name in NUMBERS:
+            model[name] = number(value)
+        elif name not in UNREAD:
+            raise ValueError(f"{name} is a field of the model that this evaluation does not know")
+    missing = (WORDS | COUNTS | NUMBERS) - set(model)
+    if missing:
+        raise ValueError(f"fields of the model that were not printed: {missing}")
+    return model
+
+
+class key_of:
+    """The facts of one key; an evaluation adds its quantities."""
+
+    def __init__(self, words):
+        self.index = int(words["index"])
+        for field, name in KEY.items():
+            setattr(self, field, number(words[name]))
+
+
+class printed_row:
+    def __init__(self, lines):
+        self.keys, self.columns = [], []
+        for line in lines:
+            kind, *rest = line.split()
+            if kind == "row":
+                self.name = line
+            elif kind == "values":
+                self.columns[-1]["values"] = [number(word) for word in rest]
+            elif kind == "weights":
+                self.weights = [word.split(":") for word in rest]
+            elif kind == "hull":
+                self.hull = [word.split(":") for word in rest]
+            else:
+                words = dict(word.split("=") for word in rest)
+                if kind == "key":
+                    self.keys.append(words)
+                elif kind == "column":
+                    self.columns.append(words)
+                else:
+                    setattr(self, kind, words)
+        self.model_words, self.model = self.model, model_of(self.model)
+        self.facts = {name: int(word) if name in ("d", "m", "finite_products") else number(word)
+                      for name, word in self.facts.items()}
+
+    def evaluated(self, form):
+        return results(self.model, self.facts, [key_of(words) for words in self.keys], form)
+
+
+class comparison:
+    def __init__(self):
+        self.counts = collections.Counter()
+        self.used = collections.defaultdict(Decimal)           # of the four times (slack - 1) above the widened form
+        self.faults = []
+
+    def between(self, row, place, code, text, widened, slack, side=1):
+        """stated <= code <= widened*(1 + 4*(slack - 1)) where side is +1; the other way round where it is -1.
+
+        Terms below the smallest double are lost: 2^-1066 are allowed below, 2^-1000 above. A warning level is no bound,
+        its square root is not directed, and squares underflow sooner.
+        """
+        name = place.split("[")[0]
+        self.counts[name] += 1
+        if side < 0:
+            code, text, widened = -code, -text, -widened
+        unit, below, above = abs(widened) * (slack - 1) if abs(widened) < INF else ZERO, TWO**-1066, TWO**-1000
+        if abs(text) < INF:
+            below += abs(text) * Decimal("1e-45")              # of 50 digits
+        if name == "warning":
+            below, above = below + 4 * unit + TWO**-530, TWO**-500
+        if code < text - below:
+            self.faults.append((row, place, "below", abs(code), abs(text), abs(widened)))
+        elif widened <= LARGEST and code > widened + 4 * unit + above:
+            self.faults.append((row, place, "above", abs(code), abs(text), abs(widened)))
+        elif widened <= LARGEST and unit > above:
+            self.used[name] = max(self.used[name], (code - widened) / unit)
+
+    def verdict(self, row, place, size, code, text, widened):
+        """The same verdict, where the two forms agree and no entry is as small as the next."""
+        self.counts[place.split("[")[0] + " by"] += 1
+        if text == widened != EITHER and size <= LARGEST and code != text:
+            self.faults.append((row, place, "judged by", code, text, widened))
+
+
+def printed(row):
+    """Every number that the code returned for a row, and every verdict."""
+    sizes = {term: number(row.terms[term]) for term in TERMS}
+    verdicts = {"lse": int(row.lse["by"])}
+    for at, column in enumerate(row.columns):
+        for name in ("size", "unrounded", "warning"):
+            sizes[f"{name}[{at}]"] = number(column[name])
+        verdicts[f"size[{at}]"] = int(column["by"])
+    for j, (size, by, _) in enumerate(row.weights):
+        sizes[f"weight[{j}]"], verdicts[f"weight[{j}]"] = number(size), int(by)
+    sizes |= {"row_sum": number(row.row_sum["size"]), "lse": number(row.lse["size"])}
+    sizes |= {f"hull[{largest}]": number(margin) for largest, margin in row.hull}
+    return sizes, verdicts
+
+
+def computed(form, row, widened=None):
+    """The same of one form. `widened` are the verdicts of that form: it may find another entry the smaller one."""
+    sizes = {term: Decimal(getattr(form, attribute)) for term, (attribute, _) in TERMS.items()}
+    verdicts = {"lse": form.lse_by}
+    for at, column in enumerate(row.columns):
+        *found, by = form.output(column["values"], number(column["mid"]), number(column["radius"]))
+        sizes |= {f"{name}[{at}]": size for name, size in zip(("size", "unrounded", "warning"), found)}
+        verdicts[f"size[{at}]"] = by
+    total = ZERO
+    for j in range(len(row.weights)):
+        place = f"weight[{j}]"
+        sizes[place], verdicts[place] = form.weight(j, widened is None or widened[place] == THEOREM)
+        total += sizes[place]
+    sizes |= {"row_sum": form.up(total), "lse": form.lse}
+    sizes |= {f"hull[{largest}]": form.hull(number(largest)) for largest, _ in row.hull}
+    return sizes, verdicts
+
+
+def compare_dull(row, seen, code, form):
+    """Dull elements, of the bounds that the code returned."""
+    found = {"lse": (row.lse["dull"], form.dull_size(Decimal(form.n).ln(), code["lse"]))}
+    for at, column in enumerate(row.columns):
+        dull = form.dull_output(column["values"], number(column["mid"]), number(column["radius"]), code[f"size[{at}]"])
+        found[f"size[{at}]"] = column["dull"], dull
+    for j, (key, (_, _, dull)) in enumerate(zip(form.keys, row.weights)):
+        found[f"weight[{j}]"] = dull, form.dull_size(max(key.wu, 1 - key.wu), code[f"weight[{j}]"])
+    for place, (dull, text) in found.items():
+        if code[place] < INF and text is not None:
+            seen.counts["dull " + place.split("[")[0]] += text
+            if int(dull) != text:
+                seen.faults.append((row.name, place, "dull", int(dull), int(text), code[place]))
+
+
+def compare(row, seen):
+    stated, widened = row.evaluated("stated"), row.evaluated("widened")
+    judged = row.terms["judged"] == "1"
+    seen.counts["rows"] += 1
+    if judged and not stated.judged or widened.judged and not judged:
+        fault = (row.name, "judged", f"as {judged} by the code", str(stated.failures), str(widened.failures), "")
+        seen.faults.append(fault)
+    if not stated.judged:
+        seen.counts["rows not judged"] += 1
+        for failure in stated.failures:
+            seen.counts["not judged: " + failure] += 1
+    if not (judged and stated.judged and widened.judged):
+        return
+    code, code_by = printed(row)
+    most, most_by = computed(widened, row)
+    least, least_by = computed(stated, row, most_by)
+    for place, size in code.items():
+        side = TERMS[place][1] if place in TERMS else 1
+        beyond = place.startswith(("unrounded", "warning")) and most["size" + place[place.index("["):]] > LARGEST
+        seen.between(row.name, place, size, least[place], INF if beyond else most[place], widened.slack, side)
+    for place, by in code_by.items():
+        seen.verdict(row.name, place, most[place], by, least_by[place], most_by[place])
+    compare_dull(row, seen, code, stated)
+    if seen.counts["rows"] % 5 == 1:
+        text, _ = computed(row.evaluated("text"), row, most_by)
+        for place, size in text.items():
+            side = TERMS[place][1] if place in TERMS else 1
+            seen.counts["text below stated"] += 1
+            if size * side > least[place] * side + abs(size) * Decimal("1e-40") and not place.startswith("warning"):
+                fault = (row.name, place, "in the stated form below the text", least[place], size, most[place])
+                seen.faults.append(fault)
+
+
+def rows_of(stream):
+    lines = []
+    for line in stream:
+        if line.startswith("end"):
+            yield printed_row(lines)
+            lines = []
+        else:
+            lines.append(line)
+
+
+def main():
+    program, count, seed = sys.argv[1:4]
+    only = int(sys.argv[4]) if len(sys.argv) > 4 else None
+    print(f"{count} rows, seed {seed}")
+    seen = comparison()
+    with subprocess.Popen([program, count, seed], stdout=subprocess.PIPE, text=True) as rows:
+        for at, row in enumerate(rows_of(rows.stdout)):
+            if only is None or at == only:
+                compare(row, seen)
+    for name, times_seen in sorted(seen.counts.items()):
+        print(f"{name:24} {times_seen:8}", f"{seen.used[name]:8.3f} of 4 slacks" if name in seen.used else "")
+    kinds = collections.Counter((place.split("[")[0], how) for _, place, how, *_ in seen.faults)
+    for (place, how), times_seen in kinds.items():
+        print(f"{times_seen} of {place} are {how}:")
+        for row, where, side, *values in [fault for fault in seen.faults
+                                          if fault[1].split("[")[0] == place and fault[2] == how][:4]:
+            print("   ", row.strip(), where, *(f"{x:.17g}" if isinstance(x, (Decimal, int)) else x for x in values))
+    if rows.returncode or not seen.counts["rows"] or seen.faults:
+        sys.exit(f"{len(seen.faults)} disagreements")
+
+
+if __name__ == "__main__":
+    main()

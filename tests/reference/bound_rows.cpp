@@ -1,0 +1,372 @@
+// Rows for bound_from_text.py: kernel models and facts drawn at random, and what reference/bound/ evaluates for them.
+//
+//   bound_rows ROWS SEED
+//
+// One line a datum, its first word says which; numbers are hexadecimal floats. docs/bound.md, section 12, names the
+// facts and the terms.
+#include <algorithm>
+#include <cmath>
+#include <cstdio>
+#include <cstdlib>
+#include <random>
+#include <span>
+#include <string>
+#include <vector>
+
+#include "audit/contract/contract.hpp"
+#include "audit/contract/contract_fields.hpp"
+#include "reference/attention/attention.hpp"
+#include "reference/bound/bound.hpp"
+#include "reference/compiled/row.hpp"
+#include "tests/support/owned.hpp"
+#include "tests/support/problem_maker.hpp"
+
+namespace {
+
+using namespace attest;
+using problem::kernel_model;
+using reference::row_facts;
+
+constexpr double infinity = reference::infinity;
+
+struct generator {
+  std::mt19937_64 bits;
+
+  double uniform() { return static_cast<double>(bits() >> 11) * 0x1p-53; }
+  double between(double least, double most) { return least + (most - least) * uniform(); }
+  std::int64_t whole(std::int64_t least, std::int64_t most) {
+    return least + static_cast<std::int64_t>(bits() % static_cast<std::uint64_t>(most - least + 1));
+  }
+  bool chance(double probability) { return uniform() < probability; }
+  double gaussian() {
+    double sum = -6;
+    for (int n = 0; n < 12; ++n) sum += uniform();
+    return sum;
+  }
+  /// 2^e times a number between 1 and 2, e between the two exponents.
+  double scaled(int least, int most) { return std::ldexp(1 + uniform(), static_cast<int>(whole(least, most))); }
+  template <class T>
+  T one_of(std::initializer_list<T> choices) {
+    return choices.begin()[whole(0, static_cast<std::int64_t>(choices.size()) - 1)];
+  }
+};
+
+// --- models
+// -----------------------------------------------------------------------------------------------------------
+
+constexpr problem::working_format bf16{0x1p-8, 0x1p-134, 87, 87.3, 0x1p-125, 0x1p126};
+constexpr problem::working_format f16{0x1p-11, 0x1p-25, 9.7, 9.7, 0x1p-13, 0x1p14};
+
+/// Every field of a model at random, each mostly at its default.
+kernel_model random_model(generator& random) {
+  kernel_model m;
+  using namespace problem;
+  m.format =
+      random.one_of({formats::f32, formats::f32, formats::f32_flushed, formats::f64, formats::f64_flushed, bf16, f16});
+  double const u = m.format.u;
+  auto const few = [&](double probability, std::int64_t most) {
+    return random.chance(probability) ? static_cast<int>(random.whole(1, most)) : 0;
+  };
+  m.flushes = random.chance(0.3);
+  m.k_qk_base = static_cast<int>(random.whole(0, 6));
+  m.k_qk_per_d = static_cast<int>(random.whole(0, 2));
+  m.u_qk = random.one_of({0.0, 0.0, u, 2 * u, 0x1p-11});
+  m.fold_q = random.chance(0.4);
+  m.bias_first = random.chance(0.3);
+  m.k_add = few(0.6, 3);
+  m.g_b = random.chance(0.3) ? random.uniform() * 4 * u : 0;
+  m.e_c = random.chance(0.5) ? random.uniform() * 16 * u : 0;
+  m.a_t = random.chance(0.5) ? random.uniform() * 8 * u : 0;
+  if (random.chance(0.2))
+    m.u_s = random.one_of({0x1p-8, 0x1p-11, 0x1p-24}), m.omega_s = random.one_of({0x1p-25, 0x1p-134});
+  if (random.chance(0.1)) m.s_limit = random.one_of({65504.0, 3.3e38});
+  m.k_x = static_cast<int>(random.whole(0, 4));
+  m.c_m = few(0.5, 4);
+  m.eps = random.chance(0.9) ? random.uniform() * 8 * u : 0;
+  m.large_scores = random.chance(0.5) ? large_scores::stable : large_scores::unspecified;
+  if (random.chance(0.2)) m.mask_limit = random.one_of({1e4, 1e9, 3e38});
+  m.rescales = random.one_of({rescale_count::none, rescale_count::per_block, rescale_count::rank_of_score});
+  m.order = random.chance(0.4) ? key_order::index : key_order::any;
+  m.least_block = random.one_of({1, 1, 3, 16, 64, 300});
+  m.merges = few(0.5, 16);
+  m.unchanged_rescale = random.chance(0.15) ? unchanged_rescale::rounded : unchanged_rescale::exact;
+  m.tau = random.chance(0.3) ? random.between(0, 8) : 0;
+  if (random.chance(0.15)) m.x0 = random.between(0.3, 1) * m.format.largest_x0;
+  if (random.chance(0.35)) {
+    m.u_p = random.one_of({0x1p-8, 0x1p-11, u});
+    m.omega_p = random.one_of({0.0, 0x1p-134, 0x1p-126, 0x1p-25, 0x1p-14});
+    m.p_limit = random.one_of({infinity, 65504.0, 3.3e38});
+    m.p_shared = random.chance(0.3);
+    m.p_normalised = random.one_of({normalised_first::no, normalised_first::yes, normalised_first::unknown});
+    m.returned_weights =
+        random.one_of({returned_weights::unrounded, returned_weights::rounded, returned_weights::unknown});
+  }
+  m.block = random.one_of({1, 2, 16, 64, 128});
+  m.height = random.one_of({sum_height::in_sequence, sum_height::block_local, sum_height::declared});
+  m.height_divisor = random.one_of({1, 4, 8, 64});
+  m.height_base = random.whole(0, 12);
+  m.k_pre = few(0.4, 2);
+  m.u_pv = random.one_of({0.0, 0.0, u, u / 2, 2 * u, 2 * u});
+  m.promote = random.chance(0.15) ? random.whole(1, 64) : 0;
+  m.splits = random.chance(0.35) ? static_cast<int>(random.whole(2, 64)) : 1;
+  m.merge = random.chance(0.5) ? split_merge::raw : random.chance(0.5) ? split_merge::lse : split_merge::lse_normalised;
+  m.merge_levels = random.chance(0.3) ? static_cast<int>(random.whole(2, 8)) : 1;
+  m.normalise = random.chance(0.1) ? normaliser::lse : normaliser::sum;
+  m.k_f = static_cast<int>(random.whole(0, 3));
+  if (random.chance(0.4)) {
+    m.u_out = std::max(u, random.one_of({0x1p-8, 0x1p-11, 0x1p-24})),
+    m.omega_out = random.one_of({0x1p-134, 0x1p-25, 0x1p-14});
+    m.out_limit = random.one_of({infinity, 65520.0});
+  }
+  m.eps_log = random.uniform() * 4 * u;
+  m.k_lse = static_cast<int>(random.whole(1, 3));
+  return m;
+}
+
+// --- rows
+// -------------------------------------------------------------------------------------------------------------
+
+struct drawn_row {
+  row_facts facts{};
+  std::vector<std::vector<double>> values{};  ///< of each column, in the order of facts.keys
+};
+
+double value_of_family(int family, generator& random) {
+  switch (family) {
+    case 0: return random.gaussian();
+    case 1: return 1e4 + random.gaussian();
+    case 2: return random.chance(0.1) ? 1 : 0;
+    case 3: return 0.7;
+    case 4: return std::ldexp(random.gaussian(), -150);
+    case 5: return random.gaussian() * 1e37;
+    default: return random.chance(0.5) ? random.uniform() : -random.uniform() * 1e-3;
+  }
+}
+
+void draw_values(drawn_row& row, std::size_t columns, generator& random) {
+  row.values.assign(columns, std::vector<double>(row.facts.keys.size()));
+  for (auto& column : row.values) {
+    int const family = static_cast<int>(random.whole(0, 6));
+    for (double& v : column) v = static_cast<float>(value_of_family(family, random));
+  }
+}
+
+std::int64_t drawn_count(generator& random) {
+  return random.chance(0.15) ? random.whole(60, 200) : random.chance(0.6) ? random.whole(1, 12) : random.whole(1, 60);
+}
+
+/// x_j, π_j, Z and LSE of the scores, as a computation in doubles knows them: `width` is the relative width of x_j.
+void fill_softmax(row_facts& facts, std::vector<double> const& scores, double width) {
+  double const m = *std::max_element(scores.begin(), scores.end());
+  double low_sum = 0, high_sum = 0;
+  for (std::size_t j = 0; j < scores.size(); ++j) {
+    auto& key = facts.keys[j];
+    double const x = scores[j] - m;
+    key.x_lower = x * (1 + width), key.x_upper = x * (1 - width);
+    key.score_upper = std::abs(scores[j]) * (1 + 0x1p-52);
+    low_sum += std::exp(key.x_lower), high_sum += std::exp(key.x_upper);
+  }
+  for (auto& key : facts.keys) {
+    key.weight_lower = std::exp(key.x_lower) / high_sum * (1 - 0x1p-44);
+    key.weight_upper = std::min(1.0, std::exp(key.x_upper) / low_sum * (1 + 0x1p-44) + 0x1p-1074);
+  }
+  facts.max_upper = std::abs(m);
+  facts.normaliser_lower = std::max(1.0, low_sum * (1 - 0x1p-44));
+  facts.lse_above_max = std::max(0.0, std::log(high_sum)) * (1 + 0x1p-44) + 0x1p-60;
+  facts.lse_upper = std::abs(m) * (1 + 0x1p-52) + facts.lse_above_max;
+}
+
+/// Facts that need not come from a problem: scores and products of any size, masks, ties, far keys.
+drawn_row random_facts(generator& random) {
+  drawn_row row;
+  row_facts& facts = row.facts;
+  std::int64_t const n = drawn_count(random);
+  facts.d = random.one_of({1, 2, 8, 64, 128});
+  facts.scale_upper =
+      random.chance(0.1) ? random.scaled(-40, 40) : random.one_of({1.0, 0.125, 0.08838834764831845, 3.0});
+  facts.softcap = random.chance(0.15) ? random.one_of({0.5, 30.0, 50.0, 1e-3, 1e10, 1e18, 1e-40}) : 0;
+  double score_size = random.one_of({1.0, 1.0, 1.0, 0.01, 6.0, 30.0, 200.0});
+  if (random.chance(0.2)) score_size = std::exp(random.between(0, random.chance(0.5) ? 20 : 80));
+  double const offset = random.chance(0.3) ? random.gaussian() * score_size * random.one_of({1.0, 10.0, 1000.0}) : 0;
+  bool const ties = random.chance(0.2), padded = random.chance(0.05), masked = random.chance(0.3),
+             biased = random.chance(0.3);
+  double const mask = -std::pow(10, random.between(4, random.chance(0.2) ? 38.4 : 30));
+  std::vector<double> scores;
+  for (std::int64_t j = 0, index = 0; j < n; ++j) {
+    reference::key_facts key;
+    index += random.chance(0.8) ? 1 : random.whole(2, 5);
+    key.index = index - 1;
+    double product = offset + random.gaussian() * score_size;
+    if (ties) product = std::round(product / score_size) * score_size;
+    if (facts.softcap > 0) product = facts.softcap * std::tanh(product / facts.softcap);
+    if (biased) key.bias = random.gaussian() * score_size;
+    if (padded || (masked && random.chance(0.4))) key.bias = mask;
+    if (padded && j > 0 && random.chance(0.05)) product = -1e12, key.bias = 0;  // below a mask of −10⁴ all by itself
+    scores.push_back(product + key.bias);
+    key.product_upper = std::abs(product) / facts.scale_upper * (1 + random.uniform()) + random.uniform() * 1e-3;
+    key.key_norm = key.product_upper * random.between(0.1, 2);
+    facts.query_norm = std::max(facts.query_norm, random.between(0.5, 4));
+    facts.keys.push_back(key);
+  }
+  facts.m = facts.keys.back().index + random.whole(1, 4);
+  if (random.chance(0.03)) facts.lost_upper = random.scaled(-10, 127), facts.lost_norm = random.scaled(-10, 127);
+  if (random.chance(0.01)) facts.finite_products = false;
+  fill_softmax(facts, scores, random.chance(0.3) ? random.one_of({0x1p-30, 0x1p-50}) : 0);
+  draw_values(row, 2, random);
+  return row;
+}
+
+/// The facts of a small problem, from enclosures.
+drawn_row problem_facts(generator& random) {
+  drawn_row row;
+  std::int64_t const n = random.chance(0.1) ? random.whole(20, 100) : random.whole(1, 16), d = random.whole(1, 8);
+  tests::one_row<float> problem(n, d, 2);
+  double const size = random.one_of({1.0, 1.0, 1e-4, 6.0, 30.0, 1e5, 1e12});
+  for (float& x : problem.q.values) x = static_cast<float>(random.gaussian() * size);
+  for (float& x : problem.k.values) x = static_cast<float>(random.gaussian());
+  if (random.chance(0.2))
+    for (std::size_t t = 0; t < problem.k.values.size(); ++t)
+      problem.k.values[t] = problem.k.values[t % static_cast<std::size_t>(d)];
+  if (random.chance(0.4)) {
+    double const mask = -std::pow(10, random.between(0, 38));
+    for (std::int64_t j = 0; j < n; ++j) problem.bias.push_back(random.chance(0.5) ? static_cast<float>(mask) : 0.0F);
+  }
+  if (random.chance(0.2)) problem.softcap = random.one_of({0.5, 3.0, 30.0, 1e10});
+  if (random.chance(0.5)) problem.scale = random.one_of({1.0, 0.5, 0.1, -3.0});
+  auto const instance = problem.instance();
+  reference::enclosed_row<128, float> enclosed;
+  reference::compiled::enclose_row(instance, 0, 0, 0, enclosed);
+  reference::compiled::collect_facts(instance, enclosed, row.facts);
+  draw_values(row, 2, random);
+  return row;
+}
+
+// --- what is printed
+// ----------------------------------------------------------------------------------------------------
+
+void number(char const* name, double x) { std::printf(" %s=%a", name, x); }
+
+/// Prints every field of a model, words and flags as whole numbers.
+struct field_printer {
+  std::string prefix{};
+
+  void number(char const* name, double x, audit::range const&) const {
+    std::printf(" %s%s=%a", prefix.c_str(), name, x);
+  }
+  void count(char const* name, std::int64_t x, audit::range const&) const {
+    std::printf(" %s%s=%lld", prefix.c_str(), name, static_cast<long long>(x));
+  }
+  void flag(char const* name, bool x) const { std::printf(" %s%s=%d", prefix.c_str(), name, x ? 1 : 0); }
+  template <class Words>
+  void word(char const* name, Words const& words, std::size_t at) const {
+    std::printf(" %s=%s", name, words[at]);
+  }
+  template <class Inside>
+  void object(char const* name, Inside&& inside) {
+    field_printer within{std::string(name) + "."};
+    inside(within);
+  }
+  template <class Added>
+  void optional(Added&& added) {
+    added(*this);
+  }
+};
+
+void print_facts(row_facts const& facts) {
+  std::printf("facts d=%lld m=%lld finite_products=%d", static_cast<long long>(facts.d),
+              static_cast<long long>(facts.m), facts.finite_products ? 1 : 0);
+  number("scale_upper", facts.scale_upper), number("softcap", facts.softcap), number("query_norm", facts.query_norm);
+  number("max_upper", facts.max_upper), number("normaliser_lower", facts.normaliser_lower);
+  number("lse_upper", facts.lse_upper), number("lse_above_max", facts.lse_above_max);
+  number("lost_upper", facts.lost_upper), number("lost_norm", facts.lost_norm);
+  std::printf("\n");
+  for (auto const& key : facts.keys) {
+    std::printf("key index=%lld", static_cast<long long>(key.index));
+    number("x_lower", key.x_lower), number("x_upper", key.x_upper), number("score_upper", key.score_upper);
+    number("product_upper", key.product_upper), number("key_norm", key.key_norm), number("bias", key.bias);
+    number("weight_lower", key.weight_lower), number("weight_upper", key.weight_upper);
+    std::printf("\n");
+  }
+}
+
+void print_bound(reference::error_bound const& bound) {
+  number("size", bound.size);
+  std::printf(" by=%d dull=%d", static_cast<int>(bound.by), bound.dull ? 1 : 0);
+}
+
+/// o_c of a column: its midpoint, a double, and a power of two that exceeds what the facts leave open.
+void print_column(reference::row_bound const& bound, row_facts const& facts, std::vector<double> const& values) {
+  double mid = 0, open = 0;
+  for (std::size_t j = 0; j < values.size(); ++j) {
+    auto const& key = facts.keys[j];
+    mid += values[j] * (key.weight_lower + key.weight_upper) / 2;
+    open += std::abs(values[j]) * (key.weight_upper - key.weight_lower + 0x1p-48 * key.weight_upper);
+  }
+  int const exponent = open > 0 ? std::ilogb(open) + 1 : -1070;
+  auto o = reference::ball<128>::from(reference::value_of(mid));
+  o.radius = reference::magnitude::power_of_two(exponent);
+  auto const found = bound.output(o, [&](std::size_t j) { return reference::value_of(values[j]); });
+  std::printf("column");
+  number("mid", mid), number("radius", std::ldexp(1.0, exponent));
+  print_bound(found);
+  number("unrounded", found.unrounded), number("warning", found.warning);
+  std::printf("\nvalues");
+  for (double const v : values) std::printf(" %a", v);
+  std::printf("\n");
+}
+
+void print_terms(reference::row_terms const& t) {
+  std::printf("terms judged=%d theorem_holds=%d padded=%d sharpest=%d", t.judged, t.theorem_holds, t.padded,
+              t.theorem_is_sharpest);
+  number("max_above", t.max_above), number("max_below", t.max_below), number("largest_E", t.largest_E);
+  number("R", t.R), number("least_sum", t.least_sum), number("omega_w", t.omega_w), number("n_far", t.n_far);
+  number("D_lower", t.D_lower), number("one_minus_D", t.one_minus_D), number("sum_P", t.sum_P);
+  number("height", t.height), number("gamma_L", t.gamma_L), number("nodes_L", t.nodes_L), number("gamma_F", t.gamma_F);
+  number("gamma_h", t.gamma_h), number("gamma_O", t.gamma_O), number("eta_extra", t.eta_extra);
+  number("log_hull", t.log_hull), number("ell", t.ell), number("far_limit", t.far_limit);
+  std::printf("\n");
+}
+
+void print_row(kernel_model const& model, drawn_row const& row) {
+  std::printf("model");
+  kernel_model shown = model;
+  field_printer printer;
+  audit::visit_model(shown, printer);
+  std::printf("\n");
+  print_facts(row.facts);
+  reference::row_bound bound;
+  reference::compiled::evaluate(bound, model, row.facts);
+  print_terms(bound.terms());
+  for (auto const& values : row.values) print_column(bound, row.facts, values);
+  std::printf("weights");
+  for (std::size_t j = 0; j < row.facts.keys.size(); ++j) {
+    auto const found = bound.weight(j);
+    std::printf(" %a:%d:%d", found.size, static_cast<int>(found.by), found.dull ? 1 : 0);
+  }
+  std::printf("\nlse");
+  print_bound(bound.log_sum_exp());
+  std::printf("\nrow_sum");
+  print_bound(bound.row_sum());
+  std::printf("\nhull");
+  for (double const largest : {0.0, 1.0, 1e30}) std::printf(" %a:%a", largest, bound.hull_margin(largest));
+  std::printf("\nend\n");
+}
+
+}  // namespace
+
+int main(int argc, char** argv) {
+  std::span<char*> const arguments(argv, static_cast<std::size_t>(argc));
+  if (arguments.size() != 3) return std::fprintf(stderr, "usage: bound_rows ROWS SEED\n"), 2;
+  long const rows = std::strtol(arguments[1], nullptr, 10);
+  generator random{std::mt19937_64(std::strtoull(arguments[2], nullptr, 10))};
+  std::vector<std::pair<std::string, kernel_model>> presets;
+  for (auto const& contract : audit::contracts())
+    if (!contract.builtin) presets.emplace_back(contract.name, contract.fixed);
+  for (long at = 0; at < rows; ++at) {
+    auto const preset = static_cast<std::size_t>(at / 2) % presets.size();
+    bool const named = at % 2 == 0;
+    std::printf("row %ld %s\n", at, named ? presets[preset].first.c_str() : "random");
+    print_row(named ? presets[preset].second : random_model(random),
+              random.chance(0.7) ? random_facts(random) : problem_facts(random));
+  }
+}
