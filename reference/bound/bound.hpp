@@ -73,7 +73,7 @@ class row_bound {
   constexpr error_bound row_sum() const noexcept;
 
  private:
-  /// E_j, z_j, P_j, η_j, share_j, R_j, κ_j; share_j·Γ¹_j; T^L_j; γ_j and its variance (section 9); is the key far, is
+  /// E_j, z_j, P_j, η_j, share_j, R_j, κ_j; share_j·Γ¹_j; U^L_j; γ_j and its variance (section 9); is the key far, is
   /// it flushed, is it in J.
   struct key {
     double E = 0, z = 0, P = 0, eta = 1, share = 1, R = 0, reference_error = 0, shared = 0, lse_error = 0;

@@ -328,15 +328,16 @@ constexpr R gamma_beside_sums(row_terms const& terms, R const& rescales) noexcep
 /// γ_j of section 9: how many keys have this score, 1 where they are six or fewer.
 constexpr double group_of(double equal) noexcept { return equal > 6 ? equal : 1; }
 
-/// T^L_j = e^{z^L_j} − 1, at least 1 for a far or flushed key; z^L_j = E_j + γ_{k_x}(|x_j| + ln Z + E_j + λ) + κ_j + ε̂
-/// (section 5, second theorem).
+/// U^L_j = π_j·T^L_j where z^L_j < 1, else e^{x_j + z^L_j}/Z, at least π_j for a far or flushed key;
+/// z^L_j = E_j + γ_{k_x}(|x_j| + ln Z + E_j + λ) + κ_j + ε̂ (section 5, second theorem).
 template <class R>
 constexpr R lse_weight_error(row_terms const& terms, key_numbers<R> const& key, R const& E, R const& reference_error,
                              double lambda, decltype(R(0) < R(0)) underflows) noexcept {
   R const z = (E + terms.gamma_x * (terms.lse_above_max + lambda - key.x_lower + E) + reference_error + terms.eps_hat) *
               terms.slack;
-  R const T = select(z < R(1), z / (1 - smaller(z, R(1)) * 0.5) * (1 + 0x1p-50), exp_upper(z));
-  return select(underflows, larger(R(1), T), T);
+  R const near = key.weight_upper * (z / (1 - smaller(z, R(1)) * 0.5) * (1 + 0x1p-50));
+  R const U = select(z < R(1), near, exp_upper(rounded_up(key.x_upper + z)) / terms.normaliser_lower);
+  return select(underflows, larger(key.weight_upper, U), U);
 }
 
 // --- section 5, Theorem; section 9, Warning level ---
@@ -408,11 +409,12 @@ constexpr column_bound<R> output_bound(row_terms const& terms, R const& mid, R c
   R const omega_O = terms.lost_in_sums + terms.lost_beside_values * sizes.sum;
   double const omega_F = 2 * f.omega;  // Ω_F
   R const B = terms.by_lse_alone()
-                  // Theorem of a second pass by the LSE: `shared` holds Σ π_j·T^L_j·|v_jc|.
+                  // Theorem of a second pass by the LSE: `shared` holds Σ U^L_j·|v_jc|.
                   ? terms.lse_growth * o_size +
                         (1 + terms.lse_growth) *
-                            (sizes.shared * (1 + terms.gamma_h) + terms.gamma_h * (sizes.average + evaluation)) +
-                        4 * terms.n * f.omega + 2 * terms.n * terms.omega_w * sizes.largest
+                            (sizes.shared * (1 + terms.gamma_O) + terms.gamma_O * (sizes.average + evaluation)) +
+                        4 * terms.n * f.omega + 2 * terms.n * terms.omega_w * sizes.largest +
+                        model.omega_p * (4.0 / 3) * sizes.sum
                   : A + omega_F +
                         ((1 + terms.gamma_F) * (sum_error(terms, sizes, A, A_abs, o_size) + omega_O) +
                          (o_size + A) * (terms.gamma_L + terms.gamma_F)) /
@@ -445,7 +447,7 @@ struct weight_bound {
 /// A_j = min{1, [(1 − π_j)P_j + π_j Σ_{i≠j} P_i]/D + n_far·ω_W/Λ, max(π_j, η_j)};
 /// one pass:      A_j + (π_j + A_j)(Γ_L + Γ_W)/(1 − Γ_L) + 2ω + α_W
 /// second pass:   [P_j(1 + Γ_W) + π_j(Γ_W + (1 − D) + Γ_L)]/[D(1 − Γ_L)] + ω_W/Λ + 2ω + α_W, where the middle entry is
-/// A_j; then (…)(1 + u_out) + u_out·π_j + ω_out. lse_error is T^L_j where weights are exp(s − LSE), else unused.
+/// A_j; then (…)(1 + u_out) + u_out·π_j + ω_out. lse_error is U^L_j where weights are exp(s − LSE), else unused.
 /// Ensures   |â_j − π_j| ≤ the larger of both (Corollary W)
 template <class R>
 constexpr weight_bound<R> weight_error(row_terms const& terms, R const& weight_lower, R const& weight_upper, R const& P,
@@ -454,7 +456,9 @@ constexpr weight_bound<R> weight_error(row_terms const& terms, R const& weight_l
   double const omega = model.format.omega, gamma_W = terms.gamma_W;
   weight_bound<R> bound{};
   if (terms.by_lse_alone()) {
-    R const B = weight_upper * (terms.lse_growth + (1 + terms.lse_growth) * lse_error) + 2 * omega + terms.omega_w;
+    double const rounded = model.returned_weights == problem::returned_weights::unrounded ? 0 : model.u_p;
+    R const exact = weight_upper * terms.lse_growth + (1 + terms.lse_growth) * lse_error;
+    R const B = exact + rounded * (weight_upper + exact) + 2 * omega + terms.omega_w + model.omega_p;
     bound.size = rounded_up(with_output_rounding(model, B, weight_upper) * terms.slack);
     bound.by_theorem = bound.size < R(infinity);
     return bound;

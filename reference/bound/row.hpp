@@ -102,7 +102,7 @@ constexpr void row_bound::evaluate(problem::kernel_model const& model, row_facts
     key& my = keys_[j];
     auto const k = numbers_of(keys[j]);
     my.lse_error = scalar::lse_weight_error(terms_, k, my.E, my.reference_error, lambda, my.far || my.flushed);
-    my.shared = k.weight_upper * my.lse_error;
+    my.shared = my.lse_error;
   }
 }
 

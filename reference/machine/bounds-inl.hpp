@@ -116,7 +116,7 @@ struct share_stage {
   }
 };
 
-/// Section 5, weights formed by the LSE: π_j·T^L_j in place of share_j·Γ¹_j. λ is the bound of Corollary L.
+/// Section 5, weights formed by the LSE: U^L_j in place of share_j·Γ¹_j. λ is the bound of Corollary L.
 struct lse_weight_stage {
   key_columns& keys;
   row_terms const& terms;
@@ -124,10 +124,10 @@ struct lse_weight_stage {
   template <class R>
   HWY_INLINE void at(std::size_t j) {
     auto const k = numbers_at<R>(keys, j);
-    R const T = lse_weight_error(terms, k, load<R>(&keys.E[j]), load<R>(&keys.reference_error[j]), lambda,
+    R const U = lse_weight_error(terms, k, load<R>(&keys.E[j]), load<R>(&keys.reference_error[j]), lambda,
                                  load<R>(&keys.near[j]) < R(0.5));
-    store(T, &keys.lse_error[j]);
-    store(k.weight_upper * T, &keys.shared_gamma[j]);
+    store(U, &keys.lse_error[j]);
+    store(U, &keys.shared_gamma[j]);
   }
 };
 
