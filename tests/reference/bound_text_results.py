@@ -61,9 +61,12 @@ class results(evaluation):
             for key in self.keys:
                 reach = abs(key.xl) + f["lse_above_max"] + key.E + self.lse
                 z = self.up(key.E + times(self.gamma_x, reach) + key.kappa + self.eps_hat)
-                key.T_lse = self.growth(z)
+                if z < 1:
+                    key.U_lse = key.wu * self.growth(z)
+                else:
+                    key.U_lse = self.exp(self.above(key.xu + z)) / f["normaliser_lower"]
                 if key.far or key.flushed:
-                    key.T_lse = max(key.T_lse, ONE)
+                    key.U_lse = max(key.U_lse, key.wu)
 
     # Section 5.
 
@@ -116,13 +119,13 @@ class results(evaluation):
                           + m["omega_p"] * self.kappa_p * total)
         if m["normalise"] == "lse":
             grown = self.growth(self.lse) if self.lse < INF else INF
-            if times(1 + grown, max(key.T_lse for key in keys)) > LARGEST:
+            if times(1 + grown, max(key.U_lse for key in keys)) > LARGEST or self.gamma_O == INF:
                 return INF, INF, INF, NOTHING
-            whole, tree = 1 + grown, self.gamma_h
-            spread = sum(key.wu * key.T_lse * size for key, size in zip(keys, sizes))
+            whole, tree = 1 + grown, self.gamma_O
+            spread = sum((times(key.U_lse, size) for key, size in zip(keys, sizes)), ZERO)
             by = THEOREM
             bound = self.up(grown * o + whole * (1 + tree) * spread + whole * tree * high + 4 * n * omega
-                            + 2 * n * self.omega_W * largest)
+                            + 2 * n * self.omega_W * largest + FOUR_THIRDS * m["omega_p"] * total)
         else:
             bound = self.up(A + ((1 + self.gamma_F) * (Phi + Omega_O) + (o + A) * (self.gamma_L + self.gamma_F))
                             / (1 - self.gamma_L) + 2 * omega)
@@ -174,10 +177,11 @@ class results(evaluation):
             return INF, NOTHING
         if m["normalise"] == "lse":
             grown = self.growth(self.lse) if self.lse < INF else INF
-            if times(1 + grown, key.T_lse) > LARGEST:
+            if times(1 + grown, key.U_lse) > LARGEST:
                 return INF, NOTHING
-            lost = 2 * omega + (self.omega_W if key.far or self.stated else 0)
-            bound = self.up(pi * (grown + key.T_lse + grown * key.T_lse) + lost)
+            exact = grown * pi + (1 + grown) * key.U_lse
+            narrow = 0 if m["returned_weights"] == "unrounded" else m["u_p"]
+            bound = self.up(exact + narrow * (pi + exact) + 2 * omega + self.omega_W + m["omega_p"])
             return self.rounded_output(bound, pi), THEOREM if bound < INF else NOTHING
         by_clause = max(pi, key.eta)
         by_theorem = INF
