@@ -72,7 +72,7 @@ reference/real/elementary_functions | reference/real/exp.hpp | = 16u << H | = 15
 reference/real/elementary_functions | reference/real/constants.hpp | power /= 9 | power /= 8
 reference/real/elementary_functions | reference/real/constants.hpp | odd += 2 | odd += 4
 reference/real/elementary_functions | reference/real/log.hpp | power / (2 * i + 1) | power / (2 * i + 3)
-reference/real/elementary_functions | reference/real/expm1.hpp | while (2 * (degree + 1) | while (4 * (degree + 1)
+reference/real/elementary_functions | reference/real/expm1.hpp | while (zeros * (degree + 1) | while (2 * zeros * (degree + 1)
 reference/real/elementary_functions | reference/real/expm1.hpp | n > 1; | n > 2;
 reference/bound/bound | reference/bound/terms.hpp | ku / (1 - ku) * | ku / (1 + ku) *
 reference/bound/bound | reference/bound/terms.hpp | : gamma(model.k_f, f.u); | : gamma(model.k_pre, f.u);
