@@ -97,13 +97,12 @@ reference/real/elementary_functions | reference/real/exp.hpp | = 16u << H | = 15
 reference/real/elementary_functions | reference/real/constants.hpp | power /= 9 | power /= 8
 reference/real/elementary_functions | reference/real/constants.hpp | odd += 2 | odd += 4
 reference/real/elementary_functions | reference/real/log.hpp | power / (2 * i + 1) | power / (2 * i + 3)
-reference/real/elementary_functions | reference/real/expm1.hpp | while (2 * (degree + 1) | while (4 * (degree + 1)
-reference/real/elementary_functions | reference/real/expm1.hpp | + 9) { | + 9 && degree < 200) {
+reference/real/elementary_functions | reference/real/expm1.hpp | while (zeros * (degree + 1) | while (2 * zeros * (degree + 1)
 reference/real/elementary_functions | reference/real/expm1.hpp | n > 1; | n > 2;
 reference/bound/bound | reference/bound/terms.hpp | ku / (1 - ku) * | ku / (1 + ku) *
-reference/bound/bound | reference/bound/terms.hpp | : gamma(model.k_f, f.u); | : gamma(model.k_pre, f.u);
+reference/bound/bound | reference/bound/terms.hpp | gamma_F = gamma(model.k_f, f.u); | gamma_F = gamma(model.k_pre, f.u);
 reference/bound/bound | reference/bound/terms.hpp | 2 * model.tau * (1 + 2 * u) + ell | ell
-reference/bound/bound | reference/bound/formulas-inl.hpp | terms.product_error * (terms.scale_upper * key.product_upper) | terms.product_error * key.product_upper * 0.8
+reference/bound/bound | reference/bound/formulas-inl.hpp | terms.product_error * (terms.scale_upper * key.product_upper + | terms.product_error * (0.8 * terms.scale_upper * key.product_upper +
 reference/bound/bound | reference/bound/formulas-inl.hpp | terms.reference_factor * my.Y; | terms.reference_factor;
 reference/bound/bound | reference/bound/formulas-inl.hpp | terms.model.k_pre + terms.merges_O | terms.merges_O
 reference/bound/bound | reference/bound/results.hpp | gamma(model.k_lse, u) | gamma(1, u)
