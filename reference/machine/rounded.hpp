@@ -65,8 +65,8 @@ class row_rounder {
  private:
   static constexpr unsigned W = 128;
 
-  // Defined and instantiated in rounded.cpp; noinline keeps their symbols there. open() is no constructor, since clang emits only
-  // the symbol that base classes call.
+  // Defined and instantiated in rounded.cpp; noinline keeps their symbols there. open() is no constructor, since clang
+  // emits only the symbol that base classes call.
   [[gnu::noinline]] void open();
   [[gnu::noinline]] void run(std::int64_t b, std::int64_t h, std::int64_t i0, std::int64_t i1,
                              void (*visit)(void*, rounded_row<Target> const&), void* to);
