@@ -45,6 +45,12 @@ enum class large_scores : std::uint8_t {
   unspecified,  ///< nothing: rows in which a weight could overflow are not judged
 };
 
+/// What the kernel promises where the product of the scale with an element of q or k overflows, and the score does not.
+enum class folded_overflow : std::uint8_t {
+  survived,     ///< the score is right all the same
+  unspecified,  ///< nothing: such rows are not judged
+};
+
 /// Height of the summation trees of l and O.
 enum class sum_height : std::uint8_t {
   in_sequence,  ///< n − 1: one chain, or any order
@@ -78,7 +84,9 @@ struct kernel_model {
   int k_qk_base = 2;  ///< k_qk = k_qk_per_d·d + k_qk_base
   int k_qk_per_d = 1;
   double u_qk = 0;              ///< unit roundoff of the products QKᵀ
-  bool fold_q = false;          ///< the scale is folded into q, into k, or its root into both
+  bool fold_q = false;          ///< the scale is folded into q
+  bool fold_k = false;          ///< it is folded into k, or its root into both, or as fold_q says
+  problem::folded_overflow folded_overflow = problem::folded_overflow::survived;
   bool bias_first = false;      ///< the bias may be the first value of the accumulator of q·k
   int k_add = 0;                ///< additions after the product (bias, additive mask)
   double g_b = 0;               ///< relative error of the bias itself

@@ -20,7 +20,8 @@ kernel_model unknown_f32() {
   m.format = problem::formats::f32_flushed;
   double const u = m.format.u;
   m.k_qk_base = 5;
-  m.fold_q = true;
+  m.fold_q = m.fold_k = true;
+  m.folded_overflow = problem::folded_overflow::unspecified;
   m.bias_first = true;
   m.flushes = true;
   m.k_add = 2;

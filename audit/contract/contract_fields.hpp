@@ -90,6 +90,8 @@ void visit_model(problem::kernel_model& m, Visitor& visitor) {
   visitor.number("eps_log", m.eps_log, unit);
   whole(visitor, "k_lse", m.k_lse, fields::some);
   visitor.optional([&](Visitor& added) {
+    added.flag("fold_k", m.fold_k);
+    fields::word(added, "folded_overflow", m.folded_overflow, {"survived", "unspecified"});
     added.flag("bias_first", m.bias_first);
     added.number("s_limit", m.s_limit, limit);
     fields::word(added, "large_scores", m.large_scores, {"stable", "unspecified"});

@@ -8,7 +8,8 @@
 //
 //   facts.hpp         section 1, E2: what is known of one row
 //   terms.hpp         section 3 for a row; H0 and H4 of section 2
-//   formulas-inl.hpp  section 3 for a key or a column; section 5, Corollary W of section 6, section 9
+//   formulas-inl.hpp  section 3 for a key; Corollary W of section 6
+//   column_formulas-inl.hpp  section 3 for a column; section 5, section 9
 //   row.hpp           section 3 over the keys of a row, in its order; R_j
 //   results.hpp       sections 5 to 7: Theorem, Corollaries W, R, L, Clause H
 //
@@ -22,7 +23,7 @@
 
 #include "problem/kernel_model.hpp"
 #include "reference/bound/facts.hpp"
-#include "reference/bound/formulas-inl.hpp"
+#include "reference/bound/column_formulas-inl.hpp"
 #include "reference/bound/terms.hpp"
 #include "reference/real/outward.hpp"
 

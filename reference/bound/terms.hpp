@@ -19,9 +19,14 @@ constexpr double gamma(double k, double u) noexcept {
 /// (1 + a)(1 + b) − 1, without cancellation (E1).
 constexpr double compounded(double a, double b) noexcept { return (a + b + a * b) * (1 + 0x1p-50); }
 
-/// H0 of the keys whose weight a bias of −∞ takes: Q_j, |σ|·Q_j, and with a folded scale ‖k_j‖₁·max(1, |σ|).
+/// May a folded element overflow (H0, the line of q and k)?
+constexpr bool folds_may_overflow(problem::kernel_model const& model) noexcept {
+  return (model.fold_q || model.fold_k) && model.folded_overflow == problem::folded_overflow::unspecified;
+}
+
+/// H0 of the keys whose weight a bias of −∞ takes: Q_j, |σ|·Q_j, and where folds may overflow ‖k_j‖₁·max(1, |σ|).
 constexpr bool keys_without_weight_in_range(problem::kernel_model const& model, row_scalars const& row) noexcept {
-  double const folded = model.fold_q ? row.lost_norm * larger(1, row.scale_upper) : 0;
+  double const folded = folds_may_overflow(model) ? row.lost_norm * larger(1, row.scale_upper) : 0;
   return larger(row.lost_upper, folded) < model.format.h0_limit;
 }
 
@@ -137,19 +142,22 @@ constexpr void row_terms::begin(problem::kernel_model const& how, row_scalars co
   slack = 1 + (16 * n + 8 * products + 64) * 0x1p-53;  // E1
 
   // E⁰_j (Lemma 1, Product) = γ_{k_qk}(u_qk)·(S_j + β_j)                                  product_error, first_bias
-  //   + ω(2d·σ⁺ + 2) + [fold_q]·ω·max(1, √|σ|)·‖q‖₁ + [flushes]·ω(|σ|·‖q‖₁ + 1)             score_absolute
+  //   + ω(2d·σ⁺ + 2) + ω·f_q·‖q‖₁ + [flushes]·ω(|σ|·‖q‖₁ + 1)                               score_absolute
   //   + 2ω·Q_j                                                                              per_product
-  //   + ([fold_q]·ω·max(1, √|σ|) + [flushes]·ω|σ|)·‖k_j‖₁                                   per_key_norm
+  //   + (ω·f_k + [flushes]·ω|σ|)·‖k_j‖₁                                                     per_key_norm
+  // f_q = f_k = max(1, √|σ|) under fold_k; f_q = 0, f_k = 1 under fold_q alone.
   u_qk = model.u_qk > 0 ? model.u_qk : u;
   k_qk = static_cast<double>(model.k_qk_per_d) * products + model.k_qk_base;
   product_error = gamma(k_qk, u_qk);
-  double const folded_scale = model.fold_q ? larger(1, scale) : scale;  // σ⁺
+  double const folded_scale = model.fold_q || model.fold_k ? larger(1, scale) : scale;  // σ⁺
   score_absolute = omega * (2 * products * folded_scale + 2);
   per_product = 2 * omega;
   if (model.bias_first && softcap == 0) first_bias = 1 + model.g_b;  // β_j/|b_j|
-  if (model.fold_q) {
+  if (model.fold_k) {
     double const other = larger(1, root(scale) * (1 + 0x1p-40));
     score_absolute += omega * other * query_norm, per_key_norm += omega * other;
+  } else if (model.fold_q) {
+    per_key_norm += omega;
   }
   if (model.flushes) score_absolute += omega * (scale * query_norm + 1), per_key_norm += omega * scale;
   // E¹_j (Lemma 1, Softcap): c·a_t + (1 + c)ω.
@@ -170,11 +178,11 @@ template <class Extremes>
 constexpr void row_terms::after_scores(Extremes const& found) noexcept {
   problem::working_format const& f = model.format;
   max_above = found.above, max_below = found.below, largest_E = found.largest_E;
-  // H0, line by line: |σ|; q and k with a folded scale; Q_j, S_j, those of keys without weight too, and |b_j| of keys
+  // H0, line by line: |σ|; q and k where folds may overflow; Q_j, S_j, those of keys without weight too, and |b_j| of keys
   // that are not sunk; no infinite q·k; the softcap; M⁻ > m − Θ/8. The smallest normal number is half of ω_W/e^τ.
   double const folded = larger(1, scale_upper);
   bool const folds = larger(query_norm, found.largest_norm) * folded < f.h0_limit;
-  in_range = finite_products && scale_upper < f.h0_limit && (!model.fold_q || folds) &&
+  in_range = finite_products && scale_upper < f.h0_limit && (!folds_may_overflow(model) || folds) &&
              found.largest_size < f.h0_limit && keys_without_weight_in_range(model, *this) &&
              (softcap == 0 || (f.omega_w * 0.5 <= softcap && softcap < f.h0_limit)) && -sunk() / 2 < max_below;
   // E2: max(|M⁺|, |M⁻|) ≤ |m| + max(|M⁺ − m|, |M⁻ − m|).

@@ -21,7 +21,7 @@
 
 HWY_BEFORE_NAMESPACE();
 #define ATTEST_FORMULAS_NAMESPACE attest::reference::machine::HWY_NAMESPACE
-#include "reference/bound/formulas-inl.hpp"
+#include "reference/bound/column_formulas-inl.hpp"
 
 namespace attest::reference::machine::HWY_NAMESPACE {
 

@@ -72,6 +72,8 @@ kernel_model random_model(generator& random) {
   m.k_qk_per_d = static_cast<int>(random.whole(0, 2));
   m.u_qk = random.one_of({0.0, 0.0, u, 2 * u, 0x1p-11});
   m.fold_q = random.chance(0.4);
+  m.fold_k = random.chance(0.4);
+  m.folded_overflow = random.one_of({folded_overflow::survived, folded_overflow::unspecified});
   m.bias_first = random.chance(0.3);
   m.k_add = few(0.6, 3);
   m.g_b = random.chance(0.3) ? random.uniform() * 4 * u : 0;

@@ -123,14 +123,17 @@ class evaluation:
         product = gamma(self.k_qk, self.u_qk)
         e_s = gamma(m["k_add"], u)
         e_s = e_s + m["u_s"] + times(e_s, m["u_s"])
-        sigma_plus = max(ONE, sigma) if m["fold_q"] else sigma
-        folded = omega * max(ONE, sigma.sqrt() * (1 + TWO**-40 if self.widened else 1)) if m["fold_q"] else ZERO
+        sigma_plus = max(ONE, sigma) if m["fold_q"] or m["fold_k"] else sigma
+        rooted = max(ONE, sigma.sqrt() * (1 + TWO**-40 if self.widened else 1))
+        f_q = rooted if m["fold_k"] else ZERO
+        f_k = rooted if m["fold_k"] else ONE if m["fold_q"] else ZERO
         for key in self.keys:
             Q, b = key.Q, abs(key.bias)
             key.S = S = self.up(sigma * Q)
             beta = (1 + m["g_b"]) * b if m["bias_first"] and not c else ZERO
             norms = f["query_norm"] + key.norm
-            E = times(product, S + beta) + omega * (2 * d * sigma_plus + 2 + 2 * Q) + folded * norms
+            E = times(product, S + beta) + omega * (2 * d * sigma_plus + 2 + 2 * Q)
+            E += omega * (f_q * f["query_norm"] + f_k * key.norm)
             if m["flushes"]:
                 E += omega * (sigma * norms + 1)
             if c:
@@ -352,7 +355,8 @@ class evaluation:
         largest_norm = max([key.norm for key in self.keys] + [f["lost_norm"]])
         h0 = [
             sigma < limit,
-            not m["fold_q"] or max(f["query_norm"], largest_norm) * max(ONE, sigma) < limit,
+            not (m["fold_q"] or m["fold_k"]) or m["folded_overflow"] == "survived" or
+            max(f["query_norm"], largest_norm) * max(ONE, sigma) < limit,
             all(max(key.Q, key.S) < limit for key in self.keys) and f["lost_upper"] < limit and f["finite_products"],
             all(abs(key.bias) < limit or key.high < -limit / 4 for key in self.keys),
             not f["softcap"] or m["format.omega_w"] / 2 <= f["softcap"] < limit,

@@ -100,7 +100,8 @@ inline problem::kernel_model black_box_f32() {
   problem::kernel_model model;
   double const u = 0x1p-24;
   model.format = problem::formats::f32_flushed;
-  model.k_qk_base = 5, model.u_qk = u, model.fold_q = model.bias_first = model.flushes = true;
+  model.k_qk_base = 5, model.u_qk = u, model.fold_q = model.fold_k = model.bias_first = model.flushes = true;
+  model.folded_overflow = problem::folded_overflow::unspecified;
   model.k_add = 2, model.g_b = reference::gamma(3, u);
   model.e_c = 12.001 * u, model.a_t = 6 * u * (1 + 0x1p-16);  // read with a softcap only
   model.k_x = 4, model.c_m = 4, model.eps = 8 * u;
