@@ -61,6 +61,15 @@ enum class sum_height : std::uint8_t {
 /// Whether weights are divided by l before they are rounded for their product with V.
 enum class normalised_first : std::uint8_t { no, yes, unknown };
 
+/// Beside which number a weight is formed and rounded to nearest before its product with V.
+enum class weight_reference : std::uint8_t {
+  unknown,
+  rising,     ///< the running maximum at the end of the key's block; blocks of `block` keys by rising index
+  falling,    ///< the same, blocks by falling index
+  whole_row,  ///< the maximum of the row (two passes)
+  own_block,  ///< a running maximum that includes at least the `block` keys of the key's own aligned block
+};
+
 /// Whether returned weights are those that were rounded for their product with V.
 enum class returned_weights : std::uint8_t { unrounded, rounded, unknown };
 
@@ -83,9 +92,9 @@ struct kernel_model {
   // scores
   int k_qk_base = 2;  ///< k_qk = k_qk_per_d·d + k_qk_base
   int k_qk_per_d = 1;
-  double u_qk = 0;              ///< unit roundoff of the products QKᵀ
-  bool fold_q = false;          ///< the scale is folded into q
-  bool fold_k = false;          ///< it is folded into k, or its root into both, or as fold_q says
+  double u_qk = 0;      ///< unit roundoff of the products QKᵀ
+  bool fold_q = false;  ///< the scale is folded into q
+  bool fold_k = false;  ///< it is folded into k, or its root into both, or as fold_q says
   problem::folded_overflow folded_overflow = problem::folded_overflow::survived;
   bool bias_first = false;      ///< the bias may be the first value of the accumulator of q·k
   int k_add = 0;                ///< additions after the product (bias, additive mask)
@@ -112,10 +121,11 @@ struct kernel_model {
   double p_limit = std::numeric_limits<double>::infinity();  ///< the overflow threshold of that format
   bool p_shared = false;                                     ///< l sums the rounded weights too
   normalised_first p_normalised = normalised_first::no;      ///< where they are rounded (u_p or ω_p not 0)
+  problem::weight_reference weight_reference = problem::weight_reference::unknown;
   problem::returned_weights returned_weights = problem::returned_weights::unrounded;
 
   // sums
-  std::int64_t block = 1;  ///< keys per block (rescales per_block, sum_height block_local)
+  std::int64_t block = 1;  ///< keys per block (rescales per_block, sum_height block_local, a known weight_reference)
   sum_height height = sum_height::in_sequence;
   std::int64_t height_divisor = 1, height_base = 0;  ///< height declared
   int k_pre = 0;             ///< roundings of a weight that is normalised before its product with V

@@ -102,6 +102,8 @@ void visit_model(problem::kernel_model& m, Visitor& visitor) {
     fields::word(added, "unchanged_rescale", m.unchanged_rescale, {"exact", "rounded"});
     added.number("p_limit", m.p_limit, limit);
     fields::word(added, "p_normalised", m.p_normalised, {"no", "yes", "unknown"});
+    fields::word(added, "weight_reference", m.weight_reference,
+                 {"unknown", "rising", "falling", "whole_row", "own_block"});
     fields::word(added, "returned_weights", m.returned_weights, {"unrounded", "rounded", "unknown"});
     added.count("height_divisor", m.height_divisor, some);
     added.count("height_base", m.height_base, fields::count);

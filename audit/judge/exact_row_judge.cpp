@@ -92,6 +92,10 @@ void exact_row_judge<T>::by_rule(judgement& into, char const* output, std::int64
           fmt::format("expected {}: {}", expected, why));
 }
 
+double admitted(reference::error_bound const& bound, double exact) noexcept {
+  return std::min(bound.size, std::abs(bound.known_center - exact) + bound.known_size);
+}
+
 template <class T>
 template <class E, class Truth>
 bool exact_row_judge<T>::by_bound(judgement& into, output_kind kind, std::int64_t at, E got, Truth&& truth_at) {
@@ -111,7 +115,8 @@ bool exact_row_judge<T>::by_bound(judgement& into, output_kind kind, std::int64_
     }
     if (!counted) {
       ++(bound.by == reference::judged_by::theorem ? into.by_theorem : into.by_dominance);
-      into.sharpness[static_cast<std::size_t>(kind)][size_class_].add(bound.size, (lowest + highest) / 2, bound.dull);
+      double const middle = (lowest + highest) / 2;
+      into.sharpness[static_cast<std::size_t>(kind)][size_class_].add(admitted(bound, middle), middle, bound.dull);
     }
     counted = true;
     by_dominance = bound.by == reference::judged_by::dominance;
@@ -131,8 +136,19 @@ bool exact_row_judge<T>::by_bound(judgement& into, output_kind kind, std::int64_
     into.max_error_in_bounds = std::max(into.max_error_in_bounds, error_in_bounds);
     into.max_ulp = std::max(into.max_ulp, reference::upper(error) / ulp_at<E>(highest));
     into.max_error = std::max(into.max_error, reference::upper(error));
-    if (within == decision::yes && reference::lower(error) > bound.warning) ++into.suspicious;
-    return within == decision::yes ? within : fail(error_in_bounds);
+    if (within != decision::yes) return fail(error_in_bounds);
+    if (reference::lower(error) > bound.warning) ++into.suspicious;
+    // Section 5, Theorem (known weights): how far from the answer with the weights that the contract's rounding gives.
+    double const beside = std::abs(value - bound.known_center);
+    if (bound.known_size == reference::infinity) return within;
+    into.max_error_in_bounds = std::max(into.max_error_in_bounds, beside / bound.known_size);
+    if (reference::rounded_down(beside) <= bound.known_size) return within;
+    violate(into, output, at, value, bound.known_center, bound.known_center, bound.known_size,
+            beside / bound.known_size, std::nullopt,
+            fmt::format("within {:.4g} bounds of the exact value, but weights rounded as the contract declares give "
+                        "{:.9g}; off by {:.4g} bounds of {:.4g} from that",
+                        error_in_bounds, bound.known_center, beside / bound.known_size, bound.known_size));
+    return decision::no;
   };
   decision result = decide(std::integral_constant<unsigned, first>{});
   if (result == decision::undecided) result = decide(std::integral_constant<unsigned, second>{});

@@ -34,6 +34,9 @@ output_views<T> views_of(owned_outputs const& outputs) {
           view_of<T>(outputs.weights, false)};
 }
 
+/// How far an answer that is judged right may lie from the exact value: the bound, or by way of known weights.
+double admitted(reference::error_bound const& bound, double exact) noexcept;
+
 /// The truth about one row at W bits, and the bound that judges it.
 template <unsigned W, class T>
 struct row_truth {

@@ -59,13 +59,15 @@ class tiered_judge {
 
   /// Is |got − truth| ≤ bound for every truth within radius of middle + low? False where anything is NaN.
   template <class E>
-  bool within(output_kind kind, double got, double middle, double low, double radius, double bound,
-              reference::judged_by by, bool dull, judgement& found) const {
+  bool within(output_kind kind, double got, double middle, double low, double radius,
+              reference::error_bound const& judged, judgement& found) const {
+    double const bound = judged.size;
+    reference::judged_by const by = judged.by;
     if (by == reference::judged_by::nothing || !std::isfinite(got) || !std::isfinite(bound)) return false;
     double const error = (distance_upper(got, middle, low) + radius) * (1 + 0x1p-51);
     if (!(error <= bound)) return false;
     ++(by == reference::judged_by::theorem ? found.by_theorem : found.by_dominance);
-    found.sharpness[static_cast<std::size_t>(kind)][size_class_].add(bound, middle, dull);
+    found.sharpness[static_cast<std::size_t>(kind)][size_class_].add(admitted(judged, middle), middle, judged.dull);
     found.max_error_in_bounds = std::max(found.max_error_in_bounds, error / bound);
     found.max_ulp = std::max(found.max_ulp, error / ulp_at<E>(middle));
     found.max_error = std::max(found.max_error, error);
@@ -76,9 +78,15 @@ class tiered_judge {
     for (std::size_t c = 0; c < row.o.size(); ++c) {
       double const got = as_double(outputs_.o(row.b, row.h, row.i, static_cast<std::int64_t>(c)));
       double const low = row.o_low.empty() ? 0 : row.o_low[c];
-      if (!within<T>(output_kind::o, got, row.o[c], low, row.o_radius[c], row.o_bound[c], row.o_by[c],
-                     row.o_dull[c] != 0, found))
-        return false;
+      reference::error_bound bound{row.o_bound[c], row.o_by[c]};
+      bound.dull = row.o_dull[c] != 0;
+      bound.known_center = row.o_known[c], bound.known_size = row.o_known_bound[c];
+      if (!within<T>(output_kind::o, got, row.o[c], low, row.o_radius[c], bound, found)) return false;
+      if (double const beside = std::abs(got - bound.known_center) * (1 + 0x1p-52);
+          bound.known_size < reference::infinity) {
+        if (!(beside <= bound.known_size)) return false;
+        found.max_error_in_bounds = std::max(found.max_error_in_bounds, beside / bound.known_size);
+      }
       if (distance_upper(got, row.o[c], low) * (1 - 0x1p-49) - row.o_radius[c] > row.o_warning[c]) ++found.suspicious;
       if (row.o_by[c] != reference::judged_by::dominance) continue;
       double const largest = std::max(std::abs(row.lowest[c]), std::abs(row.highest[c]));
@@ -89,8 +97,8 @@ class tiered_judge {
 
   bool certifies_lse(row_type const& row, judgement& found) const {
     double const got = as_double(outputs_.lse(row.b, row.h, row.i, 0));
-    return within<problem::lse_element<T>>(output_kind::lse, got, row.lse, row.lse_low, row.lse_radius,
-                                           row.lse_bound.size, row.lse_bound.by, row.lse_bound.dull, found);
+    return within<problem::lse_element<T>>(output_kind::lse, got, row.lse, row.lse_low, row.lse_radius, row.lse_bound,
+                                           found);
   }
 
   bool certifies_weights(row_type const& row, judgement& found) const {
@@ -106,17 +114,17 @@ class tiered_judge {
         continue;
       }
       auto const by = row.weight_by_theorem[at] > 0 ? judged_by::theorem : judged_by::dominance;
-      bool const dull = reference::is_dull_weight(row.terms->n, row.weight_bound[at], row.weight_upper[at]);
+      reference::error_bound bound{row.weight_bound[at], by};
+      bound.dull = reference::is_dull_weight(row.terms->n, row.weight_bound[at], row.weight_upper[at]);
       if (got < 0) return false;
       if (!row.weight.empty()) {
-        if (!within<T>(output_kind::weights, got, row.weight[at], row.weight_low[at], row.weight_radius[at],
-                       row.weight_bound[at], by, dull, found))
+        if (!within<T>(output_kind::weights, got, row.weight[at], row.weight_low[at], row.weight_radius[at], bound,
+                       found))
           return false;
       } else {
         double const low = row.weight_lower[at], high = row.weight_upper[at], middle = (low + high) / 2;
         double const radius = (high - low) * (0.5 + 0x1p-40) + 0x1p-1022 + middle * 0x1p-52;
-        if (!within<T>(output_kind::weights, got, middle, 0, radius, row.weight_bound[at], by, dull, found))
-          return false;
+        if (!within<T>(output_kind::weights, got, middle, 0, radius, bound, found)) return false;
       }
       sum += got;
       bounds += row.weight_bound[at];

@@ -10,6 +10,7 @@
 //   terms.hpp         section 3 for a row; H0 and H4 of section 2
 //   formulas-inl.hpp  section 3 for a key; Corollary W of section 6
 //   column_formulas-inl.hpp  section 3 for a column; section 5, section 9
+//   known_weights.hpp  section 5, the theorem of weights that are known
 //   row.hpp           section 3 over the keys of a row, in its order; R_j
 //   results.hpp       sections 5 to 7: Theorem, Corollaries W, R, L, Clause H
 //
@@ -22,8 +23,9 @@
 #include <vector>
 
 #include "problem/kernel_model.hpp"
-#include "reference/bound/facts.hpp"
 #include "reference/bound/column_formulas-inl.hpp"
+#include "reference/bound/facts.hpp"
+#include "reference/bound/known_weights.hpp"
 #include "reference/bound/terms.hpp"
 #include "reference/real/outward.hpp"
 
@@ -42,6 +44,8 @@ struct error_bound {
   double warning = infinity;    ///< W_c of section 9, outputs only: errors above it are suspicious, never refuted
   double unrounded = infinity;  ///< outputs only: B_c before the output rounding (section 5, Output format)
   bool dull = false;            ///< section 8: it admits an answer that is wrong in a plain way
+  /// Outputs only: |ô_c − known_center| ≤ known_size, too, where weights are known (section 5); else infinite.
+  double known_center = 0, known_size = infinity;
 };
 
 /// The bounds of one row: section 3 is evaluated once, then each result is asked for.
@@ -84,10 +88,14 @@ class row_bound {
 
   constexpr void rescales(std::vector<key_facts> const& keys);
 
+  /// Section 5, Theorem (known weights), from what evaluate has found.
+  constexpr void find_known(row_facts const& facts);
+
   row_terms terms_{};
   row_facts const* facts_ = nullptr;
   std::vector<key> keys_;
   std::vector<double> sorted_;
+  known_weights known_;
 };
 
 }  // namespace attest::reference

@@ -1,7 +1,8 @@
 // docs/bound.md, section 3 for one key, then Corollary W of section 6, on lanes: R is double, or a SIMD vector of
 // doubles. This text and that of column_formulas-inl.hpp, which includes it, are the only statement of these formulas.
 // They are compiled for plain doubles in namespace attest::reference::scalar (by reference/bound/bound.hpp), and once
-// for every SIMD target in the namespace that ATTEST_FORMULAS_NAMESPACE then names (by reference/machine/bounds-inl.hpp).
+// for every SIMD target in the namespace that ATTEST_FORMULAS_NAMESPACE then names (by
+// reference/machine/bounds-inl.hpp).
 //
 // An R has + − × ÷ and <, mixes with double, and knows larger, smaller, absolute, rounded_up, rounded_down, exp_upper.
 // mul_add(a, b, c) is a·b + c with one rounding or two. Comparisons give masks: select(mask, a, b), both, either,

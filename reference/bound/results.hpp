@@ -31,21 +31,27 @@ constexpr error_bound row_bound::output(ball<W> const& o, Value&& value) const n
   double const width = rounded_up(larger(o_upper - mid, mid - o_lower));
   scalar::column_deviations<double> deviations{};
   scalar::column_clauses<double> clauses{};
+  scalar::known_sums<double> known{};
   double sum_eta = 0;
   for (std::size_t j = 0; j < keys_.size(); ++j) {
     key const& my = keys_[j];
     double const v = signed_value(j);
     double const distance = absolute(v - mid), size_distance = absolute(absolute(v) - sizes.middle);
     deviations.add(distance, size_distance, my.P, my.variance);
+    if (known_.hold) known.add(v, known_.center[j], known_.deviation[j], known_.size[j]);
     if (terms_.theorem_is_sharpest) continue;  // E6
     double const eta = my.dominant ? 0 : my.eta;
     sum_eta += eta;
     clauses.add(distance, size_distance, my.dominant ? 1 : 0, eta);
   }
-  auto const found = scalar::output_bound(terms_, mid, width, sizes, deviations, clauses, sum_eta);
+  auto const beside = known_.hold ? scalar::known_bound(terms_, known_.growth, known, sizes.largest)
+                                  : scalar::known_output<double>{0, infinity};
+  auto const found = scalar::output_bound(terms_, mid, width, sizes, deviations, clauses, sum_eta, beside);
   if (!found.judged) return {};
-  return {found.size, found.by_theorem ? judged_by::theorem : judged_by::dominance, found.warning, found.unrounded,
-          found.dull};
+  return {found.size,    found.by_theorem ? judged_by::theorem : judged_by::dominance,
+          found.warning, found.unrounded,
+          found.dull,    beside.center,
+          beside.size};
 }
 
 /// Section 8, Dull elements: B ≥ max(π, 1 − π) with n ≥ 2.

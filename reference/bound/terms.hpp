@@ -55,9 +55,9 @@ struct row_terms : row_scalars {
   double log_upper_side = 0, log_lower_side = 0, log_hull = infinity, e_above = 0, combine_error = 0;
   bool theorem_is_sharpest = false;  ///< E6: no column can gain from A^H or A^D
   // Section 3, Sums: h, s, s', Γ_L, M_L, Γ_F, the u_p and the u_pv of Γ_O; γ^h, Γ_O, (1 + u_p)(1 + γ^h)²·u_pv; Ω_O
-  // without Σ|v_jc|, and its factor.
+  // without Σ|v_jc|, and its factor; ω_p·(4/3)·min(1/Λ, e^{M⁺−m}/(Z·D)).
   double height = 0, merges_L = 0, merges_O = 0, gamma_L = 0, nodes_L = 0, gamma_F = 0, u_p = 0, u_pv = 0, gamma_h = 0,
-         gamma_O = 0, node_factor = 0, lost_in_sums = 0, lost_beside_values = 0;
+         gamma_O = 0, node_factor = 0, lost_in_sums = 0, lost_beside_values = 0, lost_when_divided = 0;
   // Corollary W: Γ_W, α_W. Section 5, weights formed by the LSE: e^λ − 1.
   double gamma_W = 0, lost_weight = 0, lse_growth = 0;
   // Section 9: Σγ_j, Σγ_jπ_j²; (2/3)u_p²·Σγ_jπ_j², (1/3)u²·(Σγ_j + R), ((k_F + k_pre)u)², (h + R)·u_pv/√n where u_pv >
@@ -178,8 +178,8 @@ template <class Extremes>
 constexpr void row_terms::after_scores(Extremes const& found) noexcept {
   problem::working_format const& f = model.format;
   max_above = found.above, max_below = found.below, largest_E = found.largest_E;
-  // H0, line by line: |σ|; q and k where folds may overflow; Q_j, S_j, those of keys without weight too, and |b_j| of keys
-  // that are not sunk; no infinite q·k; the softcap; M⁻ > m − Θ/8. The smallest normal number is half of ω_W/e^τ.
+  // H0, line by line: |σ|; q and k where folds may overflow; Q_j, S_j, those of keys without weight too, and |b_j| of
+  // keys that are not sunk; no infinite q·k; the softcap; M⁻ > m − Θ/8. The smallest normal number is half of ω_W/e^τ.
   double const folded = larger(1, scale_upper);
   bool const folds = larger(query_norm, found.largest_norm) * folded < f.h0_limit;
   in_range = finite_products && scale_upper < f.h0_limit && (!folds_may_overflow(model) || folds) &&
@@ -353,8 +353,8 @@ constexpr void row_terms::finish_sums() noexcept {
   std::int64_t const tall = static_cast<std::int64_t>(height) + model.promote - 1;
   double const promotions = promoted > 0 ? static_cast<double>(tall / model.promote) : 0;  // ⌈h/N⌉
   // γ^h; with a promotion (1 + γ_{min(h,N)}(u_pv))(1 + γ_{⌈h/N⌉+k}(u)) − 1.
-  gamma_h = promoted > 0 ? compounded(gamma(short_sums, u_pv), gamma(promotions + beside, u))
-                         : gamma(height + beside, u_pv);
+  gamma_h =
+      promoted > 0 ? compounded(gamma(short_sums, u_pv), gamma(promotions + beside, u)) : gamma(height + beside, u_pv);
   gamma_O = compounded(u_p, gamma_h);
   node_factor = (1 + u_p) * (1 + gamma_h) * (1 + gamma_h) * u_pv * up;
   // κ_p: (4/3)·min(1/Λ, e^{M⁺−m}/(Z·D)) where weights are rounded before they are divided, 4/3 after, or the larger.
@@ -365,6 +365,7 @@ constexpr void row_terms::finish_sums() noexcept {
                          : model.p_normalised == problem::normalised_first::yes ? third
                                                                                 : larger(third, divided);
   lost_in_sums = 4 * (n + S) * f.omega / least_sum * up;
+  lost_when_divided = model.omega_p * divided * up;
   lost_beside_values = ((model.k_pre > 0 ? third * f.omega : 0) + model.omega_p * kappa_p) * up;
   // Corollary W: Γ_W, α_W.
   bool const rounded = model.returned_weights != problem::returned_weights::unrounded && !model.p_shared;

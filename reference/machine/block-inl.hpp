@@ -53,8 +53,9 @@ void block(block_task<T> const& task) {
     double sum_eta = -1;
     if (n && *n > 0 && find_weights(*n, p.has_bias(), facts, keys, row)) {
       log_sum_exp_of(row, facts, certified);
-      sum_eta =
-          task.options.bounds ? bound_row(*n, *task.model, facts, task.options.weights, keys, memory.ranks, terms) : 0;
+      sum_eta = task.options.bounds
+                    ? bound_row(*n, *task.model, facts, task.options.weights, keys, memory.ranks, memory.known, terms)
+                    : 0;
     }
     if (sum_eta >= 0) {
       std::int64_t const hk = key_head(s, task.h);

@@ -147,7 +147,7 @@ struct weight_bound_stage {
 /// Computes terms and the arrays of `keys` from E on. Returns Σ_{j∉J} η_j, or a negative number if the row must be
 /// handed over to the ball tier.
 inline double bound_row(std::size_t n, problem::kernel_model const& model, row_scalars const& facts, bool with_weights,
-                        key_columns& keys, rank_memory& ranks, row_terms& terms) {
+                        key_columns& keys, rank_memory& ranks, known_weights& known, row_terms& terms) {
   // Scores: E_j, M⁺, M⁻; H0.
   terms.begin(model, facts, n);
   ranks.above.resize(std::max(n, ranks.above.size()));
@@ -214,6 +214,12 @@ inline double bound_row(std::size_t n, problem::kernel_model const& model, row_s
                                           larger(largest_of(wide.largest_share), single.largest_share)});
   }
   if (!shares.dominance_matters && !terms.theorem_is_sharpest) return -1;
+  auto const first = [n](auto const& column) { return std::span(column).first(n); };
+  find_known_weights(
+      terms,
+      {first(keys.j), first(keys.x_lower), first(keys.x_upper), first(keys.weight_lower), first(keys.weight_upper),
+       first(keys.E), first(keys.R), first(keys.P), first(keys.reference_error), first(keys.near)},
+      known);
   if (terms.by_lse_alone()) {
     double const lambda = log_sum_exp_bound(terms).size;
     terms.after_log_sum_exp(lambda);

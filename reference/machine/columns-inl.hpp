@@ -134,6 +134,16 @@ HWY_INLINE void sweep(column_task<T> const& task, std::size_t c) {
     }
   }
 
+  known_sums<R> known[At];
+  for (std::size_t a = 0; a < At; ++a) known[a] = known_sums<R>{};
+  known_weights const& weights = task.memory.known;
+  if (weights.hold)
+    for (std::size_t j = 0; j < task.n; ++j) {
+      T const* const v = task.values + keys.value_offset[j] + c;
+      R const center(weights.center[j]), deviation(weights.deviation[j]), size(weights.size[j]);
+      for (std::size_t a = 0; a < At; ++a) known[a].add(load_as<R>(v + a * step), center, deviation, size);
+    }
+
   auto const n = static_cast<double>(task.n);
   double const rounding = column_rounding(task.n), epsilon = task.mean_error;
   workspace& memory = task.memory;
@@ -141,13 +151,17 @@ HWY_INLINE void sweep(column_task<T> const& task, std::size_t c) {
     R const r = (sizes[a].average + absolute(mid[a])) * rounding + n * 0x1p-1073;
     R const radius = DoubleWords ? load<R>(&memory.o_radius[c + a * step])
                                  : ((sizes[a].largest + absolute(mid[a]) + r) * epsilon + r) * (1 + 0x1p-40);
-    auto const bound = output_bound(terms, mid[a], radius, sizes[a], deviations[a], clauses[a], task.sum_eta);
+    auto const beside = weights.hold ? known_bound(terms, weights.growth, known[a], sizes[a].largest)
+                                     : known_output<R>{R(0), R(infinity)};
+    auto const bound = output_bound(terms, mid[a], radius, sizes[a], deviations[a], clauses[a], task.sum_eta, beside);
     std::size_t const at = c + a * step;
     auto const usable = sizes[a].sum < R(0x1p1000);  // no infinity, no NaN
     if constexpr (!DoubleWords) store(mid[a], &memory.o[at]);
     store(select(usable, radius, R(infinity)), &memory.o_radius[at]);
     store(bound.size, &memory.o_bound[at]);
     store(bound.warning, &memory.o_warning[at]);
+    store(beside.center, &memory.o_known[at]);
+    store(beside.size, &memory.o_known_bound[at]);
     store(lowest[a], &memory.lowest[at]);
     store(highest[a], &memory.highest[at]);
     double judged[step], by_theorem[step], dull[step];

@@ -97,7 +97,8 @@ inline void publish(workspace const& memory, std::size_t n, row_options const& o
   certified.weight_upper = std::span(keys.weight_upper).first(n);
   if (!options.bounds) return;
   certified.o_bound = memory.o_bound, certified.o_by = memory.o_by, certified.o_dull = memory.o_dull,
-  certified.o_warning = memory.o_warning;
+  certified.o_warning = memory.o_warning, certified.o_known = memory.o_known,
+  certified.o_known_bound = memory.o_known_bound;
   certified.lowest = memory.lowest, certified.highest = memory.highest;
   certified.lse_bound = log_sum_exp_bound(terms);
   certified.terms = &terms;

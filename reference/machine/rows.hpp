@@ -27,6 +27,8 @@ struct certified_row {
   /// O_c = o[c] + o_low[c] ± o_radius[c], with o_low empty in doubles; |ô_c − O_c| ≤ o_bound[c] by clause o_by[c]. A
   /// column with an infinite radius is handed over to the ball tier.
   std::span<double const> o, o_low, o_radius, o_bound, o_warning;
+  /// |ô_c − o_known[c]| ≤ o_known_bound[c] where weights are known (docs/bound.md, section 5), else that is infinite.
+  std::span<double const> o_known, o_known_bound;
   std::span<judged_by const> o_by;
   std::span<std::uint8_t const> o_dull;  ///< section 8 of docs/bound.md: 1 where the bound says little
   /// min_j v_jc and max_j v_jc of the columns whose o_by is dominance; hull_margin() is H_c of Clause H

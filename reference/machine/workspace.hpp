@@ -77,7 +77,8 @@ struct workspace {
   std::vector<double> dot_low;    ///< block_rows × m: q·k = dot + dot_low, double_word/
   key_columns keys;
   rank_memory ranks;
-  std::vector<double> o, o_low, o_radius, o_bound, o_warning, lowest, highest;  ///< dv
+  known_weights known;
+  std::vector<double> o, o_low, o_radius, o_bound, o_warning, o_known, o_known_bound, lowest, highest;  ///< dv
   std::vector<judged_by> o_by;
   std::vector<std::uint8_t> o_dull;  ///< dv: 0 or 1
   std::vector<double> value_sum, value_total,
@@ -93,8 +94,8 @@ struct workspace {
     for (auto* array : {&dot, &size}) array->resize(block_rows * (keys_ + tile_keys));
     if (double_words) dot_low.resize(block_rows * (keys_ + tile_keys));
     keys.reserve(keys_, double_words);
-    for (auto* array :
-         {&o, &o_low, &o_radius, &o_bound, &o_warning, &lowest, &highest, &value_sum, &value_total, &value_largest})
+    for (auto* array : {&o, &o_low, &o_radius, &o_bound, &o_warning, &o_known, &o_known_bound, &lowest, &highest,
+                        &value_sum, &value_total, &value_largest})
       array->resize(dv_);
     o_by.resize(dv_);
     o_dull.resize(dv_);

@@ -44,8 +44,9 @@ void word_block(block_task<T> const& task) {
     auto const n = safe ? gather<true>(p, task.b, task.h, certified.i, r, memory, facts) : std::nullopt;
     double sum_eta = -1;
     if (n && *n > 0 && find_word_weights(*n, facts, keys, row) && log_sum_exp_of_words(row, facts, certified))
-      sum_eta =
-          task.options.bounds ? bound_row(*n, *task.model, facts, task.options.weights, keys, memory.ranks, terms) : 0;
+      sum_eta = task.options.bounds
+                    ? bound_row(*n, *task.model, facts, task.options.weights, keys, memory.ranks, memory.known, terms)
+                    : 0;
     if (sum_eta >= 0) {
       std::int64_t const hk = key_head(s, task.h);
       bool const all_keys = *n == static_cast<std::size_t>(s.m);
