@@ -34,7 +34,7 @@ install(FILES tests/data/minilm_attention.safetensors DESTINATION ${CMAKE_INSTAL
 install(EXPORT attest-targets NAMESPACE attest:: DESTINATION ${ATTEST_CMAKE_DIR})
 configure_package_config_file(cmake/attest-config.cmake.in attest-config.cmake INSTALL_DESTINATION ${ATTEST_CMAKE_DIR})
 # Before 1.0 a minor version may change the interface.
-write_basic_package_version_file(attest-config-version.cmake COMPATIBILITY SameMinorVersion)
+write_basic_package_version_file(attest-config-version.cmake COMPATIBILITY SameMajorVersion)
 install(FILES cmake/attest_add_audit.cmake DESTINATION ${ATTEST_CMAKE_DIR})
 install(FILES ${CMAKE_CURRENT_BINARY_DIR}/attest-config.cmake ${CMAKE_CURRENT_BINARY_DIR}/attest-config-version.cmake
   DESTINATION ${ATTEST_CMAKE_DIR})
