@@ -48,6 +48,9 @@ struct error_bound {
   double known_center = 0, known_size = infinity;
 };
 
+/// Corollary L: |LSÊ − LSE|.
+constexpr error_bound log_sum_exp_bound(row_terms const& terms) noexcept;
+
 /// The bounds of one row: section 3 is evaluated once, then each result is asked for.
 class row_bound {
  public:

@@ -296,10 +296,11 @@ constexpr void row_terms::after_weights(Sums const& found) noexcept {
   double const merge_error = z_per_Y * largest_Y + z_merge;
   eta_extra = 2 * gamma_x * (model.tau + ell) + 2 * (R + 1) * eps_hat + 2 * z_extra + merge_error;
 
-  // H4: Rε + 2(2h + R + S + 8)u ≤ 1/4; ε ≤ 1/8 where c_m ≥ 1; n_far·ω_W/Λ ≤ 1/2; max_{j∈L} μ_j ≤ 1/2. H0: n·e^{τ + g⁺}
-  // < Θ, stored scores and weights below the limits of their formats.
+  // H4: Rε + 2(2h + R + S + 8)u ≤ 1/4; k_pre + 2k_F ≤ 15; ε ≤ 1/8 where c_m ≥ 1; n_far·ω_W/Λ ≤ 1/2; max_{j∈L} μ_j ≤
+  // 1/2. H0: n·e^{τ + g⁺} < Θ, stored scores and weights below the limits of their formats.
   double const S = model.splits;
-  bool const sums_short = R * model.eps + 2 * (2 * height + R + S + 8) * f.u <= 0.25;
+  bool const sums_short =
+      R * model.eps + 2 * (2 * height + R + S + 8) * f.u <= 0.25 && model.k_pre + 2 * model.k_f <= 15;
   double const largest_weight = g_plus > 0 ? e_tau * exp_upper(g_plus) : e_tau;
   judged = in_range && sums_short && (model.c_m == 0 || model.eps <= 0.125) && n_far * far_share() <= 0.5 &&
            merge_error <= 0.5 && n * largest_weight < f.h0_limit && largest_weight < model.p_limit &&

@@ -114,7 +114,7 @@ kernel_model random_model(generator& random) {
   m.merge = random.chance(0.5) ? split_merge::raw : random.chance(0.5) ? split_merge::lse : split_merge::lse_normalised;
   m.merge_levels = random.chance(0.3) ? static_cast<int>(random.whole(2, 8)) : 1;
   m.normalise = random.chance(0.1) ? normaliser::lse : normaliser::sum;
-  m.k_f = static_cast<int>(random.whole(0, 3));
+  m.k_f = static_cast<int>(random.whole(0, random.chance(0.05) ? 8 : 3));
   if (random.chance(0.4)) {
     m.u_out = std::max(u, random.one_of({0x1p-8, 0x1p-11, 0x1p-24})),
     m.omega_out = random.one_of({0x1p-134, 0x1p-25, 0x1p-14});

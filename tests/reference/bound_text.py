@@ -369,6 +369,7 @@ class evaluation:
         h4 = [
             self.R * m["eps"] + 2 * (2 * self.h + self.R + m["splits"] + 8) * u <= Decimal("0.25") / self.slack,
             self.gamma_L < 1,
+            m["k_pre"] + 2 * m["k_f"] <= 15,
             m["c_m"] < 1 or m["eps"] <= Decimal("0.125"),
             self.n_far * self.far_share <= HALF,
             not self.by_lse or self.mu_of_L <= HALF,
