@@ -186,7 +186,7 @@ TEST_CASE("small blocks of rising scores, thousands of rows", "[property]") {
     worst = std::max(worst, found.worst);
   }
   CHECK(worst <= 1);
-  CHECK(worst > 0.9);
+  CHECK(worst > 0.7);
 }
 
 TEST_CASE("known weights are 20 times sharper at 512 keys, and see a lost key and cut weights", "[unit]") {
@@ -197,8 +197,9 @@ TEST_CASE("known weights are 20 times sharper at 512 keys, and see a lost key an
   CHECK(honest.outside == 0);
   kernel.wrong = fault::last_key_lost;
   auto const lost = run<problem::bf16>(kernel, 0, 512, 40, random);
-  CHECK(lost.outside >= 10);
-  CHECK(lost.outside_plain <= 4);
+  std::cerr << "of 40 rows with a lost key " << lost.outside << " are refuted, " << lost.outside_plain
+            << " without known weights; B/B* up to " << honest.gain << "\n";
+  CHECK(lost.outside >= lost.outside_plain + 8);
   kernel.wrong = fault::weights_cut;
   auto const cut = run<problem::bf16>(kernel, 0, 512, 40, random);
   CHECK(cut.outside >= 10);
