@@ -7,7 +7,6 @@
 #include <bit>
 #include <cstddef>
 #include <cstdint>
-#include <span>
 #include <vector>
 
 #include "problem/element_type.hpp"
@@ -16,11 +15,11 @@
 
 namespace attest::reference {
 
-/// What section 3 says of each key of a row, in the order of the index.
-struct key_spans {
-  std::span<std::int64_t const> index;
-  std::span<double const> x_lower, x_upper, weight_lower, weight_upper, E, R, P, reference_error;
-  std::span<double const> near;  ///< 1 where a key is neither far nor flushed, else 0
+/// What section 3 says of a key.
+struct evaluated_key {
+  std::int64_t index = 0;
+  double x_lower = 0, x_upper = 0, weight_lower = 0, weight_upper = 0, E = 0, R = 0, P = 0, reference_error = 0;
+  bool near = true;  ///< neither far nor flushed
 };
 
 /// In units of C·Z·e^m, for each key: `center` = π_j(1 + d_j) as a double; `deviation` ≥ π_jδ_j + |center − π_j(1 +
@@ -62,7 +61,7 @@ constexpr bool declares_weights(problem::kernel_model const& model) noexcept {
 /// The keys of one block: m_t − m ∈ [m_lower, m_upper], M_t − m ∈ [lowest, highest], and whether a later block may
 /// raise the reference.
 struct weight_block {
-  std::size_t begin = 0, end = 0;  ///< positions in key_spans
+  std::size_t begin = 0, end = 0;  ///< positions of its keys
   double m_lower = -infinity, m_upper = -infinity, lowest = -infinity, highest = -infinity;
   bool may_rise = true;
 
@@ -74,20 +73,23 @@ struct weight_block {
 
 /// The blocks of one row in the order of the index: M_t is the running maximum at the end of block t; m_t is that of
 /// the exact scores. Where the contract says of M_t only that it includes the key's own block, m_t is m.
-constexpr std::vector<weight_block> weight_blocks(row_terms const& terms, key_spans const& keys) {
+template <class KeyAt>
+constexpr std::vector<weight_block> weight_blocks(row_terms const& terms, std::size_t n, KeyAt const& key_at) {
   using problem::weight_reference;
   weight_reference const declared = terms.model.weight_reference;
   std::int64_t const block =
       declared == weight_reference::whole_row ? std::max<std::int64_t>(terms.m, 1) : terms.model.block;
   std::vector<weight_block> blocks;
-  for (std::size_t j = 0; j < keys.index.size(); ++j) {
-    if (j == 0 || keys.index[j] / block != keys.index[j - 1] / block) blocks.push_back({j, j});
+  std::int64_t last = -1;
+  for (std::size_t j = 0; j < n; ++j) {
+    evaluated_key const key = key_at(j);
+    if (key.index / block != last) blocks.push_back({j, j}), last = key.index / block;
     weight_block& at = blocks.back();
     at.end = j + 1;
-    at.m_lower = larger(at.m_lower, keys.x_lower[j]);
-    at.m_upper = larger(at.m_upper, keys.x_upper[j]);
-    at.lowest = larger(at.lowest, rounded_down(keys.x_lower[j] - keys.E[j]));
-    at.highest = larger(at.highest, rounded_up(keys.x_upper[j] + keys.E[j]));
+    at.m_lower = larger(at.m_lower, key.x_lower);
+    at.m_upper = larger(at.m_upper, key.x_upper);
+    at.lowest = larger(at.lowest, rounded_down(key.x_lower - key.E));
+    at.highest = larger(at.highest, rounded_up(key.x_upper + key.E));
   }
   if (declared == weight_reference::own_block) {
     for (weight_block& at : blocks) at.m_lower = at.m_upper = 0, at.highest = terms.max_above;
@@ -110,59 +112,59 @@ constexpr std::vector<weight_block> weight_blocks(row_terms const& terms, key_sp
   return blocks;
 }
 
-/// Section 5, Theorem (known weights), of every key.
+/// Section 5, Theorem (known weights), of every key. key_at(j) is the evaluated_key of position j < n.
 /// Requires  terms after after_shares; keys by rising index
 /// Ensures   known.hold only where the theorem applies and keys with at least half of the weight have a known P̂_j
 /// Cost      one exponential a key
-constexpr void find_known_weights(row_terms const& terms, key_spans const& keys, known_weights& known) {
+template <class KeyAt>
+constexpr void find_known_weights(row_terms const& terms, std::size_t n, KeyAt const& key_at, known_weights& known) {
   problem::kernel_model const& model = terms.model;
   known.hold = false;
   if (!declares_weights(model) || !terms.theorem_holds || !(terms.D_lower > 0)) return;
   constexpr double up = 1 + 0x1p-48, down = 1 - 0x1p-48, exp_looseness = 0x1p-39;
-  std::size_t const n = keys.index.size();
   known.center.resize(n), known.deviation.resize(n), known.size.resize(n);
   double const end_error = larger(terms.max_above, -terms.max_below);  // E_end
   if (!(end_error < 0.0625)) return;
   known.growth = end_error * (1 + end_error) * up;
   double const quantum = is_gradual(model) ? 2 * model.omega_p : 0, coarse = 2 * model.omega_p / model.u_p;
   double unknown_weight = 0;
-  for (weight_block const& at : weight_blocks(terms, keys)) {
+  for (weight_block const& at : weight_blocks(terms, n, key_at)) {
     double const E_t = at.error();
     for (std::size_t j = at.begin; j < at.end; ++j) {
+      evaluated_key const key = key_at(j);
       // e^{s_j − m_t} ∈ [q_lower, q_upper].
-      double const above = rounded_up(keys.x_upper[j] - at.m_lower), below = rounded_down(keys.x_lower[j] - at.m_upper);
+      double const above = rounded_up(key.x_upper - at.m_lower), below = rounded_down(key.x_lower - at.m_upper);
       double const q_upper = exp_upper(above);
       double const q_lower = larger(0, q_upper * (1 - exp_looseness) * (1 - rounded_up(above - below)) * down);
       // z⁰_j = E_j + E_t + γ_{k_x}(m_t − s_j + E_j + E_t) + κ_j + ε̂ + [flushes or k_x > 1]·(R + 1)k_x·ω.
-      double const off = keys.E[j] + E_t;
-      double const z =
-          (off + terms.gamma_x * (off - below) + keys.reference_error[j] + terms.eps_hat + terms.z_extra) * up;
+      double const off = key.E + E_t;
+      double const z = (off + terms.gamma_x * (off - below) + key.reference_error + terms.eps_hat + terms.z_extra) * up;
       // r_j = E_t + E_end + γ_{k_x}(M⁺ − m_t + E_t) + κ_j + R_j·ε̂ + […], 0 where no rescale follows.
       bool const rescaled = at.may_rise || terms.always_rescales();
       double const r = rescaled ? (E_t + end_error + terms.gamma_x * (terms.max_above - at.m_lower + E_t) +
-                                   keys.reference_error[j] + keys.R[j] * terms.eps_hat + terms.z_extra) *
+                                   key.reference_error + key.R * terms.eps_hat + terms.z_extra) *
                                       up
                                 : 0;
       bool const grid = quantum > 0 || q_lower * 0.5 > coarse;
-      if (keys.near[j] > 0 && z < 0.0625 && r < 0.0625 && grid && q_lower > 0) {
+      if (key.near && z < 0.0625 && r < 0.0625 && grid && q_lower > 0) {
         double const a = rounded_to(q_lower * (1 - z) * down, model.u_p, quantum, false);
         double const b = rounded_to(q_upper * (1 + z * (1 + z)) * up, model.u_p, quantum, true);
         double const middle = 0.5 * (a + b);  // ½(a_j + b_j) = (1 + d_j)·e^{s_j − m_t}
-        double const least = keys.weight_lower[j] / q_upper * middle * down;
-        double const most = keys.weight_upper[j] / q_lower * middle * up;
-        double const half = keys.weight_upper[j] / q_lower * (0.5 * (b - a)) * up;  // π_jw_j
-        double const growth = r * (1 + r);                                          // ≥ e^{r_j} − 1
+        double const least = key.weight_lower / q_upper * middle * down;
+        double const most = key.weight_upper / q_lower * middle * up;
+        double const half = key.weight_upper / q_lower * (0.5 * (b - a)) * up;  // π_jw_j
+        double const growth = r * (1 + r);                                      // ≥ e^{r_j} − 1
         known.center[j] = 0.5 * (least + most);
         known.deviation[j] = (most * growth + half * (1 + growth) + (most - least)) * up;
       } else {
         // d_j = 0: W_j(1 + θ·u_p) + ω_p beside π_j.
-        if (!(keys.P[j] < 1)) return;
+        if (!(key.P < 1)) return;
         double const growth = end_error * (1 + end_error) * (1 + model.u_p) + model.u_p;
-        known.center[j] = 0.5 * (keys.weight_lower[j] + keys.weight_upper[j]);
-        known.deviation[j] = (keys.weight_upper[j] * growth + keys.P[j] * (1 + growth) +
-                              (keys.weight_upper[j] - keys.weight_lower[j]) + terms.lost_when_divided) *
+        known.center[j] = 0.5 * (key.weight_lower + key.weight_upper);
+        known.deviation[j] = (key.weight_upper * growth + key.P * (1 + growth) + (key.weight_upper - key.weight_lower) +
+                              terms.lost_when_divided) *
                              up;
-        unknown_weight += keys.weight_upper[j];
+        unknown_weight += key.weight_upper;
       }
       known.size[j] = (known.center[j] + known.deviation[j]) * up;
     }

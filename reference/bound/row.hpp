@@ -48,31 +48,15 @@ constexpr void row_bound::rescales(std::vector<key_facts> const& keys) {
 }
 
 constexpr void row_bound::find_known(row_facts const& facts) {
-  known_.hold = false;
-  if (!declares_weights(terms_.model)) return;
-  std::size_t const n = keys_.size();
-  std::vector<std::int64_t> index(n);
-  std::vector<double> columns[9];
-  for (auto& column : columns) column.resize(n);
-  for (std::size_t j = 0; j < n; ++j) {
-    key_facts const& k = facts.keys[j];
-    key const& my = keys_[j];
-    index[j] = k.index;
-    double const row[9] = {k.x_lower,
-                           k.x_upper,
-                           k.weight_lower,
-                           k.weight_upper,
-                           my.E,
-                           my.R,
-                           my.P,
-                           my.reference_error,
-                           my.far || my.flushed ? 0.0 : 1.0};
-    for (std::size_t at = 0; at < 9; ++at) columns[at][j] = row[at];
-  }
-  find_known_weights(terms_,
-                     {index, columns[0], columns[1], columns[2], columns[3], columns[4], columns[5], columns[6],
-                      columns[7], columns[8]},
-                     known_);
+  find_known_weights(
+      terms_, keys_.size(),
+      [&](std::size_t j) {
+        key_facts const& k = facts.keys[j];
+        key const& my = keys_[j];
+        return evaluated_key{k.index, k.x_lower, k.x_upper, k.weight_lower,     k.weight_upper,
+                             my.E,    my.R,      my.P,      my.reference_error, !my.far && !my.flushed};
+      },
+      known_);
 }
 
 /// Each loop over the keys needs what the function of row_terms before it has found.

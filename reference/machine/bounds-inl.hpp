@@ -214,11 +214,12 @@ inline double bound_row(std::size_t n, problem::kernel_model const& model, row_s
                                           larger(largest_of(wide.largest_share), single.largest_share)});
   }
   if (!shares.dominance_matters && !terms.theorem_is_sharpest) return -1;
-  auto const first = [n](auto const& column) { return std::span(column).first(n); };
   find_known_weights(
-      terms,
-      {first(keys.j), first(keys.x_lower), first(keys.x_upper), first(keys.weight_lower), first(keys.weight_upper),
-       first(keys.E), first(keys.R), first(keys.P), first(keys.reference_error), first(keys.near)},
+      terms, n,
+      [&keys](std::size_t j) {
+        return evaluated_key{keys.j[j], keys.x_lower[j], keys.x_upper[j], keys.weight_lower[j],    keys.weight_upper[j],
+                             keys.E[j], keys.R[j],       keys.P[j],       keys.reference_error[j], keys.near[j] > 0};
+      },
       known);
   if (terms.by_lse_alone()) {
     double const lambda = log_sum_exp_bound(terms).size;
