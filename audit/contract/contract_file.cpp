@@ -179,6 +179,48 @@ problem::result<element_type> type_at(json const& from, char const* name, std::o
   return of_key(name, fmt::format("is '{}', expected {}", text.value(), problem::listed(problem::floating_rows, "or")));
 }
 
+/// Collects the names of the fields of a struct; an object counts as one field.
+struct field_names {
+  void number(char const* name, double&, range const&) { all.emplace_back(name); }
+  void count(char const* name, std::int64_t&, range const&) { all.emplace_back(name); }
+  void flag(char const* name, bool&) { all.emplace_back(name); }
+  void word(char const* name, std::span<char const* const>, std::size_t&) { all.emplace_back(name); }
+  template <class Fields>
+  void optional(Fields&& fields) {
+    fields(*this);
+  }
+  template <class Fields>
+  void object(char const* name, Fields&&) {
+    all.emplace_back(name);
+  }
+
+  std::vector<std::string> all;
+};
+
+/// What is wrong with the object "sources", which maps names of fields to where their values come from.
+std::optional<error> wrong_sources(json const& from) {
+  constexpr std::size_t longest = 1000;  // bytes of one text
+  auto const sources = from.find("sources");
+  if (sources == from.end()) return std::nullopt;
+  if (!sources->is_object()) return of_key("sources", fmt::format("is {}, expected an object", kind_of(*sources)));
+  contract any;
+  field_names known;
+  visit_model(any.fixed, known);
+  visit_conventions(any.conventions, known);
+  for (auto const& item : sources->items()) {
+    std::string const key = "sources." + printable(item.key());
+    if (std::ranges::find(known.all, item.key()) == known.all.end())
+      return error{error_code::bad_value, key, "there is no such field" + did_you_mean(item.key(), known.all)};
+    if (!item.value().is_string())
+      return error{error_code::bad_value, key, fmt::format("is {}, expected a string", kind_of(item.value()))};
+    std::size_t const bytes = item.value().get_ref<std::string const&>().size();
+    if (bytes == 0) return error{error_code::bad_value, key, "is empty"};
+    if (bytes > longest)
+      return error{error_code::bad_value, key, fmt::format("has {} bytes, expected at most {}", bytes, longest)};
+  }
+  return std::nullopt;
+}
+
 }  // namespace
 
 std::string contract_text(contract const& written, int indent) {
@@ -202,7 +244,7 @@ problem::result<contract> parse_contract(std::string_view text, std::string cons
   json const& from = parsed.value();
   if (!from.is_object())
     return error{error_code::bad_value, "", fmt::format("is {}, expected an object", kind_of(from))};
-  std::array constexpr known{"from", "name", "sentence", "input", "output", "model", "conventions"};
+  std::array constexpr known{"from", "name", "sentence", "input", "output", "model", "conventions", "sources"};
   for (auto const& item : from.items())
     if (std::ranges::find(known, item.key()) == known.end())
       return error{error_code::bad_value, printable(item.key()),
@@ -250,6 +292,7 @@ problem::result<contract> parse_contract(std::string_view text, std::string cons
   field_reader outer(from, "", false);
   outer.object("conventions", [&](field_reader& fields) { visit_conventions(claim.conventions, fields); });
   if (outer.why) return *std::move(outer.why);
+  if (auto wrong = wrong_sources(from)) return *std::move(wrong);
   // Cases and findings are identified by this name, so it must not be that of a different preset.
   if (contract const* const preset = find_contract(claim.name); preset && !(claim == *preset))
     return of_key("name",

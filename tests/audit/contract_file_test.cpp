@@ -136,12 +136,30 @@ TEST_CASE("what is wrong in a contract is named, with the nearest known word", "
       wrong{R"({"model": {}})", "input: is missing"}, wrong{R"({"input": "f32"})", "model: is missing"},
       wrong{R"({"input": "f32", "model": {}})", "model.format: is missing"},
       wrong{R"({"from": "f32-blocked", "model": {"eps": 0.1}})", "model.format: is missing"},
+      wrong{R"({"from": "f32", "sources": {"eps": "kernel.cpp, exp", "format": "IEEE", "nan": "read"}})", "accepted"},
+      wrong{R"({"from": "f32", "sources": "kernel.cpp"})", "sources: is a string, expected an object"},
+      wrong{R"({"from": "f32", "sources": {"epz": "kernel.cpp"}})", "sources.epz: there is no such field, did you mean 'eps'?"},
+      wrong{R"({"from": "f32", "sources": {"eps": 1}})", "sources.eps: is a number, expected a string"},
+      wrong{R"({"from": "f32", "sources": {"eps": ""}})", "sources.eps: is empty"},
       wrong{"{\"from\": \"f32\"}\0", "accepted"});
   INFO(text);
   CHECK(has(complaint(text), says));
 }
 
+TEST_CASE("sources are no part of a contract", "[unit]") {
+  auto const with = parse_contract(R"({"from": "f32", "name": "mine", "sources": {"eps": "kernel.cpp, exp"}})", "");
+  auto const without = parse_contract(R"({"from": "f32", "name": "mine"})", "");
+  REQUIRE(with);
+  CHECK(with.value() == without.value());
+  CHECK_FALSE(has(contract_text(with.value()), "kernel.cpp"));
+}
+
 TEST_CASE("a hostile contract file ends in a sentence", "[unit]") {
+  auto const source_of = [](std::size_t bytes) {
+    return complaint(R"({"from": "f32", "sources": {"eps": ")" + std::string(bytes, 'a') + "\"}}");
+  };
+  CHECK(source_of(1000) == "accepted");
+  CHECK(has(source_of(1001), "sources.eps: has 1001 bytes, expected at most 1000"));
   CHECK(has(complaint(std::string("{\"from\": \"f32\"\0}", 16)), "byte"));
   CHECK(has(complaint(std::string(2'000'000, ' ')), "bytes"));
   CHECK(has(complaint(std::string(100'000, '[')), "nested deeper"));
