@@ -243,6 +243,7 @@ TEST_CASE("an answer is compared with the bound, and with that of known weights 
   CHECK(compared(infinity, 0, bound).outside == 1);
   CHECK(compared(1, 0, {0, judged_by::theorem}).worst == 0);
   CHECK(compared(1, 0, {}).compared == 0);
+  CHECK(compared(1, 0, {infinity, judged_by::theorem}).compared == 0);  // an empty bound says nothing
   bound.known_center = 1.5, bound.known_size = 0.25;
   CHECK(compared(1, 1, bound).outside == 1);
   CHECK(compared(1, 1, bound).worst < 2);
