@@ -76,7 +76,7 @@ class convention_judge {
   /// The mean of all rows of V is attention with scale 0 and every key visible; its bound judges the row.
   void mean(problem::sizes const& s, row_offsets const& at, std::int64_t b, std::int64_t h, std::int64_t i) {
     if (s.m == 0 || problem_.rank() != 4) {  // no mean, or a rank that cannot be sliced: judge() judges the row
-      found.not_judged += s.dv;
+      found.leave_out(s.dv, not_judged_because::value_left_open);
       return;
     }
     problem_draft const& draft = problem_.draft();

@@ -6,6 +6,8 @@
 
 #include <fmt/format.h>
 
+#include "reference/machine/rows.hpp"
+
 namespace attest::audit {
 
 template <class T>
@@ -36,13 +38,25 @@ void exact_row_judge<T>::judge(std::int64_t b, std::int64_t h, std::int64_t i, j
                                                             model_, reference::range_of(problem_, first_.row));
   if (outside || (kind != row_kind::nan && model_.flushes && flushed_meets_infinity())) {
     problem::sizes const& s = problem_.size();
-    into.not_judged +=
-        (outputs_.o.present ? s.dv : 0) + (outputs_.lse.present ? 1 : 0) + (outputs_.weights.present ? s.m : 0);
+    into.leave_out(
+        (outputs_.o.present ? s.dv : 0) + (outputs_.lse.present ? 1 : 0) + (outputs_.weights.present ? s.m : 0),
+        not_judged_because::outside_hypotheses);
     return;
   }
+  bound_again();
   if (outputs_.o.present) judge_o(into);
   if (outputs_.lse.present) judge_lse(into);
   if (outputs_.weights.present) judge_weights(into);
+}
+
+template <class T>
+void exact_row_judge<T>::bound_again() {
+  sharper_bounds_.clear();
+  if (first_.row.kind != reference::row_kind::finite || !reference::machine::bounded_again(problem_.size(), b_, h_, i_))
+    return;
+  sharper_bounds_.resize(sharper_.size());
+  for (std::size_t n = 0; n < sharper_.size(); ++n)
+    reference::compiled::evaluate(sharper_bounds_[n], sharper_[n].model, first_.facts);
 }
 
 template <class T>
@@ -96,21 +110,37 @@ double admitted(reference::error_bound const& bound, double exact) noexcept {
   return std::min(bound.size, std::abs(bound.known_center - exact) + bound.known_size);
 }
 
+void compare(preset_comparison& with, double got, double lower, double upper, reference::error_bound const& bound) {
+  if (bound.by == reference::judged_by::nothing || !(bound.size < reference::infinity)) return;
+  if (!std::isfinite(got)) return with.add(reference::infinity, reference::infinity);
+  // Each quotient, and the difference, rounds once.
+  constexpr double up = 1 + 0x1p-51, down = 1 - 0x1p-51;
+  auto const in_units = [](double error, double of) { return error == 0 ? 0 : error / of; };
+  double least = in_units(lower, bound.size) * down, most = in_units(upper, bound.size) * up;
+  if (bound.known_size < reference::infinity) {
+    double const beside = in_units(std::abs(got - bound.known_center), bound.known_size);
+    least = std::max(least, beside * down), most = std::max(most, beside * up);
+  }
+  with.add(least, most);
+}
+
 template <class T>
-template <class E, class Truth>
-bool exact_row_judge<T>::by_bound(judgement& into, output_kind kind, std::int64_t at, E got, Truth&& truth_at) {
+template <class E, class Truth, class Bound>
+bool exact_row_judge<T>::by_bound(judgement& into, output_kind kind, std::int64_t at, E got, Truth&& truth_at,
+                                  Bound&& bound_at) {
   char const* const output = output_names[static_cast<std::size_t>(kind)];
   using reference::decision;
   double const value = as_double(got);
   bool counted = false, by_dominance = false;
   auto const decide = [&]<unsigned W>(std::integral_constant<unsigned, W>) -> decision {
-    auto const [truth, bound] = truth_at(std::integral_constant<unsigned, W>{});
+    auto const truth = truth_at(std::integral_constant<unsigned, W>{});
+    reference::error_bound const bound = bound_at(this->truth<W>().bound, this->truth<W>(), truth);
     double const lowest = reference::lower(truth), highest = reference::upper(truth);
     // Section 5 of docs/bound.md, Output format: an honest answer that passes out_limit rounds to an infinity.
     bool const overflows = std::isinf(value) && bound.unrounded < reference::infinity &&
                            (value > 0 ? highest : -lowest) + bound.unrounded >= model_.out_limit;
     if (bound.by == reference::judged_by::nothing || overflows) {
-      ++into.not_judged;
+      into.leave_out(1, overflows ? not_judged_because::format_overflows : not_judged_because::bound_not_finite);
       return decision::yes;
     }
     if (!counted) {
@@ -128,8 +158,16 @@ bool exact_row_judge<T>::by_bound(judgement& into, output_kind kind, std::int64_
                                               lowest, highest, error_in_bounds, bound.size));
       return decision::no;
     };
-    if (!std::isfinite(value)) return fail(reference::infinity);
-    auto const error = reference::absolute(reference::ball<W>::from(reference::value_of(got)) - truth);
+    bool const finite = std::isfinite(value);
+    auto const error = finite ? reference::absolute(reference::ball<W>::from(reference::value_of(got)) - truth) : truth;
+    if constexpr (W == first)
+      for (std::size_t n = 0; n < sharper_bounds_.size(); ++n) {
+        preset_comparison one{sharper_[n].preset};
+        compare(one, value, reference::lower(error), reference::upper(error),
+                bound_at(sharper_bounds_[n], first_, truth));
+        merge(into.beside, one);
+      }
+    if (!finite) return fail(reference::infinity);
     double const error_in_bounds = reference::upper(error) / bound.size;
     decision const within = reference::at_most(error, reference::ball<W>::from(reference::value_of(bound.size)));
     if (within == decision::undecided) return within;
@@ -166,7 +204,7 @@ void exact_row_judge<T>::judge_o(judgement& into) {
     T const got = outputs_.o(b_, h_, i_, c);
     auto const exact = reference::compiled::output(problem_, first_.row, c);
     switch (exact.kind) {
-      case value_kind::unspecified: ++into.not_judged; continue;
+      case value_kind::unspecified: into.leave_out(1, not_judged_because::value_left_open); continue;
       case value_kind::nan:
         by_rule(into, "o", c, got, std::nan(""), bug_class::nan_swallowed,
                 "a visible NaN or +inf score reaches every output of its row");
@@ -183,11 +221,13 @@ void exact_row_judge<T>::judge_o(judgement& into) {
       by_rule(into, "o", c, got, 0, bug_class::empty_row, "no key is visible to this query (or every score is -inf)");
       continue;
     }
-    bool const by_dominance =
-        by_bound(into, output_kind::o, c, got, [&]<unsigned W>(std::integral_constant<unsigned, W>) {
-          auto& at = truth<W>();
-          auto const o = reference::compiled::output(problem_, at.row, c).value;
-          return std::pair{o, reference::compiled::output_bound(at.bound, problem_, at.row, c, o)};
+    bool const by_dominance = by_bound(
+        into, output_kind::o, c, got,
+        [&]<unsigned W>(std::integral_constant<unsigned, W>) {
+          return reference::compiled::output(problem_, truth<W>().row, c).value;
+        },
+        [&](reference::row_bound const& bound, auto const& at, auto const& o) {
+          return reference::compiled::output_bound(bound, problem_, at.row, c, o);
         });
     if (by_dominance) by_hull(into, c, got);
   }
@@ -220,10 +260,10 @@ void exact_row_judge<T>::judge_lse(judgement& into) {
                      "no key is visible to this query");
     case row_kind::finite: break;
   }
-  by_bound(into, output_kind::lse, 0, got, [&]<unsigned W>(std::integral_constant<unsigned, W>) {
-    auto& at = truth<W>();
-    return std::pair{reference::compiled::log_sum_exp(at.row), at.bound.log_sum_exp()};
-  });
+  by_bound(
+      into, output_kind::lse, 0, got,
+      [&]<unsigned W>(std::integral_constant<unsigned, W>) { return reference::compiled::log_sum_exp(truth<W>().row); },
+      [](reference::row_bound const& bound, auto const&, auto const&) { return bound.log_sum_exp(); });
 }
 
 template <class T>
@@ -255,10 +295,10 @@ void exact_row_judge<T>::judge_weights(judgement& into) {
     sum += value;
     if (value < 0)
       violate(into, "weights", j, value, 0, 1, 0, reference::infinity, std::nullopt, "a weight is never negative");
-    by_bound(into, output_kind::weights, j, got, [&]<unsigned W>(std::integral_constant<unsigned, W>) {
-      auto& at = truth<W>();
-      return std::pair{reference::compiled::weight(at.row, n), at.bound.weight(n)};
-    });
+    by_bound(
+        into, output_kind::weights, j, got,
+        [&]<unsigned W>(std::integral_constant<unsigned, W>) { return reference::compiled::weight(truth<W>().row, n); },
+        [&](reference::row_bound const& bound, auto const&, auto const&) { return bound.weight(n); });
   }
   if (first_.row.kind != row_kind::finite || !finite) return;
   auto const bound = first_.bound.row_sum();

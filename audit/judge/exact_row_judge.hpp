@@ -4,8 +4,10 @@
 #include <cmath>
 #include <cstdint>
 #include <optional>
+#include <span>
 #include <string>
 #include <variant>
+#include <vector>
 
 #include "audit/judge/judge_outputs.hpp"
 #include "reference/compiled/row.hpp"
@@ -37,6 +39,16 @@ output_views<T> views_of(owned_outputs const& outputs) {
 /// How far an answer that is judged right may lie from the exact value: the bound, or by way of known weights.
 double admitted(reference::error_bound const& bound, double exact) noexcept;
 
+/// Adds an answer to a comparison: its error lies in [lower, upper], and `bound` is that of the sharper preset. Nothing
+/// is added where that says nothing.
+void compare(preset_comparison& with, double got, double lower, double upper, reference::error_bound const& bound);
+
+/// A preset that is sharper than the contract.
+struct named_model {
+  std::string preset;
+  problem::kernel_model model;
+};
+
 /// The truth about one row at W bits, and the bound that judges it.
 template <unsigned W, class T>
 struct row_truth {
@@ -58,9 +70,10 @@ template <class T>
 class exact_row_judge {
  public:
   exact_row_judge(problem::instance<T> const& problem, output_views<T> const& outputs,
-                  problem::kernel_model const& model)
-      : problem_(problem), outputs_(outputs), model_(model) {}
+                  problem::kernel_model const& model, std::span<named_model const> sharper = {})
+      : problem_(problem), outputs_(outputs), model_(model), sharper_(sharper) {}
 
+  /// Judges one row, and compares it with the bounds of `sharper` where reference::machine::bounded_again says so.
   void judge(std::int64_t b, std::int64_t h, std::int64_t i, judgement& into);
 
  private:
@@ -79,11 +92,13 @@ class exact_row_judge {
   template <class E>
   void by_rule(judgement& into, char const* output, std::int64_t at, E got, double expected,
                std::optional<bug_class> kind, std::string const& why);
-  /// Judges |got − truth| ≤ bound, where `truth_at(width)` gives the enclosure of the truth and the bound at that
-  /// width.
+  /// Judges |got − truth| ≤ bound, where `truth_at(width)` gives the enclosure of the truth at that width, and
+  /// `bound_at(bounds of the row, truths of the row, enclosure)` the bound.
   /// Ensures   true where the element passed by Clause D, not by the theorem
-  template <class E, class Truth>
-  bool by_bound(judgement& into, output_kind kind, std::int64_t at, E got, Truth&& truth_at);
+  template <class E, class Truth, class Bound>
+  bool by_bound(judgement& into, output_kind kind, std::int64_t at, E got, Truth&& truth_at, Bound&& bound_at);
+  /// Evaluates the bounds of `sharper` for the row, where it is one that is compared.
+  void bound_again();
   /// Clause H of docs/bound.md: an output lies between the smallest and the largest visible value, up to a margin,
   /// whatever the scores are.
   void by_hull(judgement& into, std::int64_t c, T got);
@@ -95,6 +110,8 @@ class exact_row_judge {
   problem::instance<T> const& problem_;
   output_views<T> outputs_;
   problem::kernel_model model_;
+  std::span<named_model const> sharper_;
+  std::vector<reference::row_bound> sharper_bounds_;  ///< of the row; empty where it is not compared
   std::size_t size_class_ = size_class_of(problem_.size().m);
   std::int64_t b_ = 0, h_ = 0, i_ = 0;
   row_truth<first, T> first_;

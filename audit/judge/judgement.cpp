@@ -1,6 +1,7 @@
 #include "audit/judge/judgement.hpp"
 
 #include <algorithm>
+#include <numeric>
 #include <tuple>
 
 namespace attest::audit {
@@ -21,6 +22,10 @@ void judgement::add(violation&& found) {
   if (violations.size() > kept) violations.pop_back();
 }
 
+std::int64_t judgement::not_judged() const noexcept {
+  return std::accumulate(left_out.begin(), left_out.end(), std::int64_t{0});
+}
+
 std::int64_t judgement::dull() const noexcept {
   std::int64_t sum = 0;
   for (auto const& of_output : sharpness)
@@ -32,7 +37,9 @@ void judgement::merge(judgement&& other) {
   by_theorem += other.by_theorem;
   by_dominance += other.by_dominance;
   by_rule += other.by_rule;
-  not_judged += other.not_judged;
+  for (std::size_t why = 0; why < left_out.size(); ++why) left_out[why] += other.left_out[why];
+  for (std::size_t output = 0; output < returned.size(); ++output) returned[output] += other.returned[output];
+  for (preset_comparison const& comparison : other.beside) audit::merge(beside, comparison);
   suspicious += other.suspicious;
   undecided += other.undecided;
   failed += other.failed;

@@ -3,6 +3,8 @@
 #pragma once
 
 #include <optional>
+#include <span>
+#include <vector>
 
 #include "audit/judge/exact_row_judge.hpp"
 #include "reference/machine/rows.hpp"
@@ -15,9 +17,13 @@ namespace attest::audit {
 template <class T>
 class tiered_judge {
  public:
-  tiered_judge(problem::instance<T> const& problem, output_views<T> const& outputs, problem::kernel_model const& model)
-      : problem_(problem), outputs_(outputs), exact_(problem, outputs, model) {
-    auto source = reference::machine::row_source<T>::make(problem, model, {.weights = outputs.weights.present});
+  /// Some rows are compared with the bounds of `sharper`, which must outlive this object.
+  tiered_judge(problem::instance<T> const& problem, output_views<T> const& outputs, problem::kernel_model const& model,
+               std::span<named_model const> sharper = {})
+      : problem_(problem), outputs_(outputs), exact_(problem, outputs, model, sharper), sharper_(sharper) {
+    for (named_model const& preset : sharper) models_.push_back(preset.model);
+    auto source = reference::machine::row_source<T>::make(problem, model,
+                                                          {.weights = outputs.weights.present, .further = models_});
     if (source) rows_.emplace(std::move(source).value());
   }
 
@@ -32,9 +38,15 @@ class tiered_judge {
       for (std::int64_t i = i0; i < i1; ++i) judge_exactly(i);
       return;
     }
+    bool row_certified = false;
     rows_->each(b, h, i0, i1, [&](reference::machine::certified_row const& row) {
+      if (row.model > 0) {
+        if (row_certified) compare(row, into);
+        return;
+      }
       judgement found;
-      if (!row.handed_over && certifies(row, found)) into.merge(std::move(found));
+      row_certified = !row.handed_over && certifies(row, found);
+      if (row_certified) into.merge(std::move(found));
       else judge_exactly(row.i);
     });
   }
@@ -74,13 +86,18 @@ class tiered_judge {
     return true;
   }
 
+  static reference::error_bound bound_of_o(row_type const& row, std::size_t c) noexcept {
+    reference::error_bound bound{row.o_bound[c], row.o_by[c]};
+    bound.dull = row.o_dull[c] != 0;
+    bound.known_center = row.o_known[c], bound.known_size = row.o_known_bound[c];
+    return bound;
+  }
+
   bool certifies_o(row_type const& row, judgement& found) const {
     for (std::size_t c = 0; c < row.o.size(); ++c) {
       double const got = as_double(outputs_.o(row.b, row.h, row.i, static_cast<std::int64_t>(c)));
       double const low = row.o_low.empty() ? 0 : row.o_low[c];
-      reference::error_bound bound{row.o_bound[c], row.o_by[c]};
-      bound.dull = row.o_dull[c] != 0;
-      bound.known_center = row.o_known[c], bound.known_size = row.o_known_bound[c];
+      reference::error_bound const bound = bound_of_o(row, c);
       if (!within<T>(output_kind::o, got, row.o[c], low, row.o_radius[c], bound, found)) return false;
       if (double const beside = std::abs(got - bound.known_center) * (1 + 0x1p-52);
           bound.known_size < reference::infinity) {
@@ -117,15 +134,8 @@ class tiered_judge {
       reference::error_bound bound{row.weight_bound[at], by};
       bound.dull = reference::is_dull_weight(row.terms->n, row.weight_bound[at], row.weight_upper[at]);
       if (got < 0) return false;
-      if (!row.weight.empty()) {
-        if (!within<T>(output_kind::weights, got, row.weight[at], row.weight_low[at], row.weight_radius[at], bound,
-                       found))
-          return false;
-      } else {
-        double const low = row.weight_lower[at], high = row.weight_upper[at], middle = (low + high) / 2;
-        double const radius = (high - low) * (0.5 + 0x1p-40) + 0x1p-1022 + middle * 0x1p-52;
-        if (!within<T>(output_kind::weights, got, middle, 0, radius, bound, found)) return false;
-      }
+      auto const [middle, low, radius] = weight_of(row, at);
+      if (!within<T>(output_kind::weights, got, middle, low, radius, bound, found)) return false;
       sum += got;
       bounds += row.weight_bound[at];
       ++at;
@@ -135,9 +145,42 @@ class tiered_judge {
     return std::abs(sum - 1) <= bounds * (1 - slack) + slack;
   }
 
+  /// Adds the elements of a certified row beside the bounds of one of `sharper`.
+  void compare(row_type const& row, judgement& into) const {
+    preset_comparison found{sharper_[row.model - 1].preset};
+    auto const add = [&](double got, double middle, double low, double radius, reference::error_bound const& bound) {
+      double const distance = distance_upper(got, middle, low);
+      audit::compare(found, got, distance * (1 - 0x1p-49) - radius, (distance + radius) * (1 + 0x1p-51), bound);
+    };
+    for (std::size_t c = 0; outputs_.o.present && c < row.o.size(); ++c)
+      add(as_double(outputs_.o(row.b, row.h, row.i, static_cast<std::int64_t>(c))), row.o[c],
+          row.o_low.empty() ? 0 : row.o_low[c], row.o_radius[c], bound_of_o(row, c));
+    if (outputs_.lse.present)
+      add(as_double(outputs_.lse(row.b, row.h, row.i, 0)), row.lse, row.lse_low, row.lse_radius, row.lse_bound);
+    if (outputs_.weights.present && row.terms->judged)
+      for (std::size_t at = 0; at < row.keys.size(); ++at) {
+        auto const [middle, low, radius] = weight_of(row, at);
+        add(as_double(outputs_.weights(row.b, row.h, row.i, row.keys[at])), middle, low, radius,
+            {row.weight_bound[at], reference::judged_by::theorem});
+      }
+    merge(into.beside, found);
+  }
+
+  /// π = middle + low ± radius.
+  struct enclosed_weight {
+    double middle, low, radius;
+  };
+  static enclosed_weight weight_of(row_type const& row, std::size_t at) noexcept {
+    if (!row.weight.empty()) return {row.weight[at], row.weight_low[at], row.weight_radius[at]};
+    double const low = row.weight_lower[at], high = row.weight_upper[at], middle = (low + high) / 2;
+    return {middle, 0, (high - low) * (0.5 + 0x1p-40) + 0x1p-1022 + middle * 0x1p-52};
+  }
+
   problem::instance<T> const& problem_;
   output_views<T> outputs_;
   exact_row_judge<T> exact_;
+  std::span<named_model const> sharper_;
+  std::vector<problem::kernel_model> models_;
   std::size_t size_class_ = size_class_of(problem_.size().m);
   std::optional<reference::machine::row_source<T>> rows_;
   std::int64_t rows_judged_ = 0, rows_handed_over_ = 0;

@@ -18,7 +18,7 @@ std::string without_sharp_element(judgement const& sum) {
   for (std::size_t output = 0; output < output_names.size(); ++output)
     if (only_dull(sum.sharpness, static_cast<output_kind>(output)))
       return fmt::format(
-          "no bound of {} says more than that its value is near that of a kernel that is wrong in a plain way",
+          "there is no sharp element of {}: every bound admits an answer that is wrong in a plain way (dull)",
           output_names[output]);
   return "";
 }

@@ -5,6 +5,7 @@
 #include <nlohmann/json.hpp>
 
 #include "audit/report/text.hpp"
+#include "audit/report/verdict.hpp"
 #include "audit/report/version.hpp"
 #include "audit/support/real_number.hpp"
 
@@ -74,24 +75,34 @@ json curves_json(report const& kernel_report) {
   return all;
 }
 
-/// [{"output", "keys", "judged", "dull", "quartiles"}]: for each output and size of row that has elements judged by a
-/// bound, powers of two that bound/|exact| does not exceed for a quarter, a half and three quarters of them.
-json sharpness_json(judgement const& sum) {
-  json all = json::array();
+/// {"outside_hypotheses", …}: the elements that were not judged, by why.
+json left_out_json(judgement const& sum) {
+  json counts = json::object();
+  for (std::size_t why = 0; why < sum.left_out.size(); ++why) counts[not_judged_names[why]] = sum.left_out[why];
+  return counts;
+}
+
+/// {"o", "lse", "weights"}: the calls that returned each.
+json returned_json(judgement const& sum) {
+  json calls = json::object();
   for (std::size_t output = 0; output < output_names.size(); ++output)
-    for (std::size_t size = 0; size < size_classes.size(); ++size) {
-      sharpness const& of = sum.sharpness[output][size];
-      if (of.judged == 0) continue;
-      all.push_back({{"output", output_names[output]},
-                     {"keys", size_classes[size].name},
-                     {"judged", of.judged},
-                     {"dull", of.dull},
-                     {"quartiles", {hex(*of.quartile(1)), hex(*of.quartile(2)), hex(*of.quartile(3))}}});
-    }
+    calls[output_names[output]] = sum.returned[output];
+  return calls;
+}
+
+/// [{"preset", "compared", "outside", "worst_in_bounds"}]
+json beside_json(judgement const& sum) {
+  json all = json::array();
+  for (preset_comparison const& beside : sum.beside)
+    all.push_back({{"preset", beside.preset},
+                   {"compared", beside.compared},
+                   {"outside", beside.outside},
+                   {"worst_in_bounds", hex(beside.worst)}});
   return all;
 }
 
-/// The counts behind sharpness_json, for `merge`: for each check, output and size [judged, dull, the counts of ratios].
+/// The counts behind the sizes of verdict_facts, for `merge`: for each check, output and size [judged, dull, the counts
+/// of ratios].
 json sharpness_counts(judgement const& sum) {
   json all = json::array();
   for (auto const& of_output : sum.sharpness)
@@ -112,7 +123,9 @@ json shard_json(report const& kernel_report) {
              {"first_cases", json::array()},         {"check_seconds", json::array()},
              {"check_sharpness", json::array()},     {"finding_cases", json::array()},
              {"curve_cases", json::array()},         {"told", json::array()},
-             {"told_kinds", json::array()}};
+             {"told_kinds", json::array()},          {"not_asked", json::array()}};
+  for (omission const& omitted : kernel_report.not_asked)
+    shard["not_asked"].push_back({{"what", omitted.what}, {"why", omitted.why}});
   for (check_result const& row : kernel_report.checks) {
     shard["first_cases"].push_back(row.first_case);
     shard["check_seconds"].push_back(row.seconds);
@@ -136,7 +149,10 @@ std::string as_json(report const& kernel_report) {
   document["attest"] = version;
   document["schema"] = 1;
   document["kernel"] = kernel_report.kernel;
+  stated_verdict const stated = say(facts_of(kernel_report));
   document["contract"] = kernel_report.contract;
+  document["contract_revision"] = stated.object["contract_revision"];
+  document["theorem_revision"] = stated.object["theorem_revision"];
   document["seed"] = kernel_report.seed ? json(*kernel_report.seed) : json();
   document["verdict"] = name_of(kernel_report.verdict);
   if (kernel_report.verdict == verdict::undecided) document["undecided_because"] = kernel_report.undecided_because;
@@ -147,9 +163,9 @@ std::string as_json(report const& kernel_report) {
                          {"observations", kernel_report.observations.size()},
                          {"waived", std::ranges::count(kernel_report.findings, true, &finding::waived)},
                          {"undecided", sum.undecided},
-                         {"not_judged", sum.not_judged},
+                         {"not_judged", sum.not_judged()},
                          {"dull", sum.dull()},
-                         {"sharpness", sharpness_json(sum)},
+                         {"sharpness", stated.object["sizes"]},
                          {"judged_by_theorem", sum.by_theorem},
                          {"judged_by_dominance", sum.by_dominance},
                          {"judged_by_rule", sum.by_rule},
@@ -158,6 +174,7 @@ std::string as_json(report const& kernel_report) {
                          {"max_error", hex(sum.max_error)},
                          {"oracle_seconds", kernel_report.oracle_seconds},
                          {"kernel_seconds", kernel_report.kernel_seconds}};
+  document["evidence"] = stated.object;
   document["observations"] = kernel_report.observations;
   document["conventions"] = kernel_report.relaxed;
   document["waived_classes"] = kernel_report.waived_classes;
@@ -173,7 +190,10 @@ std::string as_json(report const& kernel_report) {
                                   {"faults", row.sum.failed},
                                   {"suspicious", row.sum.suspicious},
                                   {"undecided_elements", row.sum.undecided},
-                                  {"not_judged", row.sum.not_judged},
+                                  {"not_judged", row.sum.not_judged()},
+                                  {"not_judged_because", left_out_json(row.sum)},
+                                  {"returned", returned_json(row.sum)},
+                                  {"sharper_presets", beside_json(row.sum)},
                                   {"dull", row.sum.dull()},
                                   {"judged_by_theorem", row.sum.by_theorem},
                                   {"judged_by_dominance", row.sum.by_dominance},

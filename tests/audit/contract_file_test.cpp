@@ -6,6 +6,7 @@
 
 #include "audit/contract/contract_fields.hpp"
 #include "audit/contract/contract_file.hpp"
+#include "audit/contract/preset_family.hpp"
 #include "tests/support/property.hpp"
 
 namespace attest::audit {
@@ -77,6 +78,25 @@ TEST_CASE("a preset that 0.1 printed still reads, and means what it meant", "[un
     CHECK(std::isinf(model.out_limit));
     CHECK(std::isinf(model.mask_limit));
   }
+}
+
+TEST_CASE("a preset of 0.1 has a second revision where its numbers changed; no contract file has one", "[unit]") {
+  for (auto const& text : nlohmann::ordered_json::parse(std::ifstream(ATTEST_TEST_DATA "/contracts_0.1.json"))) {
+    auto const then = parse_contract(text.dump(), "x");
+    REQUIRE(then);
+    contract const& now = *find_contract(text.at("name").get<std::string>());
+    INFO(now.name);
+    CHECK(revision_of(now) == (then.value().fixed == now.fixed ? 1 : 2));
+    CHECK(revision_of(then.value()).has_value() == now.builtin);
+  }
+  for (contract const& preset : contracts()) {
+    CHECK(revision_of(preset).has_value());
+    CHECK(revision_of(parse_contract(contract_text(preset), "x").value()) == revision_of(preset));
+  }
+  CHECK(revision_of(*find_contract("f32-ordered")) == 1);
+  CHECK_FALSE(revision_of(parse_contract(R"({"from": "f32"})", "mine").value()).has_value());
+  CHECK(has(complaint(R"({"from": "f32", "revision": 2})"), "revision: there is no such key"));
+  CHECK(has(complaint(R"({"from": "f32", "contract_revision": 2})"), "there is no such key"));
 }
 
 TEST_CASE("any contract reads back from what is printed of it", "[property]") {
