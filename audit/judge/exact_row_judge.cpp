@@ -106,10 +106,6 @@ void exact_row_judge<T>::by_rule(judgement& into, char const* output, std::int64
           fmt::format("expected {}: {}", expected, why));
 }
 
-double admitted(reference::error_bound const& bound, double exact) noexcept {
-  return std::min(bound.size, std::abs(bound.known_center - exact) + bound.known_size);
-}
-
 void compare(preset_comparison& with, double got, double lower, double upper, reference::error_bound const& bound) {
   if (bound.by == reference::judged_by::nothing || !(bound.size < reference::infinity)) return;
   if (!std::isfinite(got)) return with.add(reference::infinity, reference::infinity);
@@ -178,7 +174,7 @@ bool exact_row_judge<T>::by_bound(judgement& into, output_kind kind, std::int64_
     if (reference::lower(error) > bound.warning) ++into.suspicious;
     // Section 5, Theorem (known weights): how far from the answer with the weights that the contract's rounding gives.
     double const beside = std::abs(value - bound.known_center);
-    if (bound.known_size == reference::infinity) return within;
+    if (!(bound.known_size < reference::infinity)) return within;
     into.max_error_in_bounds = std::max(into.max_error_in_bounds, beside / bound.known_size);
     if (reference::rounded_down(beside) <= bound.known_size) return within;
     violate(into, output, at, value, bound.known_center, bound.known_center, bound.known_size,

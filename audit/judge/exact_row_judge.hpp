@@ -1,6 +1,7 @@
 // The ball tier: one row of outputs against the truth, at widths that grow until every element is decided.
 #pragma once
 
+#include <algorithm>
 #include <cmath>
 #include <cstdint>
 #include <optional>
@@ -37,7 +38,9 @@ output_views<T> views_of(owned_outputs const& outputs) {
 }
 
 /// How far an answer that is judged right may lie from the exact value: the bound, or by way of known weights.
-double admitted(reference::error_bound const& bound, double exact) noexcept;
+inline double admitted(reference::error_bound const& bound, double exact) noexcept {
+  return std::min(bound.size, std::abs(bound.known_center - exact) + bound.known_size);
+}
 
 /// Adds an answer to a comparison: its error lies in [lower, upper], and `bound` is that of the sharper preset. Nothing
 /// is added where that says nothing.

@@ -35,16 +35,20 @@ enum class not_judged_because : std::uint8_t {
 inline constexpr std::array<char const*, 4> not_judged_names{"outside_hypotheses", "bound_not_finite",
                                                              "format_overflows", "value_left_open"};
 
-/// The elements of the outputs of one or more calls.
-struct judgement {
+/// Counts and the largest errors of elements that were judged.
+struct tally {
   std::int64_t by_theorem = 0, by_dominance = 0,
-               by_rule = 0;  ///< judged: by the theorem, by Clause D, by an exact rule (0, NaN, −∞)
-  std::array<std::int64_t, not_judged_names.size()> left_out{};  ///< not judged, by not_judged_because
+               by_rule = 0;     ///< judged: by the theorem, by Clause D, by an exact rule (0, NaN, −∞)
   std::int64_t suspicious = 0;  ///< above the warning level of the bound, which refutes nothing
-  std::int64_t undecided = 0;   ///< the last refinement still overlaps the bound
-  std::int64_t failed = 0;
   /// Over the elements that passed or failed with a finite error: in units of the bound, in ulps, |got − truth| itself.
   double max_error_in_bounds = 0, max_ulp = 0, max_error = 0;
+};
+
+/// The elements of the outputs of one or more calls.
+struct judgement : tally {
+  std::array<std::int64_t, not_judged_names.size()> left_out{};  ///< not judged, by not_judged_because
+  std::int64_t undecided = 0;                                    ///< the last refinement still overlaps the bound
+  std::int64_t failed = 0;
   sharpness_table sharpness{};                               ///< of those judged by a bound
   std::array<std::int64_t, output_names.size()> returned{};  ///< for each output, the calls that returned it
   std::vector<preset_comparison> beside;                     ///< some rows beside the bounds of sharper presets
@@ -60,6 +64,7 @@ struct judgement {
     left_out[static_cast<std::size_t>(why)] += elements;
   }
   void add(violation&& found);
+  void add(tally const& other) noexcept;
   void merge(judgement&& other);
 };
 

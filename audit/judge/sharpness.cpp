@@ -1,18 +1,8 @@
 #include "audit/judge/sharpness.hpp"
 
-#include <algorithm>
 #include <cmath>
 
 namespace attest::audit {
-
-void sharpness::add(double bound, double exact, bool is_dull) noexcept {
-  ++judged;
-  dull += is_dull;
-  double const ratio = bound / std::abs(exact);
-  int const last = static_cast<int>(ratios.size()) - 1;
-  int const at = !(ratio < HUGE_VAL) ? last : ratio == 0 ? 0 : std::clamp(std::ilogb(ratio) - least, 0, last);
-  ++ratios[static_cast<std::size_t>(at)];
-}
 
 void sharpness::merge(sharpness const& other) noexcept {
   if (other.judged == 0) return;

@@ -2,7 +2,9 @@
 // section 8), and how large bounds are beside the exact values.
 #pragma once
 
+#include <algorithm>
 #include <array>
+#include <bit>
 #include <cstdint>
 #include <optional>
 
@@ -32,7 +34,14 @@ struct sharpness {
   static constexpr int least = -60;
   std::array<std::int64_t, 64> ratios{};
 
-  void add(double bound, double exact, bool is_dull) noexcept;
+  void add(double bound, double exact, bool is_dull) noexcept {
+    ++judged;
+    dull += is_dull;
+    // The exponent field of the quotient: 0 for 0 and subnormals, 1024 for ∞ and NaN.
+    auto const bits = std::bit_cast<std::uint64_t>(bound / exact);
+    int const exponent = static_cast<int>(bits >> 52 & 0x7ff) - 1023;
+    ++ratios[static_cast<std::size_t>(std::clamp(exponent - least, 0, static_cast<int>(ratios.size()) - 1))];
+  }
   void merge(sharpness const& other) noexcept;
   /// A power of two that the ratio does not exceed for `part` quarters of the elements; none without elements.
   std::optional<double> quartile(int part) const noexcept;

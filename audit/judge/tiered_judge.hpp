@@ -44,10 +44,13 @@ class tiered_judge {
         if (row_certified) compare(row, into);
         return;
       }
-      judgement found;
+      tally found;
+      bounds_.clear();
       row_certified = !row.handed_over && certifies(row, found);
-      if (row_certified) into.merge(std::move(found));
-      else judge_exactly(row.i);
+      if (!row_certified) return judge_exactly(row.i);
+      into.add(found);
+      for (judged_bound const& of : bounds_)
+        into.sharpness[static_cast<std::size_t>(of.output)][size_class_].add(of.admitted, of.exact, of.dull);
     });
   }
 
@@ -55,9 +58,16 @@ class tiered_judge {
   std::int64_t rows_handed_over() const noexcept { return rows_handed_over_; }
 
  private:
+  /// What sharpness::add asks of an element.
+  struct judged_bound {
+    output_kind output;
+    bool dull;
+    double admitted, exact;
+  };
+
   using row_type = reference::machine::certified_row;
 
-  bool certifies(row_type const& row, judgement& found) const {
+  bool certifies(row_type const& row, tally& found) {
     return (!outputs_.o.present || certifies_o(row, found)) && (!outputs_.lse.present || certifies_lse(row, found)) &&
            (!outputs_.weights.present || certifies_weights(row, found));
   }
@@ -72,14 +82,14 @@ class tiered_judge {
   /// Is |got − truth| ≤ bound for every truth within radius of middle + low? False where anything is NaN.
   template <class E>
   bool within(output_kind kind, double got, double middle, double low, double radius,
-              reference::error_bound const& judged, judgement& found) const {
+              reference::error_bound const& judged, tally& found) {
     double const bound = judged.size;
     reference::judged_by const by = judged.by;
     if (by == reference::judged_by::nothing || !std::isfinite(got) || !std::isfinite(bound)) return false;
     double const error = (distance_upper(got, middle, low) + radius) * (1 + 0x1p-51);
     if (!(error <= bound)) return false;
     ++(by == reference::judged_by::theorem ? found.by_theorem : found.by_dominance);
-    found.sharpness[static_cast<std::size_t>(kind)][size_class_].add(admitted(judged, middle), middle, judged.dull);
+    bounds_.push_back({kind, judged.dull, admitted(judged, middle), middle});
     found.max_error_in_bounds = std::max(found.max_error_in_bounds, error / bound);
     found.max_ulp = std::max(found.max_ulp, error / ulp_at<E>(middle));
     found.max_error = std::max(found.max_error, error);
@@ -93,7 +103,7 @@ class tiered_judge {
     return bound;
   }
 
-  bool certifies_o(row_type const& row, judgement& found) const {
+  bool certifies_o(row_type const& row, tally& found) {
     for (std::size_t c = 0; c < row.o.size(); ++c) {
       double const got = as_double(outputs_.o(row.b, row.h, row.i, static_cast<std::int64_t>(c)));
       double const low = row.o_low.empty() ? 0 : row.o_low[c];
@@ -112,13 +122,13 @@ class tiered_judge {
     return true;
   }
 
-  bool certifies_lse(row_type const& row, judgement& found) const {
+  bool certifies_lse(row_type const& row, tally& found) {
     double const got = as_double(outputs_.lse(row.b, row.h, row.i, 0));
     return within<problem::lse_element<T>>(output_kind::lse, got, row.lse, row.lse_low, row.lse_radius, row.lse_bound,
                                            found);
   }
 
-  bool certifies_weights(row_type const& row, judgement& found) const {
+  bool certifies_weights(row_type const& row, tally& found) {
     using reference::judged_by;
     if (!row.terms->judged) return false;
     double sum = 0, bounds = 0;
@@ -181,6 +191,7 @@ class tiered_judge {
   exact_row_judge<T> exact_;
   std::span<named_model const> sharper_;
   std::vector<problem::kernel_model> models_;
+  std::vector<judged_bound> bounds_;  ///< of the row at hand
   std::size_t size_class_ = size_class_of(problem_.size().m);
   std::optional<reference::machine::row_source<T>> rows_;
   std::int64_t rows_judged_ = 0, rows_handed_over_ = 0;
