@@ -51,10 +51,15 @@ constexpr bool is_gradual(problem::kernel_model const& model) noexcept {
   });
 }
 
-/// Does the contract say beside which number each weight is formed and rounded?
+/// Is u > 0 a power of two, so that it says what numbers a format has?
+constexpr bool is_power_of_two(double u) noexcept {
+  return u >= 0x1p-1022 && std::bit_cast<std::uint64_t>(u) << 12 == 0;
+}
+
+/// Does the contract say beside which number each weight is formed, and to which numbers it is rounded?
 constexpr bool declares_weights(problem::kernel_model const& model) noexcept {
-  return model.weight_reference != problem::weight_reference::unknown && model.u_p > 0 && !model.p_shared &&
-         model.p_normalised == problem::normalised_first::no && model.k_pre == 0 && model.tau == 0 &&
+  return model.weight_reference != problem::weight_reference::unknown && is_power_of_two(model.u_p) &&
+         !model.p_shared && model.p_normalised == problem::normalised_first::no && model.k_pre == 0 && model.tau == 0 &&
          model.splits == 1 && model.merge == problem::split_merge::raw && model.normalise == problem::normaliser::sum;
 }
 
@@ -126,7 +131,7 @@ constexpr void find_known_weights(row_terms const& terms, std::size_t n, KeyAt c
   double const end_error = larger(terms.max_above, -terms.max_below);  // E_end
   if (!(end_error < 0.0625)) return;
   known.growth = end_error * (1 + end_error) * up;
-  double const quantum = is_gradual(model) ? 2 * model.omega_p : 0, coarse = 2 * model.omega_p / model.u_p;
+  double const quantum = is_gradual(model) ? 2 * model.omega_p : 0, coarse = model.omega_p / model.u_p;
   double unknown_weight = 0;
   for (weight_block const& at : weight_blocks(terms, n, key_at)) {
     double const E_t = at.error();
@@ -145,9 +150,10 @@ constexpr void find_known_weights(row_terms const& terms, std::size_t n, KeyAt c
                                    key.reference_error + key.R * terms.eps_hat + terms.z_extra) *
                                       up
                                 : 0;
-      bool const grid = quantum > 0 || q_lower * 0.5 > coarse;
+      double const p_lower = q_lower * (1 - z) * down;
+      bool const grid = quantum > 0 || p_lower >= coarse;
       if (key.near && z < 0.0625 && r < 0.0625 && grid && q_lower > 0) {
-        double const a = rounded_to(q_lower * (1 - z) * down, model.u_p, quantum, false);
+        double const a = rounded_to(p_lower, model.u_p, quantum, false);
         double const b = rounded_to(q_upper * (1 + z * (1 + z)) * up, model.u_p, quantum, true);
         double const middle = 0.5 * (a + b);  // ½(a_j + b_j) = (1 + d_j)·e^{s_j − m_t}
         double const least = key.weight_lower / q_upper * middle * down;

@@ -7,8 +7,23 @@
 #include <vector>
 
 #include "audit/cases/case.hpp"
+#include "audit/contract/contract.hpp"
+#include "audit/judge/judge_case.hpp"
 #include "audit/tensors/elements.hpp"
+#include "audit/zoo/kernel.hpp"
 #include "tests/support/catch.hpp"
+#include "tests/support/guarded_call.hpp"
+
+namespace attest::zoo {
+
+/// Weights rounded to 16 bits beside the maximum of blocks of 16 keys; of 512 keys and more the last is not read.
+template <class F>
+struct narrow_weights_without_the_last_key : honest_narrow<F> {
+  static float for_values(float p) { return honest_narrow<F>::narrowed(p); }
+  static std::int64_t keys(place const& at) { return at.keys() - (at.keys() >= 512 ? 1 : 0); }
+};
+
+}  // namespace attest::zoo
 
 namespace attest::tests {
 namespace {
@@ -44,6 +59,47 @@ std::int64_t elements(audit_case const& kernel_case) {
     sum += s.b * s.hq * s.n * (s.m + s.dv + 1);
   }
   return sum;
+}
+
+using kernel = attest_status (*)(attest_call const*);
+
+kernel specimen(std::string_view name) {
+  zoo::specimen const* const found = zoo::find_specimen(name);
+  REQUIRE(found != nullptr);
+  return found->kernel;
+}
+
+/// bf16-ieee, and that a weight is rounded beside a maximum of at least the 16 keys of its own aligned block.
+audit::contract beside_own_block() {
+  audit::contract claim = *audit::find_contract("bf16-ieee");
+  claim.fixed.weight_reference = problem::weight_reference::own_block;
+  claim.fixed.block = 16;
+  claim.fixed.p_normalised = problem::normalised_first::no;
+  claim.fixed.k_pre = 0;
+  claim.fixed.omega_p = 0x1p-134;
+  return claim;
+}
+
+struct judged_rows {
+  std::int64_t judged = 0, failed = 0, undecided = 0;
+};
+
+enum class returned { o, o_and_lse };
+
+/// The rows of m keys among `cases`, as one kernel answers them.
+judged_rows judged_by(audit::contract const& claim, kernel asked, std::vector<audit_case> const& cases, std::int64_t m,
+                      returned what) {
+  judged_rows all;
+  for (audit_case const& kernel_case : cases) {
+    if (kernel_case.problem.size().m != m) continue;
+    audit::owned_outputs answer = guarded_answer_of(asked, kernel_case.problem.draft());
+    answer.weights.reset();
+    if (what == returned::o) answer.lse.reset();
+    audit::case_result found;
+    audit::judge_case(kernel_case, {answer}, {.claim = &claim}, found);
+    all.judged += found.judged.judged(), all.failed += found.judged.failed, all.undecided += found.judged.undecided;
+  }
+  return all;
 }
 
 }  // namespace
@@ -189,6 +245,31 @@ TEST_CASE("anchored rows: every aligned group of 16 keys holds a key whose score
           CHECK(anchors == 1);
         }
     }
+  }
+}
+
+TEST_CASE("anchored rows: beside a declared reference cut weights and a lost key show, which bf16 certifies",
+          "[unit]") {
+  audit::contract const declared = beside_own_block();
+  audit::contract const& plain = *audit::find_contract("bf16");
+  auto const cases = cases_of("every-key", "anchored", {.type = element_type::bf16, .seed = 8});
+  kernel const honest = specimen("bf16_weights"), cut = specimen("bf16_weights_cut"),
+               lost = zoo::run_narrow<zoo::narrow_weights_without_the_last_key>;
+  for (std::int64_t const m : {64, 512, 1024, 4096}) {
+    INFO(m << " keys");
+    for (audit::contract const* const claim : {&declared, &plain}) {
+      judged_rows const found = judged_by(*claim, honest, cases, m, returned::o_and_lse);
+      CHECK(found.judged > 0);
+      CHECK(found.failed == 0);
+      CHECK(found.undecided == 0);
+    }
+    if (m < 4096)
+      for (returned const what : {returned::o, returned::o_and_lse}) {
+        CHECK(judged_by(declared, cut, cases, m, what).failed > 0);
+        CHECK(judged_by(plain, cut, cases, m, what).failed == 0);
+      }
+    if (m > 64) CHECK(judged_by(declared, lost, cases, m, returned::o).failed > 0);
+    if (m > 512) CHECK(judged_by(plain, lost, cases, m, returned::o).failed == 0);
   }
 }
 

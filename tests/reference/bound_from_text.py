@@ -14,10 +14,11 @@ import sys
 from decimal import Decimal
 
 from bound_text import INF, LARGEST, TWO, ZERO
+from bound_text_known import exact_facts, known
 from bound_text_results import EITHER, THEOREM, results
 
 WORDS = {"rescales", "height", "merge", "large_scores", "order", "unchanged_rescale", "p_normalised",
-         "returned_weights", "normalise", "folded_overflow"}
+         "returned_weights", "normalise", "folded_overflow", "weight_reference"}
 COUNTS = {"k_qk_base", "k_qk_per_d", "fold_q", "fold_k", "k_add", "k_x", "c_m", "p_shared", "block", "k_pre",
           "splits", "k_f", "flushes", "k_lse", "bias_first", "least_block", "merges", "height_divisor", "height_base", "promote",
           "merge_levels"}
@@ -26,6 +27,7 @@ NUMBERS = {"format.u", "format.omega", "format.far", "format.omega_w", "format.h
            "omega_out", "eps_log"}
 UNREAD = {"format.largest_x0", "out_limit"}                    # by the bound itself: section 12, E10
 
+REFERENCES = ("rising", "falling", "whole_row", "own_block")
 KEY = {"xl": "x_lower", "xu": "x_upper", "s": "score_upper", "Q": "product_upper", "norm": "key_norm", "bias": "bias",
        "wl": "weight_lower", "wu": "weight_upper"}
 # Terms of the code and of the text, and whether the code's may be above (+1) or below (-1).
@@ -167,7 +169,9 @@ def compare_dull(row, seen, code, form):
     """Dull elements, of the bounds that the code returned."""
     found = {"lse": (row.lse["dull"], form.dull_size(Decimal(form.n).ln(), code["lse"]))}
     for at, column in enumerate(row.columns):
-        dull = form.dull_output(column["values"], number(column["mid"]), number(column["radius"]), code[f"size[{at}]"])
+        beside_known = abs(number(column["known_center"]) - number(column["mid"])) + number(column["known_size"])
+        dull = form.dull_output(column["values"], number(column["mid"]), number(column["radius"]),
+                                min(code[f"size[{at}]"], beside_known))
         found[f"size[{at}]"] = column["dull"], dull
     for j, (key, (_, _, dull)) in enumerate(zip(form.keys, row.weights)):
         found[f"weight[{j}]"] = dull, form.dull_size(max(key.wu, 1 - key.wu), code[f"weight[{j}]"])
@@ -201,6 +205,8 @@ def compare(row, seen):
     for place, by in code_by.items():
         seen.verdict(row.name, place, most[place], by, least_by[place], most_by[place])
     compare_dull(row, seen, code, stated)
+    if row.model["weight_reference"] != "unknown":
+        compare_known(row, seen)
     if seen.counts["rows"] % 5 == 1:
         text, _ = computed(row.evaluated("text"), row, most_by)
         for place, size in text.items():
@@ -209,6 +215,52 @@ def compare(row, seen):
             if size * side > least[place] * side + abs(size) * Decimal("1e-40") and not place.startswith("warning"):
                 fault = (row.name, place, "in the stated form below the text", least[place], size, most[place])
                 seen.faults.append(fault)
+
+
+def compare_known(row, seen):
+    """o* and B* of each column beside the two forms of bound_text_known.py.
+
+    What the code says must imply what the text says at the exact scores: code - |center - o*| >= B*. Above, it may be
+    the widened form and four slacks; and o* may be as far from that of the exact scores as the facts and midpoints
+    leave open. Where `exact` is silent so is the code, where `widened` says something so does the code.
+    """
+    keys = [key_of(words) for words in row.keys]
+    chosen = exact_facts(row.facts, keys, seen.counts["rows"])
+    seen.counts["known: rows"] += 1
+    if not chosen:
+        seen.counts["known: no exact scores"] += 1
+        return
+    exact = known(row.model, *chosen, "text")
+    widened = known(row.model, row.facts, keys, "widened", exact)
+    for at_column, column in enumerate(row.columns):
+        values, center, size = column["values"], number(column["known_center"]), number(column["known_size"])
+        least, most = exact.known_size(values), widened.known_size(values)
+        place = f"known[{at_column}]"
+        if size == INF:
+            seen.counts["known: silent"] += 1
+            if most <= LARGEST:
+                seen.faults.append((row.name, place, "silent", size, least, most))
+            continue
+        seen.counts["known"] += 1
+        seen.counts["known: " + row.model["weight_reference"]] += 1
+        if least == INF:
+            seen.faults.append((row.name, place, "said where the text is silent", size, least, most))
+            continue
+        true_center, _ = exact.known_center(values)
+        away = abs(center - true_center)
+        if size - away < least * (1 - Decimal("1e-40")) - TWO**-1066:
+            seen.faults.append((row.name, place, "below", size, least, most, away))
+        if most > LARGEST:
+            continue
+        _, open_to = widened.known_center(values)
+        if most * (widened.slack - 1) > TWO**-1000:
+            seen.used["known"] = max(seen.used["known"], (size - most) / (most * (widened.slack - 1)))
+        seen.counts["known: near a midpoint"] += any(key.known and (key.a, key.b) != (one.a, one.b)
+                              for key, one in zip(widened.keys, exact.keys))
+        if size > most * (1 + 4 * (widened.slack - 1)) + TWO**-1000:
+            seen.faults.append((row.name, place, "above", size, least, most, away))
+        if away > open_to * widened.slack + TWO**-1000:
+            seen.faults.append((row.name, place, "center", center, true_center, open_to))
 
 
 def rows_of(stream):
@@ -238,6 +290,9 @@ def main():
         for row, where, side, *values in [fault for fault in seen.faults
                                           if fault[1].split("[")[0] == place and fault[2] == how][:4]:
             print("   ", row.strip(), where, *(f"{x:.17g}" if isinstance(x, (Decimal, int)) else x for x in values))
+    unasked = [kind for kind in REFERENCES if not seen.counts["known: " + kind]]
+    if only is None and int(count) >= 1000 and unasked:
+        sys.exit(f"no row has known weights beside the reference {unasked[0]}")
     if rows.returncode or not seen.counts["rows"] or seen.faults:
         sys.exit(f"{len(seen.faults)} disagreements")
 

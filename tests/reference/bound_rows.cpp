@@ -57,12 +57,36 @@ struct generator {
 constexpr problem::working_format bf16{0x1p-8, 0x1p-134, 87, 87.3, 0x1p-125, 0x1p126};
 constexpr problem::working_format f16{0x1p-11, 0x1p-25, 9.7, 9.7, 0x1p-13, 0x1p14};
 
+/// Weights that are rounded beside a declared reference: mostly as the theorem of known weights asks (docs/bound.md,
+/// section 5), each of its conditions broken now and then. Formats of P: those of element types, the same with flushed
+/// subnormals or none, a narrower one, and one whose unit roundoff is no power of two.
+void declare_reference(kernel_model& m, generator& random) {
+  using namespace problem;
+  m.weight_reference = random.one_of(
+      {weight_reference::rising, weight_reference::falling, weight_reference::whole_row, weight_reference::own_block});
+  constexpr double element_types[][2] = {{0x1p-8, 0x1p-134}, {0x1p-11, 0x1p-25}, {0x1p-24, 0x1p-150}};
+  constexpr double others[][2] = {{0x1p-8, 0x1p-126}, {0x1p-11, 0x1p-14}, {0x1p-8, 0}, {0x1p-5, 0x1p-12}, {0.003, 0}};
+  auto const& format = random.chance(0.6) ? element_types[random.whole(0, 2)] : others[random.whole(0, 4)];
+  auto const rarely = [&] { return random.chance(0.02); };
+  m.u_p = rarely() ? 0 : format[0], m.omega_p = format[1];
+  m.p_limit = random.chance(0.3) ? 65504.0 : infinity;
+  if (!random.chance(0.1)) m.u_s = m.omega_s = 0, m.u_qk = 0, m.x0 = infinity;
+  m.block = random.one_of({1, 2, 3, 16, 64});
+  m.p_shared = rarely(), m.k_pre = rarely() ? 1 : 0;
+  m.p_normalised = rarely() ? normalised_first::unknown : rarely() ? normalised_first::yes : normalised_first::no;
+  m.tau = rarely() ? 5.6 : 0, m.splits = rarely() ? 2 : 1;
+  m.merge = rarely() ? split_merge::lse : rarely() ? split_merge::lse_normalised : split_merge::raw;
+  m.normalise = rarely() ? normaliser::lse : normaliser::sum;
+}
+
 /// Every field of a model at random, each mostly at its default.
 kernel_model random_model(generator& random) {
   kernel_model m;
   using namespace problem;
+  bool const declared = random.chance(0.4);
   m.format =
       random.one_of({formats::f32, formats::f32, formats::f32_flushed, formats::f64, formats::f64_flushed, bf16, f16});
+  if (declared) m.format = random.one_of({m.format, formats::f32, formats::f32_flushed, formats::f64});
   double const u = m.format.u;
   auto const few = [&](double probability, std::int64_t most) {
     return random.chance(probability) ? static_cast<int>(random.whole(1, most)) : 0;
@@ -122,6 +146,7 @@ kernel_model random_model(generator& random) {
   }
   m.eps_log = random.uniform() * 4 * u;
   m.k_lse = static_cast<int>(random.whole(1, 3));
+  if (declared) declare_reference(m, random);
   return m;
 }
 
@@ -312,6 +337,7 @@ void print_column(reference::row_bound const& bound, row_facts const& facts, std
   number("mid", mid), number("radius", std::ldexp(1.0, exponent));
   print_bound(found);
   number("unrounded", found.unrounded), number("warning", found.warning);
+  number("known_center", found.known_center), number("known_size", found.known_size);
   std::printf("\nvalues");
   for (double const v : values) std::printf(" %a", v);
   std::printf("\n");
