@@ -14,6 +14,7 @@
 #include "audit/support/strict_json.hpp"
 #include "audit/support/words.hpp"
 #include "problem/element_names.hpp"
+#include "reference/bound/known_weights.hpp"
 
 namespace attest::audit {
 namespace {
@@ -221,6 +222,21 @@ std::optional<error> wrong_sources(json const& from) {
   return std::nullopt;
 }
 
+/// Does a declared weight_reference contradict another field, so that it would say nothing? Blocks that a preset has by
+/// default are none that this kernel has.
+std::optional<error> wrong_weight_reference(problem::kernel_model const& model, bool block_is_written) {
+  using problem::weight_reference;
+  if (model.weight_reference == weight_reference::unknown) return std::nullopt;
+  if (!reference::declares_weights(model))
+    return of_key("model.weight_reference",
+                  "contradicts another field: known weights need a u_p that is a power of two, p_shared false, "
+                  "p_normalised 'no', k_pre 0, tau 0, splits 1, merge 'raw', normalise 'sum'; 'rising' and 'falling' "
+                  "also rescales other than 'none', and all but 'own_block' merges 0");
+  if (model.weight_reference != weight_reference::whole_row && !block_is_written)
+    return of_key("model.block", "is missing: weight_reference speaks of blocks, so write how many keys they have");
+  return std::nullopt;
+}
+
 }  // namespace
 
 std::string contract_text(contract const& written, int indent) {
@@ -286,6 +302,7 @@ problem::result<contract> parse_contract(std::string_view text, std::string cons
     field_reader outer(from, "", whole || was_builtin);
     outer.object("model", [&](field_reader& fields) { visit_model(claim.fixed, fields); });
     if (outer.why) return *std::move(outer.why);
+    if (auto wrong = wrong_weight_reference(claim.fixed, whole || model->contains("block"))) return *std::move(wrong);
     // 0.1 printed its presets under their names, which say more today.
     if (whole && !outer.knows_later_fields && find_contract(claim.name)) claim.name += "-0.1";
   }

@@ -51,15 +51,19 @@ constexpr bool is_gradual(problem::kernel_model const& model) noexcept {
   });
 }
 
-/// Is u > 0 a power of two, so that it says what numbers a format has?
-constexpr bool is_power_of_two(double u) noexcept {
-  return u >= 0x1p-1022 && std::bit_cast<std::uint64_t>(u) << 12 == 0;
-}
+/// Is u a power of two, so that it says what numbers a format of at most 53 bits has?
+constexpr bool is_power_of_two(double u) noexcept { return u >= 0x1p-53 && std::bit_cast<std::uint64_t>(u) << 12 == 0; }
 
 /// Does the contract say beside which number each weight is formed, and to which numbers it is rounded?
 constexpr bool declares_weights(problem::kernel_model const& model) noexcept {
-  return model.weight_reference != problem::weight_reference::unknown && is_power_of_two(model.u_p) &&
-         !model.p_shared && model.p_normalised == problem::normalised_first::no && model.k_pre == 0 && model.tau == 0 &&
+  using problem::weight_reference;
+  bool const in_order =
+      model.weight_reference == weight_reference::rising || model.weight_reference == weight_reference::falling;
+  // Lanes or warps with references of their own have no running maximum of all blocks so far.
+  if (in_order && model.rescales == problem::rescale_count::none) return false;
+  if (model.weight_reference != weight_reference::own_block && model.merges > 0) return false;
+  return model.weight_reference != weight_reference::unknown && is_power_of_two(model.u_p) && !model.p_shared &&
+         model.p_normalised == problem::normalised_first::no && model.k_pre == 0 && model.tau == 0 &&
          model.splits == 1 && model.merge == problem::split_merge::raw && model.normalise == problem::normaliser::sum;
 }
 
@@ -144,10 +148,10 @@ constexpr void find_known_weights(row_terms const& terms, std::size_t n, KeyAt c
       // z⁰_j = E_j + E_t + γ_{k_x}(m_t − s_j + E_j + E_t) + κ_j + ε̂ + [flushes or k_x > 1]·(R + 1)k_x·ω.
       double const off = key.E + E_t;
       double const z = (off + terms.gamma_x * (off - below) + key.reference_error + terms.eps_hat + terms.z_extra) * up;
-      // r_j = E_t + E_end + γ_{k_x}(M⁺ − m_t + E_t) + κ_j + R_j·ε̂ + […], 0 where no rescale follows.
+      // r_j = E_t + E_end + γ_{k_x}(M⁺ − m_t + E_t) + 2κ_j + R_j·ε̂ + […], 0 where no rescale follows.
       bool const rescaled = at.may_rise || terms.always_rescales();
       double const r = rescaled ? (E_t + end_error + terms.gamma_x * (terms.max_above - at.m_lower + E_t) +
-                                   key.reference_error + key.R * terms.eps_hat + terms.z_extra) *
+                                   2 * key.reference_error + key.R * terms.eps_hat + terms.z_extra) *
                                       up
                                 : 0;
       double const p_lower = q_lower * (1 - z) * down;

@@ -155,11 +155,11 @@ constexpr void row_terms::begin(problem::kernel_model const& how, row_scalars co
   if (model.bias_first && softcap == 0) first_bias = 1 + model.g_b;  // β_j/|b_j|
   if (model.fold_k) {
     double const other = larger(1, root(scale) * (1 + 0x1p-40));
-    score_absolute += omega * other * query_norm, per_key_norm += omega * other;
+    score_absolute += omega * other * query_norm, per_key_norm += rounded_up(omega * other);
   } else if (model.fold_q) {
     per_key_norm += omega;
   }
-  if (model.flushes) score_absolute += omega * (scale * query_norm + 1), per_key_norm += omega * scale;
+  if (model.flushes) score_absolute += omega * (scale * query_norm + 1), per_key_norm += rounded_up(omega * scale);
   // E¹_j (Lemma 1, Softcap): c·a_t + (1 + c)ω.
   if (softcap > 0) cap_absolute = softcap * model.a_t + (1 + softcap) * omega;
   // E_j (Lemma 1, Bias): 1 + e_s = (1 + γ_{k_add})(1 + u_s).

@@ -7,6 +7,7 @@
 #include "audit/contract/contract_fields.hpp"
 #include "audit/contract/contract_file.hpp"
 #include "audit/contract/preset_family.hpp"
+#include "reference/bound/known_weights.hpp"
 #include "tests/support/property.hpp"
 
 namespace attest::audit {
@@ -108,6 +109,7 @@ TEST_CASE("any contract reads back from what is printed of it", "[property]") {
     drawn.name = "drawn", drawn.sentence = "a contract";
     drawn.type = *rc::gen::element(problem::element_type::f32, problem::element_type::f64, problem::element_type::bf16,
                                    problem::element_type::f16);
+    if (!reference::declares_weights(drawn.fixed)) drawn.fixed.weight_reference = problem::weight_reference::unknown;
     if (*rc::gen::arbitrary<bool>()) drawn.builtin = true, drawn.fixed = {};
     auto const read = parse_contract(contract_text(drawn), "fallback");
     if (!read) RC_FAIL(read.why().message());
@@ -147,6 +149,9 @@ TEST_CASE("what is wrong in a contract is named, with the nearest known word", "
       wrong{R"({"from": "f32", "model": {"splits": 18446744073709551615}})", "model.splits"},
       wrong{R"({"from": "f32", "model": {"merge": "sle"}})", "did you mean 'lse'?"},
       wrong{R"({"from": "f32", "model": {"fold_q": 1}})", "model.fold_q: is 1, expected true or false"},
+      wrong{R"({"from": "bf16", "model": {"weight_reference": "rising", "block": 64}})", "model.weight_reference: contradicts"},
+      wrong{R"({"from": "bf16", "model": {"weight_reference": "rising", "p_normalised": "no", "k_pre": 0}})",
+            "model.block: is missing"},
       wrong{R"({"from": "f32", "model": 7})", "model: is 7, expected an object"},
       wrong{R"({"from": "f32", "model": {"eps": 0.1, "eps": 0.2}})", "'eps' occurs twice"},
       wrong{R"({"from": "f32", "from": "f64"})", "'from' occurs twice"},

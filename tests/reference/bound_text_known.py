@@ -76,6 +76,9 @@ class known(results):
 
     def declared(self):
         m = self.m
+        in_order = m["weight_reference"] in ("rising", "falling")
+        if in_order and m["rescales"] == "none" or m["weight_reference"] != "own_block" and m["merges"] > 0:
+            return False
         return (m["weight_reference"] != "unknown" and is_power_of_two(m["u_p"]) and not m["p_shared"] and not m["k_pre"]
                 and m["p_normalised"] == "no" and m["splits"] == 1 and not m["tau"] and m["merge"] == "raw"
                 and m["normalise"] == "sum")
@@ -133,7 +136,7 @@ class known(results):
             key.r = ZERO
             if key.raised or m["unchanged_rescale"] == "rounded":
                 rise = max(ZERO, self.above(self.max_above - key.m_low))
-                key.r = self.up(key.E_t + self.E_end + self.gamma_x * (rise + key.E_t) + key.kappa
+                key.r = self.up(key.E_t + self.E_end + self.gamma_x * (rise + key.E_t) + 2 * key.kappa
                                 + key.R * self.eps_hat + self.underflow)
             key.q_low, key.q_high = self.between(key)
             if self.widened:
