@@ -56,8 +56,8 @@ struct row_terms : row_scalars {
   bool theorem_is_sharpest = false;  ///< E6: no column can gain from A^H or A^D
   // Section 3, Sums: h, s, s', Γ_L, M_L, Γ_F, the u_p and the u_pv of Γ_O; γ^h, Γ_O, (1 + u_p)(1 + γ^h)²·u_pv; Ω_O
   // without Σ|v_jc|, and its factor; ω_p·(4/3)·min(1/Λ, e^{M⁺−m}/(Z·D)).
-  double height = 0, merges_L = 0, merges_O = 0, gamma_L = 0, nodes_L = 0, gamma_F = 0, u_p = 0, u_pv = 0, gamma_h = 0,
-         gamma_O = 0, node_factor = 0, lost_in_sums = 0, lost_beside_values = 0, lost_when_divided = 0;
+  double height = 0, merges_L = 0, merges_O = 0, gamma_L = 0, gamma_C = 0, nodes_L = 0, gamma_F = 0, u_p = 0, u_pv = 0,
+         gamma_h = 0, gamma_O = 0, node_factor = 0, lost_in_sums = 0, lost_beside_values = 0, lost_when_divided = 0;
   // Corollary W: Γ_W, α_W. Section 5, weights formed by the LSE: e^λ − 1.
   double gamma_W = 0, lost_weight = 0, lse_growth = 0;
   // Section 9: Σγ_j, Σγ_jπ_j²; (2/3)u_p²·Σγ_jπ_j², (1/3)u²·(Σγ_j + R), ((k_F + k_pre)u)², (h + R)·u_pv/√n where u_pv >
@@ -309,8 +309,8 @@ constexpr void row_terms::after_weights(Sums const& found) noexcept {
   theorem_holds = judged && !padded;
   theorem_is_sharpest = n_far == 0 && found.largest_T <= D_lower * 0.5;  // E6
 
-  // Section 3, Sums, lse_normalised (Lemma 4): ξ = μ·[ε + k_x·min(K, X⁺)·u + γ_{min(S,n)−1} + ξ_L], Γ_C = ξ/(1 − ξ),
-  // kept in gamma_L until after_shares; Γ_F = 0. Else Γ_F = γ_{k_F}.
+  // Section 3, Sums, lse_normalised (Lemma 4): ξ = μ·[ε + k_x·min(K, X⁺)·u + γ_{min(S,n)−1} + ξ_L], Γ_C = ξ/(1 − ξ);
+  // Γ_F = 0. Else Γ_F = γ_{k_F}.
   gamma_F = gamma(model.k_f, f.u);
   if (model.merge == problem::split_merge::lse_normalised) {
     double const levels = model.merge_levels;
@@ -319,7 +319,7 @@ constexpr void row_terms::after_weights(Sums const& found) noexcept {
     double const rounded = gamma(model.k_lse < 2 ? 2 : model.k_lse, f.u);
     double const lse_errors = z_per_Y * largest_Y + levels * (rounded + model.eps_log) * ell;  // μ·ξ_L
     double const xi = combine_error + levels * gamma(smaller(S, n) - 1, f.u) + lse_errors;
-    gamma_L = xi < 1 ? xi / (1 - xi) * (1 + 0x1p-50) : infinity;
+    gamma_C = xi < 1 ? xi / (1 - xi) * (1 + 0x1p-50) : infinity;
     gamma_F = 0;
   }
 }
@@ -337,7 +337,7 @@ constexpr void row_terms::after_shares(Shares const& found) noexcept {
   double const sums = smaller(smaller(longest, found.per_key * slack), by_node) * (1 + 0x1p-50) +
                       4 * (n + S) * f.omega / least_sum * (1 + 0x1p-50);
   // lse_normalised: (1 + Γ_L)(1 + Γ_C) − 1.
-  gamma_L = model.merge == problem::split_merge::lse_normalised ? compounded(sums, gamma_L) : sums;
+  gamma_L = model.merge == problem::split_merge::lse_normalised ? compounded(sums, gamma_C) : sums;
   judged = judged && gamma_L < 1;  // H4
   finish_sums();
   theorem_holds = theorem_holds && judged;

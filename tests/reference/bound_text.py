@@ -132,10 +132,11 @@ class evaluation:
             key.S = S = self.up(sigma * Q)
             beta = (1 + m["g_b"]) * b if m["bias_first"] and not c else ZERO
             norms = f["query_norm"] + key.norm
-            E = times(product, S + beta) + omega * (2 * d * sigma_plus + 2 + 2 * Q)
-            E += omega * (f_q * f["query_norm"] + f_k * key.norm)
+            underflow = omega * (2 * d * sigma_plus + 2 + 2 * Q) + omega * (f_q * f["query_norm"] + f_k * key.norm)
             if m["flushes"]:
-                E += omega * (sigma * norms + 1)
+                underflow += omega * (sigma * norms + 1)
+            key.lost = underflow + m["omega_s"]
+            E = times(product, S + beta) + underflow
             if c:
                 E = (1 + m["e_c"]) * E + m["e_c"] * min(c, S) + c * m["a_t"] + (1 + c) * omega
             key.E = self.up((1 + e_s) * (E + m["g_b"] * b) + e_s * key.s + m["omega_s"])
