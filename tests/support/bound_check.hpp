@@ -11,14 +11,15 @@ namespace attest::tests {
 /// Largest error/bound seen, of each kind.
 struct ratios {
   double output = 0, weight = 0, lse = 0, row_sum = 0, hull = 0;
+  double known = 0;    ///< of outputs, beside the weights that the contract's rounding gives
   double warning = 0;  ///< of outputs: error/W_c, which may pass 1 without refuting
   int judged = 0, by_theorem = 0;
 
-  double worst() const { return std::max({output, weight, lse, row_sum, hull}); }
+  double worst() const { return std::max({output, known, weight, lse, row_sum, hull}); }
   void merge(ratios const& other) {
     output = std::max(output, other.output), weight = std::max(weight, other.weight), lse = std::max(lse, other.lse);
     row_sum = std::max(row_sum, other.row_sum), hull = std::max(hull, other.hull);
-    warning = std::max(warning, other.warning);
+    known = std::max(known, other.known), warning = std::max(warning, other.warning);
     judged += other.judged, by_theorem += other.by_theorem;
   }
 };
@@ -68,6 +69,9 @@ class bound_check {
       if (!std::isfinite(got.o[c])) return found.output = reference::infinity, found;
       double const miss = error(got.o[c], output(column));
       found.output = std::max(found.output, ratio(miss, allowed));
+      // Section 5, Theorem (known weights).
+      if (allowed.known_size < reference::infinity)
+        found.known = std::max(found.known, std::abs(got.o[c] - allowed.known_center) / allowed.known_size);
       if (miss > 0) found.warning = std::max(found.warning, miss / allowed.warning);
       double lowest = reference::infinity, highest = -reference::infinity;
       for (auto const& key : row_.keys) {

@@ -8,6 +8,7 @@
 #include <string>
 #include <vector>
 
+#include "problem/kernel_model.hpp"
 #include "tests/support/kernel_arithmetic.hpp"
 
 namespace attest::tests {
@@ -54,6 +55,7 @@ struct known_kernel {
   bool returns_narrow_p = false;  ///< weights from the rounded P
   rounding how{};
   std::int64_t most_keys = 16;
+  problem::weight_reference declared = problem::weight_reference::unknown;  ///< with blocks of the call's size
 };
 
 /// Every known kernel under every preset that admits it.
@@ -105,6 +107,17 @@ inline std::vector<known_kernel> known_kernels() {
            [](auto& k) { k.softmax = flash_attention_2, k.how.truncates = true; });
     narrow("FlashAttention-1", name, [](auto& k) { k.softmax = flash_attention_1; });
     narrow("weights divided, then rounded", both, [](auto& k) { k.softmax = normalised, k.most_keys = 40; });
+    narrow("FlashAttention-2, declared", both, [](auto& k) {
+      k.softmax = flash_attention_2, k.declared = problem::weight_reference::rising, k.most_keys = 40;
+    });
+    narrow("FlashAttention-2, truncating, declared", name, [](auto& k) {
+      k.softmax = flash_attention_2, k.declared = problem::weight_reference::rising, k.how.truncates = true;
+    });
+    narrow("FlashAttention-1, declared", name, [](auto& k) {
+      k.softmax = flash_attention_1, k.declared = problem::weight_reference::own_block, k.most_keys = 40;
+    });
+    narrow("two passes, declared", both,
+           [](auto& k) { k.declared = problem::weight_reference::whole_row, k.most_keys = 40; });
     narrow("weights of the rounded P", name, [](auto& k) { k.returns_weights = k.returns_narrow_p = true; });
     narrow("weights of the unrounded P", name, [](auto& k) { k.returns_weights = true; });
   }
