@@ -82,8 +82,9 @@ inline audit::judgement judged(std::string const& name, recorded_row const& row,
     std::ofstream file(std::filesystem::path(folder) / (name + ".safetensors"), std::ios::binary);
     file.write(reinterpret_cast<char const*>(bytes.data()), static_cast<std::streamsize>(bytes.size()));
     std::fprintf(stderr, "%-30s %-18s judged %lld, not %lld, refuted %lld, %.3g bounds\n", name.c_str(),
-                 claim.name.c_str(), static_cast<long long>(tiered.judged()), static_cast<long long>(tiered.not_judged),
-                 static_cast<long long>(tiered.failed), tiered.max_error_in_bounds);
+                 claim.name.c_str(), static_cast<long long>(tiered.judged()),
+                 static_cast<long long>(tiered.not_judged()), static_cast<long long>(tiered.failed),
+                 tiered.max_error_in_bounds);
   }
   audit::judgement exact;
   std::visit(
@@ -96,7 +97,7 @@ inline audit::judgement judged(std::string const& name, recorded_row const& row,
   CHECK(tiered.failed == exact.failed);
   CHECK(tiered.by_theorem == exact.by_theorem);
   CHECK(tiered.by_dominance == exact.by_dominance);
-  CHECK(tiered.not_judged == exact.not_judged);
+  CHECK(tiered.not_judged() == exact.not_judged());
   return tiered;
 }
 
@@ -116,13 +117,13 @@ inline void check_inside(std::string const& name, recorded_row const& row, audit
   audit::judgement const found = judged(name, row, claim);
   INFO(name << " under " << claim.name << ": " << found.max_error_in_bounds << " bounds");
   CHECK(found.failed == 0);
-  CHECK(found.not_judged == 0);
+  CHECK(found.not_judged() == 0);
   CHECK(found.judged() > 0);
 }
 /// Some element is certainly wrong.
 inline void check_refuted(std::string const& name, recorded_row const& row, audit::contract const& claim) {
   audit::judgement const found = judged(name, row, claim);
-  INFO(name << " under " << claim.name << ": " << found.judged() << " judged, " << found.not_judged << " not");
+  INFO(name << " under " << claim.name << ": " << found.judged() << " judged, " << found.not_judged() << " not");
   CHECK(found.failed > 0);
 }
 /// The bound says nothing about any element.
@@ -131,7 +132,7 @@ inline void check_not_judged(std::string const& name, recorded_row const& row, a
   INFO(name << " under " << claim.name << ": " << found.max_error_in_bounds << " bounds");
   CHECK(found.failed == 0);
   CHECK(found.judged() == 0);
-  CHECK(found.not_judged > 0);
+  CHECK(found.not_judged() > 0);
 }
 
 }  // namespace attest::tests
