@@ -134,6 +134,8 @@ struct kernel_model {
   int splits = 1;            ///< S: partial results merged at the end
   split_merge merge = split_merge::raw;
   int merge_levels = 1;  ///< μ: the most merges by LSE that a key's part goes through
+  int k_block = 0;       ///< roundings of O for each block after the first, where O is divided after every block
+  std::int64_t divided_block = 1;  ///< keys of such a block, at least
 
   // results
   normaliser normalise = normaliser::sum;

@@ -35,6 +35,8 @@ kernel_model unknown_f32() {
   m.rescales = problem::rescale_count::rank_of_score;
   m.height = problem::sum_height::in_sequence;
   m.k_pre = 2;
+  m.k_block = 2;
+  m.divided_block = 64;
   m.k_f = 3;
   m.eps_log = 4 * u;
   m.k_lse = 3;
@@ -109,7 +111,8 @@ std::vector<contract> make_contracts() {
   std::string const unknown =
       "exp within 4 ulp and exp(0) = 1 in rescales; tanh within 6u, as an exp-based one is; finite additive masks of "
       "any size "
-      "are survived; O is divided by the sum of the weights that formed it, and the LSE is formed by ln of that sum";
+      "are survived; O is divided by the sum of the weights that formed it, perhaps after every block of 64 keys and "
+      "more, and the LSE is formed by ln of that sum";
   std::string const f32 = unknown + "; scores to 2.4e8; numbers below 2^-126 may be flushed";
   std::string const alone = "; no parts are merged by LSE";
   std::string const narrow = "in and out, weights rounded to it before V, before or after their division; ";

@@ -32,15 +32,16 @@ struct column_sizes {
   }
 };
 
-/// γ_j·π_j²(t_j² + (2/3)u_p²) of section 9.
+/// γ_j·(d_j² + (2/3)u_p²·π_j²) of section 9, d_j = π_j·t_j where z_j < 1, else P_j.
 template <class R>
 constexpr R grouped_variance(row_terms const& terms, R const& group, R const& weight_upper,
-                             R const& t_squared) noexcept {
-  return group * weight_upper * weight_upper * (t_squared + terms.u_p * terms.u_p * (2.0 / 3));
+                             key_errors<R> const& my) noexcept {
+  R const of_score = select(my.small, weight_upper * weight_upper * my.t_squared, my.P * my.P);
+  return group * (of_score + weight_upper * weight_upper * (terms.u_p * terms.u_p * (2.0 / 3)));
 }
 
 /// What A^T asks once a midpoint of o_c is known: Σ P_j|y_j − ȳ| for y = v_c and y = |v_c|; and for section 9
-/// Σ γ_j·π_j²(t_j² + (2/3)u_p²)(v_jc − o_c)². Each ȳ is replaced by its midpoint (E7).
+/// Σ γ_j·(d_j² + (2/3)u_p²·π_j²)(v_jc − o_c)². Each ȳ is replaced by its midpoint (E7).
 template <class R>
 struct column_deviations {
   R weighted, weighted_size, spread;
@@ -148,7 +149,7 @@ struct known_output {
   R center, size;
 };
 
-/// B*_c = A* + [(1 + Γ_F)(γ^h·A*' + 4(n + S)ω/Λ) + (|o*_c| + A*)(Γ_L + Γ_F)]/(1 − Γ_L) + Ω_F, then rounded to the
+/// B*_c = A* + [(1 + Γ_F)(γ^h·A*' + 4(n + S + ϱ)ω/Λ) + (|o*_c| + A*)(Γ_L + Γ_F)]/(1 − Γ_L) + Ω_F, then rounded to the
 /// output format, with A*  = D⁻¹[(e^{E_end} − 1)|o*_c| + e^{E_end}Σ_j π_jδ_j|v_jc| + |o*_c|ΣP_j] +
 /// n_far·(ω_W/Λ)(2max_j|v_jc| + |o*_c|), A*' = D⁻¹e^{E_end}Σ_j π_j(1 + d_j + δ_j)|v_jc| + 2n_far·(ω_W/Λ)max_j|v_jc|.
 /// growth is e^{E_end} − 1. Ensures   |ô_c − o*_c| ≤ B*_c (section 5, Theorem, known weights)
@@ -192,7 +193,7 @@ constexpr column_bound<R> output_bound(row_terms const& terms, R const& mid, R c
                   average_error(terms, clauses.farthest_size, far_off.weighted_size, clauses.dominant_size,
                                 clauses.dominated_size, sum_eta, sizes.half_width, ignored);
 
-  // Ω_O = 4(n + S)ω/Λ + [k_pre > 0]·(4/3)ω·Σ_j|v_jc| + ω_p·κ_p·Σ_j|v_jc| (Lemma 6, Underflow).
+  // Ω_O = 4(n + S + ϱ)ω/Λ + [k_pre > 0]·(4/3)ω·Σ_j|v_jc| + ω_p·κ_p·Σ_j|v_jc| (Lemma 6, Underflow).
   R const omega_O = terms.lost_in_sums + terms.lost_beside_values * sizes.sum;
   double const omega_F = 2 * f.omega;  // Ω_F
   R const B = terms.by_lse_alone()
@@ -213,12 +214,13 @@ constexpr column_bound<R> output_bound(row_terms const& terms, R const& mid, R c
   bound.dull = is_dull(terms, smaller(bound.size, absolute(known.center - mid) + known.size), mid, sizes);
   bound.judged = both((terms.n * terms.e_tau) * sizes.largest < R(f.h0_limit), bound.size < R(infinity));
 
-  // W_c of section 9, λ = 6; far_off.spread is Σ γ_j·π_j²(t_j² + (2/3)u_p²)(v_jc − o_c)².
+  // W_c of section 9, λ = 6; far_off.spread is Σ γ_j·(d_j² + (2/3)u_p²·π_j²)(v_jc − o_c)².
   R const rounded = A_abs + o_size;
   R const variance = far_off.spread + terms.spread_of_sizes * o_size * o_size +
                      terms.spread_of_sums * rounded * rounded + terms.spread_of_result * o_size * o_size;
-  bound.warning = smaller(bound.size, 6 * root(variance) + model.u_out * o_size + terms.drift * rounded + omega_O +
-                                          omega_F + model.omega_out);
+  R const common = (terms.gamma_C + (terms.by_lse_alone() ? terms.lse_growth : 0)) * o_size;
+  bound.warning = smaller(bound.size, 6 * root(variance) + model.u_out * o_size + terms.drift * rounded + common +
+                                          omega_O + omega_F + model.omega_out);
   return bound;
 }
 

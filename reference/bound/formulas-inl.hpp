@@ -124,12 +124,15 @@ constexpr key_errors<R> weight_errors(row_terms const& terms, key_numbers<R> con
   my.z = (E + terms.gamma_x * my.X + my.reference_error + (rescales + 1) * terms.eps_hat + terms.z_extra +
           (terms.z_per_Y * my.Y + terms.z_merge)) *
          terms.slack;
-  // Section 9: t_j².
+  // Section 9: t_j². What underflows in a score is the same for many keys (σ that is read as 0), so it has a factor n.
   double const u = model.format.u;
   R const S = terms.scale_upper * key.product_upper;
+  R const lost =
+      terms.score_absolute + terms.per_product * key.product_upper + terms.per_key_norm * key.key_norm + model.omega_s;
   my.t_squared = (terms.u_qk * terms.u_qk * terms.k_qk) * S * S + (u * u) * key.x_lower * key.x_lower +
-                 model.eps * model.eps + (model.k_add * u * u) * key.score_upper * key.score_upper +
-                 (model.g_b * model.g_b) * key.bias * key.bias;
+                 model.eps * model.eps +
+                 (model.k_add * u * u + model.u_s * model.u_s) * key.score_upper * key.score_upper +
+                 (model.g_b * model.g_b) * key.bias * key.bias + terms.n * lost * lost;
   if (terms.softcap > 0) {
     R const cap_error = model.e_c * capped_upper(terms, key) + terms.cap_absolute;
     my.t_squared = my.t_squared + cap_error * cap_error;

@@ -89,7 +89,7 @@ constexpr void row_bound::evaluate(problem::kernel_model const& model, row_facts
     auto const errors = scalar::weight_errors(terms_, k, my.E, my.R);
     sums.add(terms_, k, my.E, my.group, errors);
     my.z = errors.z, my.P = errors.P;
-    my.variance = scalar::grouped_variance(terms_, my.group, k.weight_upper, errors.t_squared);
+    my.variance = scalar::grouped_variance(terms_, my.group, k.weight_upper, errors);
     my.reference_error = errors.reference_error, my.far = errors.far, my.flushed = errors.flushed;
   }
   terms_.after_weights(sums);

@@ -54,10 +54,11 @@ struct row_terms : row_scalars {
   // Corollary L: both sides of Λ_T without its last term, Λ_H. Ω_O: e^{M⁺ − m} (E3). Γ_C's ε + k_x·min(K, X⁺)·u.
   double log_upper_side = 0, log_lower_side = 0, log_hull = infinity, e_above = 0, combine_error = 0;
   bool theorem_is_sharpest = false;  ///< E6: no column can gain from A^H or A^D
-  // Section 3, Sums: h, s, s', Γ_L, M_L, Γ_F, the u_p and the u_pv of Γ_O; γ^h, Γ_O, (1 + u_p)(1 + γ^h)²·u_pv; Ω_O
+  // Section 3, Sums: h, ϱ, s, s', Γ_L, M_L, Γ_F, the u_p and the u_pv of Γ_O; γ^h, Γ_O, (1 + u_p)(1 + γ^h)²·u_pv; Ω_O
   // without Σ|v_jc|, and its factor; ω_p·(4/3)·min(1/Λ, e^{M⁺−m}/(Z·D)).
-  double height = 0, merges_L = 0, merges_O = 0, gamma_L = 0, nodes_L = 0, gamma_F = 0, u_p = 0, u_pv = 0, gamma_h = 0,
-         gamma_O = 0, node_factor = 0, lost_in_sums = 0, lost_beside_values = 0, lost_when_divided = 0;
+  double height = 0, divisions = 0, merges_L = 0, merges_O = 0, gamma_L = 0, gamma_C = 0, nodes_L = 0, gamma_F = 0,
+         u_p = 0, u_pv = 0, gamma_h = 0, gamma_O = 0, node_factor = 0, lost_in_sums = 0, lost_beside_values = 0,
+         lost_when_divided = 0;
   // Corollary W: Γ_W, α_W. Section 5, weights formed by the LSE: e^λ − 1.
   double gamma_W = 0, lost_weight = 0, lse_growth = 0;
   // Section 9: Σγ_j, Σγ_jπ_j²; (2/3)u_p²·Σγ_jπ_j², (1/3)u²·(Σγ_j + R), ((k_F + k_pre)u)², (h + R)·u_pv/√n where u_pv >
@@ -165,13 +166,15 @@ constexpr void row_terms::begin(problem::kernel_model const& how, row_scalars co
   // E_j (Lemma 1, Bias): 1 + e_s = (1 + γ_{k_add})(1 + u_s).
   e_s = model.k_add > 0 ? compounded(gamma(model.k_add, u), model.u_s) : model.u_s;
 
-  // Section 3, Sums: u_p counts as 0 in Γ_O where P is shared, u_pv as u where it is smaller; h; s; s' (Lemmas 4, 6).
+  // Section 3, Sums: u_p counts as 0 in Γ_O where P is shared, u_pv as u where it is smaller; h; s; ϱ, s' (Lemmas 4,
+  // 6).
   u_p = model.p_shared ? 0 : model.u_p;
   u_pv = larger(u, model.u_pv);
   height = tree_height();
   double const S = model.splits;
   merges_L = S > 1 && !by_lse() ? S : S - 1;
-  merges_O = by_lse() ? S - 1 + static_cast<double>(model.merge_levels) * (model.k_f + 1) : merges_L;
+  divisions = model.k_block * static_cast<double>((m + model.divided_block - 1) / model.divided_block - 1);  // ϱ
+  merges_O = (by_lse() ? S - 1 + static_cast<double>(model.merge_levels) * (model.k_f + 1) : merges_L) + divisions;
 }
 
 template <class Extremes>
@@ -296,11 +299,11 @@ constexpr void row_terms::after_weights(Sums const& found) noexcept {
   double const merge_error = z_per_Y * largest_Y + z_merge;
   eta_extra = 2 * gamma_x * (model.tau + ell) + 2 * (R + 1) * eps_hat + 2 * z_extra + merge_error;
 
-  // H4: Rε + 2(2h + R + S + 8)u ≤ 1/4; k_pre + 2k_F ≤ 15; ε ≤ 1/8 where c_m ≥ 1; n_far·ω_W/Λ ≤ 1/2; max_{j∈L} μ_j ≤
+  // H4: Rε + 2(2h + R + S + ϱ + 8)u ≤ 1/4; k_pre + 2k_F ≤ 15; ε ≤ 1/8 where c_m ≥ 1; n_far·ω_W/Λ ≤ 1/2; max_{j∈L} μ_j ≤
   // 1/2. H0: n·e^{τ + g⁺} < Θ, stored scores and weights below the limits of their formats.
   double const S = model.splits;
   bool const sums_short =
-      R * model.eps + 2 * (2 * height + R + S + 8) * f.u <= 0.25 && model.k_pre + 2 * model.k_f <= 15;
+      R * model.eps + 2 * (2 * height + R + S + divisions + 8) * f.u <= 0.25 && model.k_pre + 2 * model.k_f <= 15;
   double const largest_weight = g_plus > 0 ? e_tau * exp_upper(g_plus) : e_tau;
   judged = in_range && sums_short && (model.c_m == 0 || model.eps <= 0.125) && n_far * far_share() <= 0.5 &&
            merge_error <= 0.5 && n * largest_weight < f.h0_limit && largest_weight < model.p_limit &&
@@ -309,8 +312,8 @@ constexpr void row_terms::after_weights(Sums const& found) noexcept {
   theorem_holds = judged && !padded;
   theorem_is_sharpest = n_far == 0 && found.largest_T <= D_lower * 0.5;  // E6
 
-  // Section 3, Sums, lse_normalised (Lemma 4): ξ = μ·[ε + k_x·min(K, X⁺)·u + γ_{min(S,n)−1} + ξ_L], Γ_C = ξ/(1 − ξ),
-  // kept in gamma_L until after_shares; Γ_F = 0. Else Γ_F = γ_{k_F}.
+  // Section 3, Sums, lse_normalised (Lemma 4): ξ = μ·[ε + k_x·min(K, X⁺)·u + γ_{min(S,n)−1} + ξ_L], Γ_C = ξ/(1 − ξ);
+  // Γ_F = 0. Else Γ_F = γ_{k_F}.
   gamma_F = gamma(model.k_f, f.u);
   if (model.merge == problem::split_merge::lse_normalised) {
     double const levels = model.merge_levels;
@@ -319,7 +322,7 @@ constexpr void row_terms::after_weights(Sums const& found) noexcept {
     double const rounded = gamma(model.k_lse < 2 ? 2 : model.k_lse, f.u);
     double const lse_errors = z_per_Y * largest_Y + levels * (rounded + model.eps_log) * ell;  // μ·ξ_L
     double const xi = combine_error + levels * gamma(smaller(S, n) - 1, f.u) + lse_errors;
-    gamma_L = xi < 1 ? xi / (1 - xi) * (1 + 0x1p-50) : infinity;
+    gamma_C = xi < 1 ? xi / (1 - xi) * (1 + 0x1p-50) : infinity;
     gamma_F = 0;
   }
 }
@@ -330,14 +333,14 @@ constexpr void row_terms::after_shares(Shares const& found) noexcept {
   // M_L = Σ'_j min(1, n·share_j/u), without the term of the largest share (section 3, Sums).
   nodes_L = larger(0, found.nodes - smaller(1, found.largest_share * (n / f.u))) * slack + n * 0x1p-50;
   // Γ_L (Lemma 6): the smallest of γ_{h+R+s}, Σ share_j·γ_{h+R_j+s}, Σ share_j·γ_{R_j+s} + (1 + γ_{h+R+s})²·u·M_L;
-  // + 4(n + S)ω/Λ.
+  // + 4(n + S + ϱ)ω/Λ.
   double const longest = gamma(height + R + merges_L, f.u);
   double const by_node = found.rescaled * slack + (1 + longest) * (1 + longest) * f.u * nodes_L;
   double const S = model.splits;
   double const sums = smaller(smaller(longest, found.per_key * slack), by_node) * (1 + 0x1p-50) +
-                      4 * (n + S) * f.omega / least_sum * (1 + 0x1p-50);
+                      4 * (n + S + divisions) * f.omega / least_sum * (1 + 0x1p-50);
   // lse_normalised: (1 + Γ_L)(1 + Γ_C) − 1.
-  gamma_L = model.merge == problem::split_merge::lse_normalised ? compounded(sums, gamma_L) : sums;
+  gamma_L = model.merge == problem::split_merge::lse_normalised ? compounded(sums, gamma_C) : sums;
   judged = judged && gamma_L < 1;  // H4
   finish_sums();
   theorem_holds = theorem_holds && judged;
@@ -365,7 +368,7 @@ constexpr void row_terms::finish_sums() noexcept {
   double const kappa_p = model.p_normalised == problem::normalised_first::no    ? divided
                          : model.p_normalised == problem::normalised_first::yes ? third
                                                                                 : larger(third, divided);
-  lost_in_sums = 4 * (n + S) * f.omega / least_sum * up;
+  lost_in_sums = 4 * (n + S + divisions) * f.omega / least_sum * up;
   lost_when_divided = model.omega_p * divided * up;
   lost_beside_values = ((model.k_pre > 0 ? third * f.omega : 0) + model.omega_p * kappa_p) * up;
   // Corollary W: Γ_W, α_W.

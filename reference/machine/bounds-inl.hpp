@@ -78,7 +78,7 @@ struct weight_error_stage {
     store(my.z, &keys.z[j]);
     store(my.P, &keys.P[j]);
     store(my.reference_error, &keys.reference_error[j]);
-    store(grouped_variance(terms, group, k.weight_upper, my.t_squared), &keys.variance[j]);
+    store(grouped_variance(terms, group, k.weight_upper, my), &keys.variance[j]);
     store(as_number(logical_not(either(my.far, my.flushed))), &keys.near[j]);
     store(as_number(my.far), &keys.far[j]);
   }

@@ -132,10 +132,11 @@ class evaluation:
             key.S = S = self.up(sigma * Q)
             beta = (1 + m["g_b"]) * b if m["bias_first"] and not c else ZERO
             norms = f["query_norm"] + key.norm
-            E = times(product, S + beta) + omega * (2 * d * sigma_plus + 2 + 2 * Q)
-            E += omega * (f_q * f["query_norm"] + f_k * key.norm)
+            underflow = omega * (2 * d * sigma_plus + 2 + 2 * Q) + omega * (f_q * f["query_norm"] + f_k * key.norm)
             if m["flushes"]:
-                E += omega * (sigma * norms + 1)
+                underflow += omega * (sigma * norms + 1)
+            key.lost = underflow + m["omega_s"]
+            E = times(product, S + beta) + underflow
             if c:
                 E = (1 + m["e_c"]) * E + m["e_c"] * min(c, S) + c * m["a_t"] + (1 + c) * omega
             key.E = self.up((1 + e_s) * (E + m["g_b"] * b) + e_s * key.s + m["omega_s"])
@@ -289,7 +290,8 @@ class evaluation:
                              "declared": declared}[m["height"]])
         h, k_F, mu = self.h, m["k_f"], m["merge_levels"]
         s = S if S > 1 and not self.by_lse else S - 1
-        s_O = S - 1 + mu * (k_F + 1) if self.by_lse else s
+        self.divisions = m["k_block"] * (ceil_quotient(self.f["m"], m["divided_block"]) - 1)
+        s_O = (S - 1 + mu * (k_F + 1) if self.by_lse else s) + self.divisions
         self.u_p = ZERO if m["p_shared"] else m["u_p"]
         self.u_pv = max(m["u_pv"], u)
         k = R + 1 + m["k_pre"] + s_O
@@ -302,7 +304,7 @@ class evaluation:
         by_path = sum((times(key.share, gamma(h + key.R + s, u)) for key in self.keys), ZERO)
         by_node = sum((times(key.share, gamma(key.R + s, u)) for key in self.keys), ZERO)
         by_node += times((1 + whole)**2, u, self.M_L)
-        self.lost = self.up(4 * (n + S) * self.omega / self.least_sum)
+        self.lost = self.up(4 * (n + S + self.divisions) * self.omega / self.least_sum)
         self.gamma_L = self.up(min(whole, by_path, by_node) + self.lost)
         promote = m["promote"]
         if promote:
@@ -367,7 +369,7 @@ class evaluation:
             self.exp(m["tau"] + self.g_plus) < m["p_limit"],
         ]
         h4 = [
-            self.R * m["eps"] + 2 * (2 * self.h + self.R + m["splits"] + 8) * u <= Decimal("0.25") / self.slack,
+            self.R * m["eps"] + 2 * (2 * self.h + self.R + m["splits"] + self.divisions + 8) * u <= Decimal("0.25") / self.slack,
             self.gamma_L < 1,
             m["k_pre"] + 2 * m["k_f"] <= 15,
             m["c_m"] < 1 or m["eps"] <= Decimal("0.125"),

@@ -154,10 +154,11 @@ class results(evaluation):
             away = max(ZERO, distance + blur)
             group = self.equal_scores(key)
             t = self.k_qk * (self.u_qk * key.S)**2 + (u * key.xl)**2 + m["eps"]**2 + m["k_add"] * (u * key.s)**2
-            t += (m["g_b"] * key.bias)**2
+            t += (m["u_s"] * key.s)**2 + (m["g_b"] * key.bias)**2 + n * key.lost**2
             if c:
                 t += (m["e_c"] * min(c, key.S) + c * m["a_t"] + (1 + c) * self.omega)**2
-            V += group * (key.wu * away)**2 * (t + two_thirds)
+            spread = key.wu**2 * t if key.z < 1 else key.P**2
+            V += group * away**2 * (spread + key.wu**2 * two_thirds)
             squares += group * key.wu**2
             groups += group
         V += two_thirds * o**2 * squares + u**2 / 3 * (groups + self.R) * (A_prime + o)**2
@@ -165,7 +166,8 @@ class results(evaluation):
         drift = ZERO
         if self.u_pv > u:
             drift = (self.h + self.R) * self.u_pv * (o + A_prime) / Decimal(n).sqrt()
-        return min(bound, 6 * V.sqrt() + m["u_out"] * o + drift + Omega_O + 2 * self.omega + m["omega_out"])
+        common = self.gamma_C * o + (self.growth(self.lse) * o if m["normalise"] == "lse" else ZERO)
+        return min(bound, 6 * V.sqrt() + m["u_out"] * o + drift + common + Omega_O + 2 * self.omega + m["omega_out"])
 
     # Section 6, Corollary W.
 

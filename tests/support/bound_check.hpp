@@ -11,12 +11,15 @@ namespace attest::tests {
 /// Largest error/bound seen, of each kind.
 struct ratios {
   double output = 0, weight = 0, lse = 0, row_sum = 0, hull = 0;
+  double known = 0;    ///< of outputs, beside the weights that the contract's rounding gives
+  double warning = 0;  ///< of outputs: error/W_c, which may pass 1 without refuting
   int judged = 0, by_theorem = 0;
 
-  double worst() const { return std::max({output, weight, lse, row_sum, hull}); }
+  double worst() const { return std::max({output, known, weight, lse, row_sum, hull}); }
   void merge(ratios const& other) {
     output = std::max(output, other.output), weight = std::max(weight, other.weight), lse = std::max(lse, other.lse);
     row_sum = std::max(row_sum, other.row_sum), hull = std::max(hull, other.hull);
+    known = std::max(known, other.known), warning = std::max(warning, other.warning);
     judged += other.judged, by_theorem += other.by_theorem;
   }
 };
@@ -58,10 +61,18 @@ class bound_check {
       auto const column = static_cast<std::int64_t>(c);
       auto const allowed = output_bound(bound, column);
       if (allowed.by == reference::judged_by::nothing) continue;
+      // Section 5 of docs/bound.md, Output format: an honest answer that passes out_limit rounds to an infinity.
+      if (std::isinf(got.o[c]) && reference::upper_size(output(column)) + allowed.unrounded >= model.out_limit)
+        continue;
       ++found.judged;
       found.by_theorem += allowed.by == reference::judged_by::theorem;
       if (!std::isfinite(got.o[c])) return found.output = reference::infinity, found;
-      found.output = std::max(found.output, ratio(error(got.o[c], output(column)), allowed));
+      double const miss = error(got.o[c], output(column));
+      found.output = std::max(found.output, ratio(miss, allowed));
+      // Section 5, Theorem (known weights).
+      if (allowed.known_size < reference::infinity)
+        found.known = std::max(found.known, std::abs(got.o[c] - allowed.known_center) / allowed.known_size);
+      if (miss > 0) found.warning = std::max(found.warning, miss / allowed.warning);
       double lowest = reference::infinity, highest = -reference::infinity;
       for (auto const& key : row_.keys) {
         auto const v = static_cast<double>(p_.v()(0, 0, key.j, column));
@@ -71,6 +82,13 @@ class bound_check {
       if (outside > 0)
         found.hull = std::max(found.hull, outside / bound.hull_margin(std::max(std::abs(lowest), std::abs(highest))));
     }
+    if (got.has_lse) {
+      auto const allowed = bound.log_sum_exp();
+      found.lse = std::isfinite(got.lse) ? ratio(error(got.lse, reference::compiled::log_sum_exp(row_)), allowed)
+                  : allowed.by == reference::judged_by::nothing ? 0
+                                                                : reference::infinity;
+    }
+    if (got.weights.empty()) return found;
     reference::ball<128> sum(-1);
     for (std::size_t at = 0; at < row_.keys.size(); ++at) {
       double const a = got.weights[static_cast<std::size_t>(row_.keys[at].j)];
@@ -78,7 +96,6 @@ class bound_check {
       found.weight = std::max(found.weight, ratio(error(a, reference::compiled::weight(row_, at)), bound.weight(at)));
     }
     found.row_sum = ratio(reference::upper_size(sum), bound.row_sum());
-    if (got.has_lse) found.lse = ratio(error(got.lse, reference::compiled::log_sum_exp(row_)), bound.log_sum_exp());
     return found;
   }
 
