@@ -182,59 +182,87 @@ def compare_dull(row, seen, code, form):
                 seen.faults.append((row.name, place, "dull", int(dull), int(text), code[place]))
 
 
-def compare(row, seen):
-    stated, widened = row.evaluated("stated"), row.evaluated("widened")
+class expectation:
+    """What the text says of row number `at`, whatever the code says: what is judged, and the numbers of the forms."""
+
+    def __init__(self, row, at):
+        stated, widened = row.evaluated("stated"), row.evaluated("widened")
+        self.judged, self.judged_widened, self.stated = stated.judged, widened.judged, stated
+        self.failures, self.slack = (stated.failures, widened.failures), widened.slack
+        self.text, self.known = {}, None
+        if stated.judged and widened.judged:
+            self.most, self.most_by = computed(widened, row)
+            self.least, self.least_by = computed(stated, row, self.most_by)
+            if at % 5 == 0:
+                self.text, _ = computed(row.evaluated("text"), row, self.most_by)
+            if row.model["weight_reference"] != "unknown":
+                self.known = known_columns(row, at)
+
+
+def compare(row, expected, seen):
     judged = row.terms["judged"] == "1"
     seen.counts["rows"] += 1
-    if judged and not stated.judged or widened.judged and not judged:
-        fault = (row.name, "judged", f"as {judged} by the code", str(stated.failures), str(widened.failures), "")
-        seen.faults.append(fault)
-    if not stated.judged:
+    if judged and not expected.judged or expected.judged_widened and not judged:
+        seen.faults.append((row.name, "judged", f"as {judged} by the code", *map(str, expected.failures), ""))
+    if not expected.judged:
         seen.counts["rows not judged"] += 1
-        for failure in stated.failures:
+        for failure in expected.failures[0]:
             seen.counts["not judged: " + failure] += 1
-    if not (judged and stated.judged and widened.judged):
+    if not (judged and expected.judged and expected.judged_widened):
         return
     code, code_by = printed(row)
-    most, most_by = computed(widened, row)
-    least, least_by = computed(stated, row, most_by)
+    least, most = expected.least, expected.most
     for place, size in code.items():
         side = TERMS[place][1] if place in TERMS else 1
         beyond = place.startswith(("unrounded", "warning")) and most["size" + place[place.index("["):]] > LARGEST
-        seen.between(row.name, place, size, least[place], INF if beyond else most[place], widened.slack, side)
+        seen.between(row.name, place, size, least[place], INF if beyond else most[place], expected.slack, side)
     for place, by in code_by.items():
-        seen.verdict(row.name, place, most[place], by, least_by[place], most_by[place])
-    compare_dull(row, seen, code, stated)
-    if row.model["weight_reference"] != "unknown":
-        compare_known(row, seen)
-    if seen.counts["rows"] % 5 == 1:
-        text, _ = computed(row.evaluated("text"), row, most_by)
-        for place, size in text.items():
-            side = TERMS[place][1] if place in TERMS else 1
-            seen.counts["text below stated"] += 1
-            if size * side > least[place] * side + abs(size) * Decimal("1e-40") and not place.startswith("warning"):
-                fault = (row.name, place, "in the stated form below the text", least[place], size, most[place])
-                seen.faults.append(fault)
+        seen.verdict(row.name, place, most[place], by, expected.least_by[place], expected.most_by[place])
+    if expected.stated:
+        compare_dull(row, seen, code, expected.stated)
+    if expected.known is not None:
+        compare_known(row, expected, seen)
+    for place, size in expected.text.items():
+        side = TERMS[place][1] if place in TERMS else 1
+        seen.counts["text below stated"] += 1
+        if size * side > least[place] * side + abs(size) * Decimal("1e-40") and not place.startswith("warning"):
+            fault = (row.name, place, "in the stated form below the text", least[place], size, most[place])
+            seen.faults.append(fault)
 
 
-def compare_known(row, seen):
-    """o* and B* of each column beside the two forms of bound_text_known.py.
+def known_columns(row, at):
+    """Of each column beside known weights: B* of the two forms of bound_text_known.py, o* of the exact one and how far
+    the facts and midpoints leave it; whether a midpoint separates the forms. Empty where no exact scores are."""
+    keys = [key_of(words) for words in row.keys]
+    chosen = exact_facts(row.facts, keys, at + 1)
+    if not chosen:
+        return []
+    exact = known(row.model, *chosen, "text")
+    widened = known(row.model, row.facts, keys, "widened", exact)
+    columns = []
+    for values in (column["values"] for column in row.columns):
+        least, most = exact.known_size(values), widened.known_size(values)
+        center = exact.known_center(values)[0] if least < INF else ZERO
+        open_to, near = ZERO, False
+        if most < INF:
+            open_to = widened.known_center(values)[1]
+            near = any(key.known and (key.a, key.b) != (one.a, one.b) for key, one in zip(widened.keys, exact.keys))
+        columns.append((least, most, center, open_to, near))
+    return columns
+
+
+def compare_known(row, expected, seen):
+    """o* and B* of each column.
 
     What the code says must imply what the text says at the exact scores: code - |center - o*| >= B*. Above, it may be
     the widened form and four slacks; and o* may be as far from that of the exact scores as the facts and midpoints
     leave open. Where `exact` is silent so is the code, where `widened` says something so does the code.
     """
-    keys = [key_of(words) for words in row.keys]
-    chosen = exact_facts(row.facts, keys, seen.counts["rows"])
     seen.counts["known: rows"] += 1
-    if not chosen:
-        seen.counts["known: no exact scores"] += 1
-        return
-    exact = known(row.model, *chosen, "text")
-    widened = known(row.model, row.facts, keys, "widened", exact)
-    for at_column, column in enumerate(row.columns):
-        values, center, size = column["values"], number(column["known_center"]), number(column["known_size"])
-        least, most = exact.known_size(values), widened.known_size(values)
+    seen.counts["known: no exact scores"] += not expected.known
+    for at_column, (column, numbers) in enumerate(zip(row.columns, expected.known)):
+        least, most, true_center, open_to, near = numbers
+        center, size = number(column["known_center"]), number(column["known_size"])
         place = f"known[{at_column}]"
         if size == INF:
             seen.counts["known: silent"] += 1
@@ -246,20 +274,17 @@ def compare_known(row, seen):
         if least == INF:
             seen.faults.append((row.name, place, "said where the text is silent", size, least, most))
             continue
-        true_center, _ = exact.known_center(values)
         away = abs(center - true_center)
         if size - away < least * (1 - Decimal("1e-40")) - TWO**-1066:
             seen.faults.append((row.name, place, "below", size, least, most, away))
         if most > LARGEST:
             continue
-        _, open_to = widened.known_center(values)
-        if most * (widened.slack - 1) > TWO**-1000:
-            seen.used["known"] = max(seen.used["known"], (size - most) / (most * (widened.slack - 1)))
-        seen.counts["known: near a midpoint"] += any(key.known and (key.a, key.b) != (one.a, one.b)
-                              for key, one in zip(widened.keys, exact.keys))
-        if size > most * (1 + 4 * (widened.slack - 1)) + TWO**-1000:
+        if most * (expected.slack - 1) > TWO**-1000:
+            seen.used["known"] = max(seen.used["known"], (size - most) / (most * (expected.slack - 1)))
+        seen.counts["known: near a midpoint"] += near
+        if size > most * (1 + 4 * (expected.slack - 1)) + TWO**-1000:
             seen.faults.append((row.name, place, "above", size, least, most, away))
-        if away > open_to * widened.slack + TWO**-1000:
+        if away > open_to * expected.slack + TWO**-1000:
             seen.faults.append((row.name, place, "center", center, true_center, open_to))
 
 
@@ -281,7 +306,7 @@ def main():
     with subprocess.Popen([program, count, seed], stdout=subprocess.PIPE, text=True) as rows:
         for at, row in enumerate(rows_of(rows.stdout)):
             if only is None or at == only:
-                compare(row, seen)
+                compare(row, expectation(row, at), seen)
     for name, times_seen in sorted(seen.counts.items()):
         print(f"{name:24} {times_seen:8}", f"{seen.used[name]:8.3f} of 4 slacks" if name in seen.used else "")
     kinds = collections.Counter((place.split("[")[0], how) for _, place, how, *_ in seen.faults)

@@ -55,6 +55,8 @@ struct generator {
 // -----------------------------------------------------------------------------------------------------------
 
 constexpr problem::working_format bf16{0x1p-8, 0x1p-134, 87, 87.3, 0x1p-125, 0x1p126};
+/// f32 with an early limit: a sunk key need not be far, nor a large score beyond every other line of H0.
+constexpr problem::working_format early{0x1p-24, 0x1p-150, 87, 87.3, 0x1p-125, 0x1p12};
 constexpr problem::working_format f16{0x1p-11, 0x1p-25, 9.7, 9.7, 0x1p-13, 0x1p14};
 
 /// Weights that are rounded beside a declared reference: mostly as the theorem of known weights asks (docs/bound.md,
@@ -84,16 +86,16 @@ kernel_model random_model(generator& random) {
   kernel_model m;
   using namespace problem;
   bool const declared = random.chance(0.4);
-  m.format =
-      random.one_of({formats::f32, formats::f32, formats::f32_flushed, formats::f64, formats::f64_flushed, bf16, f16});
+  m.format = random.one_of(
+      {formats::f32, formats::f32, formats::f32_flushed, formats::f64, formats::f64_flushed, bf16, f16, early});
   if (declared) m.format = random.one_of({m.format, formats::f32, formats::f32_flushed, formats::f64});
   double const u = m.format.u;
   auto const few = [&](double probability, std::int64_t most) {
     return random.chance(probability) ? static_cast<int>(random.whole(1, most)) : 0;
   };
   m.flushes = random.chance(0.3);
-  m.k_qk_base = static_cast<int>(random.whole(0, 6));
   m.k_qk_per_d = static_cast<int>(random.whole(0, 2));
+  m.k_qk_base = static_cast<int>(random.whole(m.k_qk_per_d == 0 ? 1 : 0, 6));
   m.u_qk = random.one_of({0.0, 0.0, u, 2 * u, 0x1p-11});
   m.fold_q = random.chance(0.4);
   m.fold_k = random.chance(0.4);
@@ -205,6 +207,22 @@ void fill_softmax(row_facts& facts, std::vector<double> const& scores, double wi
   facts.lse_upper = std::abs(m) * (1 + 0x1p-52) + facts.lse_above_max;
 }
 
+/// Moves some scores to where something changes: near −far, or to a weight beside a midpoint of 8 or 11 bits.
+void place_scores(row_facts& facts, std::vector<double>& scores, generator& random) {
+  double const m = *std::max_element(scores.begin(), scores.end());
+  double const far = random.one_of({9.7, 87.0, 708.0}), noise = std::pow(10, random.between(-9, -2));
+  int const bits = random.one_of({8, 11});
+  for (std::size_t j = 0; j < scores.size(); ++j) {
+    auto& key = facts.keys[j];
+    if (key.bias != 0 || scores[j] == m || random.chance(0.5)) continue;
+    auto const steps = static_cast<double>(2 * random.whole(std::int64_t{1} << (bits - 1), (1LL << bits) - 1) + 1);
+    double const midpoint = std::ldexp(steps, -bits - 1 - static_cast<int>(random.whole(0, 6)));
+    scores[j] =
+        m + (random.chance(0.3) ? -far * random.between(0.95, 1) : std::log(midpoint) + noise * random.gaussian());
+    key.product_upper = std::max(key.product_upper, std::abs(scores[j]) / facts.scale_upper * (1 + 0x1p-20));
+  }
+}
+
 /// Facts that need not come from a problem: scores and products of any size, masks, ties, far keys.
 drawn_row random_facts(generator& random) {
   drawn_row row;
@@ -233,13 +251,19 @@ drawn_row random_facts(generator& random) {
     if (padded && j > 0 && random.chance(0.05)) product = -1e12, key.bias = 0;  // below a mask of −10⁴ all by itself
     scores.push_back(product + key.bias);
     key.product_upper = std::abs(product) / facts.scale_upper * (1 + random.uniform()) + random.uniform() * 1e-3;
+    if (key.bias == mask && random.chance(0.2))  // a bias of about S_j: is the key masked?
+      key.product_upper =
+          -mask / facts.scale_upper * (1 - std::ldexp(random.uniform(), -static_cast<int>(random.whole(2, 24))));
     key.key_norm = key.product_upper * random.between(0.1, 2);
     facts.query_norm = std::max(facts.query_norm, random.between(0.5, 4));
+    if (random.chance(0.01)) key.key_norm = random.scaled(6, 14);
     facts.keys.push_back(key);
   }
   facts.m = facts.keys.back().index + random.whole(1, 4);
+  if (random.chance(0.2)) facts.query_norm = random.scaled(6, 14);
   if (random.chance(0.03)) facts.lost_upper = random.scaled(-10, 127), facts.lost_norm = random.scaled(-10, 127);
   if (random.chance(0.01)) facts.finite_products = false;
+  if (facts.softcap == 0 && random.chance(0.25)) place_scores(facts, scores, random);
   fill_softmax(facts, scores, random.chance(0.3) ? random.one_of({0x1p-30, 0x1p-50}) : 0);
   draw_values(row, 2, random);
   return row;
@@ -365,7 +389,7 @@ void print_row(kernel_model const& model, drawn_row const& row) {
   std::printf("\n");
   print_facts(row.facts);
   reference::row_bound bound;
-  reference::compiled::evaluate(bound, model, row.facts);
+  bound.evaluate(model, row.facts);
   print_terms(bound.terms());
   for (auto const& values : row.values) print_column(bound, row.facts, values);
   std::printf("weights");

@@ -8,7 +8,7 @@ THEOREM, DOMINANCE, NOTHING, EITHER = 0, 1, 2, 3
 
 def smaller_entry(theorem, clause):
     """Which of the two judges; EITHER where they differ by less than an evaluation in doubles can tell."""
-    if clause < INF and abs(theorem - clause) <= TWO**-36 * clause:
+    if clause < INF and abs(theorem - clause) <= TWO**-36 * clause + TWO**-1000:
         return EITHER
     return THEOREM if theorem <= clause else DOMINANCE
 
@@ -193,7 +193,7 @@ class results(evaluation):
         A = min(ONE, by_theorem, by_clause)
         bound = A + (pi + A) * (self.gamma_L + self.gamma_W) / (1 - self.gamma_L) + 2 * omega + self.alpha_W
         by = smaller_entry(by_theorem, min(ONE, by_clause))
-        if second_pass and by != DOMINANCE:
+        if second_pass and (by == THEOREM or self.widened and by == EITHER):
             again = key.P * (1 + self.gamma_W) + pi * (self.gamma_W + self.one_minus_D + self.gamma_L)
             again = again / (self.D * (1 - self.gamma_L)) + self.far_share + 2 * omega + self.alpha_W
             bound = max(bound, again)
@@ -223,8 +223,8 @@ class results(evaluation):
         heaviest = [[], []]
         for key, v in zip(self.keys, values):
             if self.n > 1 and key.wu >= most * (1 - TWO**-36):
-                for ends, pi in zip(heaviest, (key.wl, key.wu)):
-                    ends.append(times(abs(v - mid), pi / (1 - pi) if pi < 1 else INF))
+                for ends, pi, off in zip(heaviest, (key.wl, key.wu), (-blur, blur)):
+                    ends.append(times(max(ZERO, abs(v - mid) + off), pi / (1 - pi) if pi < 1 else INF))
         if self.n > 1:
             answers.append((min(heaviest[0]), max(heaviest[1])))
         least = most = False
