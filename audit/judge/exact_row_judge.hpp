@@ -2,6 +2,7 @@
 #pragma once
 
 #include <algorithm>
+#include <bit>
 #include <cmath>
 #include <cstdint>
 #include <optional>
@@ -132,15 +133,15 @@ double as_double(T element) noexcept {
     case reference::number_class::minus_infinity: return -reference::infinity;
     case reference::number_class::finite: break;
   }
-  return std::ldexp(static_cast<double>(x.significand), x.exponent);
+  return static_cast<double>(x.significand) * reference::power_of_two(x.exponent);
 }
 
 /// The unit in the last place of T at |x|.
 template <class T>
 double ulp_at(double x) noexcept {
-  int exponent = reference::smallest_exponent<T>;
-  if (x != 0 && std::isfinite(x)) exponent = std::max(exponent, std::ilogb(x) - reference::float_format<T>::fraction);
-  return std::ldexp(1.0, exponent);
+  int const field = static_cast<int>(std::bit_cast<std::uint64_t>(x) >> 52 & 0x7ff);  // 2047 for ∞ and NaN
+  int const exponent = field == 2047 ? reference::smallest_exponent<T> : field - 1023 - reference::float_format<T>::fraction;
+  return reference::power_of_two(std::max<int>(exponent, reference::smallest_exponent<T>));
 }
 
 }  // namespace attest::audit

@@ -2,6 +2,7 @@
 // not certify is judged by the ball tier from the start, so that no violation rests on double arithmetic.
 #pragma once
 
+#include <array>
 #include <optional>
 #include <span>
 #include <vector>
@@ -45,12 +46,13 @@ class tiered_judge {
         return;
       }
       tally found;
-      bounds_.clear();
+      for (sharpness& of : row_sharpness_)
+        if (of.judged > 0) of = {};
       row_certified = !row.handed_over && certifies(row, found);
       if (!row_certified) return judge_exactly(row.i);
       into.add(found);
-      for (judged_bound const& of : bounds_)
-        into.sharpness[static_cast<std::size_t>(of.output)][size_class_].add(of.admitted, of.exact, of.dull);
+      for (std::size_t output = 0; output < row_sharpness_.size(); ++output)
+        into.sharpness[output][size_class_].merge(row_sharpness_[output]);
     });
   }
 
@@ -58,13 +60,6 @@ class tiered_judge {
   std::int64_t rows_handed_over() const noexcept { return rows_handed_over_; }
 
  private:
-  /// What sharpness::add asks of an element.
-  struct judged_bound {
-    output_kind output;
-    bool dull;
-    double admitted, exact;
-  };
-
   using row_type = reference::machine::certified_row;
 
   bool certifies(row_type const& row, tally& found) {
@@ -89,7 +84,7 @@ class tiered_judge {
     double const error = (distance_upper(got, middle, low) + radius) * (1 + 0x1p-51);
     if (!(error <= bound)) return false;
     ++(by == reference::judged_by::theorem ? found.by_theorem : found.by_dominance);
-    bounds_.push_back({kind, judged.dull, admitted(judged, middle), middle});
+    row_sharpness_[static_cast<std::size_t>(kind)].add(admitted(judged, middle), middle, judged.dull);
     found.max_error_in_bounds = std::max(found.max_error_in_bounds, error / bound);
     found.max_ulp = std::max(found.max_ulp, error / ulp_at<E>(middle));
     found.max_error = std::max(found.max_error, error);
@@ -191,7 +186,7 @@ class tiered_judge {
   exact_row_judge<T> exact_;
   std::span<named_model const> sharper_;
   std::vector<problem::kernel_model> models_;
-  std::vector<judged_bound> bounds_;  ///< of the row at hand
+  std::array<sharpness, output_names.size()> row_sharpness_{};  ///< of the row at hand
   std::size_t size_class_ = size_class_of(problem_.size().m);
   std::optional<reference::machine::row_source<T>> rows_;
   std::int64_t rows_judged_ = 0, rows_handed_over_ = 0;

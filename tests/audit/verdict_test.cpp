@@ -103,7 +103,7 @@ TEST_CASE("what a verdict rests on has a note each, and a key each", "[unit]") {
   for (std::string const& note : stated.notes) notes += note + '\n';
   for (char const* note :
        {"4 elements outside the hypotheses of the bound were not judged", "1 elements where the output format may overflow",
-        "3 elements are dull", "outside f32-ordered: 3 are beyond its bound, by up to 2.2 times the bound of f32-ordered (54 elements compared, of one row in 16)",
+        "3 elements are dull", "outside f32-ordered: 3 are beyond its bound, by up to 2.2 times the bound of f32-ordered (54 elements compared, of one row in 32)",
         "not asked: other checks and cases (--only)", "not asked: 1 of 2 inputs of masks (the kernel did not answer them)",
         "not asked: weights (no call returned it)", "protections: a process of its own"}) {
     INFO(notes);
@@ -139,7 +139,7 @@ TEST_CASE("a refuted kernel is not told which sharper presets it leaves, too", "
   facts.beside = {{"f32-ordered", 54, 0, 0.5}};
   std::string notes;
   for (std::string const& note : say(facts).notes) notes += note + '\n';
-  CHECK(has(notes, "also inside f32-ordered: at most 0.5000 of its bound (54 elements compared, of one row in 16)"));
+  CHECK(has(notes, "also inside f32-ordered: at most 0.5000 of its bound (54 elements compared, of one row in 32)"));
   facts.beside.clear(), facts.protections.clear();
   notes.clear();
   for (std::string const& note : say(facts).notes) notes += note + '\n';
