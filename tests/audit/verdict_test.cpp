@@ -126,7 +126,7 @@ TEST_CASE("what a verdict rests on has a note each, and a key each", "[unit]") {
   CHECK(object["sharper_presets"][0]["worst_in_bounds"] == "0x1.2p+1");
   CHECK(object["not_asked"].size() == 3);
   CHECK(object["sampling"]["judged_row_in"] == 1);
-  CHECK(object["sampling"]["compared_row_in"] == 16);
+  CHECK(object["sampling"]["compared_row_in"] == 32);
   CHECK(object["protections"] == nlohmann::ordered_json::array({"a process of its own"}));
   CHECK(object["cause"] == "");
   CHECK(say(facts_of(drawn_report(true).is)).object["cause"] == "[accuracy] masks/one: o[0] is 7");
