@@ -35,6 +35,19 @@ class convention_judge {
   convention_judge(owned_problem const& problem, contract const& claim, owned_outputs kernel_outputs)
       : outputs(std::move(kernel_outputs)), problem_(problem), how_(claim.conventions), claim_(claim) {}
 
+  void all() {
+    std::visit(
+        [&](auto const& p) {
+          problem::sizes const& s = p.size();
+          for (std::int64_t at = 0; at < s.b * s.hq * s.n; ++at) row(p, at / s.n / s.hq, at / s.n % s.hq, at % s.n);
+        },
+        problem_.instance());
+  }
+
+  judgement found;
+  owned_outputs outputs;
+
+ private:
   template <class T>
   void row(problem::instance<T> const& p, std::int64_t b, std::int64_t h, std::int64_t i) {
     reference::compiled::enclose_row(p, b, h, i, truth_of<T>());
@@ -44,10 +57,6 @@ class convention_judge {
     else if (how_.nan == conventions::invalid::unspecified) accept_any(p, truth, at);
   }
 
-  judgement found;
-  owned_outputs outputs;
-
- private:
   void rule(char const* output, std::array<std::int64_t, 4> where, double got, double expected) {
     ++found.by_rule;
     if (std::isnan(expected) ? std::isnan(got) : got == expected) return;
@@ -145,15 +154,17 @@ std::vector<std::string> relaxed(conventions const& how) {
   return relaxations;
 }
 
+owned_outputs translated(owned_problem const& problem, owned_outputs const& outputs, contract const& claim) {
+  if (claim.conventions == conventions{}) return outputs;
+  convention_judge rows(problem, claim, outputs);
+  rows.all();
+  return std::move(rows.outputs);
+}
+
 judgement judge_by_conventions(owned_problem const& problem, owned_outputs const& outputs, contract const& claim) {
   if (claim.conventions == conventions{}) return judge(problem.instance(), outputs, claim);
   convention_judge rows(problem, claim, outputs);
-  std::visit(
-      [&](auto const& p) {
-        problem::sizes const& s = p.size();
-        for (std::int64_t at = 0; at < s.b * s.hq * s.n; ++at) rows.row(p, at / s.n / s.hq, at / s.n % s.hq, at % s.n);
-      },
-      problem.instance());
+  rows.all();
   judgement total = judge(problem.instance(), rows.outputs, claim);
   total.merge(std::move(rows.found));
   return total;

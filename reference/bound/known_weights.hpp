@@ -107,7 +107,7 @@ constexpr std::vector<weight_block> weight_blocks(row_terms const& terms, std::s
   bool const falling = declared == weight_reference::falling;
   if (falling) std::ranges::reverse(blocks);
   double later = -infinity;  // max (s − m + E) over the blocks after this one
-  std::vector<double> after(blocks.size());
+  std::vector<double> after(blocks.size(), 0.0);
   for (std::size_t t = blocks.size(); t-- > 0;) after[t] = later, later = larger(later, blocks[t].highest);
   for (std::size_t t = 0; t < blocks.size(); ++t) {
     weight_block& at = blocks[t];
@@ -131,7 +131,7 @@ constexpr void find_known_weights(row_terms const& terms, std::size_t n, KeyAt c
   known.hold = false;
   if (!declares_weights(model) || !terms.theorem_holds || !(terms.D_lower > 0)) return;
   constexpr double up = 1 + 0x1p-48, down = 1 - 0x1p-48, exp_looseness = 0x1p-39;
-  known.center.resize(n), known.deviation.resize(n), known.size.resize(n);
+  known.center.resize(n, 0.0), known.deviation.resize(n, 0.0), known.size.resize(n, 0.0);
   double const end_error = larger(terms.max_above, -terms.max_below);  // E_end
   if (!(end_error < 0.0625)) return;
   known.growth = end_error * (1 + end_error) * up;
