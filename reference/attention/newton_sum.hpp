@@ -170,7 +170,7 @@ class newton_sum {
     int common = trailing_zeros(terms.front().coefficient.value);
     for (auto const& term : terms) common = std::min(common, trailing_zeros(term.coefficient.value));
     coefficient_exponent_ = exact_coefficient::unit + common;
-    magnitude const most = magnitude::power_of_two(-3 - std::bit_width(terms.size()));
+    magnitude const most = magnitude::power_of_two(-3 - static_cast<std::int64_t>(std::bit_width(terms.size())));
     for (std::size_t first = 0, end = 0; first < terms.size(); first = end) {
       for (end = first + 1; end < terms.size(); ++end) {
         score_differences const apart = score_differences::of_terms(scale, terms.subspan(end - 1, 2));
