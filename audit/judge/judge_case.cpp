@@ -30,36 +30,34 @@ void judge_case(audit_case const& kernel_case, case_outputs const& outputs, judg
     for (violation& v : found.violations) v.call = call;
     into.judged.merge(std::move(found));
   };
-  if (!outputs[0]) return;
   bool const must_be_finite = rules.claim->conventions.masked_values == conventions::masked::must_be_finite;
-  problem_draft const& first = kernel_case.problem.draft();
-  if (must_be_finite && has_nonfinite(kernel_case.problem) &&
-      (first.mask || first.bias || first.band != problem::band{})) {
+  auto const usable = [&](std::size_t call) {
+    if (!outputs[call]) return false;
+    problem_draft const& draft = kernel_case.call(call).draft();
+    bool const hides = draft.mask || draft.bias || draft.band != problem::band{};
+    if (!must_be_finite || !hides || !has_nonfinite(kernel_case.call(call))) return true;
     into.conventions.push_back("masked_values: must_be_finite");
-    return;
-  }
-  judged(0);
+    return false;
+  };
+  bool const first = usable(0);
+  if (first) judged(0);
   for (std::size_t n = 0; n < kernel_case.further.size(); ++n) {
     further_call const& further = kernel_case.further[n];
-    if (!outputs[n + 1] || further.is == relation::warm_up) continue;
-    if (further.is == relation::part || further.is == relation::weight_columns) {
-      judged(n + 1);
-      continue;
+    if (!usable(n + 1)) continue;
+    if (first && (further.is == relation::same_bits || further.is == relation::same_rows)) {
+      auto found = outputs_differ(kernel_case, *outputs[0], further, *outputs[n + 1]);
+      if (!found) continue;  // these bits are judged already
+      found->call = n + 1;
+      if (further.promised || rules.must_reproduce()) into.judged.failed++, into.judged.add(std::move(*found));
+      else into.observations.push_back(fmt::format("{}: {}", kernel_case.full_name(), found->sentence));
     }
-    if (further.is == relation::same_bits && must_be_finite && has_nonfinite(further.problem)) {
-      into.conventions.push_back("masked_values: must_be_finite");
-      continue;
-    }
-    auto found = outputs_differ(kernel_case, *outputs[0], further, *outputs[n + 1]);
-    if (!found) continue;
-    found->call = n + 1;
-    if (further.promised || rules.must_reproduce()) into.judged.failed++, into.judged.add(std::move(*found));
-    else into.observations.push_back(fmt::format("{}: {}", kernel_case.full_name(), found->sentence));
-    if (further.is == relation::same_rows) judged(n + 1);
+    judged(n + 1);
   }
-  judge_merge(kernel_case, outputs, *rules.claim, into);
-  if (kernel_case.reads == reading::weights) judge_read_weights(kernel_case, outputs, *rules.claim, into);
-  if (kernel_case.reads == reading::visibility) judge_visibility(kernel_case, *outputs[0], into);
+  if (first) {
+    judge_merge(kernel_case, outputs, *rules.claim, into);
+    if (kernel_case.reads == reading::weights) judge_read_weights(kernel_case, outputs, *rules.claim, into);
+    if (kernel_case.reads == reading::visibility) judge_visibility(kernel_case, *outputs[0], into);
+  }
   into.oracle_seconds += std::chrono::duration<double>(std::chrono::steady_clock::now() - start).count();
 }
 
