@@ -1,0 +1,188 @@
+#include "audit/cases/call_form.hpp"
+
+#include <algorithm>
+#include <array>
+#include <cmath>
+#include <numeric>
+
+#include <fmt/format.h>
+
+#include "audit/cases/value_forms.hpp"
+
+namespace attest::audit {
+namespace {
+
+using enum feature;
+using of = feature_group;
+
+constexpr std::array<feature_row, feature_count> table{{
+    {grouped, of::sizes, "grouped"},
+    {value_width, of::sizes, "value-width"},
+    {odd_width, of::sizes, "odd-width"},
+    {unequal, of::sizes, "unequal-lengths"},
+    {causal, of::band, "causal"},
+    {causal_top_left, of::band, "causal-top-left"},
+    {window, of::band, "window"},
+    {symmetric_window, of::band, "symmetric-window"},
+    {feature::mask, of::mask, "mask"},
+    {head_mask, of::mask, "head-mask"},
+    {shared_mask, of::mask, "shared-mask"},
+    {padding, of::mask, "padding"},
+    {left_padding, of::mask, "left-padding"},
+    {prefix, of::mask, "prefix"},
+    {feature::bias, of::bias, "bias"},
+    {batch_bias, of::bias, "batch-bias"},
+    {alibi, of::bias, "alibi"},
+    {hiding_bias, of::bias, "hiding-bias"},
+    {feature::scale, of::numbers, "scale"},
+    {softcap, of::numbers, "softcap"},
+}};
+
+static_assert(
+    [] {
+      for (std::size_t at = 0; at < table.size(); ++at)
+        if (static_cast<std::size_t>(table[at].id) != at) return false;
+      return true;
+    }(),
+    "a row for every feature, in the order of the enumerators");
+
+/// The shape of the mask or bias that a feature adds.
+std::array<std::int64_t, 4> shape_of(feature one, problem::sizes const& s) {
+  switch (one) {
+    case feature::mask:
+    case batch_bias: return {s.b, 1, s.n, s.m};
+    case head_mask: return {s.b, s.hq, s.n, s.m};
+    case shared_mask:
+    case prefix:
+    case hiding_bias: return {1, 1, s.n, s.m};
+    case padding:
+    case left_padding: return {s.b, 1, 1, s.m};
+    case feature::bias: return {1, s.hq, s.n, s.m};
+    case alibi: return {1, s.hq, 1, s.m};
+    default: return {0, 0, 0, 0};
+  }
+}
+
+std::int64_t elements(std::array<std::int64_t, 4> const& shape) {
+  return std::accumulate(shape.begin(), shape.end(), std::int64_t{1}, std::multiplies<>{});
+}
+
+problem::band band_of(call_form const& form) {
+  std::int64_t const corner = form.size.m - form.size.n;
+  if (form.options.has(causal)) return {corner, -1, 0};
+  if (form.options.has(causal_top_left)) return {0, -1, 0};
+  if (form.options.has(window)) return {corner, std::max<std::int64_t>(form.length - 1, 0), 0};
+  if (form.options.has(symmetric_window)) return {corner, form.length, form.length};
+  return {};
+}
+
+/// Writes a mask of bytes, row by row: attend(b, h, i, j).
+template <class F>
+void set_mask(problem_draft& to, std::array<std::int64_t, 4> const& shape, F&& attend) {
+  to.mask = owned_tensor::compact(problem::element_type::u8, {shape[0], shape[1], shape[2], shape[3]});
+  auto* byte = to.mask->as<std::uint8_t>();
+  for (std::int64_t b = 0; b < shape[0]; ++b)
+    for (std::int64_t h = 0; h < shape[1]; ++h)
+      for (std::int64_t i = 0; i < shape[2]; ++i)
+        for (std::int64_t j = 0; j < shape[3]; ++j) *byte++ = attend(b, h, i, j) ? 1 : 0;
+}
+
+void add_mask_of(feature one, call_form const& form, problem_draft& to, random_stream& random) {
+  problem::sizes const& s = form.size;
+  auto const shape = shape_of(one, s);
+  std::vector<std::int64_t> count(static_cast<std::size_t>(s.b), s.m);
+  if (one == padding || one == left_padding)
+    for (std::int64_t& keys : count) keys = s.m - random.below(std::max<std::int64_t>(s.m - form.length, 0) + 1);
+  auto const keys_of = [&](std::int64_t b) { return count[static_cast<std::size_t>(b)]; };
+  switch (one) {
+    case feature::mask:
+    case head_mask:
+    case shared_mask: return set_mask(to, shape, [&](auto...) { return random.below(3) != 0; });
+    case padding: return set_mask(to, shape, [&](auto b, auto, auto, auto j) { return j < keys_of(b); });
+    case left_padding: return set_mask(to, shape, [&](auto b, auto, auto, auto j) { return j >= s.m - keys_of(b); });
+    case prefix:
+      return set_mask(to, shape, [&](auto, auto, auto i, auto j) { return j < form.length || j <= s.m - s.n + i; });
+    default: return;
+  }
+}
+
+void add_bias_of(feature one, call_form const& form, problem_draft& to, random_stream& random) {
+  problem::sizes const& s = form.size;
+  auto const shape = shape_of(one, s);
+  to.bias = owned_tensor::compact(to.q.type, {shape[0], shape[1], shape[2], shape[3]});
+  switch (one) {
+    case feature::bias:
+    case batch_bias: return fill_normal(*to.bias, random, 1);
+    case alibi:
+      return fill(*to.bias, [&](auto, auto h, auto, auto j) {
+        return std::exp2(-8.0 * static_cast<double>(h + 1) / static_cast<double>(s.hq)) *
+               static_cast<double>(j - (s.m - 1));
+      });
+    case hiding_bias: return fill(*to.bias, [&](auto...) { return random.below(3) != 0 ? 0.0 : -HUGE_VAL; });
+    default: return;
+  }
+}
+
+}  // namespace
+
+std::span<feature_row const> feature_table() noexcept { return table; }
+
+std::string_view name_of(value_form form) noexcept {
+  switch (form) {
+    case value_form::gaussian: return "gaussian";
+    case value_form::digits: return "digits";
+    case value_form::pointed: return "pointed";
+  }
+  return "";
+}
+
+feature_set call_form::features() const {
+  feature_set all = options;
+  if (size.hq != size.hk) all.add(grouped);
+  if (size.dv != size.d) all.add(value_width);
+  if (size.d % 8 != 0 || size.dv % 8 != 0) all.add(odd_width);
+  if (size.n != size.m) all.add(unequal);
+  return all;
+}
+
+std::string call_form::text() const {
+  std::string says = fmt::format("b {}, heads {}/{}, n {}, m {}, d {}, dv {}", size.b, size.hq, size.hk, size.n, size.m,
+                                 size.d, size.dv);
+  char const* before = "; ";
+  options.each([&](feature one) {
+    says += fmt::format("{}{}", before, row_of(one).name);
+    before = " + ";
+  });
+  if (values != value_form::gaussian) says += fmt::format("; {} values", name_of(values));
+  if (threads != 0) says += fmt::format("; {} thread{}", threads, threads == 1 ? "" : "s");
+  return says;
+}
+
+call_cost cost_of(call_form const& form, problem::element_type type) noexcept {
+  auto const& [b, hq, hk, n, m, d, dv] = form.size;
+  auto const width = static_cast<std::int64_t>(problem::size_of(type));
+  call_cost cost{.bytes = (b * hq * n * (d + dv) + b * hk * m * (d + dv)) * width,
+                 .products = b * hq * n * m * (d + dv)};
+  form.options.each([&](feature one) {
+    feature_group const group = table[static_cast<std::size_t>(one)].group;
+    if (group == feature_group::mask) cost.bytes += elements(shape_of(one, form.size));
+    if (group == feature_group::bias) cost.bytes += elements(shape_of(one, form.size)) * width;
+  });
+  return cost;
+}
+
+problem_draft draft_of(call_form const& form, problem::element_type type, random_stream& random) {
+  problem_draft draft = blank(form.size, type);
+  draft.band = band_of(form);
+  if (form.options.has(feature::scale))
+    draft.scale = form.scale.value_or(0.8125 / std::sqrt(std::max(1.0, static_cast<double>(form.size.d))));
+  if (form.options.has(softcap)) draft.softcap = 50;
+  form.options.each([&](feature one) {
+    if (row_of(one).group == feature_group::mask) add_mask_of(one, form, draft, random);
+    if (row_of(one).group == feature_group::bias) add_bias_of(one, form, draft, random);
+  });
+  set_values(form.values, draft, random);
+  return draft;
+}
+
+}  // namespace attest::audit
