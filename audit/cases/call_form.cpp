@@ -7,6 +7,7 @@
 
 #include <fmt/format.h>
 
+#include "audit/cases/random.hpp"
 #include "audit/cases/value_forms.hpp"
 
 namespace attest::audit {

@@ -10,9 +10,12 @@
 #include <string>
 #include <string_view>
 
-#include "audit/cases/random.hpp"
+#include "audit/tensors/problem_draft.hpp"
+#include "problem/checks.hpp"
 
 namespace attest::audit {
+
+class random_stream;  // random.hpp
 
 /// What a call may have beside a plain one (equal heads, dv = d, d a multiple of 8, n = m, nothing masked or added).
 enum class feature : std::uint8_t {

@@ -10,8 +10,10 @@
 #include <vector>
 
 #include "audit/cases/bug_class.hpp"
+#include "audit/cases/call_form.hpp"
 #include "audit/tensors/owned_outputs.hpp"
 #include "audit/tensors/owned_problem.hpp"
+#include "audit/tensors/row_index.hpp"
 
 namespace attest::audit {
 
@@ -64,12 +66,17 @@ struct audit_case {
   owned_problem problem;
   std::vector<further_call> further{};
   reading reads = reading::nothing;
-  owned_outputs recorded{};   ///< outputs of another implementation, judged beside those of the kernel
-  std::string recorded_by{};  ///< the name of that implementation
+  std::vector<row_index> rows{};  ///< those that are judged, in increasing order; empty: all
+  asked_outputs asks{};
+  bool once = false;                ///< the first call is not repeated with its tensors elsewhere in memory
+  std::int32_t threads = 0;         ///< of the first call
+  std::optional<call_form> form{};  ///< of the first call, where the case was made from one
+  std::string scaled{};             ///< what was cut from a production shape: "queries 4096 → 301"; else empty
+  owned_outputs recorded{};         ///< outputs of another implementation, judged beside those of the kernel
+  std::string recorded_by{};        ///< the name of that implementation
   bool mandatory =
       false;  ///< certification requires that the kernel supports it (contiguous, no mask, bias or softcap)
   std::int64_t number = 0;  ///< its number among all cases of the audit, from 1; 0 before cases are selected
-  std::int64_t all = 0;     ///< the number of cases in all shards together
   std::string axis{};       ///< one of curve_axes where it is a point of a stability curve, else empty
   double place = 0;         ///< its coordinate on that axis
 

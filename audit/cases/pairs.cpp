@@ -12,7 +12,7 @@ namespace attest::audit {
 namespace {
 
 /// One option of a problem: `resize` changes the sizes, then random tensors are generated, then `apply` changes them.
-struct feature {
+struct pair_option {
   std::string_view name;
   void (*resize)(problem::sizes&);
   void (*apply)(problem_draft&, problem::sizes const&, random_stream&);
@@ -21,8 +21,8 @@ struct feature {
 constexpr auto same_size = [](problem::sizes&) {};
 constexpr auto nothing_more = [](problem_draft&, problem::sizes const&, random_stream&) {};
 
-std::vector<feature> const& features() {
-  static std::vector<feature> const all{
+std::vector<pair_option> const& features() {
+  static std::vector<pair_option> const all{
       {"causal", same_size,
        [](problem_draft& p, problem::sizes const& s, random_stream&) { p.band = {s.m - s.n, -1, 0}; }},
       {"window", same_size,

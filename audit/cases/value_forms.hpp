@@ -2,6 +2,7 @@
 #pragma once
 
 #include "audit/cases/call_form.hpp"
+#include "audit/cases/random.hpp"
 
 namespace attest::audit {
 

@@ -32,14 +32,18 @@ problem::result<kernel_session> kernel_session::open(kernel_library const& libra
 }
 
 problem::result<kernel_session::run_result> kernel_session::run(owned_problem const& problem, std::int32_t threads,
-                                                                audit::placement placement) {
+                                                                audit::placement placement, asked_outputs asks) {
+  constexpr std::int64_t most_weights = std::int64_t{1} << 24;
+  problem::sizes const& s = problem.size();
+  asks.lse = asks.lse && supports_lse_;
+  asks.weights = asks.weights && supports_weights_ && s.b * s.hq * s.n * s.m <= most_weights;
   struct optional_outputs {
     bool lse, weights;
   };
   run_result result;
   for (auto const& [lse, weights] : {optional_outputs{true, true}, optional_outputs{true, false},
                                      optional_outputs{false, true}, optional_outputs{false, false}}) {
-    if ((lse && !supports_lse_) || (weights && !supports_weights_)) continue;
+    if ((lse && !asks.lse) || (weights && !asks.weights)) continue;
     owned_outputs outputs;
     call_request const request{.want_lse = lse,
                                .want_weights = weights,

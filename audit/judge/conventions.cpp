@@ -35,10 +35,12 @@ class convention_judge {
   convention_judge(owned_problem const& problem, contract const& claim, owned_outputs kernel_outputs)
       : outputs(std::move(kernel_outputs)), problem_(problem), how_(claim.conventions), claim_(claim) {}
 
-  void all() {
+  void all(std::span<row_index const> rows) {
     std::visit(
         [&](auto const& p) {
           problem::sizes const& s = p.size();
+          for (auto const& [b, h, i] : rows) row(p, b, h, i);
+          if (!rows.empty()) return;
           for (std::int64_t at = 0; at < s.b * s.hq * s.n; ++at) row(p, at / s.n / s.hq, at / s.n % s.hq, at % s.n);
         },
         problem_.instance());
@@ -156,17 +158,18 @@ std::vector<std::string> relaxed(conventions const& how) {
 
 owned_outputs translated(owned_problem const& problem, owned_outputs const& outputs, contract const& claim) {
   if (claim.conventions == conventions{}) return outputs;
-  convention_judge rows(problem, claim, outputs);
-  rows.all();
-  return std::move(rows.outputs);
+  convention_judge judged(problem, claim, outputs);
+  judged.all({});
+  return std::move(judged.outputs);
 }
 
-judgement judge_by_conventions(owned_problem const& problem, owned_outputs const& outputs, contract const& claim) {
-  if (claim.conventions == conventions{}) return judge(problem.instance(), outputs, claim);
-  convention_judge rows(problem, claim, outputs);
-  rows.all();
-  judgement total = judge(problem.instance(), rows.outputs, claim);
-  total.merge(std::move(rows.found));
+judgement judge_by_conventions(owned_problem const& problem, owned_outputs const& outputs, contract const& claim,
+                               std::span<row_index const> rows) {
+  if (claim.conventions == conventions{}) return judge(problem.instance(), outputs, claim, rows);
+  convention_judge judged(problem, claim, outputs);
+  judged.all(rows);
+  judgement total = judge(problem.instance(), judged.outputs, claim, rows);
+  total.merge(std::move(judged.found));
   return total;
 }
 

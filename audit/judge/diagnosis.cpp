@@ -108,6 +108,9 @@ bool explains(problem_draft instead, violation const& wrong) {
 
 diagnosis diagnose(owned_problem const& problem, violation const& wrong) {
   if (wrong.output != "o" || !std::isfinite(wrong.got) || problem.rank() != 4) return {};
+  // A mistake is committed on a copy of the problem.
+  constexpr std::size_t most_bytes = std::size_t{1} << 24;
+  if (problem.draft().k.bytes.size() + problem.draft().v.bytes.size() > most_bytes) return {};
   for (mistake const& candidate : mistakes()) {
     problem_draft instead = problem.draft();
     if (candidate.commit(instead) && explains(std::move(instead), wrong))

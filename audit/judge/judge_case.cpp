@@ -10,10 +10,11 @@
 
 namespace attest::audit {
 
-judgement judge_call(owned_problem const& problem, owned_outputs const& outputs, contract const& claim) {
-  judgement found = judge_by_conventions(problem, outputs, claim);
+judgement judge_call(owned_problem const& problem, owned_outputs const& outputs, contract const& claim,
+                     std::span<row_index const> rows) {
+  judgement found = judge_by_conventions(problem, outputs, claim, rows);
   if (found.failed > 0 && claim.name == "f32" &&
-      judge(problem.instance(), outputs, *find_contract("f32-any")).failed == 0)
+      judge(problem.instance(), outputs, *find_contract("f32-any"), rows).failed == 0)
     for (violation& v : found.violations)
       v.sentence +=
           "; it would pass f32-any: either the kernel rescales lazily or merges by LSE (declare it with "
@@ -26,7 +27,10 @@ void judge_case(audit_case const& kernel_case, case_outputs const& outputs, judg
                 case_result& into) {
   auto const start = std::chrono::steady_clock::now();
   auto const judged = [&](std::size_t call) {
-    judgement found = judge_call(kernel_case.call(call), *outputs[call], *rules.claim);
+    // The rows are those of the first call, and of further calls of its sizes.
+    bool const sampled = kernel_case.call(call).size() == kernel_case.problem.size();
+    judgement found = judge_call(kernel_case.call(call), *outputs[call], *rules.claim,
+                                 sampled ? std::span<row_index const>(kernel_case.rows) : std::span<row_index const>());
     for (violation& v : found.violations) v.call = call;
     into.judged.merge(std::move(found));
   };

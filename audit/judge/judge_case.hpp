@@ -26,6 +26,7 @@ struct case_result {
   bool hung = false, cut_short = false;
   std::vector<std::string> observations;
   std::vector<std::string> conventions;  ///< relaxed ones that mattered here
+  std::int64_t calls = 0;  ///< of the kernel
   double kernel_seconds = 0, oracle_seconds = 0;
 };
 
@@ -34,7 +35,9 @@ struct case_result {
 void judge_case(audit_case const& kernel_case, case_outputs const& outputs, judging_rules const& rules,
                 case_result& into);
 
-/// Judges the outputs of one call by the conventions of the contract, and adds diagnoses.
-judgement judge_call(owned_problem const& problem, owned_outputs const& outputs, contract const& claim);
+/// Judges the outputs of one call, or where `rows` is not empty these rows of them, by the conventions of the contract,
+/// and adds diagnoses.
+judgement judge_call(owned_problem const& problem, owned_outputs const& outputs, contract const& claim,
+                     std::span<row_index const> rows = {});
 
 }  // namespace attest::audit

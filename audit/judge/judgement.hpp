@@ -49,6 +49,7 @@ struct judgement : tally {
   std::array<std::int64_t, not_judged_names.size()> left_out{};  ///< not judged, by not_judged_because
   std::int64_t undecided = 0;                                    ///< the last refinement still overlaps the bound
   std::int64_t failed = 0;
+  std::int64_t exist = 0;  ///< elements of the outputs that were returned: more than were judged where rows are sampled
   sharpness_table sharpness{};                               ///< of those judged by a bound
   std::array<std::int64_t, output_names.size()> returned{};  ///< for each output, the calls that returned it
   std::vector<preset_comparison> beside;                     ///< some rows beside the bounds of sharper presets

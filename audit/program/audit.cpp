@@ -77,6 +77,18 @@ action audit_command(CLI::App& command) {
       ->check(CLI::Range(0.1, 1e6))
       ->check(is_a_number)
       ->type_name("SECONDS");
+  command.add_option("--draws", audit.draws, "cases drawn after the fixed part; without it, as many as the time allows")
+      ->check(CLI::Range(std::int64_t{0}, std::int64_t{1'000'000'000}))
+      ->type_name("N");
+  command
+      .add_option("--draw-products", audit.draw_products,
+                  "the most multiplications of a large call; without it, what the kernel's speed allows")
+      ->check(CLI::Range(std::int64_t{1} << 16, std::int64_t{1} << 40))
+      ->type_name("N");
+  command.add_option("--soak", audit.soak, "draw for so many minutes")
+      ->check(CLI::Range(0.1, 1e5))
+      ->check(is_a_number)
+      ->type_name("MINUTES");
   command.add_option("--replay", audit.replay, "ask the problems of this file instead of generated ones")
       ->type_name("FILE");
   command.add_option("--findings", audit.findings, "folder for the shrunk inputs of findings")->capture_default_str();

@@ -99,6 +99,9 @@ struct report {
   std::vector<std::string> waived_classes;
   std::string undecided_because;  ///< why, where the verdict is undecided
   std::int64_t cases = 0;
+  std::int64_t draws = 0;          ///< how many of them are numbered draws, after the fixed part
+  std::int64_t draw_products = 0;  ///< the multiplications that a large call may have; 0 where no shape was asked
+  std::int64_t calls = 0;          ///< of the kernel
   double kernel_seconds = 0, oracle_seconds = 0;
 
   /// Over all checks.

@@ -35,13 +35,20 @@ struct audit_options {
   bool quick = false, fail_fast = false;
   bool reproducible = false;     ///< outputs may not depend on threads, batch position or the rest of the batch
   int jobs = 1;                  ///< calls at the same time
-  std::optional<double> budget;  ///< seconds from `begun` on
+  std::optional<double> budget;  ///< seconds from `begun` on, after which nothing is asked
+  std::optional<std::int64_t> draws;          ///< asked after the fixed part; none: as many as the time allows
+  std::optional<std::int64_t> draw_products;  ///< the multiplications of a large call; none: what the speed allows
+  std::optional<double> soak;                 ///< minutes of draws instead of a minute
   std::chrono::steady_clock::time_point begun = std::chrono::steady_clock::now();
   std::optional<shard> part;
   std::optional<std::filesystem::path> replay;         ///< a file whose cases replace the generated ones
   std::filesystem::path findings = "attest-findings";  ///< folder for the shrunk inputs; empty: nothing is shrunk
   std::atomic<bool> const* stop = nullptr;             ///< set by Ctrl-C: the audit ends with a report of what is known
   progress on_progress = [](auto...) {};
+
+  /// The time within which draws begin, where their number is not given: a minute, 10 s with --quick.
+  double seconds_of_draws() const { return budget ? *budget : soak ? 60 * *soak : quick ? 10 : 60; }
+  std::chrono::steady_clock::time_point draws_until() const;
 };
 
 /// The time limits of a call: shorter ones with --quick, and the budget limits the time to load the kernel.

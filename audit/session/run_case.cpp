@@ -49,9 +49,11 @@ problem::result<case_result> run_case(audit_case const& kernel_case, kernel_sess
   case_outputs outputs_of_calls(kernel_case.further.size() + 1);
   auto const run_call = [&](std::size_t call,
                             audit::placement placement) -> problem::result<std::optional<owned_outputs>> {
-    auto ran = kernel.run(kernel_case.call(call), call == 0 ? 0 : kernel_case.further[call - 1].threads, placement);
+    auto ran = kernel.run(kernel_case.call(call), call == 0 ? kernel_case.threads : kernel_case.further[call - 1].threads,
+                          placement, kernel_case.asks);
     if (!ran) return ran.why();
     found.kernel_seconds += ran.value().seconds;
+    ++found.calls;
     take_outcome(ran.value().report, call, found);
     if (ran.value().report.outcome != call_outcome::succeeded) return std::optional<owned_outputs>();
     return std::optional(std::move(ran.value().outputs));
@@ -63,13 +65,14 @@ problem::result<case_result> run_case(audit_case const& kernel_case, kernel_sess
       if (!first) return first.why();
       outputs_of_calls[0] = std::move(first).value();
       if (!outputs_of_calls[0] || stop()) break;
-      auto second = run_call(0, placement::start);
+      problem::result<std::optional<owned_outputs>> second = std::optional<owned_outputs>();
+      if (!kernel_case.once) second = run_call(0, placement::start);
       if (!second) return second.why();
       if (second.value()) {
         further_call const again{.problem = kernel_case.problem, .says = "its tensors lie elsewhere in memory"};
         if (auto differs = outputs_differ(kernel_case, *outputs_of_calls[0], again, *second.value())) {
           found.observations.push_back(fmt::format("{}: {}", kernel_case.full_name(), differs->sentence));
-          found.judged.merge(judge_call(kernel_case.problem, *second.value(), *rules.claim));
+          found.judged.merge(judge_call(kernel_case.problem, *second.value(), *rules.claim, kernel_case.rows));
         }
       }
     }

@@ -19,6 +19,14 @@ namespace {
 
 using clock = std::chrono::steady_clock;
 
+constexpr std::size_t largest_file = std::size_t{1} << 26;
+
+std::size_t bytes_of(owned_problem const& problem) {
+  problem_draft const& p = problem.draft();
+  return p.q.bytes.size() + p.k.bytes.size() + p.v.bytes.size() + (p.mask ? p.mask->bytes.size() : 0) +
+         (p.bias ? p.bias->bytes.size() : 0);
+}
+
 /// FOLDER/CHECK-CLASS-CASE.safetensors, so that shards with the same folder do not overwrite each other's files.
 std::filesystem::path file_for(std::filesystem::path const& folder, finding const& of) {
   std::string name = fmt::format("{}-{}-{}", of.check, of.class_token(), of.case_name);
@@ -39,6 +47,7 @@ class finding_saver {
     else if (late()) found.no_pictures = "there was no time left";
     else if (!opened()) found.no_pictures = "the kernel does not load again";
     else if (draw_and_shrink(failing, found)) return;
+    if (bytes_of(failing.problem) > largest_file) return;
     // A case that cannot be shrunk is saved as it is and keeps its reproducer: tensors in a file have no gaps between
     // rows.
     found.shrunk = shrunk_finding{found.what, found.sizes, "", list_inputs(failing.problem)};
@@ -68,7 +77,7 @@ class finding_saver {
   bool draw_and_shrink(audit_case const& failing, finding& found) {
     found.no_pictures = not_drawn(failing, found.what);
     auto const outputs_for = [&](owned_problem const& problem) -> std::optional<owned_outputs> {
-      auto ran = kernel_->value().run(problem, 0, placement::end);
+      auto ran = kernel_->value().run(problem, failing.threads, placement::end);
       if (!ran || ran.value().report.outcome != call_outcome::succeeded) return std::nullopt;
       return std::move(ran.value().outputs);
     };
@@ -112,17 +121,14 @@ class finding_saver {
 
 }  // namespace
 
-void save_findings(audit_options const& options, std::vector<audit_case> const& cases, clock::time_point until,
-                   report& into) {
+void save_findings(audit_options const& options, case_finder const& find, clock::time_point until, report& into) {
   finding_saver saver(options, until, into);
   std::set<std::pair<std::string, std::string>> done;
   for (finding& found : into.findings) {
-    auto const at = std::ranges::find_if(
-        cases, [&](audit_case const& c) { return c.check == found.check && c.name == found.case_name; });
     if (found.waived) found.no_pictures = "it is waived";
     else if (!done.emplace(found.check, found.class_token()).second)
       found.no_pictures = "an earlier finding of this check and class has them";
-    else if (at != cases.end()) saver.save(*at, found);
+    else if (auto const failing = find(found.check, found.case_name)) saver.save(*failing, found);
   }
 }
 

@@ -48,6 +48,26 @@ audit_case only_needed(audit_case const& failing, violation const& wrong) {
   return needed;
 }
 
+/// The judged rows of a case that are inside the selection, by their indices there. None, which stands for all, where
+/// none is inside.
+std::vector<row_index> kept_rows(audit_case const& whole, selection const& chosen) {
+  problem::sizes const& s = whole.problem.size();
+  std::int64_t const group = s.hk > 0 ? s.hq / s.hk : 1;
+  auto const place = [](indices const& kept, std::int64_t at) -> std::optional<std::int64_t> {
+    auto const found = std::ranges::lower_bound(kept, at);
+    if (found == kept.end() || *found != at) return std::nullopt;
+    return found - kept.begin();
+  };
+  std::vector<row_index> rows;
+  for (auto const& [b, h, i] : whole.rows) {
+    auto const in_b = place(chosen.b, b), in_hk = place(chosen.hk, h / group), in_n = place(chosen.n, i);
+    bool const one_head = chosen.query_head >= 0;
+    if (!in_b || !in_hk || !in_n || (one_head && h % group != chosen.query_head)) continue;
+    rows.push_back({*in_b, one_head ? *in_hk : *in_hk * group + h % group, *in_n});
+  }
+  return rows;
+}
+
 class shrinker {
  public:
   shrinker(audit_case start, std::optional<bug_class> kind, case_runner const& run, clock::time_point until)
@@ -102,6 +122,8 @@ class shrinker {
     audit_case candidate = best_;
     auto first = sliced(best_.problem, chosen);
     if (!first) return false;
+    candidate.rows = kept_rows(best_, chosen);
+    candidate.form.reset();
     candidate.problem = *std::move(first);
     for (further_call& call : candidate.further) {
       auto part = sliced(call.problem, chosen);

@@ -13,4 +13,9 @@ struct owned_outputs {
   bool empty() const noexcept { return !o && !lse && !weights; }
 };
 
+/// The optional outputs that a call asks for.
+struct asked_outputs {
+  bool lse = true, weights = true;
+};
+
 }  // namespace attest::audit

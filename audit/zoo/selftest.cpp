@@ -10,7 +10,7 @@
 
 #include <fmt/format.h>
 
-#include "audit/session/select.hpp"
+#include "audit/session/kernel_speed.hpp"
 #include "audit/support/locate.hpp"
 #include "audit/support/module.hpp"
 #include "audit/support/printable.hpp"
@@ -27,6 +27,7 @@ audit_options options_for(contract const& claim, selftest_options const& options
   audit_options request;
   request.claim = &claim, request.seed = options.seed, request.stop = options.stop;
   request.findings.clear();  // findings of mutants need not be shrunk
+  request.draws = 0;
   return request;
 }
 
@@ -38,11 +39,13 @@ struct numbered_check {
 };
 
 problem::result<std::vector<numbered_check>> numbered_checks(contract const& claim, selftest_options const& options) {
-  auto cases = chosen_cases(options_for(claim, options));
-  if (!cases) return cases.why();
+  audit_options const request = options_for(claim, options);
+  auto const plan = planned(request);
+  if (!plan) return plan.why();
+  std::vector<audit_case> cases = made_cases(plan.value(), fixed_limits(request), *request.draws);
   std::vector<numbered_check> numbered;
   std::int64_t number = 0;
-  for (audit_case& kernel_case : cases.value()) {
+  for (audit_case& kernel_case : cases) {
     auto at = std::ranges::find(numbered, kernel_case.check, &numbered_check::name);
     if (at == numbered.end()) at = numbered.insert(numbered.end(), {kernel_case.check, {}, {}});
     at->number.emplace(kernel_case.name, ++number);
@@ -55,7 +58,7 @@ problem::result<std::vector<numbered_check>> numbered_checks(contract const& cla
 std::optional<problem::error> run_check(audit_options const& options, numbered_check const& check,
                                         specimen_result& into) {
   auto const start = clock::now();
-  auto const ran = run_audit(options, check.cases);
+  auto const ran = run_audit(options, plan_of(check.cases));
   if (!ran) return ran.why();
   into.cases += ran.value().cases;
   if (ran.value().verdict != verdict::refuted) return std::nullopt;
