@@ -131,7 +131,7 @@ audit_case sequence(problem::element_type type, shape_limits const& limits, rand
                             .says = "a call before",
                             .threads = other.threads});
   }
-  for (int again = 0; again < 8; ++again) made.must_equal(made.problem, "the same call again");
+  for (int again = 0; again < 40; ++again) made.must_equal(made.problem, "the same call again");
   for (further_call& call : made.further)
     if (call.is == relation::same_bits) call.threads = made.threads;
   return made;

@@ -1,12 +1,17 @@
 #include "audit/judge/judge_case.hpp"
 
+#include <algorithm>
+#include <bit>
 #include <chrono>
+#include <limits>
 
 #include <fmt/format.h>
+#include <fmt/ranges.h>
 
 #include "audit/judge/conventions.hpp"
 #include "audit/judge/cross_call.hpp"
 #include "audit/judge/diagnosis.hpp"
+#include "audit/tensors/elements.hpp"
 
 namespace attest::audit {
 
@@ -22,6 +27,33 @@ judgement judge_call(owned_problem const& problem, owned_outputs const& outputs,
   diagnose_all(problem, found);
   return found;
 }
+
+namespace {
+
+/// Where rows are sampled, the others must hold finite numbers at least: the values of these problems are finite, and
+/// so are their answers.
+void judge_finite(audit_case const& kernel_case, owned_outputs const& outputs, judgement& into) {
+  if (kernel_case.rows.empty() || !kernel_case.form || !outputs.o) return;
+  problem::with_type(outputs.o->type, problem::floating_elements{}, [&]<class T>(std::type_identity<T>) {
+    std::span const elements(outputs.o->as<T>(), outputs.o->bytes.size() / sizeof(T));
+    constexpr auto infinity = problem::format_of<T>.infinity();
+    auto const wrong = std::ranges::find_if(elements, [](T x) {
+      return (std::bit_cast<problem::bits_of<T>>(x) & (problem::format_of<T>.sign_bit() - 1)) >= infinity;
+    });
+    if (wrong == elements.end()) return;
+    problem::sizes const& s = kernel_case.problem.size();
+    std::int64_t const at = wrong - elements.begin(), row = at / s.dv;
+    violation found;
+    found.output = "o", found.index = {row / s.n / s.hq, row / s.n % s.hq, row % s.n, at % s.dv};
+    found.got = number(*wrong), found.error_in_bounds = std::numeric_limits<double>::infinity();
+    found.sentence = fmt::format("o[{}] is {}; every input is finite, and so is the answer",
+                                 fmt::join(found.index, ", "), found.got);
+    ++into.failed;
+    into.add(std::move(found));
+  });
+}
+
+}  // namespace
 
 void judge_case(audit_case const& kernel_case, case_outputs const& outputs, judging_rules const& rules,
                 case_result& into) {
@@ -44,7 +76,10 @@ void judge_case(audit_case const& kernel_case, case_outputs const& outputs, judg
     return false;
   };
   bool const first = usable(0);
-  if (first) judged(0);
+  if (first) {
+    judged(0);
+    judge_finite(kernel_case, *outputs[0], into.judged);
+  }
   for (std::size_t n = 0; n < kernel_case.further.size(); ++n) {
     further_call const& further = kernel_case.further[n];
     if (!usable(n + 1)) continue;

@@ -13,17 +13,19 @@ namespace {
 using audit::relation;
 
 struct answered_case {
-  audit::audit_case asked;
+  audit::audit_case asked{.check = "determinism", .name = "drawn", .problem = problem()};
   audit::case_outputs outputs;
 
   /// A problem, and one further call of the same problem.
   answered_case(relation is, bool promised) {
-    recipe r;
-    r.n = 3, r.m = 9, r.d = 8, r.dv = 8, r.seed = 4;
-    asked.check = "determinism", asked.name = "drawn", asked.problem = audit::owned_problem::of_valid(make_problem(r));
     asked.further.push_back(
         {.is = is, .problem = asked.problem, .says = "with 3 threads", .threads = 3, .promised = promised});
     for (int call = 0; call < 2; ++call) outputs.push_back(builtin_answer(asked.problem.draft()));
+  }
+  static audit::owned_problem problem() {
+    recipe r;
+    r.n = 3, r.m = 9, r.d = 8, r.dv = 8, r.seed = 4;
+    return audit::owned_problem::of_valid(make_problem(r));
   }
   void spoil(std::size_t call) {
     audit::owned_tensor& o = *outputs[call]->o;
