@@ -124,9 +124,45 @@ void add_bias_of(feature one, call_form const& form, problem_draft& to, random_s
   }
 }
 
+/// The feature of a mask of this shape, [b or 1, hq or 1, n or 1, m].
+feature mask_feature(std::span<std::int64_t const, 4> shape, problem::sizes const& s) {
+  if (shape[2] == 1 && s.n != 1) return padding;
+  if (shape[1] > 1) return head_mask;
+  return shape[0] == 1 && s.b > 1 ? shared_mask : feature::mask;
+}
+
+feature bias_feature(owned_tensor const& t, problem::sizes const& s) {
+  auto const& shape = t.layout.shape;
+  if (shape[2] == 1 && s.n != 1) return alibi;
+  if (shape[1] > 1) return feature::bias;
+  if (shape[0] > 1) return batch_bias;
+  for (std::size_t at = 0, all = t.bytes.size() / problem::size_of(t.type); at < all; ++at)
+    if (load(t, at) == -HUGE_VAL) return hiding_bias;
+  return feature::bias;
+}
+
+feature band_feature(problem::band const& band, problem::sizes const& s) {
+  if (band.right != 0) return symmetric_window;
+  if (band.left >= 0) return window;
+  return band.diagonal == 0 && s.m != s.n ? causal_top_left : causal;
+}
+
 }  // namespace
 
 std::span<feature_row const> feature_table() noexcept { return table; }
+
+std::optional<call_form> form_of(problem_draft const& p) {
+  if (p.q.layout.rank != 4) return std::nullopt;
+  auto const &q = p.q.layout.shape, &k = p.k.layout.shape;
+  call_form form{.size = {q[0], q[1], k[1], q[2], k[2], q[3], p.v.layout.shape[3]}, .scale = p.scale};
+  if (p.band != problem::band{}) form.options.add(band_feature(p.band, form.size));
+  form.length = std::clamp<std::int64_t>(p.band.left, 1, std::max<std::int64_t>(form.size.m, 1));
+  if (p.mask) form.options.add(mask_feature(std::span(p.mask->layout.shape).first<4>(), form.size));
+  if (p.bias) form.options.add(bias_feature(*p.bias, form.size));
+  if (p.scale) form.options.add(feature::scale);
+  if (p.softcap != 0) form.options.add(softcap);
+  return form;
+}
 
 std::string_view name_of(value_form form) noexcept {
   switch (form) {

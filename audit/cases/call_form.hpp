@@ -107,6 +107,10 @@ struct call_form {
   std::string text() const;
 };
 
+/// The form nearest to that of a problem: its features follow from the shapes of mask and bias and from the parameters,
+/// its values count as Gaussian. None where the problem has not rank 4.
+std::optional<call_form> form_of(problem_draft const& p);
+
 /// What one call costs.
 struct call_cost {
   std::int64_t bytes = 0;     ///< Q, K, V, O, the mask and the bias

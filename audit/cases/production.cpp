@@ -1,5 +1,7 @@
 #include "audit/cases/production.hpp"
 
+#include <algorithm>
+
 #include "audit/cases/row_sample.hpp"
 
 namespace attest::audit {
@@ -32,7 +34,9 @@ audit_case production_case(production_shape const& row, problem::element_type ty
                            shape_limits const& limits) {
   production_shape in_type = row;
   in_type.type = type;
-  scaled_shape const cut = scaled(in_type, {limits.call.bytes, limits.call.products});
+  // All rows together are to take about a third of an audit: each may cost a quarter of what a large draw may.
+  constexpr std::int64_t most_bytes = std::int64_t{1} << 26;
+  scaled_shape const cut = scaled(in_type, {std::min(limits.call.bytes, most_bytes), limits.call.products / 4});
   random_stream random(seed, "production/" + std::string(row.name));
   call_form form = form_of(cut.shape);
   // One head size in two shows lost keys by digits, the others by queries that point to keys.

@@ -2,6 +2,7 @@
 
 #include <algorithm>
 #include <cmath>
+#include <type_traits>
 #include <vector>
 
 namespace attest::audit {
@@ -55,8 +56,11 @@ void set_pointed(problem_draft& p, random_stream& random) {
         std::int64_t const target = choice == 0   ? first
                                     : choice == 1 ? last
                                                   : std::min(first, last) + random.below(std::abs(last - first) + 1);
-        for (std::int64_t t = 0; t < s.d; ++t)
-          store(p.q, offset_of(p.q, b, h, i, t), 2 * load(p.k, offset_of(p.k, b, h / (s.hq / s.hk), target, t)));
+        std::size_t const from = offset_of(p.k, b, h / (s.hq / s.hk), target, 0), to = offset_of(p.q, b, h, i, 0);
+        problem::with_type(p.q.type, problem::floating_elements{}, [&]<class T>(std::type_identity<T>) {
+          for (std::size_t t = 0; t < static_cast<std::size_t>(s.d); ++t)
+            p.q.as<T>()[to + t] = nearest_element<T>(2 * number(p.k.as<T>()[from + t]));
+        });
       }
 }
 
@@ -71,7 +75,9 @@ void fill_normal(owned_tensor& to, random_stream& random, double spread) {
       std::uint64_t const bits = random.bits();
       auto const sum =
           static_cast<double>((bits & 0xffff) + (bits >> 16 & 0xffff) + (bits >> 32 & 0xffff) + (bits >> 48));
-      element[at] = nearest_element<T>((sum - mean) * step);
+      double const x = (sum - mean) * step;
+      if constexpr (std::is_floating_point_v<T>) element[at] = static_cast<T>(x);
+      else element[at] = nearest_element<T>(x);
     }
   });
 }

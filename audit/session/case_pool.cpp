@@ -48,6 +48,7 @@ bool case_pool::may_begin(std::size_t at) const {
   if (at < plan_.fixed.size()) return true;
   auto const index = static_cast<std::int64_t>(at - plan_.fixed.size());
   if (!plan_.draws || draws_ended_) return false;
+  if (options_.part && !options_.draws) return false;  // shards need not be equally fast
   if (options_.draws) return plan_.draw_number(index) <= *options_.draws;
   return clock::now() < options_.draws_until();
 }
@@ -55,7 +56,7 @@ bool case_pool::may_begin(std::size_t at) const {
 /// Sets the limits from what the cases so far showed, and from the kernel's speed where the clock ends the draws.
 void case_pool::measure(kernel_session& kernel, std::unique_lock<std::mutex>& lock) {
   limits_state_ = limits_state::being_measured;
-  if (!options_.draws && !options_.draw_products) {
+  if (!options_.draws && !options_.draw_products && !options_.part) {
     lock.unlock();
     auto const products = most_products(kernel, plan_.type, options_.seconds_of_draws());
     lock.lock();
@@ -94,16 +95,17 @@ void case_pool::work() {
         }
         continue;
       }
-      plan = at < plan_.fixed.size() ? plan_.fixed[at]
-                                     : plan_.draw(static_cast<std::int64_t>(at - plan_.fixed.size()));
+      plan = at < plan_.fixed.size() ? plan_.fixed[at] : plan_.draw(static_cast<std::int64_t>(at - plan_.fixed.size()));
       asked_.emplace_back();
     }
     asked_case asked{std::move(plan), std::nullopt, case_result{}};
-    bool const cut = interruptible([this] { return enough(); }, [&] {
-      asked.made = asked.plan.make(limits_);
-      asked.made->number = asked.plan.number;
-      asked.result = run_case(*asked.made, kernel.value(), {options_.claim, options_.reproducible});
-    });
+    bool const cut = interruptible([this] { return enough(); },
+                                   [&] {
+                                     asked.made = asked.plan.make(limits_);
+                                     asked.made->number = asked.plan.number;
+                                     asked.result =
+                                         run_case(*asked.made, kernel.value(), {options_.claim, options_.reproducible});
+                                   });
     if (asked.result) asked.result.value().cut_short |= cut;
     std::scoped_lock const lock(mutex_);
     if (at < plan_.support_cases && asked.result && asked.result.value().unsupported && asked.made && asked.made->form)

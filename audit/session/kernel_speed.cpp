@@ -22,7 +22,8 @@ std::optional<std::int64_t> most_products(kernel_session& kernel, problem::eleme
   for (std::int64_t n = 32; n <= 2048; n *= 2) {
     call_form const form{.size = {1, 4, 4, n, n, 64, 64}};
     random_stream random(0, "speed");
-    auto const ran = kernel.run(owned_problem::of_valid(draft_of(form, type, random)), 0, placement::end, {false, false});
+    auto const ran =
+        kernel.run(owned_problem::of_valid(draft_of(form, type, random)), 0, placement::end, {false, false});
     if (!ran || ran.value().report.outcome != call_outcome::succeeded) break;
     double const took = std::max(ran.value().seconds, 1e-6);
     double const speed = static_cast<double>(cost_of(form, type).products) / took;

@@ -33,10 +33,10 @@ struct audit_options {
   names only;    ///< names of checks or CHECK/CASE; empty: all
   names waived;  ///< bug classes that do not refute
   bool quick = false, fail_fast = false;
-  bool reproducible = false;     ///< outputs may not depend on threads, batch position or the rest of the batch
-  int jobs = 1;                  ///< calls at the same time
-  std::optional<double> budget;  ///< seconds from `begun` on, after which nothing is asked
-  std::optional<std::int64_t> draws;          ///< asked after the fixed part; none: as many as the time allows
+  bool reproducible = false;          ///< outputs may not depend on threads, batch position or the rest of the batch
+  int jobs = 1;                       ///< calls at the same time
+  std::optional<double> budget;       ///< seconds from `begun` on, after which nothing is asked
+  std::optional<std::int64_t> draws;  ///< asked after the fixed part; none: as many as the time allows
   std::optional<std::int64_t> draw_products;  ///< the multiplications of a large call; none: what the speed allows
   std::optional<double> soak;                 ///< minutes of draws instead of a minute
   std::chrono::steady_clock::time_point begun = std::chrono::steady_clock::now();

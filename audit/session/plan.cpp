@@ -35,9 +35,9 @@ planned_case production_plan(production_shape const& row, problem::element_type 
 }
 
 planned_case draw_plan(problem::element_type type, std::uint64_t seed, std::int64_t number) {
-  return {.check = "drawn",
-          .name = fmt::format("{}", number),
-          .make = [=](shape_limits const& limits) { return drawn_case(type, seed, number, limits); }};
+  return {.check = "drawn", .name = fmt::format("{}", number), .make = [=](shape_limits const& limits) {
+            return drawn_case(type, seed, number, limits);
+          }};
 }
 
 /// NUMBER of "drawn/NUMBER" or "NUMBER", at least 1.
@@ -119,7 +119,8 @@ std::optional<error> keep_only(names const& only, audit_plan& plan) {
   std::vector<planned_case> single_draws;
   constexpr std::string_view prefix = "drawn/";
   for (std::string const& name : only) {
-    auto const number = name.starts_with(prefix) ? draw_named(std::string_view(name).substr(prefix.size())) : std::nullopt;
+    auto const number =
+        name.starts_with(prefix) ? draw_named(std::string_view(name).substr(prefix.size())) : std::nullopt;
     if (number && plan.draws) single_draws.push_back(draw_plan(plan.type, plan.seed, *number));
     else if (std::ranges::find(known, name) == known.end())
       return error{error_code::bad_value, "--only",

@@ -1,6 +1,7 @@
 #include "audit/session/run_audit.hpp"
 
 #include <algorithm>
+#include <map>
 
 #include <fmt/format.h>
 
@@ -52,6 +53,8 @@ class session {
  private:
   problem::result<std::string> take_all();
   void not_drawn(std::int64_t made);
+  void note_refused(audit_case const& kernel_case);
+  void list_refused_checks();
   void take(audit_case const& kernel_case, case_result&& result);
   void judge_recording(audit_case const& kernel_case);
   std::string why_stopped() const;
@@ -65,6 +68,7 @@ class session {
   case_pool pool_;
   bool mandatory_missing_ = false, hurried_ = false;
   int hung_ = 0;
+  std::map<std::string, feature_set, std::less<>> refused_;  ///< by check: the features of its cases that were refused
 };
 
 std::string session::reproducer(audit_case const& kernel_case) const {
@@ -98,9 +102,31 @@ void session::judge_recording(audit_case const& kernel_case) {
 void session::take(audit_case const& kernel_case, case_result&& result) {
   if (kernel_case.mandatory && (result.unsupported || result.judged.judged() == 0)) mandatory_missing_ = true;
   hung_ += result.hung;
+  if (result.unsupported) note_refused(kernel_case);
   collect_.set_case(kernel_case.number);
   judge_recording(kernel_case);
   take_result(kernel_case, kernel_case.number, std::move(result), reproducer(kernel_case), report_, collect_);
+}
+
+/// Notes which features of a refused case the kernel refuses by themselves, or two at a time.
+void session::note_refused(audit_case const& kernel_case) {
+  auto const form = kernel_case.form ? kernel_case.form : audit::form_of(kernel_case.problem.draft());
+  if (form) refused_[kernel_case.check] = refused_[kernel_case.check] | form->features();
+}
+
+/// A check of which the kernel answered nothing proves nothing.
+void session::list_refused_checks() {
+  for (check_result const& row : report_.checks) {
+    if (row.unsupported < row.cases) continue;
+    std::vector<std::string_view> reasons;
+    refused_[row.name].each([&](feature one) {
+      if (!pool_.limits().answers.answers(feature_set{one})) reasons.push_back(row_of(one).name);
+    });
+    report_.not_asked.push_back(
+        {"check " + row.name, reasons.empty()
+                                  ? std::string("the kernel answered none of its cases")
+                                  : fmt::format("the kernel does not support {}", fmt::join(reasons, ", "))});
+  }
 }
 
 std::string session::why_stopped() const {
@@ -121,8 +147,7 @@ problem::result<std::string> session::take_all() {
   for (; stopped.empty(); ++done) {
     auto const all = static_cast<std::int64_t>(std::max(fixed, done + 1));
     bool const is_draw = done >= fixed;
-    options_.on_progress(static_cast<std::int64_t>(done), all,
-                         is_draw ? "draws" : plan_.fixed[done].full_name());
+    options_.on_progress(static_cast<std::int64_t>(done), all, is_draw ? "draws" : plan_.fixed[done].full_name());
     auto asked = pool_.wait(done);
     if (!asked) break;
     if (!asked->result) return asked->result.why();
@@ -156,6 +181,7 @@ problem::result<std::string> session::take_all() {
 
 /// Says which draws were asked for and not made.
 void session::not_drawn(std::int64_t made) {
+  if (options_.part && !options_.draws) report_.not_asked.push_back({"draws", "--shard without --draws"});
   if (!plan_.draws || !options_.draws) return;
   std::int64_t const first = plan_.draw_number(made);
   if (first > *options_.draws) return;
@@ -172,16 +198,18 @@ std::optional<problem::error> session::run() {
         "loading the kernel changed the rounding mode or FTZ/DAZ of its process (-ffast-math does)");
   auto const stopped = take_all();
   if (!stopped) return stopped.why();
+  list_refused_checks();
   std::string because = "a mandatory case was not answered";
-  if (!stopped.value().empty()) mandatory_missing_ = true, because = "the fixed part was not asked whole: " + stopped.value();
+  if (!stopped.value().empty())
+    mandatory_missing_ = true, because = "the audit stopped early, before the end of its fixed part: " + stopped.value();
   collect_.finish(!mandatory_missing_, because);
   if (!options_.findings.empty() && collect_.refuted() && !(options_.stop && options_.stop->load())) {
     auto until =
         options_.quick ? std::min(clock::now() + seconds(2), options_.begun + seconds(9)) : clock::now() + seconds(15);
     // The rest of the budget is for the work under way and for writing the report.
     if (options_.budget) until = std::min(until, options_.begun + seconds(0.95 * *options_.budget));
-    save_findings(options_, [&](auto check, auto name) { return plan_.make(check, name, pool_.limits()); }, until,
-                  report_);
+    save_findings(
+        options_, [&](auto check, auto name) { return plan_.make(check, name, pool_.limits()); }, until, report_);
   }
   for (finding& found : report_.findings)
     if (!found.pictures && found.no_pictures.empty())

@@ -49,8 +49,9 @@ problem::result<case_result> run_case(audit_case const& kernel_case, kernel_sess
   case_outputs outputs_of_calls(kernel_case.further.size() + 1);
   auto const run_call = [&](std::size_t call,
                             audit::placement placement) -> problem::result<std::optional<owned_outputs>> {
-    auto ran = kernel.run(kernel_case.call(call), call == 0 ? kernel_case.threads : kernel_case.further[call - 1].threads,
-                          placement, kernel_case.asks);
+    auto ran =
+        kernel.run(kernel_case.call(call), call == 0 ? kernel_case.threads : kernel_case.further[call - 1].threads,
+                   placement, kernel_case.asks);
     if (!ran) return ran.why();
     found.kernel_seconds += ran.value().seconds;
     ++found.calls;

@@ -35,7 +35,7 @@ TEST_CASE("a finding shrinks to one row, and its file fails for that kernel and 
 
 TEST_CASE("shards together ask every case once", "[unit]") {
   auto const cases = [](std::string const& more) {
-    return report("audit --quick --seed 3" + more)["summary"]["cases"].get<std::int64_t>();
+    return report("audit --quick --draws 20 --seed 3" + more)["summary"]["cases"].get<std::int64_t>();
   };
   CHECK(cases(" --shard 1/3") + cases(" --shard 2/3") + cases(" --shard 3/3") == cases(""));
   for (std::string const wrong : {"--shard 1/2", "--seed 1 --shard 0/2", "--seed 1 --shard 3/2", "--seed 1 --shard x"})
@@ -44,7 +44,7 @@ TEST_CASE("shards together ask every case once", "[unit]") {
 
 TEST_CASE("the report does not depend on the number of jobs", "[unit]") {
   auto const timeless_report = [](std::string const& more) {
-    auto all = report("audit --quick --seed 4" + more);
+    auto all = report("audit --quick --draws 20 --seed 4" + more);
     all["summary"].erase("oracle_seconds");
     all["summary"].erase("kernel_seconds");
     return all;
