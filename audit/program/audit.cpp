@@ -1,12 +1,17 @@
 // attest audit: runs a kernel on adversarial inputs and judges every element.
+#include <algorithm>
 #include <cmath>
 #include <cstdio>
 #include <cstdlib>
 
+#include <fmt/format.h>
+
 #include "audit/program/command.hpp"
 #include "audit/program/judging_options.hpp"
 #include "audit/program/terminal.hpp"
+#include "audit/report/coverage_words.hpp"
 #include "audit/session/compare.hpp"
+#include "audit/support/words.hpp"
 
 namespace attest::audit {
 namespace {
@@ -41,6 +46,11 @@ int run(audit_arguments& arguments) {
   audit.seed = arguments.seed ? *arguments.seed : random_seed();
   audit.only = {arguments.only.begin(), arguments.only.end()};
   audit.waived = arguments.judging.waived();
+  auto const known = support_names();
+  for (std::string const& name : audit.required_support)
+    if (std::ranges::find(known, name) == known.end())
+      return usage_error(fmt::format("--require-support: nothing is called '{}'{}; the names are {}", name,
+                                     did_you_mean(name, known), fmt::join(known, ", ")));
   audit.on_progress = progress_line{};
   if (!arguments.part.empty()) {
     audit.part = parse_shard(arguments.part);
@@ -66,6 +76,11 @@ action audit_command(CLI::App& command) {
   command.add_option("--only", arguments->only, "these checks or CHECK/CASE names")
       ->delimiter(',')
       ->type_name("NAME,…");
+  command
+      .add_option("--require-support", audit.required_support,
+                  "undecided unless the kernel supports these features; also lse, weights")
+      ->delimiter(',')
+      ->type_name("FEATURE,…");
   command.add_flag("--quick", audit.quick, "fewer and smaller cases");
   command.add_flag("--fail-fast", audit.fail_fast, "stop at the first refuting finding");
   command.add_flag("--reproducible", audit.reproducible,

@@ -8,6 +8,8 @@
 
 #include <fmt/format.h>
 
+#include "audit/report/coverage_words.hpp"
+
 namespace attest::audit {
 
 namespace {
@@ -88,11 +90,13 @@ void report_builder::finish(bool complete, std::string because) {
   report_.waived_classes.assign(waived_.begin(), waived_.end());
   report_.complete = complete;
   if (!complete) report_.incomplete_because = because;
-  report_.undecided_because = refuted()           ? ""
-                              : sum.undecided > 0 ? "elements overlap their bound at the last refinement"
-                              : sum.judged() == 0 ? "no element was judged"
-                              : !complete         ? std::move(because)
-                                                  : without_sharp_element(sum);
+  std::string const unsupported = missing_support(report_.covered, report_.required_support);
+  report_.undecided_because = refuted()              ? ""
+                              : sum.undecided > 0    ? "elements overlap their bound at the last refinement"
+                              : sum.judged() == 0    ? "no element was judged"
+                              : !complete            ? std::move(because)
+                              : !unsupported.empty() ? unsupported
+                                                     : without_sharp_element(sum);
   report_.verdict = refuted()                           ? verdict::refuted
                     : report_.undecided_because.empty() ? verdict::certified
                                                         : verdict::undecided;

@@ -34,7 +34,7 @@ class report_builder {
   /// Is there a finding that is not waived?
   bool refuted() const;
   /// Orders the findings and sets the verdict. `complete` is false where a mandatory case has no outputs; `because`
-  /// says why.
+  /// says why. Requires report.covered and report.required_support to be filled in.
   void finish(bool complete, std::string because);
 
   static constexpr std::int64_t listed_per_kind = 3;  ///< observations of one kind

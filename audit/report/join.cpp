@@ -72,6 +72,7 @@ report join(std::vector<report> const& shards) {
   report all;
   report const& first = shards.front();
   all.kernel = first.kernel, all.contract = first.contract, all.seed = first.seed, all.relaxed = first.relaxed;
+  all.required_support = first.required_support;
   all.contract_revision = first.contract_revision, all.theorem_revision = first.theorem_revision;
   std::set<std::string, std::less<>> const waived(first.waived_classes.begin(), first.waived_classes.end());
   report_builder collect(all, waived);
@@ -83,6 +84,7 @@ report join(std::vector<report> const& shards) {
   std::vector<std::int64_t> finding_cases, observation_cases;
   for (report const& shard : shards) {
     all.cases += shard.cases, all.kernel_seconds += shard.kernel_seconds, all.oracle_seconds += shard.oracle_seconds;
+    all.covered.merge(shard.covered), all.draws += shard.draws;
     if (!shard.complete && complete) complete = false, because = shard.incomplete_because;
     for (check_result const& row : shard.checks) {
       collect.set_case(row.first_case);

@@ -5,6 +5,7 @@
 
 #include <fmt/format.h>
 
+#include "audit/report/coverage_json.hpp"
 #include "audit/report/version.hpp"
 
 namespace attest::audit {
@@ -213,6 +214,8 @@ report read_shard(json const& from) {
   kernel_report.observations = top.texts("observations"), kernel_report.relaxed = top.texts("conventions");
   kernel_report.waived_classes = top.texts("waived_classes");
   read_checks(top, shard, kernel_report);
+  read_coverage(top, shard, kernel_report);
+  kernel_report.required_support = shard.texts("required_support");
   for (json const& item : shard.list("told")) {
     report_object const line(item, "'told'");
     kernel_report.case_observations.push_back({line.text("kind"), line.count("case"), line.text("sentence")});

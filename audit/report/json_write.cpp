@@ -4,6 +4,7 @@
 
 #include <nlohmann/json.hpp>
 
+#include "audit/report/coverage_json.hpp"
 #include "audit/report/text.hpp"
 #include "audit/report/verdict.hpp"
 #include "audit/report/version.hpp"
@@ -124,6 +125,8 @@ json shard_json(report const& kernel_report) {
              {"check_sharpness", json::array()},     {"finding_cases", json::array()},
              {"curve_cases", json::array()},         {"told", json::array()},
              {"told_kinds", json::array()},          {"not_asked", json::array()}};
+  shard["covered_triples"] = has_coverage(kernel_report) ? json(triples_text(kernel_report.covered)) : json();
+  shard["required_support"] = kernel_report.required_support;
   for (omission const& omitted : kernel_report.not_asked)
     shard["not_asked"].push_back({{"what", omitted.what}, {"why", omitted.why}});
   for (check_result const& row : kernel_report.checks) {
@@ -175,6 +178,7 @@ std::string as_json(report const& kernel_report) {
                          {"oracle_seconds", kernel_report.oracle_seconds},
                          {"kernel_seconds", kernel_report.kernel_seconds}};
   document["evidence"] = stated.object;
+  document["coverage"] = coverage_json(kernel_report);
   document["observations"] = kernel_report.observations;
   document["conventions"] = kernel_report.relaxed;
   document["waived_classes"] = kernel_report.waived_classes;

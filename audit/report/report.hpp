@@ -10,6 +10,7 @@
 #include <vector>
 
 #include "audit/judge/judgement.hpp"
+#include "audit/report/coverage.hpp"
 #include "audit/report/pictures.hpp"
 #include "problem/checks.hpp"
 #include "reference/bound/revision.hpp"
@@ -102,6 +103,8 @@ struct report {
   std::int64_t draws = 0;          ///< how many of them are numbered draws, after the fixed part
   std::int64_t draw_products = 0;  ///< the multiplications that a large call may have; 0 where no shape was asked
   std::int64_t calls = 0;          ///< of the kernel
+  coverage covered;                ///< by the calls of the kernel; empty where none were counted
+  std::vector<std::string> required_support;  ///< by --require-support; where it is missing the verdict is undecided
   double kernel_seconds = 0, oracle_seconds = 0;
 
   /// Over all checks.

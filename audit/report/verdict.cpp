@@ -6,6 +6,7 @@
 
 #include <fmt/format.h>
 
+#include "audit/report/coverage_words.hpp"
 #include "audit/report/text.hpp"
 #include "audit/support/real_number.hpp"
 #include "reference/machine/rows.hpp"
@@ -130,6 +131,12 @@ std::vector<std::string> notes_of(verdict_facts const& facts) {
   if (facts.verdict != verdict::refuted)
     for (preset_comparison const& beside : facts.beside)
       if (beside.compared > 0) notes.push_back(words_of(beside, facts.compared_row_in));
+  if (!facts.covered.empty()) notes.push_back("covered: " + covered_words(facts.covered));
+  if (auto const refused = refused_words(facts.covered); !refused.empty())
+    notes.push_back("the kernel refused: " + refused);
+  // Of a kernel that is wrong, the draws that showed nothing say nothing.
+  if (auto rare = rarity_words(facts.covered.draws_answered); rare && facts.verdict != verdict::refuted)
+    notes.push_back(*std::move(rare));
   for (omission const& omitted : facts.not_asked)
     notes.push_back(fmt::format("not asked: {} ({})", omitted.what, omitted.why));
   notes.push_back(facts.protections.empty() ? "no kernel ran: the outputs were recorded"
@@ -206,6 +213,7 @@ verdict_facts facts_of(report const& kernel_report) {
   facts.waived_classes.assign(classes.begin(), classes.end());
   facts.sizes = sizes_of(sum), facts.beside = sum.beside;
   facts.not_asked = omissions_of(kernel_report, sum);
+  facts.covered = kernel_report.covered;
   facts.compared_row_in = reference::machine::further_one_in;
   facts.protections = kernel_report.protections;
   return facts;

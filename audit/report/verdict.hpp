@@ -9,6 +9,7 @@
 
 #include <nlohmann/json.hpp>
 
+#include "audit/report/coverage.hpp"
 #include "audit/report/report.hpp"
 
 namespace attest::audit {
@@ -42,6 +43,7 @@ struct verdict_facts {
   std::vector<sharpness_facts> sizes;
   std::vector<preset_comparison> beside;  ///< presets that are sharper than the contract
   std::vector<omission> not_asked;
+  coverage covered;
   std::int64_t judged_row_in = 1;    ///< sampling: one row in so many is judged
   std::int64_t compared_row_in = 1;  ///< and one in so many is compared with the sharper presets
   std::vector<std::string> protections;

@@ -9,6 +9,7 @@
 #include <optional>
 #include <set>
 #include <string>
+#include <vector>
 
 #include "audit/contract/contract.hpp"
 #include "audit/isolation/isolated_kernel.hpp"
@@ -32,6 +33,8 @@ struct audit_options {
   std::uint64_t seed = 0;
   names only;    ///< names of checks or CHECK/CASE; empty: all
   names waived;  ///< bug classes that do not refute
+  /// Of support_names() (audit/report/coverage_words.hpp): without these the audit is undecided.
+  std::vector<std::string> required_support;
   bool quick = false, fail_fast = false;
   bool reproducible = false;          ///< outputs may not depend on threads, batch position or the rest of the batch
   int jobs = 1;                       ///< calls at the same time

@@ -30,6 +30,8 @@ std::string text_of(audit_options const& options) {
   std::string text = fmt::format("--only {}{}{}", fmt::join(options.only, ","), options.quick ? " --quick" : "",
                                  options.reproducible ? " --reproducible" : "");
   if (!options.waived.empty()) text += fmt::format(" --waive {}", fmt::join(options.waived, ","));
+  if (!options.required_support.empty())
+    text += fmt::format(" --require-support {}", fmt::join(options.required_support, ","));
   if (options.replay) text += fmt::format(" --replay {}", options.replay->native());
   if (options.draws) text += fmt::format(" --draws {}", *options.draws);
   if (options.draw_products) text += fmt::format(" --draw-products {}", *options.draw_products);
@@ -235,6 +237,7 @@ problem::result<report> run_audit(audit_options const& options, audit_plan const
   if (!options.replay) kernel_report.seed = options.seed;
   if (options.part) kernel_report.shard = {options.part->index, options.part->of};
   kernel_report.options = text_of(options);
+  kernel_report.required_support = options.required_support;
   session running(options, plan, kernel_report);
   if (auto why = running.run()) return *std::move(why);
   return kernel_report;

@@ -13,6 +13,13 @@ namespace fs = std::filesystem;
 
 nlohmann::json report(std::string const& arguments) { return nlohmann::json::parse(attest(arguments + " --json -").out); }
 
+TEST_CASE("support that nothing is called is a usage error that names what there is", "[unit]") {
+  outcome const ran = attest("audit --require-support causal,windows");
+  CHECK(ran.status == 2);
+  CHECK(has(ran.err, "--require-support: nothing is called 'windows', did you mean 'window'?"));
+  CHECK(has(ran.err, "lse, weights"));
+}
+
 TEST_CASE("a budget that is not a number is a usage error", "[unit]") {
   for (std::string const budget : {"nan", "-nan", "inf", "0", "ten"}) CHECK(attest("audit --quick --only sharp --budget " + budget).status == 2);
 }
