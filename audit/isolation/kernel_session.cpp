@@ -31,12 +31,18 @@ problem::result<kernel_session> kernel_session::open(kernel_library const& libra
   return session;
 }
 
-problem::result<kernel_session::run_result> kernel_session::run(owned_problem const& problem, std::int32_t threads,
-                                                                audit::placement placement, asked_outputs asks) {
+asked_outputs kernel_session::requestable(owned_problem const& problem, asked_outputs asks) noexcept {
   constexpr std::int64_t most_weights = std::int64_t{1} << 24;
   problem::sizes const& s = problem.size();
+  asks.weights = asks.weights && s.b * s.hq * s.n * s.m <= most_weights;
+  return asks;
+}
+
+problem::result<kernel_session::run_result> kernel_session::run(owned_problem const& problem, std::int32_t threads,
+                                                                audit::placement placement, asked_outputs asks) {
+  asks = requestable(problem, asks);
   asks.lse = asks.lse && supports_lse_;
-  asks.weights = asks.weights && supports_weights_ && s.b * s.hq * s.n * s.m <= most_weights;
+  asks.weights = asks.weights && supports_weights_;
   struct optional_outputs {
     bool lse, weights;
   };

@@ -41,10 +41,13 @@ class kernel_session {
     double seconds = 0;     ///< inside the kernel, summed over all attempts
   };
 
-  /// Runs the kernel once, requesting those of the outputs `asks` that it supports, weights of at most 2²⁴ elements. Where it reports UNSUPPORTED, tries again with
+  /// Runs the kernel once, requesting those of requestable(problem, asks) that it supports. Where it reports UNSUPPORTED, tries again with
   /// fewer outputs.
   problem::result<run_result> run(owned_problem const& problem, std::int32_t threads, audit::placement placement,
                                   asked_outputs asks = {});
+
+  /// Those of the outputs that are asked for: weights of at most 2²⁴ elements.
+  static asked_outputs requestable(owned_problem const& problem, asked_outputs asks) noexcept;
 
   isolated_kernel const& kernel() const noexcept { return kernel_; }
 

@@ -19,6 +19,13 @@ struct judging_rules {
   bool must_reproduce() const noexcept { return reproducible || claim->builtin; }
 };
 
+/// What the kernel answered to one call.
+struct call_reply {
+  call_form form;
+  bool answered = false;          ///< false: it does not support the call
+  asked_outputs asked{}, given{};
+};
+
 /// The result of one case.
 struct case_result {
   judgement judged;
@@ -26,7 +33,8 @@ struct case_result {
   bool hung = false, cut_short = false;
   std::vector<std::string> observations;
   std::vector<std::string> conventions;  ///< relaxed ones that mattered here
-  std::int64_t calls = 0;  ///< of the kernel
+  std::int64_t calls = 0;           ///< of the kernel
+  std::vector<call_reply> replies;  ///< of those that it answered or refused
   double kernel_seconds = 0, oracle_seconds = 0;
 };
 

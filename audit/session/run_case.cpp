@@ -41,6 +41,18 @@ void take_outcome(call_report const& did, std::size_t call, case_result& into) {
   add("call", class_of(did.outcome), "the kernel " + did.sentence);
 }
 
+/// Notes whether the kernel answered the call, and which of the outputs it gave. A call that failed is no reply.
+void note_reply(audit_case const& kernel_case, std::size_t call, kernel_session::run_result const& ran,
+                case_result& into) {
+  bool const answered = ran.report.outcome == call_outcome::succeeded;
+  if (!answered && ran.report.outcome != call_outcome::unsupported) return;
+  auto form = call == 0 && kernel_case.form ? kernel_case.form : form_of(kernel_case.call(call).draft());
+  if (!form) return;
+  form->threads = call == 0 ? kernel_case.threads : kernel_case.further[call - 1].threads;
+  asked_outputs const asked = kernel_session::requestable(kernel_case.call(call), kernel_case.asks);
+  into.replies.push_back({*std::move(form), answered, asked, {ran.outputs.lse.has_value(), ran.outputs.weights.has_value()}});
+}
+
 }  // namespace
 
 problem::result<case_result> run_case(audit_case const& kernel_case, kernel_session& kernel, judging_rules const& rules,
@@ -55,6 +67,7 @@ problem::result<case_result> run_case(audit_case const& kernel_case, kernel_sess
     if (!ran) return ran.why();
     found.kernel_seconds += ran.value().seconds;
     ++found.calls;
+    note_reply(kernel_case, call, ran.value(), found);
     take_outcome(ran.value().report, call, found);
     if (ran.value().report.outcome != call_outcome::succeeded) return std::optional<owned_outputs>();
     return std::optional(std::move(ran.value().outputs));
