@@ -32,7 +32,8 @@ problem::result<kernel_session> kernel_session::open(kernel_library const& libra
 }
 
 problem::result<kernel_session::run_result> kernel_session::run(owned_problem const& problem, std::int32_t threads,
-                                                                audit::placement placement, asked_outputs asks) {
+                                                                audit::placement placement, asked_outputs asks,
+                                                                memory_form const& memory) {
   constexpr std::int64_t most_weights = std::int64_t{1} << 24;
   problem::sizes const& s = problem.size();
   asks.lse = asks.lse && supports_lse_;
@@ -49,7 +50,7 @@ problem::result<kernel_session::run_result> kernel_session::run(owned_problem co
                                .want_weights = weights,
                                .threads = threads,
                                .placement = placement,
-                               .output_gap = 0,
+                               .memory = memory,
                                .stop = interruption_.stop,
                                .until = interruption_.until};
     auto report = kernel_.run(problem, request, outputs);

@@ -41,10 +41,10 @@ class kernel_session {
     double seconds = 0;     ///< inside the kernel, summed over all attempts
   };
 
-  /// Runs the kernel once, requesting those of the outputs `asks` that it supports, weights of at most 2²⁴ elements. Where it reports UNSUPPORTED, tries again with
-  /// fewer outputs.
+  /// Runs the kernel once, requesting those of the outputs `asks` that it supports, weights of at most 2²⁴ elements.
+  /// Where it reports UNSUPPORTED, tries again with fewer outputs.
   problem::result<run_result> run(owned_problem const& problem, std::int32_t threads, audit::placement placement,
-                                  asked_outputs asks = {});
+                                  asked_outputs asks = {}, memory_form const& memory = {});
 
   isolated_kernel const& kernel() const noexcept { return kernel_; }
 
