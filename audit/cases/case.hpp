@@ -11,6 +11,7 @@
 
 #include "audit/cases/bug_class.hpp"
 #include "audit/cases/call_form.hpp"
+#include "audit/tensors/memory_form.hpp"
 #include "audit/tensors/owned_outputs.hpp"
 #include "audit/tensors/owned_problem.hpp"
 #include "audit/tensors/row_index.hpp"
@@ -54,6 +55,7 @@ struct further_call {
   std::array<std::int64_t, 3> at{};  ///< the position of its rows in the first call; or its first key
   std::int32_t threads = 0;
   bool promised = true;  ///< false: a difference is an observation, and a violation only under --reproducible
+  memory_form memory{};  ///< where the tensors of this call lie
 };
 
 /// The axes of stability curves, against which the error is drawn.
@@ -79,10 +81,12 @@ struct audit_case {
   std::int64_t number = 0;  ///< its number among all cases of the audit, from 1; 0 before cases are selected
   std::string axis{};       ///< one of curve_axes where it is a point of a stability curve, else empty
   double place = 0;         ///< its coordinate on that axis
+  memory_form memory{};     ///< where the tensors of the first call lie
 
   std::string full_name() const { return check + "/" + name; }
   /// The problem of call 0, the first, or of further[at − 1].
   owned_problem const& call(std::size_t at) const { return at == 0 ? problem : further[at - 1].problem; }
+  memory_form const& memory_of(std::size_t at) const { return at == 0 ? memory : further[at - 1].memory; }
   /// Adds a further call whose outputs must have the bits of the first call's.
   void must_equal(owned_problem another, std::string says) {
     further.push_back({.is = relation::same_bits, .problem = std::move(another), .says = std::move(says)});

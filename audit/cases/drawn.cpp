@@ -7,6 +7,7 @@
 #include <fmt/format.h>
 
 #include "audit/cases/row_sample.hpp"
+#include "audit/cases/shared_values.hpp"
 
 namespace attest::audit {
 namespace {
@@ -107,9 +108,36 @@ bool admits(call_cost const& limit, call_cost const& cost) {
 
 constexpr std::int64_t small_products = 1 << 16, medium_products = 1 << 26;
 
+/// Usually the default. Otherwise one way in which tensors share memory, lie apart, or lie in another order; far ones
+/// beyond 2³¹ elements or 2³² bytes.
+memory_form drawn_memory(problem::sizes const& s, random_stream& random) {
+  constexpr std::int64_t far[]{(std::int64_t{1} << 30) + 64, (std::int64_t{1} << 31) + 64,
+                               (std::int64_t{1} << 32) + 64};
+  memory_form form;
+  switch (random.below(32)) {
+    case 0: form.v_in_k = s.dv <= s.d; break;
+    case 1: form.shared_batch = s.b > 1; break;
+    case 2: form.shared_heads = s.hk > 1; break;
+    case 3: form.overlap = random.below(std::min(s.d, s.dv) + 1); break;
+    case 4: form.heads_inside = true; break;
+    case 5: form.unaligned = true; break;
+    case 6:
+    case 7: form.row_gap = 1 + random.below(40); break;
+    case 8:
+    case 9: (s.b > 1 ? form.far_batch : form.far_head) = s.b * s.hq > 1 ? one_of(far, random) : 0; break;
+    case 10: form.far_row = s.b * s.hq * std::max(s.n, s.m) <= 256 ? one_of(far, random) : 0; break;
+    default: break;
+  }
+  return form;
+}
+
 audit_case single(call_form const& form, problem::element_type type, shape_limits const& limits,
                   random_stream& random) {
-  audit_case made{.check = "drawn", .name = {}, .problem = owned_problem::of_valid(draft_of(form, type, random))};
+  memory_form const memory = drawn_memory(form.size, random);
+  problem_draft draft = draft_of(form, type, random);
+  share_values(draft, memory);
+  audit_case made{.check = "drawn", .name = {}, .problem = owned_problem::of_valid(std::move(draft))};
+  made.memory = memory;
   made.rows = sampled_rows(form.size, judged_rows(form.size, limits.judged_products), random);
   made.once = true;
   made.threads = form.threads;
@@ -133,7 +161,7 @@ audit_case sequence(problem::element_type type, shape_limits const& limits, rand
   }
   for (int again = 0; again < 40; ++again) made.must_equal(made.problem, "the same call again");
   for (further_call& call : made.further)
-    if (call.is == relation::same_bits) call.threads = made.threads;
+    if (call.is == relation::same_bits) call.threads = made.threads, call.memory = made.memory;
   return made;
 }
 

@@ -10,7 +10,7 @@ namespace attest::audit {
 /// What the cases of production and drawn shapes may cost, and what the kernel answers. An audit measures both before
 /// it asks them.
 struct shape_limits {
-  call_cost call{.bytes = std::int64_t{1} << 28, .products = std::int64_t{1} << 28};  ///< of one call
+  call_cost call{.bytes = std::int64_t{1} << 28, .products = std::int64_t{1} << 26};  ///< of one call
   std::int64_t judged_products = std::int64_t{1} << 23;  ///< of the rows of one call that are judged
   support answers{};
 };

@@ -3,6 +3,7 @@
 #include <algorithm>
 
 #include "audit/cases/row_sample.hpp"
+#include "audit/cases/shared_values.hpp"
 
 namespace attest::audit {
 
@@ -41,9 +42,13 @@ audit_case production_case(production_shape const& row, problem::element_type ty
   call_form form = form_of(cut.shape);
   // One head size in two shows lost keys by digits, the others by queries that point to keys.
   form.values = random.below(2) == 0 ? value_form::digits : value_form::pointed;
+  problem_draft draft = draft_of(form, type, random);
+  memory_form const memory{.v_in_k = row.features.v_in_k};
+  share_values(draft, memory);
   audit_case made{.check = "production",
                   .name = std::string(row.name),
-                  .problem = owned_problem::of_valid(draft_of(form, type, random))};
+                  .problem = owned_problem::of_valid(std::move(draft)),
+                  .memory = memory};
   made.rows = sampled_rows(form.size, judged_rows(form.size, limits.judged_products), random);
   made.once = true;
   made.form = form;

@@ -58,6 +58,13 @@ std::optional<error> library_fault(fs::path const& library) {
   return std::nullopt;
 }
 
+call_report not_asked(std::string reason) {
+  call_report report;
+  report.outcome = call_outcome::not_asked;
+  report.sentence = "not asked: " + std::move(reason);
+  return report;
+}
+
 /// The text in a fixed-size field of a message; a terminating 0 may be missing.
 template <std::size_t N>
 std::string bounded(char const (&text)[N]) {
@@ -75,8 +82,10 @@ struct isolated_kernel::state {
   std::string name;
   bool environment_changed = false;
   std::uint64_t sequence = 0;
-  std::optional<std::string> exceeded;  ///< the limit that ended the last wait, if one did
-  bool cut_short = false;               ///< the caller ended the last wait
+  std::optional<std::string> exceeded;           ///< the limit that ended the last wait, if one did
+  std::uint64_t tensor_bytes = 0;                ///< the most that a call of this process could touch
+  runner_process::clock::time_point observed{};  ///< when the process was last observed
+  bool cut_short = false;                        ///< the caller ended the last wait
 
   static runner_process::clock::time_point in(double seconds) {
     return runner_process::clock::now() +
@@ -84,10 +93,12 @@ struct isolated_kernel::state {
   }
   /// The interval at which the process is observed from outside while it works.
   static constexpr auto observation_interval = std::chrono::milliseconds(50);
+  /// In less time, no kernel takes gigabytes of memory or starts hundreds of threads.
+  static constexpr auto short_call = std::chrono::milliseconds(1);
 
   std::optional<error> start();
   runner_process::received greeting(std::span<std::byte> hello);
-  result<call_report> call(call_memory const& plan, call_request const& request, owned_outputs& outputs);
+  result<call_report> call(call_memory& plan, call_request const& request, owned_outputs& outputs);
   runner_process::received wait(std::span<std::byte> reply, call_request const& request);
   call_report kill_for(call_outcome outcome, std::string sentence);
   result<call_report> without_reply(call_memory const& plan, runner_process::received received);
@@ -169,7 +180,8 @@ result<isolated_kernel> isolated_kernel::open(fs::path const& library, std::stri
 result<call_report> isolated_kernel::run(owned_problem const& problem, call_request const& request,
                                          owned_outputs& outputs) {
   auto& self = *state_;
-  auto const plan = call_memory::plan(problem, request, self.limits);
+  auto plan = call_memory::plan(problem, request, self.limits);
+  if (!plan && plan.why().code == error_code::unsupported) return not_asked(plan.why().reason);
   if (!plan) return plan.why();
   std::vector<broken_promise> earlier;
   if (self.process.alive() && self.process.has_unread_input()) {
@@ -196,18 +208,23 @@ result<call_report> isolated_kernel::run(owned_problem const& problem, call_requ
 runner_process::received isolated_kernel::state::wait(std::span<std::byte> reply, call_request const& request) {
   exceeded.reset();
   cut_short = false;
-  auto const last = in(limits.seconds);
+  auto const begin = runner_process::clock::now(), last = in(limits.seconds);
   std::optional<processor_wait> queue;  // created at the first observation: most calls end before it
   for (;;) {
     auto next = std::min(runner_process::clock::now() + observation_interval, queue ? last + queue->so_far() : last);
     if (request.until) next = std::min(next, *request.until);
     auto const received = process.receive(reply, next);
-    if (received == runner_process::received::message) exceeded = passes_limits(process.id(), limits.process);
+    if (received == runner_process::received::message) {
+      // A short call cannot pass a limit by itself, many together can.
+      auto const now = runner_process::clock::now();
+      if (now - begin >= short_call || now - observed >= observation_interval)
+        exceeded = passes_limits(process.id(), limits.process, tensor_bytes), observed = now;
+    }
     if (received != runner_process::received::timed_out) return received;
     if (!queue) queue.emplace(process.id());
     auto const now = runner_process::clock::now();
     cut_short = (request.stop && request.stop->load()) || (request.until && now >= *request.until);
-    if (!cut_short) exceeded = group_passes_limits(process.id(), limits.process);
+    if (!cut_short) exceeded = group_passes_limits(process.id(), limits.process, tensor_bytes);
     if (cut_short || exceeded || now >= last + queue->so_far()) return received;
   }
 }
@@ -221,22 +238,25 @@ call_report isolated_kernel::state::kill_for(call_outcome outcome, std::string s
   return report;
 }
 
-result<call_report> isolated_kernel::state::call(call_memory const& plan, call_request const& request,
+result<call_report> isolated_kernel::state::call(call_memory& plan, call_request const& request,
                                                  owned_outputs& outputs) {
   if (auto why = plan.fill(memory.get())) return *std::move(why);
-  auto message = plan.message();
-  message.sequence = ++sequence;
+  tensor_bytes = std::max(tensor_bytes, plan.tensor_bytes());
+  plan.set_sequence(++sequence);
   auto const begin = runner_process::clock::now();
   runner::reply_message reply{};
   auto received = runner_process::received::closed;
-  if (process.send(std::as_bytes(std::span(&message, 1))))
-    received = wait(std::as_writable_bytes(std::span(&reply, 1)), request);
+  if (process.send(plan.message())) received = wait(std::as_writable_bytes(std::span(&reply, 1)), request);
   if (cut_short) return kill_for(call_outcome::cut_short, "was cut short");
   if (exceeded) return kill_for(call_outcome::exceeded, "was ended: its process " + *exceeded);
-  bool const known = reply.magic == runner::reply_magic || reply.magic == runner::no_memory_magic;
+  bool const known = reply.magic == runner::reply_magic || reply.magic == runner::no_memory_magic ||
+                     reply.magic == runner::no_range_magic;
   if (received == runner_process::received::message && (!known || reply.sequence != sequence))
     received = runner_process::received::malformed;
   if (received != runner_process::received::message) return without_reply(plan, received);
+  if (reply.magic == runner::no_range_magic)
+    return not_asked(fmt::format("the system does not give {:.3g} GiB of address space",
+                                 static_cast<double>(plan.range_bytes()) / 0x1p30));
   if (reply.magic == runner::no_memory_magic)
     return error{error_code::unreadable, "attest-runner", "has no memory for the tensors of this call"};
 

@@ -15,6 +15,7 @@
 #include <vector>
 
 #include "audit/isolation/process_limits.hpp"
+#include "audit/tensors/memory_form.hpp"
 #include "audit/tensors/owned_outputs.hpp"
 #include "audit/tensors/owned_problem.hpp"
 #include "problem/result.hpp"
@@ -24,8 +25,9 @@ namespace attest::audit {
 struct isolation_limits {
   double seconds = 10;          ///< for one call; time spent waiting for a processor does not count (processor_wait)
   double loading_seconds = 10;  ///< for loading the library, counted the same way
-  std::uint64_t bytes = std::uint64_t{4} << 30;  ///< for all tensors of one call
-  process_limits process = {};                   ///< memory and threads, observed from outside
+  std::uint64_t bytes = std::uint64_t{4} << 30;  ///< for the tensors of one call, what lies between not counted
+  std::uint64_t address_bytes = std::uint64_t{16} << 40;  ///< of address space for one call
+  process_limits process = {};  ///< memory beside the tensors, and threads, observed from outside
 };
 
 /// The position of a tensor between the inaccessible pages on both sides.
@@ -39,7 +41,7 @@ struct call_request {
   bool want_lse = false, want_weights = false;
   std::int32_t threads = 1;
   audit::placement placement = audit::placement::end;
-  std::int64_t output_gap = 0;  ///< elements after each row of o, lse, weights that the kernel must not write
+  memory_form memory = {};                  ///< its `unaligned` replaces `placement`
   std::atomic<bool> const* stop = nullptr;  ///< when it becomes true, the call ends as `cut_short`
   std::optional<std::chrono::steady_clock::time_point> until = {};  ///< at this time, the call ends likewise
 };
@@ -53,7 +55,8 @@ enum class call_outcome : std::uint8_t {
   hung,            ///< passed the limit of seconds, and was killed
   exited,          ///< code is the exit code
   exceeded,        ///< passed a limit of memory or threads, and was killed
-  cut_short        ///< ended by request.stop or request.until; no evidence about the kernel
+  cut_short,       ///< ended by request.stop or request.until; no evidence about the kernel
+  not_asked        ///< the system cannot give the memory form of the call; no evidence about the kernel
 };
 
 /// A promise of attest/kernel.h that a call broke.

@@ -39,7 +39,8 @@ asked_outputs kernel_session::requestable(owned_problem const& problem, asked_ou
 }
 
 problem::result<kernel_session::run_result> kernel_session::run(owned_problem const& problem, std::int32_t threads,
-                                                                audit::placement placement, asked_outputs asks) {
+                                                                audit::placement placement, asked_outputs asks,
+                                                                memory_form const& memory) {
   asks = requestable(problem, asks);
   asks.lse = asks.lse && supports_lse_;
   asks.weights = asks.weights && supports_weights_;
@@ -55,7 +56,7 @@ problem::result<kernel_session::run_result> kernel_session::run(owned_problem co
                                .want_weights = weights,
                                .threads = threads,
                                .placement = placement,
-                               .output_gap = 0,
+                               .memory = memory,
                                .stop = interruption_.stop,
                                .until = interruption_.until};
     auto report = kernel_.run(problem, request, outputs);

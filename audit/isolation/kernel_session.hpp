@@ -41,10 +41,10 @@ class kernel_session {
     double seconds = 0;     ///< inside the kernel, summed over all attempts
   };
 
-  /// Runs the kernel once, requesting those of requestable(problem, asks) that it supports. Where it reports UNSUPPORTED, tries again with
-  /// fewer outputs.
+  /// Runs the kernel once, requesting those of requestable(problem, asks) that it supports. Where it reports
+  /// UNSUPPORTED, tries again with fewer outputs.
   problem::result<run_result> run(owned_problem const& problem, std::int32_t threads, audit::placement placement,
-                                  asked_outputs asks = {});
+                                  asked_outputs asks = {}, memory_form const& memory = {});
 
   /// Those of the outputs that are asked for: weights of at most 2²⁴ elements.
   static asked_outputs requestable(owned_problem const& problem, asked_outputs asks) noexcept;

@@ -33,7 +33,6 @@ struct case_result {
   bool hung = false, cut_short = false;
   std::vector<std::string> observations;
   std::vector<std::string> conventions;  ///< relaxed ones that mattered here
-  std::int64_t calls = 0;           ///< of the kernel
   std::vector<call_reply> replies;  ///< of those that it answered or refused
   double kernel_seconds = 0, oracle_seconds = 0;
 };

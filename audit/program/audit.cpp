@@ -92,7 +92,8 @@ action audit_command(CLI::App& command) {
       ->check(CLI::Range(0.1, 1e6))
       ->check(is_a_number)
       ->type_name("SECONDS");
-  command.add_option("--draws", audit.draws, "cases drawn after the fixed part; without it, as many as the time allows")
+  command
+      .add_option("--draws", audit.draws, "cases drawn after the fixed part; without it, as many as the time allows")
       ->check(CLI::Range(std::int64_t{0}, std::int64_t{1'000'000'000}))
       ->type_name("N");
   command

@@ -123,7 +123,7 @@ json coverage_json(report const& kernel_report) {
           {"lse", count_json(of.lse)},
           {"weights", count_json(of.weights)},
           {"elements", {{"judged", of.elements_judged}, {"existing", of.elements_existing}}},
-          {"draws", {{"made", kernel_report.draws}, {"answered", of.draws_answered}}},
+          {"draws", {{"made", kernel_report.draws}, {"answered", of.draws_answered}, {"products", kernel_report.draw_products}}},
           {"features", met_json(met.features)},
           {"shapes", met_json(met.shapes)},
           {"features_and_shapes", met_json(met.mixed)},
@@ -152,6 +152,7 @@ void read_coverage(report_object const& top, report_object const& shard, report&
   of.elements_judged = elements.count("judged"), of.elements_existing = elements.count("existing");
   if (of.elements_judged > of.elements_existing) throw report_fault{"'elements' judged are more than 'existing'"};
   into.draws = draws.count("made"), of.draws_answered = draws.count("answered");
+  into.draw_products = draws.count("products");
   if (of.draws_answered > into.draws) throw report_fault{"'draws' answered are more than 'made'"};
   json const& maps = written.list("map");
   if (maps.size() != shape_maps.size()) throw report_fault{"'map' has the wrong number of maps"};

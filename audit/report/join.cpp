@@ -85,6 +85,7 @@ report join(std::vector<report> const& shards) {
   for (report const& shard : shards) {
     all.cases += shard.cases, all.kernel_seconds += shard.kernel_seconds, all.oracle_seconds += shard.oracle_seconds;
     all.covered.merge(shard.covered), all.draws += shard.draws;
+    all.draw_products = std::max(all.draw_products, shard.draw_products);
     if (!shard.complete && complete) complete = false, because = shard.incomplete_because;
     for (check_result const& row : shard.checks) {
       collect.set_case(row.first_case);

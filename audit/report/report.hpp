@@ -102,7 +102,6 @@ struct report {
   std::int64_t cases = 0;
   std::int64_t draws = 0;          ///< how many of them are numbered draws, after the fixed part
   std::int64_t draw_products = 0;  ///< the multiplications that a large call may have; 0 where no shape was asked
-  std::int64_t calls = 0;          ///< of the kernel
   coverage covered;                ///< by the calls of the kernel; empty where none were counted
   std::vector<std::string> required_support;  ///< by --require-support; where it is missing the verdict is undecided
   double kernel_seconds = 0, oracle_seconds = 0;

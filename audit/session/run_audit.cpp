@@ -9,6 +9,7 @@
 #include "audit/contract/preset_family.hpp"
 #include "audit/judge/conventions.hpp"
 #include "audit/report/builder.hpp"
+#include "audit/report/refusal_pattern.hpp"
 #include "audit/session/case_pool.hpp"
 #include "audit/session/protections.hpp"
 #include "audit/session/save_findings.hpp"
@@ -55,6 +56,7 @@ class session {
  private:
   problem::result<std::string> take_all();
   void not_drawn(std::int64_t made);
+  void note_replies(std::vector<call_reply> const& replies);
   void note_refused(audit_case const& kernel_case);
   void list_refused_checks();
   void take(audit_case const& kernel_case, case_result&& result);
@@ -70,6 +72,7 @@ class session {
   case_pool pool_;
   bool mandatory_missing_ = false, hurried_ = false;
   int hung_ = 0;
+  std::vector<asked_call> asked_;
   std::map<std::string, feature_set, std::less<>> refused_;  ///< by check: the features of its cases that were refused
 };
 
@@ -104,10 +107,27 @@ void session::judge_recording(audit_case const& kernel_case) {
 void session::take(audit_case const& kernel_case, case_result&& result) {
   if (kernel_case.mandatory && (result.unsupported || result.judged.judged() == 0)) mandatory_missing_ = true;
   hung_ += result.hung;
+  note_replies(result.replies);
+  if (kernel_case.check == "drawn") report_.covered.add_draw(!result.unsupported);
+  // An element that a convention decides is counted as judged once more.
+  report_.covered.add_elements(std::min(result.judged.judged(), result.judged.exist), result.judged.exist);
   if (result.unsupported) note_refused(kernel_case);
   collect_.set_case(kernel_case.number);
   judge_recording(kernel_case);
   take_result(kernel_case, kernel_case.number, std::move(result), reproducer(kernel_case), report_, collect_);
+}
+
+void session::note_replies(std::vector<call_reply> const& replies) {
+  auto const optional = [](bool asked, bool given) {
+    return !asked ? reply::not_asked : given ? reply::answered : reply::refused;
+  };
+  for (call_reply const& of : replies) {
+    call_replies said{.call = reply::refused};
+    if (of.answered)
+      said = {reply::answered, optional(of.asked.lse, of.given.lse), optional(of.asked.weights, of.given.weights)};
+    report_.covered.add(of.form, said);
+    asked_.push_back({of.form, said});
+  }
 }
 
 /// Notes which features of a refused case the kernel refuses by themselves, or two at a time.
@@ -201,9 +221,17 @@ std::optional<problem::error> session::run() {
   auto const stopped = take_all();
   if (!stopped) return stopped.why();
   list_refused_checks();
+  if (plan_.draws && !options_.draws && !options_.part)
+    report_.observations.push_back(
+        fmt::format("{} draws, of at most {} multiplications a large call: --draws {} --draw-products {} asks them again",
+                    report_.draws, report_.draw_products, report_.draws, report_.draw_products));
+  // A shard knows its own calls only.
+  if (!options_.part)
+    for (std::string& sentence : refusal_patterns(asked_)) report_.observations.push_back(std::move(sentence));
   std::string because = "a mandatory case was not answered";
   if (!stopped.value().empty())
-    mandatory_missing_ = true, because = "the audit stopped early, before the end of its fixed part: " + stopped.value();
+    mandatory_missing_ = true,
+    because = "the audit stopped early, before the end of its fixed part: " + stopped.value();
   collect_.finish(!mandatory_missing_, because);
   if (!options_.findings.empty() && collect_.refuted() && !(options_.stop && options_.stop->load())) {
     auto until =

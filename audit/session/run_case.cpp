@@ -30,7 +30,8 @@ void take_outcome(call_report const& did, std::size_t call, case_result& into) {
   for (broken_promise const& broken : did.broken) add(broken.argument, class_of(broken.which), broken.sentence);
   switch (did.outcome) {
     case call_outcome::succeeded: return;
-    case call_outcome::unsupported: into.unsupported = true; return;
+    case call_outcome::unsupported:
+    case call_outcome::not_asked: into.unsupported = true; return;
     case call_outcome::cut_short: into.cut_short = true; return;
     case call_outcome::hung: into.hung = true; break;
     case call_outcome::crashed:
@@ -50,7 +51,8 @@ void note_reply(audit_case const& kernel_case, std::size_t call, kernel_session:
   if (!form) return;
   form->threads = call == 0 ? kernel_case.threads : kernel_case.further[call - 1].threads;
   asked_outputs const asked = kernel_session::requestable(kernel_case.call(call), kernel_case.asks);
-  into.replies.push_back({*std::move(form), answered, asked, {ran.outputs.lse.has_value(), ran.outputs.weights.has_value()}});
+  into.replies.push_back(
+      {*std::move(form), answered, asked, {ran.outputs.lse.has_value(), ran.outputs.weights.has_value()}});
 }
 
 }  // namespace
@@ -63,10 +65,11 @@ problem::result<case_result> run_case(audit_case const& kernel_case, kernel_sess
                             audit::placement placement) -> problem::result<std::optional<owned_outputs>> {
     auto ran =
         kernel.run(kernel_case.call(call), call == 0 ? kernel_case.threads : kernel_case.further[call - 1].threads,
-                   placement, kernel_case.asks);
+                   placement, kernel_case.asks, kernel_case.memory_of(call));
     if (!ran) return ran.why();
+    if (call_report const& did = ran.value().report; did.outcome == call_outcome::not_asked)
+      found.observations.push_back(fmt::format("{}: {}", kernel_case.full_name(), did.sentence));
     found.kernel_seconds += ran.value().seconds;
-    ++found.calls;
     note_reply(kernel_case, call, ran.value(), found);
     take_outcome(ran.value().report, call, found);
     if (ran.value().report.outcome != call_outcome::succeeded) return std::optional<owned_outputs>();
@@ -101,6 +104,9 @@ problem::result<case_result> run_case(audit_case const& kernel_case, kernel_sess
   if (!found.cut_short) judge_case(kernel_case, outputs_of_calls, rules, found);
   if (outputs) *outputs = std::move(outputs_of_calls);
   check const* const about = find_check(kernel_case.check);
+  for (violation& v : found.judged.violations)
+    if (auto const memory = kernel_case.memory_of(v.call).text(); !memory.empty())
+      v.sentence += "; in this call, " + memory;
   for (violation& v : found.judged.violations)
     if (!v.bug_class) v.bug_class = v.output == "lse" ? bug_class::lse : about ? about->bug_class : bug_class::accuracy;
   return found;

@@ -76,14 +76,16 @@ class finding_saver {
 
   bool draw_and_shrink(audit_case const& failing, finding& found) {
     found.no_pictures = not_drawn(failing, found.what);
-    auto const outputs_for = [&](owned_problem const& problem) -> std::optional<owned_outputs> {
-      auto ran = kernel_->value().run(problem, failing.threads, placement::end);
+    auto const outputs_for = [&](owned_problem const& problem,
+                                 memory_form const& memory) -> std::optional<owned_outputs> {
+      auto ran = kernel_->value().run(problem, failing.threads, placement::end, {}, memory);
       if (!ran || ran.value().report.outcome != call_outcome::succeeded) return std::nullopt;
       return std::move(ran.value().outputs);
     };
     found.pictures = draw_pictures(
         failing, found.what, *options_.claim,
-        {.of_call = [&] { return outputs_for(failing.call(found.what.call)); }, .of_problem = outputs_for});
+        {.of_call = [&] { return outputs_for(failing.call(found.what.call), failing.memory_of(found.what.call)); },
+         .of_problem = [&](owned_problem const& problem) { return outputs_for(problem, {}); }});
     auto shrunk = shrink(
         failing, found.what, [&](audit_case const& smaller) { return run_again(smaller); },
         std::min(until_, clock::now() + std::chrono::seconds(2)));
@@ -93,7 +95,11 @@ class finding_saver {
     case_outputs outputs;
     run_again(small, &outputs);
     found.shrunk = shrunk_finding{shrunk->what, small.problem.size(), "", list_inputs(small.problem)};
-    if (write(small, outputs, found))
+    // A file does not say where tensors lie in memory: then the case keeps its reproducer.
+    bool replays = true;
+    for (std::size_t call = 0; call <= small.further.size(); ++call)
+      replays = replays && small.memory_of(call) == memory_form{};
+    if (write(small, outputs, found) && replays)
       found.reproducer = fmt::format("attest audit --kernel {} --contract {} --replay {}{}",
                                      shell_word(options_.kernel), shell_word(options_.contract_argument),
                                      shell_word(found.shrunk->file), options_.reproducible ? " --reproducible" : "");

@@ -44,6 +44,7 @@ audit_case only_needed(audit_case const& failing, violation const& wrong) {
   }
   if (failing.reads == reading::weights) return needed;
   needed.problem = call.problem;  // the outputs of this call are wrong by themselves
+  needed.memory = call.memory;
   needed.further.clear();
   return needed;
 }

@@ -9,7 +9,6 @@ void take_result(audit_case const& kernel_case, std::int64_t number, case_result
   collect.set_case(number);
   check_result& row = collect.row_of_check(kernel_case.check);
   row.seconds += result.kernel_seconds + result.oracle_seconds;
-  into.calls += result.calls;
   into.kernel_seconds += result.kernel_seconds;
   into.oracle_seconds += result.oracle_seconds;
   if (result.unsupported) ++row.unsupported;

@@ -44,6 +44,27 @@ TEST_CASE("a draw is determined by seed, number and limits", "[unit]") {
   }
 }
 
+TEST_CASE("draws lie in memory in every way, and each problem can", "[unit]") {
+  memory_form met;
+  int plain = 0, faults = 0;
+  for (std::int64_t number = 1; number <= 600; ++number) {
+    audit_case const drawn = drawn_case(element_type::f32, 3, number, small_limits());
+    memory_form const& form = drawn.memory;
+    plain += form == memory_form{};
+    faults += memory_fault(drawn.problem, form).has_value();
+    met.v_in_k |= form.v_in_k, met.shared_batch |= form.shared_batch, met.shared_heads |= form.shared_heads;
+    met.heads_inside |= form.heads_inside, met.unaligned |= form.unaligned;
+    for (auto const member : {&memory_form::overlap, &memory_form::row_gap, &memory_form::far_batch,
+                              &memory_form::far_head, &memory_form::far_row})
+      met.*member = std::max(met.*member, form.*member);
+  }
+  CHECK(faults == 0);
+  CHECK((plain > 300 && plain < 550));
+  CHECK((met.v_in_k && met.shared_batch && met.shared_heads && met.heads_inside && met.unaligned));
+  for (auto const far : {met.far_batch, met.far_head, met.far_row}) CHECK(far > std::int64_t{1} << 31);
+  CHECK((met.overlap > 0 && met.row_gap > 0));
+}
+
 TEST_CASE("forms stay within their limit and have at most one option of a group", "[unit]") {
   call_cost const limit{.bytes = 1 << 22, .products = 1 << 22};
   random_stream random(3, "forms");

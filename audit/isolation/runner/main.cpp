@@ -49,7 +49,9 @@ void receive_message(call_message& message) noexcept {
   for (;;) {
     auto const count = recv(channel_descriptor, &message, sizeof message, 0);
     if (count < 0 && errno == EINTR) continue;
-    if (count != static_cast<ssize_t>(sizeof message) || message.magic != call_magic) _exit(0);
+    if (count < static_cast<ssize_t>(bytes_with(0)) || message.magic != call_magic ||
+        message.piece_count > most_pieces || count != static_cast<ssize_t>(bytes_with(message.piece_count)))
+      _exit(0);
     return;
   }
 }
@@ -67,14 +69,13 @@ struct descriptors {
   attest_call call;
 };
 
-/// Maps the tensors into `range`: inputs read-only, the pages between tensors inaccessible.
+/// Maps the tensors into `range`: inputs read-only, all that is not of a tensor inaccessible.
 bool map_tensors(call_message const& message, std::byte* range) noexcept {
-  for (std::uint32_t i = 0; i < slot_count; ++i) {
-    auto const& slot = message.slots[i];
-    if (!slot.present || slot.mapped_bytes == 0) continue;
-    int const access = i < out ? PROT_READ : PROT_READ | PROT_WRITE;
-    if (mmap(range + slot.place, slot.mapped_bytes, access, MAP_SHARED | MAP_FIXED, memory_descriptor,
-             static_cast<off_t>(slot.memory_offset)) == MAP_FAILED)
+  for (std::uint64_t i = 0; i < message.piece_count; ++i) {
+    auto const& piece = message.pieces[i];
+    int const access = piece.writable != 0 ? PROT_READ | PROT_WRITE : PROT_READ;
+    if (mmap(range + piece.place, piece.bytes, access, MAP_SHARED | MAP_FIXED, memory_descriptor,
+             static_cast<off_t>(piece.memory_offset)) == MAP_FAILED)
       return false;
   }
   return true;
@@ -120,7 +121,12 @@ reply_message call_kernel(call_message const& message, kernel_function kernel) n
   reply.sequence = message.sequence;
   auto* const range = static_cast<std::byte*>(
       mmap(nullptr, message.range_bytes, PROT_NONE, MAP_PRIVATE | MAP_ANONYMOUS | MAP_NORESERVE, -1, 0));
-  if (range == MAP_FAILED || !map_tensors(message, range)) {
+  if (range == MAP_FAILED) {
+    reply.magic = no_range_magic;
+    return reply;
+  }
+  if (!map_tensors(message, range)) {
+    munmap(range, message.range_bytes);
     reply.magic = no_memory_magic;
     return reply;
   }
@@ -172,7 +178,7 @@ reply_message call_kernel(call_message const& message, kernel_function kernel) n
   std::fesetenv(&environment);
   greet(greeting::ready, text);
 
-  call_message message;
+  static call_message message;
   for (;;) {
     receive_message(message);
     send_message(call_kernel(message, kernel));

@@ -1,0 +1,84 @@
+// A case is asked with the memory forms of its calls, and judged as without them.
+#include "audit/session/run_case.hpp"
+
+#include "audit/session/shrink.hpp"
+#include "audit/tensors/elements.hpp"
+#include "tests/audit/isolation.hpp"
+
+namespace {
+
+using namespace attest::tests;
+namespace problem = attest::problem;
+using Catch::Contains;
+
+owned_problem two_heads() {
+  problem_draft draft;
+  for (owned_tensor* t : {&draft.q, &draft.k, &draft.v}) {
+    *t = owned_tensor::compact(element_type::f32, {2, 2, 3, 4});
+    fill(*t,
+         [](auto b, auto h, auto i, auto c) { return 0.25 * static_cast<double>((b * 7 + h * 5 + i * 3 + c) % 8); });
+  }
+  return valid(std::move(draft));
+}
+
+kernel_session session(char const* name, isolation_limits const& limits = {}) {
+  ::setenv("ATTEST_RUNNER", ATTEST_TEST_RUNNER, 1);
+  auto opened = kernel_session::open({library(name)}, element_type::f32, {}, limits);
+  if (!opened) FAIL(opened.why().message());
+  return std::move(opened).value();
+}
+
+case_result ask(audit_case const& asked, kernel_session& kernel) {
+  auto found = run_case(asked, kernel, {.claim = find_contract("f32")}, nullptr);
+  if (!found) FAIL(found.why().message());
+  return std::move(found).value();
+}
+
+audit_case in_memory(memory_form const& first, memory_form const& second) {
+  audit_case asked{.check = "layout", .name = "drawn", .problem = two_heads(), .memory = first};
+  asked.must_equal(asked.problem, "its tensors lie elsewhere");
+  asked.further.back().memory = second;
+  return asked;
+}
+
+}  // namespace
+
+TEST_CASE("the calls of a case are made in their memory forms", "[unit]") {
+  auto honest = session("naive"), wrong = session("q_as_compact");
+  memory_form const inside{.heads_inside = true};
+  for (auto const& asked : {in_memory({}, {}), in_memory(inside, {}), in_memory({}, inside)}) {
+    auto const right = ask(asked, honest).judged;
+    CHECK(right.failed == 0);
+    CHECK(right.judged() > 0);
+  }
+  CHECK(ask(in_memory({}, {}), wrong).judged.failed == 0);
+  auto const first = ask(in_memory(inside, {}), wrong).judged;
+  REQUIRE(first.failed > 0);
+  auto const second = ask(in_memory({}, inside), wrong).judged;
+  REQUIRE(second.failed > 0);
+  CHECK(second.violations.front().call == 1);
+  CHECK_THAT(second.violations.front().sentence, Contains("; in this call, Q, K, V and O lie in the order"));
+}
+
+TEST_CASE("a case of one wrong call is shrunk in the memory form of that call", "[unit]") {
+  auto wrong = session("q_as_compact");
+  auto asked = in_memory({}, {.heads_inside = true});
+  asked.further.back().is = relation::warm_up;
+  auto const found = ask(asked, wrong).judged;
+  REQUIRE(found.failed > 0);
+  auto const shrunk = shrink(
+      asked, found.violations.front(), [&](audit_case const& smaller) { return ask(smaller, wrong); },
+      std::chrono::steady_clock::now() + std::chrono::seconds(20));
+  REQUIRE(shrunk);
+  CHECK(shrunk->small.further.empty());
+  CHECK(shrunk->small.memory.heads_inside);
+}
+
+TEST_CASE("a call that could not be asked is an observation", "[unit]") {
+  auto kernel = session("naive", {.address_bytes = std::uint64_t{1} << 30});
+  auto const found = ask(in_memory({.far_batch = std::int64_t{1} << 31}, {}), kernel);
+  CHECK(found.judged.failed == 0);
+  CHECK(found.unsupported);
+  REQUIRE(found.observations.size() == 1);
+  CHECK(found.observations[0] == "layout/drawn: not asked: the call needs more than 1 GiB of address space");
+}
