@@ -15,17 +15,18 @@ namespace attest::audit {
 struct selftest_options {
   std::uint64_t seed = 1;
   int jobs = 0;                             ///< specimens at a time; 0 = as many as there are processors
-  std::vector<std::string> only;            ///< names of specimens; empty = all
+  std::vector<std::string> only;            ///< names of specimens, of any family; empty: all of `family`
+  std::string family;                       ///< of specimens; empty: those of no family
   std::atomic<bool> const* stop = nullptr;  ///< set by Ctrl-C: specimens without a result stay unfinished
   std::function<void(std::int64_t done, std::int64_t all)> on_progress = [](auto...) {};
 };
 
-/// The first case of one check that refuted a mutant.
+/// The first case of one check, or of a whole audit, that refuted a mutant.
 struct kill {
   std::string check, case_name;
   std::string bug_class;    ///< as the finding names it
   std::int64_t number = 0;  ///< of the case, counted from 1 in the order of the audit
-  double seconds = 0;       ///< from the start of the check to the finding
+  double seconds = 0;       ///< from the start of the check, or of the audit, to the finding
 };
 
 struct specimen_result {
@@ -54,7 +55,8 @@ struct selftest_report {
 };
 
 /// Audits every specimen of libattest_zoo.so, each call in a process of its own: an honest design by the whole audit, a
-/// mutant by each check up to the first finding of the check.
+/// mutant by each check up to the first finding of the check, a mutant of a family by the whole audit up to its first
+/// finding.
 problem::result<selftest_report> run_selftest(selftest_options const& options);
 
 /// Tables of the honest designs and the mutants, with the checks that refuted each mutant, and a line with the verdict.

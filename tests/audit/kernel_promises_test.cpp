@@ -111,7 +111,8 @@ TEST_CASE("every check of the audit has cases here, of every element type", "[pr
 
 TEST_CASE("the zoo by name", "[.list]") {  // for tests/audit/plant_test.sh; '+' marks honest designs
   for (zoo::specimen const& specimen : zoo::specimens())
-    std::cout << "specimen " << (specimen.is_honest() ? "+" : "") << specimen.name << '\n';
+    if (specimen.family.empty())  // a mutant that is wrong somewhere only may well pass
+      std::cout << "specimen " << (specimen.is_honest() ? "+" : "") << specimen.name << '\n';
 }
 
 }  // namespace
