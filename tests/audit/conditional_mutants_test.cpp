@@ -1,9 +1,13 @@
 // The mutants of the family `conditional`: inside their condition their answer is not the honest one, and outside, up
 // to the edge, it is the honest one to the bit. Each is asked directly, without an audit.
 #include <algorithm>
+#include <csignal>
 #include <set>
 #include <string>
 #include <vector>
+
+#include <sys/wait.h>
+#include <unistd.h>
 
 #include "audit/zoo/conditional/asked.hpp"
 #include "audit/zoo/zoo.hpp"
@@ -161,7 +165,8 @@ TEST_CASE("a conditional mutant is wrong inside its condition, and honest to the
 
 TEST_CASE("every conditional mutant is asked on both sides of its edge, and there are 60 at least", "[unit]") {
   // Those that time or chance decides, that touch other memory or crash, have tests of their own.
-  std::set<std::string_view> asked{"after_a_minute", "one_call_in_10000", "writes_into_earlier_out"};
+  std::set<std::string_view> asked{"after_a_minute", "one_call_in_10000", "writes_into_earlier_out",
+                                   "divides_by_no_heads"};
   for (edge const& at : edges) asked.insert(at.name);
   std::set<std::string_view> mutants;
   for (zoo::specimen const& specimen : zoo::specimens())
@@ -201,6 +206,22 @@ TEST_CASE("the mutant that remembers out writes into the one of the call before"
   CHECK(first.answer_of(tested.kernel) == honest);
   CHECK(second.answer_of(tested.kernel) == honest);
   CHECK(first.out().bytes() != honest.o);
+}
+
+TEST_CASE("the mutant that divides by the number of heads crashes where there are none", "[unit]") {
+  zoo::specimen const& tested = mutant("divides_by_no_heads");
+  CHECK_FALSE(tested.contained);
+  for (std::int64_t const heads : {0, 1}) {
+    pid_t const child = fork();
+    if (child == 0) {
+      signal(SIGFPE, SIG_DFL);
+      small_call_memory({.hq = heads}).answer_of(tested.kernel);
+      _exit(0);
+    }
+    int ended = 0;
+    REQUIRE(waitpid(child, &ended, 0) == child);
+    CHECK((heads == 0 ? WIFSIGNALED(ended) && WTERMSIG(ended) == SIGFPE : WIFEXITED(ended)));
+  }
 }
 
 TEST_CASE("a kernel that withholds LSE where it would be wrong is no mutant", "[unit]") {
