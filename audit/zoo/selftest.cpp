@@ -65,11 +65,11 @@ std::optional<problem::error> run_check(audit_options const& options, numbered_c
   finding const& first = ran.value().findings.front();
   into.verdict = verdict::refuted;
   into.kills.push_back({check.name, first.case_name, std::string(first.class_token()), check.number.at(first.case_name),
-                        seconds_since(start)});
+                        ran.value().covered.calls.asked, seconds_since(start)});
   return std::nullopt;
 }
 
-/// Audits a mutant by all checks in the order of the audit, up to the first finding.
+/// Audits a mutant of a family by all checks in the order of the audit, up to the first finding.
 std::optional<problem::error> run_up_to_finding(audit_options const& options, specimen_result& into) {
   auto const start = clock::now();
   auto const ran = run_audit(options);
@@ -78,8 +78,8 @@ std::optional<problem::error> run_up_to_finding(audit_options const& options, sp
   if (ran.value().verdict != verdict::refuted) return std::nullopt;
   finding const& first = ran.value().findings.front();
   into.verdict = verdict::refuted;
-  into.kills.push_back(
-      {first.check, first.case_name, std::string(first.class_token()), first.number, seconds_since(start)});
+  into.kills.push_back({first.check, first.case_name, std::string(first.class_token()), first.number,
+                        ran.value().covered.calls.asked, seconds_since(start)});
   return std::nullopt;
 }
 
@@ -154,6 +154,7 @@ problem::result<selftest_report> run_selftest(selftest_options const& options) {
       request.kernel = fmt::format("{}:zoo_{}", library.value().native(), mine.specimen->name);
       std::optional<problem::error> fault;
       request.fail_fast = !mine.specimen->is_honest();
+      if (!mine.specimen->family.empty()) request.draws = options.draws, request.draw_products = options.draw_products;
       if (mine.specimen->is_honest()) fault = run_all_checks(request, mine);
       else if (!mine.specimen->family.empty()) fault = run_up_to_finding(request, mine);
       else
@@ -193,25 +194,24 @@ std::string as_text(selftest_report const& selftest) {
         : tested.as_expected() ? "lives"
                                : "CONDEMNED: " + tested.complaint);
   }
-  add("\n{:<34}{:<18}{:>6}{:>8}  {}\n", "mutant", "class", "case", "ms", "killed by; also by");
+  add("\n{:<34}{:<18}{:>6}{:>8}{:>8}  {}\n", "mutant", "class", "case", "calls", "ms", "killed by; also by");
   for (specimen_result const& tested : selftest.results) {
     if (tested.specimen->is_honest()) continue;
     ++mutants;
     if (tested.unfinished) {
-      add("{:<34}{:<18}{:>6}{:>8}  not known: interrupted\n", tested.specimen->name, tested.specimen->class_token(), "",
-          "");
+      add("{:<34}{:<18}{:>22}  not known: interrupted\n", tested.specimen->name, tested.specimen->class_token(), "");
       continue;
     }
     if (tested.kills.empty()) {
-      add("{:<34}{:<18}{:>6}{:>8}  SURVIVES {} cases ({})\n", tested.specimen->name, tested.specimen->class_token(), "",
-          "", tested.cases, tested.specimen->description);
+      add("{:<34}{:<18}{:>22}  SURVIVES {} cases ({})\n", tested.specimen->name, tested.specimen->class_token(), "",
+          tested.cases, tested.specimen->description);
       continue;
     }
     kill const& first = tested.kills.front();
     std::string also;
     for (std::size_t n = 1; n < tested.kills.size(); ++n) also += (n == 1 ? "; " : " ") + tested.kills[n].check;
-    add("{:<34}{:<18}{:>6}{:>8.0f}  {}/{}{}\n", tested.specimen->name, tested.specimen->class_token(), first.number,
-        1e3 * first.seconds, first.check, first.case_name, also);
+    add("{:<34}{:<18}{:>6}{:>8}{:>8.0f}  {}/{}{}\n", tested.specimen->name, tested.specimen->class_token(),
+        first.number, first.calls, 1e3 * first.seconds, first.check, first.case_name, also);
   }
   for (specimen_result const& tested : selftest.results)
     unfinished += tested.unfinished, wrong += !tested.unfinished && !tested.as_expected();

@@ -14,6 +14,8 @@ namespace attest::audit {
 
 struct selftest_options {
   std::uint64_t seed = 1;
+  std::int64_t draws = 100;                 ///< after the fixed part, for each kernel of a family
+  std::int64_t draw_products = 1 << 24;     ///< the multiplications of a large call, likewise
   int jobs = 0;                             ///< specimens at a time; 0 = as many as there are processors
   std::vector<std::string> only;            ///< names of specimens, of any family; empty: all of `family`
   std::string family;                       ///< of specimens; empty: those of no family
@@ -26,7 +28,8 @@ struct kill {
   std::string check, case_name;
   std::string bug_class;    ///< as the finding names it
   std::int64_t number = 0;  ///< of the case, counted from 1 in the order of the audit
-  double seconds = 0;       ///< from the start of the check, or of the audit, to the finding
+  std::int64_t calls = 0;   ///< of the kernel, from the start of the check, or of the audit, to the finding
+  double seconds = 0;       ///< likewise
 };
 
 struct specimen_result {
