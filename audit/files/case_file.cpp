@@ -28,8 +28,8 @@ std::string expect_of(further_call const& call) {
   return text + (call.promised ? "" : " unpromised");
 }
 
-/// The metadata of one call. `reads` and `mandatory` are for the first call of a case, the members after them for a
-/// further call.
+/// The metadata of one call. `reads` and `mandatory` are for the first call of a case, `is`, `at` and `promised` for a
+/// further one.
 struct call_metadata {
   bool is_first = true;
   reading reads = reading::nothing;
@@ -59,7 +59,7 @@ bool parse_expect(std::string const& text, call_metadata& to) {
   while (words >> word) {
     if (word == "mandatory" && to.is_first) to.mandatory = true;
     else if (word == "unpromised" && !to.is_first) to.promised = false;
-    else if (word == "threads" && !to.is_first && number(to.threads)) continue;
+    else if (word == "threads" && number(to.threads)) continue;
     else return false;
   }
   return true;
@@ -108,6 +108,7 @@ problem::result<std::vector<std::byte>> case_file_bytes(std::span<audit_case con
       } else {
         metadata[prefix + ".attest.expect"] = std::string(reading_names[static_cast<std::size_t>(written.reads)]) +
                                               (written.mandatory ? " mandatory" : "");
+        if (written.threads != 0) metadata[prefix + ".attest.expect"] += fmt::format(" threads {}", written.threads);
         if (!written.axis.empty())
           metadata[prefix + ".attest.curve"] = fmt::format("{} {}", written.axis, written.place);
       }
@@ -187,6 +188,7 @@ problem::result<std::vector<recorded_case>> cases_of(problem_file&& file) {
                      .name = printable(own ? name.substr(check.size() + 1) : name),
                      .problem = entry.problem,
                      .reads = found.reads,
+                     .threads = found.threads,
                      .mandatory = found.mandatory};
     std::string const curve = entry.name_of("attest.curve");
     if (auto const drawn = metadata(curve); drawn && !parse_curve(*drawn, first))

@@ -25,6 +25,7 @@ owned_problem valid(problem_draft draft) { return owned_problem::of_valid(std::m
 /// A case whose calls are: itself, one that prepares it, itself again.
 audit_case sequence(std::string name) {
   audit_case made{.check = "stale", .name = std::move(name), .problem = valid(drawn())};
+  made.threads = 3;
   made.must_equal(made.problem, "the same call again");
   made.further.push_back({.is = relation::warm_up, .problem = valid(drawn({2, 4, 2, 7, 9, 8, 8})), .says = "before"});
   return made;
@@ -63,13 +64,14 @@ TEST_CASE("in the order of their names, calls that prepare another come before i
   CHECK(names == std::vector<std::string>{"00001/stale/b", "00002/stale/b", "00003/stale/b", "00004/stale/a",
                                           "00005/stale/a", "00006/stale/a"});
   CHECK(file.metadata.at("00001/stale/b.attest.expect") == "before");
-  CHECK(file.metadata.at("00002/stale/b.attest.expect") == "answer");
+  CHECK(file.metadata.at("00002/stale/b.attest.expect") == "answer threads 3");
   CHECK(file.metadata.at("00003/stale/b.attest.expect") == "same-bits");
 
   auto const cases = read(file);
   REQUIRE(cases.size() == 2);
   CHECK(cases[0].input.full_name() == "stale/b");
   CHECK(cases[0].in_order);
+  CHECK(cases[0].input.threads == 3);
   REQUIRE(cases[0].input.further.size() == 2);
   CHECK(cases[0].input.further[0].is == relation::warm_up);
   CHECK(cases[0].input.further[0].problem.size().n == 7);
