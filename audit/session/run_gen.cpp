@@ -3,6 +3,7 @@
 #include <algorithm>
 #include <map>
 #include <numeric>
+#include <tuple>
 
 #include <fmt/format.h>
 
@@ -42,15 +43,16 @@ std::uint64_t bytes_of(std::vector<audit_case> const& cases) {
 /// How many cases of each check.
 using counts = std::map<std::string, std::int64_t>;
 
-/// Takes the largest cases that are not mandatory away, until the others have at most about `most` bytes.
+/// Takes the largest draws away, then the largest other cases that are not mandatory, until the rest has at most about
+/// `most` bytes.
 void take_largest(std::vector<audit_case>& cases, std::uint64_t most, counts& taken_of_checks) {
-  std::vector<std::pair<std::uint64_t, std::size_t>> by_size;
+  std::vector<std::tuple<bool, std::uint64_t, std::size_t>> by_size;
   for (std::size_t n = 0; n < cases.size(); ++n)
-    if (!cases[n].mandatory) by_size.emplace_back(bytes_of(cases[n]), n);
+    if (!cases[n].mandatory) by_size.emplace_back(cases[n].check == "drawn", bytes_of(cases[n]), n);
   std::ranges::sort(by_size);
   std::vector<bool> taken(cases.size());
   for (std::uint64_t all = bytes_of(cases); all > most && !by_size.empty(); by_size.pop_back()) {
-    auto const [bytes, largest] = by_size.back();
+    auto const [is_draw, bytes, largest] = by_size.back();
     all -= bytes, taken[largest] = true, ++taken_of_checks[cases[largest].check];
   }
   std::vector<audit_case> left;

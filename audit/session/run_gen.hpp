@@ -31,9 +31,9 @@ struct generated_file {
 bool is_plain(owned_problem const& problem);
 
 /// The cases that the options choose, as a safetensors file for a kernel that runs elsewhere. Where they pass
-/// most_bytes, the largest that are not mandatory are left out. The file's metadata say what it does not hold
-/// (attest.options, attest.left_out). Ensures   at most most_bytes; an error where the mandatory cases pass it, or no
-/// case is left
+/// most_bytes, the largest draws are left out, then the largest others that are not mandatory. The file's metadata say
+/// what it does not hold (attest.options, attest.left_out).
+/// Ensures   at most most_bytes; an error where the mandatory cases pass it, or no case is left
 problem::result<generated_file> run_gen(gen_options const& options);
 
 }  // namespace attest::audit

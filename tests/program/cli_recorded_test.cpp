@@ -209,7 +209,7 @@ meta[gone[-1] + ".attest.status"] = "unsupported: one query")");
   CHECK(has(because, "not answered: " + found["unanswered"][0]["case"].get<std::string>()));
   CHECK(has(found["evidence"]["sentence"].get<std::string>(), found["unanswered"][0]["case"].get<std::string>()));
 
-  json const refusing = report("audit --quick --seed 2" + kernel("refuses"));
+  json const refusing = report("audit --quick --seed 2 --draws 0" + kernel("refuses"));
   CHECK(refusing["verdict"] == "undecided");
   REQUIRE(refusing["unanswered"].size() > 1);
   for (json const& entry : refusing["unanswered"])
@@ -217,7 +217,8 @@ meta[gone[-1] + ".attest.status"] = "unsupported: one query")");
       CHECK(has(refusing["undecided_because"], entry["case"].get<std::string>()));
   // As the shards together say it.
   for (char const* const part : {"1", "2"})
-    attest(std::string("audit --quick --seed 2 --shard ") + part + "/2 --json " + part + ".json" + kernel("refuses"));
+    attest(std::string("audit --quick --seed 2 --draws 0 --shard ") + part + "/2 --json " + part + ".json" +
+           kernel("refuses"));
   json const merged = report("merge 1.json 2.json");
   CHECK(merged["undecided_because"] == refusing["undecided_because"]);
   CHECK(merged["unanswered"] == refusing["unanswered"]);
@@ -266,6 +267,12 @@ TEST_CASE("gen writes the cases that are asked for, within a size, and says what
   CHECK(has(report("verify written.safetensors")["evidence"]["not_asked"].dump(), "which pass --size 4194304"));
   written("--size 4MB");
   CHECK(size() <= 4'000'000);
+
+  // Draws go first.
+  std::string const draws = written("--draws 300 --size 160MB");
+  INFO(draws);
+  CHECK(has(draws, " of drawn)"));
+  CHECK_FALSE(has(draws, "of production"));
 
   written("--plain");
   json const plain = report("verify written.safetensors");
