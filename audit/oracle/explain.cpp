@@ -249,6 +249,8 @@ problem::result<std::string> run_explain(explain_options const& options) {
                              problem::name_of(at->problem.type()))};
   std::string text;
   for (std::string const& note : recorded.value().notes) text += "note: " + note + '\n';
+  for (unusable_output const& unusable : at->unusable)
+    text += fmt::format("note: {} is left out: {}\n", printable(at->name_of(unusable.role)), unusable.says);
   if (problems.size() > 1 && !options.prefix)
     text += fmt::format("the file has {} problems; --problem {} chooses another\n", problems.size(),
                         printable(problems.back().prefix));

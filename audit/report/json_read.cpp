@@ -228,6 +228,15 @@ report read_shard(json const& from) {
     report_object const line(item, "'told_kinds'");
     kernel_report.observation_counts.emplace_back(line.text("kind"), line.count("count"));
   }
+  for (json const& item : top.list("failing")) {
+    report_object const failing(item, "'failing'");
+    kernel_report.failing.push_back(
+        {failing.text("check"), failing.text("case"), failing.count("number"), failing.texts("classes")});
+  }
+  for (json const& item : top.list("unanswered")) {
+    report_object const unanswered(item, "'unanswered'");
+    kernel_report.unanswered.emplace_back(unanswered.count("number"), unanswered.text("case"));
+  }
   auto const numbers = shard.counts("finding_cases");
   for (json const& item : top.list("findings"))
     kernel_report.findings.push_back(read_finding(report_object(item, "a finding")));

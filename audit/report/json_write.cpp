@@ -76,6 +76,13 @@ json curves_json(report const& kernel_report) {
   return all;
 }
 
+/// {"calls", "answered", "errors", "killed", "hung", "unsupported", "silent", "unusable", "refusals": {TEXT: calls}}
+json recorded_json(recorded_endings const& endings) {
+  return {{"calls", endings.calls},   {"answered", endings.answered}, {"errors", endings.errors},
+          {"killed", endings.killed}, {"hung", endings.hung},         {"unsupported", endings.unsupported},
+          {"silent", endings.silent}, {"unusable", endings.unusable}, {"refusals", endings.refusals}};
+}
+
 /// {"outside_hypotheses", …}: the elements that were not judged, by why.
 json left_out_json(judgement const& sum) {
   json counts = json::object();
@@ -228,6 +235,14 @@ std::string as_json(report const& kernel_report) {
                                     {"pictures", pictures_json(found)},
                                     {"no_pictures", found.no_pictures}});
   }
+  document["failing"] = json::array();
+  for (failing_case const& failing : kernel_report.failing)
+    document["failing"].push_back(
+        {{"check", failing.check}, {"case", failing.name}, {"number", failing.number}, {"classes", failing.classes}});
+  document["unanswered"] = json::array();
+  for (auto const& [number, name] : kernel_report.unanswered)
+    document["unanswered"].push_back({{"case", name}, {"number", number}});
+  if (kernel_report.recorded) document["recorded"] = recorded_json(*kernel_report.recorded);
   document["curves"] = curves_json(kernel_report);
   if (kernel_report.shard) document["shard"] = shard_json(kernel_report);
   return document.dump(2, ' ', false, json::error_handler_t::replace) + '\n';

@@ -105,7 +105,6 @@ void session::judge_recording(audit_case const& kernel_case) {
 }
 
 void session::take(audit_case const& kernel_case, case_result&& result) {
-  if (kernel_case.mandatory && (result.unsupported || result.judged.judged() == 0)) mandatory_missing_ = true;
   hung_ += result.hung;
   note_replies(result.replies);
   if (kernel_case.check == "drawn") report_.covered.add_draw(!result.unsupported);
@@ -113,6 +112,10 @@ void session::take(audit_case const& kernel_case, case_result&& result) {
   report_.covered.add_elements(std::min(result.judged.judged(), result.judged.exist), result.judged.exist);
   if (result.unsupported) note_refused(kernel_case);
   collect_.set_case(kernel_case.number);
+  if (kernel_case.mandatory && (result.unsupported || result.judged.judged() == 0)) {
+    mandatory_missing_ = true;
+    collect_.add_unanswered(kernel_case.full_name());
+  }
   judge_recording(kernel_case);
   take_result(kernel_case, kernel_case.number, std::move(result), reproducer(kernel_case), report_, collect_);
 }
@@ -228,7 +231,7 @@ std::optional<problem::error> session::run() {
   // A shard knows its own calls only.
   if (!options_.part)
     for (std::string& sentence : refusal_patterns(asked_)) report_.observations.push_back(std::move(sentence));
-  std::string because = "a mandatory case was not answered";
+  std::string because;  // empty: those that were not answered
   if (!stopped.value().empty())
     mandatory_missing_ = true,
     because = "the audit stopped early, before the end of its fixed part: " + stopped.value();

@@ -27,14 +27,6 @@ std::size_t bytes_of(owned_problem const& problem) {
          (p.bias ? p.bias->bytes.size() : 0);
 }
 
-/// FOLDER/CHECK-CLASS-CASE.safetensors, so that shards with the same folder do not overwrite each other's files.
-std::filesystem::path file_for(std::filesystem::path const& folder, finding const& of) {
-  std::string name = fmt::format("{}-{}-{}", of.check, of.class_token(), of.case_name);
-  for (char& c : name)
-    if (!std::isalnum(static_cast<unsigned char>(c)) && c != '-') c = '_';
-  return folder / (name.substr(0, 100) + ".safetensors");
-}
-
 /// Runs the kernel again on cases that failed, and saves what reproduces the findings.
 class finding_saver {
  public:
@@ -111,7 +103,8 @@ class finding_saver {
     std::error_code fault;
     std::filesystem::create_directories(options_.findings, fault);
     auto const path = file_for(options_.findings, found);
-    auto const bytes = case_file_bytes({&kernel_case, 1}, options_.seed, options_.claim->name, {&outputs, 1});
+    auto const bytes =
+        case_file_bytes({&kernel_case, 1}, {.seed = options_.seed, .contract = options_.claim->name}, {&outputs, 1});
     auto const why = bytes ? write_file(path, bytes.value()) : std::optional(bytes.why());
     if (why) report_.observations.push_back("a finding could not be saved: " + why->message());
     else found.shrunk->file = path.native();
@@ -126,6 +119,13 @@ class finding_saver {
 };
 
 }  // namespace
+
+std::filesystem::path file_for(std::filesystem::path const& folder, finding const& of) {
+  std::string name = fmt::format("{}-{}-{}", of.check, of.class_token(), of.case_name);
+  for (char& c : name)
+    if (!std::isalnum(static_cast<unsigned char>(c)) && c != '-') c = '_';
+  return folder / (name.substr(0, 100) + ".safetensors");
+}
 
 void save_findings(audit_options const& options, case_finder const& find, clock::time_point until, report& into) {
   finding_saver saver(options, until, into);

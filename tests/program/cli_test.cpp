@@ -238,7 +238,7 @@ TEST_CASE("a JSON report has the documented keys, and waived classes do not refu
   auto const report = nlohmann::json::parse(
       attest("audit --seed 3 --only empty-rows --json - --waive empty-row" + kernel("nan_empty_row")).out);
   for (char const* key : {"attest", "kernel", "contract", "seed", "verdict", "schema", "summary", "checks", "findings",
-                          "contract_revision", "theorem_revision", "evidence"})
+                          "contract_revision", "theorem_revision", "evidence", "failing", "unanswered"})
     CHECK(report.contains(key));
   for (char const* key : {"cases", "elements", "unsupported", "suspicious", "observations", "waived", "undecided",
                           "not_judged", "judged_by_theorem", "judged_by_dominance", "max_error_in_bounds", "max_ulp",
@@ -288,7 +288,12 @@ TEST_CASE("the findings of verify have reproducers that find them again, flags a
   for (auto const& finding : report["findings"]) {
     std::string const command = finding["reproducer"];
     auto const again = nlohmann::json::parse(attest(command.substr(7) + " --json -").out);
-    CHECK(again["findings"] == report["findings"]);
+    bool found = false;
+    for (auto const& repeated : again["findings"])
+      found = found || (repeated["class"] == finding["class"] && repeated["case"] == finding["case"] &&
+                        repeated["sentence"] == finding["sentence"]);
+    INFO(command);
+    CHECK(found);
   }
 }
 
