@@ -33,7 +33,7 @@ check const* find_check(std::string_view name);
 
 /// How a further call of a case relates to its first.
 enum class relation : std::uint8_t {
-  warm_up,         ///< called first, so that stale state from it could leak into the judged call; not judged itself
+  warm_up,         ///< called first, so that stale state from it could leak into the calls after it; judged too
   same_bits,       ///< its outputs have the bits of the first call's
   same_rows,       ///< its rows have the bits of the first call's rows that begin at (batch, head, query) `at`
   part,            ///< some of the first call's keys; all parts, merged by their LSE, give the first call's outputs
@@ -45,6 +45,7 @@ enum class reading : std::uint8_t {
   nothing,
   weights,     ///< V is the identity: O is the weights
   visibility,  ///< Q = 0 and V encodes the keys (cases/probe.hpp): O shows which keys were read
+  range,       ///< inputs of growing size: from where on O is infinite or NaN is reported, and not judged
 };
 
 /// A further call of a case.

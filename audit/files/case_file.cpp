@@ -18,7 +18,7 @@ using problem::error;
 using problem::error_code;
 
 constexpr std::string_view relation_names[]{"before", "same-bits", "same-rows", "part", "weight-columns"};
-constexpr std::string_view reading_names[]{"answer", "weights", "visibility"};
+constexpr std::string_view reading_names[]{"answer", "weights", "visibility", "range"};
 
 std::string expect_of(further_call const& call) {
   std::string text(relation_names[static_cast<std::size_t>(call.is)]);

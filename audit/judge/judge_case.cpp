@@ -11,6 +11,7 @@
 #include "audit/judge/conventions.hpp"
 #include "audit/judge/cross_call.hpp"
 #include "audit/judge/diagnosis.hpp"
+#include "audit/judge/observed_range.hpp"
 #include "audit/tensors/elements.hpp"
 
 namespace attest::audit {
@@ -96,6 +97,9 @@ void judge_case(audit_case const& kernel_case, case_outputs const& outputs, judg
     judge_merge(kernel_case, outputs, *rules.claim, into);
     if (kernel_case.reads == reading::weights) judge_read_weights(kernel_case, outputs, *rules.claim, into);
     if (kernel_case.reads == reading::visibility) judge_visibility(kernel_case, *outputs[0], into);
+    if (kernel_case.reads == reading::range)
+      if (auto const seen = observed_range(kernel_case.problem, *outputs[0]))
+        into.observations.push_back(fmt::format("{}: {}", kernel_case.full_name(), *seen));
   }
   into.oracle_seconds += std::chrono::duration<double>(std::chrono::steady_clock::now() - start).count();
 }
