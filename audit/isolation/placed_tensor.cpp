@@ -101,8 +101,14 @@ bool placed_tensor::place(placement where, std::size_t most_pieces) {
     std::uint64_t offset = skew_, rest = n;
     for (auto const& [size, step] : found.outer) offset += rest % size * step, rest /= size;
     std::uint64_t const begin = offset / page * page, end = rounded_up(offset + found.block, page);
-    pieces_.push_back({static_cast<std::int64_t>(begin) - static_cast<std::int64_t>(skew_), end - begin, image});
-    image += end - begin;
+    auto const first = static_cast<std::int64_t>(begin) - static_cast<std::int64_t>(skew_);
+    // The last row of a head and the first of the next may lie side by side: what shares a page is one piece.
+    bool const shares =
+        !pieces_.empty() && first < pieces_.back().first + static_cast<std::int64_t>(pieces_.back().bytes);
+    if (!shares) pieces_.push_back({first, 0, image});
+    memory_piece& piece = pieces_.back();
+    piece.bytes = static_cast<std::uint64_t>(first - piece.first) + (end - begin);
+    image = piece.at + piece.bytes;
   }
   return true;
 }

@@ -129,6 +129,22 @@ TEST_CASE("an honest kernel has the same outputs under every memory form", "[uni
   for (auto const type : {element_type::f32, element_type::f64}) answers_every_form(naive, type);
 }
 
+/// Far rows of 1160 bytes lie across the edges of pages, where a head ends beside the next.
+TEST_CASE("wide rows that lie far apart hold what was drafted, wherever pages end", "[unit]") {
+  auto naive = opened("naive");
+  problem_draft draft;
+  draft.q = owned_tensor::compact(element_type::f32, {1, 2, 1, 290});
+  draft.k = owned_tensor::compact(element_type::f32, {1, 2, 23, 290});
+  draft.v = owned_tensor::compact(element_type::f32, {1, 2, 23, 290});
+  for (owned_tensor* t : {&draft.q, &draft.k, &draft.v})
+    fill(*t, [](auto, auto h, auto j, auto c) { return static_cast<double>((h * 31 + j * 7 + c) % 19) / 16 - 0.5; });
+  auto const problem = valid(std::move(draft));
+  auto const plain = ask(naive, problem, {});
+  for (std::int64_t const apart : {beyond_32_bits, std::int64_t{(1 << 30) + 64}, std::int64_t{(1 << 30) + 500}})
+    for (auto const where : all_positions)
+      CHECK(same_bits(ask(naive, problem, {.far_row = apart}, where).outputs, plain.outputs));
+}
+
 TEST_CASE("the built-in kernel has the same outputs under every memory form", "[unit]") {
   auto builtin = isolated_kernel::open(ATTEST_TEST_BUILTIN, "attest_attention", {}, ATTEST_TEST_RUNNER);
   REQUIRE(builtin);
