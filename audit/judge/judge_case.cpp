@@ -95,7 +95,7 @@ void judge_case(audit_case const& kernel_case, case_outputs const& outputs, judg
   if (first) {
     judge_merge(kernel_case, outputs, *rules.claim, into);
     if (kernel_case.reads == reading::weights) judge_read_weights(kernel_case, outputs, *rules.claim, into);
-    if (kernel_case.reads == reading::visibility) judge_visibility(kernel_case, *outputs[0], into);
+    if (kernel_case.reads == reading::visibility) judge_visibility(kernel_case, *outputs[0], *rules.claim, into);
   }
   into.oracle_seconds += std::chrono::duration<double>(std::chrono::steady_clock::now() - start).count();
 }
