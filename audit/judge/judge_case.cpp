@@ -24,7 +24,7 @@ judgement judge_call(owned_problem const& problem, owned_outputs const& outputs,
       v.sentence +=
           "; it would pass f32-any: either the kernel rescales lazily or merges by LSE (declare it with "
           "--contract f32-any), or it is wrong";
-  diagnose_all(problem, found);
+  diagnose_all(problem, outputs, claim, found);
   return found;
 }
 
