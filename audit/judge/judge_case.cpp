@@ -11,6 +11,7 @@
 #include "audit/judge/conventions.hpp"
 #include "audit/judge/cross_call.hpp"
 #include "audit/judge/diagnosis.hpp"
+#include "audit/judge/hidden_keys.hpp"
 #include "audit/tensors/elements.hpp"
 
 namespace attest::audit {
@@ -66,13 +67,17 @@ void judge_case(audit_case const& kernel_case, case_outputs const& outputs, judg
     for (violation& v : found.violations) v.call = call;
     into.judged.merge(std::move(found));
   };
-  bool const must_be_finite = rules.claim->conventions.masked_values == conventions::masked::must_be_finite;
+  conventions::masked const hidden = rules.claim->conventions.masked_values;
+  auto const outside = [&](owned_problem const& problem) {
+    return has_nonfinite(problem) ||
+           (hidden == conventions::masked::must_not_overflow && hidden_scores_may_overflow(problem, *rules.claim));
+  };
   auto const usable = [&](std::size_t call) {
     if (!outputs[call]) return false;
     problem_draft const& draft = kernel_case.call(call).draft();
     bool const hides = draft.mask || draft.bias || draft.band != problem::band{};
-    if (!must_be_finite || !hides || !has_nonfinite(kernel_case.call(call))) return true;
-    into.conventions.push_back("masked_values: must_be_finite");
+    if (hidden == conventions::masked::never_read || !hides || !outside(kernel_case.call(call))) return true;
+    into.conventions.push_back(relaxed({.masked_values = hidden}).front());
     return false;
   };
   bool const first = usable(0);

@@ -82,6 +82,7 @@ class painter {
   }
 
  private:
+  bool unmasked() const { return how_.empty_row == conventions::row::unmasked; }
   void go_to(std::int64_t i) { truth_.evaluate(p_, model_, b_, h_, i); }
 
   std::optional<std::size_t> place_of(std::int64_t j) const {
@@ -117,12 +118,13 @@ class painter {
       return infinite ? 0 : by_rule(got, nan);
     }
     if (truth_.row.kind == reference::row_kind::empty)
-      return how_.empty_lse == conventions::log::minus_infinity ? by_rule(got, -infinity) : nan;
+      return how_.empty_lse == conventions::log::minus_infinity && !unmasked() ? by_rule(got, -infinity) : nan;
     return in_bounds(reference::compiled::log_sum_exp(truth_.row), truth_.bound.log_sum_exp(), got);
   }
   double error_of_weight(std::int64_t j, double got) const {
     if (truth_.row.kind == reference::row_kind::nan) return by_rule(got, nan);
     if (truth_.row.kind == reference::row_kind::finite && !truth_.bound.says_anything()) return nan;
+    if (truth_.row.kind == reference::row_kind::empty && unmasked()) return nan;
     auto const at = place_of(j);
     if (!at) return by_rule(got, 0);
     return in_bounds(reference::compiled::weight(truth_.row, *at), truth_.bound.weight(*at), got);
