@@ -5,8 +5,9 @@
 
 #include <fmt/format.h>
 
+#include "audit/contract/contract_fields.hpp"
+#include "audit/judge/one_query.hpp"
 #include "audit/tensors/elements.hpp"
-#include "audit/tensors/slice.hpp"
 #include "reference/compiled/row.hpp"
 #include "reference/real/outward.hpp"
 
@@ -72,12 +73,14 @@ class convention_judge {
   }
 
   void empty(problem::sizes const& s, row_offsets const& at, std::int64_t b, std::int64_t h, std::int64_t i) {
-    if (outputs.o && how_.empty_row == conventions::row::nan)
+    using enum conventions::row;
+    if (how_.empty_row == unmasked && s.m > 0) return unmasked_row(s, at, b, h, i);
+    if (outputs.o && (how_.empty_row == nan || (how_.empty_row == nan_unless_no_keys && s.m > 0)))
       for (std::int64_t c = 0; c < s.dv; ++c) {
         rule("o", {b, h, i, c}, load(*outputs.o, at.of(s.dv, c)), std::nan(""));
         store(*outputs.o, at.of(s.dv, c), 0);
       }
-    if (outputs.o && how_.empty_row == conventions::row::mean) mean(s, at, b, h, i);
+    if (outputs.o && how_.empty_row == mean && s.m > 0) mean_row(s, at, b, h, i);
     if (outputs.lse && how_.empty_lse == conventions::log::zero) {
       rule("lse", {b, h, i, 0}, load(*outputs.lse, at.of(1, 0)), 0);
       store(*outputs.lse, at.of(1, 0), -infinity);
@@ -85,30 +88,35 @@ class convention_judge {
   }
 
   /// The mean of all rows of V is attention with scale 0 and every key visible; its bound judges the row.
-  void mean(problem::sizes const& s, row_offsets const& at, std::int64_t b, std::int64_t h, std::int64_t i) {
-    if (s.m == 0 || problem_.rank() != 4) {  // no mean, or a rank that cannot be sliced: judge() judges the row
-      found.leave_out(s.dv, not_judged_because::value_left_open);
-      return;
-    }
-    problem_draft const& draft = problem_.draft();
-    problem_draft everything;
-    everything.q = draft.q, everything.k = draft.k, everything.v = draft.v, everything.scale = 0;
-    selection chosen = selection::all(s);
-    chosen.b = {b}, chosen.n = {i}, chosen.hk = {reference::key_head(s, h)}, chosen.query_head = h % (s.hq / s.hk);
-    auto const row = *sliced(owned_problem::of_valid(std::move(everything)), chosen);
-    owned_outputs alone;
-    alone.o = owned_tensor::compact(outputs.o->type, {1, 1, 1, s.dv});
-    for (std::int64_t c = 0; c < s.dv; ++c)
-      store(*alone.o, static_cast<std::size_t>(c), load(*outputs.o, at.of(s.dv, c)));
-    judgement judged = judge(row.instance(), alone, claim_);
+  void mean_row(problem::sizes const& s, row_offsets const& at, std::int64_t b, std::int64_t h, std::int64_t i) {
+    problem_draft everything = one_query(problem_, b, h, i);
+    everything.bias.reset(), everything.softcap = 0, everything.scale = 0;
+    owned_outputs alone = one_answer(problem_, outputs, b, h, i);
+    alone.lse.reset(), alone.weights.reset();
+    instead(std::move(everything), alone, b, h, i, "the mean of V");
+    for (std::int64_t c = 0; c < s.dv; ++c) store(*outputs.o, at.of(s.dv, c), 0);
+  }
+
+  /// O, LSE and weights are those of the same query with every key visible.
+  void unmasked_row(problem::sizes const& s, row_offsets const& at, std::int64_t b, std::int64_t h, std::int64_t i) {
+    instead(one_query(problem_, b, h, i), one_answer(problem_, outputs, b, h, i), b, h, i, "the answer without a mask");
+    for (std::int64_t c = 0; outputs.o && c < s.dv; ++c) store(*outputs.o, at.of(s.dv, c), 0);
+    for (std::int64_t j = 0; outputs.weights && j < s.m; ++j) store(*outputs.weights, at.of(s.m, j), 0);
+    if (outputs.lse) store(*outputs.lse, at.of(1, 0), -infinity);
+  }
+
+  /// Judges a row as the answer to another problem of one query.
+  void instead(problem_draft&& other, owned_outputs const& alone, std::int64_t b, std::int64_t h, std::int64_t i,
+               char const* says) {
+    judgement judged = judge(owned_problem::of_valid(std::move(other)).instance(), alone, claim_);
+    judged.returned = {};  // the outputs of the call are counted once
     for (violation& v : judged.violations) {
       v.index = {b, h, i, v.index[3]};
       v.bug_class = bug_class::empty_row;
-      v.sentence += fmt::format("; query [{}, {}, {}] sees no key, for which the contract {} says the mean of V", b, h,
-                                i, claim_.name);
+      v.sentence += fmt::format("; query [{}, {}, {}] sees no key, for which the contract {} says {}", b, h, i,
+                                claim_.name, says);
     }
     found.merge(std::move(judged));
-    for (std::int64_t c = 0; c < s.dv; ++c) store(*outputs.o, at.of(s.dv, c), 0);
   }
 
   /// nan: unspecified. Where the truth is NaN or infinite, any output is accepted.
@@ -147,13 +155,15 @@ bool nonfinite(owned_tensor const& t) {
 }  // namespace
 
 std::vector<std::string> relaxed(conventions const& how) {
-  std::vector<std::string> relaxations;
-  if (how.masked_values != conventions::masked::never_read) relaxations.push_back("masked_values: must_be_finite");
-  if (how.empty_row == conventions::row::nan) relaxations.push_back("empty_row: nan");
-  if (how.empty_row == conventions::row::mean) relaxations.push_back("empty_row: mean");
-  if (how.empty_lse != conventions::log::minus_infinity) relaxations.push_back("empty_lse: 0");
-  if (how.nan != conventions::invalid::propagate) relaxations.push_back("nan: unspecified");
-  return relaxations;
+  struct {
+    std::vector<std::string> found{};
+    void word(char const* name, std::span<char const* const> words, std::size_t at) {
+      if (at != 0) found.push_back(fmt::format("{}: {}", name, words[at]));
+    }
+  } relaxations;
+  conventions visited = how;
+  visit_conventions(visited, relaxations);
+  return std::move(relaxations.found);
 }
 
 owned_outputs translated(owned_problem const& problem, owned_outputs const& outputs, contract const& claim) {

@@ -6,6 +6,7 @@
 
 #include <fmt/format.h>
 
+#include "reference/attention/infinite_score.hpp"
 #include "reference/machine/rows.hpp"
 
 namespace attest::audit {
@@ -249,8 +250,13 @@ void exact_row_judge<T>::judge_lse(judgement& into) {
   using reference::row_kind;
   auto const got = outputs_.lse(b_, h_, i_, 0);
   switch (first_.row.kind) {
-    case row_kind::nan:
-      return by_rule(into, "lse", 0, got, std::nan(""), bug_class::nan_swallowed, "a visible score is NaN or +inf");
+    case row_kind::nan: {
+      if (!reference::lse_is_infinite(problem_, b_, h_, i_))
+        return by_rule(into, "lse", 0, got, std::nan(""), bug_class::nan_swallowed, "a visible score is NaN");
+      double const expected = std::isnan(as_double(got)) ? as_double(got) : reference::infinity;
+      return by_rule(into, "lse", 0, got, expected, bug_class::nan_swallowed,
+                     "a visible score is +inf and none is NaN (NaN is accepted, too)");
+    }
     case row_kind::empty:
       return by_rule(into, "lse", 0, got, -reference::infinity, bug_class::empty_row,
                      "no key is visible to this query");

@@ -11,6 +11,7 @@
 #include "audit/judge/conventions.hpp"
 #include "audit/judge/cross_call.hpp"
 #include "audit/judge/diagnosis.hpp"
+#include "audit/judge/hidden_keys.hpp"
 #include "audit/judge/observed_range.hpp"
 #include "audit/tensors/elements.hpp"
 
@@ -25,7 +26,7 @@ judgement judge_call(owned_problem const& problem, owned_outputs const& outputs,
       v.sentence +=
           "; it would pass f32-any: either the kernel rescales lazily or merges by LSE (declare it with "
           "--contract f32-any), or it is wrong";
-  diagnose_all(problem, found);
+  diagnose_all(problem, outputs, claim, found);
   return found;
 }
 
@@ -67,13 +68,17 @@ void judge_case(audit_case const& kernel_case, case_outputs const& outputs, judg
     for (violation& v : found.violations) v.call = call;
     into.judged.merge(std::move(found));
   };
-  bool const must_be_finite = rules.claim->conventions.masked_values == conventions::masked::must_be_finite;
+  conventions::masked const hidden = rules.claim->conventions.masked_values;
+  auto const outside = [&](owned_problem const& problem) {
+    return has_nonfinite(problem) ||
+           (hidden == conventions::masked::must_not_overflow && hidden_scores_may_overflow(problem, *rules.claim));
+  };
   auto const usable = [&](std::size_t call) {
     if (!outputs[call]) return false;
     problem_draft const& draft = kernel_case.call(call).draft();
     bool const hides = draft.mask || draft.bias || draft.band != problem::band{};
-    if (!must_be_finite || !hides || !has_nonfinite(kernel_case.call(call))) return true;
-    into.conventions.push_back("masked_values: must_be_finite");
+    if (hidden == conventions::masked::never_read || !hides || !outside(kernel_case.call(call))) return true;
+    into.conventions.push_back(relaxed({.masked_values = hidden}).front());
     return false;
   };
   bool const first = usable(0);
@@ -96,7 +101,7 @@ void judge_case(audit_case const& kernel_case, case_outputs const& outputs, judg
   if (first) {
     judge_merge(kernel_case, outputs, *rules.claim, into);
     if (kernel_case.reads == reading::weights) judge_read_weights(kernel_case, outputs, *rules.claim, into);
-    if (kernel_case.reads == reading::visibility) judge_visibility(kernel_case, *outputs[0], into);
+    if (kernel_case.reads == reading::visibility) judge_visibility(kernel_case, *outputs[0], *rules.claim, into);
     if (kernel_case.reads == reading::range)
       if (auto const seen = observed_range(kernel_case.problem, *outputs[0]))
         into.observations.push_back(fmt::format("{}: {}", kernel_case.full_name(), *seen));
