@@ -31,12 +31,12 @@ class questioner {
     return is;
   }
 
-  /// Whether single calls are answered as they were before: three that were wrong, three that were right.
+  /// Whether single calls are answered as they were before: five that were wrong, five that were right.
   bool answers_alike() {
     for (answer const is : {answer::wrong, answer::right}) {
       int asked = 0;
       for (known_answer const& known : known_)
-        if (known.is == is && asked++ < 3 && anew({{}, known.form}).is != is) return false;
+        if (known.is == is && asked++ < 5 && anew({{}, known.form}).is != is) return false;
     }
     return true;
   }
@@ -80,7 +80,8 @@ std::optional<condition> settled(call_form failing, std::span<judged_form const>
   conjunction const found = find_conjunction(failing, right, [&](call_form const& form) { return to.of(form); });
   by_chance = !to.answers_alike();
   if (by_chance || !found.settled) return std::nullopt;
-  return condition{sentence_of(found.clauses), texts_of(found.clauses), 0};
+  return condition{sentence_of(found.clauses) + (found.elsewhere ? ", and elsewhere too" : ""), texts_of(found.clauses),
+                   0};
 }
 
 }  // namespace

@@ -47,6 +47,7 @@ struct condition {
 /// separates the wrong answers from the right ones among all that was asked around the failing form; where the
 /// questions do not settle it, the sentence is an observation over the calls that were judged ("every failing input
 /// has …; none that passes has").
+/// Where the search met wrong answers outside the conjunction, it ends in ", and elsewhere too".
 /// Ensures   nothing where no conjunction fits, where the form fails by chance, or where time ended before one was seen
 /// Cost      usually 30 to 80 questions; ends when `ask` returns nothing
 std::optional<condition> find_condition(call_form const& failing, std::span<judged_form const> earlier,

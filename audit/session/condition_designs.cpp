@@ -51,7 +51,7 @@ call_form different(call_form const& base, call_form const& like, std::vector<co
     else form.options.remove(row.id);
   }
   form.scale = form.options.has(feature::scale) ? form.scale : std::nullopt;
-  form.length = std::min(std::max(form.length, like.length), form.size.m);
+  form.length = std::min(base.length > 0 ? base.length : like.length, form.size.m);
   return form;
 }
 

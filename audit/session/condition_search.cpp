@@ -27,7 +27,7 @@ class searcher {
       if (!contradiction) break;
       if (round == 5 || !explain(*contradiction)) found_.settled = false;
     }
-    if (found_.settled) found_.settled = right_outside();
+    if (found_.settled) found_.elsewhere = !right_outside();
     found_.base = base_;
     found_.clauses = in_order(std::move(found_.clauses));
     return std::move(found_);

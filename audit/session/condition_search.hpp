@@ -15,8 +15,9 @@ using form_asker = std::function<answer(call_form const&)>;
 
 struct conjunction {
   std::vector<condition_clause> clauses;
-  call_form base;        ///< a form that is wrong, near the plain one
-  bool settled = false;  ///< every question asked on either side agrees with the clauses
+  call_form base;          ///< a form that is wrong, near the plain one
+  bool settled = false;    ///< every question that the clauses hold for is wrong
+  bool elsewhere = false;  ///< a question that they do not hold for is wrong too
 
   bool holds(call_form const& form) const;
 };
