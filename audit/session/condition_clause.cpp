@@ -204,9 +204,9 @@ std::vector<condition_clause> in_order(std::vector<condition_clause> all) {
                             : 0,
         numbers ? static_cast<int>(std::min(one.of, one.is == condition_clause::kind::number ? one.of : one.other))
                 : static_cast<int>(one.is),
-        static_cast<int>(one.option)};
+        static_cast<int>(one.option), static_cast<int>(one.is)};
   };
-  std::ranges::stable_sort(all, {}, place);
+  std::ranges::sort(all, {}, place);
   return all;
 }
 
