@@ -119,6 +119,7 @@ finding read_finding(report_object const& from) {
   }
   if (!from.at("pictures").is_null()) found.pictures = pictures_in(from.inside("pictures"));
   found.no_pictures = from.text("no_pictures");
+  if (from.has("condition")) found.condition = from.text("condition");
   return found;
 }
 

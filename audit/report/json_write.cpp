@@ -225,6 +225,7 @@ std::string as_json(report const& kernel_report) {
                                     {"bound", hex(found.what.bound)},
                                     {"error_in_bounds", hex(found.what.error_in_bounds)},
                                     {"sentence", found.what.sentence},
+                                    {"condition", found.condition},
                                     {"waived", found.waived},
                                     {"sizes", sizes_json(found.sizes)},
                                     {"file", found.shrunk ? found.shrunk->file : ""},

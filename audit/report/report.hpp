@@ -40,6 +40,7 @@ struct finding {
   std::optional<shrunk_finding> shrunk = {};
   std::optional<finding_pictures> pictures = {};
   std::string no_pictures = {};    ///< why there are none, where there are none
+  std::string condition = {};      ///< where the kernel is wrong (find_condition); empty where it is not known
   std::string unknown_class = {};  ///< read from a file: a class that this version does not know, kept as it is
 
   std::string_view class_token() const noexcept { return what.bug_class ? token_of(*what.bug_class) : unknown_class; }

@@ -1,0 +1,136 @@
+#include "audit/session/ask_kernel.hpp"
+
+#include <algorithm>
+#include <memory>
+#include <utility>
+
+#include <fmt/format.h>
+
+#include "audit/builtin/kernel_spec.hpp"
+#include "audit/cases/random.hpp"
+#include "audit/cases/row_sample.hpp"
+#include "audit/judge/judge_case.hpp"
+
+namespace attest::audit {
+namespace {
+
+constexpr std::int64_t largest_bytes = std::int64_t{1} << 28, largest_products = std::int64_t{1} << 28, most_rows = 64;
+
+bool same_bits(std::optional<owned_tensor> const& a, std::optional<owned_tensor> const& b) {
+  return a.has_value() == b.has_value() && (!a || a->bytes == b->bytes);
+}
+
+/// Calls go straight to isolated_kernel, so that the process has no calls but those of the question.
+class kernel_asker {
+ public:
+  kernel_asker(audit_options const& options, std::chrono::steady_clock::time_point until)
+      : options_(options), until_(until) {}
+
+  std::optional<given_answer> operator()(question const& asked) {
+    if (late()) return std::nullopt;
+    if (too_large(asked.judged)) return given_answer{answer::refused};
+    if (!outputs_ && !learn_outputs()) return std::nullopt;
+    bool const masked = std::ranges::any_of(feature_table(), [&](feature_row const& row) {
+      return row.group == feature_group::mask && asked.judged.options.has(row.id);
+    });
+    // A drawn mask may hide nothing that matters.
+    std::optional<given_answer> said;
+    for (int draw = 0; draw < (masked && asked.repeats == 1 ? 3 : 1); ++draw) {
+      said = ask_once(asked, draw);
+      if (!said || said->is != answer::right) break;
+    }
+    return said;
+  }
+
+ private:
+  std::optional<given_answer> ask_once(question const& asked, int draw) const {
+    auto kernel = open();
+    if (!kernel) return std::nullopt;
+    std::int64_t calls = 0;
+    std::optional<std::pair<call_form, owned_problem>> last;
+    for (call_form const& form : asked.before) {
+      if (too_large(form)) continue;
+      if (!last || last->first != form) last.emplace(form, problem_of(form, draw));
+      owned_outputs ignored;
+      auto const did = kernel->run(last->second, request_of(form), ignored);
+      if (!did || late()) return std::nullopt;
+      ++calls;
+    }
+    return judged(*kernel, asked, draw, calls);
+  }
+
+  bool late() const { return interruption{options_.stop, until_}.requested(); }
+  bool too_large(call_form const& form) const {
+    call_cost const cost = cost_of(form, options_.claim->type);
+    return cost.bytes > largest_bytes || cost.products > largest_products;
+  }
+  owned_problem problem_of(call_form const& form, int draw) const {
+    random_stream random(options_.seed, fmt::format("condition {} {}", draw, form.text()));
+    return owned_problem::of_valid(draft_of(form, options_.claim->type, random));
+  }
+  call_request request_of(call_form const& form) const {
+    return {.want_lse = outputs_->first,
+            .want_weights = outputs_->second,
+            .threads = form.threads,
+            .stop = options_.stop,
+            .until = until_};
+  }
+  std::optional<isolated_kernel> open() const {
+    auto const library = library_of(options_.kernel);
+    if (!library) return std::nullopt;
+    auto kernel = isolated_kernel::open(library.value().path, library.value().symbol, limits_of(options_));
+    return kernel ? std::optional(std::move(kernel).value()) : std::nullopt;
+  }
+
+  /// Whether the kernel gives LSE and weights.
+  bool learn_outputs() {
+    auto kernel = open();
+    if (!kernel) return false;
+    call_form const plain{{1, 1, 1, 8, 8, 8, 8}};
+    auto const gives = [&](bool lse, bool weights) {
+      outputs_ = {lse, weights};
+      owned_outputs outputs;
+      auto const did = kernel->run(problem_of(plain, 0), request_of(plain), outputs);
+      return did && did.value().outcome == call_outcome::succeeded;
+    };
+    bool const lse = gives(true, false), weights = gives(false, true);
+    outputs_ = {lse, weights};
+    return true;
+  }
+
+  std::optional<given_answer> judged(isolated_kernel& kernel, question const& asked, int draw,
+                                     std::int64_t calls) const {
+    owned_problem const problem = problem_of(asked.judged, draw);
+    random_stream random(options_.seed, "condition rows");
+    auto const rows = sampled_rows(asked.judged.size, most_rows, random);
+    std::optional<owned_outputs> seen;
+    for (std::int64_t n = 0; n < asked.repeats; ++n) {
+      owned_outputs outputs;
+      auto const did = kernel.run(problem, request_of(asked.judged), outputs);
+      if (!did || did.value().outcome == call_outcome::cut_short || late()) return std::nullopt;
+      ++calls;
+      if (did.value().outcome == call_outcome::unsupported && did.value().broken.empty())
+        return given_answer{answer::refused};
+      if (did.value().outcome != call_outcome::succeeded || !did.value().broken.empty())
+        return given_answer{answer::wrong, calls};
+      if (seen && same_bits(seen->o, outputs.o) && same_bits(seen->lse, outputs.lse) &&
+          same_bits(seen->weights, outputs.weights))
+        continue;
+      if (judge_call(problem, outputs, *options_.claim, rows).failed > 0) return given_answer{answer::wrong, calls};
+      seen = std::move(outputs);
+    }
+    return given_answer{};
+  }
+
+  audit_options const& options_;
+  std::chrono::steady_clock::time_point until_;
+  std::optional<std::pair<bool, bool>> outputs_;  ///< LSE, weights
+};
+
+}  // namespace
+
+asker ask_kernel(audit_options const& options, std::chrono::steady_clock::time_point until) {
+  return [shared = std::make_shared<kernel_asker>(options, until)](question const& asked) { return (*shared)(asked); };
+}
+
+}  // namespace attest::audit
