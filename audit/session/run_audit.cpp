@@ -10,6 +10,7 @@
 #include "audit/judge/conventions.hpp"
 #include "audit/report/builder.hpp"
 #include "audit/report/refusal_pattern.hpp"
+#include "audit/session/ask_kernel.hpp"
 #include "audit/session/case_pool.hpp"
 #include "audit/session/protections.hpp"
 #include "audit/session/save_findings.hpp"
@@ -59,6 +60,7 @@ class session {
   void note_replies(std::vector<call_reply> const& replies);
   void note_refused(audit_case const& kernel_case);
   void list_refused_checks();
+  void name_conditions();
   void take(audit_case const& kernel_case, case_result&& result);
   void judge_recording(audit_case const& kernel_case);
   std::string why_stopped() const;
@@ -73,6 +75,7 @@ class session {
   bool mandatory_missing_ = false, hurried_ = false;
   int hung_ = 0;
   std::vector<asked_call> asked_;
+  std::vector<judged_form> judged_;                          ///< the first calls of the cases
   std::map<std::string, feature_set, std::less<>> refused_;  ///< by check: the features of its cases that were refused
 };
 
@@ -111,6 +114,8 @@ void session::take(audit_case const& kernel_case, case_result&& result) {
   // An element that a convention decides is counted as judged once more.
   report_.covered.add_elements(std::min(result.judged.judged(), result.judged.exist), result.judged.exist);
   if (result.unsupported) note_refused(kernel_case);
+  else if (auto form = kernel_case.form ? kernel_case.form : audit::form_of(kernel_case.problem.draft()))
+    judged_.push_back({*std::move(form), result.judged.failed > 0});
   collect_.set_case(kernel_case.number);
   if (kernel_case.mandatory && (result.unsupported || result.judged.judged() == 0)) {
     mandatory_missing_ = true;
@@ -137,6 +142,26 @@ void session::note_replies(std::vector<call_reply> const& replies) {
 void session::note_refused(audit_case const& kernel_case) {
   auto const form = kernel_case.form ? kernel_case.form : audit::form_of(kernel_case.problem.draft());
   if (form) refused_[kernel_case.check] = refused_[kernel_case.check] | form->features();
+}
+
+/// Asks the kernel on purpose where it is wrong, for the first findings that refute.
+void session::name_conditions() {
+  constexpr int most = 3;
+  auto until =
+      options_.quick ? std::min(clock::now() + seconds(2), options_.begun + seconds(9)) : clock::now() + seconds(5);
+  if (options_.budget) until = std::min(until, options_.begun + seconds(0.93 * *options_.budget));
+  int named = 0;
+  for (finding& found : report_.findings) {
+    if (found.waived || found.what.bug_class == bug_class::hang || named == most || clock::now() >= until) continue;
+    auto const failing = plan_.make(found.check, found.case_name, pool_.limits());
+    if (!failing) continue;
+    bool const is_first = found.what.call == 0;
+    auto form = is_first && failing->form ? failing->form : audit::form_of(failing->call(found.what.call).draft());
+    if (!form) continue;
+    form->threads = is_first ? failing->threads : failing->further[found.what.call - 1].threads;
+    ++named;
+    if (auto where = find_condition(*form, judged_, ask_kernel(options_, until))) found.condition = where->sentence;
+  }
 }
 
 /// A check of which the kernel answered nothing proves nothing.
@@ -186,7 +211,7 @@ problem::result<std::string> session::take_all() {
       // The verdict is known: the rest is for other checks and for the findings.
       hurried_ = true;
       pool_.end_draws();
-      pool_.end_by(options_.quick ? options_.begun + seconds(7) : clock::now() + seconds(10));
+      pool_.end_by(options_.quick ? options_.begun + seconds(7) : clock::now() + seconds(5));
     }
     if (hung_ >= 2 || (options_.fail_fast && collect_.refuted())) stopped = why_stopped();
   }
@@ -225,9 +250,9 @@ std::optional<problem::error> session::run() {
   if (!stopped) return stopped.why();
   list_refused_checks();
   if (plan_.draws && !options_.draws && !options_.part)
-    report_.observations.push_back(
-        fmt::format("{} draws, of at most {} multiplications a large call: --draws {} --draw-products {} asks them again",
-                    report_.draws, report_.draw_products, report_.draws, report_.draw_products));
+    report_.observations.push_back(fmt::format(
+        "{} draws, of at most {} multiplications a large call: --draws {} --draw-products {} asks them again",
+        report_.draws, report_.draw_products, report_.draws, report_.draw_products));
   // A shard knows its own calls only.
   if (!options_.part)
     for (std::string& sentence : refusal_patterns(asked_)) report_.observations.push_back(std::move(sentence));
@@ -236,6 +261,7 @@ std::optional<problem::error> session::run() {
     mandatory_missing_ = true,
     because = "the audit stopped early, before the end of its fixed part: " + stopped.value();
   collect_.finish(!mandatory_missing_, because);
+  if (collect_.refuted() && !options_.fail_fast && !(options_.stop && options_.stop->load())) name_conditions();
   if (!options_.findings.empty() && collect_.refuted() && !(options_.stop && options_.stop->load())) {
     auto until =
         options_.quick ? std::min(clock::now() + seconds(2), options_.begun + seconds(9)) : clock::now() + seconds(15);
