@@ -7,6 +7,7 @@
 
 #include <fmt/format.h>
 
+#include "audit/cases/plain.hpp"
 #include "audit/files/case_file.hpp"
 #include "audit/session/plan.hpp"
 
@@ -78,24 +79,7 @@ std::string text_of(gen_options const& options) {
   return text.empty() ? text : text.substr(1);
 }
 
-bool is_compact(owned_tensor const& tensor) {
-  std::int64_t step = 1;
-  for (auto axis = static_cast<std::size_t>(tensor.layout.rank); axis-- > 0; step *= tensor.layout.shape[axis])
-    if (tensor.layout.shape[axis] > 1 && tensor.layout.stride[axis] != step) return false;
-  return true;
-}
-
 }  // namespace
-
-bool is_plain(owned_problem const& problem) {
-  problem_draft const& draft = problem.draft();
-  problem::sizes const& s = problem.size();
-  int const hiding =
-      (draft.band.left != -1 || draft.band.right != -1) + draft.mask.has_value() + draft.bias.has_value();
-  return problem.rank() == 4 && s.dv == s.d && s.d % 8 == 0 && s.hq == s.hk && s.n == s.m && hiding <= 1 &&
-         draft.softcap == 0 && is_compact(draft.q) && is_compact(draft.k) && is_compact(draft.v) &&
-         (!draft.mask || is_compact(*draft.mask)) && (!draft.bias || is_compact(*draft.bias));
-}
 
 problem::result<generated_file> run_gen(gen_options const& options) {
   auto const plan = planned(options.cases);

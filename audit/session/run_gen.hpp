@@ -14,7 +14,7 @@ namespace attest::audit {
 
 struct gen_options {
   audit_options cases;                     ///< kernel and findings do not matter
-  bool plain = false;                      ///< only cases whose every call is_plain
+  bool plain = false;                      ///< only cases whose every call is_plain (cases/plain.hpp)
   std::uint64_t most_bytes = 200'000'000;  ///< of the file
   axis_order order = axis_order::bhnd;
 };
@@ -25,10 +25,6 @@ struct generated_file {
   std::string
       left_out;  ///< a clause: the cases that most_bytes leaves out, and of which checks; empty where it has all
 };
-
-/// A problem that nearly every attention kernel can be asked: rank 4, dv = d a multiple of 8, as many query heads as
-/// key-value heads, n = m, at most one of band, mask and bias, no softcap, memory without gaps.
-bool is_plain(owned_problem const& problem);
 
 /// The cases that the options choose, as a safetensors file for a kernel that runs elsewhere. Where they pass
 /// most_bytes, the largest draws are left out, then the largest others that are not mandatory. The file's metadata say
