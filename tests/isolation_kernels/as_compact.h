@@ -1,4 +1,7 @@
 /* Defect: takes the tensor AS_COMPACT(call) for row-major, whatever its strides say. */
+#ifndef ATTEST_TESTS_AS_COMPACT_H
+#define ATTEST_TESTS_AS_COMPACT_H
+
 #include <attest/kernel.h>
 
 static const DLTensor *as_compact;
@@ -13,3 +16,5 @@ static int64_t stride_of(const DLTensor *t, int axis) {
   for (int inner = axis + 1; inner < t->ndim; ++inner) stride *= t->shape[inner];
   return stride;
 }
+
+#endif
