@@ -107,8 +107,12 @@ struct case_options {
   bool quick = false;  ///< about a tenth of the work
 };
 
-/// Every generated case, in a fixed order. A case depends only on the seed and its own name, so that it can be run
-/// alone.
+/// The checks whose cases are made from forms of calls, when they are asked (cases/support_cases.hpp, production.hpp,
+/// drawn.hpp).
+inline constexpr std::array<std::string_view, 3> checks_of_forms{"support", "production", "drawn"};
+
+/// Every generated case but those of checks_of_forms, in a fixed order. A case depends only on the seed and its own
+/// name, so that it can be run alone.
 std::vector<audit_case> generated_cases(case_options const& options);
 
 }  // namespace attest::audit

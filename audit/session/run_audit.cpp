@@ -146,6 +146,10 @@ void session::note_refused(audit_case const& kernel_case) {
 
 /// Asks the kernel on purpose where it is wrong, for the first findings that refute.
 void session::name_conditions() {
+  // Where single cases are named, the user knows of the finding.
+  bool const single = options_.replay ||
+                      std::ranges::any_of(options_.only, [](auto const& name) { return name.find('/') != name.npos; });
+  if (single) return;
   constexpr int most = 3;
   auto until =
       options_.quick ? std::min(clock::now() + seconds(2), options_.begun + seconds(9)) : clock::now() + seconds(5);
@@ -231,7 +235,7 @@ problem::result<std::string> session::take_all() {
 
 /// Says which draws were asked for and not made.
 void session::not_drawn(std::int64_t made) {
-  if (options_.part && !options_.draws) report_.not_asked.push_back({"draws", "--shard without --draws"});
+  if (plan_.draws && options_.part && !options_.draws) report_.not_asked.push_back({"draws", "--shard without --draws"});
   if (!plan_.draws || !options_.draws) return;
   std::int64_t const first = plan_.draw_number(made);
   if (first > *options_.draws) return;

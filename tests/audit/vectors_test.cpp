@@ -102,7 +102,8 @@ TEST_CASE("there are 500 vectors and more, of every check, class and element typ
   CHECK(bytes <= 3'000'000);
   for (audit::check const& check : audit::checks()) {
     INFO(check.name);
-    if (check.name != "real-data") CHECK(checks.contains(std::string(check.name)));
+    bool const has_vectors = check.name != "real-data" && std::ranges::count(audit::checks_of_forms, check.name) == 0;
+    CHECK(checks.contains(std::string(check.name)) == has_vectors);
     CHECK(flags.contains(std::string(audit::token_of(check.bug_class))));
   }
 }
@@ -147,10 +148,15 @@ TEST_CASE("`attest vectors` writes these bytes", "[vector]") {
 TEST_CASE("what is not a file of vectors is refused with a sentence that names the place", "[vector]") {
   std::string const good = contents(fs::path(ATTEST_VECTORS) / "sharp.json");
   REQUIRE(audit::parse_vectors(good).has_value());
-  auto const refused = [&](std::string const& from, std::string const& to, std::string const& place) {
+  auto const refused = [&](std::string const& from, std::string const& to, std::string place) {
     std::string text = good;
     auto const at = text.find(from);
     REQUIRE(at != text.npos);
+    // "cases[0]" stands for the case that has the text.
+    std::size_t cases_before = 0;
+    for (auto name = text.find("{\"name\":"); name < at; name = text.find("{\"name\":", name + 1)) ++cases_before;
+    if (cases_before > 1 && place.starts_with("cases[0]"))
+      place = "cases[" + std::to_string(cases_before - 1) + "]" + place.substr(8);
     text.replace(at, from.size(), to);
     auto const read = audit::parse_vectors(text);
     INFO(from << " -> " << to.substr(0, 40));
