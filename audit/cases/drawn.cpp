@@ -58,8 +58,11 @@ problem::sizes drawn_sizes(random_stream& random) {
   problem::sizes s;
   draw_heads(s, random);
   s.m = drawn_length(random);
-  std::int64_t const how = random.below(4);
-  s.n = how == 0 ? 1 : how == 1 ? s.m : drawn_length(random);
+  std::int64_t const how = random.below(8);
+  s.n = how < 2    ? 1
+        : how == 2 ? s.m
+        : how == 3 ? std::max<std::int64_t>(s.m + 2 * random.below(2) - 1, 0)
+                   : drawn_length(random);
   s.d = drawn_width(random);
   s.dv = random.below(4) == 0 ? drawn_width(random) : s.d;
   return s;

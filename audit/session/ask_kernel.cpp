@@ -7,6 +7,7 @@
 #include <fmt/format.h>
 
 #include "audit/builtin/kernel_spec.hpp"
+#include "audit/cases/drawn.hpp"
 #include "audit/cases/random.hpp"
 #include "audit/cases/row_sample.hpp"
 #include "audit/judge/judge_case.hpp"
@@ -102,7 +103,10 @@ class kernel_asker {
                                      std::int64_t calls) const {
     owned_problem const problem = problem_of(asked.judged, draw);
     random_stream random(options_.seed, "condition rows");
-    auto const rows = sampled_rows(asked.judged.size, most_rows, random);
+    // A wrong row is judged by balls, which cost some 10 ns a product.
+    constexpr std::int64_t judged_products = 1 << 21;
+    auto const rows =
+        sampled_rows(asked.judged.size, std::min(most_rows, judged_rows(asked.judged.size, judged_products)), random);
     std::optional<owned_outputs> seen;
     for (std::int64_t n = 0; n < asked.repeats; ++n) {
       owned_outputs outputs;

@@ -152,10 +152,17 @@ void session::name_conditions() {
   if (single) return;
   constexpr int most = 3;
   auto until =
-      options_.quick ? std::min(clock::now() + seconds(2), options_.begun + seconds(9)) : clock::now() + seconds(5);
+      options_.quick ? std::min(clock::now() + seconds(2), options_.begun + seconds(9)) : clock::now() + seconds(10);
   if (options_.budget) until = std::min(until, options_.begun + seconds(0.93 * *options_.budget));
+  // Cases that were made from a form can be made from it again: they come first.
+  std::vector<finding*> ordered;
+  for (bool const of_form : {true, false})
+    for (finding& found : report_.findings)
+      if ((std::ranges::find(checks_of_forms, found.check) != checks_of_forms.end()) == of_form)
+        ordered.push_back(&found);
   int named = 0;
-  for (finding& found : report_.findings) {
+  for (finding* const each : ordered) {
+    finding& found = *each;
     if (found.waived || found.what.bug_class == bug_class::hang || named == most || clock::now() >= until) continue;
     auto const failing = plan_.make(found.check, found.case_name, pool_.limits());
     if (!failing) continue;
@@ -215,7 +222,7 @@ problem::result<std::string> session::take_all() {
       // The verdict is known: the rest is for other checks and for the findings.
       hurried_ = true;
       pool_.end_draws();
-      pool_.end_by(options_.quick ? options_.begun + seconds(7) : clock::now() + seconds(5));
+      pool_.end_by(options_.quick ? options_.begun + seconds(7) : clock::now() + seconds(3));
     }
     if (hung_ >= 2 || (options_.fail_fast && collect_.refuted())) stopped = why_stopped();
   }
@@ -235,7 +242,8 @@ problem::result<std::string> session::take_all() {
 
 /// Says which draws were asked for and not made.
 void session::not_drawn(std::int64_t made) {
-  if (plan_.draws && options_.part && !options_.draws) report_.not_asked.push_back({"draws", "--shard without --draws"});
+  if (plan_.draws && options_.part && !options_.draws)
+    report_.not_asked.push_back({"draws", "--shard without --draws"});
   if (!plan_.draws || !options_.draws) return;
   std::int64_t const first = plan_.draw_number(made);
   if (first > *options_.draws) return;

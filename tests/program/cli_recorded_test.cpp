@@ -293,7 +293,7 @@ TEST_CASE("gen writes the cases that are asked for, within a size, and says what
                                  {"--size -1", "--size"},
                                  {"--size 3XB", "--size"},
                                  {"--layout sbhd", "bhnd, bnhd"},
-                                 {"--only stale --plain", "none of the chosen cases is left"}});
+                                 {"--only worked-examples --plain", "none of the chosen cases is left"}});
 }
 
 TEST_CASE("every number that gen writes is read by int and float of Python", "[unit]") {
