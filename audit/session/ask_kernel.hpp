@@ -11,7 +11,7 @@ namespace attest::audit {
 /// Each question in a process of its own: opens the kernel of the options, makes the problem of each form from the
 /// seed, calls it, and judges the outputs of the judged calls (of large ones 64 rows) by the contract; a crash, a hang
 /// or a broken promise is wrong. Outputs that have the bits of an earlier call of the same question are not judged
-/// again. Forms beyond 2²⁸ products or 256 MiB count as refused. Requires  `options` outlives the asker; the thread
+/// again. Forms beyond 2²⁶ products or 256 MiB count as refused. Requires  `options` outlives the asker; the thread
 /// that asks stays the same Ensures   nothing once `until` has passed, or where the kernel cannot be opened Cost      a
 /// process start (some 10 ms), the calls, and judging
 asker ask_kernel(audit_options const& options, std::chrono::steady_clock::time_point until);
