@@ -30,13 +30,15 @@ if(TARGET attest_zoo)
 endif()
 # Recorded inputs that `attest audit` uses by default (the check real-data).
 install(FILES tests/data/minilm_attention.safetensors DESTINATION ${CMAKE_INSTALL_DATADIR}/attest)
+# Contracts of kernels that people run (docs/contracts.md).
+install(DIRECTORY contracts DESTINATION ${CMAKE_INSTALL_DATADIR}/attest FILES_MATCHING PATTERN "*.json")
 
 install(EXPORT attest-targets NAMESPACE attest:: DESTINATION ${ATTEST_CMAKE_DIR})
 configure_package_config_file(cmake/attest-config.cmake.in attest-config.cmake INSTALL_DESTINATION ${ATTEST_CMAKE_DIR})
 # Before 1.0 a minor version may change the interface.
-write_basic_package_version_file(attest-config-version.cmake COMPATIBILITY SameMinorVersion)
+write_basic_package_version_file(attest-config-version.cmake COMPATIBILITY SameMajorVersion)
 install(FILES cmake/attest_add_audit.cmake DESTINATION ${ATTEST_CMAKE_DIR})
 install(FILES ${CMAKE_CURRENT_BINARY_DIR}/attest-config.cmake ${CMAKE_CURRENT_BINARY_DIR}/attest-config-version.cmake
   DESTINATION ${ATTEST_CMAKE_DIR})
 install(FILES LICENSE NOTICE README.md SOUNDNESS.md CHANGELOG.md DESTINATION ${CMAKE_INSTALL_DOCDIR} OPTIONAL)
-install(FILES docs/semantics.md docs/bound.md docs/gate.md DESTINATION ${CMAKE_INSTALL_DOCDIR})
+install(FILES docs/semantics.md docs/bound.md docs/contracts.md docs/gate.md DESTINATION ${CMAKE_INSTALL_DOCDIR})

@@ -26,10 +26,57 @@ enum class rescale_count : std::uint8_t {
   rank_of_score,  ///< any order and blocking: R_j = #{i : s_i may exceed s_j}
 };
 
+/// In which order a partial result takes its keys.
+enum class key_order : std::uint8_t {
+  any,
+  index,  ///< rising or falling index, in groups of any size or by lanes; or least_block keys at a time in any order
+};
+
+/// What a rescale by exp(0) costs, where the reference has not changed.
+enum class unchanged_rescale : std::uint8_t {
+  exact,    ///< nothing: exp(0) = 1
+  rounded,  ///< as much as any other rescale
+};
+
+/// What the kernel promises where scores are so large that rounding its reference point moves arguments of exp by more
+/// than 1/2 (c_m ≥ 1 and |s| of 2²⁰ or more in f32).
+enum class large_scores : std::uint8_t {
+  stable,       ///< no argument exceeds τ + 1/2, and that of the key which set the reference is at least −1/2
+  unspecified,  ///< nothing: rows in which a weight could overflow are not judged
+};
+
+/// What the kernel promises where the product of the scale with an element of q or k overflows, and the score does not.
+enum class folded_overflow : std::uint8_t {
+  survived,     ///< the score is right all the same
+  unspecified,  ///< nothing: such rows are not judged
+};
+
 /// Height of the summation trees of l and O.
 enum class sum_height : std::uint8_t {
   in_sequence,  ///< n − 1: one chain, or any order
   block_local,  ///< block + blocks − 2: sums inside a block, then across blocks
+  declared,     ///< ⌈N/height_divisor⌉ + height_base, N keys
+};
+
+/// Whether weights are divided by l before they are rounded for their product with V.
+enum class normalised_first : std::uint8_t { no, yes, unknown };
+
+/// Beside which number a weight is formed and rounded to nearest before its product with V.
+enum class weight_reference : std::uint8_t {
+  unknown,
+  rising,     ///< the running maximum at the end of the key's block; blocks of `block` keys by rising index
+  falling,    ///< the same, blocks by falling index
+  whole_row,  ///< the maximum of the row (two passes)
+  own_block,  ///< a running maximum that includes at least the `block` keys of the key's own aligned block
+};
+
+/// Whether returned weights are those that were rounded for their product with V.
+enum class returned_weights : std::uint8_t { unrounded, rounded, unknown };
+
+/// What O is divided by.
+enum class normaliser : std::uint8_t {
+  sum,  ///< the sum l of the weights that formed it
+  lse,  ///< nothing: a second pass forms weights exp(s − LSE)
 };
 
 enum class split_merge : std::uint8_t {
@@ -45,38 +92,59 @@ struct kernel_model {
   // scores
   int k_qk_base = 2;  ///< k_qk = k_qk_per_d·d + k_qk_base
   int k_qk_per_d = 1;
-  double u_qk = 0;              ///< unit roundoff of the products QKᵀ
-  bool fold_q = false;          ///< the scale is folded into q before the product
+  double u_qk = 0;      ///< unit roundoff of the products QKᵀ
+  bool fold_q = false;  ///< the scale is folded into q
+  bool fold_k = false;  ///< it is folded into k, or its root into both, or as fold_q says
+  problem::folded_overflow folded_overflow = problem::folded_overflow::survived;
+  bool bias_first = false;      ///< the bias may be the first value of the accumulator of q·k
   int k_add = 0;                ///< additions after the product (bias, additive mask)
   double g_b = 0;               ///< relative error of the bias itself
   double e_c = 0;               ///< relative error of softcap
   double a_t = 0;               ///< absolute error of tanh inside softcap
   double u_s = 0, omega_s = 0;  ///< the rounding of scores that are stored in a lower precision
+  double s_limit = std::numeric_limits<double>::infinity();  ///< the overflow threshold of that format
 
   // weights
   int k_x = 1;     ///< roundings of one exponent argument
   int c_m = 0;     ///< roundings of the reference point that p and r do not share
   double eps = 0;  ///< relative error of exp
+  problem::large_scores large_scores = problem::large_scores::stable;
+  double mask_limit = std::numeric_limits<double>::infinity();  ///< finite masks up to this size are survived
   rescale_count rescales = rescale_count::per_block;
+  key_order order = key_order::any;
+  std::int64_t least_block = 1;  ///< order index: keys taken at a time where they do not follow the index
+  int merges = 0;                ///< order index: the most raw merges of partial results on one path
+  problem::unchanged_rescale unchanged_rescale = problem::unchanged_rescale::exact;
   double tau = 0;  ///< lazy rescaling: the final reference point lies at most τ below the row maximum
-  double x0 = std::numeric_limits<double>::infinity();  ///< weights below e^(−x0) are replaced by 0
-  double u_p = 0, omega_p = 0;                          ///< the rounding of weights before their product with V
-  bool p_shared = false;                                ///< l sums the rounded weights too
+  double x0 = std::numeric_limits<double>::infinity();       ///< weights below e^(−x0) are replaced by 0
+  double u_p = 0, omega_p = 0;                               ///< the rounding of weights before their product with V
+  double p_limit = std::numeric_limits<double>::infinity();  ///< the overflow threshold of that format
+  bool p_shared = false;                                     ///< l sums the rounded weights too
+  normalised_first p_normalised = normalised_first::no;      ///< where they are rounded (u_p or ω_p not 0)
+  problem::weight_reference weight_reference = problem::weight_reference::unknown;
+  problem::returned_weights returned_weights = problem::returned_weights::unrounded;
 
   // sums
-  std::int64_t block = 1;  ///< keys per block (rescales per_block, sum_height block_local)
+  std::int64_t block = 1;  ///< keys per block (rescales per_block, sum_height block_local, a known weight_reference)
   sum_height height = sum_height::in_sequence;
-  int k_pre = 0;    ///< roundings of a weight that is normalised before its product with V
-  double u_pv = 0;  ///< accumulation error of PV beyond IEEE (tensor cores); 0 = format.u
-  int splits = 1;   ///< S: partial results merged at the end
+  std::int64_t height_divisor = 1, height_base = 0;  ///< height declared
+  int k_pre = 0;             ///< roundings of a weight that is normalised before its product with V
+  double u_pv = 0;           ///< accumulation error of PV beyond IEEE (tensor cores); 0 = format.u
+  std::int64_t promote = 0;  ///< keys after which such an accumulator is added to one of the format; 0 = never
+  int splits = 1;            ///< S: partial results merged at the end
   split_merge merge = split_merge::raw;
+  int merge_levels = 1;  ///< μ: the most merges by LSE that a key's part goes through
+  int k_block = 0;       ///< roundings of O for each block after the first, where O is divided after every block
+  std::int64_t divided_block = 1;  ///< keys of such a block, at least
 
   // results
-  int k_f = 1;                      ///< roundings of the final division
-  double u_out = 0, omega_out = 0;  ///< the rounding of O to its output format
-  bool flushes = false;             ///< FTZ/DAZ
-  double eps_log = 0;               ///< relative error of log
-  int k_lse = 1;                    ///< roundings of LSE = m + log l (3 in base 2, or unknown)
+  normaliser normalise = normaliser::sum;
+  int k_f = 1;                                                 ///< roundings of the final division
+  double u_out = 0, omega_out = 0;                             ///< the rounding of O to its output format
+  double out_limit = std::numeric_limits<double>::infinity();  ///< the overflow threshold of that format
+  bool flushes = false;                                        ///< FTZ/DAZ
+  double eps_log = 0;                                          ///< relative error of log
+  int k_lse = 1;  ///< roundings of LSE = m + log l (3 in base 2, or unknown)
 
   friend constexpr bool operator==(kernel_model const&, kernel_model const&) noexcept = default;
 };

@@ -70,6 +70,15 @@ struct worked_example {
     expected <<= static_cast<unsigned>(x.exponent - reference::dot_exponent<float>);
     return at.dot == expected && at.bias.significand == 0;
   }
+  /// q_i·k_j for every j, exactly. Requires whole numbers.
+  constexpr std::array<std::int64_t, M> dots(std::int64_t i) const {
+    std::array<std::int64_t, M> whole{};
+    auto const enclosed = row(i);
+    for (std::size_t j = 0; j < M; ++j)
+      whole[j] =
+          static_cast<std::int64_t>(reference::shifted(enclosed.keys[j].score.dot, reference::dot_exponent<float>));
+    return whole;
+  }
   /// O_ic = value, exactly.
   constexpr bool output_is(std::int64_t i, std::int64_t c, float value) const {
     return reference::output_is_exactly(instance(), row(i), c, reference::value_of(value));
@@ -127,12 +136,25 @@ constexpr bool exactly(number const& x, std::int64_t value) noexcept {
   return x.is_exact() && reference::certain_sign(x - number(value)) == 0;
 }
 
-/// Σ row can be `value`, to 30 decimal places.
+/// a and b differ by at most 2^−100, and may be equal. Equality itself is decided by the exact questions above and by
+/// proofs/documents/exact_weights.hpp.
+constexpr bool nearly_equal(number const& a, number const& b) noexcept {
+  number const gap = a - b;
+  return overlap(a, b) && gap.upper_size() <= reference::magnitude::power_of_two(-100);
+}
 template <std::size_t C>
-constexpr bool sums_to(std::array<number, C> const& row, std::int64_t value) noexcept {
-  number sum = -number(value);
+constexpr bool nearly_equal(std::array<number, C> const& a, std::array<number, C> const& b) noexcept {
+  for (std::size_t c = 0; c < C; ++c)
+    if (!nearly_equal(a[c], b[c])) return false;
+  return true;
+}
+
+/// Σ row is `value` or differs from it by at most 2^−100.
+template <std::size_t C>
+constexpr bool nearly_sums_to(std::array<number, C> const& row, std::int64_t value) noexcept {
+  number sum{};
   for (number const& x : row) sum = sum + x;
-  return overlap(sum, number(0)) && sum.upper_size() <= reference::magnitude::power_of_two(-100);
+  return nearly_equal(sum, number(value));
 }
 
 /// a < b for certain.

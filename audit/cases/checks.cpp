@@ -28,6 +28,9 @@ std::vector<check> const& checks() {
        "caps of other shapes"},
       {"bias", bug_class::sentinel, "biases, also -inf and finfo.min as additive masks, are added after the scale",
        "biases of other types than the inputs"},
+      {"additive-masks", bug_class::sentinel,
+       "a finite bias of -1e6 to -2^123 hides the keys it is at: one, half, the first 16 to 128, all but one, all",
+       "biases between these; -inf and finfo.min, which bias asks"},
       {"masks", bug_class::mask_polarity, "true attends, masks broadcast over batch, head and query",
        "masks of other types"},
       {"empty-rows", bug_class::empty_row, "a row without a visible key answers 0, its LSE -inf", "-"},
@@ -61,6 +64,9 @@ std::vector<check> const& checks() {
       {"visibility-probe", bug_class::mask_polarity,
        "with Q = 0 the digits of O tell which keys each query read: those it was asked to",
        "reads of keys that end up with weight 0"},
+      {"every-key", bug_class::accuracy,
+       "in rows of up to 16384 keys each key counts once, with all bits of its values",
+       "keys that no column of V tells apart, where the number of keys is drawn; longer rows"},
       {"pairs", bug_class::accuracy,
        "causal, window, mask, padding, bias, grouped heads, decode, scale and softcap, two at a time",
        "three at a time"},
@@ -82,10 +88,12 @@ std::vector<audit_case> generated_cases(case_options const& options) {
   add_numbers(list);
   add_softcap(list);
   add_visibility(list);
+  add_additive_masks(list);
   add_infinities(list);
   add_shapes(list);
   add_sequences(list);
   add_probes(list);
+  add_every_key(list);
   add_pairs(list);
   add_stability(list);
   return list.take();

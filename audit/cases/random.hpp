@@ -110,10 +110,12 @@ void add_worked_examples(case_list& to);
 void add_numbers(case_list& to);
 void add_softcap(case_list& to);
 void add_visibility(case_list& to);
+void add_additive_masks(case_list& to);
 void add_infinities(case_list& to);
 void add_shapes(case_list& to);
 void add_sequences(case_list& to);
 void add_probes(case_list& to);
+void add_every_key(case_list& to);
 void add_pairs(case_list& to);
 void add_stability(case_list& to);
 

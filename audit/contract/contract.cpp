@@ -11,35 +11,62 @@ using problem::element_type;
 using problem::kernel_model;
 using problem::formats::power_of_two;
 
+/// a_t of 1 − 2/(e^{2y} + 1) and its relatives, with exp within 8u (docs/bound.md, Lemma 1).
+constexpr double exp_based_tanh(double u) { return 6 * u * (1 + power_of_two(-16)); }
+
 /// The preset `f32` of docs/bound.md, section 10: any order, any blocking, merging without normalisation.
 kernel_model unknown_f32() {
   kernel_model m;
   m.format = problem::formats::f32_flushed;
   double const u = m.format.u;
   m.k_qk_base = 5;
-  m.fold_q = true;
+  m.fold_q = m.fold_k = true;
+  m.folded_overflow = problem::folded_overflow::unspecified;
+  m.bias_first = true;
   m.flushes = true;
   m.k_add = 2;
   m.g_b = reference::gamma(3, u);
   m.e_c = (1 + u) * (1 + u) * (1 + u) * (1 + u) * (1 + 8 * u) * (1 + power_of_two(-50)) - 1;
-  m.a_t = 4 * u;  // known gap G6: too small for 1 - 2/(e^2y + 1)
+  m.a_t = exp_based_tanh(u);
   m.k_x = 4;
   m.c_m = 4;
+  m.large_scores = problem::large_scores::unspecified;
   m.eps = 8 * u;
   m.rescales = problem::rescale_count::rank_of_score;
   m.height = problem::sum_height::in_sequence;
   m.k_pre = 2;
+  m.k_block = 2;
+  m.divided_block = 64;
   m.k_f = 3;
   m.eps_log = 4 * u;
   m.k_lse = 3;
   return m;
 }
 
-/// The preset `f32-any`. Known gaps G9 and G11 of docs/bound.md: one level of merging, with a final division.
-kernel_model unknown_f32_any() {
+/// The preset `f32-any`: one level of merging, with a final division; with 63 levels `f32-ring`.
+kernel_model unknown_f32_any(int merge_levels = 1) {
   kernel_model m = unknown_f32();
   m.tau = 5.6;
   m.merge = problem::split_merge::lse;
+  m.merge_levels = merge_levels;
+  return m;
+}
+
+/// The preset `f32-split`: the combine of FlashAttention-2's split keys, which weighs parts by exp(L_s − L) and divides
+/// nothing. It takes at most 128 parts.
+kernel_model unknown_f32_split() {
+  kernel_model m = unknown_f32();
+  m.merge = problem::split_merge::lse_normalised;
+  m.splits = 128;
+  return m;
+}
+
+/// Keys in the order of the index, or at least 64 at a time; at most 16 merges (docs/bound.md, Lemma 2, Order of
+/// index).
+kernel_model ordered(kernel_model m) {
+  m.order = problem::key_order::index;
+  m.least_block = 64;
+  m.merges = 16;
   return m;
 }
 
@@ -50,14 +77,15 @@ kernel_model unknown_f64() {
   double const u = m.format.u;
   m.g_b = reference::gamma(3, u);
   m.e_c = 16 * u;
-  m.a_t = 4 * u;
+  m.a_t = exp_based_tanh(u);
   m.eps = 8 * u;
   m.eps_log = 4 * u;
   return m;
 }
 
-/// Inputs and outputs of 16 bits, f32 accumulation, weights rounded before V (docs/bound.md, section 10).
-kernel_model sixteen_bit(element_type type, bool tensor_core) {
+/// Inputs and outputs of 16 bits, f32 accumulation, weights rounded before V (docs/bound.md, section 10). Conversions
+/// to f16 underflow gradually unless `flushed` (those of x86 ignore its flags); those to bf16 may flush with f32.
+kernel_model sixteen_bit(element_type type, bool tensor_core, bool flushed = false) {
   problem::binary_format const format = problem::row_of(type).format;
   double const unit = power_of_two(-format.fraction_bits - 1);
   kernel_model m = unknown_f32();
@@ -66,33 +94,78 @@ kernel_model sixteen_bit(element_type type, bool tensor_core) {
     m.k_qk_per_d = 2;
     m.k_qk_base = 5;
   }
+  bool const gradual = type == element_type::f16 && !flushed;
   m.u_p = unit;
-  m.omega_p = power_of_two(format.smallest_normal());  // FTZ is permitted
+  m.omega_p = power_of_two(gradual ? format.smallest() - 1 : format.smallest_normal());
+  m.p_limit = power_of_two(format.above_largest()) * (1 - unit);
+  m.p_normalised = problem::normalised_first::unknown;
+  m.returned_weights = problem::returned_weights::unknown;
   m.u_out = unit;
-  m.omega_out = power_of_two(tensor_core ? format.smallest_normal() : format.smallest() - 1);
+  m.omega_out = power_of_two(tensor_core && !gradual ? format.smallest_normal() : format.smallest() - 1);
+  m.out_limit = power_of_two(format.above_largest()) * (1 - unit / 2);
   return m;
 }
 
 std::vector<contract> make_contracts() {
-  std::string const allows = "any order and blocking, exp within 4 ulp, weights below 2^-126 may be flushed";
+  // What every preset of an unknown kernel assumes, said in every sentence.
+  std::string const unknown =
+      "exp within 4 ulp and exp(0) = 1 in rescales; tanh within 6u, as an exp-based one is; finite additive masks of "
+      "any size "
+      "are survived; O is divided by the sum of the weights that formed it, perhaps after every block of 64 keys and "
+      "more, and the LSE is formed by ln of that sum";
+  std::string const f32 = unknown + "; scores to 1.5e8; numbers below 2^-126 may be flushed";
+  std::string const alone = "; no parts are merged by LSE";
+  std::string const narrow = "in and out, weights rounded to it before V, before or after their division; ";
+  std::string const truncating = "float32 accumulation that may truncate; ", ieee = "IEEE float32 accumulation; ";
+  std::string const gradual = "; weights and outputs in float16 underflow gradually, below 2^-14 too; scores to 4.6e7";
+  std::string const any = "any order and blocking; ";
+  std::string const by_index =
+      "keys in the order of the index (rising, falling, in groups, by lanes), or at least 64 at a time, at most 16 "
+      "merges; ";
+  constexpr auto bf16 = element_type::bf16, f16 = element_type::f16;
   return {
-      {"f32", "float32 throughout: " + allows, element_type::f32, unknown_f32()},
-      {"f32-any", "f32 that may also rescale lazily or merge normalised parts by LSE; about ten times looser",
+      {"f32", "float32 throughout: " + any + f32 + alone, element_type::f32, unknown_f32()},
+      {"f32-any",
+       "f32 that may also rescale lazily (by e^5.6 at most), or merge parts by LSE at one level and divide at the end; "
+       "about ten "
+       "times looser: " +
+           any + f32,
        element_type::f32, unknown_f32_any()},
+      {"f32-split",
+       "f32 with up to 128 parts that are merged by LSE without a division, as FlashAttention-2 combines split keys: " +
+           any + f32,
+       element_type::f32, unknown_f32_split()},
+      {"f32-ring", "f32-any with up to 63 levels of merging by LSE, as in ring attention with 64 parts: " + any + f32,
+       element_type::f32, unknown_f32_any(63)},
       {"f32-blocked",
        "the built-in kernel's own claim in float32: blocked sums, plain rescaling, exp within 2 ulp",
        element_type::f32,
        {},
        true},
-      {"f64", "float64 throughout: any order and blocking, exp within 4 ulp, weights below 2^-1022 may be flushed",
+      {"f32-ordered", "f32, sharper for many keys: " + by_index + f32 + alone, element_type::f32,
+       ordered(unknown_f32())},
+      {"f64", "float64 throughout: " + any + unknown + "; scores to 7e17; numbers below 2^-1022 may be flushed" + alone,
        element_type::f64, unknown_f64()},
       {"f64-blocked", "the built-in kernel's own claim in float64", element_type::f64, {}, true},
-      {"bf16", "bfloat16 in and out, float32 accumulation that may truncate, weights rounded to bfloat16 before V",
-       element_type::bf16, sixteen_bit(element_type::bf16, true)},
-      {"f16", "float16 in and out, float32 accumulation that may truncate, weights rounded to float16 before V",
-       element_type::f16, sixteen_bit(element_type::f16, true)},
-      {"bf16-ieee", "bf16 with IEEE float32 accumulation", element_type::bf16, sixteen_bit(element_type::bf16, false)},
-      {"f16-ieee", "f16 with IEEE float32 accumulation", element_type::f16, sixteen_bit(element_type::f16, false)},
+      {"f64-ordered",
+       "f64, sharper for many keys: " + by_index + unknown + "; scores to 7e17; numbers below 2^-1022 may be flushed" +
+           alone,
+       element_type::f64, ordered(unknown_f64())},
+      {"bf16", "bfloat16 " + narrow + truncating + any + f32 + alone, bf16, sixteen_bit(bf16, true)},
+      {"f16", "float16 " + narrow + truncating + any + unknown + gradual + alone, f16, sixteen_bit(f16, true)},
+      {"bf16-ieee", "bf16 with " + ieee + any + f32 + alone, bf16, sixteen_bit(bf16, false)},
+      {"f16-ieee", "f16 with " + ieee + any + unknown + gradual + alone, f16, sixteen_bit(f16, false)},
+      {"f16-ftz",
+       "f16 whose weights and outputs below 2^-14 may be flushed, which says little beyond a few thousand keys: " +
+           any + unknown + "; scores to 4.6e7" + alone,
+       f16, sixteen_bit(f16, true, true)},
+      {"bf16-ordered", "bf16, sharper for many keys: " + by_index + f32 + alone, bf16,
+       ordered(sixteen_bit(bf16, true))},
+      {"f16-ordered", "f16, sharper for many keys: " + by_index + unknown + gradual + alone, f16,
+       ordered(sixteen_bit(f16, true))},
+      {"bf16-ieee-ordered", "bf16-ordered with " + ieee + f32 + alone, bf16, ordered(sixteen_bit(bf16, false))},
+      {"f16-ieee-ordered", "f16-ordered with " + ieee + unknown + gradual + alone, f16,
+       ordered(sixteen_bit(f16, false))},
   };
 }
 

@@ -45,7 +45,8 @@ struct contract {
 /// fast/.
 problem::kernel_model builtin_model(problem::any_instance const& instance);
 
-/// All presets: f32 f32-any f32-blocked f64 f64-blocked bf16 f16 bf16-ieee f16-ieee, in this order.
+/// All presets. Those of one element type: the name of the type for an unknown kernel of any order, then what widens or
+/// sharpens it.
 std::vector<contract> const& contracts();
 
 /// The preset of that name, or nullptr.

@@ -25,6 +25,7 @@ inline constexpr range size{0, std::numeric_limits<double>::max()};
 inline constexpr range count{0, 1e6};
 inline constexpr range some{1, 1e6};
 inline constexpr range cutoff{0, std::numeric_limits<double>::infinity()};
+inline constexpr range limit{0, std::numeric_limits<double>::infinity()};  ///< an overflow threshold
 
 /// Visits an enumeration as a word: `words[static_cast<std::size_t>(field)]`.
 template <class Visitor, class Enum, std::size_t N>
@@ -44,7 +45,8 @@ void whole(Visitor& visitor, char const* name, int& field, range const& allowed)
 
 }  // namespace fields
 
-/// Visits every field of problem::kernel_model by its name.
+/// Visits every field of problem::kernel_model by its name. Fields that version 0.1 did not know are optional in every
+/// file: their defaults are the kernels that 0.1 judged.
 template <class Visitor>
 void visit_model(problem::kernel_model& m, Visitor& visitor) {
   using namespace fields;
@@ -76,7 +78,7 @@ void visit_model(problem::kernel_model& m, Visitor& visitor) {
   visitor.number("omega_p", m.omega_p, absolute);
   visitor.flag("p_shared", m.p_shared);
   visitor.count("block", m.block, some);
-  fields::word(visitor, "height", m.height, {"in_sequence", "block_local"});
+  fields::word(visitor, "height", m.height, {"in_sequence", "block_local", "declared"});
   whole(visitor, "k_pre", m.k_pre, fields::count);
   visitor.number("u_pv", m.u_pv, unit);
   whole(visitor, "splits", m.splits, some);
@@ -87,6 +89,31 @@ void visit_model(problem::kernel_model& m, Visitor& visitor) {
   visitor.flag("flushes", m.flushes);
   visitor.number("eps_log", m.eps_log, unit);
   whole(visitor, "k_lse", m.k_lse, fields::some);
+  visitor.optional([&](Visitor& added) {
+    added.flag("fold_k", m.fold_k);
+    fields::word(added, "folded_overflow", m.folded_overflow, {"survived", "unspecified"});
+    added.flag("bias_first", m.bias_first);
+    added.number("s_limit", m.s_limit, limit);
+    fields::word(added, "large_scores", m.large_scores, {"stable", "unspecified"});
+    added.number("mask_limit", m.mask_limit, limit);
+    fields::word(added, "order", m.order, {"any", "index"});
+    added.count("least_block", m.least_block, some);
+    whole(added, "merges", m.merges, fields::count);
+    fields::word(added, "unchanged_rescale", m.unchanged_rescale, {"exact", "rounded"});
+    added.number("p_limit", m.p_limit, limit);
+    fields::word(added, "p_normalised", m.p_normalised, {"no", "yes", "unknown"});
+    fields::word(added, "weight_reference", m.weight_reference,
+                 {"unknown", "rising", "falling", "whole_row", "own_block"});
+    fields::word(added, "returned_weights", m.returned_weights, {"unrounded", "rounded", "unknown"});
+    added.count("height_divisor", m.height_divisor, some);
+    added.count("height_base", m.height_base, fields::count);
+    added.count("promote", m.promote, fields::count);
+    whole(added, "merge_levels", m.merge_levels, some);
+    whole(added, "k_block", m.k_block, fields::count);
+    added.count("divided_block", m.divided_block, some);
+    fields::word(added, "normalise", m.normalise, {"sum", "lse"});
+    added.number("out_limit", m.out_limit, limit);
+  });
 }
 
 /// Visits every convention by its name.

@@ -3,6 +3,7 @@
 #include <array>
 #include <cmath>
 #include <limits>
+#include <utility>
 
 #include <fmt/format.h>
 
@@ -13,6 +14,7 @@
 #include "audit/support/strict_json.hpp"
 #include "audit/support/words.hpp"
 #include "problem/element_names.hpp"
+#include "reference/bound/known_weights.hpp"
 
 namespace attest::audit {
 namespace {
@@ -32,6 +34,10 @@ class field_writer {
   void count(char const* name, std::int64_t& field, range const&) { into_[name] = field; }
   void flag(char const* name, bool& field) { into_[name] = field; }
   void word(char const* name, std::span<char const* const> words, std::size_t& at) { into_[name] = words[at]; }
+  template <class Fields>
+  void optional(Fields&& fields) {
+    fields(*this);
+  }
   template <class Fields>
   void object(char const* name, Fields&& fields) {
     field_writer inside(into_[name] = json::object());
@@ -98,6 +104,16 @@ class field_reader {
     fields(inside);
     inside.end();
     if (!why) why = std::move(inside.why);
+    knows_later_fields |= inside.knows_later_fields;
+  }
+  /// Fields that keep their value where the file does not have them.
+  template <class Fields>
+  void optional(Fields&& fields) {
+    bool const whole = std::exchange(whole_, false);
+    std::size_t const first = known_.size();
+    fields(*this);
+    whole_ = whole;
+    for (std::size_t at = first; at < known_.size(); ++at) knows_later_fields |= from_.contains(known_[at]);
   }
   /// To be called after the last field: a key that no field has is an error.
   void end() {
@@ -111,6 +127,7 @@ class field_reader {
   }
 
   std::optional<error> why;
+  bool knows_later_fields = false;  ///< does the file have one of the optional fields?
 
  private:
   json const* find(char const* name) {
@@ -150,7 +167,7 @@ problem::result<std::string> string_at(json const& from, char const* name, std::
   auto const at = from.find(name);
   if (at == from.end()) return otherwise;
   if (!at->is_string()) return of_key(name, fmt::format("is {}, expected a string", kind_of(*at)));
-  std::string const text = printable(at->get_ref<std::string const&>(), 300);
+  std::string const text = printable(at->get_ref<std::string const&>(), 1000);
   return text.empty() ? problem::result<std::string>(of_key(name, "is empty")) : text;
 }
 
@@ -161,6 +178,63 @@ problem::result<element_type> type_at(json const& from, char const* name, std::o
     if (text.value() == row.name) return row.type;
   if (text.value().empty()) return of_key(name, "is missing; write it, or start \"from\" a preset");
   return of_key(name, fmt::format("is '{}', expected {}", text.value(), problem::listed(problem::floating_rows, "or")));
+}
+
+/// Collects the names of the fields of a struct; an object counts as one field.
+struct field_names {
+  void number(char const* name, double&, range const&) { all.emplace_back(name); }
+  void count(char const* name, std::int64_t&, range const&) { all.emplace_back(name); }
+  void flag(char const* name, bool&) { all.emplace_back(name); }
+  void word(char const* name, std::span<char const* const>, std::size_t&) { all.emplace_back(name); }
+  template <class Fields>
+  void optional(Fields&& fields) {
+    fields(*this);
+  }
+  template <class Fields>
+  void object(char const* name, Fields&&) {
+    all.emplace_back(name);
+  }
+
+  std::vector<std::string> all;
+};
+
+/// What is wrong with the object "sources", which maps names of fields to where their values come from.
+std::optional<error> wrong_sources(json const& from) {
+  constexpr std::size_t longest = 1000;  // bytes of one text
+  auto const sources = from.find("sources");
+  if (sources == from.end()) return std::nullopt;
+  if (!sources->is_object()) return of_key("sources", fmt::format("is {}, expected an object", kind_of(*sources)));
+  contract any;
+  field_names known;
+  visit_model(any.fixed, known);
+  visit_conventions(any.conventions, known);
+  for (auto const& item : sources->items()) {
+    std::string const key = "sources." + printable(item.key());
+    if (std::ranges::find(known.all, item.key()) == known.all.end())
+      return error{error_code::bad_value, key, "there is no such field" + did_you_mean(item.key(), known.all)};
+    if (!item.value().is_string())
+      return error{error_code::bad_value, key, fmt::format("is {}, expected a string", kind_of(item.value()))};
+    std::size_t const bytes = item.value().get_ref<std::string const&>().size();
+    if (bytes == 0) return error{error_code::bad_value, key, "is empty"};
+    if (bytes > longest)
+      return error{error_code::bad_value, key, fmt::format("has {} bytes, expected at most {}", bytes, longest)};
+  }
+  return std::nullopt;
+}
+
+/// Does a declared weight_reference contradict another field, so that it would say nothing? Blocks that a preset has by
+/// default are none that this kernel has.
+std::optional<error> wrong_weight_reference(problem::kernel_model const& model, bool block_is_written) {
+  using problem::weight_reference;
+  if (model.weight_reference == weight_reference::unknown) return std::nullopt;
+  if (!reference::declares_weights(model))
+    return of_key("model.weight_reference",
+                  "contradicts another field: known weights need a u_p that is a power of two, p_shared false, "
+                  "p_normalised 'no', k_pre 0, tau 0, splits 1, merge 'raw', normalise 'sum'; 'rising' and 'falling' "
+                  "also rescales other than 'none', and all but 'own_block' merges 0");
+  if (model.weight_reference != weight_reference::whole_row && !block_is_written)
+    return of_key("model.block", "is missing: weight_reference speaks of blocks, so write how many keys they have");
+  return std::nullopt;
 }
 
 }  // namespace
@@ -186,7 +260,7 @@ problem::result<contract> parse_contract(std::string_view text, std::string cons
   json const& from = parsed.value();
   if (!from.is_object())
     return error{error_code::bad_value, "", fmt::format("is {}, expected an object", kind_of(from))};
-  std::array constexpr known{"from", "name", "sentence", "input", "output", "model", "conventions"};
+  std::array constexpr known{"from", "name", "sentence", "input", "output", "model", "conventions", "sources"};
   for (auto const& item : from.items())
     if (std::ranges::find(known, item.key()) == known.end())
       return error{error_code::bad_value, printable(item.key()),
@@ -228,10 +302,14 @@ problem::result<contract> parse_contract(std::string_view text, std::string cons
     field_reader outer(from, "", whole || was_builtin);
     outer.object("model", [&](field_reader& fields) { visit_model(claim.fixed, fields); });
     if (outer.why) return *std::move(outer.why);
+    if (auto wrong = wrong_weight_reference(claim.fixed, whole || model->contains("block"))) return *std::move(wrong);
+    // 0.1 printed its presets under their names, which say more today.
+    if (whole && !outer.knows_later_fields && find_contract(claim.name)) claim.name += "-0.1";
   }
   field_reader outer(from, "", false);
   outer.object("conventions", [&](field_reader& fields) { visit_conventions(claim.conventions, fields); });
   if (outer.why) return *std::move(outer.why);
+  if (auto wrong = wrong_sources(from)) return *std::move(wrong);
   // Cases and findings are identified by this name, so it must not be that of a different preset.
   if (contract const* const preset = find_contract(claim.name); preset && !(claim == *preset))
     return of_key("name",

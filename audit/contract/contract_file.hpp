@@ -1,10 +1,11 @@
 // Contract files: the claim of a kernel as JSON, written by its authors.
 //
 //   {"name", "sentence", "input", "output", "model": {the fields of problem/kernel_model.hpp, "format" an object} or
-//    "builtin", "conventions": {"masked_values", "empty_row", "empty_lse", "nan"}}
+//    "builtin", "conventions": {"masked_values", "empty_row", "empty_lse", "nan"}, "sources": {FIELD: TEXT}}
 //
 // With "from": PRESET, absent keys keep the value of that preset; without it, "input" and the whole model are required.
-// Numbers are JSON numbers or strings (decimal, hex float, "inf").
+// Numbers are JSON numbers or strings (decimal, hex float, "inf"). "sources" says where the value of a field of the model
+// or of the conventions comes from, in at most 1,000 bytes each. It is checked, then ignored: no contract holds it.
 #pragma once
 
 #include <filesystem>

@@ -35,6 +35,19 @@ class convention_judge {
   convention_judge(owned_problem const& problem, contract const& claim, owned_outputs kernel_outputs)
       : outputs(std::move(kernel_outputs)), problem_(problem), how_(claim.conventions), claim_(claim) {}
 
+  void all() {
+    std::visit(
+        [&](auto const& p) {
+          problem::sizes const& s = p.size();
+          for (std::int64_t at = 0; at < s.b * s.hq * s.n; ++at) row(p, at / s.n / s.hq, at / s.n % s.hq, at % s.n);
+        },
+        problem_.instance());
+  }
+
+  judgement found;
+  owned_outputs outputs;
+
+ private:
   template <class T>
   void row(problem::instance<T> const& p, std::int64_t b, std::int64_t h, std::int64_t i) {
     reference::compiled::enclose_row(p, b, h, i, truth_of<T>());
@@ -44,10 +57,6 @@ class convention_judge {
     else if (how_.nan == conventions::invalid::unspecified) accept_any(p, truth, at);
   }
 
-  judgement found;
-  owned_outputs outputs;
-
- private:
   void rule(char const* output, std::array<std::int64_t, 4> where, double got, double expected) {
     ++found.by_rule;
     if (std::isnan(expected) ? std::isnan(got) : got == expected) return;
@@ -76,7 +85,7 @@ class convention_judge {
   /// The mean of all rows of V is attention with scale 0 and every key visible; its bound judges the row.
   void mean(problem::sizes const& s, row_offsets const& at, std::int64_t b, std::int64_t h, std::int64_t i) {
     if (s.m == 0 || problem_.rank() != 4) {  // no mean, or a rank that cannot be sliced: judge() judges the row
-      found.not_judged += s.dv;
+      found.leave_out(s.dv, not_judged_because::value_left_open);
       return;
     }
     problem_draft const& draft = problem_.draft();
@@ -145,15 +154,17 @@ std::vector<std::string> relaxed(conventions const& how) {
   return relaxations;
 }
 
+owned_outputs translated(owned_problem const& problem, owned_outputs const& outputs, contract const& claim) {
+  if (claim.conventions == conventions{}) return outputs;
+  convention_judge rows(problem, claim, outputs);
+  rows.all();
+  return std::move(rows.outputs);
+}
+
 judgement judge_by_conventions(owned_problem const& problem, owned_outputs const& outputs, contract const& claim) {
   if (claim.conventions == conventions{}) return judge(problem.instance(), outputs, claim);
   convention_judge rows(problem, claim, outputs);
-  std::visit(
-      [&](auto const& p) {
-        problem::sizes const& s = p.size();
-        for (std::int64_t at = 0; at < s.b * s.hq * s.n; ++at) rows.row(p, at / s.n / s.hq, at / s.n % s.hq, at % s.n);
-      },
-      problem.instance());
+  rows.all();
   judgement total = judge(problem.instance(), rows.outputs, claim);
   total.merge(std::move(rows.found));
   return total;

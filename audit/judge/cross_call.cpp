@@ -5,6 +5,7 @@
 
 #include <fmt/format.h>
 
+#include "audit/judge/conventions.hpp"
 #include "audit/judge/exact_row_judge.hpp"
 #include "audit/tensors/elements.hpp"
 #include "reference/real/outward.hpp"
@@ -76,14 +77,15 @@ std::optional<violation> outputs_differ(audit_case const& kernel_case, owned_out
 }
 
 void judge_merge(audit_case const& kernel_case, case_outputs const& outputs, contract const& claim, case_result& into) {
-  std::vector<owned_outputs const*> parts;
+  std::vector<owned_outputs> parts;
   for (std::size_t n = 0; n < kernel_case.further.size(); ++n) {
     if (kernel_case.further[n].is != relation::part) continue;
     if (!outputs[n + 1] || !outputs[n + 1]->o || !outputs[n + 1]->lse) {  // parts are merged by their LSE
       into.unsupported = true;
       return;
     }
-    parts.push_back(&*outputs[n + 1]);
+    // A part whose keys are all hidden has the LSE that the contract says; −∞ is what a merge needs.
+    parts.push_back(translated(kernel_case.further[n].problem, *outputs[n + 1], claim));
   }
   if (parts.empty() || !outputs[0]->o) return;
   owned_outputs merged;
@@ -95,13 +97,13 @@ void judge_merge(audit_case const& kernel_case, case_outputs const& outputs, con
       return load(t,
                   static_cast<std::size_t>(b * t.layout.stride[0] + h * t.layout.stride[1] + i * t.layout.stride[2]));
     };
-    for (auto const* part : parts) top = std::max(top, lse_of(*part));
+    for (owned_outputs const& part : parts) top = std::max(top, lse_of(part));
     double sum = 0, weight = 0;
-    for (auto const* part : parts) {
-      double const w = lse_of(*part) == -infinity ? 0 : std::exp(lse_of(*part) - top);
+    for (owned_outputs const& part : parts) {
+      double const w = lse_of(part) == -infinity ? 0 : std::exp(lse_of(part) - top);
       if (w == 0) continue;
       weight += w;
-      sum += w * load(*part->o, offset_of(*part->o, b, h, i, c));
+      sum += w * load(*part.o, offset_of(*part.o, b, h, i, c));
     }
     return weight == 0 ? 0 : sum / weight;
   });

@@ -6,6 +6,8 @@
 
 #include <fmt/format.h>
 
+#include "reference/machine/rows.hpp"
+
 namespace attest::audit {
 
 template <class T>
@@ -30,19 +32,31 @@ void exact_row_judge<T>::judge(std::int64_t b, std::int64_t h, std::int64_t i, j
   // Outside H0 the scores of an honest kernel may overflow: to −∞, so that a NaN in V does not reach the output, or to
   // NaN where the bias is −∞.
   row_kind const kind = first_.row.kind;
-  bool const outside =
-      kind == row_kind::finite
-          ? !first_.bound.says_anything()
-          : kind == row_kind::empty && reference::lost_upper(problem_, first_.row) >= model_.format.h0_limit;
+  bool const outside = kind == row_kind::finite
+                           ? !first_.bound.says_anything()
+                           : kind == row_kind::empty && !reference::keys_without_weight_in_range(
+                                                            model_, reference::range_of(problem_, first_.row));
   if (outside || (kind != row_kind::nan && model_.flushes && flushed_meets_infinity())) {
     problem::sizes const& s = problem_.size();
-    into.not_judged +=
-        (outputs_.o.present ? s.dv : 0) + (outputs_.lse.present ? 1 : 0) + (outputs_.weights.present ? s.m : 0);
+    into.leave_out(
+        (outputs_.o.present ? s.dv : 0) + (outputs_.lse.present ? 1 : 0) + (outputs_.weights.present ? s.m : 0),
+        not_judged_because::outside_hypotheses);
     return;
   }
+  bound_again();
   if (outputs_.o.present) judge_o(into);
   if (outputs_.lse.present) judge_lse(into);
   if (outputs_.weights.present) judge_weights(into);
+}
+
+template <class T>
+void exact_row_judge<T>::bound_again() {
+  sharper_bounds_.clear();
+  if (first_.row.kind != reference::row_kind::finite || !reference::machine::bounded_again(problem_.size(), b_, h_, i_))
+    return;
+  sharper_bounds_.resize(sharper_.size());
+  for (std::size_t n = 0; n < sharper_.size(); ++n)
+    reference::compiled::evaluate(sharper_bounds_[n], sharper_[n].model, first_.facts);
 }
 
 template <class T>
@@ -92,20 +106,44 @@ void exact_row_judge<T>::by_rule(judgement& into, char const* output, std::int64
           fmt::format("expected {}: {}", expected, why));
 }
 
+void compare(preset_comparison& with, double got, double lower, double upper, reference::error_bound const& bound) {
+  if (bound.by == reference::judged_by::nothing || !(bound.size < reference::infinity)) return;
+  if (!std::isfinite(got)) return with.add(reference::infinity, reference::infinity);
+  // Each quotient, and the difference, rounds once.
+  constexpr double up = 1 + 0x1p-51, down = 1 - 0x1p-51;
+  auto const in_units = [](double error, double of) { return error == 0 ? 0 : error / of; };
+  double least = in_units(lower, bound.size) * down, most = in_units(upper, bound.size) * up;
+  if (bound.known_size < reference::infinity) {
+    double const beside = in_units(std::abs(got - bound.known_center), bound.known_size);
+    least = std::max(least, beside * down), most = std::max(most, beside * up);
+  }
+  with.add(least, most);
+}
+
 template <class T>
-template <class E, class Truth>
-bool exact_row_judge<T>::by_bound(judgement& into, char const* output, std::int64_t at, E got, Truth&& truth_at) {
+template <class E, class Truth, class Bound>
+bool exact_row_judge<T>::by_bound(judgement& into, output_kind kind, std::int64_t at, E got, Truth&& truth_at,
+                                  Bound&& bound_at) {
+  char const* const output = output_names[static_cast<std::size_t>(kind)];
   using reference::decision;
   double const value = as_double(got);
   bool counted = false, by_dominance = false;
   auto const decide = [&]<unsigned W>(std::integral_constant<unsigned, W>) -> decision {
-    auto const [truth, bound] = truth_at(std::integral_constant<unsigned, W>{});
+    auto const truth = truth_at(std::integral_constant<unsigned, W>{});
+    reference::error_bound const bound = bound_at(this->truth<W>().bound, this->truth<W>(), truth);
     double const lowest = reference::lower(truth), highest = reference::upper(truth);
-    if (bound.by == reference::judged_by::nothing) {
-      ++into.not_judged;
+    // Section 5 of docs/bound.md, Output format: an honest answer that passes out_limit rounds to an infinity.
+    bool const overflows = std::isinf(value) && bound.unrounded < reference::infinity &&
+                           (value > 0 ? highest : -lowest) + bound.unrounded >= model_.out_limit;
+    if (bound.by == reference::judged_by::nothing || overflows) {
+      into.leave_out(1, overflows ? not_judged_because::format_overflows : not_judged_because::bound_not_finite);
       return decision::yes;
     }
-    if (!counted) ++(bound.by == reference::judged_by::theorem ? into.by_theorem : into.by_dominance);
+    if (!counted) {
+      ++(bound.by == reference::judged_by::theorem ? into.by_theorem : into.by_dominance);
+      double const middle = (lowest + highest) / 2;
+      into.sharpness[static_cast<std::size_t>(kind)][size_class_].add(admitted(bound, middle), middle, bound.dull);
+    }
     counted = true;
     by_dominance = bound.by == reference::judged_by::dominance;
     auto const fail = [&](double error_in_bounds) {
@@ -116,16 +154,35 @@ bool exact_row_judge<T>::by_bound(judgement& into, char const* output, std::int6
                                               lowest, highest, error_in_bounds, bound.size));
       return decision::no;
     };
-    if (!std::isfinite(value)) return fail(reference::infinity);
-    auto const error = reference::absolute(reference::ball<W>::from(reference::value_of(got)) - truth);
+    bool const finite = std::isfinite(value);
+    auto const error = finite ? reference::absolute(reference::ball<W>::from(reference::value_of(got)) - truth) : truth;
+    if constexpr (W == first)
+      for (std::size_t n = 0; n < sharper_bounds_.size(); ++n) {
+        preset_comparison one{sharper_[n].preset};
+        compare(one, value, reference::lower(error), reference::upper(error),
+                bound_at(sharper_bounds_[n], first_, truth));
+        merge(into.beside, one);
+      }
+    if (!finite) return fail(reference::infinity);
     double const error_in_bounds = reference::upper(error) / bound.size;
     decision const within = reference::at_most(error, reference::ball<W>::from(reference::value_of(bound.size)));
     if (within == decision::undecided) return within;
     into.max_error_in_bounds = std::max(into.max_error_in_bounds, error_in_bounds);
     into.max_ulp = std::max(into.max_ulp, reference::upper(error) / ulp_at<E>(highest));
     into.max_error = std::max(into.max_error, reference::upper(error));
-    if (within == decision::yes && reference::lower(error) > bound.warning) ++into.suspicious;
-    return within == decision::yes ? within : fail(error_in_bounds);
+    if (within != decision::yes) return fail(error_in_bounds);
+    if (reference::lower(error) > bound.warning) ++into.suspicious;
+    // Section 5, Theorem (known weights): how far from the answer with the weights that the contract's rounding gives.
+    double const beside = std::abs(value - bound.known_center);
+    if (!(bound.known_size < reference::infinity)) return within;
+    into.max_error_in_bounds = std::max(into.max_error_in_bounds, beside / bound.known_size);
+    if (reference::rounded_down(beside) <= bound.known_size) return within;
+    violate(into, output, at, value, bound.known_center, bound.known_center, bound.known_size,
+            beside / bound.known_size, std::nullopt,
+            fmt::format("within {:.4g} bounds of the exact value, but weights rounded as the contract declares give "
+                        "{:.9g}; off by {:.4g} bounds of {:.4g} from that",
+                        error_in_bounds, bound.known_center, beside / bound.known_size, bound.known_size));
+    return decision::no;
   };
   decision result = decide(std::integral_constant<unsigned, first>{});
   if (result == decision::undecided) result = decide(std::integral_constant<unsigned, second>{});
@@ -143,7 +200,7 @@ void exact_row_judge<T>::judge_o(judgement& into) {
     T const got = outputs_.o(b_, h_, i_, c);
     auto const exact = reference::compiled::output(problem_, first_.row, c);
     switch (exact.kind) {
-      case value_kind::unspecified: ++into.not_judged; continue;
+      case value_kind::unspecified: into.leave_out(1, not_judged_because::value_left_open); continue;
       case value_kind::nan:
         by_rule(into, "o", c, got, std::nan(""), bug_class::nan_swallowed,
                 "a visible NaN or +inf score reaches every output of its row");
@@ -160,11 +217,14 @@ void exact_row_judge<T>::judge_o(judgement& into) {
       by_rule(into, "o", c, got, 0, bug_class::empty_row, "no key is visible to this query (or every score is -inf)");
       continue;
     }
-    bool const by_dominance = by_bound(into, "o", c, got, [&]<unsigned W>(std::integral_constant<unsigned, W>) {
-      auto& at = truth<W>();
-      auto const o = reference::compiled::output(problem_, at.row, c).value;
-      return std::pair{o, reference::compiled::output_bound(at.bound, problem_, at.row, c, o)};
-    });
+    bool const by_dominance = by_bound(
+        into, output_kind::o, c, got,
+        [&]<unsigned W>(std::integral_constant<unsigned, W>) {
+          return reference::compiled::output(problem_, truth<W>().row, c).value;
+        },
+        [&](reference::row_bound const& bound, auto const& at, auto const& o) {
+          return reference::compiled::output_bound(bound, problem_, at.row, c, o);
+        });
     if (by_dominance) by_hull(into, c, got);
   }
 }
@@ -196,10 +256,10 @@ void exact_row_judge<T>::judge_lse(judgement& into) {
                      "no key is visible to this query");
     case row_kind::finite: break;
   }
-  by_bound(into, "lse", 0, got, [&]<unsigned W>(std::integral_constant<unsigned, W>) {
-    auto& at = truth<W>();
-    return std::pair{reference::compiled::log_sum_exp(at.row), at.bound.log_sum_exp()};
-  });
+  by_bound(
+      into, output_kind::lse, 0, got,
+      [&]<unsigned W>(std::integral_constant<unsigned, W>) { return reference::compiled::log_sum_exp(truth<W>().row); },
+      [](reference::row_bound const& bound, auto const&, auto const&) { return bound.log_sum_exp(); });
 }
 
 template <class T>
@@ -231,10 +291,10 @@ void exact_row_judge<T>::judge_weights(judgement& into) {
     sum += value;
     if (value < 0)
       violate(into, "weights", j, value, 0, 1, 0, reference::infinity, std::nullopt, "a weight is never negative");
-    by_bound(into, "weights", j, got, [&]<unsigned W>(std::integral_constant<unsigned, W>) {
-      auto& at = truth<W>();
-      return std::pair{reference::compiled::weight(at.row, n), at.bound.weight(n)};
-    });
+    by_bound(
+        into, output_kind::weights, j, got,
+        [&]<unsigned W>(std::integral_constant<unsigned, W>) { return reference::compiled::weight(truth<W>().row, n); },
+        [&](reference::row_bound const& bound, auto const&, auto const&) { return bound.weight(n); });
   }
   if (first_.row.kind != row_kind::finite || !finite) return;
   auto const bound = first_.bound.row_sum();

@@ -1,11 +1,15 @@
 // The ball tier: one row of outputs against the truth, at widths that grow until every element is decided.
 #pragma once
 
+#include <algorithm>
+#include <bit>
 #include <cmath>
 #include <cstdint>
 #include <optional>
+#include <span>
 #include <string>
 #include <variant>
+#include <vector>
 
 #include "audit/judge/judge_outputs.hpp"
 #include "reference/compiled/row.hpp"
@@ -34,6 +38,21 @@ output_views<T> views_of(owned_outputs const& outputs) {
           view_of<T>(outputs.weights, false)};
 }
 
+/// How far an answer that is judged right may lie from the exact value: the bound, or by way of known weights.
+inline double admitted(reference::error_bound const& bound, double exact) noexcept {
+  return std::min(bound.size, std::abs(bound.known_center - exact) + bound.known_size);
+}
+
+/// Adds an answer to a comparison: its error lies in [lower, upper], and `bound` is that of the sharper preset. Nothing
+/// is added where that says nothing.
+void compare(preset_comparison& with, double got, double lower, double upper, reference::error_bound const& bound);
+
+/// A preset that is sharper than the contract.
+struct named_model {
+  std::string preset;
+  problem::kernel_model model;
+};
+
 /// The truth about one row at W bits, and the bound that judges it.
 template <unsigned W, class T>
 struct row_truth {
@@ -55,9 +74,10 @@ template <class T>
 class exact_row_judge {
  public:
   exact_row_judge(problem::instance<T> const& problem, output_views<T> const& outputs,
-                  problem::kernel_model const& model)
-      : problem_(problem), outputs_(outputs), model_(model) {}
+                  problem::kernel_model const& model, std::span<named_model const> sharper = {})
+      : problem_(problem), outputs_(outputs), model_(model), sharper_(sharper) {}
 
+  /// Judges one row, and compares it with the bounds of `sharper` where reference::machine::bounded_again says so.
   void judge(std::int64_t b, std::int64_t h, std::int64_t i, judgement& into);
 
  private:
@@ -76,11 +96,13 @@ class exact_row_judge {
   template <class E>
   void by_rule(judgement& into, char const* output, std::int64_t at, E got, double expected,
                std::optional<bug_class> kind, std::string const& why);
-  /// Judges |got − truth| ≤ bound, where `truth_at(width)` gives the enclosure of the truth and the bound at that
-  /// width.
+  /// Judges |got − truth| ≤ bound, where `truth_at(width)` gives the enclosure of the truth at that width, and
+  /// `bound_at(bounds of the row, truths of the row, enclosure)` the bound.
   /// Ensures   true where the element passed by Clause D, not by the theorem
-  template <class E, class Truth>
-  bool by_bound(judgement& into, char const* output, std::int64_t at, E got, Truth&& truth_at);
+  template <class E, class Truth, class Bound>
+  bool by_bound(judgement& into, output_kind kind, std::int64_t at, E got, Truth&& truth_at, Bound&& bound_at);
+  /// Evaluates the bounds of `sharper` for the row, where it is one that is compared.
+  void bound_again();
   /// Clause H of docs/bound.md: an output lies between the smallest and the largest visible value, up to a margin,
   /// whatever the scores are.
   void by_hull(judgement& into, std::int64_t c, T got);
@@ -92,6 +114,9 @@ class exact_row_judge {
   problem::instance<T> const& problem_;
   output_views<T> outputs_;
   problem::kernel_model model_;
+  std::span<named_model const> sharper_;
+  std::vector<reference::row_bound> sharper_bounds_;  ///< of the row; empty where it is not compared
+  std::size_t size_class_ = size_class_of(problem_.size().m);
   std::int64_t b_ = 0, h_ = 0, i_ = 0;
   row_truth<first, T> first_;
   std::optional<row_truth<second, T>> second_;
@@ -108,15 +133,15 @@ double as_double(T element) noexcept {
     case reference::number_class::minus_infinity: return -reference::infinity;
     case reference::number_class::finite: break;
   }
-  return std::ldexp(static_cast<double>(x.significand), x.exponent);
+  return static_cast<double>(x.significand) * reference::power_of_two(x.exponent);
 }
 
 /// The unit in the last place of T at |x|.
 template <class T>
 double ulp_at(double x) noexcept {
-  int exponent = reference::smallest_exponent<T>;
-  if (x != 0 && std::isfinite(x)) exponent = std::max(exponent, std::ilogb(x) - reference::float_format<T>::fraction);
-  return std::ldexp(1.0, exponent);
+  int const field = static_cast<int>(std::bit_cast<std::uint64_t>(x) >> 52 & 0x7ff);  // 2047 for ∞ and NaN
+  int const exponent = field == 2047 ? reference::smallest_exponent<T> : field - 1023 - reference::float_format<T>::fraction;
+  return reference::power_of_two(std::max<int>(exponent, reference::smallest_exponent<T>));
 }
 
 }  // namespace attest::audit

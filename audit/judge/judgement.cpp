@@ -1,6 +1,7 @@
 #include "audit/judge/judgement.hpp"
 
 #include <algorithm>
+#include <numeric>
 #include <tuple>
 
 namespace attest::audit {
@@ -21,17 +22,35 @@ void judgement::add(violation&& found) {
   if (violations.size() > kept) violations.pop_back();
 }
 
-void judgement::merge(judgement&& other) {
-  by_theorem += other.by_theorem;
-  by_dominance += other.by_dominance;
-  by_rule += other.by_rule;
-  not_judged += other.not_judged;
+std::int64_t judgement::not_judged() const noexcept {
+  return std::accumulate(left_out.begin(), left_out.end(), std::int64_t{0});
+}
+
+std::int64_t judgement::dull() const noexcept {
+  std::int64_t sum = 0;
+  for (auto const& of_output : sharpness)
+    for (audit::sharpness const& of : of_output) sum += of.dull;
+  return sum;
+}
+
+void judgement::add(tally const& other) noexcept {
+  by_theorem += other.by_theorem, by_dominance += other.by_dominance, by_rule += other.by_rule;
   suspicious += other.suspicious;
-  undecided += other.undecided;
-  failed += other.failed;
   max_error_in_bounds = std::max(max_error_in_bounds, other.max_error_in_bounds);
   max_ulp = std::max(max_ulp, other.max_ulp);
   max_error = std::max(max_error, other.max_error);
+}
+
+void judgement::merge(judgement&& other) {
+  add(static_cast<tally const&>(other));
+  for (std::size_t why = 0; why < left_out.size(); ++why) left_out[why] += other.left_out[why];
+  for (std::size_t output = 0; output < returned.size(); ++output) returned[output] += other.returned[output];
+  for (preset_comparison const& comparison : other.beside) audit::merge(beside, comparison);
+  undecided += other.undecided;
+  failed += other.failed;
+  for (std::size_t output = 0; output < sharpness.size(); ++output)
+    for (std::size_t size = 0; size < sharpness[output].size(); ++size)
+      sharpness[output][size].merge(other.sharpness[output][size]);
   for (violation& wrong : other.violations) add(std::move(wrong));
 }
 

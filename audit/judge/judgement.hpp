@@ -8,6 +8,8 @@
 #include <vector>
 
 #include "audit/cases/bug_class.hpp"
+#include "audit/judge/preset_comparison.hpp"
+#include "audit/judge/sharpness.hpp"
 
 namespace attest::audit {
 
@@ -23,22 +25,46 @@ struct violation {
   std::vector<std::string> picture = {};      ///< of the visibility probe: lines that show expected and read keys
 };
 
-/// The elements of the outputs of one or more calls.
-struct judgement {
+/// Why an element is not judged.
+enum class not_judged_because : std::uint8_t {
+  outside_hypotheses,  ///< of the bound: its row is outside H0 or H4, or a factor that may be flushed meets an infinity
+  bound_not_finite,    ///< the theorem bounds its row, but nothing finite comes of it for this element
+  format_overflows,    ///< the answer is infinite, and that of an honest kernel may pass the largest output
+  value_left_open,     ///< docs/semantics.md, or the contract, leaves the value open
+};
+inline constexpr std::array<char const*, 4> not_judged_names{"outside_hypotheses", "bound_not_finite",
+                                                             "format_overflows", "value_left_open"};
+
+/// Counts and the largest errors of elements that were judged.
+struct tally {
   std::int64_t by_theorem = 0, by_dominance = 0,
                by_rule = 0;     ///< judged: by the theorem, by Clause D, by an exact rule (0, NaN, −∞)
-  std::int64_t not_judged = 0;  ///< outside the hypotheses of the bound
   std::int64_t suspicious = 0;  ///< above the warning level of the bound, which refutes nothing
-  std::int64_t undecided = 0;   ///< the last refinement still overlaps the bound
-  std::int64_t failed = 0;
   /// Over the elements that passed or failed with a finite error: in units of the bound, in ulps, |got − truth| itself.
   double max_error_in_bounds = 0, max_ulp = 0, max_error = 0;
-  std::vector<violation> violations;  ///< the worst ones, at most `kept`, worst first
+};
+
+/// The elements of the outputs of one or more calls.
+struct judgement : tally {
+  std::array<std::int64_t, not_judged_names.size()> left_out{};  ///< not judged, by not_judged_because
+  std::int64_t undecided = 0;                                    ///< the last refinement still overlaps the bound
+  std::int64_t failed = 0;
+  sharpness_table sharpness{};                               ///< of those judged by a bound
+  std::array<std::int64_t, output_names.size()> returned{};  ///< for each output, the calls that returned it
+  std::vector<preset_comparison> beside;                     ///< some rows beside the bounds of sharper presets
+  std::vector<violation> violations;                         ///< the worst ones, at most `kept`, worst first
 
   static constexpr std::size_t kept = 16;
 
   std::int64_t judged() const noexcept { return by_theorem + by_dominance + by_rule; }
+  std::int64_t not_judged() const noexcept;
+  std::int64_t judged_by_bound() const noexcept { return by_theorem + by_dominance; }
+  std::int64_t dull() const noexcept;
+  void leave_out(std::int64_t elements, not_judged_because why) noexcept {
+    left_out[static_cast<std::size_t>(why)] += elements;
+  }
   void add(violation&& found);
+  void add(tally const& other) noexcept;
   void merge(judgement&& other);
 };
 

@@ -2,7 +2,10 @@
 // not certify is judged by the ball tier from the start, so that no violation rests on double arithmetic.
 #pragma once
 
+#include <array>
 #include <optional>
+#include <span>
+#include <vector>
 
 #include "audit/judge/exact_row_judge.hpp"
 #include "reference/machine/rows.hpp"
@@ -15,9 +18,13 @@ namespace attest::audit {
 template <class T>
 class tiered_judge {
  public:
-  tiered_judge(problem::instance<T> const& problem, output_views<T> const& outputs, problem::kernel_model const& model)
-      : problem_(problem), outputs_(outputs), exact_(problem, outputs, model) {
-    auto source = reference::machine::row_source<T>::make(problem, model, {.weights = outputs.weights.present});
+  /// Some rows are compared with the bounds of `sharper`, which must outlive this object.
+  tiered_judge(problem::instance<T> const& problem, output_views<T> const& outputs, problem::kernel_model const& model,
+               std::span<named_model const> sharper = {})
+      : problem_(problem), outputs_(outputs), exact_(problem, outputs, model, sharper), sharper_(sharper) {
+    for (named_model const& preset : sharper) models_.push_back(preset.model);
+    auto source = reference::machine::row_source<T>::make(problem, model,
+                                                          {.weights = outputs.weights.present, .further = models_});
     if (source) rows_.emplace(std::move(source).value());
   }
 
@@ -32,10 +39,20 @@ class tiered_judge {
       for (std::int64_t i = i0; i < i1; ++i) judge_exactly(i);
       return;
     }
+    bool row_certified = false;
     rows_->each(b, h, i0, i1, [&](reference::machine::certified_row const& row) {
-      judgement found;
-      if (!row.handed_over && certifies(row, found)) into.merge(std::move(found));
-      else judge_exactly(row.i);
+      if (row.model > 0) {
+        if (row_certified) compare(row, into);
+        return;
+      }
+      tally found;
+      for (sharpness& of : row_sharpness_)
+        if (of.judged > 0) of = {};
+      row_certified = !row.handed_over && certifies(row, found);
+      if (!row_certified) return judge_exactly(row.i);
+      into.add(found);
+      for (std::size_t output = 0; output < row_sharpness_.size(); ++output)
+        into.sharpness[output][size_class_].merge(row_sharpness_[output]);
     });
   }
 
@@ -45,7 +62,7 @@ class tiered_judge {
  private:
   using row_type = reference::machine::certified_row;
 
-  bool certifies(row_type const& row, judgement& found) const {
+  bool certifies(row_type const& row, tally& found) {
     return (!outputs_.o.present || certifies_o(row, found)) && (!outputs_.lse.present || certifies_lse(row, found)) &&
            (!outputs_.weights.present || certifies_weights(row, found));
   }
@@ -59,23 +76,39 @@ class tiered_judge {
 
   /// Is |got − truth| ≤ bound for every truth within radius of middle + low? False where anything is NaN.
   template <class E>
-  static bool within(double got, double middle, double low, double radius, double bound, reference::judged_by by,
-                     judgement& found) {
-    if (by == reference::judged_by::nothing || !std::isfinite(got)) return false;
+  bool within(output_kind kind, double got, double middle, double low, double radius,
+              reference::error_bound const& judged, tally& found) {
+    double const bound = judged.size;
+    reference::judged_by const by = judged.by;
+    if (by == reference::judged_by::nothing || !std::isfinite(got) || !std::isfinite(bound)) return false;
     double const error = (distance_upper(got, middle, low) + radius) * (1 + 0x1p-51);
     if (!(error <= bound)) return false;
     ++(by == reference::judged_by::theorem ? found.by_theorem : found.by_dominance);
+    row_sharpness_[static_cast<std::size_t>(kind)].add(admitted(judged, middle), middle, judged.dull);
     found.max_error_in_bounds = std::max(found.max_error_in_bounds, error / bound);
     found.max_ulp = std::max(found.max_ulp, error / ulp_at<E>(middle));
     found.max_error = std::max(found.max_error, error);
     return true;
   }
 
-  bool certifies_o(row_type const& row, judgement& found) const {
+  static reference::error_bound bound_of_o(row_type const& row, std::size_t c) noexcept {
+    reference::error_bound bound{row.o_bound[c], row.o_by[c]};
+    bound.dull = row.o_dull[c] != 0;
+    bound.known_center = row.o_known[c], bound.known_size = row.o_known_bound[c];
+    return bound;
+  }
+
+  bool certifies_o(row_type const& row, tally& found) {
     for (std::size_t c = 0; c < row.o.size(); ++c) {
       double const got = as_double(outputs_.o(row.b, row.h, row.i, static_cast<std::int64_t>(c)));
       double const low = row.o_low.empty() ? 0 : row.o_low[c];
-      if (!within<T>(got, row.o[c], low, row.o_radius[c], row.o_bound[c], row.o_by[c], found)) return false;
+      reference::error_bound const bound = bound_of_o(row, c);
+      if (!within<T>(output_kind::o, got, row.o[c], low, row.o_radius[c], bound, found)) return false;
+      if (double const beside = std::abs(got - bound.known_center) * (1 + 0x1p-52);
+          bound.known_size < reference::infinity) {
+        if (!(beside <= bound.known_size)) return false;
+        found.max_error_in_bounds = std::max(found.max_error_in_bounds, beside / bound.known_size);
+      }
       if (distance_upper(got, row.o[c], low) * (1 - 0x1p-49) - row.o_radius[c] > row.o_warning[c]) ++found.suspicious;
       if (row.o_by[c] != reference::judged_by::dominance) continue;
       double const largest = std::max(std::abs(row.lowest[c]), std::abs(row.highest[c]));
@@ -84,13 +117,13 @@ class tiered_judge {
     return true;
   }
 
-  bool certifies_lse(row_type const& row, judgement& found) const {
+  bool certifies_lse(row_type const& row, tally& found) {
     double const got = as_double(outputs_.lse(row.b, row.h, row.i, 0));
-    return within<problem::lse_element<T>>(got, row.lse, row.lse_low, row.lse_radius, row.lse_bound.size,
-                                           row.lse_bound.by, found);
+    return within<problem::lse_element<T>>(output_kind::lse, got, row.lse, row.lse_low, row.lse_radius, row.lse_bound,
+                                           found);
   }
 
-  bool certifies_weights(row_type const& row, judgement& found) const {
+  bool certifies_weights(row_type const& row, tally& found) {
     using reference::judged_by;
     if (!row.terms->judged) return false;
     double sum = 0, bounds = 0;
@@ -103,15 +136,11 @@ class tiered_judge {
         continue;
       }
       auto const by = row.weight_by_theorem[at] > 0 ? judged_by::theorem : judged_by::dominance;
+      reference::error_bound bound{row.weight_bound[at], by};
+      bound.dull = reference::is_dull_weight(row.terms->n, row.weight_bound[at], row.weight_upper[at]);
       if (got < 0) return false;
-      if (!row.weight.empty()) {
-        if (!within<T>(got, row.weight[at], row.weight_low[at], row.weight_radius[at], row.weight_bound[at], by, found))
-          return false;
-      } else {
-        double const low = row.weight_lower[at], high = row.weight_upper[at], middle = (low + high) / 2;
-        double const radius = (high - low) * (0.5 + 0x1p-40) + 0x1p-1022 + middle * 0x1p-52;
-        if (!within<T>(got, middle, 0, radius, row.weight_bound[at], by, found)) return false;
-      }
+      auto const [middle, low, radius] = weight_of(row, at);
+      if (!within<T>(output_kind::weights, got, middle, low, radius, bound, found)) return false;
       sum += got;
       bounds += row.weight_bound[at];
       ++at;
@@ -121,9 +150,44 @@ class tiered_judge {
     return std::abs(sum - 1) <= bounds * (1 - slack) + slack;
   }
 
+  /// Adds the elements of a certified row beside the bounds of one of `sharper`.
+  void compare(row_type const& row, judgement& into) const {
+    preset_comparison found{sharper_[row.model - 1].preset};
+    auto const add = [&](double got, double middle, double low, double radius, reference::error_bound const& bound) {
+      double const distance = distance_upper(got, middle, low);
+      audit::compare(found, got, distance * (1 - 0x1p-49) - radius, (distance + radius) * (1 + 0x1p-51), bound);
+    };
+    for (std::size_t c = 0; outputs_.o.present && c < row.o.size(); ++c)
+      add(as_double(outputs_.o(row.b, row.h, row.i, static_cast<std::int64_t>(c))), row.o[c],
+          row.o_low.empty() ? 0 : row.o_low[c], row.o_radius[c], bound_of_o(row, c));
+    if (outputs_.lse.present)
+      add(as_double(outputs_.lse(row.b, row.h, row.i, 0)), row.lse, row.lse_low, row.lse_radius, row.lse_bound);
+    if (outputs_.weights.present && row.terms->judged)
+      for (std::size_t at = 0; at < row.keys.size(); ++at) {
+        auto const [middle, low, radius] = weight_of(row, at);
+        add(as_double(outputs_.weights(row.b, row.h, row.i, row.keys[at])), middle, low, radius,
+            {row.weight_bound[at], reference::judged_by::theorem});
+      }
+    merge(into.beside, found);
+  }
+
+  /// π = middle + low ± radius.
+  struct enclosed_weight {
+    double middle, low, radius;
+  };
+  static enclosed_weight weight_of(row_type const& row, std::size_t at) noexcept {
+    if (!row.weight.empty()) return {row.weight[at], row.weight_low[at], row.weight_radius[at]};
+    double const low = row.weight_lower[at], high = row.weight_upper[at], middle = (low + high) / 2;
+    return {middle, 0, (high - low) * (0.5 + 0x1p-40) + 0x1p-1022 + middle * 0x1p-52};
+  }
+
   problem::instance<T> const& problem_;
   output_views<T> outputs_;
   exact_row_judge<T> exact_;
+  std::span<named_model const> sharper_;
+  std::vector<problem::kernel_model> models_;
+  std::array<sharpness, output_names.size()> row_sharpness_{};  ///< of the row at hand
+  std::size_t size_class_ = size_class_of(problem_.size().m);
   std::optional<reference::machine::row_source<T>> rows_;
   std::int64_t rows_judged_ = 0, rows_handed_over_ = 0;
 };

@@ -10,6 +10,21 @@
 
 namespace attest::audit {
 
+namespace {
+
+/// Why an audit with this sum of judgements certifies nothing of an output: its bounds admit the mean of V, or a lost
+/// key, everywhere. Empty where every output that was judged has an element that is not dull.
+std::string without_sharp_element(judgement const& sum) {
+  for (std::size_t output = 0; output < output_names.size(); ++output)
+    if (only_dull(sum.sharpness, static_cast<output_kind>(output)))
+      return fmt::format(
+          "there is no sharp element of {}: every bound admits an answer that is wrong in a plain way (dull)",
+          output_names[output]);
+  return "";
+}
+
+}  // namespace
+
 std::string report_builder::unlisted_observations(std::string_view kind, std::int64_t count) {
   return fmt::format("{}: {} more like these", kind, count - listed_per_kind);
 }
@@ -73,13 +88,14 @@ void report_builder::finish(bool complete, std::string because) {
   report_.waived_classes.assign(waived_.begin(), waived_.end());
   report_.complete = complete;
   if (!complete) report_.incomplete_because = because;
-  if (refuted()) report_.verdict = verdict::refuted;
-  else if (sum.undecided > 0 || !complete || sum.judged() == 0) report_.verdict = verdict::undecided;
-  else report_.verdict = verdict::certified;
-  if (report_.verdict != verdict::undecided) return;
-  report_.undecided_because = sum.undecided > 0   ? "elements overlap their bound at the last refinement"
+  report_.undecided_because = refuted()           ? ""
+                              : sum.undecided > 0 ? "elements overlap their bound at the last refinement"
                               : sum.judged() == 0 ? "no element was judged"
-                                                  : std::move(because);
+                              : !complete         ? std::move(because)
+                                                  : without_sharp_element(sum);
+  report_.verdict = refuted()                           ? verdict::refuted
+                    : report_.undecided_because.empty() ? verdict::certified
+                                                        : verdict::undecided;
 }
 
 }  // namespace attest::audit

@@ -23,9 +23,13 @@ void require_same_audit(report const& first, report const& other, std::string co
   auto const same = [&](char const* field, std::string const& a, std::string const& b) {
     if (a != b) throw report_fault{fmt::format("its {} is '{}', that of {} is '{}'", field, b, first_name, a)};
   };
+  // Bounds of different theorems do not add up to one verdict.
+  same("revision of the theorem", std::to_string(first.theorem_revision), std::to_string(other.theorem_revision));
   auto const seed = [](report const& of) { return of.seed ? std::to_string(*of.seed) : std::string("none"); };
   same("kernel", first.kernel, other.kernel);
   same("contract", first.contract, other.contract);
+  auto const revision = [](std::optional<int> of) { return of ? std::to_string(*of) : std::string("none"); };
+  same("revision of the contract", revision(first.contract_revision), revision(other.contract_revision));
   same("seed", seed(first), seed(other));
   same("number of shards", std::to_string(first.shard->second), std::to_string(other.shard->second));
   same("list of options", first.options, other.options);
@@ -57,10 +61,18 @@ std::vector<std::size_t> in_order(std::vector<std::int64_t> const& numbers) {
   return indices;
 }
 
+/// Adds those of `more` that `to` does not have.
+template <class T>
+void add_new(std::vector<T>& to, std::vector<T> const& more) {
+  for (T const& item : more)
+    if (std::ranges::find(to, item) == to.end()) to.push_back(item);
+}
+
 report join(std::vector<report> const& shards) {
   report all;
   report const& first = shards.front();
   all.kernel = first.kernel, all.contract = first.contract, all.seed = first.seed, all.relaxed = first.relaxed;
+  all.contract_revision = first.contract_revision, all.theorem_revision = first.theorem_revision;
   std::set<std::string, std::less<>> const waived(first.waived_classes.begin(), first.waived_classes.end());
   report_builder collect(all, waived);
   bool complete = true;
@@ -81,9 +93,9 @@ report join(std::vector<report> const& shards) {
       into.sum.merge(judgement(row.sum));
       into.conventions.insert(row.conventions.begin(), row.conventions.end());
     }
-    for (std::string const& observation : of_the_run(shard))
-      if (std::ranges::find(all.observations, observation) == all.observations.end())
-        all.observations.push_back(observation);
+    add_new(all.observations, of_the_run(shard));
+    add_new(all.not_asked, shard.not_asked);
+    add_new(all.protections, shard.protections);
     for (auto const& [kind, count] : shard.observation_counts) kinds[kind] += count;
     for (case_observation const& observation : shard.case_observations)
       observations.push_back(observation), observation_cases.push_back(observation.number);

@@ -126,6 +126,28 @@ void require_length(char const* key, std::size_t found, std::size_t expected) {
     throw report_fault{fmt::format("'{}' in 'shard' has {} entries, expected {}", key, found, expected)};
 }
 
+/// The counts that sharpness_counts wrote.
+sharpness_table sharpness_in(json const& from) {
+  sharpness_table table{};
+  std::size_t const places = output_names.size() * size_classes.size();
+  auto const fits = [](json const& counts) {
+    return counts.is_array() && std::ranges::all_of(counts, [](json const& count) {
+             return count.is_number_unsigned() && count.get<std::uint64_t>() < (std::uint64_t{1} << 53);
+           });
+  };
+  if (!from.is_array() || from.size() != places || !std::ranges::all_of(from, fits))
+    throw report_fault{"'check_sharpness' in 'shard' is not a list of counts for each output and size"};
+  for (std::size_t at = 0; at < places; ++at) {
+    json const& counts = from[at];
+    sharpness& of = table[at / size_classes.size()][at % size_classes.size()];
+    std::size_t const expected = counts.size() < 2 ? 2 : counts[0] == 0 ? 2 : 2 + of.ratios.size();
+    if (counts.size() != expected) throw report_fault{"'check_sharpness' in 'shard' has the wrong number of counts"};
+    of.judged = counts[0].get<std::int64_t>(), of.dull = counts[1].get<std::int64_t>();
+    for (std::size_t n = 2; n < counts.size(); ++n) of.ratios[n - 2] = counts[n].get<std::int64_t>();
+  }
+  return table;
+}
+
 void read_checks(report_object const& from, report_object const& shard, report& into) {
   auto const first = shard.counts("first_cases");
   auto const seconds = shard.all_seconds("check_seconds");
@@ -138,15 +160,28 @@ void read_checks(report_object const& from, report_object const& shard, report& 
     judgement& sum = checked.sum;
     sum.failed = row.count("faults"), sum.suspicious = row.count("suspicious"),
     sum.undecided = row.count("undecided_elements");
-    sum.not_judged = row.count("not_judged"), sum.by_theorem = row.count("judged_by_theorem");
+    sum.by_theorem = row.count("judged_by_theorem");
     sum.by_dominance = row.count("judged_by_dominance"), sum.by_rule = row.count("judged_by_rule");
     sum.max_error_in_bounds = row.magnitude("max_error_in_bounds"), sum.max_ulp = row.magnitude("max_ulp");
     sum.max_error = row.magnitude("max_error");
+    report_object const left_out = row.inside("not_judged_because"), returned = row.inside("returned");
+    for (std::size_t why = 0; why < sum.left_out.size(); ++why)
+      sum.left_out[why] = left_out.count(not_judged_names[why]);
+    for (std::size_t output = 0; output < output_names.size(); ++output)
+      sum.returned[output] = returned.count(output_names[output]);
+    for (json const& comparison : row.list("sharper_presets")) {
+      report_object const beside(comparison, "'sharper_presets'");
+      merge(sum.beside, {beside.text("preset"), beside.count("compared"), beside.count("outside"),
+                         beside.magnitude("worst_in_bounds")});
+    }
     auto const relaxed = row.texts("conventions");
     checked.conventions = {relaxed.begin(), relaxed.end()};
     into.checks.push_back(std::move(checked));
     into.cases += into.checks.back().cases;
   }
+  json const& sharpness_of = shard.list("check_sharpness");
+  require_length("check_sharpness", sharpness_of.size(), into.checks.size());
+  for (std::size_t n = 0; n < sharpness_of.size(); ++n) into.checks[n].sum.sharpness = sharpness_in(sharpness_of[n]);
   require_length("first_cases", first.size(), into.checks.size());
   require_length("check_seconds", seconds.size(), into.checks.size());
   for (std::size_t n = 0; n < first.size(); ++n)
@@ -165,6 +200,10 @@ report read_shard(json const& from) {
   report kernel_report;
   kernel_report.kernel = top.text("kernel"), kernel_report.contract = top.text("contract");
   kernel_report.seed = top.seed();
+  kernel_report.theorem_revision = static_cast<int>(top.count("theorem_revision"));
+  if (!top.at("contract_revision").is_null())
+    kernel_report.contract_revision = static_cast<int>(top.count("contract_revision"));
+  kernel_report.protections = top.inside("evidence").texts("protections");
   report_object const shard = top.inside("shard"), summary = top.inside("summary");
   kernel_report.shard = {shard.count("index"), shard.count("of")};
   kernel_report.all_cases = shard.count("all_cases"), kernel_report.options = shard.text("asked");
@@ -177,6 +216,10 @@ report read_shard(json const& from) {
   for (json const& item : shard.list("told")) {
     report_object const line(item, "'told'");
     kernel_report.case_observations.push_back({line.text("kind"), line.count("case"), line.text("sentence")});
+  }
+  for (json const& item : shard.list("not_asked")) {
+    report_object const omitted(item, "'not_asked'");
+    kernel_report.not_asked.push_back({omitted.text("what"), omitted.text("why")});
   }
   for (json const& item : shard.list("told_kinds")) {
     report_object const line(item, "'told_kinds'");

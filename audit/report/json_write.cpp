@@ -5,6 +5,7 @@
 #include <nlohmann/json.hpp>
 
 #include "audit/report/text.hpp"
+#include "audit/report/verdict.hpp"
 #include "audit/report/version.hpp"
 #include "audit/support/real_number.hpp"
 
@@ -74,23 +75,61 @@ json curves_json(report const& kernel_report) {
   return all;
 }
 
+/// {"outside_hypotheses", …}: the elements that were not judged, by why.
+json left_out_json(judgement const& sum) {
+  json counts = json::object();
+  for (std::size_t why = 0; why < sum.left_out.size(); ++why) counts[not_judged_names[why]] = sum.left_out[why];
+  return counts;
+}
+
+/// {"o", "lse", "weights"}: the calls that returned each.
+json returned_json(judgement const& sum) {
+  json calls = json::object();
+  for (std::size_t output = 0; output < output_names.size(); ++output)
+    calls[output_names[output]] = sum.returned[output];
+  return calls;
+}
+
+/// [{"preset", "compared", "outside", "worst_in_bounds"}]
+json beside_json(judgement const& sum) {
+  json all = json::array();
+  for (preset_comparison const& beside : sum.beside)
+    all.push_back({{"preset", beside.preset},
+                   {"compared", beside.compared},
+                   {"outside", beside.outside},
+                   {"worst_in_bounds", hex(beside.worst)}});
+  return all;
+}
+
+/// The counts behind the sizes of verdict_facts, for `merge`: for each check, output and size [judged, dull, the counts
+/// of ratios].
+json sharpness_counts(judgement const& sum) {
+  json all = json::array();
+  for (auto const& of_output : sum.sharpness)
+    for (sharpness const& of : of_output) {
+      json counts{of.judged, of.dull};
+      if (of.judged > 0)
+        for (std::int64_t const count : of.ratios) counts.push_back(count);
+      all.push_back(std::move(counts));
+    }
+  return all;
+}
+
 /// What `attest merge` needs beside the report of a shard: the numbers of its cases among those of all shards.
 json shard_json(report const& kernel_report) {
-  json shard{{"index", kernel_report.shard->first},
-             {"of", kernel_report.shard->second},
-             {"all_cases", kernel_report.all_cases},
-             {"asked", kernel_report.options},
-             {"complete", kernel_report.complete},
-             {"because", kernel_report.incomplete_because},
-             {"first_cases", json::array()},
-             {"check_seconds", json::array()},
-             {"finding_cases", json::array()},
-             {"curve_cases", json::array()},
-             {"told", json::array()},
-             {"told_kinds", json::array()}};
+  json shard{{"index", kernel_report.shard->first},  {"of", kernel_report.shard->second},
+             {"all_cases", kernel_report.all_cases}, {"asked", kernel_report.options},
+             {"complete", kernel_report.complete},   {"because", kernel_report.incomplete_because},
+             {"first_cases", json::array()},         {"check_seconds", json::array()},
+             {"check_sharpness", json::array()},     {"finding_cases", json::array()},
+             {"curve_cases", json::array()},         {"told", json::array()},
+             {"told_kinds", json::array()},          {"not_asked", json::array()}};
+  for (omission const& omitted : kernel_report.not_asked)
+    shard["not_asked"].push_back({{"what", omitted.what}, {"why", omitted.why}});
   for (check_result const& row : kernel_report.checks) {
     shard["first_cases"].push_back(row.first_case);
     shard["check_seconds"].push_back(row.seconds);
+    shard["check_sharpness"].push_back(sharpness_counts(row.sum));
   }
   for (finding const& found : kernel_report.findings) shard["finding_cases"].push_back(found.number);
   for (curve_point const& point : kernel_report.curves) shard["curve_cases"].push_back(point.number);
@@ -110,7 +149,10 @@ std::string as_json(report const& kernel_report) {
   document["attest"] = version;
   document["schema"] = 1;
   document["kernel"] = kernel_report.kernel;
+  stated_verdict const stated = say(facts_of(kernel_report));
   document["contract"] = kernel_report.contract;
+  document["contract_revision"] = stated.object["contract_revision"];
+  document["theorem_revision"] = stated.object["theorem_revision"];
   document["seed"] = kernel_report.seed ? json(*kernel_report.seed) : json();
   document["verdict"] = name_of(kernel_report.verdict);
   if (kernel_report.verdict == verdict::undecided) document["undecided_because"] = kernel_report.undecided_because;
@@ -121,7 +163,9 @@ std::string as_json(report const& kernel_report) {
                          {"observations", kernel_report.observations.size()},
                          {"waived", std::ranges::count(kernel_report.findings, true, &finding::waived)},
                          {"undecided", sum.undecided},
-                         {"not_judged", sum.not_judged},
+                         {"not_judged", sum.not_judged()},
+                         {"dull", sum.dull()},
+                         {"sharpness", stated.object["sizes"]},
                          {"judged_by_theorem", sum.by_theorem},
                          {"judged_by_dominance", sum.by_dominance},
                          {"judged_by_rule", sum.by_rule},
@@ -130,6 +174,7 @@ std::string as_json(report const& kernel_report) {
                          {"max_error", hex(sum.max_error)},
                          {"oracle_seconds", kernel_report.oracle_seconds},
                          {"kernel_seconds", kernel_report.kernel_seconds}};
+  document["evidence"] = stated.object;
   document["observations"] = kernel_report.observations;
   document["conventions"] = kernel_report.relaxed;
   document["waived_classes"] = kernel_report.waived_classes;
@@ -145,7 +190,11 @@ std::string as_json(report const& kernel_report) {
                                   {"faults", row.sum.failed},
                                   {"suspicious", row.sum.suspicious},
                                   {"undecided_elements", row.sum.undecided},
-                                  {"not_judged", row.sum.not_judged},
+                                  {"not_judged", row.sum.not_judged()},
+                                  {"not_judged_because", left_out_json(row.sum)},
+                                  {"returned", returned_json(row.sum)},
+                                  {"sharper_presets", beside_json(row.sum)},
+                                  {"dull", row.sum.dull()},
                                   {"judged_by_theorem", row.sum.by_theorem},
                                   {"judged_by_dominance", row.sum.by_dominance},
                                   {"judged_by_rule", row.sum.by_rule},

@@ -6,6 +6,7 @@
 #include <fmt/format.h>
 
 #include "audit/report/text.hpp"
+#include "audit/report/verdict.hpp"
 #include "audit/report/version.hpp"
 #include "audit/support/markup.hpp"
 
@@ -29,16 +30,17 @@ struct test_case {
   std::string type, message,
       text;  ///< attributes and text of <failure>, <error> or <skipped>, where the element has them
   std::string waived;
+  std::string dull;  ///< the outputs without a sharp element
 
   void write(std::string_view contract, markup& to) const {
     std::initializer_list<std::pair<std::string_view, std::string>> const head{
         {"classname", fmt::format("attest.{}", contract)}, {"name", name}, {"time", as_seconds(seconds)}};
-    if (is == outcome::passed && waived.empty()) return to.leaf("testcase", head), void();
+    if (is == outcome::passed && waived.empty() && dull.empty()) return to.leaf("testcase", head), void();
     to.open("testcase", head);
     if (is == outcome::failed) to.element("failure", {{"type", type}, {"message", message}}, text);
     if (is == outcome::errored) to.leaf("error", {{"type", type}, {"message", message}});
     if (is == outcome::skipped) to.leaf("skipped", {{"message", message}});
-    if (!waived.empty()) to.element("system-out", "waived:\n" + waived);
+    if (!waived.empty() || !dull.empty()) to.element("system-out", dull + (waived.empty() ? "" : "waived:\n" + waived));
     to.close();
   }
 };
@@ -61,6 +63,7 @@ test_case case_of(check_result const& row, report const& kernel_report) {
   } else if (row.cases > 0 && row.unsupported == row.cases) {
     test.is = skipped, test.message = "the kernel supports none of its cases";
   }
+  for (char const* output : without_sharp_element(row)) test.dull += fmt::format("no sharp element of {}\n", output);
   return test;
 }
 
@@ -110,9 +113,18 @@ struct suite {
     };
     property("attest", version);
     property("kernel", of.kernel);
+    verdict_facts const facts = facts_of(of);
+    stated_verdict const stated = say(facts);
     property("contract", of.contract);
+    if (facts.contract_revision) property("contract_revision", std::to_string(*facts.contract_revision));
+    property("theorem_revision", std::to_string(facts.theorem_revision));
     if (of.seed) property("seed", std::to_string(*of.seed));
     property("verdict", name_of(of.verdict));
+    property("sentence", stated.sentence);
+    for (std::string const& note : stated.notes) property("note", note);
+    for (sharpness_facts const& size : facts.sizes)
+      property("sharpness", fmt::format("{}, {} keys: {} judged, {} dull, bound/|exact| {}", size.output, size.keys,
+                                        size.judged, size.dull, quartile_words(size)));
     for (std::string const& convention : of.relaxed) property("convention", convention);
     for (std::string const& token : of.waived_classes) property("waived", token);
     to.close();

@@ -12,6 +12,7 @@
 #include "audit/judge/judgement.hpp"
 #include "audit/report/pictures.hpp"
 #include "problem/checks.hpp"
+#include "reference/bound/revision.hpp"
 
 namespace attest::audit {
 
@@ -69,8 +70,16 @@ struct curve_point {
   std::int64_t number = 0;  ///< of its case
 };
 
+/// Something that an audit did not ask of the kernel, or did not get.
+struct omission {
+  std::string what, why;
+  friend bool operator==(omission const&, omission const&) = default;
+};
+
 struct report {
   std::string kernel, contract;
+  std::optional<int> contract_revision;                        ///< of its numbers; none for a contract file
+  int theorem_revision = reference::theorem_revision;          ///< of docs/bound.md, by which the elements were judged
   std::optional<std::uint64_t> seed;                           ///< none where nothing was generated
   std::optional<std::pair<std::int64_t, std::int64_t>> shard;  ///< index and number of shards
   std::string options;             ///< those that determine the cases and their judgement; the same in every shard
@@ -83,7 +92,9 @@ struct report {
   std::vector<std::string> observations;            ///< notes for the reader; they never change the verdict
   std::vector<case_observation> case_observations;  ///< those of them that belong to a case
   std::vector<std::pair<std::string, std::int64_t>> observation_counts;  ///< how many there were of each kind
-  std::vector<std::string> relaxed;  ///< conventions of the contract that differ from docs/semantics.md
+  std::vector<omission> not_asked;       ///< what the options left out; the checks say what the kernel left out
+  std::vector<std::string> protections;  ///< how the kernel was kept apart; empty where none ran
+  std::vector<std::string> relaxed;      ///< conventions of the contract that differ from docs/semantics.md
   std::vector<curve_point> curves;
   std::vector<std::string> waived_classes;
   std::string undecided_because;  ///< why, where the verdict is undecided

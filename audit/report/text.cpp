@@ -2,10 +2,10 @@
 
 #include <algorithm>
 #include <cmath>
-#include <set>
 
 #include <fmt/format.h>
 
+#include "audit/report/verdict.hpp"
 #include "audit/report/version.hpp"
 
 namespace attest::audit {
@@ -15,19 +15,15 @@ namespace {
 /// Findings that the text shows; the JSON report has all of them.
 constexpr std::size_t shown_findings = 12;
 
-std::int64_t failed_cases(report const& kernel_report) {
-  std::int64_t failed = 0;
-  for (check_result const& row : kernel_report.checks) failed += row.failed;
-  return failed;
-}
-
-/// " (but for 3 waived findings: empty-row)" where there are some.
-std::string but_waived(report const& kernel_report) {
-  std::set<std::string> classes;
-  std::int64_t count = 0;
-  for (finding const& found : kernel_report.findings)
-    if (found.waived) ++count, classes.emplace(found.class_token());
-  return count == 0 ? "" : fmt::format(" (but for {} waived findings: {})", count, fmt::join(classes, ", "));
+/// bound/|exact| of each output and size of row.
+std::string sharpness_table_text(std::vector<sharpness_facts> const& sizes) {
+  if (sizes.empty()) return "";
+  std::string text = fmt::format("\n{:<8} {:>9}  {:>9}  {:>7}  {}\n", "output", "keys", "by bounds", "dull",
+                                 "bound / |exact|: quartiles");
+  for (sharpness_facts const& of : sizes)
+    text += fmt::format("{:<8} {:>9}  {:>9}  {:>7}  {}\n", of.output, of.keys, grouped(of.judged), grouped(of.dull),
+                        quartile_words(of));
+  return text;
 }
 
 }  // namespace
@@ -63,36 +59,25 @@ std::int64_t unsupported_cases(report const& kernel_report) {
   return unsupported;
 }
 
-std::string verdict_sentence(report const& kernel_report) {
-  judgement const sum = kernel_report.total();
-  switch (kernel_report.verdict) {
-    case verdict::certified:
-      return fmt::format(
-          "CERTIFIED{}: all {} judged elements of {} inputs{} are within the bound of {}{}; the worst error is {} of "
-          "its bound. Nothing is claimed for other inputs{}.",
-          but_waived(kernel_report), grouped(sum.judged()),
-          grouped(kernel_report.cases - unsupported_cases(kernel_report)),
-          kernel_report.seed ? fmt::format(" (seed {})", *kernel_report.seed) : "", kernel_report.contract,
-          kernel_report.findings.empty() ? "" : ", the waived ones apart", in_bounds(sum.max_error_in_bounds),
-          unsupported_cases(kernel_report) > 0 ? fmt::format(", nor for the {} that the kernel does not support",
-                                                             grouped(unsupported_cases(kernel_report)))
-                                               : "");
-    case verdict::refuted:
-      return fmt::format("REFUTED: {} faults in {} of {} inputs under {}; {} elements were judged.",
-                         grouped(sum.failed), grouped(failed_cases(kernel_report)), grouped(kernel_report.cases),
-                         kernel_report.contract, grouped(sum.judged()));
-    case verdict::undecided: break;
-  }
-  return fmt::format("UNDECIDED{}: {}; {} elements were judged and none {}is wrong.", but_waived(kernel_report),
-                     kernel_report.undecided_because, grouped(sum.judged()),
-                     kernel_report.findings.empty() ? "" : "that is not waived ");
+std::vector<char const*> without_sharp_element(check_result const& row) {
+  std::vector<char const*> outputs;
+  for (std::size_t output = 0; output < output_names.size(); ++output)
+    if (only_dull(row.sum.sharpness, static_cast<output_kind>(output))) outputs.push_back(output_names[output]);
+  return outputs;
+}
+
+std::string verdict_sentence(report const& kernel_report) { return say(facts_of(kernel_report)).sentence; }
+
+std::string quartile_words(sharpness_facts const& of) {
+  return fmt::format("{:.1e} {:.1e} {:.1e}", of.quartiles[0], of.quartiles[1], of.quartiles[2]);
 }
 
 std::string as_text(report const& kernel_report) {
-  judgement const sum = kernel_report.total();
-  std::string text =
-      fmt::format("attest {} · kernel {} · contract {}{}\n\n", version, kernel_report.kernel, kernel_report.contract,
-                  kernel_report.seed ? fmt::format(" · seed {}", *kernel_report.seed) : "");
+  verdict_facts const facts = facts_of(kernel_report);
+  stated_verdict const stated = say(facts);
+  std::string text = fmt::format("attest {} · kernel {} · contract {} · theorem revision {}{}\n\n", version,
+                                 kernel_report.kernel, contract_words(facts.contract, facts.contract_revision),
+                                 facts.theorem_revision, facts.seed ? fmt::format(" · seed {}", *facts.seed) : "");
   std::size_t width = 5;
   for (check_result const& row : kernel_report.checks) width = std::max(width, row.name.size());
   text += fmt::format("{:<{}}  {:>5}  {:>9}  {:>11}  {:>9}  {:>9}  {}\n", "check", width, "cases", "elements",
@@ -104,8 +89,10 @@ std::string as_text(report const& kernel_report) {
     if (row.failed > 0) text += fmt::format(" in {} of {} cases", row.failed, row.cases);
     if (row.unsupported > 0 && row.unsupported < row.cases) text += fmt::format(", {} unsupported", row.unsupported);
     if (row.sum.suspicious > 0) text += fmt::format(", {} suspicious", row.sum.suspicious);
+    for (char const* output : without_sharp_element(row)) text += fmt::format(", no sharp element of {}", output);
     text += '\n';
   }
+  text += sharpness_table_text(facts.sizes);
   std::size_t number = 0;
   for (finding const& found : kernel_report.findings) {
     if (number == shown_findings) {
@@ -117,21 +104,16 @@ std::string as_text(report const& kernel_report) {
                         found.waived ? "waived " : "", found.class_token(), found.check, found.case_name,
                         found.what.sentence, s.b, s.hq, s.hk, s.n, s.m, s.d, s.dv, found.reproducer);
   }
-  if (!kernel_report.observations.empty() || !kernel_report.relaxed.empty()) text += '\n';
+  text += '\n';
   for (std::string const& convention : kernel_report.relaxed)
     text += fmt::format("note: the contract relaxes a convention of docs/semantics.md: {}\n", convention);
   for (std::string const& observation : kernel_report.observations) text += "note: " + observation + '\n';
-  if (sum.not_judged > 0)
-    text += fmt::format("note: {} elements lie outside the hypotheses of the bound and were not judged\n",
-                        grouped(sum.not_judged));
-  if (sum.suspicious > 0)
-    text += fmt::format("note: {} elements are suspicious: within their bound, above its warning level\n",
-                        grouped(sum.suspicious));
+  for (std::string const& note : stated.notes) text += "note: " + note + '\n';
   text += fmt::format(
       "\n{} by the theorem, {} by the dominance clause, {} by an exact rule; kernel {:.1f} s, oracle {:.1f} s\n",
-      grouped(sum.by_theorem), grouped(sum.by_dominance), grouped(sum.by_rule), kernel_report.kernel_seconds,
+      grouped(facts.by_theorem), grouped(facts.by_dominance), grouped(facts.by_rule), kernel_report.kernel_seconds,
       kernel_report.oracle_seconds);
-  return text + verdict_sentence(kernel_report) + '\n';
+  return text + stated.sentence + '\n';
 }
 
 }  // namespace attest::audit

@@ -4,19 +4,28 @@
 #include <cstdint>
 #include <string>
 #include <string_view>
+#include <vector>
 
 #include "audit/report/report.hpp"
 
 namespace attest::audit {
 
+struct sharpness_facts;  // audit/report/verdict.hpp
+
 /// "certified", "refuted" or "undecided".
 std::string_view name_of(verdict of) noexcept;
 
-/// The verdict in a sentence: what was judged, by which contract, and what is not claimed.
+/// The verdict in a sentence (audit/report/verdict.hpp).
 std::string verdict_sentence(report const& kernel_report);
 
 /// "ok", "FAILED", "undecided" or "unsupported".
 std::string_view state_of(check_result const& row);
+
+/// The outputs of which every bound in this check is dull.
+std::vector<char const*> without_sharp_element(check_result const& row);
+
+/// The quartiles of bound / |exact| as numbers.
+std::string quartile_words(sharpness_facts const& of);
 
 std::int64_t unsupported_cases(report const& kernel_report);
 

@@ -8,8 +8,10 @@
 #include <fmt/format.h>
 
 #include "audit/builtin/kernel_spec.hpp"
+#include "audit/contract/preset_family.hpp"
 #include "audit/judge/conventions.hpp"
 #include "audit/report/builder.hpp"
+#include "audit/session/protections.hpp"
 #include "audit/session/run_case.hpp"
 #include "audit/session/save_findings.hpp"
 #include "audit/session/select.hpp"
@@ -206,6 +208,7 @@ std::optional<problem::error> session::run() {
   if (auto why = pool_.start()) return why;
   report_.kernel = pool_.name();
   report_.relaxed = relaxed(options_.claim->conventions);
+  report_.protections = protections_of(limits_of(options_));
   if (pool_.loading_changes_environment())
     report_.observations.push_back(
         "loading the kernel changed the rounding mode or FTZ/DAZ of its process (-ffast-math does)");
@@ -231,6 +234,7 @@ std::optional<problem::error> session::run() {
   if (done < cases_.size()) {
     if (stopped.empty()) stopped = why_stopped();
     report_.observations.push_back(fmt::format("stopped after {} of {} cases: {}", done, cases_.size(), stopped));
+    report_.not_asked.push_back({fmt::format("{} of {} inputs", cases_.size() - done, cases_.size()), stopped});
     // An audit that its budget ended is complete if every check had a case; chosen_cases orders them for that.
     bool const every_check =
         std::ranges::all_of(cases_.begin() + static_cast<std::ptrdiff_t>(done), cases_.end(), [&](audit_case const& c) {
@@ -267,6 +271,10 @@ problem::result<report> run_audit(audit_options const& options) {
 problem::result<report> run_audit(audit_options const& options, std::vector<audit_case> const& cases) {
   report kernel_report;
   kernel_report.contract = options.claim->name;
+  kernel_report.contract_revision = revision_of(*options.claim);
+  if (!options.only.empty()) kernel_report.not_asked.push_back({"other checks and cases", "--only"});
+  if (options.quick) kernel_report.not_asked.push_back({"larger inputs, and further ones of each check", "--quick"});
+  if (options.replay) kernel_report.not_asked.push_back({"every check, on generated inputs", "--replay"});
   if (!options.replay) kernel_report.seed = options.seed;
   if (options.part) kernel_report.shard = {options.part->index, options.part->of};
   kernel_report.options = text_of(options);

@@ -4,6 +4,7 @@
 
 #include <fmt/format.h>
 
+#include "audit/contract/preset_family.hpp"
 #include "audit/files/case_file.hpp"
 #include "audit/judge/conventions.hpp"
 #include "audit/judge/judge_case.hpp"
@@ -68,6 +69,7 @@ problem::result<report> run_verify(verify_options const& options) {
   report kernel_report;
   kernel_report.kernel = options.outputs ? options.outputs->string() : options.inputs.string();
   kernel_report.contract = options.claim ? options.claim->name : "";
+  if (options.claim) kernel_report.contract_revision = revision_of(*options.claim);
   if (options.claim) kernel_report.relaxed = relaxed(options.claim->conventions);
   kernel_report.observations = recorded.value().notes;
   for (std::string const& name : recorded.value().ignored) kernel_report.observations.push_back("ignored: " + name);
@@ -93,8 +95,13 @@ problem::result<report> run_verify(verify_options const& options) {
       return error{error_code::bad_type, kernel_case.name + ".q",
                    fmt::format("element type is {}, the contract {} is about {}", problem::name_of(type), claim.name,
                                problem::name_of(claim.type))};
-    if (!options.claim && kernel_report.contract.find(claim.name) == std::string::npos)
+    if (!options.claim && kernel_report.contract.find(claim.name) == std::string::npos) {
+      // Several presets have one revision where it is the same for all.
+      auto const revision = revision_of(claim);
+      if (kernel_report.contract.empty()) kernel_report.contract_revision = revision;
+      else if (kernel_report.contract_revision != revision) kernel_report.contract_revision.reset();
       kernel_report.contract += (kernel_report.contract.empty() ? "" : ",") + claim.name;
+    }
     case_result found;
     found.unsupported = !entry.outputs[0].has_value();
     interrupted |=
@@ -111,7 +118,8 @@ problem::result<report> run_verify(verify_options const& options) {
   }
   options.on_progress(all, all, "");
   if (interrupted)
-    kernel_report.observations.push_back(fmt::format("stopped at problem {} of {}: interrupted", number, all));
+    kernel_report.observations.push_back(fmt::format("stopped at problem {} of {}: interrupted", number, all)),
+        kernel_report.not_asked.push_back({fmt::format("{} of {} problems", all - number, all), "interrupted"});
   complete = complete && !interrupted;
   kernel_report.all_cases = all;
   collect.finish(complete && any, interrupted ? "it was interrupted"

@@ -27,6 +27,8 @@ struct honest {
       0;  ///< τ of lazy rescaling: O and l are rescaled only where a score exceeds the maximum in use by more
   static constexpr bool merges_by_lse = false;
 
+  /// False: the kernel answers UNSUPPORTED.
+  static bool supports(attest_call const&) { return true; }
   static void before(attest_call const&) {}
   static void after(attest_call const&) {}
   /// How many keys the kernel reads: keys 0 … keys(at) − 1.

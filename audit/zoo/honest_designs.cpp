@@ -95,3 +95,45 @@ ATTEST_HONEST(flushes, "weights below the normal numbers become 0") {
     return exact < std::numeric_limits<F>::min() ? F(0) : exact;
   }
 };
+
+// --- FlashAttention's forward arithmetic ---
+
+/// FlashAttention-2: exponents are fma(s, c, −fl(M·c)), so that the reference point is rounded twice, and the last block is
+/// taken first. Its NaN on a block of finite masks alone is a finding; here it answers calls without a bias.
+template <class Base>
+struct flash_attention_2_steps : Base {
+  using R = typename Base::real;
+  static constexpr std::int64_t block = 64;
+  static constexpr bool backwards = true;
+  static constexpr R c = static_cast<R>(1.4426950408889634074);
+  static bool supports(attest_call const& call) { return call.bias == nullptr; }
+  static R exp2(R x) { return static_cast<R>(std::exp2(static_cast<double>(x))); }
+  static R weight(R s, R M, std::int64_t, R (*)(R, std::int64_t)) {
+    return s == -Base::infinity ? R(0) : exp2(std::fma(s, c, -(M * c)));
+  }
+  static R rescale(R old, R M, R (*)(R, std::int64_t)) { return old == -Base::infinity ? R(0) : exp2((old - M) * c); }
+};
+
+ATTEST_SPECIMEN(flash_attention_2, flash_attention_2_steps<honest<F>>, no_bug, "",
+                "exponents fma(s, log2 e, -fl(M log2 e)), the last of blocks of 64 first"){};
+
+ATTEST_SPECIMEN_FOR(run_narrow, flash_attention_2_bf16, flash_attention_2_steps<honest_narrow<F>>, no_bug, "",
+                    "flash_attention_2 with weights rounded to bf16 for V alone", "bf16") {
+  static float for_values(float p) { return honest_narrow<F>::narrowed(p); }
+};
+
+ATTEST_SPECIMEN_FOR(run_narrow, flash_attention_2_f16, flash_attention_2_steps<honest_narrow<F>>, no_bug, "",
+                    "flash_attention_2 with weights rounded to f16 for V alone", "f16") {
+  static float for_values(float p) { return honest_narrow<F>::narrowed(p); }
+};
+
+ATTEST_HONEST(exp_based_tanh, "softcap by 1 - 2/(e^2y + 1)") {
+  static F softcap(place const& at, F s) {
+    auto const c = static_cast<F>(at.call.softcap);
+    if (c == 0) return s;
+    F const y = s / c, size = std::abs(y);
+    F const e = static_cast<F>(std::exp(static_cast<double>(size + size)));
+    F const tanh = 1 - 2 / (e + 1);
+    return c * std::copysign(tanh, y);
+  }
+};

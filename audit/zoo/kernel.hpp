@@ -156,6 +156,7 @@ class row_kernel {
 
 template <class P>
 attest_status run_typed(attest_call const& call) {
+  if (!P::supports(call)) return ATTEST_UNSUPPORTED;
   P::before(call);
   row_kernel<P> kernel;
   for (std::int64_t b = 0; b < call.q->shape[0]; ++b)

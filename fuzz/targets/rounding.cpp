@@ -70,17 +70,23 @@ struct row_check {
     reference::compiled::enclose_row(p, got.b, got.h, got.i, first);
     reference::compiled::enclose_row(p, got.b, got.h, got.i, second);
     reference::compiled::enclose_row(p, got.b, got.h, got.i, third);
+    std::optional<reference::exponential_sums<T>> sums;
+    if (first.kind == row_kind::finite) sums.emplace(reference::compiled::sums_of(first));
     for (std::size_t at = 0; at < got.o.size(); ++at) {
       auto const c = static_cast<std::int64_t>(at);
       if (reference::compiled::output(p, first, c).kind != reference::value_kind::finite) {
         require(bits_of(got.o[at]) == bits_of(reference::quiet_nan<Target>()), "what is not finite is NaN");
         continue;
       }
-      element(got.o[at], [&] { return reference::compiled::rounded_output<Target>(p, first, c); },
+      auto const rounded = [&] {
+        return sums ? reference::compiled::rounded_output<Target>(p, first, c, *sums)
+                    : reference::compiled::rounded_output<Target>(p, first, c);
+      };
+      element(got.o[at], rounded,
               [&](auto const& row) { return reference::compiled::output(p, row, c).value; });
     }
     if (first.kind != row_kind::finite) return;
-    element(got.lse, [&] { return reference::compiled::rounded_log_sum_exp<Target>(first); },
+    element(got.lse, [&] { return reference::compiled::rounded_log_sum_exp<Target>(first, *sums); },
             [](auto const& row) { return reference::compiled::log_sum_exp(row); });
     std::size_t at = 0;
     for (std::size_t j = 0; j < got.weights.size(); ++j) {
@@ -88,7 +94,7 @@ struct row_check {
         require(bits_of(got.weights[j]) == 0, "a key without weight has weight 0");
         continue;
       }
-      element(got.weights[j], [&] { return reference::compiled::rounded_weight<Target>(first, at); },
+      element(got.weights[j], [&] { return reference::compiled::rounded_weight<Target>(first, at, *sums); },
               [&](auto const& row) { return reference::compiled::weight(row, at); });
       ++at;
     }

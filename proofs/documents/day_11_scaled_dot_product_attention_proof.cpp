@@ -1,4 +1,8 @@
 // "Day 11: Scaled Dot-Product Attention", Phase II, Week 2: every number of it. docs/documents.md is the table.
+#include <limits>
+
+#include "proofs/documents/dot_product_moments.hpp"
+#include "proofs/documents/exact_weights.hpp"
 #include "proofs/worked_example.hpp"
 #include "reference/textbook/distribution_entropy.hpp"
 #include "reference/textbook/softmax.hpp"
@@ -10,9 +14,12 @@ namespace {
 
 // --- 11.4 "Why Scale by √d_k?" -------------------------------------------------------------------------------------
 
-static_assert(exactly(reference::square_root(number(64)), 8),
-              "day11/typical-size: right: the standard deviation of q.k at d_k = 64 is exactly 8");
-static_assert(exactly(number(64) / number(64), 1), "day11/variance-restored: right: Var[q.k/sqrt(d_k)] = d_k/d_k = 1");
+static_assert(exactly(deviation_of_signs(64), 8),
+              "day11/typical-size: right: over every pair of vectors of -1 and 1 at d_k = 64, E[q.k] = 0 and the "
+              "standard deviation is sqrt(64) = 8, exactly");
+static_assert(exactly(variance_of_scaled_signs(64), 1),
+              "day11/variance-restored: right: over every pair of vectors of -1 and 1 at d_k = 64, "
+              "Var[q.k/sqrt(d_k)] = 1, exactly");
 
 constexpr auto saturated = reference::softmax(std::array<number, 3>{10, 0, 0});
 static_assert(agrees(saturated, {"0.9999", "0.00005", "0.00005"},
@@ -38,11 +45,18 @@ static_assert([] {
   tensors.weights = problem::tensor<float>{weights.data(), problem::layout::compact({2, 5, 7})};
   return static_cast<bool>(problem::outputs<float>::make(instance, tensors));
 }(), "day11/shapes: right: (batch, n_q, n_k, d_k, d_v) = (2, 5, 7, 64, 32) gives (2, 5, 32) and (2, 5, 7)");
-static_assert(sums_to(saturated, 1), "day11/weights-sum: right: weights sum to 1, far within 1e-5");
-static_assert(agrees(reference::square_root(number(512)), "22.63", "22.62741699796952"),
-              "day11/score-std: answer: the standard deviation of the unscaled scores at d_k = 512");
-static_assert(exactly(reference::entropy(std::array<number, 3>{1, 0, 0}), 0),
-              "day11/zero-log-zero: holds: a weight that is 0 adds 0 to the entropy; weights * weights.log() is NaN");
+static_assert(exactly_sums_to_1<3>({10, 0, 0}) && nearly_sums_to(saturated, 1),
+              "day11/weights-sum: right: softmax([10, 0, 0]) sums to exactly 1");
+static_assert(agrees(deviation_of_signs(512), "22.63", "22.62741699796952"),
+              "day11/score-std: answer: sqrt(512), the standard deviation of the unscaled scores at d_k = 512, over "
+              "every pair of vectors of -1 and 1");
+
+/// The class of x·y by the rules of IEEE arithmetic (reference/attention/score.hpp).
+constexpr reference::number_class class_of_product(float x, float y) { return reference::exact_dot(&x, &y, 1).kind; }
+static_assert(class_of_product(0, -std::numeric_limits<float>::infinity()) == reference::number_class::not_a_number &&
+                  exactly(reference::entropy(std::array<number, 3>{1, 0, 0}), 0),
+              "day11/zero-log-zero: holds: 0 times -infinity, which log 0 is in floats, is NaN; the entropy takes "
+              "0 log 0 as 0, so that of [1, 0, 0] is 0");
 
 // --- 11.8 "Causal (Autoregressive) Masking" ------------------------------------------------------------------------
 
@@ -99,7 +113,11 @@ static_assert(e11_1.dot_is(2, 0, 1) && e11_1.dot_is(2, 1, 1) && e11_1.dot_is(2, 
 static_assert(agrees(number(2) * reference::inverse_sqrt<width>(2), "1.414", "1.414213562373095"),
               "day11/e11.1-sqrt-2: right: the square root of 2 is about 1.414");
 static_assert(prints(solved.S[0], {"0.707106781186547524400844", "0.000000000000000000000000",
-                                   "0.353553390593273762200422"}),
+                                   "0.353553390593273762200422"}) &&
+                  prints(solved.S[1], {"0.000000000000000000000000", "0.707106781186547524400844",
+                                       "0.353553390593273762200422"}) &&
+                  prints(solved.S[2], {"0.707106781186547524400844", "0.707106781186547524400844",
+                                       "0.707106781186547524400844"}),
               "day11/e11.1-scaled: answer: row 1 of QK'/sqrt(2); rows 2 and 3 hold the same numbers");
 
 // 3. "Apply softmax row-wise to get the attention weight matrix A"
@@ -123,8 +141,9 @@ static_assert(e11_1.output_is(2, 0, 0.5) && e11_1.output_is(2, 1, 0.5),
 static_assert(prints(solved.entropy[0], "1.058209647905666362243649") &&
                   prints(solved.entropy[1], "1.058209647905666362243649"),
               "day11/e11.1-entropy-1-2: answer: entropy of queries 1 and 2 in nats");
-static_assert(overlap(solved.entropy[2], log(number(3))) && prints(log(number(3)), "1.098612288668109691395245"),
-              "day11/e11.1-entropy-3: answer: entropy of query 3 is ln 3, as its weights are exactly 1/3");
+static_assert(e11_1.uniform(2) && nearly_equal(solved.entropy[2], log(number(3))) &&
+                  prints(log(number(3)), "1.098612288668109691395245"),
+              "day11/e11.1-entropy-3: answer: entropy of query 3 is exactly ln 3, as its 3 weights are exactly 1/3");
 static_assert(below(solved.entropy[0], solved.entropy[2]) && below(solved.entropy[1], solved.entropy[2]),
               "day11/e11.1-uniform: answer: query 3 attends most uniformly");
 static_assert(e11_1.equally_focused(0, 1),

@@ -80,6 +80,31 @@ constexpr auto scaled_scores = [] {
   return all;
 }();
 
+/// whole + root·√3
+struct with_root_3 {
+  std::int64_t whole = 0, root = 0;
+  friend constexpr with_root_3 operator+(with_root_3 const& a, with_root_3 const& b) noexcept {
+    return {a.whole + b.whole, a.root + b.root};
+  }
+  friend constexpr with_root_3 operator-(with_root_3 const& a, with_root_3 const& b) noexcept {
+    return {a.whole - b.whole, a.root - b.root};
+  }
+  friend constexpr with_root_3 operator*(with_root_3 const& a, with_root_3 const& b) noexcept {
+    return {a.whole * b.whole + 3 * a.root * b.root, a.whole * b.root + a.root * b.whole};
+  }
+  friend constexpr bool operator==(with_root_3 const&, with_root_3 const&) noexcept = default;
+};
+/// Σ (9x − Σx)² over x = s·√3 of the nine scores s: since s/√3 = x/3, it is 9²·3²·Σ (deviation of s/√3)², exactly.
+constexpr with_root_3 deviations_of_scaled_scores = [] {
+  with_root_3 total, sum;
+  for (float const s : scores) total = total + with_root_3{0, static_cast<std::int64_t>(s)};
+  for (float const s : scores) {
+    with_root_3 const deviation = with_root_3{9, 0} * with_root_3{0, static_cast<std::int64_t>(s)} - total;
+    sum = sum + deviation * deviation;
+  }
+  return sum;
+}();
+
 static_assert(reference::population_variance(scores).is(440, 81) && reference::sample_variance(scores).is(55, 9),
               "day74/variance-exact: answer: the variance of the nine scores is 440/81 (population), 55/9 (sample)");
 static_assert(misprinted(population, "6.89", "5.43209876543210") && misprinted(sample, "6.89", "6.11111111111111"),
@@ -88,9 +113,12 @@ static_assert(misprinted(population * third, "2.30", "1.81069958847737") &&
                   misprinted(sample * third, "2.30", "2.03703703703704") &&
                   prints(printed_number("6.89") * third, "2.30"),
               "day74/variance-scaled: wrong: 2.30 is neither variance of the scaled scores, but 6.89/3");
-static_assert(overlap(reference::population_variance(scaled_scores), population * third) &&
-                  overlap(reference::sample_variance(scaled_scores), sample * third),
-              "day74/variance-rule: right: Var(cX) = c^2 Var(X) for the nine scores and c = 1/sqrt(3)");
+static_assert(deviations_of_scaled_scores == with_root_3{81 * 9 * 9 * 440 / (3 * 81), 0} &&
+                  deviations_of_scaled_scores == with_root_3{81 * 9 * 8 * 55 / (3 * 9), 0} &&
+                  nearly_equal(reference::population_variance(scaled_scores), population * third) &&
+                  nearly_equal(reference::sample_variance(scaled_scores), sample * third),
+              "day74/variance-rule: right: Var(cX) = c^2 Var(X) exactly, 440/81/3 and 55/9/3, for the nine scores and "
+              "c = 1/sqrt(3)");
 
 // Weights, outputs and entropies, which the document does not print.
 static_assert(prints(solved.A[0], {"0.4593643523237516994303", "0.0812712953524966011395", "0.4593643523237516994303"}),

@@ -2,11 +2,11 @@
 // table.
 #include <cstdint>
 
+#include "proofs/documents/dot_product_moments.hpp"
 #include "proofs/worked_example.hpp"
 #include "reference/textbook/projection.hpp"
 #include "reference/textbook/softmax.hpp"
 #include "reference/textbook/softmax_jacobian.hpp"
-#include "reference/real/sqrt.hpp"
 
 namespace attest::proofs {
 namespace {
@@ -21,45 +21,29 @@ static_assert([] {
 
 // "the expected value of the dot product is still 0, but its variance increases": Var(Q·K) = Σ Var(Q_i)·Var(K_i) = d_k.
 
-/// Sums of q·k and (q·k)² over all pairs of vectors of d entries, each any of `values` (a distribution with mean 0).
-struct moments {
-  std::int64_t count = 0, sum = 0, squares = 0;
-};
-template <std::size_t V>
-constexpr moments all_pairs(std::array<std::int64_t, V> const& values, int d) noexcept {
-  moments found;
-  std::int64_t choices = 1;
-  for (int t = 0; t < 2 * d; ++t) choices *= static_cast<std::int64_t>(V);
-  for (std::int64_t choice = 0; choice < choices; ++choice) {
-    std::int64_t rest = choice, dot = 0;
-    for (int t = 0; t < d; ++t) {
-      std::int64_t const q = values[static_cast<std::size_t>(rest % static_cast<std::int64_t>(V))];
-      rest /= static_cast<std::int64_t>(V);
-      std::int64_t const k = values[static_cast<std::size_t>(rest % static_cast<std::int64_t>(V))];
-      rest /= static_cast<std::int64_t>(V);
-      dot += q * k;
-    }
-    found.count += 1, found.sum += dot, found.squares += dot * dot;
-  }
-  return found;
-}
-/// E = 0 and Var = d·Var(Q_i)·Var(K_i), where variance of an entry is entry_squares/V.
+/// E = 0 and Var = d·Var(Q_i)·Var(K_i), where the variance of an entry is entry_squares/V.
 template <std::size_t V>
 constexpr bool variance_is_d(std::array<std::int64_t, V> const& values, int d) noexcept {
   std::int64_t entry_squares = 0;
   for (std::int64_t const x : values) entry_squares += x * x;
-  moments const m = all_pairs(values, d);
-  return m.sum == 0 && m.squares * static_cast<std::int64_t>(V * V) == m.count * d * entry_squares * entry_squares;
+  return all_pairs(values, d).have_variance(d * entry_squares * entry_squares, V * V);
 }
-constexpr std::array<std::int64_t, 2> signs{-1, 1};
-static_assert(variance_is_d(signs, 1) && variance_is_d(signs, 2) && variance_is_d(signs, 3) && variance_is_d(signs, 4),
+/// One pair of vectors of signs after the other, and counted by the entries in which they differ: the same.
+constexpr bool signs_are_counted(int d) noexcept {
+  moments const one_by_one = all_pairs(signs, d), counted = pairs_of_signs(d);
+  return one_by_one.count == counted.count << d && one_by_one.squares == counted.squares << d;
+}
+static_assert(variance_is_d(signs, 1) && variance_is_d(signs, 2) && variance_is_d(signs, 3) &&
+                  variance_is_d(signs, 4) && signs_are_counted(1) && signs_are_counted(2) && signs_are_counted(3) &&
+                  signs_are_counted(4),
               "note/variance: right: Var(Q.K) = d_k, E = 0, over every pair of vectors of -1 and 1 at d_k = 1 to 4");
 static_assert(variance_is_d(std::array<std::int64_t, 3>{-1, 0, 1}, 2) &&
                   variance_is_d(std::array<std::int64_t, 4>{-3, -1, 1, 3}, 2) &&
                   variance_is_d(std::array<std::int64_t, 3>{-2, 1, 1}, 3),
               "note/variance-of-entries: right: Var(Q.K) is the sum of Var(Q_i) Var(K_i), three other distributions");
-static_assert(exactly(reference::square_root(number(256)), 16),
-              "note/standard-deviation: right: the standard deviation is sqrt(d_k), 16 at d_k = 256");
+static_assert(exactly(deviation_of_signs(256), 16),
+              "note/standard-deviation: right: the standard deviation is sqrt(d_k) = 16 at d_k = 256, over every pair "
+              "of vectors of -1 and 1");
 
 // "hard-selected … because the derivative of Softmax for large input values is close to 0"
 constexpr auto hard = reference::softmax(std::array<number, 3>{100, 0, 0});
@@ -76,13 +60,12 @@ static_assert([] {
 static_assert([] {
   worked_example<2, 3, 2, 2> example{.q = {1, 2, 0, -1}, .k = {1, 1, 2, 0, -1, 3}, .v = {1, 2, 3, 4, 5, 6}};
   auto const A = example.solve().A;
+  auto const first = example.dots(0), second = example.dots(1);
   example.v = {-7, 0, 0, 0.5, 100, 3};
   auto const again = example.solve().A;
-  for (std::size_t i = 0; i < 2; ++i)
-    for (std::size_t j = 0; j < 3; ++j)
-      if (A[i][j].mid != again[i][j].mid || A[i][j].exponent != again[i][j].exponent) return false;
-  return true;
-}(), "note/values: right: another V leaves the attention weights as they are");
+  return example.dots(0) == first && example.dots(1) == second && nearly_equal(A[0], again[0]) &&
+         nearly_equal(A[1], again[1]);
+}(), "note/values: right: on an example another V leaves the scores, and so the weights, exactly as they are");
 
 }  // namespace
 }  // namespace attest::proofs

@@ -9,61 +9,110 @@
 
 namespace attest::reference {
 
+/// The sums over a row that its rounded values ask for. All elements of a row may share one.
+/// Requires  row.kind finite
+template <unsigned W, class T>
+constexpr exponential_sums<T> sums_of(enclosed_row<W, T> const& row) {
+  std::vector<exact_score<T>> scores;
+  for (auto const& key : row.keys) scores.push_back(key.score);
+  return exponential_sums<T>(row.rule, scores);
+}
+
 namespace detail {
 
-/// Σ_j e^(s_j)·c_j over the row's keys, as terms; the coefficient of the key at position n is c(n).
-template <unsigned W, class T, class Coefficient>
-constexpr std::vector<exponential_term<T>> terms_of(enclosed_row<W, T> const& row, Coefficient&& c) {
-  std::vector<exponential_term<T>> terms;
-  for (std::size_t n = 0; n < row.keys.size(); ++n) terms.push_back({row.keys[n].score, {c(n)}});
-  return terms;
+/// Are more than nine values of Target possible? Then a narrower enclosure is cheaper than bisection. (Fewer may be left
+/// at any width: the ends of an enclosure are doubles, at least 2^−1074 apart.)
+template <class Target, unsigned W>
+constexpr bool is_wide(ball<W> const& enclosure) noexcept {
+  std::int64_t const low = nearest_ordinal<Target>(lower(enclosure)), high = nearest_ordinal<Target>(upper(enclosure));
+  return low < high - 8;  // high − low may pass 2⁶³
+}
+
+/// The value in `enclosure`, rounded; enclosed again, by wider(256) and wider(1152), as long as it is wide.
+template <class Target, unsigned W, class Wider, class SignAgainst>
+constexpr rounded_value<Target> nearest_by_widths(ball<W> const& enclosure, Wider&& wider, SignAgainst&& sign_against) {
+  if (!is_wide<Target>(enclosure)) return nearest<Target>(enclosure, sign_against);
+  auto const at_256 = wider.template operator()<256>();
+  if (!is_wide<Target>(at_256)) return nearest<Target>(at_256, sign_against);
+  auto const at_1152 = wider.template operator()<1152>();
+  return at_1152.radius <= at_256.radius ? nearest<Target>(at_1152, sign_against)
+                                         : nearest<Target>(at_256, sign_against);
 }
 
 }  // namespace detail
 
 /// O at column c, correctly rounded to Target: o − t has the sign of Σ_j e^(s_j)·(v_jc − t).
-/// Requires  row made from p by enclose_row; output(p, row, c).kind is finite
-/// Ensures   the nearest value of Target, ties to even, an exact 0 is +0; none only if last_width does not decide it
+/// Requires  row made from p by enclose_row, sums from row; output(p, row, c).kind is finite
+/// Ensures   the nearest value of Target, ties to even, an exact 0 is +0; none only if exponential_sums::sign remains
+///           undecided
+template <class Target, unsigned W, class T>
+constexpr rounded_value<Target> rounded_output(problem::instance<T> const& p, enclosed_row<W, T> const& row,
+                                               std::int64_t c, exponential_sums<T>& sums) {
+  std::int64_t const hk = key_head(p.size(), row.h);
+  auto const value = [&](std::size_t n) {
+    return exact_coefficient::at_unit(value_of(p.v()(row.b, hk, row.keys[n].j, c)));
+  };
+  return detail::nearest_by_widths<Target>(
+      output(p, row, c).value, [&]<unsigned Wider>() { return sums.template mean<Wider>(value); },
+      [&](element const& t) {
+        auto const boundary = exact_coefficient::at_unit(t);
+        return sums.sign([&](std::size_t n) { return integer<exact_coefficient::bits>(value(n) - boundary); });
+      });
+}
+
+/// The weight of the key at position `at`, correctly rounded: π − t has the sign of e^(s_at) − t·Σ_j e^(s_j).
+/// Requires  row.kind finite, sums from row
+template <class Target, unsigned W, class T>
+constexpr rounded_value<Target> rounded_weight(enclosed_row<W, T> const& row, std::size_t at,
+                                               exponential_sums<T>& sums) {
+  auto const own = [&](std::size_t n) {
+    return exact_coefficient::at_unit({number_class::finite, n == at ? 1 : 0, 0});
+  };
+  return detail::nearest_by_widths<Target>(
+      weight(row, at), [&]<unsigned Wider>() { return sums.template mean<Wider>(own); },
+      [&](element const& t) {
+        auto const boundary = exact_coefficient::at_unit(t);
+        return sums.sign([&](std::size_t n) { return integer<exact_coefficient::bits>(own(n) - boundary); });
+      });
+}
+
+/// LSE, correctly rounded: LSE − t has the sign of Σ_j e^(s_j) − e^t.
+/// Requires  row.kind finite, sums from row
+template <class Target, unsigned W, class T>
+constexpr rounded_value<Target> rounded_log_sum_exp(enclosed_row<W, T> const& row, exponential_sums<T>& sums) {
+  return detail::nearest_by_widths<Target>(
+      log_sum_exp(row), [&]<unsigned Wider>() { return sums.template log_sum<Wider>(); },
+      [&](element const& t) {
+        std::vector<exact_score<T>> scores;
+        for (auto const& key : row.keys) scores.push_back(key.score);
+        scores.push_back({.bias = t});
+        exponential_sums<T> against(row.rule, scores);
+        return against.sign([&](std::size_t n) {
+          return exact_coefficient::at_unit({number_class::finite, n < row.keys.size() ? 1 : -1, 0});
+        });
+      });
+}
+
+// The same of a single element.
+
 template <class Target, unsigned W, class T>
 constexpr rounded_value<Target> rounded_output(problem::instance<T> const& p, enclosed_row<W, T> const& row,
                                                std::int64_t c) {
   if (row.kind == row_kind::empty) return value_of_ordinal<Target>(0);
-  std::int64_t const hk = key_head(p.size(), row.h);
-  return nearest<Target>(output(p, row, c).value, [&](element const& t) {
-    auto const terms = detail::terms_of(row, [&](std::size_t n) {
-      element const v = value_of(p.v()(row.b, hk, row.keys[n].j, c));
-      return integer<exact_coefficient::bits>(exact_coefficient::at_unit(v) - exact_coefficient::at_unit(t));
-    });
-    return sign_of_exponential_sum(row.rule, terms);
-  });
+  exponential_sums<T> sums = sums_of(row);
+  return rounded_output<Target>(p, row, c, sums);
 }
 
-/// The weight of the key at position `at`, correctly rounded: π − t has the sign of e^(s_at) − t·Σ_j e^(s_j).
-/// Requires  row.kind finite
 template <class Target, unsigned W, class T>
 constexpr rounded_value<Target> rounded_weight(enclosed_row<W, T> const& row, std::size_t at) {
-  return nearest<Target>(weight(row, at), [&](element const& t) {
-    auto const terms = detail::terms_of(row, [&](std::size_t n) {
-      auto const own = exact_coefficient::at_unit({number_class::finite, n == at ? 1 : 0, 0});
-      return integer<exact_coefficient::bits>(own - exact_coefficient::at_unit(t));
-    });
-    return sign_of_exponential_sum(row.rule, terms);
-  });
+  exponential_sums<T> sums = sums_of(row);
+  return rounded_weight<Target>(row, at, sums);
 }
 
-/// LSE, correctly rounded: LSE − t has the sign of Σ_j e^(s_j) − e^t.
-/// Requires  row.kind finite
 template <class Target, unsigned W, class T>
 constexpr rounded_value<Target> rounded_log_sum_exp(enclosed_row<W, T> const& row) {
-  return nearest<Target>(log_sum_exp(row), [&](element const& t) {
-    auto terms =
-        detail::terms_of(row, [](std::size_t) { return exact_coefficient::at_unit({number_class::finite, 1, 0}); });
-    exponential_term<T> boundary;
-    boundary.exponent.bias = t;
-    boundary.coefficient.value = -exact_coefficient::at_unit({number_class::finite, 1, 0});
-    terms.push_back(std::move(boundary));
-    return sign_of_exponential_sum(row.rule, terms);
-  });
+  exponential_sums<T> sums = sums_of(row);
+  return rounded_log_sum_exp<Target>(row, sums);
 }
 
 }  // namespace attest::reference

@@ -82,7 +82,8 @@ class scores_at {
   /// x − y. Requires both finite.
   /// Ensures   with softcap: exactly 0 if the scores are equal; otherwise relative precision 2^−W, however close they
   ///           are. Exceptions: (i) |σ·a/c| > 2^58, where e^(−2|σ·a/c|) is below the exponent range; (ii) |σ·a/c|² <
-  ///           2^−W, which at 4096 bits no f64 problem with c < 2^970 reaches
+  ///           2^−W where the biases differ by the difference of the σ·a: at 1152 bits, with c < 2^400, only biases
+  ///           below 2^−176 reach it
   template <class T>
   constexpr ball<W> difference(exact_score<T> const& x, exact_score<T> const& y) const noexcept {
     if (!capped_) return reference::difference(scale_, x, y);
@@ -165,6 +166,15 @@ constexpr element canonical(element x) noexcept {
 
 }  // namespace detail
 
+/// The order of σ·a for two finite scores, infinite products included. Scores of one bias have this order too, with
+/// softcap and without: c·tanh(x/c) rises.
+template <class T>
+constexpr std::strong_ordering order_of_products(score_rule const& rule, exact_score<T> const& x,
+                                                 exact_score<T> const& y) noexcept {
+  if (x.saturated != y.saturated || x.saturated != 0) return x.saturated <=> y.saturated;
+  return order(rule.scale, exact_score<T>{.dot = x.dot}, exact_score<T>{.dot = y.dot});
+}
+
 /// An order of finite scores that compares equal exactly the equal ones. Without softcap it is the order of their
 /// values. With softcap the dyadic scores come first, by value, then the transcendental ones by bias and product: two
 /// of these are equal iff their biases and their products are, and none equals a dyadic number.
@@ -183,7 +193,7 @@ constexpr std::strong_ordering grouping_order(score_rule const& rule, exact_scor
   element const a = detail::canonical(x.bias), b = detail::canonical(y.bias);
   if (a.exponent != b.exponent) return a.exponent <=> b.exponent;
   if (a.significand != b.significand) return a.significand <=> b.significand;
-  return order(rule.scale, exact_score<T>{.dot = x.dot}, exact_score<T>{.dot = y.dot});
+  return order_of_products(rule, x, y);
 }
 
 }  // namespace attest::reference

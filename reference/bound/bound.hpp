@@ -8,7 +8,9 @@
 //
 //   facts.hpp         section 1, E2: what is known of one row
 //   terms.hpp         section 3 for a row; H0 and H4 of section 2
-//   formulas-inl.hpp  section 3 for a key or a column; section 5, Corollary W of section 6, section 9
+//   formulas-inl.hpp  section 3 for a key; Corollary W of section 6
+//   column_formulas-inl.hpp  section 3 for a column; section 5, section 9
+//   known_weights.hpp  section 5, the theorem of weights that are known
 //   row.hpp           section 3 over the keys of a row, in its order; R_j
 //   results.hpp       sections 5 to 7: Theorem, Corollaries W, R, L, Clause H
 //
@@ -21,8 +23,9 @@
 #include <vector>
 
 #include "problem/kernel_model.hpp"
+#include "reference/bound/column_formulas-inl.hpp"
 #include "reference/bound/facts.hpp"
-#include "reference/bound/formulas-inl.hpp"
+#include "reference/bound/known_weights.hpp"
 #include "reference/bound/terms.hpp"
 #include "reference/real/outward.hpp"
 
@@ -38,8 +41,15 @@ enum class judged_by : std::uint8_t {
 struct error_bound {
   double size = infinity;
   judged_by by = judged_by::nothing;
-  double warning = infinity;  ///< W_c of section 9, outputs only: errors above it are suspicious, never refuted
+  double warning = infinity;    ///< W_c of section 9, outputs only: errors above it are suspicious, never refuted
+  double unrounded = infinity;  ///< outputs only: B_c before the output rounding (section 5, Output format)
+  bool dull = false;            ///< section 8: it admits an answer that is wrong in a plain way
+  /// Outputs only: |ô_c − known_center| ≤ known_size, too, where weights are known (section 5); else infinite.
+  double known_center = 0, known_size = infinity;
 };
+
+/// Corollary L: |LSÊ − LSE|.
+constexpr error_bound log_sum_exp_bound(row_terms const& terms) noexcept;
 
 /// The bounds of one row: section 3 is evaluated once, then each result is asked for.
 class row_bound {
@@ -51,6 +61,8 @@ class row_bound {
 
   /// E10: H0 and the first part of H4, as far as they do not depend on V. Where they fail nothing is claimed.
   constexpr bool says_anything() const noexcept { return terms_.judged; }
+  /// What the evaluation found, for tests and reports.
+  constexpr row_terms const& terms() const noexcept { return terms_; }
 
   /// Theorem: |ô_c − o_c|. value(j) is v_jc in the order of facts.keys, as an element; o encloses o_c.
   template <unsigned W, class Value>
@@ -69,19 +81,24 @@ class row_bound {
   constexpr error_bound row_sum() const noexcept;
 
  private:
-  /// E_j, z_j, P_j, η_j, share_j, R_j, κ_j; t_j² of section 9; is the key far, is it flushed, is it in J.
+  /// E_j, z_j, P_j, η_j, share_j, R_j, κ_j; share_j·Γ¹_j; U^L_j; γ_j and its variance (section 9); is the key far, is
+  /// it flushed, is it in J.
   struct key {
-    double E = 0, z = 0, P = 0, eta = 1, share = 1, R = 0, reference_error = 0;
-    double t_squared = 0;
+    double E = 0, z = 0, P = 0, eta = 1, share = 1, R = 0, reference_error = 0, shared = 0, lse_error = 0;
+    double group = 1, variance = 0;
     bool far = false, flushed = false, dominant = true;
   };
 
   constexpr void rescales(std::vector<key_facts> const& keys);
 
+  /// Section 5, Theorem (known weights), from what evaluate has found.
+  constexpr void find_known(row_facts const& facts);
+
   row_terms terms_{};
   row_facts const* facts_ = nullptr;
   std::vector<key> keys_;
   std::vector<double> sorted_;
+  known_weights known_;
 };
 
 }  // namespace attest::reference

@@ -13,11 +13,12 @@ namespace attest::reference {
 
 /// One of the n keys: visible, with a finite score.
 struct key_facts {
+  std::int64_t index = 0;                     ///< among all keys, visible or not
   double x_lower = 0, x_upper = 0;            ///< x_j = s_j − m ≤ 0
   double score_upper = 0;                     ///< ≥ |s_j|
   double product_upper = 0;                   ///< ≥ Q_j = Σ_t |q_t·k_jt|
   double key_norm = 0;                        ///< ≥ ‖k_j‖₁
-  double bias_upper = 0;                      ///< ≥ |b_j|
+  double bias = 0;                            ///< b_j
   double weight_lower = 0, weight_upper = 0;  ///< π_j
 };
 
@@ -34,6 +35,8 @@ struct row_scalars {
   double lse_upper = 0;         ///< ≥ |LSE|
   double lse_above_max = 0;     ///< ≥ ln Z
   double lost_upper = 0;        ///< H0: ≥ Q_j and S_j = |σ|·Q_j of every key whose weight a bias of −∞ takes
+  double lost_norm = 0;         ///< H0: ≥ ‖k_j‖₁ of the same keys
+  friend constexpr bool operator==(row_scalars const&, row_scalars const&) noexcept = default;
 };
 
 struct row_facts : row_scalars {
@@ -55,20 +58,35 @@ constexpr double product_upper(T const* q, T const* k, std::int64_t d) noexcept 
   return size * (1 + static_cast<double>(d + 1) * 0x1p-52) + static_cast<double>(d) * 0x1p-1074;
 }
 
-/// Upper bound of Σ_t |q_t·k_jt|, and of |σ| times it, over the keys that a bias of −∞ removes (H0, first condition). A
-/// kernel forms q·k before it adds the bias: an overflow there gives ∞ − ∞ = NaN. (Infinite elements are left out: in
-/// such a key they make q·k itself −∞.)
+/// ≥ ‖x‖₁ over the finite ones of d elements.
+template <class T>
+constexpr double norm_upper(T const* x, std::int64_t d) noexcept {
+  double norm = 0;
+  for (std::int64_t t = 0; t < d; ++t)
+    if (element const at = value_of(x[t]); at.is_finite()) norm += size_upper(at);
+  return norm * (1 + static_cast<double>(d + 1) * 0x1p-52);
+}
+
+/// What H0 asks beside the keys with a weight: |σ|, c, ‖q‖₁, no infinite q·k, and the largest Q_j, |σ|·Q_j and ‖k_j‖₁
+/// of the keys that a bias of −∞ removes. (A kernel forms their q·k before it adds the bias: an overflow there gives ∞
+/// − ∞ = NaN. Infinite elements are left out: in such a key they make q·k itself −∞.)
 template <unsigned W, class T>
-constexpr double lost_upper(problem::instance<T> const& p, enclosed_row<W, T> const& row) noexcept {
+constexpr row_scalars range_of(problem::instance<T> const& p, enclosed_row<W, T> const& row) noexcept {
   problem::sizes const& s = p.size();
   T const* const q = p.q().row(row.b, row.h, row.i);
-  double const scale = upper_size(row.rule.scale.template enclosure<W>());
-  double largest = 0;
+  row_scalars found;
+  found.d = s.d, found.m = s.m;
+  found.scale_upper = upper_size(row.rule.scale.template enclosure<W>());
+  found.softcap = p.softcap();
+  found.finite_products = std::ranges::none_of(row.keys, [](auto const& key) { return key.score.saturated != 0; });
+  found.query_norm = norm_upper(q, s.d);
   for (std::int64_t const j : row.without_weight) {
-    double const size = product_upper(q, p.k().row(row.b, key_head(s, row.h), j), s.d);
-    largest = larger(largest, larger(size, rounded_up(scale * size)));
+    T const* const k = p.k().row(row.b, key_head(s, row.h), j);
+    double const size = product_upper(q, k, s.d);
+    found.lost_upper = larger(found.lost_upper, larger(size, rounded_up(found.scale_upper * size)));
+    found.lost_norm = larger(found.lost_norm, norm_upper(k, s.d));
   }
-  return largest;
+  return found;
 }
 
 /// Requires  row made from p by enclose_row, row.kind finite
@@ -79,39 +97,30 @@ constexpr void collect_facts(problem::instance<T> const& p, enclosed_row<W, T> c
   problem::sizes const& s = p.size();
   std::int64_t const hk = key_head(s, row.h);
   T const* const q = p.q().row(row.b, row.h, row.i);
-  double const slack = 1 + static_cast<double>(s.d + 1) * 0x1p-52;
-  facts.d = s.d;
-  facts.m = s.m;
-  facts.scale_upper = upper_size(row.rule.scale.template enclosure<W>());
-  facts.softcap = p.softcap();
-  facts.finite_products = std::ranges::none_of(row.keys, [](auto const& key) { return key.score.saturated != 0; });
+  static_cast<row_scalars&>(facts) = range_of(p, row);
   facts.max_upper = upper_size(row.max_score);
   facts.normaliser_lower = lower(row.normaliser);
   ball<W> const log_z = log(row.normaliser);
   facts.lse_above_max = larger(0, upper(log_z));
   facts.lse_upper = upper_size(row.max_score + log_z);
-  facts.query_norm = 0;
-  for (std::int64_t t = 0; t < s.d; ++t) facts.query_norm += size_upper(value_of(q[t]));
-  facts.query_norm *= slack;
   facts.keys.clear();
   for (auto const& key : row.keys) {
     key_facts entry;
+    entry.index = key.j;
     entry.x_lower = smaller(0, lower(key.below_max));
     entry.x_upper = smaller(0, upper(key.below_max));
     entry.score_upper = rounded_up(facts.max_upper - entry.x_lower);
     ball<W> const score = row.max_score + key.below_max;
     entry.score_upper = smaller(entry.score_upper, upper_size(score));
     T const* const k = p.k().row(row.b, hk, key.j);
-    for (std::int64_t t = 0; t < s.d; ++t) entry.key_norm += size_upper(value_of(k[t]));
-    entry.key_norm *= slack;
+    entry.key_norm = norm_upper(k, s.d);
     entry.product_upper = product_upper(q, k, s.d);
-    entry.bias_upper = size_upper(key.score.bias);
+    entry.bias = key.score.bias.significand < 0 ? -size_upper(key.score.bias) : size_upper(key.score.bias);
     ball<W> const pi = key.weight / row.normaliser;
     entry.weight_lower = larger(0, lower(pi));
     entry.weight_upper = smaller(1, upper(pi));
     facts.keys.push_back(entry);
   }
-  facts.lost_upper = lost_upper(p, row);
 }
 
 }  // namespace attest::reference

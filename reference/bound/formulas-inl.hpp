@@ -1,7 +1,8 @@
-// docs/bound.md, section 3 for one key or one output column, then sections 5, 6 (Corollary W) and 9, on lanes: R is
-// double, or a SIMD vector of doubles. This text is the only statement of these formulas. It is compiled for plain
-// doubles in namespace attest::reference::scalar (by reference/bound/bound.hpp), and once for every SIMD target in the
-// namespace that ATTEST_FORMULAS_NAMESPACE then names (by reference/machine/bounds-inl.hpp).
+// docs/bound.md, section 3 for one key, then Corollary W of section 6, on lanes: R is double, or a SIMD vector of
+// doubles. This text and that of column_formulas-inl.hpp, which includes it, are the only statement of these formulas.
+// They are compiled for plain doubles in namespace attest::reference::scalar (by reference/bound/bound.hpp), and once
+// for every SIMD target in the namespace that ATTEST_FORMULAS_NAMESPACE then names (by
+// reference/machine/bounds-inl.hpp).
 //
 // An R has + − × ÷ and <, mixes with double, and knows larger, smaller, absolute, rounded_up, rounded_down, exp_upper.
 // mul_add(a, b, c) is a·b + c with one rounding or two. Comparisons give masks: select(mask, a, b), both, either,
@@ -21,7 +22,7 @@ namespace ATTEST_FORMULAS_NAMESPACE {
 /// Enclosures of one key's numbers: the fields of key_facts.
 template <class R>
 struct key_numbers {
-  R x_lower, x_upper, score_upper, product_upper, key_norm, bias_upper, weight_lower, weight_upper;
+  R x_lower, x_upper, score_upper, product_upper, key_norm, bias, weight_lower, weight_upper;
 };
 
 /// γ_k(u) = k·u/(1 − k·u) with k on lanes; infinity from k·u = 1 on.
@@ -42,106 +43,146 @@ constexpr R capped_upper(row_terms const& terms, key_numbers<R> const& key) noex
 /// E_j = (1 + e_s)(E¹_j + g_b|b_j|) + e_s|s_j| + ω_s,
 /// E¹_j = E⁰_j, with a softcap (1 + e_c)·E⁰_j + e_c·min(c, S_j) + c·a_t + (1 + c)ω.
 /// Ensures   |ŝ_j − s_j| ≤ E_j (Lemma 1)
-/// Known gap G10: a bias that the dot product starts from has k_qk roundings, and here k_add.
 template <class R>
 constexpr R score_error(row_terms const& terms, key_numbers<R> const& key) noexcept {
-  R product = terms.product_error * (terms.scale_upper * key.product_upper) + terms.score_absolute +
-              terms.per_key_norm * key.key_norm;  // E⁰_j
+  R const bias = absolute(key.bias);
+  R product = terms.product_error * (terms.scale_upper * key.product_upper + terms.first_bias * bias) +
+              terms.score_absolute + terms.per_product * key.product_upper + terms.per_key_norm * key.key_norm;  // E⁰_j
   if (terms.softcap > 0)
     product = (1 + terms.model.e_c) * product + terms.model.e_c * capped_upper(terms, key) + terms.cap_absolute;
-  return ((1 + terms.e_s) * (product + terms.model.g_b * key.bias_upper) + terms.e_s * key.score_upper +
-          terms.model.omega_s) *
+  return ((1 + terms.e_s) * (product + terms.model.g_b * bias) + terms.e_s * key.score_upper + terms.model.omega_s) *
          terms.slack;
 }
 
-/// M⁺ − m, M⁻ − m, max_j E_j (section 3, Scores), and the largest number that H0 limits: Q_j, S_j, |b_j|.
+/// M⁺ − m, M⁻ − m, max_j E_j (section 3, Scores), the largest numbers that H0 limits, Q_j, S_j, |b_j| and ‖k_j‖₁, and
+/// max_j (|s_j| + E_j).
 template <class R>
 struct score_extremes {
-  R above, below, largest_E, largest_size;
+  R above, below, largest_E, largest_size, largest_norm, largest_reach;
 
-  static constexpr score_extremes none() noexcept { return {R(0), R(-infinity), R(0), R(0)}; }
+  static constexpr score_extremes none() noexcept { return {R(0), R(-infinity), R(0), R(0), R(0), R(0)}; }
 
   constexpr void add(row_terms const& terms, key_numbers<R> const& key, R const& E) noexcept {
     above = larger(above, rounded_up(key.x_upper + E));
     below = larger(below, rounded_down(key.x_lower - E));
     largest_E = larger(largest_E, E);
     // H0: the bias of a sunk key, s_j + E_j < m − Θ/4, is exempt.
-    R const bias = select(rounded_up(key.x_upper + E) < R(-terms.sunk()), R(0), key.bias_upper);
+    R const bias = select(rounded_up(key.x_upper + E) < R(-terms.sunk()), R(0), absolute(key.bias));
     largest_size = larger(larger(largest_size, key.product_upper), larger(terms.scale_upper * key.product_upper, bias));
+    largest_norm = larger(largest_norm, key.key_norm);
+    largest_reach = larger(largest_reach, rounded_up(key.score_upper + E));
+  }
+};
+
+// --- section 3, Reference ---
+
+/// The largest |s_j| + E_j over L; over keys that are not masked; over keys of L that are not under a bias of their own
+/// (b_j > −(S_j + E_j)); over masked keys with |b_j| > mask_limit. 0 where there is none.
+template <class R>
+struct reference_extremes {
+  R reach_of_L, reach_of_unmasked, reach_of_unbiased, reach_beyond_mask_limit;
+
+  static constexpr reference_extremes none() noexcept { return {R(0), R(0), R(0), R(0)}; }
+
+  constexpr void add(row_terms const& terms, key_numbers<R> const& key, R const& E) noexcept {
+    R const reach = rounded_up(key.score_upper + E);
+    auto const in_L = logical_not(rounded_up(key.x_upper + E) < R(terms.max_below));  // s_j + E_j ≥ M⁻
+    auto const biased = logical_not(-key.bias < rounded_up(terms.scale_upper * key.product_upper) + E * (1 + 0x1p-50));
+    auto const masked = both(biased, logical_not(in_L));
+    reach_of_L = larger(reach_of_L, select(in_L, reach, R(0)));
+    reach_of_unmasked = larger(reach_of_unmasked, select(masked, R(0), reach));
+    reach_of_unbiased = larger(reach_of_unbiased, select(both(in_L, logical_not(biased)), larger(reach, R(1)), R(0)));
+    auto const beyond = both(biased, R(terms.model.mask_limit) < -key.bias);
+    reach_beyond_mask_limit = larger(reach_beyond_mask_limit, select(beyond, reach, R(0)));
   }
 };
 
 // --- section 3, Weights (Lemma 3) ---
 
-/// z_j, T_j, P_j, κ_j, Y_j, t_j² of section 9; is z_j < 1, is the key far, is it flushed.
+/// z_j, T_j, U_j, P_j, κ_j, Y_j, X_j, t_j² of section 9; is z_j < 1, is the key far, is it flushed.
 template <class R>
 struct key_errors {
   using mask = decltype(R(0) < R(0));
-  R z, T, P, t_squared, reference_error, Y;
+  R z, T, U, P, t_squared, reference_error, Y, X;
   mask small, far, flushed;
 };
 
 /// Requires  rescales = R_j
 /// Ensures   W_j = C·e^{s_j}(1 + δ_j) + ζ_j with |ln(1 + δ_j)| ≤ z_j, and ζ_j = 0 unless the key is far; for a flushed
-///           key W_j may also be 0 (Lemma 3)
+///           key W_j may also be 0, for a masked one anything below C·e^{s_j + z_j} + ω_W (Lemma 3)
 template <class R>
 constexpr key_errors<R> weight_errors(row_terms const& terms, key_numbers<R> const& key, R const& E,
                                       R const& rescales) noexcept {
   problem::kernel_model const& model = terms.model;
   key_errors<R> my{};
   // X_j = M⁺ − s_j + E_j + 2τ(1 + 2u) + ℓ.
-  R const X = rounded_up(terms.max_above - key.x_lower) + E + terms.X_extra;
+  my.X = rounded_up(terms.max_above - key.x_lower) + E + terms.X_extra;
   // Y_j = max(|s_j| + E_j + τ, |M⁺|, |M⁻|).
   my.Y = larger(key.score_upper + E + model.tau, R(terms.largest_max));
-  // κ_j = γ_{c_m}(1 + γ_{k_x})·Y_j. Known gap G1: no limit on it.
-  my.reference_error = terms.reference_factor * my.Y;
+  my.reference_error = terms.reference_factor * my.Y;  // κ_j
   // z_j = E_j + γ_{k_x}X_j + κ_j + (R_j + 1)ε̂ + û_p + [flushes or k_x > 1]·(R + 1)k_x·ω + μ_j.
-  my.z = (E + terms.gamma_x * X + my.reference_error + (rescales + 1) * terms.eps_hat + terms.z_extra +
-          terms.z_per_Y * my.Y) *
+  my.z = (E + terms.gamma_x * my.X + my.reference_error + (rescales + 1) * terms.eps_hat + terms.z_extra +
+          (terms.z_per_Y * my.Y + terms.z_merge)) *
          terms.slack;
-  // Section 9: t_j².
+  // Section 9: t_j². What underflows in a score is the same for many keys (σ that is read as 0), so it has a factor n.
   double const u = model.format.u;
   R const S = terms.scale_upper * key.product_upper;
+  R const lost =
+      terms.score_absolute + terms.per_product * key.product_upper + terms.per_key_norm * key.key_norm + model.omega_s;
   my.t_squared = (terms.u_qk * terms.u_qk * terms.k_qk) * S * S + (u * u) * key.x_lower * key.x_lower +
-                 model.eps * model.eps + (model.k_add * u * u) * key.score_upper * key.score_upper +
-                 (model.g_b * model.g_b) * key.bias_upper * key.bias_upper;
+                 model.eps * model.eps +
+                 (model.k_add * u * u + model.u_s * model.u_s) * key.score_upper * key.score_upper +
+                 (model.g_b * model.g_b) * key.bias * key.bias + terms.n * lost * lost;
   if (terms.softcap > 0) {
     R const cap_error = model.e_c * capped_upper(terms, key) + terms.cap_absolute;
     my.t_squared = my.t_squared + cap_error * cap_error;
   }
   // Far: X̂_j = (1 + γ_{k_x})X_j + κ_j > far_P.
-  R const X_hat = X * (1 + terms.gamma_x) + my.reference_error;
+  R const X_hat = my.X * (1 + terms.gamma_x) + my.reference_error;
   my.far = terms.far_limit < X_hat;
   // Flushed: X̂_j > x0, or s_j + E_j < M⁻ − Θ/64.
   my.flushed = either(model.x0 < X_hat, rounded_up(key.x_upper + E) < R(terms.max_below - model.format.h0_limit / 64));
-  // A flushed key with s_j + z_j < m − Θ/4 has z_j := 0 and Y_j := max(|M⁺|, |M⁻|).
-  auto const sunk = both(my.flushed, rounded_up(key.x_upper + my.z) < R(-terms.sunk()));
-  my.z = select(sunk, R(0), my.z);
-  my.Y = select(sunk, R(terms.largest_max), my.Y);
   // T_j = e^{z_j} − 1 ≤ z_j/(1 − z_j/2) where z_j < 1 (E3), at least 1 for a flushed key.
   my.small = my.z < R(1);
   my.T = select(my.small, my.z / (1 - smaller(my.z, R(1)) * 0.5) * (1 + 0x1p-50), R(infinity));
   my.T = select(my.flushed, larger(my.T, R(1)), my.T);
-  // P_j = π_j·T_j where z_j < 1, else min(1, e^{x_j + z_j}/Z) (E3).
-  my.P = key.weight_upper * select(my.small, my.T, R(1));
-  if (!all(my.small))
-    my.P = select(my.small, my.P, smaller(R(1), exp_upper(rounded_up(key.x_upper + my.z)) / terms.normaliser_lower));
+  // U_j = π_j·T_j where z_j < 1, else e^{x_j + z_j}/Z (E3); P_j = min(1, U_j) where z_j ≥ 1.
+  my.U = key.weight_upper * select(my.small, my.T, R(1));
+  my.P = my.U;
+  if (!all(my.small)) {
+    my.U = select(my.small, my.U, exp_upper(rounded_up(key.x_upper + my.z)) / terms.normaliser_lower);
+    my.P = select(my.small, my.U, smaller(R(1), my.U));
+  }
   return my;
 }
 
-/// n_far, D from below, 1 − D (E4), Σ P_j, max z_j, max T_j, max Y_j, max_i (s_i − e_i) − m.
+/// n_far, D from below, 1 − D (E4), Σ P_j, Σ U_j, Σγ_j, Σγ_jπ_j², max π_j, max T_j, κ* (Corollary L), X⁺, the largest
+/// |s_j| + E_j of a key that is not far (H0), max_i (s_i − e_i) − m.
 template <class R>
 struct weight_sums {
-  R n_far, D_lower, one_minus_D, sum_P, largest_z, largest_T, largest_Y, dominance_top;
+  R n_far, D_lower, one_minus_D, sum_P, sum_U, sum_groups, sum_grouped_squares, largest_weight, largest_T,
+      kappa_beside_gap, largest_near_X, largest_stored, dominance_top;
 
-  static constexpr weight_sums none() noexcept { return {R(0), R(0), R(0), R(0), R(0), R(0), R(0), R(-infinity)}; }
+  static constexpr weight_sums none() noexcept {
+    return {R(0), R(0), R(0), R(0), R(0), R(0), R(0), R(0), R(0), R(0), R(0), R(0), R(-infinity)};
+  }
 
-  constexpr void add(key_numbers<R> const& key, R const& E, key_errors<R> const& my) noexcept {
+  /// group is γ_j of section 9.
+  constexpr void add(row_terms const& terms, key_numbers<R> const& key, R const& E, R const& group,
+                     key_errors<R> const& my) noexcept {
     n_far = n_far + select(my.far, R(1), R(0));
+    sum_groups = sum_groups + group;
+    sum_grouped_squares = sum_grouped_squares + group * key.weight_upper * key.weight_upper;
     sum_P = sum_P + my.P;
-    largest_z = larger(largest_z, my.z);
+    sum_U = sum_U + my.U;
+    largest_weight = larger(largest_weight, key.weight_upper);
     largest_T = larger(largest_T, my.T);
-    largest_Y = larger(largest_Y, my.Y);
+    largest_near_X = larger(largest_near_X, select(my.far, R(0), my.X));
+    largest_stored = larger(largest_stored, select(my.far, R(0), rounded_up(key.score_upper + E)));
+    // κ* = max(0, max_j [κ_j − (1 − γ_{k_x})·max(0, M⁻ − s_j − E_j)]).
+    R const gap = larger(R(0), rounded_down(terms.max_below - rounded_up(key.x_upper + E)));
+    kappa_beside_gap = larger(
+        kappa_beside_gap, rounded_up(my.reference_error * (1 + 0x1p-50) - gap * ((1 - terms.gamma_x) * (1 - 0x1p-50))));
     // D = Σ π_j/(1 + T_j) over keys with z_j < 1 that are neither far nor flushed;
     // 1 − D = Σ π_j·min(1, T_j) over these, plus Σ π_j over the others.
     auto const near = both(my.small, logical_not(either(my.far, my.flushed)));
@@ -152,179 +193,78 @@ struct weight_sums {
   }
 };
 
-/// share_j = min(1, (π_j + P_j)/D + [far]·ω_W/Λ), 1 where D = 0; Λ = 1/2.
+/// share_j = min(1, (π_j + P_j)/D + [far]·ω_W/Λ), 1 where D = 0.
 /// Ensures   W_j/ΣW ≤ share_j (Lemma 5 c)
 template <class R>
 constexpr R share_of(row_terms const& terms, R const& weight_upper, R const& P, decltype(R(0) < R(0)) far) noexcept {
   if (!(terms.D_lower > 0)) return R(1);
-  return smaller(R(1), (weight_upper + P) / terms.D_lower + select(far, R(terms.omega_w * 2), R(0)));
+  return smaller(R(1), (weight_upper + P) / terms.D_lower + select(far, R(terms.far_share()), R(0)));
 }
 
 // --- section 3, Dominance ---
 
-/// η_j: 1 on J = {j : g_j ≤ 0}, else min(1, exp(−g_j(1 − 2γ_{k_x}) + η⁺)) + ω_W/Λ, where
-/// g_j = max_i (s_i − e_i) − (s_j + e_j), e_j = E_j + κ_j, Λ = 1/2.
-/// Ensures   W_j/ΣW ≤ η_j (Clause D); dominant says whether j is in J. Known gaps G1, G11, G13
+/// η_j: 1 on J = {j : g_j ≤ 0}, else min(1, exp(−g_j(1 − 2γ_{k_x}) + η⁺ + μ_j)) + ω_W/Λ, where
+/// g_j = max_i (s_i − e_i) − (s_j + e_j), e_j = E_j + κ_j.
+/// Ensures   W_j/ΣW ≤ η_j (Clause D); dominant says whether j is in J
 template <class R>
 constexpr R dominance(row_terms const& terms, key_numbers<R> const& key, R const& E, R const& reference_error,
                       decltype(R(0) < R(0))& dominant) noexcept {
   R const gap = rounded_down(terms.dominance_top - rounded_up(key.x_upper + (E + reference_error)));  // g_j
   dominant = logical_not(R(0) < gap);
-  R const exponent = -larger(gap, R(0)) * ((1 - 2 * terms.gamma_x) * (1 - 0x1p-50)) + terms.eta_extra;
-  return select(dominant, R(1), smaller(R(1), exp_upper(exponent)) + terms.omega_w * 2);
-}
-
-// --- section 3, Averages (Lemma 7) and Φ_c ---
-
-/// What a column asks before o_c is known: max|v|, Σ|v|, ā_c from both sides, Σ share_j·Γ_O,j·|v_jc| (Φ_c).
-template <class R>
-struct column_sizes {
-  R largest, sum, average, average_lower, shared;
-  R middle, half_width;  ///< ā_c ∈ middle ± half_width (E7)
-
-  constexpr void add_size(R const& size) noexcept {
-    largest = larger(largest, size);
-    sum = sum + size;
-  }
-  constexpr void add(R const& size, R const& weight_lower, R const& weight_upper, R const& shared_gamma) noexcept {
-    average = mul_add(weight_upper, size, average);
-    average_lower = mul_add(weight_lower, size, average_lower);
-    shared = mul_add(shared_gamma, size, shared);
-  }
-  constexpr void finish(row_terms const& terms) noexcept {
-    average = average * terms.slack;
-    average_lower = average_lower * (2 - terms.slack);
-    middle = (average + average_lower) * 0.5;
-    half_width = rounded_up(larger(average - middle, middle - average_lower));
-  }
-};
-
-/// What A^T asks once a midpoint of o_c is known: Σ P_j|y_j − ȳ| for y = v_c and y = |v_c|; and for section 9
-/// Σ (π_j·t_j·|v_jc − o_c|)². Each ȳ is replaced by its midpoint (E7).
-template <class R>
-struct column_deviations {
-  R weighted, weighted_size, spread;
-
-  /// pi_t_squared is (π_j·t_j)².
-  constexpr void add(R const& distance, R const& size_distance, R const& P, R const& pi_t_squared) noexcept {
-    weighted = mul_add(P, distance, weighted);
-    weighted_size = mul_add(P, size_distance, weighted_size);
-    spread = mul_add(pi_t_squared * distance, distance, spread);  // a square alone may overflow, and 0·∞ is NaN
-  }
-};
-
-/// What A^H and A^D ask, for y = v_c and y = |v_c|: max_j|y_j − ȳ|; max_{j∈J}|y_j − ȳ| and Σ_{j∉J} η_j|y_j − ȳ|. Only
-/// where theorem_is_sharpest is false (E6).
-template <class R>
-struct column_clauses {
-  R farthest, farthest_size, dominant, dominant_size, dominated, dominated_size;
-
-  /// in_J is 1 for a key in J, else 0; eta is 0 for a key in J.
-  constexpr void add(R const& distance, R const& size_distance, R const& in_J, R const& eta) noexcept {
-    farthest = larger(farthest, distance);
-    farthest_size = larger(farthest_size, size_distance);
-    dominant = larger(dominant, in_J * distance);
-    dominant_size = larger(dominant_size, in_J * size_distance);
-    dominated = mul_add(eta, distance, dominated);
-    dominated_size = mul_add(eta, size_distance, dominated_size);
-  }
-};
-
-/// A(y) = min{A^T, A^H, A^D}. `width` is how far the midpoint may be from ȳ (E7).
-/// Ensures   |õ(y) − ȳ| ≤ A(y) (Lemma 7); by_theorem says whether A^T is the smallest entry
-template <class R>
-constexpr R average_error(row_terms const& terms, R const& farthest, R const& weighted, R const& dominant,
-                          R const& dominated, double sum_eta, R const& width,
-                          decltype(R(0) < R(0))& by_theorem) noexcept {
-  R const hull = rounded_up(farthest) + width;  // A^H
-  // A^T = D⁻¹ Σ P_j|y_j − ȳ| + n_far·(ω_W/Λ)·max_j|y_j − ȳ|, under all of H4 and where D > 0.
-  bool const can = terms.theorem_holds && terms.D_lower > 0;
-  R theorem(infinity);
-  if (can)
-    theorem = ((weighted + terms.sum_P * width) / terms.D_lower + terms.n_far * 2 * terms.omega_w * hull) * terms.slack;
-  // A^D = max_{j∈J}|y_j − ȳ| + Σ_{j∉J} η_j|y_j − ȳ|; neither it nor A^H where E6 says that A^T is smaller.
-  R const clauses = terms.theorem_is_sharpest
-                        ? R(infinity)
-                        : smaller(hull, (rounded_up(dominant) + width + dominated + sum_eta * width) * terms.slack);
-  by_theorem = logical_not(clauses < theorem);
-  return smaller(theorem, clauses);
+  R exponent = -larger(gap, R(0)) * ((1 - 2 * terms.gamma_x) * (1 - 0x1p-50)) + terms.eta_extra;
+  if (terms.by_lse())
+    exponent = exponent +
+               (terms.z_per_Y * larger(key.score_upper + E + terms.model.tau, R(terms.largest_max)) + terms.z_merge);
+  return select(dominant, R(1), smaller(R(1), exp_upper(exponent)) + terms.far_share());
 }
 
 // --- section 3, Sums (Lemma 6) ---
 
-/// γ_{h+R_j+s}, the entry of key j in Γ_L.
+/// Σ share_j·γ_{h+R_j+s} and Σ share_j·γ_{R_j+s} of Γ_L; Σ min(1, n·share_j/u) and the largest share, of M_L.
 template <class R>
-constexpr R gamma_L_of(row_terms const& terms, R const& rescales) noexcept {
-  return gamma_on(terms.height + terms.merges_L + rescales, terms.model.format.u);
-}
+struct share_sums {
+  R per_key, rescaled, nodes, largest_share;
 
-/// Γ_O,j = (1 + u_p)(1 + γ_{h+R_j+1+k_pre+s'}(u_pv)) − 1; Γ_O with R for R_j.
+  static constexpr share_sums none() noexcept { return {R(0), R(0), R(0), R(0)}; }
+
+  constexpr void add(row_terms const& terms, R const& share, R const& rescales) noexcept {
+    double const u = terms.model.format.u;
+    per_key = per_key + share * gamma_on(terms.height + terms.merges_L + rescales, u);
+    rescaled = rescaled + share * gamma_on(terms.merges_L + rescales, u);
+    nodes = nodes + smaller(R(1), share * (terms.n / u));
+    largest_share = larger(largest_share, share);
+  }
+};
+
+/// Γ¹_j = (1 + u_p)(1 + γ_{R_j+1+k_pre+s'}(u_pv)) − 1: what key j meets beside additions.
 template <class R>
-constexpr R gamma_O_of(row_terms const& terms, R const& rescales) noexcept {
-  R const g = gamma_on(terms.height + 1 + terms.model.k_pre + terms.merges_O + rescales, terms.u_pv);
+constexpr R gamma_beside_sums(row_terms const& terms, R const& rescales) noexcept {
+  R const g = gamma_on(1 + terms.model.k_pre + terms.merges_O + rescales, terms.u_pv);
   return (terms.u_p + g + terms.u_p * g) * (1 + 0x1p-50);
 }
 
-// --- section 5, Theorem; section 9, Warning level ---
+/// γ_j of section 9: how many keys have this score, 1 where they are six or fewer.
+constexpr double group_of(double equal) noexcept { return equal > 6 ? equal : 1; }
 
-/// B_c, W_c; does the column satisfy H0 (E10), is A^T the smallest entry of A_c.
+/// U^L_j = π_j·T^L_j where z^L_j < 1, else e^{x_j + z^L_j}/Z, at least π_j for a far or flushed key;
+/// z^L_j = E_j + γ_{k_x}(|x_j| + ln Z + E_j + λ) + κ_j + ε̂ (section 5, second theorem).
 template <class R>
-struct column_bound {
-  using mask = decltype(R(0) < R(0));
-  R size, warning;
-  mask judged, by_theorem;
-};
-
-/// B_c = A_c + [(1 + Γ_F)(Φ_c + Ω_O) + (|o_c| + A_c)(Γ_L + Γ_F)]/(1 − Γ_L) + Ω_F,
-/// then B_c(1 + u_out) + u_out|o_c| + ω_out. o_c lies within `width` of `mid`; sum_eta is Σ_{j∉J} η_j.
-/// Ensures   |ô_c − o_c| ≤ B_c (Theorem)
-/// Known gaps: G2, it may be infinite; G3, the output format may overflow
-template <class R>
-constexpr column_bound<R> output_bound(row_terms const& terms, R const& mid, R const& width,
-                                       column_sizes<R> const& sizes, column_deviations<R> const& far_off,
-                                       column_clauses<R> const& clauses, double sum_eta) noexcept {
-  problem::kernel_model const& model = terms.model;
-  problem::working_format const& f = model.format;
-  column_bound<R> bound{};
-  typename column_bound<R>::mask ignored{};
-  R const o_size = rounded_up(absolute(mid) + width);  // |o_c|
-  // A_c = A(v_c), A'_c = ā_c + A(|v_c|); what underflows in the evaluation joins both (E1).
-  R const evaluation = terms.n * 0x1p-1074 * larger(R(1), sizes.largest);
-  R const A = average_error(terms, clauses.farthest, far_off.weighted, clauses.dominant, clauses.dominated, sum_eta,
-                            width, bound.by_theorem) +
-              evaluation;
-  R const A_abs = sizes.average + evaluation +
-                  average_error(terms, clauses.farthest_size, far_off.weighted_size, clauses.dominant_size,
-                                clauses.dominated_size, sum_eta, sizes.half_width, ignored);
-
-  // Φ_c = min{Γ_O·A'_c, Σ_j share_j·Γ_O,j·|v_jc|} (Lemma 6; E8), + 1.01(ε + K·u)·A'_c under lse_normalised (Lemma 4).
-  R sums = smaller(gamma_O_of(terms, R(terms.R)) * A_abs, sizes.shared) * (1 + 0x1p-40);
-  if (model.merge == problem::split_merge::lse_normalised) sums = sums + (1.01 * terms.combine_error()) * A_abs;
-  // Ω_O = 8(n + S)ω + [k_pre > 0]·ω·Σ_j|v_jc| + ω_p·min(1/Λ, e^{M⁺−m}/(Z·D))·Σ_j|v_jc| (Lemma 6, Underflow in O).
-  // Known gap G4: ω_p of weights that are normalised before they are rounded.
-  R omega_O = 8 * (terms.n + model.splits) * f.omega;
-  if (model.k_pre > 0) omega_O = omega_O + f.omega * sizes.sum;
-  if (model.omega_p > 0) {
-    double const lost = terms.D_lower > 0 ? terms.e_above / (terms.normaliser_lower * terms.D_lower) : infinity;
-    omega_O = omega_O + model.omega_p * smaller(2, lost) * sizes.sum;
-  }
-  double const omega_F = 2 * f.omega;  // Ω_F
-  R B = A + omega_F +
-        ((1 + terms.gamma_F) * (sums + omega_O) + (o_size + A) * (terms.gamma_L + terms.gamma_F)) / (1 - terms.gamma_L);
-  if (model.u_out > 0) B = B * (1 + model.u_out) + model.u_out * o_size + model.omega_out;  // known gap G12: u_out = 0
-  bound.size = rounded_up(B * terms.slack);
-  bound.judged = (terms.n * terms.e_tau) * sizes.largest < R(f.h0_limit);  // H0: n·e^τ·max_j|v_jc| < Θ
-
-  // W_c = λ{[Σ π_j²t_j²(v_jc − o_c)²]^{1/2} + u·√(h + R + k_F + k_pre)·(|o_c| + A'_c) + u_out|o_c| + u_p·A'_c}
-  //       + Ω_O + Ω_F + ω_out, λ = 3 (section 9).
-  double const roundings = terms.height + terms.R + model.k_f + model.k_pre;
-  bound.warning =
-      3 * (root(far_off.spread) + f.u * root(roundings) * (o_size + A_abs) + model.u_out * o_size + model.u_p * A_abs) +
-      omega_O + omega_F + model.omega_out;
-  return bound;
+constexpr R lse_weight_error(row_terms const& terms, key_numbers<R> const& key, R const& E, R const& reference_error,
+                             double lambda, decltype(R(0) < R(0)) underflows) noexcept {
+  R const z = (E + terms.gamma_x * (terms.lse_above_max + lambda - key.x_lower + E) + reference_error + terms.eps_hat) *
+              terms.slack;
+  R const near = key.weight_upper * (z / (1 - smaller(z, R(1)) * 0.5) * (1 + 0x1p-50));
+  R const U = select(z < R(1), near, exp_upper(rounded_up(key.x_upper + z)) / terms.normaliser_lower);
+  return select(underflows, larger(key.weight_upper, U), U);
 }
 
 // --- section 6, Corollary W ---
+
+/// What the rounding to the output format adds: B(1 + u_out) + u_out·|exact| + ω_out (Theorem, Corollary W).
+template <class R>
+constexpr R with_output_rounding(problem::kernel_model const& model, R const& B, R const& exact_size) noexcept {
+  return B * (1 + model.u_out) + model.u_out * exact_size + model.omega_out;
+}
 
 template <class R>
 struct weight_bound {
@@ -333,40 +273,45 @@ struct weight_bound {
   mask by_theorem;
 };
 
-/// A_j = min{1, [(1 − π_j)P_j + π_j Σ_{i≠j} P_i]/D + n_far·ω_W/Λ, max(π_j, η_j)}, Λ = 1/2;
-/// one pass:      A_j + (π_j + A_j)(Γ_L + Γ_F)/(1 − Γ_L) + 2ω
-/// second pass:   [P_j(1 + Γ_F) + π_j(Γ_F + (1 − D) + Γ_L)]/[D(1 − Γ_L)] + ω_W/Λ + 2ω, where the middle entry is A_j;
-/// then (…)(1 + u_out) + u_out·π_j + ω_out.
+/// A_j = min{1, [(1 − π_j)P_j + π_j Σ_{i≠j} P_i]/D + n_far·ω_W/Λ, max(π_j, η_j)};
+/// one pass:      A_j + (π_j + A_j)(Γ_L + Γ_W)/(1 − Γ_L) + 2ω + α_W
+/// second pass:   [P_j(1 + Γ_W) + π_j(Γ_W + (1 − D) + Γ_L)]/[D(1 − Γ_L)] + ω_W/Λ + 2ω + α_W, where the middle entry is
+/// A_j; then (…)(1 + u_out) + u_out·π_j + ω_out. lse_error is U^L_j where weights are exp(s − LSE), else unused.
 /// Ensures   |â_j − π_j| ≤ the larger of both (Corollary W)
-/// Known gaps: G7, no u_p and no ω_p; G14, P_j ≤ 1 and η_j ≤ 1 where scores are formed anew
 template <class R>
 constexpr weight_bound<R> weight_error(row_terms const& terms, R const& weight_lower, R const& weight_upper, R const& P,
-                                       R const& eta) noexcept {
+                                       R const& eta, R const& lse_error) noexcept {
   problem::kernel_model const& model = terms.model;
-  double const far_share = 2 * terms.omega_w, omega = model.format.omega;  // ω_W/Λ
+  double const omega = model.format.omega, gamma_W = terms.gamma_W;
+  weight_bound<R> bound{};
+  if (terms.by_lse_alone()) {
+    double const rounded = model.returned_weights == problem::returned_weights::unrounded ? 0 : model.u_p;
+    R const exact = weight_upper * terms.lse_growth + (1 + terms.lse_growth) * lse_error;
+    R const B = exact + rounded * (weight_upper + exact) + 2 * omega + terms.omega_w + model.omega_p;
+    bound.size = rounded_up(with_output_rounding(model, B, weight_upper) * terms.slack);
+    bound.by_theorem = bound.size < R(infinity);
+    return bound;
+  }
   bool const can = terms.theorem_holds && terms.D_lower > 0;
   R A = 1, twice = 1;
-  weight_bound<R> bound{};
   bound.by_theorem = R(1) < R(0);
   if (can) {
     R const others = larger(R(0), terms.sum_P * terms.slack - P);  // Σ_{i≠j} P_i
-    A = ((1 - weight_lower) * P + weight_upper * others) / terms.D_lower + terms.n_far * far_share;
+    A = ((1 - weight_lower) * P + weight_upper * others) / terms.D_lower + terms.n_far * terms.far_share();
     bound.by_theorem = logical_not(R(1) < A);
     A = smaller(R(1), A);
-    // π[(1 + T)(1 + Γ_F)/(D(1 − Γ_L)) − 1] with the 1 taken inside, so that nothing cancels (E4).
-    twice = (P * (1 + terms.gamma_F) + weight_upper * (terms.gamma_F + terms.one_minus_D + terms.gamma_L)) /
+    // π[(1 + T)(1 + Γ_W)/(D(1 − Γ_L)) − 1] with the 1 taken inside, so that nothing cancels (E4).
+    twice = (P * (1 + gamma_W) + weight_upper * (gamma_W + terms.one_minus_D + terms.gamma_L)) /
                 (terms.D_lower * (1 - terms.gamma_L)) +
-            far_share;
+            terms.far_share();
   }
   R const dominated = larger(weight_upper, eta);  // Clause D: 0 ≤ W_j/ΣW ≤ η_j
   bound.by_theorem = both(bound.by_theorem, logical_not(dominated < A));
   A = smaller(A, dominated);
-  R B = A + (weight_upper + A) * (terms.gamma_L + terms.gamma_F) / (1 - terms.gamma_L) + 2 * omega;
-  B = select(bound.by_theorem, larger(B, twice + 2 * omega), B);
-  if (model.u_out > 0) B = B * (1 + model.u_out) + model.u_out * weight_upper + model.omega_out;  // known gap G12
-  bound.size = rounded_up(B * terms.slack);
+  R B = A + (weight_upper + A) * (terms.gamma_L + gamma_W) / (1 - terms.gamma_L);
+  B = select(bound.by_theorem, larger(B, twice), B) + (2 * omega + terms.lost_weight);
+  bound.size = rounded_up(with_output_rounding(model, B, weight_upper) * terms.slack);
   return bound;
 }
 
 }  // namespace ATTEST_FORMULAS_NAMESPACE
-#undef ATTEST_FORMULAS_NAMESPACE

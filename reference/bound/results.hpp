@@ -1,5 +1,5 @@
 // docs/bound.md, sections 5 to 7: the bounds of one row's results. Part of reference/bound/bound.hpp. The formulas of
-// the Theorem and of Corollary W are in reference/bound/formulas-inl.hpp.
+// the Theorem are in reference/bound/column_formulas-inl.hpp, those of Corollary W in formulas-inl.hpp.
 #pragma once
 
 #include "reference/bound/bound.hpp"
@@ -14,13 +14,15 @@ constexpr error_bound row_bound::output(ball<W> const& o, Value&& value) const n
     element const x = value(j);
     return x.significand < 0 ? -size_upper(x) : size_upper(x);
   };
-  // max|v|, Σ|v|, ā_c, and Σ share_j·Γ_O,j·|v_jc| of Φ_c.
+  // max|v|, Σ|v|, ā_c, and Σ share_j·Γ¹_j·|v_jc| of Φ_c.
   scalar::column_sizes<double> sizes{};
+  std::size_t heaviest = 0;
   for (std::size_t j = 0; j < keys_.size(); ++j) {
-    double const shared = keys_[j].share * scalar::gamma_O_of(terms_, keys_[j].R);
-    sizes.add_size(absolute(signed_value(j)));
-    sizes.add(absolute(signed_value(j)), facts_->keys[j].weight_lower, facts_->keys[j].weight_upper, shared);
+    sizes.add_value(signed_value(j));
+    if (facts_->keys[heaviest].weight_upper < facts_->keys[j].weight_upper) heaviest = j;
+    sizes.add(absolute(signed_value(j)), facts_->keys[j].weight_lower, facts_->keys[j].weight_upper, keys_[j].shared);
   }
+  sizes.heaviest = signed_value(heaviest);
   sizes.finish(terms_);
 
   // o_c as a midpoint ± width (E7), then the sums of A^T, A^H and A^D around it.
@@ -29,28 +31,44 @@ constexpr error_bound row_bound::output(ball<W> const& o, Value&& value) const n
   double const width = rounded_up(larger(o_upper - mid, mid - o_lower));
   scalar::column_deviations<double> deviations{};
   scalar::column_clauses<double> clauses{};
+  scalar::known_sums<double> known{};
   double sum_eta = 0;
   for (std::size_t j = 0; j < keys_.size(); ++j) {
     key const& my = keys_[j];
-    double const v = signed_value(j), pi = facts_->keys[j].weight_upper;
+    double const v = signed_value(j);
     double const distance = absolute(v - mid), size_distance = absolute(absolute(v) - sizes.middle);
-    deviations.add(distance, size_distance, my.P, pi * pi * my.t_squared);
+    deviations.add(distance, size_distance, my.P, my.variance);
+    if (known_.hold) known.add(v, known_.center[j], known_.deviation[j], known_.size[j]);
     if (terms_.theorem_is_sharpest) continue;  // E6
     double const eta = my.dominant ? 0 : my.eta;
     sum_eta += eta;
     clauses.add(distance, size_distance, my.dominant ? 1 : 0, eta);
   }
-  auto const found = scalar::output_bound(terms_, mid, width, sizes, deviations, clauses, sum_eta);
+  auto const beside = known_.hold ? scalar::known_bound(terms_, known_.growth, known, sizes.largest)
+                                  : scalar::known_output<double>{0, infinity};
+  auto const found = scalar::output_bound(terms_, mid, width, sizes, deviations, clauses, sum_eta, beside);
   if (!found.judged) return {};
-  return {found.size, found.by_theorem ? judged_by::theorem : judged_by::dominance, found.warning};
+  return {found.size,    found.by_theorem ? judged_by::theorem : judged_by::dominance,
+          found.warning, found.unrounded,
+          found.dull,    beside.center,
+          beside.size};
+}
+
+/// Section 8, Dull elements: B ≥ max(π, 1 − π) with n ≥ 2.
+constexpr bool is_dull_weight(double n, double bound, double weight) noexcept {
+  return n > 1 && bound >= larger(weight, 1 - weight);
 }
 
 /// Corollary W.
 constexpr error_bound row_bound::weight(std::size_t at) const noexcept {
   if (!terms_.judged) return {};
   key_facts const& k = facts_->keys[at];
-  auto const found = scalar::weight_error(terms_, k.weight_lower, k.weight_upper, keys_[at].P, keys_[at].eta);
-  return {found.size, found.by_theorem ? judged_by::theorem : judged_by::dominance};
+  auto const found =
+      scalar::weight_error(terms_, k.weight_lower, k.weight_upper, keys_[at].P, keys_[at].eta, keys_[at].lse_error);
+  if (!(found.size < infinity)) return {};
+  error_bound bound{found.size, found.by_theorem ? judged_by::theorem : judged_by::dominance};
+  bound.dull = is_dull_weight(terms_.n, found.size, k.weight_upper);
+  return bound;
 }
 
 /// Corollary R: the sum of the bounds of Corollary W.
@@ -60,6 +78,7 @@ constexpr error_bound row_bound::row_sum() const noexcept {
   bool by_theorem = true;
   for (std::size_t j = 0; j < keys_.size(); ++j) {
     error_bound const b = weight(j);
+    if (b.by == judged_by::nothing) return {};
     sum += b.size;
     by_theorem = by_theorem && b.by == judged_by::theorem;
   }
@@ -71,9 +90,10 @@ constexpr error_bound row_bound::row_sum() const noexcept {
 constexpr error_bound log_sum_exp_bound(row_terms const& terms) noexcept {
   if (!terms.judged) return {};
   problem::kernel_model const& model = terms.model;
-  // Λ_T, under all of H4: its first part is in row_terms; + 4nω_W.
-  double const theorem =
-      terms.theorem_holds ? larger(terms.log_upper_side, terms.log_lower_side) + 4 * terms.n * terms.omega_w : infinity;
+  // Λ_T: its first part is in row_terms; + 2·n_far·ω_W/Λ.
+  double const theorem = terms.theorem_holds
+                             ? larger(terms.log_upper_side, terms.log_lower_side) + 2 * terms.n_far * terms.far_share()
+                             : infinity;
   // Λ₀ = min(Λ_T, Λ_H) + Γ_L/(1 − Γ_L).
   double const base = smaller(theorem, terms.log_hull) + terms.gamma_L / (1 - terms.gamma_L);
   if (!(base < infinity)) return {};
@@ -83,24 +103,27 @@ constexpr error_bound log_sum_exp_bound(row_terms const& terms) noexcept {
   double const logged = model.eps_log * (terms.lse_above_max + reference + model.tau + base);
   double const B = (1 + u) * (base + logged) + gamma(model.k_lse, u) * (terms.lse_upper + base) +
                    gamma(model.k_lse - 1, u) * terms.largest_max + 2 * model.format.omega;
-  return {rounded_up(B * terms.slack), theorem <= terms.log_hull ? judged_by::theorem : judged_by::dominance};
+  if (!(B < infinity)) return {};
+  error_bound bound{rounded_up(B * terms.slack), theorem <= terms.log_hull ? judged_by::theorem : judged_by::dominance};
+  bound.dull = terms.n > 1 && bound.size >= log_upper(terms.n);
+  return bound;
 }
 
-/// Clause H: H_c = (1 + Γ_F)(Γ_O + Γ_L + Γ_F)/(1 − Γ_L)·max_j|v_jc| + 8(n + S)ω + (ω_p + [k_pre > 0]ω)·n/Λ·max_j|v_jc|
-/// + 2ω, then H_c(1 + u_out) + u_out·max_j|v_jc| + ω_out; under lse_normalised Γ_O has 1.01(ε + K·u) more. Λ = 1/2.
-/// Ensures   ô_c lies in [min_j v_jc, max_j v_jc] widened by it. Known gaps: G1, Λ where c_m ≥ 1; G4, ω_p
+/// Clause H: H_c = (1 + Γ_F)(Γ_O + Γ_L + Γ_F)/(1 − Γ_L)·max_j|v_jc| + 4(n + S + ϱ)ω/Λ + (4/3)(ω_p/Λ + [k_pre >
+/// 0]ω)·n·max_j|v_jc|
+/// + 2ω, then H_c(1 + u_out) + u_out·max_j|v_jc| + ω_out; under lse_normalised Γ_O has 1.01μ(ε + k_x·min(K, X⁺)·u)
+/// more. Ensures   ô_c lies in [min_j v_jc, max_j v_jc] widened by it; infinite where the clause says nothing
 constexpr double hull_margin(row_terms const& terms, double largest_value) noexcept {
-  if (!terms.judged) return infinity;
+  if (!terms.judged || terms.by_lse_alone()) return infinity;
   problem::kernel_model const& model = terms.model;
-  double const gamma_O = scalar::gamma_O_of(terms, terms.R) +
-                         (model.merge == problem::split_merge::lse_normalised ? 1.01 * terms.combine_error() : 0);
-  // Both terms of H_c that underflow adds: 8(n + S)ω, and what is lost beside each |v_jc|.
-  double const omega_O = 8 * (terms.n + model.splits) * model.format.omega +
-                         (model.omega_p + (model.k_pre > 0 ? model.format.omega : 0)) * 2 * terms.n * largest_value;
+  double const gamma_O = terms.gamma_O + 1.01 * terms.combine_error;
+  double const lost =
+      (model.omega_p / terms.least_sum + (model.k_pre > 0 ? model.format.omega : 0)) * (4.0 / 3) * terms.n;
   double const margin =
-      (gamma_O + terms.gamma_L + terms.gamma_F) / (1 - terms.gamma_L) * largest_value * (1 + terms.gamma_F) + omega_O +
-      2 * model.format.omega;
-  return rounded_up((margin * (1 + model.u_out) + model.u_out * largest_value + model.omega_out) * terms.slack);
+      (gamma_O + terms.gamma_L + terms.gamma_F) / (1 - terms.gamma_L) * largest_value * (1 + terms.gamma_F) +
+      terms.lost_in_sums + lost * largest_value + 2 * model.format.omega;
+  double const rounded = rounded_up(scalar::with_output_rounding(model, margin, largest_value) * terms.slack);
+  return rounded == rounded ? rounded : infinity;
 }
 
 constexpr error_bound row_bound::log_sum_exp() const noexcept { return log_sum_exp_bound(terms_); }

@@ -3,17 +3,17 @@
 #pragma once
 
 #include "reference/bound/bound.hpp"
+#include "reference/bound/records.hpp"
 
 namespace attest::reference {
 
 constexpr scalar::key_numbers<double> numbers_of(key_facts const& k) noexcept {
-  return {k.x_lower,  k.x_upper,    k.score_upper,  k.product_upper,
-          k.key_norm, k.bias_upper, k.weight_lower, k.weight_upper};
+  return {k.x_lower, k.x_upper, k.score_upper, k.product_upper, k.key_norm, k.bias, k.weight_lower, k.weight_upper};
 }
 
 /// Section 3, Rescales: R_j = min(rank⁺_j, B − 1 + S − 1) with rank⁺_j = #{i ≠ j : s_i + E_i > s_j − E_j} by a sorted
-/// search (E5), and R = max_j R_j.
-/// Ensures   no path meets more than R_j rescales after key j (Lemma 2). Known gap G13
+/// search (E5), for an order by index at most merges + max(rec_j, ⌈N/least_block⌉ − 1), and R = max_j R_j.
+/// Ensures   no path meets more than R_j rescales after key j (Lemma 2)
 constexpr void row_bound::rescales(std::vector<key_facts> const& keys) {
   double const most = terms_.most_rescales();
   sorted_.clear();
@@ -24,10 +24,39 @@ constexpr void row_bound::rescales(std::vector<key_facts> const& keys) {
     double const lowest = rounded_down(keys[j].x_lower - keys_[j].E);
     auto const above_it = sorted_.end() - std::upper_bound(sorted_.begin(), sorted_.end(), lowest);
     double const rank = static_cast<double>(above_it > 0 ? above_it - 1 : 0);  // without key j itself
-    keys_[j].R = smaller(most, rank);
+    keys_[j].R = terms_.always_rescales() ? most : smaller(most, rank + terms_.lazy_merges());
     largest = larger(largest, keys_[j].R);
+    auto const equal = std::equal_range(sorted_.begin(), sorted_.end(), rounded_up(keys[j].x_upper + keys_[j].E));
+    keys_[j].group = scalar::group_of(static_cast<double>(equal.second - equal.first));
+  }
+  if (terms_.follows_index() && largest > terms_.ordered_rescales(0)) {
+    std::vector<double> highest(keys.size()), lowest(keys.size()), records(keys.size());
+    for (std::size_t j = 0; j < keys.size(); ++j) {
+      highest[j] = rounded_up(keys[j].x_upper + keys_[j].E);
+      lowest[j] = rounded_down(keys[j].x_lower - keys_[j].E);
+    }
+    std::vector<std::size_t> below;
+    std::vector<double> count;
+    records_of(highest, lowest, records, [&](std::size_t j) { return keys[j].index; }, below, count);
+    largest = 0;
+    for (std::size_t j = 0; j < keys.size(); ++j) {
+      keys_[j].R = smaller(keys_[j].R, terms_.ordered_rescales(records[j]));
+      largest = larger(largest, keys_[j].R);
+    }
   }
   terms_.after_rescales(largest);
+}
+
+constexpr void row_bound::find_known(row_facts const& facts) {
+  find_known_weights(
+      terms_, keys_.size(),
+      [&](std::size_t j) {
+        key_facts const& k = facts.keys[j];
+        key const& my = keys_[j];
+        return evaluated_key{k.index, k.x_lower, k.x_upper, k.weight_lower,     k.weight_upper,
+                             my.E,    my.R,      my.P,      my.reference_error, !my.far && !my.flushed};
+      },
+      known_);
 }
 
 /// Each loop over the keys needs what the function of row_terms before it has found.
@@ -36,8 +65,6 @@ constexpr void row_bound::evaluate(problem::kernel_model const& model, row_facts
   auto const& keys = facts.keys;
   terms_.begin(model, facts, keys.size());
   keys_.assign(keys.size(), key{});
-  if (!facts.finite_products) return;  // H0, no infinite q·k: terms_.judged stays false
-
   // Scores: E_j, M⁺, M⁻ (Lemma 1); H0.
   auto extremes = scalar::score_extremes<double>::none();
   for (std::size_t j = 0; j < keys.size(); ++j) {
@@ -46,6 +73,12 @@ constexpr void row_bound::evaluate(problem::kernel_model const& model, row_facts
     extremes.add(terms_, k, keys_[j].E);
   }
   terms_.after_scores(extremes);
+  if (!terms_.in_range) return;     // H0: terms_.judged stays false
+  if (terms_.needs_references()) {  // E11
+    auto references = scalar::reference_extremes<double>::none();
+    for (std::size_t j = 0; j < keys.size(); ++j) references.add(terms_, numbers_of(keys[j]), keys_[j].E);
+    terms_.after_references(references);
+  }
   rescales(keys);
 
   // Weights: z_j, T_j, P_j, D (Lemma 3); H4; Λ_T, Λ_H (Corollary L).
@@ -54,24 +87,36 @@ constexpr void row_bound::evaluate(problem::kernel_model const& model, row_facts
     auto const k = numbers_of(keys[j]);
     key& my = keys_[j];
     auto const errors = scalar::weight_errors(terms_, k, my.E, my.R);
-    sums.add(k, my.E, errors);
-    my.z = errors.z, my.P = errors.P, my.t_squared = errors.t_squared;
+    sums.add(terms_, k, my.E, my.group, errors);
+    my.z = errors.z, my.P = errors.P;
+    my.variance = scalar::grouped_variance(terms_, my.group, k.weight_upper, errors);
     my.reference_error = errors.reference_error, my.far = errors.far, my.flushed = errors.flushed;
   }
   terms_.after_weights(sums);
   for (std::size_t j = 0; j < keys.size(); ++j)
     if (!keys_[j].far && !keys_[j].flushed) terms_.near_key(keys[j].weight_lower, keys_[j].z);
 
-  // Dominance: η_j, J (Clause D). Weights: share_j (Lemma 5). Sums: Σ_j share_j·γ_{h+R_j+s} of Γ_L (Lemma 6).
-  double per_key = 0;
+  // Dominance: η_j, J (Clause D). Weights: share_j (Lemma 5). Sums: those of Γ_L and M_L (Lemma 6).
+  auto shares = scalar::share_sums<double>::none();
   for (std::size_t j = 0; j < keys.size(); ++j) {
     auto const k = numbers_of(keys[j]);
     key& my = keys_[j];
     my.eta = scalar::dominance(terms_, k, my.E, my.reference_error, my.dominant);
     my.share = scalar::share_of(terms_, k.weight_upper, my.P, my.far);
-    per_key += my.share * scalar::gamma_L_of(terms_, my.R);
+    shares.add(terms_, my.share, my.R);
+    my.shared = my.share * scalar::gamma_beside_sums(terms_, my.R);
   }
-  terms_.after_shares(per_key);
+  terms_.after_shares(shares);
+  find_known(facts);
+  if (!terms_.by_lse_alone()) return;
+  double const lambda = log_sum_exp_bound(terms_).size;
+  terms_.after_log_sum_exp(lambda);
+  for (std::size_t j = 0; j < keys.size(); ++j) {
+    key& my = keys_[j];
+    auto const k = numbers_of(keys[j]);
+    my.lse_error = scalar::lse_weight_error(terms_, k, my.E, my.reference_error, lambda, my.far || my.flushed);
+    my.shared = my.lse_error;
+  }
 }
 
 }  // namespace attest::reference

@@ -19,6 +19,17 @@ constexpr double gamma(double k, double u) noexcept {
 /// (1 + a)(1 + b) − 1, without cancellation (E1).
 constexpr double compounded(double a, double b) noexcept { return (a + b + a * b) * (1 + 0x1p-50); }
 
+/// May a folded element overflow (H0, the line of q and k)?
+constexpr bool folds_may_overflow(problem::kernel_model const& model) noexcept {
+  return (model.fold_q || model.fold_k) && model.folded_overflow == problem::folded_overflow::unspecified;
+}
+
+/// H0 of the keys whose weight a bias of −∞ takes: Q_j, |σ|·Q_j, and where folds may overflow ‖k_j‖₁·max(1, |σ|).
+constexpr bool keys_without_weight_in_range(problem::kernel_model const& model, row_scalars const& row) noexcept {
+  double const folded = folds_may_overflow(model) ? row.lost_norm * larger(1, row.scale_upper) : 0;
+  return larger(row.lost_upper, folded) < model.format.h0_limit;
+}
+
 /// The row's part of section 3, filled in the order of its functions while the keys are visited between them.
 struct row_terms : row_scalars {
   problem::kernel_model model{};
@@ -26,39 +37,78 @@ struct row_terms : row_scalars {
   double slack = 1;  ///< E1: covers the rounding of any sum of n or d products in this evaluation
 
   // Section 3, Scores: the constants of E_j (see begin).
-  double product_error = 0, score_absolute = 0, per_key_norm = 0, e_s = 0, k_qk = 0, u_qk = 0, cap_absolute = 0;
+  double product_error = 0, score_absolute = 0, per_product = 0, per_key_norm = 0, first_bias = 0, e_s = 0, k_qk = 0,
+         u_qk = 0, cap_absolute = 0;
   // Section 3, Scores: M⁺ − m, M⁻ − m from below, max_j E_j, a bound of max(|M⁺|, |M⁻|) (E2).
   double max_above = 0, max_below = -infinity, largest_E = 0, largest_max = 0;
-  bool in_range = false;  ///< the conditions of H0 on scores, products and biases
+  bool in_range = false;  ///< the lines of H0 on σ, q, k, products, biases and the softcap
+  // Section 3, Reference: γ_{c_m}(1 + γ_{k_x}), g, g⁺, θ; Λ; max_{j∈L} Y_j. Whether Λ_x is exceeded by keys whose own
+  // bias explains it alone (H0, Finite masks).
+  double reference_factor = 0, g = 0, g_plus = 0, theta = 0, least_sum = 0.5, largest_Y = 0;
+  bool padded = false;
   // Section 3, Rescales and Weights: R and the constants of z_j (see after_rescales).
-  double R = 0, gamma_x = 0, reference_factor = 0, gamma_m = 0, eps_hat = 0, ell = 0, X_extra = 0, z_extra = 0,
-         z_per_Y = 0, e_tau = 1, omega_w = 0, far_limit = 0;
+  double R = 0, gamma_x = 0, eps_hat = 0, ell = 0, X_extra = 0, z_extra = 0, z_per_Y = 0, z_merge = 0, e_tau = 1,
+         omega_w = 0, far_limit = 0;
   // Section 3, Weights: n_far, D from below, 1 − D (E4), Σ P_j. Dominance: max_i (s_i − e_i) − m, η⁺.
   double n_far = 0, D_lower = 0, one_minus_D = 1, sum_P = 0, dominance_top = 0, eta_extra = 0;
-  // Corollary L: both sides of Λ_T without its last term, Λ_H. Ω_O: e^{M⁺ − m} (E3).
-  double log_upper_side = 0, log_lower_side = 0, log_hull = infinity, e_above = 0;
+  // Corollary L: both sides of Λ_T without its last term, Λ_H. Ω_O: e^{M⁺ − m} (E3). Γ_C's ε + k_x·min(K, X⁺)·u.
+  double log_upper_side = 0, log_lower_side = 0, log_hull = infinity, e_above = 0, combine_error = 0;
   bool theorem_is_sharpest = false;  ///< E6: no column can gain from A^H or A^D
-  // Section 3, Sums: h, s, s', Γ_L, Γ_F, the u_p and the u_pv of Γ_O.
-  double height = 0, merges_L = 0, merges_O = 0, gamma_L = 0, gamma_F = 0, u_p = 0, u_pv = 0;
-  bool theorem_holds = false;  ///< all of H4, which the entry A^T asks for
-  bool judged = false;         ///< H0 and the first part of H4 (E10), without the condition on the column's V
+  // Section 3, Sums: h, ϱ, s, s', Γ_L, M_L, Γ_F, the u_p and the u_pv of Γ_O; γ^h, Γ_O, (1 + u_p)(1 + γ^h)²·u_pv; Ω_O
+  // without Σ|v_jc|, and its factor; ω_p·(4/3)·min(1/Λ, e^{M⁺−m}/(Z·D)).
+  double height = 0, divisions = 0, merges_L = 0, merges_O = 0, gamma_L = 0, gamma_C = 0, nodes_L = 0, gamma_F = 0,
+         u_p = 0, u_pv = 0, gamma_h = 0, gamma_O = 0, node_factor = 0, lost_in_sums = 0, lost_beside_values = 0,
+         lost_when_divided = 0;
+  // Corollary W: Γ_W, α_W. Section 5, weights formed by the LSE: e^λ − 1.
+  double gamma_W = 0, lost_weight = 0, lse_growth = 0;
+  // Section 9: Σγ_j, Σγ_jπ_j²; (2/3)u_p²·Σγ_jπ_j², (1/3)u²·(Σγ_j + R), ((k_F + k_pre)u)², (h + R)·u_pv/√n where u_pv >
+  // u.
+  double sum_groups = 0, sum_grouped_squares = 0;
+  double heaviest_odds = 0;  ///< max π_j/(1 − π_j) (section 8, Dull elements)
+  double spread_of_sizes = 0, spread_of_sums = 0, spread_of_result = 0, drift = 0;
+  bool theorem_holds = false;  ///< the entry A^T may be taken (not by the exception for padding)
+  bool judged = false;         ///< H0, H4 and H5 (E10), without the condition on the column's V
 
-  /// ε + K·u with K = far + ln(1/u) + 2: section 3, Sums, merging without a final division; Lemma 4.
-  constexpr double combine_error() const noexcept {
-    return model.eps + (model.format.far + log_upper(1 / model.format.u) + 2) * model.format.u;
-  }
+  /// K = far + ln(1/u) + 2: section 3, Sums, merging without a final division; Lemma 4.
+  constexpr double largest_argument() const noexcept { return model.format.far + log_upper(1 / model.format.u) + 2; }
+  /// Λ_x = (2/3)·far, rounded down (section 3, Reference).
+  constexpr double reference_limit() const noexcept { return model.format.far * 0.66666; }
+  /// n_far·ω_W/Λ, of one key.
+  constexpr double far_share() const noexcept { return omega_w / least_sum * (1 + 0x1p-50); }
   /// Θ/4: a key is sunk where s_j + E_j < m − Θ/4 (H0).
   constexpr double sunk() const noexcept { return model.format.h0_limit / 4; }
   constexpr bool by_lse() const noexcept { return model.merge != problem::split_merge::raw; }
+  /// Is O formed by weights exp(s − LSE), without a division (section 5, second theorem)?
+  constexpr bool by_lse_alone() const noexcept { return model.normalise == problem::normaliser::lse; }
 
   /// The constants of Scores and Sums that no key changes. Requires keys ≥ 1.
   constexpr void begin(problem::kernel_model const& how, row_scalars const& scalars, std::size_t keys) noexcept;
   /// M⁺, M⁻ and H0, after every key's E_j.
   template <class Extremes>
   constexpr void after_scores(Extremes const& found) noexcept;
+  /// κ_j of a key with |s_j| + E_j = reach: γ_{c_m}(1 + γ_{k_x})·Y_j.
+  constexpr double reference_error_at(double reach) const noexcept {
+    return reference_factor * larger(reach + model.tau, largest_max) * (1 + 0x1p-50);
+  }
+  /// E11: must g, g⁺ and max_{j∈L} Y_j be found key by key, by after_references?
+  constexpr bool needs_references() const noexcept { return by_lse() || theta > 0.5; }
+  template <class References>
+  constexpr void after_references(References const& found) noexcept;
   /// B − 1 + S − 1: section 3, Rescales; Lemma 2.
   constexpr double most_rescales() const noexcept;
-  /// The constants of Weights, after every key's R_j, whose largest is R.
+  constexpr bool always_rescales() const noexcept {
+    return model.unchanged_rescale == problem::unchanged_rescale::rounded;
+  }
+  /// [τ > 0, raw merges]·(S − 1), beside rank⁺_j (Lemma 2).
+  constexpr double lazy_merges() const noexcept { return model.tau > 0 && !by_lse() ? model.splits - 1 : 0; }
+  constexpr bool follows_index() const noexcept {
+    return model.order == problem::key_order::index && !always_rescales();
+  }
+  /// merges + max(rec_j, ⌈N/least_block⌉ − 1): section 3, Rescales; Lemma 2, Order of index.
+  constexpr double ordered_rescales(double records) const noexcept {
+    return model.merges + larger(records, static_cast<double>((m + model.least_block - 1) / model.least_block - 1));
+  }
+  /// The constants of Reference and Weights, after every key's R_j, whose largest is R.
   constexpr void after_rescales(double largest_R) noexcept;
   /// D, η⁺, Λ_T, Λ_H, H4, Γ_F, after every key's z_j, T_j, P_j.
   template <class Sums>
@@ -69,11 +119,18 @@ struct row_terms : row_scalars {
     if (weight_lower > 0 && 1 - weight_lower + z < log_lower_side + 0x1p-50)
       log_lower_side = smaller(log_lower_side, log_upper(1 / weight_lower) + z);
   }
-  /// Γ_L and the second part of H4, after every key's share_j; per_key is Σ share_j·γ_{h+R_j+s}.
-  constexpr void after_shares(double per_key) noexcept;
+  /// Γ_L, M_L and the last part of H4, after every key's share_j.
+  template <class Shares>
+  constexpr void after_shares(Shares const& found) noexcept;
+
+  /// Section 5, weights formed by the LSE: e^λ − 1, λ the bound of Corollary L.
+  constexpr void after_log_sum_exp(double lambda) noexcept {
+    lse_growth = lambda < 1 ? lambda / (1 - lambda * 0.5) * (1 + 0x1p-50) : exp_upper(lambda);
+  }
 
  private:
   constexpr double tree_height() const noexcept;
+  constexpr void finish_sums() noexcept;
 };
 
 constexpr void row_terms::begin(problem::kernel_model const& how, row_scalars const& scalars,
@@ -85,44 +142,78 @@ constexpr void row_terms::begin(problem::kernel_model const& how, row_scalars co
   double const u = model.format.u, omega = model.format.omega, scale = scale_upper;
   slack = 1 + (16 * n + 8 * products + 64) * 0x1p-53;  // E1
 
-  // E⁰_j (Lemma 1, Product) = γ_{k_qk}(u_qk)·S_j                                              product_error
-  //                         + ω(2d·σ⁺ + 2) + [flushes]·ω(|σ|·‖q‖₁ + 1)                        score_absolute
-  //                         + ([fold_q]·ω + [flushes]·ω|σ|)·‖k_j‖₁                            per_key_norm
-  // Known gap G5: no underflow of σ or σ·log₂ e themselves, nor of a scale folded into k.
+  // E⁰_j (Lemma 1, Product) = γ_{k_qk}(u_qk)·(S_j + β_j)                                  product_error, first_bias
+  //   + ω(2d·σ⁺ + 2) + ω·f_q·‖q‖₁ + [flushes]·ω(|σ|·‖q‖₁ + 1)                               score_absolute
+  //   + 2ω·Q_j                                                                              per_product
+  //   + (ω·f_k + [flushes]·ω|σ|)·‖k_j‖₁                                                     per_key_norm
+  // f_q = f_k = max(1, √|σ|) under fold_k; f_q = 0, f_k = 1 under fold_q alone.
   u_qk = model.u_qk > 0 ? model.u_qk : u;
   k_qk = static_cast<double>(model.k_qk_per_d) * products + model.k_qk_base;
   product_error = gamma(k_qk, u_qk);
-  double const folded_scale = model.fold_q ? larger(1, scale) : scale;  // σ⁺
+  double const folded_scale = model.fold_q || model.fold_k ? larger(1, scale) : scale;  // σ⁺
   score_absolute = omega * (2 * products * folded_scale + 2);
-  if (model.fold_q) per_key_norm += omega;
-  if (model.flushes) score_absolute += omega * (scale * query_norm + 1), per_key_norm += omega * scale;
-  // E¹_j (Lemma 1, Softcap): c·a_t + (1 + c)ω. Known gap G6: the a_t of the presets and an exp-based tanh.
+  per_product = 2 * omega;
+  if (model.bias_first && softcap == 0) first_bias = 1 + model.g_b;  // β_j/|b_j|
+  if (model.fold_k) {
+    double const other = larger(1, root(scale) * (1 + 0x1p-40));
+    score_absolute += omega * other * query_norm, per_key_norm += rounded_up(omega * other);
+  } else if (model.fold_q) {
+    per_key_norm += omega;
+  }
+  if (model.flushes) score_absolute += omega * (scale * query_norm + 1), per_key_norm += rounded_up(omega * scale);
+  // E¹_j (Lemma 1, Softcap): c·a_t + (1 + c)ω.
   if (softcap > 0) cap_absolute = softcap * model.a_t + (1 + softcap) * omega;
   // E_j (Lemma 1, Bias): 1 + e_s = (1 + γ_{k_add})(1 + u_s).
   e_s = model.k_add > 0 ? compounded(gamma(model.k_add, u), model.u_s) : model.u_s;
 
-  // Section 3, Sums: u_p counts as 0 in Γ_O where P is shared, u_pv as u where it is smaller; h; s; s' (Lemmas 4, 6).
+  // Section 3, Sums: u_p counts as 0 in Γ_O where P is shared, u_pv as u where it is smaller; h; s; ϱ, s' (Lemmas 4,
+  // 6).
   u_p = model.p_shared ? 0 : model.u_p;
   u_pv = larger(u, model.u_pv);
   height = tree_height();
   double const S = model.splits;
   merges_L = S > 1 && !by_lse() ? S : S - 1;
-  merges_O = by_lse() ? S - 1 + model.k_f + 1 : merges_L;  // known gap G9: one level of merging
+  divisions = model.k_block * static_cast<double>((m + model.divided_block - 1) / model.divided_block - 1);  // ϱ
+  merges_O = (by_lse() ? S - 1 + static_cast<double>(model.merge_levels) * (model.k_f + 1) : merges_L) + divisions;
 }
 
 template <class Extremes>
 constexpr void row_terms::after_scores(Extremes const& found) noexcept {
+  problem::working_format const& f = model.format;
   max_above = found.above, max_below = found.below, largest_E = found.largest_E;
-  // H0: Q_j, S_j, |b_j| of keys that are not sunk < Θ, and of keys without weight Q_j, S_j < Θ; M⁻ > m − Θ/8.
-  // Known gaps: G5, σ and folded operands are not asked for; G1, no limit on the κ_j of c_m ≥ 1.
-  in_range = larger(found.largest_size, lost_upper) < model.format.h0_limit;
-  in_range = in_range && -sunk() / 2 < max_below;
+  // H0, line by line: |σ|; q and k where folds may overflow; Q_j, S_j, those of keys without weight too, and |b_j| of
+  // keys that are not sunk; no infinite q·k; the softcap; M⁻ > m − Θ/8. The smallest normal number is half of ω_W/e^τ.
+  double const folded = larger(1, scale_upper);
+  bool const folds = larger(query_norm, found.largest_norm) * folded < f.h0_limit;
+  in_range = finite_products && scale_upper < f.h0_limit && (!folds_may_overflow(model) || folds) &&
+             found.largest_size < f.h0_limit && keys_without_weight_in_range(model, *this) &&
+             (softcap == 0 || (f.omega_w * 0.5 <= softcap && softcap < f.h0_limit)) && -sunk() / 2 < max_below;
   // E2: max(|M⁺|, |M⁻|) ≤ |m| + max(|M⁺ − m|, |M⁻ − m|).
   largest_max = larger(max_upper + max_above, max_upper + absolute(max_below));
+  // Section 3, Reference: κ_j ≤ γ_{c_m}(1 + γ_{k_x})·Y_j; E11: one number for g, g⁺ and max_j κ_j where that is small.
+  gamma_x = gamma(model.k_x, f.u);
+  reference_factor = model.c_m > 0 ? gamma(model.c_m, f.u) * (1 + gamma_x) : 0;
+  theta = reference_error_at(found.largest_reach);
+  largest_Y = larger(found.largest_reach + model.tau, largest_max);
+  if (!needs_references()) g = g_plus = model.large_scores == problem::large_scores::stable ? 0 : theta;
+}
+
+/// Section 3, Reference: g, g⁺ and max_{j∈L} Y_j. H5, and the exception of H0 for rows in which all of L is under its
+/// own bias.
+template <class References>
+constexpr void row_terms::after_references(References const& found) noexcept {
+  largest_Y = larger(found.reach_of_L + model.tau, largest_max);
+  if (model.large_scores == problem::large_scores::stable) return;
+  double const limit = reference_limit();
+  g = reference_error_at(found.reach_of_L);
+  g_plus = larger(g, reference_error_at(found.reach_of_unmasked));
+  padded = limit < g && found.reach_of_unbiased == 0;
+  if (padded) g = g_plus = 0;
+  double const beyond = found.reach_beyond_mask_limit;  // 0: no such key
+  in_range = in_range && g_plus <= limit && !(beyond > 0 && limit < reference_error_at(beyond));
 }
 
 /// B − 1 + S − 1 with B = ⌈N/b⌉, 1 for two passes, n for an unknown order (section 3, Rescales; Lemma 2).
-/// Known gap G13: parts that rescale lazily and merge raw are trusted to keep to it.
 constexpr double row_terms::most_rescales() const noexcept {
   double const blocks = model.rescales == problem::rescale_count::none ? 1
                         : model.rescales == problem::rescale_count::per_block
@@ -131,11 +222,14 @@ constexpr double row_terms::most_rescales() const noexcept {
   return blocks - 1 + static_cast<double>(model.splits - 1);
 }
 
-/// h = n − 1, or min(n − 1, b + B − 2) (section 3, Sums; Lemma 6): additions on one path through the summation tree.
-/// Adding an invisible key's exact 0 rounds nothing.
+/// h = n − 1, min(n − 1, b + B − 2) or min(n − 1, ⌈N/a⌉ + a_0) (section 3, Sums; Lemma 6): additions on one path
+/// through the summation tree. Adding an invisible key's exact 0 rounds nothing.
 constexpr double row_terms::tree_height() const noexcept {
   double const chain = n - 1;
   if (model.height == problem::sum_height::in_sequence) return chain;
+  if (model.height == problem::sum_height::declared)
+    return smaller(chain,
+                   static_cast<double>((m + model.height_divisor - 1) / model.height_divisor + model.height_base));
   auto const block = static_cast<double>(model.block);
   double const blocks = static_cast<double>((m + model.block - 1) / model.block);
   return smaller(chain, block + blocks - 2);
@@ -145,30 +239,34 @@ constexpr void row_terms::after_rescales(double largest_R) noexcept {
   problem::working_format const& f = model.format;
   double const u = f.u;
   R = largest_R;
-  // Section 3, Weights; Lemma 3, Underflow. ω_W = (ω_W/e^τ)·e^τ and far_P = far, but where l sums rounded weights those
-  // below ω_p/u_p may vanish from it: far_P = min(far, −ln(ω_p/u_p)), ω_W ≥ 2ω_p·e^τ.
+  // Section 3, Reference: θ; Λ = (1/2)·min(1, e^{1/2 − g}), 3/4 of it where lazy parts merge raw.
+  bool const stable = model.large_scores == problem::large_scores::stable || padded;
+  theta = smaller(stable ? 0.5 : reference_limit(), theta);
+  least_sum = g > 0.5 ? 0.5 / exp_upper(g - 0.5) : 0.5;
+  if (model.tau > 0 && model.splits > 1 && !by_lse()) least_sum *= 0.75;
+  // ω_W = (ω_W/e^τ)·e^{τ + θ} and far_P = far (Lemma 3, Underflow), but where l sums rounded weights those below
+  // ω_p/u_p may vanish from it: far_P = min(far, −ln(ω_p/u_p)), ω_W ≥ 2ω_p·e^{τ + θ}.
   e_tau = model.tau > 0 ? exp_upper(model.tau) : 1;
-  omega_w = f.omega_w * e_tau;
+  double const largest_weight = model.tau + theta > 0 ? exp_upper(model.tau + theta) : 1;
+  omega_w = f.omega_w * largest_weight;
   far_limit = f.far;
   if (model.p_shared && model.u_p > 0) {
     far_limit = smaller(far_limit, -log_upper(model.omega_p / model.u_p));
-    omega_w = larger(omega_w, 2 * model.omega_p * e_tau);
+    omega_w = larger(omega_w, 2 * model.omega_p * largest_weight);
   }
-  // γ_{k_x}; κ_j = γ_{c_m}(1 + γ_{k_x})·Y_j (Lemma 3, Reference); ε̂ ≤ ε/(1 − ε) (E3); ℓ = ln n + 1 + τ (Lemma 4).
-  gamma_x = gamma(model.k_x, u);
-  gamma_m = model.c_m > 0 ? gamma(model.c_m, u) : 0;
-  reference_factor = gamma_m * (1 + gamma_x);
+  // ε̂ ≤ ε/(1 − ε) (E3); ℓ = ln n + 1 + τ + min(g⁺, Λ_x) (Lemma 4).
   eps_hat = model.eps / (1 - model.eps) * (1 + 0x1p-50);
-  ell = by_lse() ? log_upper(n) + 1 + model.tau : 0;
+  ell = by_lse() ? log_upper(n) + 1 + model.tau + g_plus : 0;
   // X_j = M⁺ − s_j + E_j + X_extra, X_extra = 2τ(1 + 2u) + ℓ (Lemma 3, Arguments).
   X_extra = 2 * model.tau * (1 + 2 * u) + ell;
-  // z_extra = û_p + [flushes or k_x > 1]·(R + 1)k_x·ω + μ⁰ (Lemma 3), û_p ≤ u_p/(1 − u_p) (E3).
+  // z_extra = û_p + [flushes or k_x > 1]·(R + 1)k_x·ω (Lemma 3), û_p ≤ u_p/(1 − u_p) (E3).
   z_extra = model.p_shared ? model.u_p / (1 - model.u_p) * (1 + 0x1p-50) : 0;
   if (model.flushes || model.k_x > 1) z_extra += (R + 1) * model.k_x * f.omega;
-  // μ_j = 2u(1 + 2u)·Y_j + μ⁰, μ⁰ = 2u(1 + 2u)·ℓ + ε_log·ℓ + ε̂ (Lemma 4). Known gap G11: k_lse is not in it.
+  // μ_j = z_per_Y·Y_j + z_merge = μ·[γ_{k'}(Y_j + ℓ) + γ_{k_lse − 1}·Y_j + ε_log·ℓ + ε̂], k' = max(k_lse, 2) (Lemma 4).
   if (by_lse()) {
-    z_per_Y = 2 * u * (1 + 2 * u);
-    z_extra += z_per_Y * ell + model.eps_log * ell + eps_hat;
+    double const rounded = gamma(model.k_lse < 2 ? 2 : model.k_lse, u), levels = model.merge_levels;
+    z_per_Y = levels * (rounded + gamma(model.k_lse - 1, u));
+    z_merge = levels * (rounded * ell + model.eps_log * ell + eps_hat);
   }
 }
 
@@ -178,57 +276,110 @@ constexpr void row_terms::after_weights(Sums const& found) noexcept {
   // Section 3, Weights: n_far, Σ P_j, D from below, 1 − D (E4). Dominance: max_i (s_i − e_i).
   n_far = found.n_far;
   sum_P = found.sum_P;
+  heaviest_odds = found.largest_weight < 1 ? found.largest_weight / (1 - found.largest_weight) : infinity;
+  sum_groups = found.sum_groups, sum_grouped_squares = found.sum_grouped_squares;
   dominance_top = found.dominance_top;
   D_lower = found.D_lower * (2 - slack);
   one_minus_D = found.one_minus_D * slack;
 
-  // Corollary L, Λ_T: ΣP_j where every z_j < 1, else max_j z_j; −ln D, from 1 − D where that is below 1/2 (E4).
-  bool const all_small = found.largest_z < 1;
-  log_upper_side = all_small ? sum_P * slack : found.largest_z;                         // ln(1 + x) ≤ x
+  // Corollary L, Λ_T: ln(1 + ΣU_j); −ln D, from 1 − D where that is below 1/2 (E4).
+  double const sum_U = found.sum_U * slack;
+  log_upper_side = sum_U < 1 ? sum_U : smaller(sum_U, log_upper(1 + sum_U));            // ln(1 + x) ≤ x
   log_lower_side = one_minus_D < 0.5 ? one_minus_D / (1 - one_minus_D) * (1 + 0x1p-50)  // −ln(1 − x) ≤ x/(1 − x)
                    : D_lower > 0     ? larger(0, log_upper(1 / D_lower))
                                      : infinity;
-  // Corollary L, Λ_H = max(M⁺ − m, m − M⁻) + 2τ(1 + γ_{k_x}) + ln n + (R + 1)ε̂ + û_p + […](R + 1)k_x·ω
-  //                    + γ_{c_m}(1 + γ_{k_x})·max_j Y_j + 2nω_W; none where parts are merged by LSE.
+  // Corollary L, Λ_H = max(M⁺ − m, m − M⁻) + 2τ(1 + γ_{k_x}) + ln n + (R + 1)ε̂ + û_p + […](R + 1)k_x·ω + κ* + nω_W/Λ;
+  // none where parts are merged by LSE.
   log_hull = by_lse() ? infinity
                       : larger(max_above, -max_below) + 2 * model.tau * (1 + gamma_x) + larger(0, log_upper(n)) +
-                            (R + 1) * eps_hat + z_extra + reference_factor * found.largest_Y + 2 * n * omega_w;
+                            (R + 1) * eps_hat + z_extra + found.kappa_beside_gap + n * far_share();
   e_above = max_above < 1 ? 1 / (1 - max_above) : infinity;  // e^{M⁺ − m} of Ω_O (E3)
 
-  // η⁺ = 2γ_{k_x}τ + 2(R + 1)ε̂ + 2û_p + 2[…](R + 1)k_x·ω + 2(max_i μ_i + μ⁰) (Clause D); z_extra contains û_p, […] and
-  // μ⁰. Known gap G11: no γ_{k_x}·ℓ.
-  double const merge_extra =
-      by_lse() ? 2 * (z_per_Y * (found.largest_Y + ell) + model.eps_log * ell + eps_hat) : 0;  // 2·max_i μ_i
-  eta_extra = 2 * gamma_x * model.tau + 2 * (R + 1) * eps_hat + merge_extra + 2 * z_extra;
+  // η⁺ = 2γ_{k_x}(τ + ℓ) + 2(R + 1)ε̂ + 2û_p + 2[…](R + 1)k_x·ω + max_{i∈L} μ_i (Clause D).
+  double const merge_error = z_per_Y * largest_Y + z_merge;
+  eta_extra = 2 * gamma_x * (model.tau + ell) + 2 * (R + 1) * eps_hat + 2 * z_extra + merge_error;
 
-  // H4: Rε + 2(2h + R + S + 8)u ≤ 1/4. H0: n·e^τ < Θ. For A^T also γ_{c_m}·max_j Y_j ≤ 1/2. Known gap G1: where only
-  // the last fails, Λ = 1/2 (Lemma 5 a) is used all the same.
+  // H4: Rε + 2(2h + R + S + ϱ + 8)u ≤ 1/4; k_pre + 2k_F ≤ 15; ε ≤ 1/8 where c_m ≥ 1; n_far·ω_W/Λ ≤ 1/2; max_{j∈L} μ_j ≤
+  // 1/2. H0: n·e^{τ + g⁺} < Θ, stored scores and weights below the limits of their formats.
   double const S = model.splits;
-  bool const sums_short = R * model.eps + 2 * (2 * height + R + S + 8) * f.u <= 0.25;
-  judged = in_range && sums_short && n * e_tau < f.h0_limit;
-  theorem_holds = judged && gamma_m * found.largest_Y <= 0.5;
+  bool const sums_short =
+      R * model.eps + 2 * (2 * height + R + S + divisions + 8) * f.u <= 0.25 && model.k_pre + 2 * model.k_f <= 15;
+  double const largest_weight = g_plus > 0 ? e_tau * exp_upper(g_plus) : e_tau;
+  judged = in_range && sums_short && (model.c_m == 0 || model.eps <= 0.125) && n_far * far_share() <= 0.5 &&
+           merge_error <= 0.5 && n * largest_weight < f.h0_limit && largest_weight < model.p_limit &&
+           found.largest_stored < model.s_limit;
+  e_tau = largest_weight;  // from here on that of the lines of H0 on l and Ô
+  theorem_holds = judged && !padded;
   theorem_is_sharpest = n_far == 0 && found.largest_T <= D_lower * 0.5;  // E6
 
-  // Section 3, Sums, lse_normalised (Lemma 4): ξ = ε + K·u + 2u(max_j Y_j + ℓ) + ε_log·ln S, Γ_C = ξ/(1 − ξ), kept in
-  // gamma_L until after_shares; Γ_F = 0. Else Γ_F = γ_{k_F}.
+  // Section 3, Sums, lse_normalised (Lemma 4): ξ = μ·[ε + k_x·min(K, X⁺)·u + γ_{min(S,n)−1} + ξ_L], Γ_C = ξ/(1 − ξ);
+  // Γ_F = 0. Else Γ_F = γ_{k_F}.
+  gamma_F = gamma(model.k_f, f.u);
   if (model.merge == problem::split_merge::lse_normalised) {
-    double const extra = combine_error() + 2 * f.u * (found.largest_Y + ell) + model.eps_log * log_upper(S);
-    gamma_L = extra < 1 ? extra / (1 - extra) : infinity;
+    double const levels = model.merge_levels;
+    combine_error =
+        levels * (model.eps + model.k_x * smaller(largest_argument(), found.largest_near_X) * f.u) * (1 + 0x1p-50);
+    double const rounded = gamma(model.k_lse < 2 ? 2 : model.k_lse, f.u);
+    double const lse_errors = z_per_Y * largest_Y + levels * (rounded + model.eps_log) * ell;  // μ·ξ_L
+    double const xi = combine_error + levels * gamma(smaller(S, n) - 1, f.u) + lse_errors;
+    gamma_C = xi < 1 ? xi / (1 - xi) * (1 + 0x1p-50) : infinity;
+    gamma_F = 0;
   }
-  gamma_F = model.merge == problem::split_merge::lse_normalised ? 0 : gamma(model.k_f, f.u);
 }
 
-constexpr void row_terms::after_shares(double per_key) noexcept {
+template <class Shares>
+constexpr void row_terms::after_shares(Shares const& found) noexcept {
   problem::working_format const& f = model.format;
-  // Section 3, Sums (Lemma 6): Γ_L = min{γ_{h+R+s}, Σ_j share_j·γ_{h+R_j+s}} + Rω/Λ, Λ = 1/2. Known gap G15: in f16 as
-  // working format what r·l loses in a tree of merges is not covered.
-  double const sums = smaller(gamma(height + R + merges_L, f.u), per_key) * slack + R * f.omega * 2;
+  // M_L = Σ'_j min(1, n·share_j/u), without the term of the largest share (section 3, Sums).
+  nodes_L = larger(0, found.nodes - smaller(1, found.largest_share * (n / f.u))) * slack + n * 0x1p-50;
+  // Γ_L (Lemma 6): the smallest of γ_{h+R+s}, Σ share_j·γ_{h+R_j+s}, Σ share_j·γ_{R_j+s} + (1 + γ_{h+R+s})²·u·M_L;
+  // + 4(n + S + ϱ)ω/Λ.
+  double const longest = gamma(height + R + merges_L, f.u);
+  double const by_node = found.rescaled * slack + (1 + longest) * (1 + longest) * f.u * nodes_L;
+  double const S = model.splits;
+  double const sums = smaller(smaller(longest, found.per_key * slack), by_node) * (1 + 0x1p-50) +
+                      4 * (n + S + divisions) * f.omega / least_sum * (1 + 0x1p-50);
   // lse_normalised: (1 + Γ_L)(1 + Γ_C) − 1.
-  gamma_L = model.merge == problem::split_merge::lse_normalised ? compounded(sums, gamma_L) : sums;
-  // H4: Γ_L < 1. Known gap G2: nothing asks the same of Γ_O, so that an infinite B_c counts as judged.
-  judged = judged && gamma_L < 1;
+  gamma_L = model.merge == problem::split_merge::lse_normalised ? compounded(sums, gamma_C) : sums;
+  judged = judged && gamma_L < 1;  // H4
+  finish_sums();
   theorem_holds = theorem_holds && judged;
   theorem_is_sharpest = theorem_is_sharpest && theorem_holds;
+}
+
+/// Section 3, Sums, what does not depend on a column; Corollary W; section 9.
+constexpr void row_terms::finish_sums() noexcept {
+  problem::working_format const& f = model.format;
+  constexpr double up = 1 + 0x1p-50;
+  double const u = f.u, S = model.splits, beside = R + 1 + model.k_pre + merges_O;  // k
+  auto const promoted = static_cast<double>(model.promote);
+  double const short_sums = promoted > 0 ? smaller(height, promoted) : height;
+  std::int64_t const tall = static_cast<std::int64_t>(height) + model.promote - 1;
+  double const promotions = promoted > 0 ? static_cast<double>(tall / model.promote) : 0;  // ⌈h/N⌉
+  // γ^h; with a promotion (1 + γ_{min(h,N)}(u_pv))(1 + γ_{⌈h/N⌉+k}(u)) − 1.
+  gamma_h =
+      promoted > 0 ? compounded(gamma(short_sums, u_pv), gamma(promotions + beside, u)) : gamma(height + beside, u_pv);
+  gamma_O = compounded(u_p, gamma_h);
+  node_factor = (1 + u_p) * (1 + gamma_h) * (1 + gamma_h) * u_pv * up;
+  // κ_p: (4/3)·min(1/Λ, e^{M⁺−m}/(Z·D)) where weights are rounded before they are divided, 4/3 after, or the larger.
+  double const third = 4.0 / 3 * up;
+  double const divided =
+      third * smaller(1 / least_sum, D_lower > 0 ? e_above / (normaliser_lower * D_lower) : infinity) * up;
+  double const kappa_p = model.p_normalised == problem::normalised_first::no    ? divided
+                         : model.p_normalised == problem::normalised_first::yes ? third
+                                                                                : larger(third, divided);
+  lost_in_sums = 4 * (n + S + divisions) * f.omega / least_sum * up;
+  lost_when_divided = model.omega_p * divided * up;
+  lost_beside_values = ((model.k_pre > 0 ? third * f.omega : 0) + model.omega_p * kappa_p) * up;
+  // Corollary W: Γ_W, α_W.
+  bool const rounded = model.returned_weights != problem::returned_weights::unrounded && !model.p_shared;
+  gamma_W = rounded ? compounded(gamma_F, model.u_p) : gamma_F;
+  lost_weight = rounded ? model.omega_p * larger(third, divided) * up : 0;
+  // Section 9.
+  spread_of_sizes = 2.0 / 3 * u_p * u_p * sum_grouped_squares;
+  spread_of_sums = u * u / 3 * (sum_groups + R);
+  spread_of_result = (model.k_f + model.k_pre) * u * ((model.k_f + model.k_pre) * u);
+  drift = u < u_pv ? (height + R) * u_pv / root(n) : 0;
 }
 
 }  // namespace attest::reference

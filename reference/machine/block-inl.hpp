@@ -49,24 +49,39 @@ void block(block_task<T> const& task) {
     row_scalars facts = scalars_of(p, memory.q.data() + r * static_cast<std::size_t>(s.d));
     row_numbers row;
     row.softcap = p.softcap(), row.scale = scale_of(p);
-    auto const n = safe ? gather<false>(p, task.b, task.h, certified.i, r, memory) : std::nullopt;
+    auto const n = safe ? gather<false>(p, task.b, task.h, certified.i, r, memory, facts) : std::nullopt;
     double sum_eta = -1;
     if (n && *n > 0 && find_weights(*n, p.has_bias(), facts, keys, row)) {
       log_sum_exp_of(row, facts, certified);
-      sum_eta =
-          task.options.bounds ? bound_row(*n, *task.model, facts, task.options.weights, keys, memory.ranks, terms) : 0;
+      sum_eta = task.options.bounds
+                    ? bound_row(*n, *task.model, facts, task.options.weights, keys, memory.ranks, memory.known, terms)
+                    : 0;
     }
-    if (sum_eta >= 0) {
-      std::int64_t const hk = key_head(s, task.h);
-      bool const all_keys = *n == static_cast<std::size_t>(s.m);
-      if (all_keys) measure_values(p, task.b, hk, memory);
-      column_task<T> const columns{keys,     *n,    p.v().row(task.b, hk, 0), row.Z, row.mean_error, terms, sum_eta,
-                                   all_keys, memory};
-      if (task.options.bounds) sweep_columns(columns, dv);
-      else enclose_columns(columns, dv);
-      publish(memory, *n, task.options, terms, certified);
+    if (sum_eta < 0) {
+      task.visit(task.context, certified);
+      continue;
     }
+    std::int64_t const hk = key_head(s, task.h);
+    bool const all_keys = *n == static_cast<std::size_t>(s.m);
+    if (all_keys) measure_values(p, task.b, hk, memory);
+    column_task<T> const columns{keys,     *n,    p.v().row(task.b, hk, 0), row.Z, row.mean_error, terms, sum_eta,
+                                 all_keys, memory};
+    if (task.options.bounds) sweep_columns(columns, dv);
+    else enclose_columns(columns, dv);
+    publish(memory, *n, task.options, terms, certified);
     task.visit(task.context, certified);
+    if (!bounded_again(s, task.b, task.h, certified.i)) continue;
+    for (std::size_t at = 0; at < task.options.further.size(); ++at) {
+      sum_eta =
+          bound_row(*n, task.options.further[at], facts, task.options.weights, keys, memory.ranks, memory.known, terms);
+      if (sum_eta < 0) continue;
+      column_task<T> further = columns;
+      further.sum_eta = sum_eta;
+      sweep_columns(further, dv);
+      publish(memory, *n, task.options, terms, certified);
+      certified.model = at + 1;
+      task.visit(task.context, certified);
+    }
   }
 }
 

@@ -21,7 +21,7 @@
 
 HWY_BEFORE_NAMESPACE();
 #define ATTEST_FORMULAS_NAMESPACE attest::reference::machine::HWY_NAMESPACE
-#include "reference/bound/formulas-inl.hpp"
+#include "reference/bound/column_formulas-inl.hpp"
 
 namespace attest::reference::machine::HWY_NAMESPACE {
 
@@ -51,7 +51,19 @@ struct score_error_stage {
   }
 };
 
-/// Section 3, Weights (Lemma 3): z_j, P_j, κ_j, (π_j·t_j)² of section 9; is the key far, is it neither far nor flushed.
+/// Section 3, Reference: g, g⁺ and max_{j∈L} Y_j (E11).
+struct reference_stage {
+  key_columns& keys;
+  row_terms const& terms;
+  accumulator<reference_extremes>& found;
+  template <class R>
+  HWY_INLINE void at(std::size_t j) {
+    found.of<R>().add(terms, numbers_at<R>(keys, j), load<R>(&keys.E[j]));
+  }
+};
+
+/// Section 3, Weights (Lemma 3): z_j, P_j, κ_j, the variance of section 9; is the key far, is it neither far nor
+/// flushed.
 struct weight_error_stage {
   key_columns& keys;
   row_terms const& terms;
@@ -61,26 +73,28 @@ struct weight_error_stage {
     auto const k = numbers_at<R>(keys, j);
     R const E = load<R>(&keys.E[j]);
     auto const my = weight_errors(terms, k, E, load<R>(&keys.R[j]));
-    found.of<R>().add(k, E, my);
+    R const group = load<R>(&keys.group[j]);
+    found.of<R>().add(terms, k, E, group, my);
     store(my.z, &keys.z[j]);
     store(my.P, &keys.P[j]);
     store(my.reference_error, &keys.reference_error[j]);
-    store(k.weight_upper * k.weight_upper * my.t_squared, &keys.pi_t_squared[j]);
+    store(grouped_variance(terms, group, k.weight_upper, my), &keys.variance[j]);
     store(as_number(logical_not(either(my.far, my.flushed))), &keys.near[j]);
     store(as_number(my.far), &keys.far[j]);
   }
 };
 
-/// Section 3: Σ_j share_j·γ_{h+R_j+s} of Γ_L (Lemmas 5, 6), share_j·Γ_O,j of Φ_c (Lemma 6), and, unless E6 spares it,
-/// η_j and J (Clause D).
+/// Section 3: the sums of Γ_L and M_L (Lemmas 5, 6), share_j·Γ¹_j of Φ_c (Lemma 6), and, unless E6 spares it, η_j and J
+/// (Clause D).
 struct share_stage {
   key_columns& keys;
   row_terms const& terms;
   bool dominance_matters;
   template <class R>
   struct sums {
-    R gamma_L, eta;
-    static HWY_INLINE sums none() { return {R(0), R(0)}; }
+    share_sums<R> shares;
+    R eta;
+    static HWY_INLINE sums none() { return {share_sums<R>::none(), R(0)}; }
   };
   accumulator<sums>& total;
   template <class R>
@@ -89,8 +103,8 @@ struct share_stage {
     R const rescales = load<R>(&keys.R[j]);
     R const share = share_of(terms, k.weight_upper, load<R>(&keys.P[j]), R(0.5) < load<R>(&keys.far[j]));
     auto& t = total.of<R>();
-    t.gamma_L = t.gamma_L + share * gamma_L_of(terms, rescales);
-    store(share * gamma_O_of(terms, rescales), &keys.shared_gamma[j]);
+    t.shares.add(terms, share, rescales);
+    store(share * gamma_beside_sums(terms, rescales), &keys.shared_gamma[j]);
     if (!dominance_matters) return;
     auto dominant = R(0) < R(0);
     R const eta = dominance(terms, k, load<R>(&keys.E[j]), load<R>(&keys.reference_error[j]), dominant);
@@ -102,6 +116,21 @@ struct share_stage {
   }
 };
 
+/// Section 5, weights formed by the LSE: U^L_j in place of share_j·Γ¹_j. λ is the bound of Corollary L.
+struct lse_weight_stage {
+  key_columns& keys;
+  row_terms const& terms;
+  double lambda;
+  template <class R>
+  HWY_INLINE void at(std::size_t j) {
+    auto const k = numbers_at<R>(keys, j);
+    R const U = lse_weight_error(terms, k, load<R>(&keys.E[j]), load<R>(&keys.reference_error[j]), lambda,
+                                 load<R>(&keys.near[j]) < R(0.5));
+    store(U, &keys.lse_error[j]);
+    store(U, &keys.shared_gamma[j]);
+  }
+};
+
 /// Corollary W: the bound of |â_j − π_j|. keys.z holds η_j by now.
 struct weight_bound_stage {
   key_columns& keys;
@@ -109,17 +138,16 @@ struct weight_bound_stage {
   template <class R>
   HWY_INLINE void at(std::size_t j) {
     auto const bound = weight_error(terms, load<R>(&keys.weight_lower[j]), load<R>(&keys.weight_upper[j]),
-                                    load<R>(&keys.P[j]), load<R>(&keys.z[j]));
+                                    load<R>(&keys.P[j]), load<R>(&keys.z[j]), load<R>(&keys.lse_error[j]));
     store(bound.size, &keys.weight_bound[j]);
     store(as_number(bound.by_theorem), &keys.weight_by_theorem[j]);
   }
 };
 
 /// Computes terms and the arrays of `keys` from E on. Returns Σ_{j∉J} η_j, or a negative number if the row must be
-/// handed over to the ball tier. Known gap G8: facts.lost_upper is 0, so that H0 is not checked for keys that a bias of
-/// −∞ removes.
+/// handed over to the ball tier.
 inline double bound_row(std::size_t n, problem::kernel_model const& model, row_scalars const& facts, bool with_weights,
-                        key_columns& keys, rank_memory& ranks, row_terms& terms) {
+                        key_columns& keys, rank_memory& ranks, known_weights& known, row_terms& terms) {
   // Scores: E_j, M⁺, M⁻; H0.
   terms.begin(model, facts, n);
   ranks.above.resize(std::max(n, ranks.above.size()));
@@ -128,16 +156,30 @@ inline double bound_row(std::size_t n, problem::kernel_model const& model, row_s
   each_key(n, scores);
   {
     auto const& [wide, single] = extremes;
-    struct {
-      double above, below, largest_E, largest_size;
-    } const found{larger(largest_of(wide.above), single.above), larger(largest_of(wide.below), single.below),
-                  larger(largest_of(wide.largest_E), single.largest_E),
-                  larger(largest_of(wide.largest_size), single.largest_size)};
+    score_extremes<double> const found{larger(largest_of(wide.above), single.above),
+                                       larger(largest_of(wide.below), single.below),
+                                       larger(largest_of(wide.largest_E), single.largest_E),
+                                       larger(largest_of(wide.largest_size), single.largest_size),
+                                       larger(largest_of(wide.largest_norm), single.largest_norm),
+                                       larger(largest_of(wide.largest_reach), single.largest_reach)};
     if (!(found.largest_E < 0x1p1000)) return -1;
     terms.after_scores(found);
   }
-  // Rescales: R_j, R (Lemma 2).
-  terms.after_rescales(ranks_of(ranks, terms.most_rescales(), std::span(keys.R).first(n)));
+  // Reference: g, g⁺; H5.
+  if (terms.needs_references()) {
+    auto references = accumulator<reference_extremes>::none();
+    reference_stage stage{keys, terms, references};
+    each_key(n, stage);
+    auto const& [wide, single] = references;
+    terms.after_references(
+        reference_extremes<double>{larger(largest_of(wide.reach_of_L), single.reach_of_L),
+                                   larger(largest_of(wide.reach_of_unmasked), single.reach_of_unmasked),
+                                   larger(largest_of(wide.reach_of_unbiased), single.reach_of_unbiased),
+                                   larger(largest_of(wide.reach_beyond_mask_limit), single.reach_beyond_mask_limit)});
+  }
+  // Rescales: R_j, R (Lemma 2); γ_j of section 9.
+  terms.after_rescales(rescales_of(terms, std::span(keys.j).first(n), ranks, std::span(keys.R).first(n),
+                                   std::span(keys.group).first(n)));
 
   // Weights: z_j, T_j, P_j, D; H4; Λ_T, Λ_H of Corollary L.
   auto sums = accumulator<weight_sums>::none();
@@ -145,17 +187,17 @@ inline double bound_row(std::size_t n, problem::kernel_model const& model, row_s
   each_key(n, weights);
   {
     auto const& [wide, single] = sums;
-    struct {
-      double n_far, D_lower, one_minus_D, sum_P, largest_z, largest_T, largest_Y, dominance_top;
-    } const found{sum_of(wide.n_far) + single.n_far,
-                  sum_of(wide.D_lower) + single.D_lower,
-                  sum_of(wide.one_minus_D) + single.one_minus_D,
-                  sum_of(wide.sum_P) + single.sum_P,
-                  larger(largest_of(wide.largest_z), single.largest_z),
-                  larger(largest_of(wide.largest_T), single.largest_T),
-                  larger(largest_of(wide.largest_Y), single.largest_Y),
-                  larger(largest_of(wide.dominance_top), single.dominance_top)};
-    terms.after_weights(found);
+    terms.after_weights(weight_sums<double>{sum_of(wide.n_far) + single.n_far, sum_of(wide.D_lower) + single.D_lower,
+                                            sum_of(wide.one_minus_D) + single.one_minus_D,
+                                            sum_of(wide.sum_P) + single.sum_P, sum_of(wide.sum_U) + single.sum_U,
+                                            sum_of(wide.sum_groups) + single.sum_groups,
+                                            sum_of(wide.sum_grouped_squares) + single.sum_grouped_squares,
+                                            larger(largest_of(wide.largest_weight), single.largest_weight),
+                                            larger(largest_of(wide.largest_T), single.largest_T),
+                                            larger(largest_of(wide.kappa_beside_gap), single.kappa_beside_gap),
+                                            larger(largest_of(wide.largest_near_X), single.largest_near_X),
+                                            larger(largest_of(wide.largest_stored), single.largest_stored),
+                                            larger(largest_of(wide.dominance_top), single.dominance_top)});
   }
   for (std::size_t j = 0; j < n; ++j)
     if (keys.near[j] > 0) terms.near_key(keys.weight_lower[j], keys.z[j]);
@@ -164,8 +206,27 @@ inline double bound_row(std::size_t n, problem::kernel_model const& model, row_s
   auto total = accumulator<share_stage::sums>::none();
   share_stage shares{keys, terms, with_weights || !terms.theorem_is_sharpest, total};
   each_key(n, shares);
-  terms.after_shares(sum_of(total.wide.gamma_L) + total.single.gamma_L);
+  {
+    auto const& wide = total.wide.shares;
+    auto const& single = total.single.shares;
+    terms.after_shares(share_sums<double>{sum_of(wide.per_key) + single.per_key,
+                                          sum_of(wide.rescaled) + single.rescaled, sum_of(wide.nodes) + single.nodes,
+                                          larger(largest_of(wide.largest_share), single.largest_share)});
+  }
   if (!shares.dominance_matters && !terms.theorem_is_sharpest) return -1;
+  find_known_weights(
+      terms, n,
+      [&keys](std::size_t j) {
+        return evaluated_key{keys.j[j], keys.x_lower[j], keys.x_upper[j], keys.weight_lower[j],    keys.weight_upper[j],
+                             keys.E[j], keys.R[j],       keys.P[j],       keys.reference_error[j], keys.near[j] > 0};
+      },
+      known);
+  if (terms.by_lse_alone()) {
+    double const lambda = log_sum_exp_bound(terms).size;
+    terms.after_log_sum_exp(lambda);
+    lse_weight_stage stage{keys, terms, lambda};
+    each_key(n, stage);
+  }
   if (with_weights) {
     weight_bound_stage bounds{keys, terms};
     each_key(n, bounds);

@@ -24,6 +24,11 @@ namespace attest::reference::machine::HWY_NAMESPACE {
 /// Keys are summed in chunks, and the sums of chunks are added: fewer roundings on one path.
 inline constexpr std::size_t chunk = 128;
 
+inline std::size_t heaviest_of(key_columns const& keys, std::size_t n) {
+  auto const first = keys.weight.begin();
+  return static_cast<std::size_t>(std::max_element(first, first + static_cast<std::ptrdiff_t>(n)) - first);
+}
+
 template <class T>
 struct column_task {
   key_columns const& keys;
@@ -32,8 +37,9 @@ struct column_task {
   double Z, mean_error;
   row_terms const& terms;
   double sum_eta;
-  bool all_keys;  ///< every key is visible: memory.value_sum and value_largest apply
+  bool all_keys;  ///< every key is visible: memory.value_sum, value_total and value_largest apply
   workspace& memory;
+  std::size_t heaviest = heaviest_of(keys, n);  ///< a key with the largest weight
 };
 
 /// (h + 4)·1.01u, h = chunk + n/chunk + (sums of Z): the relative rounding error of o, given the weights of n keys.
@@ -61,13 +67,14 @@ HWY_INLINE void sweep(column_task<T> const& task, std::size_t c) {
     total[a] = R(0), sizes[a] = column_sizes<R>{};
     if (task.all_keys) {
       sizes[a].sum = load<R>(&task.memory.value_sum[c + a * step]);
+      sizes[a].total = load<R>(&task.memory.value_total[c + a * step]);
       sizes[a].largest = load<R>(&task.memory.value_largest[c + a * step]);
     }
   }
   if (!task.all_keys)
     for (std::size_t j = 0; j < task.n; ++j)
       for (std::size_t a = 0; a < At; ++a)
-        sizes[a].add_size(absolute(load_as<R>(task.values + keys.value_offset[j] + c + a * step)));
+        sizes[a].add_value(load_as<R>(task.values + keys.value_offset[j] + c + a * step));
   for (std::size_t begin = 0; begin < task.n; begin += chunk) {
     std::size_t const end = std::min(task.n, begin + chunk);
     R part[At];
@@ -87,6 +94,7 @@ HWY_INLINE void sweep(column_task<T> const& task, std::size_t c) {
   R const Z(task.Z);
   for (std::size_t a = 0; a < At; ++a) {
     sizes[a].finish(terms);
+    sizes[a].heaviest = load_as<R>(task.values + keys.value_offset[task.heaviest] + c + a * step);
     mid[a] = DoubleWords ? load<R>(&task.memory.o[c + a * step]) : total[a] / Z;
     low[a] = DoubleWords ? load<R>(&task.memory.o_low[c + a * step]) : R(0);
   }
@@ -105,26 +113,36 @@ HWY_INLINE void sweep(column_task<T> const& task, std::size_t c) {
   if (terms.theorem_is_sharpest) {
     for (std::size_t j = 0; j < task.n; ++j) {
       T const* const v = task.values + keys.value_offset[j] + c;
-      R const P(keys.P[j]), pi_t_squared(keys.pi_t_squared[j]);
+      R const P(keys.P[j]), variance(keys.variance[j]);
       for (std::size_t a = 0; a < At; ++a) {
         R const x = load_as<R>(v + a * step);
-        deviations[a].add(off(x, a), absolute(absolute(x) - sizes[a].middle), P, pi_t_squared);
+        deviations[a].add(off(x, a), absolute(absolute(x) - sizes[a].middle), P, variance);
       }
     }
   } else {
     for (std::size_t j = 0; j < task.n; ++j) {
       T const* const v = task.values + keys.value_offset[j] + c;
-      R const P(keys.P[j]), pi_t_squared(keys.pi_t_squared[j]), in_J(keys.in_J[j]), eta(keys.eta[j]);
+      R const P(keys.P[j]), variance(keys.variance[j]), in_J(keys.in_J[j]), eta(keys.eta[j]);
       for (std::size_t a = 0; a < At; ++a) {
         R const x = load_as<R>(v + a * step);
         R const distance = off(x, a), size_distance = absolute(absolute(x) - sizes[a].middle);
-        deviations[a].add(distance, size_distance, P, pi_t_squared);
+        deviations[a].add(distance, size_distance, P, variance);
         clauses[a].add(distance, size_distance, in_J, eta);
         lowest[a] = smaller(lowest[a], x);
         highest[a] = larger(highest[a], x);
       }
     }
   }
+
+  known_sums<R> known[At];
+  for (std::size_t a = 0; a < At; ++a) known[a] = known_sums<R>{};
+  known_weights const& weights = task.memory.known;
+  if (weights.hold)
+    for (std::size_t j = 0; j < task.n; ++j) {
+      T const* const v = task.values + keys.value_offset[j] + c;
+      R const center(weights.center[j]), deviation(weights.deviation[j]), size(weights.size[j]);
+      for (std::size_t a = 0; a < At; ++a) known[a].add(load_as<R>(v + a * step), center, deviation, size);
+    }
 
   auto const n = static_cast<double>(task.n);
   double const rounding = column_rounding(task.n), epsilon = task.mean_error;
@@ -133,31 +151,39 @@ HWY_INLINE void sweep(column_task<T> const& task, std::size_t c) {
     R const r = (sizes[a].average + absolute(mid[a])) * rounding + n * 0x1p-1073;
     R const radius = DoubleWords ? load<R>(&memory.o_radius[c + a * step])
                                  : ((sizes[a].largest + absolute(mid[a]) + r) * epsilon + r) * (1 + 0x1p-40);
-    auto const bound = output_bound(terms, mid[a], radius, sizes[a], deviations[a], clauses[a], task.sum_eta);
+    auto const beside = weights.hold ? known_bound(terms, weights.growth, known[a], sizes[a].largest)
+                                     : known_output<R>{R(0), R(infinity)};
+    auto const bound = output_bound(terms, mid[a], radius, sizes[a], deviations[a], clauses[a], task.sum_eta, beside);
     std::size_t const at = c + a * step;
     auto const usable = sizes[a].sum < R(0x1p1000);  // no infinity, no NaN
     if constexpr (!DoubleWords) store(mid[a], &memory.o[at]);
     store(select(usable, radius, R(infinity)), &memory.o_radius[at]);
     store(bound.size, &memory.o_bound[at]);
     store(bound.warning, &memory.o_warning[at]);
+    store(beside.center, &memory.o_known[at]);
+    store(beside.size, &memory.o_known_bound[at]);
     store(lowest[a], &memory.lowest[at]);
     store(highest[a], &memory.highest[at]);
-    double judged[step], by_theorem[step];
+    double judged[step], by_theorem[step], dull[step];
     store(as_number(bound.judged), judged);
     store(as_number(bound.by_theorem), by_theorem);
-    for (std::size_t i = 0; i < step; ++i)
+    store(as_number(bound.dull), dull);
+    for (std::size_t i = 0; i < step; ++i) {
+      memory.o_dull[at + i] = dull[i] > 0;
       memory.o_by[at + i] = !terms.judged || judged[i] < 1 ? judged_by::nothing
                             : by_theorem[i] > 0            ? judged_by::theorem
                                                            : judged_by::dominance;
+    }
   }
 }
 
-/// Σ_j |v_jc| and max_j |v_jc| over all keys, for the rows to which all keys are visible.
+/// Σ_j |v_jc|, Σ_j v_jc and max_j |v_jc| over all keys, for the rows to which all keys are visible.
 template <class R, class T>
 HWY_INLINE void measure(problem::instance<T> const& p, T const* values, std::size_t c, workspace& memory) {
   column_sizes<R> sizes{};
-  for (std::int64_t j = 0; j < p.size().m; ++j) sizes.add_size(absolute(load_as<R>(values + j * p.v().stride[2] + c)));
+  for (std::int64_t j = 0; j < p.size().m; ++j) sizes.add_value(load_as<R>(values + j * p.v().stride[2] + c));
   store(sizes.sum, &memory.value_sum[c]);
+  store(sizes.total, &memory.value_total[c]);
   store(sizes.largest, &memory.value_largest[c]);
 }
 template <class T>

@@ -23,13 +23,15 @@ HWY_BEFORE_NAMESPACE();
 namespace attest::reference::machine::HWY_NAMESPACE {
 
 /// Collects the keys visible to row i in `keys`: dot (with DoubleWords, a double word), size, norm and bias. Returns
-/// their number. Keys with a bias of −∞ have no weight and are left out. Returns nothing if the row must be handed over
+/// their number. Keys with a bias of −∞ have no weight and are left out; facts gets the sizes that H0 asks of them.
+/// Returns nothing if the row must be handed over
 /// to the ball tier: for a bias of +∞ or NaN, and for a key with bias −∞ whose Σ|q_t·k_t| or whose row of V is not
 /// finite.
 template <bool DoubleWords, class T>
 std::optional<std::size_t> gather(problem::instance<T> const& p, std::int64_t b, std::int64_t h, std::int64_t i,
-                                  std::size_t block_row, workspace& memory) {
+                                  std::size_t block_row, workspace& memory, row_scalars& facts) {
   problem::sizes const& s = p.size();
+  double const slack = 1 + static_cast<double>(s.d + 2) * 0x1p-52;
   key_columns& keys = memory.keys;
   std::size_t const stride = static_cast<std::size_t>(s.m) + tile_keys;
   double const* const dot = memory.dot.data() + block_row * stride;
@@ -47,6 +49,9 @@ std::optional<std::size_t> gather(problem::instance<T> const& p, std::int64_t b,
       T const* const v = p.v().row(b, key_head(s, h), j);
       for (std::int64_t c = 0; c < s.dv; ++c)
         if (!(absolute(load_value(v + c)) < infinity)) return std::nullopt;
+      double const product = size[at] * slack + 0x1p-1050;
+      facts.lost_upper = larger(facts.lost_upper, larger(product, rounded_up(facts.scale_upper * product)));
+      facts.lost_norm = larger(facts.lost_norm, memory.key_norm[at] * slack);
       continue;
     }
     keys.j[n] = j;
@@ -91,7 +96,9 @@ inline void publish(workspace const& memory, std::size_t n, row_options const& o
   certified.weight_lower = std::span(keys.weight_lower).first(n);
   certified.weight_upper = std::span(keys.weight_upper).first(n);
   if (!options.bounds) return;
-  certified.o_bound = memory.o_bound, certified.o_by = memory.o_by, certified.o_warning = memory.o_warning;
+  certified.o_bound = memory.o_bound, certified.o_by = memory.o_by, certified.o_dull = memory.o_dull,
+  certified.o_warning = memory.o_warning, certified.o_known = memory.o_known,
+  certified.o_known_bound = memory.o_known_bound;
   certified.lowest = memory.lowest, certified.highest = memory.highest;
   certified.lse_bound = log_sum_exp_bound(terms);
   certified.terms = &terms;

@@ -23,6 +23,7 @@ void row_rounder<Target, T>::run(std::int64_t b, std::int64_t h, std::int64_t i0
   auto const round_row = [&](certified_row const& row) {
     row_.b = row.b, row_.h = row.h, row_.i = row.i;
     balls_known_ = sharp_known_ = false;
+    sums_.reset();
     if (!row.handed_over) round(row);
     else if (!sharp().handed_over) round(sharp());
     else round_in_balls();
@@ -39,6 +40,12 @@ enclosed_row<128, T> const& row_rounder<Target, T>::balls() {
   if (!balls_known_) compiled::enclose_row(problem_, row_.b, row_.h, row_.i, balls_);
   balls_known_ = true;
   return balls_;
+}
+
+template <class Target, class T>
+exponential_sums<T>& row_rounder<Target, T>::sums() {
+  if (!sums_) sums_.emplace(compiled::sums_of(balls()));
+  return *sums_;
 }
 
 template <class Target, class T>
@@ -82,7 +89,8 @@ Target row_rounder<Target, T>::by_ball_tier(rounded_value<Target> const& value) 
 template <class Target, class T>
 Target row_rounder<Target, T>::ball_output(std::int64_t c) {
   if (compiled::output(problem_, balls(), c).kind != value_kind::finite) return quiet_nan<Target>();
-  return by_ball_tier(compiled::rounded_output<Target>(problem_, balls(), c));
+  if (balls().kind == row_kind::empty) return by_ball_tier(value_of_ordinal<Target>(0));
+  return by_ball_tier(compiled::rounded_output<Target>(problem_, balls(), c, sums()));
 }
 
 /// The value to which every number in the enclosure of weight `at` rounds; a weight is never 0.
@@ -105,7 +113,7 @@ void row_rounder<Target, T>::round(certified_row const& row) {
   if (options_.lse) {
     auto const value = by_either(
         row, [](certified_row const& by) { return nearest_of_all<Target>(by.lse, by.lse_low, by.lse_radius); });
-    row_.lse = value ? by_machine(*value) : by_ball_tier(compiled::rounded_log_sum_exp<Target>(balls()));
+    row_.lse = value ? by_machine(*value) : by_ball_tier(compiled::rounded_log_sum_exp<Target>(balls(), sums()));
   }
   std::size_t at = 0;
   for (std::size_t j = 0; j < row_.weights.size(); ++j) {
@@ -114,7 +122,7 @@ void row_rounder<Target, T>::round(certified_row const& row) {
       continue;
     }
     auto const value = by_either(row, [&](certified_row const& by) { return nearest_weight<Target>(by, at); });
-    row_.weights[j] = value ? by_machine(*value) : by_ball_tier(compiled::rounded_weight<Target>(balls(), at));
+    row_.weights[j] = value ? by_machine(*value) : by_ball_tier(compiled::rounded_weight<Target>(balls(), at, sums()));
     ++at;
   }
 }
@@ -124,7 +132,7 @@ void row_rounder<Target, T>::round_in_balls() {
   row_kind const kind = balls().kind;
   for (std::size_t c = 0; c < row_.o.size(); ++c) row_.o[c] = ball_output(static_cast<std::int64_t>(c));
   if (options_.lse)
-    row_.lse = kind == row_kind::finite  ? by_ball_tier(compiled::rounded_log_sum_exp<Target>(balls()))
+    row_.lse = kind == row_kind::finite  ? by_ball_tier(compiled::rounded_log_sum_exp<Target>(balls(), sums()))
                : kind == row_kind::empty ? value_of_ordinal<Target>(-infinity_ordinal<Target>)
                                          : quiet_nan<Target>();
   std::size_t at = 0;
@@ -132,7 +140,7 @@ void row_rounder<Target, T>::round_in_balls() {
     bool const seen =
         kind == row_kind::finite && at < balls().keys.size() && balls().keys[at].j == static_cast<std::int64_t>(j);
     row_.weights[j] = kind == row_kind::nan ? quiet_nan<Target>()
-                      : seen                ? by_ball_tier(compiled::rounded_weight<Target>(balls(), at))
+                      : seen                ? by_ball_tier(compiled::rounded_weight<Target>(balls(), at, sums()))
                                             : by_machine(Target{});
     at += seen;
   }

@@ -10,13 +10,14 @@
 #include <vector>
 
 #include "reference/attention/attention.hpp"
+#include "reference/attention/exponential_sum.hpp"
 #include "reference/machine/rows.hpp"
 #include "reference/real/nearest.hpp"
 
 namespace attest::reference::machine {
 
-/// One row. An element is NaN if docs/semantics.md says NaN or does not specify it, and if no width of the ball tier
-/// decides it. The weight of a masked key is 0, the LSE of an empty row −∞.
+/// One row. An element is NaN if docs/semantics.md says NaN or does not specify it, and if the ball tier
+/// does not decide it. The weight of a masked key is 0, the LSE of an empty row −∞.
 template <class Target>
 struct rounded_row {
   std::int64_t b = 0, h = 0, i = 0;
@@ -28,7 +29,7 @@ struct rounding_tally {
   std::int64_t elements = 0;         ///< that were rounded: all but those that are NaN or −∞ by definition
   std::int64_t in_double_words = 0;  ///< of these, by double words after doubles did not decide them
   std::int64_t in_balls = 0;         ///< of these, by the ball tier
-  std::int64_t undecided = 0;        ///< of these, decided by no width
+  std::int64_t undecided = 0;        ///< of these, decided neither by theorem N nor by a width
   rounding_tally& operator+=(rounding_tally const& other) noexcept {
     elements += other.elements, in_double_words += other.in_double_words, in_balls += other.in_balls,
         undecided += other.undecided;
@@ -72,6 +73,8 @@ class row_rounder {
                              void (*visit)(void*, rounded_row<Target> const&), void* to);
   /// The row in the ball tier, enclosed at most once.
   enclosed_row<W, T> const& balls();
+  /// What the ball tier's signs need of the row, computed at most once. Requires  balls().kind finite
+  exponential_sums<T>& sums();
   /// The row in double words, enclosed at most once. It is handed over if the machine tier does not cover the problem,
   /// and for f64, whose rows are in double words from the start.
   certified_row const& sharp();
@@ -90,6 +93,7 @@ class row_rounder {
   rounded_row<Target> row_;
   certified_row sharp_;
   enclosed_row<W, T> balls_;
+  std::optional<exponential_sums<T>> sums_;
   bool sharp_known_ = false, balls_known_ = false;
   rounding_tally tally_;
 };

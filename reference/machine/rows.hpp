@@ -22,13 +22,18 @@ struct workspace;  // workspace.hpp
 /// One row. Its spans are valid until the next row is computed.
 struct certified_row {
   std::int64_t b = 0, h = 0, i = 0;
+  std::size_t model = 0;    ///< whose bounds: 0 the kernel model of the source, n > 0 row_options::further[n − 1]
   bool handed_over = true;  ///< to the ball tier; then nothing below is set
 
   /// O_c = o[c] + o_low[c] ± o_radius[c], with o_low empty in doubles; |ô_c − O_c| ≤ o_bound[c] by clause o_by[c]. A
   /// column with an infinite radius is handed over to the ball tier.
   std::span<double const> o, o_low, o_radius, o_bound, o_warning;
+  /// |ô_c − o_known[c]| ≤ o_known_bound[c] where weights are known (docs/bound.md, section 5), else that is infinite.
+  std::span<double const> o_known, o_known_bound;
   std::span<judged_by const> o_by;
-  /// min_j v_jc and max_j v_jc of the columns whose o_by is dominance; hull_margin() is H_c of Clause H (docs/bound.md).
+  std::span<std::uint8_t const> o_dull;  ///< section 8 of docs/bound.md: 1 where the bound says little
+  /// min_j v_jc and max_j v_jc of the columns whose o_by is dominance; hull_margin() is H_c of Clause H
+  /// (docs/bound.md).
   std::span<double const> lowest, highest;
   double hull_margin(double largest_value) const noexcept { return reference::hull_margin(*terms, largest_value); }
 
@@ -49,7 +54,16 @@ struct row_options {
   bool weights = false;       ///< also bounds of the weights, and the weights as double words
   bool bounds = true;         ///< false: only the enclosures of o, LSE and weights; the kernel model is not read
   bool double_words = false;  ///< compute in double words; f64 always is
+  /// Models by which some rows are bounded again, from the same facts. They must outlive the source.
+  std::span<problem::kernel_model const> further = {};
 };
+
+/// One row in so many is bounded by row_options::further: a second bound costs about as much as the first. Which ones
+/// differs from one number of keys to the next, so that problems of a single row are not always among them.
+inline constexpr std::int64_t further_one_in = 32;
+constexpr bool bounded_again(problem::sizes const& s, std::int64_t b, std::int64_t h, std::int64_t i) noexcept {
+  return ((b * s.hq + h) * s.n + i + s.m) % further_one_in == 0;
+}
 
 /// Rows of one problem under one kernel model. Each thread needs its own: it owns the memory of a block of rows.
 template <class T>
@@ -66,7 +80,8 @@ class row_source {
   row_source& operator=(row_source&&) noexcept;
   ~row_source();
 
-  /// visit(certified_row const&) for rows i0 ≤ i < i1 of head h of batch b, in order.
+  /// visit(certified_row const&) for rows i0 ≤ i < i1 of head h of batch b, in order. A row that is bounded by further
+  /// models is visited once for each that bounds it, after the visit with the bounds of its own.
   /// Requires  indices inside the problem; the instance outlives this object
   /// Ensures   results that do not depend on the block: a row depends only on its own inputs and on the SIMD target.
   ///           Rows are handed over if the floating-point environment has become unsafe

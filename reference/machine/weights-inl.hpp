@@ -122,7 +122,6 @@ struct facts_stage {
     store((absolute(s) + rho) * (1 + 0x1p-49), &keys.score_upper[j]);
     store(load<R>(&keys.product_upper[j]) * size_slack, &keys.product_upper[j]);
     store(load<R>(&keys.key_norm[j]) * size_slack, &keys.key_norm[j]);
-    store(absolute(load<R>(&keys.bias[j])), &keys.bias[j]);
     R const w = load<R>(&keys.weight[j]), off = w * load<R>(&keys.weight_error[j]);
     store(smaller(R(1), (w + off) * weight_up + 2 * below_exp_lowest), &keys.weight_upper[j]);
     store((w - off) * weight_down, &keys.weight_lower[j]);

@@ -1,5 +1,5 @@
-// Memory of the machine tier, one object for each thread, reused from block to block: 8·(27 + 2·block_rows) bytes a
-// key, with double words 8·(32 + 3·block_rows).
+// Memory of the machine tier, one object for each thread, reused from block to block: 8·(34 + 2·block_rows) bytes a
+// key, with double words 8·(39 + 3·block_rows).
 #pragma once
 
 #include <algorithm>
@@ -20,8 +20,8 @@ struct key_columns {
   std::vector<double> score, score_error;     ///< ŝ_j and ρ_j ≥ |ŝ_j − s_j|
   std::vector<double> weight, weight_error;   ///< ŵ_j and η_j: e^(s_j − M) ∈ ŵ_j·(1 ± η_j)
   std::vector<double> x_lower, x_upper, score_upper, product_upper, key_norm, bias, weight_lower, weight_upper;
-  std::vector<double> E, R, z, P, reference_error, pi_t_squared;  ///< reference/bound/formulas-inl.hpp
-  std::vector<double> near, far, in_J, eta, shared_gamma;         ///< flags are 0 or 1
+  std::vector<double> E, R, z, P, reference_error, group, variance, lse_error;  ///< reference/bound/formulas-inl.hpp
+  std::vector<double> near, far, in_J, eta, shared_gamma;                       ///< flags are 0 or 1
   std::vector<double> weight_bound, weight_by_theorem;
   std::vector<double> score_low, weight_low, share, share_low,
       share_radius;  ///< double_word/: ŝ_j, ŵ_j and π_j as double words
@@ -47,7 +47,9 @@ struct key_columns {
                          &z,
                          &P,
                          &reference_error,
-                         &pi_t_squared,
+                         &group,
+                         &variance,
+                         &lse_error,
                          &near,
                          &far,
                          &in_J,
@@ -63,6 +65,8 @@ struct key_columns {
 struct rank_memory {
   std::vector<double> above, sorted;
   std::vector<std::uint32_t> bucket, first;
+  std::vector<double> lowest, records, count;  ///< of records_of (reference/bound/records.hpp)
+  std::vector<std::size_t> below;
 };
 
 struct workspace {
@@ -73,9 +77,12 @@ struct workspace {
   std::vector<double> dot_low;    ///< block_rows × m: q·k = dot + dot_low, double_word/
   key_columns keys;
   rank_memory ranks;
-  std::vector<double> o, o_low, o_radius, o_bound, o_warning, lowest, highest;  ///< dv
+  known_weights known;
+  std::vector<double> o, o_low, o_radius, o_bound, o_warning, o_known, o_known_bound, lowest, highest;  ///< dv
   std::vector<judged_by> o_by;
-  std::vector<double> value_sum, value_largest;  ///< dv: Σ_j|v_jc|, max_j|v_jc| over all keys of the head below
+  std::vector<std::uint8_t> o_dull;  ///< dv: 0 or 1
+  std::vector<double> value_sum, value_total,
+      value_largest;  ///< dv: Σ_j|v_jc|, Σ_j v_jc, max_j|v_jc| of the head below
   std::int64_t measured_b = -1, measured_head = -1;
 
   void reserve(std::int64_t m, std::int64_t d, std::int64_t dv, bool double_words) {
@@ -87,9 +94,11 @@ struct workspace {
     for (auto* array : {&dot, &size}) array->resize(block_rows * (keys_ + tile_keys));
     if (double_words) dot_low.resize(block_rows * (keys_ + tile_keys));
     keys.reserve(keys_, double_words);
-    for (auto* array : {&o, &o_low, &o_radius, &o_bound, &o_warning, &lowest, &highest, &value_sum, &value_largest})
+    for (auto* array : {&o, &o_low, &o_radius, &o_bound, &o_warning, &o_known, &o_known_bound, &lowest, &highest,
+                        &value_sum, &value_total, &value_largest})
       array->resize(dv_);
     o_by.resize(dv_);
+    o_dull.resize(dv_);
   }
 };
 

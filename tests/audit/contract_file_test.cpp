@@ -1,10 +1,13 @@
 // Contracts as files: what is printed reads back, and what is wrong is named.
 #include <cmath>
+#include <fstream>
 
 #include <nlohmann/json.hpp>
 
 #include "audit/contract/contract_fields.hpp"
 #include "audit/contract/contract_file.hpp"
+#include "audit/contract/preset_family.hpp"
+#include "reference/bound/known_weights.hpp"
 #include "tests/support/property.hpp"
 
 namespace attest::audit {
@@ -28,6 +31,8 @@ struct field_drawer {
   void word(char const*, std::span<char const* const> words, std::size_t& at) { at = *rc::gen::inRange<std::size_t>(0, words.size()); }
   template <class Fields>
   void object(char const*, Fields&& fields) { fields(*this); }
+  template <class Fields>
+  void optional(Fields&& fields) { fields(*this); }
 };
 
 std::string complaint(std::string const& text) {
@@ -46,6 +51,55 @@ TEST_CASE("every preset reads back from what is printed of it", "[unit]") {
   }
 }
 
+TEST_CASE("a preset that 0.1 printed still reads, and means what it meant", "[unit]") {
+  std::ifstream file(ATTEST_TEST_DATA "/contracts_0.1.json");
+  auto const printed = nlohmann::ordered_json::parse(file);
+  REQUIRE(printed.size() == 9);
+  for (auto const& text : printed) {
+    INFO(text.dump());
+    auto const read = parse_contract(text.dump(), "fallback");
+    REQUIRE(read);
+    std::string const name = text.at("name").get<std::string>();
+    contract const& claim = read.value();
+    if (text.at("model") == "builtin") {
+      CHECK(claim == *find_contract(name));
+      continue;
+    }
+    CHECK(claim.name == name + "-0.1");  // the preset of that name says more by now
+    // What 0.1 knew is as it was printed, the rest has the defaults: the kernels that 0.1 judged.
+    auto const again = nlohmann::ordered_json::parse(contract_text(claim));
+    for (auto const& item : text.at("model").items()) CHECK(again.at("model").at(item.key()) == item.value());
+    problem::kernel_model const& model = claim.fixed;
+    CHECK(model.large_scores == problem::large_scores::stable);
+    CHECK(model.order == problem::key_order::any);
+    CHECK_FALSE(model.bias_first);
+    CHECK(model.merge_levels == 1);
+    CHECK(model.returned_weights == problem::returned_weights::unrounded);
+    CHECK(model.p_normalised == problem::normalised_first::no);
+    CHECK(std::isinf(model.out_limit));
+    CHECK(std::isinf(model.mask_limit));
+  }
+}
+
+TEST_CASE("a preset of 0.1 has a second revision where its numbers changed; no contract file has one", "[unit]") {
+  for (auto const& text : nlohmann::ordered_json::parse(std::ifstream(ATTEST_TEST_DATA "/contracts_0.1.json"))) {
+    auto const then = parse_contract(text.dump(), "x");
+    REQUIRE(then);
+    contract const& now = *find_contract(text.at("name").get<std::string>());
+    INFO(now.name);
+    CHECK(revision_of(now) == (then.value().fixed == now.fixed ? 1 : 2));
+    CHECK(revision_of(then.value()).has_value() == now.builtin);
+  }
+  for (contract const& preset : contracts()) {
+    CHECK(revision_of(preset).has_value());
+    CHECK(revision_of(parse_contract(contract_text(preset), "x").value()) == revision_of(preset));
+  }
+  CHECK(revision_of(*find_contract("f32-ordered")) == 1);
+  CHECK_FALSE(revision_of(parse_contract(R"({"from": "f32"})", "mine").value()).has_value());
+  CHECK(has(complaint(R"({"from": "f32", "revision": 2})"), "revision: there is no such key"));
+  CHECK(has(complaint(R"({"from": "f32", "contract_revision": 2})"), "there is no such key"));
+}
+
 TEST_CASE("any contract reads back from what is printed of it", "[property]") {
   tests::property("parse_contract(contract_text(c)) == c", [] {
     contract drawn;
@@ -55,6 +109,7 @@ TEST_CASE("any contract reads back from what is printed of it", "[property]") {
     drawn.name = "drawn", drawn.sentence = "a contract";
     drawn.type = *rc::gen::element(problem::element_type::f32, problem::element_type::f64, problem::element_type::bf16,
                                    problem::element_type::f16);
+    if (!reference::declares_weights(drawn.fixed)) drawn.fixed.weight_reference = problem::weight_reference::unknown;
     if (*rc::gen::arbitrary<bool>()) drawn.builtin = true, drawn.fixed = {};
     auto const read = parse_contract(contract_text(drawn), "fallback");
     if (!read) RC_FAIL(read.why().message());
@@ -94,6 +149,9 @@ TEST_CASE("what is wrong in a contract is named, with the nearest known word", "
       wrong{R"({"from": "f32", "model": {"splits": 18446744073709551615}})", "model.splits"},
       wrong{R"({"from": "f32", "model": {"merge": "sle"}})", "did you mean 'lse'?"},
       wrong{R"({"from": "f32", "model": {"fold_q": 1}})", "model.fold_q: is 1, expected true or false"},
+      wrong{R"({"from": "bf16", "model": {"weight_reference": "rising", "block": 64}})", "model.weight_reference: contradicts"},
+      wrong{R"({"from": "bf16", "model": {"weight_reference": "rising", "p_normalised": "no", "k_pre": 0}})",
+            "model.block: is missing"},
       wrong{R"({"from": "f32", "model": 7})", "model: is 7, expected an object"},
       wrong{R"({"from": "f32", "model": {"eps": 0.1, "eps": 0.2}})", "'eps' occurs twice"},
       wrong{R"({"from": "f32", "from": "f64"})", "'from' occurs twice"},
@@ -103,12 +161,30 @@ TEST_CASE("what is wrong in a contract is named, with the nearest known word", "
       wrong{R"({"model": {}})", "input: is missing"}, wrong{R"({"input": "f32"})", "model: is missing"},
       wrong{R"({"input": "f32", "model": {}})", "model.format: is missing"},
       wrong{R"({"from": "f32-blocked", "model": {"eps": 0.1}})", "model.format: is missing"},
+      wrong{R"({"from": "f32", "sources": {"eps": "kernel.cpp, exp", "format": "IEEE", "nan": "read"}})", "accepted"},
+      wrong{R"({"from": "f32", "sources": "kernel.cpp"})", "sources: is a string, expected an object"},
+      wrong{R"({"from": "f32", "sources": {"epz": "kernel.cpp"}})", "sources.epz: there is no such field, did you mean 'eps'?"},
+      wrong{R"({"from": "f32", "sources": {"eps": 1}})", "sources.eps: is a number, expected a string"},
+      wrong{R"({"from": "f32", "sources": {"eps": ""}})", "sources.eps: is empty"},
       wrong{"{\"from\": \"f32\"}\0", "accepted"});
   INFO(text);
   CHECK(has(complaint(text), says));
 }
 
+TEST_CASE("sources are no part of a contract", "[unit]") {
+  auto const with = parse_contract(R"({"from": "f32", "name": "mine", "sources": {"eps": "kernel.cpp, exp"}})", "");
+  auto const without = parse_contract(R"({"from": "f32", "name": "mine"})", "");
+  REQUIRE(with);
+  CHECK(with.value() == without.value());
+  CHECK_FALSE(has(contract_text(with.value()), "kernel.cpp"));
+}
+
 TEST_CASE("a hostile contract file ends in a sentence", "[unit]") {
+  auto const source_of = [](std::size_t bytes) {
+    return complaint(R"({"from": "f32", "sources": {"eps": ")" + std::string(bytes, 'a') + "\"}}");
+  };
+  CHECK(source_of(1000) == "accepted");
+  CHECK(has(source_of(1001), "sources.eps: has 1001 bytes, expected at most 1000"));
   CHECK(has(complaint(std::string("{\"from\": \"f32\"\0}", 16)), "byte"));
   CHECK(has(complaint(std::string(2'000'000, ' ')), "bytes"));
   CHECK(has(complaint(std::string(100'000, '[')), "nested deeper"));

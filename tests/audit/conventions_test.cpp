@@ -2,7 +2,9 @@
 #include <cmath>
 #include <limits>
 
+#include "audit/cases/case.hpp"
 #include "audit/judge/conventions.hpp"
+#include "audit/judge/judge_case.hpp"
 #include "audit/tensors/elements.hpp"
 #include "tests/support/builtin_kernel.hpp"
 #include "tests/support/catch.hpp"
@@ -92,6 +94,33 @@ TEST_CASE("the LSE of a query that sees no key is what the contract says: -inf o
   audit::store(*answered.answer.lse, answered.row, 0);
   answered.breaks({}, 1);
   CHECK(answered.judged(zero).failed == 0);
+}
+
+TEST_CASE("parts whose keys are all hidden are merged as the contract says their LSE and O are", "[unit]") {
+  int empty_rows = 0;
+  for (audit::audit_case const& split : audit::generated_cases({.seed = 5})) {
+    if (split.check != "split-and-merge") continue;
+    audit::contract claim = *audit::find_contract("f32");
+    claim.conventions.empty_lse = conventions::log::zero, claim.conventions.empty_row = conventions::row::nan;
+    audit::case_outputs outputs;
+    for (std::size_t call = 0; call <= split.further.size(); ++call) {
+      auto& answer = outputs.emplace_back(builtin_answer(split.call(call).draft()));
+      for (std::size_t row = 0; row < answer->lse->bytes.size() / sizeof(float); ++row) {
+        if (audit::load(*answer->lse, row) != -infinity) continue;
+        ++empty_rows;
+        audit::store(*answer->lse, row, 0);
+        auto const dv = static_cast<std::size_t>(split.call(call).size().dv);
+        for (std::size_t c = 0; c < dv; ++c) audit::store(*answer->o, row * dv + c, nan);
+      }
+    }
+    audit::case_result result;
+    audit::judge_case(split, outputs, {.claim = &claim}, result);
+    INFO(split.name);
+    CHECK(!result.unsupported);
+    CHECK(result.judged.judged() > 0);
+    CHECK(result.judged.failed == 0);
+  }
+  CHECK(empty_rows > 0);
 }
 
 TEST_CASE("where NaN is unspecified anything may come of it, and only of it", "[unit]") {

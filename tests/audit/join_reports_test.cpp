@@ -57,8 +57,22 @@ struct drawn_case {
   std::string check;
   std::int64_t elements = 0;
   bool failed = false, unsupported = false, waived = false, noted = false;
+  judgement bounds = {};  ///< sharpness, what was not judged, what was returned, sharper presets
   finding adorned = {};
 };
+
+judgement draw_bounds() {
+  judgement drawn;
+  int const elements = *rc::gen::inRange(0, 4);
+  for (int n = 0; n < elements; ++n) {
+    std::size_t const output = *rc::gen::inRange<std::size_t>(0, 3), size = *rc::gen::inRange<std::size_t>(0, 4);
+    drawn.sharpness[output][size].add(std::ldexp(1.0, *rc::gen::inRange(-70, 5)), 1, *rc::gen::inRange(0, 3) == 0);
+    ++drawn.by_theorem, ++drawn.returned[output];
+    drawn.leave_out(n, static_cast<not_judged_because>(size));
+    merge(drawn.beside, {size % 2 ? "f32" : "f32-ordered", 1 + n, n, static_cast<double>(n) / 4});
+  }
+  return drawn;
+}
 
 std::vector<drawn_case> draw_cases() {
   std::vector<drawn_case> cases;
@@ -72,6 +86,7 @@ std::vector<drawn_case> draw_cases() {
     drawn.failed = kind == 0 || kind == 1, drawn.waived = kind == 1, drawn.unsupported = kind == 2,
     drawn.noted = kind > 5;
     adorn(drawn.adorned);
+    drawn.bounds = draw_bounds();
     cases.push_back(drawn);
   }
   return cases;
@@ -83,6 +98,8 @@ report report_of(std::vector<drawn_case> const& cases, std::int64_t index, std::
   result.kernel = "drawn", result.contract = "f32", result.seed = 5;
   if (of > 1) result.shard = {index, of};
   result.all_cases = static_cast<std::int64_t>(cases.size());
+  result.contract_revision = 2, result.protections = {"a process of its own", "a limit"};
+  result.not_asked = {{"other checks and cases", "--only"}};
   std::set<std::string, std::less<>> const waived{"lse"};
   report_builder collect(result, waived);
   for (std::size_t n = 0; n < cases.size(); ++n) {
@@ -93,8 +110,8 @@ report report_of(std::vector<drawn_case> const& cases, std::int64_t index, std::
     row.unsupported += drawn.unsupported;
     std::string const name = "case-" + std::to_string(n);
     if (drawn.noted) collect.add_observation(drawn.check, name + " is odd");
-    judgement judged;
-    judged.by_theorem = drawn.elements, judged.failed = drawn.failed,
+    judgement judged = drawn.bounds;
+    judged.by_theorem += drawn.elements, judged.failed = drawn.failed,
     judged.max_error_in_bounds = static_cast<double>(n % 7) / 8;
     judged.max_error = static_cast<double>(n % 5) / 8;
     if (drawn.failed)

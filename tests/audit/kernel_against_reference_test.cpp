@@ -150,7 +150,7 @@ TEST_CASE("a number that may be flushed, times an infinity, is not judged; what 
     audit::owned_outputs const answer = builtin_answer(draft);
     audit::judgement const judged = audit::judge(instance, answer, claim_of(r));
     CHECK(judged.failed == 0);
-    CHECK(judged.not_judged == (tiny ? 1 + 1 + m : 0));
+    CHECK(judged.not_judged() == (tiny ? 1 + 1 + m : 0));
     CHECK(std::isnan(audit::load(*answer.o, 0)) == tiny);
   }
   // A scale may be folded alone or with log₂ e: 1.37·2⁻¹²⁶·½·log₂ e is flushed too.
@@ -163,7 +163,7 @@ TEST_CASE("a number that may be flushed, times an infinity, is not judged; what 
   audit::judgement const judged =
       audit::judge(problem::make_instance(draft.arguments()).value(), builtin_answer(draft), claim_of(r));
   CHECK(judged.failed == 0);
-  CHECK(judged.not_judged == 1 + 1 + 2);
+  CHECK(judged.not_judged() == 1 + 1 + 2);
 }
 
 TEST_CASE("a row that biases of -inf empty is judged only where its scores cannot overflow", "[property]") {
@@ -177,7 +177,7 @@ TEST_CASE("a row that biases of -inf empty is judged only where its scores canno
     audit::judgement const judged =
         audit::judge(problem::make_instance(draft.arguments()).value(), answer, claim_of(r));
     CHECK(judged.failed == 0);
-    CHECK(judged.not_judged == (overflows ? 1 + 1 + 2 : 0));
+    CHECK(judged.not_judged() == (overflows ? 1 + 1 + 2 : 0));
     CHECK(std::isnan(audit::load(*answer.lse, 0)) == overflows);
   }
 }

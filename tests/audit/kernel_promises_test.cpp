@@ -34,8 +34,11 @@ std::string fault_of(audit::audit_case const& kernel_case) {
   if (found.judged.failed > 0) return kernel_case.full_name() + ": " + found.judged.violations.front().sentence;
   if (found.judged.undecided > 0) return kernel_case.full_name() + " is undecided";
   audit::owned_outputs const again = guarded_answer(kernel_case.problem.draft());
-  if (!again.o || again.o->bytes != answers[0]->o->bytes || again.lse->bytes != answers[0]->lse->bytes ||
-      again.weights->bytes != answers[0]->weights->bytes)
+  auto const same = [](std::optional<audit::owned_tensor> const& a, std::optional<audit::owned_tensor> const& b) {
+    return a.has_value() == b.has_value() && (!a || a->bytes == b->bytes);
+  };
+  if (!again.o || !same(again.o, answers[0]->o) || !same(again.lse, answers[0]->lse) ||
+      !same(again.weights, answers[0]->weights))
     return kernel_case.full_name() + " is answered with other bits the second time";
   return "";
 }

@@ -1,5 +1,5 @@
 // Judging by the machine tier first gives the verdicts of the ball tier alone.
-#include "audit/contract/contract.hpp"
+#include "audit/contract/preset_family.hpp"
 #include "audit/judge/tiered_judge.hpp"
 #include "audit/tensors/elements.hpp"
 #include "reference/compiled/row.hpp"
@@ -68,7 +68,10 @@ struct outputs_of {
 
 template <class T>
 void same_verdicts(std::string const& contract) {
-  std::int64_t judged = 0, handed_over = 0, failed = 0;
+  std::int64_t judged = 0, handed_over = 0, failed = 0, outside = 0;
+  std::vector<audit::named_model> sharper;
+  for (audit::contract const* preset : audit::sharper_presets(*audit::find_contract(contract)))
+    sharper.push_back({preset->name, preset->fixed});
   property(contract + ": the same elements fail, pass, and are not judged", [&](std::uint64_t seed, bool with_weights) {
     machine_problem<T> const problem(seed);
     auto const instance = problem.instance();
@@ -76,8 +79,8 @@ void same_verdicts(std::string const& contract) {
     std::mt19937_64 random(seed);
     outputs_of<T> outputs(instance, model, random);
     auto const views = outputs.views(with_weights);
-    audit::exact_row_judge<T> exact(instance, views, model);
-    audit::tiered_judge<T> first(instance, views, model);
+    audit::exact_row_judge<T> exact(instance, views, model, sharper);
+    audit::tiered_judge<T> first(instance, views, model, sharper);
     audit::judgement by_exact, by_first;
     for (std::int64_t b = 0; b < problem.s.b; ++b)
       for (std::int64_t h = 0; h < problem.s.hq; ++h) {
@@ -85,15 +88,24 @@ void same_verdicts(std::string const& contract) {
         first.judge(b, h, 0, problem.s.n, by_first);
       }
     RC_ASSERT(by_first.failed == by_exact.failed);
-    RC_ASSERT(by_first.not_judged == by_exact.not_judged);
+    RC_ASSERT(by_first.not_judged() == by_exact.not_judged());
     RC_ASSERT(by_first.by_rule == by_exact.by_rule);
     RC_ASSERT(by_first.judged() == by_exact.judged());
     RC_ASSERT(by_first.undecided == by_exact.undecided);
+    // The same elements beside the sharper presets, whichever tier has bounded them again.
+    RC_ASSERT(by_first.beside.size() == by_exact.beside.size());
+    for (std::size_t n = 0; n < by_first.beside.size(); ++n) {
+      RC_ASSERT(by_first.beside[n].preset == by_exact.beside[n].preset);
+      RC_ASSERT(by_first.beside[n].compared == by_exact.beside[n].compared);
+      RC_ASSERT(by_first.beside[n].outside == by_exact.beside[n].outside);
+      outside += by_first.beside[n].outside;
+    }
     judged += first.rows_judged(), handed_over += first.rows_handed_over(), failed += by_first.failed;
   });
   INFO(judged << " rows, " << handed_over << " handed over, " << failed << " elements failed");
   CHECK(failed > 0);
   CHECK(handed_over < judged);
+  CHECK((outside > 0 || sharper.empty()));
 }
 
 }  // namespace

@@ -1,9 +1,9 @@
 // Rounding by the machine tier first gives the ball tier's values, bit for bit, on every SIMD target.
-#include "reference/compiled/rounding.hpp"
-#include "reference/compiled/row.hpp"
 #include "reference/machine/rounded.hpp"
 
 #include "audit/cases/random.hpp"
+#include "reference/compiled/rounding.hpp"
+#include "reference/compiled/row.hpp"
 #include "reference/machine/testing.hpp"
 #include "tests/machine/problem.hpp"
 #include "tests/support/property.hpp"
@@ -29,20 +29,24 @@ void check_row(problem::instance<T> const& p, rounded_row<Target> const& got) {
   auto const same = [&](Target found, reference::rounded_value<Target> const& expected) {
     RC_ASSERT(bits_of(found) == bits_of(expected.value_or(nan)));
   };
+  std::optional<reference::exponential_sums<T>> sums;
+  if (row.kind == reference::row_kind::finite) sums.emplace(reference::compiled::sums_of(row));
   for (std::size_t c = 0; c < got.o.size(); ++c) {
     auto const column = static_cast<std::int64_t>(c);
-    bool const finite = reference::compiled::output(p, row, column).kind == reference::value_kind::finite;
-    same(got.o[c], finite ? reference::compiled::rounded_output<Target>(p, row, column) : std::nullopt);
+    bool const is_number = reference::compiled::output(p, row, column).kind == reference::value_kind::finite;
+    same(got.o[c], !is_number ? std::nullopt
+                   : sums     ? reference::compiled::rounded_output<Target>(p, row, column, *sums)
+                              : reference::compiled::rounded_output<Target>(p, row, column));
   }
   auto const number = [](std::int64_t n) { return reference::value_of_ordinal<Target>(n); };
   bool const finite = row.kind == reference::row_kind::finite, is_nan = row.kind == reference::row_kind::nan;
-  same(got.lse, finite   ? reference::compiled::rounded_log_sum_exp<Target>(row)
+  same(got.lse, finite   ? reference::compiled::rounded_log_sum_exp<Target>(row, *sums)
                 : is_nan ? nan
                          : number(-reference::infinity_ordinal<Target>));
   std::size_t at = 0;
   for (std::size_t j = 0; j < got.weights.size(); ++j) {
     bool const seen = finite && at < row.keys.size() && row.keys[at].j == static_cast<std::int64_t>(j);
-    same(got.weights[j], is_nan ? nan : seen ? reference::compiled::rounded_weight<Target>(row, at) : number(0));
+    same(got.weights[j], is_nan ? nan : seen ? reference::compiled::rounded_weight<Target>(row, at, *sums) : number(0));
     at += seen;
   }
 }

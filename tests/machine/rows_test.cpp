@@ -41,7 +41,16 @@ bool nearly(double a, double b) {
 
 struct tally {
   std::int64_t rows = 0, handed_over = 0, columns = 0;
+  std::int64_t borderline = 0;  ///< bounds that differ because two keys are as near as their last bits
 };
+
+/// Are two evaluations of one bound the same? Lanes round another way than doubles: where a score stands within a last bit
+/// of another one, a rank may differ by 1, and with it one ε̂ of many.
+bool same_bound(double a, double b, tally& seen) {
+  if (nearly(a, b)) return true;
+  ++seen.borderline;
+  return std::abs(a - b) <= 0.02 * std::max(a, b);
+}
 
 template <class T>
 void check_row(problem::instance<T> const& instance, problem::kernel_model const& model, bool tame,
@@ -59,7 +68,7 @@ void check_row(problem::instance<T> const& instance, problem::kernel_model const
   reference::row_facts const facts = reference::machine::testing::facts_of(got);
   double products = 0;
   for (auto const& key : facts.keys)
-    products = std::max(products, facts.scale_upper * key.product_upper + key.bias_upper);
+    products = std::max(products, facts.scale_upper * key.product_upper + std::abs(key.bias));
   for (std::size_t n = 0; n < exact.keys.size(); ++n) {
     RC_ASSERT(exact.keys[n].j == got.keys[n]);
     RC_ASSERT(between(got.weight_lower[n], got.weight_upper[n], reference::compiled::weight(exact, n), 0, 1));
@@ -74,14 +83,21 @@ void check_row(problem::instance<T> const& instance, problem::kernel_model const
   reference::compiled::collect_facts(instance, exact, sharp);
   RC_ASSERT(facts.scale_upper >= sharp.scale_upper * (1 - 1e-9));
   RC_ASSERT(facts.query_norm >= sharp.query_norm * (1 - 1e-9));
+  RC_ASSERT(facts.d == sharp.d);
+  RC_ASSERT(facts.m == sharp.m);
+  RC_ASSERT(facts.softcap == sharp.softcap);
+  RC_ASSERT(facts.finite_products == sharp.finite_products);
+  RC_ASSERT(nearly(facts.lost_upper, sharp.lost_upper));  // what H0 asks of keys without weight
+  RC_ASSERT(nearly(facts.lost_norm, sharp.lost_norm));
   RC_ASSERT(facts.normaliser_lower <= sharp.normaliser_lower * (1 + 1e-9));
   RC_ASSERT(facts.max_upper >= sharp.max_upper * (1 - 1e-9));
   for (std::size_t n = 0; n < sharp.keys.size(); ++n) {
     auto const& a = facts.keys[n];
     auto const& b = sharp.keys[n];
     RC_ASSERT(nearly(a.product_upper, b.product_upper));
+    RC_ASSERT(a.index == b.index);
     RC_ASSERT(nearly(a.key_norm, b.key_norm));
-    RC_ASSERT(a.bias_upper == b.bias_upper);
+    RC_ASSERT(a.bias == b.bias);
     RC_ASSERT(a.score_upper >= b.score_upper * (1 - 1e-9));
   }
   RC_ASSERT(contains(got.lse, got.lse_low, got.lse_radius, reference::compiled::log_sum_exp(exact)));
@@ -90,10 +106,10 @@ void check_row(problem::instance<T> const& instance, problem::kernel_model const
   reference::row_bound bound;
   bound.evaluate(model, facts);
   RC_ASSERT(got.lse_bound.by == bound.log_sum_exp().by);
-  RC_ASSERT(nearly(got.lse_bound.size, bound.log_sum_exp().size));
+  RC_ASSERT(same_bound(got.lse_bound.size, bound.log_sum_exp().size, seen));
   for (std::size_t n = 0; n < got.keys.size(); ++n) {
     auto const expected = bound.weight(n);
-    RC_ASSERT(expected.by == reference::judged_by::nothing || nearly(got.weight_bound[n], expected.size));
+    RC_ASSERT(expected.by == reference::judged_by::nothing || same_bound(got.weight_bound[n], expected.size, seen));
   }
   std::int64_t const hk = reference::key_head(instance.size(), got.h);
   for (std::size_t c = 0; c < got.o.size(); ++c) {
@@ -117,12 +133,16 @@ void check_row(problem::instance<T> const& instance, problem::kernel_model const
     reference::element const radius = reference::value_of(got.o_radius[c]);
     around.radius = reference::magnitude(static_cast<std::uint64_t>(radius.significand), radius.exponent);
     auto const expected = bound.output(around, value);
-    RC_ASSERT(got.o_by[c] == expected.by);
+    // Where both entries of A_c are what underflows, rounding decides which is smaller.
+    RC_ASSERT(got.o_by[c] == expected.by || (expected.size < 1e-30 * std::max(1.0, largest) && got.o_by[c] != reference::judged_by::nothing));
     if (expected.by == reference::judged_by::nothing) continue;
-    RC_ASSERT(nearly(got.o_bound[c], expected.size));
+    RC_ASSERT(same_bound(got.o_bound[c], expected.size, seen));
+    bool const plain = nearly(got.o_bound[c], expected.size);
     // Its squares leave the range of doubles beyond these, and its root is not directed: nothing rests on it.
     RC_ASSERT(!std::isnan(got.o_warning[c]));
-    if (expected.warning > 1e-140 && expected.warning < 1e150) RC_ASSERT(nearly(got.o_warning[c], expected.warning));
+    // (Equal scores may differ in their last bit from lane to lane: then the groups of section 9 do, too.)
+    if (expected.warning > 1e-140 && expected.warning < 1e150 && plain && got.terms->sum_groups == bound.terms().sum_groups)
+      RC_ASSERT(nearly(got.o_warning[c], expected.warning));
     if (expected.by == reference::judged_by::dominance) RC_ASSERT(got.lowest[c] <= got.highest[c]);
   }
 }
@@ -148,6 +168,7 @@ void compare_tiers(std::string const& type, std::vector<std::string> const& cont
     INFO(seen.rows << " rows, " << seen.handed_over << " handed over, " << seen.columns << " columns certified");
     CHECK(seen.columns > seen.rows);
     CHECK(seen.handed_over * 2 < seen.rows);
+    CHECK(seen.borderline * 100 < seen.columns);
   }
   reference::machine::use_simd_target("");
 }
@@ -155,22 +176,22 @@ void compare_tiers(std::string const& type, std::vector<std::string> const& cont
 }  // namespace
 
 TEST_CASE("f32 rows contain the exact values, and their bounds are the theorem's", "[property][differential]") {
-  compare_tiers<float>("f32", {"f32", "f32-any"});
+  compare_tiers<float>("f32", {"f32", "f32-any", "f32-split", "f32-ring", "f32-ordered"});
 }
 TEST_CASE("bf16 rows contain the exact values, and their bounds are the theorem's", "[property][differential]") {
-  compare_tiers<problem::bf16>("bf16", {"bf16", "bf16-ieee"});
+  compare_tiers<problem::bf16>("bf16", {"bf16", "bf16-ieee", "bf16-ordered"});
 }
 TEST_CASE("f16 rows contain the exact values, and their bounds are the theorem's", "[property][differential]") {
-  compare_tiers<problem::f16>("f16", {"f16", "f16-ieee"});
+  compare_tiers<problem::f16>("f16", {"f16", "f16-ieee", "f16-ftz", "f16-ieee-ordered"});
 }
 
 TEST_CASE("f64 rows contain the exact values, and their bounds are the theorem's", "[property]") {
-  compare_tiers<double>("f64", {"f64", "f64-blocked"});
+  compare_tiers<double>("f64", {"f64", "f64-blocked", "f64-ordered"});
 }
 TEST_CASE("rows of narrower types in double words contain the exact values too", "[property]") {
   compare_tiers<float>("f32 in double words", {"f32", "f32-any"}, true);
-  compare_tiers<problem::bf16>("bf16 in double words", {"bf16", "bf16-ieee"}, true);
-  compare_tiers<problem::f16>("f16 in double words", {"f16", "f16-ieee"}, true);
+  compare_tiers<problem::bf16>("bf16 in double words", {"bf16", "bf16-ieee", "bf16-ordered"}, true);
+  compare_tiers<problem::f16>("f16 in double words", {"f16", "f16-ieee", "f16-ftz", "f16-ieee-ordered"}, true);
 }
 
 /// Two scores near 500 that differ by about 1, values that nearly cancel: the scores' own errors are most of the

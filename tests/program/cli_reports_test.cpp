@@ -117,6 +117,9 @@ TEST_CASE("reports that do not fit are refused with a sentence", "[unit]") {
   damaged = json::parse(contents(folder() / "2.json"));
   damaged["shard"]["first_cases"].erase(0);
   write("short.json", damaged.dump());
+  damaged = json::parse(contents(folder() / "2.json"));
+  damaged["theorem_revision"] = 1;
+  write("theorem.json", damaged.dump());
   write("text.json", "{\"attest\": ");
   write("deep.json", std::string(100'000, '['));
   check_refused("merge ", {{"1.json", "shard 2/2 is missing"},
@@ -128,6 +131,7 @@ TEST_CASE("reports that do not fit are refused with a sentence", "[unit]") {
                            {"1.json only.json", "its list of options is '--only masks"},
                            {"1.json whole.json", "is not the report of a shard"},
                            {"1.json negative.json", "'cases' in a check is -1"},
+                           {"1.json theorem.json", "its revision of the theorem is '1', that of 1.json is '2'"},
                            {"1.json short.json", "'first_cases' in 'shard' has"},
                            {"1.json text.json", "is not JSON"},
                            {"1.json deep.json", "nested deeper"},

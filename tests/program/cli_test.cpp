@@ -181,6 +181,8 @@ TEST_CASE("verify certifies the recorded encoder and counts its elements", "[uni
   CHECK(report["summary"]["elements"] == 2 * 2 * 12 * 62 * 32);
   CHECK(report["summary"]["undecided"] == 0);
   CHECK(report["summary"]["not_judged"] == 0);
+  CHECK(report["evidence"]["protections"].empty());  // no kernel ran
+  CHECK(report["evidence"]["sharper_presets"][0]["preset"] == "f32-ordered");
 }
 
 TEST_CASE("verify refutes a file with one flipped bit in o", "[unit]") {
@@ -235,13 +237,22 @@ TEST_CASE("a recorded answer without the softcap that was asked for is refuted a
 TEST_CASE("a JSON report has the documented keys, and waived classes do not refute", "[unit]") {
   auto const report = nlohmann::json::parse(
       attest("audit --seed 3 --only empty-rows --json - --waive empty-row" + kernel("nan_empty_row")).out);
-  for (char const* key : {"attest", "kernel", "contract", "seed", "verdict", "schema", "summary", "checks", "findings"})
+  for (char const* key : {"attest", "kernel", "contract", "seed", "verdict", "schema", "summary", "checks", "findings",
+                          "contract_revision", "theorem_revision", "evidence"})
     CHECK(report.contains(key));
   for (char const* key : {"cases", "elements", "unsupported", "suspicious", "observations", "waived", "undecided",
                           "not_judged", "judged_by_theorem", "judged_by_dominance", "max_error_in_bounds", "max_ulp",
                           "oracle_seconds", "kernel_seconds"})
     CHECK(report["summary"].contains(key));
-  for (char const* key : {"name", "cases", "failed", "undecided", "unsupported", "conventions"})
+  for (char const* key : {"verdict", "cause", "contract", "contract_revision", "theorem_revision", "inputs", "judged",
+                          "not_judged", "sizes", "sharper_presets", "not_asked", "sampling", "protections", "waived",
+                          "sentence"})
+    CHECK(report["evidence"].contains(key));
+  CHECK(report["evidence"]["verdict"] == report["verdict"]);
+  CHECK(report["evidence"]["protections"].size() == 4);
+  CHECK(report["evidence"]["not_asked"][0]["why"] == "--only");
+  for (char const* key : {"name", "cases", "failed", "undecided", "unsupported", "conventions", "not_judged_because",
+                          "returned", "sharper_presets"})
     CHECK(report["checks"][0].contains(key));
   REQUIRE_FALSE(report["findings"].empty());
   for (char const* key : {"check", "class", "case", "index", "got", "truth_lower", "truth_upper", "bound",

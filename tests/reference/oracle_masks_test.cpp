@@ -198,7 +198,9 @@ audit::judgement judged_at_one_key(problem_draft const& draft, std::int64_t key)
   audit::owned_outputs outputs;
   outputs.weights = owned_tensor::compact(draft.q.type, {s.b, s.hq, s.n, s.m});
   audit::fill(*outputs.weights, [&](auto, auto, auto, auto j) { return j == key ? 1.0 : 0.0; });
-  return audit::judge(problem::make_instance(draft.arguments()).value(), outputs, *audit::find_contract("f64"));
+  audit::contract stable = *audit::find_contract("f64");
+  stable.fixed.large_scores = problem::large_scores::stable;  // f64 itself says nothing of such scores
+  return audit::judge(problem::make_instance(draft.arguments()).value(), outputs, stable);
 }
 
 TEST_CASE("oracle: the judge decides rows under a softcap, however large scores, biases and the cap are",

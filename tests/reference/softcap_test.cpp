@@ -186,6 +186,27 @@ TEST_CASE("scores that a softcap crushes together are still told apart", "[unit]
     }
 }
 
+TEST_CASE("the order of capped scores decides where their tails have no exponent", "[unit]") {
+  // |X| = 8·10^18 and more: c·tanh X is ±c less e^(-10^19). One bias, so the order is that of the products.
+  for (float const bias : {0.0f, 0.375f})
+    for (float const sign : {1.0f, -1.0f}) {
+      float const low = 1e18f * sign, high = 2e18f * sign;
+      auto const rounded = [&](std::vector<float> const& keys, std::vector<float> const& values) {
+        auto problem = row_of(keys, values, 0.125);
+        if (bias != 0) problem.bias = std::vector<float>(keys.size(), bias);
+        auto const p = problem.instance();
+        return reference::compiled::rounded_output<float>(p, enclosed<128>(problem), 0);
+      };
+      float const above = 1 + 0x1p-23f;
+      CHECK(rounded({low, high}, {1, above}) == (sign > 0 ? above : 1.0f));
+      CHECK(rounded({high, low}, {1, above}) == (sign > 0 ? 1.0f : above));
+      CHECK(rounded({low, infinity * sign}, {1, above}) == (sign > 0 ? above : 1.0f));
+      // Three keys about the boundary, with partial sums of one sign; with partial sums of both it stays undecided.
+      CHECK(rounded({low, 1.5f * low, high, high}, {1, 1, above, above}) == (sign > 0 ? above : 1.0f));
+      CHECK_FALSE(rounded({low, 1.5f * low, 1.5f * low, high}, {1, above, above, 1}).has_value());
+    }
+}
+
 TEST_CASE("differences of capped scores are those of their tanh", "[property]") {
   many(1, "c·tanh(x/c) − c·tanh(y/c), from the products and by itself", [] {
     auto problem = drawn_row<float>(false, true);

@@ -19,4 +19,7 @@ run(${work}/consumer/consumer)
 run(${work}/consumer/calls_kernel)
 # The installed program finds its runner, its kernel and its data where it lies now.
 run(${prefix}/bin/attest audit --quick)
+# So does a person the installed contracts.
+run(${prefix}/bin/attest gen --quick --seed 1 --out ${work}/cases.safetensors
+  --contract ${prefix}/share/attest/contracts/flash-attention-2-bf16.json)
 file(REMOVE_RECURSE ${work})

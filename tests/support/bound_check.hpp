@@ -11,12 +11,15 @@ namespace attest::tests {
 /// Largest error/bound seen, of each kind.
 struct ratios {
   double output = 0, weight = 0, lse = 0, row_sum = 0, hull = 0;
+  double known = 0;    ///< of outputs, beside the weights that the contract's rounding gives
+  double warning = 0;  ///< of outputs: error/W_c, which may pass 1 without refuting
   int judged = 0, by_theorem = 0;
 
-  double worst() const { return std::max({output, weight, lse, row_sum, hull}); }
+  double worst() const { return std::max({output, known, weight, lse, row_sum, hull}); }
   void merge(ratios const& other) {
     output = std::max(output, other.output), weight = std::max(weight, other.weight), lse = std::max(lse, other.lse);
     row_sum = std::max(row_sum, other.row_sum), hull = std::max(hull, other.hull);
+    known = std::max(known, other.known), warning = std::max(warning, other.warning);
     judged += other.judged, by_theorem += other.by_theorem;
   }
 };
@@ -58,10 +61,18 @@ class bound_check {
       auto const column = static_cast<std::int64_t>(c);
       auto const allowed = output_bound(bound, column);
       if (allowed.by == reference::judged_by::nothing) continue;
+      // Section 5 of docs/bound.md, Output format: an honest answer that passes out_limit rounds to an infinity.
+      if (std::isinf(got.o[c]) && reference::upper_size(output(column)) + allowed.unrounded >= model.out_limit)
+        continue;
       ++found.judged;
       found.by_theorem += allowed.by == reference::judged_by::theorem;
       if (!std::isfinite(got.o[c])) return found.output = reference::infinity, found;
-      found.output = std::max(found.output, ratio(error(got.o[c], output(column)), allowed));
+      double const miss = error(got.o[c], output(column));
+      found.output = std::max(found.output, ratio(miss, allowed));
+      // Section 5, Theorem (known weights).
+      if (allowed.known_size < reference::infinity)
+        found.known = std::max(found.known, std::abs(got.o[c] - allowed.known_center) / allowed.known_size);
+      if (miss > 0) found.warning = std::max(found.warning, miss / allowed.warning);
       double lowest = reference::infinity, highest = -reference::infinity;
       for (auto const& key : row_.keys) {
         auto const v = static_cast<double>(p_.v()(0, 0, key.j, column));
@@ -71,6 +82,13 @@ class bound_check {
       if (outside > 0)
         found.hull = std::max(found.hull, outside / bound.hull_margin(std::max(std::abs(lowest), std::abs(highest))));
     }
+    if (got.has_lse) {
+      auto const allowed = bound.log_sum_exp();
+      found.lse = std::isfinite(got.lse) ? ratio(error(got.lse, reference::compiled::log_sum_exp(row_)), allowed)
+                  : allowed.by == reference::judged_by::nothing ? 0
+                                                                : reference::infinity;
+    }
+    if (got.weights.empty()) return found;
     reference::ball<128> sum(-1);
     for (std::size_t at = 0; at < row_.keys.size(); ++at) {
       double const a = got.weights[static_cast<std::size_t>(row_.keys[at].j)];
@@ -78,7 +96,6 @@ class bound_check {
       found.weight = std::max(found.weight, ratio(error(a, reference::compiled::weight(row_, at)), bound.weight(at)));
     }
     found.row_sum = ratio(reference::upper_size(sum), bound.row_sum());
-    if (got.has_lse) found.lse = ratio(error(got.lse, reference::compiled::log_sum_exp(row_)), bound.log_sum_exp());
     return found;
   }
 
@@ -100,10 +117,12 @@ inline problem::kernel_model black_box_f32() {
   problem::kernel_model model;
   double const u = 0x1p-24;
   model.format = problem::formats::f32_flushed;
-  model.k_qk_base = 5, model.u_qk = u, model.fold_q = model.flushes = true;
+  model.k_qk_base = 5, model.u_qk = u, model.fold_q = model.fold_k = model.bias_first = model.flushes = true;
+  model.folded_overflow = problem::folded_overflow::unspecified;
   model.k_add = 2, model.g_b = reference::gamma(3, u);
-  model.e_c = 12.001 * u, model.a_t = 4 * u;  // read with a softcap only
+  model.e_c = 12.001 * u, model.a_t = 6 * u * (1 + 0x1p-16);  // read with a softcap only
   model.k_x = 4, model.c_m = 4, model.eps = 8 * u;
+  model.large_scores = problem::large_scores::unspecified;
   model.rescales = problem::rescale_count::rank_of_score;
   model.k_pre = 2, model.k_f = 3, model.eps_log = 4 * u, model.k_lse = 3;
   return model;

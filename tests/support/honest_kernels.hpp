@@ -55,6 +55,7 @@ problem::kernel_model model_of(honest const& how, std::int64_t m, bool has_bias,
   if (how.base_2) {
     model.k_x = 2 + 5;  // fma and its products; c takes √, ÷, log2 e, ×, and r's difference one more
     model.c_m = 1;
+    model.large_scores = problem::large_scores::unspecified;  // exp2 overflows beyond scores of about 1e9
   }
   model.rescales = how.block == 0 ? problem::rescale_count::none : problem::rescale_count::per_block;
   model.block = how.block == 0 ? m : how.block;

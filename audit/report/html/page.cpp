@@ -10,6 +10,7 @@
 #include "audit/report/html/style.hpp"
 #include "audit/report/svg/curve.hpp"
 #include "audit/report/text.hpp"
+#include "audit/report/verdict.hpp"
 #include "audit/report/version.hpp"
 #include "audit/support/markup.hpp"
 
@@ -40,22 +41,26 @@ void write_fact(markup& to, std::string_view name, std::string const& value) {
 }
 
 void write_verdict(report const& kernel_report, markup& to) {
-  judgement const sum = kernel_report.total();
+  verdict_facts const facts = facts_of(kernel_report);
   std::string const word(name_of(kernel_report.verdict));
   to.open("section", {{"class", "verdict " + word}, {"aria-label", "Verdict on " + kernel_report.kernel}});
   to.open("h2");
   draw_icon(kernel_report.verdict, to);
   to.text(capital(word)).close();
-  to.element("p", {{"class", "sentence"}}, verdict_sentence(kernel_report));
+  to.element("p", {{"class", "sentence"}}, say(facts).sentence);
   to.open("dl", {{"class", "facts"}});
   write_fact(to, "kernel", kernel_report.kernel);
-  write_fact(to, "contract", kernel_report.contract);
+  write_fact(to, "contract", contract_words(facts.contract, facts.contract_revision));
+  write_fact(to, "theorem", fmt::format("revision {}", facts.theorem_revision));
   if (kernel_report.seed) write_fact(to, "seed", std::to_string(*kernel_report.seed));
   if (kernel_report.shard)
     write_fact(to, "shard", fmt::format("{} of {}", kernel_report.shard->first, kernel_report.shard->second));
   write_fact(to, "inputs", grouped(kernel_report.cases));
-  write_fact(to, "elements judged", grouped(sum.judged()));
-  write_fact(to, "worst finite error", in_bounds(sum.max_error_in_bounds) + " bounds");
+  write_fact(to, "elements judged", grouped(facts.judged));
+  write_fact(to, "by a sharp bound", grouped(facts.sharp));
+  write_fact(to, "by a dull bound", grouped(facts.dull));
+  write_fact(to, "not judged", grouped(facts.all_not_judged()));
+  write_fact(to, "worst finite error", in_bounds(facts.max_error_in_bounds) + " bounds");
   write_fact(
       to, "time",
       fmt::format("kernel {:.1f} s, oracle {:.1f} s", kernel_report.kernel_seconds, kernel_report.oracle_seconds));
@@ -99,6 +104,7 @@ std::string state_text(check_result const& row, bool alone) {
                                             : std::string("– unsupported");
   if (row.unsupported > 0 && row.unsupported < row.cases) text += fmt::format(", {} unsupported", row.unsupported);
   if (alone && row.sum.suspicious > 0) text += fmt::format(", {} suspicious", row.sum.suspicious);
+  for (char const* output : without_sharp_element(row)) text += fmt::format(", no sharp element of {}", output);
   for (std::string const& convention : row.conventions) text += ", " + convention;
   return text;
 }
@@ -242,20 +248,49 @@ void write_curves(std::span<report const> all, markup& to) {
   to.close().close();
 }
 
+void write_sharpness(std::span<report const> all, markup& to) {
+  to.open("section").element("h2", "Sharpness");
+  to.element("p", {{"class", "note"}},
+             "How large bounds are beside the exact values, by output and number of keys. A dull bound admits the mean "
+             "of V, or the loss of the heaviest key.");
+  for (report const& kernel_report : all) {
+    auto const sizes = facts_of(kernel_report).sizes;
+    if (all.size() > 1) to.element("h3", kernel_report.kernel);
+    if (sizes.empty()) {
+      to.element("p", "No element was judged by a bound.");
+      continue;
+    }
+    to.open("div", {{"class", "scroll"}, {"role", "region"}, {"aria-label", "Sharpness"}, {"tabindex", "0"}});
+    to.open("table").open("thead").open("tr").element("th", {{"scope", "col"}}, "output");
+    for (char const* column : {"keys", "by bounds", "dull", "a quarter", "half", "three quarters"})
+      to.element("th", {{"scope", "col"}, {"class", "number"}}, column);
+    to.close().close().open("tbody");
+    for (sharpness_facts const& of : sizes) {
+      to.open("tr").element("th", {{"scope", "row"}}, of.output);
+      for (std::string const& cell :
+           {of.keys, grouped(of.judged),
+            fmt::format("{} ({:.2g} %)", grouped(of.dull),
+                        100.0 * static_cast<double>(of.dull) / static_cast<double>(of.judged)),
+            fmt::format("{:.1e}", of.quartiles[0]), fmt::format("{:.1e}", of.quartiles[1]),
+            fmt::format("{:.1e}", of.quartiles[2])})
+        to.element("td", {{"class", "number"}}, cell);
+      to.close();
+    }
+    to.close().close().close();
+  }
+  to.close();
+}
+
 void write_notes(std::span<report const> all, markup& to) {
   to.open("section").element("h2", "Notes");
   for (report const& kernel_report : all) {
-    judgement const sum = kernel_report.total();
+    verdict_facts const facts = facts_of(kernel_report);
     if (all.size() > 1) to.element("h3", kernel_report.kernel);
     to.open("ul", {{"class", "notes"}});
     to.element("li",
                fmt::format("{} elements were judged by the theorem, {} by its dominance clause, {} by an exact rule.",
-                           grouped(sum.by_theorem), grouped(sum.by_dominance), grouped(sum.by_rule)));
-    to.element("li",
-               fmt::format("{} inputs are unsupported by the kernel, {} elements undecided, {} not judged (outside the "
-                           "hypotheses of the bound), {} suspicious (within their bound, above its warning level).",
-                           grouped(unsupported_cases(kernel_report)), grouped(sum.undecided), grouped(sum.not_judged),
-                           grouped(sum.suspicious)));
+                           grouped(facts.by_theorem), grouped(facts.by_dominance), grouped(facts.by_rule)));
+    for (std::string const& note : say(facts).notes) to.element("li", note + ".");
     for (std::string const& name : kernel_report.relaxed)
       to.element("li", "The contract relaxes a convention: " + name + ".");
     for (std::string const& name : kernel_report.waived_classes)
@@ -293,6 +328,7 @@ std::string as_html(std::span<report const> all) {
   write_checks(all, to);
   write_findings(all, to);
   write_curves(all, to);
+  write_sharpness(all, to);
   write_notes(all, to);
   to.element(
       "footer",

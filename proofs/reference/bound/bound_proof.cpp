@@ -3,6 +3,7 @@
 // the bound holds is the theorem; tests/reference/bounds_attack_test.cpp attacks it.)
 #include <array>
 #include <cstddef>
+#include <vector>
 
 #include "proofs/worked_example.hpp"
 #include "reference/bound/bound.hpp"
@@ -183,6 +184,7 @@ static_assert(widens([](kernel_model& m) { m.height = problem::sum_height::in_se
 static_assert(widens([](kernel_model& m) { m.k_pre += 1; }), "k_pre: Lemma 6");
 static_assert(widens([](kernel_model& m) { m.u_pv = 4 * u; }), "u_pv: Lemma 6");
 static_assert(widens([](kernel_model& m) { m.splits += 1; }), "splits: Lemma 6");
+static_assert(widens([](kernel_model& m) { m.k_block = 2; }), "k_block: Lemma 6, divisions");
 static_assert(widens([](kernel_model& m) { m.merge = problem::split_merge::lse; }, split(problem::split_merge::raw)),
               "merging by LSE: Lemma 4");
 static_assert(widens([](kernel_model& m) { m.merge = problem::split_merge::lse_normalised; },
@@ -190,7 +192,7 @@ static_assert(widens([](kernel_model& m) { m.merge = problem::split_merge::lse_n
               "merging by LSE without a division: Lemma 4");
 static_assert(widens([](kernel_model& m) { m.k_f += 1; }), "k_f: Theorem");
 static_assert(widens([](kernel_model& m) { m.u_out = 0x1p-11; }), "u_out: Theorem");
-static_assert(widens([](kernel_model& m) { m.omega_out = 0x1p-25; }), "omega_out: Clause H (known gap G12)");
+static_assert(widens([](kernel_model& m) { m.omega_out = 0x1p-25; }), "omega_out: Theorem, Corollary W, Clause H");
 static_assert(widens([](kernel_model& m) { m.eps_log += u; }), "epsilon_log: Corollary L");
 static_assert(widens([](kernel_model& m) { m.k_lse += 1; }), "k_lse: Corollary L");
 
@@ -257,7 +259,7 @@ static_assert(widens_facts([](auto& f) {
               }),
               "the norm of k: Lemma 1");
 static_assert(widens_facts([](auto& f) {
-                for (auto& k : f.keys) k.bias_upper *= 2;
+                for (auto& k : f.keys) k.bias *= 2;
               }),
               "|b|: Lemma 1");
 static_assert(widens_facts([](auto& f) {
@@ -288,6 +290,43 @@ static_assert(
       return bounds_of(coarse, facts_of<2>(1, {1, 2}, {1, 2})).by == judged_by::nothing;
     }(),
     "H4: sums too long for the format");
+static_assert(
+    [] {
+      auto stored = plain(4);  // |s| = 60 and E of about 60·u: |s| + E lies between both limits
+      stored.s_limit = 60 * (1 + 0x1p-25);
+      bool const refused = bounds_of(stored, spread).by == judged_by::nothing;
+      stored.s_limit = 60 * (1 + 0x1p-22);
+      return refused && bounds_of(stored, spread).by != judged_by::nothing;
+    }(),
+    "H0: a stored score may be E above its exact value");
+/// Section 3 of two keys with the scores 0 and −10 in a format of eight bits.
+constexpr reference::row_terms terms_of_two(int k_x, double far, problem::split_merge merge, int levels) {
+  kernel_model model = plain(2);
+  model.format.u = 0x1p-8, model.format.far = far, model.k_x = k_x, model.merge = merge, model.merge_levels = levels;
+  constexpr auto two = facts_of<2>(0, {0, 0}, {1, 1}, {0, -10}, 0);
+  reference::row_facts all;
+  static_cast<reference::row_scalars&>(all) = two.row;
+  all.keys.assign(two.keys.begin(), two.keys.end());
+  row_bound bound;
+  bound.evaluate(model, all);
+  return bound.terms();
+}
+static_assert(terms_of_two(4, 10.15, problem::split_merge::raw, 1).n_far == 1 &&
+                  terms_of_two(4, 10.17, problem::split_merge::raw, 1).n_far == 0,
+              "Lemma 3: an argument of exp may be (1 + γ_{k_x})X_j long, γ_{k_x} = 1/63");
+static_assert(terms_of_two(8, 87, problem::split_merge::lse_normalised, 1).judged &&
+                  !terms_of_two(8, 87, problem::split_merge::lse_normalised, 2).judged,
+              "H4: Γ_L of two merges by LSE exceeds 1");
+static_assert(
+    [] {
+      // Key 32 is above all; of the keys 0, 64 and 128 each is above the one before: two records in lanes, else one.
+      std::vector<double> score(129, 0.0), records(129, 0.0), count(129, 0.0);
+      std::vector<std::size_t> below(129, 0);
+      score[32] = 9, score[0] = 1, score[64] = 2, score[128] = 3;
+      reference::records_of(score, score, records, [](std::size_t j) { return j; }, below, count);
+      return records[0] == 2;
+    }(),
+    "section 3, Rescales: records in lanes of the index modulo 64");
 static_assert(reference::gamma(1, 0.5) >= 1 && reference::gamma(2, 0.5) == reference::infinity &&
                   reference::gamma(3, 0.5) == reference::infinity,
               "section 1: gamma is infinite at its pole and past it, never negative");

@@ -41,30 +41,45 @@ void word_block(block_task<T> const& task) {
     row_scalars facts = scalars_of(p, memory.q.data() + r * static_cast<std::size_t>(s.d));
     word_row_numbers row;
     row.softcap = p.softcap(), row.scale = scale;
-    auto const n = safe ? gather<true>(p, task.b, task.h, certified.i, r, memory) : std::nullopt;
+    auto const n = safe ? gather<true>(p, task.b, task.h, certified.i, r, memory, facts) : std::nullopt;
     double sum_eta = -1;
     if (n && *n > 0 && find_word_weights(*n, facts, keys, row) && log_sum_exp_of_words(row, facts, certified))
-      sum_eta =
-          task.options.bounds ? bound_row(*n, *task.model, facts, task.options.weights, keys, memory.ranks, terms) : 0;
-    if (sum_eta >= 0) {
-      std::int64_t const hk = key_head(s, task.h);
-      bool const all_keys = *n == static_cast<std::size_t>(s.m);
-      if (all_keys) measure_values(p, task.b, hk, memory);
-      column_task<T> const columns{keys,     *n,    p.v().row(task.b, hk, 0), row.Z.hi, row.mean_error, terms, sum_eta,
-                                   all_keys, memory};
-      enclose_word_columns(columns, row, dv);
-      if (task.options.bounds) sweep_columns<true>(columns, dv);
-      publish(memory, *n, task.options, terms, certified);
-      certified.o_low = memory.o_low;
-      if (task.options.weights) {
-        word_share_stage shares{keys, row};
-        each_key(*n, shares);
-        certified.weight = std::span(keys.share).first(*n);
-        certified.weight_low = std::span(keys.share_low).first(*n);
-        certified.weight_radius = std::span(keys.share_radius).first(*n);
-      }
+      sum_eta = task.options.bounds
+                    ? bound_row(*n, *task.model, facts, task.options.weights, keys, memory.ranks, memory.known, terms)
+                    : 0;
+    if (sum_eta < 0) {
+      task.visit(task.context, certified);
+      continue;
+    }
+    std::int64_t const hk = key_head(s, task.h);
+    bool const all_keys = *n == static_cast<std::size_t>(s.m);
+    if (all_keys) measure_values(p, task.b, hk, memory);
+    column_task<T> const columns{keys,     *n,    p.v().row(task.b, hk, 0), row.Z.hi, row.mean_error, terms, sum_eta,
+                                 all_keys, memory};
+    enclose_word_columns(columns, row, dv);
+    if (task.options.bounds) sweep_columns<true>(columns, dv);
+    publish(memory, *n, task.options, terms, certified);
+    certified.o_low = memory.o_low;
+    if (task.options.weights) {
+      word_share_stage shares{keys, row};
+      each_key(*n, shares);
+      certified.weight = std::span(keys.share).first(*n);
+      certified.weight_low = std::span(keys.share_low).first(*n);
+      certified.weight_radius = std::span(keys.share_radius).first(*n);
     }
     task.visit(task.context, certified);
+    if (!bounded_again(s, task.b, task.h, certified.i)) continue;
+    for (std::size_t at = 0; at < task.options.further.size(); ++at) {
+      sum_eta =
+          bound_row(*n, task.options.further[at], facts, task.options.weights, keys, memory.ranks, memory.known, terms);
+      if (sum_eta < 0) continue;
+      column_task<T> further = columns;
+      further.sum_eta = sum_eta;
+      sweep_columns<true>(further, dv);
+      publish(memory, *n, task.options, terms, certified);
+      certified.model = at + 1;
+      task.visit(task.context, certified);
+    }
   }
 }
 

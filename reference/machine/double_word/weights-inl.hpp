@@ -148,7 +148,6 @@ struct word_facts_stage {
     store((absolute(s) + rho) * (1 + 0x1p-49), &keys.score_upper[j]);
     store(load<R>(&keys.product_upper[j]) * size_slack + 0x1p-1050, &keys.product_upper[j]);
     store(load<R>(&keys.key_norm[j]) * size_slack, &keys.key_norm[j]);
-    store(absolute(load<R>(&keys.bias[j])), &keys.bias[j]);
     R const w = load<R>(&keys.weight[j]), off = w * (load<R>(&keys.weight_error[j]) + 0x1p-53);
     store(smaller(R(1), (w + off) * weight_up + 2 * below_word_exp_lowest), &keys.weight_upper[j]);
     store((w - off) * weight_down, &keys.weight_lower[j]);

@@ -1,0 +1,52 @@
+#include "audit/contract/preset_family.hpp"
+
+#include <algorithm>
+#include <array>
+#include <string_view>
+
+namespace attest::audit {
+namespace {
+
+struct family_row {
+  std::string_view preset;
+  std::array<std::string_view, 2> sharper;  ///< sharpest last; empty: none
+};
+constexpr std::array families{
+    family_row{"f32-ring", {"f32-any", "f32"}},
+    family_row{"f32-any", {"f32", "f32-ordered"}},
+    family_row{"f32-split", {"f32", "f32-ordered"}},
+    family_row{"f32", {"f32-ordered", ""}},
+    family_row{"f64", {"f64-ordered", ""}},
+    family_row{"bf16", {"bf16-ordered", ""}},
+    family_row{"bf16-ieee", {"bf16-ieee-ordered", ""}},
+    family_row{"f16-ftz", {"f16", ""}},
+    family_row{"f16", {"f16-ordered", ""}},
+    family_row{"f16-ieee", {"f16-ieee-ordered", ""}},
+};
+
+/// The presets whose numbers 0.2 changed; CHANGELOG.md says why.
+constexpr std::array<std::string_view, 7> changed_in_0_2{"f32", "f32-any",   "f64",     "bf16",
+                                                         "f16", "bf16-ieee", "f16-ieee"};
+
+}  // namespace
+
+std::vector<contract const*> sharper_presets(contract const& claim) {
+  std::vector<contract const*> sharper;
+  if (claim.builtin) return sharper;
+  for (family_row const& row : families) {
+    contract const* const preset = find_contract(row.preset);
+    if (!preset || preset->type != claim.type || !(preset->fixed == claim.fixed)) continue;
+    for (std::string_view const name : row.sharper)
+      if (contract const* const found = name.empty() ? nullptr : find_contract(name)) sharper.push_back(found);
+    return sharper;
+  }
+  return sharper;
+}
+
+std::optional<int> revision_of(contract const& claim) {
+  contract const* const preset = find_contract(claim.name);
+  if (!preset || !(*preset == claim)) return std::nullopt;
+  return std::ranges::find(changed_in_0_2, claim.name) == changed_in_0_2.end() ? 1 : 2;
+}
+
+}  // namespace attest::audit

@@ -1,0 +1,56 @@
+// How much the bounds of an audit say: for each output and size of row, how many elements are dull (docs/bound.md,
+// section 8), and how large bounds are beside the exact values.
+#pragma once
+
+#include <algorithm>
+#include <array>
+#include <bit>
+#include <cstdint>
+#include <optional>
+
+namespace attest::audit {
+
+enum class output_kind : std::uint8_t { o, lse, weights };
+inline constexpr std::array<char const*, 3> output_names{"o", "lse", "weights"};
+
+/// Rows by their number of keys m.
+struct size_class {
+  std::int64_t most = 0;  ///< m of its largest rows
+  char const* name = "";
+};
+inline constexpr std::array<size_class, 4> size_classes{
+    size_class{64, "1-64"}, {512, "65-512"}, {4096, "513-4096"}, {INT64_MAX, "4097-"}};
+constexpr std::size_t size_class_of(std::int64_t m) noexcept {
+  std::size_t at = 0;
+  while (size_classes[at].most < m) ++at;
+  return at;
+}
+
+/// The elements of one output in rows of one size class that were judged by a bound.
+struct sharpness {
+  std::int64_t judged = 0, dull = 0;
+  /// How many have ⌊log₂(bound/|exact|)⌋ = least + index; the ends contain what is beyond. A ratio to an exact 0 is in
+  /// the last.
+  static constexpr int least = -60;
+  std::array<std::int64_t, 64> ratios{};
+
+  void add(double bound, double exact, bool is_dull) noexcept {
+    ++judged;
+    dull += is_dull;
+    // The exponent field of the quotient: 0 for 0 and subnormals, 1024 for ∞ and NaN.
+    auto const bits = std::bit_cast<std::uint64_t>(bound / exact);
+    int const exponent = static_cast<int>(bits >> 52 & 0x7ff) - 1023;
+    ++ratios[static_cast<std::size_t>(std::clamp(exponent - least, 0, static_cast<int>(ratios.size()) - 1))];
+  }
+  void merge(sharpness const& other) noexcept;
+  /// A power of two that the ratio does not exceed for `part` quarters of the elements; none without elements.
+  std::optional<double> quartile(int part) const noexcept;
+};
+
+/// For each output and size class.
+using sharpness_table = std::array<std::array<sharpness, size_classes.size()>, output_names.size()>;
+
+/// Was this output judged by bounds, and said none of them anything?
+bool only_dull(sharpness_table const& table, output_kind output) noexcept;
+
+}  // namespace attest::audit

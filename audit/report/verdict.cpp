@@ -1,0 +1,224 @@
+#include "audit/report/verdict.hpp"
+
+#include <algorithm>
+#include <numeric>
+#include <set>
+
+#include <fmt/format.h>
+
+#include "audit/report/text.hpp"
+#include "audit/support/real_number.hpp"
+#include "reference/machine/rows.hpp"
+
+namespace attest::audit {
+namespace {
+
+using json = nlohmann::ordered_json;
+
+constexpr std::array not_judged_words{"outside the hypotheses of the bound", "with a bound that is not finite",
+                                      "where the output format may overflow", "whose value is left open"};
+static_assert(not_judged_words.size() == not_judged_names.size());
+
+std::vector<sharpness_facts> sizes_of(judgement const& sum) {
+  std::vector<sharpness_facts> sizes;
+  for (std::size_t output = 0; output < output_names.size(); ++output)
+    for (std::size_t size = 0; size < size_classes.size(); ++size) {
+      sharpness const& of = sum.sharpness[output][size];
+      if (of.judged == 0) continue;
+      sizes.push_back({output_names[output],
+                       size_classes[size].name,
+                       of.judged,
+                       of.dull,
+                       {*of.quartile(1), *of.quartile(2), *of.quartile(3)}});
+    }
+  return sizes;
+}
+
+std::vector<omission> omissions_of(report const& kernel_report, judgement const& sum) {
+  std::vector<omission> omissions = kernel_report.not_asked;
+  if (kernel_report.shard)
+    omissions.push_back({fmt::format("the inputs of the other shards than {} of {}", kernel_report.shard->first,
+                                     kernel_report.shard->second),
+                         "--shard"});
+  for (check_result const& row : kernel_report.checks) {
+    if (row.unsupported > 0)
+      omissions.push_back({fmt::format("{} of {} inputs of {}", row.unsupported, row.cases, row.name),
+                           "the kernel did not answer them"});
+    for (std::string const& convention : row.conventions)
+      omissions.push_back({fmt::format("inputs of {}", row.name), "the contract relaxes " + convention});
+  }
+  std::int64_t const calls = *std::ranges::max_element(sum.returned);
+  for (std::size_t output = 0; output < output_names.size(); ++output)
+    if (calls > 0 && sum.returned[output] == 0) omissions.push_back({output_names[output], "no call returned it"});
+  return omissions;
+}
+
+/// The first refuting finding in a clause; why an audit is undecided.
+std::string cause_of(report const& kernel_report) {
+  if (kernel_report.verdict == verdict::undecided) return kernel_report.undecided_because;
+  auto const first = std::ranges::find(kernel_report.findings, false, &finding::waived);
+  if (kernel_report.verdict == verdict::certified || first == kernel_report.findings.end()) return "";
+  return fmt::format("[{}] {}/{}: {}", first->class_token(), first->check, first->case_name, first->what.sentence);
+}
+
+/// " (but for 3 waived findings: empty-row)" where there are some.
+std::string but_waived(verdict_facts const& facts) {
+  return facts.waived == 0
+             ? ""
+             : fmt::format(" (but for {} waived findings: {})", facts.waived, fmt::join(facts.waived_classes, ", "));
+}
+
+/// " 12 elements were not judged (outside the hypotheses of the bound) and 3 are dull." where there are some.
+std::string left_over(verdict_facts const& facts) {
+  std::vector<std::string> clauses, reasons;
+  for (std::size_t why = 0; why < facts.not_judged.size(); ++why)
+    if (facts.not_judged[why] > 0) reasons.emplace_back(not_judged_words[why]);
+  if (!reasons.empty())
+    clauses.push_back(
+        fmt::format("{} elements were not judged ({})", grouped(facts.all_not_judged()), fmt::join(reasons, "; ")));
+  if (facts.dull > 0) clauses.push_back(fmt::format("{} judged elements are dull", grouped(facts.dull)));
+  return clauses.empty() ? "" : fmt::format(" {}.", fmt::join(clauses, ", "));
+}
+
+std::string sentence_of(verdict_facts const& facts) {
+  switch (facts.verdict) {
+    case verdict::certified:
+      return fmt::format(
+          "CERTIFIED{}: all {} judged elements of {} inputs{} are within the bound of {}{}; the worst error is {} of "
+          "its bound.{} Nothing is claimed for other inputs{}.",
+          but_waived(facts), grouped(facts.judged), grouped(facts.answered),
+          facts.seed ? fmt::format(" (seed {})", *facts.seed) : "", facts.contract,
+          facts.findings == 0 ? "" : ", the waived ones apart", in_bounds(facts.max_error_in_bounds), left_over(facts),
+          facts.inputs > facts.answered
+              ? fmt::format(", nor for the {} that the kernel does not support", grouped(facts.inputs - facts.answered))
+              : "");
+    case verdict::refuted:
+      return fmt::format("REFUTED: {} faults in {} of {} inputs under {}; {} elements were judged.",
+                         grouped(facts.faults), grouped(facts.failed), grouped(facts.inputs), facts.contract,
+                         grouped(facts.judged));
+    case verdict::undecided: break;
+  }
+  return fmt::format("UNDECIDED{}: {}; {} elements were judged and none {}is wrong.{}", but_waived(facts), facts.cause,
+                     grouped(facts.judged), facts.findings == 0 ? "" : "that is not waived ", left_over(facts));
+}
+
+/// "also inside f32-ordered: …", or how far outside.
+std::string words_of(preset_comparison const& beside, std::int64_t one_in) {
+  std::string const which = fmt::format("{} elements compared, of one row in {}", grouped(beside.compared), one_in);
+  if (beside.outside == 0)
+    return fmt::format("also inside {}: at most {} of its bound ({})", beside.preset, in_bounds(beside.worst), which);
+  return fmt::format("outside {}: {} are beyond its bound, by up to {:.2g} times the bound of {} ({})", beside.preset,
+                     grouped(beside.outside), beside.worst, beside.preset, which);
+}
+
+std::vector<std::string> notes_of(verdict_facts const& facts) {
+  std::vector<std::string> notes;
+  for (std::size_t why = 0; why < facts.not_judged.size(); ++why)
+    if (facts.not_judged[why] > 0)
+      notes.push_back(
+          fmt::format("{} elements {} were not judged", grouped(facts.not_judged[why]), not_judged_words[why]));
+  if (facts.undecided > 0)
+    notes.push_back(
+        fmt::format("{} elements overlap their bound at the last refinement: undecided", grouped(facts.undecided)));
+  if (facts.suspicious > 0)
+    notes.push_back(fmt::format("{} elements are suspicious: within their bound, above its warning level",
+                                grouped(facts.suspicious)));
+  if (facts.dull > 0)
+    notes.push_back(
+        fmt::format("{} elements are dull: their bound admits the mean of V, or a lost key", grouped(facts.dull)));
+  // A kernel that is wrong by its own contract is outside the sharper ones too.
+  if (facts.verdict != verdict::refuted)
+    for (preset_comparison const& beside : facts.beside)
+      if (beside.compared > 0) notes.push_back(words_of(beside, facts.compared_row_in));
+  for (omission const& omitted : facts.not_asked)
+    notes.push_back(fmt::format("not asked: {} ({})", omitted.what, omitted.why));
+  notes.push_back(facts.protections.empty() ? "no kernel ran: the outputs were recorded"
+                                            : fmt::format("protections: {}", fmt::join(facts.protections, "; ")));
+  return notes;
+}
+
+json object_of(verdict_facts const& facts) {
+  json not_judged = json::object(), sizes = json::array(), beside = json::array(), not_asked = json::array();
+  for (std::size_t why = 0; why < facts.not_judged.size(); ++why)
+    not_judged[not_judged_names[why]] = facts.not_judged[why];
+  for (sharpness_facts const& size : facts.sizes)
+    sizes.push_back({{"output", size.output},
+                     {"keys", size.keys},
+                     {"judged", size.judged},
+                     {"dull", size.dull},
+                     {"quartiles", {hex(size.quartiles[0]), hex(size.quartiles[1]), hex(size.quartiles[2])}}});
+  for (preset_comparison const& preset : facts.beside)
+    beside.push_back({{"preset", preset.preset},
+                      {"compared", preset.compared},
+                      {"outside", preset.outside},
+                      {"worst_in_bounds", hex(preset.worst)}});
+  for (omission const& omitted : facts.not_asked) not_asked.push_back({{"what", omitted.what}, {"why", omitted.why}});
+  return {{"verdict", name_of(facts.verdict)},
+          {"cause", facts.cause},
+          {"contract", facts.contract},
+          {"contract_revision", facts.contract_revision ? json(*facts.contract_revision) : json()},
+          {"theorem_revision", facts.theorem_revision},
+          {"inputs", {{"given", facts.inputs}, {"answered", facts.answered}, {"failed", facts.failed}}},
+          {"judged",
+           {{"elements", facts.judged},
+            {"by_theorem", facts.by_theorem},
+            {"by_dominance", facts.by_dominance},
+            {"by_rule", facts.by_rule},
+            {"sharp", facts.sharp},
+            {"dull", facts.dull},
+            {"suspicious", facts.suspicious},
+            {"faults", facts.faults},
+            {"undecided", facts.undecided},
+            {"max_error_in_bounds", hex(facts.max_error_in_bounds)}}},
+          {"not_judged", std::move(not_judged)},
+          {"sizes", std::move(sizes)},
+          {"sharper_presets", std::move(beside)},
+          {"not_asked", std::move(not_asked)},
+          {"sampling", {{"judged_row_in", facts.judged_row_in}, {"compared_row_in", facts.compared_row_in}}},
+          {"protections", facts.protections},
+          {"waived", {{"findings", facts.waived}, {"classes", facts.waived_classes}}}};
+}
+
+}  // namespace
+
+std::int64_t verdict_facts::all_not_judged() const noexcept {
+  return std::accumulate(not_judged.begin(), not_judged.end(), std::int64_t{0});
+}
+
+verdict_facts facts_of(report const& kernel_report) {
+  judgement const sum = kernel_report.total();
+  verdict_facts facts;
+  facts.verdict = kernel_report.verdict, facts.cause = cause_of(kernel_report);
+  facts.contract = kernel_report.contract, facts.contract_revision = kernel_report.contract_revision;
+  facts.theorem_revision = kernel_report.theorem_revision, facts.seed = kernel_report.seed;
+  facts.inputs = kernel_report.cases, facts.answered = kernel_report.cases - unsupported_cases(kernel_report);
+  for (check_result const& row : kernel_report.checks) facts.failed += row.failed;
+  facts.judged = sum.judged(), facts.faults = sum.failed;
+  facts.by_theorem = sum.by_theorem, facts.by_dominance = sum.by_dominance, facts.by_rule = sum.by_rule;
+  facts.dull = sum.dull(), facts.sharp = sum.by_theorem + sum.by_dominance - facts.dull;
+  facts.suspicious = sum.suspicious, facts.undecided = sum.undecided, facts.not_judged = sum.left_out;
+  facts.max_error_in_bounds = sum.max_error_in_bounds;
+  std::set<std::string> classes;
+  for (finding const& found : kernel_report.findings) {
+    ++facts.findings;
+    if (found.waived) ++facts.waived, classes.emplace(found.class_token());
+  }
+  facts.waived_classes.assign(classes.begin(), classes.end());
+  facts.sizes = sizes_of(sum), facts.beside = sum.beside;
+  facts.not_asked = omissions_of(kernel_report, sum);
+  facts.compared_row_in = reference::machine::further_one_in;
+  facts.protections = kernel_report.protections;
+  return facts;
+}
+
+stated_verdict say(verdict_facts const& facts) {
+  stated_verdict stated{sentence_of(facts), notes_of(facts), object_of(facts)};
+  stated.object["sentence"] = stated.sentence;
+  return stated;
+}
+
+std::string contract_words(std::string const& contract, std::optional<int> revision) {
+  return revision ? fmt::format("{} (revision {})", contract, *revision) : contract;
+}
+
+}  // namespace attest::audit

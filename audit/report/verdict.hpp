@@ -1,0 +1,66 @@
+// What a verdict rests on, and the one place where it is put into words: docs/audit.md, "What a verdict says",
+// describes it field by field. Text, JSON, HTML and JUnit all say it through say().
+#pragma once
+
+#include <cstdint>
+#include <optional>
+#include <string>
+#include <vector>
+
+#include <nlohmann/json.hpp>
+
+#include "audit/report/report.hpp"
+
+namespace attest::audit {
+
+/// The bounds of one output in rows of one size class.
+struct sharpness_facts {
+  std::string output, keys;
+  std::int64_t judged = 0, dull = 0;
+  std::array<double, 3> quartiles{};  ///< powers of two that bound/|exact| does not exceed for 1, 2, 3 quarters of them
+};
+
+struct verdict_facts {
+  audit::verdict verdict = audit::verdict::undecided;
+  std::string cause;  ///< of a verdict other than certified, as a clause
+
+  // What was judged, and by what.
+  std::string contract;
+  std::optional<int> contract_revision;
+  int theorem_revision = 0;
+  std::optional<std::uint64_t> seed;
+  std::int64_t inputs = 0, answered = 0, failed = 0;  ///< inputs: given to the kernel, answered by it, wrong
+  std::int64_t judged = 0, faults = 0;                ///< elements
+  std::int64_t by_theorem = 0, by_dominance = 0, by_rule = 0;
+  std::int64_t sharp = 0, dull = 0;  ///< of those judged by a bound
+  std::int64_t suspicious = 0, undecided = 0;
+  std::array<std::int64_t, not_judged_names.size()> not_judged{};
+  double max_error_in_bounds = 0;
+  std::int64_t findings = 0, waived = 0;
+  std::vector<std::string> waived_classes;  ///< of the waived findings
+
+  std::vector<sharpness_facts> sizes;
+  std::vector<preset_comparison> beside;  ///< presets that are sharper than the contract
+  std::vector<omission> not_asked;
+  std::int64_t judged_row_in = 1;    ///< sampling: one row in so many is judged
+  std::int64_t compared_row_in = 1;  ///< and one in so many is compared with the sharper presets
+  std::vector<std::string> protections;
+
+  std::int64_t all_not_judged() const noexcept;
+};
+
+/// What a report says its verdict rests on.
+verdict_facts facts_of(report const& kernel_report);
+
+/// A verdict in words.
+struct stated_verdict {
+  std::string sentence;            ///< the verdict: what was judged, by which contract, what is not claimed
+  std::vector<std::string> notes;  ///< a sentence for each further fact that is not 0 or empty
+  nlohmann::ordered_json object;   ///< all facts: "evidence" of a JSON report
+};
+stated_verdict say(verdict_facts const& facts);
+
+/// "f32 (revision 2)"; without a revision the name alone.
+std::string contract_words(std::string const& contract, std::optional<int> revision);
+
+}  // namespace attest::audit

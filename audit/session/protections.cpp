@@ -1,0 +1,15 @@
+#include "audit/session/protections.hpp"
+
+#include <fmt/format.h>
+
+namespace attest::audit {
+
+std::vector<std::string> protections_of(isolation_limits const& limits) {
+  auto const gib = [](std::uint64_t bytes) { return static_cast<double>(bytes) / 0x1p30; };
+  return {"a process of its own", "tensors between inaccessible pages, at their end and at their start",
+          "inputs that cannot be written, outputs full of NaN",
+          fmt::format("at most {:g} s a call, {:g} GiB and {} threads", limits.seconds,
+                      gib(limits.process.resident_bytes), limits.process.threads)};
+}
+
+}  // namespace attest::audit

@@ -1,0 +1,14 @@
+// How an audit keeps the kernel apart, in words for its report.
+#pragma once
+
+#include <string>
+#include <vector>
+
+#include "audit/isolation/isolated_kernel.hpp"
+
+namespace attest::audit {
+
+/// What every call of the audit has: that of isolated_kernel, with these limits.
+std::vector<std::string> protections_of(isolation_limits const& limits);
+
+}  // namespace attest::audit

@@ -1,0 +1,228 @@
+// docs/bound.md, section 3 for one output column (Averages, Φ_c), then the Theorem of section 5 and sections 8 and 9,
+// on lanes: see reference/bound/formulas-inl.hpp.
+#include "reference/bound/formulas-inl.hpp"
+
+namespace ATTEST_FORMULAS_NAMESPACE {
+
+// --- section 3, Averages (Lemma 7) and Φ_c ---
+
+/// What a column asks before o_c is known: max|v|, Σ|v|, Σv, ā_c from both sides, Σ share_j·Γ¹_j·|v_jc| (Φ_c).
+template <class R>
+struct column_sizes {
+  R largest, sum, total, average, average_lower, shared;
+  R heaviest;            ///< v_jc of a key with the largest weight (Dull elements)
+  R middle, half_width;  ///< ā_c ∈ middle ± half_width (E7)
+
+  constexpr void add_value(R const& value) noexcept {
+    R const size = absolute(value);
+    largest = larger(largest, size);
+    sum = sum + size;
+    total = total + value;
+  }
+  constexpr void add(R const& size, R const& weight_lower, R const& weight_upper, R const& shared_gamma) noexcept {
+    average = mul_add(weight_upper, size, average);
+    average_lower = mul_add(weight_lower, size, average_lower);
+    shared = mul_add(shared_gamma, size, shared);
+  }
+  constexpr void finish(row_terms const& terms) noexcept {
+    average = average * terms.slack;
+    average_lower = average_lower * (2 - terms.slack);
+    middle = (average + average_lower) * 0.5;
+    half_width = rounded_up(larger(average - middle, middle - average_lower));
+  }
+};
+
+/// γ_j·(d_j² + (2/3)u_p²·π_j²) of section 9, d_j = π_j·t_j where z_j < 1, else P_j.
+template <class R>
+constexpr R grouped_variance(row_terms const& terms, R const& group, R const& weight_upper,
+                             key_errors<R> const& my) noexcept {
+  R const of_score = select(my.small, weight_upper * weight_upper * my.t_squared, my.P * my.P);
+  return group * (of_score + weight_upper * weight_upper * (terms.u_p * terms.u_p * (2.0 / 3)));
+}
+
+/// What A^T asks once a midpoint of o_c is known: Σ P_j|y_j − ȳ| for y = v_c and y = |v_c|; and for section 9
+/// Σ γ_j·(d_j² + (2/3)u_p²·π_j²)(v_jc − o_c)². Each ȳ is replaced by its midpoint (E7).
+template <class R>
+struct column_deviations {
+  R weighted, weighted_size, spread;
+
+  /// variance is that of grouped_variance.
+  constexpr void add(R const& distance, R const& size_distance, R const& P, R const& variance) noexcept {
+    weighted = mul_add(P, distance, weighted);
+    weighted_size = mul_add(P, size_distance, weighted_size);
+    spread = mul_add(variance * distance, distance, spread);  // a square alone may overflow, and 0·∞ is NaN
+  }
+};
+
+/// What A^H and A^D ask, for y = v_c and y = |v_c|: max_j|y_j − ȳ|; max_{j∈J}|y_j − ȳ| and Σ_{j∉J} η_j|y_j − ȳ|. Only
+/// where theorem_is_sharpest is false (E6).
+template <class R>
+struct column_clauses {
+  R farthest, farthest_size, dominant, dominant_size, dominated, dominated_size;
+
+  /// in_J is 1 for a key in J, else 0; eta is 0 for a key in J.
+  constexpr void add(R const& distance, R const& size_distance, R const& in_J, R const& eta) noexcept {
+    farthest = larger(farthest, distance);
+    farthest_size = larger(farthest_size, size_distance);
+    dominant = larger(dominant, in_J * distance);
+    dominant_size = larger(dominant_size, in_J * size_distance);
+    dominated = mul_add(eta, distance, dominated);
+    dominated_size = mul_add(eta, size_distance, dominated_size);
+  }
+};
+
+/// A(y) = min{A^T, A^H, A^D}. `width` is how far the midpoint may be from ȳ (E7).
+/// Ensures   |õ(y) − ȳ| ≤ A(y) (Lemma 7); by_theorem says whether A^T is the smallest entry
+template <class R>
+constexpr R average_error(row_terms const& terms, R const& farthest, R const& weighted, R const& dominant,
+                          R const& dominated, double sum_eta, R const& width,
+                          decltype(R(0) < R(0))& by_theorem) noexcept {
+  R const hull = rounded_up(farthest) + width;  // A^H
+  // A^T = D⁻¹ Σ P_j|y_j − ȳ| + n_far·(ω_W/Λ)·max_j|y_j − ȳ|, under all of H4 and where D > 0.
+  bool const can = terms.theorem_holds && terms.D_lower > 0;
+  R theorem(infinity);
+  if (can)
+    theorem = ((weighted + terms.sum_P * width) / terms.D_lower + terms.n_far * terms.far_share() * hull) * terms.slack;
+  // A^D = max_{j∈J}|y_j − ȳ| + Σ_{j∉J} η_j|y_j − ȳ|; neither it nor A^H where E6 says that A^T is smaller.
+  R const clauses = terms.theorem_is_sharpest
+                        ? R(infinity)
+                        : smaller(hull, (rounded_up(dominant) + width + dominated + sum_eta * width) * terms.slack);
+  by_theorem = logical_not(clauses < theorem);
+  return smaller(theorem, clauses);
+}
+
+// --- section 5, Theorem; section 9, Warning level ---
+
+/// B_c; B_c before the output rounding; W_c; does the column satisfy H0 (E10), is A^T the smallest entry of A_c, is the
+/// element dull.
+template <class R>
+struct column_bound {
+  using mask = decltype(R(0) < R(0));
+  R size, unrounded, warning;
+  mask judged, by_theorem, dull;
+};
+
+/// Section 8, Dull elements: does the bound admit the mean of V, or o_c without its heaviest key, where that differs
+/// from o_c by more than one rounding of the output? (Not directed: it is counted, nothing rests on it.)
+template <class R>
+constexpr auto is_dull(row_terms const& terms, R const& bound, R const& mid, column_sizes<R> const& sizes) noexcept {
+  double const rounding = larger(terms.model.u_out, terms.model.format.u);
+  R const one_rounding = absolute(mid) * rounding;
+  R const mean = absolute(sizes.total / terms.n - mid);
+  R const lost = terms.n > 1 ? absolute(sizes.heaviest - mid) * terms.heaviest_odds : absolute(mid);
+  auto const admits = [&](R const& off) { return both(one_rounding < off, logical_not(bound < off)); };
+  return either(admits(mean), admits(lost));
+}
+
+/// Φ_c = min{Γ_O·A'_c, Σ_j share_j·Γ¹_j·|v_jc| + (1 + u_p)(1 + γ^h)²·u_pv·N_c} (Lemma 6; E8), and 1.01μ(ε + k_x·min(K,
+/// X⁺)·u)·A'_c more under lse_normalised (Lemma 4).
+template <class R>
+constexpr R sum_error(row_terms const& terms, column_sizes<R> const& sizes, R const& A, R const& A_abs,
+                      R const& o_size) noexcept {
+  R const by_path = terms.gamma_O * A_abs;
+  // N_c = min{h·A'_c, (n − 1)[(A'_c + |o_c| + A_c)/2 + (γ^h + u_p)A'_c], max(A'_c, max_j|v_jc|)·M_L where u_pv = u}.
+  R N = terms.height * A_abs;
+  N = smaller(N, (terms.n - 1) * ((A_abs + o_size + A) * 0.5 + (terms.gamma_h + terms.u_p) * A_abs));
+  if (!(terms.model.format.u < terms.u_pv)) N = smaller(N, larger(A_abs, sizes.largest) * terms.nodes_L);
+  R const by_node = sizes.shared + terms.node_factor * N;
+  R const sums = (terms.model.promote > 0 ? by_path : smaller(by_path, by_node)) * (1 + 0x1p-40);
+  return terms.model.merge == problem::split_merge::lse_normalised ? sums + (1.01 * terms.combine_error) * A_abs : sums;
+}
+
+/// Of a column beside known weights: o*_c = Σ_j π_j(1 + d_j)v_jc as computed, Σ_j π_jδ_j|v_jc|, Σ_j π_j(1 + d_j +
+/// δ_j)|v_jc|.
+template <class R>
+struct known_sums {
+  R center, deviation, size;
+
+  constexpr void add(R const& value, R const& weight_center, R const& weight_deviation, R const& weight_size) noexcept {
+    R const magnitude = absolute(value);
+    center = mul_add(weight_center, value, center);
+    deviation = mul_add(weight_deviation, magnitude, deviation);
+    size = mul_add(weight_size, magnitude, size);
+  }
+};
+
+/// |ô_c − center| ≤ size; infinite where the theorem is silent.
+template <class R>
+struct known_output {
+  R center, size;
+};
+
+/// B*_c = A* + [(1 + Γ_F)(γ^h·A*' + 4(n + S + ϱ)ω/Λ) + (|o*_c| + A*)(Γ_L + Γ_F)]/(1 − Γ_L) + Ω_F, then rounded to the
+/// output format, with A*  = D⁻¹[(e^{E_end} − 1)|o*_c| + e^{E_end}Σ_j π_jδ_j|v_jc| + |o*_c|ΣP_j] +
+/// n_far·(ω_W/Λ)(2max_j|v_jc| + |o*_c|), A*' = D⁻¹e^{E_end}Σ_j π_j(1 + d_j + δ_j)|v_jc| + 2n_far·(ω_W/Λ)max_j|v_jc|.
+/// growth is e^{E_end} − 1. Ensures   |ô_c − o*_c| ≤ B*_c (section 5, Theorem, known weights)
+template <class R>
+constexpr known_output<R> known_bound(row_terms const& terms, double growth, known_sums<R> const& sums,
+                                      R const& largest) noexcept {
+  // n·2⁻⁵²·Σ(…)|v_jc|: the rounding of the computed o*_c.
+  R const evaluation = terms.n * (0x1p-52 * sums.size + 0x1p-1074 * larger(R(1), largest));
+  R const size = absolute(sums.center) + evaluation;
+  double const far = terms.n_far * terms.far_share();
+  R const A = ((growth + terms.sum_P) * size + (1 + growth) * sums.deviation) / terms.D_lower +
+              far * (2 * largest + size) + evaluation;
+  R const A_abs = (1 + growth) * sums.size / terms.D_lower + 2 * far * largest;
+  R const B = A + 2 * terms.model.format.omega +
+              ((1 + terms.gamma_F) * (terms.gamma_h * A_abs + terms.lost_in_sums) +
+               (size + A) * (terms.gamma_L + terms.gamma_F)) /
+                  (1 - terms.gamma_L);
+  return {sums.center, rounded_up(with_output_rounding(terms.model, B, size) * terms.slack)};
+}
+
+/// B_c = A_c + [(1 + Γ_F)(Φ_c + Ω_O) + (|o_c| + A_c)(Γ_L + Γ_F)]/(1 − Γ_L) + Ω_F,
+/// then B_c(1 + u_out) + u_out|o_c| + ω_out. o_c lies within `width` of `mid`; sum_eta is Σ_{j∉J} η_j. (known matters
+/// for dull alone.)
+/// Ensures   |ô_c − o_c| ≤ B_c (Theorem); where B_c is not finite it judges nothing
+template <class R>
+constexpr column_bound<R> output_bound(row_terms const& terms, R const& mid, R const& width,
+                                       column_sizes<R> const& sizes, column_deviations<R> const& far_off,
+                                       column_clauses<R> const& clauses, double sum_eta,
+                                       known_output<R> const& known) noexcept {
+  problem::kernel_model const& model = terms.model;
+  problem::working_format const& f = model.format;
+  column_bound<R> bound{};
+  typename column_bound<R>::mask ignored{};
+  R const o_size = rounded_up(absolute(mid) + width);  // |o_c|
+  // A_c = A(v_c), A'_c = ā_c + A(|v_c|); what underflows in the evaluation joins both (E1).
+  R const evaluation = terms.n * 0x1p-1074 * larger(R(1), sizes.largest);
+  R const A = average_error(terms, clauses.farthest, far_off.weighted, clauses.dominant, clauses.dominated, sum_eta,
+                            width, bound.by_theorem) +
+              evaluation;
+  R const A_abs = sizes.average + evaluation +
+                  average_error(terms, clauses.farthest_size, far_off.weighted_size, clauses.dominant_size,
+                                clauses.dominated_size, sum_eta, sizes.half_width, ignored);
+
+  // Ω_O = 4(n + S + ϱ)ω/Λ + [k_pre > 0]·(4/3)ω·Σ_j|v_jc| + ω_p·κ_p·Σ_j|v_jc| (Lemma 6, Underflow).
+  R const omega_O = terms.lost_in_sums + terms.lost_beside_values * sizes.sum;
+  double const omega_F = 2 * f.omega;  // Ω_F
+  R const B = terms.by_lse_alone()
+                  // Theorem of a second pass by the LSE: `shared` holds Σ U^L_j·|v_jc|.
+                  ? terms.lse_growth * o_size +
+                        (1 + terms.lse_growth) *
+                            (sizes.shared * (1 + terms.gamma_O) + terms.gamma_O * (sizes.average + evaluation)) +
+                        4 * terms.n * f.omega + 2 * terms.n * terms.omega_w * sizes.largest +
+                        model.omega_p * (4.0 / 3) * sizes.sum
+                  : A + omega_F +
+                        ((1 + terms.gamma_F) * (sum_error(terms, sizes, A, A_abs, o_size) + omega_O) +
+                         (o_size + A) * (terms.gamma_L + terms.gamma_F)) /
+                            (1 - terms.gamma_L);
+  if (terms.by_lse_alone()) bound.by_theorem = logical_not(R(infinity) < B);
+  bound.unrounded = rounded_up(B * terms.slack);
+  bound.size = rounded_up(with_output_rounding(model, B, o_size) * terms.slack);
+  // H0: n·e^{τ + g⁺}·max_j|v_jc| < Θ.
+  bound.dull = is_dull(terms, smaller(bound.size, absolute(known.center - mid) + known.size), mid, sizes);
+  bound.judged = both((terms.n * terms.e_tau) * sizes.largest < R(f.h0_limit), bound.size < R(infinity));
+
+  // W_c of section 9, λ = 6; far_off.spread is Σ γ_j·(d_j² + (2/3)u_p²·π_j²)(v_jc − o_c)².
+  R const rounded = A_abs + o_size;
+  R const variance = far_off.spread + terms.spread_of_sizes * o_size * o_size +
+                     terms.spread_of_sums * rounded * rounded + terms.spread_of_result * o_size * o_size;
+  R const common = (terms.gamma_C + (terms.by_lse_alone() ? terms.lse_growth : 0)) * o_size;
+  bound.warning = smaller(bound.size, 6 * root(variance) + model.u_out * o_size + terms.drift * rounded + common +
+                                          omega_O + omega_F + model.omega_out);
+  return bound;
+}
+
+}  // namespace ATTEST_FORMULAS_NAMESPACE
+#undef ATTEST_FORMULAS_NAMESPACE

@@ -1,0 +1,10 @@
+// Which text of docs/bound.md the bounds are evaluated from. Reports carry it: verdicts of different revisions are
+// verdicts about different bounds.
+#pragma once
+
+namespace attest::reference {
+
+/// 1: the theorem of attest 0.1. 2: that of 0.2.
+inline constexpr int theorem_revision = 2;
+
+}  // namespace attest::reference

@@ -1,0 +1,215 @@
+// What a verdict says: one struct of facts, one function that puts it into words, the same in every form of a report.
+#include <nlohmann/json.hpp>
+
+#include "audit/report/builder.hpp"
+#include "audit/report/html/page.hpp"
+#include "audit/report/join.hpp"
+#include "audit/report/json_write.hpp"
+#include "audit/report/junit.hpp"
+#include "audit/report/text.hpp"
+#include "audit/report/verdict.hpp"
+#include "audit/support/markup.hpp"
+#include "tests/support/catch.hpp"
+
+namespace attest::audit {
+namespace {
+
+bool has(std::string const& text, std::string const& part) { return text.find(part) != std::string::npos; }
+
+/// 100 elements of o by bounds, two of them dull; 7 by rules; 5 not judged; LSE dull in one check.
+judgement drawn_judgement() {
+  judgement found;
+  found.by_theorem = 90, found.by_dominance = 16, found.by_rule = 7;
+  for (int n = 0; n < 100; ++n) found.sharpness[0][1].add(1e-5, 1, n < 2);
+  for (int n = 0; n < 6; ++n) found.sharpness[1][1].add(1e-6, 1, false);
+  found.leave_out(4, not_judged_because::outside_hypotheses);
+  found.leave_out(1, not_judged_because::format_overflows);
+  found.returned = {3, 3, 0};
+  found.max_error_in_bounds = 0.25;
+  found.beside = {{"f32-ordered", 50, 0, 0.5}};
+  return found;
+}
+
+judgement dull_lse() {
+  judgement found;
+  found.by_theorem = 1;
+  found.sharpness[1][0].add(9, 1, true);
+  found.returned = {1, 1, 0};
+  found.beside = {{"f32-ordered", 4, 3, 2.25}};
+  return found;
+}
+
+struct drawn_report {
+  std::set<std::string, std::less<>> waived;
+  report is;
+
+  explicit drawn_report(bool wrong = false, bool complete = true) {
+    is.kernel = "drawn", is.contract = "f32", is.contract_revision = 2, is.seed = 5;
+    is.protections = {"a process of its own"}, is.not_asked = {{"other checks and cases", "--only"}};
+    report_builder collect(is, waived);
+    collect.set_case(1);
+    check_result& masks = collect.row_of_check("masks");
+    ++masks.unsupported;
+    collect.add_judgement(masks, "none", bug_class::accuracy, {}, {}, "");
+    collect.set_case(2);
+    judgement found = drawn_judgement();
+    if (wrong) {
+      found.failed = 1;
+      found.violations.push_back({.output = "o", .error_in_bounds = 3, .bug_class = bug_class::accuracy, .sentence = "o[0] is 7"});
+    }
+    collect.add_judgement(collect.row_of_check("masks"), "one", bug_class::accuracy, {}, std::move(found), "");
+    collect.set_case(3);
+    collect.add_judgement(collect.row_of_check("tails"), "two", bug_class::accuracy, {}, dull_lse(), "");
+    collect.finish(complete, "a mandatory case was not answered");
+  }
+};
+
+TEST_CASE("the numbers of a verdict add up", "[unit]") {
+  report const certified = drawn_report().is;
+  verdict_facts const facts = facts_of(certified);
+  CHECK(facts.judged == 114);
+  CHECK(facts.sharp == 104);
+  CHECK(facts.dull == 3);
+  CHECK(facts.sharp + facts.dull + facts.by_rule == facts.judged);
+  CHECK(facts.all_not_judged() == 5);
+  CHECK(facts.inputs == 3);
+  CHECK(facts.answered == 2);
+  std::int64_t sizes = 0, dull = 0;
+  for (sharpness_facts const& of : facts.sizes) sizes += of.judged, dull += of.dull;
+  CHECK(sizes == facts.sharp + facts.dull);
+  CHECK(dull == facts.dull);
+  REQUIRE(facts.beside.size() == 1);
+  CHECK(facts.beside[0].compared == 54);
+  CHECK(facts.beside[0].outside == 3);
+  CHECK(facts.beside[0].worst == 2.25);
+  CHECK(facts.judged_row_in == 1);
+}
+
+TEST_CASE("the sentence of a verdict says how much it rests on", "[unit]") {
+  CHECK(say(facts_of(drawn_report().is)).sentence ==
+        "CERTIFIED: all 114 judged elements of 2 inputs (seed 5) are within the bound of f32; the worst error is 0.2500 "
+        "of its bound. 5 elements were not judged (outside the hypotheses of the bound; where the output format may "
+        "overflow), 3 judged elements are dull. Nothing is claimed for other inputs, nor for the 1 that the kernel does "
+        "not support.");
+  CHECK(say(facts_of(drawn_report(true).is)).sentence ==
+        "REFUTED: 1 faults in 1 of 3 inputs under f32; 114 elements were judged.");
+  CHECK(has(say(facts_of(drawn_report(false, false).is)).sentence,
+            "UNDECIDED: a mandatory case was not answered; 114 elements were judged and none is wrong. 5 elements"));
+}
+
+TEST_CASE("what a verdict rests on has a note each, and a key each", "[unit]") {
+  stated_verdict const stated = say(facts_of(drawn_report().is));
+  std::string notes;
+  for (std::string const& note : stated.notes) notes += note + '\n';
+  for (char const* note :
+       {"4 elements outside the hypotheses of the bound were not judged", "1 elements where the output format may overflow",
+        "3 elements are dull", "outside f32-ordered: 3 are beyond its bound, by up to 2.2 times the bound of f32-ordered (54 elements compared, of one row in 32)",
+        "not asked: other checks and cases (--only)", "not asked: 1 of 2 inputs of masks (the kernel did not answer them)",
+        "not asked: weights (no call returned it)", "protections: a process of its own"}) {
+    INFO(notes);
+    CHECK(has(notes, std::string(note)));
+  }
+  auto const& object = stated.object;
+  CHECK(object["verdict"] == "certified");
+  CHECK(object["sentence"] == stated.sentence);
+  CHECK(object["contract_revision"] == 2);
+  CHECK(object["theorem_revision"] == reference::theorem_revision);
+  CHECK(object["inputs"]["given"] == 3);
+  CHECK(object["inputs"]["answered"] == 2);
+  CHECK(object["judged"]["elements"] == 114);
+  CHECK(object["judged"]["sharp"] == 104);
+  CHECK(object["judged"]["dull"] == 3);
+  CHECK(object["not_judged"]["outside_hypotheses"] == 4);
+  CHECK(object["not_judged"]["format_overflows"] == 1);
+  CHECK(object["sizes"].size() == 3);
+  CHECK(object["sharper_presets"][0]["preset"] == "f32-ordered");
+  CHECK(object["sharper_presets"][0]["worst_in_bounds"] == "0x1.2p+1");
+  CHECK(object["not_asked"].size() == 3);
+  CHECK(object["sampling"]["judged_row_in"] == 1);
+  CHECK(object["sampling"]["compared_row_in"] == 32);
+  CHECK(object["protections"] == nlohmann::ordered_json::array({"a process of its own"}));
+  CHECK(object["cause"] == "");
+  CHECK(say(facts_of(drawn_report(true).is)).object["cause"] == "[accuracy] masks/one: o[0] is 7");
+  CHECK(say(facts_of(drawn_report(false, false).is)).object["cause"] == "a mandatory case was not answered");
+}
+
+TEST_CASE("a refuted kernel is not told which sharper presets it leaves, too", "[unit]") {
+  for (std::string const& note : say(facts_of(drawn_report(true).is)).notes) CHECK_FALSE(has(note, "f32-ordered"));
+  verdict_facts facts = facts_of(drawn_report().is);
+  facts.beside = {{"f32-ordered", 54, 0, 0.5}};
+  std::string notes;
+  for (std::string const& note : say(facts).notes) notes += note + '\n';
+  CHECK(has(notes, "also inside f32-ordered: at most 0.5000 of its bound (54 elements compared, of one row in 32)"));
+  facts.beside.clear(), facts.protections.clear();
+  notes.clear();
+  for (std::string const& note : say(facts).notes) notes += note + '\n';
+  CHECK_FALSE(has(notes, "f32-ordered"));
+  CHECK(has(notes, "no kernel ran"));
+}
+
+TEST_CASE("text, JSON, HTML and JUnit say one verdict in one sentence, with its notes, revisions and sharpness", "[unit]") {
+  for (report const& single : {drawn_report().is, drawn_report(true).is, drawn_report(false, false).is}) {
+    stated_verdict const stated = say(facts_of(single));
+    std::string const text = as_text(single), json = as_json(single), page = as_html(std::span(&single, 1)),
+                      junit = as_junit(std::span(&single, 1));
+    auto const document = nlohmann::ordered_json::parse(json);
+    CHECK(has(text, stated.sentence));
+    CHECK(document["evidence"] == stated.object);
+    CHECK(document["summary"]["sharpness"] == stated.object["sizes"]);
+    CHECK(document["contract"] == "f32");
+    CHECK(document["contract_revision"] == 2);
+    CHECK(document["theorem_revision"] == 2);
+    // The text of a JUnit suite repeats the terminal; these are its properties.
+    CHECK(has(page, escaped(stated.sentence)));
+    CHECK(has(junit, "name=\"sentence\" value=\"" + escaped(stated.sentence) + "\""));
+    for (std::string const& note : stated.notes) {
+      CHECK(has(text, "note: " + note));
+      CHECK(has(page, escaped(note)));
+      CHECK(has(junit, "name=\"note\" value=\"" + escaped(note) + "\""));
+    }
+    CHECK(has(text, "contract f32 (revision 2) · theorem revision 2"));
+    CHECK(has(page, "f32 (revision 2)"));
+    CHECK(has(junit, "name=\"contract_revision\" value=\"2\""));
+    CHECK(has(junit, "name=\"theorem_revision\" value=\"2\""));
+    // "tails" has one bound of an LSE, and it is dull.
+    CHECK(has(text, "ok, no sharp element of lse"));
+    CHECK(has(page, "ok, no sharp element of lse"));
+    CHECK(has(junit, "<system-out>no sharp element of lse"));
+    CHECK(has(page, "<h2>Sharpness</h2>"));
+    CHECK(has(page, "<td class=\"number\">2 (2 %)</td>"));
+    CHECK(has(text, "o           65-512        100        2  1.5e-05 1.5e-05 1.5e-05"));
+    CHECK(has(junit, "name=\"sharpness\" value=\"o, 65-512 keys: 100 judged, 2 dull, bound/|exact| 1.5e-05 1.5e-05 1.5e-05"));
+  }
+}
+
+TEST_CASE("a contract that is no preset has no revision", "[unit]") {
+  CHECK(contract_words("mine", std::nullopt) == "mine");
+  report single = drawn_report().is;
+  single.contract = "mine", single.contract_revision.reset();
+  CHECK(nlohmann::json::parse(as_json(single))["contract_revision"].is_null());
+  CHECK(has(as_text(single), "contract mine · theorem"));
+}
+
+TEST_CASE("reports of different revisions of the theorem, or of a preset, are not merged", "[unit]") {
+  auto const part = [](std::int64_t index) {
+    report of = drawn_report().is;
+    of.shard = {index, 2};
+    return of;
+  };
+  report const one = part(1);
+  auto const joined_with = [&](report const& two) {
+    return join_reports({{"1.json", as_json(one)}, {"2.json", as_json(two)}});
+  };
+  REQUIRE(joined_with(part(2)));
+  report old = part(2);
+  old.theorem_revision = 1;
+  REQUIRE_FALSE(joined_with(old));
+  CHECK(joined_with(old).why().reason == "its revision of the theorem is '1', that of 1.json is '2'");
+  old = part(2);
+  old.contract_revision = 1;
+  REQUIRE_FALSE(joined_with(old));
+  CHECK(joined_with(old).why().reason == "its revision of the contract is '1', that of 1.json is '2'");
+}
+
+}  // namespace
+}  // namespace attest::audit

@@ -1,0 +1,383 @@
+"""docs/bound.md, sections 2 and 3, written down from the text alone, with 50 decimal digits.
+
+An `evaluation` is one row under one kernel model, in one of three forms, each at least the one before:
+
+  text     the formulas themselves
+  stated   with what E3, E4 and E11 put in their place: T_j = z_j/(1 - z_j/2) where z_j < 1, eps/(1 - eps) for a
+           logarithm, sum U for ln(1 + sum U) where it is below 1, y/(1 - y) with y = 1 - D for -ln D where y < 1/2,
+           1/(1 - (M+ - m)) for e^{M+ - m}, g = g+ = max kappa_j where that is at most 1/2
+  widened  with what rounding may add to that in doubles: every stage times `slack` (E1), sums of numbers of both signs
+           2^-50 outward (E2), exp times 1 + 2^-40, ln plus 2^-40*(1 + |ln|), sqrt|sigma| and Phi_c times 1 + 2^-40
+           (E3, E8), M_L plus n*2^-50, o_c blurred by 2^-51 (E7)
+"""
+from decimal import Decimal, DivisionByZero, Overflow, getcontext
+
+context = getcontext()
+context.prec = 50
+context.Emax, context.Emin = 10**17, -(10**17)
+context.traps[Overflow] = context.traps[DivisionByZero] = False
+
+ZERO, ONE, TWO, HALF, INF = Decimal(0), Decimal(1), Decimal(2), Decimal("0.5"), Decimal("Infinity")
+FOUR_THIRDS = Decimal(4) / 3
+LARGEST = TWO**1022          # beyond it an evaluation in doubles may be infinite
+
+
+def gamma(k, u):
+    ku = k * u
+    return INF if ku >= 1 else ku / (1 - ku)
+
+
+def times(*factors):
+    """The product, 0 where a factor is 0 even beside an infinite one."""
+    product = ONE
+    for factor in factors:
+        if not factor:
+            return ZERO
+        product *= factor
+    return product
+
+
+def expm1(x):
+    if x > Decimal("1e-8"):
+        return x.exp() - 1
+    return x * (1 + x / 2 * (1 + x / 3 * (1 + x / 4 * (1 + x / 5 * (1 + x / 6)))))
+
+
+def log1p(x):
+    if abs(x) > Decimal("1e-8"):
+        return (1 + x).ln()
+    return x * (1 - x * (HALF - x * (ONE / 3 - x * (ONE / 4 - x * (ONE / 5 - x / 6)))))
+
+
+def ceil_quotient(a, b):
+    return -(-a // b)
+
+
+def records(low, high, order):
+    """rec_j of section 3 along `order`: 0, or 1 + rec_i of the first later i with s_i + E_i > s_j - E_j."""
+    found = {}
+    for at in range(len(order) - 1, -1, -1):
+        j = order[at]
+        found[j] = 0
+        for i in order[at + 1:]:
+            if high[i] > low[j]:
+                found[j] = 1 + found[i]
+                break
+    return found
+
+
+class evaluation:
+    def __init__(self, model, facts, keys, form):
+        self.m, self.f, self.keys = model, facts, keys
+        self.stated, self.widened = form != "text", form == "widened"
+        self.n = len(keys)
+        self.slack = 1 + Decimal(16 * self.n + 8 * facts["d"] + 64) / 2**53 if self.widened else ONE
+        self.by_lse = model["merge"] != "raw"
+        self.u, self.omega = model["format.u"], model["format.omega"]
+        self.scores()
+        if self.largest_E == INF:                              # M- > m - Theta/8 fails
+            self.judged, self.failures = False, ["H0.6"]
+            return
+        self.references()
+        self.rescales()
+        self.weights()
+        self.dominance()
+        self.sums()
+        self.judged = self.hypotheses()
+        self.theorem_holds = self.judged and not self.padded and self.D > 0
+
+    # E1, E2, E3: what a widened evaluation may add.
+
+    def up(self, x):
+        return x * self.slack
+
+    def above(self, x):
+        return x + abs(x) * Decimal(2)**-50 if self.widened else x
+
+    def below(self, x):
+        return x - abs(x) * Decimal(2)**-50 if self.widened else x
+
+    def exp(self, x):
+        if not self.widened:
+            return x.exp()
+        return INF if x > 709 else x.exp() * (1 + TWO**-40) + TWO**-1074
+
+    def ln(self, x):
+        log = x.ln()
+        return log + TWO**-40 * (1 + abs(log)) if self.widened else log
+
+    def growth(self, z):
+        """e^z - 1"""
+        if not self.stated:
+            return expm1(z)
+        if not self.widened and z >= 1:
+            return z.exp()
+        return self.up(z / (1 - z / 2) if z < 1 else self.exp(self.above(z)))
+
+    # Section 3, Scores.
+
+    def scores(self):
+        m, f, u, omega = self.m, self.f, self.u, self.omega
+        d, sigma, c = f["d"], f["scale_upper"], f["softcap"]
+        self.k_qk, self.u_qk = m["k_qk_per_d"] * d + m["k_qk_base"], m["u_qk"] or u
+        product = gamma(self.k_qk, self.u_qk)
+        e_s = gamma(m["k_add"], u)
+        e_s = e_s + m["u_s"] + times(e_s, m["u_s"])
+        sigma_plus = max(ONE, sigma) if m["fold_q"] or m["fold_k"] else sigma
+        rooted = max(ONE, sigma.sqrt() * (1 + TWO**-40 if self.widened else 1))
+        f_q = rooted if m["fold_k"] else ZERO
+        f_k = rooted if m["fold_k"] else ONE if m["fold_q"] else ZERO
+        for key in self.keys:
+            Q, b = key.Q, abs(key.bias)
+            key.S = S = self.up(sigma * Q)
+            beta = (1 + m["g_b"]) * b if m["bias_first"] and not c else ZERO
+            norms = f["query_norm"] + key.norm
+            underflow = omega * (2 * d * sigma_plus + 2 + 2 * Q) + omega * (f_q * f["query_norm"] + f_k * key.norm)
+            if m["flushes"]:
+                underflow += omega * (sigma * norms + 1)
+            key.lost = underflow + m["omega_s"]
+            E = times(product, S + beta) + underflow
+            if c:
+                E = (1 + m["e_c"]) * E + m["e_c"] * min(c, S) + c * m["a_t"] + (1 + c) * omega
+            key.E = self.up((1 + e_s) * (E + m["g_b"] * b) + e_s * key.s + m["omega_s"])
+            key.high, key.low = self.above(key.xu + key.E), self.below(key.xl - key.E)
+        self.max_above = max(key.high for key in self.keys)   # M+ - m
+        self.max_below = max(key.low for key in self.keys)    # M- - m
+        self.largest_E = max(key.E for key in self.keys)
+  # E2: M+ and M- are known beside m alone.
+        self.largest_max = self.above(f["max_upper"] + max(abs(self.max_above), abs(self.max_below)))
+        for key in self.keys:
+            key.in_L = key.high >= self.max_below
+            key.under_bias = key.bias <= -(key.S + key.E)
+            key.masked = not key.in_L and key.under_bias
+
+    # Section 3, Reference.
+
+    def references(self):
+        m = self.m
+        tau, S = m["tau"], m["splits"]
+        self.gamma_x = gamma(m["k_x"], self.u)
+        factor = gamma(m["c_m"], self.u) * (1 + self.gamma_x)
+        for key in self.keys:
+            key.Y = max(key.s + key.E + tau, self.largest_max)
+            key.kappa = self.up(factor * key.Y)
+        far = m["format.far"]
+        self.limit = far * Decimal(0.66666)                    # Lambda_x
+        largest = max(key.kappa for key in self.keys)
+        stable = m["large_scores"] == "stable"
+        candidates = [key for key in self.keys if key.in_L]
+        g = max(key.kappa for key in candidates)
+        # Section 2, Finite masks: padding.
+        self.padded = not stable and g > self.limit and all(key.under_bias for key in candidates)
+        self.stable = stable or self.padded
+        for key in self.keys:
+            key.G = ZERO if self.stable else key.kappa
+        self.g = max(key.G for key in candidates)
+        self.g_plus = max(key.G for key in self.keys if not key.masked)
+        if self.stated and largest <= HALF and not self.by_lse and not self.stable:
+            self.g = self.g_plus = largest  # E11
+        self.least_sum = HALF * min(ONE, (HALF - self.g).exp()) / self.slack / (1 + TWO**-40 if self.widened else 1)
+        if tau > 0 and m["merge"] == "raw" and S > 1:
+            self.least_sum *= Decimal("0.75")
+        theta = min(HALF if self.stable else self.limit, largest)
+        raised = self.exp(tau + theta)
+        self.omega_W = self.up(m["format.omega_w"] * raised)
+        if m["p_shared"] and m["u_p"] > 0:
+            self.omega_W = max(self.omega_W, self.up(2 * m["omega_p"] * raised))
+        self.far_share = self.up(self.omega_W / self.least_sum)
+
+    # Section 3, Rescales.
+
+    def rescales(self):
+        m, N = self.m, self.f["m"]
+        S = m["splits"]
+        self.key_blocks = ceil_quotient(N, m["block"])
+        self.blocks = {"none": 1, "per_block": self.key_blocks, "rank_of_score": self.n}[m["rescales"]]
+        most = self.blocks - 1 + S - 1
+        lazy = S - 1 if m["tau"] > 0 and m["merge"] == "raw" else 0
+        low, high = [key.low for key in self.keys], [key.high for key in self.keys]
+        recorded = [0] * self.n
+        if m["order"] == "index" and m["unchanged_rescale"] == "exact":
+            for modulus in (1, 2, 4, 8, 16, 32, 64):
+                for residue in range(modulus):
+                    walk = [j for j, key in enumerate(self.keys) if key.index % modulus == residue]
+                    for order in (walk, walk[::-1]):
+                        for j, count in records(low, high, order).items():
+                            recorded[j] = max(recorded[j], count)
+        for j, key in enumerate(self.keys):
+            rank = sum(1 for i in range(self.n) if i != j and high[i] > low[j]) + lazy
+            key.R = min(rank, most)
+            if m["order"] == "index":
+                key.R = min(key.R, m["merges"] + max(recorded[j], ceil_quotient(N, m["least_block"]) - 1))
+            if m["unchanged_rescale"] == "rounded":
+                key.R = most
+        self.R = max(key.R for key in self.keys)
+
+    # Section 3, Weights.
+
+    def weights(self):
+        m, u, omega, slack = self.m, self.u, self.omega, self.slack
+        tau, k_x, gamma_x, eps = m["tau"], m["k_x"], self.gamma_x, m["eps"]
+        self.u_shared = ZERO
+        if m["p_shared"]:
+            self.u_shared = m["u_p"] / (1 - m["u_p"]) if self.stated else -log1p(-m["u_p"])
+        self.eps_hat = eps / (1 - eps) if self.stated else -log1p(-eps)
+        self.ell = ZERO
+        if self.by_lse:
+            self.ell = self.ln(Decimal(self.n)) + 1 + tau + min(self.g_plus, self.limit)
+        ell, k_lse, mu = self.ell, m["k_lse"], m["merge_levels"]
+        self.underflow = (self.R + 1) * k_x * omega if m["flushes"] or k_x > 1 else ZERO
+        far_P = m["format.far"]
+        if m["p_shared"] and m["u_p"] > 0 and m["omega_p"] > 0:
+            far_P = min(far_P, -self.ln(m["omega_p"] / m["u_p"]))
+        self.far_P = far_P
+        theta_limit = m["format.h0_limit"]
+        for key in self.keys:
+            key.X = self.up(self.above(self.max_above - key.xl) + key.E + 2 * tau * (1 + 2 * u) + ell)
+            key.xi = key.mu = ZERO
+            if self.by_lse:
+                key.xi = gamma(max(k_lse, 2), u) * (key.Y + ell) + gamma(k_lse - 1, u) * key.Y + m["eps_log"] * ell
+                key.mu = mu * self.up(key.xi + self.eps_hat)
+            key.z = self.up(key.E + gamma_x * key.X + key.kappa + (key.R + 1) * self.eps_hat + self.u_shared
+                            + self.underflow + key.mu)
+            reach = self.up((1 + gamma_x) * key.X + key.kappa)
+            key.far = reach > far_P
+            key.flushed = reach > m["x0"] or self.below(key.xl + key.E) < self.max_below - theta_limit / 64
+            if key.z < 1:
+                key.T = self.growth(key.z)
+                if key.flushed:
+                    key.T = max(key.T, ONE)
+                key.U = key.P = self.up(key.wu * key.T)
+            else:
+                key.T = INF
+                key.U = self.up(self.exp(self.above(key.xu + key.z)) / self.f["normaliser_lower"])
+                key.P = min(ONE, key.U)
+            key.counted = key.z < 1 and not key.far and not key.flushed
+        self.n_far = sum(1 for key in self.keys if key.far)
+        self.D = sum((key.wl / (1 + key.T) for key in self.keys if key.counted), ZERO) * (2 - slack)
+        self.one_minus_D = self.up(sum(key.wu * min(ONE, key.T) if key.counted else key.wu for key in self.keys))   # E4
+        if not self.stated:
+            self.one_minus_D = sum(key.wu * key.T / (1 + key.T) if key.counted else key.wu for key in self.keys)
+        self.sum_P = self.up(sum(key.P for key in self.keys))
+        for key in self.keys:
+            key.share = ONE
+            if self.D > 0:
+                key.share = min(ONE, self.up((key.wu + key.P) / self.D + (self.far_share if key.far else 0)))
+
+    # Section 3, Dominance.
+
+    def dominance(self):
+        tau, gamma_x = self.m["tau"], self.gamma_x
+        self.mu_of_L = max(key.mu for key in self.keys if key.in_L)
+        self.eta_plus = self.up(2 * gamma_x * (tau + self.ell) + 2 * (self.R + 1) * self.eps_hat + 2 * self.u_shared
+                                + 2 * self.underflow + self.mu_of_L)
+        top = max(self.below(key.xl - self.above(key.E + key.kappa)) for key in self.keys)
+        for key in self.keys:
+            gap = self.below(top - self.above(key.xu + self.above(key.E + key.kappa)))
+            key.dominant = gap <= 0
+            key.eta = ONE
+            if not key.dominant:
+                exponent = self.above(-gap * (1 - 2 * gamma_x) * (2 - self.slack) + self.eta_plus + key.mu)
+                key.eta = self.up(min(ONE, self.exp(exponent)) + self.far_share)
+
+    # Section 3, Sums.
+
+    def sums(self):
+        m, u, n, S, R = self.m, self.u, self.n, self.m["splits"], self.R
+        chain = n - 1
+        declared = ceil_quotient(self.f["m"], m["height_divisor"]) + m["height_base"]
+        self.h = min(chain, {"in_sequence": chain, "block_local": m["block"] + self.key_blocks - 2,
+                             "declared": declared}[m["height"]])
+        h, k_F, mu = self.h, m["k_f"], m["merge_levels"]
+        s = S if S > 1 and not self.by_lse else S - 1
+        self.divisions = m["k_block"] * (ceil_quotient(self.f["m"], m["divided_block"]) - 1)
+        s_O = (S - 1 + mu * (k_F + 1) if self.by_lse else s) + self.divisions
+        self.u_p = ZERO if m["p_shared"] else m["u_p"]
+        self.u_pv = max(m["u_pv"], u)
+        k = R + 1 + m["k_pre"] + s_O
+
+        ordered = sorted((key.share for key in self.keys), reverse=True)
+        self.M_L = self.up(sum((min(ONE, n * share / u) for share in ordered[1:]), ZERO))
+        if self.widened:
+            self.M_L += n * TWO**-50 + (self.slack - 1)        # the sum less its largest term
+        whole = gamma(h + R + s, u)
+        by_path = sum((times(key.share, gamma(h + key.R + s, u)) for key in self.keys), ZERO)
+        by_node = sum((times(key.share, gamma(key.R + s, u)) for key in self.keys), ZERO)
+        by_node += times((1 + whole)**2, u, self.M_L)
+        self.lost = self.up(4 * (n + S + self.divisions) * self.omega / self.least_sum)
+        self.gamma_L = self.up(min(whole, by_path, by_node) + self.lost)
+        promote = m["promote"]
+        if promote:
+            inside, across = gamma(min(h, promote), self.u_pv), gamma(ceil_quotient(h, promote) + k, u)
+            self.gamma_h = inside + across + times(inside, across)
+        else:
+            self.gamma_h = gamma(h + k, self.u_pv)
+        self.gamma_h = self.up(self.gamma_h)
+        self.gamma_O = self.up(self.u_p + self.gamma_h + times(self.u_p, self.gamma_h))
+        for key in self.keys:
+            path = gamma(key.R + 1 + m["k_pre"] + s_O, self.u_pv)
+            key.path = self.up(self.u_p + path + times(self.u_p, path))
+        self.gamma_F = gamma(k_F, u)
+
+        # e^{M+ - m}/(Z*D), E3.
+        if self.stated:
+            above = 1 / (1 - self.max_above) if self.max_above < 1 else INF
+        else:
+            above = self.max_above.exp()
+        beside_sum = 1 / self.least_sum
+        if self.D > 0:
+            beside_sum = min(beside_sum, self.up(above / (self.f["normaliser_lower"] * self.D)))
+        self.beside_sum = beside_sum
+        before = {"no": beside_sum, "yes": ONE, "unknown": max(ONE, beside_sum)}[m["p_normalised"]]
+        self.kappa_p = FOUR_THIRDS * before
+
+        self.combine = ZERO
+        self.gamma_C = ZERO
+        if m["merge"] == "lse_normalised":
+            K = m["format.far"] + self.ln(1 / u) + 2
+            X_plus = max((key.X for key in self.keys if not key.far), default=ZERO)
+            self.combine = m["eps"] + m["k_x"] * min(K, X_plus) * u
+            xi_L = max(key.xi for key in self.keys if key.in_L)
+            xi = mu * self.up(self.combine + gamma(min(S, n) - 1, u) + xi_L)
+            self.gamma_C = self.up(xi / (1 - xi)) if xi < 1 else INF
+            self.gamma_L = self.up(self.gamma_L + self.gamma_C + times(self.gamma_L, self.gamma_C))
+            self.combine = self.up(Decimal("1.01") * mu * self.combine)
+            self.gamma_F = ZERO
+
+        rounded = m["returned_weights"] != "unrounded" and not m["p_shared"]
+        self.gamma_W = self.up(self.gamma_F + m["u_p"] + self.gamma_F * m["u_p"]) if rounded else self.gamma_F
+        self.alpha_W = self.up(times(m["omega_p"], FOUR_THIRDS, max(ONE, beside_sum))) if rounded else ZERO
+
+    # Section 2.
+
+    def hypotheses(self):
+        m, f, u, n = self.m, self.f, self.u, self.n
+        limit, sigma = m["format.h0_limit"], f["scale_upper"]
+        self.range_of_sum = self.up(n * self.exp(m["tau"] + self.g_plus))
+        largest_norm = max([key.norm for key in self.keys] + [f["lost_norm"]])
+        h0 = [
+            sigma < limit,
+            not (m["fold_q"] or m["fold_k"]) or m["folded_overflow"] == "survived" or
+            max(f["query_norm"], largest_norm) * max(ONE, sigma) < limit,
+            all(max(key.Q, key.S) < limit for key in self.keys) and f["lost_upper"] < limit and f["finite_products"],
+            all(abs(key.bias) < limit or key.high < -limit / 4 for key in self.keys),
+            not f["softcap"] or m["format.omega_w"] / 2 <= f["softcap"] < limit,
+            all(key.far or key.s + key.E < m["s_limit"] for key in self.keys),
+            self.max_below > -limit / 8,
+            m["c_m"] < 1 or self.g_plus <= self.limit,
+            self.range_of_sum < limit,
+            self.exp(m["tau"] + self.g_plus) < m["p_limit"],
+        ]
+        h4 = [
+            self.R * m["eps"] + 2 * (2 * self.h + self.R + m["splits"] + self.divisions + 8) * u <= Decimal("0.25") / self.slack,
+            self.gamma_L < 1,
+            m["k_pre"] + 2 * m["k_f"] <= 15,
+            m["c_m"] < 1 or m["eps"] <= Decimal("0.125"),
+            self.n_far * self.far_share <= HALF,
+            not self.by_lse or self.mu_of_L <= HALF,
+        ]
+        h5 = m["large_scores"] == "stable" or all(
+            not key.under_bias or key.kappa <= self.limit or abs(key.bias) <= m["mask_limit"] for key in self.keys)
+        self.failures = [f"H0.{at}" for at, line in enumerate(h0) if not line]
+        self.failures += [f"H4.{at}" for at, line in enumerate(h4) if not line] + ([] if h5 else ["H5"])
+        return not self.failures

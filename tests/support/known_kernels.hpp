@@ -1,0 +1,131 @@
+// Kernels as people run them, in float arithmetic, each with the preset that admits it. The bound of that preset must
+// hold for every one of them on every row. (tests/support/known_run.hpp runs them;
+// tests/support/honest_kernels.hpp has kernels with models of their own.)
+#pragma once
+
+#include <algorithm>
+#include <cstdint>
+#include <string>
+#include <vector>
+
+#include "problem/kernel_model.hpp"
+#include "tests/support/kernel_arithmetic.hpp"
+
+namespace attest::tests {
+
+/// How scores are formed.
+enum class score_form : std::uint8_t {
+  plain,       ///< (q·k)·σ, softcap, + b
+  folded,      ///< (q·σ)·k
+  root,        ///< (q·√σ)·(k·√σ)
+  bias_first,  ///< the accumulator starts from b
+  base_2,      ///< (q·k)·(σ·log₂ e), exp2 everywhere: no bias and no softcap
+};
+
+/// softcap by an exp: the three usual forms of tanh(y), y ≥ 0.
+enum class tanh_form : std::uint8_t {
+  from_below,  ///< 1 − 2/(e^{2y} + 1)
+  from_above,  ///< 2/(1 + e^{−2y}) − 1
+  quotient,    ///< (e^{2y} − 1)/(e^{2y} + 1)
+};
+
+/// How weights and scores become an output.
+enum class softmax_form : std::uint8_t {
+  two_passes,         ///< Σ p v / Σ p
+  normalised,         ///< Σ (p/l) v
+  by_lse,             ///< Σ exp(s − LSE) v: no division
+  flash_attention_1,  ///< O divided by l after every block
+  flash_attention_2,  ///< exp2(fma(s, c, −fl(M·c))), c = σ·log₂ e; O·(1/l) at the end
+  online,             ///< O and l rescaled, divided at the end
+  split,              ///< parts weighed by exp(L_i − L): no division (FlashAttention-2's combine of split keys)
+  one_level,          ///< parts weighed by exp(L_i − max L), divided by the sum of these
+  ring,               ///< parts merged one after the other, O = (w_a·O_a + w_b·O_b)/(w_a + w_b)
+  tree,               ///< parts merged in pairs, O = (w_a/w)·O_a + (w_b/w)·O_b
+};
+
+struct known_kernel {
+  std::string name, contract;
+  score_form scores = score_form::plain;
+  softmax_form softmax = softmax_form::two_passes;
+  tanh_form tanh = tanh_form::from_below;
+  bool capped = false;            ///< attacked with a softcap
+  bool biased = false;            ///< attacked with a bias
+  bool masked = false;            ///< attacked with finite additive masks
+  bool returns_weights = false;   ///< those of a one-pass kernel
+  bool returns_narrow_p = false;  ///< weights from the rounded P
+  rounding how{};
+  std::int64_t most_keys = 16;
+  problem::weight_reference declared = problem::weight_reference::unknown;  ///< with blocks of the call's size
+};
+
+/// Every known kernel under every preset that admits it.
+inline std::vector<known_kernel> known_kernels() {
+  using enum softmax_form;
+  using enum problem::element_type;
+  std::vector<known_kernel> all;
+  auto const add = [&](std::string name, std::string const& contracts, auto&& change) {
+    for (std::size_t at = 0; at <= contracts.size();) {
+      std::size_t const end = std::min(contracts.find(' ', at), contracts.size());
+      known_kernel kernel;
+      kernel.name = name, kernel.contract = contracts.substr(at, end - at);
+      change(kernel);
+      all.push_back(kernel);
+      at = end + 1;
+    }
+  };
+  add("FlashAttention-1", "f32 f32-ordered", [](auto& k) { k.softmax = flash_attention_1; });
+  add("FlashAttention-2", "f32 f32-ordered", [](auto& k) { k.softmax = flash_attention_2; });
+  add("FlashAttention-2, a bias", "f32", [](auto& k) { k.softmax = flash_attention_2, k.biased = true; });
+  add("FlashAttention-2, finite masks", "f32", [](auto& k) { k.softmax = flash_attention_2, k.masked = true; });
+  add("online", "f32 f32-any", [](auto& k) { k.softmax = online; });
+  add("two passes, weights first", "f32", [](auto& k) { k.softmax = normalised, k.returns_weights = true; });
+  add("sqrt(scale) on q and k", "f32",
+      [](auto& k) { k.scores = score_form::root, k.returns_weights = k.biased = true; });
+  add("bias as first value", "f32 f32-any", [](auto& k) { k.scores = score_form::bias_first, k.biased = true; });
+  add("exp(s - LSE), no division", "f32", [](auto& k) { k.softmax = by_lse, k.returns_weights = true; });
+  add("split keys, no division", "f32-split", [](auto& k) { k.softmax = split, k.most_keys = 40; });
+  add("split keys, no division, base 2", "f32-split",
+      [](auto& k) { k.softmax = split, k.scores = score_form::base_2, k.most_keys = 40; });
+  add("split keys, divided", "f32-any", [](auto& k) { k.softmax = one_level, k.most_keys = 40; });
+  add("two parts, base 2", "f32-any", [](auto& k) { k.softmax = one_level, k.scores = score_form::base_2; });
+  add("ring", "f32-ring", [](auto& k) { k.softmax = ring, k.most_keys = 64; });
+  add("ring, base 2", "f32-ring", [](auto& k) { k.softmax = ring, k.scores = score_form::base_2, k.most_keys = 64; });
+  add("tree", "f32-ring", [](auto& k) { k.softmax = tree, k.most_keys = 64; });
+  add("flushing", "f32", [](auto& k) { k.how.flushes = true, k.scores = score_form::folded; });
+  add("flushing, a bias", "f32", [](auto& k) { k.how.flushes = k.biased = true, k.softmax = online; });
+  add("softcap 1 - 2/(e^2y + 1)", "f32", [](auto& k) { k.capped = true; });
+  add("softcap 2/(1 + e^-2y) - 1", "f32", [](auto& k) { k.capped = true, k.tanh = tanh_form::from_above; });
+  add("softcap (e^2y - 1)/(e^2y + 1)", "f32", [](auto& k) { k.capped = true, k.tanh = tanh_form::quotient; });
+  for (auto const type : {bf16, f16}) {
+    std::string const name(problem::name_of(type));
+    auto const narrow = [&](std::string const& kind, std::string const& contracts, auto&& change) {
+      add(name + " " + kind, contracts, [&](known_kernel& k) { k.how.narrow = type, change(k); });
+    };
+    std::string const both = name + " " + name + "-ieee";
+    narrow("FlashAttention-2", both, [](auto& k) { k.softmax = flash_attention_2; });
+    narrow("FlashAttention-2, truncating", name,
+           [](auto& k) { k.softmax = flash_attention_2, k.how.truncates = true; });
+    narrow("FlashAttention-1", name, [](auto& k) { k.softmax = flash_attention_1; });
+    narrow("weights divided, then rounded", both, [](auto& k) { k.softmax = normalised, k.most_keys = 40; });
+    narrow("FlashAttention-2, declared", both, [](auto& k) {
+      k.softmax = flash_attention_2, k.declared = problem::weight_reference::rising, k.most_keys = 40;
+    });
+    narrow("FlashAttention-2, truncating, declared", name, [](auto& k) {
+      k.softmax = flash_attention_2, k.declared = problem::weight_reference::rising, k.how.truncates = true;
+    });
+    narrow("FlashAttention-1, declared", name, [](auto& k) {
+      k.softmax = flash_attention_1, k.declared = problem::weight_reference::own_block, k.most_keys = 40;
+    });
+    narrow("two passes, declared", both,
+           [](auto& k) { k.declared = problem::weight_reference::whole_row, k.most_keys = 40; });
+    narrow("weights of the rounded P", name, [](auto& k) { k.returns_weights = k.returns_narrow_p = true; });
+    narrow("weights of the unrounded P", name, [](auto& k) { k.returns_weights = true; });
+  }
+  add("f16 flushing, weights divided", "f16-ftz",
+      [](auto& k) { k.how.narrow = f16, k.how.flushes_narrow = true, k.softmax = normalised, k.most_keys = 40; });
+  add("f16 flushing", "f16-ftz",
+      [](auto& k) { k.how.narrow = f16, k.how.flushes_narrow = k.how.flushes = true, k.softmax = online; });
+  return all;
+}
+
+}  // namespace attest::tests

@@ -1,0 +1,308 @@
+// Runs the kernels of tests/support/known_kernels.hpp on one row. Every operation rounds to float as the kernel says
+// (no contraction: -ffp-contract=off).
+#pragma once
+
+#include <algorithm>
+#include <cmath>
+#include <cstdint>
+#include <limits>
+#include <vector>
+
+#include "tests/support/honest_kernels.hpp"
+#include "tests/support/known_kernels.hpp"
+
+namespace attest::tests {
+
+/// One run of a known kernel on a row. `block` keys are a block, or a part.
+class known_run {
+ public:
+  known_run(known_kernel const& kernel, one_row<float> const& row, std::size_t block, directions const& up)
+      : kernel_(kernel),
+        row_(row),
+        math_(kernel.how, up),
+        block_(block),
+        n_(static_cast<std::size_t>(row.v.layout.shape[0])),
+        d_(static_cast<std::size_t>(row.k.layout.shape[1])),
+        dv_(static_cast<std::size_t>(row.v.layout.shape[1])) {}
+
+  honest_answer answer() {
+    scale_ = row_.scale ? math_.read(*row_.scale) : math_.div(1.0f, std::sqrt(static_cast<float>(d_)));
+    // As PyTorch forms it: in double, rounded once.
+    root_ = math_.read(std::sqrt(row_.scale ? *row_.scale : 1 / std::sqrt(static_cast<double>(d_))));
+    scores_.clear();
+    for (std::size_t j = 0; j < n_; ++j) scores_.push_back(score(j));
+    switch (kernel_.softmax) {
+      case softmax_form::two_passes:
+      case softmax_form::normalised: return two_passes();
+      case softmax_form::by_lse: return by_lse();
+      case softmax_form::flash_attention_1: return flash_attention_1();
+      case softmax_form::flash_attention_2: return flash_attention_2();
+      case softmax_form::online: return online();
+      case softmax_form::split: return split();
+      case softmax_form::one_level: return one_level();
+      case softmax_form::ring: return ring();
+      case softmax_form::tree: return in_natural_units(tree(0, parts_of(n_)));
+    }
+    return {};
+  }
+
+ private:
+  /// A normalised part: O and the LSE, in base 2 where the scores are.
+  struct part {
+    float lse = 0;
+    std::vector<float> o;
+  };
+
+  float q(std::size_t t) const { return math_.read(row_.q.values[t]); }
+  float k(std::size_t j, std::size_t t) const { return math_.read(row_.k.values[j * d_ + t]); }
+  float v(std::size_t j, std::size_t c) const { return math_.read(row_.v.values[j * dv_ + c]); }
+  float bias(std::size_t j) const { return row_.bias.empty() ? 0.0f : math_.read(row_.bias[j]); }
+  bool in_base_2() const { return kernel_.scores == score_form::base_2; }
+
+  float dot(std::size_t j, float first, float q_factor, float k_factor) const {
+    float sum = first;
+    for (std::size_t t = 0; t < d_; ++t) {
+      float const a = q_factor == 1 ? q(t) : math_.mul(q(t), q_factor);
+      float const b = k_factor == 1 ? k(j, t) : math_.mul(k(j, t), k_factor);
+      sum = math_.accumulate(a, b, sum);
+    }
+    return sum;
+  }
+
+  float score(std::size_t j) {
+    // FlashAttention-2 multiplies by σ inside the argument of exp2 unless something comes between.
+    if (kernel_.softmax == softmax_form::flash_attention_2 && scale_last()) return dot(j, 0, 1, 1);
+    switch (kernel_.scores) {
+      case score_form::folded: return with_bias(j, capped(dot(j, 0, scale_, 1)));
+      case score_form::root: return with_bias(j, capped(dot(j, 0, root_, root_)));
+      case score_form::bias_first: return dot(j, bias(j), scale_, 1);
+      case score_form::base_2: return math_.mul(dot(j, 0, 1, 1), math_.mul(scale_, log2_e));
+      case score_form::plain: break;
+    }
+    return with_bias(j, capped(math_.mul(dot(j, 0, 1, 1), scale_)));
+  }
+  bool scale_last() const { return row_.bias.empty() && row_.softcap == 0; }
+  float with_bias(std::size_t j, float s) const { return row_.bias.empty() ? s : math_.add(s, bias(j)); }
+  float capped(float s) {
+    if (row_.softcap == 0) return s;
+    auto const c = math_.read(row_.softcap);
+    float const y = math_.div(s, c), size = std::abs(y);
+    float t = 0;
+    if (kernel_.tanh == tanh_form::from_above) {
+      t = math_.add(math_.div(2, math_.add(1, math_.exp(-2 * size))), -1);
+    } else {
+      float const e = math_.exp(2 * size);
+      t = kernel_.tanh == tanh_form::from_below ? math_.add(1, -math_.div(2, math_.add(e, 1)))
+          : std::isinf(e)                       ? 1.0f
+                                                : math_.div(math_.add(e, -1), math_.add(e, 1));
+    }
+    return math_.mul(c, std::copysign(t, y));
+  }
+
+  float weight(float x) { return in_base_2() ? math_.exp2(x) : math_.exp(x); }
+  float rescale(float x) { return in_base_2() ? math_.rescale_2(x) : math_.rescale(x); }
+  float log_sum(float M, float l) { return math_.add(M, in_base_2() ? math_.log2(l) : math_.log(l)); }
+  double natural(float lse) const {
+    return static_cast<double>(in_base_2() ? math_.mul(lse, 0.693147180559945309417f) : lse);
+  }
+  float largest(std::size_t first, std::size_t last) const {
+    return *std::max_element(scores_.begin() + static_cast<std::ptrdiff_t>(first),
+                             scores_.begin() + static_cast<std::ptrdiff_t>(last));
+  }
+  /// O += p·v for every column.
+  void take(std::vector<float>& O, float p, std::size_t j) const {
+    for (std::size_t c = 0; c < dv_; ++c) O[c] = math_.accumulate(p, v(j, c), O[c]);
+  }
+  void output(honest_answer& answer, std::vector<float> const& o) const {
+    for (float const x : o) answer.o.push_back(static_cast<double>(math_.narrow(x)));
+  }
+  std::vector<float> divided(std::vector<float> O, float l) const {
+    for (float& x : O) x = math_.div(x, l);
+    return O;
+  }
+
+  honest_answer two_passes() {
+    float const M = largest(0, n_);
+    float l = 0;
+    std::vector<float> p(n_), O(dv_);
+    for (std::size_t j = 0; j < n_; ++j) p[j] = weight(math_.add(scores_[j], -M)), l = math_.add(l, p[j]);
+    bool const first = kernel_.softmax == softmax_form::normalised;
+    for (std::size_t j = 0; j < n_; ++j) take(O, math_.narrow(first ? math_.div(p[j], l) : p[j]), j);
+    honest_answer answer;
+    output(answer, first ? O : divided(O, l));
+    answer.lse = natural(log_sum(M, l));
+    if (!kernel_.returns_weights) return answer;
+    for (float const x : p) {
+      float const a = math_.div(kernel_.returns_narrow_p && !first ? math_.narrow(x) : x, l);
+      answer.weights.push_back(static_cast<double>(math_.narrow(a)));
+    }
+    return answer;
+  }
+
+  honest_answer by_lse() {
+    float const M = largest(0, n_);
+    float l = 0;
+    for (float const s : scores_) l = math_.add(l, weight(math_.add(s, -M)));
+    float const lse = log_sum(M, l);
+    honest_answer answer;
+    std::vector<float> O(dv_);
+    for (std::size_t j = 0; j < n_; ++j) {
+      float const p = weight(math_.add(scores_[j], -lse));
+      if (kernel_.returns_weights) answer.weights.push_back(static_cast<double>(p));
+      take(O, p, j);
+    }
+    output(answer, O);
+    answer.lse = natural(lse);
+    return answer;
+  }
+
+  honest_answer flash_attention_1() {
+    float M = -std::numeric_limits<float>::infinity(), l = 0;
+    std::vector<float> o(dv_);
+    for (std::size_t first = 0; first < n_; first += block_) {
+      std::size_t const last = std::min(n_, first + block_);
+      float const block_M = largest(first, last);
+      float block_l = 0;
+      std::vector<float> block_O(dv_);
+      for (std::size_t j = first; j < last; ++j) {
+        float const p = weight(math_.add(scores_[j], -block_M));
+        block_l = math_.add(block_l, p);
+        take(block_O, math_.narrow(p), j);
+      }
+      float const next = std::max(M, block_M), g = rescale(math_.add(block_M, -next));
+      float const f = first == 0 ? 0.0f : rescale(math_.add(M, -next));
+      float const held = math_.mul(f, l), next_l = math_.add(held, math_.mul(g, block_l));
+      for (std::size_t c = 0; c < dv_; ++c)
+        o[c] = math_.div(math_.add(math_.mul(held, o[c]), math_.mul(g, block_O[c])), next_l);
+      M = next, l = next_l;
+    }
+    honest_answer answer;
+    output(answer, o);
+    answer.lse = natural(log_sum(M, l));
+    return answer;
+  }
+
+  honest_answer flash_attention_2() {
+    float const c = scale_last() ? math_.mul(scale_, log2_e) : log2_e;
+    float M = -std::numeric_limits<float>::infinity(), l = 0;
+    std::vector<float> O(dv_);
+    for (std::size_t first = 0; first < n_; first += block_) {
+      std::size_t const last = std::min(n_, first + block_);
+      float const next = std::max(M, largest(first, last));
+      if (first > 0 && next != M) {
+        float const r = math_.rescale_2(math_.mul(math_.add(M, -next), c));
+        l = math_.mul(l, r);
+        for (float& x : O) x = math_.mul(x, r);
+      }
+      M = next;
+      float const Mc = math_.mul(M, c);
+      for (std::size_t j = first; j < last; ++j) {
+        float const p = math_.exp2(math_.fma(scores_[j], c, -Mc));
+        l = math_.add(l, p);
+        take(O, math_.narrow(p), j);
+      }
+    }
+    float const inverse = math_.div(1, l);
+    for (float& x : O) x = math_.mul(x, inverse);
+    honest_answer answer;
+    output(answer, O);
+    answer.lse = natural(math_.add(scale_last() ? math_.mul(M, scale_) : M, math_.log(l)));
+    return answer;
+  }
+
+  honest_answer online() {
+    float M = -std::numeric_limits<float>::infinity(), l = 0;
+    std::vector<float> O(dv_);
+    for (std::size_t first = 0; first < n_; first += block_) {
+      std::size_t const last = std::min(n_, first + block_);
+      float const next = std::max(M, largest(first, last));
+      if (first > 0 && next != M) {
+        float const r = rescale(math_.add(M, -next));
+        l = math_.mul(l, r);
+        for (float& x : O) x = math_.mul(x, r);
+      }
+      M = next;
+      for (std::size_t j = first; j < last; ++j) {
+        float const p = weight(math_.add(scores_[j], -M));
+        l = math_.add(l, p);
+        take(O, math_.narrow(p), j);
+      }
+    }
+    honest_answer answer;
+    output(answer, divided(O, l));
+    answer.lse = natural(log_sum(M, l));
+    return answer;
+  }
+
+  std::size_t parts_of(std::size_t keys) const { return (keys + block_ - 1) / block_; }
+  part part_at(std::size_t index) {
+    std::size_t const first = index * block_, last = std::min(n_, first + block_);
+    float const M = largest(first, last);
+    float l = 0;
+    std::vector<float> O(dv_);
+    for (std::size_t j = first; j < last; ++j) {
+      float const p = weight(math_.add(scores_[j], -M));
+      l = math_.add(l, p);
+      take(O, math_.narrow(p), j);
+    }
+    return {log_sum(M, l), divided(O, l)};
+  }
+  honest_answer in_natural_units(part const& whole) {
+    honest_answer answer;
+    output(answer, whole.o);
+    answer.lse = natural(whole.lse);
+    return answer;
+  }
+
+  honest_answer split() { return in_natural_units(merged_at_once(false)); }
+  honest_answer one_level() { return in_natural_units(merged_at_once(true)); }
+  part merged_at_once(bool divides) {
+    std::vector<part> parts;
+    for (std::size_t at = 0; at < parts_of(n_); ++at) parts.push_back(part_at(at));
+    float top = parts[0].lse, sum = 0;
+    for (part const& each : parts) top = std::max(top, each.lse);
+    std::vector<float> factors;
+    for (part const& each : parts) factors.push_back(rescale(math_.add(each.lse, -top)));
+    for (float const factor : factors) sum = math_.add(sum, factor);
+    part whole{log_sum(top, sum), std::vector<float>(dv_)};
+    for (std::size_t at = 0; at < parts.size(); ++at) {
+      float const factor = divides ? factors[at] : weight(math_.add(parts[at].lse, -whole.lse));
+      for (std::size_t c = 0; c < dv_; ++c) whole.o[c] = math_.fma(factor, parts[at].o[c], whole.o[c]);
+    }
+    if (divides) whole.o = divided(whole.o, sum);
+    return whole;
+  }
+
+  part merged(part const& a, part const& b) {
+    float const top = std::max(a.lse, b.lse);
+    float const of_a = rescale(math_.add(a.lse, -top)), of_b = rescale(math_.add(b.lse, -top));
+    float const sum = math_.add(of_a, of_b);
+    part whole{log_sum(top, sum), std::vector<float>(dv_)};
+    for (std::size_t c = 0; c < dv_; ++c)
+      whole.o[c] = kernel_.softmax == softmax_form::tree
+                       ? math_.fma(math_.div(of_a, sum), a.o[c], math_.mul(math_.div(of_b, sum), b.o[c]))
+                       : math_.div(math_.add(math_.mul(a.o[c], of_a), math_.mul(b.o[c], of_b)), sum);
+    return whole;
+  }
+  honest_answer ring() {
+    part whole = part_at(0);
+    for (std::size_t at = 1; at < parts_of(n_); ++at) whole = merged(whole, part_at(at));
+    return in_natural_units(whole);
+  }
+  part tree(std::size_t first, std::size_t last) {
+    if (last - first == 1) return part_at(first);
+    std::size_t const middle = first + (last - first) / 2;
+    part const below = tree(first, middle), above = tree(middle, last);
+    return merged(below, above);
+  }
+
+  static constexpr float log2_e = 1.44269504088896340736f;
+  known_kernel const& kernel_;
+  one_row<float> const& row_;
+  arithmetic math_;
+  std::size_t block_, n_, d_, dv_;
+  float scale_ = 0, root_ = 0;
+  std::vector<float> scores_;
+};
+
+}  // namespace attest::tests
