@@ -114,6 +114,7 @@ std::vector<contract> make_contracts() {
       "are survived; O is divided by the sum of the weights that formed it, perhaps after every block of 64 keys and "
       "more, and the LSE is formed by ln of that sum";
   std::string const f32 = unknown + "; scores to 1.5e8; numbers below 2^-126 may be flushed";
+  std::string const f64 = unknown + "; scores to 7e17; numbers below 2^-1022 may be flushed";
   std::string const alone = "; no parts are merged by LSE";
   std::string const narrow = "in and out, weights rounded to it before V, before or after their division; ";
   std::string const truncating = "float32 accumulation that may truncate; ", ieee = "IEEE float32 accumulation; ";
@@ -144,13 +145,10 @@ std::vector<contract> make_contracts() {
        true},
       {"f32-ordered", "f32, sharper for many keys: " + by_index + f32 + alone, element_type::f32,
        ordered(unknown_f32())},
-      {"f64", "float64 throughout: " + any + unknown + "; scores to 7e17; numbers below 2^-1022 may be flushed" + alone,
-       element_type::f64, unknown_f64()},
+      {"f64", "float64 throughout: " + any + f64 + alone, element_type::f64, unknown_f64()},
       {"f64-blocked", "the built-in kernel's own claim in float64", element_type::f64, {}, true},
-      {"f64-ordered",
-       "f64, sharper for many keys: " + by_index + unknown + "; scores to 7e17; numbers below 2^-1022 may be flushed" +
-           alone,
-       element_type::f64, ordered(unknown_f64())},
+      {"f64-ordered", "f64, sharper for many keys: " + by_index + f64 + alone, element_type::f64,
+       ordered(unknown_f64())},
       {"bf16", "bfloat16 " + narrow + truncating + any + f32 + alone, bf16, sixteen_bit(bf16, true)},
       {"f16", "float16 " + narrow + truncating + any + unknown + gradual + alone, f16, sixteen_bit(f16, true)},
       {"bf16-ieee", "bf16 with " + ieee + any + f32 + alone, bf16, sixteen_bit(bf16, false)},

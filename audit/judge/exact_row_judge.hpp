@@ -2,7 +2,6 @@
 #pragma once
 
 #include <algorithm>
-#include <bit>
 #include <cmath>
 #include <cstdint>
 #include <optional>
@@ -139,7 +138,7 @@ double as_double(T element) noexcept {
 /// The unit in the last place of T at |x|.
 template <class T>
 double ulp_at(double x) noexcept {
-  int const field = static_cast<int>(std::bit_cast<std::uint64_t>(x) >> 52 & 0x7ff);  // 2047 for ∞ and NaN
+  int const field = exponent_field(x);
   int const exponent =
       field == 2047 ? reference::smallest_exponent<T> : field - 1023 - reference::float_format<T>::fraction;
   return reference::power_of_two(std::max<int>(exponent, reference::smallest_exponent<T>));

@@ -26,6 +26,11 @@ constexpr std::size_t size_class_of(std::int64_t m) noexcept {
   return at;
 }
 
+/// The exponent field of |x|: 0 for 0 and subnormals, 2047 for ∞ and NaN, else ⌊log₂|x|⌋ + 1023.
+constexpr int exponent_field(double x) noexcept {
+  return static_cast<int>(std::bit_cast<std::uint64_t>(x) >> 52 & 0x7ff);
+}
+
 /// The elements of one output in rows of one size class that were judged by a bound.
 struct sharpness {
   std::int64_t judged = 0, dull = 0;
@@ -37,9 +42,7 @@ struct sharpness {
   void add(double bound, double exact, bool is_dull) noexcept {
     ++judged;
     dull += is_dull;
-    // The exponent field of the quotient: 0 for 0 and subnormals, 1024 for ∞ and NaN.
-    auto const bits = std::bit_cast<std::uint64_t>(bound / exact);
-    int const exponent = static_cast<int>(bits >> 52 & 0x7ff) - 1023;
+    int const exponent = exponent_field(bound / exact) - 1023;
     ++ratios[static_cast<std::size_t>(std::clamp(exponent - least, 0, static_cast<int>(ratios.size()) - 1))];
   }
   void merge(sharpness const& other) noexcept;

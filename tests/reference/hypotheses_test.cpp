@@ -1,4 +1,4 @@
-// Each line of H0, H4 and H5 (docs/bound.md, section 2) decides alone whether a row is judged: a number just below its
+// Each line of H0 and H4 (docs/bound.md, section 2) decides alone whether a row is judged: a number just below its
 // limit is judged, one above is not.
 #include <cmath>
 #include <functional>
@@ -55,9 +55,7 @@ void require_limit(char const* line, double below, double beyond,
   CHECK(!at(beyond));
 }
 
-void fold(kernel_model& model) {
-  model.fold_q = true, model.folded_overflow = problem::folded_overflow::unspecified;
-}
+void fold(kernel_model& model) { model.fold_q = true, model.folded_overflow = problem::folded_overflow::unspecified; }
 
 }  // namespace
 
@@ -66,20 +64,18 @@ TEST_CASE("each line of H0 decides alone", "[unit]") {
     facts.scale_upper = x;
     for (auto& key : facts.keys) key.product_upper = 0;
   });
-  require_limit("the product", 0.9 * limit, limit,
-                [](auto&, row_facts& facts, double x) { facts.scale_upper = 0x1p-20, facts.keys[1].product_upper = x; });
+  require_limit("the product", 0.9 * limit, limit, [](auto&, row_facts& facts, double x) {
+    facts.scale_upper = 0x1p-20, facts.keys[1].product_upper = x;
+  });
   require_limit("the product with the scale", 0.9 * limit, limit, [](auto&, row_facts& facts, double x) {
     facts.scale_upper = 0x1p20, facts.keys[1].product_upper = x * 0x1p-20;
     facts.keys[0].product_upper = 0;
   });
-  require_limit("an infinite product", 0, 1,
-                [](auto&, row_facts& facts, double x) { facts.finite_products = x == 0; });
-  require_limit("a folded q", 0.9 * limit, limit, [](kernel_model& model, row_facts& facts, double x) {
-    fold(model), facts.query_norm = x;
-  });
-  require_limit("a folded k", 0.9 * limit, limit, [](kernel_model& model, row_facts& facts, double x) {
-    fold(model), facts.keys[1].key_norm = x;
-  });
+  require_limit("an infinite product", 0, 1, [](auto&, row_facts& facts, double x) { facts.finite_products = x == 0; });
+  require_limit("a folded q", 0.9 * limit, limit,
+                [](kernel_model& model, row_facts& facts, double x) { fold(model), facts.query_norm = x; });
+  require_limit("a folded k", 0.9 * limit, limit,
+                [](kernel_model& model, row_facts& facts, double x) { fold(model), facts.keys[1].key_norm = x; });
   require_limit("a folded k of a key without weight", 0.9 * limit, limit,
                 [](kernel_model& model, row_facts& facts, double x) { fold(model), facts.lost_norm = x; });
   require_limit("the product of a key without weight", 0.9 * limit, limit,
@@ -92,12 +88,10 @@ TEST_CASE("each line of H0 decides alone", "[unit]") {
   require_limit("stored scores", 65519, 65520, [](kernel_model& model, row_facts& facts, double x) {
     model.s_limit = 65520, facts.keys[1].score_upper = x;
   });
-  require_limit("weights in a narrower format", 0.9, 1.1, [](kernel_model& model, auto&, double x) {
-    model.p_limit = 65504, model.tau = std::log(65504.0) * x;
-  });
-  require_limit("l, which n·e^τ bounds", 0.9, 1.1, [](kernel_model& model, auto&, double x) {
-    model.tau = (std::log(limit) - std::log(2.0)) * x;
-  });
+  require_limit("weights in a narrower format", 0.9, 1.1,
+                [](kernel_model& model, auto&, double x) { model.p_limit = 65504, model.tau = std::log(65504.0) * x; });
+  require_limit("l, which n·e^τ bounds", 0.9, 1.1,
+                [](kernel_model& model, auto&, double x) { model.tau = (std::log(limit) - std::log(2.0)) * x; });
 }
 
 TEST_CASE("a bias beyond the limit is harmless where its key is sunk", "[unit]") {
