@@ -3,14 +3,12 @@
 #include <algorithm>
 #include <atomic>
 #include <chrono>
-#include <map>
 #include <mutex>
 #include <span>
 #include <thread>
 
 #include <fmt/format.h>
 
-#include "audit/session/kernel_speed.hpp"
 #include "audit/support/locate.hpp"
 #include "audit/support/module.hpp"
 #include "audit/support/printable.hpp"
@@ -32,55 +30,17 @@ audit_options options_for(contract const& claim, selftest_options const& options
   return request;
 }
 
-/// The cases of one check, and their numbers in the order of the audit, counted from 1.
-struct numbered_check {
-  std::string name;
-  std::vector<audit_case> cases;
-  std::map<std::string, std::int64_t, std::less<>> number;
-};
-
-problem::result<std::vector<numbered_check>> numbered_checks(contract const& claim, selftest_options const& options) {
-  audit_options const request = options_for(claim, options);
-  auto const plan = planned(request);
-  if (!plan) return plan.why();
-  std::vector<audit_case> cases = made_cases(plan.value(), fixed_limits(request), *request.draws);
-  std::vector<numbered_check> numbered;
-  std::int64_t number = 0;
-  for (audit_case& kernel_case : cases) {
-    auto at = std::ranges::find(numbered, kernel_case.check, &numbered_check::name);
-    if (at == numbered.end()) at = numbered.insert(numbered.end(), {kernel_case.check, {}, {}});
-    at->number.emplace(kernel_case.name, ++number);
-    at->cases.push_back(std::move(kernel_case));
-  }
-  return numbered;
-}
-
-/// Audits a mutant by one check, up to the first finding.
-std::optional<problem::error> run_check(audit_options const& options, numbered_check const& check,
-                                        specimen_result& into) {
-  auto const start = clock::now();
-  auto const ran = run_audit(options, plan_of(check.cases));
-  if (!ran) return ran.why();
-  into.cases += ran.value().cases;
-  if (ran.value().verdict != verdict::refuted) return std::nullopt;
-  finding const& first = ran.value().findings.front();
-  into.verdict = verdict::refuted;
-  into.kills.push_back({check.name, first.case_name, std::string(first.class_token()), check.number.at(first.case_name),
-                        ran.value().covered.calls.asked, seconds_since(start)});
-  return std::nullopt;
-}
-
-/// Audits a mutant of a family by all checks in the order of the audit, up to the first finding.
+/// Audits a mutant up to the first finding.
 std::optional<problem::error> run_up_to_finding(audit_options const& options, specimen_result& into) {
   auto const start = clock::now();
   auto const ran = run_audit(options);
   if (!ran) return ran.why();
-  into.cases += ran.value().cases;
-  if (ran.value().verdict != verdict::refuted) return std::nullopt;
+  into.cases = ran.value().cases;
+  into.verdict = ran.value().verdict;
+  if (into.verdict != verdict::refuted) return std::nullopt;
   finding const& first = ran.value().findings.front();
-  into.verdict = verdict::refuted;
-  into.kills.push_back({first.check, first.case_name, std::string(first.class_token()), first.number,
-                        ran.value().covered.calls.asked, seconds_since(start)});
+  into.killed = {first.check, first.case_name, std::string(first.class_token()), first.number,
+                 ran.value().covered.calls.asked, seconds_since(start)};
   return std::nullopt;
 }
 
@@ -90,8 +50,8 @@ bool is_chosen(zoo::specimen const& specimen, selftest_options const& options) {
   return std::ranges::find(options.only, specimen.name) != options.only.end();
 }
 
-/// Audits an honest design by all checks.
-std::optional<problem::error> run_all_checks(audit_options const& options, specimen_result& into) {
+/// Audits an honest design to the end.
+std::optional<problem::error> run_to_end(audit_options const& options, specimen_result& into) {
   auto const ran = run_audit(options);
   if (!ran) return ran.why();
   report const& audited = ran.value();
@@ -126,7 +86,6 @@ problem::result<selftest_report> run_selftest(selftest_options const& options) {
   auto const start = clock::now();
   selftest_report selftest;
   selftest.seed = options.seed;
-  std::map<std::string_view, std::vector<numbered_check>> checks;  // by contract
   for (std::string const& name : options.only)
     if (std::ranges::find(specimens, name, &zoo::specimen::name) == specimens.end()) {
       std::vector<std::string> known;
@@ -136,11 +95,7 @@ problem::result<selftest_report> run_selftest(selftest_options const& options) {
     }
   for (zoo::specimen const& specimen : specimens) {
     if (!is_chosen(specimen, options)) continue;
-    selftest.results.push_back({.specimen = &specimen, .kills = {}, .complaint = {}});
-    if (!specimen.family.empty() || checks.contains(specimen.contract)) continue;
-    auto counted = numbered_checks(*find_contract(specimen.contract), options);
-    if (!counted) return counted.why();
-    checks.emplace(specimen.contract, std::move(counted).value());
+    selftest.results.push_back({.specimen = &specimen, .killed = {}, .complaint = {}});
   }
 
   std::atomic<std::size_t> next = 0;
@@ -153,14 +108,10 @@ problem::result<selftest_report> run_selftest(selftest_options const& options) {
       auto const began = clock::now();
       audit_options request = options_for(*find_contract(mine.specimen->contract), options);
       request.kernel = fmt::format("{}:zoo_{}", library.value().native(), mine.specimen->name);
-      std::optional<problem::error> fault;
       request.fail_fast = !mine.specimen->is_honest();
       if (!mine.specimen->family.empty()) request.draws = options.draws, request.draw_products = options.draw_products;
-      if (mine.specimen->is_honest()) fault = run_all_checks(request, mine);
-      else if (!mine.specimen->family.empty()) fault = run_up_to_finding(request, mine);
-      else
-        for (numbered_check const& check : checks.at(mine.specimen->contract))
-          if (!fault && !(options.stop && options.stop->load())) fault = run_check(request, check, mine);
+      std::optional<problem::error> fault =
+          mine.specimen->is_honest() ? run_to_end(request, mine) : run_up_to_finding(request, mine);
       bool const known =
           mine.verdict == verdict::refuted || (mine.specimen->is_honest() && mine.verdict == verdict::certified);
       mine.unfinished = !known && options.stop && options.stop->load();
@@ -195,7 +146,7 @@ std::string as_text(selftest_report const& selftest) {
         : tested.as_expected() ? "lives"
                                : "CONDEMNED: " + tested.complaint);
   }
-  add("\n{:<34}{:<18}{:>6}{:>8}{:>8}  {}\n", "mutant", "class", "case", "calls", "ms", "killed by; also by");
+  add("\n{:<34}{:<18}{:>6}{:>8}{:>8}  {}\n", "mutant", "class", "case", "calls", "ms", "killed by");
   for (specimen_result const& tested : selftest.results) {
     if (tested.specimen->is_honest()) continue;
     ++mutants;
@@ -203,16 +154,14 @@ std::string as_text(selftest_report const& selftest) {
       add("{:<34}{:<18}{:>22}  not known: interrupted\n", tested.specimen->name, tested.specimen->class_token(), "");
       continue;
     }
-    if (tested.kills.empty()) {
+    if (!tested.killed) {
       add("{:<34}{:<18}{:>22}  SURVIVES {} cases ({})\n", tested.specimen->name, tested.specimen->class_token(), "",
           tested.cases, tested.specimen->description);
       continue;
     }
-    kill const& first = tested.kills.front();
-    std::string also;
-    for (std::size_t n = 1; n < tested.kills.size(); ++n) also += (n == 1 ? "; " : " ") + tested.kills[n].check;
-    add("{:<34}{:<18}{:>6}{:>8}{:>8.0f}  {}/{}{}\n", tested.specimen->name, tested.specimen->class_token(),
-        first.number, first.calls, 1e3 * first.seconds, first.check, first.case_name, also);
+    kill const& first = *tested.killed;
+    add("{:<34}{:<18}{:>6}{:>8}{:>8.0f}  {}/{}\n", tested.specimen->name, tested.specimen->class_token(), first.number,
+        first.calls, 1e3 * first.seconds, first.check, first.case_name);
   }
   for (specimen_result const& tested : selftest.results)
     unfinished += tested.unfinished, wrong += !tested.unfinished && !tested.as_expected();

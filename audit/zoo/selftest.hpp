@@ -23,20 +23,20 @@ struct selftest_options {
   std::function<void(std::int64_t done, std::int64_t all)> on_progress = [](auto...) {};
 };
 
-/// The first case of one check, or of a whole audit, that refuted a mutant.
+/// The first case of an audit that refuted a mutant.
 struct kill {
   std::string check, case_name;
   std::string bug_class;    ///< as the finding names it
   std::int64_t number = 0;  ///< of the case, counted from 1 in the order of the audit
-  std::int64_t calls = 0;   ///< of the kernel, from the start of the check, or of the audit, to the finding
+  std::int64_t calls = 0;   ///< of the kernel, up to the finding
   double seconds = 0;       ///< likewise
 };
 
 struct specimen_result {
   zoo::specimen const* specimen = nullptr;
-  audit::verdict verdict = audit::verdict::undecided;  ///< refuted as soon as one check refutes it
+  audit::verdict verdict = audit::verdict::undecided;
   std::int64_t cases = 0;
-  std::vector<kill> kills;  ///< in the order of the checks, one each
+  std::optional<kill> killed;
   std::string complaint;    ///< why an honest design was not certified
   bool unfinished = true;   ///< the audit did not run to its end and found nothing
   double seconds = 0;
@@ -57,12 +57,11 @@ struct selftest_report {
   audit::verdict verdict() const;
 };
 
-/// Audits every specimen of libattest_zoo.so, each call in a process of its own: an honest design by the whole audit, a
-/// mutant by each check up to the first finding of the check, a mutant of a family by the whole audit up to its first
-/// finding.
+/// Audits every specimen of libattest_zoo.so, each call in a process of its own: an honest design to the end of the fixed
+/// part, a mutant up to its first finding. Those of a family are asked `draws` draws more.
 problem::result<selftest_report> run_selftest(selftest_options const& options);
 
-/// Tables of the honest designs and the mutants, with the checks that refuted each mutant, and a line with the verdict.
+/// Tables of the honest designs and the mutants, with the case that refuted each mutant, and a line with the verdict.
 std::string as_text(selftest_report const& selftest);
 
 }  // namespace attest::audit
