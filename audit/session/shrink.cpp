@@ -148,8 +148,11 @@ class shrinker {
       row.n = {what_.index[2]};
       if (!(s.b == 1 && s.hq == 1 && s.n == 1)) smaller = try_selection(row);
     }
-    for (auto const axis : {&selection::b, &selection::hk, &selection::n, &selection::m, &selection::dv, &selection::d})
+    for (auto const axis : {&selection::b, &selection::hk, &selection::n, &selection::d})
       smaller = halve(axis) || smaller;
+    // Column c of a V through which weights are read belongs to a certain key.
+    if (best_.reads != reading::weights)
+      for (auto const axis : {&selection::m, &selection::dv}) smaller = halve(axis) || smaller;
     return smaller;
   }
 

@@ -74,6 +74,30 @@ TEST_CASE("a case of one wrong call is shrunk in the memory form of that call", 
   CHECK(shrunk->small.memory.heads_inside);
 }
 
+TEST_CASE("weights that are read through V keep their keys and columns when their case is shrunk", "[unit]") {
+  problem_draft draft;
+  draft.q = owned_tensor::compact(element_type::f32, {2, 2, 3, 4});
+  draft.k = owned_tensor::compact(element_type::f32, {2, 2, 6, 4});
+  draft.v = owned_tensor::compact(element_type::f32, {2, 2, 6, 6});
+  fill(draft.v, [](auto, auto, auto j, auto c) { return j == c ? 1.0 : 0.0; });
+  audit_case asked{.check = "weights-through-v", .name = "identity", .problem = valid(std::move(draft))};
+  asked.reads = reading::weights;
+  violation wrong;
+  wrong.bug_class = attest::audit::bug_class::mask_polarity;
+  auto const always_wrong = [&](audit_case const&) {
+    case_result found;
+    found.judged.violations.push_back(wrong);
+    return found;
+  };
+  auto const shrunk =
+      shrink(asked, wrong, always_wrong, std::chrono::steady_clock::now() + std::chrono::seconds(20));
+  REQUIRE(shrunk);
+  problem::sizes const small = shrunk->small.problem.size();
+  CHECK(small.b * small.hq * small.n * small.d == 0);
+  CHECK(small.m == 6);
+  CHECK(small.dv == 6);
+}
+
 TEST_CASE("a call that could not be asked is an observation", "[unit]") {
   auto kernel = session("naive", {.address_bytes = std::uint64_t{1} << 30});
   auto const found = ask(in_memory({.far_batch = std::int64_t{1} << 31}, {}), kernel);
