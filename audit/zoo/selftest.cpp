@@ -39,8 +39,12 @@ std::optional<problem::error> run_up_to_finding(audit_options const& options, sp
   into.verdict = ran.value().verdict;
   if (into.verdict != verdict::refuted) return std::nullopt;
   finding const& first = ran.value().findings.front();
-  into.killed = {first.check, first.case_name, std::string(first.class_token()), first.number,
-                 ran.value().covered.calls.asked, seconds_since(start)};
+  into.killed = {first.check,
+                 first.case_name,
+                 std::string(first.class_token()),
+                 first.number,
+                 ran.value().covered.calls.asked,
+                 seconds_since(start)};
   return std::nullopt;
 }
 

@@ -89,8 +89,7 @@ TEST_CASE("weights that are read through V keep their keys and columns when thei
     found.judged.violations.push_back(wrong);
     return found;
   };
-  auto const shrunk =
-      shrink(asked, wrong, always_wrong, std::chrono::steady_clock::now() + std::chrono::seconds(20));
+  auto const shrunk = shrink(asked, wrong, always_wrong, std::chrono::steady_clock::now() + std::chrono::seconds(20));
   REQUIRE(shrunk);
   problem::sizes const small = shrunk->small.problem.size();
   CHECK(small.b * small.hq * small.n * small.d == 0);
