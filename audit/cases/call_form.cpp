@@ -35,6 +35,7 @@ constexpr std::array<feature_row, feature_count> table{{
     {batch_bias, of::bias, "batch-bias"},
     {alibi, of::bias, "alibi"},
     {hiding_bias, of::bias, "hiding-bias"},
+    {finite_mask, of::bias, "finite-mask"},
     {feature::scale, of::numbers, "scale"},
     {softcap, of::numbers, "softcap"},
 }};
@@ -47,10 +48,14 @@ static_assert(
     }(),
     "a row for every feature, in the order of the enumerators");
 
+/// In multiplications. A score costs its exponential too, which is what calls with few columns consist of.
+constexpr std::int64_t cost_of_exp = 16;
+
 /// The shape of the mask or bias that a feature adds.
 std::array<std::int64_t, 4> shape_of(feature one, problem::sizes const& s) {
   switch (one) {
     case feature::mask:
+    case finite_mask:
     case batch_bias: return {s.b, 1, s.n, s.m};
     case head_mask: return {s.b, s.hq, s.n, s.m};
     case shared_mask:
@@ -120,6 +125,14 @@ void add_bias_of(feature one, call_form const& form, problem_draft& to, random_s
                static_cast<double>(j - (s.m - 1));
       });
     case hiding_bias: return fill(*to.bias, [&](auto...) { return random.below(3) != 0 ? 0.0 : -HUGE_VAL; });
+    case finite_mask: {
+      static constexpr double in_f16[]{-32752, -65504}, elsewhere[]{-1e6, -1e9, -1e20, -1e30};
+      std::span<double const> const values = to.q.type == problem::element_type::f16
+                                                 ? std::span<double const>(in_f16)
+                                                 : std::span<double const>(elsewhere);
+      double const masked = values[static_cast<std::size_t>(random.below(std::ssize(values)))];
+      return fill(*to.bias, [&](auto...) { return random.below(3) != 0 ? 0.0 : masked; });
+    }
     default: return;
   }
 }
@@ -135,10 +148,13 @@ feature bias_feature(owned_tensor const& t, problem::sizes const& s) {
   auto const& shape = t.layout.shape;
   if (shape[2] == 1 && s.n != 1) return alibi;
   if (shape[1] > 1) return feature::bias;
-  if (shape[0] > 1) return batch_bias;
-  for (std::size_t at = 0, all = t.bytes.size() / problem::size_of(t.type); at < all; ++at)
-    if (load(t, at) == -HUGE_VAL) return hiding_bias;
-  return feature::bias;
+  constexpr double masks = -3e4;  // Gaussian biases and slopes times positions are above it
+  for (std::size_t at = 0, all = t.bytes.size() / problem::size_of(t.type); at < all; ++at) {
+    double const x = load(t, at);
+    if (x == -HUGE_VAL && shape[0] == 1) return hiding_bias;
+    if (std::isfinite(x) && x < masks) return finite_mask;
+  }
+  return shape[0] > 1 ? batch_bias : feature::bias;
 }
 
 feature band_feature(problem::band const& band, problem::sizes const& s) {
@@ -199,7 +215,7 @@ call_cost cost_of(call_form const& form, problem::element_type type) noexcept {
   auto const& [b, hq, hk, n, m, d, dv] = form.size;
   auto const width = static_cast<std::int64_t>(problem::size_of(type));
   call_cost cost{.bytes = (b * hq * n * (d + dv) + b * hk * m * (d + dv)) * width,
-                 .products = b * hq * n * m * (d + dv)};
+                 .products = b * hq * n * m * (d + dv + cost_of_exp)};
   form.options.each([&](feature one) {
     feature_group const group = table[static_cast<std::size_t>(one)].group;
     if (group == feature_group::mask) cost.bytes += elements(shape_of(one, form.size));

@@ -41,6 +41,8 @@ enum class feature : std::uint8_t {
   batch_bias,   ///< [b, 1, n, m], Gaussian
   alibi,        ///< [1, hq, 1, m], slope of the head · position. Source: Press et al. 2021, arXiv:2108.12409
   hiding_bias,  ///< [1, 1, n, m], 0 or −∞
+  /// [b, 1, n, m], 0 or one of −10⁶ … −10³⁰ (f16: −32752 or −65504): an additive mask as callers write it
+  finite_mask,
   // The numbers.
   scale,    ///< not 1/√d
   softcap,  ///< 50, the cap of Gemma 2
@@ -114,7 +116,7 @@ std::optional<call_form> form_of(problem_draft const& p);
 /// What one call costs.
 struct call_cost {
   std::int64_t bytes = 0;     ///< Q, K, V, O, the mask and the bias
-  std::int64_t products = 0;  ///< multiplications: b·hq·n·m·(d + dv), hidden pairs counted
+  std::int64_t products = 0;  ///< multiplications: b·hq·n·m·(d + dv + 16), 16 for the exponential; hidden pairs counted
 };
 call_cost cost_of(call_form const& form, problem::element_type type) noexcept;
 

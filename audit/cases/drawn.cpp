@@ -134,6 +134,15 @@ memory_form drawn_memory(problem::sizes const& s, random_stream& random) {
   return form;
 }
 
+/// More than 2³¹ scores, where offsets of 32 bits overflow, in as few multiplications as the kernel answers.
+call_form many_scores(support const& answers, random_stream& random) {
+  std::int64_t const heads = std::int64_t{8} << random.below(7);
+  std::int64_t const queries = (std::int64_t{1} << 31) / heads / largest_length + 1;
+  call_form form{.size = {1, heads, heads, queries, largest_length, 1, 1}};
+  keep_to(answers, form);
+  return form;
+}
+
 audit_case single(call_form const& form, problem::element_type type, shape_limits const& limits,
                   random_stream& random) {
   memory_form const memory = drawn_memory(form.size, random);
@@ -199,8 +208,12 @@ audit_case drawn_case(problem::element_type type, std::uint64_t seed, std::int64
   call_cost limit = limits.call;
   if (number % 64 == 0) limit.products *= 10;
   else if (number % 8 != 0) limit.products = std::min(limit.products, medium_products);
-  audit_case made = number % 2 == 1 ? sequence(type, limits, random)
-                                    : single(drawn_form(random, type, limit, limits.answers), type, limits, random);
+  auto const form = [&] {
+    if (number % 256 == 128)
+      if (call_form const many = many_scores(limits.answers, random); admits(limit, cost_of(many, type))) return many;
+    return drawn_form(random, type, limit, limits.answers);
+  };
+  audit_case made = number % 2 == 1 ? sequence(type, limits, random) : single(form(), type, limits, random);
   made.name = name;
   return made;
 }

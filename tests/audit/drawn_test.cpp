@@ -105,6 +105,19 @@ TEST_CASE("draws reach lengths, widths, heads, groups and threads of every kind"
   CHECK(met.count() == feature_count);
 }
 
+TEST_CASE("some draws have more than 2^31 scores where so many multiplications are allowed", "[unit]") {
+  auto const scores = [](shape_limits const& limits, std::int64_t number) {
+    attest::problem::sizes const s = drawn_case(element_type::f32, 1, number, limits).problem.size();
+    return s.b * s.hq * s.n * s.m;
+  };
+  shape_limits fast;
+  fast.call.products = std::int64_t{1} << 32;
+  for (std::int64_t const number : {128, 384}) {
+    CHECK(scores(fast, number) > std::int64_t{1} << 31);
+    CHECK(scores(small_limits(), number) < std::int64_t{1} << 31);
+  }
+}
+
 TEST_CASE("a form has nothing that the kernel refuses, alone or in pairs", "[unit]") {
   support answers;
   for (feature const one : {feature::grouped, feature::value_width, feature::softcap}) answers.refuse(one);
