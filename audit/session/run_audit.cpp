@@ -194,7 +194,7 @@ std::string session::why_stopped() const {
   if (options_.stop && options_.stop->load()) return "interrupted";
   if (hung_ >= 2) return "the kernel hung twice";
   if (options_.fail_fast && collect_.refuted()) return "--fail-fast";
-  if (hurried_) return "--quick has found enough";
+  if (hurried_) return "enough was found";
   if (when_.requested()) return fmt::format("the budget of {:g} s", *options_.budget);
   return "";
 }
@@ -203,6 +203,8 @@ std::string session::why_stopped() const {
 /// nothing.
 problem::result<std::string> session::take_all() {
   std::string stopped;
+  // With a number of draws, and in a shard, no clock decides what is asked.
+  bool const may_hurry = plan_.draws && !options_.draws && !options_.part;
   std::size_t const fixed = plan_.fixed.size();
   std::size_t done = 0;
   for (; stopped.empty(); ++done) {
@@ -218,7 +220,7 @@ problem::result<std::string> session::take_all() {
     report_.draws += is_draw;
     if (!asked->made) break;
     take(*asked->made, std::move(result));
-    if (!hurried_ && collect_.refuted()) {
+    if (!hurried_ && may_hurry && collect_.refuted()) {
       // The verdict is known: the rest is for other checks and for the findings.
       hurried_ = true;
       pool_.end_draws();
