@@ -13,9 +13,9 @@ isolation_limits limits_of(audit_options const& options) {
 
 std::chrono::steady_clock::time_point audit_options::draws_until() const {
   // The rest is for the draw under way, and for writing the report.
-  double const part = budget ? 0.85 : 0.9;
+  double const share = budget ? 0.85 : 0.9;
   return begun + std::chrono::duration_cast<std::chrono::steady_clock::duration>(
-                     std::chrono::duration<double>(part * seconds_of_draws()));
+                     std::chrono::duration<double>(share * seconds_of_draws()));
 }
 
 }  // namespace attest::audit
