@@ -23,7 +23,8 @@ std::vector<check> const& checks() {
        "values with a large offset, near overflow or subnormal keep their precision",
        "values above 2^126/n, which are not judged"},
       {"subnormals", bug_class::fast_math,
-       "numbers of Q, K and V below the smallest normal one count, under a contract by which underflow is gradual",
+       "numbers of Q, K and V below the smallest normal one count, under a contract by which underflow is gradual: "
+       "f32-gradual",
        "anything about them under a contract that permits flushing, as f32, f64 and bf16 do"},
       {"beyond-range", bug_class::large_scores,
        "nothing: it reports from which size of V and of q*k on O is infinite or NaN",

@@ -56,7 +56,7 @@ struct contract {
 problem::kernel_model builtin_model(problem::any_instance const& instance);
 
 /// All presets. Those of one element type: the name of the type for an unknown kernel of any order, then what widens or
-/// sharpens it.
+/// sharpens it, then those that name a precision (f32-gradual, f16-scores, bf16-throughout, f64-in-f32).
 std::vector<contract> const& contracts();
 
 /// The preset of that name, or nullptr.

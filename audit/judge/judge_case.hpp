@@ -10,10 +10,13 @@
 
 namespace attest::audit {
 
+class wider_claims;
+
 /// What the outputs of a case are judged by.
 struct judging_rules {
   contract const* claim = nullptr;
-  bool reproducible = false;  ///< outputs may not depend on threads, batch position or the rest of the batch
+  bool reproducible = false;            ///< outputs may not depend on threads, batch position or the rest of the batch
+  wider_claims const* wider = nullptr;  ///< by which run_case judges a failing case again; none where it is null
 
   /// The contracts of the built-in kernel promise it, too.
   bool must_reproduce() const noexcept { return reproducible || claim->builtin; }
@@ -22,7 +25,7 @@ struct judging_rules {
 /// What the kernel answered to one call.
 struct call_reply {
   call_form form;
-  bool answered = false;          ///< false: it does not support the call
+  bool answered = false;  ///< false: it does not support the call
   asked_outputs asked{}, given{};
 };
 
@@ -33,7 +36,9 @@ struct case_result {
   bool hung = false, cut_short = false;
   std::vector<std::string> observations;
   std::vector<std::string> conventions;  ///< relaxed ones that mattered here
-  std::vector<call_reply> replies;  ///< of those that it answered or refused
+  std::vector<call_reply> replies;       ///< of those that it answered or refused
+  /// Of a failing case that was judged again: the wider presets under which nothing is wrong.
+  std::optional<std::vector<holding_preset>> inside = {};
   double kernel_seconds = 0, oracle_seconds = 0;
 };
 

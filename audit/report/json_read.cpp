@@ -233,6 +233,12 @@ report read_shard(json const& from) {
     report_object const failing(item, "'failing'");
     kernel_report.failing.push_back(
         {failing.text("check"), failing.text("case"), failing.count("number"), failing.texts("classes")});
+    if (failing.at("inside").is_null()) continue;
+    auto& inside = kernel_report.failing.back().inside.emplace();
+    for (json const& holding : failing.list("inside")) {
+      report_object const preset(holding, "'inside'");
+      inside.push_back({preset.text("preset"), preset.magnitude("worst_in_bounds")});
+    }
   }
   for (json const& item : top.list("unanswered")) {
     report_object const unanswered(item, "'unanswered'");

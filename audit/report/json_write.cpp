@@ -76,6 +76,15 @@ json curves_json(report const& kernel_report) {
   return all;
 }
 
+/// [{"preset", "worst_in_bounds"}]; null where the case was not judged again.
+json inside_json(failing_case const& failing) {
+  if (!failing.inside) return nullptr;
+  json all = json::array();
+  for (holding_preset const& preset : *failing.inside)
+    all.push_back({{"preset", preset.name}, {"worst_in_bounds", hex(preset.worst)}});
+  return all;
+}
+
 /// {"calls", "answered", "errors", "killed", "hung", "unsupported", "silent", "unusable", "refusals": {TEXT: calls}}
 json recorded_json(recorded_endings const& endings) {
   return {{"calls", endings.calls},   {"answered", endings.answered}, {"errors", endings.errors},
@@ -238,8 +247,11 @@ std::string as_json(report const& kernel_report) {
   }
   document["failing"] = json::array();
   for (failing_case const& failing : kernel_report.failing)
-    document["failing"].push_back(
-        {{"check", failing.check}, {"case", failing.name}, {"number", failing.number}, {"classes", failing.classes}});
+    document["failing"].push_back({{"check", failing.check},
+                                   {"case", failing.name},
+                                   {"number", failing.number},
+                                   {"classes", failing.classes},
+                                   {"inside", inside_json(failing)}});
   document["unanswered"] = json::array();
   for (auto const& [number, name] : kernel_report.unanswered)
     document["unanswered"].push_back({{"case", name}, {"number", number}});

@@ -78,6 +78,9 @@ struct failing_case {
   std::string check, name;
   std::int64_t number = 0;                ///< of the case
   std::vector<std::string> classes = {};  ///< of its worst violations, in the order of the alphabet
+  /// Where it was judged again: the wider presets under which nothing of it is wrong, narrowest first, but for those
+  /// that an earlier failing case was outside of.
+  std::optional<std::vector<holding_preset>> inside = {};
 };
 
 /// How the calls of a recorded file ended, where its metadata say it (PREFIX.attest.status).

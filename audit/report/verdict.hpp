@@ -21,9 +21,18 @@ struct sharpness_facts {
   std::array<double, 3> quartiles{};  ///< powers of two that bound/|exact| does not exceed for 1, 2, 3 quarters of them
 };
 
+/// A preset under which none of the failing cases is wrong: less precision throughout, or another thing that it allows,
+/// would explain them all.
+struct common_cause {
+  std::string preset, allows;
+  std::int64_t cases = 0;  ///< that were judged by it
+  double worst = 0;        ///< their largest error in units of its bound
+};
+
 struct verdict_facts {
   audit::verdict verdict = audit::verdict::undecided;
-  std::string cause;  ///< of a verdict other than certified, as a clause
+  std::string cause;                         ///< of a verdict other than certified, as a clause
+  std::optional<common_cause> explained_by;  ///< one cause of all failing cases
 
   // What was judged, and by what.
   std::string contract;

@@ -12,7 +12,7 @@
 namespace attest::audit {
 
 case_pool::case_pool(audit_plan const& plan, audit_options const& options, interruption const& when)
-    : plan_(plan), options_(options), when_(when), limits_(fixed_limits(options)) {}
+    : plan_(plan), options_(options), when_(when), wider_(*options.claim), limits_(fixed_limits(options)) {}
 
 std::optional<problem::error> case_pool::start() {
   std::size_t const most = plan_.draws ? std::numeric_limits<std::size_t>::max() : plan_.fixed.size();
@@ -103,10 +103,13 @@ void case_pool::work() {
                                    [&] {
                                      asked.made = asked.plan.make(limits_);
                                      asked.made->number = asked.plan.number;
-                                     asked.result =
-                                         run_case(*asked.made, kernel.value(), {options_.claim, options_.reproducible});
+                                     asked.result = run_case(*asked.made, kernel.value(),
+                                                             {.claim = options_.claim,
+                                                              .reproducible = options_.reproducible,
+                                                              .wider = options_.fail_fast ? nullptr : &wider_});
                                    });
     if (asked.result) asked.result.value().cut_short |= cut;
+    if (asked.result && cut) asked.result.value().inside.reset();
     std::scoped_lock const lock(mutex_);
     if (at < plan_.support_cases && asked.result && asked.result.value().unsupported && asked.made && asked.made->form)
       note_refusal(limits_.answers, *asked.made->form);

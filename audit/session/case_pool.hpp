@@ -13,6 +13,7 @@
 
 #include "audit/isolation/kernel_session.hpp"
 #include "audit/judge/judge_case.hpp"
+#include "audit/judge/wider_claims.hpp"
 #include "audit/session/plan.hpp"
 
 namespace attest::audit {
@@ -46,6 +47,8 @@ class case_pool {
 
   /// The limits by which production shapes and draws were made. Requires that one of them was asked, or close().
   shape_limits const& limits() const { return limits_; }
+  /// The wider presets that failing cases are judged by again.
+  wider_claims& wider() { return wider_; }
   std::string name() const { return name_; }
   bool loading_changes_environment() const { return loading_changes_environment_; }
 
@@ -59,6 +62,7 @@ class case_pool {
   audit_plan const& plan_;
   audit_options const& options_;
   interruption when_;
+  wider_claims wider_;
   std::atomic<clock::time_point> end_ = clock::time_point::max();
   std::atomic<bool> draws_ended_ = false;
   std::mutex mutex_;

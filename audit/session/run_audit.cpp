@@ -109,6 +109,7 @@ void session::judge_recording(audit_case const& kernel_case) {
 
 void session::take(audit_case const& kernel_case, case_result&& result) {
   hung_ += result.hung;
+  if (result.inside) pool_.wider().keep(*result.inside);
   note_replies(result.replies);
   if (kernel_case.check == "drawn") report_.covered.add_draw(!result.unsupported);
   // An element that a convention decides is counted as judged once more.

@@ -31,6 +31,10 @@ verify in.safetensors out.safetensors --only masks,layer0 --reproducible --findi
 verify
 verify a b c
 gen --out cases.safetensors --seed 5 --contract f64 --quick
+gen --out cases.safetensors --seed 5 --contract f64-in-f32 --draws 0
+audit --kernel builtin --contract f32-gradual --only subnormals
+audit --kernel builtin --contract f16-scores --draws 1
+verify in.safetensors --contract bf16-throughout
 gen --out cases.safetensors --only masks,bands --plain --size 3MiB --layout bnhd
 gen --out cases.safetensors --size -1kb
 gen
