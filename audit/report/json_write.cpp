@@ -1,9 +1,11 @@
 #include "audit/report/json_write.hpp"
 
 #include <algorithm>
+#include <set>
 
 #include <nlohmann/json.hpp>
 
+#include "audit/contract/contract.hpp"
 #include "audit/report/coverage_json.hpp"
 #include "audit/report/text.hpp"
 #include "audit/report/verdict.hpp"
@@ -76,12 +78,29 @@ json curves_json(report const& kernel_report) {
   return all;
 }
 
-/// [{"preset", "worst_in_bounds"}]; null where the case was not judged again.
-json inside_json(failing_case const& failing) {
-  if (!failing.inside) return nullptr;
+/// [{"check", "case", "number", "classes", "inside": [{"preset", "worst_in_bounds"}]}]. `inside` is null where the case
+/// was not judged again, and otherwise without the presets that a failing case before it is outside of: whether it was
+/// judged by those depends on threads and shards.
+json failing_json(std::vector<failing_case> const& cases) {
   json all = json::array();
-  for (holding_preset const& preset : *failing.inside)
-    all.push_back({{"preset", preset.name}, {"worst_in_bounds", hex(preset.worst)}});
+  std::set<std::string> outside;
+  for (failing_case const& failing : cases) {
+    json inside;
+    if (failing.inside) {
+      inside = json::array();
+      for (holding_preset const& preset : *failing.inside)
+        if (!outside.contains(preset.name))
+          inside.push_back({{"preset", preset.name}, {"worst_in_bounds", hex(preset.worst)}});
+      for (contract const& preset : contracts())
+        if (std::ranges::find(*failing.inside, preset.name, &holding_preset::name) == failing.inside->end())
+          outside.insert(preset.name);
+    }
+    all.push_back({{"check", failing.check},
+                   {"case", failing.name},
+                   {"number", failing.number},
+                   {"classes", failing.classes},
+                   {"inside", std::move(inside)}});
+  }
   return all;
 }
 
@@ -245,13 +264,7 @@ std::string as_json(report const& kernel_report) {
                                     {"pictures", pictures_json(found)},
                                     {"no_pictures", found.no_pictures}});
   }
-  document["failing"] = json::array();
-  for (failing_case const& failing : kernel_report.failing)
-    document["failing"].push_back({{"check", failing.check},
-                                   {"case", failing.name},
-                                   {"number", failing.number},
-                                   {"classes", failing.classes},
-                                   {"inside", inside_json(failing)}});
+  document["failing"] = failing_json(kernel_report.failing);
   document["unanswered"] = json::array();
   for (auto const& [number, name] : kernel_report.unanswered)
     document["unanswered"].push_back({{"case", name}, {"number", number}});
