@@ -123,7 +123,7 @@ std::optional<error> call_memory::add(runner::tensor_index index, placed_tensor 
   for (memory_piece const& piece : placed.tensor.pieces())
     message.pieces[message.piece_count++] = {
         static_cast<std::uint64_t>(static_cast<std::int64_t>(placed.place) + piece.first), piece.bytes,
-        memory_bytes_ + piece.at, !placed.tensor.is_input()};
+        begin_ + memory_bytes_ + piece.at, !placed.tensor.is_input()};
   memory_bytes_ += placed.tensor.image_bytes();
 
   describe(index, placed.tensor.type(), placed.tensor.strided());
@@ -136,7 +136,7 @@ std::optional<error> call_memory::add(runner::tensor_index index, placed_tensor 
 }
 
 result<call_memory> call_memory::plan(owned_problem const& problem, call_request const& request,
-                                      isolation_limits const& limits) {
+                                      isolation_limits const& limits, memory_origin from) {
   memory_form const& form = request.memory;
   if (auto why = memory_fault(problem, form)) return *std::move(why);
   call_memory planned(problem);
@@ -146,7 +146,9 @@ result<call_memory> call_memory::plan(owned_problem const& problem, call_request
   message.magic = runner::call_magic;
   message.threads = request.threads;
   message.parameters = inputs;
-  planned.memory_bytes_ = page_bytes();  // the first page holds the crash note
+  message.range_bytes = from.range;
+  planned.begin_ = from.memory;
+  planned.memory_bytes_ = page_bytes();  // the first page of all holds the crash note
 
   auto const where = form.unaligned ? placement::unaligned : request.placement;
   std::optional<error> why;
@@ -191,11 +193,12 @@ std::optional<error> call_memory::fill(int memory) {
   // The file may only grow: it is sealed against shrinking, so that the other process cannot shorten it while we read.
   struct stat about{};
   if (::fstat(memory, &about) != 0) return file_fault("examined", errno);
-  if (about.st_size < static_cast<off_t>(memory_bytes_))
-    if (::ftruncate(memory, static_cast<off_t>(memory_bytes_)) != 0) return file_fault("grown", errno);
+  auto const end = static_cast<off_t>(begin_ + memory_bytes_);
+  if (about.st_size < end)
+    if (::ftruncate(memory, end) != 0) return file_fault("grown", errno);
   // What an earlier, larger call left is given back to the system.
-  if (auto const end = static_cast<off_t>(memory_bytes_);
-      about.st_size > end && static_cast<std::uint64_t>(about.st_blocks) * 512 > memory_bytes_ + 4 * small_memory)
+  if (about.st_size > end &&
+      static_cast<std::uint64_t>(about.st_blocks) * 512 > begin_ + memory_bytes_ + 4 * small_memory)
     static_cast<void>(::fallocate(memory, FALLOC_FL_PUNCH_HOLE | FALLOC_FL_KEEP_SIZE, end, about.st_size - end));
 
   if (memory_bytes_ <= small_memory) {
@@ -203,15 +206,15 @@ std::optional<error> call_memory::fill(int memory) {
     for (auto const& region : regions_)
       if (region)
         region->tensor.write_image(std::span(written_).subspan(region->memory_offset, region->tensor.image_bytes()));
-    return write_all(memory, written_, 0);
+    return write_all(memory, written_, begin_);
   }
   runner::crash_note const empty{};
-  if (auto why = write_all(memory, std::as_bytes(std::span(&empty, 1)), 0)) return why;
+  if (auto why = write_all(memory, std::as_bytes(std::span(&empty, 1)), begin_)) return why;
   for (auto const& region : regions_) {
     if (!region) continue;
     std::vector<std::byte> image(region->tensor.image_bytes());
     region->tensor.write_image(image);
-    if (auto why = write_all(memory, image, region->memory_offset)) return why;
+    if (auto why = write_all(memory, image, begin_ + region->memory_offset)) return why;
   }
   return std::nullopt;
 }
@@ -260,7 +263,7 @@ std::optional<error> call_memory::read_back(int memory, call_outcome outcome, ow
   std::vector<std::byte> whole(small ? written_.size() : 0);
   auto const first = page_bytes();
   if (small)
-    if (auto why = read_all(memory, std::span(whole).subspan(first), first)) return why;
+    if (auto why = read_all(memory, std::span(whole).subspan(first), begin_ + first)) return why;
   owned_outputs found;
   for (std::size_t i = 0; i < regions_.size(); ++i) {
     if (!regions_[i]) continue;
@@ -274,7 +277,7 @@ std::optional<error> call_memory::read_back(int memory, call_outcome outcome, ow
     } else {
       image.resize(tensor.image_bytes()), read.resize(tensor.image_bytes());
       tensor.write_image(image);
-      if (auto why = read_all(memory, read, memory_offset)) return why;
+      if (auto why = read_all(memory, read, begin_ + memory_offset)) return why;
       before = image, after = read;
     }
     if (!tensor.is_input()) {

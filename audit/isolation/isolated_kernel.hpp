@@ -10,6 +10,7 @@
 #include <filesystem>
 #include <memory>
 #include <optional>
+#include <span>
 #include <string>
 #include <string_view>
 #include <vector>
@@ -67,8 +68,9 @@ enum class promise : std::uint8_t {
   leaves_descriptors,
   restores_environment,  ///< rounding mode and FTZ/DAZ are on return as on entry
   writes_every_element,
-  untouched_outputs,   ///< does not write outputs when it returns ATTEST_UNSUPPORTED
-  rests_between_calls  ///< does nothing after it has returned
+  untouched_outputs,       ///< does not write outputs when it returns ATTEST_UNSUPPORTED
+  rests_between_calls,     ///< does nothing after it has returned
+  leaves_earlier_outputs,  ///< keeps no pointer: a later call does not write the outputs of an earlier one
 };
 
 struct broken_promise {
@@ -88,6 +90,18 @@ struct call_report {
   bool broke(promise which) const noexcept {
     return std::ranges::find(broken, which, &broken_promise::which) != broken.end();
   }
+};
+
+/// One of several calls during which the tensors of all are alive.
+struct call_of_group {
+  owned_problem const* problem = nullptr;
+  call_request request{};
+  std::uint32_t caller = 0;  ///< which thread makes it, from 0; each makes its calls in their order
+};
+
+struct call_answer {
+  call_report report;
+  owned_outputs outputs;  ///< set where report.outcome is succeeded
 };
 
 /// A shared library that exports the interface of attest/kernel.h, loaded in a process of its own (attest-runner).
@@ -110,6 +124,17 @@ class isolated_kernel {
   ///           An error means that the kernel could not be run (no memory, or it cannot be loaded again); it is no
   ///           evidence about the kernel's results.
   problem::result<call_report> run(owned_problem const& problem, call_request const& request, owned_outputs& outputs);
+
+  /// The most calls of a group.
+  static constexpr std::size_t most_together = 16;
+
+  /// Runs the kernel several times, from one thread or from several at the same time. The tensors of all calls lie in
+  /// memory until the last has returned, and are read after that.
+  /// Requires  1 to most_together calls, whose callers are 0 … threads − 1; stop and until of all requests are those of
+  ///           the first
+  /// Ensures   an answer to each call, as run has it; where the process ended within `seconds` or passed them, every
+  ///           report says so
+  problem::result<std::vector<call_answer>> run_together(std::span<call_of_group const> calls, double seconds);
 
   /// The kernel's own name (attest_kernel_name), made printable, else the name of the file.
   std::string const& name() const noexcept;

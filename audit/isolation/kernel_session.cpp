@@ -69,4 +69,10 @@ problem::result<kernel_session::run_result> kernel_session::run(owned_problem co
   return result;
 }
 
+problem::result<std::vector<call_answer>> kernel_session::run_together(std::vector<call_of_group> calls,
+                                                                       double seconds) {
+  for (call_of_group& call : calls) call.request.stop = interruption_.stop, call.request.until = interruption_.until;
+  return kernel_.run_together(calls, seconds);
+}
+
 }  // namespace attest::audit

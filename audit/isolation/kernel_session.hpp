@@ -5,6 +5,7 @@
 #include <filesystem>
 #include <optional>
 #include <string>
+#include <vector>
 
 #include "audit/isolation/isolated_kernel.hpp"
 #include "audit/tensors/owned_outputs.hpp"
@@ -45,6 +46,9 @@ class kernel_session {
   /// UNSUPPORTED, tries again with fewer outputs.
   problem::result<run_result> run(owned_problem const& problem, std::int32_t threads, audit::placement placement,
                                   asked_outputs asks = {}, memory_form const& memory = {});
+
+  /// Runs the kernel several times with the tensors of all calls alive, as isolated_kernel::run_together does.
+  problem::result<std::vector<call_answer>> run_together(std::vector<call_of_group> calls, double seconds);
 
   /// Those of the outputs that are asked for: weights of at most 2²⁴ elements.
   static asked_outputs requestable(owned_problem const& problem, asked_outputs asks) noexcept;
