@@ -33,7 +33,7 @@ check const* find_check(std::string_view name);
 
 /// How a further call of a case relates to its first.
 enum class relation : std::uint8_t {
-  warm_up,         ///< called first, so that stale state from it could leak into the calls after it; judged too
+  warm_up,         ///< called before the first, so that stale state from it could leak into the calls after it
   same_bits,       ///< its outputs have the bits of the first call's
   same_rows,       ///< its rows have the bits of the first call's rows that begin at (batch, head, query) `at`
   part,            ///< some of the first call's keys; all parts, merged by their LSE, give the first call's outputs
@@ -48,7 +48,7 @@ enum class reading : std::uint8_t {
   range,       ///< inputs of growing size: from where on O is infinite or NaN is reported, and not judged
 };
 
-/// A further call of a case.
+/// A further call of a case. Its outputs are judged as those of the first.
 struct further_call {
   relation is = relation::same_bits;
   owned_problem problem;
@@ -71,8 +71,11 @@ struct audit_case {
   reading reads = reading::nothing;
   std::vector<row_index> rows{};  ///< those that are judged, in increasing order; empty: all
   asked_outputs asks{};
-  bool once = false;                ///< the first call is not repeated with its tensors elsewhere in memory
-  std::int32_t threads = 0;         ///< of the first call
+  bool once = false;         ///< the first call is not repeated with its tensors elsewhere in memory
+  std::int32_t threads = 0;  ///< of the first call
+  /// After its calls one by one, all are made again and again while the tensors of 16 such calls are alive: from so
+  /// many threads of the caller at the same time. 0: they are not.
+  std::int32_t callers = 0;
   std::optional<call_form> form{};  ///< of the first call, where the case was made from one
   std::string scaled{};             ///< what was cut from a production shape: "queries 4096 → 301"; else empty
   owned_outputs recorded{};         ///< outputs of another implementation, judged beside those of the kernel
@@ -110,6 +113,9 @@ struct case_options {
 /// The checks whose cases are made from forms of calls, when they are asked (cases/support_cases.hpp, production.hpp,
 /// drawn.hpp).
 inline constexpr std::array<std::string_view, 3> checks_of_forms{"support", "production", "drawn"};
+
+/// The checks whose calls are made while those of others are alive. Recorded outputs cannot answer them.
+inline constexpr std::array<std::string_view, 2> checks_of_groups{"concurrent-calls", "earlier-outputs"};
 
 /// Every generated case but those of checks_of_forms, in a fixed order. A case depends only on the seed and its own
 /// name, so that it can be run alone.

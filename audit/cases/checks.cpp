@@ -80,6 +80,13 @@ std::vector<check> const& checks() {
        "the same call twice gives the same bits; thread counts, batch entries, heads and rows alone: with "
        "--reproducible",
        "races that did not happen, other machines"},
+      {"earlier-outputs", bug_class::memory,
+       "inputs and outputs of 16 calls, alive at the same time, are what they were after each, when the last is made",
+       "outputs that are older than 15 calls"},
+      {"concurrent-calls", bug_class::nondeterminism,
+       "problems that two or four threads of the caller ask at the same time are answered as one by one; what is wrong "
+       "is an observation, without --require-concurrent-calls: the interface promises no such calls",
+       "races that did not happen"},
       {"split-and-merge", bug_class::lse,
        "parts of the keys, merged by their LSE, answer the whole under the bound of such a merge",
        "kernels that give no LSE; the merge of the caller's own code"},
@@ -138,6 +145,7 @@ std::vector<audit_case> generated_cases(case_options const& options) {
   add_nothing_there(list);
   add_sequences(list);
   add_conversations(list);
+  add_groups(list);
   add_probes(list);
   add_every_key(list);
   add_long_sums(list);

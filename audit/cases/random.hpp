@@ -130,6 +130,7 @@ void add_shapes(case_list& to);
 void add_nothing_there(case_list& to);
 void add_sequences(case_list& to);
 void add_conversations(case_list& to);
+void add_groups(case_list& to);
 void add_probes(case_list& to);
 void add_every_key(case_list& to);
 void add_long_sums(case_list& to);

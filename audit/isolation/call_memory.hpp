@@ -41,8 +41,8 @@ class call_memory {
   }
   void set_sequence(std::uint64_t sequence) noexcept { message_->sequence = sequence; }
   /// Makes it a call of a group, of which `following` messages come after this one.
-  void set_group(std::uint32_t following, std::uint32_t caller) noexcept {
-    message_->following = following, message_->caller = caller;
+  void set_group(std::uint32_t following, call_of_group const& call) noexcept {
+    message_->following = following, message_->caller = call.caller, message_->repeat_seconds = call.repeat_seconds;
   }
 
   memory_origin end() const noexcept { return {begin_ + memory_bytes_, message_->range_bytes}; }

@@ -199,14 +199,15 @@ std::vector<broken_promise> isolated_kernel::state::broken_between_calls() {
 result<call_report> isolated_kernel::run(owned_problem const& problem, call_request const& request,
                                          owned_outputs& outputs) {
   call_of_group const alone{&problem, request};
-  auto answers = run_together(std::span(&alone, 1), state_->limits.seconds);
+  auto answers = run_together(std::span(&alone, 1));
   if (!answers) return answers.why();
   call_answer& only = answers.value().front();
   if (only.report.outcome == call_outcome::succeeded) outputs = std::move(only.outputs);
   return std::move(only.report);
 }
 
-result<std::vector<call_answer>> isolated_kernel::run_together(std::span<call_of_group const> calls, double seconds) {
+result<std::vector<call_answer>> isolated_kernel::run_together(std::span<call_of_group const> calls,
+                                                               double more_seconds) {
   auto& self = *state_;
   std::vector<call_memory> plans;
   for (call_of_group const& call : calls) {
@@ -216,12 +217,12 @@ result<std::vector<call_answer>> isolated_kernel::run_together(std::span<call_of
       return std::vector<call_answer>(calls.size(), {not_asked(plan.why().reason), {}});
     if (!plan) return plan.why();
     plans.push_back(std::move(plan).value());
-    plans.back().set_group(static_cast<std::uint32_t>(calls.size() - plans.size()), call.caller);
+    plans.back().set_group(static_cast<std::uint32_t>(calls.size() - plans.size()), call);
   }
   auto const earlier = self.broken_between_calls();
   if (!self.process.alive())
     if (auto why = self.start()) return *std::move(why);
-  auto answers = self.call(plans, calls.front().request, seconds);
+  auto answers = self.call(plans, calls.front().request, self.limits.seconds + more_seconds);
   if (answers) {
     auto& broken = answers.value().front().report.broken;
     broken.insert(broken.begin(), earlier.begin(), earlier.end());

@@ -96,7 +96,8 @@ struct call_report {
 struct call_of_group {
   owned_problem const* problem = nullptr;
   call_request request{};
-  std::uint32_t caller = 0;  ///< which thread makes it, from 0; each makes its calls in their order
+  std::uint32_t caller = 0;   ///< which thread makes it, from 0; each makes its calls in their order
+  double repeat_seconds = 0;  ///< for so long it is made again, until its outputs have other bits than the first time
 };
 
 struct call_answer {
@@ -130,11 +131,11 @@ class isolated_kernel {
 
   /// Runs the kernel several times, from one thread or from several at the same time. The tensors of all calls lie in
   /// memory until the last has returned, and are read after that.
+  /// Together they may take limits.seconds and `more_seconds`.
   /// Requires  1 to most_together calls, whose callers are 0 … threads − 1; stop and until of all requests are those of
   ///           the first
-  /// Ensures   an answer to each call, as run has it; where the process ended within `seconds` or passed them, every
-  ///           report says so
-  problem::result<std::vector<call_answer>> run_together(std::span<call_of_group const> calls, double seconds);
+  /// Ensures   an answer to each call, as run has it; where the process ended or passed its time, every report says so
+  problem::result<std::vector<call_answer>> run_together(std::span<call_of_group const> calls, double more_seconds = 0);
 
   /// The kernel's own name (attest_kernel_name), made printable, else the name of the file.
   std::string const& name() const noexcept;

@@ -1,5 +1,7 @@
 #include "audit/isolation/kernel_session.hpp"
 
+#include <algorithm>
+
 #include "audit/tensors/elements.hpp"
 
 namespace attest::audit {
@@ -70,9 +72,12 @@ problem::result<kernel_session::run_result> kernel_session::run(owned_problem co
 }
 
 problem::result<std::vector<call_answer>> kernel_session::run_together(std::vector<call_of_group> calls,
-                                                                       double seconds) {
+                                                                       double more_seconds) {
   for (call_of_group& call : calls) call.request.stop = interruption_.stop, call.request.until = interruption_.until;
-  return kernel_.run_together(calls, seconds);
+  auto answers = kernel_.run_together(calls, more_seconds);
+  bool const several = std::ranges::any_of(calls, [](call_of_group const& call) { return call.caller > 0; });
+  if (several && answers && answers.value().front().report.outcome == call_outcome::hung) hung_together_ = true;
+  return answers;
 }
 
 }  // namespace attest::audit

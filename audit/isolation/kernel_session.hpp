@@ -48,7 +48,10 @@ class kernel_session {
                                   asked_outputs asks = {}, memory_form const& memory = {});
 
   /// Runs the kernel several times with the tensors of all calls alive, as isolated_kernel::run_together does.
-  problem::result<std::vector<call_answer>> run_together(std::vector<call_of_group> calls, double seconds);
+  problem::result<std::vector<call_answer>> run_together(std::vector<call_of_group> calls, double more_seconds);
+
+  /// Whether a group of calls from several threads hung before.
+  bool hung_together() const noexcept { return hung_together_; }
 
   /// Those of the outputs that are asked for: weights of at most 2²⁴ elements.
   static asked_outputs requestable(owned_problem const& problem, asked_outputs asks) noexcept;
@@ -61,7 +64,7 @@ class kernel_session {
 
   isolated_kernel kernel_;
   interruption interruption_;
-  bool supports_lse_ = true, supports_weights_ = true;
+  bool supports_lse_ = true, supports_weights_ = true, hung_together_ = false;
 };
 
 }  // namespace attest::audit

@@ -16,6 +16,7 @@ class wider_claims;
 struct judging_rules {
   contract const* claim = nullptr;
   bool reproducible = false;            ///< outputs may not depend on threads, batch position or the rest of the batch
+  bool concurrent = false;              ///< calls that threads of the caller make at the same time must be right, too
   wider_claims const* wider = nullptr;  ///< by which run_case judges a failing case again; none where it is null
 
   /// The contracts of the built-in kernel promise it, too.

@@ -22,7 +22,9 @@ struct violation {
   std::optional<audit::bug_class> bug_class;  ///< none: that of the case's check
   std::string sentence;                       ///< what is wrong, for a person
   std::size_t call = 0;                       ///< of its case: 0 is the first, n > 0 is further[n − 1]
-  std::vector<std::string> picture = {};      ///< of the visibility probe: lines that show expected and read keys
+  std::int32_t callers =
+      0;  ///< threads that called at the same time, other calls alive; 0: the call was made by itself
+  std::vector<std::string> picture = {};  ///< of the visibility probe: lines that show expected and read keys
 };
 
 /// Why an element is not judged.

@@ -85,6 +85,8 @@ action audit_command(CLI::App& command) {
   command.add_flag("--fail-fast", audit.fail_fast, "stop at the first refuting finding");
   command.add_flag("--reproducible", audit.reproducible,
                    "answers may not depend on threads, batch position or company");
+  command.add_flag("--require-concurrent-calls", audit.require_concurrent_calls,
+                   "calls that several threads make at the same time must be right");
   command.add_option("--jobs", audit.jobs, "kernels asked at the same time")
       ->check(CLI::Range(1, 64))
       ->capture_default_str();

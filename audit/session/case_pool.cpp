@@ -103,10 +103,9 @@ void case_pool::work() {
                                    [&] {
                                      asked.made = asked.plan.make(limits_);
                                      asked.made->number = asked.plan.number;
-                                     asked.result = run_case(*asked.made, kernel.value(),
-                                                             {.claim = options_.claim,
-                                                              .reproducible = options_.reproducible,
-                                                              .wider = options_.fail_fast ? nullptr : &wider_});
+                                     judging_rules rules = options_.rules();
+                                     if (!options_.fail_fast) rules.wider = &wider_;
+                                     asked.result = run_case(*asked.made, kernel.value(), rules);
                                    });
     if (asked.result) asked.result.value().cut_short |= cut;
     if (asked.result && cut) asked.result.value().inside.reset();

@@ -11,6 +11,11 @@ isolation_limits limits_of(audit_options const& options) {
   return limits;
 }
 
+std::string audit_options::words_of_rules() const {
+  return std::string(reproducible ? " --reproducible" : "") +
+         (require_concurrent_calls ? " --require-concurrent-calls" : "");
+}
+
 std::chrono::steady_clock::time_point audit_options::draws_until() const {
   // The rest is for the draw under way, and for writing the report.
   double const share = budget ? 0.85 : 0.9;

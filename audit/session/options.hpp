@@ -13,6 +13,7 @@
 
 #include "audit/contract/contract.hpp"
 #include "audit/isolation/isolated_kernel.hpp"
+#include "audit/judge/judge_case.hpp"
 
 namespace attest::audit {
 
@@ -36,10 +37,11 @@ struct audit_options {
   /// Of support_names() (audit/report/coverage_words.hpp): without these the audit is undecided.
   std::vector<std::string> required_support;
   bool quick = false, fail_fast = false;
-  bool reproducible = false;          ///< outputs may not depend on threads, batch position or the rest of the batch
-  int jobs = 1;                       ///< calls at the same time
-  std::optional<double> budget;       ///< seconds from `begun` on, after which nothing is asked
-  std::optional<std::int64_t> draws;  ///< asked after the fixed part; none: as many as the time allows
+  bool reproducible = false;  ///< outputs may not depend on threads, batch position or the rest of the batch
+  bool require_concurrent_calls = false;      ///< calls that threads make at the same time must be right, too
+  int jobs = 1;                               ///< copies of the kernel at the same time
+  std::optional<double> budget;               ///< seconds from `begun` on, after which nothing is asked
+  std::optional<std::int64_t> draws;          ///< asked after the fixed part; none: as many as the time allows
   std::optional<std::int64_t> draw_products;  ///< the multiplications of a large call; none: what the speed allows
   std::optional<double> soak;                 ///< minutes of draws instead of a minute
   std::chrono::steady_clock::time_point begun = std::chrono::steady_clock::now();
@@ -52,6 +54,9 @@ struct audit_options {
   /// The time within which draws begin, where their number is not given: a minute, 10 s with --quick.
   double seconds_of_draws() const { return budget ? *budget : soak ? 60 * *soak : quick ? 10 : 60; }
   std::chrono::steady_clock::time_point draws_until() const;
+  judging_rules rules() const { return {claim, reproducible, require_concurrent_calls}; }
+  /// " --reproducible --require-concurrent-calls", those that are set.
+  std::string words_of_rules() const;
 };
 
 /// The time limits of a call: shorter ones with --quick, and the budget limits the time to load the kernel.

@@ -30,7 +30,7 @@ clock::duration seconds(double count) {
 /// The options that determine the cases and their judgement, beside kernel, contract and seed; the same in every shard.
 std::string text_of(audit_options const& options) {
   std::string text = fmt::format("--only {}{}{}", fmt::join(options.only, ","), options.quick ? " --quick" : "",
-                                 options.reproducible ? " --reproducible" : "");
+                                 options.words_of_rules());
   if (!options.waived.empty()) text += fmt::format(" --waive {}", fmt::join(options.waived, ","));
   if (!options.required_support.empty())
     text += fmt::format(" --require-support {}", fmt::join(options.required_support, ","));
@@ -90,7 +90,7 @@ std::string session::reproducer(audit_case const& kernel_case) const {
                         options_.quick ? " --quick" : "");
   if (kernel_case.form && kernel_case.check != "support")
     text += fmt::format(" --draws 0 --draw-products {}", pool_.limits().call.products);
-  return text + (options_.reproducible ? " --reproducible" : "");
+  return text + options_.words_of_rules();
 }
 
 void session::judge_recording(audit_case const& kernel_case) {
@@ -165,6 +165,11 @@ void session::name_conditions() {
   for (finding* const each : ordered) {
     finding& found = *each;
     if (found.waived || found.what.bug_class == bug_class::hang || named == most || clock::now() >= until) continue;
+    if (found.what.callers > 0) {
+      if (found.what.callers > 1)
+        found.condition = fmt::format("wrong where {} threads call at the same time", found.what.callers);
+      continue;
+    }
     auto const failing = plan_.make(found.check, found.case_name, pool_.limits());
     if (!failing) continue;
     bool const is_first = found.what.call == 0;

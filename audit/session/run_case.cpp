@@ -4,44 +4,11 @@
 
 #include "audit/judge/cross_call.hpp"
 #include "audit/judge/wider_claims.hpp"
+#include "audit/session/ask_together.hpp"
+#include "audit/session/call_violations.hpp"
 
 namespace attest::audit {
 namespace {
-
-/// The class of a broken promise of attest/kernel.h.
-bug_class class_of(promise which) {
-  return which == promise::restores_environment ? bug_class::fast_math : bug_class::memory;
-}
-
-bug_class class_of(call_outcome outcome) {
-  return outcome == call_outcome::hung       ? bug_class::hang
-         : outcome == call_outcome::exceeded ? bug_class::memory
-                                             : bug_class::crash;
-}
-
-/// Adds violations for everything that the call did, beside writing its outputs.
-void take_outcome(call_report const& did, std::size_t call, case_result& into) {
-  auto const add = [&](std::string output, bug_class kind, std::string sentence) {
-    ++into.judged.failed;
-    violation found;
-    found.output = std::move(output), found.bug_class = kind, found.sentence = std::move(sentence), found.call = call;
-    found.error_in_bounds = std::numeric_limits<double>::infinity();
-    into.judged.add(std::move(found));
-  };
-  for (broken_promise const& broken : did.broken) add(broken.argument, class_of(broken.which), broken.sentence);
-  switch (did.outcome) {
-    case call_outcome::succeeded: return;
-    case call_outcome::unsupported:
-    case call_outcome::not_asked: into.unsupported = true; return;
-    case call_outcome::cut_short: into.cut_short = true; return;
-    case call_outcome::hung: into.hung = true; break;
-    case call_outcome::crashed:
-      if (!did.broken.empty()) return;  // the broken promise explains the crash
-      break;
-    default: break;
-  }
-  add("call", class_of(did.outcome), "the kernel " + did.sentence);
-}
 
 /// Notes whether the kernel answered the call, and which of the outputs it gave. A call that failed is no reply.
 void note_reply(audit_case const& kernel_case, std::size_t call, kernel_session::run_result const& ran,
@@ -108,6 +75,10 @@ problem::result<case_result> run_case(audit_case const& kernel_case, kernel_sess
   if (rules.wider && found.judged.failed > 0)
     found.inside = called_well ? rules.wider->holding(kernel_case, outputs_of_calls, rules.reproducible)
                                : std::vector<holding_preset>();
+  if (kernel_case.callers > 0 && !stop() && found.judged.failed == 0)
+    if (auto why = ask_together(kernel_case, kernel, rules, outputs_of_calls, found.kernel_seconds, found))
+      return *std::move(why);
+  if (rules.wider && found.judged.failed > 0 && !found.inside) found.inside.emplace();  // no matter of precision
   if (outputs) *outputs = std::move(outputs_of_calls);
   check const* const about = find_check(kernel_case.check);
   for (violation& v : found.judged.violations)

@@ -36,6 +36,7 @@ class finding_saver {
   void save(audit_case const& failing, finding& found) {
     // A hang is not tried again: every attempt would last until the time limit.
     if (found.what.bug_class == bug_class::hang) found.no_pictures = "the kernel hung";
+    else if (found.what.callers > 0) found.no_pictures = "the call by itself is right";
     else if (late()) found.no_pictures = "there was no time left";
     else if (!opened()) found.no_pictures = "the kernel does not load again";
     else if (draw_and_shrink(failing, found)) return;
@@ -59,9 +60,8 @@ class finding_saver {
 
   case_result run_again(audit_case const& kernel_case, case_outputs* outputs = nullptr) {
     problem::result<case_result> rerun = case_result{};
-    bool const cut = interruptible(
-        [&] { return late(); },
-        [&] { rerun = run_case(kernel_case, kernel_->value(), {options_.claim, options_.reproducible}, outputs); });
+    bool const cut = interruptible([&] { return late(); },
+                                   [&] { rerun = run_case(kernel_case, kernel_->value(), options_.rules(), outputs); });
     if (cut && outputs) outputs->clear();
     return rerun && !cut ? std::move(rerun).value() : case_result{};
   }
@@ -94,7 +94,7 @@ class finding_saver {
     if (write(small, outputs, found) && replays)
       found.reproducer = fmt::format("attest audit --kernel {} --contract {} --replay {}{}",
                                      shell_word(options_.kernel), shell_word(options_.contract_argument),
-                                     shell_word(found.shrunk->file), options_.reproducible ? " --reproducible" : "");
+                                     shell_word(found.shrunk->file), options_.words_of_rules());
     return true;
   }
 

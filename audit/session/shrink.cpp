@@ -24,6 +24,7 @@ std::size_t elements_of(owned_tensor const& t) { return t.bytes.size() / problem
 audit_case only_needed(audit_case const& failing, violation const& wrong) {
   audit_case needed = failing;
   needed.mandatory = false;
+  needed.callers = 0;
   if (wrong.call == 0) {  // a warm-up call may have left state that matters; other calls do not
     if (failing.reads != reading::weights)
       std::erase_if(needed.further,

@@ -15,17 +15,14 @@ attest_status works_on_copies(attest_call const& call) {
   return copied.answer();
 }
 
-/// O is computed in memory that earlier calls used, and is copied from there.
-attest_status keeps_a_workspace(attest_call const& call) {
-  static std::mutex guard;
-  static std::vector<std::byte> workspace;
-  std::lock_guard const held(guard);
+/// O is computed in memory that memory_of(bytes) gives, and is copied from there.
+template <class Memory>
+attest_status answer_in(attest_call const& call, Memory&& memory_of) {
   changed_call inside(call);
   inside.out.describe_as_compact();
   std::size_t const bytes =
       static_cast<std::size_t>(inside.out.shape[0] * inside.out.strides[0]) * call.out->dtype.bits / 8;
-  if (workspace.size() < bytes) workspace.resize(bytes);
-  inside.out.t.data = workspace.data(), inside.out.t.byte_offset = 0;
+  inside.out.t.data = memory_of(bytes), inside.out.t.byte_offset = 0;
   attest_status const status = inside.answer();
   if (status != ATTEST_OK) return status;
   with_element_type(*call.out, [&]<class F>(std::type_identity<F>) {
@@ -36,6 +33,31 @@ attest_status keeps_a_workspace(attest_call const& call) {
             store(*call.out, b, h, i, c, load<F>(inside.out.t, b, h, i, c));
   });
   return status;
+}
+
+std::byte* grown(std::vector<std::byte>& workspace, std::size_t bytes) {
+  if (workspace.size() < bytes) workspace.resize(bytes);
+  return workspace.data();
+}
+
+/// The memory is that of earlier calls.
+attest_status keeps_a_workspace(attest_call const& call) {
+  static std::mutex guard;
+  static std::vector<std::byte> workspace;
+  std::lock_guard const held(guard);
+  return answer_in(call, [](std::size_t bytes) { return grown(workspace, bytes); });
+}
+
+attest_status keeps_a_workspace_a_thread(attest_call const& call) {
+  static thread_local std::vector<std::byte> workspace;
+  return answer_in(call, [](std::size_t bytes) { return grown(workspace, bytes); });
+}
+
+/// As keeps_a_workspace, but no call waits for another.
+attest_status shares_a_workspace(attest_call const& call) {
+  alignas(64) static std::byte workspace[std::size_t{1} << 20];
+  std::vector<std::byte> larger;
+  return answer_in(call, [&](std::size_t bytes) { return bytes <= sizeof workspace ? workspace : grown(larger, bytes); });
 }
 
 /// Mask and band as one mask of shape [b|1, hq|1, n, m].
@@ -98,7 +120,11 @@ attest_status checked(attest_call const* call, attest_status (*answer)(attest_ca
 
 ATTEST_PREPARED(works_on_copies, attest::zoo::no_bug, "", "all inputs are copied first")
 ATTEST_PREPARED(keeps_a_workspace, attest::zoo::no_bug, "", "O is computed in memory that earlier calls used")
+ATTEST_PREPARED(keeps_a_workspace_a_thread, attest::zoo::no_bug, "",
+                "O is computed in memory that earlier calls of the thread used")
 ATTEST_PREPARED(band_made_a_mask, attest::zoo::no_bug, "", "mask and band are made one mask first")
+ATTEST_PREPARED(shares_a_workspace, attest::zoo::bug_class::nondeterminism, "",
+                "O is computed in memory that calls of all threads share", "f32", true, attest::zoo::conditional_family)
 ATTEST_PREPARED(writes_into_earlier_out, attest::zoo::bug_class::memory, "pytorch#141219",
                 "the first element of the out of the call before is overwritten", "f32", false,
                 attest::zoo::conditional_family)

@@ -24,6 +24,7 @@ double seconds_since(clock::time_point start) { return std::chrono::duration<dou
 audit_options options_for(contract const& claim, selftest_options const& options) {
   audit_options request;
   request.claim = &claim, request.seed = options.seed, request.stop = options.stop;
+  request.require_concurrent_calls = true;
   request.findings.clear();  // findings of mutants need not be shrunk
   // Most kernels of the zoo are slow: production shapes are cut to what takes them a moment.
   request.draws = 0, request.draw_products = std::int64_t{1} << 18;

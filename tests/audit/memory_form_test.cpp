@@ -102,10 +102,6 @@ answer ask(isolated_kernel& kernel, owned_problem const& problem, memory_form co
   return got;
 }
 
-bool same_bits(owned_outputs const& a, owned_outputs const& b) {
-  return a.o->bytes == b.o->bytes && a.lse->bytes == b.lse->bytes && a.weights->bytes == b.weights->bytes;
-}
-
 /// Every form gives the bits of the plain one, and breaks no promise.
 void answers_every_form(isolated_kernel& kernel, element_type type) {
   for (auto const& [name, form] : forms()) {

@@ -41,7 +41,92 @@ audit_case in_memory(memory_form const& first, memory_form const& second) {
   return asked;
 }
 
+/// Three problems of 40 keys, all asked again in groups by so many threads.
+audit_case in_groups(std::int32_t callers) {
+  audit_case asked{.check = "concurrent-calls", .name = "three", .problem = two_heads(), .callers = callers};
+  for (int number = 0; number < 3; ++number) {
+    problem_draft draft;
+    for (owned_tensor* t : {&draft.q, &draft.k, &draft.v}) {
+      *t = owned_tensor::compact(element_type::f32, {1, 2, 40, 16});
+      fill(*t, [&](auto, auto h, auto i, auto c) {
+        return 0.25 * static_cast<double>((h * 5 + i * (3 + number) + c * 7 + number) % 11) - 1;
+      });
+    }
+    if (number == 0) asked.problem = valid(std::move(draft));
+    else asked.further.push_back({.is = relation::warm_up, .problem = valid(std::move(draft)), .says = "another call"});
+  }
+  return asked;
+}
+
+/// A race shows soon, not always.
+case_result ask_until_wrong(audit_case const& asked, kernel_session& kernel, judging_rules const& rules) {
+  for (int tries = 1;; ++tries) {
+    auto found = run_case(asked, kernel, rules, nullptr);
+    if (!found) FAIL(found.why().message());
+    if (found.value().judged.failed > 0 || !found.value().observations.empty() || tries == 20)
+      return std::move(found).value();
+  }
+}
+
 }  // namespace
+
+TEST_CASE("calls from several threads at once are judged; what is wrong refutes where they are required", "[unit]") {
+  judging_rules const usual{.claim = find_contract("f32")}, strict{.claim = usual.claim, .concurrent = true};
+  auto wrong = session("shared_scratch"), honest = session("thread_scratch");
+  for (std::int32_t const callers : {2, 4}) {
+    auto const seen = ask_until_wrong(in_groups(callers), wrong, usual);
+    CHECK(seen.judged.failed == 0);
+    REQUIRE(seen.observations.size() == 1);
+    CHECK_THAT(seen.observations[0], Contains("concurrent-calls/three: right one by one, and wrong when called from " +
+                                              std::to_string(callers) + " threads at the same time: "));
+    auto const refuted = ask_until_wrong(in_groups(callers), wrong, strict);
+    REQUIRE(refuted.judged.failed > 0);
+    CHECK(refuted.observations.empty());
+    violation const& first = refuted.judged.violations.front();
+    CHECK(first.callers == callers);
+    CHECK(first.bug_class == bug_class::nondeterminism);
+    CHECK_THAT(first.sentence, Contains(std::to_string(callers) + " threads called at the same time"));
+    for (judging_rules const& rules : {usual, strict}) {
+      auto found = run_case(in_groups(callers), honest, rules, nullptr);
+      REQUIRE(found);
+      CHECK(found.value().judged.failed == 0);
+      CHECK(found.value().observations.empty());
+    }
+  }
+}
+
+TEST_CASE("an output that a later call changes is a finding", "[unit]") {
+  auto wrong = session("writes_earlier_out"), honest = session("naive");
+  CHECK(ask(in_groups(1), honest).judged.failed == 0);
+  audit_case asked = in_groups(0);
+  CHECK(ask(asked, wrong).judged.failed == 0);  // unseen one by one
+  asked.callers = 1;
+  auto const found = ask(asked, wrong).judged;
+  REQUIRE(found.failed > 0);
+  violation const& first = found.violations.front();
+  CHECK(first.bug_class == bug_class::memory);
+  CHECK(first.callers == 1);
+  CHECK_THAT(first.sentence, Contains("the outputs of a call change in a later one"));
+}
+
+TEST_CASE("a kernel that hangs where calls overlap is observed, and refuted where they are required", "[unit]") {
+  auto kernel = session("waits_for_other_calls", {.seconds = 0.3});
+  auto const seen = run_case(in_groups(4), kernel, {.claim = find_contract("f32")}, nullptr);
+  REQUIRE(seen);
+  CHECK_FALSE(seen.value().hung);
+  REQUIRE(seen.value().observations.size() == 1);
+  CHECK_THAT(seen.value().observations[0], Contains("did not return within"));
+  auto const again = run_case(in_groups(2), kernel, {.claim = find_contract("f32")}, nullptr);
+  REQUIRE(again);
+  REQUIRE(again.value().observations.size() == 1);
+  CHECK(again.value().observations[0] ==
+        "concurrent-calls/three: not asked from 2 threads at the same time: such calls hung before");
+  auto another = session("waits_for_other_calls", {.seconds = 0.3});
+  auto const refuted = run_case(in_groups(4), another, {.claim = find_contract("f32"), .concurrent = true}, nullptr);
+  REQUIRE(refuted);
+  CHECK(refuted.value().hung);
+  CHECK(refuted.value().judged.failed == 1);
+}
 
 TEST_CASE("the calls of a case are made in their memory forms", "[unit]") {
   auto honest = session("naive"), wrong = session("q_as_compact");

@@ -40,6 +40,22 @@ TEST_CASE("a finding shrinks to one row, and its file fails for that kernel and 
   CHECK(attest("audit" + kernel("naive") + file).status != 1);
 }
 
+TEST_CASE("a kernel that is wrong only when calls overlap is refuted where such calls are required", "[unit]") {
+  std::string const command = "audit --only concurrent-calls --seed 1 --findings found" + kernel("shared_scratch");
+  auto const plain = report(command);
+  CHECK(plain["verdict"] == "certified");
+  CHECK(has(plain["observations"].dump(), "right one by one, and wrong when called from"));
+  auto const strict = report(command + " --require-concurrent-calls");
+  CHECK(strict["verdict"] == "refuted");
+  auto const& first = strict["findings"][0];
+  CHECK(first["class"] == "nondeterminism");
+  CHECK(has(first["condition"], " threads call at the same time"));
+  CHECK(has(first["reproducer"], " --require-concurrent-calls"));
+  CHECK(first["no_pictures"] == "the call by itself is right");
+  CHECK(report("audit --only concurrent-calls --require-concurrent-calls" + kernel("thread_scratch"))["verdict"] ==
+        "certified");
+}
+
 TEST_CASE("shards together ask every case once", "[unit]") {
   auto const cases = [](std::string const& more) {
     return report("audit --quick --draws 20 --seed 3" + more)["summary"]["cases"].get<std::int64_t>();

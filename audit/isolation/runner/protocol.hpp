@@ -69,6 +69,7 @@ struct call_message {
   std::int32_t threads;
   std::uint32_t following;  ///< further messages of the group
   std::uint32_t caller;     ///< which thread of the runner makes the call: 0 … most_together − 1, without gaps
+  double repeat_seconds;    ///< for so long the call is made again, until its outputs change
   std::uint64_t sequence;
   std::uint64_t range_bytes;  ///< of the address range that holds all pieces and the inaccessible pages, of the group
                               ///< so far
@@ -89,7 +90,7 @@ struct reply_message {
                         ///< address range of this size reserved, no thread started; the kernel was not called
   std::int32_t status;  ///< as the kernel returned it
   std::uint64_t sequence;
-  double seconds;  ///< inside the kernel
+  double seconds;  ///< inside the kernel, in all repetitions
   std::uint32_t environment_changed, descriptors_changed;
   std::uint32_t outputs_changed;  ///< after the call had returned, by a later one of the same thread
 };
