@@ -47,6 +47,18 @@ class convention_judge {
         problem_.instance());
   }
 
+  /// Takes what judge() counts of the elements that were overwritten, which `found` has already, from `total`.
+  void count_once(judgement& total) const {
+    if (replaced_rows_.empty()) return;
+    owned_outputs replaced = outputs;
+    if (!replaces_o_) replaced.o.reset();
+    if (!replaces_lse_) replaced.lse.reset();
+    if (!replaces_weights_) replaced.weights.reset();
+    judgement const again = judge(problem_.instance(), replaced, claim_, replaced_rows_);
+    total.by_rule -= again.by_rule;
+    for (std::size_t why = 0; why < again.left_out.size(); ++why) total.left_out[why] -= again.left_out[why];
+  }
+
   judgement found;
   owned_outputs outputs;
 
@@ -73,18 +85,18 @@ class convention_judge {
   }
 
   void empty(problem::sizes const& s, row_offsets const& at, std::int64_t b, std::int64_t h, std::int64_t i) {
-    using enum conventions::row;
-    if (how_.empty_row == unmasked && s.m > 0) return unmasked_row(s, at, b, h, i);
-    if (outputs.o && (how_.empty_row == nan || (how_.empty_row == nan_unless_no_keys && s.m > 0)))
+    if (is_unmasked_) unmasked_row(s, at, b, h, i);
+    else if (is_mean_ && outputs.o) mean_row(s, at, b, h, i);
+    else if (replaces_o_)
       for (std::int64_t c = 0; c < s.dv; ++c) {
         rule("o", {b, h, i, c}, load(*outputs.o, at.of(s.dv, c)), std::nan(""));
         store(*outputs.o, at.of(s.dv, c), 0);
       }
-    if (outputs.o && how_.empty_row == mean && s.m > 0) mean_row(s, at, b, h, i);
-    if (outputs.lse && how_.empty_lse == conventions::log::zero) {
+    if (replaces_lse_ && !is_unmasked_) {
       rule("lse", {b, h, i, 0}, load(*outputs.lse, at.of(1, 0)), 0);
       store(*outputs.lse, at.of(1, 0), -infinity);
     }
+    if (replaces_o_ || replaces_lse_ || replaces_weights_) replaced_rows_.push_back({b, h, i});
   }
 
   /// The mean of all rows of V is attention with scale 0 and every key visible; its bound judges the row.
@@ -109,7 +121,7 @@ class convention_judge {
   void instead(problem_draft&& other, owned_outputs const& alone, std::int64_t b, std::int64_t h, std::int64_t i,
                char const* says) {
     judgement judged = judge(owned_problem::of_valid(std::move(other)).instance(), alone, claim_);
-    judged.returned = {};  // the outputs of the call are counted once
+    judged.returned = {}, judged.exist = 0;  // the outputs of the call are counted once
     for (violation& v : judged.violations) {
       v.index = {b, h, i, v.index[3]};
       v.bug_class = bug_class::empty_row;
@@ -143,6 +155,17 @@ class convention_judge {
   owned_problem const& problem_;
   conventions const& how_;
   contract const& claim_;
+
+  // What the conventions say of a row without a visible key, and which of its elements are overwritten.
+  bool has_keys_ = problem_.size().m > 0;
+  bool is_unmasked_ = has_keys_ && how_.empty_row == conventions::row::unmasked;
+  bool is_mean_ = has_keys_ && how_.empty_row == conventions::row::mean;
+  bool is_nan_ =
+      how_.empty_row == conventions::row::nan || (has_keys_ && how_.empty_row == conventions::row::nan_unless_no_keys);
+  bool replaces_o_ = outputs.o && (is_unmasked_ || is_mean_ || is_nan_);
+  bool replaces_lse_ = outputs.lse && (is_unmasked_ || how_.empty_lse == conventions::log::zero);
+  bool replaces_weights_ = outputs.weights && is_unmasked_;
+  std::vector<row_index> replaced_rows_;
 };
 
 bool nonfinite(owned_tensor const& t) {
@@ -179,6 +202,7 @@ judgement judge_by_conventions(owned_problem const& problem, owned_outputs const
   convention_judge judged(problem, claim, outputs);
   judged.all(rows);
   judgement total = judge(problem.instance(), judged.outputs, claim, rows);
+  judged.count_once(total);
   total.merge(std::move(judged.found));
   return total;
 }

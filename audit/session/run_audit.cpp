@@ -112,8 +112,7 @@ void session::take(audit_case const& kernel_case, case_result&& result) {
   if (result.inside) pool_.wider().keep(*result.inside);
   note_replies(result.replies);
   if (kernel_case.check == "drawn") report_.covered.add_draw(!result.unsupported);
-  // An element that a convention decides is counted as judged once more.
-  report_.covered.add_elements(std::min(result.judged.judged(), result.judged.exist), result.judged.exist);
+  report_.covered.add_elements(result.judged.judged(), result.judged.exist);
   if (result.unsupported) note_refused(kernel_case);
   else if (auto form = kernel_case.form ? kernel_case.form : audit::form_of(kernel_case.problem.draft()))
     judged_.push_back({*std::move(form), result.judged.failed > 0});

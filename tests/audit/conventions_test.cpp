@@ -193,6 +193,26 @@ TEST_CASE("the huge numbers of poison are the calls that must_not_overflow leave
   CHECK(huge >= 3);
 }
 
+TEST_CASE("an element that a convention decides is judged once", "[unit]") {
+  using enum conventions::row;
+  for (auto const type : {problem::element_type::f32, problem::element_type::f64})
+    for (auto const row : {zero, conventions::row::nan, mean, unmasked, nan_unless_no_keys})
+      for (auto const lse : {conventions::log::minus_infinity, conventions::log::zero})
+        for (bool const sampled : {false, true}) {
+          answered_draft const answered(type);
+          audit::contract claim = *audit::find_contract(type == problem::element_type::f64 ? "f64" : "f32");
+          claim.conventions.empty_row = row, claim.conventions.empty_lse = lse;
+          std::vector<audit::row_index> const some{{0, 1, 0}, {0, 1, 1}};  // the second sees no key
+          audit::judgement const found = audit::judge_by_conventions(
+              audit::owned_problem::of_valid(answered.draft), answered.answer, claim,
+              sampled ? std::span<audit::row_index const>(some) : std::span<audit::row_index const>());
+          std::int64_t const each = answered_draft::dv + answered_draft::m + 1, rows = sampled ? 2 : 6;
+          INFO("convention " << static_cast<int>(row) << ", " << static_cast<int>(lse));
+          CHECK(found.exist == 6 * each);
+          CHECK(found.judged() + found.not_judged() == rows * each);
+        }
+}
+
 TEST_CASE("conventions are named as contract files write them", "[unit]") {
   conventions all;
   all.masked_values = conventions::masked::must_not_overflow, all.empty_row = conventions::row::nan_unless_no_keys;
