@@ -93,12 +93,20 @@ void set_mask(problem_draft& to, std::array<std::int64_t, 4> const& shape, F&& a
         for (std::int64_t j = 0; j < shape[3]; ++j) *byte++ = attend(b, h, i, j) ? 1 : 0;
 }
 
+/// How many keys each batch entry has: between `least` and all. Where all would be all of two or more, one has fewer.
+std::vector<std::int64_t> padded_lengths(problem::sizes const& s, std::int64_t least, random_stream& random) {
+  std::vector<std::int64_t> count(static_cast<std::size_t>(s.b));
+  for (std::int64_t& keys : count) keys = s.m - random.below(std::max<std::int64_t>(s.m - least, 0) + 1);
+  if (s.m > 1 && !count.empty() && std::ranges::all_of(count, [&](std::int64_t keys) { return keys == s.m; }))
+    count[static_cast<std::size_t>(random.below(s.b))] = 1 + random.below(s.m - 1);
+  return count;
+}
+
 void add_mask_of(feature one, call_form const& form, problem_draft& to, random_stream& random) {
   problem::sizes const& s = form.size;
   auto const shape = shape_of(one, s);
-  std::vector<std::int64_t> count(static_cast<std::size_t>(s.b), s.m);
-  if (one == padding || one == left_padding)
-    for (std::int64_t& keys : count) keys = s.m - random.below(std::max<std::int64_t>(s.m - form.length, 0) + 1);
+  std::vector<std::int64_t> count;
+  if (one == padding || one == left_padding) count = padded_lengths(s, form.length, random);
   auto const keys_of = [&](std::int64_t b) { return count[static_cast<std::size_t>(b)]; };
   switch (one) {
     case feature::mask:

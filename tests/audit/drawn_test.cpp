@@ -133,6 +133,28 @@ TEST_CASE("a form has nothing that the kernel refuses, alone or in pairs", "[uni
   CHECK((causal && unequal));
 }
 
+TEST_CASE("padding hides a key, and never all of an entry", "[unit]") {
+  for (feature const side : {feature::padding, feature::left_padding})
+    for (std::int64_t const batch : {1, 2, 5})
+      for (std::int64_t const keys : {1, 2, 3, 17})
+        for (std::int64_t length = 1; length <= keys; ++length)
+          for (std::uint64_t seed = 0; seed < 20; ++seed) {
+            random_stream random(seed, "padding");
+            call_form form{.size = {batch, 1, 1, 4, keys, 8, 8}, .length = length};
+            form.options.add(side);
+            owned_tensor const mask = *draft_of(form, element_type::f32, random).mask;
+            std::int64_t hidden = 0;
+            for (std::int64_t b = 0; b < batch; ++b) {
+              std::int64_t seen = 0;
+              for (std::int64_t j = 0; j < keys; ++j) seen += load(mask, offset_of(mask, b, 0, 0, j)) != 0;
+              INFO("batch " << batch << ", keys " << keys << ", length " << length << ", seed " << seed);
+              REQUIRE(seen >= 1);
+              hidden += keys - seen;
+            }
+            REQUIRE((hidden > 0) == (keys > 1));
+          }
+}
+
 TEST_CASE("support cases show one or two features each, and their refusals are noted", "[unit]") {
   auto const cases = support_cases(element_type::f32, 1);
   support answers;
