@@ -8,6 +8,7 @@
 #include <fmt/format.h>
 
 #include "audit/files/flag_words.hpp"
+#include "audit/files/memory_words.hpp"
 #include "audit/support/printable.hpp"
 #include "audit/support/real_number.hpp"
 
@@ -76,6 +77,14 @@ bool parse_curve(std::string const& text, audit_case& to) {
   return place.has_value();
 }
 
+/// Parses the N of PREFIX.attest.together: threads that make the calls of the case at the same time.
+std::optional<std::int32_t> parse_callers(std::string const& text) {
+  constexpr int most = 16;
+  for (int callers = 1; callers <= most; ++callers)
+    if (text == std::to_string(callers)) return callers;
+  return std::nullopt;
+}
+
 /// "00042/CHECK/CASE" as "CHECK/CASE"; nothing where the prefix has no number.
 std::optional<std::string_view> without_number(std::string_view prefix) {
   auto const past = prefix.find_first_not_of("0123456789");
@@ -112,6 +121,9 @@ problem::result<std::vector<std::byte>> case_file_bytes(std::span<audit_case con
         if (!written.axis.empty())
           metadata[prefix + ".attest.curve"] = fmt::format("{} {}", written.axis, written.place);
       }
+      if (call == 0 && written.callers > 0) metadata[prefix + ".attest.together"] = std::to_string(written.callers);
+      if (auto words = memory_words(written.memory_of(call)); !words.empty())
+        metadata[prefix + ".attest.memory"] = std::move(words);
       if (auto words = flag_words(problem)) metadata[prefix + ".attest.as"] = *std::move(words);
       bool const known = at < outputs.size() && call < outputs[at].size() && outputs[at][call];
       problems.push_back({.prefix = prefix,
@@ -152,6 +164,19 @@ problem::result<std::vector<recorded_case>> cases_of(problem_file&& file) {
                                printable(*status, 60))};
     return call;
   };
+  auto const not_written = [](std::string const& key, std::string const& text) {
+    return error{error_code::bad_value, printable(key),
+                 fmt::format("is '{}', which attest gen does not write", printable(text, 60))};
+  };
+  auto const memory_of = [&](problem_file_entry const& entry) -> problem::result<memory_form> {
+    std::string const key = entry.name_of("attest.memory");
+    auto const words = metadata(key);
+    if (!words) return memory_form{};
+    auto const form = parse_memory_words(*words);
+    if (!form) return not_written(key, *words);
+    if (auto why = memory_fault(entry.problem, *form)) return error{why->code, printable(key), why->message()};
+    return *form;
+  };
   struct waiting {
     problem_file_entry* entry;
     further_call call;
@@ -166,9 +191,9 @@ problem::result<std::vector<recorded_case>> cases_of(problem_file&& file) {
     call_metadata found;
     auto said = call_of(entry);
     if (!said) return said.why();
-    if (expect && (!group || !parse_expect(*expect, found)))
-      return error{error_code::bad_value, printable(key),
-                   fmt::format("is '{}', which attest gen does not write", printable(*expect, 60))};
+    auto const memory = memory_of(entry);
+    if (!memory) return memory.why();
+    if (expect && (!group || !parse_expect(*expect, found))) return not_written(key, *expect);
     if (expect && !found.is_first) {
       further.push_back({&entry,
                          {.is = found.is,
@@ -176,7 +201,8 @@ problem::result<std::vector<recorded_case>> cases_of(problem_file&& file) {
                           .says = printable(metadata(entry.name_of("attest.says")).value_or("")),
                           .at = found.at,
                           .threads = found.threads,
-                          .promised = found.promised},
+                          .promised = found.promised,
+                          .memory = memory.value()},
                          std::move(said).value(),
                          *group});
       continue;
@@ -189,11 +215,16 @@ problem::result<std::vector<recorded_case>> cases_of(problem_file&& file) {
                      .problem = entry.problem,
                      .reads = found.reads,
                      .threads = found.threads,
-                     .mandatory = found.mandatory};
+                     .mandatory = found.mandatory,
+                     .memory = memory.value()};
     std::string const curve = entry.name_of("attest.curve");
-    if (auto const drawn = metadata(curve); drawn && !parse_curve(*drawn, first))
-      return error{error_code::bad_value, printable(curve),
-                   fmt::format("is '{}', which attest gen does not write", printable(*drawn, 60))};
+    if (auto const drawn = metadata(curve); drawn && !parse_curve(*drawn, first)) return not_written(curve, *drawn);
+    std::string const together = entry.name_of("attest.together");
+    if (auto const callers = metadata(together)) {
+      auto const parsed = parse_callers(*callers);
+      if (!parsed) return not_written(together, *callers);
+      first.callers = *parsed;
+    }
     recorded_case& added = cases.emplace_back(recorded_case{std::move(first), {}, {}});
     added.outputs.push_back(if_any(std::move(entry.outputs)));
     added.calls.push_back(std::move(said).value());

@@ -2,8 +2,9 @@
 //
 // A file that attest wrote has the metadata attest.seed and attest.contract, and for each problem
 // PREFIX.attest.check, PREFIX.attest.group (the case that it belongs to), PREFIX.attest.expect (how it relates to the
-// group's first call), PREFIX.attest.says, PREFIX.attest.as (flag_words.hpp) and PREFIX.attest.curve (the axis of a
-// stability curve, and its place there). Its prefixes begin with a number, 00042/CHECK/CASE: in the order of their
+// group's first call), PREFIX.attest.says, PREFIX.attest.as (flag_words.hpp), PREFIX.attest.memory (memory_words.hpp),
+// PREFIX.attest.together (audit_case::callers) and PREFIX.attest.curve (the axis of a stability curve, and its place
+// there). Its prefixes begin with a number, 00042/CHECK/CASE: in the order of their
 // names, calls are in the order in which they must be made, those that prepare another before it. Files of attest 0.1
 // and 0.2 have no numbers. In any other file, every problem is a case of its own.
 //

@@ -87,11 +87,7 @@ class finding_saver {
     case_outputs outputs;
     run_again(small, &outputs);
     found.shrunk = shrunk_finding{shrunk->what, small.problem.size(), "", list_inputs(small.problem)};
-    // A file does not say where tensors lie in memory: then the case keeps its reproducer.
-    bool replays = true;
-    for (std::size_t call = 0; call <= small.further.size(); ++call)
-      replays = replays && small.memory_of(call) == memory_form{};
-    if (write(small, outputs, found) && replays)
+    if (write(small, outputs, found))
       found.reproducer = fmt::format("attest audit --kernel {} --contract {} --replay {}{}",
                                      shell_word(options_.kernel), shell_word(options_.contract_argument),
                                      shell_word(found.shrunk->file), options_.words_of_rules());

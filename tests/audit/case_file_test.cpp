@@ -80,6 +80,47 @@ TEST_CASE("in the order of their names, calls that prepare another come before i
   CHECK(cases[0].calls[1].prefix == "00001/stale/b");
 }
 
+TEST_CASE("a file says where tensors lie in memory, and how many threads call at the same time", "[unit]") {
+  audit_case made = sequence("a");
+  problem_draft alike = drawn();
+  alike.v = alike.k;
+  made.problem = valid(std::move(alike));
+  made.memory = {.v_in_k = true, .unaligned = true, .row_gap = 3, .far_head = std::int64_t{1} << 31};
+  made.further[0].problem = made.problem;
+  made.further[1].memory = {.heads_inside = true, .far_batch = 5, .far_row = 7};
+  made.callers = 4;
+  std::vector<std::byte> bytes;
+  auto file = written({made, sequence("b")}, bytes);
+  CHECK(file.metadata.at("00002/stale/a.attest.memory") == "v-in-k unaligned row-gap 3 far-head 2147483648");
+  CHECK(file.metadata.at("00001/stale/a.attest.memory") == "heads-inside far-batch 5 far-row 7");
+  CHECK_FALSE(file.metadata.contains("00003/stale/a.attest.memory"));
+  auto const cases = read(file);
+  REQUIRE(cases.size() == 2);
+  CHECK(cases[0].input.callers == 4);
+  CHECK(cases[0].input.memory == made.memory);
+  CHECK(cases[0].input.further[0].memory == made.further[1].memory);
+  CHECK(cases[0].input.further[1].memory == memory_form{});
+  CHECK(cases[1].input.callers == 0);
+  CHECK(cases[1].input.memory == memory_form{});
+
+  auto const refused = [&](char const* key, std::string const& value) {
+    safetensors_file changed = file;
+    changed.metadata[std::string("00002/stale/a.attest.") + key] = value;
+    return refusal(changed);
+  };
+  for (std::string const value : {"", " v-in-k", "v-in-K", "v-in-k v-in-k", "row-gap", "row-gap 0", "row-gap 3x",
+                                  "row-gap 99999999999999999999", "unaligned v-in-k"})
+    CHECK(refused("memory", value) ==
+          (value.empty() ? "accepted"
+                         : "00002/stale/a.attest.memory: is '" + value + "', which attest gen does not write"));
+  CHECK(refused("memory", "row-gap -1") == "00002/stale/a.attest.memory: row_gap: is -1, expected 0 to 2^20");
+  CHECK(refused("memory", "shared-batch") ==
+        "00002/stale/a.attest.memory: k: batch entries differ, and are to share their memory");
+  for (std::string const value : {"0", "17", "-1", "x", " 2", "2 "})
+    CHECK(refused("together", value) ==
+          "00002/stale/a.attest.together: is '" + value + "', which attest gen does not write");
+}
+
 TEST_CASE("files of attest 0.2, whose prefixes have no numbers, are read and promise no order", "[unit]") {
   std::vector<std::byte> bytes;
   auto file = written({sequence("a")}, bytes);

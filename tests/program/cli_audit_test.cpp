@@ -40,6 +40,17 @@ TEST_CASE("a finding shrinks to one row, and its file fails for that kernel and 
   CHECK(attest("audit" + kernel("naive") + file).status != 1);
 }
 
+TEST_CASE("a finding in another layout of memory replays in that layout", "[unit]") {
+  auto const found = report("audit --only drawn --draws 200 --draw-products 65536 --seed 2 --findings moved" + kernel("q_as_compact"));
+  auto const& first = found["findings"][0];
+  INFO(first.dump(2));
+  CHECK(has(first["sentence"], "; in this call, "));
+  std::string const command = first["reproducer"];
+  REQUIRE(has(command, " --replay "));
+  CHECK(attest(command.substr(7)).status == 1);
+  CHECK(attest("audit" + kernel("naive") + command.substr(command.find(" --replay "))).status != 1);
+}
+
 TEST_CASE("a kernel that is wrong only when calls overlap is refuted where such calls are required", "[unit]") {
   std::string const command = "audit --only concurrent-calls --seed 1 --findings found" + kernel("shared_scratch");
   auto const plain = report(command);
