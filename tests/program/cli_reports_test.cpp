@@ -132,7 +132,7 @@ TEST_CASE("reports that do not fit are refused with a sentence", "[unit]") {
                            {"1.json only.json", "its list of options is '--only masks"},
                            {"1.json whole.json", "is not the report of a shard"},
                            {"1.json negative.json", "'cases' in a check is -1"},
-                           {"1.json theorem.json", "its revision of the theorem is '1', that of 1.json is '2'"},
+                           {"1.json theorem.json", "its revision of the theorem is '1', that of 1.json is '3'"},
                            {"1.json short.json", "'first_cases' in 'shard' has"},
                            {"1.json text.json", "is not JSON"},
                            {"1.json deep.json", "nested deeper"},
