@@ -94,7 +94,7 @@ enum class value_form : std::uint8_t {
   pointed,         ///< each query is twice the key that it points to, which so gets most of the weight where d ≥ 32
   edge_digits,     ///< digits at the first key, the last, the middle ones and those at powers of two
   nan_value,       ///< Gaussian, but V of the first key is NaN
-  weightless_nan,  ///< likewise, and the weight of that key is 0 in every floating type
+  weightless_nan,  ///< likewise, and the score of that key is −∞
   far_block,       ///< the scores of the first half of the keys lie 24 below the others; V is 0 but there
 };
 std::string_view name_of(value_form form) noexcept;
