@@ -87,13 +87,13 @@ void set_edge_digits(problem_draft& p, random_stream& random) {
     }
 }
 
-/// V of the first key of each head is NaN. Without weight its score is −∞.
+/// The first column of V of the first key of each head is NaN. Without weight its score is −∞.
 void set_nan(problem_draft& p, bool weightless) {
   problem::sizes const s = sizes_of(p);
   double const scale = p.scale.value_or(1);
   for (std::int64_t b = 0; b < s.b && s.m > 0; ++b) {
     for (std::int64_t h = 0; h < s.hk; ++h) {
-      for (std::int64_t c = 0; c < s.dv; ++c) store(p.v, offset_of(p.v, b, h, 0, c), std::nan(""));
+      if (s.dv > 0) store(p.v, offset_of(p.v, b, h, 0, 0), std::nan(""));
       for (std::int64_t j = 0; weightless && s.d > 0 && j < s.m; ++j)
         store(p.k, offset_of(p.k, b, h, j, 0), j == 0 ? std::copysign(HUGE_VAL, -scale) : 0);
     }
