@@ -6,8 +6,10 @@
 #include <numeric>
 
 #include <fmt/format.h>
+#include <fmt/ranges.h>
 
 #include "audit/cases/random.hpp"
+#include "audit/cases/shared_values.hpp"
 #include "audit/cases/value_forms.hpp"
 
 namespace attest::audit {
@@ -51,18 +53,19 @@ static_assert(
 /// In multiplications. A score costs its exponential too, which is what calls with few columns consist of.
 constexpr std::int64_t cost_of_exp = 16;
 
-/// The shape of the mask or bias that a feature adds.
-std::array<std::int64_t, 4> shape_of(feature one, problem::sizes const& s) {
+/// The shape of the mask that a feature adds.
+std::array<std::int64_t, 4> mask_shape(feature one, call_form const& form) {
+  problem::sizes const& s = form.size;
+  auto const over = form.mask_over.value_or(mask_axes(one));
+  return {over[0] ? s.b : 1, over[1] ? s.hq : 1, over[2] ? s.n : 1, s.m};
+}
+
+/// The shape of the bias that a feature adds.
+std::array<std::int64_t, 4> bias_shape(feature one, problem::sizes const& s) {
   switch (one) {
-    case feature::mask:
     case finite_mask:
     case batch_bias: return {s.b, 1, s.n, s.m};
-    case head_mask: return {s.b, s.hq, s.n, s.m};
-    case shared_mask:
-    case prefix:
     case hiding_bias: return {1, 1, s.n, s.m};
-    case padding:
-    case left_padding: return {s.b, 1, 1, s.m};
     case feature::bias: return {1, s.hq, s.n, s.m};
     case alibi: return {1, s.hq, 1, s.m};
     default: return {0, 0, 0, 0};
@@ -74,9 +77,9 @@ std::int64_t elements(std::array<std::int64_t, 4> const& shape) {
 }
 
 problem::band band_of(call_form const& form) {
-  std::int64_t const corner = form.size.m - form.size.n;
+  std::int64_t const corner = form.diagonal.value_or(form.size.m - form.size.n);
   if (form.options.has(causal)) return {corner, -1, 0};
-  if (form.options.has(causal_top_left)) return {0, -1, 0};
+  if (form.options.has(causal_top_left)) return {form.diagonal.value_or(0), -1, 0};
   if (form.options.has(window)) return {corner, std::max<std::int64_t>(form.length - 1, 0), 0};
   if (form.options.has(symmetric_window)) return {corner, form.length, form.length};
   return {};
@@ -84,45 +87,49 @@ problem::band band_of(call_form const& form) {
 
 /// Writes a mask of bytes, row by row: attend(b, h, i, j).
 template <class F>
-void set_mask(problem_draft& to, std::array<std::int64_t, 4> const& shape, F&& attend) {
+void set_mask(problem_draft& to, std::array<std::int64_t, 4> const& shape, std::uint8_t visible, F&& attend) {
   to.mask = owned_tensor::compact(problem::element_type::u8, {shape[0], shape[1], shape[2], shape[3]});
   auto* byte = to.mask->as<std::uint8_t>();
   for (std::int64_t b = 0; b < shape[0]; ++b)
     for (std::int64_t h = 0; h < shape[1]; ++h)
       for (std::int64_t i = 0; i < shape[2]; ++i)
-        for (std::int64_t j = 0; j < shape[3]; ++j) *byte++ = attend(b, h, i, j) ? 1 : 0;
+        for (std::int64_t j = 0; j < shape[3]; ++j) *byte++ = attend(b, h, i, j) ? visible : std::uint8_t{0};
 }
 
-/// How many keys each batch entry has: between `least` and all. Where all would be all of two or more, one has fewer.
-std::vector<std::int64_t> padded_lengths(problem::sizes const& s, std::int64_t least, random_stream& random) {
-  std::vector<std::int64_t> count(static_cast<std::size_t>(s.b));
-  for (std::int64_t& keys : count) keys = s.m - random.below(std::max<std::int64_t>(s.m - least, 0) + 1);
-  if (s.m > 1 && !count.empty() && std::ranges::all_of(count, [&](std::int64_t keys) { return keys == s.m; }))
-    count[static_cast<std::size_t>(random.below(s.b))] = 1 + random.below(s.m - 1);
+/// How many of m keys each batch entry has: from `least` on. Where all would have all of two or more, one has fewer.
+std::vector<std::int64_t> padded_lengths(std::int64_t entries, std::int64_t m, std::int64_t least,
+                                         random_stream& random) {
+  std::vector<std::int64_t> count(static_cast<std::size_t>(entries));
+  for (std::int64_t& keys : count) keys = m - random.below(std::max<std::int64_t>(m - least, 0) + 1);
+  if (m > 1 && !count.empty() && std::ranges::all_of(count, [&](std::int64_t keys) { return keys == m; }))
+    count[static_cast<std::size_t>(random.below(entries))] = 1 + random.below(m - 1);
   return count;
 }
 
 void add_mask_of(feature one, call_form const& form, problem_draft& to, random_stream& random) {
   problem::sizes const& s = form.size;
-  auto const shape = shape_of(one, s);
+  auto const shape = mask_shape(one, form);
   std::vector<std::int64_t> count;
-  if (one == padding || one == left_padding) count = padded_lengths(s, form.length, random);
+  if (one == padding || one == left_padding) count = padded_lengths(shape[0], s.m, form.length, random);
   auto const keys_of = [&](std::int64_t b) { return count[static_cast<std::size_t>(b)]; };
   switch (one) {
     case feature::mask:
     case head_mask:
-    case shared_mask: return set_mask(to, shape, [&](auto...) { return random.below(3) != 0; });
-    case padding: return set_mask(to, shape, [&](auto b, auto, auto, auto j) { return j < keys_of(b); });
-    case left_padding: return set_mask(to, shape, [&](auto b, auto, auto, auto j) { return j >= s.m - keys_of(b); });
+    case shared_mask: return set_mask(to, shape, form.mask_byte, [&](auto...) { return random.below(3) != 0; });
+    case padding:
+      return set_mask(to, shape, form.mask_byte, [&](auto b, auto, auto, auto j) { return j < keys_of(b); });
+    case left_padding:
+      return set_mask(to, shape, form.mask_byte, [&](auto b, auto, auto, auto j) { return j >= s.m - keys_of(b); });
     case prefix:
-      return set_mask(to, shape, [&](auto, auto, auto i, auto j) { return j < form.length || j <= s.m - s.n + i; });
+      return set_mask(to, shape, form.mask_byte,
+                      [&](auto, auto, auto i, auto j) { return j < form.length || j <= s.m - s.n + i; });
     default: return;
   }
 }
 
 void add_bias_of(feature one, call_form const& form, problem_draft& to, random_stream& random) {
   problem::sizes const& s = form.size;
-  auto const shape = shape_of(one, s);
+  auto const shape = bias_shape(one, s);
   to.bias = owned_tensor::compact(to.q.type, {shape[0], shape[1], shape[2], shape[3]});
   switch (one) {
     case feature::bias:
@@ -193,8 +200,22 @@ std::string_view name_of(value_form form) noexcept {
     case value_form::gaussian: return "gaussian";
     case value_form::digits: return "digits";
     case value_form::pointed: return "pointed";
+    case value_form::edge_digits: return "edge-digits";
+    case value_form::nan_value: return "NaN";
+    case value_form::weightless_nan: return "weightless-NaN";
+    case value_form::far_block: return "far-block";
   }
   return "";
+}
+
+std::array<bool, 3> mask_axes(feature one) noexcept {
+  switch (one) {
+    case feature::mask: return {true, false, true};
+    case head_mask: return {true, true, true};
+    case padding:
+    case left_padding: return {true, false, false};
+    default: return {false, false, true};
+  }
 }
 
 feature_set call_form::features() const {
@@ -216,6 +237,11 @@ std::string call_form::text() const {
   });
   if (values != value_form::gaussian) says += fmt::format("; {} values", name_of(values));
   if (threads != 0) says += fmt::format("; {} thread{}", threads, threads == 1 ? "" : "s");
+  if (cap) says += fmt::format("; cap {}", *cap);
+  if (diagonal) says += fmt::format("; diagonal {}", *diagonal);
+  if (mask_over) says += fmt::format("; mask over {}", fmt::join(*mask_over, " "));
+  if (mask_byte != 1) says += fmt::format("; mask byte {}", mask_byte);
+  if (memory != memory_form{}) says += "; " + memory.text();
   return says;
 }
 
@@ -226,8 +252,8 @@ call_cost cost_of(call_form const& form, problem::element_type type) noexcept {
                  .products = b * hq * n * m * (d + dv + cost_of_exp)};
   form.options.each([&](feature one) {
     feature_group const group = table[static_cast<std::size_t>(one)].group;
-    if (group == feature_group::mask) cost.bytes += elements(shape_of(one, form.size));
-    if (group == feature_group::bias) cost.bytes += elements(shape_of(one, form.size)) * width;
+    if (group == feature_group::mask) cost.bytes += elements(mask_shape(one, form));
+    if (group == feature_group::bias) cost.bytes += elements(bias_shape(one, form.size)) * width;
   });
   return cost;
 }
@@ -237,12 +263,13 @@ problem_draft draft_of(call_form const& form, problem::element_type type, random
   draft.band = band_of(form);
   if (form.options.has(feature::scale))
     draft.scale = form.scale.value_or(0.8125 / std::sqrt(std::max(1.0, static_cast<double>(form.size.d))));
-  if (form.options.has(softcap)) draft.softcap = 50;
+  if (form.options.has(softcap)) draft.softcap = form.cap.value_or(50);
   form.options.each([&](feature one) {
     if (row_of(one).group == feature_group::mask) add_mask_of(one, form, draft, random);
     if (row_of(one).group == feature_group::bias) add_bias_of(one, form, draft, random);
   });
   set_values(form.values, draft, random);
+  share_values(draft, form.memory);
   return draft;
 }
 

@@ -3,6 +3,7 @@
 // finding all read it.
 #pragma once
 
+#include <array>
 #include <bitset>
 #include <cstdint>
 #include <optional>
@@ -10,6 +11,7 @@
 #include <string>
 #include <string_view>
 
+#include "audit/tensors/memory_form.hpp"
 #include "audit/tensors/problem_draft.hpp"
 #include "problem/checks.hpp"
 
@@ -87,9 +89,13 @@ inline feature_row const& row_of(feature one) { return feature_table()[static_ca
 
 /// What the values of Q, K and V are.
 enum class value_form : std::uint8_t {
-  gaussian,  ///< all Gaussian: scores of deviation 1
-  digits,    ///< Q = 0: all visible keys have one weight. V holds the digits of some keys (value_forms.cpp)
-  pointed,   ///< each query is twice the key that it points to, which so gets most of the weight where d ≥ 32
+  gaussian,        ///< all Gaussian: scores of deviation 1
+  digits,          ///< Q = 0: all visible keys have one weight. V holds the digits of some keys (value_forms.cpp)
+  pointed,         ///< each query is twice the key that it points to, which so gets most of the weight where d ≥ 32
+  edge_digits,     ///< digits at the first key, the last, the middle ones and those at powers of two
+  nan_value,       ///< Gaussian, but V of the first key is NaN
+  weightless_nan,  ///< likewise, and the score of that key is −∞
+  far_block,       ///< the scores of the first half of the keys lie 24 below the others; V is 0 but there
 };
 std::string_view name_of(value_form form) noexcept;
 
@@ -101,6 +107,13 @@ struct call_form {
   value_form values = value_form::gaussian;
   std::int32_t threads = 0;
   std::optional<double> scale{};  ///< with feature::scale; none: 0.8125/√d
+  std::optional<double> cap{};    ///< with feature::softcap; none: 50
+  /// With a feature of the group `band`: that of the band; none: as the feature says.
+  std::optional<std::int64_t> diagonal{};
+  /// With a feature of the group `mask`: whether it has the axes b, hq and n; none: as the feature says.
+  std::optional<std::array<bool, 3>> mask_over{};
+  std::uint8_t mask_byte = 1;  ///< that of a visible key
+  memory_form memory{};        ///< where the tensors lie
   friend bool operator==(call_form const&, call_form const&) = default;
 
   /// Those of the sizes, and the options.
@@ -113,6 +126,9 @@ struct call_form {
 /// its values count as Gaussian. None where the problem has not rank 4.
 std::optional<call_form> form_of(problem_draft const& p);
 
+/// The axes b, hq and n of the mask that this feature of the group `mask` adds.
+std::array<bool, 3> mask_axes(feature one) noexcept;
+
 /// What one call costs.
 struct call_cost {
   std::int64_t bytes = 0;     ///< Q, K, V, O, the mask and the bias
@@ -121,7 +137,7 @@ struct call_cost {
 call_cost cost_of(call_form const& form, problem::element_type type) noexcept;
 
 /// The problem of this form. The same form, type and random numbers make the same problem.
-/// Requires  sizes that are valid, hq a multiple of hk, length ≤ m
+/// Requires  sizes that are valid, hq a multiple of hk, mask_byte > 0; a memory form that the sizes allow
 /// Cost      about 2 ns an element
 problem_draft draft_of(call_form const& form, problem::element_type type, random_stream& random);
 

@@ -64,6 +64,62 @@ void set_pointed(problem_draft& p, random_stream& random) {
       }
 }
 
+/// Likewise, at keys where loops begin, end and split, as many as there is room for; nothing is drawn but K.
+void set_edge_digits(problem_draft& p, random_stream& random) {
+  problem::sizes const s = sizes_of(p);
+  std::int64_t const digits = p.q.type == problem::element_type::bf16 ? 5 : 6;
+  fill_normal(p.k, random, 1);
+  if (s.dv == 0 || s.m == 0) return;
+  std::vector<std::int64_t> keys;
+  auto const add = [&](std::int64_t key) {
+    bool const room = std::ssize(keys) < (s.dv - 1) * digits;
+    if (room && key >= 0 && key < s.m && std::ranges::find(keys, key) == keys.end()) keys.push_back(key);
+  };
+  for (std::int64_t const key : {s.m - 1, std::int64_t{0}, s.m / 2, s.m / 2 - 1, s.m - 2, s.m / 4}) add(key);
+  for (std::int64_t power = 1 << 14; power > 0; power /= 2) add(power), add(power - 1);
+  for (std::int64_t b = 0; b < s.b; ++b)
+    for (std::int64_t h = 0; h < s.hk; ++h) {
+      for (std::int64_t j = 0; j < s.m; ++j) store(p.v, offset_of(p.v, b, h, j, s.dv - 1), 1 + 0x1p-9 + 0x1p-20);
+      for (std::size_t at = 0; at < keys.size(); ++at) {
+        auto const place = static_cast<std::int64_t>(at);
+        store(p.v, offset_of(p.v, b, h, keys[at], place / digits), std::ldexp(1.0, static_cast<int>(place % digits)));
+      }
+    }
+}
+
+/// The first column of V of the first key of each head is NaN. Without weight its score is −∞.
+void set_nan(problem_draft& p, bool weightless) {
+  problem::sizes const s = sizes_of(p);
+  double const scale = p.scale.value_or(1);
+  for (std::int64_t b = 0; b < s.b && s.m > 0; ++b) {
+    for (std::int64_t h = 0; h < s.hk; ++h) {
+      if (s.dv > 0) store(p.v, offset_of(p.v, b, h, 0, 0), std::nan(""));
+      for (std::int64_t j = 0; weightless && s.d > 0 && j < s.m; ++j)
+        store(p.k, offset_of(p.k, b, h, j, 0), j == 0 ? std::copysign(HUGE_VAL, -scale) : 0);
+    }
+    for (std::int64_t h = 0; weightless && s.d > 0 && h < s.hq; ++h)
+      for (std::int64_t i = 0; i < s.n; ++i) store(p.q, offset_of(p.q, b, h, i, 0), 8);
+  }
+}
+
+/// q = (1, 0, …), k = (−24/scale or 0, 0, …). V of the far half is so large that what may underflow does not matter;
+/// the answer is its weights.
+void set_far_block(problem_draft& p, random_stream& random) {
+  problem::sizes const s = sizes_of(p);
+  if (s.d == 0) return;
+  double const scale = p.scale.value_or(1 / std::sqrt(static_cast<double>(s.d)));
+  double const large = p.q.type == problem::element_type::f16 ? 0x1p8 : 0x1p60;
+  for (std::int64_t b = 0; b < s.b; ++b) {
+    for (std::int64_t h = 0; h < s.hq; ++h)
+      for (std::int64_t i = 0; i < s.n; ++i) store(p.q, offset_of(p.q, b, h, i, 0), 1);
+    for (std::int64_t h = 0; h < s.hk; ++h)
+      for (std::int64_t j = 0; j < s.m / 2; ++j) {
+        store(p.k, offset_of(p.k, b, h, j, 0), -24 / scale);
+        for (std::int64_t c = 0; c < s.dv; ++c) store(p.v, offset_of(p.v, b, h, j, c), large * (1 + random.uniform()));
+      }
+  }
+}
+
 }  // namespace
 
 void fill_normal(owned_tensor& to, random_stream& random, double spread) {
@@ -91,6 +147,12 @@ void set_values(value_form form, problem_draft& to, random_stream& random) {
       return;
     case value_form::digits: return set_digits(to, random);
     case value_form::pointed: return set_pointed(to, random);
+    case value_form::edge_digits: return set_edge_digits(to, random);
+    case value_form::nan_value:
+    case value_form::weightless_nan:
+      set_values(value_form::gaussian, to, random);
+      return set_nan(to, form == value_form::weightless_nan);
+    case value_form::far_block: return set_far_block(to, random);
   }
 }
 

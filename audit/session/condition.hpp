@@ -4,6 +4,7 @@
 
 #include <cstdint>
 #include <functional>
+#include <limits>
 #include <optional>
 #include <span>
 #include <string>
@@ -24,8 +25,9 @@ enum class answer : std::uint8_t { right, wrong, refused };
 
 struct given_answer {
   answer is = answer::right;
-  std::int64_t first_wrong =
-      0;  ///< the number of the first wrong call of the process, counted from 1, where it is known
+  /// The number of the first wrong call of the process, counted from 1, where it is known.
+  std::int64_t first_wrong = 0;
+  double bounds = std::numeric_limits<double>::infinity();  ///< of a wrong answer: its largest error
 };
 
 /// Nothing where no time is left.
@@ -43,14 +45,16 @@ struct condition {
   std::int64_t questions = 0;
 };
 
-/// The smallest conjunction that was found of conditions on sizes, features, values, threads and earlier calls. It
-/// separates the wrong answers from the right ones among all that was asked around the failing form; where the
+/// The smallest conjunction that was found of conditions on sizes, features, values, threads, memory and earlier calls.
+/// It separates the wrong answers from the right ones among all that was asked around the failing form; where the
 /// questions do not settle it, the sentence is an observation over the calls that were judged ("every failing input
 /// has …; none that passes has").
 /// Where the search met wrong answers outside the conjunction, it ends in ", and elsewhere too".
+/// `element_bytes` are those of an element of the kernel's type.
 /// Ensures   nothing where no conjunction fits, where the form fails by chance, or where time ended before one was seen
-/// Cost      usually 30 to 80 questions; ends when `ask` returns nothing
+/// Cost      usually 30 to 90 questions, up to three times as many where an error is seen with some values only; ends
+/// when `ask` returns nothing
 std::optional<condition> find_condition(call_form const& failing, std::span<judged_form const> earlier,
-                                        asker const& ask);
+                                        asker const& ask, std::int64_t element_bytes = 4);
 
 }  // namespace attest::audit

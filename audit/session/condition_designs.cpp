@@ -13,12 +13,30 @@ std::vector<call_form> variety() {
   using enum feature;
   return {
       {{3, 4, 2, 70, 131, 24, 40}, {}, 0, value_form::gaussian, 3, {}},
-      {{2, 3, 3, 1, 336, 64, 64}, {padding}, 5, value_form::gaussian, 0, {}},
+      {{2, 3, 3, 1, 336, 64, 64}, {feature::mask}, 5, value_form::gaussian, 0, {}},
       {{1, 2, 2, 45, 45, 16, 16}, {feature::mask, feature::bias, softcap}, 0, value_form::gaussian, 1, {}},
       {{1, 8, 2, 90, 21, 96, 96}, {causal, feature::scale}, 0, value_form::gaussian, 16, {}},
       {{1, 1, 1, 33, 33, 64, 64}, {}, 0, value_form::pointed, 0, {}},
       {{1, 1, 1, 4, 1, 8, 8}, {}, 0, value_form::gaussian, 0, {}},
   };
+}
+
+/// Whether a clause is about features of this group; of `numbers`, about this one.
+bool claims(condition_clause const& one, feature_row const& row) {
+  using kind = condition_clause::kind;
+  switch (one.is) {
+    case kind::feature:
+      return one.option == row.id ||
+             (!one.absent && row.group != feature_group::numbers && row_of(one.option).group == row.group);
+    case kind::group:
+    case kind::mask_shape: return row_of(one.option).group == row.group;
+    case kind::negative_scale: return row.id == feature::scale;
+    case kind::number:
+      return ((one.of == form_number::left || one.of == form_number::diagonal) && row.group == feature_group::band) ||
+             (one.of == form_number::mask_byte && row.group == feature_group::mask) ||
+             (one.of == form_number::cap && row.id == feature::softcap);
+    default: return false;
+  }
 }
 
 bool about(std::vector<condition_clause> const& clauses, form_number what) {
@@ -36,21 +54,17 @@ call_form different(call_form const& base, call_form const& like, std::vector<co
   for (form_number const of :
        {form_number::b, form_number::n, form_number::m, form_number::d, form_number::dv, form_number::threads})
     if (!about(clauses, of)) form = with(form, of, value_of(like, of)).value_or(form);
-  auto const needs = [&](auto&& fits) { return std::ranges::any_of(clauses, fits); };
-  if (!needs([](condition_clause const& one) { return one.is == condition_clause::kind::values; }))
-    form.values = like.values;
   for (feature_row const& row : feature_table()) {
     // One of each group: that which a clause names stays.
-    bool const free = std::ranges::none_of(clauses, [&](condition_clause const& one) {
-      return one.is == condition_clause::kind::feature &&
-             (one.option == row.id ||
-              (!one.absent && row.group != feature_group::numbers && row_of(one.option).group == row.group));
-    });
-    if (!free) continue;
+    if (std::ranges::any_of(clauses, [&](condition_clause const& one) { return claims(one, row); })) continue;
+    if (row.group == feature_group::mask) form.mask_over.reset(), form.mask_byte = 1;
     if (like.options.has(row.id)) form.options.add(row.id);
     else form.options.remove(row.id);
   }
+  if (!form.options.has(feature::softcap)) form.cap.reset();
+  if (!about(clauses, form_number::diagonal)) form.diagonal.reset();
   form.scale = form.options.has(feature::scale) ? form.scale : std::nullopt;
+  if (about(clauses, form_number::left)) return form;
   form.length = std::min(base.length > 0 ? base.length : like.length, form.size.m);
   return form;
 }
@@ -83,7 +97,7 @@ std::optional<call_form> outside(call_form form, condition_clause const& one) {
     }
     case condition_clause::kind::order: {
       integer const p = value_of(form, one.other);
-      for (integer const x : {p, p + 8, p - 8})
+      for (integer const x : {p + one.apart, p + one.apart + 8, p + one.apart - 8})
         if (auto const moved = with(form, one.of, x); moved && !one.holds(*moved)) return moved;
       return std::nullopt;
     }
@@ -91,6 +105,24 @@ std::optional<call_form> outside(call_form form, condition_clause const& one) {
       if (one.absent) return std::nullopt;
       form.options.remove(one.option);
       return form;
+    case condition_clause::kind::group:
+      for (feature_row const& row : feature_table())
+        if (row.group == row_of(one.option).group) form.options.remove(row.id);
+      return form;
+    case condition_clause::kind::mask_shape: {
+      auto over = form.mask_over.value_or(mask_axes(one.option));
+      for (std::size_t axis = 0; axis < over.size(); ++axis)
+        if (one.over[axis]) {
+          over[axis] = !over[axis], form.mask_over = over;
+          return form;
+        }
+      form.options.remove(one.option);
+      return form;
+    }
+    case condition_clause::kind::negative_scale:
+      if (form.scale) form.scale = -*form.scale;
+      return form;
+    case condition_clause::kind::memory: return without(form, one.trait);
     case condition_clause::kind::values:
       form.values = one.form_of_values == value_form::gaussian ? value_form::pointed : value_form::gaussian;
       return form;

@@ -2,24 +2,32 @@
 
 #include <algorithm>
 #include <array>
+#include <iterator>
 #include <utility>
 
 #include "audit/session/condition_designs.hpp"
+#include "audit/session/condition_simple.hpp"
 
 namespace attest::audit {
 namespace {
 
 using integer = std::int64_t;
 
+/// Of a form that was judged before and is asked again.
+constexpr integer most_products = integer{1} << 24;
+/// The longest row that is asked where shorter ones tell as much.
+constexpr integer longest = 8192;
+
 bool rises(number_set const& set) { return set.low && set.text("").size() == 1 && !set.high; }
 
 class searcher {
  public:
-  searcher(call_form const& failing, std::vector<call_form> const& right, form_asker const& ask)
-      : base_(failing), right_(right), ask_(ask) {}
+  searcher(call_form const& failing, std::vector<call_form> const& right, form_asker const& ask, integer element_bytes)
+      : base_(failing), right_(right), ask_(ask), element_bytes_(element_bytes) {}
 
   conjunction run() {
-    simplify();
+    simple_form simple = simplified(base_, ask_);
+    base_ = std::move(simple.base), tied_ = simple.tied;
     name_what_is_left();
     found_.settled = true;
     for (int round = 0; round < 6 && found_.settled; ++round) {
@@ -51,72 +59,7 @@ class searcher {
     return form;
   }
 
-  // 1. What can be plain becomes plain.
-
-  void simplify() {
-    bool changed = true;
-    for (int pass = 0; pass < 2 && changed; ++pass) {
-      changed = false;
-      if (base_.values != value_form::gaussian) {
-        call_form plain = base_;
-        plain.values = value_form::gaussian;
-        changed |= take(plain);
-      }
-      feature_set const options = base_.options;
-      options.each([&](feature option) {
-        call_form without = base_;
-        without.options.remove(option);
-        if (option == feature::scale) without.scale.reset();
-        changed |= take(without);
-      });
-      if (base_.length > 1) {
-        call_form shortest = base_;
-        shortest.length = 1;
-        take(shortest);
-      }
-      if (base_.threads != 0) changed |= take(with(base_, form_number::threads, 0));
-      if (value(form_number::group) > 1) {
-        call_form equal = base_;
-        equal.size.hk = equal.size.hq;
-        if (take(equal)) changed = true;
-        else changed |= take(with(base_, form_number::group, 1));
-      }
-      for (form_number const of : {form_number::b, form_number::heads}) {
-        integer const plain = of == form_number::heads ? value(form_number::group) : 1;
-        if (value(of) != plain) changed |= take(with(base_, of, plain));
-      }
-      changed |= simplify_pair(form_number::n, form_number::m, {8, 64});
-      changed |= simplify_pair(form_number::d, form_number::dv, {8, 64, 128});
-    }
-  }
-
-  /// Sets both to what is plain, or one of them.
-  bool simplify_pair(form_number first, form_number second, std::initializer_list<integer> plain) {
-    if (value(first) == row_of(first).plain && value(second) == row_of(second).plain) return false;
-    for (integer const x : plain) {
-      auto const both = with(*with(base_, first, x), second, x);
-      if (take(both)) return true;
-      answer const one = ask_one(first, x), other = ask_one(second, x);
-      if (one == answer::wrong || other == answer::wrong) return true;
-      bool const alone = one == answer::refused && other == answer::refused;
-      if (both && ask_(*both) == answer::right) {
-        if (alone && value(first) == value(second)) tied_[index(first)] = tied_[index(second)] = true;
-        return false;
-      }
-    }
-    return false;
-  }
-
-  answer ask_one(form_number of, integer x) {
-    if (value(of) == x) return answer::right;
-    auto const form = with(base_, of, x);
-    if (take(form)) return answer::wrong;
-    return form ? ask_(*form) : answer::refused;
-  }
-
-  static std::size_t index(form_number of) { return static_cast<std::size_t>(of); }
-
-  // 2. What cannot be plain is described.
+  // 1. What cannot be plain is described.
 
   void name_what_is_left() {
     if (base_.values != value_form::gaussian) {
@@ -124,11 +67,9 @@ class searcher {
       needed.form_of_values = base_.values;
       found_.clauses.push_back(needed);
     }
-    base_.options.each([&](feature option) {
-      condition_clause needed{.is = condition_clause::kind::feature};
-      needed.option = option;
-      found_.clauses.push_back(needed);
-    });
+    std::ranges::copy(describe_features(base_, ask_), std::back_inserter(found_.clauses));
+    std::ranges::copy(describe_memory(base_, ask_, element_bytes_), std::back_inserter(found_.clauses));
+    describe_option_numbers();
     if (value(form_number::threads) != 0) describe(form_number::threads, 0);
     if (value(form_number::group) > 1) describe_group();
     for (form_number const of : {form_number::heads, form_number::b}) {
@@ -140,6 +81,56 @@ class searcher {
       if (value(of) != row_of(of).plain && !described(of)) describe(of, std::nullopt);
     }
     for (form_number const of : {form_number::heads, form_number::n, form_number::d}) relate(of, *partner_of(of));
+    prefer_kv_heads();
+    std::erase_if(found_.clauses, [&](condition_clause const& one) {
+      return one.is == condition_clause::kind::number && one.set.low == 2 && rises(one.set) &&
+             imply_many(found_.clauses, one.of, base_);
+    });
+  }
+
+  /// How far a window reaches, how high the cap is, what the bytes of the mask are: where it matters, the number says
+  /// it, and the feature with it.
+  void describe_option_numbers() {
+    auto const drop = [&](auto&& fits) {
+      std::erase_if(found_.clauses, [&](condition_clause const& one) {
+        return one.is == condition_clause::kind::feature && fits(one.option);
+      });
+    };
+    if (base_.mask_byte != 1 && describe(form_number::mask_byte, 1))
+      std::erase_if(found_.clauses, [](condition_clause const& one) {
+        return one.is == condition_clause::kind::feature
+                   ? row_of(one.option).group == feature_group::mask
+                   : one.is == condition_clause::kind::mask_shape && one.over == mask_pattern{};
+      });
+    if (base_.diagonal) describe(form_number::diagonal, std::nullopt);
+    bool const window = base_.options.has(feature::window), symmetric = base_.options.has(feature::symmetric_window);
+    if ((window || symmetric) && value(form_number::left) > 1) {
+      integer const plain = window ? 0 : 1;
+      if (right(with(base_, form_number::left, plain)) && describe(form_number::left, plain)) {
+        call_form other = base_;
+        other.options.remove(window ? feature::window : feature::symmetric_window);
+        other.options.add(window ? feature::symmetric_window : feature::window);
+        if (wrong(with(other, form_number::left, value(form_number::left))))
+          drop([](feature option) { return row_of(option).group == feature_group::band; });
+      }
+    }
+    if (integer const cap = value(form_number::cap); cap > 0)
+      for (integer const other : {integer{4}, integer{400}})
+        if (right(with(base_, form_number::cap, other))) {
+          if (describe(form_number::cap, other)) drop([](feature option) { return option == feature::softcap; });
+          break;
+        }
+  }
+
+  /// Many heads, or many kv heads: half of these, with as many heads, tell.
+  void prefer_kv_heads() {
+    condition_clause* const heads = number_clause(form_number::heads);
+    integer const group = value(form_number::group), kv = base_.size.hk;
+    if (!heads || group < 2 || kv < 2 || !rises(heads->set)) return;
+    call_form fewer = base_;
+    fewer.size.hk = kv - 1, fewer.size.hq = 2 * group * (kv - 1);
+    if (!right(fewer) || !holds(fewer)) return;
+    heads->of = form_number::kv_heads, heads->set.low = kv;
   }
 
   bool described(form_number of) const {
@@ -157,8 +148,11 @@ class searcher {
   bool describe(form_number of, std::optional<integer> right_at) {
     if (!right_at && value(of) != row_of(of).plain && right(moved(base_, of, row_of(of).plain)))
       right_at = row_of(of).plain;
-    integer const highest = std::max(row_of(of).highest, value(of));
-    auto const line = number_line{value(of), right_at, row_of(of).lowest, highest};
+    // A window that is longer than the keys is none.
+    integer const most =
+        of == form_number::left ? std::max<integer>(base_.size.m - 2, 1) : std::min(row_of(of).highest, longest);
+    integer const highest = std::max(most, value(of));
+    auto const line = number_line{value(of), right_at, std::min(row_of(of).lowest, value(of)), highest};
     auto const found = explore(line, [&](integer x) {
       auto const form = moved(base_, of, x);
       return form ? x == value(of) ? answer::wrong : ask_(*form) : answer::refused;
@@ -166,14 +160,18 @@ class searcher {
     if (auto const other = partner_of(of); other && !tied(of) && of != form_number::b && of != form_number::heads) {
       integer const p = value(*other);
       auto const near = [&](std::optional<integer> x) { return x && std::abs(*x - p) <= found.step; };
+      if (describe_apart(of, *other, found)) return true;
       if ((near(found.set.low) || near(found.set.high) || found.hole == p) && describe_order(of, *other, found.step))
         return true;
     }
     if (found.set.everything()) return false;
-    condition_clause number{.is = condition_clause::kind::number};
-    number.of = of, number.set = found.set;
-    found_.clauses.push_back(number);
-    if (rises(found.set)) base_ = *moved(base_, of, found.lowest_wrong);
+    found_.clauses.push_back(clause_of(of, found.set));
+    if (rises(found.set)) {
+      // Few queries under a mask often show nothing.
+      bool const masked = has_any(base_, feature_group::mask);
+      integer const least = masked && of == form_number::n ? std::min(row_of(of).plain, value(of)) : 1;
+      base_ = *moved(base_, of, std::max(found.lowest_wrong, least));
+    }
     return true;
   }
 
@@ -191,9 +189,33 @@ class searcher {
     found_.clauses.push_back(grouped);
   }
 
+  /// Whether an edge, more than a step from the partner, moves with it.
+  bool describe_apart(form_number of, form_number other, number_answer const& found) {
+    number_set const& set = found.set;
+    integer const p = value(other), moved = 2 * std::max(p, integer{8}), step = found.step;
+    bool const single = set.low && set.low == set.high;
+    if (!single && !(set.low && rises(set)) && !(set.high && !set.low && set.text("").size() == 1)) return false;
+    integer const edge = single || set.low ? *set.low : *set.high, apart = edge - p;
+    if (apart == 0 || (!single && std::abs(apart) <= step)) return false;
+    if (apart + p + moved > row_of(of).highest) return false;
+    auto const at = [&](integer x) { return with(*with(base_, other, p + moved), of, x); };
+    integer const outside = edge + moved + (set.high ? step : -step);
+    if (!wrong(at(edge + moved)) || !right(at(outside))) return false;
+    condition_clause relation{.is = condition_clause::kind::order};
+    bool const first = of < other;
+    relation.of = std::min(of, other), relation.other = std::max(of, other);
+    // of ≥ other + apart is of > other + apart − 1; in the other order, other < of − (apart − 1).
+    integer const beyond = single ? apart : set.low ? apart - step : apart + step;
+    relation.compares = single ? order::equal : (set.low.has_value() == first) ? order::greater : order::less;
+    relation.apart = first ? beyond : -beyond;
+    found_.clauses.push_back(relation);
+    follow(of, other, apart, step);
+    return true;
+  }
+
   /// Whether the two compare in some way wherever they are.
   bool describe_order(form_number of, form_number other, integer step) {
-    for (integer const p : {2 * std::max(value(of), value(other)) + 8, integer{24}}) {
+    for (integer const p : {2 * value(other) + 8, integer{24}}) {
       if (p + step > row_of(of).highest) continue;
       auto const at = [&](integer x) { return wrong(with(*with(base_, other, p), of, x)); };
       bool const below = at(p - step), same = at(p), above = at(p + step);
@@ -210,19 +232,20 @@ class searcher {
       found_.clauses.push_back(relation);
       integer const apart = same ? 0 : below ? -step : step;
       base_ = *with(*with(base_, other, p), of, p + apart);
-      // Both move together from here on.
-      auto const pair_at = [&](integer x) { return with(*with(base_, other, x), of, std::max<integer>(x + apart, 1)); };
-      if (take(pair_at(row_of(other).plain))) return true;
-      number_line const line{value(other), std::nullopt, row_of(other).lowest, row_of(other).highest - step};
-      auto const found =
-          explore(line, [&](integer x) { return x == value(other) ? answer::wrong : ask_(*pair_at(x)); });
-      if (found.set.everything()) return true;
-      condition_clause number{.is = condition_clause::kind::number};
-      number.of = other, number.set = found.set;
-      found_.clauses.push_back(number);
+      follow(of, other, apart, step);
       return true;
     }
     return false;
+  }
+
+  /// Explores `other`, and `of` = other + apart with it.
+  void follow(form_number of, form_number other, integer apart, integer step) {
+    auto const pair_at = [&](integer x) { return with(*with(base_, other, x), of, std::max<integer>(x + apart, 1)); };
+    if (take(pair_at(row_of(other).plain))) return;
+    integer const highest = row_of(other).highest - std::max(step, std::abs(apart));
+    number_line const line{value(other), std::nullopt, row_of(other).lowest, std::max(highest, value(other))};
+    auto const found = explore(line, [&](integer x) { return x == value(other) ? answer::wrong : ask_(*pair_at(x)); });
+    if (!found.set.everything()) found_.clauses.push_back(clause_of(other, found.set));
   }
 
   /// Two numbers of a pair may matter by their product alone, or either of them.
@@ -289,15 +312,19 @@ class searcher {
     base_ = *at(high);
   }
 
-  // 3. The clauses are put to the test.
+  // 2. The clauses are put to the test.
 
   bool holds(call_form const& form) const { return found_.holds(form); }
 
   /// A form that the clauses hold for, and that is right.
   std::optional<call_form> inside_and_right() const {
     int contradictions = 0;
-    for (call_form const& form : right_)
+    for (call_form form : right_) {
+      form.values = base_.values;
+      problem::sizes const& s = form.size;
+      if (s.b * s.hq * s.n * s.m * (s.d + s.dv) > most_products) continue;
       if (holds(form) && contradictions++ < 3 && ask_(form) == answer::right) return form;
+    }
     for (call_form const& design : designs_inside(base_, found_.clauses))
       if (holds(design) && ask_(design) == answer::right) return design;
     return std::nullopt;
@@ -333,12 +360,6 @@ class searcher {
       if (auto const other = partner_of(of)) relate(of, *other);
       return true;
     }
-    if (before.values != after.values) {
-      condition_clause needed{.is = condition_clause::kind::values};
-      needed.form_of_values = before.values;
-      found_.clauses.push_back(needed);
-      return true;
-    }
     bool added = false;
     for (feature_row const& row : feature_table()) {
       bool const has = before.options.has(row.id);
@@ -355,8 +376,9 @@ class searcher {
   call_form base_;
   std::vector<call_form> const& right_;
   form_asker const& ask_;
+  integer element_bytes_;
   conjunction found_;
-  std::array<bool, all_numbers.size()> tied_{};
+  std::array<bool, number_count> tied_{};
 };
 
 }  // namespace
@@ -365,8 +387,9 @@ bool conjunction::holds(call_form const& form) const {
   return std::ranges::all_of(clauses, [&](condition_clause const& one) { return one.holds(form); });
 }
 
-conjunction find_conjunction(call_form const& failing, std::vector<call_form> const& right, form_asker const& ask) {
-  return searcher(failing, right, ask).run();
+conjunction find_conjunction(call_form const& failing, std::vector<call_form> const& right, form_asker const& ask,
+                             std::int64_t element_bytes) {
+  return searcher(failing, right, ask, element_bytes).run();
 }
 
 }  // namespace attest::audit

@@ -2,16 +2,14 @@
 // against the conjunction so found.
 #pragma once
 
-#include <functional>
 #include <vector>
 
 #include "audit/session/condition.hpp"
 #include "audit/session/condition_clause.hpp"
 #include "audit/session/condition_edges.hpp"
+#include "audit/session/condition_traits.hpp"
 
 namespace attest::audit {
-
-using form_asker = std::function<answer(call_form const&)>;
 
 struct conjunction {
   std::vector<condition_clause> clauses;
@@ -24,6 +22,8 @@ struct conjunction {
 
 /// Requires  `failing` is wrong
 /// `right` are forms that were judged and are right: those that the clauses hold for contradict them.
-conjunction find_conjunction(call_form const& failing, std::vector<call_form> const& right, form_asker const& ask);
+/// `element_bytes` are those of an element of the kernel's type.
+conjunction find_conjunction(call_form const& failing, std::vector<call_form> const& right, form_asker const& ask,
+                             std::int64_t element_bytes = 4);
 
 }  // namespace attest::audit

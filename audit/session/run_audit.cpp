@@ -12,6 +12,7 @@
 #include "audit/report/refusal_pattern.hpp"
 #include "audit/session/ask_kernel.hpp"
 #include "audit/session/case_pool.hpp"
+#include "audit/session/condition_form.hpp"
 #include "audit/session/protections.hpp"
 #include "audit/session/save_findings.hpp"
 #include "audit/session/take_result.hpp"
@@ -171,12 +172,15 @@ void session::name_conditions() {
     }
     auto const failing = plan_.make(found.check, found.case_name, pool_.limits());
     if (!failing) continue;
-    bool const is_first = found.what.call == 0;
-    auto form = is_first && failing->form ? failing->form : audit::form_of(failing->call(found.what.call).draft());
+    auto const form = form_asked(*failing, found.what.call);
     if (!form) continue;
-    form->threads = is_first ? failing->threads : failing->further[found.what.call - 1].threads;
     ++named;
-    if (auto where = find_condition(*form, judged_, ask_kernel(options_, until))) found.condition = where->sentence;
+    std::vector<judged_form> earlier = judged_;
+    for (call_form& before : forms_before(*failing, found.what.call)) earlier.push_back({std::move(before), false});
+    row_index const row{found.what.index[0], found.what.index[1], found.what.index[2]};
+    auto const where = find_condition(*form, earlier, ask_kernel(options_, until, row),
+                                      static_cast<std::int64_t>(problem::size_of(options_.claim->type)));
+    if (where) found.condition = where->sentence;
   }
 }
 
