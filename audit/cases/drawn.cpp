@@ -127,7 +127,11 @@ memory_form drawn_memory(problem::sizes const& s, random_stream& random) {
     case 6:
     case 7: form.row_gap = 1 + random.below(40); break;
     case 8:
-    case 9: (s.b > 1 ? form.far_batch : form.far_head) = s.b * s.hq > 1 ? one_of(far, random) : 0; break;
+    case 9: {  // more of them would not fit into the address space
+      std::int64_t const count = s.b > 1 ? s.b : s.hq;
+      (s.b > 1 ? form.far_batch : form.far_head) = count > 1 && count <= 64 ? one_of(far, random) : 0;
+      break;
+    }
     case 10: form.far_row = s.b * s.hq * std::max(s.n, s.m) <= 256 ? one_of(far, random) : 0; break;
     default: break;
   }
