@@ -54,15 +54,16 @@ class questioner {
 
   /// Whether single calls are answered as they were before: five that were wrong, five that were right, the smallest.
   bool answers_alike() {
-    auto const products = [](known_answer const& known) {
-      problem::sizes const& s = known.form.size;
-      return s.b * s.hq * s.n * s.m * (s.d + s.dv);
-    };
-    std::ranges::stable_sort(known_, {}, products);
+    std::vector<std::pair<std::int64_t, std::size_t>> by_products;  // and by number
+    for (std::size_t at = 0; at < known_.size(); ++at) {
+      problem::sizes const& s = known_[at].form.size;
+      by_products.emplace_back(s.b * s.hq * s.n * s.m * (s.d + s.dv), at);
+    }
+    std::ranges::sort(by_products);
     for (answer const is : {answer::wrong, answer::right}) {
       int asked = 0;
-      for (known_answer const& known : known_)
-        if (known.given.is == is && asked++ < 5 && anew({{}, known.form}).is != is) return false;
+      for (auto const& [products, at] : by_products)
+        if (known_[at].given.is == is && asked++ < 5 && anew({{}, known_[at].form}).is != is) return false;
     }
     return true;
   }
@@ -128,15 +129,16 @@ bool find_wrong_alone(call_form& failing, questioner& to) {
   };
   if (wrong_with(gaussian) >= clear) return true;
   // Those that show it best stand for all.
-  std::vector<std::pair<double, value_form>> sharp;
-  for (value_form const values : {edge_digits, digits, gaussian, pointed})
-    if (double const bounds = wrong_with(values); bounds > 0) sharp.emplace_back(-bounds, values);
+  constexpr std::array tried{edge_digits, digits, gaussian, pointed};
+  std::vector<std::pair<double, std::size_t>> sharp;
+  for (std::size_t at = 0; at < tried.size(); ++at)
+    if (double const bounds = wrong_with(tried[at]); bounds > 0) sharp.emplace_back(-bounds, at);
   if (!sharp.empty()) {
-    bool const usual = std::ranges::find(sharp, gaussian, &std::pair<double, value_form>::second) != sharp.end();
-    std::ranges::stable_sort(sharp, {}, &std::pair<double, value_form>::first);
+    bool const usual = std::ranges::any_of(sharp, [&](auto const& one) { return tried[one.second] == gaussian; });
+    std::ranges::sort(sharp);
     if (sharp.size() > 2) sharp.resize(2);
     std::vector<value_form> values;
-    for (auto const& one : sharp) values.push_back(one.second);
+    for (auto const& one : sharp) values.push_back(tried[one.second]);
     failing.values = gaussian;
     to.ask_with(std::move(values), usual);
     return true;

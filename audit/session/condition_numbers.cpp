@@ -111,10 +111,10 @@ std::optional<call_form> with(call_form form, form_number of, std::int64_t value
 std::int64_t reach_of(call_form const& form) {
   problem::sizes const& s = form.size;
   std::int64_t farthest = 0;
-  for (auto const& [which, heads, rows, width] :
+  for (auto const& [which, heads, length, width] :
        {std::tuple{call_tensor::q, s.hq, s.n, s.d}, std::tuple{call_tensor::k, s.hk, s.m, s.d},
         std::tuple{call_tensor::v, s.hk, s.m, s.dv}, std::tuple{call_tensor::o, s.hq, s.n, s.dv}}) {
-    auto const lies = formed(problem::layout::compact({s.b, heads, rows, width}), which, form.memory);
+    auto const lies = formed(problem::layout::compact({s.b, heads, length, width}), which, form.memory);
     std::int64_t last = 0;
     for (std::size_t axis = 0; lies && axis < 4; ++axis) last += (lies->shape[axis] - 1) * lies->stride[axis];
     farthest = std::max(farthest, last);
