@@ -106,7 +106,7 @@ kernel_model f16_scores() {
 /// softcap (with tanh as one step), bias, softmax and the conversion of the results. One rounding to bfloat16 is
 /// r = 2⁻⁸, which γ_k(2⁻²³) counts as 2¹⁵ roundings, and γ_k(2⁻²⁴) as 2¹⁶.
 ///   k_qk_base  8 of them: q, k, √d, σ, log₂ e, σ·log₂ e, the product with σ (or the two with its root), the store
-///              before the bias; the last store is u_s
+///              before the bias; the last store is u_s. A root is formed in float32 and rounded as it is applied
 ///   g_b        3: the bias, log₂ e, their product
 ///   e_c        6: c, 1/c, the product with it, tanh, c again, the last product
 ///   u_p        2: a weight and an element of V. k_pre cannot hold the second, as H4 limits it
@@ -173,13 +173,14 @@ std::vector<contract> make_contracts() {
   std::string const unknown =
       "exp within 4 ulp and exp(0) = 1 in rescales; tanh within 6u, as an exp-based one is; finite additive masks of "
       "any size "
-      "are survived; O is divided by the sum of the weights that formed it, perhaps after every block of 64 keys and "
-      "more, and the LSE is formed by ln of that sum";
+      "are survived; O is divided by the sum of the weights that formed it, as they were before any rounding to a "
+      "narrower type, perhaps after every block of 64 keys and more, and the LSE is formed by ln of that sum";
   std::string const f32 = unknown + "; scores to 1.5e8; numbers below 2^-126 may be flushed";
   std::string const f64 = unknown + "; scores to 7e17; numbers below 2^-1022 may be flushed";
   std::string const alone = "; no parts are merged by LSE";
   std::string const narrow = "in and out, weights rounded to it before V, before or after their division; ";
-  std::string const truncating = "float32 accumulation that may truncate; ", ieee = "IEEE float32 accumulation; ";
+  std::string const truncating = "float32 matrix products that may truncate, IEEE float32 sums of weights; ",
+                    ieee = "IEEE float32 accumulation; ";
   std::string const gradual = "; weights and outputs in float16 underflow gradually, below 2^-14 too; scores to 4.6e7";
   std::string const any = "any order and blocking; ";
   std::string const by_index =
@@ -207,7 +208,8 @@ std::vector<contract> make_contracts() {
        true},
       {"f32-ordered", "f32, sharper for many keys: " + by_index + f32 + alone, element_type::f32,
        ordered(unknown_f32())},
-      {"f32-gradual", "f32 with gradual underflow, nothing flushed: " + any + unknown + "; scores to 1.5e8" + alone,
+      {"f32-gradual",
+       "f32 with gradual underflow, nothing flushed but results of exp: " + any + unknown + "; scores to 1.5e8" + alone,
        element_type::f32, gradual_f32()},
       {"f16-scores",
        "f32 whose scores (scaled, capped, with their bias) are stored in float16 once, with gradual underflow: " + any +
@@ -215,14 +217,18 @@ std::vector<contract> make_contracts() {
        element_type::f32, f16_scores()},
       {"bf16-throughout",
        "float32 in and out, bfloat16 inside: inputs, weights, results and all that is stored between matrix products, "
-       "scale, softcap, bias and softmax is rounded to it; sums and the softmax in float32 that may truncate; " +
+       "scale, softcap, bias and softmax is rounded to it, O once and after its division, the root of a scale as it is "
+       "applied; float32 matrix products that may truncate, the softmax in IEEE float32; " +
            any + f32 + alone,
        element_type::f32, bf16_throughout()},
       {"f64", "float64 throughout: " + any + f64 + alone, element_type::f64, unknown_f64()},
       {"f64-blocked", "the built-in kernel's own claim in float64", element_type::f64, {}, true},
       {"f64-ordered", "f64, sharper for many keys: " + by_index + f64 + alone, element_type::f64,
        ordered(unknown_f64())},
-      {"f64-in-f32", "float64 in and out, float32 inside, inputs converted by one rounding each: " + any + f32 + alone,
+      {"f64-in-f32",
+       "float64 in and out, float32 inside, inputs converted by one rounding each, where they and the scale are 0, "
+       "infinite, or between 2^-126 and 2^126 in size: " +
+           any + f32 + alone,
        element_type::f64, f64_in_f32()},
       {"bf16", "bfloat16 " + narrow + truncating + any + f32 + alone, bf16, sixteen_bit(bf16, true)},
       {"f16", "float16 " + narrow + truncating + any + unknown + gradual + alone, f16, sixteen_bit(f16, true)},

@@ -67,16 +67,20 @@ bool exact_row_judge<T>::flushed_meets_infinity() const {
   // The smallest factor other than 1 that a kernel may fold into q or k is σ, rounded down as a kernel may round it.
   double const scale = reference::given_scale(problem_).value_or(1 / std::sqrt(static_cast<double>(d)));
   double const sigma = reference::size_upper(reference::value_of(scale));
-  double const folded = sigma * (1 - 8 * model_.format.u);
+  double const roundings = std::max(8 * model_.format.u, model_.k_qk_base * model_.u_qk);
+  double const folded = sigma * (1 - roundings);
+  bool const scale_may_be_zero = sigma > 0 && folded < model_.format.omega;
   auto const may_be_zero = [&](T x) {
     double const size = std::abs(as_double(x));
     return size > 0 && (size < model_.format.omega || size * folded < model_.format.omega);
   };
   auto const meets = [&](std::int64_t j) {
     T const* const k = problem_.k().row(b_, hk, j);
-    for (std::int64_t t = 0; t < d; ++t)
-      if ((std::isinf(as_double(q[t])) && may_be_zero(k[t])) || (std::isinf(as_double(k[t])) && may_be_zero(q[t])))
-        return true;
+    for (std::int64_t t = 0; t < d; ++t) {
+      bool const infinite_q = std::isinf(as_double(q[t])), infinite_k = std::isinf(as_double(k[t]));
+      if (scale_may_be_zero && (infinite_q || infinite_k)) return true;
+      if ((infinite_q && may_be_zero(k[t])) || (infinite_k && may_be_zero(q[t]))) return true;
+    }
     return false;
   };
   return std::ranges::any_of(first_.row.keys, [&](auto const& key) { return meets(key.j); }) ||

@@ -57,4 +57,26 @@ TEST_CASE("O of a row with a score of +inf is NaN and nothing else", "[unit]") {
   CHECK(rows.failed_with(0, infinity) == 1);
 }
 
+TEST_CASE("a scale that may be flushed, times an infinity, is not judged", "[unit]") {
+  auto const failed = [](char const* preset, double scale) {
+    audit::contract const& claim = *audit::find_contract(preset);
+    audit::problem_draft draft;
+    draft.q = audit::owned_tensor::compact(claim.type, {1, 1, 1, 1});
+    draft.k = audit::owned_tensor::compact(claim.type, {1, 1, 2, 1});
+    draft.v = audit::owned_tensor::compact(claim.type, {1, 1, 2, 1});
+    audit::store(draft.q, 0, 8);
+    audit::store(draft.k, 0, -infinity), audit::store(draft.k, 1, 1);
+    draft.scale = scale;
+    audit::owned_outputs answer;
+    answer.o = audit::owned_tensor::compact(claim.type, {1, 1, 1, 1});
+    audit::store(*answer.o, 0, nan);
+    auto const problem = audit::owned_problem::of_valid(std::move(draft));
+    return audit::judge(problem.instance(), answer, claim).failed;
+  };
+  CHECK(failed("f32", 0x1p-127) == 0);
+  CHECK(failed("f64-in-f32", 0x1p-160) == 0);
+  CHECK(failed("f32-gradual", 0x1p-127) == 1);
+  CHECK(failed("f32", 0x1p-120) == 1);
+}
+
 }  // namespace attest::tests
