@@ -45,16 +45,20 @@ mkdir "$work/merged"
 rm -rf "$work/corpus"
 mv "$work/merged" "$work/corpus"
 
-# How fast it is over that corpus: each input 20 times, without mutation; by processor time, whoever else is working.
-spent=$( (find "$work/corpus" -type f -exec "$program" -artifact_prefix="$work/again/" -runs=20 {} + >/dev/null 2>&1; times) | tail -n 1)
-speed=$(echo "$spent" | awk -v files="$(find "$work/corpus" -type f | wc -l)" '
+# How fast it is over that corpus: each input up to 20 times, about ten seconds in all, without mutation; by processor time,
+# whoever else is working.
+files=$(find "$work/corpus" -type f | wc -l)
+runs=$(awk -v files="$files" '/^stat::average_exec_per_sec/ { rate = $2 }
+  END { runs = files ? int(10 * rate / files) : 1; print (runs > 20 ? 20 : runs < 1 ? 1 : runs) }' "$log")
+spent=$( (find "$work/corpus" -type f -exec "$program" -artifact_prefix="$work/again/" -runs="$runs" {} + >/dev/null 2>&1; times) | tail -n 1)
+speed=$(echo "$spent" | awk -v files="$files" -v runs="$runs" '
   function seconds(word) { split(word, part, /[ms]/); return 60 * part[1] + part[2] }
-  { used = seconds($1) + seconds($2); if (used > 0) printf "%.0f", 20 * files / used; else printf "?" }')
+  { used = seconds($1) + seconds($2); if (used > 0) printf "%.0f", runs * files / used; else printf "?" }')
 sizes=$(find "$work/corpus" -type f -exec env ATTEST_FUZZ_WORK=1 "$program" -artifact_prefix="$work/again/" {} + 2>/dev/null |
   sed -n 's/^work //p' | sort -n |
   awk '{ n[NR] = $1 } END { if (NR) printf "; median problem n·m·(d+dv) = %d, p95 %d", n[int((NR + 1) / 2)], n[int((19 * NR + 19) / 20)] }')
 
-awk -v target="$target" -v corpus="$(find "$work/corpus" -type f | wc -l)" -v speed="$speed" -v sizes="$sizes" '
+awk -v target="$target" -v corpus="$files" -v speed="$speed" -v sizes="$sizes" '
   match($0, /cov: [0-9]+/) { cov = substr($0, RSTART + 5, RLENGTH - 5) }
   match($0, /ft: [0-9]+/) { ft = substr($0, RSTART + 4, RLENGTH - 4) }
   match($0, /^#[0-9]+/) { done = substr($0, 2, RLENGTH - 1) }

@@ -50,13 +50,12 @@ std::vector<mask_pattern> mask_patterns(std::int64_t m, random_stream& random) {
 /// everywhere; 1 … 1 + 1/64, a narrow range that no answer may leave; Gaussian, where mean(V) shows.
 void add_additive_masks(case_list& to) {
   bool const quick = to.options().quick;
-  auto values = mask_values(to.limits());
-  if (quick) values = {values[values.size() / 3]};  // -1e9, the one most often written
-  problem::sizes const s{1, 1, 1, 3, quick ? 24 : 150, 16, 5};
-  for (double const value : values) {
-    auto drawn = to.random("additive-masks", fmt::format("{:g}", value));
+  auto const all = mask_values(to.limits());
+  double const usual = all[all.size() / 3];  // -1e9, the one most often written
+  auto const add = [&](std::string_view prefix, problem::sizes const& s, double value) {
+    auto drawn = to.random("additive-masks", fmt::format("{}{:g}", prefix, value));
     for (auto const& [pattern, masked] : mask_patterns(s.m, drawn)) {
-      std::string const name = fmt::format("{}-at{:g}", pattern, value);
+      std::string const name = fmt::format("{}{}-at{:g}", prefix, pattern, value);
       auto random = to.random("additive-masks", name);
       problem_draft draft = gaussian(s, to.type(), random);
       auto const is_masked = [&](std::int64_t j) { return masked[static_cast<std::size_t>(j)]; };
@@ -69,7 +68,12 @@ void add_additive_masks(case_list& to) {
       add_bias(draft, 1, 1, s.n, s.m, [&](auto, auto, auto, auto j) { return is_masked(j) ? value : 0.0; });
       to.add("additive-masks", name, std::move(draft));
     }
-  }
+  };
+  std::int64_t const size = quick ? 16 : 40;
+  add("square-", {1, 1, 1, size, size, 8, 8}, usual);
+  if (!quick) add("square-", {1, 1, 1, size, size, 8, 8}, all.back());
+  for (double const value : all)
+    if (!quick || value == usual) add("", {1, 1, 1, 3, quick ? 24 : 150, 8, 8}, value);
 }
 
 }  // namespace attest::audit

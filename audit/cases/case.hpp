@@ -10,8 +10,11 @@
 #include <vector>
 
 #include "audit/cases/bug_class.hpp"
+#include "audit/cases/call_form.hpp"
+#include "audit/tensors/memory_form.hpp"
 #include "audit/tensors/owned_outputs.hpp"
 #include "audit/tensors/owned_problem.hpp"
+#include "audit/tensors/row_index.hpp"
 
 namespace attest::audit {
 
@@ -30,7 +33,7 @@ check const* find_check(std::string_view name);
 
 /// How a further call of a case relates to its first.
 enum class relation : std::uint8_t {
-  warm_up,         ///< called first, so that stale state from it could leak into the judged call; not judged itself
+  warm_up,         ///< called before the first, so that stale state from it could leak into the calls after it
   same_bits,       ///< its outputs have the bits of the first call's
   same_rows,       ///< its rows have the bits of the first call's rows that begin at (batch, head, query) `at`
   part,            ///< some of the first call's keys; all parts, merged by their LSE, give the first call's outputs
@@ -42,9 +45,10 @@ enum class reading : std::uint8_t {
   nothing,
   weights,     ///< V is the identity: O is the weights
   visibility,  ///< Q = 0 and V encodes the keys (cases/probe.hpp): O shows which keys were read
+  range,       ///< inputs of growing size: from where on O is infinite or NaN is reported, and not judged
 };
 
-/// A further call of a case.
+/// A further call of a case. Its outputs are judged as those of the first.
 struct further_call {
   relation is = relation::same_bits;
   owned_problem problem;
@@ -52,6 +56,7 @@ struct further_call {
   std::array<std::int64_t, 3> at{};  ///< the position of its rows in the first call; or its first key
   std::int32_t threads = 0;
   bool promised = true;  ///< false: a difference is an observation, and a violation only under --reproducible
+  memory_form memory{};  ///< where the tensors of this call lie
 };
 
 /// The axes of stability curves, against which the error is drawn.
@@ -64,18 +69,28 @@ struct audit_case {
   owned_problem problem;
   std::vector<further_call> further{};
   reading reads = reading::nothing;
-  owned_outputs recorded{};   ///< outputs of another implementation, judged beside those of the kernel
-  std::string recorded_by{};  ///< the name of that implementation
+  std::vector<row_index> rows{};  ///< those that are judged, in increasing order; empty: all
+  asked_outputs asks{};
+  bool once = false;         ///< the first call is not repeated with its tensors elsewhere in memory
+  std::int32_t threads = 0;  ///< of the first call
+  /// After its calls one by one, all are made again and again while the tensors of 16 such calls are alive: from so
+  /// many threads of the caller at the same time. 0: they are not.
+  std::int32_t callers = 0;
+  std::optional<call_form> form{};  ///< of the first call, where the case was made from one
+  std::string scaled{};             ///< what was cut from a production shape: "queries 4096 → 301"; else empty
+  owned_outputs recorded{};         ///< outputs of another implementation, judged beside those of the kernel
+  std::string recorded_by{};        ///< the name of that implementation
   bool mandatory =
       false;  ///< certification requires that the kernel supports it (contiguous, no mask, bias or softcap)
   std::int64_t number = 0;  ///< its number among all cases of the audit, from 1; 0 before cases are selected
-  std::int64_t all = 0;     ///< the number of cases in all shards together
   std::string axis{};       ///< one of curve_axes where it is a point of a stability curve, else empty
   double place = 0;         ///< its coordinate on that axis
+  memory_form memory{};     ///< where the tensors of the first call lie
 
   std::string full_name() const { return check + "/" + name; }
   /// The problem of call 0, the first, or of further[at − 1].
   owned_problem const& call(std::size_t at) const { return at == 0 ? problem : further[at - 1].problem; }
+  memory_form const& memory_of(std::size_t at) const { return at == 0 ? memory : further[at - 1].memory; }
   /// Adds a further call whose outputs must have the bits of the first call's.
   void must_equal(owned_problem another, std::string says) {
     further.push_back({.is = relation::same_bits, .problem = std::move(another), .says = std::move(says)});
@@ -95,8 +110,15 @@ struct case_options {
   bool quick = false;  ///< about a tenth of the work
 };
 
-/// Every generated case, in a fixed order. A case depends only on the seed and its own name, so that it can be run
-/// alone.
+/// The checks whose cases are made from forms of calls, when they are asked (cases/support_cases.hpp, production.hpp,
+/// drawn.hpp).
+inline constexpr std::array<std::string_view, 3> checks_of_forms{"support", "production", "drawn"};
+
+/// The checks whose calls are made while those of others are alive. Recorded outputs cannot answer them.
+inline constexpr std::array<std::string_view, 2> checks_of_groups{"concurrent-calls", "earlier-outputs"};
+
+/// Every generated case but those of checks_of_forms, in a fixed order. A case depends only on the seed and its own
+/// name, so that it can be run alone.
 std::vector<audit_case> generated_cases(case_options const& options);
 
 }  // namespace attest::audit

@@ -22,6 +22,13 @@ std::vector<check> const& checks() {
       {"value-range", bug_class::low_precision,
        "values with a large offset, near overflow or subnormal keep their precision",
        "values above 2^126/n, which are not judged"},
+      {"subnormals", bug_class::fast_math,
+       "numbers of Q, K and V below the smallest normal one count, under a contract by which underflow is gradual: "
+       "f32-gradual",
+       "anything about them under a contract that permits flushing, as f32, f64 and bf16 do"},
+      {"beyond-range", bug_class::large_scores,
+       "nothing: it reports from which size of V and of q*k on O is infinite or NaN",
+       "that an answer out there is right; elements inside the hypotheses are judged as everywhere"},
       {"scale", bug_class::accuracy, "default (1/√d), explicit, negative and zero scales are applied",
        "scales too small to change the result"},
       {"softcap", bug_class::softcap_order, "softcap is c·tanh(s/c), after the scale, before bias and mask",
@@ -31,30 +38,55 @@ std::vector<check> const& checks() {
       {"additive-masks", bug_class::sentinel,
        "a finite bias of -1e6 to -2^123 hides the keys it is at: one, half, the first 16 to 128, all but one, all",
        "biases between these; -inf and finfo.min, which bias asks"},
-      {"masks", bug_class::mask_polarity, "true attends, masks broadcast over batch, head and query",
-       "masks of other types"},
+      {"masked-against-live", bug_class::sentinel,
+       "keys that a mask, padding or causal hides stay hidden where their scores are 1e3 to 1e30 above the live ones; "
+       "additive masks are numbers that such scores pass",
+       "a stand-in for -inf below -1e30"},
+      {"masks", bug_class::mask_polarity,
+       "every byte but 0 attends, masks broadcast over every subset of batch, head and query", "masks of other types"},
       {"empty-rows", bug_class::empty_row, "a row without a visible key answers 0, its LSE -inf", "-"},
       {"empty-blocks", bug_class::empty_block,
        "masked stretches at the start, in the middle or at the end of live rows are harmless",
        "stretches longer than 300 keys"},
-      {"bands", bug_class::causal_alignment, "causal and banded visibility with n != m, every diagonal",
-       "diagonals beyond the cases"},
+      {"bands", bug_class::causal_alignment,
+       "causal and banded visibility, n = m and n != m, diagonals that are negative, beyond the keys, or saturate",
+       "diagonals between these"},
       {"windows", bug_class::window_edge, "the first and last key of a window are inside", "-"},
       {"heads", bug_class::head_mapping, "query head h reads key-value head h/(hq/hk)", "-"},
-      {"poison", bug_class::masked_read, "NaN, infinities and huge numbers at masked keys leave every output bit alone",
+      {"poison", bug_class::masked_read,
+       "NaN, infinities and huge numbers at masked keys, and at keys a causal query does not see yet, change nothing",
        "reads that do not change the answer"},
       {"visible-nan", bug_class::nan_swallowed, "a NaN or infinity that is visible reaches the outputs it must reach",
        "which NaN it is"},
+      {"special-values", bug_class::nan_swallowed,
+       "NaN and infinities in one or all elements of queries, keys, values and bias reach their rows of 1 to 65 keys, "
+       "with and without causal",
+       "rows of other numbers of keys; masks"},
       {"tails", bug_class::memory,
-       "every number of keys from 1 to 40, every d, dv and number of queries from 1 to 33, indices past 2^16",
+       "every number of keys from 1 to 40, every d, dv and number of queries from 1 to 33, head dimensions to 576, "
+       "indices past 2^16",
        "vectors wider than 16 elements, tails of other combinations, indices past 2^31"},
+      {"nothing-there", bug_class::crash,
+       "no batch, heads, queries, keys, dimensions or columns: no crash, and the answer that semantics.md says",
+       "several sizes that are 0 at once, but queries and keys"},
       {"strides", bug_class::memory, "padded rows, overlapping and broadcast inputs, minimal alignment",
        "negative strides (forbidden)"},
       {"stale", bug_class::empty_row, "an earlier answer does not show through an empty or shorter problem", "-"},
+      {"sequences", bug_class::nondeterminism,
+       "each of up to 15 calls in turn, growing and shrinking, masked and not, of two conversations, is answered as if "
+       "it were the only one",
+       "state that shows after more calls, or in other orders"},
       {"determinism", bug_class::nondeterminism,
        "the same call twice gives the same bits; thread counts, batch entries, heads and rows alone: with "
        "--reproducible",
        "races that did not happen, other machines"},
+      {"earlier-outputs", bug_class::memory,
+       "inputs and outputs of 16 calls, alive at the same time, are what they were after each, when the last is made",
+       "outputs that are older than 15 calls"},
+      {"concurrent-calls", bug_class::nondeterminism,
+       "problems that two or four threads of the caller ask at the same time are answered as one by one; what is wrong "
+       "is an observation, without --require-concurrent-calls: the interface promises no such calls",
+       "races that did not happen"},
       {"split-and-merge", bug_class::lse,
        "parts of the keys, merged by their LSE, answer the whole under the bound of such a merge",
        "kernels that give no LSE; the merge of the caller's own code"},
@@ -67,9 +99,23 @@ std::vector<check> const& checks() {
       {"every-key", bug_class::accuracy,
        "in rows of up to 16384 keys each key counts once, with all bits of its values",
        "keys that no column of V tells apart, where the number of keys is drawn; longer rows"},
+      {"long-sums", bug_class::low_precision, "sums of 512 to 70000 equal terms grow to their end, in O and in the LSE",
+       "sums of unequal terms; longer ones"},
+      {"far-blocks", bug_class::cheap_exp,
+       "blocks of 16 to 128 keys that lie 3 to 80 (f16: 9) below the maximum count, before and after its block",
+       "blocks whose weights are below the smallest normal number; skipping that changes no answer beyond its bound"},
       {"pairs", bug_class::accuracy,
-       "causal, window, mask, padding, bias, grouped heads, decode, scale and softcap, two at a time",
+       "causal, windows, masks over each axis, padding, biases, grouped heads, decode, scale and softcap, two at a "
+       "time, with n = m and n != m",
        "three at a time"},
+      {"support", bug_class::accuracy, "each feature of a call alone, and each two of them, at one small size",
+       "three at a time, which drawn asks"},
+      {"production", bug_class::accuracy,
+       "attention problems that models run, whole or cut to what the time allows: a sample of the rows is judged",
+       "rows that were not judged, but that their numbers are finite"},
+      {"drawn", bug_class::accuracy,
+       "shapes, features and thread counts drawn anew by every seed; small calls in changing order",
+       "defects that strike a smaller fraction of the draws than 3 over their number"},
       {"stability", bug_class::large_scores,
        "the error in units of the bound against score range, keys, d and value offset",
        "points between those of the curves"},
@@ -86,14 +132,24 @@ std::vector<audit_case> generated_cases(case_options const& options) {
   case_list list(options);
   add_worked_examples(list);
   add_numbers(list);
+  add_subnormals(list);
+  add_beyond_range(list);
   add_softcap(list);
   add_visibility(list);
   add_additive_masks(list);
+  add_masked_against_live(list);
   add_infinities(list);
+  add_causal_poison(list);
+  add_special_values(list);
   add_shapes(list);
+  add_nothing_there(list);
   add_sequences(list);
+  add_conversations(list);
+  add_groups(list);
   add_probes(list);
   add_every_key(list);
+  add_long_sums(list);
+  add_far_blocks(list);
   add_pairs(list);
   add_stability(list);
   return list.take();

@@ -29,14 +29,14 @@ std::vector<std::int64_t> shuffled_keys(std::int64_t m, random_stream& random) {
 
 /// Equal scores (Q = 0). A column of V holds 2^0 … 2^(D−1) at D keys of its own, so O = (Σ 2^digit)/m tells which of
 /// them count and how often; a lost or doubled key changes its column by 2^−D of it at least: D = 6, but 5 in bf16,
-/// where O and the weights are rounded by 2^−8. One query a head; the heads together have a column for every key, or
+/// where O and the weights are rounded by 2^−8. The heads together have a column for every key, or
 /// for as many as `most_heads` heads have room for.
-void add_equal(case_list& to, std::string const& name, std::int64_t m, std::int64_t most_heads) {
+void add_equal(case_list& to, std::string const& name, std::int64_t n, std::int64_t m, std::int64_t most_heads) {
   constexpr std::int64_t columns = 63;
   std::int64_t const digits = to.type() == problem::element_type::bf16 ? 5 : 6, keys_per_head = columns * digits;
   std::int64_t const heads = std::min(most_heads, (m + keys_per_head - 1) / keys_per_head);
   auto random = to.random("every-key", name);
-  problem_draft draft = blank({1, heads, heads, 1, m, 4, columns + 1}, to.type());
+  problem_draft draft = blank({1, heads, heads, n, m, columns + 1, columns + 1}, to.type());
   fill(draft.k, [](auto, auto, auto j, auto t) { return static_cast<double>((j * 5 + t) % 7) - 3; });
   auto const keys = shuffled_keys(m, random);
   for (std::int64_t at = 0; at < std::min(m, heads * keys_per_head); ++at) {
@@ -69,7 +69,7 @@ void add_pair_rows(case_list& to, std::string const& name, std::int64_t n, std::
   constexpr int candidates = 32;
   auto random = to.random("every-key", name);
   auto const digits = static_cast<std::int64_t>(std::bit_width(static_cast<std::uint64_t>(m - 1)));
-  problem_draft draft = blank({1, 1, 1, n, m, sign_count, digits + 1}, to.type());
+  problem_draft draft = blank({1, 1, 1, n, m, sign_count, sign_count}, to.type());
   draft.scale = 1;
   std::vector<std::uint64_t> keys(static_cast<std::size_t>(m));
   for (std::uint64_t& key : keys) key = random.bits();
@@ -87,16 +87,16 @@ void add_pair_rows(case_list& to, std::string const& name, std::int64_t n, std::
       store(draft.q, offset_of(draft.q, 0, 0, row, t), sign(i, t) + sign(partner, t));
   }
   fill(draft.v, [&](auto, auto, auto j, auto c) {
-    return c == digits ? constant_value : (j >> c & 1) != 0 ? 1.0 : -1.0;
+    return c >= digits ? constant_value : (j >> c & 1) != 0 ? 1.0 : -1.0;
   });
   to.add("every-key", name, std::move(draft));
 }
 
 /// Gaussian scores. V is 15 columns of the identity, among them those of the first and the last key, and a constant.
-void add_one_hot(case_list& to, std::string const& name, std::int64_t m) {
+void add_one_hot(case_list& to, std::string const& name, std::int64_t n, std::int64_t m) {
   constexpr std::int64_t columns = 15;
   auto random = to.random("every-key", name);
-  problem_draft draft = blank({1, 1, 1, 2, m, 16, columns + 1}, to.type());
+  problem_draft draft = blank({1, 1, 1, n, m, 16, columns + 1}, to.type());
   fill(draft.q, [&](auto...) { return random.normal(); });
   fill(draft.k, [&](auto...) { return random.normal(); });
   auto const keys = shuffled_keys(m, random);
@@ -114,7 +114,7 @@ void add_anchored(case_list& to, double height, std::int64_t n, std::int64_t m) 
   constexpr std::int64_t group = 16, d = 16, last = d - 1;
   std::string const name = fmt::format("anchored-at{:g}-m{}", height, m);
   auto random = to.random("every-key", name);
-  problem_draft draft = blank({1, 1, 1, n, m, d, 8}, to.type());
+  problem_draft draft = blank({1, 1, 1, n, m, d, d}, to.type());
   draft.scale = 0.125;
   fill(draft.q, [&](auto, auto, auto, auto t) { return t == last ? 1.0 : std::abs(random.normal()); });
   for (std::int64_t first = 0; first < m; first += group) {
@@ -137,23 +137,27 @@ void add_anchored(case_list& to, double height, std::int64_t n, std::int64_t m) 
 /// keys are drawn too.
 void add_every_key(case_list& to) {
   constexpr std::int64_t every_head = 1 << 20;
-  add_equal(to, "equal-m1025", 1025, every_head);
+  add_equal(to, "equal-m1025", 1, 1025, every_head);
+  add_equal(to, "equal-m64-square", 64, 64, every_head);
   add_pair_rows(to, "pairs-m129", 4, 129);
-  add_one_hot(to, "one-hot-m129", 129);
+  add_one_hot(to, "one-hot-m129", 2, 129);
+  add_one_hot(to, "one-hot-m64-square", 64, 64);
   bool const narrow = problem::size_of(to.type()) == 2;
   if (narrow)
     for (double const height : {0.0, 3.0}) add_anchored(to, height, 8, 64);
   if (to.options().quick) return;
-  add_equal(to, "equal-m2049", 2049, every_head);
-  add_equal(to, "equal-m4200", 4200, every_head);
+  add_pair_rows(to, "pairs-m129-square", 129, 129);
+  add_one_hot(to, "one-hot-m300-square", 300, 300);
+  add_equal(to, "equal-m2049", 1, 2049, every_head);
+  add_equal(to, "equal-m4200", 1, 4200, every_head);
   auto drawn = to.random("every-key", "drawn");
-  add_equal(to, "equal-drawn", 1025 + drawn.below(16384 - 1025 + 1), 2);
+  add_equal(to, "equal-drawn", 1, 1025 + drawn.below(16384 - 1025 + 1), 2);
   for (std::int64_t const m : {1025, 2049, 4200}) {
     add_pair_rows(to, fmt::format("pairs-m{}", m), 8, m);
-    add_one_hot(to, fmt::format("one-hot-m{}", m), m);
+    add_one_hot(to, fmt::format("one-hot-m{}", m), 2, m);
   }
   add_pair_rows(to, "pairs-drawn", 4, 1025 + drawn.below(16384 - 1025 + 1));
-  add_one_hot(to, "one-hot-drawn", 1025 + drawn.below(16384 - 1025 + 1));
+  add_one_hot(to, "one-hot-drawn", 2, 1025 + drawn.below(16384 - 1025 + 1));
   if (!narrow) return;
   for (double const height : {0.0, 3.0})
     for (std::int64_t const m : {512, 1024, 4096}) add_anchored(to, height, m < 4096 ? 8 : 2, m);

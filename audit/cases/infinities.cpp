@@ -57,6 +57,15 @@ void add_poison(case_list& to) {
     problem_draft banded = gaussian(s, to.type(), random);
     banded.band = {10, 8, 2};  // queries 0 … 5 see keys 2 … 17
     add("band", banded, [](std::int64_t j) { return j < 2 || j > 17; });
+    // The same in the plain form: one way of hiding keys at a time, and no bias.
+    problem_draft plain = gaussian({1, 2, 2, 40, 40, 8, 8}, to.type(), random);
+    add_mask(plain, 1, 1, 40, 40, [&](auto, auto, auto i, auto j) { return !odd(j) && (j == i || j % 4 != i % 4); });
+    add("plain-mask", plain, odd);
+    add_mask(plain, 1, 1, 1, 40, [&](auto, auto, auto, auto j) { return !tail(j); });
+    add("plain-padding", plain, tail);
+    plain.mask.reset();
+    plain.band = {10, 8, 2};
+    add("plain-band", plain, [](std::int64_t j) { return j < 2; });
   }
   // A value that one query sees and its neighbour does not: 0·NaN is NaN in a matrix product.
   auto random = to.random("poison", "causal-neighbour");
@@ -67,7 +76,7 @@ void add_poison(case_list& to) {
 }
 
 void add_visible(case_list& to) {
-  problem::sizes const s{1, 2, 2, 5, 40, 6, 4};
+  problem::sizes const s{1, 2, 2, 40, 40, 8, 8};
   auto const with = [&](char const* name, auto&& change) {
     auto random = to.random("visible-nan", name);
     problem_draft draft = gaussian(s, to.type(), random);
@@ -93,6 +102,15 @@ void add_visible(case_list& to) {
   with("nan-beside-minus-inf-bias", [&](problem_draft& p) {
     add_bias(p, 1, 1, 1, s.m, [](auto, auto, auto, auto j) { return j == 9 ? -infinity : 0.0; });
     at(p.k, 9, 2, quiet);
+  });
+  // A key of weight 0 is visible all the same: its V is multiplied by 0.
+  with("nan-in-v-beside-minus-inf-bias", [&](problem_draft& p) {
+    add_bias(p, 1, 1, 1, s.m, [](auto, auto, auto, auto j) { return j == 9 ? -infinity : 0.0; });
+    at(p.v, 9, 2, quiet);
+  });
+  with("nan-in-v-where-the-weight-underflows", [&](problem_draft& p) {
+    add_bias(p, 1, 1, 1, s.m, [](auto, auto, auto, auto j) { return j == 9 ? -2000.0 : 0.0; });
+    at(p.v, 9, 2, quiet);
   });
   with("nan-in-q-of-an-empty-row", [&](problem_draft& p) {
     add_mask(p, 1, 1, s.n, s.m, [](auto, auto, auto i, auto) { return i != 2; });

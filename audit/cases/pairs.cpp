@@ -12,7 +12,7 @@ namespace attest::audit {
 namespace {
 
 /// One option of a problem: `resize` changes the sizes, then random tensors are generated, then `apply` changes them.
-struct feature {
+struct pair_option {
   std::string_view name;
   void (*resize)(problem::sizes&);
   void (*apply)(problem_draft&, problem::sizes const&, random_stream&);
@@ -21,12 +21,14 @@ struct feature {
 constexpr auto same_size = [](problem::sizes&) {};
 constexpr auto nothing_more = [](problem_draft&, problem::sizes const&, random_stream&) {};
 
-std::vector<feature> const& features() {
-  static std::vector<feature> const all{
+std::vector<pair_option> const& features() {
+  static std::vector<pair_option> const all{
       {"causal", same_size,
        [](problem_draft& p, problem::sizes const& s, random_stream&) { p.band = {s.m - s.n, -1, 0}; }},
       {"window", same_size,
        [](problem_draft& p, problem::sizes const& s, random_stream&) { p.band = {s.m - s.n, 6, 2}; }},
+      {"symmetric-window", same_size,
+       [](problem_draft& p, problem::sizes const& s, random_stream&) { p.band = {s.m - s.n, 3, 3}; }},
       {"mask", same_size,
        [](problem_draft& p, problem::sizes const& s, random_stream& random) {
          add_mask(p, s.b, 1, s.n, s.m, [&](auto...) { return random.below(3) != 0; });
@@ -34,6 +36,20 @@ std::vector<feature> const& features() {
       {"padding", same_size,
        [](problem_draft& p, problem::sizes const& s, random_stream&) {
          add_mask(p, s.b, 1, 1, s.m, [](auto b, auto, auto, auto j) { return j < 11 + 7 * b; });
+       }},
+      {"head-mask", same_size,
+       [](problem_draft& p, problem::sizes const& s, random_stream& random) {
+         add_mask(p, 1, s.hq, 1, s.m, [&](auto, auto, auto, auto j) { return j == 0 || random.below(3) != 0; });
+       }},
+      {"query-mask", same_size,
+       [](problem_draft& p, problem::sizes const& s, random_stream& random) {
+         add_mask(p, 1, 1, s.n, s.m, [&](auto, auto, auto i, auto j) { return j == i || random.below(3) != 0; });
+       }},
+      {"alibi", same_size,
+       [](problem_draft& p, problem::sizes const& s, random_stream&) {
+         add_bias(p, 1, s.hq, s.n, s.m, [](auto, auto h, auto i, auto j) {
+           return -std::ldexp(1.0, -static_cast<int>(h) - 1) * std::abs(static_cast<double>(i - j));
+         });
        }},
       {"bias", same_size,
        [](problem_draft& p, problem::sizes const& s, random_stream& random) {
@@ -51,30 +67,43 @@ std::vector<feature> const& features() {
   return all;
 }
 
-/// Two options that set the same field and cannot be combined.
-bool exclude(std::string_view a, std::string_view b) {
-  auto const both = [&](std::string_view x, std::string_view y) { return (a == x && b == y) || (a == y && b == x); };
-  return both("causal", "window") || both("mask", "padding") || both("bias", "minus-infinity-bias");
+/// The field of the problem that an option sets; options of one field cannot be combined.
+std::string_view field_of(std::string_view option) {
+  for (auto const& [ending, field] :
+       {std::pair{"causal", "band"}, std::pair{"window", "band"}, std::pair{"mask", "mask"},
+        std::pair{"padding", "mask"}, std::pair{"alibi", "bias"}, std::pair{"bias", "bias"}})
+    if (option.ends_with(ending)) return field;
+  return option;
+}
+
+/// Every pair in the sizes s. Alone, the options have checks of their own, but for decode, softcap and those that the
+/// plain form of this check begins with.
+void add_pairs_of(case_list& to, std::string_view prefix, problem::sizes const& sizes) {
+  for (auto first = features().begin(); first != features().end(); ++first)
+    for (auto second = first; second != features().end(); ++second) {
+      bool const alone = first == second;
+      if (alone && first->name != "decode" && first->name != "softcap" && first->name != "symmetric-window") continue;
+      if (!alone && field_of(first->name) == field_of(second->name)) continue;
+      bool const decode = first->name == "decode" || second->name == "decode";
+      if (decode && sizes.n == sizes.m) continue;
+      std::string const name =
+          alone ? fmt::format("{}{}", prefix, first->name) : fmt::format("{}{}+{}", prefix, first->name, second->name);
+      auto random = to.random("pairs", name);
+      problem::sizes s = sizes;
+      first->resize(s), second->resize(s);
+      problem_draft draft = gaussian(s, to.type(), random);
+      first->apply(draft, s, random);
+      if (!alone) second->apply(draft, s, random);
+      to.add("pairs", name, std::move(draft));
+    }
 }
 
 }  // namespace
 
+/// Pairs where n = m, which most kernels take, and where n ≠ m and dv ≠ d.
 void add_pairs(case_list& to) {
-  for (auto first = features().begin(); first != features().end(); ++first)
-    for (auto second = first; second != features().end(); ++second) {
-      if (first != second && exclude(first->name, second->name)) continue;
-      if (first == second && first->name != "decode" && first->name != "softcap")
-        continue;  // alone, the other options have checks of their own
-      std::string const name =
-          first == second ? std::string(first->name) : fmt::format("{}+{}", first->name, second->name);
-      auto random = to.random("pairs", name);
-      problem::sizes s{2, 2, 2, 9, 25, 8, 6};
-      first->resize(s), second->resize(s);
-      problem_draft draft = gaussian(s, to.type(), random);
-      first->apply(draft, s, random);
-      if (first != second) second->apply(draft, s, random);
-      to.add("pairs", name, std::move(draft));
-    }
+  add_pairs_of(to, "square-", {2, 2, 2, 24, 24, 8, 8});
+  add_pairs_of(to, "", {2, 2, 2, 9, 25, 8, 6});
 }
 
 /// One problem for each point of the curves: the error in units of the bound against score range, number of keys, head
@@ -90,22 +119,22 @@ void add_stability(case_list& to) {
     auto random = to.random("stability", name);
     double const spread = std::ldexp(1.0, e);
     if (spread * 64 < to.limits().largest)
-      point("score range", spread, name, gaussian({1, 1, 1, 4, 48, 16, 4}, to.type(), random, spread));
+      point("score range", spread, name, gaussian({1, 1, 1, 48, 48, 16, 16}, to.type(), random, spread));
   }
   for (std::int64_t m = 1; m <= (quick ? 64 : 1024); m *= 4) {
     std::string const name = fmt::format("keys-{}", m);
     auto random = to.random("stability", name);
-    point("keys", static_cast<double>(m), name, gaussian({1, 1, 1, 4, m, 16, 4}, to.type(), random));
+    point("keys", static_cast<double>(m), name, gaussian({1, 1, 1, 4, m, 16, 16}, to.type(), random));
   }
   for (std::int64_t d = 1; d <= (quick ? 64 : 256); d *= 4) {
     std::string const name = fmt::format("dimension-{}", d);
     auto random = to.random("stability", name);
-    point("head dimension", static_cast<double>(d), name, gaussian({1, 1, 1, 4, 48, d, 4}, to.type(), random));
+    point("head dimension", static_cast<double>(d), name, gaussian({1, 1, 1, 4, 48, d, d}, to.type(), random));
   }
   for (int e = 0; e <= 12; e += quick ? 6 : 2) {
     std::string const name = fmt::format("value-offset-2^{}", e);
     auto random = to.random("stability", name);
-    problem_draft draft = gaussian({1, 1, 1, 4, 48, 16, 4}, to.type(), random);
+    problem_draft draft = gaussian({1, 1, 1, 48, 48, 16, 16}, to.type(), random);
     fill(draft.v, [&](auto...) { return std::ldexp(1.0, e) + random.normal(); });
     point("value offset", std::ldexp(1.0, e), name, std::move(draft));
   }

@@ -30,15 +30,17 @@ void add_weights(case_list& to) {
                                .says = fmt::format("weights of keys from {} on", first),
                                .at = {first, 0, 0}});
   };
-  problem::sizes const s{1, 2, 1, 5, 21, 8, 8};
+  problem::sizes const s{1, 2, 2, 16, 16, 8, 8}, odd{1, 2, 1, 5, 21, 8, 8};
   auto random = to.random("weights-through-v", "plain");
   through_v("plain", gaussian(s, to.type(), random), 8);
+  through_v("plain-d64", gaussian({1, 1, 1, 64, 64, 64, 64}, to.type(), random), 64);
+  through_v("grouped-n5-m21", gaussian(odd, to.type(), random), 8);
   through_v("one-column-at-a-time", gaussian({1, 1, 1, 3, 6, 4, 1}, to.type(), random), 1);
-  through_v("sharp-scores", gaussian(s, to.type(), random, 6), 16);
+  through_v("sharp-scores", gaussian(s, to.type(), random, 6), 8);
   problem_draft masked = gaussian(s, to.type(), random);
   add_mask(masked, 1, 1, s.n, s.m, [&](auto, auto, auto i, auto j) { return j == i || random.below(2) != 0; });
   through_v("masked", masked, 8);
-  problem_draft causal = gaussian({1, 1, 1, 12, 12, 8, 8}, to.type(), random);
+  problem_draft causal = gaussian({1, 1, 1, 16, 16, 8, 8}, to.type(), random);
   causal.band = {0, -1, 0};
   through_v("causal", causal, 8);
   problem_draft biased = gaussian(s, to.type(), random);
@@ -47,8 +49,11 @@ void add_weights(case_list& to) {
 }
 
 void add_visibility_probe(case_list& to) {
-  auto const probe = [&](std::string const& name, std::int64_t n, std::int64_t m, auto&& change) {
-    problem_draft draft = blank({1, 2, 1, n, m, 4, probe::columns(to.type(), m)}, to.type());
+  auto const probe = [&](std::string const& name, std::int64_t n, std::int64_t m, auto&& change,
+                         std::int64_t key_heads = 2) {
+    // As many columns as dimensions: those without a digit are 0.
+    std::int64_t const d = (probe::columns(to.type(), m) + 7) / 8 * 8;
+    problem_draft draft = blank({1, 2, key_heads, n, m, d, d}, to.type());
     std::int64_t const digits = probe::digits(to.type());
     fill(draft.k, [](auto, auto, auto j, auto t) { return static_cast<double>((j * 5 + t) % 7) - 3; });
     fill(draft.v, [&](auto, auto, auto j, auto c) {
@@ -61,6 +66,8 @@ void add_visibility_probe(case_list& to) {
     probe(name, n, m, [&](problem_draft& p) { p.band = band; });
   };
   probe("all", 3, 32, [](problem_draft&) {});
+  probe("all-square", 32, 32, [](problem_draft&) {});
+  probe("all-grouped", 3, 32, [](problem_draft&) {}, 1);
   banded("causal-square", 16, 16, {0, -1, 0});
   banded("causal-top-left", 8, 24, {0, -1, 0});
   banded("causal-bottom-right", 8, 24, {16, -1, 0});

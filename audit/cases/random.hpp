@@ -3,8 +3,11 @@
 
 #include <cmath>
 #include <cstdint>
+#include <string>
 #include <string_view>
 #include <utility>
+
+#include <fmt/format.h>
 
 #include "audit/cases/case.hpp"
 #include "audit/tensors/elements.hpp"
@@ -51,6 +54,12 @@ inline problem_draft blank(problem::sizes const& s, problem::element_type type) 
   draft.v = owned_tensor::compact(type, {s.b, s.hk, s.m, s.dv});
   if (s.d == 0) draft.scale = 1;
   return draft;
+}
+
+/// Sizes as the end of a case's name: "-n4-m9-d6-dv5", with the heads where they are grouped.
+inline std::string named_sizes(problem::sizes const& s) {
+  return (s.hq == s.hk ? "" : fmt::format("-hq{}-hk{}", s.hq, s.hk)) +
+         fmt::format("-n{}-m{}-d{}-dv{}", s.n, s.m, s.d, s.dv);
 }
 
 /// Gaussian Q, K, V; `spread` multiplies Q, so that scores have about that standard deviation.
@@ -108,14 +117,24 @@ class case_list {
 // The families of cases, one file each, in the order of the report.
 void add_worked_examples(case_list& to);
 void add_numbers(case_list& to);
+void add_subnormals(case_list& to);
+void add_beyond_range(case_list& to);
 void add_softcap(case_list& to);
 void add_visibility(case_list& to);
 void add_additive_masks(case_list& to);
+void add_masked_against_live(case_list& to);
 void add_infinities(case_list& to);
+void add_causal_poison(case_list& to);
+void add_special_values(case_list& to);
 void add_shapes(case_list& to);
+void add_nothing_there(case_list& to);
 void add_sequences(case_list& to);
+void add_conversations(case_list& to);
+void add_groups(case_list& to);
 void add_probes(case_list& to);
 void add_every_key(case_list& to);
+void add_long_sums(case_list& to);
+void add_far_blocks(case_list& to);
 void add_pairs(case_list& to);
 void add_stability(case_list& to);
 

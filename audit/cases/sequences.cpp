@@ -11,7 +11,7 @@ namespace attest::audit {
 namespace {
 
 void add_stale(case_list& to) {
-  problem::sizes const s{1, 2, 2, 6, 30, 8, 8};
+  problem::sizes const s{1, 2, 2, 16, 16, 8, 8};
   auto const after_full = [&](char const* name, auto&& make) {
     auto random = to.random("stale", name);
     problem_draft full = gaussian(s, to.type(), random);
@@ -25,47 +25,46 @@ void add_stale(case_list& to) {
     return draft;
   });
   after_full("no-keys-after-full",
-             [&](random_stream& random) { return gaussian({1, 2, 2, 6, 0, 8, 8}, to.type(), random); });
+             [&](random_stream& random) { return gaussian({1, 2, 2, 16, 0, 8, 8}, to.type(), random); });
   after_full("shorter-after-longer",
-             [&](random_stream& random) { return gaussian({1, 2, 2, 6, 3, 8, 8}, to.type(), random); });
+             [&](random_stream& random) { return gaussian({1, 2, 2, 3, 3, 8, 8}, to.type(), random); });
   after_full("fewer-queries-after-more",
-             [&](random_stream& random) { return gaussian({1, 2, 2, 1, 30, 8, 8}, to.type(), random); });
+             [&](random_stream& random) { return gaussian({1, 2, 2, 1, 16, 8, 8}, to.type(), random); });
 }
 
-/// The same problem again, with other numbers of threads, and its batch entries, heads and rows alone.
-void add_determinism(case_list& to) {
-  for (std::int64_t const m : {9, 130, 600}) {
-    std::string const name = fmt::format("keys{}", m);
-    auto random = to.random("determinism", name);
-    problem::sizes const s{3, 4, 2, 7, m, 16, 16};
-    audit_case& added = to.add("determinism", name, gaussian(s, to.type(), random));
-    // Two repetitions: state that alternates from call to call shows in one of them.
-    added.must_equal(added.problem, "the same call again");
-    added.must_equal(added.problem, "the same call once more");
-    for (std::int32_t const threads : {1, 2, 5})
-      added.further.push_back({.is = relation::same_bits,
-                               .problem = added.problem,
-                               .says = fmt::format("{} threads", threads),
-                               .at = {},
-                               .threads = threads,
-                               .promised = false});
-    auto const part = [&](std::string says, selection const& chosen, std::array<std::int64_t, 3> at) {
-      added.further.push_back({.is = relation::same_rows,
-                               .problem = *sliced(added.problem, chosen),
-                               .says = std::move(says),
-                               .at = at,
-                               .promised = false});
-    };
-    selection chosen = selection::all(s);
-    chosen.b = {1};
-    part("batch entry 1 alone", chosen, {1, 0, 0});
-    chosen = selection::all(s);
-    chosen.hk = {1};
-    part("heads 2 and 3 alone", chosen, {0, 2, 0});
-    chosen = selection::all(s);
-    chosen.n = {5};
-    part("query 5 alone", chosen, {0, 0, 5});
-  }
+/// The same problem again, with other numbers of threads, and its batch entries and heads alone; where rows are not as
+/// many as keys, a row alone too.
+void add_determinism(case_list& to, std::string const& name, problem::sizes const& s) {
+  auto random = to.random("determinism", name);
+  audit_case& added = to.add("determinism", name, gaussian(s, to.type(), random));
+  // Two repetitions: state that alternates from call to call shows in one of them.
+  added.must_equal(added.problem, "the same call again");
+  added.must_equal(added.problem, "the same call once more");
+  for (std::int32_t const threads : {1, 2, 5})
+    added.further.push_back({.is = relation::same_bits,
+                             .problem = added.problem,
+                             .says = fmt::format("{} threads", threads),
+                             .at = {},
+                             .threads = threads,
+                             .promised = false});
+  auto const part = [&](std::string says, selection const& chosen, std::array<std::int64_t, 3> at) {
+    added.further.push_back({.is = relation::same_rows,
+                             .problem = *sliced(added.problem, chosen),
+                             .says = std::move(says),
+                             .at = at,
+                             .promised = false});
+  };
+  selection chosen = selection::all(s);
+  chosen.b = {1};
+  part("batch entry 1 alone", chosen, {1, 0, 0});
+  chosen = selection::all(s);
+  chosen.hk = {1};
+  std::int64_t const group = s.hq / s.hk;
+  part(group == 1 ? "head 1 alone" : fmt::format("heads {} to {} alone", group, 2 * group - 1), chosen, {0, group, 0});
+  if (s.n == s.m) return;
+  chosen = selection::all(s);
+  chosen.n = {5};
+  part("query 5 alone", chosen, {0, 0, 5});
 }
 
 /// Splits the keys at `cuts`: the outputs of the parts, merged by their LSE, must be those of the whole.
@@ -87,11 +86,12 @@ void add_split(case_list& to) {
     }
   };
   auto random = to.random("split-and-merge", "halves");
-  problem::sizes const s{1, 2, 1, 4, 40, 8, 6};
+  problem::sizes const s{1, 2, 2, 40, 40, 8, 8}, odd{1, 2, 1, 4, 40, 8, 6};
   cut("halves", gaussian(s, to.type(), random), {20});
+  cut("halves-hq2-hk1-n4-m40-d8-dv6", gaussian(odd, to.type(), random), {20});
   cut("uneven", gaussian(s, to.type(), random), {1, 7, 33});
   cut("far-apart-scores", gaussian(s, to.type(), random, 8), {13, 26});
-  problem_draft causal = gaussian({1, 1, 1, 20, 20, 8, 6}, to.type(), random);
+  problem_draft causal = gaussian({1, 1, 1, 20, 20, 8, 8}, to.type(), random);
   causal.band = {0, -1, 0};
   cut("causal-with-empty-parts", std::move(causal), {10});
   problem_draft masked = gaussian(s, to.type(), random);
@@ -103,7 +103,10 @@ void add_split(case_list& to) {
 
 void add_sequences(case_list& to) {
   add_stale(to);
-  add_determinism(to);
+  add_determinism(to, "square16", {3, 4, 4, 16, 16, 8, 8});
+  add_determinism(to, "square64", {2, 2, 2, 64, 64, 64, 64});
+  if (!to.options().quick) add_determinism(to, "square130", {2, 2, 2, 130, 130, 8, 8});
+  for (std::int64_t const m : {9, 130, 600}) add_determinism(to, fmt::format("keys{}", m), {3, 4, 2, 7, m, 16, 16});
   add_split(to);
 }
 

@@ -31,25 +31,41 @@ void add_tails(case_list& to) {
     auto random = to.random("tails", name);
     return to.add("tails", name, gaussian(s, to.type(), random));
   };
-  for (std::int64_t m = 1; m <= 40; m += to.options().quick ? 5 : 1)
-    plain(fmt::format("keys{}", m), {1, 1, 1, 2, m, 5, 3}).mandatory = m == 7;
-  // Every tail up to twice the widest vector there is (16 floats), and a prime beyond.
-  for (std::int64_t size = 1; size <= 33; size += to.options().quick ? 6 : 1) {
-    plain(fmt::format("d{}", size), {1, 1, 1, 3, 9, size, 4});
-    plain(fmt::format("dv{}", size), {1, 1, 1, 3, 9, 4, size});
-    plain(fmt::format("queries{}", size), {1, 1, 1, size, 5, 4, 4});
+  bool const quick = to.options().quick;
+  for (std::int64_t m = 1; m <= 40; m += quick ? 3 : 1) {
+    plain(fmt::format("keys{}", m), {1, 1, 1, m, m, 8, 8}).mandatory = m == 7;
+    if (!quick || m % 2 == 1) plain(fmt::format("keys{}-n1-d5-dv3", m), {1, 1, 1, 1, m, 5, 3});
   }
+  // Every tail up to twice the widest vector there is (16 floats), and a prime beyond.
+  for (std::int64_t size = 1; size <= 33; size += quick ? 6 : 1) {
+    plain(fmt::format("d{}", size), {1, 1, 1, 9, 9, size, size});
+    plain(fmt::format("dv{}", size), {1, 1, 1, 3, 9, 4, size});
+    plain(fmt::format("queries{}", size), {1, 1, 1, size, 5, 8, 8});
+  }
+  // Head dimensions in use.
+  for (std::int64_t const d : {40, 64, 72, 80, 96, 112, 128, 160, 192, 256, 320, 576})
+    if (!quick || d == 64 || d == 80 || d == 128) plain(fmt::format("d{}", d), {1, 1, 1, 9, 9, d, d});
   plain("d67-dv67", {1, 1, 1, 3, 9, 67, 67});
-  for (std::int64_t const m : {63, 64, 65, 127, 128, 129, 255, 256, 257})
-    plain(fmt::format("around-block-{}", m), {1, 1, 1, 2, m, 8, 4});
-  plain("beyond-16-bits", {1, 1, 1, 1, 4200, 4, 16});  // 67,200 elements of V
+  for (std::int64_t const m : {63, 64, 65, 127, 128, 129, 255, 256, 257}) {
+    plain(fmt::format("around-block-{}", m), {1, 1, 1, 2, m, 8, 8});
+    if (!quick && m < 255) plain(fmt::format("square-{}", m), {1, 1, 1, m, m, 8, 8});
+  }
+  plain("beyond-16-bits", {1, 1, 1, 1, 4200, 16, 16});  // 67,200 elements of V
   plain("no-queries", {1, 2, 2, 0, 5, 4, 4});
   plain("no-value-columns", {1, 1, 1, 3, 5, 4, 0});
   plain("no-head-dimension", {1, 1, 1, 3, 5, 0, 4});
 }
 
 void add_strides(case_list& to) {
-  problem::sizes const s{2, 2, 2, 5, 11, 6, 7};
+  problem::sizes const square{2, 2, 2, 16, 16, 8, 8}, s{2, 2, 2, 5, 11, 6, 7};
+  auto alone = to.random("strides", "alone");
+  problem_draft const compact = gaussian(square, to.type(), alone);
+  to.add("strides", "compact", compact);  // what the next ones ask, without gaps
+  for (std::int64_t const gap : {1, 8}) {
+    problem_draft strided = compact;
+    for (owned_tensor* t : {&strided.q, &strided.k, &strided.v}) *t = padded(*t, gap);
+    to.add("strides", fmt::format("gap{}-alone", gap), std::move(strided));
+  }
   for (std::int64_t const gap : {1, 3, 16}) {
     std::string const name = fmt::format("gap{}", gap);
     auto random = to.random("strides", name);
@@ -61,7 +77,7 @@ void add_strides(case_list& to) {
   }
   // [b, n, h, d] in memory, as most models have it.
   auto random = to.random("strides", "heads-inside");
-  problem_draft draft = gaussian(s, to.type(), random);
+  problem_draft draft = gaussian(square, to.type(), random);
   for (owned_tensor* t : {&draft.q, &draft.k, &draft.v}) {
     auto& [rank, shape, stride] = t->layout;
     stride = {shape[1] * shape[2] * shape[3], shape[3], shape[1] * shape[3], 1};

@@ -9,53 +9,88 @@
 namespace attest::audit {
 namespace {
 
+/// The subsets of batch, head and query over which a mask or bias can broadcast, as the axes that it has.
+constexpr std::string_view broadcast_forms[]{"full", "b11m", "1h1m", "11nm", "111m", "b1nm", "bh1m", "1hnm"};
+
+/// Does a tensor of this form have the axis b, h or n?
+bool has_axis(std::string_view form, char axis) { return form == "full" || form.find(axis) != form.npos; }
+
 void add_biases(case_list& to) {
   double const minus_infinity = -std::numeric_limits<double>::infinity();
-  problem::sizes const s{2, 2, 2, 6, 21, 8, 5};
-  auto const with_bias = [&](char const* name, bool broadcast, auto&& value) {
+  problem::sizes const s{2, 2, 2, 16, 16, 8, 8}, odd{2, 4, 2, 6, 21, 8, 5};
+  auto const with_bias = [&](std::string const& name, problem::sizes const& size, std::string_view form, auto&& value) {
     auto random = to.random("bias", name);
-    problem_draft draft = gaussian(s, to.type(), random);
-    add_bias(draft, broadcast ? 1 : s.b, broadcast ? 1 : s.hq, broadcast ? 1 : s.n, s.m,
-             [&](auto, auto h, auto i, auto j) { return value(random, h, i, j); });
+    problem_draft draft = gaussian(size, to.type(), random);
+    add_bias(draft, has_axis(form, 'b') ? size.b : 1, has_axis(form, 'h') ? size.hq : 1,
+             has_axis(form, 'n') ? size.n : 1, size.m,
+             [&](auto b, auto h, auto i, auto j) { return value(random, b, h, i, j); });
     to.add("bias", name, std::move(draft));
   };
-  with_bias("normal", false, [](random_stream& r, auto...) { return 2 * r.normal(); });
-  with_bias("normal-broadcast", true, [](random_stream& r, auto...) { return 2 * r.normal(); });
-  with_bias("alibi", false, [](random_stream&, auto h, auto i, auto j) {
+  auto const normal = [](random_stream& r, auto...) { return 2 * r.normal(); };
+  auto const alibi = [](random_stream&, auto, auto h, auto i, auto j) {
     return -std::ldexp(1.0, -static_cast<int>(h) - 1) * std::abs(static_cast<double>(i - j));
-  });
-  with_bias("large-common", false, [](random_stream&, auto...) { return 1000.0; });
-  with_bias("minus-infinity", false,
-            [&](random_stream& r, auto...) { return r.below(3) ? r.normal() : minus_infinity; });
-  with_bias("minus-infinity-row", false,
-            [&](random_stream& r, auto, auto i, auto) { return i == 2 ? minus_infinity : r.normal(); });
-  with_bias("finfo-min", false,
+  };
+  auto const some_minus_infinity = [&](random_stream& r, auto...) { return r.below(3) ? r.normal() : minus_infinity; };
+  with_bias("normal", s, "full", normal);
+  with_bias("normal-broadcast", s, "111m", normal);
+  for (std::string_view const form : broadcast_forms)
+    if (form != "full" && form != "111m") with_bias(fmt::format("normal-{}", form), s, form, normal);
+  with_bias("alibi", s, "full", alibi);
+  with_bias("large-common", s, "full", [](random_stream&, auto...) { return 1000.0; });
+  with_bias("minus-infinity", s, "full", some_minus_infinity);
+  with_bias("minus-infinity-row", s, "full",
+            [&](random_stream& r, auto, auto, auto i, auto) { return i == 2 ? minus_infinity : r.normal(); });
+  with_bias("finfo-min", s, "full",
             [&](random_stream& r, auto...) { return r.below(3) ? r.normal() : -to.limits().largest; });
-  with_bias("minus-ten-thousand", false, [&](random_stream& r, auto...) { return r.below(3) ? r.normal() : -1e4; });
-  with_bias("all-minus-ten-thousand", false, [](random_stream& r, auto...) { return r.below(3) ? -1e4 : -10001.0; });
+  with_bias("minus-ten-thousand", s, "full", [](random_stream& r, auto...) { return r.below(3) ? r.normal() : -1e4; });
+  with_bias("all-minus-ten-thousand", s, "full",
+            [](random_stream& r, auto...) { return r.below(3) ? -1e4 : -10001.0; });
+  with_bias("normal" + named_sizes(odd), odd, "full", normal);
+  with_bias("alibi" + named_sizes(odd), odd, "full", alibi);
+  with_bias("minus-infinity" + named_sizes(odd), odd, "full", some_minus_infinity);
 }
 
 void add_masks(case_list& to) {
-  problem::sizes const s{2, 4, 4, 7, 23, 8, 6};
-  for (std::string_view const shape : {"full", "b11m", "1h1m", "11nm", "111m", "b1nm"}) {
-    std::string const name = fmt::format("random-{}", shape);
+  problem::sizes const s{2, 4, 4, 16, 16, 8, 8}, odd{2, 4, 4, 7, 23, 8, 6};
+  auto const masked = [&](std::string const& name, problem::sizes const& size, std::string_view form) {
     auto random = to.random("masks", name);
-    problem_draft draft = gaussian(s, to.type(), random);
-    auto const has = [&](char c) { return shape == "full" || shape.find(c) != shape.npos; };
-    add_mask(draft, has('b') ? s.b : 1, has('h') ? s.hq : 1, has('n') ? s.n : 1, s.m,
+    problem_draft draft = gaussian(size, to.type(), random);
+    add_mask(draft, has_axis(form, 'b') ? size.b : 1, has_axis(form, 'h') ? size.hq : 1,
+             has_axis(form, 'n') ? size.n : 1, size.m,
              [&](auto, auto, auto, auto j) { return j == 3 || random.below(2) != 0; });
+    return draft;
+  };
+  for (std::string_view const form : broadcast_forms) {
+    std::string const name = fmt::format("random-{}", form);
+    to.add("masks", name, masked(name, s, form));
+  }
+  for (std::string_view const form : {"full", "b11m", "1h1m"}) {
+    std::string const name = fmt::format("random-{}{}", form, named_sizes(odd));
+    to.add("masks", name, masked(name, odd, form));
+  }
+  // Every byte but 0 attends.
+  for (unsigned const byte : {2u, 128u, 255u}) {
+    std::string const name = fmt::format("byte-{}", byte);
+    problem_draft draft = masked(name, s, "full");
+    for (std::byte& attends : draft.mask->bytes)
+      if (attends != std::byte{}) attends = static_cast<std::byte>(byte);
     to.add("masks", name, std::move(draft));
   }
+  problem_draft drawn = masked("byte-drawn", s, "full");
+  auto bytes = to.random("masks", "byte-drawn");
+  for (std::byte& attends : drawn.mask->bytes)
+    if (attends != std::byte{}) attends = static_cast<std::byte>(1 + bytes.below(255));
+  to.add("masks", "byte-drawn", std::move(drawn));
   auto random = to.random("masks", "with-bias-and-band");
-  problem_draft draft = gaussian(s, to.type(), random);
-  add_mask(draft, s.b, 1, s.n, s.m, [&](auto...) { return random.below(4) != 0; });
-  add_bias(draft, 1, s.hq, 1, s.m, [&](auto...) { return random.normal(); });
-  draft.band = {s.m - s.n, 9, 0};
+  problem_draft draft = gaussian(odd, to.type(), random);
+  add_mask(draft, odd.b, 1, odd.n, odd.m, [&](auto...) { return random.below(4) != 0; });
+  add_bias(draft, 1, odd.hq, 1, odd.m, [&](auto...) { return random.normal(); });
+  draft.band = {odd.m - odd.n, 9, 0};
   to.add("masks", "with-bias-and-band", std::move(draft));
 }
 
 void add_empty(case_list& to) {
-  problem::sizes const s{2, 2, 2, 9, 40, 8, 5};
+  problem::sizes const s{2, 2, 2, 16, 16, 8, 8}, odd{2, 2, 2, 9, 40, 8, 5};
   auto const masked = [&](char const* check, char const* name, problem::sizes const& size, auto&& attend) {
     auto random = to.random(check, name);
     problem_draft draft = gaussian(size, to.type(), random);
@@ -65,8 +100,13 @@ void add_empty(case_list& to) {
   masked("empty-rows", "every-row", s, [](auto, auto) { return false; });
   masked("empty-rows", "first-and-last", s, [&](auto i, auto) { return i != 0 && i != s.n - 1; });
   masked("empty-rows", "every-other", s, [](auto i, auto) { return i % 2 == 0; });
+  masked("empty-rows", "every-other-n9-m40-d8-dv5", odd, [](auto i, auto) { return i % 2 == 0; });
   {
-    auto random = to.random("empty-rows", "band-beyond-keys");
+    auto random = to.random("empty-rows", "band-before-keys");
+    problem_draft square = gaussian({1, 2, 2, 16, 16, 8, 8}, to.type(), random);
+    square.band = {-7, -1, 0};  // queries 0 … 6 see none
+    to.add("empty-rows", "band-before-keys", std::move(square));
+    random = to.random("empty-rows", "band-beyond-keys");
     problem_draft draft = gaussian({1, 1, 1, 12, 5, 4, 4}, to.type(), random);
     draft.band = {0, 0, 0};  // query i sees key i alone: queries 5 … 11 see none
     to.add("empty-rows", "band-beyond-keys", std::move(draft));
@@ -76,7 +116,7 @@ void add_empty(case_list& to) {
     to.add("empty-rows", "no-keys", gaussian({1, 2, 2, 3, 0, 4, 4}, to.type(), random));
   }
   // Stretches longer than any tile a kernel is likely to use.
-  problem::sizes const tall{1, 1, 1, 3, 400, 8, 4};
+  problem::sizes const tall{1, 1, 1, 3, 400, 8, 8};
   masked("empty-blocks", "first-300", tall, [](auto, auto j) { return j >= 300; });
   masked("empty-blocks", "last-300", tall, [](auto, auto j) { return j < 100; });
   masked("empty-blocks", "middle-300", tall, [](auto, auto j) { return j < 50 || j >= 350; });
@@ -84,6 +124,13 @@ void add_empty(case_list& to) {
   masked("empty-blocks", "only-the-last-key", tall, [&](auto, auto j) { return j == tall.m - 1; });
   masked("empty-blocks", "only-the-first-key", tall, [](auto, auto j) { return j == 0; });
   masked("empty-blocks", "stripes-of-16", tall, [](auto i, auto j) { return (j / 16 + i) % 3 == 0; });
+  std::int64_t const size = to.options().quick ? 80 : 160;
+  problem::sizes const square{1, 1, 1, size, size, 8, 8};
+  masked("empty-blocks", "square-first", square, [&](auto, auto j) { return j >= size - 16; });
+  masked("empty-blocks", "square-last", square, [](auto, auto j) { return j < 16; });
+  masked("empty-blocks", "square-middle", square, [&](auto, auto j) { return j < 8 || j >= size - 8; });
+  masked("empty-blocks", "square-one-key", square, [&](auto i, auto j) { return j == i * 7 % size; });
+  masked("empty-blocks", "square-stripes-of-16", square, [](auto i, auto j) { return (j / 16 + i) % 3 == 0; });
 }
 
 void add_bands(case_list& to) {
@@ -91,7 +138,7 @@ void add_bands(case_list& to) {
     std::string const name =
         fmt::format("n{}-m{}-diagonal{}-left{}-right{}", n, m, band.diagonal, band.left, band.right);
     auto random = to.random(check, name);
-    problem_draft draft = gaussian({1, 2, 2, n, m, 4, 4}, to.type(), random);
+    problem_draft draft = gaussian({1, 2, 2, n, m, 8, 8}, to.type(), random);
     draft.band = band;
     to.add(check, name, std::move(draft));
   };
@@ -105,6 +152,15 @@ void add_bands(case_list& to) {
     banded("bands", n, m, {1, -1, 0});
     banded("bands", n, m, {0, 0, -1});  // anti-causal
   }
+  // Diagonals that no alignment gives: negative, beyond the keys, with more keys to the right.
+  for (problem::band const& band :
+       {problem::band{-3, -1, 0}, problem::band{-16, -1, 0}, problem::band{5, -1, 0}, problem::band{16, -1, 0},
+        problem::band{21, -1, 0}, problem::band{1'000'000, -1, 0}, problem::band{-1'000'000, -1, 0},
+        problem::band{0, -1, 2}, problem::band{-5, -1, 4}, problem::band{-9, 3, -1}, problem::band{19, 9, -1}})
+    banded("bands", 16, 16, band);
+  for (problem::band const& band : {problem::band{-5, 2, 4}, problem::band{7, 3, 1}, problem::band{0, 0, 5},
+                                    problem::band{20, 9, 2}, problem::band{-20, 1, 9}})
+    banded("windows", 16, 16, band);
   for (std::int64_t const side : {0, 1, 3, 16}) {
     banded("windows", 12, 12, {0, side, 0});
     if (side > 0) banded("windows", 12, 12, {0, side, side});
@@ -124,9 +180,10 @@ void add_heads(case_list& to) {
   for (auto const& [hq, hk] : {grouping{4, 2}, grouping{6, 1}, grouping{6, 3}, grouping{8, 8}}) {
     std::string const name = fmt::format("hq{}-hk{}", hq, hk);
     auto random = to.random("heads", name);
-    to.add("heads", name, gaussian({2, hq, hk, 4, 9, 8, 8}, to.type(), random));
-    problem_draft draft = gaussian({2, hq, hk, 4, 9, 8, 8}, to.type(), random);
-    add_mask(draft, 1, hq, 4, 9, [&](auto...) { return random.below(3) != 0; });
+    to.add("heads", name, gaussian({2, hq, hk, 9, 9, 8, 8}, to.type(), random));
+    to.add("heads", name + "-n4-m9", gaussian({2, hq, hk, 4, 9, 8, 8}, to.type(), random));
+    problem_draft draft = gaussian({2, hq, hk, 9, 9, 8, 8}, to.type(), random);
+    add_mask(draft, 1, hq, 9, 9, [&](auto...) { return random.below(3) != 0; });
     to.add("heads", name + "-masked", std::move(draft));
   }
 }

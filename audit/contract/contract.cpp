@@ -70,6 +70,68 @@ kernel_model ordered(kernel_model m) {
   return m;
 }
 
+/// The preset `f32-gradual`: f32 in which nothing is flushed.
+kernel_model gradual_f32() {
+  kernel_model m = unknown_f32();
+  m.format = problem::formats::f32;
+  m.flushes = false;
+  return m;
+}
+
+/// The preset `f64-in-f32`: q, k, v and the bias are converted to float32, one rounding more for each. A term of q·k
+/// holds two of them, a term of O one. A number below ω that becomes 0 is one that f32 may read as 0; one that
+/// overflows is outside the lines of H0 on q, k, b_j and Ô. The results are float32 numbers, exact in float64.
+kernel_model f64_in_f32() {
+  kernel_model m = unknown_f32();
+  m.k_qk_base += 2;
+  m.g_b = reference::gamma(4, m.format.u);
+  m.k_pre += 1;
+  return m;
+}
+
+/// The preset `f16-scores`: finished scores (scaled, capped, with their bias) are stored in float16 once. In base 2 the
+/// stored number is s·log₂ e, which passes 65520 from s = 65520·ln 2 on and underflows by ln 2·2⁻²⁵ at most.
+kernel_model f16_scores() {
+  kernel_model m = unknown_f32();
+  problem::binary_format const format = problem::row_of(element_type::f16).format;
+  m.u_s = power_of_two(-format.fraction_bits - 1);
+  m.omega_s = power_of_two(format.smallest() - 1);
+  constexpr double ln_2_below = 0x1.62e42fefa39efp-1;
+  m.s_limit = power_of_two(format.above_largest()) * (1 - m.u_s / 2) * ln_2_below;
+  return m;
+}
+
+/// The preset `bf16-throughout`: float32 tensors, and bfloat16 wherever a step of attention stores a number. The steps
+/// are the conversions of the inputs, the two matrix products (whose sums are float32, and may truncate), scale,
+/// softcap (with tanh as one step), bias, softmax and the conversion of the results. One rounding to bfloat16 is
+/// r = 2⁻⁸, which γ_k(2⁻²³) counts as 2¹⁵ roundings, and γ_k(2⁻²⁴) as 2¹⁶.
+///   k_qk_base  8 of them: q, k, √d, σ, log₂ e, σ·log₂ e, the product with σ (or the two with its root), the store
+///              before the bias; the last store is u_s. A root is formed in float32 and rounded as it is applied
+///   g_b        3: the bias, log₂ e, their product
+///   e_c        6: c, 1/c, the product with it, tanh, c again, the last product
+///   u_p        2: a weight and an element of V. k_pre cannot hold the second, as H4 limits it
+///   k_lse      1, of the LSE as it is returned
+kernel_model bf16_throughout() {
+  kernel_model m = unknown_f32();
+  problem::binary_format const format = problem::row_of(element_type::bf16).format;
+  double const u = m.format.u, r = power_of_two(-format.fraction_bits - 1);
+  double const flushed = power_of_two(format.smallest_normal());
+  m.u_qk = m.u_pv = power_of_two(-23);
+  m.k_qk_per_d = 2;
+  m.k_qk_base = 8 * (1 << 15) + 5;
+  m.g_b = reference::gamma(3, r);
+  m.e_c = reference::gamma(6, r) + reference::gamma(12, u);  // 4 roundings of f32, 8u of tanh
+  m.u_s = r, m.omega_s = flushed;
+  m.u_p = (1 + r) * (1 + r) - 1, m.omega_p = flushed;
+  m.p_limit = power_of_two(format.above_largest()) * (1 - r);
+  m.p_normalised = problem::normalised_first::unknown;
+  m.returned_weights = problem::returned_weights::unknown;
+  m.u_out = r, m.omega_out = flushed;
+  m.out_limit = power_of_two(format.above_largest()) * (1 - r / 2);
+  m.k_lse = 3 + (1 << 16);
+  return m;
+}
+
 /// The same roundings in f64.
 kernel_model unknown_f64() {
   kernel_model m = unknown_f32();
@@ -111,13 +173,14 @@ std::vector<contract> make_contracts() {
   std::string const unknown =
       "exp within 4 ulp and exp(0) = 1 in rescales; tanh within 6u, as an exp-based one is; finite additive masks of "
       "any size "
-      "are survived; O is divided by the sum of the weights that formed it, perhaps after every block of 64 keys and "
-      "more, and the LSE is formed by ln of that sum";
+      "are survived; O is divided by the sum of the weights that formed it, as they were before any rounding to a "
+      "narrower type, perhaps after every block of 64 keys and more, and the LSE is formed by ln of that sum";
   std::string const f32 = unknown + "; scores to 1.5e8; numbers below 2^-126 may be flushed";
   std::string const f64 = unknown + "; scores to 7e17; numbers below 2^-1022 may be flushed";
   std::string const alone = "; no parts are merged by LSE";
   std::string const narrow = "in and out, weights rounded to it before V, before or after their division; ";
-  std::string const truncating = "float32 accumulation that may truncate; ", ieee = "IEEE float32 accumulation; ";
+  std::string const truncating = "float32 matrix products that may truncate, IEEE float32 sums of weights; ",
+                    ieee = "IEEE float32 accumulation; ";
   std::string const gradual = "; weights and outputs in float16 underflow gradually, below 2^-14 too; scores to 4.6e7";
   std::string const any = "any order and blocking; ";
   std::string const by_index =
@@ -145,10 +208,28 @@ std::vector<contract> make_contracts() {
        true},
       {"f32-ordered", "f32, sharper for many keys: " + by_index + f32 + alone, element_type::f32,
        ordered(unknown_f32())},
+      {"f32-gradual",
+       "f32 with gradual underflow, nothing flushed but results of exp: " + any + unknown + "; scores to 1.5e8" + alone,
+       element_type::f32, gradual_f32()},
+      {"f16-scores",
+       "f32 whose scores (scaled, capped, with their bias) are stored in float16 once, with gradual underflow: " + any +
+           unknown + "; scores to 45,000; numbers below 2^-126 may be flushed" + alone,
+       element_type::f32, f16_scores()},
+      {"bf16-throughout",
+       "float32 in and out, bfloat16 inside: inputs, weights, results and all that is stored between matrix products, "
+       "scale, softcap, bias and softmax is rounded to it, O once and after its division, the root of a scale as it is "
+       "applied; float32 matrix products that may truncate, the softmax in IEEE float32; " +
+           any + f32 + alone,
+       element_type::f32, bf16_throughout()},
       {"f64", "float64 throughout: " + any + f64 + alone, element_type::f64, unknown_f64()},
       {"f64-blocked", "the built-in kernel's own claim in float64", element_type::f64, {}, true},
       {"f64-ordered", "f64, sharper for many keys: " + by_index + f64 + alone, element_type::f64,
        ordered(unknown_f64())},
+      {"f64-in-f32",
+       "float64 in and out, float32 inside, inputs converted by one rounding each, where they and the scale are 0, "
+       "infinite, or between 2^-126 and 2^126 in size: " +
+           any + f32 + alone,
+       element_type::f64, f64_in_f32()},
       {"bf16", "bfloat16 " + narrow + truncating + any + f32 + alone, bf16, sixteen_bit(bf16, true)},
       {"f16", "float16 " + narrow + truncating + any + unknown + gradual + alone, f16, sixteen_bit(f16, true)},
       {"bf16-ieee", "bf16 with " + ieee + any + f32 + alone, bf16, sixteen_bit(bf16, false)},

@@ -14,8 +14,18 @@ namespace attest::audit {
 /// Four points in which kernels document another behaviour than docs/semantics.md. The first value of each is that of
 /// docs/semantics.md.
 struct conventions {
-  enum class masked { never_read, must_be_finite } masked_values = masked::never_read;
-  enum class row { zero, nan, mean } empty_row = row::zero;  ///< O of a query without a visible key
+  enum class masked {
+    never_read,
+    must_be_finite,
+    must_not_overflow  ///< finite, and so are the scores of hidden keys with room to spare
+  } masked_values = masked::never_read;
+  enum class row {
+    zero,
+    nan,
+    mean,
+    unmasked,               ///< O, LSE and weights as if every key were visible
+    nan_unless_no_keys      ///< NaN where all keys are hidden, 0 where there are none (m = 0)
+  } empty_row = row::zero;  ///< O of a query without a visible key
   enum class log { minus_infinity, zero } empty_lse = log::minus_infinity;
   enum class invalid {
     propagate,
@@ -46,7 +56,7 @@ struct contract {
 problem::kernel_model builtin_model(problem::any_instance const& instance);
 
 /// All presets. Those of one element type: the name of the type for an unknown kernel of any order, then what widens or
-/// sharpens it.
+/// sharpens it, then those that name a precision (f32-gradual, f16-scores, bf16-throughout, f64-in-f32).
 std::vector<contract> const& contracts();
 
 /// The preset of that name, or nullptr.

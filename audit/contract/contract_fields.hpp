@@ -119,8 +119,8 @@ void visit_model(problem::kernel_model& m, Visitor& visitor) {
 /// Visits every convention by its name.
 template <class Visitor>
 void visit_conventions(conventions& c, Visitor& visitor) {
-  fields::word(visitor, "masked_values", c.masked_values, {"never_read", "must_be_finite"});
-  fields::word(visitor, "empty_row", c.empty_row, {"zero", "nan", "mean"});
+  fields::word(visitor, "masked_values", c.masked_values, {"never_read", "must_be_finite", "must_not_overflow"});
+  fields::word(visitor, "empty_row", c.empty_row, {"zero", "nan", "mean", "unmasked", "nan_unless_no_keys"});
   fields::word(visitor, "empty_lse", c.empty_lse, {"-inf", "0"});
   fields::word(visitor, "nan", c.nan, {"propagate", "unspecified"});
 }

@@ -16,12 +16,30 @@ constexpr std::array families{
     family_row{"f32-any", {"f32", "f32-ordered"}},
     family_row{"f32-split", {"f32", "f32-ordered"}},
     family_row{"f32", {"f32-ordered", ""}},
+    family_row{"f16-scores", {"f32", ""}},
+    family_row{"bf16-throughout", {"f32", ""}},
     family_row{"f64", {"f64-ordered", ""}},
+    family_row{"f64-in-f32", {"f64", ""}},
     family_row{"bf16", {"bf16-ordered", ""}},
     family_row{"bf16-ieee", {"bf16-ieee-ordered", ""}},
     family_row{"f16-ftz", {"f16", ""}},
     family_row{"f16", {"f16-ordered", ""}},
     family_row{"f16-ieee", {"f16-ieee-ordered", ""}},
+};
+
+/// Those of one element type stand together, narrowest first.
+constexpr std::array wider{
+    wider_preset{"f32", "keys in any order, numbers below 2^-126 flushed"},
+    wider_preset{"f32-any", "lazy rescaling, or parts merged by LSE"},
+    wider_preset{"f16-scores", "scores stored in float16", true},
+    wider_preset{"bf16-throughout", "bfloat16 between the steps", true},
+    wider_preset{"f64", "keys in any order"},
+    wider_preset{"f64-in-f32", "float32 arithmetic inside", true},
+    wider_preset{"bf16-ieee", "keys in any order"},
+    wider_preset{"bf16", "sums that truncate"},
+    wider_preset{"f16-ieee", "keys in any order"},
+    wider_preset{"f16", "sums that truncate"},
+    wider_preset{"f16-ftz", "weights and outputs below 2^-14 flushed"},
 };
 
 /// The presets whose numbers 0.2 changed; CHANGELOG.md says why.
@@ -41,6 +59,22 @@ std::vector<contract const*> sharper_presets(contract const& claim) {
     return sharper;
   }
   return sharper;
+}
+
+std::vector<wider_preset> wider_presets(contract const& claim) {
+  std::vector<wider_preset> beyond;
+  for (wider_preset const& preset : wider) {
+    contract const& allowing = *find_contract(preset.name);
+    if (allowing.type != claim.type) continue;
+    if (!claim.builtin && allowing.fixed == claim.fixed) beyond.clear();  // what stands before it is narrower
+    else beyond.push_back(preset);
+  }
+  return beyond;
+}
+
+wider_preset const* find_wider_preset(std::string_view name) {
+  auto const at = std::ranges::find(wider, name, &wider_preset::name);
+  return at == wider.end() ? nullptr : &*at;
 }
 
 std::optional<int> revision_of(contract const& claim) {

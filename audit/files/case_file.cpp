@@ -7,6 +7,8 @@
 
 #include <fmt/format.h>
 
+#include "audit/files/flag_words.hpp"
+#include "audit/files/memory_words.hpp"
 #include "audit/support/printable.hpp"
 #include "audit/support/real_number.hpp"
 
@@ -17,7 +19,7 @@ using problem::error;
 using problem::error_code;
 
 constexpr std::string_view relation_names[]{"before", "same-bits", "same-rows", "part", "weight-columns"};
-constexpr std::string_view reading_names[]{"answer", "weights", "visibility"};
+constexpr std::string_view reading_names[]{"answer", "weights", "visibility", "range"};
 
 std::string expect_of(further_call const& call) {
   std::string text(relation_names[static_cast<std::size_t>(call.is)]);
@@ -27,8 +29,8 @@ std::string expect_of(further_call const& call) {
   return text + (call.promised ? "" : " unpromised");
 }
 
-/// The metadata of one call. `reads` and `mandatory` are for the first call of a case, the members after them for a
-/// further call.
+/// The metadata of one call. `reads` and `mandatory` are for the first call of a case, `is`, `at` and `promised` for a
+/// further one.
 struct call_metadata {
   bool is_first = true;
   reading reads = reading::nothing;
@@ -58,7 +60,7 @@ bool parse_expect(std::string const& text, call_metadata& to) {
   while (words >> word) {
     if (word == "mandatory" && to.is_first) to.mandatory = true;
     else if (word == "unpromised" && !to.is_first) to.promised = false;
-    else if (word == "threads" && !to.is_first && number(to.threads)) continue;
+    else if (word == "threads" && number(to.threads)) continue;
     else return false;
   }
   return true;
@@ -75,32 +77,67 @@ bool parse_curve(std::string const& text, audit_case& to) {
   return place.has_value();
 }
 
+/// Parses the N of PREFIX.attest.together: threads that make the calls of the case at the same time.
+std::optional<std::int32_t> parse_callers(std::string const& text) {
+  constexpr int most = 16;
+  for (int callers = 1; callers <= most; ++callers)
+    if (text == std::to_string(callers)) return callers;
+  return std::nullopt;
+}
+
+/// "00042/CHECK/CASE" as "CHECK/CASE"; nothing where the prefix has no number.
+std::optional<std::string_view> without_number(std::string_view prefix) {
+  auto const past = prefix.find_first_not_of("0123456789");
+  if (past < 5 || past == prefix.npos || prefix[past] != '/') return std::nullopt;
+  return prefix.substr(past + 1);
+}
+
 }  // namespace
 
-problem::result<std::vector<std::byte>> case_file_bytes(std::span<audit_case const> cases, std::uint64_t seed,
-                                                        std::string const& contract,
+problem::result<std::vector<std::byte>> case_file_bytes(std::span<audit_case const> cases,
+                                                        case_file_options const& options,
                                                         std::span<case_outputs const> outputs) {
   std::vector<problem_file_entry> problems;
-  safetensors_metadata metadata{{"attest.seed", std::to_string(seed)}, {"attest.contract", contract}};
+  safetensors_metadata metadata = options.further;
+  metadata["attest.seed"] = std::to_string(options.seed), metadata["attest.contract"] = options.contract;
+  std::size_t calls = 0;
+  for (audit_case const& written : cases) calls += 1 + written.further.size();
+  std::size_t const digits = std::max<std::size_t>(5, std::to_string(calls).size());
   for (audit_case const& written : cases) {
     auto const at = static_cast<std::size_t>(&written - cases.data());
-    auto const add = [&](std::string prefix, owned_problem const& problem, std::string expect, std::string const& says,
-                         std::size_t call) {
+    auto const add = [&](std::size_t call) {
+      owned_problem const& problem = written.call(call);
+      std::string const prefix = fmt::format("{:0{}}/{}", problems.size() + 1, digits, written.full_name());
       metadata[prefix + ".attest.check"] = written.check;
       metadata[prefix + ".attest.group"] = written.full_name();
-      metadata[prefix + ".attest.expect"] = std::move(expect);
-      if (!says.empty()) metadata[prefix + ".attest.says"] = says;
+      if (call > 0) {
+        further_call const& further = written.further[call - 1];
+        metadata[prefix + ".attest.expect"] = expect_of(further);
+        if (!further.says.empty()) metadata[prefix + ".attest.says"] = further.says;
+      } else {
+        metadata[prefix + ".attest.expect"] = std::string(reading_names[static_cast<std::size_t>(written.reads)]) +
+                                              (written.mandatory ? " mandatory" : "");
+        if (written.threads != 0) metadata[prefix + ".attest.expect"] += fmt::format(" threads {}", written.threads);
+        if (!written.axis.empty())
+          metadata[prefix + ".attest.curve"] = fmt::format("{} {}", written.axis, written.place);
+      }
+      if (call == 0 && written.callers > 0) metadata[prefix + ".attest.together"] = std::to_string(written.callers);
+      if (auto words = memory_words(written.memory_of(call)); !words.empty())
+        metadata[prefix + ".attest.memory"] = std::move(words);
+      if (auto words = flag_words(problem)) metadata[prefix + ".attest.as"] = *std::move(words);
       bool const known = at < outputs.size() && call < outputs[at].size() && outputs[at][call];
-      problems.push_back({std::move(prefix), problem, known ? *outputs[at][call] : owned_outputs{}});
+      problems.push_back({.prefix = prefix,
+                          .problem = problem,
+                          .outputs = known ? *outputs[at][call] : owned_outputs{},
+                          .order = options.order});
     };
-    add(written.full_name(), written.problem,
-        std::string(reading_names[static_cast<std::size_t>(written.reads)]) + (written.mandatory ? " mandatory" : ""),
-        "", 0);
-    if (!written.axis.empty())
-      metadata[written.full_name() + ".attest.curve"] = fmt::format("{} {}", written.axis, written.place);
-    for (std::size_t n = 0; n < written.further.size(); ++n)
-      add(fmt::format("{}#{:02}", written.full_name(), n + 1), written.further[n].problem,
-          expect_of(written.further[n]), written.further[n].says, n + 1);
+    auto const add_further = [&](bool before) {
+      for (std::size_t n = 0; n < written.further.size(); ++n)
+        if ((written.further[n].is == relation::warm_up) == before) add(n + 1);
+    };
+    add_further(true);
+    add(0);
+    add_further(false);
   }
   return problem_file_bytes(problems, std::move(metadata));
 }
@@ -116,9 +153,34 @@ problem::result<std::vector<recorded_case>> cases_of(problem_file&& file) {
     if (outputs.empty()) return std::nullopt;
     return std::move(outputs);
   };
+  auto const call_of = [&](problem_file_entry& entry) -> problem::result<recorded_call> {
+    std::string const key = entry.name_of("attest.status");
+    recorded_call call{.prefix = entry.prefix, .unusable = std::move(entry.unusable)};
+    auto const status = metadata(key);
+    if (status) call.status = parse_call_status(*status);
+    if (status && !call.status)
+      return error{error_code::bad_value, printable(key),
+                   fmt::format("is '{}', expected error: TEXT, killed: SIGNAL, hung or unsupported: TEXT",
+                               printable(*status, 60))};
+    return call;
+  };
+  auto const not_written = [](std::string const& key, std::string const& text) {
+    return error{error_code::bad_value, printable(key),
+                 fmt::format("is '{}', which attest gen does not write", printable(text, 60))};
+  };
+  auto const memory_of = [&](problem_file_entry const& entry) -> problem::result<memory_form> {
+    std::string const key = entry.name_of("attest.memory");
+    auto const words = metadata(key);
+    if (!words) return memory_form{};
+    auto const form = parse_memory_words(*words);
+    if (!form) return not_written(key, *words);
+    if (auto why = memory_fault(entry.problem, *form)) return error{why->code, printable(key), why->message()};
+    return *form;
+  };
   struct waiting {
     problem_file_entry* entry;
     further_call call;
+    recorded_call said;
     std::string group;
   };
   std::vector<waiting> further;
@@ -127,9 +189,11 @@ problem::result<std::vector<recorded_case>> cases_of(problem_file&& file) {
     auto const expect = metadata(key);
     auto const group = metadata(entry.name_of("attest.group"));
     call_metadata found;
-    if (expect && (!group || !parse_expect(*expect, found)))
-      return error{error_code::bad_value, printable(key),
-                   fmt::format("is '{}', which attest gen does not write", printable(*expect, 60))};
+    auto said = call_of(entry);
+    if (!said) return said.why();
+    auto const memory = memory_of(entry);
+    if (!memory) return memory.why();
+    if (expect && (!group || !parse_expect(*expect, found))) return not_written(key, *expect);
     if (expect && !found.is_first) {
       further.push_back({&entry,
                          {.is = found.is,
@@ -137,24 +201,37 @@ problem::result<std::vector<recorded_case>> cases_of(problem_file&& file) {
                           .says = printable(metadata(entry.name_of("attest.says")).value_or("")),
                           .at = found.at,
                           .threads = found.threads,
-                          .promised = found.promised},
+                          .promised = found.promised,
+                          .memory = memory.value()},
+                         std::move(said).value(),
                          *group});
       continue;
     }
-    std::string const name = entry.prefix.empty() ? "(no prefix)" : entry.prefix;
+    std::string const name = expect ? *group : entry.prefix.empty() ? "(no prefix)" : entry.prefix;
     std::string const check = metadata(entry.name_of("attest.check")).value_or(name);
     bool const own = expect && name.starts_with(check + "/");
     audit_case first{.check = printable(check),
                      .name = printable(own ? name.substr(check.size() + 1) : name),
                      .problem = entry.problem,
                      .reads = found.reads,
-                     .mandatory = found.mandatory};
+                     .threads = found.threads,
+                     .mandatory = found.mandatory,
+                     .memory = memory.value()};
     std::string const curve = entry.name_of("attest.curve");
-    if (auto const drawn = metadata(curve); drawn && !parse_curve(*drawn, first))
-      return error{error_code::bad_value, printable(curve),
-                   fmt::format("is '{}', which attest gen does not write", printable(*drawn, 60))};
-    cases.push_back({std::move(first), {if_any(std::move(entry.outputs))}});
-    if (group) groups.emplace(*group, cases.size() - 1);
+    if (auto const drawn = metadata(curve); drawn && !parse_curve(*drawn, first)) return not_written(curve, *drawn);
+    std::string const together = entry.name_of("attest.together");
+    if (auto const callers = metadata(together)) {
+      auto const parsed = parse_callers(*callers);
+      if (!parsed) return not_written(together, *callers);
+      first.callers = *parsed;
+    }
+    recorded_case& added = cases.emplace_back(recorded_case{std::move(first), {}, {}});
+    added.outputs.push_back(if_any(std::move(entry.outputs)));
+    added.calls.push_back(std::move(said).value());
+    added.in_order = without_number(entry.prefix).has_value();
+    if (group && !groups.emplace(*group, cases.size() - 1).second && expect)
+      return error{error_code::bad_value, printable(entry.name_of("attest.group")),
+                   fmt::format("two problems of the file are the first call of '{}'", printable(*group))};
   }
   // Problems are in the order of their prefixes, in which a further call may come before the first call of its group.
   for (waiting& call : further) {
@@ -165,6 +242,11 @@ problem::result<std::vector<recorded_case>> cases_of(problem_file&& file) {
     recorded_case& recorded = cases[at->second];
     recorded.input.further.push_back(std::move(call.call));
     recorded.outputs.push_back(if_any(std::move(call.entry->outputs)));
+    bool const prepares = recorded.input.further.back().is == relation::warm_up;
+    std::string const& first = recorded.calls.front().prefix;
+    recorded.in_order = recorded.in_order && without_number(call.said.prefix) &&
+                        (prepares ? call.said.prefix < first : first < call.said.prefix);
+    recorded.calls.push_back(std::move(call.said));
     if (auto why = calls_fault(recorded.input))
       return error{error_code::bad_shape, printable(call.entry->prefix), *why};
   }

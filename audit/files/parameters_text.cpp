@@ -68,11 +68,11 @@ std::optional<error> read_parameters(safetensors_metadata const& metadata, flag_
 
 void write_parameters(problem::parameters const& from, std::string_view prefix, safetensors_metadata& to) {
   // Every parameter is written, so that a key without prefix in the caller's metadata cannot change the problem.
+  // A number is the shortest decimal that reads back as itself, in JSON's grammar, so that every language reads it.
   problem::visit_parameters(from, [&]<class T>(problem::parameter<T> const& parameter, T const& value) {
     std::string& text = to[prefixed(prefix, parameter.name)];
-    if constexpr (std::is_same_v<T, std::int64_t>) text = std::to_string(value);
-    else if constexpr (std::is_same_v<T, double>) text = fmt::format("{:a}", value);
-    else text = value ? fmt::format("{:a}", *value) : "default";
+    if constexpr (std::is_same_v<T, std::optional<double>>) text = value ? fmt::format("{}", *value) : "default";
+    else text = fmt::format("{}", value);
   });
 }
 

@@ -16,7 +16,7 @@ std::optional<problem::error> read_parameters(safetensors_metadata const& metada
                                               std::string_view prefix, problem::parameters& to,
                                               std::vector<std::string>& notes);
 
-/// Writes the metadata from which read_parameters reads `from` exactly.
+/// Writes the metadata from which read_parameters reads `from` exactly: decimal numbers, or `default`.
 void write_parameters(problem::parameters const& from, std::string_view prefix, safetensors_metadata& to);
 
 }  // namespace attest::audit

@@ -111,24 +111,62 @@ error renamed(error why, std::string_view prefix) {
   return why;
 }
 
-/// Why the outputs do not fit the problem, with the argument named as in the file; none where they fit.
-std::optional<error> outputs_fault(problem_file_entry const& entry) {
-  owned_outputs const& owned = entry.outputs;
-  if (owned.empty()) return std::nullopt;
+/// Why `found` cannot be this output of the problem; none where it can.
+std::optional<error> output_fault(owned_problem const& problem, std::string_view role, owned_tensor const& found) {
   return std::visit(
       [&]<class T>(problem::instance<T> const& instance) -> std::optional<error> {
-        // Validation needs an o; where the file has none it gets this one, whose data it does not read.
+        // Validation needs an o; the other outputs are validated beside this one, whose data is not read.
         static T stand_in{};
         auto const compact = problem::rows_layout(instance.size(), instance.rank(), instance.size().dv);
         problem::erased_outputs outputs{.o = {&stand_in, problem::type_of<T>, compact}, .lse = {}, .weights = {}};
-        if (owned.o) outputs.o = owned.o->erased();
-        if (owned.lse) outputs.lse = owned.lse->erased();
-        if (owned.weights) outputs.weights = owned.weights->erased();
+        if (role == "o") outputs.o = found.erased();
+        if (role == "lse") outputs.lse = found.erased();
+        if (role == "weights") outputs.weights = found.erased();
         auto const validated = problem::make_outputs(instance, outputs);
-        if (!validated) return renamed(validated.why(), entry.prefix);
+        if (!validated) return validated.why();
         return std::nullopt;
       },
-      entry.problem.instance());
+      problem.instance());
+}
+
+/// Reads one output of a problem: to entry.outputs where it fits the problem, else to entry.unusable.
+/// Ensures   whether the file has a tensor of this role
+bool read_output(std::string_view role, group const& from, problem_file_entry& entry) {
+  auto const at = from.find(role);
+  if (at == from.end()) return false;
+  std::optional<owned_tensor>& to = role == "o"     ? entry.outputs.o
+                                    : role == "lse" ? entry.outputs.lse
+                                                    : entry.outputs.weights;
+  to.reset();
+  std::erase_if(entry.unusable, [&](unusable_output const& earlier) { return earlier.role == role; });
+  auto tensor = tensor_of(entry.name_of(role), role, *at->second);
+  if (!tensor) {
+    entry.unusable.push_back({std::string(role), tensor.why().reason});
+    return true;
+  }
+  bool const has_order = role == "o" && tensor.value().layout.rank == 4 && entry.problem.rank() == 4;
+  if (has_order && entry.order == axis_order::bnhd) tensor = with_swapped_axes(std::move(tensor).value());
+  auto const why = output_fault(entry.problem, role, tensor.value());
+  if (!why) {
+    to = std::move(tensor).value();
+    return true;
+  }
+  unusable_output& found = entry.unusable.emplace_back(unusable_output{std::string(role), why->reason});
+  if (!has_order) return true;
+  if (entry.order == axis_order::bnhd) found.says += ", both as [b, h, n, d]";
+  owned_tensor other = with_swapped_axes(std::move(tensor).value());
+  if (!output_fault(entry.problem, role, other)) found.in_other_order = std::move(other);
+  return true;
+}
+
+/// The axis order of the problem with this prefix.
+result<axis_order> order_of(safetensors_metadata const& metadata, std::string_view prefix) {
+  auto at = metadata.find(prefixed(prefix, "attest.layout"));
+  if (at == metadata.end()) at = metadata.find("attest.layout");
+  if (at == metadata.end() || at->second == "bhnd") return axis_order::bhnd;
+  if (at->second == "bnhd") return axis_order::bnhd;
+  return fault(error_code::bad_value, at->first,
+               fmt::format("is '{}', expected bhnd or bnhd", printable(at->second, 60)));
 }
 
 std::string quoted_list(std::vector<std::string> const& names) {
@@ -153,23 +191,25 @@ result<problem_file> problem_file_of(safetensors_file const& file, flag_override
     if (!missing.empty())
       return error{error_code::missing, missing.front(), fmt::format("is missing beside {}", quoted_list(there))};
 
+    auto const order = order_of(file.metadata, prefix);
+    if (!order) return order.why();
     problem_draft draft;
-    owned_outputs outputs;
     role_reader reader(prefix, tensors);
     reader.read("q", draft.q);
     reader.read("k", draft.k);
     reader.read("v", draft.v);
     reader.read("mask", draft.mask);
     reader.read("bias", draft.bias);
-    reader.read("o", outputs.o);
-    reader.read("lse", outputs.lse);
-    reader.read("weights", outputs.weights);
     if (reader.why) return *std::move(reader.why);
+    if (order.value() == axis_order::bnhd)
+      for (owned_tensor* rows : {&draft.q, &draft.k, &draft.v})
+        if (rows->layout.rank == 4) *rows = with_swapped_axes(std::move(*rows));
     if (auto why = read_parameters(file.metadata, flags, prefix, draft, recorded.notes)) return *std::move(why);
     auto problem = owned_problem::make(std::move(draft));
     if (!problem) return renamed(std::move(problem).why(), prefix);
-    recorded.problems.push_back({prefix, std::move(problem).value(), std::move(outputs)});
-    if (auto why = outputs_fault(recorded.problems.back())) return *std::move(why);
+    problem_file_entry& entry = recorded.problems.emplace_back(
+        problem_file_entry{.prefix = prefix, .problem = std::move(problem).value(), .order = order.value()});
+    for (std::string_view const role : {"o", "lse", "weights"}) read_output(role, tensors, entry);
   }
   if (recorded.problems.empty())
     return error{error_code::missing, "",
@@ -181,25 +221,31 @@ result<problem_file> problem_file_of(safetensors_file const& file, flag_override
 
 result<problem_file> with_outputs(problem_file inputs, safetensors_file const& outputs) {
   for (auto const& [prefix, tensors] : grouped(outputs, inputs.ignored)) {
-    auto const at = std::ranges::find(inputs.problems, prefix, &problem_file_entry::prefix);
-    bool const known = at != inputs.problems.end();
+    auto const at = std::ranges::lower_bound(inputs.problems, prefix, {}, &problem_file_entry::prefix);
+    bool const known = at != inputs.problems.end() && at->prefix == prefix;
     for (auto const& [role, tensor] : tensors)
       if (!known || (role != "o" && role != "lse" && role != "weights"))
         inputs.ignored.push_back(printable(prefixed(prefix, role)));
     if (!known) continue;
 
-    problem_file_entry& problem = *at;
-    role_reader reader(prefix, tensors);
-    auto const take = [&](std::string_view role, std::optional<owned_tensor>& to) {
-      bool const had = to.has_value();
-      if (reader.read(role, to) && had)
-        inputs.notes.push_back(fmt::format("'{}' is taken from the second file", printable(problem.name_of(role))));
+    auto const take = [&](std::string_view role, std::optional<owned_tensor> const& had) {
+      bool const replaced = had || std::ranges::find(at->unusable, role, &unusable_output::role) != at->unusable.end();
+      if (read_output(role, tensors, *at) && replaced)
+        inputs.notes.push_back(fmt::format("'{}' is taken from the second file", printable(at->name_of(role))));
     };
-    take("o", problem.outputs.o);
-    take("lse", problem.outputs.lse);
-    take("weights", problem.outputs.weights);
-    if (reader.why) return *std::move(reader.why);
-    if (auto why = outputs_fault(problem)) return *std::move(why);
+    take("o", at->outputs.o);
+    take("lse", at->outputs.lse);
+    take("weights", at->outputs.weights);
+  }
+  constexpr std::string_view status = "attest.status";
+  for (auto const& [key, value] : outputs.metadata) {
+    if (!key.ends_with(status)) continue;
+    std::string_view prefix(key.data(), key.size() - status.size());
+    if (prefix.ends_with('.')) prefix.remove_suffix(1);
+    auto const at = std::ranges::lower_bound(inputs.problems, prefix, {}, &problem_file_entry::prefix);
+    bool const known = at != inputs.problems.end() && at->prefix == prefix && at->name_of(status) == key;
+    if (known) inputs.metadata[key] = value;
+    else inputs.ignored.push_back(printable(key));
   }
   return inputs;
 }

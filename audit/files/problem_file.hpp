@@ -2,7 +2,8 @@
 //
 // A tensor's name is PREFIX.role or role, where role is one of q k v o mask bias lse weights. The tensors with the
 // same prefix are one problem. The metadata keys of problem/parameters.hpp (PREFIX.scale before plain scale) hold a
-// decimal number, a hex float, or `default`.
+// decimal number, a hex float, or `default`. PREFIX.attest.layout (before plain attest.layout) says how the axes of q,
+// k, v and o of rank 4 follow each other: `bhnd`, which holds where there is no such key, or `bnhd`.
 #pragma once
 
 #include <filesystem>
@@ -11,6 +12,7 @@
 #include <optional>
 #include <span>
 #include <string>
+#include <utility>
 #include <vector>
 
 #include "audit/files/safetensors.hpp"
@@ -25,14 +27,34 @@ inline std::string prefixed(std::string_view prefix, std::string_view role) {
   return prefix.empty() ? std::string(role) : std::string(prefix) + '.' + std::string(role);
 }
 
+/// The order of the axes of q, k, v and o of rank 4 in a file. Of a problem in memory it is always that of its strides.
+enum class axis_order : std::uint8_t { bhnd, bnhd };
+
+/// A tensor of a file that is named as an output of a problem and cannot be one.
+struct unusable_output {
+  std::string role;  ///< "o", "lse" or "weights"
+  std::string says;  ///< "shape is [2, 4], expected [2, 5]"
+  /// The same elements in the other axis_order, where they have the shape of the output in that order.
+  std::optional<owned_tensor> in_other_order{};
+};
+
 /// One problem of a file, and the outputs that the file has for it.
 struct problem_file_entry {
   std::string prefix;  ///< without the last '.'; empty for plain q, k, v
   owned_problem problem;
   owned_outputs outputs{};
+  std::vector<unusable_output> unusable{};
+  axis_order order = axis_order::bhnd;
 
   std::string name_of(std::string_view role) const { return prefixed(prefix, role); }
 };
+
+/// The same elements under another order of the axes 1 and 2. Requires rank 4.
+inline owned_tensor with_swapped_axes(owned_tensor tensor) {
+  std::swap(tensor.layout.shape[1], tensor.layout.shape[2]);
+  std::swap(tensor.layout.stride[1], tensor.layout.stride[2]);
+  return tensor;
+}
 
 struct problem_file {
   std::vector<problem_file_entry> problems;  ///< by prefix; at least one
@@ -45,18 +67,20 @@ struct problem_file {
 using flag_overrides = std::map<std::string, std::optional<std::string>, std::less<>>;
 
 /// The problems of a file.
-/// Ensures   problem::make_outputs accepts the outputs of each problem; errors name the tensor, the metadata key or the
+/// Ensures   problem::make_outputs accepts the outputs of each problem; those of a wrong type or shape are `unusable`,
+///           and the rest of the file is read. Errors are about inputs and name the tensor, the metadata key or the
 ///           flag. A prefix without any of q, k, v is ignored (and listed); one with only some of them is an error. A
 ///           mask of floating type is an error that suggests a bias.
 /// Cost      memory in proportion to the file
 problem::result<problem_file> problem_file_of(safetensors_file const& file, flag_overrides const& flags = {});
 
-/// Adds the outputs in a second file to the problems of the first, by prefix. An output of the second file replaces one
-/// of the first, with a note; outputs without a problem are ignored (and listed).
+/// Adds the outputs in a second file to the problems of the first, by prefix, and what its metadata say of each call
+/// (PREFIX.attest.status). An output of the second file replaces one of the first, with a note; outputs without a
+/// problem are ignored (and listed). Its o has the axis order of the first file's problem.
 problem::result<problem_file> with_outputs(problem_file inputs, safetensors_file const& outputs);
 
-/// A safetensors file from which problem_file_of reads the same problems, in layouts without gaps. `metadata` is added.
-/// Requires  different prefixes (checked)
+/// A safetensors file from which problem_file_of reads the same problems and outputs, in layouts without gaps and in
+/// the axis order of each entry. `metadata` is added. Requires  different prefixes (checked)
 problem::result<std::vector<std::byte>> problem_file_bytes(std::span<problem_file_entry const> problems,
                                                            safetensors_metadata metadata = {});
 

@@ -65,17 +65,22 @@ result<std::vector<std::byte>> problem_file_bytes(std::span<problem_file_entry c
     auto const add_if = [&](std::string_view role, std::optional<owned_tensor> const& from) {
       if (from) add(role, *from);
     };
+    bool const swapped = entry.order == axis_order::bnhd && entry.problem.rank() == 4;
+    auto const add_rows = [&](std::string_view role, owned_tensor const& from) {
+      swapped ? add(role, with_swapped_axes(from)) : add(role, from);
+    };
     problem_draft const& draft = entry.problem.draft();
-    add("q", draft.q);
-    add("k", draft.k);
-    add("v", draft.v);
+    add_rows("q", draft.q);
+    add_rows("k", draft.k);
+    add_rows("v", draft.v);
     add_if("mask", draft.mask);
     add_if("bias", draft.bias);
-    add_if("o", entry.outputs.o);
+    if (entry.outputs.o) add_rows("o", *entry.outputs.o);
     add_if("lse", entry.outputs.lse);
     add_if("weights", entry.outputs.weights);
     if (!unique) return error{error_code::bad_value, printable(entry.prefix), "two problems have this prefix"};
     write_parameters(draft, entry.prefix, metadata);
+    if (entry.problem.rank() == 4) metadata[entry.name_of("attest.layout")] = swapped ? "bnhd" : "bhnd";
   }
   return safetensors_bytes(tensors, metadata);
 }

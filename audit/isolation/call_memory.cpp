@@ -2,12 +2,10 @@
 
 #include <algorithm>
 #include <cerrno>
-#include <cmath>
 #include <cstring>
-#include <limits>
 #include <utility>
-#include <variant>
 
+#include <fcntl.h>
 #include <fmt/format.h>
 #include <sys/stat.h>
 #include <unistd.h>
@@ -23,41 +21,8 @@ using problem::result;
 
 /// Inaccessible bytes on each side of a tensor: so many that a wrong row index does not skip them.
 constexpr std::uint64_t guard_bytes = std::uint64_t{1} << 20;
-constexpr std::uint64_t unaligned_base = 64;
-
-constexpr std::byte input_surroundings{0xFF};   // a NaN in every element type
-constexpr std::byte output_surroundings{0xA5};  // a value no kernel computes by chance
-
-std::uint64_t page_bytes() noexcept { return static_cast<std::uint64_t>(::sysconf(_SC_PAGESIZE)); }
-
-constexpr std::uint64_t rounded_up(std::uint64_t bytes, std::uint64_t unit) noexcept {
-  return (bytes + unit - 1) / unit * unit;
-}
-
-/// A quiet NaN that arithmetic does not produce: an output element that still has it was not written.
-/// Requires  a floating type
-constexpr std::uint64_t unwritten_pattern(element_type type) noexcept {
-  problem::binary_format const format = problem::row_of(type).format;
-  return format.infinity() | format.quiet_bit() | (0xA5A5A5A5A5A5A5A5 & (format.quiet_bit() - 1));
-}
-
-/// Calls visit(offset of the row's first element) for every row along the last axis, in order; never for an empty
-/// tensor.
-template <class Visit>
-void for_each_row(layout const& tensor, Visit visit) {
-  auto const rank = static_cast<std::size_t>(tensor.rank);
-  for (std::size_t axis = 0; axis < rank; ++axis)
-    if (tensor.shape[axis] == 0) return;
-  std::array<std::int64_t, 4> at{};
-  for (;;) {
-    std::int64_t offset = 0;
-    for (std::size_t axis = 0; axis + 1 < rank; ++axis) offset += at[axis] * tensor.stride[axis];
-    visit(static_cast<std::size_t>(offset));
-    std::size_t axis = rank - 1;  // the next row, as an odometer counts
-    while (axis > 0 && ++at[axis - 1] == tensor.shape[axis - 1]) at[--axis] = 0;
-    if (axis == 0) return;
-  }
-}
+/// Memory of at most this size is written and read at once, and what was written is kept until it is compared.
+constexpr std::uint64_t small_memory = std::uint64_t{16} << 20;
 
 /// The layout in a descriptor of the C interface: of rank 4, the last stride 1.
 layout descriptor_layout(layout const& from, int problem_rank) {
@@ -72,24 +37,7 @@ layout descriptor_layout(layout const& from, int problem_rank) {
   return to;
 }
 
-/// Row-major with `gap` elements after each row; none where it is larger than 2⁶³ − 1 bytes.
-std::optional<layout> gapped(std::initializer_list<std::int64_t> shape, std::int64_t gap, std::size_t element) {
-  layout row_major;
-  for (std::int64_t const size : shape) row_major.shape[static_cast<std::size_t>(row_major.rank++)] = size;
-  std::int64_t step = 1;
-  for (auto axis = static_cast<std::size_t>(row_major.rank); axis-- > 0;) {
-    row_major.stride[axis] = step;
-    bool const last = axis + 1 == static_cast<std::size_t>(row_major.rank);
-    auto const row = problem::checks::multiply_add(std::max<std::int64_t>(row_major.shape[axis], 1), 1, last ? gap : 0);
-    auto const next = row ? problem::checks::multiply_add(step, *row, 0) : row;
-    if (!next || *next > std::numeric_limits<std::int64_t>::max() / static_cast<std::int64_t>(element))
-      return std::nullopt;
-    step = *next;
-  }
-  return row_major;
-}
-
-error memory_fault(std::string_view action, int code) {
+error file_fault(std::string_view action, int code) {
   return {error_code::unreadable, "",
           fmt::format("the memory of the call cannot be {}: {}", action, std::strerror(code))};
 }
@@ -98,7 +46,7 @@ std::optional<error> write_all(int memory, std::span<std::byte const> bytes, std
   while (!bytes.empty()) {
     auto const count = ::pwrite(memory, bytes.data(), bytes.size(), static_cast<off_t>(offset));
     if (count < 0 && errno == EINTR) continue;
-    if (count <= 0) return memory_fault("written", count < 0 ? errno : ENOSPC);
+    if (count <= 0) return file_fault("written", count < 0 ? errno : ENOSPC);
     bytes = bytes.subspan(static_cast<std::size_t>(count));
     offset += static_cast<std::uint64_t>(count);
   }
@@ -109,187 +57,245 @@ std::optional<error> read_all(int memory, std::span<std::byte> bytes, std::uint6
   while (!bytes.empty()) {
     auto const count = ::pread(memory, bytes.data(), bytes.size(), static_cast<off_t>(offset));
     if (count < 0 && errno == EINTR) continue;
-    if (count <= 0) return memory_fault("read", count < 0 ? errno : EIO);
+    if (count <= 0) return file_fault("read", count < 0 ? errno : EIO);
     bytes = bytes.subspan(static_cast<std::size_t>(count));
     offset += static_cast<std::uint64_t>(count);
   }
   return std::nullopt;
 }
 
-/// An output without bytes; none where it has no layout.
-std::optional<owned_tensor> output_tensor(element_type type, std::optional<layout> const& strided) {
-  if (!strided) return std::nullopt;
-  return owned_tensor{type, *strided, {}};
+error needs_too_much(isolation_limits const& limits) {
+  return {error_code::size_overflow, "",
+          fmt::format("the call needs more memory than the limit of {} bytes", limits.bytes)};
+}
+
+/// The elements of a row that differ from those before the call.
+template <class Bits>
+std::size_t changed_elements(std::byte const* before, std::byte const* after, std::size_t elements) {
+  std::size_t changed = 0;
+  for (std::size_t j = 0; j < elements; ++j) {
+    Bits a, b;
+    std::memcpy(&a, before + j * sizeof a, sizeof a);
+    std::memcpy(&b, after + j * sizeof b, sizeof b);
+    changed += a != b;
+  }
+  return changed;
+}
+
+std::size_t changed_elements(std::byte const* before, std::byte const* after, std::size_t elements, std::size_t size) {
+  return size == 2   ? changed_elements<std::uint16_t>(before, after, elements)
+         : size == 4 ? changed_elements<std::uint32_t>(before, after, elements)
+                     : changed_elements<std::uint64_t>(before, after, elements);
 }
 
 }  // namespace
 
-void call_memory::place(runner::tensor_index index, placed_tensor placed, call_request const& request,
-                        std::uint64_t& memory_end) {
-  auto const& tensor = placed.tensor();
-  auto& slot = message_.slots[index];
-  auto const element = problem::size_of(tensor.type);
-  placed.bytes = tensor.spanned_elements() * element;
-
+void call_memory::describe(runner::tensor_index index, element_type type, layout const& strided) {
+  auto& slot = message_->slots[index];
   slot.present = 1;
-  slot.type_code = static_cast<std::uint8_t>(problem::row_of(tensor.type).dlpack);
-  slot.type_bits = static_cast<std::uint8_t>(8 * element);
-  auto const strided =
-      index == runner::lse ? tensor.layout : descriptor_layout(tensor.layout, placed.input ? problem_.rank() : 4);
+  slot.type_code = static_cast<std::uint8_t>(problem::row_of(type).dlpack);
+  slot.type_bits = static_cast<std::uint8_t>(8 * problem::size_of(type));
   slot.rank = strided.rank;
   std::ranges::copy(strided.shape, slot.shape);
   std::ranges::copy(strided.stride, slot.strides);
+}
 
-  bool const unaligned = request.placement == placement::unaligned;
-  std::uint64_t const before = unaligned && placed.bytes > 0 ? unaligned_base + element : 0;
-  slot.mapped_bytes = rounded_up(before + placed.bytes, page_bytes());
-  placed.first = request.placement == placement::end ? slot.mapped_bytes - placed.bytes : before;
-  slot.memory_offset = memory_end;
-  memory_end += slot.mapped_bytes;
-  slot.place = message_.range_bytes + guard_bytes;
-  message_.range_bytes = slot.place + slot.mapped_bytes + guard_bytes;
-  slot.byte_offset = before;
-  slot.data = unaligned && placed.bytes == 0 ? runner::null_data : slot.place + placed.first - before;
+std::optional<error> call_memory::add(runner::tensor_index index, placed_tensor tensor, placement where,
+                                      isolation_limits const& limits) {
+  auto& message = *message_;
+  auto const unsupported = [](std::string reason) { return error{error_code::unsupported, "", std::move(reason)}; };
+  if (!tensor.place(where, runner::most_pieces - message.piece_count))
+    return unsupported(fmt::format("the call has more than {} parts of memory", runner::most_pieces));
+  if (tensor.image_bytes() > limits.bytes || memory_bytes_ + tensor.image_bytes() > limits.bytes)
+    return needs_too_much(limits);
+
+  region placed{.tensor = std::move(tensor), .memory_offset = memory_bytes_};
+  bool const far = placed.tensor.pieces().size() > 1;
+  auto const spanned = placed.tensor.skew() + placed.tensor.spanned_bytes();
+  // Offsets that a kernel cuts to 32 bits may be wrong by as much as the tensor spans, either way.
+  placed.guard = far ? std::max(guard_bytes, rounded_up(spanned, page_bytes())) : guard_bytes;
+  if (spanned > limits.address_bytes || message.range_bytes + 3 * placed.guard > limits.address_bytes)
+    return unsupported(fmt::format("the call needs more than {:.3g} GiB of address space",
+                                   static_cast<double>(limits.address_bytes) / 0x1p30));
+  auto const base = message.range_bytes + placed.guard;
+  placed.place = base + placed.tensor.skew();
+  message.range_bytes = base + rounded_up(spanned, page_bytes()) + placed.guard;
+  for (memory_piece const& piece : placed.tensor.pieces())
+    message.pieces[message.piece_count++] = {
+        static_cast<std::uint64_t>(static_cast<std::int64_t>(placed.place) + piece.first), piece.bytes,
+        begin_ + memory_bytes_ + piece.at, !placed.tensor.is_input()};
+  memory_bytes_ += placed.tensor.image_bytes();
+
+  describe(index, placed.tensor.type(), placed.tensor.strided());
+  auto& slot = message.slots[index];
+  slot.byte_offset = placed.tensor.byte_offset();
+  slot.data = where == placement::unaligned && placed.tensor.spanned_bytes() == 0 ? runner::null_data
+                                                                                  : placed.place - slot.byte_offset;
   regions_[index] = std::move(placed);
+  return std::nullopt;
 }
 
 result<call_memory> call_memory::plan(owned_problem const& problem, call_request const& request,
-                                      isolation_limits const& limits) {
-  if (request.output_gap < 0 || request.output_gap > 1 << 20)
-    return error{error_code::bad_value, "output_gap", fmt::format("is {}, expected 0 to 2^20", request.output_gap)};
-
+                                      isolation_limits const& limits, memory_origin from) {
+  memory_form const& form = request.memory;
+  if (auto why = memory_fault(problem, form)) return *std::move(why);
   call_memory planned(problem);
   problem::sizes const& s = problem.size();
   problem_draft const& inputs = planned.problem_.draft();
-  auto& message = planned.message_;
+  auto& message = *planned.message_;
   message.magic = runner::call_magic;
   message.threads = request.threads;
   message.parameters = inputs;
+  message.range_bytes = from.range;
+  planned.begin_ = from.memory;
+  planned.memory_bytes_ = page_bytes();  // the first page of all holds the crash note
 
-  auto const type = problem.type();
-  auto const lse_type = problem::row_of(type).lse;
-  auto const gap = request.output_gap;
-  std::array<placed_tensor, runner::slot_count> regions;
-  regions[runner::q].input = &inputs.q;
-  regions[runner::k].input = &inputs.k;
-  regions[runner::v].input = &inputs.v;
-  if (inputs.mask) regions[runner::mask].input = &*inputs.mask;
-  if (inputs.bias) regions[runner::bias].input = &*inputs.bias;
-  auto& out = regions[runner::out].output;
-  auto& lse = regions[runner::lse].output;
-  auto& weights = regions[runner::weights].output;
-  out = output_tensor(type, gapped({s.b, s.hq, s.n, s.dv}, gap, 8));
-  if (request.want_lse) lse = output_tensor(lse_type, gapped({s.b, s.hq, s.n}, gap, 8));
-  if (request.want_weights) weights = output_tensor(type, gapped({s.b, s.hq, s.n, s.m}, gap, 8));
-  bool fits = out && (lse || !request.want_lse) && (weights || !request.want_weights);
-
-  std::uint64_t needed = 0;
-  for (auto const& region : regions) {
-    if (!fits || !region.present()) continue;
-    auto const& tensor = region.tensor();
-    auto const spanned = tensor.spanned_elements();
-    fits = spanned <= limits.bytes / problem::size_of(tensor.type) &&
-           (needed += spanned * problem::size_of(tensor.type)) <= limits.bytes;
+  auto const where = form.unaligned ? placement::unaligned : request.placement;
+  std::optional<error> why;
+  auto const input = [&](runner::tensor_index index, call_tensor which, owned_tensor const& tensor) {
+    auto const usual = descriptor_layout(tensor.layout, problem.rank());
+    auto const strided = formed(usual, which, form);
+    if (!why)
+      why = strided ? planned.add(index, placed_tensor::of_input(tensor, usual, *strided), where, limits)
+                    : needs_too_much(limits);
+  };
+  auto const output = [&](runner::tensor_index index, call_tensor which, element_type type, layout const& usual) {
+    auto const strided = formed(usual, which, form);
+    if (!why)
+      why = strided ? planned.add(index, placed_tensor::of_output(type, *strided), where, limits)
+                    : needs_too_much(limits);
+  };
+  input(runner::q, call_tensor::q, inputs.q);
+  input(runner::k, call_tensor::k, inputs.k);
+  if (!form.v_in_k) {
+    input(runner::v, call_tensor::v, inputs.v);
+  } else if (!why) {
+    auto in_k = planned.regions_[runner::k]->tensor.strided();
+    in_k.shape[3] = s.dv;
+    planned.describe(runner::v, inputs.v.type, in_k);
+    message.slots[runner::v].data = message.slots[runner::k].data;
+    message.slots[runner::v].byte_offset = message.slots[runner::k].byte_offset;
   }
-  if (!fits)
-    return error{error_code::size_overflow, "",
-                 fmt::format("the call needs more memory than the limit of {} bytes", limits.bytes)};
-
-  planned.memory_bytes_ = page_bytes();  // the first page holds the crash note
-  for (std::uint32_t i = 0; i < runner::slot_count; ++i)
-    if (regions[i].present())
-      planned.place(static_cast<runner::tensor_index>(i), std::move(regions[i]), request, planned.memory_bytes_);
+  if (inputs.mask) input(runner::mask, call_tensor::mask, *inputs.mask);
+  if (inputs.bias) input(runner::bias, call_tensor::bias, *inputs.bias);
+  auto const type = problem.type();
+  output(runner::out, call_tensor::o, type, layout::compact({s.b, s.hq, s.n, s.dv}));
+  if (request.want_lse)
+    output(runner::lse, call_tensor::lse, problem::row_of(type).lse, layout::compact({s.b, s.hq, s.n}));
+  if (request.want_weights) output(runner::weights, call_tensor::weights, type, layout::compact({s.b, s.hq, s.n, s.m}));
+  if (why) return *std::move(why);
   return planned;
 }
 
-/// The contents of the mapped pages of one tensor before the call.
-std::vector<std::byte> call_memory::image(std::size_t index) const {
-  auto const& region = regions_[index];
-  std::vector<std::byte> bytes(message_.slots[index].mapped_bytes,
-                               region.input ? input_surroundings : output_surroundings);
-  auto* const first = bytes.data() + region.first;
-  if (region.input) {
-    std::copy_n(region.input->bytes.data(), region.bytes, first);
-    return bytes;
-  }
-  auto const& strided = region.output->layout;
-  auto const element = problem::size_of(region.output->type);
-  auto const pattern = unwritten_pattern(region.output->type);
-  auto const row_elements = static_cast<std::size_t>(strided.shape[static_cast<std::size_t>(strided.rank - 1)]);
-  for_each_row(strided, [&](std::size_t offset) {
-    for (std::size_t j = 0; j < row_elements; ++j) std::memcpy(first + (offset + j) * element, &pattern, element);
-  });
-  return bytes;
-}
+std::uint64_t call_memory::tensor_bytes() const noexcept { return memory_bytes_ - page_bytes(); }
 
-std::optional<error> call_memory::fill(int memory) const {
+std::optional<error> call_memory::fill(int memory) {
   // The file may only grow: it is sealed against shrinking, so that the other process cannot shorten it while we read.
   struct stat about{};
-  if (::fstat(memory, &about) != 0) return memory_fault("examined", errno);
-  if (about.st_size < static_cast<off_t>(memory_bytes_))
-    if (::ftruncate(memory, static_cast<off_t>(memory_bytes_)) != 0) return memory_fault("grown", errno);
+  if (::fstat(memory, &about) != 0) return file_fault("examined", errno);
+  auto const end = static_cast<off_t>(begin_ + memory_bytes_);
+  if (about.st_size < end)
+    if (::ftruncate(memory, end) != 0) return file_fault("grown", errno);
+  // What an earlier, larger call left is given back to the system.
+  if (about.st_size > end &&
+      static_cast<std::uint64_t>(about.st_blocks) * 512 > begin_ + memory_bytes_ + 4 * small_memory)
+    static_cast<void>(::fallocate(memory, FALLOC_FL_PUNCH_HOLE | FALLOC_FL_KEEP_SIZE, end, about.st_size - end));
+
+  if (memory_bytes_ <= small_memory) {
+    written_.assign(memory_bytes_, std::byte{0});
+    for (auto const& region : regions_)
+      if (region)
+        region->tensor.write_image(std::span(written_).subspan(region->memory_offset, region->tensor.image_bytes()));
+    return write_all(memory, written_, begin_);
+  }
   runner::crash_note const empty{};
-  if (auto why = write_all(memory, std::as_bytes(std::span(&empty, 1)), 0)) return why;
-  for (std::size_t i = 0; i < regions_.size(); ++i)
-    if (regions_[i].present())
-      if (auto why = write_all(memory, image(i), message_.slots[i].memory_offset)) return why;
+  if (auto why = write_all(memory, std::as_bytes(std::span(&empty, 1)), begin_)) return why;
+  for (auto const& region : regions_) {
+    if (!region) continue;
+    std::vector<std::byte> image(region->tensor.image_bytes());
+    region->tensor.write_image(image);
+    if (auto why = write_all(memory, image, begin_ + region->memory_offset)) return why;
+  }
   return std::nullopt;
+}
+
+/// The elements of an output, compact. Restores their bytes in `after`: what still differs lies outside the rows.
+owned_tensor call_memory::taken(std::size_t index, std::span<std::byte const> before, std::span<std::byte> after,
+                                std::size_t& written) const {
+  auto const& tensor = regions_[index]->tensor;
+  auto const& s = problem_.size();
+  auto const elements = tensor.row_elements(), row_bytes = elements * tensor.element();
+  owned_tensor compact{tensor.type(),
+                       index == runner::lse ? problem::rows_layout(s, problem_.rank())
+                                            : problem::rows_layout(s, problem_.rank(), tensor.strided().shape[3]),
+                       {}};
+  compact.bytes.reserve(compact.spanned_elements() * tensor.element());
+  for_each_row(tensor.strided(), tensor.strided(), [&](std::size_t offset, std::size_t) {
+    auto const at = tensor.position_of(offset);
+    auto* const row = after.data() + at;
+    written += changed_elements(before.data() + at, row, elements, tensor.element());
+    compact.bytes.insert(compact.bytes.end(), row, row + row_bytes);
+    std::memcpy(row, before.data() + at, row_bytes);
+  });
+  return compact;
+}
+
+std::optional<broken_promise> call_memory::changed_surroundings(std::size_t index, std::span<std::byte const> before,
+                                                                std::span<std::byte const> after) const {
+  if (before.empty() || std::memcmp(before.data(), after.data(), before.size()) == 0) return std::nullopt;
+  auto const& tensor = regions_[index]->tensor;
+  std::string const name = runner::slot_names[index];
+  auto const position = std::ranges::mismatch(before, after).in1 - before.begin();
+  auto const at = tensor.byte_at(static_cast<std::size_t>(position));
+  auto const end = static_cast<std::int64_t>(tensor.spanned_bytes());
+  bool const inside = at >= 0 && at < end;
+  if (tensor.is_input() && inside)
+    return broken_promise{promise::leaves_inputs, name, fmt::format("writes into the input {}, at byte {}", name, at)};
+  return broken_promise{promise::leaves_gaps, name,
+                        inside   ? fmt::format("writes between the rows of {}, at byte {}", name, at)
+                        : at < 0 ? fmt::format("writes {} bytes before {}", -at, name)
+                                 : fmt::format("writes {} bytes past {}", at - end, name)};
 }
 
 std::optional<error> call_memory::read_back(int memory, call_outcome outcome, owned_outputs& outputs,
                                             std::vector<broken_promise>& broken) const {
-  owned_outputs taken;
+  bool const small = !written_.empty();
+  std::vector<std::byte> whole(small ? written_.size() : 0);
+  auto const first = page_bytes();
+  if (small)
+    if (auto why = read_all(memory, std::span(whole).subspan(first), begin_ + first)) return why;
+  owned_outputs found;
   for (std::size_t i = 0; i < regions_.size(); ++i) {
-    auto const& region = regions_[i];
-    if (!region.present()) continue;
-    std::string const name = runner::slot_names[i];
-    auto const before = image(i);
-    std::vector<std::byte> after(before.size());
-    if (auto why = read_all(memory, after, message_.slots[i].memory_offset)) return why;
-    auto const& tensor = region.tensor();
-    auto const element = problem::size_of(tensor.type);
-
-    if (region.output) {
-      // Copies every element and restores its bytes in `after`: what still differs lies outside the rows.
-      auto const& strided = tensor.layout;
-      auto const row_elements = static_cast<std::size_t>(strided.shape[static_cast<std::size_t>(strided.rank - 1)]);
-      owned_tensor compact{tensor.type, {}, {}};
-      std::size_t written = 0, elements = 0;
-      for_each_row(strided, [&](std::size_t offset) {
-        auto const row = region.first + offset * element, row_bytes = row_elements * element;
-        for (std::size_t j = 0; j < row_elements; ++j)
-          written += std::memcmp(&before[row + j * element], &after[row + j * element], element) != 0;
-        elements += row_elements;
-        compact.bytes.insert(compact.bytes.end(), &after[row], &after[row] + row_bytes);
-        std::memcpy(&after[row], &before[row], row_bytes);
-      });
+    if (!regions_[i]) continue;
+    auto const& [tensor, memory_offset, place, guard] = *regions_[i];
+    std::vector<std::byte> image, read;
+    std::span<std::byte const> before;
+    std::span<std::byte> after;
+    if (small) {
+      before = std::span(written_).subspan(memory_offset, tensor.image_bytes());
+      after = std::span(whole).subspan(memory_offset, tensor.image_bytes());
+    } else {
+      image.resize(tensor.image_bytes()), read.resize(tensor.image_bytes());
+      tensor.write_image(image);
+      if (auto why = read_all(memory, read, begin_ + memory_offset)) return why;
+      before = image, after = read;
+    }
+    if (!tensor.is_input()) {
+      std::string const name = runner::slot_names[i];
+      std::size_t written = 0;
+      auto compact = taken(i, before, after, written);
+      auto const elements = compact.spanned_elements();
       if (outcome == call_outcome::succeeded && written != elements)
         broken.push_back({promise::writes_every_element, name,
                           fmt::format("leaves {} of {} elements of {} unwritten", elements - written, elements, name)});
       if (outcome == call_outcome::unsupported && written != 0)
         broken.push_back({promise::untouched_outputs, name,
                           fmt::format("answers UNSUPPORTED but writes {} elements of {}", written, name)});
-      bool const is_lse = i == runner::lse;
-      compact.layout = is_lse ? problem::rows_layout(problem_.size(), problem_.rank())
-                              : problem::rows_layout(problem_.size(), problem_.rank(), strided.shape[3]);
-      if (i == runner::out) taken.o = std::move(compact);
-      else (is_lse ? taken.lse : taken.weights) = std::move(compact);
+      (i == runner::out ? found.o : i == runner::lse ? found.lse : found.weights) = std::move(compact);
     }
-    auto const [old_at, new_at] = std::ranges::mismatch(before, after);
-    if (new_at == after.end()) continue;
-    auto const at = static_cast<std::uint64_t>(new_at - after.begin());
-    bool const inside = at >= region.first && at < region.first + region.bytes;
-    auto const distance = at < region.first ? region.first - at : at - region.first - (inside ? 0 : region.bytes);
-    if (region.input && inside)
-      broken.push_back(
-          {promise::leaves_inputs, name, fmt::format("writes into the input {}, at byte {}", name, distance)});
-    else
-      broken.push_back(
-          {promise::leaves_gaps, name,
-           inside ? fmt::format("writes between the rows of {}, at byte {}", name, distance)
-                  : fmt::format("writes {} bytes {} {}", distance, at < region.first ? "before" : "past", name)});
+    if (auto changed = changed_surroundings(i, before, after)) broken.push_back(*std::move(changed));
   }
-  if (outcome == call_outcome::succeeded) outputs = std::move(taken);
+  if (outcome == call_outcome::succeeded) outputs = std::move(found);
   return std::nullopt;
 }
 
@@ -297,24 +303,29 @@ std::optional<broken_promise> call_memory::explain_crash(int memory, std::uint64
   runner::crash_note note{};
   if (read_all(memory, std::as_writable_bytes(std::span(&note, 1)), 0)) return std::nullopt;
   if (note.magic != runner::crash_magic || note.sequence != sequence || note.address < 0) return std::nullopt;
-  auto const at = static_cast<std::uint64_t>(note.address);
   bool const writes = note.access == runner::crash_note::writes;
   std::string_view const touches = writes ? "writes" : note.access == runner::crash_note::reads ? "reads" : "touches";
   for (std::size_t i = 0; i < regions_.size(); ++i) {
-    auto const& slot = message_.slots[i];
-    auto const& region = regions_[i];
-    if (!region.present() || at < slot.place - guard_bytes || at >= slot.place + slot.mapped_bytes + guard_bytes)
-      continue;
-    auto const first = slot.place + region.first, end = first + region.bytes;
+    if (!regions_[i]) continue;
+    auto const& [tensor, memory_offset, place, guard] = *regions_[i];
+    auto const at = note.address - static_cast<std::int64_t>(place);  // counted from the first element
+    auto const end = static_cast<std::int64_t>(tensor.spanned_bytes());
+    auto const in_range = at + static_cast<std::int64_t>(tensor.skew() + guard);  // counted from the first guard byte
+    auto const pages = rounded_up(tensor.skew() + tensor.spanned_bytes(), page_bytes());
+    if (in_range < 0 || in_range >= static_cast<std::int64_t>(pages + 2 * guard)) continue;
     std::string const name = runner::slot_names[i];
-    if (at >= slot.place && at < slot.place + slot.mapped_bytes) {
-      if (!region.input || !writes) return std::nullopt;
+    auto const in_piece = [&](memory_piece const& piece) {
+      return at >= piece.first && at - piece.first < static_cast<std::int64_t>(piece.bytes);
+    };
+    if (std::ranges::any_of(tensor.pieces(), in_piece)) {
+      if (!tensor.is_input() || !writes) return std::nullopt;
       return broken_promise{promise::leaves_inputs, name, fmt::format("writes into the input {}", name)};
     }
-    auto const element = problem::size_of(region.tensor().type);
+    auto const element = static_cast<std::int64_t>(tensor.element());
     return broken_promise{promise::stays_inside, name,
-                          at < first
-                              ? fmt::format("{} {} bytes before the start of {}", touches, first - at, name)
+                          at < 0 ? fmt::format("{} {} bytes before the start of {}", touches, -at, name)
+                          : at < end
+                              ? fmt::format("{} between the rows of {}, at byte {}", touches, name, at)
                               : fmt::format("{} element {} past the end of {}", touches, (at - end) / element, name)};
   }
   return std::nullopt;

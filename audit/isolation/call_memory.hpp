@@ -6,12 +6,14 @@
 
 #include <array>
 #include <cstdint>
+#include <memory>
 #include <optional>
 #include <span>
 #include <string>
 #include <vector>
 
 #include "audit/isolation/isolated_kernel.hpp"
+#include "audit/isolation/placed_tensor.hpp"
 #include "audit/isolation/runner/protocol.hpp"
 #include "audit/tensors/owned_outputs.hpp"
 #include "audit/tensors/owned_problem.hpp"
@@ -19,45 +21,73 @@
 
 namespace attest::audit {
 
+/// Where the memory of a call begins: in the shared memory, a multiple of the page size, and in the address range.
+struct memory_origin {
+  std::uint64_t memory = 0, range = 0;
+};
+
 class call_memory {
  public:
-  /// Plans the memory of a call. An error where it needs more than limits.bytes.
+  /// Plans the memory of a call. An error where the problem cannot have the form of the request (memory_fault), or
+  /// where the tensors need more than limits.bytes; error_code::unsupported where the form needs more address space
+  /// than limits.address_bytes or more pieces of memory than a message has. A call of a group begins where the one
+  /// before it ends.
   static problem::result<call_memory> plan(owned_problem const& problem, call_request const& request,
-                                           isolation_limits const& limits);
+                                           isolation_limits const& limits, memory_origin from = {});
 
-  runner::call_message const& message() const noexcept { return message_; }
+  /// The bytes of the message to the runner.
+  std::span<std::byte const> message() const noexcept {
+    return std::as_bytes(std::span(message_.get(), 1)).first(runner::bytes_with(message_->piece_count));
+  }
+  void set_sequence(std::uint64_t sequence) noexcept { message_->sequence = sequence; }
+  /// Makes it a call of a group, of which `following` messages come after this one.
+  void set_group(std::uint32_t following, call_of_group const& call) noexcept {
+    message_->following = following, message_->caller = call.caller, message_->repeat_seconds = call.repeat_seconds;
+  }
+
+  memory_origin end() const noexcept { return {begin_ + memory_bytes_, message_->range_bytes}; }
+
+  /// Of address space, with that of the calls before it in its group.
+  std::uint64_t range_bytes() const noexcept { return message_->range_bytes; }
+
+  /// The bytes that the kernel's process may touch.
+  std::uint64_t tensor_bytes() const noexcept;
 
   /// Writes the inputs, NaN into the outputs, and the bytes around both; clears the crash note.
-  std::optional<problem::error> fill(int memory) const;
+  std::optional<problem::error> fill(int memory);
 
   /// Compares the memory with what fill wrote, and copies the outputs where the call succeeded.
   /// Ensures   `broken` names every tensor whose surrounding bytes (or, for an input, contents) changed
   std::optional<problem::error> read_back(int memory, call_outcome outcome, owned_outputs& outputs,
                                           std::vector<broken_promise>& broken) const;
 
-  /// The promise that a crash broke; none where the recorded address is not in or near a tensor.
+  /// The promise that a crash broke, where the call, or the first of its group, has this sequence number; none where
+  /// the recorded address is not in or near a tensor.
   std::optional<broken_promise> explain_crash(int memory, std::uint64_t sequence) const;
 
  private:
-  struct placed_tensor {
-    std::optional<owned_tensor> output;   ///< layout of an output, without bytes
-    owned_tensor const* input = nullptr;  ///< a tensor of problem_
-    std::uint64_t first = 0;              ///< byte of the first element in the mapped pages
-    std::uint64_t bytes = 0;              ///< that the elements span
-
-    bool present() const noexcept { return input || output; }
-    owned_tensor const& tensor() const noexcept { return input ? *input : *output; }
+  struct region {
+    placed_tensor tensor;
+    std::uint64_t memory_offset = 0;  ///< of its image, from begin_ on
+    std::uint64_t place = 0;          ///< of its first element in the address range
+    std::uint64_t guard = 0;          ///< inaccessible bytes before and after it
   };
 
-  void place(runner::tensor_index index, placed_tensor placed, call_request const& request, std::uint64_t& memory_end);
-  std::vector<std::byte> image(std::size_t index) const;
+  std::optional<problem::error> add(runner::tensor_index index, placed_tensor tensor, placement where,
+                                    isolation_limits const& limits);
+  void describe(runner::tensor_index index, problem::element_type type, problem::layout const& strided);
+  std::optional<broken_promise> changed_surroundings(std::size_t index, std::span<std::byte const> before,
+                                                     std::span<std::byte const> after) const;
+  owned_tensor taken(std::size_t index, std::span<std::byte const> before, std::span<std::byte> after,
+                     std::size_t& written) const;
 
   explicit call_memory(owned_problem problem) : problem_(std::move(problem)) {}
 
   owned_problem problem_;
-  std::array<placed_tensor, runner::slot_count> regions_{};
-  runner::call_message message_{};
-  std::uint64_t memory_bytes_ = 0;
+  std::array<std::optional<region>, runner::slot_count> regions_{};  ///< none: absent, or in the memory of another
+  std::unique_ptr<runner::call_message> message_ = std::make_unique<runner::call_message>();
+  std::uint64_t begin_ = 0, memory_bytes_ = 0;  ///< in the shared memory
+  std::vector<std::byte> written_;              ///< the memory from begin_ on, where it is small; else empty
 };
 
 }  // namespace attest::audit

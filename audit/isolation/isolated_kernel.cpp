@@ -58,6 +58,13 @@ std::optional<error> library_fault(fs::path const& library) {
   return std::nullopt;
 }
 
+call_report not_asked(std::string reason) {
+  call_report report;
+  report.outcome = call_outcome::not_asked;
+  report.sentence = "not asked: " + std::move(reason);
+  return report;
+}
+
 /// The text in a fixed-size field of a message; a terminating 0 may be missing.
 template <std::size_t N>
 std::string bounded(char const (&text)[N]) {
@@ -75,8 +82,10 @@ struct isolated_kernel::state {
   std::string name;
   bool environment_changed = false;
   std::uint64_t sequence = 0;
-  std::optional<std::string> exceeded;  ///< the limit that ended the last wait, if one did
-  bool cut_short = false;               ///< the caller ended the last wait
+  std::optional<std::string> exceeded;           ///< the limit that ended the last wait, if one did
+  std::uint64_t tensor_bytes = 0;                ///< the most that a call of this process could touch
+  runner_process::clock::time_point observed{};  ///< when the process was last observed
+  bool cut_short = false;                        ///< the caller ended the last wait
 
   static runner_process::clock::time_point in(double seconds) {
     return runner_process::clock::now() +
@@ -84,13 +93,18 @@ struct isolated_kernel::state {
   }
   /// The interval at which the process is observed from outside while it works.
   static constexpr auto observation_interval = std::chrono::milliseconds(50);
+  /// In less time, no kernel takes gigabytes of memory or starts hundreds of threads.
+  static constexpr auto short_call = std::chrono::milliseconds(1);
 
   std::optional<error> start();
   runner_process::received greeting(std::span<std::byte> hello);
-  result<call_report> call(call_memory const& plan, call_request const& request, owned_outputs& outputs);
-  runner_process::received wait(std::span<std::byte> reply, call_request const& request);
+  std::vector<broken_promise> broken_between_calls();
+  result<std::vector<call_answer>> call(std::span<call_memory> plans, call_request const& request, double seconds);
+  runner_process::received wait(std::span<std::byte> reply, call_request const& request, double seconds);
+  result<call_answer> answer(call_memory const& plan, runner::reply_message const& reply, double waited);
   call_report kill_for(call_outcome outcome, std::string sentence);
-  result<call_report> without_reply(call_memory const& plan, runner_process::received received);
+  call_report without_reply(std::span<call_memory const> plans, std::uint64_t first, runner_process::received received,
+                            double seconds);
 };
 
 /// Waits for the greeting, until the time for loading has passed.
@@ -166,48 +180,78 @@ result<isolated_kernel> isolated_kernel::open(fs::path const& library, std::stri
   return isolated_kernel(std::move(opened));
 }
 
-result<call_report> isolated_kernel::run(owned_problem const& problem, call_request const& request,
-                                         owned_outputs& outputs) {
-  auto& self = *state_;
-  auto const plan = call_memory::plan(problem, request, self.limits);
-  if (!plan) return plan.why();
-  std::vector<broken_promise> earlier;
-  if (self.process.alive() && self.process.has_unread_input()) {
-    // The runner is killed when the thread that spawned it ends (PR_SET_PDEATHSIG), so SIGKILL is not blamed on the
-    // kernel.
-    runner::reply_message unexpected{};
-    auto const received =
-        self.process.receive(std::as_writable_bytes(std::span(&unexpected, 1)), state::in(self.limits.seconds));
-    auto const end = received == runner_process::received::closed ? self.process.end() : self.process.kill();
-    if (!(end.kind == process_end::signalled && end.code == SIGKILL))
-      earlier.push_back({promise::rests_between_calls, "",
-                         received == runner_process::received::closed
-                             ? end_text(end) + " after it had returned"
-                             : "wrote to the runner's channel after it had returned"});
-  }
-  if (!self.process.alive())
-    if (auto why = self.start()) return *std::move(why);
-  auto report = self.call(plan.value(), request, outputs);
-  if (report) report.value().broken.insert(report.value().broken.begin(), earlier.begin(), earlier.end());
-  return report;
+static_assert(isolated_kernel::most_together == runner::most_together, "the runner takes groups of this size");
+
+/// What the process did since its last call that it may not do. It is killed for it.
+std::vector<broken_promise> isolated_kernel::state::broken_between_calls() {
+  if (!process.alive() || !process.has_unread_input()) return {};
+  // The runner is killed when the thread that spawned it ends (PR_SET_PDEATHSIG), so SIGKILL is not blamed on the
+  // kernel.
+  runner::reply_message unexpected{};
+  auto const received = process.receive(std::as_writable_bytes(std::span(&unexpected, 1)), in(limits.seconds));
+  auto const end = received == runner_process::received::closed ? process.end() : process.kill();
+  if (end.kind == process_end::signalled && end.code == SIGKILL) return {};
+  return {{promise::rests_between_calls, "",
+           received == runner_process::received::closed ? end_text(end) + " after it had returned"
+                                                        : "wrote to the runner's channel after it had returned"}};
 }
 
-/// Waits for the reply and observes the process from outside meanwhile.
-runner_process::received isolated_kernel::state::wait(std::span<std::byte> reply, call_request const& request) {
+result<call_report> isolated_kernel::run(owned_problem const& problem, call_request const& request,
+                                         owned_outputs& outputs) {
+  call_of_group const alone{&problem, request};
+  auto answers = run_together(std::span(&alone, 1));
+  if (!answers) return answers.why();
+  call_answer& only = answers.value().front();
+  if (only.report.outcome == call_outcome::succeeded) outputs = std::move(only.outputs);
+  return std::move(only.report);
+}
+
+result<std::vector<call_answer>> isolated_kernel::run_together(std::span<call_of_group const> calls,
+                                                               double more_seconds) {
+  auto& self = *state_;
+  std::vector<call_memory> plans;
+  for (call_of_group const& call : calls) {
+    auto plan = call_memory::plan(*call.problem, call.request, self.limits,
+                                  plans.empty() ? memory_origin{} : plans.back().end());
+    if (!plan && plan.why().code == error_code::unsupported)
+      return std::vector<call_answer>(calls.size(), {not_asked(plan.why().reason), {}});
+    if (!plan) return plan.why();
+    plans.push_back(std::move(plan).value());
+    plans.back().set_group(static_cast<std::uint32_t>(calls.size() - plans.size()), call);
+  }
+  auto const earlier = self.broken_between_calls();
+  if (!self.process.alive())
+    if (auto why = self.start()) return *std::move(why);
+  auto answers = self.call(plans, calls.front().request, self.limits.seconds + more_seconds);
+  if (answers) {
+    auto& broken = answers.value().front().report.broken;
+    broken.insert(broken.begin(), earlier.begin(), earlier.end());
+  }
+  return answers;
+}
+
+/// Waits for a reply and observes the process from outside meanwhile.
+runner_process::received isolated_kernel::state::wait(std::span<std::byte> reply, call_request const& request,
+                                                      double seconds) {
   exceeded.reset();
   cut_short = false;
-  auto const last = in(limits.seconds);
+  auto const begin = runner_process::clock::now(), last = in(seconds);
   std::optional<processor_wait> queue;  // created at the first observation: most calls end before it
   for (;;) {
     auto next = std::min(runner_process::clock::now() + observation_interval, queue ? last + queue->so_far() : last);
     if (request.until) next = std::min(next, *request.until);
     auto const received = process.receive(reply, next);
-    if (received == runner_process::received::message) exceeded = passes_limits(process.id(), limits.process);
+    if (received == runner_process::received::message) {
+      // A short call cannot pass a limit by itself, many together can.
+      auto const now = runner_process::clock::now();
+      if (now - begin >= short_call || now - observed >= observation_interval)
+        exceeded = passes_limits(process.id(), limits.process, tensor_bytes), observed = now;
+    }
     if (received != runner_process::received::timed_out) return received;
     if (!queue) queue.emplace(process.id());
     auto const now = runner_process::clock::now();
     cut_short = (request.stop && request.stop->load()) || (request.until && now >= *request.until);
-    if (!cut_short) exceeded = group_passes_limits(process.id(), limits.process);
+    if (!cut_short) exceeded = group_passes_limits(process.id(), limits.process, tensor_bytes);
     if (cut_short || exceeded || now >= last + queue->so_far()) return received;
   }
 }
@@ -221,27 +265,56 @@ call_report isolated_kernel::state::kill_for(call_outcome outcome, std::string s
   return report;
 }
 
-result<call_report> isolated_kernel::state::call(call_memory const& plan, call_request const& request,
-                                                 owned_outputs& outputs) {
-  if (auto why = plan.fill(memory.get())) return *std::move(why);
-  auto message = plan.message();
-  message.sequence = ++sequence;
+result<std::vector<call_answer>> isolated_kernel::state::call(std::span<call_memory> plans, call_request const& request,
+                                                              double seconds) {
+  auto const all = [&](call_report const& report) {
+    return std::vector<call_answer>(plans.size(), call_answer{report, {}});
+  };
+  std::uint64_t bytes = 0;
+  for (call_memory& plan : plans) {
+    if (auto why = plan.fill(memory.get())) return *std::move(why);
+    bytes += plan.tensor_bytes();
+    plan.set_sequence(++sequence);
+  }
+  tensor_bytes = std::max(tensor_bytes, bytes);
+  std::uint64_t const first = sequence - plans.size() + 1;
   auto const begin = runner_process::clock::now();
-  runner::reply_message reply{};
-  auto received = runner_process::received::closed;
-  if (process.send(std::as_bytes(std::span(&message, 1))))
-    received = wait(std::as_writable_bytes(std::span(&reply, 1)), request);
-  if (cut_short) return kill_for(call_outcome::cut_short, "was cut short");
-  if (exceeded) return kill_for(call_outcome::exceeded, "was ended: its process " + *exceeded);
-  bool const known = reply.magic == runner::reply_magic || reply.magic == runner::no_memory_magic;
-  if (received == runner_process::received::message && (!known || reply.sequence != sequence))
-    received = runner_process::received::malformed;
-  if (received != runner_process::received::message) return without_reply(plan, received);
-  if (reply.magic == runner::no_memory_magic)
+  bool sent = true;
+  for (call_memory const& plan : plans) sent = sent && process.send(plan.message());
+  std::vector<runner::reply_message> replies(plans.size());
+  for (std::size_t at = 0; at < replies.size(); ++at) {
+    runner::reply_message& reply = replies[at];
+    auto received = runner_process::received::closed;
+    if (sent) received = wait(std::as_writable_bytes(std::span(&reply, 1)), request, seconds);
+    if (cut_short) return all(kill_for(call_outcome::cut_short, "was cut short"));
+    if (exceeded) return all(kill_for(call_outcome::exceeded, "was ended: its process " + *exceeded));
+    bool const known = reply.magic == runner::reply_magic || reply.magic == runner::no_memory_magic ||
+                       reply.magic == runner::no_range_magic || reply.magic == runner::no_thread_magic;
+    if (received == runner_process::received::message && (!known || reply.sequence != first + at))
+      received = runner_process::received::malformed;
+    if (received != runner_process::received::message) return all(without_reply(plans, first, received, seconds));
+  }
+  if (replies[0].magic == runner::no_range_magic)
+    return all(not_asked(fmt::format("the system does not give {:.3g} GiB of address space",
+                                     static_cast<double>(plans.back().range_bytes()) / 0x1p30)));
+  if (replies[0].magic == runner::no_thread_magic) return all(not_asked("the system does not start another thread"));
+  if (replies[0].magic == runner::no_memory_magic)
     return error{error_code::unreadable, "attest-runner", "has no memory for the tensors of this call"};
-
-  call_report report;
   double const waited = std::chrono::duration<double>(runner_process::clock::now() - begin).count();
+  std::vector<call_answer> answers;
+  for (std::size_t at = 0; at < plans.size(); ++at) {
+    auto answered = answer(plans[at], replies[at], waited);
+    if (!answered) return answered.why();
+    answers.push_back(std::move(answered).value());
+  }
+  return answers;
+}
+
+/// What a reply and the memory of its call say.
+result<call_answer> isolated_kernel::state::answer(call_memory const& plan, runner::reply_message const& reply,
+                                                   double waited) {
+  call_answer answered;
+  call_report& report = answered.report;
   report.seconds = reply.seconds >= 0 && reply.seconds <= waited ? reply.seconds : waited;
   report.code = reply.status;
   switch (reply.status) {
@@ -257,17 +330,20 @@ result<call_report> isolated_kernel::state::call(call_memory const& plan, call_r
                              "leaves the floating-point environment changed (rounding mode, FTZ or DAZ)"});
   if (reply.descriptors_changed)
     report.broken.push_back({promise::leaves_descriptors, "", "writes to the descriptors of its call"});
-  if (auto why = plan.read_back(memory.get(), report.outcome, outputs, report.broken)) return *std::move(why);
-  return report;
+  if (reply.outputs_changed)
+    report.broken.push_back({promise::leaves_earlier_outputs, "", "the outputs of a call change in a later one"});
+  if (auto why = plan.read_back(memory.get(), report.outcome, answered.outputs, report.broken)) return *std::move(why);
+  return answered;
 }
 
-/// The report of a call that ended without a valid reply. The next call starts a new process.
-result<call_report> isolated_kernel::state::without_reply(call_memory const& plan, runner_process::received received) {
+/// The report of calls that ended without a valid reply. The next call starts a new process.
+call_report isolated_kernel::state::without_reply(std::span<call_memory const> plans, std::uint64_t first,
+                                                  runner_process::received received, double seconds) {
   call_report report;
   if (received == runner_process::received::timed_out) {
     process.kill();
     report.outcome = call_outcome::hung;
-    report.sentence = fmt::format("did not return within {} s", limits.seconds);
+    report.sentence = fmt::format("did not return within {:.4g} s", seconds);
     return report;
   }
   auto const end = received == runner_process::received::closed ? process.end() : process.kill();
@@ -276,12 +352,13 @@ result<call_report> isolated_kernel::state::without_reply(call_memory const& pla
                                                         : call_outcome::unknown_status;
   report.code = end.code;
   report.sentence = received == runner_process::received::closed ? end_text(end) : "wrote to the runner's channel";
-  if (report.outcome == call_outcome::crashed) {
-    if (auto broken = plan.explain_crash(memory.get(), sequence)) {
+  if (report.outcome != call_outcome::crashed) return report;
+  for (call_memory const& plan : plans)
+    if (auto broken = plan.explain_crash(memory.get(), first)) {
       report.sentence += ": " + broken->sentence;
       report.broken.push_back(*std::move(broken));
+      break;
     }
-  }
   return report;
 }
 

@@ -10,11 +10,13 @@
 #include <filesystem>
 #include <memory>
 #include <optional>
+#include <span>
 #include <string>
 #include <string_view>
 #include <vector>
 
 #include "audit/isolation/process_limits.hpp"
+#include "audit/tensors/memory_form.hpp"
 #include "audit/tensors/owned_outputs.hpp"
 #include "audit/tensors/owned_problem.hpp"
 #include "problem/result.hpp"
@@ -24,8 +26,9 @@ namespace attest::audit {
 struct isolation_limits {
   double seconds = 10;          ///< for one call; time spent waiting for a processor does not count (processor_wait)
   double loading_seconds = 10;  ///< for loading the library, counted the same way
-  std::uint64_t bytes = std::uint64_t{4} << 30;  ///< for all tensors of one call
-  process_limits process = {};                   ///< memory and threads, observed from outside
+  std::uint64_t bytes = std::uint64_t{4} << 30;  ///< for the tensors of one call, what lies between not counted
+  std::uint64_t address_bytes = std::uint64_t{16} << 40;  ///< of address space for one call
+  process_limits process = {};  ///< memory beside the tensors, and threads, observed from outside
 };
 
 /// The position of a tensor between the inaccessible pages on both sides.
@@ -39,7 +42,7 @@ struct call_request {
   bool want_lse = false, want_weights = false;
   std::int32_t threads = 1;
   audit::placement placement = audit::placement::end;
-  std::int64_t output_gap = 0;  ///< elements after each row of o, lse, weights that the kernel must not write
+  memory_form memory = {};                  ///< its `unaligned` replaces `placement`
   std::atomic<bool> const* stop = nullptr;  ///< when it becomes true, the call ends as `cut_short`
   std::optional<std::chrono::steady_clock::time_point> until = {};  ///< at this time, the call ends likewise
 };
@@ -53,7 +56,8 @@ enum class call_outcome : std::uint8_t {
   hung,            ///< passed the limit of seconds, and was killed
   exited,          ///< code is the exit code
   exceeded,        ///< passed a limit of memory or threads, and was killed
-  cut_short        ///< ended by request.stop or request.until; no evidence about the kernel
+  cut_short,       ///< ended by request.stop or request.until; no evidence about the kernel
+  not_asked        ///< the system cannot give the memory form of the call; no evidence about the kernel
 };
 
 /// A promise of attest/kernel.h that a call broke.
@@ -64,8 +68,9 @@ enum class promise : std::uint8_t {
   leaves_descriptors,
   restores_environment,  ///< rounding mode and FTZ/DAZ are on return as on entry
   writes_every_element,
-  untouched_outputs,   ///< does not write outputs when it returns ATTEST_UNSUPPORTED
-  rests_between_calls  ///< does nothing after it has returned
+  untouched_outputs,       ///< does not write outputs when it returns ATTEST_UNSUPPORTED
+  rests_between_calls,     ///< does nothing after it has returned
+  leaves_earlier_outputs,  ///< keeps no pointer: a later call does not write the outputs of an earlier one
 };
 
 struct broken_promise {
@@ -85,6 +90,19 @@ struct call_report {
   bool broke(promise which) const noexcept {
     return std::ranges::find(broken, which, &broken_promise::which) != broken.end();
   }
+};
+
+/// One of several calls during which the tensors of all are alive.
+struct call_of_group {
+  owned_problem const* problem = nullptr;
+  call_request request{};
+  std::uint32_t caller = 0;   ///< which thread makes it, from 0; each makes its calls in their order
+  double repeat_seconds = 0;  ///< for so long it is made again, until its outputs have other bits than the first time
+};
+
+struct call_answer {
+  call_report report;
+  owned_outputs outputs;  ///< set where report.outcome is succeeded
 };
 
 /// A shared library that exports the interface of attest/kernel.h, loaded in a process of its own (attest-runner).
@@ -107,6 +125,17 @@ class isolated_kernel {
   ///           An error means that the kernel could not be run (no memory, or it cannot be loaded again); it is no
   ///           evidence about the kernel's results.
   problem::result<call_report> run(owned_problem const& problem, call_request const& request, owned_outputs& outputs);
+
+  /// The most calls of a group.
+  static constexpr std::size_t most_together = 16;
+
+  /// Runs the kernel several times, from one thread or from several at the same time. The tensors of all calls lie in
+  /// memory until the last has returned, and are read after that.
+  /// Together they may take limits.seconds and `more_seconds`.
+  /// Requires  1 to most_together calls, whose callers are 0 … threads − 1; stop and until of all requests are those of
+  ///           the first
+  /// Ensures   an answer to each call, as run has it; where the process ended or passed its time, every report says so
+  problem::result<std::vector<call_answer>> run_together(std::span<call_of_group const> calls, double more_seconds = 0);
 
   /// The kernel's own name (attest_kernel_name), made printable, else the name of the file.
   std::string const& name() const noexcept;

@@ -1,5 +1,7 @@
 #include "audit/isolation/kernel_session.hpp"
 
+#include <algorithm>
+
 #include "audit/tensors/elements.hpp"
 
 namespace attest::audit {
@@ -31,21 +33,32 @@ problem::result<kernel_session> kernel_session::open(kernel_library const& libra
   return session;
 }
 
+asked_outputs kernel_session::requestable(owned_problem const& problem, asked_outputs asks) noexcept {
+  constexpr std::int64_t most_weights = std::int64_t{1} << 24;
+  problem::sizes const& s = problem.size();
+  asks.weights = asks.weights && s.b * s.hq * s.n * s.m <= most_weights;
+  return asks;
+}
+
 problem::result<kernel_session::run_result> kernel_session::run(owned_problem const& problem, std::int32_t threads,
-                                                                audit::placement placement) {
+                                                                audit::placement placement, asked_outputs asks,
+                                                                memory_form const& memory) {
+  asks = requestable(problem, asks);
+  asks.lse = asks.lse && supports_lse_;
+  asks.weights = asks.weights && supports_weights_;
   struct optional_outputs {
     bool lse, weights;
   };
   run_result result;
   for (auto const& [lse, weights] : {optional_outputs{true, true}, optional_outputs{true, false},
                                      optional_outputs{false, true}, optional_outputs{false, false}}) {
-    if ((lse && !supports_lse_) || (weights && !supports_weights_)) continue;
+    if ((lse && !asks.lse) || (weights && !asks.weights)) continue;
     owned_outputs outputs;
     call_request const request{.want_lse = lse,
                                .want_weights = weights,
                                .threads = threads,
                                .placement = placement,
-                               .output_gap = 0,
+                               .memory = memory,
                                .stop = interruption_.stop,
                                .until = interruption_.until};
     auto report = kernel_.run(problem, request, outputs);
@@ -56,6 +69,15 @@ problem::result<kernel_session::run_result> kernel_session::run(owned_problem co
     if (result.report.outcome != call_outcome::unsupported || !result.report.broken.empty()) break;
   }
   return result;
+}
+
+problem::result<std::vector<call_answer>> kernel_session::run_together(std::vector<call_of_group> calls,
+                                                                       double more_seconds) {
+  for (call_of_group& call : calls) call.request.stop = interruption_.stop, call.request.until = interruption_.until;
+  auto answers = kernel_.run_together(calls, more_seconds);
+  bool const several = std::ranges::any_of(calls, [](call_of_group const& call) { return call.caller > 0; });
+  if (several && answers && answers.value().front().report.outcome == call_outcome::hung) hung_together_ = true;
+  return answers;
 }
 
 }  // namespace attest::audit

@@ -5,6 +5,7 @@
 #include <filesystem>
 #include <optional>
 #include <string>
+#include <vector>
 
 #include "audit/isolation/isolated_kernel.hpp"
 #include "audit/tensors/owned_outputs.hpp"
@@ -41,9 +42,19 @@ class kernel_session {
     double seconds = 0;     ///< inside the kernel, summed over all attempts
   };
 
-  /// Runs the kernel once, requesting the outputs that it supports. Where it reports UNSUPPORTED, tries again with
-  /// fewer outputs.
-  problem::result<run_result> run(owned_problem const& problem, std::int32_t threads, audit::placement placement);
+  /// Runs the kernel once, requesting those of requestable(problem, asks) that it supports. Where it reports
+  /// UNSUPPORTED, tries again with fewer outputs.
+  problem::result<run_result> run(owned_problem const& problem, std::int32_t threads, audit::placement placement,
+                                  asked_outputs asks = {}, memory_form const& memory = {});
+
+  /// Runs the kernel several times with the tensors of all calls alive, as isolated_kernel::run_together does.
+  problem::result<std::vector<call_answer>> run_together(std::vector<call_of_group> calls, double more_seconds);
+
+  /// Whether a group of calls from several threads hung before.
+  bool hung_together() const noexcept { return hung_together_; }
+
+  /// Those of the outputs that are asked for: weights of at most 2²⁴ elements.
+  static asked_outputs requestable(owned_problem const& problem, asked_outputs asks) noexcept;
 
   isolated_kernel const& kernel() const noexcept { return kernel_; }
 
@@ -53,7 +64,7 @@ class kernel_session {
 
   isolated_kernel kernel_;
   interruption interruption_;
-  bool supports_lse_ = true, supports_weights_ = true;
+  bool supports_lse_ = true, supports_weights_ = true, hung_together_ = false;
 };
 
 }  // namespace attest::audit

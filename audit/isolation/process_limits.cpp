@@ -36,7 +36,8 @@ std::optional<usage> usage_of(int id) {
 }
 
 /// The first exceeded limit, as a clause.
-std::optional<std::string> exceeded_limit(usage const& used, process_limits const& limits) {
+std::optional<std::string> exceeded_limit(usage used, process_limits const& limits, std::uint64_t not_its_own) {
+  used.bytes -= std::min(used.bytes, not_its_own);
   auto const gib = [](std::uint64_t bytes) { return static_cast<double>(bytes) * 0x1p-30; };
   if (used.bytes > limits.resident_bytes)
     return fmt::format("holds {:.2f} GiB of memory, {:.2f} are allowed", gib(used.bytes), gib(limits.resident_bytes));
@@ -93,12 +94,12 @@ std::chrono::nanoseconds processor_wait::so_far() const {
   return std::chrono::nanoseconds(most);
 }
 
-std::optional<std::string> passes_limits(int id, process_limits const& limits) {
+std::optional<std::string> passes_limits(int id, process_limits const& limits, std::uint64_t not_its_own) {
   auto const used = usage_of(id);
-  return used ? exceeded_limit(*used, limits) : std::nullopt;
+  return used ? exceeded_limit(*used, limits, not_its_own) : std::nullopt;
 }
 
-std::optional<std::string> group_passes_limits(int id, process_limits const& limits) {
+std::optional<std::string> group_passes_limits(int id, process_limits const& limits, std::uint64_t not_its_own) {
   usage sum;
   std::error_code code;
   for (std::filesystem::directory_iterator at("/proc", code), end; !code && at != end; at.increment(code)) {
@@ -106,7 +107,7 @@ std::optional<std::string> group_passes_limits(int id, process_limits const& lim
     if (!number || group_of(*number) != id) continue;
     if (auto const used = usage_of(*number)) sum.bytes += used->bytes, sum.threads += used->threads;
   }
-  return exceeded_limit(sum, limits);
+  return exceeded_limit(sum, limits, not_its_own);
 }
 
 }  // namespace attest::audit

@@ -5,8 +5,9 @@
 
 #include <fmt/format.h>
 
+#include "audit/contract/contract_fields.hpp"
+#include "audit/judge/one_query.hpp"
 #include "audit/tensors/elements.hpp"
-#include "audit/tensors/slice.hpp"
 #include "reference/compiled/row.hpp"
 #include "reference/real/outward.hpp"
 
@@ -35,13 +36,27 @@ class convention_judge {
   convention_judge(owned_problem const& problem, contract const& claim, owned_outputs kernel_outputs)
       : outputs(std::move(kernel_outputs)), problem_(problem), how_(claim.conventions), claim_(claim) {}
 
-  void all() {
+  void all(std::span<row_index const> rows) {
     std::visit(
         [&](auto const& p) {
           problem::sizes const& s = p.size();
+          for (auto const& [b, h, i] : rows) row(p, b, h, i);
+          if (!rows.empty()) return;
           for (std::int64_t at = 0; at < s.b * s.hq * s.n; ++at) row(p, at / s.n / s.hq, at / s.n % s.hq, at % s.n);
         },
         problem_.instance());
+  }
+
+  /// Takes what judge() counts of the elements that were overwritten, which `found` has already, from `total`.
+  void count_once(judgement& total) const {
+    if (replaced_rows_.empty()) return;
+    owned_outputs replaced = outputs;
+    if (!replaces_o_) replaced.o.reset();
+    if (!replaces_lse_) replaced.lse.reset();
+    if (!replaces_weights_) replaced.weights.reset();
+    judgement const again = judge(problem_.instance(), replaced, claim_, replaced_rows_);
+    total.by_rule -= again.by_rule;
+    for (std::size_t why = 0; why < again.left_out.size(); ++why) total.left_out[why] -= again.left_out[why];
   }
 
   judgement found;
@@ -70,43 +85,50 @@ class convention_judge {
   }
 
   void empty(problem::sizes const& s, row_offsets const& at, std::int64_t b, std::int64_t h, std::int64_t i) {
-    if (outputs.o && how_.empty_row == conventions::row::nan)
+    if (is_unmasked_) unmasked_row(s, at, b, h, i);
+    else if (is_mean_ && outputs.o) mean_row(s, at, b, h, i);
+    else if (replaces_o_)
       for (std::int64_t c = 0; c < s.dv; ++c) {
         rule("o", {b, h, i, c}, load(*outputs.o, at.of(s.dv, c)), std::nan(""));
         store(*outputs.o, at.of(s.dv, c), 0);
       }
-    if (outputs.o && how_.empty_row == conventions::row::mean) mean(s, at, b, h, i);
-    if (outputs.lse && how_.empty_lse == conventions::log::zero) {
+    if (replaces_lse_ && !is_unmasked_) {
       rule("lse", {b, h, i, 0}, load(*outputs.lse, at.of(1, 0)), 0);
       store(*outputs.lse, at.of(1, 0), -infinity);
     }
+    if (replaces_o_ || replaces_lse_ || replaces_weights_) replaced_rows_.push_back({b, h, i});
   }
 
   /// The mean of all rows of V is attention with scale 0 and every key visible; its bound judges the row.
-  void mean(problem::sizes const& s, row_offsets const& at, std::int64_t b, std::int64_t h, std::int64_t i) {
-    if (s.m == 0 || problem_.rank() != 4) {  // no mean, or a rank that cannot be sliced: judge() judges the row
-      found.leave_out(s.dv, not_judged_because::value_left_open);
-      return;
-    }
-    problem_draft const& draft = problem_.draft();
-    problem_draft everything;
-    everything.q = draft.q, everything.k = draft.k, everything.v = draft.v, everything.scale = 0;
-    selection chosen = selection::all(s);
-    chosen.b = {b}, chosen.n = {i}, chosen.hk = {reference::key_head(s, h)}, chosen.query_head = h % (s.hq / s.hk);
-    auto const row = *sliced(owned_problem::of_valid(std::move(everything)), chosen);
-    owned_outputs alone;
-    alone.o = owned_tensor::compact(outputs.o->type, {1, 1, 1, s.dv});
-    for (std::int64_t c = 0; c < s.dv; ++c)
-      store(*alone.o, static_cast<std::size_t>(c), load(*outputs.o, at.of(s.dv, c)));
-    judgement judged = judge(row.instance(), alone, claim_);
+  void mean_row(problem::sizes const& s, row_offsets const& at, std::int64_t b, std::int64_t h, std::int64_t i) {
+    problem_draft everything = one_query(problem_, b, h, i);
+    everything.bias.reset(), everything.softcap = 0, everything.scale = 0;
+    owned_outputs alone = one_answer(problem_, outputs, b, h, i);
+    alone.lse.reset(), alone.weights.reset();
+    instead(std::move(everything), alone, b, h, i, "the mean of V");
+    for (std::int64_t c = 0; c < s.dv; ++c) store(*outputs.o, at.of(s.dv, c), 0);
+  }
+
+  /// O, LSE and weights are those of the same query with every key visible.
+  void unmasked_row(problem::sizes const& s, row_offsets const& at, std::int64_t b, std::int64_t h, std::int64_t i) {
+    instead(one_query(problem_, b, h, i), one_answer(problem_, outputs, b, h, i), b, h, i, "the answer without a mask");
+    for (std::int64_t c = 0; outputs.o && c < s.dv; ++c) store(*outputs.o, at.of(s.dv, c), 0);
+    for (std::int64_t j = 0; outputs.weights && j < s.m; ++j) store(*outputs.weights, at.of(s.m, j), 0);
+    if (outputs.lse) store(*outputs.lse, at.of(1, 0), -infinity);
+  }
+
+  /// Judges a row as the answer to another problem of one query.
+  void instead(problem_draft&& other, owned_outputs const& alone, std::int64_t b, std::int64_t h, std::int64_t i,
+               char const* says) {
+    judgement judged = judge(owned_problem::of_valid(std::move(other)).instance(), alone, claim_);
+    judged.returned = {}, judged.exist = 0;  // the outputs of the call are counted once
     for (violation& v : judged.violations) {
       v.index = {b, h, i, v.index[3]};
       v.bug_class = bug_class::empty_row;
-      v.sentence += fmt::format("; query [{}, {}, {}] sees no key, for which the contract {} says the mean of V", b, h,
-                                i, claim_.name);
+      v.sentence += fmt::format("; query [{}, {}, {}] sees no key, for which the contract {} says {}", b, h, i,
+                                claim_.name, says);
     }
     found.merge(std::move(judged));
-    for (std::int64_t c = 0; c < s.dv; ++c) store(*outputs.o, at.of(s.dv, c), 0);
   }
 
   /// nan: unspecified. Where the truth is NaN or infinite, any output is accepted.
@@ -133,6 +155,17 @@ class convention_judge {
   owned_problem const& problem_;
   conventions const& how_;
   contract const& claim_;
+
+  // What the conventions say of a row without a visible key, and which of its elements are overwritten.
+  bool has_keys_ = problem_.size().m > 0;
+  bool is_unmasked_ = has_keys_ && how_.empty_row == conventions::row::unmasked;
+  bool is_mean_ = has_keys_ && how_.empty_row == conventions::row::mean;
+  bool is_nan_ =
+      how_.empty_row == conventions::row::nan || (has_keys_ && how_.empty_row == conventions::row::nan_unless_no_keys);
+  bool replaces_o_ = outputs.o && (is_unmasked_ || is_mean_ || is_nan_);
+  bool replaces_lse_ = outputs.lse && (is_unmasked_ || how_.empty_lse == conventions::log::zero);
+  bool replaces_weights_ = outputs.weights && is_unmasked_;
+  std::vector<row_index> replaced_rows_;
 };
 
 bool nonfinite(owned_tensor const& t) {
@@ -145,28 +178,32 @@ bool nonfinite(owned_tensor const& t) {
 }  // namespace
 
 std::vector<std::string> relaxed(conventions const& how) {
-  std::vector<std::string> relaxations;
-  if (how.masked_values != conventions::masked::never_read) relaxations.push_back("masked_values: must_be_finite");
-  if (how.empty_row == conventions::row::nan) relaxations.push_back("empty_row: nan");
-  if (how.empty_row == conventions::row::mean) relaxations.push_back("empty_row: mean");
-  if (how.empty_lse != conventions::log::minus_infinity) relaxations.push_back("empty_lse: 0");
-  if (how.nan != conventions::invalid::propagate) relaxations.push_back("nan: unspecified");
-  return relaxations;
+  struct {
+    std::vector<std::string> found{};
+    void word(char const* name, std::span<char const* const> words, std::size_t at) {
+      if (at != 0) found.push_back(fmt::format("{}: {}", name, words[at]));
+    }
+  } relaxations;
+  conventions visited = how;
+  visit_conventions(visited, relaxations);
+  return std::move(relaxations.found);
 }
 
 owned_outputs translated(owned_problem const& problem, owned_outputs const& outputs, contract const& claim) {
   if (claim.conventions == conventions{}) return outputs;
-  convention_judge rows(problem, claim, outputs);
-  rows.all();
-  return std::move(rows.outputs);
+  convention_judge judged(problem, claim, outputs);
+  judged.all({});
+  return std::move(judged.outputs);
 }
 
-judgement judge_by_conventions(owned_problem const& problem, owned_outputs const& outputs, contract const& claim) {
-  if (claim.conventions == conventions{}) return judge(problem.instance(), outputs, claim);
-  convention_judge rows(problem, claim, outputs);
-  rows.all();
-  judgement total = judge(problem.instance(), rows.outputs, claim);
-  total.merge(std::move(rows.found));
+judgement judge_by_conventions(owned_problem const& problem, owned_outputs const& outputs, contract const& claim,
+                               std::span<row_index const> rows) {
+  if (claim.conventions == conventions{}) return judge(problem.instance(), outputs, claim, rows);
+  convention_judge judged(problem, claim, outputs);
+  judged.all(rows);
+  judgement total = judge(problem.instance(), judged.outputs, claim, rows);
+  judged.count_once(total);
+  total.merge(std::move(judged.found));
   return total;
 }
 

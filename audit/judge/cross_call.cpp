@@ -48,6 +48,7 @@ std::optional<violation> outputs_differ(audit_case const& kernel_case, owned_out
     bool const is_lse = std::string_view(name) == "lse";
     // A file may hold problems of lower rank, without relations between calls.
     if (kernel_case.problem.rank() != 4) continue;
+    if (further.is != relation::same_rows && x->bytes == y->bytes) continue;
     owned_tensor a = *x, b = *y;
     if (is_lse) a.layout = problem::with_last_axis(a.layout), b.layout = problem::with_last_axis(b.layout);
     std::size_t const bytes = problem::size_of(a.type);

@@ -24,7 +24,9 @@ void judge_read_weights(audit_case const& kernel_case, case_outputs const& outpu
                         case_result& into);
 
 /// Compares the keys that each query read, decoded from the digits of O, with those that are visible to it, and
-/// explains a wrong output by the difference. It never refutes outputs that are within their bounds.
-void judge_visibility(audit_case const& kernel_case, owned_outputs const& outputs, case_result& into);
+/// explains a wrong output by the difference. It never refutes outputs that are within their bounds, and names no keys
+/// where the row is outside the bound of the answer with these keys: such digits mean nothing.
+void judge_visibility(audit_case const& kernel_case, owned_outputs const& outputs, contract const& claim,
+                      case_result& into);
 
 }  // namespace attest::audit

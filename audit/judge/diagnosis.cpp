@@ -1,9 +1,15 @@
 #include "audit/judge/diagnosis.hpp"
 
+#include <array>
 #include <cmath>
 #include <functional>
+#include <map>
+#include <optional>
 #include <vector>
 
+#include <fmt/format.h>
+
+#include "audit/judge/common_factor.hpp"
 #include "audit/judge/exact_row_judge.hpp"
 #include "audit/tensors/elements.hpp"
 
@@ -108,6 +114,9 @@ bool explains(problem_draft instead, violation const& wrong) {
 
 diagnosis diagnose(owned_problem const& problem, violation const& wrong) {
   if (wrong.output != "o" || !std::isfinite(wrong.got) || problem.rank() != 4) return {};
+  // A mistake is committed on a copy of the problem.
+  constexpr std::size_t most_bytes = std::size_t{1} << 24;
+  if (problem.draft().k.bytes.size() + problem.draft().v.bytes.size() > most_bytes) return {};
   for (mistake const& candidate : mistakes()) {
     problem_draft instead = problem.draft();
     if (candidate.commit(instead) && explains(std::move(instead), wrong))
@@ -116,12 +125,22 @@ diagnosis diagnose(owned_problem const& problem, violation const& wrong) {
   return {};
 }
 
-void diagnose_all(owned_problem const& problem, judgement& found) {
+void diagnose_all(owned_problem const& problem, owned_outputs const& outputs, contract const& claim, judgement& found) {
+  std::map<std::array<std::int64_t, 3>, std::optional<common_factor>> factors;  // of rows
   for (violation& wrong : found.violations) {
     diagnosis const known = diagnose(problem, wrong);
-    if (known.sentence.empty()) continue;
-    wrong.sentence += "; " + known.sentence;
-    if (!wrong.bug_class) wrong.bug_class = known.bug_class;
+    if (!known.sentence.empty()) {
+      wrong.sentence += "; " + known.sentence;
+      if (!wrong.bug_class) wrong.bug_class = known.bug_class;
+      continue;
+    }
+    if (wrong.output != "o") continue;
+    auto const [at, fresh] = factors.try_emplace({wrong.index[0], wrong.index[1], wrong.index[2]});
+    if (fresh) at->second = find_common_factor(problem, outputs, wrong, claim);
+    if (at->second)
+      wrong.sentence +=
+          fmt::format("; every output of its row is {0:.{1}g} times the exact one: the weights sum to {0:.{1}g}",
+                      at->second->factor, at->second->digits);
   }
 }
 

@@ -18,7 +18,9 @@ struct diagnosis {
 /// Cost      one row for each mistake that is tried
 diagnosis diagnose(owned_problem const& problem, violation const& wrong);
 
-/// Adds its diagnosis to every violation that has one.
-void diagnose_all(owned_problem const& problem, judgement& found);
+/// Adds its diagnosis to every violation that has one: a mistake, or the sum of the weights where the whole row is a
+/// multiple of the exact one.
+/// Requires  compact outputs, and what judging them by `claim` found
+void diagnose_all(owned_problem const& problem, owned_outputs const& outputs, contract const& claim, judgement& found);
 
 }  // namespace attest::audit

@@ -6,6 +6,7 @@
 
 #include <fmt/format.h>
 
+#include "reference/attention/infinite_score.hpp"
 #include "reference/machine/rows.hpp"
 
 namespace attest::audit {
@@ -66,16 +67,20 @@ bool exact_row_judge<T>::flushed_meets_infinity() const {
   // The smallest factor other than 1 that a kernel may fold into q or k is σ, rounded down as a kernel may round it.
   double const scale = reference::given_scale(problem_).value_or(1 / std::sqrt(static_cast<double>(d)));
   double const sigma = reference::size_upper(reference::value_of(scale));
-  double const folded = sigma * (1 - 8 * model_.format.u);
+  double const roundings = std::max(8 * model_.format.u, model_.k_qk_base * model_.u_qk);
+  double const folded = sigma * (1 - roundings);
+  bool const scale_may_be_zero = sigma > 0 && folded < model_.format.omega;
   auto const may_be_zero = [&](T x) {
     double const size = std::abs(as_double(x));
     return size > 0 && (size < model_.format.omega || size * folded < model_.format.omega);
   };
   auto const meets = [&](std::int64_t j) {
     T const* const k = problem_.k().row(b_, hk, j);
-    for (std::int64_t t = 0; t < d; ++t)
-      if ((std::isinf(as_double(q[t])) && may_be_zero(k[t])) || (std::isinf(as_double(k[t])) && may_be_zero(q[t])))
-        return true;
+    for (std::int64_t t = 0; t < d; ++t) {
+      bool const infinite_q = std::isinf(as_double(q[t])), infinite_k = std::isinf(as_double(k[t]));
+      if (scale_may_be_zero && (infinite_q || infinite_k)) return true;
+      if ((infinite_q && may_be_zero(k[t])) || (infinite_k && may_be_zero(q[t]))) return true;
+    }
     return false;
   };
   return std::ranges::any_of(first_.row.keys, [&](auto const& key) { return meets(key.j); }) ||
@@ -249,8 +254,13 @@ void exact_row_judge<T>::judge_lse(judgement& into) {
   using reference::row_kind;
   auto const got = outputs_.lse(b_, h_, i_, 0);
   switch (first_.row.kind) {
-    case row_kind::nan:
-      return by_rule(into, "lse", 0, got, std::nan(""), bug_class::nan_swallowed, "a visible score is NaN or +inf");
+    case row_kind::nan: {
+      if (!reference::lse_is_infinite(problem_, b_, h_, i_))
+        return by_rule(into, "lse", 0, got, std::nan(""), bug_class::nan_swallowed, "a visible score is NaN");
+      double const expected = std::isnan(as_double(got)) ? as_double(got) : reference::infinity;
+      return by_rule(into, "lse", 0, got, expected, bug_class::nan_swallowed,
+                     "a visible score is +inf and none is NaN (NaN is accepted, too)");
+    }
     case row_kind::empty:
       return by_rule(into, "lse", 0, got, -reference::infinity, bug_class::empty_row,
                      "no key is visible to this query");
@@ -267,9 +277,13 @@ void exact_row_judge<T>::judge_weights(judgement& into) {
   using reference::row_kind;
   problem::sizes const& s = problem_.size();
   if (first_.row.kind == row_kind::nan) {
-    for (std::int64_t j = 0; j < s.m; ++j)
-      by_rule(into, "weights", j, outputs_.weights(b_, h_, i_, j), std::nan(""), bug_class::nan_swallowed,
+    for (std::int64_t j = 0; j < s.m; ++j) {
+      T const got = outputs_.weights(b_, h_, i_, j);
+      // A kernel that does not compute hidden weights writes 0 in every row.
+      bool const zero_is_right = as_double(got) == 0 && !reference::visible(problem_, b_, h_, i_, j);
+      by_rule(into, "weights", j, got, zero_is_right ? 0 : std::nan(""), bug_class::nan_swallowed,
               "a visible score is NaN or +inf");
+    }
     return;
   }
   std::size_t at_key = 0;

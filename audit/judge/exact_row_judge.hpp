@@ -84,9 +84,9 @@ class exact_row_judge {
   /// to 2⁻¹¹⁰, however large scores, biases and softcap are (docs/rounding.md, "Where the judge's widths end").
   static constexpr unsigned first = 128, second = 256, last = 1152;
 
-  /// Is a number that the kernel may read as 0 (below ω, alone or times σ·log₂ e) multiplied by an infinity in the q·k
-  /// of a visible key? Then the kernel's score is NaN, whatever the exact score is, and the row is not judged (E10 of
-  /// docs/bound.md).
+  /// Is a number that the kernel may read as 0 (below ω, alone or times σ·log₂ e), or σ where it may be 0, multiplied
+  /// by an infinity in the q·k of a visible key? Then the kernel's score is NaN, whatever the exact score is, and the
+  /// row is not judged (E10 of docs/bound.md).
   bool flushed_meets_infinity() const;
   void judge_o(judgement& into);
   void judge_lse(judgement& into);

@@ -1,65 +1,111 @@
 #include "audit/judge/judge_case.hpp"
 
+#include <algorithm>
+#include <bit>
 #include <chrono>
+#include <limits>
 
 #include <fmt/format.h>
+#include <fmt/ranges.h>
 
 #include "audit/judge/conventions.hpp"
 #include "audit/judge/cross_call.hpp"
 #include "audit/judge/diagnosis.hpp"
+#include "audit/judge/hidden_keys.hpp"
+#include "audit/judge/observed_range.hpp"
+#include "audit/tensors/elements.hpp"
 
 namespace attest::audit {
 
-judgement judge_call(owned_problem const& problem, owned_outputs const& outputs, contract const& claim) {
-  judgement found = judge_by_conventions(problem, outputs, claim);
+judgement judge_call(owned_problem const& problem, owned_outputs const& outputs, contract const& claim,
+                     std::span<row_index const> rows) {
+  judgement found = judge_by_conventions(problem, outputs, claim, rows);
   if (found.failed > 0 && claim.name == "f32" &&
-      judge(problem.instance(), outputs, *find_contract("f32-any")).failed == 0)
+      judge(problem.instance(), outputs, *find_contract("f32-any"), rows).failed == 0)
     for (violation& v : found.violations)
       v.sentence +=
           "; it would pass f32-any: either the kernel rescales lazily or merges by LSE (declare it with "
           "--contract f32-any), or it is wrong";
-  diagnose_all(problem, found);
+  diagnose_all(problem, outputs, claim, found);
   return found;
 }
+
+namespace {
+
+/// Where rows are sampled, the others must hold finite numbers at least: the values of these problems are finite, and
+/// so are their answers.
+void judge_finite(audit_case const& kernel_case, owned_outputs const& outputs, judgement& into) {
+  if (kernel_case.rows.empty() || !kernel_case.form || !outputs.o) return;
+  problem::with_type(outputs.o->type, problem::floating_elements{}, [&]<class T>(std::type_identity<T>) {
+    std::span const elements(outputs.o->as<T>(), outputs.o->bytes.size() / sizeof(T));
+    constexpr auto infinity = problem::format_of<T>.infinity();
+    auto const wrong = std::ranges::find_if(elements, [](T x) {
+      return (std::bit_cast<problem::bits_of<T>>(x) & (problem::format_of<T>.sign_bit() - 1)) >= infinity;
+    });
+    if (wrong == elements.end()) return;
+    problem::sizes const& s = kernel_case.problem.size();
+    std::int64_t const at = wrong - elements.begin(), row = at / s.dv;
+    violation found;
+    found.output = "o", found.index = {row / s.n / s.hq, row / s.n % s.hq, row % s.n, at % s.dv};
+    found.got = number(*wrong), found.error_in_bounds = std::numeric_limits<double>::infinity();
+    found.sentence = fmt::format("o[{}] is {}; every input is finite, and so is the answer",
+                                 fmt::join(found.index, ", "), found.got);
+    ++into.failed;
+    into.add(std::move(found));
+  });
+}
+
+}  // namespace
 
 void judge_case(audit_case const& kernel_case, case_outputs const& outputs, judging_rules const& rules,
                 case_result& into) {
   auto const start = std::chrono::steady_clock::now();
   auto const judged = [&](std::size_t call) {
-    judgement found = judge_call(kernel_case.call(call), *outputs[call], *rules.claim);
+    // The rows are those of the first call, and of further calls of its sizes.
+    bool const sampled = kernel_case.call(call).size() == kernel_case.problem.size();
+    judgement found = judge_call(kernel_case.call(call), *outputs[call], *rules.claim,
+                                 sampled ? std::span<row_index const>(kernel_case.rows) : std::span<row_index const>());
     for (violation& v : found.violations) v.call = call;
     into.judged.merge(std::move(found));
   };
-  if (!outputs[0]) return;
-  bool const must_be_finite = rules.claim->conventions.masked_values == conventions::masked::must_be_finite;
-  problem_draft const& first = kernel_case.problem.draft();
-  if (must_be_finite && has_nonfinite(kernel_case.problem) &&
-      (first.mask || first.bias || first.band != problem::band{})) {
-    into.conventions.push_back("masked_values: must_be_finite");
-    return;
+  conventions::masked const hidden = rules.claim->conventions.masked_values;
+  auto const outside = [&](owned_problem const& problem) {
+    return has_nonfinite(problem) ||
+           (hidden == conventions::masked::must_not_overflow && hidden_scores_may_overflow(problem, *rules.claim));
+  };
+  auto const usable = [&](std::size_t call) {
+    if (!outputs[call]) return false;
+    problem_draft const& draft = kernel_case.call(call).draft();
+    bool const hides = draft.mask || draft.bias || draft.band != problem::band{};
+    if (hidden == conventions::masked::never_read || !hides || !outside(kernel_case.call(call))) return true;
+    into.conventions.push_back(relaxed({.masked_values = hidden}).front());
+    return false;
+  };
+  bool const first = usable(0);
+  if (first) {
+    judged(0);
+    judge_finite(kernel_case, *outputs[0], into.judged);
   }
-  judged(0);
   for (std::size_t n = 0; n < kernel_case.further.size(); ++n) {
     further_call const& further = kernel_case.further[n];
-    if (!outputs[n + 1] || further.is == relation::warm_up) continue;
-    if (further.is == relation::part || further.is == relation::weight_columns) {
-      judged(n + 1);
-      continue;
+    if (!usable(n + 1)) continue;
+    if (first && (further.is == relation::same_bits || further.is == relation::same_rows)) {
+      auto found = outputs_differ(kernel_case, *outputs[0], further, *outputs[n + 1]);
+      if (!found) continue;  // these bits are judged already
+      found->call = n + 1;
+      if (further.promised || rules.must_reproduce()) into.judged.failed++, into.judged.add(std::move(*found));
+      else into.observations.push_back(fmt::format("{}: {}", kernel_case.full_name(), found->sentence));
     }
-    if (further.is == relation::same_bits && must_be_finite && has_nonfinite(further.problem)) {
-      into.conventions.push_back("masked_values: must_be_finite");
-      continue;
-    }
-    auto found = outputs_differ(kernel_case, *outputs[0], further, *outputs[n + 1]);
-    if (!found) continue;
-    found->call = n + 1;
-    if (further.promised || rules.must_reproduce()) into.judged.failed++, into.judged.add(std::move(*found));
-    else into.observations.push_back(fmt::format("{}: {}", kernel_case.full_name(), found->sentence));
-    if (further.is == relation::same_rows) judged(n + 1);
+    judged(n + 1);
   }
-  judge_merge(kernel_case, outputs, *rules.claim, into);
-  if (kernel_case.reads == reading::weights) judge_read_weights(kernel_case, outputs, *rules.claim, into);
-  if (kernel_case.reads == reading::visibility) judge_visibility(kernel_case, *outputs[0], into);
+  if (first) {
+    judge_merge(kernel_case, outputs, *rules.claim, into);
+    if (kernel_case.reads == reading::weights) judge_read_weights(kernel_case, outputs, *rules.claim, into);
+    if (kernel_case.reads == reading::visibility) judge_visibility(kernel_case, *outputs[0], *rules.claim, into);
+    if (kernel_case.reads == reading::range)
+      if (auto const seen = observed_range(kernel_case.problem, *outputs[0]))
+        into.observations.push_back(fmt::format("{}: {}", kernel_case.full_name(), *seen));
+  }
   into.oracle_seconds += std::chrono::duration<double>(std::chrono::steady_clock::now() - start).count();
 }
 

@@ -10,13 +10,24 @@
 
 namespace attest::audit {
 
+class wider_claims;
+
 /// What the outputs of a case are judged by.
 struct judging_rules {
   contract const* claim = nullptr;
-  bool reproducible = false;  ///< outputs may not depend on threads, batch position or the rest of the batch
+  bool reproducible = false;            ///< outputs may not depend on threads, batch position or the rest of the batch
+  bool concurrent = false;              ///< calls that threads of the caller make at the same time must be right, too
+  wider_claims const* wider = nullptr;  ///< by which run_case judges a failing case again; none where it is null
 
   /// The contracts of the built-in kernel promise it, too.
   bool must_reproduce() const noexcept { return reproducible || claim->builtin; }
+};
+
+/// What the kernel answered to one call.
+struct call_reply {
+  call_form form;
+  bool answered = false;  ///< false: it does not support the call
+  asked_outputs asked{}, given{};
 };
 
 /// The result of one case.
@@ -26,6 +37,9 @@ struct case_result {
   bool hung = false, cut_short = false;
   std::vector<std::string> observations;
   std::vector<std::string> conventions;  ///< relaxed ones that mattered here
+  std::vector<call_reply> replies;       ///< of those that it answered or refused
+  /// Of a failing case that was judged again: the wider presets under which nothing is wrong.
+  std::optional<std::vector<holding_preset>> inside = {};
   double kernel_seconds = 0, oracle_seconds = 0;
 };
 
@@ -34,7 +48,9 @@ struct case_result {
 void judge_case(audit_case const& kernel_case, case_outputs const& outputs, judging_rules const& rules,
                 case_result& into);
 
-/// Judges the outputs of one call by the conventions of the contract, and adds diagnoses.
-judgement judge_call(owned_problem const& problem, owned_outputs const& outputs, contract const& claim);
+/// Judges the outputs of one call, or where `rows` is not empty these rows of them, by the conventions of the contract,
+/// and adds diagnoses.
+judgement judge_call(owned_problem const& problem, owned_outputs const& outputs, contract const& claim,
+                     std::span<row_index const> rows = {});
 
 }  // namespace attest::audit

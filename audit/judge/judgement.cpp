@@ -48,6 +48,7 @@ void judgement::merge(judgement&& other) {
   for (preset_comparison const& comparison : other.beside) audit::merge(beside, comparison);
   undecided += other.undecided;
   failed += other.failed;
+  exist += other.exist;
   for (std::size_t output = 0; output < sharpness.size(); ++output)
     for (std::size_t size = 0; size < sharpness[output].size(); ++size)
       sharpness[output][size].merge(other.sharpness[output][size]);

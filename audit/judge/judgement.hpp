@@ -22,7 +22,9 @@ struct violation {
   std::optional<audit::bug_class> bug_class;  ///< none: that of the case's check
   std::string sentence;                       ///< what is wrong, for a person
   std::size_t call = 0;                       ///< of its case: 0 is the first, n > 0 is further[n − 1]
-  std::vector<std::string> picture = {};      ///< of the visibility probe: lines that show expected and read keys
+  std::int32_t callers =
+      0;  ///< threads that called at the same time, other calls alive; 0: the call was made by itself
+  std::vector<std::string> picture = {};  ///< of the visibility probe: lines that show expected and read keys
 };
 
 /// Why an element is not judged.
@@ -49,6 +51,7 @@ struct judgement : tally {
   std::array<std::int64_t, not_judged_names.size()> left_out{};  ///< not judged, by not_judged_because
   std::int64_t undecided = 0;                                    ///< the last refinement still overlaps the bound
   std::int64_t failed = 0;
+  std::int64_t exist = 0;  ///< elements of the outputs that were returned: more than were judged where rows are sampled
   sharpness_table sharpness{};                               ///< of those judged by a bound
   std::array<std::int64_t, output_names.size()> returned{};  ///< for each output, the calls that returned it
   std::vector<preset_comparison> beside;                     ///< some rows beside the bounds of sharper presets

@@ -1,4 +1,5 @@
-// Outputs beside the bound of a preset that is sharper than the contract they are judged by. It decides nothing.
+// Outputs beside the bound of a preset that is sharper, or wider, than the contract they are judged by. It decides
+// nothing.
 #pragma once
 
 #include <cstdint>
@@ -19,6 +20,12 @@ struct preset_comparison {
   /// decide whether it is beyond 1 is not compared.
   void add(double lower, double upper) noexcept;
   void merge(preset_comparison const& other) noexcept;
+};
+
+/// A preset under which nothing of a failing case is wrong.
+struct holding_preset {
+  std::string name;
+  double worst = 0;  ///< the largest error in units of its bound
 };
 
 /// Adds `comparison` to that of the same preset. `into` is ordered by name, so that nothing depends on threads.

@@ -10,6 +10,7 @@
 #include "audit/support/printable.hpp"
 #include "audit/support/words.hpp"
 #include "audit/tensors/elements.hpp"
+#include "reference/attention/infinite_score.hpp"
 #include "reference/compiled/row.hpp"
 #include "reference/real/decimal.hpp"
 
@@ -71,7 +72,8 @@ class explanation {
     reference::compiled::enclose_row(p_, at_[0], at_[1], at_[2], row_);
     head();
     if (row_.kind == reference::row_kind::nan)
-      add("a visible NaN or an infinite score decides this row: its answers are NaN\n");
+      add("a visible NaN or an infinite score decides this row: its answers are NaN{}\n",
+          reference::lse_is_infinite(p_, at_[0], at_[1], at_[2]) ? " (an LSE of +inf is right, too)" : "");
     if (row_.kind == reference::row_kind::empty)
       add("no key is visible to this query: O is 0, LSE is -inf (docs/semantics.md)\n");
     if (row_.kind == reference::row_kind::finite) {
@@ -249,6 +251,8 @@ problem::result<std::string> run_explain(explain_options const& options) {
                              problem::name_of(at->problem.type()))};
   std::string text;
   for (std::string const& note : recorded.value().notes) text += "note: " + note + '\n';
+  for (unusable_output const& unusable : at->unusable)
+    text += fmt::format("note: {} is left out: {}\n", printable(at->name_of(unusable.role)), unusable.says);
   if (problems.size() > 1 && !options.prefix)
     text += fmt::format("the file has {} problems; --problem {} chooses another\n", problems.size(),
                         printable(problems.back().prefix));

@@ -76,6 +76,20 @@ struct shapes {
   }
 };
 
+/// The place of element `at` of an o [b, h, n, dv] in the axis order of the file.
+std::int64_t place_of(std::int64_t at, problem::sizes const& s, problem_file_entry const& from) noexcept {
+  if (from.order != axis_order::bnhd || from.problem.rank() != 4 || s.dv == 0) return at;
+  std::int64_t const c = at % s.dv, i = at / s.dv % s.n, h = at / s.dv / s.n % s.hq, b = at / s.dv / s.n / s.hq;
+  return ((b * s.n + i) * s.hq + h) * s.dv + c;
+}
+
+/// The shapes of the outputs in the axis order of the file.
+shapes shapes_in(problem_file_entry const& from, problem::sizes const& s) {
+  shapes shape(s, from.problem.rank());
+  if (from.order == axis_order::bnhd && from.problem.rank() == 4) std::swap(shape.of[o][1], shape.of[o][2]);
+  return shape;
+}
+
 /// The tensors of the result. It owns the bytes to which the writer's map of spans points.
 class tensors {
  public:
@@ -103,7 +117,7 @@ constexpr std::int64_t rows_of_a_task = 16;
 template <class Target, class T>
 void solve_rounded(problem::instance<T> const& p, problem_file_entry const& from, tensors& into, solution& solved) {
   problem::sizes const& s = p.size();
-  shapes const shape(s, p.rank());
+  shapes const shape = shapes_in(from, s);
   std::shared_ptr<std::vector<Target>> out[kinds];
   for (std::size_t k = 0; k < kinds; ++k)
     out[k] = into.add<Target>(from.name_of(names[k]), shape.of[k], shape.elements[k], reference::quiet_nan<Target>());
@@ -114,7 +128,7 @@ void solve_rounded(problem::instance<T> const& p, problem_file_entry const& from
     reference::machine::row_rounder<Target, T> rounder(p);
     rounder.each(b, h, i0, std::min(s.n, i0 + rows_of_a_task), [&](reference::machine::rounded_row<Target> const& row) {
       std::int64_t const at = (b * s.hq + h) * s.n + row.i;
-      std::ranges::copy(row.o, out[o]->begin() + at * s.dv);
+      std::ranges::copy(row.o, out[o]->begin() + place_of(at * s.dv, s, from));
       std::ranges::copy(row.weights, out[weights]->begin() + at * s.m);
       (*out[lse])[static_cast<std::size_t>(at)] = row.lse;
     });
@@ -125,7 +139,7 @@ void solve_rounded(problem::instance<T> const& p, problem_file_entry const& from
 
 template <class T>
 void solve_enclosed(problem::instance<T> const& p, problem_file_entry const& from, tensors& into) {
-  shapes const shape(p.size(), p.rank());
+  shapes const shape = shapes_in(from, p.size());
   std::shared_ptr<std::vector<double>> low[kinds], high[kinds];
   for (std::size_t k = 0; k < kinds; ++k) {
     double const fill = k == lse ? -reference::infinity : quiet;
@@ -137,6 +151,7 @@ void solve_enclosed(problem::instance<T> const& p, problem_file_entry const& fro
       [&](kind k, std::size_t at, auto&& enclose) {
         auto const exact = enclose();
         bool const finite = exact.kind == value_kind::finite;
+        if (k == o) at = static_cast<std::size_t>(place_of(static_cast<std::int64_t>(at), p.size(), from));
         (*low[k])[at] = finite ? reference::lower(exact.value) : quiet;
         (*high[k])[at] = finite ? reference::upper(exact.value) : quiet;
       });

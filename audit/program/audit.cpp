@@ -1,12 +1,17 @@
 // attest audit: runs a kernel on adversarial inputs and judges every element.
+#include <algorithm>
 #include <cmath>
 #include <cstdio>
 #include <cstdlib>
 
+#include <fmt/format.h>
+
 #include "audit/program/command.hpp"
 #include "audit/program/judging_options.hpp"
 #include "audit/program/terminal.hpp"
+#include "audit/report/coverage_words.hpp"
 #include "audit/session/compare.hpp"
+#include "audit/support/words.hpp"
 
 namespace attest::audit {
 namespace {
@@ -41,6 +46,11 @@ int run(audit_arguments& arguments) {
   audit.seed = arguments.seed ? *arguments.seed : random_seed();
   audit.only = {arguments.only.begin(), arguments.only.end()};
   audit.waived = arguments.judging.waived();
+  auto const known = support_names();
+  for (std::string const& name : audit.required_support)
+    if (std::ranges::find(known, name) == known.end())
+      return usage_error(fmt::format("--require-support: nothing is called '{}'{}; the names are {}", name,
+                                     did_you_mean(name, known), fmt::join(known, ", ")));
   audit.on_progress = progress_line{};
   if (!arguments.part.empty()) {
     audit.part = parse_shard(arguments.part);
@@ -66,10 +76,17 @@ action audit_command(CLI::App& command) {
   command.add_option("--only", arguments->only, "these checks or CHECK/CASE names")
       ->delimiter(',')
       ->type_name("NAME,…");
+  command
+      .add_option("--require-support", audit.required_support,
+                  "undecided unless the kernel supports these features; also lse, weights")
+      ->delimiter(',')
+      ->type_name("FEATURE,…");
   command.add_flag("--quick", audit.quick, "fewer and smaller cases");
   command.add_flag("--fail-fast", audit.fail_fast, "stop at the first refuting finding");
   command.add_flag("--reproducible", audit.reproducible,
                    "answers may not depend on threads, batch position or company");
+  command.add_flag("--require-concurrent-calls", audit.require_concurrent_calls,
+                   "calls that several threads make at the same time must be right");
   command.add_option("--jobs", audit.jobs, "kernels asked at the same time")
       ->check(CLI::Range(1, 64))
       ->capture_default_str();
@@ -77,6 +94,19 @@ action audit_command(CLI::App& command) {
       ->check(CLI::Range(0.1, 1e6))
       ->check(is_a_number)
       ->type_name("SECONDS");
+  command
+      .add_option("--draws", audit.draws, "cases drawn after the fixed part; without it, as many as the time allows")
+      ->check(CLI::Range(std::int64_t{0}, std::int64_t{1'000'000'000}))
+      ->type_name("N");
+  command
+      .add_option("--draw-products", audit.draw_products,
+                  "the most multiplications of a large call; without it, what the kernel's speed allows")
+      ->check(CLI::Range(std::int64_t{1} << 16, std::int64_t{1} << 40))
+      ->type_name("N");
+  command.add_option("--soak", audit.soak, "draw for so many minutes")
+      ->check(CLI::Range(0.1, 1e5))
+      ->check(is_a_number)
+      ->type_name("MINUTES");
   command.add_option("--replay", audit.replay, "ask the problems of this file instead of generated ones")
       ->type_name("FILE");
   command.add_option("--findings", audit.findings, "folder for the shrunk inputs of findings")->capture_default_str();

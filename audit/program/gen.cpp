@@ -1,4 +1,8 @@
 // attest gen: writes the audit's inputs, for a kernel that runs elsewhere.
+#include <cstdio>
+
+#include <fmt/format.h>
+
 #include "audit/contract/contract_file.hpp"
 #include "audit/program/command.hpp"
 #include "audit/session/run_gen.hpp"
@@ -7,20 +11,29 @@
 namespace attest::audit {
 namespace {
 
+/// For a size, of which CLI::AsSizeValue would take −1 as 2⁶⁴ − 1. It is the first of its option's transforms.
+CLI::Validator const is_not_negative([](std::string const& text) { return text.starts_with('-') ? "is negative" : ""; },
+                                     "");
+
 struct gen_arguments {
-  audit_options options;
+  gen_options options;
+  std::vector<std::string> only;
   std::optional<std::uint64_t> seed;
-  std::string out, contract = "f32";
+  std::string out, contract = "f32", layout = "bhnd";
 };
 
 int run(gen_arguments& arguments) {
   auto const claim = contract_named(arguments.contract);
   if (!claim) return usage_error("--contract: " + claim.why().message());
-  arguments.options.claim = &claim.value();
-  arguments.options.seed = arguments.seed ? *arguments.seed : random_seed();
-  auto const bytes = run_gen(arguments.options);
-  if (!bytes) return usage_error(bytes.why().message());
-  if (auto why = write_file(arguments.out, bytes.value())) return usage_error("--out: " + why->message());
+  audit_options& cases = arguments.options.cases;
+  cases.claim = &claim.value();
+  cases.seed = arguments.seed ? *arguments.seed : random_seed();
+  cases.only = {arguments.only.begin(), arguments.only.end()};
+  arguments.options.order = arguments.layout == "bnhd" ? axis_order::bnhd : axis_order::bhnd;
+  auto const written = run_gen(arguments.options);
+  if (!written) return usage_error(written.why().message());
+  if (auto why = write_file(arguments.out, written.value().bytes)) return usage_error("--out: " + why->message());
+  if (!written.value().left_out.empty()) fmt::print(stderr, "attest: left out: {}\n", written.value().left_out);
   return 0;
 }
 
@@ -31,7 +44,22 @@ action gen_command(CLI::App& command) {
   command.add_option("--out", arguments->out, "the file to write")->required()->type_name("FILE");
   command.add_option("--seed", arguments->seed, "for the generated cases; drawn where it is not given");
   command.add_option("--contract", arguments->contract, "whose element type the inputs have")->capture_default_str();
-  command.add_flag("--quick", arguments->options.quick, "fewer and smaller cases");
+  command.add_flag("--quick", arguments->options.cases.quick, "fewer and smaller cases");
+  command.add_option("--only", arguments->only, "these checks or CHECK/CASE names")
+      ->delimiter(',')
+      ->type_name("NAME,…");
+  command.add_flag("--plain", arguments->options.plain,
+                   "only problems with dv = d, equal heads, n = m and at most one of band, mask and bias");
+  command.add_option("--size", arguments->options.most_bytes, "most bytes of the file; suffixes such as MB and MiB")
+      ->transform(CLI::AsSizeValue(true))
+      ->transform(is_not_negative)
+      ->default_str("200 MB")
+      ->type_name("BYTES");
+  command.add_option("--draws", arguments->options.cases.draws, "how many drawn cases; without it 100")
+      ->check(CLI::Range(std::int64_t{0}, std::int64_t{1'000'000}));
+  command.add_option("--layout", arguments->layout, "axes of q, k and v in the file: bhnd or bnhd")
+      ->check(one_of({"bhnd", "bnhd"}))
+      ->capture_default_str();
   return [arguments] { return run(*arguments); };
 }
 

@@ -25,6 +25,16 @@ action selftest_command(CLI::App& command) {
   command.add_option("--jobs", options->jobs, "kernels at a time; 0: one a processor")->check(CLI::Range(0, 256));
   command.add_option("--seed", options->seed, "for the generated cases")->capture_default_str();
   command.add_option("--only", options->only, "these kernels of the zoo")->delimiter(',')->type_name("NAME,…");
+  command.add_option("--family", options->family, "the kernels of this family of the zoo instead of those of none")
+      ->check(CLI::IsMember({std::string(zoo::conditional_family)}));
+  command.add_option("--draws", options->draws, "cases drawn after the fixed part, for each kernel of a family")
+      ->check(CLI::NonNegativeNumber)
+      ->capture_default_str();
+  command
+      .add_option("--draw-products", options->draw_products,
+                  "the most multiplications of a large call, for each kernel of a family")
+      ->check(CLI::Range(std::int64_t{1} << 16, std::int64_t{1} << 40))
+      ->capture_default_str();
   return [options] { return run(*options); };
 }
 

@@ -14,6 +14,7 @@ struct verify_arguments {
   verify_options options;
   judging_options judging;
   std::string inputs, outputs;
+  std::vector<std::string> only;
   std::optional<std::size_t> jobs;
 };
 
@@ -25,6 +26,7 @@ int run(verify_arguments& arguments) {
   verify.claim = arguments.judging.claim();
   verify.contract_argument = arguments.judging.contract_argument();
   verify.waived = arguments.judging.waived();
+  verify.only = {arguments.only.begin(), arguments.only.end()};
   verify.stop = &listen_for_interrupts();
   verify.on_progress = progress_line{};
   std::optional<tbb::global_control> threads;
@@ -39,6 +41,13 @@ action verify_command(CLI::App& command) {
   command.add_option("inputs", arguments->inputs, "file with q k v, and perhaps o")->required()->type_name("INPUTS");
   command.add_option("outputs", arguments->outputs, "file with o lse weights")->type_name("OUTPUTS");
   command.add_option("--jobs", arguments->jobs, "threads; without it one a processor")->check(CLI::Range(1, 256));
+  command.add_option("--only", arguments->only, "these checks, CHECK/CASE names or prefixes")
+      ->delimiter(',')
+      ->type_name("NAME,…");
+  command.add_flag("--reproducible", arguments->options.reproducible,
+                   "answers may not depend on threads, batch position or company");
+  command.add_option("--findings", arguments->options.findings, "folder for the cases of findings, a file each")
+      ->capture_default_str();
   declare_parameter_options(command, arguments->options.flags);
   arguments->judging.declare(command);
   return [arguments] { return run(*arguments); };

@@ -3,10 +3,13 @@
 #include <algorithm>
 #include <iterator>
 #include <optional>
+#include <set>
 #include <utility>
 #include <vector>
 
 #include <fmt/format.h>
+
+#include "audit/report/coverage_words.hpp"
 
 namespace attest::audit {
 
@@ -23,7 +26,32 @@ std::string without_sharp_element(judgement const& sum) {
   return "";
 }
 
+/// The class of a violation in a check whose violations have `default_class` unless they say another.
+bug_class class_of(violation const& wrong, bug_class default_class) {
+  return wrong.bug_class ? *wrong.bug_class : wrong.output == "lse" ? bug_class::lse : default_class;
+}
+
+std::vector<std::string> classes_of(judgement const& judged, bug_class default_class) {
+  std::set<std::string> classes;
+  for (violation const& wrong : judged.violations) classes.emplace(token_of(class_of(wrong, default_class)));
+  return {classes.begin(), classes.end()};
+}
+
 }  // namespace
+
+std::string report_builder::unanswered_words(std::vector<std::pair<std::int64_t, std::string>> const& cases) {
+  if (cases.empty()) return "a mandatory case was not answered";
+  std::vector<std::string> shown;
+  for (std::size_t n = 0; n < cases.size() && n < named_unanswered; ++n) shown.push_back(cases[n].second);
+  return fmt::format("{} not answered: {}{}",
+                     cases.size() == 1 ? "this mandatory case was" : "these mandatory cases were",
+                     fmt::join(shown, ", "),
+                     cases.size() > shown.size() ? fmt::format(" and {} more", cases.size() - shown.size()) : "");
+}
+
+void report_builder::add_unanswered(std::string full_name) {
+  report_.unanswered.emplace_back(number_, std::move(full_name));
+}
 
 std::string report_builder::unlisted_observations(std::string_view kind, std::int64_t count) {
   return fmt::format("{}: {} more like these", kind, count - listed_per_kind);
@@ -49,11 +77,15 @@ void report_builder::add_judgement(check_result& row, std::string const& case_na
   ++row.cases;
   ++report_.cases;
   if (judged.undecided > 0) ++row.undecided;
-  if (judged.failed > 0) ++row.failed;
+  if (judged.failed > 0) {
+    ++row.failed;
+    if (report_.failing.size() < report::kept_failing)
+      report_.failing.push_back({row.name, case_name, number_, classes_of(judged, default_class)});
+  }
   std::set<std::pair<std::string, bug_class>>
       seen;  // violations are ordered: the first of an output and class is the worst
   for (violation& wrong : judged.violations) {
-    if (!wrong.bug_class) wrong.bug_class = wrong.output == "lse" ? bug_class::lse : default_class;
+    wrong.bug_class = class_of(wrong, default_class);
     if (!seen.emplace(wrong.output, *wrong.bug_class).second) continue;
     bool const waived = waived_.contains(token_of(*wrong.bug_class));
     add_finding({std::move(wrong), row.name, case_name, sizes, reproducer, waived, number_, {}});
@@ -88,11 +120,17 @@ void report_builder::finish(bool complete, std::string because) {
   report_.waived_classes.assign(waived_.begin(), waived_.end());
   report_.complete = complete;
   if (!complete) report_.incomplete_because = because;
-  report_.undecided_because = refuted()           ? ""
-                              : sum.undecided > 0 ? "elements overlap their bound at the last refinement"
-                              : sum.judged() == 0 ? "no element was judged"
-                              : !complete         ? std::move(because)
-                                                  : without_sharp_element(sum);
+  std::string const unsupported = missing_support(report_.covered, report_.required_support);
+  if (!complete && because.empty()) because = unanswered_words(report_.unanswered);
+  std::string const nothing = report_.unanswered.empty()
+                                  ? "no element was judged"
+                                  : "no element was judged; " + unanswered_words(report_.unanswered);
+  report_.undecided_because = refuted()              ? ""
+                              : sum.undecided > 0    ? "elements overlap their bound at the last refinement"
+                              : sum.judged() == 0    ? nothing
+                              : !complete            ? std::move(because)
+                              : !unsupported.empty() ? unsupported
+                                                     : without_sharp_element(sum);
   report_.verdict = refuted()                           ? verdict::refuted
                     : report_.undecided_because.empty() ? verdict::certified
                                                         : verdict::undecided;

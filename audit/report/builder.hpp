@@ -33,12 +33,18 @@ class report_builder {
   static std::string unlisted_observations(std::string_view kind, std::int64_t count);
   /// Is there a finding that is not waived?
   bool refuted() const;
+  /// Notes that a mandatory case, the one of set_case, has no outputs.
+  void add_unanswered(std::string full_name);
   /// Orders the findings and sets the verdict. `complete` is false where a mandatory case has no outputs; `because`
-  /// says why.
+  /// says why. Where it is empty, the cases of add_unanswered say it. Requires report.covered and
+  /// report.required_support to be filled in.
   void finish(bool complete, std::string because);
+  /// "these mandatory cases were not answered: accuracy/one, masks/two and 3 more".
+  static std::string unanswered_words(std::vector<std::pair<std::int64_t, std::string>> const& cases);
 
   static constexpr std::int64_t listed_per_kind = 3;  ///< observations of one kind
   static constexpr std::int64_t kept_per_check = 8;   ///< findings of one check
+  static constexpr std::size_t named_unanswered = 12;
 
  private:
   report& report_;

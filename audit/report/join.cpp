@@ -72,6 +72,7 @@ report join(std::vector<report> const& shards) {
   report all;
   report const& first = shards.front();
   all.kernel = first.kernel, all.contract = first.contract, all.seed = first.seed, all.relaxed = first.relaxed;
+  all.required_support = first.required_support;
   all.contract_revision = first.contract_revision, all.theorem_revision = first.theorem_revision;
   std::set<std::string, std::less<>> const waived(first.waived_classes.begin(), first.waived_classes.end());
   report_builder collect(all, waived);
@@ -83,7 +84,10 @@ report join(std::vector<report> const& shards) {
   std::vector<std::int64_t> finding_cases, observation_cases;
   for (report const& shard : shards) {
     all.cases += shard.cases, all.kernel_seconds += shard.kernel_seconds, all.oracle_seconds += shard.oracle_seconds;
-    if (!shard.complete && complete) complete = false, because = shard.incomplete_because;
+    all.covered.merge(shard.covered), all.draws += shard.draws;
+    all.draw_products = std::max(all.draw_products, shard.draw_products);
+    complete = complete && shard.complete;
+    if (!shard.complete && because.empty()) because = shard.incomplete_because;
     for (check_result const& row : shard.checks) {
       collect.set_case(row.first_case);
       check_result& into = collect.row_of_check(row.name);
@@ -101,9 +105,14 @@ report join(std::vector<report> const& shards) {
       observations.push_back(observation), observation_cases.push_back(observation.number);
     for (finding const& found : shard.findings) findings.push_back(found), finding_cases.push_back(found.number);
     all.curves.insert(all.curves.end(), shard.curves.begin(), shard.curves.end());
+    all.failing.insert(all.failing.end(), shard.failing.begin(), shard.failing.end());
+    all.unanswered.insert(all.unanswered.end(), shard.unanswered.begin(), shard.unanswered.end());
   }
   std::ranges::sort(all.checks, {}, &check_result::first_case);
   std::ranges::sort(all.curves, {}, &curve_point::number);
+  std::ranges::sort(all.failing, {}, &failing_case::number);
+  if (all.failing.size() > report::kept_failing) all.failing.resize(report::kept_failing);
+  std::ranges::sort(all.unanswered);
   for (std::size_t const at : in_order(observation_cases)) {
     collect.set_case(observations[at].number);
     collect.add_observation(observations[at].kind, observations[at].sentence);

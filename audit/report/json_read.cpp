@@ -5,6 +5,7 @@
 
 #include <fmt/format.h>
 
+#include "audit/report/coverage_json.hpp"
 #include "audit/report/version.hpp"
 
 namespace attest::audit {
@@ -118,6 +119,7 @@ finding read_finding(report_object const& from) {
   }
   if (!from.at("pictures").is_null()) found.pictures = pictures_in(from.inside("pictures"));
   found.no_pictures = from.text("no_pictures");
+  if (from.has("condition")) found.condition = from.text("condition");
   return found;
 }
 
@@ -213,6 +215,8 @@ report read_shard(json const& from) {
   kernel_report.observations = top.texts("observations"), kernel_report.relaxed = top.texts("conventions");
   kernel_report.waived_classes = top.texts("waived_classes");
   read_checks(top, shard, kernel_report);
+  read_coverage(top, shard, kernel_report);
+  kernel_report.required_support = shard.texts("required_support");
   for (json const& item : shard.list("told")) {
     report_object const line(item, "'told'");
     kernel_report.case_observations.push_back({line.text("kind"), line.count("case"), line.text("sentence")});
@@ -224,6 +228,21 @@ report read_shard(json const& from) {
   for (json const& item : shard.list("told_kinds")) {
     report_object const line(item, "'told_kinds'");
     kernel_report.observation_counts.emplace_back(line.text("kind"), line.count("count"));
+  }
+  for (json const& item : top.list("failing")) {
+    report_object const failing(item, "'failing'");
+    kernel_report.failing.push_back(
+        {failing.text("check"), failing.text("case"), failing.count("number"), failing.texts("classes")});
+    if (failing.at("inside").is_null()) continue;
+    auto& inside = kernel_report.failing.back().inside.emplace();
+    for (json const& holding : failing.list("inside")) {
+      report_object const preset(holding, "'inside'");
+      inside.push_back({preset.text("preset"), preset.magnitude("worst_in_bounds")});
+    }
+  }
+  for (json const& item : top.list("unanswered")) {
+    report_object const unanswered(item, "'unanswered'");
+    kernel_report.unanswered.emplace_back(unanswered.count("number"), unanswered.text("case"));
   }
   auto const numbers = shard.counts("finding_cases");
   for (json const& item : top.list("findings"))

@@ -1,9 +1,12 @@
 #include "audit/report/json_write.hpp"
 
 #include <algorithm>
+#include <set>
 
 #include <nlohmann/json.hpp>
 
+#include "audit/contract/contract.hpp"
+#include "audit/report/coverage_json.hpp"
 #include "audit/report/text.hpp"
 #include "audit/report/verdict.hpp"
 #include "audit/report/version.hpp"
@@ -75,6 +78,39 @@ json curves_json(report const& kernel_report) {
   return all;
 }
 
+/// [{"check", "case", "number", "classes", "inside": [{"preset", "worst_in_bounds"}]}]. `inside` is null where the case
+/// was not judged again, and otherwise without the presets that a failing case before it is outside of: whether it was
+/// judged by those depends on threads and shards.
+json failing_json(std::vector<failing_case> const& cases) {
+  json all = json::array();
+  std::set<std::string> outside;
+  for (failing_case const& failing : cases) {
+    json inside;
+    if (failing.inside) {
+      inside = json::array();
+      for (holding_preset const& preset : *failing.inside)
+        if (!outside.contains(preset.name))
+          inside.push_back({{"preset", preset.name}, {"worst_in_bounds", hex(preset.worst)}});
+      for (contract const& preset : contracts())
+        if (std::ranges::find(*failing.inside, preset.name, &holding_preset::name) == failing.inside->end())
+          outside.insert(preset.name);
+    }
+    all.push_back({{"check", failing.check},
+                   {"case", failing.name},
+                   {"number", failing.number},
+                   {"classes", failing.classes},
+                   {"inside", std::move(inside)}});
+  }
+  return all;
+}
+
+/// {"calls", "answered", "errors", "killed", "hung", "unsupported", "silent", "unusable", "refusals": {TEXT: calls}}
+json recorded_json(recorded_endings const& endings) {
+  return {{"calls", endings.calls},   {"answered", endings.answered}, {"errors", endings.errors},
+          {"killed", endings.killed}, {"hung", endings.hung},         {"unsupported", endings.unsupported},
+          {"silent", endings.silent}, {"unusable", endings.unusable}, {"refusals", endings.refusals}};
+}
+
 /// {"outside_hypotheses", …}: the elements that were not judged, by why.
 json left_out_json(judgement const& sum) {
   json counts = json::object();
@@ -124,6 +160,8 @@ json shard_json(report const& kernel_report) {
              {"check_sharpness", json::array()},     {"finding_cases", json::array()},
              {"curve_cases", json::array()},         {"told", json::array()},
              {"told_kinds", json::array()},          {"not_asked", json::array()}};
+  shard["covered_triples"] = has_coverage(kernel_report) ? json(triples_text(kernel_report.covered)) : json();
+  shard["required_support"] = kernel_report.required_support;
   for (omission const& omitted : kernel_report.not_asked)
     shard["not_asked"].push_back({{"what", omitted.what}, {"why", omitted.why}});
   for (check_result const& row : kernel_report.checks) {
@@ -175,6 +213,7 @@ std::string as_json(report const& kernel_report) {
                          {"oracle_seconds", kernel_report.oracle_seconds},
                          {"kernel_seconds", kernel_report.kernel_seconds}};
   document["evidence"] = stated.object;
+  document["coverage"] = coverage_json(kernel_report);
   document["observations"] = kernel_report.observations;
   document["conventions"] = kernel_report.relaxed;
   document["waived_classes"] = kernel_report.waived_classes;
@@ -214,6 +253,7 @@ std::string as_json(report const& kernel_report) {
                                     {"bound", hex(found.what.bound)},
                                     {"error_in_bounds", hex(found.what.error_in_bounds)},
                                     {"sentence", found.what.sentence},
+                                    {"condition", found.condition},
                                     {"waived", found.waived},
                                     {"sizes", sizes_json(found.sizes)},
                                     {"file", found.shrunk ? found.shrunk->file : ""},
@@ -224,6 +264,11 @@ std::string as_json(report const& kernel_report) {
                                     {"pictures", pictures_json(found)},
                                     {"no_pictures", found.no_pictures}});
   }
+  document["failing"] = failing_json(kernel_report.failing);
+  document["unanswered"] = json::array();
+  for (auto const& [number, name] : kernel_report.unanswered)
+    document["unanswered"].push_back({{"case", name}, {"number", number}});
+  if (kernel_report.recorded) document["recorded"] = recorded_json(*kernel_report.recorded);
   document["curves"] = curves_json(kernel_report);
   if (kernel_report.shard) document["shard"] = shard_json(kernel_report);
   return document.dump(2, ' ', false, json::error_handler_t::replace) + '\n';

@@ -2,6 +2,7 @@
 #pragma once
 
 #include <cstdint>
+#include <map>
 #include <optional>
 #include <set>
 #include <string>
@@ -10,6 +11,7 @@
 #include <vector>
 
 #include "audit/judge/judgement.hpp"
+#include "audit/report/coverage.hpp"
 #include "audit/report/pictures.hpp"
 #include "problem/checks.hpp"
 #include "reference/bound/revision.hpp"
@@ -38,6 +40,7 @@ struct finding {
   std::optional<shrunk_finding> shrunk = {};
   std::optional<finding_pictures> pictures = {};
   std::string no_pictures = {};    ///< why there are none, where there are none
+  std::string condition = {};      ///< where the kernel is wrong (find_condition); empty where it is not known
   std::string unknown_class = {};  ///< read from a file: a class that this version does not know, kept as it is
 
   std::string_view class_token() const noexcept { return what.bug_class ? token_of(*what.bug_class) : unknown_class; }
@@ -70,6 +73,25 @@ struct curve_point {
   std::int64_t number = 0;  ///< of its case
 };
 
+/// A case with a fault, which need not have a finding of its own.
+struct failing_case {
+  std::string check, name;
+  std::int64_t number = 0;                ///< of the case
+  std::vector<std::string> classes = {};  ///< of its worst violations, in the order of the alphabet
+  /// Where it was judged again: the wider presets under which nothing of it is wrong, narrowest first, but for those
+  /// that an earlier failing case was outside of.
+  std::optional<std::vector<holding_preset>> inside = {};
+};
+
+/// How the calls of a recorded file ended, where its metadata say it (PREFIX.attest.status).
+struct recorded_endings {
+  std::int64_t calls = 0, answered = 0;  ///< all of the file; those with an output
+  std::int64_t errors = 0, killed = 0, hung = 0, unsupported = 0;
+  std::int64_t silent = 0;                            ///< neither an output nor a status
+  std::int64_t unusable = 0;                          ///< with an output of a wrong shape or type
+  std::map<std::string, std::int64_t> refusals = {};  ///< of the unsupported ones, by what they say
+};
+
 /// Something that an audit did not ask of the kernel, or did not get.
 struct omission {
   std::string what, why;
@@ -85,10 +107,13 @@ struct report {
   std::string options;             ///< those that determine the cases and their judgement; the same in every shard
   std::int64_t all_cases = 0;      ///< of all shards together
   bool complete = false;           ///< the kernel gave outputs for every mandatory case
-  std::string incomplete_because;  ///< why not
+  std::string incomplete_because;  ///< why not; empty where `unanswered` says it
+  std::vector<std::pair<std::int64_t, std::string>> unanswered;  ///< the mandatory cases without outputs: number, name
   audit::verdict verdict = audit::verdict::undecided;
   std::vector<check_result> checks;
   std::vector<finding> findings;                    ///< the refuting ones first, then the waived ones
+  std::vector<failing_case> failing;                ///< in the order of the cases; at most kept_failing
+  std::optional<recorded_endings> recorded;         ///< none where a kernel was called
   std::vector<std::string> observations;            ///< notes for the reader; they never change the verdict
   std::vector<case_observation> case_observations;  ///< those of them that belong to a case
   std::vector<std::pair<std::string, std::int64_t>> observation_counts;  ///< how many there were of each kind
@@ -99,7 +124,13 @@ struct report {
   std::vector<std::string> waived_classes;
   std::string undecided_because;  ///< why, where the verdict is undecided
   std::int64_t cases = 0;
+  std::int64_t draws = 0;          ///< how many of them are numbered draws, after the fixed part
+  std::int64_t draw_products = 0;  ///< the multiplications that a large call may have; 0 where no shape was asked
+  coverage covered;                ///< by the calls of the kernel; empty where none were counted
+  std::vector<std::string> required_support;  ///< by --require-support; where it is missing the verdict is undecided
   double kernel_seconds = 0, oracle_seconds = 0;
+
+  static constexpr std::size_t kept_failing = 10'000;
 
   /// Over all checks.
   judgement total() const;

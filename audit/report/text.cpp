@@ -100,9 +100,10 @@ std::string as_text(report const& kernel_report) {
       break;
     }
     problem::sizes const& s = found.sizes;
-    text += fmt::format("\n{}. {}[{}] {}/{}\n   {}\n   b={} hq={} hk={} n={} m={} d={} dv={}\n   {}\n", ++number,
+    text += fmt::format("\n{}. {}[{}] {}/{}\n   {}\n{}   b={} hq={} hk={} n={} m={} d={} dv={}\n   {}\n", ++number,
                         found.waived ? "waived " : "", found.class_token(), found.check, found.case_name,
-                        found.what.sentence, s.b, s.hq, s.hk, s.n, s.m, s.d, s.dv, found.reproducer);
+                        found.what.sentence, found.condition.empty() ? "" : fmt::format("   {}\n", found.condition),
+                        s.b, s.hq, s.hk, s.n, s.m, s.d, s.dv, found.reproducer);
   }
   text += '\n';
   for (std::string const& convention : kernel_report.relaxed)

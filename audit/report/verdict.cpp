@@ -6,6 +6,8 @@
 
 #include <fmt/format.h>
 
+#include "audit/contract/preset_family.hpp"
+#include "audit/report/coverage_words.hpp"
 #include "audit/report/text.hpp"
 #include "audit/support/real_number.hpp"
 #include "reference/machine/rows.hpp"
@@ -61,6 +63,39 @@ std::string cause_of(report const& kernel_report) {
   return fmt::format("[{}] {}/{}: {}", first->class_token(), first->check, first->case_name, first->what.sentence);
 }
 
+/// The narrowest preset that all failing cases are inside, of two and more that were judged again. One of less
+/// precision only where most of the answered inputs fail: else its bound may just be too wide to see the cause.
+std::optional<common_cause> common_cause_of(report const& kernel_report, verdict_facts const& facts) {
+  std::vector<holding_preset> inside;
+  std::int64_t cases = 0;
+  for (failing_case const& failing : kernel_report.failing) {
+    if (!failing.inside) continue;
+    if (++cases == 1) inside = *failing.inside;
+    std::erase_if(inside, [&](holding_preset& common) {
+      auto const at = std::ranges::find(*failing.inside, common.name, &holding_preset::name);
+      if (at != failing.inside->end()) common.worst = std::max(common.worst, at->worst);
+      return at == failing.inside->end();
+    });
+  }
+  if (cases < 2) return std::nullopt;
+  for (holding_preset const& common : inside)
+    if (wider_preset const* const wider = find_wider_preset(common.name);
+        wider && (!wider->less_precise || 2 * facts.failed > facts.answered))
+      return common_cause{common.name, std::string(wider->allows), cases, common.worst};
+  return std::nullopt;
+}
+
+/// " All 414 failing cases are inside f64-in-f32: …" where there is such a preset.
+std::string in_common(verdict_facts const& facts) {
+  if (!facts.explained_by) return "";
+  auto const& [preset, allows, cases, worst] = *facts.explained_by;
+  std::string const which = cases == facts.failed ? fmt::format("All {} failing cases", grouped(cases))
+                                                  : fmt::format("All {} failing cases that were judged again (of {})",
+                                                                grouped(cases), grouped(facts.failed));
+  return fmt::format(" {} are inside {}, with errors to {} of its bound: one cause would explain them ({}).", which,
+                     preset, in_bounds(worst), allows);
+}
+
 /// " (but for 3 waived findings: empty-row)" where there are some.
 std::string but_waived(verdict_facts const& facts) {
   return facts.waived == 0
@@ -93,9 +128,9 @@ std::string sentence_of(verdict_facts const& facts) {
               ? fmt::format(", nor for the {} that the kernel does not support", grouped(facts.inputs - facts.answered))
               : "");
     case verdict::refuted:
-      return fmt::format("REFUTED: {} faults in {} of {} inputs under {}; {} elements were judged.",
+      return fmt::format("REFUTED: {} faults in {} of {} inputs under {}; {} elements were judged.{}",
                          grouped(facts.faults), grouped(facts.failed), grouped(facts.inputs), facts.contract,
-                         grouped(facts.judged));
+                         grouped(facts.judged), in_common(facts));
     case verdict::undecided: break;
   }
   return fmt::format("UNDECIDED{}: {}; {} elements were judged and none {}is wrong.{}", but_waived(facts), facts.cause,
@@ -130,6 +165,12 @@ std::vector<std::string> notes_of(verdict_facts const& facts) {
   if (facts.verdict != verdict::refuted)
     for (preset_comparison const& beside : facts.beside)
       if (beside.compared > 0) notes.push_back(words_of(beside, facts.compared_row_in));
+  if (!facts.covered.empty()) notes.push_back("covered: " + covered_words(facts.covered));
+  if (auto const refused = refused_words(facts.covered); !refused.empty())
+    notes.push_back("the kernel refused: " + refused);
+  // Of a kernel that is wrong, the draws that showed nothing say nothing.
+  if (auto rare = rarity_words(facts.covered.draws_answered); rare && facts.verdict != verdict::refuted)
+    notes.push_back(*std::move(rare));
   for (omission const& omitted : facts.not_asked)
     notes.push_back(fmt::format("not asked: {} ({})", omitted.what, omitted.why));
   notes.push_back(facts.protections.empty() ? "no kernel ran: the outputs were recorded"
@@ -155,6 +196,11 @@ json object_of(verdict_facts const& facts) {
   for (omission const& omitted : facts.not_asked) not_asked.push_back({{"what", omitted.what}, {"why", omitted.why}});
   return {{"verdict", name_of(facts.verdict)},
           {"cause", facts.cause},
+          {"explained_by", facts.explained_by ? json{{"preset", facts.explained_by->preset},
+                                                     {"allows", facts.explained_by->allows},
+                                                     {"cases", facts.explained_by->cases},
+                                                     {"worst_in_bounds", hex(facts.explained_by->worst)}}
+                                              : json()},
           {"contract", facts.contract},
           {"contract_revision", facts.contract_revision ? json(*facts.contract_revision) : json()},
           {"theorem_revision", facts.theorem_revision},
@@ -193,6 +239,7 @@ verdict_facts facts_of(report const& kernel_report) {
   facts.theorem_revision = kernel_report.theorem_revision, facts.seed = kernel_report.seed;
   facts.inputs = kernel_report.cases, facts.answered = kernel_report.cases - unsupported_cases(kernel_report);
   for (check_result const& row : kernel_report.checks) facts.failed += row.failed;
+  if (facts.verdict == verdict::refuted) facts.explained_by = common_cause_of(kernel_report, facts);
   facts.judged = sum.judged(), facts.faults = sum.failed;
   facts.by_theorem = sum.by_theorem, facts.by_dominance = sum.by_dominance, facts.by_rule = sum.by_rule;
   facts.dull = sum.dull(), facts.sharp = sum.by_theorem + sum.by_dominance - facts.dull;
@@ -206,6 +253,7 @@ verdict_facts facts_of(report const& kernel_report) {
   facts.waived_classes.assign(classes.begin(), classes.end());
   facts.sizes = sizes_of(sum), facts.beside = sum.beside;
   facts.not_asked = omissions_of(kernel_report, sum);
+  facts.covered = kernel_report.covered;
   facts.compared_row_in = reference::machine::further_one_in;
   facts.protections = kernel_report.protections;
   return facts;

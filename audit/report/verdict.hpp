@@ -9,6 +9,7 @@
 
 #include <nlohmann/json.hpp>
 
+#include "audit/report/coverage.hpp"
 #include "audit/report/report.hpp"
 
 namespace attest::audit {
@@ -20,9 +21,18 @@ struct sharpness_facts {
   std::array<double, 3> quartiles{};  ///< powers of two that bound/|exact| does not exceed for 1, 2, 3 quarters of them
 };
 
+/// A preset under which none of the failing cases is wrong: less precision throughout, or another thing that it allows,
+/// would explain them all.
+struct common_cause {
+  std::string preset, allows;
+  std::int64_t cases = 0;  ///< that were judged by it
+  double worst = 0;        ///< their largest error in units of its bound
+};
+
 struct verdict_facts {
   audit::verdict verdict = audit::verdict::undecided;
-  std::string cause;  ///< of a verdict other than certified, as a clause
+  std::string cause;                         ///< of a verdict other than certified, as a clause
+  std::optional<common_cause> explained_by;  ///< one cause of all failing cases
 
   // What was judged, and by what.
   std::string contract;
@@ -42,6 +52,7 @@ struct verdict_facts {
   std::vector<sharpness_facts> sizes;
   std::vector<preset_comparison> beside;  ///< presets that are sharper than the contract
   std::vector<omission> not_asked;
+  coverage covered;
   std::int64_t judged_row_in = 1;    ///< sampling: one row in so many is judged
   std::int64_t compared_row_in = 1;  ///< and one in so many is compared with the sharper presets
   std::vector<std::string> protections;

@@ -6,6 +6,7 @@
 
 #include "audit/judge/exact_row_judge.hpp"
 #include "audit/tensors/elements.hpp"
+#include "reference/attention/infinite_score.hpp"
 
 namespace attest::audit {
 namespace {
@@ -81,6 +82,7 @@ class painter {
   }
 
  private:
+  bool unmasked() const { return how_.empty_row == conventions::row::unmasked; }
   void go_to(std::int64_t i) { truth_.evaluate(p_, model_, b_, h_, i); }
 
   std::optional<std::size_t> place_of(std::int64_t j) const {
@@ -110,15 +112,19 @@ class painter {
     return in_bounds(exact.value, reference::compiled::output_bound(truth_.bound, p_, truth_.row, c, exact.value), got);
   }
   double error_of_lse(double got) const {
-    if (truth_.row.kind == reference::row_kind::nan)
-      return how_.nan == conventions::invalid::unspecified ? nan : by_rule(got, nan);
+    if (truth_.row.kind == reference::row_kind::nan) {
+      if (how_.nan == conventions::invalid::unspecified) return nan;
+      bool const infinite = got == infinity && reference::lse_is_infinite(p_, b_, h_, truth_.row.i);
+      return infinite ? 0 : by_rule(got, nan);
+    }
     if (truth_.row.kind == reference::row_kind::empty)
-      return how_.empty_lse == conventions::log::minus_infinity ? by_rule(got, -infinity) : nan;
+      return how_.empty_lse == conventions::log::minus_infinity && !unmasked() ? by_rule(got, -infinity) : nan;
     return in_bounds(reference::compiled::log_sum_exp(truth_.row), truth_.bound.log_sum_exp(), got);
   }
   double error_of_weight(std::int64_t j, double got) const {
     if (truth_.row.kind == reference::row_kind::nan) return by_rule(got, nan);
     if (truth_.row.kind == reference::row_kind::finite && !truth_.bound.says_anything()) return nan;
+    if (truth_.row.kind == reference::row_kind::empty && unmasked()) return nan;
     auto const at = place_of(j);
     if (!at) return by_rule(got, 0);
     return in_bounds(reference::compiled::weight(truth_.row, *at), truth_.bound.weight(*at), got);

@@ -11,4 +11,16 @@ isolation_limits limits_of(audit_options const& options) {
   return limits;
 }
 
+std::string audit_options::words_of_rules() const {
+  return std::string(reproducible ? " --reproducible" : "") +
+         (require_concurrent_calls ? " --require-concurrent-calls" : "");
+}
+
+std::chrono::steady_clock::time_point audit_options::draws_until() const {
+  // The rest is for the draw under way, and for writing the report.
+  double const share = budget ? 0.85 : 0.9;
+  return begun + std::chrono::duration_cast<std::chrono::steady_clock::duration>(
+                     std::chrono::duration<double>(share * seconds_of_draws()));
+}
+
 }  // namespace attest::audit

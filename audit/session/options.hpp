@@ -9,9 +9,11 @@
 #include <optional>
 #include <set>
 #include <string>
+#include <vector>
 
 #include "audit/contract/contract.hpp"
 #include "audit/isolation/isolated_kernel.hpp"
+#include "audit/judge/judge_case.hpp"
 
 namespace attest::audit {
 
@@ -32,16 +34,29 @@ struct audit_options {
   std::uint64_t seed = 0;
   names only;    ///< names of checks or CHECK/CASE; empty: all
   names waived;  ///< bug classes that do not refute
+  /// Of support_names() (audit/report/coverage_words.hpp): without these the audit is undecided.
+  std::vector<std::string> required_support;
   bool quick = false, fail_fast = false;
-  bool reproducible = false;     ///< outputs may not depend on threads, batch position or the rest of the batch
-  int jobs = 1;                  ///< calls at the same time
-  std::optional<double> budget;  ///< seconds from `begun` on
+  bool reproducible = false;  ///< outputs may not depend on threads, batch position or the rest of the batch
+  bool require_concurrent_calls = false;      ///< calls that threads make at the same time must be right, too
+  int jobs = 1;                               ///< copies of the kernel at the same time
+  std::optional<double> budget;               ///< seconds from `begun` on, after which nothing is asked
+  std::optional<std::int64_t> draws;          ///< asked after the fixed part; none: as many as the time allows
+  std::optional<std::int64_t> draw_products;  ///< the multiplications of a large call; none: what the speed allows
+  std::optional<double> soak;                 ///< minutes of draws instead of a minute
   std::chrono::steady_clock::time_point begun = std::chrono::steady_clock::now();
   std::optional<shard> part;
   std::optional<std::filesystem::path> replay;         ///< a file whose cases replace the generated ones
   std::filesystem::path findings = "attest-findings";  ///< folder for the shrunk inputs; empty: nothing is shrunk
   std::atomic<bool> const* stop = nullptr;             ///< set by Ctrl-C: the audit ends with a report of what is known
   progress on_progress = [](auto...) {};
+
+  /// The time within which draws begin, where their number is not given: a minute, 10 s with --quick.
+  double seconds_of_draws() const { return budget ? *budget : soak ? 60 * *soak : quick ? 10 : 60; }
+  std::chrono::steady_clock::time_point draws_until() const;
+  judging_rules rules() const { return {claim, reproducible, require_concurrent_calls}; }
+  /// " --reproducible --require-concurrent-calls", those that are set.
+  std::string words_of_rules() const;
 };
 
 /// The time limits of a call: shorter ones with --quick, and the budget limits the time to load the kernel.

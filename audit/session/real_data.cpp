@@ -15,6 +15,9 @@ problem::result<std::vector<audit_case>> real_data_cases() {
   if (!recorded) return recorded.why();
   std::vector<audit_case> cases;
   for (problem_file_entry& entry : recorded.value().problems) {
+    if (!entry.unusable.empty())
+      return problem::error{problem::error_code::bad_shape, entry.name_of(entry.unusable.front().role),
+                            entry.unusable.front().says};
     cases.push_back({.check = "real-data",
                      .name = "minilm-" + entry.prefix,
                      .problem = std::move(entry.problem),

@@ -1,9 +1,7 @@
 #include "audit/session/run_audit.hpp"
 
 #include <algorithm>
-#include <condition_variable>
-#include <mutex>
-#include <thread>
+#include <map>
 
 #include <fmt/format.h>
 
@@ -11,10 +9,12 @@
 #include "audit/contract/preset_family.hpp"
 #include "audit/judge/conventions.hpp"
 #include "audit/report/builder.hpp"
+#include "audit/report/refusal_pattern.hpp"
+#include "audit/session/ask_kernel.hpp"
+#include "audit/session/case_pool.hpp"
+#include "audit/session/condition_form.hpp"
 #include "audit/session/protections.hpp"
-#include "audit/session/run_case.hpp"
 #include "audit/session/save_findings.hpp"
-#include "audit/session/select.hpp"
 #include "audit/session/take_result.hpp"
 #include "audit/support/interruptible.hpp"
 #include "audit/support/words.hpp"
@@ -28,137 +28,56 @@ clock::duration seconds(double count) {
   return std::chrono::duration_cast<clock::duration>(std::chrono::duration<double>(count));
 }
 
-/// Runs cases by several kernels at once. Cases start in their order, and their results are taken in that order.
-class pool {
- public:
-  pool(std::vector<audit_case> const& cases, audit_options const& options, interruption const& when)
-      : cases_(cases), options_(options), when_(when), results_(cases.size()) {}
-  ~pool() { close(); }
-
-  /// Opens the kernels. An error is that of the first kernel that does not open.
-  std::optional<problem::error> start() {
-    int const jobs =
-        static_cast<int>(std::clamp<std::size_t>(cases_.size(), 1, static_cast<std::size_t>(options_.jobs)));
-    for (int n = 0; n < jobs; ++n) workers_.emplace_back([this] { work(); });
-    std::unique_lock lock(mutex_);
-    changed_.wait(lock, [&] { return opened_ == jobs; });
-    return fault_;
-  }
-
-  /// Waits for the result of case `at`; nothing where the case was not run.
-  std::optional<problem::result<case_result>> wait(std::size_t at) {
-    std::unique_lock lock(mutex_);
-    changed_.wait(
-        lock, [&] { return results_[at].has_value() || (closed_ && at >= started_) || finished_ == workers_.size(); });
-    return std::move(results_[at]);
-  }
-
-  void close() {
-    {
-      std::scoped_lock const lock(mutex_);
-      closed_ = true;
-    }
-    for (std::thread& worker : workers_)
-      if (worker.joinable()) worker.join();
-  }
-
-  /// Sets the time after which nothing is run or judged.
-  void end_by(clock::time_point when) { end_ = when; }
-
-  std::string name() const { return name_; }
-  bool loading_changes_environment() const { return loading_changes_environment_; }
-
- private:
-  bool enough() const { return when_.requested() || clock::now() >= end_.load(); }
-
-  /// Runs cases on a kernel of its own: a kernel ends with the thread that opened it.
-  void work() {
-    auto kernel = open_kernel(options_.kernel, options_.claim->type, when_, limits_of(options_));
-    {
-      std::scoped_lock const lock(mutex_);
-      ++opened_;
-      if (kernel) {
-        name_ = kernel.value().kernel().name();
-        loading_changes_environment_ = kernel.value().kernel().loading_changes_environment();
-      } else if (!fault_) {
-        fault_ = kernel.why();
-      }
-    }
-    changed_.notify_all();
-    while (kernel) {
-      std::size_t at = 0;
-      {
-        std::scoped_lock const lock(mutex_);
-        if (closed_ || fault_ || started_ == cases_.size() || enough()) break;
-        at = started_++;
-      }
-      problem::result<case_result> outcome = case_result{};
-      bool const cut = interruptible(
-          [this] { return enough(); },
-          [&] { outcome = run_case(cases_[at], kernel.value(), {options_.claim, options_.reproducible}); });
-      if (outcome) outcome.value().cut_short |= cut;
-      std::scoped_lock const lock(mutex_);
-      results_[at] = std::move(outcome);
-      changed_.notify_all();
-    }
-    std::scoped_lock const lock(mutex_);
-    ++finished_;
-    changed_.notify_all();
-  }
-
-  std::vector<audit_case> const& cases_;
-  audit_options const& options_;
-  interruption when_;
-  std::atomic<clock::time_point> end_ = clock::time_point::max();
-  std::mutex mutex_;
-  std::condition_variable changed_;
-  std::vector<std::optional<problem::result<case_result>>> results_;
-  std::vector<std::thread> workers_;
-  std::size_t started_ = 0, finished_ = 0;
-  int opened_ = 0;
-  bool closed_ = false;
-  std::optional<problem::error> fault_;
-  std::string name_;
-  bool loading_changes_environment_ = false;
-};
-
 /// The options that determine the cases and their judgement, beside kernel, contract and seed; the same in every shard.
 std::string text_of(audit_options const& options) {
   std::string text = fmt::format("--only {}{}{}", fmt::join(options.only, ","), options.quick ? " --quick" : "",
-                                 options.reproducible ? " --reproducible" : "");
+                                 options.words_of_rules());
   if (!options.waived.empty()) text += fmt::format(" --waive {}", fmt::join(options.waived, ","));
+  if (!options.required_support.empty())
+    text += fmt::format(" --require-support {}", fmt::join(options.required_support, ","));
   if (options.replay) text += fmt::format(" --replay {}", options.replay->native());
+  if (options.draws) text += fmt::format(" --draws {}", *options.draws);
+  if (options.draw_products) text += fmt::format(" --draw-products {}", *options.draw_products);
   return text;
 }
 
 /// One audit: a kernel, its cases, and the report so far.
 class session {
  public:
-  session(audit_options const& options, std::vector<audit_case> const& cases, report& into)
+  session(audit_options const& options, audit_plan const& plan, report& into)
       : options_(options),
-        cases_(cases),
+        plan_(plan),
         report_(into),
         collect_(into, options.waived),
         when_{options.stop,
               options.budget ? std::optional(options.begun + seconds(0.9 * *options.budget)) : std::nullopt},
-        pool_(cases, options, when_) {}
+        pool_(plan, options, when_) {}
 
   std::optional<problem::error> run();
 
  private:
+  problem::result<std::string> take_all();
+  void not_drawn(std::int64_t made);
+  void note_replies(std::vector<call_reply> const& replies);
+  void note_refused(audit_case const& kernel_case);
+  void list_refused_checks();
+  void name_conditions();
   void take(audit_case const& kernel_case, case_result&& result);
   void judge_recording(audit_case const& kernel_case);
   std::string why_stopped() const;
   std::string reproducer(audit_case const& kernel_case) const;
 
   audit_options const& options_;
-  std::vector<audit_case> const& cases_;
+  audit_plan const& plan_;
   report& report_;
   report_builder collect_;
   interruption when_;
-  pool pool_;
+  case_pool pool_;
   bool mandatory_missing_ = false, hurried_ = false;
   int hung_ = 0;
+  std::vector<asked_call> asked_;
+  std::vector<judged_form> judged_;                          ///< the first calls of the cases
+  std::map<std::string, feature_set, std::less<>> refused_;  ///< by check: the features of its cases that were refused
 };
 
 std::string session::reproducer(audit_case const& kernel_case) const {
@@ -170,7 +89,9 @@ std::string session::reproducer(audit_case const& kernel_case) const {
   else
     text += fmt::format(" --seed {} --only {}{}", options_.seed, shell_word(kernel_case.full_name()),
                         options_.quick ? " --quick" : "");
-  return text + (options_.reproducible ? " --reproducible" : "");
+  if (kernel_case.form && kernel_case.check != "support")
+    text += fmt::format(" --draws 0 --draw-products {}", pool_.limits().call.products);
+  return text + options_.words_of_rules();
 }
 
 void session::judge_recording(audit_case const& kernel_case) {
@@ -188,20 +109,156 @@ void session::judge_recording(audit_case const& kernel_case) {
 }
 
 void session::take(audit_case const& kernel_case, case_result&& result) {
-  if (kernel_case.mandatory && (result.unsupported || result.judged.judged() == 0)) mandatory_missing_ = true;
   hung_ += result.hung;
+  if (result.inside) pool_.wider().keep(*result.inside);
+  note_replies(result.replies);
+  if (kernel_case.check == "drawn") report_.covered.add_draw(!result.unsupported);
+  report_.covered.add_elements(result.judged.judged(), result.judged.exist);
+  if (result.unsupported) note_refused(kernel_case);
+  else if (auto form = kernel_case.form ? kernel_case.form : audit::form_of(kernel_case.problem.draft()))
+    judged_.push_back({*std::move(form), result.judged.failed > 0});
   collect_.set_case(kernel_case.number);
+  if (kernel_case.mandatory && (result.unsupported || result.judged.judged() == 0)) {
+    mandatory_missing_ = true;
+    collect_.add_unanswered(kernel_case.full_name());
+  }
   judge_recording(kernel_case);
   take_result(kernel_case, kernel_case.number, std::move(result), reproducer(kernel_case), report_, collect_);
+}
+
+void session::note_replies(std::vector<call_reply> const& replies) {
+  auto const optional = [](bool asked, bool given) {
+    return !asked ? reply::not_asked : given ? reply::answered : reply::refused;
+  };
+  for (call_reply const& of : replies) {
+    call_replies said{.call = reply::refused};
+    if (of.answered)
+      said = {reply::answered, optional(of.asked.lse, of.given.lse), optional(of.asked.weights, of.given.weights)};
+    report_.covered.add(of.form, said);
+    asked_.push_back({of.form, said});
+  }
+}
+
+/// Notes which features of a refused case the kernel refuses by themselves, or two at a time.
+void session::note_refused(audit_case const& kernel_case) {
+  auto const form = kernel_case.form ? kernel_case.form : audit::form_of(kernel_case.problem.draft());
+  if (form) refused_[kernel_case.check] = refused_[kernel_case.check] | form->features();
+}
+
+/// Asks the kernel on purpose where it is wrong, for the first findings that refute.
+void session::name_conditions() {
+  // Where single cases are named, the user knows of the finding.
+  bool const single = options_.replay ||
+                      std::ranges::any_of(options_.only, [](auto const& name) { return name.find('/') != name.npos; });
+  if (single) return;
+  constexpr int most = 3;
+  auto until =
+      options_.quick ? std::min(clock::now() + seconds(2), options_.begun + seconds(9)) : clock::now() + seconds(10);
+  if (options_.budget) until = std::min(until, options_.begun + seconds(0.93 * *options_.budget));
+  // Cases that were made from a form can be made from it again: they come first.
+  std::vector<finding*> ordered;
+  for (bool const of_form : {true, false})
+    for (finding& found : report_.findings)
+      if ((std::ranges::find(checks_of_forms, found.check) != checks_of_forms.end()) == of_form)
+        ordered.push_back(&found);
+  int named = 0;
+  for (finding* const each : ordered) {
+    finding& found = *each;
+    if (found.waived || found.what.bug_class == bug_class::hang || named == most || clock::now() >= until) continue;
+    if (found.what.callers > 0) {
+      if (found.what.callers > 1)
+        found.condition = fmt::format("wrong where {} threads call at the same time", found.what.callers);
+      continue;
+    }
+    auto const failing = plan_.make(found.check, found.case_name, pool_.limits());
+    if (!failing) continue;
+    auto const form = form_asked(*failing, found.what.call);
+    if (!form) continue;
+    ++named;
+    std::vector<judged_form> earlier = judged_;
+    for (call_form& before : forms_before(*failing, found.what.call)) earlier.push_back({std::move(before), false});
+    row_index const row{found.what.index[0], found.what.index[1], found.what.index[2]};
+    auto const where = find_condition(*form, earlier, ask_kernel(options_, until, row),
+                                      static_cast<std::int64_t>(problem::size_of(options_.claim->type)));
+    if (where) found.condition = where->sentence;
+  }
+}
+
+/// A check of which the kernel answered nothing proves nothing.
+void session::list_refused_checks() {
+  for (check_result const& row : report_.checks) {
+    if (row.unsupported < row.cases) continue;
+    std::vector<std::string_view> reasons;
+    refused_[row.name].each([&](feature one) {
+      if (!pool_.limits().answers.answers(feature_set{one})) reasons.push_back(row_of(one).name);
+    });
+    report_.not_asked.push_back(
+        {"check " + row.name, reasons.empty()
+                                  ? std::string("the kernel answered none of its cases")
+                                  : fmt::format("the kernel does not support {}", fmt::join(reasons, ", "))});
+  }
 }
 
 std::string session::why_stopped() const {
   if (options_.stop && options_.stop->load()) return "interrupted";
   if (hung_ >= 2) return "the kernel hung twice";
   if (options_.fail_fast && collect_.refuted()) return "--fail-fast";
-  if (hurried_) return "--quick has found enough";
+  if (hurried_) return "enough was found";
   if (when_.requested()) return fmt::format("the budget of {:g} s", *options_.budget);
   return "";
+}
+
+/// Takes the cases of the fixed part, then the draws. Returns why it ended before the last case of the fixed part, or
+/// nothing.
+problem::result<std::string> session::take_all() {
+  std::string stopped;
+  // With a number of draws, and in a shard, no clock decides what is asked.
+  bool const may_hurry = plan_.draws && !options_.draws && !options_.part;
+  std::size_t const fixed = plan_.fixed.size();
+  std::size_t done = 0;
+  for (; stopped.empty(); ++done) {
+    auto const all = static_cast<std::int64_t>(std::max(fixed, done + 1));
+    bool const is_draw = done >= fixed;
+    options_.on_progress(static_cast<std::int64_t>(done), all, is_draw ? "draws" : plan_.fixed[done].full_name());
+    auto asked = pool_.wait(done);
+    if (!asked) break;
+    if (!asked->result) return asked->result.why();
+    case_result& result = asked->result.value();
+    if (result.cut_short && result.judged.failed == 0) break;
+    if (!asked->plan.reported) continue;
+    report_.draws += is_draw;
+    if (!asked->made) break;
+    take(*asked->made, std::move(result));
+    if (!hurried_ && may_hurry && collect_.refuted()) {
+      // The verdict is known: the rest is for other checks and for the findings.
+      hurried_ = true;
+      pool_.end_draws();
+      pool_.end_by(options_.quick ? options_.begun + seconds(7) : clock::now() + seconds(3));
+    }
+    if (hung_ >= 2 || (options_.fail_fast && collect_.refuted())) stopped = why_stopped();
+  }
+  pool_.close();
+  options_.on_progress(0, 0, "");
+  if (plan_.draws || plan_.shapes_from < fixed) report_.draw_products = pool_.limits().call.products;
+  report_.all_cases = plan_.all_fixed + (plan_.draws ? options_.draws.value_or(report_.draws) : 0);
+  if (done >= fixed) {
+    not_drawn(static_cast<std::int64_t>(done - fixed));
+    return std::string();
+  }
+  if (stopped.empty()) stopped = why_stopped();
+  report_.observations.push_back(fmt::format("stopped after {} of {} cases: {}", done, fixed, stopped));
+  report_.not_asked.push_back({fmt::format("{} of {} inputs", fixed - done, fixed), stopped});
+  return stopped;
+}
+
+/// Says which draws were asked for and not made.
+void session::not_drawn(std::int64_t made) {
+  if (plan_.draws && options_.part && !options_.draws)
+    report_.not_asked.push_back({"draws", "--shard without --draws"});
+  if (!plan_.draws || !options_.draws) return;
+  std::int64_t const first = plan_.draw_number(made);
+  if (first > *options_.draws) return;
+  report_.not_asked.push_back({fmt::format("draws {} to {}", first, *options_.draws), why_stopped()});
 }
 
 std::optional<problem::error> session::run() {
@@ -212,47 +269,29 @@ std::optional<problem::error> session::run() {
   if (pool_.loading_changes_environment())
     report_.observations.push_back(
         "loading the kernel changed the rounding mode or FTZ/DAZ of its process (-ffast-math does)");
-  std::size_t done = 0;
-  std::string stopped;
-  for (; done < cases_.size() && stopped.empty(); ++done) {
-    options_.on_progress(static_cast<std::int64_t>(done), static_cast<std::int64_t>(cases_.size()),
-                         cases_[done].full_name());
-    auto result = pool_.wait(done);
-    if (!result) break;
-    if (!*result) return result->why();
-    if (result->value().cut_short && result->value().judged.failed == 0) break;
-    take(cases_[done], std::move(result->value()));
-    if (options_.quick && !hurried_ && collect_.refuted()) {
-      hurried_ = true;  // the verdict is known: what is left of ten seconds is for other checks and for the findings
-      pool_.end_by(options_.begun + seconds(7));
-    }
-    if (hung_ >= 2 || (options_.fail_fast && collect_.refuted())) stopped = why_stopped();
-  }
-  pool_.close();
-  options_.on_progress(static_cast<std::int64_t>(cases_.size()), static_cast<std::int64_t>(cases_.size()), "");
-  std::string because = "a mandatory case was not answered";
-  if (done < cases_.size()) {
-    if (stopped.empty()) stopped = why_stopped();
-    report_.observations.push_back(fmt::format("stopped after {} of {} cases: {}", done, cases_.size(), stopped));
-    report_.not_asked.push_back({fmt::format("{} of {} inputs", cases_.size() - done, cases_.size()), stopped});
-    // An audit that its budget ended is complete if every check had a case; chosen_cases orders them for that.
-    bool const every_check =
-        std::ranges::all_of(cases_.begin() + static_cast<std::ptrdiff_t>(done), cases_.end(), [&](audit_case const& c) {
-          return !c.mandatory &&
-                 std::ranges::find(report_.checks, c.check, &check_result::name) != report_.checks.end();
-        });
-    if (!(stopped.starts_with("the budget") && every_check)) {
-      mandatory_missing_ = true;
-      because = "the audit stopped early";
-    }
-  }
+  auto const stopped = take_all();
+  if (!stopped) return stopped.why();
+  list_refused_checks();
+  if (plan_.draws && !options_.draws && !options_.part)
+    report_.observations.push_back(fmt::format(
+        "{} draws, of at most {} multiplications a large call: --draws {} --draw-products {} asks them again",
+        report_.draws, report_.draw_products, report_.draws, report_.draw_products));
+  // A shard knows its own calls only.
+  if (!options_.part)
+    for (std::string& sentence : refusal_patterns(asked_)) report_.observations.push_back(std::move(sentence));
+  std::string because;  // empty: those that were not answered
+  if (!stopped.value().empty())
+    mandatory_missing_ = true,
+    because = "the audit stopped early, before the end of its fixed part: " + stopped.value();
   collect_.finish(!mandatory_missing_, because);
+  if (collect_.refuted() && !options_.fail_fast && !(options_.stop && options_.stop->load())) name_conditions();
   if (!options_.findings.empty() && collect_.refuted() && !(options_.stop && options_.stop->load())) {
     auto until =
         options_.quick ? std::min(clock::now() + seconds(2), options_.begun + seconds(9)) : clock::now() + seconds(15);
     // The rest of the budget is for the work under way and for writing the report.
     if (options_.budget) until = std::min(until, options_.begun + seconds(0.95 * *options_.budget));
-    save_findings(options_, cases_, until, report_);
+    save_findings(
+        options_, [&](auto check, auto name) { return plan_.make(check, name, pool_.limits()); }, until, report_);
   }
   for (finding& found : report_.findings)
     if (!found.pictures && found.no_pictures.empty())
@@ -263,12 +302,12 @@ std::optional<problem::error> session::run() {
 }  // namespace
 
 problem::result<report> run_audit(audit_options const& options) {
-  auto const cases = chosen_cases(options);
-  if (!cases) return cases.why();
-  return run_audit(options, cases.value());
+  auto const plan = planned(options);
+  if (!plan) return plan.why();
+  return run_audit(options, plan.value());
 }
 
-problem::result<report> run_audit(audit_options const& options, std::vector<audit_case> const& cases) {
+problem::result<report> run_audit(audit_options const& options, audit_plan const& plan) {
   report kernel_report;
   kernel_report.contract = options.claim->name;
   kernel_report.contract_revision = revision_of(*options.claim);
@@ -278,9 +317,8 @@ problem::result<report> run_audit(audit_options const& options, std::vector<audi
   if (!options.replay) kernel_report.seed = options.seed;
   if (options.part) kernel_report.shard = {options.part->index, options.part->of};
   kernel_report.options = text_of(options);
-  kernel_report.all_cases = static_cast<std::int64_t>(cases.size());
-  if (options.part && !cases.empty()) kernel_report.all_cases = cases.front().all;
-  session running(options, cases, kernel_report);
+  kernel_report.required_support = options.required_support;
+  session running(options, plan, kernel_report);
   if (auto why = running.run()) return *std::move(why);
   return kernel_report;
 }

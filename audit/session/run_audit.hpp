@@ -6,6 +6,7 @@
 #include "audit/cases/case.hpp"
 #include "audit/report/report.hpp"
 #include "audit/session/options.hpp"
+#include "audit/session/plan.hpp"
 #include "problem/result.hpp"
 
 namespace attest::audit {
@@ -14,7 +15,7 @@ namespace attest::audit {
 /// Ensures   an error (a kernel that does not load, an unknown name) is one that the user can mend: exit status 2
 problem::result<report> run_audit(audit_options const& options);
 
-/// Audits a kernel on these cases; options.only is ignored.
-problem::result<report> run_audit(audit_options const& options, std::vector<audit_case> const& cases);
+/// Audits a kernel by this plan; options.only and options.part are ignored.
+problem::result<report> run_audit(audit_options const& options, audit_plan const& plan);
 
 }  // namespace attest::audit

@@ -3,42 +3,24 @@
 #include <fmt/format.h>
 
 #include "audit/judge/cross_call.hpp"
+#include "audit/judge/wider_claims.hpp"
+#include "audit/session/ask_together.hpp"
+#include "audit/session/call_violations.hpp"
 
 namespace attest::audit {
 namespace {
 
-/// The class of a broken promise of attest/kernel.h.
-bug_class class_of(promise which) {
-  return which == promise::restores_environment ? bug_class::fast_math : bug_class::memory;
-}
-
-bug_class class_of(call_outcome outcome) {
-  return outcome == call_outcome::hung       ? bug_class::hang
-         : outcome == call_outcome::exceeded ? bug_class::memory
-                                             : bug_class::crash;
-}
-
-/// Adds violations for everything that the call did, beside writing its outputs.
-void take_outcome(call_report const& did, std::size_t call, case_result& into) {
-  auto const add = [&](std::string output, bug_class kind, std::string sentence) {
-    ++into.judged.failed;
-    violation found;
-    found.output = std::move(output), found.bug_class = kind, found.sentence = std::move(sentence), found.call = call;
-    found.error_in_bounds = std::numeric_limits<double>::infinity();
-    into.judged.add(std::move(found));
-  };
-  for (broken_promise const& broken : did.broken) add(broken.argument, class_of(broken.which), broken.sentence);
-  switch (did.outcome) {
-    case call_outcome::succeeded: return;
-    case call_outcome::unsupported: into.unsupported = true; return;
-    case call_outcome::cut_short: into.cut_short = true; return;
-    case call_outcome::hung: into.hung = true; break;
-    case call_outcome::crashed:
-      if (!did.broken.empty()) return;  // the broken promise explains the crash
-      break;
-    default: break;
-  }
-  add("call", class_of(did.outcome), "the kernel " + did.sentence);
+/// Notes whether the kernel answered the call, and which of the outputs it gave. A call that failed is no reply.
+void note_reply(audit_case const& kernel_case, std::size_t call, kernel_session::run_result const& ran,
+                case_result& into) {
+  bool const answered = ran.report.outcome == call_outcome::succeeded;
+  if (!answered && ran.report.outcome != call_outcome::unsupported) return;
+  auto form = call == 0 && kernel_case.form ? kernel_case.form : form_of(kernel_case.call(call).draft());
+  if (!form) return;
+  form->threads = call == 0 ? kernel_case.threads : kernel_case.further[call - 1].threads;
+  asked_outputs const asked = kernel_session::requestable(kernel_case.call(call), kernel_case.asks);
+  into.replies.push_back(
+      {*std::move(form), answered, asked, {ran.outputs.lse.has_value(), ran.outputs.weights.has_value()}});
 }
 
 }  // namespace
@@ -49,9 +31,14 @@ problem::result<case_result> run_case(audit_case const& kernel_case, kernel_sess
   case_outputs outputs_of_calls(kernel_case.further.size() + 1);
   auto const run_call = [&](std::size_t call,
                             audit::placement placement) -> problem::result<std::optional<owned_outputs>> {
-    auto ran = kernel.run(kernel_case.call(call), call == 0 ? 0 : kernel_case.further[call - 1].threads, placement);
+    auto ran =
+        kernel.run(kernel_case.call(call), call == 0 ? kernel_case.threads : kernel_case.further[call - 1].threads,
+                   placement, kernel_case.asks, kernel_case.memory_of(call));
     if (!ran) return ran.why();
+    if (call_report const& did = ran.value().report; did.outcome == call_outcome::not_asked)
+      found.observations.push_back(fmt::format("{}: {}", kernel_case.full_name(), did.sentence));
     found.kernel_seconds += ran.value().seconds;
+    note_reply(kernel_case, call, ran.value(), found);
     take_outcome(ran.value().report, call, found);
     if (ran.value().report.outcome != call_outcome::succeeded) return std::optional<owned_outputs>();
     return std::optional(std::move(ran.value().outputs));
@@ -63,13 +50,14 @@ problem::result<case_result> run_case(audit_case const& kernel_case, kernel_sess
       if (!first) return first.why();
       outputs_of_calls[0] = std::move(first).value();
       if (!outputs_of_calls[0] || stop()) break;
-      auto second = run_call(0, placement::start);
+      problem::result<std::optional<owned_outputs>> second = std::optional<owned_outputs>();
+      if (!kernel_case.once) second = run_call(0, placement::start);
       if (!second) return second.why();
       if (second.value()) {
         further_call const again{.problem = kernel_case.problem, .says = "its tensors lie elsewhere in memory"};
         if (auto differs = outputs_differ(kernel_case, *outputs_of_calls[0], again, *second.value())) {
           found.observations.push_back(fmt::format("{}: {}", kernel_case.full_name(), differs->sentence));
-          found.judged.merge(judge_call(kernel_case.problem, *second.value(), *rules.claim));
+          found.judged.merge(judge_call(kernel_case.problem, *second.value(), *rules.claim, kernel_case.rows));
         }
       }
     }
@@ -81,9 +69,21 @@ problem::result<case_result> run_case(audit_case const& kernel_case, kernel_sess
     }
     if (stop()) break;
   }
+  // What is wrong before the outputs are judged is no matter of precision.
+  bool const called_well = found.judged.failed == 0;
   if (!found.cut_short) judge_case(kernel_case, outputs_of_calls, rules, found);
+  if (rules.wider && found.judged.failed > 0)
+    found.inside = called_well ? rules.wider->holding(kernel_case, outputs_of_calls, rules.reproducible)
+                               : std::vector<holding_preset>();
+  if (kernel_case.callers > 0 && !stop() && found.judged.failed == 0)
+    if (auto why = ask_together(kernel_case, kernel, rules, outputs_of_calls, found.kernel_seconds, found))
+      return *std::move(why);
+  if (rules.wider && found.judged.failed > 0 && !found.inside) found.inside.emplace();  // no matter of precision
   if (outputs) *outputs = std::move(outputs_of_calls);
   check const* const about = find_check(kernel_case.check);
+  for (violation& v : found.judged.violations)
+    if (auto const memory = kernel_case.memory_of(v.call).text(); !memory.empty())
+      v.sentence += "; in this call, " + memory;
   for (violation& v : found.judged.violations)
     if (!v.bug_class) v.bug_class = v.output == "lse" ? bug_class::lse : about ? about->bug_class : bug_class::accuracy;
   return found;

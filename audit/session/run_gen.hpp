@@ -2,14 +2,34 @@
 #pragma once
 
 #include <cstddef>
+#include <cstdint>
+#include <string>
 #include <vector>
 
+#include "audit/files/problem_file.hpp"
 #include "audit/session/options.hpp"
 #include "problem/result.hpp"
 
 namespace attest::audit {
 
-/// The cases that the options choose, as a safetensors file for a kernel that runs elsewhere.
-problem::result<std::vector<std::byte>> run_gen(audit_options const& options);
+struct gen_options {
+  audit_options cases;                     ///< kernel and findings do not matter
+  bool plain = false;                      ///< only cases whose every call is_plain (cases/plain.hpp)
+  std::uint64_t most_bytes = 200'000'000;  ///< of the file
+  axis_order order = axis_order::bhnd;
+};
+
+/// A file for a kernel that runs elsewhere, and what it does not hold.
+struct generated_file {
+  std::vector<std::byte> bytes;
+  std::string
+      left_out;  ///< a clause: the cases that most_bytes leaves out, and of which checks; empty where it has all
+};
+
+/// The cases that the options choose, as a safetensors file for a kernel that runs elsewhere. Where they pass
+/// most_bytes, the largest draws are left out, then the largest others that are not mandatory. The file's metadata say
+/// what it does not hold (attest.options, attest.left_out).
+/// Ensures   at most most_bytes; an error where the mandatory cases pass it, or no case is left
+problem::result<generated_file> run_gen(gen_options const& options);
 
 }  // namespace attest::audit

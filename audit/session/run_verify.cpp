@@ -1,17 +1,24 @@
 #include "audit/session/run_verify.hpp"
 
 #include <algorithm>
+#include <map>
+#include <set>
 
 #include <fmt/format.h>
+#include <fmt/ranges.h>
 
 #include "audit/contract/preset_family.hpp"
 #include "audit/files/case_file.hpp"
 #include "audit/judge/conventions.hpp"
 #include "audit/judge/judge_case.hpp"
+#include "audit/judge/wider_claims.hpp"
 #include "audit/report/builder.hpp"
 #include "audit/session/draw_pictures.hpp"
+#include "audit/session/save_recorded.hpp"
+#include "audit/session/take_recorded.hpp"
 #include "audit/session/take_result.hpp"
 #include "audit/support/interruptible.hpp"
+#include "audit/support/printable.hpp"
 #include "audit/support/words.hpp"
 
 namespace attest::audit {
@@ -39,7 +46,75 @@ std::string reproducer(verify_options const& options, contract const& claim) {
     if (flag != options.flags.end() && flag->second)
       text += fmt::format(" --{}={}", parameter.name, shell_word(*flag->second));
   });
+  if (!options.only.empty()) text += " --only " + shell_word(fmt::format("{}", fmt::join(options.only, ",")));
   return text + (options.reproducible ? " --reproducible" : "");
+}
+
+/// Keeps the cases that --only names. An error is about a name that nothing has.
+std::optional<error> keep_only(names const& only, std::vector<recorded_case>& cases) {
+  if (only.empty()) return std::nullopt;
+  std::set<std::string, std::less<>> known;
+  for (check const& entry : checks()) known.emplace(entry.name);
+  for (recorded_case const& entry : cases)
+    known.insert({entry.input.check, entry.input.full_name(), entry.calls.front().prefix});
+  for (std::string const& name : only)
+    if (!known.contains(name))
+      return error{error_code::bad_value, "--only",
+                   fmt::format("no check, case or prefix of the file is called '{}'{}", printable(name),
+                               did_you_mean(name, known))};
+  std::erase_if(cases, [&](recorded_case const& entry) {
+    return !only.contains(entry.input.check) && !only.contains(entry.input.full_name()) &&
+           !only.contains(entry.calls.front().prefix);
+  });
+  return std::nullopt;
+}
+
+/// What the metadata of a file that attest wrote say that it does not hold.
+std::vector<omission> left_out_of(safetensors_metadata const& metadata) {
+  std::vector<omission> omissions;
+  if (auto const at = metadata.find("attest.left_out"); at != metadata.end())
+    omissions.push_back({printable(at->second, 400), "attest gen left them out"});
+  if (auto const at = metadata.find("attest.options"); at != metadata.end())
+    omissions.push_back({"the cases that its options leave out", "attest gen " + printable(at->second, 400)});
+  return omissions;
+}
+
+/// Judges the outputs, and where they are wrong by the wider presets, too.
+void judge_again_if_wrong(recorded_case const& entry, contract const& claim, bool reproducible,
+                          std::map<contract const*, wider_claims>& wider, case_result& into) {
+  bool const usable = into.judged.failed == 0;
+  judge_case(entry.input, entry.outputs, {&claim, reproducible}, into);
+  if (into.judged.failed == 0) return;
+  wider_claims& claims = wider.try_emplace(&claim, claim).first->second;
+  into.inside = usable ? claims.holding(entry.input, entry.outputs, reproducible) : std::vector<holding_preset>();
+  claims.keep(*into.inside);
+}
+
+/// "what earlier calls leave behind, in 3 cases (stale/a, …)", by the reason why it was not asked.
+void add_unprepared(std::map<std::string, std::vector<std::string>> const& by_reason, report& into) {
+  constexpr std::size_t named = 4;
+  for (auto const& [why, cases] : by_reason) {
+    std::vector<std::string> const shown(cases.begin(),
+                                         cases.begin() + std::min<std::ptrdiff_t>(std::ssize(cases), named));
+    into.not_asked.push_back({fmt::format("what earlier calls leave behind, in {} cases ({}{})", cases.size(),
+                                          fmt::join(shown, ", "), cases.size() > named ? ", …" : ""),
+                              why});
+  }
+}
+
+/// What the file says of its calls, as observations: how they ended, and why they are unsupported.
+void add_endings(recorded_endings const& endings, report& into) {
+  if (endings.answered + endings.silent == endings.calls && endings.unusable == 0) return;
+  into.observations.push_back(words_of(endings));
+  constexpr std::size_t listed = 8;
+  std::vector<std::pair<std::int64_t, std::string>> reasons;
+  for (auto const& [why, calls] : endings.refusals) reasons.emplace_back(-calls, why);
+  std::ranges::sort(reasons);
+  for (std::size_t n = 0; n < reasons.size() && n < listed; ++n)
+    into.observations.push_back(fmt::format("unsupported, {} calls: {}", -reasons[n].first,
+                                            reasons[n].second.empty() ? "no reason" : reasons[n].second));
+  if (reasons.size() > listed)
+    into.observations.push_back(fmt::format("unsupported: {} further reasons", reasons.size() - listed));
 }
 
 /// Draws the findings that a report shows first, from the outputs that the file holds.
@@ -73,10 +148,16 @@ problem::result<report> run_verify(verify_options const& options) {
   if (options.claim) kernel_report.relaxed = relaxed(options.claim->conventions);
   kernel_report.observations = recorded.value().notes;
   for (std::string const& name : recorded.value().ignored) kernel_report.observations.push_back("ignored: " + name);
+  kernel_report.not_asked = left_out_of(recorded.value().metadata);
   auto cases = cases_of(std::move(recorded).value());
   if (!cases) return cases.why();
+  if (auto why = keep_only(options.only, cases.value())) return *std::move(why);
+  if (!options.only.empty()) kernel_report.not_asked.push_back({"other problems of the file", "--only"});
   report_builder collect(kernel_report, options.waived);
   bool complete = true, any = false, interrupted = false;
+  recorded_endings& endings = kernel_report.recorded.emplace();
+  std::map<std::string, std::vector<std::string>> unprepared;
+  std::map<contract const*, wider_claims> wider;
   std::int64_t number = 0;
   auto const all = static_cast<std::int64_t>(cases.value().size());
   for (recorded_case& entry : cases.value()) {
@@ -103,12 +184,20 @@ problem::result<report> run_verify(verify_options const& options) {
       kernel_report.contract += (kernel_report.contract.empty() ? "" : ",") + claim.name;
     }
     case_result found;
-    found.unsupported = !entry.outputs[0].has_value();
-    interrupted |=
-        interruptible([&] { return options.stop && options.stop->load(); },
-                      [&] { judge_case(kernel_case, entry.outputs, {&claim, options.reproducible}, found); });
+    interrupted |= interruptible([&] { return options.stop && options.stop->load(); },
+                                 [&] {
+                                   take_recorded(entry, claim, found, endings);
+                                   judge_again_if_wrong(entry, claim, options.reproducible, wider, found);
+                                   if (found.judged.failed > 0) tell_other_order(entry, claim, found);
+                                 });
+    if (interrupted) found.inside.reset();
+    if (std::string const why = not_prepared(entry); !why.empty()) unprepared[why].push_back(kernel_case.full_name());
     if (found.unsupported) {
-      complete = complete && generated && !kernel_case.mandatory;
+      collect.set_case(number);
+      if (!generated || kernel_case.mandatory) {
+        complete = false;
+        collect.add_unanswered(generated ? kernel_case.full_name() : kernel_case.name);
+      }
       if (!generated)
         kernel_report.observations.push_back(kernel_case.name + ".o: there is no recorded output, nothing to judge");
     } else {
@@ -122,10 +211,12 @@ problem::result<report> run_verify(verify_options const& options) {
         kernel_report.not_asked.push_back({fmt::format("{} of {} problems", all - number, all), "interrupted"});
   complete = complete && !interrupted;
   kernel_report.all_cases = all;
-  collect.finish(complete && any, interrupted ? "it was interrupted"
-                                  : any       ? "a mandatory problem has no recorded output"
-                                              : "there is no recorded output");
+  add_endings(endings, kernel_report);
+  add_unprepared(unprepared, kernel_report);
+  collect.finish(complete && any, interrupted ? "it was interrupted" : any ? "" : "there is no recorded output");
   draw_findings(cases.value(), options, kernel_report);
+  if (!options.findings.empty() && collect.refuted() && !interrupted)
+    save_recorded(options, cases.value(), kernel_report);
   return kernel_report;
 }
 

@@ -20,13 +20,16 @@ struct verify_options {
   contract const* claim = nullptr;               ///< none: the preset of each problem's element type
   std::string contract_argument;
   flag_overrides flags;  ///< parameters that replace those of the file
+  names only;            ///< names of checks, CHECK/CASE or prefixes; empty: all
   names waived;
   bool reproducible = false;
-  std::atomic<bool> const* stop = nullptr;  ///< set by Ctrl-C: the result is a report of what is known
+  std::filesystem::path findings = "attest-findings";  ///< folder for the cases of findings; empty: none is saved
+  std::atomic<bool> const* stop = nullptr;             ///< set by Ctrl-C: the result is a report of what is known
   progress on_progress = [](auto...) {};
 };
 
-/// Judges the outputs that the files hold. An error is about a file or an option: exit status 2.
+/// Judges the outputs that the files hold, and what their metadata say of calls without outputs. An error is about a
+/// file or an option: exit status 2.
 problem::result<report> run_verify(verify_options const& options);
 
 }  // namespace attest::audit

@@ -19,12 +19,12 @@ namespace {
 
 using clock = std::chrono::steady_clock;
 
-/// FOLDER/CHECK-CLASS-CASE.safetensors, so that shards with the same folder do not overwrite each other's files.
-std::filesystem::path file_for(std::filesystem::path const& folder, finding const& of) {
-  std::string name = fmt::format("{}-{}-{}", of.check, of.class_token(), of.case_name);
-  for (char& c : name)
-    if (!std::isalnum(static_cast<unsigned char>(c)) && c != '-') c = '_';
-  return folder / (name.substr(0, 100) + ".safetensors");
+constexpr std::size_t largest_file = std::size_t{1} << 26;
+
+std::size_t bytes_of(owned_problem const& problem) {
+  problem_draft const& p = problem.draft();
+  return p.q.bytes.size() + p.k.bytes.size() + p.v.bytes.size() + (p.mask ? p.mask->bytes.size() : 0) +
+         (p.bias ? p.bias->bytes.size() : 0);
 }
 
 /// Runs the kernel again on cases that failed, and saves what reproduces the findings.
@@ -36,9 +36,11 @@ class finding_saver {
   void save(audit_case const& failing, finding& found) {
     // A hang is not tried again: every attempt would last until the time limit.
     if (found.what.bug_class == bug_class::hang) found.no_pictures = "the kernel hung";
+    else if (found.what.callers > 0) found.no_pictures = "the call by itself is right";
     else if (late()) found.no_pictures = "there was no time left";
     else if (!opened()) found.no_pictures = "the kernel does not load again";
     else if (draw_and_shrink(failing, found)) return;
+    if (bytes_of(failing.problem) > largest_file) return;
     // A case that cannot be shrunk is saved as it is and keeps its reproducer: tensors in a file have no gaps between
     // rows.
     found.shrunk = shrunk_finding{found.what, found.sizes, "", list_inputs(failing.problem)};
@@ -58,23 +60,24 @@ class finding_saver {
 
   case_result run_again(audit_case const& kernel_case, case_outputs* outputs = nullptr) {
     problem::result<case_result> rerun = case_result{};
-    bool const cut = interruptible(
-        [&] { return late(); },
-        [&] { rerun = run_case(kernel_case, kernel_->value(), {options_.claim, options_.reproducible}, outputs); });
+    bool const cut = interruptible([&] { return late(); },
+                                   [&] { rerun = run_case(kernel_case, kernel_->value(), options_.rules(), outputs); });
     if (cut && outputs) outputs->clear();
     return rerun && !cut ? std::move(rerun).value() : case_result{};
   }
 
   bool draw_and_shrink(audit_case const& failing, finding& found) {
     found.no_pictures = not_drawn(failing, found.what);
-    auto const outputs_for = [&](owned_problem const& problem) -> std::optional<owned_outputs> {
-      auto ran = kernel_->value().run(problem, 0, placement::end);
+    auto const outputs_for = [&](owned_problem const& problem,
+                                 memory_form const& memory) -> std::optional<owned_outputs> {
+      auto ran = kernel_->value().run(problem, failing.threads, placement::end, {}, memory);
       if (!ran || ran.value().report.outcome != call_outcome::succeeded) return std::nullopt;
       return std::move(ran.value().outputs);
     };
     found.pictures = draw_pictures(
         failing, found.what, *options_.claim,
-        {.of_call = [&] { return outputs_for(failing.call(found.what.call)); }, .of_problem = outputs_for});
+        {.of_call = [&] { return outputs_for(failing.call(found.what.call), failing.memory_of(found.what.call)); },
+         .of_problem = [&](owned_problem const& problem) { return outputs_for(problem, {}); }});
     auto shrunk = shrink(
         failing, found.what, [&](audit_case const& smaller) { return run_again(smaller); },
         std::min(until_, clock::now() + std::chrono::seconds(2)));
@@ -87,7 +90,7 @@ class finding_saver {
     if (write(small, outputs, found))
       found.reproducer = fmt::format("attest audit --kernel {} --contract {} --replay {}{}",
                                      shell_word(options_.kernel), shell_word(options_.contract_argument),
-                                     shell_word(found.shrunk->file), options_.reproducible ? " --reproducible" : "");
+                                     shell_word(found.shrunk->file), options_.words_of_rules());
     return true;
   }
 
@@ -96,7 +99,8 @@ class finding_saver {
     std::error_code fault;
     std::filesystem::create_directories(options_.findings, fault);
     auto const path = file_for(options_.findings, found);
-    auto const bytes = case_file_bytes({&kernel_case, 1}, options_.seed, options_.claim->name, {&outputs, 1});
+    auto const bytes =
+        case_file_bytes({&kernel_case, 1}, {.seed = options_.seed, .contract = options_.claim->name}, {&outputs, 1});
     auto const why = bytes ? write_file(path, bytes.value()) : std::optional(bytes.why());
     if (why) report_.observations.push_back("a finding could not be saved: " + why->message());
     else found.shrunk->file = path.native();
@@ -112,17 +116,21 @@ class finding_saver {
 
 }  // namespace
 
-void save_findings(audit_options const& options, std::vector<audit_case> const& cases, clock::time_point until,
-                   report& into) {
+std::filesystem::path file_for(std::filesystem::path const& folder, finding const& of) {
+  std::string name = fmt::format("{}-{}-{}", of.check, of.class_token(), of.case_name);
+  for (char& c : name)
+    if (!std::isalnum(static_cast<unsigned char>(c)) && c != '-') c = '_';
+  return folder / (name.substr(0, 100) + ".safetensors");
+}
+
+void save_findings(audit_options const& options, case_finder const& find, clock::time_point until, report& into) {
   finding_saver saver(options, until, into);
   std::set<std::pair<std::string, std::string>> done;
   for (finding& found : into.findings) {
-    auto const at = std::ranges::find_if(
-        cases, [&](audit_case const& c) { return c.check == found.check && c.name == found.case_name; });
     if (found.waived) found.no_pictures = "it is waived";
     else if (!done.emplace(found.check, found.class_token()).second)
       found.no_pictures = "an earlier finding of this check and class has them";
-    else if (at != cases.end()) saver.save(*at, found);
+    else if (auto const failing = find(found.check, found.case_name)) saver.save(*failing, found);
   }
 }
 

@@ -24,6 +24,7 @@ std::size_t elements_of(owned_tensor const& t) { return t.bytes.size() / problem
 audit_case only_needed(audit_case const& failing, violation const& wrong) {
   audit_case needed = failing;
   needed.mandatory = false;
+  needed.callers = 0;
   if (wrong.call == 0) {  // a warm-up call may have left state that matters; other calls do not
     if (failing.reads != reading::weights)
       std::erase_if(needed.further,
@@ -44,8 +45,29 @@ audit_case only_needed(audit_case const& failing, violation const& wrong) {
   }
   if (failing.reads == reading::weights) return needed;
   needed.problem = call.problem;  // the outputs of this call are wrong by themselves
+  needed.memory = call.memory;
   needed.further.clear();
   return needed;
+}
+
+/// The judged rows of a case that are inside the selection, by their indices there. None, which stands for all, where
+/// none is inside.
+std::vector<row_index> kept_rows(audit_case const& whole, selection const& chosen) {
+  problem::sizes const& s = whole.problem.size();
+  std::int64_t const group = s.hk > 0 ? s.hq / s.hk : 1;
+  auto const place = [](indices const& kept, std::int64_t at) -> std::optional<std::int64_t> {
+    auto const found = std::ranges::lower_bound(kept, at);
+    if (found == kept.end() || *found != at) return std::nullopt;
+    return found - kept.begin();
+  };
+  std::vector<row_index> rows;
+  for (auto const& [b, h, i] : whole.rows) {
+    auto const in_b = place(chosen.b, b), in_hk = place(chosen.hk, h / group), in_n = place(chosen.n, i);
+    bool const one_head = chosen.query_head >= 0;
+    if (!in_b || !in_hk || !in_n || (one_head && h % group != chosen.query_head)) continue;
+    rows.push_back({*in_b, one_head ? *in_hk : *in_hk * group + h % group, *in_n});
+  }
+  return rows;
 }
 
 class shrinker {
@@ -102,6 +124,8 @@ class shrinker {
     audit_case candidate = best_;
     auto first = sliced(best_.problem, chosen);
     if (!first) return false;
+    candidate.rows = kept_rows(best_, chosen);
+    candidate.form.reset();
     candidate.problem = *std::move(first);
     for (further_call& call : candidate.further) {
       auto part = sliced(call.problem, chosen);
@@ -125,8 +149,11 @@ class shrinker {
       row.n = {what_.index[2]};
       if (!(s.b == 1 && s.hq == 1 && s.n == 1)) smaller = try_selection(row);
     }
-    for (auto const axis : {&selection::b, &selection::hk, &selection::n, &selection::m, &selection::dv, &selection::d})
+    for (auto const axis : {&selection::b, &selection::hk, &selection::n, &selection::d})
       smaller = halve(axis) || smaller;
+    // Column c of a V through which weights are read belongs to a certain key.
+    if (best_.reads != reading::weights)
+      for (auto const axis : {&selection::m, &selection::dv}) smaller = halve(axis) || smaller;
     return smaller;
   }
 

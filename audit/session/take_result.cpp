@@ -18,8 +18,10 @@ void take_result(audit_case const& kernel_case, std::int64_t number, case_result
   if (!kernel_case.axis.empty() && judged.judged() > 0)
     into.curves.push_back({kernel_case.axis, kernel_case.place, judged.max_error_in_bounds, judged.failed > 0, number});
   check const* const about = find_check(kernel_case.check);
+  std::size_t const failing = into.failing.size();
   collect.add_judgement(row, kernel_case.name, about ? about->bug_class : bug_class::accuracy,
                         kernel_case.problem.size(), std::move(result.judged), reproducer);
+  if (into.failing.size() > failing) into.failing.back().inside = std::move(result.inside);
 }
 
 }  // namespace attest::audit

@@ -3,14 +3,12 @@
 #include <algorithm>
 #include <atomic>
 #include <chrono>
-#include <map>
 #include <mutex>
 #include <span>
 #include <thread>
 
 #include <fmt/format.h>
 
-#include "audit/session/select.hpp"
 #include "audit/support/locate.hpp"
 #include "audit/support/module.hpp"
 #include "audit/support/printable.hpp"
@@ -26,48 +24,39 @@ double seconds_since(clock::time_point start) { return std::chrono::duration<dou
 audit_options options_for(contract const& claim, selftest_options const& options) {
   audit_options request;
   request.claim = &claim, request.seed = options.seed, request.stop = options.stop;
+  request.require_concurrent_calls = true;
   request.findings.clear();  // findings of mutants need not be shrunk
+  // Most kernels of the zoo are slow: production shapes are cut to what takes them a moment.
+  request.draws = 0, request.draw_products = std::int64_t{1} << 18;
   return request;
 }
 
-/// The cases of one check, and their numbers in the order of the audit, counted from 1.
-struct numbered_check {
-  std::string name;
-  std::vector<audit_case> cases;
-  std::map<std::string, std::int64_t, std::less<>> number;
-};
-
-problem::result<std::vector<numbered_check>> numbered_checks(contract const& claim, selftest_options const& options) {
-  auto cases = chosen_cases(options_for(claim, options));
-  if (!cases) return cases.why();
-  std::vector<numbered_check> numbered;
-  std::int64_t number = 0;
-  for (audit_case& kernel_case : cases.value()) {
-    auto at = std::ranges::find(numbered, kernel_case.check, &numbered_check::name);
-    if (at == numbered.end()) at = numbered.insert(numbered.end(), {kernel_case.check, {}, {}});
-    at->number.emplace(kernel_case.name, ++number);
-    at->cases.push_back(std::move(kernel_case));
-  }
-  return numbered;
-}
-
-/// Audits a mutant by one check, up to the first finding.
-std::optional<problem::error> run_check(audit_options const& options, numbered_check const& check,
-                                        specimen_result& into) {
+/// Audits a mutant up to the first finding.
+std::optional<problem::error> run_up_to_finding(audit_options const& options, specimen_result& into) {
   auto const start = clock::now();
-  auto const ran = run_audit(options, check.cases);
+  auto const ran = run_audit(options);
   if (!ran) return ran.why();
-  into.cases += ran.value().cases;
-  if (ran.value().verdict != verdict::refuted) return std::nullopt;
+  into.cases = ran.value().cases;
+  into.verdict = ran.value().verdict;
+  if (into.verdict != verdict::refuted) return std::nullopt;
   finding const& first = ran.value().findings.front();
-  into.verdict = verdict::refuted;
-  into.kills.push_back({check.name, first.case_name, std::string(first.class_token()), check.number.at(first.case_name),
-                        seconds_since(start)});
+  into.killed = {first.check,
+                 first.case_name,
+                 std::string(first.class_token()),
+                 first.number,
+                 ran.value().covered.calls.asked,
+                 seconds_since(start)};
   return std::nullopt;
 }
 
-/// Audits an honest design by all checks.
-std::optional<problem::error> run_all_checks(audit_options const& options, specimen_result& into) {
+/// Does the selftest ask this specimen?
+bool is_chosen(zoo::specimen const& specimen, selftest_options const& options) {
+  if (options.only.empty()) return specimen.family == options.family;
+  return std::ranges::find(options.only, specimen.name) != options.only.end();
+}
+
+/// Audits an honest design to the end.
+std::optional<problem::error> run_to_end(audit_options const& options, specimen_result& into) {
   auto const ran = run_audit(options);
   if (!ran) return ran.why();
   report const& audited = ran.value();
@@ -102,7 +91,6 @@ problem::result<selftest_report> run_selftest(selftest_options const& options) {
   auto const start = clock::now();
   selftest_report selftest;
   selftest.seed = options.seed;
-  std::map<std::string_view, std::vector<numbered_check>> checks;  // by contract
   for (std::string const& name : options.only)
     if (std::ranges::find(specimens, name, &zoo::specimen::name) == specimens.end()) {
       std::vector<std::string> known;
@@ -111,12 +99,8 @@ problem::result<selftest_report> run_selftest(selftest_options const& options) {
                             "the zoo has no specimen called '" + printable(name) + "'" + did_you_mean(name, known)};
     }
   for (zoo::specimen const& specimen : specimens) {
-    if (!options.only.empty() && std::ranges::find(options.only, specimen.name) == options.only.end()) continue;
-    selftest.results.push_back({.specimen = &specimen, .kills = {}, .complaint = {}});
-    if (checks.contains(specimen.contract)) continue;
-    auto counted = numbered_checks(*find_contract(specimen.contract), options);
-    if (!counted) return counted.why();
-    checks.emplace(specimen.contract, std::move(counted).value());
+    if (!is_chosen(specimen, options)) continue;
+    selftest.results.push_back({.specimen = &specimen, .killed = {}, .complaint = {}});
   }
 
   std::atomic<std::size_t> next = 0;
@@ -129,12 +113,10 @@ problem::result<selftest_report> run_selftest(selftest_options const& options) {
       auto const began = clock::now();
       audit_options request = options_for(*find_contract(mine.specimen->contract), options);
       request.kernel = fmt::format("{}:zoo_{}", library.value().native(), mine.specimen->name);
-      std::optional<problem::error> fault;
       request.fail_fast = !mine.specimen->is_honest();
-      if (mine.specimen->is_honest()) fault = run_all_checks(request, mine);
-      else
-        for (numbered_check const& check : checks.at(mine.specimen->contract))
-          if (!fault && !(options.stop && options.stop->load())) fault = run_check(request, check, mine);
+      if (!mine.specimen->family.empty()) request.draws = options.draws, request.draw_products = options.draw_products;
+      std::optional<problem::error> fault =
+          mine.specimen->is_honest() ? run_to_end(request, mine) : run_up_to_finding(request, mine);
       bool const known =
           mine.verdict == verdict::refuted || (mine.specimen->is_honest() && mine.verdict == verdict::certified);
       mine.unfinished = !known && options.stop && options.stop->load();
@@ -169,25 +151,22 @@ std::string as_text(selftest_report const& selftest) {
         : tested.as_expected() ? "lives"
                                : "CONDEMNED: " + tested.complaint);
   }
-  add("\n{:<34}{:<18}{:>6}{:>8}  {}\n", "mutant", "class", "case", "ms", "killed by; also by");
+  add("\n{:<34}{:<18}{:>6}{:>8}{:>8}  {}\n", "mutant", "class", "case", "calls", "ms", "killed by");
   for (specimen_result const& tested : selftest.results) {
     if (tested.specimen->is_honest()) continue;
     ++mutants;
     if (tested.unfinished) {
-      add("{:<34}{:<18}{:>6}{:>8}  not known: interrupted\n", tested.specimen->name, tested.specimen->class_token(), "",
-          "");
+      add("{:<34}{:<18}{:>22}  not known: interrupted\n", tested.specimen->name, tested.specimen->class_token(), "");
       continue;
     }
-    if (tested.kills.empty()) {
-      add("{:<34}{:<18}{:>6}{:>8}  SURVIVES {} cases ({})\n", tested.specimen->name, tested.specimen->class_token(), "",
-          "", tested.cases, tested.specimen->description);
+    if (!tested.killed) {
+      add("{:<34}{:<18}{:>22}  SURVIVES {} cases ({})\n", tested.specimen->name, tested.specimen->class_token(), "",
+          tested.cases, tested.specimen->description);
       continue;
     }
-    kill const& first = tested.kills.front();
-    std::string also;
-    for (std::size_t n = 1; n < tested.kills.size(); ++n) also += (n == 1 ? "; " : " ") + tested.kills[n].check;
-    add("{:<34}{:<18}{:>6}{:>8.0f}  {}/{}{}\n", tested.specimen->name, tested.specimen->class_token(), first.number,
-        1e3 * first.seconds, first.check, first.case_name, also);
+    kill const& first = *tested.killed;
+    add("{:<34}{:<18}{:>6}{:>8}{:>8.0f}  {}/{}\n", tested.specimen->name, tested.specimen->class_token(), first.number,
+        first.calls, 1e3 * first.seconds, first.check, first.case_name);
   }
   for (specimen_result const& tested : selftest.results)
     unfinished += tested.unfinished, wrong += !tested.unfinished && !tested.as_expected();

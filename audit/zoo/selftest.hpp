@@ -14,25 +14,29 @@ namespace attest::audit {
 
 struct selftest_options {
   std::uint64_t seed = 1;
+  std::int64_t draws = 100;                 ///< after the fixed part, for each kernel of a family
+  std::int64_t draw_products = 1 << 24;     ///< the multiplications of a large call, likewise
   int jobs = 0;                             ///< specimens at a time; 0 = as many as there are processors
-  std::vector<std::string> only;            ///< names of specimens; empty = all
+  std::vector<std::string> only;            ///< names of specimens, of any family; empty: all of `family`
+  std::string family;                       ///< of specimens; empty: those of no family
   std::atomic<bool> const* stop = nullptr;  ///< set by Ctrl-C: specimens without a result stay unfinished
   std::function<void(std::int64_t done, std::int64_t all)> on_progress = [](auto...) {};
 };
 
-/// The first case of one check that refuted a mutant.
+/// The first case of an audit that refuted a mutant.
 struct kill {
   std::string check, case_name;
   std::string bug_class;    ///< as the finding names it
   std::int64_t number = 0;  ///< of the case, counted from 1 in the order of the audit
-  double seconds = 0;       ///< from the start of the check to the finding
+  std::int64_t calls = 0;   ///< of the kernel, up to the finding
+  double seconds = 0;       ///< likewise
 };
 
 struct specimen_result {
   zoo::specimen const* specimen = nullptr;
-  audit::verdict verdict = audit::verdict::undecided;  ///< refuted as soon as one check refutes it
+  audit::verdict verdict = audit::verdict::undecided;
   std::int64_t cases = 0;
-  std::vector<kill> kills;  ///< in the order of the checks, one each
+  std::optional<kill> killed;
   std::string complaint;    ///< why an honest design was not certified
   bool unfinished = true;   ///< the audit did not run to its end and found nothing
   double seconds = 0;
@@ -53,11 +57,11 @@ struct selftest_report {
   audit::verdict verdict() const;
 };
 
-/// Audits every specimen of libattest_zoo.so, each call in a process of its own: an honest design by the whole audit, a
-/// mutant by each check up to the first finding of the check.
+/// Audits every specimen of libattest_zoo.so, each call in a process of its own: an honest design to the end of the fixed
+/// part, a mutant up to its first finding. Those of a family are asked `draws` draws more.
 problem::result<selftest_report> run_selftest(selftest_options const& options);
 
-/// Tables of the honest designs and the mutants, with the checks that refuted each mutant, and a line with the verdict.
+/// Tables of the honest designs and the mutants, with the case that refuted each mutant, and a line with the verdict.
 std::string as_text(selftest_report const& selftest);
 
 }  // namespace attest::audit

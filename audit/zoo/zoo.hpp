@@ -16,6 +16,8 @@ namespace attest::zoo {
 using audit::bug_class;
 inline constexpr std::optional<bug_class> no_bug;  ///< an honest design
 
+inline constexpr std::string_view conditional_family = "conditional";  ///< wrong under one condition only
+
 struct specimen {
   std::string_view name;                      ///< its symbol in libattest_zoo.so is zoo_<name>
   std::optional<audit::bug_class> bug_class;  ///< none where there is no defect
@@ -24,6 +26,7 @@ struct specimen {
   attest_status (*kernel)(attest_call const*);
   std::string_view contract = "f32";  ///< the contract by which it is judged
   bool contained = true;              ///< false: may crash or write elsewhere, so it runs only in a process of its own
+  std::string_view family = "";       ///< the selftest asks a family by itself
 
   bool is_honest() const { return !bug_class; }
   std::string_view class_token() const { return bug_class ? audit::token_of(*bug_class) : "honest"; }

@@ -27,9 +27,16 @@ audit --waive everything
 audit --replay file.safetensors --findings folder
 verify in.safetensors
 verify in.safetensors out.safetensors --scale 0x1p-3 --softcap 30 --diagonal 1 --left -1 --right 0 --contract f16
+verify in.safetensors out.safetensors --only masks,layer0 --reproducible --findings folder
 verify
 verify a b c
 gen --out cases.safetensors --seed 5 --contract f64 --quick
+gen --out cases.safetensors --seed 5 --contract f64-in-f32 --draws 0
+audit --kernel builtin --contract f32-gradual --only subnormals
+audit --kernel builtin --contract f16-scores --draws 1
+verify in.safetensors --contract bf16-throughout
+gen --out cases.safetensors --only masks,bands --plain --size 3MiB --layout bnhd
+gen --out cases.safetensors --size -1kb
 gen
 solve in.safetensors --out o --round bf16
 solve in.safetensors --digits 30

@@ -46,8 +46,9 @@ problem::result<report> run_verify(verify_options const& options) {
   return not_here();
 }
 
-problem::result<std::vector<std::byte>> run_gen(audit_options const& options) {
-  require(options.claim != nullptr && find_contract(options.claim->name) != nullptr);  // no file can be read here
+problem::result<generated_file> run_gen(gen_options const& options) {
+  audit_options const& cases = options.cases;
+  require(cases.claim != nullptr && find_contract(cases.claim->name) != nullptr);  // no file can be read here
   return not_here();
 }
 

@@ -2,8 +2,11 @@
 #include <cstddef>
 #include <cstdint>
 #include <span>
+#include <utility>
 #include <variant>
 
+#include "audit/files/case_file.hpp"
+#include "audit/files/flag_words.hpp"
 #include "audit/files/problem_file.hpp"
 #include "audit/files/safetensors.hpp"
 #include "audit/oracle/vectors_json.hpp"
@@ -64,6 +67,16 @@ extern "C" int LLVMFuzzerTestOneInput(std::uint8_t const* data, std::size_t size
   require(reread.has_value());
   auto const problems = audit::problem_file_of(reread.value());
   require(problems.has_value() && problems.value().problems.size() == recorded.value().problems.size());
-  require(audit::with_outputs(recorded.value(), reread.value()).has_value());
+  auto joined = audit::with_outputs(recorded.value(), reread.value());
+  require(joined.has_value());
+  auto const cases = audit::cases_of(std::move(joined).value());
+  if (!cases) {
+    require(!cases.why().reason.empty());
+    return 0;
+  }
+  for (audit::recorded_case const& entry : cases.value()) {
+    require(entry.calls.size() == entry.outputs.size() && entry.outputs.size() == entry.input.further.size() + 1);
+    for (std::size_t call = 0; call < entry.calls.size(); ++call) audit::flag_words(entry.input.call(call));
+  }
   return 0;
 }

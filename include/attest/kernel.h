@@ -12,7 +12,10 @@
  * The kernel promises: it writes every element of out (and of lse and weights where they are not NULL) and nothing
  * else: no input, no gap between rows, no descriptor; it reads nothing outside the shapes and keeps no pointer; rounding
  * mode and FTZ/DAZ are the same on return as on entry; no exception leaves it; when it returns UNSUPPORTED the outputs
- * are unchanged; for an abi_version that it does not know it returns UNSUPPORTED. */
+ * are unchanged; for an abi_version that it does not know it returns UNSUPPORTED.
+ *
+ * Calls from several threads at the same time: version 1 promises nothing about them. `attest audit` makes such calls
+ * and reports what is wrong in them as an observation; --require-concurrent-calls makes it a finding. */
 #ifndef ATTEST_KERNEL_H
 #define ATTEST_KERNEL_H
 

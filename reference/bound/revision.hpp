@@ -4,7 +4,7 @@
 
 namespace attest::reference {
 
-/// 1: the theorem of attest 0.1. 2: that of 0.2.
-inline constexpr int theorem_revision = 2;
+/// 1: the theorem of attest 0.1. 2: that of 0.2. 3: that of 0.3, in which no stored score may overflow to +∞.
+inline constexpr int theorem_revision = 3;
 
 }  // namespace attest::reference

@@ -1,9 +1,12 @@
-// Kernels that document other conventions than docs/semantics.md are judged by theirs, and refuted where they break them.
+// Kernels that document other conventions than docs/semantics.md are judged by theirs, and refuted where they break
+// them.
+#include "audit/judge/conventions.hpp"
+
 #include <cmath>
 #include <limits>
 
 #include "audit/cases/case.hpp"
-#include "audit/judge/conventions.hpp"
+#include "audit/judge/hidden_keys.hpp"
 #include "audit/judge/judge_case.hpp"
 #include "audit/tensors/elements.hpp"
 #include "tests/support/builtin_kernel.hpp"
@@ -83,6 +86,164 @@ TEST_CASE("the row of a query that sees no key is what the contract says: 0, NaN
                  1.001 * audit::load(*answered.answer.o, answered.row * answered.dv));
     answered.breaks(mean, 1);
   }
+}
+
+TEST_CASE("where the contract says unmasked, the row of a query that sees no key is that without mask and band",
+          "[unit]") {
+  conventions unmasked, nan_row;
+  unmasked.empty_row = conventions::row::unmasked, nan_row.empty_row = conventions::row::nan;
+  for (bool const by_bias : {false, true}) {
+    answered_draft answered(problem::element_type::f32);
+    if (by_bias) {  // no mask: a bias of −∞ hides every key
+      answered.draft.mask.reset();
+      answered.draft.bias = audit::owned_tensor::compact(problem::element_type::f32, {1, 2, 3, 5});
+      for (std::size_t j = 0; j < answered.m; ++j)
+        audit::store(*answered.draft.bias, answered.row * answered.m + j, -infinity);
+    }
+    audit::problem_draft open = answered.draft;
+    open.mask.reset(), open.bias.reset();
+    audit::owned_outputs const without = builtin_answer(open);
+    CHECK(answered.judged({}).failed == 0);
+    CHECK(answered.judged(unmasked).failed ==
+          static_cast<std::int64_t>(answered.dv + 1 + answered.m + 1));  // and the row's sum
+    auto const copy = [&](std::optional<audit::owned_tensor>& to, std::optional<audit::owned_tensor> const& from,
+                          std::size_t width) {
+      for (std::size_t at = answered.row * width; at < (answered.row + 1) * width; ++at)
+        audit::store(*to, at, audit::load(*from, at));
+    };
+    copy(answered.answer.o, without.o, answered.dv);
+    copy(answered.answer.lse, without.lse, 1);
+    copy(answered.answer.weights, without.weights, answered.m);
+    CHECK(answered.judged(unmasked).failed == 0);
+    CHECK(answered.judged({}).failed == static_cast<std::int64_t>(answered.dv + 1 + answered.m));
+    answered.breaks(nan_row, static_cast<std::int64_t>(answered.dv + 1 + answered.m));
+    audit::store(*answered.answer.lse, answered.row, 1 + audit::load(*answered.answer.lse, answered.row));
+    answered.breaks(unmasked, 1);
+  }
+}
+
+TEST_CASE("where the contract says nan_unless_no_keys, a query of no keys at all is 0", "[unit]") {
+  conventions either, not_a_number;
+  either.empty_row = conventions::row::nan_unless_no_keys, not_a_number.empty_row = conventions::row::nan;
+  answered_draft answered(problem::element_type::f32);
+  answered.breaks(either, answered.dv);
+  answered.set_o(nan);
+  CHECK(answered.judged(either).failed == 0);
+
+  recipe r;
+  r.m = 0, r.n = 2, r.dv = 3;
+  audit::contract claim = *audit::find_contract("f32");
+  audit::problem_draft const none = make_problem(r);
+  audit::owned_outputs answer = builtin_answer(none);
+  auto const failed = [&](conventions const& how) {
+    claim.conventions = how;
+    return audit::judge_by_conventions(audit::owned_problem::of_valid(none), answer, claim).failed;
+  };
+  CHECK(failed(either) == 0);
+  CHECK(failed(not_a_number) == 6);
+  for (std::size_t at = 0; at < 6; ++at) audit::store(*answer.o, at, nan);
+  CHECK(failed(either) == 6);
+  CHECK(failed(not_a_number) == 0);
+}
+
+TEST_CASE("where hidden scores must not overflow, a call in which they may is not judged, and any other is", "[unit]") {
+  conventions finite, small;
+  finite.masked_values = conventions::masked::must_be_finite,
+  small.masked_values = conventions::masked::must_not_overflow;
+  struct asked {
+    double hidden_key;
+    bool large, is_finite;
+  };
+  for (auto const& [hidden_key, large, is_finite] :
+       {asked{1e30, false, true}, asked{3e38, true, true}, asked{infinity, true, false}}) {
+    recipe r;
+    r.n = 2, r.m = 5, r.d = 2, r.dv = 2;
+    audit::problem_draft draft = make_problem(r);
+    audit::fill(draft.q, [](auto...) { return 2.0; });
+    audit::store(draft.k, 3 * 2, hidden_key);
+    draft.mask = audit::owned_tensor::compact(problem::element_type::u8, {1, 1, 1, 5});
+    audit::fill(*draft.mask, [](auto, auto, auto, auto j) { return j != 3; });
+    audit::case_outputs outputs{builtin_answer(draft)};
+    audit::audit_case const drawn{
+        .check = "masked-reads", .name = "drawn", .problem = audit::owned_problem::of_valid(draft)};
+    audit::store(*outputs[0]->o, 0, nan);
+    for (bool const overflows : {false, true}) {
+      audit::contract claim = *audit::find_contract("f32");
+      claim.conventions = overflows ? small : finite;
+      audit::case_result found;
+      audit::judge_case(drawn, outputs, {.claim = &claim}, found);
+      bool const excluded = overflows ? large : !is_finite;
+      INFO(hidden_key << " under " << audit::relaxed(claim.conventions).front());
+      CHECK((found.judged.failed == 0) == excluded);
+      CHECK(found.conventions.size() == (excluded ? 1U : 0U));
+      if (excluded) CHECK(found.conventions == audit::relaxed(claim.conventions));
+    }
+  }
+}
+
+TEST_CASE("the huge numbers of poison are the calls that must_not_overflow leaves out", "[unit]") {
+  int huge = 0;
+  for (audit::audit_case const& poison : audit::generated_cases({.seed = 5})) {
+    if (poison.check != "poison" || !poison.name.ends_with("-huge")) continue;
+    ++huge;
+    INFO(poison.name);
+    CHECK_FALSE(audit::hidden_scores_may_overflow(poison.problem, *audit::find_contract("f32")));
+    CHECK(audit::hidden_scores_may_overflow(poison.further.front().problem, *audit::find_contract("f32")));
+  }
+  CHECK(huge >= 3);
+}
+
+TEST_CASE("an element that a convention decides is judged once", "[unit]") {
+  using enum conventions::row;
+  for (auto const type : {problem::element_type::f32, problem::element_type::f64})
+    for (auto const row : {zero, conventions::row::nan, mean, unmasked, nan_unless_no_keys})
+      for (auto const lse : {conventions::log::minus_infinity, conventions::log::zero})
+        for (bool const sampled : {false, true}) {
+          answered_draft const answered(type);
+          audit::contract claim = *audit::find_contract(type == problem::element_type::f64 ? "f64" : "f32");
+          claim.conventions.empty_row = row, claim.conventions.empty_lse = lse;
+          std::vector<audit::row_index> const some{{0, 1, 0}, {0, 1, 1}};  // the second sees no key
+          audit::judgement const found = audit::judge_by_conventions(
+              audit::owned_problem::of_valid(answered.draft), answered.answer, claim,
+              sampled ? std::span<audit::row_index const>(some) : std::span<audit::row_index const>());
+          std::int64_t const each = answered_draft::dv + answered_draft::m + 1, rows = sampled ? 2 : 6;
+          INFO("convention " << static_cast<int>(row) << ", " << static_cast<int>(lse));
+          CHECK(found.exist == 6 * each);
+          CHECK(found.judged() + found.not_judged() == rows * each);
+        }
+}
+
+TEST_CASE("conventions are named as contract files write them", "[unit]") {
+  conventions all;
+  all.masked_values = conventions::masked::must_not_overflow, all.empty_row = conventions::row::nan_unless_no_keys;
+  all.empty_lse = conventions::log::zero, all.nan = conventions::invalid::unspecified;
+  CHECK(audit::relaxed(all) == std::vector<std::string>{"masked_values: must_not_overflow",
+                                                        "empty_row: nan_unless_no_keys", "empty_lse: 0",
+                                                        "nan: unspecified"});
+  CHECK(audit::relaxed({}).empty());
+}
+
+TEST_CASE("the mean of V is asked of problems of lower rank, too", "[unit]") {
+  answered_draft answered(problem::element_type::f32);
+  conventions mean;
+  mean.empty_row = conventions::row::mean;
+  answered.set_mean();
+  answered.draft.k.layout.shape[1] = 2, answered.draft.v.layout.shape[1] = 2;  // a kv head for each query head
+  for (audit::owned_tensor* tensor : {&answered.draft.k, &answered.draft.v}) {
+    auto const head = tensor->bytes;
+    tensor->bytes.insert(tensor->bytes.end(), head.begin(), head.end());
+  }
+  CHECK(answered.judged(mean).failed == 0);
+  for (audit::owned_tensor* tensor : {&answered.draft.q, &answered.draft.k, &answered.draft.v, &*answered.draft.mask,
+                                      &*answered.answer.o, &*answered.answer.weights, &*answered.answer.lse}) {
+    auto const shape = tensor->layout.shape;  // [1, heads, …] as [heads, …]
+    tensor->layout = tensor->layout.rank == 3 ? problem::layout::compact({shape[1], shape[2]})
+                                              : problem::layout::compact({shape[1], shape[2], shape[3]});
+  }
+  audit::judgement const found = answered.judged(mean);
+  CHECK(found.failed == 0);
+  CHECK(found.not_judged() == 0);
+  CHECK(found.returned == std::array<std::int64_t, 3>{1, 1, 1});
 }
 
 TEST_CASE("the LSE of a query that sees no key is what the contract says: -inf or 0", "[unit]") {

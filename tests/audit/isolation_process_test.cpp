@@ -57,8 +57,8 @@ TEST_CASE("a library that is none is refused with its reason", "[unit]") {
 TEST_CASE("a call that cannot be made is an error, not a finding", "[unit]") {
   auto kernel = opened("naive");
   owned_outputs outputs;
-  CHECK(kernel.run(small_problem(), {.output_gap = -1}, outputs).why().message() ==
-        "output_gap: is -1, expected 0 to 2^20");
+  CHECK(kernel.run(small_problem(), {.memory = {.row_gap = -1}}, outputs).why().message() ==
+        "row_gap: is -1, expected 0 to 2^20");
   problem_draft huge;  // no input bytes at all, but an output of 2^50 elements
   huge.q = owned_tensor{element_type::f32, problem::layout::compact({std::int64_t{1} << 30, 0}), {}};
   huge.k = owned_tensor{element_type::f32, problem::layout::compact({0, 0}), {}};

@@ -27,7 +27,7 @@ TEST_CASE("a correct kernel succeeds with every placement of its tensors", "[uni
       for (std::int64_t const gap : {0, 3}) {
         owned_outputs outputs;
         auto const start = std::chrono::steady_clock::now();
-        auto const report = kernel.run(small_problem(type), {true, true, 1, position, gap}, outputs);
+        auto const report = kernel.run(small_problem(type), {true, true, 1, position, {.row_gap = gap}}, outputs);
         std::chrono::duration<double> const whole = std::chrono::steady_clock::now() - start;
         REQUIRE(report);
         INFO(report.value().sentence << ", placement " << static_cast<int>(position) << ", gap " << gap);
@@ -118,7 +118,7 @@ TEST_CASE("every element type and every size passes through", "[unit]") {
       draft.q = filled(element_type::f32, {n, 4});
       draft.k = filled(element_type::f32, {m, 4});
       draft.v = filled(element_type::f32, {m, dv});
-      auto const report = run_once(kernel, valid(draft), {true, true, 1, position, 1});
+      auto const report = run_once(kernel, valid(draft), {true, true, 1, position, {.row_gap = 1}});
       INFO(report.sentence << " for n = " << n << ", m = " << m << ", dv = " << dv);
       CHECK(report.outcome == call_outcome::succeeded);
       CHECK(report.broken.empty());
@@ -219,7 +219,7 @@ TEST_CASE("touching what is not the kernel's is named", "[unit]") {
             "leaves 10 of 20 elements of o unwritten"},
        }) {
     auto kernel = opened(name);
-    auto const report = run_once(kernel, small_problem(), {.placement = position, .output_gap = 2});
+    auto const report = run_once(kernel, small_problem(), {.placement = position, .memory = {.row_gap = 2}});
     INFO(name << ": " << report.sentence);
     CHECK(report.outcome == outcome);
     REQUIRE(report.broken.size() == 1);
@@ -248,7 +248,7 @@ TEST_CASE("outputs do not depend on the placement of tensors", "[property]") {
     RC_ASSERT(first && first.value().outcome == call_outcome::succeeded && first.value().broken.empty());
     for (auto const position : all_positions) {
       owned_outputs moved;
-      auto const report = kernel.run(valid(draft), {true, true, 1, position, size(0, 5)}, moved);
+      auto const report = kernel.run(valid(draft), {true, true, 1, position, {.row_gap = size(0, 5)}}, moved);
       RC_ASSERT(report && report.value().outcome == call_outcome::succeeded && report.value().broken.empty());
       RC_ASSERT(moved.o->bytes == plain.o->bytes);
       RC_ASSERT(moved.lse->bytes == plain.lse->bytes && moved.weights->bytes == plain.weights->bytes);

@@ -38,6 +38,7 @@ void adorn(finding& into) {
     into.shrunk->what.sentence = "smaller, and still \"wrong\"", into.shrunk->sizes = {1, 1, 1, 1, 2, 1, 1}, into.shrunk->file = "f";
     into.shrunk->inputs = {{"q", {1, 1, 1, 2}, {draw_number(), draw_number()}}, {"k", {1, 1, 0, 2}, {}}};
   }
+  if (*rc::gen::inRange(0, 2)) into.condition = "wrong from n = 129 on";
   if (*rc::gen::inRange(0, 2) == 0) {
     into.no_pictures = "there was no time left";
     return;
@@ -127,7 +128,7 @@ report report_of(std::vector<drawn_case> const& cases, std::int64_t index, std::
       if (found.case_name == name) {
         violation const& original = drawn.adorned.what;
         found.shrunk = drawn.adorned.shrunk, found.pictures = drawn.adorned.pictures,
-        found.no_pictures = drawn.adorned.no_pictures;
+        found.no_pictures = drawn.adorned.no_pictures, found.condition = drawn.adorned.condition;
         found.what.index = original.index, found.what.got = original.got, found.what.bound = original.bound;
         found.what.truth_lower = original.truth_lower, found.what.truth_upper = original.truth_upper,
         found.what.error_in_bounds = original.error_in_bounds;
@@ -226,6 +227,20 @@ TEST_CASE("a word of a file that names no class is said again as it stands", "[p
   CHECK(as_text(whole).find("<of another year>") != std::string::npos);
   CHECK(as_html(joined.value()).find("&lt;of another year") != std::string::npos);
   CHECK(as_junit(joined.value()).find("type=\"&lt;of another year") != std::string::npos);
+}
+
+TEST_CASE("the condition of a finding is said in every form of the report, and where there is none nothing is", "[property]") {
+  std::string const says = "wrong from n = 129 on";
+  drawn_case failing{"masks", 10, true, false, false, false};
+  for (bool const named : {true, false}) {
+    failing.adorned.condition = named ? says : "";
+    auto const joined = join_reports(cut({failing, failing}, 2));
+    REQUIRE(joined);
+    auto const& all = joined.value();
+    CHECK(nlohmann::json::parse(as_json(all.front()))["findings"][0]["condition"] == failing.adorned.condition);
+    for (std::string const& form : {as_text(all.front()), as_html(all), as_junit(all)})
+      CHECK((form.find(says) != std::string::npos) == named);
+  }
 }
 
 TEST_CASE("a damaged report is refused with a sentence, or read: it never crashes", "[property]") {

@@ -5,6 +5,7 @@
 #include <deque>
 #include <memory>
 #include <string>
+#include <tuple>
 #include <vector>
 
 #include "audit/files/problem_file.hpp"
@@ -144,13 +145,101 @@ TEST_CASE("shapes that do not fit are errors with the file's names", "[unit]") {
   CHECK(refusal(with_problem("x.").add("x.k", "F32", {3, 5})) == "x.k: head dimension d is 5, q has 4");
   CHECK(refusal(with_problem("x.").add("x.q", "F32", {1, 1, 1, 2, 4})) == "x.q: rank is 5, expected 2, 3 or 4");
   CHECK(refusal(with_problem("x.").add("x.mask", "BOOL", {})) == "x.mask: rank is 0, expected 2, 3 or 4");
-  CHECK(refusal(with_problem("x.").add("x.o", "F32", {2, 4})) == "x.o: shape is [2, 4], expected [2, 5]");
-  CHECK(refusal(with_problem("x.").add("x.lse", "F32", {3})) == "x.lse: shape is [3], expected [2]");
-  CHECK(refusal(with_problem("x.").add("x.lse", "F64", {2})) == "x.lse: element type is f64, expected f32");
-  CHECK(refusal(with_problem("x.").add("x.weights", "F32", {2, 2})) == "x.weights: shape is [2, 2], expected [2, 3]");
   file_builder huge;  // nothing to read, but outputs whose size fits in no integer
   huge.add("q", "F32", {std::int64_t{1} << 40, 0}).add("k", "F32", {0, 0}).add("v", "F32", {0, std::int64_t{1} << 40});
   CHECK(refusal(huge.key("scale", "1").add("lse", "F32", {0})) == "q: b·hq·n·dv of the output passes 2^63 bytes");
+}
+
+TEST_CASE("an output of a wrong shape or type is left out, and the rest of the file is read", "[unit]") {
+  auto const left_out = [](std::string const& role, std::string const& dtype, std::vector<std::int64_t> const& shape) {
+    auto const other = with_problem("y.").add("y.o", "F32", {2, 5});
+    auto builder = with_problem("x.").add("x." + role, dtype, shape);
+    for (auto const& [name, tensor] : other.file.tensors) builder.add(name, tensor.dtype, tensor.shape);
+    auto const read = problem_file_of(builder.file);
+    REQUIRE(read);
+    auto const& [x, y] = std::tie(read.value().problems.at(0), read.value().problems.at(1));
+    CHECK(x.outputs.empty());
+    CHECK(y.outputs.o);
+    CHECK(y.unusable.empty());
+    REQUIRE(x.unusable.size() == 1);
+    CHECK(x.unusable[0].role == role);
+    return x.unusable[0].says;
+  };
+  CHECK(left_out("o", "F32", {2, 4}) == "shape is [2, 4], expected [2, 5]");
+  CHECK(left_out("o", "I64", {2, 5}) == "dtype is I64, expected F32, F64, F16 or BF16");
+  CHECK(left_out("o", "F64", {2, 5}) == "element type is f64, expected f32");
+  CHECK(left_out("o", "F32", {}) == "rank is 0, expected 2, 3 or 4");
+  CHECK(left_out("lse", "F32", {3}) == "shape is [3], expected [2]");
+  CHECK(left_out("lse", "F64", {2}) == "element type is f64, expected f32");
+  CHECK(left_out("weights", "F32", {2, 2}) == "shape is [2, 2], expected [2, 3]");
+}
+
+/// A problem of rank 4: b = 1, h = 2, n = 3, m = 4, d = dv = 5, with its axes in this order.
+file_builder with_heads(bool heads_inside) {
+  auto const shape = [&](std::int64_t rows) {
+    return heads_inside ? std::vector<std::int64_t>{1, rows, 2, 5} : std::vector<std::int64_t>{1, 2, rows, 5};
+  };
+  file_builder builder;
+  builder.add("q", "F32", shape(3)).add("k", "F32", shape(4)).add("v", "F32", shape(4)).add("o", "F32", shape(3));
+  for (auto& bytes : *builder.owned)
+    for (std::size_t n = 0; n < bytes.size(); ++n) bytes[n] = static_cast<std::byte>(n / 4);
+  return builder;
+}
+
+TEST_CASE("an O in [b, n, h, d] is known as one", "[unit]") {
+  for (bool const heads_inside : {false, true}) {
+    auto builder = with_heads(heads_inside).key("attest.layout", heads_inside ? "bhnd" : "bnhd");
+    builder.add("q", "F32", with_heads(!heads_inside).file.tensors["q"].shape);
+    builder.add("k", "F32", with_heads(!heads_inside).file.tensors["k"].shape);
+    builder.add("v", "F32", with_heads(!heads_inside).file.tensors["v"].shape);
+    auto const read = problem_file_of(builder.file);
+    REQUIRE(read);
+    auto const& only = read.value().problems.at(0);
+    CHECK(only.problem.size().hq == 2);
+    REQUIRE(only.unusable.size() == 1);
+    REQUIRE(only.unusable[0].in_other_order);
+    CHECK(only.unusable[0].in_other_order->layout.shape == std::array<std::int64_t, 4>{1, 2, 3, 5});
+  }
+}
+
+TEST_CASE("a file may have its heads inside: layout bnhd", "[unit]") {
+  CHECK(refusal(with_heads(true).key("attest.layout", "bnhd").key("attest.layout", "sbhd")) ==
+        "attest.layout: is 'sbhd', expected bhnd or bnhd");
+  auto const read = problem_file_of(with_heads(true).key("attest.layout", "bnhd").file);
+  REQUIRE(read);
+  auto const& only = read.value().problems.at(0);
+  CHECK(only.unusable.empty());
+  auto const& s = only.problem.size();
+  CHECK((s.hq == 2 && s.n == 3 && s.m == 4));
+  // Head 1 of query 2 begins at element (2·2 + 1)·5 of the file.
+  auto const& q = only.problem.draft().q;
+  CHECK(q.layout.stride == std::array<std::int64_t, 4>{30, 5, 10, 1});
+  CHECK(q.bytes[4 * (1 * 5 + 2 * 10)] == std::byte{25});
+  // And back.
+  auto const bytes = problem_file_bytes(read.value().problems);
+  REQUIRE(bytes);
+  auto const file = parse_safetensors(bytes.value());
+  REQUIRE(file);
+  CHECK(file.value().tensors.at("q").shape == std::vector<std::int64_t>{1, 3, 2, 5});
+  CHECK(std::ranges::equal(file.value().tensors.at("o").bytes, with_heads(true).file.tensors.at("o").bytes));
+  CHECK(file.value().metadata.at("attest.layout") == "bnhd");
+}
+
+TEST_CASE("what is written is read by Python's int and float, and old hex floats are still read", "[unit]") {
+  problem_draft draft;
+  draft.q = owned_tensor::compact(element_type::f32, {1, 1});
+  draft.k = draft.v = draft.q;
+  draft.scale = 0.1, draft.softcap = 0x1p-1074, draft.band = {-3, 4, -1};
+  problem_file_entry const entry{.prefix = "x", .problem = owned_problem::of_valid(draft)};
+  auto const bytes = problem_file_bytes(std::span(&entry, 1));
+  REQUIRE(bytes);
+  auto const metadata = parse_safetensors(bytes.value()).value().metadata;
+  CHECK(metadata ==
+        safetensors_metadata{
+            {"x.scale", "0.1"}, {"x.softcap", "5e-324"}, {"x.diagonal", "-3"}, {"x.left", "4"}, {"x.right", "-1"}});
+  auto const old = problem_file_of(with_problem().key("scale", "0x1.999999999999ap-4").file);
+  REQUIRE(old);
+  CHECK(old.value().problems[0].problem.draft().scale == 0.1);
 }
 
 TEST_CASE("parameters come from flags, then PREFIX.key, then key", "[unit]") {
@@ -201,9 +290,18 @@ TEST_CASE("outputs may come in a second file", "[unit]") {
 
   file_builder wrong;
   wrong.add("x.o", "F32", {5, 2});
-  auto const refused = with_outputs(problem_file_of(inputs.file).value(), wrong.file);
-  REQUIRE(!refused);
-  CHECK(refused.why().message() == "x.o: shape is [5, 2], expected [2, 5]");
+  auto const left_out = with_outputs(problem_file_of(inputs.file).value(), wrong.file);
+  REQUIRE(left_out);
+  CHECK(!left_out.value().problems.at(0).outputs.o);  // the first file's o is replaced, not kept
+  REQUIRE(left_out.value().problems.at(0).unusable.size() == 1);
+  CHECK(left_out.value().problems.at(0).unusable[0].says == "shape is [5, 2], expected [2, 5]");
+
+  file_builder said;
+  said.key("x.attest.status", "hung").key("y.attest.status", "hung").key("x.attest.check", "masks");
+  auto const told = with_outputs(problem_file_of(inputs.file).value(), said.file);
+  REQUIRE(told);
+  CHECK(told.value().metadata == safetensors_metadata{{"x.attest.status", "hung"}});
+  CHECK(told.value().ignored == std::vector<std::string>{"y.attest.status"});
 }
 
 TEST_CASE("a problem is written without its gaps and its prefix must be its own", "[unit]") {

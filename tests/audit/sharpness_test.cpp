@@ -309,7 +309,7 @@ TEST_CASE("a sharper preset is of the same type, and its bounds are no larger", 
           },
           problem::make_instance(draft.arguments()).value());
     }
-  CHECK(pairs == 13);
+  CHECK(pairs == 16);
 }
 
 }  // namespace

@@ -158,7 +158,7 @@ TEST_CASE("text, JSON, HTML and JUnit say one verdict in one sentence, with its 
     CHECK(document["summary"]["sharpness"] == stated.object["sizes"]);
     CHECK(document["contract"] == "f32");
     CHECK(document["contract_revision"] == 2);
-    CHECK(document["theorem_revision"] == 2);
+    CHECK(document["theorem_revision"] == reference::theorem_revision);
     // The text of a JUnit suite repeats the terminal; these are its properties.
     CHECK(has(page, escaped(stated.sentence)));
     CHECK(has(junit, "name=\"sentence\" value=\"" + escaped(stated.sentence) + "\""));
@@ -167,10 +167,10 @@ TEST_CASE("text, JSON, HTML and JUnit say one verdict in one sentence, with its 
       CHECK(has(page, escaped(note)));
       CHECK(has(junit, "name=\"note\" value=\"" + escaped(note) + "\""));
     }
-    CHECK(has(text, "contract f32 (revision 2) · theorem revision 2"));
+    CHECK(has(text, "contract f32 (revision 2) · theorem revision 3"));
     CHECK(has(page, "f32 (revision 2)"));
     CHECK(has(junit, "name=\"contract_revision\" value=\"2\""));
-    CHECK(has(junit, "name=\"theorem_revision\" value=\"2\""));
+    CHECK(has(junit, "name=\"theorem_revision\" value=\"3\""));
     // "tails" has one bound of an LSE, and it is dull.
     CHECK(has(text, "ok, no sharp element of lse"));
     CHECK(has(page, "ok, no sharp element of lse"));
@@ -180,6 +180,61 @@ TEST_CASE("text, JSON, HTML and JUnit say one verdict in one sentence, with its 
     CHECK(has(text, "o           65-512        100        2  1.5e-05 1.5e-05 1.5e-05"));
     CHECK(has(junit, "name=\"sharpness\" value=\"o, 65-512 keys: 100 judged, 2 dull, bound/|exact| 1.5e-05 1.5e-05 1.5e-05"));
   }
+}
+
+/// Two of two answered inputs fail; the first is inside both presets, the second inside one of them.
+report failing_inside(char const* narrower, char const* wider) {
+  report refuted = drawn_report(true).is;
+  refuted.checks[0].failed = 2;
+  refuted.failing = {{"masks", "one", 1, {"accuracy"}, {{{narrower, 0.75}, {wider, 0.125}}}},
+                     {"masks", "two", 2, {"accuracy"}, {{{wider, 0.25}}}}};
+  return refuted;
+}
+
+TEST_CASE("a preset that all failing cases are inside is their cause, said once in every form", "[unit]") {
+  report const low = failing_inside("f16-scores", "bf16-throughout");
+  stated_verdict const stated = say(facts_of(low));
+  CHECK(stated.sentence ==
+        "REFUTED: 1 faults in 2 of 3 inputs under f32; 114 elements were judged. All 2 failing cases are inside "
+        "bf16-throughout, with errors to 0.2500 of its bound: one cause would explain them (bfloat16 between the steps).");
+  CHECK(stated.object["explained_by"] ==
+        nlohmann::ordered_json({{"preset", "bf16-throughout"},
+                                {"allows", "bfloat16 between the steps"},
+                                {"cases", 2},
+                                {"worst_in_bounds", "0x1p-2"}}));
+  CHECK(has(as_text(low), stated.sentence));
+  CHECK(has(as_html(std::span(&low, 1)), escaped(stated.sentence)));
+  CHECK(has(as_junit(std::span(&low, 1)), "name=\"sentence\" value=\"" + escaped(stated.sentence) + "\""));
+  auto const document = nlohmann::ordered_json::parse(as_json(low));
+  CHECK(document["failing"][1]["inside"] ==
+        nlohmann::ordered_json::array({{{"preset", "bf16-throughout"}, {"worst_in_bounds", "0x1p-2"}}}));
+  auto const cause = [](report const& of) { return say(facts_of(of)).object["explained_by"]; };
+  CHECK(cause(drawn_report(true).is).is_null());
+  report other = low;
+  other.failing[1].inside->clear();  // wrong by any preset
+  CHECK(cause(other).is_null());
+  other = low, other.failing.pop_back();  // one case says little
+  CHECK(cause(other).is_null());
+  other = low, other.failing[1].inside.reset();  // not judged again
+  CHECK(cause(other).is_null());
+  other = low, other.checks[0].failed = 1;  // a kernel of less precision fails in most inputs
+  CHECK(cause(other).is_null());
+  other = failing_inside("f16-scores", "f32-any"), other.checks[0].failed = 1;  // and one that merges parts need not
+  CHECK(cause(other)["preset"] == "f32-any");
+  other = low, other.checks[0].failed = 3, other.failing.push_back({"masks", "three", 3, {"accuracy"}});
+  CHECK(has(say(facts_of(other)).sentence, "All 2 failing cases that were judged again (of 3) are inside"));
+}
+
+TEST_CASE("the cause of all failing cases is that of all shards", "[unit]") {
+  report one = failing_inside("f16-scores", "bf16-throughout"), two = one;
+  one.shard = {1, 2}, two.shard = {2, 2};
+  one.failing.pop_back(), two.failing.erase(two.failing.begin());
+  auto const joined = join_reports({{"1.json", as_json(one)}, {"2.json", as_json(two)}});
+  REQUIRE(joined);
+  auto const facts = facts_of(joined.value().front());
+  REQUIRE(facts.explained_by);
+  CHECK(facts.explained_by->preset == "bf16-throughout");
+  CHECK(facts.explained_by->worst == 0.25);
 }
 
 TEST_CASE("a contract that is no preset has no revision", "[unit]") {
@@ -204,7 +259,7 @@ TEST_CASE("reports of different revisions of the theorem, or of a preset, are no
   report old = part(2);
   old.theorem_revision = 1;
   REQUIRE_FALSE(joined_with(old));
-  CHECK(joined_with(old).why().reason == "its revision of the theorem is '1', that of 1.json is '2'");
+  CHECK(joined_with(old).why().reason == "its revision of the theorem is '1', that of 1.json is '3'");
   old = part(2);
   old.contract_revision = 1;
   REQUIRE_FALSE(joined_with(old));

@@ -6,7 +6,10 @@
  *   NAIVE_BEFORE(call), NAIVE_AFTER(call)  statements around the computation
  *   NAIVE_VISIBLE(call, b, h, i, j)        which keys a query sees
  *   NAIVE_EMPTY_ROW                        the value of O where it sees none
- *   NAIVE_LAST_ROWS                        rows of queries left out at the end */
+ *   NAIVE_LAST_ROWS                        rows of queries left out at the end
+ *   NAIVE_STRIDE(t, axis)                  the stride of a tensor's axis, in elements
+ *   NAIVE_ADDRESS(t, offset)               the address of the element with this offset
+ *   NAIVE_TAKE(bytes), NAIVE_GIVE(memory)  the memory in which a call keeps the weights of a row */
 #ifndef ATTEST_TESTS_NAIVE_H
 #define ATTEST_TESTS_NAIVE_H
 
@@ -30,14 +33,24 @@
 #ifndef NAIVE_LAST_ROWS
 #define NAIVE_LAST_ROWS 0
 #endif
+#ifndef NAIVE_STRIDE
+#define NAIVE_STRIDE(t, axis) (t)->strides[axis]
+#endif
+#ifndef NAIVE_ADDRESS
+#define NAIVE_ADDRESS(t, offset) ((char *)(t)->data + (t)->byte_offset + (offset) * ((t)->dtype.bits / 8))
+#endif
+#ifndef NAIVE_TAKE
+#define NAIVE_TAKE malloc
+#define NAIVE_GIVE free
+#endif
 
 /* The address of element [b, h, i, j]; axes of size 1 broadcast. */
 static inline char *naive_at(const DLTensor *t, int64_t b, int64_t h, int64_t i, int64_t j) {
   const int64_t at[4] = {b, h, i, j};
   int64_t offset = 0;
   for (int axis = 0; axis < t->ndim; ++axis)
-    if (t->shape[axis] != 1) offset += at[axis] * t->strides[axis];
-  return (char *)t->data + t->byte_offset + offset * (t->dtype.bits / 8);
+    if (t->shape[axis] != 1) offset += at[axis] * NAIVE_STRIDE(t, axis);
+  return NAIVE_ADDRESS(t, offset);
 }
 
 static inline double naive_load(const DLTensor *t, int64_t b, int64_t h, int64_t i, int64_t j) {
@@ -126,10 +139,10 @@ attest_status attest_attention(const attest_call *call) {
   if (!naive_supports(call)) return ATTEST_UNSUPPORTED;
   const int64_t *shape = call->q->shape;
   const int64_t m = call->k->shape[2], heads = call->k->shape[1];
-  double *p = malloc(sizeof(double) * (size_t)(m + 1));
+  double *p = NAIVE_TAKE(sizeof(double) * (size_t)(m + 1));
   char *visible = malloc((size_t)(m + 1));
   if (!p || !visible) {
-    free(p);
+    NAIVE_GIVE(p);
     free(visible);
     return ATTEST_FAILED;
   }
@@ -138,7 +151,7 @@ attest_status attest_attention(const attest_call *call) {
     for (int64_t h = 0; h < shape[1]; ++h)
       for (int64_t i = 0; i < shape[2] - NAIVE_LAST_ROWS; ++i) naive_row(call, b, h, shape[1] / heads, i, p, visible);
   NAIVE_AFTER(call);
-  free(p);
+  NAIVE_GIVE(p);
   free(visible);
   return ATTEST_OK;
 }

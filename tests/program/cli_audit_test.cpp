@@ -13,6 +13,13 @@ namespace fs = std::filesystem;
 
 nlohmann::json report(std::string const& arguments) { return nlohmann::json::parse(attest(arguments + " --json -").out); }
 
+TEST_CASE("support that nothing is called is a usage error that names what there is", "[unit]") {
+  outcome const ran = attest("audit --require-support causal,windows");
+  CHECK(ran.status == 2);
+  CHECK(has(ran.err, "--require-support: nothing is called 'windows', did you mean 'window'?"));
+  CHECK(has(ran.err, "lse, weights"));
+}
+
 TEST_CASE("a budget that is not a number is a usage error", "[unit]") {
   for (std::string const budget : {"nan", "-nan", "inf", "0", "ten"}) CHECK(attest("audit --quick --only sharp --budget " + budget).status == 2);
 }
@@ -33,9 +40,36 @@ TEST_CASE("a finding shrinks to one row, and its file fails for that kernel and 
   CHECK(attest("audit" + kernel("naive") + file).status != 1);
 }
 
+TEST_CASE("a finding in another layout of memory replays in that layout", "[unit]") {
+  auto const found = report("audit --only drawn --draws 200 --draw-products 65536 --seed 2 --findings moved" + kernel("q_as_compact"));
+  auto const& first = found["findings"][0];
+  INFO(first.dump(2));
+  CHECK(has(first["sentence"], "; in this call, "));
+  std::string const command = first["reproducer"];
+  REQUIRE(has(command, " --replay "));
+  CHECK(attest(command.substr(7)).status == 1);
+  CHECK(attest("audit" + kernel("naive") + command.substr(command.find(" --replay "))).status != 1);
+}
+
+TEST_CASE("a kernel that is wrong only when calls overlap is refuted where such calls are required", "[unit]") {
+  std::string const command = "audit --only concurrent-calls --seed 1 --findings found" + kernel("shared_scratch");
+  auto const plain = report(command);
+  CHECK(plain["verdict"] == "certified");
+  CHECK(has(plain["observations"].dump(), "right one by one, and wrong when called from"));
+  auto const strict = report(command + " --require-concurrent-calls");
+  CHECK(strict["verdict"] == "refuted");
+  auto const& first = strict["findings"][0];
+  CHECK(first["class"] == "nondeterminism");
+  CHECK(has(first["condition"], " threads call at the same time"));
+  CHECK(has(first["reproducer"], " --require-concurrent-calls"));
+  CHECK(first["no_pictures"] == "the call by itself is right");
+  CHECK(report("audit --only concurrent-calls --require-concurrent-calls" + kernel("thread_scratch"))["verdict"] ==
+        "certified");
+}
+
 TEST_CASE("shards together ask every case once", "[unit]") {
   auto const cases = [](std::string const& more) {
-    return report("audit --quick --seed 3" + more)["summary"]["cases"].get<std::int64_t>();
+    return report("audit --quick --draws 20 --seed 3" + more)["summary"]["cases"].get<std::int64_t>();
   };
   CHECK(cases(" --shard 1/3") + cases(" --shard 2/3") + cases(" --shard 3/3") == cases(""));
   for (std::string const wrong : {"--shard 1/2", "--seed 1 --shard 0/2", "--seed 1 --shard 3/2", "--seed 1 --shard x"})
@@ -44,7 +78,7 @@ TEST_CASE("shards together ask every case once", "[unit]") {
 
 TEST_CASE("the report does not depend on the number of jobs", "[unit]") {
   auto const timeless_report = [](std::string const& more) {
-    auto all = report("audit --quick --seed 4" + more);
+    auto all = report("audit --quick --draws 20 --seed 4" + more);
     all["summary"].erase("oracle_seconds");
     all["summary"].erase("kernel_seconds");
     return all;

@@ -12,7 +12,7 @@ namespace {
 namespace fs = std::filesystem;
 
 TEST_CASE("the built-in kernel is certified on the built-in cases", "[unit]") {
-  outcome const ran = attest("audit --seed 7");
+  outcome const ran = attest("audit --seed 7 --draws 20");
   CHECK(ran.status == 0);
   CHECK(has(ran.out, "CERTIFIED"));
   CHECK(has(ran.out, "seed 7"));
@@ -23,15 +23,15 @@ TEST_CASE("the built-in kernel is certified on the built-in cases", "[unit]") {
 
 TEST_CASE("the built-in kernel keeps its own sharper claims", "[unit]") {
   for (std::string const contract : {"f32-blocked", "f64", "f64-blocked", "f32-any"}) {
-    outcome const ran = attest("audit --quick --contract " + contract);
+    outcome const ran = attest("audit --quick --draws 20 --contract " + contract);
     INFO(contract << ran.out);
     CHECK(ran.status == 0);
   }
 }
 
 TEST_CASE("an honest plug-in of another design is certified", "[unit]") {
-  CHECK(attest("audit --quick" + kernel("naive")).status == 0);
-  outcome const noisy = attest("audit --quick --json -" + kernel("noisy"));
+  CHECK(attest("audit --quick --draws 20" + kernel("naive")).status == 0);
+  outcome const noisy = attest("audit --quick --draws 20 --json -" + kernel("noisy"));
   CHECK(noisy.status == 0);
   CHECK(nlohmann::json::parse(noisy.out)["verdict"] == "certified");  // its chatter is not in our output
 }
@@ -77,7 +77,7 @@ TEST_CASE("the built-in kernel runs on each of this machine's instruction sets, 
   CHECK(has(listed, "builtin:scalar"));
   struct set { char const* word; char const* name; };  // plain code is SCALAR or EMU128
   auto const report_of = [](std::string const& word) {
-    return nlohmann::json::parse(attest("audit --quick --seed 3 --contract f32-blocked --json - --kernel builtin" + word).out);
+    return nlohmann::json::parse(attest("audit --quick --draws 20 --seed 3 --contract f32-blocked --json - --kernel builtin" + word).out);
   };
   auto const answers = [](nlohmann::json report) {
     for (char const* key : {"oracle_seconds", "kernel_seconds"}) report["summary"].erase(key);
@@ -238,7 +238,7 @@ TEST_CASE("a JSON report has the documented keys, and waived classes do not refu
   auto const report = nlohmann::json::parse(
       attest("audit --seed 3 --only empty-rows --json - --waive empty-row" + kernel("nan_empty_row")).out);
   for (char const* key : {"attest", "kernel", "contract", "seed", "verdict", "schema", "summary", "checks", "findings",
-                          "contract_revision", "theorem_revision", "evidence"})
+                          "contract_revision", "theorem_revision", "evidence", "failing", "unanswered"})
     CHECK(report.contains(key));
   for (char const* key : {"cases", "elements", "unsupported", "suspicious", "observations", "waived", "undecided",
                           "not_judged", "judged_by_theorem", "judged_by_dominance", "max_error_in_bounds", "max_ulp",
@@ -288,7 +288,12 @@ TEST_CASE("the findings of verify have reproducers that find them again, flags a
   for (auto const& finding : report["findings"]) {
     std::string const command = finding["reproducer"];
     auto const again = nlohmann::json::parse(attest(command.substr(7) + " --json -").out);
-    CHECK(again["findings"] == report["findings"]);
+    bool found = false;
+    for (auto const& repeated : again["findings"])
+      found = found || (repeated["class"] == finding["class"] && repeated["case"] == finding["case"] &&
+                        repeated["sentence"] == finding["sentence"]);
+    INFO(command);
+    CHECK(found);
   }
 }
 
@@ -309,7 +314,7 @@ TEST_CASE("the file of a finding holds the kernel's answer: verify finds the sam
 }
 
 TEST_CASE("--fail-fast ends at the first finding", "[unit]") {
-  auto const report = nlohmann::json::parse(attest("audit --quick --seed 2 --fail-fast --json -" + kernel("mean_v")).out);
+  auto const report = nlohmann::json::parse(attest("audit --quick --draws 20 --seed 2 --fail-fast --json -" + kernel("mean_v")).out);
   CHECK(report["verdict"] == "refuted");
   CHECK(report["summary"]["cases"] == 1);
   CHECK(has(report["observations"].dump(), "--fail-fast"));
@@ -347,15 +352,18 @@ TEST_CASE("the built-in kernel's own claims include that an answer does not depe
   }
 }
 
-TEST_CASE("a whole audit by default takes at most a minute of processor time", "[slow]") {
-  auto const ran = attest("audit");
+TEST_CASE("an audit takes its minute by default, and asks draws until then", "[slow]") {
+  auto const start = std::chrono::steady_clock::now();
+  auto const ran = attest("audit --json -");
+  double const seconds = std::chrono::duration<double>(std::chrono::steady_clock::now() - start).count();
   CHECK(ran.status == 0);
-  CHECK(ran.processor_seconds < 60);
+  CHECK((seconds > 50 && seconds < 75));
+  CHECK(nlohmann::json::parse(ran.out)["draws"] > 0);
 }
 
 TEST_CASE("a seed decides every input: the same report twice", "[unit]") {
   auto const report = [] {
-    auto parsed = nlohmann::json::parse(attest("audit --quick --seed 11 --json -").out);
+    auto parsed = nlohmann::json::parse(attest("audit --quick --draws 20 --seed 11 --json -").out);
     parsed["summary"].erase("oracle_seconds");
     parsed["summary"].erase("kernel_seconds");
     return parsed.dump();

@@ -362,7 +362,7 @@ class evaluation:
             all(max(key.Q, key.S) < limit for key in self.keys) and f["lost_upper"] < limit and f["finite_products"],
             all(abs(key.bias) < limit or key.high < -limit / 4 for key in self.keys),
             not f["softcap"] or m["format.omega_w"] / 2 <= f["softcap"] < limit,
-            all(key.far or key.s + key.E < m["s_limit"] for key in self.keys),
+            all(key.far or key.s + key.E < m["s_limit"] for key in self.keys) and self.largest_max < m["s_limit"],
             self.max_below > -limit / 8,
             m["c_m"] < 1 or self.g_plus <= self.limit,
             self.range_of_sum < limit,

@@ -88,6 +88,11 @@ TEST_CASE("each line of H0 decides alone", "[unit]") {
   require_limit("stored scores", 65519, 65520, [](kernel_model& model, row_facts& facts, double x) {
     model.s_limit = 65520, facts.keys[1].score_upper = x;
   });
+  // With errors of scores beyond far every key is far, also the one with the largest score.
+  require_limit("the largest stored score", 65000, 66000, [](kernel_model& model, row_facts& facts, double x) {
+    model.s_limit = 65520, model.u_s = 0x1p-8;
+    facts.max_upper = facts.keys[0].score_upper = x;
+  });
   require_limit("weights in a narrower format", 0.9, 1.1,
                 [](kernel_model& model, auto&, double x) { model.p_limit = 65504, model.tau = std::log(65504.0) * x; });
   require_limit("l, which n·e^τ bounds", 0.9, 1.1,

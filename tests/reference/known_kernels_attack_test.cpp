@@ -85,10 +85,11 @@ attacked_call drawn(known_kernel const& kernel, generator& random) {
       kind < families ? attacked_row<float>(kind, random) : long_row(kernel, kind - families, random), {}, 1};
   auto const m = static_cast<std::size_t>(call.row.v.layout.shape[0]);
   call.row.bias.clear();
+  int const smaller = kernel.how.narrow_throughout ? 8 : 0;  // a bias of 2^12 is rounded by more than 1 in bfloat16
   if (kernel.biased)
     for (std::size_t j = 0; j < m; ++j)
-      call.row.bias.push_back(
-          static_cast<float>(kind == 10 ? 1e4 : std::ldexp(1 + uniform(random), static_cast<int>(random() % 12))));
+      call.row.bias.push_back(static_cast<float>(
+          kind == 10 ? 1e4 : std::ldexp(1 + uniform(random), static_cast<int>(random() % 12) - smaller)));
   if (kernel.masked) {
     constexpr double sizes[]{1e4, 1e6, 1e7, 1e8, 1e9, 1.4e9};
     auto const mask = static_cast<float>(-sizes[random() % std::size(sizes)]);
@@ -124,13 +125,38 @@ bool changed(attacked_call& call, bool has_masks, generator& random) {
   return std::isfinite(x) && std::abs(x) <= std::max(1e5f, 2 * before);
 }
 
-ratios judged(known_kernel const& kernel, problem::kernel_model const& model, attacked_call const& call) {
-  bound_check<float> const check(call.row);
+/// Numbers of float64 that round to those of the row, nearly half an ulp away on the side that `up` says.
+one_row<double> before_conversion(attacked_call const& call) {
+  problem::sizes const s = call.row.instance().size();
+  one_row<double> wide(s.m, s.d, s.dv);
+  static_cast<problem::parameters&>(wide) = call.row;
+  wide.bias.resize(call.row.bias.size());
+  std::size_t at = 0;
+  auto const moved = [&](std::vector<float> const& from, std::vector<double>& to) {
+    std::ranges::transform(from, to.begin(), [&](float x) {
+      bool const rises = call.up[at++ % call.up.size()] != 0;
+      auto const exact = static_cast<double>(x), next = static_cast<double>(std::nextafter(x, rises ? 1e30f : -1e30f));
+      return exact + 0.4999 * (next - exact);
+    });
+  };
+  moved(call.row.q.values, wide.q.values), moved(call.row.k.values, wide.k.values);
+  moved(call.row.v.values, wide.v.values), moved(call.row.bias, wide.bias);
+  return wide;
+}
+
+template <class F>
+ratios judged_by(bound_check<F> const& check, known_kernel const& kernel, problem::kernel_model const& model,
+                 attacked_call const& call) {
   if (!check.finite()) return {};
   auto declared = model;
   if (kernel.softmax == softmax_form::flash_attention_1) declared.divided_block = static_cast<std::int64_t>(call.block);
   if (kernel.declared != problem::weight_reference::unknown) declared.block = static_cast<std::int64_t>(call.block);
   return check.judge(declared, known_run(kernel, call.row, call.block, call.up).answer());
+}
+
+ratios judged(known_kernel const& kernel, problem::kernel_model const& model, attacked_call const& call) {
+  if (kernel.how.from_f64) return judged_by(bound_check<double>(before_conversion(call)), kernel, model, call);
+  return judged_by(bound_check<float>(call.row), kernel, model, call);
 }
 
 std::string described(attacked_call const& call) {

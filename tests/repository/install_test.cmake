@@ -18,7 +18,7 @@ run(${CMAKE_COMMAND} --build ${work}/consumer)
 run(${work}/consumer/consumer)
 run(${work}/consumer/calls_kernel)
 # The installed program finds its runner, its kernel and its data where it lies now.
-run(${prefix}/bin/attest audit --quick)
+run(${prefix}/bin/attest audit --quick --draws 20)
 # So does a person the installed contracts.
 run(${prefix}/bin/attest gen --quick --seed 1 --out ${work}/cases.safetensors
   --contract ${prefix}/share/attest/contracts/flash-attention-2-bf16.json)

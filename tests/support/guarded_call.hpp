@@ -90,13 +90,14 @@ inline zoo::specimen const* planted() {
   return found;
 }
 
-/// Is the kernel asked problems of this type? A planted one of 16 bits has only its claim's, any other f32 and f64.
+/// Is the kernel asked problems of this type? A planted one that claims the presets of float and double (f32, f32-any,
+/// f64) has both; any other only its claim's.
 inline bool takes(problem::element_type type) {
   zoo::specimen const* const plant = planted();
   if (!plant) return true;
-  auto const narrow = [](problem::element_type t) { return problem::size_of(t) == 2; };
-  problem::element_type const claimed = audit::find_contract(plant->contract)->type;
-  return narrow(claimed) ? type == claimed : !narrow(type);
+  for (char const* const general : {"f32", "f32-any", "f64"})
+    if (plant->contract == general) return problem::size_of(type) > 2;
+  return type == audit::find_contract(plant->contract)->type;
 }
 
 /// What the kernel claims for this element type: the built-in one fast::model, with outputs rounded to theirs.
@@ -107,7 +108,8 @@ inline audit::contract const& claim_for(problem::element_type type) {
   if (!plant && type == element_type::bf16) return *audit::find_contract("bf16-ieee");
   if (!plant && type == element_type::f16) return *audit::find_contract("f16-ieee");
   if (!plant) return *audit::find_contract(f64 ? "f64-blocked" : "f32-blocked");
-  return *audit::find_contract(f64 ? "f64" : plant->contract == "f64" ? "f32" : plant->contract);
+  audit::contract const& claimed = *audit::find_contract(plant->contract);
+  return claimed.type == type ? claimed : *audit::find_contract(f64 ? "f64" : "f32");
 }
 
 /// O, LSE and, where the kernel returns them, weights; nothing where it answers UNSUPPORTED. The promises of

@@ -19,6 +19,9 @@ struct rounding {
   double exp_error = 6.9;  ///< exp is off by so many u and its rounding: within 8u
   problem::element_type narrow = problem::element_type::f32;  ///< of P, O and returned weights
   bool flushes_narrow = false;                                ///< numbers below its normal ones are 0
+  problem::element_type scores = problem::element_type::f32;  ///< in which finished scores are stored
+  bool narrow_throughout = false;  ///< inputs, all that is stored between steps, and the LSE are in `narrow`, too
+  bool from_f64 = false;           ///< the inputs are float64, and converted
 };
 
 /// Which way exp and log err, one bit a call, cyclically. An attack climbs over these too.
@@ -31,7 +34,7 @@ class arithmetic {
   arithmetic(rounding const& how, directions const& up) : how_(how), up_(up) {}
 
   /// A number as the kernel reads it.
-  float read(double x) const { return flushed(static_cast<float>(x)); }
+  float read(double x) const { return kept(flushed(static_cast<float>(x))); }
   float add(float a, float b) const { return flushed(a + b); }
   float mul(float a, float b) const { return flushed(a * b); }
   float div(float a, float b) const { return flushed(a / b); }
@@ -56,15 +59,20 @@ class arithmetic {
   float log2(float x) { return off(std::log2(static_cast<double>(x)), 2.9); }
 
   /// A weight, an output or a returned weight in the kernel's narrow format.
-  float narrow(float x) const {
-    if (how_.narrow == problem::element_type::f32) return x;
-    auto const format = problem::row_of(how_.narrow).format;
-    double const rounded = audit::rounded_to(static_cast<double>(x), format);
-    bool const tiny = std::abs(rounded) < std::ldexp(1.0, format.smallest_normal());
-    return how_.flushes_narrow && tiny ? 0.0f : static_cast<float>(rounded);
-  }
+  float narrow(float x) const { return rounded(x, how_.narrow); }
+  /// An input, or what is stored between two steps.
+  float kept(float x) const { return how_.narrow_throughout ? narrow(x) : x; }
+  /// A score as it is stored.
+  float score(float x) const { return rounded(kept(x), how_.scores); }
 
  private:
+  float rounded(float x, problem::element_type to) const {
+    if (to == problem::element_type::f32) return x;
+    auto const format = problem::row_of(to).format;
+    double const value = audit::rounded_to(static_cast<double>(x), format);
+    bool const tiny = std::abs(value) < std::ldexp(1.0, format.smallest_normal());
+    return how_.flushes_narrow && tiny ? 0.0f : static_cast<float>(value);
+  }
   float flushed(float x) const {
     return how_.flushes && std::abs(x) < std::numeric_limits<float>::min() ? std::copysign(0.0f, x) : x;
   }

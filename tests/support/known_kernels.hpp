@@ -125,6 +125,42 @@ inline std::vector<known_kernel> known_kernels() {
       [](auto& k) { k.how.narrow = f16, k.how.flushes_narrow = true, k.softmax = normalised, k.most_keys = 40; });
   add("f16 flushing", "f16-ftz",
       [](auto& k) { k.how.narrow = f16, k.how.flushes_narrow = k.how.flushes = true, k.softmax = online; });
+  add("gradual underflow", "f32-gradual", [](auto& k) { k.softmax = online, k.biased = true; });
+  add("gradual underflow, folded", "f32-gradual", [](auto& k) { k.scores = score_form::folded, k.capped = true; });
+  add("gradual underflow, FlashAttention-2", "f32-gradual", [](auto& k) { k.softmax = flash_attention_2; });
+  add("gradual underflow, sqrt(scale)", "f32-gradual",
+      [](auto& k) { k.scores = score_form::root, k.softmax = normalised, k.returns_weights = true; });
+  auto const stored = [&](std::string const& kind, auto&& change) {
+    add("scores in f16" + kind, "f16-scores", [&](known_kernel& k) { k.how.scores = f16, change(k); });
+  };
+  stored("", [](auto& k) { k.softmax = online; });
+  stored(", base 2", [](auto& k) { k.scores = score_form::base_2, k.softmax = online; });
+  stored(", a bias", [](auto& k) { k.biased = k.returns_weights = true; });
+  stored(", a softcap", [](auto& k) { k.capped = true, k.softmax = normalised, k.returns_weights = true; });
+  stored(", flushing", [](auto& k) { k.how.flushes = true, k.scores = score_form::folded; });
+  auto const throughout = [&](std::string const& kind, auto&& change) {
+    add("bf16 throughout" + kind, "bf16-throughout",
+        [&](known_kernel& k) { k.how.narrow = bf16, k.how.narrow_throughout = true, change(k); });
+  };
+  throughout("", [](auto& k) { k.softmax = online; });
+  throughout(", base 2", [](auto& k) { k.scores = score_form::base_2, k.softmax = online; });
+  throughout(", sqrt(scale), a bias",
+             [](auto& k) { k.scores = score_form::root, k.biased = k.returns_weights = true, k.softmax = normalised; });
+  throughout(", softcap", [](auto& k) { k.capped = k.biased = true; });
+  throughout(", truncating", [](auto& k) { k.softmax = online, k.how.truncates = true, k.most_keys = 40; });
+  throughout(", flushing", [](auto& k) {
+    k.how.flushes = k.how.flushes_narrow = k.returns_weights = k.returns_narrow_p = true, k.scores = score_form::folded;
+  });
+  auto const converted = [&](std::string const& kind, auto&& change) {
+    add("f64 in f32" + kind, "f64-in-f32", [&](known_kernel& k) { k.how.from_f64 = true, change(k); });
+  };
+  converted("", [](auto& k) { k.softmax = online; });
+  converted(", base 2", [](auto& k) { k.scores = score_form::base_2, k.softmax = online; });
+  converted(", sqrt(scale), a bias",
+            [](auto& k) { k.scores = score_form::root, k.biased = k.returns_weights = true, k.softmax = normalised; });
+  converted(", FlashAttention-1", [](auto& k) { k.softmax = flash_attention_1; });
+  converted(", softcap", [](auto& k) { k.capped = true; });
+  converted(", flushing", [](auto& k) { k.how.flushes = true, k.scores = score_form::folded; });
   return all;
 }
 

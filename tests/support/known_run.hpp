@@ -26,11 +26,12 @@ class known_run {
         dv_(static_cast<std::size_t>(row.v.layout.shape[1])) {}
 
   honest_answer answer() {
-    scale_ = row_.scale ? math_.read(*row_.scale) : math_.div(1.0f, std::sqrt(static_cast<float>(d_)));
+    scale_ = row_.scale ? math_.read(*row_.scale)
+                        : math_.kept(math_.div(1.0f, math_.kept(std::sqrt(static_cast<float>(d_)))));
     // As PyTorch forms it: in double, rounded once.
     root_ = math_.read(std::sqrt(row_.scale ? *row_.scale : 1 / std::sqrt(static_cast<double>(d_))));
     scores_.clear();
-    for (std::size_t j = 0; j < n_; ++j) scores_.push_back(score(j));
+    for (std::size_t j = 0; j < n_; ++j) scores_.push_back(math_.score(score(j)));
     switch (kernel_.softmax) {
       case softmax_form::two_passes:
       case softmax_form::normalised: return two_passes();
@@ -62,11 +63,11 @@ class known_run {
   float dot(std::size_t j, float first, float q_factor, float k_factor) const {
     float sum = first;
     for (std::size_t t = 0; t < d_; ++t) {
-      float const a = q_factor == 1 ? q(t) : math_.mul(q(t), q_factor);
-      float const b = k_factor == 1 ? k(j, t) : math_.mul(k(j, t), k_factor);
+      float const a = q_factor == 1 ? q(t) : math_.kept(math_.mul(q(t), q_factor));
+      float const b = k_factor == 1 ? k(j, t) : math_.kept(math_.mul(k(j, t), k_factor));
       sum = math_.accumulate(a, b, sum);
     }
-    return sum;
+    return math_.kept(sum);
   }
 
   float score(std::size_t j) {
@@ -76,17 +77,17 @@ class known_run {
       case score_form::folded: return with_bias(j, capped(dot(j, 0, scale_, 1)));
       case score_form::root: return with_bias(j, capped(dot(j, 0, root_, root_)));
       case score_form::bias_first: return dot(j, bias(j), scale_, 1);
-      case score_form::base_2: return math_.mul(dot(j, 0, 1, 1), math_.mul(scale_, log2_e));
+      case score_form::base_2: return math_.mul(dot(j, 0, 1, 1), math_.kept(math_.mul(scale_, math_.kept(log2_e))));
       case score_form::plain: break;
     }
-    return with_bias(j, capped(math_.mul(dot(j, 0, 1, 1), scale_)));
+    return with_bias(j, capped(math_.kept(math_.mul(dot(j, 0, 1, 1), scale_))));
   }
   bool scale_last() const { return row_.bias.empty() && row_.softcap == 0; }
   float with_bias(std::size_t j, float s) const { return row_.bias.empty() ? s : math_.add(s, bias(j)); }
   float capped(float s) {
     if (row_.softcap == 0) return s;
     auto const c = math_.read(row_.softcap);
-    float const y = math_.div(s, c), size = std::abs(y);
+    float const y = math_.kept(math_.div(s, c)), size = std::abs(y);
     float t = 0;
     if (kernel_.tanh == tanh_form::from_above) {
       t = math_.add(math_.div(2, math_.add(1, math_.exp(-2 * size))), -1);
@@ -96,14 +97,16 @@ class known_run {
           : std::isinf(e)                       ? 1.0f
                                                 : math_.div(math_.add(e, -1), math_.add(e, 1));
     }
-    return math_.mul(c, std::copysign(t, y));
+    return math_.kept(math_.mul(c, std::copysign(math_.kept(t), y)));
   }
 
+  /// s − M; a score of −∞, which is how a stored score may overflow, has the weight 0.
+  float below(float s, float M) const { return std::isinf(s) && s < 0 ? s : math_.add(s, -M); }
   float weight(float x) { return in_base_2() ? math_.exp2(x) : math_.exp(x); }
   float rescale(float x) { return in_base_2() ? math_.rescale_2(x) : math_.rescale(x); }
   float log_sum(float M, float l) { return math_.add(M, in_base_2() ? math_.log2(l) : math_.log(l)); }
   double natural(float lse) const {
-    return static_cast<double>(in_base_2() ? math_.mul(lse, 0.693147180559945309417f) : lse);
+    return static_cast<double>(math_.kept(in_base_2() ? math_.mul(lse, 0.693147180559945309417f) : lse));
   }
   float largest(std::size_t first, std::size_t last) const {
     return *std::max_element(scores_.begin() + static_cast<std::ptrdiff_t>(first),
@@ -125,7 +128,7 @@ class known_run {
     float const M = largest(0, n_);
     float l = 0;
     std::vector<float> p(n_), O(dv_);
-    for (std::size_t j = 0; j < n_; ++j) p[j] = weight(math_.add(scores_[j], -M)), l = math_.add(l, p[j]);
+    for (std::size_t j = 0; j < n_; ++j) p[j] = weight(below(scores_[j], M)), l = math_.add(l, p[j]);
     bool const first = kernel_.softmax == softmax_form::normalised;
     for (std::size_t j = 0; j < n_; ++j) take(O, math_.narrow(first ? math_.div(p[j], l) : p[j]), j);
     honest_answer answer;
@@ -142,7 +145,7 @@ class known_run {
   honest_answer by_lse() {
     float const M = largest(0, n_);
     float l = 0;
-    for (float const s : scores_) l = math_.add(l, weight(math_.add(s, -M)));
+    for (float const s : scores_) l = math_.add(l, weight(below(s, M)));
     float const lse = log_sum(M, l);
     honest_answer answer;
     std::vector<float> O(dv_);
@@ -165,7 +168,7 @@ class known_run {
       float block_l = 0;
       std::vector<float> block_O(dv_);
       for (std::size_t j = first; j < last; ++j) {
-        float const p = weight(math_.add(scores_[j], -block_M));
+        float const p = weight(below(scores_[j], block_M));
         block_l = math_.add(block_l, p);
         take(block_O, math_.narrow(p), j);
       }
@@ -223,7 +226,7 @@ class known_run {
       }
       M = next;
       for (std::size_t j = first; j < last; ++j) {
-        float const p = weight(math_.add(scores_[j], -M));
+        float const p = weight(below(scores_[j], M));
         l = math_.add(l, p);
         take(O, math_.narrow(p), j);
       }
@@ -241,7 +244,7 @@ class known_run {
     float l = 0;
     std::vector<float> O(dv_);
     for (std::size_t j = first; j < last; ++j) {
-      float const p = weight(math_.add(scores_[j], -M));
+      float const p = weight(below(scores_[j], M));
       l = math_.add(l, p);
       take(O, math_.narrow(p), j);
     }

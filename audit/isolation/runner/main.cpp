@@ -5,13 +5,10 @@
 // for one that is missing.
 #include <cerrno>
 #include <cfenv>
-#include <cmath>
 #include <csignal>
 #include <cstdlib>
 #include <cstring>
-#include <ctime>
 
-#include <attest/kernel.h>
 #include <dlfcn.h>
 #include <sys/mman.h>
 #include <sys/prctl.h>
@@ -19,15 +16,13 @@
 #include <sys/socket.h>
 #include <unistd.h>
 
+#include "audit/isolation/runner/calls.hpp"
 #include "audit/isolation/runner/crash_handler.hpp"
 #include "audit/isolation/runner/environment.hpp"
 #include "audit/isolation/runner/protocol.hpp"
-#include "problem/call_parameters.hpp"
 
 namespace attest::audit::runner {
 namespace {
-
-using kernel_function = attest_status (*)(attest_call const*);
 
 /// This process is killed when its parent's thread ends, and leaves no core file.
 void tie_to_parent(long parent) noexcept {
@@ -49,99 +44,12 @@ void receive_message(call_message& message) noexcept {
   for (;;) {
     auto const count = recv(channel_descriptor, &message, sizeof message, 0);
     if (count < 0 && errno == EINTR) continue;
-    if (count != static_cast<ssize_t>(sizeof message) || message.magic != call_magic) _exit(0);
+    if (count < static_cast<ssize_t>(bytes_with(0)) || message.magic != call_magic ||
+        message.piece_count > most_pieces || message.caller >= most_together ||
+        count != static_cast<ssize_t>(bytes_with(message.piece_count)))
+      _exit(0);
     return;
   }
-}
-
-double now() noexcept {
-  timespec time{};
-  clock_gettime(CLOCK_MONOTONIC, &time);
-  return static_cast<double>(time.tv_sec) + 1e-9 * static_cast<double>(time.tv_nsec);
-}
-
-/// All that is passed to a kernel, in one object, so that one comparison shows whether the kernel wrote to it.
-struct descriptors {
-  DLTensor tensors[slot_count];
-  std::int64_t shape[slot_count][4], strides[slot_count][4];
-  attest_call call;
-};
-
-/// Maps the tensors into `range`: inputs read-only, the pages between tensors inaccessible.
-bool map_tensors(call_message const& message, std::byte* range) noexcept {
-  for (std::uint32_t i = 0; i < slot_count; ++i) {
-    auto const& slot = message.slots[i];
-    if (!slot.present || slot.mapped_bytes == 0) continue;
-    int const access = i < out ? PROT_READ : PROT_READ | PROT_WRITE;
-    if (mmap(range + slot.place, slot.mapped_bytes, access, MAP_SHARED | MAP_FIXED, memory_descriptor,
-             static_cast<off_t>(slot.memory_offset)) == MAP_FAILED)
-      return false;
-  }
-  return true;
-}
-
-/// Fills in the descriptors of a call. Requires `to` zeroed, since padding is compared too.
-void describe(call_message const& message, std::byte* range, descriptors& to) noexcept {
-  for (std::uint32_t i = 0; i < slot_count; ++i) {
-    auto const& slot = message.slots[i];
-    auto& tensor = to.tensors[i];
-    std::memcpy(to.shape[i], slot.shape, sizeof slot.shape);
-    std::memcpy(to.strides[i], slot.strides, sizeof slot.strides);
-    tensor.data = slot.data == null_data ? nullptr : range + slot.data;
-    tensor.device.device_type = kDLCPU;
-    tensor.ndim = slot.rank;
-    tensor.dtype.code = slot.type_code;
-    tensor.dtype.bits = slot.type_bits;
-    tensor.dtype.lanes = 1;
-    tensor.shape = to.shape[i];
-    tensor.strides = to.strides[i];
-    tensor.byte_offset = slot.byte_offset;
-  }
-  auto const present = [&](tensor_index i) { return message.slots[i].present ? &to.tensors[i] : nullptr; };
-  auto& call = to.call;
-  call.abi_version = ATTEST_KERNEL_ABI;
-  call.threads = message.threads;
-  call.q = present(q);
-  call.k = present(k);
-  call.v = present(v);
-  call.mask = present(mask);
-  call.bias = present(bias);
-  problem::set_parameters(call, message.parameters);
-  call.out = present(out);
-  call.lse = present(lse);
-  call.weights = present(weights);
-}
-
-/// Calls the kernel once.
-reply_message call_kernel(call_message const& message, kernel_function kernel) noexcept {
-  static descriptors passed, before;
-  reply_message reply{};
-  reply.magic = reply_magic;
-  reply.sequence = message.sequence;
-  auto* const range = static_cast<std::byte*>(
-      mmap(nullptr, message.range_bytes, PROT_NONE, MAP_PRIVATE | MAP_ANONYMOUS | MAP_NORESERVE, -1, 0));
-  if (range == MAP_FAILED || !map_tensors(message, range)) {
-    reply.magic = no_memory_magic;
-    return reply;
-  }
-  std::memset(&passed, 0, sizeof passed);
-  describe(message, range, passed);
-  std::memcpy(&before, &passed, sizeof passed);
-  crash.sequence = message.sequence;
-  crash.range = range;
-
-  std::fenv_t environment;
-  std::fegetenv(&environment);
-  auto const control = control_bits();
-  double const start = now();
-  reply.status = static_cast<std::int32_t>(kernel(&passed.call));
-  double const end = now();
-  reply.environment_changed = control_bits() != control;
-  std::fesetenv(&environment);
-  reply.seconds = end - start;
-  reply.descriptors_changed = std::memcmp(&before, &passed, sizeof passed) != 0;
-  munmap(range, message.range_bytes);
-  return reply;
 }
 
 /// Loads the library, sends the greeting, and serves calls until the parent has ended.
@@ -172,10 +80,16 @@ reply_message call_kernel(call_message const& message, kernel_function kernel) n
   std::fesetenv(&environment);
   greet(greeting::ready, text);
 
-  call_message message;
+  static call_message messages[most_together];
+  static reply_message replies[most_together];
   for (;;) {
-    receive_message(message);
-    send_message(call_kernel(message, kernel));
+    std::uint32_t count = 0;
+    do {
+      if (count == most_together) _exit(0);
+      receive_message(messages[count]);
+    } while (messages[count++].following > 0);
+    make_calls(messages, count, kernel, replies);
+    for (std::uint32_t at = 0; at < count; ++at) send_message(replies[at]);
   }
 }
 

@@ -4,6 +4,7 @@
 // audit shares the memory and the descriptors of the runner.
 #pragma once
 
+#include <cstddef>
 #include <cstdint>
 #include <type_traits>
 
@@ -15,7 +16,8 @@ inline constexpr int channel_descriptor = 3;  ///< the runner's end of the socke
 inline constexpr int memory_descriptor = 4;   ///< the shared memory: a crash_note, then the tensors
 
 inline constexpr std::uint32_t hello_magic = 0x6F4C4C48, call_magic = 0x4C4C4143, reply_magic = 0x594C5052,
-                               no_memory_magic = 0x4D454D4E, crash_magic = 0x48535243;
+                               no_memory_magic = 0x4D454D4E, no_range_magic = 0x474E524E, no_thread_magic = 0x5248544E,
+                               crash_magic = 0x48535243;
 
 /// The tensors of a call, in the order of call_message::slots.
 enum tensor_index : std::uint32_t { q, k, v, mask, bias, out, lse, weights, slot_count };
@@ -36,36 +38,61 @@ struct hello_message {
   char text[512];
 };
 
-/// One tensor. The runner maps `mapped_bytes` of the shared memory, from `memory_offset`, to the address `place` bytes
-/// after the start of its address range. The pages on both sides are inaccessible.
+/// One tensor.
 struct tensor_slot {
   std::uint32_t present;
   std::uint8_t type_code, type_bits;  ///< as in DLDataType
   std::int32_t rank;
   std::int64_t shape[4], strides[4];
-  std::uint64_t memory_offset, mapped_bytes, place;
-  std::uint64_t data;         ///< DLTensor::data, relative to the same start as `place`; null_data = NULL
+  std::uint64_t data;         ///< DLTensor::data, relative to the start of the address range; null_data = NULL
   std::uint64_t byte_offset;  ///< DLTensor::byte_offset
 };
 inline constexpr std::uint64_t null_data = ~std::uint64_t{0};
 
-/// To the runner: a request to call the kernel.
+/// Pages that the kernel may access. The runner maps `bytes` of the shared memory, from `memory_offset`, to the address
+/// `place` bytes after the start of its address range. All else in that range is inaccessible.
+struct mapped_piece {
+  std::uint64_t place, bytes, memory_offset;
+  std::uint64_t writable;
+};
+inline constexpr std::uint32_t most_pieces = 1024;
+
+/// The most calls of a group, and the most threads that make them.
+inline constexpr std::uint32_t most_together = 16;
+
+/// To the runner: a request to call the kernel. Only the first piece_count pieces are sent.
+///
+/// Calls whose messages announce each other are a group: they lie in one address range, which stays mapped until the
+/// last of them has returned, and are answered after that, in the order of the messages.
 struct call_message {
   std::uint32_t magic;
   std::int32_t threads;
+  std::uint32_t following;  ///< further messages of the group
+  std::uint32_t caller;     ///< which thread of the runner makes the call: 0 … most_together − 1, without gaps
+  double repeat_seconds;    ///< for so long the call is made again, until its outputs change
   std::uint64_t sequence;
-  std::uint64_t range_bytes;  ///< of the address range that holds all slots and the inaccessible pages
+  std::uint64_t range_bytes;  ///< of the address range that holds all pieces and the inaccessible pages, of the group
+                              ///< so far
   problem::parameters parameters;
   tensor_slot slots[slot_count];
+  std::uint64_t piece_count;
+  mapped_piece pieces[most_pieces];
 };
+
+/// The bytes of a message with so many pieces.
+inline std::size_t bytes_with(std::uint64_t piece_count) noexcept {
+  return offsetof(call_message, pieces) + static_cast<std::size_t>(piece_count) * sizeof(mapped_piece);
+}
 
 /// From the runner, after the call.
 struct reply_message {
-  std::uint32_t magic;  ///< no_memory_magic: the tensors could not be mapped, the kernel was not called
+  std::uint32_t magic;  ///< no_memory_magic, no_range_magic, no_thread_magic: the tensors could not be mapped, no
+                        ///< address range of this size reserved, no thread started; the kernel was not called
   std::int32_t status;  ///< as the kernel returned it
   std::uint64_t sequence;
-  double seconds;  ///< inside the kernel
+  double seconds;  ///< inside the kernel, in all repetitions
   std::uint32_t environment_changed, descriptors_changed;
+  std::uint32_t outputs_changed;  ///< after the call had returned, by a later one of the same thread
 };
 
 /// At the start of the shared memory, written by the signal handler of the runner.

@@ -133,6 +133,7 @@ void write_finding(finding const& found, std::size_t number, markup& to) {
                         (found.waived ? "waived: " : "") + std::string(found.class_token()));
   to.text(fmt::format(" {}. {}/{}", number, found.check, found.case_name)).close();
   to.element("p", {{"class", "sentence"}}, found.what.sentence);
+  if (!found.condition.empty()) to.element("p", {{"class", "condition"}}, found.condition);
   to.element(
       "p", {{"class", "note"}},
       fmt::format("b = {}, hq = {}, hk = {}, n = {}, m = {}, d = {}, dv = {}", s.b, s.hq, s.hk, s.n, s.m, s.d, s.dv));

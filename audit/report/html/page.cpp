@@ -6,6 +6,7 @@
 #include <fmt/format.h>
 
 #include "audit/cases/case.hpp"
+#include "audit/report/html/coverage.hpp"
 #include "audit/report/html/finding.hpp"
 #include "audit/report/html/style.hpp"
 #include "audit/report/svg/curve.hpp"
@@ -329,6 +330,7 @@ std::string as_html(std::span<report const> all) {
   write_findings(all, to);
   write_curves(all, to);
   write_sharpness(all, to);
+  write_coverage(all, to);
   write_notes(all, to);
   to.element(
       "footer",

@@ -1,0 +1,276 @@
+#include "audit/cases/call_form.hpp"
+
+#include <algorithm>
+#include <array>
+#include <cmath>
+#include <numeric>
+
+#include <fmt/format.h>
+#include <fmt/ranges.h>
+
+#include "audit/cases/random.hpp"
+#include "audit/cases/shared_values.hpp"
+#include "audit/cases/value_forms.hpp"
+
+namespace attest::audit {
+namespace {
+
+using enum feature;
+using of = feature_group;
+
+constexpr std::array<feature_row, feature_count> table{{
+    {grouped, of::sizes, "grouped"},
+    {value_width, of::sizes, "value-width"},
+    {odd_width, of::sizes, "odd-width"},
+    {unequal, of::sizes, "unequal-lengths"},
+    {causal, of::band, "causal"},
+    {causal_top_left, of::band, "causal-top-left"},
+    {window, of::band, "window"},
+    {symmetric_window, of::band, "symmetric-window"},
+    {feature::mask, of::mask, "mask"},
+    {head_mask, of::mask, "head-mask"},
+    {shared_mask, of::mask, "shared-mask"},
+    {padding, of::mask, "padding"},
+    {left_padding, of::mask, "left-padding"},
+    {prefix, of::mask, "prefix"},
+    {feature::bias, of::bias, "bias"},
+    {batch_bias, of::bias, "batch-bias"},
+    {alibi, of::bias, "alibi"},
+    {hiding_bias, of::bias, "hiding-bias"},
+    {finite_mask, of::bias, "finite-mask"},
+    {feature::scale, of::numbers, "scale"},
+    {softcap, of::numbers, "softcap"},
+}};
+
+static_assert(
+    [] {
+      for (std::size_t at = 0; at < table.size(); ++at)
+        if (static_cast<std::size_t>(table[at].id) != at) return false;
+      return true;
+    }(),
+    "a row for every feature, in the order of the enumerators");
+
+/// In multiplications. A score costs its exponential too, which is what calls with few columns consist of.
+constexpr std::int64_t cost_of_exp = 16;
+
+/// The shape of the mask that a feature adds.
+std::array<std::int64_t, 4> mask_shape(feature one, call_form const& form) {
+  problem::sizes const& s = form.size;
+  auto const over = form.mask_over.value_or(mask_axes(one));
+  return {over[0] ? s.b : 1, over[1] ? s.hq : 1, over[2] ? s.n : 1, s.m};
+}
+
+/// The shape of the bias that a feature adds.
+std::array<std::int64_t, 4> bias_shape(feature one, problem::sizes const& s) {
+  switch (one) {
+    case finite_mask:
+    case batch_bias: return {s.b, 1, s.n, s.m};
+    case hiding_bias: return {1, 1, s.n, s.m};
+    case feature::bias: return {1, s.hq, s.n, s.m};
+    case alibi: return {1, s.hq, 1, s.m};
+    default: return {0, 0, 0, 0};
+  }
+}
+
+std::int64_t elements(std::array<std::int64_t, 4> const& shape) {
+  return std::accumulate(shape.begin(), shape.end(), std::int64_t{1}, std::multiplies<>{});
+}
+
+problem::band band_of(call_form const& form) {
+  std::int64_t const corner = form.diagonal.value_or(form.size.m - form.size.n);
+  if (form.options.has(causal)) return {corner, -1, 0};
+  if (form.options.has(causal_top_left)) return {form.diagonal.value_or(0), -1, 0};
+  if (form.options.has(window)) return {corner, std::max<std::int64_t>(form.length - 1, 0), 0};
+  if (form.options.has(symmetric_window)) return {corner, form.length, form.length};
+  return {};
+}
+
+/// Writes a mask of bytes, row by row: attend(b, h, i, j).
+template <class F>
+void set_mask(problem_draft& to, std::array<std::int64_t, 4> const& shape, std::uint8_t visible, F&& attend) {
+  to.mask = owned_tensor::compact(problem::element_type::u8, {shape[0], shape[1], shape[2], shape[3]});
+  auto* byte = to.mask->as<std::uint8_t>();
+  for (std::int64_t b = 0; b < shape[0]; ++b)
+    for (std::int64_t h = 0; h < shape[1]; ++h)
+      for (std::int64_t i = 0; i < shape[2]; ++i)
+        for (std::int64_t j = 0; j < shape[3]; ++j) *byte++ = attend(b, h, i, j) ? visible : std::uint8_t{0};
+}
+
+/// How many of m keys each batch entry has: from `least` on. Where all would have all of two or more, one has fewer.
+std::vector<std::int64_t> padded_lengths(std::int64_t entries, std::int64_t m, std::int64_t least,
+                                         random_stream& random) {
+  std::vector<std::int64_t> count(static_cast<std::size_t>(entries));
+  for (std::int64_t& keys : count) keys = m - random.below(std::max<std::int64_t>(m - least, 0) + 1);
+  if (m > 1 && !count.empty() && std::ranges::all_of(count, [&](std::int64_t keys) { return keys == m; }))
+    count[static_cast<std::size_t>(random.below(entries))] = 1 + random.below(m - 1);
+  return count;
+}
+
+void add_mask_of(feature one, call_form const& form, problem_draft& to, random_stream& random) {
+  problem::sizes const& s = form.size;
+  auto const shape = mask_shape(one, form);
+  std::vector<std::int64_t> count;
+  if (one == padding || one == left_padding) count = padded_lengths(shape[0], s.m, form.length, random);
+  auto const keys_of = [&](std::int64_t b) { return count[static_cast<std::size_t>(b)]; };
+  switch (one) {
+    case feature::mask:
+    case head_mask:
+    case shared_mask: return set_mask(to, shape, form.mask_byte, [&](auto...) { return random.below(3) != 0; });
+    case padding:
+      return set_mask(to, shape, form.mask_byte, [&](auto b, auto, auto, auto j) { return j < keys_of(b); });
+    case left_padding:
+      return set_mask(to, shape, form.mask_byte, [&](auto b, auto, auto, auto j) { return j >= s.m - keys_of(b); });
+    case prefix:
+      return set_mask(to, shape, form.mask_byte,
+                      [&](auto, auto, auto i, auto j) { return j < form.length || j <= s.m - s.n + i; });
+    default: return;
+  }
+}
+
+void add_bias_of(feature one, call_form const& form, problem_draft& to, random_stream& random) {
+  problem::sizes const& s = form.size;
+  auto const shape = bias_shape(one, s);
+  to.bias = owned_tensor::compact(to.q.type, {shape[0], shape[1], shape[2], shape[3]});
+  switch (one) {
+    case feature::bias:
+    case batch_bias: return fill_normal(*to.bias, random, 1);
+    case alibi:
+      return fill(*to.bias, [&](auto, auto h, auto, auto j) {
+        return std::exp2(-8.0 * static_cast<double>(h + 1) / static_cast<double>(s.hq)) *
+               static_cast<double>(j - (s.m - 1));
+      });
+    case hiding_bias: return fill(*to.bias, [&](auto...) { return random.below(3) != 0 ? 0.0 : -HUGE_VAL; });
+    case finite_mask: {
+      static constexpr double in_f16[]{-32752, -65504}, elsewhere[]{-1e6, -1e9, -1e20, -1e30};
+      std::span<double const> const values = to.q.type == problem::element_type::f16
+                                                 ? std::span<double const>(in_f16)
+                                                 : std::span<double const>(elsewhere);
+      double const masked = values[static_cast<std::size_t>(random.below(std::ssize(values)))];
+      return fill(*to.bias, [&](auto...) { return random.below(3) != 0 ? 0.0 : masked; });
+    }
+    default: return;
+  }
+}
+
+/// The feature of a mask of this shape, [b or 1, hq or 1, n or 1, m].
+feature mask_feature(std::span<std::int64_t const, 4> shape, problem::sizes const& s) {
+  if (shape[2] == 1 && s.n != 1) return padding;
+  if (shape[1] > 1) return head_mask;
+  return shape[0] == 1 && s.b > 1 ? shared_mask : feature::mask;
+}
+
+feature bias_feature(owned_tensor const& t, problem::sizes const& s) {
+  auto const& shape = t.layout.shape;
+  if (shape[2] == 1 && s.n != 1) return alibi;
+  if (shape[1] > 1) return feature::bias;
+  constexpr double masks = -3e4;  // Gaussian biases and slopes times positions are above it
+  for (std::size_t at = 0, all = t.bytes.size() / problem::size_of(t.type); at < all; ++at) {
+    double const x = load(t, at);
+    if (x == -HUGE_VAL && shape[0] == 1) return hiding_bias;
+    if (std::isfinite(x) && x < masks) return finite_mask;
+  }
+  return shape[0] > 1 ? batch_bias : feature::bias;
+}
+
+feature band_feature(problem::band const& band, problem::sizes const& s) {
+  if (band.right != 0) return symmetric_window;
+  if (band.left >= 0) return window;
+  return band.diagonal == 0 && s.m != s.n ? causal_top_left : causal;
+}
+
+}  // namespace
+
+std::span<feature_row const> feature_table() noexcept { return table; }
+
+std::optional<call_form> form_of(problem_draft const& p) {
+  if (p.q.layout.rank != 4) return std::nullopt;
+  auto const &q = p.q.layout.shape, &k = p.k.layout.shape;
+  call_form form{.size = {q[0], q[1], k[1], q[2], k[2], q[3], p.v.layout.shape[3]}, .scale = p.scale};
+  if (p.band != problem::band{}) form.options.add(band_feature(p.band, form.size));
+  form.length = std::clamp<std::int64_t>(p.band.left, 1, std::max<std::int64_t>(form.size.m, 1));
+  if (p.mask) form.options.add(mask_feature(std::span(p.mask->layout.shape).first<4>(), form.size));
+  if (p.bias) form.options.add(bias_feature(*p.bias, form.size));
+  if (p.scale) form.options.add(feature::scale);
+  if (p.softcap != 0) form.options.add(softcap);
+  return form;
+}
+
+std::string_view name_of(value_form form) noexcept {
+  switch (form) {
+    case value_form::gaussian: return "gaussian";
+    case value_form::digits: return "digits";
+    case value_form::pointed: return "pointed";
+    case value_form::edge_digits: return "edge-digits";
+    case value_form::nan_value: return "NaN";
+    case value_form::weightless_nan: return "weightless-NaN";
+    case value_form::far_block: return "far-block";
+  }
+  return "";
+}
+
+std::array<bool, 3> mask_axes(feature one) noexcept {
+  switch (one) {
+    case feature::mask: return {true, false, true};
+    case head_mask: return {true, true, true};
+    case padding:
+    case left_padding: return {true, false, false};
+    default: return {false, false, true};
+  }
+}
+
+feature_set call_form::features() const {
+  feature_set all = options;
+  if (size.hq != size.hk) all.add(grouped);
+  if (size.dv != size.d) all.add(value_width);
+  if (size.d % 8 != 0 || size.dv % 8 != 0) all.add(odd_width);
+  if (size.n != size.m) all.add(unequal);
+  return all;
+}
+
+std::string call_form::text() const {
+  std::string says = fmt::format("b {}, heads {}/{}, n {}, m {}, d {}, dv {}", size.b, size.hq, size.hk, size.n, size.m,
+                                 size.d, size.dv);
+  char const* before = "; ";
+  options.each([&](feature one) {
+    says += fmt::format("{}{}", before, row_of(one).name);
+    before = " + ";
+  });
+  if (values != value_form::gaussian) says += fmt::format("; {} values", name_of(values));
+  if (threads != 0) says += fmt::format("; {} thread{}", threads, threads == 1 ? "" : "s");
+  if (cap) says += fmt::format("; cap {}", *cap);
+  if (diagonal) says += fmt::format("; diagonal {}", *diagonal);
+  if (mask_over) says += fmt::format("; mask over {}", fmt::join(*mask_over, " "));
+  if (mask_byte != 1) says += fmt::format("; mask byte {}", mask_byte);
+  if (memory != memory_form{}) says += "; " + memory.text();
+  return says;
+}
+
+call_cost cost_of(call_form const& form, problem::element_type type) noexcept {
+  auto const& [b, hq, hk, n, m, d, dv] = form.size;
+  auto const width = static_cast<std::int64_t>(problem::size_of(type));
+  call_cost cost{.bytes = (b * hq * n * (d + dv) + b * hk * m * (d + dv)) * width,
+                 .products = b * hq * n * m * (d + dv + cost_of_exp)};
+  form.options.each([&](feature one) {
+    feature_group const group = table[static_cast<std::size_t>(one)].group;
+    if (group == feature_group::mask) cost.bytes += elements(mask_shape(one, form));
+    if (group == feature_group::bias) cost.bytes += elements(bias_shape(one, form.size)) * width;
+  });
+  return cost;
+}
+
+problem_draft draft_of(call_form const& form, problem::element_type type, random_stream& random) {
+  problem_draft draft = blank(form.size, type);
+  draft.band = band_of(form);
+  if (form.options.has(feature::scale))
+    draft.scale = form.scale.value_or(0.8125 / std::sqrt(std::max(1.0, static_cast<double>(form.size.d))));
+  if (form.options.has(softcap)) draft.softcap = form.cap.value_or(50);
+  form.options.each([&](feature one) {
+    if (row_of(one).group == feature_group::mask) add_mask_of(one, form, draft, random);
+    if (row_of(one).group == feature_group::bias) add_bias_of(one, form, draft, random);
+  });
+  set_values(form.values, draft, random);
+  share_values(draft, form.memory);
+  return draft;
+}
+
+}  // namespace attest::audit

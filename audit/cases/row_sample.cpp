@@ -1,0 +1,40 @@
+#include "audit/cases/row_sample.hpp"
+
+#include <algorithm>
+
+namespace attest::audit {
+namespace {
+
+/// The first query, the last, one at random, or one beside the edge of a tile.
+std::int64_t drawn_query(std::int64_t n, random_stream& random) {
+  constexpr std::int64_t tiles[]{8, 16, 32, 48, 64, 80, 96, 112, 128, 192, 256};
+  switch (random.below(4)) {
+    case 0: return random.below(2) * (n - 1);
+    case 1: {
+      std::int64_t const tile = tiles[random.below(std::ssize(tiles))];
+      std::int64_t const edge = tile * (1 + random.below(std::max<std::int64_t>(n / tile, 1)));
+      return std::clamp<std::int64_t>(edge - random.below(2), 0, n - 1);
+    }
+    default: return random.below(n);
+  }
+}
+
+}  // namespace
+
+std::vector<row_index> sampled_rows(problem::sizes const& s, std::int64_t most, random_stream& random) {
+  most = std::max<std::int64_t>(most, 1);
+  if (s.b * s.hq * s.n <= most) return {};
+  std::vector<row_index> rows{{s.b - 1, s.hq - 1, s.n - 1}};
+  std::int64_t const first_b = random.below(s.b), first_h = random.below(s.hq);
+  for (std::int64_t at = 0; at < most - 1; ++at) {
+    // Batch entries and heads advance together, so that each comes once before any comes again.
+    std::int64_t const b = (first_b + at) % s.b;
+    std::int64_t const h = s.b >= s.hq ? (first_h + at / s.b + at) % s.hq : (first_h + at) % s.hq;
+    rows.push_back({b, h, drawn_query(s.n, random)});
+  }
+  std::ranges::sort(rows);
+  rows.erase(std::ranges::unique(rows).begin(), rows.end());
+  return rows;
+}
+
+}  // namespace attest::audit

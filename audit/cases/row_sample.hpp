@@ -1,0 +1,17 @@
+// Which rows of a large problem are judged.
+#pragma once
+
+#include <vector>
+
+#include "audit/cases/random.hpp"
+#include "audit/tensors/row_index.hpp"
+
+namespace attest::audit {
+
+/// Rows of [b, hq, n] in increasing order: of a head of every batch entry and every head of a batch entry in turn, the
+/// first and the last query, those at the edges of tiles of 8 to 256 queries, and some at random.
+/// Ensures   empty, which stands for all rows, where there are no more than `most`; else at least one and at most
+///           `most` rows. The last row of the last head is always among them
+std::vector<row_index> sampled_rows(problem::sizes const& s, std::int64_t most, random_stream& random);
+
+}  // namespace attest::audit

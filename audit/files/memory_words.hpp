@@ -1,0 +1,20 @@
+// The words of PREFIX.attest.memory: where the tensors of a call lie.
+#pragma once
+
+#include <optional>
+#include <string>
+
+#include "audit/tensors/memory_form.hpp"
+
+namespace attest::audit {
+
+/// The members of a form that are not the default, joined by spaces: v-in-k, shared-batch, shared-heads, heads-inside
+/// and unaligned stand alone; overlap, row-gap, far-batch, far-head and far-row have a number of elements after them.
+/// Empty for the default.
+std::string memory_words(memory_form const& form);
+
+/// The form of these words; none where memory_words does not write them. Their numbers may be out of range
+/// (memory_fault).
+std::optional<memory_form> parse_memory_words(std::string const& text);
+
+}  // namespace attest::audit

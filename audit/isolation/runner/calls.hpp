@@ -1,0 +1,217 @@
+// The calls of the kernel: one by itself, or a group from one thread or from several, during which the tensors of all
+// stay mapped.
+#pragma once
+
+#include <atomic>
+#include <cfenv>
+#include <cstdint>
+#include <cstring>
+#include <ctime>
+
+#include <attest/kernel.h>
+#include <pthread.h>
+#include <sched.h>
+#include <sys/mman.h>
+
+#include "audit/isolation/runner/crash_handler.hpp"
+#include "audit/isolation/runner/environment.hpp"
+#include "audit/isolation/runner/protocol.hpp"
+#include "problem/call_parameters.hpp"
+
+namespace attest::audit::runner {
+
+using kernel_function = attest_status (*)(attest_call const*);
+
+inline double now() noexcept {
+  timespec time{};
+  clock_gettime(CLOCK_MONOTONIC, &time);
+  return static_cast<double>(time.tv_sec) + 1e-9 * static_cast<double>(time.tv_nsec);
+}
+
+/// All that is passed to a kernel, in one object, so that one comparison shows whether the kernel wrote to it.
+struct descriptors {
+  DLTensor tensors[slot_count];
+  std::int64_t shape[slot_count][4], strides[slot_count][4];
+  attest_call call;
+};
+
+/// Maps the tensors into `range`: inputs read-only, all that is not of a tensor inaccessible.
+inline bool map_tensors(call_message const& message, std::byte* range) noexcept {
+  for (std::uint64_t i = 0; i < message.piece_count; ++i) {
+    auto const& piece = message.pieces[i];
+    int const access = piece.writable != 0 ? PROT_READ | PROT_WRITE : PROT_READ;
+    if (mmap(range + piece.place, piece.bytes, access, MAP_SHARED | MAP_FIXED, memory_descriptor,
+             static_cast<off_t>(piece.memory_offset)) == MAP_FAILED)
+      return false;
+  }
+  return true;
+}
+
+/// Fills in the descriptors of a call. Requires `to` zeroed, since padding is compared too.
+inline void describe(call_message const& message, std::byte* range, descriptors& to) noexcept {
+  for (std::uint32_t i = 0; i < slot_count; ++i) {
+    auto const& slot = message.slots[i];
+    auto& tensor = to.tensors[i];
+    std::memcpy(to.shape[i], slot.shape, sizeof slot.shape);
+    std::memcpy(to.strides[i], slot.strides, sizeof slot.strides);
+    tensor.data = slot.data == null_data ? nullptr : range + slot.data;
+    tensor.device.device_type = kDLCPU;
+    tensor.ndim = slot.rank;
+    tensor.dtype.code = slot.type_code;
+    tensor.dtype.bits = slot.type_bits;
+    tensor.dtype.lanes = 1;
+    tensor.shape = to.shape[i];
+    tensor.strides = to.strides[i];
+    tensor.byte_offset = slot.byte_offset;
+  }
+  auto const present = [&](tensor_index i) { return message.slots[i].present ? &to.tensors[i] : nullptr; };
+  auto& call = to.call;
+  call.abi_version = ATTEST_KERNEL_ABI;
+  call.threads = message.threads;
+  call.q = present(q);
+  call.k = present(k);
+  call.v = present(v);
+  call.mask = present(mask);
+  call.bias = present(bias);
+  problem::set_parameters(call, message.parameters);
+  call.out = present(out);
+  call.lse = present(lse);
+  call.weights = present(weights);
+}
+
+/// A sum over the pages that the kernel may write. Where one word changes, the sum changes: each step is one to one in
+/// the word, and the later ones are in the sum. Cost  four cycles a word
+inline std::uint64_t sum_of_outputs(call_message const& message, std::byte const* range) noexcept {
+  std::uint64_t sum = 0xcbf29ce484222325;
+  for (std::uint64_t i = 0; i < message.piece_count; ++i) {
+    auto const& piece = message.pieces[i];
+    if (piece.writable == 0) continue;
+    for (std::uint64_t at = 0; at < piece.bytes; at += sizeof sum) {  // whole pages
+      std::uint64_t word;
+      std::memcpy(&word, range + piece.place + at, sizeof word);
+      sum = (sum ^ word) * 0x100000001b3;  // FNV-1a, by words
+    }
+  }
+  return sum;
+}
+
+/// The calls of a group, and the threads that make them.
+class call_group {
+ public:
+  /// Requires  1 ≤ count ≤ most_together
+  void make(call_message const* messages, std::uint32_t count, kernel_function kernel,
+            reply_message* replies) noexcept {
+    messages_ = messages, count_ = count, kernel_ = kernel, replies_ = replies;
+    for (std::uint32_t at = 0; at < count; ++at) {
+      replies[at] = {};
+      replies[at].magic = reply_magic, replies[at].sequence = messages[at].sequence;
+    }
+    std::uint64_t const range_bytes = messages[count - 1].range_bytes;
+    range_ = static_cast<std::byte*>(
+        mmap(nullptr, range_bytes, PROT_NONE, MAP_PRIVATE | MAP_ANONYMOUS | MAP_NORESERVE, -1, 0));
+    if (range_ == MAP_FAILED) return nothing_called(no_range_magic);
+    bool mapped = true;
+    for (std::uint32_t at = 0; at < count && mapped; ++at) mapped = map_tensors(messages[at], range_);
+    if (mapped) call_all();
+    else nothing_called(no_memory_magic);
+    munmap(range_, range_bytes);
+  }
+
+ private:
+  struct caller {
+    call_group* group;
+    std::uint32_t number;
+  };
+
+  void nothing_called(std::uint32_t magic) noexcept {
+    for (std::uint32_t at = 0; at < count_; ++at) replies_[at].magic = magic;
+  }
+
+  void call_all() noexcept {
+    callers_ = 1;
+    for (std::uint32_t at = 0; at < count_; ++at) {
+      std::memset(&passed_[at], 0, sizeof passed_[at]);
+      describe(messages_[at], range_, passed_[at]);
+      std::memcpy(&before_[at], &passed_[at], sizeof passed_[at]);
+      if (messages_[at].caller >= callers_) callers_ = messages_[at].caller + 1;
+    }
+    crash.sequence = messages_[0].sequence;
+    crash.range = range_;
+    arrived_ = 0, abandoned_ = false;
+    pthread_t threads[most_together];
+    caller others[most_together];
+    std::uint32_t started = 1;
+    for (; started < callers_; ++started) {
+      others[started] = {this, started};
+      if (pthread_create(&threads[started], nullptr, run, &others[started]) != 0) break;
+    }
+    bool const all_started = started == callers_;
+    if (all_started) calls_of(0);
+    else abandoned_ = true;
+    for (std::uint32_t at = 1; at < started; ++at) pthread_join(threads[at], nullptr);
+    if (!all_started) return nothing_called(no_thread_magic);
+    bool const compared = count_ > 1 && callers_ == 1;
+    for (std::uint32_t at = 0; at < count_; ++at) {
+      replies_[at].descriptors_changed = std::memcmp(&before_[at], &passed_[at], sizeof passed_[at]) != 0;
+      replies_[at].outputs_changed = compared && sum_of_outputs(messages_[at], range_) != sums_[at];
+    }
+  }
+
+  static void* run(void* of) noexcept {
+    auto const& self = *static_cast<caller*>(of);
+    self.group->calls_of(self.number);
+    return nullptr;
+  }
+
+  /// The calls of one thread, in order. No thread begins before all are there.
+  void calls_of(std::uint32_t number) noexcept {
+    ++arrived_;
+    while (arrived_ < callers_ && !abandoned_) sched_yield();
+    for (std::uint32_t at = 0; at < count_ && !abandoned_; ++at)
+      if (messages_[at].caller == number) call(at);
+  }
+
+  void call(std::uint32_t at) noexcept {
+    call_message const& message = messages_[at];
+    double const begin = now();
+    call_once(at);
+    bool const repeats = message.repeat_seconds > 0;
+    if (repeats || (count_ > 1 && callers_ == 1)) sums_[at] = sum_of_outputs(message, range_);
+    // What differs is left where it can be read.
+    while (now() - begin < message.repeat_seconds && replies_[at].status == ATTEST_OK) {
+      call_once(at);
+      if (sum_of_outputs(message, range_) != sums_[at]) break;
+    }
+  }
+
+  void call_once(std::uint32_t at) noexcept {
+    std::fenv_t environment;
+    std::fegetenv(&environment);
+    auto const control = control_bits();
+    double const start = now();
+    replies_[at].status = static_cast<std::int32_t>(kernel_(&passed_[at].call));
+    double const end = now();
+    if (control_bits() != control) replies_[at].environment_changed = 1;
+    std::fesetenv(&environment);
+    replies_[at].seconds += end - start;
+  }
+
+  call_message const* messages_ = nullptr;
+  reply_message* replies_ = nullptr;
+  kernel_function kernel_ = nullptr;
+  std::byte* range_ = nullptr;
+  std::uint32_t count_ = 0, callers_ = 0;
+  std::atomic<std::uint32_t> arrived_ = 0;
+  std::atomic<bool> abandoned_ = false;
+  descriptors passed_[most_together]{}, before_[most_together]{};
+  std::uint64_t sums_[most_together]{};  ///< of the outputs after each call, where one thread makes all
+};
+
+/// Makes the calls of a group and writes their replies.
+inline void make_calls(call_message const* messages, std::uint32_t count, kernel_function kernel,
+                       reply_message* replies) noexcept {
+  static constinit call_group group;
+  group.make(messages, count, kernel, replies);
+}
+
+}  // namespace attest::audit::runner

@@ -1,0 +1,18 @@
+// What becomes of numbers beyond the range of a contract: seen and said, never judged.
+#pragma once
+
+#include <optional>
+#include <string>
+
+#include "audit/tensors/owned_outputs.hpp"
+#include "audit/tensors/owned_problem.hpp"
+
+namespace attest::audit {
+
+/// A sentence: up to which size of V, or of q·k, O is finite, and what it is from there on. The sizes are those of the
+/// axis, columns or rows, along which the inputs differ more.
+/// Requires  finite inputs of rank 4
+/// Ensures   none where nothing was returned, or O has no element
+std::optional<std::string> observed_range(owned_problem const& problem, owned_outputs const& outputs);
+
+}  // namespace attest::audit

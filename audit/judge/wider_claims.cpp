@@ -1,0 +1,35 @@
+#include "audit/judge/wider_claims.hpp"
+
+#include <algorithm>
+
+#include "audit/contract/preset_family.hpp"
+
+namespace attest::audit {
+
+wider_claims::wider_claims(contract const& claim) {
+  for (wider_preset const& wider : wider_presets(claim)) {
+    preset& added = presets_.emplace_back();
+    added.claim = *find_contract(wider.name);
+    added.claim.conventions = claim.conventions;
+  }
+}
+
+std::vector<holding_preset> wider_claims::holding(audit_case const& kernel_case, case_outputs const& outputs,
+                                                  bool reproducible) const {
+  std::vector<holding_preset> inside;
+  for (preset const& wider : presets_) {
+    if (wider.left) continue;
+    case_result again;
+    judge_case(kernel_case, outputs, {&wider.claim, reproducible}, again);
+    if (again.judged.failed == 0 && again.judged.undecided == 0)
+      inside.push_back({wider.claim.name, again.judged.max_error_in_bounds});
+  }
+  return inside;
+}
+
+void wider_claims::keep(std::vector<holding_preset> const& inside) {
+  for (preset& wider : presets_)
+    if (std::ranges::find(inside, wider.claim.name, &holding_preset::name) == inside.end()) wider.left = true;
+}
+
+}  // namespace attest::audit

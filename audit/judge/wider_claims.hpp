@@ -1,0 +1,36 @@
+// Which presets a kernel that is outside its claim may be inside: one cause of many failing cases, such as float32
+// arithmetic under f64.
+#pragma once
+
+#include <atomic>
+#include <deque>
+#include <string>
+#include <vector>
+
+#include "audit/contract/contract.hpp"
+#include "audit/judge/judge_case.hpp"
+
+namespace attest::audit {
+
+/// The presets that are wider than a claim, without those that a failing case has left. Their conventions are the
+/// claim's. Several threads may ask at once.
+class wider_claims {
+ public:
+  explicit wider_claims(contract const& claim);
+
+  /// Those under which nothing of the case is wrong, narrowest first.
+  /// Cost      judging the case once for each that no case has left
+  std::vector<holding_preset> holding(audit_case const& kernel_case, case_outputs const& outputs,
+                                      bool reproducible) const;
+  /// Leaves out those that are not among `inside`, where one failing case is.
+  void keep(std::vector<holding_preset> const& inside);
+
+ private:
+  struct preset {
+    contract claim;
+    std::atomic<bool> left = false;
+  };
+  std::deque<preset> presets_;
+};
+
+}  // namespace attest::audit

@@ -1,0 +1,17 @@
+// The form of a call that an audit asked, as near to the call as a form can be.
+#pragma once
+
+#include <optional>
+
+#include "audit/cases/case.hpp"
+
+namespace attest::audit {
+
+/// The form of call `at` of a case: form_of, and its threads, memory, shape and bytes of the mask, window and softcap.
+/// None where the problem has not rank 4.
+std::optional<call_form> form_asked(audit_case const& of, std::size_t at);
+
+/// The forms of the calls that a run of the case makes before call `at`, in their order.
+std::vector<call_form> forms_before(audit_case const& of, std::size_t at);
+
+}  // namespace attest::audit

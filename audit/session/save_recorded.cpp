@@ -1,0 +1,130 @@
+#include "audit/session/save_recorded.hpp"
+
+#include <algorithm>
+#include <array>
+#include <map>
+#include <set>
+
+#include <fmt/format.h>
+
+#include "audit/contract/preset_family.hpp"
+#include "audit/session/draw_pictures.hpp"
+#include "audit/session/save_findings.hpp"
+#include "audit/support/files.hpp"
+#include "audit/support/words.hpp"
+
+namespace attest::audit {
+namespace {
+
+constexpr std::size_t most_files = 64;
+constexpr std::array<std::string_view, 3> output_roles{"o", "lse", "weights"};
+
+/// The part of a name behind "PREFIX.", or the whole name where the prefix is empty; none where it does not begin so.
+std::optional<std::string_view> behind(std::string_view prefix, std::string_view name) {
+  if (prefix.empty()) return name;
+  if (!name.starts_with(prefix) || name.size() <= prefix.size() || name[prefix.size()] != '.') return std::nullopt;
+  return name.substr(prefix.size() + 1);
+}
+
+bool is_parameter(std::string_view word) {
+  bool found = false;
+  problem::visit_parameters(problem::parameters{},
+                            [&](auto const& parameter, auto const&) { found = found || word == parameter.name; });
+  return found;
+}
+
+/// The inputs and outputs of `verify`, as their files have them.
+class recorded_files {
+ public:
+  explicit recorded_files(verify_options const& options) : options_(options) {
+    auto inputs = read_safetensors(options.inputs);
+    if (!inputs) why = inputs.why();
+    else inputs_ = std::move(inputs).value();
+    if (why || !options.outputs) return;
+    auto outputs = read_safetensors(*options.outputs);
+    if (!outputs) why = outputs.why();
+    else outputs_ = std::move(outputs).value();
+  }
+
+  std::optional<problem::error> why;  ///< they cannot be read
+
+  /// One file with the tensors and metadata of these problems.
+  problem::result<std::vector<std::byte>> with(std::vector<recorded_call> const& calls) const {
+    safetensor_map tensors;
+    safetensors_metadata metadata;
+    for (auto const& [key, value] : inputs_.metadata)
+      if (is_parameter(key) || key == "attest.layout" || key == "attest.seed" || key == "attest.contract")
+        metadata[key] = value;
+    for (recorded_call const& call : calls) {
+      for (auto const& [name, tensor] : inputs_.tensors)
+        if (auto const role = behind(call.prefix, name); role && role->find('.') == role->npos) tensors[name] = tensor;
+      for (auto const& [name, tensor] : outputs_.tensors)
+        if (auto const role = behind(call.prefix, name);
+            role && std::ranges::find(output_roles, *role) != output_roles.end())
+          tensors[name] = tensor;
+      for (auto const& [key, value] : inputs_.metadata)
+        if (auto const word = behind(call.prefix, key); word && (is_parameter(*word) || word->starts_with("attest.")))
+          metadata[key] = value;
+      std::string const status = prefixed(call.prefix, "attest.status");
+      if (auto const at = outputs_.metadata.find(status); at != outputs_.metadata.end()) metadata[status] = at->second;
+      for (auto const& [flag, value] : options_.flags)
+        if (value) metadata[prefixed(call.prefix, flag)] = *value;
+    }
+    for (char const* const about_all : {"attest.options", "attest.left_out"}) metadata.erase(about_all);
+    return safetensors_bytes(tensors, metadata);
+  }
+
+ private:
+  verify_options const& options_;
+  safetensors_file inputs_, outputs_;
+};
+
+/// Do the inputs hold this case and nothing else, so that their file replays it?
+bool is_alone(verify_options const& options, std::vector<recorded_case> const& cases) {
+  bool const no_flag = std::ranges::none_of(options.flags, [](auto const& flag) { return flag.second.has_value(); });
+  return cases.size() == 1 && options.only.empty() && !options.outputs && no_flag;
+}
+
+}  // namespace
+
+void save_recorded(verify_options const& options, std::vector<recorded_case> const& cases, report& into) {
+  std::optional<recorded_files> files;
+  std::set<std::pair<std::string, std::string>> done;
+  std::map<std::int64_t, std::string> saved;  // by the number of the case
+  std::set<std::filesystem::path> paths;
+  auto const complain = [&](std::string const& why) {
+    into.observations.push_back("a finding could not be saved: " + why);
+  };
+  for (finding& found : into.findings) {
+    if (found.waived || !done.emplace(found.check, found.class_token()).second) continue;
+    recorded_case const& failing = cases[static_cast<std::size_t>(found.number - 1)];
+    owned_problem const& problem = failing.input.call(found.what.call);
+    std::string file = is_alone(options, cases) ? options.inputs.native() : "";
+    if (file.empty() && saved.contains(found.number)) file = saved[found.number];
+    if (file.empty()) {
+      if (saved.size() == most_files) return complain(fmt::format("there are {} files already", most_files));
+      if (!files) files.emplace(options);
+      if (files->why) return complain(files->why->message());
+      std::filesystem::path path = file_for(options.findings, found);
+      for (int n = 2; !paths.insert(path).second; ++n)
+        path.replace_filename(fmt::format("{}-{}.safetensors", file_for({}, found).stem().native(), n));
+      std::error_code fault;
+      std::filesystem::create_directories(options.findings, fault);
+      auto const bytes = files->with(failing.calls);
+      if (auto const why = bytes ? write_file(path, bytes.value()) : std::optional(bytes.why())) {
+        complain(why->message());
+        continue;
+      }
+      saved[found.number] = file = path.native();
+    }
+    found.shrunk = shrunk_finding{found.what, found.sizes, file, list_inputs(problem)};
+    if (is_alone(options, cases)) continue;
+    contract const& claim = options.claim ? *options.claim : default_contract(problem.type());
+    found.reproducer =
+        fmt::format("attest verify {} --contract {}{}", shell_word(file),
+                    shell_word(options.contract_argument.empty() ? claim.name : options.contract_argument),
+                    options.reproducible ? " --reproducible" : "");
+  }
+}
+
+}  // namespace attest::audit

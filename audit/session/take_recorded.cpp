@@ -1,0 +1,123 @@
+#include "audit/session/take_recorded.hpp"
+
+#include <algorithm>
+#include <limits>
+
+#include <fmt/format.h>
+
+#include "audit/support/printable.hpp"
+
+namespace attest::audit {
+namespace {
+
+constexpr std::size_t most_refusals = 100;  // different ones that are counted apart
+
+void add_violation(std::size_t call, bug_class kind, std::string sentence, case_result& into) {
+  ++into.judged.failed;
+  violation found;
+  found.output = "call", found.bug_class = kind, found.sentence = std::move(sentence), found.call = call;
+  found.error_in_bounds = std::numeric_limits<double>::infinity();
+  into.judged.add(std::move(found));
+}
+
+void count(call_status const& status, recorded_endings& counted) {
+  switch (status.as) {
+    case call_status::ending::error: ++counted.errors; return;
+    case call_status::ending::killed: ++counted.killed; return;
+    case call_status::ending::hung: ++counted.hung; return;
+    case call_status::ending::unsupported: break;
+  }
+  ++counted.unsupported;
+  bool const listed = counted.refusals.contains(status.text) || counted.refusals.size() < most_refusals;
+  ++counted.refusals[listed ? status.text : "other reasons"];
+}
+
+/// Is this O within its bound?
+bool is_right(owned_problem const& problem, owned_tensor const& o, contract const& claim) {
+  judgement const found = judge_call(problem, {.o = o}, claim);
+  return found.failed == 0 && found.judged() > 0;
+}
+
+std::string order_words(owned_problem const& problem, owned_tensor const& o, contract const& claim) {
+  return fmt::format("; it has the shape of the other order of axes, [b, n, h, d] for [b, h, n, d], in which it is {}",
+                     is_right(problem, o, claim) ? "within its bound" : "outside its bound, too");
+}
+
+}  // namespace
+
+void take_recorded(recorded_case const& recorded, contract const& claim, case_result& into, recorded_endings& counted) {
+  for (std::size_t call = 0; call < recorded.calls.size(); ++call) {
+    recorded_call const& said = recorded.calls[call];
+    std::int64_t const before = into.judged.failed;
+    std::string const name = printable(said.prefix.empty() ? "the call" : said.prefix);
+    ++counted.calls;
+    counted.answered += recorded.outputs[call].has_value();
+    if (said.status) {
+      count(*said.status, counted);
+      if (said.status->as != call_status::ending::unsupported)
+        add_violation(call, said.status->as == call_status::ending::hung ? bug_class::hang : bug_class::crash,
+                      fmt::format("{}: {}", name, sentence_of(*said.status)), into);
+    } else if (!recorded.outputs[call] && said.unusable.empty()) {
+      ++counted.silent;
+    }
+    counted.unusable += !said.unusable.empty();
+    for (unusable_output const& unusable : said.unusable)
+      add_violation(
+          call, bug_class::memory,
+          fmt::format(
+              "{} of {} cannot be judged: {}{}", unusable.role, name, unusable.says,
+              unusable.in_other_order ? order_words(recorded.input.call(call), *unusable.in_other_order, claim) : ""),
+          into);
+    if (call == 0) into.unsupported = !recorded.outputs[0] && into.judged.failed == before;
+  }
+}
+
+void tell_other_order(recorded_case const& recorded, contract const& claim, case_result& into) {
+  constexpr double most_products = 0x1p26;
+  std::vector<std::optional<bool>> right(recorded.calls.size());
+  for (violation& wrong : into.judged.violations) {
+    if (wrong.output != "o" || !recorded.outputs[wrong.call] || !recorded.outputs[wrong.call]->o) continue;
+    owned_problem const& problem = recorded.input.call(wrong.call);
+    problem::sizes const& s = problem.size();
+    double const products = static_cast<double>(s.b * s.hq) * static_cast<double>(s.n) * static_cast<double>(s.m) *
+                            static_cast<double>(s.d + s.dv);
+    if (problem.rank() != 4 || s.hq < 2 || s.n < 2 || products > most_products) continue;
+    std::optional<bool>& known = right[wrong.call];
+    if (!known) {
+      owned_tensor o = *recorded.outputs[wrong.call]->o;
+      // In memory an axis is followed by the one with the next smaller stride.
+      bool const heads_first = o.layout.stride[1] > o.layout.stride[2];
+      o.layout.stride[1] = heads_first ? s.dv : s.n * s.dv;
+      o.layout.stride[2] = heads_first ? s.hq * s.dv : s.dv;
+      known = is_right(problem, o, claim);
+    }
+    if (*known)
+      wrong.sentence +=
+          "; the O is right in the other order of axes: its elements lie as [b, n, h, d] for [b, h, n, d]";
+  }
+}
+
+std::string not_prepared(recorded_case const& recorded) {
+  bool prepared = true, prepares = false;
+  for (std::size_t n = 0; n < recorded.input.further.size(); ++n) {
+    if (recorded.input.further[n].is != relation::warm_up) continue;
+    prepares = true;
+    prepared = prepared && recorded.outputs[n + 1] && !recorded.calls[n + 1].status;
+  }
+  if (!prepares || !recorded.outputs[0]) return "";
+  if (!prepared) return "the calls before it were not answered";
+  return recorded.in_order ? "" : "the file does not say in which order its calls were made";
+}
+
+std::string words_of(recorded_endings const& endings) {
+  std::vector<std::string> parts;
+  auto const add = [&](std::int64_t calls, char const* what) {
+    if (calls > 0) parts.push_back(fmt::format("{} {}", calls, what));
+  };
+  add(endings.answered, "answered"), add(endings.errors, "ended in an error"), add(endings.killed, "killed");
+  add(endings.hung, "hung"), add(endings.unsupported, "unsupported"), add(endings.silent, "without a word");
+  add(endings.unusable, "with an output of a wrong shape or type");
+  return fmt::format("of {} recorded calls: {}", endings.calls, fmt::join(parts, ", "));
+}
+
+}  // namespace attest::audit

@@ -1,0 +1,78 @@
+// What a conditional mutant knows when it decides whether to be wrong: the call, its sizes, and the calls before it.
+#pragma once
+
+#include <atomic>
+#include <chrono>
+#include <cstdint>
+#include <mutex>
+
+#include <attest/kernel.h>
+
+namespace attest::zoo {
+
+/// The clock of the mutants that change with time. A test sets another.
+inline std::atomic<std::chrono::steady_clock::time_point (*)()> mutant_clock = std::chrono::steady_clock::now;
+
+/// A call with its sizes, named as in docs/semantics.md, and what is known of earlier calls.
+struct asked {
+  attest_call const& call;
+  std::int64_t b, hq, hk, n, m, d, dv;
+  std::int64_t calls = 1;       ///< this one included
+  std::int64_t earlier_m = -1;  ///< of the call before; −1: there was none
+  std::int64_t earlier_n = -1;  ///< likewise
+  double seconds = 0;           ///< since the first call
+
+  explicit asked(attest_call const& made)
+      : call(made),
+        b(made.q->shape[0]),
+        hq(made.q->shape[1]),
+        hk(made.k->shape[1]),
+        n(made.q->shape[2]),
+        m(made.k->shape[2]),
+        d(made.q->shape[3]),
+        dv(made.v->shape[3]) {}
+
+  std::int64_t group() const { return hk > 0 ? hq / hk : 0; }
+  bool grouped() const { return group() > 1; }
+  std::int64_t threads() const { return call.threads; }
+  bool masked() const { return call.mask != nullptr; }
+  bool biased() const { return call.bias != nullptr; }
+  /// Are the sizes of mask or bias on the axes b, hq and n above 1 where this says so, and 1 elsewhere?
+  bool mask_is(bool over_b, bool over_h, bool over_n) const { return has_axes(call.mask, over_b, over_h, over_n); }
+  bool bias_is(bool over_b, bool over_h, bool over_n) const { return has_axes(call.bias, over_b, over_h, over_n); }
+  bool causal() const { return call.right == 0 && call.left < 0; }
+  bool windowed() const { return call.left >= 0; }
+  bool capped() const { return call.softcap != 0; }
+  /// A number that a draw decides: the bits of q's first element and the number of the call, mixed.
+  std::uint64_t draw() const;
+
+  /// b·hq·n·m as a double: nothing wraps.
+  double scores() const;
+  /// The largest offset of an element of q, k, v or out from the start of its memory, in elements and in bytes.
+  double farthest_element() const;
+  double farthest_byte() const;
+  /// Has an input an axis of stride 0 that is longer than 1?
+  bool repeats_memory() const;
+  /// Do the rows of an input overlap?
+  bool has_overlapping_rows() const;
+  /// Does the memory of V begin inside that of K?
+  bool shares_keys_and_values() const;
+  /// Do the rows of K lie farther apart than its heads, as in [b, m, h, d]?
+  bool has_keys_before_heads() const;
+
+ private:
+  static bool has_axes(DLTensor const* t, bool over_b, bool over_h, bool over_n);
+};
+
+/// Counts the calls of one mutant.
+class call_history {
+ public:
+  asked next(attest_call const& call);
+
+ private:
+  std::mutex guard_;
+  std::int64_t calls_ = 0, m_ = -1, n_ = -1;
+  std::chrono::steady_clock::time_point first_{};
+};
+
+}  // namespace attest::zoo

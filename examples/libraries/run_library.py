@@ -1,0 +1,153 @@
+#!/usr/bin/env python3
+"""A library's attention on the problems of a file: run_library.py VARIANT CASES OUTPUTS, then attest verify CASES OUTPUTS.
+
+    attest gen --seed 1 --out cases.safetensors
+    python3 run_library.py pytorch-flash cases.safetensors outputs.safetensors
+    attest verify cases.safetensors outputs.safetensors --contract contracts/pytorch-cpu-flash-f32.json
+
+Without arguments: the list of variants. FILE.py:FUNCTION is a variant too; FUNCTION(question) returns o, or o and lse.
+Everything that is asked is derived from the file. The library runs in a process of its own, and in a new one after a crash.
+A problem without an answer has the metadata PREFIX.attest.status in OUTPUTS: `unsupported: ...` (the library has no argument
+for it), `error: ...`, `killed: SIGNAL` or `hung`. Needs numpy, safetensors and the library.
+"""
+import argparse
+import collections
+import importlib
+import multiprocessing
+import os
+import pathlib
+import sys
+import warnings
+
+import numpy as np
+from safetensors import safe_open
+from safetensors.numpy import save_file
+
+import question
+
+VARIANTS = {
+    "pytorch": "ask_pytorch.py:default",
+    "pytorch-flash": "ask_pytorch.py:flash",
+    "pytorch-math": "ask_pytorch.py:math",
+    "pytorch-flex": "ask_pytorch.py:flex",
+    "onnxruntime-attention-23": "ask_onnxruntime.py:attention_23",
+    "onnxruntime-attention-24": "ask_onnxruntime.py:attention_24",
+    "onnxruntime-mha": "ask_onnxruntime.py:multi_head_attention",
+    "onnxruntime-gqa": "ask_onnxruntime.py:group_query_attention",
+    "openvino": "ask_openvino.py:stateless",
+    "openvino-stateful": "ask_openvino.py:stateful",
+    "jax": "ask_jax.py:eager",
+    "jax-jit": "ask_jax.py:compiled",
+    "onnx": "ask_onnx.py:evaluator",
+}
+
+
+def answered(answer, asked):
+    """One problem's outputs by role; raises where the library refuses or breaks a promise that needs no judge."""
+    given = [getattr(asked, role) for role in ("q", "k", "v", "mask", "bias")]
+    kept = [None if tensor is None else tensor.copy() for tensor in given]
+    outputs = answer(asked)
+    outputs = dict(zip(("o", "lse"), outputs if isinstance(outputs, tuple) else (outputs,)))
+    for role, before, after in zip("q k v mask bias".split(), kept, given):
+        if before is not None and before.tobytes() != after.tobytes():
+            raise RuntimeError(f"the call has changed {role}")
+    shape = asked.q.shape[:3] + asked.v.shape[3:]
+    for role, wanted, output in zip(outputs, (shape, shape[:3]), outputs.values()):
+        if output.shape != wanted:
+            raise RuntimeError(f"{role} has shape {output.shape}, not {wanted}")
+    if outputs["o"].dtype != asked.q.dtype:
+        raise RuntimeError(f"o has type {outputs['o'].dtype}, not {asked.q.dtype}")
+    return {role: np.ascontiguousarray(output) for role, output in outputs.items()}
+
+
+def serve(variant, cases, pipe):
+    """The library's process: takes prefixes from the pipe, sends back (outputs, status)."""
+    warnings.simplefilter("ignore")
+    path, function = variant.rsplit(":", 1)
+    sys.path.insert(0, str(pathlib.Path(path).parent))
+    answer = getattr(importlib.import_module(pathlib.Path(path).stem), function)
+    with safe_open(cases, "np") as file:
+        names, metadata = set(file.keys()), file.metadata()
+        pipe.send("ready")
+        while prefix := pipe.recv():
+            try:
+                pipe.send((answered(answer, question.read(file, names, metadata, prefix)), ""))
+            except question.Unsupported as why:
+                pipe.send(({}, f"unsupported: {why}"))
+            except Exception as why:  # whatever a library raises is what the file shall say
+                first = (str(why).splitlines() or [""])[0]
+                pipe.send(({}, f"error: {type(why).__name__}: {first[:300]}"))
+
+
+class Library:
+    """The library's process, started when it is first asked and after it has died."""
+
+    def __init__(self, variant, cases, seconds):
+        self.variant, self.cases, self.seconds, self.process = variant, cases, seconds, None
+
+    def start(self):
+        context = multiprocessing.get_context("spawn")
+        self.pipe, other = context.Pipe()
+        self.process = context.Process(target=serve, args=(self.variant, self.cases, other), daemon=True)
+        self.process.start()
+        other.close()
+        if not self.pipe.poll(120) or not self.received():
+            sys.exit(f"{self.variant} could not be loaded")
+
+    def received(self):
+        try:
+            return self.pipe.recv()
+        except EOFError:
+            return None
+
+    def ask(self, prefix):
+        if self.process is None:
+            self.start()
+        self.pipe.send(prefix)
+        if not self.pipe.poll(self.seconds):
+            self.stop()
+            return {}, "hung"
+        if (reply := self.received()) is None:
+            self.process.join()
+            code, self.process = self.process.exitcode, None
+            return {}, f"killed: {-code}" if code < 0 else f"error: the process ended with status {code}"
+        return reply
+
+    def stop(self):
+        if self.process is not None:
+            self.process.kill()
+            self.process.join()
+            self.process = None
+
+
+def main():
+    parser = argparse.ArgumentParser(description=__doc__.splitlines()[0], epilog="variants: " + " ".join(VARIANTS))
+    parser.add_argument("variant")
+    parser.add_argument("cases")
+    parser.add_argument("outputs")
+    parser.add_argument("--seconds", type=float, default=60, help="for one problem, then it counts as hung")
+    parser.add_argument("--only", default="", help="problems whose name contains this")
+    asked = parser.parse_args()
+    if asked.variant not in VARIANTS and ".py:" not in asked.variant:
+        parser.error(f"there is no variant {asked.variant}. There are: {' '.join(VARIANTS)}")
+    here = pathlib.Path(__file__).resolve().parent
+    variant = str(here / VARIANTS[asked.variant]) if asked.variant in VARIANTS else os.path.abspath(asked.variant)
+    with safe_open(asked.cases, "np") as file:
+        prefixes = [p for p in question.prefixes(file.keys()) if asked.only in p]
+    library = Library(variant, os.path.abspath(asked.cases), asked.seconds)
+    outputs, metadata, refused = {}, {}, collections.Counter()
+    for prefix in prefixes:
+        answer, status = library.ask(prefix)
+        outputs |= {f"{prefix}.{role}": output for role, output in answer.items()}
+        if status:
+            metadata[f"{prefix}.attest.status"] = status
+            refused[status] += 1
+    library.stop()
+    save_file(outputs, asked.outputs, metadata)
+    print(f"{asked.variant}: asked {len(prefixes)}, answered {len(prefixes) - refused.total()}", file=sys.stderr)
+    for status, count in refused.most_common():
+        print(f"  {count}: {status}", file=sys.stderr)
+
+
+if __name__ == "__main__":
+    main()

@@ -1,0 +1,118 @@
+// Every output of every call of a case is judged against its own truth: a relation to the first call is asked besides.
+#include "audit/judge/judge_case.hpp"
+
+#include <cmath>
+
+#include "audit/cases/call_form.hpp"
+#include "audit/cases/case.hpp"
+#include "audit/cases/random.hpp"
+#include "audit/tensors/elements.hpp"
+#include "tests/support/builtin_kernel.hpp"
+#include "tests/support/catch.hpp"
+#include "tests/support/problem_recipe.hpp"
+
+namespace attest::tests {
+namespace {
+
+using audit::relation;
+
+struct answered_case {
+  audit::audit_case asked{.check = "determinism", .name = "drawn", .problem = problem()};
+  audit::case_outputs outputs;
+
+  /// A problem, and one further call of the same problem.
+  answered_case(relation is, bool promised) {
+    asked.further.push_back(
+        {.is = is, .problem = asked.problem, .says = "with 3 threads", .threads = 3, .promised = promised});
+    for (int call = 0; call < 2; ++call) outputs.push_back(builtin_answer(asked.problem.draft()));
+  }
+  static audit::owned_problem problem() {
+    recipe r;
+    r.n = 3, r.m = 9, r.d = 8, r.dv = 8, r.seed = 4;
+    return audit::owned_problem::of_valid(make_problem(r));
+  }
+  void spoil(std::size_t call) {
+    audit::owned_tensor& o = *outputs[call]->o;
+    for (std::size_t at = 0; at < o.bytes.size() / sizeof(float); ++at) audit::store(o, at, audit::load(o, at) + 1);
+  }
+  audit::case_result judged() const {
+    audit::case_result found;
+    audit::judge_case(asked, outputs, {.claim = audit::find_contract("f32")}, found);
+    return found;
+  }
+};
+
+}  // namespace
+
+TEST_CASE("a call with other threads that is off by 1 is refuted, although it need not have the same bits", "[unit]") {
+  answered_case threads(relation::same_bits, false);
+  CHECK(threads.judged().judged.failed == 0);
+  CHECK(threads.judged().observations.empty());
+  threads.spoil(1);
+  audit::case_result const found = threads.judged();
+  CHECK(found.observations.size() == 1);
+  CHECK(found.judged.failed == 24);
+  CHECK(found.judged.violations.front().call == 1);
+}
+
+TEST_CASE("the outputs of a call that only warms up are judged", "[unit]") {
+  answered_case warm(relation::warm_up, true);
+  std::int64_t const both = warm.judged().judged.judged();
+  warm.spoil(1);
+  CHECK(warm.judged().judged.failed == 24);
+  warm.outputs[1].reset();
+  CHECK(warm.judged().judged.judged() * 2 == both);
+}
+
+TEST_CASE("further calls are judged where the first has no outputs", "[unit]") {
+  for (relation const is : {relation::same_bits, relation::same_rows, relation::part, relation::warm_up}) {
+    answered_case later(is, true);
+    later.spoil(1);
+    later.outputs[0].reset();
+    CHECK(later.judged().judged.failed == 24);
+  }
+}
+
+TEST_CASE("weights at hidden keys of a NaN row may be NaN or 0, at visible ones NaN alone", "[unit]") {
+  recipe r;
+  r.n = 4, r.m = 4, r.d = 8, r.dv = 8, r.seed = 2;
+  audit::problem_draft draft = make_problem(r);
+  draft.band = {0, -1, 0};
+  audit::store(draft.q, 0, std::nan(""));  // query 0 sees key 0 alone
+  audit::audit_case asked{.check = "poison", .name = "one", .problem = audit::owned_problem::of_valid(draft)};
+  audit::owned_outputs const answer = builtin_answer(asked.problem.draft());
+  for (double const hidden : {0.0, std::nan("")})
+    for (double const visible : {0.0, std::nan("")}) {
+      audit::owned_outputs outputs = answer;
+      audit::store(*outputs.weights, 0, visible);
+      audit::store(*outputs.weights, 3, hidden);
+      audit::case_result found;
+      audit::judge_case(asked, {outputs}, {.claim = audit::find_contract("f32")}, found);
+      CHECK(found.judged.failed == (std::isnan(visible) ? 0 : 1));
+    }
+}
+
+TEST_CASE("where rows are sampled, the others are judged to be finite", "[unit]") {
+  audit::call_form const form{.size = {1, 2, 2, 40, 16, 8, 8}, .length = 1};
+  audit::random_stream random(1, "sampled");
+  audit::audit_case asked{.check = "drawn",
+                          .name = "1",
+                          .problem = audit::owned_problem::of_valid(draft_of(form, problem::element_type::f32, random)),
+                          .rows = {{0, 0, 3}, {0, 1, 39}},
+                          .form = form};
+  audit::case_outputs outputs{builtin_answer(asked.problem.draft())};
+  auto const judged = [&] {
+    audit::case_result found;
+    audit::judge_case(asked, outputs, {.claim = audit::find_contract("f32")}, found);
+    return found.judged;
+  };
+  CHECK(judged().judged() == 2 * (8 + 1 + 16));
+  CHECK(judged().exist == 80 * (8 + 1 + 16));
+  audit::store(*outputs[0]->o, 0, 1e3);  // finite, in a row that is not judged
+  CHECK(judged().failed == 0);
+  audit::store(*outputs[0]->o, 0, std::nan(""));
+  CHECK(judged().failed == 1);
+  CHECK(judged().violations.front().index == std::array<std::int64_t, 4>{0, 0, 0, 0});
+}
+
+}  // namespace attest::tests

@@ -1,0 +1,192 @@
+// A case is asked with the memory forms of its calls, and judged as without them.
+#include "audit/session/run_case.hpp"
+
+#include "audit/session/shrink.hpp"
+#include "audit/tensors/elements.hpp"
+#include "tests/audit/isolation.hpp"
+
+namespace {
+
+using namespace attest::tests;
+namespace problem = attest::problem;
+using Catch::Contains;
+
+owned_problem two_heads() {
+  problem_draft draft;
+  for (owned_tensor* t : {&draft.q, &draft.k, &draft.v}) {
+    *t = owned_tensor::compact(element_type::f32, {2, 2, 3, 4});
+    fill(*t,
+         [](auto b, auto h, auto i, auto c) { return 0.25 * static_cast<double>((b * 7 + h * 5 + i * 3 + c) % 8); });
+  }
+  return valid(std::move(draft));
+}
+
+kernel_session session(char const* name, isolation_limits const& limits = {}) {
+  ::setenv("ATTEST_RUNNER", ATTEST_TEST_RUNNER, 1);
+  auto opened = kernel_session::open({library(name)}, element_type::f32, {}, limits);
+  if (!opened) FAIL(opened.why().message());
+  return std::move(opened).value();
+}
+
+case_result ask(audit_case const& asked, kernel_session& kernel) {
+  auto found = run_case(asked, kernel, {.claim = find_contract("f32")}, nullptr);
+  if (!found) FAIL(found.why().message());
+  return std::move(found).value();
+}
+
+audit_case in_memory(memory_form const& first, memory_form const& second) {
+  audit_case asked{.check = "layout", .name = "drawn", .problem = two_heads(), .memory = first};
+  asked.must_equal(asked.problem, "its tensors lie elsewhere");
+  asked.further.back().memory = second;
+  return asked;
+}
+
+/// Three problems of 40 keys, all asked again in groups by so many threads.
+audit_case in_groups(std::int32_t callers) {
+  audit_case asked{.check = "concurrent-calls", .name = "three", .problem = two_heads(), .callers = callers};
+  for (int number = 0; number < 3; ++number) {
+    problem_draft draft;
+    for (owned_tensor* t : {&draft.q, &draft.k, &draft.v}) {
+      *t = owned_tensor::compact(element_type::f32, {1, 2, 40, 16});
+      fill(*t, [&](auto, auto h, auto i, auto c) {
+        return 0.25 * static_cast<double>((h * 5 + i * (3 + number) + c * 7 + number) % 11) - 1;
+      });
+    }
+    if (number == 0) asked.problem = valid(std::move(draft));
+    else asked.further.push_back({.is = relation::warm_up, .problem = valid(std::move(draft)), .says = "another call"});
+  }
+  return asked;
+}
+
+/// A race shows soon, not always.
+case_result ask_until_wrong(audit_case const& asked, kernel_session& kernel, judging_rules const& rules) {
+  for (int tries = 1;; ++tries) {
+    auto found = run_case(asked, kernel, rules, nullptr);
+    if (!found) FAIL(found.why().message());
+    if (found.value().judged.failed > 0 || !found.value().observations.empty() || tries == 20)
+      return std::move(found).value();
+  }
+}
+
+}  // namespace
+
+TEST_CASE("calls from several threads at once are judged; what is wrong refutes where they are required", "[unit]") {
+  judging_rules const usual{.claim = find_contract("f32")}, strict{.claim = usual.claim, .concurrent = true};
+  auto wrong = session("shared_scratch"), honest = session("thread_scratch");
+  for (std::int32_t const callers : {2, 4}) {
+    auto const seen = ask_until_wrong(in_groups(callers), wrong, usual);
+    CHECK(seen.judged.failed == 0);
+    REQUIRE(seen.observations.size() == 1);
+    CHECK_THAT(seen.observations[0], Contains("concurrent-calls/three: right one by one, and wrong when called from " +
+                                              std::to_string(callers) + " threads at the same time: "));
+    auto const refuted = ask_until_wrong(in_groups(callers), wrong, strict);
+    REQUIRE(refuted.judged.failed > 0);
+    CHECK(refuted.observations.empty());
+    violation const& first = refuted.judged.violations.front();
+    CHECK(first.callers == callers);
+    CHECK(first.bug_class == bug_class::nondeterminism);
+    CHECK_THAT(first.sentence, Contains(std::to_string(callers) + " threads called at the same time"));
+    for (judging_rules const& rules : {usual, strict}) {
+      auto found = run_case(in_groups(callers), honest, rules, nullptr);
+      REQUIRE(found);
+      CHECK(found.value().judged.failed == 0);
+      CHECK(found.value().observations.empty());
+    }
+  }
+}
+
+TEST_CASE("an output that a later call changes is a finding", "[unit]") {
+  auto wrong = session("writes_earlier_out"), honest = session("naive");
+  CHECK(ask(in_groups(1), honest).judged.failed == 0);
+  audit_case asked = in_groups(0);
+  CHECK(ask(asked, wrong).judged.failed == 0);  // unseen one by one
+  asked.callers = 1;
+  auto const found = ask(asked, wrong).judged;
+  REQUIRE(found.failed > 0);
+  violation const& first = found.violations.front();
+  CHECK(first.bug_class == bug_class::memory);
+  CHECK(first.callers == 1);
+  CHECK_THAT(first.sentence, Contains("the outputs of a call change in a later one"));
+}
+
+TEST_CASE("a kernel that hangs where calls overlap is observed, and refuted where they are required", "[unit]") {
+  auto kernel = session("waits_for_other_calls", {.seconds = 0.3});
+  auto const seen = run_case(in_groups(4), kernel, {.claim = find_contract("f32")}, nullptr);
+  REQUIRE(seen);
+  CHECK_FALSE(seen.value().hung);
+  REQUIRE(seen.value().observations.size() == 1);
+  CHECK_THAT(seen.value().observations[0], Contains("did not return within"));
+  auto const again = run_case(in_groups(2), kernel, {.claim = find_contract("f32")}, nullptr);
+  REQUIRE(again);
+  REQUIRE(again.value().observations.size() == 1);
+  CHECK(again.value().observations[0] ==
+        "concurrent-calls/three: not asked from 2 threads at the same time: such calls hung before");
+  auto another = session("waits_for_other_calls", {.seconds = 0.3});
+  auto const refuted = run_case(in_groups(4), another, {.claim = find_contract("f32"), .concurrent = true}, nullptr);
+  REQUIRE(refuted);
+  CHECK(refuted.value().hung);
+  CHECK(refuted.value().judged.failed == 1);
+}
+
+TEST_CASE("the calls of a case are made in their memory forms", "[unit]") {
+  auto honest = session("naive"), wrong = session("q_as_compact");
+  memory_form const inside{.heads_inside = true};
+  for (auto const& asked : {in_memory({}, {}), in_memory(inside, {}), in_memory({}, inside)}) {
+    auto const right = ask(asked, honest).judged;
+    CHECK(right.failed == 0);
+    CHECK(right.judged() > 0);
+  }
+  CHECK(ask(in_memory({}, {}), wrong).judged.failed == 0);
+  auto const first = ask(in_memory(inside, {}), wrong).judged;
+  REQUIRE(first.failed > 0);
+  auto const second = ask(in_memory({}, inside), wrong).judged;
+  REQUIRE(second.failed > 0);
+  CHECK(second.violations.front().call == 1);
+  CHECK_THAT(second.violations.front().sentence, Contains("; in this call, Q, K, V and O lie in the order"));
+}
+
+TEST_CASE("a case of one wrong call is shrunk in the memory form of that call", "[unit]") {
+  auto wrong = session("q_as_compact");
+  auto asked = in_memory({}, {.heads_inside = true});
+  asked.further.back().is = relation::warm_up;
+  auto const found = ask(asked, wrong).judged;
+  REQUIRE(found.failed > 0);
+  auto const shrunk = shrink(
+      asked, found.violations.front(), [&](audit_case const& smaller) { return ask(smaller, wrong); },
+      std::chrono::steady_clock::now() + std::chrono::seconds(20));
+  REQUIRE(shrunk);
+  CHECK(shrunk->small.further.empty());
+  CHECK(shrunk->small.memory.heads_inside);
+}
+
+TEST_CASE("weights that are read through V keep their keys and columns when their case is shrunk", "[unit]") {
+  problem_draft draft;
+  draft.q = owned_tensor::compact(element_type::f32, {2, 2, 3, 4});
+  draft.k = owned_tensor::compact(element_type::f32, {2, 2, 6, 4});
+  draft.v = owned_tensor::compact(element_type::f32, {2, 2, 6, 6});
+  fill(draft.v, [](auto, auto, auto j, auto c) { return j == c ? 1.0 : 0.0; });
+  audit_case asked{.check = "weights-through-v", .name = "identity", .problem = valid(std::move(draft))};
+  asked.reads = reading::weights;
+  violation wrong;
+  wrong.bug_class = attest::audit::bug_class::mask_polarity;
+  auto const always_wrong = [&](audit_case const&) {
+    case_result found;
+    found.judged.violations.push_back(wrong);
+    return found;
+  };
+  auto const shrunk = shrink(asked, wrong, always_wrong, std::chrono::steady_clock::now() + std::chrono::seconds(20));
+  REQUIRE(shrunk);
+  problem::sizes const small = shrunk->small.problem.size();
+  CHECK(small.b * small.hq * small.n * small.d == 0);
+  CHECK(small.m == 6);
+  CHECK(small.dv == 6);
+}
+
+TEST_CASE("a call that could not be asked is an observation", "[unit]") {
+  auto kernel = session("naive", {.address_bytes = std::uint64_t{1} << 30});
+  auto const found = ask(in_memory({.far_batch = std::int64_t{1} << 31}, {}), kernel);
+  CHECK(found.judged.failed == 0);
+  CHECK(found.unsupported);
+  REQUIRE(found.observations.size() == 1);
+  CHECK(found.observations[0] == "layout/drawn: not asked: the call needs more than 1 GiB of address space");
+}

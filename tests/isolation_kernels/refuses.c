@@ -1,0 +1,7 @@
+/* Honest, and of no use: every call is unsupported. */
+#include <attest/kernel.h>
+
+attest_status attest_attention(const attest_call *call) {
+  (void)call;
+  return ATTEST_UNSUPPORTED;
+}

@@ -1,0 +1,17 @@
+/* Defect: two calls at the same time wait for each other and never return. */
+static void enter(void);
+static void leave(void);
+#define NAIVE_BEFORE(call) enter()
+#define NAIVE_AFTER(call) leave()
+#include "naive.h"
+#include <sched.h>
+
+static int calls, stuck;
+
+static void enter(void) {
+  if (__atomic_fetch_add(&calls, 1, __ATOMIC_SEQ_CST) > 0) __atomic_store_n(&stuck, 1, __ATOMIC_SEQ_CST);
+  sched_yield(); /* so that another call can begin, even on one processor */
+  while (__atomic_load_n(&stuck, __ATOMIC_SEQ_CST)) sched_yield();
+}
+
+static void leave(void) { __atomic_fetch_sub(&calls, 1, __ATOMIC_SEQ_CST); }

@@ -1,0 +1,356 @@
+// Kernels that run elsewhere: what `gen` writes, what a runner may say of its calls, and what `verify` makes of it.
+#include <filesystem>
+#include <map>
+#include <string>
+
+#include "tests/program/program.hpp"
+#include "tests/support/catch.hpp"
+
+namespace attest::tests {
+namespace {
+
+using nlohmann::json;
+
+json report(std::string const& arguments) {
+  outcome const ran = attest(arguments + " --json -");
+  INFO(ran.err);
+  return json::parse(ran.out);
+}
+
+/// Writes edit.py. It reads a safetensors file, runs a line of Python on its tensors (name: [dtype, shape, bytes]) and
+/// metadata, and writes it again.
+void have_editor() {
+  write("edit.py", R"(import json, struct, sys
+from_file, to_file, line = sys.argv[1:]
+content = open(from_file, "rb").read()
+length = struct.unpack("<Q", content[:8])[0]
+header, data = json.loads(content[8:8 + length]), content[8 + length:]
+meta = header.pop("__metadata__", {})
+t = {name: [x["dtype"], x["shape"], data[slice(*x["data_offsets"])]] for name, x in header.items()}
+cases = sorted(name[:-2] for name in t if name.endswith((".o", ".q")))
+def swap(name):  # [b, h, n, d] -> [b, n, h, d], the elements too
+    dtype, (b, h, n, d), x = t[name]
+    row = lambda *at: x[4 * d * ((at[0] * h + at[1]) * n + at[2]):][:4 * d]
+    t[name] = [dtype, [b, n, h, d], b"".join(row(i, k, j) for i in range(b) for j in range(n) for k in range(h))]
+def drop(prefix):
+    for role in ("o", "lse", "weights"): t.pop(prefix + "." + role, None)
+exec(line)
+header, at = {"__metadata__": meta}, 0
+for name, (dtype, shape, x) in t.items():
+    header[name] = {"dtype": dtype, "shape": shape, "data_offsets": [at, at + len(x)]}
+    at += len(x)
+text = json.dumps(header).encode()
+open(to_file, "wb").write(struct.pack("<Q", len(text)) + text + b"".join(x for _, _, x in t.values()))
+)");
+}
+
+/// The inputs of these checks, and answers to them. In outputs.safetensors `line` has edited the answers.
+void record(std::string const& chosen, std::string const& line) {
+  have_editor();
+  REQUIRE(attest("gen --quick --seed 2 --out inputs.safetensors " + chosen).status == 0);
+  REQUIRE(attest("solve inputs.safetensors --out answers.safetensors --round f32").status == 0);
+  outcome const edited = shell("python3 edit.py answers.safetensors outputs.safetensors '" + line + "'");
+  INFO(edited.err);
+  REQUIRE(edited.status == 0);
+}
+
+json verified(std::string const& further = "") {
+  return report("verify inputs.safetensors outputs.safetensors " + further);
+}
+
+json const* finding_of(json const& from, std::string const& class_name) {
+  for (json const& found : from["findings"])
+    if (found["class"] == class_name) return &found;
+  return nullptr;
+}
+
+TEST_CASE("a call that ended in an error, by a signal or not at all is a finding; an unsupported one is none",
+          "[unit]") {
+  record(
+      "--only masks,bands",
+      R"(said = ["error: no kernel\u001b", "killed: 8", "hung", "unsupported: head size 8", "unsupported: head size 8"]
+for prefix, text in zip(cases, said): drop(prefix); meta[prefix + ".attest.status"] = text)");
+  json const found = verified();
+  CHECK(found["verdict"] == "refuted");
+  json const& recorded = found["recorded"];
+  INFO(recorded.dump());
+  CHECK(recorded["errors"] == 1);
+  CHECK(recorded["killed"] == 1);
+  CHECK(recorded["hung"] == 1);
+  CHECK(recorded["unsupported"] == 2);
+  CHECK(recorded["silent"] == 0);
+  CHECK(recorded["refusals"] == json{{"head size 8", 2}});
+  CHECK(recorded["calls"] == recorded["answered"].get<int>() + 5);
+  CHECK(found["summary"]["unsupported"] == 2);
+  REQUIRE(finding_of(found, "crash"));
+  CHECK(has((*finding_of(found, "crash"))["sentence"], "it reported an error: no kernel\\x1b"));
+  REQUIRE(finding_of(found, "hang"));
+  CHECK(has((*finding_of(found, "hang"))["sentence"], "it did not return"));
+  CHECK(has(found["observations"].dump(), "1 ended in an error, 1 killed, 1 hung, 2 unsupported"));
+  CHECK(has(found["observations"].dump(), "unsupported, 2 calls: head size 8"));
+  // Each failing case is listed, also where its check has had findings of that class.
+  REQUIRE(found["failing"].size() == 3);
+  CHECK(found["failing"][0]["classes"] == json::array({"crash"}));
+  CHECK(found["failing"][1]["classes"] == json::array({"crash"}));
+  CHECK(found["failing"][2]["classes"] == json::array({"hang"}));
+  // The first finding of a class has a file of its own, which says the same.
+  for (char const* const class_name : {"crash", "hang"}) {
+    json const& first = *finding_of(found, class_name);
+    std::string const command = first["reproducer"];
+    CHECK(has(command, first["file"].get<std::string>()));
+    json const again = report(command.substr(7));
+    INFO(command << again.dump(1));
+    CHECK(again["summary"]["cases"] == 1);
+    REQUIRE(again["findings"].size() == 1);
+    CHECK(again["findings"][0]["class"] == class_name);
+    CHECK(again["findings"][0]["sentence"] == first["sentence"]);
+    CHECK(again["findings"][0]["case"] == first["case"]);
+  }
+  CHECK(verified("--waive crash,hang")["verdict"] != "refuted");
+
+  record("--only masks", R"(meta[cases[0] + ".attest.status"] = "crashed")");
+  outcome const refused = attest("verify inputs.safetensors outputs.safetensors");
+  CHECK(refused.status == 2);
+  CHECK(
+      has(refused.err, "attest.status: is 'crashed', expected error: TEXT, killed: SIGNAL, hung or unsupported: TEXT"));
+}
+
+TEST_CASE("an output of a wrong shape or type is a finding of its case, and the others are judged", "[unit]") {
+  record("--only heads", "");
+  json const whole = verified();
+  REQUIRE(whole["verdict"] == "certified");
+  REQUIRE(whole["summary"]["cases"] >= 3);
+  record("--only heads", R"(swap(cases[2] + ".o")  # six heads, four queries
+t[cases[1] + ".o"][0] = "I32"
+t[cases[0] + ".lse"][1] = [len(t[cases[0] + ".lse"][2]) // 4, 1])");
+  json const found = verified();
+  CHECK(found["verdict"] == "refuted");
+  CHECK(found["recorded"]["unusable"] == 3);
+  REQUIRE(found["failing"].size() == 3);
+  for (json const& failing : found["failing"]) CHECK(failing["classes"] == json::array({"memory"}));
+  std::string sentences;
+  for (json const& entry : found["findings"]) sentences += entry["sentence"].get<std::string>() + '\n';
+  INFO(sentences);
+  CHECK(has(
+      sentences,
+      "it has the shape of the other order of axes, [b, n, h, d] for [b, h, n, d], in which it is within its bound"));
+  CHECK(has(sentences, "cannot be judged: dtype is I32, expected F32"));
+  CHECK(has(sentences, "lse of "));
+  auto const elements = [](json const& from) { return from["summary"]["elements"].get<std::int64_t>(); };
+  CHECK(elements(found) > elements(whole) / 2);
+  CHECK(elements(found) < elements(whole));
+  json const again = report(finding_of(found, "memory")->at("reproducer").get<std::string>().substr(7));
+  CHECK(again["findings"][0]["sentence"] == (*finding_of(found, "memory"))["sentence"]);
+}
+
+TEST_CASE("an O whose elements lie as [b, n, h, d] under the right shape is told from a wrong one", "[unit]") {
+  record("--only heads", R"(right = {}
+for prefix in cases:
+    shape = t[prefix + ".o"][1]
+    swap(prefix + ".o")
+    t[prefix + ".o"][1] = shape)");
+  json const found = verified();
+  CHECK(found["verdict"] == "refuted");
+  REQUIRE_FALSE(found["findings"].empty());
+  std::string const said = found["findings"][0]["sentence"];
+  INFO(said);
+  CHECK(has(said, "the O is right in the other order of axes"));
+
+  record("--only heads", R"(for prefix in cases: t[prefix + ".o"][2] = bytes(len(t[prefix + ".o"][2])))");
+  CHECK_FALSE(has(verified()["findings"].dump(), "the other order of axes"));
+}
+
+TEST_CASE("files with their heads inside are solved and certified as the others are", "[unit]") {
+  record("--only heads,masks --layout bnhd", "");
+  json const found = verified();
+  CHECK(found["verdict"] == "certified");
+  record("--only heads,masks", "");
+  CHECK(verified()["summary"]["elements"] == found["summary"]["elements"]);
+}
+
+TEST_CASE(
+    "what earlier calls leave behind counts as asked where they were answered, in an order that the file promises",
+    "[unit]") {
+  record("--only stale", "");
+  CHECK_FALSE(has(verified()["evidence"]["not_asked"].dump(), "leave behind"));
+  record("--only stale", R"(drop(cases[0]))");
+  CHECK(has(verified()["evidence"]["not_asked"].dump(),
+            "what earlier calls leave behind, in 1 cases (stale/empty-rows-after-full)"));
+  // As attest 0.2 named them: the call that prepares another comes after it.
+  record("--only stale", "");
+  for (std::string const file : {"inputs", "outputs"}) {
+    outcome const renamed = shell("python3 edit.py " + file + ".safetensors " + file + R"(.safetensors '
+def old(name):
+    number, rest = name.split("/", 1)
+    if "." in rest and int(number) % 2 == 1: prefix, role = rest.split(".", 1); rest = prefix + "#01." + role
+    return rest
+t = {old(name): x for name, x in t.items()}
+meta = {old(key) if "/" in key else key: value for key, value in meta.items()}')");
+    INFO(renamed.err);
+    REQUIRE(renamed.status == 0);
+  }
+  json const old = verified();
+  INFO(old.dump(1));
+  CHECK(old["verdict"] != "refuted");
+  CHECK(old["summary"]["cases"] == 4);
+  CHECK(has(old["evidence"]["not_asked"].dump(), "the file does not say in which order its calls were made"));
+}
+
+TEST_CASE("an undecided verdict names the mandatory cases without an answer", "[unit]") {
+  record("", R"(gone = [p for p in cases if "/tails/keys" in p or "/worked-examples/" in p]
+for prefix in gone: drop(prefix)
+meta[gone[-1] + ".attest.status"] = "unsupported: one query")");
+  json const found = verified();
+  CHECK(found["verdict"] == "undecided");
+  std::string const because = found["undecided_because"];
+  INFO(because);
+  REQUIRE_FALSE(found["unanswered"].empty());
+  CHECK(has(because, "mandatory case"));
+  CHECK(has(because, "not answered: " + found["unanswered"][0]["case"].get<std::string>()));
+  CHECK(has(found["evidence"]["sentence"].get<std::string>(), found["unanswered"][0]["case"].get<std::string>()));
+
+  json const refusing = report("audit --quick --seed 2 --draws 0" + kernel("refuses"));
+  CHECK(refusing["verdict"] == "undecided");
+  REQUIRE(refusing["unanswered"].size() > 1);
+  for (json const& entry : refusing["unanswered"])
+    if (entry == refusing["unanswered"][0] || entry == refusing["unanswered"][1])
+      CHECK(has(refusing["undecided_because"], entry["case"].get<std::string>()));
+  // As the shards together say it.
+  for (char const* const part : {"1", "2"})
+    attest(std::string("audit --quick --seed 2 --draws 0 --shard ") + part + "/2 --json " + part + ".json" +
+           kernel("refuses"));
+  json const merged = report("merge 1.json 2.json");
+  CHECK(merged["undecided_because"] == refusing["undecided_because"]);
+  CHECK(merged["unanswered"] == refusing["unanswered"]);
+}
+
+TEST_CASE("the failing cases of all shards are those of the whole", "[unit]") {
+  std::string const asked = "audit --quick --seed 2 --findings \"\" --only masks,heads,bands" + kernel("mean_v");
+  json const whole = report(asked);
+  CHECK(whole["failing"].size() > 8);
+  std::int64_t failed = 0;
+  for (json const& row : whole["checks"]) failed += row["failed"].get<std::int64_t>();
+  CHECK(static_cast<std::int64_t>(whole["failing"].size()) == failed);
+  for (char const* const part : {"1", "2"}) attest(asked + " --shard " + part + "/2 --json " + part + ".json");
+  CHECK(report("merge 1.json 2.json")["failing"] == whole["failing"]);
+}
+
+TEST_CASE("gen writes the cases that are asked for, within a size, and says what it left out", "[unit]") {
+  auto const written = [](std::string const& options) {
+    outcome const ran = attest("gen --quick --seed 2 --out written.safetensors " + options);
+    INFO(options << ran.err);
+    REQUIRE(ran.status == 0);
+    CHECK(ran.out.empty());
+    return ran.err;
+  };
+  auto const size = [] { return std::filesystem::file_size(folder() / "written.safetensors"); };
+  auto const rows = [] {
+    std::map<std::string, std::int64_t> cases;
+    json const undecided = report("verify written.safetensors");
+    for (json const& row : undecided["checks"]) cases[row["name"]] = row["cases"];
+    return cases;
+  };
+  CHECK(written("").empty());
+  auto const all = size();
+  auto const everything = rows();
+  CHECK(all < 200'000'000);
+  // Recorded outputs do not tell whether other calls were under way.
+  CHECK_FALSE((everything.contains("concurrent-calls") || everything.contains("earlier-outputs")));
+  CHECK(written("--only masks,tails/keys1").empty());
+  CHECK(rows() == std::map<std::string, std::int64_t>{{"masks", everything.at("masks")}, {"tails", 1}});
+  CHECK(has(report("verify written.safetensors")["evidence"]["not_asked"].dump(),
+            "attest gen --only masks,tails/keys1 --quick"));
+
+  std::string const said = written("--size 4MiB");
+  CHECK(size() <= 4 << 20);
+  CHECK(size() > 3 << 20);
+  CHECK(has(said, "attest: left out: "));
+  CHECK(has(said, "which pass --size 4194304"));
+  CHECK(has(report("verify written.safetensors")["evidence"]["not_asked"].dump(), "which pass --size 4194304"));
+  written("--size 4MB");
+  CHECK(size() <= 4'000'000);
+
+  // Draws go first.
+  std::string const draws = written("--draws 300 --size 160MB");
+  INFO(draws);
+  CHECK(has(draws, " of drawn)"));
+  CHECK_FALSE(has(draws, "of production"));
+
+  written("--plain");
+  json const plain = report("verify written.safetensors");
+  CHECK(plain["summary"]["cases"] >= 1);
+  CHECK(has(plain["evidence"]["not_asked"].dump(), "which are not plain"));
+  CHECK(shell("python3 -c 'import json, struct\n"
+              "content = open(\"written.safetensors\", \"rb\").read()\n"
+              "header = json.loads(content[8:8 + struct.unpack(\"<Q\", content[:8])[0]])\n"
+              "for name, of in header.items():\n"
+              "    if name.endswith(\".q\"):\n"
+              "        k, v = header[name[:-1] + \"k\"][\"shape\"], header[name[:-1] + \"v\"][\"shape\"]\n"
+              "        assert of[\"shape\"] == k == v and v[3] % 8 == 0, name'")
+            .status == 0);
+
+  check_refused("gen --out x ", {{"--only maskz", "did you mean 'masks'?"},
+                                 {"--size 100", "the mandatory cases alone take"},
+                                 {"--size 100 --only masks", "in which none of the chosen cases fits"},
+                                 {"--size -1", "--size"},
+                                 {"--size 3XB", "--size"},
+                                 {"--layout sbhd", "bhnd, bnhd"},
+                                 {"--only worked-examples --plain", "none of the chosen cases is left"}});
+}
+
+TEST_CASE("every number that gen writes is read by int and float of Python", "[unit]") {
+  have_editor();
+  REQUIRE(attest("gen --quick --seed 2 --out inputs.safetensors").status == 0);
+  outcome const ran = shell(R"(python3 edit.py inputs.safetensors inputs.safetensors '
+for key, value in meta.items():
+    word = key.rsplit(".", 1)[-1]
+    if word in ("diagonal", "left", "right"): int(value)
+    if word == "softcap" or word == "scale" and value != "default": float(value)
+    if word == "curve": float(value.rsplit(" ", 1)[1])
+    if word == "seed": int(value)')");
+  INFO(ran.err);
+  CHECK(ran.status == 0);
+}
+
+TEST_CASE("verify judges the problems that --only names", "[unit]") {
+  record("--only masks,heads", "");
+  json const masks = verified("--only masks");
+  CHECK(masks["checks"].size() == 1);
+  CHECK(masks["checks"][0]["name"] == "masks");
+  CHECK(has(masks["evidence"]["not_asked"].dump(), "--only"));
+  std::string const file = ATTEST_TEST_DATA "/minilm_attention.safetensors";
+  CHECK(report("verify " + file + " --only layer5")["summary"]["cases"] == 1);
+  check_refused("verify " + file, {{" --only layer4", "did you mean 'layer"}, {" --only \"\x1b\"", "'\\x1b'"}});
+}
+
+TEST_CASE("verify --reproducible makes a finding of what depends on threads", "[unit]") {
+  // The last bit of one element of the call with two threads.
+  record("--only determinism", R"(x = bytearray(t[cases[4] + ".o"][2]); x[0] ^= 1; t[cases[4] + ".o"][2] = bytes(x))");
+  json const found = verified();
+  CHECK(found["verdict"] == "certified");
+  CHECK_FALSE(found["observations"].empty());
+  json const reproducible = verified("--reproducible");
+  CHECK(reproducible["verdict"] == "refuted");
+  CHECK(reproducible["findings"][0]["class"] == "nondeterminism");
+  json const again = report(reproducible["findings"][0]["reproducer"].get<std::string>().substr(7));
+  CHECK(again["findings"][0]["class"] == "nondeterminism");
+}
+
+TEST_CASE("--findings names the folder of the files, and without it there are none", "[unit]") {
+  record("--only heads", R"(for prefix in cases: t[prefix + ".o"][2] = bytes(len(t[prefix + ".o"][2])))");
+  json const found = verified("--findings elsewhere");
+  std::string const file = found["findings"][0]["file"];
+  CHECK(file.starts_with("elsewhere/heads-"));
+  CHECK(std::filesystem::exists(folder() / file));
+  json const none = verified("--findings \"\"");
+  CHECK(none["findings"][0]["file"] == "");
+  CHECK(has(none["findings"][0]["reproducer"], "inputs.safetensors outputs.safetensors"));
+  CHECK(attest("explain " + file).status == 0);
+  // A file that holds nothing else is its own reproducer.
+  json const alone = report("verify " + file + " --findings again");
+  CHECK(alone["findings"][0]["file"] == file);
+  CHECK_FALSE(std::filesystem::exists(folder() / "again"));
+}
+
+}  // namespace
+}  // namespace attest::tests
