@@ -66,10 +66,10 @@ check_result& report_builder::row_of_check(std::string_view name) {
 
 void report_builder::add_finding(finding&& found) {
   auto const kept = std::ranges::count(report_.findings, found.check, &finding::check);
-  bool const first_refuting = !found.waived && std::ranges::none_of(report_.findings, [&](finding const& f) {
-    return f.check == found.check && !f.waived;
+  bool const first_of_class = std::ranges::none_of(report_.findings, [&](finding const& f) {
+    return f.check == found.check && f.class_token() == found.class_token();
   });
-  if (kept < kept_per_check || first_refuting) report_.findings.push_back(std::move(found));
+  if (kept < kept_per_check || first_of_class) report_.findings.push_back(std::move(found));
 }
 
 void report_builder::add_judgement(check_result& row, std::string const& case_name, bug_class default_class,

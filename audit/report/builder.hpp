@@ -25,7 +25,7 @@ class report_builder {
   /// `default_class` is the class of a violation that has none.
   void add_judgement(check_result& row, std::string const& case_name, bug_class default_class,
                      problem::sizes const& sizes, judgement&& judged, std::string const& reproducer);
-  /// Adds a finding, unless its check has kept_per_check of them already. The first refuting finding is always added.
+  /// Adds a finding, unless its check has kept_per_check of them already. The first of its class is always added.
   void add_finding(finding&& found);
   /// Adds a note about the case; it is only counted where listed_per_kind of its kind are there already.
   void add_observation(std::string const& kind, std::string sentence);

@@ -65,6 +65,9 @@ class session {
   void take(audit_case const& kernel_case, case_result&& result);
   void judge_recording(audit_case const& kernel_case);
   std::string why_stopped() const;
+  /// Does the clock decide what is asked? Not with a number of draws, and not in a shard.
+  bool may_hurry() const { return plan_.draws && !options_.draws && !options_.part; }
+  clock::time_point search_end(double most_seconds, double part_of_budget) const;
   std::string reproducer(audit_case const& kernel_case) const;
 
   audit_options const& options_;
@@ -145,6 +148,15 @@ void session::note_refused(audit_case const& kernel_case) {
   if (form) refused_[kernel_case.check] = refused_[kernel_case.check] | form->features();
 }
 
+/// When to end what follows the judgement of a refuted kernel. The rest of the time is for the work under way and for
+/// writing the report.
+clock::time_point session::search_end(double most_seconds, double part_of_budget) const {
+  auto end = clock::now() + seconds(options_.quick ? 2 : most_seconds);
+  if (options_.quick && may_hurry()) end = std::min(end, options_.begun + seconds(9));
+  if (options_.budget) end = std::min(end, options_.begun + seconds(part_of_budget * *options_.budget));
+  return end;
+}
+
 /// Asks the kernel on purpose where it is wrong, for the first findings that refute.
 void session::name_conditions() {
   // Where single cases are named, the user knows of the finding.
@@ -152,9 +164,7 @@ void session::name_conditions() {
                       std::ranges::any_of(options_.only, [](auto const& name) { return name.find('/') != name.npos; });
   if (single) return;
   constexpr int most = 3;
-  auto until =
-      options_.quick ? std::min(clock::now() + seconds(2), options_.begun + seconds(9)) : clock::now() + seconds(10);
-  if (options_.budget) until = std::min(until, options_.begun + seconds(0.93 * *options_.budget));
+  auto const until = search_end(10, 0.93);
   // Cases that were made from a form can be made from it again: they come first.
   std::vector<finding*> ordered;
   for (bool const of_form : {true, false})
@@ -203,8 +213,8 @@ std::string session::why_stopped() const {
   if (options_.stop && options_.stop->load()) return "interrupted";
   if (hung_ >= 2) return "the kernel hung twice";
   if (options_.fail_fast && collect_.refuted()) return "--fail-fast";
-  if (hurried_) return "enough was found";
   if (when_.requested()) return fmt::format("the budget of {:g} s", *options_.budget);
+  if (hurried_) return "enough was found";
   return "";
 }
 
@@ -212,8 +222,6 @@ std::string session::why_stopped() const {
 /// nothing.
 problem::result<std::string> session::take_all() {
   std::string stopped;
-  // With a number of draws, and in a shard, no clock decides what is asked.
-  bool const may_hurry = plan_.draws && !options_.draws && !options_.part;
   std::size_t const fixed = plan_.fixed.size();
   std::size_t done = 0;
   for (; stopped.empty(); ++done) {
@@ -229,7 +237,7 @@ problem::result<std::string> session::take_all() {
     report_.draws += is_draw;
     if (!asked->made) break;
     take(*asked->made, std::move(result));
-    if (!hurried_ && may_hurry && collect_.refuted()) {
+    if (!hurried_ && may_hurry() && collect_.refuted()) {
       // The verdict is known: the rest is for other checks and for the findings.
       hurried_ = true;
       pool_.end_draws();
@@ -286,12 +294,9 @@ std::optional<problem::error> session::run() {
   collect_.finish(!mandatory_missing_, because);
   if (collect_.refuted() && !options_.fail_fast && !(options_.stop && options_.stop->load())) name_conditions();
   if (!options_.findings.empty() && collect_.refuted() && !(options_.stop && options_.stop->load())) {
-    auto until =
-        options_.quick ? std::min(clock::now() + seconds(2), options_.begun + seconds(9)) : clock::now() + seconds(15);
-    // The rest of the budget is for the work under way and for writing the report.
-    if (options_.budget) until = std::min(until, options_.begun + seconds(0.95 * *options_.budget));
     save_findings(
-        options_, [&](auto check, auto name) { return plan_.make(check, name, pool_.limits()); }, until, report_);
+        options_, [&](auto check, auto name) { return plan_.make(check, name, pool_.limits()); }, search_end(15, 0.95),
+        report_);
   }
   for (finding& found : report_.findings)
     if (!found.pictures && found.no_pictures.empty())

@@ -358,7 +358,7 @@ TEST_CASE("an audit takes its minute by default, and asks draws until then", "[s
   double const seconds = std::chrono::duration<double>(std::chrono::steady_clock::now() - start).count();
   CHECK(ran.status == 0);
   CHECK((seconds > 50 && seconds < 75));
-  CHECK(nlohmann::json::parse(ran.out)["draws"] > 0);
+  CHECK(nlohmann::json::parse(ran.out)["coverage"]["draws"]["made"] > 0);
 }
 
 TEST_CASE("a seed decides every input: the same report twice", "[unit]") {
