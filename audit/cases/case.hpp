@@ -90,6 +90,7 @@ struct audit_case {
   std::string full_name() const { return check + "/" + name; }
   /// The problem of call 0, the first, or of further[at − 1].
   owned_problem const& call(std::size_t at) const { return at == 0 ? problem : further[at - 1].problem; }
+  std::int32_t threads_of(std::size_t at) const { return at == 0 ? threads : further[at - 1].threads; }
   memory_form const& memory_of(std::size_t at) const { return at == 0 ? memory : further[at - 1].memory; }
   /// Adds a further call whose outputs must have the bits of the first call's.
   void must_equal(owned_problem another, std::string says) {
