@@ -56,6 +56,10 @@ class convention_judge {
     if (!replaces_weights_) replaced.weights.reset();
     judgement const again = judge(problem_.instance(), replaced, claim_, replaced_rows_);
     total.by_rule -= again.by_rule;
+    for (std::size_t output = 0; output < again.shares.size(); ++output) {
+      total.shares[output].judged -= again.shares[output].judged;
+      total.shares[output].outside -= again.shares[output].outside;
+    }
     for (std::size_t why = 0; why < again.left_out.size(); ++why) total.left_out[why] -= again.left_out[why];
   }
 
@@ -72,15 +76,16 @@ class convention_judge {
     else if (how_.nan == conventions::invalid::unspecified) accept_any(p, truth, at);
   }
 
-  void rule(char const* output, std::array<std::int64_t, 4> where, double got, double expected) {
-    ++found.by_rule;
+  void rule(output_kind output, std::array<std::int64_t, 4> where, double got, double expected) {
+    found.count_by_rule(output);
     if (std::isnan(expected) ? std::isnan(got) : got == expected) return;
     ++found.failed;
     violation v;
-    v.output = output, v.index = where, v.got = got, v.truth_lower = v.truth_upper = expected;
+    v.output = output_names[static_cast<std::size_t>(output)], v.index = where, v.got = got,
+    v.truth_lower = v.truth_upper = expected;
     v.error_in_bounds = infinity, v.bug_class = bug_class::empty_row;
     v.sentence = fmt::format("{}[{}] is {}, expected {}: no key is visible to this query, and the contract {} says so",
-                             output, fmt::join(where, ", "), got, expected, claim_.name);
+                             v.output, fmt::join(where, ", "), got, expected, claim_.name);
     found.add(std::move(v));
   }
 
@@ -89,11 +94,11 @@ class convention_judge {
     else if (is_mean_ && outputs.o) mean_row(s, at, b, h, i);
     else if (replaces_o_)
       for (std::int64_t c = 0; c < s.dv; ++c) {
-        rule("o", {b, h, i, c}, load(*outputs.o, at.of(s.dv, c)), std::nan(""));
+        rule(output_kind::o, {b, h, i, c}, load(*outputs.o, at.of(s.dv, c)), std::nan(""));
         store(*outputs.o, at.of(s.dv, c), 0);
       }
     if (replaces_lse_ && !is_unmasked_) {
-      rule("lse", {b, h, i, 0}, load(*outputs.lse, at.of(1, 0)), 0);
+      rule(output_kind::lse, {b, h, i, 0}, load(*outputs.lse, at.of(1, 0)), 0);
       store(*outputs.lse, at.of(1, 0), -infinity);
     }
     if (replaces_o_ || replaces_lse_ || replaces_weights_) replaced_rows_.push_back({b, h, i});
@@ -197,11 +202,11 @@ owned_outputs translated(owned_problem const& problem, owned_outputs const& outp
 }
 
 judgement judge_by_conventions(owned_problem const& problem, owned_outputs const& outputs, contract const& claim,
-                               std::span<row_index const> rows) {
-  if (claim.conventions == conventions{}) return judge(problem.instance(), outputs, claim, rows);
+                               std::span<row_index const> rows, thoroughness how) {
+  if (claim.conventions == conventions{}) return judge(problem.instance(), outputs, claim, rows, how);
   convention_judge judged(problem, claim, outputs);
   judged.all(rows);
-  judgement total = judge(problem.instance(), judged.outputs, claim, rows);
+  judgement total = judge(problem.instance(), judged.outputs, claim, rows, how);
   judged.count_once(total);
   total.merge(std::move(judged.found));
   return total;

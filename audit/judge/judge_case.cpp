@@ -18,16 +18,24 @@
 namespace attest::audit {
 
 judgement judge_call(owned_problem const& problem, owned_outputs const& outputs, contract const& claim,
-                     std::span<row_index const> rows) {
-  judgement found = judge_by_conventions(problem, outputs, claim, rows);
-  if (found.failed > 0 && claim.name == "f32" &&
-      judge(problem.instance(), outputs, *find_contract("f32-any"), rows).failed == 0)
+                     std::span<row_index const> rows, thoroughness how) {
+  judgement found = judge_by_conventions(problem, outputs, claim, rows, how);
+  if (found.failed == 0 || how == thoroughness::verdict) return found;
+  if (contract const& any = *find_contract("f32-any");
+      claim.name == "f32" && !is_wrong(problem, outputs, any, found.violations.front()) &&
+      judge_by_conventions(problem, outputs, any, rows, thoroughness::verdict).failed == 0)
     for (violation& v : found.violations)
       v.sentence +=
           "; it would pass f32-any: either the kernel rescales lazily or merges by LSE (declare it with "
           "--contract f32-any), or it is wrong";
   diagnose_all(problem, outputs, claim, found);
   return found;
+}
+
+bool is_wrong(owned_problem const& problem, owned_outputs const& outputs, contract const& claim,
+              violation const& wrong) {
+  row_index const row{wrong.index[0], wrong.index[1], wrong.index[2]};
+  return judge_by_conventions(problem, outputs, claim, {&row, 1}, thoroughness::verdict).failed > 0;
 }
 
 namespace {
@@ -63,8 +71,9 @@ void judge_case(audit_case const& kernel_case, case_outputs const& outputs, judg
   auto const judged = [&](std::size_t call) {
     // The rows are those of the first call, and of further calls of its sizes.
     bool const sampled = kernel_case.call(call).size() == kernel_case.problem.size();
-    judgement found = judge_call(kernel_case.call(call), *outputs[call], *rules.claim,
-                                 sampled ? std::span<row_index const>(kernel_case.rows) : std::span<row_index const>());
+    judgement found =
+        judge_call(kernel_case.call(call), *outputs[call], *rules.claim,
+                   sampled ? std::span<row_index const>(kernel_case.rows) : std::span<row_index const>(), rules.how);
     for (violation& v : found.violations) v.call = call;
     into.judged.merge(std::move(found));
   };

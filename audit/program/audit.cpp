@@ -16,11 +16,6 @@
 namespace attest::audit {
 namespace {
 
-/// For options with CLI::Range, which accepts NaN.
-CLI::Validator const is_a_number(
-    [](std::string const& text) { return std::isnan(std::strtod(text.c_str(), nullptr)) ? "is not a number" : ""; },
-    "");
-
 struct audit_arguments {
   audit_options options;
   judging_options judging;
@@ -46,6 +41,7 @@ int run(audit_arguments& arguments) {
   audit.seed = arguments.seed ? *arguments.seed : random_seed();
   audit.only = {arguments.only.begin(), arguments.only.end()};
   audit.waived = arguments.judging.waived();
+  audit.outside = arguments.judging.outside();
   auto const known = support_names();
   for (std::string const& name : audit.required_support)
     if (std::ranges::find(known, name) == known.end())
@@ -91,8 +87,7 @@ action audit_command(CLI::App& command) {
       ->check(CLI::Range(1, 64))
       ->capture_default_str();
   command.add_option("--budget", audit.budget, "end after so many seconds")
-      ->check(CLI::Range(0.1, 1e6))
-      ->check(is_a_number)
+      ->check(real_between(0.1, 1e6))
       ->type_name("SECONDS");
   command
       .add_option("--draws", audit.draws, "cases drawn after the fixed part; without it, as many as the time allows")
@@ -104,8 +99,7 @@ action audit_command(CLI::App& command) {
       ->check(CLI::Range(std::int64_t{1} << 16, std::int64_t{1} << 40))
       ->type_name("N");
   command.add_option("--soak", audit.soak, "draw for so many minutes")
-      ->check(CLI::Range(0.1, 1e5))
-      ->check(is_a_number)
+      ->check(real_between(0.1, 1e5))
       ->type_name("MINUTES");
   command.add_option("--replay", audit.replay, "ask the problems of this file instead of generated ones")
       ->type_name("FILE");

@@ -9,6 +9,7 @@
 
 #include "audit/report/version.hpp"
 #include "audit/support/printable.hpp"
+#include "audit/support/real_number.hpp"
 #include "audit/support/words.hpp"
 
 namespace attest::audit {
@@ -93,6 +94,16 @@ int run(int argc, char** argv) {
   for (auto const& [parser, act] : all)
     if (parser->parsed()) return act();
   return usage;
+}
+
+CLI::Validator real_between(double least, double most) {
+  auto const fault = [=](std::string const& text) {
+    auto const value = real_number(text);
+    return value && *value >= least && *value <= most
+               ? ""
+               : fmt::format("{} is not a number from {:g} to {:g}", text, least, most);
+  };
+  return {fault, fmt::format("in [{:g} - {:g}]", least, most)};
 }
 
 int usage_error(std::string const& message) {

@@ -40,6 +40,9 @@ int usage_error(std::string const& message);
 /// Accepts these words; for any other, the message names the nearest one.
 CLI::Validator one_of(std::vector<std::string> words);
 
+/// A number of this range; CLI::Range accepts NaN, too.
+CLI::Validator real_between(double least, double most);
+
 /// A seed for an audit without --seed; the report prints it.
 std::uint64_t random_seed();
 

@@ -43,6 +43,10 @@ void judging_options::declare(CLI::App& command) {
   command.add_option("--waive", waived_, "list findings of these classes without refuting")
       ->delimiter(',')
       ->type_name("CLASS,…");
+  command.add_option("--outside", outside_, "undecided where a larger share of an output is outside the hypotheses")
+      ->check(real_between(0, 1))
+      ->type_name("SHARE")
+      ->capture_default_str();
   files_.declare(command);
 }
 

@@ -31,7 +31,7 @@ class report_files {
 
 class judging_options {
  public:
-  /// Adds --contract, --waive and the options of report_files.
+  /// Adds --contract, --waive, --outside and the options of report_files.
   void declare(CLI::App& command);
 
   /// Reads the contract and checks the waived classes. An error names the option.
@@ -41,6 +41,7 @@ class judging_options {
   contract const* claim() const noexcept { return claim_ ? &*claim_ : nullptr; }
   std::string const& contract_argument() const noexcept { return contract_; }
   names waived() const { return {waived_.begin(), waived_.end()}; }
+  double outside() const noexcept { return outside_; }
 
   /// Writes the report as report_files::write does, or the error.
   int write_report(problem::result<report> const& verified) const;
@@ -50,6 +51,7 @@ class judging_options {
  private:
   std::string contract_;
   std::vector<std::string> waived_;
+  double outside_ = allowed_outside;
   std::optional<contract> claim_;
   report_files files_;
 };

@@ -9,6 +9,7 @@
 
 #include "audit/report/builder.hpp"
 #include "audit/report/json_read.hpp"
+#include "audit/report/outside.hpp"
 #include "audit/support/printable.hpp"
 
 namespace attest::audit {
@@ -33,6 +34,7 @@ void require_same_audit(report const& first, report const& other, std::string co
   same("seed", seed(first), seed(other));
   same("number of shards", std::to_string(first.shard->second), std::to_string(other.shard->second));
   same("list of options", first.options, other.options);
+  same("limit of --outside", percent(first.outside_limit), percent(other.outside_limit));
   if (first.all_cases != 0 && other.all_cases != 0)
     same("number of cases", std::to_string(first.all_cases), std::to_string(other.all_cases));
   same("list of conventions", fmt::format("{}", fmt::join(first.relaxed, ", ")),
@@ -72,7 +74,7 @@ report join(std::vector<report> const& shards) {
   report all;
   report const& first = shards.front();
   all.kernel = first.kernel, all.contract = first.contract, all.seed = first.seed, all.relaxed = first.relaxed;
-  all.required_support = first.required_support;
+  all.outside_limit = first.outside_limit, all.required_support = first.required_support;
   all.contract_revision = first.contract_revision, all.theorem_revision = first.theorem_revision;
   std::set<std::string, std::less<>> const waived(first.waived_classes.begin(), first.waived_classes.end());
   report_builder collect(all, waived);

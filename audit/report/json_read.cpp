@@ -169,8 +169,13 @@ void read_checks(report_object const& from, report_object const& shard, report& 
     report_object const left_out = row.inside("not_judged_because"), returned = row.inside("returned");
     for (std::size_t why = 0; why < sum.left_out.size(); ++why)
       sum.left_out[why] = left_out.count(not_judged_names[why]);
-    for (std::size_t output = 0; output < output_names.size(); ++output)
+    sum.not_certified = row.count("not_certified");
+    report_object const shares = row.inside("outside");
+    for (std::size_t output = 0; output < output_names.size(); ++output) {
       sum.returned[output] = returned.count(output_names[output]);
+      report_object const share = shares.inside(output_names[output]);
+      sum.shares[output] = {share.count("judged"), share.count("outside")};
+    }
     for (json const& comparison : row.list("sharper_presets")) {
       report_object const beside(comparison, "'sharper_presets'");
       merge(sum.beside, {beside.text("preset"), beside.count("compared"), beside.count("outside"),
@@ -216,6 +221,7 @@ report read_shard(json const& from) {
   kernel_report.waived_classes = top.texts("waived_classes");
   read_checks(top, shard, kernel_report);
   read_coverage(top, shard, kernel_report);
+  kernel_report.outside_limit = shard.magnitude("outside_limit");
   kernel_report.required_support = shard.texts("required_support");
   for (json const& item : shard.list("told")) {
     report_object const line(item, "'told'");

@@ -118,6 +118,14 @@ json left_out_json(judgement const& sum) {
   return counts;
 }
 
+/// {"o": {"judged", "outside"}, …}: the elements that were judged, and those outside the hypotheses of the bound.
+json shares_json(judgement const& sum) {
+  json shares = json::object();
+  for (std::size_t output = 0; output < output_names.size(); ++output)
+    shares[output_names[output]] = {{"judged", sum.shares[output].judged}, {"outside", sum.shares[output].outside}};
+  return shares;
+}
+
 /// {"o", "lse", "weights"}: the calls that returned each.
 json returned_json(judgement const& sum) {
   json calls = json::object();
@@ -161,6 +169,7 @@ json shard_json(report const& kernel_report) {
              {"curve_cases", json::array()},         {"told", json::array()},
              {"told_kinds", json::array()},          {"not_asked", json::array()}};
   shard["covered_triples"] = has_coverage(kernel_report) ? json(triples_text(kernel_report.covered)) : json();
+  shard["outside_limit"] = hex(kernel_report.outside_limit);
   shard["required_support"] = kernel_report.required_support;
   for (omission const& omitted : kernel_report.not_asked)
     shard["not_asked"].push_back({{"what", omitted.what}, {"why", omitted.why}});
@@ -231,6 +240,8 @@ std::string as_json(report const& kernel_report) {
                                   {"undecided_elements", row.sum.undecided},
                                   {"not_judged", row.sum.not_judged()},
                                   {"not_judged_because", left_out_json(row.sum)},
+                                  {"outside", shares_json(row.sum)},
+                                  {"not_certified", row.sum.not_certified},
                                   {"returned", returned_json(row.sum)},
                                   {"sharper_presets", beside_json(row.sum)},
                                   {"dull", row.sum.dull()},

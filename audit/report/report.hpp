@@ -47,6 +47,9 @@ struct finding {
   problem::sizes const& smallest_sizes() const noexcept { return shrunk ? shrunk->sizes : sizes; }
 };
 
+/// The share of an output that may lie outside the hypotheses of the bound, where --outside says nothing else.
+inline constexpr double allowed_outside = 0.01;
+
 /// One row of the table of checks.
 struct check_result {
   std::string name;
@@ -127,6 +130,7 @@ struct report {
   std::int64_t draws = 0;          ///< how many of them are numbered draws, after the fixed part
   std::int64_t draw_products = 0;  ///< the multiplications that a large call may have; 0 where no shape was asked
   coverage covered;                ///< by the calls of the kernel; empty where none were counted
+  double outside_limit = allowed_outside;     ///< by --outside: a larger share of an output makes the verdict undecided
   std::vector<std::string> required_support;  ///< by --require-support; where it is missing the verdict is undecided
   double kernel_seconds = 0, oracle_seconds = 0;
 

@@ -128,9 +128,13 @@ std::string sentence_of(verdict_facts const& facts) {
               ? fmt::format(", nor for the {} that the kernel does not support", grouped(facts.inputs - facts.answered))
               : "");
     case verdict::refuted:
-      return fmt::format("REFUTED: {} faults in {} of {} inputs under {}; {} elements were judged.{}",
-                         grouped(facts.faults), grouped(facts.failed), grouped(facts.inputs), facts.contract,
-                         grouped(facts.judged), in_common(facts));
+      return fmt::format("REFUTED: {}{} faults in {} of {} inputs under {}; {} elements were judged{}.{}",
+                         facts.not_certified > 0 ? "at least " : "", grouped(facts.faults), grouped(facts.failed),
+                         grouped(facts.inputs), facts.contract, grouped(facts.judged),
+                         facts.not_certified > 0
+                             ? fmt::format(", and {} in further wrong rows were not", grouped(facts.not_certified))
+                             : "",
+                         in_common(facts));
     case verdict::undecided: break;
   }
   return fmt::format("UNDECIDED{}: {}; {} elements were judged and none {}is wrong.{}", but_waived(facts), facts.cause,
@@ -152,6 +156,12 @@ std::vector<std::string> notes_of(verdict_facts const& facts) {
     if (facts.not_judged[why] > 0)
       notes.push_back(
           fmt::format("{} elements {} were not judged", grouped(facts.not_judged[why]), not_judged_words[why]));
+  if (facts.most_outside)
+    notes.push_back(fmt::format("the largest share outside the hypotheses: {} of {} in {} ({} of {}), beside inputs that "
+                                "are made to reach beyond",
+                                percent(facts.most_outside->of.share()), facts.most_outside->output,
+                                facts.most_outside->check, grouped(facts.most_outside->of.outside),
+                                grouped(facts.most_outside->of.judged + facts.most_outside->of.outside)));
   if (facts.undecided > 0)
     notes.push_back(
         fmt::format("{} elements overlap their bound at the last refinement: undecided", grouped(facts.undecided)));
@@ -215,8 +225,17 @@ json object_of(verdict_facts const& facts) {
             {"suspicious", facts.suspicious},
             {"faults", facts.faults},
             {"undecided", facts.undecided},
+            {"not_certified", facts.not_certified},
             {"max_error_in_bounds", hex(facts.max_error_in_bounds)}}},
           {"not_judged", std::move(not_judged)},
+          {"outside",
+           {{"limit", facts.outside_limit},
+            {"largest", facts.most_outside ? json{{"check", facts.most_outside->check},
+                                                  {"output", facts.most_outside->output},
+                                                  {"judged", facts.most_outside->of.judged},
+                                                  {"outside", facts.most_outside->of.outside},
+                                                  {"share", facts.most_outside->of.share()}}
+                                           : json()}}},
           {"sizes", std::move(sizes)},
           {"sharper_presets", std::move(beside)},
           {"not_asked", std::move(not_asked)},
@@ -244,6 +263,8 @@ verdict_facts facts_of(report const& kernel_report) {
   facts.by_theorem = sum.by_theorem, facts.by_dominance = sum.by_dominance, facts.by_rule = sum.by_rule;
   facts.dull = sum.dull(), facts.sharp = sum.by_theorem + sum.by_dominance - facts.dull;
   facts.suspicious = sum.suspicious, facts.undecided = sum.undecided, facts.not_judged = sum.left_out;
+  facts.not_certified = sum.not_certified, facts.most_outside = most_outside(kernel_report);
+  facts.outside_limit = kernel_report.outside_limit;
   facts.max_error_in_bounds = sum.max_error_in_bounds;
   std::set<std::string> classes;
   for (finding const& found : kernel_report.findings) {

@@ -10,6 +10,7 @@
 #include <nlohmann/json.hpp>
 
 #include "audit/report/coverage.hpp"
+#include "audit/report/outside.hpp"
 #include "audit/report/report.hpp"
 
 namespace attest::audit {
@@ -45,6 +46,9 @@ struct verdict_facts {
   std::int64_t sharp = 0, dull = 0;  ///< of those judged by a bound
   std::int64_t suspicious = 0, undecided = 0;
   std::array<std::int64_t, not_judged_names.size()> not_judged{};
+  std::int64_t not_certified = 0;             ///< beside wrong rows
+  std::optional<outside_place> most_outside;  ///< the largest share that is outside the hypotheses of the bound
+  double outside_limit = 0;                   ///< that the verdict allows
   double max_error_in_bounds = 0;
   std::int64_t findings = 0, waived = 0;
   std::vector<std::string> waived_classes;  ///< of the waived findings

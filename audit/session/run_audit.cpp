@@ -322,7 +322,7 @@ problem::result<report> run_audit(audit_options const& options, audit_plan const
   if (!options.replay) kernel_report.seed = options.seed;
   if (options.part) kernel_report.shard = {options.part->index, options.part->of};
   kernel_report.options = text_of(options);
-  kernel_report.required_support = options.required_support;
+  kernel_report.required_support = options.required_support, kernel_report.outside_limit = options.outside;
   session running(options, plan, kernel_report);
   if (auto why = running.run()) return *std::move(why);
   return kernel_report;

@@ -56,7 +56,7 @@ problem::result<case_result> run_case(audit_case const& kernel_case, kernel_sess
         further_call const again{.problem = kernel_case.problem, .says = "its tensors lie elsewhere in memory"};
         if (auto differs = outputs_differ(kernel_case, *outputs_of_calls[0], again, *second.value())) {
           found.observations.push_back(fmt::format("{}: {}", kernel_case.full_name(), differs->sentence));
-          found.judged.merge(judge_call(kernel_case.problem, *second.value(), *rules.claim, kernel_case.rows));
+          found.judged.merge(judge_call(kernel_case.problem, *second.value(), *rules.claim, kernel_case.rows, rules.how));
         }
       }
     }
@@ -72,7 +72,8 @@ problem::result<case_result> run_case(audit_case const& kernel_case, kernel_sess
   bool const called_well = found.judged.failed == 0;
   if (!found.cut_short) judge_case(kernel_case, outputs_of_calls, rules, found);
   if (rules.wider && found.judged.failed > 0)
-    found.inside = called_well ? rules.wider->holding(kernel_case, outputs_of_calls, rules.reproducible)
+    found.inside = called_well ? rules.wider->holding(kernel_case, outputs_of_calls, rules.reproducible,
+                                                     found.judged.violations.front())
                                : std::vector<holding_preset>();
   if (kernel_case.callers > 0 && !stop() && found.judged.failed == 0)
     if (auto why = ask_together(kernel_case, kernel, rules, outputs_of_calls, found.kernel_seconds, found))

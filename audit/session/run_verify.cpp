@@ -79,14 +79,25 @@ std::vector<omission> left_out_of(safetensors_metadata const& metadata) {
   return omissions;
 }
 
+constexpr char const* interrupted = "interrupted";
+
+/// Why nothing further is to be judged; empty where there is time.
+std::string why_to_stop(verify_options const& options) {
+  if (options.stop && options.stop->load()) return interrupted;
+  std::chrono::duration<double> const spent = std::chrono::steady_clock::now() - options.begun;
+  return options.budget && spent.count() > *options.budget ? fmt::format("--budget {:g} is spent", *options.budget)
+                                                           : "";
+}
+
 /// Judges the outputs, and where they are wrong by the wider presets, too.
-void judge_again_if_wrong(recorded_case const& entry, contract const& claim, bool reproducible,
+void judge_again_if_wrong(recorded_case const& entry, judging_rules const& rules,
                           std::map<contract const*, wider_claims>& wider, case_result& into) {
   bool const usable = into.judged.failed == 0;
-  judge_case(entry.input, entry.outputs, {&claim, reproducible}, into);
+  judge_case(entry.input, entry.outputs, rules, into);
   if (into.judged.failed == 0) return;
-  wider_claims& claims = wider.try_emplace(&claim, claim).first->second;
-  into.inside = usable ? claims.holding(entry.input, entry.outputs, reproducible) : std::vector<holding_preset>();
+  wider_claims& claims = wider.try_emplace(rules.claim, *rules.claim).first->second;
+  into.inside = usable ? claims.holding(entry.input, entry.outputs, rules.reproducible, into.judged.violations.front())
+                       : std::vector<holding_preset>();
   claims.keep(*into.inside);
 }
 
@@ -154,7 +165,9 @@ problem::result<report> run_verify(verify_options const& options) {
   if (auto why = keep_only(options.only, cases.value())) return *std::move(why);
   if (!options.only.empty()) kernel_report.not_asked.push_back({"other problems of the file", "--only"});
   report_builder collect(kernel_report, options.waived);
-  bool complete = true, any = false, interrupted = false;
+  kernel_report.outside_limit = options.outside;
+  bool complete = true, any = false;
+  std::string stopped;  // why
   recorded_endings& endings = kernel_report.recorded.emplace();
   std::map<std::string, std::vector<std::string>> unprepared;
   std::map<contract const*, wider_claims> wider;
@@ -162,10 +175,9 @@ problem::result<report> run_verify(verify_options const& options) {
   auto const all = static_cast<std::int64_t>(cases.value().size());
   for (recorded_case& entry : cases.value()) {
     audit_case const& kernel_case = entry.input;
-    if (interrupted || (options.stop && options.stop->load())) {
-      interrupted = true;
-      break;
-    }
+    if (stopped.empty()) stopped = why_to_stop(options);
+    if (stopped.empty() && options.fail_fast && collect.refuted()) stopped = "--fail-fast";
+    if (!stopped.empty()) break;
     options.on_progress(number, all, kernel_case.name);
     ++number;
     // In a file that attest wrote, only mandatory cases must have outputs, as in an audit; in any other, every problem.
@@ -184,13 +196,17 @@ problem::result<report> run_verify(verify_options const& options) {
       kernel_report.contract += (kernel_report.contract.empty() ? "" : ",") + claim.name;
     }
     case_result found;
-    interrupted |= interruptible([&] { return options.stop && options.stop->load(); },
-                                 [&] {
-                                   take_recorded(entry, claim, found, endings);
-                                   judge_again_if_wrong(entry, claim, options.reproducible, wider, found);
-                                   if (found.judged.failed > 0) tell_other_order(entry, claim, found);
-                                 });
-    if (interrupted) found.inside.reset();
+    bool const cut = interruptible(
+        [&] { return !why_to_stop(options).empty(); },
+        [&] {
+          take_recorded(entry, claim, found, endings);
+          judge_again_if_wrong(
+              entry,
+              {.claim = &claim, .reproducible = options.reproducible, .how = thoroughness_beside(options.waived)},
+              wider, found);
+          if (found.judged.failed > 0) tell_other_order(entry, claim, found);
+        });
+    if (cut) stopped = why_to_stop(options), found.inside.reset();
     if (std::string const why = not_prepared(entry); !why.empty()) unprepared[why].push_back(kernel_case.full_name());
     if (found.unsupported) {
       collect.set_case(number);
@@ -206,16 +222,18 @@ problem::result<report> run_verify(verify_options const& options) {
     take_result(kernel_case, number, std::move(found), reproducer(options, claim), kernel_report, collect);
   }
   options.on_progress(all, all, "");
-  if (interrupted)
-    kernel_report.observations.push_back(fmt::format("stopped at problem {} of {}: interrupted", number, all)),
-        kernel_report.not_asked.push_back({fmt::format("{} of {} problems", all - number, all), "interrupted"});
-  complete = complete && !interrupted;
+  if (!stopped.empty())
+    kernel_report.observations.push_back(fmt::format("stopped at problem {} of {}: {}", number, all, stopped)),
+        kernel_report.not_asked.push_back({fmt::format("{} of {} problems", all - number, all), stopped});
+  complete = complete && stopped.empty();
   kernel_report.all_cases = all;
   add_endings(endings, kernel_report);
   add_unprepared(unprepared, kernel_report);
-  collect.finish(complete && any, interrupted ? "it was interrupted" : any ? "" : "there is no recorded output");
+  collect.finish(complete && any, !stopped.empty() ? "it stopped early: " + stopped
+                                  : any            ? ""
+                                                   : "there is no recorded output");
   draw_findings(cases.value(), options, kernel_report);
-  if (!options.findings.empty() && collect.refuted() && !interrupted)
+  if (!options.findings.empty() && collect.refuted() && stopped != interrupted)
     save_recorded(options, cases.value(), kernel_report);
   return kernel_report;
 }

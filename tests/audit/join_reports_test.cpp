@@ -68,8 +68,9 @@ judgement draw_bounds() {
   for (int n = 0; n < elements; ++n) {
     std::size_t const output = *rc::gen::inRange<std::size_t>(0, 3), size = *rc::gen::inRange<std::size_t>(0, 4);
     drawn.sharpness[output][size].add(std::ldexp(1.0, *rc::gen::inRange(-70, 5)), 1, *rc::gen::inRange(0, 3) == 0);
-    ++drawn.by_theorem, ++drawn.returned[output];
-    drawn.leave_out(n, static_cast<not_judged_because>(size));
+    drawn.count_by_bound(static_cast<output_kind>(output), true), ++drawn.returned[output];
+    drawn.not_certified += n;
+    drawn.leave_out(static_cast<output_kind>(output), n, static_cast<not_judged_because>(size));
     merge(drawn.beside, {size % 2 ? "f32" : "f32-ordered", 1 + n, n, static_cast<double>(n) / 4});
   }
   return drawn;
