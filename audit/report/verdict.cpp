@@ -36,6 +36,15 @@ std::vector<sharpness_facts> sizes_of(judgement const& sum) {
   return sizes;
 }
 
+/// The outputs that no call returned, of calls that returned some.
+std::vector<std::string> not_returned(judgement const& sum) {
+  std::vector<std::string> outputs;
+  std::int64_t const calls = *std::ranges::max_element(sum.returned);
+  for (std::size_t output = 0; output < output_names.size(); ++output)
+    if (calls > 0 && sum.returned[output] == 0) outputs.emplace_back(output_names[output]);
+  return outputs;
+}
+
 std::vector<omission> omissions_of(report const& kernel_report, judgement const& sum) {
   std::vector<omission> omissions = kernel_report.not_asked;
   if (kernel_report.shard)
@@ -49,9 +58,7 @@ std::vector<omission> omissions_of(report const& kernel_report, judgement const&
     for (std::string const& convention : row.conventions)
       omissions.push_back({fmt::format("inputs of {}", row.name), "the contract relaxes " + convention});
   }
-  std::int64_t const calls = *std::ranges::max_element(sum.returned);
-  for (std::size_t output = 0; output < output_names.size(); ++output)
-    if (calls > 0 && sum.returned[output] == 0) omissions.push_back({output_names[output], "no call returned it"});
+  for (std::string const& output : not_returned(sum)) omissions.push_back({output, "no call returned it"});
   return omissions;
 }
 
@@ -120,13 +127,16 @@ std::string sentence_of(verdict_facts const& facts) {
     case verdict::certified:
       return fmt::format(
           "CERTIFIED{}: all {} judged elements of {} inputs{} are within the bound of {}{}; the worst error is {} of "
-          "its bound.{} Nothing is claimed for other inputs{}.",
+          "its bound.{} Nothing is claimed for other inputs{}{}.",
           but_waived(facts), grouped(facts.judged), grouped(facts.answered),
           facts.seed ? fmt::format(" (seed {})", *facts.seed) : "", facts.contract,
           facts.findings == 0 ? "" : ", the waived ones apart", in_bounds(facts.max_error_in_bounds), left_over(facts),
           facts.inputs > facts.answered
               ? fmt::format(", nor for the {} that the kernel does not support", grouped(facts.inputs - facts.answered))
-              : "");
+              : "",
+          facts.not_returned.empty()
+              ? ""
+              : fmt::format(", nor for {}, which no call returned", fmt::join(facts.not_returned, " and ")));
     case verdict::refuted:
       return fmt::format("REFUTED: {}{} faults in {} of {} inputs under {}; {} elements were judged{}.{}",
                          facts.not_certified > 0 ? "at least " : "", grouped(facts.faults), grouped(facts.failed),
@@ -157,11 +167,12 @@ std::vector<std::string> notes_of(verdict_facts const& facts) {
       notes.push_back(
           fmt::format("{} elements {} were not judged", grouped(facts.not_judged[why]), not_judged_words[why]));
   if (facts.most_outside)
-    notes.push_back(fmt::format("the largest share outside the hypotheses: {} of {} in {} ({} of {}), beside inputs that "
-                                "are made to reach beyond",
-                                percent(facts.most_outside->of.share()), facts.most_outside->output,
-                                facts.most_outside->check, grouped(facts.most_outside->of.outside),
-                                grouped(facts.most_outside->of.judged + facts.most_outside->of.outside)));
+    notes.push_back(
+        fmt::format("the largest share outside the hypotheses: {} of {} in {} ({} of {}), beside inputs that "
+                    "are made to reach beyond",
+                    percent(facts.most_outside->of.share()), facts.most_outside->output, facts.most_outside->check,
+                    grouped(facts.most_outside->of.outside),
+                    grouped(facts.most_outside->of.judged + facts.most_outside->of.outside)));
   if (facts.undecided > 0)
     notes.push_back(
         fmt::format("{} elements overlap their bound at the last refinement: undecided", grouped(facts.undecided)));
@@ -273,7 +284,7 @@ verdict_facts facts_of(report const& kernel_report) {
   }
   facts.waived_classes.assign(classes.begin(), classes.end());
   facts.sizes = sizes_of(sum), facts.beside = sum.beside;
-  facts.not_asked = omissions_of(kernel_report, sum);
+  facts.not_asked = omissions_of(kernel_report, sum), facts.not_returned = not_returned(sum);
   facts.covered = kernel_report.covered;
   facts.compared_row_in = reference::machine::further_one_in;
   facts.protections = kernel_report.protections;

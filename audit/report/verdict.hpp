@@ -56,6 +56,7 @@ struct verdict_facts {
   std::vector<sharpness_facts> sizes;
   std::vector<preset_comparison> beside;  ///< presets that are sharper than the contract
   std::vector<omission> not_asked;
+  std::vector<std::string> not_returned;  ///< outputs that no call returned
   coverage covered;
   std::int64_t judged_row_in = 1;    ///< sampling: one row in so many is judged
   std::int64_t compared_row_in = 1;  ///< and one in so many is compared with the sharper presets

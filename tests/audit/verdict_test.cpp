@@ -91,7 +91,7 @@ TEST_CASE("the sentence of a verdict says how much it rests on", "[unit]") {
         "CERTIFIED: all 114 judged elements of 2 inputs (seed 5) are within the bound of f32; the worst error is 0.2500 "
         "of its bound. 5 elements were not judged (outside the hypotheses of the bound; where the output format may "
         "overflow), 3 judged elements are dull. Nothing is claimed for other inputs, nor for the 1 that the kernel does "
-        "not support.");
+        "not support, nor for weights, which no call returned.");
   CHECK(say(facts_of(drawn_report(true).is)).sentence ==
         "REFUTED: 1 faults in 1 of 3 inputs under f32; 114 elements were judged.");
   CHECK(has(say(facts_of(drawn_report(false, false).is)).sentence,
