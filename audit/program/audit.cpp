@@ -6,6 +6,7 @@
 
 #include <fmt/format.h>
 
+#include "audit/builtin/kernel_spec.hpp"
 #include "audit/program/command.hpp"
 #include "audit/program/judging_options.hpp"
 #include "audit/program/terminal.hpp"
@@ -57,6 +58,14 @@ int run(audit_arguments& arguments) {
     if (!audit.part) return usage_error("--shard: '" + arguments.part + "' is not i/n with 1 <= i <= n");
     if (!arguments.seed) return usage_error("--shard: needs --seed, so that all parts ask the same inputs");
   }
+  std::vector<std::filesystem::path> inputs;
+  if (audit.replay) inputs.push_back(*audit.replay);
+  for (std::string const& kernel : arguments.kernels) {
+    auto const library = library_of(kernel);
+    if (!library) return usage_error(library.why().message());
+    inputs.push_back(library.value().path);
+  }
+  if (auto why = arguments.judging.open_files(std::move(inputs))) return usage_error(why->message());
   audit.stop = &listen_for_interrupts();
   auto const reports = run_audits(audit, arguments.kernels);
   return reports ? arguments.judging.write_reports(std::span(reports.value())) : usage_error(reports.why().message());

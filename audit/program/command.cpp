@@ -3,10 +3,12 @@
 #include <algorithm>
 #include <optional>
 #include <random>
+#include <sstream>
 #include <vector>
 
 #include <fmt/format.h>
 
+#include "audit/program/outputs.hpp"
 #include "audit/report/version.hpp"
 #include "audit/support/printable.hpp"
 #include "audit/support/words.hpp"
@@ -87,7 +89,9 @@ int run(int argc, char** argv) {
   } catch (CLI::ParseError const& e) {
     if (e.get_exit_code() != 0)
       if (auto const word = unknown_word(app)) return usage_error(*word);
-    return app.exit(e, std::cout, std::cerr) == 0 ? 0 : usage;
+    std::ostringstream help;
+    int const status = app.exit(e, help, std::cerr) == 0 ? 0 : usage;
+    return print(help.str(), status);
   }
   if (auto const word = unknown_word(app)) return usage_error(*word);
   for (auto const& [parser, act] : all)
@@ -98,6 +102,11 @@ int run(int argc, char** argv) {
 int usage_error(std::string const& message) {
   fmt::print(stderr, "attest: {}\n", message);
   return usage;
+}
+
+int print(std::string_view text, int status) {
+  auto const why = write_text(text);
+  return why ? usage_error(why->message()) : status;
 }
 
 CLI::Validator one_of(std::vector<std::string> words) {

@@ -14,8 +14,7 @@ int run(selftest_options& options) {
   options.stop = &listen_for_interrupts();
   auto const tested = run_selftest(options);
   if (!tested) return usage_error(tested.why().message());
-  fmt::print("{}", as_text(tested.value()));
-  return static_cast<int>(tested.value().verdict());
+  return print(as_text(tested.value()), static_cast<int>(tested.value().verdict()));
 }
 
 }  // namespace

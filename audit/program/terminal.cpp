@@ -3,6 +3,7 @@
 #include <csignal>
 #include <cstdio>
 
+#include <fcntl.h>
 #include <fmt/format.h>
 #include <unistd.h>
 
@@ -13,6 +14,13 @@ std::atomic<bool> interrupted = false;
 static_assert(std::atomic<bool>::is_always_lock_free, "a signal handler may set it");
 
 }  // namespace
+
+void prepare_streams() {
+  for (int standard = STDIN_FILENO; standard <= STDERR_FILENO; ++standard)
+    if (::fcntl(standard, F_GETFD) < 0) ::open("/", O_PATH);  // takes the lowest number that is free: this one
+  std::signal(SIGPIPE, SIG_IGN);
+  std::signal(SIGXFSZ, SIG_IGN);
+}
 
 std::atomic<bool> const& listen_for_interrupts() {
   struct sigaction action{};

@@ -1,4 +1,4 @@
-// The terminal: Ctrl-C, and a line that shows the progress.
+// The terminal and the standard streams: Ctrl-C, and a line that shows the progress.
 #pragma once
 
 #include <atomic>
@@ -7,6 +7,10 @@
 #include <string>
 
 namespace attest::audit {
+
+/// Makes every failure to write an error of the call that writes: a closed descriptor 0, 1 or 2 stays occupied and
+/// closed to reading and writing, a reader that is gone and a limit of file sizes send no signal.
+void prepare_streams();
 
 /// From now on the first SIGINT or SIGTERM sets the flag, so that a command can end with a report of what is known; the
 /// second ends the program.

@@ -17,6 +17,7 @@
 #include "audit/session/save_recorded.hpp"
 #include "audit/session/take_recorded.hpp"
 #include "audit/session/take_result.hpp"
+#include "audit/support/files.hpp"
 #include "audit/support/interruptible.hpp"
 #include "audit/support/printable.hpp"
 #include "audit/support/words.hpp"
@@ -142,7 +143,7 @@ problem::result<report> run_verify(verify_options const& options) {
   auto recorded = read_all(options);
   if (!recorded) return recorded.why();
   report kernel_report;
-  kernel_report.kernel = options.outputs ? options.outputs->string() : options.inputs.string();
+  kernel_report.kernel = name_of_input(options.outputs ? *options.outputs : options.inputs);
   kernel_report.contract = options.claim ? options.claim->name : "";
   if (options.claim) kernel_report.contract_revision = revision_of(*options.claim);
   if (options.claim) kernel_report.relaxed = relaxed(options.claim->conventions);

@@ -12,6 +12,7 @@
 #include "audit/session/run_gen.hpp"
 #include "audit/session/run_verify.hpp"
 #include "audit/support/files.hpp"
+#include "audit/support/output_file.hpp"
 #include "audit/zoo/selftest.hpp"
 #include "fuzz/support/require.hpp"
 
@@ -72,6 +73,16 @@ verdict selftest_report::verdict() const { return audit::verdict::undecided; }
 
 std::optional<problem::error> write_vectors(std::filesystem::path const&) { return not_here(); }
 std::optional<problem::error> write_file(std::filesystem::path const&, std::span<std::byte const>) { return not_here(); }
+std::string name_of_input(std::filesystem::path const& path) { return path.string(); }
+bool can_be_read_again(std::filesystem::path const&) { return false; }
+
+// Every output can be opened, and none is written.
+problem::result<output_file> output_file::open(std::string const& path) {
+  require(!path.empty());
+  return output_file(path, {});
+}
+std::optional<problem::error> output_file::write(std::span<std::byte const>) const { return not_here(); }
+std::filesystem::path output_file::temporary() const { return {}; }
 problem::result<file_bytes> read_file(std::filesystem::path const&) { return not_here(); }
 
 }  // namespace attest::audit
