@@ -10,6 +10,7 @@
 #include "audit/program/command.hpp"
 #include "audit/program/judging_options.hpp"
 #include "audit/program/terminal.hpp"
+#include "audit/program/usage_words.hpp"
 #include "audit/report/coverage_words.hpp"
 #include "audit/session/compare.hpp"
 #include "audit/support/words.hpp"
@@ -81,7 +82,8 @@ action audit_command(CLI::App& command) {
                   "builtin, builtin:SET, or PATH[:SYMBOL] of a shared library; several are compared")
       ->allow_extra_args(false)
       ->capture_default_str();
-  command.add_option("--seed", arguments->seed, "for the generated cases; drawn where it is not given");
+  command.add_option("--seed", arguments->seed, "for the generated cases; drawn where it is not given")
+      ->transform(whole_number());
   command.add_option("--only", arguments->only, "these checks or CHECK/CASE names")
       ->delimiter(',')
       ->type_name("NAME,…");

@@ -6,6 +6,7 @@
 #include "audit/contract/contract_file.hpp"
 #include "audit/program/command.hpp"
 #include "audit/program/outputs.hpp"
+#include "audit/program/usage_words.hpp"
 #include "audit/session/run_gen.hpp"
 
 namespace attest::audit {
@@ -46,7 +47,8 @@ int run(gen_arguments& arguments) {
 action gen_command(CLI::App& command) {
   auto const arguments = std::make_shared<gen_arguments>();
   command.add_option("--out", arguments->out, "the file to write; - is standard output")->required()->type_name("FILE");
-  command.add_option("--seed", arguments->seed, "for the generated cases; drawn where it is not given");
+  command.add_option("--seed", arguments->seed, "for the generated cases; drawn where it is not given")
+      ->transform(whole_number());
   command.add_option("--contract", arguments->contract, "whose element type the inputs have")->capture_default_str();
   command.add_flag("--quick", arguments->options.cases.quick, "fewer and smaller cases");
   command.add_option("--only", arguments->only, "these checks or CHECK/CASE names")

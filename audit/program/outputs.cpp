@@ -2,6 +2,8 @@
 
 #include <fmt/format.h>
 
+#include "audit/support/printable.hpp"
+
 namespace attest::audit {
 namespace {
 
@@ -58,7 +60,8 @@ std::optional<error> outputs::write(std::string_view option, std::span<std::byte
 std::optional<error> write_text(std::string_view text) {
   if (text.empty()) return std::nullopt;
   auto const output = output_file::open(standard_stream);
-  return output ? output.value().write(std::as_bytes(std::span(text))) : std::optional(output.why());
+  std::string const safe = printable_lines(text);
+  return output ? output.value().write(std::as_bytes(std::span(safe))) : std::optional(output.why());
 }
 
 }  // namespace attest::audit

@@ -37,7 +37,7 @@ class outputs {
   bool takes_text_ = true;
 };
 
-/// Writes text to standard output.
+/// Writes text to standard output, but for what would command a terminal: printable_lines().
 std::optional<problem::error> write_text(std::string_view text);
 
 }  // namespace attest::audit

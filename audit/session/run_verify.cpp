@@ -103,6 +103,14 @@ void add_unprepared(std::map<std::string, std::vector<std::string>> const& by_re
   }
 }
 
+/// The tensors that belong to no problem, the first of them by name.
+void add_ignored(std::vector<std::string> const& names, report& into) {
+  constexpr std::size_t named = 20;
+  for (std::size_t n = 0; n < names.size() && n < named; ++n) into.observations.push_back("ignored: " + names[n]);
+  if (names.size() > named)
+    into.observations.push_back(fmt::format("ignored: {} further tensors", names.size() - named));
+}
+
 /// What the file says of its calls, as observations: how they ended, and why they are unsupported.
 void add_endings(recorded_endings const& endings, report& into) {
   if (endings.answered + endings.silent == endings.calls && endings.unusable == 0) return;
@@ -148,7 +156,7 @@ problem::result<report> run_verify(verify_options const& options) {
   if (options.claim) kernel_report.contract_revision = revision_of(*options.claim);
   if (options.claim) kernel_report.relaxed = relaxed(options.claim->conventions);
   kernel_report.observations = recorded.value().notes;
-  for (std::string const& name : recorded.value().ignored) kernel_report.observations.push_back("ignored: " + name);
+  add_ignored(recorded.value().ignored, kernel_report);
   kernel_report.not_asked = left_out_of(recorded.value().metadata);
   auto cases = cases_of(std::move(recorded).value());
   if (!cases) return cases.why();

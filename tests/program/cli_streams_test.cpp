@@ -1,10 +1,9 @@
 // What the program reads and writes besides ordinary files: links, pipes, devices, descriptors, full disks.
-#include <cstring>
-
 #include <sys/stat.h>
 #include <sys/sysmacros.h>
 
 #include "tests/program/program.hpp"
+#include "tests/program/recorded_file.hpp"
 #include "tests/support/catch.hpp"
 
 namespace attest::tests {
@@ -12,23 +11,6 @@ namespace {
 
 namespace fs = std::filesystem;
 using nlohmann::json;
-
-/// A file with one query, one key, v = 2 and the recorded output `o`; right is 2.
-std::string recorded(float o) {
-  std::string head = "{", data;
-  for (auto const& [name, value] : {std::pair('q', 1.0f), {'k', 1.0f}, {'v', 2.0f}, {'o', o}}) {
-    std::string const at = std::to_string(data.size()), end = std::to_string(data.size() + 4);
-    head += (data.empty() ? "\"" : ",\"") + std::string(1, name) +
-            R"(":{"dtype":"F32","shape":[1,1,1,1],"data_offsets":[)" + at + "," + end + "]}";
-    char bytes[4];
-    std::memcpy(bytes, &value, 4);
-    data.append(bytes, 4);
-  }
-  head += "}";
-  std::string length(8, '\0');
-  for (std::size_t i = 0; i < 8; ++i) length[i] = static_cast<char>(head.size() >> (8 * i) & 0xFF);
-  return length + head + data;
-}
 
 /// An empty folder with the files `right` and `wrong`, and a link of its own for /dev/stdout: a program that replaces
 /// what it should write into must not do so to that of the machine.
@@ -355,8 +337,8 @@ TEST_CASE("what is no file and no pipe is refused, and nothing is waited for wit
   CHECK(closed.err == "attest: standard input: is closed\n");
   // Writers that never write: the signal ends the wait.
   for (std::string const with : {" verify pipe", " verify -"}) {
-    outcome const stuck = shell("{ sleep 3 > pipe & writer=$!; sleep 3 | timeout -s INT 1 " ATTEST_PROGRAM + with +
-                                "; kill $writer; }");
+    outcome const stuck =
+        shell("{ sleep 3 > pipe & writer=$!; sleep 3 | timeout -s INT 1 " ATTEST_PROGRAM + with + "; kill $writer; }");
     INFO(with << stuck.err);
     CHECK(has(stuck.err, ": was not read"));
     CHECK(has(stuck.err, ": interrupted\n"));
