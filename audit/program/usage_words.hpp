@@ -20,8 +20,8 @@ std::optional<std::string> empty_word(std::vector<std::string>& words);
 /// was found.
 std::string sentence_of(CLI::ParseError const& thrown, CLI::App const& command);
 
-/// For an option of type std::uint64_t, of which the parser by itself would take −1 as 2⁶⁴ − 1 and 010 as 8. Accepts
-/// decimal numbers, and hexadecimal ones after 0x; it is the first of its option's transforms.
+/// For an option of type std::uint64_t: the parser by itself would take −1, and any number above it, as 2⁶⁴ − 1.
+/// Accepts decimal numbers, and hexadecimal ones after 0x; it is the first of its option's transforms.
 CLI::Validator whole_number();
 
 }  // namespace attest::audit

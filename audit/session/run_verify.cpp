@@ -32,7 +32,12 @@ problem::result<problem_file> read_all(verify_options const& options) {
   auto const file = read_safetensors(options.inputs);
   if (!file) return file.why();
   auto recorded = problem_file_of(file.value(), options.flags);
-  if (!recorded || !options.outputs) return recorded;
+  if (!options.outputs) return recorded;
+  if (!recorded) {  // of two files, it is the first
+    error why = recorded.why();
+    why.argument = name_of_input(options.inputs) + (why.argument.empty() ? "" : ": " + why.argument);
+    return why;
+  }
   auto const outputs = read_safetensors(*options.outputs);
   if (!outputs) return outputs.why();
   return with_outputs(std::move(recorded).value(), outputs.value());

@@ -220,5 +220,13 @@ open("many", "wb").write(struct.pack("<Q", len(text)) + text + data)
   CHECK(ran.out.size() < 5000);
 }
 
+TEST_CASE("an error in the first of two files names the file", "[unit]") {
+  start();
+  std::string other = recorded(2);
+  other.replace(other.find("F32"), 3, "I32");  // of q
+  write("inputs", other);
+  CHECK(attest("verify inputs right").err.starts_with("attest: inputs: q: "));
+}
+
 }  // namespace
 }  // namespace attest::tests
