@@ -203,6 +203,7 @@ TEST_CASE("an output that cannot be written is refused before the work", "[unit]
            {"audit --json circle", "--json: circle: "},
            {"gen --out nowhere/x", "--out: nowhere/x: its folder cannot be found"},
            {"solve right --out nowhere/x", "--out: nowhere/x: its folder cannot be found"},
+           {"vectors --out /proc", "--out: /proc: a file in it cannot be created"},
            {"verify right --json /proc/x", "--json: /proc/x: cannot be "}});
   if (::geteuid() != 0)
     check_refused("", {{"audit --json closed/x", "--json: closed/x: cannot be created: Permission denied"}});
