@@ -6,9 +6,11 @@
 
 #include <fmt/format.h>
 
+#include "audit/builtin/kernel_spec.hpp"
 #include "audit/program/command.hpp"
 #include "audit/program/judging_options.hpp"
 #include "audit/program/terminal.hpp"
+#include "audit/program/usage_words.hpp"
 #include "audit/report/coverage_words.hpp"
 #include "audit/session/compare.hpp"
 #include "audit/support/words.hpp"
@@ -53,6 +55,14 @@ int run(audit_arguments& arguments) {
     if (!audit.part) return usage_error("--shard: '" + arguments.part + "' is not i/n with 1 <= i <= n");
     if (!arguments.seed) return usage_error("--shard: needs --seed, so that all parts ask the same inputs");
   }
+  std::vector<std::filesystem::path> inputs;
+  if (audit.replay) inputs.push_back(*audit.replay);
+  for (std::string const& kernel : arguments.kernels) {
+    auto const library = library_of(kernel);
+    if (!library) return usage_error(library.why().message());
+    inputs.push_back(library.value().path);
+  }
+  if (auto why = arguments.judging.open_files(std::move(inputs))) return usage_error(why->message());
   audit.stop = &listen_for_interrupts();
   auto const reports = run_audits(audit, arguments.kernels);
   return reports ? arguments.judging.write_reports(std::span(reports.value())) : usage_error(reports.why().message());
@@ -68,7 +78,8 @@ action audit_command(CLI::App& command) {
                   "builtin, builtin:SET, or PATH[:SYMBOL] of a shared library; several are compared")
       ->allow_extra_args(false)
       ->capture_default_str();
-  command.add_option("--seed", arguments->seed, "for the generated cases; drawn where it is not given");
+  command.add_option("--seed", arguments->seed, "for the generated cases; drawn where it is not given")
+      ->transform(whole_number());
   command.add_option("--only", arguments->only, "these checks or CHECK/CASE names")
       ->delimiter(',')
       ->type_name("NAME,…");

@@ -5,6 +5,7 @@
 #include <functional>
 #include <optional>
 #include <string>
+#include <string_view>
 #include <vector>
 
 #include <CLI/CLI.hpp>
@@ -36,6 +37,10 @@ action merge_command(CLI::App& command);
 
 /// Prints the message to standard error and returns the exit status `usage`.
 int usage_error(std::string const& message);
+
+/// Prints text to standard output.
+/// Ensures   the exit status: `status`, or `usage`, with a sentence, where it cannot be written
+int print(std::string_view text, int status = 0);
 
 /// Accepts these words; for any other, the message names the nearest one.
 CLI::Validator one_of(std::vector<std::string> words);

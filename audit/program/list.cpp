@@ -52,22 +52,20 @@ int run(list_arguments const& arguments) {
   if (arguments.json && arguments.topic == "contracts") {  // each as a contract file
     auto array = nlohmann::ordered_json::array();
     for (contract const& claim : contracts()) array.push_back(nlohmann::ordered_json::parse(contract_text(claim)));
-    fmt::print("{}\n", array.dump(2));
-    return 0;
+    return print(array.dump(2) + '\n');
   }
   if (arguments.json) {
     auto array = nlohmann::ordered_json::array();
     for (line const& entry : lines.value()) array.push_back({{"name", entry.name}, {"sentence", entry.sentence}});
-    fmt::print("{}\n", array.dump(2));
-    return 0;
+    return print(array.dump(2) + '\n');
   }
   std::size_t width = 0;
   if (arguments.topic != "cases")
     for (line const& entry : lines.value()) width = std::max(width, entry.name.size());
+  std::string text;
   for (line const& entry : lines.value())
-    entry.sentence.empty() ? fmt::print("{}\n", entry.name)
-                           : fmt::print("{:<{}}  {}\n", entry.name, width, entry.sentence);
-  return 0;
+    text += entry.sentence.empty() ? entry.name + '\n' : fmt::format("{:<{}}  {}\n", entry.name, width, entry.sentence);
+  return print(text);
 }
 
 }  // namespace

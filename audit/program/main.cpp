@@ -4,8 +4,10 @@
 #include <new>
 
 #include "audit/program/run.hpp"
+#include "audit/program/terminal.hpp"
 
 int main(int argc, char** argv) {
+  attest::audit::prepare_streams();
   try {
     return attest::audit::run(argc, argv);
   } catch (std::bad_alloc const&) {

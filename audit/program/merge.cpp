@@ -15,7 +15,9 @@ struct merge_arguments {
   report_files written;
 };
 
-int run(merge_arguments const& arguments) {
+int run(merge_arguments& arguments) {
+  if (auto why = arguments.written.open({arguments.files.begin(), arguments.files.end()}))
+    return usage_error(why->message());
   std::vector<report_file> files;
   for (std::string const& name : arguments.files) {
     auto const file = read_file(name);

@@ -17,6 +17,7 @@
 #include "audit/session/save_recorded.hpp"
 #include "audit/session/take_recorded.hpp"
 #include "audit/session/take_result.hpp"
+#include "audit/support/files.hpp"
 #include "audit/support/interruptible.hpp"
 #include "audit/support/printable.hpp"
 #include "audit/support/words.hpp"
@@ -31,7 +32,12 @@ problem::result<problem_file> read_all(verify_options const& options) {
   auto const file = read_safetensors(options.inputs);
   if (!file) return file.why();
   auto recorded = problem_file_of(file.value(), options.flags);
-  if (!recorded || !options.outputs) return recorded;
+  if (!options.outputs) return recorded;
+  if (!recorded) {  // of two files, it is the first
+    error why = recorded.why();
+    why.argument = name_of_input(options.inputs) + (why.argument.empty() ? "" : ": " + why.argument);
+    return why;
+  }
   auto const outputs = read_safetensors(*options.outputs);
   if (!outputs) return outputs.why();
   return with_outputs(std::move(recorded).value(), outputs.value());
@@ -113,6 +119,14 @@ void add_unprepared(std::map<std::string, std::vector<std::string>> const& by_re
   }
 }
 
+/// The tensors that belong to no problem, the first of them by name.
+void add_ignored(std::vector<std::string> const& names, report& into) {
+  constexpr std::size_t named = 20;
+  for (std::size_t n = 0; n < names.size() && n < named; ++n) into.observations.push_back("ignored: " + names[n]);
+  if (names.size() > named)
+    into.observations.push_back(fmt::format("ignored: {} further tensors", names.size() - named));
+}
+
 /// What the file says of its calls, as observations: how they ended, and why they are unsupported.
 void add_endings(recorded_endings const& endings, report& into) {
   if (endings.answered + endings.silent == endings.calls && endings.unusable == 0) return;
@@ -153,12 +167,12 @@ problem::result<report> run_verify(verify_options const& options) {
   auto recorded = read_all(options);
   if (!recorded) return recorded.why();
   report kernel_report;
-  kernel_report.kernel = options.outputs ? options.outputs->string() : options.inputs.string();
+  kernel_report.kernel = name_of_input(options.outputs ? *options.outputs : options.inputs);
   kernel_report.contract = options.claim ? options.claim->name : "";
   if (options.claim) kernel_report.contract_revision = revision_of(*options.claim);
   if (options.claim) kernel_report.relaxed = relaxed(options.claim->conventions);
   kernel_report.observations = recorded.value().notes;
-  for (std::string const& name : recorded.value().ignored) kernel_report.observations.push_back("ignored: " + name);
+  add_ignored(recorded.value().ignored, kernel_report);
   kernel_report.not_asked = left_out_of(recorded.value().metadata);
   auto cases = cases_of(std::move(recorded).value());
   if (!cases) return cases.why();

@@ -82,7 +82,7 @@ class recorded_files {
 /// Do the inputs hold this case and nothing else, so that their file replays it?
 bool is_alone(verify_options const& options, std::vector<recorded_case> const& cases) {
   bool const no_flag = std::ranges::none_of(options.flags, [](auto const& flag) { return flag.second.has_value(); });
-  return cases.size() == 1 && options.only.empty() && !options.outputs && no_flag;
+  return cases.size() == 1 && options.only.empty() && !options.outputs && no_flag && can_be_read_again(options.inputs);
 }
 
 }  // namespace

@@ -266,6 +266,8 @@ TEST_CASE("garbage in a parameter names its key or flag", "[unit]") {
   std::string const finite = "expected a finite decimal number or hex float (such as 0.125 or 0x1p-3) or 'default'";
   for (std::string const text : {"", " 1", "1 ", "nan", "inf", "1e999", "0x", "--1", "0x-1", "1,5", "one"})
     CHECK(refusal(with_problem("x.").key("x.scale", text)) == "x.scale: is '" + text + "', " + finite);
+  for (std::string const text : {"1e-400", "-0x1p-2000"})
+    CHECK(refusal(with_problem().key("scale", text)) == "scale: is '" + text + "', which is 0 as a double, " + finite);
   CHECK(refusal(with_problem("x.").key("scale", "\x1b")) == "scale: is '\\x1b', " + finite);
   CHECK(refusal(with_problem(), {{"scale", "abc"}}) == "--scale: is 'abc', " + finite);
   CHECK(refusal(with_problem().key("left", "1.5")) == "left: is '1.5', expected a whole number or 'default'");
