@@ -97,7 +97,7 @@ TEST_CASE("every error of use is one line of attest's own, and names the help th
         trial{"solve right --digits x", "--digits: 'x' is not a number of its range; see `attest solve --help`"},
         trial{"solve right --digits 3 --round f32",
               "--round and --digits exclude each other; see `attest solve --help`"},
-        trial{"audit --budget nan", "--budget: is not a number; see `attest audit --help`"},
+        trial{"audit --budget nan", "--budget: nan is not a number from 0.1 to 1e+06; see `attest audit --help`"},
         trial{"list x", "what: 'x' is none of kernels, "},
         trial{"audit -q", "there is no option '-q'; see `attest audit --help`"},
         trial{"audit $'--\\e[31m'", "there is no option '--\\x1b[31m'"},
