@@ -45,6 +45,10 @@ function(attest_add_audit target)
     file(MAKE_DIRECTORY ${ARG_JUNIT})
     list(APPEND options --junit ${ARG_JUNIT}/${ARG_NAME}.xml)
   endif()
+  get_target_property(imported attest::attest IMPORTED)
+  if(NOT imported)  # attest is a part of this build, outside of its `all`
+    set_target_properties(attest PROPERTIES EXCLUDE_FROM_ALL OFF)
+  endif()
   add_test(NAME ${ARG_NAME} COMMAND attest::attest audit ${options} ${ARG_ARGUMENTS}
     WORKING_DIRECTORY ${CMAKE_CURRENT_BINARY_DIR})
   set_tests_properties(${ARG_NAME} PROPERTIES LABELS attest TIMEOUT ${ARG_TIMEOUT})

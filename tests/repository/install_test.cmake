@@ -1,5 +1,5 @@
 # A person who runs `cmake --install` and then writes find_package(attest): installs BUILD, moves the installation
-# elsewhere, builds tests/consumer against it, and runs what was built and what was installed.
+# elsewhere, builds consumer/ against it, and runs what was built and what was installed.
 # cmake -DBUILD=... -DCONFIG=... -DC=... -DCXX=... -P install_test.cmake
 set(work ${BUILD}/install_test)
 set(prefix "${work}/moved here")
@@ -17,6 +17,10 @@ run(${CMAKE_COMMAND} -G Ninja -S ${CMAKE_CURRENT_LIST_DIR}/consumer -B ${work}/c
 run(${CMAKE_COMMAND} --build ${work}/consumer)
 run(${work}/consumer/consumer)
 run(${work}/consumer/calls_kernel)
+# The same names as in embedding_test.cmake.
+run(${CMAKE_COMMAND} -G Ninja -S ${CMAKE_CURRENT_LIST_DIR}/embedding -B ${work}/names -DCMAKE_PREFIX_PATH=${prefix}
+  -DATTEST=${CMAKE_CURRENT_LIST_DIR}/../.. -DHOW=find_package -DTARGETS=ON -DCMAKE_C_COMPILER=${C}
+  -DCMAKE_CXX_COMPILER=${CXX})
 # The installed program finds its runner, its kernel and its data where it lies now.
 run(${prefix}/bin/attest audit --quick --draws 20)
 # So does a person the installed contracts.

@@ -1,0 +1,96 @@
+# A person who has attest as a part of his own build, by add_subdirectory or FetchContent: his tests, the steps of his `all`,
+# what he installs, his build type and the command lines of his compiler are those that he has without attest; and where he
+# asks for an audit, one test and the program are added. find_package gives the same names.
+# Nothing of attest is compiled here. cmake -DBUILD=... -DC=... -DCXX=... -P embedding_test.cmake
+cmake_path(ABSOLUTE_PATH CMAKE_CURRENT_LIST_DIR NORMALIZE OUTPUT_VARIABLE here)
+cmake_path(SET root NORMALIZE ${here}/../..)
+set(work ${BUILD}/embedding_test)
+file(REMOVE_RECURSE ${work})
+file(MAKE_DIRECTORY ${work})
+
+# run(OUT command…): stops where it fails; OUT gets what it said.
+function(run out)
+  execute_process(COMMAND ${ARGN} RESULT_VARIABLE status OUTPUT_VARIABLE said ERROR_VARIABLE said)
+  if(NOT status EQUAL 0)
+    list(JOIN ARGN " " command)
+    message(FATAL_ERROR "${command}\nexit status ${status}\n${said}")
+  endif()
+  set(${out} "${said}" PARENT_SCOPE)
+endfunction()
+
+# The project in the folder WORK/p, so that paths are the same each time.
+function(configure)
+  file(REMOVE_RECURSE ${work}/p)
+  run(said ${CMAKE_COMMAND} -G Ninja -S ${here}/embedding -B ${work}/p -DATTEST=${root}
+    -DCMAKE_C_COMPILER=${C} -DCMAKE_CXX_COMPILER=${CXX} ${ARGN})
+endfunction()
+
+# OUT gets what the project's owner can see before he builds: tests, steps and command lines of `all`, the build type.
+function(seen out)
+  run(tests ctest --test-dir ${work}/p -N)
+  run(steps ninja -C ${work}/p -n)
+  run(commands ninja -C ${work}/p -t commands all)
+  run(cache ${CMAKE_COMMAND} -N -L ${work}/p)
+  string(REGEX MATCHALL "CMAKE_BUILD_TYPE:[^\n]*|BUILD_TESTING:[^\n]*" cache "${cache}")
+  file(GLOB files RELATIVE ${work}/p ${work}/p/compile_commands.json)
+  set(${out} "${tests}\n${steps}\n${commands}\n${cache}\n${files}" PARENT_SCOPE)
+endfunction()
+
+# OUT gets the files that he installs.
+function(installed out)
+  run(said ninja -C ${work}/p)
+  run(said ${CMAKE_COMMAND} --install ${work}/p --prefix ${work}/p/installed)
+  file(GLOB_RECURSE files RELATIVE ${work}/p ${work}/p/installed/*)
+  set(${out} "${files}" PARENT_SCOPE)
+endfunction()
+
+foreach(type IN ITEMS "" Debug)
+  configure(-DCMAKE_BUILD_TYPE=${type})
+  seen(alone)
+  installed(alone_installed)
+  foreach(how IN ITEMS add_subdirectory FetchContent)
+    configure(-DCMAKE_BUILD_TYPE=${type} -DHOW=${how} -DTARGETS=ON)
+    seen(together)
+    if(NOT together STREQUAL alone)
+      message(FATAL_ERROR "${how} changes the project's own build. Without attest:\n${alone}\nwith it:\n${together}")
+    endif()
+    installed(together_installed)
+    if(NOT together_installed STREQUAL alone_installed)
+      message(FATAL_ERROR "${how}: installed is ${together_installed}, not only ${alone_installed}")
+    endif()
+  endforeach()
+endforeach()
+
+# A gate: one test, which runs the program of this build; and that is built by `all`, from attest's own directory.
+foreach(how IN ITEMS add_subdirectory FetchContent)
+  configure(-DHOW=${how} -DGATE=ON)
+  run(tests ctest --test-dir ${work}/p -N)
+  if(NOT tests MATCHES "audit\\.mykernel.*Total Tests: 2\n")
+    message(FATAL_ERROR "${how}: not the project's test and its gate, but\n${tests}")
+  endif()
+  file(READ ${work}/p/CTestTestfile.cmake test)
+  run(all ninja -C ${work}/p -t commands all)
+  foreach(file IN ITEMS bin/attest bin/attest-runner bin/libattest_kernel_scalar.so fast/libattest_kernel.so)
+    string(FIND "${all}" " -o attest/${file} " at)
+    if(at EQUAL -1)
+      message(FATAL_ERROR "${how}: `all` does not build attest/${file}, only\n${all}")
+    endif()
+  endforeach()
+  if(all MATCHES "-o [^ ]*(_test|_proof\\.cpp\\.o|libattest_zoo\\.so|libattest_vectors\\.so) ")
+    message(FATAL_ERROR "${how}: `all` builds more than an audit needs:\n${all}")
+  endif()
+  string(FIND "${test}" "\"${work}/p/attest/bin/attest\" \"audit\"" at)
+  if(at EQUAL -1)
+    message(FATAL_ERROR "${how}: the gate does not run the program of this build:\n${test}")
+  endif()
+endforeach()
+
+# What is OFF for him is there where he asks for it.
+configure(-DHOW=add_subdirectory -DATTEST_TESTS=ON -DATTEST_INSTALL=ON)
+run(tests ctest --test-dir ${work}/p -N)
+run(steps ninja -C ${work}/p -n)
+file(READ ${work}/p/attest/cmake_install.cmake install)
+if(NOT tests MATCHES "fast_exp\\.unit" OR NOT steps MATCHES "bin/attest\n" OR NOT install MATCHES "attest-config\\.cmake")
+  message(FATAL_ERROR "ATTEST_TESTS and ATTEST_INSTALL add no tests, no program, or no installation:\n${tests}")
+endif()
+file(REMOVE_RECURSE ${work})
