@@ -17,6 +17,30 @@ run(${CMAKE_COMMAND} -G Ninja -S ${CMAKE_CURRENT_LIST_DIR}/consumer -B ${work}/c
 run(${CMAKE_COMMAND} --build ${work}/consumer)
 run(${work}/consumer/consumer)
 run(${work}/consumer/calls_kernel)
+run(${work}/consumer/two_languages)
+# A kernel without the libraries, with two compilers: it gets no flag and no language standard.
+find_program(CLANG clang-19)
+find_program(CLANGXX clang++-19)
+foreach(compilers IN ITEMS "${C};${CXX}" "${CLANG};${CLANGXX}")
+  if(compilers MATCHES "NOTFOUND")
+    continue()
+  endif()
+  list(GET compilers 0 c)
+  list(GET compilers 1 cxx)
+  file(REMOVE_RECURSE ${work}/kernels)
+  run(${CMAKE_COMMAND} -G Ninja -S ${CMAKE_CURRENT_LIST_DIR}/kernel_abi -B ${work}/kernels -DCMAKE_PREFIX_PATH=${prefix}
+    -DCMAKE_C_COMPILER=${c} -DCMAKE_CXX_COMPILER=${cxx} -DCMAKE_EXPORT_COMPILE_COMMANDS=ON)
+  run(${CMAKE_COMMAND} --build ${work}/kernels)
+  file(READ ${work}/kernels/compile_commands.json commands)
+  if(commands MATCHES "-ffp-contract|-fconstexpr|std=[a-z+]*2")
+    message(FATAL_ERROR "attest::kernel_abi has flags of its own:\n${commands}")
+  endif()
+  # Nothing was answered: undecided, and so each gate fails, but it was asked.
+  execute_process(COMMAND ctest --test-dir ${work}/kernels -R audit.cxx17_noexcept -V OUTPUT_VARIABLE said)
+  if(NOT said MATCHES "UNDECIDED")
+    message(FATAL_ERROR "the gate does not ask the kernel:\n${said}")
+  endif()
+endforeach()
 # The same names as in embedding_test.cmake.
 run(${CMAKE_COMMAND} -G Ninja -S ${CMAKE_CURRENT_LIST_DIR}/embedding -B ${work}/names -DCMAKE_PREFIX_PATH=${prefix}
   -DATTEST=${CMAKE_CURRENT_LIST_DIR}/../.. -DHOW=find_package -DTARGETS=ON -DCMAKE_C_COMPILER=${C}
