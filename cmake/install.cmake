@@ -43,5 +43,4 @@ write_basic_package_version_file(attest-config-version.cmake COMPATIBILITY SameM
 install(FILES cmake/attest_add_audit.cmake DESTINATION ${ATTEST_CMAKE_DIR})
 install(FILES ${CMAKE_CURRENT_BINARY_DIR}/attest-config.cmake ${CMAKE_CURRENT_BINARY_DIR}/attest-config-version.cmake
   DESTINATION ${ATTEST_CMAKE_DIR})
-install(FILES LICENSE NOTICE README.md SOUNDNESS.md CHANGELOG.md DESTINATION ${CMAKE_INSTALL_DOCDIR} OPTIONAL)
-install(FILES docs/semantics.md docs/bound.md docs/contracts.md docs/gate.md DESTINATION ${CMAKE_INSTALL_DOCDIR})
+include(cmake/installed_pages.cmake)

@@ -41,6 +41,11 @@ foreach(compilers IN ITEMS "${C};${CXX}" "${CLANG};${CLANGXX}")
     message(FATAL_ERROR "the gate does not ask the kernel:\n${said}")
   endif()
 endforeach()
+# The installed pages, where there is a Python.
+find_program(PYTHON python3)
+if(PYTHON)
+  run(${PYTHON} ${CMAKE_CURRENT_LIST_DIR}/installed_links_test.py ${prefix} share/doc/attest)
+endif()
 # The same names as in embedding_test.cmake.
 run(${CMAKE_COMMAND} -G Ninja -S ${CMAKE_CURRENT_LIST_DIR}/embedding -B ${work}/names -DCMAKE_PREFIX_PATH=${prefix}
   -DATTEST=${CMAKE_CURRENT_LIST_DIR}/../.. -DHOW=find_package -DTARGETS=ON -DCMAKE_C_COMPILER=${C}
