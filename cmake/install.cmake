@@ -43,4 +43,5 @@ write_basic_package_version_file(attest-config-version.cmake COMPATIBILITY SameM
 install(FILES cmake/attest_add_audit.cmake DESTINATION ${ATTEST_CMAKE_DIR})
 install(FILES ${CMAKE_CURRENT_BINARY_DIR}/attest-config.cmake ${CMAKE_CURRENT_BINARY_DIR}/attest-config-version.cmake
   DESTINATION ${ATTEST_CMAKE_DIR})
+include(cmake/pkgconfig.cmake)
 include(cmake/installed_pages.cmake)

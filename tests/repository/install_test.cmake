@@ -41,6 +41,33 @@ foreach(compilers IN ITEMS "${C};${CXX}" "${CLANG};${CLANGXX}")
     message(FATAL_ERROR "the gate does not ask the kernel:\n${said}")
   endif()
 endforeach()
+# Without CMake: each of attest's packages, in the folder whose name has a space.
+find_program(PKG_CONFIG pkg-config)
+if(PKG_CONFIG)
+  file(WRITE ${work}/packages.sh [=[
+set -eu
+c=$1 cxx=$2 sources=$3 libraries=$4
+PKG_CONFIG_PATH=$libraries/pkgconfig
+export PKG_CONFIG_PATH
+build() { # compiler packages sources and options…
+  compiler=$1 packages=$2
+  shift 2
+  eval '"$compiler" "$@" '"$(pkg-config --cflags --libs $packages)"
+}
+for package in kernel-abi kernel fast reference machine; do pkg-config --exists --print-errors attest-$package; done
+build "$c" attest-kernel "$sources/calls_kernel.c" -o calls_kernel
+LD_LIBRARY_PATH=$libraries ./calls_kernel
+build "$cxx" "attest-machine attest-fast" -std=c++20 "$sources/main.cpp" -o consumer
+./consumer
+[ -z "$(pkg-config --libs attest-kernel-abi)" ]
+]=])
+  file(MAKE_DIRECTORY ${work}/packages)
+  file(GLOB_RECURSE libraries ${prefix}/attest-kernel.pc)
+  cmake_path(GET libraries PARENT_PATH libraries)
+  cmake_path(GET libraries PARENT_PATH libraries)
+  execute_process(COMMAND sh ${work}/packages.sh ${C} ${CXX} ${CMAKE_CURRENT_LIST_DIR}/consumer ${libraries}
+    WORKING_DIRECTORY ${work}/packages COMMAND_ERROR_IS_FATAL ANY)
+endif()
 # The installed pages, where there is a Python.
 find_program(PYTHON python3)
 if(PYTHON)
