@@ -45,3 +45,8 @@ install(FILES ${CMAKE_CURRENT_BINARY_DIR}/attest-config.cmake ${CMAKE_CURRENT_BI
   DESTINATION ${ATTEST_CMAKE_DIR})
 include(cmake/pkgconfig.cmake)
 include(cmake/installed_pages.cmake)
+set(descriptions ${PROJECT_BINARY_DIR}/descriptions)
+install(FILES ${descriptions}/attest.1 DESTINATION ${CMAKE_INSTALL_MANDIR}/man1)
+install(FILES ${descriptions}/attest DESTINATION ${CMAKE_INSTALL_DATADIR}/bash-completion/completions)
+install(FILES ${descriptions}/_attest DESTINATION ${CMAKE_INSTALL_DATADIR}/zsh/site-functions)
+install(FILES ${descriptions}/attest.fish DESTINATION ${CMAKE_INSTALL_DATADIR}/fish/vendor_completions.d)

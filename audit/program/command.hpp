@@ -33,11 +33,12 @@ action vectors_command(CLI::App& command);
 action list_command(CLI::App& command);
 action explain_command(CLI::App& command);
 action merge_command(CLI::App& command);
+action describe_command(CLI::App& command);
 
 /// Prints the message to standard error and returns the exit status `usage`.
 int usage_error(std::string const& message);
 
-/// Accepts these words; for any other, the message names the nearest one.
+/// Accepts these words; for any other, the message names the nearest one. Its own name is the words, with commas.
 CLI::Validator one_of(std::vector<std::string> words);
 
 /// A seed for an audit without --seed; the report prints it.
