@@ -11,6 +11,13 @@ foreach(kind IN ITEMS RUNTIME LIBRARY ARCHIVE)
   endforeach()
 endforeach()
 
+# The libraries that the program loads export by attributes and by maps; and what is compiled for one SIMD target, or without
+# contraction, stays apart from the rest.
+set(CMAKE_C_VISIBILITY_PRESET default)
+set(CMAKE_CXX_VISIBILITY_PRESET default)
+set(CMAKE_VISIBILITY_INLINES_HIDDEN OFF)
+set(CMAKE_INTERPROCEDURAL_OPTIMIZATION OFF)
+
 # Without optimisation an audit takes many times as long.
 if(NOT CMAKE_BUILD_TYPE AND NOT CMAKE_CONFIGURATION_TYPES)
   set(CMAKE_BUILD_TYPE RelWithDebInfo)

@@ -4,6 +4,6 @@
 #endif
 #include <attest/kernel.h>
 
-attest_status attest_attention(const attest_call*) { return ATTEST_UNSUPPORTED; }
+attest_status attest_attention(attest_call const*) { return ATTEST_UNSUPPORTED; }
 
-const char* attest_kernel_name(void) { return "C++"; }
+char const* attest_kernel_name(void) { return "C++"; }

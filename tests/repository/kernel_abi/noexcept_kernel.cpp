@@ -4,10 +4,11 @@
 #endif
 #include <attest/kernel.h>
 
-attest_status attest_attention(const attest_call*) ATTEST_NOEXCEPT { return ATTEST_UNSUPPORTED; }
+attest_status attest_attention(attest_call const*) ATTEST_NOEXCEPT { return ATTEST_UNSUPPORTED; }
 
-const char* attest_kernel_name(void) ATTEST_NOEXCEPT { return "C++, and throws nothing"; }
+char const* attest_kernel_name(void) ATTEST_NOEXCEPT { return "C++, and throws nothing"; }
 
 #if __cplusplus >= 201703L
-static_assert(noexcept(attest_attention(nullptr)) && noexcept(attest_kernel_name()), "the header's declarations are noexcept");
+static_assert(noexcept(attest_attention(nullptr)) && noexcept(attest_kernel_name()),
+              "the header's declarations are noexcept");
 #endif
