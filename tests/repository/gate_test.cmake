@@ -102,6 +102,26 @@ run(0 said ${work}/honest/gate ${prefix}/bin/attest builtin:scalar)
 run(2 said ${work}/honest/gate ${prefix}/bin/attest ./absent.so)
 expect("${said}" "could not be asked")
 
+# A kernel with the address sanitizer, which writes behind the memory that it has.
+find_program(GCC gcc)
+find_program(PKG_CONFIG pkg-config)
+set(asan "")
+if(GCC AND PKG_CONFIG)
+  execute_process(COMMAND ${GCC} -print-file-name=libasan.so OUTPUT_VARIABLE asan OUTPUT_STRIP_TRAILING_WHITESPACE)
+endif()
+if(IS_ABSOLUTE "${asan}")
+  file(MAKE_DIRECTORY ${work}/asan)
+  page(sh 2 ${work}/asan/asan.sh)
+  file(COPY ${root}/tests/isolation_kernels/naive.h DESTINATION ${work}/asan)
+  file(WRITE ${work}/asan/mykernel.c "#define NAIVE_BEFORE(c) { volatile char *p = malloc(8); p[8] = 1; free((char *)p); (void)(c); }\n#include \"naive.h\"\n")
+  file(GLOB_RECURSE packages ${prefix}/attest-kernel-abi.pc)
+  cmake_path(GET packages PARENT_PATH packages)
+  run(1 said ${CMAKE_COMMAND} -E chdir ${work}/asan ${CMAKE_COMMAND} -E env PKG_CONFIG_PATH=${packages}
+    "PATH=${prefix}/bin:$ENV{PATH}" sh asan.sh)
+  expect("${said}" "AddressSanitizer: heap-buffer-overflow")
+  expect("${said}" "[crash]")
+endif()
+
 # What is no shared library is refused when the project is configured.
 file(MAKE_DIRECTORY ${work}/static)
 file(WRITE ${work}/static/mykernel.c "int nothing;\n")
