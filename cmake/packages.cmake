@@ -1,5 +1,6 @@
 # Third-party packages. packages/debian.txt is the same list for apt.
-# attest_package(target package …): find_package(package … REQUIRED), unless a project that attest is a part of has the target.
+# attest_package(target package …): find_package(package … REQUIRED), unless a project that attest is a part of has the
+# target.
 macro(attest_package target)
   if(NOT TARGET ${target})
     find_package(${ARGN} REQUIRED)

@@ -73,6 +73,13 @@ find_program(PYTHON python3)
 if(PYTHON)
   run(${PYTHON} ${CMAKE_CURRENT_LIST_DIR}/installed_links_test.py ${prefix} share/doc/attest)
 endif()
+# A component that there is not: a sentence with those that there are.
+file(WRITE ${work}/nonsense/CMakeLists.txt "cmake_minimum_required(VERSION 3.25)\nproject(p LANGUAGES C)\nfind_package(attest REQUIRED COMPONENTS nonsense)\n")
+execute_process(COMMAND ${CMAKE_COMMAND} -G Ninja -S ${work}/nonsense -B ${work}/nonsense/build -DCMAKE_PREFIX_PATH=${prefix}
+  -DCMAKE_C_COMPILER=${C} RESULT_VARIABLE status OUTPUT_QUIET ERROR_VARIABLE said)
+if(status EQUAL 0 OR NOT said MATCHES "attest has no component 'nonsense'")
+  message(FATAL_ERROR "the component 'nonsense': status ${status}, ${said}")
+endif()
 # The same names as in embedding_test.cmake.
 run(${CMAKE_COMMAND} -G Ninja -S ${CMAKE_CURRENT_LIST_DIR}/embedding -B ${work}/names -DCMAKE_PREFIX_PATH=${prefix}
   -DATTEST=${CMAKE_CURRENT_LIST_DIR}/../.. -DHOW=find_package -DTARGETS=ON -DCMAKE_C_COMPILER=${C}
