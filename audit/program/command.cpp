@@ -44,6 +44,7 @@ constexpr command commands[]{
      "Example: attest audit --seed 7 --shard 1/2 --json 1.json   (and 2/2 on another machine), then\n"
      "         attest merge 1.json 2.json",
      merge_command},
+    {"describe", "the manual page, or what a shell completes", "Example: attest describe bash", describe_command},
 };
 
 /// A message about the first argument that no command or option takes, with the nearest known word; nothing where there
@@ -147,7 +148,7 @@ CLI::Validator one_of(std::vector<std::string> words) {
         if (std::ranges::find(words, word) != words.end()) return std::string();
         return fmt::format("'{}' is none of {}{}", printable(word), fmt::join(words, ", "), did_you_mean(word, words));
       },
-      "");
+      "", fmt::format("{}", fmt::join(words, ",")));
 }
 
 std::uint64_t random_seed() {
