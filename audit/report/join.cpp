@@ -2,13 +2,18 @@
 
 #include <algorithm>
 #include <map>
+#include <optional>
 #include <set>
 #include <utility>
 
 #include <fmt/format.h>
 
 #include "audit/report/builder.hpp"
+#include "audit/report/consistency.hpp"
+#include "audit/report/json_difference.hpp"
 #include "audit/report/json_read.hpp"
+#include "audit/report/json_write.hpp"
+#include "audit/report/text.hpp"
 #include "audit/support/printable.hpp"
 
 namespace attest::audit {
@@ -35,8 +40,34 @@ void require_same_audit(report const& first, report const& other, std::string co
   same("list of options", first.options, other.options);
   if (first.all_cases != 0 && other.all_cases != 0)
     same("number of cases", std::to_string(first.all_cases), std::to_string(other.all_cases));
-  same("list of conventions", fmt::format("{}", fmt::join(first.relaxed, ", ")),
-       fmt::format("{}", fmt::join(other.relaxed, ", ")));
+  auto const same_list = [&](char const* field, std::vector<std::string> const& a, std::vector<std::string> const& b) {
+    same(field, fmt::format("{}", fmt::join(a, ", ")), fmt::format("{}", fmt::join(b, ", ")));
+  };
+  same_list("list of conventions", first.relaxed, other.relaxed);
+  same_list("list of waived classes", first.waived_classes, other.waived_classes);
+  same_list("list of required features", first.required_support, other.required_support);
+}
+
+/// The error where two shards tell of one case, or have more cases together than there are. `names` are their files.
+std::optional<error> not_apart(std::vector<report> const& shards, std::vector<std::string> const& names) {
+  std::map<std::int64_t, std::size_t> teller;
+  std::int64_t cases = 0;
+  for (std::size_t n = 0; n < shards.size(); ++n) {
+    std::vector<std::int64_t> numbers;
+    for (failing_case const& failing : shards[n].failing) numbers.push_back(failing.number);
+    for (auto const& unanswered : shards[n].unanswered) numbers.push_back(unanswered.first);
+    for (curve_point const& point : shards[n].curves) numbers.push_back(point.number);
+    for (std::int64_t const number : numbers)
+      if (auto const [at, fresh] = teller.emplace(number, n); !fresh && at->second != n)
+        return error{error_code::bad_value, names[n],
+                     fmt::format("tells of case {}, as {} does", number, names[at->second])};
+    cases += shards[n].cases;
+    if (shards[n].all_cases != 0 && cases > shards[n].all_cases)
+      return error{error_code::bad_value, names[n],
+                   fmt::format("its checks and those of the shards before it have {} cases, 'all_cases' is {}", cases,
+                               shards[n].all_cases)};
+  }
+  return std::nullopt;
 }
 
 /// The observations that are about the run itself, rather than about a case or the count of such.
@@ -125,14 +156,26 @@ report join(std::vector<report> const& shards) {
 
 constexpr json_limits report_limits{std::size_t{1} << 28, 16};
 
+/// The report of a shard whose lists, counts and verdict agree, and that says nothing else than these.
+report read_consistent(json const& from) {
+  report part = read_shard(from);
+  require_consistent(part);
+  if (std::string const what = difference(from, json::parse(as_json(part))); !what.empty())
+    throw report_fault{"contradicts itself: " + what};
+  return part;
+}
+
 /// The reports of one file: several of them, one for each kernel, where it has the key 'reports'.
 std::vector<report> read_shards(json const& from) {
   std::vector<report> reports;
   report_object const top(from, "the file");
-  if (!top.has("reports")) reports.push_back(read_shard(from));
+  if (!top.has("reports")) reports.push_back(read_consistent(from));
   else
-    for (json const& item : top.list("reports")) reports.push_back(read_shard(item));
+    for (json const& item : top.list("reports")) reports.push_back(read_consistent(item));
   if (reports.empty()) throw report_fault{"'reports' in the file is empty"};
+  if (std::string const stated = top.text("verdict"); stated != name_of(worst(reports)))
+    throw report_fault{fmt::format("contradicts itself: 'verdict' is '{}', the worst of its reports is '{}'", stated,
+                                   name_of(worst(reports)))};
   for (report const& kernel_report : reports)
     if (kernel_report.shard != reports.front().shard) throw report_fault{"its kernels were not asked the same shard"};
   return reports;
@@ -175,7 +218,9 @@ problem::result<std::vector<report>> join_reports(std::vector<report_file> const
   std::vector<report> joined;
   for (std::size_t kernel = 0; kernel < first.size(); ++kernel) {
     std::vector<report> parts;
-    for (auto& [index, reports] : shards) parts.push_back(std::move(reports[kernel]));
+    std::vector<std::string> files_of;
+    for (auto& [index, reports] : shards) parts.push_back(std::move(reports[kernel])), files_of.push_back(names[index]);
+    if (auto why = not_apart(parts, files_of)) return *std::move(why);
     joined.push_back(join(parts));
   }
   return joined;

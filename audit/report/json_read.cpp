@@ -6,6 +6,7 @@
 #include <fmt/format.h>
 
 #include "audit/report/coverage_json.hpp"
+#include "audit/report/text.hpp"
 #include "audit/report/version.hpp"
 
 namespace attest::audit {
@@ -190,6 +191,18 @@ void read_checks(report_object const& from, report_object const& shard, report& 
     into.checks[n].first_case = first[n], into.checks[n].seconds = seconds[n];
 }
 
+/// The verdict as the file states it, and why where it is undecided.
+void read_verdict(report_object const& from, report& into) {
+  std::string const stated = from.text("verdict");
+  for (verdict const one : {verdict::certified, verdict::refuted, verdict::undecided})
+    if (stated == name_of(one)) {
+      into.verdict = one;
+      if (one == verdict::undecided) into.undecided_because = from.text("undecided_because");
+      return;
+    }
+  throw report_fault{fmt::format("'verdict' in the file is '{}', expected certified, refuted or undecided", stated)};
+}
+
 }  // namespace
 
 report read_shard(json const& from) {
@@ -202,6 +215,7 @@ report read_shard(json const& from) {
   report kernel_report;
   kernel_report.kernel = top.text("kernel"), kernel_report.contract = top.text("contract");
   kernel_report.seed = top.seed();
+  read_verdict(top, kernel_report);
   kernel_report.theorem_revision = static_cast<int>(top.count("theorem_revision"));
   if (!top.at("contract_revision").is_null())
     kernel_report.contract_revision = static_cast<int>(top.count("contract_revision"));

@@ -5,6 +5,7 @@
 #include <map>
 #include <optional>
 #include <set>
+#include <span>
 #include <string>
 #include <string_view>
 #include <utility>
@@ -135,5 +136,8 @@ struct report {
   /// Over all checks.
   judgement total() const;
 };
+
+/// Refuted before undecided before certified. Requires at least one report.
+verdict worst(std::span<report const> all);
 
 }  // namespace attest::audit
