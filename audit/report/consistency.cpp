@@ -11,6 +11,7 @@
 
 #include <fmt/format.h>
 
+#include "audit/contract/preset_family.hpp"
 #include "audit/report/builder.hpp"
 #include "audit/report/json_object.hpp"
 #include "audit/report/text.hpp"
@@ -179,6 +180,13 @@ void require_curves(report const& part) {
   }
 }
 
+void require_contract(report const& part) {
+  if (part.contracts.size() != 1) return;
+  contract const& claim = part.contracts.front();
+  require(part.contract_revision == revision_of(claim), "'contract_revision' is {}, that of 'contracts' is {}",
+          part.contract_revision.value_or(0), revision_of(claim).value_or(0));
+}
+
 void require_told(report const& part) {
   std::map<std::string_view, std::int64_t> told;
   for (case_observation const& line : part.case_observations) ++told[line.kind];
@@ -211,6 +219,7 @@ void require_consistent(report const& part) {
   require_answers(part);
   require_coverage(part);
   require_curves(part);
+  require_contract(part);
   require_told(part);
   require_verdict(part);
 }

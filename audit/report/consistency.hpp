@@ -19,6 +19,7 @@ namespace attest::audit {
 ///           cases        numbers from 1 to the number of cases of all shards
 ///           coverage     counts the same elements and draws as the checks
 ///           curves       failed exactly where the case failed
+///           contract     the revision is that of its numbers
 ///           told         as many observations of a kind as its count says, at most report_builder::listed_per_kind
 ///           verdict      that of the findings and counts, by report_builder::finish
 /// Cost      that of a copy of the report

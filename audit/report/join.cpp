@@ -8,6 +8,7 @@
 
 #include <fmt/format.h>
 
+#include "audit/contract/contract_file.hpp"
 #include "audit/report/builder.hpp"
 #include "audit/report/consistency.hpp"
 #include "audit/report/json_difference.hpp"
@@ -23,8 +24,24 @@ using json = nlohmann::ordered_json;
 using problem::error;
 using problem::error_code;
 
+/// Throws where two contracts differ in a number or a convention. What their sentences say does not matter.
+void require_same_contract(contract first, contract other, std::string const& first_name) {
+  first.sentence = other.sentence = "";
+  if (auto const wrong = difference(json::parse(contract_text(other)), json::parse(contract_text(first))))
+    throw report_fault{fmt::format("its contract '{}' has {} for '{}', that of {} has {}", other.name, wrong->given,
+                                   wrong->at, first_name, wrong->expected)};
+}
+
+/// Throws where two builds of a kernel differ, or where one is not known.
+void require_same_build(report const& first, report const& other, std::string const& first_name) {
+  kernel_build const &a = first.kernel_builds.front(), &b = other.kernel_builds.front();
+  if (a == b && a.is_known()) return;
+  throw report_fault{fmt::format("its kernel is {}, that of {} is {}; --same-kernel takes them for one kernel",
+                                 b.words(), first_name, a.words())};
+}
+
 /// Throws the first difference in what all shards of one audit must share.
-void require_same_audit(report const& first, report const& other, std::string const& first_name) {
+void require_same_audit(report const& first, report const& other, std::string const& first_name, bool same_kernel) {
   auto const same = [&](char const* field, std::string const& a, std::string const& b) {
     if (a != b) throw report_fault{fmt::format("its {} is '{}', that of {} is '{}'", field, b, first_name, a)};
   };
@@ -35,6 +52,8 @@ void require_same_audit(report const& first, report const& other, std::string co
   same("contract", first.contract, other.contract);
   auto const revision = [](std::optional<int> of) { return of ? std::to_string(*of) : std::string("none"); };
   same("revision of the contract", revision(first.contract_revision), revision(other.contract_revision));
+  require_same_contract(first.contracts.front(), other.contracts.front(), first_name);
+  if (!same_kernel) require_same_build(first, other, first_name);
   same("seed", seed(first), seed(other));
   same("number of shards", std::to_string(first.shard->second), std::to_string(other.shard->second));
   same("list of options", first.options, other.options);
@@ -103,7 +122,7 @@ report join(std::vector<report> const& shards) {
   report all;
   report const& first = shards.front();
   all.kernel = first.kernel, all.contract = first.contract, all.seed = first.seed, all.relaxed = first.relaxed;
-  all.required_support = first.required_support;
+  all.required_support = first.required_support, all.contracts = first.contracts;
   all.contract_revision = first.contract_revision, all.theorem_revision = first.theorem_revision;
   std::set<std::string, std::less<>> const waived(first.waived_classes.begin(), first.waived_classes.end());
   report_builder collect(all, waived);
@@ -131,6 +150,7 @@ report join(std::vector<report> const& shards) {
     add_new(all.observations, of_the_run(shard));
     add_new(all.not_asked, shard.not_asked);
     add_new(all.protections, shard.protections);
+    add_new(all.kernel_builds, shard.kernel_builds);
     for (auto const& [kind, count] : shard.observation_counts) kinds[kind] += count;
     for (case_observation const& observation : shard.case_observations)
       observations.push_back(observation), observation_cases.push_back(observation.number);
@@ -160,8 +180,9 @@ constexpr json_limits report_limits{std::size_t{1} << 28, 16};
 report read_consistent(json const& from) {
   report part = read_shard(from);
   require_consistent(part);
-  if (std::string const what = difference(from, json::parse(as_json(part))); !what.empty())
-    throw report_fault{"contradicts itself: " + what};
+  if (auto const wrong = difference(from, json::parse(as_json(part))))
+    throw report_fault{fmt::format("contradicts itself: '{}' is {}, the rest of the file says {}", wrong->at,
+                                   wrong->given, wrong->expected)};
   return part;
 }
 
@@ -182,15 +203,15 @@ std::vector<report> read_shards(json const& from) {
 }
 
 void require_same_audits(std::vector<report> const& first, std::vector<report> const& other,
-                         std::string const& first_name) {
+                         std::string const& first_name, bool same_kernel) {
   if (first.size() != other.size())
     throw report_fault{fmt::format("it is about {} kernels, {} about {}", other.size(), first_name, first.size())};
-  for (std::size_t n = 0; n < first.size(); ++n) require_same_audit(first[n], other[n], first_name);
+  for (std::size_t n = 0; n < first.size(); ++n) require_same_audit(first[n], other[n], first_name, same_kernel);
 }
 
 }  // namespace
 
-problem::result<std::vector<report>> join_reports(std::vector<report_file> const& files) {
+problem::result<std::vector<report>> join_reports(std::vector<report_file> const& files, bool same_kernel) {
   std::map<std::int64_t, std::vector<report>> shards;  // by index, one report for each kernel
   std::map<std::int64_t, std::string> names;
   std::vector<report> first;
@@ -203,7 +224,7 @@ problem::result<std::vector<report>> join_reports(std::vector<report_file> const
       auto const [index, of] = *reports.front().shard;
       if (index < 1 || index > of) throw report_fault{fmt::format("is shard {}/{}, which there cannot be", index, of)};
       if (first.empty()) first = reports;
-      require_same_audits(first, reports, printable(files.front().name, 200));
+      require_same_audits(first, reports, printable(files.front().name, 200), same_kernel);
       auto const [at, fresh] = names.emplace(index, name);
       if (!fresh) throw report_fault{fmt::format("is shard {}/{}, as {} is", index, of, at->second)};
       shards.emplace(index, std::move(reports));

@@ -13,6 +13,7 @@
 #include "audit/session/ask_kernel.hpp"
 #include "audit/session/case_pool.hpp"
 #include "audit/session/condition_form.hpp"
+#include "audit/session/kernel_build.hpp"
 #include "audit/session/protections.hpp"
 #include "audit/session/save_findings.hpp"
 #include "audit/session/take_result.hpp"
@@ -272,6 +273,7 @@ void session::not_drawn(std::int64_t made) {
 std::optional<problem::error> session::run() {
   if (auto why = pool_.start()) return why;
   report_.kernel = pool_.name();
+  report_.kernel_builds = {build_of(options_.kernel, options_.claim->type)};
   report_.relaxed = relaxed(options_.claim->conventions);
   report_.protections = protections_of(limits_of(options_));
   if (pool_.loading_changes_environment())
@@ -316,6 +318,7 @@ problem::result<report> run_audit(audit_options const& options, audit_plan const
   report kernel_report;
   kernel_report.contract = options.claim->name;
   kernel_report.contract_revision = revision_of(*options.claim);
+  kernel_report.contracts = {*options.claim};
   if (!options.only.empty()) kernel_report.not_asked.push_back({"other checks and cases", "--only"});
   if (options.quick) kernel_report.not_asked.push_back({"larger inputs, and further ones of each check", "--quick"});
   if (options.replay) kernel_report.not_asked.push_back({"every check, on generated inputs", "--replay"});

@@ -145,6 +145,7 @@ problem::result<report> run_verify(verify_options const& options) {
   kernel_report.kernel = options.outputs ? options.outputs->string() : options.inputs.string();
   kernel_report.contract = options.claim ? options.claim->name : "";
   if (options.claim) kernel_report.contract_revision = revision_of(*options.claim);
+  if (options.claim) kernel_report.contracts = {*options.claim};
   if (options.claim) kernel_report.relaxed = relaxed(options.claim->conventions);
   kernel_report.observations = recorded.value().notes;
   for (std::string const& name : recorded.value().ignored) kernel_report.observations.push_back("ignored: " + name);
@@ -176,12 +177,14 @@ problem::result<report> run_verify(verify_options const& options) {
       return error{error_code::bad_type, kernel_case.name + ".q",
                    fmt::format("element type is {}, the contract {} is about {}", problem::name_of(type), claim.name,
                                problem::name_of(claim.type))};
-    if (!options.claim && kernel_report.contract.find(claim.name) == std::string::npos) {
+    if (!options.claim &&
+        std::ranges::find(kernel_report.contracts, claim.name, &contract::name) == kernel_report.contracts.end()) {
       // Several presets have one revision where it is the same for all.
       auto const revision = revision_of(claim);
       if (kernel_report.contract.empty()) kernel_report.contract_revision = revision;
       else if (kernel_report.contract_revision != revision) kernel_report.contract_revision.reset();
       kernel_report.contract += (kernel_report.contract.empty() ? "" : ",") + claim.name;
+      kernel_report.contracts.push_back(claim);
     }
     case_result found;
     interrupted |= interruptible([&] { return options.stop && options.stop->load(); },

@@ -39,7 +39,8 @@ enum class kind { certified, refuted, waived, unanswered, undecided };
 report shard_of(kind is, std::int64_t index) {
   report made;
   made.kernel = "drawn", made.contract = "f32", made.seed = 5, made.contract_revision = 2, made.shard = {index, 2};
-  made.all_cases = 12;
+  made.all_cases = 12, made.contracts = {*find_contract("f32")};
+  made.kernel_builds = {{.sha256 = std::string(64, 'a'), .symbol = "attest_attention"}};
   std::set<std::string, std::less<>> waived{"lse"};
   if (is == kind::waived) waived.insert("accuracy");
   report_builder collect(made, waived);
@@ -151,6 +152,8 @@ TEST_CASE("each rule of a consistent report refuses what breaks it, with the fie
       // Coverage.
       {certified, [](report& r) { ++r.covered.elements_judged; }, "'coverage' has 61 elements judged, 'checks' 60"},
       {certified, [](report& r) { r.draws = 1; }, "'draws' of 'coverage' has 1 made"},
+      // The contract.
+      {certified, [](report& r) { r.contract_revision = 1; }, "'contract_revision' is 1, that of 'contracts' is 2"},
       // The verdict.
       {refuted, [](report& r) { r.verdict = verdict::certified; }, "'verdict' is 'certified', its findings and counts say 'refuted'"},
       {certified, [](report& r) { r.verdict = verdict::refuted; }, "'verdict' is 'refuted', its findings and counts say 'certified'"},
@@ -180,13 +183,13 @@ TEST_CASE("merge refuses shards whose findings were cut off, and counts that the
       {kind::refuted, [](json& j) { j["verdict"] = "fine"; }, "'verdict' in the file is 'fine', expected certified, refuted or undecided"},
       {kind::undecided, [](json& j) { j.erase("undecided_because"); }, "there is no 'undecided_because'"},
       {kind::certified, [](json& j) { j["summary"]["elements"] = 61; }, "'summary.elements' is 61, the rest of the file says 60"},
-      {kind::certified, [](json& j) { j["summary"].erase("elements"); }, "there is no 'summary.elements'"},
+      {kind::certified, [](json& j) { j["summary"].erase("elements"); }, "'summary.elements' is nothing, the rest of the file says 60"},
       {kind::certified, [](json& j) { j["summary"]["max_error_in_bounds"] = "inf"; }, "'summary.max_error_in_bounds' is \"inf\""},
       {kind::certified, [](json& j) { j["checks"][0]["max_error_in_bounds"] = "inf"; }, "'max_error_in_bounds' is inf"},
       {kind::certified, [](json& j) { j["checks"][0]["max_error_in_bounds"] = "nan"; }, "'max_error_in_bounds' in a check is 'nan'"},
       {kind::certified, [](json& j) { j["checks"][0]["max_error_in_bounds"] = "-0x1p+0"; }, "'max_error_in_bounds' in a check"},
       {kind::certified, [](json& j) { j["checks"][0]["not_judged"] = 1; }, "'checks[0].not_judged' is 1, the rest of the file says 0"},
-      {kind::certified, [](json& j) { j["evidence"]["sizes"] = json::array(); }, "'evidence.sizes' has 0 entries, the rest of the file says 1"},
+      {kind::certified, [](json& j) { j["evidence"]["sizes"] = json::array(); }, "'evidence.sizes' is 0 entries, the rest of the file says 1 entries"},
       {kind::certified, [](json& j) { j["evidence"]["sentence"] = "fine"; }, "'evidence.sentence' is \"fine\""},
       {kind::certified, [](json& j) { j["shard"]["check_sharpness"][0][0][0] = 31; }, "31 elements of o are judged"},
   };
@@ -231,6 +234,72 @@ TEST_CASE("shards that tell of one case, or of more cases than there are, are re
   auto const other = of([](report& r) { r.waived_classes = {"empty-row", "lse"}; });
   REQUIRE_FALSE(other);
   CHECK(other.why().reason == "its list of waived classes is 'empty-row, lse', that of 1.json is 'lse'");
+}
+
+TEST_CASE("a kernel is known by its build, and a contract by its numbers", "[unit]") {
+  using edit = std::function<void(report&)>;
+  auto const of = [](edit const& both, edit const& second, bool same_kernel = false) {
+    std::vector<report_file> files;
+    for (std::int64_t const index : {1, 2}) {
+      report part = shard_of(kind::certified, index);
+      both(part);
+      if (index == 2) second(part);
+      files.push_back({std::to_string(index) + ".json", as_json(part)});
+    }
+    return join_reports(files, same_kernel);
+  };
+  edit const nothing = [](report&) {};
+  edit const rebuilt = [](report& r) { r.kernel_builds[0].sha256 = std::string(64, 'b'); };
+  auto const other = of(nothing, rebuilt);
+  REQUIRE_FALSE(other);
+  CHECK(other.why().message() ==
+        "2.json: its kernel is attest_attention of a library with SHA-256 bbbbbbbbbbbbbbbb…, that of 1.json is "
+        "attest_attention of a library with SHA-256 aaaaaaaaaaaaaaaa…; --same-kernel takes them for one kernel");
+  auto const taken = of(nothing, rebuilt, true);
+  REQUIRE(taken);
+  CHECK(taken.value().front().verdict == verdict::certified);
+  std::string const says = "The shards asked 2 builds of the kernel, which --same-kernel takes for one: attest_attention "
+                           "of a library with SHA-256 aaaaaaaaaaaaaaaa…; attest_attention of a library with SHA-256 bbbbbbbbbbbbbbbb….";
+  json const whole = json::parse(as_json(taken.value().front()));
+  CHECK(whole["evidence"]["sentence"].get<std::string>().ends_with(says));
+  CHECK(whole["kernel_builds"].size() == 2);
+  CHECK_FALSE(of(nothing, [](report& r) { r.kernel_builds[0].symbol = "another"; }));
+  edit const unread = [](report& r) { r.kernel_builds[0].sha256 = ""; };  // two files that nobody read need not be one
+  CHECK_FALSE(of(unread, nothing));
+  CHECK(of(unread, nothing, true));
+
+  edit const builtin = [](report& r) { r.kernel_builds = {{.sha256 = {}, .symbol = "attest_attention", .version = "1", .instructions = "avx2", .claim = "c"}}; };
+  CHECK(of(builtin, nothing));
+  CHECK_FALSE(of(builtin, [](report& r) { r.kernel_builds[0].instructions = "scalar"; }));
+  CHECK_FALSE(of(builtin, [](report& r) { r.kernel_builds[0].version = "2"; }));
+  CHECK_FALSE(of(builtin, [](report& r) { r.kernel_builds[0].claim = "d"; }));
+
+  edit const mine = [](report& r) {
+    r.contract = r.contracts[0].name = "mine", r.contract_revision.reset();
+  };
+  CHECK(of(mine, nothing));
+  CHECK(of(mine, [](report& r) { r.contracts[0].sentence = "said in other words"; }));
+  auto const looser = of(mine, [](report& r) { r.contracts[0].fixed.k_x = 2; });
+  REQUIRE_FALSE(looser);
+  CHECK(looser.why().message() == "2.json: its contract 'mine' has 2 for 'model.k_x', that of 1.json has 4");
+}
+
+TEST_CASE("a report that does not say which kernel or contract it is about is refused", "[unit]") {
+  for (auto const& [key, to, says] :
+       {std::tuple{"kernel_builds", json(), "there is no 'kernel_builds' in the file"},
+        {"kernel_builds", json::array(), "'kernel_builds' in the file has 0 entries, expected 1"},
+        {"kernel_builds", json::array({{{"symbol", "s"}, {"sha256", "abc"}, {"builtin", nullptr}}}), "'sha256' in 'kernel_builds' is 'abc', expected 64"},
+        {"contracts", json(), "there is no 'contracts' in the file"},
+        {"contracts", json::array({1, 2}), "'contracts' in the file has 2 entries, expected 1"},
+        {"contracts", json::array({1}), "'contracts' in the file: is a number, expected an object"},
+        {"contracts", json::array({{{"from", "bf16"}, {"name", "mine"}}}), "'contract' is 'f32', 'contracts' has 'mine'"},
+        {"contracts", json::array({{{"from", "f32-any"}, {"name", "f32"}}}), "is 'f32', which is a preset that says otherwise"}}) {
+    auto const whole = joined(kind::certified, [&, key = key, to = to](json& part) { to.is_null() ? void(part.erase(key)) : void(part[key] = to); });
+    INFO(says);
+    REQUIRE_FALSE(whole);
+    INFO(whole.why().message());
+    CHECK(whole.why().reason.find(says) != std::string::npos);
+  }
 }
 
 }  // namespace

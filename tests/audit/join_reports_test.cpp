@@ -99,6 +99,7 @@ report report_of(std::vector<drawn_case> const& cases, std::int64_t index, std::
   result.kernel = "drawn", result.contract = "f32", result.seed = 5;
   if (of > 1) result.shard = {index, of};
   result.all_cases = static_cast<std::int64_t>(cases.size());
+  result.contracts = {*find_contract("f32")}, result.kernel_builds = {{.sha256 = std::string(64, 'a'), .symbol = "attest_attention"}};
   result.contract_revision = 2, result.protections = {"a process of its own", "a limit"};
   result.not_asked = {{"other checks and cases", "--only"}};
   std::set<std::string, std::less<>> const waived{"lse"};

@@ -45,6 +45,7 @@ struct drawn_report {
 
   explicit drawn_report(bool wrong = false, bool complete = true) {
     is.kernel = "drawn", is.contract = "f32", is.contract_revision = 2, is.seed = 5;
+    is.contracts = {*find_contract("f32")}, is.kernel_builds = {{.sha256 = std::string(64, 'a'), .symbol = "attest_attention"}};
     is.protections = {"a process of its own"}, is.not_asked = {{"other checks and cases", "--only"}};
     report_builder collect(is, waived);
     collect.set_case(1);
@@ -268,7 +269,7 @@ TEST_CASE("reports of different revisions of the theorem, or of a preset, are no
   old = part(2);
   old.contract_revision = 1;
   REQUIRE_FALSE(joined_with(old));
-  CHECK(joined_with(old).why().reason == "its revision of the contract is '1', that of 1.json is '2'");
+  CHECK(joined_with(old).why().reason == "contradicts itself: 'contract_revision' is 1, that of 'contracts' is 2");
 }
 
 }  // namespace
