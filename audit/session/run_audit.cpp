@@ -42,6 +42,19 @@ std::string text_of(audit_options const& options) {
   return text;
 }
 
+/// What tells this audit from others that save findings in the same folder.
+findings_run run_of(audit_options const& options) {
+  findings_run of;
+  of.run =
+      fmt::format("audit --kernel {} --contract {}", shell_word(options.kernel), shell_word(options.contract_argument));
+  if (options.replay) of.single = " --replay " + shell_word(options.replay->native());
+  else if (!options.only.empty()) of.single = fmt::format(" --only {}", fmt::join(options.only, ","));
+  if (!options.part) return of;
+  of.shard = options.part->index;
+  of.audit = fmt::format("--seed {} {} of {} shards", options.seed, text_of(options), options.part->of);
+  return of;
+}
+
 /// One audit: a kernel, its cases, and the report so far.
 class session {
  public:
@@ -50,6 +63,7 @@ class session {
         plan_(plan),
         report_(into),
         collect_(into, options.waived),
+        saved_(options.findings, run_of(options)),
         when_{options.stop,
               options.budget ? std::optional(options.begun + seconds(0.9 * *options.budget)) : std::nullopt},
         pool_(plan, options, when_) {}
@@ -75,6 +89,7 @@ class session {
   audit_plan const& plan_;
   report& report_;
   report_builder collect_;
+  findings_folder saved_;
   interruption when_;
   case_pool pool_;
   bool mandatory_missing_ = false, hurried_ = false;
@@ -279,6 +294,7 @@ std::optional<problem::error> session::run() {
   if (pool_.loading_changes_environment())
     report_.observations.push_back(
         "loading the kernel changed the rounding mode or FTZ/DAZ of its process (-ffast-math does)");
+  saved_.remove_earlier();
   auto const stopped = take_all();
   if (!stopped) return stopped.why();
   list_refused_checks();
@@ -298,7 +314,9 @@ std::optional<problem::error> session::run() {
   if (!options_.findings.empty() && collect_.refuted() && !(options_.stop && options_.stop->load())) {
     save_findings(
         options_, [&](auto check, auto name) { return plan_.make(check, name, pool_.limits()); }, search_end(15, 0.95),
-        report_);
+        saved_, report_);
+    if (auto const why = saved_.list())
+      report_.observations.push_back("the saved findings are not listed: " + why->message());
   }
   for (finding& found : report_.findings)
     if (!found.pictures && found.no_pictures.empty())

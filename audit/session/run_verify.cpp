@@ -50,6 +50,14 @@ std::string reproducer(verify_options const& options, contract const& claim) {
   return text + (options.reproducible ? " --reproducible" : "");
 }
 
+/// What tells this run from others that save findings in the same folder.
+findings_run run_of(verify_options const& options) {
+  std::string run = "verify " + shell_word(options.inputs.native());
+  if (options.outputs) run += " " + shell_word(options.outputs->native());
+  if (!options.contract_argument.empty()) run += " --contract " + shell_word(options.contract_argument);
+  return {run, options.only.empty() ? "" : fmt::format(" --only {}", fmt::join(options.only, ",")), "", 0};
+}
+
 /// Keeps the cases that --only names. An error is about a name that nothing has.
 std::optional<error> keep_only(names const& only, std::vector<recorded_case>& cases) {
   if (only.empty()) return std::nullopt;
@@ -154,6 +162,8 @@ problem::result<report> run_verify(verify_options const& options) {
   if (!cases) return cases.why();
   if (auto why = keep_only(options.only, cases.value())) return *std::move(why);
   if (!options.only.empty()) kernel_report.not_asked.push_back({"other problems of the file", "--only"});
+  findings_folder saved(options.findings, run_of(options));
+  saved.remove_earlier();
   report_builder collect(kernel_report, options.waived);
   bool complete = true, any = false, interrupted = false;
   recorded_endings& endings = kernel_report.recorded.emplace();
@@ -219,7 +229,9 @@ problem::result<report> run_verify(verify_options const& options) {
   collect.finish(complete && any, interrupted ? "it was interrupted" : any ? "" : "there is no recorded output");
   draw_findings(cases.value(), options, kernel_report);
   if (!options.findings.empty() && collect.refuted() && !interrupted)
-    save_recorded(options, cases.value(), kernel_report);
+    save_recorded(options, cases.value(), saved, kernel_report);
+  if (auto const why = saved.list())
+    kernel_report.observations.push_back("the saved findings are not listed: " + why->message());
   return kernel_report;
 }
 
