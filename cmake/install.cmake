@@ -42,3 +42,5 @@ install(FILES ${CMAKE_CURRENT_BINARY_DIR}/attest-config.cmake ${CMAKE_CURRENT_BI
   DESTINATION ${ATTEST_CMAKE_DIR})
 install(FILES LICENSE NOTICE README.md SOUNDNESS.md CHANGELOG.md DESTINATION ${CMAKE_INSTALL_DOCDIR} OPTIONAL)
 install(FILES docs/semantics.md docs/bound.md docs/contracts.md docs/gate.md DESTINATION ${CMAKE_INSTALL_DOCDIR})
+# JSON Schemas of what the program reads and writes.
+install(FILES docs/contract.schema.json docs/report.schema.json docs/vectors.schema.json DESTINATION ${CMAKE_INSTALL_DATADIR}/attest)
