@@ -285,8 +285,13 @@ TEST_CASE("a kernel is known by its build, and a contract by its numbers", "[uni
 }
 
 TEST_CASE("a report that does not say which kernel or contract it is about is refused", "[unit]") {
-  for (auto const& [key, to, says] :
-       {std::tuple{"kernel_builds", json(), "there is no 'kernel_builds' in the file"},
+  struct edited {
+    char const* key;
+    json to;  ///< null: the key is not there
+    char const* says;
+  };
+  for (edited const& one : std::initializer_list<edited>{
+        {"kernel_builds", json(), "there is no 'kernel_builds' in the file"},
         {"kernel_builds", json::array(), "'kernel_builds' in the file has 0 entries, expected 1"},
         {"kernel_builds", json::array({{{"symbol", "s"}, {"sha256", "abc"}, {"builtin", nullptr}}}), "'sha256' in 'kernel_builds' is 'abc', expected 64"},
         {"contracts", json(), "there is no 'contracts' in the file"},
@@ -294,11 +299,14 @@ TEST_CASE("a report that does not say which kernel or contract it is about is re
         {"contracts", json::array({1}), "'contracts' in the file: is a number, expected an object"},
         {"contracts", json::array({{{"from", "bf16"}, {"name", "mine"}}}), "'contract' is 'f32', 'contracts' has 'mine'"},
         {"contracts", json::array({{{"from", "f32-any"}, {"name", "f32"}}}), "is 'f32', which is a preset that says otherwise"}}) {
-    auto const whole = joined(kind::certified, [&, key = key, to = to](json& part) { to.is_null() ? void(part.erase(key)) : void(part[key] = to); });
-    INFO(says);
+    auto const whole = joined(kind::certified, [&](json& part) {
+      if (one.to.is_null()) part.erase(one.key);
+      else part[one.key] = one.to;
+    });
+    INFO(one.says);
     REQUIRE_FALSE(whole);
     INFO(whole.why().message());
-    CHECK(whole.why().reason.find(says) != std::string::npos);
+    CHECK(whole.why().reason.find(one.says) != std::string::npos);
   }
 }
 

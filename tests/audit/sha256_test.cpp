@@ -1,6 +1,7 @@
 // SHA-256 by the examples of its standard.
 #include <filesystem>
 #include <fstream>
+#include <initializer_list>
 
 #include <unistd.h>
 
@@ -29,9 +30,9 @@ TEST_CASE("the examples of FIPS 180-4 have their hashes", "[unit]") {
 }
 
 TEST_CASE("the pieces in which bytes come do not matter, at any length around a block", "[unit]") {
-  for (std::size_t const length : {1, 55, 56, 57, 63, 64, 65, 119, 120, 128, 1000}) {
+  for (std::size_t const length : std::initializer_list<std::size_t>{1, 55, 56, 57, 63, 64, 65, 119, 120, 128, 1000}) {
     std::string const text(length, 'x');
-    for (std::size_t const piece : {1, 7, 64}) {
+    for (std::size_t const piece : std::initializer_list<std::size_t>{1, 7, 64}) {
       sha256 hash;
       for (std::size_t at = 0; at < length; at += piece)
         hash.add(std::as_bytes(std::span(text)).subspan(at, std::min(piece, length - at)));
