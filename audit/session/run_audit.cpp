@@ -131,7 +131,6 @@ void session::take(audit_case const& kernel_case, case_result&& result) {
   hung_ += result.hung;
   if (result.inside) pool_.wider().keep(*result.inside);
   note_replies(result.replies);
-  if (kernel_case.check == "drawn") report_.covered.add_draw(!result.unsupported);
   report_.covered.add_elements(result.judged.judged(), result.judged.exist);
   if (result.unsupported) note_refused(kernel_case);
   else if (auto form = kernel_case.form ? kernel_case.form : audit::form_of(kernel_case.problem.draft()))
@@ -250,7 +249,9 @@ problem::result<std::string> session::take_all() {
     case_result& result = asked->result.value();
     if (result.cut_short && result.judged.failed == 0) break;
     if (!asked->plan.reported) continue;
+    // A draw that --only or a file names is not independent of what it shows.
     report_.draws += is_draw;
+    if (is_draw) report_.covered.add_draw(!result.unsupported);
     if (!asked->made) break;
     take(*asked->made, std::move(result));
     if (!hurried_ && may_hurry() && collect_.refuted()) {

@@ -24,6 +24,7 @@ def kinds(kernels):
         "unanswered": (2, 3, ("--only", "accuracy", *kernel("refuses"))),
         "unsupported": (2, 3, ("--only", "masks", "--require-support", "bias")),
         "drawn": (2, 0, ("--only", "drawn", "--draws", "6", "--draw-products", "65536")),
+        "draws by name": (2, 0, ("--only", "drawn/5,drawn/6,bands")),
         "stopped": (2, 1, ("--only", "masks,windows", "--fail-fast", *kernel("mean_v"))),
         "of another type": (2, 0, ("--only", "masks", "--contract", "bf16")),
         "two kernels": (2, 1, ("--only", "masks", *kernel("mean_v"), "--kernel", "builtin")),
