@@ -50,3 +50,5 @@ install(FILES ${descriptions}/attest.1 DESTINATION ${CMAKE_INSTALL_MANDIR}/man1)
 install(FILES ${descriptions}/attest DESTINATION ${CMAKE_INSTALL_DATADIR}/bash-completion/completions)
 install(FILES ${descriptions}/_attest DESTINATION ${CMAKE_INSTALL_DATADIR}/zsh/site-functions)
 install(FILES ${descriptions}/attest.fish DESTINATION ${CMAKE_INSTALL_DATADIR}/fish/vendor_completions.d)
+# JSON Schemas of what the program reads and writes.
+install(FILES docs/contract.schema.json docs/report.schema.json docs/vectors.schema.json DESTINATION ${CMAKE_INSTALL_DATADIR}/attest)

@@ -122,7 +122,14 @@ std::string left_over(verdict_facts const& facts) {
   return clauses.empty() ? "" : fmt::format(" {}.", fmt::join(clauses, ", "));
 }
 
-std::string sentence_of(verdict_facts const& facts) {
+/// " The shards asked 2 builds of the kernel, which --same-kernel takes for one: …" where there are several.
+std::string several_builds(verdict_facts const& facts) {
+  if (facts.builds.size() < 2) return "";
+  return fmt::format(" The shards asked {} builds of the kernel, which --same-kernel takes for one: {}.",
+                     facts.builds.size(), fmt::join(facts.builds, "; "));
+}
+
+std::string sentence_by_verdict(verdict_facts const& facts) {
   switch (facts.verdict) {
     case verdict::certified:
       return fmt::format(
@@ -150,6 +157,8 @@ std::string sentence_of(verdict_facts const& facts) {
   return fmt::format("UNDECIDED{}: {}; {} elements were judged and none {}is wrong.{}", but_waived(facts), facts.cause,
                      grouped(facts.judged), facts.findings == 0 ? "" : "that is not waived ", left_over(facts));
 }
+
+std::string sentence_of(verdict_facts const& facts) { return sentence_by_verdict(facts) + several_builds(facts); }
 
 /// "also inside f32-ordered: …", or how far outside.
 std::string words_of(preset_comparison const& beside, std::int64_t one_in) {
@@ -267,6 +276,8 @@ verdict_facts facts_of(report const& kernel_report) {
   facts.verdict = kernel_report.verdict, facts.cause = cause_of(kernel_report);
   facts.contract = kernel_report.contract, facts.contract_revision = kernel_report.contract_revision;
   facts.theorem_revision = kernel_report.theorem_revision, facts.seed = kernel_report.seed;
+  if (kernel_report.kernel_builds.size() > 1)
+    for (kernel_build const& build : kernel_report.kernel_builds) facts.builds.push_back(build.words());
   facts.inputs = kernel_report.cases, facts.answered = kernel_report.cases - unsupported_cases(kernel_report);
   for (check_result const& row : kernel_report.checks) facts.failed += row.failed;
   if (facts.verdict == verdict::refuted) facts.explained_by = common_cause_of(kernel_report, facts);

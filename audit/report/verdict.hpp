@@ -39,6 +39,7 @@ struct verdict_facts {
   std::string contract;
   std::optional<int> contract_revision;
   int theorem_revision = 0;
+  std::vector<std::string> builds;  ///< of the kernel, where `merge` took several for one
   std::optional<std::uint64_t> seed;
   std::int64_t inputs = 0, answered = 0, failed = 0;  ///< inputs: given to the kernel, answered by it, wrong
   std::int64_t judged = 0, faults = 0;                ///< elements

@@ -56,6 +56,14 @@ std::string reproducer(verify_options const& options, contract const& claim) {
   return text + (options.reproducible ? " --reproducible" : "");
 }
 
+/// What tells this run from others that save findings in the same folder.
+findings_run run_of(verify_options const& options) {
+  std::string run = "verify " + shell_word(options.inputs.native());
+  if (options.outputs) run += " " + shell_word(options.outputs->native());
+  if (!options.contract_argument.empty()) run += " --contract " + shell_word(options.contract_argument);
+  return {run, options.only.empty() ? "" : fmt::format(" --only {}", fmt::join(options.only, ",")), "", 0};
+}
+
 /// Keeps the cases that --only names. An error is about a name that nothing has.
 std::optional<error> keep_only(names const& only, std::vector<recorded_case>& cases) {
   if (only.empty()) return std::nullopt;
@@ -170,6 +178,7 @@ problem::result<report> run_verify(verify_options const& options) {
   kernel_report.kernel = name_of_input(options.outputs ? *options.outputs : options.inputs);
   kernel_report.contract = options.claim ? options.claim->name : "";
   if (options.claim) kernel_report.contract_revision = revision_of(*options.claim);
+  if (options.claim) kernel_report.contracts = {*options.claim};
   if (options.claim) kernel_report.relaxed = relaxed(options.claim->conventions);
   kernel_report.observations = recorded.value().notes;
   add_ignored(recorded.value().ignored, kernel_report);
@@ -178,6 +187,8 @@ problem::result<report> run_verify(verify_options const& options) {
   if (!cases) return cases.why();
   if (auto why = keep_only(options.only, cases.value())) return *std::move(why);
   if (!options.only.empty()) kernel_report.not_asked.push_back({"other problems of the file", "--only"});
+  findings_folder saved(options.findings, run_of(options));
+  saved.remove_earlier();
   report_builder collect(kernel_report, options.waived);
   kernel_report.outside_limit = options.outside;
   bool complete = true, any = false;
@@ -202,12 +213,14 @@ problem::result<report> run_verify(verify_options const& options) {
       return error{error_code::bad_type, kernel_case.name + ".q",
                    fmt::format("element type is {}, the contract {} is about {}", problem::name_of(type), claim.name,
                                problem::name_of(claim.type))};
-    if (!options.claim && kernel_report.contract.find(claim.name) == std::string::npos) {
+    if (!options.claim &&
+        std::ranges::find(kernel_report.contracts, claim.name, &contract::name) == kernel_report.contracts.end()) {
       // Several presets have one revision where it is the same for all.
       auto const revision = revision_of(claim);
       if (kernel_report.contract.empty()) kernel_report.contract_revision = revision;
       else if (kernel_report.contract_revision != revision) kernel_report.contract_revision.reset();
       kernel_report.contract += (kernel_report.contract.empty() ? "" : ",") + claim.name;
+      kernel_report.contracts.push_back(claim);
     }
     case_result found;
     bool const cut = interruptible(
@@ -248,7 +261,9 @@ problem::result<report> run_verify(verify_options const& options) {
                                                    : "there is no recorded output");
   draw_findings(cases.value(), options, kernel_report);
   if (!options.findings.empty() && collect.refuted() && stopped != interrupted)
-    save_recorded(options, cases.value(), kernel_report);
+    save_recorded(options, cases.value(), saved, kernel_report);
+  if (auto const why = saved.list())
+    kernel_report.observations.push_back("the saved findings are not listed: " + why->message());
   return kernel_report;
 }
 

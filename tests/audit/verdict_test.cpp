@@ -46,6 +46,7 @@ struct drawn_report {
 
   explicit drawn_report(bool wrong = false, bool complete = true) {
     is.kernel = "drawn", is.contract = "f32", is.contract_revision = 2, is.seed = 5;
+    is.contracts = {*find_contract("f32")}, is.kernel_builds = {{.sha256 = std::string(64, 'a'), .symbol = "attest_attention"}};
     is.protections = {"a process of its own"}, is.not_asked = {{"other checks and cases", "--only"}};
     report_builder collect(is, waived);
     collect.set_case(1);
@@ -263,10 +264,15 @@ TEST_CASE("a preset that all failing cases are inside is their cause, said once 
 }
 
 TEST_CASE("the cause of all failing cases is that of all shards", "[unit]") {
-  report one = failing_inside("f16-scores", "bf16-throughout"), two = one;
-  one.shard = {1, 2}, two.shard = {2, 2};
-  one.failing.pop_back(), two.failing.erase(two.failing.begin());
-  auto const joined = join_reports({{"1.json", as_json(one)}, {"2.json", as_json(two)}});
+  // One answered input each, which fails.
+  auto const part = [](std::int64_t index) {
+    report of = failing_inside("f16-scores", "bf16-throughout");
+    of.shard = {index, 2}, of.checks.pop_back(), --of.cases, of.checks[0].failed = 1;
+    of.failing = {of.failing[static_cast<std::size_t>(index - 1)]};
+    of.failing[0].name = "one", of.failing[0].number = of.findings[0].number = 2 * index;
+    return of;
+  };
+  auto const joined = join_reports({{"1.json", as_json(part(1))}, {"2.json", as_json(part(2))}});
   REQUIRE(joined);
   auto const facts = facts_of(joined.value().front());
   REQUIRE(facts.explained_by);
@@ -300,7 +306,7 @@ TEST_CASE("reports of different revisions of the theorem, or of a preset, are no
   old = part(2);
   old.contract_revision = 1;
   REQUIRE_FALSE(joined_with(old));
-  CHECK(joined_with(old).why().reason == "its revision of the contract is '1', that of 1.json is '2'");
+  CHECK(joined_with(old).why().reason == "contradicts itself: 'contract_revision' is 1, that of 'contracts' is 2");
 }
 
 }  // namespace

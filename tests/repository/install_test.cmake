@@ -89,4 +89,8 @@ run(${prefix}/bin/attest audit --quick --draws 20)
 # So does a person the installed contracts.
 run(${prefix}/bin/attest gen --quick --seed 1 --out ${work}/cases.safetensors
   --contract ${prefix}/share/attest/contracts/flash-attention-2-bf16.json)
+# And the schemas of what it reads and writes.
+foreach(schema contract report vectors)
+  file(READ ${prefix}/share/attest/${schema}.schema.json text)
+endforeach()
 file(REMOVE_RECURSE ${work})
