@@ -22,9 +22,9 @@ judgement drawn_judgement() {
   found.by_theorem = 90, found.by_dominance = 16, found.by_rule = 7;
   for (int n = 0; n < 100; ++n) found.sharpness[0][1].add(1e-5, 1, n < 2);
   for (int n = 0; n < 6; ++n) found.sharpness[1][1].add(1e-6, 1, false);
-  found.shares[0].judged = 996;
   found.leave_out(output_kind::o, 4, not_judged_because::outside_hypotheses);
   found.leave_out(output_kind::o, 1, not_judged_because::format_overflows);
+  found.shares[0] = {100, 1};  // the other three are of a case that reaches beyond
   found.returned = {3, 3, 0};
   found.max_error_in_bounds = 0.25;
   found.beside = {{"f32-ordered", 50, 0, 0.5}};
@@ -140,7 +140,7 @@ TEST_CASE("what a verdict rests on has a note each, and a key each", "[unit]") {
   for (std::string const& note : stated.notes) notes += note + '\n';
   for (char const* note :
        {"4 elements outside the hypotheses of the bound were not judged",
-        "the largest share outside the hypotheses: 0.4 % of o in masks (4 of 1,000)", "1 elements where the output format may overflow",
+        "the largest share outside the hypotheses: 0.99 % of o in masks (1 of 101)", "1 elements where the output format may overflow",
         "3 elements are dull", "outside f32-ordered: 3 are beyond its bound, by up to 2.2 times the bound of f32-ordered (54 elements compared, of one row in 32)",
         "not asked: other checks and cases (--only)", "not asked: 1 of 2 inputs of masks (the kernel did not answer them)",
         "not asked: weights (no call returned it)", "protections: a process of its own"}) {
