@@ -9,6 +9,7 @@
 
 #include "audit/contract/preset_family.hpp"
 #include "audit/session/draw_pictures.hpp"
+#include "audit/support/files.hpp"
 #include "audit/support/words.hpp"
 
 namespace attest::audit {
