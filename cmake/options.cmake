@@ -1,4 +1,7 @@
 # Build options, and the target attest_flags with the compiler flags of attest's own code.
+# What only somebody who works on attest needs is OFF where attest is a part of another project's build.
+option(ATTEST_TESTS "attest's own tests and proofs, unless BUILD_TESTING is OFF" ${PROJECT_IS_TOP_LEVEL})
+option(ATTEST_INSTALL "`cmake --install` installs attest" ${PROJECT_IS_TOP_LEVEL})
 option(ATTEST_WERROR "Warnings are errors" OFF)
 option(ATTEST_FUZZ "Build the libFuzzer campaigns (needs clang); the replay programs are always built" OFF)
 set(ATTEST_FUZZING_ENGINE "" CACHE STRING "The fuzzing engine to link fuzz targets with (LIB_FUZZING_ENGINE); the CXXFLAGS of its environment then instrument them")
@@ -9,8 +12,16 @@ option(ATTEST_PCH "The headers that many tests or proofs include are compiled on
 set(ATTEST_PROPERTY_CASES 500 CACHE STRING "Problems that RapidCheck generates for each property")
 set(ATTEST_SANITIZE "" CACHE STRING "Sanitizers for everything that is built, e.g. address,undefined")
 
-if(NOT CMAKE_BUILD_TYPE AND NOT CMAKE_CONFIGURATION_TYPES)
-  set(CMAKE_BUILD_TYPE RelWithDebInfo CACHE STRING "Build type" FORCE)
+if(DEFINED BUILD_TESTING AND NOT BUILD_TESTING)
+  set(ATTEST_TESTS OFF)
+endif()
+if(PROJECT_IS_TOP_LEVEL)
+  if(NOT CMAKE_BUILD_TYPE AND NOT CMAKE_CONFIGURATION_TYPES)
+    set(CMAKE_BUILD_TYPE RelWithDebInfo CACHE STRING "Build type" FORCE)
+  endif()
+  set(CMAKE_EXPORT_COMPILE_COMMANDS ON)
+elseif(NOT ATTEST_INSTALL AND NOT ATTEST_TESTS)  # what is installed or tested has to be built by `all`
+  set_directory_properties(PROPERTIES EXCLUDE_FROM_ALL ON)
 endif()
 # The kernel and the machine tier set -O3 themselves; elsewhere it costs a fifth of the build time without making it
 # faster.
@@ -18,7 +29,6 @@ foreach(language IN ITEMS C CXX)
   string(REPLACE -O3 -O2 CMAKE_${language}_FLAGS_RELEASE "${CMAKE_${language}_FLAGS_RELEASE}")
 endforeach()
 set(CMAKE_CXX_EXTENSIONS OFF)
-set(CMAKE_EXPORT_COMPILE_COMMANDS ON)
 set(CMAKE_POSITION_INDEPENDENT_CODE ON)
 
 add_library(attest_flags INTERFACE)

@@ -1,19 +1,27 @@
 # Third-party packages. packages/debian.txt is the same list for apt.
+# attest_package(target package …): find_package(package … REQUIRED), unless a project that attest is a part of has the
+# target.
+macro(attest_package target)
+  if(NOT TARGET ${target})
+    find_package(${ARGN} REQUIRED)
+  endif()
+endmacro()
+
 find_package(Threads REQUIRED)
-find_package(Boost 1.81 REQUIRED)  # older cpp_int shifts are not constexpr
-find_package(fmt REQUIRED)
+attest_package(Boost::headers Boost 1.81)  # older cpp_int shifts are not constexpr
+attest_package(fmt::fmt fmt)
 set(ATTEST_FMT fmt::fmt)
 if(ATTEST_SELF_CONTAINED)
   set(ATTEST_FMT fmt::fmt-header-only)
   include(fuzz/oss-fuzz/shims/targets.cmake)
 else()
-  find_package(TBB REQUIRED)
-  find_package(hwy REQUIRED)
+  attest_package(TBB::tbb TBB)
+  attest_package(hwy::hwy hwy)
 endif()
-find_package(dlpack REQUIRED)
-find_package(nlohmann_json REQUIRED)
-find_package(CLI11 REQUIRED)
-if(BUILD_TESTING AND NOT ATTEST_SELF_CONTAINED)
-  find_package(Catch2 REQUIRED)
-  find_package(rapidcheck REQUIRED)
+attest_package(dlpack::dlpack dlpack)
+attest_package(nlohmann_json::nlohmann_json nlohmann_json)
+attest_package(CLI11::CLI11 CLI11)
+if(ATTEST_TESTS AND NOT ATTEST_SELF_CONTAINED)
+  attest_package(Catch2::Catch2 Catch2)
+  attest_package(rapidcheck rapidcheck)
 endif()

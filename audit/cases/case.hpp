@@ -25,6 +25,8 @@ struct check {
       bug_class;            ///< of its findings, unless the judgement finds a more specific one; docs/known_failures.md
   std::string_view proves;  ///< what a pass shows
   std::string_view cannot;  ///< what a pass does not show
+  /// Its inputs reach beyond what a contract promises: that the bound says nothing about some of them is its purpose.
+  bool reaches_beyond = false;
 };
 
 /// All checks, in the order of the report.
@@ -85,11 +87,13 @@ struct audit_case {
   std::int64_t number = 0;  ///< its number among all cases of the audit, from 1; 0 before cases are selected
   std::string axis{};       ///< one of curve_axes where it is a point of a stability curve, else empty
   double place = 0;         ///< its coordinate on that axis
+  bool beyond = false;      ///< as check::reaches_beyond, of this case
   memory_form memory{};     ///< where the tensors of the first call lie
 
   std::string full_name() const { return check + "/" + name; }
   /// The problem of call 0, the first, or of further[at − 1].
   owned_problem const& call(std::size_t at) const { return at == 0 ? problem : further[at - 1].problem; }
+  std::int32_t threads_of(std::size_t at) const { return at == 0 ? threads : further[at - 1].threads; }
   memory_form const& memory_of(std::size_t at) const { return at == 0 ? memory : further[at - 1].memory; }
   /// Adds a further call whose outputs must have the bits of the first call's.
   void must_equal(owned_problem another, std::string says) {

@@ -40,7 +40,7 @@ void add_causal_poison(case_list& to) {
           for (std::int64_t j = from; j < to_key; ++j)
             for (std::int64_t c = 0; c < 8; ++c) store(poisoned, offset_of(poisoned, 0, h, j, c), value);
         }
-        to.add("poison", name, std::move(draft));
+        to.add("poison", name, std::move(draft)).beyond = value == to.limits().largest;
       }
   }
 }

@@ -6,6 +6,7 @@
 namespace attest::audit {
 
 std::vector<check> const& checks() {
+  constexpr bool reaches_beyond = true;
   static std::vector<check> const all{
       {"worked-examples", bug_class::accuracy, "the documents' worked examples come out right",
        "anything about other inputs"},
@@ -18,17 +19,17 @@ std::vector<check> const& checks() {
        "errors that need many keys"},
       {"large-scores", bug_class::large_scores,
        "scores to 1e30, equal, rising, falling or dominated, give stable answers",
-       "scores that overflow the element type"},
+       "scores that overflow the element type", reaches_beyond},
       {"value-range", bug_class::low_precision,
        "values with a large offset, near overflow or subnormal keep their precision",
-       "values above 2^126/n, which are not judged"},
+       "values above 2^126/n, which are not judged", reaches_beyond},
       {"subnormals", bug_class::fast_math,
        "numbers of Q, K and V below the smallest normal one count, under a contract by which underflow is gradual: "
        "f32-gradual",
-       "anything about them under a contract that permits flushing, as f32, f64 and bf16 do"},
+       "anything about them under a contract that permits flushing, as f32, f64 and bf16 do", reaches_beyond},
       {"beyond-range", bug_class::large_scores,
        "nothing: it reports from which size of V and of q*k on O is infinite or NaN",
-       "that an answer out there is right; elements inside the hypotheses are judged as everywhere"},
+       "that an answer out there is right; elements inside the hypotheses are judged as everywhere", reaches_beyond},
       {"scale", bug_class::accuracy, "default (1/√d), explicit, negative and zero scales are applied",
        "scales too small to change the result"},
       {"softcap", bug_class::softcap_order, "softcap is c·tanh(s/c), after the scale, before bias and mask",
@@ -37,11 +38,11 @@ std::vector<check> const& checks() {
        "biases of other types than the inputs"},
       {"additive-masks", bug_class::sentinel,
        "a finite bias of -1e6 to -2^123 hides the keys it is at: one, half, the first 16 to 128, all but one, all",
-       "biases between these; -inf and finfo.min, which bias asks"},
+       "biases between these; -inf and finfo.min, which bias asks", reaches_beyond},
       {"masked-against-live", bug_class::sentinel,
        "keys that a mask, padding or causal hides stay hidden where their scores are 1e3 to 1e30 above the live ones; "
        "additive masks are numbers that such scores pass",
-       "a stand-in for -inf below -1e30"},
+       "a stand-in for -inf below -1e30", reaches_beyond},
       {"masks", bug_class::mask_polarity,
        "every byte but 0 attends, masks broadcast over every subset of batch, head and query", "masks of other types"},
       {"empty-rows", bug_class::empty_row, "a row without a visible key answers 0, its LSE -inf", "-"},
@@ -118,7 +119,7 @@ std::vector<check> const& checks() {
        "defects that strike a smaller fraction of the draws than 3 over their number"},
       {"stability", bug_class::large_scores,
        "the error in units of the bound against score range, keys, d and value offset",
-       "points between those of the curves"},
+       "points between those of the curves", reaches_beyond},
   };
   return all;
 }

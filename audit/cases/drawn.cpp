@@ -159,7 +159,7 @@ audit_case single(call_form const& form, problem::element_type type, shape_limit
   made.threads = form.threads;
   std::int64_t const asks = random.below(4);
   made.asks = {.lse = asks != 0, .weights = asks > 1};
-  made.form = form;
+  made.form = form, made.beyond = form.options.has(feature::finite_mask);
   return made;
 }
 

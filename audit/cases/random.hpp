@@ -100,8 +100,10 @@ class case_list {
     return {options_.seed, std::string(check) + "/" + std::string(name)};
   }
   audit_case& add(std::string_view check, std::string name, owned_problem problem) {
-    return cases_.emplace_back(
-        audit_case{.check = std::string(check), .name = std::move(name), .problem = std::move(problem)});
+    return cases_.emplace_back(audit_case{.check = std::string(check),
+                                          .name = std::move(name),
+                                          .problem = std::move(problem),
+                                          .beyond = find_check(check)->reaches_beyond});
   }
   /// Requires a problem that is valid by construction.
   audit_case& add(std::string_view check, std::string name, problem_draft draft) {

@@ -64,7 +64,7 @@ void add_softcap(case_list& to) {
   }
   problem_draft huge = capped(30, 1, "huge-scores", s);
   huge.scale = 1e15;
-  to.add("softcap", "huge-scores", std::move(huge));
+  to.add("softcap", "huge-scores", std::move(huge)).beyond = true;
   auto random = to.random("softcap", "decode");
   problem_draft decode = gaussian({2, 4, 1, 1, 70, 32, 16}, to.type(), random, 2);
   decode.softcap = 15;

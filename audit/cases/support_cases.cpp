@@ -30,7 +30,8 @@ audit_case case_of(call_form const& form, std::string name, problem::element_typ
   return {.check = "support",
           .name = std::move(name),
           .problem = owned_problem::of_valid(draft_of(form, type, random)),
-          .form = form};
+          .form = form,
+          .beyond = form.options.has(feature::finite_mask)};
 }
 
 }  // namespace

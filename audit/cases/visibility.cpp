@@ -18,13 +18,14 @@ bool has_axis(std::string_view form, char axis) { return form == "full" || form.
 void add_biases(case_list& to) {
   double const minus_infinity = -std::numeric_limits<double>::infinity();
   problem::sizes const s{2, 2, 2, 16, 16, 8, 8}, odd{2, 4, 2, 6, 21, 8, 5};
-  auto const with_bias = [&](std::string const& name, problem::sizes const& size, std::string_view form, auto&& value) {
+  auto const with_bias = [&](std::string const& name, problem::sizes const& size, std::string_view form,
+                             auto&& value) -> audit_case& {
     auto random = to.random("bias", name);
     problem_draft draft = gaussian(size, to.type(), random);
     add_bias(draft, has_axis(form, 'b') ? size.b : 1, has_axis(form, 'h') ? size.hq : 1,
              has_axis(form, 'n') ? size.n : 1, size.m,
              [&](auto b, auto h, auto i, auto j) { return value(random, b, h, i, j); });
-    to.add("bias", name, std::move(draft));
+    return to.add("bias", name, std::move(draft));
   };
   auto const normal = [](random_stream& r, auto...) { return 2 * r.normal(); };
   auto const alibi = [](random_stream&, auto, auto h, auto i, auto j) {
@@ -40,8 +41,9 @@ void add_biases(case_list& to) {
   with_bias("minus-infinity", s, "full", some_minus_infinity);
   with_bias("minus-infinity-row", s, "full",
             [&](random_stream& r, auto, auto, auto i, auto) { return i == 2 ? minus_infinity : r.normal(); });
-  with_bias("finfo-min", s, "full",
-            [&](random_stream& r, auto...) { return r.below(3) ? r.normal() : -to.limits().largest; });
+  with_bias("finfo-min", s, "full", [&](random_stream& r, auto...) {
+    return r.below(3) ? r.normal() : -to.limits().largest;
+  }).beyond = true;
   with_bias("minus-ten-thousand", s, "full", [](random_stream& r, auto...) { return r.below(3) ? r.normal() : -1e4; });
   with_bias("all-minus-ten-thousand", s, "full",
             [](random_stream& r, auto...) { return r.below(3) ? -1e4 : -10001.0; });

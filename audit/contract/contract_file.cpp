@@ -325,7 +325,7 @@ problem::result<contract> read_contract(std::filesystem::path const& path) {
       parse_contract({reinterpret_cast<char const*>(bytes.data()), bytes.size()}, printable(path.stem().native(), 60));
   if (parsed) return parsed;
   error why = parsed.why();
-  why.argument = printable(path.native(), 200) + (why.argument.empty() ? "" : ": " + why.argument);
+  why.argument = name_of_input(path) + (why.argument.empty() ? "" : ": " + why.argument);
   return why;
 }
 

@@ -118,6 +118,7 @@ problem::result<std::vector<std::byte>> case_file_bytes(std::span<audit_case con
         metadata[prefix + ".attest.expect"] = std::string(reading_names[static_cast<std::size_t>(written.reads)]) +
                                               (written.mandatory ? " mandatory" : "");
         if (written.threads != 0) metadata[prefix + ".attest.expect"] += fmt::format(" threads {}", written.threads);
+        if (written.beyond) metadata[prefix + ".attest.beyond"] = "yes";
         if (!written.axis.empty())
           metadata[prefix + ".attest.curve"] = fmt::format("{} {}", written.axis, written.place);
       }
@@ -216,6 +217,7 @@ problem::result<std::vector<recorded_case>> cases_of(problem_file&& file) {
                      .reads = found.reads,
                      .threads = found.threads,
                      .mandatory = found.mandatory,
+                     .beyond = expect && metadata(entry.name_of("attest.beyond")) == "yes",
                      .memory = memory.value()};
     std::string const curve = entry.name_of("attest.curve");
     if (auto const drawn = metadata(curve); drawn && !parse_curve(*drawn, first)) return not_written(curve, *drawn);

@@ -30,7 +30,8 @@ std::optional<std::int64_t> whole_number(std::string_view text) {
 
 error garbage(written const& from, std::string_view expected) {
   return {error_code::bad_value, printable(from.source),
-          fmt::format("is '{}', expected {} or 'default'", printable(from.text, 60), expected)};
+          fmt::format("is '{}'{}, expected {} or 'default'", printable(from.text, 60),
+                      is_too_small(from.text) ? ", which is 0 as a double" : "", expected)};
 }
 
 }  // namespace

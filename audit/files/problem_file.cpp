@@ -7,6 +7,7 @@
 #include <variant>
 
 #include <fmt/format.h>
+#include <fmt/ranges.h>
 
 #include "audit/files/parameters_text.hpp"
 #include "audit/support/printable.hpp"
@@ -23,6 +24,19 @@ constexpr std::array<std::string_view, 8> roles{"q", "k", "v", "mask", "bias", "
 
 error fault(error_code code, std::string_view argument, std::string reason) {
   return {code, printable(argument), std::move(reason)};
+}
+
+/// The most rows of a tensor without elements. What a file makes the program do and hold is bounded by its bytes, and
+/// these rows have none.
+constexpr std::int64_t most_empty_rows = std::int64_t{1} << 20;
+
+/// The rows of a tensor without elements: the product of its axes but for those of extent 0, or a number above
+/// most_empty_rows.
+std::int64_t empty_rows(std::vector<std::int64_t> const& shape) {
+  std::int64_t rows = 1;
+  for (std::int64_t const extent : shape)
+    if (extent > 0) rows = std::min(rows, most_empty_rows) * std::min(extent, 2 * most_empty_rows);
+  return rows;
 }
 
 /// The tensors of one prefix, by role.
@@ -70,6 +84,10 @@ result<owned_tensor> tensor_of(std::string_view name, std::string_view role, saf
   if (from.shape.empty() || from.shape.size() > 4)
     return fault(error_code::bad_shape, name,
                  fmt::format("rank is {}, expected {}", from.shape.size(), role == "lse" ? "1, 2 or 3" : "2, 3 or 4"));
+  if (from.bytes.empty() && empty_rows(from.shape) > most_empty_rows)
+    return fault(error_code::unsupported, name,
+                 fmt::format("shape is [{}]: a tensor without elements has at most {} rows",
+                             fmt::join(from.shape, ", "), most_empty_rows));
   owned_tensor tensor{type.value(), {}, {from.bytes.begin(), from.bytes.end()}};
   tensor.layout.rank = static_cast<int>(from.shape.size());
   std::int64_t step = 1;

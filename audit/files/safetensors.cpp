@@ -148,7 +148,7 @@ result<safetensors_file> read_safetensors(std::filesystem::path const& path) {
   auto parsed = parse_safetensors(file.value().bytes);
   if (!parsed) {
     auto why = std::move(parsed).why();
-    why.argument = printable(path.native(), 400) + (why.argument.empty() ? "" : ": " + why.argument);
+    why.argument = name_of_input(path) + (why.argument.empty() ? "" : ": " + why.argument);
     return why;
   }
   parsed.value().owner = std::move(file.value().owner);

@@ -4,10 +4,12 @@
 #include <cstring>
 
 #include <fmt/format.h>
+#include <tbb/task_group.h>
 
 #include "audit/contract/contract_fields.hpp"
 #include "audit/judge/one_query.hpp"
 #include "audit/tensors/elements.hpp"
+#include "reference/attention/score.hpp"
 #include "reference/compiled/row.hpp"
 #include "reference/real/outward.hpp"
 
@@ -15,6 +17,20 @@ namespace attest::audit {
 namespace {
 
 using reference::infinity;
+
+/// Has t an element that is NaN or infinite, −∞ apart where that is `but_minus_infinity`?
+bool nonfinite(owned_tensor const& t, bool but_minus_infinity = false) {
+  std::size_t const bytes = t.bytes.size() / problem::size_of(t.type);
+  for (std::size_t at = 0; at < bytes; ++at)
+    if (double const x = load(t, at); !std::isfinite(x) && !(but_minus_infinity && x == -infinity)) return true;
+  return false;
+}
+
+/// Are the numbers of the problem finite, but for a bias of −∞? Then its exact scores are finite or, by that bias, −∞.
+bool is_ordinary(owned_problem const& problem) {
+  problem_draft const& p = problem.draft();
+  return !nonfinite(p.q) && !nonfinite(p.k) && !nonfinite(p.v) && !(p.bias && nonfinite(*p.bias, true));
+}
 
 /// The offsets of the elements of one row in compact outputs of any rank.
 class row_offsets {
@@ -37,12 +53,17 @@ class convention_judge {
       : outputs(std::move(kernel_outputs)), problem_(problem), how_(claim.conventions), claim_(claim) {}
 
   void all(std::span<row_index const> rows) {
+    if (!decides_empty_rows_ && how_.nan != conventions::invalid::unspecified) return;
     std::visit(
         [&](auto const& p) {
           problem::sizes const& s = p.size();
-          for (auto const& [b, h, i] : rows) row(p, b, h, i);
-          if (!rows.empty()) return;
-          for (std::int64_t at = 0; at < s.b * s.hq * s.n; ++at) row(p, at / s.n / s.hq, at / s.n % s.hq, at % s.n);
+          std::int64_t const count = rows.empty() ? s.b * s.hq * s.n : std::ssize(rows);
+          for (std::int64_t at = 0; at < count && !tbb::is_current_task_group_canceling(); ++at) {
+            if (rows.empty()) row(p, at / s.n / s.hq, at / s.n % s.hq, at % s.n);
+            else
+              row(p, rows[static_cast<std::size_t>(at)].b, rows[static_cast<std::size_t>(at)].h,
+                  rows[static_cast<std::size_t>(at)].i);
+          }
         },
         problem_.instance());
   }
@@ -56,6 +77,10 @@ class convention_judge {
     if (!replaces_weights_) replaced.weights.reset();
     judgement const again = judge(problem_.instance(), replaced, claim_, replaced_rows_);
     total.by_rule -= again.by_rule;
+    for (std::size_t output = 0; output < again.shares.size(); ++output) {
+      total.shares[output].judged -= again.shares[output].judged;
+      total.shares[output].outside -= again.shares[output].outside;
+    }
     for (std::size_t why = 0; why < again.left_out.size(); ++why) total.left_out[why] -= again.left_out[why];
   }
 
@@ -63,8 +88,19 @@ class convention_judge {
   owned_outputs outputs;
 
  private:
+  /// Has the query a visible key whose bias is not −∞? Where the inputs are ordinary, its row is not empty then.
+  template <class T>
+  static bool sees_a_key(problem::instance<T> const& p, std::int64_t b, std::int64_t h, std::int64_t i) {
+    for (std::int64_t j = 0; j < p.size().m; ++j)
+      if (reference::visible(p, b, h, i, j) &&
+          reference::bias_at(p, b, h, i, j).kind != reference::number_class::minus_infinity)
+        return true;
+    return false;
+  }
+
   template <class T>
   void row(problem::instance<T> const& p, std::int64_t b, std::int64_t h, std::int64_t i) {
+    if (is_ordinary_ && (!decides_empty_rows_ || sees_a_key(p, b, h, i))) return;
     reference::compiled::enclose_row(p, b, h, i, truth_of<T>());
     auto const& truth = truth_of<T>();
     row_offsets const at(p.size(), b, h, i);
@@ -72,15 +108,16 @@ class convention_judge {
     else if (how_.nan == conventions::invalid::unspecified) accept_any(p, truth, at);
   }
 
-  void rule(char const* output, std::array<std::int64_t, 4> where, double got, double expected) {
-    ++found.by_rule;
+  void rule(output_kind output, std::array<std::int64_t, 4> where, double got, double expected) {
+    found.count_by_rule(output);
     if (std::isnan(expected) ? std::isnan(got) : got == expected) return;
     ++found.failed;
     violation v;
-    v.output = output, v.index = where, v.got = got, v.truth_lower = v.truth_upper = expected;
+    v.output = output_names[static_cast<std::size_t>(output)], v.index = where, v.got = got,
+    v.truth_lower = v.truth_upper = expected;
     v.error_in_bounds = infinity, v.bug_class = bug_class::empty_row;
     v.sentence = fmt::format("{}[{}] is {}, expected {}: no key is visible to this query, and the contract {} says so",
-                             output, fmt::join(where, ", "), got, expected, claim_.name);
+                             v.output, fmt::join(where, ", "), got, expected, claim_.name);
     found.add(std::move(v));
   }
 
@@ -89,11 +126,11 @@ class convention_judge {
     else if (is_mean_ && outputs.o) mean_row(s, at, b, h, i);
     else if (replaces_o_)
       for (std::int64_t c = 0; c < s.dv; ++c) {
-        rule("o", {b, h, i, c}, load(*outputs.o, at.of(s.dv, c)), std::nan(""));
+        rule(output_kind::o, {b, h, i, c}, load(*outputs.o, at.of(s.dv, c)), std::nan(""));
         store(*outputs.o, at.of(s.dv, c), 0);
       }
     if (replaces_lse_ && !is_unmasked_) {
-      rule("lse", {b, h, i, 0}, load(*outputs.lse, at.of(1, 0)), 0);
+      rule(output_kind::lse, {b, h, i, 0}, load(*outputs.lse, at.of(1, 0)), 0);
       store(*outputs.lse, at.of(1, 0), -infinity);
     }
     if (replaces_o_ || replaces_lse_ || replaces_weights_) replaced_rows_.push_back({b, h, i});
@@ -156,6 +193,10 @@ class convention_judge {
   conventions const& how_;
   contract const& claim_;
 
+  bool is_ordinary_ = is_ordinary(problem_);
+  bool decides_empty_rows_ =
+      how_.empty_row != conventions::row::zero || how_.empty_lse != conventions::log::minus_infinity;
+
   // What the conventions say of a row without a visible key, and which of its elements are overwritten.
   bool has_keys_ = problem_.size().m > 0;
   bool is_unmasked_ = has_keys_ && how_.empty_row == conventions::row::unmasked;
@@ -167,13 +208,6 @@ class convention_judge {
   bool replaces_weights_ = outputs.weights && is_unmasked_;
   std::vector<row_index> replaced_rows_;
 };
-
-bool nonfinite(owned_tensor const& t) {
-  std::size_t const bytes = t.bytes.size() / problem::size_of(t.type);
-  for (std::size_t at = 0; at < bytes; ++at)
-    if (!std::isfinite(load(t, at))) return true;
-  return false;
-}
 
 }  // namespace
 
@@ -197,11 +231,11 @@ owned_outputs translated(owned_problem const& problem, owned_outputs const& outp
 }
 
 judgement judge_by_conventions(owned_problem const& problem, owned_outputs const& outputs, contract const& claim,
-                               std::span<row_index const> rows) {
-  if (claim.conventions == conventions{}) return judge(problem.instance(), outputs, claim, rows);
+                               std::span<row_index const> rows, thoroughness how) {
+  if (claim.conventions == conventions{}) return judge(problem.instance(), outputs, claim, rows, how);
   convention_judge judged(problem, claim, outputs);
   judged.all(rows);
-  judgement total = judge(problem.instance(), judged.outputs, claim, rows);
+  judgement total = judge(problem.instance(), judged.outputs, claim, rows, how);
   judged.count_once(total);
   total.merge(std::move(judged.found));
   return total;

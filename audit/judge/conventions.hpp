@@ -12,7 +12,7 @@ std::vector<std::string> relaxed(conventions const& how);
 /// Judges as judge() does, except the rows for which a convention of the contract prescribes other outputs: these are
 /// judged by the convention.
 judgement judge_by_conventions(owned_problem const& problem, owned_outputs const& outputs, contract const& claim,
-                               std::span<row_index const> rows = {});
+                               std::span<row_index const> rows = {}, thoroughness how = thoroughness::report);
 
 /// The outputs as docs/semantics.md has them, in the rows for which the contract prescribes others.
 owned_outputs translated(owned_problem const& problem, owned_outputs const& outputs, contract const& claim);

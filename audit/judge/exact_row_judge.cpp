@@ -25,7 +25,7 @@ row_truth<W, T>& exact_row_judge<T>::truth() {
 
 template <class T>
 void exact_row_judge<T>::judge(std::int64_t b, std::int64_t h, std::int64_t i, judgement& into) {
-  b_ = b, h_ = h, i_ = i;
+  b_ = b, h_ = h, i_ = i, before_ = into.failed;
   second_.reset();
   last_.reset();
   first_.evaluate(problem_, model_, b, h, i);
@@ -39,15 +39,16 @@ void exact_row_judge<T>::judge(std::int64_t b, std::int64_t h, std::int64_t i, j
                                                             model_, reference::range_of(problem_, first_.row));
   if (outside || (kind != row_kind::nan && model_.flushes && flushed_meets_infinity())) {
     problem::sizes const& s = problem_.size();
-    into.leave_out(
-        (outputs_.o.present ? s.dv : 0) + (outputs_.lse.present ? 1 : 0) + (outputs_.weights.present ? s.m : 0),
-        not_judged_because::outside_hypotheses);
+    constexpr auto why = not_judged_because::outside_hypotheses;
+    if (outputs_.o.present) into.leave_out(output_kind::o, s.dv, why);
+    if (outputs_.lse.present) into.leave_out(output_kind::lse, 1, why);
+    if (outputs_.weights.present) into.leave_out(output_kind::weights, s.m, why);
     return;
   }
   bound_again();
   if (outputs_.o.present) judge_o(into);
-  if (outputs_.lse.present) judge_lse(into);
-  if (outputs_.weights.present) judge_weights(into);
+  if (outputs_.lse.present && !enough(into)) judge_lse(into);
+  if (outputs_.weights.present && !enough(into)) judge_weights(into);
 }
 
 template <class T>
@@ -102,13 +103,13 @@ void exact_row_judge<T>::violate(judgement& into, char const* output, std::int64
 
 template <class T>
 template <class E>
-void exact_row_judge<T>::by_rule(judgement& into, char const* output, std::int64_t at, E got, double expected,
+void exact_row_judge<T>::by_rule(judgement& into, output_kind output, std::int64_t at, E got, double expected,
                                  std::optional<bug_class> kind, std::string const& why) {
-  ++into.by_rule;
+  into.count_by_rule(output);
   double const value = as_double(got);
   if (std::isnan(expected) ? std::isnan(value) : value == expected) return;
-  violate(into, output, at, value, expected, expected, 0, reference::infinity, kind,
-          fmt::format("expected {}: {}", expected, why));
+  violate(into, output_names[static_cast<std::size_t>(output)], at, value, expected, expected, 0, reference::infinity,
+          kind, fmt::format("expected {}: {}", expected, why));
 }
 
 void compare(preset_comparison& with, double got, double lower, double upper, reference::error_bound const& bound) {
@@ -141,11 +142,11 @@ bool exact_row_judge<T>::by_bound(judgement& into, output_kind kind, std::int64_
     bool const overflows = std::isinf(value) && bound.unrounded < reference::infinity &&
                            (value > 0 ? highest : -lowest) + bound.unrounded >= model_.out_limit;
     if (bound.by == reference::judged_by::nothing || overflows) {
-      into.leave_out(1, overflows ? not_judged_because::format_overflows : not_judged_because::bound_not_finite);
+      into.leave_out(kind, 1, overflows ? not_judged_because::format_overflows : not_judged_because::bound_not_finite);
       return decision::yes;
     }
     if (!counted) {
-      ++(bound.by == reference::judged_by::theorem ? into.by_theorem : into.by_dominance);
+      into.count_by_bound(kind, bound.by == reference::judged_by::theorem);
       double const middle = (lowest + highest) / 2;
       into.sharpness[static_cast<std::size_t>(kind)][size_class_].add(admitted(bound, middle), middle, bound.dull);
     }
@@ -201,17 +202,17 @@ void exact_row_judge<T>::judge_o(judgement& into) {
   using reference::row_kind;
   using reference::value_kind;
   problem::sizes const& s = problem_.size();
-  for (std::int64_t c = 0; c < s.dv; ++c) {
+  for (std::int64_t c = 0; c < s.dv && !enough(into); ++c) {
     T const got = outputs_.o(b_, h_, i_, c);
     auto const exact = reference::compiled::output(problem_, first_.row, c);
     switch (exact.kind) {
-      case value_kind::unspecified: into.leave_out(1, not_judged_because::value_left_open); continue;
+      case value_kind::unspecified: into.leave_out(output_kind::o, 1, not_judged_because::value_left_open); continue;
       case value_kind::nan:
-        by_rule(into, "o", c, got, std::nan(""), bug_class::nan_swallowed,
+        by_rule(into, output_kind::o, c, got, std::nan(""), bug_class::nan_swallowed,
                 "a visible NaN or +inf score reaches every output of its row");
         continue;
       case value_kind::not_finite:
-        ++into.by_rule;
+        into.count_by_rule(output_kind::o);
         if (std::isfinite(as_double(got)))
           violate(into, "o", c, as_double(got), -reference::infinity, reference::infinity, 0, reference::infinity,
                   bug_class::nan_swallowed, "but a visible key has an infinite value in this column");
@@ -219,7 +220,8 @@ void exact_row_judge<T>::judge_o(judgement& into) {
       case value_kind::finite: break;
     }
     if (first_.row.kind == row_kind::empty) {
-      by_rule(into, "o", c, got, 0, bug_class::empty_row, "no key is visible to this query (or every score is -inf)");
+      by_rule(into, output_kind::o, c, got, 0, bug_class::empty_row,
+              "no key is visible to this query (or every score is -inf)");
       continue;
     }
     bool const by_dominance = by_bound(
@@ -256,13 +258,14 @@ void exact_row_judge<T>::judge_lse(judgement& into) {
   switch (first_.row.kind) {
     case row_kind::nan: {
       if (!reference::lse_is_infinite(problem_, b_, h_, i_))
-        return by_rule(into, "lse", 0, got, std::nan(""), bug_class::nan_swallowed, "a visible score is NaN");
+        return by_rule(into, output_kind::lse, 0, got, std::nan(""), bug_class::nan_swallowed,
+                       "a visible score is NaN");
       double const expected = std::isnan(as_double(got)) ? as_double(got) : reference::infinity;
-      return by_rule(into, "lse", 0, got, expected, bug_class::nan_swallowed,
+      return by_rule(into, output_kind::lse, 0, got, expected, bug_class::nan_swallowed,
                      "a visible score is +inf and none is NaN (NaN is accepted, too)");
     }
     case row_kind::empty:
-      return by_rule(into, "lse", 0, got, -reference::infinity, bug_class::empty_row,
+      return by_rule(into, output_kind::lse, 0, got, -reference::infinity, bug_class::empty_row,
                      "no key is visible to this query");
     case row_kind::finite: break;
   }
@@ -281,7 +284,7 @@ void exact_row_judge<T>::judge_weights(judgement& into) {
       T const got = outputs_.weights(b_, h_, i_, j);
       // A kernel that does not compute hidden weights writes 0 in every row.
       bool const zero_is_right = as_double(got) == 0 && !reference::visible(problem_, b_, h_, i_, j);
-      by_rule(into, "weights", j, got, zero_is_right ? 0 : std::nan(""), bug_class::nan_swallowed,
+      by_rule(into, output_kind::weights, j, got, zero_is_right ? 0 : std::nan(""), bug_class::nan_swallowed,
               "a visible score is NaN or +inf");
     }
     return;
@@ -296,7 +299,7 @@ void exact_row_judge<T>::judge_weights(judgement& into) {
       auto const which = empty  ? std::optional(bug_class::empty_row)
                          : seen ? std::nullopt
                                 : std::optional(bug_class::mask_polarity);
-      by_rule(into, "weights", j, got, 0, which, seen ? "its score is -inf" : "the key is masked");
+      by_rule(into, output_kind::weights, j, got, 0, which, seen ? "its score is -inf" : "the key is masked");
       continue;
     }
     std::size_t const n = at_key++;

@@ -73,10 +73,12 @@ template <class T>
 class exact_row_judge {
  public:
   exact_row_judge(problem::instance<T> const& problem, output_views<T> const& outputs,
-                  problem::kernel_model const& model, std::span<named_model const> sharper = {})
-      : problem_(problem), outputs_(outputs), model_(model), sharper_(sharper) {}
+                  problem::kernel_model const& model, std::span<named_model const> sharper = {},
+                  thoroughness how = thoroughness::report)
+      : problem_(problem), outputs_(outputs), model_(model), sharper_(sharper), how_(how) {}
 
-  /// Judges one row, and compares it with the bounds of `sharper` where reference::machine::bounded_again says so.
+  /// Judges one row, with thoroughness::verdict up to its first fault, and compares it with the bounds of `sharper`
+  /// where reference::machine::bounded_again says so.
   void judge(std::int64_t b, std::int64_t h, std::int64_t i, judgement& into);
 
  private:
@@ -93,8 +95,10 @@ class exact_row_judge {
   void judge_weights(judgement& into);
   /// Counts a violation unless got is exactly `expected`: 0 and −0 are equal, and any NaN is equal to NaN.
   template <class E>
-  void by_rule(judgement& into, char const* output, std::int64_t at, E got, double expected,
+  void by_rule(judgement& into, output_kind output, std::int64_t at, E got, double expected,
                std::optional<bug_class> kind, std::string const& why);
+  /// Is enough of the row known?
+  bool enough(judgement const& into) const noexcept { return how_ == thoroughness::verdict && into.failed > before_; }
   /// Judges |got − truth| ≤ bound, where `truth_at(width)` gives the enclosure of the truth at that width, and
   /// `bound_at(bounds of the row, truths of the row, enclosure)` the bound.
   /// Ensures   true where the element passed by Clause D, not by the theorem
@@ -114,9 +118,11 @@ class exact_row_judge {
   output_views<T> outputs_;
   problem::kernel_model model_;
   std::span<named_model const> sharper_;
+  thoroughness how_;
   std::vector<reference::row_bound> sharper_bounds_;  ///< of the row; empty where it is not compared
   std::size_t size_class_ = size_class_of(problem_.size().m);
   std::int64_t b_ = 0, h_ = 0, i_ = 0;
+  std::int64_t before_ = 0;  ///< faults of the rows before
   row_truth<first, T> first_;
   std::optional<row_truth<second, T>> second_;
   std::optional<row_truth<last, T>> last_;

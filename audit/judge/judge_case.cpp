@@ -18,10 +18,12 @@
 namespace attest::audit {
 
 judgement judge_call(owned_problem const& problem, owned_outputs const& outputs, contract const& claim,
-                     std::span<row_index const> rows) {
-  judgement found = judge_by_conventions(problem, outputs, claim, rows);
-  if (found.failed > 0 && claim.name == "f32" &&
-      judge(problem.instance(), outputs, *find_contract("f32-any"), rows).failed == 0)
+                     std::span<row_index const> rows, thoroughness how) {
+  judgement found = judge_by_conventions(problem, outputs, claim, rows, how);
+  if (found.failed == 0 || how == thoroughness::verdict) return found;
+  if (contract const& any = *find_contract("f32-any");
+      claim.name == "f32" && !is_wrong(problem, outputs, any, found.violations.front()) &&
+      judge_by_conventions(problem, outputs, any, rows, thoroughness::verdict).failed == 0)
     for (violation& v : found.violations)
       v.sentence +=
           "; it would pass f32-any: either the kernel rescales lazily or merges by LSE (declare it with "
@@ -30,29 +32,35 @@ judgement judge_call(owned_problem const& problem, owned_outputs const& outputs,
   return found;
 }
 
+bool is_wrong(owned_problem const& problem, owned_outputs const& outputs, contract const& claim,
+              violation const& wrong) {
+  row_index const row{wrong.index[0], wrong.index[1], wrong.index[2]};
+  return judge_by_conventions(problem, outputs, claim, {&row, 1}, thoroughness::verdict).failed > 0;
+}
+
 namespace {
 
-/// Where rows are sampled, the others must hold finite numbers at least: the values of these problems are finite, and
-/// so are their answers.
-void judge_finite(audit_case const& kernel_case, owned_outputs const& outputs, judgement& into) {
+/// Where rows are sampled, those of the others that hold a NaN or an infinity are judged, too: the values of these
+/// problems are finite, and so are their answers, but for what the contract says of a query that sees no key.
+void judge_finite(audit_case const& kernel_case, owned_outputs const& outputs, contract const& claim, judgement& into) {
   if (kernel_case.rows.empty() || !kernel_case.form || !outputs.o) return;
+  problem::sizes const& s = kernel_case.problem.size();
+  std::vector<row_index> rows;
   problem::with_type(outputs.o->type, problem::floating_elements{}, [&]<class T>(std::type_identity<T>) {
     std::span const elements(outputs.o->as<T>(), outputs.o->bytes.size() / sizeof(T));
     constexpr auto infinity = problem::format_of<T>.infinity();
-    auto const wrong = std::ranges::find_if(elements, [](T x) {
-      return (std::bit_cast<problem::bits_of<T>>(x) & (problem::format_of<T>.sign_bit() - 1)) >= infinity;
-    });
-    if (wrong == elements.end()) return;
-    problem::sizes const& s = kernel_case.problem.size();
-    std::int64_t const at = wrong - elements.begin(), row = at / s.dv;
-    violation found;
-    found.output = "o", found.index = {row / s.n / s.hq, row / s.n % s.hq, row % s.n, at % s.dv};
-    found.got = number(*wrong), found.error_in_bounds = std::numeric_limits<double>::infinity();
-    found.sentence = fmt::format("o[{}] is {}; every input is finite, and so is the answer",
-                                 fmt::join(found.index, ", "), found.got);
-    ++into.failed;
-    into.add(std::move(found));
+    for (std::size_t at = 0; at < elements.size(); ++at) {
+      if ((std::bit_cast<problem::bits_of<T>>(elements[at]) & (problem::format_of<T>.sign_bit() - 1)) < infinity)
+        continue;
+      std::int64_t const row = static_cast<std::int64_t>(at) / s.dv;
+      row_index const found{row / s.n / s.hq, row / s.n % s.hq, row % s.n};
+      if (rows.empty() || rows.back() != found) rows.push_back(found);
+    }
   });
+  if (rows.empty()) return;
+  judgement found = judge_by_conventions(kernel_case.problem, {.o = outputs.o}, claim, rows, thoroughness::verdict);
+  into.failed += found.failed;
+  for (violation& wrong : found.violations) into.add(std::move(wrong));
 }
 
 }  // namespace
@@ -63,8 +71,9 @@ void judge_case(audit_case const& kernel_case, case_outputs const& outputs, judg
   auto const judged = [&](std::size_t call) {
     // The rows are those of the first call, and of further calls of its sizes.
     bool const sampled = kernel_case.call(call).size() == kernel_case.problem.size();
-    judgement found = judge_call(kernel_case.call(call), *outputs[call], *rules.claim,
-                                 sampled ? std::span<row_index const>(kernel_case.rows) : std::span<row_index const>());
+    judgement found =
+        judge_call(kernel_case.call(call), *outputs[call], *rules.claim,
+                   sampled ? std::span<row_index const>(kernel_case.rows) : std::span<row_index const>(), rules.how);
     for (violation& v : found.violations) v.call = call;
     into.judged.merge(std::move(found));
   };
@@ -84,7 +93,7 @@ void judge_case(audit_case const& kernel_case, case_outputs const& outputs, judg
   bool const first = usable(0);
   if (first) {
     judged(0);
-    judge_finite(kernel_case, *outputs[0], into.judged);
+    judge_finite(kernel_case, *outputs[0], *rules.claim, into.judged);
   }
   for (std::size_t n = 0; n < kernel_case.further.size(); ++n) {
     further_call const& further = kernel_case.further[n];

@@ -18,6 +18,7 @@ struct judging_rules {
   bool reproducible = false;            ///< outputs may not depend on threads, batch position or the rest of the batch
   bool concurrent = false;              ///< calls that threads of the caller make at the same time must be right, too
   wider_claims const* wider = nullptr;  ///< by which run_case judges a failing case again; none where it is null
+  thoroughness how = thoroughness::report;
 
   /// The contracts of the built-in kernel promise it, too.
   bool must_reproduce() const noexcept { return reproducible || claim->builtin; }
@@ -51,6 +52,10 @@ void judge_case(audit_case const& kernel_case, case_outputs const& outputs, judg
 /// Judges the outputs of one call, or where `rows` is not empty these rows of them, by the conventions of the contract,
 /// and adds diagnoses.
 judgement judge_call(owned_problem const& problem, owned_outputs const& outputs, contract const& claim,
-                     std::span<row_index const> rows = {});
+                     std::span<row_index const> rows = {}, thoroughness how = thoroughness::report);
+
+/// Is an element of the row of `wrong`, which is wrong by another contract, also wrong by this one?
+bool is_wrong(owned_problem const& problem, owned_outputs const& outputs, contract const& claim,
+              violation const& wrong);
 
 }  // namespace attest::audit

@@ -1,9 +1,15 @@
 #include "audit/judge/judge_outputs.hpp"
 
 #include <algorithm>
+#include <functional>
+#include <limits>
+#include <utility>
 
+#include <tbb/blocked_range.h>
 #include <tbb/enumerable_thread_specific.h>
 #include <tbb/parallel_for.h>
+#include <tbb/parallel_reduce.h>
+#include <tbb/task_group.h>
 
 #include "audit/contract/preset_family.hpp"
 #include "audit/judge/tiered_judge.hpp"
@@ -42,37 +48,111 @@ std::int64_t elements_of(owned_outputs const& outputs) {
   return elements;
 }
 
+/// Orders rows so that the first of every head come first, then the second of every head, and so on: where not all are
+/// judged, some of every head are.
+void put_heads_in_turn(std::vector<row_index>& rows) {
+  std::ranges::sort(rows);
+  std::vector<std::pair<std::int64_t, row_index>> turns;
+  for (row_index const& row : rows) {
+    bool const same_head = !turns.empty() && turns.back().second.b == row.b && turns.back().second.h == row.h;
+    turns.emplace_back(same_head ? turns.back().first + 1 : 0, row);
+  }
+  std::ranges::sort(turns);
+  std::ranges::transform(turns, rows.begin(), &std::pair<std::int64_t, row_index>::second);
+}
+
+struct row_counts {
+  std::int64_t judged = 0, wrong = 0;
+};
+
+/// Judges rows in order until `most` of them are wrong.
+/// Ensures   counts that do not depend on threads: rows are judged in parts whose sizes follow from the results
+template <class IsWrong>
+row_counts judge_until(std::vector<row_index> const& rows, std::int64_t most, IsWrong const& is_wrong) {
+  std::int64_t judged = 0, wrong = 0, part = most;
+  while (judged < std::ssize(rows) && wrong < most && !tbb::is_current_task_group_canceling()) {
+    part = std::min(part, std::ssize(rows) - judged);
+    wrong += tbb::parallel_reduce(
+        tbb::blocked_range<std::int64_t>(judged, judged + part, 1), std::int64_t{0},
+        [&](tbb::blocked_range<std::int64_t> const& range, std::int64_t sum) {
+          for (std::int64_t at = range.begin(); at < range.end(); ++at)
+            sum += is_wrong(rows[static_cast<std::size_t>(at)]);
+          return sum;
+        },
+        std::plus());
+    judged += part;
+    // As long as nothing is wrong, larger parts keep all threads at work.
+    part = wrong == 0 ? 2 * part : most - wrong;
+  }
+  return {judged, wrong};
+}
+
 template <class T>
 judgement judge_typed(problem::instance<T> const& problem, owned_outputs const& outputs,
                       problem::kernel_model const& model, std::span<named_model const> sharper,
-                      std::span<row_index const> rows) {
+                      std::span<row_index const> rows, thoroughness how) {
   output_views<T> const views = views_of<T>(outputs);
+  judgement total;
+  total.exist = elements_of(outputs);
+  total.returned = {views.o.present, views.lse.present, views.weights.present};
+  if (total.exist == 0) return total;  // of any number of rows
   struct worker {
     tiered_judge<T> rows;
     judgement sum;
+    std::vector<row_index> not_enclosed, not_certified;  ///< by the machine tier
   };
   tbb::enumerable_thread_specific<worker> workers(
-      [&] { return worker{tiered_judge<T>(problem, views, model, sharper), {}}; });
+      [&] { return worker{tiered_judge<T>(problem, views, model, sharper, how), {}, {}, {}}; });
   auto const blocks = blocks_of(problem.size(), rows);
   tbb::parallel_for(std::size_t{0}, blocks.size(), [&](std::size_t at) {
+    auto const [b, h, i0, i1] = blocks[at];
     worker& mine = workers.local();
-    mine.rows.judge(blocks[at].b, blocks[at].h, blocks[at].i0, blocks[at].i1, mine.sum);
+    mine.rows.certify(b, h, i0, i1, mine.sum, [&](std::int64_t i, bool enclosed) {
+      (enclosed ? mine.not_certified : mine.not_enclosed).push_back({b, h, i});
+    });
   });
-  judgement total;
+  std::vector<row_index> not_enclosed, not_certified;
+  for (worker const& local : workers) {
+    not_enclosed.insert(not_enclosed.end(), local.not_enclosed.begin(), local.not_enclosed.end());
+    not_certified.insert(not_certified.end(), local.not_certified.begin(), local.not_certified.end());
+  }
+  put_heads_in_turn(not_enclosed), put_heads_in_turn(not_certified);
+  auto const is_wrong = [&](row_index const& row) {
+    worker& mine = workers.local();
+    std::int64_t const before = mine.sum.failed;
+    mine.rows.judge_exactly(row, mine.sum);
+    return mine.sum.failed > before;
+  };
+  problem::sizes const& s = problem.size();
+  constexpr std::int64_t any = std::numeric_limits<std::int64_t>::max();
+  std::int64_t const given = rows.empty() ? s.b * s.hq * s.n : std::ssize(rows);
+  // Rows that the machine tier cannot enclose cost the same where they are right.
+  auto const [special, wrong] = judge_until(not_enclosed, how == thoroughness::verdict ? 1 : any, is_wrong);
+  std::int64_t const most = how == thoroughness::all       ? any
+                            : how == thoroughness::verdict ? 1 - std::min<std::int64_t>(wrong, 1)
+                                                           : most_wrong_rows(s, given);
+  std::int64_t const left = std::ssize(not_enclosed) - special + std::ssize(not_certified) -
+                            judge_until(not_certified, most, is_wrong).judged;
   for (worker& local : workers) total.merge(std::move(local.sum));
-  total.exist = elements_of(outputs);
-  total.returned = {views.o.present, views.lse.present, views.weights.present};
+  total.not_certified =
+      left * ((views.o.present ? s.dv : 0) + (views.lse.present ? 1 : 0) + (views.weights.present ? s.m : 0));
   return total;
 }
 
 }  // namespace
 
+std::int64_t most_wrong_rows(problem::sizes const& sizes, std::int64_t rows) noexcept {
+  constexpr double products_of_small = 0x1p18;
+  double const of_row = std::max(1.0, static_cast<double>(sizes.m) * static_cast<double>(sizes.d + sizes.dv));
+  return std::max({std::int64_t{1}, static_cast<std::int64_t>(products_of_small / of_row), rows / 128});
+}
+
 judgement judge(problem::any_instance const& problem, owned_outputs const& outputs, contract const& claim,
-                std::span<row_index const> rows) {
+                std::span<row_index const> rows, thoroughness how) {
   problem::kernel_model const model = claim.model_for(problem);
   std::vector<named_model> sharper;
   for (contract const* preset : sharper_presets(claim)) sharper.push_back({preset->name, preset->model_for(problem)});
-  return std::visit([&](auto const& p) { return judge_typed(p, outputs, model, sharper, rows); }, problem);
+  return std::visit([&](auto const& p) { return judge_typed(p, outputs, model, sharper, rows, how); }, problem);
 }
 
 }  // namespace attest::audit

@@ -11,13 +11,26 @@
 
 namespace attest::audit {
 
+/// How much of wrong outputs the ball tier judges. It costs some hundred times the machine tier, which settles most
+/// rows of right outputs.
+enum class thoroughness : std::uint8_t {
+  report,   ///< wrong rows up to most_wrong_rows; the elements of further ones are counted as not_certified
+  verdict,  ///< up to the first fault: what is asked is whether there is one
+  all,      ///< every element, whatever that costs
+};
+
+/// As many wrong rows as cost about six times what the machine tier takes for all `rows`, and some for small problems.
+/// Source    measured: a row of the ball tier costs what 500 of the machine tier cost (f32, 512 keys, d = dv = 64)
+std::int64_t most_wrong_rows(problem::sizes const& sizes, std::int64_t rows) noexcept;
+
 /// Judges every element of `outputs`, or, where `rows` is not empty, those of these rows.
 /// Requires  outputs that a kernel wrote for `problem` or that problem::make_outputs accepts for it
 ///           `rows` in increasing order
-/// Ensures   the same judgement for any number of threads
+/// Ensures   the same judgement for any number of threads; nothing wrong is passed over: where elements are
+///           not_certified, others are wrong
 /// Cost      about m·(d + dv) exact products and m exponentials for a row of m visible keys; memory O(m) for each
 /// thread
 judgement judge(problem::any_instance const& problem, owned_outputs const& outputs, contract const& claim,
-                std::span<row_index const> rows = {});
+                std::span<row_index const> rows = {}, thoroughness how = thoroughness::report);
 
 }  // namespace attest::audit

@@ -35,6 +35,7 @@ std::int64_t judgement::dull() const noexcept {
 
 void judgement::add(tally const& other) noexcept {
   by_theorem += other.by_theorem, by_dominance += other.by_dominance, by_rule += other.by_rule;
+  for (std::size_t output = 0; output < shares.size(); ++output) shares[output].add(other.shares[output]);
   suspicious += other.suspicious;
   max_error_in_bounds = std::max(max_error_in_bounds, other.max_error_in_bounds);
   max_ulp = std::max(max_ulp, other.max_ulp);
@@ -48,6 +49,7 @@ void judgement::merge(judgement&& other) {
   for (preset_comparison const& comparison : other.beside) audit::merge(beside, comparison);
   undecided += other.undecided;
   failed += other.failed;
+  not_certified += other.not_certified;
   exist += other.exist;
   for (std::size_t output = 0; output < sharpness.size(); ++output)
     for (std::size_t size = 0; size < sharpness[output].size(); ++size)

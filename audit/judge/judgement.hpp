@@ -37,13 +37,36 @@ enum class not_judged_because : std::uint8_t {
 inline constexpr std::array<char const*, 4> not_judged_names{"outside_hypotheses", "bound_not_finite",
                                                              "format_overflows", "value_left_open"};
 
+/// Is that so because the bound says nothing about the element, although it has one right value?
+constexpr bool is_outside(not_judged_because why) noexcept {
+  return why == not_judged_because::outside_hypotheses || why == not_judged_because::bound_not_finite;
+}
+
+/// Of the elements of one output: those that were judged, and those that the bound says nothing about.
+struct outside_share {
+  std::int64_t judged = 0, outside = 0;
+
+  /// outside/(judged + outside); 0 where there are none.
+  double share() const noexcept {
+    return outside == 0 ? 0 : static_cast<double>(outside) / static_cast<double>(judged + outside);
+  }
+  void add(outside_share const& other) noexcept { judged += other.judged, outside += other.outside; }
+};
+
 /// Counts and the largest errors of elements that were judged.
 struct tally {
   std::int64_t by_theorem = 0, by_dominance = 0,
-               by_rule = 0;     ///< judged: by the theorem, by Clause D, by an exact rule (0, NaN, −∞)
+               by_rule = 0;  ///< judged: by the theorem, by Clause D, by an exact rule (0, NaN, −∞)
+  std::array<outside_share, output_names.size()> shares{};  ///< of each output
   std::int64_t suspicious = 0;  ///< above the warning level of the bound, which refutes nothing
   /// Over the elements that passed or failed with a finite error: in units of the bound, in ulps, |got − truth| itself.
   double max_error_in_bounds = 0, max_ulp = 0, max_error = 0;
+
+  void count_by_bound(output_kind kind, bool by_theorem_itself) noexcept {
+    ++(by_theorem_itself ? by_theorem : by_dominance), ++share_of(kind).judged;
+  }
+  void count_by_rule(output_kind kind) noexcept { ++by_rule, ++share_of(kind).judged; }
+  outside_share& share_of(output_kind kind) noexcept { return shares[static_cast<std::size_t>(kind)]; }
 };
 
 /// The elements of the outputs of one or more calls.
@@ -51,6 +74,7 @@ struct judgement : tally {
   std::array<std::int64_t, not_judged_names.size()> left_out{};  ///< not judged, by not_judged_because
   std::int64_t undecided = 0;                                    ///< the last refinement still overlaps the bound
   std::int64_t failed = 0;
+  std::int64_t not_certified = 0;  ///< of rows that were not judged exactly, because enough rows beside them are wrong
   std::int64_t exist = 0;  ///< elements of the outputs that were returned: more than were judged where rows are sampled
   sharpness_table sharpness{};                               ///< of those judged by a bound
   std::array<std::int64_t, output_names.size()> returned{};  ///< for each output, the calls that returned it
@@ -63,8 +87,9 @@ struct judgement : tally {
   std::int64_t not_judged() const noexcept;
   std::int64_t judged_by_bound() const noexcept { return by_theorem + by_dominance; }
   std::int64_t dull() const noexcept;
-  void leave_out(std::int64_t elements, not_judged_because why) noexcept {
+  void leave_out(output_kind kind, std::int64_t elements, not_judged_because why) noexcept {
     left_out[static_cast<std::size_t>(why)] += elements;
+    if (is_outside(why)) share_of(kind).outside += elements;
   }
   void add(violation&& found);
   void add(tally const& other) noexcept;

@@ -20,23 +20,22 @@ class tiered_judge {
  public:
   /// Some rows are compared with the bounds of `sharper`, which must outlive this object.
   tiered_judge(problem::instance<T> const& problem, output_views<T> const& outputs, problem::kernel_model const& model,
-               std::span<named_model const> sharper = {})
-      : problem_(problem), outputs_(outputs), exact_(problem, outputs, model, sharper), sharper_(sharper) {
+               std::span<named_model const> sharper = {}, thoroughness how = thoroughness::report)
+      : problem_(problem), outputs_(outputs), exact_(problem, outputs, model, sharper, how), sharper_(sharper) {
     for (named_model const& preset : sharper) models_.push_back(preset.model);
     auto source = reference::machine::row_source<T>::make(problem, model,
                                                           {.weights = outputs.weights.present, .further = models_});
     if (source) rows_.emplace(std::move(source).value());
   }
 
-  /// Rows i0 ≤ i < i1 of head h of batch b. Blocks of 16 rows and more share the conversion of K.
-  void judge(std::int64_t b, std::int64_t h, std::int64_t i0, std::int64_t i1, judgement& into) {
-    rows_judged_ += i1 - i0;
-    auto const judge_exactly = [&](std::int64_t i) {
-      ++rows_handed_over_;
-      exact_.judge(b, h, i, into);
-    };
+  /// Rows i0 ≤ i < i1 of head h of batch b by the machine tier. hand_over(i, enclosed) takes each that it does not
+  /// certify: `enclosed` where it knows the row, so that most likely an element is wrong; else it cannot say anything
+  /// of such rows, right or wrong. Blocks of 16 rows and more share the conversion of K.
+  template <class HandOver>
+  void certify(std::int64_t b, std::int64_t h, std::int64_t i0, std::int64_t i1, judgement& into,
+               HandOver&& hand_over) {
     if (!rows_) {
-      for (std::int64_t i = i0; i < i1; ++i) judge_exactly(i);
+      for (std::int64_t i = i0; i < i1; ++i) hand_over(i, false);
       return;
     }
     bool row_certified = false;
@@ -49,15 +48,15 @@ class tiered_judge {
       for (sharpness& of : row_sharpness_)
         if (of.judged > 0) of = {};
       row_certified = !row.handed_over && certifies(row, found);
-      if (!row_certified) return judge_exactly(row.i);
+      if (!row_certified) return hand_over(row.i, !row.handed_over);
       into.add(found);
       for (std::size_t output = 0; output < row_sharpness_.size(); ++output)
         into.sharpness[output][size_class_].merge(row_sharpness_[output]);
     });
   }
 
-  std::int64_t rows_judged() const noexcept { return rows_judged_; }
-  std::int64_t rows_handed_over() const noexcept { return rows_handed_over_; }
+  /// One row by the ball tier.
+  void judge_exactly(row_index const& row, judgement& into) { exact_.judge(row.b, row.h, row.i, into); }
 
  private:
   using row_type = reference::machine::certified_row;
@@ -83,7 +82,7 @@ class tiered_judge {
     if (by == reference::judged_by::nothing || !std::isfinite(got) || !std::isfinite(bound)) return false;
     double const error = (distance_upper(got, middle, low) + radius) * (1 + 0x1p-51);
     if (!(error <= bound)) return false;
-    ++(by == reference::judged_by::theorem ? found.by_theorem : found.by_dominance);
+    found.count_by_bound(kind, by == reference::judged_by::theorem);
     row_sharpness_[static_cast<std::size_t>(kind)].add(admitted(judged, middle), middle, judged.dull);
     found.max_error_in_bounds = std::max(found.max_error_in_bounds, error / bound);
     found.max_ulp = std::max(found.max_ulp, error / ulp_at<E>(middle));
@@ -132,7 +131,7 @@ class tiered_judge {
       double const got = as_double(outputs_.weights(row.b, row.h, row.i, j));
       if (at == row.keys.size() || row.keys[at] != j) {  // masked, or a score of −∞
         if (got != 0) return false;
-        ++found.by_rule;
+        found.count_by_rule(output_kind::weights);
         continue;
       }
       auto const by = row.weight_by_theorem[at] > 0 ? judged_by::theorem : judged_by::dominance;
@@ -189,7 +188,6 @@ class tiered_judge {
   std::array<sharpness, output_names.size()> row_sharpness_{};  ///< of the row at hand
   std::size_t size_class_ = size_class_of(problem_.size().m);
   std::optional<reference::machine::row_source<T>> rows_;
-  std::int64_t rows_judged_ = 0, rows_handed_over_ = 0;
 };
 
 }  // namespace attest::audit

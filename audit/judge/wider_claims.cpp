@@ -15,12 +15,15 @@ wider_claims::wider_claims(contract const& claim) {
 }
 
 std::vector<holding_preset> wider_claims::holding(audit_case const& kernel_case, case_outputs const& outputs,
-                                                  bool reproducible) const {
+                                                  bool reproducible, violation const& wrong) const {
+  bool const of_a_row = std::ranges::find(output_names, wrong.output) != output_names.end() && outputs[wrong.call];
   std::vector<holding_preset> inside;
   for (preset const& wider : presets_) {
     if (wider.left) continue;
+    if (of_a_row && is_wrong(kernel_case.call(wrong.call), *outputs[wrong.call], wider.claim, wrong)) continue;
     case_result again;
-    judge_case(kernel_case, outputs, {&wider.claim, reproducible}, again);
+    judge_case(kernel_case, outputs,
+               {.claim = &wider.claim, .reproducible = reproducible, .how = thoroughness::verdict}, again);
     if (again.judged.failed == 0 && again.judged.undecided == 0)
       inside.push_back({wider.claim.name, again.judged.max_error_in_bounds});
   }

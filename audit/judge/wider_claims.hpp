@@ -18,10 +18,10 @@ class wider_claims {
  public:
   explicit wider_claims(contract const& claim);
 
-  /// Those under which nothing of the case is wrong, narrowest first.
-  /// Cost      judging the case once for each that no case has left
-  std::vector<holding_preset> holding(audit_case const& kernel_case, case_outputs const& outputs,
-                                      bool reproducible) const;
+  /// Those under which nothing of the case is wrong, narrowest first. `wrong` is the worst violation by the claim.
+  /// Cost      judging its row, and where that is right the case, once for each that no case has left
+  std::vector<holding_preset> holding(audit_case const& kernel_case, case_outputs const& outputs, bool reproducible,
+                                      violation const& wrong) const;
   /// Leaves out those that are not among `inside`, where one failing case is.
   void keep(std::vector<holding_preset> const& inside);
 

@@ -7,8 +7,10 @@
 
 #include <fmt/format.h>
 #include <tbb/parallel_for.h>
+#include <unistd.h>
 
 #include "audit/judge/judge_outputs.hpp"
+#include "audit/support/printable.hpp"
 #include "reference/attention/exponential_sum.hpp"
 #include "reference/compiled/row.hpp"
 #include "reference/real/decimal.hpp"
@@ -221,6 +223,27 @@ void solve_digits(problem::instance<T> const& p, problem_file_entry const& from,
     }
 }
 
+/// Why the answers would not fit into memory: n·m weights grow faster than the file. None where they do.
+std::optional<problem::error> too_many_answers(problem_file const& recorded, solve_options const& options) {
+  double const memory = static_cast<double>(sysconf(_SC_PHYS_PAGES)) * static_cast<double>(sysconf(_SC_PAGESIZE));
+  double bytes = 0;
+  for (problem_file_entry const& entry : recorded.problems) {
+    problem::sizes const& s = entry.problem.size();
+    double const elements = static_cast<double>(s.b) * static_cast<double>(s.hq) * static_cast<double>(s.n) *
+                            (static_cast<double>(s.dv) + static_cast<double>(s.m) + 1);
+    double const text = sizeof(std::string) + (options.digits ? *options.digits : 0);
+    bytes += elements * (options.digits  ? text
+                         : options.round ? static_cast<double>(problem::size_of(*options.round))
+                                         : 2 * sizeof(double));
+    if (bytes > memory / 2)
+      return problem::error{problem::error_code::unsupported, printable(entry.name_of("q")),
+                            fmt::format("the answers up to this problem have {:.3g} GB (n·m weights among them), more "
+                                        "than half of the machine's memory",
+                                        bytes / 1e9)};
+  }
+  return std::nullopt;
+}
+
 }  // namespace
 
 result<solution> run_solve(solve_options const& options) {
@@ -232,6 +255,7 @@ result<solution> run_solve(solve_options const& options) {
   if (!file) return file.why();
   auto const recorded = problem_file_of(file.value(), options.flags);
   if (!recorded) return recorded.why();
+  if (auto why = too_many_answers(recorded.value(), options)) return *std::move(why);
   solution solved;
   tensors into;
   for (problem_file_entry const& entry : recorded.value().problems) {

@@ -8,6 +8,7 @@
 #include "audit/oracle/vectors.hpp"
 #include "audit/oracle/vectors_json.hpp"
 #include "audit/support/files.hpp"
+#include "audit/support/output_file.hpp"
 
 namespace attest::audit {
 namespace {
@@ -16,6 +17,9 @@ std::optional<problem::error> write_files(std::filesystem::path const& folder) {
   std::error_code failed;
   std::filesystem::create_directories(folder, failed);
   if (failed) return problem::error{problem::error_code::unreadable, folder.string(), failed.message()};
+  // Before the work.
+  if (auto const trial = output_file::open((folder / "vectors.json").native()); !trial)
+    return problem::error{trial.why().code, name_in_messages(folder), "a file in it " + trial.why().reason};
   for (vector_file const& file : certified_vectors()) {
     std::string const text = vector_text(file);
     if (auto why = write_file(folder / (file.check + ".json"), std::as_bytes(std::span(text)))) return why;

@@ -6,20 +6,17 @@
 
 #include <fmt/format.h>
 
+#include "audit/builtin/kernel_spec.hpp"
 #include "audit/program/command.hpp"
 #include "audit/program/judging_options.hpp"
 #include "audit/program/terminal.hpp"
+#include "audit/program/usage_words.hpp"
 #include "audit/report/coverage_words.hpp"
 #include "audit/session/compare.hpp"
 #include "audit/support/words.hpp"
 
 namespace attest::audit {
 namespace {
-
-/// For options with CLI::Range, which accepts NaN.
-CLI::Validator const is_a_number(
-    [](std::string const& text) { return std::isnan(std::strtod(text.c_str(), nullptr)) ? "is not a number" : ""; },
-    "");
 
 struct audit_arguments {
   audit_options options;
@@ -46,6 +43,7 @@ int run(audit_arguments& arguments) {
   audit.seed = arguments.seed ? *arguments.seed : random_seed();
   audit.only = {arguments.only.begin(), arguments.only.end()};
   audit.waived = arguments.judging.waived();
+  audit.outside = arguments.judging.outside();
   auto const known = support_names();
   for (std::string const& name : audit.required_support)
     if (std::ranges::find(known, name) == known.end())
@@ -57,6 +55,14 @@ int run(audit_arguments& arguments) {
     if (!audit.part) return usage_error("--shard: '" + arguments.part + "' is not i/n with 1 <= i <= n");
     if (!arguments.seed) return usage_error("--shard: needs --seed, so that all parts ask the same inputs");
   }
+  std::vector<std::filesystem::path> inputs;
+  if (audit.replay) inputs.push_back(*audit.replay);
+  for (std::string const& kernel : arguments.kernels) {
+    auto const library = library_of(kernel);
+    if (!library) return usage_error(library.why().message());
+    inputs.push_back(library.value().path);
+  }
+  if (auto why = arguments.judging.open_files(std::move(inputs))) return usage_error(why->message());
   audit.stop = &listen_for_interrupts();
   auto const reports = run_audits(audit, arguments.kernels);
   return reports ? arguments.judging.write_reports(std::span(reports.value())) : usage_error(reports.why().message());
@@ -72,7 +78,8 @@ action audit_command(CLI::App& command) {
                   "builtin, builtin:SET, or PATH[:SYMBOL] of a shared library; several are compared")
       ->allow_extra_args(false)
       ->capture_default_str();
-  command.add_option("--seed", arguments->seed, "for the generated cases; drawn where it is not given");
+  command.add_option("--seed", arguments->seed, "for the generated cases; drawn where it is not given")
+      ->transform(whole_number());
   command.add_option("--only", arguments->only, "these checks or CHECK/CASE names")
       ->delimiter(',')
       ->type_name("NAME,…");
@@ -91,8 +98,7 @@ action audit_command(CLI::App& command) {
       ->check(CLI::Range(1, 64))
       ->capture_default_str();
   command.add_option("--budget", audit.budget, "end after so many seconds")
-      ->check(CLI::Range(0.1, 1e6))
-      ->check(is_a_number)
+      ->check(real_between(0.1, 1e6))
       ->type_name("SECONDS");
   command
       .add_option("--draws", audit.draws, "cases drawn after the fixed part; without it, as many as the time allows")
@@ -104,8 +110,7 @@ action audit_command(CLI::App& command) {
       ->check(CLI::Range(std::int64_t{1} << 16, std::int64_t{1} << 40))
       ->type_name("N");
   command.add_option("--soak", audit.soak, "draw for so many minutes")
-      ->check(CLI::Range(0.1, 1e5))
-      ->check(is_a_number)
+      ->check(real_between(0.1, 1e5))
       ->type_name("MINUTES");
   command.add_option("--replay", audit.replay, "ask the problems of this file instead of generated ones")
       ->type_name("FILE");

@@ -1,14 +1,19 @@
 #include "audit/program/command.hpp"
 
 #include <algorithm>
+#include <iterator>
 #include <optional>
 #include <random>
+#include <sstream>
 #include <vector>
 
 #include <fmt/format.h>
 
+#include "audit/program/outputs.hpp"
+#include "audit/program/usage_words.hpp"
 #include "audit/report/version.hpp"
 #include "audit/support/printable.hpp"
+#include "audit/support/real_number.hpp"
 #include "audit/support/words.hpp"
 
 namespace attest::audit {
@@ -39,38 +44,47 @@ constexpr command commands[]{
      "Example: attest audit --seed 7 --shard 1/2 --json 1.json   (and 2/2 on another machine), then\n"
      "         attest merge 1.json 2.json",
      merge_command},
+    {"describe", "the manual page, or what a shell completes", "Example: attest describe bash", describe_command},
 };
 
 /// A message about the first argument that no command or option takes, with the nearest known word; nothing where there
-/// is no such argument.
-std::optional<std::string> unknown_word(CLI::App const& app) {
+/// is no such argument. Words behind -- are no options.
+std::optional<std::string> unknown_word(CLI::App const& app, std::vector<std::string> const& words) {
   auto const chosen = app.get_subcommands();
   CLI::App const& at = chosen.empty() ? app : *chosen.front();
-  auto const left = at.remaining();
+  auto left = at.remaining();
+  // What a command without positional arguments does not take, its parent keeps.
+  if (!chosen.empty()) std::ranges::copy(app.remaining(), std::back_inserter(left));
+  std::erase(left, "--");
   if (left.empty()) return std::nullopt;
-  std::string const word = left.front().substr(0, left.front().find('='));
-  bool const option = word.starts_with('-');
+  auto const options_end = std::ranges::find(words, "--");
+  bool const option = left.front().starts_with('-') && left.front() != "-" &&
+                      (options_end == words.end() || std::find(words.begin(), options_end, left.front()) != options_end);
+  std::string const word = option ? left.front().substr(0, left.front().find('=')) : left.front();
   std::vector<std::string> known;
   if (option)
     for (CLI::Option const* known_option : at.get_options()) known.push_back("--" + known_option->get_single_name());
   else if (chosen.empty())
     for (command const& entry : commands) known.emplace_back(entry.name);
-  std::string const where = chosen.empty() ? "attest" : "attest " + at.get_name();
-  return fmt::format("there is no {} '{}'{}; see `{} --help`",
+  return fmt::format("there is no {} '{}'{}",
                      option           ? "option"
                      : chosen.empty() ? "command"
                                       : "further argument",
-                     printable(word), did_you_mean(word, known), where);
+                     printable(word), did_you_mean(word, known));
 }
 
 }  // namespace
 
 int run(int argc, char** argv) {
+  std::vector<std::string> words = plain_words({argv + std::min(argc, 1), argv + argc});
   CLI::App app{"attest: attention kernels, judged against certified truth"};
   app.set_version_flag("--version", fmt::format("attest {}", version));
   app.require_subcommand(1);
   app.allow_extras();
-  app.footer("Exit status: 0 certified, 1 refuted, 2 bad usage or unreadable input, 3 undecided.");
+  app.footer(
+      "`attest help COMMAND` is `attest COMMAND --help`.\n"
+      "Exit status: 0 certified, 1 refuted, 2 bad usage, unreadable input or an output that cannot be written, 3 "
+      "undecided.");
   struct declared {
     CLI::App* parser;
     action act;
@@ -80,24 +94,52 @@ int run(int argc, char** argv) {
     CLI::App* const parser = app.add_subcommand(entry.name, entry.summary);
     parser->footer(entry.example);
     parser->allow_extras();  // so that unknown_word can name them
+    parser->set_version_flag("--version", app.version(), "Display program version information and exit");
     all.push_back({parser, entry.declare(*parser)});
   }
+  auto const refuse = [&](std::string const& why) {
+    auto const chosen = app.get_subcommands();
+    return usage_error(
+        fmt::format("{}; see `attest {}--help`", why, chosen.empty() ? "" : chosen.front()->get_name() + " "));
+  };
+  auto const empty = empty_word(words);
   try {
-    app.parse(argc, argv);
+    app.parse(std::vector<std::string>(words.rbegin(), words.rend()));
   } catch (CLI::ParseError const& e) {
-    if (e.get_exit_code() != 0)
-      if (auto const word = unknown_word(app)) return usage_error(*word);
-    return app.exit(e, std::cout, std::cerr) == 0 ? 0 : usage;
+    bool const is_command = !app.get_subcommands().empty() || !unknown_word(app, words);
+    if (e.get_exit_code() == 0 && is_command) {  // --help, --version
+      std::ostringstream told;
+      app.exit(e, told, told);
+      return print(told.str());
+    }
+    auto const word = empty ? empty : unknown_word(app, words);
+    auto const chosen = app.get_subcommands();
+    return refuse(word ? *word : sentence_of(e, chosen.empty() ? app : *chosen.front()));
   }
-  if (auto const word = unknown_word(app)) return usage_error(*word);
+  if (auto const word = empty ? empty : unknown_word(app, words)) return refuse(*word);
   for (auto const& [parser, act] : all)
     if (parser->parsed()) return act();
   return usage;
 }
 
+CLI::Validator real_between(double least, double most) {
+  auto const fault = [=](std::string const& text) {
+    auto const value = real_number(text);
+    return value && *value >= least && *value <= most
+               ? ""
+               : fmt::format("{} is not a number from {:g} to {:g}", text, least, most);
+  };
+  return {fault, fmt::format("in [{:g} - {:g}]", least, most)};
+}
+
 int usage_error(std::string const& message) {
-  fmt::print(stderr, "attest: {}\n", message);
+  fmt::print(stderr, "attest: {}\n", printable(message, 10'000));
   return usage;
+}
+
+int print(std::string_view text, int status) {
+  auto const why = write_text(text);
+  return why ? usage_error(why->message()) : status;
 }
 
 CLI::Validator one_of(std::vector<std::string> words) {
@@ -106,7 +148,7 @@ CLI::Validator one_of(std::vector<std::string> words) {
         if (std::ranges::find(words, word) != words.end()) return std::string();
         return fmt::format("'{}' is none of {}{}", printable(word), fmt::join(words, ", "), did_you_mean(word, words));
       },
-      "");
+      "", fmt::format("{}", fmt::join(words, ",")));
 }
 
 std::uint64_t random_seed() {

@@ -5,6 +5,7 @@
 #include <functional>
 #include <optional>
 #include <string>
+#include <string_view>
 #include <vector>
 
 #include <CLI/CLI.hpp>
@@ -33,12 +34,20 @@ action vectors_command(CLI::App& command);
 action list_command(CLI::App& command);
 action explain_command(CLI::App& command);
 action merge_command(CLI::App& command);
+action describe_command(CLI::App& command);
 
 /// Prints the message to standard error and returns the exit status `usage`.
 int usage_error(std::string const& message);
 
-/// Accepts these words; for any other, the message names the nearest one.
+/// Prints text to standard output.
+/// Ensures   the exit status: `status`, or `usage`, with a sentence, where it cannot be written
+int print(std::string_view text, int status = 0);
+
+/// Accepts these words; for any other, the message names the nearest one. Its own name is the words, with commas.
 CLI::Validator one_of(std::vector<std::string> words);
+
+/// A number of this range; CLI::Range accepts NaN, too.
+CLI::Validator real_between(double least, double most);
 
 /// A seed for an audit without --seed; the report prints it.
 std::uint64_t random_seed();

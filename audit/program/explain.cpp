@@ -38,8 +38,7 @@ int run(explain_arguments& arguments) {
   }
   auto const text = run_explain(arguments.options);
   if (!text) return usage_error(text.why().message());
-  fmt::print("{}", text.value());
-  return 0;
+  return print(text.value());
 }
 
 }  // namespace

@@ -5,8 +5,9 @@
 
 #include "audit/contract/contract_file.hpp"
 #include "audit/program/command.hpp"
+#include "audit/program/outputs.hpp"
+#include "audit/program/usage_words.hpp"
 #include "audit/session/run_gen.hpp"
-#include "audit/support/files.hpp"
 
 namespace attest::audit {
 namespace {
@@ -30,9 +31,13 @@ int run(gen_arguments& arguments) {
   cases.seed = arguments.seed ? *arguments.seed : random_seed();
   cases.only = {arguments.only.begin(), arguments.only.end()};
   arguments.options.order = arguments.layout == "bnhd" ? axis_order::bnhd : axis_order::bhnd;
+  std::vector<std::filesystem::path> inputs;
+  if (!find_contract(arguments.contract)) inputs.emplace_back(arguments.contract);
+  auto const output = outputs::open({{"--out", arguments.out}}, inputs);
+  if (!output) return usage_error(output.why().message());
   auto const written = run_gen(arguments.options);
   if (!written) return usage_error(written.why().message());
-  if (auto why = write_file(arguments.out, written.value().bytes)) return usage_error("--out: " + why->message());
+  if (auto why = output.value().write("--out", written.value().bytes)) return usage_error(why->message());
   if (!written.value().left_out.empty()) fmt::print(stderr, "attest: left out: {}\n", written.value().left_out);
   return 0;
 }
@@ -41,8 +46,9 @@ int run(gen_arguments& arguments) {
 
 action gen_command(CLI::App& command) {
   auto const arguments = std::make_shared<gen_arguments>();
-  command.add_option("--out", arguments->out, "the file to write")->required()->type_name("FILE");
-  command.add_option("--seed", arguments->seed, "for the generated cases; drawn where it is not given");
+  command.add_option("--out", arguments->out, "the file to write; - is standard output")->required()->type_name("FILE");
+  command.add_option("--seed", arguments->seed, "for the generated cases; drawn where it is not given")
+      ->transform(whole_number());
   command.add_option("--contract", arguments->contract, "whose element type the inputs have")->capture_default_str();
   command.add_flag("--quick", arguments->options.cases.quick, "fewer and smaller cases");
   command.add_option("--only", arguments->only, "these checks or CHECK/CASE names")

@@ -9,8 +9,8 @@
 #include "audit/program/command.hpp"
 #include "audit/report/html/page.hpp"
 #include "audit/report/junit.hpp"
+#include "audit/report/text.hpp"
 #include "audit/session/compare.hpp"
-#include "audit/support/files.hpp"
 #include "audit/support/words.hpp"
 
 namespace attest::audit {
@@ -19,22 +19,34 @@ using problem::error;
 using problem::error_code;
 
 void report_files::declare(CLI::App& command) {
-  command.add_option("--json", json_, "write the report as JSON to FILE, - for standard output")->type_name("FILE");
-  command.add_option("--junit", junit_, "write the report as JUnit XML to FILE")->type_name("FILE");
-  command.add_option("--report", page_, "write the report as one HTML page to FILE")->type_name("FILE");
+  command.add_option("--json", json_, "write the report as JSON to FILE; - is standard output")->type_name("FILE");
+  command.add_option("--junit", junit_, "write the report as JUnit XML to FILE or -")->type_name("FILE");
+  command.add_option("--report", page_, "write the report as one HTML page to FILE or -")->type_name("FILE");
+}
+
+std::optional<error> report_files::open(std::vector<std::filesystem::path> const& inputs) {
+  auto opened = outputs::open({{"--json", json_}, {"--junit", junit_}, {"--report", page_}}, inputs);
+  if (!opened) return std::move(opened).why();
+  opened_ = std::move(opened).value();
+  if (!opened_.takes_text()) return std::nullopt;
+  auto const text = output_file::open(standard_stream);
+  return text ? std::nullopt : std::optional(text.why());
 }
 
 int report_files::write(std::span<report const> all, std::string const& json) const {
-  fmt::print("{}", json_ == "-" ? json : as_text(all));
-  auto const save = [](char const* option, std::string const& path, std::string const& content) {
-    auto const why = write_file(path, std::as_bytes(std::span(content)));
-    if (why) usage_error(std::string(option) + ": " + why->message());
-    return !why;
+  std::string failed;
+  auto const take = [&](std::optional<error> const& why) {
+    if (why) failed += (failed.empty() ? "" : "; ") + why->message();
   };
-  bool written = json_.empty() || json_ == "-" || save("--json", json_, json);
-  written &= junit_.empty() || save("--junit", junit_, as_junit(all));
-  written &= page_.empty() || save("--report", page_, as_html(all));
-  return written ? static_cast<int>(worst(all)) : usage;
+  auto const save = [&](std::string_view option, auto const& content) {
+    if (opened_.has(option)) take(opened_.write(option, std::as_bytes(std::span<char const>(content()))));
+  };
+  if (opened_.takes_text()) take(write_text(as_text(all)));
+  save("--json", [&]() -> std::string const& { return json; });
+  save("--junit", [&] { return as_junit(all); });
+  save("--report", [&] { return as_html(all); });
+  if (failed.empty()) return static_cast<int>(worst(all));
+  return usage_error(fmt::format("judged: {}, but the report could not be written: {}", name_of(worst(all)), failed));
 }
 
 void judging_options::declare(CLI::App& command) {
@@ -43,6 +55,10 @@ void judging_options::declare(CLI::App& command) {
   command.add_option("--waive", waived_, "list findings of these classes without refuting")
       ->delimiter(',')
       ->type_name("CLASS,…");
+  command.add_option("--outside", outside_, "undecided where a larger share of an output is outside the hypotheses")
+      ->check(real_between(0, 1))
+      ->type_name("SHARE")
+      ->capture_default_str();
   files_.declare(command);
 }
 
@@ -57,6 +73,11 @@ std::optional<error> judging_options::read() {
   if (!named) return error{named.why().code, "--contract", named.why().message()};
   claim_ = std::move(named).value();
   return std::nullopt;
+}
+
+std::optional<error> judging_options::open_files(std::vector<std::filesystem::path> inputs) {
+  if (claim_ && !find_contract(contract_)) inputs.emplace_back(contract_);
+  return files_.open(inputs);
 }
 
 int judging_options::write_report(problem::result<report> const& verified) const {

@@ -1,6 +1,7 @@
 // The options that `audit`, `verify` and `merge` share: the contract, the waived classes, the files of the report.
 #pragma once
 
+#include <filesystem>
 #include <optional>
 #include <span>
 #include <string>
@@ -9,6 +10,7 @@
 #include <CLI/CLI.hpp>
 
 #include "audit/contract/contract.hpp"
+#include "audit/program/outputs.hpp"
 #include "audit/report/report.hpp"
 #include "audit/session/options.hpp"
 #include "problem/result.hpp"
@@ -21,26 +23,36 @@ class report_files {
   /// Adds --json, --junit and --report.
   void declare(CLI::App& command);
 
-  /// Writes the reports of one run to standard output and the files; `json` is their as_json.
-  /// Ensures   the exit status: that of the worst verdict, or `usage` where a file cannot be written
+  /// Finds and tries the files before the command's work, as outputs::open does.
+  std::optional<problem::error> open(std::vector<std::filesystem::path> const& inputs);
+
+  /// Writes the reports of one run to standard output and the files; `json` is their as_json. Requires open().
+  /// Ensures   the exit status: that of the worst verdict, or `usage`, with a sentence that names the verdict, where a
+  ///           report cannot be written
   int write(std::span<report const> all, std::string const& json) const;
 
  private:
   std::string json_, junit_, page_;
+  outputs opened_;
 };
 
 class judging_options {
  public:
-  /// Adds --contract, --waive and the options of report_files.
+  /// Adds --contract, --waive, --outside and the options of report_files.
   void declare(CLI::App& command);
 
   /// Reads the contract and checks the waived classes. An error names the option.
   std::optional<problem::error> read();
 
+  /// Finds and tries the files of the report; `inputs` are what the command reads besides the contract.
+  /// Requires read(), and that no other argument is wrong.
+  std::optional<problem::error> open_files(std::vector<std::filesystem::path> inputs);
+
   /// The contract, or nullptr where none was named. Requires read().
   contract const* claim() const noexcept { return claim_ ? &*claim_ : nullptr; }
   std::string const& contract_argument() const noexcept { return contract_; }
   names waived() const { return {waived_.begin(), waived_.end()}; }
+  double outside() const noexcept { return outside_; }
 
   /// Writes the report as report_files::write does, or the error.
   int write_report(problem::result<report> const& verified) const;
@@ -50,6 +62,7 @@ class judging_options {
  private:
   std::string contract_;
   std::vector<std::string> waived_;
+  double outside_ = allowed_outside;
   std::optional<contract> claim_;
   report_files files_;
 };

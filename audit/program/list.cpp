@@ -1,4 +1,4 @@
-// attest list: the kernels, contracts, checks, cases and bug classes.
+// attest list: the kernels, contracts, checks, cases, bug classes and specimens of the zoo.
 #include <fmt/format.h>
 #include <nlohmann/json.hpp>
 
@@ -7,6 +7,7 @@
 #include "audit/contract/contract_file.hpp"
 #include "audit/program/command.hpp"
 #include "audit/session/real_data.hpp"
+#include "audit/zoo/loaded.hpp"
 
 namespace attest::audit {
 namespace {
@@ -46,37 +47,68 @@ problem::result<std::vector<line>> lines_of(std::string const& topic) {
   return lines;
 }
 
+/// The checks whose findings have the class of this specimen; none for an honest one.
+std::vector<std::string_view> checks_of(zoo::specimen const& of) {
+  std::vector<std::string_view> names;
+  for (check const& entry : checks())
+    if (entry.bug_class == of.bug_class) names.push_back(entry.name);
+  return names;
+}
+
+/// A line for each specimen, or an array of {"name", "class", "family", "contract", "sentence", "seen_in", "checks"}.
+int list_zoo(bool as_json) {
+  auto const loaded = zoo::load_zoo();
+  if (!loaded) return usage_error(loaded.why().message());
+  auto array = nlohmann::ordered_json::array();
+  for (zoo::specimen const& of : loaded.value().specimens) {
+    auto const looked_for_by = checks_of(of);
+    if (as_json)
+      array.push_back({{"name", of.name},
+                       {"class", of.class_token()},
+                       {"family", of.family},
+                       {"contract", of.contract},
+                       {"sentence", of.description},
+                       {"seen_in", of.seen_in},
+                       {"checks", looked_for_by}});
+    else
+      fmt::print("{:<34}  {}{} [{}, {}{}]\n", of.name, of.description,
+                 looked_for_by.empty() ? "" : fmt::format("; looked for by {}", fmt::join(looked_for_by, ", ")),
+                 of.class_token(), of.contract, of.family.empty() ? "" : fmt::format(", family {}", of.family));
+  }
+  if (as_json) fmt::print("{}\n", array.dump(2));
+  return 0;
+}
+
 int run(list_arguments const& arguments) {
+  if (arguments.topic == "zoo") return list_zoo(arguments.json);
   auto const lines = lines_of(arguments.topic);
   if (!lines) return usage_error(lines.why().message());
   if (arguments.json && arguments.topic == "contracts") {  // each as a contract file
     auto array = nlohmann::ordered_json::array();
     for (contract const& claim : contracts()) array.push_back(nlohmann::ordered_json::parse(contract_text(claim)));
-    fmt::print("{}\n", array.dump(2));
-    return 0;
+    return print(array.dump(2) + '\n');
   }
   if (arguments.json) {
     auto array = nlohmann::ordered_json::array();
     for (line const& entry : lines.value()) array.push_back({{"name", entry.name}, {"sentence", entry.sentence}});
-    fmt::print("{}\n", array.dump(2));
-    return 0;
+    return print(array.dump(2) + '\n');
   }
   std::size_t width = 0;
   if (arguments.topic != "cases")
     for (line const& entry : lines.value()) width = std::max(width, entry.name.size());
+  std::string text;
   for (line const& entry : lines.value())
-    entry.sentence.empty() ? fmt::print("{}\n", entry.name)
-                           : fmt::print("{:<{}}  {}\n", entry.name, width, entry.sentence);
-  return 0;
+    text += entry.sentence.empty() ? entry.name + '\n' : fmt::format("{:<{}}  {}\n", entry.name, width, entry.sentence);
+  return print(text);
 }
 
 }  // namespace
 
 action list_command(CLI::App& command) {
   auto const arguments = std::make_shared<list_arguments>();
-  command.add_option("what", arguments->topic, "kernels, contracts, checks, cases or classes")
+  command.add_option("what", arguments->topic, "kernels, contracts, checks, cases, classes or zoo")
       ->required()
-      ->check(one_of({"kernels", "contracts", "checks", "cases", "classes"}));
+      ->check(one_of({"kernels", "contracts", "checks", "cases", "classes", "zoo"}));
   command.add_flag("--json", arguments->json, "as JSON");
   return [arguments] { return run(*arguments); };
 }

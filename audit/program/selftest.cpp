@@ -5,6 +5,7 @@
 
 #include "audit/program/command.hpp"
 #include "audit/program/terminal.hpp"
+#include "audit/program/usage_words.hpp"
 
 namespace attest::audit {
 namespace {
@@ -14,8 +15,7 @@ int run(selftest_options& options) {
   options.stop = &listen_for_interrupts();
   auto const tested = run_selftest(options);
   if (!tested) return usage_error(tested.why().message());
-  fmt::print("{}", as_text(tested.value()));
-  return static_cast<int>(tested.value().verdict());
+  return print(as_text(tested.value()), static_cast<int>(tested.value().verdict()));
 }
 
 }  // namespace
@@ -23,12 +23,14 @@ int run(selftest_options& options) {
 action selftest_command(CLI::App& command) {
   auto const options = std::make_shared<selftest_options>();
   command.add_option("--jobs", options->jobs, "kernels at a time; 0: one a processor")->check(CLI::Range(0, 256));
-  command.add_option("--seed", options->seed, "for the generated cases")->capture_default_str();
+  command.add_option("--seed", options->seed, "for the generated cases")
+      ->transform(whole_number())
+      ->capture_default_str();
   command.add_option("--only", options->only, "these kernels of the zoo")->delimiter(',')->type_name("NAME,…");
   command.add_option("--family", options->family, "the kernels of this family of the zoo instead of those of none")
-      ->check(CLI::IsMember({std::string(zoo::conditional_family)}));
+      ->check(one_of({std::string(zoo::conditional_family)}));
   command.add_option("--draws", options->draws, "cases drawn after the fixed part, for each kernel of a family")
-      ->check(CLI::NonNegativeNumber)
+      ->check(CLI::Range(std::int64_t{0}, std::int64_t{1'000'000'000}))
       ->capture_default_str();
   command
       .add_option("--draw-products", options->draw_products,

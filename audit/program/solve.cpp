@@ -7,9 +7,9 @@
 #include <fmt/format.h>
 
 #include "audit/program/command.hpp"
+#include "audit/program/outputs.hpp"
 #include "audit/program/parameter_options.hpp"
 #include "audit/report/report.hpp"
-#include "audit/support/files.hpp"
 #include "problem/element_names.hpp"
 
 namespace attest::audit {
@@ -34,11 +34,13 @@ int run(solve_arguments& arguments) {
     if (arguments.round == row.name) options.round = row.type;
   if (options.digits.has_value() == !arguments.out.empty())
     return usage_error("solve: give either --out FILE (with or without --round), or --digits N");
+  auto const output = outputs::open({{"--out", arguments.out}}, {options.inputs});
+  if (!output) return usage_error(output.why().message());
   auto const solved = run_solve(options);
   if (!solved) return usage_error(solved.why().message());
   solution const& answer = solved.value();
-  if (options.digits) fmt::print("{}", answer.text);
-  else if (auto why = write_file(arguments.out, answer.file)) return usage_error("--out: " + why->message());
+  auto const unwritten = options.digits ? write_text(answer.text) : output.value().write("--out", answer.file);
+  if (unwritten) return usage_error(unwritten->message());
   if (options.round && answer.rounded.elements > 0)
     fmt::print(stderr, "attest: {} of {} rounded elements ({:.3g} %) needed the ball tier\n", answer.rounded.in_balls,
                answer.rounded.elements,
@@ -53,7 +55,7 @@ int run(solve_arguments& arguments) {
 action solve_command(CLI::App& command) {
   auto const arguments = std::make_shared<solve_arguments>();
   command.add_option("inputs", arguments->options.inputs, "file with q k v")->required()->type_name("INPUTS");
-  command.add_option("--out", arguments->out, "the file to write")->type_name("FILE");
+  command.add_option("--out", arguments->out, "the file to write; - is standard output")->type_name("FILE");
   auto const rows = narrowest_first();
   std::vector<std::string> names;
   for (problem::element_row const& row : rows) names.emplace_back(row.name);

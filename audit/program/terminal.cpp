@@ -2,9 +2,15 @@
 
 #include <csignal>
 #include <cstdio>
+#include <cstdlib>
+#include <string_view>
 
+#include <fcntl.h>
 #include <fmt/format.h>
+#include <sys/ioctl.h>
 #include <unistd.h>
+
+#include "audit/support/printable.hpp"
 
 namespace attest::audit {
 namespace {
@@ -12,7 +18,28 @@ namespace {
 std::atomic<bool> interrupted = false;
 static_assert(std::atomic<bool>::is_always_lock_free, "a signal handler may set it");
 
+/// Of the terminal behind standard error, where it tells.
+std::size_t columns() {
+  winsize size{};
+  return ::ioctl(STDERR_FILENO, TIOCGWINSZ, &size) == 0 && size.ws_col > 1 ? size.ws_col : 80;
+}
+
+/// The first `most` characters of UTF-8.
+std::string cut(std::string text, std::size_t most) {
+  std::size_t characters = 0;
+  for (std::size_t at = 0; at < text.size(); ++at)
+    if ((static_cast<unsigned char>(text[at]) & 0xC0) != 0x80 && characters++ == most) text.resize(at);
+  return text;
+}
+
 }  // namespace
+
+void prepare_streams() {
+  for (int standard = STDIN_FILENO; standard <= STDERR_FILENO; ++standard)
+    if (::fcntl(standard, F_GETFD) < 0) ::open("/", O_PATH);  // takes the lowest number that is free: this one
+  std::signal(SIGPIPE, SIG_IGN);
+  std::signal(SIGXFSZ, SIG_IGN);
+}
 
 std::atomic<bool> const& listen_for_interrupts() {
   struct sigaction action{};
@@ -20,13 +47,18 @@ std::atomic<bool> const& listen_for_interrupts() {
   action.sa_flags = static_cast<int>(SA_RESETHAND);
   sigaction(SIGINT, &action, nullptr);
   sigaction(SIGTERM, &action, nullptr);
+  struct sigaction before{};  // nohup has it ignored
+  if (sigaction(SIGHUP, nullptr, &before) == 0 && before.sa_handler != SIG_IGN) sigaction(SIGHUP, &action, nullptr);
   return interrupted;
 }
 
-progress_line::progress_line() : shown_(isatty(STDERR_FILENO) != 0) {}
+progress_line::progress_line() {
+  char const* const terminal = std::getenv("TERM");
+  shown_ = isatty(STDERR_FILENO) != 0 && terminal && *terminal && std::string_view(terminal) != "dumb";
+}
 
 void progress_line::operator()(std::int64_t done, std::int64_t all, std::string const& next) {
-  if (!shown_) return;
+  if (!shown_ || all == 1) return;
   double const spent = std::chrono::duration<double>(std::chrono::steady_clock::now() - start_).count();
   if (done == all) {
     fmt::print(stderr, "\r\033[K");
@@ -35,7 +67,7 @@ void progress_line::operator()(std::int64_t done, std::int64_t all, std::string 
   std::string left =
       done > 5 ? fmt::format(", {:.0f} s left", spent / static_cast<double>(done) * static_cast<double>(all - done))
                : "";
-  fmt::print(stderr, "\r\033[K[{}/{}] {}{}", done, all, next, left);
+  fmt::print(stderr, "\r\033[K{}", cut(fmt::format("[{}/{}] {}{}", done, all, printable(next), left), columns() - 1));
   std::fflush(stderr);
 }
 

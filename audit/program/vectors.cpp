@@ -1,9 +1,8 @@
 // attest vectors: writes certified test vectors for projects in other languages.
-#include "audit/oracle/write_vectors.hpp"
-
 #include <memory>
 #include <string>
 
+#include "audit/oracle/write_vectors.hpp"
 #include "audit/program/command.hpp"
 
 namespace attest::audit {

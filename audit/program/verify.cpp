@@ -26,7 +26,11 @@ int run(verify_arguments& arguments) {
   verify.claim = arguments.judging.claim();
   verify.contract_argument = arguments.judging.contract_argument();
   verify.waived = arguments.judging.waived();
+  verify.outside = arguments.judging.outside();
   verify.only = {arguments.only.begin(), arguments.only.end()};
+  std::vector<std::filesystem::path> inputs{verify.inputs};
+  if (verify.outputs) inputs.push_back(*verify.outputs);
+  if (auto why = arguments.judging.open_files(std::move(inputs))) return usage_error(why->message());
   verify.stop = &listen_for_interrupts();
   verify.on_progress = progress_line{};
   std::optional<tbb::global_control> threads;
@@ -46,6 +50,10 @@ action verify_command(CLI::App& command) {
       ->type_name("NAME,…");
   command.add_flag("--reproducible", arguments->options.reproducible,
                    "answers may not depend on threads, batch position or company");
+  command.add_flag("--fail-fast", arguments->options.fail_fast, "stop at the first problem with a refuting finding");
+  command.add_option("--budget", arguments->options.budget, "end after so many seconds")
+      ->check(real_between(0.1, 1e6))
+      ->type_name("SECONDS");
   command.add_option("--findings", arguments->options.findings, "folder for the cases of findings, a file each")
       ->capture_default_str();
   declare_parameter_options(command, arguments->options.flags);

@@ -10,6 +10,7 @@
 #include <fmt/format.h>
 
 #include "audit/report/coverage_words.hpp"
+#include "audit/report/outside.hpp"
 
 namespace attest::audit {
 
@@ -120,17 +121,22 @@ void report_builder::finish(bool complete, std::string because) {
   report_.waived_classes.assign(waived_.begin(), waived_.end());
   report_.complete = complete;
   if (!complete) report_.incomplete_because = because;
+  auto const most = most_outside(report_);
+  std::string const outside =
+      most && most->of.share() > report_.outside_limit ? outside_words(*most, report_.outside_limit) : "";
   std::string const unsupported = missing_support(report_.covered, report_.required_support);
   if (!complete && because.empty()) because = unanswered_words(report_.unanswered);
   std::string const nothing = report_.unanswered.empty()
                                   ? "no element was judged"
                                   : "no element was judged; " + unanswered_words(report_.unanswered);
-  report_.undecided_because = refuted()              ? ""
-                              : sum.undecided > 0    ? "elements overlap their bound at the last refinement"
-                              : sum.judged() == 0    ? nothing
-                              : !complete            ? std::move(because)
-                              : !unsupported.empty() ? unsupported
-                                                     : without_sharp_element(sum);
+  report_.undecided_because = refuted()               ? ""
+                              : sum.undecided > 0     ? "elements overlap their bound at the last refinement"
+                              : sum.judged() == 0     ? nothing
+                              : sum.not_certified > 0 ? "elements beside waived findings were not certified"
+                              : !complete             ? std::move(because)
+                              : !outside.empty()      ? outside
+                              : !unsupported.empty()  ? unsupported
+                                                      : without_sharp_element(sum);
   report_.verdict = refuted()                           ? verdict::refuted
                     : report_.undecided_because.empty() ? verdict::certified
                                                         : verdict::undecided;

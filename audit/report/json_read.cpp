@@ -5,8 +5,11 @@
 
 #include <fmt/format.h>
 
+#include "audit/contract/contract_file.hpp"
 #include "audit/report/coverage_json.hpp"
+#include "audit/report/text.hpp"
 #include "audit/report/version.hpp"
+#include "audit/support/printable.hpp"
 
 namespace attest::audit {
 namespace {
@@ -169,8 +172,13 @@ void read_checks(report_object const& from, report_object const& shard, report& 
     report_object const left_out = row.inside("not_judged_because"), returned = row.inside("returned");
     for (std::size_t why = 0; why < sum.left_out.size(); ++why)
       sum.left_out[why] = left_out.count(not_judged_names[why]);
-    for (std::size_t output = 0; output < output_names.size(); ++output)
+    sum.not_certified = row.count("not_certified");
+    report_object const shares = row.inside("outside");
+    for (std::size_t output = 0; output < output_names.size(); ++output) {
       sum.returned[output] = returned.count(output_names[output]);
+      report_object const share = shares.inside(output_names[output]);
+      sum.shares[output] = {share.count("judged"), share.count("outside")};
+    }
     for (json const& comparison : row.list("sharper_presets")) {
       report_object const beside(comparison, "'sharper_presets'");
       merge(sum.beside, {beside.text("preset"), beside.count("compared"), beside.count("outside"),
@@ -190,6 +198,52 @@ void read_checks(report_object const& from, report_object const& shard, report& 
     into.checks[n].first_case = first[n], into.checks[n].seconds = seconds[n];
 }
 
+/// What tells the build of a kernel; exactly one.
+void read_build(report_object const& from, report& into) {
+  json const& builds = from.list("kernel_builds");
+  if (builds.size() != 1)
+    throw report_fault{fmt::format("'kernel_builds' in the file has {} entries, expected 1", builds.size())};
+  report_object const written(builds.front(), "'kernel_builds'");
+  kernel_build& build = into.kernel_builds.emplace_back();
+  build.symbol = written.text("symbol");
+  if (!written.at("sha256").is_null()) {
+    build.sha256 = written.text("sha256");
+    if (build.sha256.size() != 64 || build.sha256.find_first_not_of("0123456789abcdef") != std::string::npos)
+      throw report_fault{
+          fmt::format("'sha256' in 'kernel_builds' is '{}', expected 64 hexadecimal digits", build.sha256)};
+  }
+  if (written.at("builtin").is_null()) return;
+  report_object const builtin = written.inside("builtin");
+  build.version = builtin.text("version"), build.instructions = builtin.text("instructions");
+  build.claim = builtin.text("claim");
+}
+
+/// All numbers of the contract, and that they are of the contract that the report names.
+void read_contract_of(report_object const& from, report& into) {
+  json const& contracts = from.list("contracts");
+  if (contracts.size() != 1)
+    throw report_fault{fmt::format("'contracts' in the file has {} entries, expected 1", contracts.size())};
+  auto claim = parse_contract(contracts.front().dump(), into.contract);
+  if (!claim) throw report_fault{"'contracts' in the file: " + claim.why().message()};
+  std::string const name = printable(claim.value().name, 8000);
+  if (name != into.contract)
+    throw report_fault{
+        fmt::format("contradicts itself: 'contract' is '{}', 'contracts' has '{}'", into.contract, name)};
+  into.contracts.push_back(std::move(claim).value());
+}
+
+/// The verdict as the file states it, and why where it is undecided.
+void read_verdict(report_object const& from, report& into) {
+  std::string const stated = from.text("verdict");
+  for (verdict const one : {verdict::certified, verdict::refuted, verdict::undecided})
+    if (stated == name_of(one)) {
+      into.verdict = one;
+      if (one == verdict::undecided) into.undecided_because = from.text("undecided_because");
+      return;
+    }
+  throw report_fault{fmt::format("'verdict' in the file is '{}', expected certified, refuted or undecided", stated)};
+}
+
 }  // namespace
 
 report read_shard(json const& from) {
@@ -201,7 +255,10 @@ report read_shard(json const& from) {
     throw report_fault{fmt::format("was written by attest {}, this is {}", written, version)};
   report kernel_report;
   kernel_report.kernel = top.text("kernel"), kernel_report.contract = top.text("contract");
+  read_build(top, kernel_report);
+  read_contract_of(top, kernel_report);
   kernel_report.seed = top.seed();
+  read_verdict(top, kernel_report);
   kernel_report.theorem_revision = static_cast<int>(top.count("theorem_revision"));
   if (!top.at("contract_revision").is_null())
     kernel_report.contract_revision = static_cast<int>(top.count("contract_revision"));
@@ -216,6 +273,7 @@ report read_shard(json const& from) {
   kernel_report.waived_classes = top.texts("waived_classes");
   read_checks(top, shard, kernel_report);
   read_coverage(top, shard, kernel_report);
+  kernel_report.outside_limit = shard.magnitude("outside_limit");
   kernel_report.required_support = shard.texts("required_support");
   for (json const& item : shard.list("told")) {
     report_object const line(item, "'told'");

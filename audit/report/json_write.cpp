@@ -5,7 +5,7 @@
 
 #include <nlohmann/json.hpp>
 
-#include "audit/contract/contract.hpp"
+#include "audit/contract/contract_file.hpp"
 #include "audit/report/coverage_json.hpp"
 #include "audit/report/text.hpp"
 #include "audit/report/verdict.hpp"
@@ -118,6 +118,14 @@ json left_out_json(judgement const& sum) {
   return counts;
 }
 
+/// {"o": {"judged", "outside"}, …}: the elements that were judged, and those outside the hypotheses of the bound.
+json shares_json(judgement const& sum) {
+  json shares = json::object();
+  for (std::size_t output = 0; output < output_names.size(); ++output)
+    shares[output_names[output]] = {{"judged", sum.shares[output].judged}, {"outside", sum.shares[output].outside}};
+  return shares;
+}
+
 /// {"o", "lse", "weights"}: the calls that returned each.
 json returned_json(judgement const& sum) {
   json calls = json::object();
@@ -151,6 +159,27 @@ json sharpness_counts(judgement const& sum) {
   return all;
 }
 
+/// [{"sha256", "symbol", "builtin": null or {"version", "instructions", "claim"}}]; "sha256" is null where it is not
+/// known.
+json builds_json(report const& kernel_report) {
+  json all = json::array();
+  for (kernel_build const& build : kernel_report.kernel_builds)
+    all.push_back({{"sha256", build.sha256.empty() ? json() : json(build.sha256)},
+                   {"symbol", build.symbol},
+                   {"builtin",
+                    build.is_builtin()
+                        ? json{{"version", build.version}, {"instructions", build.instructions}, {"claim", build.claim}}
+                        : json()}});
+  return all;
+}
+
+/// Each as a contract file.
+json contracts_json(report const& kernel_report) {
+  json all = json::array();
+  for (contract const& claim : kernel_report.contracts) all.push_back(json::parse(contract_text(claim)));
+  return all;
+}
+
 /// What `attest merge` needs beside the report of a shard: the numbers of its cases among those of all shards.
 json shard_json(report const& kernel_report) {
   json shard{{"index", kernel_report.shard->first},  {"of", kernel_report.shard->second},
@@ -161,6 +190,7 @@ json shard_json(report const& kernel_report) {
              {"curve_cases", json::array()},         {"told", json::array()},
              {"told_kinds", json::array()},          {"not_asked", json::array()}};
   shard["covered_triples"] = has_coverage(kernel_report) ? json(triples_text(kernel_report.covered)) : json();
+  shard["outside_limit"] = hex(kernel_report.outside_limit);
   shard["required_support"] = kernel_report.required_support;
   for (omission const& omitted : kernel_report.not_asked)
     shard["not_asked"].push_back({{"what", omitted.what}, {"why", omitted.why}});
@@ -187,9 +217,11 @@ std::string as_json(report const& kernel_report) {
   document["attest"] = version;
   document["schema"] = 1;
   document["kernel"] = kernel_report.kernel;
+  document["kernel_builds"] = builds_json(kernel_report);
   stated_verdict const stated = say(facts_of(kernel_report));
   document["contract"] = kernel_report.contract;
   document["contract_revision"] = stated.object["contract_revision"];
+  document["contracts"] = contracts_json(kernel_report);
   document["theorem_revision"] = stated.object["theorem_revision"];
   document["seed"] = kernel_report.seed ? json(*kernel_report.seed) : json();
   document["verdict"] = name_of(kernel_report.verdict);
@@ -231,6 +263,8 @@ std::string as_json(report const& kernel_report) {
                                   {"undecided_elements", row.sum.undecided},
                                   {"not_judged", row.sum.not_judged()},
                                   {"not_judged_because", left_out_json(row.sum)},
+                                  {"outside", shares_json(row.sum)},
+                                  {"not_certified", row.sum.not_certified},
                                   {"returned", returned_json(row.sum)},
                                   {"sharper_presets", beside_json(row.sum)},
                                   {"dull", row.sum.dull()},

@@ -30,17 +30,18 @@ struct test_case {
   std::string type, message,
       text;  ///< attributes and text of <failure>, <error> or <skipped>, where the element has them
   std::string waived;
-  std::string dull;  ///< the outputs without a sharp element
+  std::string remarks;  ///< of remarks_of, a line each
 
   void write(std::string_view contract, markup& to) const {
     std::initializer_list<std::pair<std::string_view, std::string>> const head{
         {"classname", fmt::format("attest.{}", contract)}, {"name", name}, {"time", as_seconds(seconds)}};
-    if (is == outcome::passed && waived.empty() && dull.empty()) return to.leaf("testcase", head), void();
+    if (is == outcome::passed && waived.empty() && remarks.empty()) return to.leaf("testcase", head), void();
     to.open("testcase", head);
     if (is == outcome::failed) to.element("failure", {{"type", type}, {"message", message}}, text);
     if (is == outcome::errored) to.leaf("error", {{"type", type}, {"message", message}});
     if (is == outcome::skipped) to.leaf("skipped", {{"message", message}});
-    if (!waived.empty() || !dull.empty()) to.element("system-out", dull + (waived.empty() ? "" : "waived:\n" + waived));
+    if (!waived.empty() || !remarks.empty())
+      to.element("system-out", remarks + (waived.empty() ? "" : "waived:\n" + waived));
     to.close();
   }
 };
@@ -63,7 +64,7 @@ test_case case_of(check_result const& row, report const& kernel_report) {
   } else if (row.cases > 0 && row.unsupported == row.cases) {
     test.is = skipped, test.message = "the kernel supports none of its cases";
   }
-  for (char const* output : without_sharp_element(row)) test.dull += fmt::format("no sharp element of {}\n", output);
+  for (std::string const& remark : remarks_of(row, kernel_report.outside_limit)) test.remarks += remark + '\n';
   return test;
 }
 

@@ -5,11 +5,13 @@
 #include <map>
 #include <optional>
 #include <set>
+#include <span>
 #include <string>
 #include <string_view>
 #include <utility>
 #include <vector>
 
+#include "audit/contract/contract.hpp"
 #include "audit/judge/judgement.hpp"
 #include "audit/report/coverage.hpp"
 #include "audit/report/pictures.hpp"
@@ -46,6 +48,9 @@ struct finding {
   std::string_view class_token() const noexcept { return what.bug_class ? token_of(*what.bug_class) : unknown_class; }
   problem::sizes const& smallest_sizes() const noexcept { return shrunk ? shrunk->sizes : sizes; }
 };
+
+/// The share of an output that may lie outside the hypotheses of the bound, where --outside says nothing else.
+inline constexpr double allowed_outside = 0.01;
 
 /// One row of the table of checks.
 struct check_result {
@@ -98,9 +103,27 @@ struct omission {
   friend bool operator==(omission const&, omission const&) = default;
 };
 
+/// What tells one build of a kernel from another: the file of its library and its symbol, or of the built-in kernel the
+/// version, the instruction set and the claim. What the library itself loads is not part of it.
+struct kernel_build {
+  std::string sha256 = {};  ///< of the library's file; empty for the built-in kernel, and where the file cannot be read
+  std::string symbol = {};  ///< of its function
+  std::string version = {}, instructions = {};  ///< of the built-in kernel; empty for others
+  std::string claim = {};                       ///< the SHA-256 of its declared model for a call with all sizes 1
+
+  bool is_builtin() const noexcept { return !version.empty(); }
+  bool is_known() const noexcept { return is_builtin() || !sha256.empty(); }
+  /// "attest_attention of a library with SHA-256 0123456789abcdef…"; "built in, attest 0.3.0, avx2, claim 0123…".
+  std::string words() const;
+  friend bool operator==(kernel_build const&, kernel_build const&) = default;
+};
+
 struct report {
   std::string kernel, contract;
-  std::optional<int> contract_revision;                        ///< of its numbers; none for a contract file
+  std::vector<kernel_build>
+      kernel_builds;  ///< one; several where `merge` took them for one kernel; none: recorded outputs
+  std::vector<audit::contract> contracts;  ///< all numbers of what `contract` names; several where `verify` chose them
+  std::optional<int> contract_revision;    ///< of its numbers; none for a contract file
   int theorem_revision = reference::theorem_revision;          ///< of docs/bound.md, by which the elements were judged
   std::optional<std::uint64_t> seed;                           ///< none where nothing was generated
   std::optional<std::pair<std::int64_t, std::int64_t>> shard;  ///< index and number of shards
@@ -127,6 +150,7 @@ struct report {
   std::int64_t draws = 0;          ///< how many of them are numbered draws, after the fixed part
   std::int64_t draw_products = 0;  ///< the multiplications that a large call may have; 0 where no shape was asked
   coverage covered;                ///< by the calls of the kernel; empty where none were counted
+  double outside_limit = allowed_outside;     ///< by --outside: a larger share of an output makes the verdict undecided
   std::vector<std::string> required_support;  ///< by --require-support; where it is missing the verdict is undecided
   double kernel_seconds = 0, oracle_seconds = 0;
 
@@ -135,5 +159,8 @@ struct report {
   /// Over all checks.
   judgement total() const;
 };
+
+/// Refuted before undecided before certified. Requires at least one report.
+verdict worst(std::span<report const> all);
 
 }  // namespace attest::audit

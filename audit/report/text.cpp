@@ -5,6 +5,7 @@
 
 #include <fmt/format.h>
 
+#include "audit/report/outside.hpp"
 #include "audit/report/verdict.hpp"
 #include "audit/report/version.hpp"
 
@@ -59,11 +60,15 @@ std::int64_t unsupported_cases(report const& kernel_report) {
   return unsupported;
 }
 
-std::vector<char const*> without_sharp_element(check_result const& row) {
-  std::vector<char const*> outputs;
-  for (std::size_t output = 0; output < output_names.size(); ++output)
-    if (only_dull(row.sum.sharpness, static_cast<output_kind>(output))) outputs.push_back(output_names[output]);
-  return outputs;
+std::vector<std::string> remarks_of(check_result const& row, double outside_limit) {
+  std::vector<std::string> remarks;
+  for (std::size_t output = 0; output < output_names.size(); ++output) {
+    if (only_dull(row.sum.sharpness, static_cast<output_kind>(output)))
+      remarks.push_back(fmt::format("no sharp element of {}", output_names[output]));
+    if (double const share = row.sum.shares[output].share(); share > outside_limit)
+      remarks.push_back(fmt::format("{} of {} outside the hypotheses", percent(share), output_names[output]));
+  }
+  return remarks;
 }
 
 std::string verdict_sentence(report const& kernel_report) { return say(facts_of(kernel_report)).sentence; }
@@ -89,7 +94,7 @@ std::string as_text(report const& kernel_report) {
     if (row.failed > 0) text += fmt::format(" in {} of {} cases", row.failed, row.cases);
     if (row.unsupported > 0 && row.unsupported < row.cases) text += fmt::format(", {} unsupported", row.unsupported);
     if (row.sum.suspicious > 0) text += fmt::format(", {} suspicious", row.sum.suspicious);
-    for (char const* output : without_sharp_element(row)) text += fmt::format(", no sharp element of {}", output);
+    for (std::string const& remark : remarks_of(row, kernel_report.outside_limit)) text += ", " + remark;
     text += '\n';
   }
   text += sharpness_table_text(facts.sizes);

@@ -21,8 +21,9 @@ std::string verdict_sentence(report const& kernel_report);
 /// "ok", "FAILED", "undecided" or "unsupported".
 std::string_view state_of(check_result const& row);
 
-/// The outputs of which every bound in this check is dull.
-std::vector<char const*> without_sharp_element(check_result const& row);
+/// What a reader must know of a check that is "ok": outputs of which every bound is dull, or of which a larger share
+/// than the limit lies outside the hypotheses of the bound.
+std::vector<std::string> remarks_of(check_result const& row, double outside_limit);
 
 /// The quartiles of bound / |exact| as numbers.
 std::string quartile_words(sharpness_facts const& of);

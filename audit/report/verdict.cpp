@@ -36,6 +36,15 @@ std::vector<sharpness_facts> sizes_of(judgement const& sum) {
   return sizes;
 }
 
+/// The outputs that no call returned, of calls that returned some.
+std::vector<std::string> not_returned(judgement const& sum) {
+  std::vector<std::string> outputs;
+  std::int64_t const calls = *std::ranges::max_element(sum.returned);
+  for (std::size_t output = 0; output < output_names.size(); ++output)
+    if (calls > 0 && sum.returned[output] == 0) outputs.emplace_back(output_names[output]);
+  return outputs;
+}
+
 std::vector<omission> omissions_of(report const& kernel_report, judgement const& sum) {
   std::vector<omission> omissions = kernel_report.not_asked;
   if (kernel_report.shard)
@@ -49,9 +58,7 @@ std::vector<omission> omissions_of(report const& kernel_report, judgement const&
     for (std::string const& convention : row.conventions)
       omissions.push_back({fmt::format("inputs of {}", row.name), "the contract relaxes " + convention});
   }
-  std::int64_t const calls = *std::ranges::max_element(sum.returned);
-  for (std::size_t output = 0; output < output_names.size(); ++output)
-    if (calls > 0 && sum.returned[output] == 0) omissions.push_back({output_names[output], "no call returned it"});
+  for (std::string const& output : not_returned(sum)) omissions.push_back({output, "no call returned it"});
   return omissions;
 }
 
@@ -115,27 +122,43 @@ std::string left_over(verdict_facts const& facts) {
   return clauses.empty() ? "" : fmt::format(" {}.", fmt::join(clauses, ", "));
 }
 
-std::string sentence_of(verdict_facts const& facts) {
+/// " The shards asked 2 builds of the kernel, which --same-kernel takes for one: …" where there are several.
+std::string several_builds(verdict_facts const& facts) {
+  if (facts.builds.size() < 2) return "";
+  return fmt::format(" The shards asked {} builds of the kernel, which --same-kernel takes for one: {}.",
+                     facts.builds.size(), fmt::join(facts.builds, "; "));
+}
+
+std::string sentence_by_verdict(verdict_facts const& facts) {
   switch (facts.verdict) {
     case verdict::certified:
       return fmt::format(
           "CERTIFIED{}: all {} judged elements of {} inputs{} are within the bound of {}{}; the worst error is {} of "
-          "its bound.{} Nothing is claimed for other inputs{}.",
+          "its bound.{} Nothing is claimed for other inputs{}{}.",
           but_waived(facts), grouped(facts.judged), grouped(facts.answered),
           facts.seed ? fmt::format(" (seed {})", *facts.seed) : "", facts.contract,
           facts.findings == 0 ? "" : ", the waived ones apart", in_bounds(facts.max_error_in_bounds), left_over(facts),
           facts.inputs > facts.answered
               ? fmt::format(", nor for the {} that the kernel does not support", grouped(facts.inputs - facts.answered))
-              : "");
+              : "",
+          facts.not_returned.empty()
+              ? ""
+              : fmt::format(", nor for {}, which no call returned", fmt::join(facts.not_returned, " and ")));
     case verdict::refuted:
-      return fmt::format("REFUTED: {} faults in {} of {} inputs under {}; {} elements were judged.{}",
-                         grouped(facts.faults), grouped(facts.failed), grouped(facts.inputs), facts.contract,
-                         grouped(facts.judged), in_common(facts));
+      return fmt::format("REFUTED: {}{} faults in {} of {} inputs under {}; {} elements were judged{}.{}",
+                         facts.not_certified > 0 ? "at least " : "", grouped(facts.faults), grouped(facts.failed),
+                         grouped(facts.inputs), facts.contract, grouped(facts.judged),
+                         facts.not_certified > 0
+                             ? fmt::format(", and {} in further wrong rows were not", grouped(facts.not_certified))
+                             : "",
+                         in_common(facts));
     case verdict::undecided: break;
   }
   return fmt::format("UNDECIDED{}: {}; {} elements were judged and none {}is wrong.{}", but_waived(facts), facts.cause,
                      grouped(facts.judged), facts.findings == 0 ? "" : "that is not waived ", left_over(facts));
 }
+
+std::string sentence_of(verdict_facts const& facts) { return sentence_by_verdict(facts) + several_builds(facts); }
 
 /// "also inside f32-ordered: …", or how far outside.
 std::string words_of(preset_comparison const& beside, std::int64_t one_in) {
@@ -152,6 +175,13 @@ std::vector<std::string> notes_of(verdict_facts const& facts) {
     if (facts.not_judged[why] > 0)
       notes.push_back(
           fmt::format("{} elements {} were not judged", grouped(facts.not_judged[why]), not_judged_words[why]));
+  if (facts.most_outside)
+    notes.push_back(
+        fmt::format("the largest share outside the hypotheses: {} of {} in {} ({} of {}), beside inputs that "
+                    "are made to reach beyond",
+                    percent(facts.most_outside->of.share()), facts.most_outside->output, facts.most_outside->check,
+                    grouped(facts.most_outside->of.outside),
+                    grouped(facts.most_outside->of.judged + facts.most_outside->of.outside)));
   if (facts.undecided > 0)
     notes.push_back(
         fmt::format("{} elements overlap their bound at the last refinement: undecided", grouped(facts.undecided)));
@@ -215,8 +245,17 @@ json object_of(verdict_facts const& facts) {
             {"suspicious", facts.suspicious},
             {"faults", facts.faults},
             {"undecided", facts.undecided},
+            {"not_certified", facts.not_certified},
             {"max_error_in_bounds", hex(facts.max_error_in_bounds)}}},
           {"not_judged", std::move(not_judged)},
+          {"outside",
+           {{"limit", facts.outside_limit},
+            {"largest", facts.most_outside ? json{{"check", facts.most_outside->check},
+                                                  {"output", facts.most_outside->output},
+                                                  {"judged", facts.most_outside->of.judged},
+                                                  {"outside", facts.most_outside->of.outside},
+                                                  {"share", facts.most_outside->of.share()}}
+                                           : json()}}},
           {"sizes", std::move(sizes)},
           {"sharper_presets", std::move(beside)},
           {"not_asked", std::move(not_asked)},
@@ -237,6 +276,8 @@ verdict_facts facts_of(report const& kernel_report) {
   facts.verdict = kernel_report.verdict, facts.cause = cause_of(kernel_report);
   facts.contract = kernel_report.contract, facts.contract_revision = kernel_report.contract_revision;
   facts.theorem_revision = kernel_report.theorem_revision, facts.seed = kernel_report.seed;
+  if (kernel_report.kernel_builds.size() > 1)
+    for (kernel_build const& build : kernel_report.kernel_builds) facts.builds.push_back(build.words());
   facts.inputs = kernel_report.cases, facts.answered = kernel_report.cases - unsupported_cases(kernel_report);
   for (check_result const& row : kernel_report.checks) facts.failed += row.failed;
   if (facts.verdict == verdict::refuted) facts.explained_by = common_cause_of(kernel_report, facts);
@@ -244,6 +285,8 @@ verdict_facts facts_of(report const& kernel_report) {
   facts.by_theorem = sum.by_theorem, facts.by_dominance = sum.by_dominance, facts.by_rule = sum.by_rule;
   facts.dull = sum.dull(), facts.sharp = sum.by_theorem + sum.by_dominance - facts.dull;
   facts.suspicious = sum.suspicious, facts.undecided = sum.undecided, facts.not_judged = sum.left_out;
+  facts.not_certified = sum.not_certified, facts.most_outside = most_outside(kernel_report);
+  facts.outside_limit = kernel_report.outside_limit;
   facts.max_error_in_bounds = sum.max_error_in_bounds;
   std::set<std::string> classes;
   for (finding const& found : kernel_report.findings) {
@@ -252,7 +295,7 @@ verdict_facts facts_of(report const& kernel_report) {
   }
   facts.waived_classes.assign(classes.begin(), classes.end());
   facts.sizes = sizes_of(sum), facts.beside = sum.beside;
-  facts.not_asked = omissions_of(kernel_report, sum);
+  facts.not_asked = omissions_of(kernel_report, sum), facts.not_returned = not_returned(sum);
   facts.covered = kernel_report.covered;
   facts.compared_row_in = reference::machine::further_one_in;
   facts.protections = kernel_report.protections;

@@ -10,6 +10,7 @@
 #include <nlohmann/json.hpp>
 
 #include "audit/report/coverage.hpp"
+#include "audit/report/outside.hpp"
 #include "audit/report/report.hpp"
 
 namespace attest::audit {
@@ -38,6 +39,7 @@ struct verdict_facts {
   std::string contract;
   std::optional<int> contract_revision;
   int theorem_revision = 0;
+  std::vector<std::string> builds;  ///< of the kernel, where `merge` took several for one
   std::optional<std::uint64_t> seed;
   std::int64_t inputs = 0, answered = 0, failed = 0;  ///< inputs: given to the kernel, answered by it, wrong
   std::int64_t judged = 0, faults = 0;                ///< elements
@@ -45,6 +47,9 @@ struct verdict_facts {
   std::int64_t sharp = 0, dull = 0;  ///< of those judged by a bound
   std::int64_t suspicious = 0, undecided = 0;
   std::array<std::int64_t, not_judged_names.size()> not_judged{};
+  std::int64_t not_certified = 0;             ///< beside wrong rows
+  std::optional<outside_place> most_outside;  ///< the largest share that is outside the hypotheses of the bound
+  double outside_limit = 0;                   ///< that the verdict allows
   double max_error_in_bounds = 0;
   std::int64_t findings = 0, waived = 0;
   std::vector<std::string> waived_classes;  ///< of the waived findings
@@ -52,6 +57,7 @@ struct verdict_facts {
   std::vector<sharpness_facts> sizes;
   std::vector<preset_comparison> beside;  ///< presets that are sharper than the contract
   std::vector<omission> not_asked;
+  std::vector<std::string> not_returned;  ///< outputs that no call returned
   coverage covered;
   std::int64_t judged_row_in = 1;    ///< sampling: one row in so many is judged
   std::int64_t compared_row_in = 1;  ///< and one in so many is compared with the sharper presets

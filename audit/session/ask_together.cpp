@@ -53,7 +53,7 @@ class group_asker {
           {.problem = &case_.call(call),
            .request = {.want_lse = outputs.lse.has_value(),
                        .want_weights = outputs.weights.has_value(),
-                       .threads = call == 0 ? case_.threads : case_.further[call - 1].threads,
+                       .threads = case_.threads_of(call),
                        .memory = case_.memory_of(call)},
            .caller = static_cast<std::uint32_t>(n) % static_cast<std::uint32_t>(case_.callers),
            .repeat_seconds = case_.callers > 1 ? seconds_of_caller * case_.callers / static_cast<double>(size_) : 0});

@@ -48,11 +48,6 @@ problem::result<std::vector<report>> run_audits(audit_options const& options, st
   return all;
 }
 
-verdict worst(std::span<report const> all) {
-  auto const has = [&](verdict wanted) { return std::ranges::find(all, wanted, &report::verdict) != all.end(); };
-  return has(verdict::refuted) ? verdict::refuted : has(verdict::undecided) ? verdict::undecided : verdict::certified;
-}
-
 std::string as_text(std::span<report const> all) {
   std::string text, verdicts;
   for (report const& kernel_report : all) {

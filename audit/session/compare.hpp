@@ -16,9 +16,6 @@ namespace attest::audit {
 ///           kernel that has one
 problem::result<std::vector<report>> run_audits(audit_options const& options, std::span<std::string const> kernels);
 
-/// Refuted before undecided before certified. Requires at least one report.
-verdict worst(std::span<report const> all);
-
 /// The text of the reports, one after the other; after several, a line with all verdicts.
 std::string as_text(std::span<report const> all);
 

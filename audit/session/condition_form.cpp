@@ -37,7 +37,7 @@ std::optional<call_form> form_asked(audit_case const& of, std::size_t at) {
   bool const made_from_form = at == 0 && of.form;
   auto form = made_from_form ? of.form : form_of(draft);
   if (!form) return std::nullopt;
-  form->threads = at == 0 ? of.threads : of.further[at - 1].threads;
+  form->threads = of.threads_of(at);
   form->memory = of.memory_of(at);
   if (made_from_form) return form;
   if (form->memory == memory_form{}) form->memory = memory_of(draft.k.layout);

@@ -14,6 +14,7 @@
 #include "audit/contract/contract.hpp"
 #include "audit/isolation/isolated_kernel.hpp"
 #include "audit/judge/judge_case.hpp"
+#include "audit/report/report.hpp"
 
 namespace attest::audit {
 
@@ -21,6 +22,11 @@ namespace attest::audit {
 using progress = std::function<void(std::int64_t done, std::int64_t all, std::string const& next)>;
 
 using names = std::set<std::string, std::less<>>;
+
+/// Where faults of some classes are waived, no wrong row may be left out: it may have one of another class.
+inline thoroughness thoroughness_beside(names const& waived) {
+  return waived.empty() ? thoroughness::report : thoroughness::all;
+}
 
 /// Shard `index` of `of`, counted from 1.
 struct shard {
@@ -36,6 +42,7 @@ struct audit_options {
   names waived;  ///< bug classes that do not refute
   /// Of support_names() (audit/report/coverage_words.hpp): without these the audit is undecided.
   std::vector<std::string> required_support;
+  double outside = allowed_outside;  ///< the share of an output that may lie outside the hypotheses of the bound
   bool quick = false, fail_fast = false;
   bool reproducible = false;  ///< outputs may not depend on threads, batch position or the rest of the batch
   bool require_concurrent_calls = false;      ///< calls that threads make at the same time must be right, too
@@ -54,7 +61,12 @@ struct audit_options {
   /// The time within which draws begin, where their number is not given: a minute, 10 s with --quick.
   double seconds_of_draws() const { return budget ? *budget : soak ? 60 * *soak : quick ? 10 : 60; }
   std::chrono::steady_clock::time_point draws_until() const;
-  judging_rules rules() const { return {claim, reproducible, require_concurrent_calls}; }
+  judging_rules rules() const {
+    return {.claim = claim,
+            .reproducible = reproducible,
+            .concurrent = require_concurrent_calls,
+            .how = thoroughness_beside(waived)};
+  }
   /// " --reproducible --require-concurrent-calls", those that are set.
   std::string words_of_rules() const;
 };

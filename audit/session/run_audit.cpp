@@ -13,6 +13,7 @@
 #include "audit/session/ask_kernel.hpp"
 #include "audit/session/case_pool.hpp"
 #include "audit/session/condition_form.hpp"
+#include "audit/session/kernel_build.hpp"
 #include "audit/session/protections.hpp"
 #include "audit/session/save_findings.hpp"
 #include "audit/session/take_result.hpp"
@@ -41,6 +42,19 @@ std::string text_of(audit_options const& options) {
   return text;
 }
 
+/// What tells this audit from others that save findings in the same folder.
+findings_run run_of(audit_options const& options) {
+  findings_run of;
+  of.run =
+      fmt::format("audit --kernel {} --contract {}", shell_word(options.kernel), shell_word(options.contract_argument));
+  if (options.replay) of.single = " --replay " + shell_word(options.replay->native());
+  else if (!options.only.empty()) of.single = fmt::format(" --only {}", fmt::join(options.only, ","));
+  if (!options.part) return of;
+  of.shard = options.part->index;
+  of.audit = fmt::format("--seed {} {} of {} shards", options.seed, text_of(options), options.part->of);
+  return of;
+}
+
 /// One audit: a kernel, its cases, and the report so far.
 class session {
  public:
@@ -49,6 +63,7 @@ class session {
         plan_(plan),
         report_(into),
         collect_(into, options.waived),
+        saved_(options.findings, run_of(options)),
         when_{options.stop,
               options.budget ? std::optional(options.begun + seconds(0.9 * *options.budget)) : std::nullopt},
         pool_(plan, options, when_) {}
@@ -74,6 +89,7 @@ class session {
   audit_plan const& plan_;
   report& report_;
   report_builder collect_;
+  findings_folder saved_;
   interruption when_;
   case_pool pool_;
   bool mandatory_missing_ = false, hurried_ = false;
@@ -115,7 +131,6 @@ void session::take(audit_case const& kernel_case, case_result&& result) {
   hung_ += result.hung;
   if (result.inside) pool_.wider().keep(*result.inside);
   note_replies(result.replies);
-  if (kernel_case.check == "drawn") report_.covered.add_draw(!result.unsupported);
   report_.covered.add_elements(result.judged.judged(), result.judged.exist);
   if (result.unsupported) note_refused(kernel_case);
   else if (auto form = kernel_case.form ? kernel_case.form : audit::form_of(kernel_case.problem.draft()))
@@ -234,7 +249,9 @@ problem::result<std::string> session::take_all() {
     case_result& result = asked->result.value();
     if (result.cut_short && result.judged.failed == 0) break;
     if (!asked->plan.reported) continue;
+    // A draw that --only or a file names is not independent of what it shows.
     report_.draws += is_draw;
+    if (is_draw) report_.covered.add_draw(!result.unsupported);
     if (!asked->made) break;
     take(*asked->made, std::move(result));
     if (!hurried_ && may_hurry() && collect_.refuted()) {
@@ -272,11 +289,13 @@ void session::not_drawn(std::int64_t made) {
 std::optional<problem::error> session::run() {
   if (auto why = pool_.start()) return why;
   report_.kernel = pool_.name();
+  report_.kernel_builds = {build_of(options_.kernel, options_.claim->type)};
   report_.relaxed = relaxed(options_.claim->conventions);
   report_.protections = protections_of(limits_of(options_));
   if (pool_.loading_changes_environment())
     report_.observations.push_back(
         "loading the kernel changed the rounding mode or FTZ/DAZ of its process (-ffast-math does)");
+  saved_.remove_earlier();
   auto const stopped = take_all();
   if (!stopped) return stopped.why();
   list_refused_checks();
@@ -296,7 +315,9 @@ std::optional<problem::error> session::run() {
   if (!options_.findings.empty() && collect_.refuted() && !(options_.stop && options_.stop->load())) {
     save_findings(
         options_, [&](auto check, auto name) { return plan_.make(check, name, pool_.limits()); }, search_end(15, 0.95),
-        report_);
+        saved_, report_);
+    if (auto const why = saved_.list())
+      report_.observations.push_back("the saved findings are not listed: " + why->message());
   }
   for (finding& found : report_.findings)
     if (!found.pictures && found.no_pictures.empty())
@@ -316,13 +337,14 @@ problem::result<report> run_audit(audit_options const& options, audit_plan const
   report kernel_report;
   kernel_report.contract = options.claim->name;
   kernel_report.contract_revision = revision_of(*options.claim);
+  kernel_report.contracts = {*options.claim};
   if (!options.only.empty()) kernel_report.not_asked.push_back({"other checks and cases", "--only"});
   if (options.quick) kernel_report.not_asked.push_back({"larger inputs, and further ones of each check", "--quick"});
   if (options.replay) kernel_report.not_asked.push_back({"every check, on generated inputs", "--replay"});
   if (!options.replay) kernel_report.seed = options.seed;
   if (options.part) kernel_report.shard = {options.part->index, options.part->of};
   kernel_report.options = text_of(options);
-  kernel_report.required_support = options.required_support;
+  kernel_report.required_support = options.required_support, kernel_report.outside_limit = options.outside;
   session running(options, plan, kernel_report);
   if (auto why = running.run()) return *std::move(why);
   return kernel_report;

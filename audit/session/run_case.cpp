@@ -17,7 +17,7 @@ void note_reply(audit_case const& kernel_case, std::size_t call, kernel_session:
   if (!answered && ran.report.outcome != call_outcome::unsupported) return;
   auto form = call == 0 && kernel_case.form ? kernel_case.form : form_of(kernel_case.call(call).draft());
   if (!form) return;
-  form->threads = call == 0 ? kernel_case.threads : kernel_case.further[call - 1].threads;
+  form->threads = kernel_case.threads_of(call);
   asked_outputs const asked = kernel_session::requestable(kernel_case.call(call), kernel_case.asks);
   into.replies.push_back(
       {*std::move(form), answered, asked, {ran.outputs.lse.has_value(), ran.outputs.weights.has_value()}});
@@ -31,9 +31,8 @@ problem::result<case_result> run_case(audit_case const& kernel_case, kernel_sess
   case_outputs outputs_of_calls(kernel_case.further.size() + 1);
   auto const run_call = [&](std::size_t call,
                             audit::placement placement) -> problem::result<std::optional<owned_outputs>> {
-    auto ran =
-        kernel.run(kernel_case.call(call), call == 0 ? kernel_case.threads : kernel_case.further[call - 1].threads,
-                   placement, kernel_case.asks, kernel_case.memory_of(call));
+    auto ran = kernel.run(kernel_case.call(call), kernel_case.threads_of(call), placement, kernel_case.asks,
+                          kernel_case.memory_of(call));
     if (!ran) return ran.why();
     if (call_report const& did = ran.value().report; did.outcome == call_outcome::not_asked)
       found.observations.push_back(fmt::format("{}: {}", kernel_case.full_name(), did.sentence));
@@ -57,7 +56,7 @@ problem::result<case_result> run_case(audit_case const& kernel_case, kernel_sess
         further_call const again{.problem = kernel_case.problem, .says = "its tensors lie elsewhere in memory"};
         if (auto differs = outputs_differ(kernel_case, *outputs_of_calls[0], again, *second.value())) {
           found.observations.push_back(fmt::format("{}: {}", kernel_case.full_name(), differs->sentence));
-          found.judged.merge(judge_call(kernel_case.problem, *second.value(), *rules.claim, kernel_case.rows));
+          found.judged.merge(judge_call(kernel_case.problem, *second.value(), *rules.claim, kernel_case.rows, rules.how));
         }
       }
     }
@@ -73,7 +72,8 @@ problem::result<case_result> run_case(audit_case const& kernel_case, kernel_sess
   bool const called_well = found.judged.failed == 0;
   if (!found.cut_short) judge_case(kernel_case, outputs_of_calls, rules, found);
   if (rules.wider && found.judged.failed > 0)
-    found.inside = called_well ? rules.wider->holding(kernel_case, outputs_of_calls, rules.reproducible)
+    found.inside = called_well ? rules.wider->holding(kernel_case, outputs_of_calls, rules.reproducible,
+                                                     found.judged.violations.front())
                                : std::vector<holding_preset>();
   if (kernel_case.callers > 0 && !stop() && found.judged.failed == 0)
     if (auto why = ask_together(kernel_case, kernel, rules, outputs_of_calls, found.kernel_seconds, found))

@@ -17,6 +17,7 @@
 #include "audit/session/save_recorded.hpp"
 #include "audit/session/take_recorded.hpp"
 #include "audit/session/take_result.hpp"
+#include "audit/support/files.hpp"
 #include "audit/support/interruptible.hpp"
 #include "audit/support/printable.hpp"
 #include "audit/support/words.hpp"
@@ -31,7 +32,12 @@ problem::result<problem_file> read_all(verify_options const& options) {
   auto const file = read_safetensors(options.inputs);
   if (!file) return file.why();
   auto recorded = problem_file_of(file.value(), options.flags);
-  if (!recorded || !options.outputs) return recorded;
+  if (!options.outputs) return recorded;
+  if (!recorded) {  // of two files, it is the first
+    error why = recorded.why();
+    why.argument = name_of_input(options.inputs) + (why.argument.empty() ? "" : ": " + why.argument);
+    return why;
+  }
   auto const outputs = read_safetensors(*options.outputs);
   if (!outputs) return outputs.why();
   return with_outputs(std::move(recorded).value(), outputs.value());
@@ -48,6 +54,14 @@ std::string reproducer(verify_options const& options, contract const& claim) {
   });
   if (!options.only.empty()) text += " --only " + shell_word(fmt::format("{}", fmt::join(options.only, ",")));
   return text + (options.reproducible ? " --reproducible" : "");
+}
+
+/// What tells this run from others that save findings in the same folder.
+findings_run run_of(verify_options const& options) {
+  std::string run = "verify " + shell_word(options.inputs.native());
+  if (options.outputs) run += " " + shell_word(options.outputs->native());
+  if (!options.contract_argument.empty()) run += " --contract " + shell_word(options.contract_argument);
+  return {run, options.only.empty() ? "" : fmt::format(" --only {}", fmt::join(options.only, ",")), "", 0};
 }
 
 /// Keeps the cases that --only names. An error is about a name that nothing has.
@@ -79,14 +93,25 @@ std::vector<omission> left_out_of(safetensors_metadata const& metadata) {
   return omissions;
 }
 
+constexpr char const* interrupted = "interrupted";
+
+/// Why nothing further is to be judged; empty where there is time.
+std::string why_to_stop(verify_options const& options) {
+  if (options.stop && options.stop->load()) return interrupted;
+  std::chrono::duration<double> const spent = std::chrono::steady_clock::now() - options.begun;
+  return options.budget && spent.count() > *options.budget ? fmt::format("--budget {:g} is spent", *options.budget)
+                                                           : "";
+}
+
 /// Judges the outputs, and where they are wrong by the wider presets, too.
-void judge_again_if_wrong(recorded_case const& entry, contract const& claim, bool reproducible,
+void judge_again_if_wrong(recorded_case const& entry, judging_rules const& rules,
                           std::map<contract const*, wider_claims>& wider, case_result& into) {
   bool const usable = into.judged.failed == 0;
-  judge_case(entry.input, entry.outputs, {&claim, reproducible}, into);
+  judge_case(entry.input, entry.outputs, rules, into);
   if (into.judged.failed == 0) return;
-  wider_claims& claims = wider.try_emplace(&claim, claim).first->second;
-  into.inside = usable ? claims.holding(entry.input, entry.outputs, reproducible) : std::vector<holding_preset>();
+  wider_claims& claims = wider.try_emplace(rules.claim, *rules.claim).first->second;
+  into.inside = usable ? claims.holding(entry.input, entry.outputs, rules.reproducible, into.judged.violations.front())
+                       : std::vector<holding_preset>();
   claims.keep(*into.inside);
 }
 
@@ -100,6 +125,14 @@ void add_unprepared(std::map<std::string, std::vector<std::string>> const& by_re
                                           fmt::join(shown, ", "), cases.size() > named ? ", …" : ""),
                               why});
   }
+}
+
+/// The tensors that belong to no problem, the first of them by name.
+void add_ignored(std::vector<std::string> const& names, report& into) {
+  constexpr std::size_t named = 20;
+  for (std::size_t n = 0; n < names.size() && n < named; ++n) into.observations.push_back("ignored: " + names[n]);
+  if (names.size() > named)
+    into.observations.push_back(fmt::format("ignored: {} further tensors", names.size() - named));
 }
 
 /// What the file says of its calls, as observations: how they ended, and why they are unsupported.
@@ -142,19 +175,24 @@ problem::result<report> run_verify(verify_options const& options) {
   auto recorded = read_all(options);
   if (!recorded) return recorded.why();
   report kernel_report;
-  kernel_report.kernel = options.outputs ? options.outputs->string() : options.inputs.string();
+  kernel_report.kernel = name_of_input(options.outputs ? *options.outputs : options.inputs);
   kernel_report.contract = options.claim ? options.claim->name : "";
   if (options.claim) kernel_report.contract_revision = revision_of(*options.claim);
+  if (options.claim) kernel_report.contracts = {*options.claim};
   if (options.claim) kernel_report.relaxed = relaxed(options.claim->conventions);
   kernel_report.observations = recorded.value().notes;
-  for (std::string const& name : recorded.value().ignored) kernel_report.observations.push_back("ignored: " + name);
+  add_ignored(recorded.value().ignored, kernel_report);
   kernel_report.not_asked = left_out_of(recorded.value().metadata);
   auto cases = cases_of(std::move(recorded).value());
   if (!cases) return cases.why();
   if (auto why = keep_only(options.only, cases.value())) return *std::move(why);
   if (!options.only.empty()) kernel_report.not_asked.push_back({"other problems of the file", "--only"});
+  findings_folder saved(options.findings, run_of(options));
+  saved.remove_earlier();
   report_builder collect(kernel_report, options.waived);
-  bool complete = true, any = false, interrupted = false;
+  kernel_report.outside_limit = options.outside;
+  bool complete = true, any = false;
+  std::string stopped;  // why
   recorded_endings& endings = kernel_report.recorded.emplace();
   std::map<std::string, std::vector<std::string>> unprepared;
   std::map<contract const*, wider_claims> wider;
@@ -162,10 +200,9 @@ problem::result<report> run_verify(verify_options const& options) {
   auto const all = static_cast<std::int64_t>(cases.value().size());
   for (recorded_case& entry : cases.value()) {
     audit_case const& kernel_case = entry.input;
-    if (interrupted || (options.stop && options.stop->load())) {
-      interrupted = true;
-      break;
-    }
+    if (stopped.empty()) stopped = why_to_stop(options);
+    if (stopped.empty() && options.fail_fast && collect.refuted()) stopped = "--fail-fast";
+    if (!stopped.empty()) break;
     options.on_progress(number, all, kernel_case.name);
     ++number;
     // In a file that attest wrote, only mandatory cases must have outputs, as in an audit; in any other, every problem.
@@ -176,21 +213,27 @@ problem::result<report> run_verify(verify_options const& options) {
       return error{error_code::bad_type, kernel_case.name + ".q",
                    fmt::format("element type is {}, the contract {} is about {}", problem::name_of(type), claim.name,
                                problem::name_of(claim.type))};
-    if (!options.claim && kernel_report.contract.find(claim.name) == std::string::npos) {
+    if (!options.claim &&
+        std::ranges::find(kernel_report.contracts, claim.name, &contract::name) == kernel_report.contracts.end()) {
       // Several presets have one revision where it is the same for all.
       auto const revision = revision_of(claim);
       if (kernel_report.contract.empty()) kernel_report.contract_revision = revision;
       else if (kernel_report.contract_revision != revision) kernel_report.contract_revision.reset();
       kernel_report.contract += (kernel_report.contract.empty() ? "" : ",") + claim.name;
+      kernel_report.contracts.push_back(claim);
     }
     case_result found;
-    interrupted |= interruptible([&] { return options.stop && options.stop->load(); },
-                                 [&] {
-                                   take_recorded(entry, claim, found, endings);
-                                   judge_again_if_wrong(entry, claim, options.reproducible, wider, found);
-                                   if (found.judged.failed > 0) tell_other_order(entry, claim, found);
-                                 });
-    if (interrupted) found.inside.reset();
+    bool const cut = interruptible(
+        [&] { return !why_to_stop(options).empty(); },
+        [&] {
+          take_recorded(entry, claim, found, endings);
+          judge_again_if_wrong(
+              entry,
+              {.claim = &claim, .reproducible = options.reproducible, .how = thoroughness_beside(options.waived)},
+              wider, found);
+          if (found.judged.failed > 0) tell_other_order(entry, claim, found);
+        });
+    if (cut) stopped = why_to_stop(options), found.inside.reset();
     if (std::string const why = not_prepared(entry); !why.empty()) unprepared[why].push_back(kernel_case.full_name());
     if (found.unsupported) {
       collect.set_case(number);
@@ -206,17 +249,21 @@ problem::result<report> run_verify(verify_options const& options) {
     take_result(kernel_case, number, std::move(found), reproducer(options, claim), kernel_report, collect);
   }
   options.on_progress(all, all, "");
-  if (interrupted)
-    kernel_report.observations.push_back(fmt::format("stopped at problem {} of {}: interrupted", number, all)),
-        kernel_report.not_asked.push_back({fmt::format("{} of {} problems", all - number, all), "interrupted"});
-  complete = complete && !interrupted;
+  if (!stopped.empty())
+    kernel_report.observations.push_back(fmt::format("stopped at problem {} of {}: {}", number, all, stopped)),
+        kernel_report.not_asked.push_back({fmt::format("{} of {} problems", all - number, all), stopped});
+  complete = complete && stopped.empty();
   kernel_report.all_cases = all;
   add_endings(endings, kernel_report);
   add_unprepared(unprepared, kernel_report);
-  collect.finish(complete && any, interrupted ? "it was interrupted" : any ? "" : "there is no recorded output");
+  collect.finish(complete && any, !stopped.empty() ? "it stopped early: " + stopped
+                                  : any            ? ""
+                                                   : "there is no recorded output");
   draw_findings(cases.value(), options, kernel_report);
-  if (!options.findings.empty() && collect.refuted() && !interrupted)
-    save_recorded(options, cases.value(), kernel_report);
+  if (!options.findings.empty() && collect.refuted() && stopped != interrupted)
+    save_recorded(options, cases.value(), saved, kernel_report);
+  if (auto const why = saved.list())
+    kernel_report.observations.push_back("the saved findings are not listed: " + why->message());
   return kernel_report;
 }
 

@@ -2,6 +2,7 @@
 #pragma once
 
 #include <atomic>
+#include <chrono>
 #include <filesystem>
 #include <optional>
 #include <string>
@@ -22,7 +23,10 @@ struct verify_options {
   flag_overrides flags;  ///< parameters that replace those of the file
   names only;            ///< names of checks, CHECK/CASE or prefixes; empty: all
   names waived;
-  bool reproducible = false;
+  bool reproducible = false, fail_fast = false;
+  double outside = allowed_outside;  ///< the share of an output that may lie outside the hypotheses of the bound
+  std::optional<double> budget;      ///< seconds from `begun` on, after which nothing is judged
+  std::chrono::steady_clock::time_point begun = std::chrono::steady_clock::now();
   std::filesystem::path findings = "attest-findings";  ///< folder for the cases of findings; empty: none is saved
   std::atomic<bool> const* stop = nullptr;             ///< set by Ctrl-C: the result is a report of what is known
   progress on_progress = [](auto...) {};

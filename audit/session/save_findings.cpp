@@ -10,7 +10,6 @@
 #include "audit/session/draw_pictures.hpp"
 #include "audit/session/run_case.hpp"
 #include "audit/session/shrink.hpp"
-#include "audit/support/files.hpp"
 #include "audit/support/interruptible.hpp"
 #include "audit/support/words.hpp"
 
@@ -30,8 +29,8 @@ std::size_t bytes_of(owned_problem const& problem) {
 /// Runs the kernel again on cases that failed, and saves what reproduces the findings.
 class finding_saver {
  public:
-  finding_saver(audit_options const& options, clock::time_point until, report& into)
-      : options_(options), until_(until), report_(into) {}
+  finding_saver(audit_options const& options, clock::time_point until, findings_folder& folder, report& into)
+      : options_(options), until_(until), folder_(folder), report_(into) {}
 
   void save(audit_case const& failing, finding& found) {
     // A hang is not tried again: every attempt would last until the time limit.
@@ -96,19 +95,17 @@ class finding_saver {
 
   /// Writes the case with its outputs, so that `attest verify` has the same finding. Returns whether that succeeded.
   bool write(audit_case const& kernel_case, case_outputs const& outputs, finding& found) {
-    std::error_code fault;
-    std::filesystem::create_directories(options_.findings, fault);
-    auto const path = file_for(options_.findings, found);
     auto const bytes =
         case_file_bytes({&kernel_case, 1}, {.seed = options_.seed, .contract = options_.claim->name}, {&outputs, 1});
-    auto const why = bytes ? write_file(path, bytes.value()) : std::optional(bytes.why());
-    if (why) report_.observations.push_back("a finding could not be saved: " + why->message());
-    else found.shrunk->file = path.native();
-    return !why;
+    auto const path = bytes ? folder_.save(findings_file_name(found), bytes.value()) : bytes.why();
+    if (!path) report_.observations.push_back("a finding could not be saved: " + path.why().message());
+    else found.shrunk->file = path.value().native();
+    return static_cast<bool>(path);
   }
 
   audit_options const& options_;
   clock::time_point until_;
+  findings_folder& folder_;
   report& report_;
   bool tried_ = false;
   std::optional<problem::result<kernel_session>> kernel_;
@@ -116,15 +113,9 @@ class finding_saver {
 
 }  // namespace
 
-std::filesystem::path file_for(std::filesystem::path const& folder, finding const& of) {
-  std::string name = fmt::format("{}-{}-{}", of.check, of.class_token(), of.case_name);
-  for (char& c : name)
-    if (!std::isalnum(static_cast<unsigned char>(c)) && c != '-') c = '_';
-  return folder / (name.substr(0, 100) + ".safetensors");
-}
-
-void save_findings(audit_options const& options, case_finder const& find, clock::time_point until, report& into) {
-  finding_saver saver(options, until, into);
+void save_findings(audit_options const& options, case_finder const& find, clock::time_point until,
+                   findings_folder& folder, report& into) {
+  finding_saver saver(options, until, folder, into);
   std::set<std::pair<std::string, std::string>> done;
   for (finding& found : into.findings) {
     if (found.waived) found.no_pictures = "it is waived";

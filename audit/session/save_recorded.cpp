@@ -9,7 +9,6 @@
 
 #include "audit/contract/preset_family.hpp"
 #include "audit/session/draw_pictures.hpp"
-#include "audit/session/save_findings.hpp"
 #include "audit/support/files.hpp"
 #include "audit/support/words.hpp"
 
@@ -82,16 +81,16 @@ class recorded_files {
 /// Do the inputs hold this case and nothing else, so that their file replays it?
 bool is_alone(verify_options const& options, std::vector<recorded_case> const& cases) {
   bool const no_flag = std::ranges::none_of(options.flags, [](auto const& flag) { return flag.second.has_value(); });
-  return cases.size() == 1 && options.only.empty() && !options.outputs && no_flag;
+  return cases.size() == 1 && options.only.empty() && !options.outputs && no_flag && can_be_read_again(options.inputs);
 }
 
 }  // namespace
 
-void save_recorded(verify_options const& options, std::vector<recorded_case> const& cases, report& into) {
+void save_recorded(verify_options const& options, std::vector<recorded_case> const& cases, findings_folder& folder,
+                   report& into) {
   std::optional<recorded_files> files;
   std::set<std::pair<std::string, std::string>> done;
   std::map<std::int64_t, std::string> saved;  // by the number of the case
-  std::set<std::filesystem::path> paths;
   auto const complain = [&](std::string const& why) {
     into.observations.push_back("a finding could not be saved: " + why);
   };
@@ -105,17 +104,13 @@ void save_recorded(verify_options const& options, std::vector<recorded_case> con
       if (saved.size() == most_files) return complain(fmt::format("there are {} files already", most_files));
       if (!files) files.emplace(options);
       if (files->why) return complain(files->why->message());
-      std::filesystem::path path = file_for(options.findings, found);
-      for (int n = 2; !paths.insert(path).second; ++n)
-        path.replace_filename(fmt::format("{}-{}.safetensors", file_for({}, found).stem().native(), n));
-      std::error_code fault;
-      std::filesystem::create_directories(options.findings, fault);
       auto const bytes = files->with(failing.calls);
-      if (auto const why = bytes ? write_file(path, bytes.value()) : std::optional(bytes.why())) {
-        complain(why->message());
+      auto const path = bytes ? folder.save(findings_file_name(found), bytes.value()) : bytes.why();
+      if (!path) {
+        complain(path.why().message());
         continue;
       }
-      saved[found.number] = file = path.native();
+      saved[found.number] = file = path.value().native();
     }
     found.shrunk = shrunk_finding{found.what, found.sizes, file, list_inputs(problem)};
     if (is_alone(options, cases)) continue;

@@ -6,6 +6,7 @@
 #include <memory>
 #include <optional>
 #include <span>
+#include <string>
 
 #include "problem/result.hpp"
 
@@ -17,12 +18,21 @@ struct file_bytes {
   std::span<std::byte const> bytes;
 };
 
-/// Copies a regular file into memory; later changes of the file have no effect on the copy.
-/// Ensures   rejects pipes and devices without waiting for them, and files larger than the memory of the machine
+/// Copies a file into memory; later changes of the file have no effect on the copy. A pipe is read to its end, as is
+/// standard input under the name "-"; asked for again, they are the same bytes.
+/// Ensures   rejects devices, files larger than the memory of the machine, pipes with more than half of it, and a named
+///           pipe to which no process begins to write within two seconds; a signal with a handler ends the wait for a
+///           pipe with an error
 problem::result<file_bytes> read_file(std::filesystem::path const& path);
 
-/// Writes `bytes` to `path` atomically: a reader sees the old file or the new one, never a part.
-/// Ensures   on error the old file is unchanged and no temporary file remains
+/// What messages and reports call a file that read_file reads: its path, printable, or "standard input".
+std::string name_of_input(std::filesystem::path const& path);
+
+/// Can read_file be asked for it in another process, too? Not where it is a pipe or standard input.
+bool can_be_read_again(std::filesystem::path const& path);
+
+/// Writes `bytes` to `path` as output_file does: a reader sees the old file or the new one, never a part.
+/// Ensures   on error no temporary file remains
 std::optional<problem::error> write_file(std::filesystem::path const& path, std::span<std::byte const> bytes);
 
 }  // namespace attest::audit

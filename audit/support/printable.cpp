@@ -24,10 +24,11 @@ std::size_t sequence_length(std::string_view text, std::uint32_t& point) {
 }
 
 bool is_unsafe(std::uint32_t point) {
-  return point < 0x20 || (point >= 0x7F && point < 0xA0) ||        // C0, DEL, C1
-         point == 0x061C || point == 0x200E || point == 0x200F ||  // direction marks
-         (point >= 0x2028 && point <= 0x202E) ||                   // line separators, embeddings, overrides
-         (point >= 0x2066 && point <= 0x2069) || point == 0xFEFF;  // isolates, byte order mark
+  return point < 0x20 || (point >= 0x7F && point < 0xA0) ||                   // C0, DEL, C1
+         point == 0x061C || point == 0x200E || point == 0x200F ||             // direction marks
+         (point >= 0x2028 && point <= 0x202E) ||                              // line separators, embeddings, overrides
+         (point >= 0x2066 && point <= 0x2069) || point == 0xFEFF ||           // isolates, byte order mark
+         (point & 0xFFFE) == 0xFFFE || (point >= 0xFDD0 && point <= 0xFDEF);  // no characters; XML forbids two of them
 }
 
 }  // namespace
@@ -51,6 +52,24 @@ std::string printable(std::string_view text, std::size_t limit) {
     text.remove_prefix(length);
   }
   return written;
+}
+
+std::string printable_lines(std::string_view text) {
+  std::string written;
+  for (;;) {
+    auto const end = text.find('\n');
+    written += printable(text.substr(0, end), text.npos);
+    if (end == text.npos) return written;
+    written += '\n';
+    text.remove_prefix(end + 1);
+  }
+}
+
+bool is_printable(std::string_view text) {
+  std::uint32_t point = 0;
+  for (std::size_t length = 0; !text.empty(); text.remove_prefix(length))
+    if ((length = sequence_length(text, point)) == 0 || is_unsafe(point)) return false;
+  return true;
 }
 
 }  // namespace attest::audit

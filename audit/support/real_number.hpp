@@ -29,6 +29,15 @@ inline std::optional<double> real_number(std::string_view text) {
   return value;
 }
 
+/// Is the text a number other than 0 whose nearest double is 0? real_number has none for it.
+inline bool is_too_small(std::string_view text) {
+  std::string const whole(text);
+  char* end = nullptr;
+  errno = 0;
+  double const value = std::strtod(whole.c_str(), &end);
+  return !real_number(text) && end == whole.c_str() + whole.size() && value == 0 && errno == ERANGE;
+}
+
 /// x as a C99 hex float; "nan", "inf", "-inf".
 inline std::string hex(double x) {
   if (std::isnan(x)) return "nan";

@@ -8,6 +8,8 @@
 #include <string_view>
 #include <vector>
 
+#include "audit/support/printable.hpp"
+
 namespace attest::audit {
 
 /// The number of insertions, deletions, replacements and swaps of neighbours that turn a into b.
@@ -42,12 +44,32 @@ std::string did_you_mean(std::string_view word, Words const& known) {
   return nearest.empty() ? "" : ", did you mean '" + std::string(nearest) + "'?";
 }
 
-/// `text` quoted as one argument of a shell command.
+/// `text` quoted as one argument of a shell command. Bytes that printable() would change stand in $'…' as \xNN, which
+/// bash, zsh and busybox know: what is pasted is the name itself, and a terminal shows it safely.
 inline std::string shell_word(std::string_view text) {
   bool const plain = !text.empty() && std::ranges::all_of(text, [](unsigned char c) {
     return std::isalnum(c) || std::string_view("/._-+,:=@%").find(static_cast<char>(c)) != std::string_view::npos;
   });
   if (plain) return std::string(text);
+  if (!is_printable(text)) {
+    // Whole characters that are safe stay; the others are escaped byte by byte.
+    std::string escaped = "$'";
+    for (std::string_view rest = text; !rest.empty();) {
+      std::size_t length = 1;
+      while (length < 4 && length < rest.size() && !is_printable(rest.substr(0, length))) ++length;
+      if (!is_printable(rest.substr(0, length))) {
+        constexpr char digits[] = "0123456789abcdef";
+        auto const byte = static_cast<unsigned char>(rest[0]);
+        escaped += {'\\', 'x', digits[byte >> 4], digits[byte & 15]};
+        length = 1;
+      } else {
+        if (rest[0] == '\'' || rest[0] == '\\') escaped += '\\';
+        escaped += rest.substr(0, length);
+      }
+      rest.remove_prefix(length);
+    }
+    return escaped + "'";
+  }
   std::string quoted = "'";
   for (char const c : text) c == '\'' ? quoted += "'\\''" : quoted += c;
   return quoted + "'";

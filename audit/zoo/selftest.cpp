@@ -9,10 +9,9 @@
 
 #include <fmt/format.h>
 
-#include "audit/support/locate.hpp"
-#include "audit/support/module.hpp"
 #include "audit/support/printable.hpp"
 #include "audit/support/words.hpp"
+#include "audit/zoo/loaded.hpp"
 
 namespace attest::audit {
 namespace {
@@ -81,13 +80,10 @@ verdict selftest_report::verdict() const {
 }
 
 problem::result<selftest_report> run_selftest(selftest_options const& options) {
-  auto const library = locate_zoo();
-  if (!library) return library.why();
-  auto const list = symbol_of(library.value(), "attest_zoo_specimens");
-  if (!list) return list.why();
-  std::size_t count = 0;
-  auto const* const first = reinterpret_cast<decltype(&attest_zoo_specimens)>(list.value())(&count);
-  std::span<zoo::specimen const> const specimens(first, count);
+  auto const loaded = zoo::load_zoo();
+  if (!loaded) return loaded.why();
+  auto const& [library, specimens] = loaded.value();
+  std::string const zoo_path = library.native();
   auto const start = clock::now();
   selftest_report selftest;
   selftest.seed = options.seed;
@@ -96,7 +92,8 @@ problem::result<selftest_report> run_selftest(selftest_options const& options) {
       std::vector<std::string> known;
       for (zoo::specimen const& specimen : specimens) known.emplace_back(specimen.name);
       return problem::error{problem::error_code::bad_value, "--only",
-                            "the zoo has no specimen called '" + printable(name) + "'" + did_you_mean(name, known)};
+                            fmt::format("the zoo has no specimen called '{}'{}; see `attest list zoo`", printable(name),
+                                        did_you_mean(name, known))};
     }
   for (zoo::specimen const& specimen : specimens) {
     if (!is_chosen(specimen, options)) continue;
@@ -112,7 +109,7 @@ problem::result<selftest_report> run_selftest(selftest_options const& options) {
       specimen_result& mine = selftest.results[at];
       auto const began = clock::now();
       audit_options request = options_for(*find_contract(mine.specimen->contract), options);
-      request.kernel = fmt::format("{}:zoo_{}", library.value().native(), mine.specimen->name);
+      request.kernel = fmt::format("{}:zoo_{}", zoo_path, mine.specimen->name);
       request.fail_fast = !mine.specimen->is_honest();
       if (!mine.specimen->family.empty()) request.draws = options.draws, request.draw_products = options.draw_products;
       std::optional<problem::error> fault =

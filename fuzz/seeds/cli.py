@@ -10,6 +10,14 @@ COMMANDS = """
 --help
 --version
 help
+help verify
+version
+verify --version
+audit --quick -- --kernel ./x.so
+gen --out x -- y
+verify -- in.safetensors
+verify in.safetensors --json= --quick
+audit --seed -1
 audit
 audit --help
 audit --kernel builtin --contract f32 --seed 1 --only poison,accuracy --waive lse,accuracy --json -

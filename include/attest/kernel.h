@@ -1,5 +1,5 @@
 /* The C interface of an attention kernel under audit: a shared library that exports attest_attention can be judged by
- * `attest audit --kernel ./lib.so`. C99; needs DLPack's header and no attest library.
+ * `attest audit --kernel ./lib.so`. C89 and C++98 will do; needs DLPack's header and no attest library.
  *
  * O = softmax(scale·Q·Kᵀ, softcapped, + bias, masked)·V.  docs/semantics.md states every rule.
  *
@@ -30,6 +30,12 @@
 #define ATTEST_EXPORT __attribute__((visibility("default")))
 #endif
 
+/* A C++ kernel whose functions are noexcept defines this as noexcept (in C++98 as throw()) before it includes this header; the
+ * declarations below then say so too. */
+#ifndef ATTEST_NOEXCEPT
+#define ATTEST_NOEXCEPT
+#endif
+
 #ifdef __cplusplus
 extern "C" {
 #endif
@@ -51,10 +57,10 @@ typedef struct attest_call {
 typedef enum { ATTEST_OK = 0, ATTEST_UNSUPPORTED = 1, ATTEST_FAILED = 2 } attest_status;
 
 /* The one symbol a kernel must export. */
-ATTEST_EXPORT attest_status attest_attention(const attest_call *call);
+ATTEST_EXPORT attest_status attest_attention(const attest_call *call) ATTEST_NOEXCEPT;
 
 /* Optional: a name for reports. */
-ATTEST_EXPORT const char *attest_kernel_name(void);
+ATTEST_EXPORT const char *attest_kernel_name(void) ATTEST_NOEXCEPT;
 
 #ifdef __cplusplus
 }

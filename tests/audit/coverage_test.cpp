@@ -172,13 +172,16 @@ asked_call draw_call() {
   return call;
 }
 
-/// The report of an audit that made these calls, of which each is an input of check "masks", every third one a draw.
+/// The report of an audit that made these calls, of which each is an input of check "masks", every third one a draw. Of the
+/// outputs of call n there are n + 1 elements judged.
 report report_of(std::vector<asked_call> const& calls, std::int64_t index, std::int64_t of,
                  std::vector<std::string> const& required = {}) {
   report result;
   result.kernel = "drawn", result.contract = "f32", result.seed = 5;
   if (of > 1) result.shard = {index, of};
   result.required_support = required;
+  result.contracts = {*find_contract("f32")}, result.contract_revision = 2;
+  result.kernel_builds = {{.sha256 = std::string(64, 'a'), .symbol = "attest_attention"}};
   std::set<std::string, std::less<>> const waived;
   report_builder collect(result, waived);
   for (std::int64_t n = 0; n < std::ssize(calls); ++n) {
@@ -186,10 +189,12 @@ report report_of(std::vector<asked_call> const& calls, std::int64_t index, std::
     auto const& [form, outcome] = calls[static_cast<std::size_t>(n)];
     collect.set_case(n + 1);
     judgement judged;
-    judged.by_rule = 1;
-    collect.add_judgement(collect.row_of_check("masks"), "one", bug_class::accuracy, {}, std::move(judged), "");
+    judged.by_rule = n + 1;
+    check_result& row = collect.row_of_check(n % 3 == 0 ? "drawn" : "masks");
+    if (n % 3 == 0 && outcome.call != reply::answered) ++row.unsupported;
+    collect.add_judgement(row, "one", bug_class::accuracy, {}, std::move(judged), "");
     result.covered.add(form, outcome);
-    result.covered.add_elements(n, 2 * n);
+    result.covered.add_elements(n + 1, 2 * (n + 1));
     if (n % 3 == 0) ++result.draws, result.covered.add_draw(outcome.call == reply::answered);
   }
   collect.finish(true, "");
@@ -290,7 +295,7 @@ TEST_CASE("text, JSON, HTML and JUnit say what was covered; without calls they s
   report single = report_of(calls, 1, 1);
   std::string const covered = "covered: 12 of 13 calls were answered; they had 1 of 179 pairs and 0 of 809 triples of "
                               "features, 28 of 874 pairs and 56 of 9,558 triples of classes of sizes, and 16 of 943 "
-                              "pairs and 64 of 26,290 triples of features and classes; 78 of 156 output elements were "
+                              "pairs and 64 of 26,290 triples of features and classes; 91 of 182 output elements were "
                               "judged";
   for (std::string const& note :
        {covered, std::string("the kernel refused: softcap"), *rarity_words(single.covered.draws_answered)}) {

@@ -68,8 +68,9 @@ judgement draw_bounds() {
   for (int n = 0; n < elements; ++n) {
     std::size_t const output = *rc::gen::inRange<std::size_t>(0, 3), size = *rc::gen::inRange<std::size_t>(0, 4);
     drawn.sharpness[output][size].add(std::ldexp(1.0, *rc::gen::inRange(-70, 5)), 1, *rc::gen::inRange(0, 3) == 0);
-    ++drawn.by_theorem, ++drawn.returned[output];
-    drawn.leave_out(n, static_cast<not_judged_because>(size));
+    drawn.count_by_bound(static_cast<output_kind>(output), true), ++drawn.returned[output];
+    drawn.not_certified += n;
+    drawn.leave_out(static_cast<output_kind>(output), n, static_cast<not_judged_because>(size));
     merge(drawn.beside, {size % 2 ? "f32" : "f32-ordered", 1 + n, n, static_cast<double>(n) / 4});
   }
   return drawn;
@@ -99,6 +100,7 @@ report report_of(std::vector<drawn_case> const& cases, std::int64_t index, std::
   result.kernel = "drawn", result.contract = "f32", result.seed = 5;
   if (of > 1) result.shard = {index, of};
   result.all_cases = static_cast<std::int64_t>(cases.size());
+  result.contracts = {*find_contract("f32")}, result.kernel_builds = {{.sha256 = std::string(64, 'a'), .symbol = "attest_attention"}};
   result.contract_revision = 2, result.protections = {"a process of its own", "a limit"};
   result.not_asked = {{"other checks and cases", "--only"}};
   std::set<std::string, std::less<>> const waived{"lse"};
@@ -112,9 +114,11 @@ report report_of(std::vector<drawn_case> const& cases, std::int64_t index, std::
     std::string const name = "case-" + std::to_string(n);
     if (drawn.noted) collect.add_observation(drawn.check, name + " is odd");
     judgement judged = drawn.bounds;
-    judged.by_theorem += drawn.elements, judged.failed = drawn.failed,
-    judged.max_error_in_bounds = static_cast<double>(n % 7) / 8;
-    judged.max_error = static_cast<double>(n % 5) / 8;
+    judged.by_theorem += drawn.elements, judged.failed = drawn.failed;
+    for (std::int64_t element = 0; element < drawn.elements; ++element) judged.sharpness[0][0].add(1e-6, 1, false);
+    judged.returned[0] += drawn.elements > 0;
+    if (judged.by_theorem > 0) judged.max_error_in_bounds = static_cast<double>(n % 7) / 8;
+    if (judged.by_theorem > 0) judged.max_error = static_cast<double>(n % 5) / 8;
     if (drawn.failed)
       judged.violations.push_back({.output = "o",
                                    .got = 1,
@@ -215,11 +219,9 @@ TEST_CASE("pictures that do not fit are refused with a sentence, before anything
 
 TEST_CASE("a word of a file that names no class is said again as it stands", "[property]") {
   auto files = cut(std::vector(2, drawn_case{"masks", 10, true, false, false, false}), 2);
-  for (report_file& file : files) {
-    auto report = nlohmann::ordered_json::parse(file.text);
-    report["findings"][0]["class"] = "<of another year>";
-    file.text = report.dump();
-  }
+  for (report_file& file : files)
+    for (std::string const word = "accuracy"; file.text.find(word) != std::string::npos;)
+      file.text.replace(file.text.find(word), word.size(), "<of another year>");
   auto const joined = join_reports(files);
   REQUIRE(joined);
   report const& whole = joined.value().front();

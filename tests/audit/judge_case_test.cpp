@@ -115,4 +115,29 @@ TEST_CASE("where rows are sampled, the others are judged to be finite", "[unit]"
   CHECK(judged().violations.front().index == std::array<std::int64_t, 4>{0, 0, 0, 0});
 }
 
+TEST_CASE("where rows are sampled, the others may be NaN where the contract says so of a row without keys", "[unit]") {
+  // Causal, aligned bottom-right: the first 24 of 40 queries see no key.
+  audit::call_form form{.size = {1, 1, 1, 40, 16, 8, 8}, .length = 1};
+  form.options.add(audit::feature::causal);
+  audit::random_stream random(1, "sampled");
+  audit::audit_case asked{.check = "drawn",
+                          .name = "1",
+                          .problem = audit::owned_problem::of_valid(draft_of(form, problem::element_type::f32, random)),
+                          .rows = {{0, 0, 30}},
+                          .form = form};
+  audit::case_outputs outputs{builtin_answer(asked.problem.draft())};
+  for (std::size_t at = 0; at < 24 * 8; ++at) audit::store(*outputs[0]->o, at, std::nan(""));
+  audit::contract claim = *audit::find_contract("f32");
+  auto const faults = [&] {
+    audit::case_result found;
+    audit::judge_case(asked, outputs, {.claim = &claim}, found);
+    return found.judged.failed;
+  };
+  CHECK(faults() > 0);
+  claim.conventions.empty_row = audit::conventions::row::nan;
+  CHECK(faults() == 0);
+  audit::store(*outputs[0]->o, 25 * 8, std::nan(""));
+  CHECK(faults() == 1);
+}
+
 }  // namespace attest::tests

@@ -145,9 +145,10 @@ TEST_CASE("shapes that do not fit are errors with the file's names", "[unit]") {
   CHECK(refusal(with_problem("x.").add("x.k", "F32", {3, 5})) == "x.k: head dimension d is 5, q has 4");
   CHECK(refusal(with_problem("x.").add("x.q", "F32", {1, 1, 1, 2, 4})) == "x.q: rank is 5, expected 2, 3 or 4");
   CHECK(refusal(with_problem("x.").add("x.mask", "BOOL", {})) == "x.mask: rank is 0, expected 2, 3 or 4");
-  file_builder huge;  // nothing to read, but outputs whose size fits in no integer
+  file_builder huge;  // nothing to read, but rows that no byte of the file stands for
   huge.add("q", "F32", {std::int64_t{1} << 40, 0}).add("k", "F32", {0, 0}).add("v", "F32", {0, std::int64_t{1} << 40});
-  CHECK(refusal(huge.key("scale", "1").add("lse", "F32", {0})) == "q: b·hq·n·dv of the output passes 2^63 bytes");
+  CHECK(refusal(huge.key("scale", "1").add("lse", "F32", {0})) ==
+        "q: shape is [1099511627776, 0]: a tensor without elements has at most 1048576 rows");
 }
 
 TEST_CASE("an output of a wrong shape or type is left out, and the rest of the file is read", "[unit]") {
@@ -265,6 +266,8 @@ TEST_CASE("garbage in a parameter names its key or flag", "[unit]") {
   std::string const finite = "expected a finite decimal number or hex float (such as 0.125 or 0x1p-3) or 'default'";
   for (std::string const text : {"", " 1", "1 ", "nan", "inf", "1e999", "0x", "--1", "0x-1", "1,5", "one"})
     CHECK(refusal(with_problem("x.").key("x.scale", text)) == "x.scale: is '" + text + "', " + finite);
+  for (std::string const text : {"1e-400", "-0x1p-2000"})
+    CHECK(refusal(with_problem().key("scale", text)) == "scale: is '" + text + "', which is 0 as a double, " + finite);
   CHECK(refusal(with_problem("x.").key("scale", "\x1b")) == "scale: is '\\x1b', " + finite);
   CHECK(refusal(with_problem(), {{"scale", "abc"}}) == "--scale: is 'abc', " + finite);
   CHECK(refusal(with_problem().key("left", "1.5")) == "left: is '1.5', expected a whole number or 'default'");

@@ -183,8 +183,8 @@ TEST_CASE("a path that is no readable file is refused", "[unit]") {
   CHECK(refused(at("none")) == at("none").native() + ": cannot be opened: No such file or directory");
   CHECK(refused(folder.path) == folder.path.native() + ": is a directory, expected a file");
   REQUIRE(::mkfifo(at("pipe").c_str(), 0600) == 0);
-  CHECK(refused(at("pipe")) == at("pipe").native() + ": is not a regular file");
-  CHECK(refused("/dev/zero") == "/dev/zero: is not a regular file");
+  CHECK(refused(at("pipe")) == at("pipe").native() + ": is a pipe that no process writes");
+  CHECK(refused("/dev/zero") == "/dev/zero: is neither a regular file nor a pipe");
   std::ofstream(at("empty")).close();
   CHECK(refused(at("empty")) == at("empty").native() + ": the file has 0 bytes, too few for a safetensors header");
   fs::resize_file(at("empty"), std::uintmax_t{1} << 42);
@@ -233,10 +233,10 @@ TEST_CASE("what cannot be written is an error, and leaves nothing behind", "[uni
         "__metadata__: is the name of the metadata, not of a tensor");
   CHECK(refused(folder.path / "x", {{"\xff", {"U8", {0}, {}}}}) == "a name or a metadata string is not UTF-8");
   CHECK(refused(folder.path / "no" / "x", {}) ==
-        (folder.path / "no" / "x").native() + ": cannot be created: No such file or directory");
+        (folder.path / "no" / "x").native() + ": its folder cannot be found: No such file or directory");
   fs::create_directory(folder.path / "taken");
   CHECK(refused(folder.path / "taken", {}) ==
-        (folder.path / "taken").native() + ": cannot be replaced: Is a directory");
+        (folder.path / "taken").native() + ": is a directory, expected a file");
   CHECK(std::distance(fs::directory_iterator(folder.path), {}) == 1);
 }
 

@@ -111,7 +111,7 @@ TEST_CASE("parts merge to the whole, in any order: judged, dull, quartiles, comp
     for (judgement* const into : {&whole, &part}) {
       into->sharpness[output][size].add(bound, 1, dull);
       ++into->by_theorem;
-      into->leave_out(n % 3, why);
+      into->leave_out(static_cast<output_kind>(output), n % 3, why);
       ++into->returned[output];
       merge(into->beside, one);
     }

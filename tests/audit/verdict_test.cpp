@@ -22,8 +22,9 @@ judgement drawn_judgement() {
   found.by_theorem = 90, found.by_dominance = 16, found.by_rule = 7;
   for (int n = 0; n < 100; ++n) found.sharpness[0][1].add(1e-5, 1, n < 2);
   for (int n = 0; n < 6; ++n) found.sharpness[1][1].add(1e-6, 1, false);
-  found.leave_out(4, not_judged_because::outside_hypotheses);
-  found.leave_out(1, not_judged_because::format_overflows);
+  found.leave_out(output_kind::o, 4, not_judged_because::outside_hypotheses);
+  found.leave_out(output_kind::o, 1, not_judged_because::format_overflows);
+  found.shares[0] = {100, 1};  // the other three are of a case that reaches beyond
   found.returned = {3, 3, 0};
   found.max_error_in_bounds = 0.25;
   found.beside = {{"f32-ordered", 50, 0, 0.5}};
@@ -45,6 +46,7 @@ struct drawn_report {
 
   explicit drawn_report(bool wrong = false, bool complete = true) {
     is.kernel = "drawn", is.contract = "f32", is.contract_revision = 2, is.seed = 5;
+    is.contracts = {*find_contract("f32")}, is.kernel_builds = {{.sha256 = std::string(64, 'a'), .symbol = "attest_attention"}};
     is.protections = {"a process of its own"}, is.not_asked = {{"other checks and cases", "--only"}};
     report_builder collect(is, waived);
     collect.set_case(1);
@@ -90,11 +92,46 @@ TEST_CASE("the sentence of a verdict says how much it rests on", "[unit]") {
         "CERTIFIED: all 114 judged elements of 2 inputs (seed 5) are within the bound of f32; the worst error is 0.2500 "
         "of its bound. 5 elements were not judged (outside the hypotheses of the bound; where the output format may "
         "overflow), 3 judged elements are dull. Nothing is claimed for other inputs, nor for the 1 that the kernel does "
-        "not support.");
+        "not support, nor for weights, which no call returned.");
   CHECK(say(facts_of(drawn_report(true).is)).sentence ==
         "REFUTED: 1 faults in 1 of 3 inputs under f32; 114 elements were judged.");
   CHECK(has(say(facts_of(drawn_report(false, false).is)).sentence,
             "UNDECIDED: a mandatory case was not answered; 114 elements were judged and none is wrong. 5 elements"));
+}
+
+/// A report on 1,000 elements of o in a check, `outside` of them outside the hypotheses of the bound.
+report with_outside(std::int64_t outside, double limit) {
+  report is;
+  is.kernel = "drawn", is.contract = "f32", is.outside_limit = limit;
+  std::set<std::string, std::less<>> const waived;
+  report_builder collect(is, waived);
+  judgement found;
+  for (std::int64_t n = 0; n < 1000 - outside; ++n)
+    found.count_by_bound(output_kind::o, true), found.sharpness[0][1].add(1e-5, 1, false);
+  found.leave_out(output_kind::o, outside, not_judged_because::outside_hypotheses);
+  found.leave_out(output_kind::o, 500, not_judged_because::format_overflows);
+  found.returned = {1, 0, 0};
+  collect.add_judgement(collect.row_of_check("masks"), "one", bug_class::accuracy, {}, std::move(found), "");
+  collect.finish(true, "");
+  return is;
+}
+
+TEST_CASE("a verdict is undecided above a share outside the hypotheses, and names the place", "[unit]") {
+  CHECK(with_outside(10, allowed_outside).verdict == verdict::certified);
+  report const one_more = with_outside(11, allowed_outside);
+  CHECK(one_more.verdict == verdict::undecided);
+  CHECK(one_more.undecided_because ==
+        "11 of 1,000 elements of o in masks lie outside the hypotheses of the bound (1.1 %, and --outside allows 1 %)");
+  CHECK(has(as_text(one_more), "ok, 1.1 % of o outside the hypotheses"));
+  CHECK(has(as_html(std::span(&one_more, 1)), "1.1 % of o outside the hypotheses"));
+  CHECK(has(as_junit(std::span(&one_more, 1)), "1.1 % of o outside the hypotheses"));
+  auto const json = nlohmann::json::parse(as_json(one_more));
+  CHECK(json["evidence"]["outside"]["limit"] == 0.01);
+  CHECK(json["evidence"]["outside"]["largest"]["check"] == "masks");
+  CHECK(json["evidence"]["outside"]["largest"]["outside"] == 11);
+  CHECK(json["checks"][0]["outside"]["o"]["judged"] == 989);
+  CHECK(with_outside(999, 0.9989).verdict == verdict::undecided);
+  CHECK(with_outside(999, 1).verdict == verdict::certified);
 }
 
 TEST_CASE("what a verdict rests on has a note each, and a key each", "[unit]") {
@@ -102,7 +139,8 @@ TEST_CASE("what a verdict rests on has a note each, and a key each", "[unit]") {
   std::string notes;
   for (std::string const& note : stated.notes) notes += note + '\n';
   for (char const* note :
-       {"4 elements outside the hypotheses of the bound were not judged", "1 elements where the output format may overflow",
+       {"4 elements outside the hypotheses of the bound were not judged",
+        "the largest share outside the hypotheses: 0.99 % of o in masks (1 of 101)", "1 elements where the output format may overflow",
         "3 elements are dull", "outside f32-ordered: 3 are beyond its bound, by up to 2.2 times the bound of f32-ordered (54 elements compared, of one row in 32)",
         "not asked: other checks and cases (--only)", "not asked: 1 of 2 inputs of masks (the kernel did not answer them)",
         "not asked: weights (no call returned it)", "protections: a process of its own"}) {
@@ -226,10 +264,15 @@ TEST_CASE("a preset that all failing cases are inside is their cause, said once 
 }
 
 TEST_CASE("the cause of all failing cases is that of all shards", "[unit]") {
-  report one = failing_inside("f16-scores", "bf16-throughout"), two = one;
-  one.shard = {1, 2}, two.shard = {2, 2};
-  one.failing.pop_back(), two.failing.erase(two.failing.begin());
-  auto const joined = join_reports({{"1.json", as_json(one)}, {"2.json", as_json(two)}});
+  // One answered input each, which fails.
+  auto const part = [](std::int64_t index) {
+    report of = failing_inside("f16-scores", "bf16-throughout");
+    of.shard = {index, 2}, of.checks.pop_back(), --of.cases, of.checks[0].failed = 1;
+    of.failing = {of.failing[static_cast<std::size_t>(index - 1)]};
+    of.failing[0].name = "one", of.failing[0].number = of.findings[0].number = 2 * index;
+    return of;
+  };
+  auto const joined = join_reports({{"1.json", as_json(part(1))}, {"2.json", as_json(part(2))}});
   REQUIRE(joined);
   auto const facts = facts_of(joined.value().front());
   REQUIRE(facts.explained_by);
@@ -263,7 +306,7 @@ TEST_CASE("reports of different revisions of the theorem, or of a preset, are no
   old = part(2);
   old.contract_revision = 1;
   REQUIRE_FALSE(joined_with(old));
-  CHECK(joined_with(old).why().reason == "its revision of the contract is '1', that of 1.json is '2'");
+  CHECK(joined_with(old).why().reason == "contradicts itself: 'contract_revision' is 1, that of 'contracts' is 2");
 }
 
 }  // namespace

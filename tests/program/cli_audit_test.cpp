@@ -1,4 +1,5 @@
 // `attest audit` and `gen` beyond one plain run: shrinking, replay, shards, jobs, budgets, recorded groups.
+#include <algorithm>
 #include <filesystem>
 #include <set>
 #include <string>
@@ -135,6 +136,34 @@ TEST_CASE("what gen writes has its places on the stability curves", "[unit]") {
   for (auto const& point : recorded) recorded_places.insert(point["axis"].dump() + point["place"].dump());
   CHECK(drawn_places == recorded_places);
   refuses_another_word("\"value offset ", "\"value onset x", "attest.curve");
+}
+
+TEST_CASE("a certified run leaves no finding of the run before it, and those of other kernels stay", "[unit]") {
+  auto const files = [] {
+    std::set<std::string> names;
+    for (auto const& entry : fs::directory_iterator(folder() / "kept"))
+      if (entry.path().extension() == ".safetensors") names.insert(entry.path().filename());
+    return names;
+  };
+  auto const becomes = [](std::string const& name) { shell("cp " ATTEST_TEST_KERNELS "/" + name + ".so k.so"); };
+  std::string const asked = "audit --quick --seed 1 --only masks --findings kept --kernel ";
+  becomes("mean_v");
+  CHECK(attest(asked + "./k.so").status == 1);
+  auto const first = files();
+  CHECK_FALSE(first.empty());
+  CHECK(attest(asked + ATTEST_TEST_KERNELS "/ignores_mask.so").status == 1);
+  auto const both = files();
+  CHECK(both.size() > first.size());
+  CHECK(attest(asked + "./k.so --shard 1/2").status == 1);  // replaces the whole run before it
+  auto const half = files();
+  CHECK(attest(asked + "./k.so --shard 2/2").status == 1);
+  CHECK(std::ranges::includes(files(), half));
+  becomes("naive");
+  CHECK(attest("audit --quick --seed 1 --replay kept/" + *first.begin() + " --findings kept --kernel ./k.so").status == 0);
+  CHECK(std::ranges::includes(files(), half));  // it asked one case
+  CHECK(attest(asked + "./k.so").status == 0);
+  for (std::string const& name : files()) CHECK(both.contains(name));
+  CHECK(files().size() == both.size() - first.size());
 }
 
 TEST_CASE("a kernel that leaves a thousand threads is found", "[unit]") {

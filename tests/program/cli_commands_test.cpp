@@ -144,11 +144,12 @@ class background {
   pid_t process_ = 0;
 };
 
-TEST_CASE("SIGINT and SIGTERM end an audit with the report so far and no process left behind", "[unit]") {
+TEST_CASE("a signal that ends a session ends an audit with the report so far and no process left behind", "[unit]") {
   struct trial { char const* kernel; int signal; int status; char const* verdict; };
   auto const [kernel, signal, status, verdict] =
       GENERATE(trial{"hang", SIGINT, 3, "undecided"}, trial{"hang", SIGTERM, 3, "undecided"},
-               trial{"wrong_then_hangs", SIGINT, 1, "refuted"}, trial{"wrong_then_hangs", SIGTERM, 1, "refuted"});
+               trial{"hang", SIGHUP, 3, "undecided"}, trial{"wrong_then_hangs", SIGINT, 1, "refuted"},
+               trial{"wrong_then_hangs", SIGTERM, 1, "refuted"});
   auto const hangs = folder() / "hangs";
   std::filesystem::remove(hangs);
   ::setenv("ATTEST_TEST_HANGS", hangs.c_str(), 1);
@@ -189,6 +190,9 @@ TEST_CASE("SIGINT and SIGTERM end a selftest with what is known so far, and no p
 TEST_CASE("progress shows on a terminal, and nowhere else", "[unit]") {
   write("terminal.py", R"(import os, pty, subprocess, sys
 near, far = pty.openpty()
+if columns := os.environ.get("COLUMNS_OF_TERMINAL"):
+    import fcntl, struct, termios
+    fcntl.ioctl(far, termios.TIOCSWINSZ, struct.pack("4H", 24, int(columns), 0, 0))
 done = subprocess.Popen(sys.argv[1:], stdin=subprocess.DEVNULL, stdout=subprocess.DEVNULL, stderr=far)
 os.close(far)
 said = b""
@@ -199,12 +203,25 @@ done.wait()
 sys.stdout.buffer.write(said)
 )");
   std::string const command = " audit --quick --seed 1 --only masks,bands,heads,tails";
-  outcome const shown = shell("python3 terminal.py " ATTEST_PROGRAM + command);
+  outcome const shown = shell("TERM=xterm python3 terminal.py " ATTEST_PROGRAM + command);
   CHECK(has(shown.out, "[0/"));
   CHECK(has(shown.out, "masks/"));
   CHECK(has(shown.out, " s left"));
   CHECK(shown.out.ends_with("\r\033[K"));  // and is wiped at the end
   CHECK(attest(command).err.empty());
+  for (std::string const term : {"TERM=dumb ", "env -u TERM "})
+    CHECK(shell(term + "python3 terminal.py " ATTEST_PROGRAM + command).out.empty());
+  // Lines are as wide as the terminal at most.
+  outcome const narrow = shell("TERM=xterm COLUMNS_OF_TERMINAL=20 python3 terminal.py " ATTEST_PROGRAM + command);
+  CHECK(has(narrow.out, "[0/"));
+  for (std::size_t at = 0; (at = narrow.out.find("\033[K", at)) != std::string::npos;) {
+    std::size_t const end = narrow.out.find('\r', at += 3);
+    CHECK(narrow.out.substr(at, end - at).size() < 20);
+  }
+  // One problem is one step.
+  outcome const one = shell("TERM=xterm python3 terminal.py " ATTEST_PROGRAM " verify " ATTEST_TEST_DATA
+                            "/minilm_attention.safetensors --only layer0");
+  CHECK(one.out.empty());
 }
 
 TEST_CASE("SIGINT ends verify in the middle of a large problem", "[unit]") {

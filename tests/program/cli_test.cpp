@@ -81,7 +81,7 @@ TEST_CASE("the built-in kernel runs on each of this machine's instruction sets, 
   };
   auto const answers = [](nlohmann::json report) {
     for (char const* key : {"oracle_seconds", "kernel_seconds"}) report["summary"].erase(key);
-    report.erase("kernel");
+    for (char const* key : {"kernel", "kernel_builds"}) report.erase(key);
     return report;
   };
   std::map<std::string, nlohmann::json> reports;
@@ -90,6 +90,7 @@ TEST_CASE("the built-in kernel runs on each of this machine's instruction sets, 
     auto const report = report_of(std::string(":") + word);
     INFO(word);
     CHECK(report["verdict"] == "certified");
+    CHECK(report["kernel_builds"][0]["builtin"]["instructions"] == word);
     CHECK((report["kernel"] == name ||
            (word == std::string("scalar") &&
             (report["kernel"] == "attest fast (SCALAR)" || report["kernel"] == "attest fast (EMU128)"))));
@@ -155,6 +156,25 @@ TEST_CASE("list knows kernels, contracts, checks, cases and classes", "[unit]") 
   CHECK(has(attest("list cases").out, "worked-examples/e11.1"));
   CHECK(has(attest("list classes").out, "empty-row"));
   CHECK(nlohmann::json::parse(attest("list contracts --json").out).size() >= 8);
+}
+
+TEST_CASE("list zoo says of each specimen what is wrong with it, and of a wrong name where to look", "[unit]") {
+  auto const listed = nlohmann::json::parse(attest("list zoo --json").out);
+  CHECK(listed.size() >= 100);
+  std::string const attest_classes = attest("list classes").out;
+  std::set<std::string> names;
+  for (auto const& specimen : listed) {
+    CHECK(names.insert(specimen["name"]).second);
+    CHECK_FALSE(specimen["sentence"].get<std::string>().empty());
+    if (specimen["class"] == "honest") CHECK(specimen["checks"].empty());
+    else CHECK(has(attest_classes, specimen["class"].get<std::string>() + '\n'));
+  }
+  std::string const text = attest("list zoo").out;
+  CHECK(std::count(text.begin(), text.end(), '\n') == static_cast<std::ptrdiff_t>(listed.size()));
+  CHECK(has(text, "nan_empty_row                       0/0 where a query sees no key; looked for by empty-rows, stale [empty-row, f32]"));
+  outcome const wrong = attest("selftest --only nan_empty_rows");
+  CHECK(wrong.status == 2);
+  CHECK(has(wrong.err, "the zoo has no specimen called 'nan_empty_rows', did you mean 'nan_empty_row'?; see `attest list zoo`"));
 }
 
 TEST_CASE("the classes are those of docs/known_failures.md, and the audit's own", "[unit]") {

@@ -97,7 +97,7 @@ void write_check_name(std::string const& name, markup& to) {
 
 /// The state of a check as a symbol and text. The comparison of several kernels leaves out the number of suspicious
 /// elements, which is in the notes.
-std::string state_text(check_result const& row, bool alone) {
+std::string state_text(check_result const& row, double outside_limit, bool alone) {
   std::string_view const state = state_of(row);
   std::string text = state == "FAILED"      ? fmt::format("✗ failed in {} of {}", row.failed, row.cases)
                      : state == "ok"        ? std::string("✓ ok")
@@ -105,7 +105,7 @@ std::string state_text(check_result const& row, bool alone) {
                                             : std::string("– unsupported");
   if (row.unsupported > 0 && row.unsupported < row.cases) text += fmt::format(", {} unsupported", row.unsupported);
   if (alone && row.sum.suspicious > 0) text += fmt::format(", {} suspicious", row.sum.suspicious);
-  for (char const* output : without_sharp_element(row)) text += fmt::format(", no sharp element of {}", output);
+  for (std::string const& remark : remarks_of(row, outside_limit)) text += ", " + remark;
   for (std::string const& convention : row.conventions) text += ", " + convention;
   return text;
 }
@@ -115,7 +115,7 @@ void write_error(check_result const& row, markup& to) {
   to.element("span", {{"class", "number"}}, in_bounds(row.sum.max_error_in_bounds));
 }
 
-void write_alone(check_result const& row, markup& to) {
+void write_alone(check_result const& row, double outside_limit, markup& to) {
   auto const number = [&](std::string const& unit, std::string const& text) {
     to.element("td", {{"class", "number"}, {"data-unit", unit}}, text);
   };
@@ -124,12 +124,12 @@ void write_alone(check_result const& row, markup& to) {
   write_error(row, to);
   to.close();
   number("ulp", fmt::format("{:.4g}", row.sum.max_ulp)), number("absolute", fmt::format("{:.2e}", row.sum.max_error));
-  to.element("td", {{"class", "state " + std::string(state_of(row))}}, state_text(row, true));
+  to.element("td", {{"class", "state " + std::string(state_of(row))}}, state_text(row, outside_limit, true));
 }
 
 /// A cell of the comparison: error and state of one kernel. On a narrow screen, which hides the head of the table, the
 /// symbol shows which kernel it is.
-void write_beside(check_result const* row, int kernel, markup& to) {
+void write_beside(check_result const* row, double outside_limit, int kernel, markup& to) {
   to.open("td").trusted(legend_svg(kernel));
   if (!row) {
     to.element("span", {{"class", "state"}}, "– not asked").close();
@@ -137,7 +137,8 @@ void write_beside(check_result const* row, int kernel, markup& to) {
   }
   to.open("span", {{"class", "error"}});
   write_error(*row, to);
-  to.close().element("span", {{"class", "state " + std::string(state_of(*row))}}, state_text(*row, false)).close();
+  std::string const text = state_text(*row, outside_limit, false);
+  to.close().element("span", {{"class", "state " + std::string(state_of(*row))}}, text).close();
 }
 
 void write_legend(std::span<report const> all, std::string const& extra, markup& to) {
@@ -174,7 +175,8 @@ void write_checks(std::span<report const> all, markup& to) {
     for (std::size_t n = 0; n < all.size(); ++n) {
       auto const at = std::ranges::find(all[n].checks, name, &check_result::name);
       check_result const* const row = at == all[n].checks.end() ? nullptr : &*at;
-      alone ? write_alone(*row, to) : write_beside(row, static_cast<int>(n), to);
+      double const limit = all[n].outside_limit;
+      alone ? write_alone(*row, limit, to) : write_beside(row, limit, static_cast<int>(n), to);
     }
     to.close();
   }

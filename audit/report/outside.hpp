@@ -1,0 +1,30 @@
+// The share of an output that the bound says nothing about: where it is large, a verdict is about the rest, and
+// certifies nothing.
+#pragma once
+
+#include <optional>
+#include <string>
+#include <string_view>
+
+#include "audit/report/report.hpp"
+
+namespace attest::audit {
+
+/// An output of a check; in a file that attest did not write, a problem is a check of its own.
+struct outside_place {
+  std::string check;
+  std::string_view output;
+  outside_share of;
+};
+
+/// The output of a check with the largest share outside the hypotheses of the bound, the first of them; none where
+/// there is no such element.
+std::optional<outside_place> most_outside(report const& kernel_report);
+
+/// "99 of 100 elements of o in padded lie outside the hypotheses of the bound (99 %, and --outside allows 1 %)"
+std::string outside_words(outside_place const& place, double limit);
+
+/// "99 %", "0.004 %": three digits.
+std::string percent(double share);
+
+}  // namespace attest::audit

@@ -1,0 +1,352 @@
+// What the program reads and writes besides ordinary files: links, pipes, devices, descriptors, full disks.
+#include <sys/stat.h>
+#include <sys/sysmacros.h>
+
+#include "tests/program/program.hpp"
+#include "tests/program/recorded_file.hpp"
+#include "tests/support/catch.hpp"
+
+namespace attest::tests {
+namespace {
+
+namespace fs = std::filesystem;
+using nlohmann::json;
+
+/// An empty folder with the files `right` and `wrong`, and a link of its own for /dev/stdout: a program that replaces
+/// what it should write into must not do so to that of the machine.
+void start() {
+  fs::remove_all(folder());
+  fs::create_symlink("/proc/self/fd/1", folder() / "own-stdout");
+  write("right", recorded(2));
+  write("wrong", recorded(3));
+}
+
+struct stat about(std::string const& name) {
+  struct stat found{};
+  ::lstat((folder() / name).c_str(), &found);
+  return found;
+}
+
+/// A file with a report in it, and what else is in its folder is not a temporary.
+void check_report(std::string const& name) {
+  INFO(name << ": " << contents(folder() / name).substr(0, 300));
+  CHECK(json::parse(contents(folder() / name), nullptr, false).contains("verdict"));
+  for (auto const& entry : fs::directory_iterator(folder())) CHECK_FALSE(has(entry.path().filename().native(), "tmp"));
+}
+
+/// Makes a device node of a test's own, where that is allowed.
+bool made_device(std::string const& name, unsigned minor) {
+  return ::mknod((folder() / name).c_str(), S_IFCHR | 0666, makedev(1, minor)) == 0;
+}
+
+TEST_CASE("a device that an output names takes the report and stays a device", "[unit]") {
+  start();
+  if (!made_device("null", 3)) {
+    WARN("no device nodes can be made here");
+    return;
+  }
+  for (std::string const option : {"--json", "--junit", "--report"}) {
+    CHECK(attest("verify right " + option + " null").status == 0);
+    CHECK(S_ISCHR(about("null").st_mode));
+  }
+  CHECK(attest("gen --only masks --seed 1 --out null").status == 0);
+  CHECK(attest("solve right --out null").status == 0);
+  CHECK(attest("verify right --json null --junit null --report null").status == 0);
+  CHECK(S_ISCHR(about("null").st_mode));
+  CHECK(about("null").st_rdev == makedev(1, 3));
+}
+
+TEST_CASE("a named pipe hands the report to its reader", "[unit]") {
+  start();
+  REQUIRE(::mkfifo((folder() / "pipe").c_str(), 0600) == 0);
+  outcome const ran =
+      shell("{ timeout 60 cat pipe > read & " ATTEST_PROGRAM " verify right --json pipe; s=$?; wait; exit $s; }");
+  CHECK(ran.status == 0);
+  CHECK(S_ISFIFO(about("pipe").st_mode));
+  check_report("read");
+}
+
+TEST_CASE("a named pipe that no process reads is refused before the work", "[unit]") {
+  start();
+  REQUIRE(::mkfifo((folder() / "pipe").c_str(), 0600) == 0);
+  check_refused("", {{"verify right --json pipe", "--json: pipe: is a pipe that no process reads"},
+                     {"audit --quick --report pipe", "--report: pipe: is a pipe that no process reads"}});
+  CHECK(S_ISFIFO(about("pipe").st_mode));
+}
+
+TEST_CASE("descriptors of the shell are outputs", "[unit]") {
+  start();
+  for (std::string const name : {"/dev/fd/3", "/proc/self/fd/3"}) {
+    CHECK(shell(ATTEST_PROGRAM " verify right --json " + name + " 3>three").status == 0);
+    check_report("three");
+  }
+  CHECK(shell("{ " ATTEST_PROGRAM " verify right --json /dev/fd/3 3>&1 >text | cat > piped; }").status == 0);
+  check_report("piped");
+  CHECK(has(contents(folder() / "text"), "CERTIFIED"));
+  CHECK(shell("bash -c \"" ATTEST_PROGRAM
+              " verify right --json >(cat > substituted; touch done); until test -e done; do sleep 0.01; done\"")
+            .status == 0);
+  check_report("substituted");
+  CHECK(json::parse(attest("verify right --json own-stdout").out)["verdict"] == "certified");
+  check_refused("", {{"verify right --json /dev/fd/9", "/dev/fd/9: is no open descriptor of this process"}});
+}
+
+TEST_CASE("a file keeps its mode and its links when a report replaces it", "[unit]") {
+  start();
+  write("report", "an older, longer text" + std::string(100'000, '.'));
+  fs::permissions(folder() / "report", fs::perms::owner_read | fs::perms::owner_write | fs::perms::group_read);
+  bool const given_away = ::chown((folder() / "report").c_str(), 1234, 1235) == 0;
+  fs::create_symlink("report", folder() / "link");
+  fs::create_symlink("link", folder() / "link-to-it");
+  auto const before = about("report");
+  CHECK(attest("verify right --json link-to-it").status == 0);
+  check_report("report");
+  CHECK(S_ISLNK(about("link-to-it").st_mode));
+  CHECK(S_ISLNK(about("link").st_mode));
+  CHECK(about("report").st_mode == before.st_mode);
+  CHECK(about("report").st_ino != before.st_ino);  // replaced whole
+  if (given_away) CHECK((about("report").st_uid == 1234 && about("report").st_gid == 1235));
+  fs::create_symlink("made", folder() / "link-to-nothing");
+  CHECK(attest("verify right --json link-to-nothing").status == 0);
+  check_report("made");
+}
+
+TEST_CASE("a file that cannot be replaced is overwritten", "[unit]") {
+  start();
+  write("mounted", std::string(100'000, '.'));
+  write("point", "");
+  // A name that leaves no room for that of the temporary, and a mount point.
+  std::string const longest(255, 'n');
+  CHECK(attest("verify right --json " + longest).status == 0);
+  check_report(longest);
+  if (shell("unshare -m mount --bind mounted point").status != 0) {
+    WARN("nothing can be mounted here");
+    return;
+  }
+  outcome const ran =
+      shell("unshare -m sh -c 'mount --bind mounted point && " ATTEST_PROGRAM " verify right --json point'");
+  INFO(ran.err);
+  CHECK(ran.status == 0);
+  check_report("mounted");
+}
+
+TEST_CASE("what a killed program left is removed, and what another one writes is waited for", "[unit]") {
+  start();
+  write("report.attest-tmp", "half a rep");
+  CHECK(attest("verify right --json report").status == 0);
+  check_report("report");
+  // The lock of a program that is still writing.
+  outcome const ran = shell(
+      "{ flock report.attest-tmp sh -c 'touch held; sleep 1; touch released; rm report.attest-tmp' & "
+      "until test -e held; do sleep 0.01; done; " ATTEST_PROGRAM " verify right --json report && test -e released; }");
+  INFO(ran.err);
+  CHECK(ran.status == 0);
+  check_report("report");
+}
+
+TEST_CASE("programs that write one file at once leave one whole report", "[unit]") {
+  start();
+  // Where they do not wait for each other, some of the eighty fail.
+  outcome const ran =
+      shell("{ for round in 1 2 3 4 5 6 7 8 9 10; do rm -f both both.xml; for i in 1 2 3 4 5 6 7 8; do " ATTEST_PROGRAM
+            " verify right --json both --junit both.xml >/dev/null || touch failed & done; wait; done; }");
+  INFO(ran.err);
+  CHECK(ran.err.empty());
+  CHECK_FALSE(fs::exists(folder() / "failed"));
+  check_report("both");
+  CHECK(contents(folder() / "both.xml").ends_with("</testsuites>\n"));
+}
+
+TEST_CASE("no output goes over an input or another output", "[unit]") {
+  start();
+  fs::create_hard_link(folder() / "right", folder() / "hard");
+  fs::create_symlink("right", folder() / "soft");
+  write("mine.json", R"({"from": "f32", "name": "mine"})");
+  fs::copy(ATTEST_TEST_KERNELS "/naive.so", folder() / "kernel.so");
+  write("copy.attest-tmp", recorded(2));
+  auto const before = contents(folder() / "right");
+  check_refused("", {{"verify right --json right", "--json: right is a file that this command reads"},
+                     {"verify right --junit ./right", "--junit: ./right is a file"},
+                     {"verify right --report hard", "--report: hard is a file"},
+                     {"verify soft --json right", "--json: right is a file"},
+                     {"verify wrong right --json soft", "--json: soft is a file"},
+                     {"solve right --out right", "--out: right is a file"},
+                     {"verify copy.attest-tmp --json copy", "--json: copy is a file"},
+                     {"verify right --contract mine.json --json mine.json", "--json: mine.json is a file"},
+                     {"gen --contract mine.json --out mine.json", "--out: mine.json is a file"},
+                     {"audit --kernel ./kernel.so --json kernel.so", "--json: kernel.so is a file"},
+                     {"audit --kernel ./kernel.so:attest_attention --json kernel.so", "--json: kernel.so is a file"},
+                     {"audit --replay right --report right", "--report: right is a file"},
+                     {"merge right wrong --json wrong", "--json: wrong is a file"},
+                     {"verify right --json x --junit ./x", "--junit: ./x is what --json writes"},
+                     {"verify right --json - --junit -", "--junit: - is what --json writes"},
+                     {"verify right --junit - --report own-stdout", "--report: own-stdout is what --junit writes"}});
+  CHECK(contents(folder() / "right") == before);
+  CHECK(contents(folder() / "mine.json").starts_with("{\"from\""));
+  CHECK_FALSE(fs::exists(folder() / "x"));
+  outcome const onto_text = attest("verify right --json out");  // where the test sends standard output
+  CHECK(onto_text.status == 2);
+  CHECK(has(onto_text.err, "--json: out is the file that standard output goes to"));
+  CHECK(attest("verify right --contract f32 --json f32").status == 0);  // a preset is no file
+  check_report("f32");
+}
+
+TEST_CASE("an output that cannot be written is refused before the work", "[unit]") {
+  start();
+  fs::create_symlink("circle", folder() / "circle");
+  fs::create_directory(folder() / "folder");
+  fs::create_directory(folder() / "closed");
+  fs::permissions(folder() / "closed", fs::perms::owner_read | fs::perms::owner_exec);
+  check_refused(
+      "", {{"audit --report nowhere/x.html", "--report: nowhere/x.html: its folder cannot be found: No such file"},
+           {"audit --json folder", "--json: folder: is a directory, expected a file"},
+           {"audit --junit folder/", "--junit: folder/: is a directory, expected a file"},
+           {"audit --junit right/x", "--junit: right/x: "},
+           {"audit --json circle", "--json: circle: "},
+           {"gen --out nowhere/x", "--out: nowhere/x: its folder cannot be found"},
+           {"solve right --out nowhere/x", "--out: nowhere/x: its folder cannot be found"},
+           {"vectors --out /proc", "--out: /proc: a file in it cannot be created"},
+           {"verify right --json /proc/x", "--json: /proc/x: cannot be "}});
+  if (::geteuid() != 0)
+    check_refused("", {{"audit --json closed/x", "--json: closed/x: cannot be created: Permission denied"}});
+}
+
+TEST_CASE("a verdict whose report cannot be written is status 2, and the last sentence says both", "[unit]") {
+  start();
+  if (!made_device("full", 7)) {
+    WARN("no device nodes can be made here");
+    return;
+  }
+  auto const last = [](outcome const& ran) {
+    auto const end = ran.err.find_last_not_of('\n'), begin = ran.err.rfind('\n', end);
+    return begin == std::string::npos ? ran.err : ran.err.substr(begin + 1);
+  };
+  struct trial {
+    char const* arguments;
+    char const* says;
+  };
+  for (auto const& [arguments, says] :
+       {trial{"verify right > full",
+              "attest: judged: certified, but the report could not be written: standard output: cannot be written: No "
+              "space"},
+        trial{"verify wrong > full", "attest: judged: refuted, but the report could not be written: standard output: "},
+        trial{"verify right --json - > full",
+              "attest: judged: certified, but the report could not be written: --json: standard output: "},
+        trial{"verify wrong --junit full --report full",
+              "attest: judged: refuted, but the report could not be written: --junit: full: cannot be written: No "
+              "space left on device; --report: full: "},
+        trial{"list checks > full", "attest: standard output: cannot be written: No space left on device"},
+        trial{"list contracts --json > full", "attest: standard output: "},
+        trial{"explain right > full", "attest: standard output: "},
+        trial{"solve right --digits 3 > full", "attest: standard output: "},
+        trial{"solve right --out full", "attest: --out: full: cannot be written: No space left on device"},
+        trial{"gen --only masks --seed 1 --out - > full",
+              "attest: --out: standard output: cannot be written: No space"},
+        trial{"--help > full", "attest: standard output: "}, trial{"audit --help > full", "attest: standard output: "},
+        trial{"--version > full", "attest: standard output: "},
+        trial{"verify right >&-", "attest: standard output: is not open for writing"},
+        trial{"list checks >&-", "attest: standard output: is not open for writing"},
+        trial{"verify right 1< wrong", "attest: standard output: is not open for writing"}}) {
+    // What is behind the arguments is nearer to the program than the test's own redirection.
+    outcome const ran = shell("{ " ATTEST_PROGRAM " " + std::string(arguments) + "; }");
+    INFO(arguments << '\n' << ran.err);
+    CHECK(ran.status == 2);
+    CHECK(last(ran).starts_with(says));
+  }
+}
+
+TEST_CASE("a reader that is gone is a write error, not the end by a signal", "[unit]") {
+  start();
+  // The reader ends after its first line; all checks have more text than a pipe holds.
+  outcome const ran = shell("bash -c '" ATTEST_PROGRAM
+                            " list cases | true; echo ${PIPESTATUS[0]}; "
+                            "{ sleep 0.2; " ATTEST_PROGRAM " verify right --json -; echo $? >&2; } | true'");
+  INFO(ran.err);
+  CHECK(has(ran.err,
+            "judged: certified, but the report could not be written: --json: standard output: cannot be written: "
+            "Broken pipe\n2"));
+}
+
+TEST_CASE("a limit of file sizes is a sentence, and leaves no temporary", "[unit]") {
+  start();
+  outcome const ran = shell("sh -c 'ulimit -f 1; exec " ATTEST_PROGRAM " gen --only masks --seed 1 --out large'");
+  CHECK(ran.status == 2);
+  CHECK(ran.err == "attest: --out: large: cannot be written: File too large\n");
+  for (auto const& entry : fs::directory_iterator(folder()))
+    CHECK_FALSE(entry.path().filename().native().starts_with("large"));
+}
+
+TEST_CASE("- is standard output for every file that a command writes", "[unit]") {
+  start();
+  CHECK(json::parse(attest("verify right --json -").out)["verdict"] == "certified");
+  CHECK(attest("verify right --junit -").out.starts_with("<?xml"));
+  CHECK(attest("verify right --report -").out.starts_with("<!DOCTYPE html>"));
+  outcome const both = attest("verify right --junit - --json report");
+  CHECK(both.out.ends_with("</testsuites>\n"));
+  check_report("report");
+  CHECK(attest("gen --only masks --seed 1 --out generated").status == 0);
+  CHECK(attest("gen --only masks --seed 1 --out -").out == contents(folder() / "generated"));
+  CHECK(attest("solve right --out solved").status == 0);
+  CHECK(attest("solve right --out -").out == contents(folder() / "solved"));
+  CHECK_FALSE(fs::exists(folder() / "-"));
+}
+
+TEST_CASE("standard input and pipes are inputs", "[unit]") {
+  start();
+  auto const verdict = [](std::string const& command) {
+    outcome const ran = shell(command);
+    INFO(command << '\n' << ran.err);
+    auto const report = json::parse(ran.out, nullptr, false);
+    return report.is_object() ? report["verdict"].get<std::string>() : ran.err;
+  };
+  std::string const verify = ATTEST_PROGRAM " verify ";
+  // What is nearer to the program than the test's own redirection decides.
+  CHECK(verdict("{ " + verify + "- --json - < right; }") == "certified");
+  CHECK(verdict("{ cat wrong | " + verify + "- --json -; }") == "refuted");
+  CHECK(verdict("{ cat right | " + verify + "/dev/stdin --json -; }") == "certified");
+  CHECK(verdict("bash -c '" + verify + "<(cat wrong) --json -'") == "refuted");
+  CHECK(verdict("bash -c '" + verify + "<(cat wrong) <(cat right) --json -'") == "certified");
+  CHECK(verdict("{ cat right | " + verify + "wrong - --json -; }") == "certified");
+  CHECK(has(shell("{ cat right | " ATTEST_PROGRAM " explain -; }").out, "query [0, 0, 0]"));
+  CHECK(has(shell("{ cat right | " ATTEST_PROGRAM " solve - --digits 3; }").out, "o[0, 0, 0, 0] 2.00\n"));
+  // A writer that is slow, and one that begins late.
+  CHECK(verdict("{ { head -c 50 right; sleep 0.3; tail -c +51 right; } | " + verify + "- --json -; }") == "certified");
+  REQUIRE(::mkfifo((folder() / "pipe").c_str(), 0600) == 0);
+  CHECK(verdict("{ { sleep 0.3; cat right > pipe; } & " + verify + "pipe --json -; }") == "certified");
+}
+
+TEST_CASE("a finding in standard input is saved, so that its reproducer needs no pipe", "[unit]") {
+  start();
+  auto const report = json::parse(shell("{ cat wrong | " ATTEST_PROGRAM " verify - --json -; }").out);
+  CHECK(report["kernel"] == "standard input");
+  REQUIRE_FALSE(report["findings"].empty());
+  std::string const command = report["findings"][0]["reproducer"];
+  CHECK(has(command, "attest-findings/"));
+  CHECK(attest(command.substr(7)).status == 1);
+}
+
+TEST_CASE("what is no file and no pipe is refused, and nothing is waited for without end", "[slow]") {
+  start();
+  REQUIRE(::mkfifo((folder() / "pipe").c_str(), 0600) == 0);
+  check_refused("", {{"verify pipe", "pipe: is a pipe that no process writes"},
+                     {"verify -", "standard input: is neither a regular file nor a pipe"},  // /dev/null
+                     {"verify /dev/zero", "/dev/zero: is neither a regular file nor a pipe"},
+                     {"merge pipe", "pipe: is a pipe that no process writes"}});
+  outcome const directory = shell("{ " ATTEST_PROGRAM " verify - < .; }");
+  CHECK(directory.status == 2);
+  CHECK(directory.err == "attest: standard input: is a directory, expected a file\n");
+  outcome const closed = shell("{ " ATTEST_PROGRAM " verify - <&-; }");
+  CHECK(closed.status == 2);
+  CHECK(closed.err == "attest: standard input: is closed\n");
+  // Writers that never write: the signal ends the wait.
+  for (std::string const with : {" verify pipe", " verify -"}) {
+    outcome const stuck =
+        shell("{ sleep 3 > pipe & writer=$!; sleep 3 | timeout -s INT 1 " ATTEST_PROGRAM + with + "; kill $writer; }");
+    INFO(with << stuck.err);
+    CHECK(has(stuck.err, ": was not read"));
+    CHECK(has(stuck.err, ": interrupted\n"));
+  }
+}
+
+}  // namespace
+}  // namespace attest::tests

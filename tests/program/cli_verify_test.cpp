@@ -1,0 +1,140 @@
+// `verify` of files that are wrong, empty or mostly outside the bound: what it says, and what it costs.
+#include <chrono>
+#include <filesystem>
+#include <string>
+
+#include "tests/program/program.hpp"
+#include "tests/support/catch.hpp"
+
+namespace attest::tests {
+namespace {
+
+using nlohmann::json;
+
+/// Writes FILE.safetensors from a line of Python that fills `t`, {name: (dtype, shape, bytes)}, and `meta`.
+/// ones(shape…) and normal(shape…) are float32 tensors; empty(shape…) has no elements.
+void have(std::string const& file, std::string const& line) {
+  write("make.py", R"(import array, json, math, random, struct, sys
+random.seed(1)
+t, meta = {}, {}
+def of(shape, values): return ("F32", list(shape), array.array("f", values).tobytes())
+def ones(*shape): return of(shape, [1.0] * math.prod(shape))
+def normal(*shape): return of(shape, [random.gauss(0, 1) for _ in range(math.prod(shape))])
+def empty(*shape): return ("F32", list(shape), b"")
+exec(sys.argv[2])
+head, at = {"__metadata__": meta}, 0
+for name, (dtype, shape, x) in t.items():
+    head[name] = {"dtype": dtype, "shape": shape, "data_offsets": [at, at + len(x)]}
+    at += len(x)
+text = json.dumps(head).encode()
+open(sys.argv[1], "wb").write(struct.pack("<Q", len(text)) + text + b"".join(x for _, _, x in t.values()))
+)");
+  outcome const made = shell("python3 make.py " + file + ".safetensors '" + line + "'");
+  INFO(made.err);
+  REQUIRE(made.status == 0);
+}
+
+TEST_CASE("outputs outside the hypotheses are not certified: the verdict knows its share", "[unit]") {
+  // A key of infinite score under a softcap: 99 of 100 rows see it, and all of them are wrong.
+  have("outside",
+       R"(t = dict(q=ones(100, 1), k=of([2, 1], [math.inf, 1]), v=ones(2, 1), o=of([100, 1], [1.0] + [9.0] * 99)))"
+       R"(; t["mask"] = ("BOOL", [100, 2], bytes([0, 1] + [1] * 198)); meta["softcap"] = "5")");
+  outcome const ran = attest("verify outside.safetensors");
+  CHECK(ran.status == 3);
+  CHECK(has(ran.out,
+            "UNDECIDED: 99 of 100 elements of o in (no prefix) lie outside the hypotheses of the bound (99 %, and "
+            "--outside allows 1 %)"));
+  CHECK(attest("verify outside.safetensors --outside 0.98").status == 3);
+  CHECK(attest("verify outside.safetensors --outside 0.99").status == 0);
+  check_refused("verify outside.safetensors --outside ",
+                {{"1.01", "--outside"}, {"nan", "--outside"}, {"-0.1", "--outside"}});
+}
+
+TEST_CASE("the inputs of the audit that reach beyond a contract make no verdict undecided", "[unit]") {
+  for (char const* contract : {"f32", "f32-any", "f64", "f16-scores"}) {
+    outcome const ran = attest(
+        std::string("audit --seed 1 --quick --only large-scores,additive-masks,poison,softcap,bias --contract ") +
+        contract);
+    INFO(ran.out);
+    CHECK(has(ran.out, "outside the hypotheses of the bound were not judged"));
+    CHECK_FALSE(has(ran.out, "--outside allows"));
+  }
+  // In a file that attest wrote they are known, too; in the same tensors without its words they are not.
+  REQUIRE(attest("gen --quick --seed 1 --only accuracy,large-scores --out beyond.safetensors").status == 0);
+  REQUIRE(attest("solve beyond.safetensors --out answers.safetensors --round f32").status == 0);
+  CHECK(attest("verify beyond.safetensors answers.safetensors").status == 0);
+}
+
+TEST_CASE("a file that is wrong everywhere is refuted for at most ten times what a right one costs", "[unit]") {
+  have("inputs", R"(x = normal(1, 2, 512, 64); t = dict(q=x, k=x, v=x, o=of([1, 2, 512, 64], [0.0] * 65536)))");
+  REQUIRE(attest("solve inputs.safetensors --out answers.safetensors --round f32").status == 0);
+  outcome const right = attest("verify inputs.safetensors answers.safetensors");
+  CHECK(right.status == 0);
+  outcome const wrong = attest("verify inputs.safetensors --findings '' --json -");
+  CHECK(wrong.status == 1);
+  INFO("right " << right.processor_seconds << " s, wrong " << wrong.processor_seconds << " s");
+  CHECK(wrong.processor_seconds <= 10 * right.processor_seconds);
+  auto const found = json::parse(wrong.out);
+  auto const& row = found["checks"][0];
+  CHECK(row["faults"].get<int>() >= 64);
+  CHECK(row["not_certified"].get<int>() > 60000);
+  CHECK(row["elements"].get<int>() + row["not_certified"].get<int>() == 65536);
+  CHECK(has(found["evidence"]["sentence"].get<std::string>(), "REFUTED: at least "));
+}
+
+TEST_CASE("where findings are waived, every wrong row is judged", "[unit]") {
+  have("waived", R"(x = normal(200, 64); t = dict(q=x, k=x, v=x, o=of([200, 64], [0.0] * 12800)))");
+  outcome const ran = attest("verify waived.safetensors --findings '' --waive accuracy --json -");
+  CHECK(json::parse(ran.out)["checks"][0]["not_certified"] == 0);
+}
+
+TEST_CASE("verify ends at the first finding, or with its budget, and says so", "[unit]") {
+  have("three",
+       R"(t = {p + r: ones(2, 2) for p in ("a.", "b.", "c.") for r in "qkvo"}; t["b.o"] = of([2, 2], [2.0] * 4))");
+  outcome const first = attest("verify three.safetensors --fail-fast --findings ''");
+  CHECK(first.status == 1);
+  CHECK(has(first.out, "not asked: 1 of 3 problems (--fail-fast)"));
+  CHECK(attest("verify three.safetensors --fail-fast --only a,c").status == 0);
+
+  // 16 heads of 2048 right rows: some seconds of work.
+  have("long", R"(x = normal(1, 16, 2048, 64); t = dict(q=x, k=x, v=ones(1, 16, 2048, 64), o=ones(1, 16, 2048, 64)))");
+  auto const begun = std::chrono::steady_clock::now();
+  outcome const cut = attest("verify long.safetensors --budget 0.4");
+  CHECK(std::chrono::steady_clock::now() - begun < std::chrono::seconds(60));
+  CHECK(cut.status == 3);
+  CHECK(has(cut.out, "it stopped early: --budget 0.4 is spent"));
+  std::filesystem::remove(folder() / "long.safetensors");
+  check_refused("verify three.safetensors --budget ", {{"nan", "--budget"}, {"0", "--budget"}});
+}
+
+TEST_CASE("tensors without elements bound no work: they are refused, or done at once", "[unit]") {
+  std::string const set =
+      R"(meta["scale"] = "1"; t = dict(q=empty(%q, 0), k=empty(%m, 0), v=empty(%m, 0), o=empty(%q, 0)))";
+  auto const with = [&](std::string const& q, std::string const& m) {
+    std::string line = set;
+    for (auto const& [what, by] : {std::pair("%q", q), std::pair("%m", m)})
+      for (auto at = line.find(what); at != line.npos; at = line.find(what)) line.replace(at, 2, by);
+    have("nothing", line);
+  };
+  for (auto const& [q, m, fault] :
+       {std::array<char const*, 3>{"2**40", "1", "q"}, {"1", "2**40", "k"}, {"2**21", "1", "q"}}) {
+    with(q, m);
+    for (char const* command :
+         {"verify nothing.safetensors", "explain nothing.safetensors", "solve nothing.safetensors --out solved"}) {
+      outcome const ran = shell(std::string("ulimit -v 4000000; ") + ATTEST_PROGRAM + " " + command);
+      CHECK(ran.status == 2);
+      CHECK(has(ran.err, std::string("attest: ") + fault + ": shape is ["));
+      CHECK(has(ran.err, "a tensor without elements has at most 1048576 rows"));
+    }
+  }
+  with("2**20", "2**20");
+  outcome const ran = shell(std::string("ulimit -v 4000000; ") + ATTEST_PROGRAM + " verify nothing.safetensors");
+  CHECK(ran.status == 3);
+  CHECK(has(ran.out, "no element was judged"));
+  outcome const solved = attest("solve nothing.safetensors --out solved");
+  CHECK(solved.status == 2);
+  CHECK(has(solved.err, "more than half of the machine's memory"));
+}
+
+}  // namespace
+}  // namespace attest::tests

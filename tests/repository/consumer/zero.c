@@ -1,0 +1,1 @@
+int zero(void) { return 0; }

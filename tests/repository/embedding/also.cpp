@@ -1,0 +1,1 @@
+int also() { return 1; }
