@@ -1,14 +1,11 @@
 #include "audit/judge/judge_outputs.hpp"
 
 #include <algorithm>
-#include <functional>
 #include <limits>
 #include <utility>
 
-#include <tbb/blocked_range.h>
 #include <tbb/enumerable_thread_specific.h>
 #include <tbb/parallel_for.h>
-#include <tbb/parallel_reduce.h>
 #include <tbb/task_group.h>
 
 #include "audit/contract/preset_family.hpp"
@@ -72,14 +69,11 @@ row_counts judge_until(std::vector<row_index> const& rows, std::int64_t most, Is
   std::int64_t judged = 0, wrong = 0, part = most;
   while (judged < std::ssize(rows) && wrong < most && !tbb::is_current_task_group_canceling()) {
     part = std::min(part, std::ssize(rows) - judged);
-    wrong += tbb::parallel_reduce(
-        tbb::blocked_range<std::int64_t>(judged, judged + part, 1), std::int64_t{0},
-        [&](tbb::blocked_range<std::int64_t> const& range, std::int64_t sum) {
-          for (std::int64_t at = range.begin(); at < range.end(); ++at)
-            sum += is_wrong(rows[static_cast<std::size_t>(at)]);
-          return sum;
-        },
-        std::plus());
+    std::vector<char> is_wrong_row(static_cast<std::size_t>(part));
+    tbb::parallel_for(std::size_t{0}, is_wrong_row.size(), [&](std::size_t at) {
+      is_wrong_row[at] = is_wrong(rows[static_cast<std::size_t>(judged) + at]);
+    });
+    wrong += std::ranges::count(is_wrong_row, true);
     judged += part;
     // As long as nothing is wrong, larger parts keep all threads at work.
     part = wrong == 0 ? 2 * part : most - wrong;

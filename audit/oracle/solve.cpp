@@ -231,7 +231,7 @@ std::optional<problem::error> too_many_answers(problem_file const& recorded, sol
     problem::sizes const& s = entry.problem.size();
     double const elements = static_cast<double>(s.b) * static_cast<double>(s.hq) * static_cast<double>(s.n) *
                             (static_cast<double>(s.dv) + static_cast<double>(s.m) + 1);
-    double const text = sizeof(std::string) + (options.digits ? *options.digits : 0);
+    double const text = static_cast<double>(sizeof(std::string)) + options.digits.value_or(0);
     bytes += elements * (options.digits  ? text
                          : options.round ? static_cast<double>(problem::size_of(*options.round))
                                          : 2 * sizeof(double));

@@ -14,4 +14,6 @@ class task_group {
   void run_and_wait(F& f) { f(); }
 };
 
+inline bool is_current_task_group_canceling() { return false; }
+
 }  // namespace tbb
