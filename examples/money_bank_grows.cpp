@@ -156,10 +156,10 @@ set ytics ("money" 0, "bank" 1, "grows" 2)
 set xlabel "key"
 set ylabel "query"
 set title "softmax(QKᵀ)"
-plot "money_bank_grows.csv" using 1:2:3 with image, \
+plot "money_bank_grows.csv" using 1:2:3 with image pixels, \
      "" using 1:2:(sprintf("%.4f", $3)):($3 > 0.5 ? 0xffffff : 0) with labels tc rgb variable
 set title "softmax(QKᵀ/√3)"
-plot "money_bank_grows.csv" using 1:2:4 with image, \
+plot "money_bank_grows.csv" using 1:2:4 with image pixels, \
      "" using 1:2:(sprintf("%.4f", $4)):($4 > 0.5 ? 0xffffff : 0) with labels tc rgb variable
 unset multiplot
 )gp",
