@@ -213,8 +213,11 @@ void count_a_pair(experiment& e) {
                k = numbers_of(d);
     counted const scale{number(1) / reference::square_root(number(static_cast<int>(d)))};
     numbers const exact_q = values_of(q), exact_k = values_of(k);
+    numbers identity(static_cast<std::size_t>(d * d));  // what has been projected already
+    for (std::int64_t r = 0; r < d; ++r) identity[static_cast<std::size_t>(r * (d + 1))] = 1;
     std::array<number, kinds.size()> const reference_says{
-        reference::dot(exact_q, exact_k), reference::scaled_dot(exact_q, exact_k), number{},
+        reference::dot(exact_q, exact_k), reference::scaled_dot(exact_q, exact_k),
+        reference::additive(values_of(w), identity, exact_q, identity, exact_k),
         reference::additive(values_of(w), values_of(W_q), exact_q, values_of(W_k), exact_k),
         reference::bilinear(exact_q, values_of(W_q), exact_k)};
     for (std::size_t kind = 0; kind < kinds.size(); ++kind) {
@@ -222,7 +225,7 @@ void count_a_pair(experiment& e) {
       counted const score = score_of<counted>(kind, scale, w, W_q, W_k, q, k);
       formulas = formulas && counted::multiplications == kinds[kind].multiplications(d) &&
                  counted::tanhs == (kinds[kind].has_tanh ? d : 0);
-      same = same && (kind == 2 || reference::overlap(score.value, reference_says[kind]));
+      same = same && (reference::overlap(score.value, reference_says[kind]));
     }
   }
   e.check(formulas,
@@ -232,7 +235,7 @@ void count_a_pair(experiment& e) {
   std::vector<double> lengths;
   std::array<std::vector<double>, kinds.size()> nanoseconds;
   std::vector<std::vector<double>> rows;
-  float sink = 0;
+  float volatile kept = 0;  // so that no score is left out because nobody asks for it
   for (std::int64_t d = 8; d <= 1024; d *= 2) {
     normal_draws random(3);
     auto const w = random.normals(d), W_q = random.normals(d * d), W_k = random.normals(d * d), q = random.normals(d),
@@ -240,7 +243,7 @@ void count_a_pair(experiment& e) {
     lengths.push_back(static_cast<double>(d));
     std::vector<double> row{lengths.back()};
     for (std::size_t kind = 0; kind < kinds.size(); ++kind) {
-      double const seconds = seconds_of([&] { sink += score_of<float>(kind, 0.5f, w, W_q, W_k, q, k); });
+      double const seconds = seconds_of([&] { kept = score_of<float>(kind, 0.5f, w, W_q, W_k, q, k); });
       nanoseconds[kind].push_back(seconds * 1e9);
       row.push_back(nanoseconds[kind].back());
     }
@@ -260,7 +263,6 @@ void count_a_pair(experiment& e) {
       "each\n"
       "  query and each key. Shared like that, W·k makes the bilinear score a dot product, O(d) too. For each pair\n"
       "  anew, both are O(d²).\n");
-  e.check(!std::isnan(sink), "no score that was timed is NaN");
   e.table("scoring_cost", columns, rows);
   e.figure("scoring_cost", R"gp(set title "What is computed for each pair anew costs d², the rest d (log scales)"
 set logscale x 2
