@@ -18,6 +18,13 @@ else()
   attest_package(TBB::tbb TBB)
   attest_package(hwy::hwy hwy)
 endif()
+if(NOT TARGET libseccomp::libseccomp)  # it comes without CMake files
+  find_library(ATTEST_SECCOMP NAMES seccomp REQUIRED)
+  find_path(ATTEST_SECCOMP_HEADERS NAMES seccomp.h REQUIRED)
+  add_library(libseccomp::libseccomp UNKNOWN IMPORTED)
+  set_target_properties(libseccomp::libseccomp PROPERTIES IMPORTED_LOCATION ${ATTEST_SECCOMP}
+    INTERFACE_INCLUDE_DIRECTORIES ${ATTEST_SECCOMP_HEADERS})
+endif()
 attest_package(dlpack::dlpack dlpack)
 attest_package(nlohmann_json::nlohmann_json nlohmann_json)
 attest_package(CLI11::CLI11 CLI11)

@@ -130,7 +130,10 @@ std::optional<error> isolated_kernel::state::start() {
 
   runner::hello_message hello{};
   using enum runner_process::received;
-  switch (greeting(std::as_writable_bytes(std::span(&hello, 1)))) {
+  constexpr double cage_seconds = 60;  // no code of the kernel runs meanwhile: it takes milliseconds, or is broken
+  auto received = process.wait_for_cage(in(cage_seconds));
+  if (received == message) received = greeting(std::as_writable_bytes(std::span(&hello, 1)));
+  switch (received) {
     case message: break;
     case timed_out:
       process.kill();
@@ -251,7 +254,7 @@ runner_process::received isolated_kernel::state::wait(std::span<std::byte> reply
     if (!queue) queue.emplace(process.id());
     auto const now = runner_process::clock::now();
     cut_short = (request.stop && request.stop->load()) || (request.until && now >= *request.until);
-    if (!cut_short) exceeded = group_passes_limits(process.id(), limits.process, tensor_bytes);
+    if (!cut_short) exceeded = tree_passes_limits(process.id(), limits.process, tensor_bytes);
     if (cut_short || exceeded || now >= last + queue->so_far()) return received;
   }
 }

@@ -5,6 +5,8 @@
 #include <filesystem>
 #include <fstream>
 #include <string_view>
+#include <unordered_map>
+#include <vector>
 
 #include <fmt/format.h>
 #include <unistd.h>
@@ -46,17 +48,16 @@ std::optional<std::string> exceeded_limit(usage used, process_limits const& limi
   return std::nullopt;
 }
 
-/// The process group in /proc/ID/stat: the third field after the name, which ends with the last ')'.
-int group_of(int id) {
+/// The parent in /proc/ID/stat: the second field after the name, which ends with the last ')'. 0 where it has ended.
+int parent_of(int id) {
   std::ifstream file(fmt::format("/proc/{}/stat", id));
   std::string text;
   std::getline(file, text);
   auto const end = text.rfind(')');
-  if (end == text.npos) return -1;
   char state = 0;
-  int parent = 0, group = -1;
-  if (std::sscanf(text.c_str() + end + 1, " %c %d %d", &state, &parent, &group) != 3) return -1;
-  return group;
+  int parent = 0;
+  if (end == text.npos || std::sscanf(text.c_str() + end + 1, " %c %d", &state, &parent) != 2) return 0;
+  return parent;
 }
 
 /// The name of a file as a number.
@@ -99,13 +100,20 @@ std::optional<std::string> passes_limits(int id, process_limits const& limits, s
   return used ? exceeded_limit(*used, limits, not_its_own) : std::nullopt;
 }
 
-std::optional<std::string> group_passes_limits(int id, process_limits const& limits, std::uint64_t not_its_own) {
-  usage sum;
+std::optional<std::string> tree_passes_limits(int id, process_limits const& limits, std::uint64_t not_its_own) {
+  std::unordered_multimap<int, int> children;  // by parent
   std::error_code code;
-  for (std::filesystem::directory_iterator at("/proc", code), end; !code && at != end; at.increment(code)) {
-    auto const number = number_in(at->path().filename().native());
-    if (!number || group_of(*number) != id) continue;
-    if (auto const used = usage_of(*number)) sum.bytes += used->bytes, sum.threads += used->threads;
+  for (std::filesystem::directory_iterator at("/proc", code), end; !code && at != end; at.increment(code))
+    if (auto const number = number_in(at->path().filename().native())) children.emplace(parent_of(*number), *number);
+  usage sum;
+  std::vector<int> below{parent_of(id)};
+  if (below[0] <= 1) return std::nullopt;
+  for (std::size_t next = 0; next < below.size(); ++next) {
+    auto const [first, last] = children.equal_range(below[next]);
+    for (auto child = first; child != last; ++child) {
+      below.push_back(child->second);
+      if (auto const used = usage_of(child->second)) sum.bytes += used->bytes, sum.threads += used->threads;
+    }
   }
   return exceeded_limit(sum, limits, not_its_own);
 }

@@ -22,9 +22,10 @@ struct process_limits {
 /// Cost      one read of /proc
 std::optional<std::string> passes_limits(int id, process_limits const& limits, std::uint64_t not_its_own = 0);
 
-/// The same for the sum over the process group `id`.
+/// The same for the sum over all processes below the parent of process `id`: whatever it starts stays below that parent
+/// (runner/caged_process.hpp).
 /// Cost      one read of /proc for each process of the machine
-std::optional<std::string> group_passes_limits(int id, process_limits const& limits, std::uint64_t not_its_own = 0);
+std::optional<std::string> tree_passes_limits(int id, process_limits const& limits, std::uint64_t not_its_own = 0);
 
 /// The time that threads of a process were ready to run while others had the processors. A limit of seconds must not
 /// count it, else an honest kernel on a busy machine would be reported as hung.

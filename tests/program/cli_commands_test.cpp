@@ -10,6 +10,7 @@
 
 #include "tests/support/catch.hpp"
 #include "tests/program/program.hpp"
+#include "tests/support/processes.hpp"
 
 namespace attest::tests {
 namespace {
@@ -150,13 +151,12 @@ TEST_CASE("a signal that ends a session ends an audit with the report so far and
       GENERATE(trial{"hang", SIGINT, 3, "undecided"}, trial{"hang", SIGTERM, 3, "undecided"},
                trial{"hang", SIGHUP, 3, "undecided"}, trial{"wrong_then_hangs", SIGINT, 1, "refuted"},
                trial{"wrong_then_hangs", SIGTERM, 1, "refuted"});
-  auto const hangs = folder() / "hangs";
-  std::filesystem::remove(hangs);
+  auto const hangs = "hangs-" + std::to_string(::getpid());
   ::setenv("ATTEST_TEST_HANGS", hangs.c_str(), 1);
   background const audit({"audit", "--seed", "1", "--findings", "", "--kernel", std::string(ATTEST_TEST_KERNELS) + "/" + kernel + ".so",
                           "--junit", (folder() / "signalled.xml").native(), "--report", (folder() / "signalled.html").native()});
   ::unsetenv("ATTEST_TEST_HANGS");
-  REQUIRE(audit.wait_for([&] { return std::filesystem::exists(hangs); }));
+  REQUIRE(audit.wait_for([&] { return !attest::tests::processes_named(hangs).empty(); }));
   CHECK(audit.has_runner());
   INFO(kernel << " signal " << signal);
   double spent = 0;

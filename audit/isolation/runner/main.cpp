@@ -5,17 +5,15 @@
 // for one that is missing.
 #include <cerrno>
 #include <cfenv>
-#include <csignal>
 #include <cstdlib>
 #include <cstring>
 
 #include <dlfcn.h>
 #include <sys/mman.h>
-#include <sys/prctl.h>
-#include <sys/resource.h>
 #include <sys/socket.h>
 #include <unistd.h>
 
+#include "audit/isolation/runner/caged_process.hpp"
 #include "audit/isolation/runner/calls.hpp"
 #include "audit/isolation/runner/crash_handler.hpp"
 #include "audit/isolation/runner/environment.hpp"
@@ -23,15 +21,6 @@
 
 namespace attest::audit::runner {
 namespace {
-
-/// This process is killed when its parent's thread ends, and leaves no core file.
-void tie_to_parent(long parent) noexcept {
-  prctl(PR_SET_PDEATHSIG, SIGKILL);
-  if (getppid() != static_cast<pid_t>(parent)) _exit(0);
-  // core(5): a limit of 1 byte also stops core dumps that are piped to a program, 0 does not.
-  rlimit const no_core{1, 1};
-  setrlimit(RLIMIT_CORE, &no_core);
-}
 
 template <class Message>
 void send_message(Message const& message) noexcept {
@@ -102,6 +91,7 @@ int main(int count, char** arguments) {
     static char const usage[] = "attest-runner is started by attest; it has no use of its own\n";
     return write(STDERR_FILENO, usage, sizeof usage - 1) < 0 ? 3 : 2;
   }
-  tie_to_parent(std::strtol(arguments[1], nullptr, 10));
+  caged_message caged{caged_magic, enter_cage(std::strtol(arguments[1], nullptr, 10), arguments[2])};
+  send_message(caged);
   serve(arguments[2], arguments[3]);
 }

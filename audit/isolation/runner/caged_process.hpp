@@ -1,0 +1,162 @@
+// The processes between the judge and a kernel:
+//
+//   judge ── waiting process ── first process of the namespaces ── the kernel's process
+//
+// The waiting process is the judge's child. It ends as the kernel's process ends, with its exit code or signal; when
+// the judge asks it to (SIGTERM) or ends, it kills all the others first. The first process does nothing but wait: what
+// is itself the first process of a namespace ignores every signal that it has no handler for, and abort would not end
+// it. Where the system permits no namespaces, the waiting process is itself the parent of the kernel's, and all that
+// the kernel leaves behind becomes its child, too, and is killed.
+#pragma once
+
+#include <cerrno>
+#include <csignal>
+#include <cstdio>
+#include <cstdlib>
+#include <cstring>
+#include <initializer_list>
+
+#include <fcntl.h>
+#include <poll.h>
+#include <sys/prctl.h>
+#include <sys/resource.h>
+#include <sys/wait.h>
+#include <unistd.h>
+
+#include "audit/isolation/runner/file_tree.hpp"
+#include "audit/isolation/runner/landlock.hpp"
+#include "audit/isolation/runner/namespaces.hpp"
+#include "audit/isolation/runner/privileges.hpp"
+#include "audit/isolation/runner/protections.hpp"
+#include "audit/isolation/runner/protocol.hpp"
+#include "audit/isolation/runner/system_calls.hpp"
+
+namespace attest::audit::runner {
+
+/// No core file. core(5): a limit of 1 byte also stops core dumps that are piped to a program, 0 does not.
+inline void leave_no_core() noexcept {
+  rlimit const no_core{1, 1};
+  setrlimit(RLIMIT_CORE, &no_core);
+}
+
+/// Kills every process below this one, also those that come to be meanwhile.
+inline void kill_descendants() noexcept {
+  char path[64];
+  std::snprintf(path, sizeof path, "/proc/self/task/%d/children", static_cast<int>(getpid()));
+  for (;;) {
+    if (std::FILE* const children = std::fopen(path, "re")) {
+      for (int child = 0; std::fscanf(children, "%d", &child) == 1;) kill(child, SIGKILL);
+      std::fclose(children);
+    }
+    if (waitpid(-1, nullptr, 0) < 0 && errno == ECHILD) return;
+  }
+}
+
+/// Ends this process as another one has ended.
+[[noreturn]] inline void end_as(int status) noexcept {
+  if (WIFEXITED(status)) _exit(WEXITSTATUS(status));
+  int const number = WIFSIGNALED(status) ? WTERMSIG(status) : SIGKILL;
+  sigset_t only;
+  sigemptyset(&only);
+  sigaddset(&only, number);
+  signal(number, SIG_DFL);
+  sigprocmask(SIG_UNBLOCK, &only, nullptr);
+  raise(number);
+  kill(getpid(), SIGKILL);
+  _exit(0);
+}
+
+/// Waits for child `id`, or for the order to end. `report` is where the first process of the namespaces says how the
+/// kernel's has ended; −1 where `id` is the kernel's.
+[[noreturn]] inline void wait_outside(pid_t id, int report, sigset_t const& awaited) noexcept {
+  close(channel_descriptor), close(memory_descriptor);
+  int status = SIGKILL;
+  for (;;) {
+    int number = 0;
+    if (sigwait(&awaited, &number) != 0) continue;
+    if (number == SIGTERM) kill(id, SIGKILL);
+    int ended = 0;
+    pid_t which = 0;
+    while ((which = waitpid(-1, &ended, number == SIGTERM ? 0 : WNOHANG)) > 0) {
+      if (which != id) continue;
+      if (report < 0) status = ended;
+      else if (read(report, &ended, sizeof ended) == sizeof ended) status = ended;
+      kill_descendants();
+      end_as(number == SIGTERM ? SIGKILL : status);
+    }
+  }
+}
+
+/// The first process of a PID namespace: waits for the kernel's process and says how it has ended. What is left dies
+/// with this process.
+[[noreturn]] inline void wait_inside(pid_t kernel, int report) noexcept {
+  close(channel_descriptor), close(memory_descriptor);
+  for (;;) {
+    int status = 0;
+    if (waitpid(-1, &status, 0) != kernel) continue;
+    _exit(write(report, &status, sizeof status) == sizeof status ? 0 : 1);
+  }
+}
+
+/// Returns in the kernel's process alone, with the protections that hold, before any code of the kernel is there.
+/// Requires  one thread
+inline protection_faults enter_cage(long judge, char const* library) noexcept {
+  protection_faults faults{};
+  prctl(PR_SET_PDEATHSIG, SIGTERM);
+  if (getppid() != static_cast<pid_t>(judge)) _exit(0);
+  leave_no_core();
+  faults.set(protection::no_new_rights, prctl(PR_SET_NO_NEW_PRIVS, 1, 0, 0, 0) != 0 ? errno : 0);
+  sigset_t awaited, before;
+  sigemptyset(&awaited);
+  for (int const number : {SIGTERM, SIGCHLD}) sigaddset(&awaited, number);
+  sigprocmask(SIG_BLOCK, &awaited, &before);
+  int report[2];
+  if (pipe2(report, O_CLOEXEC) != 0) _exit(0);
+  auto const user = unused_user(static_cast<unsigned>(getpid()));
+  bool const root = geteuid() == 0;
+
+  auto const process = start_in_namespaces();
+  if (process.id < 0) _exit(0);
+  bool const apart = process.flags != 0;
+  if (process.id > 0) {
+    prctl(PR_SET_CHILD_SUBREAPER, 1);
+    prctl(PR_SET_DUMPABLE, 0);
+    close(report[1]);
+    wait_outside(process.id, apart ? report[0] : -1, awaited);
+  }
+  close(report[0]);
+  for (auto const which : {protection::processes, protection::files, protection::ipc})
+    faults.set(which, apart ? 0 : process.fault);
+  faults.set(protection::network, (process.flags & CLONE_NEWNET) != 0 ? 0 : process.fault);
+  if (apart) {
+    int const read_only = make_mounts_read_only();
+    faults.set(protection::files, read_only);
+    faults.set(protection::processes, mount_own_proc());
+    if (read_only == 0) mount_scratch(library);
+  }
+  bool const in_user_namespace = (process.flags & CLONE_NEWUSER) != 0;
+  faults.set(protection::user, root && !in_user_namespace ? drop_root(user) : root ? EPERM : drop_capabilities());
+  if (root && in_user_namespace) drop_capabilities();
+  prctl(PR_SET_DUMPABLE, 0);
+  prctl(PR_SET_PDEATHSIG, SIGKILL);
+  pollfd gone{process.from_parent, 0, 0};
+  if (poll(&gone, 1, 0) != 0) _exit(0);  // the waiting process ended before it could take this one along
+  if (apart) {
+    pid_t const kernel = fork();
+    if (kernel < 0) _exit(0);
+    if (kernel > 0) wait_inside(kernel, report[1]);
+    prctl(PR_SET_PDEATHSIG, SIGKILL);
+  }
+  close(report[1]);
+  close(process.from_parent);
+  setsid();
+  prctl(PR_SET_DUMPABLE, 1);  // of its own processes it is no secret, and sanitizers read /proc/self
+  sigprocmask(SIG_SETMASK, &before, nullptr);
+  char const* const folder = std::getenv("TMPDIR");
+  bool const has_scratch = apart && folder && std::strcmp(folder, scratch) == 0;
+  restrict_with_landlock(has_scratch ? scratch : nullptr, faults);
+  faults.set(protection::system_calls, filter_system_calls());
+  return faults;
+}
+
+}  // namespace attest::audit::runner

@@ -1,0 +1,43 @@
+// The user and the capabilities of a kernel.
+#pragma once
+
+#include <cerrno>
+#include <cstdint>
+
+#include <grp.h>
+#include <sys/prctl.h>
+#include <sys/syscall.h>
+#include <unistd.h>
+
+namespace attest::audit::runner {
+
+/// Sets the permitted, effective and inheritable capabilities of this process, as a bit for each.
+inline bool set_capabilities(std::uint64_t bits) noexcept {
+  struct {
+    std::uint32_t version;
+    std::int32_t process;
+  } const header = {0x20080522, 0};  // _LINUX_CAPABILITY_VERSION_3
+  struct {
+    std::uint32_t effective, permitted, inheritable;
+  } const sets[2] = {{static_cast<std::uint32_t>(bits), static_cast<std::uint32_t>(bits), 0},
+                     {static_cast<std::uint32_t>(bits >> 32), static_cast<std::uint32_t>(bits >> 32), 0}};
+  return syscall(SYS_capset, &header, sets) == 0;
+}
+
+/// A user that no file and no process has: no one's numbers begin so high, and no two runners have the same.
+inline unsigned unused_user(unsigned process) noexcept { return 0x7A000000u + (process & 0x3FFFFFu); }
+
+/// From root to `user`. Of the capabilities, that to read files stays: a kernel lies where root has put it, which other
+/// users often cannot read. 0, or the error.
+inline int drop_root(unsigned user) noexcept {
+  constexpr std::uint64_t read_files = std::uint64_t{1} << 2;  // CAP_DAC_READ_SEARCH
+  if (prctl(PR_SET_KEEPCAPS, 1, 0, 0, 0) != 0) return errno;
+  if (setgroups(0, nullptr) != 0 || setresgid(user, user, user) != 0 || setresuid(user, user, user) != 0) return errno;
+  if (!set_capabilities(read_files) && !set_capabilities(0)) return errno;
+  return 0;
+}
+
+/// An ordinary user has none outside, but all in a user namespace of its own. 0, or the error.
+inline int drop_capabilities() noexcept { return set_capabilities(0) ? 0 : errno; }
+
+}  // namespace attest::audit::runner
