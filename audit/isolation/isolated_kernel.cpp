@@ -9,11 +9,13 @@
 
 #include <fcntl.h>
 #include <fmt/format.h>
+#include <fmt/ranges.h>
 #include <string.h>
 #include <sys/mman.h>
 #include <unistd.h>
 
 #include "audit/isolation/call_memory.hpp"
+#include "audit/isolation/missing_protections.hpp"
 #include "audit/isolation/runner/protocol.hpp"
 #include "audit/isolation/runner_process.hpp"
 #include "audit/support/locate.hpp"
@@ -132,7 +134,17 @@ std::optional<error> isolated_kernel::state::start() {
   using enum runner_process::received;
   constexpr double cage_seconds = 60;  // no code of the kernel runs meanwhile: it takes milliseconds, or is broken
   auto received = process.wait_for_cage(in(cage_seconds));
-  if (received == message) received = greeting(std::as_writable_bytes(std::span(&hello, 1)));
+  if (received == message) {
+    auto const missing = audit::missing_protections(process.faults());
+    if (limits.all_protections && !missing.empty()) {
+      process.kill();
+      return fault(error_code::unsupported,
+                   fmt::format("is not loaded: the system forbids {}", fmt::join(missing, ", ")));
+    }
+    runner::load_message const load{runner::load_magic};
+    process.send(std::as_bytes(std::span(&load, 1)));
+    received = greeting(std::as_writable_bytes(std::span(&hello, 1)));
+  }
   switch (received) {
     case message: break;
     case timed_out:
@@ -366,6 +378,9 @@ call_report isolated_kernel::state::without_reply(std::span<call_memory const> p
 }
 
 std::string const& isolated_kernel::name() const noexcept { return state_->name; }
+std::vector<std::string> isolated_kernel::missing_protections() const {
+  return audit::missing_protections(state_->process.faults());
+}
 bool isolated_kernel::loading_changes_environment() const noexcept { return state_->environment_changed; }
 
 isolated_kernel::isolated_kernel(std::unique_ptr<state> started) noexcept : state_(std::move(started)) {}

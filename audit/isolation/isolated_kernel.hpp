@@ -28,7 +28,8 @@ struct isolation_limits {
   double loading_seconds = 10;  ///< for loading the library, counted the same way
   std::uint64_t bytes = std::uint64_t{4} << 30;  ///< for the tensors of one call, what lies between not counted
   std::uint64_t address_bytes = std::uint64_t{16} << 40;  ///< of address space for one call
-  process_limits process = {};  ///< memory beside the tensors, and threads, observed from outside
+  process_limits process = {};   ///< memory beside the tensors, and threads, observed from outside
+  bool all_protections = false;  ///< a kernel is not loaded where the system forbids one
 };
 
 /// The position of a tensor between the inaccessible pages on both sides.
@@ -143,6 +144,9 @@ class isolated_kernel {
   /// True if loading the library changed the rounding mode or FTZ/DAZ (as -ffast-math does). Calls run with the
   /// environment from before.
   bool loading_changes_environment() const noexcept;
+
+  /// The protections of docs/isolation.md that the system forbids, each with its reason.
+  std::vector<std::string> missing_protections() const;
 
   isolated_kernel(isolated_kernel&&) noexcept;
   isolated_kernel& operator=(isolated_kernel&&) noexcept;

@@ -94,6 +94,8 @@ action audit_command(CLI::App& command) {
                    "answers may not depend on threads, batch position or company");
   command.add_flag("--require-concurrent-calls", audit.require_concurrent_calls,
                    "calls that several threads make at the same time must be right");
+  command.add_flag("--require-isolation", audit.require_isolation,
+                   "do not load a kernel where the system forbids a protection");
   command.add_option("--jobs", audit.jobs, "kernels asked at the same time")
       ->check(CLI::Range(1, 64))
       ->capture_default_str();

@@ -8,6 +8,7 @@ isolation_limits limits_of(audit_options const& options) {
   isolation_limits limits;
   if (options.quick) limits.seconds = 2, limits.loading_seconds = 5;
   if (options.budget) limits.loading_seconds = std::min(limits.loading_seconds, *options.budget);
+  limits.all_protections = options.require_isolation;
   return limits;
 }
 

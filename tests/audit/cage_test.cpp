@@ -1,8 +1,11 @@
 // What a hostile kernel can do to the process that judges it, and what it leaves behind: as root, and as another user.
+#include <cerrno>
 #include <csignal>
 #include <cstdint>
 #include <cstdlib>
 #include <fstream>
+#include <memory>
+#include <optional>
 #include <sstream>
 #include <string>
 #include <vector>
@@ -10,6 +13,8 @@
 #include <fcntl.h>
 #include <grp.h>
 #include <netinet/in.h>
+#include <sched.h>
+#include <seccomp.h>
 #include <sys/prctl.h>
 #include <sys/resource.h>
 #include <sys/socket.h>
@@ -27,6 +32,29 @@ constexpr std::uint64_t judge_word = 0x1122334455667788;
 std::uint64_t volatile word = judge_word;  // what the attacks on memory aim at
 constexpr unsigned nobody = 65534;
 
+/// What the system permits: all; no namespaces, as in most containers; neither namespaces nor Landlock.
+enum class system_kind { permits_all, no_namespaces, no_namespaces_no_landlock };
+
+/// Forbids it to this process and all that it starts, by a filter of system calls as containers have one.
+bool forbid(system_kind kind) {
+  if (kind == system_kind::permits_all) return true;
+  std::unique_ptr<void, void (*)(void*)> const filter(::seccomp_init(SCMP_ACT_ALLOW),
+                                                      [](void* of) { ::seccomp_release(of); });
+  bool done = filter != nullptr;
+  for (int const space : {CLONE_NEWUSER, CLONE_NEWPID, CLONE_NEWNS, CLONE_NEWNET, CLONE_NEWIPC}) {
+    auto const flag = static_cast<std::uint64_t>(space);
+    scmp_arg_cmp const has_flag{.arg = 0, .op = SCMP_CMP_MASKED_EQ, .datum_a = flag, .datum_b = flag};
+    for (int const call : {SCMP_SYS(clone), SCMP_SYS(unshare)})
+      done = done && ::seccomp_rule_add_array(filter.get(), SCMP_ACT_ERRNO(EPERM), call, 1, &has_flag) == 0;
+  }
+  done = done && ::seccomp_rule_add_array(filter.get(), SCMP_ACT_ERRNO(ENOSYS), SCMP_SYS(clone3), 0, nullptr) == 0;
+  if (kind == system_kind::no_namespaces_no_landlock) {
+    int const rules = ::seccomp_syscall_resolve_name("landlock_create_ruleset");
+    done = done && ::seccomp_rule_add_array(filter.get(), SCMP_ACT_ERRNO(EOPNOTSUPP), rules, 0, nullptr) == 0;
+  }
+  return done && ::seccomp_load(filter.get()) == 0;
+}
+
 /// A folder that every user may write to.
 struct open_folder {
   fs::path path = fs::temp_directory_path() / ("attest-cage-" + std::to_string(::getpid()));
@@ -37,10 +65,36 @@ struct open_folder {
   ~open_folder() { fs::remove_all(path); }
 };
 
+/// The users as whom a judge can be tried here: root and another where the tests run as root, else this one alone.
+std::vector<unsigned> users() {
+  if (::geteuid() != 0) return {::geteuid()};
+  return {0, nobody};
+}
+
+/// As whom a judge runs, and on what system.
+struct trial {
+  unsigned user;
+  system_kind system;
+};
+
+std::string words(trial const& at) {
+  return " as user " + std::to_string(at.user) +
+         (at.system == system_kind::permits_all ? "" : ", where namespaces are forbidden");
+}
+
+/// Each of those users, on a system that permits all and where it forbids namespaces.
+std::vector<trial> trials() {
+  std::vector<trial> all;
+  for (unsigned const user : users())
+    for (auto const system : {system_kind::permits_all, system_kind::no_namespaces}) all.push_back({user, system});
+  return all;
+}
+
 /// What a judge found, in a process of its own, so that an attack strikes it alone: 0 where all was well, the number of
 /// the first of its questions that was not, −(the signal that ended or stopped it).
 template <class Questions>
-int judge_says(unsigned user, Questions&& ask) {
+int judge_says(trial const& at, Questions&& ask) {
+  auto const user = at.user;
   auto const judge = ::fork();
   REQUIRE(judge >= 0);
   if (judge == 0) {
@@ -48,6 +102,7 @@ int judge_says(unsigned user, Questions&& ask) {
     if (user != ::geteuid() &&
         (::setgroups(0, nullptr) != 0 || ::setresgid(user, user, user) != 0 || ::setresuid(user, user, user) != 0))
       ::_exit(99);
+    if (!forbid(at.system)) ::_exit(98);
     ::prctl(PR_SET_DUMPABLE, 1);  // as a program has it that was not made another user's
     auto const known = std::to_string(::getpid()) + " " + std::to_string(reinterpret_cast<std::uintptr_t>(&word));
     ::setenv("ATTEST_TEST_JUDGE", known.c_str(), 1);
@@ -77,12 +132,6 @@ std::optional<call_outcome> outcome_of(char const* kernel_name, int calls = 1, d
   return outcome;
 }
 
-/// The users as whom a judge can be tried here: root and another where the tests run as root, else this one alone.
-std::vector<unsigned> users() {
-  if (::geteuid() != 0) return {::geteuid()};
-  return {0, nobody};
-}
-
 std::string text_of(fs::path const& path) {
   std::ostringstream text;
   text << std::ifstream(path).rdbuf();
@@ -92,10 +141,10 @@ std::string text_of(fs::path const& path) {
 }  // namespace
 
 TEST_CASE("a kernel cannot write to the memory of the judge", "[unit]") {
-  for (unsigned const user : users())
+  for (trial const& at : trials())
     for (char const* name : {"naive", "writes_judge_memory", "writes_judge_by_call", "traces_judge"}) {
-      INFO(name << " as user " << user);
-      CHECK(judge_says(user, [&] {
+      INFO(name << words(at));
+      CHECK(judge_says(at, [&] {
               auto const outcome = outcome_of(name);
               return word != judge_word ? 1 : outcome != call_outcome::succeeded ? 2 : 0;
             }) == 0);
@@ -103,17 +152,17 @@ TEST_CASE("a kernel cannot write to the memory of the judge", "[unit]") {
 }
 
 TEST_CASE("a kernel cannot stop or end the judge", "[unit]") {
-  for (unsigned const user : users())
+  for (trial const& at : trials())
     for (char const* name : {"stops_judge", "kills_judge", "aborts_judge"}) {
-      INFO(name << " as user " << user);
-      CHECK(judge_says(user, [&] { return outcome_of(name) != call_outcome::succeeded ? 1 : 0; }) == 0);
+      INFO(name << words(at));
+      CHECK(judge_says(at, [&] { return outcome_of(name) != call_outcome::succeeded ? 1 : 0; }) == 0);
     }
 }
 
 TEST_CASE("a kernel cannot lower the limits of the judge", "[unit]") {
-  for (unsigned const user : users()) {
-    INFO("as user " << user);
-    CHECK(judge_says(user, [] {
+  for (trial const& at : trials()) {
+    INFO(words(at));
+    CHECK(judge_says(at, [] {
             constexpr int kinds[] = {RLIMIT_NOFILE, RLIMIT_CPU, RLIMIT_FSIZE};
             rlimit before[3], after[3];
             for (int n = 0; n < 3; ++n) ::getrlimit(static_cast<__rlimit_resource_t>(kinds[n]), &before[n]);
@@ -127,11 +176,11 @@ TEST_CASE("a kernel cannot lower the limits of the judge", "[unit]") {
 }
 
 TEST_CASE("a kernel writes to no file, and not to the terminal of the judge", "[unit]") {
-  for (unsigned const user : users()) {
+  for (trial const& at : trials()) {
     open_folder const folder;
     auto const report = folder.path / "report.json", log = folder.path / "log";
-    INFO("as user " << user);
-    CHECK(judge_says(user, [&] {
+    INFO(words(at));
+    CHECK(judge_says(at, [&] {
             std::ofstream(report) << "refuted";
             int const standard_error = ::open(log.c_str(), O_CREAT | O_RDWR | O_CLOEXEC, 0600);
             if (standard_error < 0 || ::write(standard_error, "judging\n", 8) != 8) return 9;
@@ -148,17 +197,17 @@ TEST_CASE("a kernel writes to no file, and not to the terminal of the judge", "[
 
 TEST_CASE("a kernel has no network", "[unit]") {
   int const listener = ::socket(AF_INET, SOCK_STREAM | SOCK_CLOEXEC | SOCK_NONBLOCK, 0);
-  sockaddr_in at{};
-  socklen_t bytes = sizeof at;
-  at.sin_family = AF_INET;
-  at.sin_addr.s_addr = htonl(INADDR_LOOPBACK);
-  REQUIRE(::bind(listener, reinterpret_cast<sockaddr*>(&at), bytes) == 0);
+  sockaddr_in address{};
+  socklen_t bytes = sizeof address;
+  address.sin_family = AF_INET;
+  address.sin_addr.s_addr = htonl(INADDR_LOOPBACK);
+  REQUIRE(::bind(listener, reinterpret_cast<sockaddr*>(&address), bytes) == 0);
   REQUIRE(::listen(listener, 4) == 0);
-  REQUIRE(::getsockname(listener, reinterpret_cast<sockaddr*>(&at), &bytes) == 0);
-  ::setenv("ATTEST_TEST_PORT", std::to_string(ntohs(at.sin_port)).c_str(), 1);
-  for (unsigned const user : users()) {
-    INFO("as user " << user);
-    CHECK(judge_says(user, [] { return outcome_of("reaches_network") != call_outcome::succeeded ? 1 : 0; }) == 0);
+  REQUIRE(::getsockname(listener, reinterpret_cast<sockaddr*>(&address), &bytes) == 0);
+  ::setenv("ATTEST_TEST_PORT", std::to_string(ntohs(address.sin_port)).c_str(), 1);
+  for (trial const& at : trials()) {
+    INFO(words(at));
+    CHECK(judge_says(at, [] { return outcome_of("reaches_network") != call_outcome::succeeded ? 1 : 0; }) == 0);
     CHECK(::accept(listener, nullptr, nullptr) < 0);
   }
   ::close(listener);
@@ -166,21 +215,53 @@ TEST_CASE("a kernel has no network", "[unit]") {
 
 TEST_CASE("a kernel is not root, and sees no process but its own and the one that waits for it", "[unit]") {
   for (unsigned const user : users()) {
-    INFO("as user " << user);
-    CHECK(judge_says(user, [] { return outcome_of("sees_others") != call_outcome::succeeded ? 1 : 0; }) == 0);
+    trial const at{user, system_kind::permits_all};
+    INFO(words(at));
+    CHECK(judge_says(at, [] { return outcome_of("sees_others") != call_outcome::succeeded ? 1 : 0; }) == 0);
   }
 }
 
 TEST_CASE("no process of a kernel outlives it", "[unit]") {
-  for (unsigned const user : users())
+  for (trial const& at : trials())
     for (char const* kernel_name : {"leaves_sessions", "leaves_child_a_call", "many_children"}) {
       auto const name = "left-" + std::to_string(::getpid());
       ::setenv("ATTEST_TEST_NAME", name.c_str(), 1);
-      INFO(kernel_name << " as user " << user);
-      CHECK(judge_says(user, [&] {
+      INFO(kernel_name << words(at));
+      CHECK(judge_says(at, [&] {
               outcome_of(kernel_name, 3);
               return processes_named(name).empty() ? 0 : 1;
             }) == 0);
       for (int const left : processes_named(name)) ::kill(left, SIGKILL);
     }
+}
+
+TEST_CASE("what the system forbids is named, and a kernel is not loaded where all is required", "[unit]") {
+  auto const missing_at = [](trial const& at, std::vector<std::string> const& expected) {
+    INFO(words(at));
+    CHECK(judge_says(at, [&] {
+            auto const kernel = open_kernel("naive");
+            if (!kernel) return 1;
+            return kernel.value().missing_protections() == expected ? 0 : 2;
+          }) == 0);
+    CHECK(judge_says(at, [&] {
+            auto const kernel = isolated_kernel::open(library("crash_on_load"), "attest_attention",
+                                                      {.all_protections = true}, ATTEST_TEST_RUNNER);
+            auto const why = kernel ? std::string() : kernel.why().message();
+            bool const loaded = why.find("crashed with SIGSEGV") != why.npos;
+            bool const refused = why.find("is not loaded: the system forbids ") != why.npos;
+            return loaded == expected.empty() && refused == !expected.empty() ? 0 : 3;
+          }) == 0);
+  };
+  std::vector<std::string> const namespaces = {
+      "processes of its own (Operation not permitted)", "read-only mounts (Operation not permitted)",
+      "a network namespace (Operation not permitted)", "an IPC namespace (Operation not permitted)"};
+  auto without_landlock = namespaces;
+  for (char const* name :
+       {"Landlock for files (Operation not supported)", "Landlock for signals (Operation not supported)"})
+    without_landlock.push_back(name);
+  for (unsigned const user : users()) {
+    missing_at({user, system_kind::permits_all}, {});
+    missing_at({user, system_kind::no_namespaces}, namespaces);
+    missing_at({user, system_kind::no_namespaces_no_landlock}, without_landlock);
+  }
 }

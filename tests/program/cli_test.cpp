@@ -265,11 +265,12 @@ TEST_CASE("a JSON report has the documented keys, and waived classes do not refu
                           "oracle_seconds", "kernel_seconds"})
     CHECK(report["summary"].contains(key));
   for (char const* key : {"verdict", "cause", "contract", "contract_revision", "theorem_revision", "inputs", "judged",
-                          "not_judged", "sizes", "sharper_presets", "not_asked", "sampling", "protections", "waived",
+                          "not_judged", "sizes", "sharper_presets", "not_asked", "sampling", "protections", "missing_protections", "waived",
                           "sentence"})
     CHECK(report["evidence"].contains(key));
   CHECK(report["evidence"]["verdict"] == report["verdict"]);
-  CHECK(report["evidence"]["protections"].size() == 4);
+  CHECK(report["evidence"]["protections"].size() == 5);
+  CHECK(report["evidence"]["missing_protections"].is_array());
   CHECK(report["evidence"]["not_asked"][0]["why"] == "--only");
   for (char const* key : {"name", "cases", "failed", "undecided", "unsupported", "conventions", "not_judged_because",
                           "returned", "sharper_presets"})

@@ -93,5 +93,9 @@ int main(int count, char** arguments) {
   }
   caged_message caged{caged_magic, enter_cage(std::strtol(arguments[1], nullptr, 10), arguments[2])};
   send_message(caged);
+  load_message load{};
+  while (recv(channel_descriptor, &load, sizeof load, 0) < 0)
+    if (errno != EINTR) _exit(0);
+  if (load.magic != load_magic) _exit(0);
   serve(arguments[2], arguments[3]);
 }

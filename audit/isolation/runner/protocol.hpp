@@ -16,7 +16,7 @@ namespace attest::audit::runner {
 inline constexpr int channel_descriptor = 3;  ///< the runner's end of the socket
 inline constexpr int memory_descriptor = 4;   ///< the shared memory: a crash_note, then the tensors
 
-inline constexpr std::uint32_t filter_magic = 0x544C4946, caged_magic = 0x45474143;
+inline constexpr std::uint32_t filter_magic = 0x544C4946, caged_magic = 0x45474143, load_magic = 0x44414F4C;
 inline constexpr std::uint32_t hello_magic = 0x6F4C4C48, call_magic = 0x4C4C4143, reply_magic = 0x594C5052,
                                no_memory_magic = 0x4D454D4E, no_range_magic = 0x474E524E, no_thread_magic = 0x5248544E,
                                crash_magic = 0x48535243;
@@ -37,6 +37,11 @@ struct filter_message {
 struct caged_message {
   std::uint32_t magic;
   protection_faults faults;
+};
+
+/// To the runner, after that: the library is to be loaded.
+struct load_message {
+  std::uint32_t magic;
 };
 
 enum class greeting : std::uint32_t {
