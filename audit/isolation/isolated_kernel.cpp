@@ -342,7 +342,7 @@ result<call_answer> isolated_kernel::state::answer(call_memory const& plan, runn
   }
   if (reply.environment_changed)
     report.broken.push_back({promise::restores_environment, "",
-                             "leaves the floating-point environment changed (rounding mode, FTZ or DAZ)"});
+                             "leaves the floating-point environment changed (rounding mode, FTZ, DAZ or x87 stack)"});
   if (reply.descriptors_changed)
     report.broken.push_back({promise::leaves_descriptors, "", "writes to the descriptors of its call"});
   if (reply.outputs_changed)

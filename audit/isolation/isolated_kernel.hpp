@@ -67,7 +67,7 @@ enum class promise : std::uint8_t {
   leaves_inputs,
   leaves_gaps,  ///< writes nothing between and around the rows of its outputs
   leaves_descriptors,
-  restores_environment,  ///< rounding mode and FTZ/DAZ are on return as on entry
+  restores_environment,  ///< rounding mode, FTZ/DAZ and x87 stack are on return as on entry
   writes_every_element,
   untouched_outputs,       ///< does not write outputs when it returns ATTEST_UNSUPPORTED
   rests_between_calls,     ///< does nothing after it has returned

@@ -66,7 +66,7 @@ void receive_message(call_message& message) noexcept {
   auto* const name = reinterpret_cast<char const* (*)()>(dlsym(loaded, "attest_kernel_name"));
   char const* const text = name ? name() : nullptr;
   hello.environment_changed = control_bits() != control;
-  std::fesetenv(&environment);
+  restore(environment);
   greet(greeting::ready, text);
 
   static call_message messages[most_together];
