@@ -44,6 +44,12 @@ std::string end_text(process_end const& end) {
   return "closed its channel without an answer";
 }
 
+/// What a process printed last, as a clause; empty where it printed nothing.
+std::string said(runner_process const& process) {
+  auto const line = process.last_words();
+  return line.empty() ? line : fmt::format(" after it said '{}'", line);
+}
+
 std::optional<error> library_fault(fs::path const& library) {
   auto const fault = [&](error_code code, std::string reason) {
     return error{code, printable(library.native(), 400), std::move(reason)};
@@ -150,7 +156,10 @@ std::optional<error> isolated_kernel::state::start() {
     case timed_out:
       process.kill();
       return fault(error_code::unreadable, fmt::format("does not finish loading within {} s", limits.loading_seconds));
-    case closed: return fault(error_code::unreadable, end_text(process.end()) + " while it was loaded");
+    case closed: {
+      auto const end = process.end();
+      return fault(error_code::unreadable, end_text(end) + " while it was loaded" + said(process));
+    }
     case malformed: process.kill(); return fault(error_code::unreadable, "broke its channel while it was loaded");
   }
   auto text = printable(bounded(hello.text), 200);
@@ -367,6 +376,7 @@ call_report isolated_kernel::state::without_reply(std::span<call_memory const> p
                                                         : call_outcome::unknown_status;
   report.code = end.code;
   report.sentence = received == runner_process::received::closed ? end_text(end) : "wrote to the runner's channel";
+  if (received == runner_process::received::closed) report.sentence += said(process);
   if (report.outcome != call_outcome::crashed) return report;
   for (call_memory const& plan : plans)
     if (auto broken = plan.explain_crash(memory.get(), first)) {

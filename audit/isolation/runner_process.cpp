@@ -6,6 +6,7 @@
 #include <cstddef>
 #include <cstdint>
 #include <cstring>
+#include <string_view>
 #include <system_error>
 #include <utility>
 
@@ -150,14 +151,12 @@ void runner_process::drain() noexcept {
   }
 }
 
-std::string runner_process::last_words() noexcept {
-  drain();
-  auto const end = text_.find_last_not_of(" \t\r\n");
-  if (end == std::string::npos) return {};
-  auto const begin = text_.find_last_of('\n', end);
-  return printable(
-      text_.substr(begin == std::string::npos ? 0 : begin + 1, end - (begin == std::string::npos ? 0 : begin + 1) + 1),
-      200);
+std::string runner_process::last_words() const {
+  auto const last = text_.find_last_not_of(" \t\r\n");
+  if (last == std::string::npos) return {};
+  auto const before = text_.find_last_of('\n', last);
+  auto const first = before == std::string::npos ? 0 : before + 1;
+  return printable(std::string_view(text_).substr(first, last - first + 1), 200);
 }
 
 bool runner_process::send(std::span<std::byte const> message) noexcept {
@@ -214,6 +213,7 @@ process_end runner_process::reap(clock::duration patience) noexcept {
   bool ended = has_ended();
   while (!ended && clock::now() < deadline) {
     ::poll(nullptr, 0, 1);
+    drain();
     ended = has_ended();
   }
   if (!ended) {

@@ -37,7 +37,8 @@ class runner_process {
   runner::protection_faults const& faults() const noexcept { return faults_; }
 
   /// What was printed last on standard output or error: a line, without control characters; empty where there is none.
-  std::string last_words() noexcept;
+  /// Ensures   all that was printed counts once the process has ended (end, kill)
+  std::string last_words() const;
 
   /// Sends one message. False where the process has ended. Never raises SIGPIPE.
   bool send(std::span<std::byte const> message) noexcept;

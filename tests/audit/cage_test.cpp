@@ -6,8 +6,10 @@
 #include <fstream>
 #include <memory>
 #include <optional>
+#include <random>
 #include <sstream>
 #include <string>
+#include <thread>
 #include <vector>
 
 #include <fcntl.h>
@@ -232,6 +234,33 @@ TEST_CASE("no process of a kernel outlives it", "[unit]") {
               return processes_named(name).empty() ? 0 : 1;
             }) == 0);
       for (int const left : processes_named(name)) ::kill(left, SIGKILL);
+    }
+}
+
+TEST_CASE("nothing is left of a kernel whose judge is killed at any moment", "[unit]") {
+  std::minstd_rand moments(1);
+  for (trial const& at : trials())
+    for (int n = 0; n < 25; ++n) {
+      auto const name = "lone-" + std::to_string(::getpid());
+      int ends[2];
+      REQUIRE(::pipe2(ends, O_CLOEXEC) == 0);
+      auto const delay = std::chrono::microseconds(moments() % 40000);
+      INFO(words(at) << ", after " << delay.count() << " us");
+      int judge = 0;
+      std::thread killer([&] {
+        if (::read(ends[0], &judge, sizeof judge) != sizeof judge) return;
+        std::this_thread::sleep_for(delay);
+        ::kill(judge, SIGKILL);
+      });
+      CHECK(judge_says(at, [&] {
+              ::setenv("ATTEST_TEST_NAME", name.c_str(), 1);
+              int const self = ::getpid();
+              if (::write(ends[1], &self, sizeof self) != sizeof self) return 1;
+              for (;;) outcome_of("leaves_child_a_call", 20);
+            }) == -SIGKILL);
+      killer.join();
+      for (int const end : ends) ::close(end);
+      wait_for([&] { return processes_named(name).empty() && runners_of(judge).empty(); });
     }
 }
 

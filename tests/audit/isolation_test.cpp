@@ -134,6 +134,11 @@ TEST_CASE("a crash, an exit and a hang are outcomes, and the next call works", "
   CHECK(report.broken.empty());
   still_answers_unsupported(crash);
 
+  auto words = opened("aborts_with_words");
+  report = run_once(words, small_problem());
+  CHECK(report.outcome == call_outcome::crashed);
+  CHECK(report.sentence == "crashed with SIGABRT after it said 'out of \\x1b[31mscratch'");
+
   auto exits = opened("exits");
   report = run_once(exits, small_problem());
   CHECK(report.outcome == call_outcome::exited);
@@ -188,7 +193,8 @@ TEST_CASE("a changed floating-point environment is reported, each time", "[unit]
       INFO(name);
       CHECK(report.outcome == call_outcome::succeeded);
       REQUIRE(report.broke(promise::restores_environment));
-      CHECK(report.broken[0].sentence == "leaves the floating-point environment changed (rounding mode, FTZ, DAZ or x87 stack)");
+      CHECK(report.broken[0].sentence ==
+            "leaves the floating-point environment changed (rounding mode, FTZ, DAZ or x87 stack)");
     }
   }
   auto on_load = opened("ftz_on_load");
