@@ -13,7 +13,6 @@
 #include <fcntl.h>
 #include <poll.h>
 #include <spawn.h>
-#include <sys/prctl.h>
 #include <sys/socket.h>
 #include <sys/uio.h>
 #include <sys/wait.h>
@@ -107,7 +106,7 @@ problem::result<runner_process> runner_process::start(std::filesystem::path cons
     return fault("'" + runner.native() + "' cannot be started", code);
   }
   // The judge is not to be reached by processes of its own user, whatever the runner's protections are.
-  ::prctl(PR_SET_DUMPABLE, 0);
+  process.hidden_ = hidden_memory::begin();
   runner::filter_message message{};
   auto const& filter = system_call_filter();
   message.magic = runner::filter_magic;
@@ -231,6 +230,7 @@ process_end runner_process::reap(clock::duration patience) noexcept {
   channel_ = owned_descriptor();
   drain();
   printed_ = owned_descriptor();
+  hidden_ = hidden_memory();
   if (!ended || found < 0) return {};
   if (WIFEXITED(status)) return {process_end::exited, WEXITSTATUS(status)};
   return {process_end::signalled, WTERMSIG(status)};
@@ -243,6 +243,7 @@ runner_process& runner_process::operator=(runner_process&& other) noexcept {
     kill();
     process_ = std::exchange(other.process_, 0), kernel_ = std::exchange(other.kernel_, 0);
     channel_ = std::move(other.channel_), printed_ = std::move(other.printed_);
+    hidden_ = std::move(other.hidden_);
     faults_ = other.faults_, text_ = std::move(other.text_);
   }
   return *this;

@@ -7,6 +7,7 @@
 #include <span>
 #include <string>
 
+#include "audit/isolation/hidden_memory.hpp"
 #include "audit/isolation/owned_descriptor.hpp"
 #include "audit/isolation/runner/protections.hpp"
 #include "problem/result.hpp"
@@ -74,6 +75,7 @@ class runner_process {
   int process_ = 0;  ///< the child of this process: it ends as the kernel's process does, and that dies with it
   int kernel_ = 0;
   owned_descriptor channel_, printed_;
+  hidden_memory hidden_;  ///< that of this process, while the other one lives
   runner::protection_faults faults_{};
   std::string text_;  ///< the end of what was printed
 };

@@ -130,6 +130,20 @@ TEST_CASE("a runner dies with its parent", "[unit]") {
   CHECK(processes_named(hangs).empty());
 }
 
+TEST_CASE("this process is hidden from others of its user as long as a kernel lives", "[unit]") {
+  auto const dumpable = [] { return ::prctl(PR_GET_DUMPABLE); };
+  REQUIRE(dumpable() == 1);
+  {
+    auto first = opened("naive"), second = opened("crash");
+    CHECK(dumpable() == 0);
+    CHECK(run_once(second, small_problem()).outcome == call_outcome::crashed);
+    CHECK(dumpable() == 0);
+    first = opened("naive");
+    CHECK(dumpable() == 0);
+  }
+  CHECK(dumpable() == 1);
+}
+
 TEST_CASE("a kernel opened by a thread that ended still runs", "[unit]") {
   auto kernel = open_kernel("naive");
   int process = 0;
