@@ -237,6 +237,13 @@ TEST_CASE("no process of a kernel outlives it", "[unit]") {
     }
 }
 
+TEST_CASE("a kernel that takes what no observer sees is ended", "[unit]") {
+  for (trial const& at : trials()) {
+    INFO(words(at));
+    CHECK(judge_says(at, [] { return outcome_of("grows_memory") == call_outcome::crashed ? 0 : 1; }) == 0);
+  }
+}
+
 TEST_CASE("nothing is left of a kernel whose judge is killed at any moment", "[unit]") {
   std::minstd_rand moments(1);
   for (trial const& at : trials())

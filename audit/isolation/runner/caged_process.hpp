@@ -39,6 +39,14 @@ inline void leave_no_core() noexcept {
   setrlimit(RLIMIT_CORE, &no_core);
 }
 
+/// No file of a kernel grows beyond the size of the scratch folder, nor does the file of the tensors: the memory of a
+/// call is mapped, not written.
+inline void limit_files() noexcept {
+  constexpr rlim_t file_bytes = rlim_t{64} << 20;
+  rlimit const files{file_bytes, file_bytes};
+  setrlimit(RLIMIT_FSIZE, &files);
+}
+
 /// Kills every process below this one, also those that come to be meanwhile.
 inline void kill_descendants() noexcept {
   char path[64];
@@ -150,6 +158,7 @@ inline protection_faults enter_cage(long judge, char const* library) noexcept {
   close(report[1]);
   close(process.from_parent);
   setsid();
+  limit_files();
   prctl(PR_SET_DUMPABLE, 1);  // of its own processes it is no secret, and sanitizers read /proc/self
   sigprocmask(SIG_SETMASK, &before, nullptr);
   char const* const folder = std::getenv("TMPDIR");
