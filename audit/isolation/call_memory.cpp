@@ -22,7 +22,7 @@ using problem::result;
 /// Inaccessible bytes on each side of a tensor: so many that a wrong row index does not skip them.
 constexpr std::uint64_t guard_bytes = std::uint64_t{1} << 20;
 /// Memory of at most this size is written and read at once, and what was written is kept until it is compared.
-constexpr std::uint64_t small_memory = std::uint64_t{16} << 20;
+constexpr std::uint64_t small_memory = std::uint64_t{16} << 20, very_small_memory = std::uint64_t{256} << 10;
 
 /// The layout in a descriptor of the C interface: of rank 4, the last stride 1.
 layout descriptor_layout(layout const& from, int problem_rank) {
@@ -258,12 +258,13 @@ std::optional<broken_promise> call_memory::changed_surroundings(std::size_t inde
 }
 
 std::optional<error> call_memory::read_back(int memory, call_outcome outcome, owned_outputs& outputs,
-                                            std::vector<broken_promise>& broken) const {
+                                            std::vector<broken_promise>& broken) {
   bool const small = !written_.empty();
   std::vector<std::byte> whole(small ? written_.size() : 0);
   auto const first = page_bytes();
   if (small)
     if (auto why = read_all(memory, std::span(whole).subspan(first), begin_ + first)) return why;
+  if (whole.size() <= very_small_memory) found_ = whole;
   owned_outputs found;
   for (std::size_t i = 0; i < regions_.size(); ++i) {
     if (!regions_[i]) continue;
@@ -297,6 +298,14 @@ std::optional<error> call_memory::read_back(int memory, call_outcome outcome, ow
   }
   if (outcome == call_outcome::succeeded) outputs = std::move(found);
   return std::nullopt;
+}
+
+bool call_memory::changed_since(int memory) const {
+  auto const first = page_bytes();
+  if (found_.size() <= first) return false;
+  std::vector<std::byte> now(found_.size());
+  if (read_all(memory, std::span(now).subspan(first), begin_ + first)) return false;
+  return std::memcmp(now.data() + first, found_.data() + first, found_.size() - first) != 0;
 }
 
 std::optional<broken_promise> call_memory::explain_crash(int memory, std::uint64_t sequence) const {

@@ -59,7 +59,10 @@ class call_memory {
   /// Compares the memory with what fill wrote, and copies the outputs where the call succeeded.
   /// Ensures   `broken` names every tensor whose surrounding bytes (or, for an input, contents) changed
   std::optional<problem::error> read_back(int memory, call_outcome outcome, owned_outputs& outputs,
-                                          std::vector<broken_promise>& broken) const;
+                                          std::vector<broken_promise>& broken);
+
+  /// After read_back: is the memory other than it was then? Where it is large, it is not asked.
+  bool changed_since(int memory) const;
 
   /// The promise that a crash broke, where the call, or the first of its group, has this sequence number; none where
   /// the recorded address is not in or near a tensor.
@@ -88,6 +91,7 @@ class call_memory {
   std::unique_ptr<runner::call_message> message_ = std::make_unique<runner::call_message>();
   std::uint64_t begin_ = 0, memory_bytes_ = 0;  ///< in the shared memory
   std::vector<std::byte> written_;              ///< the memory from begin_ on, where it is small; else empty
+  std::vector<std::byte> found_;                ///< what read_back found in it, where it is very small; else empty
 };
 
 }  // namespace attest::audit

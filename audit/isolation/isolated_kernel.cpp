@@ -93,7 +93,10 @@ struct isolated_kernel::state {
   std::optional<std::string> exceeded;           ///< the limit that ended the last wait, if one did
   std::uint64_t tensor_bytes = 0;                ///< the most that a call of this process could touch
   runner_process::clock::time_point observed{};  ///< when the process was last observed
+  std::optional<call_memory> last;               ///< the memory of the last call, if it was not one of a group
   bool cut_short = false;                        ///< the caller ended the last wait
+  time_watch::passed passed{};                   ///< the limit of time that ended the last wait, if one did
+  std::string passed_words;
 
   static runner_process::clock::time_point in(double seconds) {
     return runner_process::clock::now() +
@@ -107,23 +110,22 @@ struct isolated_kernel::state {
   std::optional<error> start();
   runner_process::received greeting(std::span<std::byte> hello);
   std::vector<broken_promise> broken_between_calls();
+  time_limits times(double working) const { return {working, limits.resting_seconds, limits.waiting_seconds}; }
   result<std::vector<call_answer>> call(std::span<call_memory> plans, call_request const& request, double seconds);
   runner_process::received wait(std::span<std::byte> reply, call_request const& request, double seconds);
-  result<call_answer> answer(call_memory const& plan, runner::reply_message const& reply, double waited);
+  result<call_answer> answer(call_memory& plan, runner::reply_message const& reply, double waited);
   call_report kill_for(call_outcome outcome, std::string sentence);
-  call_report without_reply(std::span<call_memory const> plans, std::uint64_t first, runner_process::received received,
-                            double seconds);
+  call_report without_reply(std::span<call_memory const> plans, std::uint64_t first, runner_process::received received);
 };
 
 /// Waits for the greeting, until the time for loading has passed.
 runner_process::received isolated_kernel::state::greeting(std::span<std::byte> hello) {
-  auto const last = in(limits.loading_seconds);
-  processor_wait const queue(process.id());
+  time_watch watch(process.id(), times(limits.loading_seconds));
   for (;;) {
-    auto const received =
-        process.receive(hello, std::min(last + queue.so_far(), runner_process::clock::now() + observation_interval));
-    if (received != runner_process::received::timed_out || runner_process::clock::now() >= last + queue.so_far())
-      return received;
+    auto const received = process.receive(hello, runner_process::clock::now() + observation_interval);
+    if (received != runner_process::received::timed_out) return received;
+    passed = watch.observe(process_tree(process.id()));
+    if (passed != time_watch::passed::nothing) return received;
   }
 }
 
@@ -132,7 +134,7 @@ std::optional<error> isolated_kernel::state::start() {
   auto const fault = [&](error_code code, std::string reason) {
     return error{code, printable(library.native(), 400), std::move(reason)};
   };
-  auto started = runner_process::start(runner, library, symbol, memory.get());
+  auto started = runner_process::start(runner, library, symbol, memory.get(), limits.needs);
   if (!started) return std::move(started).why();
   process = std::move(started).value();
 
@@ -155,7 +157,12 @@ std::optional<error> isolated_kernel::state::start() {
     case message: break;
     case timed_out:
       process.kill();
-      return fault(error_code::unreadable, fmt::format("does not finish loading within {} s", limits.loading_seconds));
+      return fault(error_code::unreadable,
+                   passed == time_watch::passed::working
+                       ? fmt::format("does not finish loading within {} s of processor time", limits.loading_seconds)
+                   : passed == time_watch::passed::resting
+                       ? fmt::format("does not finish loading, and uses no processor for {} s", limits.resting_seconds)
+                       : fmt::format("does not finish loading within {} s", limits.waiting_seconds));
     case closed: {
       auto const end = process.end();
       return fault(error_code::unreadable, end_text(end) + " while it was loaded" + said(process));
@@ -208,16 +215,22 @@ static_assert(isolated_kernel::most_together == runner::most_together, "the runn
 
 /// What the process did since its last call that it may not do. It is killed for it.
 std::vector<broken_promise> isolated_kernel::state::broken_between_calls() {
-  if (!process.alive() || !process.has_unread_input()) return {};
+  if (!process.alive()) return {};
+  std::vector<broken_promise> broken;
+  if (last && last->changed_since(memory.get()))
+    broken.push_back({promise::rests_between_calls, "", "writes to the tensors of a call after it had returned"});
+  if (!process.has_unread_input()) return broken;
   // The runner is killed when the thread that spawned it ends (PR_SET_PDEATHSIG), so SIGKILL is not blamed on the
   // kernel.
   runner::reply_message unexpected{};
   auto const received = process.receive(std::as_writable_bytes(std::span(&unexpected, 1)), in(limits.seconds));
   auto const end = received == runner_process::received::closed ? process.end() : process.kill();
-  if (end.kind == process_end::signalled && end.code == SIGKILL) return {};
-  return {{promise::rests_between_calls, "",
-           received == runner_process::received::closed ? end_text(end) + " after it had returned"
-                                                        : "wrote to the runner's channel after it had returned"}};
+  if (end.kind == process_end::signalled && end.code == SIGKILL) return broken;
+  broken.push_back({promise::rests_between_calls, "",
+                    received == runner_process::received::closed
+                        ? end_text(end) + " after it had returned"
+                        : "wrote to the runner's channel after it had returned"});
+  return broken;
 }
 
 result<call_report> isolated_kernel::run(owned_problem const& problem, call_request const& request,
@@ -244,12 +257,14 @@ result<std::vector<call_answer>> isolated_kernel::run_together(std::span<call_of
     plans.back().set_group(static_cast<std::uint32_t>(calls.size() - plans.size()), call);
   }
   auto const earlier = self.broken_between_calls();
+  self.last.reset();
   if (!self.process.alive())
     if (auto why = self.start()) return *std::move(why);
   auto answers = self.call(plans, calls.front().request, self.limits.seconds + more_seconds);
   if (answers) {
     auto& broken = answers.value().front().report.broken;
     broken.insert(broken.begin(), earlier.begin(), earlier.end());
+    if (plans.size() == 1) self.last = std::move(plans.front());
   }
   return answers;
 }
@@ -259,10 +274,11 @@ runner_process::received isolated_kernel::state::wait(std::span<std::byte> reply
                                                       double seconds) {
   exceeded.reset();
   cut_short = false;
-  auto const begin = runner_process::clock::now(), last = in(seconds);
-  std::optional<processor_wait> queue;  // created at the first observation: most calls end before it
+  passed = time_watch::passed::nothing;
+  auto const begin = runner_process::clock::now();
+  std::optional<time_watch> watch;  // created at the first observation: most calls end before it
   for (;;) {
-    auto next = std::min(runner_process::clock::now() + observation_interval, queue ? last + queue->so_far() : last);
+    auto next = runner_process::clock::now() + observation_interval;
     if (request.until) next = std::min(next, *request.until);
     auto const received = process.receive(reply, next);
     if (received == runner_process::received::message) {
@@ -272,11 +288,15 @@ runner_process::received isolated_kernel::state::wait(std::span<std::byte> reply
         exceeded = passes_limits(process.id(), limits.process, tensor_bytes), observed = now;
     }
     if (received != runner_process::received::timed_out) return received;
-    if (!queue) queue.emplace(process.id());
-    auto const now = runner_process::clock::now();
-    cut_short = (request.stop && request.stop->load()) || (request.until && now >= *request.until);
-    if (!cut_short) exceeded = tree_passes_limits(process.id(), limits.process, tensor_bytes);
-    if (cut_short || exceeded || now >= last + queue->so_far()) return received;
+    if (!watch) watch.emplace(process.id(), times(seconds));
+    cut_short =
+        (request.stop && request.stop->load()) || (request.until && runner_process::clock::now() >= *request.until);
+    if (cut_short) return received;
+    auto const tree = process_tree(process.id());
+    exceeded = tree_passes_limits(tree, limits.process, tensor_bytes);
+    passed = watch->observe(tree);
+    if (passed != time_watch::passed::nothing) passed_words = watch->words(passed);
+    if (exceeded || passed != time_watch::passed::nothing) return received;
   }
 }
 
@@ -316,7 +336,7 @@ result<std::vector<call_answer>> isolated_kernel::state::call(std::span<call_mem
                        reply.magic == runner::no_range_magic || reply.magic == runner::no_thread_magic;
     if (received == runner_process::received::message && (!known || reply.sequence != first + at))
       received = runner_process::received::malformed;
-    if (received != runner_process::received::message) return all(without_reply(plans, first, received, seconds));
+    if (received != runner_process::received::message) return all(without_reply(plans, first, received));
   }
   if (replies[0].magic == runner::no_range_magic)
     return all(not_asked(fmt::format("the system does not give {:.3g} GiB of address space",
@@ -335,7 +355,7 @@ result<std::vector<call_answer>> isolated_kernel::state::call(std::span<call_mem
 }
 
 /// What a reply and the memory of its call say.
-result<call_answer> isolated_kernel::state::answer(call_memory const& plan, runner::reply_message const& reply,
+result<call_answer> isolated_kernel::state::answer(call_memory& plan, runner::reply_message const& reply,
                                                    double waited) {
   call_answer answered;
   call_report& report = answered.report;
@@ -362,14 +382,11 @@ result<call_answer> isolated_kernel::state::answer(call_memory const& plan, runn
 
 /// The report of calls that ended without a valid reply. The next call starts a new process.
 call_report isolated_kernel::state::without_reply(std::span<call_memory const> plans, std::uint64_t first,
-                                                  runner_process::received received, double seconds) {
+                                                  runner_process::received received) {
   call_report report;
-  if (received == runner_process::received::timed_out) {
-    process.kill();
-    report.outcome = call_outcome::hung;
-    report.sentence = fmt::format("did not return within {:.4g} s", seconds);
-    return report;
-  }
+  if (received == runner_process::received::timed_out)
+    return kill_for(passed == time_watch::passed::waiting ? call_outcome::unanswered : call_outcome::hung,
+                    passed_words);
   auto const end = received == runner_process::received::closed ? process.end() : process.kill();
   report.outcome = end.kind == process_end::exited      ? call_outcome::exited
                    : end.kind == process_end::signalled ? call_outcome::crashed

@@ -15,7 +15,9 @@
 #include <string_view>
 #include <vector>
 
+#include "audit/isolation/kernel_needs.hpp"
 #include "audit/isolation/process_limits.hpp"
+#include "audit/isolation/time_watch.hpp"
 #include "audit/tensors/memory_form.hpp"
 #include "audit/tensors/owned_outputs.hpp"
 #include "audit/tensors/owned_problem.hpp"
@@ -24,12 +26,15 @@
 namespace attest::audit {
 
 struct isolation_limits {
-  double seconds = 10;          ///< for one call; time spent waiting for a processor does not count (processor_wait)
-  double loading_seconds = 10;  ///< for loading the library, counted the same way
+  double seconds = 10;           ///< of processor time for one call (time_limits::working)
+  double resting_seconds = 60;   ///< without any processor time, in one call or while the library is loaded
+  double waiting_seconds = 300;  ///< by the clock, for either; a call that passes it is unanswered
+  double loading_seconds = 10;   ///< of processor time for loading the library
   std::uint64_t bytes = std::uint64_t{4} << 30;  ///< for the tensors of one call, what lies between not counted
   std::uint64_t address_bytes = std::uint64_t{16} << 40;  ///< of address space for one call
   process_limits process = {};   ///< memory beside the tensors, and threads, observed from outside
   bool all_protections = false;  ///< a kernel is not loaded where the system forbids one
+  kernel_needs needs = {};       ///< what it may reach beyond its own files
 };
 
 /// The position of a tensor between the inaccessible pages on both sides.
@@ -54,9 +59,10 @@ enum class call_outcome : std::uint8_t {
   failed,          ///< ATTEST_FAILED
   unknown_status,  ///< another status, or a message that is not of the protocol
   crashed,         ///< code is the signal
-  hung,            ///< passed the limit of seconds, and was killed
+  hung,            ///< passed a limit of its own time, working or resting, and was killed
   exited,          ///< code is the exit code
   exceeded,        ///< passed a limit of memory or threads, and was killed
+  unanswered,      ///< passed the limit of the clock, and was killed; no evidence about the kernel
   cut_short,       ///< ended by request.stop or request.until; no evidence about the kernel
   not_asked        ///< the system cannot give the memory form of the call; no evidence about the kernel
 };

@@ -9,6 +9,7 @@
 #include <string_view>
 #include <system_error>
 #include <utility>
+#include <vector>
 
 #include <fcntl.h>
 #include <poll.h>
@@ -60,7 +61,7 @@ struct spawn_plan {
 
 problem::result<runner_process> runner_process::start(std::filesystem::path const& runner,
                                                       std::filesystem::path const& library, std::string const& symbol,
-                                                      int memory) {
+                                                      int memory, kernel_needs const& needs) {
   int ends[2];
   if (::socketpair(AF_UNIX, SOCK_SEQPACKET | SOCK_CLOEXEC, 0, ends) != 0) return fault("no channel to it", errno);
   runner_process process;
@@ -98,9 +99,12 @@ problem::result<runner_process> runner_process::start(std::filesystem::path cons
 
   auto parent = std::to_string(::getpid());
   auto program = runner.native(), library_path = library.native(), symbol_name = symbol;
-  char* arguments[] = {program.data(), parent.data(), library_path.data(), symbol_name.data(), nullptr};
+  auto words = needs.words();
+  std::vector<char*> arguments{program.data(), parent.data(), library_path.data(), symbol_name.data()};
+  for (std::string& word : words) arguments.push_back(word.data());
+  arguments.push_back(nullptr);
   int const code =
-      ::posix_spawn(&process.process_, program.c_str(), &plan.actions, &plan.attributes, arguments, environ);
+      ::posix_spawn(&process.process_, program.c_str(), &plan.actions, &plan.attributes, arguments.data(), environ);
   if (code != 0) {
     process.process_ = 0;
     return fault("'" + runner.native() + "' cannot be started", code);
@@ -108,7 +112,7 @@ problem::result<runner_process> runner_process::start(std::filesystem::path cons
   // The judge is not to be reached by processes of its own user, whatever the runner's protections are.
   process.hidden_ = hidden_memory::begin();
   runner::filter_message message{};
-  auto const& filter = system_call_filter();
+  auto const& filter = system_call_filter(needs.network);
   message.magic = runner::filter_magic;
   message.count = filter.size() <= runner::most_instructions ? static_cast<std::uint32_t>(filter.size()) : 0;
   std::copy_n(filter.begin(), message.count, message.instructions);

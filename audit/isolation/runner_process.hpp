@@ -8,6 +8,7 @@
 #include <string>
 
 #include "audit/isolation/hidden_memory.hpp"
+#include "audit/isolation/kernel_needs.hpp"
 #include "audit/isolation/owned_descriptor.hpp"
 #include "audit/isolation/runner/protections.hpp"
 #include "problem/result.hpp"
@@ -29,7 +30,7 @@ class runner_process {
   /// and the seccomp filter; its standard output and error are a pipe to this process.
   static problem::result<runner_process> start(std::filesystem::path const& runner,
                                                std::filesystem::path const& library, std::string const& symbol,
-                                               int memory);
+                                               int memory, kernel_needs const& needs);
 
   /// Waits until the runner has put on the protections that the system permits. No code of the kernel runs before that.
   received wait_for_cage(clock::time_point deadline) noexcept;

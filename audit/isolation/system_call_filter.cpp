@@ -20,8 +20,6 @@ constexpr char const* refused[] = {
     // other processes
     "ptrace", "process_vm_readv", "process_vm_writev", "process_madvise", "process_mrelease", "pidfd_getfd", "kcmp",
     "migrate_pages", "move_pages",
-    // the network, and whatever listens in the file system
-    "socket", "bind", "connect", "listen", "accept", "accept4",
     // mounts and namespaces
     "mount", "umount", "umount2", "pivot_root", "chroot", "move_mount", "open_tree", "open_tree_attr", "fsopen",
     "fsmount", "fsconfig", "fspick", "mount_setattr", "setns", "unshare",
@@ -31,6 +29,9 @@ constexpr char const* refused[] = {
     "quotactl", "quotactl_fd", "settimeofday", "clock_settime", "clock_adjtime", "adjtimex", "stime", "sethostname",
     "setdomainname", "iopl", "ioperm", "open_by_handle_at", "name_to_handle_at", "nfsservctl", "syslog", "vhangup",
     "lookup_dcookie", "_sysctl", "uselib", "ustat", "sysfs", "fanotify_init"};
+
+/// The network, and whatever listens in the file system.
+constexpr char const* of_network[] = {"socket", "bind", "connect", "listen", "accept", "accept4"};
 
 /// A filter does not see what these are asked for, and their callers have another way where they do not exist.
 constexpr char const* unknown[] = {"clone3", "io_uring_setup", "io_uring_enter", "io_uring_register"};
@@ -46,9 +47,11 @@ bool refuse_where(scmp_filter_ctx filter, int call, unsigned number, std::uint64
   return ::seccomp_rule_add_array(filter, SCMP_ACT_ERRNO(EPERM), call, 1, &argument) == 0;
 }
 
-bool add_rules(scmp_filter_ctx filter) {
+bool add_rules(scmp_filter_ctx filter, bool network) {
   for (char const* const name : refused)
     if (!refuse(filter, name, SCMP_ACT_ERRNO(EPERM))) return false;
+  for (char const* const name : of_network)
+    if (!network && !refuse(filter, name, SCMP_ACT_ERRNO(EPERM))) return false;
   for (char const* const name : unknown)
     if (!refuse(filter, name, SCMP_ACT_ERRNO(ENOSYS))) return false;
   // The C library asks for its own limits with process 0.
@@ -66,12 +69,12 @@ bool add_rules(scmp_filter_ctx filter) {
   return true;
 }
 
-std::vector<std::uint64_t> made() {
+std::vector<std::uint64_t> made(bool network) {
   struct release {
     void operator()(void* filter) const noexcept { ::seccomp_release(filter); }
   };
   std::unique_ptr<void, release> const filter(::seccomp_init(SCMP_ACT_ALLOW));
-  if (!filter || !add_rules(filter.get())) return {};
+  if (!filter || !add_rules(filter.get(), network)) return {};
   owned_descriptor const file(::memfd_create("attest-filter", MFD_CLOEXEC));
   if (file.get() < 0 || ::seccomp_export_bpf(filter.get(), file.get()) != 0) return {};
   auto const bytes = ::lseek(file.get(), 0, SEEK_END);
@@ -84,9 +87,11 @@ std::vector<std::uint64_t> made() {
 
 }  // namespace
 
-std::vector<std::uint64_t> const& system_call_filter() {
-  static auto const instructions = made();
-  return instructions;
+std::vector<std::uint64_t> const& system_call_filter(bool network) {
+  static auto const without = made(false);
+  if (!network) return without;
+  static auto const with = made(true);
+  return with;
 }
 
 }  // namespace attest::audit

@@ -197,6 +197,38 @@ TEST_CASE("a kernel writes to no file, and not to the terminal of the judge", "[
   }
 }
 
+TEST_CASE("a kernel reads its own folder and what it is allowed, and nothing else", "[unit]") {
+  for (trial const& at : trials()) {
+    open_folder const folder;
+    auto const own = folder.path / "own", other = folder.path / "other";
+    for (auto const& each : {own, other}) fs::create_directory(each);
+    fs::copy(library("reads_file"), own / "kernel.so");
+    for (auto const& each : {own, other}) std::ofstream(each / "words") << "secret";
+    INFO(words(at));
+    auto const succeeds = [&](fs::path const& file, kernel_needs const& needs) {
+      return judge_says(at, [&] {
+        ::setenv("ATTEST_TEST_FILE", file.c_str(), 1);
+        auto kernel =
+            isolated_kernel::open(own / "kernel.so", "attest_attention", {.needs = needs}, ATTEST_TEST_RUNNER);
+        if (!kernel) return 2;
+        owned_outputs outputs;
+        auto const report = kernel.value().run(small_problem(), {}, outputs);
+        if (!report) return 3;
+        if (report.value().outcome == call_outcome::succeeded) return 1;
+        return report.value().sentence == "exited with code 3 after it said '" + file.native() + ": Permission denied'"
+                   ? 0
+                   : 4;
+      });
+    };
+    CHECK(succeeds(own / "words", {}) == 1);
+    CHECK(succeeds(other / "words", {}) == 0);
+    CHECK(succeeds(other / "words", {.readable = {other}}) == 1);
+    CHECK(succeeds(other / "words", {.readable = {other / "words"}}) == 1);
+    CHECK(succeeds("/etc/shadow", {}) == 0);
+    CHECK(succeeds("/etc/passwd", {}) == 1);
+  }
+}
+
 TEST_CASE("a kernel has no network", "[unit]") {
   int const listener = ::socket(AF_INET, SOCK_STREAM | SOCK_CLOEXEC | SOCK_NONBLOCK, 0);
   sockaddr_in address{};
@@ -211,6 +243,15 @@ TEST_CASE("a kernel has no network", "[unit]") {
     INFO(words(at));
     CHECK(judge_says(at, [] { return outcome_of("reaches_network") != call_outcome::succeeded ? 1 : 0; }) == 0);
     CHECK(::accept(listener, nullptr, nullptr) < 0);
+    CHECK(judge_says(at, [] {
+            auto kernel = isolated_kernel::open(library("reaches_network"), "attest_attention",
+                                                {.needs = {.network = true}}, ATTEST_TEST_RUNNER);
+            if (!kernel) return 2;
+            owned_outputs outputs;
+            auto const report = kernel.value().run(small_problem(), {}, outputs);
+            return report ? 0 : 3;
+          }) == 0);
+    CHECK(::accept(listener, nullptr, nullptr) >= 0);
   }
   ::close(listener);
 }
@@ -293,7 +334,8 @@ TEST_CASE("what the system forbids is named, and a kernel is not loaded where al
       "a network namespace (Operation not permitted)", "an IPC namespace (Operation not permitted)"};
   auto without_landlock = namespaces;
   for (char const* name :
-       {"Landlock for files (Operation not supported)", "Landlock for signals (Operation not supported)"})
+       {"Landlock for files (Operation not supported)", "Landlock for reads (Operation not supported)",
+        "Landlock for signals (Operation not supported)"})
     without_landlock.push_back(name);
   for (unsigned const user : users()) {
     missing_at({user, system_kind::permits_all}, {});

@@ -24,7 +24,7 @@ namespace {
 
 using namespace attest::tests;
 namespace problem = attest::problem;
-using Catch::Contains;
+using Catch::Contains, Catch::StartsWith;
 
 std::string refusal(fs::path const& path, double seconds = 10) {
   auto const kernel = isolated_kernel::open(path, "attest_attention", {.seconds = seconds}, ATTEST_TEST_RUNNER);
@@ -186,6 +186,26 @@ TEST_CASE("a kernel that has to wait for a processor does not hang", "[unit]") {
   for (pid_t const process : others) ::kill(process, SIGKILL), ::waitpid(process, nullptr, 0);
   CHECK(had_to_wait);
   CHECK(report.outcome == call_outcome::succeeded);
+}
+
+TEST_CASE("a call that only the clock ends is unanswered", "[unit]") {
+  auto kernel =
+      isolated_kernel::open(library("naps"), "attest_attention",
+                            {.seconds = 60, .resting_seconds = 60, .waiting_seconds = 0.5}, ATTEST_TEST_RUNNER);
+  REQUIRE(kernel);
+  auto const report = run_once(kernel.value(), small_problem());
+  CHECK(report.outcome == call_outcome::unanswered);
+  CHECK_THAT(report.sentence, StartsWith("did not return within 0.5 s, in which it had 0."));
+}
+
+TEST_CASE("what a call writes after it has returned is reported with the next", "[unit]") {
+  auto kernel = opened("writes_after_return"), honest = opened("naive");
+  for (isolated_kernel* const each : {&kernel, &honest}) {
+    CHECK(run_once(*each, small_problem()).broken.empty());
+    std::this_thread::sleep_for(std::chrono::milliseconds(200));
+    auto const next = run_once(*each, small_problem());
+    CHECK(next.broke(promise::rests_between_calls) == (each == &kernel));
+  }
 }
 
 TEST_CASE("a kernel that takes more memory than allowed is ended, root or not", "[unit]") {

@@ -149,8 +149,14 @@ TEST_CASE("a crash, an exit and a hang are outcomes, and the next call works", "
   auto hang = opened("hang", 0.2);
   report = run_once(hang, small_problem());
   CHECK(report.outcome == call_outcome::hung);
-  CHECK(report.sentence == "did not return within 0.2 s");
+  CHECK(report.sentence == "did not return, and used no processor for 0.2 s");
   still_answers_unsupported(hang);
+
+  auto spins = opened("spins", 0.2);
+  report = run_once(spins, small_problem());
+  CHECK(report.outcome == call_outcome::hung);
+  CHECK(report.sentence == "did not return within 0.2 s of processor time");
+  still_answers_unsupported(spins);
 
   auto unknown = opened("unknown_status");
   report = run_once(unknown, small_problem());

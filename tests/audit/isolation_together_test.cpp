@@ -114,7 +114,7 @@ TEST_CASE("a group that crashes or hangs says so in every answer, and the next c
     CHECK(answer.report.outcome == call_outcome::succeeded);
   for (call_answer const& answer : answers_of(waits, asked_group({large_problem(1)}, 16, 4))) {
     CHECK(answer.report.outcome == call_outcome::hung);
-    CHECK(answer.report.sentence == "did not return within 0.5 s");
+    CHECK(answer.report.sentence == "did not return within 0.5 s of processor time");
   }
   CHECK(run_once(waits, large_problem(1)).outcome == call_outcome::succeeded);
 }

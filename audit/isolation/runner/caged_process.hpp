@@ -26,9 +26,11 @@
 #include "audit/isolation/runner/file_tree.hpp"
 #include "audit/isolation/runner/landlock.hpp"
 #include "audit/isolation/runner/namespaces.hpp"
+#include "audit/isolation/runner/needs.hpp"
 #include "audit/isolation/runner/privileges.hpp"
 #include "audit/isolation/runner/protections.hpp"
 #include "audit/isolation/runner/protocol.hpp"
+#include "audit/isolation/runner/reads.hpp"
 #include "audit/isolation/runner/system_calls.hpp"
 
 namespace attest::audit::runner {
@@ -108,7 +110,7 @@ inline void kill_descendants() noexcept {
 
 /// Returns in the kernel's process alone, with the protections that hold, before any code of the kernel is there.
 /// Requires  one thread
-inline protection_faults enter_cage(long judge, char const* library) noexcept {
+inline protection_faults enter_cage(long judge, char const* library, kernel_needs const& needs) noexcept {
   protection_faults faults{};
   prctl(PR_SET_PDEATHSIG, SIGTERM);
   if (getppid() != static_cast<pid_t>(judge)) _exit(0);
@@ -123,7 +125,7 @@ inline protection_faults enter_cage(long judge, char const* library) noexcept {
   auto const user = unused_user(static_cast<unsigned>(getpid()));
   bool const root = geteuid() == 0;
 
-  auto const process = start_in_namespaces();
+  auto const process = start_in_namespaces(needs.network);
   if (process.id < 0) _exit(0);
   bool const apart = process.flags != 0;
   if (process.id > 0) {
@@ -135,7 +137,7 @@ inline protection_faults enter_cage(long judge, char const* library) noexcept {
   close(report[0]);
   for (auto const which : {protection::processes, protection::files, protection::ipc})
     faults.set(which, apart ? 0 : process.fault);
-  faults.set(protection::network, (process.flags & CLONE_NEWNET) != 0 ? 0 : process.fault);
+  faults.set(protection::network, needs.network || (process.flags & CLONE_NEWNET) != 0 ? 0 : process.fault);
   if (apart) {
     int const read_only = make_mounts_read_only();
     faults.set(protection::files, read_only);
@@ -143,7 +145,9 @@ inline protection_faults enter_cage(long judge, char const* library) noexcept {
     if (read_only == 0) mount_scratch(library);
   }
   bool const in_user_namespace = (process.flags & CLONE_NEWUSER) != 0;
-  faults.set(protection::user, root && !in_user_namespace ? drop_root(user) : root ? EPERM : drop_capabilities());
+  faults.set(protection::user, root && !in_user_namespace ? drop_root(user, needs)
+                               : root                     ? EPERM
+                                                          : drop_capabilities());
   if (root && in_user_namespace) drop_capabilities();
   prctl(PR_SET_DUMPABLE, 0);
   prctl(PR_SET_PDEATHSIG, SIGKILL);
@@ -163,8 +167,10 @@ inline protection_faults enter_cage(long judge, char const* library) noexcept {
   sigprocmask(SIG_SETMASK, &before, nullptr);
   char const* const folder = std::getenv("TMPDIR");
   bool const has_scratch = apart && folder && std::strcmp(folder, scratch) == 0;
-  restrict_with_landlock(has_scratch ? scratch : nullptr, faults);
+  char const* const writable = has_scratch ? scratch : nullptr;
+  restrict_writes(writable, needs, faults);
   faults.set(protection::system_calls, filter_system_calls());
+  faults.set(protection::reads, restrict_reads(library, writable, needs));
   return faults;
 }
 

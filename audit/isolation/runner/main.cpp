@@ -1,4 +1,4 @@
-// attest-runner PARENT_PID LIBRARY SYMBOL: runs one kernel for the process that started it
+// attest-runner PARENT_PID LIBRARY SYMBOL [NEED…]: runs one kernel for the process that started it
 // (audit/isolation/isolated_kernel.hpp).
 //
 // It links the C library only: a kernel must bring the libraries that it needs, and no symbol of attest can stand in
@@ -87,11 +87,12 @@ void receive_message(call_message& message) noexcept {
 
 int main(int count, char** arguments) {
   using namespace attest::audit::runner;
-  if (count != 4) {
+  if (count < 4) {
     static char const usage[] = "attest-runner is started by attest; it has no use of its own\n";
     return write(STDERR_FILENO, usage, sizeof usage - 1) < 0 ? 3 : 2;
   }
-  caged_message caged{caged_magic, enter_cage(std::strtol(arguments[1], nullptr, 10), arguments[2])};
+  kernel_needs const needs(arguments + 4, count - 4);
+  caged_message caged{caged_magic, enter_cage(std::strtol(arguments[1], nullptr, 10), arguments[2], needs)};
   send_message(caged);
   load_message load{};
   while (recv(channel_descriptor, &load, sizeof load, 0) < 0)

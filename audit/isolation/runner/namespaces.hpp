@@ -51,7 +51,7 @@ struct namespaced_process {
 
 /// Requires  one thread
 /// Ensures   the copy runs after its users are mapped; both processes have the pipe
-inline namespaced_process start_in_namespaces() noexcept {
+inline namespaced_process start_in_namespaces(bool keep_network) noexcept {
   constexpr int alone = CLONE_NEWPID | CLONE_NEWNS | CLONE_NEWIPC | CLONE_NEWUTS;
   constexpr int sets[] = {alone | CLONE_NEWNET, alone, CLONE_NEWUSER | alone | CLONE_NEWNET, CLONE_NEWUSER | alone, 0};
   namespaced_process process;
@@ -60,7 +60,8 @@ inline namespaced_process start_in_namespaces() noexcept {
     process.fault = errno;
     return process;
   }
-  for (int const flags : sets) {
+  for (int flags : sets) {
+    if (keep_network) flags &= ~CLONE_NEWNET;
     process.flags = flags;
     // The C library's fork has no flags. The copy does nothing that needs the library's knowledge of its own id before
     // it forks again.

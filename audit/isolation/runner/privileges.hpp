@@ -2,12 +2,16 @@
 #pragma once
 
 #include <cerrno>
+#include <cstddef>
 #include <cstdint>
 
 #include <grp.h>
 #include <sys/prctl.h>
+#include <sys/stat.h>
 #include <sys/syscall.h>
 #include <unistd.h>
+
+#include "audit/isolation/runner/needs.hpp"
 
 namespace attest::audit::runner {
 
@@ -29,10 +33,23 @@ inline unsigned unused_user(unsigned process) noexcept { return 0x7A000000u + (p
 
 /// From root to `user`. Of the capabilities, that to read files stays: a kernel lies where root has put it, which other
 /// users often cannot read. 0, or the error.
-inline int drop_root(unsigned user) noexcept {
+inline int drop_root(unsigned user, kernel_needs const& needs) noexcept {
   constexpr std::uint64_t read_files = std::uint64_t{1} << 2;  // CAP_DAC_READ_SEARCH
+  // The devices of accelerators belong to groups.
+  constexpr std::size_t most = 64;
+  gid_t groups[most];
+  std::size_t count = 0;
+  auto const add_group = [&](char const* path) {
+    struct stat about{};
+    if (count < most && stat(path, &about) == 0 && about.st_gid != 0) groups[count++] = about.st_gid;
+  };
+  if (needs.device) {
+    visit_accelerators(add_group);
+    for (char const* path : {"/dev/dri/renderD128", "/dev/dri/card0", "/dev/dri/card1"}) add_group(path);
+  }
   if (prctl(PR_SET_KEEPCAPS, 1, 0, 0, 0) != 0) return errno;
-  if (setgroups(0, nullptr) != 0 || setresgid(user, user, user) != 0 || setresuid(user, user, user) != 0) return errno;
+  if (setgroups(count, groups) != 0 || setresgid(user, user, user) != 0 || setresuid(user, user, user) != 0)
+    return errno;
   if (!set_capabilities(read_files) && !set_capabilities(0)) return errno;
   return 0;
 }

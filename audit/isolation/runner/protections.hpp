@@ -15,6 +15,7 @@ enum class protection : std::uint32_t {
   no_new_rights,  ///< no_new_privs
   system_calls,   ///< a seccomp filter
   writes,         ///< Landlock: no file is written or made but in the scratch folder
+  reads,          ///< Landlock: no file is read but those of the system and of the kernel
   signals,        ///< Landlock: no signal to a process outside
   count
 };
