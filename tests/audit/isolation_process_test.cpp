@@ -188,6 +188,17 @@ TEST_CASE("a kernel that has to wait for a processor does not hang", "[unit]") {
   CHECK(report.outcome == call_outcome::succeeded);
 }
 
+TEST_CASE("a kernel that stops itself goes on", "[unit]") {
+  auto kernel = opened("stops_itself");
+  CHECK(run_once(kernel, small_problem()).outcome == call_outcome::succeeded);
+}
+
+TEST_CASE("a kernel may share its work out among the threads of OpenMP", "[unit]") {
+  if (!fs::exists(library("openmp"))) return;  // of a compiler without OpenMP
+  auto kernel = opened("openmp");
+  for (int n = 0; n < 3; ++n) CHECK(run_once(kernel, small_problem()).outcome == call_outcome::succeeded);
+}
+
 TEST_CASE("a call that only the clock ends is unanswered", "[unit]") {
   auto kernel =
       isolated_kernel::open(library("naps"), "attest_attention",

@@ -76,7 +76,7 @@ inline void kill_descendants() noexcept {
   _exit(0);
 }
 
-/// Waits for child `id`, or for the order to end. `report` is where the first process of the namespaces says how the
+/// Waits for child `id`, or for the order to end. A child that stops goes on: nobody else would wake it. `report` is where the first process of the namespaces says how the
 /// kernel's has ended; −1 where `id` is the kernel's.
 [[noreturn]] inline void wait_outside(pid_t id, int report, sigset_t const& awaited) noexcept {
   close(channel_descriptor), close(memory_descriptor);
@@ -87,8 +87,9 @@ inline void kill_descendants() noexcept {
     if (number == SIGTERM) kill(id, SIGKILL);
     int ended = 0;
     pid_t which = 0;
-    while ((which = waitpid(-1, &ended, number == SIGTERM ? 0 : WNOHANG)) > 0) {
-      if (which != id) continue;
+    while ((which = waitpid(-1, &ended, number == SIGTERM ? 0 : WNOHANG | WUNTRACED)) > 0) {
+      if (WIFSTOPPED(ended)) kill(which, SIGCONT);
+      if (which != id || WIFSTOPPED(ended)) continue;
       if (report < 0) status = ended;
       else if (read(report, &ended, sizeof ended) == sizeof ended) status = ended;
       kill_descendants();
@@ -98,12 +99,14 @@ inline void kill_descendants() noexcept {
 }
 
 /// The first process of a PID namespace: waits for the kernel's process and says how it has ended. What is left dies
-/// with this process.
+/// with this process, and what stops goes on.
 [[noreturn]] inline void wait_inside(pid_t kernel, int report) noexcept {
   close(channel_descriptor), close(memory_descriptor);
   for (;;) {
     int status = 0;
-    if (waitpid(-1, &status, 0) != kernel) continue;
+    pid_t const which = waitpid(-1, &status, WUNTRACED);
+    if (which > 0 && WIFSTOPPED(status)) kill(which, SIGCONT);
+    if (which != kernel || WIFSTOPPED(status)) continue;
     _exit(write(report, &status, sizeof status) == sizeof status ? 0 : 1);
   }
 }
