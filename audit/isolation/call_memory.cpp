@@ -258,13 +258,13 @@ std::optional<broken_promise> call_memory::changed_surroundings(std::size_t inde
 }
 
 std::optional<error> call_memory::read_back(int memory, call_outcome outcome, owned_outputs& outputs,
-                                            std::vector<broken_promise>& broken) {
+                                            std::vector<broken_promise>& broken, bool remember) {
   bool const small = !written_.empty();
   std::vector<std::byte> whole(small ? written_.size() : 0);
   auto const first = page_bytes();
   if (small)
     if (auto why = read_all(memory, std::span(whole).subspan(first), begin_ + first)) return why;
-  if (whole.size() <= very_small_memory) found_ = whole;
+  if (remember && whole.size() <= very_small_memory) found_ = whole;
   owned_outputs found;
   for (std::size_t i = 0; i < regions_.size(); ++i) {
     if (!regions_[i]) continue;

@@ -56,12 +56,13 @@ class call_memory {
   /// Writes the inputs, NaN into the outputs, and the bytes around both; clears the crash note.
   std::optional<problem::error> fill(int memory);
 
-  /// Compares the memory with what fill wrote, and copies the outputs where the call succeeded.
+  /// Compares the memory with what fill wrote, and copies the outputs where the call succeeded. changed_since asks
+  /// about it later if `remember`.
   /// Ensures   `broken` names every tensor whose surrounding bytes (or, for an input, contents) changed
   std::optional<problem::error> read_back(int memory, call_outcome outcome, owned_outputs& outputs,
-                                          std::vector<broken_promise>& broken);
+                                          std::vector<broken_promise>& broken, bool remember);
 
-  /// After read_back: is the memory other than it was then? Where it is large, it is not asked.
+  /// After read_back: is the memory other than it was then? False where it is large, or was not to be remembered.
   bool changed_since(int memory) const;
 
   /// The promise that a crash broke, where the call, or the first of its group, has this sequence number; none where
@@ -91,7 +92,7 @@ class call_memory {
   std::unique_ptr<runner::call_message> message_ = std::make_unique<runner::call_message>();
   std::uint64_t begin_ = 0, memory_bytes_ = 0;  ///< in the shared memory
   std::vector<std::byte> written_;              ///< the memory from begin_ on, where it is small; else empty
-  std::vector<std::byte> found_;                ///< what read_back found in it, where it is very small; else empty
+  std::vector<std::byte> found_;                ///< what read_back found in it, where changed_since asks; else empty
 };
 
 }  // namespace attest::audit

@@ -1,6 +1,7 @@
 #include "audit/isolation/kernel_session.hpp"
 
 #include <algorithm>
+#include <csignal>
 
 #include "audit/tensors/elements.hpp"
 
@@ -18,6 +19,11 @@ owned_problem small_problem(problem::element_type type) {
   return owned_problem::of_valid(std::move(draft));
 }
 
+/// A hang, or an end by the signal with which a system ends processes where memory is scarce.
+bool may_be_the_machine(call_report const& did) {
+  return did.outcome == call_outcome::hung || (did.outcome == call_outcome::crashed && did.code == SIGKILL);
+}
+
 }  // namespace
 
 problem::result<kernel_session> kernel_session::open(kernel_library const& library, problem::element_type type,
@@ -33,13 +39,13 @@ problem::result<kernel_session> kernel_session::open(kernel_library const& libra
   return session;
 }
 
-/// isolated_kernel::run_together, where the first hang counts only if it comes again at once.
+/// isolated_kernel::run_together, where the first of those ends counts only if it comes again at once.
 problem::result<std::vector<call_answer>> kernel_session::ask(std::span<call_of_group const> calls,
                                                               double more_seconds) {
   auto answers = kernel_.run_together(calls, more_seconds);
-  if (!answers || answers.value().front().report.outcome != call_outcome::hung || hung_) return answers;
+  if (!answers || !may_be_the_machine(answers.value().front().report) || ended_) return answers;
   auto const first = answers.value().front().report;
-  hung_ = true;
+  ended_ = true;
   answers = kernel_.run_together(calls, more_seconds);
   if (!answers) return answers;
   using enum call_outcome;

@@ -46,8 +46,8 @@ class kernel_session {
   /// Runs the kernel once, requesting those of requestable(problem, asks) that it supports. Where it reports
   /// UNSUPPORTED, tries again with fewer outputs.
   ///
-  /// A hang counts where it is seen twice: the first call that hangs is made again, in a new process, here and in
-  /// run_together. Where it returns then, it is unanswered, and the next hang of another call counts.
+  /// A hang, and an end by SIGKILL, counts where it is seen twice: the first call with such an end is made again, in a
+  /// new process, here and in run_together. Where it returns then, it is unanswered, and the next such end counts.
   problem::result<run_result> run(owned_problem const& problem, std::int32_t threads, audit::placement placement,
                                   asked_outputs asks = {}, memory_form const& memory = {});
 
@@ -69,7 +69,7 @@ class kernel_session {
 
   isolated_kernel kernel_;
   interruption interruption_;
-  bool supports_lse_ = true, supports_weights_ = true, hung_together_ = false, hung_ = false;
+  bool supports_lse_ = true, supports_weights_ = true, hung_together_ = false, ended_ = false;
 };
 
 }  // namespace attest::audit

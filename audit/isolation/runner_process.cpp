@@ -139,6 +139,7 @@ runner_process::received runner_process::wait_for_cage(clock::time_point deadlin
   std::memcpy(&sender, CMSG_DATA(first), sizeof sender);
   kernel_ = sender.pid;
   faults_ = message.faults;
+  start_fault_ = message.fault;
   return received::message;
 }
 
@@ -248,7 +249,7 @@ runner_process& runner_process::operator=(runner_process&& other) noexcept {
     process_ = std::exchange(other.process_, 0), kernel_ = std::exchange(other.kernel_, 0);
     channel_ = std::move(other.channel_), printed_ = std::move(other.printed_);
     hidden_ = std::move(other.hidden_);
-    faults_ = other.faults_, text_ = std::move(other.text_);
+    start_fault_ = other.start_fault_, faults_ = other.faults_, text_ = std::move(other.text_);
   }
   return *this;
 }

@@ -35,6 +35,9 @@ class runner_process {
   /// Waits until the runner has put on the protections that the system permits. No code of the kernel runs before that.
   received wait_for_cage(clock::time_point deadline) noexcept;
 
+  /// Why the runner has no process for the kernel; 0 where it has. Requires wait_for_cage() == message.
+  int start_fault() const noexcept { return start_fault_; }
+
   /// What the system answered to each protection. Requires wait_for_cage() == message.
   runner::protection_faults const& faults() const noexcept { return faults_; }
 
@@ -75,6 +78,7 @@ class runner_process {
 
   int process_ = 0;  ///< the child of this process: it ends as the kernel's process does, and that dies with it
   int kernel_ = 0;
+  int start_fault_ = 0;
   owned_descriptor channel_, printed_;
   hidden_memory hidden_;  ///< that of this process, while the other one lives
   runner::protection_faults faults_{};

@@ -13,6 +13,7 @@
 #include <fcntl.h>
 #include <sched.h>
 #include <sys/prctl.h>
+#include <sys/resource.h>
 #include <sys/wait.h>
 #include <unistd.h>
 
@@ -197,6 +198,29 @@ TEST_CASE("a kernel may share its work out among the threads of OpenMP", "[unit]
   if (!fs::exists(library("openmp"))) return;  // of a compiler without OpenMP
   auto kernel = opened("openmp");
   for (int n = 0; n < 3; ++n) CHECK(run_once(kernel, small_problem()).outcome == call_outcome::succeeded);
+}
+
+TEST_CASE("the limits of a shell are no matter of the kernel", "[unit]") {
+  auto const judged_with = [](int resource, rlim_t soft, rlim_t hard) {
+    auto const judge = ::fork();
+    if (judge == 0) {
+      rlimit const limit{soft, hard};
+      ::setrlimit(static_cast<__rlimit_resource_t>(resource), &limit);
+      auto kernel = open_kernel("works_half_a_second");
+      if (!kernel)
+        ::_exit(kernel.why().message().find("cannot start a process for the kernel: ") == std::string::npos ? 50 : 51);
+      call_outcome last{};
+      for (int n = 0; n < 3 && last == call_outcome::succeeded; ++n)
+        last = run_once(kernel.value(), small_problem()).outcome;
+      ::_exit(static_cast<int>(last));
+    }
+    int status = 0;
+    ::waitpid(judge, &status, 0);
+    return WIFEXITED(status) ? WEXITSTATUS(status) : -WTERMSIG(status);
+  };
+  CHECK(judged_with(RLIMIT_CPU, 1, RLIM_INFINITY) == static_cast<int>(call_outcome::succeeded));
+  CHECK(judged_with(RLIMIT_CPU, 1, 1) == static_cast<int>(call_outcome::unanswered));
+  CHECK(judged_with(RLIMIT_NPROC, 1, 1) == 51);
 }
 
 TEST_CASE("a call that only the clock ends is unanswered", "[unit]") {

@@ -109,7 +109,7 @@ TEST_CASE("an output that a later call changes is a finding", "[unit]") {
   CHECK_THAT(first.sentence, Contains("the outputs of a call change in a later one"));
 }
 
-TEST_CASE("a hang counts where it is seen twice", "[unit]") {
+TEST_CASE("a hang and an end by SIGKILL count where they are seen twice", "[unit]") {
   owned_problem const problem = in_groups(0).problem;
   std::vector<call_outcome> outcomes;
   auto const ask_times = [&](char const* name, int times) {
@@ -124,6 +124,8 @@ TEST_CASE("a hang counts where it is seen twice", "[unit]") {
   using enum call_outcome;
   ask_times("third_call_hangs", 4);  // the third of the second process is the second hang
   CHECK(outcomes == std::vector{succeeded, unanswered, succeeded, hung});
+  ask_times("third_call_killed", 4);
+  CHECK(outcomes == std::vector{succeeded, unanswered, succeeded, crashed});
   ask_times("hang", 1);
   CHECK(outcomes == std::vector{hung});
 }

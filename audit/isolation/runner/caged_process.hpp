@@ -35,8 +35,16 @@
 
 namespace attest::audit::runner {
 
-/// No core file. core(5): a limit of 1 byte also stops core dumps that are piped to a program, 0 does not.
-inline void leave_no_core() noexcept {
+/// As much as the system allows: what a shell allows itself is no matter of the kernel. No core file; core(5): a limit
+/// of 1 byte also stops core dumps that are piped to a program, 0 does not.
+inline void raise_limits() noexcept {
+  for (int const which : {RLIMIT_AS, RLIMIT_CPU, RLIMIT_DATA, RLIMIT_MEMLOCK, RLIMIT_NOFILE, RLIMIT_NPROC}) {
+    rlimit limit{};
+    auto const resource = static_cast<__rlimit_resource_t>(which);
+    if (getrlimit(resource, &limit) != 0) continue;
+    limit.rlim_cur = limit.rlim_max;
+    setrlimit(resource, &limit);
+  }
   rlimit const no_core{1, 1};
   setrlimit(RLIMIT_CORE, &no_core);
 }
@@ -76,8 +84,8 @@ inline void kill_descendants() noexcept {
   _exit(0);
 }
 
-/// Waits for child `id`, or for the order to end. A child that stops goes on: nobody else would wake it. `report` is where the first process of the namespaces says how the
-/// kernel's has ended; −1 where `id` is the kernel's.
+/// Waits for child `id`, or for the order to end. A child that stops goes on: nobody else would wake it. `report` is
+/// where the first process of the namespaces says how the kernel's has ended; −1 where `id` is the kernel's.
 [[noreturn]] inline void wait_outside(pid_t id, int report, sigset_t const& awaited) noexcept {
   close(channel_descriptor), close(memory_descriptor);
   int status = SIGKILL;
@@ -111,25 +119,25 @@ inline void kill_descendants() noexcept {
   }
 }
 
-/// Returns in the kernel's process alone, with the protections that hold, before any code of the kernel is there.
+/// Returns 0 in the kernel's process alone, with the protections that hold, before any code of the kernel is there; or
+/// returns why that process could not be started.
 /// Requires  one thread
-inline protection_faults enter_cage(long judge, char const* library, kernel_needs const& needs) noexcept {
-  protection_faults faults{};
+inline int enter_cage(long judge, char const* library, kernel_needs const& needs, protection_faults& faults) noexcept {
   prctl(PR_SET_PDEATHSIG, SIGTERM);
   if (getppid() != static_cast<pid_t>(judge)) _exit(0);
-  leave_no_core();
+  raise_limits();
   faults.set(protection::no_new_rights, prctl(PR_SET_NO_NEW_PRIVS, 1, 0, 0, 0) != 0 ? errno : 0);
   sigset_t awaited, before;
   sigemptyset(&awaited);
   for (int const number : {SIGTERM, SIGCHLD}) sigaddset(&awaited, number);
   sigprocmask(SIG_BLOCK, &awaited, &before);
   int report[2];
-  if (pipe2(report, O_CLOEXEC) != 0) _exit(0);
+  if (pipe2(report, O_CLOEXEC) != 0) return errno;
   auto const user = unused_user(static_cast<unsigned>(getpid()));
   bool const root = geteuid() == 0;
 
   auto const process = start_in_namespaces(needs.network);
-  if (process.id < 0) _exit(0);
+  if (process.id < 0) return process.fault;
   bool const apart = process.flags != 0;
   if (process.id > 0) {
     prctl(PR_SET_CHILD_SUBREAPER, 1);
@@ -158,7 +166,7 @@ inline protection_faults enter_cage(long judge, char const* library, kernel_need
   if (poll(&gone, 1, 0) != 0) _exit(0);  // the waiting process ended before it could take this one along
   if (apart) {
     pid_t const kernel = fork();
-    if (kernel < 0) _exit(0);
+    if (kernel < 0) return errno;
     if (kernel > 0) wait_inside(kernel, report[1]);
     prctl(PR_SET_PDEATHSIG, SIGKILL);
   }
@@ -174,7 +182,7 @@ inline protection_faults enter_cage(long judge, char const* library, kernel_need
   restrict_writes(writable, needs, faults);
   faults.set(protection::system_calls, filter_system_calls());
   faults.set(protection::reads, restrict_reads(library, writable, needs));
-  return faults;
+  return 0;
 }
 
 }  // namespace attest::audit::runner

@@ -92,8 +92,11 @@ int main(int count, char** arguments) {
     return write(STDERR_FILENO, usage, sizeof usage - 1) < 0 ? 3 : 2;
   }
   kernel_needs const needs(arguments + 4, count - 4);
-  caged_message caged{caged_magic, enter_cage(std::strtol(arguments[1], nullptr, 10), arguments[2], needs)};
+  caged_message caged{};
+  caged.magic = caged_magic;
+  caged.fault = enter_cage(std::strtol(arguments[1], nullptr, 10), arguments[2], needs, caged.faults);
   send_message(caged);
+  if (caged.fault != 0) _exit(0);
   load_message load{};
   while (recv(channel_descriptor, &load, sizeof load, 0) < 0)
     if (errno != EINTR) _exit(0);

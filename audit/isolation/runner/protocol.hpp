@@ -36,6 +36,7 @@ struct filter_message {
 /// process.
 struct caged_message {
   std::uint32_t magic;
+  std::int32_t fault;  ///< why there is no process for the kernel; 0 where there is one
   protection_faults faults;
 };
 
