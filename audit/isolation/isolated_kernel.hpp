@@ -115,8 +115,8 @@ struct call_answer {
 /// A shared library that exports the interface of attest/kernel.h, loaded in a process of its own (attest-runner).
 ///
 /// The process is reused for all calls, and started again after a crash, an exit or a hang. It is killed when the
-/// thread that started it ends (the next call then starts another), leaves no core file, and its standard input and
-/// output are /dev/null. Not safe for concurrent calls: use one isolated_kernel a thread.
+/// thread that started it ends (the next call then starts another) and leaves no core file. What it can reach is in
+/// docs/isolation.md. Not safe for concurrent calls: use one isolated_kernel a thread.
 class isolated_kernel {
  public:
   /// Loads `library` and finds `symbol`. An error says why the file is not a usable library, or what happened while it

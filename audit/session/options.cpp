@@ -10,7 +10,7 @@ isolation_limits limits_of(audit_options const& options) {
   isolation_limits limits;
   if (options.quick) {
     limits.seconds = 2, limits.loading_seconds = 5;
-    limits.resting_seconds = 10, limits.waiting_seconds = 60;
+    limits.resting_seconds = 5, limits.waiting_seconds = 60;
   }
   if (options.budget) limits.loading_seconds = std::min(limits.loading_seconds, *options.budget);
   limits.all_protections = options.require_isolation;
