@@ -404,7 +404,7 @@ call_report isolated_kernel::state::without_reply(std::span<call_memory const> p
   report.code = end.code;
   rlimit limit{};
   bool const limited = ::getrlimit(RLIMIT_CPU, &limit) == 0 && limit.rlim_max != RLIM_INFINITY;
-  if (end.kind == process_end::signalled && (end.code == SIGXCPU || (end.code == SIGKILL && limited))) {
+  if (limited && end.kind == process_end::signalled && (end.code == SIGXCPU || end.code == SIGKILL)) {
     report.outcome = call_outcome::unanswered;
     report.sentence = fmt::format("was ended with {}: its process may have {} s of processor time (ulimit -t)",
                                   signal_text(end.code), limit.rlim_max);

@@ -191,9 +191,15 @@ runner_process::received runner_process::receive(std::span<std::byte> message, c
     if (!wait_for_input(deadline)) return received::timed_out;
     auto const count = ::recv(channel_.get(), message.data(), message.size(), MSG_DONTWAIT | MSG_TRUNC);
     if (count < 0 && (errno == EINTR || errno == EAGAIN)) continue;
+    if (count == 0 && !is_closed()) return received::malformed;  // an empty message
     if (count <= 0) return received::closed;
     return count == static_cast<ssize_t>(message.size()) ? received::message : received::malformed;
   }
+}
+
+bool runner_process::is_closed() const noexcept {
+  pollfd wait{channel_.get(), 0, 0};
+  return ::poll(&wait, 1, 0) != 0;  // POLLHUP is never asked for
 }
 
 bool runner_process::has_unread_input() const noexcept {
@@ -222,7 +228,7 @@ process_end runner_process::reap(clock::duration patience) noexcept {
   }
   if (!ended) {
     ::kill(process_, SIGTERM);  // it kills all that the kernel started, and ends
-    auto const last = clock::now() + std::chrono::seconds(10);
+    auto const last = clock::now() + std::chrono::seconds(60);
     while (!has_ended() && clock::now() < last) ::poll(nullptr, 0, 1);
   }
   ::kill(-process_, SIGKILL);

@@ -75,6 +75,7 @@ class runner_process {
 
   bool wait_for_input(clock::time_point deadline) noexcept;
   void drain() noexcept;
+  bool is_closed() const noexcept;
 
   int process_ = 0;  ///< the child of this process: it ends as the kernel's process does, and that dies with it
   int kernel_ = 0;

@@ -20,6 +20,8 @@ constexpr char const* refused[] = {
     // other processes
     "ptrace", "process_vm_readv", "process_vm_writev", "process_madvise", "process_mrelease", "pidfd_getfd", "kcmp",
     "migrate_pages", "move_pages",
+    // what System V and POSIX keep beyond the end of a process
+    "shmget", "msgget", "semget", "mq_open",
     // mounts and namespaces
     "mount", "umount", "umount2", "pivot_root", "chroot", "move_mount", "open_tree", "open_tree_attr", "fsopen",
     "fsmount", "fsconfig", "fspick", "mount_setattr", "setns", "unshare",

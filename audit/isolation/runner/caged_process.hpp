@@ -23,8 +23,10 @@
 #include <sys/wait.h>
 #include <unistd.h>
 
+#include "audit/isolation/runner/descendants.hpp"
 #include "audit/isolation/runner/file_tree.hpp"
 #include "audit/isolation/runner/landlock.hpp"
+#include "audit/isolation/runner/limits.hpp"
 #include "audit/isolation/runner/namespaces.hpp"
 #include "audit/isolation/runner/needs.hpp"
 #include "audit/isolation/runner/privileges.hpp"
@@ -34,41 +36,6 @@
 #include "audit/isolation/runner/system_calls.hpp"
 
 namespace attest::audit::runner {
-
-/// As much as the system allows: what a shell allows itself is no matter of the kernel. No core file; core(5): a limit
-/// of 1 byte also stops core dumps that are piped to a program, 0 does not.
-inline void raise_limits() noexcept {
-  for (int const which : {RLIMIT_AS, RLIMIT_CPU, RLIMIT_DATA, RLIMIT_MEMLOCK, RLIMIT_NOFILE, RLIMIT_NPROC}) {
-    rlimit limit{};
-    auto const resource = static_cast<__rlimit_resource_t>(which);
-    if (getrlimit(resource, &limit) != 0) continue;
-    limit.rlim_cur = limit.rlim_max;
-    setrlimit(resource, &limit);
-  }
-  rlimit const no_core{1, 1};
-  setrlimit(RLIMIT_CORE, &no_core);
-}
-
-/// No file of a kernel grows beyond the size of the scratch folder, nor does the file of the tensors: the memory of a
-/// call is mapped, not written.
-inline void limit_files() noexcept {
-  constexpr rlim_t file_bytes = rlim_t{64} << 20;
-  rlimit const files{file_bytes, file_bytes};
-  setrlimit(RLIMIT_FSIZE, &files);
-}
-
-/// Kills every process below this one, also those that come to be meanwhile.
-inline void kill_descendants() noexcept {
-  char path[64];
-  std::snprintf(path, sizeof path, "/proc/self/task/%d/children", static_cast<int>(getpid()));
-  for (;;) {
-    if (std::FILE* const children = std::fopen(path, "re")) {
-      for (int child = 0; std::fscanf(children, "%d", &child) == 1;) kill(child, SIGKILL);
-      std::fclose(children);
-    }
-    if (waitpid(-1, nullptr, 0) < 0 && errno == ECHILD) return;
-  }
-}
 
 /// Ends this process as another one has ended.
 [[noreturn]] inline void end_as(int status) noexcept {
@@ -92,6 +59,10 @@ inline void kill_descendants() noexcept {
   for (;;) {
     int number = 0;
     if (sigwait(&awaited, &number) != 0) continue;
+    if (number == SIGTERM && report < 0) {
+      kill_descendants();
+      end_as(SIGKILL);
+    }
     if (number == SIGTERM) kill(id, SIGKILL);
     int ended = 0;
     pid_t which = 0;
@@ -174,6 +145,7 @@ inline int enter_cage(long judge, char const* library, kernel_needs const& needs
   close(process.from_parent);
   setsid();
   limit_files();
+  limit_processes(root || in_user_namespace ? 0 : threads_of_user());
   prctl(PR_SET_DUMPABLE, 1);  // of its own processes it is no secret, and sanitizers read /proc/self
   sigprocmask(SIG_SETMASK, &before, nullptr);
   char const* const folder = std::getenv("TMPDIR");
