@@ -7,6 +7,7 @@
 
 #include <fcntl.h>
 #include <fmt/format.h>
+#include <sys/resource.h>
 
 #include "audit/support/temporary_file.hpp"
 
@@ -23,6 +24,15 @@ constexpr auto patience_with_readers = std::chrono::seconds(1);  // that are jus
 /// Does the folder, rather than a lack of space, forbid a file of this name?
 bool is_forbidden(int code) {
   return code == EACCES || code == EPERM || code == EROFS || code == EEXIST || code == ENAMETOOLONG;
+}
+
+/// Room for a file of so many bytes, where the file system can keep some. What is in the file stays.
+/// Ensures   0, or the errno value that writing them would end with
+int keep_room(descriptor const& file, std::size_t bytes) {
+  rlimit most{};
+  if (::getrlimit(RLIMIT_FSIZE, &most) == 0 && most.rlim_cur < bytes) return EFBIG;
+  if (bytes == 0 || ::fallocate(file.get(), FALLOC_FL_KEEP_SIZE, 0, static_cast<off_t>(bytes)) == 0) return 0;
+  return errno == ENOSPC || errno == EDQUOT || errno == EFBIG ? errno : 0;
 }
 
 }  // namespace
@@ -117,6 +127,10 @@ std::optional<error> output_file::overwrite(std::span<std::byte const> bytes) co
   if (!file) return fault("cannot be written: " + system_reason(errno));
   struct stat about{};
   if (::fstat(file.get(), &about) != 0 || !S_ISREG(about.st_mode)) return fault("is no longer the file that it was");
+  if (int const why = keep_room(file, bytes.size())) {
+    if (!exists) ::unlink(place_.path.c_str());
+    return fault("cannot be written: " + system_reason(why));
+  }
   int code = write_all(file.get(), bytes);
   if (code == 0 && ::ftruncate(file.get(), static_cast<off_t>(bytes.size())) != 0) code = errno;
   if (code == 0 && ::fsync(file.get()) != 0 && errno != EINVAL) code = errno;
