@@ -181,8 +181,11 @@ void findings_folder::remove_earlier() const {
 problem::result<std::filesystem::path> findings_folder::save(std::string const& name,
                                                              std::span<std::byte const> bytes) {
   constexpr int most_of_one_name = 1000;
-  std::error_code fault;  // a file in a folder that cannot be made says why
-  std::filesystem::create_directories(folder_, fault);
+  std::error_code code;
+  std::filesystem::create_directories(folder_, code);
+  if (code)
+    return problem::error{problem::error_code::unreadable, printable(folder_.native(), 400),
+                          "the folder cannot be made: " + code.message()};
   std::string const stem = name.substr(0, name.size() - ending.size());
   auto const numbered = [&](int n) { return folder_ / (n == 1 ? name : fmt::format("{}-{}{}", stem, n, ending)); };
   auto written =
