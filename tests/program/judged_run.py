@@ -89,7 +89,7 @@ class workplace:
         if (data := attest.parent.parent / "share").is_dir():
             shutil.copytree(data, folder / "share", dirs_exist_ok=True)
         for kernel in kernels.glob("*.so"):
-            if kernel.stem in ("naive", "ignores_mask", "leaves_child_a_call"):
+            if kernel.stem in ("naive", "ignores_mask", "leaves_child_a_call", "hang"):
                 shutil.copy(kernel, self.kernels)
         if user is not None:
             for made in (folder, self.outputs, self.scratch):

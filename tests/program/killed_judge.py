@@ -82,6 +82,19 @@ def kill_often(place: workplace, kernel: str, seconds: float, draw: random.Rando
     return kills, temporaries, wrong + whole_run(place, kernel)[1]
 
 
+def kill_while_it_waits(place: workplace, draw: random.Random) -> tuple[int, list[str]]:
+    """The kernel does not return: it cannot notice by itself that the judge is gone."""
+    wrong = []
+    for _ in range(KILLS):
+        judge = place.start([*place.words("hang.so"), "--jobs", "3"])
+        moment = draw.uniform(0, 1)
+        time.sleep(moment)
+        judge.kill()
+        judge.wait()
+        wrong += [f"killed after {moment:.3f} s: {name} is alive" for name in survivors()]
+    return KILLS, wrong
+
+
 def has_signal(judge, mask: str, number: int) -> bool:
     """Is it one of the signals of this mask, SigIgn or SigCgt, of the program?"""
     try:
@@ -139,6 +152,12 @@ def main() -> int:
     failed = 0
     only = "masks/random-full" if KILLS < 50 else "masks"
     for user in (None, NOBODY) if os.geteuid() == 0 else (None,):
+        who = "the user of the test" if user is None else f"user {user}"
+
+        def report(kernel: str, told: str, wrong: list[str]) -> int:
+            print(f"{kernel}, {who}: {told}; {len(wrong)} faults", *wrong[:20], sep="\n    ", flush=True)
+            return len(wrong)
+
         for kernel in STATUS_OF_KERNEL:
             with tempfile.TemporaryDirectory() as name:
                 os.chmod(name, 0o755)
@@ -146,13 +165,12 @@ def main() -> int:
                 seconds, wrong = whole_run(place, kernel)
                 kills, temporaries, killed = kill_often(place, kernel, seconds, draw)
                 signals, signalled = signal_often(place, kernel, seconds, draw)
-            wrong += killed + signalled
-            who = "the user of the test" if user is None else f"user {user}"
-            print(f"{kernel}, {who}: {kills} kills, {temporaries} temporaries were left; {signals} other signals; "
-                  f"{len(wrong)} faults", flush=True)
-            for fault in wrong[:20]:
-                print(f"    {fault}")
-            failed += len(wrong)
+            failed += report(kernel, f"{kills} kills, {temporaries} temporaries were left; {signals} other signals",
+                             wrong + killed + signalled)
+        with tempfile.TemporaryDirectory() as name:
+            os.chmod(name, 0o755)
+            kills, wrong = kill_while_it_waits(workplace(pathlib.Path(name) / "work", ATTEST, KERNELS, user), draw)
+            failed += report("hang.so", f"{kills} kills", wrong)
     return failed > 0
 
 
