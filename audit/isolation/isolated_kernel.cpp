@@ -16,6 +16,7 @@
 #include <unistd.h>
 
 #include "audit/isolation/call_memory.hpp"
+#include "audit/isolation/library_fault.hpp"
 #include "audit/isolation/missing_protections.hpp"
 #include "audit/isolation/runner/protocol.hpp"
 #include "audit/isolation/runner_process.hpp"
@@ -30,43 +31,6 @@ namespace fs = std::filesystem;
 using problem::error;
 using problem::error_code;
 using problem::result;
-
-std::string signal_text(int signal) {
-  char const* const name = ::sigabbrev_np(signal);
-  return name ? fmt::format("SIG{}", name) : fmt::format("signal {}", signal);
-}
-
-/// How a process ended, as a clause: "crashed with SIGSEGV", "exited with code 0".
-std::string end_text(process_end const& end) {
-  switch (end.kind) {
-    case process_end::exited: return fmt::format("exited with code {}", end.code);
-    case process_end::signalled: return "crashed with " + signal_text(end.code);
-    case process_end::killed: break;
-  }
-  return "closed its channel without an answer";
-}
-
-/// What a process printed last, as a clause; empty where it printed nothing.
-std::string said(runner_process const& process) {
-  auto const line = process.last_words();
-  return line.empty() ? line : fmt::format(" after it said '{}'", line);
-}
-
-std::optional<error> library_fault(fs::path const& library) {
-  auto const fault = [&](error_code code, std::string reason) {
-    return error{code, printable(library.native(), 400), std::move(reason)};
-  };
-  std::error_code code;
-  auto const status = fs::status(library, code);
-  if (status.type() == fs::file_type::not_found) return fault(error_code::missing, "there is no such file");
-  if (status.type() == fs::file_type::directory)
-    return fault(error_code::unreadable, "is a directory, expected a shared library");
-  if (status.type() != fs::file_type::regular)
-    return fault(error_code::unreadable, code ? "cannot be examined: " + code.message() : "is not a regular file");
-  if (::access(library.c_str(), R_OK) != 0)
-    return fault(error_code::unreadable, "cannot be opened: " + std::generic_category().message(errno));
-  return std::nullopt;
-}
 
 call_report not_asked(std::string reason) {
   call_report report;
@@ -172,7 +136,7 @@ std::optional<error> isolated_kernel::state::start() {
                        : fmt::format("does not finish loading within {} s", limits.waiting_seconds));
     case closed: {
       auto const end = process.end();
-      return fault(error_code::unreadable, end_text(end) + " while it was loaded" + said(process));
+      return fault(error_code::unreadable, words(end) + " while it was loaded" + process.said());
     }
     case malformed: process.kill(); return fault(error_code::unreadable, "broke its channel while it was loaded");
   }
@@ -235,7 +199,7 @@ std::vector<broken_promise> isolated_kernel::state::broken_between_calls() {
   if (end.kind == process_end::signalled && end.code == SIGKILL) return broken;
   broken.push_back({promise::rests_between_calls, "",
                     received == runner_process::received::closed
-                        ? end_text(end) + " after it had returned"
+                        ? words(end) + " after it had returned"
                         : "wrote to the runner's channel after it had returned"});
   return broken;
 }
@@ -410,8 +374,8 @@ call_report isolated_kernel::state::without_reply(std::span<call_memory const> p
                                   signal_text(end.code), limit.rlim_max);
     return report;
   }
-  report.sentence = received == runner_process::received::closed ? end_text(end) : "wrote to the runner's channel";
-  if (received == runner_process::received::closed) report.sentence += said(process);
+  report.sentence = received == runner_process::received::closed ? words(end) : "wrote to the runner's channel";
+  if (received == runner_process::received::closed) report.sentence += process.said();
   if (report.outcome != call_outcome::crashed) return report;
   for (call_memory const& plan : plans)
     if (auto broken = plan.explain_crash(memory.get(), first)) {

@@ -12,8 +12,10 @@
 #include <vector>
 
 #include <fcntl.h>
+#include <fmt/format.h>
 #include <poll.h>
 #include <spawn.h>
+#include <string.h>
 #include <sys/socket.h>
 #include <sys/uio.h>
 #include <sys/wait.h>
@@ -58,6 +60,20 @@ struct spawn_plan {
 };
 
 }  // namespace
+
+std::string signal_text(int signal) {
+  char const* const name = ::sigabbrev_np(signal);
+  return name ? fmt::format("SIG{}", name) : fmt::format("signal {}", signal);
+}
+
+std::string words(process_end const& end) {
+  switch (end.kind) {
+    case process_end::exited: return fmt::format("exited with code {}", end.code);
+    case process_end::signalled: return "crashed with " + signal_text(end.code);
+    case process_end::killed: break;
+  }
+  return "closed its channel without an answer";
+}
 
 problem::result<runner_process> runner_process::start(std::filesystem::path const& runner,
                                                       std::filesystem::path const& library, std::string const& symbol,
@@ -144,7 +160,7 @@ runner_process::received runner_process::wait_for_cage(clock::time_point deadlin
 }
 
 void runner_process::drain() noexcept {
-  constexpr std::size_t most_text = 4096;
+  constexpr std::size_t most_text = 16384;
   char bytes[most_text];
   // A pipe holds 64 KiB: a kernel that prints without end is not followed without end.
   for (int times = 0; times < 32; ++times) {
@@ -155,12 +171,16 @@ void runner_process::drain() noexcept {
   }
 }
 
-std::string runner_process::last_words() const {
-  auto const last = text_.find_last_not_of(" \t\r\n");
-  if (last == std::string::npos) return {};
-  auto const before = text_.find_last_of('\n', last);
-  auto const first = before == std::string::npos ? 0 : before + 1;
-  return printable(std::string_view(text_).substr(first, last - first + 1), 200);
+std::string runner_process::said() const {
+  std::string_view const text = text_;
+  auto last = text.find_last_not_of(" \t\r\n");
+  if (last == text.npos) return {};
+  constexpr std::string_view summary = "\nSUMMARY: ";
+  auto first = text.rfind(summary);
+  if (first != text.npos) last = text.find('\n', first + 1) - 1;  // npos − 1 is beyond the text, too
+  else first = text.rfind('\n', last);
+  first = first == text.npos ? 0 : first + 1;
+  return fmt::format(" after it said '{}'", printable(text.substr(first, last - first + 1), 200));
 }
 
 bool runner_process::send(std::span<std::byte const> message) noexcept {

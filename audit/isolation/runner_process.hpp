@@ -21,6 +21,12 @@ struct process_end {
   int code = 0;                                                  ///< the exit code or the signal
 };
 
+/// "SIGSEGV", or "signal 77".
+std::string signal_text(int signal);
+
+/// How a process ended, as a clause: "crashed with SIGSEGV", "exited with code 0".
+std::string words(process_end const& end);
+
 class runner_process {
  public:
   using clock = std::chrono::steady_clock;
@@ -41,9 +47,10 @@ class runner_process {
   /// What the system answered to each protection. Requires wait_for_cage() == message.
   runner::protection_faults const& faults() const noexcept { return faults_; }
 
-  /// What was printed last on standard output or error: a line, without control characters; empty where there is none.
+  /// What was printed last on standard output or error, as a clause: " after it said 'no memory'"; empty where nothing
+  /// was. It is the last line, or that with the summary of a sanitizer, without control characters.
   /// Ensures   all that was printed counts once the process has ended (end, kill)
-  std::string last_words() const;
+  std::string said() const;
 
   /// Sends one message. False where the process has ended. Never raises SIGPIPE.
   bool send(std::span<std::byte const> message) noexcept;

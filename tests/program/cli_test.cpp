@@ -3,8 +3,8 @@
 #include <set>
 #include <sstream>
 
-#include "tests/program/program.hpp"
 #include "tests/support/catch.hpp"
+#include "tests/program/program.hpp"
 
 namespace attest::tests {
 namespace {
@@ -37,24 +37,17 @@ TEST_CASE("an honest plug-in of another design is certified", "[unit]") {
 }
 
 TEST_CASE("broken plug-ins are refuted, and the finding names what is wrong", "[unit]") {
-  struct broken {
-    char const* name;
-    char const* only;
-    char const* bug_class;
-    char const* says;
-  };
-  auto const [name, only, bug_class, says] =
-      GENERATE(broken{"mean_v", "worked-examples", "weak-test", "it equals the mean of all rows of V"},
-               broken{"ignores_mask", "masks", "mask-polarity", "the key is masked"},
-               broken{"nan_empty_row", "empty-rows", "empty-row", "no key is visible to this query"},
-               broken{"crash", "worked-examples", "crash", "crashed with SIGSEGV"},
-               broken{"exits", "worked-examples", "crash", "exited with code 0"},
-               broken{"changes_rounding", "worked-examples", "fast-math", "floating-point environment"},
-               broken{"scales_q", "worked-examples", "memory", "writes into the input q"},
-               broken{"writes_past", "worked-examples", "memory", "writes element 0 past the end of o"},
-               broken{"reads_past_k", "worked-examples", "memory", "reads element 0 past the end of k"},
-               broken{"forgets_last_row", "worked-examples", "memory", "o"},
-               broken{"ignores_strides", "strides", "memory", "strides"});
+  struct broken { char const* name; char const* only; char const* bug_class; char const* says; };
+  auto const [name, only, bug_class, says] = GENERATE(
+      broken{"mean_v", "worked-examples", "weak-test", "it equals the mean of all rows of V"},
+      broken{"ignores_mask", "masks", "mask-polarity", "the key is masked"},
+      broken{"nan_empty_row", "empty-rows", "empty-row", "no key is visible to this query"},
+      broken{"crash", "worked-examples", "crash", "crashed with SIGSEGV"}, broken{"exits", "worked-examples", "crash", "exited with code 0"},
+      broken{"changes_rounding", "worked-examples", "fast-math", "floating-point environment"},
+      broken{"scales_q", "worked-examples", "memory", "writes into the input q"},
+      broken{"writes_past", "worked-examples", "memory", "writes element 0 past the end of o"},
+      broken{"reads_past_k", "worked-examples", "memory", "reads element 0 past the end of k"},
+      broken{"forgets_last_row", "worked-examples", "memory", "o"}, broken{"ignores_strides", "strides", "memory", "strides"});
   outcome const ran = attest(std::string("audit --seed 1 --json - --only ") + only + kernel(name));
   INFO(name << '\n' << ran.out.substr(0, 2000) << ran.err);
   CHECK(ran.status == 1);
@@ -82,13 +75,9 @@ TEST_CASE("a kernel that hangs is stopped, found and named, and its input is sav
 TEST_CASE("the built-in kernel runs on each of this machine's instruction sets, and says on which", "[unit]") {
   std::string const listed = attest("list kernels").out;
   CHECK(has(listed, "builtin:scalar"));
-  struct set {
-    char const* word;
-    char const* name;
-  };  // plain code is SCALAR or EMU128
+  struct set { char const* word; char const* name; };  // plain code is SCALAR or EMU128
   auto const report_of = [](std::string const& word) {
-    return nlohmann::json::parse(
-        attest("audit --quick --draws 20 --seed 3 --contract f32-blocked --json - --kernel builtin" + word).out);
+    return nlohmann::json::parse(attest("audit --quick --draws 20 --seed 3 --contract f32-blocked --json - --kernel builtin" + word).out);
   };
   auto const answers = [](nlohmann::json report) {
     for (char const* key : {"oracle_seconds", "kernel_seconds"}) report["summary"].erase(key);
@@ -96,8 +85,7 @@ TEST_CASE("the built-in kernel runs on each of this machine's instruction sets, 
     return report;
   };
   std::map<std::string, nlohmann::json> reports;
-  for (auto const& [word, name] :
-       {set{"avx512", "attest fast (AVX3)"}, set{"avx2", "attest fast (AVX2)"}, set{"scalar", ""}}) {
+  for (auto const& [word, name] : {set{"avx512", "attest fast (AVX3)"}, set{"avx2", "attest fast (AVX2)"}, set{"scalar", ""}}) {
     if (!has(listed, std::string("builtin:") + word)) continue;
     auto const report = report_of(std::string(":") + word);
     INFO(word);
@@ -183,13 +171,10 @@ TEST_CASE("list zoo says of each specimen what is wrong with it, and of a wrong 
   }
   std::string const text = attest("list zoo").out;
   CHECK(std::count(text.begin(), text.end(), '\n') == static_cast<std::ptrdiff_t>(listed.size()));
-  CHECK(has(text,
-            "nan_empty_row                       0/0 where a query sees no key; looked for by empty-rows, stale "
-            "[empty-row, f32]"));
+  CHECK(has(text, "nan_empty_row                       0/0 where a query sees no key; looked for by empty-rows, stale [empty-row, f32]"));
   outcome const wrong = attest("selftest --only nan_empty_rows");
   CHECK(wrong.status == 2);
-  CHECK(has(wrong.err,
-            "the zoo has no specimen called 'nan_empty_rows', did you mean 'nan_empty_row'?; see `attest list zoo`"));
+  CHECK(has(wrong.err, "the zoo has no specimen called 'nan_empty_rows', did you mean 'nan_empty_row'?; see `attest list zoo`"));
 }
 
 TEST_CASE("the classes are those of docs/known_failures.md, and the audit's own", "[unit]") {
@@ -197,8 +182,7 @@ TEST_CASE("the classes are those of docs/known_failures.md, and the audit's own"
   std::istringstream page(contents(ATTEST_TEST_DATA "/../../docs/known_failures.md"));
   for (std::string line; std::getline(page, line);) {
     if (!line.starts_with("| ") || line.starts_with("| class")) continue;
-    std::istringstream tokens(
-        line.substr(2, line.find_first_of(":|", 2) - 2));  // "mask-polarity, head-mapping, window-edge "
+    std::istringstream tokens(line.substr(2, line.find_first_of(":|", 2) - 2));  // "mask-polarity, head-mapping, window-edge "
     for (std::string token; tokens >> token;) expected.insert(token.substr(0, token.find(',')));
   }
   CHECK(expected.size() == 21);
@@ -255,8 +239,8 @@ TEST_CASE("solve writes outward-rounded enclosures, and prints certified digits"
   CHECK(has(printed.out, "layer0.o[0, 0, 0, 0] -1.18713716147"));
   CHECK(has(printed.out, "layer0.weights[0, 0, 0, 61] 0\n"));  // padding
   CHECK_FALSE(has(printed.out, "undecided"));
-  for (std::string const wrong : {"", "--digits 0", "--digits 1201", "--digits nan", "--round f31 --out x",
-                                  "--out /nowhere/x", "--digits 5 --out x"}) {
+  for (std::string const wrong : {"", "--digits 0", "--digits 1201", "--digits nan", "--round f31 --out x", "--out /nowhere/x",
+                                  "--digits 5 --out x"}) {
     outcome const ran = attest("solve " + inputs + " " + wrong);
     INFO(wrong);
     CHECK(ran.status == 2);
@@ -281,8 +265,8 @@ TEST_CASE("a JSON report has the documented keys, and waived classes do not refu
                           "oracle_seconds", "kernel_seconds"})
     CHECK(report["summary"].contains(key));
   for (char const* key : {"verdict", "cause", "contract", "contract_revision", "theorem_revision", "inputs", "judged",
-                          "not_judged", "sizes", "sharper_presets", "not_asked", "sampling", "protections",
-                          "missing_protections", "waived", "sentence"})
+                          "not_judged", "sizes", "sharper_presets", "not_asked", "sampling", "protections", "missing_protections", "waived",
+                          "sentence"})
     CHECK(report["evidence"].contains(key));
   CHECK(report["evidence"]["verdict"] == report["verdict"]);
   CHECK(report["evidence"]["protections"].size() == 5);
@@ -302,11 +286,9 @@ TEST_CASE("a JSON report has the documented keys, and waived classes do not refu
 }
 
 TEST_CASE("every finding's reproducer finds it again", "[unit]") {
-  std::string const which =
-      GENERATE("mean_v", "ignores_mask", "nan_empty_row", "writes_past", "reads_past_k", "scales_q", "crash", "exits",
-               "unknown_status", "ignores_strides", "leaves_ftz", "forgets_last_row");
-  auto const report = nlohmann::json::parse(
-      attest("audit --quick --seed 2 --only masks,empty-rows,strides,worked-examples --json -" + kernel(which)).out);
+  std::string const which = GENERATE("mean_v", "ignores_mask", "nan_empty_row", "writes_past", "reads_past_k", "scales_q", "crash",
+                                     "exits", "unknown_status", "ignores_strides", "leaves_ftz", "forgets_last_row");
+  auto const report = nlohmann::json::parse(attest("audit --quick --seed 2 --only masks,empty-rows,strides,worked-examples --json -" + kernel(which)).out);
   REQUIRE_FALSE(report["findings"].empty());
   for (auto const& finding : report["findings"]) {
     std::string const command = finding["reproducer"];
@@ -337,14 +319,9 @@ TEST_CASE("the findings of verify have reproducers that find them again, flags a
 }
 
 TEST_CASE("the file of a finding holds the kernel's answer: verify finds the same in it", "[unit]") {
-  struct broken {
-    char const* kernel;
-    char const* only;
-  };
-  auto const [name, only] = GENERATE(broken{"mean_v", "worked-examples"}, broken{"ignores_mask", "masks"},
-                                     broken{"nan_empty_row", "empty-rows"});
-  auto const report =
-      nlohmann::json::parse(attest(std::string("audit --quick --seed 2 --json - --only ") + only + kernel(name)).out);
+  struct broken { char const* kernel; char const* only; };
+  auto const [name, only] = GENERATE(broken{"mean_v", "worked-examples"}, broken{"ignores_mask", "masks"}, broken{"nan_empty_row", "empty-rows"});
+  auto const report = nlohmann::json::parse(attest(std::string("audit --quick --seed 2 --json - --only ") + only + kernel(name)).out);
   auto const& first = report["findings"][0];
   std::string const file = first["file"];
   REQUIRE_FALSE(file.empty());
@@ -358,8 +335,7 @@ TEST_CASE("the file of a finding holds the kernel's answer: verify finds the sam
 }
 
 TEST_CASE("--fail-fast ends at the first finding", "[unit]") {
-  auto const report =
-      nlohmann::json::parse(attest("audit --quick --draws 20 --seed 2 --fail-fast --json -" + kernel("mean_v")).out);
+  auto const report = nlohmann::json::parse(attest("audit --quick --draws 20 --seed 2 --fail-fast --json -" + kernel("mean_v")).out);
   CHECK(report["verdict"] == "refuted");
   CHECK(report["summary"]["cases"] == 1);
   CHECK(has(report["observations"].dump(), "--fail-fast"));

@@ -12,10 +12,11 @@
 
 namespace attest::audit::runner {
 
-/// As much as the system allows: what a shell allows itself is no matter of the kernel. No core file; core(5): a limit
+/// As much time, files and processes as the system allows: what a shell allows itself is no matter of the kernel. No
+/// core file; core(5): a limit
 /// of 1 byte also stops core dumps that are piped to a program, 0 does not.
 inline void raise_limits() noexcept {
-  for (int const which : {RLIMIT_AS, RLIMIT_CPU, RLIMIT_DATA, RLIMIT_MEMLOCK, RLIMIT_NOFILE, RLIMIT_NPROC}) {
+  for (int const which : {RLIMIT_CPU, RLIMIT_NOFILE, RLIMIT_NPROC}) {
     rlimit limit{};
     auto const resource = static_cast<__rlimit_resource_t>(which);
     if (getrlimit(resource, &limit) != 0) continue;
