@@ -244,6 +244,10 @@ TEST_CASE("a kernel reads its own folder and what it is allowed, and nothing els
     CHECK(succeeds(other / "words", {}) == 0);
     CHECK(succeeds(other / "words", {.readable = {other}}) == 1);
     CHECK(succeeds(other / "words", {.readable = {other / "words"}}) == 1);
+    ::setenv("PYTHONPATH", ("relative:/:" + other.native() + ":").c_str(), 1);
+    CHECK(succeeds(other / "words", {}) == 1);
+    CHECK(succeeds("/etc/shadow", {}) == 0);
+    ::unsetenv("PYTHONPATH");
     CHECK(succeeds("/etc/shadow", {}) == 0);
     CHECK(succeeds("/etc/passwd", {}) == 1);
   }

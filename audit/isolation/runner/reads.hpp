@@ -36,6 +36,22 @@ inline void allow_folder_of(landlock_rules& rules, char const* file) noexcept {
   }
 }
 
+/// The folders of a variable, as PATH has them. A relative one, and the whole file system, are none.
+inline void allow_folders_in(landlock_rules& rules, char const* variable) noexcept {
+  char const* at = std::getenv(variable);
+  while (at && *at) {
+    char const* const end = strchrnul(at, ':');
+    auto const bytes = static_cast<std::size_t>(end - at);
+    char folder[PATH_MAX];
+    if (bytes > 1 && bytes < sizeof folder && *at == '/') {
+      std::memcpy(folder, at, bytes);
+      folder[bytes] = 0;
+      rules.allow(folder, readable);
+    }
+    at = *end ? end + 1 : end;
+  }
+}
+
 /// The program that loads the libraries of this one.
 inline char const* loader() noexcept {
   auto const* const headers = reinterpret_cast<ElfW(Phdr) const*>(getauxval(AT_PHDR));
@@ -130,6 +146,9 @@ inline int restrict_reads(char const* library, char const* scratch_folder, kerne
   rules.allow("/proc/self/exe", readable);
   allow_folder_of(rules, library);
   visit_libraries(library, [&](char const* path) { allow_folder_of(rules, path); });
+  for (char const* variable : {"LD_LIBRARY_PATH", "PYTHONPATH", "PYTHONHOME", "VIRTUAL_ENV", "CONDA_PREFIX",
+                               "CUDA_HOME", "CUDA_PATH", "ROCM_PATH"})
+    allow_folders_in(rules, variable);
   for (int n = 0; n < needs.count; ++n)
     if (char const* const path = needs.readable(n)) rules.allow(path, readable);
   return rules.restrict_self();
