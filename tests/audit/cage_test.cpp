@@ -21,6 +21,7 @@
 #include <sys/prctl.h>
 #include <sys/resource.h>
 #include <sys/socket.h>
+#include <sys/syscall.h>
 #include <sys/wait.h>
 #include <unistd.h>
 
@@ -99,10 +100,17 @@ bool forbids_here(std::string const& protection) {
   return std::ranges::any_of(forbidden_here(), [&](std::string const& one) { return one.starts_with(protection); });
 }
 
+/// Landlock that refuses signals (ABI 6, Linux 6.12), too.
+bool has_landlock() {
+  constexpr long create_rules = 444;
+  constexpr unsigned ask_version = 1;
+  return ::syscall(create_rules, nullptr, 0, ask_version) >= 6;
+}
+
 /// Each of those users, on a system that permits all and where it forbids namespaces. Where neither namespaces nor
 /// Landlock protect the judge, no attack is tried.
 std::vector<trial> trials() {
-  bool const apart = !forbids_here("processes of its own"), landlock = !forbids_here("Landlock");
+  bool const apart = !forbids_here("processes of its own"), landlock = has_landlock();
   std::vector<trial> all;
   for (unsigned const user : users()) {
     if (apart || landlock) all.push_back({user, system_kind::permits_all});
@@ -341,6 +349,10 @@ TEST_CASE("nothing is left of a kernel whose judge is killed at any moment", "[u
 }
 
 TEST_CASE("what the system forbids is named, and a kernel is not loaded where all is required", "[unit]") {
+  if (forbidden_here().empty() && !has_landlock()) {
+    WARN("this machine has no Landlock of ABI 6");
+    return;
+  }
   if (!forbidden_here().empty()) {
     WARN("this machine itself forbids " << forbidden_here().front());
     auto const kernel = isolated_kernel::open(library("crash_on_load"), "attest_attention", {.all_protections = true},
@@ -371,7 +383,7 @@ TEST_CASE("what the system forbids is named, and a kernel is not loaded where al
   auto without_landlock = namespaces;
   for (char const* name :
        {"Landlock for files (Operation not supported)", "Landlock for reads (Operation not supported)",
-        "Landlock for signals (Operation not supported)"})
+        "signals kept inside (Operation not supported)"})
     without_landlock.push_back(name);
   for (unsigned const user : users()) {
     missing_at({user, system_kind::permits_all}, {});

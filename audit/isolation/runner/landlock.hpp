@@ -80,11 +80,13 @@ class landlock_rules {
 };
 
 /// Refuses to write and to signal. `writable` is the folder that may be written, or null.
+/// Requires  in `faults`, whether processes and files are apart in namespaces
 inline void restrict_writes(char const* writable, kernel_needs const& needs, protection_faults& faults) noexcept {
   int const version = landlock_rules::version();
   if (version < 1) {
     int const fault = errno;
-    faults.set(protection::writes, fault), faults.set(protection::signals, fault);
+    faults.set(protection::writes, fault);
+    faults.set(protection::signals, faults.holds(protection::processes) ? 0 : fault);
     return;
   }
   landlock_rules::handled handled{write_file | change_folder, 0, 0};
@@ -102,8 +104,12 @@ inline void restrict_writes(char const* writable, kernel_needs const& needs, pro
     rules.allow(device, write_file | truncate_file);
   if (needs.device) visit_accelerators([&](char const* path) { rules.allow(path, write_file | truncate_file); });
   int const fault = rules.restrict_self();
-  faults.set(protection::writes, fault);
-  faults.set(protection::signals, fault != 0 ? fault : version < 6 ? EOPNOTSUPP : 0);
+  bool const cuts = version < 3 && !faults.holds(protection::files);  // truncate(2) is not handled before ABI 3
+  faults.set(protection::writes, fault != 0 ? fault : cuts ? EOPNOTSUPP : 0);
+  faults.set(protection::signals, faults.holds(protection::processes) ? 0
+                                  : fault != 0                        ? fault
+                                  : version < 6                       ? EOPNOTSUPP
+                                                                      : 0);
 }
 
 }  // namespace attest::audit::runner
