@@ -23,7 +23,7 @@ std::optional<error> kernel_needs::allow(std::string_view word) {
                  fmt::format("'{}' is neither read:PATH nor net", printable(word, 200))};
   std::filesystem::path const named = word.substr(reads.size());
   std::error_code code;
-  auto const path = std::filesystem::absolute(named, code);
+  auto const path = std::filesystem::absolute(named, code).lexically_normal();
   if (!code && !std::filesystem::exists(path, code) && !code)
     code = std::make_error_code(std::errc::no_such_file_or_directory);
   if (code)
