@@ -29,6 +29,26 @@ attest_status honest(const attest_call *call); /* honest.c */
   }                                                 \
   static void name##_once(const attest_call *call)
 
+/* The same, where what it does says whether it was refused: what is not refused is a call that fails. */
+#define MUST_BE_REFUSED(name)                                \
+  static int name##_is_refused(const attest_call *);         \
+  attest_status name(const attest_call *call);               \
+  attest_status name(const attest_call *call) {              \
+    return name##_is_refused(call) ? honest(call) : ATTEST_FAILED; \
+  }                                                          \
+  static int name##_is_refused(const attest_call *call)
+
+/* The same after a right answer: what is left behind is the caller's to bear. */
+#define HOSTILE_AFTER(name)                       \
+  static void name##_act(const attest_call *);    \
+  attest_status name(const attest_call *call);    \
+  attest_status name(const attest_call *call) {   \
+    const attest_status status = honest(call);    \
+    name##_act(call);                             \
+    return status;                                \
+  }                                               \
+  static void name##_act(const attest_call *call)
+
 #define UNUSED (void)call
 
 #endif

@@ -5,7 +5,7 @@ usage: hostile_kernels.py ATTEST FOLDER_OF_LIBRARIES [all | NAME...]
 
 Each kernel is tried in one surrounding (as root or another user, with and without namespaces), in turn; with `all`, in each.
 """
-import concurrent.futures, json, os, re, subprocess, sys, tempfile, time
+import concurrent.futures, json, os, pty, re, signal, subprocess, sys, tempfile, termios, time
 
 ATTEST, LIBRARIES = map(os.path.abspath, sys.argv[1:3])
 CHOSEN = sys.argv[3:]
@@ -46,6 +46,23 @@ KERNELS = {
     "closes_all": ({WRONG}, ""), "floods_the_channel": ({WRONG}, "channel"), "passes_descriptors": ({WRONG}, "channel"),
     "rounds_up": ({WRONG}, ENVIRONMENT), "flushes_subnormals": ({WRONG}, ENVIRONMENT), "narrows_x87": ({WRONG}, ENVIRONMENT),
     "checks_alignment": ({RIGHT, WRONG}, ""),
+    # the judge's surroundings
+    "starves_judge": ({RIGHT}, ""), "signals_by_descriptor": ({RIGHT}, ""), "signals_by_process_descriptor": ({RIGHT}, ""),
+    "writes_named_files": ({RIGHT}, ""), "changes_modes": ({RIGHT}, ""), "takes_terminal": ({RIGHT}, ""),
+    # the runner's process
+    "takes_addresses": ({WRONG, UNDECIDED}, ""), "locks_addresses": ({WRONG, UNDECIDED}, ""),
+    "ends_first_thread": ({WRONG}, RESTS), "unwinds_caller": ({WRONG}, RESTS), "becomes_sleeper": ({WRONG}, RESTS),
+    "waits_for_vfork": ({WRONG}, RESTS), "leaves_stopped_child": ({RIGHT}, ""),
+    "closes_memory": ({WRONG}, ""), "replaces_memory": ({WRONG}, "unwritten"), "punches_holes": ({WRONG}, "writes"),
+    "appends_to_memory": ({WRONG}, "writes"), "writes_memory_directly": ({RIGHT}, ""), "answers_elsewhere": ({WRONG}, "unwritten"),
+    "forges_crash_note": ({WRONG}, "SIGABRT"), "drops_questions": ({WRONG}, RESTS), "does_not_wait": ({WRONG}, "exited with code 0"),
+    "closes_the_channel_and_stays": ({WRONG}, "closed its channel"), "takes_the_next_questions": ({WRONG}, RESTS),
+    "says_it_was_not_asked": ({WRONG}, "channel"), "filters_receive": ({WRONG}, "exited with code 0"),
+    "filters_send": ({WRONG}, RESTS), "cannot_end": ({WRONG}, "exited with code 0"), "hangs_after_first": ({WRONG}, RESTS),
+    "leaves_alarm": ({WRONG}, "SIGALRM"), "leaves_timer": ({RIGHT}, ""), "unmaps_everything": ({WRONG}, "SIGSEGV"),
+    "overwrites_runner": ({WRONG}, "SIGSEGV"),
+    "load_fails_later": ({WRONG}, "SIGABRT"), "load_greets": ({WRONG}, "channel"), "load_closes": ({ERROR}, "while it was loaded"),
+    "load_name_has_no_end": ({ERROR}, "SIGSEGV while it was loaded"),
     "load_loops": ({ERROR}, "does not finish loading within 5 s of processor time"), "load_exits": ({ERROR}, "while it was loaded"),
     "load_prints": ({RIGHT}, ""), "load_forks": ({RIGHT}, ""), "load_name_crashes": ({ERROR}, "SIGSEGV while it was loaded"),
     "load_name_is_nowhere": ({ERROR}, "SIGSEGV while it was loaded"), "load_name_is_long": ({RIGHT}, ""),
@@ -90,16 +107,29 @@ def tried(name, user, namespaces, home):
     report, secret = os.path.join(folder, "report.json"), os.path.join(folder, "secret")
     with open(secret, "w") as file:
         file.write("secret")
+    os.chmod(secret, 0o644)
+    os.chown(secret, user, -1)
     kernel = os.path.join(LIBRARIES, f"{name}.so" if name.startswith("load_") else f"hostile.so:{name}")
     command = [ATTEST, "audit", "--kernel", kernel, "--contract", "f32", "--quick", "--draws", "0", "--seed", "1",
                "--only", "worked-examples", "--findings", "", "--json", report]
     if not namespaces:
         command.insert(0, os.path.join(LIBRARIES, "without_namespaces"))
-    environment = dict(os.environ, HOSTILE_RUN=run, HOSTILE_FOLDER=folder, HOSTILE_NAME=f"h{os.getpid()}", HOME=folder)
+    ours, terminal = pty.openpty()
+    os.fchown(terminal, user, -1)
+    modes, size = termios.tcgetattr(terminal), termios.tcgetwinsize(terminal)
+    os.write(ours, b"typed")
+    environment = dict(os.environ, HOSTILE_RUN=run, HOSTILE_TERMINAL=os.ttyname(terminal), HOSTILE_FOLDER=folder, HOSTILE_NAME=f"h{os.getpid()}", HOME=folder)
     as_user = {} if user == os.geteuid() else {"user": user, "group": user, "extra_groups": []}
     begin = time.monotonic()
-    ran = subprocess.run(command, cwd=folder, env=environment, stdin=subprocess.DEVNULL, capture_output=True,
-                         timeout=20 * MOST_SECONDS, **as_user)
+    try:
+        ran = subprocess.run(command, cwd=folder, env=environment, stdin=subprocess.DEVNULL, capture_output=True,
+                             timeout=2 * MOST_SECONDS, **as_user)
+    except subprocess.TimeoutExpired:
+        for end in (ours, terminal):
+            os.close(end)
+        for process in alive(run):
+            os.kill(int(process), signal.SIGKILL)
+        return [f"{name} as user {user}{'' if namespaces else ' without namespaces'}: did not end"], 2 * MOST_SECONDS
     seconds = time.monotonic() - begin
     out, err = ran.stdout.decode(errors="surrogateescape"), ran.stderr.decode(errors="surrogateescape")
     faults = []
@@ -107,6 +137,12 @@ def tried(name, user, namespaces, home):
         faults.append(f"exit status {ran.returncode}, expected {sorted(statuses)}")
     if seconds > MOST_SECONDS:
         faults.append(f"took {seconds:.0f} s")
+    if (termios.tcgetattr(terminal), termios.tcgetwinsize(terminal)) != (modes, size) or os.read(ours, 64) != b"typed":
+        faults.append("a terminal was changed or written to")
+    for end in (ours, terminal):
+        os.close(end)
+    if oct(os.stat(secret).st_mode & 0o777) != "0o644":
+        faults.append("the mode of a file was changed")
     if left := alive(run):
         faults.append(f"processes are left: {left}")
     if unexpected := set(os.listdir(folder)) - {"report.json", "secret"}:
