@@ -7,6 +7,7 @@
 
 #include <fcntl.h>
 #include <fmt/format.h>
+#include <sys/mman.h>
 #include <sys/stat.h>
 #include <unistd.h>
 
@@ -90,6 +91,14 @@ std::size_t changed_elements(std::byte const* before, std::byte const* after, st
 
 }  // namespace
 
+result<owned_descriptor> call_memory::shared() {
+  owned_descriptor memory(::memfd_create("attest-call", MFD_CLOEXEC | MFD_ALLOW_SEALING));
+  if (memory.get() < 0 || ::ftruncate(memory.get(), ::sysconf(_SC_PAGESIZE)) != 0 ||
+      ::fcntl(memory.get(), F_ADD_SEALS, F_SEAL_SHRINK | F_SEAL_SEAL) != 0)
+    return file_fault("made", errno);
+  return memory;
+}
+
 void call_memory::describe(runner::tensor_index index, element_type type, layout const& strided) {
   auto& slot = message_->slots[index];
   slot.present = 1;
@@ -115,7 +124,7 @@ std::optional<error> call_memory::add(runner::tensor_index index, placed_tensor 
   // Offsets that a kernel cuts to 32 bits may be wrong by as much as the tensor spans, either way.
   placed.guard = far ? std::max(guard_bytes, rounded_up(spanned, page_bytes())) : guard_bytes;
   if (spanned > limits.address_bytes || message.range_bytes + 3 * placed.guard > limits.address_bytes)
-    return unsupported(fmt::format("the call needs more than {:.3g} GiB of address space",
+    return unsupported(fmt::format("the call needs more than the {:.3g} GiB of address space that it may have",
                                    static_cast<double>(limits.address_bytes) / 0x1p30));
   auto const base = message.range_bytes + placed.guard;
   placed.place = base + placed.tensor.skew();

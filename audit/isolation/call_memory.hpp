@@ -13,6 +13,7 @@
 #include <vector>
 
 #include "audit/isolation/isolated_kernel.hpp"
+#include "audit/isolation/owned_descriptor.hpp"
 #include "audit/isolation/placed_tensor.hpp"
 #include "audit/isolation/runner/protocol.hpp"
 #include "audit/tensors/owned_outputs.hpp"
@@ -34,6 +35,9 @@ class call_memory {
   /// before it ends.
   static problem::result<call_memory> plan(owned_problem const& problem, call_request const& request,
                                            isolation_limits const& limits, memory_origin from = {});
+
+  /// New memory for a process: nothing that another one wrote is in it. It may grow, and not shrink.
+  static problem::result<owned_descriptor> shared();
 
   /// The bytes of the message to the runner.
   std::span<std::byte const> message() const noexcept {

@@ -18,6 +18,7 @@
 #include "audit/isolation/call_memory.hpp"
 #include "audit/isolation/library_fault.hpp"
 #include "audit/isolation/missing_protections.hpp"
+#include "audit/isolation/reply_report.hpp"
 #include "audit/isolation/runner/protocol.hpp"
 #include "audit/isolation/runner_process.hpp"
 #include "audit/support/descriptor.hpp"
@@ -100,6 +101,9 @@ std::optional<error> isolated_kernel::state::start() {
   auto const fault = [&](error_code code, std::string reason) {
     return error{code, printable(library.native(), 400), std::move(reason)};
   };
+  auto shared = call_memory::shared();
+  if (!shared) return std::move(shared).why();
+  memory = std::move(shared).value();
   auto started = runner_process::start(runner, library, symbol, memory.get(), limits.needs);
   if (!started) return std::move(started).why();
   process = std::move(started).value();
@@ -114,6 +118,8 @@ std::optional<error> isolated_kernel::state::start() {
                  "cannot start a process for the kernel: " + system_reason(process.start_fault())};
   }
   if (received == message) {
+    // Half of it is the kernel's own.
+    limits.address_bytes = std::min(limits.address_bytes, process.address_bytes() / 2);
     auto const missing = audit::missing_protections(process.faults());
     if (limits.all_protections && !missing.empty()) {
       process.kill();
@@ -174,10 +180,6 @@ result<isolated_kernel> isolated_kernel::open(fs::path const& library, std::stri
   opened->runner = std::move(runner);
   opened->symbol = std::move(symbol);
   opened->limits = limits;
-  opened->memory = owned_descriptor(::memfd_create("attest-call", MFD_CLOEXEC | MFD_ALLOW_SEALING));
-  if (opened->memory.get() < 0 || ::ftruncate(opened->memory.get(), ::sysconf(_SC_PAGESIZE)) != 0 ||
-      ::fcntl(opened->memory.get(), F_ADD_SEALS, F_SEAL_SHRINK | F_SEAL_SEAL) != 0)
-    return error{error_code::unreadable, "", "no shared memory: " + std::generic_category().message(errno)};
   if (auto why = opened->start()) return *std::move(why);
   return isolated_kernel(std::move(opened));
 }
@@ -229,8 +231,14 @@ result<std::vector<call_answer>> isolated_kernel::run_together(std::span<call_of
   }
   auto const earlier = self.broken_between_calls();
   self.last.reset();
-  if (!self.process.alive())
-    if (auto why = self.start()) return *std::move(why);
+  if (!self.process.alive()) {
+    if (auto const why = self.start()) {
+      call_report report;
+      report.outcome = call_outcome::unanswered;
+      report.sentence = "was not called: its library, which was loaded before, " + why->reason;
+      return std::vector<call_answer>(calls.size(), {report, {}});
+    }
+  }
   auto answers = self.call(plans, calls.front().request, self.limits.seconds + more_seconds);
   if (answers) {
     auto& broken = answers.value().front().report.broken;
@@ -309,12 +317,13 @@ result<std::vector<call_answer>> isolated_kernel::state::call(std::span<call_mem
       received = runner_process::received::malformed;
     if (received != runner_process::received::message) return all(without_reply(plans, first, received));
   }
-  if (replies[0].magic == runner::no_range_magic)
-    return all(not_asked(fmt::format("the system does not give {:.3g} GiB of address space",
-                                     static_cast<double>(plans.back().range_bytes()) / 0x1p30)));
-  if (replies[0].magic == runner::no_thread_magic) return all(not_asked("the system does not start another thread"));
-  if (replies[0].magic == runner::no_memory_magic)
-    return error{error_code::unreadable, "attest-runner", "has no memory for the tensors of this call"};
+  // These replies come from the kernel's side: none of them excuses it.
+  if (replies[0].magic == runner::no_range_magic || replies[0].magic == runner::no_memory_magic)
+    return all(kill_for(call_outcome::exceeded,
+                        fmt::format("leaves no room in its process for the tensors of a call: {:.3g} GiB of addresses",
+                                    static_cast<double>(plans.back().range_bytes()) / 0x1p30)));
+  if (replies[0].magic == runner::no_thread_magic)
+    return all(kill_for(call_outcome::unanswered, "was not called: the system does not start another thread"));
   double const waited = std::chrono::duration<double>(runner_process::clock::now() - begin).count();
   std::vector<call_answer> answers;
   for (std::size_t at = 0; at < plans.size(); ++at) {
@@ -329,24 +338,7 @@ result<std::vector<call_answer>> isolated_kernel::state::call(std::span<call_mem
 result<call_answer> isolated_kernel::state::answer(call_memory& plan, runner::reply_message const& reply,
                                                    double waited) {
   call_answer answered;
-  call_report& report = answered.report;
-  report.seconds = reply.seconds >= 0 && reply.seconds <= waited ? reply.seconds : waited;
-  report.code = reply.status;
-  switch (reply.status) {
-    case 0: report.outcome = call_outcome::succeeded, report.sentence = "answered"; break;
-    case 1: report.outcome = call_outcome::unsupported, report.sentence = "answered UNSUPPORTED"; break;
-    case 2: report.outcome = call_outcome::failed, report.sentence = "answered FAILED"; break;
-    default:
-      report.outcome = call_outcome::unknown_status;
-      report.sentence = fmt::format("returned the unknown status {}", reply.status);
-  }
-  if (reply.environment_changed)
-    report.broken.push_back({promise::restores_environment, "",
-                             "leaves the floating-point environment changed (rounding mode, FTZ, DAZ or x87 stack)"});
-  if (reply.descriptors_changed)
-    report.broken.push_back({promise::leaves_descriptors, "", "writes to the descriptors of its call"});
-  if (reply.outputs_changed)
-    report.broken.push_back({promise::leaves_earlier_outputs, "", "the outputs of a call change in a later one"});
+  call_report& report = answered.report = report_of(reply, waited);
   // A process that writes late does so more than once: later, one call in sixteen is enough.
   bool const remember = sequence <= 64 || sequence % 16 == 0;
   if (auto why = plan.read_back(memory.get(), report.outcome, answered.outputs, report.broken, remember))

@@ -1,7 +1,9 @@
 #include "audit/isolation/process_limits.hpp"
 
 #include <algorithm>
+#include <filesystem>
 #include <fstream>
+#include <system_error>
 
 #include <fmt/format.h>
 
@@ -13,21 +15,37 @@ struct usage {
   std::int64_t threads = 0;
 };
 
-/// VmHWM (the peak) and Threads of /proc/ID/status; none where the process has ended.
-std::optional<usage> usage_of(int id) {
-  std::ifstream status(fmt::format("/proc/{}/status", id));
+/// VmHWM (the peak), VmPTE (the tables of pages) and Threads of a status file of /proc; no bytes where its thread has
+/// ended, no threads where its process has.
+usage read_status(std::string const& path) {
+  std::ifstream status(path);
   usage used;
   std::string word;
   while (status >> word) {
-    if (word == "VmHWM:") {
-      status >> used.bytes;
-      used.bytes *= 1024;
+    if (std::uint64_t kibibytes = 0; word == "VmHWM:" || word == "VmPTE:") {
+      status >> kibibytes;
+      used.bytes += kibibytes * 1024;
     } else if (word == "Threads:") {
       status >> used.threads;
     }
     status.ignore(4096, '\n');
   }
+  return used;
+}
+
+/// None where the process has ended.
+std::optional<usage> usage_of(int id) {
+  usage used = read_status(fmt::format("/proc/{}/status", id));
   if (used.threads == 0) return std::nullopt;
+  if (used.bytes > 0 || used.threads == 1) return used;
+  // The first thread of the process has ended: another one knows.
+  std::error_code code;
+  for (std::filesystem::directory_iterator at(fmt::format("/proc/{}/task", id), code), end; !code && at != end;
+       at.increment(code))
+    if (usage const seen = read_status(at->path() / "status"); seen.bytes > 0) {
+      used.bytes = seen.bytes;
+      break;
+    }
   return used;
 }
 

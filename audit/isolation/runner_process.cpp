@@ -5,7 +5,9 @@
 #include <csignal>
 #include <cstddef>
 #include <cstdint>
+#include <cstdio>
 #include <cstring>
+#include <fstream>
 #include <string_view>
 #include <system_error>
 #include <utility>
@@ -41,6 +43,24 @@ error fault(std::string_view failure, int code) {
 /// renumbered one after the other, and the first must not replace the second.
 owned_descriptor with_high_number(int descriptor) noexcept {
   return owned_descriptor(::fcntl(descriptor, F_DUPFD_CLOEXEC, runner::memory_descriptor + 1));
+}
+
+/// A fault of recv that does not come again. ECONNRESET says once that the other end closed before it had read all;
+/// what it had sent is still there.
+bool is_passing(int fault) noexcept { return fault == EINTR || fault == ECONNRESET; }
+
+/// Has process `id` ended, or begun to? One that only closed its channel has not.
+bool is_ending(int id) noexcept {
+  std::ifstream file(fmt::format("/proc/{}/stat", id));
+  std::string text;
+  std::getline(file, text);
+  auto const end = text.rfind(')');
+  char state = 0;
+  unsigned flags = 0;
+  if (end == text.npos || std::sscanf(text.c_str() + end + 1, " %c %*d %*d %*d %*d %*d %u", &state, &flags) != 2)
+    return true;
+  constexpr unsigned exiting = 0x4;  // PF_EXITING: set before the descriptors are closed
+  return state == 'Z' || state == 'X' || (flags & exiting) != 0;
 }
 
 /// The two parameter objects of posix_spawn.
@@ -145,7 +165,9 @@ runner_process::received runner_process::wait_for_cage(clock::time_point deadlin
   msghdr header{};
   header.msg_iov = &into, header.msg_iovlen = 1;
   header.msg_control = control, header.msg_controllen = sizeof control;
-  auto const count = ::recvmsg(channel_.get(), &header, MSG_DONTWAIT | MSG_CMSG_CLOEXEC);
+  ssize_t count = 0;
+  do count = ::recvmsg(channel_.get(), &header, MSG_DONTWAIT | MSG_CMSG_CLOEXEC);
+  while (count < 0 && is_passing(errno));
   if (count <= 0) return received::closed;
   cmsghdr const* const first = CMSG_FIRSTHDR(&header);
   if (count != sizeof message || message.magic != runner::caged_magic || !first || first->cmsg_level != SOL_SOCKET ||
@@ -155,6 +177,7 @@ runner_process::received runner_process::wait_for_cage(clock::time_point deadlin
   std::memcpy(&sender, CMSG_DATA(first), sizeof sender);
   kernel_ = sender.pid;
   faults_ = message.faults;
+  address_bytes_ = message.address_bytes;
   start_fault_ = message.fault;
   return received::message;
 }
@@ -210,7 +233,7 @@ runner_process::received runner_process::receive(std::span<std::byte> message, c
   for (;;) {
     if (!wait_for_input(deadline)) return received::timed_out;
     auto const count = ::recv(channel_.get(), message.data(), message.size(), MSG_DONTWAIT | MSG_TRUNC);
-    if (count < 0 && (errno == EINTR || errno == EAGAIN)) continue;
+    if (count < 0 && (is_passing(errno) || errno == EAGAIN)) continue;
     if (count == 0 && !is_closed()) return received::malformed;  // an empty message
     if (count <= 0) return received::closed;
     return count == static_cast<ssize_t>(message.size()) ? received::message : received::malformed;
@@ -241,7 +264,7 @@ process_end runner_process::reap(clock::duration patience) noexcept {
   };
   auto const deadline = clock::now() + patience;
   bool ended = has_ended();
-  while (!ended && clock::now() < deadline) {
+  while (!ended && clock::now() < deadline && is_ending(kernel_)) {
     ::poll(nullptr, 0, 1);
     drain();
     ended = has_ended();
@@ -275,7 +298,8 @@ runner_process& runner_process::operator=(runner_process&& other) noexcept {
     process_ = std::exchange(other.process_, 0), kernel_ = std::exchange(other.kernel_, 0);
     channel_ = std::move(other.channel_), printed_ = std::move(other.printed_);
     hidden_ = std::move(other.hidden_);
-    start_fault_ = other.start_fault_, faults_ = other.faults_, text_ = std::move(other.text_);
+    start_fault_ = other.start_fault_, address_bytes_ = other.address_bytes_, faults_ = other.faults_,
+    text_ = std::move(other.text_);
   }
   return *this;
 }

@@ -3,6 +3,7 @@
 
 #include <chrono>
 #include <cstddef>
+#include <cstdint>
 #include <filesystem>
 #include <span>
 #include <string>
@@ -44,6 +45,10 @@ class runner_process {
   /// Why the runner has no process for the kernel; 0 where it has. Requires wait_for_cage() == message.
   int start_fault() const noexcept { return start_fault_; }
 
+  /// The address space that the system gives at once to a process without a kernel, or more. Requires wait_for_cage()
+  /// == message.
+  std::uint64_t address_bytes() const noexcept { return address_bytes_; }
+
   /// What the system answered to each protection. Requires wait_for_cage() == message.
   runner::protection_faults const& faults() const noexcept { return faults_; }
 
@@ -61,7 +66,8 @@ class runner_process {
   /// True if there is a message to receive, or the process has closed its channel.
   bool has_unread_input() const noexcept;
 
-  /// Waits up to ten seconds for the end of a process that closed its channel, then kills it, and all that it started.
+  /// Waits up to ten seconds for the end of a process that closed its channel because it ends, then kills it, and all
+  /// that it started.
   process_end end() noexcept;
 
   /// Kills the process and all that it started at once.
@@ -87,6 +93,7 @@ class runner_process {
   int process_ = 0;  ///< the child of this process: it ends as the kernel's process does, and that dies with it
   int kernel_ = 0;
   int start_fault_ = 0;
+  std::uint64_t address_bytes_ = 0;
   owned_descriptor channel_, printed_;
   hidden_memory hidden_;  ///< that of this process, while the other one lives
   runner::protection_faults faults_{};

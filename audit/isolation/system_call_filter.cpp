@@ -8,6 +8,7 @@
 #include <seccomp.h>
 #include <sys/ioctl.h>
 #include <sys/mman.h>
+#include <sys/resource.h>
 #include <unistd.h>
 
 #include "audit/isolation/owned_descriptor.hpp"
@@ -20,6 +21,10 @@ constexpr char const* refused[] = {
     // other processes
     "ptrace", "process_vm_readv", "process_vm_writev", "process_madvise", "process_mrelease", "pidfd_getfd", "kcmp",
     "migrate_pages", "move_pages",
+    // the mode, owner, times and attributes of files, which no kind of Landlock handles
+    "chmod", "fchmod", "fchmodat", "fchmodat2", "chown", "fchown", "lchown", "fchownat", "chown32", "fchown32",
+    "lchown32", "utime", "utimes", "futimesat", "utimensat", "utimensat_time64", "setxattr", "lsetxattr", "fsetxattr",
+    "setxattrat", "removexattr", "lremovexattr", "fremovexattr", "removexattrat", "file_setattr",
     // what System V and POSIX keep beyond the end of a process
     "shmget", "msgget", "semget", "mq_open",
     // mounts and namespaces
@@ -49,6 +54,12 @@ bool refuse_where(scmp_filter_ctx filter, int call, unsigned number, std::uint64
   return ::seccomp_rule_add_array(filter, SCMP_ACT_ERRNO(EPERM), call, 1, &argument) == 0;
 }
 
+/// Refused unless argument `number` is `value`.
+bool refuse_unless(scmp_filter_ctx filter, int call, unsigned number, std::uint64_t value) {
+  scmp_arg_cmp const argument{.arg = number, .op = SCMP_CMP_NE, .datum_a = value, .datum_b = 0};
+  return ::seccomp_rule_add_array(filter, SCMP_ACT_ERRNO(EPERM), call, 1, &argument) == 0;
+}
+
 bool add_rules(scmp_filter_ctx filter, bool network) {
   for (char const* const name : refused)
     if (!refuse(filter, name, SCMP_ACT_ERRNO(EPERM))) return false;
@@ -57,8 +68,14 @@ bool add_rules(scmp_filter_ctx filter, bool network) {
   for (char const* const name : unknown)
     if (!refuse(filter, name, SCMP_ACT_ERRNO(ENOSYS))) return false;
   // The C library asks for its own limits with process 0.
-  scmp_arg_cmp const another{.arg = 0, .op = SCMP_CMP_NE, .datum_a = 0, .datum_b = 0};
-  if (::seccomp_rule_add_array(filter, SCMP_ACT_ERRNO(EPERM), SCMP_SYS(prlimit64), 1, &another) != 0) return false;
+  if (!refuse_unless(filter, SCMP_SYS(prlimit64), 0, 0)) return false;
+  // A process may give way to others, but not have another one give way: that of the caller is process 0.
+  constexpr std::uint64_t process_of_ioprio = 1;  // IOPRIO_WHO_PROCESS
+  if (!refuse_unless(filter, SCMP_SYS(setpriority), 0, PRIO_PROCESS) ||
+      !refuse_unless(filter, SCMP_SYS(setpriority), 1, 0) ||
+      !refuse_unless(filter, SCMP_SYS(ioprio_set), 0, process_of_ioprio) ||
+      !refuse_unless(filter, SCMP_SYS(ioprio_set), 1, 0))
+    return false;
   // Linux looks at 32 bits of a request, and a filter at 64.
   constexpr std::uint64_t request_bits = 0xFFFFFFFF, push_input = TIOCSTI, linux_console = 0x541C;
   for (std::uint64_t const request : {push_input, linux_console})

@@ -244,10 +244,33 @@ TEST_CASE("what a call writes after it has returned is reported with the next", 
 }
 
 TEST_CASE("a kernel that takes more memory than allowed is ended, root or not", "[unit]") {
-  auto kernel = isolated_kernel::open(library("memory_hog"), "attest_attention",
-                                      {.process = {.resident_bytes = std::uint64_t{256} << 20}}, ATTEST_TEST_RUNNER);
-  REQUIRE(kernel);
-  auto const report = run_once(kernel.value(), small_problem());
+  for (char const* const name : {"memory_hog", "hidden_memory", "page_tables"}) {
+    CAPTURE(name);
+    auto kernel = isolated_kernel::open(library(name), "attest_attention",
+                                        {.process = {.resident_bytes = std::uint64_t{256} << 20}}, ATTEST_TEST_RUNNER);
+    REQUIRE(kernel);
+    auto const report = run_once(kernel.value(), small_problem());
+    CHECK(report.outcome == call_outcome::exceeded);
+    CHECK_THAT(report.sentence, Contains("GiB of memory, 0.25 are allowed"));
+  }
+}
+
+TEST_CASE("a kernel that leaves its process no address space has failed the next call", "[unit]") {
+  auto kernel = opened("limits_its_addresses");
+  CHECK(run_once(kernel, small_problem()).outcome == call_outcome::succeeded);
+  auto const report = run_once(kernel, small_problem());
   CHECK(report.outcome == call_outcome::exceeded);
-  CHECK_THAT(report.sentence, Contains("GiB of memory, 0.25 are allowed"));
+  CHECK_THAT(report.sentence, StartsWith("leaves no room in its process for the tensors of a call"));
+}
+
+TEST_CASE("a call of a library that cannot be loaded again is unanswered", "[unit]") {
+  auto const copy = fs::temp_directory_path() / ("attest-copy-" + std::to_string(::getpid()) + ".so");
+  fs::copy_file(library("crash"), copy, fs::copy_options::overwrite_existing);
+  auto kernel = isolated_kernel::open(copy, "attest_attention", {}, ATTEST_TEST_RUNNER);
+  fs::remove(copy);
+  REQUIRE(kernel);
+  CHECK(run_once(kernel.value(), small_problem()).outcome == call_outcome::crashed);
+  auto const report = run_once(kernel.value(), small_problem());
+  CHECK(report.outcome == call_outcome::unanswered);
+  CHECK_THAT(report.sentence, StartsWith("was not called: its library, which was loaded before, is not a shared"));
 }

@@ -3,7 +3,6 @@
 #include "hostile.h"
 
 #include <fcntl.h>
-#include <sched.h>
 #include <signal.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -31,15 +30,11 @@ static pid_t judge(void) {
   return first < count ? (pid_t)strtol(words + first, 0, 10) : -1;
 }
 
-/* Takes the processors from the judge: niceness, policy, affinity, order of input and output. */
+/* Has the judge give way to everything else: niceness, and order of input and output. */
 MUST_BE_REFUSED(starves_judge) {
   UNUSED;
-  const struct sched_param none = {0};
   pid_t const id = judge();
-  unsigned long first = 1;
-  int refused = setpriority(PRIO_PROCESS, (id_t)id, 19) != 0;
-  refused &= sched_setscheduler(id, SCHED_IDLE, &none) != 0;
-  refused &= syscall(SYS_sched_setaffinity, id, sizeof first, &first) != 0;
+  int refused = setpriority(PRIO_PROCESS, (id_t)id, 19) != 0 && setpriority(PRIO_USER, 0, 19) != 0;
   return refused & (syscall(SYS_ioprio_set, 1, id, 3 << 13) != 0);
 }
 

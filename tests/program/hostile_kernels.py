@@ -29,7 +29,7 @@ KERNELS = {
     "recurses": ({WRONG}, "SIGSEGV"), "takes_the_stack": ({WRONG}, "SIGSEGV"), "ignores_faults": ({WRONG}, "SIGSEGV"),
     "jumps_out_of_a_fault": ({RIGHT}, ""), "limits_its_time": ({WRONG}, "SIGKILL"), "limits_its_files": ({RIGHT}, ""),
     "divides_by_zero": ({WRONG}, ""), "traces_itself": ({WRONG}, "SIGTRAP"),
-    "maps_without_end": ({WRONG}, "are allowed"), "children_map": ({WRONG}, "are allowed"),
+    "maps_without_end": ({WRONG}, "the kernel "), "children_map": ({WRONG}, "are allowed"),
     "fills_memory_files": ({WRONG}, "SIGXFSZ"), "fills_segments": ({RIGHT}, ""), "fills_scratch": ({RIGHT, WRONG}, ""),
     "cuts_shared": ({RIGHT}, ""), "stretches_shared": ({WRONG}, "SIGXFSZ"), "seals_shared": ({RIGHT}, ""),
     "scribbles_for_ever": ({WRONG}, ""), "makes_inputs_writable": ({RIGHT}, ""),

@@ -17,6 +17,7 @@ struct seen_process {
   pid_t id, parent;
   char state;  ///< as in proc(5): R, S, D, T, Z …
   bool below;
+  bool ended;  ///< and no thread of it lives: the first may end before the others
 };
 
 /// Calls f(process) for each process below this one, by a look at all of /proc.
@@ -39,10 +40,13 @@ void visit_descendants(F&& f) noexcept {
     text[bytes] = 0;
     char const* const name_end = std::strrchr(text, ')');
     seen_process& one = seen[count];
-    one = {id, 0, 0, false};
-    int parent = 0;
-    if (!name_end || std::sscanf(name_end + 1, " %c %d", &one.state, &parent) != 2) continue;
-    one.parent = parent;
+    one = {};
+    int parent = 0, threads = 0;
+    if (!name_end || std::sscanf(name_end + 1, " %c %d %*d %*d %*d %*d %*u %*u %*u %*u %*u %*d %*d %*d %*d %*d %*d %d",
+                                 &one.state, &parent, &threads) != 3)
+      continue;
+    one.id = id, one.parent = parent;
+    one.ended = one.state == 'X' || (one.state == 'Z' && threads <= 1);
     ++count;
   }
   closedir(folder);
@@ -69,20 +73,17 @@ inline void kill_descendants() noexcept {
     for (int look = 0; running && look < most_looks; ++look) {
       running = false;
       visit_descendants([&](seen_process const& one) {
-        if (one.state == 'T' || one.state == 'Z' || one.state == 'X') return;
+        if (one.state == 'T' || one.ended) return;
         kill(one.id, SIGSTOP);
         running = true;
       });
       if (running) usleep(2000);
     }
-    bool any = false;
-    visit_descendants([&](seen_process const& one) {
-      if (one.state != 'Z') any = true, kill(one.id, SIGKILL);
-    });
+    visit_descendants([](seen_process const& one) { kill(one.id, SIGKILL); });
     pid_t ended = 0;
     while ((ended = waitpid(-1, nullptr, WNOHANG)) > 0) continue;
     if (ended < 0 && errno == ECHILD) return;
-    if (any) usleep(2000);
+    usleep(1000);
   }
 }
 

@@ -5,6 +5,7 @@
 // for one that is missing.
 #include <cerrno>
 #include <cfenv>
+#include <cstdint>
 #include <cstdlib>
 #include <cstring>
 
@@ -26,6 +27,17 @@ template <class Message>
 void send_message(Message const& message) noexcept {
   while (send(channel_descriptor, &message, sizeof message, MSG_NOSIGNAL) < 0)
     if (errno != EINTR) _exit(0);
+}
+
+/// The largest power of 2 up to 2^45 that this process has as one address range.
+std::uint64_t largest_range() noexcept {
+  for (std::uint64_t bytes = std::uint64_t{1} << 45; bytes > 0; bytes /= 2) {
+    void* const range = mmap(nullptr, bytes, PROT_NONE, MAP_PRIVATE | MAP_ANONYMOUS | MAP_NORESERVE, -1, 0);
+    if (range == MAP_FAILED) continue;
+    munmap(range, bytes);
+    return bytes;
+  }
+  return 0;
 }
 
 /// Waits for the next call. Ends the process when the parent has closed its end of the channel.
@@ -85,8 +97,8 @@ void receive_message(call_message& message) noexcept {
 }  // namespace
 }  // namespace attest::audit::runner
 
-// Built with the address sanitizer, this program looks for no leaks where a kernel ends it: for that it would have to be
-// traced, which the filter refuses.
+// Built with the address sanitizer, this program looks for no leaks where a kernel ends it: for that it would have to
+// be traced, which the filter refuses.
 #ifdef __has_feature
 #define ATTEST_RUNNER_HAS_ADDRESS_SANITIZER __has_feature(address_sanitizer)
 #elif defined(__SANITIZE_ADDRESS__)
@@ -108,6 +120,7 @@ int main(int count, char** arguments) {
   caged_message caged{};
   caged.magic = caged_magic;
   caged.fault = enter_cage(std::strtol(arguments[1], nullptr, 10), arguments[2], needs, caged.faults);
+  caged.address_bytes = largest_range();
   send_message(caged);
   if (caged.fault != 0) _exit(0);
   load_message load{};

@@ -36,7 +36,8 @@ struct filter_message {
 /// process.
 struct caged_message {
   std::uint32_t magic;
-  std::int32_t fault;  ///< why there is no process for the kernel; 0 where there is one
+  std::int32_t fault;           ///< why there is no process for the kernel; 0 where there is one
+  std::uint64_t address_bytes;  ///< the largest address range that the system gives, of the powers of 2 up to 2^45
   protection_faults faults;
 };
 
