@@ -17,6 +17,13 @@ if(ATTEST_SELF_CONTAINED)
 else()
   attest_package(TBB::tbb TBB)
   attest_package(hwy::hwy hwy)
+  if(NOT TARGET libseccomp::libseccomp)  # it comes without CMake files
+    find_library(ATTEST_SECCOMP NAMES seccomp REQUIRED)
+    find_path(ATTEST_SECCOMP_HEADERS NAMES seccomp.h REQUIRED)
+    add_library(libseccomp::libseccomp UNKNOWN IMPORTED GLOBAL)
+    set_target_properties(libseccomp::libseccomp PROPERTIES IMPORTED_LOCATION ${ATTEST_SECCOMP}
+      INTERFACE_INCLUDE_DIRECTORIES ${ATTEST_SECCOMP_HEADERS})
+  endif()
 endif()
 attest_package(dlpack::dlpack dlpack)
 attest_package(nlohmann_json::nlohmann_json nlohmann_json)

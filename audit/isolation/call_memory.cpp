@@ -7,6 +7,7 @@
 
 #include <fcntl.h>
 #include <fmt/format.h>
+#include <sys/mman.h>
 #include <sys/stat.h>
 #include <unistd.h>
 
@@ -22,7 +23,7 @@ using problem::result;
 /// Inaccessible bytes on each side of a tensor: so many that a wrong row index does not skip them.
 constexpr std::uint64_t guard_bytes = std::uint64_t{1} << 20;
 /// Memory of at most this size is written and read at once, and what was written is kept until it is compared.
-constexpr std::uint64_t small_memory = std::uint64_t{16} << 20;
+constexpr std::uint64_t small_memory = std::uint64_t{16} << 20, very_small_memory = std::uint64_t{256} << 10;
 
 /// The layout in a descriptor of the C interface: of rank 4, the last stride 1.
 layout descriptor_layout(layout const& from, int problem_rank) {
@@ -90,6 +91,14 @@ std::size_t changed_elements(std::byte const* before, std::byte const* after, st
 
 }  // namespace
 
+result<owned_descriptor> call_memory::shared() {
+  owned_descriptor memory(::memfd_create("attest-call", MFD_CLOEXEC | MFD_ALLOW_SEALING));
+  if (memory.get() < 0 || ::ftruncate(memory.get(), ::sysconf(_SC_PAGESIZE)) != 0 ||
+      ::fcntl(memory.get(), F_ADD_SEALS, F_SEAL_SHRINK | F_SEAL_SEAL) != 0)
+    return file_fault("made", errno);
+  return memory;
+}
+
 void call_memory::describe(runner::tensor_index index, element_type type, layout const& strided) {
   auto& slot = message_->slots[index];
   slot.present = 1;
@@ -115,7 +124,7 @@ std::optional<error> call_memory::add(runner::tensor_index index, placed_tensor 
   // Offsets that a kernel cuts to 32 bits may be wrong by as much as the tensor spans, either way.
   placed.guard = far ? std::max(guard_bytes, rounded_up(spanned, page_bytes())) : guard_bytes;
   if (spanned > limits.address_bytes || message.range_bytes + 3 * placed.guard > limits.address_bytes)
-    return unsupported(fmt::format("the call needs more than {:.3g} GiB of address space",
+    return unsupported(fmt::format("the call needs more than the {:.3g} GiB of address space that it may have",
                                    static_cast<double>(limits.address_bytes) / 0x1p30));
   auto const base = message.range_bytes + placed.guard;
   placed.place = base + placed.tensor.skew();
@@ -258,12 +267,13 @@ std::optional<broken_promise> call_memory::changed_surroundings(std::size_t inde
 }
 
 std::optional<error> call_memory::read_back(int memory, call_outcome outcome, owned_outputs& outputs,
-                                            std::vector<broken_promise>& broken) const {
+                                            std::vector<broken_promise>& broken, bool remember) {
   bool const small = !written_.empty();
   std::vector<std::byte> whole(small ? written_.size() : 0);
   auto const first = page_bytes();
   if (small)
     if (auto why = read_all(memory, std::span(whole).subspan(first), begin_ + first)) return why;
+  if (remember && whole.size() <= very_small_memory) found_ = whole;
   owned_outputs found;
   for (std::size_t i = 0; i < regions_.size(); ++i) {
     if (!regions_[i]) continue;
@@ -297,6 +307,14 @@ std::optional<error> call_memory::read_back(int memory, call_outcome outcome, ow
   }
   if (outcome == call_outcome::succeeded) outputs = std::move(found);
   return std::nullopt;
+}
+
+bool call_memory::changed_since(int memory) const {
+  auto const first = page_bytes();
+  if (found_.size() <= first) return false;
+  std::vector<std::byte> now(found_.size());
+  if (read_all(memory, std::span(now).subspan(first), begin_ + first)) return false;
+  return std::memcmp(now.data() + first, found_.data() + first, found_.size() - first) != 0;
 }
 
 std::optional<broken_promise> call_memory::explain_crash(int memory, std::uint64_t sequence) const {

@@ -13,6 +13,7 @@
 #include <vector>
 
 #include "audit/isolation/isolated_kernel.hpp"
+#include "audit/isolation/owned_descriptor.hpp"
 #include "audit/isolation/placed_tensor.hpp"
 #include "audit/isolation/runner/protocol.hpp"
 #include "audit/tensors/owned_outputs.hpp"
@@ -35,6 +36,9 @@ class call_memory {
   static problem::result<call_memory> plan(owned_problem const& problem, call_request const& request,
                                            isolation_limits const& limits, memory_origin from = {});
 
+  /// New memory for a process: nothing that another one wrote is in it. It may grow, and not shrink.
+  static problem::result<owned_descriptor> shared();
+
   /// The bytes of the message to the runner.
   std::span<std::byte const> message() const noexcept {
     return std::as_bytes(std::span(message_.get(), 1)).first(runner::bytes_with(message_->piece_count));
@@ -56,10 +60,14 @@ class call_memory {
   /// Writes the inputs, NaN into the outputs, and the bytes around both; clears the crash note.
   std::optional<problem::error> fill(int memory);
 
-  /// Compares the memory with what fill wrote, and copies the outputs where the call succeeded.
+  /// Compares the memory with what fill wrote, and copies the outputs where the call succeeded. changed_since asks
+  /// about it later if `remember`.
   /// Ensures   `broken` names every tensor whose surrounding bytes (or, for an input, contents) changed
   std::optional<problem::error> read_back(int memory, call_outcome outcome, owned_outputs& outputs,
-                                          std::vector<broken_promise>& broken) const;
+                                          std::vector<broken_promise>& broken, bool remember);
+
+  /// After read_back: is the memory other than it was then? False where it is large, or was not to be remembered.
+  bool changed_since(int memory) const;
 
   /// The promise that a crash broke, where the call, or the first of its group, has this sequence number; none where
   /// the recorded address is not in or near a tensor.
@@ -88,6 +96,7 @@ class call_memory {
   std::unique_ptr<runner::call_message> message_ = std::make_unique<runner::call_message>();
   std::uint64_t begin_ = 0, memory_bytes_ = 0;  ///< in the shared memory
   std::vector<std::byte> written_;              ///< the memory from begin_ on, where it is small; else empty
+  std::vector<std::byte> found_;                ///< what read_back found in it, where changed_since asks; else empty
 };
 
 }  // namespace attest::audit

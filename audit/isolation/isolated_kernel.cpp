@@ -9,13 +9,19 @@
 
 #include <fcntl.h>
 #include <fmt/format.h>
+#include <fmt/ranges.h>
 #include <string.h>
 #include <sys/mman.h>
+#include <sys/resource.h>
 #include <unistd.h>
 
 #include "audit/isolation/call_memory.hpp"
+#include "audit/isolation/library_fault.hpp"
+#include "audit/isolation/missing_protections.hpp"
+#include "audit/isolation/reply_report.hpp"
 #include "audit/isolation/runner/protocol.hpp"
 #include "audit/isolation/runner_process.hpp"
+#include "audit/support/descriptor.hpp"
 #include "audit/support/locate.hpp"
 #include "audit/support/printable.hpp"
 
@@ -26,37 +32,6 @@ namespace fs = std::filesystem;
 using problem::error;
 using problem::error_code;
 using problem::result;
-
-std::string signal_text(int signal) {
-  char const* const name = ::sigabbrev_np(signal);
-  return name ? fmt::format("SIG{}", name) : fmt::format("signal {}", signal);
-}
-
-/// How a process ended, as a clause: "crashed with SIGSEGV", "exited with code 0".
-std::string end_text(process_end const& end) {
-  switch (end.kind) {
-    case process_end::exited: return fmt::format("exited with code {}", end.code);
-    case process_end::signalled: return "crashed with " + signal_text(end.code);
-    case process_end::killed: break;
-  }
-  return "closed its channel without an answer";
-}
-
-std::optional<error> library_fault(fs::path const& library) {
-  auto const fault = [&](error_code code, std::string reason) {
-    return error{code, printable(library.native(), 400), std::move(reason)};
-  };
-  std::error_code code;
-  auto const status = fs::status(library, code);
-  if (status.type() == fs::file_type::not_found) return fault(error_code::missing, "there is no such file");
-  if (status.type() == fs::file_type::directory)
-    return fault(error_code::unreadable, "is a directory, expected a shared library");
-  if (status.type() != fs::file_type::regular)
-    return fault(error_code::unreadable, code ? "cannot be examined: " + code.message() : "is not a regular file");
-  if (::access(library.c_str(), R_OK) != 0)
-    return fault(error_code::unreadable, "cannot be opened: " + std::generic_category().message(errno));
-  return std::nullopt;
-}
 
 call_report not_asked(std::string reason) {
   call_report report;
@@ -85,7 +60,10 @@ struct isolated_kernel::state {
   std::optional<std::string> exceeded;           ///< the limit that ended the last wait, if one did
   std::uint64_t tensor_bytes = 0;                ///< the most that a call of this process could touch
   runner_process::clock::time_point observed{};  ///< when the process was last observed
+  std::optional<call_memory> last;               ///< the memory of the last call, if it was not one of a group
   bool cut_short = false;                        ///< the caller ended the last wait
+  time_watch::passed passed{};                   ///< the limit of time that ended the last wait, if one did
+  std::string passed_words;
 
   static runner_process::clock::time_point in(double seconds) {
     return runner_process::clock::now() +
@@ -99,23 +77,22 @@ struct isolated_kernel::state {
   std::optional<error> start();
   runner_process::received greeting(std::span<std::byte> hello);
   std::vector<broken_promise> broken_between_calls();
+  time_limits times(double working) const { return {working, limits.resting_seconds, limits.waiting_seconds}; }
   result<std::vector<call_answer>> call(std::span<call_memory> plans, call_request const& request, double seconds);
   runner_process::received wait(std::span<std::byte> reply, call_request const& request, double seconds);
-  result<call_answer> answer(call_memory const& plan, runner::reply_message const& reply, double waited);
+  result<call_answer> answer(call_memory& plan, runner::reply_message const& reply, double waited);
   call_report kill_for(call_outcome outcome, std::string sentence);
-  call_report without_reply(std::span<call_memory const> plans, std::uint64_t first, runner_process::received received,
-                            double seconds);
+  call_report without_reply(std::span<call_memory const> plans, std::uint64_t first, runner_process::received received);
 };
 
 /// Waits for the greeting, until the time for loading has passed.
 runner_process::received isolated_kernel::state::greeting(std::span<std::byte> hello) {
-  auto const last = in(limits.loading_seconds);
-  processor_wait const queue(process.id());
+  time_watch watch(process.id(), times(limits.loading_seconds));
   for (;;) {
-    auto const received =
-        process.receive(hello, std::min(last + queue.so_far(), runner_process::clock::now() + observation_interval));
-    if (received != runner_process::received::timed_out || runner_process::clock::now() >= last + queue.so_far())
-      return received;
+    auto const received = process.receive(hello, runner_process::clock::now() + observation_interval);
+    if (received != runner_process::received::timed_out) return received;
+    passed = watch.observe(process_tree(process.id()));
+    if (passed != time_watch::passed::nothing) return received;
   }
 }
 
@@ -124,18 +101,49 @@ std::optional<error> isolated_kernel::state::start() {
   auto const fault = [&](error_code code, std::string reason) {
     return error{code, printable(library.native(), 400), std::move(reason)};
   };
-  auto started = runner_process::start(runner, library, symbol, memory.get());
+  auto shared = call_memory::shared();
+  if (!shared) return std::move(shared).why();
+  memory = std::move(shared).value();
+  auto started = runner_process::start(runner, library, symbol, memory.get(), limits.needs);
   if (!started) return std::move(started).why();
   process = std::move(started).value();
 
   runner::hello_message hello{};
   using enum runner_process::received;
-  switch (greeting(std::as_writable_bytes(std::span(&hello, 1)))) {
+  constexpr double cage_seconds = 60;  // no code of the kernel runs meanwhile: it takes milliseconds, or is broken
+  auto received = process.wait_for_cage(in(cage_seconds));
+  if (received == message && process.start_fault() != 0) {
+    process.kill();
+    return error{error_code::unreadable, "attest-runner",
+                 "cannot start a process for the kernel: " + system_reason(process.start_fault())};
+  }
+  if (received == message) {
+    // Half of it is the kernel's own.
+    limits.address_bytes = std::min(limits.address_bytes, process.address_bytes() / 2);
+    auto const missing = audit::missing_protections(process.faults());
+    if (limits.all_protections && !missing.empty()) {
+      process.kill();
+      return fault(error_code::unsupported,
+                   fmt::format("is not loaded: the system forbids {}", fmt::join(missing, ", ")));
+    }
+    runner::load_message const load{runner::load_magic};
+    process.send(std::as_bytes(std::span(&load, 1)));
+    received = greeting(std::as_writable_bytes(std::span(&hello, 1)));
+  }
+  switch (received) {
     case message: break;
     case timed_out:
       process.kill();
-      return fault(error_code::unreadable, fmt::format("does not finish loading within {} s", limits.loading_seconds));
-    case closed: return fault(error_code::unreadable, end_text(process.end()) + " while it was loaded");
+      return fault(error_code::unreadable,
+                   passed == time_watch::passed::working
+                       ? fmt::format("does not finish loading within {} s of processor time", limits.loading_seconds)
+                   : passed == time_watch::passed::resting
+                       ? fmt::format("does not finish loading, and uses no processor for {} s", limits.resting_seconds)
+                       : fmt::format("does not finish loading within {} s", limits.waiting_seconds));
+    case closed: {
+      auto const end = process.end();
+      return fault(error_code::unreadable, words(end) + " while it was loaded" + process.said());
+    }
     case malformed: process.kill(); return fault(error_code::unreadable, "broke its channel while it was loaded");
   }
   auto text = printable(bounded(hello.text), 200);
@@ -172,10 +180,6 @@ result<isolated_kernel> isolated_kernel::open(fs::path const& library, std::stri
   opened->runner = std::move(runner);
   opened->symbol = std::move(symbol);
   opened->limits = limits;
-  opened->memory = owned_descriptor(::memfd_create("attest-call", MFD_CLOEXEC | MFD_ALLOW_SEALING));
-  if (opened->memory.get() < 0 || ::ftruncate(opened->memory.get(), ::sysconf(_SC_PAGESIZE)) != 0 ||
-      ::fcntl(opened->memory.get(), F_ADD_SEALS, F_SEAL_SHRINK | F_SEAL_SEAL) != 0)
-    return error{error_code::unreadable, "", "no shared memory: " + std::generic_category().message(errno)};
   if (auto why = opened->start()) return *std::move(why);
   return isolated_kernel(std::move(opened));
 }
@@ -184,16 +188,22 @@ static_assert(isolated_kernel::most_together == runner::most_together, "the runn
 
 /// What the process did since its last call that it may not do. It is killed for it.
 std::vector<broken_promise> isolated_kernel::state::broken_between_calls() {
-  if (!process.alive() || !process.has_unread_input()) return {};
+  if (!process.alive()) return {};
+  std::vector<broken_promise> broken;
+  if (last && last->changed_since(memory.get()))
+    broken.push_back({promise::rests_between_calls, "", "writes to the tensors of a call after it had returned"});
+  if (!process.has_unread_input()) return broken;
   // The runner is killed when the thread that spawned it ends (PR_SET_PDEATHSIG), so SIGKILL is not blamed on the
   // kernel.
   runner::reply_message unexpected{};
   auto const received = process.receive(std::as_writable_bytes(std::span(&unexpected, 1)), in(limits.seconds));
   auto const end = received == runner_process::received::closed ? process.end() : process.kill();
-  if (end.kind == process_end::signalled && end.code == SIGKILL) return {};
-  return {{promise::rests_between_calls, "",
-           received == runner_process::received::closed ? end_text(end) + " after it had returned"
-                                                        : "wrote to the runner's channel after it had returned"}};
+  if (end.kind == process_end::signalled && end.code == SIGKILL) return broken;
+  broken.push_back({promise::rests_between_calls, "",
+                    received == runner_process::received::closed
+                        ? words(end) + " after it had returned"
+                        : "wrote to the runner's channel after it had returned"});
+  return broken;
 }
 
 result<call_report> isolated_kernel::run(owned_problem const& problem, call_request const& request,
@@ -220,12 +230,20 @@ result<std::vector<call_answer>> isolated_kernel::run_together(std::span<call_of
     plans.back().set_group(static_cast<std::uint32_t>(calls.size() - plans.size()), call);
   }
   auto const earlier = self.broken_between_calls();
-  if (!self.process.alive())
-    if (auto why = self.start()) return *std::move(why);
+  self.last.reset();
+  if (!self.process.alive()) {
+    if (auto const why = self.start()) {
+      call_report report;
+      report.outcome = call_outcome::unanswered;
+      report.sentence = "was not called: its library, which was loaded before, " + why->reason;
+      return std::vector<call_answer>(calls.size(), {report, {}});
+    }
+  }
   auto answers = self.call(plans, calls.front().request, self.limits.seconds + more_seconds);
   if (answers) {
     auto& broken = answers.value().front().report.broken;
     broken.insert(broken.begin(), earlier.begin(), earlier.end());
+    if (plans.size() == 1) self.last = std::move(plans.front());
   }
   return answers;
 }
@@ -235,10 +253,11 @@ runner_process::received isolated_kernel::state::wait(std::span<std::byte> reply
                                                       double seconds) {
   exceeded.reset();
   cut_short = false;
-  auto const begin = runner_process::clock::now(), last = in(seconds);
-  std::optional<processor_wait> queue;  // created at the first observation: most calls end before it
+  passed = time_watch::passed::nothing;
+  auto const begin = runner_process::clock::now();
+  std::optional<time_watch> watch;  // created at the first observation: most calls end before it
   for (;;) {
-    auto next = std::min(runner_process::clock::now() + observation_interval, queue ? last + queue->so_far() : last);
+    auto next = runner_process::clock::now() + observation_interval;
     if (request.until) next = std::min(next, *request.until);
     auto const received = process.receive(reply, next);
     if (received == runner_process::received::message) {
@@ -248,11 +267,15 @@ runner_process::received isolated_kernel::state::wait(std::span<std::byte> reply
         exceeded = passes_limits(process.id(), limits.process, tensor_bytes), observed = now;
     }
     if (received != runner_process::received::timed_out) return received;
-    if (!queue) queue.emplace(process.id());
-    auto const now = runner_process::clock::now();
-    cut_short = (request.stop && request.stop->load()) || (request.until && now >= *request.until);
-    if (!cut_short) exceeded = group_passes_limits(process.id(), limits.process, tensor_bytes);
-    if (cut_short || exceeded || now >= last + queue->so_far()) return received;
+    if (!watch) watch.emplace(process.id(), times(seconds));
+    cut_short =
+        (request.stop && request.stop->load()) || (request.until && runner_process::clock::now() >= *request.until);
+    if (cut_short) return received;
+    auto const tree = process_tree(process.id());
+    exceeded = tree_passes_limits(tree, limits.process, tensor_bytes);
+    passed = watch->observe(tree);
+    if (passed != time_watch::passed::nothing) passed_words = watch->words(passed);
+    if (exceeded || passed != time_watch::passed::nothing) return received;
   }
 }
 
@@ -292,14 +315,15 @@ result<std::vector<call_answer>> isolated_kernel::state::call(std::span<call_mem
                        reply.magic == runner::no_range_magic || reply.magic == runner::no_thread_magic;
     if (received == runner_process::received::message && (!known || reply.sequence != first + at))
       received = runner_process::received::malformed;
-    if (received != runner_process::received::message) return all(without_reply(plans, first, received, seconds));
+    if (received != runner_process::received::message) return all(without_reply(plans, first, received));
   }
-  if (replies[0].magic == runner::no_range_magic)
-    return all(not_asked(fmt::format("the system does not give {:.3g} GiB of address space",
-                                     static_cast<double>(plans.back().range_bytes()) / 0x1p30)));
-  if (replies[0].magic == runner::no_thread_magic) return all(not_asked("the system does not start another thread"));
-  if (replies[0].magic == runner::no_memory_magic)
-    return error{error_code::unreadable, "attest-runner", "has no memory for the tensors of this call"};
+  // These replies come from the kernel's side: none of them excuses it.
+  if (replies[0].magic == runner::no_range_magic || replies[0].magic == runner::no_memory_magic)
+    return all(kill_for(call_outcome::exceeded,
+                        fmt::format("leaves no room in its process for the tensors of a call: {:.3g} GiB of addresses",
+                                    static_cast<double>(plans.back().range_bytes()) / 0x1p30)));
+  if (replies[0].magic == runner::no_thread_magic)
+    return all(kill_for(call_outcome::unanswered, "was not called: the system does not start another thread"));
   double const waited = std::chrono::duration<double>(runner_process::clock::now() - begin).count();
   std::vector<call_answer> answers;
   for (std::size_t at = 0; at < plans.size(); ++at) {
@@ -311,47 +335,39 @@ result<std::vector<call_answer>> isolated_kernel::state::call(std::span<call_mem
 }
 
 /// What a reply and the memory of its call say.
-result<call_answer> isolated_kernel::state::answer(call_memory const& plan, runner::reply_message const& reply,
+result<call_answer> isolated_kernel::state::answer(call_memory& plan, runner::reply_message const& reply,
                                                    double waited) {
   call_answer answered;
-  call_report& report = answered.report;
-  report.seconds = reply.seconds >= 0 && reply.seconds <= waited ? reply.seconds : waited;
-  report.code = reply.status;
-  switch (reply.status) {
-    case 0: report.outcome = call_outcome::succeeded, report.sentence = "answered"; break;
-    case 1: report.outcome = call_outcome::unsupported, report.sentence = "answered UNSUPPORTED"; break;
-    case 2: report.outcome = call_outcome::failed, report.sentence = "answered FAILED"; break;
-    default:
-      report.outcome = call_outcome::unknown_status;
-      report.sentence = fmt::format("returned the unknown status {}", reply.status);
-  }
-  if (reply.environment_changed)
-    report.broken.push_back({promise::restores_environment, "",
-                             "leaves the floating-point environment changed (rounding mode, FTZ or DAZ)"});
-  if (reply.descriptors_changed)
-    report.broken.push_back({promise::leaves_descriptors, "", "writes to the descriptors of its call"});
-  if (reply.outputs_changed)
-    report.broken.push_back({promise::leaves_earlier_outputs, "", "the outputs of a call change in a later one"});
-  if (auto why = plan.read_back(memory.get(), report.outcome, answered.outputs, report.broken)) return *std::move(why);
+  call_report& report = answered.report = report_of(reply, waited);
+  // A process that writes late does so more than once: later, one call in sixteen is enough.
+  bool const remember = sequence <= 64 || sequence % 16 == 0;
+  if (auto why = plan.read_back(memory.get(), report.outcome, answered.outputs, report.broken, remember))
+    return *std::move(why);
   return answered;
 }
 
 /// The report of calls that ended without a valid reply. The next call starts a new process.
 call_report isolated_kernel::state::without_reply(std::span<call_memory const> plans, std::uint64_t first,
-                                                  runner_process::received received, double seconds) {
+                                                  runner_process::received received) {
   call_report report;
-  if (received == runner_process::received::timed_out) {
-    process.kill();
-    report.outcome = call_outcome::hung;
-    report.sentence = fmt::format("did not return within {:.4g} s", seconds);
-    return report;
-  }
+  if (received == runner_process::received::timed_out)
+    return kill_for(passed == time_watch::passed::waiting ? call_outcome::unanswered : call_outcome::hung,
+                    passed_words);
   auto const end = received == runner_process::received::closed ? process.end() : process.kill();
   report.outcome = end.kind == process_end::exited      ? call_outcome::exited
                    : end.kind == process_end::signalled ? call_outcome::crashed
                                                         : call_outcome::unknown_status;
   report.code = end.code;
-  report.sentence = received == runner_process::received::closed ? end_text(end) : "wrote to the runner's channel";
+  rlimit limit{};
+  bool const limited = ::getrlimit(RLIMIT_CPU, &limit) == 0 && limit.rlim_max != RLIM_INFINITY;
+  if (limited && end.kind == process_end::signalled && (end.code == SIGXCPU || end.code == SIGKILL)) {
+    report.outcome = call_outcome::unanswered;
+    report.sentence = fmt::format("was ended with {}: its process may have {} s of processor time (ulimit -t)",
+                                  signal_text(end.code), limit.rlim_max);
+    return report;
+  }
+  report.sentence = received == runner_process::received::closed ? words(end) : "wrote to the runner's channel";
+  if (received == runner_process::received::closed) report.sentence += process.said();
   if (report.outcome != call_outcome::crashed) return report;
   for (call_memory const& plan : plans)
     if (auto broken = plan.explain_crash(memory.get(), first)) {
@@ -363,6 +379,9 @@ call_report isolated_kernel::state::without_reply(std::span<call_memory const> p
 }
 
 std::string const& isolated_kernel::name() const noexcept { return state_->name; }
+std::vector<std::string> isolated_kernel::missing_protections() const {
+  return audit::missing_protections(state_->process.faults());
+}
 bool isolated_kernel::loading_changes_environment() const noexcept { return state_->environment_changed; }
 
 isolated_kernel::isolated_kernel(std::unique_ptr<state> started) noexcept : state_(std::move(started)) {}

@@ -15,7 +15,9 @@
 #include <string_view>
 #include <vector>
 
+#include "audit/isolation/kernel_needs.hpp"
 #include "audit/isolation/process_limits.hpp"
+#include "audit/isolation/time_watch.hpp"
 #include "audit/tensors/memory_form.hpp"
 #include "audit/tensors/owned_outputs.hpp"
 #include "audit/tensors/owned_problem.hpp"
@@ -24,11 +26,15 @@
 namespace attest::audit {
 
 struct isolation_limits {
-  double seconds = 10;          ///< for one call; time spent waiting for a processor does not count (processor_wait)
-  double loading_seconds = 10;  ///< for loading the library, counted the same way
+  double seconds = 10;           ///< of processor time for one call (time_limits::working)
+  double resting_seconds = 60;   ///< without any processor time, in one call or while the library is loaded
+  double waiting_seconds = 300;  ///< by the clock, for either; a call that passes it is unanswered
+  double loading_seconds = 10;   ///< of processor time for loading the library
   std::uint64_t bytes = std::uint64_t{4} << 30;  ///< for the tensors of one call, what lies between not counted
   std::uint64_t address_bytes = std::uint64_t{16} << 40;  ///< of address space for one call
-  process_limits process = {};  ///< memory beside the tensors, and threads, observed from outside
+  process_limits process = {};   ///< memory beside the tensors, and threads, observed from outside
+  bool all_protections = false;  ///< a kernel is not loaded where the system forbids one
+  kernel_needs needs = {};       ///< what it may reach beyond its own files
 };
 
 /// The position of a tensor between the inaccessible pages on both sides.
@@ -53,9 +59,10 @@ enum class call_outcome : std::uint8_t {
   failed,          ///< ATTEST_FAILED
   unknown_status,  ///< another status, or a message that is not of the protocol
   crashed,         ///< code is the signal
-  hung,            ///< passed the limit of seconds, and was killed
+  hung,            ///< passed a limit of its own time, working or resting, and was killed
   exited,          ///< code is the exit code
   exceeded,        ///< passed a limit of memory or threads, and was killed
+  unanswered,      ///< passed the limit of the clock, and was killed; no evidence about the kernel
   cut_short,       ///< ended by request.stop or request.until; no evidence about the kernel
   not_asked        ///< the system cannot give the memory form of the call; no evidence about the kernel
 };
@@ -66,7 +73,7 @@ enum class promise : std::uint8_t {
   leaves_inputs,
   leaves_gaps,  ///< writes nothing between and around the rows of its outputs
   leaves_descriptors,
-  restores_environment,  ///< rounding mode and FTZ/DAZ are on return as on entry
+  restores_environment,  ///< rounding mode, FTZ/DAZ and x87 stack are on return as on entry
   writes_every_element,
   untouched_outputs,       ///< does not write outputs when it returns ATTEST_UNSUPPORTED
   rests_between_calls,     ///< does nothing after it has returned
@@ -108,8 +115,8 @@ struct call_answer {
 /// A shared library that exports the interface of attest/kernel.h, loaded in a process of its own (attest-runner).
 ///
 /// The process is reused for all calls, and started again after a crash, an exit or a hang. It is killed when the
-/// thread that started it ends (the next call then starts another), leaves no core file, and its standard input and
-/// output are /dev/null. Not safe for concurrent calls: use one isolated_kernel a thread.
+/// thread that started it ends (the next call then starts another) and leaves no core file. What it can reach is in
+/// docs/isolation.md. Not safe for concurrent calls: use one isolated_kernel a thread.
 class isolated_kernel {
  public:
   /// Loads `library` and finds `symbol`. An error says why the file is not a usable library, or what happened while it
@@ -143,6 +150,9 @@ class isolated_kernel {
   /// True if loading the library changed the rounding mode or FTZ/DAZ (as -ffast-math does). Calls run with the
   /// environment from before.
   bool loading_changes_environment() const noexcept;
+
+  /// The protections of docs/isolation.md that the system forbids, each with its reason.
+  std::vector<std::string> missing_protections() const;
 
   isolated_kernel(isolated_kernel&&) noexcept;
   isolated_kernel& operator=(isolated_kernel&&) noexcept;

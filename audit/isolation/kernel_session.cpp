@@ -1,6 +1,7 @@
 #include "audit/isolation/kernel_session.hpp"
 
 #include <algorithm>
+#include <csignal>
 
 #include "audit/tensors/elements.hpp"
 
@@ -18,6 +19,11 @@ owned_problem small_problem(problem::element_type type) {
   return owned_problem::of_valid(std::move(draft));
 }
 
+/// A hang, or an end by the signal with which a system ends processes where memory is scarce.
+bool may_be_the_machine(call_report const& did) {
+  return did.outcome == call_outcome::hung || (did.outcome == call_outcome::crashed && did.code == SIGKILL);
+}
+
 }  // namespace
 
 problem::result<kernel_session> kernel_session::open(kernel_library const& library, problem::element_type type,
@@ -31,6 +37,26 @@ problem::result<kernel_session> kernel_session::open(kernel_library const& libra
     session.supports_weights_ = first.value().outputs.weights.has_value();
   }
   return session;
+}
+
+/// isolated_kernel::run_together, where the first of those ends counts only if it comes again at once.
+problem::result<std::vector<call_answer>> kernel_session::ask(std::span<call_of_group const> calls,
+                                                              double more_seconds) {
+  auto answers = kernel_.run_together(calls, more_seconds);
+  if (!answers || !may_be_the_machine(answers.value().front().report) || ended_) return answers;
+  auto const first = answers.value().front().report;
+  ended_ = true;
+  answers = kernel_.run_together(calls, more_seconds);
+  if (!answers) return answers;
+  using enum call_outcome;
+  call_outcome const again = answers.value().front().report.outcome;
+  if (again != succeeded && again != unsupported && again != failed && again != cut_short) return answers;
+  call_answer inconclusive;
+  inconclusive.report.outcome = unanswered;
+  inconclusive.report.sentence = first.sentence + (again == cut_short ? ", and was not asked again in time"
+                                                                      : ", and returned when it was asked again");
+  std::ranges::fill(answers.value(), inconclusive);
+  return answers;
 }
 
 asked_outputs kernel_session::requestable(owned_problem const& problem, asked_outputs asks) noexcept {
@@ -53,7 +79,6 @@ problem::result<kernel_session::run_result> kernel_session::run(owned_problem co
   for (auto const& [lse, weights] : {optional_outputs{true, true}, optional_outputs{true, false},
                                      optional_outputs{false, true}, optional_outputs{false, false}}) {
     if ((lse && !asks.lse) || (weights && !asks.weights)) continue;
-    owned_outputs outputs;
     call_request const request{.want_lse = lse,
                                .want_weights = weights,
                                .threads = threads,
@@ -61,11 +86,12 @@ problem::result<kernel_session::run_result> kernel_session::run(owned_problem co
                                .memory = memory,
                                .stop = interruption_.stop,
                                .until = interruption_.until};
-    auto report = kernel_.run(problem, request, outputs);
-    if (!report) return report.why();
-    result.report = std::move(report).value();
+    call_of_group const alone{.problem = &problem, .request = request};
+    auto answers = ask(std::span(&alone, 1), 0);
+    if (!answers) return answers.why();
+    result.report = std::move(answers.value().front().report);
     result.seconds += result.report.seconds;
-    if (result.report.outcome == call_outcome::succeeded) result.outputs = std::move(outputs);
+    if (result.report.outcome == call_outcome::succeeded) result.outputs = std::move(answers.value().front().outputs);
     if (result.report.outcome != call_outcome::unsupported || !result.report.broken.empty()) break;
   }
   return result;
@@ -74,7 +100,7 @@ problem::result<kernel_session::run_result> kernel_session::run(owned_problem co
 problem::result<std::vector<call_answer>> kernel_session::run_together(std::vector<call_of_group> calls,
                                                                        double more_seconds) {
   for (call_of_group& call : calls) call.request.stop = interruption_.stop, call.request.until = interruption_.until;
-  auto answers = kernel_.run_together(calls, more_seconds);
+  auto answers = ask(calls, more_seconds);
   bool const several = std::ranges::any_of(calls, [](call_of_group const& call) { return call.caller > 0; });
   if (several && answers && answers.value().front().report.outcome == call_outcome::hung) hung_together_ = true;
   return answers;

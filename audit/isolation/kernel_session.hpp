@@ -4,6 +4,7 @@
 #include <atomic>
 #include <filesystem>
 #include <optional>
+#include <span>
 #include <string>
 #include <vector>
 
@@ -44,6 +45,9 @@ class kernel_session {
 
   /// Runs the kernel once, requesting those of requestable(problem, asks) that it supports. Where it reports
   /// UNSUPPORTED, tries again with fewer outputs.
+  ///
+  /// A hang, and an end by SIGKILL, counts where it is seen twice: the first call with such an end is made again, in a
+  /// new process, here and in run_together. Where it returns then, it is unanswered, and the next such end counts.
   problem::result<run_result> run(owned_problem const& problem, std::int32_t threads, audit::placement placement,
                                   asked_outputs asks = {}, memory_form const& memory = {});
 
@@ -61,10 +65,11 @@ class kernel_session {
  private:
   kernel_session(isolated_kernel kernel, interruption const& interrupted)
       : kernel_(std::move(kernel)), interruption_(interrupted) {}
+  problem::result<std::vector<call_answer>> ask(std::span<call_of_group const> calls, double more_seconds);
 
   isolated_kernel kernel_;
   interruption interruption_;
-  bool supports_lse_ = true, supports_weights_ = true, hung_together_ = false;
+  bool supports_lse_ = true, supports_weights_ = true, hung_together_ = false, ended_ = false;
 };
 
 }  // namespace attest::audit

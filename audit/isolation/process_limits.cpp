@@ -1,13 +1,11 @@
 #include "audit/isolation/process_limits.hpp"
 
 #include <algorithm>
-#include <charconv>
 #include <filesystem>
 #include <fstream>
-#include <string_view>
+#include <system_error>
 
 #include <fmt/format.h>
-#include <unistd.h>
 
 namespace attest::audit {
 namespace {
@@ -17,21 +15,37 @@ struct usage {
   std::int64_t threads = 0;
 };
 
-/// VmHWM (the peak) and Threads of /proc/ID/status; none where the process has ended.
-std::optional<usage> usage_of(int id) {
-  std::ifstream status(fmt::format("/proc/{}/status", id));
+/// VmHWM (the peak), VmPTE (the tables of pages) and Threads of a status file of /proc; no bytes where its thread has
+/// ended, no threads where its process has.
+usage read_status(std::string const& path) {
+  std::ifstream status(path);
   usage used;
   std::string word;
   while (status >> word) {
-    if (word == "VmHWM:") {
-      status >> used.bytes;
-      used.bytes *= 1024;
+    if (std::uint64_t kibibytes = 0; word == "VmHWM:" || word == "VmPTE:") {
+      status >> kibibytes;
+      used.bytes += kibibytes * 1024;
     } else if (word == "Threads:") {
       status >> used.threads;
     }
     status.ignore(4096, '\n');
   }
+  return used;
+}
+
+/// None where the process has ended.
+std::optional<usage> usage_of(int id) {
+  usage used = read_status(fmt::format("/proc/{}/status", id));
   if (used.threads == 0) return std::nullopt;
+  if (used.bytes > 0 || used.threads == 1) return used;
+  // The first thread of the process has ended: another one knows.
+  std::error_code code;
+  for (std::filesystem::directory_iterator at(fmt::format("/proc/{}/task", id), code), end; !code && at != end;
+       at.increment(code))
+    if (usage const seen = read_status(at->path() / "status"); seen.bytes > 0) {
+      used.bytes = seen.bytes;
+      break;
+    }
   return used;
 }
 
@@ -46,67 +60,18 @@ std::optional<std::string> exceeded_limit(usage used, process_limits const& limi
   return std::nullopt;
 }
 
-/// The process group in /proc/ID/stat: the third field after the name, which ends with the last ')'.
-int group_of(int id) {
-  std::ifstream file(fmt::format("/proc/{}/stat", id));
-  std::string text;
-  std::getline(file, text);
-  auto const end = text.rfind(')');
-  if (end == text.npos) return -1;
-  char state = 0;
-  int parent = 0, group = -1;
-  if (std::sscanf(text.c_str() + end + 1, " %c %d %d", &state, &parent, &group) != 3) return -1;
-  return group;
-}
-
-/// The name of a file as a number.
-std::optional<int> number_in(std::string const& name) {
-  int number = 0;
-  auto const [stop, fault] = std::from_chars(name.data(), name.data() + name.size(), number);
-  return fault == std::errc{} && stop == name.data() + name.size() ? std::optional(number) : std::nullopt;
-}
-
-/// Calls f(thread, nanoseconds on a run queue) for each thread of the process.
-template <class F>
-void visit_waits(int id, F&& f) {
-  std::error_code code;
-  for (std::filesystem::directory_iterator at(fmt::format("/proc/{}/task", id), code), end; !code && at != end;
-       at.increment(code)) {
-    std::ifstream file(at->path() / "schedstat");
-    std::int64_t running = 0, waiting = 0;
-    auto const thread = number_in(at->path().filename().native());
-    if (thread && file >> running >> waiting) f(*thread, waiting);
-  }
-}
-
 }  // namespace
-
-processor_wait::processor_wait(int id) : id_(id) {
-  visit_waits(id, [&](int thread, std::int64_t waited) { waited_before_[thread] = waited; });
-}
-
-std::chrono::nanoseconds processor_wait::so_far() const {
-  std::int64_t most = 0;
-  visit_waits(id_, [&](int thread, std::int64_t waited) {
-    auto const found = waited_before_.find(thread);
-    most = std::max(most, found == waited_before_.end() ? waited : waited - found->second);
-  });
-  return std::chrono::nanoseconds(most);
-}
 
 std::optional<std::string> passes_limits(int id, process_limits const& limits, std::uint64_t not_its_own) {
   auto const used = usage_of(id);
   return used ? exceeded_limit(*used, limits, not_its_own) : std::nullopt;
 }
 
-std::optional<std::string> group_passes_limits(int id, process_limits const& limits, std::uint64_t not_its_own) {
+std::optional<std::string> tree_passes_limits(std::span<tree_process const> tree, process_limits const& limits,
+                                              std::uint64_t not_its_own) {
   usage sum;
-  std::error_code code;
-  for (std::filesystem::directory_iterator at("/proc", code), end; !code && at != end; at.increment(code)) {
-    auto const number = number_in(at->path().filename().native());
-    if (!number || group_of(*number) != id) continue;
-    if (auto const used = usage_of(*number)) sum.bytes += used->bytes, sum.threads += used->threads;
-  }
+  for (tree_process const& one : tree)
+    if (auto const used = usage_of(one.id)) sum.bytes += used->bytes, sum.threads += used->threads;
   return exceeded_limit(sum, limits, not_its_own);
 }
 

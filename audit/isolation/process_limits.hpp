@@ -2,11 +2,12 @@
 // process cannot raise.
 #pragma once
 
-#include <chrono>
 #include <cstdint>
 #include <optional>
+#include <span>
 #include <string>
-#include <unordered_map>
+
+#include "audit/isolation/process_tree.hpp"
 
 namespace attest::audit {
 
@@ -22,24 +23,9 @@ struct process_limits {
 /// Cost      one read of /proc
 std::optional<std::string> passes_limits(int id, process_limits const& limits, std::uint64_t not_its_own = 0);
 
-/// The same for the sum over the process group `id`.
-/// Cost      one read of /proc for each process of the machine
-std::optional<std::string> group_passes_limits(int id, process_limits const& limits, std::uint64_t not_its_own = 0);
-
-/// The time that threads of a process were ready to run while others had the processors. A limit of seconds must not
-/// count it, else an honest kernel on a busy machine would be reported as hung.
-/// Source    proc(5), /proc/ID/task/TID/schedstat: nanoseconds on a run queue
-class processor_wait {
- public:
-  /// Measures from now on.
-  explicit processor_wait(int id);
-  /// The time of the thread that has waited longest; 0 where the system does not report it.
-  /// Cost      one read of /proc for each thread
-  std::chrono::nanoseconds so_far() const;
-
- private:
-  int id_;
-  std::unordered_map<int, std::int64_t> waited_before_;  // nanoseconds, by thread
-};
+/// The same for the sum over all processes of a kernel.
+/// Cost      one read of /proc for each process of the tree
+std::optional<std::string> tree_passes_limits(std::span<tree_process const> tree, process_limits const& limits,
+                                              std::uint64_t not_its_own = 0);
 
 }  // namespace attest::audit

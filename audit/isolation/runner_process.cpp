@@ -3,18 +3,29 @@
 #include <algorithm>
 #include <cerrno>
 #include <csignal>
+#include <cstddef>
+#include <cstdint>
+#include <cstdio>
 #include <cstring>
+#include <fstream>
+#include <string_view>
 #include <system_error>
 #include <utility>
+#include <vector>
 
 #include <fcntl.h>
+#include <fmt/format.h>
 #include <poll.h>
 #include <spawn.h>
+#include <string.h>
 #include <sys/socket.h>
+#include <sys/uio.h>
 #include <sys/wait.h>
 #include <unistd.h>
 
 #include "audit/isolation/runner/protocol.hpp"
+#include "audit/isolation/system_call_filter.hpp"
+#include "audit/support/printable.hpp"
 
 extern char** environ;
 
@@ -32,6 +43,24 @@ error fault(std::string_view failure, int code) {
 /// renumbered one after the other, and the first must not replace the second.
 owned_descriptor with_high_number(int descriptor) noexcept {
   return owned_descriptor(::fcntl(descriptor, F_DUPFD_CLOEXEC, runner::memory_descriptor + 1));
+}
+
+/// A fault of recv that does not come again. ECONNRESET says once that the other end closed before it had read all;
+/// what it had sent is still there.
+bool is_passing(int fault) noexcept { return fault == EINTR || fault == ECONNRESET; }
+
+/// Has process `id` ended, or begun to? One that only closed its channel has not.
+bool is_ending(int id) noexcept {
+  std::ifstream file(fmt::format("/proc/{}/stat", id));
+  std::string text;
+  std::getline(file, text);
+  auto const end = text.rfind(')');
+  char state = 0;
+  unsigned flags = 0;
+  if (end == text.npos || std::sscanf(text.c_str() + end + 1, " %c %*d %*d %*d %*d %*d %u", &state, &flags) != 2)
+    return true;
+  constexpr unsigned exiting = 0x4;  // PF_EXITING: set before the descriptors are closed
+  return state == 'Z' || state == 'X' || (flags & exiting) != 0;
 }
 
 /// The two parameter objects of posix_spawn.
@@ -52,42 +81,50 @@ struct spawn_plan {
 
 }  // namespace
 
-owned_descriptor& owned_descriptor::operator=(owned_descriptor&& other) noexcept {
-  if (this != &other) {
-    if (number_ >= 0) ::close(number_);
-    number_ = other.release();
+std::string signal_text(int signal) {
+  char const* const name = ::sigabbrev_np(signal);
+  return name ? fmt::format("SIG{}", name) : fmt::format("signal {}", signal);
+}
+
+std::string words(process_end const& end) {
+  switch (end.kind) {
+    case process_end::exited: return fmt::format("exited with code {}", end.code);
+    case process_end::signalled: return "crashed with " + signal_text(end.code);
+    case process_end::killed: break;
   }
-  return *this;
+  return "closed its channel without an answer";
 }
-
-owned_descriptor::~owned_descriptor() {
-  if (number_ >= 0) ::close(number_);
-}
-
-int owned_descriptor::release() noexcept { return std::exchange(number_, -1); }
 
 problem::result<runner_process> runner_process::start(std::filesystem::path const& runner,
                                                       std::filesystem::path const& library, std::string const& symbol,
-                                                      int memory) {
+                                                      int memory, kernel_needs const& needs) {
   int ends[2];
   if (::socketpair(AF_UNIX, SOCK_SEQPACKET | SOCK_CLOEXEC, 0, ends) != 0) return fault("no channel to it", errno);
   runner_process process;
   process.channel_ = owned_descriptor(ends[0]);
   owned_descriptor const near_end(ends[1]);
   auto const far_end = with_high_number(ends[1]), shared = with_high_number(memory);
-  if (far_end.get() < 0 || shared.get() < 0) return fault("no channel to it", errno);
+  int pipe_ends[2] = {-1, -1};
+  int const one = 1;
+  if (far_end.get() < 0 || shared.get() < 0 || ::pipe2(pipe_ends, O_CLOEXEC) != 0 ||
+      ::setsockopt(process.channel_.get(), SOL_SOCKET, SO_PASSCRED, &one, sizeof one) != 0)
+    return fault("no channel to it", errno);
+  process.printed_ = owned_descriptor(pipe_ends[0]);
+  owned_descriptor const near_print(pipe_ends[1]);
+  auto const print = with_high_number(near_print.get());
+  if (print.get() < 0 || ::fcntl(pipe_ends[0], F_SETFL, O_NONBLOCK) != 0) return fault("no channel to it", errno);
 
   spawn_plan plan;
-  // Standard error stays open, for the messages of the runner and the kernel. Standard output would mix with the
-  // report.
+  // No descriptor of this process: what it names, a terminal or a report, could be opened again and written.
   posix_spawn_file_actions_addopen(&plan.actions, STDIN_FILENO, "/dev/null", O_RDONLY, 0);
-  posix_spawn_file_actions_addopen(&plan.actions, STDOUT_FILENO, "/dev/null", O_WRONLY, 0);
+  for (int const number : {STDOUT_FILENO, STDERR_FILENO})
+    posix_spawn_file_actions_adddup2(&plan.actions, print.get(), number);
   posix_spawn_file_actions_adddup2(&plan.actions, far_end.get(), runner::channel_descriptor);
   posix_spawn_file_actions_adddup2(&plan.actions, shared.get(), runner::memory_descriptor);
 #if defined(__GLIBC__) && __GLIBC_PREREQ(2, 34)
   posix_spawn_file_actions_addclosefrom_np(&plan.actions, runner::memory_descriptor + 1);
 #endif
-  // A process group of its own, so that all processes of the kernel can be killed; default handling of every signal.
+  // A process group of its own, which no signal of the terminal reaches; default handling of every signal.
   sigset_t none, all;
   sigemptyset(&none);
   sigfillset(&all);
@@ -98,14 +135,75 @@ problem::result<runner_process> runner_process::start(std::filesystem::path cons
 
   auto parent = std::to_string(::getpid());
   auto program = runner.native(), library_path = library.native(), symbol_name = symbol;
-  char* arguments[] = {program.data(), parent.data(), library_path.data(), symbol_name.data(), nullptr};
+  auto words = needs.words();
+  std::vector<char*> arguments{program.data(), parent.data(), library_path.data(), symbol_name.data()};
+  for (std::string& word : words) arguments.push_back(word.data());
+  arguments.push_back(nullptr);
   int const code =
-      ::posix_spawn(&process.process_, program.c_str(), &plan.actions, &plan.attributes, arguments, environ);
+      ::posix_spawn(&process.process_, program.c_str(), &plan.actions, &plan.attributes, arguments.data(), environ);
   if (code != 0) {
     process.process_ = 0;
     return fault("'" + runner.native() + "' cannot be started", code);
   }
+  // The judge is not to be reached by processes of its own user, whatever the runner's protections are.
+  process.hidden_ = hidden_memory::begin();
+  runner::filter_message message{};
+  auto const& filter = system_call_filter(needs.network);
+  message.magic = runner::filter_magic;
+  message.count = filter.size() <= runner::most_instructions ? static_cast<std::uint32_t>(filter.size()) : 0;
+  std::copy_n(filter.begin(), message.count, message.instructions);
+  process.send(std::as_bytes(std::span(&message, 1))
+                   .first(offsetof(runner::filter_message, instructions) + message.count * sizeof(std::uint64_t)));
   return process;
+}
+
+runner_process::received runner_process::wait_for_cage(clock::time_point deadline) noexcept {
+  if (!wait_for_input(deadline)) return received::timed_out;
+  runner::caged_message message{};
+  iovec into{&message, sizeof message};
+  alignas(cmsghdr) std::byte control[CMSG_SPACE(sizeof(ucred))];
+  msghdr header{};
+  header.msg_iov = &into, header.msg_iovlen = 1;
+  header.msg_control = control, header.msg_controllen = sizeof control;
+  ssize_t count = 0;
+  do count = ::recvmsg(channel_.get(), &header, MSG_DONTWAIT | MSG_CMSG_CLOEXEC);
+  while (count < 0 && is_passing(errno));
+  if (count <= 0) return received::closed;
+  cmsghdr const* const first = CMSG_FIRSTHDR(&header);
+  if (count != sizeof message || message.magic != runner::caged_magic || !first || first->cmsg_level != SOL_SOCKET ||
+      first->cmsg_type != SCM_CREDENTIALS)
+    return received::malformed;
+  ucred sender{};
+  std::memcpy(&sender, CMSG_DATA(first), sizeof sender);
+  kernel_ = sender.pid;
+  faults_ = message.faults;
+  address_bytes_ = message.address_bytes;
+  start_fault_ = message.fault;
+  return received::message;
+}
+
+void runner_process::drain() noexcept {
+  constexpr std::size_t most_text = 16384;
+  char bytes[most_text];
+  // A pipe holds 64 KiB: a kernel that prints without end is not followed without end.
+  for (int times = 0; times < 32; ++times) {
+    auto const count = ::read(printed_.get(), bytes, sizeof bytes);
+    if (count <= 0) return;
+    text_.append(bytes, static_cast<std::size_t>(count));
+    if (text_.size() > most_text) text_.erase(0, text_.size() - most_text);
+  }
+}
+
+std::string runner_process::said() const {
+  std::string_view const text = text_;
+  auto last = text.find_last_not_of(" \t\r\n");
+  if (last == text.npos) return {};
+  constexpr std::string_view summary = "\nSUMMARY: ";
+  auto first = text.rfind(summary);
+  if (first != text.npos) last = text.find('\n', first + 1) - 1;  // npos − 1 is beyond the text, too
+  else first = text.rfind('\n', last);
+  first = first == text.npos ? 0 : first + 1;
+  return fmt::format(" after it said '{}'", printable(text.substr(first, last - first + 1), 200));
 }
 
 bool runner_process::send(std::span<std::byte const> message) noexcept {
@@ -116,22 +214,35 @@ bool runner_process::send(std::span<std::byte const> message) noexcept {
   }
 }
 
-runner_process::received runner_process::receive(std::span<std::byte> message, clock::time_point deadline) noexcept {
+/// Waits for a message or the end of the channel, and takes meanwhile what is printed. False where neither came in
+/// time.
+bool runner_process::wait_for_input(clock::time_point deadline) noexcept {
   for (;;) {
     auto const left = std::chrono::ceil<std::chrono::milliseconds>(deadline - clock::now()).count();
-    pollfd wait{channel_.get(), POLLIN, 0};
-    int const ready = ::poll(&wait, 1, static_cast<int>(std::clamp<std::int64_t>(left, 0, 1 << 30)));
-    if (ready < 0 && errno == EINTR) continue;
-    if (ready < 0) return received::closed;
-    if (ready == 0) {
-      if (clock::now() >= deadline) return received::timed_out;
-      continue;
-    }
+    pollfd waits[] = {{channel_.get(), POLLIN, 0}, {printed_.get(), POLLIN, 0}};
+    int const ready = ::poll(waits, 2, static_cast<int>(std::clamp<std::int64_t>(left, 0, 1 << 30)));
+    if (ready < 0 && errno != EINTR) return true;
+    if (ready > 0 && (waits[1].revents & POLLIN) != 0) drain();
+    if (ready > 0 && waits[1].revents != 0 && (waits[1].revents & POLLIN) == 0) printed_ = owned_descriptor();
+    if (ready > 0 && waits[0].revents != 0) return true;
+    if (clock::now() >= deadline) return false;
+  }
+}
+
+runner_process::received runner_process::receive(std::span<std::byte> message, clock::time_point deadline) noexcept {
+  for (;;) {
+    if (!wait_for_input(deadline)) return received::timed_out;
     auto const count = ::recv(channel_.get(), message.data(), message.size(), MSG_DONTWAIT | MSG_TRUNC);
-    if (count < 0 && (errno == EINTR || errno == EAGAIN)) continue;
+    if (count < 0 && (is_passing(errno) || errno == EAGAIN)) continue;
+    if (count == 0 && !is_closed()) return received::malformed;  // an empty message
     if (count <= 0) return received::closed;
     return count == static_cast<ssize_t>(message.size()) ? received::message : received::malformed;
   }
+}
+
+bool runner_process::is_closed() const noexcept {
+  pollfd wait{channel_.get(), 0, 0};
+  return ::poll(&wait, 1, 0) != 0;  // POLLHUP is never asked for
 }
 
 bool runner_process::has_unread_input() const noexcept {
@@ -139,7 +250,7 @@ bool runner_process::has_unread_input() const noexcept {
   return ::poll(&wait, 1, 0) != 0;
 }
 
-process_end runner_process::end() noexcept { return reap(std::chrono::seconds(1)); }
+process_end runner_process::end() noexcept { return reap(std::chrono::seconds(10)); }
 
 process_end runner_process::kill() noexcept { return reap(clock::duration::zero()); }
 
@@ -153,31 +264,42 @@ process_end runner_process::reap(clock::duration patience) noexcept {
   };
   auto const deadline = clock::now() + patience;
   bool ended = has_ended();
-  while (!ended && clock::now() < deadline) {
+  while (!ended && clock::now() < deadline && is_ending(kernel_)) {
     ::poll(nullptr, 0, 1);
+    drain();
     ended = has_ended();
   }
-  ::kill(-process_, SIGKILL);  // the group: all processes that the kernel started
+  if (!ended) {
+    ::kill(process_, SIGTERM);  // it kills all that the kernel started, and ends
+    auto const last = clock::now() + std::chrono::seconds(60);
+    while (!has_ended() && clock::now() < last) ::poll(nullptr, 0, 1);
+  }
+  ::kill(-process_, SIGKILL);
   ::kill(process_, SIGKILL);
   int status = 0;
   pid_t found = 0;
   do found = ::waitpid(process_, &status, 0);
   while (found < 0 && errno == EINTR);
-  process_ = 0;
+  process_ = kernel_ = 0;
   channel_ = owned_descriptor();
+  drain();
+  printed_ = owned_descriptor();
+  hidden_ = hidden_memory();
   if (!ended || found < 0) return {};
   if (WIFEXITED(status)) return {process_end::exited, WEXITSTATUS(status)};
   return {process_end::signalled, WTERMSIG(status)};
 }
 
-runner_process::runner_process(runner_process&& other) noexcept
-    : process_(std::exchange(other.process_, 0)), channel_(std::move(other.channel_)) {}
+runner_process::runner_process(runner_process&& other) noexcept { *this = std::move(other); }
 
 runner_process& runner_process::operator=(runner_process&& other) noexcept {
   if (this != &other) {
     kill();
-    process_ = std::exchange(other.process_, 0);
-    channel_ = std::move(other.channel_);
+    process_ = std::exchange(other.process_, 0), kernel_ = std::exchange(other.kernel_, 0);
+    channel_ = std::move(other.channel_), printed_ = std::move(other.printed_);
+    hidden_ = std::move(other.hidden_);
+    start_fault_ = other.start_fault_, address_bytes_ = other.address_bytes_, faults_ = other.faults_,
+    text_ = std::move(other.text_);
   }
   return *this;
 }

@@ -3,28 +3,18 @@
 
 #include <chrono>
 #include <cstddef>
+#include <cstdint>
 #include <filesystem>
 #include <span>
 #include <string>
 
+#include "audit/isolation/hidden_memory.hpp"
+#include "audit/isolation/kernel_needs.hpp"
+#include "audit/isolation/owned_descriptor.hpp"
+#include "audit/isolation/runner/protections.hpp"
 #include "problem/result.hpp"
 
 namespace attest::audit {
-
-/// A file descriptor that closes itself.
-class owned_descriptor {
- public:
-  explicit owned_descriptor(int number = -1) noexcept : number_(number) {}
-  owned_descriptor(owned_descriptor&& other) noexcept : number_(other.release()) {}
-  owned_descriptor& operator=(owned_descriptor&& other) noexcept;
-  ~owned_descriptor();
-
-  int get() const noexcept { return number_; }
-  int release() noexcept;
-
- private:
-  int number_;
-};
 
 /// How a process ended.
 struct process_end {
@@ -32,19 +22,43 @@ struct process_end {
   int code = 0;                                                  ///< the exit code or the signal
 };
 
+/// "SIGSEGV", or "signal 77".
+std::string signal_text(int signal);
+
+/// How a process ended, as a clause: "crashed with SIGSEGV", "exited with code 0".
+std::string words(process_end const& end);
+
 class runner_process {
  public:
   using clock = std::chrono::steady_clock;
+  enum class received { message, malformed, closed, timed_out };
 
-  /// Starts `runner` to load `library`. The process gets the file descriptor `memory`, which it shares with this one.
+  /// Starts `runner` to load `library`. The process gets the file descriptor `memory`, which it shares with this one,
+  /// and the seccomp filter; its standard output and error are a pipe to this process.
   static problem::result<runner_process> start(std::filesystem::path const& runner,
                                                std::filesystem::path const& library, std::string const& symbol,
-                                               int memory);
+                                               int memory, kernel_needs const& needs);
+
+  /// Waits until the runner has put on the protections that the system permits. No code of the kernel runs before that.
+  received wait_for_cage(clock::time_point deadline) noexcept;
+
+  /// Why the runner has no process for the kernel; 0 where it has. Requires wait_for_cage() == message.
+  int start_fault() const noexcept { return start_fault_; }
+
+  /// The address space that the system gives at once to a process without a kernel, or more. Requires wait_for_cage()
+  /// == message.
+  std::uint64_t address_bytes() const noexcept { return address_bytes_; }
+
+  /// What the system answered to each protection. Requires wait_for_cage() == message.
+  runner::protection_faults const& faults() const noexcept { return faults_; }
+
+  /// What was printed last on standard output or error, as a clause: " after it said 'no memory'"; empty where nothing
+  /// was. It is the last line, or that with the summary of a sanitizer, without control characters.
+  /// Ensures   all that was printed counts once the process has ended (end, kill)
+  std::string said() const;
 
   /// Sends one message. False where the process has ended. Never raises SIGPIPE.
   bool send(std::span<std::byte const> message) noexcept;
-
-  enum class received { message, malformed, closed, timed_out };
 
   /// Waits for one message of exactly message.size() bytes.
   received receive(std::span<std::byte> message, clock::time_point deadline) noexcept;
@@ -52,10 +66,11 @@ class runner_process {
   /// True if there is a message to receive, or the process has closed its channel.
   bool has_unread_input() const noexcept;
 
-  /// Waits up to a second for the end of a process that closed its channel, then kills it; kills its process group too.
+  /// Waits up to ten seconds for the end of a process that closed its channel because it ends, then kills it, and all
+  /// that it started.
   process_end end() noexcept;
 
-  /// Kills the process and its group at once.
+  /// Kills the process and all that it started at once.
   process_end kill() noexcept;
 
   runner_process() = default;
@@ -65,14 +80,24 @@ class runner_process {
 
   bool alive() const noexcept { return process_ > 0; }
 
-  /// The id of the process, and of the process group of everything that it starts. Requires alive().
-  int id() const noexcept { return process_; }
+  /// The id of the kernel's process. Requires wait_for_cage() == message.
+  int id() const noexcept { return kernel_; }
 
  private:
   process_end reap(clock::duration patience) noexcept;
 
-  int process_ = 0;
-  owned_descriptor channel_;
+  bool wait_for_input(clock::time_point deadline) noexcept;
+  void drain() noexcept;
+  bool is_closed() const noexcept;
+
+  int process_ = 0;  ///< the child of this process: it ends as the kernel's process does, and that dies with it
+  int kernel_ = 0;
+  int start_fault_ = 0;
+  std::uint64_t address_bytes_ = 0;
+  owned_descriptor channel_, printed_;
+  hidden_memory hidden_;  ///< that of this process, while the other one lives
+  runner::protection_faults faults_{};
+  std::string text_;  ///< the end of what was printed
 };
 
 }  // namespace attest::audit

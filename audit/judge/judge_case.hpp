@@ -36,6 +36,7 @@ struct case_result {
   judgement judged;
   bool unsupported = false;  ///< the kernel does not support the case, or the file has no outputs for it
   bool hung = false, cut_short = false;
+  bool unanswered = false;  ///< a call did not return, for which the kernel may not be to blame
   std::vector<std::string> observations;
   std::vector<std::string> conventions;  ///< relaxed ones that mattered here
   std::vector<call_reply> replies;       ///< of those that it answered or refused

@@ -21,7 +21,7 @@ namespace {
 struct audit_arguments {
   audit_options options;
   judging_options judging;
-  std::vector<std::string> kernels{"builtin"}, only;
+  std::vector<std::string> kernels{"builtin"}, only, allowed;
   std::optional<std::uint64_t> seed;
   std::string part;
 };
@@ -44,6 +44,8 @@ int run(audit_arguments& arguments) {
   audit.only = {arguments.only.begin(), arguments.only.end()};
   audit.waived = arguments.judging.waived();
   audit.outside = arguments.judging.outside();
+  for (std::string const& word : arguments.allowed)
+    if (auto why = audit.needs.allow(word)) return usage_error(why->message());
   auto const known = support_names();
   for (std::string const& name : audit.required_support)
     if (std::ranges::find(known, name) == known.end())
@@ -94,6 +96,13 @@ action audit_command(CLI::App& command) {
                    "answers may not depend on threads, batch position or company");
   command.add_flag("--require-concurrent-calls", audit.require_concurrent_calls,
                    "calls that several threads make at the same time must be right");
+  command.add_flag("--require-isolation", audit.require_isolation,
+                   "do not load a kernel where the system forbids a protection");
+  command.add_flag("--device", audit.needs.device,
+                   "the kernel uses an accelerator: it may open the files of its driver");
+  command.add_option("--allow", arguments->allowed, "what else the kernel may reach: read:PATH, net; repeatable")
+      ->allow_extra_args(false)
+      ->type_name("NEED");
   command.add_option("--jobs", audit.jobs, "kernels asked at the same time")
       ->check(CLI::Range(1, 64))
       ->capture_default_str();

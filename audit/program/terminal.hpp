@@ -12,8 +12,8 @@ namespace attest::audit {
 /// closed to reading and writing, a reader that is gone and a limit of file sizes send no signal.
 void prepare_streams();
 
-/// From now on the first SIGINT, SIGTERM or SIGHUP (but under nohup) sets the flag, so that a command can end with a
-/// report of what is known; the second ends the program.
+/// From now on the first SIGINT, SIGTERM, SIGXCPU (the soft limit of processor time) or SIGHUP (but under nohup) sets the
+/// flag, so that a command can end with a report of what is known; the second ends the program.
 std::atomic<bool> const& listen_for_interrupts();
 
 /// A line on standard error, where that is a terminal with control sequences (TERM is set, and not "dumb"): what runs

@@ -152,6 +152,7 @@ report join(std::vector<report> const& shards) {
     add_new(all.observations, of_the_run(shard));
     add_new(all.not_asked, shard.not_asked);
     add_new(all.protections, shard.protections);
+    add_new(all.missing_protections, shard.missing_protections);
     add_new(all.kernel_builds, shard.kernel_builds);
     for (auto const& [kind, count] : shard.observation_counts) kinds[kind] += count;
     for (case_observation const& observation : shard.case_observations)

@@ -263,6 +263,7 @@ report read_shard(json const& from) {
   if (!top.at("contract_revision").is_null())
     kernel_report.contract_revision = static_cast<int>(top.count("contract_revision"));
   kernel_report.protections = top.inside("evidence").texts("protections");
+  kernel_report.missing_protections = top.inside("evidence").texts("missing_protections");
   report_object const shard = top.inside("shard"), summary = top.inside("summary");
   kernel_report.shard = {shard.count("index"), shard.count("of")};
   kernel_report.all_cases = shard.count("all_cases"), kernel_report.options = shard.text("asked");

@@ -140,9 +140,10 @@ struct report {
   std::vector<std::string> observations;            ///< notes for the reader; they never change the verdict
   std::vector<case_observation> case_observations;  ///< those of them that belong to a case
   std::vector<std::pair<std::string, std::int64_t>> observation_counts;  ///< how many there were of each kind
-  std::vector<omission> not_asked;       ///< what the options left out; the checks say what the kernel left out
-  std::vector<std::string> protections;  ///< how the kernel was kept apart; empty where none ran
-  std::vector<std::string> relaxed;      ///< conventions of the contract that differ from docs/semantics.md
+  std::vector<omission> not_asked;               ///< what the options left out; the checks say what the kernel left out
+  std::vector<std::string> protections;          ///< how the kernel was kept apart; empty where none ran
+  std::vector<std::string> missing_protections;  ///< those of the protections that the system forbids, and why
+  std::vector<std::string> relaxed;              ///< conventions of the contract that differ from docs/semantics.md
   std::vector<curve_point> curves;
   std::vector<std::string> waived_classes;
   std::string undecided_because;  ///< why, where the verdict is undecided

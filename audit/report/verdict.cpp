@@ -205,6 +205,9 @@ std::vector<std::string> notes_of(verdict_facts const& facts) {
     notes.push_back(fmt::format("not asked: {} ({})", omitted.what, omitted.why));
   notes.push_back(facts.protections.empty() ? "no kernel ran: the outputs were recorded"
                                             : fmt::format("protections: {}", fmt::join(facts.protections, "; ")));
+  if (!facts.missing_protections.empty())
+    notes.push_back(
+        fmt::format("the system forbids these protections: {}", fmt::join(facts.missing_protections, "; ")));
   return notes;
 }
 
@@ -261,6 +264,7 @@ json object_of(verdict_facts const& facts) {
           {"not_asked", std::move(not_asked)},
           {"sampling", {{"judged_row_in", facts.judged_row_in}, {"compared_row_in", facts.compared_row_in}}},
           {"protections", facts.protections},
+          {"missing_protections", facts.missing_protections},
           {"waived", {{"findings", facts.waived}, {"classes", facts.waived_classes}}}};
 }
 
@@ -299,6 +303,7 @@ verdict_facts facts_of(report const& kernel_report) {
   facts.covered = kernel_report.covered;
   facts.compared_row_in = reference::machine::further_one_in;
   facts.protections = kernel_report.protections;
+  facts.missing_protections = kernel_report.missing_protections;
   return facts;
 }
 

@@ -61,7 +61,7 @@ struct verdict_facts {
   coverage covered;
   std::int64_t judged_row_in = 1;    ///< sampling: one row in so many is judged
   std::int64_t compared_row_in = 1;  ///< and one in so many is compared with the sharper presets
-  std::vector<std::string> protections;
+  std::vector<std::string> protections, missing_protections;
 
   std::int64_t all_not_judged() const noexcept;
 };

@@ -117,7 +117,9 @@ class kernel_asker {
     for (std::int64_t n = 0; n < asked.repeats; ++n) {
       owned_outputs outputs;
       auto const did = kernel.run(problem, request_of(asked.judged), outputs);
-      if (!did || did.value().outcome == call_outcome::cut_short || late()) return std::nullopt;
+      if (!did || did.value().outcome == call_outcome::cut_short || did.value().outcome == call_outcome::unanswered ||
+          late())
+        return std::nullopt;
       ++calls;
       if (did.value().outcome == call_outcome::not_asked) return given_answer{answer::refused};
       if (did.value().outcome == call_outcome::unsupported && did.value().broken.empty())

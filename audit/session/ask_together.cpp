@@ -129,6 +129,7 @@ std::optional<problem::error> ask_together(audit_case const& kernel_case, kernel
     return std::nullopt;
   }
   into.hung = into.hung || found.hung;
+  into.unanswered = into.unanswered || found.unanswered;
   into.judged.merge(std::move(found.judged));
   return std::nullopt;
 }

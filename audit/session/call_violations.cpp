@@ -3,6 +3,8 @@
 #include <limits>
 #include <utility>
 
+#include <fmt/format.h>
+
 namespace attest::audit {
 namespace {
 
@@ -32,6 +34,10 @@ void take_outcome(call_report const& did, std::size_t call, case_result& into) {
     case call_outcome::succeeded: return;
     case call_outcome::unsupported:
     case call_outcome::not_asked: into.unsupported = true; return;
+    case call_outcome::unanswered:
+      into.unsupported = into.unanswered = true;
+      into.observations.push_back(fmt::format("the kernel {}", did.sentence));
+      return;
     case call_outcome::cut_short: into.cut_short = true; return;
     case call_outcome::hung: into.hung = true; break;
     case call_outcome::crashed:

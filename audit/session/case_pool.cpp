@@ -75,6 +75,7 @@ void case_pool::work() {
     if (kernel) {
       name_ = kernel.value().kernel().name();
       loading_changes_environment_ = kernel.value().kernel().loading_changes_environment();
+      missing_protections_ = kernel.value().kernel().missing_protections();
     } else if (!fault_) {
       fault_ = kernel.why();
     }

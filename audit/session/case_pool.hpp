@@ -51,6 +51,7 @@ class case_pool {
   wider_claims& wider() { return wider_; }
   std::string name() const { return name_; }
   bool loading_changes_environment() const { return loading_changes_environment_; }
+  std::vector<std::string> const& missing_protections() const { return missing_protections_; }
 
  private:
   bool enough() const { return when_.requested() || clock::now() >= end_.load(); }
@@ -77,6 +78,7 @@ class case_pool {
   std::optional<problem::error> fault_;
   std::string name_;
   bool loading_changes_environment_ = false;
+  std::vector<std::string> missing_protections_;
 };
 
 }  // namespace attest::audit

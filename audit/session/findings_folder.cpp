@@ -17,16 +17,19 @@
 
 #include "audit/cases/case.hpp"
 #include "audit/support/files.hpp"
+#include "audit/support/new_file.hpp"
 #include "audit/support/printable.hpp"
 #include "audit/support/sha256.hpp"
 #include "audit/support/strict_json.hpp"
+#include "audit/support/temporary_file.hpp"
 
 namespace attest::audit {
 namespace {
 
 using json = nlohmann::ordered_json;
 
-constexpr std::string_view index_name = "attest-findings.json", ending = ".safetensors";
+constexpr std::string_view index_name = "attest-findings.json", finding_name = "attest-finding",
+                           ending = ".safetensors";
 constexpr std::size_t longest_name = 100;
 
 struct listed_run {
@@ -157,6 +160,8 @@ void findings_folder::remove_earlier() const {
   if (folder_.empty() || !std::filesystem::is_directory(folder_, absent)) return;
   held_folder const held(folder_);
   if (held.number() < 0) return;
+  for (std::string_view const name : {finding_name, index_name})
+    remove_if_abandoned(folder_ / (std::string(name) + temporary_ending));
   auto const runs = read_index(folder_, held);
   std::vector<listed_run> left;
   bool changed = false;
@@ -176,27 +181,17 @@ void findings_folder::remove_earlier() const {
 problem::result<std::filesystem::path> findings_folder::save(std::string const& name,
                                                              std::span<std::byte const> bytes) {
   constexpr int most_of_one_name = 1000;
-  std::error_code fault;
-  std::filesystem::create_directories(folder_, fault);
+  std::error_code code;
+  std::filesystem::create_directories(folder_, code);
+  if (code)
+    return problem::error{problem::error_code::unreadable, printable(folder_.native(), 400),
+                          "the folder cannot be made: " + code.message()};
   std::string const stem = name.substr(0, name.size() - ending.size());
-  std::string free = name;
-  std::filesystem::path path = folder_ / free;
-  int reserved = -1;
-  for (int n = 2; n <= most_of_one_name; ++n) {
-    reserved = ::open(path.c_str(), O_WRONLY | O_CREAT | O_EXCL | O_CLOEXEC, 0666);
-    if (reserved >= 0 || errno != EEXIST) break;
-    free = fmt::format("{}-{}{}", stem, n, ending), path = folder_ / free;
-  }
-  if (reserved < 0)
-    return problem::error{problem::error_code::unreadable, printable(path.native(), 400),
-                          "cannot be created: " + std::generic_category().message(errno)};
-  ::close(reserved);
-  if (auto why = write_file(path, bytes)) {
-    ::unlink(path.c_str());
-    return *std::move(why);
-  }
-  saved_.push_back(free);
-  return path;
+  auto const numbered = [&](int n) { return folder_ / (n == 1 ? name : fmt::format("{}-{}{}", stem, n, ending)); };
+  auto written =
+      write_new_file(folder_ / (std::string(finding_name) + temporary_ending), numbered, most_of_one_name, bytes);
+  if (written) saved_.push_back(written.value().filename().native());
+  return written;
 }
 
 std::optional<problem::error> findings_folder::list() const {

@@ -43,7 +43,8 @@ class findings_folder {
   /// that looks at single cases removes only what such a run before it wrote, and a shard leaves the files of its
   /// siblings.
   void remove_earlier() const;
-  /// Writes a file under that name, or with -2, -3, … behind it where there is one already. An error names the file.
+  /// Writes a file under that name, or with -2, -3, … behind it where there is one already. A killed run leaves whole
+  /// files, and at most attest-finding.attest-tmp, which the next run removes. An error names the file.
   problem::result<std::filesystem::path> save(std::string const& name, std::span<std::byte const> bytes);
   /// Adds the files that were saved to the index. An error names the index; the files are there all the same.
   std::optional<problem::error> list() const;

@@ -46,6 +46,8 @@ struct audit_options {
   bool quick = false, fail_fast = false;
   bool reproducible = false;  ///< outputs may not depend on threads, batch position or the rest of the batch
   bool require_concurrent_calls = false;      ///< calls that threads make at the same time must be right, too
+  bool require_isolation = false;             ///< a kernel is loaded only where every protection holds
+  kernel_needs needs;                         ///< what a kernel may reach beyond its own files
   int jobs = 1;                               ///< copies of the kernel at the same time
   std::optional<double> budget;               ///< seconds from `begun` on, after which nothing is asked
   std::optional<std::int64_t> draws;          ///< asked after the fixed part; none: as many as the time allows
@@ -67,7 +69,7 @@ struct audit_options {
             .concurrent = require_concurrent_calls,
             .how = thoroughness_beside(waived)};
   }
-  /// " --reproducible --require-concurrent-calls", those that are set.
+  /// " --reproducible --require-concurrent-calls --device --allow net", those that are set.
   std::string words_of_rules() const;
 };
 

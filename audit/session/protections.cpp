@@ -1,15 +1,23 @@
 #include "audit/session/protections.hpp"
 
 #include <fmt/format.h>
+#include <fmt/ranges.h>
 
 namespace attest::audit {
 
-std::vector<std::string> protections_of(isolation_limits const& limits) {
+std::vector<std::string> protections_of(isolation_limits const& limits, std::vector<std::string> const& missing) {
   auto const gib = [](std::uint64_t bytes) { return static_cast<double>(bytes) / 0x1p30; };
-  return {"a process of its own", "tensors between inaccessible pages, at their end and at their start",
-          "inputs that cannot be written, outputs full of NaN",
-          fmt::format("at most {:g} s a call, {:g} GiB and {} threads", limits.seconds,
-                      gib(limits.process.resident_bytes), limits.process.threads)};
+  std::vector<std::string> words{
+      "a process of its own", "tensors between inaccessible pages, at their end and at their start",
+      "inputs that cannot be written, outputs full of NaN",
+      missing.empty()
+          ? "namespaces, an unprivileged user, a filter of system calls, Landlock"
+          : "what the system permits of namespaces, an unprivileged user, a filter of system calls, Landlock",
+      fmt::format("at most {:g} s of processor time a call, {:g} GiB and {} threads", limits.seconds,
+                  gib(limits.process.resident_bytes), limits.process.threads)};
+  auto const allowed = limits.needs.words();
+  if (!allowed.empty()) words.push_back(fmt::format("the kernel was allowed: {}", fmt::join(allowed, ", ")));
+  return words;
 }
 
 }  // namespace attest::audit

@@ -9,6 +9,7 @@
 namespace attest::audit {
 
 /// What every call of the audit has: that of isolated_kernel, with these limits.
-std::vector<std::string> protections_of(isolation_limits const& limits);
+/// `missing` are those that the system forbids.
+std::vector<std::string> protections_of(isolation_limits const& limits, std::vector<std::string> const& missing);
 
 }  // namespace attest::audit

@@ -77,7 +77,7 @@ class session {
   void note_refused(audit_case const& kernel_case);
   void list_refused_checks();
   void name_conditions();
-  void take(audit_case const& kernel_case, case_result&& result);
+  void take(audit_case const& kernel_case, bool is_draw, case_result&& result);
   void judge_recording(audit_case const& kernel_case);
   std::string why_stopped() const;
   /// Does the clock decide what is asked? Not with a number of draws, and not in a shard.
@@ -93,7 +93,7 @@ class session {
   interruption when_;
   case_pool pool_;
   bool mandatory_missing_ = false, hurried_ = false;
-  int hung_ = 0;
+  int hung_ = 0, unanswered_ = 0;  ///< cases
   std::vector<asked_call> asked_;
   std::vector<judged_form> judged_;                          ///< the first calls of the cases
   std::map<std::string, feature_set, std::less<>> refused_;  ///< by check: the features of its cases that were refused
@@ -127,16 +127,20 @@ void session::judge_recording(audit_case const& kernel_case) {
                         claim.name));
 }
 
-void session::take(audit_case const& kernel_case, case_result&& result) {
-  hung_ += result.hung;
+void session::take(audit_case const& kernel_case, bool is_draw, case_result&& result) {
+  hung_ += result.hung, unanswered_ += result.unanswered;
   if (result.inside) pool_.wider().keep(*result.inside);
   note_replies(result.replies);
   report_.covered.add_elements(result.judged.judged(), result.judged.exist);
-  if (result.unsupported) note_refused(kernel_case);
-  else if (auto form = kernel_case.form ? kernel_case.form : audit::form_of(kernel_case.problem.draft()))
-    judged_.push_back({*std::move(form), result.judged.failed > 0});
+  if (!result.unsupported) {
+    if (auto form = kernel_case.form ? kernel_case.form : audit::form_of(kernel_case.problem.draft()))
+      judged_.push_back({*std::move(form), result.judged.failed > 0});
+  } else if (!result.unanswered) {
+    note_refused(kernel_case);
+  }
   collect_.set_case(kernel_case.number);
-  if (kernel_case.mandatory && (result.unsupported || result.judged.judged() == 0)) {
+  bool const missing = kernel_case.mandatory && (result.unsupported || result.judged.judged() == 0);
+  if (missing || (result.unanswered && !is_draw)) {
     mandatory_missing_ = true;
     collect_.add_unanswered(kernel_case.full_name());
   }
@@ -227,6 +231,7 @@ void session::list_refused_checks() {
 std::string session::why_stopped() const {
   if (options_.stop && options_.stop->load()) return "interrupted";
   if (hung_ >= 2) return "the kernel hung twice";
+  if (hung_ + unanswered_ >= 2) return "calls of two inputs did not return";
   if (options_.fail_fast && collect_.refuted()) return "--fail-fast";
   if (when_.requested()) return fmt::format("the budget of {:g} s", *options_.budget);
   if (hurried_) return "enough was found";
@@ -253,14 +258,14 @@ problem::result<std::string> session::take_all() {
     report_.draws += is_draw;
     if (is_draw) report_.covered.add_draw(!result.unsupported);
     if (!asked->made) break;
-    take(*asked->made, std::move(result));
+    take(*asked->made, is_draw, std::move(result));
     if (!hurried_ && may_hurry() && collect_.refuted()) {
       // The verdict is known: the rest is for other checks and for the findings.
       hurried_ = true;
       pool_.end_draws();
       pool_.end_by(options_.quick ? options_.begun + seconds(7) : clock::now() + seconds(3));
     }
-    if (hung_ >= 2 || (options_.fail_fast && collect_.refuted())) stopped = why_stopped();
+    if (hung_ + unanswered_ >= 2 || (options_.fail_fast && collect_.refuted())) stopped = why_stopped();
   }
   pool_.close();
   options_.on_progress(0, 0, "");
@@ -291,7 +296,8 @@ std::optional<problem::error> session::run() {
   report_.kernel = pool_.name();
   report_.kernel_builds = {build_of(options_.kernel, options_.claim->type)};
   report_.relaxed = relaxed(options_.claim->conventions);
-  report_.protections = protections_of(limits_of(options_));
+  report_.missing_protections = pool_.missing_protections();
+  report_.protections = protections_of(limits_of(options_), report_.missing_protections);
   if (pool_.loading_changes_environment())
     report_.observations.push_back(
         "loading the kernel changed the rounding mode or FTZ/DAZ of its process (-ffast-math does)");

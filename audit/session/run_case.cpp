@@ -42,7 +42,7 @@ problem::result<case_result> run_case(audit_case const& kernel_case, kernel_sess
     if (ran.value().report.outcome != call_outcome::succeeded) return std::optional<owned_outputs>();
     return std::optional(std::move(ran.value().outputs));
   };
-  auto const stop = [&] { return found.hung || found.cut_short; };
+  auto const stop = [&] { return found.hung || found.unanswered || found.cut_short; };
   for (bool const before : {true, false}) {
     if (!before) {
       auto first = run_call(0, placement::end);
@@ -56,7 +56,8 @@ problem::result<case_result> run_case(audit_case const& kernel_case, kernel_sess
         further_call const again{.problem = kernel_case.problem, .says = "its tensors lie elsewhere in memory"};
         if (auto differs = outputs_differ(kernel_case, *outputs_of_calls[0], again, *second.value())) {
           found.observations.push_back(fmt::format("{}: {}", kernel_case.full_name(), differs->sentence));
-          found.judged.merge(judge_call(kernel_case.problem, *second.value(), *rules.claim, kernel_case.rows, rules.how));
+          found.judged.merge(
+              judge_call(kernel_case.problem, *second.value(), *rules.claim, kernel_case.rows, rules.how));
         }
       }
     }
@@ -73,7 +74,7 @@ problem::result<case_result> run_case(audit_case const& kernel_case, kernel_sess
   if (!found.cut_short) judge_case(kernel_case, outputs_of_calls, rules, found);
   if (rules.wider && found.judged.failed > 0)
     found.inside = called_well ? rules.wider->holding(kernel_case, outputs_of_calls, rules.reproducible,
-                                                     found.judged.violations.front())
+                                                      found.judged.violations.front())
                                : std::vector<holding_preset>();
   if (kernel_case.callers > 0 && !stop() && found.judged.failed == 0)
     if (auto why = ask_together(kernel_case, kernel, rules, outputs_of_calls, found.kernel_seconds, found))

@@ -7,7 +7,9 @@
 
 #include <fcntl.h>
 #include <fmt/format.h>
-#include <sys/file.h>
+#include <sys/resource.h>
+
+#include "audit/support/temporary_file.hpp"
 
 namespace attest::audit {
 namespace {
@@ -17,45 +19,20 @@ using problem::error;
 using problem::error_code;
 
 constexpr auto step = std::chrono::milliseconds(10);
-constexpr auto patience_with_readers = std::chrono::seconds(1);   // that are just being started
-constexpr auto patience_with_writers = std::chrono::seconds(10);  // that write the same output
-
-/// No other process has it locked. A file system without locks has nothing to wait for.
-bool locked(descriptor const& file) { return ::flock(file.get(), LOCK_EX | LOCK_NB) == 0 || errno != EWOULDBLOCK; }
-
-bool is_at(descriptor const& file, std::filesystem::path const& path) {
-  struct stat open{}, named{};
-  return ::fstat(file.get(), &open) == 0 && ::lstat(path.c_str(), &named) == 0 && open.st_dev == named.st_dev &&
-         open.st_ino == named.st_ino;
-}
-
-/// Removes a temporary that no process has locked. Who removes or renames one holds its lock.
-/// Ensures   false where what is there is no file of ours
-bool remove_if_abandoned(std::filesystem::path const& path) {
-  descriptor const old(::open(path.c_str(), O_WRONLY | O_NOFOLLOW | O_NONBLOCK | O_NOCTTY | O_CLOEXEC));
-  if (!old) return errno == ENOENT;
-  struct stat about{};
-  if (::fstat(old.get(), &about) != 0 || !S_ISREG(about.st_mode)) return false;
-  if (locked(old) && is_at(old, path)) ::unlink(path.c_str());
-  return true;
-}
+constexpr auto patience_with_readers = std::chrono::seconds(1);  // that are just being started
 
 /// Does the folder, rather than a lack of space, forbid a file of this name?
 bool is_forbidden(int code) {
   return code == EACCES || code == EPERM || code == EROFS || code == EEXIST || code == ENAMETOOLONG;
 }
 
-/// The temporary, new and locked by this process; none, with errno, where it cannot be made.
-std::unique_ptr<descriptor> locked_temporary(std::filesystem::path const& path, mode_t mode) {
-  for (auto const until = clock::now() + patience_with_writers;; std::this_thread::sleep_for(step)) {
-    auto file =
-        std::make_unique<descriptor>(::open(path.c_str(), O_WRONLY | O_CREAT | O_EXCL | O_NOFOLLOW | O_CLOEXEC, mode));
-    // Between the two calls another process may have taken it for an abandoned one.
-    if (*file && locked(*file) && is_at(*file, path)) return file;
-    if (!*file && errno != EEXIST) return nullptr;
-    if (!*file && !remove_if_abandoned(path)) return errno = EEXIST, nullptr;
-    if (clock::now() >= until) return errno = EWOULDBLOCK, nullptr;
-  }
+/// Room for a file of so many bytes, where the file system can keep some. What is in the file stays.
+/// Ensures   0, or the errno value that writing them would end with
+int keep_room(descriptor const& file, std::size_t bytes) {
+  rlimit most{};
+  if (::getrlimit(RLIMIT_FSIZE, &most) == 0 && most.rlim_cur < bytes) return EFBIG;
+  if (bytes == 0 || ::fallocate(file.get(), FALLOC_FL_KEEP_SIZE, 0, static_cast<off_t>(bytes)) == 0) return 0;
+  return errno == ENOSPC || errno == EDQUOT || errno == EFBIG ? errno : 0;
 }
 
 }  // namespace
@@ -63,7 +40,7 @@ std::unique_ptr<descriptor> locked_temporary(std::filesystem::path const& path, 
 error output_file::fault(std::string reason) const { return {error_code::unreadable, name_, std::move(reason)}; }
 
 std::filesystem::path output_file::temporary() const {
-  return stream_ ? std::filesystem::path() : std::filesystem::path(place_.path.native() + ".attest-tmp");
+  return stream_ ? std::filesystem::path() : std::filesystem::path(place_.path.native() + temporary_ending);
 }
 
 problem::result<output_file> output_file::open(std::string const& path) {
@@ -150,6 +127,10 @@ std::optional<error> output_file::overwrite(std::span<std::byte const> bytes) co
   if (!file) return fault("cannot be written: " + system_reason(errno));
   struct stat about{};
   if (::fstat(file.get(), &about) != 0 || !S_ISREG(about.st_mode)) return fault("is no longer the file that it was");
+  if (int const why = keep_room(file, bytes.size())) {
+    if (!exists) ::unlink(place_.path.c_str());
+    return fault("cannot be written: " + system_reason(why));
+  }
   int code = write_all(file.get(), bytes);
   if (code == 0 && ::ftruncate(file.get(), static_cast<off_t>(bytes.size())) != 0) code = errno;
   if (code == 0 && ::fsync(file.get()) != 0 && errno != EINVAL) code = errno;

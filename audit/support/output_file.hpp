@@ -29,7 +29,8 @@ class output_file {
   static problem::result<output_file> open(std::string const& path);
 
   /// Writes all of it. Requires that nothing was written.
-  /// Ensures   on error no temporary remains, and a regular file that could be replaced is as it was
+  /// Ensures   on error no temporary remains, and a regular file that could be replaced, or for which there is no room,
+  ///           is as it was
   std::optional<problem::error> write(std::span<std::byte const> bytes) const;
 
   file_place const& place() const noexcept { return place_; }

@@ -1,7 +1,9 @@
 // The folder of findings: names tell them apart, and only files of attest's own index are removed.
+#include <atomic>
 #include <filesystem>
 #include <fstream>
 #include <set>
+#include <thread>
 
 #include <nlohmann/json.hpp>
 #include <fcntl.h>
@@ -176,6 +178,41 @@ TEST_CASE("an index that attest did not write removes nothing, and is no obstacl
   CHECK(in.save(mine) == (in.path / "attest-findings.json").native() + ": is not a regular file");
   CHECK(fs::file_size(outside) == 4);
   fs::remove(outside);
+}
+
+TEST_CASE("no part of a finding is seen under its name", "[unit]") {
+  folder const in;
+  std::vector<std::byte> const bytes(std::size_t{1} << 24);
+  std::atomic<int> saved = 0;
+  std::jthread const writer([&] {
+    for (; saved < 4; ++saved)
+      if (!findings_folder(in.path, mine).save("a.safetensors", bytes)) saved = 100;
+  });
+  std::set<std::uintmax_t> sizes;
+  while (saved < 4)
+    for (auto const& name : in.files())
+      if (std::error_code gone; name.ends_with(".safetensors"))
+        if (auto const size = fs::file_size(in.path / name, gone); !gone) sizes.insert(size);
+  CHECK(saved == 4);
+  CHECK(sizes == std::set<std::uintmax_t>{bytes.size()});
+  CHECK(in.files() == std::set<std::string>{"a.safetensors", "a-2.safetensors", "a-3.safetensors", "a-4.safetensors"});
+}
+
+TEST_CASE("temporaries of a killed run are removed, those of a working one are not", "[unit]") {
+  folder const in;
+  for (char const* const name : {"attest-finding.attest-tmp", "attest-findings.json.attest-tmp"}) {
+    std::ofstream(in.path / name) << "half";
+    int const written = ::open((in.path / name).c_str(), O_WRONLY);
+    REQUIRE(::flock(written, LOCK_EX) == 0);
+    findings_folder(in.path, mine).remove_earlier();
+    CHECK(in.files() == std::set<std::string>{name});
+    ::close(written);
+    findings_folder(in.path, mine).remove_earlier();
+    CHECK(in.files().empty());
+  }
+  std::ofstream(in.path / "attest-finding.attest-tmp") << "half";
+  CHECK(in.save(mine, "a.safetensors") == "a.safetensors");
+  CHECK(in.files() == std::set<std::string>{"a.safetensors", "attest-findings.json"});
 }
 
 TEST_CASE("a folder that another run holds does not stop a run for long", "[unit]") {

@@ -13,17 +13,19 @@
 #include <fcntl.h>
 #include <sched.h>
 #include <sys/prctl.h>
+#include <sys/resource.h>
 #include <sys/wait.h>
 #include <unistd.h>
 
 #include "audit/support/locate.hpp"
 #include "tests/audit/isolation.hpp"
+#include "tests/support/processes.hpp"
 
 namespace {
 
 using namespace attest::tests;
 namespace problem = attest::problem;
-using Catch::Contains;
+using Catch::Contains, Catch::StartsWith;
 
 std::string refusal(fs::path const& path, double seconds = 10) {
   auto const kernel = isolated_kernel::open(path, "attest_attention", {.seconds = seconds}, ATTEST_TEST_RUNNER);
@@ -101,7 +103,7 @@ TEST_CASE("a kernel cannot spoil standard output or keep our descriptors", "[uni
 }
 
 TEST_CASE("a runner dies with its parent", "[unit]") {
-  auto const hangs = fs::temp_directory_path() / ("attest-hangs-" + std::to_string(::getpid()));
+  auto const hangs = "hangs-" + std::to_string(::getpid());
   int ends[2];
   REQUIRE(::pipe2(ends, O_CLOEXEC) == 0);
   auto const parent = ::fork();
@@ -121,12 +123,26 @@ TEST_CASE("a runner dies with its parent", "[unit]") {
   REQUIRE(::read(ends[0], &child, sizeof child) == sizeof child);
   ::close(ends[0]);
   REQUIRE(child > 0);
-  wait_for([&] { return fs::exists(hangs); });
+  wait_for([&] { return !processes_named(hangs).empty(); });
   CHECK_FALSE(is_gone(child));
   ::kill(parent, SIGKILL);
   ::waitpid(parent, nullptr, 0);
   wait_for([&] { return is_gone(child); });
-  fs::remove(hangs);
+  CHECK(processes_named(hangs).empty());
+}
+
+TEST_CASE("this process is hidden from others of its user as long as a kernel lives", "[unit]") {
+  auto const dumpable = [] { return ::prctl(PR_GET_DUMPABLE); };
+  REQUIRE(dumpable() == 1);
+  {
+    auto first = opened("naive"), second = opened("crash");
+    CHECK(dumpable() == 0);
+    CHECK(run_once(second, small_problem()).outcome == call_outcome::crashed);
+    CHECK(dumpable() == 0);
+    first = opened("naive");
+    CHECK(dumpable() == 0);
+  }
+  CHECK(dumpable() == 1);
 }
 
 TEST_CASE("a kernel opened by a thread that ended still runs", "[unit]") {
@@ -159,6 +175,7 @@ TEST_CASE("a kernel that has to wait for a processor does not hang", "[unit]") {
     others.push_back(::fork());
     if (others.back() == 0) {
       ::prctl(PR_SET_PDEATHSIG, SIGKILL);
+      ::setsid();  // as the kernel: where each session has an equal share, so has each of these
       for (unsigned volatile work = 0;;) static_cast<void>(work);
     }
   }
@@ -172,11 +189,91 @@ TEST_CASE("a kernel that has to wait for a processor does not hang", "[unit]") {
   CHECK(report.outcome == call_outcome::succeeded);
 }
 
-TEST_CASE("a kernel that takes more memory than allowed is ended, root or not", "[unit]") {
-  auto kernel = isolated_kernel::open(library("memory_hog"), "attest_attention",
-                                      {.process = {.resident_bytes = std::uint64_t{256} << 20}}, ATTEST_TEST_RUNNER);
+TEST_CASE("a kernel that stops itself goes on", "[unit]") {
+  auto kernel = opened("stops_itself");
+  CHECK(run_once(kernel, small_problem()).outcome == call_outcome::succeeded);
+}
+
+TEST_CASE("a kernel may share its work out among the threads of OpenMP", "[unit]") {
+  if (!fs::exists(library("openmp"))) return;  // of a compiler without OpenMP
+  auto kernel = opened("openmp");
+  for (int n = 0; n < 3; ++n) CHECK(run_once(kernel, small_problem()).outcome == call_outcome::succeeded);
+}
+
+TEST_CASE("the limits of a shell are no matter of the kernel", "[unit]") {
+  auto const judged_with = [](int resource, rlim_t soft, rlim_t hard) {
+    auto const judge = ::fork();
+    if (judge == 0) {
+      rlimit const limit{soft, hard};
+      ::setrlimit(static_cast<__rlimit_resource_t>(resource), &limit);
+      auto kernel = open_kernel("works_half_a_second");
+      if (!kernel)
+        ::_exit(kernel.why().message().find("cannot start a process for the kernel: ") == std::string::npos ? 50 : 51);
+      call_outcome last{};
+      for (int n = 0; n < 3 && last == call_outcome::succeeded; ++n)
+        last = run_once(kernel.value(), small_problem()).outcome;
+      ::_exit(static_cast<int>(last));
+    }
+    int status = 0;
+    ::waitpid(judge, &status, 0);
+    return WIFEXITED(status) ? WEXITSTATUS(status) : -WTERMSIG(status);
+  };
+  CHECK(judged_with(RLIMIT_CPU, 1, RLIM_INFINITY) == static_cast<int>(call_outcome::succeeded));
+  CHECK(judged_with(RLIMIT_CPU, 1, 1) == static_cast<int>(call_outcome::unanswered));
+  CHECK(judged_with(RLIMIT_NPROC, 1, 1) == 51);
+}
+
+TEST_CASE("a call that only the clock ends is unanswered", "[unit]") {
+  auto kernel =
+      isolated_kernel::open(library("naps"), "attest_attention",
+                            {.seconds = 60, .resting_seconds = 60, .waiting_seconds = 0.5}, ATTEST_TEST_RUNNER);
   REQUIRE(kernel);
   auto const report = run_once(kernel.value(), small_problem());
+  CHECK(report.outcome == call_outcome::unanswered);
+  CHECK_THAT(report.sentence, StartsWith("did not return within 0.5 s, in which it had 0."));
+}
+
+TEST_CASE("what a call writes after it has returned is reported with the next", "[unit]") {
+  auto kernel = opened("writes_after_return"), honest = opened("naive");
+  for (isolated_kernel* const each : {&kernel, &honest}) {
+    CHECK(run_once(*each, small_problem()).broken.empty());
+    std::this_thread::sleep_for(std::chrono::milliseconds(200));
+    auto const next = run_once(*each, small_problem());
+    CHECK(next.broke(promise::rests_between_calls) == (each == &kernel));
+  }
+}
+
+TEST_CASE("a kernel that takes more memory than allowed is ended, root or not", "[unit]") {
+  for (char const* const name : {"memory_hog", "hidden_memory", "page_tables"}) {
+    CAPTURE(name);
+    auto kernel = isolated_kernel::open(library(name), "attest_attention",
+                                        {.process = {.resident_bytes = std::uint64_t{256} << 20}}, ATTEST_TEST_RUNNER);
+    REQUIRE(kernel);
+    auto const report = run_once(kernel.value(), small_problem());
+    CHECK(report.outcome == call_outcome::exceeded);
+    CHECK_THAT(report.sentence, Contains("GiB of memory, 0.25 are allowed"));
+  }
+}
+
+TEST_CASE("a kernel that leaves its process no address space has failed the next call", "[unit]") {
+  auto kernel = opened("limits_its_addresses");
+  auto report = run_once(kernel, small_problem());
+  // A runner with the address sanitizer ends itself before the call is answered, which is a finding, too.
+  if (report.outcome == call_outcome::exited && report.sentence.ends_with("'ERROR: Failed to mmap'")) return;
+  CHECK(report.outcome == call_outcome::succeeded);
+  report = run_once(kernel, small_problem());
   CHECK(report.outcome == call_outcome::exceeded);
-  CHECK_THAT(report.sentence, Contains("GiB of memory, 0.25 are allowed"));
+  CHECK_THAT(report.sentence, StartsWith("leaves no room in its process for the tensors of a call"));
+}
+
+TEST_CASE("a call of a library that cannot be loaded again is unanswered", "[unit]") {
+  auto const copy = fs::temp_directory_path() / ("attest-copy-" + std::to_string(::getpid()) + ".so");
+  fs::copy_file(library("crash"), copy, fs::copy_options::overwrite_existing);
+  auto kernel = isolated_kernel::open(copy, "attest_attention", {}, ATTEST_TEST_RUNNER);
+  fs::remove(copy);
+  REQUIRE(kernel);
+  CHECK(run_once(kernel.value(), small_problem()).outcome == call_outcome::crashed);
+  auto const report = run_once(kernel.value(), small_problem());
+  CHECK(report.outcome == call_outcome::unanswered);
+  CHECK_THAT(report.sentence, StartsWith("was not called: its library, which was loaded before, is not a shared"));
 }

@@ -134,6 +134,11 @@ TEST_CASE("a crash, an exit and a hang are outcomes, and the next call works", "
   CHECK(report.broken.empty());
   still_answers_unsupported(crash);
 
+  auto words = opened("aborts_with_words");
+  report = run_once(words, small_problem());
+  CHECK(report.outcome == call_outcome::crashed);
+  CHECK(report.sentence == "crashed with SIGABRT after it said 'out of \\x1b[31mscratch'");
+
   auto exits = opened("exits");
   report = run_once(exits, small_problem());
   CHECK(report.outcome == call_outcome::exited);
@@ -144,8 +149,14 @@ TEST_CASE("a crash, an exit and a hang are outcomes, and the next call works", "
   auto hang = opened("hang", 0.2);
   report = run_once(hang, small_problem());
   CHECK(report.outcome == call_outcome::hung);
-  CHECK(report.sentence == "did not return within 0.2 s");
+  CHECK(report.sentence == "did not return, and used no processor for 0.2 s");
   still_answers_unsupported(hang);
+
+  auto spins = opened("spins", 0.2);
+  report = run_once(spins, small_problem());
+  CHECK(report.outcome == call_outcome::hung);
+  CHECK(report.sentence == "did not return within 0.2 s of processor time");
+  still_answers_unsupported(spins);
 
   auto unknown = opened("unknown_status");
   report = run_once(unknown, small_problem());
@@ -177,14 +188,19 @@ TEST_CASE("a kernel cannot send replies in place of the runner", "[unit]") {
 }
 
 TEST_CASE("a changed floating-point environment is reported, each time", "[unit]") {
-  for (auto const* name : {"changes_rounding", "leaves_ftz"}) {
+  std::vector<char const*> names = {"changes_rounding", "leaves_ftz"};
+#if defined(__x86_64__) || defined(__i386__)
+  names.push_back("fills_x87");
+#endif
+  for (auto const* name : names) {
     auto kernel = opened(name);
     for (int i = 0; i < 2; ++i) {  // restored in between, or the second call would look innocent
       auto const report = run_once(kernel, small_problem());
       INFO(name);
       CHECK(report.outcome == call_outcome::succeeded);
       REQUIRE(report.broke(promise::restores_environment));
-      CHECK(report.broken[0].sentence == "leaves the floating-point environment changed (rounding mode, FTZ or DAZ)");
+      CHECK(report.broken[0].sentence ==
+            "leaves the floating-point environment changed (rounding mode, FTZ, DAZ or x87 stack)");
     }
   }
   auto on_load = opened("ftz_on_load");

@@ -59,7 +59,7 @@ std::size_t different_answers(char const* name, std::size_t count, std::uint32_t
 }  // namespace
 
 TEST_CASE("calls of a group are answered as alone, from any number of threads", "[unit]") {
-  for (std::uint32_t const callers : {1, 2, 4, 16})
+  for (std::uint32_t const callers : {1u, 2u, 4u, 16u})
     for (auto const position : all_positions)
       CHECK(different_answers("naive", 16, callers, {.want_lse = true, .want_weights = true, .placement = position}) ==
             0);
@@ -114,7 +114,7 @@ TEST_CASE("a group that crashes or hangs says so in every answer, and the next c
     CHECK(answer.report.outcome == call_outcome::succeeded);
   for (call_answer const& answer : answers_of(waits, asked_group({large_problem(1)}, 16, 4))) {
     CHECK(answer.report.outcome == call_outcome::hung);
-    CHECK(answer.report.sentence == "did not return within 0.5 s");
+    CHECK(answer.report.sentence == "did not return within 0.5 s of processor time");
   }
   CHECK(run_once(waits, large_problem(1)).outcome == call_outcome::succeeded);
 }

@@ -109,6 +109,27 @@ TEST_CASE("an output that a later call changes is a finding", "[unit]") {
   CHECK_THAT(first.sentence, Contains("the outputs of a call change in a later one"));
 }
 
+TEST_CASE("a hang and an end by SIGKILL count where they are seen twice", "[unit]") {
+  owned_problem const problem = in_groups(0).problem;
+  std::vector<call_outcome> outcomes;
+  auto const ask_times = [&](char const* name, int times) {
+    auto kernel = session(name, {.seconds = 0.2, .resting_seconds = 0.2});  // opening it made one call
+    outcomes.clear();
+    for (int n = 0; n < times; ++n) {
+      auto const ran = kernel.run(problem, 0, placement::end);
+      REQUIRE(ran);
+      outcomes.push_back(ran.value().report.outcome);
+    }
+  };
+  using enum call_outcome;
+  ask_times("third_call_hangs", 4);  // the third of the second process is the second hang
+  CHECK(outcomes == std::vector{succeeded, unanswered, succeeded, hung});
+  ask_times("third_call_killed", 4);
+  CHECK(outcomes == std::vector{succeeded, unanswered, succeeded, crashed});
+  ask_times("hang", 1);
+  CHECK(outcomes == std::vector{hung});
+}
+
 TEST_CASE("a kernel that hangs where calls overlap is observed, and refuted where they are required", "[unit]") {
   auto kernel = session("waits_for_other_calls", {.seconds = 0.3});
   auto const seen = run_case(in_groups(4), kernel, {.claim = find_contract("f32")}, nullptr);
@@ -188,5 +209,6 @@ TEST_CASE("a call that could not be asked is an observation", "[unit]") {
   CHECK(found.judged.failed == 0);
   CHECK(found.unsupported);
   REQUIRE(found.observations.size() == 1);
-  CHECK(found.observations[0] == "layout/drawn: not asked: the call needs more than 1 GiB of address space");
+  CHECK(found.observations[0] ==
+        "layout/drawn: not asked: the call needs more than the 1 GiB of address space that it may have");
 }

@@ -95,6 +95,17 @@ TEST_CASE("a budget ends a slow audit in time", "[unit]") {
   CHECK_FALSE(has(ran.out, "did not return"));
 }
 
+TEST_CASE("what a kernel is allowed stands in the report and in the reproducers", "[unit]") {
+  auto const wrong = report("audit --quick --draws 0 --seed 1 --only worked-examples --device --allow net --allow read:./" +
+                            kernel("mean_v"));
+  std::string const folder_read = "read:" + folder().native() + "/";
+  CHECK(wrong["evidence"]["protections"].back() == "the kernel was allowed: device, net, " + folder_read);
+  CHECK(has(wrong["findings"][0].dump(), " --device --allow net --allow " + folder_read));
+  CHECK(attest("audit --allow write:/tmp").status == 2);
+  CHECK(has(attest("audit --allow write:/tmp").err, "--allow: 'write:/tmp' is neither read:PATH nor net"));
+  CHECK(has(attest("audit --allow read:/no/such/file").err, "--allow: '/no/such/file': No such file or directory"));
+}
+
 TEST_CASE("no two cases have one name", "[unit]") {
   std::string const listed = attest("list cases").out;
   std::multiset<std::string> names;

@@ -192,7 +192,7 @@ class call_group {
     replies_[at].status = static_cast<std::int32_t>(kernel_(&passed_[at].call));
     double const end = now();
     if (control_bits() != control) replies_[at].environment_changed = 1;
-    std::fesetenv(&environment);
+    restore(environment);
     replies_[at].seconds += end - start;
   }
 

@@ -1,6 +1,7 @@
 // A signal handler that records the address of a crash, then lets the process crash.
 #pragma once
 
+#include <atomic>
 #include <csignal>
 #include <cstddef>
 #include <cstdint>
@@ -23,6 +24,9 @@ struct crash_context {
 inline crash_context crash{};
 
 extern "C" inline void attest_write_crash_note(int signal, siginfo_t* about, void* machine) {
+  // Threads may crash at the same time. The first writes, and ends the process for all.
+  static constinit std::atomic_flag taken;
+  while (taken.test_and_set()) pause();
   auto* const note = crash.note;
   note->sequence = crash.sequence;
   note->address = static_cast<std::int64_t>(reinterpret_cast<std::uintptr_t>(about->si_addr) -
@@ -37,7 +41,8 @@ extern "C" inline void attest_write_crash_note(int signal, siginfo_t* about, voi
   static_cast<void>(machine);
 #endif
   note->magic = crash_magic;
-  // SA_RESETHAND has restored the default action: raised again, the signal ends the process as without a handler.
+  // With the default action, the signal ends the process as without a handler, as soon as this handler returns.
+  std::signal(signal, SIG_DFL);
   raise(signal);
 }
 
@@ -51,7 +56,7 @@ inline void watch_for_crashes(crash_note* note) noexcept {
   sigaltstack(&alternative, nullptr);
   struct sigaction action{};
   action.sa_sigaction = attest_write_crash_note;
-  action.sa_flags = SA_SIGINFO | SA_ONSTACK | static_cast<int>(SA_RESETHAND);
+  action.sa_flags = SA_SIGINFO | SA_ONSTACK;
   sigemptyset(&action.sa_mask);
   for (int const signal : {SIGSEGV, SIGBUS}) sigaction(signal, &action, nullptr);
 }

@@ -1,21 +1,20 @@
-// attest-runner PARENT_PID LIBRARY SYMBOL: runs one kernel for the process that started it
+// attest-runner PARENT_PID LIBRARY SYMBOL [NEED…]: runs one kernel for the process that started it
 // (audit/isolation/isolated_kernel.hpp).
 //
 // It links the C library only: a kernel must bring the libraries that it needs, and no symbol of attest can stand in
 // for one that is missing.
 #include <cerrno>
 #include <cfenv>
-#include <csignal>
+#include <cstdint>
 #include <cstdlib>
 #include <cstring>
 
 #include <dlfcn.h>
 #include <sys/mman.h>
-#include <sys/prctl.h>
-#include <sys/resource.h>
 #include <sys/socket.h>
 #include <unistd.h>
 
+#include "audit/isolation/runner/caged_process.hpp"
 #include "audit/isolation/runner/calls.hpp"
 #include "audit/isolation/runner/crash_handler.hpp"
 #include "audit/isolation/runner/environment.hpp"
@@ -24,19 +23,21 @@
 namespace attest::audit::runner {
 namespace {
 
-/// This process is killed when its parent's thread ends, and leaves no core file.
-void tie_to_parent(long parent) noexcept {
-  prctl(PR_SET_PDEATHSIG, SIGKILL);
-  if (getppid() != static_cast<pid_t>(parent)) _exit(0);
-  // core(5): a limit of 1 byte also stops core dumps that are piped to a program, 0 does not.
-  rlimit const no_core{1, 1};
-  setrlimit(RLIMIT_CORE, &no_core);
-}
-
 template <class Message>
 void send_message(Message const& message) noexcept {
   while (send(channel_descriptor, &message, sizeof message, MSG_NOSIGNAL) < 0)
     if (errno != EINTR) _exit(0);
+}
+
+/// The largest power of 2 up to 2^45 that this process has as one address range.
+std::uint64_t largest_range() noexcept {
+  for (std::uint64_t bytes = std::uint64_t{1} << 45; bytes > 0; bytes /= 2) {
+    void* const range = mmap(nullptr, bytes, PROT_NONE, MAP_PRIVATE | MAP_ANONYMOUS | MAP_NORESERVE, -1, 0);
+    if (range == MAP_FAILED) continue;
+    munmap(range, bytes);
+    return bytes;
+  }
+  return 0;
 }
 
 /// Waits for the next call. Ends the process when the parent has closed its end of the channel.
@@ -77,7 +78,7 @@ void receive_message(call_message& message) noexcept {
   auto* const name = reinterpret_cast<char const* (*)()>(dlsym(loaded, "attest_kernel_name"));
   char const* const text = name ? name() : nullptr;
   hello.environment_changed = control_bits() != control;
-  std::fesetenv(&environment);
+  restore(environment);
   greet(greeting::ready, text);
 
   static call_message messages[most_together];
@@ -96,12 +97,35 @@ void receive_message(call_message& message) noexcept {
 }  // namespace
 }  // namespace attest::audit::runner
 
+// Built with the address sanitizer, this program looks for no leaks where a kernel ends it: for that it would have to
+// be traced, which the filter refuses.
+#ifdef __has_feature
+#define ATTEST_RUNNER_HAS_ADDRESS_SANITIZER __has_feature(address_sanitizer)
+#elif defined(__SANITIZE_ADDRESS__)
+#define ATTEST_RUNNER_HAS_ADDRESS_SANITIZER 1
+#else
+#define ATTEST_RUNNER_HAS_ADDRESS_SANITIZER 0
+#endif
+#if ATTEST_RUNNER_HAS_ADDRESS_SANITIZER
+extern "C" char const* __asan_default_options() { return "detect_leaks=0"; }
+#endif
+
 int main(int count, char** arguments) {
   using namespace attest::audit::runner;
-  if (count != 4) {
+  if (count < 4) {
     static char const usage[] = "attest-runner is started by attest; it has no use of its own\n";
     return write(STDERR_FILENO, usage, sizeof usage - 1) < 0 ? 3 : 2;
   }
-  tie_to_parent(std::strtol(arguments[1], nullptr, 10));
+  kernel_needs const needs(arguments + 4, count - 4);
+  caged_message caged{};
+  caged.magic = caged_magic;
+  caged.fault = enter_cage(std::strtol(arguments[1], nullptr, 10), arguments[2], needs, caged.faults);
+  caged.address_bytes = largest_range();
+  send_message(caged);
+  if (caged.fault != 0) _exit(0);
+  load_message load{};
+  while (recv(channel_descriptor, &load, sizeof load, 0) < 0)
+    if (errno != EINTR) _exit(0);
+  if (load.magic != load_magic) _exit(0);
   serve(arguments[2], arguments[3]);
 }

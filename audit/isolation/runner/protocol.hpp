@@ -8,6 +8,7 @@
 #include <cstdint>
 #include <type_traits>
 
+#include "audit/isolation/runner/protections.hpp"
 #include "problem/parameters.hpp"
 
 namespace attest::audit::runner {
@@ -15,6 +16,7 @@ namespace attest::audit::runner {
 inline constexpr int channel_descriptor = 3;  ///< the runner's end of the socket
 inline constexpr int memory_descriptor = 4;   ///< the shared memory: a crash_note, then the tensors
 
+inline constexpr std::uint32_t filter_magic = 0x544C4946, caged_magic = 0x45474143, load_magic = 0x44414F4C;
 inline constexpr std::uint32_t hello_magic = 0x6F4C4C48, call_magic = 0x4C4C4143, reply_magic = 0x594C5052,
                                no_memory_magic = 0x4D454D4E, no_range_magic = 0x474E524E, no_thread_magic = 0x5248544E,
                                crash_magic = 0x48535243;
@@ -23,6 +25,27 @@ inline constexpr std::uint32_t hello_magic = 0x6F4C4C48, call_magic = 0x4C4C4143
 enum tensor_index : std::uint32_t { q, k, v, mask, bias, out, lse, weights, slot_count };
 inline constexpr char const* slot_names[slot_count] = {"q", "k", "v", "mask", "bias", "o", "lse", "weights"};
 
+/// To the runner, first: the seccomp filter, as the instructions of struct sock_filter. Only `count` of them are sent.
+inline constexpr std::uint32_t most_instructions = 1024;
+struct filter_message {
+  std::uint32_t magic, count;
+  std::uint64_t instructions[most_instructions];
+};
+
+/// From the runner, before any code of the kernel runs: which protections hold. The sender's credentials name its
+/// process.
+struct caged_message {
+  std::uint32_t magic;
+  std::int32_t fault;           ///< why there is no process for the kernel; 0 where there is one
+  std::uint64_t address_bytes;  ///< the largest address range that the system gives, of the powers of 2 up to 2^45
+  protection_faults faults;
+};
+
+/// To the runner, after that: the library is to be loaded.
+struct load_message {
+  std::uint32_t magic;
+};
+
 enum class greeting : std::uint32_t {
   ready,       ///< text is the kernel's own name, or empty
   not_loaded,  ///< text is the loader's message
@@ -30,7 +53,7 @@ enum class greeting : std::uint32_t {
   no_runner_memory  ///< the runner itself could not start
 };
 
-/// From the runner, once: the kernel is loaded, or cannot be.
+/// From the runner, once, after that: the kernel is loaded, or cannot be.
 struct hello_message {
   std::uint32_t magic;
   greeting state;
@@ -104,7 +127,8 @@ struct crash_note {
   std::int64_t address;  ///< of the invalid access, relative to the start of the address range
 };
 
-static_assert(std::is_trivially_copyable_v<hello_message> && std::is_trivially_copyable_v<call_message> &&
+static_assert(std::is_trivially_copyable_v<filter_message> && std::is_trivially_copyable_v<caged_message> &&
+                  std::is_trivially_copyable_v<hello_message> && std::is_trivially_copyable_v<call_message> &&
                   std::is_trivially_copyable_v<reply_message> && std::is_trivially_copyable_v<crash_note>,
               "messages cross a process boundary as bytes");
 

@@ -1,0 +1,29 @@
+#include "audit/isolation/reply_report.hpp"
+
+#include <fmt/format.h>
+
+namespace attest::audit {
+
+call_report report_of(runner::reply_message const& reply, double waited) {
+  call_report report;
+  report.seconds = reply.seconds >= 0 && reply.seconds <= waited ? reply.seconds : waited;
+  report.code = reply.status;
+  switch (reply.status) {
+    case 0: report.outcome = call_outcome::succeeded, report.sentence = "answered"; break;
+    case 1: report.outcome = call_outcome::unsupported, report.sentence = "answered UNSUPPORTED"; break;
+    case 2: report.outcome = call_outcome::failed, report.sentence = "answered FAILED"; break;
+    default:
+      report.outcome = call_outcome::unknown_status;
+      report.sentence = fmt::format("returned the unknown status {}", reply.status);
+  }
+  if (reply.environment_changed)
+    report.broken.push_back({promise::restores_environment, "",
+                             "leaves the floating-point environment changed (rounding mode, FTZ, DAZ or x87 stack)"});
+  if (reply.descriptors_changed)
+    report.broken.push_back({promise::leaves_descriptors, "", "writes to the descriptors of its call"});
+  if (reply.outputs_changed)
+    report.broken.push_back({promise::leaves_earlier_outputs, "", "the outputs of a call change in a later one"});
+  return report;
+}
+
+}  // namespace attest::audit

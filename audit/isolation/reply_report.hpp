@@ -1,0 +1,12 @@
+// What the runner says of a call.
+#pragma once
+
+#include "audit/isolation/isolated_kernel.hpp"
+#include "audit/isolation/runner/protocol.hpp"
+
+namespace attest::audit {
+
+/// The report of a call that returned. `waited` seconds passed meanwhile; the kernel's own time is no longer.
+call_report report_of(runner::reply_message const& reply, double waited);
+
+}  // namespace attest::audit

@@ -1,0 +1,44 @@
+// The files of a kernel: those of the system, read-only, with a /proc of its processes alone and a small scratch
+// folder.
+#pragma once
+
+#include <cerrno>
+#include <cstddef>
+#include <cstdint>
+#include <cstdlib>
+#include <cstring>
+
+#include <fcntl.h>
+#include <sys/mount.h>
+#include <sys/syscall.h>
+#include <unistd.h>
+
+namespace attest::audit::runner {
+
+/// The scratch folder, where POSIX shared memory lies as well. TMPDIR names it.
+inline constexpr char scratch[] = "/dev/shm";
+inline constexpr char scratch_options[] = "size=64m,nr_inodes=4096,mode=1777";
+
+/// Every mount of this namespace, now and below, becomes read-only. 0, or the error.
+inline int make_mounts_read_only() noexcept {
+  // Changes here shall not reach the namespace from which this one was copied.
+  if (mount(nullptr, "/", nullptr, MS_REC | MS_PRIVATE, nullptr) != 0) return errno;
+  struct {
+    std::uint64_t set, clear, propagation, user_namespace;
+  } const attributes = {/* MOUNT_ATTR_RDONLY | MOUNT_ATTR_NOSUID */ 3, 0, 0, 0};
+  constexpr long mount_setattr_call = 442, recursive = 0x8000;  // glibc 2.36 names both
+  return syscall(mount_setattr_call, AT_FDCWD, "/", recursive, &attributes, sizeof attributes) != 0 ? errno : 0;
+}
+
+/// Requires  the first process of a PID namespace
+inline int mount_own_proc() noexcept {
+  return mount("proc", "/proc", "proc", MS_RDONLY | MS_NOSUID | MS_NODEV | MS_NOEXEC, nullptr) != 0 ? errno : 0;
+}
+
+/// An empty folder of limited size in place of `scratch`, unless the library lies in there.
+inline void mount_scratch(char const* library) noexcept {
+  if (std::strncmp(library, scratch, sizeof scratch - 1) == 0) return;
+  if (mount("tmpfs", scratch, "tmpfs", MS_NOSUID | MS_NODEV, scratch_options) == 0) setenv("TMPDIR", scratch, 1);
+}
+
+}  // namespace attest::audit::runner

@@ -1,0 +1,54 @@
+// The time that a call of a kernel takes, so that a verdict does not turn on what else the machine does: a kernel hangs
+// by the processor time that it used, or because it uses none, and not by the clock on the wall.
+#pragma once
+
+#include <chrono>
+#include <cstdint>
+#include <span>
+#include <string>
+#include <unordered_map>
+
+#include "audit/isolation/process_tree.hpp"
+
+namespace attest::audit {
+
+struct time_limits {
+  double working = 10;   ///< seconds that one thread has had a processor; and on average each processor of the machine
+  double resting = 60;   ///< seconds in which no process of the kernel has had a processor, or waited for one
+  double waiting = 300;  ///< seconds by the clock: beyond them nothing is known about the kernel
+};
+
+/// On a quiet machine, and for a kernel that computes, `working` passes as the clock does.
+class time_watch {
+ public:
+  enum class passed : std::uint8_t { nothing, working, resting, waiting };
+
+  /// Measures process `id`, and all that it starts, from now on.
+  time_watch(int id, time_limits limits);
+
+  /// The first limit that has passed. `tree` are the processes of the kernel now (process_tree). While the observer
+  /// itself is stopped, nobody rests: between two observations, a second counts at most.
+  /// Cost      one read of /proc for each thread of process `id`
+  passed observe(std::span<tree_process const> tree);
+
+  /// What passed, as a clause: "did not return within 10 s of processor time".
+  std::string words(passed what) const;
+
+ private:
+  using clock = std::chrono::steady_clock;
+  struct thread_time {
+    double running = 0, queued = 0;  ///< seconds with a processor, and ready to run without one
+  };
+  static std::unordered_map<int, thread_time> threads_of(int id);
+  static double sum_of(std::span<tree_process const> tree);
+
+  int id_;
+  time_limits limits_;
+  clock::time_point begun_ = clock::now(), observed_ = begun_;
+  std::unordered_map<int, thread_time> before_;  ///< at the beginning, by thread
+  double all_before_ = 0;                        ///< processor seconds of the tree at the beginning
+  double all_ = 0;                               ///< and since then
+  double rested_ = 0, all_at_rest_ = 0, queued_at_rest_ = 0;
+};
+
+}  // namespace attest::audit

@@ -1,0 +1,6 @@
+/* Hostile: sends SIGKILL to the judge. */
+#include <signal.h>
+
+#include "attacked_judge.h"
+#define NAIVE_BEFORE(call) kill(attacked_judge(), SIGKILL)
+#include "naive.h"
