@@ -48,6 +48,9 @@ float naive_entropy_of(std::span<float const> weights) {
 /// Mean, standard error of the mean, and the range that holds the middle 90 % of the draws.
 struct summary {
   double mean = 0, error = 0, low = 0, high = 0;
+
+  /// With the 95 % confidence band of the mean.
+  std::vector<double> columns() const { return {mean, low, high, mean - 1.96 * error, mean + 1.96 * error}; }
 };
 summary summary_of(std::vector<double> x) {
   summary found;
@@ -96,7 +99,8 @@ void saturate(experiment& e) {
         if (d == largest_d && !scaled && std::isnan(naive_entropy_of(of_draw))) ++naive_nan;
       }
       entropy[scaled] = summary_of(entropies), largest[scaled] = summary_of(most);
-      for (summary const& s : {entropy[scaled], largest[scaled]}) row.insert(row.end(), {s.mean, s.low, s.high});
+      for (summary const& s : {entropy[scaled], largest[scaled]})
+        for (double const number : s.columns()) row.push_back(number);
     }
     unscaled_by_d.push_back(entropy[0]);
     fmt::print("  {:6}   {:16.3f}   {:6.3f}   {:16.3f}   {:6.3f}\n", d, entropy[0].mean, entropy[1].mean,
@@ -125,7 +129,7 @@ void saturate(experiment& e) {
   std::vector<std::string> columns{"d_k"};
   for (char const* const scaled : {"unscaled", "scaled"})
     for (char const* const what : {"entropy", "largest"})
-      for (char const* const which : {"mean", "low", "high"})
+      for (char const* const which : {"mean", "low", "high", "mean low", "mean high"})
         columns.push_back(fmt::format("{} {} {}", what, scaled, which));
   e.table("saturation", columns, rows);
   constexpr std::string_view axes = R"gp(set logscale x 2
@@ -134,21 +138,25 @@ set xrange [1:1024]
 set style fill transparent solid 0.2 noborder
 )gp";
   e.figure("saturation_entropy", std::string(axes) +
-                                     R"gp(set title "Unscaled, entropy collapses as d_k grows (bands: 90 % of draws)"
+                                     R"gp(set title "Unscaled, entropy collapses as d_k grows (bands: 90 % of draws; 95 % confidence of the mean)"
 set ylabel "entropy of ten weights (nats)"
 set yrange [0:2.4]
 set key outside bottom center horizontal
-plot "saturation.csv" using 1:3:4 with filledcurves lt 2 title "", "" using 1:9:10 with filledcurves lt 1 title "", \
-     "" using 1:8 with linespoints lt 1 title "scaled, mean", "" using 1:2 with linespoints lt 2 title "unscaled, mean", \
+plot "saturation.csv" using 1:3:4 with filledcurves lt 2 title "", "" using 1:13:14 with filledcurves lt 1 title "", \
+     "" using 1:5:6 with filledcurves lt 2 fs transparent solid 0.5 title "", \
+     "" using 1:15:16 with filledcurves lt 1 fs transparent solid 0.5 title "", \
+     "" using 1:12 with linespoints lt 1 title "scaled, mean", "" using 1:2 with linespoints lt 2 title "unscaled, mean", \
      log(10) lt 5 title "ln 10, uniform"
 )gp");
   e.figure("saturation_largest",
-           std::string(axes) + R"gp(set title "Unscaled, one key of ten takes the weight (bands: 90 % of draws)"
+           std::string(axes) + R"gp(set title "Unscaled, one key of ten takes the weight (bands: 90 % of draws; 95 % confidence of the mean)"
 set ylabel "largest of ten weights"
 set yrange [0:1.05]
 set key outside bottom center horizontal
-plot "saturation.csv" using 1:6:7 with filledcurves lt 2 title "", "" using 1:12:13 with filledcurves lt 1 title "", \
-     "" using 1:5 with linespoints lt 2 title "unscaled, mean", "" using 1:11 with linespoints lt 1 title "scaled, mean", \
+plot "saturation.csv" using 1:8:9 with filledcurves lt 2 title "", "" using 1:18:19 with filledcurves lt 1 title "", \
+     "" using 1:10:11 with filledcurves lt 2 fs transparent solid 0.5 title "", \
+     "" using 1:20:21 with filledcurves lt 1 fs transparent solid 0.5 title "", \
+     "" using 1:7 with linespoints lt 2 title "unscaled, mean", "" using 1:17 with linespoints lt 1 title "scaled, mean", \
      0.1 lt 5 title "1/10, uniform"
 )gp");
 }
