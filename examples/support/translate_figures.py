@@ -53,13 +53,13 @@ def heatmaps(out, sentence, weights, right):
         shown = panel.imshow(rows[:len(target), :len(source)], cmap="Greys", vmin=0, vmax=1, aspect="auto")
         panel.plot(origin, range(len(origin)), "s", markersize=13, markerfacecolor="none", markeredgecolor=COLOURS["scaled dot"],
                    linestyle="none")
-        panel.set(title=f"{name}: {100 * right[name]['content']:.0f} % and {100 * right[name]['grammar']:.0f} %",
-                  xlabel="key: word of the source")
+        panel.set_title(f"{name}: right for {100 * right[name]['content']:.0f} % of content words,\n"
+                        f"{100 * right[name]['grammar']:.0f} % of articles and endings", fontsize=9)
+        panel.set_xlabel("key: word of the source")
         panel.set_xticks(range(len(source)), source, rotation=45, ha="right")
         panel.set_yticks(range(len(target)), target)
         panel.grid(False)
     axes[0].set_ylabel("query: word to be written")
     figure.colorbar(shown, ax=axes, label="weight", shrink=0.8)
-    figure.suptitle("Both look at the word to be translated (square), and less for articles and endings:\n"
-                    "share of right words of the test, without and only of these")
+    figure.suptitle("Both look at the word to be translated (square), but seldom for articles and endings")
     save(figure, out, "translate_heatmaps")
