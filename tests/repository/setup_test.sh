@@ -183,7 +183,8 @@ attest examples || fail "the list of examples: it said $(cat "$world/err")"
 grep -q '^money_bank_grows  *"money bank grows"' "$world/out" && grep -q '^pytorch  *[A-Z]' "$world/out" ||
   fail "the list of examples: $(cat "$world/out")"
 for name in $(cut -d ' ' -f 1 "$world/out"); do
-  [ -f "$source/examples/$name.cpp" ] || [ -f "$source/examples/verify_$name.py" ] || fail "an example without a source: $name"
+  [ -f "$source/examples/$name.cpp" ] || [ -f "$source/examples/$name.py" ] || [ -f "$source/examples/verify_$name.py" ] ||
+    fail "an example without a source: $name"
 done
 expect 2 "an unknown example" examples jax
 says 'there is no example jax. There are: money_bank_grows .*pytorch' "an unknown example"
