@@ -9,12 +9,17 @@ it is timed. A figure is the best repetition; the table gives each peer's time o
 and, beside the best peer, the ratio that is wanted (docs/speed.md). Writes peers.json, and peers.png with matplotlib.
 """
 import argparse
-import ctypes as c
+import ctypes
 import json
 import os
+import pathlib
+import sys
 import time
 
 import numpy as np
+
+sys.path.insert(0, str(pathlib.Path(__file__).resolve().parents[1] / "examples" / "support"))
+from attest_call import AttestCall
 
 SHAPES = [  # name, heads, n, m, d, causal, threads, wanted: target of attest over the best peer measured beside it
     ("n=m=512 d=64", 8, 512, 512, 64, False, 1, 80 / 70),
@@ -32,44 +37,8 @@ SHAPES = [  # name, heads, n, m, d, causal, threads, wanted: target of attest ov
 ]
 
 
-class Device(c.Structure):
-    _fields_ = [("type", c.c_int32), ("id", c.c_int32)]
-
-
-class DataType(c.Structure):
-    _fields_ = [("code", c.c_uint8), ("bits", c.c_uint8), ("lanes", c.c_uint16)]
-
-
-class Tensor(c.Structure):  # DLTensor
-    _fields_ = [("data", c.c_void_p), ("device", Device), ("ndim", c.c_int32), ("dtype", DataType),
-                ("shape", c.POINTER(c.c_int64)), ("strides", c.POINTER(c.c_int64)), ("byte_offset", c.c_uint64)]
-
-
-class Call(c.Structure):  # attest_call of <attest/kernel.h>
-    _fields_ = [("abi_version", c.c_uint32), ("threads", c.c_int32)] + \
-               [(name, c.POINTER(Tensor)) for name in ("q", "k", "v", "mask", "bias")] + \
-               [("scale", c.c_double), ("softcap", c.c_double), ("diagonal", c.c_int64), ("left", c.c_int64),
-                ("right", c.c_int64)] + [(name, c.POINTER(Tensor)) for name in ("out", "lse", "weights")]
-
-
-def tensor(array):
-    axes = c.c_int64 * array.ndim
-    strides = axes(*(s // array.itemsize for s in array.strides))
-    return Tensor(array.ctypes.data, Device(1, 0), array.ndim, DataType(2, 32, 1), axes(*array.shape), strides, 0)
-
-
 def attest(library, q, k, v, causal, threads):
-    out = np.empty_like(q)
-    kept = [tensor(x) for x in (q, k, v, out)]
-    call = Call(abi_version=1, threads=threads, scale=float("nan"), left=-1, right=0 if causal else -1)
-    call.q, call.k, call.v, call.out = (c.pointer(t) for t in kept)
-
-    def run():
-        if library.attest_attention(c.byref(call)) != 0:
-            raise RuntimeError("attest_attention failed")
-        return out
-    run.kept = (kept, call, q, k, v)
-    return run
+    return AttestCall(library, q, k, v, causal=causal, threads=threads).run
 
 
 def torch_run(q, k, v, causal, threads):
@@ -196,7 +165,7 @@ def main():
     parser.add_argument("--out", default=".", help="folder of peers.json and peers.png")
     parser.add_argument("--only", default="", help="shapes whose name contains this")
     asked = parser.parse_args()
-    library = c.CDLL(asked.library)
+    library = ctypes.CDLL(asked.library)
     peers = installed()
     table = []
     print("| shape | attest ms |" + "".join(f" {name} ms | ratio |" for name in peers) + " over the best | wanted |")

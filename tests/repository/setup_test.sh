@@ -180,9 +180,14 @@ has_done 'sudo env DEBIAN_FRONTEND=noninteractive apt-get .*install' "not root, 
 
 fresh_machine
 attest examples || fail "the list of examples: it said $(cat "$world/err")"
-[ "$(cat "$world/out")" = pytorch ] || fail "the list of examples: $(cat "$world/out")"
+grep -q '^money_bank_grows  *"money bank grows"' "$world/out" && grep -q '^pytorch  *[A-Z]' "$world/out" ||
+  fail "the list of examples: $(cat "$world/out")"
+for name in $(cut -d ' ' -f 1 "$world/out"); do
+  [ -f "$source/examples/$name.cpp" ] || [ -f "$source/examples/$name.py" ] || [ -f "$source/examples/verify_$name.py" ] ||
+    fail "an example without a source: $name"
+done
 expect 2 "an unknown example" examples jax
-says 'there is no example jax. There are: pytorch' "an unknown example"
+says 'there is no example jax. There are: money_bank_grows .*pytorch' "an unknown example"
 has_not_done . "an unknown example"
 
 # .ci/check_fuzz_build takes OSS-Fuzz's C++ library where the compiler has it, where apt can install it, and else libstdc++.
