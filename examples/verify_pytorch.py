@@ -1,54 +1,35 @@
 #!/usr/bin/env python3
-"""PyTorch's CPU attention under audit. Needs torch, numpy and safetensors.
+"""PyTorch's CPU attention under audit. Needs torch, numpy and safetensors; the call is that of the package in python/.
 
     attest gen --out cases.safetensors
     python3 verify_pytorch.py cases.safetensors outputs.safetensors
     attest verify cases.safetensors outputs.safetensors --report report.html
 
 Cases that scaled_dot_product_attention cannot express (softcap) or refuses get no output but a status: verify counts them as
-unsupported. The names of the problems are in the order in which they must be asked.
+unsupported. The names of the problems are in the order in which they must be asked. Cases of bf16 need ml_dtypes, too.
 """
+import collections
+import pathlib
 import sys
 
-import torch
+import numpy as np
 from safetensors import safe_open
-from safetensors.torch import save_file
+from safetensors.numpy import save_file
 
+sys.path.insert(0, str(pathlib.Path(__file__).resolve().parent / "libraries"))
+import problem  # noqa: E402  which also finds the package in python/
+from attest_attention import adapters  # noqa: E402
 
-def visible(n, m, diagonal, left, right):
-    """Key j is inside the band of query i iff -left <= j - (i + diagonal) <= right; -1 = unbounded."""
-    diagonal = max(-n - m, min(diagonal, n + m))  # beyond these nothing changes, and int64 overflows
-    offset = torch.arange(m) - torch.arange(n)[:, None] - diagonal
-    return ((left < 0) | (offset >= -left)) & ((right < 0) | (offset <= right))
-
-
-def answer(get, meta):
-    q, k, v, mask, bias = map(get, ("q", "k", "v", "mask", "bias"))
-    diagonal, left, right = (int(meta(key)) for key in ("diagonal", "left", "right"))
-    causal = meta("attest.as") == "causal-top-left"  # and no mask or bias
-    if not causal and (left, right) != (-1, -1):
-        band = visible(q.shape[2], k.shape[2], diagonal, left, right)
-        mask = band if mask is None else mask & band
-    if bias is not None:
-        mask = bias if mask is None else bias.masked_fill(~mask, -torch.inf)
-    scale = None if meta("scale") == "default" else float(meta("scale"))
-    return torch.nn.functional.scaled_dot_product_attention(
-        q, k, v, attn_mask=mask, is_causal=causal, scale=scale, enable_gqa=q.shape[1] != k.shape[1])
-
-
+pytorch = adapters.named("pytorch")
 outputs, refused = {}, {}  # a refused case and why
-with safe_open(sys.argv[1], "pt") as file:
+with safe_open(sys.argv[1], "np") as file:
     names, metadata = set(file.keys()), file.metadata()
-    for case in sorted(name[:-2] for name in names if name.endswith(".q")):
-        if float(metadata[f"{case}.softcap"]) != 0:
-            refused[case] = "softcap"
-            continue
+    for case in problem.prefixes(names):
         try:
-            outputs[f"{case}.o"] = answer(lambda role: file.get_tensor(f"{case}.{role}") if f"{case}.{role}" in names else None,
-                                          lambda key: metadata.get(f"{case}.{key}")).contiguous()
-        except RuntimeError as error:
-            refused[case] = str(error).splitlines()[0]
+            outputs[f"{case}.o"] = np.ascontiguousarray(pytorch(problem.read(file, names, metadata, case)))
+        except RuntimeError as why:  # torch's, and what the adapter has no argument for: a NotImplementedError
+            refused[case] = str(why).splitlines()[0]
 save_file(outputs, sys.argv[2], {f"{case}.attest.status": f"unsupported: {why}" for case, why in refused.items()})
-print(f"torch {torch.__version__}: {len(outputs)} answers, {len(refused)} refused", file=sys.stderr)
-for reason in sorted(set(refused.values())):
-    print(f"  {sum(r == reason for r in refused.values())}: {reason}", file=sys.stderr)
+print(f"{len(outputs)} answers, {len(refused)} refused", file=sys.stderr)
+for reason, count in collections.Counter(refused.values()).most_common():
+    print(f"  {count}: {reason}", file=sys.stderr)

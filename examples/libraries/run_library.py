@@ -5,13 +5,15 @@
     python3 run_library.py pytorch-flash cases.safetensors outputs.safetensors
     attest verify cases.safetensors outputs.safetensors --contract contracts/pytorch-cpu-flash-f32.json
 
-Without arguments: the list of variants. FILE.py:FUNCTION is a variant too; FUNCTION(question) returns o, or o and lse.
-Everything that is asked is derived from the file. The library runs in a process of its own, and in a new one after a crash.
-A problem without an answer has the metadata PREFIX.attest.status in OUTPUTS: `unsupported: ...` (the library has no argument
-for it), `error: ...`, `killed: SIGNAL` or `hung`. Needs numpy, safetensors and the library.
+The variants are the adapters of the package in python/; without arguments: their list. FILE.py:FUNCTION is a variant too;
+FUNCTION(call) returns o, or o and lse. Everything that is asked is derived from the file. The library runs in a process of its
+own, and in a new one after a crash. A problem without an answer has the metadata PREFIX.attest.status in OUTPUTS:
+`unsupported: ...` (the library has no argument for it), `error: ...`, `killed: SIGNAL` or `hung`. Needs numpy, safetensors and
+the library.
 """
 import argparse
 import collections
+import dataclasses
 import importlib
 import multiprocessing
 import os
@@ -23,27 +25,13 @@ import numpy as np
 from safetensors import safe_open
 from safetensors.numpy import save_file
 
-import question
-
-VARIANTS = {
-    "pytorch": "ask_pytorch.py:default",
-    "pytorch-flash": "ask_pytorch.py:flash",
-    "pytorch-math": "ask_pytorch.py:math",
-    "pytorch-flex": "ask_pytorch.py:flex",
-    "onnxruntime-attention-23": "ask_onnxruntime.py:attention_23",
-    "onnxruntime-attention-24": "ask_onnxruntime.py:attention_24",
-    "onnxruntime-mha": "ask_onnxruntime.py:multi_head_attention",
-    "onnxruntime-gqa": "ask_onnxruntime.py:group_query_attention",
-    "openvino": "ask_openvino.py:stateless",
-    "openvino-stateful": "ask_openvino.py:stateful",
-    "jax": "ask_jax.py:eager",
-    "jax-jit": "ask_jax.py:compiled",
-    "onnx": "ask_onnx.py:evaluator",
-}
+import problem
+from attest_attention import adapters
 
 
 def answered(answer, asked):
     """One problem's outputs by role; raises where the library refuses or breaks a promise that needs no judge."""
+    asked = dataclasses.replace(asked, want_lse=getattr(answer, "gives_lse", False))
     given = [getattr(asked, role) for role in ("q", "k", "v", "mask", "bias")]
     kept = [None if tensor is None else tensor.copy() for tensor in given]
     outputs = answer(asked)
@@ -63,20 +51,22 @@ def answered(answer, asked):
 def serve(variant, cases, pipe):
     """The library's process: takes prefixes from the pipe, sends back (outputs, status)."""
     warnings.simplefilter("ignore")
-    path, function = variant.rsplit(":", 1)
-    sys.path.insert(0, str(pathlib.Path(path).parent))
-    answer = getattr(importlib.import_module(pathlib.Path(path).stem), function)
+    if variant in adapters.names():
+        answer = adapters.named(variant)
+    else:
+        path, function = variant.rsplit(":", 1)
+        sys.path.insert(0, str(pathlib.Path(path).parent))
+        answer = getattr(importlib.import_module(pathlib.Path(path).stem), function)
     with safe_open(cases, "np") as file:
         names, metadata = set(file.keys()), file.metadata()
         pipe.send("ready")
         while prefix := pipe.recv():
             try:
-                pipe.send((answered(answer, question.read(file, names, metadata, prefix)), ""))
-            except question.Unsupported as why:
-                pipe.send(({}, f"unsupported: {why}"))
+                pipe.send((answered(answer, problem.read(file, names, metadata, prefix)), ""))
             except Exception as why:  # whatever a library raises is what the file shall say
-                first = (str(why).splitlines() or [""])[0]
-                pipe.send(({}, f"error: {type(why).__name__}: {first[:300]}"))
+                first = (str(why).splitlines() or [""])[0][:300]
+                refused = isinstance(why, NotImplementedError)
+                pipe.send(({}, f"unsupported: {first}" if refused else f"error: {type(why).__name__}: {first}"))
 
 
 class Library:
@@ -121,19 +111,19 @@ class Library:
 
 
 def main():
-    parser = argparse.ArgumentParser(description=__doc__.splitlines()[0], epilog="variants: " + " ".join(VARIANTS))
+    parser = argparse.ArgumentParser(description=__doc__.splitlines()[0], epilog="variants: " + " ".join(adapters.names()))
     parser.add_argument("variant")
     parser.add_argument("cases")
     parser.add_argument("outputs")
     parser.add_argument("--seconds", type=float, default=60, help="for one problem, then it counts as hung")
     parser.add_argument("--only", default="", help="problems whose name contains this")
     asked = parser.parse_args()
-    if asked.variant not in VARIANTS and ".py:" not in asked.variant:
-        parser.error(f"there is no variant {asked.variant}. There are: {' '.join(VARIANTS)}")
-    here = pathlib.Path(__file__).resolve().parent
-    variant = str(here / VARIANTS[asked.variant]) if asked.variant in VARIANTS else os.path.abspath(asked.variant)
+    known = asked.variant in adapters.names()
+    if not known and ".py:" not in asked.variant:
+        parser.error(f"there is no variant {asked.variant}. There are: {' '.join(adapters.names())}")
+    variant = asked.variant if known else os.path.abspath(asked.variant)
     with safe_open(asked.cases, "np") as file:
-        prefixes = [p for p in question.prefixes(file.keys()) if asked.only in p]
+        prefixes = [p for p in problem.prefixes(file.keys()) if asked.only in p]
     library = Library(variant, os.path.abspath(asked.cases), asked.seconds)
     outputs, metadata, refused = {}, {}, collections.Counter()
     for prefix in prefixes:

@@ -1,0 +1,364 @@
+"""attest.audit: adversarial inputs, made and judged by the program, answered by a Python callable."""
+from __future__ import annotations
+
+import functools
+import json as json_text
+import os
+import re
+import shlex
+import shutil
+import signal
+import socket
+import subprocess
+import sys
+import sysconfig
+import tempfile
+import threading
+import warnings
+from collections.abc import Callable, Sequence
+from pathlib import Path
+from typing import IO, Any, cast
+
+import numpy as np
+
+from . import _ask, _program, _serve
+from ._arrays import dtype_of, of_kind
+from ._call import Call
+from ._progress import Progress
+from ._report import VERDICTS, Folder, Report
+from ._signature import Options, name_of
+from ._tensor_file import tensor
+
+Words = Sequence[str | os.PathLike[str]]
+
+_SPEC = re.compile(r"[A-Za-z_]\w*(\.[A-Za-z_]\w*)*:[A-Za-z_]\w*(\.[A-Za-z_]\w*)*")
+
+
+def is_python(spec: str) -> bool:
+    """Whether this names a Python callable, MODULE:FUNCTION, rather than a library: PATH.so:SYMBOL, or builtin:SET.
+
+    >>> is_python("package.module:attention"), is_python("libmine.so:attention"), is_python("builtin:avx2")
+    (True, False, False)
+    """
+    module = spec.partition(":")[0]
+    if not _SPEC.fullmatch(spec) or module == "builtin":
+        return False
+    return not (module.endswith(".so") or Path(spec).is_file() or Path(module).is_file())
+
+
+@functools.cache
+def _types_of_presets() -> dict[str, str]:
+    return {one["name"]: one["input"] for one in json_text.loads(_program.run(["list", "contracts", "--json"]).stdout)}
+
+
+def contract_words(contract: str | os.PathLike[str] | None, dtype: str | None,
+                   argument: str = "dtype") -> tuple[list[str], str]:
+    """The option that says the contract, and the element type of its inputs.
+
+    Without a contract it is the preset named like the type. Raises ValueError where they contradict each other; `argument` is
+    what says the type.
+    """
+    if dtype is not None and dtype not in ("f32", "bf16", "f16", "f64"):
+        raise ValueError(f"dtype: is {dtype!r}, expected f32, bf16, f16 or f64")
+    if contract is None:
+        return ["--contract", dtype or "f32"], dtype or "f32"
+    said = os.fspath(contract)
+    known = _types_of_presets().get(said)
+    if known is None and Path(said).is_file():
+        try:
+            file = json_text.loads(Path(said).read_text(encoding="utf-8"))
+            known = file.get("input") or _types_of_presets().get(file.get("from", ""))
+        except (ValueError, AttributeError):
+            known = None  # the program says what is wrong with the file
+    if known and dtype and known != dtype:
+        raise ValueError(f"{argument}: is {dtype}, but the inputs of the contract {said} are {known}")
+    return ["--contract", said], known or dtype or "f32"
+
+
+def option_words(options: dict[str, Any]) -> list[str]:
+    """Keywords as options of the program: a name for True, nothing for None and False, lists joined by commas.
+
+    >>> option_words({"quick": True, "seed": 1, "fail_fast": False, "only": ["stale", "drawn"], "budget": None})
+    ['--quick', '--seed', '1', '--only', 'stale,drawn']
+    """
+    words: list[str] = []
+    for name, value in options.items():
+        if value is None or value is False or (isinstance(value, (list, tuple)) and not value):
+            continue
+        words.append("--" + name.replace("_", "-"))
+        if value is not True:
+            words.append(",".join(map(str, value)) if isinstance(value, (list, tuple)) else str(value))
+    return words
+
+
+def audit(kernel: Callable[..., Any] | str | os.PathLike[str] = "builtin", *,
+          contract: str | os.PathLike[str] | None = None, dtype: str | None = None, device: str = "cpu", quick: bool = False,
+          seed: int | None = None, draws: int | None = None, budget: float | None = None,
+          only: str | Sequence[str] | None = None, jobs: int | None = None, layout: str = "bhnd", arrays: str | None = None,
+          causal: str | None = None, supports: str | Sequence[str] = (), returns: str | None = None,
+          adapter: Callable[[Call], Any] | None = None, isolate: bool = False, allow: str | Sequence[str] = (),
+          findings: str | os.PathLike[str] | None = None, waive: str | Sequence[str] = (), fail_fast: bool = False,
+          progress: bool | None = None, json: str | os.PathLike[str] | None = None,
+          html: str | os.PathLike[str] | None = None, junit: str | os.PathLike[str] | None = None,
+          options: str | Sequence[str] = ()) -> Report:
+    """Asks an attention kernel adversarial inputs, and judges every element of its answers under a derived bound.
+
+    `kernel` is a callable f(q, k, v, …) -> o, or (o, lse), or (o, lse, weights); "package.module:function"; "builtin"; the path
+    of a shared library; or the name of a ready adapter ("pytorch-flash"). Shapes: q [b, hq, n, d], k [b, hk, m, d],
+    v [b, hk, m, dv], o [b, hq, n, dv], lse [b, hq, n], weights [b, hq, n, m]. What a callable supports is found out from the
+    names of its parameters (docs/python.md lists them): calls that need another are unsupported, which refutes nothing.
+    NotImplementedError and attest_attention.Unsupported say so of one call; any other exception is a finding.
+
+    contract  what the kernel claims: a preset, or a JSON file; without it the preset named like dtype, or f32
+    dtype     f32, bf16, f16 or f64
+    arrays    "numpy", "torch" or "jax": what the callable gets; without it by the module of the callable
+    device    where torch's or JAX's arrays are, such as "cuda"
+    layout    "bhnd", "bnhd" ([b, n, h, d]) or "thd" (packed: [sum of n, h, d], with cu_seqlens)
+    causal    "top-left" or "bottom-right": what the callable's own causal and window parameters mean where n is not m;
+              without it they are asked where n = m (is_causal is top-left)
+    supports  ("gqa",): grouped heads may be asked although no parameter is named enable_gqa, since the callable reads them
+              from the shapes; "bias-in-mask": its mask takes numbers that are added to the scores, as attn_mask does
+    returns   "o", "o,lse", "o,weights" or "o,lse,weights"; without it as the callable does
+    adapter   a function of one Call instead of the matching of names
+    isolate   runs an importable function in a process of its own, caged, with a time limit; `allow` says what else it may reach
+    findings  the folder for inputs of findings; without it attest-findings in the current folder
+    progress  whether progress is shown; without it on a terminal and in a notebook
+    options   further words for the program
+
+    Every other keyword is an option of the program (docs/audit.md). Ctrl-C ends the audit with the report so far. Raises
+    ValueError, with the name of the argument, for what cannot be asked.
+
+    >>> report = audit("builtin", quick=True, seed=1, only="worked-examples", draws=0)
+    >>> report.verdict, bool(report)
+    ('certified', True)
+    """
+    supports, allow, options = (([one] if isinstance(one, str) else one) for one in (supports, allow, options))
+    contract_part, element = contract_words(contract, dtype)
+    words: list[str | os.PathLike[str]] = [*contract_part]
+    words += option_words({"quick": quick, "seed": seed, "draws": draws, "budget": budget, "only": only, "jobs": jobs,
+                           "waive": waive, "fail_fast": fail_fast, "findings": findings})
+    words += [*options]
+    files = {"json": json, "html": html, "junit": junit}
+    if isinstance(kernel, (str, os.PathLike)) and not callable(kernel):
+        named = resolved(os.fspath(kernel), device)
+        if isinstance(named, str):
+            _refuse_for_library(layout=layout != "bhnd", arrays=arrays, adapter=adapter, causal=causal, returns=returns,
+                                supports=supports)
+            caged = [*words, *(["--device"] if device != "cpu" else []), *(w for one in allow for w in ("--allow", one))]
+            return _run(["--kernel", named, *caged], files, progress)
+        kernel = named
+    if element == "bf16":
+        dtype_of("bf16")  # raises where ml_dtypes is not there
+    chosen = Options(arrays or _ask.guessed_arrays(kernel, device), device, layout, causal, tuple(supports), returns)
+    _check_device(chosen)
+    spec = importable_name(kernel)
+    if isolate:
+        if spec is None:
+            raise ValueError(f"isolate: {name_of(kernel)} cannot be imported by name in another process; "
+                             "put it at the top of a module")
+        adapter_name = importable_name(adapter) if adapter is not None else None
+        if adapter is not None and adapter_name is None:
+            raise ValueError(f"isolate: the adapter {name_of(adapter)} cannot be imported by name in another process")
+        _ask.asked_of(kernel, chosen, adapter)  # raises here what the worker would have to say
+        reach = [*(["--device"] if device != "cpu" else []), *_allowed(spec), *(w for one in allow for w in ("--allow", one))]
+        return _run(["--kernel", command(spec, chosen, adapter_name), *words, *reach], files, progress)
+    asked = _ask.asked_of(kernel, chosen, adapter)
+    shown = command(spec, chosen) if spec and adapter is None else f"callable:{name_of(kernel)}"
+    served = _serve.Kernel(asked.answer, layout=asked.layout)
+    if spec and adapter is None:  # what the reproducers need, which run the function in the cage
+        words += _allowed(spec)
+    return _run(["--kernel", shown, *words], files, progress, served=served, name=spec or name_of(kernel))
+
+
+def _check_device(options: Options) -> None:
+    """Raises ValueError where no array can be put on the device: each call would fail, and refute the kernel."""
+    if options.device == "cpu":
+        return
+    try:
+        of_kind(options.arrays, tensor(np.zeros(1, np.float32)), options.device)
+    except ValueError:
+        raise
+    except Exception as why:
+        raise ValueError(f"device: {options.arrays} has no {options.device!r}: {why}") from why
+
+
+def _refuse_for_library(**given: Any) -> None:
+    for name, value in given.items():
+        if value:
+            raise ValueError(f"{name}: is about Python callables, and the kernel is none")
+
+
+def resolved(kernel: str, device: str) -> Callable[..., Any] | str:
+    """The callable that a name means, or the name where it is one for the program."""
+    if is_python(kernel):
+        return _ask.imported(kernel, device)
+    if kernel.startswith("builtin") or "/" in kernel or "." in kernel or ":" in kernel or Path(kernel).exists():
+        return kernel
+    adapters = _ask.adapters()
+    return _ask.imported(f"attest_attention.adapters:{kernel}", device) if kernel in adapters.names() else kernel
+
+
+def importable_name(function: object) -> str | None:
+    """MODULE:NAME by which another process can import this very object, or None."""
+    if _ask.is_adapter(function):
+        name = getattr(function, "name", None)
+        return f"attest_attention.adapters:{name}" if name in _ask.adapters().names() else None
+    module, path = getattr(function, "__module__", None), getattr(function, "__qualname__", None)
+    if not isinstance(module, str) or not isinstance(path, str) or module == "__main__" or "<" in path:
+        return None
+    found: Any = sys.modules.get(module)
+    for part in path.split("."):
+        found = getattr(found, part, None)
+    return f"{module}:{path}" if found is function else None
+
+
+def command(spec: str, options: Options, adapter: str | None = None) -> str:
+    """The kernel `command:…` whose program is the worker for this function."""
+    words = [sys.executable, "-m", "attest_attention._worker", *_worker_words(options, _folders(spec))]
+    words += ["--adapter", adapter] if adapter else []
+    return "command:" + shlex.join([*words, spec])
+
+
+def _worker_words(options: Options, folders: Sequence[str]) -> list[str]:
+    """The words with which the worker has these options. It is not imported here: `python -m` would warn of that."""
+    words = [word for folder in folders for word in ("--path", folder)]
+    for name in ("arrays", "device", "layout", "causal", "returns"):
+        value = getattr(options, name)
+        if value is not None and value != getattr(Options, name):
+            words += [f"--{name}", value]
+    return words + [word for one in options.supports for word in ("--supports", one)]
+
+
+def _installed() -> list[Path]:
+    """The folders of this Python: its library, its packages."""
+    folders = {sys.prefix, sys.base_prefix, sys.exec_prefix, *sysconfig.get_paths().values()}
+    return [Path(folder).resolve() for folder in folders]
+
+
+def _folders(spec: str) -> list[str]:
+    """The folder that the function's module is imported from, where Python does not know it by itself."""
+    module = sys.modules.get(spec.partition(":")[0])
+    file = getattr(module, "__file__", None)
+    if not file:
+        return []
+    depth = spec.partition(":")[0].count(".") + (1 if Path(file).name == "__init__.py" else 0)
+    folder = Path(file).resolve().parents[depth]
+    return [] if any(folder.is_relative_to(known) for known in _installed()) else [str(folder)]
+
+
+def _allowed(spec: str) -> list[str]:
+    """What the cage must let the worker read: this Python, this package, the function's module."""
+    package = Path(__file__).resolve().parents[1]
+    paths = [*_installed(), package, Path(sys.executable).resolve().parent, _program.library("serve").parent,
+             *map(Path, _folders(spec))]
+    paths += [Path(entry).resolve() for entry in sys.path if entry and Path(entry).is_dir()]
+    least = [path for path in dict.fromkeys(paths) if path.exists() and path != Path("/")
+             and not any(path != other and path.is_relative_to(other) for other in paths if other != Path("/"))]
+    return [word for path in least for word in ("--allow", f"read:{path}")]
+
+
+# --- running the program --------------------------------------------------------------------------------------------------
+
+
+def _run(words: Words, files: dict[str, str | os.PathLike[str] | None], progress: bool | None, *,
+         served: _serve.Kernel | None = None, name: str = "") -> Report:
+    """Runs `attest audit WORDS` and, where a kernel is served from here, answers it."""
+    return run_judging("audit", words, files, progress, served=served, name=name)
+
+
+def run_judging(judging: str, words: Words, files: dict[str, str | os.PathLike[str] | None] | None = None,
+                progress: bool | None = None, *, served: _serve.Kernel | None = None, name: str = "",
+                folder: Folder | None = None, standard_input: IO[bytes] | None = None) -> Report:
+    """Runs `attest audit` or `attest verify` to its report, which owns `folder`.
+
+    Raises ValueError with the program's sentence for exit status 2.
+    """
+    files = files or {}
+    folder = folder or Folder()
+    report, page = Path(folder.name) / "report.json", Path(folder.name) / "report.html"
+    ends: tuple[socket.socket, socket.socket] | None = None
+    extra: list[str | os.PathLike[str]] = ["--json", report, "--report", page]
+    if junit := files.get("junit"):
+        extra += ["--junit", os.path.abspath(junit)]
+    for option in ("json", "html"):
+        to = files.get(option)
+        if to and not Path(to).absolute().parent.is_dir():
+            raise ValueError(f"{option}: there is no folder {Path(to).absolute().parent}")
+        if to and Path(to).is_dir():
+            raise ValueError(f"{option}: {os.fspath(to)} is a folder, expected the name of a file")
+    if served is not None:
+        _serve.serve_library()
+        ends = socket.socketpair(socket.AF_UNIX, socket.SOCK_SEQPACKET)
+        extra += ["--channel", str(ends[1].fileno())]
+    shown = Progress(progress)
+    environment = shown.environment()
+    package = Path(__file__).resolve().parents[1]
+    if not any(package.is_relative_to(folder) for folder in _installed()):  # so that a worker finds this package
+        environment["PYTHONPATH"] = os.pathsep.join(filter(None, [str(package), os.environ.get("PYTHONPATH")]))
+    with tempfile.TemporaryFile("w+", encoding="utf-8", errors="replace") as output:
+        try:
+            line = [os.fspath(word) for word in (_program.program(), judging, *words, *extra)]
+            process = subprocess.Popen(line, stdin=standard_input or subprocess.DEVNULL, stdout=output,
+                                       stderr=shown.descriptor, env=environment, pass_fds=[ends[1].fileno()] if ends else [],
+                                       start_new_session=True)
+        except BaseException:
+            shown.abandon()
+            raise
+        shown.started()
+        with _interrupts_end(process):
+            try:
+                if ends and served is not None:
+                    ends[1].close()
+                    _answer(served, name, ends[0], process)
+                    ends[0].close()  # otherwise the program waits for an answer to what it still asks
+                process.wait()
+            finally:
+                if process.poll() is None:
+                    process.terminate()
+                    process.wait()
+                for end in ends or ():
+                    end.close()
+                shown.finished()
+        _program.raise_for(process.returncode, shown.errors, tuple(VERDICTS))
+        output.seek(0)
+        text = output.read()
+    content = json_text.loads(report.read_text(encoding="utf-8"))
+    for option, made in (("json", report), ("html", page)):
+        if to := files.get(option):
+            shutil.copyfile(made, to)
+    return Report(content, text, folder=folder, raised=served.tracebacks if served else None)
+
+
+def _answer(served: _serve.Kernel, name: str, control: socket.socket, process: subprocess.Popen[bytes]) -> None:
+    with _serve.Server(served, name, control.fileno()) as server, warnings.catch_warnings():
+        warnings.simplefilter("ignore", RuntimeWarning)  # NumPy's, of overflow and NaN: the inputs have both
+        while server.next(200) >= 0:
+            if served.interrupted:
+                process.send_signal(signal.SIGINT)
+                return
+            if process.poll() is not None:
+                return
+
+
+class _interrupts_end:
+    """Inside, Ctrl-C asks the program for its report so far; a second one interrupts as usual. In the main thread only."""
+
+    def __init__(self, process: subprocess.Popen[bytes]) -> None:
+        self._process, self._before = process, cast(Any, None)
+
+    def __enter__(self) -> None:
+        if threading.current_thread() is threading.main_thread():
+            self._before = signal.signal(signal.SIGINT, self._end)
+
+    def _end(self, *_: object) -> None:
+        self._restore()
+        if self._process.poll() is None:
+            self._process.send_signal(signal.SIGINT)
+
+    def _restore(self) -> None:
+        if self._before is not None:
+            signal.signal(signal.SIGINT, self._before)
+            self._before = None
+
+    def __exit__(self, *_: object) -> None:
+        self._restore()

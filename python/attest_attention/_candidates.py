@@ -1,0 +1,153 @@
+"""A folder of candidate kernels, each judged in isolation: one line of JSON a kernel as soon as it is known, and a page.
+
+This is for whoever makes kernels by the hundred (a search, a generator, a model): `--quick --fail-fast` ends at the first
+finding, so that wrong ones are out in a second, and says *certified* of the others within ten.
+"""
+from __future__ import annotations
+
+import dataclasses
+import json
+import os
+import tempfile
+import time
+from collections.abc import Iterable
+from pathlib import Path
+from typing import Any
+
+from . import _program
+from ._campaign import Progress, _contract, _say, connected, outcomes
+from ._candidates_page import page_of
+from ._shards import OWN_OPTIONS, Identity, Interrupted, WrongTask, key_of, last_line, run_program
+
+
+@dataclasses.dataclass(frozen=True)
+class Candidate:
+    """One kernel to be judged with `--quick --fail-fast`."""
+
+    kernel: Identity
+    words: tuple[str, ...]
+    content: str
+    version: str
+
+    @property
+    def key(self) -> str:
+        return key_of({"candidate": self.kernel.key(), "words": self.words, "version": self.version, "content": self.content})
+
+
+def judge(candidate: Candidate) -> dict[str, Any]:
+    """The line of one candidate. Raises Interrupted where its audit was ended from outside, WrongTask where none began."""
+    begin = time.monotonic()
+    with tempfile.TemporaryDirectory(prefix="attest-candidate-") as folder:
+        file = Path(folder) / "report.json"
+        done = run_program(["audit", "--kernel", candidate.kernel.spec, *candidate.words, "--quick", "--fail-fast",
+                            "--findings", "", "--json", os.fspath(file)])
+        if done.returncode == 2:
+            raise WrongTask(last_line(done.stderr))
+        if done.returncode not in (0, 1, 3) or not file.is_file():
+            raise Interrupted(f"the audit ended with status {done.returncode}: {last_line(done.stderr)}")
+        report = json.loads(file.read_bytes())
+    if report.get("attest") != candidate.version:
+        raise WrongTask(f"the worker has attest {report.get('attest')}, the driver {candidate.version}")
+    line = _line(candidate, report["verdict"], report["evidence"]["sentence"], time.monotonic() - begin)
+    line.update(contract=report["contract"], seed=report["seed"], elements=report["summary"]["elements"],
+                max_error_in_bounds=report["summary"]["max_error_in_bounds"],
+                kernel_seconds=report["summary"]["kernel_seconds"])
+    against = [finding for finding in report["findings"] if not finding["waived"]]
+    if against:
+        first = against[0]
+        line.update({"class": first["class"], "case": f"{first['check']}/{first['case']}", "finding": first["sentence"],
+                     "reproducer": first["reproducer"]})
+    return line
+
+
+def _line(candidate: Candidate, verdict: str, sentence: str, seconds: float) -> dict[str, Any]:
+    kernel = candidate.kernel
+    return {"kernel": kernel.spec, "sha256": kernel.sha256, "key": candidate.key, "verdict": verdict, "sentence": sentence,
+            "seconds": round(seconds, 3)}
+
+
+def candidates(kernels: str | os.PathLike[str] | Iterable[str], cluster: Any = None, *,
+               into: str | os.PathLike[str] = "candidates.jsonl", page: str | os.PathLike[str] | None = "candidates.html",
+               contract: str = "f32", seed: int = 1, draws: int | None = None, options: Iterable[str] = (),
+               progress: Progress | None = None) -> list[dict[str, Any]]:
+    """Judges each kernel with `--quick --fail-fast`, on the workers of a cluster.
+
+    kernels   a folder, of which every *.so is a kernel; or words that `attest audit --kernel` takes
+    cluster   as in `campaign`
+    into      JSON Lines: a line a kernel, written when it is known. Kernels that have a line there already, with the same
+              bytes, contract, seed, options and version, are not asked again
+    draws     exactly so many drawn cases, whatever the machine; None: as many as ten seconds allow
+    page      one HTML page, without script, nothing loaded from elsewhere: certified, undecided, refuted. None: no page
+
+    A line has "kernel", "sha256", "verdict", "sentence", "seconds" and, of an audit that began, "contract", "seed",
+    "elements", "max_error_in_bounds", "kernel_seconds"; of a refuted kernel "class", "case", "finding", "reproducer". A
+    kernel that cannot be loaded, or kills its worker each time, is undecided. Returns the lines, in the order of `kernels`.
+    """
+    words = (options,) if isinstance(options, str) else tuple(options)
+    for word in words:
+        if word.split("=", 1)[0] in OWN_OPTIONS:
+            raise ValueError(f"options: {word} is what this function itself says; it has an argument for it, or no use")
+    if isinstance(seed, bool) or not isinstance(seed, int) or seed < 0:
+        raise ValueError(f"seed: is {seed!r}, expected a whole number from 0 on")
+    if draws is not None and not 0 <= draws <= 1_000_000_000:
+        raise ValueError(f"draws: is {draws}, expected 0 to 1000000000")
+    drawn = () if draws is None else ("--draws", str(draws))
+    tell = progress or _say
+    names = _names(kernels)
+    content, claim = _contract(contract)
+    version = _program.version()
+    every = [Candidate(Identity.of(name), ("--contract", claim, "--seed", str(seed), *drawn, *words), content, version)
+             for name in names]
+    known = _known(Path(into))
+    missing = {one.key: one for one in every if one.key not in known}
+    if missing:
+        Path(into).parent.mkdir(parents=True, exist_ok=True)
+        with connected(cluster) as client, open(into, "a", encoding="utf-8") as lines:
+            for line in _judged(client, list(missing.values())):
+                known[line["key"]] = line
+                lines.write(json.dumps(line) + "\n")
+                lines.flush()
+                tell(f"attest candidates: {line['verdict']:<9} {line['seconds']:6.2f} s  {line['kernel']}")
+    found = [known[one.key] | {"kernel": one.kernel.spec} for one in every]
+    if page is not None:
+        Path(page).write_text(page_of(found), encoding="utf-8")
+    return found
+
+
+def _names(kernels: str | os.PathLike[str] | Iterable[str]) -> list[str]:
+    if isinstance(kernels, (str, os.PathLike)):
+        if not Path(kernels).is_dir():
+            raise ValueError(f"kernels: {os.fspath(kernels)!r} is no folder; single kernels are given as a list")
+        found = sorted(os.fspath(path) for path in Path(kernels).glob("*.so"))
+        if not found:
+            raise ValueError(f"kernels: the folder {os.fspath(kernels)!r} has no file *.so")
+        return found
+    found = list(kernels)
+    if not found:
+        raise ValueError("kernels: there is none")
+    return found
+
+
+def _known(into: Path) -> dict[str, dict[str, Any]]:
+    """The lines that are there already, by their keys. A last line that a killed driver left half is cut off."""
+    if not into.exists():
+        return {}
+    text = into.read_bytes()
+    whole = text[:text.rfind(b"\n") + 1]
+    if len(whole) < len(text):
+        into.write_bytes(whole)
+    lines = [json.loads(line) for line in whole.splitlines()]
+    return {line["key"]: line for line in lines}
+
+
+def _judged(client: Any, missing: list[Candidate]) -> Iterable[dict[str, Any]]:
+    """The lines, in the order in which they become known; suspects of having killed a worker last, each alone."""
+    suspects: list[Candidate] = []
+    for one, line, why, again in outcomes(client, judge, missing):
+        if again:
+            suspects.append(one)
+        else:
+            yield line if line is not None else _line(one, "undecided", why, 0)
+    for suspect in suspects:
+        (one, line, why, _), = outcomes(client, judge, [suspect], ",alone")
+        yield line if line is not None else _line(one, "undecided", why, 0)

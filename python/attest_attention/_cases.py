@@ -1,0 +1,88 @@
+"""The cases of a file that `attest gen` wrote, as Calls, and a callable's answers to them as a file for `attest verify`."""
+from __future__ import annotations
+
+import dataclasses
+import math
+import os
+from collections.abc import Callable, Iterator, Mapping
+from typing import Any
+
+from . import _tensor_file
+from ._arrays import as_numpy, swapped
+from ._ask import Asked
+from ._call import Call
+from ._signature import Parts, parts_of
+from ._tensor_file import Tensor
+
+
+@dataclasses.dataclass(frozen=True)
+class Case:
+    """One call of a file: `prefix` begins with its number, `group` is the case that it belongs to, CHECK/CASE."""
+
+    prefix: str
+    group: str
+    call: Call
+
+
+@dataclasses.dataclass
+class Answers:
+    """What a callable answered: outputs by prefix, and in words what it answered instead."""
+
+    parts: dict[str, Parts]
+    status: dict[str, str]
+
+    def write(self, path: str | os.PathLike[str]) -> None:
+        """The outputs and statuses as the file OUTPUTS of `attest verify INPUTS OUTPUTS`."""
+        tensors = {f"{prefix}.{role}": part for prefix, parts in self.parts.items()
+                   for role, part in zip(("o", "lse", "weights"), parts) if part is not None}
+        _tensor_file.write(path, tensors, {f"{prefix}.attest.status": said for prefix, said in self.status.items()})
+
+
+def _parameter(metadata: Mapping[str, str], prefix: str, name: str, default: Any, parse: Callable[[str], Any]) -> Any:
+    text = metadata.get(f"{prefix}.{name}", metadata.get(name, "default"))
+    return default if text == "default" else parse(text)
+
+
+def _real(text: str) -> float:
+    return float.fromhex(text) if "0x" in text else float(text)
+
+
+def cases_of(path: str | os.PathLike[str]) -> Iterator[Case]:
+    """The calls of a file in the order in which they must be asked: that of their names."""
+    tensors, metadata = _tensor_file.read(path)
+    for prefix in sorted(name[:-2] for name in tensors if name.endswith(".q")):
+        def array(role: str, prefix: str = prefix) -> Any:
+            part = tensors.get(f"{prefix}.{role}")
+            return None if part is None else as_numpy(Tensor(part.data.copy(), part.dtype))
+
+        expected = metadata.get(f"{prefix}.attest.expect", "").split()
+        threads = int(expected[expected.index("threads") + 1]) if "threads" in expected else 0
+        yield Case(prefix, metadata.get(f"{prefix}.attest.group", prefix), Call(
+            q=array("q"), k=array("k"), v=array("v"), mask=array("mask"), bias=array("bias"),
+            scale=_parameter(metadata, prefix, "scale", math.nan, _real),
+            softcap=_parameter(metadata, prefix, "softcap", 0.0, _real),
+            diagonal=_parameter(metadata, prefix, "diagonal", 0, int),
+            left=_parameter(metadata, prefix, "left", -1, int), right=_parameter(metadata, prefix, "right", -1, int),
+            threads=threads))
+
+
+def answers_of(asked: Asked, path: str | os.PathLike[str]) -> Answers:
+    """Asks every case of a file, in order. Exceptions are answers too: "unsupported: …" and "error: …"."""
+    answers = Answers({}, {})
+    for case in cases_of(path):
+        call = case.call
+        if asked.layout != "bhnd":  # the arrays are compact in the callable's own order
+            q, k, v = (swapped(swapped(one).copy()) for one in (call.q, call.k, call.v))
+            call = dataclasses.replace(call, q=q, k=k, v=v)
+        try:
+            o, lse, weights = parts_of(asked.answer(call), call, asked.layout)
+            answers.parts[case.prefix] = (_copy(o), lse and _copy(lse), weights and _copy(weights))
+        except NotImplementedError as why:
+            answers.status[case.prefix] = f"unsupported: {why}"
+        except Exception as why:  # noqa: BLE001  whatever a callable raises is its answer
+            answers.status[case.prefix] = f"error: {type(why).__name__}: {why}"[:400]
+    return answers
+
+
+def _copy(part: Tensor) -> Tensor:
+    return Tensor(part.data.copy(order="C"), part.dtype)

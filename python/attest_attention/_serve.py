@@ -1,0 +1,289 @@
+"""Calls of the judge, handed to a Python callable: the ctypes binding of libattest_serve (include/attest/serve.h).
+
+The judge's tensors lie between inaccessible pages and end with the call, so that the callable gets copies. Their bits are
+compared with the judge's after the call, and with themselves after later calls, as are earlier answers: a library may keep an
+array and write to it when it is called again.
+"""
+from __future__ import annotations
+
+import collections
+import ctypes
+import functools
+import threading
+import traceback
+import types
+from collections.abc import Callable
+from typing import Any
+
+import numpy as np
+
+from . import _program
+from ._arrays import DLTensor, as_numpy, of_dltensor, swapped
+from ._call import Array, Call, Unsupported
+from ._signature import parts_of
+from ._tensor_file import Tensor
+
+OK, UNSUPPORTED, FAILED = 0, 1, 2
+MOST_SAID = 400  # bytes that the report quotes
+REMEMBERED_CALLS = 4
+REMEMBERED_BYTES = 1 << 16  # of a call: larger ones are compared once only
+MOST_TRACEBACKS = 1000
+
+_tensor = ctypes.POINTER(DLTensor)
+
+
+class AttestCall(ctypes.Structure):
+    """attest_call of include/attest/kernel.h."""
+
+    _fields_ = [("abi_version", ctypes.c_uint32), ("threads", ctypes.c_int32),
+                ("q", _tensor), ("k", _tensor), ("v", _tensor), ("mask", _tensor), ("bias", _tensor),
+                ("scale", ctypes.c_double), ("softcap", ctypes.c_double),
+                ("diagonal", ctypes.c_int64), ("left", ctypes.c_int64), ("right", ctypes.c_int64),
+                ("out", _tensor), ("lse", _tensor), ("weights", _tensor)]
+
+
+KERNEL = ctypes.CFUNCTYPE(ctypes.c_int, ctypes.POINTER(AttestCall))
+_memcmp = ctypes.CDLL(None).memcmp
+_memcmp.restype, _memcmp.argtypes = ctypes.c_int, [ctypes.c_void_p, ctypes.c_void_p, ctypes.c_size_t]
+
+
+class _Kept:
+    """An array that a callable has seen, and the bits that it had then. `array` is compact, in any order of its axes."""
+
+    def __init__(self, says: str, array: Array, bits: Array) -> None:
+        self.says, self._array, self._bits = says, array, bits  # they keep the memory
+        self._at, self._of, self._bytes = array.ctypes.data, bits.ctypes.data, array.nbytes
+
+    def changed(self) -> bool:
+        return self._bytes > 0 and _memcmp(self._at, self._of, self._bytes) != 0
+
+
+class _Memory:
+    """What the last calls were given and answered."""
+
+    def __init__(self) -> None:
+        self._calls: collections.deque[list[_Kept]] = collections.deque(maxlen=REMEMBERED_CALLS)
+        self._lock = threading.Lock()
+
+    def change(self) -> str | None:
+        """What has changed since: a sentence, or None."""
+        with self._lock:
+            for ago, call in enumerate(reversed(self._calls), 1):
+                for kept in call:
+                    if kept.changed():
+                        self._calls.clear()
+                        return f"changes {kept.says} of an earlier call ({ago} call{'s' if ago > 1 else ''} before)"
+        return None
+
+    def keep(self, arrays: list[tuple[str, Array]]) -> None:
+        if sum(array.nbytes for _, array in arrays) > REMEMBERED_BYTES:
+            return
+        kept = [_Kept(says, array, array.copy(order="K")) for says, array in arrays
+                if array.nbytes and _is_compact(array)]
+        with self._lock:
+            self._calls.append(kept)
+
+
+def _is_compact(array: Array) -> bool:
+    if array.flags.c_contiguous or array.flags.f_contiguous:
+        return True
+    return array.ndim == 4 and swapped(array).flags.c_contiguous
+
+
+def _same(copy: Array, judged: Array) -> bool:
+    """Whether the bits of a copy are still those of the judge's tensor."""
+    if copy.flags.c_contiguous and judged.flags.c_contiguous:
+        return copy.nbytes == 0 or _memcmp(copy.ctypes.data, judged.ctypes.data, copy.nbytes) == 0
+    bits = np.dtype(f"u{copy.dtype.itemsize}")
+    return bool(np.array_equal(copy.view(bits), judged.view(bits)))
+
+
+class Kernel:
+    """attest_attention of the C interface over a function of one Call.
+
+    `layout`: the axes of the arrays that are handed over and come back. Whatever the function raises is an answer: Unsupported
+    and NotImplementedError say that it does not take such a call, anything else is a failure that the report quotes, and whose
+    traceback is in `tracebacks`, by the sentence quoted.
+    """
+
+    def __init__(self, answer: Callable[[Call], Any], *, layout: str = "bhnd",
+                 say: Callable[[str], None] | None = None, interruptible: bool = True) -> None:
+        """`interruptible`: whether a KeyboardInterrupt is the user's, and not the callable's own failure."""
+        self.answer, self.layout, self.interrupted, self.calls = answer, layout, False, 0
+        self.tracebacks: dict[str, str] = {}
+        self._say, self._interruptible = say or _say, interruptible
+        self._memory = _Memory()
+
+    def __call__(self, pointer: Any) -> int:
+        # C calls this: an exception that left it would make its status random.
+        self.calls += 1
+        try:
+            return self._status(pointer)
+        except KeyboardInterrupt:
+            self.interrupted = True
+            return UNSUPPORTED
+        except BaseException:  # noqa: BLE001  of what _status does about an exception
+            return FAILED
+
+    def _status(self, pointer: Any) -> int:
+        try:
+            return self._judged(pointer.contents)
+        except NotImplementedError as why:  # Unsupported is one
+            self._say(cut(_text(why) or type(why).__name__, MOST_SAID))
+            return UNSUPPORTED
+        except BaseException as why:  # noqa: BLE001  a callable may raise anything, SystemExit too
+            if isinstance(why, KeyboardInterrupt) and self._interruptible:
+                raise
+            return self._failed(why)
+
+    def _failed(self, why: BaseException) -> int:
+        said = f"{type(why).__name__}: {_first_line(why)}{_place(why)}"
+        # The report escapes what cannot be printed, and tracebacks are found by the sentence.
+        said = cut("".join(one if one.isprintable() else "?" for one in said), MOST_SAID)
+        if len(self.tracebacks) < MOST_TRACEBACKS:
+            self.tracebacks.setdefault(said, "".join(traceback.format_exception(type(why), why, _from_callable(why))))
+        self._say(said)
+        return FAILED
+
+    def _copy(self, judged: Array) -> Array:
+        if self.layout == "bhnd":
+            return np.array(judged, order="C")
+        return swapped(np.array(swapped(judged), order="C"))
+
+    def _judged(self, asked: AttestCall) -> int:
+        inputs = {name: of_dltensor(getattr(asked, name).contents) for name in ("q", "k", "v")}
+        copies = {name: Tensor(self._copy(judged.data), judged.dtype) for name, judged in inputs.items()}
+        mask = bias = None
+        if asked.mask:
+            inputs["mask"] = of_dltensor(asked.mask.contents)
+            copies["mask"] = Tensor(np.array(inputs["mask"].data, order="C"), "U8")
+            mask = inputs["mask"].data != 0
+        if asked.bias:
+            inputs["bias"] = of_dltensor(asked.bias.contents)
+            copies["bias"] = Tensor(np.array(inputs["bias"].data, order="C"), inputs["bias"].dtype)
+            bias = as_numpy(copies["bias"])
+        visible = None if mask is None else mask.copy()
+        call = Call(q=as_numpy(copies["q"]), k=as_numpy(copies["k"]), v=as_numpy(copies["v"]), mask=mask, bias=bias,
+                    scale=asked.scale, softcap=asked.softcap, diagonal=asked.diagonal, left=asked.left, right=asked.right,
+                    want_lse=bool(asked.lse), want_weights=bool(asked.weights), threads=asked.threads)
+        try:
+            returned = self.answer(call)
+        finally:
+            changed = self._memory.change()
+        for name, judged in inputs.items():
+            if name != "mask" and not _same(copies[name].data, judged.data):
+                return self._says(f"changes its input {name}")
+        if mask is not None and visible is not None and not np.array_equal(mask, visible):
+            return self._says("changes its input mask")
+        if changed:
+            return self._says(changed)
+        return self._written(asked, call, copies, returned)
+
+    def _written(self, asked: AttestCall, call: Call, copies: dict[str, Tensor], returned: Any) -> int:
+        try:
+            parts = dict(zip(("out", "lse", "weights"), parts_of(returned, call, self.layout)))
+        except (TypeError, ValueError) as why:
+            return self._says(str(why))
+        for name in ("lse", "weights"):
+            if getattr(asked, name) and parts[name] is None:
+                raise Unsupported("weights" if name == "weights" else "LSE")
+        for name, part in parts.items():
+            to = getattr(asked, name)
+            if to and part is not None:
+                np.copyto(of_dltensor(to.contents, writable=True).data, part.data)
+        names = {"out": "the answer o", "lse": "the answer LSE", "weights": "the answer weights"}
+        self._memory.keep([(f"the input {name}", part.data) for name, part in copies.items() if name != "mask"]
+                          + [(names[name], part.data) for name, part in parts.items() if part is not None])
+        return OK
+
+    def _says(self, what: str) -> int:
+        self._say(cut(what, MOST_SAID))
+        return FAILED
+
+
+def _text(why: BaseException) -> str:
+    """str(why), which may be the callable's code, too."""
+    try:
+        return str(why)
+    except Exception as second:  # noqa: BLE001
+        return f"({type(why).__name__} cannot be printed: {type(second).__name__})"
+
+
+def _first_line(why: BaseException) -> str:
+    lines = _text(why).strip().splitlines()
+    return lines[0] if lines else "(no message)"
+
+
+def _from_callable(why: BaseException) -> types.TracebackType | None:
+    """The traceback from the first frame outside of this package on, or all of it where there is none."""
+    frame = why.__traceback__
+    while frame is not None and frame.tb_frame.f_globals.get("__package__") == __package__:
+        frame = frame.tb_next
+    return frame or why.__traceback__
+
+
+def _place(why: BaseException) -> str:
+    """Where it was raised: " (file.py:line)", of the last frame."""
+    place = ""
+    for frame in traceback.extract_tb(why.__traceback__):
+        place = f" ({frame.filename.rpartition('/')[2]}:{frame.lineno})"
+    return place
+
+
+def cut(text: str, most: int) -> str:
+    """The beginning of a text that has at most `most` bytes of UTF-8, without NULs."""
+    data = text.replace("\0", " ").encode("utf-8", "replace")
+    return text.replace("\0", " ") if len(data) <= most else data[: most - 3].decode("utf-8", "ignore") + "…"
+
+
+# --- the library --------------------------------------------------------------------------------------------------------
+
+
+@functools.cache
+def serve_library() -> ctypes.CDLL:
+    """libattest_serve. Raises FileNotFoundError where it is not there."""
+    library = ctypes.CDLL(str(_program.library("serve")))
+    library.attest_serve_caged.restype, library.attest_serve_caged.argtypes = ctypes.c_void_p, [ctypes.c_char_p]
+    library.attest_serve_attached.restype = ctypes.c_void_p
+    library.attest_serve_attached.argtypes = [ctypes.c_int, ctypes.c_char_p]
+    library.attest_serve_refuse.restype, library.attest_serve_refuse.argtypes = None, [ctypes.c_char_p]
+    library.attest_serve_next.restype = ctypes.c_int
+    library.attest_serve_next.argtypes = [ctypes.c_void_p, KERNEL, ctypes.c_int]
+    library.attest_serve_say.restype, library.attest_serve_say.argtypes = None, [ctypes.c_char_p]
+    library.attest_serve_end.restype, library.attest_serve_end.argtypes = None, [ctypes.c_void_p]
+    return library
+
+
+def _say(text: str) -> None:
+    serve_library().attest_serve_say(text.encode("utf-8", "replace"))
+
+
+def refuse(why: str) -> None:
+    """Tells the judge that started this process that the kernel cannot be served, and why. The process then ends."""
+    serve_library().attest_serve_refuse(cut(why, 500).encode("utf-8", "replace"))
+
+
+class Server:
+    """Answers the judge's requests with a Kernel, on the thread that calls `next`. Closes with `with`."""
+
+    def __init__(self, kernel: Kernel, name: str, control: int | None = None) -> None:
+        """`control`: this process's end of the socket pair of `attest audit --channel`; None where attest started it."""
+        self._library, self.kernel = serve_library(), kernel
+        self._function = KERNEL(kernel)
+        said = cut(name, 200).encode("utf-8", "replace")
+        self._server = (self._library.attest_serve_caged(said) if control is None
+                        else self._library.attest_serve_attached(control, said))
+        if not self._server:
+            raise RuntimeError("the judge did not start this process" if control is None else "no memory for a server")
+
+    def next(self, milliseconds: int = -1) -> int:
+        """Answers one request: 1; 0 where none came in time or a signal came first, -1 where the judge has ended."""
+        return int(self._library.attest_serve_next(self._server, self._function, milliseconds))
+
+    def __enter__(self) -> Server:
+        return self
+
+    def __exit__(self, *_: object) -> None:
+        if self._server:
+            self._library.attest_serve_end(self._server)
+            self._server = None

@@ -1,0 +1,159 @@
+"""One part of an audit as a task that may run anywhere, any number of times, and is kept under the key of its content.
+
+A task is `attest audit --kernel K --seed S --shard i/n --json FILE`. Its key is the SHA-256 of all that decides its report: the
+bytes of the kernel's library, its symbol, the contract, the seed, the part, the options and the version of the program. A
+report is stored under its key, whole or not at all, so that a task that runs twice stores the same thing twice.
+"""
+from __future__ import annotations
+
+import dataclasses
+import hashlib
+import json
+import os
+import subprocess
+import sys
+import tempfile
+from pathlib import Path
+from typing import Any
+
+from . import _program
+
+# The words of `attest audit` that a campaign gives itself: an audit with another one of these would not be a shard.
+OWN_OPTIONS = ("--kernel", "--seed", "--shard", "--json", "--junit", "--report", "--html", "--findings", "--draws", "--quick",
+               "--contract", "--soak", "--budget", "--fail-fast", "--replay", "--jobs", "--channel")
+
+
+class Interrupted(Exception):
+    """An audit that something outside of it ended. It may be run again."""
+
+
+class WrongTask(Exception):
+    """A task that no repetition makes right: its kernel cannot be loaded or has changed, or a word is refused."""
+
+
+@dataclasses.dataclass(frozen=True)
+class Identity:
+    """What a kernel is: a library by its bytes, the built-in kernel and a command by their words."""
+
+    spec: str
+    sha256: str | None
+    symbol: str
+
+    @staticmethod
+    def of(spec: str) -> Identity:
+        """The identity of PATH[:SYMBOL], builtin[:SET] or command:WORDS. Raises ValueError where PATH is no file."""
+        if spec.split(":", 1)[0] in ("builtin", "command"):
+            return Identity(spec, None, "")
+        path, symbol = spec, ""
+        if not Path(path).is_file() and ":" in spec:
+            path, symbol = spec.rsplit(":", 1)
+        if not Path(path).is_file():
+            raise ValueError(f"kernels: {spec!r} is no file, and neither builtin[:SET] nor command:WORDS")
+        whole = os.path.abspath(path)
+        return Identity(f"{whole}:{symbol}" if symbol else whole, digest_of(whole), symbol)
+
+    def key(self) -> list[str | None]:
+        """What of it decides a report. The path does not: a library may be moved."""
+        return [self.sha256, self.symbol] if self.sha256 else [None, self.spec]
+
+
+def digest_of(path: str | os.PathLike[str]) -> str:
+    """The SHA-256 of a file, in hexadecimal."""
+    with open(path, "rb") as file:
+        return hashlib.sha256(file.read()).hexdigest()
+
+
+def key_of(parts: dict[str, Any]) -> str:
+    """The SHA-256 of an object of JSON, whatever the order of its members."""
+    return hashlib.sha256(json.dumps(parts, sort_keys=True, separators=(",", ":")).encode()).hexdigest()
+
+
+@dataclasses.dataclass(frozen=True)
+class Task:
+    """Part `index` of `of` parts of an audit."""
+
+    kernel: Identity
+    words: tuple[str, ...]  # contract, seed, options
+    index: int
+    of: int
+    version: str
+    folder: str
+    findings: str
+    content: str  # a word for what else decides the report: the bytes of the contract file
+
+    @property
+    def key(self) -> str:
+        return key_of({"kernel": self.kernel.key(), "words": self.words, "shard": [self.index, self.of],
+                       "version": self.version, "content": self.content})
+
+    @property
+    def file(self) -> Path:
+        """Where the report of this part is, once it is known."""
+        return Path(self.folder) / "shards" / f"{self.key}.json"
+
+    def stored(self) -> bool:
+        """Whether the report of this part is there and whole."""
+        try:
+            self.check(json.loads(self.file.read_bytes()))
+        except (OSError, ValueError, AttributeError, WrongTask, Interrupted):
+            return False
+        return True
+
+    def check(self, report: dict[str, Any]) -> None:
+        """Raises Interrupted or WrongTask where this is not the report of this task."""
+        shard = report.get("shard") or {}
+        if [shard.get("index"), shard.get("of")] != [self.index, self.of]:
+            raise WrongTask("it is the report of another part")
+        if not shard.get("complete"):
+            raise Interrupted(f"the audit was ended from outside: {shard.get('because') or 'no reason was given'}")
+        if report.get("attest") != self.version:
+            raise WrongTask(f"the worker has attest {report.get('attest')}, the campaign began with {self.version}")
+        if self.kernel.sha256 and any(build.get("sha256") != self.kernel.sha256 for build in report.get("kernel_builds") or []):
+            raise WrongTask(f"the file of the kernel {self.kernel.spec} has changed since the campaign began")
+
+
+# Linux ends the child with the worker that started it (PR_SET_PDEATHSIG), also where that is killed: nothing is left behind,
+# and nothing judges beside the worker that takes the task over.
+_WITH_PARENT = """
+import ctypes, os, sys
+ctypes.CDLL(None).prctl(1, 9, 0, 0, 0)
+if os.getppid() != int(sys.argv[1]): os._exit(9)
+os.execv(sys.argv[2], sys.argv[2:])
+"""
+
+
+def run_program(words: list[str]) -> subprocess.CompletedProcess[str]:
+    """`attest WORDS`, which ends with this process and does not get the signals of its terminal."""
+    command = [sys.executable, "-I", "-S", "-c", _WITH_PARENT, str(os.getpid()), os.fspath(_program.program()), *words]
+    return subprocess.run(command, stdin=subprocess.DEVNULL, stdout=subprocess.DEVNULL, stderr=subprocess.PIPE,
+                          text=True, encoding="utf-8", errors="replace", start_new_session=True, check=False)
+
+
+def last_line(text: str) -> str:
+    """The last sentence that the program said: where something was wrong, that is what."""
+    lines = [line for line in text.splitlines() if line.strip()]
+    return lines[-1].removeprefix("attest: ") if lines else "it said nothing"
+
+
+def run(task: Task) -> str:
+    """Judges one part and stores its report; nothing is done where it is stored already. Returns the key.
+
+    Raises WrongTask where the program refuses the task, Interrupted where the audit was ended from outside.
+    """
+    if task.stored():
+        return task.key
+    task.file.parent.mkdir(parents=True, exist_ok=True)
+    with tempfile.TemporaryDirectory(prefix=".part-", dir=task.file.parent) as folder:
+        report = Path(folder) / "report.json"
+        done = run_program(["audit", "--kernel", task.kernel.spec, *task.words, "--shard", f"{task.index}/{task.of}",
+                            "--findings", task.findings, "--json", os.fspath(report)])
+        if done.returncode == 2:
+            raise WrongTask(last_line(done.stderr))
+        if done.returncode not in (0, 1, 3) or not report.is_file():
+            how = f"signal {-done.returncode}" if done.returncode < 0 else f"status {done.returncode}"
+            raise Interrupted(f"the audit ended with {how}: {last_line(done.stderr)}")
+        task.check(json.loads(report.read_bytes()))
+        with open(report, "rb") as written:
+            os.fsync(written.fileno())
+        os.replace(report, task.file)
+    return task.key

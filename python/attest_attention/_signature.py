@@ -1,0 +1,337 @@
+"""How to ask a callable: its parameters are matched by name against the spellings in use.
+
+The name is the question: what a callable has no parameter for is not asked of it. Such a call is unsupported, which is no
+finding. Nothing is configured; `adapter=` of `audit` is for what the table does not fit.
+"""
+from __future__ import annotations
+
+import dataclasses
+import functools
+import inspect
+import math
+import sys
+from collections.abc import Callable, Iterable
+from typing import Any
+
+import numpy as np
+
+from ._arrays import host, of_kind, swapped
+from ._call import Array, Call, require
+from ._tensor_file import Tensor, tensor
+
+# What a parameter is for: the names that it has in use.
+SPELLINGS: dict[str, tuple[str, ...]] = {
+    "q": ("q", "query", "queries", "Q"),
+    "k": ("k", "key", "keys", "K"),
+    "v": ("v", "value", "values", "V"),
+    "scale": ("scale", "softmax_scale", "sm_scale", "scaling"),
+    "causal": ("causal", "is_causal"),
+    "mask": ("mask", "attn_mask", "attention_mask"),
+    "bias": ("bias", "attn_bias", "attention_bias"),
+    "window": ("window_size", "window", "local_window_size"),
+    "sliding_window": ("sliding_window",),
+    "diagonal": ("diagonal",),
+    "left": ("left",),
+    "right": ("right",),
+    "softcap": ("softcap", "soft_cap", "logits_soft_cap", "logit_softcap", "logits_softcap"),
+    "gqa": ("enable_gqa", "gqa"),
+    "lse": ("return_lse", "return_softmax_lse"),
+    "weights": ("return_weights", "return_attn_weights", "need_weights"),
+    "threads": ("threads", "num_threads", "n_threads"),
+    "out": ("out",),
+    "dropout": ("dropout_p", "dropout"),
+    "cu_seqlens_q": ("cu_seqlens_q", "cu_seqlens_qo"),
+    "cu_seqlens_k": ("cu_seqlens_k", "cu_seqlens_kv"),
+    "max_seqlen_q": ("max_seqlen_q", "max_seqlen_qo"),
+    "max_seqlen_k": ("max_seqlen_k", "max_seqlen_kv"),
+    # Known, and asked of nobody: the operator of semantics.md has none of them.
+    "sinks": ("s_aux", "sinks"),
+    "block_table": ("block_table", "block_tables"),
+}
+_ROLES = {name: role for role, names in SPELLINGS.items() for name in names}
+# Masks of these names take what torch's takes: Booleans, or numbers that are added to the scores.
+_ADDITIVE_MASKS = ("attn_mask", "attention_mask")
+# These say by their name along which diagonal a band lies; `causal` does not.
+_ALIGNED = {"is_causal": "top-left"}
+LAYOUTS = ("bhnd", "bnhd", "thd")
+
+
+@dataclasses.dataclass(frozen=True)
+class Options:
+    """What the caller of `audit` says about a callable, beyond its signature."""
+
+    arrays: str = "numpy"
+    device: str = "cpu"
+    layout: str = "bhnd"
+    causal: str | None = None  # "top-left" or "bottom-right": the diagonal of the callable's own causal and window parameters
+    supports: tuple[str, ...] = ()
+    returns: str | None = None  # "o", "o,lse", "o,weights" or "o,lse,weights": what it always returns
+
+    def __post_init__(self) -> None:
+        for name, value, known in (("arrays", self.arrays, ("numpy", "torch", "jax")), ("layout", self.layout, LAYOUTS),
+                                   ("causal", self.causal, (None, "top-left", "bottom-right")),
+                                   ("returns", self.returns, (None, "o", "o,lse", "o,weights", "o,lse,weights"))):
+            if value not in known:
+                raise ValueError(f"{name}: is {value!r}, expected {', '.join(repr(one) for one in known if one)}")
+        for one in self.supports:
+            if one not in ("gqa", "bias-in-mask"):
+                raise ValueError(f"supports: {one!r} is unknown, expected 'gqa' or 'bias-in-mask'")
+        if self.arrays == "numpy" and self.device != "cpu":
+            raise ValueError(f"device: is {self.device!r}, but NumPy's arrays are on the cpu; say arrays='torch' or 'jax'")
+
+
+Parts = tuple[Tensor, "Tensor | None", "Tensor | None"]
+
+
+class Matched:
+    """A callable and the parameters that it has: called with a Call, it returns what the callable returned.
+
+    `parameters` says which parameter is used for what: {"scale": "softmax_scale", …}.
+    """
+
+    def __init__(self, function: Callable[..., Any], options: Options = Options()) -> None:
+        self.function, self.options = function, options
+        try:
+            signature = inspect.signature(_with_parameters(function))
+        except (ValueError, TypeError):
+            raise ValueError(f"kernel: {name_of(function)} has no signature that Python knows; "
+                             "give adapter=, a function of one call") from None
+        named = [one for one in signature.parameters.values()
+                 if one.kind not in (one.VAR_POSITIONAL, one.VAR_KEYWORD)]
+        self.parameters = {_ROLES[one.name]: one.name for one in reversed(named) if one.name in _ROLES}
+        self._defaults = {one.name: one.default for one in named}
+        self._positional_only = [one.name for one in named if one.kind is one.POSITIONAL_ONLY]
+        self._name_inputs([one.name for one in named if one.kind is not one.KEYWORD_ONLY], signature)
+        self._check_required()
+        self._packed = options.layout == "thd"
+        self._returned: tuple[str, ...] | None = tuple((options.returns or "").split(",")) if options.returns else None
+
+    def _name_inputs(self, positional: list[str], signature: inspect.Signature) -> None:
+        """q, k and v by name, or else the first three parameters that are not for something else."""
+        if all(role in self.parameters for role in "qkv"):
+            return
+        free = [name for name in positional if _ROLES.get(name, "q") in ("q", "k", "v")]
+        if len(free) < 3:
+            has_any = any(one.kind is one.VAR_POSITIONAL for one in signature.parameters.values())
+            raise ValueError(f"kernel: {name_of(self.function)}{signature} has no parameters for q, k and v"
+                             + ("; *args says nothing about them" if has_any else "") + ". Give adapter=")
+        for role, name in zip("qkv", free):
+            self.parameters[role] = name
+
+    def _check_required(self) -> None:
+        known = {self.parameters[role] for role in self.parameters if role not in ("sinks", "block_table")}
+        for name, default in self._defaults.items():
+            if default is inspect.Parameter.empty and name not in known:
+                raise ValueError(f"kernel: {name_of(self.function)} needs the argument {name!r}, which no call has a value "
+                                 "for. Give it a default, or give adapter=")
+        for role in ("cu_seqlens_q", "cu_seqlens_k"):
+            if self.options.layout != "thd" and self._required(role):
+                raise ValueError(f"layout: {name_of(self.function)} needs {self.parameters[role]!r}; say layout='thd'")
+
+    def _required(self, role: str) -> bool:
+        name = self.parameters.get(role)
+        return name is not None and self._defaults[name] is inspect.Parameter.empty
+
+    def _default(self, role: str) -> Any:
+        return self._defaults[self.parameters[role]]
+
+    # --- from a call to arguments -----------------------------------------------------------------------------------------
+
+    def __call__(self, call: Call) -> Any:
+        arguments = self._inputs(call)
+        band = self._band(call)
+        hidden = band.pop("hidden", None)
+        arguments.update(band)
+        self._masks(call, hidden, arguments)
+        self._numbers(call, arguments)
+        self._outputs(call, arguments)
+        by_name = {self.parameters[role]: value for role, value in arguments.items()}
+        args = []
+        if self._positional_only:
+            last = max(at for at, name in enumerate(self._positional_only) if name in by_name)
+            args = [by_name.pop(name, self._defaults[name]) for name in self._positional_only[:last + 1]]
+        result = self.function(*args, **by_name)
+        if result is None and "out" in arguments:
+            result = arguments["out"]
+        if self._returned is None:  # what it returned unasked, it returns always
+            asked = [role for role in ("lse", "weights") if role in arguments]
+            self._returned = () if asked else ("o", "?") if isinstance(result, (tuple, list)) else ("o",)
+        return result
+
+    def _given(self, array: Array) -> Any:
+        kind = self.options.arrays
+        return array if kind == "numpy" else of_kind(kind, tensor(array), self.options.device, share=True)
+
+    def _inputs(self, call: Call) -> dict[str, Any]:
+        q, k, v = call.q, call.k, call.v
+        arguments: dict[str, Any] = {}
+        if call.grouped:
+            if "gqa" in self.parameters:
+                arguments["gqa"] = True
+            else:
+                require("gqa" in self.options.supports, "grouped heads")
+        if self.options.layout != "bhnd":
+            q, k, v = (np.ascontiguousarray(swapped(one)) for one in (q, k, v))
+        if self._packed:
+            self._offsets(call, arguments)
+            q, k, v = (one.reshape(one.shape[0] * one.shape[1], *one.shape[2:]) for one in (q, k, v))
+        if self._required("out"):
+            arguments["out"] = self._given(np.full((*q.shape[:-1], v.shape[-1]), np.nan, q.dtype))
+        return {"q": self._given(q), "k": self._given(k), "v": self._given(v), **arguments}
+
+    def _offsets(self, call: Call, arguments: dict[str, Any]) -> None:
+        for of, length in (("q", call.n), ("k", call.m)):
+            if f"cu_seqlens_{of}" in self.parameters:
+                arguments[f"cu_seqlens_{of}"] = self._given(np.arange(call.b + 1, dtype=np.int32) * np.int32(length))
+            else:
+                require(call.b == 1, "several sequences (no cu_seqlens)")
+            if f"max_seqlen_{of}" in self.parameters:
+                arguments[f"max_seqlen_{of}"] = length
+
+    def _corner(self, call: Call, role: str) -> int | None:
+        """The diagonal along which the callable's own band lies; None where its name leaves that open and it matters."""
+        aligned = self.options.causal or _ALIGNED.get(self.parameters.get(role, ""))
+        if aligned is None:
+            return 0 if call.n == call.m else None
+        return 0 if aligned == "top-left" else call.m - call.n
+
+    def _band(self, call: Call) -> dict[str, Any]:
+        """The arguments for the band; "hidden" is the band as a mask, where only that can say it."""
+        has = self.parameters
+        unasked = {"causal": False} if self._required("causal") else {}
+        if not call.banded:
+            return unasked
+        if "left" in has and "right" in has and ("diagonal" in has or call.diagonal == 0):
+            band = {"left": call.left, "right": call.right}
+            return {**unasked, **band, "diagonal": call.diagonal} if "diagonal" in has else {**unasked, **band}
+        causal = call.right == 0
+        for role in ("causal", "window", "sliding_window"):
+            if role not in has or self._corner(call, role) != call.diagonal:
+                continue
+            also = {"causal": True} if causal and "causal" in has else unasked
+            if role == "causal" and causal and call.left < 0:
+                return {"causal": True}
+            if role == "window":
+                return {**also, "window": call.window(call.diagonal)}
+            if role == "sliding_window" and causal and call.left >= 0:
+                return {**also, "sliding_window": min(call.left, call.n + call.m) + 1}
+        require("mask" in has and not self._packed, "a causal band" if causal and call.left < 0 else "a window")
+        return {**unasked, "hidden": call.band_mask()}
+
+    def _masks(self, call: Call, band: Array | None, arguments: dict[str, Any]) -> None:
+        has = self.parameters
+        visible = call.mask
+        if band is not None:
+            visible = band[None, None] if visible is None else visible & band
+        bias = call.bias
+        if visible is not None:
+            require("mask" in has and not self._packed, "a mask")
+        if bias is not None:
+            additive = has.get("mask") in _ADDITIVE_MASKS or "bias-in-mask" in self.options.supports
+            require(("bias" in has or additive) and not self._packed, "a bias")
+            if "bias" not in has:
+                arguments["mask"] = self._given(np.ascontiguousarray(call.additive(visible)))
+                return
+            arguments["bias"] = self._given(bias)
+        if visible is not None:
+            arguments["mask"] = self._given(np.ascontiguousarray(visible))
+        for role in ("mask", "bias"):
+            if self._required(role):
+                arguments.setdefault(role, None)
+
+    def _numbers(self, call: Call, arguments: dict[str, Any]) -> None:
+        given = call.given_scale
+        if "scale" in self.parameters:
+            if given is not None or self._default("scale") is not None:
+                require(math.isfinite(call.actual_scale), "no scale for d = 0")
+                arguments["scale"] = call.actual_scale
+        else:
+            require(given is None or (call.d > 0 and given == 1 / math.sqrt(call.d)), "a scale")
+        if "softcap" in self.parameters:
+            if call.softcap != 0 or self._required("softcap"):
+                arguments["softcap"] = call.softcap
+        else:
+            require(call.softcap == 0, "a softcap")
+        if self._required("dropout"):
+            arguments["dropout"] = 0.0
+        if "threads" in self.parameters and (call.threads > 0 or self._required("threads")):
+            arguments["threads"] = call.threads
+
+    def _outputs(self, call: Call, arguments: dict[str, Any]) -> None:
+        for role, wanted, what in (("lse", call.want_lse, "LSE"), ("weights", call.want_weights, "weights")):
+            if role in self.parameters:
+                if wanted or self._required(role):
+                    arguments[role] = wanted
+            elif wanted and self._returned and "?" not in self._returned:
+                require(role in self._returned, what)
+
+
+def _with_parameters(function: Callable[..., Any]) -> Callable[..., Any]:
+    """What has the parameters of a callable: of a module of torch, which is called with anything, its forward."""
+    torch = sys.modules.get("torch")
+    if torch is not None and isinstance(function, torch.nn.Module):
+        forward: Callable[..., Any] = function.forward
+        return forward
+    return function
+
+
+def name_of(function: object) -> str:
+    """MODULE:NAME of a function or class, or the name of the class of another object."""
+    if isinstance(function, functools.partial):
+        return f"partial({name_of(function.func)})"
+    name = getattr(function, "__qualname__", None) or getattr(function, "__name__", None)
+    of = function if name else type(function)
+    return f"{getattr(of, '__module__', None) or '?'}:{name or type(function).__qualname__}"
+
+
+def parts_of(result: Any, call: Call, layout: str = "bhnd") -> Parts:
+    """o, LSE and weights of what a callable returned: the first is o, then by rank LSE [b, hq, n] and weights [b, hq, n, m].
+
+    Raises TypeError where it is no array, and ValueError for an output of another shape or type than the call has.
+    """
+    returned = list(result) if isinstance(result, (tuple, list)) else [result]
+    if not returned:
+        raise ValueError("returned an empty tuple, expected o")
+    o = _o_of(returned[0], call, layout)
+    lse = weights = None
+    for at, other in enumerate(returned[1:], 1):
+        if other is None:
+            continue
+        there = host(other, f"returned [{at}]")
+        if len(there.shape) == 4 and (call.want_weights or there.shape == (call.b, call.hq, call.n, call.m)):
+            weights = _checked(there, "weights", (call.b, call.hq, call.n, call.m), o.dtype)
+        elif lse is None and len(there.shape) in (2, 3) and there.dtype in ("F32", "F64"):
+            lse = _lse_of(there, call, o.dtype)
+    return o, lse, weights
+
+
+def _o_of(returned: Any, call: Call, layout: str) -> Tensor:
+    o = host(returned, "returned o")
+    shape: tuple[int, ...] = (call.b, call.hq, call.n, call.dv)
+    if layout != "bhnd":
+        shape = (call.b, call.n, call.hq, call.dv)
+    packed = (call.b * call.n, call.hq, call.dv)
+    o = _checked(o, "o", packed if layout == "thd" else shape, _type_of(call.q))
+    if layout == "bhnd":
+        return o
+    return Tensor(swapped(o.data.reshape(shape)), o.dtype)
+
+
+def _lse_of(there: Tensor, call: Call, dtype: str) -> Tensor:
+    shape = (call.b, call.hq, call.n)
+    if len(there.shape) == 2 and there.shape == (call.hq, call.b * call.n):  # packed
+        there = Tensor(there.data.reshape(call.hq, call.b, call.n).transpose(1, 0, 2), there.dtype)
+    return _checked(there, "LSE", shape, "F64" if dtype == "F64" else "F32")
+
+
+def _type_of(array: Array) -> str:
+    return tensor(array).dtype
+
+
+def _checked(part: Tensor, name: str, shape: Iterable[int], dtype: str) -> Tensor:
+    expected = tuple(shape)
+    if part.shape != expected:
+        raise ValueError(f"returned {name} of shape {part.shape}, expected {expected}")
+    if part.dtype != dtype:
+        raise ValueError(f"returned {name} of type {part.dtype}, expected {dtype}")
+    return part

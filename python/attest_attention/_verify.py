@@ -1,0 +1,60 @@
+"""attest.verify: the judgement of one recorded call."""
+from __future__ import annotations
+
+import os
+from collections.abc import Sequence
+from pathlib import Path
+from typing import Any
+
+from . import _tensor_file
+from ._audit import contract_words, option_words, run_judging
+from ._problem import Problem, problem
+from ._report import Folder, Report
+
+
+def verify(q: Any, k: Any, v: Any, o: Any, *, lse: Any = None, weights: Any = None, mask: Any = None, bias: Any = None,
+           causal: str | bool | None = None, window: Sequence[int] | None = None, diagonal: int | None = None,
+           scale: float | None = None, softcap: float | None = None, contract: str | os.PathLike[str] | None = None,
+           layout: str = "bhnd", cu_seqlens: tuple[Any, Any] | None = None,
+           findings: str | os.PathLike[str] | None = None, waive: str | Sequence[str] = (), jobs: int | None = None,
+           json: str | os.PathLike[str] | None = None, html: str | os.PathLike[str] | None = None,
+           options: Sequence[str] = ()) -> Report:
+    """Judges the outputs of one call of an attention kernel, each element under its derived bound.
+
+    Shapes  q [b, hq, n, d], k [b, hk, m, d], v [b, hk, m, dv], o [b, hq, n, dv], lse [b, hq, n], weights [b, hq, n, m]; mask
+            (true = attend) and bias [b|1, hq|1, n|1, m]. Two or three axes are read as the last ones. Arrays of NumPy, PyTorch,
+            JAX, or with __dlpack__, on any device. layout "bnhd" has q, k, v and o as [b, n, h, d]; "thd" as
+            [sum of n, h, d], with cu_seqlens, the offsets of the queries and of the keys.
+    Band    causal is "top-left" (j <= i), "bottom-right" (j <= i + m - n), or True where n = m. window is (left, right),
+            inclusive, -1 unbounded, around the diagonal of causal, or of `diagonal` (0 is i = j).
+    contract  a preset or a JSON file; without it the preset named like the type of q
+    findings  a folder for the case of each finding; without it none is written
+
+    Raises ValueError or TypeError that names the argument.
+
+    >>> import numpy as np
+    >>> q = k = v = np.eye(2, dtype=np.float32)
+    >>> report = verify(q, k, v, v)              # v is not softmax(q·kᵀ/√2)·v
+    >>> report.verdict, report.findings[0]["output"]
+    ('refuted', 'o')
+    """
+    recorded = problem(q, k, v, outputs={"o": o, "lse": lse, "weights": weights}, mask=mask, bias=bias, causal=causal,
+                       window=window, diagonal=diagonal, scale=scale, softcap=softcap, layout=layout, cu_seqlens=cu_seqlens)
+    return verify_problem(recorded, contract=contract, findings=findings, waive=waive, jobs=jobs, json=json, html=html,
+                          options=options)
+
+
+def verify_problem(recorded: Problem, *, contract: str | os.PathLike[str] | None,
+                   findings: str | os.PathLike[str] | None = None, waive: str | Sequence[str] = (),
+                   jobs: int | None = None, json: str | os.PathLike[str] | None = None,
+                   html: str | os.PathLike[str] | None = None, options: Sequence[str] = ()) -> Report:
+    """Judges a problem with its outputs."""
+    words, _ = contract_words(contract, recorded.dtype, "q")
+    folder = Folder()  # the report's, so that its reproducers name a file that is there
+    path = Path(folder.name) / "recorded.safetensors"
+    _tensor_file.write(path, recorded.tensors, recorded.parameters)
+    words += ["--findings", os.fspath(findings) if findings is not None else "", *option_words({"waive": waive, "jobs": jobs})]
+    with open(path, "rb") as file:
+        # What comes from standard input is always saved, whereas a finding of a file with one problem is that file.
+        return run_judging("verify", ["-" if findings is not None else path, *words, *options], {"json": json, "html": html},
+                           progress=False, folder=folder, standard_input=file)

@@ -1,0 +1,278 @@
+"""Campaigns: an audit in parts over Dask says what the audit alone says, whatever happens to workers, parts and the driver."""
+from __future__ import annotations
+
+import contextlib
+import json
+import os
+import signal
+import subprocess
+import sys
+import threading
+import time
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+distributed = pytest.importorskip("distributed", reason="campaigns need Dask")
+
+from attest_attention import _program, _shards  # noqa: E402
+from attest_attention._campaign import Campaign, campaign, outcomes  # noqa: E402
+
+SEED = 3
+ASKED: dict[str, Any] = {"quick": True, "draws": 0,
+                         "options": ("--only", "worked-examples,empty-rows,bands,windows,heads,masks")}
+WORDS = ["--quick", "--draws", "0", *ASKED["options"]]
+# docs/audit.md excepts times, and the shrunk inputs, pictures and conditions of findings, of which every part has its own.
+TIMES = ("oracle_seconds", "kernel_seconds")
+OWN = ("shrunk", "shrunk_sentence", "shrunk_inputs", "file", "reproducer", "condition", "pictures", "no_pictures")
+
+
+@pytest.fixture(scope="module")
+def wrong() -> str:
+    return f"{_program.library('zoo')}:zoo_mean_empty_row"
+
+
+def without_exceptions(report: dict[str, Any]) -> dict[str, Any]:
+    report = json.loads(json.dumps(report))
+    for name in TIMES:
+        del report["summary"][name]
+    for finding in report["findings"]:
+        for name in OWN:
+            finding.pop(name, None)
+    return report
+
+
+@pytest.fixture(scope="module")
+def alone(wrong: str, tmp_path_factory: pytest.TempPathFactory) -> dict[str, Any]:
+    """The reports of the same audits without parts."""
+    file = tmp_path_factory.mktemp("alone") / "report.json"
+    reports = {}
+    for kernel in ("builtin", wrong):
+        _program.run(["audit", "--kernel", kernel, "--seed", str(SEED), *WORDS, "--findings", "", "--json", str(file)],
+                     expect=(0, 1))
+        reports[kernel] = without_exceptions(json.loads(file.read_bytes()))
+    return reports
+
+
+def reports_of(found: Campaign) -> dict[str, Any]:
+    assert all(one.json is not None and not one.undecided for one in found.judged), found
+    return {one.kernel: without_exceptions(one.json or {}) for one in found.judged}
+
+
+def parts_of(folder: Path) -> dict[str, int]:
+    return {path.name: path.stat().st_mtime_ns for path in (folder / "shards").glob("*.json")}
+
+
+def test_merged_reports_are_those_without_parts(cluster: Any, wrong: str, alone: dict[str, Any], tmp_path: Path) -> None:
+    found = campaign(["builtin", wrong], SEED, cluster, folder=tmp_path, shards=3, progress=lambda line: None, **ASKED)
+    assert [one.verdict for one in found.judged] == ["certified", "refuted"]
+    assert found.verdict == "refuted" and not found and bool(found.judged[0])
+    assert reports_of(found) == alone
+    assert len(parts_of(tmp_path)) == 6
+
+
+def test_a_part_that_was_removed_is_judged_again_and_no_other(cluster: Any, wrong: str, alone: dict[str, Any],
+                                                             tmp_path: Path) -> None:
+    campaign(wrong, SEED, cluster, folder=tmp_path, shards=3, progress=lambda line: None, **ASKED)
+    before = parts_of(tmp_path)
+    gone, broken, kept = sorted(before)
+    (tmp_path / "shards" / gone).unlink()
+    half = (tmp_path / "shards" / broken).read_bytes()
+    (tmp_path / "shards" / broken).write_bytes(half[:len(half) // 2])
+    said: list[str] = []
+    found = campaign(wrong, SEED, cluster, folder=tmp_path, shards=3, progress=said.append, **ASKED)
+    after = parts_of(tmp_path)
+    assert set(after) == set(before) and after[kept] == before[kept] and len(said) == 2
+    assert reports_of(found) == {wrong: alone[wrong]}
+
+
+def test_a_part_that_is_delivered_twice_counts_once(cluster: Any, alone: dict[str, Any], tmp_path: Path) -> None:
+    from attest_attention._campaign import _audits
+    (tasks,) = _audits(["builtin"], [SEED], tmp_path, 2, "f32", True, 0, ASKED["options"]).values()
+    with distributed.Client(cluster) as client:
+        twice = [client.submit(_shards.run, tasks[0], pure=False, key=f"twice-{n}") for n in range(2)]
+        assert client.gather(twice) == [tasks[0].key] * 2
+        again = client.submit(_shards.run, tasks[0], pure=False, key="twice-again").result()
+    assert again == tasks[0].key and len(parts_of(tmp_path)) == 1
+    found = campaign("builtin", SEED, cluster, folder=tmp_path, shards=2, progress=lambda line: None, **ASKED)
+    assert reports_of(found) == {"builtin": alone["builtin"]}
+
+
+def children(process: int) -> list[int]:
+    tasks = Path(f"/proc/{process}/task")
+    return [int(child) for task in tasks.glob("*/children") for child in task.read_text().split()]
+
+
+def working(cluster: Any) -> list[int]:
+    """The workers of a cluster that have a program running."""
+    workers = [nanny.pid for nanny in cluster.workers.values() if nanny.pid]
+    return [worker for worker in workers if any(b"audit" in Path(f"/proc/{child}/cmdline").read_bytes().split(b"\0")
+                                                for child in children(worker) if Path(f"/proc/{child}").exists())]
+
+
+def test_a_worker_that_is_killed_loses_nothing(cluster: Any, wrong: str, alone: dict[str, Any], tmp_path: Path) -> None:
+    killed: list[int] = []
+
+    def kill_one() -> None:
+        end = time.monotonic() + 60
+        while not killed and time.monotonic() < end:
+            for worker in working(cluster)[:1]:
+                judges = children(worker)
+                os.kill(worker, signal.SIGKILL)
+                killed.extend([worker, *judges])
+            time.sleep(0.01)
+
+    killer = threading.Thread(target=kill_one)
+    killer.start()
+    found = campaign(["builtin", wrong], SEED, cluster, folder=tmp_path, shards=3, progress=lambda line: None, **ASKED)
+    killer.join()
+    assert killed and reports_of(found) == alone
+    assert not any(Path(f"/proc/{process}/exe").exists() for process in killed), "what the worker ran ended with it"
+
+
+DRIVER = """
+import sys
+from attest_attention._campaign import campaign
+if __name__ == "__main__":
+    campaign(["builtin", sys.argv[1]], {seed}, folder=sys.argv[2], shards=4, **{asked})
+"""
+
+
+def test_a_driver_that_is_killed_goes_on_where_it_was(cluster: Any, wrong: str, alone: dict[str, Any], tmp_path: Path) -> None:
+    script = tmp_path / "driver.py"
+    script.write_text(DRIVER.format(seed=SEED, asked=repr(ASKED)))
+    folder = tmp_path / "campaign"
+    path = os.pathsep.join(word for word in sys.path if word)
+    with open(tmp_path / "log", "w") as log:
+        driver = subprocess.Popen([sys.executable, str(script), wrong, str(folder)], env={**os.environ, "PYTHONPATH": path},
+                                  stdout=log, stderr=log, start_new_session=True)
+        end = time.monotonic() + 120
+        while not parts_of(folder) and time.monotonic() < end:
+            assert driver.poll() is None, (tmp_path / "log").read_text()
+            time.sleep(0.01)
+        os.kill(driver.pid, signal.SIGKILL)
+        driver.wait()
+    time.sleep(1)  # its workers notice
+    before = parts_of(folder)
+    assert before
+    found = campaign(["builtin", wrong], SEED, cluster, folder=folder, shards=4, progress=lambda line: None, **ASKED)
+    after = parts_of(folder)
+    assert len(after) == 8 and all(after[name] == when for name, when in before.items())
+    assert reports_of(found) == alone
+
+
+def deadly_run(task: _shards.Task) -> str:
+    """A part of the audit ends its worker, as a lack of memory or the driver of a device can."""
+    if task.index == 2:
+        os.kill(os.getpid(), signal.SIGKILL)
+    return _shards.run(task)
+
+
+@pytest.mark.usefixtures("deadly")
+def test_a_part_that_keeps_killing_its_worker_is_undecided(cluster: Any, wrong: str, tmp_path: Path,
+                                                          monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr("attest_attention._campaign.run", deadly_run)
+    found = campaign(["builtin", wrong], SEED, cluster, folder=tmp_path, shards=3, progress=lambda line: None, **ASKED)
+    right, refuted = found.judged
+    assert right.verdict == "undecided" and refuted.verdict == "refuted" and found.verdict == "refuted"
+    for one in found.judged:
+        assert one.undecided == ("part 2 of 3: its worker died each time that it was asked",)
+        assert one.file is None and one.json is None
+    assert len(parts_of(tmp_path)) == 4, "the parts beside it were judged"
+
+
+def test_a_kernel_that_cannot_be_loaded_is_undecided_with_the_programs_reason(cluster: Any, tmp_path: Path) -> None:
+    (tmp_path / "no.so").write_bytes(b"no library")
+    found = campaign(["builtin", str(tmp_path / "no.so")], SEED, cluster, folder=tmp_path / "c", shards=1,
+                     progress=lambda line: None, **ASKED)
+    assert [one.verdict for one in found.judged] == ["certified", "undecided"]
+    assert "no.so" in found.judged[1].undecided[0]
+
+
+def test_an_audit_that_is_ended_from_outside_is_not_stored(tmp_path: Path) -> None:
+    from attest_attention._campaign import _audits
+    (tasks,) = _audits(["builtin"], [SEED], tmp_path, 1, "f32", False, 0, ()).values()
+    errors: list[BaseException] = []
+
+    def judge() -> None:
+        try:
+            _shards.run(tasks[0])
+        except BaseException as why:
+            errors.append(why)
+
+    thread = threading.Thread(target=judge)
+    thread.start()
+    end = time.monotonic() + 30
+    while thread.is_alive() and time.monotonic() < end:
+        for child in children(os.getpid()):
+            if Path(f"/proc/{child}/exe").resolve().name == "attest":
+                time.sleep(0.5)
+                with contextlib.suppress(ProcessLookupError):
+                    os.kill(child, signal.SIGTERM)
+        time.sleep(0.05)
+    thread.join()
+    assert len(errors) == 1 and isinstance(errors[0], _shards.Interrupted)
+    assert not tasks[0].stored() and not list((tmp_path / "shards").glob("*"))
+
+
+def test_a_key_is_what_decides_a_report(tmp_path: Path) -> None:
+    from attest_attention._campaign import _audits
+    library = tmp_path / "kernel.so"
+    library.write_bytes(b"one")
+    contract = tmp_path / "mine.json"
+    contract.write_text('{"from": "f32"}')
+
+    def key(**changed: Any) -> str:
+        said: dict[str, Any] = {"kernel": str(library), "seed": 1, "shards": 2, "contract": "f32", "quick": True, "draws": 0,
+                                "options": ()} | changed
+        (tasks,) = _audits([said["kernel"]], [said["seed"]], tmp_path, said["shards"], said["contract"], said["quick"],
+                           said["draws"], said["options"]).values()
+        return tasks[int(changed.get("part", 0))].key
+
+    first = key()
+    others = [key(part=1), key(seed=2), key(shards=3), key(contract="f64"), key(contract=str(contract)), key(quick=False),
+              key(draws=1), key(options=("--reproducible",)), key(kernel=f"{library}:other"), key(kernel="builtin")]
+    contract.write_text('{"from": "f64"}')
+    others.append(key(contract=str(contract)))
+    assert len({first, *others}) == 1 + len(others)
+    moved = library.rename(tmp_path / "moved.so")
+    assert key(kernel=str(moved)) == first
+    moved.write_bytes(b"two")
+    assert key(kernel=str(moved)) not in (first, *others)
+
+
+def test_a_report_of_another_kernel_part_or_version_is_not_taken(tmp_path: Path) -> None:
+    task = _shards.Task(_shards.Identity("k.so", "abc", ""), (), 1, 2, "9.9", str(tmp_path), "", "")
+    right = {"attest": "9.9", "shard": {"index": 1, "of": 2, "complete": True}, "kernel_builds": [{"sha256": "abc"}]}
+    task.check(right)
+    for changed in ({"attest": "9.8"}, {"shard": {"index": 2, "of": 2, "complete": True}},
+                    {"kernel_builds": [{"sha256": "x"}]}):
+        with pytest.raises(_shards.WrongTask):
+            task.check(right | changed)
+    with pytest.raises(_shards.Interrupted, match="SIGTERM"):
+        task.check(right | {"shard": {"index": 1, "of": 2, "complete": False, "because": "SIGTERM"}})
+
+
+@pytest.mark.parametrize(("changed", "argument"), [
+    ({"kernels": []}, "kernels"), ({"kernels": ["./there-is-none.so"]}, "kernels"), ({"seeds": []}, "seeds"),
+    ({"seeds": [-1]}, "seeds"), ({"seeds": [True]}, "seeds"), ({"shards": 0}, "shards"), ({"draws": -1}, "draws"),
+    ({"contract": "f31"}, "contract"), ({"options": ["--seed=4"]}, "options"), ({"options": ["--fail-fast"]}, "options")])
+def test_errors_name_the_argument(changed: dict[str, Any], argument: str, tmp_path: Path) -> None:
+    with pytest.raises(ValueError, match=f"^{argument}: "):
+        campaign(**{"kernels": "builtin", "seeds": 1, "folder": tmp_path / "c", **changed})
+    assert not (tmp_path / "c").exists()
+
+
+def test_tasks_come_back_with_their_results(cluster: Any, tmp_path: Path) -> None:
+    from attest_attention._campaign import _audits
+    tasks = [task for found in _audits(["builtin"], [SEED], tmp_path, 2, "f32", True, 0, ASKED["options"]).values()
+             for task in found]
+    with distributed.Client(cluster, set_as_default=False) as client:
+        found = {task.index: (result, why, again) for task, result, why, again in outcomes(client, _shards.run, tasks)}
+    assert found == {task.index: (task.key, "", False) for task in tasks}
+
+
+def test_a_callable_is_no_kernel_of_a_campaign() -> None:
+    with pytest.raises(TypeError, match="^kernels: is a function, expected words"):
+        campaign(lambda q, k, v: v, 1)  # type: ignore[arg-type]

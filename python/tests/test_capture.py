@@ -1,0 +1,297 @@
+"""capture with NumPy alone: a library's module is stood in for by one whose function is the formula."""
+from __future__ import annotations
+
+import sys
+import threading
+import types
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+import pytest
+from attention_formula import drawn, formula
+
+import attest_attention as attest
+from attest_attention import _hooks, _tensor_file
+from attest_attention._call import Call
+from attest_attention._recorded import Sample
+
+
+def flash_attn_func(q: Any, k: Any, v: Any, dropout_p: float = 0.0, softmax_scale: Any = None, causal: bool = False,
+                    window_size: tuple[int, int] = (-1, -1), softcap: float = 0.0, alibi_slopes: Any = None,
+                    deterministic: bool = False, return_attn_probs: bool = False) -> Any:
+    """What flash_attn.flash_attn_func computes, with arrays [b, n, h, d] of NumPy."""
+    if q.shape[1] == 13:
+        raise RuntimeError("thirteen queries")
+    n, m = q.shape[1], k.shape[1]
+    left, right = (window_size[0], 0) if causal else window_size
+    q, k, v = (x.swapaxes(1, 2) for x in (q, k, v))
+    scale = np.nan if softmax_scale is None else softmax_scale
+    o, lse, _ = formula(Call(q, k, v, scale=scale, softcap=softcap, left=left, right=right, diagonal=m - n))
+    o = o.swapaxes(1, 2).astype(q.dtype)
+    return (o, lse.astype(np.float32), None) if return_attn_probs else o
+
+
+def flash_attn_varlen_func(q: Any, k: Any, v: Any, cu_seqlens_q: Any, cu_seqlens_k: Any, max_seqlen_q: int, max_seqlen_k: int,
+                           causal: bool = False) -> Any:
+    """What flash_attn.flash_attn_varlen_func computes, with arrays [sum of n, h, d] of NumPy."""
+    rows = zip(zip(cu_seqlens_q, cu_seqlens_q[1:]), zip(cu_seqlens_k, cu_seqlens_k[1:]))
+    return np.concatenate([flash_attn_func(q[None, slice(*i)], k[None, slice(*j)], v[None, slice(*j)], causal=causal)[0]
+                           for i, j in rows])
+
+
+@pytest.fixture(autouse=True)
+def library(monkeypatch: pytest.MonkeyPatch) -> Any:
+    """A module flash_attn, and one that has imported its function by name."""
+    made: Any = types.ModuleType("flash_attn")
+    made.flash_attn_func, made.flash_attn_varlen_func = flash_attn_func, flash_attn_varlen_func
+    user: Any = types.ModuleType("user_of_flash_attn")
+    user.attention = flash_attn_func
+    monkeypatch.setitem(sys.modules, "flash_attn", made)
+    monkeypatch.setitem(sys.modules, "user_of_flash_attn", user)
+    # The rest of the watched libraries may be imported by other tests of this process.
+    monkeypatch.setattr(_hooks, "NAMED", [entry for entry in _hooks.NAMED if entry[0].startswith("flash_attn")])
+    return made
+
+
+def tensors(seed: int = 0, n: int = 5, m: int = 7, h: int = 2, d: int = 8, dtype: Any = np.float32) -> Any:
+    random = np.random.default_rng(seed)
+    return [random.standard_normal((1, rows, h, d)).astype(dtype) for rows in (n, m, m)]
+
+
+def queries_of(seen: Any) -> list[int]:
+    """How many queries each of the recorded calls has."""
+    return [call.q.shape[2] for call in seen.calls]
+
+
+def test_a_call_is_recorded_and_its_result_is_the_function_s(library: Any) -> None:
+    q, k, v = tensors()
+    wanted = flash_attn_func(q, k, v, 0.0, 0.5, True, softcap=3.0)
+    with attest.capture() as seen:
+        got = library.flash_attn_func(q, k, v, 0.0, 0.5, True, softcap=3.0)
+    assert np.array_equal(got, wanted)
+    (one,) = seen.calls
+    assert one.function == "flash_attn.flash_attn_func" and one.dtype == "f32" and one.number == 0
+    for role, array in (("q", q), ("k", k), ("v", v), ("o", wanted)):
+        assert np.array_equal(getattr(one, role), array.swapaxes(1, 2))
+    assert (one.scale, one.softcap, one.diagonal, one.left, one.right) == (0.5, 3.0, 2, -1, 0)
+    assert one.lse is None and one.mask is None
+
+
+def test_names_in_other_modules_are_watched_and_put_back(library: Any) -> None:
+    user, (original,) = sys.modules["user_of_flash_attn"], [library.flash_attn_func]
+    with attest.capture() as seen:
+        assert user.attention is library.flash_attn_func is flash_attn_func is not original  # this module's name too
+        user.attention(*tensors())
+        late: Any = types.ModuleType("imported_meanwhile")
+        late.attention = library.flash_attn_func
+        sys.modules["imported_meanwhile"] = late
+    try:
+        assert user.attention is library.flash_attn_func is late.attention is flash_attn_func is original
+        library.flash_attn_func(*tensors())
+    finally:
+        del sys.modules["imported_meanwhile"]
+    assert seen.seen_calls == 1
+
+
+def test_they_are_put_back_after_an_exception(library: Any) -> None:
+    with pytest.raises(KeyError), attest.capture():
+        raise KeyError
+    assert library.flash_attn_func is flash_attn_func
+
+
+def test_inputs_are_those_before_the_call_though_they_change_later(library: Any) -> None:
+    q, k, v = tensors()
+    before = q.copy()
+    with attest.capture() as seen:
+        o = library.flash_attn_func(q, k, v)
+        kept = o.copy()
+        q[:], o[:] = 0, 0
+    call: Any = seen.calls[0]
+    assert np.array_equal(call.q, before.swapaxes(1, 2)) and np.array_equal(call.o, kept.swapaxes(1, 2))
+
+
+def test_a_call_that_raises_is_not_recorded(library: Any) -> None:
+    with attest.capture() as seen, pytest.raises(RuntimeError, match="thirteen"):
+        library.flash_attn_func(*tensors(n=13))
+    assert seen.seen_calls == 1 and not seen.calls
+
+
+def test_what_a_file_cannot_say_is_counted(library: Any) -> None:
+    q, k, v = tensors()
+    with attest.capture() as seen:
+        library.flash_attn_func(q, k, v, 0.1)
+        library.flash_attn_func(q, k, v, alibi_slopes=np.ones(2))
+        library.flash_attn_func(q, k, v)
+    assert seen.not_recorded == {"dropout": 1, "alibi_slopes": 1} and len(seen.calls) == 1
+    assert "not recorded: 1, dropout" in repr(seen)
+
+
+def test_mistakes_of_the_recorder_do_not_reach_the_program(library: Any, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(_hooks, "NAMED", [("flash_attn.flash_attn_func", lambda *_, **__: 1 / 0)])
+    q, k, v = tensors()
+    with attest.capture() as seen:
+        assert np.array_equal(library.flash_attn_func(q, k, v), flash_attn_func(q, k, v))
+    assert list(seen.not_recorded) == ["ZeroDivisionError: division by zero"] and not seen.calls
+
+
+def test_sequences_of_a_packed_batch_are_problems_of_their_own(library: Any) -> None:
+    (q, k, v), ends_q, ends_k = tensors(n=9, m=12), np.array([0, 4, 9]), np.array([0, 7, 12])
+    with attest.capture() as seen:
+        library.flash_attn_varlen_func(q[0], k[0], v[0], ends_q, ends_k, 5, 7, causal=True)
+    calls: list[Any] = seen.calls
+    first, second = calls
+    assert first.q.shape == (1, 2, 4, 8) and first.k.shape == (1, 2, 7, 8) and first.diagonal == 3
+    assert second.o.shape == (1, 2, 5, 8) and second.diagonal == 0
+    assert seen.verify(findings="").verdict == "certified"
+
+
+def test_verify_certifies_what_is_right_and_refutes_what_is_not(library: Any, tmp_path: Path) -> None:
+    with attest.capture() as seen:
+        for seed in range(3):
+            library.flash_attn_func(*tensors(seed), causal=True, return_attn_probs=True)
+    report = seen.verify(findings="")
+    assert report.verdict == "certified" and report.json["summary"]["elements"] == 3 * (5 * 2 * 8 + 5 * 2)
+
+    library.flash_attn_func = lambda q, k, v: 2 * flash_attn_func(q, k, v)
+    with attest.capture() as seen:
+        library.flash_attn_func(*tensors())
+    seen.save(tmp_path / "calls.safetensors")
+    assert seen.verify(findings="").verdict == "refuted"
+
+
+def test_a_saved_file_has_the_tensors_and_parameters(library: Any, tmp_path: Path) -> None:
+    with attest.capture() as seen:
+        library.flash_attn_func(*tensors(), softmax_scale=0.25, window_size=(2, 1))
+    seen.save(tmp_path / "calls.safetensors")
+    found, metadata = _tensor_file.read(tmp_path / "calls.safetensors")
+    prefix = "00000/flash_attn/flash_attn_func"
+    assert sorted(found) == [f"{prefix}.{role}" for role in "koqv"]
+    said = {key.removeprefix(prefix + "."): value for key, value in metadata.items()}
+    assert (said["diagonal"], said["left"], said["right"]) == ("2", "2", "1") and float.fromhex(said["scale"]) == 0.25
+
+
+def test_types_are_judged_apart(library: Any) -> None:
+    with attest.capture() as seen:
+        library.flash_attn_func(*tensors())
+        library.flash_attn_func(*tensors(dtype=np.float16))
+    with pytest.raises(ValueError, match="dtype: calls of the types f16, f32"):
+        seen.verify()
+    with pytest.raises(ValueError, match="dtype: no call of the type f64"):
+        seen.verify(dtype="f64")
+    assert seen.verify(dtype="f16", findings="").verdict == seen.verify("f32", dtype="f32", findings="").verdict == "certified"
+
+
+def test_nothing_recorded_is_said(library: Any) -> None:
+    with attest.capture() as seen:
+        pass
+    with pytest.raises(ValueError, match="calls: none was recorded; no call of a watched function was seen"):
+        seen.verify()
+    with attest.capture() as seen:
+        library.flash_attn_func(*tensors(), dropout_p=0.5)
+    with pytest.raises(ValueError, match="1 with dropout"):
+        seen.save("nowhere")
+
+
+def test_only_calls_below_the_model_are_recorded(library: Any) -> None:
+    def model(queries: Any) -> Any:
+        return library.flash_attn_func(*tensors(n=queries))
+
+    class Callable:
+        def __call__(self, queries: Any) -> Any:
+            return library.flash_attn_func(*tensors(n=queries))
+
+    for one in (model, Callable()):
+        with attest.capture(one) as seen:
+            one(3)
+            library.flash_attn_func(*tensors(n=4))
+        assert queries_of(seen) == [3] and seen.seen_calls == 1
+
+
+def test_arguments_are_checked() -> None:
+    with pytest.raises(TypeError, match="model: is a int"):
+        attest.capture(3)
+    with pytest.raises(ValueError, match="calls: is -1"):
+        attest.capture(calls=-1)
+    with pytest.raises(TypeError, match="bytes: is 1.5"):
+        attest.capture(bytes=1.5)  # type: ignore[arg-type]
+    with attest.capture() as seen, pytest.raises(ValueError, match="running already"):
+        seen.__enter__()
+
+
+def test_calls_from_several_threads_are_all_seen(library: Any) -> None:
+    with attest.capture(calls=100) as seen:
+        threads = [threading.Thread(target=lambda: [library.flash_attn_func(*tensors()) for _ in range(20)]) for _ in range(4)]
+        for thread in threads:
+            thread.start()
+        for thread in threads:
+            thread.join()
+    assert seen.seen_calls == 80 and len(seen.calls) == 80
+    assert sorted(call.number for call in seen.calls) == list(range(80))
+
+
+# --- the choice --------------------------------------------------------------------------------------------------------
+
+
+def test_the_first_of_each_shape_is_kept(library: Any) -> None:
+    with attest.capture(calls=5) as seen:
+        for n in (2, 3, 2, 2, 4, 2, 2, 3, 6):
+            library.flash_attn_func(*tensors(n=n))
+    assert set(queries_of(seen)) == {2, 3, 4, 6} and len(seen.calls) == 5 and seen.seen_calls == 9
+
+
+def test_more_shapes_than_calls_are_counted(library: Any) -> None:
+    with attest.capture(calls=2) as seen:
+        for n in (2, 3, 4, 5):
+            library.flash_attn_func(*tensors(n=n))
+    assert queries_of(seen) == [2, 3] and sum(seen.not_recorded.values()) == 2
+
+
+def test_no_more_bytes_are_kept_than_stated(library: Any) -> None:
+    one = 4 * (5 + 7 + 7 + 5) * 2 * 8
+    with attest.capture(calls=50, bytes=3 * one + 10) as seen:
+        for seed in range(20):
+            library.flash_attn_func(*tensors(seed))
+    assert len(seen.calls) == 3 and sum(call.nbytes for call in seen.calls) == 3 * one
+    with attest.capture(bytes=one - 1) as seen:
+        library.flash_attn_func(*tensors())
+    assert not seen.calls and sum(seen.not_recorded.values()) == 1
+
+
+def test_the_choice_is_that_of_the_seed(library: Any) -> None:
+    def numbers(seed: Any) -> Any:
+        with attest.capture(calls=4, seed=seed) as seen:
+            for _ in range(40):
+                library.flash_attn_func(*tensors())
+        return [call.number for call in seen.calls]
+
+    assert numbers(1) == numbers(1) != numbers(2)
+
+
+def test_repeated_calls_are_kept_with_equal_probability() -> None:
+    kept = np.zeros(30)
+    for seed in range(2000):
+        sample = Sample(6, 10**9, seed)
+        for number in range(30):
+            new = "one kind" not in sample.kinds
+            if sample.wants("one kind"):
+                sample.add(new, number, 1)
+        for _, number, _ in sample.kept:
+            kept[number] += 1
+        assert len(sample.kept) == 6
+    assert kept[0] == 2000
+    # 5 of 29: mean 344.8, standard deviation 16.9; five of them either way
+    assert np.all(np.abs(kept[1:] - 2000 * 5 / 29) < 5 * 17)
+
+
+def test_zero_calls_keep_nothing(library: Any) -> None:
+    with attest.capture(calls=0) as seen:
+        library.flash_attn_func(*tensors())
+    assert seen.seen_calls == 1 and not seen.calls and not seen.not_recorded
+
+
+def test_the_cases_of_this_file_are_what_they_say() -> None:
+    q, k, v = tensors()
+    assert np.allclose(flash_attn_func(q, k, v), formula(Call(q=q.swapaxes(1, 2), k=k.swapaxes(1, 2), v=v.swapaxes(1, 2)))[0]
+                       .swapaxes(1, 2), atol=1e-6)
+    assert drawn().q.shape == (2, 4, 5, 8)

@@ -1,0 +1,180 @@
+"""The zoo through Python: each kernel of libattest_zoo.so called by an isolated Python function dies as it does through C.
+
+A mutant is asked the case by which the selftest refutes it, through C and through Python. A sample is asked always; all mutants
+and all honest designs where ATTEST_TEST_ALL=1 (marker `slow`).
+"""
+from __future__ import annotations
+
+import functools
+import json
+import os
+from pathlib import Path
+from typing import Any
+
+import attest_attention as attest
+import pytest
+import zoo_kernels
+from attest_attention import _program
+
+
+def there() -> bool:
+    try:
+        return zoo_kernels.library_path().is_file()
+    except FileNotFoundError:  # no program
+        return False
+
+
+pytestmark = pytest.mark.skipif(not there(), reason="there is no libattest_zoo.so")
+
+# The mutants of no family, by the case of `attest selftest` that refutes them.
+MUTANTS = {
+    "bands/n1-m17-diagonal0-left-1-right0": "decoding_is_not_causal",
+    "determinism/square16": "order_of_the_moment splits_of_the_moment",
+    "empty-rows/no-keys": "divides_by_no_keys",
+    "every-key/equal-m1025": (
+        "bf16_long_rows_lose_the_last_key f16_long_rows_lose_the_last_key long_rows_count_a_key_twice "
+        "long_rows_cut_values_to_bf16 long_rows_lose_the_last_key"),
+    "poison/band-nan": "future_key_plus_minus_infinity padding_is_read",
+    "poison/causal-neighbour": "nan_value_is_zero",
+    "poison/mask-nan": "masked_key_plus_minus_infinity zero_times_masked_value",
+    "real-data/minilm-layer0": "drops_small_weights",
+    "scale/zero": "scale_0_is_default",
+    "sharp/square-from-gap9.7-d8": "bf16_inside_and_sums",
+    "strides/gap1-alone": "assumes_compact_rows",
+    "subnormals/values": "subnormal_inputs_as_0 subnormal_outputs_as_0",
+    "support/bias+softcap": "softcap_after_bias",
+    "support/causal+finite-mask": "sentinel_in_bias",
+    "support/causal+mask": (
+        "band_or_mask f16_lowest_for_hidden infinity_folded_away lse_0_of_empty_row mean_empty_row nan_empty_row "
+        "sentinel_1e30 sentinel_finfo_min sentinel_maximum_from_0 sentinel_maximum_from_minus_100 sentinel_ten_thousand "
+        "unwritten_empty_row"),
+    "support/grouped": "first_head_only heads_interleaved",
+    "support/grouped+alibi": "f16_flushes_outputs",
+    "support/grouped+causal": "denominator_plus_epsilon fp8_inputs",
+    "support/grouped+causal-top-left": "bf16_weights_cut",
+    "support/grouped+finite-mask": (
+        "bf16_ignores_finite_masks ignores_finite_masks lse_plus_1_beside_finite_masks mean_of_v_beside_finite_masks"),
+    "support/grouped+head-mask": "mask_of_the_first_head",
+    "support/grouped+mask": "ignored_mask inverted_mask mask_of_the_first_batch",
+    "support/grouped+odd-width": "scale_in_f16",
+    "support/grouped+softcap": "softcap_before_scale softcap_ignored",
+    "support/grouped+symmetric-window": "bf16_outputs_cut",
+    "support/grouped+value-width": "scale_of_value_columns",
+    "support/grouped+window": "window_with_one_key_more window_without_first_key",
+    "support/odd-width+finite-mask": "exp_cut_off_at_minus_80",
+    "support/plain": (
+        "bf16_logits bf16_sums coarse_exp_in_tail cubic_exp double_as_float drops_weights_below_a_quarter exp_64_ulp "
+        "exp_in_float_for_double f16_dot_products f16_logits f16_sums float_inside_coarse_exp forgets_the_last_row "
+        "forgets_to_rescale leaves_flush_to_zero logits_in_bf16 logits_in_f16 lse_in_base_2 lse_negated lse_without_maximum "
+        "mean_of_v merges_without_weights no_scale reads_past_keys rounds_upward scales_queries_in_place "
+        "scores_and_sums_in_f16 scores_in_bf16 sum_of_rounded_weights sums_in_bf16 tf32_inside weights_in_f16 "
+        "writes_past_out zeros"),
+    "support/unequal-lengths+causal": "always_top_left",
+    "support/unequal-lengths+causal-top-left": "always_bottom_right",
+    "support/window+mask": "empty_block_ends_row nan_empty_block",
+    "tails/beyond-16-bits": "sixteen_bit_index",
+    "tails/no-head-dimension": "zero_without_depth",
+    "tails/no-value-columns": "no_lse_without_columns",
+    "visible-nan/inf-in-q": "infinite_score_is_largest_score",
+    "visible-nan/nan-in-q": "nan_check_folded_away nan_query_is_zero nan_score_is_no_score",
+    "worked-examples/shapes-2-5-7-64-32": "forgets_the_tail",
+}
+CASES = {name: case for case, names in MUTANTS.items() for name in names.split()}
+
+# What is not found through Python, since the C function gets NumPy's copies and not the judge's tensors: why.
+HIDDEN = {
+    "assumes_compact_rows": "copies are compact: the strides of the judge's tensors are not handed on",
+    "reads_past_keys": "no inaccessible page lies behind an array of NumPy, and what is read there is not used",
+    "writes_past_out": "no inaccessible page lies behind an array of NumPy; the allocator may notice, which is then a crash",
+}
+# What is found, but as another class than through C, since the outputs are NumPy's and full of NaN: what is said of it.
+SAID_OTHERWISE = {
+    "forgets_the_last_row": "is nan, the exact value lies in",
+    "no_lse_without_columns": "is nan, the exact value lies in",
+    "scales_queries_in_place": "changes its input q",
+    "unwritten_empty_row": "is nan, expected -inf: no key is visible to this query",
+}
+
+# A mutant of each kind of defect, in every type of tensor, and the crash; every hidden one.
+SAMPLE = {"always_top_left", "bf16_logits", "decoding_is_not_causal", "divides_by_no_keys", "f16_flushes_outputs",
+          "inverted_mask", "leaves_flush_to_zero", "long_rows_lose_the_last_key", "lse_negated", "nan_value_is_zero",
+          "scales_queries_in_place", "softcap_after_bias", "splits_of_the_moment", "tf32_inside", "unwritten_empty_row"}
+HONEST_SAMPLE = {"bf16_weights", "keeps_a_workspace_a_thread", "works_on_copies"}
+SOME_CHECKS = ["worked-examples", "empty-rows", "determinism", "earlier-outputs"]
+
+_all = os.environ.get("ATTEST_TEST_ALL") == "1"
+slow = [pytest.mark.slow, pytest.mark.skipif(not _all, reason="ATTEST_TEST_ALL=1 asks all of the zoo")]
+
+
+@functools.cache
+def zoo() -> dict[str, dict[str, Any]]:
+    """The specimens of no family, by name, as the program lists them."""
+    listed = json.loads(_program.run(["list", "zoo", "--json"]).stdout)
+    return {one["name"]: one for one in listed if not one["family"]}
+
+
+@pytest.fixture(autouse=True)
+def elsewhere(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.chdir(tmp_path)
+    monkeypatch.setenv("ATTEST_ZOO_LIBRARY", str(zoo_kernels.library_path().absolute()))
+
+
+# What the selftest asks, but for the kernel.
+ASKED: dict[str, Any] = {"seed": 1, "draws": 0, "fail_fast": True, "findings": "", "progress": False,
+                         "options": ["--require-concurrent-calls", "--draw-products", str(1 << 18)]}
+
+
+def through_c(name: str, only: str | list[str]) -> attest.Report:
+    return attest.audit(f"{zoo_kernels.library_path()}:zoo_{name}", contract=zoo()[name]["contract"], only=only, **ASKED)
+
+
+def through_python(name: str, only: str | list[str] | None, **further: Any) -> attest.Report:
+    contract = zoo()[name]["contract"]
+    if contract.startswith("bf16") and contract != "bf16-throughout":  # whose tensors are f32
+        pytest.importorskip("ml_dtypes")
+    kernel = getattr(zoo_kernels, f"zoo_{name}")
+    return attest.audit(kernel, adapter=kernel, isolate=True, allow=[f"read:{zoo_kernels.library_path().absolute().parent}"],
+                        contract=contract, only=only, **ASKED | further)
+
+
+def some(names: Any, sample: set[str]) -> list[Any]:
+    """Parameters: those of the sample, and the others as slow ones."""
+    return [pytest.param(name, marks=() if name in sample else slow) for name in sorted(names)]
+
+
+def test_the_tables_name_each_mutant_once() -> None:
+    mutants = {name for name, one in zoo().items() if one["class"] != "honest"}
+    assert set(CASES) == mutants and sum(len(names.split()) for names in MUTANTS.values()) == len(mutants)
+    assert SAMPLE | set(HIDDEN) <= mutants and HONEST_SAMPLE <= set(zoo()) - mutants
+
+
+@pytest.mark.parametrize("name", some(set(CASES) - set(HIDDEN), SAMPLE))
+def test_a_mutant_is_refuted_through_python_as_through_c(name: str) -> None:
+    through = {"C": through_c(name, CASES[name]), "Python": through_python(name, CASES[name])}
+    assert {way: report.verdict for way, report in through.items()} == {"C": "refuted", "Python": "refuted"}, through["Python"]
+    by_c, by_python = (report.findings[0] for report in through.values())
+    assert f"{by_python['check']}/{by_python['case']}" == CASES[name]
+    if name in SAID_OTHERWISE:
+        assert SAID_OTHERWISE[name] in by_python["sentence"]
+    else:
+        assert by_python["class"] == by_c["class"], (by_c, by_python)
+
+
+@pytest.mark.parametrize("name", sorted(HIDDEN))
+def test_what_a_copy_hides_is_refuted_through_c_alone(name: str) -> None:
+    assert through_c(name, CASES[name]).verdict == "refuted"
+    report = through_python(name, CASES[name])
+    if name == "writes_past_out" and report.verdict == "refuted":
+        assert {finding["class"] for finding in report.findings} == {"crash"}, report
+    else:
+        assert report.verdict == "certified", (HIDDEN[name], report)
+
+
+@pytest.mark.parametrize("name", some((name for name, one in zoo().items() if one["class"] == "honest"), HONEST_SAMPLE)
+                         if there() else [])
+def test_an_honest_design_is_certified(name: str) -> None:
+    report = through_python(name, None if _all else SOME_CHECKS, quick=True)
+    assert report.verdict == "certified", report
+    assert report.asked["lse"]["answered"] == report.asked["lse"]["asked"] > 0
+    assert report.asked["weights"]["answered"] == report.asked["weights"]["asked"] > 0
+    assert report.json["kernel"].endswith(f"zoo_kernels:zoo_{name}")
