@@ -1,6 +1,6 @@
 # cmake --install, and what find_package(attest) then provides: attest::kernel_abi, attest::problem,
 # attest::reference (headers), attest::compiled, attest::machine and attest::fast (static), attest::kernel (shared, behind the
-# C interface), attest::attest (the program) and the function attest_add_audit. Headers include each other as "problem/x.hpp";
+# C interface), attest::attest (the program), attest::serve (for programs that serve a kernel) and the function attest_add_audit. Headers include each other as "problem/x.hpp";
 # consumers write <attest/problem/x.hpp>. tests/repository/install_test.cmake tests all of this.
 include(CMakePackageConfigHelpers)
 set(ATTEST_CMAKE_DIR ${CMAKE_INSTALL_LIBDIR}/cmake/attest)
@@ -11,7 +11,7 @@ foreach(part problem reference fast)
     PATTERN abi EXCLUDE)
 endforeach()
 install(DIRECTORY ${ATTEST_FORWARDING_DIR}/ DESTINATION ${ATTEST_HEADERS_DIR})
-install(FILES include/attest/kernel.h DESTINATION ${ATTEST_HEADERS_DIR})
+install(FILES include/attest/kernel.h include/attest/serve.h DESTINATION ${ATTEST_HEADERS_DIR})
 
 # Two exports: what a kernel and its gate need, which depends on DLPack's header alone, and the libraries.
 install(TARGETS attest_kernel_header EXPORT attest-kernel-targets INCLUDES DESTINATION ${CMAKE_INSTALL_INCLUDEDIR})
@@ -22,6 +22,9 @@ foreach(part problem reference compiled machine fast kernel)
 endforeach()
 if(TARGET attest)
   install(TARGETS attest EXPORT attest-kernel-targets)  # attest::attest, for attest_add_audit
+endif()
+if(TARGET attest_serve)
+  install(TARGETS attest_serve EXPORT attest-kernel-targets LIBRARY DESTINATION ${CMAKE_INSTALL_LIBDIR})
 endif()
 if(TARGET attest_runner)
   install(TARGETS attest_runner DESTINATION ${CMAKE_INSTALL_LIBEXECDIR}/attest)

@@ -12,6 +12,12 @@ option(ATTEST_PCH "The headers that many tests or proofs include are compiled on
 set(ATTEST_PROPERTY_CASES 500 CACHE STRING "Problems that RapidCheck generates for each property")
 set(ATTEST_SANITIZE "" CACHE STRING "Sanitizers for everything that is built, e.g. address,undefined")
 
+option(ATTEST_WHEEL "What the Python wheel holds, and nothing else. pyproject.toml sets it" OFF)
+
+if(ATTEST_WHEEL)
+  set(ATTEST_TESTS OFF)
+  set(ATTEST_INSTALL OFF)
+endif()
 if(DEFINED BUILD_TESTING AND NOT BUILD_TESTING)
   set(ATTEST_TESTS OFF)
 endif()

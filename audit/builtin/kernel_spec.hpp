@@ -1,6 +1,8 @@
-// The argument of `--kernel`: the built-in kernel, or a shared library and a function in it.
+// The arguments of `--kernel` and `--channel`: the built-in kernel, a shared library and a function in it, a program, or a
+// process that serves a kernel already.
 #pragma once
 
+#include <optional>
 #include <string>
 
 #include "audit/isolation/kernel_session.hpp"
@@ -8,12 +10,18 @@
 
 namespace attest::audit {
 
-/// The library of "builtin", "builtin:SET", or PATH[:SYMBOL] where PATH:SYMBOL is not itself a file.
+/// The kernel of "builtin", "builtin:SET", PATH[:SYMBOL] where PATH:SYMBOL is not itself a file, or "command:WORDS": a
+/// program, which is looked for as a shell does, and its arguments. With a `channel`, the process at its other end
+/// serves the kernel, and `spec` is what reports call it.
 /// Ensures   an error names `--kernel` and lists the kernels that exist; the library itself is not opened
-problem::result<kernel_library> library_of(std::string const& spec);
+problem::result<kernel_library> library_of(std::string const& spec, int channel = -1);
+
+/// Why descriptor `channel` is none that a process serves a kernel through; none where it is. Processes that this one
+/// starts do not get it.
+std::optional<problem::error> channel_fault(int channel);
 
 /// A session with the kernel that `spec` names (kernel_session::open).
-problem::result<kernel_session> open_kernel(std::string const& spec, problem::element_type type,
+problem::result<kernel_session> open_kernel(std::string const& spec, int channel, problem::element_type type,
                                             interruption const& interrupted, isolation_limits const& limits);
 
 }  // namespace attest::audit

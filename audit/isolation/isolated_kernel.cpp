@@ -1,27 +1,15 @@
-#include "audit/isolation/isolated_kernel.hpp"
-
-#include <cerrno>
-#include <cmath>
 #include <csignal>
 #include <span>
 #include <system_error>
 #include <utility>
 
-#include <fcntl.h>
 #include <fmt/format.h>
-#include <fmt/ranges.h>
-#include <string.h>
-#include <sys/mman.h>
 #include <sys/resource.h>
-#include <unistd.h>
 
-#include "audit/isolation/call_memory.hpp"
+#include "audit/isolation/isolated_kernel_state.hpp"
 #include "audit/isolation/library_fault.hpp"
 #include "audit/isolation/missing_protections.hpp"
 #include "audit/isolation/reply_report.hpp"
-#include "audit/isolation/runner/protocol.hpp"
-#include "audit/isolation/runner_process.hpp"
-#include "audit/support/descriptor.hpp"
 #include "audit/support/locate.hpp"
 #include "audit/support/printable.hpp"
 
@@ -40,146 +28,33 @@ call_report not_asked(std::string reason) {
   return report;
 }
 
-/// The text in a fixed-size field of a message; a terminating 0 may be missing.
-template <std::size_t N>
-std::string bounded(char const (&text)[N]) {
-  return {text, ::strnlen(text, N)};
-}
-
 }  // namespace
-
-struct isolated_kernel::state {
-  fs::path library, runner;
-  std::string symbol;
-  isolation_limits limits;
-  owned_descriptor memory;
-  runner_process process;
-  std::string name;
-  bool environment_changed = false;
-  std::uint64_t sequence = 0;
-  std::optional<std::string> exceeded;           ///< the limit that ended the last wait, if one did
-  std::uint64_t tensor_bytes = 0;                ///< the most that a call of this process could touch
-  runner_process::clock::time_point observed{};  ///< when the process was last observed
-  std::optional<call_memory> last;               ///< the memory of the last call, if it was not one of a group
-  bool cut_short = false;                        ///< the caller ended the last wait
-  time_watch::passed passed{};                   ///< the limit of time that ended the last wait, if one did
-  std::string passed_words;
-
-  static runner_process::clock::time_point in(double seconds) {
-    return runner_process::clock::now() +
-           std::chrono::duration_cast<runner_process::clock::duration>(std::chrono::duration<double>(seconds));
-  }
-  /// The interval at which the process is observed from outside while it works.
-  static constexpr auto observation_interval = std::chrono::milliseconds(50);
-  /// In less time, no kernel takes gigabytes of memory or starts hundreds of threads.
-  static constexpr auto short_call = std::chrono::milliseconds(1);
-
-  std::optional<error> start();
-  runner_process::received greeting(std::span<std::byte> hello);
-  std::vector<broken_promise> broken_between_calls();
-  time_limits times(double working) const { return {working, limits.resting_seconds, limits.waiting_seconds}; }
-  result<std::vector<call_answer>> call(std::span<call_memory> plans, call_request const& request, double seconds);
-  runner_process::received wait(std::span<std::byte> reply, call_request const& request, double seconds);
-  result<call_answer> answer(call_memory& plan, runner::reply_message const& reply, double waited);
-  call_report kill_for(call_outcome outcome, std::string sentence);
-  call_report without_reply(std::span<call_memory const> plans, std::uint64_t first, runner_process::received received);
-};
-
-/// Waits for the greeting, until the time for loading has passed.
-runner_process::received isolated_kernel::state::greeting(std::span<std::byte> hello) {
-  time_watch watch(process.id(), times(limits.loading_seconds));
-  for (;;) {
-    auto const received = process.receive(hello, runner_process::clock::now() + observation_interval);
-    if (received != runner_process::received::timed_out) return received;
-    passed = watch.observe(process_tree(process.id()));
-    if (passed != time_watch::passed::nothing) return received;
-  }
-}
-
-/// Starts a process and waits for its greeting.
-std::optional<error> isolated_kernel::state::start() {
-  auto const fault = [&](error_code code, std::string reason) {
-    return error{code, printable(library.native(), 400), std::move(reason)};
-  };
-  auto shared = call_memory::shared();
-  if (!shared) return std::move(shared).why();
-  memory = std::move(shared).value();
-  auto started = runner_process::start(runner, library, symbol, memory.get(), limits.needs);
-  if (!started) return std::move(started).why();
-  process = std::move(started).value();
-
-  runner::hello_message hello{};
-  using enum runner_process::received;
-  constexpr double cage_seconds = 60;  // no code of the kernel runs meanwhile: it takes milliseconds, or is broken
-  auto received = process.wait_for_cage(in(cage_seconds));
-  if (received == message && process.start_fault() != 0) {
-    process.kill();
-    return error{error_code::unreadable, "attest-runner",
-                 "cannot start a process for the kernel: " + system_reason(process.start_fault())};
-  }
-  if (received == message) {
-    // Half of it is the kernel's own.
-    limits.address_bytes = std::min(limits.address_bytes, process.address_bytes() / 2);
-    auto const missing = audit::missing_protections(process.faults());
-    if (limits.all_protections && !missing.empty()) {
-      process.kill();
-      return fault(error_code::unsupported,
-                   fmt::format("is not loaded: the system forbids {}", fmt::join(missing, ", ")));
-    }
-    runner::load_message const load{runner::load_magic};
-    process.send(std::as_bytes(std::span(&load, 1)));
-    received = greeting(std::as_writable_bytes(std::span(&hello, 1)));
-  }
-  switch (received) {
-    case message: break;
-    case timed_out:
-      process.kill();
-      return fault(error_code::unreadable,
-                   passed == time_watch::passed::working
-                       ? fmt::format("does not finish loading within {} s of processor time", limits.loading_seconds)
-                   : passed == time_watch::passed::resting
-                       ? fmt::format("does not finish loading, and uses no processor for {} s", limits.resting_seconds)
-                       : fmt::format("does not finish loading within {} s", limits.waiting_seconds));
-    case closed: {
-      auto const end = process.end();
-      return fault(error_code::unreadable, words(end) + " while it was loaded" + process.said());
-    }
-    case malformed: process.kill(); return fault(error_code::unreadable, "broke its channel while it was loaded");
-  }
-  auto text = printable(bounded(hello.text), 200);
-  if (hello.magic != runner::hello_magic || hello.state > runner::greeting::no_runner_memory) {
-    process.kill();
-    return fault(error_code::unreadable, "broke its channel while it was loaded");
-  }
-  if (hello.state == runner::greeting::ready) {
-    name = text.empty() ? printable(library.filename().native()) : text;
-    environment_changed = hello.environment_changed != 0;
-    return std::nullopt;
-  }
-  process.kill();
-  if (hello.state == runner::greeting::no_symbol)
-    return fault(error_code::missing, fmt::format("does not export '{}'", printable(symbol)));
-  if (hello.state == runner::greeting::no_runner_memory)
-    return error{error_code::unreadable, "attest-runner", "has no memory: " + text};
-  if (auto const path = printable(library.native(), 200) + ": "; text.starts_with(path)) text.erase(0, path.size());
-  return fault(error_code::unreadable, "is not a shared library that can be loaded: " + text);
-}
 
 result<isolated_kernel> isolated_kernel::open(fs::path const& library, std::string symbol, isolation_limits limits,
                                               fs::path runner) {
-  if (auto why = library_fault(library)) return *std::move(why);
-  if (runner.empty()) {
+  return open(kernel_library{.path = library, .symbol = std::move(symbol)}, limits, std::move(runner));
+}
+
+result<isolated_kernel> isolated_kernel::open(kernel_library const& kernel, isolation_limits limits, fs::path runner) {
+  if (auto why = kernel.is_process() ? std::nullopt : library_fault(kernel.path)) return *std::move(why);
+  if (kernel.is_process() && limits.all_protections)
+    return error{error_code::unsupported, printable(kernel.path.native(), 400),
+                 "runs in the process that asked for this audit, which no protection isolates"};
+  if (runner.empty() && !kernel.is_process()) {
     auto located = locate_runner();
     if (!located) return std::move(located).why();
     runner = std::move(located).value();
   }
   auto opened = std::make_unique<state>();
   std::error_code code;
-  opened->library = fs::absolute(library, code);  // a bare name would be looked up in the library path
-  if (code) return error{error_code::unreadable, printable(library.native(), 400), code.message()};
+  opened->kernel = kernel;
+  // A bare name would be looked up in the library path.
+  if (!kernel.is_process()) opened->kernel.path = fs::absolute(kernel.path, code);
+  if (code) return error{error_code::unreadable, printable(kernel.path.native(), 400), code.message()};
   opened->runner = std::move(runner);
-  opened->symbol = std::move(symbol);
   opened->limits = limits;
+  // A program may be an interpreter, which loads libraries of its own before the kernel.
+  if (kernel.is_program()) opened->limits.loading_seconds *= 6;
   if (auto why = opened->start()) return *std::move(why);
   return isolated_kernel(std::move(opened));
 }
@@ -260,16 +135,23 @@ runner_process::received isolated_kernel::state::wait(std::span<std::byte> reply
     auto next = runner_process::clock::now() + observation_interval;
     if (request.until) next = std::min(next, *request.until);
     auto const received = process.receive(reply, next);
-    if (received == runner_process::received::message) {
+    if (received == runner_process::received::message && !kernel.is_process()) {
       // A short call cannot pass a limit by itself, many together can.
       auto const now = runner_process::clock::now();
       if (now - begin >= short_call || now - observed >= observation_interval)
         exceeded = passes_limits(process.id(), limits.process, tensor_bytes), observed = now;
     }
     if (received != runner_process::received::timed_out) return received;
+    if (kernel.is_process()) {
+      cut_short = is_over(request);
+      if (cut_short) return received;
+      if (runner_process::clock::now() - begin < std::chrono::duration<double>(limits.waiting_seconds)) continue;
+      passed = time_watch::passed::waiting;
+      passed_words = fmt::format("did not return within {:g} s", limits.waiting_seconds);
+      return received;
+    }
     if (!watch) watch.emplace(process.id(), times(seconds));
-    cut_short =
-        (request.stop && request.stop->load()) || (request.until && runner_process::clock::now() >= *request.until);
+    cut_short = is_over(request);
     if (cut_short) return received;
     auto const tree = process_tree(process.id());
     exceeded = tree_passes_limits(tree, limits.process, tensor_bytes);
@@ -317,6 +199,9 @@ result<std::vector<call_answer>> isolated_kernel::state::call(std::span<call_mem
       received = runner_process::received::malformed;
     if (received != runner_process::received::message) return all(without_reply(plans, first, received));
   }
+  if (kernel.is_process() && replies[0].magic != runner::reply_magic)
+    return all(kill_for(call_outcome::unanswered, "was not called: its process has no room for the tensors, or no "
+                                                  "further thread"));
   // These replies come from the kernel's side: none of them excuses it.
   if (replies[0].magic == runner::no_range_magic || replies[0].magic == runner::no_memory_magic)
     return all(kill_for(call_outcome::exceeded,
@@ -380,6 +265,7 @@ call_report isolated_kernel::state::without_reply(std::span<call_memory const> p
 
 std::string const& isolated_kernel::name() const noexcept { return state_->name; }
 std::vector<std::string> isolated_kernel::missing_protections() const {
+  if (state_->kernel.is_process()) return {"every protection (the kernel runs in the process that asked for the audit)"};
   return audit::missing_protections(state_->process.faults());
 }
 bool isolated_kernel::loading_changes_environment() const noexcept { return state_->environment_changed; }

@@ -15,6 +15,7 @@
 #include <string_view>
 #include <vector>
 
+#include "audit/isolation/kernel_library.hpp"
 #include "audit/isolation/kernel_needs.hpp"
 #include "audit/isolation/process_limits.hpp"
 #include "audit/isolation/time_watch.hpp"
@@ -112,7 +113,8 @@ struct call_answer {
   owned_outputs outputs;  ///< set where report.outcome is succeeded
 };
 
-/// A shared library that exports the interface of attest/kernel.h, loaded in a process of its own (attest-runner).
+/// A kernel in a process of its own: a shared library that exports the interface of attest/kernel.h and is loaded there
+/// (attest-runner), or another kind of kernel_library.
 ///
 /// The process is reused for all calls, and started again after a crash, an exit or a hang. It is killed when the
 /// thread that started it ends (the next call then starts another) and leaves no core file. What it can reach is in
@@ -123,6 +125,12 @@ class isolated_kernel {
   /// was loaded. An empty `runner` means locate_runner().
   static problem::result<isolated_kernel> open(std::filesystem::path const& library,
                                                std::string symbol = "attest_attention", isolation_limits limits = {},
+                                               std::filesystem::path runner = {});
+
+  /// The same for a kernel of any kind. A program runs in the cage of a library, and says itself when it is ready. A
+  /// process that serves already is neither isolated nor ended: what it does beside its calls is not seen, a call that
+  /// does not return is unanswered, and the channel to it is closed instead of killing it.
+  static problem::result<isolated_kernel> open(kernel_library const& kernel, isolation_limits limits = {},
                                                std::filesystem::path runner = {});
 
   /// Runs the kernel once.
@@ -151,7 +159,8 @@ class isolated_kernel {
   /// environment from before.
   bool loading_changes_environment() const noexcept;
 
-  /// The protections of docs/isolation.md that the system forbids, each with its reason.
+  /// The protections of docs/isolation.md that do not hold, each with its reason: what the system forbids; of a process
+  /// that serves already, all of them, as one sentence.
   std::vector<std::string> missing_protections() const;
 
   isolated_kernel(isolated_kernel&&) noexcept;

@@ -28,7 +28,7 @@ bool may_be_the_machine(call_report const& did) {
 
 problem::result<kernel_session> kernel_session::open(kernel_library const& library, problem::element_type type,
                                                      interruption const& interrupted, isolation_limits const& limits) {
-  auto kernel = isolated_kernel::open(library.path, library.symbol, limits);
+  auto kernel = isolated_kernel::open(library, limits);
   if (!kernel) return kernel.why();
   kernel_session session(std::move(kernel).value(), interrupted);
   auto const first = session.run(small_problem(type), 0, placement::end);

@@ -2,13 +2,13 @@
 #pragma once
 
 #include <atomic>
-#include <filesystem>
 #include <optional>
 #include <span>
 #include <string>
 #include <vector>
 
 #include "audit/isolation/isolated_kernel.hpp"
+#include "audit/isolation/kernel_library.hpp"
 #include "audit/tensors/owned_outputs.hpp"
 #include "audit/tensors/owned_problem.hpp"
 
@@ -22,12 +22,6 @@ struct interruption {
   bool requested() const noexcept {
     return (stop && stop->load()) || (until && std::chrono::steady_clock::now() >= *until);
   }
-};
-
-/// A shared library, and the name of its function with the interface of attest/kernel.h.
-struct kernel_library {
-  std::filesystem::path path;
-  std::string symbol = "attest_attention";
 };
 
 /// One isolated kernel, and the outputs that it supports. Not safe for concurrent calls: use one session a thread.

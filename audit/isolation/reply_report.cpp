@@ -2,6 +2,9 @@
 
 #include <fmt/format.h>
 
+#include "audit/support/bounded_text.hpp"
+#include "audit/support/printable.hpp"
+
 namespace attest::audit {
 
 call_report report_of(runner::reply_message const& reply, double waited) {
@@ -16,6 +19,8 @@ call_report report_of(runner::reply_message const& reply, double waited) {
       report.outcome = call_outcome::unknown_status;
       report.sentence = fmt::format("returned the unknown status {}", reply.status);
   }
+  if (auto const said = printable(bounded(reply.text), runner::said_bytes); !said.empty())
+    report.sentence += fmt::format(" and said '{}'", said);
   if (reply.environment_changed)
     report.broken.push_back({promise::restores_environment, "",
                              "leaves the floating-point environment changed (rounding mode, FTZ, DAZ or x87 stack)"});

@@ -23,6 +23,7 @@
 #include <sys/wait.h>
 #include <unistd.h>
 
+#include "audit/isolation/runner/needs.hpp"
 #include "audit/isolation/runner/protocol.hpp"
 #include "audit/isolation/system_call_filter.hpp"
 #include "audit/support/printable.hpp"
@@ -96,8 +97,8 @@ std::string words(process_end const& end) {
 }
 
 problem::result<runner_process> runner_process::start(std::filesystem::path const& runner,
-                                                      std::filesystem::path const& library, std::string const& symbol,
-                                                      int memory, kernel_needs const& needs) {
+                                                      kernel_library const& kernel, int memory,
+                                                      kernel_needs const& needs) {
   int ends[2];
   if (::socketpair(AF_UNIX, SOCK_SEQPACKET | SOCK_CLOEXEC, 0, ends) != 0) return fault("no channel to it", errno);
   runner_process process;
@@ -134,9 +135,12 @@ problem::result<runner_process> runner_process::start(std::filesystem::path cons
   posix_spawnattr_setflags(&plan.attributes, POSIX_SPAWN_SETSIGMASK | POSIX_SPAWN_SETSIGDEF | POSIX_SPAWN_SETPGROUP);
 
   auto parent = std::to_string(::getpid());
-  auto program = runner.native(), library_path = library.native(), symbol_name = symbol;
+  auto program = runner.native(), path = kernel.path.native();
+  auto symbol = kernel.is_program() ? std::string() : kernel.symbol;  // an empty one: `path` is a program
   auto words = needs.words();
-  std::vector<char*> arguments{program.data(), parent.data(), library_path.data(), symbol_name.data()};
+  if (kernel.is_program())
+    for (std::string const& argument : *kernel.arguments) words.push_back(runner::argument_word + argument);
+  std::vector<char*> arguments{program.data(), parent.data(), path.data(), symbol.data()};
   for (std::string& word : words) arguments.push_back(word.data());
   arguments.push_back(nullptr);
   int const code =
@@ -154,6 +158,32 @@ problem::result<runner_process> runner_process::start(std::filesystem::path cons
   std::copy_n(filter.begin(), message.count, message.instructions);
   process.send(std::as_bytes(std::span(&message, 1))
                    .first(offsetof(runner::filter_message, instructions) + message.count * sizeof(std::uint64_t)));
+  return process;
+}
+
+problem::result<runner_process> runner_process::attach(int control, int memory) {
+  int ends[2];
+  if (::socketpair(AF_UNIX, SOCK_SEQPACKET | SOCK_CLOEXEC, 0, ends) != 0) return fault("no channel", errno);
+  runner_process process;
+  process.channel_ = owned_descriptor(ends[0]);
+  owned_descriptor const far_end(ends[1]);
+  runner::attach_message message{runner::attach_magic};
+  iovec from{&message, sizeof message};
+  int const passed[] = {far_end.get(), memory};
+  alignas(cmsghdr) std::byte control_bytes[CMSG_SPACE(sizeof passed)]{};
+  msghdr header{};
+  header.msg_iov = &from, header.msg_iovlen = 1;
+  header.msg_control = control_bytes, header.msg_controllen = sizeof control_bytes;
+  cmsghdr* const first = CMSG_FIRSTHDR(&header);
+  first->cmsg_level = SOL_SOCKET, first->cmsg_type = SCM_RIGHTS, first->cmsg_len = CMSG_LEN(sizeof passed);
+  std::memcpy(CMSG_DATA(first), passed, sizeof passed);
+  ssize_t sent = 0;
+  do sent = ::sendmsg(control, &header, MSG_NOSIGNAL);
+  while (sent < 0 && errno == EINTR);
+  if (sent != sizeof message)
+    return error{error_code::unreadable, "--channel",
+                 "the process at its other end does not answer: " + std::generic_category().message(errno)};
+  process.attached_ = true;
   return process;
 }
 
@@ -255,6 +285,10 @@ process_end runner_process::end() noexcept { return reap(std::chrono::seconds(10
 process_end runner_process::kill() noexcept { return reap(clock::duration::zero()); }
 
 process_end runner_process::reap(clock::duration patience) noexcept {
+  if (std::exchange(attached_, false)) {
+    channel_ = owned_descriptor();
+    return {};
+  }
   if (process_ <= 0) return {};
   // WNOWAIT leaves the process unreaped, so that its id, and that of its group, cannot be reused yet.
   auto const has_ended = [&] {
@@ -295,6 +329,7 @@ runner_process::runner_process(runner_process&& other) noexcept { *this = std::m
 runner_process& runner_process::operator=(runner_process&& other) noexcept {
   if (this != &other) {
     kill();
+    attached_ = std::exchange(other.attached_, false);
     process_ = std::exchange(other.process_, 0), kernel_ = std::exchange(other.kernel_, 0);
     channel_ = std::move(other.channel_), printed_ = std::move(other.printed_);
     hidden_ = std::move(other.hidden_);

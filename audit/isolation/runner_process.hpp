@@ -9,6 +9,7 @@
 #include <string>
 
 #include "audit/isolation/hidden_memory.hpp"
+#include "audit/isolation/kernel_library.hpp"
 #include "audit/isolation/kernel_needs.hpp"
 #include "audit/isolation/owned_descriptor.hpp"
 #include "audit/isolation/runner/protections.hpp"
@@ -33,11 +34,15 @@ class runner_process {
   using clock = std::chrono::steady_clock;
   enum class received { message, malformed, closed, timed_out };
 
-  /// Starts `runner` to load `library`. The process gets the file descriptor `memory`, which it shares with this one,
-  /// and the seccomp filter; its standard output and error are a pipe to this process.
+  /// Starts `runner` to load a library, or to become a program that serves a kernel. The process gets the file
+  /// descriptor `memory`, which it shares with this one, and the seccomp filter; its standard output and error are a
+  /// pipe to this process.
   static problem::result<runner_process> start(std::filesystem::path const& runner,
-                                               std::filesystem::path const& library, std::string const& symbol,
-                                               int memory, kernel_needs const& needs);
+                                               kernel_library const& kernel, int memory, kernel_needs const& needs);
+
+  /// A channel to a process that serves already, through the socket `control`: it gets the other end and `memory`.
+  /// Nobody else's process ends with it: end and kill close the channel.
+  static problem::result<runner_process> attach(int control, int memory);
 
   /// Waits until the runner has put on the protections that the system permits. No code of the kernel runs before that.
   received wait_for_cage(clock::time_point deadline) noexcept;
@@ -78,7 +83,7 @@ class runner_process {
   runner_process& operator=(runner_process&& other) noexcept;
   ~runner_process();
 
-  bool alive() const noexcept { return process_ > 0; }
+  bool alive() const noexcept { return process_ > 0 || attached_; }
 
   /// The id of the kernel's process. Requires wait_for_cage() == message.
   int id() const noexcept { return kernel_; }
@@ -90,7 +95,8 @@ class runner_process {
   void drain() noexcept;
   bool is_closed() const noexcept;
 
-  int process_ = 0;  ///< the child of this process: it ends as the kernel's process does, and that dies with it
+  bool attached_ = false;  ///< the process is not a child of this one
+  int process_ = 0;        ///< the child of this process: it ends as the kernel's process does, and that dies with it
   int kernel_ = 0;
   int start_fault_ = 0;
   std::uint64_t address_bytes_ = 0;

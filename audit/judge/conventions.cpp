@@ -7,6 +7,7 @@
 #include <tbb/task_group.h>
 
 #include "audit/contract/contract_fields.hpp"
+#include "audit/judge/hidden_keys.hpp"
 #include "audit/judge/one_query.hpp"
 #include "audit/tensors/elements.hpp"
 #include "reference/attention/score.hpp"
@@ -122,27 +123,25 @@ class convention_judge {
   }
 
   void empty(problem::sizes const& s, row_offsets const& at, std::int64_t b, std::int64_t h, std::int64_t i) {
-    if (is_unmasked_) unmasked_row(s, at, b, h, i);
-    else if (is_mean_ && outputs.o) mean_row(s, at, b, h, i);
+    if (empty_.unmasked) unmasked_row(s, at, b, h, i);
+    else if (empty_.mean && outputs.o) mean_row(s, at, b, h, i);
     else if (replaces_o_)
       for (std::int64_t c = 0; c < s.dv; ++c) {
         rule(output_kind::o, {b, h, i, c}, load(*outputs.o, at.of(s.dv, c)), std::nan(""));
         store(*outputs.o, at.of(s.dv, c), 0);
       }
-    if (replaces_lse_ && !is_unmasked_) {
+    if (replaces_lse_ && !empty_.unmasked) {
       rule(output_kind::lse, {b, h, i, 0}, load(*outputs.lse, at.of(1, 0)), 0);
       store(*outputs.lse, at.of(1, 0), -infinity);
     }
     if (replaces_o_ || replaces_lse_ || replaces_weights_) replaced_rows_.push_back({b, h, i});
   }
 
-  /// The mean of all rows of V is attention with scale 0 and every key visible; its bound judges the row.
+  /// The bound of attention whose weights are all the same judges the row.
   void mean_row(problem::sizes const& s, row_offsets const& at, std::int64_t b, std::int64_t h, std::int64_t i) {
-    problem_draft everything = one_query(problem_, b, h, i);
-    everything.bias.reset(), everything.softcap = 0, everything.scale = 0;
     owned_outputs alone = one_answer(problem_, outputs, b, h, i);
     alone.lse.reset(), alone.weights.reset();
-    instead(std::move(everything), alone, b, h, i, "the mean of V");
+    instead(mean_of_values(problem_, b, h, i), alone, b, h, i, "the mean of V");
     for (std::int64_t c = 0; c < s.dv; ++c) store(*outputs.o, at.of(s.dv, c), 0);
   }
 
@@ -198,14 +197,10 @@ class convention_judge {
       how_.empty_row != conventions::row::zero || how_.empty_lse != conventions::log::minus_infinity;
 
   // What the conventions say of a row without a visible key, and which of its elements are overwritten.
-  bool has_keys_ = problem_.size().m > 0;
-  bool is_unmasked_ = has_keys_ && how_.empty_row == conventions::row::unmasked;
-  bool is_mean_ = has_keys_ && how_.empty_row == conventions::row::mean;
-  bool is_nan_ =
-      how_.empty_row == conventions::row::nan || (has_keys_ && how_.empty_row == conventions::row::nan_unless_no_keys);
-  bool replaces_o_ = outputs.o && (is_unmasked_ || is_mean_ || is_nan_);
-  bool replaces_lse_ = outputs.lse && (is_unmasked_ || how_.empty_lse == conventions::log::zero);
-  bool replaces_weights_ = outputs.weights && is_unmasked_;
+  empty_row_rule empty_ = empty_rows_of(how_, problem_.size().m);
+  bool replaces_o_ = outputs.o && (empty_.unmasked || empty_.mean || empty_.nan);
+  bool replaces_lse_ = outputs.lse && (empty_.unmasked || empty_.zero_lse);
+  bool replaces_weights_ = outputs.weights && empty_.unmasked;
   std::vector<row_index> replaced_rows_;
 };
 
@@ -221,6 +216,24 @@ std::vector<std::string> relaxed(conventions const& how) {
   conventions visited = how;
   visit_conventions(visited, relaxations);
   return std::move(relaxations.found);
+}
+
+empty_row_rule empty_rows_of(conventions const& how, std::int64_t keys) noexcept {
+  using row = conventions::row;
+  bool const has_keys = keys > 0;
+  return {.unmasked = has_keys && how.empty_row == row::unmasked,
+          .mean = has_keys && how.empty_row == row::mean,
+          .nan = how.empty_row == row::nan || (has_keys && how.empty_row == row::nan_unless_no_keys),
+          .zero_lse = how.empty_lse == conventions::log::zero};
+}
+
+bool leaves_outputs_open(owned_problem const& problem, contract const& claim) {
+  using masked = conventions::masked;
+  masked const hidden = claim.conventions.masked_values;
+  problem_draft const& draft = problem.draft();
+  bool const hides = draft.mask || draft.bias || draft.band != problem::band{};
+  if (hidden == masked::never_read || !hides) return false;
+  return has_nonfinite(problem) || (hidden == masked::must_not_overflow && hidden_scores_may_overflow(problem, claim));
 }
 
 owned_outputs translated(owned_problem const& problem, owned_outputs const& outputs, contract const& claim) {

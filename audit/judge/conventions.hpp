@@ -9,6 +9,20 @@ namespace attest::audit {
 /// The conventions that differ from docs/semantics.md: "empty_row: nan".
 std::vector<std::string> relaxed(conventions const& how);
 
+/// What a contract says of a query that sees no key; where it says nothing, O is 0 and LSE −∞.
+struct empty_row_rule {
+  bool unmasked = false;  ///< O, LSE and weights of the same query with every key visible
+  bool mean = false;      ///< O is the mean of V
+  bool nan = false;       ///< O is NaN
+  bool zero_lse = false;  ///< LSE is 0
+};
+
+/// Requires  `keys`, visible or not, in the problem
+empty_row_rule empty_rows_of(conventions const& how, std::int64_t keys) noexcept;
+
+/// Does the contract leave every output of the problem open, because numbers at hidden keys may reach it?
+bool leaves_outputs_open(owned_problem const& problem, contract const& claim);
+
 /// Judges as judge() does, except the rows for which a convention of the contract prescribes other outputs: these are
 /// judged by the convention.
 judgement judge_by_conventions(owned_problem const& problem, owned_outputs const& outputs, contract const& claim,

@@ -10,6 +10,68 @@
 #include "reference/machine/rows.hpp"
 
 namespace attest::audit {
+namespace {
+
+/// Is a number that the kernel may read as 0 (below ω, alone or times σ·log₂ e), or σ where it may be 0, multiplied by
+/// an infinity in the q·k of a visible key? Then the kernel's score is NaN, whatever the exact score is, and the row is
+/// not judged (E10 of docs/bound.md).
+template <class T>
+bool flushed_meets_infinity(problem::instance<T> const& p, problem::kernel_model const& model,
+                            reference::enclosed_row<first_width, T> const& row, std::int64_t b, std::int64_t h,
+                            std::int64_t i) {
+  std::int64_t const d = p.size().d, hk = reference::key_head(p.size(), h);
+  T const* const q = p.q().row(b, h, i);
+  // The smallest factor other than 1 that a kernel may fold into q or k is σ, rounded down as a kernel may round it.
+  double const scale = reference::given_scale(p).value_or(1 / std::sqrt(static_cast<double>(d)));
+  double const sigma = reference::size_upper(reference::value_of(scale));
+  double const roundings = std::max(8 * model.format.u, model.k_qk_base * model.u_qk);
+  double const folded = sigma * (1 - roundings);
+  bool const scale_may_be_zero = sigma > 0 && folded < model.format.omega;
+  auto const may_be_zero = [&](T x) {
+    double const size = std::abs(as_double(x));
+    return size > 0 && (size < model.format.omega || size * folded < model.format.omega);
+  };
+  auto const meets = [&](std::int64_t j) {
+    T const* const k = p.k().row(b, hk, j);
+    for (std::int64_t t = 0; t < d; ++t) {
+      bool const infinite_q = std::isinf(as_double(q[t])), infinite_k = std::isinf(as_double(k[t]));
+      if (scale_may_be_zero && (infinite_q || infinite_k)) return true;
+      if ((infinite_q && may_be_zero(k[t])) || (infinite_k && may_be_zero(q[t]))) return true;
+    }
+    return false;
+  };
+  return std::ranges::any_of(row.keys, [&](auto const& key) { return meets(key.j); }) ||
+         std::ranges::any_of(row.without_weight, meets);
+}
+
+}  // namespace
+
+template <class T>
+bool is_outside_hypotheses(problem::instance<T> const& p, problem::kernel_model const& model,
+                           row_truth<first_width, T> const& truth, std::int64_t b, std::int64_t h, std::int64_t i) {
+  using reference::row_kind;
+  // Outside H0 the scores of an honest kernel may overflow: to −∞, so that a NaN in V does not reach the output, or to
+  // NaN where the bias is −∞.
+  row_kind const kind = truth.row.kind;
+  bool const outside = kind == row_kind::finite
+                           ? !truth.bound.says_anything()
+                           : kind == row_kind::empty &&
+                                 !reference::keys_without_weight_in_range(model, reference::range_of(p, truth.row));
+  return outside || (kind != row_kind::nan && model.flushes && flushed_meets_infinity(p, model, truth.row, b, h, i));
+}
+
+template <class T>
+value_hull hull_of(problem::instance<T> const& p, row_truth<first_width, T> const& truth, std::int64_t b,
+                   std::int64_t h, std::int64_t c) {
+  std::int64_t const hk = reference::key_head(p.size(), h);
+  value_hull hull{reference::infinity, -reference::infinity};
+  for (auto const& key : truth.row.keys) {
+    double const v = as_double(p.v()(b, hk, key.j, c));
+    hull.lowest = std::min(hull.lowest, v), hull.highest = std::max(hull.highest, v);
+  }
+  hull.margin = truth.bound.hull_margin(std::max(std::abs(hull.lowest), std::abs(hull.highest)));
+  return hull;
+}
 
 template <class T>
 template <unsigned W>
@@ -29,15 +91,7 @@ void exact_row_judge<T>::judge(std::int64_t b, std::int64_t h, std::int64_t i, j
   second_.reset();
   last_.reset();
   first_.evaluate(problem_, model_, b, h, i);
-  using reference::row_kind;
-  // Outside H0 the scores of an honest kernel may overflow: to −∞, so that a NaN in V does not reach the output, or to
-  // NaN where the bias is −∞.
-  row_kind const kind = first_.row.kind;
-  bool const outside = kind == row_kind::finite
-                           ? !first_.bound.says_anything()
-                           : kind == row_kind::empty && !reference::keys_without_weight_in_range(
-                                                            model_, reference::range_of(problem_, first_.row));
-  if (outside || (kind != row_kind::nan && model_.flushes && flushed_meets_infinity())) {
+  if (is_outside_hypotheses(problem_, model_, first_, b, h, i)) {
     problem::sizes const& s = problem_.size();
     constexpr auto why = not_judged_because::outside_hypotheses;
     if (outputs_.o.present) into.leave_out(output_kind::o, s.dv, why);
@@ -59,33 +113,6 @@ void exact_row_judge<T>::bound_again() {
   sharper_bounds_.resize(sharper_.size());
   for (std::size_t n = 0; n < sharper_.size(); ++n)
     reference::compiled::evaluate(sharper_bounds_[n], sharper_[n].model, first_.facts);
-}
-
-template <class T>
-bool exact_row_judge<T>::flushed_meets_infinity() const {
-  std::int64_t const d = problem_.size().d, hk = reference::key_head(problem_.size(), h_);
-  T const* const q = problem_.q().row(b_, h_, i_);
-  // The smallest factor other than 1 that a kernel may fold into q or k is σ, rounded down as a kernel may round it.
-  double const scale = reference::given_scale(problem_).value_or(1 / std::sqrt(static_cast<double>(d)));
-  double const sigma = reference::size_upper(reference::value_of(scale));
-  double const roundings = std::max(8 * model_.format.u, model_.k_qk_base * model_.u_qk);
-  double const folded = sigma * (1 - roundings);
-  bool const scale_may_be_zero = sigma > 0 && folded < model_.format.omega;
-  auto const may_be_zero = [&](T x) {
-    double const size = std::abs(as_double(x));
-    return size > 0 && (size < model_.format.omega || size * folded < model_.format.omega);
-  };
-  auto const meets = [&](std::int64_t j) {
-    T const* const k = problem_.k().row(b_, hk, j);
-    for (std::int64_t t = 0; t < d; ++t) {
-      bool const infinite_q = std::isinf(as_double(q[t])), infinite_k = std::isinf(as_double(k[t]));
-      if (scale_may_be_zero && (infinite_q || infinite_k)) return true;
-      if ((infinite_q && may_be_zero(k[t])) || (infinite_k && may_be_zero(q[t]))) return true;
-    }
-    return false;
-  };
-  return std::ranges::any_of(first_.row.keys, [&](auto const& key) { return meets(key.j); }) ||
-         std::ranges::any_of(first_.row.without_weight, meets);
 }
 
 template <class T>
@@ -238,17 +265,11 @@ void exact_row_judge<T>::judge_o(judgement& into) {
 
 template <class T>
 void exact_row_judge<T>::by_hull(judgement& into, std::int64_t c, T got) {
-  std::int64_t const hk = reference::key_head(problem_.size(), h_);
-  double lowest = reference::infinity, highest = -reference::infinity;
-  for (auto const& key : first_.row.keys) {
-    double const v = as_double(problem_.v()(b_, hk, key.j, c));
-    lowest = std::min(lowest, v), highest = std::max(highest, v);
-  }
-  double const margin = first_.bound.hull_margin(std::max(std::abs(lowest), std::abs(highest)));
-  double const value = as_double(got), beyond = std::max(lowest - value, value - highest);
-  if (beyond > margin)
-    violate(into, "o", c, value, lowest, highest, margin, beyond / margin, bug_class::large_scores,
-            fmt::format("outside the visible values [{}, {}] that it averages", lowest, highest));
+  value_hull const hull = hull_of(problem_, first_, b_, h_, c);
+  double const value = as_double(got), beyond = hull.beyond(value);
+  if (beyond > hull.margin)
+    violate(into, "o", c, value, hull.lowest, hull.highest, hull.margin, beyond / hull.margin, bug_class::large_scores,
+            fmt::format("outside the visible values [{}, {}] that it averages", hull.lowest, hull.highest));
 }
 
 template <class T>
@@ -325,7 +346,7 @@ namespace {
 
 template <class... T>
 constexpr auto judges(std::variant<problem::instance<T>...> const*) {
-  return std::tuple{&exact_row_judge<T>::judge...};
+  return std::tuple{&exact_row_judge<T>::judge..., &is_outside_hypotheses<T>..., &hull_of<T>...};
 }
 /// Compiles exact_row_judge for every element type.
 [[gnu::used]] constexpr auto row_judges = judges(static_cast<problem::any_instance const*>(nullptr));

@@ -42,6 +42,14 @@ inline double admitted(reference::error_bound const& bound, double exact) noexce
   return std::min(bound.size, std::abs(bound.known_center - exact) + bound.known_size);
 }
 
+/// Clause H of docs/bound.md: an output lies between the smallest and the largest visible value, up to a margin.
+struct value_hull {
+  double lowest = 0, highest = 0, margin = 0;
+
+  /// How far x lies outside the values; negative inside.
+  double beyond(double x) const noexcept { return std::max(lowest - x, x - highest); }
+};
+
 /// Adds an answer to a comparison: its error lies in [lower, upper], and `bound` is that of the sharper preset. Nothing
 /// is added where that says nothing.
 void compare(preset_comparison& with, double got, double lower, double upper, reference::error_bound const& bound);
@@ -68,6 +76,20 @@ struct row_truth {
   }
 };
 
+/// The width in bits at which the judge encloses a row first.
+inline constexpr unsigned first_width = 128;
+
+/// Does the bound say nothing about the row (b, h, i), of which `truth` is known? Then none of its elements is judged,
+/// whatever it is.
+template <class T>
+bool is_outside_hypotheses(problem::instance<T> const& p, problem::kernel_model const& model,
+                           row_truth<first_width, T> const& truth, std::int64_t b, std::int64_t h, std::int64_t i);
+
+/// Clause H for output c of the row (b, h, ·). Requires  a row with visible keys, evaluated
+template <class T>
+value_hull hull_of(problem::instance<T> const& p, row_truth<first_width, T> const& truth, std::int64_t b,
+                   std::int64_t h, std::int64_t c);
+
 /// Judges the rows of one problem, one after the other; its memory is reused. Use one object in each thread.
 template <class T>
 class exact_row_judge {
@@ -84,12 +106,8 @@ class exact_row_judge {
  private:
   /// Widths in bits: an element that one does not decide is judged again at the next. At the last every score is known
   /// to 2⁻¹¹⁰, however large scores, biases and softcap are (docs/rounding.md, "Where the judge's widths end").
-  static constexpr unsigned first = 128, second = 256, last = 1152;
+  static constexpr unsigned first = first_width, second = 256, last = 1152;
 
-  /// Is a number that the kernel may read as 0 (below ω, alone or times σ·log₂ e), or σ where it may be 0, multiplied
-  /// by an infinity in the q·k of a visible key? Then the kernel's score is NaN, whatever the exact score is, and the
-  /// row is not judged (E10 of docs/bound.md).
-  bool flushed_meets_infinity() const;
   void judge_o(judgement& into);
   void judge_lse(judgement& into);
   void judge_weights(judgement& into);
@@ -106,8 +124,7 @@ class exact_row_judge {
   bool by_bound(judgement& into, output_kind kind, std::int64_t at, E got, Truth&& truth_at, Bound&& bound_at);
   /// Evaluates the bounds of `sharper` for the row, where it is one that is compared.
   void bound_again();
-  /// Clause H of docs/bound.md: an output lies between the smallest and the largest visible value, up to a margin,
-  /// whatever the scores are.
+  /// Clause H, whatever the scores are.
   void by_hull(judgement& into, std::int64_t c, T got);
   void violate(judgement& into, char const* output, std::int64_t at, double got, double truth_lower, double truth_upper,
                double bound, double error_in_bounds, std::optional<bug_class> kind, std::string sentence);

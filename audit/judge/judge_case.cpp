@@ -11,7 +11,6 @@
 #include "audit/judge/conventions.hpp"
 #include "audit/judge/cross_call.hpp"
 #include "audit/judge/diagnosis.hpp"
-#include "audit/judge/hidden_keys.hpp"
 #include "audit/judge/observed_range.hpp"
 #include "audit/tensors/elements.hpp"
 
@@ -77,16 +76,10 @@ void judge_case(audit_case const& kernel_case, case_outputs const& outputs, judg
     for (violation& v : found.violations) v.call = call;
     into.judged.merge(std::move(found));
   };
-  conventions::masked const hidden = rules.claim->conventions.masked_values;
-  auto const outside = [&](owned_problem const& problem) {
-    return has_nonfinite(problem) ||
-           (hidden == conventions::masked::must_not_overflow && hidden_scores_may_overflow(problem, *rules.claim));
-  };
   auto const usable = [&](std::size_t call) {
     if (!outputs[call]) return false;
-    problem_draft const& draft = kernel_case.call(call).draft();
-    bool const hides = draft.mask || draft.bias || draft.band != problem::band{};
-    if (hidden == conventions::masked::never_read || !hides || !outside(kernel_case.call(call))) return true;
+    if (!leaves_outputs_open(kernel_case.call(call), *rules.claim)) return true;
+    conventions::masked const hidden = rules.claim->conventions.masked_values;
     into.conventions.push_back(relaxed({.masked_values = hidden}).front());
     return false;
   };

@@ -52,6 +52,12 @@ problem_draft one_query(owned_problem const& whole, std::int64_t b, std::int64_t
   return alone;
 }
 
+problem_draft mean_of_values(owned_problem const& whole, std::int64_t b, std::int64_t h, std::int64_t i) {
+  problem_draft everything = one_query(whole, b, h, i);
+  everything.bias.reset(), everything.softcap = 0, everything.scale = 0;
+  return everything;
+}
+
 owned_outputs one_answer(owned_problem const& whole, owned_outputs const& outputs, std::int64_t b, std::int64_t h,
                          std::int64_t i) {
   problem::sizes const& s = whole.size();

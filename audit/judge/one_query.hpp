@@ -13,6 +13,10 @@ namespace attest::audit {
 /// Cost      m·(d + dv) elements
 problem_draft one_query(owned_problem const& whole, std::int64_t b, std::int64_t h, std::int64_t i);
 
+/// That query with scale 0, no bias and no softcap: attention whose weights are all the same, so that O is the mean of
+/// V.
+problem_draft mean_of_values(owned_problem const& whole, std::int64_t b, std::int64_t h, std::int64_t i);
+
 /// The outputs of that query, with the shapes of one_query's problem.
 /// Requires  compact outputs that fit `whole`
 owned_outputs one_answer(owned_problem const& whole, owned_outputs const& outputs, std::int64_t b, std::int64_t h,

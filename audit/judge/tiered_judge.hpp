@@ -12,6 +12,14 @@
 
 namespace attest::audit {
 
+/// The bound of output c of a row that the machine tier has enclosed. Its `unrounded` and `warning` are not set.
+inline reference::error_bound bound_of_output(reference::machine::certified_row const& row, std::size_t c) noexcept {
+  reference::error_bound bound{row.o_bound[c], row.o_by[c]};
+  bound.dull = row.o_dull[c] != 0;
+  bound.known_center = row.o_known[c], bound.known_size = row.o_known_bound[c];
+  return bound;
+}
+
 /// Judges the rows of one problem. Use one object in each thread.
 /// Ensures   the counts of exact_row_judge; the error sizes are upper bounds that may differ from its in the last
 /// places
@@ -90,18 +98,11 @@ class tiered_judge {
     return true;
   }
 
-  static reference::error_bound bound_of_o(row_type const& row, std::size_t c) noexcept {
-    reference::error_bound bound{row.o_bound[c], row.o_by[c]};
-    bound.dull = row.o_dull[c] != 0;
-    bound.known_center = row.o_known[c], bound.known_size = row.o_known_bound[c];
-    return bound;
-  }
-
   bool certifies_o(row_type const& row, tally& found) {
     for (std::size_t c = 0; c < row.o.size(); ++c) {
       double const got = as_double(outputs_.o(row.b, row.h, row.i, static_cast<std::int64_t>(c)));
       double const low = row.o_low.empty() ? 0 : row.o_low[c];
-      reference::error_bound const bound = bound_of_o(row, c);
+      reference::error_bound const bound = bound_of_output(row, c);
       if (!within<T>(output_kind::o, got, row.o[c], low, row.o_radius[c], bound, found)) return false;
       if (double const beside = std::abs(got - bound.known_center) * (1 + 0x1p-52);
           bound.known_size < reference::infinity) {
@@ -158,7 +159,7 @@ class tiered_judge {
     };
     for (std::size_t c = 0; outputs_.o.present && c < row.o.size(); ++c)
       add(as_double(outputs_.o(row.b, row.h, row.i, static_cast<std::int64_t>(c))), row.o[c],
-          row.o_low.empty() ? 0 : row.o_low[c], row.o_radius[c], bound_of_o(row, c));
+          row.o_low.empty() ? 0 : row.o_low[c], row.o_radius[c], bound_of_output(row, c));
     if (outputs_.lse.present)
       add(as_double(outputs_.lse(row.b, row.h, row.i, 0)), row.lse, row.lse_low, row.lse_radius, row.lse_bound);
     if (outputs_.weights.present && row.terms->judged)

@@ -7,10 +7,8 @@
 
 #include <fmt/format.h>
 #include <tbb/parallel_for.h>
-#include <unistd.h>
 
-#include "audit/judge/judge_outputs.hpp"
-#include "audit/support/printable.hpp"
+#include "audit/oracle/answer_tensors.hpp"
 #include "reference/attention/exponential_sum.hpp"
 #include "reference/compiled/row.hpp"
 #include "reference/real/decimal.hpp"
@@ -18,15 +16,14 @@
 namespace attest::audit {
 namespace {
 
+using answers::kind, answers::kinds, answers::names, answers::place_of, answers::shapes, answers::shapes_in,
+    answers::tensors;
+using enum answers::kind;
 using problem::result;
 using reference::row_kind;
 using reference::value_kind;
 
 constexpr double quiet = std::numeric_limits<double>::quiet_NaN();
-
-/// The three outputs of a problem.
-enum kind : std::size_t { o, weights, lse, kinds };
-constexpr std::string_view names[kinds]{"o", "weights", "lse"};
 
 /// Evaluates every row with wanted(row) at W bits and hands each element to `take(kind, place, enclose)` once, from any
 /// thread; enclose() is its enclosed_value<W>.
@@ -57,61 +54,6 @@ void for_each_element(problem::instance<T> const& p, Wanted&& wanted, Take&& tak
     });
   });
 }
-
-/// Shapes and sizes of the outputs of one problem, which have the rank of q; the LSE has one less.
-struct shapes {
-  std::vector<std::int64_t> of[kinds];
-  std::int64_t elements[kinds]{};
-
-  shapes(problem::sizes const& s, int rank) {
-    std::vector<std::int64_t> rows = rank == 4   ? std::vector{s.b, s.hq, s.n}
-                                     : rank == 3 ? std::vector{s.b, s.n}
-                                                 : std::vector{s.n};
-    of[lse] = rows;
-    of[o] = of[weights] = std::move(rows);
-    of[o].push_back(s.dv);
-    of[weights].push_back(s.m);
-    for (std::size_t k = 0; k < kinds; ++k) {
-      elements[k] = 1;
-      for (std::int64_t const n : of[k]) elements[k] *= n;
-    }
-  }
-};
-
-/// The place of element `at` of an o [b, h, n, dv] in the axis order of the file.
-std::int64_t place_of(std::int64_t at, problem::sizes const& s, problem_file_entry const& from) noexcept {
-  if (from.order != axis_order::bnhd || from.problem.rank() != 4 || s.dv == 0) return at;
-  std::int64_t const c = at % s.dv, i = at / s.dv % s.n, h = at / s.dv / s.n % s.hq, b = at / s.dv / s.n / s.hq;
-  return ((b * s.n + i) * s.hq + h) * s.dv + c;
-}
-
-/// The shapes of the outputs in the axis order of the file.
-shapes shapes_in(problem_file_entry const& from, problem::sizes const& s) {
-  shapes shape(s, from.problem.rank());
-  if (from.order == axis_order::bnhd && from.problem.rank() == 4) std::swap(shape.of[o][1], shape.of[o][2]);
-  return shape;
-}
-
-/// The tensors of the result. It owns the bytes to which the writer's map of spans points.
-class tensors {
- public:
-  template <class E>
-  std::shared_ptr<std::vector<E>> add(std::string name, std::vector<std::int64_t> const& shape, std::int64_t elements,
-                                      E fill) {
-    auto data = std::make_shared<std::vector<E>>(static_cast<std::size_t>(elements), fill);
-    map_[std::move(name)] = {std::string(problem::row_of(problem::type_of<E>).dtype), shape,
-                             std::as_bytes(std::span(*data))};
-    owners_.push_back(data);
-    return data;
-  }
-  result<std::vector<std::byte>> file(safetensors_metadata const& metadata) const {
-    return safetensors_bytes(map_, metadata);
-  }
-
- private:
-  safetensor_map map_;
-  std::vector<std::shared_ptr<void>> owners_;
-};
 
 /// Rows that a task rounds; they share the conversion of K.
 constexpr std::int64_t rows_of_a_task = 16;
@@ -223,25 +165,14 @@ void solve_digits(problem::instance<T> const& p, problem_file_entry const& from,
     }
 }
 
-/// Why the answers would not fit into memory: n·m weights grow faster than the file. None where they do.
-std::optional<problem::error> too_many_answers(problem_file const& recorded, solve_options const& options) {
-  double const memory = static_cast<double>(sysconf(_SC_PHYS_PAGES)) * static_cast<double>(sysconf(_SC_PAGESIZE));
-  double bytes = 0;
-  for (problem_file_entry const& entry : recorded.problems) {
-    problem::sizes const& s = entry.problem.size();
-    double const elements = static_cast<double>(s.b) * static_cast<double>(s.hq) * static_cast<double>(s.n) *
-                            (static_cast<double>(s.dv) + static_cast<double>(s.m) + 1);
-    double const text = static_cast<double>(sizeof(std::string)) + options.digits.value_or(0);
-    bytes += elements * (options.digits  ? text
-                         : options.round ? static_cast<double>(problem::size_of(*options.round))
-                                         : 2 * sizeof(double));
-    if (bytes > memory / 2)
-      return problem::error{problem::error_code::unsupported, printable(entry.name_of("q")),
-                            fmt::format("the answers up to this problem have {:.3g} GB (n·m weights among them), more "
-                                        "than half of the machine's memory",
-                                        bytes / 1e9)};
-  }
-  return std::nullopt;
+/// The bytes of the answers of one problem.
+double bytes_of_answers(problem::sizes const& s, solve_options const& options) {
+  double const elements = static_cast<double>(s.b) * static_cast<double>(s.hq) * static_cast<double>(s.n) *
+                          (static_cast<double>(s.dv) + static_cast<double>(s.m) + 1);
+  double const text = static_cast<double>(sizeof(std::string)) + options.digits.value_or(0);
+  return elements * (options.digits  ? text
+                     : options.round ? static_cast<double>(problem::size_of(*options.round))
+                                     : 2 * sizeof(double));
 }
 
 }  // namespace
@@ -255,7 +186,10 @@ result<solution> run_solve(solve_options const& options) {
   if (!file) return file.why();
   auto const recorded = problem_file_of(file.value(), options.flags);
   if (!recorded) return recorded.why();
-  if (auto why = too_many_answers(recorded.value(), options)) return *std::move(why);
+  if (auto why = answers::beyond_memory(
+          recorded.value(), [&](problem::sizes const& s) { return bytes_of_answers(s, options); },
+          " (n·m weights among them)"))
+    return *std::move(why);
   solution solved;
   tensors into;
   for (problem_file_entry const& entry : recorded.value().problems) {

@@ -23,6 +23,7 @@ struct audit_arguments {
   judging_options judging;
   std::vector<std::string> kernels{"builtin"}, only, allowed;
   std::optional<std::uint64_t> seed;
+  std::optional<int> channel;
   std::string part;
 };
 
@@ -57,12 +58,19 @@ int run(audit_arguments& arguments) {
     if (!audit.part) return usage_error("--shard: '" + arguments.part + "' is not i/n with 1 <= i <= n");
     if (!arguments.seed) return usage_error("--shard: needs --seed, so that all parts ask the same inputs");
   }
+  if (arguments.channel) {
+    if (arguments.kernels.size() != 1) return usage_error("--channel: serves one kernel, several are named");
+    if (audit.require_isolation)
+      return usage_error("--channel: a kernel in another process is not isolated, which --require-isolation asks for");
+    if (auto why = channel_fault(*arguments.channel)) return usage_error(why->message());
+    audit.channel = *arguments.channel;
+  }
   std::vector<std::filesystem::path> inputs;
   if (audit.replay) inputs.push_back(*audit.replay);
   for (std::string const& kernel : arguments.kernels) {
-    auto const library = library_of(kernel);
+    auto const library = library_of(kernel, audit.channel);
     if (!library) return usage_error(library.why().message());
-    inputs.push_back(library.value().path);
+    if (!library.value().is_process()) inputs.push_back(library.value().path);
   }
   if (auto why = arguments.judging.open_files(std::move(inputs))) return usage_error(why->message());
   audit.stop = &listen_for_interrupts();
@@ -77,7 +85,8 @@ action audit_command(CLI::App& command) {
   audit_options& audit = arguments->options;
   command
       .add_option("--kernel", arguments->kernels,
-                  "builtin, builtin:SET, or PATH[:SYMBOL] of a shared library; several are compared")
+                  "builtin, builtin:SET, PATH[:SYMBOL] of a shared library, or 'command:WORDS' of a program that serves "
+                  "one; several are compared")
       ->allow_extra_args(false)
       ->capture_default_str();
   command.add_option("--seed", arguments->seed, "for the generated cases; drawn where it is not given")
@@ -103,6 +112,11 @@ action audit_command(CLI::App& command) {
   command.add_option("--allow", arguments->allowed, "what else the kernel may reach: read:PATH, net; repeatable")
       ->allow_extra_args(false)
       ->type_name("NEED");
+  command
+      .add_option("--channel", arguments->channel,
+                  "the kernel is served through this descriptor, by the process that started attest")
+      ->check(CLI::Range(3, 1 << 20))
+      ->type_name("FD");
   command.add_option("--jobs", audit.jobs, "kernels asked at the same time")
       ->check(CLI::Range(1, 64))
       ->capture_default_str();

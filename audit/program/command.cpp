@@ -34,6 +34,10 @@ constexpr command commands[]{
      "Example: attest solve in.safetensors --out out.safetensors --round f32\n"
      "Without --round: o.lower, o.upper, … as outward-rounded f64.",
      solve_command},
+    {"reference", "correctly rounded answers, and how far each may be off",
+     "Example: attest reference in.safetensors --contract bf16 --out reference.safetensors\n"
+     "Tensors o, lse, o.bound and lse.bound; a bound of inf: not judged.",
+     reference_command},
     {"selftest", "the audit against kernels with known defects, and honest ones", "Example: attest selftest --jobs 2",
      selftest_command},
     {"vectors", "write certified test vectors as JSON", "Example: attest vectors --out vectors", vectors_command},

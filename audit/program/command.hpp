@@ -29,6 +29,7 @@ action audit_command(CLI::App& command);
 action verify_command(CLI::App& command);
 action gen_command(CLI::App& command);
 action solve_command(CLI::App& command);
+action reference_command(CLI::App& command);
 action selftest_command(CLI::App& command);
 action vectors_command(CLI::App& command);
 action list_command(CLI::App& command);

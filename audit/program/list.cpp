@@ -60,6 +60,7 @@ int list_zoo(bool as_json) {
   auto const loaded = zoo::load_zoo();
   if (!loaded) return usage_error(loaded.why().message());
   auto array = nlohmann::ordered_json::array();
+  std::string text;
   for (zoo::specimen const& of : loaded.value().specimens) {
     auto const looked_for_by = checks_of(of);
     if (as_json)
@@ -71,12 +72,11 @@ int list_zoo(bool as_json) {
                        {"seen_in", of.seen_in},
                        {"checks", looked_for_by}});
     else
-      fmt::print("{:<34}  {}{} [{}, {}{}]\n", of.name, of.description,
+      text += fmt::format("{:<34}  {}{} [{}, {}{}]\n", of.name, of.description,
                  looked_for_by.empty() ? "" : fmt::format("; looked for by {}", fmt::join(looked_for_by, ", ")),
                  of.class_token(), of.contract, of.family.empty() ? "" : fmt::format(", family {}", of.family));
   }
-  if (as_json) fmt::print("{}\n", array.dump(2));
-  return 0;
+  return print(as_json ? array.dump(2) + '\n' : text);
 }
 
 int run(list_arguments const& arguments) {

@@ -207,7 +207,7 @@ std::vector<std::string> notes_of(verdict_facts const& facts) {
                                             : fmt::format("protections: {}", fmt::join(facts.protections, "; ")));
   if (!facts.missing_protections.empty())
     notes.push_back(
-        fmt::format("the system forbids these protections: {}", fmt::join(facts.missing_protections, "; ")));
+        fmt::format("without these protections: {}", fmt::join(facts.missing_protections, "; ")));
   return notes;
 }
 

@@ -80,9 +80,9 @@ class kernel_asker {
             .until = until_};
   }
   std::optional<isolated_kernel> open() const {
-    auto const library = library_of(options_.kernel);
+    auto const library = library_of(options_.kernel, options_.channel);
     if (!library) return std::nullopt;
-    auto kernel = isolated_kernel::open(library.value().path, library.value().symbol, limits_of(options_));
+    auto kernel = isolated_kernel::open(library.value(), limits_of(options_));
     return kernel ? std::optional(std::move(kernel).value()) : std::nullopt;
   }
 

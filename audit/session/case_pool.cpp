@@ -68,7 +68,7 @@ void case_pool::measure(kernel_session& kernel, std::unique_lock<std::mutex>& lo
 
 /// Runs cases on a kernel of its own: a kernel ends with the thread that opened it.
 void case_pool::work() {
-  auto kernel = open_kernel(options_.kernel, options_.claim->type, when_, limits_of(options_));
+  auto kernel = open_kernel(options_.kernel, options_.channel, options_.claim->type, when_, limits_of(options_));
   {
     std::scoped_lock const lock(mutex_);
     ++opened_;

@@ -11,6 +11,6 @@ namespace attest::audit {
 /// instruction set and claim, since every machine builds it for itself.
 /// Ensures   a build that is not known (kernel_build::is_known) where there is no such kernel, or its file cannot be
 /// read Cost      about 5 s for a library of a gigabyte
-kernel_build build_of(std::string const& spec, problem::element_type type);
+kernel_build build_of(std::string const& spec, int channel, problem::element_type type);
 
 }  // namespace attest::audit

@@ -34,7 +34,8 @@ struct shard {
 };
 
 struct audit_options {
-  std::string kernel = "builtin";   ///< "builtin", "builtin:SET" or PATH[:SYMBOL]
+  std::string kernel = "builtin";   ///< as library_of has it (audit/builtin/kernel_spec.hpp)
+  int channel = -1;                 ///< the descriptor through which a process serves the kernel; none where negative
   contract const* claim = nullptr;  ///< required
   std::string contract_argument;    ///< the contract as the user named it, for reproducers
   std::uint64_t seed = 0;

@@ -5,7 +5,11 @@
 
 namespace attest::audit {
 
-std::vector<std::string> protections_of(isolation_limits const& limits, std::vector<std::string> const& missing) {
+std::vector<std::string> protections_of(isolation_limits const& limits, std::vector<std::string> const& missing,
+                                        bool served) {
+  if (served)
+    return {"tensors between inaccessible pages, outputs full of NaN",
+            fmt::format("no process of its own; a call that takes {:g} s is unanswered", limits.waiting_seconds)};
   auto const gib = [](std::uint64_t bytes) { return static_cast<double>(bytes) / 0x1p30; };
   std::vector<std::string> words{
       "a process of its own", "tensors between inaccessible pages, at their end and at their start",

@@ -9,7 +9,9 @@
 namespace attest::audit {
 
 /// What every call of the audit has: that of isolated_kernel, with these limits.
-/// `missing` are those that the system forbids.
-std::vector<std::string> protections_of(isolation_limits const& limits, std::vector<std::string> const& missing);
+/// `missing` are those that the system forbids. A kernel that is `served` by another process (kernel_library::channel)
+/// has none of them.
+std::vector<std::string> protections_of(isolation_limits const& limits, std::vector<std::string> const& missing,
+                                        bool served);
 
 }  // namespace attest::audit

@@ -294,10 +294,11 @@ void session::not_drawn(std::int64_t made) {
 std::optional<problem::error> session::run() {
   if (auto why = pool_.start()) return why;
   report_.kernel = pool_.name();
-  report_.kernel_builds = {build_of(options_.kernel, options_.claim->type)};
+  report_.kernel_builds = {build_of(options_.kernel, options_.channel, options_.claim->type)};
   report_.relaxed = relaxed(options_.claim->conventions);
   report_.missing_protections = pool_.missing_protections();
-  report_.protections = protections_of(limits_of(options_), report_.missing_protections);
+  report_.protections = protections_of(limits_of(options_), report_.missing_protections,
+                                       options_.channel >= 0);
   if (pool_.loading_changes_environment())
     report_.observations.push_back(
         "loading the kernel changed the rounding mode or FTZ/DAZ of its process (-ffast-math does)");

@@ -52,7 +52,8 @@ class finding_saver {
 
   bool opened() {
     if (!tried_)
-      kernel_ = open_kernel(options_.kernel, options_.claim->type, {options_.stop, until_}, limits_of(options_));
+      kernel_ = open_kernel(options_.kernel, options_.channel, options_.claim->type, {options_.stop, until_},
+                            limits_of(options_));
     tried_ = true;
     return kernel_ && *kernel_;
   }

@@ -21,6 +21,8 @@ audit --seed -1
 audit
 audit --help
 audit --kernel builtin --contract f32 --seed 1 --only poison,accuracy --waive lse,accuracy --json -
+audit --kernel command:cat --quick
+audit --kernel callable:f --channel 3
 audit --kernel ./lib.so:symbol --contract bf16-ieee --jobs 64 --budget 0.1 --reproducible --fail-fast --quick
 audit --shard 2/5 --seed 18446744073709551615
 audit --shard 2/5
@@ -50,6 +52,8 @@ solve in.safetensors --out o --round bf16
 solve in.safetensors --digits 30
 solve in.safetensors --digits 31
 solve in.safetensors --digits 3 --round f32
+reference in.safetensors --out o --contract bf16
+reference in.safetensors --out o --round f64 --quick
 selftest --jobs 2 --seed 3 --only mutant,other
 list kernels
 list contracts --json

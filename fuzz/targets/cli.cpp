@@ -5,6 +5,7 @@
 #include <vector>
 
 #include "audit/oracle/explain.hpp"
+#include "audit/oracle/reference.hpp"
 #include "audit/oracle/solve.hpp"
 #include "audit/oracle/write_vectors.hpp"
 #include "audit/program/run.hpp"
@@ -81,6 +82,13 @@ problem::result<std::string> run_explain(explain_options const& options) {
 problem::result<solution> run_solve(solve_options const& options) {
   no_word_is_empty();
   require(!(options.digits && options.round));
+  return not_here();
+}
+
+problem::result<referenced> run_reference(reference_options const& options) {
+  no_word_is_empty();
+  require(!options.claim || find_contract(options.claim->name) != nullptr);  // no file can be read here
+  require(!options.round || problem::row_of(*options.round).format.exponent_bits > 0);  // a floating type
   return not_here();
 }
 

@@ -237,6 +237,7 @@ TEST_CASE("a verdict whose report cannot be written is status 2, and the last se
               "space left on device; --report: full: "},
         trial{"list checks > full", "attest: standard output: cannot be written: No space left on device"},
         trial{"list contracts --json > full", "attest: standard output: "},
+        trial{"list zoo > full", "attest: standard output: "},
         trial{"explain right > full", "attest: standard output: "},
         trial{"solve right --digits 3 > full", "attest: standard output: "},
         trial{"solve right --out full", "attest: --out: full: cannot be written: No space left on device"},

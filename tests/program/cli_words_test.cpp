@@ -118,7 +118,7 @@ TEST_CASE("help and version are commands, too, and every command knows its versi
   CHECK(attest("help verify").out == attest("verify --help").out);
   CHECK(attest("version").out == attest("--version").out);
   for (std::string const command :
-       {"audit", "verify", "gen", "solve", "explain", "merge", "selftest", "list", "vectors"})
+       {"audit", "verify", "gen", "solve", "reference", "explain", "merge", "selftest", "list", "vectors"})
     CHECK(attest(command + " --version").out == attest("--version").out);
   check_refused("", {{"help verfiy", "there is no command 'verfiy', did you mean 'verify'?"},
                      {"verfiy --help", "there is no command 'verfiy'"}});

@@ -9,7 +9,7 @@ ATTEST = sys.argv[1]
 SEED = int(sys.argv[2]) if len(sys.argv) > 2 else 1
 FILES = int(sys.argv[3]) if len(sys.argv) > 3 else 150
 rng = random.Random(SEED)
-COMMANDS = [["verify"]] * 6 + [["explain"], ["solve"], ["audit", "--only", "nothing", "--replay"]]
+COMMANDS = [["verify"]] * 6 + [["explain"], ["solve"], ["reference"], ["audit", "--only", "nothing", "--replay"]]
 NUMBERS = [-1, 0, 1, 2, 3, 7, 2**20, 2**31, 2**32, 2**53, 2**63 - 1, 2**63, 2**64, 1e308, 0.5, True, None, "2", [], {}]
 DTYPES = ["F32", "F64", "F16", "BF16", "U8", "BOOL", "I64", "F8_E4M3", "", "f32", "\x1b[31m", "F32" * 1000]
 TEXTS = ["", "nan", "inf", "-1", "1e400", "0x1p-3", "\x00", "\u202e", "9" * 5000, "bnhd", "call", "warm-up", "same-bits threads -3",
@@ -91,7 +91,7 @@ with tempfile.TemporaryDirectory() as folder:
         with open(file, "wb") as to:
             to.write(damaged(*seed_file()))
         command = rng.choice(COMMANDS)
-        command = [ATTEST, *command, file] + (["--out", os.path.join(folder, "out")] if command == ["solve"] else
+        command = [ATTEST, *command, file] + (["--out", os.path.join(folder, "out")] if command[0] in ("solve", "reference") else
                                               ["--findings", ""] if command == ["verify"] else [])
         before = resource.getrusage(resource.RUSAGE_CHILDREN)
         try:

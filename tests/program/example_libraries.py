@@ -21,7 +21,7 @@ if missing:
 LIBRARY = '''
 import os, signal, time
 import numpy as np
-from question import require
+from problem import require
 
 def answer(asked):
     """Attention by its formula in float64, which dies, hangs, fails, refuses and cheats where a test wants it."""
@@ -30,14 +30,14 @@ def answer(asked):
         os.kill(os.getpid(), signal.SIGFPE)
     if asked.scale == 0:
         time.sleep(600)
-    if asked.scale is not None and asked.scale < 1:
+    if asked.scale < 1:
         raise RuntimeError("no such scale\\nand more")
     if asked.lengths() is not None and asked.bias is None and not asked.banded:
         asked.q[:] = 0
     group = asked.q.shape[1] // asked.k.shape[1]
     given = asked.q, asked.k.repeat(group, 1), asked.v.repeat(group, 1)
     q, k, v = (np.nan_to_num(x.astype(np.float64), posinf=1e300) for x in given)
-    scores = q @ k.swapaxes(2, 3) * (asked.scale or q.shape[3] ** -0.5)
+    scores = q @ k.swapaxes(2, 3) * asked.actual_scale
     visible = asked.visible()
     scores = scores + (0 if asked.bias is None else asked.bias)
     scores = scores if visible is None else np.where(visible, scores, -np.inf)

@@ -58,7 +58,7 @@ KERNELS = {
     "forges_crash_note": ({WRONG}, "SIGABRT"), "drops_questions": ({WRONG}, RESTS), "does_not_wait": ({WRONG}, "exited with code 0"),
     "closes_the_channel_and_stays": ({WRONG}, "closed its channel"), "takes_the_next_questions": ({WRONG}, RESTS),
     "says_it_was_not_asked": ({WRONG}, "channel"), "filters_receive": ({WRONG}, "exited with code 0"),
-    "filters_send": ({WRONG}, RESTS), "cannot_end": ({WRONG}, "exited with code 0"), "hangs_after_first": ({WRONG}, RESTS),
+    "filters_send": ({WRONG}, "exited with code 0"), "cannot_end": ({WRONG}, "exited with code 0"), "hangs_after_first": ({WRONG}, RESTS),
     "leaves_alarm": ({WRONG}, "SIGALRM"), "leaves_timer": ({RIGHT}, ""), "unmaps_everything": ({WRONG}, "SIGSEGV"),
     "overwrites_runner": ({WRONG}, "SIGSEGV"),
     "load_fails_later": ({WRONG}, "SIGABRT"), "load_greets": ({WRONG}, "channel"), "load_closes": ({ERROR}, "while it was loaded"),

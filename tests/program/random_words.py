@@ -16,7 +16,7 @@ SEED = int(sys.argv[3]) if len(sys.argv) > 3 else 1
 
 # What begins a command line. An audit asks a kernel that does not exist first, so that it ends at once.
 COMMANDS = [["verify", "right"], ["verify", "wrong"], ["verify"], ["explain", "right"], ["solve", "right", "--digits", "2"],
-            ["solve", "right", "--out", "x"], ["gen", "--only", "masks", "--draws", "0", "--quick"], ["merge", "report"],
+            ["solve", "right", "--out", "x"], ["reference", "right", "--out", "x"], ["gen", "--only", "masks", "--draws", "0", "--quick"], ["merge", "report"],
             ["list", "checks"], ["list"], ["audit", "--kernel", "./absent.so"], ["selftest", "--only", "absent"], ["vectors", "--no-such"],
             ["help"], ["version"], []]
 OPTIONS = ["--json", "--junit", "--report", "--out", "--contract", "--waive", "--only", "--jobs", "--scale", "--softcap",

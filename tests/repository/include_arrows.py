@@ -50,6 +50,7 @@ MAY_INCLUDE = {
     "audit/contract": CONTRACT,
     "audit/cases": CASES,
     "audit/isolation/runner": {"audit/isolation/runner"} | PROBLEM,
+    "audit/isolation/serve": {"audit/isolation/runner"} | PROBLEM,
     "audit/isolation": ISOLATION | {"audit/isolation/runner"},
     "audit/builtin": BUILTIN,
     "audit/judge": JUDGE,
@@ -90,7 +91,7 @@ def moved(root: pathlib.Path) -> dict[str, str]:
 def target(root: pathlib.Path, source: pathlib.Path, quoted: str, public: str) -> str | None:
     """The included file from the root, or nothing where it is not ours."""
     if public:
-        return "include/attest/" + public if public == "kernel.h" else moved(root).get(public, public)
+        return "include/attest/" + public if public in ("kernel.h", "serve.h") else moved(root).get(public, public)
     if (root / quoted).is_file():
         return quoted
     beside = (source.parent / quoted).resolve()

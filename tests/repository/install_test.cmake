@@ -86,6 +86,10 @@ run(${CMAKE_COMMAND} -G Ninja -S ${CMAKE_CURRENT_LIST_DIR}/embedding -B ${work}/
   -DCMAKE_CXX_COMPILER=${CXX})
 # The installed program finds its runner, its kernel and its data where it lies now.
 run(${prefix}/bin/attest audit --quick --draws 20)
+# And a program that serves the kernel of a library.
+file(GLOB_RECURSE kernel ${prefix}/libattest_kernel.so)
+run(${prefix}/bin/attest audit --quick --draws 0 --only heads --seed 1 --kernel "command:${work}/consumer/serves '${kernel}'"
+  --allow read:${prefix})
 # So does a person the installed contracts.
 run(${prefix}/bin/attest gen --quick --seed 1 --out ${work}/cases.safetensors
   --contract ${prefix}/share/attest/contracts/flash-attention-2-bf16.json)

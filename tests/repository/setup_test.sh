@@ -184,6 +184,7 @@ grep -q '^money_bank_grows  *"money bank grows"' "$world/out" && grep -q '^pytor
   fail "the list of examples: $(cat "$world/out")"
 for name in $(cut -d ' ' -f 1 "$world/out"); do
   [ -f "$source/examples/$name.cpp" ] || [ -f "$source/examples/$name.py" ] || [ -f "$source/examples/verify_$name.py" ] ||
+    [ -f "$source/examples/$name/survey.py" ] ||
     fail "an example without a source: $name"
 done
 expect 2 "an unknown example" examples jax

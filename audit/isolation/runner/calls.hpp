@@ -35,12 +35,12 @@ struct descriptors {
   attest_call call;
 };
 
-/// Maps the tensors into `range`: inputs read-only, all that is not of a tensor inaccessible.
-inline bool map_tensors(call_message const& message, std::byte* range) noexcept {
+/// Maps the tensors from the shared `memory` into `range`: inputs read-only, all that is not of a tensor inaccessible.
+inline bool map_tensors(call_message const& message, int memory, std::byte* range) noexcept {
   for (std::uint64_t i = 0; i < message.piece_count; ++i) {
     auto const& piece = message.pieces[i];
     int const access = piece.writable != 0 ? PROT_READ | PROT_WRITE : PROT_READ;
-    if (mmap(range + piece.place, piece.bytes, access, MAP_SHARED | MAP_FIXED, memory_descriptor,
+    if (mmap(range + piece.place, piece.bytes, access, MAP_SHARED | MAP_FIXED, memory,
              static_cast<off_t>(piece.memory_offset)) == MAP_FAILED)
       return false;
   }
@@ -95,11 +95,15 @@ inline std::uint64_t sum_of_outputs(call_message const& message, std::byte const
   return sum;
 }
 
+/// The reply to the call that this thread is making: what attest_serve_say says goes there.
+inline thread_local reply_message* saying_for = nullptr;
+
 /// The calls of a group, and the threads that make them.
 class call_group {
  public:
+  /// Makes the calls, whose tensors lie in the shared `memory`, and writes their replies.
   /// Requires  1 ≤ count ≤ most_together
-  void make(call_message const* messages, std::uint32_t count, kernel_function kernel,
+  void make(call_message const* messages, std::uint32_t count, kernel_function kernel, int memory,
             reply_message* replies) noexcept {
     messages_ = messages, count_ = count, kernel_ = kernel, replies_ = replies;
     for (std::uint32_t at = 0; at < count; ++at) {
@@ -111,7 +115,7 @@ class call_group {
         mmap(nullptr, range_bytes, PROT_NONE, MAP_PRIVATE | MAP_ANONYMOUS | MAP_NORESERVE, -1, 0));
     if (range_ == MAP_FAILED) return nothing_called(no_range_magic);
     bool mapped = true;
-    for (std::uint32_t at = 0; at < count && mapped; ++at) mapped = map_tensors(messages[at], range_);
+    for (std::uint32_t at = 0; at < count && mapped; ++at) mapped = map_tensors(messages[at], memory, range_);
     if (mapped) call_all();
     else nothing_called(no_memory_magic);
     munmap(range_, range_bytes);
@@ -189,6 +193,7 @@ class call_group {
     std::fegetenv(&environment);
     auto const control = control_bits();
     double const start = now();
+    saying_for = replies_ + at;
     replies_[at].status = static_cast<std::int32_t>(kernel_(&passed_[at].call));
     double const end = now();
     if (control_bits() != control) replies_[at].environment_changed = 1;
@@ -206,12 +211,5 @@ class call_group {
   descriptors passed_[most_together]{}, before_[most_together]{};
   std::uint64_t sums_[most_together]{};  ///< of the outputs after each call, where one thread makes all
 };
-
-/// Makes the calls of a group and writes their replies.
-inline void make_calls(call_message const* messages, std::uint32_t count, kernel_function kernel,
-                       reply_message* replies) noexcept {
-  static constinit call_group group;
-  group.make(messages, count, kernel, replies);
-}
 
 }  // namespace attest::audit::runner

@@ -1,5 +1,6 @@
 // attest-runner PARENT_PID LIBRARY SYMBOL [NEED…]: runs one kernel for the process that started it
-// (audit/isolation/isolated_kernel.hpp).
+// (audit/isolation/isolated_kernel.hpp). With an empty SYMBOL, LIBRARY is a program that serves a kernel by itself
+// (attest/serve.h): this process becomes it, in the same cage.
 //
 // It links the C library only: a kernel must bring the libraries that it needs, and no symbol of attest can stand in
 // for one that is missing.
@@ -14,20 +15,16 @@
 #include <sys/socket.h>
 #include <unistd.h>
 
+#include "audit/isolation/runner/answering.hpp"
 #include "audit/isolation/runner/caged_process.hpp"
-#include "audit/isolation/runner/calls.hpp"
 #include "audit/isolation/runner/crash_handler.hpp"
 #include "audit/isolation/runner/environment.hpp"
+#include "audit/isolation/runner/needs.hpp"
+#include "audit/isolation/runner/privileges.hpp"
 #include "audit/isolation/runner/protocol.hpp"
 
 namespace attest::audit::runner {
 namespace {
-
-template <class Message>
-void send_message(Message const& message) noexcept {
-  while (send(channel_descriptor, &message, sizeof message, MSG_NOSIGNAL) < 0)
-    if (errno != EINTR) _exit(0);
-}
 
 /// The largest power of 2 up to 2^45 that this process has as one address range.
 std::uint64_t largest_range() noexcept {
@@ -40,17 +37,20 @@ std::uint64_t largest_range() noexcept {
   return 0;
 }
 
-/// Waits for the next call. Ends the process when the parent has closed its end of the channel.
-void receive_message(call_message& message) noexcept {
-  for (;;) {
-    auto const count = recv(channel_descriptor, &message, sizeof message, 0);
-    if (count < 0 && errno == EINTR) continue;
-    if (count < static_cast<ssize_t>(bytes_with(0)) || message.magic != call_magic ||
-        message.piece_count > most_pieces || message.caller >= most_together ||
-        count != static_cast<ssize_t>(bytes_with(message.piece_count)))
-      _exit(0);
-    return;
-  }
+/// Becomes the program, or says why not.
+[[noreturn]] void become(char* program, kernel_needs const& needs) noexcept {
+  constexpr int most = 256;
+  char* arguments[most + 2] = {program};
+  for (int n = 0, count = 1; n < needs.count && count <= most; ++n)
+    if (char* const argument = needs.argument(n)) arguments[count++] = argument;
+  keep_capability();
+  execv(program, arguments);
+  hello_message hello{};
+  hello.magic = hello_magic;
+  hello.state = greeting::not_loaded;
+  std::strncpy(hello.text, std::strerror(errno), sizeof hello.text - 1);
+  send_message(channel_descriptor, hello);
+  _exit(0);
 }
 
 /// Loads the library, sends the greeting, and serves calls until the parent has ended.
@@ -60,8 +60,7 @@ void receive_message(call_message& message) noexcept {
   auto const greet = [&](greeting state, char const* text) {
     hello.state = state;
     if (text) std::strncpy(hello.text, text, sizeof hello.text - 1);
-    send_message(hello);
-    if (state != greeting::ready) _exit(0);
+    if (!send_message(channel_descriptor, hello) || state != greeting::ready) _exit(0);
   };
   void* const note = mmap(nullptr, sizeof(crash_note), PROT_READ | PROT_WRITE, MAP_SHARED, memory_descriptor, 0);
   if (note == MAP_FAILED) greet(greeting::no_runner_memory, std::strerror(errno));
@@ -81,17 +80,9 @@ void receive_message(call_message& message) noexcept {
   restore(environment);
   greet(greeting::ready, text);
 
-  static call_message messages[most_together];
-  static reply_message replies[most_together];
-  for (;;) {
-    std::uint32_t count = 0;
-    do {
-      if (count == most_together) _exit(0);
-      receive_message(messages[count]);
-    } while (messages[count++].following > 0);
-    make_calls(messages, count, kernel, replies);
-    for (std::uint32_t at = 0; at < count; ++at) send_message(replies[at]);
-  }
+  static answering requests;
+  while (requests.answer(channel_descriptor, memory_descriptor, kernel)) continue;
+  _exit(0);
 }
 
 }  // namespace
@@ -121,11 +112,11 @@ int main(int count, char** arguments) {
   caged.magic = caged_magic;
   caged.fault = enter_cage(std::strtol(arguments[1], nullptr, 10), arguments[2], needs, caged.faults);
   caged.address_bytes = largest_range();
-  send_message(caged);
-  if (caged.fault != 0) _exit(0);
+  if (!send_message(channel_descriptor, caged) || caged.fault != 0) _exit(0);
   load_message load{};
   while (recv(channel_descriptor, &load, sizeof load, 0) < 0)
     if (errno != EINTR) _exit(0);
   if (load.magic != load_magic) _exit(0);
+  if (*arguments[3] == 0) become(arguments[2], needs);
   serve(arguments[2], arguments[3]);
 }

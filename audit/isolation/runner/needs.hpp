@@ -1,9 +1,13 @@
 // What a kernel needs beyond the files that it is made of, as the judge was told.
 #pragma once
 
+#include <cstddef>
 #include <cstring>
 
 namespace attest::audit::runner {
+
+/// The beginning of a word that is an argument of the program, not a need.
+inline constexpr char argument_word[] = "argument:";
 
 /// From the words after the symbol: "device", "net", "read:PATH".
 struct kernel_needs {
@@ -21,6 +25,11 @@ struct kernel_needs {
   char const* readable(int n) const noexcept {
     constexpr char prefix[] = "read:";
     return std::strncmp(words[n], prefix, sizeof prefix - 1) == 0 ? words[n] + sizeof prefix - 1 : nullptr;
+  }
+  /// What word `n` is to the program, or null.
+  char* argument(int n) const noexcept {
+    constexpr std::size_t prefix = sizeof argument_word - 1;
+    return std::strncmp(words[n], argument_word, prefix) == 0 ? words[n] + prefix : nullptr;
   }
 };
 

@@ -15,26 +15,32 @@
 
 namespace attest::audit::runner {
 
-/// Sets the permitted, effective and inheritable capabilities of this process, as a bit for each.
-inline bool set_capabilities(std::uint64_t bits) noexcept {
+/// CAP_DAC_READ_SEARCH. Of the capabilities of root, a kernel keeps that to read files: it lies where root has put it,
+/// which other users often cannot read.
+inline constexpr int capability_to_read = 2;
+
+/// Sets the permitted and effective capabilities of this process, as a bit for each, and the inheritable ones: those
+/// that a program started by it may keep.
+inline bool set_capabilities(std::uint64_t bits, std::uint64_t inheritable = 0) noexcept {
   struct {
     std::uint32_t version;
     std::int32_t process;
   } const header = {0x20080522, 0};  // _LINUX_CAPABILITY_VERSION_3
   struct {
     std::uint32_t effective, permitted, inheritable;
-  } const sets[2] = {{static_cast<std::uint32_t>(bits), static_cast<std::uint32_t>(bits), 0},
-                     {static_cast<std::uint32_t>(bits >> 32), static_cast<std::uint32_t>(bits >> 32), 0}};
+  } const sets[2] = {{static_cast<std::uint32_t>(bits), static_cast<std::uint32_t>(bits),
+                      static_cast<std::uint32_t>(inheritable)},
+                     {static_cast<std::uint32_t>(bits >> 32), static_cast<std::uint32_t>(bits >> 32),
+                      static_cast<std::uint32_t>(inheritable >> 32)}};
   return syscall(SYS_capset, &header, sets) == 0;
 }
 
 /// A user that no file and no process has: no one's numbers begin so high, and no two runners have the same.
 inline unsigned unused_user(unsigned process) noexcept { return 0x7A000000u + (process & 0x3FFFFFu); }
 
-/// From root to `user`. Of the capabilities, that to read files stays: a kernel lies where root has put it, which other
-/// users often cannot read. 0, or the error.
+/// From root to `user`. Of the capabilities, capability_to_read stays. 0, or the error.
 inline int drop_root(unsigned user, kernel_needs const& needs) noexcept {
-  constexpr std::uint64_t read_files = std::uint64_t{1} << 2;  // CAP_DAC_READ_SEARCH
+  constexpr std::uint64_t read_files = std::uint64_t{1} << capability_to_read;
   // The devices of accelerators belong to groups.
   constexpr std::size_t most = 64;
   gid_t groups[most];
@@ -52,6 +58,13 @@ inline int drop_root(unsigned user, kernel_needs const& needs) noexcept {
     return errno;
   if (!set_capabilities(read_files) && !set_capabilities(0)) return errno;
   return 0;
+}
+
+/// Where this process has capability_to_read, the program that it becomes has it, too. Source    capabilities(7), ambient
+inline void keep_capability() noexcept {
+  constexpr std::uint64_t read_files = std::uint64_t{1} << capability_to_read;
+  if (set_capabilities(read_files, read_files))
+    prctl(PR_CAP_AMBIENT, PR_CAP_AMBIENT_RAISE, capability_to_read, 0, 0);
 }
 
 /// An ordinary user has none outside, but all in a user namespace of its own. 0, or the error.

@@ -16,6 +16,13 @@ namespace attest::audit::runner {
 inline constexpr int channel_descriptor = 3;  ///< the runner's end of the socket
 inline constexpr int memory_descriptor = 4;   ///< the shared memory: a crash_note, then the tensors
 
+/// To a process that serves a kernel and was not started for it (attest_serve_attached): a channel and the shared memory,
+/// as SCM_RIGHTS. From then on the channel carries what it does for a runner that has greeted, the greeting first.
+struct attach_message {
+  std::uint32_t magic;
+};
+inline constexpr std::uint32_t attach_magic = 0x48435441;
+
 inline constexpr std::uint32_t filter_magic = 0x544C4946, caged_magic = 0x45474143, load_magic = 0x44414F4C;
 inline constexpr std::uint32_t hello_magic = 0x6F4C4C48, call_magic = 0x4C4C4143, reply_magic = 0x594C5052,
                                no_memory_magic = 0x4D454D4E, no_range_magic = 0x474E524E, no_thread_magic = 0x5248544E,
@@ -107,6 +114,9 @@ inline std::size_t bytes_with(std::uint64_t piece_count) noexcept {
   return offsetof(call_message, pieces) + static_cast<std::size_t>(piece_count) * sizeof(mapped_piece);
 }
 
+/// The most that a kernel says of a call.
+inline constexpr std::size_t said_bytes = 400;
+
 /// From the runner, after the call.
 struct reply_message {
   std::uint32_t magic;  ///< no_memory_magic, no_range_magic, no_thread_magic: the tensors could not be mapped, no
@@ -116,6 +126,7 @@ struct reply_message {
   double seconds;  ///< inside the kernel, in all repetitions
   std::uint32_t environment_changed, descriptors_changed;
   std::uint32_t outputs_changed;  ///< after the call had returned, by a later one of the same thread
+  char text[said_bytes];          ///< what the kernel says of the call (attest_serve_say), or empty
 };
 
 /// At the start of the shared memory, written by the signal handler of the runner.

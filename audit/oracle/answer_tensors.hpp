@@ -1,0 +1,61 @@
+// The tensors of answers: their names, shapes and axis order are those of the problem in its file.
+#pragma once
+
+#include <cstdint>
+#include <functional>
+#include <memory>
+#include <optional>
+#include <string>
+#include <string_view>
+#include <vector>
+
+#include "audit/files/problem_file.hpp"
+
+namespace attest::audit::answers {
+
+/// The three outputs of a problem.
+enum kind : std::size_t { o, weights, lse, kinds };
+inline constexpr std::string_view names[kinds]{"o", "weights", "lse"};
+
+/// Shapes and sizes of the outputs of one problem, which have the rank of q; the LSE has one less.
+struct shapes {
+  std::vector<std::int64_t> of[kinds];
+  std::int64_t elements[kinds]{};
+
+  shapes(problem::sizes const& s, int rank);
+};
+
+/// The place of element `at` of an o [b, h, n, dv] in the axis order of the file.
+std::int64_t place_of(std::int64_t at, problem::sizes const& s, problem_file_entry const& from) noexcept;
+
+/// The shapes of the outputs in the axis order of the file.
+shapes shapes_in(problem_file_entry const& from, problem::sizes const& s);
+
+/// The tensors of the result. It owns the bytes to which the writer's map of spans points.
+class tensors {
+ public:
+  template <class E>
+  std::shared_ptr<std::vector<E>> add(std::string name, std::vector<std::int64_t> const& shape, std::int64_t elements,
+                                      E fill) {
+    auto data = std::make_shared<std::vector<E>>(static_cast<std::size_t>(elements), fill);
+    map_[std::move(name)] = {std::string(problem::row_of(problem::type_of<E>).dtype), shape,
+                             std::as_bytes(std::span(*data))};
+    owners_.push_back(data);
+    return data;
+  }
+  problem::result<std::vector<std::byte>> file(safetensors_metadata const& metadata) const {
+    return safetensors_bytes(map_, metadata);
+  }
+
+ private:
+  safetensor_map map_;
+  std::vector<std::shared_ptr<void>> owners_;
+};
+
+/// Why the answers would not fit into memory, where those of a problem of these sizes have so many bytes; none where
+/// they do. `among` says what most of them are.
+std::optional<problem::error> beyond_memory(problem_file const& recorded,
+                                            std::function<double(problem::sizes const&)> const& bytes_of,
+                                            std::string_view among);
+
+}  // namespace attest::audit::answers

@@ -1,0 +1,208 @@
+#include "audit/oracle/reference.hpp"
+
+#include <algorithm>
+#include <cmath>
+#include <mutex>
+#include <type_traits>
+#include <utility>
+
+#include <fmt/format.h>
+#include <tbb/parallel_for.h>
+
+#include "audit/judge/allowed_errors.hpp"
+#include "audit/judge/conventions.hpp"
+#include "audit/judge/one_query.hpp"
+#include "audit/oracle/answer_tensors.hpp"
+#include "audit/support/printable.hpp"
+
+namespace attest::audit {
+namespace {
+
+using problem::error;
+using problem::error_code;
+using problem::lse_element;
+
+/// One row of the file.
+template <class Target>
+struct referenced_row {
+  reference::row_kind kind = reference::row_kind::finite;
+  std::vector<Target> o;
+  lse_element<Target> lse{};
+  std::vector<double> o_bound;
+  double lse_bound = 0;
+};
+
+/// Rows of one head, and what could not be rounded.
+template <class Target>
+struct referenced_rows {
+  std::vector<referenced_row<Target>> rows;
+  reference::machine::rounding_tally rounded;  ///< of O
+  std::int64_t undecided = 0;                  ///< of O and LSE
+};
+
+/// Rows i0 ≤ i < i1 of head h of batch b, by docs/semantics.md.
+template <class Target, class T>
+referenced_rows<Target> rows_by_semantics(problem::instance<T> const& p, problem::kernel_model const& model,
+                                          bounds_of tiers, std::int64_t b, std::int64_t h, std::int64_t i0,
+                                          std::int64_t i1) {
+  constexpr bool lse_has_the_type = std::is_same_v<Target, lse_element<Target>>;
+  referenced_rows<Target> found;
+  found.rows.resize(static_cast<std::size_t>(i1 - i0));
+  auto const at = [&](std::int64_t i) -> referenced_row<Target>& {
+    return found.rows[static_cast<std::size_t>(i - i0)];
+  };
+  reference::machine::row_rounder<Target, T> rounder(p, {.weights = false, .lse = lse_has_the_type});
+  rounder.each(b, h, i0, i1, [&](auto const& row) {
+    at(row.i).o = row.o;
+    if constexpr (lse_has_the_type) at(row.i).lse = row.lse;
+  });
+  found.rounded = rounder.tally(), found.undecided = found.rounded.undecided;
+  if constexpr (!lse_has_the_type) {
+    reference::machine::row_rounder<lse_element<Target>, T> wider(p, {.weights = false});
+    wider.each(b, h, i0, i1, [&](auto const& row) { at(row.i).lse = row.lse; });
+  }
+  allowed_errors<T>(p, model, tiers).each(b, h, i0, i1, [&](row_allowance const& row) {
+    referenced_row<Target>& into = at(row.i);
+    into.kind = row.kind, into.o_bound = row.o, into.lse_bound = row.lse;
+    if (!lse_has_the_type && row.kind == reference::row_kind::finite && std::isnan(as_double(into.lse)))
+      ++found.undecided;
+  });
+  return found;
+}
+
+/// The rows of one problem under one contract, with its conventions.
+template <class Target, class T>
+class contract_rows {
+ public:
+  contract_rows(owned_problem const& problem, problem::instance<T> const& instance, contract const& claim,
+                bounds_of tiers)
+      : problem_(problem), instance_(instance), claim_(claim), tiers_(tiers) {}
+
+  /// Rows i0 ≤ i < i1 of head h of batch b.
+  referenced_rows<Target> of(std::int64_t b, std::int64_t h, std::int64_t i0, std::int64_t i1) const {
+    auto found = rows_by_semantics<Target>(instance_, model_, tiers_, b, h, i0, i1);
+    for (std::int64_t i = i0; i < i1; ++i) {
+      referenced_row<Target>& row = found.rows[static_cast<std::size_t>(i - i0)];
+      if (row.kind == reference::row_kind::empty) sees_no_key(row, b, h, i);
+      else if (claim_.conventions.nan == conventions::invalid::unspecified) leave_nan_open(row);
+      if (!is_open_) continue;
+      std::ranges::fill(row.o_bound, reference::infinity);
+      row.lse_bound = reference::infinity;
+    }
+    return found;
+  }
+
+ private:
+  void sees_no_key(referenced_row<Target>& row, std::int64_t b, std::int64_t h, std::int64_t i) const {
+    if (empty_.unmasked) return take(one_query(problem_, b, h, i), row, true);
+    if (empty_.mean) take(mean_of_values(problem_, b, h, i), row, false);
+    if (empty_.nan) {
+      std::ranges::fill(row.o, reference::quiet_nan<Target>());
+      std::ranges::fill(row.o_bound, 0);
+    }
+    if (empty_.zero_lse) row.lse = 0, row.lse_bound = 0;
+  }
+
+  /// O, and with `and_lse` LSE, of another problem of one query.
+  void take(problem_draft&& other, referenced_row<Target>& into, bool and_lse) const {
+    owned_problem const one = owned_problem::of_valid(std::move(other));
+    auto const answer = rows_by_semantics<Target>(std::get<problem::instance<T>>(one.instance()),
+                                                  claim_.model_for(one.instance()), tiers_, 0, 0, 0, 1);
+    referenced_row<Target> const& row = answer.rows.front();
+    into.o = row.o, into.o_bound = row.o_bound;
+    if (and_lse) into.lse = row.lse, into.lse_bound = row.lse_bound;
+  }
+
+  /// Undecided elements are NaN, too, but have a bound above 0.
+  static void leave_nan_open(referenced_row<Target>& row) {
+    auto const open = [](auto value, double& bound) {
+      if (std::isnan(as_double(value)) && !(bound > 0)) bound = reference::infinity;
+    };
+    for (std::size_t c = 0; c < row.o.size(); ++c) open(row.o[c], row.o_bound[c]);
+    open(row.lse, row.lse_bound);
+  }
+
+  owned_problem const& problem_;
+  problem::instance<T> const& instance_;
+  contract const& claim_;
+  bounds_of tiers_;
+  problem::kernel_model model_ = claim_.model_for(problem_.instance());
+  empty_row_rule empty_ = empty_rows_of(claim_.conventions, problem_.size().m);
+  bool is_open_ = leaves_outputs_open(problem_, claim_);
+};
+
+/// Rows of a task, which share the conversion of K.
+constexpr std::int64_t rows_together = 16;
+
+template <class Target, class T>
+void reference_of(problem::instance<T> const& p, problem_file_entry const& from, contract const& claim, bounds_of tiers,
+                  answers::tensors& into, referenced& all) {
+  problem::sizes const& s = p.size();
+  answers::shapes const shape = answers::shapes_in(from, s);
+  auto const add = [&]<class E>(answers::kind k, char const* suffix, E fill) {
+    return into.add<E>(from.name_of(answers::names[k]) + suffix, shape.of[k], shape.elements[k], fill);
+  };
+  auto const o = add(answers::o, "", Target{});
+  auto const lse = add(answers::lse, "", lse_element<Target>{});
+  auto const o_bound = add(answers::o, ".bound", 0.0), lse_bound = add(answers::lse, ".bound", 0.0);
+  contract_rows<Target, T> const source(from.problem, p, claim, tiers);
+  std::mutex tallies;
+  std::int64_t const tasks = (s.n + rows_together - 1) / rows_together;
+  tbb::parallel_for(std::int64_t{0}, s.b * s.hq * tasks, [&](std::int64_t task) {
+    std::int64_t const b = task / tasks / s.hq, h = task / tasks % s.hq, i0 = task % tasks * rows_together;
+    auto const found = source.of(b, h, i0, std::min(s.n, i0 + rows_together));
+    for (std::int64_t at = (b * s.hq + h) * s.n + i0; auto const& row : found.rows) {
+      std::ranges::copy(row.o, o->begin() + answers::place_of(at * s.dv, s, from));
+      std::ranges::copy(row.o_bound, o_bound->begin() + answers::place_of(at * s.dv, s, from));
+      (*lse)[static_cast<std::size_t>(at)] = row.lse;
+      (*lse_bound)[static_cast<std::size_t>(at)] = row.lse_bound;
+      ++at;
+    }
+    std::scoped_lock const lock(tallies);
+    all.rounded += found.rounded, all.undecided += found.undecided;
+  });
+  all.elements += s.b * s.hq * s.n * (s.dv + 1);
+}
+
+/// The bytes of O and LSE of one problem, and of their bounds.
+double bytes_with_bounds(problem::sizes const& s) {
+  return static_cast<double>(s.b) * static_cast<double>(s.hq) * static_cast<double>(s.n) *
+         (static_cast<double>(s.dv) + 1) * 2 * sizeof(double);
+}
+
+}  // namespace
+
+problem::result<referenced> run_reference(reference_options const& options) {
+  auto const file = read_safetensors(options.inputs);
+  if (!file) return file.why();
+  auto const recorded = problem_file_of(file.value(), options.flags);
+  if (!recorded) return recorded.why();
+  for (problem_file_entry const& entry : recorded.value().problems)
+    if (options.claim && options.claim->type != entry.problem.type())
+      return error{error_code::bad_type, "--contract",
+                   fmt::format("{} is about {}, {} of the file is {}", options.claim->name,
+                               problem::name_of(options.claim->type), printable(entry.name_of("q")),
+                               problem::name_of(entry.problem.type()))};
+  if (auto why = answers::beyond_memory(recorded.value(), bytes_with_bounds, "")) return *std::move(why);
+  referenced all;
+  answers::tensors into;
+  for (problem_file_entry const& entry : recorded.value().problems) {
+    problem::element_type const type = entry.problem.type();
+    contract const& claim = options.claim ? *options.claim : default_contract(type);
+    bounds_of const tiers = options.quick ? bounds_of::machine_tier : bounds_of::both_tiers;
+    std::visit(
+        [&](auto const& p) {
+          problem::with_type(options.round.value_or(type), problem::floating_elements{},
+                             [&]<class Target>(std::type_identity<Target>) {
+                               reference_of<Target>(p, entry, claim, tiers, into, all);
+                             });
+        },
+        entry.problem.instance());
+  }
+  auto bytes = into.file({{"attest", "correctly rounded, with the bounds of a contract"}});
+  if (!bytes) return bytes.why();
+  all.file = std::move(bytes).value();
+  return all;
+}
+
+}  // namespace attest::audit
