@@ -38,9 +38,10 @@ constexpr std::optional<std::int64_t> multiply_add(std::int64_t a, std::int64_t 
   return a * b + c;
 }
 
-/// The rules for one tensor: rank 1 to 4, sizes and strides non-negative, last stride 1, every byte offset below 2⁶³.
+/// The rules for one tensor: rank 1 to 4, sizes and strides non-negative, last stride 1 unless `any_last_stride`, every
+/// byte offset below 2⁶³.
 constexpr std::optional<error> layout_fault(std::string_view argument, layout const& tensor, std::size_t element_bytes,
-                                            bool has_data) {
+                                            bool has_data, bool any_last_stride = false) {
   if (tensor.rank < 1 || tensor.rank > 4)
     return fault(error_code::bad_shape, argument, "rank is " + std::to_string(tensor.rank) + ", expected 1 to 4");
   auto const rank = static_cast<std::size_t>(tensor.rank);
@@ -56,7 +57,7 @@ constexpr std::optional<error> layout_fault(std::string_view argument, layout co
           "stride " + std::to_string(tensor.stride[axis]) + " of axis " + std::to_string(axis) + " is negative");
     empty = empty || tensor.shape[axis] == 0;
   }
-  if (tensor.shape[rank - 1] > 1 && tensor.stride[rank - 1] != 1)
+  if (!any_last_stride && tensor.shape[rank - 1] > 1 && tensor.stride[rank - 1] != 1)
     return fault(error_code::bad_stride, argument,
                  "the last axis has stride " + std::to_string(tensor.stride[rank - 1]) + ", expected 1");
   for (std::size_t axis = 0; axis < rank; ++axis) {
@@ -177,27 +178,33 @@ constexpr view<T> lifted(tensor<T> const& from) noexcept {
   return {from.data, shape, {stride[0], stride[1], stride[2]}, true};
 }
 
-/// A mask or bias as a view of the shape of the weights, [b, hq, n, m]. Its axes are aligned at the end with those of a
-/// problem of rank `rank`; an axis of size 1 broadcasts over b, hq or n, never over m.
+/// A tensor as a view of the shape [b, hq, ·, ·]. Its axes are aligned at the end with those of a problem of rank
+/// `rank`; an axis of size 1 broadcasts, if it is among the first `free_axes` of the four.
 template <class T>
-constexpr result<view<T>> broadcast(std::string_view argument, tensor<T> const& from, sizes const& s, int rank) {
+constexpr result<view<T>> broadcast(std::string_view argument, tensor<T> const& from,
+                                    std::array<std::int64_t, 4> const& shape, int rank, std::size_t free_axes) {
   if (from.layout.rank > rank)
     return checks::fault(
         error_code::bad_shape, argument,
         "rank is " + std::to_string(from.layout.rank) + ", the weights have rank " + std::to_string(rank));
-  view<T> to{from.data, {s.b, s.hq, s.n, s.m}, {0, 0, 0}, true};
+  view<T> to{from.data, shape, {0, 0, 0}, true};
   for (int from_the_end = 1; from_the_end <= from.layout.rank; ++from_the_end) {
     auto const source = static_cast<std::size_t>(from.layout.rank - from_the_end);
     std::size_t const target = lifted_axis(from_the_end, rank);
     std::int64_t const got = from.layout.shape[source], expected = to.shape[target];
-    if (got != expected && (got != 1 || target == 3))
+    if (got != expected && (got != 1 || target >= free_axes))
       return checks::fault(error_code::bad_shape, argument,
                            "shape " + checks::text(from.layout) + " does not broadcast: axis " +
                                std::to_string(source) + " has size " + std::to_string(got) + ", expected " +
-                               (target == 3 ? "" : "1 or ") + std::to_string(expected));
+                               (target >= free_axes ? "" : "1 or ") + std::to_string(expected));
     if (target < 3 && got == expected) to.stride[target] = from.layout.stride[source];
   }
   return to;
+}
+/// A mask or bias, of the shape of the weights [b, hq, n, m]: it broadcasts over b, hq and n, never over m.
+template <class T>
+constexpr result<view<T>> broadcast(std::string_view argument, tensor<T> const& from, sizes const& s, int rank) {
+  return broadcast(argument, from, {s.b, s.hq, s.n, s.m}, rank, 3);
 }
 
 }  // namespace attest::problem

@@ -19,7 +19,8 @@ struct unpacked_call {
   erased_outputs outputs;
 };
 
-static_assert(static_cast<int>(dlpack_code::unsigned_integer) == kDLUInt &&
+static_assert(static_cast<int>(dlpack_code::signed_integer) == kDLInt &&
+              static_cast<int>(dlpack_code::unsigned_integer) == kDLUInt &&
               static_cast<int>(dlpack_code::floating) == kDLFloat &&
               static_cast<int>(dlpack_code::bfloat) == kDLBfloat);
 
@@ -52,9 +53,10 @@ inline result<erased_tensor> unpack(std::string_view name, DLTensor const* from,
   if (type.lanes != 1) return fault(error_code::bad_type, name, "lanes must be 1");
   auto const element = element_type_of(type);
   if (!element) {
-    std::array<element_row, floating_rows.size() + 1> expected;
+    std::array<element_row, floating_rows.size() + 2> expected;
     std::ranges::copy(ieee_rows_first(), expected.begin());
-    expected.back() = row_of(element_type::u8);
+    expected[floating_rows.size()] = row_of(element_type::u8);
+    expected.back() = row_of(element_type::i32);
     return fault(error_code::bad_type, name,
                  "type code " + std::to_string(type.code) + " of " + std::to_string(type.bits) + " bits is not " +
                      listed(expected, "or"));
@@ -69,7 +71,7 @@ inline result<erased_tensor> unpack(std::string_view name, DLTensor const* from,
   return tensor;
 }
 
-/// Reads the descriptors and parameters of `call`. make_instance and make_outputs validate shapes and types later.
+/// Reads the descriptors and parameters of `call`, of either version. make_instance and make_outputs validate shapes and types later.
 inline result<unpacked_call> unpack(attest_call const& call) {
   unpacked_call unpacked;
   std::optional<error> why;
@@ -82,12 +84,19 @@ inline result<unpacked_call> unpack(attest_call const& call) {
   read("q", call.q, 4, unpacked.arguments.q);
   read("k", call.k, 4, unpacked.arguments.k);
   read("v", call.v, 4, unpacked.arguments.v);
-  if (call.mask) read("mask", call.mask, 4, unpacked.arguments.mask);
-  if (call.bias) read("bias", call.bias, 4, unpacked.arguments.bias);
+  bool const second = call.abi_version >= ATTEST_KERNEL_ABI_2;  // else the structure ends after `weights`
+  auto const read_optional = [&](optional_tensor const& row, DLTensor const* const& from, auto& to) {
+    if (row.version_2 && !second) return;
+    if (from != nullptr) read(row.name, from, row.name == "sink" && from->ndim == 1 ? 1 : row.rank, to);
+  };
+  visit_optional_tensors(read_optional, call, unpacked.arguments);
   read("out", call.out, 4, unpacked.outputs.o);
   if (call.lse) read("lse", call.lse, 3, unpacked.outputs.lse);
   if (call.weights) read("weights", call.weights, 4, unpacked.outputs.weights);
   if (why) return *std::move(why);
+  if (second && (call.q_scale != nullptr || call.k_scale != nullptr || call.v_scale != nullptr))
+    return checks::fault(error_code::unsupported, "q_scale",
+                         "q_scale, k_scale and v_scale must be NULL: no rule is stated for them yet");
   static_cast<parameters&>(unpacked.arguments) = parameters_of(call);
   return unpacked;
 }

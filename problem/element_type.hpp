@@ -29,8 +29,8 @@ struct f16 {
   friend constexpr bool operator==(f16, f16) noexcept = default;
 };
 
-enum class element_type : std::uint8_t { f32, f64, bf16, f16, u8 };
-using elements = type_list<float, double, bf16, f16, std::uint8_t>;
+enum class element_type : std::uint8_t { f32, f64, bf16, f16, u8, i32 };
+using elements = type_list<float, double, bf16, f16, std::uint8_t, std::int32_t>;
 
 /// A binary interchange format of IEEE 754: from the top one sign bit, the exponent, the fraction. The patterns below
 /// have sign bit 0; as integers they increase with the value that they represent.
@@ -55,13 +55,13 @@ struct binary_format {
 };
 
 /// DLDataType::code.
-enum class dlpack_code : std::uint8_t { unsigned_integer = 1, floating = 2, bfloat = 4 };
+enum class dlpack_code : std::uint8_t { signed_integer = 0, unsigned_integer = 1, floating = 2, bfloat = 4 };
 
 struct element_row {
   element_type type;
   std::string_view name;
   std::size_t bytes;
-  binary_format format;    ///< {} for u8, the type of masks
+  binary_format format;    ///< {} for u8, the type of masks, and i32, that of lengths, offsets and tables
   element_type lse;        ///< the type of LSE beside outputs of this type
   std::string_view dtype;  ///< the name in a safetensors header
   dlpack_code dlpack;      ///< the type code in DLPack, with 8·bytes bits
@@ -75,6 +75,7 @@ inline constexpr std::array element_table{
     element_row{element_type::bf16, "bf16", 2, {8, 7}, element_type::f32, "BF16", dlpack_code::bfloat},
     element_row{element_type::f16, "f16", 2, {5, 10}, element_type::f32, "F16", dlpack_code::floating},
     element_row{element_type::u8, "u8", 1, {}, element_type::f32, "U8", dlpack_code::unsigned_integer},
+    element_row{element_type::i32, "i32", 4, {}, element_type::f32, "I32", dlpack_code::signed_integer},
 };
 
 /// The row of a type. Requires  an enumerator of element_type

@@ -4,6 +4,8 @@
 #include <cstdint>
 #include <optional>
 #include <string>
+#include <string_view>
+#include <type_traits>
 #include <utility>
 
 #include "problem/element_names.hpp"
@@ -22,7 +24,37 @@ struct erased_tensor {
 struct erased_arguments : parameters {
   erased_tensor q, k, v;
   std::optional<erased_tensor> mask, bias;
+  std::optional<erased_tensor> sink, q_lengths, k_lengths, q_offsets, k_offsets, block_table, block_mask, keep;
 };
+
+/// What may be given beside q, k and v: one row for each tensor, in the order of the C interface. Files, messages,
+/// copies and reports visit it.
+struct optional_tensor {
+  std::string_view name;
+  int rank = 4;                      ///< in the C interface; a sink may also have rank 1
+  element_type type;                 ///< f32 stands for q's own type or f32
+  bool whole_numbers = false;        ///< lengths, offsets or a table
+  bool version_2 = true;             ///< a field of version 2 of the C interface
+
+  constexpr bool is_floating() const noexcept { return type == element_type::f32; }
+  friend constexpr bool operator==(optional_tensor const&, optional_tensor const&) noexcept = default;
+};
+
+/// Calls visitor(optional_tensor, x.member, more.member…) for each of them, where every argument has these members:
+/// erased_arguments, audit::problem_draft, attest_call.
+template <class Visitor, class... Holders>
+constexpr void visit_optional_tensors(Visitor&& visitor, Holders&&... of) {
+  visitor(optional_tensor{"mask", 4, element_type::u8, false, false}, of.mask...);
+  visitor(optional_tensor{"bias", 4, element_type::f32, false, false}, of.bias...);
+  visitor(optional_tensor{"sink", 2, element_type::f32}, of.sink...);
+  visitor(optional_tensor{"q_lengths", 1, element_type::i32, true}, of.q_lengths...);
+  visitor(optional_tensor{"k_lengths", 1, element_type::i32, true}, of.k_lengths...);
+  visitor(optional_tensor{"q_offsets", 1, element_type::i32, true}, of.q_offsets...);
+  visitor(optional_tensor{"k_offsets", 1, element_type::i32, true}, of.k_offsets...);
+  visitor(optional_tensor{"block_table", 2, element_type::i32, true}, of.block_table...);
+  visitor(optional_tensor{"block_mask", 4, element_type::u8}, of.block_mask...);
+  visitor(optional_tensor{"keep", 4, element_type::u8}, of.keep...);
+}
 
 struct erased_outputs {
   erased_tensor o;
@@ -60,16 +92,28 @@ result<instance<T>> typed_instance(erased_arguments const& erased) {
     if (auto why = type_fault(name, from, type_of<T>)) return *std::move(why);
     to = typed<T const>(from);
   }
-  if (erased.mask) {
-    if (auto why = type_fault("mask", *erased.mask, element_type::u8)) return *std::move(why);
-    typed_arguments.mask = typed<std::uint8_t const>(*erased.mask);
-  }
-  if (erased.bias) {
-    bool const as_f32 = erased.bias->type == element_type::f32 && type_of<T> != element_type::f32;
-    if (auto why = type_fault("bias", *erased.bias, as_f32 ? element_type::f32 : type_of<T>)) return *std::move(why);
-    if (as_f32) typed_arguments.bias_f32 = typed<float const>(*erased.bias);
-    else typed_arguments.bias = typed<T const>(*erased.bias);
-  }
+  // A bias or a sink in f32 beside a T that is not f32 has a member of its own.
+  auto const floating = [&](std::string_view name, std::optional<erased_tensor> const& from, auto& as_T, auto& as_f32) {
+    bool const is_f32 = from->type == element_type::f32 && type_of<T> != element_type::f32;
+    if (auto why = type_fault(name, *from, is_f32 ? element_type::f32 : type_of<T>)) return why;
+    if (is_f32) as_f32 = typed<float const>(*from);
+    else as_T = typed<T const>(*from);
+    return std::optional<error>();
+  };
+  std::optional<error> why;
+  auto const read = [&]<class Target>(optional_tensor const& row, std::optional<erased_tensor> const& from, Target& to) {
+    if (why || !from) return;
+    if constexpr (std::is_same_v<Target, std::optional<tensor<std::uint8_t const>>>) {
+      if (why = type_fault(row.name, *from, element_type::u8); !why) to = typed<std::uint8_t const>(*from);
+    } else if constexpr (std::is_same_v<Target, std::optional<tensor<std::int32_t const>>>) {
+      if (why = type_fault(row.name, *from, element_type::i32); !why) to = typed<std::int32_t const>(*from);
+    } else {
+      if (row.name == "bias") why = floating(row.name, from, typed_arguments.bias, typed_arguments.bias_f32);
+      else why = floating(row.name, from, typed_arguments.sink, typed_arguments.sink_f32);
+    }
+  };
+  visit_optional_tensors(read, erased, typed_arguments);
+  if (why) return *std::move(why);
   return instance<T>::make(typed_arguments);
 }
 

@@ -2,6 +2,7 @@
 // visit it, and attest_call has a field for each (problem/call_parameters.hpp).
 #pragma once
 
+#include <array>
 #include <cstdint>
 #include <limits>
 #include <optional>
@@ -23,6 +24,9 @@ struct parameters {
   std::optional<double> scale{};  ///< none = the real number 1/√d, not a rounding of it
   double softcap = 0;             ///< 0 = off
   problem::band band{};
+  std::int64_t align = 0;  ///< 0: the diagonal as given; 1: + (keys − queries) of each entry
+  double dropout = 0;      ///< p in [0, 1): what `keep` keeps is divided by 1 − p
+  std::int64_t block_q = 0, block_k = 0;  ///< queries and keys of a block of block_mask; 0 = there is none
   friend constexpr bool operator==(parameters const&, parameters const&) noexcept = default;
 };
 
@@ -34,6 +38,7 @@ struct parameter {
   T neutral;              ///< the value without effect
   char const* none = "";  ///< what an absent value means
   std::int64_t least = std::numeric_limits<std::int64_t>::min();  ///< the least value that a whole number may have
+  std::array<char const*, 2> words{};  ///< names of 0 and 1, which text may use instead of the numbers; or null
 };
 
 namespace detail {
@@ -45,6 +50,11 @@ constexpr void visit_each(Parameters& p, Visitor& visitor) {
   visitor(parameter<std::int64_t>{.name = "diagonal", .neutral = 0}, p.band.diagonal);
   visitor(parameter<std::int64_t>{.name = "left", .neutral = -1, .least = -1}, p.band.left);
   visitor(parameter<std::int64_t>{.name = "right", .neutral = -1, .least = -1}, p.band.right);
+  visitor(parameter<std::int64_t>{.name = "align", .neutral = 0, .least = 0, .words = {"top-left", "bottom-right"}},
+          p.align);
+  visitor(parameter<double>{.name = "dropout", .neutral = 0}, p.dropout);
+  visitor(parameter<std::int64_t>{.name = "block_q", .neutral = 0, .least = 0}, p.block_q);
+  visitor(parameter<std::int64_t>{.name = "block_k", .neutral = 0, .least = 0}, p.block_k);
 }
 
 }  // namespace detail
@@ -66,6 +76,8 @@ constexpr void visit_simplest(Visitor&& visitor) {
   visitor(&parameters::band, problem::band{});
   visitor(&parameters::scale, std::optional(1.0));
   visitor(&parameters::softcap, 0.0);
+  visitor(&parameters::align, std::int64_t{0});
+  visitor(&parameters::dropout, 0.0);
 }
 
 /// The first error of these parameters in a problem of head dimension d; none where they are valid.
@@ -80,6 +92,13 @@ constexpr std::optional<error> parameters_fault(parameters const& p, std::int64_
   if (left < -1 || right < -1)
     return error{error_code::bad_value, left < -1 ? "left" : "right",
                  "is " + std::to_string(left < -1 ? left : right) + ", expected -1 (unbounded) or more"};
+  if (p.align != 0 && p.align != 1)
+    return error{error_code::bad_value, "align", "is " + std::to_string(p.align) + ": it must be 0 or 1"};
+  if (!(p.dropout >= 0 && p.dropout < 1))
+    return error{error_code::bad_value, "dropout", "must lie in [0, 1)"};
+  if (p.block_q < 0 || p.block_k < 0)
+    return error{error_code::bad_value, p.block_q < 0 ? "block_q" : "block_k",
+                 "is " + std::to_string(p.block_q < 0 ? p.block_q : p.block_k) + ", expected 0 (no block_mask) or more"};
   return std::nullopt;
 }
 

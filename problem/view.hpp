@@ -38,8 +38,17 @@ struct tensor {
   problem::layout layout{};
 };
 
-/// A validated view of rank 4. x(b, h, i, j) is element b·stride[0] + h·stride[1] + i·stride[2] + j.
-/// A broadcast axis has stride 0. Requires indices inside shape.
+/// Where the rows of the entries of a call begin, where strides alone do not say it: entries packed one behind the
+/// other, or rows in pages of a pool.
+struct row_map {
+  std::int32_t const* starts = nullptr;  ///< packed: the rows of entry b begin at row starts[b]
+  std::int32_t const* table = nullptr;   ///< paged: row i of entry b is row i mod page of page table[b·width + i/page]
+  std::int64_t width = 0, page = 0;
+};
+
+/// A validated view of rank 4. x(b, h, i, j) is element b·stride[0] + h·stride[1] + i·stride[2] + j. A broadcast axis
+/// has stride 0. Packed entries and pages have a row_map: stride[0] is then the distance of pages, or not read.
+/// Requires indices inside shape; of a paged view also that the page of the row is one that validation has looked at.
 template <class T>
 struct view {
   T* data = nullptr;
@@ -48,7 +57,13 @@ struct view {
 
   /// The first element of a row; null where the view has no memory (a size is 0).
   constexpr T* row(std::int64_t b, std::int64_t h, std::int64_t i) const noexcept {
-    return data == nullptr ? data : data + (b * stride[0] + h * stride[1] + i * stride[2]);
+    if (data == nullptr) return data;
+    if (map.starts != nullptr) return data + (h * stride[1] + (map.starts[b] + i) * stride[2]);
+    if (map.table != nullptr) {
+      std::int64_t const page = map.table[b * map.width + i / map.page];
+      return data + (page * stride[0] + h * stride[1] + i % map.page * stride[2]);
+    }
+    return data + (b * stride[0] + h * stride[1] + i * stride[2]);
   }
   constexpr T& operator()(std::int64_t b, std::int64_t h, std::int64_t i, std::int64_t j) const noexcept {
     return row(b, h, i)[j];
@@ -56,6 +71,10 @@ struct view {
   constexpr explicit operator bool() const noexcept { return present; }
 
   bool present = false;  ///< false: the optional tensor is absent
+  row_map map{};
+
+  /// Does a stride say where each row of an entry lies? Else ask row() for each.
+  constexpr bool has_row_stride() const noexcept { return map.table == nullptr; }
 };
 
 }  // namespace attest::problem

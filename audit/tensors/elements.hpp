@@ -65,10 +65,11 @@ constexpr double number(T x) noexcept {
   return number_of(std::bit_cast<problem::bits_of<T>>(x), problem::format_of<T>);
 }
 
-/// Writes x at element `offset` of t.
+/// Writes x at element `offset` of t: the nearest number; 1 in a mask where x is not 0. Requires x in the range of i32 there.
 inline void store(owned_tensor& t, std::size_t offset, double x) {
   problem::with_type(t.type, [&]<class T>(std::type_identity<T>) {
     if constexpr (problem::floating_element<T>) t.as<T>()[offset] = nearest_element<T>(x);
+    else if constexpr (std::is_same_v<T, std::int32_t>) t.as<T>()[offset] = static_cast<T>(x);
     else t.as<T>()[offset] = x != 0;
   });
 }

@@ -14,6 +14,13 @@
  * mode and FTZ/DAZ are the same on return as on entry; no exception leaves it; when it returns UNSUPPORTED the outputs
  * are unchanged; for an abi_version that it does not know it returns UNSUPPORTED.
  *
+ * Version 2 adds sinks, entries of different lengths, packed and paged tensors, block masks and dropout with a given mask. The
+ * caller then promises also: lengths, offsets and tables hold what docs/semantics.md asks (each is checked before the call);
+ * they are compact, but for the rows of block_table. "Every element of out" means every row of every entry: what is written to
+ * rows behind an entry's queries, or behind the last offset, is the kernel's own affair. It does not read keys behind an entry's
+ * length, pages that no needed entry of the table names, entries of the table that no key needs, or mask, bias, keep and
+ * block_mask there. Where q is packed, lse may have any last stride. A call without any of these has abi_version 1.
+ *
  * Calls from several threads at the same time: version 1 promises nothing about them. `attest audit` makes such calls
  * and reports what is wrong in them as an observation; --require-concurrent-calls makes it a finding. */
 #ifndef ATTEST_KERNEL_H
@@ -22,7 +29,11 @@
 #include <dlpack/dlpack.h>
 #include <stdint.h>
 
+/* The version that every kernel answers: a structure of 112 bytes, up to and with `weights`. A kernel that reads on reads memory
+ * that is not there. */
 #define ATTEST_KERNEL_ABI 1
+/* The version of calls that set a field behind `weights`. A kernel of version 2 answers both. */
+#define ATTEST_KERNEL_ABI_2 2
 
 #if defined(_WIN32)
 #define ATTEST_EXPORT __declspec(dllexport)
@@ -41,7 +52,7 @@ extern "C" {
 #endif
 
 typedef struct attest_call {
-  uint32_t abi_version;          /* ATTEST_KERNEL_ABI */
+  uint32_t abi_version;          /* ATTEST_KERNEL_ABI or ATTEST_KERNEL_ABI_2 */
   int32_t threads;               /* threads the kernel may use; 0 = its own choice */
   const DLTensor *q, *k, *v;     /* [b,hq,n,d] [b,hk,m,d] [b,hk,m,dv] */
   const DLTensor *mask;          /* NULL or uint8 [b|1,hq|1,n|1,m]; nonzero = attend */
@@ -52,6 +63,20 @@ typedef struct attest_call {
   DLTensor *out;                 /* [b,hq,n,dv] */
   DLTensor *lse;                 /* NULL or [b,hq,n] */
   DLTensor *weights;             /* NULL or [b,hq,n,m] */
+  /* Version 2, from byte 112 on where pointers have 64 bits. */
+  const DLTensor *sink;          /* NULL or [hq] or [b|1,hq], q's type or f32 */
+  const DLTensor *q_lengths;     /* NULL or int32 [b] */
+  const DLTensor *k_lengths;     /* NULL or int32 [b] */
+  const DLTensor *q_offsets;     /* NULL or int32 [b+1]: q, out [1,hq,total_q,.], lse [1,hq,total_q] */
+  const DLTensor *k_offsets;     /* NULL or int32 [b+1]: k, v [1,hk,total_k,.] */
+  const DLTensor *block_table;   /* NULL or int32 [b,width]: k, v [pages,hk,page,.]; the page size is k's */
+  const DLTensor *block_mask;    /* NULL or uint8 [b|1,hq|1,ceil(n/block_q),ceil(m/block_k)]; nonzero = set */
+  const DLTensor *keep;          /* NULL or uint8 [b|1,hq|1,n|1,m]; nonzero = kept */
+  const DLTensor *q_scale, *k_scale, *v_scale; /* NULL: no rule is stated for them yet */
+  double dropout;                /* p in [0,1); kept weights are divided by 1-p */
+  int32_t block_q, block_k;      /* queries and keys of a block; 0 = no block_mask */
+  int32_t align;                 /* 0: diagonal as given; 1: + (keys - queries) of each entry */
+  int32_t reserved;              /* 0 */
 } attest_call;
 
 typedef enum { ATTEST_OK = 0, ATTEST_UNSUPPORTED = 1, ATTEST_FAILED = 2 } attest_status;
