@@ -10,6 +10,7 @@
 
 #include "problem/element_names.hpp"
 #include "problem/instance.hpp"
+#include "problem/optional_tensors.hpp"
 
 namespace attest::problem {
 
@@ -26,35 +27,6 @@ struct erased_arguments : parameters {
   std::optional<erased_tensor> mask, bias;
   std::optional<erased_tensor> sink, q_lengths, k_lengths, q_offsets, k_offsets, block_table, block_mask, keep;
 };
-
-/// What may be given beside q, k and v: one row for each tensor, in the order of the C interface. Files, messages,
-/// copies and reports visit it.
-struct optional_tensor {
-  std::string_view name;
-  int rank = 4;                      ///< in the C interface; a sink may also have rank 1
-  element_type type;                 ///< f32 stands for q's own type or f32
-  bool whole_numbers = false;        ///< lengths, offsets or a table
-  bool version_2 = true;             ///< a field of version 2 of the C interface
-
-  constexpr bool is_floating() const noexcept { return type == element_type::f32; }
-  friend constexpr bool operator==(optional_tensor const&, optional_tensor const&) noexcept = default;
-};
-
-/// Calls visitor(optional_tensor, x.member, more.member…) for each of them, where every argument has these members:
-/// erased_arguments, audit::problem_draft, attest_call.
-template <class Visitor, class... Holders>
-constexpr void visit_optional_tensors(Visitor&& visitor, Holders&&... of) {
-  visitor(optional_tensor{"mask", 4, element_type::u8, false, false}, of.mask...);
-  visitor(optional_tensor{"bias", 4, element_type::f32, false, false}, of.bias...);
-  visitor(optional_tensor{"sink", 2, element_type::f32}, of.sink...);
-  visitor(optional_tensor{"q_lengths", 1, element_type::i32, true}, of.q_lengths...);
-  visitor(optional_tensor{"k_lengths", 1, element_type::i32, true}, of.k_lengths...);
-  visitor(optional_tensor{"q_offsets", 1, element_type::i32, true}, of.q_offsets...);
-  visitor(optional_tensor{"k_offsets", 1, element_type::i32, true}, of.k_offsets...);
-  visitor(optional_tensor{"block_table", 2, element_type::i32, true}, of.block_table...);
-  visitor(optional_tensor{"block_mask", 4, element_type::u8}, of.block_mask...);
-  visitor(optional_tensor{"keep", 4, element_type::u8}, of.keep...);
-}
 
 struct erased_outputs {
   erased_tensor o;

@@ -39,6 +39,7 @@ struct parameter {
   char const* none = "";  ///< what an absent value means
   std::int64_t least = std::numeric_limits<std::int64_t>::min();  ///< the least value that a whole number may have
   std::array<char const*, 2> words{};  ///< names of 0 and 1, which text may use instead of the numbers; or null
+  bool later = false;  ///< files of the first version have no word for it: where it is absent, it is neutral
 };
 
 namespace detail {
@@ -50,11 +51,11 @@ constexpr void visit_each(Parameters& p, Visitor& visitor) {
   visitor(parameter<std::int64_t>{.name = "diagonal", .neutral = 0}, p.band.diagonal);
   visitor(parameter<std::int64_t>{.name = "left", .neutral = -1, .least = -1}, p.band.left);
   visitor(parameter<std::int64_t>{.name = "right", .neutral = -1, .least = -1}, p.band.right);
-  visitor(parameter<std::int64_t>{.name = "align", .neutral = 0, .least = 0, .words = {"top-left", "bottom-right"}},
+  visitor(parameter<std::int64_t>{.name = "align", .neutral = 0, .least = 0, .words = {"top-left", "bottom-right"}, .later = true},
           p.align);
-  visitor(parameter<double>{.name = "dropout", .neutral = 0}, p.dropout);
-  visitor(parameter<std::int64_t>{.name = "block_q", .neutral = 0, .least = 0}, p.block_q);
-  visitor(parameter<std::int64_t>{.name = "block_k", .neutral = 0, .least = 0}, p.block_k);
+  visitor(parameter<double>{.name = "dropout", .neutral = 0, .later = true}, p.dropout);
+  visitor(parameter<std::int64_t>{.name = "block_q", .neutral = 0, .least = 0, .later = true}, p.block_q);
+  visitor(parameter<std::int64_t>{.name = "block_k", .neutral = 0, .least = 0, .later = true}, p.block_k);
 }
 
 }  // namespace detail

@@ -1,7 +1,9 @@
 #include "audit/files/parameters_text.hpp"
 
+#include <algorithm>
 #include <charconv>
 #include <cstdint>
+#include <optional>
 #include <type_traits>
 
 #include <fmt/format.h>
@@ -61,7 +63,13 @@ std::optional<error> read_parameters(safetensors_metadata const& metadata, flag_
       if (value) target = *value;
       else why = garbage(*from, expected);
     };
-    if constexpr (std::is_same_v<T, std::int64_t>) assign(whole_number(from->text), "a whole number");
+    if constexpr (std::is_same_v<T, std::int64_t>) {
+      if (parameter.words[0] == nullptr) return assign(whole_number(from->text), "a whole number");
+      auto const named = std::ranges::find(parameter.words, from->text);
+      auto const found = named == parameter.words.end() ? whole_number(from->text)
+                                                        : std::optional<std::int64_t>(named - parameter.words.begin());
+      assign(found, fmt::format("{} or {}", parameter.words[0], parameter.words[1]));
+    }
     else assign(real_number(from->text), "a finite decimal number or hex float (such as 0.125 or 0x1p-3)");
   });
   return why;
@@ -74,6 +82,8 @@ void write_parameters(problem::parameters const& from, std::string_view prefix, 
     std::string& text = to[prefixed(prefix, parameter.name)];
     if constexpr (std::is_same_v<T, std::optional<double>>) text = value ? fmt::format("{}", *value) : "default";
     else text = fmt::format("{}", value);
+    if constexpr (std::is_same_v<T, std::int64_t>)
+      if (parameter.words[0] != nullptr && (value == 0 || value == 1)) text = parameter.words[static_cast<std::size_t>(value)];
   });
 }
 

@@ -2,7 +2,11 @@
 
 #include <algorithm>
 #include <array>
+#include <cstring>
+#include <initializer_list>
 #include <map>
+#include <span>
+#include <tuple>
 #include <utility>
 #include <variant>
 
@@ -11,6 +15,7 @@
 
 #include "audit/files/parameters_text.hpp"
 #include "audit/support/printable.hpp"
+#include "audit/tensors/entry_forms.hpp"
 
 namespace attest::audit {
 namespace {
@@ -20,7 +25,12 @@ using problem::error;
 using problem::error_code;
 using problem::result;
 
-constexpr std::array<std::string_view, 8> roles{"q", "k", "v", "mask", "bias", "o", "lse", "weights"};
+/// The names that a tensor of a problem may have.
+bool is_role(std::string_view name) {
+  constexpr std::array<std::string_view, 6> required_and_outputs{"q", "k", "v", "o", "lse", "weights"};
+  return std::ranges::find(required_and_outputs, name) != required_and_outputs.end() ||
+         problem::find_optional_tensor(name).has_value();
+}
 
 error fault(error_code code, std::string_view argument, std::string reason) {
   return {code, printable(argument), std::move(reason)};
@@ -49,7 +59,7 @@ std::map<std::string, group> grouped(safetensors_file const& file, std::vector<s
     auto const dot = name.rfind('.');
     auto const role = std::string_view(name).substr(dot == name.npos ? 0 : dot + 1);
     // ".q" and plain q would both have the empty prefix, so ".q" is ignored.
-    if (dot == 0 || std::ranges::find(roles, role) == roles.end()) ignored.push_back(printable(name));
+    if (dot == 0 || !is_role(role)) ignored.push_back(printable(name));
     else groups[dot == name.npos ? "" : name.substr(0, dot)].emplace(role, &tensor);
   }
   return groups;
@@ -63,19 +73,42 @@ std::optional<element_type> floating_type(std::string_view dtype) {
 
 result<element_type> type_for(std::string_view name, std::string_view role, std::string_view dtype) {
   auto const floating = floating_type(dtype);
-  if (role != "mask") {
+  auto const optional = problem::find_optional_tensor(role);
+  if (optional && optional->whole_numbers) {
+    if (dtype == "I32" || dtype == "I64") return element_type::i32;
+    return fault(error_code::bad_type, name, fmt::format("dtype is {}, expected I32", printable(dtype, 20)));
+  }
+  if (!optional || optional->is_floating()) {
     if (floating) return *floating;
     return fault(error_code::bad_type, name,
                  fmt::format("dtype is {}, expected {}", printable(dtype, 20),
                              problem::listed(problem::ieee_rows_first(), "or", &problem::element_row::dtype)));
   }
   if (dtype == "BOOL" || dtype == problem::row_of(element_type::u8).dtype) return element_type::u8;
+  if (role != "mask")
+    return fault(error_code::bad_type, name, fmt::format("dtype is {}, expected BOOL or U8", printable(dtype, 20)));
   auto const instead = std::string(name.substr(0, name.size() - role.size())) + "bias";
   return fault(error_code::bad_type, name,
                floating ? fmt::format("dtype is {}, but a mask is BOOL or U8 (non-zero = attend); if its values are "
                                       "added to the scores, name the tensor '{}'",
                                       printable(dtype, 20), printable(instead))
                         : fmt::format("dtype is {}, expected BOOL or U8 (non-zero = attend)", printable(dtype, 20)));
+}
+
+/// Copies numbers of 64 bits to 32 bits. An error where one does not fit.
+std::optional<error> take_whole_numbers(std::string_view name, std::span<std::byte const> from,
+                                        std::vector<std::byte>& to) {
+  to.resize(from.size() / 2);
+  for (std::size_t at = 0; at < from.size() / sizeof(std::int64_t); ++at) {
+    std::int64_t wide = 0;
+    std::memcpy(&wide, from.data() + at * sizeof wide, sizeof wide);
+    auto const narrow = static_cast<std::int32_t>(wide);
+    if (narrow != wide)
+      return fault(error_code::bad_value, name,
+                   fmt::format("element {} is {}, and lengths, offsets and tables have 32 bits", at, wide));
+    std::memcpy(to.data() + at * sizeof narrow, &narrow, sizeof narrow);
+  }
+  return std::nullopt;
 }
 
 result<owned_tensor> tensor_of(std::string_view name, std::string_view role, safetensor const& from) {
@@ -88,7 +121,12 @@ result<owned_tensor> tensor_of(std::string_view name, std::string_view role, saf
     return fault(error_code::unsupported, name,
                  fmt::format("shape is [{}]: a tensor without elements has at most {} rows",
                              fmt::join(from.shape, ", "), most_empty_rows));
-  owned_tensor tensor{type.value(), {}, {from.bytes.begin(), from.bytes.end()}};
+  owned_tensor tensor{type.value(), {}, {}};
+  if (from.dtype == "I64") {
+    if (auto why = take_whole_numbers(name, from.bytes, tensor.bytes)) return *std::move(why);
+  } else {
+    tensor.bytes.assign(from.bytes.begin(), from.bytes.end());
+  }
   tensor.layout.rank = static_cast<int>(from.shape.size());
   std::int64_t step = 1;
   for (std::size_t axis = from.shape.size(); axis-- > 0;) {
@@ -122,6 +160,37 @@ class role_reader {
   group const& from_;
 };
 
+/// A packed tensor [rows, heads, width] as [1, heads, rows, width].
+owned_tensor from_thd(owned_tensor tensor) {
+  if (tensor.layout.rank != 3) return tensor;
+  auto const [rank, shape, stride] = tensor.layout;
+  tensor.layout = {4, {1, shape[1], shape[0], shape[2]}, {shape[0] * shape[1] * shape[2], stride[1], stride[0], stride[2]}};
+  return tensor;
+}
+
+/// The rows of a strided tensor one after the other.
+owned_tensor compacted(owned_tensor const& from) {
+  owned_tensor to{from.type, problem::layout{from.layout.rank, from.layout.shape, {}}, compact_bytes(from)};
+  std::int64_t step = 1;
+  for (auto axis = static_cast<std::size_t>(from.layout.rank); axis-- > 0;)
+    to.layout.stride[axis] = step, step *= std::max<std::int64_t>(from.layout.shape[axis], 1);
+  return to;
+}
+
+/// An output in the order of the file, as the judge reads it: compact, of the shape of problem::rows_layout.
+owned_tensor in_order_of_call(owned_tensor found, std::string_view role, problem_file_entry const& entry) {
+  bool const packed = entry.problem.draft().q_offsets.has_value();
+  if (entry.order == axis_order::thd && packed && role == "o" && found.layout.rank == 3)
+    return compacted(from_thd(std::move(found)));
+  if (entry.order == axis_order::thd && packed && role == "lse" && found.layout.rank == 2) {
+    found.layout = problem::layout::compact({1, found.layout.shape[0], found.layout.shape[1]});
+    return found;
+  }
+  if (entry.order == axis_order::bnhd && role == "o" && found.layout.rank == 4 && entry.problem.rank() == 4)
+    return with_swapped_axes(std::move(found));
+  return found;
+}
+
 /// An error of validation, with the argument named as in the file.
 error renamed(error why, std::string_view prefix) {
   if (why.argument == "out") why.argument = "o";
@@ -135,7 +204,7 @@ std::optional<error> output_fault(owned_problem const& problem, std::string_view
       [&]<class T>(problem::instance<T> const& instance) -> std::optional<error> {
         // Validation needs an o; the other outputs are validated beside this one, whose data is not read.
         static T stand_in{};
-        auto const compact = problem::rows_layout(instance.size(), instance.rank(), instance.size().dv);
+        auto const compact = problem::rows_layout(instance, instance.size().dv);
         problem::erased_outputs outputs{.o = {&stand_in, problem::type_of<T>, compact}, .lse = {}, .weights = {}};
         if (role == "o") outputs.o = found.erased();
         if (role == "lse") outputs.lse = found.erased();
@@ -162,11 +231,13 @@ bool read_output(std::string_view role, group const& from, problem_file_entry& e
     entry.unusable.push_back({std::string(role), tensor.why().reason});
     return true;
   }
-  bool const has_order = role == "o" && tensor.value().layout.rank == 4 && entry.problem.rank() == 4;
-  if (has_order && entry.order == axis_order::bnhd) tensor = with_swapped_axes(std::move(tensor).value());
+  bool const has_order = role == "o" && tensor.value().layout.rank == 4 && entry.problem.rank() == 4 &&
+                         entry.order != axis_order::thd;
+  tensor = in_order_of_call(std::move(tensor).value(), role, entry);
   auto const why = output_fault(entry.problem, role, tensor.value());
   if (!why) {
     to = std::move(tensor).value();
+    if (!entry.problem.draft().is_dense()) *to = compacted(*to), clear_padding(entry.problem, *to);
     return true;
   }
   unusable_output& found = entry.unusable.emplace_back(unusable_output{std::string(role), why->reason});
@@ -177,14 +248,17 @@ bool read_output(std::string_view role, group const& from, problem_file_entry& e
   return true;
 }
 
-/// The axis order of the problem with this prefix.
-result<axis_order> order_of(safetensors_metadata const& metadata, std::string_view prefix) {
-  auto at = metadata.find(prefixed(prefix, "attest.layout"));
-  if (at == metadata.end()) at = metadata.find("attest.layout");
-  if (at == metadata.end() || at->second == "bhnd") return axis_order::bhnd;
-  if (at->second == "bnhd") return axis_order::bnhd;
+/// The word of PREFIX.key, or of the plain key, as a value; the first word where there is neither.
+template <class Order>
+result<Order> order_of(safetensors_metadata const& metadata, std::string_view prefix, std::string_view key,
+                       std::initializer_list<std::string_view> words) {
+  auto at = metadata.find(prefixed(prefix, key));
+  if (at == metadata.end()) at = metadata.find(key);
+  if (at == metadata.end()) return Order{};
+  auto const found = std::ranges::find(words, at->second);
+  if (found != words.end()) return static_cast<Order>(found - words.begin());
   return fault(error_code::bad_value, at->first,
-               fmt::format("is '{}', expected bhnd or bnhd", printable(at->second, 60)));
+               fmt::format("is '{}', expected {}", printable(at->second, 60), fmt::join(words, " or ")));
 }
 
 std::string quoted_list(std::vector<std::string> const& names) {
@@ -209,24 +283,31 @@ result<problem_file> problem_file_of(safetensors_file const& file, flag_override
     if (!missing.empty())
       return error{error_code::missing, missing.front(), fmt::format("is missing beside {}", quoted_list(there))};
 
-    auto const order = order_of(file.metadata, prefix);
+    auto const order = order_of<axis_order>(file.metadata, prefix, "attest.layout", {"bhnd", "bnhd", "thd"});
     if (!order) return order.why();
+    auto const pools = order_of<pool_order>(file.metadata, prefix, "attest.kv_layout", {"hnd", "nhd"});
+    if (!pools) return pools.why();
     problem_draft draft;
     role_reader reader(prefix, tensors);
     reader.read("q", draft.q);
     reader.read("k", draft.k);
     reader.read("v", draft.v);
-    reader.read("mask", draft.mask);
-    reader.read("bias", draft.bias);
+    problem::visit_optional_tensors(
+        [&](problem::optional_tensor const& row, std::optional<owned_tensor>& to) { reader.read(row.name, to); }, draft);
     if (reader.why) return *std::move(reader.why);
-    if (order.value() == axis_order::bnhd)
-      for (owned_tensor* rows : {&draft.q, &draft.k, &draft.v})
-        if (rows->layout.rank == 4) *rows = with_swapped_axes(std::move(*rows));
+    for (auto const& [rows, packed, pool] :
+         {std::tuple{&draft.q, draft.q_offsets.has_value(), false},
+          std::tuple{&draft.k, draft.k_offsets.has_value(), draft.block_table.has_value()},
+          std::tuple{&draft.v, draft.k_offsets.has_value(), draft.block_table.has_value()}}) {
+      bool const swapped = pool ? pools.value() == pool_order::nhd : order.value() == axis_order::bnhd && !packed;
+      if (order.value() == axis_order::thd && packed) *rows = from_thd(std::move(*rows));
+      else if (swapped && rows->layout.rank == 4) *rows = with_swapped_axes(std::move(*rows));
+    }
     if (auto why = read_parameters(file.metadata, flags, prefix, draft, recorded.notes)) return *std::move(why);
     auto problem = owned_problem::make(std::move(draft));
     if (!problem) return renamed(std::move(problem).why(), prefix);
     problem_file_entry& entry = recorded.problems.emplace_back(
-        problem_file_entry{.prefix = prefix, .problem = std::move(problem).value(), .order = order.value()});
+        problem_file_entry{.prefix = prefix, .problem = std::move(problem).value(), .order = order.value(), .pools = pools.value()});
     for (std::string_view const role : {"o", "lse", "weights"}) read_output(role, tensors, entry);
   }
   if (recorded.problems.empty())

@@ -1,9 +1,11 @@
 // Problem files: problems, with or without outputs, recorded in safetensors files.
 //
-// A tensor's name is PREFIX.role or role, where role is one of q k v o mask bias lse weights. The tensors with the
-// same prefix are one problem. The metadata keys of problem/parameters.hpp (PREFIX.scale before plain scale) hold a
-// decimal number, a hex float, or `default`. PREFIX.attest.layout (before plain attest.layout) says how the axes of q,
-// k, v and o of rank 4 follow each other: `bhnd`, which holds where there is no such key, or `bnhd`.
+// A tensor's name is PREFIX.role or role, where role is one of q k v o lse weights or the name of an optional input
+// (problem/optional_tensors.hpp). The tensors with the same prefix are one problem. The metadata keys of
+// problem/parameters.hpp (PREFIX.scale before plain scale) hold a decimal number, a hex float, or `default`.
+// PREFIX.attest.layout (before plain attest.layout) says how the axes of q, k, v and o follow each other: `bhnd`, which
+// holds where there is no such key, `bnhd`, or `thd`, in which what offsets pack is [rows, heads, width], and its LSE
+// [heads, rows]. PREFIX.attest.kv_layout says the same of pools of pages: `hnd`, [pages, heads, page, width], or `nhd`.
 #pragma once
 
 #include <filesystem>
@@ -27,8 +29,10 @@ inline std::string prefixed(std::string_view prefix, std::string_view role) {
   return prefix.empty() ? std::string(role) : std::string(prefix) + '.' + std::string(role);
 }
 
-/// The order of the axes of q, k, v and o of rank 4 in a file. Of a problem in memory it is always that of its strides.
-enum class axis_order : std::uint8_t { bhnd, bnhd };
+/// The order of the axes of q, k, v and o in a file. Of a problem in memory it is always that of its strides.
+enum class axis_order : std::uint8_t { bhnd, bnhd, thd };
+/// The order of the axes of a pool of pages in a file.
+enum class pool_order : std::uint8_t { hnd, nhd };
 
 /// A tensor of a file that is named as an output of a problem and cannot be one.
 struct unusable_output {
@@ -45,6 +49,7 @@ struct problem_file_entry {
   owned_outputs outputs{};
   std::vector<unusable_output> unusable{};
   axis_order order = axis_order::bhnd;
+  pool_order pools = pool_order::hnd;
 
   std::string name_of(std::string_view role) const { return prefixed(prefix, role); }
 };

@@ -8,6 +8,7 @@
 #include "audit/files/parameters_text.hpp"
 #include "audit/files/problem_file.hpp"
 #include "audit/support/printable.hpp"
+#include "audit/tensors/entry_forms.hpp"
 
 namespace attest::audit {
 namespace {
@@ -16,28 +17,16 @@ using problem::error;
 using problem::error_code;
 using problem::result;
 
-/// The elements of a tensor in row-major order, without gaps.
-std::vector<std::byte> compact_bytes(owned_tensor const& from) {
-  auto const rank = static_cast<std::size_t>(from.layout.rank);
-  auto const& [_, shape, stride] = from.layout;
-  std::size_t const element = problem::size_of(from.type);
-  std::vector<std::byte> compact;
-  if (from.spanned_elements() == 0) return compact;
-  std::size_t const row_bytes = static_cast<std::size_t>(shape[rank - 1]) * element;
-  std::array<std::int64_t, 4> at{};
-  for (;;) {
-    std::int64_t offset = 0;
-    for (std::size_t axis = 0; axis + 1 < rank; ++axis) offset += at[axis] * stride[axis];
-    auto const* row = from.bytes.data() + static_cast<std::size_t>(offset) * element;
-    compact.insert(compact.end(), row, row + row_bytes);
-    std::size_t axis = rank - 1;  // the next row, as an odometer counts
-    while (axis > 0 && ++at[axis - 1] == shape[axis - 1]) at[--axis] = 0;
-    if (axis == 0) return compact;
-  }
+/// A packed tensor [1, heads, rows, width] as [rows, heads, width]; an LSE [1, heads, rows] as [heads, rows].
+owned_tensor as_thd(owned_tensor tensor) {
+  auto const [rank, shape, stride] = tensor.layout;
+  tensor.layout = rank == 4 ? problem::layout{3, {shape[2], shape[1], shape[3]}, {stride[2], stride[1], stride[3]}}
+                            : problem::layout{2, {shape[1], shape[2]}, {stride[1], stride[2]}};
+  return tensor;
 }
 
 std::string_view dtype_of(std::string_view role, problem::element_type type) {
-  if (role == "mask") return "BOOL";
+  if (role == "mask" || role == "block_mask" || role == "keep") return "BOOL";
   return problem::row_of(type).dtype;
 }
 
@@ -52,7 +41,7 @@ result<std::vector<std::byte>> problem_file_bytes(std::span<problem_file_entry c
     auto const add = [&](std::string_view role, owned_tensor const& from) {
       auto& bytes = owned.emplace_back(compact_bytes(from));
       // A safetensors BOOL is 0 or 1, while in a mask every non-zero byte means true.
-      if (role == "mask")
+      if (dtype_of(role, from.type) == "BOOL")
         for (auto& byte : bytes) byte = byte == std::byte{0} ? byte : std::byte{1};
       auto const& shape = from.layout.shape;
       unique = tensors
@@ -62,25 +51,29 @@ result<std::vector<std::byte>> problem_file_bytes(std::span<problem_file_entry c
                    .second &&
                unique;
     };
-    auto const add_if = [&](std::string_view role, std::optional<owned_tensor> const& from) {
-      if (from) add(role, *from);
-    };
-    bool const swapped = entry.order == axis_order::bnhd && entry.problem.rank() == 4;
-    auto const add_rows = [&](std::string_view role, owned_tensor const& from) {
-      swapped ? add(role, with_swapped_axes(from)) : add(role, from);
-    };
     problem_draft const& draft = entry.problem.draft();
-    add_rows("q", draft.q);
-    add_rows("k", draft.k);
-    add_rows("v", draft.v);
-    add_if("mask", draft.mask);
-    add_if("bias", draft.bias);
-    if (entry.outputs.o) add_rows("o", *entry.outputs.o);
-    add_if("lse", entry.outputs.lse);
-    add_if("weights", entry.outputs.weights);
+    bool const rank_4 = entry.problem.rank() == 4, by_token = entry.order == axis_order::thd;
+    auto const add_rows = [&](std::string_view role, owned_tensor const& from, bool packed, bool pool) {
+      bool const swapped = rank_4 && (pool ? entry.pools == pool_order::nhd : entry.order == axis_order::bnhd && !packed);
+      if (packed && by_token) add(role, as_thd(from));
+      else add(role, swapped ? with_swapped_axes(from) : from);
+    };
+    bool const q_packed = draft.q_offsets.has_value(), k_packed = draft.k_offsets.has_value(),
+               paged = draft.block_table.has_value();
+    add_rows("q", draft.q, q_packed, false);
+    add_rows("k", draft.k, k_packed, paged);
+    add_rows("v", draft.v, k_packed, paged);
+    draft.each_optional([&](problem::optional_tensor const& row, owned_tensor const& tensor) { add(row.name, tensor); });
+    if (entry.outputs.o) add_rows("o", *entry.outputs.o, q_packed, false);
+    if (entry.outputs.lse) q_packed && by_token ? add("lse", as_thd(*entry.outputs.lse)) : add("lse", *entry.outputs.lse);
+    if (entry.outputs.weights) add("weights", *entry.outputs.weights);
     if (!unique) return error{error_code::bad_value, printable(entry.prefix), "two problems have this prefix"};
     write_parameters(draft, entry.prefix, metadata);
-    if (entry.problem.rank() == 4) metadata[entry.name_of("attest.layout")] = swapped ? "bnhd" : "bhnd";
+    if (rank_4)
+      metadata[entry.name_of("attest.layout")] = by_token                            ? "thd"
+                                                 : entry.order == axis_order::bnhd ? "bnhd"
+                                                                                   : "bhnd";
+    if (paged) metadata[entry.name_of("attest.kv_layout")] = entry.pools == pool_order::nhd ? "nhd" : "hnd";
   }
   return safetensors_bytes(tensors, metadata);
 }

@@ -11,6 +11,8 @@
 #include <sys/stat.h>
 #include <unistd.h>
 
+#include "audit/tensors/entry_forms.hpp"
+
 namespace attest::audit {
 namespace {
 
@@ -185,13 +187,25 @@ result<call_memory> call_memory::plan(owned_problem const& problem, call_request
     message.slots[runner::v].data = message.slots[runner::k].data;
     message.slots[runner::v].byte_offset = message.slots[runner::k].byte_offset;
   }
-  if (inputs.mask) input(runner::mask, call_tensor::mask, *inputs.mask);
-  if (inputs.bias) input(runner::bias, call_tensor::bias, *inputs.bias);
+  problem::visit_optional_tensors(
+      [&](problem::optional_tensor const& row, std::optional<owned_tensor> const& tensor, runner::tensor_index index) {
+        if (!tensor) return;
+        call_tensor const which = index == runner::mask   ? call_tensor::mask
+                                  : index == runner::bias ? call_tensor::bias
+                                  : index == runner::keep ? call_tensor::keep
+                                                          : call_tensor::beside;
+        if (row.rank == 4) return input(index, which, *tensor);
+        if (!why) why = planned.add(index, placed_tensor::of_input(*tensor, tensor->layout, tensor->layout), where, limits);
+      },
+      inputs, runner::optional_slots{});
   auto const type = problem.type();
-  output(runner::out, call_tensor::o, type, layout::compact({s.b, s.hq, s.n, s.dv}));
+  bool const packed = inputs.q_offsets.has_value();
+  std::int64_t const entries = packed ? 1 : s.b, queries = packed ? inputs.q.layout.shape[2] : s.n;
+  output(runner::out, call_tensor::o, type, layout::compact({entries, s.hq, queries, s.dv}));
   if (request.want_lse)
-    output(runner::lse, call_tensor::lse, problem::row_of(type).lse, layout::compact({s.b, s.hq, s.n}));
-  if (request.want_weights) output(runner::weights, call_tensor::weights, type, layout::compact({s.b, s.hq, s.n, s.m}));
+    output(runner::lse, call_tensor::lse, problem::row_of(type).lse, layout::compact({entries, s.hq, queries}));
+  if (request.want_weights && !packed && !inputs.k_offsets)
+    output(runner::weights, call_tensor::weights, type, layout::compact({s.b, s.hq, s.n, s.m}));
   if (why) return *std::move(why);
   return planned;
 }
@@ -228,24 +242,36 @@ std::optional<error> call_memory::fill(int memory) {
   return std::nullopt;
 }
 
-/// The elements of an output, compact. Restores their bytes in `after`: what still differs lies outside the rows.
+/// The elements of an output, compact. Restores their bytes in `after`: what still differs lies outside the rows. Of
+/// rows that are no query nothing is asked, and they count as written; `written` says which elements were, all of them
+/// and those of queries.
 owned_tensor call_memory::taken(std::size_t index, std::span<std::byte const> before, std::span<std::byte> after,
-                                std::size_t& written) const {
+                                written_elements& written) const {
   auto const& tensor = regions_[index]->tensor;
-  auto const& s = problem_.size();
   auto const elements = tensor.row_elements(), row_bytes = elements * tensor.element();
-  owned_tensor compact{tensor.type(),
-                       index == runner::lse ? problem::rows_layout(s, problem_.rank())
-                                            : problem::rows_layout(s, problem_.rank(), tensor.strided().shape[3]),
-                       {}};
+  layout const rows = std::visit(
+      [&](auto const& p) {
+        return index == runner::lse ? problem::rows_layout(p) : problem::rows_layout(p, tensor.strided().shape[3]);
+      },
+      problem_.instance());
+  owned_tensor compact{tensor.type(), rows, {}};
   compact.bytes.reserve(compact.spanned_elements() * tensor.element());
+  std::vector<std::byte> unwritten;
+  unwritten.reserve(compact.bytes.capacity());
   for_each_row(tensor.strided(), tensor.strided(), [&](std::size_t offset, std::size_t) {
     auto const at = tensor.position_of(offset);
     auto* const row = after.data() + at;
-    written += changed_elements(before.data() + at, row, elements, tensor.element());
+    written.all += changed_elements(before.data() + at, row, elements, tensor.element());
     compact.bytes.insert(compact.bytes.end(), row, row + row_bytes);
+    unwritten.insert(unwritten.end(), before.data() + at, before.data() + at + row_bytes);
     std::memcpy(row, before.data() + at, row_bytes);
   });
+  owned_tensor was{compact.type, compact.layout, std::move(unwritten)};
+  clear_padding(problem_, was), clear_padding(problem_, compact);
+  written.of_queries = changed_elements(was.bytes.data(), compact.bytes.data(),
+                                        compact.bytes.size() / tensor.element(), tensor.element());
+  written.expected = static_cast<std::size_t>(queries_of(problem_) * problem_.size().hq) *
+                     (index == runner::lse ? 1 : elements);
   return compact;
 }
 
@@ -292,15 +318,15 @@ std::optional<error> call_memory::read_back(int memory, call_outcome outcome, ow
     }
     if (!tensor.is_input()) {
       std::string const name = runner::slot_names[i];
-      std::size_t written = 0;
+      written_elements written;
       auto compact = taken(i, before, after, written);
-      auto const elements = compact.spanned_elements();
-      if (outcome == call_outcome::succeeded && written != elements)
+      if (outcome == call_outcome::succeeded && written.of_queries != written.expected)
         broken.push_back({promise::writes_every_element, name,
-                          fmt::format("leaves {} of {} elements of {} unwritten", elements - written, elements, name)});
-      if (outcome == call_outcome::unsupported && written != 0)
+                          fmt::format("leaves {} of {} elements of {} unwritten", written.expected - written.of_queries,
+                                      written.expected, name)});
+      if (outcome == call_outcome::unsupported && written.all != 0)
         broken.push_back({promise::untouched_outputs, name,
-                          fmt::format("answers UNSUPPORTED but writes {} elements of {}", written, name)});
+                          fmt::format("answers UNSUPPORTED but writes {} elements of {}", written.all, name)});
       (i == runner::out ? found.o : i == runner::lse ? found.lse : found.weights) = std::move(compact);
     }
     if (auto changed = changed_surroundings(i, before, after)) broken.push_back(*std::move(changed));

@@ -86,8 +86,12 @@ class call_memory {
   void describe(runner::tensor_index index, problem::element_type type, problem::layout const& strided);
   std::optional<broken_promise> changed_surroundings(std::size_t index, std::span<std::byte const> before,
                                                      std::span<std::byte const> after) const;
+  /// The elements of an output that the call changed, those of them that belong to a query, and how many those are.
+  struct written_elements {
+    std::size_t all = 0, of_queries = 0, expected = 0;
+  };
   owned_tensor taken(std::size_t index, std::span<std::byte const> before, std::span<std::byte> after,
-                     std::size_t& written) const;
+                     written_elements& written) const;
 
   explicit call_memory(owned_problem problem) : problem_(std::move(problem)) {}
 

@@ -6,6 +6,7 @@
 
 #include "audit/judge/exact_row_judge.hpp"
 #include "audit/tensors/elements.hpp"
+#include "audit/tensors/entry_forms.hpp"
 
 namespace attest::audit {
 namespace {
@@ -18,7 +19,7 @@ struct column {
 /// The columns of a row; empty where one of them is not finite or not bounded.
 template <class T>
 std::vector<column> columns_of(problem::instance<T> const& p, problem::kernel_model const& model, owned_tensor const& o,
-                               violation const& wrong) {
+                               std::size_t row, violation const& wrong) {
   auto const [b, h, i, at] = wrong.index;
   problem::sizes const& s = p.size();
   row_truth<128, T> truth;
@@ -28,7 +29,7 @@ std::vector<column> columns_of(problem::instance<T> const& p, problem::kernel_mo
   std::vector<column> columns;
   for (std::int64_t c = 0; c < s.dv; ++c) {
     auto const exact = reference::compiled::output(p, truth.row, c);
-    double const got = load(o, static_cast<std::size_t>(((b * s.hq + h) * s.n + i) * s.dv + c));
+    double const got = load(o, row * static_cast<std::size_t>(s.dv) + static_cast<std::size_t>(c));
     if (exact.kind != reference::value_kind::finite || !std::isfinite(got)) return {};
     auto const bound = reference::compiled::output_bound(truth.bound, p, truth.row, c, exact.value);
     if (bound.by == reference::judged_by::nothing || !(bound.size < reference::infinity)) return {};
@@ -46,9 +47,10 @@ std::vector<column> columns_of(problem::instance<T> const& p, problem::kernel_mo
 std::optional<common_factor> find_common_factor(owned_problem const& problem, owned_outputs const& outputs,
                                                 violation const& wrong, contract const& claim) {
   if (wrong.output != "o" || !outputs.o || !std::isfinite(wrong.got)) return std::nullopt;
-  auto const columns =
-      std::visit([&](auto const& p) { return columns_of(p, claim.model_for(problem.instance()), *outputs.o, wrong); },
-                 problem.instance());
+  std::size_t const row = output_row(problem, wrong.index[0], wrong.index[1], wrong.index[2]);
+  auto const columns = std::visit(
+      [&](auto const& p) { return columns_of(p, claim.model_for(problem.instance()), *outputs.o, row, wrong); },
+      problem.instance());
   auto const sharpest = std::ranges::min_element(
       columns, {}, [](column const& c) { return c.exact == 0 ? reference::infinity : c.bound / std::abs(c.exact); });
   if (sharpest == columns.end() || sharpest->exact == 0) return std::nullopt;

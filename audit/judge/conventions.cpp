@@ -10,6 +10,7 @@
 #include "audit/judge/hidden_keys.hpp"
 #include "audit/judge/one_query.hpp"
 #include "audit/tensors/elements.hpp"
+#include "audit/tensors/entry_forms.hpp"
 #include "reference/attention/score.hpp"
 #include "reference/compiled/row.hpp"
 #include "reference/real/outward.hpp"
@@ -30,14 +31,15 @@ bool nonfinite(owned_tensor const& t, bool but_minus_infinity = false) {
 /// Are the numbers of the problem finite, but for a bias of −∞? Then its exact scores are finite or, by that bias, −∞.
 bool is_ordinary(owned_problem const& problem) {
   problem_draft const& p = problem.draft();
-  return !nonfinite(p.q) && !nonfinite(p.k) && !nonfinite(p.v) && !(p.bias && nonfinite(*p.bias, true));
+  return !nonfinite(p.q) && !nonfinite(p.k) && !nonfinite(p.v) && !(p.bias && nonfinite(*p.bias, true)) &&
+         !(p.sink && nonfinite(*p.sink, true));
 }
 
 /// The offsets of the elements of one row in compact outputs of any rank.
 class row_offsets {
  public:
-  row_offsets(problem::sizes const& s, std::int64_t b, std::int64_t h, std::int64_t i)
-      : row_(static_cast<std::size_t>((b * s.hq + h) * s.n + i)) {}
+  row_offsets(owned_problem const& problem, std::int64_t b, std::int64_t h, std::int64_t i)
+      : row_(output_row(problem, b, h, i)) {}
   std::size_t of(std::int64_t width, std::int64_t at) const {
     return row_ * static_cast<std::size_t>(width) + static_cast<std::size_t>(at);
   }
@@ -60,8 +62,10 @@ class convention_judge {
           problem::sizes const& s = p.size();
           std::int64_t const count = rows.empty() ? s.b * s.hq * s.n : std::ssize(rows);
           for (std::int64_t at = 0; at < count && !tbb::is_current_task_group_canceling(); ++at) {
-            if (rows.empty()) row(p, at / s.n / s.hq, at / s.n % s.hq, at % s.n);
-            else
+            if (rows.empty()) {
+              std::int64_t const b = at / s.n / s.hq, i = at % s.n;
+              if (i < p.queries(b)) row(p, b, at / s.n % s.hq, i);
+            } else
               row(p, rows[static_cast<std::size_t>(at)].b, rows[static_cast<std::size_t>(at)].h,
                   rows[static_cast<std::size_t>(at)].i);
           }
@@ -92,7 +96,7 @@ class convention_judge {
   /// Has the query a visible key whose bias is not −∞? Where the inputs are ordinary, its row is not empty then.
   template <class T>
   static bool sees_a_key(problem::instance<T> const& p, std::int64_t b, std::int64_t h, std::int64_t i) {
-    for (std::int64_t j = 0; j < p.size().m; ++j)
+    for (std::int64_t j = 0; j < p.keys(b); ++j)
       if (reference::visible(p, b, h, i, j) &&
           reference::bias_at(p, b, h, i, j).kind != reference::number_class::minus_infinity)
         return true;
@@ -104,7 +108,7 @@ class convention_judge {
     if (is_ordinary_ && (!decides_empty_rows_ || sees_a_key(p, b, h, i))) return;
     reference::compiled::enclose_row(p, b, h, i, truth_of<T>());
     auto const& truth = truth_of<T>();
-    row_offsets const at(p.size(), b, h, i);
+    row_offsets const at(problem_, b, h, i);
     if (truth.kind == reference::row_kind::empty) empty(p.size(), at, b, h, i);
     else if (how_.nan == conventions::invalid::unspecified) accept_any(p, truth, at);
   }
@@ -231,7 +235,7 @@ bool leaves_outputs_open(owned_problem const& problem, contract const& claim) {
   using masked = conventions::masked;
   masked const hidden = claim.conventions.masked_values;
   problem_draft const& draft = problem.draft();
-  bool const hides = draft.mask || draft.bias || draft.band != problem::band{};
+  bool const hides = draft.mask || draft.bias || draft.band != problem::band{} || !draft.is_dense() || draft.block_mask;
   if (hidden == masked::never_read || !hides) return false;
   return has_nonfinite(problem) || (hidden == masked::must_not_overflow && hidden_scores_may_overflow(problem, claim));
 }

@@ -23,18 +23,20 @@ struct output_views {
   problem::view<T const> weights{};
 };
 
-/// An output as a view of rank 4; an LSE of shape [b, h, n] has the shape [b, h, n, 1].
-template <class T>
-problem::view<T const> view_of(std::optional<owned_tensor> const& output, bool lse) {
+/// An output as a view of shape [b, hq, n, ·]; an LSE of shape [b, h, n] has the shape [b, h, n, 1].
+template <class E, class T>
+problem::view<E const> view_of(problem::instance<T> const& p, std::optional<owned_tensor> const& output, bool lse) {
   if (!output) return {};
   problem::layout const& layout = output->layout;
-  return problem::lifted(problem::tensor<T const>{output->as<T>(), lse ? problem::with_last_axis(layout) : layout});
+  auto view = problem::lifted(problem::tensor<E const>{output->as<E>(), lse ? problem::with_last_axis(layout) : layout});
+  view.map = p.entries().queries.map;
+  return view;
 }
 
 template <class T>
-output_views<T> views_of(owned_outputs const& outputs) {
-  return {view_of<T>(outputs.o, false), view_of<problem::lse_element<T>>(outputs.lse, true),
-          view_of<T>(outputs.weights, false)};
+output_views<T> views_of(problem::instance<T> const& p, owned_outputs const& outputs) {
+  return {view_of<T>(p, outputs.o, false), view_of<problem::lse_element<T>>(p, outputs.lse, true),
+          view_of<T>(p, outputs.weights, false)};
 }
 
 /// How far an answer that is judged right may lie from the exact value: the bound, or by way of known weights.

@@ -41,12 +41,13 @@ bool may_overflow(problem::instance<T> const& p, std::int64_t b, std::int64_t h,
   std::int64_t const hk = reference::key_head(s, h);
   auto const terms = static_cast<double>(s.d);
   std::vector<double> queries, keys;
-  for (std::int64_t i = 0; i < s.n; ++i) queries.push_back(largest_of(p.q().row(b, h, i), s.d));
-  for (std::int64_t j = 0; j < s.m; ++j) keys.push_back(largest_of(p.k().row(b, hk, j), s.d));
+  for (std::int64_t i = 0; i < p.queries(b); ++i) queries.push_back(largest_of(p.q().row(b, h, i), s.d));
+  for (std::int64_t j = 0; j < p.keys(b); ++j) keys.push_back(largest_of(p.k().row(b, hk, j), s.d));
+  if (queries.empty() || keys.empty()) return false;
   double const largest = *std::ranges::max_element(queries) * *std::ranges::max_element(keys) * terms * sigma;
   if (largest + most < limit) return false;
-  for (std::int64_t i = 0; i < s.n; ++i)
-    for (std::int64_t j = 0; j < s.m; ++j) {
+  for (std::int64_t i = 0; i < p.queries(b); ++i)
+    for (std::int64_t j = 0; j < p.keys(b); ++j) {
       double const bias = positive_bias(p, b, h, i, j);
       double const product = queries[static_cast<std::size_t>(i)] * keys[static_cast<std::size_t>(j)];
       if (product * terms * sigma + bias < limit || reference::visible(p, b, h, i, j)) continue;

@@ -19,13 +19,15 @@ struct row_block {
   std::int64_t b, h, i0, i1;
 };
 
-std::vector<row_block> blocks_of(problem::sizes const& s, std::span<row_index const> rows) {
+template <class T>
+std::vector<row_block> blocks_of(problem::instance<T> const& p, std::span<row_index const> rows) {
   constexpr std::int64_t most = 32;
   std::vector<row_block> blocks;
   if (rows.empty()) {
-    for (std::int64_t b = 0; b < s.b; ++b)
-      for (std::int64_t h = 0; h < s.hq; ++h)
-        for (std::int64_t i = 0; i < s.n; i += most) blocks.push_back({b, h, i, std::min(i + most, s.n)});
+    for (std::int64_t b = 0; b < p.size().b; ++b)
+      for (std::int64_t h = 0; h < p.size().hq; ++h)
+        for (std::int64_t i = 0; i < p.queries(b); i += most)
+          blocks.push_back({b, h, i, std::min(i + most, p.queries(b))});
     return blocks;
   }
   for (auto const& [b, h, i] : rows) {
@@ -85,7 +87,7 @@ template <class T>
 judgement judge_typed(problem::instance<T> const& problem, owned_outputs const& outputs,
                       problem::kernel_model const& model, std::span<named_model const> sharper,
                       std::span<row_index const> rows, thoroughness how) {
-  output_views<T> const views = views_of<T>(outputs);
+  output_views<T> const views = views_of<T>(problem, outputs);
   judgement total;
   total.exist = elements_of(outputs);
   total.returned = {views.o.present, views.lse.present, views.weights.present};
@@ -97,7 +99,7 @@ judgement judge_typed(problem::instance<T> const& problem, owned_outputs const& 
   };
   tbb::enumerable_thread_specific<worker> workers(
       [&] { return worker{tiered_judge<T>(problem, views, model, sharper, how), {}, {}, {}}; });
-  auto const blocks = blocks_of(problem.size(), rows);
+  auto const blocks = blocks_of(problem, rows);
   tbb::parallel_for(std::size_t{0}, blocks.size(), [&](std::size_t at) {
     auto const [b, h, i0, i1] = blocks[at];
     worker& mine = workers.local();
@@ -119,7 +121,9 @@ judgement judge_typed(problem::instance<T> const& problem, owned_outputs const& 
   };
   problem::sizes const& s = problem.size();
   constexpr std::int64_t any = std::numeric_limits<std::int64_t>::max();
-  std::int64_t const given = rows.empty() ? s.b * s.hq * s.n : std::ssize(rows);
+  std::int64_t given = std::ssize(rows);
+  if (rows.empty())
+    for (row_block const& block : blocks) given += block.i1 - block.i0;
   // Rows that the machine tier cannot enclose cost the same where they are right.
   auto const [special, wrong] = judge_until(not_enclosed, how == thoroughness::verdict ? 1 : any, is_wrong);
   std::int64_t const most = how == thoroughness::all       ? any

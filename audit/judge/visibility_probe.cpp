@@ -9,6 +9,7 @@
 #include "audit/judge/exact_row_judge.hpp"
 #include "audit/judge/one_query.hpp"
 #include "audit/tensors/elements.hpp"
+#include "audit/tensors/entry_forms.hpp"
 
 namespace attest::audit {
 namespace {
@@ -69,8 +70,10 @@ bool within_bound_of(keys const& read, owned_problem const& probe, owned_outputs
   if (count(read) == 0) return true;
   problem_draft alone = one_query(probe, b, h, i);
   alone.bias.reset();
-  alone.mask = owned_tensor::compact(problem::element_type::u8, {1, 1, 1, static_cast<std::int64_t>(read.size())});
-  for (std::size_t j = 0; j < read.size(); ++j) store(*alone.mask, j, read[j] ? 1 : 0);
+  auto const there = static_cast<std::size_t>(alone.k.layout.shape[2]);
+  if (std::find(read.begin() + static_cast<std::ptrdiff_t>(there), read.end(), true) != read.end()) return false;
+  alone.mask = owned_tensor::compact(problem::element_type::u8, {1, 1, 1, static_cast<std::int64_t>(there)});
+  for (std::size_t j = 0; j < there; ++j) store(*alone.mask, j, read[j] ? 1 : 0);
   owned_outputs answer = one_answer(probe, outputs, b, h, i);
   answer.lse.reset(), answer.weights.reset();
   return judge(owned_problem::of_valid(std::move(alone)).instance(), answer, claim).failed == 0;
@@ -98,6 +101,7 @@ void judge_visibility(audit_case const& kernel_case, owned_outputs const& output
         std::int64_t wrong = 0, inexact = 0;
         for (std::int64_t row = 0; row < s.b * s.hq * s.n; ++row) {
           std::int64_t const b = row / s.n / s.hq, h = row / s.n % s.hq, i = row % s.n;
+          if (i >= p.queries(b)) continue;
           keys visible(static_cast<std::size_t>(s.m));
           for (std::int64_t j = 0; j < s.m; ++j) {
             double const bias =
@@ -113,7 +117,7 @@ void judge_visibility(audit_case const& kernel_case, owned_outputs const& output
             visible[static_cast<std::size_t>(j)] = reference::visible(p, b, h, i, j) && bias == 0;
           }
           std::vector<double> columns;
-          for (std::int64_t c = 0; c < s.dv; ++c) columns.push_back(load(o, offset_of(o, b, h, i, c)));
+          for (std::int64_t c = 0; c < s.dv; ++c) columns.push_back(load(o, output_row(kernel_case.problem, b, h, i) * static_cast<std::size_t>(s.dv) + static_cast<std::size_t>(c)));
           std::int64_t const n = count(visible);
           bool exact = true, fits = true;  // every column is (Σ 2^digit)/N; times N it is nearest to that integer
           for (std::int64_t c = 0; c < s.dv; ++c) {

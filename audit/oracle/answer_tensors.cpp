@@ -9,29 +9,40 @@
 
 namespace attest::audit::answers {
 
-shapes::shapes(problem::sizes const& s, int rank) {
-  std::vector<std::int64_t> rows = rank == 4   ? std::vector{s.b, s.hq, s.n}
-                                   : rank == 3 ? std::vector{s.b, s.n}
-                                               : std::vector{s.n};
-  of[lse] = rows;
-  of[o] = of[weights] = std::move(rows);
-  of[o].push_back(s.dv);
-  of[weights].push_back(s.m);
+shapes::shapes(problem_file_entry const& from)
+    : order_(from.problem.rank() == 4 ? from.order : axis_order::bhnd), packed_(from.problem.draft().q_offsets) {
+  problem::sizes const& s = from.problem.size();
+  has_weights = !packed_ && !from.problem.draft().k_offsets;
+  std::visit(
+      [&](auto const& p) {
+        auto const list = [](problem::layout const& layout) {
+          return std::vector<std::int64_t>(layout.shape.begin(), layout.shape.begin() + layout.rank);
+        };
+        of[lse] = list(problem::rows_layout(p)), of[o] = list(problem::rows_layout(p, s.dv));
+        of[weights] = has_weights ? list(problem::rows_layout(p, s.m)) : std::vector<std::int64_t>{0};
+      },
+      from.problem.instance());
   for (std::size_t k = 0; k < kinds; ++k) {
     elements[k] = 1;
     for (std::int64_t const n : of[k]) elements[k] *= n;
   }
 }
 
-std::int64_t place_of(std::int64_t at, problem::sizes const& s, problem_file_entry const& from) noexcept {
-  if (from.order != axis_order::bnhd || from.problem.rank() != 4 || s.dv == 0) return at;
-  std::int64_t const c = at % s.dv, i = at / s.dv % s.n, h = at / s.dv / s.n % s.hq, b = at / s.dv / s.n / s.hq;
-  return ((b * s.n + i) * s.hq + h) * s.dv + c;
+std::size_t shapes::place_of_o(std::int64_t row) const noexcept {
+  std::int64_t const dv = of[o].back();
+  bool const by_token = order_ == axis_order::thd && packed_, swapped = order_ == axis_order::bnhd && !packed_;
+  if (by_token || swapped) {
+    std::int64_t const heads = of[o][1], rows = of[o][2];
+    row = (row / rows / heads * rows + row % rows) * heads + row / rows % heads;
+  }
+  return static_cast<std::size_t>(row * dv);
 }
 
-shapes shapes_in(problem_file_entry const& from, problem::sizes const& s) {
-  shapes shape(s, from.problem.rank());
-  if (from.order == axis_order::bnhd && from.problem.rank() == 4) std::swap(shape.of[o][1], shape.of[o][2]);
+shapes shapes::in_file() const {
+  shapes shape = *this;
+  bool const by_token = order_ == axis_order::thd && packed_;
+  if (by_token || (order_ == axis_order::bnhd && !packed_)) std::swap(shape.of[o][1], shape.of[o][2]);
+  if (by_token) shape.of[o].erase(shape.of[o].begin()), shape.of[lse].erase(shape.of[lse].begin());
   return shape;
 }
 

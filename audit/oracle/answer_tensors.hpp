@@ -17,19 +17,24 @@ namespace attest::audit::answers {
 enum kind : std::size_t { o, weights, lse, kinds };
 inline constexpr std::string_view names[kinds]{"o", "weights", "lse"};
 
-/// Shapes and sizes of the outputs of one problem, which have the rank of q; the LSE has one less.
+/// Shapes and sizes of the outputs of one problem, which have the rank of q; the LSE has one less. Where rows are packed
+/// there are no weights. Rows that are no query are 0, as they are no answer.
 struct shapes {
   std::vector<std::int64_t> of[kinds];
   std::int64_t elements[kinds]{};
+  bool has_weights = true;
 
-  shapes(problem::sizes const& s, int rank);
+  explicit shapes(problem_file_entry const& from);
+
+  /// The first element of row `row` (output_row) of an o in the axis order of the file.
+  std::size_t place_of_o(std::int64_t row) const noexcept;
+  /// The same shapes in the axis order of the file.
+  shapes in_file() const;
+
+ private:
+  axis_order order_;
+  bool packed_;
 };
-
-/// The place of element `at` of an o [b, h, n, dv] in the axis order of the file.
-std::int64_t place_of(std::int64_t at, problem::sizes const& s, problem_file_entry const& from) noexcept;
-
-/// The shapes of the outputs in the axis order of the file.
-shapes shapes_in(problem_file_entry const& from, problem::sizes const& s);
 
 /// The tensors of the result. It owns the bytes to which the writer's map of spans points.
 class tensors {

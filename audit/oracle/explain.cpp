@@ -10,6 +10,7 @@
 #include "audit/support/printable.hpp"
 #include "audit/support/words.hpp"
 #include "audit/tensors/elements.hpp"
+#include "audit/tensors/entry_forms.hpp"
 #include "reference/attention/infinite_score.hpp"
 #include "reference/compiled/row.hpp"
 #include "reference/real/decimal.hpp"
@@ -98,7 +99,15 @@ class explanation {
         from_.prefix.empty() ? "" : printable(from_.prefix) + ": ", at_[0], at_[1], at_[2], s.b, s.hq, s.hk, s.n, s.m,
         s.d, s.dv, problem::name_of(problem::type_of<T>), contract_);
     add("it reads head {} of K and V; {}", reference::key_head(s, at_[1]), parameters_text(from_.problem.draft()));
-    add("{}{}\n\n", from_.problem.draft().mask ? ", masked" : "", from_.problem.draft().bias ? ", biased" : "");
+    add("{}{}", from_.problem.draft().mask ? ", masked" : "", from_.problem.draft().bias ? ", biased" : "");
+    from_.problem.draft().each_optional([&](problem::optional_tensor const& row, owned_tensor const&) {
+      if (row.version_2) add(", with {}", row.name);
+    });
+    add("\n");
+    if (p_.has_sink()) add("the sink of this head is {}\n", shown_sink());
+    if (!from_.problem.draft().is_dense())
+      add("entry {} has {} queries and {} keys\n", at_[0], p_.queries(at_[0]), p_.keys(at_[0]));
+    add("\n");
   }
 
   /// The visible keys by falling weight, with running sums of weights and bounds.
@@ -123,11 +132,16 @@ class explanation {
     if (order.size() > listed_keys)
       add("{:>6}  {:>16}  {:>16}  {:>10}  {:>10.6f}  {:>10.3g}\n", fmt::format("+{}", order.size() - listed_keys), "",
           "", "", sum, bounds);
-    auto const hidden = p_.size().m - static_cast<std::int64_t>(row_.keys.size());
+    auto const hidden = p_.keys(at_[0]) - static_cast<std::int64_t>(row_.keys.size());
     add("{} of {} keys are visible with a finite score\n\n", row_.keys.size(),
         hidden + static_cast<std::int64_t>(row_.keys.size()));
     auto const bound = bound_.log_sum_exp();
     add("LSE {}, bound {:.3g}{}\n", shown(reference::compiled::log_sum_exp(row_)), bound.size, clause(bound.by));
+  }
+
+  std::string shown_sink() const {
+    return p_.sink().present ? fmt::format("{:.9g}", number(p_.sink()(at_[0], at_[1], 0, 0)))
+                             : fmt::format("{:.9g}", p_.sink_f32()(at_[0], at_[1], 0, 0));
   }
 
   static char const* clause(reference::judged_by by) {
@@ -160,7 +174,9 @@ class explanation {
         }
       }
       if (recorded) {
-        double const got = load(*recorded, recorded_place(*recorded, c));
+        double const got =
+            load(*recorded, output_row(from_.problem, at_[0], at_[1], at_[2]) * static_cast<std::size_t>(s.dv) +
+                                static_cast<std::size_t>(c));
         double error_in_bounds = 0;
         if (finite && row_.kind == reference::row_kind::finite && std::isfinite(got))
           error_in_bounds =
@@ -178,30 +194,19 @@ class explanation {
     if (recorded) add("the worst of {} recorded outputs is {:.4f} of its bound away\n", s.dv, worst);
   }
 
-  std::size_t recorded_place(owned_tensor const& o, std::int64_t c) const {
-    auto const& stride = o.layout.stride;
-    std::int64_t const all[4]{at_[0], at_[1], at_[2], c};
-    std::int64_t place = 0;
-    auto const rank = static_cast<std::size_t>(o.layout.rank);
-    // Ranks 2 and 3 have no heads: [n, c], [b, n, c].
-    std::size_t const axes[3][4]{{2, 3, 0, 0}, {0, 2, 3, 0}, {0, 1, 2, 3}};
-    for (std::size_t axis = 0; axis < rank; ++axis) place += all[axes[rank - 2][axis]] * stride[axis];
-    return static_cast<std::size_t>(place);
-  }
-
   /// The weights of the head: a line for each query, a column for each key; at most picture_height and picture_width,
   /// evenly chosen.
   void picture() {
     problem::sizes const& s = p_.size();
-    std::int64_t const lines = std::min(s.n, picture_height), columns = std::min(s.m, picture_width);
+    std::int64_t const queries = p_.queries(at_[0]), lines = std::min(queries, picture_height), columns = std::min(s.m, picture_width);
     if (lines == 0 || columns == 0) return;
     add("\nweights of head [{}, {}]: {}{}█ ≥ 1/2  ▓ ≥ 1/8  ▒ ≥ 2^-5  ░ ≥ 2^-8  · less\n", at_[0], at_[1],
-        lines < s.n ? fmt::format("{} of {} queries, ", lines, s.n) : "",
+        lines < queries ? fmt::format("{} of {} queries, ", lines, queries) : "",
         columns < s.m ? fmt::format("{} of {} keys (the largest of each stretch), ", columns, s.m) : "");
     reference::enclosed_row<W, T> other;
     for (std::int64_t line = 0; line < lines; ++line) {
       // A line stands for several queries where there are many: the explained query represents those of its line.
-      std::int64_t const begin = line * s.n / lines, end = (line + 1) * s.n / lines;
+      std::int64_t const begin = line * queries / lines, end = (line + 1) * queries / lines;
       bool const is_chosen = at_[2] >= begin && at_[2] < end;
       std::int64_t const i = is_chosen ? at_[2] : begin;
       reference::compiled::enclose_row(p_, at_[0], at_[1], i, other);
@@ -266,6 +271,10 @@ problem::result<std::string> run_explain(explain_options const& options) {
             return error{
                 error_code::bad_value, "--row",
                 fmt::format("asks for number {} of {} {}, counted from 0", options.row[axis], most[axis], names[axis])};
+        if (options.row[2] >= p.queries(options.row[0]))
+          return error{error_code::bad_value, "--row",
+                       fmt::format("asks for query {}, and entry {} has {} of them", options.row[2], options.row[0],
+                                   p.queries(options.row[0]))};
         return text + explanation<T>(p, *at, claim.name, claim.model_for(at->problem.instance()), options.row).text();
       },
       at->problem.instance());

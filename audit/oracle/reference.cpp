@@ -14,6 +14,7 @@
 #include "audit/judge/one_query.hpp"
 #include "audit/oracle/answer_tensors.hpp"
 #include "audit/support/printable.hpp"
+#include "audit/tensors/entry_forms.hpp"
 
 namespace attest::audit {
 namespace {
@@ -138,7 +139,7 @@ template <class Target, class T>
 void reference_of(problem::instance<T> const& p, problem_file_entry const& from, contract const& claim, bounds_of tiers,
                   answers::tensors& into, referenced& all) {
   problem::sizes const& s = p.size();
-  answers::shapes const shape = answers::shapes_in(from, s);
+  answers::shapes const place(from), shape = place.in_file();
   auto const add = [&]<class E>(answers::kind k, char const* suffix, E fill) {
     return into.add<E>(from.name_of(answers::names[k]) + suffix, shape.of[k], shape.elements[k], fill);
   };
@@ -150,10 +151,13 @@ void reference_of(problem::instance<T> const& p, problem_file_entry const& from,
   std::int64_t const tasks = (s.n + rows_together - 1) / rows_together;
   tbb::parallel_for(std::int64_t{0}, s.b * s.hq * tasks, [&](std::int64_t task) {
     std::int64_t const b = task / tasks / s.hq, h = task / tasks % s.hq, i0 = task % tasks * rows_together;
-    auto const found = source.of(b, h, i0, std::min(s.n, i0 + rows_together));
-    for (std::int64_t at = (b * s.hq + h) * s.n + i0; auto const& row : found.rows) {
-      std::ranges::copy(row.o, o->begin() + answers::place_of(at * s.dv, s, from));
-      std::ranges::copy(row.o_bound, o_bound->begin() + answers::place_of(at * s.dv, s, from));
+    std::int64_t const i1 = std::min(p.queries(b), i0 + rows_together);
+    if (i0 >= i1) return;
+    auto const found = source.of(b, h, i0, i1);
+    for (auto at = static_cast<std::int64_t>(output_row(from.problem, b, h, i0)); auto const& row : found.rows) {
+      auto const first = static_cast<std::ptrdiff_t>(place.place_of_o(at));
+      std::ranges::copy(row.o, o->begin() + first);
+      std::ranges::copy(row.o_bound, o_bound->begin() + first);
       (*lse)[static_cast<std::size_t>(at)] = row.lse;
       (*lse_bound)[static_cast<std::size_t>(at)] = row.lse_bound;
       ++at;
@@ -161,7 +165,7 @@ void reference_of(problem::instance<T> const& p, problem_file_entry const& from,
     std::scoped_lock const lock(tallies);
     all.rounded += found.rounded, all.undecided += found.undecided;
   });
-  all.elements += s.b * s.hq * s.n * (s.dv + 1);
+  all.elements += queries_of(from.problem) * s.hq * (s.dv + 1);
 }
 
 /// The bytes of O and LSE of one problem, and of their bounds.

@@ -9,6 +9,7 @@
 #include <tbb/parallel_for.h>
 
 #include "audit/oracle/answer_tensors.hpp"
+#include "audit/tensors/entry_forms.hpp"
 #include "reference/attention/exponential_sum.hpp"
 #include "reference/compiled/row.hpp"
 #include "reference/real/decimal.hpp"
@@ -16,8 +17,7 @@
 namespace attest::audit {
 namespace {
 
-using answers::kind, answers::kinds, answers::names, answers::place_of, answers::shapes, answers::shapes_in,
-    answers::tensors;
+using answers::kind, answers::kinds, answers::names, answers::shapes, answers::tensors;
 using enum answers::kind;
 using problem::result;
 using reference::row_kind;
@@ -26,20 +26,25 @@ using reference::value_kind;
 constexpr double quiet = std::numeric_limits<double>::quiet_NaN();
 
 /// Evaluates every row with wanted(row) at W bits and hands each element to `take(kind, place, enclose)` once, from any
-/// thread; enclose() is its enclosed_value<W>.
-template <unsigned W, class T, class Wanted, class Take>
-void for_each_element(problem::instance<T> const& p, Wanted&& wanted, Take&& take) {
+/// thread; enclose() is its enclosed_value<W>. The LSE of a row without a weight goes to minus_infinity(place).
+template <unsigned W, class T, class Wanted, class Take, class MinusInfinity>
+void for_each_element(problem::instance<T> const& p, problem_file_entry const& from, Wanted&& wanted, Take&& take,
+                      MinusInfinity&& minus_infinity) {
   problem::sizes const& s = p.size();
-  tbb::parallel_for(std::int64_t{0}, s.b * s.hq * s.n, [&](std::int64_t at) {
+  bool const has_weights = shapes(from).has_weights;
+  tbb::parallel_for(std::int64_t{0}, s.b * s.hq * s.n, [&](std::int64_t number) {
+    std::int64_t const b = number / s.n / s.hq, h = number / s.n % s.hq, i = number % s.n;
+    if (i >= p.queries(b)) return;
+    auto const at = static_cast<std::int64_t>(output_row(from.problem, b, h, i));
     if (!wanted(at)) return;
     reference::enclosed_row<W, T> row;
-    reference::compiled::enclose_row(p, at / s.n / s.hq, at / s.n % s.hq, at % s.n, row);
+    reference::compiled::enclose_row(p, b, h, i, row);
     auto const place = [](std::int64_t n) { return static_cast<std::size_t>(n); };
     for (std::int64_t c = 0; c < s.dv; ++c)
       take(o, place(at * s.dv + c), [&] { return reference::compiled::output(p, row, c); });
     value_kind const kind = row.kind == row_kind::nan ? value_kind::nan : value_kind::finite;
     std::size_t key = 0;
-    for (std::int64_t j = 0; j < s.m; ++j) {
+    for (std::int64_t j = 0; has_weights && j < s.m; ++j) {
       bool const has_weight = row.kind == row_kind::finite && key < row.keys.size() && row.keys[key].j == j;
       std::size_t const n = has_weight ? key++ : 0;
       take(weights, place(at * s.m + j), [&] {
@@ -47,7 +52,7 @@ void for_each_element(problem::instance<T> const& p, Wanted&& wanted, Take&& tak
                                             has_weight ? reference::compiled::weight(row, n) : reference::ball<W>()};
       });
     }
-    if (row.kind == row_kind::empty) return;  // −∞ has been filled in
+    if (row.kind == row_kind::empty) return minus_infinity(place(at));
     take(lse, place(at), [&] {
       return reference::enclosed_value<W>{
           kind, kind == value_kind::nan ? reference::ball<W>() : reference::compiled::log_sum_exp(row)};
@@ -61,19 +66,22 @@ constexpr std::int64_t rows_of_a_task = 16;
 template <class Target, class T>
 void solve_rounded(problem::instance<T> const& p, problem_file_entry const& from, tensors& into, solution& solved) {
   problem::sizes const& s = p.size();
-  shapes const shape = shapes_in(from, s);
+  shapes const place(from), shape = place.in_file();
   std::shared_ptr<std::vector<Target>> out[kinds];
   for (std::size_t k = 0; k < kinds; ++k)
-    out[k] = into.add<Target>(from.name_of(names[k]), shape.of[k], shape.elements[k], reference::quiet_nan<Target>());
+    if (k != weights || shape.has_weights)
+      out[k] = into.add<Target>(from.name_of(names[k]), shape.of[k], shape.elements[k], from.problem.draft().is_dense() ? reference::quiet_nan<Target>() : Target{});
   std::mutex tallies;
   std::int64_t const tasks = (s.n + rows_of_a_task - 1) / rows_of_a_task;
   tbb::parallel_for(std::int64_t{0}, s.b * s.hq * tasks, [&](std::int64_t task) {
     std::int64_t const b = task / tasks / s.hq, h = task / tasks % s.hq, i0 = task % tasks * rows_of_a_task;
     reference::machine::row_rounder<Target, T> rounder(p);
-    rounder.each(b, h, i0, std::min(s.n, i0 + rows_of_a_task), [&](reference::machine::rounded_row<Target> const& row) {
-      std::int64_t const at = (b * s.hq + h) * s.n + row.i;
-      std::ranges::copy(row.o, out[o]->begin() + place_of(at * s.dv, s, from));
-      std::ranges::copy(row.weights, out[weights]->begin() + at * s.m);
+    std::int64_t const i1 = std::min(p.queries(b), i0 + rows_of_a_task);
+    if (i0 >= i1) return;
+    rounder.each(b, h, i0, i1, [&](reference::machine::rounded_row<Target> const& row) {
+      auto const at = static_cast<std::int64_t>(output_row(from.problem, b, h, row.i));
+      std::ranges::copy(row.o, out[o]->begin() + static_cast<std::ptrdiff_t>(place.place_of_o(at)));
+      if (shape.has_weights) std::ranges::copy(row.weights, out[weights]->begin() + at * s.m);
       (*out[lse])[static_cast<std::size_t>(at)] = row.lse;
     });
     std::scoped_lock const lock(tallies);
@@ -83,22 +91,25 @@ void solve_rounded(problem::instance<T> const& p, problem_file_entry const& from
 
 template <class T>
 void solve_enclosed(problem::instance<T> const& p, problem_file_entry const& from, tensors& into) {
-  shapes const shape = shapes_in(from, p.size());
+  shapes const place(from), shape = place.in_file();
   std::shared_ptr<std::vector<double>> low[kinds], high[kinds];
   for (std::size_t k = 0; k < kinds; ++k) {
-    double const fill = k == lse ? -reference::infinity : quiet;
+    if (k == weights && !shape.has_weights) continue;
+    double const fill = !from.problem.draft().is_dense() ? 0 : k == lse ? -reference::infinity : quiet;
     low[k] = into.add<double>(from.name_of(names[k]) + ".lower", shape.of[k], shape.elements[k], fill);
     high[k] = into.add<double>(from.name_of(names[k]) + ".upper", shape.of[k], shape.elements[k], fill);
   }
   for_each_element<128>(
-      p, [](std::int64_t) { return true; },
+      p, from, [](std::int64_t) { return true; },
       [&](kind k, std::size_t at, auto&& enclose) {
         auto const exact = enclose();
         bool const finite = exact.kind == value_kind::finite;
-        if (k == o) at = static_cast<std::size_t>(place_of(static_cast<std::int64_t>(at), p.size(), from));
+        if (auto const dv = static_cast<std::size_t>(p.size().dv); k == o)
+          at = place.place_of_o(static_cast<std::int64_t>(at / dv)) + at % dv;
         (*low[k])[at] = finite ? reference::lower(exact.value) : quiet;
         (*high[k])[at] = finite ? reference::upper(exact.value) : quiet;
-      });
+      },
+      [&](std::size_t at) { (*low[lse])[at] = (*high[lse])[at] = -reference::infinity; });
 }
 
 /// The most digits that to_decimal can certify at W bits.
@@ -110,10 +121,23 @@ static_assert(largest_digits <= digits_at<reference::last_width>);
 template <class T>
 class digit_printer {
  public:
-  digit_printer(problem::instance<T> const& p, shapes const& shape, int digits) : p_(p), digits_(digits) {
+  digit_printer(problem::instance<T> const& p, problem_file_entry const& from, int digits)
+      : p_(p), from_(from), digits_(digits) {
+    shapes const shape(from);
+    bool const dense = from.problem.draft().is_dense();
     for (std::size_t k = 0; k < kinds; ++k)
-      text[k].assign(static_cast<std::size_t>(shape.elements[k]), k == lse ? "-inf" : std::string());
-    undecided_.assign(static_cast<std::size_t>(p.size().b * p.size().hq * p.size().n), 1);
+      text[k].assign(static_cast<std::size_t>(shape.elements[k]), dense ? "" : "-");
+    undecided_.assign(static_cast<std::size_t>(shape.elements[lse]), 1);
+    if (dense) return;
+    // What belongs to no query has no digits.
+    for (std::int64_t b = 0; b < p.size().b; ++b)
+      for (std::int64_t h = 0; h < p.size().hq; ++h)
+        for (std::int64_t i = 0; i < p.queries(b); ++i) {
+          auto const row = static_cast<std::ptrdiff_t>(output_row(from.problem, b, h, i));
+          for (auto const& [k, width] : {std::pair{o, p.size().dv}, std::pair{weights, shape.has_weights ? p.size().m : 0},
+                                         std::pair{lse, std::int64_t{1}}})
+            std::fill_n(text[k].begin() + row * width, width, std::string());
+        }
   }
 
   /// Encloses again, at W bits, the elements that have no digits yet.
@@ -124,29 +148,31 @@ class digit_printer {
     problem::sizes const& s = p_.size();
     std::int64_t const per_row[kinds]{s.dv, s.m, 1};
     for_each_element<W>(
-        p_, [&](std::int64_t row) { return wanted[static_cast<std::size_t>(row)] != 0; },
+        p_, from_, [&](std::int64_t row) { return wanted[static_cast<std::size_t>(row)] != 0; },
         [&](kind k, std::size_t at, auto&& enclose) {
           std::string& written = text[k][at];
-          if (!written.empty() && !(k == lse && written == "-inf")) return;
+          if (!written.empty()) return;
           auto const exact = enclose();
           if (exact.kind != value_kind::finite) written = "nan";
           else if (auto const printed = reference::to_decimal(exact.value, digits_)) written = *printed;
           else written.clear(), undecided_[at / static_cast<std::size_t>(per_row[k])] = 1;
-        });
+        },
+        [&](std::size_t at) { text[lse][at] = "-inf"; });
   }
 
   std::vector<std::string> text[kinds];  ///< empty where no width decided
 
  private:
   problem::instance<T> const& p_;
+  problem_file_entry const& from_;
   int digits_;
   std::vector<char> undecided_;  ///< one for each row; only the task of the row writes it
 };
 
 template <class T>
 void solve_digits(problem::instance<T> const& p, problem_file_entry const& from, int digits, solution& into) {
-  shapes const shape(p.size(), p.rank());
-  digit_printer<T> printer(p, shape, digits);
+  shapes const shape(from);
+  digit_printer<T> printer(p, from, digits);
   printer.template print<128>();
   printer.template print<256>();
   printer.template print<1152>();
@@ -196,7 +222,7 @@ result<solution> run_solve(solve_options const& options) {
     std::visit(
         [&](auto const& p) {
           problem::sizes const& s = p.size();
-          solved.elements += s.b * s.hq * s.n * (s.dv + s.m + 1);
+          solved.elements += queries_of(entry.problem) * s.hq * (s.dv + (shapes(entry).has_weights ? s.m : 0) + 1);
           if (options.digits) return solve_digits(p, entry, *options.digits, solved);
           if (!options.round) return solve_enclosed(p, entry, into);
           problem::with_type(

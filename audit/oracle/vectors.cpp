@@ -77,8 +77,12 @@ std::optional<owned_problem> small_part(owned_problem const& from) {
   if (!part) return std::nullopt;
   problem_draft const& draft = part->draft();
   std::int64_t numbers = elements_of(draft.q) + elements_of(draft.k) + elements_of(draft.v);
-  if (draft.mask) numbers += elements_of(*draft.mask);
-  if (draft.bias) numbers += elements_of(*draft.bias);
+  bool of_version_1 = draft.align == 0 && draft.dropout == 0;
+  draft.each_optional([&](problem::optional_tensor const& row, owned_tensor const& tensor) {
+    numbers += elements_of(tensor);
+    of_version_1 = of_version_1 && !row.version_2;
+  });
+  if (!of_version_1) return std::nullopt;  // the format of the vectors has no word for it
   return numbers <= room ? part : std::nullopt;
 }
 

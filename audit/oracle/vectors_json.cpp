@@ -172,6 +172,7 @@ bool read_truths(reader& in, json const& of, char const* field, std::size_t size
 
 template <class T>
 bool read_parameter(reader& in, json const& from, problem::parameter<T> const& about, T& to) {
+  if (about.later && !from.contains(about.name)) return true;
   if constexpr (std::is_same_v<T, std::int64_t>) {
     return in.whole(from, about.name, about.least, to);
   } else {
@@ -186,6 +187,7 @@ bool read_parameter(reader& in, json const& from, problem::parameter<T> const& a
 std::string parameters_of(problem::parameters const& p) {
   std::string members;
   problem::visit_parameters(p, [&]<class T>(problem::parameter<T> const& parameter, T const& value) {
+    if (parameter.later && value == parameter.neutral) return;
     std::string text;
     if constexpr (std::is_same_v<T, std::int64_t>) text = std::to_string(value);
     else if constexpr (std::is_same_v<T, double>) text = json_string(hex(value));

@@ -6,6 +6,7 @@
 
 #include "audit/judge/exact_row_judge.hpp"
 #include "audit/tensors/elements.hpp"
+#include "audit/tensors/entry_forms.hpp"
 #include "reference/attention/infinite_score.hpp"
 
 namespace attest::audit {
@@ -48,8 +49,9 @@ class painter {
 
   void expected(std::int64_t i, std::int64_t key, finding_pictures& into) {
     problem::sizes const& s = p_.size();
-    std::int64_t const row = window(i, s.n, shown_rows), column = window(key, s.m, shown_columns);
-    into.expected = blank_picture(row, std::min(s.n, shown_rows), column, std::min(s.m, shown_columns));
+    std::int64_t const queries = p_.queries(b_);
+    std::int64_t const row = window(i, queries, shown_rows), column = window(key, s.m, shown_columns);
+    into.expected = blank_picture(row, std::min(queries, shown_rows), column, std::min(s.m, shown_columns));
     into.masked.assign(into.expected.values.size(), false);
     for (std::int64_t r = 0; r < into.expected.rows; ++r) {
       go_to(row + r);
@@ -63,7 +65,7 @@ class painter {
   }
 
   void errors(violation const& wrong, owned_outputs const& outputs, finding_pictures& into) {
-    output_views<T> const got = views_of<T>(outputs);
+    output_views<T> const got = views_of<T>(p_, outputs);
     problem::sizes const& s = p_.size();
     bool const o = wrong.output == "o" && got.o.present, lse = wrong.output == "lse" && got.lse.present;
     if (!o && !lse && !(wrong.output == "weights" && got.weights.present)) return;
@@ -141,7 +143,9 @@ class painter {
 /// columns. Nothing where the kernel cannot be run or writes no O.
 std::optional<matrix_picture> weights_read_through_v(owned_problem const& whole, finding_pictures const& about,
                                                      output_source const& from) {
-  if (whole.rank() != 4) return std::nullopt;
+  // Dropout acts on V alone: O would be other than the weights.
+  if (whole.rank() != 4 || whole.draft().keep || whole.draft().k_offsets || whole.draft().block_table)
+    return std::nullopt;
   problem_draft draft = whole.draft();
   matrix_picture applied = about.expected;
   auto const shape = draft.v.layout.shape;
@@ -155,7 +159,8 @@ std::optional<matrix_picture> weights_read_through_v(owned_problem const& whole,
     for (std::int64_t r = 0; r < applied.rows; ++r)
       for (std::int64_t c = 0; c < count; ++c)
         applied.at(r, first - applied.first_column + c) =
-            load(*outputs->o, offset_of(*outputs->o, about.b, about.h, applied.first_row + r, c));
+            load(*outputs->o, output_row(whole, about.b, about.h, applied.first_row + r) * static_cast<std::size_t>(count) +
+                                  static_cast<std::size_t>(c));
   }
   return applied;
 }
@@ -195,7 +200,8 @@ std::optional<finding_pictures> draw_pictures(audit_case const& kernel_case, vio
                                               contract const& claim, output_source const& from) {
   if (!not_drawn(kernel_case, wrong).empty()) return std::nullopt;
   owned_problem const& problem = kernel_case.call(wrong.call);
-  problem::band const& band = problem.draft().band;
+  problem::band const band =
+      std::visit([&](auto const& p) { return p.band(wrong.index[0]); }, problem.instance());
   finding_pictures drawn;
   drawn.b = wrong.index[0], drawn.h = wrong.index[1], drawn.output = wrong.output;
   std::visit(
@@ -212,7 +218,7 @@ std::optional<finding_pictures> draw_pictures(audit_case const& kernel_case, vio
         if ((drawn.applied = weights_read_through_v(problem, drawn, from))) {
           drawn.applied_by = "read through V (columns of the identity)";
         } else if (outputs && outputs->weights) {
-          auto const weights = views_of<T>(*outputs).weights;
+          auto const weights = views_of<T>(p, *outputs).weights;
           drawn.applied = drawn.expected;
           for (std::int64_t r = 0; r < drawn.expected.rows; ++r)
             for (std::int64_t c = 0; c < drawn.expected.columns; ++c)
@@ -231,20 +237,23 @@ std::optional<finding_pictures> draw_pictures(audit_case const& kernel_case, vio
 std::vector<input_listing> list_inputs(owned_problem const& problem) {
   problem_draft const& p = problem.draft();
   std::vector<input_listing> listings;
+  if (p.q.layout.rank != 4) return listings;
   std::size_t numbers = 0;
   auto const list = [&](char const* name, owned_tensor const& t) {
-    if (t.layout.rank != 4) return;
-    auto const& n = t.layout.shape;
-    input_listing& listing = listings.emplace_back(input_listing{name, {n.begin(), n.begin() + 4}, {}});
+    if (t.layout.rank < 1) return;
+    problem::layout const lifted = problem::lifted(t.layout, 4);
+    auto const& n = lifted.shape;
+    input_listing& listing = listings.emplace_back(
+        input_listing{name, {t.layout.shape.begin(), t.layout.shape.begin() + t.layout.rank}, {}});
     for (std::int64_t b = 0; b < n[0] && numbers <= 96; ++b)
       for (std::int64_t h = 0; h < n[1]; ++h)
         for (std::int64_t i = 0; i < n[2] && numbers <= 96; ++i)
           for (std::int64_t j = 0; j < n[3] && numbers <= 96; ++j, ++numbers)
-            listing.values.push_back(load(t, offset_of(t, b, h, i, j)));
+            listing.values.push_back(load(t, static_cast<std::size_t>(b * lifted.stride[0] + h * lifted.stride[1] +
+                                                                      i * lifted.stride[2] + j * lifted.stride[3])));
   };
   list("q", p.q), list("k", p.k), list("v", p.v);
-  if (p.mask) list("mask", *p.mask);
-  if (p.bias) list("bias", *p.bias);
+  p.each_optional([&](problem::optional_tensor const& row, owned_tensor const& t) { list(row.name.data(), t); });
   return numbers <= 96 ? listings : std::vector<input_listing>{};
 }
 

@@ -30,8 +30,7 @@ std::uint64_t bytes_of(audit_case const& written) {
   for (std::size_t call = 0; call <= written.further.size(); ++call) {
     problem_draft const& draft = written.call(call).draft();
     bytes += 1000 + 20 * written.full_name().size() + bytes_of(draft.q) + bytes_of(draft.k) + bytes_of(draft.v);
-    if (draft.mask) bytes += bytes_of(*draft.mask);
-    if (draft.bias) bytes += bytes_of(*draft.bias);
+    draft.each_optional([&](auto const&, owned_tensor const& tensor) { bytes += bytes_of(tensor); });
   }
   return bytes;
 }

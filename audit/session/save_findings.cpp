@@ -22,8 +22,9 @@ constexpr std::size_t largest_file = std::size_t{1} << 26;
 
 std::size_t bytes_of(owned_problem const& problem) {
   problem_draft const& p = problem.draft();
-  return p.q.bytes.size() + p.k.bytes.size() + p.v.bytes.size() + (p.mask ? p.mask->bytes.size() : 0) +
-         (p.bias ? p.bias->bytes.size() : 0);
+  std::size_t bytes = p.q.bytes.size() + p.k.bytes.size() + p.v.bytes.size();
+  p.each_optional([&](auto const&, owned_tensor const& tensor) { bytes += tensor.bytes.size(); });
+  return bytes;
 }
 
 /// Runs the kernel again on cases that failed, and saves what reproduces the findings.

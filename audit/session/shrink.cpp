@@ -4,6 +4,7 @@
 #include <cmath>
 
 #include "audit/tensors/elements.hpp"
+#include "audit/tensors/entry_forms.hpp"
 #include "audit/tensors/slice.hpp"
 
 namespace attest::audit {
@@ -185,8 +186,22 @@ class shrinker {
       take_if_fails(std::move(candidate));
     };
     if (best_.reads == reading::visibility) return;
-    if (best_.problem.draft().mask) without([](problem_draft& p) { p.mask.reset(); });
-    if (best_.problem.draft().bias) without([](problem_draft& p) { p.bias.reset(); });
+    auto const packed = [](problem_draft const& p) { return p.q_offsets || p.k_offsets || p.block_table; };
+    if (packed(best_.problem.draft()))
+      without([&](problem_draft& p) {
+        if (packed(p)) p = in_slots(owned_problem::of_valid(p));
+      });
+    std::vector<std::optional<owned_tensor> problem_draft::*> removable{
+        &problem_draft::mask, &problem_draft::bias, &problem_draft::sink, &problem_draft::block_mask,
+        &problem_draft::keep};
+    if (!packed(best_.problem.draft()))
+      removable.insert(removable.end(), {&problem_draft::q_lengths, &problem_draft::k_lengths});
+    for (auto const tensor : removable)
+      if (best_.problem.draft().*tensor)
+        without([&](problem_draft& p) {
+          (p.*tensor).reset();
+          if (!p.keep) p.dropout = 0;
+        });
     problem::visit_simplest([&](auto const member, auto const& simplest) {
       auto const& now = best_.problem.draft().*member;
       if (now != problem::parameters{}.*member && now != simplest)

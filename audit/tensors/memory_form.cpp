@@ -96,6 +96,10 @@ std::optional<error> memory_fault(owned_problem const& problem, memory_form cons
     return error{error_code::bad_value, std::string(argument), std::move(reason)};
   };
   auto const& s = problem.size();
+  problem_draft const& draft = problem.draft();
+  bool const strided = draft.q_offsets || draft.k_offsets || draft.block_table;
+  if (strided && (memory_form(form) != memory_form{.unaligned = form.unaligned}))
+    return fault("q", "packed and paged tensors lie as their offsets and their table say");
   struct range {
     std::string_view name;
     std::int64_t value, largest;
@@ -128,7 +132,9 @@ bool moves(memory_form const& form, call_tensor which) noexcept {
     case call_tensor::k:
     case call_tensor::v: return far || form.heads_inside || form.shared_batch || form.shared_heads || form.overlap > 0;
     case call_tensor::mask:
-    case call_tensor::bias: return far;
+    case call_tensor::bias:
+    case call_tensor::keep: return far;
+    case call_tensor::beside: return false;
     case call_tensor::o: return far || form.heads_inside || form.row_gap > 0;
     case call_tensor::lse:
     case call_tensor::weights: return far || form.row_gap > 0;
@@ -141,7 +147,7 @@ std::optional<layout> formed(layout const& usual, call_tensor which, memory_form
   constexpr std::size_t batch = 0, head = 1, row = 2;
   bool const is_lse = which == call_tensor::lse, is_kv = which == call_tensor::k || which == call_tensor::v;
   bool const is_output = which >= call_tensor::o;
-  bool const is_optional = which == call_tensor::mask || which == call_tensor::bias;
+  bool const is_optional = which == call_tensor::mask || which == call_tensor::bias || which == call_tensor::keep;
   bool const inside = form.heads_inside && (which == call_tensor::q || is_kv || which == call_tensor::o);
   std::array<std::size_t, 3> const outwards = inside ? std::array{head, row, batch} : std::array{row, head, batch};
 

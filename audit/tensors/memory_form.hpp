@@ -28,14 +28,16 @@ struct memory_form {
   std::string text() const;
 };
 
-/// Why a problem cannot have this form, none where it can: a number out of range (row_gap ≤ 2^20, far ≤ 2^40,
+/// Why a problem cannot have this form, none where it can: packed or paged tensors, which have the strides of their own
+/// draft; a number out of range (row_gap ≤ 2^20, far ≤ 2^40,
 /// overlap ≤ min(d, dv), and no overlap with heads_inside or far_row), or elements that would share a place in memory
 /// and differ in their bits.
 /// Cost      one pass over K and V where they share memory
 std::optional<problem::error> memory_fault(owned_problem const& problem, memory_form const& form);
 
 /// The tensors of a call.
-enum class call_tensor : std::uint8_t { q, k, v, mask, bias, o, lse, weights };
+/// `beside` is what has neither rows nor columns of scores: a sink, lengths, offsets, a table, a block mask.
+enum class call_tensor : std::uint8_t { q, k, v, mask, bias, keep, beside, o, lse, weights };
 
 /// Whether the tensor gets other strides than by default.
 bool moves(memory_form const& form, call_tensor which) noexcept;

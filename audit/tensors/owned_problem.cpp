@@ -9,14 +9,23 @@ namespace attest::audit {
 problem::result<owned_problem> owned_problem::make(problem_draft draft) {
   auto shared = std::make_shared<contents>(contents{std::move(draft), std::nullopt});
   problem_draft const& kept = shared->draft;
-  auto instance = problem::make_instance(kept.arguments());
-  if (!instance) return std::move(instance).why();
   auto const covers = [](owned_tensor const& t) {
     return t.bytes.size() / problem::size_of(t.type) >= t.spanned_elements();
   };
-  if (!covers(kept.q) || !covers(kept.k) || !covers(kept.v) || (kept.mask && !covers(*kept.mask)) ||
-      (kept.bias && !covers(*kept.bias)))
-    return problem::error{problem::error_code::missing, "", "an input has fewer bytes than its layout reaches"};
+  problem::error const too_short{problem::error_code::missing, "", "an input has fewer bytes than its layout reaches"};
+  // Validation reads the numbers of lengths, offsets and the table, so that their bytes come first.
+  std::optional<problem::error> why;
+  kept.each_optional([&](problem::optional_tensor const& row, owned_tensor const& tensor) {
+    if (why || !row.whole_numbers) return;
+    why = problem::checks::layout_fault(row.name, tensor.layout, problem::size_of(tensor.type), true);
+    if (!why && !covers(tensor)) why = too_short;
+  });
+  if (why) return *std::move(why);
+  auto instance = problem::make_instance(kept.arguments());
+  if (!instance) return std::move(instance).why();
+  bool covered = covers(kept.q) && covers(kept.k) && covers(kept.v);
+  kept.each_optional([&](auto const&, owned_tensor const& tensor) { covered = covered && covers(tensor); });
+  if (!covered) return too_short;
   shared->instance = std::move(instance).value();
   return owned_problem(std::move(shared));
 }

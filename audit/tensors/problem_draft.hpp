@@ -12,15 +12,31 @@ namespace attest::audit {
 struct problem_draft : problem::parameters {
   owned_tensor q, k, v;
   std::optional<owned_tensor> mask{}, bias{};
+  std::optional<owned_tensor> sink{}, q_lengths{}, k_lengths{}, q_offsets{}, k_offsets{}, block_table{}, block_mask{},
+      keep{};
 
   /// Points into *this: valid while it lives and does not change.
   problem::erased_arguments arguments() const {
     problem::erased_arguments arguments;
     static_cast<problem::parameters&>(arguments) = *this;
     arguments.q = q.erased(), arguments.k = k.erased(), arguments.v = v.erased();
-    if (mask) arguments.mask = mask->erased();
-    if (bias) arguments.bias = bias->erased();
+    problem::visit_optional_tensors(
+        [](auto const&, std::optional<owned_tensor> const& from, auto& to) {
+          if (from) to = from->erased();
+        },
+        *this, arguments);
     return arguments;
+  }
+
+  /// Calls f(its row of problem::optional_tensor, tensor) for each optional tensor that is there.
+  template <class F>
+  void each_optional(F&& f) const {
+    problem::visit_optional_tensors([&](auto const& row, auto const& tensor) { if (tensor) f(row, *tensor); }, *this);
+  }
+
+  /// Are all rows of q, k and v rows of a batch entry that has its full size?
+  bool is_dense() const noexcept {
+    return !q_lengths && !k_lengths && !q_offsets && !k_offsets && !block_table;
   }
 };
 

@@ -89,7 +89,7 @@ inline audit::judgement judged(std::string const& name, recorded_row const& row,
   audit::judgement exact;
   std::visit(
       [&]<class T>(problem::instance<T> const& instance) {
-        audit::exact_row_judge<T>(instance, audit::views_of<T>(outputs), claim.model_for(problem.instance()))
+        audit::exact_row_judge<T>(instance, audit::views_of<T>(instance, outputs), claim.model_for(problem.instance()))
             .judge(0, 0, 0, exact);
       },
       problem.instance());

@@ -4,6 +4,7 @@
 
 #include <atomic>
 #include <cfenv>
+#include <cstddef>
 #include <cstdint>
 #include <cstring>
 #include <ctime>
@@ -12,11 +13,13 @@
 #include <pthread.h>
 #include <sched.h>
 #include <sys/mman.h>
+#include <unistd.h>
 
 #include "audit/isolation/runner/crash_handler.hpp"
 #include "audit/isolation/runner/environment.hpp"
 #include "audit/isolation/runner/protocol.hpp"
 #include "problem/call_parameters.hpp"
+#include "problem/optional_tensors.hpp"
 
 namespace attest::audit::runner {
 
@@ -28,11 +31,42 @@ inline double now() noexcept {
   return static_cast<double>(time.tv_sec) + 1e-9 * static_cast<double>(time.tv_nsec);
 }
 
-/// All that is passed to a kernel, in one object, so that one comparison shows whether the kernel wrote to it.
+/// The descriptors that are passed to a kernel, in one object, so that one comparison shows whether it wrote to them.
 struct descriptors {
   DLTensor tensors[slot_count];
   std::int64_t shape[slot_count][4], strides[slot_count][4];
   attest_call call;
+};
+
+/// The bytes of a call of this version: version 1 ends after `weights`.
+inline std::size_t call_bytes(attest_call const& call) noexcept {
+  return call.abi_version < ATTEST_KERNEL_ABI_2 ? offsetof(attest_call, sink) : sizeof(attest_call);
+}
+
+/// Memory that ends with inaccessible bytes: the structure of a call lies at its end, so that a kernel of a later version
+/// which reads on finds nothing there.
+class call_places {
+ public:
+  call_places() noexcept {
+    page_ = static_cast<std::size_t>(sysconf(_SC_PAGESIZE));
+    void* const memory = mmap(nullptr, 2 * page_ * most_together, PROT_NONE, MAP_PRIVATE | MAP_ANONYMOUS, -1, 0);
+    if (memory == MAP_FAILED) return;
+    first_ = static_cast<std::byte*>(memory);
+    for (std::uint32_t at = 0; at < most_together; ++at)
+      if (mprotect(first_ + 2 * page_ * at, page_, PROT_READ | PROT_WRITE) != 0) first_ = nullptr, at = most_together;
+  }
+  bool usable() const noexcept { return first_ != nullptr; }
+
+  /// Copies a call to its place. Requires usable()
+  attest_call const* put(std::uint32_t at, attest_call const& call) noexcept {
+    std::byte* const to = first_ + 2 * page_ * at + page_ - call_bytes(call);
+    std::memcpy(to, &call, call_bytes(call));
+    return reinterpret_cast<attest_call const*>(to);
+  }
+
+ private:
+  std::byte* first_ = nullptr;
+  std::size_t page_ = 0;
 };
 
 /// Maps the tensors from the shared `memory` into `range`: inputs read-only, all that is not of a tensor inaccessible.
@@ -66,13 +100,23 @@ inline void describe(call_message const& message, std::byte* range, descriptors&
   }
   auto const present = [&](tensor_index i) { return message.slots[i].present ? &to.tensors[i] : nullptr; };
   auto& call = to.call;
-  call.abi_version = ATTEST_KERNEL_ABI;
+  auto const& p = message.parameters;
+  bool second = p.align != 0 || p.dropout != 0 || p.block_q != 0 || p.block_k != 0;
+  problem::visit_optional_tensors(
+      [&](problem::optional_tensor const& row, tensor_index i) {
+        second = second || (row.version_2 && message.slots[i].present != 0);
+      },
+      optional_slots{});
+  call.abi_version = second ? ATTEST_KERNEL_ABI_2 : ATTEST_KERNEL_ABI;
   call.threads = message.threads;
   call.q = present(q);
   call.k = present(k);
   call.v = present(v);
-  call.mask = present(mask);
-  call.bias = present(bias);
+  problem::visit_optional_tensors(
+      [&](problem::optional_tensor const& row, DLTensor const*& to, tensor_index i) {
+        if (second || !row.version_2) to = present(i);
+      },
+      call, optional_slots{});
   problem::set_parameters(call, message.parameters);
   call.out = present(out);
   call.lse = present(lse);
@@ -113,7 +157,7 @@ class call_group {
     std::uint64_t const range_bytes = messages[count - 1].range_bytes;
     range_ = static_cast<std::byte*>(
         mmap(nullptr, range_bytes, PROT_NONE, MAP_PRIVATE | MAP_ANONYMOUS | MAP_NORESERVE, -1, 0));
-    if (range_ == MAP_FAILED) return nothing_called(no_range_magic);
+    if (range_ == MAP_FAILED || !places_.usable()) return nothing_called(no_range_magic);
     bool mapped = true;
     for (std::uint32_t at = 0; at < count && mapped; ++at) mapped = map_tensors(messages[at], memory, range_);
     if (mapped) call_all();
@@ -137,6 +181,7 @@ class call_group {
       std::memset(&passed_[at], 0, sizeof passed_[at]);
       describe(messages_[at], range_, passed_[at]);
       std::memcpy(&before_[at], &passed_[at], sizeof passed_[at]);
+      calls_[at] = places_.put(at, passed_[at].call);
       if (messages_[at].caller >= callers_) callers_ = messages_[at].caller + 1;
     }
     crash.sequence = messages_[0].sequence;
@@ -156,7 +201,9 @@ class call_group {
     if (!all_started) return nothing_called(no_thread_magic);
     bool const compared = count_ > 1 && callers_ == 1;
     for (std::uint32_t at = 0; at < count_; ++at) {
-      replies_[at].descriptors_changed = std::memcmp(&before_[at], &passed_[at], sizeof passed_[at]) != 0;
+      replies_[at].descriptors_changed =
+          std::memcmp(&before_[at], &passed_[at], sizeof passed_[at]) != 0 ||
+          std::memcmp(calls_[at], &before_[at].call, call_bytes(before_[at].call)) != 0;
       replies_[at].outputs_changed = compared && sum_of_outputs(messages_[at], range_) != sums_[at];
     }
   }
@@ -194,7 +241,7 @@ class call_group {
     auto const control = control_bits();
     double const start = now();
     saying_for = replies_ + at;
-    replies_[at].status = static_cast<std::int32_t>(kernel_(&passed_[at].call));
+    replies_[at].status = static_cast<std::int32_t>(kernel_(calls_[at]));
     double const end = now();
     if (control_bits() != control) replies_[at].environment_changed = 1;
     restore(environment);
@@ -209,6 +256,8 @@ class call_group {
   std::atomic<std::uint32_t> arrived_ = 0;
   std::atomic<bool> abandoned_ = false;
   descriptors passed_[most_together]{}, before_[most_together]{};
+  call_places places_;
+  attest_call const* calls_[most_together]{};
   std::uint64_t sums_[most_together]{};  ///< of the outputs after each call, where one thread makes all
 };
 

@@ -29,8 +29,20 @@ inline constexpr std::uint32_t hello_magic = 0x6F4C4C48, call_magic = 0x4C4C4143
                                crash_magic = 0x48535243;
 
 /// The tensors of a call, in the order of call_message::slots.
-enum tensor_index : std::uint32_t { q, k, v, mask, bias, out, lse, weights, slot_count };
-inline constexpr char const* slot_names[slot_count] = {"q", "k", "v", "mask", "bias", "o", "lse", "weights"};
+enum tensor_index : std::uint32_t {
+  q, k, v, mask, bias, out, lse, weights,
+  sink, q_lengths, k_lengths, q_offsets, k_offsets, block_table, block_mask, keep,  // version 2 of the interface
+  slot_count
+};
+inline constexpr char const* slot_names[slot_count] = {
+    "q",         "k",         "v",         "mask",      "bias",        "o",          "lse", "weights", "sink",
+    "q_lengths", "k_lengths", "q_offsets", "k_offsets", "block_table", "block_mask", "keep"};
+/// The slot of each optional input, under the names of problem::optional_tensor.
+struct optional_slots {
+  tensor_index mask = runner::mask, bias = runner::bias, sink = runner::sink, q_lengths = runner::q_lengths,
+               k_lengths = runner::k_lengths, q_offsets = runner::q_offsets, k_offsets = runner::k_offsets,
+               block_table = runner::block_table, block_mask = runner::block_mask, keep = runner::keep;
+};
 
 /// To the runner, first: the seccomp filter, as the instructions of struct sock_filter. Only `count` of them are sent.
 inline constexpr std::uint32_t most_instructions = 1024;

@@ -1,0 +1,33 @@
+// The entries of a problem beside its tensors: which rows are queries, where the row of a query lies in an output, and
+// the same problem without packing and pages.
+#pragma once
+
+#include <cstddef>
+#include <cstdint>
+#include <vector>
+
+#include "audit/tensors/owned_problem.hpp"
+
+namespace attest::audit {
+
+/// The queries of entry b, at most size().n. Rows behind them are no part of the problem.
+std::int64_t queries_of(owned_problem const& problem, std::int64_t b) noexcept;
+/// The queries of all entries.
+std::int64_t queries_of(owned_problem const& problem) noexcept;
+
+/// The row of query i of head h of entry b in a compact O (or weights, or LSE, whose rows are single numbers), counted
+/// over all axes but the last: outputs have the shape of problem::rows_layout, [1, hq, rows of q, ·] where q is packed.
+std::size_t output_row(owned_problem const& problem, std::int64_t b, std::int64_t h, std::int64_t i) noexcept;
+
+/// Sets what belongs to no query to 0: it is the kernel's own affair, and no answer. Requires a compact output of the
+/// shape of problem::rows_layout
+void clear_padding(owned_problem const& problem, owned_tensor& output);
+
+/// The elements of a tensor in row-major order, without gaps.
+std::vector<std::byte> compact_bytes(owned_tensor const& from);
+
+/// The same problem with slots: q, k and v are [b, h, slot, width], compact, and q_lengths and k_lengths say what is
+/// used. Rows that no entry uses are 0. Requires a problem of rank 4
+problem_draft in_slots(owned_problem const& problem);
+
+}  // namespace attest::audit
