@@ -2,15 +2,19 @@
 //
 //   O_ic = Σ_j π_ij·v_jc,  π_ij = e^(s_ij − m_i)/Z_i,  Z_i = Σ_j e^(s_ij − m_i),  LSE_i = m_i + ln Z_i
 //
-// over the keys visible to query i, s_ij = softcap(σ·(q_i·k_j)) + b_ij, m_i = max_j s_ij. docs/semantics.md states
-// every rule.
+// over the keys visible to query i, s_ij = softcap(σ·(q_i·k_j)) + b_ij, m_i = max_j s_ij. A sink is one more key of the
+// row, with the score t and the value 0. Dropout replaces v_jc by [keep_ij]·v_jc/(1 − p). docs/semantics.md states every
+// rule.
 #pragma once
 
 #include <cstdint>
+#include <span>
 #include <vector>
 
 #include "problem/instance.hpp"
+#include "reference/attention/dropout.hpp"
 #include "reference/attention/score.hpp"
+#include "reference/attention/sink.hpp"
 #include "reference/attention/softcap.hpp"
 #include "reference/attention/visibility.hpp"
 #include "reference/real/ball.hpp"
@@ -21,8 +25,8 @@
 namespace attest::reference {
 
 enum class row_kind : std::uint8_t {
-  finite,  ///< some visible key has a finite score and none makes the row NaN
-  empty,   ///< no visible key, or every visible score −∞: O = 0, LSE = −∞, weights 0
+  finite,  ///< some visible key, or the sink, has a finite score and none makes the row NaN
+  empty,   ///< no such score: O = 0, weights 0, LSE = −∞, or that of a sink of +∞ or NaN beside no visible key
   nan,     ///< a NaN or +∞ score: O, LSE and weights are NaN
 };
 
@@ -40,25 +44,32 @@ struct enclosed_value {
   ball<W> value{};
 };
 
-/// A visible key whose score is finite.
+/// A visible key whose score is finite, or a finite sink.
 template <unsigned W, class T>
 struct enclosed_key {
-  std::int64_t j = 0;
+  std::int64_t j = 0;  ///< sink_index: the sink
   exact_score<T> score{};
   ball<W> below_max{};  ///< s_j − m ≤ 0
   ball<W> weight{};     ///< e^(s_j − m), not normalised; the ball lies in [0, ∞)
 };
 
-/// One query row, with its keys in index order.
+/// One query row, with its keys in index order. A sink is the last of them.
 template <unsigned W, class T>
 struct enclosed_row {
   std::int64_t b = 0, h = 0, i = 0;
   row_kind kind = row_kind::empty;
   score_rule rule{};
-  std::vector<enclosed_key<W, T>> keys;      ///< visible, finite score
+  std::vector<enclosed_key<W, T>> keys;      ///< visible, finite score; then the sink, if it is finite
   std::vector<std::int64_t> without_weight;  ///< visible, score −∞
   ball<W> max_score{};                       ///< m
   ball<W> normaliser{};                      ///< Z, in [1, number of keys]
+  number_class empty_lse = number_class::minus_infinity;  ///< the LSE of an empty row: −∞, or its sink's +∞ or NaN
+
+  constexpr bool has_sink() const noexcept { return !keys.empty() && keys.back().j == sink_index; }
+  /// The keys that have a row of K and V, and a weight that a kernel may return.
+  constexpr std::span<enclosed_key<W, T> const> real_keys() const noexcept {
+    return std::span(keys).first(keys.size() - (has_sink() ? 1 : 0));
+  }
 };
 
 /// e^x for an x ≤ 0 in the ball below_max. The result lies in [0, 1] however wide that ball is (σ·a + b may cancel
@@ -124,7 +135,7 @@ constexpr ball<W> between_one_and(std::size_t n) noexcept {
 }  // namespace detail
 
 /// Encloses row (b, h, i) of `p` in `row`, whose memory is reused.
-/// Requires  indices inside p.size()
+/// Requires  b and h inside p.size(), i < p.queries(b)
 /// Cost      per visible key: d exact products, one exp; with softcap one tanh more
 template <unsigned W, class T>
 constexpr void enclose_row(problem::instance<T> const& p, std::int64_t b, std::int64_t h, std::int64_t i,
@@ -132,12 +143,13 @@ constexpr void enclose_row(problem::instance<T> const& p, std::int64_t b, std::i
   problem::sizes const& s = p.size();
   row.b = b, row.h = h, row.i = i;
   row.kind = row_kind::empty;
+  row.empty_lse = number_class::minus_infinity;
   row.rule = score_rule::of(p);
   row.keys.clear();
   row.without_weight.clear();
   std::int64_t const hk = key_head(s, h);
   T const* const q = p.q().row(b, h, i);
-  for (std::int64_t j = 0; j < s.m; ++j) {
+  for (std::int64_t j = 0; j < p.keys(b); ++j) {
     if (!visible(p, b, h, i, j)) continue;
     exact_score<T> score = exact_dot(q, p.k().row(b, hk, j), s.d);
     score.bias = bias_at(p, b, h, i, j);
@@ -148,6 +160,16 @@ constexpr void enclose_row(problem::instance<T> const& p, std::int64_t b, std::i
     }
     if (score.kind == number_class::minus_infinity) row.without_weight.push_back(j);
     else row.keys.push_back({j, std::move(score), {}, {}});
+  }
+  if (element const sink = sink_at(p, b, h); sink.is_finite()) {
+    exact_score<T> score;
+    score.bias = sink;  // neither the scale nor the softcap of q·k = 0 moves it
+    row.keys.push_back({sink_index, std::move(score), {}, {}});
+  } else if (sink.kind != number_class::minus_infinity) {
+    bool const alone = row.keys.empty() && row.without_weight.empty();
+    row.kind = alone ? row_kind::empty : row_kind::nan;
+    row.empty_lse = sink.kind;
+    return;
   }
   if (row.keys.empty()) return;
   row.kind = row_kind::finite;
@@ -163,37 +185,63 @@ constexpr void enclose_row(problem::instance<T> const& p, std::int64_t b, std::i
   if (certain_sign(row.normaliser) <= 0) row.normaliser = detail::between_one_and<W>(row.keys.size());
 }
 
+/// What the key at position n of row.keys adds to column c, times 1 − p: v_jc, and 0 for a dropped key and for the sink.
+template <unsigned W, class T>
+constexpr element value_at(problem::instance<T> const& p, enclosed_row<W, T> const& row, std::size_t n,
+                           std::int64_t c) noexcept {
+  std::int64_t const j = row.keys[n].j;
+  if (j == sink_index || is_dropped(p, row.b, row.h, row.i, j)) return {};
+  return value_of(p.v()(row.b, key_head(p.size(), row.h), j, c));
+}
+
+/// What NaN and infinities in V make of O at column c.
+/// Requires  row was made from p by enclose_row; c < p.size().dv
+template <unsigned W, class T>
+constexpr value_kind kind_of_output(problem::instance<T> const& p, enclosed_row<W, T> const& row,
+                                    std::int64_t c) noexcept {
+  if (row.kind == row_kind::nan) return value_kind::nan;
+  std::int64_t const hk = key_head(p.size(), row.h);
+  value_kind kind = value_kind::finite;
+  bool nan = false;
+  // Kernels form 0·∞ at a dropped key, or skip it: its column is left open.
+  auto const leaves_open = [&](std::int64_t j, element const& x) {
+    return !x.is_finite() && is_dropped(p, row.b, row.h, row.i, j);
+  };
+  auto const at = [&](std::int64_t j) { return value_of(p.v()(row.b, hk, j, c)); };
+  for (auto const& key : row.real_keys()) {
+    element const x = at(key.j);
+    if (leaves_open(key.j, x)) return value_kind::unspecified;
+    nan = nan || x.kind == number_class::not_a_number;
+    if (!x.is_finite()) kind = value_kind::not_finite;
+  }
+  for (std::int64_t const j : row.without_weight) {
+    element const x = at(j);
+    if (leaves_open(j, x)) return value_kind::unspecified;
+    if (x.is_finite()) continue;
+    nan = nan || (x.kind == number_class::not_a_number && !row.real_keys().empty());
+    kind = value_kind::unspecified;
+  }
+  return nan ? value_kind::nan : kind;
+}
+
 /// O at column c.
 /// Requires  row was made from p by enclose_row; c < p.size().dv
 template <unsigned W, class T>
 constexpr enclosed_value<W> output(problem::instance<T> const& p, enclosed_row<W, T> const& row,
                                    std::int64_t c) noexcept {
-  if (row.kind == row_kind::nan) return {value_kind::nan, {}};
-  auto const& v = p.v();
-  std::int64_t const hk = key_head(p.size(), row.h);
-  auto const at = [&](std::int64_t j) { return value_of(v(row.b, hk, j, c)); };
-  value_kind kind = value_kind::finite;
-  for (auto const& key : row.keys) {
-    element const x = at(key.j);
-    if (x.kind == number_class::not_a_number) return {value_kind::nan, {}};
-    if (!x.is_finite()) kind = value_kind::not_finite;
-  }
-  for (std::int64_t const j : row.without_weight) {
-    element const x = at(j);
-    if (x.is_finite()) continue;
-    if (x.kind == number_class::not_a_number && row.kind == row_kind::finite) return {value_kind::nan, {}};
-    kind = value_kind::unspecified;
-  }
+  value_kind const kind = kind_of_output(p, row, c);
   if (kind != value_kind::finite) return {kind, {}};
   if (row.kind == row_kind::empty) return {};
   ball<W> const sum = weighted_sum<W>(
       static_cast<std::int64_t>(row.keys.size()),
       [&](std::int64_t n) -> ball<W> const& { return row.keys[static_cast<std::size_t>(n)].weight; },
-      [&](std::int64_t n) { return at(row.keys[static_cast<std::size_t>(n)].j); });
-  return {value_kind::finite, sum / row.normaliser};
+      [&](std::int64_t n) { return value_at(p, row, static_cast<std::size_t>(n), c); });
+  ball<W> const o = sum / row.normaliser;
+  return {value_kind::finite, dropout_of(p) > 0 ? o / kept_part<W>(p) : o};
 }
 
-/// The weight π of the key at position `at` of row.keys. Requires row.kind finite.
+/// The weight π of the key at position `at` of row.keys; those of the real keys sum to 1 less that of the sink. Requires
+/// row.kind finite.
 template <unsigned W, class T>
 constexpr ball<W> weight(enclosed_row<W, T> const& row, std::size_t at) noexcept {
   return row.keys[at].weight / row.normaliser;
@@ -205,7 +253,7 @@ constexpr ball<W> log_sum_exp(enclosed_row<W, T> const& row) noexcept {
   return row.max_score + log(row.normaliser);
 }
 
-/// Entropy of the row's weights in nats: −Σ π_j·ln π_j = ln Z − Σ π_j·(s_j − m), one logarithm. Requires row.kind
+/// Entropy of the row's weights, the sink's too, in nats: −Σ π_j·ln π_j = ln Z − Σ π_j·(s_j − m), one logarithm. Requires row.kind
 /// finite. (reference/textbook/distribution_entropy.hpp takes the weights of any distribution, one logarithm each.)
 template <unsigned W, class T>
 constexpr ball<W> entropy(enclosed_row<W, T> const& row) noexcept {

@@ -1,6 +1,7 @@
 // O, weights and LSE, correctly rounded. docs/rounding.md has the theorem and its proof.
 #pragma once
 
+#include <optional>
 #include <vector>
 
 #include "reference/attention/attention.hpp"
@@ -41,22 +42,39 @@ constexpr rounded_value<Target> nearest_by_widths(ball<W> const& enclosure, Wide
 
 }  // namespace detail
 
-/// O at column c, correctly rounded to Target: o − t has the sign of Σ_j e^(s_j)·(v_jc − t).
+/// (1 − p)·t as an integer of exact_coefficient's unit. Nothing where it may not be one: p has a bit below 2^−120, so
+/// p < 2^−67.
+/// Why       t is a boundary of a format, a multiple of 2^−1076
+constexpr std::optional<integer<exact_coefficient::bits>> kept_part_of(element const& t, double dropout) noexcept {
+  integer<exact_coefficient::bits> const whole = exact_coefficient::at_unit(t);
+  if (!(dropout > 0)) return whole;
+  element const p = detail::canonical(value_of(dropout));
+  if (p.exponent < -120) return std::nullopt;
+  integer<exact_coefficient::bits> lost = whole;
+  lost *= p.significand;
+  return integer<exact_coefficient::bits>(whole - shifted(lost, p.exponent));
+}
+
+/// O at column c, correctly rounded to Target: o − t has the sign of Σ_j e^(s_j)·(v_jc − (1 − p)·t), with v_jc = 0 of a
+/// dropped key and of the sink.
 /// Requires  row made from p by enclose_row, sums from row; output(p, row, c).kind is finite
 /// Ensures   the nearest value of Target, ties to even, an exact 0 is +0; none only if exponential_sums::sign remains
 ///           undecided
 template <class Target, unsigned W, class T>
 constexpr rounded_value<Target> rounded_output(problem::instance<T> const& p, enclosed_row<W, T> const& row,
                                                std::int64_t c, exponential_sums<T>& sums) {
-  std::int64_t const hk = key_head(p.size(), row.h);
-  auto const value = [&](std::size_t n) {
-    return exact_coefficient::at_unit(value_of(p.v()(row.b, hk, row.keys[n].j, c)));
-  };
+  double const dropout = dropout_of(p);
+  auto const value = [&](std::size_t n) { return exact_coefficient::at_unit(value_at(p, row, n, c)); };
   return detail::nearest_by_widths<Target>(
-      output(p, row, c).value, [&]<unsigned Wider>() { return sums.template mean<Wider>(value); },
-      [&](element const& t) {
-        auto const boundary = exact_coefficient::at_unit(t);
-        return sums.sign([&](std::size_t n) { return integer<exact_coefficient::bits>(value(n) - boundary); });
+      output(p, row, c).value,
+      [&]<unsigned Wider>() {
+        ball<Wider> const mean = sums.template mean<Wider>(value);
+        return dropout > 0 ? mean / kept_part<Wider>(p) : mean;
+      },
+      [&](element const& t) -> std::optional<int> {
+        auto const boundary = kept_part_of(t, dropout);
+        if (!boundary) return std::nullopt;
+        return sums.sign([&](std::size_t n) { return integer<exact_coefficient::bits>(value(n) - *boundary); });
       });
 }
 

@@ -31,18 +31,25 @@ constexpr std::vector<std::size_t> sorted_by_score(enclosed_row<W, T> const& row
 template <unsigned W, class T>
 constexpr bool output_is_exactly(problem::instance<T> const& p, enclosed_row<W, T> const& row, std::int64_t c,
                                  element const& t) {
-  constexpr unsigned bits = static_cast<unsigned>(largest_exponent<T> - smallest_exponent<T>) + 2200;
+  constexpr unsigned bits = static_cast<unsigned>(largest_exponent<T> - smallest_exponent<T>) + 3400;
+  element const dropped_part = value_of(dropout_of(p));  // o = t iff every Σ (v_j − (1 − p)·t) of a group is 0
   std::int64_t unit = smallest_exponent<T>;
   if (t.significand != 0 && t.exponent < unit) unit = t.exponent;
+  if (dropped_part.significand != 0) unit += dropped_part.exponent;
   auto const at_unit = [&](element const& x) {
     return x.significand == 0 ? integer<bits>(0) : shifted(integer<bits>(x.significand), x.exponent - unit);
   };
-  std::int64_t const hk = key_head(p.size(), row.h);
+  integer<bits> boundary = at_unit(t);
+  if (dropped_part.significand != 0) {
+    integer<bits> lost = boundary;
+    lost *= dropped_part.significand;
+    boundary -= shifted(lost, dropped_part.exponent);
+  }
   auto const sorted = sorted_by_score(row);
   integer<bits> sum = 0;
   for (std::size_t n = 0; n < sorted.size(); ++n) {
     auto const& key = row.keys[sorted[n]];
-    sum += at_unit(value_of(p.v()(row.b, hk, key.j, c))) - at_unit(t);
+    sum += at_unit(value_at(p, row, sorted[n], c)) - boundary;
     bool const group_ends =
         n + 1 == sorted.size() || grouping_order(row.rule, key.score, row.keys[sorted[n + 1]].score) != 0;
     if (group_ends && sum.sign() != 0) return false;
@@ -50,7 +57,7 @@ constexpr bool output_is_exactly(problem::instance<T> const& p, enclosed_row<W, 
   return true;
 }
 
-/// Is every weight of the row exactly 1/(number of keys)? Iff all scores are equal.
+/// Is every weight of the row exactly 1/(number of keys, with the sink)? Iff all scores are equal.
 template <unsigned W, class T>
 constexpr bool weights_are_uniform(enclosed_row<W, T> const& row) noexcept {
   return std::all_of(row.keys.begin(), row.keys.end(),

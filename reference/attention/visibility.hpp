@@ -23,11 +23,21 @@ constexpr bool inside(problem::band const& band, std::int64_t i, std::int64_t j)
          (band.right < 0 || j <= saturating_add(centre, band.right));
 }
 
-/// Key j is visible to query i: inside the band, and attended by the mask where there is one.
+/// Is the block of (i, j) set, where the problem has a block mask?
+template <class T>
+constexpr bool block_is_set(problem::instance<T> const& p, std::int64_t b, std::int64_t h, std::int64_t i,
+                            std::int64_t j) noexcept {
+  auto const& blocks = p.block_mask();
+  return !blocks.present || blocks(b, h, i / p.parameters().block_q, j / p.parameters().block_k) != 0;
+}
+
+/// Key j is visible to query i of entry b: a key of the entry, inside its band, attended by the mask and in a block that
+/// is set, where there are such. It is an intersection: the order of the conditions does not matter.
 template <class T>
 constexpr bool visible(problem::instance<T> const& p, std::int64_t b, std::int64_t h, std::int64_t i,
                        std::int64_t j) noexcept {
-  return inside(p.band(), i, j) && (!p.mask().present || p.mask()(b, h, i, j) != 0);
+  return j < p.keys(b) && inside(p.band(b), i, j) && (!p.mask().present || p.mask()(b, h, i, j) != 0) &&
+         block_is_set(p, b, h, i, j);
 }
 
 /// The head of K and V that query head h uses: h / (hq/hk).

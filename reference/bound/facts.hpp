@@ -11,9 +11,9 @@
 
 namespace attest::reference {
 
-/// One of the n keys: visible, with a finite score.
+/// One of the n keys: visible, with a finite score. A sink is the last of them: b_j = t, Q_j = 0.
 struct key_facts {
-  std::int64_t index = 0;                     ///< among all keys, visible or not
+  std::int64_t index = 0;                     ///< among all keys of the entry, visible or not; sink_index: the sink
   double x_lower = 0, x_upper = 0;            ///< x_j = s_j − m ≤ 0
   double score_upper = 0;                     ///< ≥ |s_j|
   double product_upper = 0;                   ///< ≥ Q_j = Σ_t |q_t·k_jt|
@@ -25,7 +25,7 @@ struct key_facts {
 /// What belongs to the row and not to one key.
 struct row_scalars {
   std::int64_t d = 0;
-  std::int64_t m = 0;           ///< N: all keys, visible or not (not the m of docs/bound.md)
+  std::int64_t m = 0;           ///< N: all keys of the entry, visible or not (not the m of docs/bound.md)
   double scale_upper = 0;       ///< ≥ |σ|
   double softcap = 0;           ///< c; 0 = none
   bool finite_products = true;  ///< H0: no infinite q·k (which a softcap makes a finite score)
@@ -36,6 +36,9 @@ struct row_scalars {
   double lse_above_max = 0;     ///< ≥ ln Z
   double lost_upper = 0;        ///< H0: ≥ Q_j and S_j = |σ|·Q_j of every key whose weight a bias of −∞ takes
   double lost_norm = 0;         ///< H0: ≥ ‖k_j‖₁ of the same keys
+  bool has_sink = false;        ///< the last key is a sink
+  bool drops = false;           ///< there is a dropout mask
+  double kept_factor = 1;       ///< ≥ κ = 1/(1 − p)
   friend constexpr bool operator==(row_scalars const&, row_scalars const&) noexcept = default;
 };
 
@@ -75,7 +78,9 @@ constexpr row_scalars range_of(problem::instance<T> const& p, enclosed_row<W, T>
   problem::sizes const& s = p.size();
   T const* const q = p.q().row(row.b, row.h, row.i);
   row_scalars found;
-  found.d = s.d, found.m = s.m;
+  found.d = s.d, found.m = p.keys(row.b);
+  found.has_sink = row.has_sink(), found.drops = p.keep().present;
+  if (dropout_of(p) > 0) found.kept_factor = upper(ball<W>(1) / kept_part<W>(p));
   found.scale_upper = upper_size(row.rule.scale.template enclosure<W>());
   found.softcap = p.softcap();
   found.finite_products = std::ranges::none_of(row.keys, [](auto const& key) { return key.score.saturated != 0; });
@@ -112,9 +117,11 @@ constexpr void collect_facts(problem::instance<T> const& p, enclosed_row<W, T> c
     entry.score_upper = rounded_up(facts.max_upper - entry.x_lower);
     ball<W> const score = row.max_score + key.below_max;
     entry.score_upper = smaller(entry.score_upper, upper_size(score));
-    T const* const k = p.k().row(row.b, hk, key.j);
-    entry.key_norm = norm_upper(k, s.d);
-    entry.product_upper = product_upper(q, k, s.d);
+    if (key.j != sink_index) {
+      T const* const k = p.k().row(row.b, hk, key.j);
+      entry.key_norm = norm_upper(k, s.d);
+      entry.product_upper = product_upper(q, k, s.d);
+    }
     entry.bias = key.score.bias.significand < 0 ? -size_upper(key.score.bias) : size_upper(key.score.bias);
     ball<W> const pi = key.weight / row.normaliser;
     entry.weight_lower = larger(0, lower(pi));

@@ -185,7 +185,7 @@ constexpr void row_terms::after_scores(Extremes const& found) noexcept {
   // keys that are not sunk; no infinite q·k; the softcap; M⁻ > m − Θ/8. The smallest normal number is half of ω_W/e^τ.
   double const folded = larger(1, scale_upper);
   bool const folds = larger(query_norm, found.largest_norm) * folded < f.h0_limit;
-  in_range = finite_products && scale_upper < f.h0_limit && (!folds_may_overflow(model) || folds) &&
+  in_range = !has_sink && !drops && finite_products && scale_upper < f.h0_limit && (!folds_may_overflow(model) || folds) &&
              found.largest_size < f.h0_limit && keys_without_weight_in_range(model, *this) &&
              (softcap == 0 || (f.omega_w * 0.5 <= softcap && softcap < f.h0_limit)) && -sunk() / 2 < max_below;
   // E2: max(|M⁺|, |M⁻|) ≤ |m| + max(|M⁺ − m|, |M⁻ − m|).

@@ -38,8 +38,7 @@ void collect_facts(problem::instance<T> const& p, enclosed_row<W, T> const& row,
 template <unsigned W, class T>
 error_bound output_bound(row_bound const& bound, problem::instance<T> const& p, enclosed_row<W, T> const& row,
                          std::int64_t c, ball<W> const& o) noexcept {
-  std::int64_t const hk = key_head(p.size(), row.h);
-  return bound.output(o, [&](std::size_t n) { return value_of(p.v()(row.b, hk, row.keys[n].j, c)); });
+  return bound.output(o, [&](std::size_t n) { return value_at(p, row, n, c); });
 }
 
 // A unit that defines these pointers instantiates the functions for every element type.

@@ -30,7 +30,7 @@ void collect_facts(problem::instance<T> const& p, enclosed_row<W, T> const& row,
 
 void evaluate(row_bound& bound, problem::kernel_model const& model, row_facts const& facts);
 
-/// bound.output(o, v_jc over the row's keys j): the bound of output c, where o encloses it.
+/// bound.output(o, value_at over the row's keys): the bound of output c, where o encloses it.
 template <unsigned W, class T>
 error_bound output_bound(row_bound const& bound, problem::instance<T> const& p, enclosed_row<W, T> const& row,
                          std::int64_t c, ball<W> const& o) noexcept;

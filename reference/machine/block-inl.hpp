@@ -46,7 +46,7 @@ void block(block_task<T> const& task) {
     certified_row certified;
     certified.b = task.b, certified.h = task.h, certified.i = task.i0 + static_cast<std::int64_t>(r);
     certified.memory = &memory;
-    row_scalars facts = scalars_of(p, memory.q.data() + r * static_cast<std::size_t>(s.d));
+    row_scalars facts = scalars_of(p, task.b, memory.q.data() + r * static_cast<std::size_t>(s.d));
     row_numbers row;
     row.softcap = p.softcap(), row.scale = scale_of(p);
     auto const n = safe ? gather<false>(p, task.b, task.h, certified.i, r, memory, facts) : std::nullopt;
@@ -62,10 +62,9 @@ void block(block_task<T> const& task) {
       continue;
     }
     std::int64_t const hk = key_head(s, task.h);
-    bool const all_keys = *n == static_cast<std::size_t>(s.m);
+    bool const all_keys = *n == static_cast<std::size_t>(p.keys(task.b));
     if (all_keys) measure_values(p, task.b, hk, memory);
-    column_task<T> const columns{keys,     *n,    p.v().row(task.b, hk, 0), row.Z, row.mean_error, terms, sum_eta,
-                                 all_keys, memory};
+    column_task<T> const columns{keys, *n, row.Z, row.mean_error, terms, sum_eta, all_keys, memory};
     if (task.options.bounds) sweep_columns(columns, dv);
     else enclose_columns(columns, dv);
     publish(memory, *n, task.options, terms, certified);

@@ -33,13 +33,15 @@ template <class T>
 struct column_task {
   key_columns const& keys;
   std::size_t n;
-  T const* values;  ///< the row of key j is at values + keys.value_offset[j]
   double Z, mean_error;
   row_terms const& terms;
   double sum_eta;
   bool all_keys;  ///< every key is visible: memory.value_sum, value_total and value_largest apply
   workspace& memory;
   std::size_t heaviest = heaviest_of(keys, n);  ///< a key with the largest weight
+
+  /// The row of V of the key at position j.
+  HWY_INLINE T const* row(std::size_t j) const { return static_cast<T const*>(keys.value[j]); }
 };
 
 /// (h + 4)·1.01u, h = chunk + n/chunk + (sums of Z): the relative rounding error of o, given the weights of n keys.
@@ -74,13 +76,13 @@ HWY_INLINE void sweep(column_task<T> const& task, std::size_t c) {
   if (!task.all_keys)
     for (std::size_t j = 0; j < task.n; ++j)
       for (std::size_t a = 0; a < At; ++a)
-        sizes[a].add_value(load_as<R>(task.values + keys.value_offset[j] + c + a * step));
+        sizes[a].add_value(load_as<R>(task.row(j) + c + a * step));
   for (std::size_t begin = 0; begin < task.n; begin += chunk) {
     std::size_t const end = std::min(task.n, begin + chunk);
     R part[At];
     for (std::size_t a = 0; a < At; ++a) part[a] = R(0);
     for (std::size_t j = begin; j < end; ++j) {
-      T const* const v = task.values + keys.value_offset[j] + c;
+      T const* const v = task.row(j) + c;
       R const weight(keys.weight[j]), shared(keys.shared_gamma[j]);
       R const lower(keys.weight_lower[j]), upper(keys.weight_upper[j]);
       for (std::size_t a = 0; a < At; ++a) {
@@ -94,7 +96,7 @@ HWY_INLINE void sweep(column_task<T> const& task, std::size_t c) {
   R const Z(task.Z);
   for (std::size_t a = 0; a < At; ++a) {
     sizes[a].finish(terms);
-    sizes[a].heaviest = load_as<R>(task.values + keys.value_offset[task.heaviest] + c + a * step);
+    sizes[a].heaviest = load_as<R>(task.row(task.heaviest) + c + a * step);
     mid[a] = DoubleWords ? load<R>(&task.memory.o[c + a * step]) : total[a] / Z;
     low[a] = DoubleWords ? load<R>(&task.memory.o_low[c + a * step]) : R(0);
   }
@@ -112,7 +114,7 @@ HWY_INLINE void sweep(column_task<T> const& task, std::size_t c) {
   }
   if (terms.theorem_is_sharpest) {
     for (std::size_t j = 0; j < task.n; ++j) {
-      T const* const v = task.values + keys.value_offset[j] + c;
+      T const* const v = task.row(j) + c;
       R const P(keys.P[j]), variance(keys.variance[j]);
       for (std::size_t a = 0; a < At; ++a) {
         R const x = load_as<R>(v + a * step);
@@ -121,7 +123,7 @@ HWY_INLINE void sweep(column_task<T> const& task, std::size_t c) {
     }
   } else {
     for (std::size_t j = 0; j < task.n; ++j) {
-      T const* const v = task.values + keys.value_offset[j] + c;
+      T const* const v = task.row(j) + c;
       R const P(keys.P[j]), variance(keys.variance[j]), in_J(keys.in_J[j]), eta(keys.eta[j]);
       for (std::size_t a = 0; a < At; ++a) {
         R const x = load_as<R>(v + a * step);
@@ -139,7 +141,7 @@ HWY_INLINE void sweep(column_task<T> const& task, std::size_t c) {
   known_weights const& weights = task.memory.known;
   if (weights.hold)
     for (std::size_t j = 0; j < task.n; ++j) {
-      T const* const v = task.values + keys.value_offset[j] + c;
+      T const* const v = task.row(j) + c;
       R const center(weights.center[j]), deviation(weights.deviation[j]), size(weights.size[j]);
       for (std::size_t a = 0; a < At; ++a) known[a].add(load_as<R>(v + a * step), center, deviation, size);
     }
@@ -177,11 +179,12 @@ HWY_INLINE void sweep(column_task<T> const& task, std::size_t c) {
   }
 }
 
-/// Σ_j |v_jc|, Σ_j v_jc and max_j |v_jc| over all keys, for the rows to which all keys are visible.
-template <class R, class T>
-HWY_INLINE void measure(problem::instance<T> const& p, T const* values, std::size_t c, workspace& memory) {
+/// Σ_j |v_jc|, Σ_j v_jc and max_j |v_jc| over all keys of an entry, for the rows to which all of them are visible.
+/// Requires  their rows at the first places of memory.keys.value
+template <class T, class R>
+HWY_INLINE void measure(std::size_t c, std::size_t m, workspace& memory) {
   column_sizes<R> sizes{};
-  for (std::int64_t j = 0; j < p.size().m; ++j) sizes.add_value(load_as<R>(values + j * p.v().stride[2] + c));
+  for (std::size_t j = 0; j < m; ++j) sizes.add_value(load_as<R>(static_cast<T const*>(memory.keys.value[j]) + c));
   store(sizes.sum, &memory.value_sum[c]);
   store(sizes.total, &memory.value_total[c]);
   store(sizes.largest, &memory.value_largest[c]);
@@ -189,10 +192,10 @@ HWY_INLINE void measure(problem::instance<T> const& p, T const* values, std::siz
 template <class T>
 void measure_values(problem::instance<T> const& p, std::int64_t b, std::int64_t hk, workspace& memory) {
   if (memory.measured_b == b && memory.measured_head == hk) return;
-  auto const dv = static_cast<std::size_t>(p.size().dv);
+  auto const dv = static_cast<std::size_t>(p.size().dv), m = static_cast<std::size_t>(p.keys(b));
   std::size_t c = 0;
-  for (; c + lane_count <= dv; c += lane_count) measure<lanes>(p, p.v().row(b, hk, 0), c, memory);
-  for (; c < dv; ++c) measure<double>(p, p.v().row(b, hk, 0), c, memory);
+  for (; c + lane_count <= dv; c += lane_count) measure<T, lanes>(c, m, memory);
+  for (; c < dv; ++c) measure<T, double>(c, m, memory);
   memory.measured_b = b, memory.measured_head = hk;
 }
 

@@ -39,7 +39,7 @@ HWY_INLINE void enclose(column_task<T> const& task, std::size_t c) {
     R part[At];
     for (std::size_t a = 0; a < At; ++a) part[a] = R(0);
     for (std::size_t j = begin; j < end; ++j) {
-      T const* const v = task.values + keys.value_offset[j] + c;
+      T const* const v = task.row(j) + c;
       R const weight(keys.weight[j]), error(keys.weight[j] * keys.weight_error[j]);
       for (std::size_t a = 0; a < At; ++a) {
         R const x = load_as<R>(v + a * step);

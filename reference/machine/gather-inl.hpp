@@ -33,20 +33,24 @@ std::optional<std::size_t> gather(problem::instance<T> const& p, std::int64_t b,
   problem::sizes const& s = p.size();
   double const slack = 1 + static_cast<double>(s.d + 2) * 0x1p-52;
   key_columns& keys = memory.keys;
+  if (p.has_sink() || p.keep().present) return std::nullopt;
   std::size_t const stride = static_cast<std::size_t>(s.m) + tile_keys;
   double const* const dot = memory.dot.data() + block_row * stride;
   double const* const size = memory.size.data() + block_row * stride;
-  bool const masked = p.mask().present || p.band().left >= 0 || p.band().right >= 0;
+  bool const masked =
+      p.mask().present || p.band().left >= 0 || p.band().right >= 0 || p.block_mask().present;
   T const* const bias = p.bias().present ? p.bias().row(b, h, i) : nullptr;
   float const* const bias_f32 = p.bias_f32().present ? p.bias_f32().row(b, h, i) : nullptr;
+  std::int64_t const hk = key_head(s, h), stride_of_values = p.v().stride[2];
+  T const* const values = p.v().has_row_stride() ? p.v().row(b, hk, 0) : nullptr;
   std::size_t n = 0;
-  for (std::int64_t j = 0; j < s.m; ++j) {
+  for (std::int64_t j = 0; j < p.keys(b); ++j) {
     if (masked && !visible(p, b, h, i, j)) continue;
     auto const at = static_cast<std::size_t>(j);
     double const added = bias ? load_value(bias + j) : bias_f32 ? load_value(bias_f32 + j) : 0;
     if (!(absolute(added) < infinity)) {
       if (added != -infinity || !(size[at] < infinity)) return std::nullopt;
-      T const* const v = p.v().row(b, key_head(s, h), j);
+      T const* const v = p.v().row(b, hk, j);
       for (std::int64_t c = 0; c < s.dv; ++c)
         if (!(absolute(load_value(v + c)) < infinity)) return std::nullopt;
       double const product = size[at] * slack + 0x1p-1050;
@@ -55,7 +59,8 @@ std::optional<std::size_t> gather(problem::instance<T> const& p, std::int64_t b,
       continue;
     }
     keys.j[n] = j;
-    keys.value_offset[n] = j * p.v().stride[2];
+    keys.value[n] = values + j * stride_of_values;
+    if (!p.v().has_row_stride()) keys.value[n] = p.v().row(b, hk, j);
     keys.score[n] = dot[at];
     if constexpr (DoubleWords) keys.score_low[n] = memory.dot_low[block_row * stride + at];
     keys.product_upper[n] = size[at];
@@ -76,9 +81,9 @@ double scale_of(problem::instance<T> const& p) {
 /// The quantities of a row that the bound needs beside its keys, as far as they are known before the scores. q is the
 /// row of Q as doubles.
 template <class T>
-row_scalars scalars_of(problem::instance<T> const& p, double const* q) {
+row_scalars scalars_of(problem::instance<T> const& p, std::int64_t b, double const* q) {
   row_scalars facts;
-  facts.d = p.size().d, facts.m = p.size().m;
+  facts.d = p.size().d, facts.m = p.keys(b);
   facts.softcap = p.softcap();
   facts.scale_upper = absolute(scale_of(p)) * (given_scale(p) ? 1 : 1 + 0x1p-51);
   for (std::int64_t t = 0; t < facts.d; ++t) facts.query_norm += absolute(q[t]);

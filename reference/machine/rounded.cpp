@@ -128,12 +128,21 @@ void row_rounder<Target, T>::round(certified_row const& row) {
 }
 
 template <class Target, class T>
+Target row_rounder<Target, T>::lse_of_empty() {
+  switch (balls().empty_lse) {
+    case number_class::minus_infinity: return value_of_ordinal<Target>(-infinity_ordinal<Target>);
+    case number_class::plus_infinity: return value_of_ordinal<Target>(infinity_ordinal<Target>);
+    default: return quiet_nan<Target>();
+  }
+}
+
+template <class Target, class T>
 void row_rounder<Target, T>::round_in_balls() {
   row_kind const kind = balls().kind;
   for (std::size_t c = 0; c < row_.o.size(); ++c) row_.o[c] = ball_output(static_cast<std::int64_t>(c));
   if (options_.lse)
     row_.lse = kind == row_kind::finite  ? by_ball_tier(compiled::rounded_log_sum_exp<Target>(balls(), sums()))
-               : kind == row_kind::empty ? value_of_ordinal<Target>(-infinity_ordinal<Target>)
+               : kind == row_kind::empty ? lse_of_empty()
                                          : quiet_nan<Target>();
   std::size_t at = 0;
   for (std::size_t j = 0; j < row_.weights.size(); ++j) {

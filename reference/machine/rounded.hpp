@@ -17,7 +17,7 @@
 namespace attest::reference::machine {
 
 /// One row. An element is NaN if docs/semantics.md says NaN or does not specify it, and if the ball tier
-/// does not decide it. The weight of a masked key is 0, the LSE of an empty row −∞.
+/// does not decide it. The weight of a masked key is 0, the LSE of an empty row −∞, or a sink of +∞.
 template <class Target>
 struct rounded_row {
   std::int64_t b = 0, h = 0, i = 0;
@@ -84,6 +84,7 @@ class row_rounder {
   Target by_machine(Target value);
   Target by_ball_tier(rounded_value<Target> const& value);
   Target ball_output(std::int64_t c);
+  Target lse_of_empty();
   void round(certified_row const& row);
   void round_in_balls();
 

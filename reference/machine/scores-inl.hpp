@@ -25,14 +25,14 @@ void convert_keys(problem::instance<T> const& p, std::int64_t b, std::int64_t hk
                   workspace& memory) {
   auto const d = static_cast<std::size_t>(p.size().d);
   double* const tile = memory.k_tile.data();
-  T const* const k = p.k().row(b, hk, j0);
-  std::int64_t const stride = p.k().stride[2];
+  T const* rows[tile_keys];
+  for (std::size_t j = 0; j < count; ++j) rows[j] = p.k().row(b, hk, j0 + static_cast<std::int64_t>(j));
   if (count < tile_keys) std::fill(tile, tile + d * tile_keys, 0.0);
   for (std::size_t t0 = 0; t0 < d; t0 += 8) {  // one cache line of K, all its columns
     std::size_t const t1 = std::min(d, t0 + 8);
     for (std::size_t j = 0; j < count; ++j)
       for (std::size_t t = t0; t < t1; ++t)
-        tile[t * tile_keys + j] = load_value(k + static_cast<std::int64_t>(j) * stride + t);
+        tile[t * tile_keys + j] = load_value(rows[j] + t);
   }
   for (std::size_t j = 0; j < tile_keys; j += lane_count) {
     lanes sum(0.0);
@@ -104,8 +104,8 @@ void block_scores(problem::instance<T> const& p, std::int64_t b, std::int64_t h,
   auto const d = static_cast<std::size_t>(s.d);
   std::size_t const stride = static_cast<std::size_t>(s.m) + tile_keys;
   load_queries(p, b, h, i0, rows, memory);
-  for (std::int64_t j0 = 0; j0 < s.m; j0 += static_cast<std::int64_t>(tile_keys)) {
-    std::size_t const count = std::min(tile_keys, static_cast<std::size_t>(s.m - j0));
+  for (std::int64_t j0 = 0; j0 < p.keys(b); j0 += static_cast<std::int64_t>(tile_keys)) {
+    std::size_t const count = std::min(tile_keys, static_cast<std::size_t>(p.keys(b) - j0));
     convert_keys(p, b, key_head(s, h), j0, count, memory);
     for (std::size_t j = 0; j < count; j += 2 * lane_count)
       for (std::size_t r = 0; r < rows; r += 4) {

@@ -16,7 +16,8 @@ inline constexpr std::size_t tile_keys = 64;   ///< keys that are converted to d
 
 /// The visible keys of the current row, one array for each quantity.
 struct key_columns {
-  std::vector<std::int64_t> j, value_offset;  ///< index, and offset of its row of V
+  std::vector<std::int64_t> j;         ///< its index
+  std::vector<void const*> value;      ///< its row of V
   std::vector<double> score, score_error;     ///< ŝ_j and ρ_j ≥ |ŝ_j − s_j|
   std::vector<double> weight, weight_error;   ///< ŵ_j and η_j: e^(s_j − M) ∈ ŵ_j·(1 ± η_j)
   std::vector<double> x_lower, x_upper, score_upper, product_upper, key_norm, bias, weight_lower, weight_upper;
@@ -29,7 +30,7 @@ struct key_columns {
   void reserve(std::size_t m, bool double_words) {
     if (double_words)
       for (auto* column : {&score_low, &weight_low, &share, &share_low, &share_radius}) column->resize(m);
-    for (auto* column : {&j, &value_offset}) column->resize(m);
+    j.resize(m), value.resize(m);
     for (auto* column : {&score,
                          &score_error,
                          &weight,

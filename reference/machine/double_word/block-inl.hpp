@@ -38,7 +38,7 @@ void word_block(block_task<T> const& task) {
     certified_row certified;
     certified.b = task.b, certified.h = task.h, certified.i = task.i0 + static_cast<std::int64_t>(r);
     certified.memory = &memory;
-    row_scalars facts = scalars_of(p, memory.q.data() + r * static_cast<std::size_t>(s.d));
+    row_scalars facts = scalars_of(p, task.b, memory.q.data() + r * static_cast<std::size_t>(s.d));
     word_row_numbers row;
     row.softcap = p.softcap(), row.scale = scale;
     auto const n = safe ? gather<true>(p, task.b, task.h, certified.i, r, memory, facts) : std::nullopt;
@@ -52,10 +52,9 @@ void word_block(block_task<T> const& task) {
       continue;
     }
     std::int64_t const hk = key_head(s, task.h);
-    bool const all_keys = *n == static_cast<std::size_t>(s.m);
+    bool const all_keys = *n == static_cast<std::size_t>(p.keys(task.b));
     if (all_keys) measure_values(p, task.b, hk, memory);
-    column_task<T> const columns{keys,     *n,    p.v().row(task.b, hk, 0), row.Z.hi, row.mean_error, terms, sum_eta,
-                                 all_keys, memory};
+    column_task<T> const columns{keys, *n, row.Z.hi, row.mean_error, terms, sum_eta, all_keys, memory};
     enclose_word_columns(columns, row, dv);
     if (task.options.bounds) sweep_columns<true>(columns, dv);
     publish(memory, *n, task.options, terms, certified);

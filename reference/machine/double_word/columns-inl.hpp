@@ -32,7 +32,7 @@ HWY_INLINE void enclose_words(column_task<T> const& task, word_row_numbers const
   R total[At], rests[At], sizes[At], errors[At], largest[At];
   for (std::size_t a = 0; a < At; ++a) total[a] = rests[a] = sizes[a] = errors[a] = largest[a] = R(0);
   for (std::size_t j = 0; j < task.n; ++j) {
-    T const* const v = task.values + keys.value_offset[j] + c;
+    T const* const v = task.row(j) + c;
     R const weight(keys.weight[j]), low(keys.weight_low[j]), error(keys.weight_error[j]);
     for (std::size_t a = 0; a < At; ++a) {
       R const x = load_as<R>(v + a * step), product = weight * x, size = absolute(product);

@@ -57,8 +57,8 @@ void block_word_scores(problem::instance<T> const& p, std::int64_t b, std::int64
   auto const d = static_cast<std::size_t>(s.d);
   std::size_t const stride = static_cast<std::size_t>(s.m) + tile_keys;
   load_queries(p, b, h, i0, rows, memory);
-  for (std::int64_t j0 = 0; j0 < s.m; j0 += static_cast<std::int64_t>(tile_keys)) {
-    std::size_t const count = std::min(tile_keys, static_cast<std::size_t>(s.m - j0));
+  for (std::int64_t j0 = 0; j0 < p.keys(b); j0 += static_cast<std::int64_t>(tile_keys)) {
+    std::size_t const count = std::min(tile_keys, static_cast<std::size_t>(p.keys(b) - j0));
     convert_keys(p, b, key_head(s, h), j0, count, memory);
     for (std::size_t j = 0; j < count; j += lane_count)
       for (std::size_t r = 0; r < rows; r += rows == 1 ? 1 : 4) {

@@ -1,0 +1,191 @@
+// Entries, packed and paged rows, block masks, sinks and dropout: the answers of the dense problem that says the same with
+// a mask, and with the sink as a key, in the ball tier bit by bit. What stands where no key is, is NaN.
+#include <cmath>
+#include <limits>
+
+#include "reference/attention/infinite_score.hpp"
+#include "reference/compiled/rounding.hpp"
+#include "reference/compiled/row.hpp"
+#include "tests/support/catch.hpp"
+#include "tests/support/entry_problem.hpp"
+
+using namespace attest;
+using namespace attest::tests;
+using reference::row_kind, reference::value_kind, reference::number_class;
+
+namespace {
+
+using row_of = reference::enclosed_row<128, float>;
+using ball = reference::ball<128>;
+
+bool same(ball const& a, ball const& b) {
+  return a.mid == b.mid && a.exponent == b.exponent && a.radius.mantissa() == b.radius.mantissa() &&
+         a.radius.exponent() == b.radius.exponent();
+}
+
+row_of enclosed(problem::instance<float> const& p, std::int64_t b, std::int64_t h, std::int64_t i) {
+  row_of row;
+  reference::compiled::enclose_row(p, b, h, i, row);
+  return row;
+}
+
+/// The rows have the same kinds, outputs and LSE, and their first `keys` weights.
+void require_same(problem::instance<float> const& p, row_of const& x, problem::instance<float> const& r, row_of const& y) {
+  REQUIRE(x.kind == y.kind);
+  for (std::int64_t c = 0; c < p.size().dv; ++c) {
+    auto const ours = reference::compiled::output(p, x, c), theirs = reference::compiled::output(r, y, c);
+    REQUIRE(ours.kind == theirs.kind);
+    REQUIRE(same(ours.value, theirs.value));
+  }
+  if (x.kind != row_kind::finite) return;
+  REQUIRE(same(reference::compiled::log_sum_exp(x), reference::compiled::log_sum_exp(y)));
+  for (std::size_t n = 0; n < x.real_keys().size(); ++n) {
+    REQUIRE(x.keys[n].j == y.keys[n].j);
+    REQUIRE(same(reference::compiled::weight(x, n), reference::compiled::weight(y, n)));
+  }
+}
+
+constexpr std::uint64_t problems = 150;
+
+}  // namespace
+
+TEST_CASE("lengths, packed rows, pages and blocks answer as the dense problem with their mask", "[property]") {
+  for (std::uint64_t seed = 0; seed < problems; ++seed) {
+    INFO("seed " << seed);
+    entry_problem<float> problem(seed);
+    auto const p = problem.instance(), dense = problem.dense();
+    problem.each_row([&](auto e, auto h, auto i) {
+      for (std::int64_t j = 0; j < problem.m; ++j)
+        REQUIRE(reference::visible(p, e, h, i, j) == problem.sees(e, h, i, j));
+      row_of const x = enclosed(p, e, h, i), y = enclosed(dense, e, h, i);
+      REQUIRE(x.keys.size() == y.keys.size());
+      require_same(p, x, dense, y);
+    });
+  }
+}
+
+TEST_CASE("a sink answers as a key with k = 0, v = 0 and bias t, with softcap and without", "[property]") {
+  for (std::uint64_t seed = 0; seed < problems; ++seed) {
+    INFO("seed " << seed);
+    entry_problem<float> problem(seed);
+    auto const p = problem.instance(), dense = problem.dense(true);
+    problem.each_row([&](auto e, auto h, auto i) {
+      row_of const x = enclosed(p, e, h, i), y = enclosed(dense, e, h, i);
+      REQUIRE(x.keys.size() == y.keys.size());
+      require_same(p, x, dense, y);
+      if (seed >= 40 || x.kind != row_kind::finite) return;
+      REQUIRE(reference::compiled::rounded_log_sum_exp<float>(x) == reference::compiled::rounded_log_sum_exp<float>(y));
+      REQUIRE(reference::compiled::rounded_output<float>(p, x, 0) == reference::compiled::rounded_output<float>(dense, y, 0));
+    });
+  }
+}
+
+TEST_CASE("dropout: o is that of V without the dropped keys, divided by 1 - p; weights and LSE are as before", "[property]") {
+  for (std::uint64_t seed = 0; seed < problems; ++seed) {
+    INFO("seed " << seed);
+    entry_problem<float> problem(seed);
+    if (problem.packed_queries || problem.how == key_rows::packed) continue;
+    auto const plain = problem.instance();
+    problem.has_keep = true;
+    constexpr double probabilities[] = {0, 0.25, 0.5, 0.1, 0x1.6666666666666p-1, 1 - 0x1p-20, 0x1p-90};
+    problem.parameters.dropout = probabilities[seed % 7];
+    auto const p = problem.instance();
+    problem.each_row([&](auto e, auto h, auto i) {
+      row_of const x = enclosed(p, e, h, i), y = enclosed(plain, e, h, i);
+      REQUIRE(x.kind == y.kind);
+      if (x.kind != row_kind::finite) return;
+      REQUIRE(same(reference::compiled::log_sum_exp(x), reference::compiled::log_sum_exp(y)));
+      for (std::int64_t c = 0; c < problem.dv; ++c) {
+        ball sum;
+        for (auto const& key : x.real_keys())
+          if (problem.keep.at(e, h, i, key.j) != 0)
+            sum = sum + key.weight * ball::from(reference::value_of(problem.v.at(e, reference::key_head(p.size(), h), key.j, c)));
+        ball const expected = sum / x.normaliser / (ball(1) - ball::from(reference::value_of(problem.parameters.dropout)));
+        auto const found = reference::compiled::output(p, x, c);
+        REQUIRE(found.kind == value_kind::finite);
+        REQUIRE(reference::overlap(found.value, expected));
+        REQUIRE(reference::upper_size(found.value - expected) <= 0x1p-100 * (1 + reference::upper_size(expected)));
+        if (seed >= 42) continue;
+        auto const rounded = reference::compiled::rounded_output<float>(p, x, c);
+        REQUIRE(rounded);
+        REQUIRE(reference::nearest_ordinal<float>(reference::lower(expected)) <= reference::nearest_ordinal<float>(static_cast<double>(*rounded)));
+        REQUIRE(reference::nearest_ordinal<float>(reference::upper(expected)) >= reference::nearest_ordinal<float>(static_cast<double>(*rounded)));
+      }
+    });
+  }
+}
+
+TEST_CASE("dropout decides midpoints exactly", "[unit]") {
+  // Two equal scores, v = (3, 5), the second dropped, p = 1/4: o = (3/2)/(3/4) = 2. p = 1/3 as a double: not 9/4.
+  one_row<float> problem = with_scores({3, 3}, {3, 5});
+  std::uint8_t const keep[] = {1, 0};
+  auto const rounded = [&](double dropout) {
+    auto arguments = problem.arguments();
+    arguments.keep = problem::tensor<std::uint8_t const>{keep, problem::layout::compact({1, 2})};
+    arguments.dropout = dropout;
+    auto const p = problem::instance<float>::make(arguments).value();
+    return reference::compiled::rounded_output<float>(p, enclosed(p, 0, 0, 0), 0);
+  };
+  CHECK(rounded(0.25) == 2.0f);
+  CHECK(rounded(0) == 1.5f);
+  CHECK(rounded(0x1.5555555555555p-2) == 2.25f);
+  problem.v.values[0] = 1 + 0x1p-23f;  // o = (1/2 + 2^-24)/(1 - p): a midpoint of f32 at p = 1/2 less 2^-25 of v
+  CHECK(rounded(0.5) == 1 + 0x1p-23f);
+}
+
+TEST_CASE("sinks that are not finite, and rows that see no key", "[unit]") {
+  float const infinity = std::numeric_limits<float>::infinity(), nan = std::nanf("");
+  one_row<float> problem = with_scores({1, 2}, {3, 4});
+  auto const make = [&](float& sink) {
+    auto arguments = problem.arguments();
+    arguments.sink = problem::tensor<float const>{&sink, problem::layout::compact({1})};
+    return problem::instance<float>::make(arguments).value();
+  };
+  auto const row_with = [&](float sink) { return enclosed(make(sink), 0, 0, 0); };
+  CHECK(row_with(-infinity).keys.size() == 2);
+  CHECK(row_with(nan).kind == row_kind::nan);
+  CHECK(row_with(infinity).kind == row_kind::nan);
+  float top = infinity, none = nan;
+  CHECK(reference::lse_is_infinite(make(top), 0, 0, 0));
+  CHECK_FALSE(reference::lse_is_infinite(make(none), 0, 0, 0));
+
+  problem.mask = {0, 0};
+  CHECK(row_with(-infinity).kind == row_kind::empty);
+  CHECK(row_with(-infinity).empty_lse == number_class::minus_infinity);
+  CHECK(row_with(nan).kind == row_kind::empty);
+  CHECK(row_with(nan).empty_lse == number_class::not_a_number);
+  CHECK(row_with(infinity).empty_lse == number_class::plus_infinity);
+  float t = 0.3f;
+  auto const p = make(t);
+  row_of const alone = enclosed(p, 0, 0, 0);
+  CHECK(alone.kind == row_kind::finite);
+  CHECK(alone.real_keys().empty());
+  CHECK(reference::compiled::rounded_log_sum_exp<float>(alone) == 0.3f);
+  CHECK(reference::compiled::rounded_output<float>(p, alone, 0) == 0.0f);
+
+  // All scores −∞: the sink alone has weight; a NaN in V there is left open, as in an empty row.
+  problem.mask.clear();
+  problem.bias = {-infinity, -infinity};
+  CHECK(enclosed(make(t), 0, 0, 0).kind == row_kind::finite);
+  CHECK(enclosed(make(none), 0, 0, 0).kind == row_kind::nan);
+  problem.v.values[0] = nan;
+  CHECK(reference::compiled::output(make(t), enclosed(make(t), 0, 0, 0), 0).kind == value_kind::unspecified);
+}
+
+TEST_CASE("NaN and infinities in V: 'dropped' leaves the column open, 'kept' decides it", "[unit]") {
+  float const infinity = std::numeric_limits<float>::infinity(), nan = std::nanf("");
+  one_row<float> problem = with_scores({1, 2}, {3, 4});
+  std::uint8_t const keep[] = {1, 0};
+  auto const kind_with = [&](float first, float second) {
+    problem.v.values = {first, second};
+    auto arguments = problem.arguments();
+    arguments.keep = problem::tensor<std::uint8_t const>{keep, problem::layout::compact({1, 2})};
+    arguments.dropout = 0.5;
+    auto const p = problem::instance<float>::make(arguments).value();
+    return reference::compiled::output(p, enclosed(p, 0, 0, 0), 0).kind;
+  };
+  CHECK(kind_with(3, nan) == value_kind::unspecified);
+  CHECK(kind_with(3, -infinity) == value_kind::unspecified);
+  CHECK(kind_with(nan, 4) == value_kind::nan);
+  CHECK(kind_with(infinity, 4) == value_kind::not_finite);
+}
