@@ -1,16 +1,13 @@
 // From a call to its tasks: one for each query block of each kv head, in any order, on any thread.
 #include "fast/attention.hpp"
 
-#include <oneapi/tbb/blocked_range.h>
-#include <oneapi/tbb/parallel_for.h>
-#include <oneapi/tbb/task_arena.h>
-
 #include <algorithm>
 #include <cstdint>
 #include <string>
 #include <vector>
 
 #include "fast/float_environment.hpp"
+#include "fast/for_ranges.hpp"
 #include "fast/plan.hpp"
 #include "fast/query_block.hpp"
 
@@ -22,7 +19,7 @@ template <class E>
 struct thread_memory {
   scratch arrays;
   std::vector<query_rules<E>> rules;
-  std::vector<strip_view> strips;
+  std::vector<query_strip> strips;
 
   static thread_memory& of_this_thread() {
     thread_local thread_memory memory;
@@ -31,9 +28,25 @@ struct thread_memory {
 };
 
 /// The query block of one task of the plan, with all splits of its keys.
-query_block block_of(plan const& cut, problem::sizes const& size, std::int64_t task) noexcept {
-  std::int64_t const head = task / cut.blocks, first = task % cut.blocks * cut.block_rows;
-  return {head / size.hk, head % size.hk, {first, std::min(first + cut.block_rows, cut.rows)}, {0, cut.splits}};
+template <class E>
+query_block block_of(plan const& cut, problem::instance<E> const& instance, std::int64_t task) noexcept {
+  auto const& size = instance.size();
+  std::int64_t b = 0, rows = cut.rows, blocks = cut.blocks;
+  if (cut.ends.empty()) {
+    b = task / (size.hk * blocks), task %= size.hk * blocks;
+  } else {
+    auto const end = std::upper_bound(cut.ends.begin(), cut.ends.end(), task);
+    b = end - cut.ends.begin(), task -= b == 0 ? 0 : end[-1];
+    rows = size.hq / size.hk * instance.queries(b), blocks = ceiling_division(rows, cut.block_rows);
+  }
+  std::int64_t const first = task % blocks * cut.block_rows;
+  return {b, task / blocks, {first, std::min(first + cut.block_rows, rows)}, {0, cut.splits}};
+}
+
+/// Splits that hold keys of entry b, but at least one.
+template <class E>
+std::int64_t splits_of(problem::instance<E> const& instance, std::int64_t b) noexcept {
+  return std::max<std::int64_t>(1, ceiling_division(instance.keys(b), blocking_of<working<E>>.split));
 }
 
 /// One thread's memory for a call, and the kernel on it.
@@ -123,7 +136,8 @@ class partial_rows {
 
 template <class E>
 [[gnu::noinline]] void run_split(worker<E> const& by, query_block block, std::int64_t task, std::int64_t split,
-                                 partial_rows<E>& partial) noexcept {
+                                 std::int64_t splits, partial_rows<E>& partial) noexcept {
+  if (split >= splits) return;
   block.splits = {split, split + 1};
   by.kernel(block).absorb_key_blocks();
   partial.copy(by.space().states, by.space().O, partial.states(task, split), partial.O(task, split), block.rows.size());
@@ -139,20 +153,6 @@ template <class E>
   kernel.write_outputs();
 }
 
-/// Calls run(first, last) for ranges that partition [0, count).
-template <class Run>
-void for_ranges(std::int64_t count, int threads, Run const& run) {
-  if (threads == 1 || count == 1) return run(0, count);
-  namespace tbb = oneapi::tbb;
-  // Tasks neither wait nor start other tasks, so no schedule can deadlock, and no task can interrupt another one that
-  // uses the memory of its thread.
-  tbb::task_arena arena(threads);
-  arena.execute([&] {
-    tbb::parallel_for(tbb::blocked_range<std::int64_t>(0, count, 1),
-                      [&](auto const& range) { run(range.begin(), range.end()); });
-  });
-}
-
 template <class E>
 problem::result<std::monostate> attend(problem::instance<E> const& instance, problem::outputs<E> const& outputs,
                                        options const& chosen) {
@@ -161,8 +161,10 @@ problem::result<std::monostate> attend(problem::instance<E> const& instance, pro
     return problem::error{error_code::bad_value, "threads",
                           "is " + std::to_string(chosen.threads) + ", expected 0 (the kernel's own choice) or more"};
 
-  auto const& size = instance.size();
-  plan const cut = plan_of<E>(size, bool(outputs.weights), chosen.threads);
+  if (instance.keep())
+    return problem::error{error_code::unsupported, "keep", "dropout is something that this kernel does not do"};
+
+  plan const cut = plan_of<E>(instance, bool(outputs.weights), chosen.threads);
   int const threads = cut.threads;
   if (cut.tasks == 0) return std::monostate{};
   call_context<E> const call = context_of(instance, outputs);
@@ -171,24 +173,28 @@ problem::result<std::monostate> attend(problem::instance<E> const& instance, pro
     for_ranges(cut.tasks, threads, [&](std::int64_t first, std::int64_t last) {
       worker<E> const by(call, cut);
       float_environment const environment;
-      for (std::int64_t task = first; task < last; ++task) run_query_block(by, block_of(cut, size, task));
+      for (std::int64_t task = first; task < last; ++task) run_query_block(by, block_of(cut, instance, task));
     });
     return std::monostate{};
   }
   std::int64_t const splits = cut.splits;
-  partial_rows<E> partial(cut, size.dv);
+  partial_rows<E> partial(cut, instance.size().dv);
   // For each split of each query block i, then for each query block i.
   for_ranges(cut.tasks * splits, threads, [&](std::int64_t first, std::int64_t last) {
     worker<E> const by(call, cut);
     float_environment const environment;
-    for (std::int64_t at = first; at < last; ++at)
-      run_split(by, block_of(cut, size, at / splits), at / splits, at % splits, partial);
+    for (std::int64_t at = first; at < last; ++at) {
+      query_block const block = block_of(cut, instance, at / splits);
+      run_split(by, block, at / splits, at % splits, splits_of(instance, block.b), partial);
+    }
   });
   for_ranges(cut.tasks, 1, [&](std::int64_t first, std::int64_t last) {
     worker<E> const by(call, cut);
     float_environment const environment;
-    for (std::int64_t task = first; task < last; ++task)
-      merge_splits(by, block_of(cut, size, task), task, splits, partial);
+    for (std::int64_t task = first; task < last; ++task) {
+      query_block const block = block_of(cut, instance, task);
+      merge_splits(by, block, task, splits_of(instance, block.b), partial);
+    }
   });
   return std::monostate{};
 }

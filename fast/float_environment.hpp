@@ -2,6 +2,7 @@
 #pragma once
 
 #include <cfenv>
+#include <cstdint>
 
 #if defined(__SSE2__)
 #include <xmmintrin.h>
@@ -9,17 +10,22 @@
 
 namespace attest::fast {
 
+/// What becomes of subnormal numbers.
+enum class subnormals : std::uint8_t { flushed, kept };
+
 /// While the guard lives: rounding to nearest, no traps, and subnormal numbers flushed to 0 where the processor can do
-/// that (a multiply-add with a subnormal operand takes a hundred times as long). Its destructor restores everything,
-/// flags too.
+/// that (a multiply-add with a subnormal operand takes a hundred times as long), unless they shall be kept. Its
+/// destructor restores everything, flags too.
 class float_environment {
  public:
 #if defined(__SSE2__)
   // The kernel does not use the x87 unit, so the control word of the vector unit is the whole environment.
-  float_environment() noexcept : saved_(_mm_getcsr()) { _mm_setcsr(all_masked | flush_to_zero | subnormals_are_zero); }
+  explicit float_environment(subnormals small = subnormals::flushed) noexcept : saved_(_mm_getcsr()) {
+    _mm_setcsr(all_masked | (small == subnormals::flushed ? flush_to_zero | subnormals_are_zero : 0u));
+  }
   ~float_environment() { _mm_setcsr(saved_); }
 #else
-  float_environment() noexcept {
+  explicit float_environment(subnormals = subnormals::flushed) noexcept {
     std::fegetenv(&saved_);
     std::fesetenv(FE_DFL_ENV);
   }

@@ -37,10 +37,12 @@ attest_status run(attest_call const& call) {
 
 extern "C" {
 
-/* FAILED for a malformed call and UNSUPPORTED for an unknown abi_version; then no output is written. */
+/* FAILED for a malformed call (also for a `reserved` that is not 0), UNSUPPORTED for dropout and for an unknown
+ * abi_version; then no output is written. */
 ATTEST_EXPORT attest_status attest_attention(attest_call const* call) {
   if (call == nullptr) return ATTEST_FAILED;
-  if (call->abi_version != ATTEST_KERNEL_ABI) return ATTEST_UNSUPPORTED;
+  if (call->abi_version != ATTEST_KERNEL_ABI && call->abi_version != ATTEST_KERNEL_ABI_2) return ATTEST_UNSUPPORTED;
+  if (call->abi_version == ATTEST_KERNEL_ABI_2 && call->reserved != 0) return ATTEST_FAILED;
   try {
     return attest::fast::run(*call);
   } catch (...) {  // out of memory

@@ -17,22 +17,14 @@ constexpr std::int64_t scores_kept = std::int64_t{1} << 20;
 /// Multiply-adds below which a second thread costs more than it gains.
 constexpr double work_worth_a_thread = 4e6;
 
-int threads_for(problem::sizes const& size, int at_most) {
-  double const work = static_cast<double>(size.b) * static_cast<double>(size.hq) * static_cast<double>(size.n) *
-                      static_cast<double>(size.m) * static_cast<double>(size.d + size.dv + 1);
-  if (at_most == 1 || work < work_worth_a_thread) return 1;
-  // If it is asked for more threads than there are cores, oneTBB starts fewer and reports that on stderr.
-  int const cores = oneapi::tbb::info::default_concurrency();
-  return at_most == 0 ? cores : std::min(at_most, cores);
-}
-
-}  // namespace
-
+/// The plan of entries that are all as large as `size` says, with `pairs` pairs of a query and a key for each head. slot: keys
+/// of a row of weights.
 template <problem::floating_element E>
-plan plan_of(problem::sizes const& size, bool with_weights, int threads) {
+plan equal_entries(problem::sizes const& size, double pairs, std::int64_t slot, bool with_weights, int threads) {
   using T = working<E>;
   plan cut;
-  cut.threads = threads_for(size, threads);
+  cut.threads =
+      threads_for(static_cast<double>(size.hq) * pairs * static_cast<double>(size.d + size.dv + 1), threads);
   cut.cache = second_level_cache();
   cut.key_block = blocking_of<T>.keys;
   cut.splits = std::max<std::int64_t>(1, ceiling_division(size.m, blocking_of<T>.split));
@@ -40,13 +32,54 @@ plan plan_of(problem::sizes const& size, bool with_weights, int threads) {
   std::int64_t const heads = size.b * size.hk;
   cut.block_rows =
       query_block_rows<T>(cut.rows, heads, size.d, size.dv, cut.cache, cut.threads > 1 ? 4 * cut.threads : 1);
-  cut.kept = with_weights && is_narrow<E> ? size.m : 0;
+  cut.kept = with_weights && is_narrow<E> ? slot : 0;
   if (cut.kept > 0)
     cut.block_rows = std::clamp(scores_kept / cut.kept / strip_rows * strip_rows, strip_rows, cut.block_rows);
   cut.blocks = cut.rows > 0 ? ceiling_division(cut.rows, cut.block_rows) : 0;
   cut.tasks = heads * cut.blocks;
+  return cut;
+}
+
+plan with_sharing(plan cut, bool with_weights) {
   cut.shared = !with_weights && cut.splits > 1 && cut.tasks < 2 * cut.threads;
   return cut;
+}
+
+}  // namespace
+
+int threads_for(double work, int at_most) {
+  if (at_most == 1 || work < work_worth_a_thread) return 1;
+  // If it is asked for more threads than there are cores, oneTBB starts fewer and reports that on stderr.
+  int const cores = oneapi::tbb::info::default_concurrency();
+  return at_most == 0 ? cores : std::min(at_most, cores);
+}
+
+template <problem::floating_element E>
+plan plan_of(problem::sizes const& size, bool with_weights, int threads) {
+  double const pairs = static_cast<double>(size.b) * static_cast<double>(size.n) * static_cast<double>(size.m);
+  return with_sharing(equal_entries<E>(size, pairs, size.m, with_weights, threads), with_weights);
+}
+
+template <problem::floating_element E>
+plan plan_of(problem::instance<E> const& instance, bool with_weights, int threads) {
+  problem::sizes const& slots = instance.size();
+  if (instance.entries().are_dense()) return plan_of<E>(slots, with_weights, threads);
+  problem::sizes largest = slots;
+  largest.n = largest.m = 0;
+  double pairs = 0;
+  for (std::int64_t e = 0; e < slots.b; ++e) {
+    largest.n = std::max(largest.n, instance.queries(e)), largest.m = std::max(largest.m, instance.keys(e));
+    pairs += static_cast<double>(instance.queries(e)) * static_cast<double>(instance.keys(e));
+  }
+  plan cut = equal_entries<E>(largest, pairs, slots.m, with_weights, threads);
+  cut.paged = !instance.k().has_row_stride();
+  if (cut.tasks == 0) return cut;
+  cut.tasks = 0;
+  for (std::int64_t e = 0; e < slots.b; ++e) {
+    cut.tasks += slots.hk * ceiling_division(slots.hq / slots.hk * instance.queries(e), cut.block_rows);
+    cut.ends.push_back(cut.tasks);
+  }
+  return with_sharing(cut, with_weights);
 }
 
 template <problem::floating_element E>
@@ -61,11 +94,15 @@ plan_memory memory_of(problem::sizes const& size, plan const& cut) {
 
 using problem::bf16, problem::f16;
 static_assert(std::is_same_v<problem::floating_elements, problem::type_list<float, double, bf16, f16>>,
-              "two lines below for each of the floating types");
+              "three lines below for each of the floating types");
 template plan plan_of<float>(problem::sizes const&, bool, int);
 template plan plan_of<double>(problem::sizes const&, bool, int);
 template plan plan_of<bf16>(problem::sizes const&, bool, int);
 template plan plan_of<f16>(problem::sizes const&, bool, int);
+template plan plan_of<float>(problem::instance<float> const&, bool, int);
+template plan plan_of<double>(problem::instance<double> const&, bool, int);
+template plan plan_of<bf16>(problem::instance<bf16> const&, bool, int);
+template plan plan_of<f16>(problem::instance<f16> const&, bool, int);
 template plan_memory memory_of<float>(problem::sizes const&, plan const&);
 template plan_memory memory_of<double>(problem::sizes const&, plan const&);
 template plan_memory memory_of<bf16>(problem::sizes const&, plan const&);

@@ -5,6 +5,7 @@
 
 #include <cstdint>
 #include <string>
+#include <vector>
 
 #include "fast/algorithm/storage.hpp"
 #include "fast/workspace.hpp"
@@ -16,24 +17,34 @@ struct plan {
   int threads = 1;              ///< threads to use; 1 if the work is too small to gain from a second
   std::int64_t cache = 0;       ///< bytes of one core's second-level cache
   std::int64_t key_block = 1;   ///< keys of one key block
-  std::int64_t splits = 1;      ///< partial rows of a query, merged in order
-  std::int64_t rows = 0;        ///< queries of one kv head: those of all heads that read it
+  std::int64_t splits = 1;      ///< partial rows of a query, merged in order; of the entry with the most keys
+  std::int64_t rows = 0;        ///< queries of one kv head, those of all heads that read it, of the largest entry
   std::int64_t block_rows = 1;  ///< rows of one query block
-  std::int64_t blocks = 0;      ///< query blocks of one kv head
-  std::int64_t tasks = 0;       ///< b·hk·blocks
+  std::int64_t blocks = 0;      ///< query blocks of one kv head of the largest entry
+  std::int64_t tasks = 0;       ///< query blocks of all kv heads of all entries
   bool shared = false;          ///< each split is a task of its own: few queries, many keys
   std::int64_t kept = 0;        ///< scores to keep of each row: for weights in bf16 or f16, which cannot hold them
+  bool paged = false;           ///< K and V lie in pages
+  std::vector<std::int64_t> ends{};  ///< tasks of entries 0 … e, for each e; empty where all entries have as many
 };
 
 /// What a call of this plan needs of its workspaces.
 template <class E>
 typename workspace<working<E>>::requirements requirements_of(plan const& cut) noexcept {
-  return {cut.splits > 1, is_narrow<E>, cut.kept};
+  return {cut.splits > 1, is_narrow<E> || cut.paged, cut.kept};
 }
 
-/// The plan of fast::attention for a call of these sizes. threads: options::threads, 0 = the kernel's own choice.
+/// Threads for so many multiply-adds, at most `at_most`, 0 = the kernel's own choice.
+int threads_for(double work, int at_most);
+
+/// The plan of fast::attention for a call of these sizes, all of whose entries fill their slots. threads:
+/// options::threads, 0 = the kernel's own choice.
 template <problem::floating_element E>
 plan plan_of(problem::sizes const& size, bool with_weights, int threads);
+
+/// The same for any call. Entries that do not fill their slots have tasks for the queries that they have.
+template <problem::floating_element E>
+plan plan_of(problem::instance<E> const& instance, bool with_weights, int threads);
 
 /// The memory of a call beside its inputs and outputs, in bytes.
 struct plan_memory {

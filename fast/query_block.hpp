@@ -11,6 +11,7 @@
 //         S ← softcap and bias, and −∞ where a key is invisible     finish_scores()
 //         m ← max(m, S), P ← 2^(S − m), l ← l·factor + Σ P          absorb_block() of online_softmax.hpp
 //         O ← O·factor + P·V_j                                      operations::values
+//     l ← l·factor + 2^(t − m), for a sink t                        absorb_sinks()
 //     write O_i = O/l, LSE_i = m·ln 2 + ln l                        write_outputs()
 #pragma once
 
@@ -20,18 +21,27 @@
 
 #include "fast/algorithm/arithmetic.hpp"
 #include "fast/algorithm/band.hpp"
+#include "fast/key_rows.hpp"
 #include "fast/query_rows.hpp"
 #include "fast/scale.hpp"
+#include "fast/sink.hpp"
 #include "fast/workspace.hpp"
 #include "problem/instance.hpp"
 
 namespace attest::fast {
 
-/// Some rows of one kv head, and some splits of its keys.
+/// Some rows of one kv head of entry b, and some splits of its keys.
 struct query_block {
   std::int64_t b = 0, kv_head = 0;
-  interval rows{};    ///< row r is query r % n of head kv_head·(hq/hk) + r / n
+  interval rows{};    ///< row r is query r % n of head kv_head·(hq/hk) + r / n, of the n queries of the entry
   interval splits{};  ///< split c is keys [c·split, (c+1)·split)
+};
+
+/// What the queries of a strip see: of all keys, and of the key block that is being absorbed.
+struct query_strip {
+  strip_view view{};
+  interval seen{};     ///< the shortest interval outside which no query of the strip sees a key of the key block
+  bool whole = false;  ///< every query sees every key of `seen`
 };
 
 /// What all tasks of a call share.
@@ -60,7 +70,7 @@ class query_block_kernel {
   using arithmetic = machine_arithmetic<T>;
 
   query_block_kernel(call_context<E> const& call, query_block const& block, workspace<T> const& space,
-                     query_rules<E>* rules, strip_view* strips) noexcept
+                     query_rules<E>* rules, query_strip* strips) noexcept
       : instance_(call.instance),
         outputs_(call.outputs),
         ops_(call.ops),
@@ -71,9 +81,11 @@ class query_block_kernel {
         rules_(rules),
         strips_(strips),
         size_(call.instance.size()),
+        n_(call.instance.queries(block.b)),
+        m_(call.instance.keys(block.b)),
         rows_(block.rows.size()) {
-    if (size_.d > 0 && size_.m > 0) K_ = {instance_.k().row(block.b, block.kv_head, 0), instance_.k().stride[2]};
-    if (size_.dv > 0 && size_.m > 0) V_ = {instance_.v().row(block.b, block.kv_head, 0), instance_.v().stride[2]};
+    if (size_.d > 0 && m_ > 0) K_ = {instance_.k(), block.b, block.kv_head};
+    if (size_.dv > 0 && m_ > 0) V_ = {instance_.v(), block.b, block.kv_head};
   }
 
   /// space.states and space.O ← the partial rows of the splits, merged in order.
@@ -81,14 +93,14 @@ class query_block_kernel {
     prepare_queries();
     clear(space_.states, space_.O);
     for (std::int64_t c = block_.splits.first; c < block_.splits.last; ++c) {
-      interval const keys = intersection({c * split, std::min((c + 1) * split, size_.m)}, seen_);
+      interval const keys = intersection({c * split, std::min((c + 1) * split, m_)}, seen_);
       if (keys.empty()) continue;
       bool const first = c == block_.splits.first;
       if (!first) clear(space_.next, space_.next_O);
       auto const& states = first ? space_.states : space_.next;
       auto const& O = first ? space_.O : space_.next_O;
       for (std::int64_t j = keys.first - keys.first % key_block; j < keys.last; j += key_block)
-        absorb_key_block({j, std::min(j + key_block, size_.m)}, states, O);
+        absorb_key_block({j, std::min(j + key_block, m_)}, states, O);
       if (!first) merge_rows(space_.next, space_.next_O);
     }
   }
@@ -102,6 +114,7 @@ class query_block_kernel {
 
   /// Writes every element of O, LSE and weights of these queries, and nothing else.
   void write_outputs() noexcept {
+    if (instance_.has_sink()) absorb_sinks();
     query_place at = place(0);
     for (std::int64_t r = 0; r < rows_; ++r, advance(at)) {
       T const* const l = space_.states.l + r * sum_lanes;
@@ -109,7 +122,9 @@ class query_block_kernel {
       T* const o = size_.dv == 0 ? nullptr : output_or_scratch(outputs_.o.row(block_.b, at.h, at.i), space_.wide);
       T const sum = ops_.finish(space_.O.row(r), l, size_.dv, o);
       if (size_.dv > 0) store(o, size_.dv, outputs_.o.row(block_.b, at.h, at.i));
-      if (outputs_.lse) outputs_.lse(block_.b, at.h, at.i, 0) = arithmetic::log_sum_exp(m, sum);
+      if (outputs_.lse)
+        outputs_.lse(block_.b, at.h, at.i, 0) =
+            sum == 0 ? sink_of(instance_, block_.b, at.h) : arithmetic::log_sum_exp(m, sum);
       if (!outputs_.weights || size_.m == 0) continue;
       recompute_weights(m, l, score_row(r));
       store(score_row(r), size_.m, outputs_.weights.row(block_.b, at.h, at.i));
@@ -128,12 +143,12 @@ class query_block_kernel {
 
   query_place place(std::int64_t r) const noexcept {
     std::int64_t const row = block_.rows.first + r;
-    return {block_.kv_head * (size_.hq / size_.hk) + row / size_.n, row % size_.n};
+    return {block_.kv_head * (size_.hq / size_.hk) + row / n_, row % n_};
   }
 
   /// The place of the next row, without the divisions of place().
   void advance(query_place& at) const noexcept {
-    if (++at.i == size_.n) at.i = 0, ++at.h;
+    if (++at.i == n_) at.i = 0, ++at.h;
   }
 
   /// Where to compute a row of output: in place if E is the working type, else in `scratch`.
@@ -147,15 +162,16 @@ class query_block_kernel {
     if constexpr (is_narrow<E>) std::get<row_conversions<E>>(ops_.stored).narrow(row, count, to);
   }
 
-  /// Rows of K or V in the working type: the rows themselves, or a converted copy of at most widest_panel rows.
-  matrix<T const> wide(matrix<E const> const& from, interval const& rows, std::int64_t width) const noexcept {
-    if constexpr (is_narrow<E>) {
-      for (std::int64_t j = rows.first; j < rows.last; ++j)
-        converted(ops_, from.row(j), width, space_.wide + (j - rows.first) * width);
-      return {space_.wide, width};
-    } else {
-      return {from.row(rows.first), from.stride};
-    }
+  /// A copy of at most widest_panel rows of K or V in the working type.
+  matrix<T const> gathered(key_rows<E> const& from, interval const& rows, std::int64_t width) const noexcept {
+    T* to = space_.wide;
+    from.each_run(rows, [&](matrix<E const> const& run, interval const& some) {
+      for (std::int64_t j = 0; j < some.size(); ++j, to += width) {
+        if constexpr (is_narrow<E>) converted(ops_, run.row(j), width, to);
+        else std::copy_n(run.row(j), width, to);
+      }
+    });
+    return {space_.wide, width};
   }
 
   /// Where the scores of row r are kept until write_outputs() makes weights of them.
@@ -168,6 +184,7 @@ class query_block_kernel {
   /// Scales and packs the queries, and finds out which keys each of them and each strip sees.
   void prepare_queries() noexcept {
     finishes_every_score_ = cap_ || instance_.has_bias() || outputs_.weights;
+    has_blocks_ = bool(instance_.block_mask());
     std::int64_t const tile = ops_.tile, packed = rounded_up(tile, sum_lanes);
     query_place at = place(0);
     for (std::int64_t first = 0; first < rows_; first += tile) {
@@ -182,12 +199,12 @@ class query_block_kernel {
         finishes_every_score_ = finishes_every_score_ || left != 0;
         if (outputs_.weights) std::fill_n(score_row(first + a), size_.m, arithmetic::minus_infinity());
       }
-      ops_.transpose({space_.scaled, size_.d}, packed, size_.d, tile, space_.Q + first * size_.d);
+      ops_.transpose({space_.scaled, size_.d}, packed, size_.d, tile, {space_.Q + first * size_.d, tile});
     }
     seen_ = {};
     if (size_.m == 0) return;
     for (std::int64_t first = 0; first < rows_; first += strip_rows) {
-      strip_view& strip = strips_[first / strip_rows];
+      strip_view& strip = strips_[first / strip_rows].view;
       strip = view_of(rules_ + first, std::min(strip_rows, rows_ - first));
       seen_ = hull(seen_, strip.any);
     }
@@ -199,22 +216,62 @@ class query_block_kernel {
     std::fill_n(O.data, rows_ * O.stride, T(0));
   }
 
+  /// What the strip of these rows sees of a key block.
+  void look(interval const& rows, interval const& keys) noexcept {
+    query_strip& strip = strips_[rows.first / strip_rows];
+    strip.seen = intersection(strip.view.any, keys);
+    if (has_blocks_ && !strip.seen.empty()) strip.seen = shown_by_blocks(rows, strip.seen);
+    strip.whole = contains(strip.view.all, strip.seen);
+    if (has_blocks_ && strip.whole)
+      each_blocks(rows, [&](block_row const& blocks) { strip.whole = strip.whole && blocks.shows_all(strip.seen); });
+  }
+
+  /// The shortest interval that holds what these rows see of `keys`, by the block mask.
+  interval shown_by_blocks(interval const& rows, interval const& keys) const noexcept {
+    interval shown{};
+    each_blocks(rows, [&](block_row const& blocks) { shown = hull(shown, blocks.shown(keys)); });
+    return shown;
+  }
+
+  /// Calls visit(block_row) for every row, but only once for neighbours that share one.
+  template <class Visit>
+  void each_blocks(interval const& rows, Visit&& visit) const {
+    std::uint8_t const* before = nullptr;
+    for (std::int64_t r = rows.first; r < rows.last; ++r) {
+      if (rules_[r].blocks.set != before) visit(rules_[r].blocks);
+      before = rules_[r].blocks.set;
+    }
+  }
+
   /// Absorbs key block j into every strip that sees some of its keys.
   void absorb_key_block(interval const& keys, row_states<T> const& states, matrix<T> const& O) noexcept {
-    bool const in_place = can_read_values_in_place(keys);
+    bool seen = false;
+    for (std::int64_t first = 0; first < rows_; first += strip_rows) {
+      look({first, std::min(first + strip_rows, rows_)}, keys);
+      seen = seen || !strips_[first / strip_rows].seen.empty();
+    }
+    if (!seen) return;
+    bool const in_place = can_read_values_in_place();
     if (!has_one_strip()) pack_keys(keys, whole_panels({0, keys.size()}), space_.K);
     auto const values = in_place            ? values_from::input
                         : pack_values(keys) ? values_from::finite_panels
                                             : values_from::panels_with_nan;
-    std::int64_t const strips = ceiling_division(rows_, strip_rows), next = std::min(key_block, size_.m - keys.last);
+    std::int64_t const strips = ceiling_division(rows_, strip_rows), next = std::min(key_block, m_ - keys.last);
     for (std::int64_t first = 0; first < rows_; first += strip_rows) {
       std::int64_t const at = first / strip_rows;
       // Each strip prefetches a part of the next key block, so that packing it does not wait for memory.
       interval const ahead{keys.last + next * at / strips, keys.last + next * (at + 1) / strips};
-      if (!has_one_strip()) prefetch_rows(K_, ahead, size_.d), prefetch_rows(V_, ahead, size_.dv);
+      if (!has_one_strip()) prefetch(K_, ahead, size_.d), prefetch(V_, ahead, size_.dv);
       row_states<T> const strip_states{states.m + first, states.l + first * sum_lanes, states.factor + first};
       absorb_strip({first, std::min(first + strip_rows, rows_)}, keys, values, strip_states, {O.row(first), O.stride});
     }
+  }
+
+  static void prefetch(key_rows<E> const& from, interval const& rows, std::int64_t width) noexcept {
+    if (width == 0) return;
+    from.each_run(rows, [&](matrix<E const> const& run, interval const& some) {
+      prefetch_rows(run, {0, some.size()}, width);
+    });
   }
 
   /// As in decoding: then packed copies of K and V would be used only once.
@@ -223,12 +280,12 @@ class query_block_kernel {
   /// Whether the products can read V in the caller's memory. That gains where few strips read it; it needs numbers of
   /// type T in whole vectors that every query sees, and, for more than one strip, rows that are near enough to share
   /// the first-level cache.
-  bool can_read_values_in_place(interval const& keys) const noexcept {
+  bool can_read_values_in_place() const noexcept {
     constexpr std::int64_t few = 4, near = 256 / static_cast<std::int64_t>(sizeof(T));
     if (is_narrow<E> || rows_ > few * strip_rows || size_.dv % (ops_.panel / 2) != 0) return false;
-    if (!has_one_strip() && V_.stride > near) return false;
+    if (!has_one_strip() && V_.stride() > near) return false;
     for (std::int64_t at = 0; at * strip_rows < rows_; ++at)
-      if (!contains(strips_[at].all, intersection(strips_[at].any, keys))) return false;
+      if (!strips_[at].seen.empty() && !strips_[at].whole) return false;
     return true;
   }
 
@@ -240,22 +297,42 @@ class query_block_kernel {
 
   /// Packs the panels of K that `some` names, relative to the key block.
   void pack_keys(interval const& keys, interval const& some, T* to) noexcept {
+    if (size_.d == 0) return;
     for (std::int64_t j = some.first; j < some.last; j += ops_.panel, to += ops_.panel * size_.d) {
       interval const panel{std::min(keys.first + j, keys.last), std::min(keys.first + j + ops_.panel, keys.last)};
-      ops_.transpose(wide(K_, panel, size_.d), panel.size(), size_.d, ops_.panel, to);
+      pack_panel(panel, to);
     }
+  }
+
+  /// Packs one panel of K: run by run where a run fills lanes, else from a copy.
+  void pack_panel(interval const& panel, T* to) noexcept {
+    std::int64_t const width = ops_.panel;
+    bool copies = is_narrow<E> || panel.empty();
+    if constexpr (!is_narrow<E>) {
+      copies = copies || !(K_.are_one_run(panel) || K_.runs_fill_lanes());
+      if (!copies)
+        K_.each_run(panel, [&](matrix<T const> const& run, interval const& some) {
+          std::int64_t const at = some.first - panel.first, columns = some.last == panel.last ? width - at : some.size();
+          ops_.transpose(run, some.size(), size_.d, columns, {to + at, width});
+        });
+    }
+    if (copies) ops_.transpose(gathered(K_, panel, size_.d), panel.size(), size_.d, width, {to, width});
   }
 
   /// Returns  whether all values are finite
   bool pack_values(interval const& keys) noexcept {
     bool finite = true;
-    std::int64_t const together = is_narrow<E> ? workspace<T>::widest_panel : key_block;
-    for (std::int64_t j = 0; j < keys.size(); j += together) {
-      interval const some{keys.first + j, std::min(keys.first + j + together, keys.last)};
-      finite =
-          ops_.pack_values(wide(V_, some, size_.dv), some.size(), key_block, size_.dv, space_.V + j * ops_.panel) &&
-          finite;
-    }
+    auto const pack = [&](matrix<T const> const& from, interval const& some) {
+      T* const to = space_.V + (some.first - keys.first) * ops_.panel;
+      finite = ops_.pack_values(from, some.size(), key_block, size_.dv, to) && finite;
+    };
+    if (size_.dv == 0) return true;
+    if constexpr (!is_narrow<E>) V_.each_run(keys, pack);
+    else
+      for (std::int64_t j = keys.first; j < keys.last; j += workspace<T>::widest_panel) {
+        interval const some{j, std::min(j + workspace<T>::widest_panel, keys.last)};
+        pack(gathered(V_, some, size_.dv), some);
+      }
     return finite;
   }
 
@@ -270,27 +347,41 @@ class query_block_kernel {
   /// Absorbs the keys of a key block that the strip of these rows sees.
   void absorb_strip(interval const& rows, interval const& keys, values_from values, row_states<T> const& states,
                     matrix<T> const& O) noexcept {
-    strip_view const& strip = strips_[rows.first / strip_rows];
-    interval const seen = intersection(strip.any, keys);
+    query_strip const& strip = strips_[rows.first / strip_rows];
+    interval const seen = strip.seen;
     if (seen.empty()) return;
     // Relative to the key block: the keys that are seen, and those whose scores are computed.
     interval const visible{seen.first - keys.first, seen.last - keys.first}, computed = whole_panels(visible);
     if (has_one_strip()) pack_and_score(keys, computed);
     else ops_.scores(space_.Q + rows.first * size_.d, space_.K, size_.d, rows.size(), computed, space_.S);
-    bool const full = contains(strip.all, {computed.first + keys.first, computed.last + keys.first});
+    bool const full = contains(strip.view.all, {computed.first + keys.first, computed.last + keys.first}) &&
+                      (!has_blocks_ || (strip.whole && computed == visible));
     if (finishes_every_score_ || !full)
       for (std::int64_t i = 0; i < rows.size(); ++i) finish_scores(i, rows.first + i, keys, computed, visible, full);
     absorb_block(ops_, space_.S, rows.size(), computed, states, [&] {
       if (size_.dv == 0) return;
       if constexpr (!is_narrow<E>)
-        if (values == values_from::input)
-          return ops_.values_in_place(space_.S, {V_.row(keys.first), V_.stride}, rows.size(), visible, size_.dv,
-                                      states.factor, O);
-      if (values == values_from::finite_panels || contains(strip.all, seen))
+        if (values == values_from::input) return add_values_in_place(rows.size(), seen, visible, states.factor, O);
+      if (values == values_from::finite_panels || strip.whole)
         ops_.values(space_.S, space_.V, rows.size(), visible, size_.dv, states.factor, O);
       else
         for (std::int64_t i = 0; i < rows.size(); ++i) add_visible_values(i, rows.first + i, keys, visible, states, O);
     });
+  }
+
+  /// O ← O·factor + P·V for the keys `seen`, whose weights are those of the columns `visible`.
+  void add_values_in_place(std::int64_t rows, interval const& seen, interval const& visible, T const* factor,
+                           matrix<T> const& O) const noexcept
+    requires(!is_narrow<E>)
+  {
+    T const* const P = space_.S + visible.first;
+    if (V_.are_one_run(seen))
+      return ops_.values_in_place(P, V_.run(seen), rows, {0, seen.size()}, size_.dv, factor, O);
+    T const* list[key_block];
+    V_.each_run(seen, [&](matrix<T const> const& run, interval const& some) {
+      for (std::int64_t j = 0; j < some.size(); ++j) list[some.first - seen.first + j] = run.row(j);
+    });
+    ops_.listed_values(P, list, rows, {0, seen.size()}, size_.dv, factor, O);
   }
 
   /// The rest of σ, softcap, bias and visibility, for row i of the strip, which is row r of the query block. Keeps a
@@ -318,6 +409,34 @@ class query_block_kernel {
     ops_.visible_values(space_.S + i * score_stride<T>, space_.V, shown, visible, size_.dv, states.factor[i], O.row(i));
   }
 
+  /// Absorbs the sink of every row, behind all keys of the row. A row in which it takes no part is left as it was: its
+  /// LSE is the sink itself.
+  void absorb_sinks() noexcept {
+    for (std::int64_t first = 0; first < rows_; first += strip_rows) {
+      std::int64_t const rows = std::min(strip_rows, rows_ - first);
+      query_place at = place(first);
+      for (std::int64_t i = 0; i < rows; ++i, advance(at)) {
+        T* const s = space_.S + i * score_stride<T>;
+        std::fill_n(s, sum_lanes, arithmetic::minus_infinity());
+        if (T const t = sink_of(instance_, block_.b, at.h); takes_part(t, first + i, at)) s[0] = sink_in_log2(t);
+      }
+      row_states<T> const states{space_.states.m + first, space_.states.l + first * sum_lanes,
+                                 space_.states.factor + first};
+      absorb_block(ops_, space_.S, rows, {0, sum_lanes}, states, [&] {
+        if (std::any_of(states.factor, states.factor + rows, [](T factor) { return factor != 1; }))
+          ops_.values(space_.S, space_.V, rows, {0, 0}, size_.dv, states.factor, {space_.O.row(first), space_.O.stride});
+      });
+    }
+  }
+
+  /// Is sink t a term of row r? Not where all scores are −∞, unless t makes a NaN of a row that sees a key.
+  bool takes_part(T t, std::int64_t r, query_place const& at) const noexcept {
+    T const* const l = space_.states.l + r * sum_lanes;
+    if (space_.states.m[r] != arithmetic::minus_infinity() || std::any_of(l, l + sum_lanes, [](T x) { return x != 0; }))
+      return true;
+    return !(t <= std::numeric_limits<T>::max()) && query_rules<E>::of(instance_, block_.b, at).shows_any();
+  }
+
   /// Scores ← weights relative to the final row maximum m, divided by l: a second pass over the scores that l was
   /// summed from.
   void recompute_weights(T m, T const* l, T* row) noexcept {
@@ -340,12 +459,14 @@ class query_block_kernel {
   query_block const& block_;
   workspace<T> const& space_;
   query_rules<E>* rules_;
-  strip_view* strips_;
+  query_strip* strips_;
   problem::sizes const& size_;
+  std::int64_t n_, m_;  ///< queries and keys of the entry
   std::int64_t rows_;
   interval seen_{};
   bool finishes_every_score_ = false;  ///< or only those of strips with invisible keys
-  matrix<E const> K_{}, V_{};
+  bool has_blocks_ = false;            ///< there is a block mask
+  key_rows<E> K_{}, V_{};
 };
 
 }  // namespace attest::fast

@@ -7,6 +7,7 @@
 #include <type_traits>
 
 #include "fast/algorithm/band.hpp"
+#include "fast/algorithm/block_mask.hpp"
 #include "fast/simd/operations.hpp"
 #include "problem/instance.hpp"
 
@@ -32,20 +33,31 @@ template <class E>
 struct query_rules {
   using T = working<E>;
 
-  interval visible{};  ///< the keys that the band leaves visible
+  interval visible{};  ///< the keys of its entry that the band leaves visible
   std::uint8_t const* mask = nullptr;
   E const* bias = nullptr;
   float const* bias_f32 = nullptr;
+  block_row blocks{};
   int exponent = 0;  ///< the scores still lack the factor 2^exponent (score_scale::fold)
 
   static query_rules of(problem::instance<E> const& instance, std::int64_t b, query_place const& at) noexcept {
     auto const row_of = [&](auto const& tensor) { return tensor ? tensor.row(b, at.h, at.i) : nullptr; };
-    return {visible_keys(instance.band(), at.i, instance.size().m), row_of(instance.mask()), row_of(instance.bias()),
-            row_of(instance.bias_f32()), 0};
+    query_rules rules{visible_keys(instance.band(b), at.i, instance.keys(b)), row_of(instance.mask()),
+                      row_of(instance.bias()), row_of(instance.bias_f32())};
+    if (auto const& mask = instance.block_mask())
+      rules.blocks = {mask.row(b, at.h, at.i / instance.parameters().block_q), instance.parameters().block_k};
+    return rules;
   }
 
   constexpr bool shows(std::int64_t key) const noexcept {
-    return visible.contains(key) && (mask == nullptr || mask[key] != 0);
+    return visible.contains(key) && (mask == nullptr || mask[key] != 0) && blocks.shows(key);
+  }
+
+  /// Is any key visible? Looks at them one by one.
+  bool shows_any() const noexcept {
+    for (std::int64_t j = visible.first; j < visible.last; ++j)
+      if (shows(j)) return true;
+    return false;
   }
 
   /// s_j ← s_j + log₂(e)·bias_j for the keys [first, last), at most one key block; s points to the score of key
@@ -68,6 +80,9 @@ struct query_rules {
     for (std::int64_t j = last; j < computed.last; ++j) s[j - computed.first] = hidden;
     if (mask != nullptr && !seen.empty())
       ops.hide_masked(s + (seen.first - computed.first), mask + seen.first, seen.size());
+    blocks.each_hidden(seen, [&](interval const& some) {
+      std::fill_n(s + (some.first - computed.first), some.size(), hidden);
+    });
   }
 };
 

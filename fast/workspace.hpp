@@ -44,7 +44,7 @@ template <class T>
 struct workspace {
   T* Q = nullptr;       ///< [rows/tile, d, tile] scaled queries
   T* scaled = nullptr;  ///< [sum_lanes, d] scaled queries of the tile that is being packed
-  T* wide = nullptr;    ///< [widest_panel, max(d, dv)] rows of bf16 or f16, converted
+  T* wide = nullptr;    ///< [widest_panel, max(d, dv)] rows of bf16 or f16, converted, or rows from pages
   T* kept = nullptr;    ///< [rows, m] scores from which weights are made, where the output cannot hold them
   T* K = nullptr;       ///< [keys/panel, d, panel] K of one key block
   T* V = nullptr;       ///< [dv/panel, keys, panel] V of one key block
@@ -61,7 +61,7 @@ struct workspace {
 
   /// What decides the arrays of a call beside its sizes.
   struct requirements {
-    bool several_splits = false, converts = false;
+    bool several_splits = false, gathers = false;  ///< gathers: rows are converted, or collected from pages
     std::int64_t kept = 0;  ///< scores to keep of each row
   };
 
@@ -91,7 +91,7 @@ struct workspace {
       return reinterpret_cast<T*>(array);
     };
     Q = take(all * d), scaled = take(sum_lanes * d), K = take(keys * d);
-    wide = take(needs.converts ? widest_panel * std::max(d, dv) : 0), kept = take(rows * needs.kept);
+    wide = take(needs.gathers ? widest_panel * std::max(d, dv) : 0), kept = take(rows * needs.kept);
     V = take(keys * rounded_up(dv, widest_panel)), S = take(strip_rows * score_stride<T>);
     O = {take(all * width), width}, next_O = {take(merged * width), width};
     states = {take(all), take(all * sum_lanes), take(all)};

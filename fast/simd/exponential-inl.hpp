@@ -163,6 +163,18 @@ void hide_masked(T* s, std::uint8_t const* mask, std::int64_t count) noexcept {
   for (; j < count; ++j) hide_lanes(hn::CappedTag<T, 1>(), s + j, mask + j);
 }
 
+/// operations::add_multiple
+template <class T>
+void add_multiple(T const* from, T f, std::int64_t count, T* to) noexcept {
+  tag<T> const d;
+  hn::CappedTag<T, 1> const one;
+  std::int64_t c = 0;
+  for (; c + lanes<T> <= count; c += lanes<T>)
+    hn::StoreU(hn::MulAdd(hn::Set(d, f), hn::LoadU(d, from + c), hn::LoadU(d, to + c)), d, to + c);
+  for (; c < count; ++c)
+    hn::StoreU(hn::MulAdd(hn::Set(one, f), hn::LoadU(one, from + c), hn::LoadU(one, to + c)), one, to + c);
+}
+
 /// The sum of a row's lanes: the second half is added to the first until one lane is left, a tree of height 4.
 template <class T>
 HWY_INLINE T folded(T const* l) {

@@ -31,10 +31,11 @@ struct operations {
   std::int64_t panel = 0;  ///< keys (columns of V) that lie side by side in packed K (V)
   std::int64_t tile = 0;   ///< queries that lie side by side in packed Q
 
-  /// to_{t·width + i} ← from_it for i < min(rows, width), 0 for rows ≤ i < width. Fastest where `rows`
-  /// fills whole vectors.
-  /// Requires  memory for one vector beyond to + depth·width
-  void (*transpose)(matrix<T const> from, std::int64_t rows, std::int64_t depth, std::int64_t width, T* to) noexcept;
+  /// to.row(t)_i ← from_it for i < min(rows, width), 0 for rows ≤ i < width. Fastest where `rows` fills whole vectors.
+  /// Requires  memory for one vector beyond the last row of `to`. Where width is not a multiple of sum_lanes, what lies
+  ///           behind it in `to` is lost, up to the next multiple
+  void (*transpose)(matrix<T const> from, std::int64_t rows, std::int64_t depth, std::int64_t width,
+                    matrix<T> to) noexcept;
 
   /// to_t ← fl(c·from_t), c = high + low: one rounding, and a relative error of 2^−48 (2^−106 in f64) before it. `to`
   /// may be `from`.
@@ -74,9 +75,15 @@ struct operations {
   /// The same with V as the caller stores it: any row stride; dv a multiple of panel/2.
   void (*values_in_place)(T const* P, matrix<T const> V, std::int64_t rows, interval keys, std::int64_t dv,
                           T const* factor, matrix<T> O) noexcept;
+  /// The same with V as a list of its rows: V_j begins at V[j].
+  void (*listed_values)(T const* P, T const* const* V, std::int64_t rows, interval keys, std::int64_t dv,
+                        T const* factor, matrix<T> O) noexcept;
   /// values() for one row and only the keys j with visible_j ≠ 0: the values of other keys are not read.
   void (*visible_values)(T const* P, T const* V, std::uint8_t const* visible, interval keys, std::int64_t dv, T factor,
                          T* O) noexcept;
+
+  /// to_c ← to_c + f·from_c.
+  void (*add_multiple)(T const* from, T f, std::int64_t count, T* to) noexcept;
 
   /// to_c ← (O_c + 0)/l, or 0 where l = 0. l is the sum of its lanes, folded pairwise. Every NaN becomes the same NaN.
   /// Returns  l

@@ -32,9 +32,9 @@ HWY_INLINE hn::Vec<D> load_blocks(D d, T const* from, std::int64_t stride) {
 
 #endif
 
-/// The first lanes<T> rows of `from`, transposed to columns of `to`.
+/// The first lanes<T> rows of `from`, transposed to columns of `to`: row t begins at to + t·column.
 template <class T>
-HWY_INLINE void transpose_lanes(matrix<T const> from, std::int64_t depth, std::int64_t width, T* HWY_RESTRICT to) {
+HWY_INLINE void transpose_lanes(matrix<T const> from, std::int64_t depth, std::int64_t column, T* HWY_RESTRICT to) {
   std::int64_t t = 0;
 #if HWY_TARGET != HWY_SCALAR
   tag<T> const d;
@@ -44,35 +44,35 @@ HWY_INLINE void transpose_lanes(matrix<T const> from, std::int64_t depth, std::i
     auto const v0 = load_blocks(d, from.data + t, stride), v1 = load_blocks(d, from.row(1) + t, stride);
     auto const low = hn::InterleaveLower(d, v0, v1), high = hn::InterleaveUpper(d, v0, v1);
     if constexpr (sizeof(T) == 8) {
-      hn::StoreU(low, d, to + t * width);
-      hn::StoreU(high, d, to + (t + 1) * width);
+      hn::StoreU(low, d, to + t * column);
+      hn::StoreU(high, d, to + (t + 1) * column);
     } else {
       hn::RepartitionToWide<hn::RebindToUnsigned<tag<T>>> const pairs;
       auto const v2 = load_blocks(d, from.row(2) + t, stride), v3 = load_blocks(d, from.row(3) + t, stride);
       auto const a = hn::BitCast(pairs, low), b = hn::BitCast(pairs, hn::InterleaveLower(d, v2, v3));
       auto const e = hn::BitCast(pairs, high), f = hn::BitCast(pairs, hn::InterleaveUpper(d, v2, v3));
-      hn::StoreU(hn::BitCast(d, hn::InterleaveLower(pairs, a, b)), d, to + t * width);
-      hn::StoreU(hn::BitCast(d, hn::InterleaveUpper(pairs, a, b)), d, to + (t + 1) * width);
-      hn::StoreU(hn::BitCast(d, hn::InterleaveLower(pairs, e, f)), d, to + (t + 2) * width);
-      hn::StoreU(hn::BitCast(d, hn::InterleaveUpper(pairs, e, f)), d, to + (t + 3) * width);
+      hn::StoreU(hn::BitCast(d, hn::InterleaveLower(pairs, a, b)), d, to + t * column);
+      hn::StoreU(hn::BitCast(d, hn::InterleaveUpper(pairs, a, b)), d, to + (t + 1) * column);
+      hn::StoreU(hn::BitCast(d, hn::InterleaveLower(pairs, e, f)), d, to + (t + 2) * column);
+      hn::StoreU(hn::BitCast(d, hn::InterleaveUpper(pairs, e, f)), d, to + (t + 3) * column);
     }
   }
 #endif
   for (; t < depth; ++t)
-    for (std::int64_t i = 0; i < lanes<T>; ++i) to[t * width + i] = from.row(i)[t];
+    for (std::int64_t i = 0; i < lanes<T>; ++i) to[t * column + i] = from.row(i)[t];
 }
 
 /// operations::transpose. The last rows come first, since what a vector writes beyond `width` lies where the next
 /// column begins.
 template <class T>
-void transpose(matrix<T const> from, std::int64_t rows, std::int64_t depth, std::int64_t width, T* to) noexcept {
+void transpose(matrix<T const> from, std::int64_t rows, std::int64_t depth, std::int64_t width, matrix<T> to) noexcept {
   for (std::int64_t i = rounded_up(width, lanes<T>) - lanes<T>; i >= 0; i -= lanes<T>) {
     if (i + lanes<T> <= rows) {
-      transpose_lanes<T>({from.row(i), from.stride}, depth, width, to + i);
+      transpose_lanes<T>({from.row(i), from.stride}, depth, to.stride, to.data + i);
     } else {
       std::int64_t const last = i + lanes<T> < width ? i + lanes<T> : width;
       for (std::int64_t t = 0; t < depth; ++t)
-        for (std::int64_t a = i; a < last; ++a) to[t * width + a] = a < rows ? from.row(a)[t] : T(0);
+        for (std::int64_t a = i; a < last; ++a) to.row(t)[a] = a < rows ? from.row(a)[t] : T(0);
     }
   }
 }

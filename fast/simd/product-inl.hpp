@@ -78,15 +78,45 @@ void scores(T const* Q, T const* K, std::int64_t depth, std::int64_t rows, inter
 /// How many rows of V ahead of the product are prefetched: the latency of the second-level cache.
 inline constexpr std::int64_t rows_ahead = 32;
 
-/// One tile of O. v_row is the row stride of V.
+/// V as a list of its rows, from a column on: V_j begins at rows[j] + column.
+template <class T>
+struct listed_rows {
+  T const* const* rows = nullptr;
+  std::int64_t column = 0;
+};
+
+/// One tile of P·V. v_row is the row stride of V.
 template <int rows, int vectors, class T, class B>
-HWY_INLINE void value_tile(T const* P, T const* V, B v_row, std::int64_t depth, T const* factor, T* O,
-                           std::int64_t stride) {
+HWY_INLINE register_tile<T, rows, vectors> value_sums(T const* P, T const* V, B v_row, std::int64_t depth) {
+  return multiplied<rows, vectors, score_stride<T>, 1>(P, V, v_row, depth, V + rows_ahead * v_row);
+}
+/// The same, bit for bit, where each row of V lies elsewhere. v_row has no meaning.
+template <int rows, int vectors, class T, class B>
+HWY_INLINE register_tile<T, rows, vectors> value_sums(T const* HWY_RESTRICT P, listed_rows<T> V, B, std::int64_t depth) {
+  tag<T> const d;
+  register_tile<T, rows, vectors> tile;
+  HWY_UNROLL(16) for (int i = 0; i < rows; ++i)
+    HWY_UNROLL(8) for (int v = 0; v < vectors; ++v) tile.sum[i][v] = hn::Zero(d);
+  for (std::int64_t t = 0; t < depth; ++t) {
+    T const* HWY_RESTRICT const from = V.rows[t] + V.column;
+    vector<T> row[vectors];
+    HWY_UNROLL(8) for (int v = 0; v < vectors; ++v) row[v] = hn::LoadU(d, from + v * lanes<T>);
+    HWY_UNROLL(16) for (int i = 0; i < rows; ++i) {
+      auto const factor = hn::Set(d, P[t + i * score_stride<T>]);
+      HWY_UNROLL(8) for (int v = 0; v < vectors; ++v) tile.sum[i][v] = hn::MulAdd(factor, row[v], tile.sum[i][v]);
+    }
+  }
+  return tile;
+}
+
+/// One tile of O. V is where a value_sums() finds it.
+template <int rows, int vectors, class T, class V_t, class B>
+HWY_INLINE void value_tile(T const* P, V_t V, B v_row, std::int64_t depth, T const* factor, T* O, std::int64_t stride) {
   tag<T> const d;
   // Prefetches the elements of O that the sums will be added to.
   HWY_UNROLL(16) for (int i = 0; i < rows; ++i)
     HWY_UNROLL(8) for (int v = 0; v < vectors; ++v) hwy::Prefetch(O + i * stride + v * lanes<T>);
-  auto const tile = multiplied<rows, vectors, score_stride<T>, 1>(P, V, v_row, depth, V + rows_ahead * v_row);
+  auto const tile = value_sums<rows, vectors>(P, V, v_row, depth);
   HWY_UNROLL(16) for (int i = 0; i < rows; ++i) {
     auto const f = hn::Set(d, factor[i]);
     HWY_UNROLL(8) for (int v = 0; v < vectors; ++v) {
@@ -96,8 +126,8 @@ HWY_INLINE void value_tile(T const* P, T const* V, B v_row, std::int64_t depth, 
   }
 }
 
-template <int vectors, class T, class B>
-HWY_INLINE void value_panel(T const* P, T const* V, B v_row, std::int64_t depth, std::int64_t rows, T const* factor,
+template <int vectors, class T, class V_t, class B>
+HWY_INLINE void value_panel(T const* P, V_t V, B v_row, std::int64_t depth, std::int64_t rows, T const* factor,
                             matrix<T> O) {
   std::int64_t i = 0;
   auto const tile = [&]<int height>(std::integral_constant<int, height>) {
@@ -126,22 +156,39 @@ void values(T const* P, T const* V, std::int64_t rows, interval keys, std::int64
   }
 }
 
-/// operations::values_in_place. For a single query eight vectors of O fit in registers, so V is read in longer rows.
-template <class T>
-void values_in_place(T const* P, matrix<T const> V, std::int64_t rows, interval keys, std::int64_t dv, T const* factor,
-                     matrix<T> O) noexcept {
+/// What values_in_place() and listed_values() do; V_from(c) is V from its column c on. For a single query eight vectors
+/// of O fit in registers, so V is read in longer rows.
+template <class T, class From>
+HWY_INLINE void unpacked_values(T const* P, From const& V_from, std::int64_t v_row, std::int64_t rows, std::int64_t depth,
+                                std::int64_t dv, T const* factor, matrix<T> O) {
   std::int64_t c = 0;
   auto const columns = [&]<int vectors>(std::integral_constant<int, vectors>) {
     for (; c + vectors * lanes<T> <= dv; c += vectors * lanes<T>) {
-      T const* const from = V.row(keys.first) + c;
       matrix<T> const to{O.data + c, O.stride};
-      if constexpr (vectors > 2)
-        value_tile<1, vectors>(P + keys.first, from, V.stride, keys.size(), factor, to.data, to.stride);
-      else value_panel<vectors>(P + keys.first, from, V.stride, keys.size(), rows, factor, to);
+      if constexpr (vectors > 2) value_tile<1, vectors>(P, V_from(c), v_row, depth, factor, to.data, to.stride);
+      else value_panel<vectors>(P, V_from(c), v_row, depth, rows, factor, to);
     }
   };
   if (rows == 1) columns(std::integral_constant<int, 8>()), columns(std::integral_constant<int, 4>());
   columns(std::integral_constant<int, 2>()), columns(std::integral_constant<int, 1>());
+}
+
+/// operations::values_in_place
+template <class T>
+void values_in_place(T const* P, matrix<T const> V, std::int64_t rows, interval keys, std::int64_t dv, T const* factor,
+                     matrix<T> O) noexcept {
+  T const* const first = V.row(keys.first);
+  unpacked_values<T>(
+      P + keys.first, [first](std::int64_t c) { return first + c; }, V.stride, rows, keys.size(), dv, factor, O);
+}
+
+/// operations::listed_values
+template <class T>
+void listed_values(T const* P, T const* const* V, std::int64_t rows, interval keys, std::int64_t dv, T const* factor,
+                   matrix<T> O) noexcept {
+  T const* const* const first = V + keys.first;
+  unpacked_values<T>(
+      P + keys.first, [first](std::int64_t c) { return listed_rows<T>{first, c}; }, 0, rows, keys.size(), dv, factor, O);
 }
 
 /// operations::visible_values

@@ -33,7 +33,9 @@ constexpr operations<T> all_operations() {
           .exponentiate = exponentiate<T>,
           .values = values<T>,
           .values_in_place = values_in_place<T>,
+          .listed_values = listed_values<T>,
           .visible_values = visible_values<T>,
+          .add_multiple = add_multiple<T>,
           .finish = finish<T>};
 }
 

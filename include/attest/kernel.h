@@ -81,8 +81,25 @@ typedef struct attest_call {
 
 typedef enum { ATTEST_OK = 0, ATTEST_UNSUPPORTED = 1, ATTEST_FAILED = 2 } attest_status;
 
+/* O = Σ_s w_s·O_s and LSE = ln Σ_s e^LSE_s from S partial results, w_s = e^(LSE_s − LSE). The caller promises of the tensors
+ * what it promises of those of attest_call; lse and out_lse may have any last stride. A part whose LSE is −inf in a row is not
+ * read there: its O may be anything. Where all are, O = 0 and LSE = −inf. A NaN or +inf among them makes a NaN row. */
+typedef struct attest_merge_call {
+  uint32_t abi_version;          /* ATTEST_KERNEL_ABI_2 */
+  int32_t threads;               /* threads the kernel may use; 0 = its own choice */
+  int32_t parts;                 /* S >= 1 */
+  int32_t reserved;              /* 0 */
+  const DLTensor *const *o;      /* S tensors [b,hq,n,dv] of one type, each with strides of its own */
+  const DLTensor *const *lse;    /* S tensors [b,hq,n], f32 (f64 if o is f64), each with strides of its own */
+  DLTensor *out;                 /* [b,hq,n,dv], f32, f64, bf16 or f16, not necessarily o's type */
+  DLTensor *out_lse;             /* NULL or [b,hq,n] of lse's type */
+} attest_merge_call;
+
 /* The one symbol a kernel must export. */
 ATTEST_EXPORT attest_status attest_attention(const attest_call *call) ATTEST_NOEXCEPT;
+
+/* Optional: the merge of partial results. */
+ATTEST_EXPORT attest_status attest_merge(const attest_merge_call *call) ATTEST_NOEXCEPT;
 
 /* Optional: a name for reports. */
 ATTEST_EXPORT const char *attest_kernel_name(void) ATTEST_NOEXCEPT;

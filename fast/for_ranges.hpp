@@ -1,0 +1,26 @@
+// A loop over tasks, on the threads of oneTBB.
+#pragma once
+
+#include <oneapi/tbb/blocked_range.h>
+#include <oneapi/tbb/parallel_for.h>
+#include <oneapi/tbb/task_arena.h>
+
+#include <cstdint>
+
+namespace attest::fast {
+
+/// Calls run(first, last) for ranges that partition [0, count).
+template <class Run>
+void for_ranges(std::int64_t count, int threads, Run const& run) {
+  if (threads == 1 || count == 1) return run(0, count);
+  namespace tbb = oneapi::tbb;
+  // Tasks neither wait nor start other tasks, so no schedule can deadlock, and no task can interrupt another one that
+  // uses the memory of its thread.
+  tbb::task_arena arena(threads);
+  arena.execute([&] {
+    tbb::parallel_for(tbb::blocked_range<std::int64_t>(0, count, 1),
+                      [&](auto const& range) { run(range.begin(), range.end()); });
+  });
+}
+
+}  // namespace attest::fast
