@@ -24,7 +24,7 @@ std::vector<column> columns_of(problem::instance<T> const& p, problem::kernel_mo
   problem::sizes const& s = p.size();
   row_truth<128, T> truth;
   truth.evaluate(p, model, b, h, i);
-  if (truth.row.kind != reference::row_kind::finite) return {};
+  if (truth.row.kind != reference::row_kind::finite || truth.row.has_sink() || p.keep().present) return {};
   std::int64_t const hk = reference::key_head(s, h);
   std::vector<column> columns;
   for (std::int64_t c = 0; c < s.dv; ++c) {

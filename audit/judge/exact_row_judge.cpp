@@ -40,7 +40,7 @@ bool flushed_meets_infinity(problem::instance<T> const& p, problem::kernel_model
     }
     return false;
   };
-  return std::ranges::any_of(row.keys, [&](auto const& key) { return meets(key.j); }) ||
+  return std::ranges::any_of(row.real_keys(), [&](auto const& key) { return meets(key.j); }) ||
          std::ranges::any_of(row.without_weight, meets);
 }
 
@@ -65,10 +65,17 @@ value_hull hull_of(problem::instance<T> const& p, row_truth<first_width, T> cons
                    std::int64_t h, std::int64_t c) {
   std::int64_t const hk = reference::key_head(p.size(), h);
   value_hull hull{reference::infinity, -reference::infinity};
-  for (auto const& key : truth.row.keys) {
+  auto const add = [&](double lowest, double highest) {
+    hull.lowest = std::min(hull.lowest, lowest), hull.highest = std::max(hull.highest, highest);
+  };
+  double const dropout = reference::dropout_of(p);
+  for (auto const& key : truth.row.real_keys()) {
     double const v = as_double(p.v()(b, hk, key.j, c));
-    hull.lowest = std::min(hull.lowest, v), hull.highest = std::max(hull.highest, v);
+    if (dropout == 0) add(v, v);
+    else add(reference::rounded_down(v / (1 - dropout)), reference::rounded_up(v / (1 - dropout)));
   }
+  // A sink, and a key that dropout removes, add the value 0.
+  if (truth.row.has_sink() || p.keep().present) add(0, 0);
   hull.margin = truth.bound.hull_margin(std::max(std::abs(hull.lowest), std::abs(hull.highest)));
   return hull;
 }
@@ -286,7 +293,7 @@ void exact_row_judge<T>::judge_lse(judgement& into) {
                      "a visible score is +inf and none is NaN (NaN is accepted, too)");
     }
     case row_kind::empty:
-      return by_rule(into, output_kind::lse, 0, got, -reference::infinity, bug_class::empty_row,
+      return by_rule(into, output_kind::lse, 0, got, lse_of_empty(first_.row), bug_class::empty_row,
                      "no key is visible to this query");
     case row_kind::finite: break;
   }
@@ -310,12 +317,13 @@ void exact_row_judge<T>::judge_weights(judgement& into) {
     }
     return;
   }
+  auto const keys = first_.row.real_keys();
   std::size_t at_key = 0;
   double sum = 0;
   bool finite = true;
   for (std::int64_t j = 0; j < s.m; ++j) {
     T const got = outputs_.weights(b_, h_, i_, j);
-    if (at_key == first_.row.keys.size() || first_.row.keys[at_key].j != j) {
+    if (at_key == keys.size() || keys[at_key].j != j) {
       bool const seen = reference::visible(problem_, b_, h_, i_, j), empty = first_.row.kind == row_kind::empty;
       auto const which = empty  ? std::optional(bug_class::empty_row)
                          : seen ? std::nullopt
@@ -335,6 +343,7 @@ void exact_row_judge<T>::judge_weights(judgement& into) {
         [&](reference::row_bound const& bound, auto const&, auto const&) { return bound.weight(n); });
   }
   if (first_.row.kind != row_kind::finite || !finite) return;
+  if (first_.row.has_sink()) return;  // the weights sum to what the sink leaves, and each is judged
   auto const bound = first_.bound.row_sum();
   double const slack = static_cast<double>(s.m) * 0x1p-52;  // of this double sum of numbers in [0, 2]
   if (bound.by != reference::judged_by::nothing && std::abs(sum - 1) > bound.size + 2 * slack)

@@ -4,6 +4,7 @@
 #include <algorithm>
 #include <cmath>
 #include <cstdint>
+#include <limits>
 #include <optional>
 #include <span>
 #include <string>
@@ -77,6 +78,14 @@ struct row_truth {
     reference::compiled::evaluate(bound, model, facts);
   }
 };
+
+/// The LSE of an empty row: −∞, or its sink where that is +∞ or NaN.
+template <unsigned W, class T>
+double lse_of_empty(reference::enclosed_row<W, T> const& row) noexcept {
+  return row.empty_lse == reference::number_class::minus_infinity  ? -reference::infinity
+         : row.empty_lse == reference::number_class::plus_infinity ? reference::infinity
+                                                                   : std::numeric_limits<double>::quiet_NaN();
+}
 
 /// The width in bits at which the judge encloses a row first.
 inline constexpr unsigned first_width = 128;

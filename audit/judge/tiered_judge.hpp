@@ -145,6 +145,7 @@ class tiered_judge {
       bounds += row.weight_bound[at];
       ++at;
     }
+    if (problem_.has_sink()) return true;  // the weights sum to what the sink leaves
     // The roundings of two sums of at most m numbers in [0, 2].
     double const slack = static_cast<double>(problem_.size().m) * 0x1p-52;
     return std::abs(sum - 1) <= bounds * (1 - slack) + slack;
@@ -164,6 +165,7 @@ class tiered_judge {
       add(as_double(outputs_.lse(row.b, row.h, row.i, 0)), row.lse, row.lse_low, row.lse_radius, row.lse_bound);
     if (outputs_.weights.present && row.terms->judged)
       for (std::size_t at = 0; at < row.keys.size(); ++at) {
+        if (row.keys[at] == reference::sink_index) continue;
         auto const [middle, low, radius] = weight_of(row, at);
         add(as_double(outputs_.weights(row.b, row.h, row.i, row.keys[at])), middle, low, radius,
             {row.weight_bound[at], reference::judged_by::theorem});

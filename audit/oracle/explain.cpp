@@ -125,16 +125,16 @@ class explanation {
       double const weight = facts_.keys[k].weight_upper, bound = bound_.weight(k).size;
       sum += weight, bounds += bound;
       if (n >= listed_keys) continue;
-      add("{:>6}  {:>16}  {:>16}  {:>10.3g}  {:>10.6f}  {:>10.3g}  {}\n", row_.keys[k].j,
+      bool const is_sink = row_.has_sink() && k + 1 == row_.keys.size();
+      add("{:>6}  {:>16}  {:>16}  {:>10.3g}  {:>10.6f}  {:>10.3g}  {}\n",
+          is_sink ? std::string("sink") : fmt::format("{}", row_.keys[k].j),
           shown(row_.max_score + row_.keys[k].below_max), shown(reference::compiled::weight(row_, k)), bound, sum,
           bounds, bar(weight));
     }
     if (order.size() > listed_keys)
       add("{:>6}  {:>16}  {:>16}  {:>10}  {:>10.6f}  {:>10.3g}\n", fmt::format("+{}", order.size() - listed_keys), "",
           "", "", sum, bounds);
-    auto const hidden = p_.keys(at_[0]) - static_cast<std::int64_t>(row_.keys.size());
-    add("{} of {} keys are visible with a finite score\n\n", row_.keys.size(),
-        hidden + static_cast<std::int64_t>(row_.keys.size()));
+    add("{} of {} keys are visible with a finite score\n\n", row_.real_keys().size(), p_.keys(at_[0]));
     auto const bound = bound_.log_sum_exp();
     add("LSE {}, bound {:.3g}{}\n", shown(reference::compiled::log_sum_exp(row_)), bound.size, clause(bound.by));
   }
@@ -165,9 +165,7 @@ class explanation {
       if (row_.kind == reference::row_kind::finite) {
         value = finite ? shown(exact.value) : exact.kind == reference::value_kind::nan ? "nan" : "not finite";
         if (finite) {
-          auto const output_bound = bound_.output(exact.value, [&](std::size_t n) {
-            return reference::value_of(p_.v()(at_[0], reference::key_head(s, at_[1]), row_.keys[n].j, c));
-          });
+          auto const output_bound = reference::compiled::output_bound(bound_, p_, row_, c, exact.value);
           bound = output_bound.size, size = fmt::format("{:.3g}", bound);
         } else {
           size = "-";
@@ -212,7 +210,7 @@ class explanation {
       reference::compiled::enclose_row(p_, at_[0], at_[1], i, other);
       std::vector<double> weights(static_cast<std::size_t>(columns));
       if (other.kind == reference::row_kind::finite)
-        for (std::size_t n = 0; n < other.keys.size(); ++n) {
+        for (std::size_t n = 0; n < other.real_keys().size(); ++n) {
           double& most = weights[static_cast<std::size_t>(other.keys[n].j * columns / s.m)];
           most = std::max(most, reference::upper(reference::compiled::weight(other, n)));
         }

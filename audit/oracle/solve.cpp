@@ -8,6 +8,7 @@
 #include <fmt/format.h>
 #include <tbb/parallel_for.h>
 
+#include "audit/judge/exact_row_judge.hpp"
 #include "audit/oracle/answer_tensors.hpp"
 #include "audit/tensors/entry_forms.hpp"
 #include "reference/attention/exponential_sum.hpp"
@@ -26,10 +27,10 @@ using reference::value_kind;
 constexpr double quiet = std::numeric_limits<double>::quiet_NaN();
 
 /// Evaluates every row with wanted(row) at W bits and hands each element to `take(kind, place, enclose)` once, from any
-/// thread; enclose() is its enclosed_value<W>. The LSE of a row without a weight goes to minus_infinity(place).
-template <unsigned W, class T, class Wanted, class Take, class MinusInfinity>
+/// thread; enclose() is its enclosed_value<W>. The LSE of a row without a weight goes to empty(place, LSE).
+template <unsigned W, class T, class Wanted, class Take, class Empty>
 void for_each_element(problem::instance<T> const& p, problem_file_entry const& from, Wanted&& wanted, Take&& take,
-                      MinusInfinity&& minus_infinity) {
+                      Empty&& empty) {
   problem::sizes const& s = p.size();
   bool const has_weights = shapes(from).has_weights;
   tbb::parallel_for(std::int64_t{0}, s.b * s.hq * s.n, [&](std::int64_t number) {
@@ -44,15 +45,16 @@ void for_each_element(problem::instance<T> const& p, problem_file_entry const& f
       take(o, place(at * s.dv + c), [&] { return reference::compiled::output(p, row, c); });
     value_kind const kind = row.kind == row_kind::nan ? value_kind::nan : value_kind::finite;
     std::size_t key = 0;
+    auto const keys = row.real_keys();
     for (std::int64_t j = 0; has_weights && j < s.m; ++j) {
-      bool const has_weight = row.kind == row_kind::finite && key < row.keys.size() && row.keys[key].j == j;
+      bool const has_weight = row.kind == row_kind::finite && key < keys.size() && keys[key].j == j;
       std::size_t const n = has_weight ? key++ : 0;
       take(weights, place(at * s.m + j), [&] {
         return reference::enclosed_value<W>{kind,
                                             has_weight ? reference::compiled::weight(row, n) : reference::ball<W>()};
       });
     }
-    if (row.kind == row_kind::empty) return minus_infinity(place(at));
+    if (row.kind == row_kind::empty) return empty(place(at), lse_of_empty(row));
     take(lse, place(at), [&] {
       return reference::enclosed_value<W>{
           kind, kind == value_kind::nan ? reference::ball<W>() : reference::compiled::log_sum_exp(row)};
@@ -109,7 +111,7 @@ void solve_enclosed(problem::instance<T> const& p, problem_file_entry const& fro
         (*low[k])[at] = finite ? reference::lower(exact.value) : quiet;
         (*high[k])[at] = finite ? reference::upper(exact.value) : quiet;
       },
-      [&](std::size_t at) { (*low[lse])[at] = (*high[lse])[at] = -reference::infinity; });
+      [&](std::size_t at, double exact) { (*low[lse])[at] = (*high[lse])[at] = exact; });
 }
 
 /// The most digits that to_decimal can certify at W bits.
@@ -157,7 +159,7 @@ class digit_printer {
           else if (auto const printed = reference::to_decimal(exact.value, digits_)) written = *printed;
           else written.clear(), undecided_[at / static_cast<std::size_t>(per_row[k])] = 1;
         },
-        [&](std::size_t at) { text[lse][at] = "-inf"; });
+        [&](std::size_t at, double exact) { text[lse][at] = fmt::format("{}", exact); });
   }
 
   std::vector<std::string> text[kinds];  ///< empty where no width decided

@@ -88,9 +88,10 @@ class painter {
   void go_to(std::int64_t i) { truth_.evaluate(p_, model_, b_, h_, i); }
 
   std::optional<std::size_t> place_of(std::int64_t j) const {
-    auto const at = std::ranges::lower_bound(truth_.row.keys, j, {}, [](auto const& key) { return key.j; });
-    if (at == truth_.row.keys.end() || at->j != j) return std::nullopt;
-    return static_cast<std::size_t>(at - truth_.row.keys.begin());
+    auto const keys = truth_.row.real_keys();
+    auto const at = std::ranges::lower_bound(keys, j, {}, [](auto const& key) { return key.j; });
+    if (at == keys.end() || at->j != j) return std::nullopt;
+    return static_cast<std::size_t>(at - keys.begin());
   }
   /// The midpoint of the enclosure of the true weight.
   double weight(std::int64_t j) const {
@@ -120,7 +121,9 @@ class painter {
       return infinite ? 0 : by_rule(got, nan);
     }
     if (truth_.row.kind == reference::row_kind::empty)
-      return how_.empty_lse == conventions::log::minus_infinity && !unmasked() ? by_rule(got, -infinity) : nan;
+      return how_.empty_lse == conventions::log::minus_infinity && !unmasked()
+                 ? by_rule(got, audit::lse_of_empty(truth_.row))
+                 : nan;
     return in_bounds(reference::compiled::log_sum_exp(truth_.row), truth_.bound.log_sum_exp(), got);
   }
   double error_of_weight(std::int64_t j, double got) const {
