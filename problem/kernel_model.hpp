@@ -124,6 +124,13 @@ struct kernel_model {
   problem::weight_reference weight_reference = problem::weight_reference::unknown;
   problem::returned_weights returned_weights = problem::returned_weights::unrounded;
 
+  // a sink, dropout
+  int k_t = 4;                      ///< roundings of a sink on its way into the unit of the exponent
+  double u_t = 0, omega_t = 0;      ///< the rounding of a sink to a narrower format
+  double sink_limit = std::numeric_limits<double>::infinity();  ///< a sink up to this far above the keys is survived
+  int k_drop = 3;     ///< roundings of the factor of dropout: 1 − p, its reciprocal, the product
+  double u_drop = 0;  ///< the rounding of P, V or O to a narrower format behind that factor
+
   // sums
   std::int64_t block = 1;  ///< keys per block (rescales per_block, sum_height block_local, a known weight_reference)
   sum_height height = sum_height::in_sequence;

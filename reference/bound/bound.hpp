@@ -64,20 +64,23 @@ class row_bound {
   /// What the evaluation found, for tests and reports.
   constexpr row_terms const& terms() const noexcept { return terms_; }
 
-  /// Theorem: |ô_c − o_c|. value(j) is v_jc in the order of facts.keys, as an element; o encloses o_c.
+  /// Theorem: |ô_c − o_c|. value(j) is v_jc in the order of facts.keys, as an element, 0 of a sink; o encloses o_c. With
+  /// dropout, v_jc is 0 of a dropped key, and o encloses (1 − p)·o_c.
   template <unsigned W, class Value>
   constexpr error_bound output(ball<W> const& o, Value&& value) const noexcept;
 
   /// Corollary W: |â_j − π_j| of the key at position `at`; the kernel may form p_j once or twice.
   constexpr error_bound weight(std::size_t at) const noexcept;
 
-  /// Clause H: how far an output may lie outside [min_j v_jc, max_j v_jc].
+  /// Clause H: how far an output may lie outside [min_j v_jc, max_j v_jc], with a sink or dropout that of v_jc/(1 − p) and
+  /// 0; largest_value is the largest of their sizes.
   constexpr double hull_margin(double largest_value) const noexcept;
 
   /// Corollary L: |LSÊ − LSE|.
   constexpr error_bound log_sum_exp() const noexcept;
 
-  /// Corollary R: |Σ_j â_j − 1| of the weights that a kernel returns, formed in one pass or two.
+  /// Corollary R: |Σ_j â_j − 1| of the weights that a kernel returns, formed in one pass or two; with a sink |Σ_j â_j − (1
+  /// − π_⊥)| over the keys.
   constexpr error_bound row_sum() const noexcept;
 
  private:
@@ -90,6 +93,7 @@ class row_bound {
   };
 
   constexpr void rescales(std::vector<key_facts> const& keys);
+  constexpr std::size_t real_keys() const noexcept { return keys_.size() - (terms_.has_sink ? 1 : 0); }
 
   /// Section 5, Theorem (known weights), from what evaluate has found.
   constexpr void find_known(row_facts const& facts);

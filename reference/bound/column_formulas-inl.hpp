@@ -171,7 +171,7 @@ constexpr known_output<R> known_bound(row_terms const& terms, double growth, kno
 }
 
 /// B_c = A_c + [(1 + Γ_F)(Φ_c + Ω_O) + (|o_c| + A_c)(Γ_L + Γ_F)]/(1 − Γ_L) + Ω_F,
-/// then B_c(1 + u_out) + u_out|o_c| + ω_out. o_c lies within `width` of `mid`; sum_eta is Σ_{j∉J} η_j. (known matters
+/// then κ·B_c(1 + u_out) + u_out·κ|o_c| + ω_out, where with dropout v, o_c and B_c are those times 1 − p. o_c lies within `width` of `mid`; sum_eta is Σ_{j∉J} η_j. (known matters
 /// for dull alone.)
 /// Ensures   |ô_c − o_c| ≤ B_c (Theorem); where B_c is not finite it judges nothing
 template <class R>
@@ -208,19 +208,21 @@ constexpr column_bound<R> output_bound(row_terms const& terms, R const& mid, R c
                          (o_size + A) * (terms.gamma_L + terms.gamma_F)) /
                             (1 - terms.gamma_L);
   if (terms.by_lse_alone()) bound.by_theorem = logical_not(R(infinity) < B);
-  bound.unrounded = rounded_up(B * terms.slack);
-  bound.size = rounded_up(with_output_rounding(model, B, o_size) * terms.slack);
-  // H0: n·e^{τ + g⁺}·max_j|v_jc| < Θ.
-  bound.dull = is_dull(terms, smaller(bound.size, absolute(known.center - mid) + known.size), mid, sizes);
-  bound.judged = both((terms.n * terms.e_tau) * sizes.largest < R(f.h0_limit), bound.size < R(infinity));
+  double const kept = terms.kept_factor;  // κ; 1 without dropout
+  bound.unrounded = rounded_up(B * kept * terms.slack);
+  bound.size = rounded_up(with_output_rounding(model, B * kept, o_size * kept) * terms.slack);
+  // H0: n·e^{τ + g⁺}·κ·max_j|v_jc| < Θ.
+  bound.dull = is_dull(terms, smaller(bound.size / kept, absolute(known.center - mid) + known.size), mid, sizes);
+  bound.judged = both((terms.n * terms.e_tau * kept) * sizes.largest < R(f.h0_limit), bound.size < R(infinity));
 
   // W_c of section 9, λ = 6; far_off.spread is Σ γ_j·(d_j² + (2/3)u_p²·π_j²)(v_jc − o_c)².
   R const rounded = A_abs + o_size;
   R const variance = far_off.spread + terms.spread_of_sizes * o_size * o_size +
                      terms.spread_of_sums * rounded * rounded + terms.spread_of_result * o_size * o_size;
   R const common = (terms.gamma_C + (terms.by_lse_alone() ? terms.lse_growth : 0)) * o_size;
-  bound.warning = smaller(bound.size, 6 * root(variance) + model.u_out * o_size + terms.drift * rounded + common +
-                                          omega_O + omega_F + model.omega_out);
+  R const usual =
+      6 * root(variance) + model.u_out * o_size + terms.drift * rounded + common + omega_O + omega_F;
+  bound.warning = smaller(bound.size, usual * kept + model.omega_out);
   return bound;
 }
 

@@ -54,6 +54,16 @@ constexpr R score_error(row_terms const& terms, key_numbers<R> const& key) noexc
          terms.slack;
 }
 
+/// E_⊥: the larger of E_j of a key with q·k = 0 and bias t, and (1 + u_s)[(γ_{k_t} ⊕ u_t)|t| + ω_t + 2ω] + u_s|t| + ω_s.
+/// Ensures   |t̂ − t| ≤ E_⊥ however the sink enters (Theorem T1)
+template <class R>
+constexpr R sink_error(row_terms const& terms, key_numbers<R> const& key) noexcept {
+  problem::kernel_model const& model = terms.model;
+  R const size = absolute(key.bias);
+  R const stored = (1 + model.u_s) * (terms.sink_relative * size + terms.sink_absolute) + model.u_s * size + model.omega_s;
+  return larger(score_error(terms, key), stored * terms.slack);
+}
+
 /// M⁺ − m, M⁻ − m, max_j E_j (section 3, Scores), the largest numbers that H0 limits, Q_j, S_j, |b_j| and ‖k_j‖₁, and
 /// max_j (|s_j| + E_j).
 template <class R>
@@ -61,6 +71,12 @@ struct score_extremes {
   R above, below, largest_E, largest_size, largest_norm, largest_reach;
 
   static constexpr score_extremes none() noexcept { return {R(0), R(-infinity), R(0), R(0), R(0), R(0)}; }
+  /// Of the keys beside a sink: their largest score may lie below m.
+  static constexpr score_extremes none_of_keys() noexcept {
+    score_extremes nothing = none();
+    nothing.above = R(-infinity);
+    return nothing;
+  }
 
   constexpr void add(row_terms const& terms, key_numbers<R> const& key, R const& E) noexcept {
     above = larger(above, rounded_up(key.x_upper + E));
@@ -86,7 +102,7 @@ struct reference_extremes {
 
   constexpr void add(row_terms const& terms, key_numbers<R> const& key, R const& E) noexcept {
     R const reach = rounded_up(key.score_upper + E);
-    auto const in_L = logical_not(rounded_up(key.x_upper + E) < R(terms.max_below));  // s_j + E_j ≥ M⁻
+    auto const in_L = logical_not(rounded_up(key.x_upper + E) < R(terms.keys_below));  // s_j + E_j ≥ M_K⁻
     auto const biased = logical_not(-key.bias < rounded_up(terms.scale_upper * key.product_upper) + E * (1 + 0x1p-50));
     auto const masked = both(biased, logical_not(in_L));
     reach_of_L = larger(reach_of_L, select(in_L, reach, R(0)));
@@ -94,6 +110,14 @@ struct reference_extremes {
     reach_of_unbiased = larger(reach_of_unbiased, select(both(in_L, logical_not(biased)), larger(reach, R(1)), R(0)));
     auto const beyond = both(biased, R(terms.model.mask_limit) < -key.bias);
     reach_beyond_mask_limit = larger(reach_beyond_mask_limit, select(beyond, reach, R(0)));
+  }
+  /// A sink counts if it lies in L, and is never masked by a bias of its own.
+  constexpr void add_sink(row_terms const& terms, key_numbers<R> const& key, R const& E) noexcept {
+    if (rounded_up(key.x_upper + E) < R(terms.keys_below)) return;
+    R const reach = rounded_up(key.score_upper + E);
+    reach_of_L = larger(reach_of_L, reach);
+    reach_of_unmasked = larger(reach_of_unmasked, reach);
+    reach_of_unbiased = larger(reach_of_unbiased, larger(reach, R(1)));
   }
 };
 
@@ -107,16 +131,21 @@ struct key_errors {
   mask small, far, flushed;
 };
 
-/// Requires  rescales = R_j
+/// X_j = M⁺ − s_j + E_j + 2τ(1 + 2u) + ℓ.
+template <class R>
+constexpr R argument_of(row_terms const& terms, key_numbers<R> const& key, R const& E) noexcept {
+  return rounded_up(terms.max_above - key.x_lower) + E + terms.X_extra;
+}
+
+/// Requires  rescales = R_j; X = X_j, and X_below bounds how far the argument may lie below 0
 /// Ensures   W_j = C·e^{s_j}(1 + δ_j) + ζ_j with |ln(1 + δ_j)| ≤ z_j, and ζ_j = 0 unless the key is far; for a flushed
 ///           key W_j may also be 0, for a masked one anything below C·e^{s_j + z_j} + ω_W (Lemma 3)
 template <class R>
-constexpr key_errors<R> weight_errors(row_terms const& terms, key_numbers<R> const& key, R const& E,
-                                      R const& rescales) noexcept {
+constexpr key_errors<R> errors_of_argument(row_terms const& terms, key_numbers<R> const& key, R const& E,
+                                           R const& rescales, R const& X, R const& X_below) noexcept {
   problem::kernel_model const& model = terms.model;
   key_errors<R> my{};
-  // X_j = M⁺ − s_j + E_j + 2τ(1 + 2u) + ℓ.
-  my.X = rounded_up(terms.max_above - key.x_lower) + E + terms.X_extra;
+  my.X = X;
   // Y_j = max(|s_j| + E_j + τ, |M⁺|, |M⁻|).
   my.Y = larger(key.score_upper + E + model.tau, R(terms.largest_max));
   my.reference_error = terms.reference_factor * my.Y;  // κ_j
@@ -138,7 +167,7 @@ constexpr key_errors<R> weight_errors(row_terms const& terms, key_numbers<R> con
     my.t_squared = my.t_squared + cap_error * cap_error;
   }
   // Far: X̂_j = (1 + γ_{k_x})X_j + κ_j > far_P.
-  R const X_hat = my.X * (1 + terms.gamma_x) + my.reference_error;
+  R const X_hat = X_below * (1 + terms.gamma_x) + my.reference_error;
   my.far = terms.far_limit < X_hat;
   // Flushed: X̂_j > x0, or s_j + E_j < M⁻ − Θ/64.
   my.flushed = either(model.x0 < X_hat, rounded_up(key.x_upper + E) < R(terms.max_below - model.format.h0_limit / 64));
@@ -154,6 +183,22 @@ constexpr key_errors<R> weight_errors(row_terms const& terms, key_numbers<R> con
     my.P = select(my.small, my.U, smaller(R(1), my.U));
   }
   return my;
+}
+
+/// The same with X = X_j of a key (Lemma 3).
+template <class R>
+constexpr key_errors<R> weight_errors(row_terms const& terms, key_numbers<R> const& key, R const& E,
+                                      R const& rescales) noexcept {
+  R const X = argument_of(terms, key, E);
+  return errors_of_argument(terms, key, E, rescales, X, X);
+}
+
+/// The same of a sink: X_⊥ = max(M⁺ − t, t − M_K⁻) + E_⊥ + …, where only the first entry lies below 0 (Theorem T1).
+template <class R>
+constexpr key_errors<R> sink_errors(row_terms const& terms, key_numbers<R> const& key, R const& E,
+                                    R const& rescales) noexcept {
+  R const below = argument_of(terms, key, E);
+  return errors_of_argument(terms, key, E, rescales, larger(below, R(rounded_up(terms.sink_above + terms.X_extra))), below);
 }
 
 /// n_far, D from below, 1 − D (E4), Σ P_j, Σ U_j, Σγ_j, Σγ_jπ_j², max π_j, max T_j, κ* (Corollary L), X⁺, the largest
@@ -236,11 +281,12 @@ struct share_sums {
   }
 };
 
-/// Γ¹_j = (1 + u_p)(1 + γ_{R_j+1+k_pre+s'}(u_pv)) − 1: what key j meets beside additions.
+/// Γ¹_j = (1 + u_p)(1 + γ_{R_j+1+k_pre+s'}(u_pv)) − 1: what key j meets beside additions, and the factor of dropout.
 template <class R>
 constexpr R gamma_beside_sums(row_terms const& terms, R const& rescales) noexcept {
   R const g = gamma_on(1 + terms.model.k_pre + terms.merges_O + rescales, terms.u_pv);
-  return (terms.u_p + g + terms.u_p * g) * (1 + 0x1p-50);
+  R const path = (terms.u_p + g + terms.u_p * g) * (1 + 0x1p-50);
+  return terms.drops ? (path + terms.gamma_drop + path * terms.gamma_drop) * (1 + 0x1p-50) : path;
 }
 
 /// γ_j of section 9: how many keys have this score, 1 where they are six or fewer.

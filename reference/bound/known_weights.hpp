@@ -130,6 +130,7 @@ constexpr void find_known_weights(row_terms const& terms, std::size_t n, KeyAt c
   problem::kernel_model const& model = terms.model;
   known.hold = false;
   if (!declares_weights(model) || !terms.theorem_holds || !(terms.D_lower > 0)) return;
+  if (terms.has_sink || terms.drops) return;  // the reference may be the sink's; P may be rounded behind the factor
   constexpr double up = 1 + 0x1p-48, down = 1 - 0x1p-48, exp_looseness = 0x1p-39;
   known.center.resize(n, 0.0), known.deviation.resize(n, 0.0), known.size.resize(n, 0.0);
   double const end_error = larger(terms.max_above, -terms.max_below);  // E_end

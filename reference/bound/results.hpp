@@ -76,7 +76,7 @@ constexpr error_bound row_bound::row_sum() const noexcept {
   if (!terms_.judged) return {};
   double sum = 0;
   bool by_theorem = true;
-  for (std::size_t j = 0; j < keys_.size(); ++j) {
+  for (std::size_t j = 0; j < real_keys(); ++j) {
     error_bound const b = weight(j);
     if (b.by == judged_by::nothing) return {};
     sum += b.size;
@@ -86,7 +86,8 @@ constexpr error_bound row_bound::row_sum() const noexcept {
 }
 
 /// Corollary L: |LSÊ − LSE| ≤ (1 + u)(Λ₀ + ε_log(ln Z + max(M⁺ − m, m − M⁻) + τ + Λ₀)) + γ_{k_lse}(|LSE| + Λ₀)
-///              + γ_{k_lse − 1}·max(|M⁺|, |M⁻|) + 2ω, by the theorem where Λ_T ≤ Λ_H.
+///              + γ_{k_lse − 1}·max(|M⁺|, |M⁻|) + 2ω, by the theorem where Λ_T ≤ Λ_H. A sink that may be added at the end
+///              adds max(0, t + E_⊥ − M_K⁻) beside ln Z, and |M_K^±| beside |M^±|.
 constexpr error_bound log_sum_exp_bound(row_terms const& terms) noexcept {
   if (!terms.judged) return {};
   problem::kernel_model const& model = terms.model;
@@ -100,7 +101,7 @@ constexpr error_bound log_sum_exp_bound(row_terms const& terms) noexcept {
   double const u = model.format.u;
   // E8: |m − M_end| − τ is at most max(M⁺ − m, m − M⁻), and at most max_j E_j.
   double const reference = smaller(terms.largest_E, larger(terms.max_above, -terms.max_below));
-  double const logged = model.eps_log * (terms.lse_above_max + reference + model.tau + base);
+  double const logged = model.eps_log * (terms.lse_above_max + reference + model.tau + base + terms.sink_above);
   double const B = (1 + u) * (base + logged) + gamma(model.k_lse, u) * (terms.lse_upper + base) +
                    gamma(model.k_lse - 1, u) * terms.largest_max + 2 * model.format.omega;
   if (!(B < infinity)) return {};
@@ -121,7 +122,7 @@ constexpr double hull_margin(row_terms const& terms, double largest_value) noexc
       (model.omega_p / terms.least_sum + (model.k_pre > 0 ? model.format.omega : 0)) * (4.0 / 3) * terms.n;
   double const margin =
       (gamma_O + terms.gamma_L + terms.gamma_F) / (1 - terms.gamma_L) * largest_value * (1 + terms.gamma_F) +
-      terms.lost_in_sums + lost * largest_value + 2 * model.format.omega;
+      terms.lost_in_sums * terms.kept_factor + lost * largest_value + 2 * model.format.omega * terms.kept_factor;
   double const rounded = rounded_up(scalar::with_output_rounding(model, margin, largest_value) * terms.slack);
   return rounded == rounded ? rounded : infinity;
 }

@@ -37,10 +37,14 @@ constexpr void row_bound::rescales(std::vector<key_facts> const& keys) {
     }
     std::vector<std::size_t> below;
     std::vector<double> count;
-    records_of(highest, lowest, records, [&](std::size_t j) { return keys[j].index; }, below, count);
+    std::size_t const real = real_keys();
+    records_of(std::span(highest).first(real), std::span(lowest).first(real), std::span(records).first(real),
+               [&](std::size_t j) { return keys[j].index; }, below, count);
+    if (terms_.has_sink) add_sink_to_records(highest, lowest, records);
     largest = 0;
     for (std::size_t j = 0; j < keys.size(); ++j) {
-      keys_[j].R = smaller(keys_[j].R, terms_.ordered_rescales(records[j]));
+      double const ordered = j < real ? terms_.ordered_rescales(records[j]) : terms_.ordered_rescales(records[j]) + 1;
+      keys_[j].R = smaller(keys_[j].R, ordered);
       largest = larger(largest, keys_[j].R);
     }
   }
@@ -65,18 +69,28 @@ constexpr void row_bound::evaluate(problem::kernel_model const& model, row_facts
   auto const& keys = facts.keys;
   terms_.begin(model, facts, keys.size());
   keys_.assign(keys.size(), key{});
-  // Scores: E_j, M⁺, M⁻ (Lemma 1); H0.
-  auto extremes = scalar::score_extremes<double>::none();
-  for (std::size_t j = 0; j < keys.size(); ++j) {
+  std::size_t const real = real_keys();
+  // Scores: E_j, M⁺, M⁻ (Lemma 1); H0; the sink.
+  using extremes_of = scalar::score_extremes<double>;
+  auto extremes = facts.has_sink ? extremes_of::none_of_keys() : extremes_of::none();
+  for (std::size_t j = 0; j < real; ++j) {
     auto const k = numbers_of(keys[j]);
     keys_[j].E = scalar::score_error(terms_, k);
     extremes.add(terms_, k, keys_[j].E);
+  }
+  if (facts.has_sink) {
+    auto const k = numbers_of(keys[real]);
+    double const E = keys_[real].E = scalar::sink_error(terms_, k);
+    terms_.meet_sink(extremes, k.x_lower, k.x_upper, E);
+    extremes.add(terms_, k, E);
+    extremes.above = larger(0, extremes.above);
   }
   terms_.after_scores(extremes);
   if (!terms_.in_range) return;     // H0: terms_.judged stays false
   if (terms_.needs_references()) {  // E11
     auto references = scalar::reference_extremes<double>::none();
-    for (std::size_t j = 0; j < keys.size(); ++j) references.add(terms_, numbers_of(keys[j]), keys_[j].E);
+    for (std::size_t j = 0; j < real; ++j) references.add(terms_, numbers_of(keys[j]), keys_[j].E);
+    if (facts.has_sink) references.add_sink(terms_, numbers_of(keys[real]), keys_[real].E);
     terms_.after_references(references);
   }
   rescales(keys);
@@ -86,7 +100,8 @@ constexpr void row_bound::evaluate(problem::kernel_model const& model, row_facts
   for (std::size_t j = 0; j < keys.size(); ++j) {
     auto const k = numbers_of(keys[j]);
     key& my = keys_[j];
-    auto const errors = scalar::weight_errors(terms_, k, my.E, my.R);
+    auto const errors = j < real ? scalar::weight_errors(terms_, k, my.E, my.R) : scalar::sink_errors(terms_, k, my.E, my.R);
+    if (j == real) terms_.sink_slack = rounded_up(terms_.gamma_x * errors.X + errors.reference_error) * (1 + 0x1p-50);
     sums.add(terms_, k, my.E, my.group, errors);
     my.z = errors.z, my.P = errors.P;
     my.variance = scalar::grouped_variance(terms_, my.group, k.weight_upper, errors);

@@ -41,6 +41,10 @@ struct row_terms : row_scalars {
          u_qk = 0, cap_absolute = 0;
   // Section 3, Scores: M⁺ − m, M⁻ − m from below, max_j E_j, a bound of max(|M⁺|, |M⁻|) (E2).
   double max_above = 0, max_below = -infinity, largest_E = 0, largest_max = 0;
+  // Section 3, A sink: γ_{k_t} ⊕ u_t, and ω_t + 2ω (E_⊥); M_K⁺ − m and
+  // M_K⁻ − m, of the keys alone; max(0, t + E_⊥ − M_K⁻) where a sink may be added at the end, else 0; γ_{k_x}X_⊥ + G_⊥.
+  double sink_relative = 0, sink_absolute = 0, keys_above = 0, keys_below = -infinity, sink_above = 0, sink_slack = 0;
+  bool sink_in_range = true;  ///< H0: the line on a sink
   bool in_range = false;  ///< the lines of H0 on σ, q, k, products, biases and the softcap
   // Section 3, Reference: γ_{c_m}(1 + γ_{k_x}), g, g⁺, θ; Λ; max_{j∈L} Y_j. Whether Λ_x is exceeded by keys whose own
   // bias explains it alone (H0, Finite masks).
@@ -56,6 +60,7 @@ struct row_terms : row_scalars {
   bool theorem_is_sharpest = false;  ///< E6: no column can gain from A^H or A^D
   // Section 3, Sums: h, ϱ, s, s', Γ_L, M_L, Γ_F, the u_p and the u_pv of Γ_O; γ^h, Γ_O, (1 + u_p)(1 + γ^h)²·u_pv; Ω_O
   // without Σ|v_jc|, and its factor; ω_p·(4/3)·min(1/Λ, e^{M⁺−m}/(Z·D)).
+  double gamma_drop = 0;  ///< (1 + γ_{k_drop})(1 + u_drop) − 1, 0 without a dropout mask
   double height = 0, divisions = 0, merges_L = 0, merges_O = 0, gamma_L = 0, gamma_C = 0, nodes_L = 0, gamma_F = 0,
          u_p = 0, u_pv = 0, gamma_h = 0, gamma_O = 0, node_factor = 0, lost_in_sums = 0, lost_beside_values = 0,
          lost_when_divided = 0;
@@ -83,6 +88,10 @@ struct row_terms : row_scalars {
 
   /// The constants of Scores and Sums that no key changes. Requires keys ≥ 1.
   constexpr void begin(problem::kernel_model const& how, row_scalars const& scalars, std::size_t keys) noexcept;
+  /// M_K⁺, M_K⁻ and what a sink may exceed them by, before after_scores. `keys` is of the keys without the sink, whose
+  /// numbers are given, E = E_⊥ among them.
+  template <class Extremes>
+  constexpr void meet_sink(Extremes const& keys, double x_lower, double x_upper, double E) noexcept;
   /// M⁺, M⁻ and H0, after every key's E_j.
   template <class Extremes>
   constexpr void after_scores(Extremes const& found) noexcept;
@@ -166,6 +175,8 @@ constexpr void row_terms::begin(problem::kernel_model const& how, row_scalars co
   // E_j (Lemma 1, Bias): 1 + e_s = (1 + γ_{k_add})(1 + u_s).
   e_s = model.k_add > 0 ? compounded(gamma(model.k_add, u), model.u_s) : model.u_s;
 
+  sink_relative = compounded(gamma(model.k_t, u), model.u_t), sink_absolute = model.omega_t + 2 * omega;
+  if (drops) gamma_drop = compounded(gamma(model.k_drop, u), model.u_drop);
   // Section 3, Sums: u_p counts as 0 in Γ_O where P is shared, u_pv as u where it is smaller; h; s; ϱ, s' (Lemmas 4,
   // 6).
   u_p = model.p_shared ? 0 : model.u_p;
@@ -177,19 +188,33 @@ constexpr void row_terms::begin(problem::kernel_model const& how, row_scalars co
   merges_O = (by_lse() ? S - 1 + static_cast<double>(model.merge_levels) * (model.k_f + 1) : merges_L) + divisions;
 }
 
+/// Section 3, A sink. A kernel that adds it at the end forms exp(t − M) with the maximum M of the keys: it may exceed M by
+/// up to the largest finite exponential, and where it does by more (far + 2) no such kernel has an answer.
+template <class Extremes>
+constexpr void row_terms::meet_sink(Extremes const& keys, double x_lower, double x_upper, double E) noexcept {
+  keys_above = keys.above, keys_below = keys.below;
+  if (!(n > 1)) return;  // no key: there is no maximum to subtract
+  double const above = rounded_up(rounded_up(x_upper + E) - keys_below);  // ≥ t + E_⊥ − M_K⁻
+  bool const finite = !(model.format.far + 2 < rounded_down(x_lower - keys_above));
+  sink_above = finite ? larger(0, above) : 0;
+  sink_in_range = above <= model.sink_limit;
+}
+
 template <class Extremes>
 constexpr void row_terms::after_scores(Extremes const& found) noexcept {
   problem::working_format const& f = model.format;
   max_above = found.above, max_below = found.below, largest_E = found.largest_E;
+  if (!has_sink) keys_above = max_above, keys_below = max_below;
   // H0, line by line: |σ|; q and k where folds may overflow; Q_j, S_j, those of keys without weight too, and |b_j| of
   // keys that are not sunk; no infinite q·k; the softcap; M⁻ > m − Θ/8. The smallest normal number is half of ω_W/e^τ.
   double const folded = larger(1, scale_upper);
   bool const folds = larger(query_norm, found.largest_norm) * folded < f.h0_limit;
-  in_range = !has_sink && !drops && finite_products && scale_upper < f.h0_limit && (!folds_may_overflow(model) || folds) &&
+  in_range = sink_in_range && finite_products && scale_upper < f.h0_limit && (!folds_may_overflow(model) || folds) &&
              found.largest_size < f.h0_limit && keys_without_weight_in_range(model, *this) &&
              (softcap == 0 || (f.omega_w * 0.5 <= softcap && softcap < f.h0_limit)) && -sunk() / 2 < max_below;
   // E2: max(|M⁺|, |M⁻|) ≤ |m| + max(|M⁺ − m|, |M⁻ − m|).
   largest_max = larger(max_upper + max_above, max_upper + absolute(max_below));
+  if (sink_above > 0) largest_max = larger(largest_max, max_upper + larger(absolute(keys_above), absolute(keys_below)));
   // Section 3, Reference: κ_j ≤ γ_{c_m}(1 + γ_{k_x})·Y_j; E11: one number for g, g⁺ and max_j κ_j where that is small.
   gamma_x = gamma(model.k_x, f.u);
   reference_factor = model.c_m > 0 ? gamma(model.c_m, f.u) * (1 + gamma_x) : 0;
@@ -213,26 +238,27 @@ constexpr void row_terms::after_references(References const& found) noexcept {
   in_range = in_range && g_plus <= limit && !(beyond > 0 && limit < reference_error_at(beyond));
 }
 
-/// B − 1 + S − 1 with B = ⌈N/b⌉, 1 for two passes, n for an unknown order (section 3, Rescales; Lemma 2).
+/// B − 1 + S − 1 with B = ⌈N/b⌉, 1 for two passes, n for an unknown order; a sink is one block more (section 3, Rescales;
+/// Lemma 2).
 constexpr double row_terms::most_rescales() const noexcept {
   double const blocks = model.rescales == problem::rescale_count::none ? 1
                         : model.rescales == problem::rescale_count::per_block
                             ? static_cast<double>((m + model.block - 1) / model.block)
                             : n;
-  return blocks - 1 + static_cast<double>(model.splits - 1);
+  return blocks - 1 + static_cast<double>(model.splits - 1 + (has_sink ? 1 : 0));
 }
 
-/// h = n − 1, min(n − 1, b + B − 2) or min(n − 1, ⌈N/a⌉ + a_0) (section 3, Sums; Lemma 6): additions on one path
-/// through the summation tree. Adding an invisible key's exact 0 rounds nothing.
+/// h = n − 1, min(n − 1, b + B − 2) or min(n − 1, ⌈N/a⌉ + a_0), with a sink one more of the last two (section 3, Sums;
+/// Lemma 6): additions on one path through the summation tree. Adding an invisible key's exact 0 rounds nothing.
 constexpr double row_terms::tree_height() const noexcept {
-  double const chain = n - 1;
+  double const chain = n - 1, sink = has_sink ? 1 : 0;
   if (model.height == problem::sum_height::in_sequence) return chain;
   if (model.height == problem::sum_height::declared)
     return smaller(chain,
-                   static_cast<double>((m + model.height_divisor - 1) / model.height_divisor + model.height_base));
+                   static_cast<double>((m + model.height_divisor - 1) / model.height_divisor + model.height_base) + sink);
   auto const block = static_cast<double>(model.block);
   double const blocks = static_cast<double>((m + model.block - 1) / model.block);
-  return smaller(chain, block + blocks - 2);
+  return smaller(chain, block + blocks - 2 + sink);
 }
 
 constexpr void row_terms::after_rescales(double largest_R) noexcept {
@@ -288,11 +314,11 @@ constexpr void row_terms::after_weights(Sums const& found) noexcept {
   log_lower_side = one_minus_D < 0.5 ? one_minus_D / (1 - one_minus_D) * (1 + 0x1p-50)  // −ln(1 − x) ≤ x/(1 − x)
                    : D_lower > 0     ? larger(0, log_upper(1 / D_lower))
                                      : infinity;
-  // Corollary L, Λ_H = max(M⁺ − m, m − M⁻) + 2τ(1 + γ_{k_x}) + ln n + (R + 1)ε̂ + û_p + […](R + 1)k_x·ω + κ* + nω_W/Λ;
-  // none where parts are merged by LSE.
+  // Corollary L, Λ_H = max(M⁺ − m, m − M⁻) + 2τ(1 + γ_{k_x}) + ln n + (R + 1)ε̂ + û_p + […](R + 1)k_x·ω + κ* + nω_W/Λ, and
+  // γ_{k_x}X_⊥ + G_⊥ beside a sink; none where parts are merged by LSE.
   log_hull = by_lse() ? infinity
                       : larger(max_above, -max_below) + 2 * model.tau * (1 + gamma_x) + larger(0, log_upper(n)) +
-                            (R + 1) * eps_hat + z_extra + found.kappa_beside_gap + n * far_share();
+                            (R + 1) * eps_hat + z_extra + found.kappa_beside_gap + n * far_share() + sink_slack;
   e_above = max_above < 1 ? 1 / (1 - max_above) : infinity;  // e^{M⁺ − m} of Ω_O (E3)
 
   // η⁺ = 2γ_{k_x}(τ + ℓ) + 2(R + 1)ε̂ + 2û_p + 2[…](R + 1)k_x·ω + max_{i∈L} μ_i (Clause D).
@@ -306,7 +332,7 @@ constexpr void row_terms::after_weights(Sums const& found) noexcept {
       R * model.eps + 2 * (2 * height + R + S + divisions + 8) * f.u <= 0.25 && model.k_pre + 2 * model.k_f <= 15;
   double const largest_weight = g_plus > 0 ? e_tau * exp_upper(g_plus) : e_tau;
   judged = in_range && sums_short && (model.c_m == 0 || model.eps <= 0.125) && n_far * far_share() <= 0.5 &&
-           merge_error <= 0.5 && n * largest_weight < f.h0_limit && largest_weight < model.p_limit &&
+           merge_error <= 0.5 && n * largest_weight < f.h0_limit && largest_weight * kept_factor < model.p_limit &&
            found.largest_stored < model.s_limit && largest_max < model.s_limit;
   e_tau = largest_weight;  // from here on that of the lines of H0 on l and Ô
   theorem_holds = judged && !padded;
@@ -361,6 +387,7 @@ constexpr void row_terms::finish_sums() noexcept {
       promoted > 0 ? compounded(gamma(short_sums, u_pv), gamma(promotions + beside, u)) : gamma(height + beside, u_pv);
   gamma_O = compounded(u_p, gamma_h);
   node_factor = (1 + u_p) * (1 + gamma_h) * (1 + gamma_h) * u_pv * up;
+  if (drops) gamma_O = compounded(gamma_O, gamma_drop), node_factor *= (1 + gamma_drop) * up;
   // κ_p: (4/3)·min(1/Λ, e^{M⁺−m}/(Z·D)) where weights are rounded before they are divided, 4/3 after, or the larger.
   double const third = 4.0 / 3 * up;
   double const divided =
@@ -377,7 +404,7 @@ constexpr void row_terms::finish_sums() noexcept {
   lost_weight = rounded ? model.omega_p * larger(third, divided) * up : 0;
   // Section 9.
   spread_of_sizes = 2.0 / 3 * u_p * u_p * sum_grouped_squares;
-  spread_of_sums = u * u / 3 * (sum_groups + R);
+  spread_of_sums = u * u / 3 * (sum_groups + R) + gamma_drop * gamma_drop;
   spread_of_result = (model.k_f + model.k_pre) * u * ((model.k_f + model.k_pre) * u);
   drift = u < u_pv ? (height + R) * u_pv / root(n) : 0;
 }

@@ -38,7 +38,8 @@ void collect_facts(problem::instance<T> const& p, enclosed_row<W, T> const& row,
 template <unsigned W, class T>
 error_bound output_bound(row_bound const& bound, problem::instance<T> const& p, enclosed_row<W, T> const& row,
                          std::int64_t c, ball<W> const& o) noexcept {
-  return bound.output(o, [&](std::size_t n) { return value_at(p, row, n, c); });
+  auto const value = [&](std::size_t n) { return value_at(p, row, n, c); };
+  return dropout_of(p) > 0 ? bound.output(o * kept_part<W>(p), value) : bound.output(o, value);
 }
 
 // A unit that defines these pointers instantiates the functions for every element type.
