@@ -40,7 +40,7 @@ struct merge_outputs {
 /// Requires  parts.count ≥ 1; threads ≥ 0; outputs overlap nothing
 /// Ensures   A part whose LSE is −∞ in a row is not read there; where all are, O = 0 and LSE = −∞. A NaN or +∞ among them
 ///           makes a NaN row. Where one part is left, O and LSE are that part's, bit for bit (O rounded to nearest where
-///           Out is not E). Roundings: merge_model. Subnormal numbers are kept. The same bits for any number of threads,
+///           Out is not E). Roundings: merge_model (model.hpp). Subnormal numbers are kept. The same bits for any number of threads,
 ///           and on AVX2 and AVX-512. The floating-point environment is restored
 /// Source    docs/semantics.md; FlashAttention-3's combine (weights by the maximum)
 /// Cost      S·dv multiply-adds a row, and S exponentials for every 256 columns; no memory of its own but what oneTBB

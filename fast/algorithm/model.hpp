@@ -82,6 +82,31 @@ constexpr problem::kernel_model model(problem::instance<E> const& instance) noex
   return model<E>(instance.size(), instance.has_bias());
 }
 
+/// How fast::merge rounds, for parts stored as E: n of the bound is the number of parts. Each output type adds its own
+/// rounding, where it is not the working type.
+template <problem::floating_element E>
+inline constexpr problem::kernel_model merge_model = [] {
+  using T = working<E>;
+  problem::kernel_model result;
+  result.format = std::is_same_v<T, float> ? problem::formats::f32 : problem::formats::f64;
+  // Scores are the LSE of the parts, exactly. (LSE_s − M)·log₂ e: the difference, log₂ e in T, and the product; M is the
+  // largest LSE of all parts before the first weight is formed, so nothing is rescaled.
+  result.k_qk_base = result.k_qk_per_d = 0;
+  result.k_x = 3;
+  result.c_m = 0;
+  result.eps = exp_error<T>;
+  result.x0 = exp_cutoff<T>;
+  result.rescales = problem::rescale_count::none;
+  // add_multiple(): one chain of multiply-adds from 0 for O. l is summed in lanes. Both are S − 1 additions at most.
+  result.height = problem::sum_height::in_sequence;
+  result.k_pre = 0;
+  // finish(): one division. The LSE is that of log_sum_exp() without a change of units.
+  result.k_f = 1;
+  result.k_lse = 1;
+  result.eps_log = problem::formats::power_of_two(-50);
+  return result;
+}();
+
 static_assert(exp_cutoff<float> <= problem::formats::f32.largest_x0, "bound.md, H1: x0 ≤ 87.3");
 static_assert(exp_cutoff<double> <= problem::formats::f64.largest_x0, "bound.md, H1: x0 ≤ 708.3");
 static_assert(exp_error<float> == 2 * problem::formats::f32.u && exp_error<double> == 2 * problem::formats::f64.u);

@@ -23,7 +23,7 @@ void require_plain_answer(owned_case<T> const& problem) {
   long double const u = std::numeric_limits<T>::epsilon();
   for (std::int64_t b = 0; b < s.b; ++b)
     for (std::int64_t h = 0; h < s.hq; ++h)
-      for (std::int64_t i = 0; i < s.n; ++i) {
+      for (std::int64_t i = 0; i < instance.queries(b); ++i) {
         auto const truth = tests::plain_attention(instance, b, h, i);
         long double const near = u * (64 + 4 * static_cast<long double>(s.d) * (1 + truth.largest_score));
         auto const close = [&](T x, long double y, long double size) {
@@ -38,8 +38,10 @@ void require_plain_answer(owned_case<T> const& problem) {
         }
       }
   for (auto* tensor : {&got.o, &got.lse, &got.weights}) {
-    auto gaps = *tensor;
-    gaps.each([](T& x, auto...) { x = T(-77); });
+    auto gaps = *tensor;  // and rows behind the queries of an entry
+    gaps.each([&](T& x, auto b, auto, auto i, auto) {
+      if (i < instance.queries(b)) x = T(-77);
+    });
     RC_ASSERT(std::all_of(gaps.values.begin(), gaps.values.end(), [](T x) { return x == T(-77); }));
   }
 }
@@ -75,6 +77,31 @@ owned_case<T> drawn_case() {
     problem.bias_f32->each([&](float& x, auto...) { x = static_cast<float>(random() % 64) / 7; });
   }
   if (in(0, 1) != 0) problem.band = {in(-80, 200), in(-1, 90), in(-1, 90)};
+  if (in(0, 1) != 0) {
+    auto const draw = [&](auto& x, auto...) {
+      x = static_cast<std::decay_t<decltype(x)>>(random() % 5 == 0 ? -infinity<float> : float(random() % 128) / 16 - 3);
+    };
+    if (in(0, 1) != 0) (problem.sink = owned<T>::shaped({broadcast(s.b), s.hq}, in(0, 2)))->each(draw);
+    else (problem.sink_f32 = owned<float>::shaped({broadcast(s.b), s.hq}, in(0, 2)))->each(draw);
+  }
+  if (in(0, 2) == 0) {
+    auto const lengths = [&](std::int64_t room) {
+      owned<std::int32_t> drawn({s.b});
+      for (auto& x : drawn.values) x = static_cast<std::int32_t>(in(0, room));
+      return drawn;
+    };
+    if (in(0, 1) != 0) problem.q_lengths = lengths(s.n);
+    if (in(0, 1) != 0) problem.k_lengths = lengths(s.m);
+    problem.align = in(0, 1);
+  }
+  if (in(0, 2) == 0) {
+    problem.block_q = in(1, 70), problem.block_k = *rc::gen::element<std::int64_t>(1, 2, 7, 16, 48, 64, 130);
+    auto const blocks = [](std::int64_t rows, std::int64_t block) { return (rows + block - 1) / block; };
+    problem.block_mask = owned<std::uint8_t>::shaped({broadcast(s.b), broadcast(s.hq), blocks(s.n, problem.block_q),
+                                                      blocks(s.m, problem.block_k)});
+    auto const set = static_cast<unsigned>(in(0, 4));
+    problem.block_mask->each([&](std::uint8_t& x, auto...) { x = random() % 4 < set ? 2 : 0; });
+  }
   return problem;
 }
 
@@ -82,7 +109,7 @@ owned_case<T> drawn_case() {
 
 TEMPLATE_TEST_CASE("the kernel answers what a plain two-pass loop answers", "[property]", float, double) {
   tests::simd_target const set(GENERATE(from_range(fast::simd_targets())));
-  tests::property("any sizes, strides, mask, bias, band, scale, heads",
+  tests::property("any sizes, strides, masks, bias, band, scale, heads, sinks, lengths",
                   [] { require_plain_answer(drawn_case<TestType>()); });
 }
 

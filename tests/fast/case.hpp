@@ -46,6 +46,10 @@ struct owned_case : problem::parameters {
   std::optional<owned<std::uint8_t>> mask;
   std::optional<owned<T>> bias;
   std::optional<owned<float>> bias_f32;
+  std::optional<owned<T>> sink;
+  std::optional<owned<float>> sink_f32;
+  std::optional<owned<std::uint8_t>> block_mask;
+  std::optional<owned<std::int32_t>> q_lengths, k_lengths;
 
   owned_case(problem::sizes const& s, std::uint64_t seed, std::int64_t gap = 0)
       : q(owned<T>::shaped({s.b, s.hq, s.n, s.d}, gap, nan())),
@@ -65,6 +69,11 @@ struct owned_case : problem::parameters {
     if (mask) arguments.mask = mask->in();
     if (bias) arguments.bias = bias->in();
     if (bias_f32) arguments.bias_f32 = bias_f32->in();
+    if (sink) arguments.sink = sink->in();
+    if (sink_f32) arguments.sink_f32 = sink_f32->in();
+    if (block_mask) arguments.block_mask = block_mask->in();
+    if (q_lengths) arguments.q_lengths = q_lengths->in();
+    if (k_lengths) arguments.k_lengths = k_lengths->in();
     static_cast<problem::parameters&>(arguments) = *this;
     auto checked = problem::instance<T>::make(arguments);
     if (!checked) FAIL(checked.why().message());
@@ -92,11 +101,13 @@ struct owned_case : problem::parameters {
 /// The rule of docs/semantics.md, pair by pair.
 template <class T>
 bool is_visible(problem::instance<T> const& instance, std::int64_t b, std::int64_t h, std::int64_t i, std::int64_t j) {
-  auto const& [diagonal, left, right] = instance.band();
+  auto const [diagonal, left, right] = instance.band(b);
   // Tests that saturate compare with an equal case instead (fast_band_test.cpp has the definition in 128 bits).
   std::int64_t const offset = j - (i + diagonal);
-  return (!instance.mask() || instance.mask()(b, h, i, j) != 0) && (left < 0 || -left <= offset) &&
-         (right < 0 || offset <= right);
+  auto const& p = instance.parameters();
+  return j < instance.keys(b) && (!instance.mask() || instance.mask()(b, h, i, j) != 0) &&
+         (!instance.block_mask() || instance.block_mask()(b, h, i / p.block_q, j / p.block_k) != 0) &&
+         (left < 0 || -left <= offset) && (right < 0 || offset <= right);
 }
 
 struct plain_row {
@@ -116,7 +127,10 @@ plain_row plain_attention(problem::instance<T> const& instance, std::int64_t b, 
   plain_row row{std::vector<long double>(static_cast<std::size_t>(s.dv)),
                 std::vector<long double>(static_cast<std::size_t>(s.m)), -infinity, 0};
   std::vector<long double> scores(static_cast<std::size_t>(s.m), -infinity);
-  long double m = -infinity, l = 0;
+  long double sink = -infinity;
+  if (instance.sink()) sink = static_cast<long double>(instance.sink()(b, h, 0, 0));
+  if (instance.sink_f32()) sink = static_cast<long double>(instance.sink_f32()(b, h, 0, 0));
+  long double m = sink, l = 0;
   for (std::int64_t j = 0; j < s.m; ++j) {
     if (!is_visible(instance, b, h, i, j)) continue;
     long double dot = 0;
@@ -132,6 +146,8 @@ plain_row plain_attention(problem::instance<T> const& instance, std::int64_t b, 
     if (std::isfinite(score)) row.largest_score = std::max(row.largest_score, std::abs(score));
   }
   if (m == -infinity) return row;
+  if (sink != -infinity) row.largest_score = std::max(row.largest_score, std::abs(sink));
+  l = std::exp(sink - m);
   for (auto const score : scores) l += std::exp(score - m);
   for (std::int64_t j = 0; j < s.m; ++j) {
     auto const at = static_cast<std::size_t>(j);

@@ -3,11 +3,13 @@
 
 #include <array>
 #include <cmath>
+#include <cstddef>
 #include <cstring>
 #include <limits>
 #include <string>
 
 #include "tests/support/catch.hpp"
+#include "tests/support/guarded_bytes.hpp"
 
 namespace {
 
@@ -55,6 +57,87 @@ TEST_CASE("what the kernel does not support it says, outputs untouched", "[unit]
   tiny_call version;
   version.call.abi_version = ATTEST_KERNEL_ABI_2 + 1;
   CHECK(version.answer_untouched() == ATTEST_UNSUPPORTED);
+}
+
+TEST_CASE("a call of version 2 is answered, and one of version 1 ends at its last field", "[unit]") {
+  // ln 2 beside two keys of score 0: Z = 2 + 2.
+  tiny_call sunk;
+  float t = 0.69314718f;
+  std::array<std::int64_t, 4> one{1, 1, 1, 1};
+  DLTensor sink = tiny_call::tensor(&t, one, one);
+  sink.ndim = 1;
+  sunk.call.abi_version = ATTEST_KERNEL_ABI_2, sunk.call.sink = &sink;
+  REQUIRE(attest_attention(&sunk.call) == ATTEST_OK);
+  CHECK(sunk.out[0] == Approx(2));
+  // The same call, of version 1: the fields behind `weights` are not there, whatever they hold.
+  tiny_call first;
+  constexpr std::size_t size = offsetof(attest_call, sink);
+  attest::tests::guarded_bytes memory(size);
+  std::memcpy(memory.data(), &first.call, size);
+  REQUIRE(attest_attention(reinterpret_cast<attest_call const*>(memory.data())) == ATTEST_OK);
+  CHECK(first.out[0] == 4);
+}
+
+TEST_CASE("dropout is unsupported, and what is reserved must be 0", "[unit]") {
+  tiny_call dropped;
+  std::array<std::uint8_t, 2> kept{1, 1};
+  std::array<std::int64_t, 4> shape{1, 1, 1, 2}, stride{2, 2, 2, 1};
+  DLTensor keep = tiny_call::tensor(nullptr, shape, stride);
+  keep.data = kept.data(), keep.dtype = {kDLUInt, 8, 1};
+  dropped.call.abi_version = ATTEST_KERNEL_ABI_2, dropped.call.keep = &keep, dropped.call.dropout = 0.5;
+  CHECK(dropped.answer_untouched() == ATTEST_UNSUPPORTED);
+  tiny_call reserved;
+  reserved.call.abi_version = ATTEST_KERNEL_ABI_2, reserved.call.reserved = 1;
+  CHECK(reserved.answer_untouched() == ATTEST_FAILED);
+  reserved.call.abi_version = ATTEST_KERNEL_ABI;  // then there is no such field
+  CHECK(attest_attention(&reserved.call) == ATTEST_OK);
+}
+
+TEST_CASE("partial results are merged through the C interface", "[unit]") {
+  if (sizeof(void*) == 8) CHECK((sizeof(attest_call) == 224 && sizeof(attest_merge_call) == 48));
+  float o0 = 3, o1 = 5, unread = std::numeric_limits<float>::quiet_NaN(), out = -7, out_lse = -7;
+  float l0 = 1, l1 = 1, empty = -std::numeric_limits<float>::infinity();
+  std::array<std::int64_t, 4> one{1, 1, 1, 1};
+  auto const tensor = [&](float& x, int rank) {
+    DLTensor made = tiny_call::tensor(&x, one, one);
+    made.ndim = rank;
+    return made;
+  };
+  DLTensor const O[]{tensor(o0, 4), tensor(unread, 4), tensor(o1, 4)}, L[]{tensor(l0, 3), tensor(empty, 3), tensor(l1, 3)};
+  DLTensor const *os[]{&O[0], &O[1], &O[2]}, *lses[]{&L[0], &L[1], &L[2]};
+  DLTensor to = tensor(out, 4), to_lse = tensor(out_lse, 3);
+  attest_merge_call call{};
+  call.abi_version = ATTEST_KERNEL_ABI_2, call.parts = 3, call.o = os, call.lse = lses, call.out = &to, call.out_lse = &to_lse;
+  REQUIRE(attest_merge(&call) == ATTEST_OK);
+  CHECK((out == 4 && out_lse == Approx(1.69314718)));
+  call.out_lse = nullptr, out_lse = -7;
+  REQUIRE(attest_merge(&call) == ATTEST_OK);
+  CHECK(out_lse == -7);
+  std::uint16_t half = 0;
+  to.data = &half, to.dtype = {kDLBfloat, 16, 1};
+  REQUIRE(attest_merge(&call) == ATTEST_OK);
+  CHECK(half == 0x4080);
+
+  to = tensor(out, 4), out = -7;
+  auto const refused = [&](auto&& change) {
+    attest_merge_call wrong = call;
+    change(wrong);
+    attest_status const status = attest_merge(&wrong);
+    CHECK(out == -7);
+    return status;
+  };
+  CHECK(refused([](auto& c) { c.abi_version = ATTEST_KERNEL_ABI_2 + 1; }) == ATTEST_UNSUPPORTED);
+  CHECK(refused([](auto& c) { c.abi_version = ATTEST_KERNEL_ABI; }) == ATTEST_UNSUPPORTED);
+  CHECK(refused([](auto& c) { c.reserved = 1; }) == ATTEST_FAILED);
+  CHECK(refused([](auto& c) { c.parts = 0; }) == ATTEST_FAILED);
+  CHECK(refused([](auto& c) { c.threads = -1; }) == ATTEST_FAILED);
+  CHECK(refused([](auto& c) { c.o = nullptr; }) == ATTEST_FAILED);
+  CHECK(refused([](auto& c) { c.out = nullptr; }) == ATTEST_FAILED);
+  CHECK(attest_merge(nullptr) == ATTEST_FAILED);
+  std::array<std::int64_t, 4> two{1, 1, 1, 2};
+  DLTensor wide = O[1];
+  wide.shape = two.data(), os[1] = &wide;
+  CHECK(refused([](auto&) {}) == ATTEST_FAILED);
 }
 
 TEST_CASE("softcap, bf16 and f16 are answered", "[unit]") {

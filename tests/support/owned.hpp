@@ -51,12 +51,12 @@ struct owned {
   problem::tensor<T const> in() const { return {values.data(), layout}; }
   problem::tensor<T> out() { return {values.data(), layout}; }
 
-  /// Requires three or four axes.
+  /// Requires at most four axes.
   T& at(std::int64_t b, std::int64_t h, std::int64_t i, std::int64_t j = 0) {
     auto const& s = layout.stride;
     return values[static_cast<std::size_t>(b * s[0] + h * s[1] + i * s[2] + (layout.rank == 4 ? j * s[3] : 0))];
   }
-  /// visit(element, b, h, i, j) for all elements, not for gaps. Requires three or four axes.
+  /// visit(element, b, h, i, j) for all elements, not for gaps. Requires at most four axes.
   template <class Each>
   void each(Each&& visit) {
     std::array<std::int64_t, 4> shape{1, 1, 1, 1};
