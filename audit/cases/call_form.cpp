@@ -8,6 +8,7 @@
 #include <fmt/format.h>
 #include <fmt/ranges.h>
 
+#include "audit/cases/arranged.hpp"
 #include "audit/cases/random.hpp"
 #include "audit/cases/shared_values.hpp"
 #include "audit/cases/value_forms.hpp"
@@ -40,6 +41,12 @@ constexpr std::array<feature_row, feature_count> table{{
     {finite_mask, of::bias, "finite-mask"},
     {feature::scale, of::numbers, "scale"},
     {softcap, of::numbers, "softcap"},
+    {sink, of::numbers, "sink"},
+    {dropout, of::numbers, "dropout"},
+    {feature::block_mask, of::numbers, "block-mask"},
+    {lengths, of::entries, "lengths"},
+    {feature::packed, of::entries, "packed"},
+    {paged, of::entries, "paged"},
 }};
 
 static_assert(
@@ -178,7 +185,61 @@ feature band_feature(problem::band const& band, problem::sizes const& s) {
   return band.diagonal == 0 && s.m != s.n ? causal_top_left : causal;
 }
 
+bool is_packed_or_paged(call_form const& form) { return form.options.has(feature::packed) || form.options.has(paged); }
+
+/// A sink for each head, near ln m, which is the LSE of m scores that are 0.
+void add_sinks(problem_draft& to, random_stream& random) {
+  std::int64_t const heads = to.q.layout.shape[1];
+  double const keys = std::log(std::max(1.0, static_cast<double>(to.k.layout.shape[2])));
+  to.sink = owned_tensor::compact(problem::element_type::f32, {heads});
+  for (std::int64_t h = 0; h < heads; ++h) store(*to.sink, static_cast<std::size_t>(h), keys + random.normal());
+}
+
+void add_block_mask(problem_draft& to, random_stream& random) {
+  constexpr std::int64_t sizes[][2]{{16, 16}, {5, 7}, {64, 32}, {32, 64}, {128, 128}};
+  auto const [q, k] = sizes[random.below(5)];
+  to.block_q = q, to.block_k = k;
+  auto const& shape = to.q.layout.shape;
+  to.block_mask = owned_tensor::compact(
+      problem::element_type::u8,
+      {shape[0], random.below(2) == 0 ? 1 : shape[1], (shape[2] + q - 1) / q, (to.k.layout.shape[2] + k - 1) / k});
+  fill(*to.block_mask, [&](auto...) { return random.below(3) != 0 ? 1.0 : 0.0; });
+}
+
+void add_dropout(problem_draft& to, random_stream& random) {
+  auto const& shape = to.q.layout.shape;
+  to.dropout = 0.25;
+  to.keep = owned_tensor::compact(problem::element_type::u8, {shape[0], shape[1], shape[2], to.k.layout.shape[2]});
+  fill(*to.keep, [&](auto...) { return random.below(4) != 0 ? 1.0 : 0.0; });
+}
+
+/// What version 2 of the interface adds to a problem with slots.
+void add_version_2(call_form const& form, problem_draft& to, random_stream& random) {
+  if (form.options.has(sink)) add_sinks(to, random);
+  if (form.options.has(feature::block_mask)) add_block_mask(to, random);
+  if (form.options.has(dropout)) add_dropout(to, random);
+  if (!form.options.has(lengths) && !is_packed_or_paged(form)) return;
+  draw_lengths(to, random);
+  if (to.band != problem::band{} && !form.diagonal && !form.options.has(causal_top_left)) {
+    to.align = 1;  // each entry at its own end
+    to.band.diagonal -= form.size.m - form.size.n;
+  }
+  if (form.options.has(feature::packed)) pack_queries(to, random.below(3)), pack_keys(to, random.below(3));
+  constexpr std::int64_t pages[]{1, 7, 16, 16, 64, 128};
+  if (form.options.has(paged))
+    page_keys(to, {.page = pages[random.below(6)], .more_columns = random.below(3), .more_pages = random.below(4)},
+              random);
+}
+
 }  // namespace
+
+bool exclude(feature one, feature other) noexcept {
+  feature_group const a = row_of(one).group, b = row_of(other).group;
+  auto const by_pair = [](feature x, feature_group y_group, feature y) {
+    return x == feature::packed && (y_group == of::mask || y_group == of::bias || y == dropout || y == feature::block_mask);
+  };
+  return (a == b && a != of::sizes && a != of::numbers) || by_pair(one, b, other) || by_pair(other, a, one);
+}
 
 std::span<feature_row const> feature_table() noexcept { return table; }
 
@@ -186,6 +247,17 @@ std::optional<call_form> form_of(problem_draft const& p) {
   if (p.q.layout.rank != 4) return std::nullopt;
   auto const &q = p.q.layout.shape, &k = p.k.layout.shape;
   call_form form{.size = {q[0], q[1], k[1], q[2], k[2], q[3], p.v.layout.shape[3]}, .scale = p.scale};
+  if (p.q_offsets || p.k_offsets || p.block_table) {
+    auto const valid = problem::make_instance(p.arguments());
+    if (!valid) return std::nullopt;
+    form.size = std::visit([](auto const& instance) { return instance.size(); }, valid.value());
+  }
+  if (p.block_table) form.options.add(paged);
+  else if (p.q_offsets || p.k_offsets) form.options.add(feature::packed);
+  else if (!p.is_dense()) form.options.add(lengths);
+  if (p.sink) form.options.add(sink);
+  if (p.keep) form.options.add(dropout);
+  if (p.block_mask) form.options.add(feature::block_mask);
   if (p.band != problem::band{}) form.options.add(band_feature(p.band, form.size));
   form.length = std::clamp<std::int64_t>(p.band.left, 1, std::max<std::int64_t>(form.size.m, 1));
   if (p.mask) form.options.add(mask_feature(std::span(p.mask->layout.shape).first<4>(), form.size));
@@ -254,6 +326,7 @@ call_cost cost_of(call_form const& form, problem::element_type type) noexcept {
     feature_group const group = table[static_cast<std::size_t>(one)].group;
     if (group == feature_group::mask) cost.bytes += elements(mask_shape(one, form));
     if (group == feature_group::bias) cost.bytes += elements(bias_shape(one, form.size)) * width;
+    if (one == dropout) cost.bytes += b * hq * n * m;
   });
   return cost;
 }
@@ -270,6 +343,7 @@ problem_draft draft_of(call_form const& form, problem::element_type type, random
   });
   set_values(form.values, draft, random);
   share_values(draft, form.memory);
+  add_version_2(form, draft, random);
   return draft;
 }
 

@@ -48,8 +48,17 @@ enum class feature : std::uint8_t {
   // The numbers.
   scale,    ///< not 1/√d
   softcap,  ///< 50, the cap of Gemma 2
+  // Version 2 of the interface. A band is then aligned at the end of each entry.
+  sink,        ///< a score of its own for each head, near the LSE of its keys
+  dropout,     ///< a quarter of the weights, the others divided by 3/4
+  block_mask,  ///< two blocks of three
+  lengths,     ///< entries have from no row to all of their slots, of queries and of keys
+  packed,      ///< entries of such lengths, one behind the other, on both sides
+  paged,       ///< keys of such lengths in pages
 };
-inline constexpr std::size_t feature_count = static_cast<std::size_t>(feature::softcap) + 1;
+inline constexpr std::size_t feature_count = static_cast<std::size_t>(feature::paged) + 1;
+/// The first feature that needs version 2 of the C interface.
+inline constexpr feature first_of_version_2 = feature::sink;
 
 class feature_set {
  public:
@@ -76,7 +85,7 @@ class feature_set {
 };
 
 /// A call has at most one feature of each group but `sizes` and `numbers`.
-enum class feature_group : std::uint8_t { sizes, band, mask, bias, numbers };
+enum class feature_group : std::uint8_t { sizes, band, mask, bias, numbers, entries };
 
 struct feature_row {
   feature id;
@@ -86,6 +95,9 @@ struct feature_row {
 /// In the order of the enumerators.
 std::span<feature_row const> feature_table() noexcept;
 inline feature_row const& row_of(feature one) { return feature_table()[static_cast<std::size_t>(one)]; }
+
+/// Can no call have both? They are of one group, or one packs rows over which the other has no shape.
+bool exclude(feature one, feature other) noexcept;
 
 /// What the values of Q, K and V are.
 enum class value_form : std::uint8_t {
@@ -123,7 +135,8 @@ struct call_form {
 };
 
 /// The form nearest to that of a problem: its features follow from the shapes of mask and bias and from the parameters,
-/// its values count as Gaussian. None where the problem has not rank 4.
+/// its values count as Gaussian. None where the problem has not rank 4. Of packed and paged problems the sizes are those
+/// of the slots.
 std::optional<call_form> form_of(problem_draft const& p);
 
 /// The axes b, hq and n of the mask that this feature of the group `mask` adds.

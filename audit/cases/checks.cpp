@@ -105,6 +105,26 @@ std::vector<check> const& checks() {
       {"far-blocks", bug_class::cheap_exp,
        "blocks of 16 to 128 keys that lie 3 to 80 (f16: 9) below the maximum count, before and after its block",
        "blocks whose weights are below the smallest normal number; skipping that changes no answer beyond its bound"},
+      {"sinks", bug_class::sink,
+       "one more score of each head, without key and value, counts once, whatever its size, and is in the LSE",
+       "kernels that leave the sink out of the LSE by design, without a contract that says so", reaches_beyond},
+      {"lengths", bug_class::entries,
+       "each entry has its own queries and keys, bands hang on its own end; nothing behind a length is read",
+       "slots of more than 33 keys, which drawn asks"},
+      {"packed", bug_class::entries,
+       "entries one behind the other, of queries, of keys or of both, do not see each other; rows behind the last are "
+       "nobody's",
+       "offsets beyond 100, which drawn asks"},
+      {"pages", bug_class::pages,
+       "keys in pages of 1 to 256, scrambled, shared or alone, are those that the table names; unneeded columns are not "
+       "followed",
+       "pools beyond 2^31 elements"},
+      {"block-masks", bug_class::mask_polarity,
+       "blocks that are set are seen, within mask and band; partial blocks, rows of blocks with none or all",
+       "blocks larger than 128 keys"},
+      {"dropout", bug_class::dropout,
+       "kept weights are divided by 1 - p behind the softmax; LSE and weights do not know of it",
+       "kernels that draw their own mask: they cannot be asked"},
       {"pairs", bug_class::accuracy,
        "causal, windows, masks over each axis, padding, biases, grouped heads, decode, scale and softcap, two at a "
        "time, with n = m and n != m",
@@ -151,6 +171,11 @@ std::vector<audit_case> generated_cases(case_options const& options) {
   add_every_key(list);
   add_long_sums(list);
   add_far_blocks(list);
+  add_sinks(list);
+  add_entries(list);
+  add_pages(list);
+  add_block_masks(list);
+  add_dropouts(list);
   add_pairs(list);
   add_stability(list);
   return list.take();

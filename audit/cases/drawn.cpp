@@ -8,6 +8,7 @@
 
 #include "audit/cases/row_sample.hpp"
 #include "audit/cases/shared_values.hpp"
+#include "audit/tensors/entry_forms.hpp"
 
 namespace attest::audit {
 namespace {
@@ -74,7 +75,7 @@ feature_set drawn_options(random_stream& random) {
   std::vector<feature_group> taken{feature_group::sizes};
   for (std::int64_t left = one_of(counts, random); left > 0; --left) {
     std::vector<feature> free;
-    for (feature_row const& row : feature_table())
+    for (feature_row const& row : feature_table().first(static_cast<std::size_t>(first_of_version_2)))
       if (std::ranges::find(taken, row.group) == taken.end() && !options.has(row.id)) free.push_back(row.id);
     feature const chosen = free[static_cast<std::size_t>(random.below(std::ssize(free)))];
     options.add(chosen);
@@ -103,6 +104,23 @@ void keep_to(support const& answers, call_form& form) {
   if (!answers.answers(form.features())) s.hk = s.hq;
   if (!answers.answers(form.features())) s.dv = s.d;
   if (!answers.answers(form.features())) s.n = s.m;
+}
+
+/// One or two features of version 2 in every fourth form of a call by itself, as far as the kernel answers them; random
+/// numbers of their own, so that a kernel of version 1 is asked the same with and without them.
+void add_version_2(call_form& form, std::uint64_t seed, std::int64_t number, support const& answers) {
+  random_stream random(seed, fmt::format("drawn-version-2/{}", number));
+  if (random.below(2) != 0) return;
+  std::span<feature_row const> const added = feature_table().subspan(static_cast<std::size_t>(first_of_version_2));
+  for (std::int64_t left = 1 + random.below(2); left > 0; --left) {
+    feature const chosen = added[static_cast<std::size_t>(random.below(std::ssize(added)))].id;
+    bool excluded = chosen == feature::dropout && form.size.b * form.size.hq * form.size.n * form.size.m > 1 << 22;
+    form.options.each([&](feature there) { excluded = excluded || there == chosen || exclude(there, chosen); });
+    if (excluded) continue;
+    call_form with = form;
+    with.options.add(chosen);
+    if (answers.answers(with.features())) form = with;
+  }
 }
 
 bool admits(call_cost const& limit, call_cost const& cost) {
@@ -149,12 +167,14 @@ call_form many_scores(support const& answers, random_stream& random) {
 
 audit_case single(call_form const& form, problem::element_type type, shape_limits const& limits,
                   random_stream& random) {
-  memory_form const memory = drawn_memory(form.size, random);
+  memory_form memory = drawn_memory(form.size, random);
+  if (form.options.has(feature::packed) || form.options.has(feature::paged)) memory = {};
   problem_draft draft = draft_of(form, type, random);
   share_values(draft, memory);
   audit_case made{.check = "drawn", .name = {}, .problem = owned_problem::of_valid(std::move(draft))};
   made.memory = memory;
   made.rows = sampled_rows(form.size, judged_rows(form.size, limits.judged_products), random);
+  std::erase_if(made.rows, [&](row_index const& row) { return row.i >= queries_of(made.problem, row.b); });
   made.once = true;
   made.threads = form.threads;
   std::int64_t const asks = random.below(4);
@@ -215,7 +235,9 @@ audit_case drawn_case(problem::element_type type, std::uint64_t seed, std::int64
   auto const form = [&] {
     if (number % 256 == 128)
       if (call_form const many = many_scores(limits.answers, random); admits(limit, cost_of(many, type))) return many;
-    return drawn_form(random, type, limit, limits.answers);
+    call_form drawn = drawn_form(random, type, limit, limits.answers);
+    if (number % 4 == 2) add_version_2(drawn, seed, number, limits.answers);
+    return drawn;
   };
   audit_case made = number % 2 == 1 ? sequence(type, limits, random) : single(form(), type, limits, random);
   made.name = name;

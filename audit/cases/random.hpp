@@ -137,6 +137,11 @@ void add_probes(case_list& to);
 void add_every_key(case_list& to);
 void add_long_sums(case_list& to);
 void add_far_blocks(case_list& to);
+void add_sinks(case_list& to);
+void add_entries(case_list& to);
+void add_pages(case_list& to);
+void add_block_masks(case_list& to);
+void add_dropouts(case_list& to);
 void add_pairs(case_list& to);
 void add_stability(case_list& to);
 

@@ -20,11 +20,6 @@ void add(call_form& form, feature one) {
   }
 }
 
-bool exclude(feature one, feature other) {
-  feature_group const group = row_of(one).group;
-  return group == row_of(other).group && group != feature_group::sizes && group != feature_group::numbers;
-}
-
 audit_case case_of(call_form const& form, std::string name, problem::element_type type, std::uint64_t seed) {
   random_stream random(seed, "support/" + name);
   return {.check = "support",

@@ -77,12 +77,8 @@ std::optional<owned_problem> small_part(owned_problem const& from) {
   if (!part) return std::nullopt;
   problem_draft const& draft = part->draft();
   std::int64_t numbers = elements_of(draft.q) + elements_of(draft.k) + elements_of(draft.v);
-  bool of_version_1 = draft.align == 0 && draft.dropout == 0;
-  draft.each_optional([&](problem::optional_tensor const& row, owned_tensor const& tensor) {
-    numbers += elements_of(tensor);
-    of_version_1 = of_version_1 && !row.version_2;
-  });
-  if (!of_version_1) return std::nullopt;  // the format of the vectors has no word for it
+  if (!draft.is_of_version_1()) return std::nullopt;  // the format of the vectors has no word for it
+  draft.each_optional([&](auto const&, owned_tensor const& tensor) { numbers += elements_of(tensor); });
   return numbers <= room ? part : std::nullopt;
 }
 

@@ -30,7 +30,9 @@ int run(gen_arguments& arguments) {
   cases.claim = &claim.value();
   cases.seed = arguments.seed ? *arguments.seed : random_seed();
   cases.only = {arguments.only.begin(), arguments.only.end()};
-  arguments.options.order = arguments.layout == "bnhd" ? axis_order::bnhd : axis_order::bhnd;
+  arguments.options.order = arguments.layout == "bnhd"  ? axis_order::bnhd
+                            : arguments.layout == "thd" ? axis_order::thd
+                                                        : axis_order::bhnd;
   std::vector<std::filesystem::path> inputs;
   if (!find_contract(arguments.contract)) inputs.emplace_back(arguments.contract);
   auto const output = outputs::open({{"--out", arguments.out}}, inputs);
@@ -54,6 +56,10 @@ action gen_command(CLI::App& command) {
   command.add_option("--only", arguments->only, "these checks or CHECK/CASE names")
       ->delimiter(',')
       ->type_name("NAME,…");
+  command.add_option("--abi", arguments->options.version,
+                     "2: also sinks, entries, pages, block masks and dropout, which version 2 of the C interface has")
+      ->check(CLI::Range(1, 2))
+      ->capture_default_str();
   command.add_flag("--plain", arguments->options.plain,
                    "only problems with dv = d, equal heads, n = m and at most one of band, mask and bias");
   command.add_option("--size", arguments->options.most_bytes, "most bytes of the file; suffixes such as MB and MiB")
@@ -63,8 +69,8 @@ action gen_command(CLI::App& command) {
       ->type_name("BYTES");
   command.add_option("--draws", arguments->options.cases.draws, "how many drawn cases; without it 100")
       ->check(CLI::Range(std::int64_t{0}, std::int64_t{1'000'000}));
-  command.add_option("--layout", arguments->layout, "axes of q, k and v in the file: bhnd or bnhd")
-      ->check(one_of({"bhnd", "bnhd"}))
+  command.add_option("--layout", arguments->layout, "axes of q, k and v in the file: bhnd, bnhd, or thd for what is packed")
+      ->check(one_of({"bhnd", "bnhd", "thd"}))
       ->capture_default_str();
   return [arguments] { return run(*arguments); };
 }

@@ -35,9 +35,7 @@ std::array<trait, coverage::trait_count> const& traits() {
 /// Can one call have both? The rules are those of `combinations`.
 bool can_meet(trait const& a, trait const& b) {
   if (!a.axis && !b.axis) {
-    feature_group const group = row_of(static_cast<feature>(a.at)).group;
-    return group != row_of(static_cast<feature>(b.at)).group || group == feature_group::sizes ||
-           group == feature_group::numbers;
+    return !exclude(static_cast<feature>(a.at), static_cast<feature>(b.at));
   }
   if (a.axis == b.axis) return false;
   auto const meets = [](trait const& one, trait const& other) {

@@ -75,6 +75,7 @@ std::string text_of(gen_options const& options) {
   if (!options.cases.only.empty()) text += fmt::format(" --only {}", fmt::join(options.cases.only, ","));
   if (options.cases.quick) text += " --quick";
   if (options.plain) text += " --plain";
+  if (options.version > 1) text += fmt::format(" --abi {}", options.version);
   return text.empty() ? text : text.substr(1);
 }
 
@@ -89,6 +90,14 @@ problem::result<generated_file> run_gen(gen_options const& options) {
                  .products = options.cases.draw_products.value_or(std::int64_t{1} << 24)};
   std::vector<audit_case> cases = made_cases(plan.value(), limits, options.cases.draws.value_or(100));
   std::erase_if(cases, [](audit_case const& c) { return c.callers > 0; });
+  // A program that reads the file and knows version 1 would answer without the later tensors.
+  if (options.version < 2)
+    std::erase_if(cases, [](audit_case const& c) {
+      bool version_1 = true;
+      for (std::size_t call = 0; call <= c.further.size(); ++call)
+        version_1 = version_1 && c.call(call).draft().is_of_version_1();
+      return !version_1;
+    });
   std::string not_plain;
   if (options.plain) {
     std::size_t const all = cases.size();
@@ -99,7 +108,7 @@ problem::result<generated_file> run_gen(gen_options const& options) {
     not_plain = fmt::format("{} of {} cases, which are not plain", all - cases.size(), all);
   }
   if (cases.empty())
-    return error{error_code::missing, options.plain ? "--plain" : "--only", "none of the chosen cases is left"};
+    return error{error_code::missing, options.plain ? "--plain" : options.version < 2 ? "--abi" : "--only", "none of the chosen cases is left"};
   case_file_options file{options.cases.seed, options.cases.claim->name, options.order, {}};
   if (std::string text = text_of(options); !text.empty()) file.further["attest.options"] = std::move(text);
   std::size_t const all = cases.size();

@@ -41,7 +41,8 @@ TEST_CASE("a mutant names a class, an issue unless it is conditional, and its de
     CHECK(!specimen.description.empty());
     CHECK(audit::find_contract(specimen.contract) != nullptr);
     CHECK(zoo::find_specimen(specimen.name) == &specimen);
-    CHECK((specimen.family.empty() || specimen.family == zoo::conditional_family));
+    CHECK((specimen.family.empty() || specimen.family == zoo::conditional_family ||
+           specimen.family == zoo::operator_family));
     if (specimen.is_honest() || specimen.family == zoo::conditional_family) continue;
     CHECK(!specimen.seen_in.empty());
   }

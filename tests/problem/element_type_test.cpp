@@ -34,8 +34,8 @@ constexpr bool is_dlpack(element_type type, int code, int bits) {
 }
 static_assert(is_dlpack(element_type::f32, kDLFloat, 32) && is_dlpack(element_type::f64, kDLFloat, 64) &&
               is_dlpack(element_type::bf16, kDLBfloat, 16) && is_dlpack(element_type::f16, kDLFloat, 16) &&
-              is_dlpack(element_type::u8, kDLUInt, 8));
-static_assert(!problem::element_type_of({kDLInt, 32, 1}) && !problem::element_type_of({kDLFloat, 8, 1}));
+              is_dlpack(element_type::u8, kDLUInt, 8) && is_dlpack(element_type::i32, kDLInt, 32));
+static_assert(!problem::element_type_of({kDLInt, 64, 1}) && !problem::element_type_of({kDLFloat, 8, 1}));
 
 template <class T>
 constexpr bool is_format_of() {

@@ -1,0 +1,20 @@
+// Honest kernels of version 2, each in another form than the built-in one.
+#include "audit/zoo/operator/kernel.hpp"
+
+ATTEST_OPERATOR(operator_sink_at_end, no_bug, "", "the sink joins behind the keys; dropout divides the weights") {};
+
+ATTEST_OPERATOR(operator_sink_first, no_bug, "", "the running maximum starts at the sink; dropout divides V") {
+  static constexpr bool sink_first = true;
+  static constexpr auto drops_on = honest_operator<F>::on_values;
+};
+
+ATTEST_OPERATOR(operator_split, no_bug, "",
+                "the keys in three parts, the sink in the first; dropout divides O behind the division") {
+  static constexpr std::int64_t splits = 3;
+  static constexpr bool sink_first = true;
+  static constexpr auto drops_on = honest_operator<F>::on_output;
+};
+
+ATTEST_OPERATOR(operator_split_sink_at_end, no_bug, "", "the keys in seven parts, the sink behind them all") {
+  static constexpr std::int64_t splits = 7;
+};

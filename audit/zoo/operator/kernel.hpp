@@ -1,0 +1,250 @@
+// A plain kernel of version 2 of the C interface, in whose steps specimens differ: one row at a time, a running maximum, in
+// one or two parts of the keys. Its steps are static functions of a policy P; honest_operator has the right ones.
+#pragma once
+
+#include <cmath>
+#include <cstdint>
+#include <limits>
+#include <vector>
+
+#include "audit/zoo/define.hpp"
+#include "problem/dlpack.hpp"
+
+namespace attest::zoo {
+
+/// A query of a call.
+template <class F>
+struct operator_place {
+  problem::instance<F> const& p;
+  std::int64_t b, h, i;
+
+  problem::sizes const& size() const { return p.size(); }
+  std::int64_t group() const { return size().hq / size().hk; }
+  bool paged() const { return p.k().map.table != nullptr; }
+  problem::row_map const& pages() const { return p.k().map; }
+};
+
+template <class F>
+struct honest_operator {
+  using real = F;
+  using place = operator_place<F>;
+  static constexpr F infinity = std::numeric_limits<F>::infinity();
+
+  // --- the plan ---
+  static constexpr std::int64_t splits = 1;  ///< parts of the keys, merged at the end
+  static constexpr bool sink_first = false;  ///< the sink is in the running maximum from the start; else it joins at the end
+  static constexpr enum { on_weights, on_values, on_output } drops_on = on_weights;  ///< where the factor of dropout goes
+
+  // --- the entry ---
+  static std::int64_t keys(place const& at) { return at.p.keys(at.b); }
+  static std::int64_t diagonal(place const& at) { return at.p.band(at.b).diagonal; }
+  static bool answers(place const&) { return true; }
+
+  // --- what a query sees ---
+  static bool in_band(place const& at, std::int64_t j) {
+    std::int64_t const distance = j - (at.i + diagonal(at)), left = at.p.band().left, right = at.p.band().right;
+    return (left < 0 || distance >= -left) && (right < 0 || distance <= right);
+  }
+  static bool attends(place const& at, std::int64_t j) {
+    return !at.p.mask().present || at.p.mask()(at.b, at.h, at.i, j) != 0;
+  }
+  static bool is_set(place const& at, std::int64_t j) {
+    auto const& blocks = at.p.block_mask();
+    auto const& size = at.p.parameters();
+    return !blocks.present || blocks(at.b, at.h, at.i / size.block_q, j / size.block_k) != 0;
+  }
+  template <class P>
+  static bool sees(place const& at, std::int64_t j) {
+    return P::in_band(at, j) && P::attends(at, j) && P::is_set(at, j);
+  }
+
+  // --- rows of K and V ---
+  static F const* row(place const& at, problem::view<F const> const& of, std::int64_t j) {
+    return of.row(at.b, at.h / at.group(), j);
+  }
+
+  // --- scores ---
+  static F scale(place const& at) {
+    return at.p.scale() ? static_cast<F>(*at.p.scale()) : F(1) / std::sqrt(static_cast<F>(at.size().d));
+  }
+  static F capped(place const& at, F s) {
+    auto const c = static_cast<F>(at.p.softcap());
+    return c == 0 ? s : c * static_cast<F>(std::tanh(static_cast<double>(s / c)));
+  }
+  static F bias(place const& at, std::int64_t j) {
+    if (at.p.bias().present) return at.p.bias()(at.b, at.h, at.i, j);
+    if (at.p.bias_f32().present) return static_cast<F>(at.p.bias_f32()(at.b, at.h, at.i, j));
+    return 0;
+  }
+
+  // --- the sink ---
+  static std::int64_t sink_head(place const& at) { return at.h; }
+  /// −∞ where there is none.
+  template <class P>
+  static F sink(place const& at) {
+    std::int64_t const h = P::sink_head(at);
+    if (at.p.sink().present) return at.p.sink()(at.b, h, 0, 0);
+    if (at.p.sink_f32().present) return static_cast<F>(at.p.sink_f32()(at.b, h, 0, 0));
+    return -infinity;
+  }
+  static F sink_score(place const&, F t) { return t; }
+  static constexpr int sink_counts = 1;  ///< how often it is added
+  /// What it adds to l beside weights relative to M.
+  static F sink_weight(F t, F M) { return static_cast<F>(std::exp(static_cast<double>(t - M))); }
+
+  // --- dropout ---
+  static bool keeps(place const& at, std::int64_t j) {
+    return !at.p.keep().present || at.p.keep()(at.b, at.h, at.i, j) != 0;
+  }
+  static F factor(place const& at) {
+    return at.p.keep().present ? F(1) / (F(1) - static_cast<F>(at.p.parameters().dropout)) : F(1);
+  }
+  static constexpr bool sums_dropped = true;  ///< l has the weights of dropped keys, too
+
+  // --- results ---
+  static F log_sum_exp(place const&, F M, F l, F, F) { return M + static_cast<F>(std::log(static_cast<double>(l))); }
+  static F empty_output(place const&) { return 0; }
+  static F empty_lse(place const&) { return -infinity; }
+};
+
+/// Attention of one row over some keys.
+template <class F>
+struct operator_part {
+  F M = -std::numeric_limits<F>::infinity(), l = 0;
+  std::vector<F> O{};
+  bool nan = false;
+};
+
+template <class F, class P>
+class operator_kernel {
+ public:
+  using place = operator_place<F>;
+  using part = operator_part<F>;
+  static constexpr F infinity = std::numeric_limits<F>::infinity();
+
+  void run(place const& at, problem::outputs<F> const& to) {
+    std::int64_t const m = P::keys(at), dv = at.size().dv;
+    F const t = P::sink_score(at, P::template sink<P>(at));
+    std::vector<part> parts;
+    for (std::int64_t s = 0; s < P::splits; ++s)
+      parts.push_back(over_keys(at, m * s / P::splits, m * (s + 1) / P::splits, P::sink_first && s == 0 ? t : -infinity));
+    part whole = std::move(parts.front());
+    for (std::size_t s = 1; s < parts.size(); ++s) merge(whole, parts[s]);
+    F const keys_M = whole.M, keys_l = whole.l;
+    bool const sees_none = keys_M == -infinity && !whole.nan;
+    if (!P::sink_first && !sees_none) add_sink(whole, t);
+    if (std::isnan(t) || t == infinity) whole.nan = whole.nan || !sees_none;
+    F const factor = P::drops_on == P::on_output ? P::factor(at) : F(1);
+    bool const alone = sees_none || (P::sink_first && whole.l == F(1) && whole.M == t && sees_no_key(at, m));
+    for (std::int64_t c = 0; c < dv; ++c)
+      to.o(at.b, at.h, at.i, c) = whole.nan ? std::numeric_limits<F>::quiet_NaN()
+                                  : alone   ? P::empty_output(at)
+                                            : whole.O[static_cast<std::size_t>(c)] / whole.l * factor;
+    if (to.lse.present)
+      to.lse(at.b, at.h, at.i, 0) = whole.nan ? std::numeric_limits<F>::quiet_NaN()
+                                    : alone   ? std::isfinite(t) || t != -infinity ? empty_lse(at, t) : P::empty_lse(at)
+                                              : P::log_sum_exp(at, whole.M, whole.l, keys_M, keys_l);
+    if (!to.weights.present) return;
+    for (std::int64_t j = 0; j < at.size().m; ++j) {
+      bool const seen = j < m && P::template sees<P>(at, j);
+      to.weights(at.b, at.h, at.i, j) = whole.nan ? std::numeric_limits<F>::quiet_NaN()
+                                        : !seen || alone
+                                            ? F(0)
+                                            : static_cast<F>(std::exp(static_cast<double>(score(at, j) - whole.M))) / whole.l;
+    }
+  }
+
+ private:
+  static bool sees_no_key(place const& at, std::int64_t m) {
+    for (std::int64_t j = 0; j < m; ++j)
+      if (P::template sees<P>(at, j) && score(at, j) != -infinity) return false;
+    return true;
+  }
+  static F empty_lse(place const& at, F t) { return P::empty_lse(at) == -infinity ? t : P::empty_lse(at); }
+
+  static F score(place const& at, std::int64_t j) {
+    F const* const q = at.p.q().row(at.b, at.h, at.i);
+    F const* const k = P::row(at, at.p.k(), j);
+    F dot = 0;
+    for (std::int64_t c = 0; c < at.size().d; ++c) dot += q[c] * k[c];
+    return P::capped(at, dot * P::scale(at)) + P::bias(at, j);
+  }
+
+  static void add_sink(part& to, F t) {
+    for (int n = 0; n < P::sink_counts && t != -infinity; ++n) {
+      F const M = t > to.M ? t : to.M;
+      F const r = static_cast<F>(std::exp(static_cast<double>(to.M - M)));
+      to.l = to.l * r + P::sink_weight(t, M);
+      for (F& o : to.O) o *= r;
+      to.M = M;
+    }
+  }
+
+  part over_keys(place const& at, std::int64_t first, std::int64_t last, F start) {
+    part x;
+    x.O.assign(static_cast<std::size_t>(at.size().dv), F(0));
+    if (start != -infinity) x.M = start, x.l = 1;
+    for (std::int64_t j = first; j < last; ++j) {
+      if (!P::template sees<P>(at, j)) continue;
+      F const s = score(at, j);
+      x.nan = x.nan || std::isnan(s) || s == infinity;
+      if (s == -infinity) continue;
+      if (s > x.M) {
+        F const r = x.M == -infinity ? F(0) : static_cast<F>(std::exp(static_cast<double>(x.M - s)));
+        x.l *= r, x.M = s;
+        for (F& o : x.O) o *= r;
+      }
+      F const p = static_cast<F>(std::exp(static_cast<double>(s - x.M)));
+      bool const kept = P::keeps(at, j);
+      if (kept || P::sums_dropped) x.l += p;
+      if (!kept) continue;
+      F const* const v = P::row(at, at.p.v(), j);
+      F const factor = P::drops_on == P::on_output ? F(1) : P::factor(at);
+      for (std::size_t c = 0; c < x.O.size(); ++c)
+        x.O[c] += P::drops_on == P::on_values ? p * (v[c] * factor) : (p * factor) * v[c];
+    }
+    return x;
+  }
+
+  static void merge(part& to, part const& other) {
+    to.nan = to.nan || other.nan;
+    F const M = other.M > to.M ? other.M : to.M;
+    if (M == -infinity) return;
+    auto const weight = [&](F of) { return of == -infinity ? F(0) : static_cast<F>(std::exp(static_cast<double>(of - M))); };
+    F const a = weight(to.M), b = weight(other.M);
+    to.l = to.l * a + other.l * b;
+    for (std::size_t c = 0; c < to.O.size(); ++c) to.O[c] = to.O[c] * a + other.O[c] * b;
+    to.M = M;
+  }
+};
+
+/// P as a kernel of attest/kernel.h for f32 and f64, of both versions.
+template <template <class> class P>
+attest_status run_operator(attest_call const* call) {
+  if (call->abi_version != ATTEST_KERNEL_ABI && call->abi_version != ATTEST_KERNEL_ABI_2) return ATTEST_UNSUPPORTED;
+  auto const unpacked = problem::unpack(*call);
+  if (!unpacked) return ATTEST_UNSUPPORTED;
+  auto const instance = problem::make_instance(unpacked.value().arguments);
+  if (!instance) return ATTEST_UNSUPPORTED;
+  return std::visit(
+      [&]<class T>(problem::instance<T> const& p) {
+        if constexpr (!std::is_floating_point_v<T>) {
+          return ATTEST_UNSUPPORTED;
+        } else {
+          auto const outputs = problem::make_outputs(p, unpacked.value().outputs);
+          if (!outputs) return ATTEST_UNSUPPORTED;
+          operator_kernel<T, P<T>> kernel;
+          for (std::int64_t b = 0; b < p.size().b; ++b)
+            for (std::int64_t h = 0; h < p.size().hq; ++h)
+              for (std::int64_t i = 0; i < p.queries(b); ++i)
+                if (operator_place<T> const at{p, b, h, i}; P<T>::answers(at)) kernel.run(at, outputs.value());
+          return ATTEST_OK;
+        }
+      },
+      instance.value());
+}
+
+}  // namespace attest::zoo
+
+#define ATTEST_OPERATOR(name, kind, seen_in, description) \
+  ATTEST_SPECIMEN_FOR(run_operator, name, honest_operator<F>, kind, seen_in, description, "f32", false, operator_family)
