@@ -46,7 +46,7 @@ std::byte* row_of(owned_tensor& t, std::int64_t b, std::int64_t h, std::int64_t 
 }
 
 /// The first rows of the slots of a tensor [b, h, slot, width] as [1, h, rows, width], and where each begins.
-owned_tensor packed(owned_tensor& from, std::vector<std::int64_t> const& used, std::int64_t behind,
+owned_tensor packed_rows(owned_tensor& from, std::vector<std::int64_t> const& used, std::int64_t behind,
                     std::vector<std::int32_t>& offsets) {
   auto const [entries, heads, slot, width] = from.layout.shape;
   offsets.assign(1, 0);
@@ -96,14 +96,14 @@ void set_lengths(problem_draft& to, std::vector<std::int32_t> const& queries, st
 void pack_queries(problem_draft& to, std::int64_t behind) {
   auto const used = used_rows(to.q_lengths, to.q.layout.shape[0], to.q.layout.shape[2]);
   std::vector<std::int32_t> offsets;
-  to.q = packed(to.q, used, behind, offsets);
+  to.q = packed_rows(to.q, used, behind, offsets);
   to.q_offsets = list_of(offsets), to.q_lengths.reset();
 }
 
 void pack_keys(problem_draft& to, std::int64_t behind) {
   auto const used = used_rows(to.k_lengths, to.k.layout.shape[0], to.k.layout.shape[2]);
   std::vector<std::int32_t> offsets;
-  to.k = packed(to.k, used, behind, offsets), to.v = packed(to.v, used, behind, offsets);
+  to.k = packed_rows(to.k, used, behind, offsets), to.v = packed_rows(to.v, used, behind, offsets);
   to.k_offsets = list_of(offsets), to.k_lengths.reset();
 }
 

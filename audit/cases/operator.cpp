@@ -3,7 +3,6 @@
 #include <algorithm>
 #include <array>
 #include <cmath>
-#include <limits>
 #include <vector>
 
 #include "audit/cases/arranged.hpp"
@@ -12,7 +11,6 @@
 namespace attest::audit {
 namespace {
 
-constexpr double infinity = std::numeric_limits<double>::infinity();
 
 /// Sinks of f32: [hq], or [b, hq] where `entries` is more than 0; sink(b, h).
 template <class F>
@@ -58,7 +56,7 @@ void add_sink_sizes(case_list& to) {
   for (auto const& [name, sink] :
        {of{"0", 0}, of{"1", 1}, of{"minus-1", -1}, of{"5", 5}, of{"40", 40}, of{"minus-40", -40}, of{"90", 90},
         of{"1000", 1000}, of{"minus-1e4", -1e4}, of{"minus-1e9", -1e9}, of{"finfo-min", lowest},
-        of{"minus-inf", -infinity}, of{"inf", infinity}, of{"nan", std::nan("")}}) {
+        of{"minus-inf", -HUGE_VAL}, of{"inf", HUGE_VAL}, of{"nan", std::nan("")}}) {
     auto random = to.random("sinks", name);
     problem_draft draft = gaussian({2, 4, 2, 3, 9, 8, 8}, to.type(), random);
     if (sink >= 90) fill(draft.v, [&](auto...) { return std::ldexp(1 + random.uniform(), 10); });

@@ -186,7 +186,7 @@ owned_tensor in_order_of_call(owned_tensor found, std::string_view role, problem
     found.layout = problem::layout::compact({1, found.layout.shape[0], found.layout.shape[1]});
     return found;
   }
-  if (entry.order == axis_order::bnhd && role == "o" && found.layout.rank == 4 && entry.problem.rank() == 4)
+  if (entry.order == axis_order::bnhd && !packed && role == "o" && found.layout.rank == 4 && entry.problem.rank() == 4)
     return with_swapped_axes(std::move(found));
   return found;
 }
@@ -232,7 +232,7 @@ bool read_output(std::string_view role, group const& from, problem_file_entry& e
     return true;
   }
   bool const has_order = role == "o" && tensor.value().layout.rank == 4 && entry.problem.rank() == 4 &&
-                         entry.order != axis_order::thd;
+                         entry.order != axis_order::thd && !entry.problem.draft().q_offsets;
   tensor = in_order_of_call(std::move(tensor).value(), role, entry);
   auto const why = output_fault(entry.problem, role, tensor.value());
   if (!why) {

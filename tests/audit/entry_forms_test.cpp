@@ -1,14 +1,13 @@
 // Packed and paged problems beside the same problem in slots: rows, outputs, files.
 #include <cstring>
 
-#include <catch2/catch_test_macros.hpp>
-
 #include "audit/cases/arranged.hpp"
 #include "audit/cases/call_form.hpp"
 #include "audit/cases/random.hpp"
 #include "audit/files/problem_file.hpp"
 #include "audit/judge/judge_outputs.hpp"
 #include "audit/tensors/entry_forms.hpp"
+#include "tests/support/catch.hpp"
 
 namespace attest::tests {
 namespace {

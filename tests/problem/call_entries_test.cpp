@@ -3,9 +3,8 @@
 #include <string>
 #include <vector>
 
-#include <catch2/catch_test_macros.hpp>
-
 #include "problem/instance.hpp"
+#include "tests/support/catch.hpp"
 
 namespace attest::tests {
 namespace {
