@@ -129,7 +129,7 @@ struct kernel_model {
   double u_t = 0, omega_t = 0;      ///< the rounding of a sink to a narrower format
   double sink_limit = std::numeric_limits<double>::infinity();  ///< a sink up to this far above the keys is survived
   int k_drop = 3;     ///< roundings of the factor of dropout: 1 − p, its reciprocal, the product
-  double u_drop = 0;  ///< the rounding of P, V or O to a narrower format behind that factor
+  double u_drop = 0, omega_drop = 0;  ///< the rounding of P, V or O to the format of outputs behind that factor
 
   // sums
   std::int64_t block = 1;  ///< keys per block (rescales per_block, sum_height block_local, a known weight_reference)

@@ -211,9 +211,11 @@ constexpr column_bound<R> output_bound(row_terms const& terms, R const& mid, R c
   double const kept = terms.kept_factor;  // κ; 1 without dropout
   bound.unrounded = rounded_up(B * kept * terms.slack);
   bound.size = rounded_up(with_output_rounding(model, B * kept, o_size * kept) * terms.slack);
-  // H0: n·e^{τ + g⁺}·κ·max_j|v_jc| < Θ.
+  // H0: n·e^{τ + g⁺}·κ·max_j|v_jc| < Θ; κ·max_j|v_jc| below out_limit where it may be rounded to that format.
   bound.dull = is_dull(terms, smaller(bound.size / kept, absolute(known.center - mid) + known.size), mid, sizes);
   bound.judged = both((terms.n * terms.e_tau * kept) * sizes.largest < R(f.h0_limit), bound.size < R(infinity));
+  if (terms.drops && model.u_drop > 0)
+    bound.judged = both(bound.judged, sizes.largest * (kept * (1 + 0x1p-50)) < R(model.out_limit));
 
   // W_c of section 9, λ = 6; far_off.spread is Σ γ_j·(d_j² + (2/3)u_p²·π_j²)(v_jc − o_c)².
   R const rounded = A_abs + o_size;

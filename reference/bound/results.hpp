@@ -119,7 +119,7 @@ constexpr double hull_margin(row_terms const& terms, double largest_value) noexc
   problem::kernel_model const& model = terms.model;
   double const gamma_O = terms.gamma_O + 1.01 * terms.combine_error;
   double const lost =
-      (model.omega_p / terms.least_sum + (model.k_pre > 0 ? model.format.omega : 0)) * (4.0 / 3) * terms.n;
+      ((model.omega_p + (terms.drops ? model.omega_drop : 0)) / terms.least_sum + (model.k_pre > 0 ? model.format.omega : 0)) * (4.0 / 3) * terms.n;
   double const margin =
       (gamma_O + terms.gamma_L + terms.gamma_F) / (1 - terms.gamma_L) * largest_value * (1 + terms.gamma_F) +
       terms.lost_in_sums * terms.kept_factor + lost * largest_value + 2 * model.format.omega * terms.kept_factor;

@@ -4,7 +4,8 @@
 
 namespace attest::reference {
 
-/// 1: the theorem of attest 0.1. 2: that of 0.2. 3: that of 0.3, in which no stored score may overflow to +∞.
-inline constexpr int theorem_revision = 3;
+/// 1: the theorem of attest 0.1. 2: that of 0.2. 3: that of 0.3, in which no stored score may overflow to +∞. 4:
+/// sinks and dropout (T1, T3).
+inline constexpr int theorem_revision = 4;
 
 }  // namespace attest::reference

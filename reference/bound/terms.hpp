@@ -195,7 +195,10 @@ constexpr void row_terms::meet_sink(Extremes const& keys, double x_lower, double
   keys_above = keys.above, keys_below = keys.below;
   if (!(n > 1)) return;  // no key: there is no maximum to subtract
   double const above = rounded_up(rounded_up(x_upper + E) - keys_below);  // ≥ t + E_⊥ − M_K⁻
-  bool const finite = !(model.format.far + 2 < rounded_down(x_lower - keys_above));
+  // The argument that such a kernel forms is at least t − E_⊥ − M_K⁺, less what rounding its reference moves it by.
+  double const reach = max_upper + larger(larger(absolute(keys_above), absolute(keys_below)), -x_lower) + E;
+  double const moved = model.c_m > 0 ? gamma(model.c_m, model.format.u) * (1 + gamma(model.k_x, model.format.u)) * reach : 0;
+  bool const finite = !(model.format.far + 2 + 2 * moved < rounded_down(rounded_down(x_lower - E) - keys_above));
   sink_above = finite ? larger(0, above) : 0;
   sink_in_range = above <= model.sink_limit;
 }
@@ -398,6 +401,7 @@ constexpr void row_terms::finish_sums() noexcept {
   lost_in_sums = 4 * (n + S + divisions) * f.omega / least_sum * up;
   lost_when_divided = model.omega_p * divided * up;
   lost_beside_values = ((model.k_pre > 0 ? third * f.omega : 0) + model.omega_p * kappa_p) * up;
+  if (drops) lost_in_sums += third * model.omega_drop, lost_beside_values += larger(third, divided) * model.omega_drop * up;
   // Corollary W: Γ_W, α_W.
   bool const rounded = model.returned_weights != problem::returned_weights::unrounded && !model.p_shared;
   gamma_W = rounded ? compounded(gamma_F, model.u_p) : gamma_F;

@@ -51,7 +51,7 @@ void block(block_task<T> const& task) {
     row.softcap = p.softcap(), row.scale = scale_of(p);
     auto const n = safe ? gather<false>(p, task.b, task.h, certified.i, r, memory, facts) : std::nullopt;
     double sum_eta = -1;
-    if (n && *n > 0 && find_weights(*n, p.has_bias(), facts, keys, row)) {
+    if (n && *n > 0 && find_weights(*n, p.has_bias() || facts.has_sink, facts, keys, row)) {
       log_sum_exp_of(row, facts, certified);
       sum_eta = task.options.bounds
                     ? bound_row(*n, *task.model, facts, task.options.weights, keys, memory.ranks, memory.known, terms)
@@ -62,12 +62,14 @@ void block(block_task<T> const& task) {
       continue;
     }
     std::int64_t const hk = key_head(s, task.h);
-    bool const all_keys = *n == static_cast<std::size_t>(p.keys(task.b));
+    std::size_t const real = *n - (facts.has_sink ? 1 : 0);
+    bool const all_keys = real == static_cast<std::size_t>(p.keys(task.b)) && !facts.drops;
     if (all_keys) measure_values(p, task.b, hk, memory);
     column_task<T> const columns{keys, *n, row.Z, row.mean_error, terms, sum_eta, all_keys, memory};
     if (task.options.bounds) sweep_columns(columns, dv);
     else enclose_columns(columns, dv);
-    publish(memory, *n, task.options, terms, certified);
+    scale_outputs(p, task.options.bounds, memory);
+    publish(memory, real, task.options, terms, certified);
     task.visit(task.context, certified);
     if (!bounded_again(s, task.b, task.h, certified.i)) continue;
     for (std::size_t at = 0; at < task.options.further.size(); ++at) {
@@ -77,7 +79,8 @@ void block(block_task<T> const& task) {
       column_task<T> further = columns;
       further.sum_eta = sum_eta;
       sweep_columns(further, dv);
-      publish(memory, *n, task.options, terms, certified);
+      scale_outputs(p, true, memory);
+      publish(memory, real, task.options, terms, certified);
       certified.model = at + 1;
       task.visit(task.context, certified);
     }

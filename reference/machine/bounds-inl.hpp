@@ -43,8 +43,11 @@ struct score_error_stage {
   template <class R>
   HWY_INLINE void at(std::size_t j) {
     auto const k = numbers_at<R>(keys, j);
-    R const E = score_error(terms, k);
-    found.of<R>().add(terms, k, E);
+    add(j, k, score_error(terms, k), found.of<R>());
+  }
+  template <class R>
+  HWY_INLINE void add(std::size_t j, key_numbers<R> const& k, R const& E, score_extremes<R>& into) {
+    into.add(terms, k, E);
     store(E, &keys.E[j]);
     store(rounded_up(k.x_upper + E), above + j);
     store(rounded_down(k.x_lower - E), &keys.R[j]);
@@ -72,7 +75,10 @@ struct weight_error_stage {
   HWY_INLINE void at(std::size_t j) {
     auto const k = numbers_at<R>(keys, j);
     R const E = load<R>(&keys.E[j]);
-    auto const my = weight_errors(terms, k, E, load<R>(&keys.R[j]));
+    add(j, k, E, weight_errors(terms, k, E, load<R>(&keys.R[j])));
+  }
+  template <class R>
+  HWY_INLINE void add(std::size_t j, key_numbers<R> const& k, R const& E, key_errors<R> const& my) {
     R const group = load<R>(&keys.group[j]);
     found.of<R>().add(terms, k, E, group, my);
     store(my.z, &keys.z[j]);
@@ -150,18 +156,27 @@ inline double bound_row(std::size_t n, problem::kernel_model const& model, row_s
                         key_columns& keys, rank_memory& ranks, known_weights& known, row_terms& terms) {
   // Scores: E_j, M⁺, M⁻; H0.
   terms.begin(model, facts, n);
+  std::size_t const real = n - (facts.has_sink ? 1 : 0);  // a sink is the last key
   ranks.above.resize(std::max(n, ranks.above.size()));
   auto extremes = accumulator<score_extremes>::none();
+  if (facts.has_sink) extremes = {score_extremes<lanes>::none_of_keys(), score_extremes<double>::none_of_keys()};
   score_error_stage scores{keys, terms, ranks.above.data(), extremes};
-  each_key(n, scores);
+  each_key(real, scores);
   {
     auto const& [wide, single] = extremes;
-    score_extremes<double> const found{larger(largest_of(wide.above), single.above),
+    score_extremes<double> found{larger(largest_of(wide.above), single.above),
                                        larger(largest_of(wide.below), single.below),
                                        larger(largest_of(wide.largest_E), single.largest_E),
                                        larger(largest_of(wide.largest_size), single.largest_size),
                                        larger(largest_of(wide.largest_norm), single.largest_norm),
                                        larger(largest_of(wide.largest_reach), single.largest_reach)};
+    if (facts.has_sink) {
+      auto const k = numbers_at<double>(keys, real);
+      double const E = sink_error(terms, k);
+      terms.meet_sink(found, k.x_lower, k.x_upper, E);
+      scores.add(real, k, E, found);
+      found.above = larger(0, found.above);
+    }
     if (!(found.largest_E < 0x1p1000)) return -1;
     terms.after_scores(found);
   }
@@ -169,13 +184,14 @@ inline double bound_row(std::size_t n, problem::kernel_model const& model, row_s
   if (terms.needs_references()) {
     auto references = accumulator<reference_extremes>::none();
     reference_stage stage{keys, terms, references};
-    each_key(n, stage);
+    each_key(real, stage);
     auto const& [wide, single] = references;
-    terms.after_references(
-        reference_extremes<double>{larger(largest_of(wide.reach_of_L), single.reach_of_L),
-                                   larger(largest_of(wide.reach_of_unmasked), single.reach_of_unmasked),
-                                   larger(largest_of(wide.reach_of_unbiased), single.reach_of_unbiased),
-                                   larger(largest_of(wide.reach_beyond_mask_limit), single.reach_beyond_mask_limit)});
+    reference_extremes<double> found{larger(largest_of(wide.reach_of_L), single.reach_of_L),
+                                     larger(largest_of(wide.reach_of_unmasked), single.reach_of_unmasked),
+                                     larger(largest_of(wide.reach_of_unbiased), single.reach_of_unbiased),
+                                     larger(largest_of(wide.reach_beyond_mask_limit), single.reach_beyond_mask_limit)};
+    if (facts.has_sink) found.add_sink(terms, numbers_at<double>(keys, real), keys.E[real]);
+    terms.after_references(found);
   }
   // Rescales: R_j, R (Lemma 2); γ_j of section 9.
   terms.after_rescales(rescales_of(terms, std::span(keys.j).first(n), ranks, std::span(keys.R).first(n),
@@ -184,7 +200,13 @@ inline double bound_row(std::size_t n, problem::kernel_model const& model, row_s
   // Weights: z_j, T_j, P_j, D; H4; Λ_T, Λ_H of Corollary L.
   auto sums = accumulator<weight_sums>::none();
   weight_error_stage weights{keys, terms, sums};
-  each_key(n, weights);
+  each_key(real, weights);
+  if (facts.has_sink) {
+    auto const k = numbers_at<double>(keys, real);
+    auto const my = sink_errors(terms, k, keys.E[real], keys.R[real]);
+    terms.sink_slack = rounded_up(terms.gamma_x * my.X + my.reference_error) * (1 + 0x1p-50);
+    weights.add(real, k, keys.E[real], my);
+  }
   {
     auto const& [wide, single] = sums;
     terms.after_weights(weight_sums<double>{sum_of(wide.n_far) + single.n_far, sum_of(wide.D_lower) + single.D_lower,

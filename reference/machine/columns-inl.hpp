@@ -15,6 +15,7 @@
 #include <type_traits>
 
 #include "problem/instance.hpp"
+#include "reference/attention/dropout.hpp"
 #include "reference/machine/bounds-inl.hpp"
 #include "reference/machine/workspace.hpp"
 
@@ -55,7 +56,8 @@ inline double column_rounding(std::size_t keys) {
 /// Columns c ≤ · < c + At·(lanes of R). With DoubleWords, memory.o + memory.o_low ± memory.o_radius is known already
 /// (double_word/columns-inl.hpp), and only the bound is computed.
 /// Ensures   |o − o_c| ≤ radius = ε̄·(max_j|v_j| + |o| + r) + r, r = (h + 4)·1.01u·(ā + |o|) + n·2⁻¹⁰⁷³, where ε̄ is
-///           the mean relative error of the weights and h = chunk + n/chunk + (sums of Z)
+///           the mean relative error of the weights and h = chunk + n/chunk + (sums of Z). With a sink, under which all
+///           outputs may be tiny, the radius is that of enclosures-inl.hpp, which weights each |v_j|
 /// Why       with õ = Σŵ_jv_j/Σŵ_j:  o_c − õ = Σ(e_j − ŵ_j)(v_j − õ)/Σe_j, at most ε̄·max|v_j − õ| by find_weights;
 ///           the computed o differs from õ by the rounding of two sums and a quotient, r
 template <bool DoubleWords, class R, std::size_t At, class T>
@@ -146,13 +148,25 @@ HWY_INLINE void sweep(column_task<T> const& task, std::size_t c) {
       for (std::size_t a = 0; a < At; ++a) known[a].add(load_as<R>(v + a * step), center, deviation, size);
     }
 
+  R errors[At];  // Σŵ_jη_j|v_jc|
+  for (std::size_t a = 0; a < At; ++a) errors[a] = R(0);
+  if (!DoubleWords && terms.has_sink)
+    for (std::size_t j = 0; j < task.n; ++j) {
+      T const* const v = task.row(j) + c;
+      R const error(keys.weight[j] * keys.weight_error[j]);
+      for (std::size_t a = 0; a < At; ++a) errors[a] = mul_add(error, absolute(load_as<R>(v + a * step)), errors[a]);
+    }
+
   auto const n = static_cast<double>(task.n);
   double const rounding = column_rounding(task.n), epsilon = task.mean_error;
   workspace& memory = task.memory;
   for (std::size_t a = 0; a < At; ++a) {
     R const r = (sizes[a].average + absolute(mid[a])) * rounding + n * 0x1p-1073;
     R const radius = DoubleWords ? load<R>(&memory.o_radius[c + a * step])
-                                 : ((sizes[a].largest + absolute(mid[a]) + r) * epsilon + r) * (1 + 0x1p-40);
+                     : terms.has_sink
+                         ? errors[a] / Z * 1.02 + (absolute(mid[a]) + r) * epsilon + r * 1.01 +
+                               (sizes[a].largest + absolute(mid[a])) * (n * 4 * below_exp_lowest)
+                         : ((sizes[a].largest + absolute(mid[a]) + r) * epsilon + r) * (1 + 0x1p-40);
     auto const beside = weights.hold ? known_bound(terms, weights.growth, known[a], sizes[a].largest)
                                      : known_output<R>{R(0), R(infinity)};
     auto const bound = output_bound(terms, mid[a], radius, sizes[a], deviations[a], clauses[a], task.sum_eta, beside);
@@ -197,6 +211,25 @@ void measure_values(problem::instance<T> const& p, std::int64_t b, std::int64_t 
   for (; c + lane_count <= dv; c += lane_count) measure<T, lanes>(c, m, memory);
   for (; c < dv; ++c) measure<T, double>(c, m, memory);
   memory.measured_b = b, memory.measured_head = hk;
+}
+
+/// o/(1 − p), its radius, and min and max_j v_jc/(1 − p) outward, into memory.kept_o, …, lowest and highest.
+/// Why       1 − p, its reciprocal and the product round once each: 3.1u
+template <class T>
+void scale_outputs(problem::instance<T> const& p, bool bounds, workspace& memory) {
+  double const dropped = dropout_of(p);
+  if (!(dropped > 0)) return;
+  double const factor = 1 / (1 - dropped);
+  for (auto* array : {&memory.kept_o, &memory.kept_radius}) array->resize(memory.o.size());
+  for (std::size_t c = 0; c < memory.o.size(); ++c) {
+    double const o = memory.kept_o[c] = memory.o[c] * factor, radius = memory.o_radius[c];
+    bool const zero = radius == 0 && o == 0;
+    memory.kept_radius[c] = zero ? 0 : radius * factor * (1 + 0x1p-49) + (absolute(o) * 0x1p-51 + 0x1p-1073);
+    if (!bounds) continue;
+    double const low = memory.lowest[c] * factor, high = memory.highest[c] * factor;
+    memory.lowest[c] = rounded_down(low - absolute(low) * 0x1p-50);
+    memory.highest[c] = rounded_up(high + absolute(high) * 0x1p-50);
+  }
 }
 
 template <bool DoubleWords = false, class T>

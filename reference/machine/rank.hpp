@@ -85,12 +85,15 @@ inline double rescales_of(row_terms const& terms, std::span<std::int64_t const> 
   }
   if (!terms.follows_index() || largest <= terms.ordered_rescales(0)) return largest;
   memory.records.resize(n);
+  std::size_t const real = n - (terms.has_sink ? 1 : 0);
   records_of(
-      std::span(memory.above).first(n), memory.lowest, memory.records, [&](std::size_t j) { return index[j]; },
-      memory.below, memory.count);
+      std::span(memory.above).first(real), std::span(memory.lowest).first(real), std::span(memory.records).first(real),
+      [&](std::size_t j) { return index[j]; }, memory.below, memory.count);
+  if (terms.has_sink) add_sink_to_records(std::span(memory.above).first(n), memory.lowest, memory.records);
   largest = 0;
   for (std::size_t j = 0; j < n; ++j) {
-    rescales[j] = smaller(rescales[j], terms.ordered_rescales(memory.records[j]));
+    double const ordered = terms.ordered_rescales(memory.records[j]) + (j < real ? 0 : 1);
+    rescales[j] = smaller(rescales[j], ordered);
     largest = larger(largest, rescales[j]);
   }
   return largest;

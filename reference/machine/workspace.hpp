@@ -85,6 +85,10 @@ struct workspace {
   std::vector<double> value_sum, value_total,
       value_largest;  ///< dv: Σ_j|v_jc|, Σ_j v_jc, max_j|v_jc| of the head below
   std::int64_t measured_b = -1, measured_head = -1;
+  std::vector<std::byte> zeros;                             ///< a row of V of zeros, in any element type
+  std::vector<std::uint8_t> finite_values;                  ///< m, with dropout: is the row of V finite, of the head below
+  std::int64_t finite_b = -1, finite_head = -1;
+  std::vector<double> kept_o, kept_low, kept_radius;  ///< dv where dropout divides: o/(1 − p)
 
   void reserve(std::int64_t m, std::int64_t d, std::int64_t dv, bool double_words) {
     auto const keys_ = static_cast<std::size_t>(m), d_ = static_cast<std::size_t>(d);
@@ -94,7 +98,8 @@ struct workspace {
     key_norm.resize(keys_ + tile_keys);
     for (auto* array : {&dot, &size}) array->resize(block_rows * (keys_ + tile_keys));
     if (double_words) dot_low.resize(block_rows * (keys_ + tile_keys));
-    keys.reserve(keys_, double_words);
+    keys.reserve(keys_ + 1, double_words);  // and a sink
+    zeros.resize(dv_ * sizeof(double));
     for (auto* array : {&o, &o_low, &o_radius, &o_bound, &o_warning, &o_known, &o_known_bound, &lowest, &highest,
                         &value_sum, &value_total, &value_largest})
       array->resize(dv_);

@@ -21,11 +21,11 @@ WORDS = {"rescales", "height", "merge", "large_scores", "order", "unchanged_resc
          "returned_weights", "normalise", "folded_overflow", "weight_reference"}
 COUNTS = {"k_qk_base", "k_qk_per_d", "fold_q", "fold_k", "k_add", "k_x", "c_m", "p_shared", "block", "k_pre",
           "splits", "k_f", "flushes", "k_lse", "bias_first", "least_block", "merges", "height_divisor", "height_base", "promote",
-          "merge_levels", "k_block", "divided_block"}
+          "merge_levels", "k_block", "divided_block", "k_t", "k_drop"}
 NUMBERS = {"format.u", "format.omega", "format.far", "format.omega_w", "format.h0_limit", "u_qk", "g_b", "e_c", "a_t",
            "u_s", "omega_s", "s_limit", "mask_limit", "eps", "tau", "x0", "u_p", "omega_p", "p_limit", "u_pv", "u_out",
-           "omega_out", "eps_log"}
-UNREAD = {"format.largest_x0", "out_limit"}                    # by the bound itself: section 12, E10
+           "omega_out", "eps_log", "out_limit", "u_t", "omega_t", "sink_limit", "u_drop", "omega_drop"}
+UNREAD = {"format.largest_x0"}                                 # by the bound itself: section 12
 
 REFERENCES = ("rising", "falling", "whole_row", "own_block")
 KEY = {"xl": "x_lower", "xu": "x_upper", "s": "score_upper", "Q": "product_upper", "norm": "key_norm", "bias": "bias",
@@ -90,7 +90,7 @@ class printed_row:
                 else:
                     setattr(self, kind, words)
         self.model_words, self.model = self.model, model_of(self.model)
-        self.facts = {name: int(word) if name in ("d", "m", "finite_products") else number(word)
+        self.facts = {name: int(word) if name in ("d", "m", "finite_products", "has_sink", "drops") else number(word)
                       for name, word in self.facts.items()}
 
     def evaluated(self, form):
@@ -159,7 +159,8 @@ def computed(form, row, widened=None):
     for j in range(len(row.weights)):
         place = f"weight[{j}]"
         sizes[place], verdicts[place] = form.weight(j, widened is None or widened[place] == THEOREM)
-        total += sizes[place]
+        if j < form.real:
+            total += sizes[place]
     sizes |= {"row_sum": form.up(total), "lse": form.lse}
     sizes |= {f"hull[{largest}]": form.hull(number(largest)) for largest, _ in row.hull}
     return sizes, verdicts
@@ -171,7 +172,7 @@ def compare_dull(row, seen, code, form):
     for at, column in enumerate(row.columns):
         beside_known = abs(number(column["known_center"]) - number(column["mid"])) + number(column["known_size"])
         dull = form.dull_output(column["values"], number(column["mid"]), number(column["radius"]),
-                                min(code[f"size[{at}]"], beside_known))
+                                min(code[f"size[{at}]"] / row.facts["kept_factor"], beside_known))
         found[f"size[{at}]"] = column["dull"], dull
     for j, (key, (_, _, dull)) in enumerate(zip(form.keys, row.weights)):
         found[f"weight[{j}]"] = dull, form.dull_size(max(key.wu, 1 - key.wu), code[f"weight[{j}]"])

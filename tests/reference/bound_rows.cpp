@@ -56,6 +56,8 @@ void print_facts(row_facts const& facts) {
   number("max_upper", facts.max_upper), number("normaliser_lower", facts.normaliser_lower);
   number("lse_upper", facts.lse_upper), number("lse_above_max", facts.lse_above_max);
   number("lost_upper", facts.lost_upper), number("lost_norm", facts.lost_norm);
+  std::printf(" has_sink=%d drops=%d", facts.has_sink ? 1 : 0, facts.drops ? 1 : 0);
+  number("kept_factor", facts.kept_factor);
   std::printf("\n");
   for (auto const& key : facts.keys) {
     std::printf("key index=%lld", static_cast<long long>(key.index));
@@ -110,6 +112,9 @@ void print_row(kernel_model const& model, drawn_row const& row) {
   kernel_model shown = model;
   field_printer printer;
   audit::visit_model(shown, printer);
+  std::printf(" k_t=%d k_drop=%d", model.k_t, model.k_drop);
+  number("u_t", model.u_t), number("omega_t", model.omega_t), number("sink_limit", model.sink_limit);
+  number("u_drop", model.u_drop), number("omega_drop", model.omega_drop);
   std::printf("\n");
   print_facts(row.facts);
   reference::row_bound bound;

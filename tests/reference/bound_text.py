@@ -71,6 +71,8 @@ class evaluation:
         self.m, self.f, self.keys = model, facts, keys
         self.stated, self.widened = form != "text", form == "widened"
         self.n = len(keys)
+        self.has_sink = facts["has_sink"]                      # the last key is the sink
+        self.real = self.n - self.has_sink
         self.slack = 1 + Decimal(16 * self.n + 8 * facts["d"] + 64) / 2**53 if self.widened else ONE
         self.by_lse = model["merge"] != "raw"
         self.u, self.omega = model["format.u"], model["format.omega"]
@@ -140,16 +142,46 @@ class evaluation:
             if c:
                 E = (1 + m["e_c"]) * E + m["e_c"] * min(c, S) + c * m["a_t"] + (1 + c) * omega
             key.E = self.up((1 + e_s) * (E + m["g_b"] * b) + e_s * key.s + m["omega_s"])
+            key.is_sink = self.has_sink and key is self.keys[-1]
+            if key.is_sink:
+                relative = gamma(m["k_t"], u)
+                relative += m["u_t"] + times(relative, m["u_t"])
+                stored = (1 + m["u_s"]) * (times(relative, b) + m["omega_t"] + 2 * omega) + m["u_s"] * b + m["omega_s"]
+                key.E = max(key.E, self.up(stored))
             key.high, key.low = self.above(key.xu + key.E), self.below(key.xl - key.E)
         self.max_above = max(key.high for key in self.keys)   # M+ - m
         self.max_below = max(key.low for key in self.keys)    # M- - m
         self.largest_E = max(key.E for key in self.keys)
   # E2: M+ and M- are known beside m alone.
         self.largest_max = self.above(f["max_upper"] + max(abs(self.max_above), abs(self.max_below)))
+        self.sink()
         for key in self.keys:
-            key.in_L = key.high >= self.max_below
-            key.under_bias = key.bias <= -(key.S + key.E)
-            key.masked = not key.in_L and key.under_bias
+            key.in_L = key.high >= self.keys_below
+            key.under_bias = key.bias <= -(key.S + key.E) and not key.is_sink
+            key.masked = not key.in_L and (key.under_bias or key.is_sink)
+
+    # Section 3, A sink.
+
+    def sink(self):
+        """M_K+ - m, M_K- - m, and by how much the sink may exceed M_K- where a kernel may add it at the end."""
+        self.keys_below, self.sink_above, self.beyond_limit = self.max_below, ZERO, False
+        if not self.has_sink:
+            return
+        self.keys_below = -INF
+        if self.real == 0:
+            return
+        sink, f = self.keys[-1], self.f
+        self.keys_below = max(key.low for key in self.keys[:-1])
+        keys_above = max(key.high for key in self.keys[:-1])
+        over = self.above(self.above(sink.xu + sink.E) - self.keys_below)
+        self.beyond_limit = over > self.m["sink_limit"]
+        factor = gamma(self.m["c_m"], self.u) * (1 + gamma(self.m["k_x"], self.u))
+        reach = f["max_upper"] + max(abs(keys_above), abs(self.keys_below), -sink.xl) + sink.E
+        if self.below(self.below(sink.xl - sink.E) - keys_above) <= self.m["format.far"] + 2 + 2 * factor * reach:
+            self.sink_above = max(ZERO, over)
+        if self.sink_above > 0:
+            beside = self.above(f["max_upper"] + max(abs(keys_above), abs(self.keys_below)))
+            self.largest_max = max(self.largest_max, beside)
 
     # Section 3, Reference.
 
@@ -193,22 +225,28 @@ class evaluation:
         S = m["splits"]
         self.key_blocks = ceil_quotient(N, m["block"])
         self.blocks = {"none": 1, "per_block": self.key_blocks, "rank_of_score": self.n}[m["rescales"]]
-        most = self.blocks - 1 + S - 1
+        most = self.blocks - 1 + S - 1 + self.has_sink
         lazy = S - 1 if m["tau"] > 0 and m["merge"] == "raw" else 0
         low, high = [key.low for key in self.keys], [key.high for key in self.keys]
         recorded = [0] * self.n
         if m["order"] == "index" and m["unchanged_rescale"] == "exact":
             for modulus in (1, 2, 4, 8, 16, 32, 64):
                 for residue in range(modulus):
-                    walk = [j for j, key in enumerate(self.keys) if key.index % modulus == residue]
+                    walk = [j for j, key in enumerate(self.keys[:self.real]) if key.index % modulus == residue]
                     for order in (walk, walk[::-1]):
                         for j, count in records(low, high, order).items():
                             recorded[j] = max(recorded[j], count)
+        if self.has_sink:
+            above = [recorded[j] for j in range(self.real) if high[j] > low[-1]]
+            for j in range(self.real):
+                recorded[j] += high[-1] > low[j]
+            recorded[-1] = max(above, default=0)
         for j, key in enumerate(self.keys):
             rank = sum(1 for i in range(self.n) if i != j and high[i] > low[j]) + lazy
             key.R = min(rank, most)
             if m["order"] == "index":
-                key.R = min(key.R, m["merges"] + max(recorded[j], ceil_quotient(N, m["least_block"]) - 1))
+                ordered = m["merges"] + max(recorded[j], ceil_quotient(N, m["least_block"]) - 1)
+                key.R = min(key.R, ordered + key.is_sink)
             if m["unchanged_rescale"] == "rounded":
                 key.R = most
         self.R = max(key.R for key in self.keys)
@@ -234,13 +272,16 @@ class evaluation:
         theta_limit = m["format.h0_limit"]
         for key in self.keys:
             key.X = self.up(self.above(self.max_above - key.xl) + key.E + 2 * tau * (1 + 2 * u) + ell)
+            below = key.X                                      # how far an argument may lie below 0
+            if key.is_sink:
+                key.X = max(key.X, self.up(self.above(self.sink_above + 2 * tau * (1 + 2 * u) + ell)))
             key.xi = key.mu = ZERO
             if self.by_lse:
                 key.xi = gamma(max(k_lse, 2), u) * (key.Y + ell) + gamma(k_lse - 1, u) * key.Y + m["eps_log"] * ell
                 key.mu = mu * self.up(key.xi + self.eps_hat)
             key.z = self.up(key.E + gamma_x * key.X + key.kappa + (key.R + 1) * self.eps_hat + self.u_shared
                             + self.underflow + key.mu)
-            reach = self.up((1 + gamma_x) * key.X + key.kappa)
+            reach = self.up((1 + gamma_x) * below + key.kappa)
             key.far = reach > far_P
             key.flushed = reach > m["x0"] or self.below(key.xl + key.E) < self.max_below - theta_limit / 64
             if key.z < 1:
@@ -253,6 +294,9 @@ class evaluation:
                 key.U = self.up(self.exp(self.above(key.xu + key.z)) / self.f["normaliser_lower"])
                 key.P = min(ONE, key.U)
             key.counted = key.z < 1 and not key.far and not key.flushed
+        self.sink_slack = ZERO
+        if self.has_sink:
+            self.sink_slack = self.up(self.above(gamma_x * self.keys[-1].X + self.keys[-1].kappa))
         self.n_far = sum(1 for key in self.keys if key.far)
         self.D = sum((key.wl / (1 + key.T) for key in self.keys if key.counted), ZERO) * (2 - slack)
         self.one_minus_D = self.up(sum(key.wu * min(ONE, key.T) if key.counted else key.wu for key in self.keys))   # E4
@@ -286,8 +330,8 @@ class evaluation:
         m, u, n, S, R = self.m, self.u, self.n, self.m["splits"], self.R
         chain = n - 1
         declared = ceil_quotient(self.f["m"], m["height_divisor"]) + m["height_base"]
-        self.h = min(chain, {"in_sequence": chain, "block_local": m["block"] + self.key_blocks - 2,
-                             "declared": declared}[m["height"]])
+        self.h = min(chain, {"in_sequence": chain, "block_local": m["block"] + self.key_blocks - 2 + self.has_sink,
+                             "declared": declared + self.has_sink}[m["height"]])
         h, k_F, mu = self.h, m["k_f"], m["merge_levels"]
         s = S if S > 1 and not self.by_lse else S - 1
         self.divisions = m["k_block"] * (ceil_quotient(self.f["m"], m["divided_block"]) - 1)
@@ -314,9 +358,16 @@ class evaluation:
             self.gamma_h = gamma(h + k, self.u_pv)
         self.gamma_h = self.up(self.gamma_h)
         self.gamma_O = self.up(self.u_p + self.gamma_h + times(self.u_p, self.gamma_h))
+        self.gamma_drop, self.lost_dropped = ZERO, ZERO
+        if self.f["drops"]:
+            factor = gamma(m["k_drop"], u)
+            self.gamma_drop = self.up(factor + m["u_drop"] + times(factor, m["u_drop"]))
+            self.lost_dropped = m["omega_drop"]
+            self.gamma_O = self.up(self.gamma_O + self.gamma_drop + times(self.gamma_O, self.gamma_drop))
         for key in self.keys:
             path = gamma(key.R + 1 + m["k_pre"] + s_O, self.u_pv)
-            key.path = self.up(self.u_p + path + times(self.u_p, path))
+            path = self.up(self.u_p + path + times(self.u_p, path))
+            key.path = self.up(path + self.gamma_drop + times(path, self.gamma_drop))
         self.gamma_F = gamma(k_F, u)
 
         # e^{M+ - m}/(Z*D), E3.
@@ -330,6 +381,7 @@ class evaluation:
         self.beside_sum = beside_sum
         before = {"no": beside_sum, "yes": ONE, "unknown": max(ONE, beside_sum)}[m["p_normalised"]]
         self.kappa_p = FOUR_THIRDS * before
+        self.kappa_drop = FOUR_THIRDS * max(ONE, beside_sum)
 
         self.combine = ZERO
         self.gamma_C = ZERO
@@ -366,7 +418,8 @@ class evaluation:
             self.max_below > -limit / 8,
             m["c_m"] < 1 or self.g_plus <= self.limit,
             self.range_of_sum < limit,
-            self.exp(m["tau"] + self.g_plus) < m["p_limit"],
+            self.exp(m["tau"] + self.g_plus) * f["kept_factor"] < m["p_limit"],
+            not self.beyond_limit,
         ]
         h4 = [
             self.R * m["eps"] + 2 * (2 * self.h + self.R + m["splits"] + self.divisions + 8) * u <= Decimal("0.25") / self.slack,

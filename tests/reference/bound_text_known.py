@@ -76,6 +76,8 @@ class known(results):
 
     def declared(self):
         m = self.m
+        if self.has_sink or self.f["drops"]:
+            return False
         in_order = m["weight_reference"] in ("rising", "falling")
         if in_order and m["rescales"] == "none" or m["weight_reference"] != "own_block" and m["merges"] > 0:
             return False
@@ -98,7 +100,7 @@ class known(results):
 
     def references(self):
         super().references()
-        if self.m["weight_reference"] != "unknown":
+        if self.m["weight_reference"] != "unknown" and not self.has_sink:
             self.weight_references()
 
     def weight_references(self):

@@ -51,9 +51,9 @@ class results(evaluation):
         if not self.by_lse:
             self.log_hull = self.up(offset + 2 * tau * (1 + self.gamma_x) + self.ln(Decimal(self.n))
                                     + (self.R + 1) * self.eps_hat + self.u_shared + self.underflow
-                                    + self.above(kappa_star) + self.n * self.far_share)
+                                    + self.above(kappa_star) + self.n * self.far_share + self.sink_slack)
         least = min(self.log_theorem, self.log_hull) + self.up(self.gamma_L / (1 - self.gamma_L))
-        self.lse = self.up((1 + u) * (least + m["eps_log"] * (f["lse_above_max"] + offset + tau + least))
+        self.lse = self.up((1 + u) * (least + m["eps_log"] * (f["lse_above_max"] + offset + tau + least + self.sink_above))
                            + gamma(m["k_lse"], u) * (f["lse_upper"] + least)
                            + gamma(m["k_lse"] - 1, u) * self.largest_max + 2 * self.omega)
         self.lse_by = NOTHING if self.lse == INF else smaller_entry(self.log_theorem, self.log_hull)
@@ -93,7 +93,10 @@ class results(evaluation):
         if self.widened:
             radius += abs(mid) * TWO**-51  # E7, o_c as doubles
         o = abs(mid) + radius
-        if not self.judged or self.range_of_sum * largest >= m["format.h0_limit"]:
+        kept = self.f["kept_factor"]
+        if not self.judged or self.range_of_sum * largest * kept >= m["format.h0_limit"]:
+            return INF, INF, INF, NOTHING
+        if self.f["drops"] and m["u_drop"] > 0 and largest * kept >= m["out_limit"]:
             return INF, INF, INF, NOTHING
         underflow = n * TWO**-1074 * max(ONE, largest) if self.widened else ZERO
         high = self.up(sum(key.wu * size for key, size in zip(keys, sizes))) + underflow
@@ -111,12 +114,13 @@ class results(evaluation):
             if self.u_pv == u:
                 nodes = min(nodes, max(A_prime, largest) * self.M_L)
             shared = sum((times(key.share, key.path, size) for key, size in zip(keys, sizes)), ZERO)
-            Phi = min(Phi, shared + times((1 + self.u_p) * (1 + self.gamma_h)**2 * self.u_pv, nodes))
+            Phi = min(Phi, shared + times((1 + self.u_p) * (1 + self.gamma_h)**2 * self.u_pv * (1 + self.gamma_drop), nodes))
         if self.widened:
             Phi *= 1 + TWO**-40  # E8
         Phi = self.up(Phi + self.combine * A_prime)
         Omega_O = self.up(self.lost + (FOUR_THIRDS * omega * total if m["k_pre"] else ZERO)
-                          + m["omega_p"] * self.kappa_p * total)
+                          + m["omega_p"] * self.kappa_p * total
+                          + self.lost_dropped * (FOUR_THIRDS + self.kappa_drop * total))
         if m["normalise"] == "lse":
             grown = self.growth(self.lse) if self.lse < INF else INF
             if times(1 + grown, max(key.U_lse for key in keys)) > LARGEST or self.gamma_O == INF:
@@ -129,9 +133,10 @@ class results(evaluation):
         else:
             bound = self.up(A + ((1 + self.gamma_F) * (Phi + Omega_O) + (o + A) * (self.gamma_L + self.gamma_F))
                             / (1 - self.gamma_L) + 2 * omega)
-        rounded = self.rounded_output(bound, o)
+        unrounded = bound * kept
+        rounded = self.rounded_output(unrounded, o * kept)
         warning = self.warning(distances, mid, radius if self.widened else ZERO, A_prime, Omega_O, rounded)
-        return rounded, bound, warning, by if rounded < INF else NOTHING
+        return rounded, unrounded, warning, by if rounded < INF else NOTHING
 
     # Section 9.
 
@@ -161,13 +166,14 @@ class results(evaluation):
             V += group * away**2 * (spread + key.wu**2 * two_thirds)
             squares += group * key.wu**2
             groups += group
-        V += two_thirds * o**2 * squares + u**2 / 3 * (groups + self.R) * (A_prime + o)**2
+        V += two_thirds * o**2 * squares + (u**2 / 3 * (groups + self.R) + self.gamma_drop**2) * (A_prime + o)**2
         V += ((m["k_f"] + m["k_pre"]) * u * o)**2
         drift = ZERO
         if self.u_pv > u:
             drift = (self.h + self.R) * self.u_pv * (o + A_prime) / Decimal(n).sqrt()
         common = self.gamma_C * o + (self.growth(self.lse) * o if m["normalise"] == "lse" else ZERO)
-        return min(bound, 6 * V.sqrt() + m["u_out"] * o + drift + common + Omega_O + 2 * self.omega + m["omega_out"])
+        usual = 6 * V.sqrt() + m["u_out"] * o + drift + common + Omega_O + 2 * self.omega
+        return min(bound, usual * self.f["kept_factor"] + m["omega_out"])
 
     # Section 6, Corollary W.
 
@@ -207,9 +213,11 @@ class results(evaluation):
             return INF
         gamma_O = self.gamma_O + self.combine
         sums = (1 + self.gamma_F) * (gamma_O + self.gamma_L + self.gamma_F) / (1 - self.gamma_L)
-        bound = times(sums, largest) + self.lost
-        bound += FOUR_THIRDS * (m["omega_p"] / self.least_sum + (self.omega if m["k_pre"] else 0)) * self.n * largest
-        return self.rounded_output(self.up(bound + 2 * self.omega), largest)
+        kept = self.f["kept_factor"]
+        bound = times(sums, largest) + (self.lost + FOUR_THIRDS * self.lost_dropped) * kept
+        narrow = (m["omega_p"] + self.lost_dropped) / self.least_sum
+        bound += FOUR_THIRDS * (narrow + (self.omega if m["k_pre"] else 0)) * self.n * largest
+        return self.rounded_output(self.up(bound + 2 * self.omega * kept), largest)
 
     # Section 8, Dull elements: whether a bound that is known admits a wrong answer; None where that is too close.
 

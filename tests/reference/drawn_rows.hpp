@@ -139,6 +139,11 @@ inline kernel_model random_model(generator& random) {
     m.omega_out = random.one_of({0x1p-134, 0x1p-25, 0x1p-14});
     m.out_limit = random.one_of({infinity, 65520.0});
   }
+  m.k_t = static_cast<int>(random.whole(0, 4));
+  if (random.chance(0.2)) m.u_t = random.one_of({0x1p-8, 0x1p-11}), m.omega_t = random.one_of({0x1p-134, 0x1p-25});
+  if (random.chance(0.2)) m.sink_limit = random.one_of({86.0, 20.0});
+  m.k_drop = static_cast<int>(random.whole(0, 3));
+  if (random.chance(0.4)) m.u_drop = random.one_of({0x1p-8, 0x1p-11}), m.omega_drop = random.one_of({0x1p-134, 0x1p-25});
   m.eps_log = random.uniform() * 4 * u;
   m.k_lse = static_cast<int>(random.whole(1, 3));
   if (declared) declare_reference(m, random);
@@ -170,7 +175,26 @@ inline void draw_values(drawn_row& row, std::size_t columns, generator& random) 
   for (auto& column : row.values) {
     int const family = static_cast<int>(random.whole(0, 6));
     for (double& v : column) v = static_cast<float>(value_of_family(family, random));
+    if (row.facts.has_sink) column.back() = 0;
   }
+}
+
+/// A sink behind the keys, near them or far from them on either side.
+inline void add_sink(row_facts& facts, std::vector<double>& scores, generator& random) {
+  double const m = *std::max_element(scores.begin(), scores.end());
+  double const t = m + random.one_of({0.0, 1.0, -1.0, 5.0, -16.0, 30.0, 86.5, 88.0, 95.0, -87.0, -120.0, 700.0, 1e4, -1e5, -1e30,
+                                      1e38, -3e38}) +
+                   random.gaussian();
+  reference::key_facts sink;
+  sink.index = reference::sink_index, sink.bias = t;
+  facts.keys.push_back(sink), scores.push_back(t);
+  facts.has_sink = true;
+}
+
+inline void drop_some(row_facts& facts, generator& random) {
+  facts.drops = true;
+  double const dropped = random.one_of({0.0, 0.25, 0.1, 0.9, 1 - 0x1p-20});
+  facts.kept_factor = dropped > 0 ? 1 / (1 - dropped) * (1 + 0x1p-52) : 1;
 }
 
 inline std::int64_t drawn_count(generator& random) {
@@ -255,6 +279,8 @@ inline drawn_row random_facts(generator& random) {
   if (random.chance(0.03)) facts.lost_upper = random.scaled(-10, 127), facts.lost_norm = random.scaled(-10, 127);
   if (random.chance(0.01)) facts.finite_products = false;
   if (facts.softcap == 0 && random.chance(0.25)) place_scores(facts, scores, random);
+  if (random.chance(0.25)) add_sink(facts, scores, random);
+  if (random.chance(0.2)) drop_some(facts, random);
   fill_softmax(facts, scores, random.chance(0.3) ? random.one_of({0x1p-30, 0x1p-50}) : 0);
   draw_values(row, 2, random);
   return row;
@@ -277,6 +303,11 @@ inline drawn_row problem_facts(generator& random) {
   }
   if (random.chance(0.2)) problem.softcap = random.one_of({0.5, 3.0, 30.0, 1e10});
   if (random.chance(0.5)) problem.scale = random.one_of({1.0, 0.5, 0.1, -3.0});
+  if (random.chance(0.25)) problem.sink = {static_cast<float>(random.gaussian() * random.one_of({1.0, 10.0, 200.0, 1e30}))};
+  if (random.chance(0.2)) {
+    for (std::int64_t j = 0; j < n; ++j) problem.keep.push_back(random.chance(0.7) ? 1 : 0);
+    problem.dropout = random.one_of({0.0, 0.25, 0.1, 0.9});
+  }
   auto const instance = problem.instance();
   reference::enclosed_row<128, float> enclosed;
   reference::compiled::enclose_row(instance, 0, 0, 0, enclosed);

@@ -74,8 +74,9 @@ class bound_check {
         found.known = std::max(found.known, std::abs(got.o[c] - allowed.known_center) / allowed.known_size);
       if (miss > 0) found.warning = std::max(found.warning, miss / allowed.warning);
       double lowest = reference::infinity, highest = -reference::infinity;
-      for (auto const& key : row_.keys) {
-        auto const v = static_cast<double>(p_.v()(0, 0, key.j, column));
+      if (row_.has_sink() || p_.keep().present) lowest = highest = 0;
+      for (auto const& key : row_.real_keys()) {
+        double const v = static_cast<double>(p_.v()(0, 0, key.j, column)) * facts_.kept_factor;
         lowest = std::min(lowest, v), highest = std::max(highest, v);
       }
       double const outside = std::max({lowest - got.o[c], got.o[c] - highest, 0.0});
@@ -90,7 +91,8 @@ class bound_check {
     }
     if (got.weights.empty()) return found;
     reference::ball<128> sum(-1);
-    for (std::size_t at = 0; at < row_.keys.size(); ++at) {
+    if (row_.has_sink()) sum = sum + reference::compiled::weight(row_, row_.keys.size() - 1);
+    for (std::size_t at = 0; at < row_.real_keys().size(); ++at) {
       double const a = got.weights[static_cast<std::size_t>(row_.keys[at].j)];
       sum = sum + reference::ball<128>::from(reference::value_of(a));
       found.weight = std::max(found.weight, ratio(error(a, reference::compiled::weight(row_, at)), bound.weight(at)));

@@ -43,14 +43,28 @@ enum class softmax_form : std::uint8_t {
   tree,               ///< parts merged in pairs, O = (w_a/w)·O_a + (w_b/w)·O_b
 };
 
+/// Where a sink enters.
+enum class sink_place : std::uint8_t {
+  none,
+  first,   ///< from the start: M = t, l = 1; of parts, in the first
+  column,  ///< a score of its own behind those of the keys, with a value of 0
+  last,    ///< behind the keys, with the maximum of both
+  end,     ///< l + exp(t − M) with the maximum M of the keys
+};
+
+/// What the factor 1/(1 − p) of dropout meets.
+enum class drop_place : std::uint8_t { none, on_p, on_p_twice, divided, on_v, on_o };
+
 struct known_kernel {
-  std::string name, contract;
+  std::string name, contract;  ///< contract `tight`: a model of this kernel alone, where presets have room
   score_form scores = score_form::plain;
   softmax_form softmax = softmax_form::two_passes;
   tanh_form tanh = tanh_form::from_below;
   bool capped = false;            ///< attacked with a softcap
   bool biased = false;            ///< attacked with a bias
   bool masked = false;            ///< attacked with finite additive masks
+  sink_place sink = sink_place::none;
+  drop_place drops = drop_place::none;
   bool returns_weights = false;   ///< those of a one-pass kernel
   bool returns_narrow_p = false;  ///< weights from the rounded P
   rounding how{};
@@ -161,6 +175,48 @@ inline std::vector<known_kernel> known_kernels() {
   converted(", FlashAttention-1", [](auto& k) { k.softmax = flash_attention_1; });
   converted(", softcap", [](auto& k) { k.capped = true; });
   converted(", flushing", [](auto& k) { k.how.flushes = true, k.scores = score_form::folded; });
+  add("sink from the start", "f32 f32-any", [](auto& k) { k.softmax = online, k.sink = sink_place::first; });
+  add("sink from the start, base 2", "f32",
+      [](auto& k) { k.softmax = online, k.scores = score_form::base_2, k.sink = sink_place::first; });
+  add("sink as a column", "f32", [](auto& k) { k.sink = sink_place::column, k.returns_weights = true; });
+  add("sink as a column, a bias", "f32", [](auto& k) { k.softmax = online, k.sink = sink_place::column, k.biased = true; });
+  add("sink as a column, softcap", "f32", [](auto& k) { k.sink = sink_place::column, k.capped = true; });
+  add("sink last", "f32 f32-ordered", [](auto& k) { k.softmax = online, k.sink = sink_place::last; });
+  add("sink at the end", "f32", [](auto& k) { k.softmax = online, k.sink = sink_place::end; });
+  add("sink at the end, weights first", "f32",
+      [](auto& k) { k.softmax = normalised, k.sink = sink_place::end, k.returns_weights = true; });
+  add("sink at the end, FlashAttention-2", "f32",
+      [](auto& k) { k.softmax = flash_attention_2, k.sink = sink_place::end; });
+  add("sink in the first part", "f32-split", [](auto& k) { k.softmax = split, k.sink = sink_place::first, k.most_keys = 40; });
+  add("sink in the first part, ring", "f32-ring", [](auto& k) { k.softmax = ring, k.sink = sink_place::first, k.most_keys = 64; });
+  add("sink, exp(s - LSE)", "f32", [](auto& k) { k.softmax = by_lse, k.sink = sink_place::column; });
+  add("sink as a score in f16", "f16-scores", [](auto& k) { k.how.scores = f16, k.sink = sink_place::column; });
+  add("sink, flushing", "f32", [](auto& k) { k.how.flushes = true, k.softmax = online, k.sink = sink_place::first; });
+  add("dropout on P", "f32", [](auto& k) { k.softmax = online, k.drops = drop_place::on_p; });
+  add("dropout on P, divided", "f32", [](auto& k) { k.drops = drop_place::divided; });
+  add("dropout on O", "f32", [](auto& k) { k.softmax = online, k.drops = drop_place::on_o; });
+  add("dropout on V", "f32", [](auto& k) { k.softmax = online, k.drops = drop_place::on_v; });
+  add("dropout and a sink", "f32", [](auto& k) { k.softmax = online, k.drops = drop_place::on_p, k.sink = sink_place::first; });
+  for (auto const type : {bf16, f16}) {
+    std::string const name(problem::name_of(type));
+    auto const narrow = [&](std::string const& kind, auto&& change) {
+      add(name + " " + kind, name, [&](known_kernel& k) { k.how.narrow = type, k.softmax = online, change(k); });
+    };
+    narrow("sink from the start", [](auto& k) { k.sink = sink_place::first; });
+    narrow("sink at the end", [](auto& k) { k.sink = sink_place::end; });
+    narrow("dropout on P", [](auto& k) { k.drops = drop_place::on_p; });
+    narrow("dropout on P, twice rounded", [](auto& k) { k.drops = drop_place::on_p_twice; });
+    narrow("dropout on V", [](auto& k) { k.drops = drop_place::on_v; });
+    narrow("dropout on O", [](auto& k) { k.drops = drop_place::on_o; });
+  }
+  for (auto const& [name, place] : {std::pair{"sink from the start", sink_place::first}, {"sink last", sink_place::last},
+                                    {"sink at the end", sink_place::end}, {"sink as a column", sink_place::column}})
+    add(name, "tight", [&](auto& k) { k.softmax = online, k.sink = place; });
+  add("sink as a column, two passes", "tight", [](auto& k) { k.sink = sink_place::column, k.returns_weights = true; });
+  add("sink at the end, two passes", "tight", [](auto& k) { k.sink = sink_place::end, k.returns_weights = true; });
+  for (auto const& [name, place] : {std::pair{"dropout on P", drop_place::on_p}, {"dropout on P, divided", drop_place::divided},
+                                    {"dropout on V", drop_place::on_v}, {"dropout on O", drop_place::on_o}})
+    add(name, "tight", [&](auto& k) { k.softmax = online, k.drops = place; });
   return all;
 }
 

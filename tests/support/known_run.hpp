@@ -6,6 +6,7 @@
 #include <cmath>
 #include <cstdint>
 #include <limits>
+#include <span>
 #include <vector>
 
 #include "tests/support/honest_kernels.hpp"
@@ -21,7 +22,8 @@ class known_run {
         row_(row),
         math_(kernel.how, up),
         block_(block),
-        n_(static_cast<std::size_t>(row.v.layout.shape[0])),
+        real_(static_cast<std::size_t>(row.v.layout.shape[0])),
+        n_(real_ + (kernel.sink == sink_place::column ? 1 : 0)),
         d_(static_cast<std::size_t>(row.k.layout.shape[1])),
         dv_(static_cast<std::size_t>(row.v.layout.shape[1])) {}
 
@@ -30,8 +32,14 @@ class known_run {
                         : math_.kept(math_.div(1.0f, math_.kept(std::sqrt(static_cast<float>(d_)))));
     // As PyTorch forms it: in double, rounded once.
     root_ = math_.read(std::sqrt(row_.scale ? *row_.scale : 1 / std::sqrt(static_cast<double>(d_))));
+    if (!row_.keep.empty()) {
+      kept_ = math_.add(1.0f, -math_.read(row_.dropout));
+      factor_ = math_.kept(math_.div(1.0f, kept_));
+    }
+    if (!row_.sink.empty()) sink_ = sink_score();
     scores_.clear();
-    for (std::size_t j = 0; j < n_; ++j) scores_.push_back(math_.score(score(j)));
+    for (std::size_t j = 0; j < real_; ++j) scores_.push_back(math_.score(score(j)));
+    if (real_ < n_) scores_.push_back(math_.score(sink_));
     switch (kernel_.softmax) {
       case softmax_form::two_passes:
       case softmax_form::normalised: return two_passes();
@@ -56,7 +64,41 @@ class known_run {
 
   float q(std::size_t t) const { return math_.read(row_.q.values[t]); }
   float k(std::size_t j, std::size_t t) const { return math_.read(row_.k.values[j * d_ + t]); }
-  float v(std::size_t j, std::size_t c) const { return math_.read(row_.v.values[j * dv_ + c]); }
+  float v(std::size_t j, std::size_t c) const {
+    if (j == real_) return 0;
+    float const x = math_.read(row_.v.values[j * dv_ + c]);
+    return kernel_.drops == drop_place::on_v ? math_.narrow(math_.mul(x, factor_)) : x;
+  }
+  /// P as it meets V.
+  float product_weight(float p, std::size_t j) const {
+    if (kernel_.drops == drop_place::none || j == real_) return math_.narrow(p);
+    if (row_.keep[j] == 0) return 0;
+    switch (kernel_.drops) {
+      case drop_place::on_p: return math_.narrow(math_.mul(p, factor_));
+      case drop_place::on_p_twice: return math_.narrow(math_.mul(math_.narrow(p), factor_));
+      case drop_place::divided: return math_.narrow(math_.div(p, kept_));
+      default: return math_.narrow(p);
+    }
+  }
+  /// t in the unit of the scores; of FlashAttention-2, in base 2.
+  float sink_score() const {
+    float const t = math_.kept(math_.read(row_.sink.front()));
+    bool const base_2 = in_base_2() || kernel_.softmax == softmax_form::flash_attention_2;
+    return base_2 ? math_.mul(t, math_.kept(log2_e)) : t;
+  }
+  bool sink_is(sink_place place) const { return kernel_.sink == place; }
+  /// A sink that comes behind the keys.
+  void take_sink(float& M, float& l, std::vector<float>& O) {
+    if (sink_is(sink_place::end)) l = math_.add(l, weight(math_.add(sink_, -M)));
+    if (!sink_is(sink_place::last)) return;
+    float const next = std::max(M, sink_);
+    if (next != M) {
+      float const r = rescale(math_.add(M, -next));
+      l = math_.mul(l, r);
+      for (float& x : O) x = math_.mul(x, r);
+    }
+    M = next, l = math_.add(l, weight(math_.add(sink_, -M)));
+  }
   float bias(std::size_t j) const { return row_.bias.empty() ? 0.0f : math_.read(row_.bias[j]); }
   bool in_base_2() const { return kernel_.scores == score_form::base_2; }
 
@@ -117,7 +159,8 @@ class known_run {
     for (std::size_t c = 0; c < dv_; ++c) O[c] = math_.accumulate(p, v(j, c), O[c]);
   }
   void output(honest_answer& answer, std::vector<float> const& o) const {
-    for (float const x : o) answer.o.push_back(static_cast<double>(math_.narrow(x)));
+    bool const on_o = kernel_.drops == drop_place::on_o;
+    for (float const x : o) answer.o.push_back(static_cast<double>(math_.narrow(on_o ? math_.mul(x, factor_) : x)));
   }
   std::vector<float> divided(std::vector<float> O, float l) const {
     for (float& x : O) x = math_.div(x, l);
@@ -129,13 +172,15 @@ class known_run {
     float l = 0;
     std::vector<float> p(n_), O(dv_);
     for (std::size_t j = 0; j < n_; ++j) p[j] = weight(below(scores_[j], M)), l = math_.add(l, p[j]);
+    float top = M;
+    take_sink(top, l, O);  // at the end: M stays
     bool const first = kernel_.softmax == softmax_form::normalised;
-    for (std::size_t j = 0; j < n_; ++j) take(O, math_.narrow(first ? math_.div(p[j], l) : p[j]), j);
+    for (std::size_t j = 0; j < n_; ++j) take(O, product_weight(first ? math_.div(p[j], l) : p[j], j), j);
     honest_answer answer;
     output(answer, first ? O : divided(O, l));
     answer.lse = natural(log_sum(M, l));
     if (!kernel_.returns_weights) return answer;
-    for (float const x : p) {
+    for (float const x : std::span(p).first(real_)) {
       float const a = math_.div(kernel_.returns_narrow_p && !first ? math_.narrow(x) : x, l);
       answer.weights.push_back(static_cast<double>(math_.narrow(a)));
     }
@@ -170,7 +215,7 @@ class known_run {
       for (std::size_t j = first; j < last; ++j) {
         float const p = weight(below(scores_[j], block_M));
         block_l = math_.add(block_l, p);
-        take(block_O, math_.narrow(p), j);
+        take(block_O, product_weight(p, j), j);
       }
       float const next = std::max(M, block_M), g = rescale(math_.add(block_M, -next));
       float const f = first == 0 ? 0.0f : rescale(math_.add(M, -next));
@@ -202,9 +247,10 @@ class known_run {
       for (std::size_t j = first; j < last; ++j) {
         float const p = math_.exp2(math_.fma(scores_[j], c, -Mc));
         l = math_.add(l, p);
-        take(O, math_.narrow(p), j);
+        take(O, product_weight(p, j), j);
       }
     }
+    if (sink_is(sink_place::end)) l = math_.add(l, math_.exp2(math_.add(sink_, -math_.mul(M, c))));
     float const inverse = math_.div(1, l);
     for (float& x : O) x = math_.mul(x, inverse);
     honest_answer answer;
@@ -214,12 +260,13 @@ class known_run {
   }
 
   honest_answer online() {
-    float M = -std::numeric_limits<float>::infinity(), l = 0;
+    bool const from_start = sink_is(sink_place::first);
+    float M = from_start ? sink_ : -std::numeric_limits<float>::infinity(), l = from_start ? 1.0f : 0.0f;
     std::vector<float> O(dv_);
     for (std::size_t first = 0; first < n_; first += block_) {
       std::size_t const last = std::min(n_, first + block_);
       float const next = std::max(M, largest(first, last));
-      if (first > 0 && next != M) {
+      if ((first > 0 || from_start) && next != M) {
         float const r = rescale(math_.add(M, -next));
         l = math_.mul(l, r);
         for (float& x : O) x = math_.mul(x, r);
@@ -228,9 +275,10 @@ class known_run {
       for (std::size_t j = first; j < last; ++j) {
         float const p = weight(below(scores_[j], M));
         l = math_.add(l, p);
-        take(O, math_.narrow(p), j);
+        take(O, product_weight(p, j), j);
       }
     }
+    take_sink(M, l, O);
     honest_answer answer;
     output(answer, divided(O, l));
     answer.lse = natural(log_sum(M, l));
@@ -240,13 +288,14 @@ class known_run {
   std::size_t parts_of(std::size_t keys) const { return (keys + block_ - 1) / block_; }
   part part_at(std::size_t index) {
     std::size_t const first = index * block_, last = std::min(n_, first + block_);
-    float const M = largest(first, last);
-    float l = 0;
+    bool const with_sink = index == 0 && sink_is(sink_place::first);
+    float const M = with_sink ? std::max(sink_, largest(first, last)) : largest(first, last);
+    float l = with_sink ? weight(math_.add(sink_, -M)) : 0.0f;
     std::vector<float> O(dv_);
     for (std::size_t j = first; j < last; ++j) {
       float const p = weight(below(scores_[j], M));
       l = math_.add(l, p);
-      take(O, math_.narrow(p), j);
+      take(O, product_weight(p, j), j);
     }
     return {log_sum(M, l), divided(O, l)};
   }
@@ -303,8 +352,8 @@ class known_run {
   known_kernel const& kernel_;
   one_row<float> const& row_;
   arithmetic math_;
-  std::size_t block_, n_, d_, dv_;
-  float scale_ = 0, root_ = 0;
+  std::size_t block_, real_, n_, d_, dv_;  ///< n_ counts a sink that is a column
+  float scale_ = 0, root_ = 0, sink_ = 0, kept_ = 1, factor_ = 1;
   std::vector<float> scores_;
 };
 

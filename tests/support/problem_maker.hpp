@@ -23,6 +23,8 @@ struct one_row : problem::parameters {
   owned<T> q, k, v;
   std::vector<T> bias;                ///< empty, or m
   std::vector<std::uint8_t> mask;     ///< empty, or m
+  std::vector<T> sink;                ///< empty, or 1
+  std::vector<std::uint8_t> keep;     ///< empty, or m
 
   one_row(std::int64_t m, std::int64_t d, std::int64_t dv) : q({1, d}), k({m, d}), v({m, dv}) {}
 
@@ -35,6 +37,10 @@ struct one_row : problem::parameters {
     if (!mask.empty())
       result.mask = problem::tensor<std::uint8_t const>{
           mask.data(), problem::layout::compact({static_cast<std::int64_t>(mask.size())})};
+    if (!sink.empty()) result.sink = problem::tensor<T const>{sink.data(), problem::layout::compact({1})};
+    if (!keep.empty())
+      result.keep = problem::tensor<std::uint8_t const>{
+          keep.data(), problem::layout::compact({static_cast<std::int64_t>(keep.size())})};
     static_cast<problem::parameters&>(result) = *this;
     return result;
   }

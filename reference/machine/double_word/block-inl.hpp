@@ -52,19 +52,22 @@ void word_block(block_task<T> const& task) {
       continue;
     }
     std::int64_t const hk = key_head(s, task.h);
-    bool const all_keys = *n == static_cast<std::size_t>(p.keys(task.b));
+    std::size_t const real = *n - (facts.has_sink ? 1 : 0);
+    bool const all_keys = real == static_cast<std::size_t>(p.keys(task.b)) && !facts.drops;
     if (all_keys) measure_values(p, task.b, hk, memory);
     column_task<T> const columns{keys, *n, row.Z.hi, row.mean_error, terms, sum_eta, all_keys, memory};
     enclose_word_columns(columns, row, dv);
     if (task.options.bounds) sweep_columns<true>(columns, dv);
-    publish(memory, *n, task.options, terms, certified);
-    certified.o_low = memory.o_low;
+    scale_outputs(p, task.options.bounds, memory);
+    scale_word_outputs(p, memory);
+    publish(memory, real, task.options, terms, certified);
+    certified.o_low = memory.kept_low.empty() ? memory.o_low : memory.kept_low;
     if (task.options.weights) {
       word_share_stage shares{keys, row};
-      each_key(*n, shares);
-      certified.weight = std::span(keys.share).first(*n);
-      certified.weight_low = std::span(keys.share_low).first(*n);
-      certified.weight_radius = std::span(keys.share_radius).first(*n);
+      each_key(real, shares);
+      certified.weight = std::span(keys.share).first(real);
+      certified.weight_low = std::span(keys.share_low).first(real);
+      certified.weight_radius = std::span(keys.share_radius).first(real);
     }
     task.visit(task.context, certified);
     if (!bounded_again(s, task.b, task.h, certified.i)) continue;
@@ -75,7 +78,9 @@ void word_block(block_task<T> const& task) {
       column_task<T> further = columns;
       further.sum_eta = sum_eta;
       sweep_columns<true>(further, dv);
-      publish(memory, *n, task.options, terms, certified);
+      scale_outputs(p, true, memory);
+      scale_word_outputs(p, memory);
+      publish(memory, real, task.options, terms, certified);
       certified.model = at + 1;
       task.visit(task.context, certified);
     }

@@ -68,6 +68,24 @@ void enclose_word_columns(column_task<T> const& task, word_row_numbers const& ro
   for (; c < dv; ++c) enclose_words<double, 1>(task, row, c);
 }
 
+/// o/(1 − p) as double words, after scale_outputs. Why       1 − p is exact as a double word; the quotient 40u²
+template <class T>
+void scale_word_outputs(problem::instance<T> const& p, workspace& memory) {
+  double const dropped = dropout_of(p);
+  if (!(dropped > 0)) return;
+  auto const kept = two_sum(1.0, -dropped);
+  double const factor = 1 / kept.hi;
+  memory.kept_low.resize(memory.o.size());
+  for (std::size_t c = 0; c < memory.o.size(); ++c) {
+    auto const o = quotient_of_words(double_word<double>{memory.o[c], memory.o_low[c]}, kept);
+    double const radius = memory.o_radius[c];
+    bool const zero = radius == 0 && o.hi == 0 && o.lo == 0;
+    memory.kept_o[c] = o.hi, memory.kept_low[c] = o.lo;
+    memory.kept_radius[c] = zero ? 0 : radius * factor * (1 + 0x1p-49) + (absolute(o.hi) * 0x1.5p-101 + 0x1p-1060);
+    if (!(radius < infinity)) memory.kept_radius[c] = infinity;
+  }
+}
+
 /// The weights π_j = ŵ_j/Z as double words.
 /// Ensures   |weight + weight_low − π_j| ≤ weight_radius = 1.02·π_j(η_j + ε̄ + Z_rounding + 41u²) + 2⁻⁸⁶³
 /// Why       e^(s_j − M) ∈ ŵ_j(1 ± η_j), and the relative error of Z; the weight of a far key is at most 2⁻⁸⁶⁴
