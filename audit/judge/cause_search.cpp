@@ -84,15 +84,17 @@ struct candidate {
   hypothesis_kind kind = hypothesis_kind::problem;
   audit::hypothesis const* hypothesis = nullptr;  ///< none: an event, or a contract
   std::vector<char> explains;
-  double worst = 0;  ///< the largest error in the wrong rows, in units of its bound
+  bool less_precise = true;  ///< of a contract: it is so throughout
+  double worst = 0;          ///< the largest error in the wrong rows, in units of its bound
   std::int64_t tried_passing = 0, contradicted = 0;
 
-  /// Of precision: those of O alone, those without a threshold, those whose threshold is fitted; then again those that
-  /// are far too wide.
+  /// Of precision: those of O alone, those of all outputs, presets of less precision, those whose threshold is fitted,
+  /// other presets; then those again that are far too wide.
   int rank() const {
-    bool const wide = worst < far_too_wide;
-    if (hypothesis && hypothesis->scope == precision_scope::fitted) return 2;
-    return (wide ? 3 : 0) + (hypothesis && hypothesis->scope == precision_scope::output ? 0 : 1);
+    if (hypothesis && hypothesis->scope == precision_scope::fitted) return 3;
+    if (!hypothesis && !less_precise) return 4;
+    int const narrow = !hypothesis ? 2 : hypothesis->scope == precision_scope::output ? 0 : 1;
+    return narrow + (worst < far_too_wide ? 5 : 0);
   }
 };
 
@@ -111,7 +113,10 @@ class search {
     for (audit::hypothesis const& row : hypotheses()) {
       if (row.name == "exp-to-2^-21")
         for (holding_contract const& other : asked.contracts)
-          candidates_.push_back({"contract-" + other.name, other.sentence, hypothesis_kind::precision, nullptr, {}});
+          {
+            candidates_.push_back({"contract-" + other.name, other.sentence, hypothesis_kind::precision, nullptr, {}});
+            candidates_.back().less_precise = other.less_precise;
+          }
       candidates_.push_back({row.name, row.sentence, row.kind, &row, {}});
     }
   }
@@ -149,7 +154,7 @@ class search {
   }
 
  private:
-  bool is_late() const { return asked_.late(share_of_failing); }
+  bool is_late() const { return asked_.late(tried_.empty() ? 1 : share_of_failing); }
 
   void try_case(searched_case const& failing) {
     std::vector<char> explained(candidates_.size());
@@ -228,7 +233,7 @@ class search {
   /// widen the bounds of as many outputs it is the narrower one, as long as neither has a threshold that was fitted.
   static bool is_preferred(candidate const& later, candidate const& earlier) {
     if (later.kind != hypothesis_kind::precision || earlier.kind != hypothesis_kind::precision) return false;
-    constexpr double narrower = 1.05;  // less is no difference
+    constexpr double narrower = 1.00001;  // less is no difference
     if (later.rank() != earlier.rank()) return later.rank() < earlier.rank();
     return later.worst > narrower * earlier.worst;
   }

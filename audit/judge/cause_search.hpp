@@ -63,6 +63,7 @@ struct searched_case {
 struct holding_contract {
   std::string name, sentence;
   contract claim;
+  bool less_precise = true;      ///< throughout; false: it allows another thing
   std::set<std::int64_t> cases;  ///< the numbers of those that are certified by it
 };
 

@@ -159,7 +159,7 @@ std::vector<holding_contract> contracts_of(report const& of) {
       contract preset = *find_contract(name);
       if (!of.contracts.empty()) preset.conventions = of.contracts.front().conventions;
       contracts.push_back({name, fmt::format("it would be certified under contract {} ({})", name, wider->allows),
-                           std::move(preset), std::move(numbers)});
+                           std::move(preset), wider->less_precise, std::move(numbers)});
     }
   return contracts;
 }
