@@ -93,7 +93,7 @@ void add_hypotheses_of_visibility(hypothesis_list& to) {
                show(p, whole.size(), [&](auto b, auto h, auto, auto j) { return sees(whole, b, h, 0, j); });
              }));
   add("mask-and-band-ignored", "mask and band are ignored",
-      solves([](owned_problem const& p) { return is_banded(p) && is_masked(p); },
+      solves([](owned_problem const& p) { return is_banded(p) || is_masked(p); },
              [](problem_draft& p) { p.band = {}, p.mask.reset(); }));
   // --- a band where none is asked ---
   auto const is_open = [](owned_problem const& p) { return band_of(p).right < 0; };

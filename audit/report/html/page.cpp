@@ -51,7 +51,7 @@ void write_verdict(report const& kernel_report, markup& to) {
   to.text(capital(word)).close();
   if (kernel_report.cause)
     for (std::string const& line : lines_of(*kernel_report.cause))
-      to.element("p", {{"class", "sentence cause"}}, capital(line) + ".");
+      to.element("p", {{"class", "cause"}}, capital(line) + ".");
   to.element("p", {{"class", "sentence"}}, say(facts).sentence);
   to.open("dl", {{"class", "facts"}});
   write_fact(to, "kernel", kernel_report.kernel);
