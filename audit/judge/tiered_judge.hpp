@@ -157,10 +157,9 @@ class tiered_judge {
       bounds += row.weight_bound[at];
       ++at;
     }
-    if (problem_.has_sink()) return true;  // the weights sum to what the sink leaves
-    // The roundings of two sums of at most m numbers in [0, 2].
-    double const slack = static_cast<double>(problem_.size().m) * 0x1p-52;
-    return std::abs(sum - 1) <= bounds * (1 - slack) + slack;
+    // The roundings of two sums of at most m numbers in [0, 2]. The weights sum to what the sink leaves of 1.
+    double const slack = static_cast<double>(problem_.size().m) * 0x1p-52, most = bounds * (1 - slack) + slack;
+    return sum - (1 - row.sink_lower) <= most && (1 - row.sink_upper) - sum <= most;
   }
 
   /// Adds the elements of a certified row beside the bounds of one of `sharper`.

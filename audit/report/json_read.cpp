@@ -6,6 +6,7 @@
 #include <fmt/format.h>
 
 #include "audit/contract/contract_file.hpp"
+#include "audit/report/cause_words.hpp"
 #include "audit/report/coverage_json.hpp"
 #include "audit/report/text.hpp"
 #include "audit/report/version.hpp"
@@ -326,6 +327,7 @@ report read_shard(json const& from) {
       inside.push_back({preset.text("preset"), preset.magnitude("worst_in_bounds")});
     }
   }
+  kernel_report.cause = cause_in(top);
   for (json const& item : top.list("unanswered")) {
     report_object const unanswered(item, "'unanswered'");
     kernel_report.unanswered.emplace_back(unanswered.count("number"), unanswered.text("case"));

@@ -6,6 +6,7 @@
 #include <nlohmann/json.hpp>
 
 #include "audit/contract/contract_file.hpp"
+#include "audit/report/cause_words.hpp"
 #include "audit/report/coverage_json.hpp"
 #include "audit/report/text.hpp"
 #include "audit/report/verdict.hpp"
@@ -262,6 +263,7 @@ std::string as_json(report const& kernel_report) {
                          {"max_error", hex(sum.max_error)},
                          {"oracle_seconds", kernel_report.oracle_seconds},
                          {"kernel_seconds", kernel_report.kernel_seconds}};
+  document["cause"] = cause_json(kernel_report);
   document["evidence"] = stated.object;
   document["coverage"] = coverage_json(kernel_report);
   document["observations"] = kernel_report.observations;
