@@ -19,7 +19,7 @@ import numpy as np
 
 from . import _program
 from ._arrays import DLTensor, as_numpy, of_dltensor, swapped
-from ._call import Array, Call, Unsupported
+from ._call import Array, Call, Unsupported, require
 from ._signature import parts_of
 from ._tensor_file import Tensor
 
@@ -151,6 +151,7 @@ class Kernel:
         return swapped(np.array(swapped(judged), order="C"))
 
     def _judged(self, asked: AttestCall) -> int:
+        require(asked.abi_version == 1, f"a call of version {asked.abi_version}")
         inputs = {name: of_dltensor(getattr(asked, name).contents) for name in ("q", "k", "v")}
         copies = {name: Tensor(self._copy(judged.data), judged.dtype) for name, judged in inputs.items()}
         mask = bias = None
