@@ -4,7 +4,8 @@ q [b, hq, n, d]   k [b, hk, m, d]   v [b, hk, m, dv]   mask, bias, keep [b|1, hq
 packed: q [1, hq, total, d] with q_offsets [b + 1], k and v [1, hk, total, .] with k_offsets [b + 1]
 paged: k and v are pools [pages, hk, page, .], with block_table [b, width] and k_lengths [b]
 s_ij = scale · q_i·k_j, then softcap, then + bias_ij; key j is visible to query i where the mask is true and
--left <= j - (i + diagonal) <= right (-1: unbounded); with align 1 the keys of an entry less its queries are added to diagonal. docs/semantics.md states every rule.
+-left <= j - (i + diagonal) <= right (-1: unbounded); with align 1 the keys of an entry less its queries are added to diagonal.
+docs/semantics.md states every rule.
 """
 from __future__ import annotations
 

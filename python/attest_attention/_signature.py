@@ -83,7 +83,7 @@ class Options:
                 raise ValueError(f"{name}: is {value!r}, expected {', '.join(repr(one) for one in known if one)}")
         for one in self.supports:
             if one not in SUPPORTS:
-                raise ValueError(f"supports: {one!r} is unknown, expected {', '.join(map(repr, SUPPORTS[:-1]))} or {SUPPORTS[-1]!r}")
+                raise ValueError(f"supports: {one!r} is unknown, expected " + ", ".join(map(repr, SUPPORTS)))
         if self.arrays == "numpy" and self.device != "cpu":
             raise ValueError(f"device: is {self.device!r}, but NumPy's arrays are on the cpu; say arrays='torch' or 'jax'")
 
