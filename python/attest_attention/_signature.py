@@ -16,7 +16,7 @@ from typing import Any
 import numpy as np
 
 from ._arrays import host, of_kind, swapped
-from ._call import Array, Call, require
+from ._call import LATER, Array, Call, require
 from ._tensor_file import Tensor, tensor
 
 # What a parameter is for: the names that it has in use.
@@ -112,6 +112,7 @@ class Matched:
         self._name_inputs([one.name for one in named if one.kind is not one.KEYWORD_ONLY], signature)
         self._check_required()
         self._packed = options.layout == "thd"
+        self._requires_later = any(self._required(role) for role in (*LATER, "block_q", "block_k", "max_seqlen_q", "max_seqlen_k"))
         self._returned: tuple[str, ...] | None = tuple((options.returns or "").split(",")) if options.returns else None
 
     def _name_inputs(self, positional: list[str], signature: inspect.Signature) -> None:
@@ -195,6 +196,8 @@ class Matched:
     def _entries(self, call: Call, arguments: dict[str, Any]) -> None:
         """Offsets, lengths, the table, and what else a call has beyond version 1. What has no parameter is Unsupported."""
         has = self.parameters
+        if not self._packed and not self._requires_later and not call.needs:
+            return
         for of, length, offsets in (("q", call.n, call.q_offsets), ("k", call.m, call.k_offsets)):
             role, paged = f"{of}_offsets", of == "k" and call.block_table is not None
             if offsets is not None:
@@ -215,8 +218,10 @@ class Matched:
             if role in has and (lengths is not None or self._required(role)):
                 arguments[role] = self._given(used.astype(np.int32))
             elif lengths is not None and not (paged and "k_offsets" in arguments):
-                all_of_it = np.all(used == (room if offsets is None else np.diff(offsets)))  # they say nothing then
-                require(bool(all_of_it) and not paged, role)
+                all_of_it = np.all(used == (room if offsets is None else np.diff(offsets)))
+                # Rows behind an entry's queries are nobody's: whoever computes them, too, answers the call.
+                needless = role == "q_lengths" and not (call.banded and call.align)
+                require((bool(all_of_it) and not paged) or needless, role)
         for role in ("block_table", "block_mask", "keep"):
             array = getattr(call, role)
             require(array is None or role in has, role.replace("_", " "))
@@ -244,7 +249,8 @@ class Matched:
         """Whether the callable's own band lies along the diagonal of the call, in each entry. Where its name leaves open which
         corner that is, entries must be square."""
         aligned = self.options.causal or _ALIGNED.get(self.parameters.get(role, ""))
-        beside = call.keys_of() - call.queries_of()
+        knows = call if "q_lengths" in self.parameters else dataclasses.replace(call, q_lengths=None)
+        beside = call.keys_of() - knows.queries_of()  # as the callable sees it
         if "align" in self.parameters:
             aligned = "bottom-right" if call.align or bool(np.any(call.diagonals())) else "top-left"
         if aligned is None and bool(np.any(beside)):

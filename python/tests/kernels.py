@@ -106,12 +106,12 @@ def entries(q: Array, k: Array, v: Array, *, scale: float | None = None, mask: A
         if table is not None and lengths is not None:
             page, count = array.shape[2], int(lengths[e])
             pages = [array[int(table[e, at])] for at in range(-(-count // page))]
-            return np.concatenate([*pages, array[0][:, :0]], axis=1)[:, :count]
+            return np.concatenate([*pages, np.empty((array.shape[1], 0, array.shape[3]), array.dtype)], axis=1)[:, :count]
         rows: Array = array[e] if offsets is None else array[0][:, int(offsets[e]):int(offsets[e + 1])]
         return rows if lengths is None else rows[:, :int(lengths[e])]
 
     def part(array: Array | None, e: int, n: int, m: int) -> Array | None:
-        return None if array is None else array[e % len(array), :, :n if array.shape[2] > 1 else 1, :m]
+        return None if array is None else array[e if len(array) > 1 else 0, :, :n if array.shape[2] > 1 else 1, :m]
 
     for e in range(b):
         one = of_entry(q, e, cu_seqlens_q, seqused_q, None)
@@ -122,9 +122,9 @@ def entries(q: Array, k: Array, v: Array, *, scale: float | None = None, mask: A
         if (there := part(mask, e, n, m)) is not None:
             visible = visible & there
         if block_mask is not None:
-            blocks = block_mask[e % len(block_mask)].repeat(block_q, axis=1).repeat(block_k, axis=2)
+            blocks = block_mask[e if len(block_mask) > 1 else 0].repeat(block_q, axis=1).repeat(block_k, axis=2)
             visible = visible & blocks[:, :n, :m]
-        sink = None if sinks is None else sinks if sinks.ndim == 1 else sinks[e % len(sinks)]
+        sink = None if sinks is None else sinks if sinks.ndim == 1 else sinks[e if len(sinks) > 1 else 0]
         rows = one_entry(one, key, value, scale, softcap, visible, part(bias, e, n, m), sink, part(keep, e, n, m), dropout_p)
         begin = 0 if cu_seqlens_q is None else int(cu_seqlens_q[e])
         at = e if cu_seqlens_q is None else 0
@@ -135,7 +135,7 @@ def entries(q: Array, k: Array, v: Array, *, scale: float | None = None, mask: A
 def one_entry(q: Array, k: Array, v: Array, scale: float | None, softcap: float, visible: Array, bias: Array | None,
               sink: Array | None, keep: Array | None, dropout: float) -> tuple[Array, Array]:
     """O and LSE of [h, n, d], in float64."""
-    group = q.shape[0] // k.shape[0]
+    group = q.shape[0] // max(k.shape[0], 1)
     q, k, v = (one.astype(np.float64) for one in (q, k.repeat(group, 0), v.repeat(group, 0)))
     with np.errstate(all="ignore"):
         s = q @ k.swapaxes(-1, -2) * (1 / np.sqrt(q.shape[2]) if scale is None else scale)
@@ -177,15 +177,18 @@ def token_major(q: Array, k: Array, v: Array, *, sinks: Array | None = None, cu_
     return back[0] if q.ndim == 3 else back
 
 
-def decode(q: Array, k_cache: Array, v_cache: Array, block_table: Array, cache_seqlens: Array, *,
-           sinks: Array | None = None) -> Array:
-    """One new query of each sequence over a paged cache, NHD: the example of docs/python.md."""
+def decode(q: Array, k_cache: Array, v_cache: Array, block_table: Array, cache_seqlens: Array, *, sinks: Array | None = None,
+           scale: float | None = None, causal: bool = False) -> Array:
+    """The newest queries of each sequence over a paged cache, NHD: the example of docs/python.md."""
+    scale = scale if scale is not None else 1 / np.sqrt(q.shape[3])
     o: Array = np.empty((*q.shape[:3], v_cache.shape[3]), q.dtype)
     group = q.shape[2] // k_cache.shape[2]
     for e, length in enumerate(cache_seqlens):
         pages = block_table[e, : -(-length // k_cache.shape[1])]
         k, v = (pool[pages].reshape(-1, *pool.shape[2:])[:length].repeat(group, 1).astype(np.float64) for pool in (k_cache, v_cache))
-        s = np.einsum("nhd,mhd->hnm", q[e].astype(np.float64), k) / np.sqrt(q.shape[3])
+        s = np.einsum("nhd,mhd->hnm", q[e].astype(np.float64), k) * scale
+        if causal:  # the last query sees the last key
+            s = np.where(np.arange(length) > np.arange(q.shape[1])[:, None] + (length - q.shape[1]), -np.inf, s)
         t = np.full((len(s), 1, 1), -np.inf) if sinks is None else sinks.astype(np.float64)[:, None, None]
         top = np.maximum(s.max(-1, keepdims=True, initial=-np.inf), t)
         p = np.exp(s - np.where(np.isfinite(top), top, 0))

@@ -35,8 +35,8 @@ def test_a_right_callable_is_certified_with_all_its_parameters() -> None:
     assert report.verdict == "certified", report
     for feature in ("causal", "window", "mask", "bias", "grouped", "softcap", "scale", "lse", "weights"):
         assert 0 < report.asked[feature]["answered"] <= report.asked[feature]["asked"], feature
-    # Sinks, lengths and so on it does not name.
-    assert all(report.asked[feature]["answered"] == 0 for feature in ("sink", "lengths", "packed", "paged", "dropout"))
+    # Sinks, offsets and so on it does not name.
+    assert all(report.asked[feature]["answered"] == 0 for feature in ("sink", "packed", "paged", "block-mask", "dropout"))
     assert report.missing_protections and report.json["kernel"] == "kernels:right"
 
 

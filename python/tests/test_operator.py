@@ -57,7 +57,7 @@ def test_a_token_major_callable_is_certified(layout: str) -> None:
 
 
 def test_a_paged_decode_with_sinks_is_certified() -> None:
-    report = audit(kernels.decode, layout="bnhd", supports="gqa", only=["sinks", "pages"], quick=False)
+    report = audit(kernels.decode, layout="bnhd", supports="gqa", causal="bottom-right", only=["sinks", "pages"], quick=False)
     assert report.verdict == "certified", report.text
     cases, unsupported = asked_in(report)["pages"]
     assert unsupported < cases
@@ -109,13 +109,15 @@ def test_each_has_its_spellings(role: str, names: str) -> None:
     calls = {"sink": Call(x, x, x, sink=np.ones(2, np.float32)), "q_lengths": Call(x, x, x, q_lengths=whole([1, 3])),
              "q_offsets": packed(), "k_offsets": packed(), "k_lengths": paged(), "block_table": paged()}
     call = calls[role]
+    if role == "q_lengths":  # where no band depends on them, whoever computes every row has answered
+        call = dataclasses.replace(call, right=0, align=1)
     others = {"q_offsets": "k_offsets=None", "k_offsets": "q_offsets=None", "k_lengths": "block_table=None",
               "block_table": "k_lengths=None"}
     for name in names.split():
-        given = Seen(f"q, k, v, {name}=None, {others.get(role, 'scale=None')}")(call)
+        given = Seen(f"q, k, v, {name}=None, mask=None, {others.get(role, 'scale=None')}")(call)
         assert np.array_equal(given[name], getattr(call, role))
     with pytest.raises(Unsupported):
-        Seen(f"q, k, v, {others.get(role, 'scale=None')}")(call)
+        Seen(f"q, k, v, mask=None, {others.get(role, 'scale=None')}")(call)
 
 
 def test_packed_rows_and_pools_follow_the_layout() -> None:
@@ -173,6 +175,21 @@ def test_sinks_by_entry_need_a_word() -> None:
         Seen("q, k, v, sinks=None")(call)
     assert Seen("q, k, v, sinks=None", supports=("sink-by-entry",))(call)["sinks"].shape == (2, 2)
     assert Seen("q, k, v, sinks=None")(dataclasses.replace(call, sink=np.ones((1, 2), np.float32)))["sinks"].shape == (2,)
+
+
+def test_lengths_of_queries_matter_where_a_band_ends_at_the_last_one() -> None:
+    x = np.zeros((2, 2, 3, 4), np.float32)
+    call = Call(x, x, x, q_lengths=whole([3, 1]), right=0)
+    assert Seen("q, k, v, left=-1, right=-1")(call)["right"] == 0
+    with pytest.raises(Unsupported, match="q_lengths"):
+        Seen("q, k, v, mask=None")(dataclasses.replace(call, align=1))
+    # A callable that does not know the lengths of the queries ends its band at the last row of the slot.
+    causal = Call(x, x, x, q_lengths=whole([3, 1]), k_lengths=whole([3, 1]), right=0)
+    assert Seen("q, k, v, causal=False, k_lengths=None, q_lengths=None", causal="bottom-right")(causal)["causal"] is True
+    assert Seen("q, k, v, is_causal=False, k_lengths=None")(causal)["is_causal"] is True
+    for options in ({"causal": "bottom-right"}, {}):
+        with pytest.raises(Unsupported, match="a causal band"):
+            Seen("q, k, v, causal=False, k_lengths=None", **options)(causal)
 
 
 def test_lengths_that_are_all_of_the_room_say_nothing() -> None:
