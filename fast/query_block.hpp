@@ -21,7 +21,7 @@
 
 #include "fast/algorithm/arithmetic.hpp"
 #include "fast/algorithm/band.hpp"
-#include "fast/key_rows.hpp"
+#include "fast/key_panels.hpp"
 #include "fast/query_rows.hpp"
 #include "fast/scale.hpp"
 #include "fast/sink.hpp"
@@ -37,13 +37,6 @@ struct query_block {
   interval splits{};  ///< split c is keys [c·split, (c+1)·split)
 };
 
-/// What the queries of a strip see: of all keys, and of the key block that is being absorbed.
-struct query_strip {
-  strip_view view{};
-  interval seen{};     ///< the shortest interval outside which no query of the strip sees a key of the key block
-  bool whole = false;  ///< every query sees every key of `seen`
-};
-
 /// What all tasks of a call share.
 template <class E>
 struct call_context {
@@ -53,14 +46,6 @@ struct call_context {
   score_scale<working<E>> scale;
   score_cap<working<E>> cap;
 };
-
-/// Prefetches rows of a matrix into the second-level cache.
-template <class T>
-void prefetch_rows(matrix<T const> from, interval const& rows, std::int64_t width) noexcept {
-  constexpr auto line = static_cast<std::int64_t>(scratch::line / sizeof(T));
-  for (std::int64_t j = rows.first; j < rows.last; ++j)
-    for (std::int64_t c = 0; c < width; c += line) __builtin_prefetch(from.row(j) + c, 0, 2);
-}
 
 /// The kernel for one query block, stored as E and computed in T.
 template <class E>
@@ -84,9 +69,10 @@ class query_block_kernel {
         n_(call.instance.queries(block.b)),
         m_(call.instance.keys(block.b)),
         band_(call.instance.band(block.b)),
-        rows_(block.rows.size()) {
-    if (size_.d > 0 && m_ > 0) K_.describe(instance_.k(), block.b, block.kv_head);
-    if (size_.dv > 0 && m_ > 0) V_.describe(instance_.v(), block.b, block.kv_head);
+        rows_(block.rows.size()),
+        panels_(call.ops, space, call.instance.size()) {
+    if (size_.d > 0 && m_ > 0) panels_.K.describe(instance_.k(), block.b, block.kv_head);
+    if (size_.dv > 0 && m_ > 0) panels_.V.describe(instance_.v(), block.b, block.kv_head);
   }
 
   /// space.states and space.O ← the partial rows of the splits, merged in order.
@@ -161,18 +147,6 @@ class query_block_kernel {
   /// Converts a row computed in scratch to the output type.
   void store(T const* row, std::int64_t count, E* to) const noexcept {
     if constexpr (is_narrow<E>) std::get<row_conversions<E>>(ops_.stored).narrow(row, count, to);
-  }
-
-  /// A copy of at most widest_panel rows of K or V in the working type.
-  matrix<T const> gathered(key_rows<E, key_block> const& from, interval const& rows, std::int64_t width) const noexcept {
-    T* to = space_.wide;
-    from.each_run(rows, [&](matrix<E const> const& run, interval const& some) {
-      for (std::int64_t j = 0; j < some.size(); ++j, to += width) {
-        if constexpr (is_narrow<E>) converted(ops_, run.row(j), width, to);
-        else std::copy_n(run.row(j), width, to);
-      }
-    });
-    return {space_.wide, width};
   }
 
   /// Where the scores of row r are kept until write_outputs() makes weights of them.
@@ -252,38 +226,24 @@ class query_block_kernel {
       seen = seen || !strips_[first / strip_rows].seen.empty();
     }
     if (!seen) return;
-    K_.enter(keys), V_.enter(keys);
+    panels_.K.enter(keys), panels_.V.enter(keys);
     bool const in_place = can_read_values_in_place();
-    if (!has_one_strip()) pack_keys(keys, whole_panels({0, keys.size()}), space_.K);
+    if (!has_one_strip()) panels_.pack_keys(keys, panels_.whole_panels({0, keys.size()}), space_.K);
     auto const values = in_place            ? values_from::input
-                        : pack_values(keys) ? values_from::finite_panels
+                        : panels_.pack_values(keys) ? values_from::finite_panels
                                             : values_from::panels_with_nan;
-    if (has_one_strip()) prefetch_pages(K_, keys.last), prefetch_pages(V_, keys.last);
-    std::int64_t const strips = ceiling_division(rows_, strip_rows), next = std::min(key_block, m_ - keys.last);
+    interval const next_block{keys.last, std::min(keys.last + key_block, m_)};
+    if (has_one_strip())
+      panels_.prefetch_pages(panels_.K, next_block), panels_.prefetch_pages(panels_.V, next_block);
+    std::int64_t const strips = ceiling_division(rows_, strip_rows), next = next_block.size();
     for (std::int64_t first = 0; first < rows_; first += strip_rows) {
       std::int64_t const at = first / strip_rows;
       // Each strip prefetches a part of the next key block, so that packing it does not wait for memory.
       interval const ahead{keys.last + next * at / strips, keys.last + next * (at + 1) / strips};
-      if (!has_one_strip()) prefetch(K_, ahead, size_.d), prefetch(V_, ahead, size_.dv);
+      if (!has_one_strip()) panels_.prefetch(panels_.K, ahead, size_.d), panels_.prefetch(panels_.V, ahead, size_.dv);
       row_states<T> const strip_states{states.m + first, states.l + first * sum_lanes, states.factor + first};
       absorb_strip({first, std::min(first + strip_rows, rows_)}, keys, values, strip_states, {O.row(first), O.stride});
     }
-  }
-
-  static void prefetch(key_rows<E, key_block> const& from, interval const& rows, std::int64_t width) noexcept {
-    if (width == 0) return;
-    from.walk(rows, [&](matrix<E const> const& run, interval const& some) {
-      prefetch_rows(run, {0, some.size()}, width);
-    });
-  }
-
-  /// Prefetches where the runs of the next key block begin: the hardware follows a run, but cannot know the next page.
-  void prefetch_pages(key_rows<E, key_block> const& from, std::int64_t first) const noexcept {
-    if (!from.are_paged()) return;
-    from.walk({first, std::min(first + key_block, m_)}, [](matrix<E const> const& run, interval const&) {
-      for (int line = 0; line < 8; ++line)
-        __builtin_prefetch(reinterpret_cast<std::byte const*>(run.data) + line * 64, 0, 2);
-    });
   }
 
   /// As in decoding: then packed copies of K and V would be used only once.
@@ -295,65 +255,16 @@ class query_block_kernel {
   bool can_read_values_in_place() const noexcept {
     constexpr std::int64_t few = 4, near = 256 / static_cast<std::int64_t>(sizeof(T));
     if (is_narrow<E> || rows_ > few * strip_rows || size_.dv % (ops_.panel / 2) != 0) return false;
-    if (!has_one_strip() && V_.stride() > near) return false;
+    if (!has_one_strip() && panels_.V.stride() > near) return false;
     for (std::int64_t at = 0; at * strip_rows < rows_; ++at)
       if (!strips_[at].seen.empty() && !strips_[at].whole) return false;
     return true;
   }
 
-  /// The shortest interval around `keys` that is whole panels and fills all lanes of l. Both sizes are powers of two.
-  interval whole_panels(interval const& keys) const noexcept {
-    std::int64_t const together = std::max(ops_.panel, sum_lanes);
-    return {keys.first / together * together, rounded_up(keys.last, together)};
-  }
-
-  /// Packs the panels of K that `some` names, relative to the key block.
-  void pack_keys(interval const& keys, interval const& some, T* to) noexcept {
-    if (size_.d == 0) return;
-    for (std::int64_t j = some.first; j < some.last; j += ops_.panel, to += ops_.panel * size_.d) {
-      interval const panel{std::min(keys.first + j, keys.last), std::min(keys.first + j + ops_.panel, keys.last)};
-      pack_panel(panel, to);
-    }
-  }
-
-  /// Packs one panel of K: run by run where a run fills lanes, else from a copy.
-  void pack_panel(interval const& panel, T* to) noexcept {
-    std::int64_t const width = ops_.panel;
-    bool copies = is_narrow<E> || panel.empty();
-    if constexpr (!is_narrow<E>) {
-      if (!copies && K_.block_is_one_run())
-        return ops_.transpose(K_.one_run(panel), panel.size(), size_.d, width, {to, width});
-      copies = copies || !(K_.are_one_run(panel) || K_.runs_fill_lanes());
-      if (!copies)
-        K_.each_run(panel, [&](matrix<T const> const& run, interval const& some) {
-          std::int64_t const at = some.first - panel.first, columns = some.last == panel.last ? width - at : some.size();
-          ops_.transpose(run, some.size(), size_.d, columns, {to + at, width});
-        });
-    }
-    if (copies) ops_.transpose(gathered(K_, panel, size_.d), panel.size(), size_.d, width, {to, width});
-  }
-
-  /// Returns  whether all values are finite
-  bool pack_values(interval const& keys) noexcept {
-    bool finite = true;
-    auto const pack = [&](matrix<T const> const& from, interval const& some) {
-      T* const to = space_.V + (some.first - keys.first) * ops_.panel;
-      finite = ops_.pack_values(from, some.size(), key_block, size_.dv, to) && finite;
-    };
-    if (size_.dv == 0) return true;
-    if constexpr (!is_narrow<E>) V_.each_run(keys, pack);
-    else
-      for (std::int64_t j = keys.first; j < keys.last; j += workspace<T>::widest_panel) {
-        interval const some{j, std::min(j + workspace<T>::widest_panel, keys.last)};
-        pack(gathered(V_, some, size_.dv), some);
-      }
-    return finite;
-  }
-
   /// Scores of the only strip: each panel of K is used while its copy is in the first-level cache.
   void pack_and_score(interval const& keys, interval const& computed) noexcept {
     for (std::int64_t j = computed.first; j < computed.last; j += ops_.panel) {
-      pack_keys(keys, {j, j + ops_.panel}, space_.K);
+      panels_.pack_keys(keys, {j, j + ops_.panel}, space_.K);
       ops_.scores(space_.Q, space_.K, size_.d, rows_, {0, ops_.panel}, space_.S + j);
     }
   }
@@ -365,7 +276,7 @@ class query_block_kernel {
     interval const seen = strip.seen;
     if (seen.empty()) return;
     // Relative to the key block: the keys that are seen, and those whose scores are computed.
-    interval const visible{seen.first - keys.first, seen.last - keys.first}, computed = whole_panels(visible);
+    interval const visible{seen.first - keys.first, seen.last - keys.first}, computed = panels_.whole_panels(visible);
     if (has_one_strip()) pack_and_score(keys, computed);
     else ops_.scores(space_.Q + rows.first * size_.d, space_.K, size_.d, rows.size(), computed, space_.S);
     bool const full = contains(strip.view.all, {computed.first + keys.first, computed.last + keys.first}) &&
@@ -389,10 +300,10 @@ class query_block_kernel {
     requires(!is_narrow<E>)
   {
     T const* const P = space_.S + visible.first;
-    if (V_.are_one_run(seen))
-      return ops_.values_in_place(P, V_.one_run(seen), rows, {0, seen.size()}, size_.dv, factor, O);
+    if (panels_.V.are_one_run(seen))
+      return ops_.values_in_place(P, panels_.V.one_run(seen), rows, {0, seen.size()}, size_.dv, factor, O);
     T const* list[key_block];
-    V_.each_run(seen, [&](matrix<T const> const& run, interval const& some) {
+    panels_.V.each_run(seen, [&](matrix<T const> const& run, interval const& some) {
       for (std::int64_t j = 0; j < some.size(); ++j) list[some.first - seen.first + j] = run.row(j);
     });
     ops_.listed_values(P, list, rows, {0, seen.size()}, size_.dv, factor, O);
@@ -481,7 +392,7 @@ class query_block_kernel {
   interval seen_{};
   bool finishes_every_score_ = false;  ///< or only those of strips with invisible keys
   bool has_blocks_ = false;            ///< there is a block mask
-  key_rows<E, key_block> K_, V_;
+  key_panels<E> panels_;
 };
 
 }  // namespace attest::fast

@@ -1,5 +1,4 @@
-// docs/bound.md, section 3, and H0 and H4 of section 2: the quantities of a whole row. Those of one key or one column
-// are in reference/bound/formulas-inl.hpp.
+// docs/bound.md, section 3, H0 and H4: the quantities of a whole row. Those of a key or a column: formulas-inl.hpp.
 #pragma once
 
 #include <cstdint>
@@ -142,8 +141,7 @@ struct row_terms : row_scalars {
   constexpr void finish_sums() noexcept;
 };
 
-constexpr void row_terms::begin(problem::kernel_model const& how, row_scalars const& scalars,
-                                std::size_t keys) noexcept {
+constexpr void row_terms::begin(problem::kernel_model const& how, row_scalars const& scalars, std::size_t keys) noexcept {
   *this = {};
   static_cast<row_scalars&>(*this) = scalars;
   model = how, n = static_cast<double>(keys);
@@ -177,8 +175,7 @@ constexpr void row_terms::begin(problem::kernel_model const& how, row_scalars co
 
   sink_relative = compounded(gamma(model.k_t, u), model.u_t), sink_absolute = model.omega_t + 2 * omega;
   if (drops) gamma_drop = compounded(gamma(model.k_drop, u), model.u_drop);
-  // Section 3, Sums: u_p counts as 0 in Γ_O where P is shared, u_pv as u where it is smaller; h; s; ϱ, s' (Lemmas 4,
-  // 6).
+  // Section 3, Sums (Lemmas 4, 6): u_p counts as 0 in Γ_O where P is shared, u_pv as u where it is smaller; h; s; ϱ, s'.
   u_p = model.p_shared ? 0 : model.u_p;
   u_pv = larger(u, model.u_pv);
   height = tree_height();
@@ -186,21 +183,6 @@ constexpr void row_terms::begin(problem::kernel_model const& how, row_scalars co
   merges_L = S > 1 && !by_lse() ? S : S - 1;
   divisions = model.k_block * static_cast<double>((m + model.divided_block - 1) / model.divided_block - 1);  // ϱ
   merges_O = (by_lse() ? S - 1 + static_cast<double>(model.merge_levels) * (model.k_f + 1) : merges_L) + divisions;
-}
-
-/// Section 3, A sink. A kernel that adds it at the end forms exp(t − M) with the maximum M of the keys: it may exceed M by
-/// up to the largest finite exponential, and where it does by more (far + 2) no such kernel has an answer.
-template <class Extremes>
-constexpr void row_terms::meet_sink(Extremes const& keys, double x_lower, double x_upper, double E) noexcept {
-  keys_above = keys.above, keys_below = keys.below;
-  if (!(n > 1)) return;  // no key: there is no maximum to subtract
-  double const above = rounded_up(rounded_up(x_upper + E) - keys_below);  // ≥ t + E_⊥ − M_K⁻
-  // The argument that such a kernel forms is at least t − E_⊥ − M_K⁺, less what rounding its reference moves it by.
-  double const reach = max_upper + larger(larger(absolute(keys_above), absolute(keys_below)), -x_lower) + E;
-  double const moved = model.c_m > 0 ? gamma(model.c_m, model.format.u) * (1 + gamma(model.k_x, model.format.u)) * reach : 0;
-  bool const finite = !(model.format.far + 2 + 2 * moved < rounded_down(rounded_down(x_lower - E) - keys_above));
-  sink_above = finite ? larger(0, above) : 0;
-  sink_in_range = above <= model.sink_limit;
 }
 
 template <class Extremes>
@@ -414,3 +396,5 @@ constexpr void row_terms::finish_sums() noexcept {
 }
 
 }  // namespace attest::reference
+
+#include "reference/bound/sink_terms.hpp"
