@@ -8,6 +8,7 @@
 #include <benchmark/benchmark.h>
 
 #include <algorithm>
+#include <cmath>
 #include <cstdio>
 #include <cstdlib>
 #include <cstring>
@@ -20,6 +21,7 @@
 #include "bench/fast_peak.hpp"
 #include "bench/fast_shapes.hpp"
 #include "fast/attention.hpp"
+#include "fast/merge.hpp"
 #include "fast/plan.hpp"
 #include "fast/simd/operations.hpp"
 
@@ -43,6 +45,25 @@ class prepared {
     if (asked.mask)
       for (std::int64_t at = 0; at < s.n * s.m; ++at) mask_.push_back(draw() > -1);  // 84 % visible, no empty tile
     o_.resize(static_cast<std::size_t>(s.b * s.hq * s.n * s.dv));
+    if (asked.sink) fill(sink_, s.hq, 1, 1, 1);
+    for (std::int64_t e = 0; e <= s.b; ++e) {
+      q_offsets_.push_back(static_cast<std::int32_t>(e * s.n)), k_offsets_.push_back(static_cast<std::int32_t>(e * s.m));
+      k_lengths_.push_back(static_cast<std::int32_t>(s.m));
+    }
+    if (asked.page > 0) {
+      for (std::int64_t at = 0; at < s.b * s.m / asked.page; ++at) table_.push_back(static_cast<std::int32_t>(at));
+      std::shuffle(table_.begin(), table_.end(), std::mt19937(1));
+    }
+    if (asked.blocks > 0) {
+      // As many of each row of blocks, at other places in each.
+      std::int64_t const rows = s.n / block, columns = s.m / block;
+      auto const set = static_cast<std::int64_t>(asked.blocks * static_cast<double>(columns));
+      std::vector<std::uint8_t> row(static_cast<std::size_t>(columns));
+      std::fill_n(row.begin(), set, 1);
+      std::mt19937 random(1);
+      for (std::int64_t i = 0; i < rows; ++i)
+        std::shuffle(row.begin(), row.end(), random), block_mask_.insert(block_mask_.end(), row.begin(), row.end());
+    }
   }
 
   void call() {
@@ -56,9 +77,31 @@ class prepared {
     if (shape_.mask) asked.mask = problem::tensor<std::uint8_t const>{mask_.data(), layout::compact({s.n, s.m})};
     asked.softcap = shape_.softcap;
     if (shape_.causal) asked.band.right = 0;
+    if (shape_.sink) asked.sink = problem::tensor<T const>{sink_.data(), layout::compact({s.hq})};
+    auto const list = [](std::vector<std::int32_t> const& from, std::int64_t count) {
+      return problem::tensor<std::int32_t const>{from.data(), layout::compact({count})};
+    };
+    problem::layout out = layout::compact({s.b, s.hq, s.n, s.dv});
+    if (shape_.packed) {
+      asked.q_offsets = list(q_offsets_, s.b + 1), asked.k_offsets = list(k_offsets_, s.b + 1);
+      asked.q.layout = layout::compact({1, s.hq, s.b * s.n, s.d}), out = layout::compact({1, s.hq, s.b * s.n, s.dv});
+      asked.k.layout = layout::compact({1, s.hk, s.b * s.m, s.d});
+      asked.v.layout = layout::compact({1, s.hk, s.b * s.m, s.dv});
+    }
+    if (shape_.page > 0) {
+      std::int64_t const pages = s.b * s.m / shape_.page;
+      asked.k.layout = layout::compact({pages, s.hk, shape_.page, s.d});
+      asked.v.layout = layout::compact({pages, s.hk, shape_.page, s.dv});
+      asked.block_table = problem::tensor<std::int32_t const>{table_.data(), layout::compact({s.b, s.m / shape_.page})};
+      asked.k_lengths = list(k_lengths_, s.b);
+    }
+    if (shape_.blocks > 0) {
+      asked.block_mask =
+          problem::tensor<std::uint8_t const>{block_mask_.data(), layout::compact({1, 1, s.n / block, s.m / block})};
+      asked.block_q = asked.block_k = block;
+    }
     auto const instance = problem::instance<T>::make(asked);
-    auto const given =
-        problem::outputs<T>::make(instance.value(), {{o_.data(), layout::compact({s.b, s.hq, s.n, s.dv})}, {}, {}});
+    auto const given = problem::outputs<T>::make(instance.value(), {{o_.data(), out}, {}, {}});
     if (!fast::attention(instance.value(), given.value(), {.threads = shape_.threads})) std::abort();
   }
 
@@ -67,10 +110,86 @@ class prepared {
   std::size_t memory_floats() const { return k_.size() * sizeof(T) / sizeof(float); }
 
  private:
+  static constexpr std::int64_t block = 64;
+
   shape shape_;
-  std::vector<T> q_, k_, v_, bias_, o_;
-  std::vector<std::uint8_t> mask_;
+  std::vector<T> q_, k_, v_, bias_, o_, sink_;
+  std::vector<std::uint8_t> mask_, block_mask_;
+  std::vector<std::int32_t> q_offsets_, k_offsets_, k_lengths_, table_;
 };
+
+/// A merge of partial results in f32, by the kernel and by the plainest loop.
+class prepared_merge {
+ public:
+  explicit prepared_merge(shape const& asked) : shape_(asked), rows_(asked.size.b * asked.size.hq * asked.size.n) {
+    normal_numbers draw;
+    o_.resize(static_cast<std::size_t>(asked.parts * rows_ * asked.size.dv));
+    lse_.resize(static_cast<std::size_t>(asked.parts * rows_));
+    for (float& x : o_) x = static_cast<float>(draw());
+    for (float& x : lse_) x = static_cast<float>(draw());
+    out_.resize(static_cast<std::size_t>(rows_ * asked.size.dv)), out_lse_.resize(static_cast<std::size_t>(rows_));
+  }
+
+  void call() {
+    auto const& s = shape_.size;
+    fast::merge_outputs<float, float> outputs;
+    outputs.o = {out_.data(), {s.b, s.hq, s.n, s.dv}, {s.hq * s.n * s.dv, s.n * s.dv, s.dv}, true, {}};
+    outputs.lse = {out_lse_.data(), {s.b, s.hq, s.n, 1}, {s.hq * s.n, s.n, 1}, true, {}};
+    fast::merge(fast::merge_parts<float>{shape_.parts, this, part}, outputs, {.threads = 1});
+  }
+
+  /// Row by row: the largest LSE, weights, their sum, one division a number. As a compiler makes it of plain C++.
+  void call_plain() {
+    std::int64_t const dv = shape_.size.dv;
+    for (std::int64_t r = 0; r < rows_; ++r) {
+      float m = -std::numeric_limits<float>::infinity(), l = 0;
+      for (std::int64_t s = 0; s < shape_.parts; ++s) m = std::max(m, lse_[static_cast<std::size_t>(s * rows_ + r)]);
+      float* const to = out_.data() + r * dv;
+      std::fill_n(to, dv, 0.0f);
+      for (std::int64_t s = 0; s < shape_.parts; ++s) {
+        float const w = std::exp(lse_[static_cast<std::size_t>(s * rows_ + r)] - m);
+        float const* const from = o_.data() + (s * rows_ + r) * dv;
+        l += w;
+        for (std::int64_t c = 0; c < dv; ++c) to[c] += w * from[c];
+      }
+      for (std::int64_t c = 0; c < dv; ++c) to[c] /= l;
+      out_lse_[static_cast<std::size_t>(r)] = m + std::log(l);
+    }
+  }
+
+ private:
+  static fast::merge_part<float> part(void const* described, std::int64_t s) noexcept {
+    auto const& of = *static_cast<prepared_merge const*>(described);
+    auto const& size = of.shape_.size;
+    std::int64_t const n = size.n, dv = size.dv;
+    return {of.o_.data() + s * of.rows_ * dv, {size.hq * n * dv, n * dv, dv}, of.lse_.data() + s * of.rows_, {size.hq * n, n, 1}};
+  }
+
+  shape shape_;
+  std::int64_t rows_;
+  std::vector<float> o_, lse_, out_, out_lse_;
+};
+
+/// Percent: the plain loop's time divided by the kernel's.
+void measure_merge(benchmark::State& state, shape const& asked) {
+  prepared_merge merge(asked);
+  int const calls = static_cast<int>(std::max<std::int64_t>(1, 2'000'000 / (asked.parts * asked.size.hq * asked.size.n * asked.size.dv)));
+  auto const timed = [&](auto&& call) {
+    double const begin = seconds_now(1);
+    for (int k = 0; k < calls; ++k) call();
+    return (seconds_now(1) - begin) / calls;
+  };
+  double best = std::numeric_limits<double>::infinity(), plain = best;
+  for (auto _ : state) {
+    plain = std::min(plain, timed([&] { merge.call_plain(); }));
+    double const seconds = timed([&] { merge.call(); });
+    best = std::min(best, seconds);
+    state.SetIterationTime(seconds);
+  }
+  state.counters["percent"] = 100 * plain / best;
+  state.counters["best_ms"] = best * 1e3;
+  state.counters["target"] = asked.target;
+}
 
 /// Seconds of one call: the mean of as many as fill two milliseconds.
 template <class T>
@@ -174,6 +293,7 @@ std::string explained(shape const& asked) {
 
 void explain() {
   for (shape const& asked : shapes) {
+    if (asked.parts > 0) continue;
     auto const text = asked.type == element_type::f64    ? explained<double>(asked)
                       : asked.type == element_type::bf16 ? explained<problem::bf16>(asked)
                                                          : explained<float>(asked);
@@ -195,7 +315,8 @@ int run(int count, char** arguments) {
   }
   for (shape const& asked : shapes) {
     auto const body = [&asked](benchmark::State& state) {
-      if (asked.type == element_type::f64) measure<double, double>(state, asked);
+      if (asked.parts > 0) measure_merge(state, asked);
+      else if (asked.type == element_type::f64) measure<double, double>(state, asked);
       else if (asked.type == element_type::bf16) measure<problem::bf16, float>(state, asked);
       else measure<float, float>(state, asked);
     };

@@ -36,6 +36,11 @@ struct shape {
   bool causal = false, mask = false, bias = false, ragged = false, subnormal = false;
   double softcap = 0;
   element_type type = element_type::f32;
+  bool sink = false;
+  bool packed = false;    ///< queries and keys of b entries, one behind the other
+  std::int64_t page = 0;  ///< keys in pages of this size, in random order; 0 = not paged
+  double blocks = 0;      ///< the share of blocks of 64 × 64 that a block mask sets; 0 = there is none
+  std::int64_t parts = 0; ///< merges that many partial results [b, hq, n, dv] instead, beside a plain loop
 };
 
 constexpr problem::sizes square(std::int64_t n, std::int64_t d, std::int64_t hk = 8) { return {1, 8, hk, n, n, d, d}; }
@@ -79,6 +84,38 @@ inline constexpr shape shapes[]{
      .beside = "n=m=2048 d=64", .ragged = true},
     {.name = "ragged n=m=509 d=61", .size = square(509, 61), .target = 87, .of = limit::shape, .beside = "n=m=512 d=64",
      .ragged = true},
+    // The same entries dense, packed, paged.
+    {.name = "sink 2048 d=64", .size = square(2048, 64), .target = 100, .of = limit::shape, .beside = "n=m=2048 d=64",
+     .sink = true},
+    {.name = "sink 512 d=64", .size = square(512, 64), .target = 100, .of = limit::shape, .beside = "n=m=512 d=64",
+     .sink = true},
+    {.name = "4 entries 512 d=64", .size = {4, 8, 8, 512, 512, 64, 64}, .target = 80},
+    {.name = "packed 4 entries 512 d=64", .size = {4, 8, 8, 512, 512, 64, 64}, .target = 90, .of = limit::shape,
+     .beside = "4 entries 512 d=64", .packed = true},
+    {.name = "pages of 16, 4 entries 512 d=64", .size = {4, 8, 8, 512, 512, 64, 64}, .target = 90, .of = limit::shape,
+     .beside = "4 entries 512 d=64", .page = 16},
+    {.name = "pages of 64, 4 entries 512 d=64", .size = {4, 8, 8, 512, 512, 64, 64}, .target = 90, .of = limit::shape,
+     .beside = "4 entries 512 d=64", .page = 64},
+    {.name = "pages of 16, 2048 d=64", .size = square(2048, 64), .target = 90, .of = limit::shape,
+     .beside = "n=m=2048 d=64", .page = 16},
+    {.name = "pages of 1, 2048 d=64", .size = square(2048, 64), .of = limit::shape, .beside = "n=m=2048 d=64", .page = 1},
+    {.name = "1 thread decode m=4096 8 heads d=64", .size = {1, 8, 8, 1, 4096, 64, 64}, .target = 100,
+     .of = limit::reading},
+    {.name = "pages of 16, 1 thread decode m=4096 8 heads d=64", .size = {1, 8, 8, 1, 4096, 64, 64}, .target = 90,
+     .of = limit::shape, .beside = "1 thread decode m=4096 8 heads d=64", .page = 16},
+    {.name = "pages of 128, 1 thread decode m=4096 8 heads d=64", .size = {1, 8, 8, 1, 4096, 64, 64}, .target = 90,
+     .of = limit::shape, .beside = "1 thread decode m=4096 8 heads d=64", .page = 128},
+    {.name = "pages of 1, 1 thread decode m=4096 8 heads d=64", .size = {1, 8, 8, 1, 4096, 64, 64}, .of = limit::shape,
+     .beside = "1 thread decode m=4096 8 heads d=64", .page = 1},
+    // Per set block: 100 percent is time in proportion to set blocks.
+    {.name = "1/4 of blocks 2048 d=64", .size = square(2048, 64), .target = 80, .of = limit::shape,
+     .beside = "n=m=2048 d=64", .blocks = 0.25},
+    {.name = "1/16 of blocks 2048 d=64", .size = square(2048, 64), .of = limit::shape, .beside = "n=m=2048 d=64",
+     .blocks = 0.0625},
+    // Merges, beside a plain loop over the same parts.
+    {.name = "merge 2 parts, 32768 rows d=128", .size = {1, 8, 8, 4096, 0, 128, 128}, .of = limit::shape, .parts = 2},
+    {.name = "merge 8 parts, 8192 rows d=128", .size = {1, 8, 8, 1024, 0, 128, 128}, .of = limit::shape, .parts = 8},
+    {.name = "merge 64 parts, 32 rows d=128", .size = {1, 32, 32, 1, 0, 128, 128}, .of = limit::shape, .parts = 64},
     {.name = "subnormal 2048 d=64", .size = square(2048, 64), .target = 33, .of = limit::shape,
      .beside = "n=m=2048 d=64", .subnormal = true},
 };
@@ -109,7 +146,7 @@ inline std::vector<shape> scaling_shapes() {
 inline double operations(shape const& asked) {
   auto const& s = asked.size;
   double const n = static_cast<double>(s.n), m = static_cast<double>(s.m);
-  double const pairs = asked.causal ? n * (n + 1) / 2 : n * m;
+  double const pairs = (asked.causal ? n * (n + 1) / 2 : n * m) * (asked.blocks > 0 ? asked.blocks : 1);
   return 2 * pairs * static_cast<double>(s.b * s.hq * (s.d + s.dv));
 }
 

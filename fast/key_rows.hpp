@@ -11,42 +11,85 @@
 
 namespace attest::fast {
 
-/// A **run** is rows at one stride: all of them, or those of one page. An entry of the block table is followed when a
-/// row of its page is asked for, and never else.
-template <class E>
+/// A **run** is rows at one stride: all of them, or those of one page. An entry of the block table is followed when rows
+/// of its page are asked for, and never else. `most` is the size of the largest key block.
+template <class E, std::int64_t most>
 class key_rows {
  public:
-  key_rows() = default;
-  /// Requires  an entry with at least one key, and rows of at least one number
-  key_rows(problem::view<E const> const& of, std::int64_t b, std::int64_t h) noexcept
-      : of_(&of), b_(b), h_(h), stride_(of.stride[2]), page_(of.has_row_stride() ? 0 : of.map.page) {
-    if (page_ == 0) first_ = of.row(b, h, 0);
+  key_rows() noexcept {}  // leaves runs_ as it is
+
+  /// Requires  entry b has at least one key, and rows have at least one number
+  void describe(problem::view<E const> const& of, std::int64_t b, std::int64_t h) noexcept {
+    stride_ = of.stride[2];
+    if (of.has_row_stride()) {
+      first_ = of.row(b, h, 0);
+    } else {
+      first_ = of.data + h * of.stride[1];
+      table_ = of.map.table + b * of.map.width, page_ = of.map.page, page_stride_ = of.stride[0];
+    }
   }
 
   std::int64_t stride() const noexcept { return stride_; }
+  bool are_paged() const noexcept { return page_ != 0; }
   /// Do runs begin and end where lanes do (but for the last one)?
   bool runs_fill_lanes() const noexcept { return page_ % sum_lanes == 0; }
-  bool are_one_run(interval const& rows) const noexcept {
-    return page_ == 0 || rows.first / page_ == (rows.last - 1) / page_;
+
+  /// Calls visit(matrix, interval) for the runs of any rows, in order.
+  template <class Visit>
+  void walk(interval const& rows, Visit&& visit) const {
+    if (rows.empty()) return;
+    if (page_ == 0) return visit(matrix<E const>{first_ + rows.first * stride_, stride_}, rows);
+    std::int64_t at = rows.first / page_, inside = rows.first % page_;
+    for (std::int64_t j = rows.first; j < rows.last; ++at, inside = 0) {
+      interval const some{j, std::min(rows.last, j + (page_ - inside))};
+      visit(matrix<E const>{first_ + (table_[at] * page_stride_ + inside * stride_), stride_}, some);
+      j = some.last;
+    }
   }
+
+  /// Finds the runs of a key block, for the functions below: their rows lie in the block that was entered last.
+  void enter(interval const& block) noexcept {
+    run* next = runs_;
+    walk(block, [&](matrix<E const> const& rows, interval const& some) { *next++ = {rows.data, some}; });
+    whole_ = next == runs_ + 1;
+  }
+  /// Is the block that was entered one run?
+  bool block_is_one_run() const noexcept { return whole_; }
+  bool are_one_run(interval const& rows) const noexcept { return whole_ || rows.last <= run_of(rows.first)->keys.last; }
   /// Requires  are_one_run(rows), not empty
-  matrix<E const> run(interval const& rows) const noexcept {
-    return {page_ == 0 ? first_ + rows.first * stride_ : of_->row(b_, h_, rows.first), stride_};
+  matrix<E const> one_run(interval const& rows) const noexcept {
+    run const* const in = whole_ ? runs_ : run_of(rows.first);
+    return {in->data + (rows.first - in->keys.first) * stride_, stride_};
   }
-  /// Calls visit(matrix, interval) for the runs of `rows`, in order.
+  /// walk() without a division.
   template <class Visit>
   void each_run(interval const& rows, Visit&& visit) const {
-    for (std::int64_t j = rows.first; j < rows.last;) {
-      interval const some{j, page_ == 0 ? rows.last : std::min(rows.last, j - j % page_ + page_)};
-      visit(run(some), some);
+    if (rows.empty()) return;
+    run const* in = run_of(rows.first);
+    for (std::int64_t j = rows.first; j < rows.last; ++in) {
+      interval const some{j, std::min(rows.last, in->keys.last)};
+      visit(matrix<E const>{in->data + (j - in->keys.first) * stride_, stride_}, some);
       j = some.last;
     }
   }
 
  private:
-  problem::view<E const> const* of_ = nullptr;
-  std::int64_t b_ = 0, h_ = 0, stride_ = 0, page_ = 0;
+  struct run {
+    E const* data;
+    interval keys;
+  };
+
+  run const* run_of(std::int64_t row) const noexcept {
+    run const* in = runs_;
+    while (in->keys.last <= row) ++in;
+    return in;
+  }
+
   E const* first_ = nullptr;
+  std::int32_t const* table_ = nullptr;
+  std::int64_t stride_ = 0, page_ = 0, page_stride_ = 0;
+  bool whole_ = false;
+  run runs_[most];
 };
 
 }  // namespace attest::fast

@@ -73,6 +73,8 @@ plan plan_of(problem::instance<E> const& instance, bool with_weights, int thread
   }
   plan cut = equal_entries<E>(largest, pairs, slots.m, with_weights, threads);
   cut.paged = !instance.k().has_row_stride();
+  if (instance.entries().queries.lengths == nullptr && !instance.entries().queries.is_packed())
+    return with_sharing(cut, with_weights);  // as many queries in every entry
   if (cut.tasks == 0) return cut;
   cut.tasks = 0;
   for (std::int64_t e = 0; e < slots.b; ++e) {

@@ -83,9 +83,10 @@ class query_block_kernel {
         size_(call.instance.size()),
         n_(call.instance.queries(block.b)),
         m_(call.instance.keys(block.b)),
+        band_(call.instance.band(block.b)),
         rows_(block.rows.size()) {
-    if (size_.d > 0 && m_ > 0) K_ = {instance_.k(), block.b, block.kv_head};
-    if (size_.dv > 0 && m_ > 0) V_ = {instance_.v(), block.b, block.kv_head};
+    if (size_.d > 0 && m_ > 0) K_.describe(instance_.k(), block.b, block.kv_head);
+    if (size_.dv > 0 && m_ > 0) V_.describe(instance_.v(), block.b, block.kv_head);
   }
 
   /// space.states and space.O ← the partial rows of the splits, merged in order.
@@ -163,7 +164,7 @@ class query_block_kernel {
   }
 
   /// A copy of at most widest_panel rows of K or V in the working type.
-  matrix<T const> gathered(key_rows<E> const& from, interval const& rows, std::int64_t width) const noexcept {
+  matrix<T const> gathered(key_rows<E, key_block> const& from, interval const& rows, std::int64_t width) const noexcept {
     T* to = space_.wide;
     from.each_run(rows, [&](matrix<E const> const& run, interval const& some) {
       for (std::int64_t j = 0; j < some.size(); ++j, to += width) {
@@ -194,7 +195,7 @@ class query_block_kernel {
           left = scale_.fold(ops_, converted(ops_, instance_.q().row(block_.b, at.h, at.i), size_.d, space_.wide),
                              size_.d, space_.scaled + a * size_.d);
         if (size_.m == 0) continue;
-        rules_[first + a] = query_rules<E>::of(instance_, block_.b, at);
+        rules_[first + a] = query_rules<E>::of(instance_, block_.b, band_, at);
         rules_[first + a].exponent = left;
         finishes_every_score_ = finishes_every_score_ || left != 0;
         if (outputs_.weights) std::fill_n(score_row(first + a), size_.m, arithmetic::minus_infinity());
@@ -251,11 +252,13 @@ class query_block_kernel {
       seen = seen || !strips_[first / strip_rows].seen.empty();
     }
     if (!seen) return;
+    K_.enter(keys), V_.enter(keys);
     bool const in_place = can_read_values_in_place();
     if (!has_one_strip()) pack_keys(keys, whole_panels({0, keys.size()}), space_.K);
     auto const values = in_place            ? values_from::input
                         : pack_values(keys) ? values_from::finite_panels
                                             : values_from::panels_with_nan;
+    if (has_one_strip()) prefetch_pages(K_, keys.last), prefetch_pages(V_, keys.last);
     std::int64_t const strips = ceiling_division(rows_, strip_rows), next = std::min(key_block, m_ - keys.last);
     for (std::int64_t first = 0; first < rows_; first += strip_rows) {
       std::int64_t const at = first / strip_rows;
@@ -267,10 +270,19 @@ class query_block_kernel {
     }
   }
 
-  static void prefetch(key_rows<E> const& from, interval const& rows, std::int64_t width) noexcept {
+  static void prefetch(key_rows<E, key_block> const& from, interval const& rows, std::int64_t width) noexcept {
     if (width == 0) return;
-    from.each_run(rows, [&](matrix<E const> const& run, interval const& some) {
+    from.walk(rows, [&](matrix<E const> const& run, interval const& some) {
       prefetch_rows(run, {0, some.size()}, width);
+    });
+  }
+
+  /// Prefetches where the runs of the next key block begin: the hardware follows a run, but cannot know the next page.
+  void prefetch_pages(key_rows<E, key_block> const& from, std::int64_t first) const noexcept {
+    if (!from.are_paged()) return;
+    from.walk({first, std::min(first + key_block, m_)}, [](matrix<E const> const& run, interval const&) {
+      for (int line = 0; line < 8; ++line)
+        __builtin_prefetch(reinterpret_cast<std::byte const*>(run.data) + line * 64, 0, 2);
     });
   }
 
@@ -309,6 +321,8 @@ class query_block_kernel {
     std::int64_t const width = ops_.panel;
     bool copies = is_narrow<E> || panel.empty();
     if constexpr (!is_narrow<E>) {
+      if (!copies && K_.block_is_one_run())
+        return ops_.transpose(K_.one_run(panel), panel.size(), size_.d, width, {to, width});
       copies = copies || !(K_.are_one_run(panel) || K_.runs_fill_lanes());
       if (!copies)
         K_.each_run(panel, [&](matrix<T const> const& run, interval const& some) {
@@ -376,7 +390,7 @@ class query_block_kernel {
   {
     T const* const P = space_.S + visible.first;
     if (V_.are_one_run(seen))
-      return ops_.values_in_place(P, V_.run(seen), rows, {0, seen.size()}, size_.dv, factor, O);
+      return ops_.values_in_place(P, V_.one_run(seen), rows, {0, seen.size()}, size_.dv, factor, O);
     T const* list[key_block];
     V_.each_run(seen, [&](matrix<T const> const& run, interval const& some) {
       for (std::int64_t j = 0; j < some.size(); ++j) list[some.first - seen.first + j] = run.row(j);
@@ -434,7 +448,7 @@ class query_block_kernel {
     T const* const l = space_.states.l + r * sum_lanes;
     if (space_.states.m[r] != arithmetic::minus_infinity() || std::any_of(l, l + sum_lanes, [](T x) { return x != 0; }))
       return true;
-    return !(t <= std::numeric_limits<T>::max()) && query_rules<E>::of(instance_, block_.b, at).shows_any();
+    return !(t <= std::numeric_limits<T>::max()) && query_rules<E>::of(instance_, block_.b, band_, at).shows_any();
   }
 
   /// Scores ← weights relative to the final row maximum m, divided by l: a second pass over the scores that l was
@@ -462,11 +476,12 @@ class query_block_kernel {
   query_strip* strips_;
   problem::sizes const& size_;
   std::int64_t n_, m_;  ///< queries and keys of the entry
+  problem::band band_;  ///< that of the entry
   std::int64_t rows_;
   interval seen_{};
   bool finishes_every_score_ = false;  ///< or only those of strips with invisible keys
   bool has_blocks_ = false;            ///< there is a block mask
-  key_rows<E> K_{}, V_{};
+  key_rows<E, key_block> K_, V_;
 };
 
 }  // namespace attest::fast

@@ -40,9 +40,11 @@ struct query_rules {
   block_row blocks{};
   int exponent = 0;  ///< the scores still lack the factor 2^exponent (score_scale::fold)
 
-  static query_rules of(problem::instance<E> const& instance, std::int64_t b, query_place const& at) noexcept {
+  /// band: that of entry b.
+  static query_rules of(problem::instance<E> const& instance, std::int64_t b, problem::band const& band,
+                        query_place const& at) noexcept {
     auto const row_of = [&](auto const& tensor) { return tensor ? tensor.row(b, at.h, at.i) : nullptr; };
-    query_rules rules{visible_keys(instance.band(b), at.i, instance.keys(b)), row_of(instance.mask()),
+    query_rules rules{visible_keys(band, at.i, instance.keys(b)), row_of(instance.mask()),
                       row_of(instance.bias()), row_of(instance.bias_f32())};
     if (auto const& mask = instance.block_mask())
       rules.blocks = {mask.row(b, at.h, at.i / instance.parameters().block_q), instance.parameters().block_k};

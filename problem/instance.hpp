@@ -66,10 +66,16 @@ class instance {
   constexpr std::optional<double> const& scale() const noexcept { return parameters_.scale; }
   constexpr double softcap() const noexcept { return parameters_.softcap; }
   constexpr problem::band const& band() const noexcept { return parameters_.band; }
-  /// The band of entry b: its diagonal is the given one, + keys(b) − queries(b) where the problem aligns at the end.
+  /// The band of entry b: its diagonal is the given one, + keys(b) − queries(b) where the problem aligns at the end. The
+  /// sum saturates.
   constexpr problem::band band(std::int64_t b) const noexcept {
     problem::band of = parameters_.band;
-    if (parameters_.align != 0) of.diagonal += keys(b) - queries(b);
+    if (parameters_.align == 0) return of;
+    constexpr auto largest = std::numeric_limits<std::int64_t>::max();
+    std::int64_t const shift = keys(b) - queries(b), diagonal = of.diagonal;
+    of.diagonal = shift > 0 && diagonal > largest - shift    ? largest
+                  : shift < 0 && diagonal < -largest - shift ? -largest
+                                                             : diagonal + shift;
     return of;
   }
 

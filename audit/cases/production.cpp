@@ -4,6 +4,7 @@
 
 #include "audit/cases/row_sample.hpp"
 #include "audit/cases/shared_values.hpp"
+#include "audit/tensors/entry_forms.hpp"
 
 namespace attest::audit {
 
@@ -28,6 +29,13 @@ call_form form_of(production_shape const& shape) {
   }
   if (shape.features.scale) form.options.add(feature::scale), form.scale = shape.features.scale;
   if (shape.features.softcap > 0) form.options.add(feature::softcap);
+  operator_needs const& needs = shape.features.needs;
+  if (needs.sinks) form.options.add(feature::sink);
+  if (needs.paged || needs.packed) {
+    // Sequences of different lengths are entries then, not slots with padding.
+    form.options.remove(feature::padding), form.options.remove(feature::left_padding);
+    form.options.add(needs.paged ? feature::paged : feature::packed);
+  }
   return form;
 }
 
@@ -43,13 +51,15 @@ audit_case production_case(production_shape const& row, problem::element_type ty
   // One head size in two shows lost keys by digits, the others by queries that point to keys.
   form.values = random.below(2) == 0 ? value_form::digits : value_form::pointed;
   problem_draft draft = draft_of(form, type, random);
-  memory_form const memory{.v_in_k = row.features.v_in_k};
-  share_values(draft, memory);
+  // A pool of its own for V is as good: packed and paged tensors have no memory form.
+  memory_form const memory{.v_in_k = row.features.v_in_k && !row.features.needs.paged};
+  if (!row.features.needs.any()) share_values(draft, memory);
   audit_case made{.check = "production",
                   .name = std::string(row.name),
                   .problem = owned_problem::of_valid(std::move(draft)),
                   .memory = memory};
   made.rows = sampled_rows(form.size, judged_rows(form.size, limits.judged_products), random);
+  std::erase_if(made.rows, [&](row_index const& at) { return at.i >= queries_of(made.problem, at.b); });
   made.once = true;
   made.form = form;
   made.scaled = cut.cut();

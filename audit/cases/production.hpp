@@ -7,7 +7,7 @@
 namespace attest::audit {
 
 /// The form of a row, without threads.
-/// Requires  a row that needs nothing new of the operator
+/// Entries of a row that needs packed or paged tensors have lengths that are drawn.
 call_form form_of(production_shape const& shape);
 
 /// The case "production/NAME", in the type of the audit, cut to the limit where it must be; the name of a cut one says

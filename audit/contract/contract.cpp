@@ -130,6 +130,8 @@ kernel_model bf16_throughout() {
   m.returned_weights = problem::returned_weights::unknown;
   m.u_out = r, m.omega_out = flushed;
   m.out_limit = power_of_two(format.above_largest()) * (1 - r / 2);
+  m.u_drop = r, m.omega_drop = flushed;
+  m.u_t = r, m.omega_t = flushed;
   m.k_lse = 3 + (1 << 16);
   return m;
 }
@@ -167,6 +169,7 @@ kernel_model sixteen_bit(element_type type, bool tensor_core, bool flushed = fal
   m.u_out = unit;
   m.omega_out = power_of_two(tensor_core && !gradual ? format.smallest_normal() : format.smallest() - 1);
   m.out_limit = power_of_two(format.above_largest()) * (1 - unit / 2);
+  m.u_drop = m.u_out, m.omega_drop = m.omega_out;
   return m;
 }
 

@@ -113,6 +113,13 @@ void visit_model(problem::kernel_model& m, Visitor& visitor) {
     added.count("divided_block", m.divided_block, some);
     fields::word(added, "normalise", m.normalise, {"sum", "lse"});
     added.number("out_limit", m.out_limit, limit);
+    whole(added, "k_t", m.k_t, fields::count);
+    added.number("u_t", m.u_t, unit);
+    added.number("omega_t", m.omega_t, absolute);
+    added.number("sink_limit", m.sink_limit, limit);
+    whole(added, "k_drop", m.k_drop, fields::count);
+    added.number("u_drop", m.u_drop, unit);
+    added.number("omega_drop", m.omega_drop, absolute);
   });
 }
 

@@ -1,6 +1,7 @@
 #include "audit/judge/judge_outputs.hpp"
 
 #include <algorithm>
+#include <array>
 #include <limits>
 #include <utility>
 
@@ -131,7 +132,17 @@ judgement judge_typed(problem::instance<T> const& problem, owned_outputs const& 
                                                            : most_wrong_rows(s, given);
   std::int64_t const left = std::ssize(not_enclosed) - special + std::ssize(not_certified) -
                             judge_until(not_certified, most, is_wrong).judged;
-  for (worker& local : workers) total.merge(std::move(local.sum));
+  std::array<call_errors, output_names.size()> signed_errors{};
+  for (worker& local : workers) {
+    for (std::size_t output = 0; output < signed_errors.size(); ++output)
+      signed_errors[output].merge(local.rows.signed_errors()[output]);
+    total.merge(std::move(local.sum));
+  }
+  for (std::size_t output = 0; output < signed_errors.size(); ++output) {
+    bool const is_lse = static_cast<output_kind>(output) == output_kind::lse;
+    auto const type = is_lse ? problem::type_of<problem::lse_element<T>> : problem::type_of<T>;
+    total.systematic[output][static_cast<std::size_t>(type)].add(signed_errors[output]);
+  }
   total.not_certified =
       left * ((views.o.present ? s.dv : 0) + (views.lse.present ? 1 : 0) + (views.weights.present ? s.m : 0));
   return total;

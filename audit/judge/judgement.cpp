@@ -54,6 +54,9 @@ void judgement::merge(judgement&& other) {
   for (std::size_t output = 0; output < sharpness.size(); ++output)
     for (std::size_t size = 0; size < sharpness[output].size(); ++size)
       sharpness[output][size].merge(other.sharpness[output][size]);
+  for (std::size_t output = 0; output < systematic.size(); ++output)
+    for (std::size_t type = 0; type < systematic[output].size(); ++type)
+      systematic[output][type].merge(other.systematic[output][type]);
   for (violation& wrong : other.violations) add(std::move(wrong));
 }
 

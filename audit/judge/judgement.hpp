@@ -10,6 +10,7 @@
 #include "audit/cases/bug_class.hpp"
 #include "audit/judge/preset_comparison.hpp"
 #include "audit/judge/sharpness.hpp"
+#include "audit/judge/systematic_error.hpp"
 
 namespace attest::audit {
 
@@ -77,6 +78,7 @@ struct judgement : tally {
   std::int64_t not_certified = 0;  ///< of rows that were not judged exactly, because enough rows beside them are wrong
   std::int64_t exist = 0;  ///< elements of the outputs that were returned: more than were judged where rows are sampled
   sharpness_table sharpness{};                               ///< of those judged by a bound
+  systematic_table systematic{};                             ///< of those that the machine tier certified
   std::array<std::int64_t, output_names.size()> returned{};  ///< for each output, the calls that returned it
   std::vector<preset_comparison> beside;                     ///< some rows beside the bounds of sharper presets
   std::vector<violation> violations;                         ///< the worst ones, at most `kept`, worst first

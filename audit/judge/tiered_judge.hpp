@@ -55,16 +55,22 @@ class tiered_judge {
       tally found;
       for (sharpness& of : row_sharpness_)
         if (of.judged > 0) of = {};
+      row_errors_ = {};
       row_certified = !row.handed_over && certifies(row, found);
       if (!row_certified) return hand_over(row.i, !row.handed_over);
       into.add(found);
       for (std::size_t output = 0; output < row_sharpness_.size(); ++output)
         into.sharpness[output][size_class_].merge(row_sharpness_[output]);
+      for (std::size_t output = 0; output < row_errors_.size(); ++output)
+        call_errors_[output].add(row_errors_[output]);
     });
   }
 
   /// One row by the ball tier.
   void judge_exactly(row_index const& row, judgement& into) { exact_.judge(row.b, row.h, row.i, into); }
+
+  /// Of each output, the signed errors in the rows that certify() has certified.
+  std::array<call_errors, output_names.size()> const& signed_errors() const noexcept { return call_errors_; }
 
  private:
   using row_type = reference::machine::certified_row;
@@ -93,10 +99,16 @@ class tiered_judge {
     found.count_by_bound(kind, by == reference::judged_by::theorem);
     row_sharpness_[static_cast<std::size_t>(kind)].add(admitted(judged, middle), middle, judged.dull);
     found.max_error_in_bounds = std::max(found.max_error_in_bounds, error / bound);
-    found.max_ulp = std::max(found.max_ulp, error / ulp_at<E>(middle));
+    double const ulp = ulp_at<E>(middle);
+    found.max_ulp = std::max(found.max_ulp, error / ulp);
     found.max_error = std::max(found.max_error, error);
+    if (radius <= truth_ulp * ulp && std::abs(middle) >= smallest_normal<E>)
+      row_errors_[static_cast<std::size_t>(kind)].add(((got - middle) - low) / ulp, middle < 0);
     return true;
   }
+  template <class E>
+  static constexpr double smallest_normal =
+      reference::power_of_two(reference::smallest_exponent<E> + reference::float_format<E>::fraction);
 
   bool certifies_o(row_type const& row, tally& found) {
     for (std::size_t c = 0; c < row.o.size(); ++c) {
@@ -145,10 +157,9 @@ class tiered_judge {
       bounds += row.weight_bound[at];
       ++at;
     }
-    if (problem_.has_sink()) return true;  // the weights sum to what the sink leaves
-    // The roundings of two sums of at most m numbers in [0, 2].
-    double const slack = static_cast<double>(problem_.size().m) * 0x1p-52;
-    return std::abs(sum - 1) <= bounds * (1 - slack) + slack;
+    // The roundings of two sums of at most m numbers in [0, 2]. The weights sum to what the sink leaves of 1.
+    double const slack = static_cast<double>(problem_.size().m) * 0x1p-52, most = bounds * (1 - slack) + slack;
+    return sum - (1 - row.sink_lower) <= most && (1 - row.sink_upper) - sum <= most;
   }
 
   /// Adds the elements of a certified row beside the bounds of one of `sharper`.
@@ -189,6 +200,8 @@ class tiered_judge {
   std::span<named_model const> sharper_;
   std::vector<problem::kernel_model> models_;
   std::array<sharpness, output_names.size()> row_sharpness_{};  ///< of the row at hand
+  std::array<row_errors, output_names.size()> row_errors_{};    ///< likewise
+  std::array<call_errors, output_names.size()> call_errors_{};  ///< of the rows so far
   std::size_t size_class_ = size_class_of(problem_.size().m);
   std::optional<reference::machine::row_source<T>> rows_;
 };

@@ -23,6 +23,8 @@ int run(selftest_options& options) {
 action selftest_command(CLI::App& command) {
   auto const options = std::make_shared<selftest_options>();
   command.add_option("--jobs", options->jobs, "kernels at a time; 0: one a processor")->check(CLI::Range(0, 256));
+  command.add_flag("--causes", options->causes,
+                   "ask each mutant up to 24 failing inputs, and compare the cause that is named with the planted one");
   command.add_option("--seed", options->seed, "for the generated cases")
       ->transform(whole_number())
       ->capture_default_str();

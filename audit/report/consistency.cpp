@@ -2,6 +2,7 @@
 
 #include <algorithm>
 #include <cmath>
+#include <cstdlib>
 #include <map>
 #include <numeric>
 #include <set>
@@ -45,6 +46,25 @@ void require_sharpness(check_result const& row) {
           row.name, by_bound, row.sum.judged_by_bound());
 }
 
+void require_systematic(check_result const& row) {
+  for (std::size_t output = 0; output < output_names.size(); ++output) {
+    std::int64_t elements = 0, judged = 0;
+    for (sharpness const& of : row.sum.sharpness[output]) judged += of.judged;
+    for (systematic_error const& of : row.sum.systematic[output]) {
+      elements += of.elements;
+      mean_sums const& calls = of.calls;
+      bool fits = calls.count <= of.rows && of.rows <= of.elements;
+      for (std::size_t sign = 0; sign < error_signs; ++sign)
+        fits = fits && calls.squares[sign] >= 0 && calls.squares[sign] <= calls.count * row_errors::most_square &&
+               std::abs(calls.means[sign]) <= calls.count * row_errors::most_mean;
+      require(fits, "'check_systematic_errors' of check '{}' has sums of {} that {} calls of {} rows cannot have", row.name,
+              output_names[output], calls.count, of.rows);
+    }
+    require(elements <= judged, "'check_systematic_errors' of check '{}' has {} elements of {}, of {} judged", row.name,
+            elements, output_names[output], judged);
+  }
+}
+
 void require_shares(check_result const& row) {
   std::int64_t judged = 0, outside = 0, left_out = 0;
   for (outside_share const& of : row.sum.shares) judged += of.judged, outside += of.outside;
@@ -66,6 +86,7 @@ void require_check(check_result const& row) {
   require(row.undecided <= sum.undecided && (row.undecided > 0) == (sum.undecided > 0),
           "'undecided' of check '{}' is {}, its 'undecided_elements' are {}", row.name, row.undecided, sum.undecided);
   require_sharpness(row);
+  require_systematic(row);
   require_shares(row);
   for (auto const& [field, count] : {std::pair{"suspicious", sum.suspicious}, {"undecided_elements", sum.undecided}})
     require(count <= sum.judged_by_bound(), "'{}' of check '{}' is {}, of {} elements judged by a bound", field,

@@ -12,6 +12,7 @@ namespace attest::audit {
 ///                        faults, and is undecided exactly where elements are; by output and size, dull ≤ judged and
 ///                        the ratios add to judged; these add to the elements judged by a bound; without faults the
 ///                        largest error is at most 1 bound, and 0 where no bound judged
+///           systematic   calls ≤ rows ≤ elements ≤ those of the output that a bound judged; sums that so many calls can have
 ///           outside      no more elements judged, and outside, than the check has
 ///           failing      every failed case once (at most report::kept_failing), with its classes; a finding for
 ///                        each class of each check

@@ -10,6 +10,7 @@
 
 #include "audit/contract/contract_file.hpp"
 #include "audit/report/builder.hpp"
+#include "audit/report/cause_words.hpp"
 #include "audit/report/consistency.hpp"
 #include "audit/report/json_difference.hpp"
 #include "audit/report/json_read.hpp"
@@ -174,6 +175,8 @@ report join(std::vector<report> const& shards) {
   for (auto& [kind, count] : all.observation_counts) count = kinds[kind];
   for (std::size_t const at : in_order(finding_cases)) collect.add_finding(std::move(findings[at]));
   collect.finish(complete, because);
+  all.cause = joined_cause(shards);
+  put_unexplained_first(all);
   return all;
 }
 

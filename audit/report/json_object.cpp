@@ -73,6 +73,15 @@ std::vector<std::int64_t> report_object::counts(char const* key) const {
   return each_of(list(key), [&](json const& item) { return count_in(key, item); });
 }
 
+std::vector<std::int64_t> report_object::wholes(char const* key) const {
+  return each_of(list(key), [&](json const& item) {
+    if (!item.is_number_integer()) wrong(key, item, "a whole number");
+    if (!(std::abs(item.get<double>()) <= 0x1p40))
+      throw report_fault{fmt::format("'{}' in {} has {}, expected a number from -2^40 to 2^40", key, name_, item.dump())};
+    return item.get<std::int64_t>();
+  });
+}
+
 std::optional<std::uint64_t> report_object::seed() const {
   json const& found = at("seed");
   if (found.is_null()) return std::nullopt;

@@ -34,6 +34,8 @@ class report_object {
   /// A whole number from 0 to 2^40, so that no sum of as many as a file can hold overflows.
   std::int64_t count(char const* key) const;
   std::vector<std::int64_t> counts(char const* key) const;
+  /// Whole numbers from −2^40 to 2^40.
+  std::vector<std::int64_t> wholes(char const* key) const;
   std::optional<std::uint64_t> seed() const;
   double seconds(char const* key) const;
   std::vector<double> all_seconds(char const* key) const;

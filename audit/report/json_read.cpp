@@ -6,6 +6,7 @@
 #include <fmt/format.h>
 
 #include "audit/contract/contract_file.hpp"
+#include "audit/report/cause_words.hpp"
 #include "audit/report/coverage_json.hpp"
 #include "audit/report/text.hpp"
 #include "audit/report/version.hpp"
@@ -153,6 +154,30 @@ sharpness_table sharpness_in(json const& from) {
   return table;
 }
 
+/// What systematic_sums wrote.
+systematic_table systematic_in(json const& from) {
+  systematic_table table{};
+  json list;
+  list["of"] = from;
+  for (json const& item : report_object(list, "'check_systematic_errors'").list("of")) {
+    report_object const written(item, "'check_systematic_errors'");
+    auto const output = std::ranges::find(output_names, written.text("output"));
+    auto const type = std::ranges::find(problem::floating_rows, written.text("type"), &problem::element_row::name);
+    if (output == output_names.end() || type == problem::floating_rows.end())
+      throw report_fault{fmt::format("'check_systematic_errors' in 'shard' is about '{}' in '{}', which there is not",
+                                     written.text("output"), written.text("type"))};
+    systematic_error& of = table[static_cast<std::size_t>(output - output_names.begin())]
+                                [static_cast<std::size_t>(type - problem::floating_rows.begin())];
+    of.calls.count = written.count("calls"), of.rows = written.count("rows"), of.elements = written.count("elements");
+    for (std::size_t sign = 0; sign < error_signs; ++sign) {
+      auto const sums = written.wholes(sign == 0 ? "upwards" : "away_from_0");
+      if (sums.size() != 2) throw report_fault{"a sum in 'check_systematic_errors' is no pair of numbers"};
+      of.calls.means[sign] = sums[0], of.calls.squares[sign] = sums[1];
+    }
+  }
+  return table;
+}
+
 void read_checks(report_object const& from, report_object const& shard, report& into) {
   auto const first = shard.counts("first_cases");
   auto const seconds = shard.all_seconds("check_seconds");
@@ -192,6 +217,9 @@ void read_checks(report_object const& from, report_object const& shard, report& 
   json const& sharpness_of = shard.list("check_sharpness");
   require_length("check_sharpness", sharpness_of.size(), into.checks.size());
   for (std::size_t n = 0; n < sharpness_of.size(); ++n) into.checks[n].sum.sharpness = sharpness_in(sharpness_of[n]);
+  json const& systematic = shard.list("check_systematic_errors");
+  require_length("check_systematic_errors", systematic.size(), into.checks.size());
+  for (std::size_t n = 0; n < systematic.size(); ++n) into.checks[n].sum.systematic = systematic_in(systematic[n]);
   require_length("first_cases", first.size(), into.checks.size());
   require_length("check_seconds", seconds.size(), into.checks.size());
   for (std::size_t n = 0; n < first.size(); ++n)
@@ -299,6 +327,7 @@ report read_shard(json const& from) {
       inside.push_back({preset.text("preset"), preset.magnitude("worst_in_bounds")});
     }
   }
+  kernel_report.cause = cause_in(top);
   for (json const& item : top.list("unanswered")) {
     report_object const unanswered(item, "'unanswered'");
     kernel_report.unanswered.emplace_back(unanswered.count("number"), unanswered.text("case"));

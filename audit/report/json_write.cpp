@@ -6,6 +6,7 @@
 #include <nlohmann/json.hpp>
 
 #include "audit/contract/contract_file.hpp"
+#include "audit/report/cause_words.hpp"
 #include "audit/report/coverage_json.hpp"
 #include "audit/report/text.hpp"
 #include "audit/report/verdict.hpp"
@@ -159,6 +160,22 @@ json sharpness_counts(judgement const& sum) {
   return all;
 }
 
+/// The sums behind the systematic errors of verdict_facts, for `merge`: those of one check.
+json systematic_sums(judgement const& sum) {
+  json all = json::array();
+  for (std::size_t output = 0; output < output_names.size(); ++output)
+    for (std::size_t type = 0; type < sum.systematic[output].size(); ++type)
+      if (systematic_error const& of = sum.systematic[output][type]; of.calls.count > 0)
+        all.push_back({{"output", output_names[output]},
+                       {"type", problem::floating_rows[type].name},
+                       {"calls", of.calls.count},
+                       {"rows", of.rows},
+                       {"elements", of.elements},
+                       {"upwards", {of.calls.means[0], of.calls.squares[0]}},
+                       {"away_from_0", {of.calls.means[1], of.calls.squares[1]}}});
+  return all;
+}
+
 /// [{"sha256", "symbol", "builtin": null or {"version", "instructions", "claim"}}]; "sha256" is null where it is not
 /// known.
 json builds_json(report const& kernel_report) {
@@ -186,9 +203,10 @@ json shard_json(report const& kernel_report) {
              {"all_cases", kernel_report.all_cases}, {"asked", kernel_report.options},
              {"complete", kernel_report.complete},   {"because", kernel_report.incomplete_because},
              {"first_cases", json::array()},         {"check_seconds", json::array()},
-             {"check_sharpness", json::array()},     {"finding_cases", json::array()},
-             {"curve_cases", json::array()},         {"told", json::array()},
-             {"told_kinds", json::array()},          {"not_asked", json::array()}};
+             {"check_sharpness", json::array()},     {"check_systematic_errors", json::array()},
+             {"finding_cases", json::array()},       {"curve_cases", json::array()},
+             {"told", json::array()},                {"told_kinds", json::array()},
+             {"not_asked", json::array()}};
   shard["covered_triples"] = has_coverage(kernel_report) ? json(triples_text(kernel_report.covered)) : json();
   shard["outside_limit"] = hex(kernel_report.outside_limit);
   shard["required_support"] = kernel_report.required_support;
@@ -198,6 +216,7 @@ json shard_json(report const& kernel_report) {
     shard["first_cases"].push_back(row.first_case);
     shard["check_seconds"].push_back(row.seconds);
     shard["check_sharpness"].push_back(sharpness_counts(row.sum));
+    shard["check_systematic_errors"].push_back(systematic_sums(row.sum));
   }
   for (finding const& found : kernel_report.findings) shard["finding_cases"].push_back(found.number);
   for (curve_point const& point : kernel_report.curves) shard["curve_cases"].push_back(point.number);
@@ -244,6 +263,7 @@ std::string as_json(report const& kernel_report) {
                          {"max_error", hex(sum.max_error)},
                          {"oracle_seconds", kernel_report.oracle_seconds},
                          {"kernel_seconds", kernel_report.kernel_seconds}};
+  document["cause"] = cause_json(kernel_report);
   document["evidence"] = stated.object;
   document["coverage"] = coverage_json(kernel_report);
   document["observations"] = kernel_report.observations;

@@ -5,6 +5,7 @@
 
 #include <fmt/format.h>
 
+#include "audit/report/cause_words.hpp"
 #include "audit/report/text.hpp"
 #include "audit/report/verdict.hpp"
 #include "audit/report/version.hpp"
@@ -122,6 +123,8 @@ struct suite {
     if (of.seed) property("seed", std::to_string(*of.seed));
     property("verdict", name_of(of.verdict));
     property("sentence", stated.sentence);
+    if (of.cause)
+      for (std::string const& line : lines_of(*of.cause)) property("cause", line);
     for (std::string const& note : stated.notes) property("note", note);
     for (sharpness_facts const& size : facts.sizes)
       property("sharpness", fmt::format("{}, {} keys: {} judged, {} dull, bound/|exact| {}", size.output, size.keys,

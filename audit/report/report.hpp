@@ -12,6 +12,7 @@
 #include <vector>
 
 #include "audit/contract/contract.hpp"
+#include "audit/judge/cause.hpp"
 #include "audit/judge/judgement.hpp"
 #include "audit/report/coverage.hpp"
 #include "audit/report/pictures.hpp"
@@ -134,8 +135,10 @@ struct report {
   std::vector<std::pair<std::int64_t, std::string>> unanswered;  ///< the mandatory cases without outputs: number, name
   audit::verdict verdict = audit::verdict::undecided;
   std::vector<check_result> checks;
-  std::vector<finding> findings;                    ///< the refuting ones first, then the waived ones
+  /// Those of inputs that the cause does not explain first, then the other refuting ones, then the waived ones.
+  std::vector<finding> findings;
   std::vector<failing_case> failing;                ///< in the order of the cases; at most kept_failing
+  std::optional<named_cause> cause;                 ///< of the failing cases; none where it was not searched for
   std::optional<recorded_endings> recorded;         ///< none where a kernel was called
   std::vector<std::string> observations;            ///< notes for the reader; they never change the verdict
   std::vector<case_observation> case_observations;  ///< those of them that belong to a case

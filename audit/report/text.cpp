@@ -5,6 +5,7 @@
 
 #include <fmt/format.h>
 
+#include "audit/report/cause_words.hpp"
 #include "audit/report/outside.hpp"
 #include "audit/report/verdict.hpp"
 #include "audit/report/version.hpp"
@@ -83,6 +84,14 @@ std::string as_text(report const& kernel_report) {
   std::string text = fmt::format("attest {} · kernel {} · contract {} · theorem revision {}{}\n\n", version,
                                  kernel_report.kernel, contract_words(facts.contract, facts.contract_revision),
                                  facts.theorem_revision, facts.seed ? fmt::format(" · seed {}", *facts.seed) : "");
+  if (kernel_report.cause) {
+    std::string_view before = "cause: ";
+    for (std::string const& line : lines_of(*kernel_report.cause)) {
+      text += fmt::format("{}{}\n", before, line);
+      before = "       ";
+    }
+    text += '\n';
+  }
   std::size_t width = 5;
   for (check_result const& row : kernel_report.checks) width = std::max(width, row.name.size());
   text += fmt::format("{:<{}}  {:>5}  {:>9}  {:>11}  {:>9}  {:>9}  {}\n", "check", width, "cases", "elements",

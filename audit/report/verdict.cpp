@@ -36,6 +36,22 @@ std::vector<sharpness_facts> sizes_of(judgement const& sum) {
   return sizes;
 }
 
+/// Of outputs with two calls and more.
+std::vector<systematic_facts> systematic_of(judgement const& sum) {
+  std::vector<systematic_facts> all;
+  for (std::size_t output = 0; output < output_names.size(); ++output) {
+    std::int64_t judged = 0;
+    for (sharpness const& of : sum.sharpness[output]) judged += of.judged;
+    for (std::size_t type = 0; type < sum.systematic[output].size(); ++type) {
+      systematic_error const& of = sum.systematic[output][type];
+      if (of.calls.count < 2) continue;
+      all.push_back({output_names[output], std::string(problem::floating_rows[type].name), of.calls.count, of.rows,
+                     of.elements, judged, of.of(error_sign::upwards), of.of(error_sign::away_from_0), of.is_worth_a_note()});
+    }
+  }
+  return all;
+}
+
 /// The outputs that no call returned, of calls that returned some.
 std::vector<std::string> not_returned(judgement const& sum) {
   std::vector<std::string> outputs;
@@ -169,6 +185,24 @@ std::string words_of(preset_comparison const& beside, std::int64_t one_in) {
                      grouped(beside.outside), beside.worst, beside.preset, which);
 }
 
+/// "+0.0012 ± 0.0003 ulp".
+std::string words_of(mean_error const& of) {
+  return fmt::format("{:+.4f} ± {:.4f} ulp", of.mean, of.standard_error);
+}
+
+/// "systematic error of o (bf16): …": which of the two means it is, and what is left out.
+std::string words_of(systematic_facts const& of) {
+  bool const by_size = of.away_from_0.is_systematic();
+  return fmt::format(
+      "systematic error of {} ({}), which no bound refutes: the mean error away from 0 is {}{}, the mean error upwards "
+      "{} ({} calls, {} rows; {} of {} elements judged by bounds)",
+      of.output, of.type, words_of(of.away_from_0),
+      !by_size                   ? ""
+      : of.away_from_0.mean < 0 ? " (too near 0, as truncation makes it)"
+                                 : " (too large)",
+      words_of(of.upwards), grouped(of.calls), grouped(of.rows), grouped(of.elements), grouped(of.judged));
+}
+
 std::vector<std::string> notes_of(verdict_facts const& facts) {
   std::vector<std::string> notes;
   for (std::size_t why = 0; why < facts.not_judged.size(); ++why)
@@ -191,6 +225,8 @@ std::vector<std::string> notes_of(verdict_facts const& facts) {
   if (facts.dull > 0)
     notes.push_back(
         fmt::format("{} elements are dull: their bound admits the mean of V, or a lost key", grouped(facts.dull)));
+  for (systematic_facts const& of : facts.systematic)
+    if (of.noted) notes.push_back(words_of(of));
   // A kernel that is wrong by its own contract is outside the sharper ones too.
   if (facts.verdict != verdict::refuted)
     for (preset_comparison const& beside : facts.beside)
@@ -226,6 +262,19 @@ json object_of(verdict_facts const& facts) {
                       {"compared", preset.compared},
                       {"outside", preset.outside},
                       {"worst_in_bounds", hex(preset.worst)}});
+  json systematic = json::array();
+  auto const mean = [](mean_error const& of) {
+    return json{{"mean_ulp", hex(of.mean)}, {"standard_error_ulp", hex(of.standard_error)}};
+  };
+  for (systematic_facts const& of : facts.systematic)
+    systematic.push_back({{"output", of.output},
+                          {"type", of.type},
+                          {"calls", of.calls},
+                          {"rows", of.rows},
+                          {"elements", of.elements},
+                          {"upwards", mean(of.upwards)},
+                          {"away_from_0", mean(of.away_from_0)},
+                          {"noted", of.noted}});
   for (omission const& omitted : facts.not_asked) not_asked.push_back({{"what", omitted.what}, {"why", omitted.why}});
   return {{"verdict", name_of(facts.verdict)},
           {"cause", facts.cause},
@@ -261,6 +310,7 @@ json object_of(verdict_facts const& facts) {
                                            : json()}}},
           {"sizes", std::move(sizes)},
           {"sharper_presets", std::move(beside)},
+          {"systematic_errors", std::move(systematic)},
           {"not_asked", std::move(not_asked)},
           {"sampling", {{"judged_row_in", facts.judged_row_in}, {"compared_row_in", facts.compared_row_in}}},
           {"protections", facts.protections},
@@ -298,7 +348,7 @@ verdict_facts facts_of(report const& kernel_report) {
     if (found.waived) ++facts.waived, classes.emplace(found.class_token());
   }
   facts.waived_classes.assign(classes.begin(), classes.end());
-  facts.sizes = sizes_of(sum), facts.beside = sum.beside;
+  facts.sizes = sizes_of(sum), facts.beside = sum.beside, facts.systematic = systematic_of(sum);
   facts.not_asked = omissions_of(kernel_report, sum), facts.not_returned = not_returned(sum);
   facts.covered = kernel_report.covered;
   facts.compared_row_in = reference::machine::further_one_in;

@@ -22,6 +22,14 @@ struct sharpness_facts {
   std::array<double, 3> quartiles{};  ///< powers of two that bound/|exact| does not exceed for 1, 2, 3 quarters of them
 };
 
+/// The signed errors of one output (docs/audit.md, "Systematic error").
+struct systematic_facts {
+  std::string output, type;
+  std::int64_t calls = 0, rows = 0, elements = 0, judged = 0;  ///< judged: elements by a bound, of all types of this output
+  mean_error upwards, away_from_0;
+  bool noted = false;
+};
+
 /// A preset under which none of the failing cases is wrong: less precision throughout, or another thing that it allows,
 /// would explain them all.
 struct common_cause {
@@ -56,6 +64,7 @@ struct verdict_facts {
 
   std::vector<sharpness_facts> sizes;
   std::vector<preset_comparison> beside;  ///< presets that are sharper than the contract
+  std::vector<systematic_facts> systematic;
   std::vector<omission> not_asked;
   std::vector<std::string> not_returned;  ///< outputs that no call returned
   coverage covered;

@@ -58,6 +58,8 @@ struct audit_options {
   std::optional<shard> part;
   std::optional<std::filesystem::path> replay;         ///< a file whose cases replace the generated ones
   std::filesystem::path findings = "attest-findings";  ///< folder for the shrunk inputs; empty: nothing is shrunk
+  std::int64_t enough_failing = 0;                     ///< the audit stops after so many failing inputs; 0: it goes on
+  bool conditions = true;                              ///< the conditions of findings are searched for
   std::atomic<bool> const* stop = nullptr;             ///< set by Ctrl-C: the audit ends with a report of what is known
   progress on_progress = [](auto...) {};
 

@@ -91,7 +91,7 @@ result<audit_plan> whole_plan(audit_options const& options) {
   add_all(std::move(cases));
   plan.shapes_from = plan.fixed.size();
   for (production_shape const& row : production_shapes())
-    if (!row.features.needs.any()) plan.fixed.push_back(production_plan(row, plan.type, options.seed));
+    plan.fixed.push_back(production_plan(row, plan.type, options.seed));
   plan.draws = true;
   return plan;
 }

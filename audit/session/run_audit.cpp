@@ -14,6 +14,7 @@
 #include "audit/session/case_pool.hpp"
 #include "audit/session/condition_form.hpp"
 #include "audit/session/kernel_build.hpp"
+#include "audit/session/name_cause.hpp"
 #include "audit/session/protections.hpp"
 #include "audit/session/save_findings.hpp"
 #include "audit/session/take_result.hpp"
@@ -80,8 +81,12 @@ class session {
   void take(audit_case const& kernel_case, bool is_draw, case_result&& result);
   void judge_recording(audit_case const& kernel_case);
   std::string why_stopped() const;
+  bool has_enough() const {
+    return options_.enough_failing > 0 && std::ssize(report_.failing) >= options_.enough_failing;
+  }
   /// Does the clock decide what is asked? Not with a number of draws, and not in a shard.
   bool may_hurry() const { return plan_.draws && !options_.draws && !options_.part; }
+  clock::time_point cause_end() const;
   clock::time_point search_end(double most_seconds, double part_of_budget) const;
   std::string reproducer(audit_case const& kernel_case) const;
 
@@ -176,6 +181,14 @@ clock::time_point session::search_end(double most_seconds, double part_of_budget
   return end;
 }
 
+/// When to end the search for the cause: after 10 s, sooner where the user has little time.
+clock::time_point session::cause_end() const {
+  auto end = clock::now() + seconds(10);
+  if (options_.quick && may_hurry()) end = std::min(end, std::max(options_.begun + seconds(8), clock::now() + seconds(1)));
+  if (options_.budget) end = std::min(end, options_.begun + seconds(0.92 * *options_.budget));
+  return end;
+}
+
 /// Asks the kernel on purpose where it is wrong, for the first findings that refute.
 void session::name_conditions() {
   // Where single cases are named, the user knows of the finding.
@@ -209,7 +222,9 @@ void session::name_conditions() {
     row_index const row{found.what.index[0], found.what.index[1], found.what.index[2]};
     auto const where = find_condition(*form, earlier, ask_kernel(options_, until, row),
                                       static_cast<std::int64_t>(problem::size_of(options_.claim->type)));
-    if (where) found.condition = where->sentence;
+    if (!where) continue;
+    found.condition = where->sentence;
+    if (report_.cause && report_.cause->condition.empty()) report_.cause->condition = where->sentence;
   }
 }
 
@@ -233,6 +248,7 @@ std::string session::why_stopped() const {
   if (hung_ >= 2) return "the kernel hung twice";
   if (hung_ + unanswered_ >= 2) return "calls of two inputs did not return";
   if (options_.fail_fast && collect_.refuted()) return "--fail-fast";
+  if (has_enough()) return fmt::format("{} failing inputs are enough", options_.enough_failing);
   if (when_.requested()) return fmt::format("the budget of {:g} s", *options_.budget);
   if (hurried_) return "enough was found";
   return "";
@@ -265,7 +281,7 @@ problem::result<std::string> session::take_all() {
       pool_.end_draws();
       pool_.end_by(options_.quick ? options_.begun + seconds(7) : clock::now() + seconds(3));
     }
-    if (hung_ + unanswered_ >= 2 || (options_.fail_fast && collect_.refuted())) stopped = why_stopped();
+    if (hung_ + unanswered_ >= 2 || (options_.fail_fast && collect_.refuted()) || has_enough()) stopped = why_stopped();
   }
   pool_.close();
   options_.on_progress(0, 0, "");
@@ -318,7 +334,10 @@ std::optional<problem::error> session::run() {
     mandatory_missing_ = true,
     because = "the audit stopped early, before the end of its fixed part: " + stopped.value();
   collect_.finish(!mandatory_missing_, because);
-  if (collect_.refuted() && !options_.fail_fast && !(options_.stop && options_.stop->load())) name_conditions();
+  if (collect_.refuted() && !options_.fail_fast && !(options_.stop && options_.stop->load())) {
+    name_cause(options_, plan_, pool_.limits(), cause_end(), report_);
+    if (options_.conditions) name_conditions();
+  }
   if (!options_.findings.empty() && collect_.refuted() && !(options_.stop && options_.stop->load())) {
     save_findings(
         options_, [&](auto check, auto name) { return plan_.make(check, name, pool_.limits()); }, search_end(15, 0.95),

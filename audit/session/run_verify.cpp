@@ -15,6 +15,7 @@
 #include "audit/judge/wider_claims.hpp"
 #include "audit/report/builder.hpp"
 #include "audit/session/draw_pictures.hpp"
+#include "audit/session/name_cause.hpp"
 #include "audit/session/save_recorded.hpp"
 #include "audit/session/take_recorded.hpp"
 #include "audit/session/take_result.hpp"
@@ -260,6 +261,14 @@ problem::result<report> run_verify(verify_options const& options) {
   collect.finish(complete && any, !stopped.empty() ? "it stopped early: " + stopped
                                   : any            ? ""
                                                    : "there is no recorded output");
+  if (collect.refuted() && stopped != interrupted)
+    name_recorded_cause(
+        cases.value(),
+        [&](audit_case const& of) -> contract const& {
+          return options.claim ? *options.claim : default_contract(of.problem.type());
+        },
+        std::chrono::steady_clock::now() + std::chrono::seconds(10), [&] { return !why_to_stop(options).empty(); },
+        kernel_report);
   draw_findings(cases.value(), options, kernel_report);
   if (!options.findings.empty() && collect.refuted() && stopped != interrupted)
     save_recorded(options, cases.value(), saved, kernel_report);

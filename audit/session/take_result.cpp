@@ -14,7 +14,7 @@ void take_result(audit_case const& kernel_case, std::int64_t number, case_result
   if (result.unsupported) ++row.unsupported;
   for (std::string& sentence : result.observations) collect.add_observation(kernel_case.check, std::move(sentence));
   row.conventions.insert(result.conventions.begin(), result.conventions.end());
-  if (kernel_case.beyond) result.judged.shares = {};
+  if (kernel_case.beyond) result.judged.shares = {}, result.judged.systematic = {};
   judgement const& judged = result.judged;
   if (!kernel_case.axis.empty() && judged.judged() > 0)
     into.curves.push_back({kernel_case.axis, kernel_case.place, judged.max_error_in_bounds, judged.failed > 0, number});

@@ -102,4 +102,25 @@ problem_draft in_slots(owned_problem const& problem) {
   return to;
 }
 
+owned_outputs in_slots(owned_problem const& problem, owned_outputs const& outputs) {
+  problem::sizes const& s = problem.size();
+  auto const of = [&](owned_tensor const& rows, bool is_lse) {
+    std::int64_t const width = is_lse ? 1 : rows.layout.shape[3];
+    owned_tensor to = is_lse ? owned_tensor::compact(rows.type, {s.b, s.hq, s.n})
+                             : owned_tensor::compact(rows.type, {s.b, s.hq, s.n, width});
+    std::size_t const bytes = static_cast<std::size_t>(width) * problem::size_of(rows.type);
+    for (std::int64_t b = 0; b < s.b; ++b)
+      for (std::int64_t h = 0; h < s.hq; ++h)
+        for (std::int64_t i = 0; i < queries_of(problem, b) && bytes > 0; ++i)
+          std::memcpy(to.bytes.data() + static_cast<std::size_t>((b * s.hq + h) * s.n + i) * bytes,
+                      rows.bytes.data() + output_row(problem, b, h, i) * bytes, bytes);
+    return to;
+  };
+  owned_outputs slots;
+  if (outputs.o) slots.o = of(*outputs.o, false);
+  if (outputs.lse) slots.lse = of(*outputs.lse, true);
+  if (outputs.weights) slots.weights = of(*outputs.weights, false);
+  return slots;
+}
+
 }  // namespace attest::audit

@@ -9,6 +9,7 @@
 
 #include <fmt/format.h>
 
+#include "audit/report/cause_words.hpp"
 #include "audit/support/printable.hpp"
 #include "audit/support/words.hpp"
 #include "audit/zoo/loaded.hpp"
@@ -17,6 +18,9 @@ namespace attest::audit {
 namespace {
 
 using clock = std::chrono::steady_clock;
+
+/// Failing inputs after which the cause of a mutant is named.
+constexpr std::int64_t failing_for_cause = 24;
 
 double seconds_since(clock::time_point start) { return std::chrono::duration<double>(clock::now() - start).count(); }
 
@@ -39,6 +43,7 @@ std::optional<problem::error> run_up_to_finding(audit_options const& options, sp
   into.verdict = ran.value().verdict;
   if (into.verdict != verdict::refuted) return std::nullopt;
   finding const& first = ran.value().findings.front();
+  into.cause = ran.value().cause;
   into.killed = {first.check,
                  first.case_name,
                  std::string(first.class_token()),
@@ -69,7 +74,36 @@ std::optional<problem::error> run_to_end(audit_options const& options, specimen_
   return std::nullopt;
 }
 
+/// The table of the causes, and how many of them are the planted ones.
+std::string causes_text(selftest_report const& selftest) {
+  std::string text = fmt::format("\n{:<34}{:<6}{:>6}  {}\n", "mutant", "named", "s", "cause");
+  std::int64_t named = 0, mutants = 0;
+  for (specimen_result const& tested : selftest.results) {
+    if (tested.specimen->is_honest() || tested.unfinished) continue;
+    ++mutants, named += tested.is_named();
+    text += fmt::format("{:<34}{:<6}{:>6.1f}  {}\n", tested.specimen->name, tested.is_named() ? "yes" : "NO",
+                        tested.cause ? tested.cause->seconds : 0,
+                        tested.cause ? sentence_of(*tested.cause) : "no cause was searched for");
+  }
+  if (mutants == 0) return "";
+  return text + fmt::format("\nthe cause names the planted mistake of {} of {} mutants ({:.1f} %)\n", named, mutants,
+                            100.0 * static_cast<double>(named) / static_cast<double>(mutants));
+}
+
 }  // namespace
+
+bool specimen_result::is_named() const {
+  if (!cause || cause->mistakes.empty()) return false;
+  std::string_view expected = specimen->cause;
+  while (!expected.empty()) {
+    std::string_view const name = expected.substr(0, expected.find('|'));
+    bool const family = name.ends_with('*');
+    std::string_view const found = cause->mistakes.front().name;
+    if (family ? found.starts_with(name.substr(0, name.size() - 1)) : found == name) return true;
+    expected.remove_prefix(std::min(expected.size(), name.size() + 1));
+  }
+  return false;
+}
 
 verdict selftest_report::verdict() const {
   using audit::verdict;
@@ -86,7 +120,7 @@ problem::result<selftest_report> run_selftest(selftest_options const& options) {
   std::string const zoo_path = library.native();
   auto const start = clock::now();
   selftest_report selftest;
-  selftest.seed = options.seed;
+  selftest.seed = options.seed, selftest.causes = options.causes;
   for (std::string const& name : options.only)
     if (std::ranges::find(specimens, name, &zoo::specimen::name) == specimens.end()) {
       std::vector<std::string> known;
@@ -97,7 +131,7 @@ problem::result<selftest_report> run_selftest(selftest_options const& options) {
     }
   for (zoo::specimen const& specimen : specimens) {
     if (!is_chosen(specimen, options)) continue;
-    selftest.results.push_back({.specimen = &specimen, .killed = {}, .complaint = {}});
+    selftest.results.push_back({.specimen = &specimen, .killed = {}, .cause = {}, .complaint = {}});
   }
 
   std::atomic<std::size_t> next = 0;
@@ -110,7 +144,12 @@ problem::result<selftest_report> run_selftest(selftest_options const& options) {
       auto const began = clock::now();
       audit_options request = options_for(*find_contract(mine.specimen->contract), options);
       request.kernel = fmt::format("{}:zoo_{}", zoo_path, mine.specimen->name);
-      request.fail_fast = !mine.specimen->is_honest();
+      request.fail_fast = !mine.specimen->is_honest() && !options.causes;
+      if (!mine.specimen->is_honest() && options.causes)
+        {
+        request.enough_failing = failing_for_cause, request.quick = true, request.conditions = false;
+        request.budget = 600;  // the order of the cases is then that of an audit that may end early
+      }
       if (!mine.specimen->family.empty()) request.draws = options.draws, request.draw_products = options.draw_products;
       std::optional<problem::error> fault =
           mine.specimen->is_honest() ? run_to_end(request, mine) : run_up_to_finding(request, mine);
@@ -167,6 +206,7 @@ std::string as_text(selftest_report const& selftest) {
   }
   for (specimen_result const& tested : selftest.results)
     unfinished += tested.unfinished, wrong += !tested.unfinished && !tested.as_expected();
+  if (selftest.causes) text += causes_text(selftest);
   verdict const result = selftest.verdict();
   add("\n{}: {} mutants, {} honest designs, seed {}, {:.0f} s{}{}\n",
       result == verdict::certified ? "PASSED"

@@ -19,6 +19,8 @@ struct selftest_options {
   int jobs = 0;                             ///< specimens at a time; 0 = as many as there are processors
   std::vector<std::string> only;            ///< names of specimens, of any family; empty: all of `family`
   std::string family;                       ///< of specimens; empty: those of no family
+  /// Mutants are asked up to some failing inputs instead of the first, and the cause of these is named.
+  bool causes = false;
   std::atomic<bool> const* stop = nullptr;  ///< set by Ctrl-C: specimens without a result stay unfinished
   std::function<void(std::int64_t done, std::int64_t all)> on_progress = [](auto...) {};
 };
@@ -37,6 +39,7 @@ struct specimen_result {
   audit::verdict verdict = audit::verdict::undecided;
   std::int64_t cases = 0;
   std::optional<kill> killed;
+  std::optional<named_cause> cause;  ///< with options.causes
   std::string complaint;    ///< why an honest design was not certified
   bool unfinished = true;   ///< the audit did not run to its end and found nothing
   double seconds = 0;
@@ -45,12 +48,15 @@ struct specimen_result {
   bool as_expected() const {
     return verdict == (specimen->is_honest() ? audit::verdict::certified : audit::verdict::refuted);
   }
+  /// Is the planted mistake among the few that the cause names, and first of them?
+  bool is_named() const;
 };
 
 struct selftest_report {
   std::uint64_t seed = 0;
   std::vector<specimen_result> results;  ///< in the order of zoo::specimens()
   double seconds = 0;
+  bool causes = false;  ///< were they asked for?
 
   /// Refuted: the audit missed a mutant or did not certify an honest design. Undecided: neither happened, and specimens
   /// are unfinished or there are none.

@@ -22,6 +22,7 @@ bool register_specimen(specimen const& added) {
 std::vector<specimen> const& specimens() {
   static std::vector<specimen> const sorted = [] {
     std::vector<specimen> all = registered();
+    for (specimen& each : all) each.cause = expected_cause(each.name);
     std::ranges::sort(all, [](specimen const& a, specimen const& b) {
       if (a.is_honest() != b.is_honest()) return a.is_honest();
       return std::pair(a.class_token(), a.name) < std::pair(b.class_token(), b.name);

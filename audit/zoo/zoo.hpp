@@ -28,10 +28,16 @@ struct specimen {
   std::string_view contract = "f32";  ///< the contract by which it is judged
   bool contained = true;              ///< false: may crash or write elsewhere, so it runs only in a process of its own
   std::string_view family = "";       ///< the selftest asks a family by itself
+  /// The name of what it does wrong, as the cause of a report has it (audit/judge/hypotheses/); several, separated by
+  /// '|', where no answer tells them apart; "exp-to-*" where only the threshold does. Empty where no hypothesis says it. From expected_causes.cpp.
+  std::string_view cause = "";
 
   bool is_honest() const { return !bug_class; }
   std::string_view class_token() const { return bug_class ? audit::token_of(*bug_class) : "honest"; }
 };
+
+/// What specimen::cause is, by the name of a mutant.
+std::string_view expected_cause(std::string_view mutant);
 
 /// All specimens, the honest designs first, then the mutants by class and name.
 std::vector<specimen> const& specimens();

@@ -27,7 +27,8 @@ namespace attest::fast {
 ///
 /// Key blocks lie at absolute key indices, [0, keys), [keys, 2·keys), …, whatever the mask or the band, and so do the
 /// splits. A row absorbs its scores key block by key block, and the partial rows of its splits are merged in order, so
-/// the tree in which a row is summed is a function of m and T alone.
+/// the tree in which a row is summed is a function of the indices of its visible keys and of T alone: key j counts from
+/// the first key of its entry, wherever that lies. (An empty split adds exact zeros.) A sink comes behind all keys.
 struct blocking {
   std::int64_t keys = 1;   ///< of one key block
   std::int64_t split = 1;  ///< keys of one partial row; a multiple of `keys`

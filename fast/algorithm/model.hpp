@@ -60,6 +60,10 @@ constexpr problem::kernel_model model(problem::sizes const& size, bool has_bias 
   result.splits = static_cast<int>(std::max<std::int64_t>(1, ceiling_division(size.m, blocking_of<T>.split)));
   result.merge = problem::split_merge::raw;
 
+  // A sink t is absorbed behind all keys like one more key block with one key (sink.hpp): it adds one rescale and one
+  // addition to l to what the key blocks have, one rescale to O, and sink_roundings<T> on the way of t into units of
+  // log₂. The kernel model has no fields for that yet.
+
   // finish(): one division. log_sum_exp(): one rounding to T at the end; before it, relative errors of at most 2^−53 in
   // m·ln 2, in ln l and in their sum. No libm in use has a log worse than 2 ulp.
   result.k_f = 1;

@@ -27,7 +27,7 @@ if TYPE_CHECKING:
     from ._candidates import candidates as candidates
     from ._capture import capture as capture
 
-__version__ = "0.6.0"
+__version__ = "0.7.0"
 
 __all__ = ["Call", "Report", "Unsupported", "__version__", "adapters", "assert_attention", "audit", "campaign", "candidates",
            "capture", "compare", "reference", "solve", "verify"]

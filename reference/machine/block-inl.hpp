@@ -70,6 +70,7 @@ void block(block_task<T> const& task) {
     else enclose_columns(columns, dv);
     scale_outputs(p, task.options.bounds, memory);
     publish(memory, real, task.options, terms, certified);
+    if (facts.has_sink) certified.sink_lower = keys.weight_lower[real], certified.sink_upper = keys.weight_upper[real];
     task.visit(task.context, certified);
     if (!bounded_again(s, task.b, task.h, certified.i)) continue;
     for (std::size_t at = 0; at < task.options.further.size(); ++at) {

@@ -43,6 +43,7 @@ struct certified_row {
   /// The visible keys with finite scores (without a sink), their weights, and with row_options::weights the bounds of the weights.
   std::span<std::int64_t const> keys;
   std::span<double const> weight_lower, weight_upper, weight_bound, weight_by_theorem;
+  double sink_lower = 0, sink_upper = 0;  ///< π_⊥, 0 without a sink: the weights of the keys sum to 1 − π_⊥
   /// In double words, with row_options::weights: π = weight + weight_low ± weight_radius.
   std::span<double const> weight, weight_low, weight_radius;
 

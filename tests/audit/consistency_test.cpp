@@ -117,6 +117,10 @@ TEST_CASE("each rule of a consistent report refuses what breaks it, with the fie
       {certified, [](report& r) { r.checks[0].sum.by_theorem = 29; }, "has 30 elements, 'judged_by_theorem' and"},
       {certified, [](report& r) { r.checks[0].sum.sharpness[0][0].ratios = {}; }, "their ratios are 0"},
       {certified, [](report& r) { r.checks[0].sum.sharpness[0][0].dull = 99; }, "30 elements of o are judged, 99 dull"},
+      {certified, [](report& r) { r.checks[0].sum.systematic[0][0].rows = 1; }, "has sums of o that 0 calls of 1 rows"},
+      {certified, [](report& r) { r.checks[0].sum.systematic[0][0] = {{1, {0, 0}, {-1, 0}}, 1, 1}; }, "has sums of o that 1 calls"},
+      {certified, [](report& r) { r.checks[0].sum.systematic[0][2] = {{1, {-65537, 0}, {0, 0}}, 1, 1}; }, "has sums of o that 1 calls"},
+      {certified, [](report& r) { r.checks[0].sum.systematic[0][0] = {{1, {0, 0}, {0, 0}}, 1, 31}; }, "has 31 elements of o, of 30 judged"},
       {certified, [](report& r) { r.checks[0].sum.returned = {}; }, "which 'returned' says no call returned"},
       // The largest errors.
       {certified, [](report& r) { r.checks[0].sum.max_error_in_bounds = infinity; }, "no 'faults', and its 'max_error_in_bounds' is inf"},

@@ -69,6 +69,11 @@ judgement draw_bounds() {
     std::size_t const output = *rc::gen::inRange<std::size_t>(0, 3), size = *rc::gen::inRange<std::size_t>(0, 4);
     drawn.sharpness[output][size].add(std::ldexp(1.0, *rc::gen::inRange(-70, 5)), 1, *rc::gen::inRange(0, 3) == 0);
     drawn.count_by_bound(static_cast<output_kind>(output), true), ++drawn.returned[output];
+    row_errors row;
+    row.add(*rc::gen::inRange(-2000, 2000) / 100.0, *rc::gen::inRange(0, 2) == 0);
+    call_errors call;
+    call.add(row);
+    drawn.systematic[output][*rc::gen::inRange<std::size_t>(0, 4)].add(call);
     drawn.not_certified += n;
     drawn.leave_out(static_cast<output_kind>(output), n, static_cast<not_judged_because>(size));
     merge(drawn.beside, {size % 2 ? "f32" : "f32-ordered", 1 + n, n, static_cast<double>(n) / 4});

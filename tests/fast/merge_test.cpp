@@ -119,15 +119,17 @@ void require_near(some_parts<E> parts, int threads) {
       for (std::int64_t c = 0; c < parts.dv; ++c) RC_ASSERT(value(out[static_cast<std::size_t>(row * parts.dv + c)]) == 0);
       continue;
     }
+    std::vector<long double> pi;  // 0 for a part that is not read
+    for (std::size_t s = 0; s < parts.parts.size(); ++s) pi.push_back(std::exp(value(parts.lse(s, row)) - m) / l);
     long double const weight = model.k_x * u * far + static_cast<long double>(model.eps),
                       path = 2 * weight + (2 * count + model.k_pre + model.k_f) * u;
     RC_ASSERT(std::abs(value(lse[at]) - (m + std::log(l))) <= weight + (count + 8) * u + 2 * u * std::abs(m));
     for (std::int64_t c = 0; c < parts.dv; ++c) {
       long double o = 0, size = 0;
       for (std::size_t s = 0; s < parts.parts.size(); ++s) {
-        long double const x = value(parts.lse(s, row));
-        if (x == -infinity) continue;
-        o += std::exp(x - m) / l * value(parts.o(s, row, c)), size += std::exp(x - m) / l * std::abs(value(parts.o(s, row, c)));
+        if (pi[s] == 0) continue;
+        long double const x = value(parts.o(s, row, c));
+        o += pi[s] * x, size += pi[s] * std::abs(x);
       }
       long double const u_out = static_cast<long double>(
           fast::is_narrow<Out> ? std::ldexp(1.0, -problem::format_of<Out>.fraction_bits - 1)

@@ -119,6 +119,14 @@ TEMPLATE_TEST_CASE("masked keys are never read", "[property]", float, double) {
                            5, 3};
     auto problem = busy_case<T>(s, *rc::gen::arbitrary<std::uint32_t>());
     if (*rc::gen::arbitrary<bool>()) problem.mask.reset();
+    if (*rc::gen::arbitrary<bool>()) {
+      problem.block_q = *rc::gen::element(1, 10, 30), problem.block_k = *rc::gen::element(1, 16, 50);
+      problem.block_mask = owned<std::uint8_t>::shaped({1, 1, (s.n + problem.block_q - 1) / problem.block_q,
+                                                        (s.m + problem.block_k - 1) / problem.block_k});
+      std::mt19937_64 draw(*rc::gen::arbitrary<std::uint32_t>());
+      problem.block_mask->each([&](std::uint8_t& x, auto...) { x = draw() % 3 != 0; });
+      if (*rc::gen::arbitrary<bool>()) problem.band = {};
+    }
     auto clean = problem.run();
     auto const instance = problem.instance();
     using limits = std::numeric_limits<T>;

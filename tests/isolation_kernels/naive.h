@@ -7,6 +7,7 @@
  *   NAIVE_VISIBLE(call, b, h, i, j)        which keys a query sees
  *   NAIVE_EMPTY_ROW                        the value of O where it sees none
  *   NAIVE_LAST_ROWS                        rows of queries left out at the end
+ *   NAIVE_FLOAT(value)                     the float that a double is stored as
  *   NAIVE_STRIDE(t, axis)                  the stride of a tensor's axis, in elements
  *   NAIVE_ADDRESS(t, offset)               the address of the element with this offset
  *   NAIVE_TAKE(bytes), NAIVE_GIVE(memory)  the memory in which a call keeps the weights of a row */
@@ -32,6 +33,9 @@
 #endif
 #ifndef NAIVE_LAST_ROWS
 #define NAIVE_LAST_ROWS 0
+#endif
+#ifndef NAIVE_FLOAT
+#define NAIVE_FLOAT(value) (float)(value)
 #endif
 #ifndef NAIVE_STRIDE
 #define NAIVE_STRIDE(t, axis) (t)->strides[axis]
@@ -68,7 +72,7 @@ static inline double naive_load(const DLTensor *t, int64_t b, int64_t h, int64_t
 static inline void naive_store(const DLTensor *t, int64_t b, int64_t h, int64_t i, int64_t j, double value) {
   char *to = naive_at(t, b, h, i, j);
   if (t->dtype.bits == 32) {
-    const float narrow = (float)value;
+    const float narrow = NAIVE_FLOAT(value);
     memcpy(to, &narrow, sizeof narrow);
   } else {
     memcpy(to, &value, sizeof value);

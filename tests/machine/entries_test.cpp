@@ -40,6 +40,9 @@ void check(problem::instance<T> const& p, problem::kernel_model const& model, ce
   REQUIRE(exact.kind == row_kind::finite);
   REQUIRE(got.keys.size() == exact.real_keys().size());
   REQUIRE(got.terms->has_sink == exact.has_sink());
+  ball const sink = exact.has_sink() ? reference::compiled::weight(exact, exact.keys.size() - 1) : ball();
+  REQUIRE(got.sink_lower <= reference::upper(sink));
+  REQUIRE(reference::lower(sink) <= got.sink_upper);
   seen.with_sink += exact.has_sink();
   for (std::size_t n = 0; n < got.keys.size(); ++n) {
     REQUIRE(got.keys[n] == exact.keys[n].j);

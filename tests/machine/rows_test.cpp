@@ -2,8 +2,12 @@
 #include "reference/compiled/row.hpp"
 #include "reference/machine/rows.hpp"
 
+#include <array>
+#include <cstring>
 #include <random>
+#include <span>
 #include <string>
+#include <vector>
 
 #include "audit/contract/contract.hpp"
 #include "reference/machine/testing.hpp"
@@ -192,6 +196,50 @@ TEST_CASE("rows of narrower types in double words contain the exact values too",
   compare_tiers<float>("f32 in double words", {"f32", "f32-any"}, true);
   compare_tiers<problem::bf16>("bf16 in double words", {"bf16", "bf16-ieee", "bf16-ordered"}, true);
   compare_tiers<problem::f16>("f16 in double words", {"f16", "f16-ieee", "f16-ftz", "f16-ieee-ordered"}, true);
+}
+
+/// The bits of everything that a judge reads of the rows of a problem, on one target.
+template <class T>
+std::vector<double> numbers_on(std::string_view target, std::uint64_t seed) {
+  reference::machine::use_simd_target(target);
+  machine_problem<T> const problem(seed);
+  auto const instance = problem.instance();
+  auto const model = audit::default_contract(problem::type_of<T>).fixed;
+  auto rows = reference::machine::row_source<T>::make(instance, model, {.weights = true}).value();
+  std::vector<double> numbers;
+  auto const add = [&](std::span<double const> more) { numbers.insert(numbers.end(), more.begin(), more.end()); };
+  for (std::int64_t b = 0; b < problem.s.b; ++b)
+    for (std::int64_t h = 0; h < problem.s.hq; ++h)
+      rows.each(b, h, 0, problem.s.n, [&](certified_row const& row) {
+        numbers.push_back(row.handed_over);
+        if (row.handed_over) return;
+        for (auto const& of : {row.o, row.o_low, row.o_radius, row.o_bound, row.o_warning, row.weight_lower,
+                               row.weight_upper, row.weight_bound})
+          add(of);
+        add(std::array{row.lse, row.lse_low, row.lse_radius, row.lse_bound.size});
+      });
+  reference::machine::use_simd_target("");
+  return numbers;
+}
+
+template <class T>
+void compare_targets() {
+  auto targets = reference::machine::simd_targets();
+  targets.pop_back();  // the baseline, without a fused multiply-add
+  for (std::string_view const target : targets)
+    for (std::uint64_t seed = 1; seed <= 100; ++seed) {
+      INFO(target << " beside " << targets.front() << ", seed " << seed);
+      auto const one = numbers_on<T>(targets.front(), seed), other = numbers_on<T>(target, seed);
+      REQUIRE(one.size() == other.size());
+      CHECK(std::memcmp(one.data(), other.data(), one.size() * sizeof(double)) == 0);
+    }
+}
+
+TEST_CASE("targets with a fused multiply-add give the same bits", "[unit]") {
+  compare_targets<float>();
+  compare_targets<double>();
+  compare_targets<problem::bf16>();
+  compare_targets<problem::f16>();
 }
 
 /// Two scores near 500 that differ by about 1, values that nearly cancel: the scores' own errors are most of the

@@ -50,6 +50,22 @@ TEST_CASE("a convention that masked values are finite takes poison out of the au
   CHECK(found["checks"][0]["conventions"] == json::array({"masked_values: must_be_finite"}));
 }
 
+TEST_CASE("a kernel whose outputs are cut is certified with a note, one that rounds them without", "[unit]") {
+  outcome const cuts = attest("audit --quick --draws 0 --seed 1 --json cut.json" + kernel("cuts_outputs"));
+  INFO(cuts.out << cuts.err);
+  CHECK(cuts.status == 0);
+  CHECK(has(cuts.out, "systematic error of o (f32), which no bound refutes: the mean error away from 0 is -0."));
+  CHECK(has(cuts.out, "(too near 0, as truncation makes it)"));
+  for (json const& of : json::parse(contents(folder() / "cut.json"))["evidence"]["systematic_errors"])
+    if (of["output"] != "lse") CHECK(of["noted"] == true);
+  for (char const* const seed : {"1", "2"}) {
+    outcome const honest = attest(std::string("audit --quick --draws 0 --seed ") + seed + kernel("naive"));
+    INFO(honest.out << honest.err);
+    CHECK(honest.status == 0);
+    CHECK_FALSE(has(honest.out, "systematic"));
+  }
+}
+
 TEST_CASE("list contracts --json prints files that --contract reads", "[unit]") {
   for (json const& contract : json::parse(attest("list contracts --json").out)) {
     write("listed.json", contract.dump());

@@ -58,7 +58,11 @@ def check_page(terminal, report, page):
     assert [element.get("class").split()[1] for element in verdicts] == [part["verdict"] for part in reports]
     everything = text_of(tree)
     for part, verdict in zip(reports, verdicts):
-        sentence = text_of(next(p for p in verdict.iter(XHTML + "p")))
+        paragraphs = list(verdict.iter(XHTML + "p"))
+        if part["cause"]:  # it comes before the verdict, here and in the terminal
+            cause = " ".join(part["cause"]["sentence"].split())
+            assert text_of(paragraphs[0])[1:] == cause[1:] + "." and cause in terminal, cause
+        sentence = text_of(next(p for p in paragraphs if p.get("class") == "sentence"))
         assert sentence in terminal and sentence.startswith(part["verdict"].upper()), sentence
         for check in part["checks"]:
             assert check["name"] in everything

@@ -9,6 +9,7 @@
 #include "audit/report/html/coverage.hpp"
 #include "audit/report/html/finding.hpp"
 #include "audit/report/html/style.hpp"
+#include "audit/report/cause_words.hpp"
 #include "audit/report/svg/curve.hpp"
 #include "audit/report/text.hpp"
 #include "audit/report/verdict.hpp"
@@ -48,6 +49,9 @@ void write_verdict(report const& kernel_report, markup& to) {
   to.open("h2");
   draw_icon(kernel_report.verdict, to);
   to.text(capital(word)).close();
+  if (kernel_report.cause)
+    for (std::string const& line : lines_of(*kernel_report.cause))
+      to.element("p", {{"class", "cause"}}, capital(line) + ".");
   to.element("p", {{"class", "sentence"}}, say(facts).sentence);
   to.open("dl", {{"class", "facts"}});
   write_fact(to, "kernel", kernel_report.kernel);

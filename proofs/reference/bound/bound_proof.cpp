@@ -194,6 +194,57 @@ static_assert(widens([](kernel_model& m) { m.k_f += 1; }), "k_f: Theorem");
 static_assert(widens([](kernel_model& m) { m.u_out = 0x1p-11; }), "u_out: Theorem");
 static_assert(widens([](kernel_model& m) { m.omega_out = 0x1p-25; }), "omega_out: Theorem, Corollary W, Clause H");
 static_assert(widens([](kernel_model& m) { m.eps_log += u; }), "epsilon_log: Corollary L");
+
+/// `of` with its last key, which has no product, as a sink, or with dropout of 1 − 1/factor.
+template <std::size_t M>
+constexpr facts<M> with_sink(facts<M> of) {
+  of.row.has_sink = true, of.v[M - 1] = 0;
+  of.keys[M - 1].index = reference::sink_index;
+  return of;
+}
+template <std::size_t M>
+constexpr facts<M> dropped(facts<M> of, double factor) {
+  of.row.drops = true, of.row.kept_factor = factor;
+  return of;
+}
+constexpr auto before_sink = facts_of<4>(1, {1, -0.25, 0.5, 0}, {1, -2, 3, 0}, {0.5, 0, -1, 2});
+constexpr auto beside_sink = with_sink(before_sink);
+constexpr kernel_model sinking = [] {
+  kernel_model model = plain(2);
+  model.k_t = 0, model.k_lse = 3, model.k_x = 4, model.k_drop = 0;
+  return model;
+}();
+static_assert(
+    [] {
+      auto const a = bounds_of(sinking, beside_sink), b = bounds_of(sinking, before_sink);
+      return a.o >= b.o && a.weight >= b.weight && a.lse > b.lse && a.hull >= b.hull && a.row_sum <= b.row_sum;
+    }(),
+    "Theorem T1: wherever a sink is added, it costs at least a key of its bias; but it is none of the returned weights");
+template <class Change>
+constexpr bool widens_beside(facts<4> const& row, Change&& change) {
+  kernel_model after = sinking;
+  change(after);
+  auto const a = bounds_of(after, row), b = bounds_of(sinking, row);
+  return none_below(a, b) && one_above(a, b) && bounds_of(after, before_sink).o == bounds_of(sinking, before_sink).o;
+}
+static_assert(widens_beside(beside_sink, [](kernel_model& m) { m.k_t = 60; }), "k_t: Theorem T1");
+static_assert(widens_beside(beside_sink, [](kernel_model& m) { m.u_t = 0x1p-8; }), "u_t: Theorem T1");
+static_assert(widens_beside(beside_sink, [](kernel_model& m) { m.omega_t = 0x1p-10; }), "omega_t: Theorem T1");
+static_assert(
+    [] {
+      auto limited = sinking;
+      limited.sink_limit = 1;
+      return bounds_of(limited, beside_sink).by == judged_by::theorem &&
+             bounds_of(limited, with_sink(facts_of<2>(1, {0, 0}, {1, 0}, {0, 2}))).by == judged_by::nothing;
+    }(),
+    "H0: sink_limit");
+constexpr auto half_dropped = dropped(before_sink, 2);
+static_assert(none_below(bounds_of(sinking, half_dropped), bounds_of(sinking, before_sink)) &&
+                  bounds_of(sinking, half_dropped).o >= 2 * bounds_of(sinking, before_sink).o,
+              "Theorem T3: the factor of dropout multiplies the bound");
+static_assert(widens_beside(half_dropped, [](kernel_model& m) { m.k_drop = 3; }), "k_drop: Theorem T3");
+static_assert(widens_beside(half_dropped, [](kernel_model& m) { m.u_drop = 0x1p-9; }), "u_drop: Theorem T3");
+static_assert(widens_beside(half_dropped, [](kernel_model& m) { m.omega_drop = 0x1p-25; }), "omega_drop: Theorem T3");
 static_assert(widens([](kernel_model& m) { m.k_lse += 1; }), "k_lse: Corollary L");
 
 // To first order a rounding more costs what Lemma 3 and Corollary L say.

@@ -61,6 +61,7 @@ void word_block(block_task<T> const& task) {
     scale_outputs(p, task.options.bounds, memory);
     scale_word_outputs(p, memory);
     publish(memory, real, task.options, terms, certified);
+    if (facts.has_sink) certified.sink_lower = keys.weight_lower[real], certified.sink_upper = keys.weight_upper[real];
     certified.o_low = memory.kept_low.empty() ? memory.o_low : memory.kept_low;
     if (task.options.weights) {
       word_share_stage shares{keys, row};

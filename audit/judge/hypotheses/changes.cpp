@@ -1,0 +1,206 @@
+#include "audit/judge/hypotheses/changes.hpp"
+
+#include <algorithm>
+#include <cmath>
+#include <limits>
+
+#include "audit/tensors/elements.hpp"
+#include "audit/tensors/entry_forms.hpp"
+#include "reference/attention/visibility.hpp"
+
+namespace attest::audit {
+namespace {
+
+/// [n, d] is [1, 1, n, d] and [b, n, d] is [b, 1, n, d]; of a mask or bias the rank of the caller is reached first.
+problem::layout lifted_layout(problem::layout const& from, int caller_rank) {
+  problem::layout to = from;
+  auto const insert = [&](int at) {
+    for (int axis = to.rank; axis > at; --axis) {
+      to.shape[static_cast<std::size_t>(axis)] = to.shape[static_cast<std::size_t>(axis) - 1];
+      to.stride[static_cast<std::size_t>(axis)] = to.stride[static_cast<std::size_t>(axis) - 1];
+    }
+    to.shape[static_cast<std::size_t>(at)] = 1, to.stride[static_cast<std::size_t>(at)] = 0;
+    ++to.rank;
+  };
+  while (to.rank < caller_rank) insert(0);
+  if (to.rank == 3) insert(1);
+  while (to.rank < 4) insert(0);
+  return to;
+}
+
+}  // namespace
+
+answered_call of_rank_4(owned_problem const& problem, owned_outputs const& outputs, contract const& claim) {
+  problem::sizes const& s = problem.size();
+  if (problem_draft const& draft = problem.draft(); draft.q_offsets || draft.k_offsets || draft.block_table)
+    return {owned_problem::of_valid(in_slots(problem)), in_slots(problem, outputs), claim};
+  answered_call call{problem, outputs, claim};
+  if (problem.rank() < 4) {
+    problem_draft draft = problem.draft();
+    int const rank = problem.rank();
+    for (owned_tensor* t : {&draft.q, &draft.k, &draft.v}) t->layout = lifted_layout(t->layout, rank);
+    for (auto* t : {&draft.mask, &draft.bias})
+      if (*t) (*t)->layout = lifted_layout((*t)->layout, rank);
+    call.problem = owned_problem::of_valid(std::move(draft));
+  }
+  if (call.outputs.o) call.outputs.o->layout = problem::layout::compact({s.b, s.hq, s.n, s.dv});
+  if (call.outputs.lse) call.outputs.lse->layout = problem::layout::compact({s.b, s.hq, s.n});
+  if (call.outputs.weights) call.outputs.weights->layout = problem::layout::compact({s.b, s.hq, s.n, s.m});
+  return call;
+}
+
+std::vector<answered_call> with_problem(answered_call const& call, problem_draft draft) {
+  auto made = owned_problem::make(std::move(draft));
+  if (!made) return {};
+  return {{std::move(made).value(), call.outputs, call.claim}};
+}
+
+supposition solves(problem_question concerned, draft_change change) {
+  return [concerned = std::move(concerned), change = std::move(change)](
+             answered_call const& call, answered_call const*) -> std::vector<answered_call> {
+    if (!concerned(call.problem)) return {};
+    problem_draft draft = call.problem.draft();
+    change(draft);
+    return with_problem(call, std::move(draft));
+  };
+}
+
+supposition has_model(std::function<void(problem::kernel_model&)> widen) {
+  return [widen = std::move(widen)](answered_call const& call, answered_call const*) {
+    answered_call supposed = call;
+    supposed.claim.fixed = call.claim.model_for(call.problem.instance());
+    supposed.claim.builtin = false;
+    widen(supposed.claim.fixed);
+    return std::vector{std::move(supposed)};
+  };
+}
+
+double element(owned_tensor const& t, std::int64_t b, std::int64_t h, std::int64_t i, std::int64_t j) {
+  auto const& [rank, shape, stride] = t.layout;
+  std::int64_t const at = (shape[0] > 1 ? b * stride[0] : 0) + (shape[1] > 1 ? h * stride[1] : 0) +
+                          (shape[2] > 1 ? i * stride[2] : 0) + j * stride[3];
+  return load(t, static_cast<std::size_t>(at));
+}
+
+bool sees(owned_problem const& problem, std::int64_t b, std::int64_t h, std::int64_t i, std::int64_t j) {
+  return std::visit([&](auto const& p) { return reference::visible(p, b, h, i, j); }, problem.instance());
+}
+
+double bias_of(owned_problem const& problem, std::int64_t b, std::int64_t h, std::int64_t i, std::int64_t j) {
+  return problem.draft().bias ? element(*problem.draft().bias, b, h, i, j) : 0;
+}
+
+double sigma_of(owned_problem const& problem) {
+  return problem.draft().scale.value_or(1 / std::sqrt(static_cast<double>(problem.size().d)));
+}
+
+bool is_small(owned_problem const& problem) {
+  problem::sizes const& s = problem.size();
+  double const pairs =
+      static_cast<double>(s.b) * static_cast<double>(s.hq) * static_cast<double>(s.n) * static_cast<double>(s.m);
+  return pairs <= 0x1p21 && pairs * static_cast<double>(s.d) <= 0x1p25;
+}
+
+score_table::score_table(owned_problem const& problem) : problem_(problem), size_(problem.size()) {
+  double const sigma = sigma_of(problem), cap = problem.draft().softcap;
+  problem_draft const& p = problem.draft();
+  std::vector<double> k(static_cast<std::size_t>(size_.m * size_.d)), q(static_cast<std::size_t>(size_.d));
+  for (std::int64_t b = 0; b < size_.b; ++b)
+    for (std::int64_t h = 0; h < size_.hq; ++h) {
+      std::int64_t const hk = reference::key_head(size_, h);
+      for (std::int64_t j = 0; j < size_.m; ++j)
+        for (std::int64_t t = 0; t < size_.d; ++t)
+          k[static_cast<std::size_t>(j * size_.d + t)] = load(p.k, offset_of(p.k, b, hk, j, t));
+      for (std::int64_t i = 0; i < size_.n; ++i) {
+        for (std::int64_t t = 0; t < size_.d; ++t)
+          q[static_cast<std::size_t>(t)] = load(p.q, offset_of(p.q, b, h, i, t));
+        for (std::int64_t j = 0; j < size_.m; ++j) {
+          double sum = 0;
+          for (std::size_t t = 0; t < q.size(); ++t) sum += q[t] * k[static_cast<std::size_t>(j * size_.d) + t];
+          double const s = sum * sigma, capped = cap > 0 ? cap * std::tanh(s / cap) : s;
+          scores_.push_back(capped + bias_of(problem, b, h, i, j));
+        }
+      }
+    }
+}
+
+double score_table::largest(std::int64_t b, std::int64_t h, std::int64_t i, std::int64_t first,
+                            std::int64_t last) const {
+  double most = -std::numeric_limits<double>::infinity();
+  for (std::int64_t j = first; j < std::min(last, size_.m); ++j)
+    if (sees(problem_, b, h, i, j)) most = std::max(most, (*this)(b, h, i, j));
+  return most;
+}
+
+bool score_table::is_empty(std::int64_t b, std::int64_t h, std::int64_t i) const {
+  for (std::int64_t j = 0; j < size_.m; ++j)
+    if (sees(problem_, b, h, i, j) && (*this)(b, h, i, j) != -std::numeric_limits<double>::infinity()) return false;
+  return true;
+}
+
+void show(problem_draft& draft, problem::sizes const& s, pair_question const& shown) {
+  owned_tensor mask = owned_tensor::compact(problem::element_type::u8, {s.b, s.hq, s.n, s.m});
+  fill(mask, [&](auto... at) { return shown(at...) ? 1.0 : 0.0; });
+  draft.mask = std::move(mask);
+  draft.band = {};
+}
+
+void set_bias(problem_draft& draft, problem::sizes const& s, pair_number const& bias) {
+  bool const wide = draft.q.type == problem::element_type::f64;
+  owned_tensor set =
+      owned_tensor::compact(wide ? problem::element_type::f64 : problem::element_type::f32, {s.b, s.hq, s.n, s.m});
+  fill(set, bias);
+  draft.bias = std::move(set);
+}
+
+std::vector<answered_call> with_further_keys(answered_call const& call, further_keys const& keys) {
+  owned_problem const& problem = call.problem;
+  problem::sizes s = problem.size();
+  std::int64_t const m = s.m, all = m + keys.count;
+  problem_draft draft = problem.draft();
+  auto const lengthened = [&](owned_tensor const& from, std::int64_t width, auto const& source) {
+    owned_tensor to = owned_tensor::compact(from.type, {s.b, s.hk, all, width});
+    fill(to, [&](std::int64_t b, std::int64_t h, std::int64_t j, std::int64_t t) {
+      if (j < m) return load(from, offset_of(from, b, h, j, t));
+      std::optional<std::int64_t> const copied = source(j - m);
+      double const x = copied ? load(from, offset_of(from, b, h, *copied, t)) : 0.0;
+      return keys.weighs_0 && std::isinf(x) ? std::nan("") : x;
+    });
+    return to;
+  };
+  draft.k = lengthened(problem.draft().k, s.d, keys.key);
+  draft.v = lengthened(problem.draft().v, s.dv, keys.value);
+  s.m = all;
+  show(draft, s,
+       [&](auto b, auto h, auto i, auto j) { return j < m ? sees(problem, b, h, i, j) : keys.shown(b, h, i, j - m); });
+  if (problem.draft().bias || keys.bias)
+    set_bias(draft, s, [&](auto b, auto h, auto i, auto j) {
+      return j < m ? bias_of(problem, b, h, i, j) : keys.bias ? keys.bias(b, h, i, j - m) : 0.0;
+    });
+  auto supposed = with_problem(call, std::move(draft));
+  if (supposed.empty() || !call.outputs.weights) return supposed;
+  auto& weights = supposed.front().outputs.weights;
+  weights.reset();
+  if (!keys.weight) return supposed;
+  weights = owned_tensor::compact(call.outputs.weights->type, {s.b, s.hq, s.n, all});
+  fill(*weights, keys.weight);
+  return supposed;
+}
+
+std::optional<answered_call> with_lse(
+    answered_call const& call,
+    std::function<double(std::int64_t b, std::int64_t h, std::int64_t i, double got)> const& change) {
+  if (!call.outputs.lse) return std::nullopt;
+  answered_call supposed = call;
+  supposed.claim.fixed = call.claim.model_for(call.problem.instance());
+  supposed.claim.builtin = false;
+  supposed.claim.fixed.k_lse += 2;
+  problem::sizes const& s = call.problem.size();
+  owned_tensor& lse = *supposed.outputs.lse;
+  for (std::int64_t row = 0; row < s.b * s.hq * s.n; ++row)
+    store(lse, static_cast<std::size_t>(row),
+          change(row / s.n / s.hq, row / s.n % s.hq, row % s.n, load(lse, static_cast<std::size_t>(row))));
+  return supposed;
+}
+
+}  // namespace attest::audit

@@ -1,0 +1,81 @@
+// The steps from which hypotheses are made: changes of a problem, further keys, changes of the LSE, wider models.
+#pragma once
+
+#include <cstdint>
+#include <functional>
+#include <optional>
+#include <vector>
+
+#include "audit/judge/hypotheses/hypothesis.hpp"
+
+namespace attest::audit {
+
+using draft_change = std::function<void(problem_draft&)>;
+using problem_question = std::function<bool(owned_problem const&)>;
+
+/// The kernel solves the problem that `change` makes, where `concerned` holds.
+supposition solves(problem_question concerned, draft_change change);
+/// Its model is the one that `widen` makes of the claim's.
+supposition has_model(std::function<void(problem::kernel_model&)> widen);
+
+/// The call with another problem; none where the draft is not valid.
+std::vector<answered_call> with_problem(answered_call const& call, problem_draft draft);
+
+// --- the elements of a problem of rank 4 ---
+
+/// Element (b, h, i, j), where axes of size 1 broadcast.
+double element(owned_tensor const& t, std::int64_t b, std::int64_t h, std::int64_t i, std::int64_t j);
+/// Is key j visible to query i, by mask and band?
+bool sees(owned_problem const& problem, std::int64_t b, std::int64_t h, std::int64_t i, std::int64_t j);
+/// The bias, 0 where there is none.
+double bias_of(owned_problem const& problem, std::int64_t b, std::int64_t h, std::int64_t i, std::int64_t j);
+/// σ in double.
+double sigma_of(owned_problem const& problem);
+/// Scores, hidden keys included, in double arithmetic: they choose which problem is meant, and are no truth.
+class score_table {
+ public:
+  explicit score_table(owned_problem const& problem);
+  double operator()(std::int64_t b, std::int64_t h, std::int64_t i, std::int64_t j) const {
+    return scores_[static_cast<std::size_t>(((b * size_.hq + h) * size_.n + i) * size_.m + j)];
+  }
+  /// The largest of the visible keys first ≤ j < last; −∞ without any.
+  double largest(std::int64_t b, std::int64_t h, std::int64_t i, std::int64_t first, std::int64_t last) const;
+  double largest(std::int64_t b, std::int64_t h, std::int64_t i) const { return largest(b, h, i, 0, size_.m); }
+  /// Has no visible key another score than −∞, and none a NaN?
+  bool is_empty(std::int64_t b, std::int64_t h, std::int64_t i) const;
+
+ private:
+  owned_problem problem_;
+  problem::sizes size_;
+  std::vector<double> scores_;
+};
+/// Small enough that every score may be looked at.
+bool is_small(owned_problem const& problem);
+
+using pair_question = std::function<bool(std::int64_t b, std::int64_t h, std::int64_t i, std::int64_t j)>;
+using pair_number = std::function<double(std::int64_t b, std::int64_t h, std::int64_t i, std::int64_t j)>;
+
+/// The draft sees key j where `shown` says so: a mask of all queries and keys, and no band.
+void show(problem_draft& draft, problem::sizes const& size, pair_question const& shown);
+/// The bias is the given number, in f32 or, beside f64, in f64.
+void set_bias(problem_draft& draft, problem::sizes const& size, pair_number const& bias);
+
+/// Keys behind the last one. Each is a copy of a key of the problem or 0, and so is its value.
+struct further_keys {
+  std::int64_t count = 0;
+  std::function<std::optional<std::int64_t>(std::int64_t)> key, value;
+  bool weighs_0 = false;  ///< their weight is 0 and multiplies their values: an infinite one is then NaN
+  pair_question shown;    ///< j counts the further keys
+  pair_number bias;       ///< likewise; none: 0
+  /// The weights of all keys in the row as returned; none: weights are not judged.
+  std::function<double(std::int64_t b, std::int64_t h, std::int64_t i, std::int64_t j)> weight;
+};
+std::vector<answered_call> with_further_keys(answered_call const& call, further_keys const& keys);
+
+/// The LSE as `change` makes it of the returned one, which is one rounding more, and two in the model.
+/// Ensures   none where the call has no LSE
+std::optional<answered_call> with_lse(
+    answered_call const& call,
+    std::function<double(std::int64_t b, std::int64_t h, std::int64_t i, double got)> const& change);
+
+}  // namespace attest::audit

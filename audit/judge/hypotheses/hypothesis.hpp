@@ -1,0 +1,73 @@
+// A mistake as the problem, or the contract, that a kernel with this mistake would satisfy: its answers are then
+// certified by the same judge and the same bound as those of a right kernel.
+#pragma once
+
+#include <functional>
+#include <string>
+#include <vector>
+
+#include "audit/contract/contract.hpp"
+#include "audit/tensors/owned_outputs.hpp"
+#include "audit/tensors/owned_problem.hpp"
+
+namespace attest::audit {
+
+/// A call of rank 4 with what the kernel answered, and the contract that judges the answer.
+struct answered_call {
+  owned_problem problem;
+  owned_outputs outputs;
+  contract claim;
+};
+
+/// The call with a problem and outputs of rank 4, whatever the rank of the caller.
+/// Requires  compact outputs that fit the problem, or none
+answered_call of_rank_4(owned_problem const& problem, owned_outputs const& outputs, contract const& claim);
+
+/// What a hypothesis makes of a call: calls that are all certified where the hypothesis is true. None: it does not
+/// concern this call, and a kernel with this mistake alone answers it rightly. `before` is the call that the kernel
+/// answered before this one; null where that is not known.
+using supposition = std::function<std::vector<answered_call>(answered_call const&, answered_call const* before)>;
+
+/// What a hypothesis changes. Of hypotheses that explain equally much, the earlier kind is named.
+enum class hypothesis_kind : std::uint8_t {
+  problem,     ///< the kernel solves another problem, exactly: answers seldom fit one by chance
+  convention,  ///< it follows another convention for queries that see no key
+  precision,   ///< it computes with less precision: a wider bound, which right answers satisfy too
+};
+
+/// Which bounds a hypothesis about precision widens.
+enum class precision_scope : std::uint8_t {
+  output,  ///< that of O, and of the weights perhaps
+  all,
+  fitted,  ///< of all outputs, by a threshold of which several were tried
+};
+
+struct hypothesis {
+  std::string name;      ///< in reports: "band-top-left"
+  std::string sentence;  ///< the mistake as a clause: "the band is aligned top-left"
+  hypothesis_kind kind = hypothesis_kind::problem;
+  audit::supposition suppose;
+  precision_scope scope = precision_scope::all;
+};
+
+/// All hypotheses. Of several that explain the same answers the first is named, so that special ones stand before
+/// general ones, and small thresholds before large ones.
+std::vector<hypothesis> const& hypotheses();
+
+/// Nothing where no hypothesis has this name.
+hypothesis const* find_hypothesis(std::string_view name);
+
+using hypothesis_list = std::vector<hypothesis>;
+
+// The parts of the table, in its order. Each is a file of this folder.
+void add_hypotheses_of_parameters(hypothesis_list& to);   ///< scale, softcap, bias
+void add_hypotheses_of_visibility(hypothesis_list& to);   ///< mask and band
+void add_hypotheses_of_entries(hypothesis_list& to);      ///< sinks, lengths, block masks, dropout
+void add_hypotheses_of_keys(hypothesis_list& to);         ///< keys lost or counted twice, heads, blocks
+void add_hypotheses_of_hidden(hypothesis_list& to);       ///< hidden keys that are read, stand-ins for −∞, NaN
+void add_hypotheses_of_memory(hypothesis_list& to);       ///< inputs misread or rounded, earlier answers
+void add_hypotheses_of_conventions(hypothesis_list& to);  ///< rows in which no key is seen
+void add_hypotheses_of_results(hypothesis_list& to);      ///< LSE, the division, parts that are not merged
+void add_hypotheses_of_precision(hypothesis_list& to);    ///< wider models of the same problem
+
+}  // namespace attest::audit

@@ -1,0 +1,31 @@
+// The cause of the failing inputs in words, as data, and joined over shards.
+#pragma once
+
+#include <string>
+#include <vector>
+
+#include <nlohmann/json.hpp>
+
+#include "audit/report/json_object.hpp"
+#include "audit/report/report.hpp"
+
+namespace attest::audit {
+
+/// "one mistake explains 49 of 49 failing inputs: the band is aligned top-left".
+std::string sentence_of(named_cause const& cause);
+/// The sentence, then a line for each further thing that is known: where, and what it does not explain.
+std::vector<std::string> lines_of(named_cause const& cause);
+
+/// The findings of inputs that the cause does not explain come first, the waived ones last.
+void put_unexplained_first(report& of);
+
+/// "cause" of a JSON report; null where there is none.
+nlohmann::ordered_json cause_json(report const& of);
+/// Reads it. Throws a report_fault where it is not what cause_json writes.
+std::optional<named_cause> cause_in(report_object const& top);
+
+/// The cause of all shards: each mistake explains what it explains in its shards. Shards that name different ones leave
+/// several. None where a shard with failing inputs has none.
+std::optional<named_cause> joined_cause(std::vector<report> const& shards);
+
+}  // namespace attest::audit

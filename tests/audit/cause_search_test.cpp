@@ -1,0 +1,119 @@
+// The cause of failing inputs: hypotheses tried on the answers of kernels whose mistake is known.
+#include "audit/judge/cause_search.hpp"
+
+#include <set>
+#include <string>
+#include <vector>
+
+#include "audit/cases/case.hpp"
+#include "audit/contract/contract.hpp"
+#include "tests/support/catch.hpp"
+#include "tests/support/guarded_call.hpp"
+
+namespace attest::tests {
+namespace {
+
+struct known_answers {
+  std::vector<audit::searched_case> failing, passing;
+  std::vector<audit::answered_case> answers;  // by number, from 1
+};
+
+/// The small cases of some checks without further calls, as a specimen answers them.
+known_answers answers_of(std::string_view specimen, std::set<std::string> const& checks) {
+  zoo::specimen const* const found = zoo::find_specimen(specimen);
+  REQUIRE(found != nullptr);
+  audit::contract const& claim = *audit::find_contract(found->contract);
+  known_answers known;
+  for (audit::audit_case const& made : audit::generated_cases({.type = claim.type, .seed = 1, .quick = true})) {
+    audit::problem_draft const& draft = made.problem.draft();
+    problem::sizes const& s = made.problem.size();
+    if (!checks.contains(made.check) || !made.further.empty() || s.n * s.m > 4096 || draft.q.layout.rank != 4) continue;
+    auto const outputs = guarded_answer_of(found->kernel, draft);
+    auto& answers = known.answers.emplace_back();
+    answers.add(made.problem, outputs, claim, made.rows);
+    (answers.is_wrong() ? known.failing : known.passing)
+        .push_back({made.check, made.name, std::ssize(known.answers), {}});
+  }
+  REQUIRE(!known.failing.empty());
+  return known;
+}
+
+audit::named_cause cause_of(known_answers const& known) {
+  auto const found =
+      audit::find_cause({.failing = known.failing,
+                         .passing = known.passing,
+                         .contracts = {},
+                         .answers = [&](audit::searched_case const& which) -> std::optional<audit::answered_case> {
+                           return known.answers[static_cast<std::size_t>(which.number) - 1];
+                         },
+                         .concerns = [](auto const&, auto const&) { return true; },
+                         .products = [](auto const&) { return 0.0; },
+                         .late = [](double) { return false; }});
+  REQUIRE(found);
+  return *found;
+}
+
+}  // namespace
+
+TEST_CASE("hypotheses and events have names of their own, and what the zoo expects is one of them", "[unit]") {
+  std::set<std::string, std::less<>> names;
+  for (audit::hypothesis const& row : audit::hypotheses()) CHECK(names.insert(row.name).second);
+  for (audit::event_row const& row : audit::event_hypotheses()) CHECK(names.emplace(row.name).second);
+  for (audit::contract const& preset : audit::contracts()) names.insert("contract-" + preset.name);
+  for (zoo::specimen const& specimen : zoo::specimens()) {
+    std::string_view expected = specimen.cause;
+    CAPTURE(specimen.name);
+    while (!expected.empty()) {
+      std::string_view const name = expected.substr(0, expected.find('|'));
+      if (!name.ends_with('*')) CHECK(names.contains(name));
+      expected.remove_prefix(std::min(expected.size(), name.size() + 1));
+    }
+  }
+}
+
+TEST_CASE("one mistake explains every failing input of a kernel that makes it", "[unit]") {
+  struct planted {
+    char const *specimen, *cause;
+    std::set<std::string> checks;
+  };
+  for (auto const& [specimen, cause, checks] :
+       {planted{"always_top_left", "band-top-left", {"bands", "windows"}},
+        planted{"always_bottom_right", "band-bottom-right", {"bands", "windows"}},
+        planted{"ignored_mask", "mask-ignored", {"masks"}}, planted{"inverted_mask", "mask-inverted", {"masks"}},
+        planted{"heads_interleaved", "heads-interleaved", {"heads"}},
+        planted{"softcap_ignored", "softcap-ignored", {"softcap"}},
+        planted{"lse_in_base_2", "lse-base-2", {"accuracy"}}, planted{"no_scale", "default-scale-1", {"accuracy"}},
+        planted{"mean_of_v", "weights-equal", {"accuracy"}}}) {
+    CAPTURE(specimen);
+    audit::named_cause const found = cause_of(answers_of(specimen, checks));
+    REQUIRE(found.mistakes.size() == 1);
+    CHECK(found.mistakes.front().name == cause);
+    CHECK(found.mistakes.front().contradicted == 0);
+    CHECK(found.explains == found.of);
+    CHECK(found.unexplained.empty());
+  }
+}
+
+TEST_CASE("inputs that pass contradict a mistake that is made under a condition only", "[unit]") {
+  // A single query sees every key; a band of several queries is looked at.
+  auto const answers = answers_of("decoding_is_not_causal", {"bands", "windows"});
+  audit::hypothesis const* const everywhere = audit::find_hypothesis("band-ignored");
+  REQUIRE(everywhere != nullptr);
+  bool contradicted = false;
+  for (audit::searched_case const& passing : answers.passing)
+    contradicted |= audit::fit_of(*everywhere, answers.answers[static_cast<std::size_t>(passing.number) - 1]) ==
+                    audit::fit::refuted;
+  CHECK(contradicted);
+  for (audit::searched_case const& failing : answers.failing)
+    CHECK(audit::fit_of(*everywhere, answers.answers[static_cast<std::size_t>(failing.number) - 1]) ==
+          audit::fit::certified);
+}
+
+TEST_CASE("a hypothesis says nothing of a call that it does not change", "[unit]") {
+  auto const answers = answers_of("lse_in_base_2", {"accuracy"});
+  for (char const* name : {"mask-ignored", "band-top-left", "bias-ignored", "softcap-ignored", "heads-interleaved"})
+    for (audit::answered_case const& each : answers.answers)
+      if (!each.is_wrong()) CHECK(audit::fit_of(*audit::find_hypothesis(name), each) == audit::fit::unconcerned);
+}
+
+}  // namespace attest::tests
