@@ -1,5 +1,5 @@
-// How many rows a tensor without elements may have: what a file makes the program do and hold is bounded by its bytes, and
-// these rows have none.
+// How many rows a tensor without elements may have: what a file makes the program do and hold is bounded by its bytes,
+// and these rows have none.
 #pragma once
 
 #include <algorithm>

@@ -76,21 +76,29 @@ merge_parts parts_of(problem_draft const& merge) {
   auto const& shape = merge.v.layout.shape;
   auto const& [rank, bias_shape, bias_stride] = merge.bias->layout;
   auto const [hq, n] = heads_and_queries(*merge.merge, shape[1]);
-  merge_parts parts{.parts = shape[2], .b = shape[0], .hq = hq, .n = n, .dv = shape[3],
-                    .rank = merge.merge->rank, .type = merge.v.type};
+  merge_parts parts{.parts = shape[2],
+                    .b = shape[0],
+                    .hq = hq,
+                    .n = n,
+                    .dv = shape[3],
+                    .rank = merge.merge->rank,
+                    .type = merge.v.type};
   // The key first: [S, b, rows, dv].
   auto const& v = merge.v.layout.stride;
-  owned_tensor const o{merge.v.type, {4, {shape[2], shape[0], shape[1], shape[3]}, {v[2], v[0], v[1], v[3]}}, merge.v.bytes};
-  owned_tensor const lse{merge.bias->type,
-                         {3, {bias_shape[3], bias_shape[0], bias_shape[1]}, {bias_stride[3], bias_stride[0], bias_stride[1]}},
-                         merge.bias->bytes};
+  owned_tensor const o{
+      merge.v.type, {4, {shape[2], shape[0], shape[1], shape[3]}, {v[2], v[0], v[1], v[3]}}, merge.v.bytes};
+  owned_tensor const lse{
+      merge.bias->type,
+      {3, {bias_shape[3], bias_shape[0], bias_shape[1]}, {bias_stride[3], bias_stride[0], bias_stride[1]}},
+      merge.bias->bytes};
   parts.o = compact_bytes(o);
   owned_tensor one_by_one = owned_tensor::compact(lse.type, {bias_shape[3], bias_shape[0], bias_shape[1]});
   std::size_t next = 0;
   for (std::int64_t s = 0; s < bias_shape[3]; ++s)
     for (std::int64_t b = 0; b < bias_shape[0]; ++b)
       for (std::int64_t row = 0; row < bias_shape[1]; ++row)
-        store(one_by_one, next++, load(lse, static_cast<std::size_t>(s * bias_stride[3] + b * bias_stride[0] + row * bias_stride[1])));
+        store(one_by_one, next++,
+              load(lse, static_cast<std::size_t>(s * bias_stride[3] + b * bias_stride[0] + row * bias_stride[1])));
   parts.lse = std::move(one_by_one.bytes);
   return parts;
 }

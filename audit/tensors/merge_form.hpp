@@ -1,5 +1,5 @@
-// The merge of partial results as a problem: attention whose scores are the LSE of the parts and whose values are their O
-// (docs/semantics.md, Merge). Whoever reads the problem as attention needs nothing of this file.
+// The merge of partial results as a problem: attention whose scores are the LSE of the parts and whose values are their
+// O (docs/semantics.md, Merge). Whoever reads the problem as attention needs nothing of this file.
 #pragma once
 
 #include <array>
@@ -14,9 +14,10 @@ namespace attest::audit {
 
 /// What the problem of a merge does not say itself. Its q is [b, hq·n, 1, 0]: a head is one row of a head of the parts.
 struct merge_form {
-  std::int64_t heads = 1, queries = 1;                         ///< hq, and n: rows of a head of the parts
-  int rank = 4;                                                ///< of O: [b, hq, n, dv], [hq, n, dv] or [n, dv]
-  problem::element_type answer = problem::element_type::f32;  ///< of O as the kernel answered it; it may be narrower than the parts
+  std::int64_t heads = 1, queries = 1;  ///< hq, and n: rows of a head of the parts
+  int rank = 4;                         ///< of O: [b, hq, n, dv], [hq, n, dv] or [n, dv]
+  problem::element_type answer =
+      problem::element_type::f32;  ///< of O as the kernel answered it; it may be narrower than the parts
   friend bool operator==(merge_form const&, merge_form const&) noexcept = default;
 };
 
@@ -32,9 +33,9 @@ struct merge_parts {
   std::vector<std::byte> o{}, lse{};
 };
 
-/// The problem whose answer is the merge of these parts: scale 1, the LSE as bias, a mask where one of them is −∞, so that
-/// nothing is read there. Parts of another type than `answer` are converted to f32, exactly.
-/// Requires  parts ≥ 1, sizes whose bytes are there; `answer` the type of the parts, or one of f32 and the 16-bit types for
+/// The problem whose answer is the merge of these parts: scale 1, the LSE as bias, a mask where one of them is −∞, so
+/// that nothing is read there. Parts of another type than `answer` are converted to f32, exactly. Requires  parts ≥ 1,
+/// sizes whose bytes are there; `answer` the type of the parts, or one of f32 and the 16-bit types for
 ///           parts of f32 or 16 bits
 /// Cost      memory in proportion to the parts
 problem_draft merge_draft(merge_parts parts, problem::element_type answer);

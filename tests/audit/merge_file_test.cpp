@@ -130,7 +130,8 @@ TEST_CASE("the answer may be narrower or wider than the parts where a contract s
     CHECK(read.value().problems.at(0).outputs.o.has_value());
     auto const second = two_parts(parts);  // the same from a second file
     auto const joined = with_outputs(problem_file_of(second.file).value(), builder.file);
-    CHECK(default_contract(joined.value().problems.at(0).problem).name == default_contract(read.value().problems.at(0).problem).name);
+    CHECK(default_contract(joined.value().problems.at(0).problem).name ==
+          default_contract(read.value().problems.at(0).problem).name);
     return default_contract(read.value().problems.at(0).problem).name;
   };
   using enum element_type;
@@ -143,7 +144,8 @@ TEST_CASE("the answer may be narrower or wider than the parts where a contract s
   CHECK(claim_of(f32, bf16) == "merge-f32-bf16");
   CHECK(claim_of(f32, f16) == "merge-f32-f16");
   CHECK(claim_of(f64, f32) ==
-        "x.o: is f32 and the parts are f64: there is no contract for that; the answer of a merge has the type of its parts, "
+        "x.o: is f32 and the parts are f64: there is no contract for that; the answer of a merge has the type of its "
+        "parts, "
         "or one of the two is f32 and the other has 16 bits");
 }
 
@@ -166,13 +168,20 @@ TEST_CASE("groups that are no merge are refused with the tensor", "[unit]") {
   CHECK(other.refusal() == "o_part_2: dtype is BF16, part 0 has F32");
   other.file.tensors.erase("o_part_1");
   CHECK(other.refusal() == "o_part_1: is missing beside 'o_part_2'");
-  CHECK(file_builder{}.add("o_parts", bf16, {1, 2, 4}, std::vector<double>(8)).add("lse_parts", bf16, {1, 2}, {0, 0}).refusal() ==
-        "lse_parts: dtype is BF16, expected F32 beside parts of BF16");
-  CHECK(file_builder{}.add("o_parts", f32, {1, 2, 4}, std::vector<double>(8)).refusal() == "lse_parts: is missing beside 'o_parts'");
-  CHECK(file_builder{}.add("o_parts", f32, {1, 2, 4}, std::vector<double>(8)).add("lse_parts", f32, {1, 3}, {0, 0, 0}).refusal() ==
-        "lse_parts: shape is [1, 3], expected [1, 2]");
-  CHECK(file_builder{}.add("o_parts", f32, {4, 4}, std::vector<double>(16)).add("lse_parts", f32, {4}, {0, 0, 0, 0}).refusal() ==
-        "o_parts: rank is 2, expected 3, 4 or 5: [S, b, hq, n, dv]");
+  CHECK(file_builder{}
+            .add("o_parts", bf16, {1, 2, 4}, std::vector<double>(8))
+            .add("lse_parts", bf16, {1, 2}, {0, 0})
+            .refusal() == "lse_parts: dtype is BF16, expected F32 beside parts of BF16");
+  CHECK(file_builder{}.add("o_parts", f32, {1, 2, 4}, std::vector<double>(8)).refusal() ==
+        "lse_parts: is missing beside 'o_parts'");
+  CHECK(file_builder{}
+            .add("o_parts", f32, {1, 2, 4}, std::vector<double>(8))
+            .add("lse_parts", f32, {1, 3}, {0, 0, 0})
+            .refusal() == "lse_parts: shape is [1, 3], expected [1, 2]");
+  CHECK(file_builder{}
+            .add("o_parts", f32, {4, 4}, std::vector<double>(16))
+            .add("lse_parts", f32, {4}, {0, 0, 0, 0})
+            .refusal() == "o_parts: rank is 2, expected 3, 4 or 5: [S, b, hq, n, dv]");
   auto unusable = two_parts();
   unusable.add("x.o", f32, {6, 1}, {1, 2, 3, 4, 5, 6});
   auto const read = problem_file_of(unusable.file);
@@ -191,14 +200,17 @@ owned_outputs merged_by_builtin(merge_parts const& parts) {
     E const* o;
     L const* lse;
     std::int64_t rows, dv;
-  } const from{reinterpret_cast<E const*>(parts.o.data()), reinterpret_cast<L const*>(parts.lse.data()), rows, parts.dv};
-  fast::merge_parts<E> const given{parts.parts, &from, [](void const* of, std::int64_t s) noexcept {
-                                     auto const& all = *static_cast<described const*>(of);
-                                     return fast::merge_part<E>{all.o + s * all.rows * all.dv, {0, all.dv, 0}, all.lse + s * all.rows, {0, 1, 0}};
-                                   }};
+  } const from{reinterpret_cast<E const*>(parts.o.data()), reinterpret_cast<L const*>(parts.lse.data()), rows,
+               parts.dv};
+  fast::merge_parts<E> const given{
+      parts.parts, &from, [](void const* of, std::int64_t s) noexcept {
+        auto const& all = *static_cast<described const*>(of);
+        return fast::merge_part<E>{all.o + s * all.rows * all.dv, {0, all.dv, 0}, all.lse + s * all.rows, {0, 1, 0}};
+      }};
   element_type const type = problem::type_of<E>;
   owned_outputs answer{owned_tensor::compact(type, {1, rows, 1, parts.dv}),
-                       owned_tensor::compact(problem::row_of(type).lse, {1, rows, 1}), {}};
+                       owned_tensor::compact(problem::row_of(type).lse, {1, rows, 1}),
+                       {}};
   fast::merge_outputs<E, E> to;
   to.o = {answer.o->as<E>(), {1, rows, 1, parts.dv}, {rows * parts.dv, parts.dv, parts.dv}, true, {}};
   to.lse = {answer.lse->as<L>(), {1, rows, 1, 1}, {rows, 1, 1}, true, {}};
@@ -220,8 +232,8 @@ double lse_of_part(int kind, std::int64_t s, std::mt19937_64& random) {
   }
 }
 
-/// The numbers of a float32 merge of one row as kernels write it: rising or falling, online or with the maximum first, in base
-/// e or 2, divided at the end or before the sum; each exp is up to 7u off, in drawn directions.
+/// The numbers of a float32 merge of one row as kernels write it: rising or falling, online or with the maximum first,
+/// in base e or 2, divided at the end or before the sum; each exp is up to 7u off, in drawn directions.
 struct float_merge {
   bool falling, online, base_2, weights_first;
 
@@ -266,7 +278,9 @@ struct float_merge {
 owned_outputs merged_by(float_merge const& kernel, merge_parts const& parts, std::mt19937_64& random) {
   std::int64_t const rows = parts.hq;
   auto const dv = static_cast<std::size_t>(parts.dv), count = static_cast<std::size_t>(parts.parts);
-  owned_outputs answer{owned_tensor::compact(element_type::f32, {1, rows, 1, parts.dv}), owned_tensor::compact(element_type::f32, {1, rows, 1}), {}};
+  owned_outputs answer{owned_tensor::compact(element_type::f32, {1, rows, 1, parts.dv}),
+                       owned_tensor::compact(element_type::f32, {1, rows, 1}),
+                       {}};
   std::vector<float> o(count * dv), lse(count);
   for (std::size_t row = 0; row < static_cast<std::size_t>(rows); ++row) {
     for (std::size_t s = 0; s < count; ++s) {
@@ -311,13 +325,16 @@ void attack(std::int64_t parts, std::int64_t rows) {
         store(o, 3 * at + 2, unread ? std::nan("") : normal(random) * (row % 2 == 0 ? 1 : 1000));
       }
     made.o = o.bytes, made.lse = lse.bytes;
-    std::string const which = std::string(problem::name_of(type)) + ", " + std::to_string(parts) + " parts, form " + std::to_string(kind);
+    std::string const which =
+        std::string(problem::name_of(type)) + ", " + std::to_string(parts) + " parts, form " + std::to_string(kind);
     owned_problem const merge = owned_problem::of_valid(merge_draft(made, type));
     check_answer(merge, merged_by_builtin<E>(made), which + ", built-in");
     if constexpr (std::is_same_v<E, float>)
       for (unsigned way = 0; way < 16; ++way)
-        check_answer(merge, merged_by({(way & 1) != 0, (way & 2) != 0, (way & 4) != 0, (way & 8) != 0 && (way & 2) == 0}, made, random),
-                     which + ", way " + std::to_string(way));
+        check_answer(
+            merge,
+            merged_by({(way & 1) != 0, (way & 2) != 0, (way & 4) != 0, (way & 8) != 0 && (way & 2) == 0}, made, random),
+            which + ", way " + std::to_string(way));
   }
 }
 
