@@ -25,7 +25,8 @@ struct erased_tensor {
 struct erased_arguments : parameters {
   erased_tensor q, k, v;
   std::optional<erased_tensor> mask, bias;
-  std::optional<erased_tensor> sink, q_lengths, k_lengths, q_offsets, k_offsets, block_table, block_mask, keep;
+  std::optional<erased_tensor> sink{}, q_lengths{}, k_lengths{}, q_offsets{}, k_offsets{}, block_table{}, block_mask{},
+      keep{};
 };
 
 struct erased_outputs {

@@ -56,7 +56,8 @@ struct contract {
 problem::kernel_model builtin_model(problem::any_instance const& instance);
 
 /// All presets. Those of one element type: the name of the type for an unknown kernel of any order, then what widens or
-/// sharpens it, then those that name a precision (f32-gradual, f16-scores, bf16-throughout, f64-in-f32).
+/// sharpens it, then those that name a precision (f32-gradual, f16-scores, bf16-throughout, f64-in-f32); last those of
+/// merges.
 std::vector<contract> const& contracts();
 
 /// The preset of that name, or nullptr.
@@ -64,5 +65,9 @@ contract const* find_contract(std::string_view name);
 
 /// The default for a recorded problem: the preset that has the name of its element type.
 contract const& default_contract(problem::element_type type);
+
+/// The default for a merge of parts of this type whose answer is of type `answer`.
+/// Requires  answer is type, or type is f32 and answer of 16 bits
+contract const& default_merge_contract(problem::element_type type, problem::element_type answer);
 
 }  // namespace attest::audit

@@ -13,6 +13,9 @@
 #include <fmt/format.h>
 #include <fmt/ranges.h>
 
+#include "audit/files/dtype.hpp"
+#include "audit/files/empty_rows.hpp"
+#include "audit/files/merge_file.hpp"
 #include "audit/files/parameters_text.hpp"
 #include "audit/support/printable.hpp"
 #include "audit/tensors/entry_forms.hpp"
@@ -28,7 +31,7 @@ using problem::result;
 /// The names that a tensor of a problem may have.
 bool is_role(std::string_view name) {
   constexpr std::array<std::string_view, 6> required_and_outputs{"q", "k", "v", "o", "lse", "weights"};
-  return std::ranges::find(required_and_outputs, name) != required_and_outputs.end() ||
+  return std::ranges::find(required_and_outputs, name) != required_and_outputs.end() || is_part_role(name) ||
          problem::find_optional_tensor(name).has_value();
 }
 
@@ -36,21 +39,7 @@ error fault(error_code code, std::string_view argument, std::string reason) {
   return {code, printable(argument), std::move(reason)};
 }
 
-/// The most rows of a tensor without elements. What a file makes the program do and hold is bounded by its bytes, and
-/// these rows have none.
-constexpr std::int64_t most_empty_rows = std::int64_t{1} << 20;
-
-/// The rows of a tensor without elements: the product of its axes but for those of extent 0, or a number above
-/// most_empty_rows.
-std::int64_t empty_rows(std::vector<std::int64_t> const& shape) {
-  std::int64_t rows = 1;
-  for (std::int64_t const extent : shape)
-    if (extent > 0) rows = std::min(rows, most_empty_rows) * std::min(extent, 2 * most_empty_rows);
-  return rows;
-}
-
-/// The tensors of one prefix, by role.
-using group = std::map<std::string_view, safetensor const*>;
+using group = tensor_group;
 
 /// Groups by prefix; names that are not of the form role or PREFIX.role go to `ignored`.
 std::map<std::string, group> grouped(safetensors_file const& file, std::vector<std::string>& ignored) {
@@ -63,12 +52,6 @@ std::map<std::string, group> grouped(safetensors_file const& file, std::vector<s
     else groups[dot == name.npos ? "" : name.substr(0, dot)].emplace(role, &tensor);
   }
   return groups;
-}
-
-std::optional<element_type> floating_type(std::string_view dtype) {
-  for (problem::element_row const& row : problem::element_table)
-    if (row.is_floating() && row.dtype == dtype) return row.type;
-  return std::nullopt;
 }
 
 result<element_type> type_for(std::string_view name, std::string_view role, std::string_view dtype) {
@@ -177,8 +160,23 @@ owned_tensor compacted(owned_tensor const& from) {
   return to;
 }
 
+/// The answer of a merge, o [b, hq, n, dv] and lse [b, hq, n], as the judge reads it: [b, hq·n, 1, dv] and [b, hq·n, 1], in
+/// the type of the problem, to which every number of a narrower one converts exactly.
+/// Ensures   an output of another shape is as it was
+owned_tensor answer_of_merge(owned_tensor found, std::string_view role, owned_problem const& merge) {
+  auto expected = merged_rows(merge);
+  if (role == "o") expected.push_back(merge.size().dv);
+  auto const& shape = found.layout.shape;
+  if (role == "weights" || !std::equal(expected.begin(), expected.end(), shape.begin(), shape.begin() + found.layout.rank))
+    return found;
+  auto const& s = merge.size();
+  found.layout = role == "o" ? problem::layout::compact({s.b, s.hq, 1, s.dv}) : problem::layout::compact({s.b, s.hq, 1});
+  return role == "o" && found.type == merge.draft().merge->answer ? converted(found, merge.type()) : found;
+}
+
 /// An output in the order of the file, as the judge reads it: compact, of the shape of problem::rows_layout.
 owned_tensor in_order_of_call(owned_tensor found, std::string_view role, problem_file_entry const& entry) {
+  if (entry.problem.draft().merge) return answer_of_merge(std::move(found), role, entry.problem);
   bool const packed = entry.problem.draft().q_offsets.has_value();
   if (entry.order == axis_order::thd && packed && role == "o" && found.layout.rank == 3)
     return compacted(from_thd(std::move(found)));
@@ -231,7 +229,18 @@ bool read_output(std::string_view role, group const& from, problem_file_entry& e
     entry.unusable.push_back({std::string(role), tensor.why().reason});
     return true;
   }
-  bool const has_order = role == "o" && tensor.value().layout.rank == 4 && entry.problem.rank() == 4 &&
+  if (entry.problem.draft().merge && tensor.value().layout.rank > 0) {
+    auto expected = merged_rows(entry.problem);
+    if (role == "o") expected.push_back(entry.problem.size().dv);
+    auto const& [rank, shape, stride] = tensor.value().layout;
+    std::span const found(shape.data(), static_cast<std::size_t>(rank));
+    if (role == "weights" || !std::ranges::equal(found, expected)) {
+      entry.unusable.push_back({std::string(role), role == "weights" ? "a merge has no weights"
+                                                                     : fmt::format("shape is [{}], expected [{}]", fmt::join(found, ", "), fmt::join(expected, ", "))});
+      return true;
+    }
+  }
+  bool const has_order = role == "o" && !entry.problem.draft().merge && tensor.value().layout.rank == 4 && entry.problem.rank() == 4 &&
                          entry.order != axis_order::thd && !entry.problem.draft().q_offsets;
   tensor = in_order_of_call(std::move(tensor).value(), role, entry);
   auto const why = output_fault(entry.problem, role, tensor.value());
@@ -261,6 +270,26 @@ result<Order> order_of(safetensors_metadata const& metadata, std::string_view pr
                fmt::format("is '{}', expected {}", printable(at->second, 60), fmt::join(words, " or ")));
 }
 
+/// The merge of one prefix, with its answer.
+result<problem_file_entry> merge_entry(std::string const& prefix, group const& tensors, safetensors_metadata const& metadata) {
+  auto const order = order_of<axis_order>(metadata, prefix, "attest.layout", {"bhnd", "bnhd", "thd"});
+  if (!order) return order.why();
+  if (order.value() != axis_order::bhnd)
+    return fault(error_code::unsupported, prefixed(prefix, "attest.layout"), "is not bhnd: the parts of a merge are [b, hq, n, dv]");
+  auto draft = merge_of(prefix, tensors);
+  if (!draft) return draft.why();
+  auto problem = owned_problem::make(std::move(draft).value());
+  if (!problem) {
+    error why = std::move(problem).why();
+    std::string_view const role = why.argument == "bias" || why.argument == "mask" ? "lse_parts" : "o_parts";
+    why.argument = printable(prefixed(prefix, role));
+    return why;
+  }
+  problem_file_entry entry{.prefix = prefix, .problem = std::move(problem).value()};
+  for (std::string_view const role : {"o", "lse", "weights"}) read_output(role, tensors, entry);
+  return entry;
+}
+
 std::string quoted_list(std::vector<std::string> const& names) {
   std::string written;
   for (std::size_t i = 0; i < names.size() && i < 8; ++i) written += (i ? ", '" : "'") + names[i] + "'";
@@ -276,6 +305,12 @@ result<problem_file> problem_file_of(safetensors_file const& file, flag_override
     std::vector<std::string> there, missing;
     for (std::string_view const role : {"q", "k", "v"})
       (tensors.contains(role) ? there : missing).push_back(printable(prefixed(prefix, role)));
+    if (has_parts(tensors)) {
+      auto merge = merge_entry(prefix, tensors, file.metadata);
+      if (!merge) return merge.why();
+      recorded.problems.push_back(std::move(merge).value());
+      continue;
+    }
     if (there.empty()) {  // names such as encoder.bias are common in other files
       for (auto const& [role, tensor] : tensors) recorded.ignored.push_back(printable(prefixed(prefix, role)));
       continue;
@@ -326,6 +361,11 @@ result<problem_file> with_outputs(problem_file inputs, safetensors_file const& o
       if (!known || (role != "o" && role != "lse" && role != "weights"))
         inputs.ignored.push_back(printable(prefixed(prefix, role)));
     if (!known) continue;
+    if (at->problem.draft().merge && tensors.contains("o"))
+      if (auto const type = floating_type(tensors.find("o")->second->dtype)) {
+        if (auto why = answer_fault(at->name_of("o"), at->problem.type(), *type)) return *std::move(why);
+        at->problem = owned_problem::of_valid(answered_in(at->problem, *type));
+      }
 
     auto const take = [&](std::string_view role, std::optional<owned_tensor> const& had) {
       bool const replaced = had || std::ranges::find(at->unusable, role, &unusable_output::role) != at->unusable.end();

@@ -52,6 +52,25 @@ result<std::vector<std::byte>> problem_file_bytes(std::span<problem_file_entry c
                unique;
     };
     problem_draft const& draft = entry.problem.draft();
+    if (draft.merge && draft.bias) {
+      merge_parts const parts = parts_of(draft);
+      auto const rows = merged_rows(entry.problem);
+      auto const add_block = [&](std::string_view role, problem::element_type type, std::vector<std::byte> bytes,
+                                 std::optional<std::int64_t> first, std::optional<std::int64_t> last) {
+        std::vector<std::int64_t> shape(rows);
+        if (first) shape.insert(shape.begin(), *first);
+        if (last) shape.push_back(*last);
+        unique = tensors.emplace(entry.name_of(role), safetensor{std::string(dtype_of(role, type)), std::move(shape), owned.emplace_back(std::move(bytes))}).second && unique;
+      };
+      add_block("o_parts", parts.type, parts.o, parts.parts, parts.dv);
+      add_block("lse_parts", draft.bias->type, parts.lse, parts.parts, std::nullopt);
+      auto const& [o, lse, weights] = entry.outputs;
+      if (o) add_block("o", draft.merge->answer, converted({o->type, {}, compact_bytes(*o)}, draft.merge->answer).bytes, std::nullopt, parts.dv);
+      if (lse) add_block("lse", lse->type, compact_bytes(*lse), std::nullopt, std::nullopt);
+      if (!unique) return error{error_code::bad_value, printable(entry.prefix), "two problems have this prefix"};
+      metadata[entry.name_of("attest.layout")] = "bhnd";
+      continue;
+    }
     bool const rank_4 = entry.problem.rank() == 4, by_token = entry.order == axis_order::thd;
     auto const add_rows = [&](std::string_view role, owned_tensor const& from, bool packed, bool pool) {
       bool const swapped = rank_4 && (pool ? entry.pools == pool_order::nhd : entry.order == axis_order::bnhd && !packed);

@@ -11,6 +11,7 @@
 #include <sys/stat.h>
 #include <unistd.h>
 
+#include "audit/isolation/merge_memory.hpp"
 #include "audit/tensors/entry_forms.hpp"
 
 namespace attest::audit {
@@ -150,7 +151,8 @@ result<call_memory> call_memory::plan(owned_problem const& problem, call_request
                                       isolation_limits const& limits, memory_origin from) {
   memory_form const& form = request.memory;
   if (auto why = memory_fault(problem, form)) return *std::move(why);
-  call_memory planned(problem);
+  bool const one_row = problem.draft().merge && odd_rows_are_one(problem.draft());
+  call_memory planned(one_row ? with_one_row_in_odd_parts(problem) : problem);
   problem::sizes const& s = problem.size();
   problem_draft const& inputs = planned.problem_.draft();
   auto& message = *planned.message_;
@@ -176,9 +178,13 @@ result<call_memory> call_memory::plan(owned_problem const& problem, call_request
       why = strided ? planned.add(index, placed_tensor::of_output(type, *strided), where, limits)
                     : needs_too_much(limits);
   };
-  input(runner::q, call_tensor::q, inputs.q);
-  input(runner::k, call_tensor::k, inputs.k);
-  if (!form.v_in_k) {
+  bool const merge = inputs.merge.has_value();
+  if (merge) message.merge = shape_of_merge(inputs, one_row);
+  if (!merge) {
+    input(runner::q, call_tensor::q, inputs.q);
+    input(runner::k, call_tensor::k, inputs.k);
+  }
+  if (merge || !form.v_in_k) {
     input(runner::v, call_tensor::v, inputs.v);
   } else if (!why) {
     auto in_k = planned.regions_[runner::k]->tensor.strided();
@@ -189,7 +195,7 @@ result<call_memory> call_memory::plan(owned_problem const& problem, call_request
   }
   problem::visit_optional_tensors(
       [&](problem::optional_tensor const& row, std::optional<owned_tensor> const& tensor, runner::tensor_index index) {
-        if (!tensor) return;
+        if (!tensor || (merge && index != runner::bias)) return;
         call_tensor const which = index == runner::mask   ? call_tensor::mask
                                   : index == runner::bias ? call_tensor::bias
                                   : index == runner::keep ? call_tensor::keep
@@ -204,7 +210,7 @@ result<call_memory> call_memory::plan(owned_problem const& problem, call_request
   output(runner::out, call_tensor::o, type, layout::compact({entries, s.hq, queries, s.dv}));
   if (request.want_lse)
     output(runner::lse, call_tensor::lse, problem::row_of(type).lse, layout::compact({entries, s.hq, queries}));
-  if (request.want_weights && !packed && !inputs.k_offsets)
+  if (request.want_weights && !merge && !packed && !inputs.k_offsets)
     output(runner::weights, call_tensor::weights, type, layout::compact({s.b, s.hq, s.n, s.m}));
   if (why) return *std::move(why);
   return planned;

@@ -17,8 +17,8 @@ namespace attest::audit::answers {
 enum kind : std::size_t { o, weights, lse, kinds };
 inline constexpr std::string_view names[kinds]{"o", "weights", "lse"};
 
-/// Shapes and sizes of the outputs of one problem, which have the rank of q; the LSE has one less. Where rows are packed
-/// there are no weights. Rows that are no query are 0, as they are no answer.
+/// Shapes and sizes of the outputs of one problem, which have the rank of q; the LSE has one less. Where rows are packed,
+/// and in a merge, there are no weights. Rows that are no query are 0, as they are no answer.
 struct shapes {
   std::vector<std::int64_t> of[kinds];
   std::int64_t elements[kinds]{};

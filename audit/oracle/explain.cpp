@@ -6,6 +6,7 @@
 
 #include <fmt/format.h>
 
+#include "audit/cases/default_contract.hpp"
 #include "audit/judge/judge_outputs.hpp"
 #include "audit/support/printable.hpp"
 #include "audit/support/words.hpp"
@@ -95,6 +96,13 @@ class explanation {
 
   void head() {
     problem::sizes const& s = p_.size();
+    if (auto const& merge = from_.problem.draft().merge) {
+      add("{}row [{}, {}, {}] of a merge of {} parts, b={} hq={} n={} dv={}, {}, contract {}\na key is a part, its score is "
+          "the LSE of the part\n\n",
+          from_.prefix.empty() ? "" : printable(from_.prefix) + ": ", at_[0], at_[1] / merge->queries, at_[1] % merge->queries,
+          s.m, s.b, merge->heads, merge->queries, s.dv, problem::name_of(problem::type_of<T>), contract_);
+      return;
+    }
     add("{}query [{}, {}, {}] of b={} hq={} hk={} n={} m={} d={} dv={}, {}, contract {}\n",
         from_.prefix.empty() ? "" : printable(from_.prefix) + ": ", at_[0], at_[1], at_[2], s.b, s.hq, s.hk, s.n, s.m,
         s.d, s.dv, problem::name_of(problem::type_of<T>), contract_);
@@ -247,7 +255,7 @@ problem::result<std::string> run_explain(explain_options const& options) {
     return error{error_code::bad_value, "--problem",
                  fmt::format("the file has no problem '{}'{}", printable(*options.prefix),
                              did_you_mean(*options.prefix, prefixes))};
-  contract const& claim = options.claim ? *options.claim : default_contract(at->problem.type());
+  contract const& claim = options.claim ? *options.claim : default_contract(at->problem);
   if (claim.type != at->problem.type())
     return error{error_code::bad_type, "--contract",
                  fmt::format("{} is about {}, the file holds {}", claim.name, problem::name_of(claim.type),
@@ -262,18 +270,21 @@ problem::result<std::string> run_explain(explain_options const& options) {
   return std::visit(
       [&]<class T>(problem::instance<T> const& p) -> problem::result<std::string> {
         problem::sizes const& s = p.size();
-        std::int64_t const most[3]{s.b, s.hq, s.n};
+        auto const& merge = at->problem.draft().merge;
+        std::array<std::int64_t, 3> most{s.b, s.hq, s.n};
+        if (merge) most = {s.b, merge->heads, merge->queries};
         char const* const names[3]{"batches", "heads", "queries"};
         for (std::size_t axis = 0; axis < 3; ++axis)
           if (options.row[axis] < 0 || options.row[axis] >= most[axis])
             return error{
                 error_code::bad_value, "--row",
                 fmt::format("asks for number {} of {} {}, counted from 0", options.row[axis], most[axis], names[axis])};
-        if (options.row[2] >= p.queries(options.row[0]))
+        if (!merge && options.row[2] >= p.queries(options.row[0]))
           return error{error_code::bad_value, "--row",
                        fmt::format("asks for query {}, and entry {} has {} of them", options.row[2], options.row[0],
                                    p.queries(options.row[0]))};
-        return text + explanation<T>(p, *at, claim.name, claim.model_for(at->problem.instance()), options.row).text();
+        auto const row = merge ? merged_row(*merge, options.row) : options.row;
+        return text + explanation<T>(p, *at, claim.name, claim.model_for(at->problem.instance()), row).text();
       },
       at->problem.instance());
 }

@@ -9,6 +9,7 @@
 #include <fmt/format.h>
 #include <tbb/parallel_for.h>
 
+#include "audit/cases/default_contract.hpp"
 #include "audit/judge/allowed_errors.hpp"
 #include "audit/judge/conventions.hpp"
 #include "audit/judge/one_query.hpp"
@@ -185,18 +186,18 @@ problem::result<referenced> run_reference(reference_options const& options) {
     if (options.claim && options.claim->type != entry.problem.type())
       return error{error_code::bad_type, "--contract",
                    fmt::format("{} is about {}, {} of the file is {}", options.claim->name,
-                               problem::name_of(options.claim->type), printable(entry.name_of("q")),
+                               problem::name_of(options.claim->type), printable(entry.name_of(entry.problem.draft().merge ? "o_parts" : "q")),
                                problem::name_of(entry.problem.type()))};
   if (auto why = answers::beyond_memory(recorded.value(), bytes_with_bounds, "")) return *std::move(why);
   referenced all;
   answers::tensors into;
   for (problem_file_entry const& entry : recorded.value().problems) {
     problem::element_type const type = entry.problem.type();
-    contract const& claim = options.claim ? *options.claim : default_contract(type);
+    contract const& claim = options.claim ? *options.claim : default_contract(entry.problem);
     bounds_of const tiers = options.quick ? bounds_of::machine_tier : bounds_of::both_tiers;
     std::visit(
         [&](auto const& p) {
-          problem::with_type(options.round.value_or(type), problem::floating_elements{},
+          problem::with_type(options.round.value_or(entry.problem.draft().merge ? entry.problem.draft().merge->answer : type), problem::floating_elements{},
                              [&]<class Target>(std::type_identity<Target>) {
                                reference_of<Target>(p, entry, claim, tiers, into, all);
                              });

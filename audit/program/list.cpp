@@ -4,6 +4,7 @@
 
 #include "audit/builtin/builtin_sets.hpp"
 #include "audit/cases/case.hpp"
+#include "audit/cases/merges.hpp"
 #include "audit/contract/contract_file.hpp"
 #include "audit/program/command.hpp"
 #include "audit/session/real_data.hpp"
@@ -41,6 +42,7 @@ problem::result<std::vector<line>> lines_of(std::string const& topic) {
     if (!real) return real.why();
     for (audit_case const& kernel_case : real.value()) lines.push_back({kernel_case.full_name(), ""});
     for (audit_case const& kernel_case : generated_cases({})) lines.push_back({kernel_case.full_name(), ""});
+    for (audit_case const& kernel_case : merge_cases({})) lines.push_back({kernel_case.full_name(), ""});
   } else {
     for (std::string_view const token : bug_class_tokens) lines.push_back({std::string(token), ""});
   }

@@ -4,6 +4,7 @@
 #include <limits>
 
 #include "audit/builtin/kernel_spec.hpp"
+#include "audit/cases/default_contract.hpp"
 #include "audit/cases/support_cases.hpp"
 #include "audit/session/kernel_speed.hpp"
 #include "audit/session/run_case.hpp"
@@ -105,7 +106,9 @@ void case_pool::work() {
                                      asked.made = asked.plan.make(limits_);
                                      asked.made->number = asked.plan.number;
                                      judging_rules rules = options_.rules();
-                                     if (!options_.fail_fast) rules.wider = &wider_;
+                                     bool const merge = asked.made->problem.draft().merge.has_value();
+                                     if (merge) rules.claim = &default_contract(asked.made->problem);
+                                     else if (!options_.fail_fast) rules.wider = &wider_;
                                      asked.result = run_case(*asked.made, kernel.value(), rules);
                                    });
     if (asked.result) asked.result.value().cut_short |= cut;

@@ -8,6 +8,7 @@
 
 #include <fmt/format.h>
 
+#include "audit/cases/merges.hpp"
 #include "audit/cases/production.hpp"
 #include "audit/cases/support_cases.hpp"
 #include "audit/files/case_file.hpp"
@@ -89,6 +90,7 @@ result<audit_plan> whole_plan(audit_options const& options) {
     cases.insert(at, std::make_move_iterator(real.value().begin()), std::make_move_iterator(real.value().end()));
   }
   add_all(std::move(cases));
+  add_all(merge_cases({.type = plan.type, .seed = options.seed, .quick = options.quick}));
   plan.shapes_from = plan.fixed.size();
   for (production_shape const& row : production_shapes())
     plan.fixed.push_back(production_plan(row, plan.type, options.seed));

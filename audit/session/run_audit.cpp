@@ -6,6 +6,7 @@
 #include <fmt/format.h>
 
 #include "audit/builtin/kernel_spec.hpp"
+#include "audit/cases/merges.hpp"
 #include "audit/contract/preset_family.hpp"
 #include "audit/judge/conventions.hpp"
 #include "audit/report/builder.hpp"
@@ -231,6 +232,8 @@ void session::name_conditions() {
 /// A check of which the kernel answered nothing proves nothing.
 void session::list_refused_checks() {
   for (check_result const& row : report_.checks) {
+    if (row.name == check_of_merges && row.unsupported < row.cases)
+      report_.observations.push_back("merges are judged under merge-" + std::string(problem::name_of(options_.claim->type)));
     if (row.unsupported < row.cases) continue;
     std::vector<std::string_view> reasons;
     refused_[row.name].each([&](feature one) {

@@ -37,6 +37,7 @@ class finding_saver {
     // A hang is not tried again: every attempt would last until the time limit.
     if (found.what.bug_class == bug_class::hang) found.no_pictures = "the kernel hung";
     else if (found.what.callers > 0) found.no_pictures = "the call by itself is right";
+    else if (failing.problem.draft().merge) found.no_pictures = "a merge has none";
     else if (late()) found.no_pictures = "there was no time left";
     else if (!opened()) found.no_pictures = "the kernel does not load again";
     else if (draw_and_shrink(failing, found)) return;

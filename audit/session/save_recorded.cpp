@@ -7,6 +7,7 @@
 
 #include <fmt/format.h>
 
+#include "audit/cases/default_contract.hpp"
 #include "audit/contract/preset_family.hpp"
 #include "audit/session/draw_pictures.hpp"
 #include "audit/support/files.hpp"
@@ -114,7 +115,7 @@ void save_recorded(verify_options const& options, std::vector<recorded_case> con
     }
     found.shrunk = shrunk_finding{found.what, found.sizes, file, list_inputs(problem)};
     if (is_alone(options, cases)) continue;
-    contract const& claim = options.claim ? *options.claim : default_contract(problem.type());
+    contract const& claim = options.claim ? *options.claim : default_contract(problem);
     found.reproducer =
         fmt::format("attest verify {} --contract {}{}", shell_word(file),
                     shell_word(options.contract_argument.empty() ? claim.name : options.contract_argument),

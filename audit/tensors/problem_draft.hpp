@@ -3,6 +3,7 @@
 
 #include <optional>
 
+#include "audit/tensors/merge_form.hpp"
 #include "audit/tensors/owned_tensor.hpp"
 
 namespace attest::audit {
@@ -14,6 +15,7 @@ struct problem_draft : problem::parameters {
   std::optional<owned_tensor> mask{}, bias{};
   std::optional<owned_tensor> sink{}, q_lengths{}, k_lengths{}, q_offsets{}, k_offsets{}, block_table{}, block_mask{},
       keep{};
+  std::optional<merge_form> merge{};  ///< it is the merge of partial results
 
   /// Points into *this: valid while it lives and does not change.
   problem::erased_arguments arguments() const {

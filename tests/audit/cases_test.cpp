@@ -141,7 +141,7 @@ TEST_CASE("every check has a plain case, and the mandatory cases are plain", "[u
       INFO(problem::name_of(type) << (quick ? " with --quick" : ""));
       // The numbers of the first two are fixed by others; the cases of the rest are drawn elsewhere.
       std::set<std::string, std::less<>> has_plain(audit::checks_of_forms.begin(), audit::checks_of_forms.end());
-      has_plain.insert({"worked-examples", "real-data"});
+      has_plain.insert({"worked-examples", "real-data", "merge"});
       int mandatory = 0;
       for (audit_case const& kernel_case : audit::generated_cases({.type = type, .seed = 9, .quick = quick})) {
         bool const plain = audit::is_plain(kernel_case.problem);

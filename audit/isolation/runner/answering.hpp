@@ -23,6 +23,9 @@ bool send_message(int channel, Message const& message) noexcept {
 /// The requests of the judge, one after the other; its memory is reused.
 class answering {
  public:
+  /// The kernel's function for merges; without it they are answered with UNSUPPORTED.
+  void merges_with(merge_function merge) noexcept { group_.merges_with(merge); }
+
   /// Waits for a request, makes its calls, whose tensors lie in `memory`, and sends the replies. False where the judge
   /// has closed its end of the channel, or has sent something else.
   bool answer(int channel, int memory, kernel_function kernel) noexcept {

@@ -17,6 +17,7 @@
 
 #include "audit/isolation/runner/crash_handler.hpp"
 #include "audit/isolation/runner/environment.hpp"
+#include "audit/isolation/runner/merge_call.hpp"
 #include "audit/isolation/runner/protocol.hpp"
 #include "problem/call_parameters.hpp"
 #include "problem/optional_tensors.hpp"
@@ -113,8 +114,8 @@ inline void describe(call_message const& message, std::byte* range, descriptors&
   call.k = present(k);
   call.v = present(v);
   problem::visit_optional_tensors(
-      [&](problem::optional_tensor const& row, DLTensor const*& to, tensor_index i) {
-        if (second || !row.version_2) to = present(i);
+      [&](problem::optional_tensor const& row, DLTensor const*& field, tensor_index i) {
+        if (second || !row.version_2) field = present(i);
       },
       call, optional_slots{});
   problem::set_parameters(call, message.parameters);
@@ -142,9 +143,11 @@ inline std::uint64_t sum_of_outputs(call_message const& message, std::byte const
 /// The reply to the call that this thread is making: what attest_serve_say says goes there.
 inline thread_local reply_message* saying_for = nullptr;
 
-/// The calls of a group, and the threads that make them.
+/// The calls of a group, and the threads that make them. A merge is no call of a larger group.
 class call_group {
  public:
+  void merges_with(merge_function merge) noexcept { merge_ = merge; }
+
   /// Makes the calls, whose tensors lie in the shared `memory`, and writes their replies.
   /// Requires  1 ≤ count ≤ most_together
   void make(call_message const* messages, std::uint32_t count, kernel_function kernel, int memory,
@@ -184,6 +187,11 @@ class call_group {
       calls_[at] = places_.put(at, passed_[at].call);
       if (messages_[at].caller >= callers_) callers_ = messages_[at].caller + 1;
     }
+    if (is_merge()) {
+      std::memset(&merged_, 0, sizeof merged_);
+      describe_merge(messages_[0], range_, merged_);
+      std::memcpy(&merged_before_, &merged_, sizeof merged_);
+    }
     crash.sequence = messages_[0].sequence;
     crash.range = range_;
     arrived_ = 0, abandoned_ = false;
@@ -203,7 +211,8 @@ class call_group {
     for (std::uint32_t at = 0; at < count_; ++at) {
       replies_[at].descriptors_changed =
           std::memcmp(&before_[at], &passed_[at], sizeof passed_[at]) != 0 ||
-          std::memcmp(calls_[at], &before_[at].call, call_bytes(before_[at].call)) != 0;
+          std::memcmp(calls_[at], &before_[at].call, call_bytes(before_[at].call)) != 0 ||
+          (is_merge() && std::memcmp(&merged_before_, &merged_, sizeof merged_) != 0);
       replies_[at].outputs_changed = compared && sum_of_outputs(messages_[at], range_) != sums_[at];
     }
   }
@@ -241,13 +250,21 @@ class call_group {
     auto const control = control_bits();
     double const start = now();
     saying_for = replies_ + at;
-    replies_[at].status = static_cast<std::int32_t>(kernel_(calls_[at]));
+    replies_[at].status = static_cast<std::int32_t>(messages_[at].merge.asked == 0 ? kernel_(calls_[at])
+                                                    : is_merge() && merge_         ? merge_(&merged_.call)
+                                                                                   : ATTEST_UNSUPPORTED);
     double const end = now();
     if (control_bits() != control) replies_[at].environment_changed = 1;
     restore(environment);
     replies_[at].seconds += end - start;
   }
 
+  bool is_merge() const noexcept {
+    return count_ == 1 && messages_[0].merge.asked != 0 && messages_[0].slots[v].shape[2] <= most_parts;
+  }
+
+  merge_function merge_ = nullptr;
+  merge_descriptors merged_{}, merged_before_{};
   call_message const* messages_ = nullptr;
   reply_message* replies_ = nullptr;
   kernel_function kernel_ = nullptr;

@@ -53,6 +53,16 @@ std::uint64_t largest_range() noexcept {
   _exit(0);
 }
 
+/// The name of the function for merges beside a kernel: attest_merge beside attest_attention, else SYMBOL_merge.
+struct merge_symbol {
+  explicit merge_symbol(char const* symbol) noexcept {
+    bool const usual = std::strcmp(symbol, "attest_attention") == 0;
+    std::strncpy(text, usual ? "attest" : symbol, sizeof text - sizeof "_merge");
+    std::strcat(text, "_merge");
+  }
+  char text[256]{};
+};
+
 /// Loads the library, sends the greeting, and serves calls until the parent has ended.
 [[noreturn]] void serve(char const* library, char const* symbol) noexcept {
   hello_message hello{};
@@ -81,6 +91,7 @@ std::uint64_t largest_range() noexcept {
   greet(greeting::ready, text);
 
   static answering requests;
+  requests.merges_with(reinterpret_cast<merge_function>(dlsym(loaded, merge_symbol(symbol).text)));
   while (requests.answer(channel_descriptor, memory_descriptor, kernel)) continue;
   _exit(0);
 }

@@ -102,6 +102,13 @@ inline constexpr std::uint32_t most_pieces = 1024;
 /// The most calls of a group, and the most threads that make them.
 inline constexpr std::uint32_t most_together = 16;
 
+/// A merge instead of attention: v is the O of the parts, [b, hq·n, S, dv], and bias their LSE, [b, hq·n, 1, S].
+struct merge_shape {
+  std::uint32_t asked, odd_rows_are_one;  ///< the odd parts have the same numbers in every row, and stride 0 between rows
+  std::int64_t heads, queries;
+};
+inline constexpr std::int64_t most_parts = 4096;
+
 /// To the runner: a request to call the kernel. Only the first piece_count pieces are sent.
 ///
 /// Calls whose messages announce each other are a group: they lie in one address range, which stays mapped until the
@@ -116,6 +123,7 @@ struct call_message {
   std::uint64_t range_bytes;  ///< of the address range that holds all pieces and the inaccessible pages, of the group
                               ///< so far
   problem::parameters parameters;
+  merge_shape merge;
   tensor_slot slots[slot_count];
   std::uint64_t piece_count;
   mapped_piece pieces[most_pieces];

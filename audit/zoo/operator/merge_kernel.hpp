@@ -1,0 +1,142 @@
+// A plain attest_merge in whose steps specimens differ: M, then weights, then sums, one row at a time. Its steps are static
+// functions of a policy P; honest_merge has the right ones. The attention beside it is the right one.
+#pragma once
+
+#include <cmath>
+#include <cstdint>
+#include <limits>
+
+#include "audit/zoo/define.hpp"
+#include "audit/zoo/honest.hpp"
+
+namespace attest::zoo {
+
+template <class F>
+struct honest_merge {
+  static constexpr F infinity = std::numeric_limits<F>::infinity();
+
+  static std::int64_t parts(std::int64_t given) { return given; }
+  static std::int64_t strides_of(std::int64_t s) { return s; }         ///< the part whose strides part s is read with
+  static bool reads(F lse) { return lse != -infinity; }                ///< whether the O of a part is read
+  static F shift(F M) { return M; }                                     ///< what is subtracted from each LSE
+  static F exp(F x) { return static_cast<F>(std::exp(static_cast<double>(x))); }
+  static F log_sum(F M, F l) { return M + static_cast<F>(std::log(static_cast<double>(l))); }
+  static F empty_output() { return 0; }
+  static constexpr bool writes_lse = true, falling = false, weights_first = false, by_pairs = false;
+};
+
+/// The merge of one row.
+template <class F, class P>
+class merge_kernel {
+ public:
+  explicit merge_kernel(attest_merge_call const& call) : call_(call) {}
+
+  void run(std::int64_t b, std::int64_t h, std::int64_t i) {
+    std::int64_t const count = P::parts(call_.parts), dv = call_.out->shape[3];
+    F M = -P::infinity, l = 0;
+    bool nan = false;
+    for (std::int64_t s = 0; s < count; ++s) {
+      F const x = lse(s, b, h, i);
+      nan = nan || std::isnan(x) || x == P::infinity;
+      if (x > M) M = x;
+    }
+    F* const out = static_cast<F*>(at(*call_.out, *call_.out, b, h, i));
+    F answer = P::by_pairs ? lse(0, b, h, i) : M;
+    bool const none = M == -P::infinity;
+    for (std::int64_t c = 0; c < dv; ++c) out[c] = nan ? std::numeric_limits<F>::quiet_NaN() : none ? P::empty_output() : F(0);
+    if (!nan && !none) answer = P::by_pairs ? pairs(out, count, b, h, i) : sums(out, count, P::shift(M), l, b, h, i);
+    if (nan) answer = std::numeric_limits<F>::quiet_NaN();
+    if (call_.out_lse && P::writes_lse) *static_cast<F*>(at(*call_.out_lse, *call_.out_lse, b, h, i)) = none && !nan ? -P::infinity : answer;
+  }
+
+ private:
+  static void* at(DLTensor const& of, DLTensor const& strides, std::int64_t b, std::int64_t h, std::int64_t i) {
+    std::int64_t const* const step = strides.strides;
+    return static_cast<char*>(of.data) + of.byte_offset + static_cast<std::size_t>(b * step[0] + h * step[1] + i * step[2]) * sizeof(F);
+  }
+  F lse(std::int64_t s, std::int64_t b, std::int64_t h, std::int64_t i) const {
+    return *static_cast<F const*>(at(*call_.lse[s], *call_.lse[P::strides_of(s)], b, h, i));
+  }
+  F const* o(std::int64_t s, std::int64_t b, std::int64_t h, std::int64_t i) const {
+    return static_cast<F const*>(at(*call_.o[s], *call_.o[P::strides_of(s)], b, h, i));
+  }
+
+  F sums(F* out, std::int64_t count, F M, F& l, std::int64_t b, std::int64_t h, std::int64_t i) {
+    std::int64_t const dv = call_.out->shape[3];
+    auto const part = [&](std::int64_t n) { return P::falling ? count - 1 - n : n; };
+    if (P::weights_first)
+      for (std::int64_t n = 0; n < count; ++n) l += P::exp(lse(part(n), b, h, i) - M);
+    F const whole = l;
+    for (std::int64_t n = 0; n < count; ++n) {
+      std::int64_t const s = part(n);
+      F const x = lse(s, b, h, i);
+      if (!P::reads(x)) continue;
+      F const weight = P::weights_first ? P::exp(x - M) / whole : P::exp(x - M);
+      if (!P::weights_first) l += weight;
+      F const* const row = o(s, b, h, i);
+      for (std::int64_t c = 0; c < dv; ++c) out[c] += weight * row[c];
+    }
+    for (std::int64_t c = 0; !P::weights_first && c < dv; ++c) out[c] /= l;
+    return P::log_sum(M, l);
+  }
+
+  /// One part after the other: LSE = a + log(1 + exp(b − a)), without a look at which is larger.
+  F pairs(F* out, std::int64_t count, std::int64_t b, std::int64_t h, std::int64_t i) {
+    std::int64_t const dv = call_.out->shape[3];
+    F a = -P::infinity;
+    for (std::int64_t s = 0; s < count; ++s) {
+      F const x = lse(s, b, h, i);
+      if (!P::reads(x)) continue;
+      F const* const row = o(s, b, h, i);
+      F const ratio = a == -P::infinity ? F(0) : static_cast<F>(std::exp(x - a));
+      F const sum = F(1) + ratio;
+      for (std::int64_t c = 0; c < dv; ++c) out[c] = a == -P::infinity ? row[c] : (out[c] + ratio * row[c]) / sum;
+      a = a == -P::infinity ? x : a + static_cast<F>(std::log(sum));
+    }
+    return a;
+  }
+
+  attest_merge_call const& call_;
+};
+
+/// P as attest_merge for f32 and f64 parts that are answered in their own type.
+template <template <class> class P>
+attest_status run_merge(attest_merge_call const* call) {
+  if (call->abi_version != ATTEST_KERNEL_ABI_2 || call->parts < 1) return ATTEST_UNSUPPORTED;
+  DLTensor const& out = *call->out;
+  auto const all = [&]<class F>(std::type_identity<F>) {
+    merge_kernel<F, P<F>> kernel(*call);
+    for (std::int64_t b = 0; b < out.shape[0]; ++b)
+      for (std::int64_t h = 0; h < out.shape[1]; ++h)
+        for (std::int64_t i = 0; i < out.shape[2]; ++i) kernel.run(b, h, i);
+    return ATTEST_OK;
+  };
+  if (out.dtype.code != kDLFloat || out.dtype.bits != call->o[0]->dtype.bits) return ATTEST_UNSUPPORTED;
+  if (out.dtype.bits == 32) return all(std::type_identity<float>{});
+  return out.dtype.bits == 64 ? all(std::type_identity<double>{}) : ATTEST_UNSUPPORTED;
+}
+
+/// The attention beside a merge.
+template <class F>
+struct attention_beside_merge : honest<F> {};
+
+}  // namespace attest::zoo
+
+/// A specimen whose attention is right and whose merge is `name`, in the symbols zoo_NAME and zoo_NAME_merge.
+#define ATTEST_MERGE(name, kind, seen_in, description)                                                      \
+  namespace attest::zoo {                                                                                   \
+  template <class F>                                                                                        \
+  struct name;                                                                                              \
+  }                                                                                                         \
+  extern "C" ATTEST_EXPORT attest_status zoo_##name(attest_call const* call) {                              \
+    return attest::zoo::run<attest::zoo::attention_beside_merge>(call);                            \
+  }                                                                                                         \
+  extern "C" ATTEST_EXPORT attest_status zoo_##name##_merge(attest_merge_call const* call) {                \
+    return attest::zoo::run_merge<attest::zoo::name>(call);                                                 \
+  }                                                                                                         \
+  namespace attest::zoo {                                                                                   \
+  [[maybe_unused]] static bool const registered_##name =                                                    \
+      register_specimen({#name, kind, seen_in, description, zoo_##name, "f32", false, operator_family});    \
+  }                                                                                                         \
+  template <class F>                                                                                        \
+  struct attest::zoo::name : honest_merge<F>
