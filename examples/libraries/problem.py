@@ -8,7 +8,7 @@ sys.path.insert(0, str(pathlib.Path(__file__).resolve().parents[2] / "python"))
 with contextlib.suppress(ImportError):
     import ml_dtypes  # noqa: F401  gives numpy the type bfloat16: without it, files of that type have no answers
 
-from attest_attention._call import Call, Unsupported, require  # noqa: E402,F401  for variants that are files of their own
+from attest_attention._call import LATER, Call, Unsupported, heeding, require  # noqa: E402,F401  for variants of their own files
 
 
 def prefixes(names):
@@ -31,6 +31,9 @@ def read(file, names, metadata, prefix):
     expected = metadata.get(f"{prefix}.attest.expect", "").split()
     return Call(
         q=tensor("q"), k=tensor("k"), v=tensor("v"), mask=tensor("mask"), bias=tensor("bias"),
+        **{role: tensor(role) for role in LATER}, dropout=parameter("dropout", 0.0, real),
+        block_q=parameter("block_q", 0, int), block_k=parameter("block_k", 0, int),
+        align=parameter("align", 0, ("top-left", "bottom-right").index),
         scale=parameter("scale", math.nan, real), softcap=parameter("softcap", 0.0, real),
         diagonal=parameter("diagonal", 0, int), left=parameter("left", -1, int), right=parameter("right", -1, int),
         threads=int(expected[expected.index("threads") + 1]) if "threads" in expected else 0)

@@ -6,7 +6,8 @@ import sys
 folder = pathlib.Path(sys.argv[1])
 folder.mkdir(parents=True)
 
-CAUSAL, WINDOW, MASK, PADDING, BIAS, ALIBI, SOFTCAP = (1 << bit for bit in (4, 6, 8, 11, 14, 16, 19))
+CAUSAL, WINDOW, MASK, PADDING, BIAS, ALIBI, SOFTCAP = (1 << bit for bit in (4, 6, 8, 11, 14, 16, 20))
+SINK, BLOCKS, LENGTHS, PACKED, PAGED = (1 << bit for bit in (21, 23, 24, 25, 26))
 SHAPES = [  # b, key-value heads, group, n, m, d, dv, features
     (1, 8, 4, 512, 512, 128, 128, CAUSAL),
     (1, 8, 4, 1, 4096, 128, 128, 0),
@@ -25,6 +26,12 @@ SHAPES = [  # b, key-value heads, group, n, m, d, dv, features
     (3, 2, 3, 129, 129, 72, 56, MASK),
     (1, 1, 1, 1, 0, 8, 8, 0),
     (1, 1, 1, 0, 33, 8, 8, 0),
+    (1, 8, 8, 128, 128, 64, 64, SINK | WINDOW),
+    (8, 2, 4, 1, 300, 64, 64, SINK | PAGED),
+    (5, 2, 4, 40, 90, 64, 64, PACKED | CAUSAL),
+    (5, 2, 2, 40, 90, 64, 64, LENGTHS | BIAS | WINDOW),
+    (4, 2, 2, 7, 130, 32, 32, PAGED | CAUSAL | MASK),
+    (2, 4, 1, 150, 200, 64, 64, BLOCKS | CAUSAL),
 ]
 number = 0
 for b, hk, group, n, m, d, dv, features in SHAPES:

@@ -157,9 +157,11 @@ class DLTensor(ctypes.Structure):
 
 
 # (code, bits) of DLPack: the type in files
-DLPACK_TYPES = {(2, 32): "F32", (2, 64): "F64", (2, 16): "F16", (4, 16): "BF16", (1, 8): "U8", (6, 8): "BOOL"}
+DLPACK_TYPES = {(2, 32): "F32", (2, 64): "F64", (2, 16): "F16", (4, 16): "BF16", (1, 8): "U8", (6, 8): "BOOL", (0, 32): "I32",
+                (0, 64): "I64"}
 _STORED: dict[str, np.dtype[Any]] = {"F32": np.dtype(np.float32), "F64": np.dtype(np.float64), "F16": np.dtype(np.float16),
-           "BF16": np.dtype(np.uint16), "U8": np.dtype(np.uint8), "BOOL": np.dtype(np.bool_)}
+           "BF16": np.dtype(np.uint16), "U8": np.dtype(np.uint8), "BOOL": np.dtype(np.bool_), "I32": np.dtype(np.int32),
+           "I64": np.dtype(np.int64)}
 
 
 _memory = ctypes.pythonapi.PyMemoryView_FromMemory

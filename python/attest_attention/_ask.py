@@ -8,7 +8,7 @@ import sys
 from collections.abc import Callable
 from typing import Any
 
-from ._call import Call
+from ._call import Call, heeding
 from ._signature import Matched, Options, name_of
 
 
@@ -80,7 +80,7 @@ def asked_of(function: Callable[..., Any], options: Options, adapter: Callable[[
     if not callable(function):
         raise TypeError(f"kernel: is a {type(function).__name__}, expected a callable or a name")
     if adapter is not None:
-        return Asked(adapter, options.layout, f"the adapter {name_of(adapter)}")
+        return Asked(heeding(adapter), options.layout, f"the adapter {name_of(adapter)}")
     if is_adapter(function):
         return Asked(function, "bhnd", "an adapter")
     ready = ready_adapter(function, options.device)

@@ -117,7 +117,8 @@ def audit(kernel: Callable[..., Any] | str | os.PathLike[str] = "builtin", *,
     causal    "top-left" or "bottom-right": what the callable's own causal and window parameters mean where n is not m;
               without it they are asked where n = m (is_causal is top-left)
     supports  ("gqa",): grouped heads may be asked although no parameter is named enable_gqa, since the callable reads them
-              from the shapes; "bias-in-mask": its mask takes numbers that are added to the scores, as attn_mask does
+              from the shapes; "bias-in-mask": its mask takes numbers that are added to the scores, as attn_mask does;
+              "sink-by-entry": its sinks may be [b, hq], too
     returns   "o", "o,lse", "o,weights" or "o,lse,weights"; without it as the callable does
     adapter   a function of one Call instead of the matching of names
     isolate   runs an importable function in a process of its own, caged, with a time limit; `allow` says what else it may reach

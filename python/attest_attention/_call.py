@@ -1,8 +1,11 @@
 """One call of an attention function, and the forms in which libraries take it.
 
-q [b, hq, n, d]   k [b, hk, m, d]   v [b, hk, m, dv]   mask, bias [b|1, hq|1, n|1, m]
+q [b, hq, n, d]   k [b, hk, m, d]   v [b, hk, m, dv]   mask, bias, keep [b|1, hq|1, n|1, m]   sink [hq] or [b|1, hq]
+packed: q [1, hq, total, d] with q_offsets [b + 1], k and v [1, hk, total, .] with k_offsets [b + 1]
+paged: k and v are pools [pages, hk, page, .], with block_table [b, width] and k_lengths [b]
 s_ij = scale · q_i·k_j, then softcap, then + bias_ij; key j is visible to query i where the mask is true and
--left <= j - (i + diagonal) <= right (-1: unbounded). docs/semantics.md states every rule.
+-left <= j - (i + diagonal) <= right (-1: unbounded); with align 1 the keys of an entry less its queries are added to diagonal.
+docs/semantics.md states every rule.
 """
 from __future__ import annotations
 
@@ -16,6 +19,11 @@ import numpy as np
 import numpy.typing as npt
 
 Array: TypeAlias = npt.NDArray[Any]
+
+# The tensors that a call of version 2 of the C interface may have: a call with none of them is one of version 1.
+LATER = ("sink", "q_lengths", "k_lengths", "q_offsets", "k_offsets", "block_table", "block_mask", "keep")
+_ENTRIES = ("q_lengths", "k_lengths", "q_offsets", "k_offsets", "block_table")
+BYTES = ("mask", "block_mask", "keep")  # Booleans here, any byte but 0 = true there
 
 # The names that attest has for the types of q, by the names that NumPy and ml_dtypes have for them.
 TYPES = {"float32": "f32", "float64": "f64", "float16": "f16", "bfloat16": "bf16"}
@@ -42,6 +50,18 @@ def refusing(*exceptions: type[Exception], message: Callable[[object], str] = st
         raise Unsupported(message(why)) from why
 
 
+def _room(offsets: Array | None, rows: int) -> int:
+    """The most rows of an entry: the longest span of packed ones, else `rows`."""
+    return rows if offsets is None else int(np.diff(offsets).max(initial=0))
+
+
+def _used(lengths: Array | None, offsets: Array | None, entries: int, room: int) -> Array:
+    """The rows of each entry."""
+    if lengths is not None:
+        return lengths.astype(np.int64)
+    return np.full(entries, room, np.int64) if offsets is None else np.diff(offsets).astype(np.int64)
+
+
 @dataclasses.dataclass(frozen=True, eq=False)
 class Call:
     """O = softmax(scale·Q·Kᵀ, softcapped, + bias, masked)·V, with everything that a kernel is told about it.
@@ -64,17 +84,42 @@ class Call:
     want_lse: bool = False
     want_weights: bool = False
     threads: int = 0  # 0: as many as the library likes
+    sink: Array | None = None  # one more score of each row, by query head; the type of q or float32
+    q_lengths: Array | None = None  # lengths, offsets and the table are int32
+    k_lengths: Array | None = None
+    q_offsets: Array | None = None
+    k_offsets: Array | None = None
+    block_table: Array | None = None  # its columns at or behind ceil(length / page) hold anything
+    block_mask: Array | None = None  # Boolean, by blocks of block_q queries and block_k keys
+    keep: Array | None = None  # Boolean: the weights that dropout keeps, which are divided by 1 - dropout
+    dropout: float = 0.0
+    block_q: int = 0
+    block_k: int = 0
+    align: int = 0  # 0: the diagonal as given; 1: + (keys - queries) of each entry
 
     def __post_init__(self) -> None:
-        if self.mask is not None and self.mask.dtype != np.bool_:
-            object.__setattr__(self, "mask", self.mask != 0)
+        for name in BYTES:
+            given = self.__dict__[name]
+            if given is not None and given.dtype != np.bool_:
+                object.__setattr__(self, name, given != 0)
+        if self.__dict__["align"] and not any(self.__dict__[name] is not None for name in _ENTRIES):
+            # All entries are of one size: the alignment is a diagonal.
+            object.__setattr__(self, "diagonal", self.diagonal + self.m - self.n)
+            object.__setattr__(self, "align", 0)
+
+    @property
+    def needs(self) -> tuple[str, ...]:
+        """What this call has beyond version 1 of the C interface, by name: who answers it must heed each of them."""
+        there = [name for name in LATER if self.__dict__[name] is not None]
+        return (*there, *(["align"] if self.__dict__["align"] and self.banded else []))
 
     # --- sizes --------------------------------------------------------------------------------------------------------
 
     @property
     def b(self) -> int:
-        """Batch entries."""
-        return int(self.q.shape[0])
+        """Entries: batch entries, or packed sequences."""
+        offsets = self.__dict__["q_offsets"]
+        return int(self.q.shape[0]) if offsets is None else len(offsets) - 1
 
     @property
     def hq(self) -> int:
@@ -88,13 +133,22 @@ class Call:
 
     @property
     def n(self) -> int:
-        """Queries."""
-        return int(self.q.shape[2])
+        """Queries: the most that an entry has room for."""
+        return _room(self.__dict__["q_offsets"], int(self.q.shape[2]))
 
     @property
     def m(self) -> int:
-        """Keys."""
-        return int(self.k.shape[2])
+        """Keys: the most that an entry has room for."""
+        table = self.__dict__["block_table"]
+        return _room(self.__dict__["k_offsets"], int(self.k.shape[2]) * (1 if table is None else int(table.shape[1])))
+
+    def queries_of(self) -> Array:
+        """The queries of each entry, [b]."""
+        return _used(self.__dict__["q_lengths"], self.__dict__["q_offsets"], self.b, self.n)
+
+    def keys_of(self) -> Array:
+        """The keys of each entry, [b]."""
+        return _used(self.__dict__["k_lengths"], self.__dict__["k_offsets"], self.b, self.m)
 
     @property
     def d(self) -> int:
@@ -150,21 +204,26 @@ class Call:
     @property
     def top_left(self) -> bool:
         """Whether the band is exactly j <= i."""
-        return (self.left, self.right, self.diagonal) == (-1, 0, 0)
+        return (self.left, self.right, self.diagonal, self.__dict__["align"]) == (-1, 0, 0, 0)
 
     @property
     def bottom_right(self) -> bool:
         """Whether the band is exactly j <= i + m - n with m >= n: causal for n new keys after a cache of m - n."""
-        return self.m >= self.n and (self.left, self.right, self.diagonal) == (-1, 0, self.m - self.n)
+        return self.m >= self.n and self.causal is not None and self.diagonal == self.m - self.n
 
     @property
     def causal(self) -> str | None:
         """"top-left" where the band is j <= i, "bottom-right" where it is j <= i + m - n and n is not m, else None."""
         if self.top_left:
             return "top-left"
-        if (self.left, self.right, self.diagonal) == (-1, 0, self.m - self.n):
+        if (self.left, self.right, self.diagonal, self.__dict__["align"]) == (-1, 0, self.m - self.n, 0):
             return "bottom-right"
         return None
+
+    def diagonals(self) -> Array:
+        """The diagonal of each entry, [b], with its alignment."""
+        beside = self.keys_of() - self.queries_of() if self.__dict__["align"] else np.zeros(self.b, np.int64)
+        return beside + self.diagonal
 
     def window(self, diagonal: int = 0) -> tuple[int, int] | None:
         """(left, right) of a band around this diagonal, no wider than n + m and -1 where unbounded; None: no such band."""
@@ -174,11 +233,13 @@ class Call:
         return min(self.left, widest), min(self.right, widest)
 
     def band_mask(self) -> Array | None:
-        """The keys inside the band, Boolean [n, m], or None where it is unbounded."""
+        """The keys inside the band, Boolean [n, m], or None where it is unbounded; [b, 1, n, m] with an alignment."""
         if not self.banded:
             return None
         # Beyond these nothing changes, and int64 overflows.
-        diagonal = max(-self.n - self.m, min(self.diagonal, self.n + self.m))
+        most = 2 * (self.n + self.m)
+        diagonal = np.clip(self.diagonals(), -most, most)[:, None, None, None] if self.align else max(
+            -most, min(self.diagonal, most))
         offset = np.arange(self.m) - np.arange(self.n)[:, None] - diagonal
         inside = np.ones(offset.shape, np.bool_)
         if self.left >= 0:
@@ -194,7 +255,8 @@ class Call:
         band = self.band_mask()
         if band is None:
             return self.mask
-        return band[None, None] if self.mask is None else self.mask & band
+        band = band if band.ndim == 4 else band[None, None]
+        return band if self.mask is None else self.mask & band
 
     def additive(self, visible: Array | None) -> Array | None:
         """The bias, and -inf where `visible` is false: [b|1, hq|1, n|1, m], or None where there is neither."""
@@ -213,3 +275,44 @@ class Call:
         if mask is None or mask.shape[1:3] != (1, 1) or not bool(np.all(mask[..., :-1] >= mask[..., 1:])):
             return None
         return np.broadcast_to(mask.sum(axis=(1, 2, 3)), (self.b,))
+
+
+class _Watched(Call):
+    """A call that knows which of its later tensors and numbers somebody has looked at."""
+
+    def __getattribute__(self, name: str) -> Any:
+        if name in _LOOKED_AT:
+            object.__getattribute__(self, "__dict__").setdefault("_seen", set()).add(name)
+        return object.__getattribute__(self, name)
+
+
+_LOOKED_AT = frozenset((*LATER, "align"))
+
+
+def heeding(answer: Callable[[Call], Any]) -> Callable[[Call], Any]:
+    """A function of a Call that answers no call of version 2 of which it has not looked at all: Unsupported names what.
+
+    Functions written for version 1 know nothing of sinks, lengths, offsets, tables and so on: that they did not fail would be no
+    answer.
+    """
+    def heeded(call: Call) -> Any:
+        needs = call.needs
+        if not needs:
+            return answer(call)
+        fields = {field.name: call.__dict__[field.name] for field in dataclasses.fields(Call)}
+        watched = _Watched(**fields)
+        watched.__dict__.pop("_seen", None)
+        try:
+            returned = answer(watched)
+        except Exception:
+            _refuse_unseen(watched, needs)
+            raise
+        _refuse_unseen(watched, needs)
+        return returned
+
+    return heeded
+
+
+def _refuse_unseen(call: Call, needs: tuple[str, ...]) -> None:
+    unseen = [name for name in needs if name not in call.__dict__.get("_seen", ())]
+    require(not unseen, ", ".join(unseen))

@@ -239,7 +239,7 @@ class capture:  # noqa: N801  a function to its users
                 given = {role: x for role, x in problem.outputs(returned).items() if x is not None}
                 tensors |= {role: copied(x, role) for role, x in given.items()}
                 record = Recorded(hook.name, self._layer(), number, tensors, problem.scale, problem.softcap, problem.diagonal,
-                                  problem.left, problem.right)
+                                  problem.left, problem.right, problem.align)
                 with self._lock:
                     kept = self._sample.add(new, record, record.nbytes)
                 if not kept:

@@ -10,7 +10,7 @@ from typing import Any
 from . import _tensor_file
 from ._arrays import as_numpy, swapped
 from ._ask import Asked
-from ._call import Call
+from ._call import LATER, Call
 from ._signature import Parts, parts_of
 from ._tensor_file import Tensor
 
@@ -59,11 +59,14 @@ def cases_of(path: str | os.PathLike[str]) -> Iterator[Case]:
         threads = int(expected[expected.index("threads") + 1]) if "threads" in expected else 0
         yield Case(prefix, metadata.get(f"{prefix}.attest.group", prefix), Call(
             q=array("q"), k=array("k"), v=array("v"), mask=array("mask"), bias=array("bias"),
+            **{name: array(name) for name in LATER},
             scale=_parameter(metadata, prefix, "scale", math.nan, _real),
             softcap=_parameter(metadata, prefix, "softcap", 0.0, _real),
             diagonal=_parameter(metadata, prefix, "diagonal", 0, int),
             left=_parameter(metadata, prefix, "left", -1, int), right=_parameter(metadata, prefix, "right", -1, int),
-            threads=threads))
+            dropout=_parameter(metadata, prefix, "dropout", 0.0, _real),
+            block_q=_parameter(metadata, prefix, "block_q", 0, int), block_k=_parameter(metadata, prefix, "block_k", 0, int),
+            align=_parameter(metadata, prefix, "align", 0, ("top-left", "bottom-right").index), threads=threads))
 
 
 def answers_of(asked: Asked, path: str | os.PathLike[str]) -> Answers:

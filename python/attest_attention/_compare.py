@@ -123,7 +123,7 @@ def compare(kernels: Mapping[str, Kernel], *, contract: str | os.PathLike[str] |
     words, _ = contract_words(contract, dtype)
     with tempfile.TemporaryDirectory(prefix="attest-") as folder:
         inputs, truth = Path(folder) / "inputs.safetensors", Path(folder) / "truth.safetensors"
-        _program.run(["gen", "--out", inputs, "--size", size, *words,
+        _program.run(["gen", "--abi", "2", "--out", inputs, "--size", size, *words,
                       *option_words({"seed": seed, "quick": quick, "only": only, "draws": 0 if draws is None else draws})])
         _program.run(["reference", inputs, "--out", truth, "--quick", *words], expect=(0, 3))
         with warnings.catch_warnings():

@@ -22,7 +22,7 @@ class NotRecorded(Exception):
 
 @dataclasses.dataclass
 class Problem:
-    """Tensors by role (q, k, v, mask, bias), parameters, and where its outputs are in what the function returns."""
+    """Tensors by role, as files name them, parameters, and where its outputs are in what the function returns."""
 
     inputs: dict[str, Any]
     outputs: Outputs
@@ -31,6 +31,7 @@ class Problem:
     diagonal: int = 0
     left: int = -1
     right: int = -1
+    align: int = 0
 
 
 @dataclasses.dataclass(frozen=True)
@@ -69,6 +70,8 @@ def check(problem: Problem) -> None:
     """Raises NotRecorded where the shapes or types of a problem are not those that a file can have."""
     q, k, v = (problem.inputs[role] for role in "qkv")
     refuse(not len(q.shape) == len(k.shape) == len(v.shape) == 4, "tensors that have not 4 axes")
+    if "q_offsets" in problem.inputs or "block_table" in problem.inputs:
+        return  # the program checks them
     (b, hq, n, d), (bk, hk, m, dk) = q.shape, k.shape
     refuse(bk != b or v.shape[0] != b, "q, k and v of different batches")
     refuse(v.shape[1] != hk or v.shape[2] != m or dk != d, "k and v of different shapes")
@@ -188,8 +191,13 @@ def flash_attn_varlen(q: Any, k: Any, v: Any, cu_seqlens_q: Any, cu_seqlens_k: A
     """flash_attn.flash_attn_varlen_func: sequences [sum of n, h, d], a problem each."""
     refuse(dropout_p > 0, "dropout")
     refuse(alibi_slopes is not None, "alibi_slopes")
-    refuse(block_table is not None, "block_table")
     refuse(any(value is not None for value in further.values()), "arguments that are not known: " + ", ".join(further))
+    if block_table is not None:  # one problem: sequences share pages
+        paged = {"q": heads_first(q[None]), "k": heads_first(k), "v": heads_first(v), "block_table": block_table,
+                 "q_offsets": cu_seqlens_q, "k_lengths": cu_seqlens_k[1:] - cu_seqlens_k[:-1]}
+        left, right = (max(-1, int(size)) for size in window_size)
+        return [Problem(paged, lambda returned: {"o": heads_first((returned[0] if return_attn_probs else returned)[None])},
+                        softmax_scale, softcap, left=left, right=0 if causal else right, align=1)]
     ends_q, ends_k = cu_seqlens_q.tolist(), cu_seqlens_k.tolist()
 
     def one(i: int) -> Problem:
@@ -209,10 +217,10 @@ def transformers_attention(module: Any, query: Any, key: Any, value: Any, attent
                            position_bias: Any = None, is_causal: bool | None = None, **further: Any) -> list[Problem]:
     """An attention function of transformers that computes by itself: a model's eager_attention_forward, or a registered one."""
     refuse(dropout > 0 and module.training, "dropout")
-    refuse(further.get("s_aux") is not None or getattr(module, "sinks", None) is not None, "sinks")
+    sinks = further.get("s_aux") if further.get("s_aux") is not None else getattr(module, "sinks", None)
     refuse(further.get("head_mask") is not None, "head_mask")
     refuse(further.get("cache") is not None, "a paged cache")
-    inputs = {"q": query, "k": key, "v": value}
+    inputs = {"q": query, "k": key, "v": value, **({} if sinks is None else {"sink": sinks})}
     if type(attention_mask).__name__ == "BlockMask":
         inputs["mask"] = blocks(attention_mask, query, key)
     elif attention_mask is not None:
@@ -243,10 +251,9 @@ def jax_attention(query: Any, key: Any, value: Any, bias: Any = None, mask: Any 
     """jax.nn.dot_product_attention."""
     jax = sys.modules["jax"]
     refuse(any(isinstance(x, jax.core.Tracer) for x in (query, key, value, bias, mask)), "under jax.jit, grad or vmap")
-    refuse(query_seq_lengths is not None, "query_seq_lengths")
-    refuse(key_value_seq_lengths is not None, "key_value_seq_lengths")
     batched = query.ndim == 4
     inputs = {role: heads_first(x if batched else x[None]) for role, x in (("q", query), ("k", key), ("v", value))}
+    inputs |= {role: x for role, x in (("q_lengths", query_seq_lengths), ("k_lengths", key_value_seq_lengths)) if x is not None}
     keys = inputs["k"].shape[2]
     for role, x in (("bias", bias), ("mask", mask)):
         if x is not None:

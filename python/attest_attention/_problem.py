@@ -3,12 +3,16 @@ from __future__ import annotations
 
 import dataclasses
 from collections.abc import Mapping, Sequence
-from typing import Any
+from typing import TYPE_CHECKING, Any, TypedDict
 
 import numpy as np
 
 from ._arrays import FLOATING, host, swapped
+from ._call import BYTES, LATER
 from ._tensor_file import Tensor
+
+if TYPE_CHECKING:
+    from typing_extensions import Unpack
 
 Window = tuple[int, int]
 
@@ -26,6 +30,34 @@ class Problem:
     packed: list[tuple[str, slice, slice]] | None = None
 
 
+class Further(TypedDict, total=False):
+    """What version 2 of the C interface adds: the further keywords of verify, reference, assert_attention and solve.
+
+    sink            [hq] or [b|1, hq]: one more score of each row, by query head
+    q_lengths, k_lengths    [b]: how many rows of its slot each entry has
+    q_offsets, k_offsets    [b + 1]: where the entries of packed rows begin; with layout "thd" cu_seqlens says both
+    block_table     [b, width]: k and v are pools of pages; kv_layout says in which order of axes
+    kv_layout       "hnd" ([pages, hk, page, d]) or "nhd" ([pages, page, hk, d]); without it "nhd" unless the layout is "bhnd"
+    block_mask, block_q, block_k    which blocks of queries and keys are visible, and how large a block is
+    keep, dropout   the weights that dropout keeps, and its probability
+    align           "top-left" or "bottom-right": whether keys less queries of each entry are added to the diagonal
+    """
+
+    sink: Any
+    q_lengths: Any
+    k_lengths: Any
+    q_offsets: Any
+    k_offsets: Any
+    block_table: Any
+    block_mask: Any
+    keep: Any
+    dropout: float | None
+    block_q: int | None
+    block_k: int | None
+    align: str | None
+    kv_layout: str | None
+
+
 def _floating(array: Any, name: str) -> Tensor:
     part = host(array, name)
     if part.dtype not in FLOATING:
@@ -36,8 +68,11 @@ def _floating(array: Any, name: str) -> Tensor:
 def problem(q: Any, k: Any, v: Any, *, outputs: Mapping[str, Any] | None = None, mask: Any = None, bias: Any = None,
             causal: str | bool | None = None, window: Sequence[int] | None = None, diagonal: int | None = None,
             scale: float | None = None, softcap: float | None = None, layout: str = "bhnd",
-            cu_seqlens: tuple[Any, Any] | None = None) -> Problem:
+            cu_seqlens: tuple[Any, Any] | None = None, **further: Unpack[Further]) -> Problem:
     """The problem of these arrays. Raises ValueError or TypeError that name the argument."""
+    for name in further:
+        if name not in Further.__annotations__:
+            raise TypeError(f"{name}: there is no such argument")
     if layout not in ("bhnd", "bnhd", "thd"):
         raise ValueError(f"layout: is {layout!r}, expected 'bhnd', 'bnhd' or 'thd'")
     tensors = {name: _floating(array, name) for name, array in (("q", q), ("k", k), ("v", v))}
@@ -51,6 +86,8 @@ def problem(q: Any, k: Any, v: Any, *, outputs: Mapping[str, Any] | None = None,
         parameters["scale"] = _number(scale, "scale")
     if softcap:
         parameters["softcap"] = _number(softcap, "softcap")
+    if any(value is not None for value in further.values()):
+        return _with_further(tensors, parameters, causal, window, diagonal, layout, cu_seqlens, further)
     if layout == "thd":
         if mask is not None or bias is not None:
             raise ValueError(f"{'mask' if mask is not None else 'bias'}: the layout thd has none")
@@ -70,11 +107,11 @@ def problem(q: Any, k: Any, v: Any, *, outputs: Mapping[str, Any] | None = None,
     return Problem(tensors, parameters, FLOATING[tensors["q"].dtype])
 
 
-def _mask(mask: Any) -> Tensor:
-    part = host(mask, "mask")
+def _mask(mask: Any, name: str = "mask") -> Tensor:
+    part = host(mask, name)
     if part.dtype in FLOATING:
-        raise TypeError(f"mask: has the type {part.dtype}, expected Booleans (true = attend); "
-                        "if its values are added to the scores, pass it as bias")
+        instead = " (true = attend); if its values are added to the scores, pass it as bias" if name == "mask" else ""
+        raise TypeError(f"{name}: has the type {part.dtype}, expected Booleans{instead}")
     if part.dtype == "U8":
         return part
     return Tensor(part.data != 0, "BOOL")
@@ -119,6 +156,80 @@ def band_of(causal: str | bool | None, window: Sequence[int] | None, diagonal: i
     elif isinstance(causal, str):
         raise ValueError("diagonal: causal says it already; give one of them")
     return {"diagonal": str(int(diagonal)), "left": str(left), "right": str(right)}
+
+
+def _with_further(tensors: dict[str, Tensor], parameters: dict[str, str], causal: str | bool | None,
+                  window: Sequence[int] | None, diagonal: int | None, layout: str, cu_seqlens: tuple[Any, Any] | None,
+                  further: Further) -> Problem:
+    """One problem, as the file format has it. What does not fit together is the program's to say."""
+    given: dict[str, Any] = {name: value for name, value in further.items() if value is not None}
+    if cu_seqlens is not None:
+        for name, offsets in zip(("q_offsets", "k_offsets"), cu_seqlens):
+            if offsets is not None and name in given:
+                raise ValueError(f"{name}: cu_seqlens says it already; give one of them")
+            if offsets is not None:
+                given[name] = offsets
+    for name in LATER:
+        if name in given:
+            read = _floating if name == "sink" else _mask if name in BYTES else _whole
+            tensors[name] = read(given[name], name)
+    if layout == "thd" and "q_offsets" not in tensors and "k_offsets" not in tensors:
+        raise ValueError("cu_seqlens: the layout thd needs (offsets of the queries, offsets of the keys)")
+    paged = "block_table" in tensors
+    kv_layout = given.get("kv_layout", "hnd" if layout == "bhnd" else "nhd")
+    if kv_layout not in ("hnd", "nhd"):
+        raise ValueError(f"kv_layout: is {kv_layout!r}, expected 'hnd' or 'nhd'")
+    if paged:
+        parameters["attest.kv_layout"] = kv_layout
+    rows = layout
+    if layout == "bnhd" and any(name in tensors and len(tensors[of].shape) == 3
+                                for name, of in (("q_offsets", "q"), ("k_offsets", "k"))):
+        rows = "thd"
+    if rows == "thd":  # where a file has the dense ones as [b, h, n, d]
+        for name in ("q", "o", *(() if paged else ("k", "v"))):
+            if name in tensors and len(tensors[name].shape) == 4:
+                tensors[name] = Tensor(swapped(tensors[name].data), tensors[name].dtype)
+    if rows != "bhnd":
+        parameters["attest.layout"] = rows
+    if "dropout" in given:
+        parameters["dropout"] = _number(given["dropout"], "dropout")
+    for name in ("block_q", "block_k"):
+        if name in given:
+            parameters[name] = str(_whole_number(given[name], name))
+    return Problem(tensors, parameters | _band_by_entry(causal, window, diagonal, given.get("align"), tensors, rows),
+                   FLOATING[tensors["q"].dtype])
+
+
+def _band_by_entry(causal: str | bool | None, window: Sequence[int] | None, diagonal: int | None, align: str | None,
+                   tensors: Mapping[str, Tensor], layout: str) -> dict[str, str]:
+    """The band, whose corner is that of each entry."""
+    if align not in (None, "top-left", "bottom-right"):
+        raise ValueError(f"align: is {align!r}, expected 'top-left' or 'bottom-right'")
+    if align is not None and isinstance(causal, str) and causal != align:
+        raise ValueError(f"align: is {align!r}, and causal is {causal!r}; give one of them")
+    by_entry = any(name in tensors for name in ("q_lengths", "k_lengths", "q_offsets", "k_offsets", "block_table"))
+    if align is None and not by_entry:  # all entries are of one size
+        axis = 1 if layout == "bnhd" else len(tensors["q"].shape) - 2
+        return band_of(causal, window, diagonal, tensors["q"].shape[axis], tensors["k"].shape[axis])
+    corner = align or (causal if isinstance(causal, str) else None)
+    if corner is None and (causal or window is not None) and diagonal is None:
+        raise ValueError(f"{'causal' if causal else 'window'}: say the corner of each entry: "
+                         + ("'top-left' or 'bottom-right'" if causal else "align='top-left' or 'bottom-right'"))
+    band = band_of(bool(causal), window, diagonal or 0, 0, 0)
+    return {**band, "align": corner} if band and corner else band
+
+
+def _whole(given: Any, name: str) -> Tensor:
+    part = host(np.asarray(given) if isinstance(given, (list, tuple)) else given, name)
+    if part.dtype in FLOATING or part.dtype == "BOOL":
+        raise TypeError(f"{name}: has the type {part.dtype}, expected whole numbers")
+    return part if part.dtype in ("I32", "I64") else Tensor(part.data.astype(np.int64), "I64")
+
+
+def _whole_number(value: Any, name: str) -> int:
+    if isinstance(value, bool) or not isinstance(value, (int, np.integer)):
+        raise TypeError(f"{name}: is {value!r}, expected a whole number")
+    return int(value)
 
 
 def _packed(tensors: dict[str, Tensor], parameters: dict[str, str], causal: str | bool | None,

@@ -8,6 +8,7 @@ from typing import Any
 import numpy as np
 
 from ._arrays import FLOATING, as_numpy, host
+from ._call import BYTES, LATER
 from ._tensor_file import Array, Tensor
 
 
@@ -17,7 +18,8 @@ class Recorded:
 
     function  the function's name; layer: the name, in the model, of the layer that called it ("" where it is not known)
     number    how many calls were seen before it
-    tensors   by role (q, k, v, mask, bias, o, lse, weights), in the axes of a file: [b, h, n, d], [b, h, n], [b, h, n, m]
+    tensors   by role (q, k, v, mask, bias, o, lse, weights, sink, …), in the axes of a file: [b, h, n, d], [b, h, n],
+              [b, h, n, m]
     """
 
     function: str
@@ -29,9 +31,10 @@ class Recorded:
     diagonal: int
     left: int
     right: int
+    align: int = 0
 
     def __getattr__(self, role: str) -> Array | None:
-        if role in ("q", "k", "v", "o", "mask", "bias", "lse", "weights"):
+        if role in ("q", "k", "v", "o", "mask", "bias", "lse", "weights", *LATER):
             return as_numpy(self.tensors[role]) if role in self.tensors else None
         raise AttributeError(role)
 
@@ -48,7 +51,8 @@ class Recorded:
     def metadata(self) -> dict[str, str]:
         """The parameters, as a file has them."""
         return {"scale": "default" if self.scale is None else float(self.scale).hex(), "softcap": float(self.softcap).hex(),
-                "diagonal": str(self.diagonal), "left": str(self.left), "right": str(self.right)}
+                "diagonal": str(self.diagonal), "left": str(self.left), "right": str(self.right),
+                **({"align": "bottom-right"} if self.align else {})}
 
     def __repr__(self) -> str:
         shapes = " ".join(f"{role}{list(tensor.shape)}" for role, tensor in self.tensors.items())
@@ -107,4 +111,4 @@ def copied(array: Any, role: str) -> Tensor:
     """A copy on the host. A mask becomes Booleans. Raises TypeError for a type that attest does not know."""
     tensor = host(array, role)
     data = np.array(tensor.data, order="C")
-    return Tensor(data != 0, "BOOL") if role == "mask" and tensor.dtype != "BOOL" else Tensor(data, tensor.dtype)
+    return Tensor(data != 0, "BOOL") if role in BYTES and tensor.dtype != "BOOL" else Tensor(data, tensor.dtype)

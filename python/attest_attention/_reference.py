@@ -7,17 +7,20 @@ import re
 import tempfile
 from collections.abc import Mapping, Sequence
 from pathlib import Path
-from typing import Any, NamedTuple
+from typing import TYPE_CHECKING, Any, NamedTuple
 
 import numpy as np
 
 from . import _program, _tensor_file
 from ._arrays import FLOATING, like, swapped
 from ._audit import contract_words
-from ._problem import Problem, problem
+from ._problem import Further, Problem, problem
 from ._report import Report
 from ._tensor_file import Array, Tensor
 from ._verify import verify_problem
+
+if TYPE_CHECKING:
+    from typing_extensions import Unpack
 
 
 class _Pair(NamedTuple):
@@ -62,7 +65,7 @@ def _joined(of: Problem, answer: Mapping[str, Tensor], role: str) -> Tensor:
 def reference(q: Any, k: Any, v: Any, *, mask: Any = None, bias: Any = None, causal: str | bool | None = None,
               window: Sequence[int] | None = None, diagonal: int | None = None, scale: float | None = None,
               softcap: float | None = None, contract: str | os.PathLike[str] | None = None, layout: str = "bhnd",
-              cu_seqlens: tuple[Any, Any] | None = None) -> Reference:
+              cu_seqlens: tuple[Any, Any] | None = None, **further: Unpack[Further]) -> Reference:
     """(o, bound): O = softmax(scale·Q·Kᵀ + bias, masked)·V, correctly rounded; the error that `contract` allows each element.
 
     The arguments are those of verify. o has the type of q; bound is float64, +inf where the contract promises nothing about the
@@ -77,7 +80,7 @@ def reference(q: Any, k: Any, v: Any, *, mask: Any = None, bias: Any = None, cau
     ([0.6697615385055542, 0.3302384614944458], True)
     """
     asked = problem(q, k, v, mask=mask, bias=bias, causal=causal, window=window, diagonal=diagonal, scale=scale,
-                    softcap=softcap, layout=layout, cu_seqlens=cu_seqlens)
+                    softcap=softcap, layout=layout, cu_seqlens=cu_seqlens, **further)
     words, _ = contract_words(contract, asked.dtype, "q")
     answer = _asked("reference", asked, words)
     o, bound, lse, lse_bound = (like(_joined(asked, answer, role), q, upward=role.endswith("bound"))
@@ -99,7 +102,7 @@ def assert_attention(o: Any, q: Any, k: Any, v: Any, *, lse: Any = None, weights
                      bias: Any = None, causal: str | bool | None = None, window: Sequence[int] | None = None,
                      diagonal: int | None = None, scale: float | None = None, softcap: float | None = None,
                      contract: str | os.PathLike[str] | None = None, layout: str = "bhnd",
-                     cu_seqlens: tuple[Any, Any] | None = None, most: int = 5) -> Report:
+                     cu_seqlens: tuple[Any, Any] | None = None, most: int = 5, **further: Unpack[Further]) -> Report:
     """Asserts that every element of o is within its bound; returns the report.
 
     The arguments are those of verify. Raises AttentionError, an AssertionError that names up to `most` elements, each with the
@@ -113,7 +116,8 @@ def assert_attention(o: Any, q: Any, k: Any, v: Any, *, lse: Any = None, weights
     """
     __tracebackhide__ = True  # pytest shows the test
     recorded = problem(q, k, v, outputs={"o": o, "lse": lse, "weights": weights}, mask=mask, bias=bias, causal=causal,
-                       window=window, diagonal=diagonal, scale=scale, softcap=softcap, layout=layout, cu_seqlens=cu_seqlens)
+                       window=window, diagonal=diagonal, scale=scale, softcap=softcap, layout=layout, cu_seqlens=cu_seqlens,
+                       **further)
     report = verify_problem(recorded, contract=contract)
     if report:
         return report
@@ -132,7 +136,9 @@ def failure(report: Report, most: int = 5) -> str:
 
 
 class Solved(NamedTuple):
-    """The outputs of `solve`, in the form that was asked; NaN where an element stayed undecided."""
+    """The outputs of `solve`, in the form that was asked; NaN where an element stayed undecided, or belongs to no entry.
+
+    Packed rows have no weights: they are None where a file would hold them."""
 
     o: Any
     lse: Any
@@ -149,7 +155,7 @@ class Enclosure(NamedTuple):
 def solve(q: Any, k: Any, v: Any, *, digits: int | None = None, round: str | None = None, mask: Any = None, bias: Any = None,
           causal: str | bool | None = None, window: Sequence[int] | None = None, diagonal: int | None = None,
           scale: float | None = None, softcap: float | None = None, layout: str = "bhnd",
-          ) -> Solved:
+          **further: Unpack[Further]) -> Solved:
     """The calculator: certified results of attention, to any precision, as Solved(o, lse, weights).
 
     digits=50     NumPy arrays of decimal.Decimal, each with 50 certified significant digits (at most 1200)
@@ -164,7 +170,9 @@ def solve(q: Any, k: Any, v: Any, *, digits: int | None = None, round: str | Non
     0.669761549326656925616794945834
     """
     asked = problem(q, k, v, mask=mask, bias=bias, causal=causal, window=window, diagonal=diagonal, scale=scale,
-                    softcap=softcap, layout=layout if layout != "thd" else _no_thd())
+                    softcap=softcap, layout=layout if layout != "thd" else _no_thd(), **further)
+    if asked.parameters.get("attest.layout") == "thd":
+        _no_thd()
     if digits is not None and round is not None:
         raise ValueError("digits, round: give one of them")
     if round is not None and round not in FLOATING.values():
@@ -172,9 +180,9 @@ def solve(q: Any, k: Any, v: Any, *, digits: int | None = None, round: str | Non
     if digits is None:
         answer = _asked("solve", asked, ["--round", round] if round else [])
         if round:
-            return Solved(*(like(answer[role], q) for role in Solved._fields))
-        sides = ({side: like(answer[f"{role}.{side}"], q) for side in Enclosure._fields} for role in Solved._fields)
-        return Solved(*(Enclosure(**one) for one in sides))
+            return Solved(*(like(answer[role], q) if role in answer else None for role in Solved._fields))
+        return Solved(*(Enclosure(*(like(answer[f"{role}.{side}"], q) for side in Enclosure._fields))
+                        if f"{role}.lower" in answer else None for role in Solved._fields))
     with tempfile.TemporaryDirectory(prefix="attest-") as folder:
         path = Path(folder) / "problem.safetensors"
         _tensor_file.write(path, asked.tensors, asked.parameters)
@@ -187,7 +195,7 @@ def _no_thd() -> str:
 
 
 _ELEMENT = re.compile(r"(o|lse|weights)\[([0-9, ]*)\] (\S+)")
-_NOT_NUMBERS = {"undecided": "NaN", "nan": "NaN", "inf": "Infinity", "+inf": "Infinity", "-inf": "-Infinity"}
+_NOT_NUMBERS = {"undecided": "NaN", "-": "NaN", "nan": "NaN", "inf": "Infinity", "+inf": "Infinity", "-inf": "-Infinity"}
 
 
 def _digits_of(text: str, of: Problem) -> Solved:
@@ -202,6 +210,8 @@ def _digits_of(text: str, of: Problem) -> Solved:
     q, k, v = (of.tensors[role].shape for role in "qkv")
     rows = q[:-1] if of.parameters.get("attest.layout") != "bnhd" else (q[0], q[2], q[1])
     keys = k[-2] if of.parameters.get("attest.layout") != "bnhd" else k[1]
+    if table := of.tensors.get("block_table"):
+        keys = table.shape[1] * (k[1] if of.parameters["attest.kv_layout"] == "nhd" else k[2])
     empty = {"o": (*rows, v[-1]), "lse": rows, "weights": (*rows, keys)}
     return Solved(*(_object_array(found[role], empty[role]) for role in ("o", "lse", "weights")))
 
@@ -211,7 +221,9 @@ def _object_array(elements: Mapping[tuple[int, ...], decimal.Decimal], expected:
         return np.empty(expected, object)
     rank = len(expected)
     shape = tuple(max(axis) + 1 for axis in zip(*elements))
-    full = np.empty(shape, object)
+    if len(shape) == rank:  # rows behind an entry's length are not said
+        shape = tuple(map(max, shape, expected))
+    full = np.full(shape, decimal.Decimal("NaN"), object)
     for index, number in elements.items():
         full[index] = number
     return full.reshape(shape[len(shape) - rank:])

@@ -19,7 +19,7 @@ import numpy as np
 
 from . import _program
 from ._arrays import DLTensor, as_numpy, of_dltensor, swapped
-from ._call import Array, Call, Unsupported
+from ._call import BYTES, LATER, Array, Call, Unsupported, require
 from ._signature import parts_of
 from ._tensor_file import Tensor
 
@@ -33,15 +33,22 @@ _tensor = ctypes.POINTER(DLTensor)
 
 
 class AttestCall(ctypes.Structure):
-    """attest_call of include/attest/kernel.h."""
+    """attest_call of include/attest/kernel.h. Of a call of version 1 nothing behind `weights` is there."""
 
     _fields_ = [("abi_version", ctypes.c_uint32), ("threads", ctypes.c_int32),
                 ("q", _tensor), ("k", _tensor), ("v", _tensor), ("mask", _tensor), ("bias", _tensor),
                 ("scale", ctypes.c_double), ("softcap", ctypes.c_double),
                 ("diagonal", ctypes.c_int64), ("left", ctypes.c_int64), ("right", ctypes.c_int64),
-                ("out", _tensor), ("lse", _tensor), ("weights", _tensor)]
+                ("out", _tensor), ("lse", _tensor), ("weights", _tensor),
+                ("sink", _tensor), ("q_lengths", _tensor), ("k_lengths", _tensor), ("q_offsets", _tensor),
+                ("k_offsets", _tensor), ("block_table", _tensor), ("block_mask", _tensor), ("keep", _tensor),
+                ("q_scale", _tensor), ("k_scale", _tensor), ("v_scale", _tensor), ("dropout", ctypes.c_double),
+                ("block_q", ctypes.c_int32), ("block_k", ctypes.c_int32), ("align", ctypes.c_int32),
+                ("reserved", ctypes.c_int32)]
 
 
+_NUMBERS = ("scale", "softcap", "diagonal", "left", "right", "dropout", "block_q", "block_k", "align")  # five are of version 1
+_WITHOUT_RULE = ("q_scale", "k_scale", "v_scale", "reserved")
 KERNEL = ctypes.CFUNCTYPE(ctypes.c_int, ctypes.POINTER(AttestCall))
 _memcmp = ctypes.CDLL(None).memcmp
 _memcmp.restype, _memcmp.argtypes = ctypes.c_int, [ctypes.c_void_p, ctypes.c_void_p, ctypes.c_size_t]
@@ -151,30 +158,35 @@ class Kernel:
         return swapped(np.array(swapped(judged), order="C"))
 
     def _judged(self, asked: AttestCall) -> int:
+        require(asked.abi_version in (1, 2), f"a call of version {asked.abi_version}")
+        if asked.abi_version == 2:
+            for name in _WITHOUT_RULE:
+                require(not getattr(asked, name), name)
         inputs = {name: of_dltensor(getattr(asked, name).contents) for name in ("q", "k", "v")}
         copies = {name: Tensor(self._copy(judged.data), judged.dtype) for name, judged in inputs.items()}
-        mask = bias = None
-        if asked.mask:
-            inputs["mask"] = of_dltensor(asked.mask.contents)
-            copies["mask"] = Tensor(np.array(inputs["mask"].data, order="C"), "U8")
-            mask = inputs["mask"].data != 0
-        if asked.bias:
-            inputs["bias"] = of_dltensor(asked.bias.contents)
-            copies["bias"] = Tensor(np.array(inputs["bias"].data, order="C"), inputs["bias"].dtype)
-            bias = as_numpy(copies["bias"])
-        visible = None if mask is None else mask.copy()
-        call = Call(q=as_numpy(copies["q"]), k=as_numpy(copies["k"]), v=as_numpy(copies["v"]), mask=mask, bias=bias,
-                    scale=asked.scale, softcap=asked.softcap, diagonal=asked.diagonal, left=asked.left, right=asked.right,
+        given: dict[str, Array] = {}  # Booleans, which are no copies of the judge's bytes
+        for name in ("mask", "bias", *(LATER if asked.abi_version == 2 else ())):
+            if not getattr(asked, name):
+                continue
+            there = of_dltensor(getattr(asked, name).contents)
+            if name in BYTES:
+                given[name] = there.data != 0
+            else:
+                inputs[name], copies[name] = there, Tensor(np.array(there.data, order="C"), there.dtype)
+        before = {name: array.copy() for name, array in given.items()}
+        numbers = {name: getattr(asked, name) for name in _NUMBERS[: None if asked.abi_version == 2 else 5]}
+        call = Call(**{name: as_numpy(copy) for name, copy in copies.items()}, **given, **numbers,  # type: ignore[arg-type]
                     want_lse=bool(asked.lse), want_weights=bool(asked.weights), threads=asked.threads)
         try:
             returned = self.answer(call)
         finally:
             changed = self._memory.change()
         for name, judged in inputs.items():
-            if name != "mask" and not _same(copies[name].data, judged.data):
+            if not _same(copies[name].data, judged.data):
                 return self._says(f"changes its input {name}")
-        if mask is not None and visible is not None and not np.array_equal(mask, visible):
-            return self._says("changes its input mask")
+        for name, array in before.items():
+            if not np.array_equal(given[name], array):
+                return self._says(f"changes its input {name}")
         if changed:
             return self._says(changed)
         return self._written(asked, call, copies, returned)
@@ -192,7 +204,7 @@ class Kernel:
             if to and part is not None:
                 np.copyto(of_dltensor(to.contents, writable=True).data, part.data)
         names = {"out": "the answer o", "lse": "the answer LSE", "weights": "the answer weights"}
-        self._memory.keep([(f"the input {name}", part.data) for name, part in copies.items() if name != "mask"]
+        self._memory.keep([(f"the input {name}", part.data) for name, part in copies.items()]
                           + [(names[name], part.data) for name, part in parts.items() if part is not None])
         return OK
 

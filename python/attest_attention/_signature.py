@@ -16,7 +16,7 @@ from typing import Any
 import numpy as np
 
 from ._arrays import host, of_kind, swapped
-from ._call import Array, Call, require
+from ._call import LATER, Array, Call, require
 from ._tensor_file import Tensor, tensor
 
 # What a parameter is for: the names that it has in use.
@@ -40,13 +40,19 @@ SPELLINGS: dict[str, tuple[str, ...]] = {
     "threads": ("threads", "num_threads", "n_threads"),
     "out": ("out",),
     "dropout": ("dropout_p", "dropout"),
-    "cu_seqlens_q": ("cu_seqlens_q", "cu_seqlens_qo"),
-    "cu_seqlens_k": ("cu_seqlens_k", "cu_seqlens_kv"),
+    "q_offsets": ("cu_seqlens_q", "cu_seqlens_qo", "cu_seq_q", "qo_indptr", "q_offsets"),
+    "k_offsets": ("cu_seqlens_k", "cu_seqlens_kv", "cu_seq_k", "kv_indptr", "k_offsets"),
     "max_seqlen_q": ("max_seqlen_q", "max_seqlen_qo"),
     "max_seqlen_k": ("max_seqlen_k", "max_seqlen_kv"),
-    # Known, and asked of nobody: the operator of semantics.md has none of them.
-    "sinks": ("s_aux", "sinks"),
-    "block_table": ("block_table", "block_tables"),
+    "q_lengths": ("seqused_q", "q_lengths"),
+    "k_lengths": ("seqused_k", "cache_seqlens", "seq_lens", "nonpad_kv_seqlen", "k_lengths"),
+    "block_table": ("block_table", "page_table", "block_tables"),
+    "sink": ("sinks", "s_aux", "learnable_sink", "sink_token", "sink"),
+    "block_mask": ("block_mask",),
+    "block_q": ("block_q",),
+    "block_k": ("block_k",),
+    "keep": ("keep",),
+    "align": ("align",),
 }
 _ROLES = {name: role for role, names in SPELLINGS.items() for name in names}
 # Masks of these names take what torch's takes: Booleans, or numbers that are added to the scores.
@@ -54,6 +60,8 @@ _ADDITIVE_MASKS = ("attn_mask", "attention_mask")
 # These say by their name along which diagonal a band lies; `causal` does not.
 _ALIGNED = {"is_causal": "top-left"}
 LAYOUTS = ("bhnd", "bnhd", "thd")
+# What no name of a parameter says.
+SUPPORTS = ("gqa", "bias-in-mask", "sink-by-entry")
 
 
 @dataclasses.dataclass(frozen=True)
@@ -74,8 +82,8 @@ class Options:
             if value not in known:
                 raise ValueError(f"{name}: is {value!r}, expected {', '.join(repr(one) for one in known if one)}")
         for one in self.supports:
-            if one not in ("gqa", "bias-in-mask"):
-                raise ValueError(f"supports: {one!r} is unknown, expected 'gqa' or 'bias-in-mask'")
+            if one not in SUPPORTS:
+                raise ValueError(f"supports: {one!r} is unknown, expected " + ", ".join(map(repr, SUPPORTS)))
         if self.arrays == "numpy" and self.device != "cpu":
             raise ValueError(f"device: is {self.device!r}, but NumPy's arrays are on the cpu; say arrays='torch' or 'jax'")
 
@@ -104,6 +112,7 @@ class Matched:
         self._name_inputs([one.name for one in named if one.kind is not one.KEYWORD_ONLY], signature)
         self._check_required()
         self._packed = options.layout == "thd"
+        self._requires_later = any(self._required(role) for role in (*LATER, "block_q", "block_k", "max_seqlen_q", "max_seqlen_k"))
         self._returned: tuple[str, ...] | None = tuple((options.returns or "").split(",")) if options.returns else None
 
     def _name_inputs(self, positional: list[str], signature: inspect.Signature) -> None:
@@ -119,12 +128,12 @@ class Matched:
             self.parameters[role] = name
 
     def _check_required(self) -> None:
-        known = {self.parameters[role] for role in self.parameters if role not in ("sinks", "block_table")}
+        known = set(self.parameters.values())
         for name, default in self._defaults.items():
             if default is inspect.Parameter.empty and name not in known:
                 raise ValueError(f"kernel: {name_of(self.function)} needs the argument {name!r}, which no call has a value "
                                  "for. Give it a default, or give adapter=")
-        for role in ("cu_seqlens_q", "cu_seqlens_k"):
+        for role in ("q_offsets", "k_offsets"):
             if self.options.layout != "thd" and self._required(role):
                 raise ValueError(f"layout: {name_of(self.function)} needs {self.parameters[role]!r}; say layout='thd'")
 
@@ -172,57 +181,120 @@ class Matched:
                 require("gqa" in self.options.supports, "grouped heads")
         if self.options.layout != "bhnd":
             q, k, v = (np.ascontiguousarray(swapped(one)) for one in (q, k, v))
-        if self._packed:
-            self._offsets(call, arguments)
-            q, k, v = (one.reshape(one.shape[0] * one.shape[1], *one.shape[2:]) for one in (q, k, v))
+            rows_of: tuple[bool, bool] = (call.q_offsets is not None, call.k_offsets is not None)
+            if self._packed:
+                rows_of = (True, call.block_table is None)
+            if rows_of[0]:
+                q = _rows(q)
+            if rows_of[1]:
+                k, v = _rows(k), _rows(v)
+        self._entries(call, arguments)
         if self._required("out"):
             arguments["out"] = self._given(np.full((*q.shape[:-1], v.shape[-1]), np.nan, q.dtype))
         return {"q": self._given(q), "k": self._given(k), "v": self._given(v), **arguments}
 
-    def _offsets(self, call: Call, arguments: dict[str, Any]) -> None:
-        for of, length in (("q", call.n), ("k", call.m)):
-            if f"cu_seqlens_{of}" in self.parameters:
-                arguments[f"cu_seqlens_{of}"] = self._given(np.arange(call.b + 1, dtype=np.int32) * np.int32(length))
-            else:
+    def _entries(self, call: Call, arguments: dict[str, Any]) -> None:
+        """Offsets, lengths, the table, and what else a call has beyond version 1. What has no parameter is Unsupported."""
+        has = self.parameters
+        if not self._packed and not self._requires_later and not call.needs:
+            return
+        for of, length, offsets in (("q", call.n, call.q_offsets), ("k", call.m, call.k_offsets)):
+            role, paged = f"{of}_offsets", of == "k" and call.block_table is not None
+            if offsets is not None:
+                require(role in has, role)
+                arguments[role] = self._given(offsets)
+            elif paged:
+                if role in has and (self._required(role) or "k_lengths" not in has):  # they say the lengths
+                    arguments[role] = self._given(np.concatenate([[0], np.cumsum(call.keys_of())]).astype(np.int32))
+            elif self._packed and role in has:
+                arguments[role] = self._given(np.arange(call.b + 1, dtype=np.int32) * np.int32(length))
+            elif self._packed:
                 require(call.b == 1, "several sequences (no cu_seqlens)")
-            if f"max_seqlen_{of}" in self.parameters:
+            if f"max_seqlen_{of}" in has and (self._packed or offsets is not None or self._required(f"max_seqlen_{of}")):
                 arguments[f"max_seqlen_{of}"] = length
+        for role, used, room in (("q_lengths", call.queries_of(), call.n), ("k_lengths", call.keys_of(), call.m)):
+            lengths, offsets = getattr(call, role), getattr(call, f"{role[0]}_offsets")
+            paged = role == "k_lengths" and call.block_table is not None
+            if role in has and (lengths is not None or self._required(role)):
+                arguments[role] = self._given(used.astype(np.int32))
+            elif lengths is not None and not (paged and "k_offsets" in arguments):
+                all_of_it = np.all(used == (room if offsets is None else np.diff(offsets)))
+                # Rows behind an entry's queries are nobody's: whoever computes them, too, answers the call.
+                needless = role == "q_lengths" and not (call.banded and call.align)
+                require((bool(all_of_it) and not paged) or needless, role)
+        for role in ("block_table", "block_mask", "keep"):
+            array = getattr(call, role)
+            require(array is None or role in has, role.replace("_", " "))
+            require(array is not None or not self._required(role), f"a call without {role.replace('_', ' ')}")
+            if array is not None:
+                arguments[role] = self._given(array)
+        for role in ("block_q", "block_k"):
+            require(call.block_mask is None or role in has, role)
+            if call.block_mask is not None or self._required(role):
+                arguments[role] = getattr(call, role)
+        self._sink(call, arguments)
 
-    def _corner(self, call: Call, role: str) -> int | None:
-        """The diagonal along which the callable's own band lies; None where its name leaves that open and it matters."""
+    def _sink(self, call: Call, arguments: dict[str, Any]) -> None:
+        sink = call.sink
+        require(sink is not None or not self._required("sink"), "a call without sinks")
+        if sink is None:
+            return
+        require("sink" in self.parameters, "sinks")
+        if sink.ndim == 2 and sink.shape[0] == 1:
+            sink = sink[0]
+        require(sink.ndim == 1 or "sink-by-entry" in self.options.supports, "sinks by entry")
+        arguments["sink"] = self._given(sink)
+
+    def _lies(self, call: Call, role: str) -> bool:
+        """Whether the callable's own band lies along the diagonal of the call, in each entry. Where its name leaves open which
+        corner that is, entries must be square."""
         aligned = self.options.causal or _ALIGNED.get(self.parameters.get(role, ""))
-        if aligned is None:
-            return 0 if call.n == call.m else None
-        return 0 if aligned == "top-left" else call.m - call.n
+        knows = call if "q_lengths" in self.parameters else dataclasses.replace(call, q_lengths=None)
+        beside = call.keys_of() - knows.queries_of()  # as the callable sees it
+        if "align" in self.parameters:
+            aligned = "bottom-right" if call.align or bool(np.any(call.diagonals())) else "top-left"
+        if aligned is None and bool(np.any(beside)):
+            return False
+        return bool(np.all(call.diagonals() == (beside if aligned == "bottom-right" else 0)))
 
     def _band(self, call: Call) -> dict[str, Any]:
         """The arguments for the band; "hidden" is the band as a mask, where only that can say it."""
         has = self.parameters
-        unasked = {"causal": False} if self._required("causal") else {}
+        unasked: dict[str, Any] = {"causal": False} if self._required("causal") else {}
+        if self._required("align") or ("align" in has and call.banded):
+            unasked["align"] = call.align
         if not call.banded:
             return unasked
-        if "left" in has and "right" in has and ("diagonal" in has or call.diagonal == 0):
+        diagonal: int | None = call.diagonal  # of all entries
+        if call.align and "align" not in has:
+            each = call.diagonals()
+            diagonal = int(each[0]) if len(each) and bool(np.all(each == each[0])) else None
+        if "left" in has and "right" in has and diagonal is not None and ("diagonal" in has or diagonal == 0):
             band = {"left": call.left, "right": call.right}
-            return {**unasked, **band, "diagonal": call.diagonal} if "diagonal" in has else {**unasked, **band}
+            return {**unasked, **band, "diagonal": diagonal} if "diagonal" in has else {**unasked, **band}
         causal = call.right == 0
         for role in ("causal", "window", "sliding_window"):
-            if role not in has or self._corner(call, role) != call.diagonal:
+            if role not in has or not self._lies(call, role):
                 continue
-            also = {"causal": True} if causal and "causal" in has else unasked
+            if "align" in has:
+                unasked["align"] = int(bool(call.align or np.any(call.diagonals())))
+            also = {**unasked, "causal": True} if causal and "causal" in has else unasked
             if role == "causal" and causal and call.left < 0:
-                return {"causal": True}
+                return also
             if role == "window":
                 return {**also, "window": call.window(call.diagonal)}
             if role == "sliding_window" and causal and call.left >= 0:
                 return {**also, "sliding_window": min(call.left, call.n + call.m) + 1}
-        require("mask" in has and not self._packed, "a causal band" if causal and call.left < 0 else "a window")
-        return {**unasked, "hidden": call.band_mask()}
+        packed = self._packed or call.q_offsets is not None or call.k_offsets is not None
+        require("mask" in has and not packed, "a causal band" if causal and call.left < 0 else "a window")
+        return {**unasked, "align": 0, "hidden": call.band_mask()} if "align" in unasked else {"hidden": call.band_mask(), **unasked}
 
     def _masks(self, call: Call, band: Array | None, arguments: dict[str, Any]) -> None:
         has = self.parameters
         visible = call.mask
         if band is not None:
-            visible = band[None, None] if visible is None else visible & band
+            band = band if band.ndim == 4 else band[None, None]
+            visible = band if visible is None else visible & band
         bias = call.bias
         if visible is not None:
             require("mask" in has and not self._packed, "a mask")
@@ -252,8 +324,9 @@ class Matched:
                 arguments["softcap"] = call.softcap
         else:
             require(call.softcap == 0, "a softcap")
-        if self._required("dropout"):
-            arguments["dropout"] = 0.0
+        require(call.dropout == 0 or "dropout" in self.parameters, "dropout")
+        if call.keep is not None and "dropout" in self.parameters or self._required("dropout"):
+            arguments["dropout"] = call.dropout
         if "threads" in self.parameters and (call.threads > 0 or self._required("threads")):
             arguments["threads"] = call.threads
 
@@ -307,21 +380,28 @@ def parts_of(result: Any, call: Call, layout: str = "bhnd") -> Parts:
 
 def _o_of(returned: Any, call: Call, layout: str) -> Tensor:
     o = host(returned, "returned o")
-    shape: tuple[int, ...] = (call.b, call.hq, call.n, call.dv)
+    slots, rows = call.q.shape[0], call.q.shape[2]  # 1 and all rows, where q is packed
+    shape: tuple[int, ...] = (slots, call.hq, rows, call.dv)
     if layout != "bhnd":
-        shape = (call.b, call.n, call.hq, call.dv)
-    packed = (call.b * call.n, call.hq, call.dv)
-    o = _checked(o, "o", packed if layout == "thd" else shape, _type_of(call.q))
+        shape = (slots, rows, call.hq, call.dv)
+    packed = layout == "thd" or (layout == "bnhd" and call.q_offsets is not None)
+    o = _checked(o, "o", (slots * rows, call.hq, call.dv) if packed else shape, _type_of(call.q))
     if layout == "bhnd":
         return o
     return Tensor(swapped(o.data.reshape(shape)), o.dtype)
 
 
 def _lse_of(there: Tensor, call: Call, dtype: str) -> Tensor:
-    shape = (call.b, call.hq, call.n)
-    if len(there.shape) == 2 and there.shape == (call.hq, call.b * call.n):  # packed
-        there = Tensor(there.data.reshape(call.hq, call.b, call.n).transpose(1, 0, 2), there.dtype)
+    slots, rows = call.q.shape[0], call.q.shape[2]
+    shape = (slots, call.hq, rows)
+    if len(there.shape) == 2 and there.shape == (call.hq, slots * rows):  # packed
+        there = Tensor(there.data.reshape(call.hq, slots, rows).transpose(1, 0, 2), there.dtype)
     return _checked(there, "LSE", shape, "F64" if dtype == "F64" else "F32")
+
+
+def _rows(array: Array) -> Array:
+    """[b, n, h, d] as [b·n, h, d]."""
+    return array.reshape(array.shape[0] * array.shape[1], *array.shape[2:])
 
 
 def _type_of(array: Array) -> str:

@@ -4,12 +4,15 @@ from __future__ import annotations
 import os
 from collections.abc import Sequence
 from pathlib import Path
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 from . import _tensor_file
 from ._audit import contract_words, option_words, run_judging
-from ._problem import Problem, problem
+from ._problem import Further, Problem, problem
 from ._report import Folder, Report
+
+if TYPE_CHECKING:
+    from typing_extensions import Unpack
 
 
 def verify(q: Any, k: Any, v: Any, o: Any, *, lse: Any = None, weights: Any = None, mask: Any = None, bias: Any = None,
@@ -18,7 +21,7 @@ def verify(q: Any, k: Any, v: Any, o: Any, *, lse: Any = None, weights: Any = No
            layout: str = "bhnd", cu_seqlens: tuple[Any, Any] | None = None,
            findings: str | os.PathLike[str] | None = None, waive: str | Sequence[str] = (), jobs: int | None = None,
            json: str | os.PathLike[str] | None = None, html: str | os.PathLike[str] | None = None,
-           options: Sequence[str] = ()) -> Report:
+           options: Sequence[str] = (), **further: Unpack[Further]) -> Report:
     """Judges the outputs of one call of an attention kernel, each element under its derived bound.
 
     Shapes  q [b, hq, n, d], k [b, hk, m, d], v [b, hk, m, dv], o [b, hq, n, dv], lse [b, hq, n], weights [b, hq, n, m]; mask
@@ -27,6 +30,8 @@ def verify(q: Any, k: Any, v: Any, o: Any, *, lse: Any = None, weights: Any = No
             [sum of n, h, d], with cu_seqlens, the offsets of the queries and of the keys.
     Band    causal is "top-left" (j <= i), "bottom-right" (j <= i + m - n), or True where n = m. window is (left, right),
             inclusive, -1 unbounded, around the diagonal of causal, or of `diagonal` (0 is i = j).
+    Also    sink, q_lengths, k_lengths, q_offsets, k_offsets, block_table, kv_layout, block_mask, block_q, block_k, keep, dropout
+            and align, as docs/semantics.md has them (docs/python.md). Packed rows beside one of them are one problem.
     contract  a preset or a JSON file; without it the preset named like the type of q
     findings  a folder for the case of each finding; without it none is written
 
@@ -39,7 +44,8 @@ def verify(q: Any, k: Any, v: Any, o: Any, *, lse: Any = None, weights: Any = No
     ('refuted', 'o')
     """
     recorded = problem(q, k, v, outputs={"o": o, "lse": lse, "weights": weights}, mask=mask, bias=bias, causal=causal,
-                       window=window, diagonal=diagonal, scale=scale, softcap=softcap, layout=layout, cu_seqlens=cu_seqlens)
+                       window=window, diagonal=diagonal, scale=scale, softcap=softcap, layout=layout, cu_seqlens=cu_seqlens,
+                       **further)
     return verify_problem(recorded, contract=contract, findings=findings, waive=waive, jobs=jobs, json=json, html=html,
                           options=options)
 

@@ -34,7 +34,9 @@ def test_a_right_callable_is_certified_with_all_its_parameters() -> None:
     report = attest.audit(kernels.right, **SMALL)
     assert report.verdict == "certified", report
     for feature in ("causal", "window", "mask", "bias", "grouped", "softcap", "scale", "lse", "weights"):
-        assert report.asked[feature]["answered"] == report.asked[feature]["asked"] > 0, feature
+        assert 0 < report.asked[feature]["answered"] <= report.asked[feature]["asked"], feature
+    # Sinks, offsets and so on it does not name.
+    assert all(report.asked[feature]["answered"] == 0 for feature in ("sink", "packed", "paged", "block-mask", "dropout"))
     assert report.missing_protections and report.json["kernel"] == "kernels:right"
 
 

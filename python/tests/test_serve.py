@@ -47,17 +47,19 @@ class Judge:
         self._keep += [shape, strides, tensor]
         return ctypes.pointer(tensor)
 
-    def ask(self, answer: Any, kernel: _serve.Kernel | None = None, layout: str = "bhnd") -> int:
+    def ask(self, answer: Any, kernel: _serve.Kernel | None = None, layout: str = "bhnd",
+            version: int = 1) -> int:
         kernel = kernel or _serve.Kernel(answer, say=self.said.append, layout=layout)
         numbers = [self.given.get(name, default) for name, default in
                    (("scale", float("nan")), ("softcap", 0.0), ("diagonal", 0), ("left", -1), ("right", -1))]
-        call = _serve.AttestCall(1, 0, *(self._described(name) for name in ("q", "k", "v", "mask", "bias")), *numbers,
+        call = _serve.AttestCall(version, 0, *(self._described(name) for name in ("q", "k", "v", "mask", "bias")), *numbers,
                                  *(self._described(name) for name in ("out", "lse", "weights")))
         return int(_serve.KERNEL(kernel)(ctypes.byref(call)))
 
 
 def test_the_layout_of_attest_call_is_that_of_the_header() -> None:
-    assert ctypes.sizeof(_serve.AttestCall) == 8 + 5 * 8 + 2 * 8 + 3 * 8 + 3 * 8
+    assert ctypes.sizeof(_serve.AttestCall) == 224
+    assert _serve.AttestCall.sink.offset == 112 and _serve.AttestCall.align.offset == 216
     assert _serve.AttestCall.scale.offset == 48 and _serve.AttestCall.out.offset == 88
     assert ctypes.sizeof(DLTensor) == 48 and DLTensor.shape.offset == 24
 
@@ -122,6 +124,13 @@ def test_outputs_that_are_not_returned_are_unsupported() -> None:
     judge = Judge(lse=True)
     assert judge.ask(Matched(kernels.plain)) == _serve.UNSUPPORTED
     assert judge.said == ["LSE"] and np.isnan(judge.arrays["out"]).all()
+
+
+@pytest.mark.parametrize("version", [0, 3])
+def test_a_version_that_is_not_known_is_unsupported(version: int) -> None:
+    judge = Judge()
+    assert judge.ask(Matched(kernels.right), version=version) == _serve.UNSUPPORTED
+    assert judge.said == [f"a call of version {version}"] and np.isnan(judge.arrays["out"]).all()
 
 
 @pytest.mark.parametrize("why", [Unsupported("no such call"), NotImplementedError("no such call")])

@@ -129,8 +129,8 @@ def test_required_parameters_get_the_value_that_asks_for_nothing() -> None:
 def test_an_argument_that_no_call_has_is_named() -> None:
     with pytest.raises(ValueError, match="needs the argument 'alpha'"):
         Seen("q, k, v, alpha")
-    with pytest.raises(ValueError, match="needs the argument 'sinks'"):
-        Seen("q, k, v, sinks")
+    with pytest.raises(Unsupported, match="a call without sinks"):
+        Seen("q, k, v, sinks")(call_of())
     with pytest.raises(ValueError, match="no parameters for q, k and v"):
         Seen("q, scale")
     with pytest.raises(ValueError, match=r"\*args says nothing"):

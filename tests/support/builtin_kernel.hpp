@@ -18,7 +18,7 @@ inline audit::contract builtin_claim(problem::any_instance const& instance) {
   return claim;
 }
 
-/// O, LSE and weights of the built-in kernel, pre-filled with 0xff… (NaN).
+/// O, LSE and (where rows are not packed) weights of the built-in kernel, pre-filled with 0xff… (NaN).
 /// Requires  `draft` accepted by problem::make_instance, of rank 4
 inline audit::owned_outputs builtin_answer(audit::problem_draft const& draft, fast::options const& options = {}) {
   auto const instance = problem::make_instance(draft.arguments()).value();
@@ -27,11 +27,17 @@ inline audit::owned_outputs builtin_answer(audit::problem_draft const& draft, fa
       [&]<class T>(problem::instance<T> const& p) {
         problem::sizes const& s = p.size();
         auto const type = problem::type_of<T>;
-        answer.o = audit::owned_tensor::compact(type, {s.b, s.hq, s.n, s.dv});
-        answer.lse = audit::owned_tensor::compact(problem::type_of<problem::lse_element<T>>, {s.b, s.hq, s.n});
-        answer.weights = audit::owned_tensor::compact(type, {s.b, s.hq, s.n, s.m});
-        for (auto* t : {&*answer.o, &*answer.lse, &*answer.weights}) std::ranges::fill(t->bytes, std::byte{0xff});
-        problem::erased_outputs const tensors{answer.o->erased(), answer.lse->erased(), answer.weights->erased()};
+        bool const packed = p.entries().queries.is_packed();
+        std::int64_t const entries = packed ? 1 : s.b, rows = packed ? p.entries().queries.total : s.n;
+        answer.o = audit::owned_tensor::compact(type, {entries, s.hq, rows, s.dv});
+        answer.lse = audit::owned_tensor::compact(problem::type_of<problem::lse_element<T>>, {entries, s.hq, rows});
+        if (!packed && p.k().map.starts == nullptr) answer.weights = audit::owned_tensor::compact(type, {s.b, s.hq, s.n, s.m});
+        problem::erased_outputs tensors{.o = answer.o->erased(), .lse = answer.lse->erased(), .weights = {}};
+        for (auto* t : {&*answer.o, &*answer.lse}) std::ranges::fill(t->bytes, std::byte{0xff});
+        if (answer.weights) {
+          std::ranges::fill(answer.weights->bytes, std::byte{0xff});
+          tensors.weights = answer.weights->erased();
+        }
         auto const outputs = problem::make_outputs(p, tensors).value();
         if (!fast::attention(p, outputs, options)) answer = {};
       },

@@ -188,13 +188,12 @@ class operator_kernel {
       if (!P::template sees<P>(at, j)) continue;
       F const s = score(at, j);
       x.nan = x.nan || std::isnan(s) || s == infinity;
-      if (s == -infinity) continue;
       if (s > x.M) {
         F const r = x.M == -infinity ? F(0) : static_cast<F>(std::exp(static_cast<double>(x.M - s)));
         x.l *= r, x.M = s;
         for (F& o : x.O) o *= r;
       }
-      F const p = static_cast<F>(std::exp(static_cast<double>(s - x.M)));
+      F const p = s == -infinity ? F(0) : static_cast<F>(std::exp(static_cast<double>(s - x.M)));
       bool const kept = P::keeps(at, j);
       if (kept || P::sums_dropped) x.l += p;
       if (!kept) continue;

@@ -24,11 +24,15 @@ class Adapter:
     answer: Callable[[Call], Answer]
     gives_lse: bool = False
     gives_weights: bool = False
+    takes: frozenset[str] = frozenset()  # of what Call.needs names: all else beyond version 1 is Unsupported
 
     def __call__(self, call: Call) -> Answer:
-        """The answer; Unsupported where the LSE or the weights are wanted and the library does not return them."""
+        """The answer; Unsupported where the LSE or weights are wanted and the library does not return them, or for what is not
+        in `takes`."""
         if call.want_lse and not self.gives_lse:
             raise Unsupported("LSE")
         if call.want_weights and not self.gives_weights:
             raise Unsupported("weights")
+        if beyond := [name for name in call.needs if name not in self.takes]:
+            raise Unsupported(", ".join(beyond))
         return self.answer(call)
