@@ -121,6 +121,10 @@ inline constexpr std::array<std::string_view, 3> checks_of_forms{"support", "pro
 /// The checks whose calls are made while those of others are alive. Recorded outputs cannot answer them.
 inline constexpr std::array<std::string_view, 2> checks_of_groups{"concurrent-calls", "earlier-outputs"};
 
+/// The checks whose calls need version 2 of the C interface. Test vectors have no word for them.
+inline constexpr std::array<std::string_view, 6> checks_of_version_2{"sinks", "lengths",     "packed",
+                                                                     "pages", "block-masks", "dropout"};
+
 /// Every generated case but those of checks_of_forms, in a fixed order. A case depends only on the seed and its own
 /// name, so that it can be run alone.
 std::vector<audit_case> generated_cases(case_options const& options);

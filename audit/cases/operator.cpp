@@ -76,6 +76,7 @@ void add_sink_places(case_list& to) {
     to.add("sinks", name, std::move(draft));
   };
   auto const nothing = [](auto&, auto&) {};
+  add("plain", {1, 4, 4, 16, 16, 16, 16}, nothing);
   add("by-head", {1, 8, 8, 2, 6, 8, 8}, nothing);
   add("by-kv-group", {1, 8, 2, 2, 6, 8, 8}, nothing);
   add("decode", {3, 4, 4, 1, 40, 16, 16}, nothing);
@@ -136,6 +137,14 @@ problem_draft entries_of(entry_case const& from, case_list const& to, random_str
   return draft;
 }
 
+/// Equal heads, n = m, dv = d: three entries of 16, 5 and 9 queries and keys.
+problem_draft plain_entries(case_list const& to, random_stream& random) {
+  problem_draft draft = gaussian({3, 2, 2, 16, 16, 16, 16}, to.type(), random);
+  set_lengths(draft, {16, 5, 9}, {16, 5, 9});
+  poison_behind(draft, {16, 5, 9});
+  return draft;
+}
+
 template <class F>
 void add_entry_family(case_list& to, char const* check, F&& arrange) {
   for (std::size_t at = 0; at < entry_cases().size(); ++at) {
@@ -160,6 +169,12 @@ void add_sinks(case_list& to) {
 }
 
 void add_entries(case_list& to) {
+  for (char const* const check : {"lengths", "packed"}) {
+    auto random = to.random(check, "plain");
+    problem_draft draft = plain_entries(to, random);
+    if (std::string(check) == "packed") pack_queries(draft, 0), pack_keys(draft, 0);
+    to.add(check, "plain", std::move(draft));
+  }
   add_entry_family(to, "lengths", [](case_list& list, char const* check, std::string const& name, problem_draft draft,
                                      random_stream&) { list.add(check, name, std::move(draft)); });
   add_entry_family(to, "packed", [](case_list& list, char const* check, std::string const& name, problem_draft draft,
@@ -182,6 +197,12 @@ void add_entries(case_list& to) {
 }
 
 void add_pages(case_list& to) {
+  {
+    auto random = to.random("pages", "plain");
+    problem_draft draft = plain_entries(to, random);
+    page_keys(draft, {.page = 16, .more_columns = 0, .more_pages = 0}, random);
+    to.add("pages", "plain", std::move(draft));
+  }
   constexpr std::array<std::int64_t, 6> sizes{1, 7, 16, 64, 128, 256};
   std::size_t at = 0;
   add_entry_family(to, "pages", [&](case_list& list, char const* check, std::string const& name, problem_draft draft,
@@ -218,6 +239,14 @@ void add_pages(case_list& to) {
 }
 
 void add_block_masks(case_list& to) {
+  {
+    auto random = to.random("block-masks", "plain");
+    problem_draft draft = gaussian({1, 2, 2, 32, 32, 16, 16}, to.type(), random);
+    draft.block_q = draft.block_k = 8;
+    draft.block_mask = owned_tensor::compact(problem::element_type::u8, {1, 1, 4, 4});
+    fill(*draft.block_mask, [](auto, auto, auto i, auto j) { return j <= i ? 1.0 : 0.0; });
+    to.add("block-masks", "plain", std::move(draft));
+  }
   struct shape {
     std::int64_t n, m, block_q, block_k;
   };
@@ -247,6 +276,14 @@ void add_block_masks(case_list& to) {
 }
 
 void add_dropouts(case_list& to) {
+  {
+    auto random = to.random("dropout", "plain");
+    problem_draft draft = gaussian({1, 2, 2, 16, 16, 8, 8}, to.type(), random);
+    draft.dropout = 0.25;
+    draft.keep = owned_tensor::compact(problem::element_type::u8, {1, 2, 16, 16});
+    fill(*draft.keep, [&](auto...) { return random.below(4) != 0 ? 1.0 : 0.0; });
+    to.add("dropout", "plain", std::move(draft));
+  }
   for (double const p : {0.0, 0.25, 0.5, 0.90625, 1 - 0x1p-10})
     for (char const* const how : {"all", "none", "one", "checkerboard", "drawn", "with-sink", "causal", "by-head"}) {
       std::string const kind = how, name = fmt::format("{}-p{}", how, p);

@@ -24,7 +24,7 @@ bool is_plain(owned_problem const& problem) {
   bool compact = is_compact(draft.q) && is_compact(draft.k) && is_compact(draft.v);
   if (draft.mask) compact = compact && is_compact(*draft.mask);
   if (draft.bias) compact = compact && is_compact(*draft.bias);
-  return square && kinds <= 1 && compact && draft.is_of_version_1();
+  return square && kinds <= 1 && compact;
 }
 
 }  // namespace attest::audit

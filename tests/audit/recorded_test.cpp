@@ -205,7 +205,7 @@ TEST_CASE("an O in [b, n, h, d] is known as one", "[unit]") {
 
 TEST_CASE("a file may have its heads inside: layout bnhd", "[unit]") {
   CHECK(refusal(with_heads(true).key("attest.layout", "bnhd").key("attest.layout", "sbhd")) ==
-        "attest.layout: is 'sbhd', expected bhnd or bnhd");
+        "attest.layout: is 'sbhd', expected bhnd or bnhd or thd");
   auto const read = problem_file_of(with_heads(true).key("attest.layout", "bnhd").file);
   REQUIRE(read);
   auto const& only = read.value().problems.at(0);
