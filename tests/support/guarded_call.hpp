@@ -10,7 +10,10 @@
 #include <cstdlib>
 #include <cstring>
 #include <limits>
+#include <memory>
+#include <optional>
 #include <string>
+#include <vector>
 
 #include "audit/contract/contract.hpp"
 #include "audit/files/problem_file.hpp"
@@ -89,7 +92,10 @@ inline audit::contract const& claim_for(problem::element_type type) {
 /// attest/kernel.h are required.
 inline audit::owned_outputs guarded_answer_of(attest_status (*kernel)(attest_call const*),
                                               audit::problem_draft const& draft, std::int32_t threads = 1) {
-  auto const& q = draft.q.layout.shape;
+  auto const instance = problem::make_instance(draft.arguments()).value();
+  problem::sizes const s = std::visit([](auto const& p) { return p.size(); }, instance);
+  bool const packed = draft.q_offsets.has_value();
+  std::int64_t const entries = packed ? 1 : s.b, rows = packed ? draft.q.layout.shape[2] : s.n;
   auto const type = draft.q.type;
   auto const lse_type = type == problem::element_type::f64 ? type : problem::element_type::f32;
   auto const output = [&](std::initializer_list<std::int64_t> sizes, problem::element_type of) {
@@ -98,17 +104,21 @@ inline audit::owned_outputs guarded_answer_of(attest_status (*kernel)(attest_cal
     return tensor;
   };
   guarded_tensor given_q(draft.q), given_k(draft.k), given_v(draft.v);
-  guarded_tensor mask(draft.mask.value_or(audit::owned_tensor{})), bias(draft.bias.value_or(audit::owned_tensor{}));
-  guarded_tensor o(output({q[0], q[1], q[2], draft.v.layout.shape[3]}, type)),
-      lse(output({q[0], q[1], q[2]}, lse_type)), weights(output({q[0], q[1], q[2], draft.k.layout.shape[2]}, type));
+  guarded_tensor o(output({entries, s.hq, rows, s.dv}, type)), lse(output({entries, s.hq, rows}, lse_type)),
+      weights(output({s.b, s.hq, s.n, s.m}, type));
   attest_call call{};
-  call.abi_version = ATTEST_KERNEL_ABI;
+  call.abi_version = draft.is_of_version_1() ? ATTEST_KERNEL_ABI : ATTEST_KERNEL_ABI_2;
   call.threads = threads;
   call.q = given_q.get(), call.k = given_k.get(), call.v = given_v.get();
-  if (draft.mask) call.mask = mask.get();
-  if (draft.bias) call.bias = bias.get();
+  std::vector<std::unique_ptr<guarded_tensor>> optional;
+  problem::visit_optional_tensors(
+      [&](auto const&, std::optional<audit::owned_tensor> const& from, DLTensor const*& to) {
+        if (from) to = optional.emplace_back(std::make_unique<guarded_tensor>(*from))->get();
+      },
+      draft, call);
   problem::set_parameters(call, draft);
-  call.out = o.get(), call.lse = lse.get(), call.weights = weights.get();
+  call.out = o.get(), call.lse = lse.get();
+  if (!packed && !draft.k_offsets) call.weights = weights.get();
 
   std::fenv_t before, after;
   std::memset(&before, 0, sizeof before), std::memset(&after, 0, sizeof after);
@@ -124,7 +134,8 @@ inline audit::owned_outputs guarded_answer_of(attest_status (*kernel)(attest_cal
   std::fesetenv(&before);
   bool const environment_restored = std::memcmp(&before, &after, sizeof before) == 0;
   REQUIRE(environment_restored);
-  for (guarded_tensor* input : {&given_q, &given_k, &given_v, &mask, &bias}) REQUIRE(input->unchanged());
+  for (guarded_tensor* input : {&given_q, &given_k, &given_v}) REQUIRE(input->unchanged());
+  for (auto const& input : optional) REQUIRE(input->unchanged());
   REQUIRE((status == ATTEST_OK || status == ATTEST_UNSUPPORTED));
   if (status == ATTEST_UNSUPPORTED) return {};
   audit::owned_outputs answer;
