@@ -101,8 +101,8 @@ void add_unread_parts(merge_list& to) {
 void add_wrong_numbers(merge_list& to) {
   auto const finite = [](random_stream& random, auto, auto) { return random.normal(); };
   for (auto const& [name, value] : {std::pair{"lse-nan", std::nan("")}, {"lse-inf", HUGE_VAL}})
-    to.add(name, {.parts = 3}, [value = value](auto& random, auto s, auto row) {
-      return s == 1 && row % 4 == 1 ? value : random.normal();
+    to.add(name, {.parts = 3}, [special = value](auto& random, auto s, auto row) {
+      return s == 1 && row % 4 == 1 ? special : random.normal();
     });
   to.add_with("o-nan", {.parts = 3}, finite, [](random_stream& random, auto s, auto row, auto c) {
     return s == 1 && row % 4 == 1 && c == 2 ? std::nan("") : random.normal();

@@ -128,7 +128,9 @@ class search {
       if (double const products = asked_.products(failing); products > large) later.emplace_back(products, &failing);
       else try_case(failing);
     }
-    std::ranges::stable_sort(later, {}, &std::pair<double, searched_case const*>::first);
+    // They lie in one array, so that equal ones keep their order. (std::stable_sort uses a function that libstdc++ 12 itself
+    // deprecates.)
+    std::ranges::sort(later);
     for (auto const& [products, failing] : later) {
       if (asked_.late(share_of_failing) || tried_.size() >= most_failing) break;
       try_case(*failing);
@@ -224,8 +226,10 @@ class search {
         for (std::size_t b = a + 1; b < candidates_.size(); ++b)
           if (count_of(united(candidates_[a].explains, candidates_[b].explains)) == goal)
             return {&candidates_[a], &candidates_[b]};
-    std::ranges::stable_sort(chosen, std::ranges::greater{},
-                             [](candidate const* each) { return count_of(each->explains); });
+    // The first to come of those that explain equally much stays first.
+    for (std::size_t end = 1; end < chosen.size(); ++end)
+      for (std::size_t at = end; at > 0 && count_of(chosen[at]->explains) > count_of(chosen[at - 1]->explains); --at)
+        std::swap(chosen[at], chosen[at - 1]);
     return chosen;
   }
 

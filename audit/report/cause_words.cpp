@@ -131,7 +131,12 @@ std::optional<named_cause> joined_cause(std::vector<report> const& shards) {
       at->tried_passing += mistake.tried_passing, at->contradicted += mistake.contradicted;
     }
   }
-  if (all) std::ranges::stable_sort(all->mistakes, std::ranges::greater{}, &named_mistake::explains);
+  if (!all) return all;
+  // The first to come of those that explain equally much stays first.
+  auto& sorted = all->mistakes;
+  for (std::size_t end = 1; end < sorted.size(); ++end)
+    for (std::size_t at = end; at > 0 && sorted[at].explains > sorted[at - 1].explains; --at)
+      std::swap(sorted[at], sorted[at - 1]);
   return all;
 }
 

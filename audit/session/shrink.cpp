@@ -201,6 +201,7 @@ class shrinker {
         without([&](problem_draft& p) {
           (p.*tensor).reset();
           if (!p.keep) p.dropout = 0;
+          if (!p.block_mask) p.block_q = p.block_k = 0;
         });
     problem::visit_simplest([&](auto const member, auto const& simplest) {
       auto const& now = best_.problem.draft().*member;

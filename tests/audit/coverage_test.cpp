@@ -45,17 +45,17 @@ std::pair<std::int64_t, std::int64_t> met(combination_counts const& counts) {
 TEST_CASE("the combinations that can exist are those of the groups and axes", "[unit]") {
   combinations const all = coverage{}.met();
   // Features: (1 + x)⁶ for the groups sizes and numbers, (1 + 4x)(1 + 6x)(1 + 5x) for band, mask and bias; x² and x³.
-  CHECK(all.features.pairs.of == 15 + 6 * 15 + 74);
-  CHECK(all.features.triples.of == 20 + 15 * 15 + 6 * 74 + 120);
+  CHECK(all.features.pairs.of == 36 + (9 * 18 - 2) + (119 - 11));
+  CHECK(all.features.triples.of == 84 + (36 * 18 - 15) + (9 * 108 - 2 * 4) + (120 + 48 + 40 + 60));
   // Shapes: the elementary symmetric polynomials of 7, 7, 5, 5, 4, 5, 4, 8; heads 1 has three groups too large, heads
   // 2-8 one, each with 36 classes of the other axes.
   CHECK(all.shapes.pairs.of == 878 - 4);
   CHECK(all.shapes.triples.of == 9702 - 4 * 36);
   // Both: `grouped` has neither groups 1 nor heads 1.
-  CHECK(all.mixed.pairs.of == 21 * 45 - 2);
+  CHECK(all.mixed.pairs.of == 27 * 45 - 2);
   // Two features and a class; a feature and two classes, of which 77 pairs have groups 1 or heads 1, and `unequal`
   // excludes 0 queries for 0 keys and 1 for 1.
-  CHECK(all.mixed.triples.of == (179 * 45 - 20 * 2) + (21 * 874 - 77 - 2));
+  CHECK(all.mixed.triples.of == (304 * 45 - 26 * 2) + (27 * 874 - 77 - 2));
   for (combination_counts const& counts : {all.features, all.shapes, all.mixed})
     CHECK(met(counts) == std::pair<std::int64_t, std::int64_t>(0, 0));
 }
@@ -293,9 +293,9 @@ TEST_CASE("text, JSON, HTML and JUnit say what was covered; without calls they s
   std::vector<asked_call> calls(12, asked_call{plain({feature::causal, feature::mask}), {}});
   calls.push_back({plain({feature::softcap}), refused});
   report single = report_of(calls, 1, 1);
-  std::string const covered = "covered: 12 of 13 calls were answered; they had 1 of 179 pairs and 0 of 809 triples of "
-                              "features, 28 of 874 pairs and 56 of 9,558 triples of classes of sizes, and 16 of 943 "
-                              "pairs and 64 of 26,290 triples of features and classes; 91 of 182 output elements were "
+  std::string const covered = "covered: 12 of 13 calls were answered; they had 1 of 304 pairs and 0 of 1,949 triples "
+                              "of features, 28 of 874 pairs and 56 of 9,558 triples of classes of sizes, and 16 of 1,213 "
+                              "pairs and 64 of 37,147 triples of features and classes; 91 of 182 output elements were "
                               "judged";
   for (std::string const& note :
        {covered, std::string("the kernel refused: softcap"), *rarity_words(single.covered.draws_answered)}) {

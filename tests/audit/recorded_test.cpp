@@ -237,7 +237,9 @@ TEST_CASE("what is written is read by Python's int and float, and old hex floats
   auto const metadata = parse_safetensors(bytes.value()).value().metadata;
   CHECK(metadata ==
         safetensors_metadata{
-            {"x.scale", "0.1"}, {"x.softcap", "5e-324"}, {"x.diagonal", "-3"}, {"x.left", "4"}, {"x.right", "-1"}});
+            {"x.scale", "0.1"}, {"x.softcap", "5e-324"}, {"x.diagonal", "-3"}, {"x.left", "4"}, {"x.right", "-1"},
+                                          {"x.align", "top-left"}, {"x.dropout", "0"}, {"x.block_q", "0"},
+                                          {"x.block_k", "0"}});
   auto const old = problem_file_of(with_problem().key("scale", "0x1.999999999999ap-4").file);
   REQUIRE(old);
   CHECK(old.value().problems[0].problem.draft().scale == 0.1);

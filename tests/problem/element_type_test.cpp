@@ -18,10 +18,10 @@ TEST_CASE("element types are named in sentences as their interfaces order them",
   CHECK(problem::unpack("q", nullptr, 4).why().message() == "q: is NULL");
   std::array<std::int64_t, 1> one{1};
   DLTensor integer{};
-  integer.device = {kDLCPU, 0}, integer.ndim = 1, integer.dtype = {kDLInt, 32, 1};
+  integer.device = {kDLCPU, 0}, integer.ndim = 1, integer.dtype = {kDLInt, 64, 1};
   integer.shape = integer.strides = one.data();
   CHECK(problem::unpack("q", &integer, 1).why().message() ==
-        "q: type code 0 of 32 bits is not f32, f64, f16, bf16 or u8");
+        "q: type code 0 of 64 bits is not f32, f64, f16, bf16, u8 or i32");
 }
 
 namespace {

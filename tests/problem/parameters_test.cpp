@@ -13,11 +13,14 @@ using problem::parameters;
 
 namespace {
 
-/// The same with every visited parameter away from its neutral value.
+/// The same with every visited parameter away from its neutral value, and valid.
 parameters all_changed() {
   parameters changed;
-  problem::visit_parameters(changed, [n = 1]<class T>(problem::parameter<T> const&, T& value) mutable {
-    value = static_cast<std::conditional_t<std::is_same_v<T, std::int64_t>, std::int64_t, double>>(++n);
+  problem::visit_parameters(changed, [n = 1]<class T>(problem::parameter<T> const& about, T& value) mutable {
+    using number = std::conditional_t<std::is_same_v<T, std::int64_t>, std::int64_t, double>;
+    value = static_cast<number>(++n);
+    if (about.name == std::string("align")) value = static_cast<number>(1);
+    if (about.name == std::string("dropout")) value = static_cast<number>(0.5);
   });
   return changed;
 }
@@ -31,20 +34,25 @@ TEST_CASE("every parameter is visited once, by name, with its neutral value", "[
     CHECK(value == parameter.neutral);
     if constexpr (std::is_same_v<T, std::int64_t>) CHECK(parameter.least <= parameter.neutral);
   });
-  CHECK(names == "scale softcap diagonal left right");
-  CHECK(all_changed() == parameters{.scale = 2, .softcap = 3, .band = {4, 5, 6}});
+  CHECK(names == "scale softcap diagonal left right align dropout block_q block_k");
+  CHECK(all_changed() == parameters{.scale = 2, .softcap = 3, .band = {4, 5, 6}, .align = 1, .dropout = 0.5, .block_q = 9,
+                                    .block_k = 10});
 }
 
 TEST_CASE("the members that a failing problem is rid of are all of them", "[unit]") {
   parameters simplest = all_changed();
   problem::visit_simplest([&](auto const member, auto const& value) { simplest.*member = value; });
-  CHECK(simplest == parameters{.scale = 1});
+  // The sizes of blocks go with the block mask.
+  CHECK(simplest == parameters{.scale = 1, .block_q = 9, .block_k = 10});
 }
 
 TEST_CASE("a call of the C interface has every parameter", "[unit]") {
   attest_call call{};
+  call.abi_version = ATTEST_KERNEL_ABI_2;
   problem::set_parameters(call, all_changed());
   CHECK(problem::parameters_of(call) == all_changed());
+  call.abi_version = ATTEST_KERNEL_ABI;  // it ends before the later ones
+  CHECK(problem::parameters_of(call) == parameters{.scale = 2, .softcap = 3, .band = {4, 5, 6}});
   problem::set_parameters(call, {});
   CHECK(std::isnan(call.scale));
   CHECK(problem::parameters_of(call) == parameters{});

@@ -323,7 +323,7 @@ TEST_CASE("a call of the C interface is unpacked, or refused by name", "[unit]")
   CHECK(fault([](DLTensor& t) { t.ndim = 3; }).message() == "k: ndim is 3, expected 4");
   CHECK(fault([](DLTensor& t) { t.dtype.lanes = 4; }).message() == "k: lanes must be 1");
   CHECK(fault([](DLTensor& t) { t.dtype.bits = 8; }).code == error_code::bad_type);
-  CHECK(fault([](DLTensor& t) { t.dtype.code = kDLInt; }).code == error_code::bad_type);
+  CHECK(fault([](DLTensor& t) { t.dtype = {kDLInt, 64, 1}; }).code == error_code::bad_type);
   CHECK(fault([](DLTensor& t) { t.device.device_type = kDLCUDA; }).message() == "k: is not in CPU memory");
   CHECK(fault([](DLTensor& t) { t.strides = nullptr; }).code == error_code::missing);
   CHECK(fault([](DLTensor& t) { t.shape = nullptr; }).code == error_code::missing);

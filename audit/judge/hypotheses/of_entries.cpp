@@ -8,6 +8,7 @@
 #include <fmt/format.h>
 
 #include "audit/judge/hypotheses/changes.hpp"
+#include "audit/tensors/elements.hpp"
 
 namespace attest::audit {
 namespace {
@@ -147,8 +148,8 @@ void add_hypotheses_of_entries(hypothesis_list& to) {
        {std::tuple{std::size_t{1}, "head", "every head uses the block mask of head 0"},
         std::tuple{std::size_t{0}, "batch", "every entry uses the block mask of entry 0"}})
     add(fmt::format("block-mask-of-first-{}", name), whose,
-        [axis = axis](owned_problem const& p) { return has_blocks(p) && p.draft().block_mask->layout.shape[axis] > 1; },
-        [axis = axis](problem_draft& p) { p.block_mask->layout.shape[axis] = 1; });
+        [at = axis](owned_problem const& p) { return has_blocks(p) && p.draft().block_mask->layout.shape[at] > 1; },
+        [at = axis](problem_draft& p) { p.block_mask->layout.shape[at] = 1; });
   add("block-mask-or-band", "a set block shows keys outside the band",
       [](owned_problem const& p) { return has_blocks(p) && is_small(p) && p.draft().band != problem::band{}; },
       [](problem_draft& p) {

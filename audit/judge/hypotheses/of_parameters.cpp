@@ -117,8 +117,8 @@ void add_hypotheses_of_parameters(hypothesis_list& to) {
         std::tuple{std::size_t{0}, "batch", "every batch entry uses the bias of entry 0"},
         std::tuple{std::size_t{2}, "query", "every query uses the bias of query 0"}})
     add(fmt::format("bias-of-first-{}", name), whose,
-        solves([axis = axis](owned_problem const& p) { return has_bias(p) && p.draft().bias->layout.shape[axis] > 1; },
-               [axis = axis](problem_draft& p) { p.bias->layout.shape[axis] = 1; }));
+        solves([at = axis](owned_problem const& p) { return has_bias(p) && p.draft().bias->layout.shape[at] > 1; },
+               [at = axis](problem_draft& p) { p.bias->layout.shape[at] = 1; }));
 }
 
 }  // namespace attest::audit

@@ -31,8 +31,8 @@ void add_masks(hypothesis_list& to) {
         std::tuple{std::size_t{0}, "batch", "every batch entry uses the mask of entry 0"},
         std::tuple{std::size_t{2}, "query", "every query uses the mask of query 0"}})
     add(fmt::format("mask-of-first-{}", name), whose,
-        solves([axis = axis](owned_problem const& p) { return is_masked(p) && p.draft().mask->layout.shape[axis] > 1; },
-               [axis = axis](problem_draft& p) { p.mask->layout.shape[axis] = 1; }));
+        solves([at = axis](owned_problem const& p) { return is_masked(p) && p.draft().mask->layout.shape[at] > 1; },
+               [at = axis](problem_draft& p) { p.mask->layout.shape[at] = 1; }));
   add("mask-low-bit", "of a byte of the mask only the lowest bit counts",
       solves(is_masked, [](problem_draft& p) { map_mask(p, [](std::byte x) { return x & std::byte{1}; }); }));
 }
