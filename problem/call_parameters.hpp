@@ -2,6 +2,8 @@
 #pragma once
 
 #include <cmath>
+#include <cstddef>
+#include <cstring>
 #include <limits>
 
 #include <attest/kernel.h>
@@ -9,6 +11,18 @@
 #include "problem/parameters.hpp"
 
 namespace attest::problem {
+
+/// The bytes of a call: one of version 1 ends before the fields of version 2.
+inline std::size_t call_bytes(attest_call const& call) noexcept {
+  return call.abi_version < ATTEST_KERNEL_ABI_2 ? offsetof(attest_call, sink) : sizeof(attest_call);
+}
+
+/// A copy of a call, whose fields of version 2 are 0 where it has none. (Copying the structure itself would read on.)
+inline attest_call copy_of(attest_call const& call) noexcept {
+  attest_call copy{};
+  std::memcpy(&copy, &call, call_bytes(call));
+  return copy;
+}
 
 /// The parameters of a call of either version. A NaN for the scale means the default, 1/√d.
 inline parameters parameters_of(attest_call const& call) noexcept {

@@ -29,8 +29,8 @@
 #include <dlpack/dlpack.h>
 #include <stdint.h>
 
-/* The version that every kernel answers: a structure of 112 bytes, up to and with `weights`. A kernel that reads on reads memory
- * that is not there. */
+/* The version that every kernel answers: a structure of 112 bytes, up to and with `weights`. A kernel that reads on, or copies
+ * the structure as a whole, reads memory that is not there. */
 #define ATTEST_KERNEL_ABI 1
 /* The version of calls that set a field behind `weights`. A kernel of version 2 answers both. */
 #define ATTEST_KERNEL_ABI_2 2

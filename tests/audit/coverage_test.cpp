@@ -307,7 +307,7 @@ TEST_CASE("text, JSON, HTML and JUnit say what was covered; without calls they s
   json const object = json::parse(as_json(single))["coverage"];
   CHECK(object["calls"] == json({{"asked", 13}, {"answered", 12}}));
   CHECK(object["draws"] == json({{"made", 5}, {"answered", 4}, {"products", 0}}));
-  CHECK(object["features"]["pairs"] == json({{"met", 1}, {"of", 179}}));
+  CHECK(object["features"]["pairs"] == json({{"met", 1}, {"of", 304}}));
   CHECK(object["map"][0]["calls"][3][3] == 12);
   CHECK(object["map"][0]["rows"]["n"][3] == "17-128");
   CHECK(object["map"][4]["calls"][0] == 12);

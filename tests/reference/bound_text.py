@@ -177,7 +177,7 @@ class evaluation:
         self.beyond_limit = over > self.m["sink_limit"]
         factor = gamma(self.m["c_m"], self.u) * (1 + gamma(self.m["k_x"], self.u))
         reach = f["max_upper"] + max(abs(keys_above), abs(self.keys_below), -sink.xl) + sink.E
-        if self.below(self.below(sink.xl - sink.E) - keys_above) <= self.m["format.far"] + 2 + 2 * factor * reach:
+        if self.below(self.below(sink.xl - sink.E) - keys_above) <= self.m["format.far"] + 2 + (2 * factor * reach if factor else 0):
             self.sink_above = max(ZERO, over)
         if self.sink_above > 0:
             beside = self.above(f["max_upper"] + max(abs(keys_above), abs(self.keys_below)))

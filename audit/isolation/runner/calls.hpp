@@ -39,11 +39,6 @@ struct descriptors {
   attest_call call;
 };
 
-/// The bytes of a call of this version: version 1 ends after `weights`.
-inline std::size_t call_bytes(attest_call const& call) noexcept {
-  return call.abi_version < ATTEST_KERNEL_ABI_2 ? offsetof(attest_call, sink) : sizeof(attest_call);
-}
-
 /// Memory that ends with inaccessible bytes: the structure of a call lies at its end, so that a kernel of a later version
 /// which reads on finds nothing there.
 class call_places {
@@ -60,8 +55,8 @@ class call_places {
 
   /// Copies a call to its place. Requires usable()
   attest_call const* put(std::uint32_t at, attest_call const& call) noexcept {
-    std::byte* const to = first_ + 2 * page_ * at + page_ - call_bytes(call);
-    std::memcpy(to, &call, call_bytes(call));
+    std::byte* const to = first_ + 2 * page_ * at + page_ - problem::call_bytes(call);
+    std::memcpy(to, &call, problem::call_bytes(call));
     return reinterpret_cast<attest_call const*>(to);
   }
 
@@ -211,7 +206,7 @@ class call_group {
     for (std::uint32_t at = 0; at < count_; ++at) {
       replies_[at].descriptors_changed =
           std::memcmp(&before_[at], &passed_[at], sizeof passed_[at]) != 0 ||
-          std::memcmp(calls_[at], &before_[at].call, call_bytes(before_[at].call)) != 0 ||
+          std::memcmp(calls_[at], &before_[at].call, problem::call_bytes(before_[at].call)) != 0 ||
           (is_merge() && std::memcmp(&merged_before_, &merged_, sizeof merged_) != 0);
       replies_[at].outputs_changed = compared && sum_of_outputs(messages_[at], range_) != sums_[at];
     }

@@ -69,7 +69,7 @@ void add_hypotheses_of_parameters(hypothesis_list& to) {
        {std::pair{"f16", problem::format_of<problem::f16>}, std::pair{"bf16", problem::format_of<problem::bf16>}})
     add(fmt::format("scale-in-{}", name), fmt::format("the scale is rounded to {}", name),
         solves([](owned_problem const& p) { return p.size().d > 0 || p.draft().scale; },
-               [format = format](problem_draft& p) { p.scale = rounded_to(sigma_of_draft(p), format); }));
+               [to_format = format](problem_draft& p) { p.scale = rounded_to(sigma_of_draft(p), to_format); }));
   add("scale-0-is-default", "an explicit scale of 0 counts as none",
       solves([](owned_problem const& p) { return p.draft().scale == 0 && p.size().d > 0; },
              [](problem_draft& p) { p.scale.reset(); }));

@@ -66,7 +66,7 @@ void changed_tensor::own_copy() {
       }
 }
 
-changed_call::changed_call(attest_call const& of) : call(of) {
+changed_call::changed_call(attest_call const& of) : call(problem::copy_of(of)) {
   auto const adopt = [](changed_tensor& mine, auto& field) {
     take(mine, field);
     if (field) field = &mine.t;
