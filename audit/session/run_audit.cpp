@@ -233,7 +233,8 @@ void session::name_conditions() {
 void session::list_refused_checks() {
   for (check_result const& row : report_.checks) {
     if (row.name == check_of_merges && row.unsupported < row.cases)
-      report_.observations.push_back("merges are judged under merge-" + std::string(problem::name_of(options_.claim->type)));
+      report_.observations.insert(report_.observations.begin(),
+                                  fmt::format("merges are judged under merge-{}", problem::name_of(options_.claim->type)));
     if (row.unsupported < row.cases) continue;
     std::vector<std::string_view> reasons;
     refused_[row.name].each([&](feature one) {

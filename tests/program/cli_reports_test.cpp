@@ -10,7 +10,11 @@ using nlohmann::json;
 /// Without what depends on the clock.
 json timeless(json report) {
   for (char const* const key : {"oracle_seconds", "kernel_seconds"}) report["summary"].erase(key);
-  for (json& finding : report["findings"]) finding.erase("condition");  // each shard has its own
+  // Each shard searches its own conditions and causes, and what a cause explains stands after what none does.
+  report.erase("cause");
+  for (json& finding : report["findings"]) finding.erase("condition");
+  std::sort(report["findings"].begin(), report["findings"].end(),
+            [](json const& a, json const& b) { return a["case"] < b["case"]; });
   return report;
 }
 
@@ -145,7 +149,7 @@ TEST_CASE("reports that do not fit are refused with a sentence", "[unit]") {
                            {"1.json only.json", "its list of options is '--only masks"},
                            {"1.json whole.json", "is not the report of a shard"},
                            {"1.json negative.json", "'cases' in a check is -1"},
-                           {"1.json theorem.json", "its revision of the theorem is '1', that of 1.json is '3'"},
+                           {"1.json theorem.json", "its revision of the theorem is '1', that of 1.json is '4'"},
                            {"1.json short.json", "'first_cases' in 'shard' has"},
                            {"1.json text.json", "is not JSON"},
                            {"1.json deep.json", "nested deeper"},
