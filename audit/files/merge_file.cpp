@@ -23,10 +23,6 @@ using problem::error;
 using problem::error_code;
 using problem::result;
 
-error refused(error_code code, std::string_view name, std::string reason) {
-  return {code, printable(name), std::move(reason)};
-}
-
 /// N of "o_part_N"; none where the word does not begin so, or N has a sign, a leading zero or too many digits.
 std::optional<std::int64_t> number_of_part(std::string_view role, std::string_view word) {
   if (!role.starts_with(word)) return std::nullopt;
@@ -49,7 +45,7 @@ result<std::vector<std::pair<std::string, safetensor const*>>> in_order(std::str
     if (auto const number = number_of_part(role, word)) found.push_back({*number, {prefixed(prefix, role), tensor}});
   if (auto const at = group.find(whole); at != group.end()) {
     if (!found.empty())
-      return refused(error_code::bad_shape, prefixed(prefix, whole),
+      return fault(error_code::bad_shape, prefixed(prefix, whole),
                      fmt::format("stands beside '{}': the parts are in one tensor or in one each",
                                  printable(found.front().second.first)));
     return std::vector{std::pair{prefixed(prefix, whole), at->second}};
@@ -58,7 +54,7 @@ result<std::vector<std::pair<std::string, safetensor const*>>> in_order(std::str
   std::vector<std::pair<std::string, safetensor const*>> parts;
   for (auto& [number, part] : found) {
     if (number != std::ssize(parts))
-      return refused(error_code::missing, prefixed(prefix, fmt::format("{}{}", word, parts.size())),
+      return fault(error_code::missing, prefixed(prefix, fmt::format("{}{}", word, parts.size())),
                      fmt::format("is missing beside '{}'", printable(part.first)));
     parts.push_back(std::move(part));
   }
@@ -86,7 +82,7 @@ class reader {
       return missing(fmt::format("{}{}", o.value().size() < lse.value().size() ? o_word : lse_word,
                                  std::min(o.value().size(), lse.value().size())),
                      (o.value().size() < lse.value().size() ? lse : o).value().back().first);
-    if (auto why = take_shape(o.value().front(), one_block)) return *std::move(why);
+    if (auto why = take_shape(o.value().front(), o.value().size(), one_block)) return *std::move(why);
     for (std::size_t s = 0; s < o.value().size(); ++s)
       if (auto why = take(o.value()[s], lse.value()[s], s)) return *std::move(why);
     return std::move(read_);
@@ -94,27 +90,28 @@ class reader {
 
  private:
   error missing(std::string_view role, std::string_view beside) const {
-    return refused(error_code::missing, prefixed(prefix_, role),
+    return fault(error_code::missing, prefixed(prefix_, role),
                    fmt::format("is missing beside '{}'", printable(beside)));
   }
 
   /// The shape and type of the parts, from the first tensor of O.
-  std::optional<error> take_shape(std::pair<std::string, safetensor const*> const& first, bool one_block) {
+  std::optional<error> take_shape(std::pair<std::string, safetensor const*> const& first, std::size_t tensors,
+                                  bool one_block) {
     auto const& [name, tensor] = first;
     auto const type = floating_type(tensor->dtype);
     if (!type)
-      return refused(error_code::bad_type, name,
+      return fault(error_code::bad_type, name,
                      fmt::format("dtype is {}, expected {}", printable(tensor->dtype, 20),
                                  problem::listed(problem::ieee_rows_first(), "or", &problem::element_row::dtype)));
     read_.type = *type, dtype_ = tensor->dtype;
     shape_ = tensor->shape;
     std::size_t const axes = shape_.size() - (one_block ? 1 : 0);
     if (shape_.empty() || axes < 2 || axes > 4)
-      return refused(error_code::bad_shape, name,
+      return fault(error_code::bad_shape, name,
                      fmt::format("rank is {}, expected {}", tensor->shape.size(),
                                  one_block ? "3, 4 or 5: [S, b, hq, n, dv]" : "2, 3 or 4: [b, hq, n, dv]"));
-    read_.parts = one_block ? shape_.front() : count_;
-    if (one_block && read_.parts < 1) return refused(error_code::bad_shape, name, "merge needs at least one part");
+    read_.parts = one_block ? shape_.front() : static_cast<std::int64_t>(tensors);
+    if (one_block && read_.parts < 1) return fault(error_code::bad_shape, name, "merge needs at least one part");
     std::vector<std::int64_t> sizes(shape_.end() - static_cast<std::ptrdiff_t>(axes), shape_.end());
     sizes.insert(sizes.begin(), 4 - axes, 1);
     read_.b = sizes[0], read_.hq = sizes[1], read_.n = sizes[2], read_.dv = sizes[3];
@@ -123,7 +120,7 @@ class reader {
     // Without elements the bytes of the file do not bound what is made of it.
     bool const no_rows = std::ranges::find(lse_shape_, 0) != lse_shape_.end();
     if (no_rows && empty_rows(lse_shape_) > most_empty_rows)
-      return refused(error_code::unsupported, name,
+      return fault(error_code::unsupported, name,
                      fmt::format("shape is [{}]: parts without rows have at most {} of them along the other axes",
                                  fmt::join(tensor->shape, ", "), most_empty_rows));
     return std::nullopt;
@@ -132,25 +129,25 @@ class reader {
   std::optional<error> take(std::pair<std::string, safetensor const*> const& o,
                             std::pair<std::string, safetensor const*> const& lse, std::size_t part) {
     if (o.second->dtype != dtype_)
-      return refused(error_code::bad_type, o.first,
+      return fault(error_code::bad_type, o.first,
                      fmt::format("dtype is {}, part 0 has {}", printable(o.second->dtype, 20), dtype_));
     if (o.second->shape != shape_) {
       auto const& shape = o.second->shape;
       std::string const where = prefixed(prefix_, fmt::format("{}{}", o_word, part));
       bool const same_rows =
           shape.size() == shape_.size() && std::equal(shape.begin(), shape.end() - 1, shape_.begin());
-      return refused(error_code::bad_shape, where,
+      return fault(error_code::bad_shape, where,
                      same_rows ? fmt::format("part {} has dv = {}, part 0 has {}", part, shape.back(), shape_.back())
                                : fmt::format("part {} has shape [{}], part 0 has [{}]", part, fmt::join(shape, ", "),
                                              fmt::join(shape_, ", ")));
     }
     std::string_view const expected = read_.type == element_type::f64 ? "F64" : "F32";
     if (lse.second->dtype != expected)
-      return refused(error_code::bad_type, lse.first,
+      return fault(error_code::bad_type, lse.first,
                      fmt::format("dtype is {}, expected {} beside parts of {}", printable(lse.second->dtype, 20),
                                  expected, dtype_));
     if (lse.second->shape != lse_shape_)
-      return refused(
+      return fault(
           error_code::bad_shape, lse.first,
           fmt::format("shape is [{}], expected [{}]", fmt::join(lse.second->shape, ", "), fmt::join(lse_shape_, ", ")));
     read_.o.insert(read_.o.end(), o.second->bytes.begin(), o.second->bytes.end());
@@ -158,14 +155,9 @@ class reader {
     return std::nullopt;
   }
 
- public:
-  void count(std::int64_t parts) { count_ = parts; }
-
- private:
   std::string_view prefix_;
   tensor_group const& group_;
   merge_parts read_{};
-  std::int64_t count_ = 0;
   std::string dtype_{};
   std::vector<std::int64_t> shape_{}, lse_shape_{};
 };
@@ -184,7 +176,7 @@ std::optional<error> answer_fault(std::string_view name, element_type parts, ele
   bool const known = parts == answer || (answer == element_type::f32 && is_narrow(parts)) ||
                      (parts == element_type::f32 && is_narrow(answer));
   if (known) return std::nullopt;
-  return refused(
+  return fault(
       error_code::unsupported, name,
       fmt::format("is {} and the parts are {}: there is no contract for that; the answer of a merge has the type of "
                   "its parts, or one of the two is f32 and the other has 16 bits",
@@ -196,14 +188,11 @@ result<problem_draft> merge_of(std::string_view prefix, tensor_group const& grou
     bool const answers = role == "o" || role == "lse" || role == "weights";
     if (is_part_role(role) || answers) continue;
     bool const attention = role == "q" || role == "k" || role == "v";
-    return refused(error_code::bad_value, prefixed(prefix, role),
+    return fault(error_code::bad_value, prefixed(prefix, role),
                    attention ? "stands beside parts: a group is attention, with q, k and v, or a merge, with parts"
                              : "stands beside parts: a merge takes the O and the LSE of its parts, and nothing else");
   }
-  reader read(prefix, group);
-  read.count(
-      std::ranges::count_if(group, [](auto const& entry) { return number_of_part(entry.first, o_word).has_value(); }));
-  auto parts = read.parts();
+  auto parts = reader(prefix, group).parts();
   if (!parts) return parts.why();
   element_type answer = parts.value().type;
   if (auto const at = group.find("o"); at != group.end())

@@ -35,10 +35,6 @@ bool is_role(std::string_view name) {
          problem::find_optional_tensor(name).has_value();
 }
 
-error fault(error_code code, std::string_view argument, std::string reason) {
-  return {code, printable(argument), std::move(reason)};
-}
-
 using group = tensor_group;
 
 /// Groups by prefix; names that are not of the form role or PREFIX.role go to `ignored`.

@@ -5,7 +5,8 @@
 // problem/parameters.hpp (PREFIX.scale before plain scale) hold a decimal number, a hex float, or `default`.
 // PREFIX.attest.layout (before plain attest.layout) says how the axes of q, k, v and o follow each other: `bhnd`, which
 // holds where there is no such key, `bnhd`, or `thd`, in which what offsets pack is [rows, heads, width], and its LSE
-// [heads, rows]. A prefix with parts (merge_file.hpp) is the merge of them. PREFIX.attest.kv_layout says the same of pools of pages: `hnd`, [pages, heads, page, width], or `nhd`.
+// [heads, rows]. PREFIX.attest.kv_layout says the same of pools of pages: `hnd`, [pages, heads, page, width], or `nhd`. A
+// prefix with parts (merge_file.hpp) is the merge of them.
 #pragma once
 
 #include <filesystem>
@@ -18,6 +19,7 @@
 #include <vector>
 
 #include "audit/files/safetensors.hpp"
+#include "audit/support/printable.hpp"
 #include "audit/tensors/owned_outputs.hpp"
 #include "audit/tensors/owned_problem.hpp"
 #include "problem/result.hpp"
@@ -27,6 +29,11 @@ namespace attest::audit {
 /// The name of a tensor or metadata key of the problem with this prefix: "layer0.q".
 inline std::string prefixed(std::string_view prefix, std::string_view role) {
   return prefix.empty() ? std::string(role) : std::string(prefix) + '.' + std::string(role);
+}
+
+/// An error about a tensor, metadata key or flag, whose name comes from outside.
+inline problem::error fault(problem::error_code code, std::string_view name, std::string reason) {
+  return {code, printable(name), std::move(reason)};
 }
 
 /// The order of the axes of q, k, v and o in a file. Of a problem in memory it is always that of its strides.

@@ -6,12 +6,12 @@
 #include "audit/contract/preset_family.hpp"
 #include "audit/judge/exact_row_judge.hpp"
 #include "audit/judge/judge_outputs.hpp"
-#include "audit/report/builder.hpp"
 #include "audit/report/text.hpp"
 #include "audit/tensors/elements.hpp"
 #include "audit/tensors/problem_draft.hpp"
 #include "reference/machine/rows.hpp"
 #include "tests/support/catch.hpp"
+#include "tests/support/one_check.hpp"
 
 namespace attest::audit {
 namespace {
@@ -52,17 +52,6 @@ owned_outputs answer(problem_draft const& draft, contract const& claim, Moved&& 
 
 judgement judged(problem_draft const& draft, owned_outputs const& outputs, char const* preset) {
   return judge(problem::make_instance(draft.arguments()).value(), outputs, *find_contract(preset));
-}
-
-/// The report of an audit with one check and this judgement.
-report report_of(judgement found) {
-  report result;
-  std::set<std::string, std::less<>> const waived;
-  report_builder collect(result, waived);
-  collect.add_judgement(collect.row_of_check("softcap"), "one", bug_class::accuracy, {1, 1, 1, 2, 3, 4, 5},
-                        std::move(found), "");
-  collect.finish(true, "");
-  return result;
 }
 
 TEST_CASE("a quartile is the least power of two that a quarter of the ratios does not exceed", "[unit]") {
@@ -169,7 +158,7 @@ TEST_CASE("the mean of V is inside its bounds at a large softcap, and certifies 
       CHECK(found.dull() == found.judged_by_bound());
       bool const judged_at_all = softcap < 1e15 || claim == &stable;
       CHECK(found.judged_by_bound() == (judged_at_all ? 4 * 5 : 0));
-      report const undecided = report_of(std::move(found));
+      report const undecided = tests::report_of(std::move(found), "softcap");
       CHECK(undecided.verdict == verdict::undecided);
       CHECK(undecided.undecided_because ==
             (judged_at_all
@@ -189,7 +178,7 @@ TEST_CASE("without the softcap the mean of V is refuted, and an honest answer ha
   judgement found = judged(draft, honest, "f32");
   CHECK(found.failed == 0);
   CHECK(found.dull() == 0);
-  report const certified = report_of(std::move(found));
+  report const certified = tests::report_of(std::move(found), "softcap");
   CHECK(certified.verdict == verdict::certified);
   CHECK_FALSE(has(as_text(certified), "no sharp element"));
 }
@@ -199,14 +188,14 @@ TEST_CASE("one output without a sharp element is enough to leave the audit undec
   found.by_theorem = 12;
   for (int n = 0; n < 10; ++n) found.sharpness[0][0].add(1e-6, 1, false);
   for (int n = 0; n < 2; ++n) found.sharpness[1][0].add(9, 1, true);
-  report const undecided = report_of(found);
+  report const undecided = tests::report_of(found, "softcap");
   CHECK(undecided.verdict == verdict::undecided);
   CHECK(has(undecided.undecided_because, "no sharp element of lse"));
   CHECK(has(as_text(undecided), "no sharp element of lse\n"));
   CHECK_FALSE(has(as_text(undecided), "no sharp element of o"));
   found.sharpness[1][2].add(1e-6, 1, false);
   ++found.by_theorem;
-  CHECK(report_of(found).verdict == verdict::certified);
+  CHECK(tests::report_of(found, "softcap").verdict == verdict::certified);
 }
 
 TEST_CASE("an element is inside a bound, beyond it, or not compared", "[unit]") {

@@ -9,7 +9,6 @@
 #include <tbb/global_control.h>
 
 #include "audit/judge/judge_outputs.hpp"
-#include "audit/report/builder.hpp"
 #include "audit/report/html/page.hpp"
 #include "audit/report/json_write.hpp"
 #include "audit/report/text.hpp"
@@ -17,6 +16,7 @@
 #include "audit/tensors/problem_draft.hpp"
 #include "reference/machine/rows.hpp"
 #include "tests/support/catch.hpp"
+#include "tests/support/one_check.hpp"
 
 namespace attest::audit {
 namespace {
@@ -76,16 +76,6 @@ judgement hundred_calls(char const* preset, Stored&& stored) {
   return sum;
 }
 
-report report_of(judgement found) {
-  report result;
-  std::set<std::string, std::less<>> const waived;
-  report_builder collect(result, waived);
-  collect.add_judgement(collect.row_of_check("accuracy"), "one", bug_class::accuracy, {1, 1, 1, 2, 3, 4, 5},
-                        std::move(found), "");
-  collect.finish(true, "");
-  return result;
-}
-
 systematic_error const& of_o(judgement const& found, problem::element_type type) {
   return found.systematic[0][static_cast<std::size_t>(type)];
 }
@@ -100,7 +90,7 @@ void check_cut_is_noted(char const* preset) {
   CHECK(of_o(honest, type).rows == 800);
   CHECK(of_o(honest, type).elements > 800 * 16 - 10);  // without a few subnormals of f16
   CHECK_FALSE(of_o(honest, type).is_worth_a_note());
-  report const right = report_of(honest);
+  report const right = tests::report_of(honest, "accuracy");
   CHECK(right.verdict == verdict::certified);
   CHECK_FALSE(has(as_text(right), "systematic"));
 
@@ -112,7 +102,7 @@ void check_cut_is_noted(char const* preset) {
   CHECK(size.is_systematic());
   // O has both signs: upwards, the errors cancel.
   CHECK_FALSE(up.is_systematic());
-  report const noted = report_of(off);
+  report const noted = tests::report_of(off, "accuracy");
   CHECK(noted.verdict == verdict::certified);
   auto const note = "systematic error of o (" + std::string(problem::name_of(type)) + "), which no bound refutes";
   CHECK(has(as_text(noted), note));

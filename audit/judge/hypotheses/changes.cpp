@@ -3,6 +3,9 @@
 #include <algorithm>
 #include <cmath>
 #include <limits>
+#include <tuple>
+
+#include <fmt/format.h>
 
 #include "audit/tensors/elements.hpp"
 #include "audit/tensors/entry_forms.hpp"
@@ -47,6 +50,20 @@ answered_call of_rank_4(owned_problem const& problem, owned_outputs const& outpu
   if (call.outputs.lse) call.outputs.lse->layout = problem::layout::compact({s.b, s.hq, s.n});
   if (call.outputs.weights) call.outputs.weights->layout = problem::layout::compact({s.b, s.hq, s.n, s.m});
   return call;
+}
+
+void add_uses_of_the_first(hypothesis_list& to, std::string_view tensor, std::optional<owned_tensor> problem_draft::* of) {
+  for (auto const& [axis, name, whose] : {std::tuple{std::size_t{1}, "head", "head uses the {} of head 0"},
+                                          std::tuple{std::size_t{0}, "batch", "batch entry uses the {} of entry 0"},
+                                          std::tuple{std::size_t{2}, "query", "query uses the {} of query 0"}})
+    adds_problems_to(to)(fmt::format("{}-of-first-{}", tensor, name),
+                         "every " + fmt::format(fmt::runtime(whose), tensor),
+                         solves(
+                             [at = axis, of](owned_problem const& p) {
+                               auto const& whole = p.draft().*of;
+                               return whole && whole->layout.shape[at] > 1;
+                             },
+                             [at = axis, of](problem_draft& p) { (p.*of)->layout.shape[at] = 1; }));
 }
 
 std::vector<answered_call> with_problem(answered_call const& call, problem_draft draft) {
@@ -130,6 +147,14 @@ double score_table::largest(std::int64_t b, std::int64_t h, std::int64_t i, std:
   for (std::int64_t j = first; j < std::min(last, size_.m); ++j)
     if (sees(problem_, b, h, i, j)) most = std::max(most, (*this)(b, h, i, j));
   return most;
+}
+
+double score_table::sum_of_weights(std::int64_t b, std::int64_t h, std::int64_t i) const {
+  double const most = largest(b, h, i);
+  double sum = 0;
+  for (std::int64_t j = 0; j < size_.m; ++j)
+    if (sees(problem_, b, h, i, j)) sum += std::exp((*this)(b, h, i, j) - most);
+  return sum;
 }
 
 bool score_table::is_empty(std::int64_t b, std::int64_t h, std::int64_t i) const {

@@ -4,6 +4,9 @@
 #include <cstdint>
 #include <functional>
 #include <optional>
+#include <string>
+#include <string_view>
+#include <utility>
 #include <vector>
 
 #include "audit/judge/hypotheses/hypothesis.hpp"
@@ -17,6 +20,15 @@ using problem_question = std::function<bool(owned_problem const&)>;
 supposition solves(problem_question concerned, draft_change change);
 /// Its model is the one that `widen` makes of the claim's.
 supposition has_model(std::function<void(problem::kernel_model&)> widen);
+
+/// A function that adds hypotheses of the kind `problem` to the list: name, sentence, supposition.
+inline auto adds_problems_to(hypothesis_list& to) {
+  return [&to](std::string name, std::string sentence, supposition how) {
+    to.push_back({std::move(name), std::move(sentence), hypothesis_kind::problem, std::move(how)});
+  };
+}
+/// Adds "every head uses the mask of head 0", and so for entries of the batch and for queries. `tensor` is "mask" or "bias".
+void add_uses_of_the_first(hypothesis_list& to, std::string_view tensor, std::optional<owned_tensor> problem_draft::* of);
 
 /// The call with another problem; none where the draft is not valid.
 std::vector<answered_call> with_problem(answered_call const& call, problem_draft draft);
@@ -41,6 +53,8 @@ class score_table {
   /// The largest of the visible keys first ≤ j < last; −∞ without any.
   double largest(std::int64_t b, std::int64_t h, std::int64_t i, std::int64_t first, std::int64_t last) const;
   double largest(std::int64_t b, std::int64_t h, std::int64_t i) const { return largest(b, h, i, 0, size_.m); }
+  /// Σ e^(s − m) of the visible keys, where m = largest(b, h, i) is finite.
+  double sum_of_weights(std::int64_t b, std::int64_t h, std::int64_t i) const;
   /// Has no visible key another score than −∞, and none a NaN?
   bool is_empty(std::int64_t b, std::int64_t h, std::int64_t i) const;
 

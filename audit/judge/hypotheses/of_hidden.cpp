@@ -166,9 +166,7 @@ supposition nan_is_zero(owned_tensor problem_draft::*which) {
 }  // namespace
 
 void add_hypotheses_of_hidden(hypothesis_list& to) {
-  auto const add = [&](std::string name, std::string sentence, supposition how) {
-    to.push_back({std::move(name), std::move(sentence), hypothesis_kind::problem, std::move(how)});
-  };
+  auto const add = adds_problems_to(to);
   add("hidden-value-times-0-right", "V behind the right edge of a band is multiplied by 0, where there is no mask",
       reads_hidden({.reads_value = true, .beyond_right_only = true}));
   add("hidden-score-plus-infinity-right",

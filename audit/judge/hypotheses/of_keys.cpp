@@ -152,9 +152,7 @@ supposition nan_after_empty_block(std::int64_t block) {
 }  // namespace
 
 void add_hypotheses_of_keys(hypothesis_list& to) {
-  auto const add = [&](std::string name, std::string sentence, supposition how) {
-    to.push_back({std::move(name), std::move(sentence), hypothesis_kind::problem, std::move(how)});
-  };
+  auto const add = adds_problems_to(to);
   // --- keys ---
   auto const has_keys = [](owned_problem const& p) { return p.size().m > 0; };
   add("last-key-unread", "the last key is not read",

@@ -85,9 +85,7 @@ std::vector<answered_call> answers_before(answered_call const& call, answered_ca
 }  // namespace
 
 void add_hypotheses_of_memory(hypothesis_list& to) {
-  auto const add = [&](std::string name, std::string sentence, supposition how) {
-    to.push_back({std::move(name), std::move(sentence), hypothesis_kind::problem, std::move(how)});
-  };
+  auto const add = adds_problems_to(to);
   auto const q = &problem_draft::q, k = &problem_draft::k, v = &problem_draft::v;
   // --- where elements are read ---
   add("answer-of-the-call-before", "the answer is that of the call before", answers_before);

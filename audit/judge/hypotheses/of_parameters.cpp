@@ -17,6 +17,18 @@ bool has_softcap(owned_problem const& p) { return p.draft().softcap > 0; }
 double head_dimension(problem_draft const& p) { return static_cast<double>(p.q.layout.shape[3]); }
 double sigma_of_draft(problem_draft const& p) { return p.scale.value_or(1 / std::sqrt(head_dimension(p))); }
 
+/// Holds `question` for an element of the bias?
+template <class Question>
+bool has_bias_where(owned_problem const& p, Question question) {
+  auto const& bias = p.draft().bias;
+  for (std::size_t at = 0; bias && at < bias->bytes.size() / problem::size_of(bias->type); ++at)
+    if (question(load(*bias, at))) return true;
+  return false;
+}
+
+/// A finite bias that models add to hide a key.
+bool stands_for_hidden(double x) { return x > -1e36 && x < -1e6; }
+
 /// Every element of the bias through `f`. Requires a bias.
 void map_bias(problem_draft& p, std::function<double(double)> const& f) {
   for (std::size_t at = 0; at < p.bias->bytes.size() / problem::size_of(p.bias->type); ++at)
@@ -52,10 +64,7 @@ std::vector<answered_call> capped_bias(answered_call const& call, answered_call 
 }  // namespace
 
 void add_hypotheses_of_parameters(hypothesis_list& to) {
-  using enum hypothesis_kind;
-  auto const add = [&](std::string name, std::string sentence, supposition how) {
-    to.push_back({std::move(name), std::move(sentence), problem, std::move(how)});
-  };
+  auto const add = adds_problems_to(to);
   // --- the scale ---
   add("default-scale-1", "the default scale is 1, not 1/√d",
       solves(has_default_scale, [](problem_draft& p) { p.scale = 1; }));
@@ -93,32 +102,14 @@ void add_hypotheses_of_parameters(hypothesis_list& to) {
   add("softcap-after-bias", "the bias is inside the softcap", capped_bias);
   // --- the bias ---
   add("finite-masks-ignored", "biases between -1e36 and -1e6, which stand for -inf, are not added",
-      solves(
-          [](owned_problem const& p) {
-            if (!has_bias(p)) return false;
-            for (std::size_t at = 0; at < p.draft().bias->bytes.size() / problem::size_of(p.draft().bias->type); ++at)
-              if (double const x = load(*p.draft().bias, at); x > -1e36 && x < -1e6) return true;
-            return false;
-          },
-          [](problem_draft& p) { map_bias(p, [](double x) { return x > -1e36 && x < -1e6 ? 0 : x; }); }));
+      solves([](owned_problem const& p) { return has_bias_where(p, stands_for_hidden); },
+             [](problem_draft& p) { map_bias(p, [](double x) { return stands_for_hidden(x) ? 0 : x; }); }));
   for (double const least : {-1e4, -65504.0, -1e9, -1e30})
     add(fmt::format("bias-from{:g}", least), fmt::format("a bias below {0:g} counts as {0:g}", least),
-        solves(
-            [least](owned_problem const& p) {
-              if (!has_bias(p)) return false;
-              for (std::size_t at = 0; at < p.draft().bias->bytes.size() / problem::size_of(p.draft().bias->type); ++at)
-                if (load(*p.draft().bias, at) < least) return true;
-              return false;
-            },
-            [least](problem_draft& p) { map_bias(p, [=](double x) { return x < least ? least : x; }); }));
+        solves([least](owned_problem const& p) { return has_bias_where(p, [=](double x) { return x < least; }); },
+               [least](problem_draft& p) { map_bias(p, [=](double x) { return x < least ? least : x; }); }));
   add("bias-ignored", "the bias is ignored", solves(has_bias, [](problem_draft& p) { p.bias.reset(); }));
-  for (auto const& [axis, name, whose] :
-       {std::tuple{std::size_t{1}, "head", "every head uses the bias of head 0"},
-        std::tuple{std::size_t{0}, "batch", "every batch entry uses the bias of entry 0"},
-        std::tuple{std::size_t{2}, "query", "every query uses the bias of query 0"}})
-    add(fmt::format("bias-of-first-{}", name), whose,
-        solves([at = axis](owned_problem const& p) { return has_bias(p) && p.draft().bias->layout.shape[at] > 1; },
-               [at = axis](problem_draft& p) { p.bias->layout.shape[at] = 1; }));
+  add_uses_of_the_first(to, "bias", &problem_draft::bias);
 }
 
 }  // namespace attest::audit

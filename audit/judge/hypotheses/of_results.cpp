@@ -27,17 +27,22 @@ supposition maps_lse_beside_maximum(double (*f)(double got, double maximum, doub
   return [=](answered_call const& call, answered_call const*) -> calls {
     if (!call.outputs.lse || !is_small(call.problem)) return {};
     score_table const score(call.problem);
-    std::int64_t const m = call.problem.size().m;
     auto supposed = with_lse(call, [&](auto b, auto h, auto i, double got) {
       double const most = score.largest(b, h, i);
       if (!std::isfinite(most)) return got;
-      double sum = 0;
-      for (std::int64_t j = 0; j < m; ++j)
-        if (sees(call.problem, b, h, i, j)) sum += std::exp(score(b, h, i, j) - most);
-      return f(got, most, sum);
+      return f(got, most, score.sum_of_weights(b, h, i));
     });
     return supposed ? calls{*std::move(supposed)} : calls{};
   };
+}
+
+/// The call with an LSE, where it has one, from which the row's largest score is taken, where that is finite.
+answered_call with_lse_beside_maximum(answered_call const& call, score_table const& score) {
+  auto beside = with_lse(call, [&](auto b, auto h, auto i, double got) {
+    double const most = score.largest(b, h, i);
+    return std::isfinite(most) ? got - most : got;
+  });
+  return beside ? *std::move(beside) : call;
 }
 
 /// Every element of O and of the weights is 0.
@@ -63,11 +68,8 @@ calls is_not_divided(answered_call const& call, answered_call const*) {
   supposed.claim.fixed.k_f += 2;
   for (std::int64_t row = 0; row < s.b * s.hq * s.n; ++row) {
     std::int64_t const b = row / s.n / s.hq, h = row / s.n % s.hq, i = row % s.n;
-    double const most = score.largest(b, h, i);
-    if (!std::isfinite(most)) continue;
-    double sum = 0;
-    for (std::int64_t j = 0; j < s.m; ++j)
-      if (sees(p, b, h, i, j)) sum += std::exp(score(b, h, i, j) - most);
+    if (!std::isfinite(score.largest(b, h, i))) continue;
+    double const sum = score.sum_of_weights(b, h, i);
     auto const divide = [&](std::optional<owned_tensor>& t, std::int64_t width) {
       for (std::int64_t c = 0; t && c < width; ++c) {
         auto const at = static_cast<std::size_t>(row * width + c);
@@ -86,11 +88,7 @@ calls weighs_equally(answered_call const& call, answered_call const*) {
   problem_draft draft = p.draft();
   draft.scale = 0, draft.softcap = 0, draft.bias.reset();
   score_table const score(p);
-  auto const beside = with_lse(call, [&](auto b, auto h, auto i, double got) {
-    double const most = score.largest(b, h, i);
-    return std::isfinite(most) ? got - most : got;
-  });
-  return with_problem(beside ? *beside : call, std::move(draft));
+  return with_problem(with_lse_beside_maximum(call, score), std::move(draft));
 }
 
 /// A number ε is added to the sum of the weights: a key with the score m + ln ε and the value 0.
@@ -135,11 +133,7 @@ supposition adds_unweighted(reference_point reference) {
     });
     answered_call known = call;
     known.outputs.weights.reset();  // formed from the final maximum, divided by another sum
-    auto const beside = with_lse(known, [&](auto b, auto h, auto i, double got) {
-      double const most = score.largest(b, h, i);
-      return std::isfinite(most) ? got - most : got;
-    });
-    return with_problem(beside ? *beside : known, std::move(draft));
+    return with_problem(with_lse_beside_maximum(known, score), std::move(draft));
   };
 }
 
@@ -189,9 +183,7 @@ double plus_log_of_sum(double got, double, double sum) { return got + std::log(s
 }  // namespace
 
 void add_hypotheses_of_results(hypothesis_list& to) {
-  auto const add = [&](std::string name, std::string sentence, supposition how) {
-    to.push_back({std::move(name), std::move(sentence), hypothesis_kind::problem, std::move(how)});
-  };
+  auto const add = adds_problems_to(to);
   add("lse-base-2", "the LSE is a logarithm to the base 2", maps_lse(ln_2));
   add("lse-negated", "the LSE has the wrong sign", maps_lse(negated));
   add("lse-without-maximum", "the LSE lacks the maximum", maps_lse_beside_maximum(plus_maximum));

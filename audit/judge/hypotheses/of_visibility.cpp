@@ -19,20 +19,12 @@ void map_mask(problem_draft& p, std::byte (*f)(std::byte)) {
 }
 
 void add_masks(hypothesis_list& to) {
-  auto const add = [&](std::string name, std::string sentence, supposition how) {
-    to.push_back({std::move(name), std::move(sentence), hypothesis_kind::problem, std::move(how)});
-  };
+  auto const add = adds_problems_to(to);
   add("mask-ignored", "the mask is ignored", solves(is_masked, [](problem_draft& p) { p.mask.reset(); }));
   add("mask-inverted", "the mask is inverted: true hides instead of attending", solves(is_masked, [](problem_draft& p) {
         map_mask(p, [](std::byte x) { return x == std::byte{0} ? std::byte{1} : std::byte{0}; });
       }));
-  for (auto const& [axis, name, whose] :
-       {std::tuple{std::size_t{1}, "head", "every head uses the mask of head 0"},
-        std::tuple{std::size_t{0}, "batch", "every batch entry uses the mask of entry 0"},
-        std::tuple{std::size_t{2}, "query", "every query uses the mask of query 0"}})
-    add(fmt::format("mask-of-first-{}", name), whose,
-        solves([at = axis](owned_problem const& p) { return is_masked(p) && p.draft().mask->layout.shape[at] > 1; },
-               [at = axis](problem_draft& p) { p.mask->layout.shape[at] = 1; }));
+  add_uses_of_the_first(to, "mask", &problem_draft::mask);
   add("mask-low-bit", "of a byte of the mask only the lowest bit counts",
       solves(is_masked, [](problem_draft& p) { map_mask(p, [](std::byte x) { return x & std::byte{1}; }); }));
 }
@@ -40,9 +32,7 @@ void add_masks(hypothesis_list& to) {
 }  // namespace
 
 void add_hypotheses_of_visibility(hypothesis_list& to) {
-  auto const add = [&](std::string name, std::string sentence, supposition how) {
-    to.push_back({std::move(name), std::move(sentence), hypothesis_kind::problem, std::move(how)});
-  };
+  auto const add = adds_problems_to(to);
   add_masks(to);
   // --- alignment ---
   add("band-top-left", "the band is aligned top-left",
