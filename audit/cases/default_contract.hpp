@@ -12,4 +12,9 @@ inline contract const& default_contract(owned_problem const& problem) {
   return merge ? default_merge_contract(problem.type(), merge->answer) : default_contract(problem.type());
 }
 
+/// The named contract; that of the problem where there is none.
+inline contract const& contract_of(contract const* named, owned_problem const& problem) {
+  return named ? *named : default_contract(problem);
+}
+
 }  // namespace attest::audit

@@ -6,6 +6,7 @@
 #include <fmt/format.h>
 
 #include "audit/judge/conventions.hpp"
+#include "audit/support/sort_by.hpp"
 
 namespace attest::audit {
 namespace {
@@ -112,27 +113,25 @@ class search {
       candidates_.push_back({std::string(row.name), std::string(row.sentence), hypothesis_kind::problem, nullptr, {}});
     for (audit::hypothesis const& row : hypotheses()) {
       if (row.name == "exp-to-2^-21")
-        for (holding_contract const& other : asked.contracts)
-          {
-            candidates_.push_back({"contract-" + other.name, other.sentence, hypothesis_kind::precision, nullptr, {}});
-            candidates_.back().less_precise = other.less_precise;
-          }
+        for (holding_contract const& other : asked.contracts) {
+          candidates_.push_back({"contract-" + other.name, other.sentence, hypothesis_kind::precision, nullptr, {}});
+          candidates_.back().less_precise = other.less_precise;
+        }
       candidates_.push_back({row.name, row.sentence, row.kind, &row, {}});
     }
   }
 
   std::optional<named_cause> run() {
     std::vector<std::pair<double, searched_case const*>> later;
+    auto const enough = [&] { return asked_.late(share_of_failing) || tried_.size() >= most_failing; };
     for (searched_case const& failing : asked_.failing) {
-      if (asked_.late(share_of_failing) || tried_.size() >= most_failing) break;
+      if (enough()) break;
       if (double const products = asked_.products(failing); products > large) later.emplace_back(products, &failing);
       else try_case(failing);
     }
-    // They lie in one array, so that equal ones keep their order. (std::stable_sort uses a function that libstdc++ 12 itself
-    // deprecates.)
-    std::ranges::sort(later);
+    sort_by(later, [](auto const& each) { return each.first; });
     for (auto const& [products, failing] : later) {
-      if (asked_.late(share_of_failing) || tried_.size() >= most_failing) break;
+      if (enough()) break;
       try_case(*failing);
     }
     if (tried_.empty()) return std::nullopt;

@@ -255,7 +255,7 @@ problem::result<std::string> run_explain(explain_options const& options) {
     return error{error_code::bad_value, "--problem",
                  fmt::format("the file has no problem '{}'{}", printable(*options.prefix),
                              did_you_mean(*options.prefix, prefixes))};
-  contract const& claim = options.claim ? *options.claim : default_contract(at->problem);
+  contract const& claim = contract_of(options.claim, at->problem);
   if (claim.type != at->problem.type())
     return error{error_code::bad_type, "--contract",
                  fmt::format("{} is about {}, the file holds {}", claim.name, problem::name_of(claim.type),

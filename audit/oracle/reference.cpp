@@ -193,7 +193,7 @@ problem::result<referenced> run_reference(reference_options const& options) {
   answers::tensors into;
   for (problem_file_entry const& entry : recorded.value().problems) {
     problem::element_type const type = entry.problem.type();
-    contract const& claim = options.claim ? *options.claim : default_contract(entry.problem);
+    contract const& claim = contract_of(options.claim, entry.problem);
     bounds_of const tiers = options.quick ? bounds_of::machine_tier : bounds_of::both_tiers;
     std::visit(
         [&](auto const& p) {

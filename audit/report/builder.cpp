@@ -11,6 +11,7 @@
 
 #include "audit/report/coverage_words.hpp"
 #include "audit/report/outside.hpp"
+#include "audit/support/sort_by.hpp"
 
 namespace attest::audit {
 
@@ -109,12 +110,7 @@ bool report_builder::refuted() const {
 }
 
 void report_builder::finish(bool complete, std::string because) {
-  // The refuting findings first. (std::stable_sort uses a function that libstdc++ 12 itself deprecates.)
-  std::vector<finding> ordered;
-  for (bool const waived : {false, true})
-    std::ranges::copy_if(report_.findings, std::back_inserter(ordered),
-                         [&](finding const& f) { return f.waived == waived; });
-  report_.findings = std::move(ordered);
+  sort_by(report_.findings, [](finding const& f) { return f.waived; });  // the refuting ones first
   judgement const sum = report_.total();
   for (auto const& [kind, count] : report_.observation_counts)
     if (count > listed_per_kind) report_.observations.push_back(unlisted_observations(kind, count));

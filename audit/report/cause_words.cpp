@@ -9,6 +9,7 @@
 #include <fmt/ranges.h>
 
 #include "audit/report/text.hpp"
+#include "audit/support/sort_by.hpp"
 
 namespace attest::audit {
 namespace {
@@ -67,10 +68,7 @@ void put_unexplained_first(report& of) {
   auto const rank = [&](finding const& f) {
     return f.waived ? 2 : left.contains(fmt::format("{}/{}", f.check, f.case_name)) ? 0 : 1;
   };
-  std::vector<finding> ordered;
-  for (int const wanted : {0, 1, 2})
-    std::ranges::copy_if(of.findings, std::back_inserter(ordered), [&](finding const& f) { return rank(f) == wanted; });
-  of.findings = std::move(ordered);
+  sort_by(of.findings, rank);
 }
 
 json cause_json(report const& of) {
@@ -133,10 +131,7 @@ std::optional<named_cause> joined_cause(std::vector<report> const& shards) {
   }
   if (!all) return all;
   // The first to come of those that explain equally much stays first.
-  auto& sorted = all->mistakes;
-  for (std::size_t end = 1; end < sorted.size(); ++end)
-    for (std::size_t at = end; at > 0 && sorted[at].explains > sorted[at - 1].explains; --at)
-      std::swap(sorted[at], sorted[at - 1]);
+  sort_by(all->mistakes, [](named_mistake const& mistake) { return -mistake.explains; });
   return all;
 }
 

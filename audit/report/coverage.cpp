@@ -34,9 +34,7 @@ std::array<trait, coverage::trait_count> const& traits() {
 
 /// Can one call have both? The rules are those of `combinations`.
 bool can_meet(trait const& a, trait const& b) {
-  if (!a.axis && !b.axis) {
-    return !exclude(static_cast<feature>(a.at), static_cast<feature>(b.at));
-  }
+  if (!a.axis && !b.axis) return !exclude(static_cast<feature>(a.at), static_cast<feature>(b.at));
   if (a.axis == b.axis) return false;
   auto const meets = [](trait const& one, trait const& other) {
     if (one.is(feature::grouped) && (other.axis == shape_axis::groups || other.axis == shape_axis::heads))

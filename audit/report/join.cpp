@@ -4,12 +4,10 @@
 #include <map>
 #include <optional>
 #include <set>
-#include <string_view>
 #include <utility>
 
 #include <fmt/format.h>
 
-#include "audit/cases/call_form.hpp"
 #include "audit/contract/contract_file.hpp"
 #include "audit/report/builder.hpp"
 #include "audit/report/cause_words.hpp"
@@ -17,6 +15,7 @@
 #include "audit/report/json_difference.hpp"
 #include "audit/report/json_read.hpp"
 #include "audit/report/json_write.hpp"
+#include "audit/report/refused_check.hpp"
 #include "audit/report/text.hpp"
 #include "audit/support/printable.hpp"
 
@@ -122,30 +121,21 @@ void add_new(std::vector<T>& to, std::vector<T> const& more) {
     if (std::ranges::find(to, item) == to.end()) to.push_back(item);
 }
 
-/// What stands before the features of a row of `not_asked` about a check.
-constexpr std::string_view unsupported_features = "the kernel does not support ";
-
-/// Makes one row of the rows of `all.not_asked` about a check, in the order of the checks: a shard says that its cases of a check
-/// were refused, and for which features; the check was not asked where no case of any shard was answered.
+/// Makes one row of the rows of `all.not_asked` about a check, in the order of the checks: a shard says that its cases of
+/// a check were refused, and for which features; the check was not asked where no case of any shard was answered.
 void join_refused_checks(report& all) {
-  std::map<std::string, std::set<std::size_t>> refused;
   auto const of_a_check = [&](omission const& row) {
-    return std::ranges::any_of(all.checks, [&](check_result const& check) { return row.what == "check " + check.name; });
+    return std::ranges::any_of(all.checks,
+                               [&](check_result const& check) { return row.what == refused_check(check.name); });
   };
-  for (omission const& row : all.not_asked) {
-    if (!of_a_check(row) || !row.why.starts_with(unsupported_features)) continue;
-    std::string const named = ", " + row.why.substr(unsupported_features.size()) + ",";
-    for (std::size_t n = 0; n < feature_table().size(); ++n)
-      if (named.find(fmt::format(", {},", feature_table()[n].name)) != std::string::npos) refused[row.what].insert(n);
-  }
   std::vector<omission> joined;
   for (check_result const& check : all.checks) {
-    std::string const what = "check " + check.name;
-    auto const stated = std::ranges::find(all.not_asked, what, &omission::what);
-    if (stated == all.not_asked.end() || check.unsupported < check.cases) continue;
-    std::vector<std::string_view> names;
-    for (std::size_t const n : refused[what]) names.push_back(feature_table()[n].name);
-    joined.push_back({what, names.empty() ? stated->why : fmt::format("{}{}", unsupported_features, fmt::join(names, ", "))});
+    if (check.unsupported < check.cases) continue;
+    feature_set unsupported;
+    bool stated = false;
+    for (omission const& row : all.not_asked)
+      if (row.what == refused_check(check.name)) stated = true, unsupported = unsupported | refused_in(row.why);
+    if (stated) joined.push_back({refused_check(check.name), words_of_refusal(unsupported)});
   }
   auto const first = std::ranges::find_if(all.not_asked, of_a_check) - all.not_asked.begin();
   std::erase_if(all.not_asked, of_a_check);

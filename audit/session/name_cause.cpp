@@ -27,6 +27,11 @@ double products_tried(owned_problem const& problem) {
          static_cast<double>(s.d + s.dv);
 }
 
+/// A merge has no cause.
+bool is_tried(owned_problem const& problem) {
+  return !problem.draft().merge && products_tried(problem) <= most_tried_products;
+}
+
 call_event event_of(promise which) {
   switch (which) {
     case promise::leaves_inputs: return call_event::inputs;
@@ -102,7 +107,7 @@ class asking {
 
   std::optional<answered_case> answers(searched_case const& which) {
     auto const made = plan_.make(which.check, which.name, limits_);
-    if (!made || made->problem.draft().merge || products_tried(made->problem) > most_tried_products || !opened()) return std::nullopt;
+    if (!made || !is_tried(made->problem) || !opened()) return std::nullopt;
     std::set<call_event> events;
     case_outputs outputs(made->further.size() + 1);
     for (std::size_t const call : order_of_calls(*made)) {
@@ -120,7 +125,7 @@ class asking {
 
   bool concerns(searched_case const& which, hypothesis const& tried) {
     auto const made = plan_.make(which.check, which.name, limits_);
-    if (!made || made->problem.draft().merge || products_tried(made->problem) > most_tried_products) return false;
+    if (!made || !is_tried(made->problem)) return false;
     problem::sizes const& s = made->problem.size();
     // Outputs of the right shape, for hypotheses that change outputs.
     owned_outputs const zeros{
@@ -230,9 +235,7 @@ void name_recorded_cause(std::vector<recorded_case> const& cases,
   }
   auto const find = [&](searched_case const& which) -> recorded_case const* {
     auto const at = by_name.find({which.check, which.name});
-    bool const tried = at != by_name.end() && !at->second->input.problem.draft().merge &&
-                       products_tried(at->second->input.problem) <= most_tried_products;
-    return tried ? at->second : nullptr;
+    return at != by_name.end() && is_tried(at->second->input.problem) ? at->second : nullptr;
   };
   asked.answers = [&](searched_case const& which) -> std::optional<answered_case> {
     recorded_case const* const found = find(which);

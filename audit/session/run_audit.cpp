@@ -10,6 +10,7 @@
 #include "audit/contract/preset_family.hpp"
 #include "audit/judge/conventions.hpp"
 #include "audit/report/builder.hpp"
+#include "audit/report/refused_check.hpp"
 #include "audit/report/refusal_pattern.hpp"
 #include "audit/session/ask_kernel.hpp"
 #include "audit/session/case_pool.hpp"
@@ -236,14 +237,11 @@ void session::list_refused_checks() {
       report_.observations.insert(report_.observations.begin(),
                                   fmt::format("merges are judged under merge-{}", problem::name_of(options_.claim->type)));
     if (row.unsupported < row.cases) continue;
-    std::vector<std::string_view> reasons;
+    feature_set unsupported;
     refused_[row.name].each([&](feature one) {
-      if (!pool_.limits().answers.answers(feature_set{one})) reasons.push_back(row_of(one).name);
+      if (!pool_.limits().answers.answers(feature_set{one})) unsupported.add(one);
     });
-    report_.not_asked.push_back(
-        {"check " + row.name, reasons.empty()
-                                  ? std::string("the kernel answered none of its cases")
-                                  : fmt::format("the kernel does not support {}", fmt::join(reasons, ", "))});
+    report_.not_asked.push_back({refused_check(row.name), words_of_refusal(unsupported)});
   }
 }
 

@@ -164,7 +164,7 @@ void draw_findings(std::vector<recorded_case> const& cases, verify_options const
     auto const at = std::ranges::find_if(
         cases, [&](recorded_case const& c) { return c.input.check == found.check && c.input.name == found.case_name; });
     if (at == cases.end()) continue;
-    contract const& claim = options.claim ? *options.claim : default_contract(at->input.call(found.what.call));
+    contract const& claim = contract_of(options.claim, at->input.call(found.what.call));
     found.no_pictures = not_drawn(at->input, found.what);
     found.pictures =
         draw_pictures(at->input, found.what, claim, {.of_call = [&] { return at->outputs[found.what.call]; }});
@@ -210,7 +210,7 @@ problem::result<report> run_verify(verify_options const& options) {
     // In a file that attest wrote, only mandatory cases must have outputs, as in an audit; in any other, every problem.
     bool const generated = find_check(kernel_case.check) != nullptr;
     problem::element_type const type = kernel_case.problem.type();
-    contract const& claim = options.claim ? *options.claim : default_contract(kernel_case.problem);
+    contract const& claim = contract_of(options.claim, kernel_case.problem);
     if (claim.type != type)
       return error{error_code::bad_type, kernel_case.name + (kernel_case.problem.draft().merge ? ".o_parts" : ".q"),
                    fmt::format("element type is {}, the contract {} is about {}", problem::name_of(type), claim.name,
@@ -265,7 +265,7 @@ problem::result<report> run_verify(verify_options const& options) {
     name_recorded_cause(
         cases.value(),
         [&](audit_case const& of) -> contract const& {
-          return options.claim ? *options.claim : default_contract(of.problem.type());
+          return contract_of(options.claim, of.problem);
         },
         std::chrono::steady_clock::now() + std::chrono::seconds(10), [&] { return !why_to_stop(options).empty(); },
         kernel_report);
