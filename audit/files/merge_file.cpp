@@ -46,8 +46,8 @@ result<std::vector<std::pair<std::string, safetensor const*>>> in_order(std::str
   if (auto const at = group.find(whole); at != group.end()) {
     if (!found.empty())
       return fault(error_code::bad_shape, prefixed(prefix, whole),
-                     fmt::format("stands beside '{}': the parts are in one tensor or in one each",
-                                 printable(found.front().second.first)));
+                   fmt::format("stands beside '{}': the parts are in one tensor or in one each",
+                               printable(found.front().second.first)));
     return std::vector{std::pair{prefixed(prefix, whole), at->second}};
   }
   std::ranges::sort(found, {}, [](auto const& part) { return part.first; });
@@ -55,7 +55,7 @@ result<std::vector<std::pair<std::string, safetensor const*>>> in_order(std::str
   for (auto& [number, part] : found) {
     if (number != std::ssize(parts))
       return fault(error_code::missing, prefixed(prefix, fmt::format("{}{}", word, parts.size())),
-                     fmt::format("is missing beside '{}'", printable(part.first)));
+                   fmt::format("is missing beside '{}'", printable(part.first)));
     parts.push_back(std::move(part));
   }
   return parts;
@@ -91,7 +91,7 @@ class reader {
  private:
   error missing(std::string_view role, std::string_view beside) const {
     return fault(error_code::missing, prefixed(prefix_, role),
-                   fmt::format("is missing beside '{}'", printable(beside)));
+                 fmt::format("is missing beside '{}'", printable(beside)));
   }
 
   /// The shape and type of the parts, from the first tensor of O.
@@ -101,15 +101,15 @@ class reader {
     auto const type = floating_type(tensor->dtype);
     if (!type)
       return fault(error_code::bad_type, name,
-                     fmt::format("dtype is {}, expected {}", printable(tensor->dtype, 20),
-                                 problem::listed(problem::ieee_rows_first(), "or", &problem::element_row::dtype)));
+                   fmt::format("dtype is {}, expected {}", printable(tensor->dtype, 20),
+                               problem::listed(problem::ieee_rows_first(), "or", &problem::element_row::dtype)));
     read_.type = *type, dtype_ = tensor->dtype;
     shape_ = tensor->shape;
     std::size_t const axes = shape_.size() - (one_block ? 1 : 0);
     if (shape_.empty() || axes < 2 || axes > 4)
       return fault(error_code::bad_shape, name,
-                     fmt::format("rank is {}, expected {}", tensor->shape.size(),
-                                 one_block ? "3, 4 or 5: [S, b, hq, n, dv]" : "2, 3 or 4: [b, hq, n, dv]"));
+                   fmt::format("rank is {}, expected {}", tensor->shape.size(),
+                               one_block ? "3, 4 or 5: [S, b, hq, n, dv]" : "2, 3 or 4: [b, hq, n, dv]"));
     read_.parts = one_block ? shape_.front() : static_cast<std::int64_t>(tensors);
     if (one_block && read_.parts < 1) return fault(error_code::bad_shape, name, "merge needs at least one part");
     std::vector<std::int64_t> sizes(shape_.end() - static_cast<std::ptrdiff_t>(axes), shape_.end());
@@ -121,8 +121,8 @@ class reader {
     bool const no_rows = std::ranges::find(lse_shape_, 0) != lse_shape_.end();
     if (no_rows && empty_rows(lse_shape_) > most_empty_rows)
       return fault(error_code::unsupported, name,
-                     fmt::format("shape is [{}]: parts without rows have at most {} of them along the other axes",
-                                 fmt::join(tensor->shape, ", "), most_empty_rows));
+                   fmt::format("shape is [{}]: parts without rows have at most {} of them along the other axes",
+                               fmt::join(tensor->shape, ", "), most_empty_rows));
     return std::nullopt;
   }
 
@@ -130,22 +130,22 @@ class reader {
                             std::pair<std::string, safetensor const*> const& lse, std::size_t part) {
     if (o.second->dtype != dtype_)
       return fault(error_code::bad_type, o.first,
-                     fmt::format("dtype is {}, part 0 has {}", printable(o.second->dtype, 20), dtype_));
+                   fmt::format("dtype is {}, part 0 has {}", printable(o.second->dtype, 20), dtype_));
     if (o.second->shape != shape_) {
       auto const& shape = o.second->shape;
       std::string const where = prefixed(prefix_, fmt::format("{}{}", o_word, part));
       bool const same_rows =
           shape.size() == shape_.size() && std::equal(shape.begin(), shape.end() - 1, shape_.begin());
       return fault(error_code::bad_shape, where,
-                     same_rows ? fmt::format("part {} has dv = {}, part 0 has {}", part, shape.back(), shape_.back())
-                               : fmt::format("part {} has shape [{}], part 0 has [{}]", part, fmt::join(shape, ", "),
-                                             fmt::join(shape_, ", ")));
+                   same_rows ? fmt::format("part {} has dv = {}, part 0 has {}", part, shape.back(), shape_.back())
+                             : fmt::format("part {} has shape [{}], part 0 has [{}]", part, fmt::join(shape, ", "),
+                                           fmt::join(shape_, ", ")));
     }
     std::string_view const expected = read_.type == element_type::f64 ? "F64" : "F32";
     if (lse.second->dtype != expected)
       return fault(error_code::bad_type, lse.first,
-                     fmt::format("dtype is {}, expected {} beside parts of {}", printable(lse.second->dtype, 20),
-                                 expected, dtype_));
+                   fmt::format("dtype is {}, expected {} beside parts of {}", printable(lse.second->dtype, 20),
+                               expected, dtype_));
     if (lse.second->shape != lse_shape_)
       return fault(
           error_code::bad_shape, lse.first,
@@ -189,8 +189,8 @@ result<problem_draft> merge_of(std::string_view prefix, tensor_group const& grou
     if (is_part_role(role) || answers) continue;
     bool const attention = role == "q" || role == "k" || role == "v";
     return fault(error_code::bad_value, prefixed(prefix, role),
-                   attention ? "stands beside parts: a group is attention, with q, k and v, or a merge, with parts"
-                             : "stands beside parts: a merge takes the O and the LSE of its parts, and nothing else");
+                 attention ? "stands beside parts: a group is attention, with q, k and v, or a merge, with parts"
+                           : "stands beside parts: a merge takes the O and the LSE of its parts, and nothing else");
   }
   auto parts = reader(prefix, group).parts();
   if (!parts) return parts.why();

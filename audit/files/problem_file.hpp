@@ -5,8 +5,8 @@
 // problem/parameters.hpp (PREFIX.scale before plain scale) hold a decimal number, a hex float, or `default`.
 // PREFIX.attest.layout (before plain attest.layout) says how the axes of q, k, v and o follow each other: `bhnd`, which
 // holds where there is no such key, `bnhd`, or `thd`, in which what offsets pack is [rows, heads, width], and its LSE
-// [heads, rows]. PREFIX.attest.kv_layout says the same of pools of pages: `hnd`, [pages, heads, page, width], or `nhd`. A
-// prefix with parts (merge_file.hpp) is the merge of them.
+// [heads, rows]. PREFIX.attest.kv_layout says the same of pools of pages: `hnd`, [pages, heads, page, width], or `nhd`.
+// A prefix with parts (merge_file.hpp) is the merge of them.
 #pragma once
 
 #include <filesystem>

@@ -121,8 +121,8 @@ void add_new(std::vector<T>& to, std::vector<T> const& more) {
     if (std::ranges::find(to, item) == to.end()) to.push_back(item);
 }
 
-/// Makes one row of the rows of `all.not_asked` about a check, in the order of the checks: a shard says that its cases of
-/// a check were refused, and for which features; the check was not asked where no case of any shard was answered.
+/// Makes one row of the rows of `all.not_asked` about a check, in the order of the checks: a shard says that its cases
+/// of a check were refused, and for which features; the check was not asked where no case of any shard was answered.
 void join_refused_checks(report& all) {
   auto const of_a_check = [&](omission const& row) {
     return std::ranges::any_of(all.checks,

@@ -263,10 +263,7 @@ problem::result<report> run_verify(verify_options const& options) {
                                                    : "there is no recorded output");
   if (collect.refuted() && stopped != interrupted)
     name_recorded_cause(
-        cases.value(),
-        [&](audit_case const& of) -> contract const& {
-          return contract_of(options.claim, of.problem);
-        },
+        cases.value(), [&](audit_case const& of) -> contract const& { return contract_of(options.claim, of.problem); },
         std::chrono::steady_clock::now() + std::chrono::seconds(10), [&] { return !why_to_stop(options).empty(); },
         kernel_report);
   draw_findings(cases.value(), options, kernel_report);

@@ -1,4 +1,5 @@
-// Sorting in which equal items keep their order. (std::stable_sort uses a function that libstdc++ 12 itself deprecates.)
+// Sorting in which equal items keep their order. (std::stable_sort uses a function that libstdc++ 12 itself
+// deprecates.)
 #pragma once
 
 #include <algorithm>

@@ -27,8 +27,10 @@ inline auto adds_problems_to(hypothesis_list& to) {
     to.push_back({std::move(name), std::move(sentence), hypothesis_kind::problem, std::move(how)});
   };
 }
-/// Adds "every head uses the mask of head 0", and so for entries of the batch and for queries. `tensor` is "mask" or "bias".
-void add_uses_of_the_first(hypothesis_list& to, std::string_view tensor, std::optional<owned_tensor> problem_draft::* of);
+/// Adds "every head uses the mask of head 0", and so for entries of the batch and for queries. `tensor` is "mask" or
+/// "bias".
+void add_uses_of_the_first(hypothesis_list& to, std::string_view tensor,
+                           std::optional<owned_tensor> problem_draft::*of);
 
 /// The call with another problem; none where the draft is not valid.
 std::vector<answered_call> with_problem(answered_call const& call, problem_draft draft);
