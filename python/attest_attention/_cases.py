@@ -11,7 +11,7 @@ from . import _tensor_file
 from ._arrays import as_numpy, swapped
 from ._ask import Asked
 from ._call import LATER, Call
-from ._signature import Parts, parts_of
+from ._returned import Parts, parts_of
 from ._tensor_file import Tensor
 
 

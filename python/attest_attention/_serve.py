@@ -20,7 +20,7 @@ import numpy as np
 from . import _program
 from ._arrays import DLTensor, as_numpy, of_dltensor, swapped
 from ._call import BYTES, LATER, Array, Call, Unsupported, require
-from ._signature import parts_of
+from ._returned import parts_of
 from ._tensor_file import Tensor
 
 OK, UNSUPPORTED, FAILED = 0, 1, 2

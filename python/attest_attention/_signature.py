@@ -10,14 +10,14 @@ import functools
 import inspect
 import math
 import sys
-from collections.abc import Callable, Iterable
+from collections.abc import Callable
 from typing import Any
 
 import numpy as np
 
-from ._arrays import host, of_kind, swapped
+from ._arrays import of_kind, swapped
 from ._call import LATER, Array, Call, require
-from ._tensor_file import Tensor, tensor
+from ._tensor_file import tensor
 
 # What a parameter is for: the names that it has in use.
 SPELLINGS: dict[str, tuple[str, ...]] = {
@@ -86,9 +86,6 @@ class Options:
                 raise ValueError(f"supports: {one!r} is unknown, expected " + ", ".join(map(repr, SUPPORTS)))
         if self.arrays == "numpy" and self.device != "cpu":
             raise ValueError(f"device: is {self.device!r}, but NumPy's arrays are on the cpu; say arrays='torch' or 'jax'")
-
-
-Parts = tuple[Tensor, "Tensor | None", "Tensor | None"]
 
 
 class Matched:
@@ -357,61 +354,6 @@ def name_of(function: object) -> str:
     return f"{getattr(of, '__module__', None) or '?'}:{name or type(function).__qualname__}"
 
 
-def parts_of(result: Any, call: Call, layout: str = "bhnd") -> Parts:
-    """o, LSE and weights of what a callable returned: the first is o, then by rank LSE [b, hq, n] and weights [b, hq, n, m].
-
-    Raises TypeError where it is no array, and ValueError for an output of another shape or type than the call has.
-    """
-    returned = list(result) if isinstance(result, (tuple, list)) else [result]
-    if not returned:
-        raise ValueError("returned an empty tuple, expected o")
-    o = _o_of(returned[0], call, layout)
-    lse = weights = None
-    for at, other in enumerate(returned[1:], 1):
-        if other is None:
-            continue
-        there = host(other, f"returned [{at}]")
-        if len(there.shape) == 4 and (call.want_weights or there.shape == (call.b, call.hq, call.n, call.m)):
-            weights = _checked(there, "weights", (call.b, call.hq, call.n, call.m), o.dtype)
-        elif lse is None and len(there.shape) in (2, 3) and there.dtype in ("F32", "F64"):
-            lse = _lse_of(there, call, o.dtype)
-    return o, lse, weights
-
-
-def _o_of(returned: Any, call: Call, layout: str) -> Tensor:
-    o = host(returned, "returned o")
-    slots, rows = call.q.shape[0], call.q.shape[2]  # 1 and all rows, where q is packed
-    shape: tuple[int, ...] = (slots, call.hq, rows, call.dv)
-    if layout != "bhnd":
-        shape = (slots, rows, call.hq, call.dv)
-    packed = layout == "thd" or (layout == "bnhd" and call.q_offsets is not None)
-    o = _checked(o, "o", (slots * rows, call.hq, call.dv) if packed else shape, _type_of(call.q))
-    if layout == "bhnd":
-        return o
-    return Tensor(swapped(o.data.reshape(shape)), o.dtype)
-
-
-def _lse_of(there: Tensor, call: Call, dtype: str) -> Tensor:
-    slots, rows = call.q.shape[0], call.q.shape[2]
-    shape = (slots, call.hq, rows)
-    if len(there.shape) == 2 and there.shape == (call.hq, slots * rows):  # packed
-        there = Tensor(there.data.reshape(call.hq, slots, rows).transpose(1, 0, 2), there.dtype)
-    return _checked(there, "LSE", shape, "F64" if dtype == "F64" else "F32")
-
-
 def _rows(array: Array) -> Array:
     """[b, n, h, d] as [b·n, h, d]."""
     return array.reshape(array.shape[0] * array.shape[1], *array.shape[2:])
-
-
-def _type_of(array: Array) -> str:
-    return tensor(array).dtype
-
-
-def _checked(part: Tensor, name: str, shape: Iterable[int], dtype: str) -> Tensor:
-    expected = tuple(shape)
-    if part.shape != expected:
-        raise ValueError(f"returned {name} of shape {part.shape}, expected {expected}")
-    if part.dtype != dtype:
-        raise ValueError(f"returned {name} of type {part.dtype}, expected {dtype}")
-    return part

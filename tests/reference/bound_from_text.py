@@ -13,8 +13,8 @@ import subprocess
 import sys
 from decimal import Decimal
 
-from bound_text import INF, LARGEST, TWO, ZERO
 from bound_text_known import exact_facts, known
+from bound_text_numbers import INF, LARGEST, TWO, ZERO
 from bound_text_results import EITHER, THEOREM, results
 
 WORDS = {"rescales", "height", "merge", "large_scores", "order", "unchanged_rescale", "p_normalised",

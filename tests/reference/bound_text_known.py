@@ -14,7 +14,7 @@ code has to cover: `exact` has the smaller z0.
 """
 from decimal import ROUND_FLOOR, Decimal
 
-from bound_text import FOUR_THIRDS, HALF, INF, ONE, TWO, ZERO, expm1, times
+from bound_text_numbers import FOUR_THIRDS, HALF, INF, ONE, TWO, ZERO, expm1, times
 from bound_text_results import results
 
 LN2 = TWO.ln()

@@ -1,7 +1,8 @@
 """docs/bound.md, sections 5 to 9, written down from the text alone: what follows from the terms of bound_text.py."""
 from decimal import Decimal
 
-from bound_text import FOUR_THIRDS, HALF, INF, LARGEST, ONE, TWO, ZERO, evaluation, gamma, log1p, times
+from bound_text import evaluation
+from bound_text_numbers import FOUR_THIRDS, HALF, INF, LARGEST, ONE, TWO, ZERO, gamma, log1p, times
 
 THEOREM, DOMINANCE, NOTHING, EITHER = 0, 1, 2, 3
 

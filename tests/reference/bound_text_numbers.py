@@ -1,0 +1,42 @@
+"""The numbers in which docs/bound.md is evaluated: 50 decimal digits, and functions that keep them near 0."""
+from decimal import Decimal, DivisionByZero, Overflow, getcontext
+
+context = getcontext()
+context.prec = 50
+context.Emax, context.Emin = 10**17, -(10**17)
+context.traps[Overflow] = context.traps[DivisionByZero] = False
+
+ZERO, ONE, TWO, HALF, INF = Decimal(0), Decimal(1), Decimal(2), Decimal("0.5"), Decimal("Infinity")
+FOUR_THIRDS = Decimal(4) / 3
+LARGEST = TWO**1022          # beyond it an evaluation in doubles may be infinite
+
+
+def gamma(k, u):
+    ku = k * u
+    return INF if ku >= 1 else ku / (1 - ku)
+
+
+def times(*factors):
+    """The product, 0 where a factor is 0 even beside an infinite one."""
+    product = ONE
+    for factor in factors:
+        if not factor:
+            return ZERO
+        product *= factor
+    return product
+
+
+def expm1(x):
+    if x > Decimal("1e-8"):
+        return x.exp() - 1
+    return x * (1 + x / 2 * (1 + x / 3 * (1 + x / 4 * (1 + x / 5 * (1 + x / 6)))))
+
+
+def log1p(x):
+    if abs(x) > Decimal("1e-8"):
+        return (1 + x).ln()
+    return x * (1 - x * (HALF - x * (ONE / 3 - x * (ONE / 4 - x * (ONE / 5 - x / 6)))))
+
+
+def ceil_quotient(a, b):
+    return -(-a // b)
