@@ -3,12 +3,12 @@
 #include <cerrno>
 #include <charconv>
 
+#include <fcntl.h>
 #include <fmt/format.h>
 #include <linux/magic.h>
 #include <sys/statfs.h>
 #include <unistd.h>
 
-#include "audit/support/descriptor.hpp"
 #include "audit/support/printable.hpp"
 
 namespace attest::audit {
@@ -35,9 +35,13 @@ int own_descriptor(fs::path const& folder, std::string const& name) {
   return failed == std::errc() && end == name.data() + name.size() ? number : -1;
 }
 
-void describe(struct stat const& about, file_place& place) {
+/// Says which file an open descriptor means. Ensures   0, or errno
+int describe(int number, file_place& place) {
+  struct stat about{};
+  if (::fstat(number, &about) != 0) return errno;
   place.type = about.st_mode & S_IFMT;
   place.number = std::pair(about.st_dev, about.st_ino);
+  return 0;
 }
 
 }  // namespace
@@ -60,10 +64,12 @@ problem::result<file_place> place_of(fs::path const& path) {
     }
     fs::path const behind = in_proc ? fs::path() : fs::read_symlink(at, failed);
     if (in_proc || failed) {  // no link
-      file_place place{.path = at, .descriptor = -1, .type = 0, .number = {}};
-      struct stat about{};
-      if (::stat(at.c_str(), &about) == 0) describe(about, place);
-      else if (errno != ENOENT) return fault(path, "cannot be examined: " + system_reason(errno));
+      file_place place;
+      auto held = std::make_shared<descriptor const>(::open(at.c_str(), O_PATH | O_CLOEXEC));
+      int const code = *held ? describe(held->get(), place) : errno;
+      if (code != 0 && code != ENOENT) return fault(path, "cannot be examined: " + system_reason(code));
+      if (code == 0) place.held = std::move(held);
+      place.path = std::move(at);
       return place;
     }
     at = folder / behind;  // an absolute path replaces the folder
@@ -72,17 +78,16 @@ problem::result<file_place> place_of(fs::path const& path) {
 }
 
 file_place place_of_descriptor(int number) {
-  file_place place{.path = {}, .descriptor = number, .type = 0, .number = {}};
-  struct stat about{};
-  if (::fstat(number, &about) == 0) describe(about, place);
+  file_place place;
+  place.descriptor = number;
+  describe(number, place);
   return place;
 }
 
 bool is_same_file(file_place const& a, file_place const& b) {
   if (a.descriptor >= 0 && a.descriptor == b.descriptor) return true;
   if (S_ISCHR(a.type) || S_ISCHR(b.type)) return false;
-  if (a.number && b.number) return a.number == b.number;
-  return !a.path.empty() && a.path == b.path;
+  return (a.number && a.number == b.number) || (!a.path.empty() && a.path == b.path);
 }
 
 std::string name_in_messages(fs::path const& path) { return path.empty() ? "''" : printable(path.native(), 400); }

@@ -2,12 +2,14 @@
 #pragma once
 
 #include <filesystem>
+#include <memory>
 #include <optional>
 #include <string>
 #include <utility>
 
 #include <sys/stat.h>
 
+#include "audit/support/descriptor.hpp"
 #include "problem/result.hpp"
 
 namespace attest::audit {
@@ -21,6 +23,7 @@ struct file_place {
   int descriptor = -1;         ///< of /dev/fd/N, /dev/stdout and their like, where this process has it; -1: none
   mode_t type = 0;             ///< S_IFREG, S_IFIFO, …; 0 where there is no file yet
   std::optional<std::pair<dev_t, ino_t>> number;  ///< of the file where it exists
+  std::shared_ptr<audit::descriptor const> held;  ///< the file itself, so that no other file gets its number meanwhile
 
   bool is_regular() const noexcept { return S_ISREG(type); }
 };
@@ -32,7 +35,8 @@ problem::result<file_place> place_of(std::filesystem::path const& path);
 /// The place of an open descriptor.
 file_place place_of_descriptor(int number);
 
-/// Would writing into one of them change the other? Devices such as a terminal take what several write.
+/// Would writing into one of them change the other, by its name or by its number? Devices such as a terminal take what
+/// several write.
 bool is_same_file(file_place const& a, file_place const& b);
 
 /// The name of a path in messages: without control characters, and "''" where it is empty.
