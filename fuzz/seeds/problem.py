@@ -14,6 +14,9 @@ TYPES = {"f32": 0, "bf16": 1, "f16": 2, "f64": 4}
 SCORES = ["gaussian", "equal", "rising", "falling", "ties", "dominant", "huge", "cancelling", "underflow", "subnormal"]
 VALUES = ["gaussian", "constant", "offset", "alternating", "one_hot", "overflow", "subnormal"]
 MASKS = ["none", "random", "empty_rows", "padding", "empty_blocks"]
+ENTRIES = ["slots", "lengths", "packed_queries", "packed_keys", "packed", "paged", "packed_over_pages"]
+SINKS = ["none", "normal", "by_entry", "in_f32", "far_above", "far_below", "special"]
+KEEPS = ["none", "all_factors_one", "quarter", "most_dropped", "nothing_kept"]
 TENSORS = {"q": 0, "k": 1, "v": 2, "bias": 3}
 BITS, ULPS, TWIN, SPECIAL = range(4)
 SPECIALS = {"zero": 0, "minus_zero": 1, "one": 2, "largest": 4, "minus_largest": 5, "smallest": 6, "smallest_normal": 8,
@@ -26,12 +29,19 @@ def patch(tensor: str, how: int, place: int, value: int) -> bytes:
     return struct.pack("<BBHq", TENSORS[tensor], how, place, value)
 
 
+def entry_byte(entries: str, align: bool) -> int:
+    """Modulo 7 it is the regime; its highest bit is the alignment."""
+    index = ENTRIES.index(entries)
+    return index if not align else next(byte for byte in range(128, 256) if byte % len(ENTRIES) == index)
+
+
 def seed(name, *patches, number=1, type="f32", b=1, groups=1, hk=1, n=5, m=50, d=11, dv=9, scores="gaussian",
          values="gaussian", mask="none", bias=False, bias_minus_infinity=False, diagonal=0, left=-1, right=-1, scale=0,
-         softcap=0, gap=0, choice=0):
+         softcap=0, gap=0, choice=0, entries="slots", align=False, page=16, sink="none", block_q=0, block_k=1, keep="none"):
     header = [number & 255, number >> 8, TYPES[type], b - 1, groups - 1, hk - 1, n, m, d, dv, SCORES.index(scores),
               VALUES.index(values), MASKS.index(mask), bias | bias_minus_infinity << 1, diagonal + 128, left + 1, right + 1,
-              scale, softcap + 4 if softcap else 0, gap + 8 if gap else 0, choice]
+              scale, softcap + 4 if softcap else 0, gap + 8 if gap else 0, choice, entry_byte(entries, align), page - 1, SINKS.index(sink),
+              block_q + 8 if block_q else 0, block_k - 1, KEEPS.index(keep)]
     SEEDS[name] = bytes(header) + b"".join(patches)
 
 
@@ -65,6 +75,20 @@ for name, special in SPECIALS.items():
         seed(f"{name}-in-{tensor}", patch(tensor, SPECIAL, 3, special), bias=True, mask="padding", n=4, m=33)
 seed("ulps", *(patch("k", TWIN, 8 * row, by) for row in range(1, 9) for by in (-1, 1)), scores="equal")
 seed("values_an_ulp_apart", *(patch("v", TWIN, 8 * row, 1) for row in range(1, 6)), scores="equal", values="constant", m=6)
+for entries in ENTRIES:
+    for align in (False, True):
+        for at, type in enumerate(TYPES):
+            seed(f"{type}-entries-{entries}-align-{align:d}", type=type, entries=entries, align=align, b=3, n=4, m=40, d=8, dv=5,
+                 right=0, page=7 if at % 2 else 16, mask="random", bias=at % 2 == 0, sink=SINKS[at % 4], number=at, choice=at)
+for sink in SINKS:
+    for type in TYPES:
+        seed(f"{type}-sink-{sink}", type=type, sink=sink, n=3, m=20, d=8, dv=5, mask="empty_rows", b=2, hk=2)
+for keep in KEEPS:
+    for type in TYPES:
+        seed(f"{type}-keep-{keep}", type=type, keep=keep, n=3, m=20, d=8, dv=5, sink="normal" if type == "f32" else "none")
+for block in ((1, 1), (2, 64), (3, 17), (7, 5)):
+    for entries in ("slots", "lengths", "paged"):
+        seed(f"blocks-{block[0]}-{block[1]}-{entries}", block_q=block[0], block_k=block[1], entries=entries, b=2, n=9, m=70, right=20)
 
 
 if __name__ == "__main__":

@@ -40,7 +40,7 @@ inline std::size_t mutate(std::span<std::uint8_t> room, std::size_t size, std::u
     added[patch_how] = how, added[patch_value] = value;
     return end + patch_bytes;
   };
-  constexpr std::array regimes{type, scores, values, mask, bias, scale, softcap, gap, choice};
+  constexpr std::array regimes{type, scores, values, mask, bias, scale, softcap, gap, choice, entries, page, sink, block_q, block_k, keep};
   constexpr std::array sizes{b, groups, hk, n, m, d, dv};
   constexpr std::array bands{diagonal, left, right};
   switch (random.below(10)) {

@@ -19,6 +19,7 @@ namespace attest::fuzz {
 enum field : std::size_t {
   seed, seed_high, type, b, groups, hk, n, m, d, dv, scores, values, mask, bias, diagonal, left, right, scale, softcap, gap,
   choice,  ///< for the target itself: an instruction set, a type to round to
+  entries, page, sink, block_q, block_k, keep,
   fields
 };
 
@@ -34,9 +35,11 @@ enum patch_kind : std::uint8_t {
   patch_kinds
 };
 
-/// The largest sizes that a target can afford; n and m are divided by f64_part in f64, where the judge works harder.
+/// The largest sizes that a target can afford; n and m are divided by f64_part in f64, where the judge works harder. `drops`:
+/// whether it can be asked dropout.
 struct largest_sizes {
   std::int64_t b = 2, groups = 3, hk = 2, n = 16, m = 160, d = 24, dv = 24, f64_part = 2;
+  bool drops = true;
 };
 
 namespace detail {
@@ -125,6 +128,12 @@ inline decoded decode(std::span<std::uint8_t const> input, largest_sizes const& 
   r.scale = static_cast<int>(number(scale, 0, 4));
   r.softcap = std::max(0, static_cast<int>(number(softcap, 0, 7)) - 4);
   r.gap = std::max<std::int64_t>(0, number(gap, 0, 15) - 8);
+  r.entries = static_cast<tests::entry_regime>(number(entries, 0, tests::entry_regimes - 1));
+  r.align = (result.header[entries] & 128) != 0;
+  r.page = number(page, 1, 20);
+  r.sink = static_cast<tests::sink_regime>(number(sink, 0, tests::sink_regimes - 1));
+  r.block_q = std::max<std::int64_t>(0, number(block_q, 0, 15) - 8), r.block_k = number(block_k, 1, 70);
+  if (most.drops) r.keep = static_cast<tests::keep_regime>(number(keep, 0, tests::keep_regimes - 1));
   result.problem = tests::make_problem(r);
   static bool const reports_work = std::getenv("ATTEST_FUZZ_WORK") != nullptr;  // for the campaign's summary
   if (reports_work) std::printf("work %lld\n", static_cast<long long>(r.n * r.m * (r.d + r.dv)));

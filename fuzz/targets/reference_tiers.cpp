@@ -61,9 +61,9 @@ template <class T>
 void compare_machine(problem::instance<T> const& p, reference::machine::certified_row const& got,
                      reference::enclosed_row<128, T> const& exact) {
   if (got.handed_over) return;
-  require(exact.kind == row_kind::finite && exact.keys.size() == got.keys.size(), "the machine tier answers finite rows");
+  require(exact.kind == row_kind::finite && exact.real_keys().size() == got.keys.size(), "the machine tier answers finite rows");
   require(contains(got.lse, got.lse_low, got.lse_radius, reference::compiled::log_sum_exp(exact)), "the machine tier's LSE contains the exact one");
-  for (std::size_t n = 0; n < exact.keys.size(); ++n) {
+  for (std::size_t n = 0; n < got.keys.size(); ++n) {
     ball<128> const truth = reference::compiled::weight(exact, n);
     require(got.keys[n] == exact.keys[n].j, "the machine tier sees the same keys");
     require(got.weight_lower[n] <= reference::upper(truth) && reference::lower(truth) <= got.weight_upper[n],
@@ -89,9 +89,10 @@ void compare_arb(problem::instance<T> const& p, reference::enclosed_row<128, T> 
   };
   require(overlaps(arb.log_sum_exp(), reference::compiled::log_sum_exp(exact)), "Arb's LSE overlaps");
   for (std::size_t n = 0; n < exact.keys.size(); ++n) require(overlaps(arb.weight(n), reference::compiled::weight(exact, n)), "Arb's weights overlap");
+  ball<128> const kept = reference::kept_part<128>(p);
   for (std::int64_t c = 0; c < p.size().dv; ++c) {
     auto const o = reference::compiled::output(p, exact, c);
-    require(o.kind != value_kind::finite || overlaps(arb.output(static_cast<std::size_t>(c)), o.value), "Arb's outputs overlap");
+    require(o.kind != value_kind::finite || overlaps(arb.output(static_cast<std::size_t>(c)), o.value * kept), "Arb's outputs overlap");
   }
 }
 #else
@@ -105,7 +106,7 @@ void compare(problem::instance<T> const& p) {
   problem::sizes const& s = p.size();
   for (std::int64_t b = 0; b < s.b; ++b)
     for (std::int64_t h = 0; h < s.hq; ++h)
-      for (std::int64_t i = 0; i < s.n; ++i) {
+      for (std::int64_t i = 0; i < p.queries(b); ++i) {
         enclosed<128, T> const exact(p, b, h, i);
         compare_widths(p, enclosed<64, T>(p, b, h, i).row, exact.row);
         compare_widths(p, exact.row, enclosed<256, T>(p, b, h, i).row);

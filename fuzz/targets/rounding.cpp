@@ -106,7 +106,7 @@ void check(problem::instance<T> const& p) {
   reference::machine::row_rounder<Target, T> rounder(p);
   row_check<Target, T> visit{p, {}, {}, {}};
   for (std::int64_t b = 0; b < p.size().b; ++b)
-    for (std::int64_t h = 0; h < p.size().hq; ++h) rounder.each(b, h, 0, p.size().n, visit);
+    for (std::int64_t h = 0; h < p.size().hq; ++h) rounder.each(b, h, 0, p.queries(b), visit);
 }
 
 }  // namespace

@@ -8,6 +8,7 @@
 #include <limits>
 #include <ostream>
 
+#include "audit/cases/arranged.hpp"
 #include "audit/cases/random.hpp"
 
 namespace attest::tests {
@@ -23,6 +24,17 @@ inline constexpr int value_regimes = 7;
 enum class mask_regime : std::uint8_t { none, random, empty_rows, padding, empty_blocks };
 inline constexpr int mask_regimes = 5;
 
+/// How entries lie in memory; but for `slots`, each has a length of its own. Over packed rows there is no mask, bias, block
+/// mask or keep.
+enum class entry_regime : std::uint8_t { slots, lengths, packed_queries, packed_keys, packed, paged, packed_over_pages };
+inline constexpr int entry_regimes = 7;
+
+enum class sink_regime : std::uint8_t { none, normal, by_entry, in_f32, far_above, far_below, special };
+inline constexpr int sink_regimes = 7;
+
+enum class keep_regime : std::uint8_t { none, all_factors_one, quarter, most_dropped, nothing_kept };
+inline constexpr int keep_regimes = 5;
+
 /// A problem, in numbers that mean something each; anything out of range is folded into range.
 struct recipe {
   std::uint64_t seed = 0;
@@ -36,6 +48,12 @@ struct recipe {
   int scale = 0;            ///< 0 default, 1 one, 2 negative, 3 zero, 4 an odd number
   int softcap = 0;          ///< 0 none, 1 one, 2 fifty, 3 an eighth
   std::int64_t gap = 0;     ///< elements between rows of Q, K, V
+  entry_regime entries = entry_regime::slots;
+  std::int64_t page = 16;   ///< keys of a page
+  bool align = false;       ///< the band hangs on the end of each entry
+  sink_regime sink = sink_regime::none;
+  std::int64_t block_q = 0, block_k = 0;  ///< 0: no block mask
+  keep_regime keep = keep_regime::none;
 };
 
 inline std::ostream& operator<<(std::ostream& out, recipe const& r) {
@@ -44,7 +62,9 @@ inline std::ostream& operator<<(std::ostream& out, recipe const& r) {
              << static_cast<int>(r.scores) << ", values " << static_cast<int>(r.values) << ", mask "
              << static_cast<int>(r.mask) << ", bias " << r.bias << r.bias_minus_infinity << ", band (" << r.diagonal
              << ", " << r.left << ", " << r.right << "), scale " << r.scale << ", softcap " << r.softcap
-             << ", gap " << r.gap << "}";
+             << ", gap " << r.gap << ", entries " << static_cast<int>(r.entries) << " of pages of " << r.page << ", align "
+             << r.align << ", sink " << static_cast<int>(r.sink) << ", blocks " << r.block_q << " x " << r.block_k << ", keep "
+             << static_cast<int>(r.keep) << "}";
 }
 
 namespace detail {
@@ -105,8 +125,16 @@ inline void fill_values(audit::problem_draft& p, recipe const& r, audit::random_
   });
 }
 
+constexpr bool packs_queries(entry_regime how) {
+  return how == entry_regime::packed_queries || how == entry_regime::packed || how == entry_regime::packed_over_pages;
+}
+constexpr bool packs_keys(entry_regime how) { return how == entry_regime::packed_keys || how == entry_regime::packed; }
+
 inline void add_visibility(audit::problem_draft& p, recipe const& r, audit::random_stream& random) {
   problem::sizes const s{r.b, r.groups * r.hk, r.hk, r.n, r.m, r.d, r.dv};
+  p.band = {r.diagonal, r.left, r.right};
+  p.align = r.align;
+  if (packs_queries(r.entries) || packs_keys(r.entries)) return;
   switch (r.mask) {
     case mask_regime::none: break;
     case mask_regime::random:
@@ -127,7 +155,48 @@ inline void add_visibility(audit::problem_draft& p, recipe const& r, audit::rand
       double const b = random.normal();
       return r.bias_minus_infinity && b > 1 ? -std::numeric_limits<double>::infinity() : b;
     });
-  p.band = {r.diagonal, r.left, r.right};
+  auto const bytes = [&](std::int64_t rows, std::int64_t columns, std::int64_t one_in) {
+    auto made = audit::owned_tensor::compact(problem::element_type::u8, {1, s.hq, rows, columns});
+    for (std::byte& each : made.bytes) each = static_cast<std::byte>(one_in > 0 && random.below(one_in) == 0);
+    return made;
+  };
+  auto const blocks = [](std::int64_t rows, std::int64_t block) { return (rows + block - 1) / block; };
+  if (r.block_q > 0 && r.block_k > 0) {
+    p.block_q = r.block_q, p.block_k = r.block_k;
+    p.block_mask = bytes(blocks(s.n, r.block_q), blocks(s.m, r.block_k), 2);
+  }
+  constexpr double factors[] = {0, 0, 0.25, 0.9375, 0.5};
+  constexpr std::int64_t kept_one_in[] = {0, 2, 1, 8, 0};
+  if (r.keep == keep_regime::none) return;
+  p.keep = bytes(s.n, s.m, kept_one_in[static_cast<int>(r.keep)]);
+  p.dropout = factors[static_cast<int>(r.keep)];
+}
+
+inline void add_sink(audit::problem_draft& p, recipe const& r, audit::random_stream& random) {
+  if (r.sink == sink_regime::none) return;
+  constexpr double infinity = std::numeric_limits<double>::infinity();
+  constexpr double specials[] = {infinity, -infinity, std::numeric_limits<double>::quiet_NaN(), -0.0};
+  std::int64_t const heads = r.groups * r.hk, rows = r.sink == sink_regime::by_entry ? r.b : 1;
+  auto sink = audit::owned_tensor::compact(r.sink == sink_regime::in_f32 ? problem::element_type::f32 : r.type, {rows, heads});
+  for (std::int64_t at = 0; at < rows * heads; ++at) {
+    double const normal = random.normal();
+    audit::store(sink, static_cast<std::size_t>(at),
+                 r.sink == sink_regime::far_above   ? 100 + normal
+                 : r.sink == sink_regime::far_below ? -100 + normal
+                 : r.sink == sink_regime::special   ? specials[random.below(4)]
+                                                    : 3 * normal);
+  }
+  p.sink = std::move(sink);
+}
+
+/// Packs and pages what was made with slots.
+inline void arrange_entries(audit::problem_draft& p, recipe const& r, audit::random_stream& random) {
+  if (r.entries == entry_regime::slots) return;
+  audit::draw_lengths(p, random);
+  if (packs_queries(r.entries)) audit::pack_queries(p, random.below(3));
+  if (packs_keys(r.entries)) audit::pack_keys(p, random.below(3));
+  if (r.entries == entry_regime::paged || r.entries == entry_regime::packed_over_pages)
+    audit::page_keys(p, {.page = r.page, .shared = random.below(2) != 0}, random);
 }
 
 /// The same numbers in rows that are `gap` elements further apart; the gaps hold NaN.
@@ -145,7 +214,7 @@ inline void spread_rows(audit::owned_tensor& t, std::int64_t gap) {
 }  // namespace detail
 
 /// The problem of a recipe. Accepted by problem::make_instance whatever the recipe's numbers are, as long as its sizes
-/// are not negative, hk and groups are at least 1, and left and right at least −1.
+/// are not negative, hk, groups and page are at least 1, and left and right at least −1.
 inline audit::problem_draft make_problem(recipe const& r) {
   audit::random_stream random(r.seed, "recipe");
   audit::problem_draft draft = audit::blank({r.b, r.groups * r.hk, r.hk, r.n, r.m, r.d, r.dv}, r.type);
@@ -162,6 +231,8 @@ inline audit::problem_draft make_problem(recipe const& r) {
   }
   constexpr double caps[] = {0, 1, 50, 0.125};
   draft.softcap = caps[r.softcap & 3];
+  detail::add_sink(draft, r, random);
+  detail::arrange_entries(draft, r, random);
   for (auto* tensor : {&draft.q, &draft.k, &draft.v}) detail::spread_rows(*tensor, r.gap);
   return draft;
 }

@@ -40,3 +40,18 @@ struct Arbitrary<attest::tests::recipe> {
 };
 
 }  // namespace rc
+
+namespace attest::tests {
+
+/// The recipe with entries of different lengths, packed or paged, sinks and block masks, drawn too. Inside a property.
+inline recipe with_entries(recipe r) {
+  using rc::gen::inRange;
+  r.entries = static_cast<entry_regime>(*inRange(0, entry_regimes));
+  r.page = *inRange<std::int64_t>(1, 20);
+  r.align = *inRange(0, 2) != 0;
+  r.sink = static_cast<sink_regime>(*inRange(0, sink_regimes));
+  r.block_q = *rc::gen::element<std::int64_t>(0, 0, 1, 3, 8), r.block_k = *rc::gen::element<std::int64_t>(1, 5, 16, 64);
+  return r;
+}
+
+}  // namespace attest::tests
