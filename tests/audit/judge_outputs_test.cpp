@@ -1,6 +1,7 @@
 // How much of wrong outputs is judged: enough for a report, at a cost that a right file of the same size bounds.
 #include "audit/judge/judge_outputs.hpp"
 
+#include <ctime>
 #include <set>
 
 #include <tbb/global_control.h>
@@ -55,6 +56,24 @@ TEST_CASE("of outputs that are wrong everywhere some rows of every head are judg
     for (audit::violation const& v : one.judged().violations) heads.insert(v.index[1]);
   }
   CHECK(heads.size() == 3);
+}
+
+TEST_CASE("outputs that are wrong everywhere are judged in at most ten times the processor time of right ones", "[unit]") {
+  auto const problem = audit::owned_problem::of_valid(make_problem({.hk = 2, .n = 512, .m = 512, .d = 64, .dv = 64}));
+  audit::contract const claim = builtin_claim(problem.instance());
+  audit::owned_outputs outputs;
+  auto const seconds = [&] {
+    std::clock_t const before = std::clock();
+    audit::judge(problem.instance(), outputs, claim, {}, thoroughness::report);
+    return static_cast<double>(std::clock() - before) / CLOCKS_PER_SEC;
+  };
+  outputs.o = builtin_answer(problem.draft()).o;
+  seconds();  // starts the threads
+  double const right = seconds();
+  std::ranges::fill(outputs.o->bytes, std::byte{0});
+  double const wrong = seconds();
+  INFO("right " << right << " s, wrong " << wrong << " s");
+  CHECK(wrong <= 10 * right);
 }
 
 TEST_CASE("right outputs are judged whole, however thoroughly", "[unit]") {

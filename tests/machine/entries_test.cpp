@@ -118,20 +118,20 @@ void compare(bool double_words, bool with_keep) {
 
 }  // namespace
 
-TEST_CASE("rows of entries with sinks contain the exact values, and their bounds are the theorem's", "[differential]") {
+TEST_CASE("rows of entries with sinks contain the exact values, and their bounds are the theorem's", "[unit][differential]") {
   compare<float>(false, false);
   compare<problem::bf16>(false, false);
 }
-TEST_CASE("rows of entries with sinks in double words contain the exact values", "[differential]") {
+TEST_CASE("rows of entries with sinks in double words contain the exact values", "[unit][differential]") {
   compare<double>(true, false);
   compare<float>(true, false);
 }
-TEST_CASE("rows with dropout contain the exact values, and their bounds are the theorem's", "[differential]") {
+TEST_CASE("rows with dropout contain the exact values, and their bounds are the theorem's", "[unit][differential]") {
   compare<float>(false, true);
   compare<double>(true, true);
 }
 
-TEST_CASE("correct rounding agrees between the tiers on entries, sinks and dropout", "[differential]") {
+TEST_CASE("correct rounding agrees between the tiers on entries, sinks and dropout", "[unit][differential]") {
   for (std::uint64_t seed = 0; seed < 40; ++seed) {
     INFO("seed " << seed);
     entry_problem<float> problem(seed);

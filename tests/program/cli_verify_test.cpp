@@ -65,15 +65,10 @@ TEST_CASE("the inputs of the audit that reach beyond a contract make no verdict 
   CHECK(attest("verify beyond.safetensors answers.safetensors").status == 0);
 }
 
-TEST_CASE("a file that is wrong everywhere is refuted for at most ten times what a right one costs", "[unit]") {
+TEST_CASE("of a file that is wrong everywhere a part is judged, and the report says so", "[unit]") {
   have("inputs", R"(x = normal(1, 2, 512, 64); t = dict(q=x, k=x, v=x, o=of([1, 2, 512, 64], [0.0] * 65536)))");
-  REQUIRE(attest("solve inputs.safetensors --out answers.safetensors --round f32").status == 0);
-  outcome const right = attest("verify inputs.safetensors answers.safetensors");
-  CHECK(right.status == 0);
   outcome const wrong = attest("verify inputs.safetensors --findings '' --json -");
   CHECK(wrong.status == 1);
-  INFO("right " << right.processor_seconds << " s, wrong " << wrong.processor_seconds << " s");
-  CHECK(wrong.processor_seconds <= 10 * right.processor_seconds);
   auto const found = json::parse(wrong.out);
   auto const& row = found["checks"][0];
   CHECK(row["faults"].get<int>() >= 64);

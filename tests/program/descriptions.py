@@ -43,10 +43,10 @@ for command in commands:
     named = re.findall(r"\\fB((?:\\-)+[^\\]+(?:\\-[^\\]+)*)\\fR", section.group(1)) if section else []
     expect(f"man {command}", sorted(name.replace("\\-", "-") for name in named), options(helps[command]))
     of_fish = "\n".join(line for line in fish.splitlines() if f"_from {command}'" in line)
-    expect(f"fish {command}", sorted("--" + name for name in re.findall(r" -l ([a-z-]+)", of_fish)),
+    expect(f"fish {command}", sorted("--" + name for name in re.findall(r" -l ([a-z_-]+)", of_fish)),
            [name for name in options(helps[command]) if name.startswith("--")])
     of_zsh = re.search(rf"^    {command}\) _arguments(.*?) ;;$", zsh, re.M | re.S)
-    expect(f"zsh {command}", sorted(re.findall(r"^      '\*?(-[a-z-]+)\[", of_zsh.group(1) if of_zsh else "", re.M)),
+    expect(f"zsh {command}", sorted(re.findall(r"^      '\*?(-[a-z_-]+)\[", of_zsh.group(1) if of_zsh else "", re.M)),
            options(helps[command]))
 
 with tempfile.TemporaryDirectory() as folder:

@@ -131,24 +131,23 @@ class operator_kernel {
     part whole = std::move(parts.front());
     for (std::size_t s = 1; s < parts.size(); ++s) merge(whole, parts[s]);
     F const keys_M = whole.M, keys_l = whole.l;
-    bool const sees_none = keys_M == -infinity && !whole.nan;
+    bool const sees_none = !whole.nan && (P::sink_first ? sees_no_key(at, m) : keys_M == -infinity);
     if (!P::sink_first && !sees_none) add_sink(whole, t);
     if (std::isnan(t) || t == infinity) whole.nan = whole.nan || !sees_none;
     F const factor = P::drops_on == P::on_output ? P::factor(at) : F(1);
-    bool const alone = sees_none || (P::sink_first && whole.l == F(1) && whole.M == t && sees_no_key(at, m));
     for (std::int64_t c = 0; c < dv; ++c)
       to.o(at.b, at.h, at.i, c) = whole.nan ? std::numeric_limits<F>::quiet_NaN()
-                                  : alone   ? P::empty_output(at)
+                                  : sees_none ? P::empty_output(at)
                                             : whole.O[static_cast<std::size_t>(c)] / whole.l * factor;
     if (to.lse.present)
       to.lse(at.b, at.h, at.i, 0) = whole.nan ? std::numeric_limits<F>::quiet_NaN()
-                                    : alone   ? std::isfinite(t) || t != -infinity ? empty_lse(at, t) : P::empty_lse(at)
+                                    : sees_none ? std::isfinite(t) || t != -infinity ? empty_lse(at, t) : P::empty_lse(at)
                                               : P::log_sum_exp(at, whole.M, whole.l, keys_M, keys_l);
     if (!to.weights.present) return;
     for (std::int64_t j = 0; j < at.size().m; ++j) {
       bool const seen = j < m && P::template sees<P>(at, j);
       to.weights(at.b, at.h, at.i, j) = whole.nan ? std::numeric_limits<F>::quiet_NaN()
-                                        : !seen || alone
+                                        : !seen || sees_none
                                             ? F(0)
                                             : static_cast<F>(std::exp(static_cast<double>(score(at, j) - whole.M))) / whole.l;
     }
