@@ -9,6 +9,7 @@
 
 #include "fast/algorithm/blocking.hpp"
 #include "fast/algorithm/exp2.hpp"
+#include "fast/algorithm/logarithm.hpp"
 #include "fast/algorithm/storage.hpp"
 #include "fast/float_environment.hpp"
 #include "fast/for_ranges.hpp"
@@ -140,7 +141,7 @@ class row_merger {
 
   /// m + ln l, m the largest LSE. f32: computed in double and rounded once. f64: one rounding and that of the logarithm.
   static T log_sum_exp(T m, T l) noexcept {
-    return static_cast<T>(static_cast<double>(m) + std::log(static_cast<double>(l)));
+    return static_cast<T>(static_cast<double>(m) + natural_log(static_cast<double>(l)));
   }
 
   merge_parts<E> const& parts_;

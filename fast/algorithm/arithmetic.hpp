@@ -8,6 +8,7 @@
 #include <limits>
 
 #include "fast/algorithm/exp2.hpp"
+#include "fast/algorithm/logarithm.hpp"
 #include "fast/algorithm/online_softmax.hpp"
 
 namespace attest::fast {
@@ -44,7 +45,7 @@ struct machine_arithmetic {
   ///          error of 2^−52·|ln l| where the low part of m·ln 2 is added to ln l
   static T log_sum_exp(T m, T l) noexcept {
     constexpr double ln_2 = 0x1.62e42fefa39efp-1, ln_2_tail = 0x1.abc9e3b39803fp-56;
-    double const row_max = static_cast<double>(m), log = std::log(static_cast<double>(l));
+    double const row_max = static_cast<double>(m), log = natural_log(static_cast<double>(l));
     double const high = row_max * ln_2;
     if (!(high - high == 0)) return canonical_nan(static_cast<T>(high + log));
     double const low = std::fma(row_max, ln_2, -high) + row_max * ln_2_tail;

@@ -7,6 +7,7 @@
 
 #include "fast/algorithm/blocking.hpp"
 #include "fast/algorithm/exp2.hpp"
+#include "fast/algorithm/logarithm.hpp"
 #include "fast/algorithm/softcap.hpp"
 #include "fast/algorithm/storage.hpp"
 #include "problem/instance.hpp"
@@ -65,10 +66,10 @@ constexpr problem::kernel_model model(problem::sizes const& size, bool has_bias 
   // log₂. The kernel model has no fields for that yet.
 
   // finish(): one division. log_sum_exp(): one rounding to T at the end; before it, relative errors of at most 2^−53 in
-  // m·ln 2, in ln l and in their sum. No libm in use has a log worse than 2 ulp.
+  // m·ln 2 and their sum, and log_error in ln l.
   result.k_f = 1;
   result.k_lse = 1;
-  result.eps_log = problem::formats::power_of_two(-50);
+  result.eps_log = 2 * log_error;
 
   // storage.hpp: narrow types are read exactly, and O and weights rounded once more, by half a unit of E, or of its
   // smallest subnormal; nothing between is narrow (u_p = 0).
@@ -107,7 +108,7 @@ inline constexpr problem::kernel_model merge_model = [] {
   // finish(): one division. The LSE is that of log_sum_exp() without a change of units.
   result.k_f = 1;
   result.k_lse = 1;
-  result.eps_log = problem::formats::power_of_two(-50);
+  result.eps_log = 2 * log_error;
   return result;
 }();
 
