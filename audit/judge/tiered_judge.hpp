@@ -102,8 +102,10 @@ class tiered_judge {
     double const ulp = ulp_at<E>(middle);
     found.max_ulp = std::max(found.max_ulp, error / ulp);
     found.max_error = std::max(found.max_error, error);
-    if (radius <= truth_ulp * ulp && std::abs(middle) >= smallest_normal<E>)
-      row_errors_[static_cast<std::size_t>(kind)].add(((got - middle) - low) / ulp, middle < 0);
+    // An exact power of two is frequent, and enclosures of it lie on either side, where units differ: it has the larger one.
+    double const beside = middle * (1 + 0x1p-40);
+    if (radius <= truth_ulp * ulp && std::abs(middle) >= smallest_normal<E> && std::isfinite(beside))
+      row_errors_[static_cast<std::size_t>(kind)].add(((got - middle) - low) / ulp_at<E>(beside), middle < 0);
     return true;
   }
   template <class E>
