@@ -29,7 +29,7 @@ plan equal_entries(problem::sizes const& size, double pairs, std::int64_t slot, 
   cut.key_block = blocking_of<T>.keys;
   cut.splits = std::max<std::int64_t>(1, ceiling_division(size.m, blocking_of<T>.split));
   cut.rows = size.hk > 0 ? size.hq / size.hk * size.n : 0;
-  std::int64_t const heads = size.b * size.hk;
+  std::int64_t const heads = cut.rows > 0 ? size.b * size.hk : 0;  // without queries, more than memory bounds
   cut.block_rows =
       query_block_rows<T>(cut.rows, heads, size.d, size.dv, cut.cache, cut.threads > 1 ? 4 * cut.threads : 1);
   cut.kept = with_weights && is_narrow<E> ? slot : 0;
