@@ -1,18 +1,12 @@
-// What a merge has in memory: its odd parts may be one row, which every row of them is.
+// What the runner is told of a merge.
 #pragma once
 
 #include "audit/isolation/runner/protocol.hpp"
-#include "audit/tensors/owned_problem.hpp"
+#include "audit/tensors/merge_strides.hpp"
 
 namespace attest::audit {
 
-/// Have the odd parts of a merge the same O and LSE in every row? Requires  draft.merge, with a bias
-bool odd_rows_are_one(problem_draft const& merge);
-
-/// The merge with NaN in all rows of its odd parts but the first: what their stride 0 does not reach.
-owned_problem with_one_row_in_odd_parts(owned_problem const& merge);
-
-/// What the runner is told of a merge.
+/// `one_row`: its odd parts are one row (merge_strides.hpp), and have stride 0.
 runner::merge_shape shape_of_merge(problem_draft const& merge, bool one_row);
 
 }  // namespace attest::audit

@@ -6,6 +6,7 @@
 #include <fmt/format.h>
 
 #include "audit/builtin/kernel_spec.hpp"
+#include "audit/cases/default_contract.hpp"
 #include "audit/contract/preset_family.hpp"
 #include "audit/judge/conventions.hpp"
 #include "audit/judge/cross_call.hpp"
@@ -27,9 +28,11 @@ double products_tried(owned_problem const& problem) {
          static_cast<double>(s.d + s.dv);
 }
 
-/// A merge has no cause.
-bool is_tried(owned_problem const& problem) {
-  return !problem.draft().merge && products_tried(problem) <= most_tried_products;
+bool is_tried(owned_problem const& problem) { return products_tried(problem) <= most_tried_products; }
+
+/// Merges are judged by a contract of their own.
+contract const& claim_of(audit_options const& options, owned_problem const& problem) {
+  return problem.draft().merge ? default_contract(problem) : *options.claim;
 }
 
 call_event event_of(promise which) {
@@ -118,7 +121,7 @@ class asking {
       note_events(ran.value().report, events);
       if (ran.value().report.outcome == call_outcome::succeeded) outputs[call] = std::move(ran.value().outputs);
     }
-    answered_case answers = answers_of(*made, outputs, *options_.claim);
+    answered_case answers = answers_of(*made, outputs, claim_of(options_, made->problem));
     answers.events.merge(events);
     return answers;
   }
@@ -134,7 +137,7 @@ class asking {
                                                                                  : problem::element_type::f32,
                               {s.b, s.hq, s.n}),
         std::nullopt};
-    return !tried.suppose(of_rank_4(made->problem, zeros, *options_.claim), nullptr).empty();
+    return !tried.suppose(of_rank_4(made->problem, zeros, claim_of(options_, made->problem)), nullptr).empty();
   }
 
  private:

@@ -94,6 +94,23 @@ TEST_CASE("one mistake explains every failing input of a kernel that makes it", 
   }
 }
 
+TEST_CASE("the mistake about sinks, entries, pages, block masks or dropout is named first", "[unit]") {
+  struct planted {
+    char const *specimen, *check;
+  };
+  for (auto const& [specimen, check] :
+       {planted{"sink_unshifted", "sinks"}, planted{"sink_not_in_empty_rows", "sinks"},
+        planted{"next_entry_seen", "packed"}, planted{"empty_entry_is_nan", "lengths"},
+        planted{"table_ignored", "pages"}, planted{"table_of_first_entry", "pages"},
+        planted{"page_offset_by_bits", "pages"}, planted{"window_ignored_in_pages", "pages"},
+        planted{"partial_block_dropped", "block-masks"}, planted{"dropout_before_sum", "dropout"}}) {
+    CAPTURE(specimen);
+    audit::named_cause const found = cause_of(answers_of(specimen, {check}));
+    REQUIRE(!found.mistakes.empty());
+    CHECK(found.mistakes.front().name == zoo::expected_cause(specimen));
+  }
+}
+
 TEST_CASE("inputs that pass contradict a mistake that is made under a condition only", "[unit]") {
   // A single query sees every key; a band of several queries is looked at.
   auto const answers = answers_of("decoding_is_not_causal", {"bands", "windows"});

@@ -36,7 +36,7 @@ problem::layout lifted_layout(problem::layout const& from, int caller_rank) {
 answered_call of_rank_4(owned_problem const& problem, owned_outputs const& outputs, contract const& claim) {
   problem::sizes const& s = problem.size();
   if (problem_draft const& draft = problem.draft(); draft.q_offsets || draft.k_offsets || draft.block_table)
-    return {owned_problem::of_valid(in_slots(problem)), in_slots(problem, outputs), claim};
+    return {owned_problem::of_valid(in_slots(problem)), in_slots(problem, outputs), claim, problem};
   answered_call call{problem, outputs, claim};
   if (problem.rank() < 4) {
     problem_draft draft = problem.draft();
@@ -119,34 +119,50 @@ bool is_small(owned_problem const& problem) {
   return pairs <= 0x1p21 && pairs * static_cast<double>(s.d) <= 0x1p25;
 }
 
-score_table::score_table(owned_problem const& problem) : problem_(problem), size_(problem.size()) {
+score_table::score_table(owned_problem const& problem) : size_(problem.size()), pairs_(table_of(problem)) {}
+
+std::shared_ptr<score_table::pair_table const> score_table::table_of(owned_problem const& problem) {
+  thread_local std::optional<owned_problem> last;  // a copy, so that its address is not another problem's
+  thread_local std::shared_ptr<pair_table const> table;
+  if (!last || &last->draft() != &problem.draft()) {
+    table = std::make_shared<pair_table const>(computed(problem));
+    last = problem;
+  }
+  return table;
+}
+
+score_table::pair_table score_table::computed(owned_problem const& problem) {
+  problem::sizes const& size = problem.size();
+  pair_table pairs;
   double const sigma = sigma_of(problem), cap = problem.draft().softcap;
   problem_draft const& p = problem.draft();
-  std::vector<double> k(static_cast<std::size_t>(size_.m * size_.d)), q(static_cast<std::size_t>(size_.d));
-  for (std::int64_t b = 0; b < size_.b; ++b)
-    for (std::int64_t h = 0; h < size_.hq; ++h) {
-      std::int64_t const hk = reference::key_head(size_, h);
-      for (std::int64_t j = 0; j < size_.m; ++j)
-        for (std::int64_t t = 0; t < size_.d; ++t)
-          k[static_cast<std::size_t>(j * size_.d + t)] = load(p.k, offset_of(p.k, b, hk, j, t));
-      for (std::int64_t i = 0; i < size_.n; ++i) {
-        for (std::int64_t t = 0; t < size_.d; ++t)
+  std::vector<double> k(static_cast<std::size_t>(size.m * size.d)), q(static_cast<std::size_t>(size.d));
+  for (std::int64_t b = 0; b < size.b; ++b)
+    for (std::int64_t h = 0; h < size.hq; ++h) {
+      std::int64_t const hk = reference::key_head(size, h);
+      for (std::int64_t j = 0; j < size.m; ++j)
+        for (std::int64_t t = 0; t < size.d; ++t)
+          k[static_cast<std::size_t>(j * size.d + t)] = load(p.k, offset_of(p.k, b, hk, j, t));
+      for (std::int64_t i = 0; i < size.n; ++i) {
+        for (std::int64_t t = 0; t < size.d; ++t)
           q[static_cast<std::size_t>(t)] = load(p.q, offset_of(p.q, b, h, i, t));
-        for (std::int64_t j = 0; j < size_.m; ++j) {
+        for (std::int64_t j = 0; j < size.m; ++j) {
           double sum = 0;
-          for (std::size_t t = 0; t < q.size(); ++t) sum += q[t] * k[static_cast<std::size_t>(j * size_.d) + t];
+          for (std::size_t t = 0; t < q.size(); ++t) sum += q[t] * k[static_cast<std::size_t>(j * size.d) + t];
           double const s = sum * sigma, capped = cap > 0 ? cap * std::tanh(s / cap) : s;
-          scores_.push_back(capped + bias_of(problem, b, h, i, j));
+          pairs.scores.push_back(capped + bias_of(problem, b, h, i, j));
+          pairs.visible.push_back(sees(problem, b, h, i, j));
         }
       }
     }
+  return pairs;
 }
 
 double score_table::largest(std::int64_t b, std::int64_t h, std::int64_t i, std::int64_t first,
                             std::int64_t last) const {
   double most = -std::numeric_limits<double>::infinity();
   for (std::int64_t j = first; j < std::min(last, size_.m); ++j)
-    if (sees(problem_, b, h, i, j)) most = std::max(most, (*this)(b, h, i, j));
+    if (pairs_->visible[place(b, h, i, j)] != 0) most = std::max(most, (*this)(b, h, i, j));
   return most;
 }
 
@@ -154,13 +170,14 @@ double score_table::sum_of_weights(std::int64_t b, std::int64_t h, std::int64_t 
   double const most = largest(b, h, i);
   double sum = 0;
   for (std::int64_t j = 0; j < size_.m; ++j)
-    if (sees(problem_, b, h, i, j)) sum += std::exp((*this)(b, h, i, j) - most);
+    if (pairs_->visible[place(b, h, i, j)] != 0) sum += std::exp((*this)(b, h, i, j) - most);
   return sum;
 }
 
 bool score_table::is_empty(std::int64_t b, std::int64_t h, std::int64_t i) const {
   for (std::int64_t j = 0; j < size_.m; ++j)
-    if (sees(problem_, b, h, i, j) && (*this)(b, h, i, j) != -std::numeric_limits<double>::infinity()) return false;
+    if (pairs_->visible[place(b, h, i, j)] != 0 && (*this)(b, h, i, j) != -std::numeric_limits<double>::infinity())
+      return false;
   return true;
 }
 
@@ -197,6 +214,13 @@ std::vector<answered_call> with_further_keys(answered_call const& call, further_
   draft.k = lengthened(problem.draft().k, s.d, keys.key);
   draft.v = lengthened(problem.draft().v, s.dv, keys.value);
   s.m = all;
+  // Who sees which key is in the mask from here on.
+  draft.k_lengths.reset(), draft.block_mask.reset(), draft.align = 0;
+  if (draft.keep) {
+    owned_tensor const keep = *draft.keep;
+    draft.keep = owned_tensor::compact(keep.type, {s.b, s.hq, s.n, all});
+    fill(*draft.keep, [&](auto b, auto h, auto i, auto j) { return j < m ? element(keep, b, h, i, j) : 1.0; });
+  }
   show(draft, s,
        [&](auto b, auto h, auto i, auto j) { return j < m ? sees(problem, b, h, i, j) : keys.shown(b, h, i, j - m); });
   if (problem.draft().bias || keys.bias)

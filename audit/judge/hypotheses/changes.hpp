@@ -3,6 +3,7 @@
 
 #include <cstdint>
 #include <functional>
+#include <memory>
 #include <optional>
 #include <string>
 #include <string_view>
@@ -50,7 +51,7 @@ class score_table {
  public:
   explicit score_table(owned_problem const& problem);
   double operator()(std::int64_t b, std::int64_t h, std::int64_t i, std::int64_t j) const {
-    return scores_[static_cast<std::size_t>(((b * size_.hq + h) * size_.n + i) * size_.m + j)];
+    return pairs_->scores[place(b, h, i, j)];
   }
   /// The largest of the visible keys first ≤ j < last; −∞ without any.
   double largest(std::int64_t b, std::int64_t h, std::int64_t i, std::int64_t first, std::int64_t last) const;
@@ -61,9 +62,19 @@ class score_table {
   bool is_empty(std::int64_t b, std::int64_t h, std::int64_t i) const;
 
  private:
-  owned_problem problem_;
+  struct pair_table {
+    std::vector<double> scores;
+    std::vector<char> visible;
+  };
+  /// Of the problem that was asked for last, the table is at hand: hypotheses ask for it one after the other.
+  static std::shared_ptr<pair_table const> table_of(owned_problem const& problem);
+  static pair_table computed(owned_problem const& problem);
+  std::size_t place(std::int64_t b, std::int64_t h, std::int64_t i, std::int64_t j) const {
+    return static_cast<std::size_t>(((b * size_.hq + h) * size_.n + i) * size_.m + j);
+  }
+
   problem::sizes size_;
-  std::vector<double> scores_;
+  std::shared_ptr<pair_table const> pairs_;
 };
 /// Small enough that every score may be looked at.
 bool is_small(owned_problem const& problem);

@@ -7,8 +7,11 @@ namespace attest::audit {
 hypothesis_list const& hypotheses() {
   static hypothesis_list const all = [] {
     hypothesis_list table;
+    add_hypotheses_of_merges(table);
     add_hypotheses_of_parameters(table);
+    add_hypotheses_of_pages(table);
     add_hypotheses_of_visibility(table);
+    add_hypotheses_of_sinks(table);
     add_hypotheses_of_entries(table);
     add_hypotheses_of_keys(table);
     add_hypotheses_of_hidden(table);

@@ -3,6 +3,7 @@
 #pragma once
 
 #include <functional>
+#include <optional>
 #include <string>
 #include <vector>
 
@@ -17,9 +18,10 @@ struct answered_call {
   owned_problem problem;
   owned_outputs outputs;
   contract claim;
+  std::optional<owned_problem> given{};  ///< the problem as it was stated, where its rows are packed or paged
 };
 
-/// The call with a problem and outputs of rank 4, whatever the rank of the caller.
+/// The call with a problem and outputs of rank 4, whatever the rank of the caller; in slots, if it was packed or paged.
 /// Requires  compact outputs that fit the problem, or none
 answered_call of_rank_4(owned_problem const& problem, owned_outputs const& outputs, contract const& claim);
 
@@ -60,9 +62,12 @@ hypothesis const* find_hypothesis(std::string_view name);
 using hypothesis_list = std::vector<hypothesis>;
 
 // The parts of the table, in its order. Each is a file of this folder.
+void add_hypotheses_of_merges(hypothesis_list& to);       ///< parts that are lost, their weights, their strides
 void add_hypotheses_of_parameters(hypothesis_list& to);   ///< scale, softcap, bias
+void add_hypotheses_of_pages(hypothesis_list& to);        ///< where rows of packed and paged entries are read
 void add_hypotheses_of_visibility(hypothesis_list& to);   ///< mask and band
-void add_hypotheses_of_entries(hypothesis_list& to);      ///< sinks, lengths, block masks, dropout
+void add_hypotheses_of_sinks(hypothesis_list& to);        ///< sinks
+void add_hypotheses_of_entries(hypothesis_list& to);      ///< lengths, block masks, dropout
 void add_hypotheses_of_keys(hypothesis_list& to);         ///< keys lost or counted twice, heads, blocks
 void add_hypotheses_of_hidden(hypothesis_list& to);       ///< hidden keys that are read, stand-ins for −∞, NaN
 void add_hypotheses_of_memory(hypothesis_list& to);       ///< inputs misread or rounded, earlier answers

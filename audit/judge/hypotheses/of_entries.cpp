@@ -1,6 +1,5 @@
-// Hypotheses about sinks, lengths, alignment, block masks and dropout. (Packed and paged calls are in slots here, so that
+// Hypotheses about lengths, alignment, block masks and dropout. (Packed and paged calls are in slots here, so that
 // what a kernel does to offsets and tables shows as what it does to lengths.)
-#include <bit>
 #include <cmath>
 #include <limits>
 #include <utility>
@@ -13,37 +12,12 @@
 namespace attest::audit {
 namespace {
 
-bool has_sink(owned_problem const& p) { return p.draft().sink.has_value(); }
 bool has_blocks(owned_problem const& p) { return p.draft().block_mask.has_value(); }
 bool has_keep(owned_problem const& p) { return p.draft().keep.has_value(); }
 bool is_aligned(owned_problem const& p) {
   return p.draft().align != 0 && (p.draft().band.left >= 0 || p.draft().band.right >= 0);
 }
 bool is_shortened(owned_problem const& p) { return p.draft().k_lengths.has_value(); }
-
-using number_change = std::function<double(problem_draft const& p, std::int64_t b, std::int64_t h, double t)>;
-
-/// The sink of every entry and head through `f`, in f32 (f64 beside f64). Requires a sink.
-void map_sink(problem_draft& p, number_change const& f) {
-  std::int64_t const entries = p.q.layout.shape[0], heads = p.q.layout.shape[1];
-  auto const& [rank, shape, stride] = p.sink->layout;
-  auto const last = static_cast<std::size_t>(rank - 1);
-  owned_tensor to = owned_tensor::compact(
-      p.q.type == problem::element_type::f64 ? problem::element_type::f64 : problem::element_type::f32, {entries, heads});
-  for (std::int64_t b = 0; b < entries; ++b)
-    for (std::int64_t h = 0; h < heads; ++h) {
-      std::int64_t const from = (rank == 2 && shape[0] > 1 ? b * stride[0] : 0) + h * stride[last];
-      store(to, static_cast<std::size_t>(b * heads + h), f(p, b, h, load(*p.sink, static_cast<std::size_t>(from))));
-    }
-  p.sink = std::move(to);
-}
-
-/// The sink of another head, of the same entry.
-double sink_of(problem_draft const& p, std::int64_t b, std::int64_t h) {
-  auto const& [rank, shape, stride] = p.sink->layout;
-  std::int64_t const from = (rank == 2 && shape[0] > 1 ? b * stride[0] : 0) + h * stride[static_cast<std::size_t>(rank - 1)];
-  return load(*p.sink, static_cast<std::size_t>(from));
-}
 
 void map_keys(problem_draft& p, std::function<std::int64_t(std::int32_t const* lengths, std::int64_t e)> const& f) {
   std::int64_t const entries = p.q.layout.shape[0];
@@ -59,6 +33,65 @@ void map_bytes(owned_tensor& of, std::byte (*f)(std::byte)) {
 std::byte inverted(std::byte x) { return x == std::byte{0} ? std::byte{1} : std::byte{0}; }
 std::byte low_bit(std::byte x) { return x & std::byte{1}; }
 
+/// The last column of the block mask, which reaches beyond the last key, is not set.
+bool has_partial_block(owned_problem const& p) { return has_blocks(p) && p.size().m % p.draft().block_k != 0; }
+void lose_partial_block(problem_draft& p) {
+  fill(*p.block_mask, [given = *p.block_mask](auto b, auto h, auto i, auto j) {
+    return j + 1 < given.layout.shape[3] ? element(given, b, h, i, j) : 0.0;
+  });
+}
+
+/// Dropped keys are not seen. A row without a kept key is 0/0 where it has no sink: a NaN there is O = 0. The returned
+/// weights of dropped keys, which are divided by another sum, are left out.
+std::vector<answered_call> sums_kept_weights(answered_call const& call, answered_call const*) {
+  owned_problem const& p = call.problem;
+  problem::sizes const& s = p.size();
+  if (!has_keep(p) || !is_small(p)) return {};
+  owned_tensor const& keep = *p.draft().keep;
+  auto const is_dropped = [&](auto b, auto h, auto i, auto j) {
+    return sees(p, b, h, i, j) && element(keep, b, h, i, j) == 0;
+  };
+  problem_draft draft = p.draft();
+  show(draft, s, [&](auto b, auto h, auto i, auto j) { return sees(p, b, h, i, j) && !is_dropped(b, h, i, j); });
+  draft.align = 0;
+  auto supposed = with_problem(call, std::move(draft));
+  if (supposed.empty()) return {};
+  for (std::int64_t row = 0; row < s.b * s.hq * s.n; ++row) {
+    std::int64_t const b = row / s.n / s.hq, h = row / s.n % s.hq, i = row % s.n;
+    bool kept = false, any = false;
+    for (std::int64_t j = 0; j < s.m; ++j) {
+      bool const dropped = is_dropped(b, h, i, j);
+      any = any || dropped, kept = kept || (!dropped && sees(p, b, h, i, j));
+      if (auto& weights = supposed.front().outputs.weights; weights && dropped)
+        store(*weights, static_cast<std::size_t>(row * s.m + j), 0);
+    }
+    for (std::int64_t c = 0; any && !kept && !p.draft().sink && supposed.front().outputs.o && c < s.dv; ++c) {
+      owned_tensor& o = *supposed.front().outputs.o;
+      if (auto const at = static_cast<std::size_t>(row * s.dv + c); std::isnan(load(o, at))) store(o, at, 0);
+    }
+  }
+  return supposed;
+}
+
+/// Queries of an entry without keys get NaN, where other queries that see no key get 0. A right O, and a NaN in its
+/// place, are exchanged here.
+std::vector<answered_call> is_nan_without_keys(answered_call const& call, answered_call const*) {
+  problem::sizes const& s = call.problem.size();
+  if (!is_shortened(call.problem) || !call.outputs.o) return {};
+  answered_call supposed = call;
+  bool any = false;
+  for (std::int64_t b = 0; b < s.b; ++b) {
+    if (call.problem.draft().k_lengths->as<std::int32_t>()[b] != 0) continue;
+    std::int64_t const entry = s.hq * s.n * s.dv;
+    for (std::int64_t at = b * entry; at < (b + 1) * entry; ++at) {
+      owned_tensor& o = *supposed.outputs.o;
+      any = true;
+      store(o, static_cast<std::size_t>(at), std::isnan(load(o, static_cast<std::size_t>(at))) ? 0 : std::nan(""));
+    }
+  }
+  return any ? std::vector{std::move(supposed)} : std::vector<answered_call>();
+}
+
 }  // namespace
 
 void add_hypotheses_of_entries(hypothesis_list& to) {
@@ -66,58 +99,7 @@ void add_hypotheses_of_entries(hypothesis_list& to) {
     to.push_back({std::move(name), std::move(sentence), hypothesis_kind::problem,
                   solves(std::move(concerned), std::move(change))});
   };
-  // --- sinks ---
-  add("sink-ignored", "the sink is ignored", has_sink, [](problem_draft& p) { p.sink.reset(); });
-  add("sink-ignored-but-in-decoding", "the sink counts only where a call has one query",
-      [](owned_problem const& p) { return has_sink(p) && p.size().n != 1; }, [](problem_draft& p) { p.sink.reset(); });
-  add("sink-scaled", "the sink is multiplied by the scale", has_sink, [](problem_draft& p) {
-    map_sink(p, [](problem_draft const& of, auto, auto, double t) {
-      return t * of.scale.value_or(1 / std::sqrt(static_cast<double>(of.q.layout.shape[3])));
-    });
-  });
-  add("sink-softcapped", "the sink is softcapped",
-      [](owned_problem const& p) { return has_sink(p) && p.draft().softcap > 0; }, [](problem_draft& p) {
-        map_sink(p, [](problem_draft const& of, auto, auto, double t) {
-          return of.softcap * std::tanh(t / of.softcap);
-        });
-      });
-  add("sink-twice", "the sink is counted twice", has_sink,
-      [](problem_draft& p) { map_sink(p, [](auto const&, auto, auto, double t) { return t + std::log(2.0); }); });
-  add("sink-of-kv-head", "a query head has the sink of its key-value head",
-      [](owned_problem const& p) { return has_sink(p) && p.size().hq != p.size().hk; }, [](problem_draft& p) {
-        map_sink(p, [](problem_draft const& of, auto b, auto h, double) {
-          return sink_of(of, b, h / (of.q.layout.shape[1] / of.k.layout.shape[1]));
-        });
-      });
-  add("sink-interleaved", "query head h has the sink h mod hk",
-      [](owned_problem const& p) { return has_sink(p) && p.size().hq != p.size().hk; }, [](problem_draft& p) {
-        map_sink(p, [](problem_draft const& of, auto b, auto h, double) { return sink_of(of, b, h % of.k.layout.shape[1]); });
-      });
-  add("sink-of-first-head", "every head has the sink of head 0",
-      [](owned_problem const& p) { return has_sink(p) && p.size().hq > 1; }, [](problem_draft& p) {
-        map_sink(p, [](problem_draft const& of, auto b, auto, double) { return sink_of(of, b, 0); });
-      });
-  add("sink-in-bf16", "the sink passes through bf16", has_sink, [](problem_draft& p) {
-    map_sink(p, [](auto const&, auto, auto, double t) {
-      return static_cast<double>(std::bit_cast<float>(std::bit_cast<std::uint32_t>(static_cast<float>(t)) & 0xffff0000u));
-    });
-  });
-  add("sink-at-most-20", "a sink above 20 counts as 20", has_sink,
-      [](problem_draft& p) { map_sink(p, [](auto const&, auto, auto, double t) { return t > 20 ? 20 : t; }); });
-  // The LSE alone, of the keys.
-  to.push_back({"sink-not-in-lse", "the LSE leaves the sink out", hypothesis_kind::problem,
-                [](answered_call const& call, answered_call const*) -> std::vector<answered_call> {
-                  if (!has_sink(call.problem) || !call.outputs.lse) return {};
-                  answered_call others = call;
-                  others.outputs.lse.reset();
-                  problem_draft draft = call.problem.draft();
-                  draft.sink.reset();
-                  auto supposed = with_problem(call, std::move(draft));
-                  if (supposed.empty()) return {};
-                  supposed.front().outputs.o.reset(), supposed.front().outputs.weights.reset();
-                  supposed.push_back(std::move(others));
-                  return supposed;
-                }});
+  auto const add_more = adds_problems_to(to);
   // --- lengths and alignment ---
   add("lengths-ignored", "lengths of keys are ignored: every entry has all keys of its slot", is_shortened,
       [](problem_draft& p) { p.k_lengths.reset(); });
@@ -135,6 +117,7 @@ void add_hypotheses_of_entries(hypothesis_list& to) {
   add("length-of-first-entry", "no entry has more keys than the first", is_shortened, [](problem_draft& p) {
     map_keys(p, [](auto const* of, auto e) { return std::min<std::int64_t>(of[0], of[e]); });
   });
+  add_more("entry-without-keys-nan", "queries of an entry without keys get NaN", is_nan_without_keys);
   add("alignment-ignored", "the alignment of the band is ignored", is_aligned, [](problem_draft& p) { p.align = 0; });
   add("alignment-at-slots", "bands are aligned at the end of the slots, not of the entries", is_aligned,
       [](problem_draft& p) {
@@ -144,6 +127,8 @@ void add_hypotheses_of_entries(hypothesis_list& to) {
   add("block-mask-ignored", "the block mask is ignored", has_blocks, [](problem_draft& p) { p.block_mask.reset(); });
   add("block-mask-low-bit", "of a byte of the block mask only the lowest bit counts", has_blocks,
       [](problem_draft& p) { map_bytes(*p.block_mask, low_bit); });
+  add("partial-block-unread", "the last block of keys is lost, where it is partial", has_partial_block,
+      lose_partial_block);
   for (auto const& [axis, name, whose] :
        {std::tuple{std::size_t{1}, "head", "every head uses the block mask of head 0"},
         std::tuple{std::size_t{0}, "batch", "every entry uses the block mask of entry 0"}})
@@ -168,14 +153,7 @@ void add_hypotheses_of_entries(hypothesis_list& to) {
   add("keep-of-first-head", "every head drops what head 0 drops",
       [](owned_problem const& p) { return has_keep(p) && p.draft().keep->layout.shape[1] > 1; },
       [](problem_draft& p) { p.keep->layout.shape[1] = 1; });
-  add("dropout-before-sum", "dropped weights are missing in the sum of the row",
-      [](owned_problem const& p) { return has_keep(p) && is_small(p); }, [](problem_draft& p) {
-        auto const whole = owned_problem::of_valid(p);
-        owned_tensor const keep = *p.keep;
-        show(p, whole.size(),
-             [&](auto b, auto h, auto i, auto j) { return sees(whole, b, h, i, j) && element(keep, b, h, i, j) != 0; });
-        p.align = 0;
-      });
+  add_more("dropout-before-sum", "dropped weights are missing in the sum of the row", sums_kept_weights);
 }
 
 }  // namespace attest::audit

@@ -187,6 +187,10 @@ void add_hypotheses_of_results(hypothesis_list& to) {
   add("lse-base-2", "the LSE is a logarithm to the base 2", maps_lse(ln_2));
   add("lse-negated", "the LSE has the wrong sign", maps_lse(negated));
   add("lse-without-maximum", "the LSE lacks the maximum", maps_lse_beside_maximum(plus_maximum));
+  add("merge-lse-is-maximum", "the LSE of a merge is the largest of its parts",
+      [is_maximum = maps_lse_beside_maximum(plus_log_of_sum)](answered_call const& call, answered_call const* before) {
+        return call.problem.draft().merge ? is_maximum(call, before) : calls();
+      });
   add("lse-is-maximum", "the LSE is the largest score", maps_lse_beside_maximum(plus_log_of_sum));
   add("answer-0", "the answer is 0", answers_zero);
   add("weights-equal", "every visible key weighs the same", weighs_equally);

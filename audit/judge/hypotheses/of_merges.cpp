@@ -1,0 +1,184 @@
+// Hypotheses about merges of partial results: parts that are lost, weights of parts, and how parts are read.
+// (A merge is attention whose keys are the parts: audit/tensors/merge_form.hpp.)
+#include <algorithm>
+#include <cmath>
+
+#include <fmt/format.h>
+
+#include "audit/judge/hypotheses/changes.hpp"
+#include "audit/tensors/elements.hpp"
+#include "audit/tensors/merge_strides.hpp"
+
+namespace attest::audit {
+namespace {
+
+using calls = std::vector<answered_call>;
+
+bool is_merge(owned_problem const& p) { return p.draft().merge.has_value(); }
+
+/// Of parts s those count for which `counts(s, all)` holds.
+supposition counts_only(bool (*concerned)(std::int64_t all),
+                        std::function<bool(std::int64_t s, std::int64_t all)> counts) {
+  return solves([=](owned_problem const& p) { return is_merge(p) && concerned(p.size().m); },
+                [counts = std::move(counts)](problem_draft& p) {
+                  auto const whole = owned_problem::of_valid(p);
+                  std::int64_t const all = whole.size().m;
+                  show(p, whole.size(),
+                       [&](auto b, auto h, auto i, auto s) { return counts(s, all) && sees(whole, b, h, i, s); });
+                });
+}
+
+/// The LSE of the parts of a row that saw a key.
+std::vector<double> seen_lses(owned_problem const& merge, std::int64_t b, std::int64_t row) {
+  std::vector<double> seen;
+  for (std::int64_t s = 0; s < merge.size().m; ++s)
+    if (double const lse = bias_of(merge, b, row, 0, s); lse != -HUGE_VAL) seen.push_back(lse);
+  return seen;
+}
+
+/// Rows with finite LSE for which `broken` gives an LSE are NaN, and have that LSE: here both are NaN.
+supposition breaks_rows(std::function<std::optional<double>(std::vector<double> const& lses, double largest)> broken) {
+  return [broken = std::move(broken)](answered_call const& call, answered_call const*) -> calls {
+    owned_problem const& p = call.problem;
+    problem::sizes const& size = p.size();
+    if (!is_merge(p)) return {};
+    double const largest = limits_of(p.draft().bias->type).largest;
+    answered_call supposed = call;
+    problem_draft draft = p.draft();
+    bool any = false;
+    for (std::int64_t b = 0; b < size.b; ++b)
+      for (std::int64_t row = 0; row < size.hq; ++row) {
+        auto const lses = seen_lses(p, b, row);
+        if (!std::ranges::all_of(lses, [](double x) { return std::isfinite(x); })) continue;
+        auto const lse = broken(lses, largest);
+        if (!lse) continue;
+        any = true;
+        store(*draft.bias, offset_of(*draft.bias, b, row, 0, 0), std::nan(""));
+        if (draft.mask) store(*draft.mask, offset_of(*draft.mask, b, row, 0, 0), 1);
+        auto const at = static_cast<std::size_t>(b * size.hq + row);
+        if (auto& got = supposed.outputs.lse; got) store(*got, at, load(*got, at) == *lse ? std::nan("") : 0);
+      }
+    return any ? with_problem(supposed, std::move(draft)) : calls();
+  };
+}
+
+/// A row that no part saw is NaN. A right O, and a NaN in its place, are exchanged here.
+calls is_nan_without_parts(answered_call const& call, answered_call const*) {
+  owned_problem const& p = call.problem;
+  problem::sizes const& size = p.size();
+  if (!is_merge(p) || !call.outputs.o) return {};
+  answered_call supposed = call;
+  bool any = false;
+  for (std::int64_t row = 0; row < size.b * size.hq; ++row) {
+    if (!seen_lses(p, row / size.hq, row % size.hq).empty()) continue;
+    any = true;
+    for (std::int64_t at = row * size.dv; at < (row + 1) * size.dv; ++at) {
+      double const got = load(*supposed.outputs.o, static_cast<std::size_t>(at));
+      store(*supposed.outputs.o, static_cast<std::size_t>(at), std::isnan(got) ? 0 : std::nan(""));
+    }
+  }
+  return any ? calls{std::move(supposed)} : calls();
+}
+
+/// Weights are e^LSE: all overflow, or all are 0, where no LSE is near 0.
+std::optional<double> unshifted(std::vector<double> const& lses, double largest) {
+  if (lses.empty()) return std::nullopt;
+  double const most = *std::ranges::max_element(lses), reach = std::log(largest);
+  if (most > reach) return HUGE_VAL;
+  constexpr double below_subnormal = 1.25;  // largest^-1.25 is less than half of the smallest subnormal number
+  return most < -below_subnormal * reach ? std::optional(-HUGE_VAL) : std::nullopt;
+}
+
+/// One part after the other, LSE = a + log(1 + e^(b - a)): e^(b - a) overflows where the next LSE is far above.
+std::optional<double> one_plus(std::vector<double> const& lses, double largest) {
+  if (lses.empty()) return std::nullopt;
+  double a = lses.front();
+  for (std::size_t s = 1; s < lses.size(); ++s) {
+    if (lses[s] - a > std::log(largest)) return HUGE_VAL;
+    double const top = std::max(a, lses[s]);
+    a = top + std::log(std::exp(a - top) + std::exp(lses[s] - top));
+  }
+  return std::nullopt;
+}
+
+/// A natural LSE is taken for one in base 2: weights are 2^LSE, and so is the LSE of the merge.
+calls merges_in_base_2(answered_call const& call, answered_call const*) {
+  owned_problem const& p = call.problem;
+  if (!is_merge(p)) return {};
+  constexpr double ln_2 = 0.693147180559945309417;
+  auto const most = [&](std::int64_t b, std::int64_t row) {
+    double top = -HUGE_VAL;
+    for (double const lse : seen_lses(p, b, row)) top = std::max(top, lse);
+    return std::isfinite(top) ? top : 0;
+  };
+  // Beside the largest LSE, in which numbers are exact enough for the weights; the LSE of the merge has it again.
+  auto const scaled = [&](answered_call const& alone, bool with_largest) {
+    problem_draft draft = p.draft();
+    set_bias(draft, p.size(), [&](auto b, auto row, auto i, auto s) {
+      return (bias_of(p, b, row, i, s) - most(b, row)) * ln_2 + (with_largest ? most(b, row) : 0);
+    });
+    return with_problem(alone, std::move(draft));
+  };
+  answered_call of_o = call;
+  of_o.outputs.lse.reset();
+  calls supposed = of_o.outputs.empty() ? calls() : scaled(of_o, false);
+  auto lse =
+      with_lse(call, [&](auto b, auto row, auto, double got) { return (got - most(b, row)) * ln_2 + most(b, row); });
+  if (!lse) return supposed;
+  lse->outputs.o.reset();
+  for (answered_call& one : scaled(*lse, true)) supposed.push_back(std::move(one));
+  return supposed;
+}
+
+/// Every part is read with the strides of the first: where the odd parts are one row, further rows of them are NaN.
+calls reads_with_first_strides(answered_call const& call, answered_call const*) {
+  owned_problem const& p = call.problem;
+  if (!is_merge(p) || !odd_rows_are_one(p.draft())) return {};
+  problem_draft draft = with_one_row_in_odd_parts(p).draft();
+  if (draft.mask)
+    for (std::int64_t s = 1; s < p.size().m; s += 2)
+      for (std::int64_t b = 0; b < p.size().b; ++b)
+        for (std::int64_t row = 0; row < p.size().hq; ++row)
+          if (b > 0 || row > 0) store(*draft.mask, offset_of(*draft.mask, b, row, 0, s), 1);
+  return with_problem(call, std::move(draft));
+}
+
+/// O of parts that saw no key meets the weight 0: NaN and infinities there show, where another part saw one.
+bool has_unread_parts(owned_problem const& p) { return is_merge(p) && p.draft().mask; }
+void read_all_parts(problem_draft& p) {
+  owned_tensor const mask = *p.mask;
+  for (std::int64_t b = 0; b < p.v.layout.shape[0]; ++b)
+    for (std::int64_t row = 0; row < p.v.layout.shape[1]; ++row)
+      for (std::int64_t s = 0; s < p.v.layout.shape[2]; ++s)
+        for (std::int64_t c = 0; c < p.v.layout.shape[3] && element(mask, b, row, 0, s) == 0; ++c)
+          if (auto const at = offset_of(p.v, b, row, s, c); !std::isfinite(load(p.v, at))) store(p.v, at, std::nan(""));
+  p.mask.reset();
+}
+
+}  // namespace
+
+void add_hypotheses_of_merges(hypothesis_list& to) {
+  auto const add = adds_problems_to(to);
+  auto const several = [](std::int64_t all) { return all > 1; };
+  for (std::int64_t const most : {16, 32, 64, 128, 256, 512, 1024})
+    add(fmt::format("merge-of-{}-parts-at-most", most), fmt::format("parts behind the first {} are left out", most),
+        solves([=](owned_problem const& p) { return is_merge(p) && p.size().m > most; },
+               [=](problem_draft& p) {
+                 auto const whole = owned_problem::of_valid(p);
+                 show(p, whole.size(),
+                      [&](auto b, auto h, auto i, auto s) { return s < most && sees(whole, b, h, i, s); });
+               }));
+  add("merge-last-part-unread", "the last of several parts is left out",
+      counts_only(several, [](auto s, auto all) { return s + 1 < all; }));
+  add("merge-first-part-unread", "the first of several parts is left out",
+      counts_only(several, [](auto s, auto) { return s > 0; }));
+  add("merge-of-empty-parts-nan", "a row that no part saw is NaN", is_nan_without_parts);
+  add("merge-reads-empty-parts", "O of a part that saw no key is multiplied by 0: a NaN there shows",
+      solves(has_unread_parts, read_all_parts));
+  add("merge-unshifted", "parts are weighed by exp of their LSE, without the largest", breaks_rows(unshifted));
+  add("merge-log-1-plus", "the LSE of a merge is a + log(1 + exp(b - a)), whichever is larger", breaks_rows(one_plus));
+  add("merge-base-2", "the LSE of parts is taken for one in base 2", merges_in_base_2);
+  add("merge-strides-of-first", "every part is read with the strides of the first", reads_with_first_strides);
+}
+
+}  // namespace attest::audit
