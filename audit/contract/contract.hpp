@@ -26,7 +26,11 @@ struct conventions {
     unmasked,               ///< O, LSE and weights as if every key were visible
     nan_unless_no_keys      ///< NaN where all keys are hidden, 0 where there are none (m = 0)
   } empty_row = row::zero;  ///< O of a query without a visible key
-  enum class log { minus_infinity, zero } empty_lse = log::minus_infinity;
+  enum class log {
+    minus_infinity,
+    zero,
+    plus_infinity  ///< in a merge also the LSE of a part that is not read, as −∞ is
+  } empty_lse = log::minus_infinity;  ///< of a query without a visible key and without a sink
   enum class invalid {
     propagate,
     unspecified

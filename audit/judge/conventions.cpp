@@ -12,6 +12,7 @@
 #include "audit/tensors/elements.hpp"
 #include "audit/tensors/entry_forms.hpp"
 #include "reference/attention/score.hpp"
+#include "reference/attention/sink.hpp"
 #include "reference/compiled/row.hpp"
 #include "reference/real/outward.hpp"
 
@@ -109,7 +110,8 @@ class convention_judge {
     reference::compiled::enclose_row(p, b, h, i, truth_of<T>());
     auto const& truth = truth_of<T>();
     row_offsets const at(problem_, b, h, i);
-    if (truth.kind == reference::row_kind::empty) empty(p.size(), at, b, h, i);
+    bool const has_sink = reference::sink_at(p, b, h).kind != reference::number_class::minus_infinity;
+    if (truth.kind == reference::row_kind::empty && !has_sink) empty(p.size(), at, b, h, i);
     else if (how_.nan == conventions::invalid::unspecified) accept_any(p, truth, at);
   }
 
@@ -135,7 +137,7 @@ class convention_judge {
         store(*outputs.o, at.of(s.dv, c), 0);
       }
     if (replaces_lse_ && !empty_.unmasked) {
-      rule(output_kind::lse, {b, h, i, 0}, load(*outputs.lse, at.of(1, 0)), 0);
+      rule(output_kind::lse, {b, h, i, 0}, load(*outputs.lse, at.of(1, 0)), *empty_.lse);
       store(*outputs.lse, at.of(1, 0), -infinity);
     }
     if (replaces_o_ || replaces_lse_ || replaces_weights_) replaced_rows_.push_back({b, h, i});
@@ -203,10 +205,20 @@ class convention_judge {
   // What the conventions say of a row without a visible key, and which of its elements are overwritten.
   empty_row_rule empty_ = empty_rows_of(how_, problem_.size().m);
   bool replaces_o_ = outputs.o && (empty_.unmasked || empty_.mean || empty_.nan);
-  bool replaces_lse_ = outputs.lse && (empty_.unmasked || empty_.zero_lse);
+  bool replaces_lse_ = outputs.lse && (empty_.unmasked || empty_.lse);
   bool replaces_weights_ = outputs.weights && empty_.unmasked;
   std::vector<row_index> replaced_rows_;
 };
+
+judgement judge_rows(owned_problem const& problem, owned_outputs const& outputs, contract const& claim,
+                     std::span<row_index const> rows, thoroughness how) {
+  convention_judge judged(problem, claim, outputs);
+  judged.all(rows);
+  judgement total = judge(problem.instance(), judged.outputs, claim, rows, how);
+  judged.count_once(total);
+  total.merge(std::move(judged.found));
+  return total;
+}
 
 }  // namespace
 
@@ -228,7 +240,22 @@ empty_row_rule empty_rows_of(conventions const& how, std::int64_t keys) noexcept
   return {.unmasked = has_keys && how.empty_row == row::unmasked,
           .mean = has_keys && how.empty_row == row::mean,
           .nan = how.empty_row == row::nan || (has_keys && how.empty_row == row::nan_unless_no_keys),
-          .zero_lse = how.empty_lse == conventions::log::zero};
+          .lse = how.empty_lse == conventions::log::zero            ? std::optional(0.0)
+                 : how.empty_lse == conventions::log::plus_infinity ? std::optional(infinity)
+                                                                    : std::nullopt};
+}
+
+std::optional<owned_problem> with_unread_parts_hidden(owned_problem const& problem, contract const& claim) {
+  problem_draft const& merge = problem.draft();
+  if (claim.conventions.empty_lse != conventions::log::plus_infinity || !merge.merge) return std::nullopt;
+  problem::layout const& of = merge.bias->layout;
+  owned_tensor mask = owned_tensor::compact(problem::element_type::u8, {of.shape[0], of.shape[1], 1, of.shape[3]});
+  fill(mask, [&](auto b, auto row, auto, auto part) {
+    return std::isinf(load(*merge.bias, offset_of(*merge.bias, b, row, 0, part))) ? 0.0 : 1.0;
+  });
+  problem_draft read = merge;
+  read.mask = std::move(mask);
+  return owned_problem::of_valid(std::move(read));
 }
 
 bool leaves_outputs_open(owned_problem const& problem, contract const& claim) {
@@ -250,12 +277,8 @@ owned_outputs translated(owned_problem const& problem, owned_outputs const& outp
 judgement judge_by_conventions(owned_problem const& problem, owned_outputs const& outputs, contract const& claim,
                                std::span<row_index const> rows, thoroughness how) {
   if (claim.conventions == conventions{}) return judge(problem.instance(), outputs, claim, rows, how);
-  convention_judge judged(problem, claim, outputs);
-  judged.all(rows);
-  judgement total = judge(problem.instance(), judged.outputs, claim, rows, how);
-  judged.count_once(total);
-  total.merge(std::move(judged.found));
-  return total;
+  auto const read = with_unread_parts_hidden(problem, claim);
+  return judge_rows(read ? *read : problem, outputs, claim, rows, how);
 }
 
 bool has_nonfinite(owned_problem const& problem) {

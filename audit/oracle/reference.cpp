@@ -16,6 +16,7 @@
 #include "audit/oracle/answer_tensors.hpp"
 #include "audit/support/printable.hpp"
 #include "audit/tensors/entry_forms.hpp"
+#include "reference/attention/sink.hpp"
 
 namespace attest::audit {
 namespace {
@@ -85,7 +86,8 @@ class contract_rows {
     auto found = rows_by_semantics<Target>(instance_, model_, tiers_, b, h, i0, i1);
     for (std::int64_t i = i0; i < i1; ++i) {
       referenced_row<Target>& row = found.rows[static_cast<std::size_t>(i - i0)];
-      if (row.kind == reference::row_kind::empty) sees_no_key(row, b, h, i);
+      bool const has_sink = reference::sink_at(instance_, b, h).kind != reference::number_class::minus_infinity;
+      if (row.kind == reference::row_kind::empty && !has_sink) sees_no_key(row, b, h, i);
       else if (claim_.conventions.nan == conventions::invalid::unspecified) leave_nan_open(row);
       if (!is_open_) continue;
       std::ranges::fill(row.o_bound, reference::infinity);
@@ -102,7 +104,7 @@ class contract_rows {
       std::ranges::fill(row.o, reference::quiet_nan<Target>());
       std::ranges::fill(row.o_bound, 0);
     }
-    if (empty_.zero_lse) row.lse = 0, row.lse_bound = 0;
+    if (empty_.lse) row.lse = static_cast<lse_element<Target>>(*empty_.lse), row.lse_bound = 0;
   }
 
   /// O, and with `and_lse` LSE, of another problem of one query.
@@ -137,8 +139,8 @@ class contract_rows {
 constexpr std::int64_t rows_together = 16;
 
 template <class Target, class T>
-void reference_of(problem::instance<T> const& p, problem_file_entry const& from, contract const& claim, bounds_of tiers,
-                  answers::tensors& into, referenced& all) {
+void reference_of(problem::instance<T> const& p, owned_problem const& problem, problem_file_entry const& from,
+                  contract const& claim, bounds_of tiers, answers::tensors& into, referenced& all) {
   problem::sizes const& s = p.size();
   answers::shapes const place(from), shape = place.in_file();
   auto const add = [&]<class E>(answers::kind k, char const* suffix, E fill) {
@@ -147,7 +149,7 @@ void reference_of(problem::instance<T> const& p, problem_file_entry const& from,
   auto const o = add(answers::o, "", Target{});
   auto const lse = add(answers::lse, "", lse_element<Target>{});
   auto const o_bound = add(answers::o, ".bound", 0.0), lse_bound = add(answers::lse, ".bound", 0.0);
-  contract_rows<Target, T> const source(from.problem, p, claim, tiers);
+  contract_rows<Target, T> const source(problem, p, claim, tiers);
   std::mutex tallies;
   std::int64_t const tasks = (s.n + rows_together - 1) / rows_together;
   tbb::parallel_for(std::int64_t{0}, s.b * s.hq * tasks, [&](std::int64_t task) {
@@ -195,14 +197,16 @@ problem::result<referenced> run_reference(reference_options const& options) {
     problem::element_type const type = entry.problem.type();
     contract const& claim = contract_of(options.claim, entry.problem);
     bounds_of const tiers = options.quick ? bounds_of::machine_tier : bounds_of::both_tiers;
+    auto const read = with_unread_parts_hidden(entry.problem, claim);
+    owned_problem const& problem = read ? *read : entry.problem;
     std::visit(
         [&](auto const& p) {
           problem::with_type(options.round.value_or(entry.problem.draft().merge ? entry.problem.draft().merge->answer : type), problem::floating_elements{},
                              [&]<class Target>(std::type_identity<Target>) {
-                               reference_of<Target>(p, entry, claim, tiers, into, all);
+                               reference_of<Target>(p, problem, entry, claim, tiers, into, all);
                              });
         },
-        entry.problem.instance());
+        problem.instance());
   }
   auto bytes = into.file({{"attest", "correctly rounded, with the bounds of a contract"}});
   if (!bytes) return bytes.why();

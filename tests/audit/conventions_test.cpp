@@ -9,6 +9,7 @@
 #include "audit/judge/hidden_keys.hpp"
 #include "audit/judge/judge_case.hpp"
 #include "audit/tensors/elements.hpp"
+#include "audit/tensors/merge_form.hpp"
 #include "tests/support/builtin_kernel.hpp"
 #include "tests/support/catch.hpp"
 #include "tests/support/problem_recipe.hpp"
@@ -197,7 +198,7 @@ TEST_CASE("an element that a convention decides is judged once", "[unit]") {
   using enum conventions::row;
   for (auto const type : {problem::element_type::f32, problem::element_type::f64})
     for (auto const row : {zero, conventions::row::nan, mean, unmasked, nan_unless_no_keys})
-      for (auto const lse : {conventions::log::minus_infinity, conventions::log::zero})
+      for (auto const lse : {conventions::log::minus_infinity, conventions::log::zero, conventions::log::plus_infinity})
         for (bool const sampled : {false, true}) {
           answered_draft const answered(type);
           audit::contract claim = *audit::find_contract(type == problem::element_type::f64 ? "f64" : "f32");
@@ -246,30 +247,75 @@ TEST_CASE("the mean of V is asked of problems of lower rank, too", "[unit]") {
   CHECK(found.returned == std::array<std::int64_t, 3>{1, 1, 1});
 }
 
-TEST_CASE("the LSE of a query that sees no key is what the contract says: -inf or 0", "[unit]") {
+TEST_CASE("the LSE of a query that sees no key is what the contract says: -inf, 0 or +inf", "[unit]") {
   answered_draft answered(problem::element_type::f32);
-  conventions zero;
-  zero.empty_lse = conventions::log::zero;
+  conventions zero, plus;
+  zero.empty_lse = conventions::log::zero, plus.empty_lse = conventions::log::plus_infinity;
   CHECK(answered.judged({}).failed == 0);
   answered.breaks(zero, 1);
+  answered.breaks(plus, 1);
   audit::store(*answered.answer.lse, answered.row, 0);
   answered.breaks({}, 1);
   CHECK(answered.judged(zero).failed == 0);
+  answered.breaks(plus, 1);
+  audit::store(*answered.answer.lse, answered.row, infinity);
+  answered.breaks({}, 1);
+  answered.breaks(zero, 1);
+  CHECK(answered.judged(plus).failed == 0);
+}
+
+TEST_CASE("the LSE of a query that sees its sink alone is that sink, whatever empty_lse says", "[unit]") {
+  for (double const sink : {2.0, infinity, nan}) {
+    answered_draft answered(problem::element_type::f32);
+    answered.draft.sink = audit::owned_tensor::compact(problem::element_type::f32, {2});
+    audit::store(*answered.draft.sink, 0, 0.5), audit::store(*answered.draft.sink, 1, sink);
+    answered.answer = builtin_answer(answered.draft);
+    for (auto const log : {conventions::log::minus_infinity, conventions::log::zero, conventions::log::plus_infinity})
+      CHECK(answered.judged({.empty_lse = log}).failed == 0);
+    audit::store(*answered.answer.lse, answered.row, 0);
+    CHECK(answered.judged({.empty_lse = conventions::log::zero}).failed == 1);
+  }
+}
+
+TEST_CASE("where the contract says empty_lse +inf, a merge reads no part with an LSE of +inf", "[unit]") {
+  // Two parts, three rows: both are read; the second is none; both are none.
+  audit::merge_parts parts{.parts = 2, .b = 1, .hq = 1, .n = 3, .dv = 1};
+  audit::owned_tensor o = audit::owned_tensor::compact(problem::element_type::f32, {2, 3}), lse = o;
+  for (std::size_t at = 0; at < 6; ++at) audit::store(o, at, at < 3 ? 1 : 3), audit::store(lse, at, 0.5);
+  for (std::size_t const at : {2, 4, 5}) audit::store(o, at, nan), audit::store(lse, at, infinity);
+  parts.o = o.bytes, parts.lse = lse.bytes;
+  auto const merge = audit::owned_problem::of_valid(audit::merge_draft(parts, problem::element_type::f32));
+  audit::contract claim = *audit::find_contract("merge-f32");
+  auto const failed = [&](std::array<double, 3> const& of_o, std::array<double, 3> const& of_lse, conventions::log log) {
+    audit::owned_outputs answer{.o = audit::owned_tensor::compact(problem::element_type::f32, {1, 3, 1, 1}),
+                                .lse = audit::owned_tensor::compact(problem::element_type::f32, {1, 3, 1})};
+    for (std::size_t at = 0; at < 3; ++at) audit::store(*answer.o, at, of_o[at]), audit::store(*answer.lse, at, of_lse[at]);
+    claim.conventions.empty_lse = log;
+    return audit::judge_by_conventions(merge, answer, claim).failed;
+  };
+  using enum conventions::log;
+  double const both = 0.5 + std::log(2.0);
+  CHECK(failed({2, 1, 0}, {both, 0.5, infinity}, plus_infinity) == 0);
+  CHECK(failed({2, 1, 0}, {both, 0.5, infinity}, minus_infinity) == 3);  // O of two NaN rows, and one LSE
+  CHECK(failed({2, nan, nan}, {both, infinity, infinity}, plus_infinity) == 3);
+  CHECK(failed({2, nan, nan}, {both, infinity, infinity}, minus_infinity) == 0);
+  CHECK(failed({2, 1, 0}, {both, 0.5, -infinity}, plus_infinity) == 1);
 }
 
 TEST_CASE("parts whose keys are all hidden are merged as the contract says their LSE and O are", "[unit]") {
+  auto const log = GENERATE(conventions::log::zero, conventions::log::plus_infinity);
   int empty_rows = 0;
   for (audit::audit_case const& split : audit::generated_cases({.seed = 5})) {
     if (split.check != "split-and-merge") continue;
     audit::contract claim = *audit::find_contract("f32");
-    claim.conventions.empty_lse = conventions::log::zero, claim.conventions.empty_row = conventions::row::nan;
+    claim.conventions.empty_lse = log, claim.conventions.empty_row = conventions::row::nan;
     audit::case_outputs outputs;
     for (std::size_t call = 0; call <= split.further.size(); ++call) {
       auto& answer = outputs.emplace_back(builtin_answer(split.call(call).draft()));
       for (std::size_t row = 0; row < answer->lse->bytes.size() / sizeof(float); ++row) {
         if (audit::load(*answer->lse, row) != -infinity) continue;
         ++empty_rows;
-        audit::store(*answer->lse, row, 0);
+        audit::store(*answer->lse, row, log == conventions::log::zero ? 0 : infinity);
         auto const dv = static_cast<std::size_t>(split.call(call).size().dv);
         for (std::size_t c = 0; c < dv; ++c) audit::store(*answer->o, row * dv + c, nan);
       }

@@ -57,6 +57,8 @@ void add_hypotheses_of_conventions(hypothesis_list& to) {
       [](conventions& c) { c.empty_row = row::unmasked; });
   add("empty-lse-0", "the LSE of a query that sees no key is 0 (the convention empty_lse: zero)",
       [](conventions& c) { c.empty_lse = conventions::log::zero; });
+  add("empty-lse-inf", "the LSE of a query that sees no key is +inf (the convention empty_lse: +inf)",
+      [](conventions& c) { c.empty_lse = conventions::log::plus_infinity; });
   add("empty-row-nan-lse-0", "a query that sees no key gets NaN, and the LSE 0",
       [](conventions& c) { c.empty_row = row::nan, c.empty_lse = conventions::log::zero; });
   to.push_back({"empty-row-0/0", "a query whose keys are all hidden, or have the score -inf, gets 0/0: NaN",
