@@ -11,7 +11,7 @@
 
 namespace attest::audit {
 
-/// Four points in which kernels document another behaviour than docs/semantics.md. The first value of each is that of
+/// Points in which kernels document another behaviour than docs/semantics.md. The first value of each is that of
 /// docs/semantics.md.
 struct conventions {
   enum class masked {
@@ -35,6 +35,10 @@ struct conventions {
     propagate,
     unspecified
   } nan = invalid::propagate;  ///< outputs that depend on a visible NaN or ∞
+  enum class infinite_sink {
+    nan,
+    limit                           ///< O = 0, weights 0, LSE = +∞
+  } sink_inf = infinite_sink::nan;  ///< a row with a visible key and a sink of +∞
 
   friend bool operator==(conventions const&, conventions const&) noexcept = default;
 };

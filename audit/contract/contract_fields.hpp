@@ -130,6 +130,7 @@ void visit_conventions(conventions& c, Visitor& visitor) {
   fields::word(visitor, "empty_row", c.empty_row, {"zero", "nan", "mean", "unmasked", "nan_unless_no_keys"});
   fields::word(visitor, "empty_lse", c.empty_lse, {"-inf", "0", "+inf"});
   fields::word(visitor, "nan", c.nan, {"propagate", "unspecified"});
+  fields::word(visitor, "sink_inf", c.sink_inf, {"nan", "limit"});
 }
 
 }  // namespace attest::audit

@@ -8,6 +8,7 @@
 
 #include "audit/contract/contract_fields.hpp"
 #include "audit/judge/hidden_keys.hpp"
+#include "audit/judge/infinite_sink.hpp"
 #include "audit/judge/one_query.hpp"
 #include "audit/tensors/elements.hpp"
 #include "audit/tensors/entry_forms.hpp"
@@ -57,7 +58,7 @@ class convention_judge {
       : outputs(std::move(kernel_outputs)), problem_(problem), how_(claim.conventions), claim_(claim) {}
 
   void all(std::span<row_index const> rows) {
-    if (!decides_empty_rows_ && how_.nan != conventions::invalid::unspecified) return;
+    if (!decides_empty_rows_ && how_.nan != conventions::invalid::unspecified && !keys_alone_) return;
     std::visit(
         [&](auto const& p) {
           problem::sizes const& s = p.size();
@@ -76,12 +77,21 @@ class convention_judge {
 
   /// Takes what judge() counts of the elements that were overwritten, which `found` has already, from `total`.
   void count_once(judgement& total) const {
-    if (replaced_rows_.empty()) return;
     owned_outputs replaced = outputs;
     if (!replaces_o_) replaced.o.reset();
     if (!replaces_lse_) replaced.lse.reset();
     if (!replaces_weights_) replaced.weights.reset();
-    judgement const again = judge(problem_.instance(), replaced, claim_, replaced_rows_);
+    take_from(total, replaced, replaced_rows_);
+    take_from(total, outputs, sink_rows_);
+  }
+
+  judgement found;
+  owned_outputs outputs;
+
+ private:
+  void take_from(judgement& total, owned_outputs const& replaced, std::vector<row_index> const& rows) const {
+    if (rows.empty()) return;
+    judgement const again = judge(problem_.instance(), replaced, claim_, rows);
     total.by_rule -= again.by_rule;
     for (std::size_t output = 0; output < again.shares.size(); ++output) {
       total.shares[output].judged -= again.shares[output].judged;
@@ -90,10 +100,6 @@ class convention_judge {
     for (std::size_t why = 0; why < again.left_out.size(); ++why) total.left_out[why] -= again.left_out[why];
   }
 
-  judgement found;
-  owned_outputs outputs;
-
- private:
   /// Has the query a visible key whose bias is not −∞? Where the inputs are ordinary, its row is not empty then.
   template <class T>
   static bool sees_a_key(problem::instance<T> const& p, std::int64_t b, std::int64_t h, std::int64_t i) {
@@ -112,19 +118,21 @@ class convention_judge {
     row_offsets const at(problem_, b, h, i);
     bool const has_sink = reference::sink_at(p, b, h).kind != reference::number_class::minus_infinity;
     if (truth.kind == reference::row_kind::empty && !has_sink) empty(p.size(), at, b, h, i);
+    else if (truth.kind == reference::row_kind::nan && keys_alone_ && taken(p, at, b, h, i)) return;
     else if (how_.nan == conventions::invalid::unspecified) accept_any(p, truth, at);
   }
 
-  void rule(output_kind output, std::array<std::int64_t, 4> where, double got, double expected) {
+  void rule(output_kind output, std::array<std::int64_t, 4> where, double got, double expected,
+            bug_class kind = bug_class::empty_row, char const* why = "no key is visible to this query") {
     found.count_by_rule(output);
     if (std::isnan(expected) ? std::isnan(got) : got == expected) return;
     ++found.failed;
     violation v;
     v.output = output_names[static_cast<std::size_t>(output)], v.index = where, v.got = got,
     v.truth_lower = v.truth_upper = expected;
-    v.error_in_bounds = infinity, v.bug_class = bug_class::empty_row;
-    v.sentence = fmt::format("{}[{}] is {}, expected {}: no key is visible to this query, and the contract {} says so",
-                             v.output, fmt::join(where, ", "), got, expected, claim_.name);
+    v.error_in_bounds = infinity, v.bug_class = kind;
+    v.sentence = fmt::format("{}[{}] is {}, expected {}: {}, and the contract {} says so", v.output,
+                             fmt::join(where, ", "), got, expected, why, claim_.name);
     found.add(std::move(v));
   }
 
@@ -173,6 +181,30 @@ class convention_judge {
     found.merge(std::move(judged));
   }
 
+  /// sink_inf: limit. Judges the row if its sink of +∞ takes it, and says whether it does.
+  template <class T>
+  bool taken(problem::instance<T> const& p, row_offsets const& at, std::int64_t b, std::int64_t h, std::int64_t i) {
+    auto const row = taken_by_sink(p, std::get<problem::instance<T>>(keys_alone_->instance()),
+                                   claim_.model_for(problem_.instance()), b, h, i);
+    if (!row) return false;
+    auto const each = [&](output_kind kind, std::optional<owned_tensor>& output, std::int64_t width, double expected) {
+      for (std::int64_t c = 0; output && c < width; ++c) {
+        std::size_t const place = at.of(width, c);
+        if (row->is_outside) found.leave_out(kind, 1, not_judged_because::outside_hypotheses);
+        else if (kind == output_kind::o && row->leaves_open[static_cast<std::size_t>(c)] != 0)
+          found.leave_out(kind, 1, not_judged_because::value_left_open);
+        else
+          rule(kind, {b, h, i, c}, load(*output, place), expected, bug_class::sink, "the sink of this query is +inf");
+        store(*output, place, std::nan(""));
+      }
+    };
+    each(output_kind::o, outputs.o, p.size().dv, 0);
+    each(output_kind::lse, outputs.lse, 1, infinity);
+    each(output_kind::weights, outputs.weights, p.size().m, 0);
+    sink_rows_.push_back({b, h, i});
+    return true;
+  }
+
   /// nan: unspecified. Where the truth is NaN or infinite, any output is accepted.
   template <class T>
   void accept_any(problem::instance<T> const& p, reference::enclosed_row<128, T> const& truth, row_offsets const& at) {
@@ -208,6 +240,11 @@ class convention_judge {
   bool replaces_lse_ = outputs.lse && (empty_.unmasked || empty_.lse);
   bool replaces_weights_ = outputs.weights && empty_.unmasked;
   std::vector<row_index> replaced_rows_;
+
+  // The problem without its sink, where a sink of +∞ has a limit; the rows that such sinks take.
+  std::optional<owned_problem> keys_alone_ =
+      how_.sink_inf == conventions::infinite_sink::limit ? without_sink(problem_) : std::nullopt;
+  std::vector<row_index> sink_rows_;
 };
 
 judgement judge_rows(owned_problem const& problem, owned_outputs const& outputs, contract const& claim,

@@ -12,6 +12,7 @@
 #include "audit/cases/default_contract.hpp"
 #include "audit/judge/allowed_errors.hpp"
 #include "audit/judge/conventions.hpp"
+#include "audit/judge/infinite_sink.hpp"
 #include "audit/judge/one_query.hpp"
 #include "audit/oracle/answer_tensors.hpp"
 #include "audit/support/printable.hpp"
@@ -88,7 +89,8 @@ class contract_rows {
       referenced_row<Target>& row = found.rows[static_cast<std::size_t>(i - i0)];
       bool const has_sink = reference::sink_at(instance_, b, h).kind != reference::number_class::minus_infinity;
       if (row.kind == reference::row_kind::empty && !has_sink) sees_no_key(row, b, h, i);
-      else if (claim_.conventions.nan == conventions::invalid::unspecified) leave_nan_open(row);
+      else if (row.kind == reference::row_kind::nan && keys_alone_ && taken(row, b, h, i)) {
+      } else if (claim_.conventions.nan == conventions::invalid::unspecified) leave_nan_open(row);
       if (!is_open_) continue;
       std::ranges::fill(row.o_bound, reference::infinity);
       row.lse_bound = reference::infinity;
@@ -117,6 +119,19 @@ class contract_rows {
     if (and_lse) into.lse = row.lse, into.lse_bound = row.lse_bound;
   }
 
+  /// sink_inf: limit. The row, if its sink of +∞ takes it.
+  bool taken(referenced_row<Target>& row, std::int64_t b, std::int64_t h, std::int64_t i) const {
+    auto const by = taken_by_sink(instance_, std::get<problem::instance<T>>(keys_alone_->instance()), model_, b, h, i);
+    if (!by) return false;
+    for (std::size_t c = 0; c < row.o.size(); ++c) {
+      row.o[c] = Target{};
+      row.o_bound[c] = by->is_outside || by->leaves_open[c] != 0 ? reference::infinity : 0;
+    }
+    row.lse = static_cast<lse_element<Target>>(reference::infinity);
+    row.lse_bound = by->is_outside ? reference::infinity : 0;
+    return true;
+  }
+
   /// Undecided elements are NaN, too, but have a bound above 0.
   static void leave_nan_open(referenced_row<Target>& row) {
     auto const open = [](auto value, double& bound) {
@@ -132,6 +147,8 @@ class contract_rows {
   bounds_of tiers_;
   problem::kernel_model model_ = claim_.model_for(problem_.instance());
   empty_row_rule empty_ = empty_rows_of(claim_.conventions, problem_.size().m);
+  std::optional<owned_problem> keys_alone_ =
+      claim_.conventions.sink_inf == conventions::infinite_sink::limit ? without_sink(problem_) : std::nullopt;
   bool is_open_ = leaves_outputs_open(problem_, claim_);
 };
 

@@ -158,6 +158,8 @@ TEST_CASE("what is wrong in a contract is named, with the nearest known word", "
       wrong{R"({"from": "f32", "conventions": {"empty_row": "zeros"}})", "did you mean 'zero'?"},
       wrong{R"({"from": "f32", "conventions": {"empty_lse": "inf"}})",
             "conventions.empty_lse: is \"inf\", expected one of -inf, 0, +inf"},
+      wrong{R"({"from": "f32", "conventions": {"sink_inf": "limits"}})", "did you mean 'limit'?"},
+      wrong{R"({"from": "f32", "conventions": {"sink_in": "limit"}})", "conventions.sink_in: there is no such key, did you mean 'sink_inf'?"},
       wrong{R"({"from": "f32", "conventions": {"empty_lse": 0}})", "conventions.empty_lse: is 0, expected one of"},
       wrong{R"({"from": "f32", "output": "f64"})", "output: is f64, the input f32"}, wrong{R"({"from": "f32", "name": ""})", "name: is empty"},
       wrong{R"({"from": "f32", "input": "f33"})", "input: is 'f33', expected f32, f64, bf16 or f16"},

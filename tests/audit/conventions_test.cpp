@@ -218,9 +218,10 @@ TEST_CASE("conventions are named as contract files write them", "[unit]") {
   conventions all;
   all.masked_values = conventions::masked::must_not_overflow, all.empty_row = conventions::row::nan_unless_no_keys;
   all.empty_lse = conventions::log::zero, all.nan = conventions::invalid::unspecified;
+  all.sink_inf = conventions::infinite_sink::limit;
   CHECK(audit::relaxed(all) == std::vector<std::string>{"masked_values: must_not_overflow",
                                                         "empty_row: nan_unless_no_keys", "empty_lse: 0",
-                                                        "nan: unspecified"});
+                                                        "nan: unspecified", "sink_inf: limit"});
   CHECK(audit::relaxed({}).empty());
 }
 
@@ -275,6 +276,54 @@ TEST_CASE("the LSE of a query that sees its sink alone is that sink, whatever em
     audit::store(*answered.answer.lse, answered.row, 0);
     CHECK(answered.judged({.empty_lse = conventions::log::zero}).failed == 1);
   }
+}
+
+TEST_CASE("a sink of +inf is what the contract says: a NaN row, or the limit, in which it takes all weight", "[unit]") {
+  conventions limit;
+  limit.sink_inf = conventions::infinite_sink::limit;
+  answered_draft answered(problem::element_type::f32);
+  answered.draft.sink = audit::owned_tensor::compact(problem::element_type::f32, {2});
+  audit::store(*answered.draft.sink, 0, infinity), audit::store(*answered.draft.sink, 1, infinity);
+  constexpr std::size_t dv = answered_draft::dv, m = answered_draft::m;
+  constexpr auto row = static_cast<std::int64_t>(dv + m + 1);  // elements
+  auto const take = [&](std::size_t r) {
+    for (std::size_t c = 0; c < dv; ++c) audit::store(*answered.answer.o, r * dv + c, 0);
+    for (std::size_t j = 0; j < m; ++j) audit::store(*answered.answer.weights, r * m + j, 0);
+    audit::store(*answered.answer.lse, r, infinity);
+  };
+  answered.answer = builtin_answer(answered.draft);  // row 4 sees the sink alone
+  CHECK(answered.judged({}).failed == 0);
+  for (std::size_t r = 0; r < 6; ++r)
+    if (r != answered.row) audit::store(*answered.answer.lse, r, nan);
+  CHECK(answered.judged({}).failed == 0);
+  audit::judgement const refuted = answered.judged(limit);
+  CHECK(refuted.failed == 5 * row);
+  CHECK(refuted.violations.front().bug_class == audit::bug_class::sink);
+  for (std::size_t r = 0; r < 6; ++r) take(r);
+  CHECK(answered.judged({}).failed == 5 * (row - 1));  // an LSE of +inf is right there, too
+  audit::judgement const held = answered.judged(limit);
+  CHECK(held.failed == 0);
+  CHECK(held.judged() == 6 * row);
+  CHECK(held.not_judged() == 0);
+  audit::store(*answered.answer.o, 0, 1), audit::store(*answered.answer.weights, m, 0.5);
+  audit::store(*answered.answer.lse, 2, 88);
+  CHECK(answered.judged(limit).failed == 3);
+
+  // What is NaN without the sink stays so; V at a visible key is multiplied by 0 or skipped.
+  take(0), take(1), take(2);
+  audit::store(answered.draft.q, 0, nan);
+  CHECK(answered.judged(limit).failed == row);
+  audit::store(answered.draft.q, 0, 0);
+  audit::store(answered.draft.v, 2 * dv + 3, nan);
+  for (double const x : {nan, 0.0, 3.0}) {
+    audit::store(*answered.answer.o, 3, x);
+    CHECK(answered.judged(limit).failed == 0);
+  }
+  CHECK(answered.judged(limit).not_judged() == 5);
+  // Scores beyond the range of the type may be NaN in any kernel: nothing of the row is judged.
+  audit::store(answered.draft.q, 0, 3e38);
+  audit::store(*answered.answer.lse, 0, nan);
+  CHECK(answered.judged(limit).failed == 0);
 }
 
 TEST_CASE("where the contract says empty_lse +inf, a merge reads no part with an LSE of +inf", "[unit]") {
