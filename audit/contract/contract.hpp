@@ -40,6 +40,8 @@ struct conventions {
     limit                           ///< O = 0, weights 0, LSE = +∞
   } sink_inf = infinite_sink::nan;  ///< a row with a visible key and a sink of +∞
 
+  enum class log_of_sink { included, excluded } lse_sink = log_of_sink::included;  ///< does the LSE count the sink?
+
   friend bool operator==(conventions const&, conventions const&) noexcept = default;
 };
 

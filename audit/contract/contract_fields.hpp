@@ -131,6 +131,7 @@ void visit_conventions(conventions& c, Visitor& visitor) {
   fields::word(visitor, "empty_lse", c.empty_lse, {"-inf", "0", "+inf"});
   fields::word(visitor, "nan", c.nan, {"propagate", "unspecified"});
   fields::word(visitor, "sink_inf", c.sink_inf, {"nan", "limit"});
+  fields::word(visitor, "lse_sink", c.lse_sink, {"included", "excluded"});
 }
 
 }  // namespace attest::audit

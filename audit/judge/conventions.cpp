@@ -257,6 +257,61 @@ judgement judge_rows(owned_problem const& problem, owned_outputs const& outputs,
   return total;
 }
 
+/// The rows whose LSE is that of the keys alone, under lse_sink: excluded. The others are counted in `into`.
+template <class T>
+std::vector<row_index> rows_with_lse_of_keys(problem::instance<T> const& p, problem::kernel_model const& model,
+                                             owned_problem const& problem, owned_tensor const& lse,
+                                             std::span<row_index const> rows, judgement& into) {
+  std::vector<row_index> judged;
+  row_truth<first_width, T> truth;
+  auto const take = [&](std::int64_t b, std::int64_t h, std::int64_t i) {
+    reference::element const sink = reference::sink_at(p, b, h);
+    bool outside = false;
+    if (sink.is_finite()) {
+      double const t = static_cast<double>(sink.significand) * reference::power_of_two(sink.exponent);
+      outside = t >= model.format.h0_limit;
+      if (!outside && model.sink_limit < infinity) {
+        truth.evaluate(p, model, b, h, i);
+        outside = is_outside_hypotheses(p, model, truth, b, h, i);
+      }
+    } else if (sink.kind != reference::number_class::minus_infinity &&
+               std::isnan(load(lse, row_offsets(problem, b, h, i).of(1, 0)))) {
+      return into.count_by_rule(output_kind::lse);  // a maximum with the sink, which is NaN or +∞, makes NaN of it
+    }
+    if (outside) into.leave_out(output_kind::lse, 1, not_judged_because::outside_hypotheses);
+    else judged.push_back({b, h, i});
+  };
+  problem::sizes const& s = p.size();
+  for (auto const& [b, h, i] : rows) take(b, h, i);
+  for (std::int64_t b = 0; rows.empty() && b < s.b; ++b)
+    for (std::int64_t h = 0; h < s.hq; ++h)
+      for (std::int64_t i = 0; i < p.queries(b) && !tbb::is_current_task_group_canceling(); ++i) take(b, h, i);
+  return judged;
+}
+
+/// lse_sink: excluded. O and weights are judged with the sink, the LSE as that of the same problem without it.
+judgement judge_lse_of_keys(owned_problem const& problem, owned_problem const& keys, owned_outputs const& outputs,
+                            contract const& claim, std::span<row_index const> rows, thoroughness how) {
+  owned_outputs others = outputs, lse;
+  std::swap(others.lse, lse.lse);
+  judgement total = judge_rows(problem, others, claim, rows, how), found;
+  auto const judged = std::visit(
+      [&](auto const& p) {
+        return rows_with_lse_of_keys(p, claim.model_for(problem.instance()), problem, *lse.lse, rows, found);
+      },
+      problem.instance());
+  if (judged.empty()) {  // rows without one are all rows to judge()
+    found.returned[static_cast<std::size_t>(output_kind::lse)] = 1;
+    found.exist = static_cast<std::int64_t>(lse.lse->bytes.size() / problem::size_of(lse.lse->type));
+  } else {
+    found.merge(judge_rows(keys, lse, claim, judged, how));
+  }
+  for (violation& v : found.violations)
+    v.sentence += fmt::format("; the contract {} says that the LSE does not count the sink", claim.name);
+  total.merge(std::move(found));
+  return total;
+}
+
 }  // namespace
 
 std::vector<std::string> relaxed(conventions const& how) {
@@ -315,6 +370,8 @@ judgement judge_by_conventions(owned_problem const& problem, owned_outputs const
                                std::span<row_index const> rows, thoroughness how) {
   if (claim.conventions == conventions{}) return judge(problem.instance(), outputs, claim, rows, how);
   auto const read = with_unread_parts_hidden(problem, claim);
+  if (claim.conventions.lse_sink == conventions::log_of_sink::excluded && outputs.lse)
+    if (auto const keys = without_sink(problem)) return judge_lse_of_keys(problem, *keys, outputs, claim, rows, how);
   return judge_rows(read ? *read : problem, outputs, claim, rows, how);
 }
 

@@ -89,8 +89,9 @@ class contract_rows {
       referenced_row<Target>& row = found.rows[static_cast<std::size_t>(i - i0)];
       bool const has_sink = reference::sink_at(instance_, b, h).kind != reference::number_class::minus_infinity;
       if (row.kind == reference::row_kind::empty && !has_sink) sees_no_key(row, b, h, i);
-      else if (row.kind == reference::row_kind::nan && keys_alone_ && taken(row, b, h, i)) {
+      else if (row.kind == reference::row_kind::nan && limits_sink_ && taken(row, b, h, i)) {
       } else if (claim_.conventions.nan == conventions::invalid::unspecified) leave_nan_open(row);
+      if (excludes_sink_) lse_of_keys(row, b, h, i);
       if (!is_open_) continue;
       std::ranges::fill(row.o_bound, reference::infinity);
       row.lse_bound = reference::infinity;
@@ -107,6 +108,18 @@ class contract_rows {
       std::ranges::fill(row.o_bound, 0);
     }
     if (empty_.lse) row.lse = static_cast<lse_element<Target>>(*empty_.lse), row.lse_bound = 0;
+  }
+
+  /// lse_sink: excluded. The LSE of the row of the same problem without its sink. Where the row with it is outside the
+  /// hypotheses, it stays open.
+  void lse_of_keys(referenced_row<Target>& row, std::int64_t b, std::int64_t h, std::int64_t i) const {
+    auto found = rows_by_semantics<Target>(std::get<problem::instance<T>>(keys_alone_->instance()), model_, tiers_, b,
+                                           h, i, i + 1);
+    referenced_row<Target>& keys = found.rows.front();
+    if (keys.kind == reference::row_kind::empty) sees_no_key(keys, b, h, i);
+    else if (claim_.conventions.nan == conventions::invalid::unspecified) leave_nan_open(keys);
+    bool const outside = row.kind == reference::row_kind::finite && row.lse_bound == reference::infinity;
+    row.lse = keys.lse, row.lse_bound = outside ? reference::infinity : keys.lse_bound;
   }
 
   /// O, and with `and_lse` LSE, of another problem of one query.
@@ -147,8 +160,12 @@ class contract_rows {
   bounds_of tiers_;
   problem::kernel_model model_ = claim_.model_for(problem_.instance());
   empty_row_rule empty_ = empty_rows_of(claim_.conventions, problem_.size().m);
-  std::optional<owned_problem> keys_alone_ =
-      claim_.conventions.sink_inf == conventions::infinite_sink::limit ? without_sink(problem_) : std::nullopt;
+  std::optional<owned_problem> keys_alone_ = claim_.conventions.sink_inf == conventions::infinite_sink::limit ||
+                                                     claim_.conventions.lse_sink == conventions::log_of_sink::excluded
+                                                 ? without_sink(problem_)
+                                                 : std::nullopt;
+  bool limits_sink_ = keys_alone_ && claim_.conventions.sink_inf == conventions::infinite_sink::limit;
+  bool excludes_sink_ = keys_alone_ && claim_.conventions.lse_sink == conventions::log_of_sink::excluded;
   bool is_open_ = leaves_outputs_open(problem_, claim_);
 };
 

@@ -121,6 +121,8 @@ class painter {
     return in_bounds(exact.value, reference::compiled::output_bound(truth_.bound, p_, truth_.row, c, exact.value), got);
   }
   double error_of_lse(double got) const {
+    // That of the keys is another row.
+    if (p_.has_sink() && how_.lse_sink == conventions::log_of_sink::excluded) return nan;
     if (truth_.row.kind == reference::row_kind::nan) {
       if (leaves_nan_rows()) return nan;
       bool const infinite = got == infinity && reference::lse_is_infinite(p_, b_, h_, truth_.row.i);

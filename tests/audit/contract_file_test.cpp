@@ -158,6 +158,7 @@ TEST_CASE("what is wrong in a contract is named, with the nearest known word", "
       wrong{R"({"from": "f32", "conventions": {"empty_row": "zeros"}})", "did you mean 'zero'?"},
       wrong{R"({"from": "f32", "conventions": {"empty_lse": "inf"}})",
             "conventions.empty_lse: is \"inf\", expected one of -inf, 0, +inf"},
+      wrong{R"({"from": "f32", "conventions": {"lse_sink": "exclude"}})", "did you mean 'excluded'?"},
       wrong{R"({"from": "f32", "conventions": {"sink_inf": "limits"}})", "did you mean 'limit'?"},
       wrong{R"({"from": "f32", "conventions": {"sink_in": "limit"}})", "conventions.sink_in: there is no such key, did you mean 'sink_inf'?"},
       wrong{R"({"from": "f32", "conventions": {"empty_lse": 0}})", "conventions.empty_lse: is 0, expected one of"},

@@ -218,10 +218,11 @@ TEST_CASE("conventions are named as contract files write them", "[unit]") {
   conventions all;
   all.masked_values = conventions::masked::must_not_overflow, all.empty_row = conventions::row::nan_unless_no_keys;
   all.empty_lse = conventions::log::zero, all.nan = conventions::invalid::unspecified;
-  all.sink_inf = conventions::infinite_sink::limit;
+  all.sink_inf = conventions::infinite_sink::limit, all.lse_sink = conventions::log_of_sink::excluded;
   CHECK(audit::relaxed(all) == std::vector<std::string>{"masked_values: must_not_overflow",
                                                         "empty_row: nan_unless_no_keys", "empty_lse: 0",
-                                                        "nan: unspecified", "sink_inf: limit"});
+                                                        "nan: unspecified", "sink_inf: limit",
+                                                        "lse_sink: excluded"});
   CHECK(audit::relaxed({}).empty());
 }
 
@@ -324,6 +325,66 @@ TEST_CASE("a sink of +inf is what the contract says: a NaN row, or the limit, in
   audit::store(answered.draft.q, 0, 3e38);
   audit::store(*answered.answer.lse, 0, nan);
   CHECK(answered.judged(limit).failed == 0);
+}
+
+TEST_CASE("the LSE counts the sink, or does not, as the contract says", "[unit]") {
+  conventions excluded;
+  excluded.lse_sink = conventions::log_of_sink::excluded;
+  for (auto const type : {problem::element_type::f32, problem::element_type::f64}) {
+    answered_draft answered(type);
+    audit::owned_outputs const of_keys = builtin_answer(answered.draft);
+    answered.draft.sink = audit::owned_tensor::compact(type, {2});
+    audit::store(*answered.draft.sink, 0, 0.5), audit::store(*answered.draft.sink, 1, 1.5);
+    answered.answer = builtin_answer(answered.draft);
+    CHECK(answered.judged({}).failed == 0);
+    audit::judgement const refuted = answered.judged(excluded);
+    CHECK(refuted.failed == 6);
+    CHECK(refuted.violations.front().output == "lse");
+    CHECK(refuted.violations.back().sentence.ends_with("says that the LSE does not count the sink"));
+    answered.answer.lse = of_keys.lse;  // O and weights are still those with the sink
+    CHECK(answered.judged({}).failed == 6);
+    audit::judgement const held = answered.judged(excluded);
+    CHECK(held.failed == 0);
+    CHECK(held.exist == 6 * 10);
+    CHECK(held.judged() == 6 * 10);
+    CHECK(held.returned == std::array<std::int64_t, 3>{1, 1, 1});
+    // The LSE of the query that sees the sink alone is that of an empty row.
+    CHECK(audit::load(*answered.answer.lse, answered.row) == -infinity);
+    audit::store(*answered.answer.lse, answered.row, infinity);
+    CHECK(answered.judged(excluded).failed == 1);
+    CHECK(answered.judged({.empty_lse = conventions::log::plus_infinity, .lse_sink = excluded.lse_sink}).failed == 0);
+    // O of a call without its sink is wrong all the same.
+    answered.answer.o = of_keys.o, answered.answer.lse = of_keys.lse;
+    CHECK(answered.judged(excluded).failed == static_cast<std::int64_t>(5 * answered_draft::dv));
+    // Rows are judged alone, too.
+    std::vector<audit::row_index> const some{{0, 0, 1}, {0, 1, 1}};
+    audit::contract claim = *audit::find_contract(type == problem::element_type::f64 ? "f64" : "f32");
+    claim.conventions = excluded;
+    audit::judgement const two = audit::judge_by_conventions(audit::owned_problem::of_valid(answered.draft),
+                                                             {.lse = of_keys.lse}, claim, some);
+    CHECK(two.failed == 0);
+    CHECK(two.judged() == 2);
+  }
+}
+
+TEST_CASE("an LSE without its sink is judged wherever the sink lies", "[unit]") {
+  conventions excluded;
+  excluded.lse_sink = conventions::log_of_sink::excluded;
+  for (double const sink : {-1e30, -infinity, 50.0, infinity, nan, 3e38}) {
+    answered_draft answered(problem::element_type::f32);
+    audit::owned_outputs const of_keys = builtin_answer(answered.draft);
+    answered.draft.sink = audit::owned_tensor::compact(problem::element_type::f32, {2});
+    audit::store(*answered.draft.sink, 0, sink), audit::store(*answered.draft.sink, 1, 0.5);
+    answered.answer = builtin_answer(answered.draft);
+    answered.answer.lse = of_keys.lse;
+    INFO(sink);
+    CHECK(answered.judged(excluded).failed == 0);
+    audit::store(*answered.answer.lse, 0, nan);
+    bool const any = sink == 3e38;  // no kernel is asked that sink
+    CHECK(answered.judged(excluded).failed == (any || std::isnan(sink) || sink == infinity ? 0 : 1));
+    audit::store(*answered.answer.lse, 0, 7);
+    CHECK(answered.judged(excluded).failed == (any ? 0 : 1));
+  }
 }
 
 TEST_CASE("where the contract says empty_lse +inf, a merge reads no part with an LSE of +inf", "[unit]") {
