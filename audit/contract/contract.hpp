@@ -29,7 +29,7 @@ struct conventions {
   enum class log {
     minus_infinity,
     zero,
-    plus_infinity  ///< in a merge also the LSE of a part that is not read, as −∞ is
+    plus_infinity                     ///< in a merge also the LSE of a part that is not read, as −∞ is
   } empty_lse = log::minus_infinity;  ///< of a query without a visible key and without a sink
   enum class invalid {
     propagate,

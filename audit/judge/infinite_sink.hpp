@@ -21,8 +21,8 @@ inline std::optional<owned_problem> without_sink(owned_problem const& problem) {
 
 /// What is not judged of a row that such a sink takes.
 struct row_of_infinite_sink {
-  bool is_outside = false;       ///< the scores of its keys are outside the hypotheses: a kernel may get NaN of them
-  std::vector<char> leaves_open; ///< by column of O: V holds a NaN or an infinity at a key, whose weight is 0
+  bool is_outside = false;        ///< the scores of its keys are outside the hypotheses: a kernel may get NaN of them
+  std::vector<char> leaves_open;  ///< by column of O: V holds a NaN or an infinity at a key, whose weight is 0
 };
 
 /// Nothing where the sink of row (b, h, i) is not +∞, or where a score of its keys makes it a NaN row.

@@ -235,10 +235,11 @@ problem::result<referenced> run_reference(reference_options const& options) {
     owned_problem const& problem = read ? *read : entry.problem;
     std::visit(
         [&](auto const& p) {
-          problem::with_type(options.round.value_or(entry.problem.draft().merge ? entry.problem.draft().merge->answer : type), problem::floating_elements{},
-                             [&]<class Target>(std::type_identity<Target>) {
-                               reference_of<Target>(p, problem, entry, claim, tiers, into, all);
-                             });
+          problem::with_type(
+              options.round.value_or(entry.problem.draft().merge ? entry.problem.draft().merge->answer : type),
+              problem::floating_elements{}, [&]<class Target>(std::type_identity<Target>) {
+                reference_of<Target>(p, problem, entry, claim, tiers, into, all);
+              });
         },
         problem.instance());
   }

@@ -396,10 +396,12 @@ TEST_CASE("where the contract says empty_lse +inf, a merge reads no part with an
   parts.o = o.bytes, parts.lse = lse.bytes;
   auto const merge = audit::owned_problem::of_valid(audit::merge_draft(parts, problem::element_type::f32));
   audit::contract claim = *audit::find_contract("merge-f32");
-  auto const failed = [&](std::array<double, 3> const& of_o, std::array<double, 3> const& of_lse, conventions::log log) {
+  using three = std::array<double, 3>;
+  auto const failed = [&](three const& of_o, three const& of_lse, conventions::log log) {
     audit::owned_outputs answer{.o = audit::owned_tensor::compact(problem::element_type::f32, {1, 3, 1, 1}),
                                 .lse = audit::owned_tensor::compact(problem::element_type::f32, {1, 3, 1})};
-    for (std::size_t at = 0; at < 3; ++at) audit::store(*answer.o, at, of_o[at]), audit::store(*answer.lse, at, of_lse[at]);
+    for (std::size_t at = 0; at < 3; ++at)
+      audit::store(*answer.o, at, of_o[at]), audit::store(*answer.lse, at, of_lse[at]);
     claim.conventions.empty_lse = log;
     return audit::judge_by_conventions(merge, answer, claim).failed;
   };
