@@ -265,28 +265,6 @@ TEST_CASE("what a contract says of queries that see no key is in the file, with 
   CHECK(whole["lse.bound"][0] > 0);
 }
 
-TEST_CASE("the file has what a contract says of sinks, with its bound", "[unit]") {
-  auto const says = [](double sink, conventions const& how) {
-    problem_draft draft = row_of(element_type::f32, {1}, {0, 0}, {1, 4});
-    draft.sink = owned_tensor::compact(element_type::f32, {1});
-    store(*draft.sink, 0, sink);
-    return referenced_by(made(std::move(draft)), with_conventions("f32", how)).of;
-  };
-  conventions const excluded{.lse_sink = conventions::log_of_sink::excluded},
-      limit{.sink_inf = conventions::infinite_sink::limit};
-  auto const nearest = [](double x) { return static_cast<double>(static_cast<float>(x)); };
-  auto with = says(0, {}), without = says(0, excluded);
-  CHECK(with["lse"][0] == nearest(std::log(3.0)));
-  CHECK(without["lse"][0] == nearest(std::log(2.0)));
-  CHECK((without["lse.bound"][0] > 0 && without["lse.bound"][0] < 1e-4));
-  CHECK((without["o"] == with["o"] && without["o.bound"] == with["o.bound"]));
-  auto plain = says(infinity, {}), taken = says(infinity, limit);
-  CHECK((std::isnan(plain["o"][0]) && plain["o.bound"][0] == 0));
-  CHECK((taken["o"][0] == 0 && taken["o.bound"][0] == 0 && taken["lse"][0] == infinity && taken["lse.bound"][0] == 0));
-  CHECK(says(infinity, excluded)["lse"][0] == nearest(std::log(2.0)));
-  CHECK(says(0, limit) == with);
-}
-
 TEST_CASE("o and lse are those of solve --round, in every rank and axis order", "[unit]") {
   std::mt19937_64 random(29);
   for (element_type const type : {element_type::f32, element_type::f64, element_type::bf16, element_type::f16})
