@@ -11,7 +11,7 @@
 
 namespace attest::audit {
 
-/// Four points in which kernels document another behaviour than docs/semantics.md. The first value of each is that of
+/// Points in which kernels document another behaviour than docs/semantics.md. The first value of each is that of
 /// docs/semantics.md.
 struct conventions {
   enum class masked {
@@ -26,11 +26,21 @@ struct conventions {
     unmasked,               ///< O, LSE and weights as if every key were visible
     nan_unless_no_keys      ///< NaN where all keys are hidden, 0 where there are none (m = 0)
   } empty_row = row::zero;  ///< O of a query without a visible key
-  enum class log { minus_infinity, zero } empty_lse = log::minus_infinity;
+  enum class log {
+    minus_infinity,
+    zero,
+    plus_infinity                     ///< in a merge also the LSE of a part that is not read, as −∞ is
+  } empty_lse = log::minus_infinity;  ///< of a query without a visible key and without a sink
   enum class invalid {
     propagate,
     unspecified
   } nan = invalid::propagate;  ///< outputs that depend on a visible NaN or ∞
+  enum class infinite_sink {
+    nan,
+    limit                           ///< O = 0, weights 0, LSE = +∞
+  } sink_inf = infinite_sink::nan;  ///< a row with a visible key and a sink of +∞
+
+  enum class log_of_sink { included, excluded } lse_sink = log_of_sink::included;  ///< does the LSE count the sink?
 
   friend bool operator==(conventions const&, conventions const&) noexcept = default;
 };

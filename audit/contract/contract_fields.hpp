@@ -128,8 +128,10 @@ template <class Visitor>
 void visit_conventions(conventions& c, Visitor& visitor) {
   fields::word(visitor, "masked_values", c.masked_values, {"never_read", "must_be_finite", "must_not_overflow"});
   fields::word(visitor, "empty_row", c.empty_row, {"zero", "nan", "mean", "unmasked", "nan_unless_no_keys"});
-  fields::word(visitor, "empty_lse", c.empty_lse, {"-inf", "0"});
+  fields::word(visitor, "empty_lse", c.empty_lse, {"-inf", "0", "+inf"});
   fields::word(visitor, "nan", c.nan, {"propagate", "unspecified"});
+  fields::word(visitor, "sink_inf", c.sink_inf, {"nan", "limit"});
+  fields::word(visitor, "lse_sink", c.lse_sink, {"included", "excluded"});
 }
 
 }  // namespace attest::audit

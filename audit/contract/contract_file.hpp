@@ -1,7 +1,7 @@
 // Contract files: the claim of a kernel as JSON, written by its authors.
 //
 //   {"name", "sentence", "input", "output", "model": {the fields of problem/kernel_model.hpp, "format" an object} or
-//    "builtin", "conventions": {"masked_values", "empty_row", "empty_lse", "nan"}, "sources": {FIELD: TEXT}}
+//    "builtin", "conventions": {"masked_values", "empty_row", "empty_lse", "nan", …}, "sources": {FIELD: TEXT}}
 //
 // With "from": PRESET, absent keys keep the value of that preset; without it, "input" and the whole model are required.
 // Numbers are JSON numbers or strings (decimal, hex float, "inf"). "sources" says where the value of a field of the model

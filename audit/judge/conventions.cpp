@@ -8,10 +8,12 @@
 
 #include "audit/contract/contract_fields.hpp"
 #include "audit/judge/hidden_keys.hpp"
+#include "audit/judge/infinite_sink.hpp"
 #include "audit/judge/one_query.hpp"
 #include "audit/tensors/elements.hpp"
 #include "audit/tensors/entry_forms.hpp"
 #include "reference/attention/score.hpp"
+#include "reference/attention/sink.hpp"
 #include "reference/compiled/row.hpp"
 #include "reference/real/outward.hpp"
 
@@ -56,7 +58,7 @@ class convention_judge {
       : outputs(std::move(kernel_outputs)), problem_(problem), how_(claim.conventions), claim_(claim) {}
 
   void all(std::span<row_index const> rows) {
-    if (!decides_empty_rows_ && how_.nan != conventions::invalid::unspecified) return;
+    if (!decides_empty_rows_ && how_.nan != conventions::invalid::unspecified && !keys_alone_) return;
     std::visit(
         [&](auto const& p) {
           problem::sizes const& s = p.size();
@@ -75,12 +77,21 @@ class convention_judge {
 
   /// Takes what judge() counts of the elements that were overwritten, which `found` has already, from `total`.
   void count_once(judgement& total) const {
-    if (replaced_rows_.empty()) return;
     owned_outputs replaced = outputs;
     if (!replaces_o_) replaced.o.reset();
     if (!replaces_lse_) replaced.lse.reset();
     if (!replaces_weights_) replaced.weights.reset();
-    judgement const again = judge(problem_.instance(), replaced, claim_, replaced_rows_);
+    take_from(total, replaced, replaced_rows_);
+    take_from(total, outputs, sink_rows_);
+  }
+
+  judgement found;
+  owned_outputs outputs;
+
+ private:
+  void take_from(judgement& total, owned_outputs const& replaced, std::vector<row_index> const& rows) const {
+    if (rows.empty()) return;
+    judgement const again = judge(problem_.instance(), replaced, claim_, rows);
     total.by_rule -= again.by_rule;
     for (std::size_t output = 0; output < again.shares.size(); ++output) {
       total.shares[output].judged -= again.shares[output].judged;
@@ -89,10 +100,6 @@ class convention_judge {
     for (std::size_t why = 0; why < again.left_out.size(); ++why) total.left_out[why] -= again.left_out[why];
   }
 
-  judgement found;
-  owned_outputs outputs;
-
- private:
   /// Has the query a visible key whose bias is not −∞? Where the inputs are ordinary, its row is not empty then.
   template <class T>
   static bool sees_a_key(problem::instance<T> const& p, std::int64_t b, std::int64_t h, std::int64_t i) {
@@ -109,20 +116,23 @@ class convention_judge {
     reference::compiled::enclose_row(p, b, h, i, truth_of<T>());
     auto const& truth = truth_of<T>();
     row_offsets const at(problem_, b, h, i);
-    if (truth.kind == reference::row_kind::empty) empty(p.size(), at, b, h, i);
+    bool const has_sink = reference::sink_at(p, b, h).kind != reference::number_class::minus_infinity;
+    if (truth.kind == reference::row_kind::empty && !has_sink) empty(p.size(), at, b, h, i);
+    else if (truth.kind == reference::row_kind::nan && keys_alone_ && taken(p, at, b, h, i)) return;
     else if (how_.nan == conventions::invalid::unspecified) accept_any(p, truth, at);
   }
 
-  void rule(output_kind output, std::array<std::int64_t, 4> where, double got, double expected) {
+  void rule(output_kind output, std::array<std::int64_t, 4> where, double got, double expected,
+            bug_class kind = bug_class::empty_row, char const* why = "no key is visible to this query") {
     found.count_by_rule(output);
     if (std::isnan(expected) ? std::isnan(got) : got == expected) return;
     ++found.failed;
     violation v;
     v.output = output_names[static_cast<std::size_t>(output)], v.index = where, v.got = got,
     v.truth_lower = v.truth_upper = expected;
-    v.error_in_bounds = infinity, v.bug_class = bug_class::empty_row;
-    v.sentence = fmt::format("{}[{}] is {}, expected {}: no key is visible to this query, and the contract {} says so",
-                             v.output, fmt::join(where, ", "), got, expected, claim_.name);
+    v.error_in_bounds = infinity, v.bug_class = kind;
+    v.sentence = fmt::format("{}[{}] is {}, expected {}: {}, and the contract {} says so", v.output,
+                             fmt::join(where, ", "), got, expected, why, claim_.name);
     found.add(std::move(v));
   }
 
@@ -135,7 +145,7 @@ class convention_judge {
         store(*outputs.o, at.of(s.dv, c), 0);
       }
     if (replaces_lse_ && !empty_.unmasked) {
-      rule(output_kind::lse, {b, h, i, 0}, load(*outputs.lse, at.of(1, 0)), 0);
+      rule(output_kind::lse, {b, h, i, 0}, load(*outputs.lse, at.of(1, 0)), *empty_.lse);
       store(*outputs.lse, at.of(1, 0), -infinity);
     }
     if (replaces_o_ || replaces_lse_ || replaces_weights_) replaced_rows_.push_back({b, h, i});
@@ -171,6 +181,30 @@ class convention_judge {
     found.merge(std::move(judged));
   }
 
+  /// sink_inf: limit. Judges the row if its sink of +∞ takes it, and says whether it does.
+  template <class T>
+  bool taken(problem::instance<T> const& p, row_offsets const& at, std::int64_t b, std::int64_t h, std::int64_t i) {
+    auto const row = taken_by_sink(p, std::get<problem::instance<T>>(keys_alone_->instance()),
+                                   claim_.model_for(problem_.instance()), b, h, i);
+    if (!row) return false;
+    auto const each = [&](output_kind kind, std::optional<owned_tensor>& output, std::int64_t width, double expected) {
+      for (std::int64_t c = 0; output && c < width; ++c) {
+        std::size_t const place = at.of(width, c);
+        if (row->is_outside) found.leave_out(kind, 1, not_judged_because::outside_hypotheses);
+        else if (kind == output_kind::o && row->leaves_open[static_cast<std::size_t>(c)] != 0)
+          found.leave_out(kind, 1, not_judged_because::value_left_open);
+        else
+          rule(kind, {b, h, i, c}, load(*output, place), expected, bug_class::sink, "the sink of this query is +inf");
+        store(*output, place, std::nan(""));
+      }
+    };
+    each(output_kind::o, outputs.o, p.size().dv, 0);
+    each(output_kind::lse, outputs.lse, 1, infinity);
+    each(output_kind::weights, outputs.weights, p.size().m, 0);
+    sink_rows_.push_back({b, h, i});
+    return true;
+  }
+
   /// nan: unspecified. Where the truth is NaN or infinite, any output is accepted.
   template <class T>
   void accept_any(problem::instance<T> const& p, reference::enclosed_row<128, T> const& truth, row_offsets const& at) {
@@ -203,10 +237,80 @@ class convention_judge {
   // What the conventions say of a row without a visible key, and which of its elements are overwritten.
   empty_row_rule empty_ = empty_rows_of(how_, problem_.size().m);
   bool replaces_o_ = outputs.o && (empty_.unmasked || empty_.mean || empty_.nan);
-  bool replaces_lse_ = outputs.lse && (empty_.unmasked || empty_.zero_lse);
+  bool replaces_lse_ = outputs.lse && (empty_.unmasked || empty_.lse);
   bool replaces_weights_ = outputs.weights && empty_.unmasked;
   std::vector<row_index> replaced_rows_;
+
+  // The problem without its sink, where a sink of +∞ has a limit; the rows that such sinks take.
+  std::optional<owned_problem> keys_alone_ =
+      how_.sink_inf == conventions::infinite_sink::limit ? without_sink(problem_) : std::nullopt;
+  std::vector<row_index> sink_rows_;
 };
+
+judgement judge_rows(owned_problem const& problem, owned_outputs const& outputs, contract const& claim,
+                     std::span<row_index const> rows, thoroughness how) {
+  convention_judge judged(problem, claim, outputs);
+  judged.all(rows);
+  judgement total = judge(problem.instance(), judged.outputs, claim, rows, how);
+  judged.count_once(total);
+  total.merge(std::move(judged.found));
+  return total;
+}
+
+/// The rows whose LSE is that of the keys alone, under lse_sink: excluded. The others are counted in `into`.
+template <class T>
+std::vector<row_index> rows_with_lse_of_keys(problem::instance<T> const& p, problem::kernel_model const& model,
+                                             owned_problem const& problem, owned_tensor const& lse,
+                                             std::span<row_index const> rows, judgement& into) {
+  std::vector<row_index> judged;
+  row_truth<first_width, T> truth;
+  auto const take = [&](std::int64_t b, std::int64_t h, std::int64_t i) {
+    reference::element const sink = reference::sink_at(p, b, h);
+    bool outside = false;
+    if (sink.is_finite()) {
+      double const t = static_cast<double>(sink.significand) * reference::power_of_two(sink.exponent);
+      outside = t >= model.format.h0_limit;
+      if (!outside && model.sink_limit < infinity) {
+        truth.evaluate(p, model, b, h, i);
+        outside = is_outside_hypotheses(p, model, truth, b, h, i);
+      }
+    } else if (sink.kind != reference::number_class::minus_infinity &&
+               std::isnan(load(lse, row_offsets(problem, b, h, i).of(1, 0)))) {
+      return into.count_by_rule(output_kind::lse);  // a maximum with the sink, which is NaN or +∞, makes NaN of it
+    }
+    if (outside) into.leave_out(output_kind::lse, 1, not_judged_because::outside_hypotheses);
+    else judged.push_back({b, h, i});
+  };
+  problem::sizes const& s = p.size();
+  for (auto const& [b, h, i] : rows) take(b, h, i);
+  for (std::int64_t b = 0; rows.empty() && b < s.b; ++b)
+    for (std::int64_t h = 0; h < s.hq; ++h)
+      for (std::int64_t i = 0; i < p.queries(b) && !tbb::is_current_task_group_canceling(); ++i) take(b, h, i);
+  return judged;
+}
+
+/// lse_sink: excluded. O and weights are judged with the sink, the LSE as that of the same problem without it.
+judgement judge_lse_of_keys(owned_problem const& problem, owned_problem const& keys, owned_outputs const& outputs,
+                            contract const& claim, std::span<row_index const> rows, thoroughness how) {
+  owned_outputs others = outputs, lse;
+  std::swap(others.lse, lse.lse);
+  judgement total = judge_rows(problem, others, claim, rows, how), found;
+  auto const judged = std::visit(
+      [&](auto const& p) {
+        return rows_with_lse_of_keys(p, claim.model_for(problem.instance()), problem, *lse.lse, rows, found);
+      },
+      problem.instance());
+  if (judged.empty()) {  // rows without one are all rows to judge()
+    found.returned[static_cast<std::size_t>(output_kind::lse)] = 1;
+    found.exist = static_cast<std::int64_t>(lse.lse->bytes.size() / problem::size_of(lse.lse->type));
+  } else {
+    found.merge(judge_rows(keys, lse, claim, judged, how));
+  }
+  for (violation& v : found.violations)
+    v.sentence += fmt::format("; the contract {} says that the LSE does not count the sink", claim.name);
+  total.merge(std::move(found));
+  return total;
+}
 
 }  // namespace
 
@@ -228,7 +332,22 @@ empty_row_rule empty_rows_of(conventions const& how, std::int64_t keys) noexcept
   return {.unmasked = has_keys && how.empty_row == row::unmasked,
           .mean = has_keys && how.empty_row == row::mean,
           .nan = how.empty_row == row::nan || (has_keys && how.empty_row == row::nan_unless_no_keys),
-          .zero_lse = how.empty_lse == conventions::log::zero};
+          .lse = how.empty_lse == conventions::log::zero            ? std::optional(0.0)
+                 : how.empty_lse == conventions::log::plus_infinity ? std::optional(infinity)
+                                                                    : std::nullopt};
+}
+
+std::optional<owned_problem> with_unread_parts_hidden(owned_problem const& problem, contract const& claim) {
+  problem_draft const& merge = problem.draft();
+  if (claim.conventions.empty_lse != conventions::log::plus_infinity || !merge.merge) return std::nullopt;
+  problem::layout const& of = merge.bias->layout;
+  owned_tensor mask = owned_tensor::compact(problem::element_type::u8, {of.shape[0], of.shape[1], 1, of.shape[3]});
+  fill(mask, [&](auto b, auto row, auto, auto part) {
+    return std::isinf(load(*merge.bias, offset_of(*merge.bias, b, row, 0, part))) ? 0.0 : 1.0;
+  });
+  problem_draft read = merge;
+  read.mask = std::move(mask);
+  return owned_problem::of_valid(std::move(read));
 }
 
 bool leaves_outputs_open(owned_problem const& problem, contract const& claim) {
@@ -250,12 +369,10 @@ owned_outputs translated(owned_problem const& problem, owned_outputs const& outp
 judgement judge_by_conventions(owned_problem const& problem, owned_outputs const& outputs, contract const& claim,
                                std::span<row_index const> rows, thoroughness how) {
   if (claim.conventions == conventions{}) return judge(problem.instance(), outputs, claim, rows, how);
-  convention_judge judged(problem, claim, outputs);
-  judged.all(rows);
-  judgement total = judge(problem.instance(), judged.outputs, claim, rows, how);
-  judged.count_once(total);
-  total.merge(std::move(judged.found));
-  return total;
+  auto const read = with_unread_parts_hidden(problem, claim);
+  if (claim.conventions.lse_sink == conventions::log_of_sink::excluded && outputs.lse)
+    if (auto const keys = without_sink(problem)) return judge_lse_of_keys(problem, *keys, outputs, claim, rows, how);
+  return judge_rows(read ? *read : problem, outputs, claim, rows, how);
 }
 
 bool has_nonfinite(owned_problem const& problem) {

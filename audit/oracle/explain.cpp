@@ -7,6 +7,7 @@
 #include <fmt/format.h>
 
 #include "audit/cases/default_contract.hpp"
+#include "audit/judge/conventions.hpp"
 #include "audit/judge/judge_outputs.hpp"
 #include "audit/support/printable.hpp"
 #include "audit/support/words.hpp"
@@ -262,6 +263,9 @@ problem::result<std::string> run_explain(explain_options const& options) {
                              problem::name_of(at->problem.type()))};
   std::string text;
   for (std::string const& note : recorded.value().notes) text += "note: " + note + '\n';
+  for (std::string const& convention : relaxed(claim.conventions))
+    text += fmt::format("note: the contract {} says {}; what follows is the row of docs/semantics.md\n", claim.name,
+                        convention);
   for (unusable_output const& unusable : at->unusable)
     text += fmt::format("note: {} is left out: {}\n", printable(at->name_of(unusable.role)), unusable.says);
   if (problems.size() > 1 && !options.prefix)

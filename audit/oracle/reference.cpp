@@ -12,10 +12,12 @@
 #include "audit/cases/default_contract.hpp"
 #include "audit/judge/allowed_errors.hpp"
 #include "audit/judge/conventions.hpp"
+#include "audit/judge/infinite_sink.hpp"
 #include "audit/judge/one_query.hpp"
 #include "audit/oracle/answer_tensors.hpp"
 #include "audit/support/printable.hpp"
 #include "audit/tensors/entry_forms.hpp"
+#include "reference/attention/sink.hpp"
 
 namespace attest::audit {
 namespace {
@@ -85,8 +87,11 @@ class contract_rows {
     auto found = rows_by_semantics<Target>(instance_, model_, tiers_, b, h, i0, i1);
     for (std::int64_t i = i0; i < i1; ++i) {
       referenced_row<Target>& row = found.rows[static_cast<std::size_t>(i - i0)];
-      if (row.kind == reference::row_kind::empty) sees_no_key(row, b, h, i);
-      else if (claim_.conventions.nan == conventions::invalid::unspecified) leave_nan_open(row);
+      bool const has_sink = reference::sink_at(instance_, b, h).kind != reference::number_class::minus_infinity;
+      if (row.kind == reference::row_kind::empty && !has_sink) sees_no_key(row, b, h, i);
+      else if (row.kind == reference::row_kind::nan && limits_sink_ && taken(row, b, h, i)) {
+      } else if (claim_.conventions.nan == conventions::invalid::unspecified) leave_nan_open(row);
+      if (excludes_sink_) lse_of_keys(row, b, h, i);
       if (!is_open_) continue;
       std::ranges::fill(row.o_bound, reference::infinity);
       row.lse_bound = reference::infinity;
@@ -102,7 +107,19 @@ class contract_rows {
       std::ranges::fill(row.o, reference::quiet_nan<Target>());
       std::ranges::fill(row.o_bound, 0);
     }
-    if (empty_.zero_lse) row.lse = 0, row.lse_bound = 0;
+    if (empty_.lse) row.lse = static_cast<lse_element<Target>>(*empty_.lse), row.lse_bound = 0;
+  }
+
+  /// lse_sink: excluded. The LSE of the row of the same problem without its sink. Where the row with it is outside the
+  /// hypotheses, it stays open.
+  void lse_of_keys(referenced_row<Target>& row, std::int64_t b, std::int64_t h, std::int64_t i) const {
+    auto found = rows_by_semantics<Target>(std::get<problem::instance<T>>(keys_alone_->instance()), model_, tiers_, b,
+                                           h, i, i + 1);
+    referenced_row<Target>& keys = found.rows.front();
+    if (keys.kind == reference::row_kind::empty) sees_no_key(keys, b, h, i);
+    else if (claim_.conventions.nan == conventions::invalid::unspecified) leave_nan_open(keys);
+    bool const outside = row.kind == reference::row_kind::finite && row.lse_bound == reference::infinity;
+    row.lse = keys.lse, row.lse_bound = outside ? reference::infinity : keys.lse_bound;
   }
 
   /// O, and with `and_lse` LSE, of another problem of one query.
@@ -113,6 +130,19 @@ class contract_rows {
     referenced_row<Target> const& row = answer.rows.front();
     into.o = row.o, into.o_bound = row.o_bound;
     if (and_lse) into.lse = row.lse, into.lse_bound = row.lse_bound;
+  }
+
+  /// sink_inf: limit. The row, if its sink of +∞ takes it.
+  bool taken(referenced_row<Target>& row, std::int64_t b, std::int64_t h, std::int64_t i) const {
+    auto const by = taken_by_sink(instance_, std::get<problem::instance<T>>(keys_alone_->instance()), model_, b, h, i);
+    if (!by) return false;
+    for (std::size_t c = 0; c < row.o.size(); ++c) {
+      row.o[c] = Target{};
+      row.o_bound[c] = by->is_outside || by->leaves_open[c] != 0 ? reference::infinity : 0;
+    }
+    row.lse = static_cast<lse_element<Target>>(reference::infinity);
+    row.lse_bound = by->is_outside ? reference::infinity : 0;
+    return true;
   }
 
   /// Undecided elements are NaN, too, but have a bound above 0.
@@ -130,6 +160,12 @@ class contract_rows {
   bounds_of tiers_;
   problem::kernel_model model_ = claim_.model_for(problem_.instance());
   empty_row_rule empty_ = empty_rows_of(claim_.conventions, problem_.size().m);
+  std::optional<owned_problem> keys_alone_ = claim_.conventions.sink_inf == conventions::infinite_sink::limit ||
+                                                     claim_.conventions.lse_sink == conventions::log_of_sink::excluded
+                                                 ? without_sink(problem_)
+                                                 : std::nullopt;
+  bool limits_sink_ = keys_alone_ && claim_.conventions.sink_inf == conventions::infinite_sink::limit;
+  bool excludes_sink_ = keys_alone_ && claim_.conventions.lse_sink == conventions::log_of_sink::excluded;
   bool is_open_ = leaves_outputs_open(problem_, claim_);
 };
 
@@ -137,8 +173,8 @@ class contract_rows {
 constexpr std::int64_t rows_together = 16;
 
 template <class Target, class T>
-void reference_of(problem::instance<T> const& p, problem_file_entry const& from, contract const& claim, bounds_of tiers,
-                  answers::tensors& into, referenced& all) {
+void reference_of(problem::instance<T> const& p, owned_problem const& problem, problem_file_entry const& from,
+                  contract const& claim, bounds_of tiers, answers::tensors& into, referenced& all) {
   problem::sizes const& s = p.size();
   answers::shapes const place(from), shape = place.in_file();
   auto const add = [&]<class E>(answers::kind k, char const* suffix, E fill) {
@@ -147,7 +183,7 @@ void reference_of(problem::instance<T> const& p, problem_file_entry const& from,
   auto const o = add(answers::o, "", Target{});
   auto const lse = add(answers::lse, "", lse_element<Target>{});
   auto const o_bound = add(answers::o, ".bound", 0.0), lse_bound = add(answers::lse, ".bound", 0.0);
-  contract_rows<Target, T> const source(from.problem, p, claim, tiers);
+  contract_rows<Target, T> const source(problem, p, claim, tiers);
   std::mutex tallies;
   std::int64_t const tasks = (s.n + rows_together - 1) / rows_together;
   tbb::parallel_for(std::int64_t{0}, s.b * s.hq * tasks, [&](std::int64_t task) {
@@ -195,14 +231,17 @@ problem::result<referenced> run_reference(reference_options const& options) {
     problem::element_type const type = entry.problem.type();
     contract const& claim = contract_of(options.claim, entry.problem);
     bounds_of const tiers = options.quick ? bounds_of::machine_tier : bounds_of::both_tiers;
+    auto const read = with_unread_parts_hidden(entry.problem, claim);
+    owned_problem const& problem = read ? *read : entry.problem;
     std::visit(
         [&](auto const& p) {
-          problem::with_type(options.round.value_or(entry.problem.draft().merge ? entry.problem.draft().merge->answer : type), problem::floating_elements{},
-                             [&]<class Target>(std::type_identity<Target>) {
-                               reference_of<Target>(p, entry, claim, tiers, into, all);
-                             });
+          problem::with_type(
+              options.round.value_or(entry.problem.draft().merge ? entry.problem.draft().merge->answer : type),
+              problem::floating_elements{}, [&]<class Target>(std::type_identity<Target>) {
+                reference_of<Target>(p, problem, entry, claim, tiers, into, all);
+              });
         },
-        entry.problem.instance());
+        problem.instance());
   }
   auto bytes = into.file({{"attest", "correctly rounded, with the bounds of a contract"}});
   if (!bytes) return bytes.why();

@@ -85,6 +85,12 @@ class painter {
 
  private:
   bool unmasked() const { return how_.empty_row == conventions::row::unmasked; }
+  /// Is the row not NaN, or anything, by the contract?
+  bool leaves_nan_rows() const {
+    bool const by_sink = truth_.row.empty_lse == reference::number_class::plus_infinity;
+    return how_.nan == conventions::invalid::unspecified ||
+           (by_sink && how_.sink_inf == conventions::infinite_sink::limit);
+  }
   void go_to(std::int64_t i) { truth_.evaluate(p_, model_, b_, h_, i); }
 
   std::optional<std::size_t> place_of(std::int64_t j) const {
@@ -105,7 +111,7 @@ class painter {
     auto const exact = reference::compiled::output(p_, truth_.row, c);
     switch (exact.kind) {
       case reference::value_kind::unspecified: return nan;
-      case reference::value_kind::nan: return how_.nan == conventions::invalid::unspecified ? nan : by_rule(got, nan);
+      case reference::value_kind::nan: return leaves_nan_rows() ? nan : by_rule(got, nan);
       case reference::value_kind::not_finite:
         return how_.nan == conventions::invalid::unspecified ? nan : std::isfinite(got) ? infinity : 0;
       case reference::value_kind::finite: break;
@@ -115,8 +121,10 @@ class painter {
     return in_bounds(exact.value, reference::compiled::output_bound(truth_.bound, p_, truth_.row, c, exact.value), got);
   }
   double error_of_lse(double got) const {
+    // That of the keys is another row.
+    if (p_.has_sink() && how_.lse_sink == conventions::log_of_sink::excluded) return nan;
     if (truth_.row.kind == reference::row_kind::nan) {
-      if (how_.nan == conventions::invalid::unspecified) return nan;
+      if (leaves_nan_rows()) return nan;
       bool const infinite = got == infinity && reference::lse_is_infinite(p_, b_, h_, truth_.row.i);
       return infinite ? 0 : by_rule(got, nan);
     }
@@ -127,7 +135,7 @@ class painter {
     return in_bounds(reference::compiled::log_sum_exp(truth_.row), truth_.bound.log_sum_exp(), got);
   }
   double error_of_weight(std::int64_t j, double got) const {
-    if (truth_.row.kind == reference::row_kind::nan) return by_rule(got, nan);
+    if (truth_.row.kind == reference::row_kind::nan) return leaves_nan_rows() ? nan : by_rule(got, nan);
     if (truth_.row.kind == reference::row_kind::finite && !truth_.bound.says_anything()) return nan;
     if (truth_.row.kind == reference::row_kind::empty && unmasked()) return nan;
     auto const at = place_of(j);

@@ -9,6 +9,8 @@
 #include "audit/judge/hidden_keys.hpp"
 #include "audit/judge/judge_case.hpp"
 #include "audit/tensors/elements.hpp"
+#include "audit/tensors/merge_form.hpp"
+#include "tests/audit/answered_draft.hpp"
 #include "tests/support/builtin_kernel.hpp"
 #include "tests/support/catch.hpp"
 #include "tests/support/problem_recipe.hpp"
@@ -16,50 +18,7 @@
 namespace attest::tests {
 namespace {
 
-using audit::conventions;
 constexpr double nan = std::numeric_limits<double>::quiet_NaN(), infinity = std::numeric_limits<double>::infinity();
-
-/// Two query heads on one kv head; query 1 of head 1 sees no key.
-struct answered_draft {
-  static constexpr std::size_t n = 3, m = 5, dv = 4, row = n + 1;
-  audit::problem_draft draft;
-  audit::owned_outputs answer;
-
-  explicit answered_draft(problem::element_type type) {
-    recipe r;
-    r.type = type, r.groups = 2, r.n = n, r.m = m, r.d = 6, r.dv = dv, r.seed = 3;
-    draft = make_problem(r);
-    draft.mask = audit::owned_tensor::compact(problem::element_type::u8, {1, 2, n, m});
-    audit::fill(*draft.mask, [](auto, auto h, auto i, auto) { return h == 1 && i == 1 ? 0.0 : 1.0; });
-    answer = builtin_answer(draft);
-  }
-  void set_o(double x) {
-    for (std::size_t c = 0; c < dv; ++c) audit::store(*answer.o, row * dv + c, x);
-  }
-  void set_mean() {
-    for (std::size_t c = 0; c < dv; ++c) {
-      double sum = 0;
-      for (std::int64_t j = 0; j < static_cast<std::int64_t>(m); ++j)
-        sum += audit::load(draft.v, audit::offset_of(draft.v, 0, 0, j, static_cast<std::int64_t>(c)));
-      audit::store(*answer.o, row * dv + c, sum / m);
-    }
-  }
-  audit::judgement judged(conventions const& how) const {
-    audit::contract claim = *audit::find_contract(draft.q.type == problem::element_type::f64 ? "f64" : "f32");
-    claim.conventions = how;
-    return audit::judge_by_conventions(audit::owned_problem::of_valid(draft), answer, claim);
-  }
-  /// Refuted, in so many elements, all in the empty row.
-  void breaks(conventions const& how, std::int64_t elements) const {
-    audit::judgement const found = judged(how);
-    CHECK(found.failed == elements);
-    for (audit::violation const& v : found.violations) {
-      CHECK(v.bug_class == audit::bug_class::empty_row);
-      CHECK(v.index[1] == 1);
-      CHECK(v.index[2] == 1);
-    }
-  }
-};
 
 }  // namespace
 
@@ -197,7 +156,7 @@ TEST_CASE("an element that a convention decides is judged once", "[unit]") {
   using enum conventions::row;
   for (auto const type : {problem::element_type::f32, problem::element_type::f64})
     for (auto const row : {zero, conventions::row::nan, mean, unmasked, nan_unless_no_keys})
-      for (auto const lse : {conventions::log::minus_infinity, conventions::log::zero})
+      for (auto const lse : {conventions::log::minus_infinity, conventions::log::zero, conventions::log::plus_infinity})
         for (bool const sampled : {false, true}) {
           answered_draft const answered(type);
           audit::contract claim = *audit::find_contract(type == problem::element_type::f64 ? "f64" : "f32");
@@ -217,9 +176,11 @@ TEST_CASE("conventions are named as contract files write them", "[unit]") {
   conventions all;
   all.masked_values = conventions::masked::must_not_overflow, all.empty_row = conventions::row::nan_unless_no_keys;
   all.empty_lse = conventions::log::zero, all.nan = conventions::invalid::unspecified;
+  all.sink_inf = conventions::infinite_sink::limit, all.lse_sink = conventions::log_of_sink::excluded;
   CHECK(audit::relaxed(all) == std::vector<std::string>{"masked_values: must_not_overflow",
                                                         "empty_row: nan_unless_no_keys", "empty_lse: 0",
-                                                        "nan: unspecified"});
+                                                        "nan: unspecified", "sink_inf: limit",
+                                                        "lse_sink: excluded"});
   CHECK(audit::relaxed({}).empty());
 }
 
@@ -246,30 +207,64 @@ TEST_CASE("the mean of V is asked of problems of lower rank, too", "[unit]") {
   CHECK(found.returned == std::array<std::int64_t, 3>{1, 1, 1});
 }
 
-TEST_CASE("the LSE of a query that sees no key is what the contract says: -inf or 0", "[unit]") {
+TEST_CASE("the LSE of a query that sees no key is what the contract says: -inf, 0 or +inf", "[unit]") {
   answered_draft answered(problem::element_type::f32);
-  conventions zero;
-  zero.empty_lse = conventions::log::zero;
+  conventions zero, plus;
+  zero.empty_lse = conventions::log::zero, plus.empty_lse = conventions::log::plus_infinity;
   CHECK(answered.judged({}).failed == 0);
   answered.breaks(zero, 1);
+  answered.breaks(plus, 1);
   audit::store(*answered.answer.lse, answered.row, 0);
   answered.breaks({}, 1);
   CHECK(answered.judged(zero).failed == 0);
+  answered.breaks(plus, 1);
+  audit::store(*answered.answer.lse, answered.row, infinity);
+  answered.breaks({}, 1);
+  answered.breaks(zero, 1);
+  CHECK(answered.judged(plus).failed == 0);
+}
+
+TEST_CASE("where the contract says empty_lse +inf, a merge reads no part with an LSE of +inf", "[unit]") {
+  // Two parts, three rows: both are read; the second is none; both are none.
+  audit::merge_parts parts{.parts = 2, .b = 1, .hq = 1, .n = 3, .dv = 1};
+  audit::owned_tensor o = audit::owned_tensor::compact(problem::element_type::f32, {2, 3}), lse = o;
+  for (std::size_t at = 0; at < 6; ++at) audit::store(o, at, at < 3 ? 1 : 3), audit::store(lse, at, 0.5);
+  for (std::size_t const at : {2, 4, 5}) audit::store(o, at, nan), audit::store(lse, at, infinity);
+  parts.o = o.bytes, parts.lse = lse.bytes;
+  auto const merge = audit::owned_problem::of_valid(audit::merge_draft(parts, problem::element_type::f32));
+  audit::contract claim = *audit::find_contract("merge-f32");
+  using three = std::array<double, 3>;
+  auto const failed = [&](three const& of_o, three const& of_lse, conventions::log log) {
+    audit::owned_outputs answer{.o = audit::owned_tensor::compact(problem::element_type::f32, {1, 3, 1, 1}),
+                                .lse = audit::owned_tensor::compact(problem::element_type::f32, {1, 3, 1})};
+    for (std::size_t at = 0; at < 3; ++at)
+      audit::store(*answer.o, at, of_o[at]), audit::store(*answer.lse, at, of_lse[at]);
+    claim.conventions.empty_lse = log;
+    return audit::judge_by_conventions(merge, answer, claim).failed;
+  };
+  using enum conventions::log;
+  double const both = 0.5 + std::log(2.0);
+  CHECK(failed({2, 1, 0}, {both, 0.5, infinity}, plus_infinity) == 0);
+  CHECK(failed({2, 1, 0}, {both, 0.5, infinity}, minus_infinity) == 3);  // O of two NaN rows, and one LSE
+  CHECK(failed({2, nan, nan}, {both, infinity, infinity}, plus_infinity) == 3);
+  CHECK(failed({2, nan, nan}, {both, infinity, infinity}, minus_infinity) == 0);
+  CHECK(failed({2, 1, 0}, {both, 0.5, -infinity}, plus_infinity) == 1);
 }
 
 TEST_CASE("parts whose keys are all hidden are merged as the contract says their LSE and O are", "[unit]") {
+  auto const log = GENERATE(conventions::log::zero, conventions::log::plus_infinity);
   int empty_rows = 0;
   for (audit::audit_case const& split : audit::generated_cases({.seed = 5})) {
     if (split.check != "split-and-merge") continue;
     audit::contract claim = *audit::find_contract("f32");
-    claim.conventions.empty_lse = conventions::log::zero, claim.conventions.empty_row = conventions::row::nan;
+    claim.conventions.empty_lse = log, claim.conventions.empty_row = conventions::row::nan;
     audit::case_outputs outputs;
     for (std::size_t call = 0; call <= split.further.size(); ++call) {
       auto& answer = outputs.emplace_back(builtin_answer(split.call(call).draft()));
       for (std::size_t row = 0; row < answer->lse->bytes.size() / sizeof(float); ++row) {
         if (audit::load(*answer->lse, row) != -infinity) continue;
         ++empty_rows;
-        audit::store(*answer->lse, row, 0);
+        audit::store(*answer->lse, row, log == conventions::log::zero ? 0 : infinity);
         auto const dv = static_cast<std::size_t>(split.call(call).size().dv);
         for (std::size_t c = 0; c < dv; ++c) audit::store(*answer->o, row * dv + c, nan);
       }

@@ -231,7 +231,7 @@ TEST_CASE("what a contract says of queries that see no key is in the file, with 
   using log = conventions::log;
   std::mt19937_64 random(23);
   for (row const empty : {row::zero, row::nan, row::mean, row::unmasked, row::nan_unless_no_keys})
-    for (log const empty_lse : {log::minus_infinity, log::zero}) {
+    for (log const empty_lse : {log::minus_infinity, log::zero, log::plus_infinity}) {
       moved_outputs seen;
       contract const claim = with_conventions("f32", {.empty_row = empty, .empty_lse = empty_lse});
       for (int n = 0; n < 12; ++n) {

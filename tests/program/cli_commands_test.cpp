@@ -308,6 +308,9 @@ TEST_CASE("explain shows a query's scores, weights, LSE, bounds and a heatmap, a
   }
   CHECK(has(attest("explain " + file + " --row 1,3,5 --softcap 0.5").out, "OUTSIDE"));
   CHECK(has(attest("explain " + file + " --problem layer5").out, "layer5: query [0, 0, 0]"));
+  write("mine.json", R"({"from": "f32", "name": "mine", "conventions": {"lse_sink": "excluded"}})");
+  CHECK(has(attest("explain " + file + " --contract mine.json").out,
+            "note: the contract mine says lse_sink: excluded; what follows is the row of docs/semantics.md"));
 }
 
 TEST_CASE("explain's weights add up and its worst error is verify's", "[unit]") {

@@ -46,6 +46,19 @@ TEST_CASE("a contract file judges by the conventions that it states, and every r
   CHECK(has(zero["findings"][0]["sentence"], "nan-rows says so"));
 }
 
+TEST_CASE("a contract whose LSE leaves the sink out refutes a kernel that counts it, and no other output", "[unit]") {
+  write("keys.json", R"({"from": "f32", "name": "keys", "conventions": {"lse_sink": "excluded"}})");
+  CHECK(report("audit --seed 1 --only sinks")["verdict"] != "refuted");
+  auto const found = report("audit --seed 1 --only sinks --contract keys.json");
+  CHECK(found["conventions"] == json::array({"lse_sink: excluded"}));
+  REQUIRE(found["verdict"] == "refuted");
+  CHECK(found["cause"]["hypotheses"][0]["name"] == "sink-in-lse");
+  for (auto const& finding : found["findings"]) {
+    CHECK(finding["output"] == "lse");
+    CHECK(has(finding["sentence"], "the contract keys says that the LSE does not count the sink"));
+  }
+}
+
 TEST_CASE("a convention that masked values are finite takes poison out of the audit, and the check says so", "[unit]") {
   write("finite.json", R"({"from": "f32", "conventions": {"masked_values": "must_be_finite"}})");
   auto const found = report("audit --seed 1 --only poison --contract ./finite.json");

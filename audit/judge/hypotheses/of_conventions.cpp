@@ -57,8 +57,16 @@ void add_hypotheses_of_conventions(hypothesis_list& to) {
       [](conventions& c) { c.empty_row = row::unmasked; });
   add("empty-lse-0", "the LSE of a query that sees no key is 0 (the convention empty_lse: zero)",
       [](conventions& c) { c.empty_lse = conventions::log::zero; });
+  add("empty-lse-inf", "the LSE of a query that sees no key is +inf (the convention empty_lse: +inf)",
+      [](conventions& c) { c.empty_lse = conventions::log::plus_infinity; });
   add("empty-row-nan-lse-0", "a query that sees no key gets NaN, and the LSE 0",
       [](conventions& c) { c.empty_row = row::nan, c.empty_lse = conventions::log::zero; });
+  add("sink-in-lse", "the LSE counts the sink (the convention lse_sink: included)",
+      [](conventions& c) { c.lse_sink = conventions::log_of_sink::included; });
+  add("sink-inf-nan", "a sink of +inf makes a NaN row (the convention sink_inf: nan)",
+      [](conventions& c) { c.sink_inf = conventions::infinite_sink::nan; });
+  add("sink-inf-limit", "a sink of +inf takes all weight (the convention sink_inf: limit)",
+      [](conventions& c) { c.sink_inf = conventions::infinite_sink::limit; });
   to.push_back({"empty-row-0/0", "a query whose keys are all hidden, or have the score -inf, gets 0/0: NaN",
                 hypothesis_kind::convention, divides_nothing});
 }

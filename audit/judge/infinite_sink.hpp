@@ -1,0 +1,46 @@
+// Rows of a sink of +∞ under the convention sink_inf: limit. As t grows the sink takes all weight: O = 0, weights 0,
+// LSE = +∞.
+#pragma once
+
+#include <optional>
+#include <vector>
+
+#include "audit/judge/exact_row_judge.hpp"
+#include "audit/tensors/owned_problem.hpp"
+#include "reference/attention/sink.hpp"
+
+namespace attest::audit {
+
+/// The problem without its sink, or nothing where it has none.
+inline std::optional<owned_problem> without_sink(owned_problem const& problem) {
+  if (!problem.draft().sink) return std::nullopt;
+  problem_draft keys = problem.draft();
+  keys.sink.reset();
+  return owned_problem::of_valid(std::move(keys));
+}
+
+/// What is not judged of a row that such a sink takes.
+struct row_of_infinite_sink {
+  bool is_outside = false;        ///< the scores of its keys are outside the hypotheses: a kernel may get NaN of them
+  std::vector<char> leaves_open;  ///< by column of O: V holds a NaN or an infinity at a key, whose weight is 0
+};
+
+/// Nothing where the sink of row (b, h, i) is not +∞, or where a score of its keys makes it a NaN row.
+/// Requires  `keys`, the same problem without its sink
+/// Cost      that of one row of the ball tier, where the sink is +∞
+template <class T>
+std::optional<row_of_infinite_sink> taken_by_sink(problem::instance<T> const& whole, problem::instance<T> const& keys,
+                                                  problem::kernel_model const& model, std::int64_t b, std::int64_t h,
+                                                  std::int64_t i) {
+  if (reference::sink_at(whole, b, h).kind != reference::number_class::plus_infinity) return std::nullopt;
+  row_truth<first_width, T> truth;
+  truth.evaluate(keys, model, b, h, i);
+  if (truth.row.kind == reference::row_kind::nan) return std::nullopt;
+  row_of_infinite_sink found;
+  found.is_outside = is_outside_hypotheses(keys, model, truth, b, h, i);
+  for (std::int64_t c = 0; c < keys.size().dv; ++c)
+    found.leaves_open.push_back(reference::compiled::output(keys, truth.row, c).kind != reference::value_kind::finite);
+  return found;
+}
+
+}  // namespace attest::audit

@@ -1,0 +1,62 @@
+// What the file of `attest reference` says of sinks under the conventions of a contract.
+#include "audit/oracle/reference.hpp"
+#include <cmath>
+#include <limits>
+#include <random>
+#include <unistd.h>
+#include "audit/judge/conventions.hpp"
+#include "audit/oracle/solve.hpp"
+#include "audit/support/files.hpp"
+#include "audit/tensors/elements.hpp"
+#include "tests/support/catch.hpp"
+
+namespace attest::audit {
+namespace {
+
+namespace fs = std::filesystem;
+using problem::element_type;
+using reference::infinity;
+
+/// The numbers of the file for one query, two keys with the score 0 and the values 1 and 4, and a sink.
+std::map<std::string, std::vector<double>> says(double sink, conventions const& how) {
+  problem_draft draft;
+  draft.q = owned_tensor::compact(element_type::f32, {1, 1, 1, 1});
+  draft.k = draft.v = owned_tensor::compact(element_type::f32, {1, 1, 2, 1});
+  draft.sink = owned_tensor::compact(element_type::f32, {1});
+  store(draft.q, 0, 1), store(draft.v, 0, 1), store(draft.v, 1, 4), store(*draft.sink, 0, sink);
+  fs::path const path = fs::temp_directory_path() / ("attest_reference_sinks_" + std::to_string(::getpid()));
+  std::vector<problem_file_entry> const entries{{"", owned_problem::of_valid(std::move(draft)), {}, {}}};
+  REQUIRE_FALSE(write_file(path, problem_file_bytes(entries).value()).has_value());
+  contract claim = *find_contract("f32");
+  claim.name = "test", claim.conventions = how;
+  auto const made = run_reference({.inputs = path, .claim = &claim});
+  fs::remove(path);
+  REQUIRE(made);
+  std::map<std::string, std::vector<double>> of;
+  auto const file = parse_safetensors(made.value().file);
+  for (auto const& [name, tensor] : file.value().tensors) {
+    owned_tensor number = owned_tensor::compact(tensor.dtype == "F64" ? element_type::f64 : element_type::f32, {1});
+    std::ranges::copy(tensor.bytes, number.bytes.data());
+    of[name].push_back(load(number, 0));
+  }
+  return of;
+}
+
+TEST_CASE("the file has what a contract says of sinks, with its bound", "[unit]") {
+  conventions const excluded{.lse_sink = conventions::log_of_sink::excluded},
+      limit{.sink_inf = conventions::infinite_sink::limit};
+  auto const nearest = [](double x) { return static_cast<double>(static_cast<float>(x)); };
+  auto with = says(0, {}), without = says(0, excluded);
+  CHECK(with["lse"][0] == nearest(std::log(3.0)));
+  CHECK(without["lse"][0] == nearest(std::log(2.0)));
+  CHECK((without["lse.bound"][0] > 0 && without["lse.bound"][0] < 1e-4));
+  CHECK((without["o"] == with["o"] && without["o.bound"] == with["o.bound"]));
+  auto plain = says(infinity, {}), taken = says(infinity, limit);
+  CHECK((std::isnan(plain["o"][0]) && plain["o.bound"][0] == 0));
+  CHECK((taken["o"][0] == 0 && taken["o.bound"][0] == 0 && taken["lse"][0] == infinity && taken["lse.bound"][0] == 0));
+  CHECK(says(infinity, excluded)["lse"][0] == nearest(std::log(2.0)));
+  CHECK(says(0, limit) == with);
+}
+
+}  // namespace
+}  // namespace attest::audit
