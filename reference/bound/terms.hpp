@@ -29,6 +29,24 @@ constexpr bool keys_without_weight_in_range(problem::kernel_model const& model, 
   return larger(row.lost_upper, folded) < model.format.h0_limit;
 }
 
+/// What T2 asks of the sink: E_⊥, |t|, π_⊥ and f from above, t − LSE_K.
+struct sink_numbers {
+  double E = 0, size = 0, share = 1, left = 1, above_lower = 0, above_upper = 0;
+};
+
+/// The numbers of T2 for a row, once its keys alone have been bounded.
+struct sink_factor {
+  bool asked = false;   ///< the row has a sink beside keys, and sink_form is not `term`
+  bool only = false;    ///< sink_form is `rescale`: T1 is not asked
+  bool judged = false;  ///< H0 to H5 hold for the keys alone, and the lines of H0 on the sink
+  double whole = infinity, off = infinity;  ///< f(1 + Φ), and |f̂ − f| but for lost
+  double excess = infinity;                 ///< max f̂ − 1
+  double lost = 0, absolute = 0;            ///< ω_W of f̂; (2ω + ω_drop)κ
+  double lse = infinity;                    ///< |LSÊ − LSE|
+  bool lse_by_theorem = false;
+  double hull_lost = infinity, hull_slope = infinity;  ///< H_c of the keys alone is at most lost + slope·max|v_jc|
+};
+
 /// The row's part of section 3, filled in the order of its functions while the keys are visited between them.
 struct row_terms : row_scalars {
   problem::kernel_model model{};
@@ -72,6 +90,11 @@ struct row_terms : row_scalars {
   double spread_of_sizes = 0, spread_of_sums = 0, spread_of_result = 0, drift = 0;
   bool theorem_holds = false;  ///< the entry A^T may be taken (not by the exception for padding)
   bool judged = false;         ///< H0, H4 and H5 (E10), without the condition on the column's V
+  sink_factor factor{};        ///< section 5, Theorem T2
+  /// Is any element of the row judged?
+  constexpr bool judges() const noexcept {
+    return factor.asked ? factor.judged && (factor.only || judged) : judged;
+  }
 
   /// K = far + ln(1/u) + 2: section 3, Sums, merging without a final division; Lemma 4.
   constexpr double largest_argument() const noexcept { return model.format.far + log_upper(1 / model.format.u) + 2; }
@@ -91,6 +114,9 @@ struct row_terms : row_scalars {
   /// numbers are given, E = E_⊥ among them.
   template <class Extremes>
   constexpr void meet_sink(Extremes const& keys, double x_lower, double x_upper, double E) noexcept;
+  /// Section 5, Theorem T2: the factor of a sink behind the keys.
+  constexpr void rescale_by_sink(row_terms const& keys, double lambda, bool lambda_by_theorem,
+                                 sink_numbers const& sink) noexcept;
   /// M⁺, M⁻ and H0, after every key's E_j.
   template <class Extremes>
   constexpr void after_scores(Extremes const& found) noexcept;
@@ -173,6 +199,8 @@ constexpr void row_terms::begin(problem::kernel_model const& how, row_scalars co
   // E_j (Lemma 1, Bias): 1 + e_s = (1 + γ_{k_add})(1 + u_s).
   e_s = model.k_add > 0 ? compounded(gamma(model.k_add, u), model.u_s) : model.u_s;
 
+  factor.asked = has_sink && keys > 1 && model.sink_form != problem::sink_form::term;
+  factor.only = model.sink_form == problem::sink_form::rescale;
   sink_relative = compounded(gamma(model.k_t, u), model.u_t), sink_absolute = model.omega_t + 2 * omega;
   if (drops) gamma_drop = compounded(gamma(model.k_drop, u), model.u_drop);
   // Section 3, Sums (Lemmas 4, 6): u_p counts as 0 in Γ_O where P is shared, u_pv as u where it is smaller; h; s; ϱ, s'.
@@ -397,4 +425,5 @@ constexpr void row_terms::finish_sums() noexcept {
 
 }  // namespace attest::reference
 
+#include "reference/bound/sink_factor.hpp"
 #include "reference/bound/sink_terms.hpp"
