@@ -195,7 +195,7 @@ constexpr double hull_margin(row_terms const& terms, double largest_value) noexc
 /// What T2 asks of the keys alone, whose terms are given: λ and H_c.
 constexpr void bound_by_keys_alone(row_terms& terms, row_terms const& keys, sink_numbers const& sink) noexcept {
   error_bound const lse = log_sum_exp_bound(keys);
-  terms.rescale_by_sink(keys, lse.size, lse.by == judged_by::theorem, sink);
+  rescale_by_sink(terms, keys, lse.size, lse.by == judged_by::theorem, sink);
   terms.factor.hull_lost = hull_margin(keys, 0), terms.factor.hull_slope = hull_margin(keys, 1);
 }
 

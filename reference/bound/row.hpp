@@ -124,7 +124,7 @@ constexpr void row_bound::evaluate_term(problem::kernel_model const& model, row_
   terms_.after_shares(shares);
   find_known(facts);
   if (!terms_.by_lse_alone()) return;
-  double const lambda = log_sum_exp_bound(terms_).size;
+  double const lambda = log_sum_exp_of_term(terms_).size;
   terms_.after_log_sum_exp(lambda);
   for (std::size_t j = 0; j < keys.size(); ++j) {
     key& my = keys_[j];

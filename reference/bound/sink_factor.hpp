@@ -17,14 +17,17 @@ constexpr double moved_factor(double delta, sink_numbers const& sink) noexcept {
   return smaller(delta, by_share * (1 + 0x1p-50));
 }
 
-/// Requires  model filled in, has_sink. `keys` are the terms of the row without its sink, lambda the bound of its LSE
-constexpr void row_terms::rescale_by_sink(row_terms const& keys, double lambda, bool lambda_by_theorem,
-                                          sink_numbers const& sink) noexcept {
+/// Theorem T2. Requires  terms begun, has_sink. `keys` are the terms of the row without its sink, lambda the bound of its LSE
+constexpr void rescale_by_sink(row_terms& terms, row_terms const& keys, double lambda, bool lambda_by_theorem,
+                               sink_numbers const& sink) noexcept {
+  problem::kernel_model const& model = terms.model;
+  sink_factor& factor = terms.factor;
+  double const slack = terms.slack;
   double const u = model.format.u, omega = model.format.omega;
   double const gx = keys.gamma_x, eps_hat_ = keys.eps_hat;
   // H0 of a sink: |t| < Θ, or far below the keys; sink_limit.
-  bool const fits = sink.size < model.format.h0_limit || rounded_up(sink.above_upper + sink.E) < -sunk();
-  factor.judged = keys.judged && fits && sink_in_range && gx < 1 && lambda < infinity;
+  bool const fits = sink.size < model.format.h0_limit || rounded_up(sink.above_upper + sink.E) < -terms.sunk();
+  factor.judged = keys.judged && fits && terms.sink_in_range && gx < 1 && lambda < infinity;
   if (!factor.judged) return;
   double const ln_2 = 0x1.62e42fefa39f0p-1;  // rounded up
   double const lost_argument = model.flushes || model.k_x > 1 ? model.k_x * omega : 0;
@@ -55,7 +58,7 @@ constexpr void row_terms::rescale_by_sink(row_terms const& keys, double lambda, 
     factor.off = larger(factor.whole, sink.left);
   }
   factor.lost = model.format.omega_w;
-  factor.absolute = (2 * omega + (drops ? model.omega_drop : 0)) * kept_factor * slack;
+  factor.absolute = (2 * omega + (terms.drops ? model.omega_drop : 0)) * terms.kept_factor * slack;
   factor.lse = rounded_up((larger(lambda, sink.E) + xi) * slack);
   factor.lse_by_theorem = lambda_by_theorem;
 }

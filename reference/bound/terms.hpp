@@ -5,6 +5,7 @@
 
 #include "problem/kernel_model.hpp"
 #include "reference/bound/facts.hpp"
+#include "reference/bound/sink_numbers.hpp"
 #include "reference/real/outward.hpp"
 
 namespace attest::reference {
@@ -29,26 +30,8 @@ constexpr bool keys_without_weight_in_range(problem::kernel_model const& model, 
   return larger(row.lost_upper, folded) < model.format.h0_limit;
 }
 
-/// What T2 asks of the sink: E_⊥, |t|, π_⊥ and f from above, t − LSE_K.
-struct sink_numbers {
-  double E = 0, size = 0, share = 1, left = 1, above_lower = 0, above_upper = 0;
-};
-
-/// The numbers of T2 for a row, once its keys alone have been bounded.
-struct sink_factor {
-  bool asked = false;   ///< the row has a sink beside keys, and sink_form is not `term`
-  bool only = false;    ///< sink_form is `rescale`: T1 is not asked
-  bool judged = false;  ///< H0 to H5 hold for the keys alone, and the lines of H0 on the sink
-  double whole = infinity, off = infinity;  ///< f(1 + Φ), and |f̂ − f| but for lost
-  double excess = infinity;                 ///< max f̂ − 1
-  double lost = 0, absolute = 0;            ///< ω_W of f̂; (2ω + ω_drop)κ
-  double lse = infinity;                    ///< |LSÊ − LSE|
-  bool lse_by_theorem = false;
-  double hull_lost = infinity, hull_slope = infinity;  ///< H_c of the keys alone is at most lost + slope·max|v_jc|
-};
-
 /// The row's part of section 3, filled in the order of its functions while the keys are visited between them.
-struct row_terms : row_scalars {
+struct row_terms : row_scalars, sink_terms {
   problem::kernel_model model{};
   double n = 0;      ///< visible keys with a finite score
   double slack = 1;  ///< E1: covers the rounding of any sum of n or d products in this evaluation
@@ -58,10 +41,6 @@ struct row_terms : row_scalars {
          u_qk = 0, cap_absolute = 0;
   // Section 3, Scores: M⁺ − m, M⁻ − m from below, max_j E_j, a bound of max(|M⁺|, |M⁻|) (E2).
   double max_above = 0, max_below = -infinity, largest_E = 0, largest_max = 0;
-  // Section 3, A sink: γ_{k_t} ⊕ u_t, and ω_t + 2ω (E_⊥); M_K⁺ − m and
-  // M_K⁻ − m, of the keys alone; max(0, t + E_⊥ − M_K⁻) where a sink may be added at the end, else 0; γ_{k_x}X_⊥ + G_⊥.
-  double sink_relative = 0, sink_absolute = 0, keys_above = 0, keys_below = -infinity, sink_above = 0, sink_slack = 0;
-  bool sink_in_range = true;  ///< H0: the line on a sink
   bool in_range = false;  ///< the lines of H0 on σ, q, k, products, biases and the softcap
   // Section 3, Reference: γ_{c_m}(1 + γ_{k_x}), g, g⁺, θ; Λ; max_{j∈L} Y_j. Whether Λ_x is exceeded by keys whose own
   // bias explains it alone (H0, Finite masks).
@@ -83,18 +62,14 @@ struct row_terms : row_scalars {
          lost_when_divided = 0;
   // Corollary W: Γ_W, α_W. Section 5, weights formed by the LSE: e^λ − 1.
   double gamma_W = 0, lost_weight = 0, lse_growth = 0;
-  // Section 9: Σγ_j, Σγ_jπ_j²; (2/3)u_p²·Σγ_jπ_j², (1/3)u²·(Σγ_j + R), ((k_F + k_pre)u)², (h + R)·u_pv/√n where u_pv >
-  // u.
+  // Section 9: Σγ_j, Σγ_jπ_j²; (2/3)u_p²·Σγ_jπ_j², (1/3)u²·(Σγ_j + R), ((k_F + k_pre)u)², (h + R)·u_pv/√n for u_pv > u.
   double sum_groups = 0, sum_grouped_squares = 0;
   double heaviest_odds = 0;  ///< max π_j/(1 − π_j) (section 8, Dull elements)
   double spread_of_sizes = 0, spread_of_sums = 0, spread_of_result = 0, drift = 0;
   bool theorem_holds = false;  ///< the entry A^T may be taken (not by the exception for padding)
   bool judged = false;         ///< H0, H4 and H5 (E10), without the condition on the column's V
-  sink_factor factor{};        ///< section 5, Theorem T2
   /// Is any element of the row judged?
-  constexpr bool judges() const noexcept {
-    return factor.asked ? factor.judged && (factor.only || judged) : judged;
-  }
+  constexpr bool judges() const noexcept { return factor.asked ? factor.judged && (factor.only || judged) : judged; }
 
   /// K = far + ln(1/u) + 2: section 3, Sums, merging without a final division; Lemma 4.
   constexpr double largest_argument() const noexcept { return model.format.far + log_upper(1 / model.format.u) + 2; }
@@ -110,13 +85,9 @@ struct row_terms : row_scalars {
 
   /// The constants of Scores and Sums that no key changes. Requires keys ≥ 1.
   constexpr void begin(problem::kernel_model const& how, row_scalars const& scalars, std::size_t keys) noexcept;
-  /// M_K⁺, M_K⁻ and what a sink may exceed them by, before after_scores. `keys` is of the keys without the sink, whose
-  /// numbers are given, E = E_⊥ among them.
+  /// M_K⁺, M_K⁻ and what a sink of these numbers may exceed them by, before after_scores. `keys` are without the sink.
   template <class Extremes>
   constexpr void meet_sink(Extremes const& keys, double x_lower, double x_upper, double E) noexcept;
-  /// Section 5, Theorem T2: the factor of a sink behind the keys.
-  constexpr void rescale_by_sink(row_terms const& keys, double lambda, bool lambda_by_theorem,
-                                 sink_numbers const& sink) noexcept;
   /// M⁺, M⁻ and H0, after every key's E_j.
   template <class Extremes>
   constexpr void after_scores(Extremes const& found) noexcept;

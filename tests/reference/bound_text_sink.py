@@ -74,6 +74,13 @@ class with_sink(results):
         if not self.only:
             self.lse, self.lse_by = max(self.lse, self.by_term[0]), weaker(self.lse_by, self.by_term[1])
 
+    def of_term(self, method, *arguments):
+        """What T1 says: with the LSE of a sink that is a term."""
+        kept, self.lse = self.lse, self.by_term[0]
+        found = method(*arguments)
+        self.lse = kept
+        return found
+
     def rescaled(self, bound, warning, size_alone, size):
         beside = times(self.off, size_alone) + self.absolute + self.lost_factor * (size_alone + bound)
         unrounded = self.up(times(self.whole, bound) + beside)
@@ -104,7 +111,7 @@ class with_sink(results):
             return nothing
         if self.only:
             return *found, by
-        *by_term, also = super().output(values, mid, radius)
+        *by_term, also = self.of_term(super().output, values, mid, radius)
         if also == NOTHING:
             return nothing
         return *(max(pair) for pair in zip(found, by_term)), weaker(by, also)
@@ -120,7 +127,7 @@ class with_sink(results):
         size, *_ = self.rescaled(bound, bound, self.alone.keys[j].wu, self.keys[j].wu)
         if self.only:
             return size, by
-        by_term, also = super().weight(j, second_pass)
+        by_term, also = self.of_term(super().weight, j, second_pass)
         return (INF, NOTHING) if also == NOTHING else (max(size, by_term), weaker(by, also))
 
     def hull(self, largest):
