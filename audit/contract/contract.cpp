@@ -45,7 +45,8 @@ kernel_model unknown_f32() {
   return m;
 }
 
-/// The preset `f32-any`: one level of merging, with a final division, and a sink in any form; with 63 levels `f32-ring`.
+/// The preset `f32-any`: one level of merging, with a final division, and a sink in any form. With 63 levels and a sink
+/// that is a term `f32-ring`.
 kernel_model unknown_f32_any(int merge_levels = 1) {
   kernel_model m = unknown_f32();
   m.tau = 5.6;

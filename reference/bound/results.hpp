@@ -121,7 +121,8 @@ constexpr error_bound row_bound::row_sum() const noexcept {
   return {rounded_up(sum * terms_.slack), by_theorem ? judged_by::theorem : judged_by::dominance};
 }
 
-/// Corollary L of a sink that is a term (T1). |LSÊ − LSE| ≤ (1 + u)(Λ₀ + ε_log(ln Z + max(M⁺ − m, m − M⁻) + τ + Λ₀)) + γ_{k_lse}(|LSE| + Λ₀)
+/// Corollary L, a sink being a term (T1):
+/// |LSÊ − LSE| ≤ (1 + u)(Λ₀ + ε_log(ln Z + max(M⁺ − m, m − M⁻) + τ + Λ₀)) + γ_{k_lse}(|LSE| + Λ₀)
 ///              + γ_{k_lse − 1}·max(|M⁺|, |M⁻|) + 2ω, by the theorem where Λ_T ≤ Λ_H. A sink that may be added at the end
 ///              adds max(0, t + E_⊥ − M_K⁻) beside ln Z, and |M_K^±| beside |M^±|.
 constexpr error_bound log_sum_exp_of_term(row_terms const& terms) noexcept {
@@ -146,6 +147,7 @@ constexpr error_bound log_sum_exp_of_term(row_terms const& terms) noexcept {
   return bound;
 }
 
+/// Corollary L, T2 of a sink behind the keys, or the larger of both.
 constexpr error_bound log_sum_exp_bound(row_terms const& terms) noexcept {
   if (!terms.factor.asked) return log_sum_exp_of_term(terms);
   sink_factor const& factor = terms.factor;

@@ -1,5 +1,5 @@
-// docs/bound.md, section 5, Theorem T2: the factor f by which a kernel multiplies attention over the keys alone. Part of
-// reference/bound/terms.hpp; formulas-inl.hpp has what it makes of an output and of a weight.
+// docs/bound.md, section 5, Theorem T2: the factor f by which a kernel multiplies attention over the keys alone. Part
+// of reference/bound/terms.hpp; formulas-inl.hpp has what it makes of an output and of a weight.
 #pragma once
 
 #include "reference/bound/terms.hpp"

@@ -1,5 +1,5 @@
-// Theorem T2 of docs/bound.md on lanes: a row with a sink is bounded twice, first without it. Compiled once for every SIMD
-// target.
+// Theorem T2 of docs/bound.md on lanes: a row with a sink is bounded twice, first without it. Compiled once for every
+// SIMD target.
 #if defined(ATTEST_REFERENCE_MACHINE_KEYS_ALONE_INL_HPP) == defined(HWY_TARGET_TOGGLE)
 #ifdef ATTEST_REFERENCE_MACHINE_KEYS_ALONE_INL_HPP
 #undef ATTEST_REFERENCE_MACHINE_KEYS_ALONE_INL_HPP
@@ -25,8 +25,8 @@ inline void keep_facts(std::size_t n, row_scalars const& facts, key_columns cons
   static_cast<row_scalars&>(to) = facts;
   to.keys.clear();
   for (std::size_t j = 0; j < n; ++j)
-    to.keys.push_back({k.j[j], k.x_lower[j], k.x_upper[j], k.score_upper[j], k.product_upper[j], k.key_norm[j], k.bias[j],
-                       k.weight_lower[j], k.weight_upper[j]});
+    to.keys.push_back({k.j[j], k.x_lower[j], k.x_upper[j], k.score_upper[j], k.product_upper[j], k.key_norm[j],
+                       k.bias[j], k.weight_lower[j], k.weight_upper[j]});
 }
 
 /// Keeps in memory.alone what the sweep of n keys without their sink has left in memory.
@@ -53,8 +53,8 @@ inline void keep_alone(std::size_t n, std::size_t dv, bool weights, row_scalars 
   keep(keys.weight_bound, alone.weight_bound), keep(keys.weight_by_theorem, alone.weight_by_theorem);
 }
 
-/// The factor of the sink, the last of n keys that bound_row has bounded, and the bounds of the weights. f is summed over
-/// the keys: 1 − π_⊥ would cancel.
+/// The factor of the sink, the last of n keys that bound_row has bounded, and the bounds of the weights. f is summed
+/// over the keys: 1 − π_⊥ would cancel.
 inline void rescale_row(std::size_t n, bool weights, row_terms& terms, workspace& memory) {
   key_columns& keys = memory.keys;
   row_alone const& alone = memory.alone;

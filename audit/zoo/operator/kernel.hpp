@@ -95,7 +95,9 @@ struct honest_operator {
 
   static constexpr bool sink_behind = false;  ///< it multiplies the answer of the keys alone
   /// What it multiplies them by, from their LSE; `whole` is the LSE with the sink.
-  static F sink_factor(F t, F lse, F /*whole*/) { return F(1) / (F(1) + static_cast<F>(std::exp(static_cast<double>(t - lse)))); }
+  static F sink_factor(F t, F lse, F /*whole*/) {
+    return F(1) / (F(1) + static_cast<F>(std::exp(static_cast<double>(t - lse))));
+  }
 
   // --- dropout ---
   static bool keeps(place const& at, std::int64_t j) {
@@ -263,4 +265,5 @@ attest_status run_operator(attest_call const* call) {
   ATTEST_SPECIMEN_FOR(run_operator, name, honest_operator<F>, kind, seen_in, description, "f32", false, operator_family)
 /// The same under a preset that admits a sink behind the keys.
 #define ATTEST_OPERATOR_BEHIND(name, kind, seen_in, description) \
-  ATTEST_SPECIMEN_FOR(run_operator, name, honest_operator<F>, kind, seen_in, description, "f32-any", false, operator_family)
+  ATTEST_SPECIMEN_FOR(run_operator, name, honest_operator<F>, kind, seen_in, description, "f32-any", false, \
+                      operator_family)
