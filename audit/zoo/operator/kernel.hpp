@@ -151,21 +151,21 @@ class operator_kernel {
     if (std::isnan(t) || t == infinity) whole.nan = whole.nan || !sees_none;
     F const factor = P::drops_on == P::on_output ? P::factor(at) : F(1);
     for (std::int64_t c = 0; c < dv; ++c)
-      to.o(at.b, at.h, at.i, c) = whole.nan ? std::numeric_limits<F>::quiet_NaN()
+      to.o(at.b, at.h, at.i, c) = whole.nan   ? std::numeric_limits<F>::quiet_NaN()
                                   : sees_none ? P::empty_output(at)
-                                            : whole.O[static_cast<std::size_t>(c)] / whole.l * factor * sink_factor;
+                                              : whole.O[static_cast<std::size_t>(c)] / whole.l * factor * sink_factor;
     if (to.lse.present)
-      to.lse(at.b, at.h, at.i, 0) = whole.nan ? std::numeric_limits<F>::quiet_NaN()
-                                    : sees_none ? std::isfinite(t) || t != -infinity ? empty_lse(at, t) : P::empty_lse(at)
+      to.lse(at.b, at.h, at.i, 0) = whole.nan        ? std::numeric_limits<F>::quiet_NaN()
+                                    : sees_none      ? (t != -infinity ? empty_lse(at, t) : P::empty_lse(at))
                                     : P::sink_behind ? lse_with_sink
-                                              : P::log_sum_exp(at, whole.M, whole.l, keys_M, keys_l);
+                                                     : P::log_sum_exp(at, whole.M, whole.l, keys_M, keys_l);
     if (!to.weights.present) return;
     for (std::int64_t j = 0; j < at.size().m; ++j) {
       bool const seen = j < m && P::template sees<P>(at, j);
-      to.weights(at.b, at.h, at.i, j) = whole.nan ? std::numeric_limits<F>::quiet_NaN()
-                                        : !seen || sees_none
-                                            ? F(0)
-                                            : static_cast<F>(std::exp(static_cast<double>(score(at, j) - whole.M))) / whole.l * sink_factor;
+      F const weight = !seen || sees_none
+                           ? F(0)
+                           : static_cast<F>(std::exp(static_cast<double>(score(at, j) - whole.M))) / whole.l * sink_factor;
+      to.weights(at.b, at.h, at.i, j) = whole.nan ? std::numeric_limits<F>::quiet_NaN() : weight;
     }
   }
 
