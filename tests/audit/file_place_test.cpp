@@ -30,7 +30,7 @@ void make(fs::path const& path) { std::ofstream(path) << "x"; }
 
 }  // namespace
 
-TEST_CASE("a new file is not one that is gone, though file systems give its number again") {
+TEST_CASE("a new file is not one that is gone, though file systems give its number again", "[unit]") {
   scratch const folder;
   for (int round = 0; round < 200; ++round) {
     make(folder / "old");
@@ -45,7 +45,7 @@ TEST_CASE("a new file is not one that is gone, though file systems give its numb
   }
 }
 
-TEST_CASE("one name is one file, also where another program replaced what is behind it") {
+TEST_CASE("one name is one file, also where another program replaced what is behind it", "[unit]") {
   scratch const folder;
   make(folder / "report");
   auto const before = place_of(folder / "report");
@@ -57,7 +57,7 @@ TEST_CASE("one name is one file, also where another program replaced what is beh
   CHECK(is_same_file(before.value(), after.value()));
 }
 
-TEST_CASE("two names of one file are one file") {
+TEST_CASE("two names of one file are one file", "[unit]") {
   scratch const folder;
   make(folder / "file");
   fs::create_hard_link(folder / "file", folder / "hard");
@@ -71,7 +71,7 @@ TEST_CASE("two names of one file are one file") {
   CHECK(is_same_file(file.value(), soft.value()));
 }
 
-TEST_CASE("a file that does not exist yet has its path; one whose folder does not exist is an error") {
+TEST_CASE("a file that does not exist yet has its path; one whose folder does not exist is an error", "[unit]") {
   scratch const folder;
   auto const a = place_of(folder / "a"), again = place_of(folder / "a"), b = place_of(folder / "b");
   REQUIRE(a);
