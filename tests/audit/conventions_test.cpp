@@ -229,7 +229,7 @@ TEST_CASE("where the contract says empty_lse +inf, a merge reads no part with an
   audit::merge_parts parts{.parts = 2, .b = 1, .hq = 1, .n = 3, .dv = 1};
   audit::owned_tensor o = audit::owned_tensor::compact(problem::element_type::f32, {2, 3}), lse = o;
   for (std::size_t at = 0; at < 6; ++at) audit::store(o, at, at < 3 ? 1 : 3), audit::store(lse, at, 0.5);
-  for (std::size_t const at : {2, 4, 5}) audit::store(o, at, nan), audit::store(lse, at, infinity);
+  for (std::size_t const at : {std::size_t{2}, std::size_t{4}, std::size_t{5}}) audit::store(o, at, nan), audit::store(lse, at, infinity);
   parts.o = o.bytes, parts.lse = lse.bytes;
   auto const merge = audit::owned_problem::of_valid(audit::merge_draft(parts, problem::element_type::f32));
   audit::contract claim = *audit::find_contract("merge-f32");
