@@ -50,6 +50,18 @@ class row_offsets {
   std::size_t row_;
 };
 
+/// Calls f(b, h, i) for the given rows, or for all queries where there are none given, until the task is cancelled.
+template <class T, class F>
+void each_row(problem::instance<T> const& p, std::span<row_index const> rows, F&& f) {
+  problem::sizes const& s = p.size();
+  std::int64_t const count = rows.empty() ? s.b * s.hq * s.n : std::ssize(rows);
+  for (std::int64_t at = 0; at < count && !tbb::is_current_task_group_canceling(); ++at) {
+    auto const [b, h, i] =
+        rows.empty() ? row_index{at / s.n / s.hq, at / s.n % s.hq, at % s.n} : rows[static_cast<std::size_t>(at)];
+    if (!rows.empty() || i < p.queries(b)) f(b, h, i);
+  }
+}
+
 /// Judges the rows that a convention decides, then overwrites them with the outputs of docs/semantics.md, so that
 /// judge() accepts them.
 class convention_judge {
@@ -59,20 +71,8 @@ class convention_judge {
 
   void all(std::span<row_index const> rows) {
     if (!decides_empty_rows_ && how_.nan != conventions::invalid::unspecified && !keys_alone_) return;
-    std::visit(
-        [&](auto const& p) {
-          problem::sizes const& s = p.size();
-          std::int64_t const count = rows.empty() ? s.b * s.hq * s.n : std::ssize(rows);
-          for (std::int64_t at = 0; at < count && !tbb::is_current_task_group_canceling(); ++at) {
-            if (rows.empty()) {
-              std::int64_t const b = at / s.n / s.hq, i = at % s.n;
-              if (i < p.queries(b)) row(p, b, at / s.n % s.hq, i);
-            } else
-              row(p, rows[static_cast<std::size_t>(at)].b, rows[static_cast<std::size_t>(at)].h,
-                  rows[static_cast<std::size_t>(at)].i);
-          }
-        },
-        problem_.instance());
+    std::visit([&](auto const& p) { each_row(p, rows, [&](auto b, auto h, auto i) { row(p, b, h, i); }); },
+               problem_.instance());
   }
 
   /// Takes what judge() counts of the elements that were overwritten, which `found` has already, from `total`.
@@ -116,8 +116,7 @@ class convention_judge {
     reference::compiled::enclose_row(p, b, h, i, truth_of<T>());
     auto const& truth = truth_of<T>();
     row_offsets const at(problem_, b, h, i);
-    bool const has_sink = reference::sink_at(p, b, h).kind != reference::number_class::minus_infinity;
-    if (truth.kind == reference::row_kind::empty && !has_sink) empty(p.size(), at, b, h, i);
+    if (truth.kind == reference::row_kind::empty && !has_a_sink(p, b, h)) empty(p.size(), at, b, h, i);
     else if (truth.kind == reference::row_kind::nan && keys_alone_ && taken(p, at, b, h, i)) return;
     else if (how_.nan == conventions::invalid::unspecified) accept_any(p, truth, at);
   }
@@ -274,18 +273,13 @@ std::vector<row_index> rows_with_lse_of_keys(problem::instance<T> const& p, prob
         truth.evaluate(p, model, b, h, i);
         outside = is_outside_hypotheses(p, model, truth, b, h, i);
       }
-    } else if (sink.kind != reference::number_class::minus_infinity &&
-               std::isnan(load(lse, row_offsets(problem, b, h, i).of(1, 0)))) {
+    } else if (has_a_sink(p, b, h) && std::isnan(load(lse, row_offsets(problem, b, h, i).of(1, 0)))) {
       return into.count_by_rule(output_kind::lse);  // a maximum with the sink, which is NaN or +∞, makes NaN of it
     }
     if (outside) into.leave_out(output_kind::lse, 1, not_judged_because::outside_hypotheses);
     else judged.push_back({b, h, i});
   };
-  problem::sizes const& s = p.size();
-  for (auto const& [b, h, i] : rows) take(b, h, i);
-  for (std::int64_t b = 0; rows.empty() && b < s.b; ++b)
-    for (std::int64_t h = 0; h < s.hq; ++h)
-      for (std::int64_t i = 0; i < p.queries(b) && !tbb::is_current_task_group_canceling(); ++i) take(b, h, i);
+  each_row(p, rows, take);
   return judged;
 }
 

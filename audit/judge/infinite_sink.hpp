@@ -19,6 +19,12 @@ inline std::optional<owned_problem> without_sink(owned_problem const& problem) {
   return owned_problem::of_valid(std::move(keys));
 }
 
+/// Has the head a sink that counts? One of −∞ is as none.
+template <class T>
+bool has_a_sink(problem::instance<T> const& p, std::int64_t b, std::int64_t h) {
+  return reference::sink_at(p, b, h).kind != reference::number_class::minus_infinity;
+}
+
 /// What is not judged of a row that such a sink takes.
 struct row_of_infinite_sink {
   bool is_outside = false;        ///< the scores of its keys are outside the hypotheses: a kernel may get NaN of them

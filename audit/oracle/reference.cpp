@@ -87,10 +87,10 @@ class contract_rows {
     auto found = rows_by_semantics<Target>(instance_, model_, tiers_, b, h, i0, i1);
     for (std::int64_t i = i0; i < i1; ++i) {
       referenced_row<Target>& row = found.rows[static_cast<std::size_t>(i - i0)];
-      bool const has_sink = reference::sink_at(instance_, b, h).kind != reference::number_class::minus_infinity;
-      if (row.kind == reference::row_kind::empty && !has_sink) sees_no_key(row, b, h, i);
-      else if (row.kind == reference::row_kind::nan && limits_sink_ && taken(row, b, h, i)) {
-      } else if (claim_.conventions.nan == conventions::invalid::unspecified) leave_nan_open(row);
+      if (row.kind == reference::row_kind::empty && !has_a_sink(instance_, b, h)) sees_no_key(row, b, h, i);
+      else if (bool const by_sink = row.kind == reference::row_kind::nan && limits_sink_ && taken(row, b, h, i);
+               !by_sink && claim_.conventions.nan == conventions::invalid::unspecified)
+        leave_nan_open(row);
       if (excludes_sink_) lse_of_keys(row, b, h, i);
       if (!is_open_) continue;
       std::ranges::fill(row.o_bound, reference::infinity);

@@ -1,44 +1,29 @@
 // A place means one file for as long as it lives, whatever other programs do with the name meanwhile.
 #include <filesystem>
 #include <fstream>
-#include <string>
-
-#include <unistd.h>
 
 #include "audit/support/file_place.hpp"
 #include "tests/support/catch.hpp"
+#include "tests/support/scratch_folder.hpp"
 
 namespace {
 
 namespace fs = std::filesystem;
 using namespace attest::audit;
 
-/// A folder that is gone after the test.
-class scratch {
- public:
-  scratch() { fs::create_directory(path_); }
-  scratch(scratch const&) = delete;
-  scratch& operator=(scratch const&) = delete;
-  ~scratch() { fs::remove_all(path_); }
-  fs::path operator/(std::string const& name) const { return path_ / name; }
-
- private:
-  fs::path path_ = fs::temp_directory_path() / ("attest-file-place-" + std::to_string(::getpid()));
-};
-
 void make(fs::path const& path) { std::ofstream(path) << "x"; }
 
 }  // namespace
 
 TEST_CASE("a new file is not one that is gone, though file systems give its number again", "[unit]") {
-  scratch const folder;
+  attest::tests::scratch_folder const folder("file-place");
   for (int round = 0; round < 200; ++round) {
-    make(folder / "old");
-    auto const old = place_of(folder / "old");
-    fs::remove(folder / "old");
-    make(folder / "new");
-    auto const made = place_of(folder / "new");
-    fs::remove(folder / "new");
+    make(folder.path / "old");
+    auto const old = place_of(folder.path / "old");
+    fs::remove(folder.path / "old");
+    make(folder.path / "new");
+    auto const made = place_of(folder.path / "new");
+    fs::remove(folder.path / "new");
     REQUIRE(old);
     REQUIRE(made);
     CHECK_FALSE(is_same_file(old.value(), made.value()));
@@ -46,23 +31,23 @@ TEST_CASE("a new file is not one that is gone, though file systems give its numb
 }
 
 TEST_CASE("one name is one file, also where another program replaced what is behind it", "[unit]") {
-  scratch const folder;
-  make(folder / "report");
-  auto const before = place_of(folder / "report");
-  make(folder / "other");
-  fs::rename(folder / "other", folder / "report");
-  auto const after = place_of(folder / "report");
+  attest::tests::scratch_folder const folder("file-place");
+  make(folder.path / "report");
+  auto const before = place_of(folder.path / "report");
+  make(folder.path / "other");
+  fs::rename(folder.path / "other", folder.path / "report");
+  auto const after = place_of(folder.path / "report");
   REQUIRE(before);
   REQUIRE(after);
   CHECK(is_same_file(before.value(), after.value()));
 }
 
 TEST_CASE("two names of one file are one file", "[unit]") {
-  scratch const folder;
-  make(folder / "file");
-  fs::create_hard_link(folder / "file", folder / "hard");
-  fs::create_symlink("file", folder / "soft");
-  auto const file = place_of(folder / "file"), hard = place_of(folder / "hard"), soft = place_of(folder / "soft");
+  attest::tests::scratch_folder const folder("file-place");
+  make(folder.path / "file");
+  fs::create_hard_link(folder.path / "file", folder.path / "hard");
+  fs::create_symlink("file", folder.path / "soft");
+  auto const file = place_of(folder.path / "file"), hard = place_of(folder.path / "hard"), soft = place_of(folder.path / "soft");
   REQUIRE(file);
   REQUIRE(hard);
   REQUIRE(soft);
@@ -72,14 +57,14 @@ TEST_CASE("two names of one file are one file", "[unit]") {
 }
 
 TEST_CASE("a file that does not exist yet has its path; one whose folder does not exist is an error", "[unit]") {
-  scratch const folder;
-  auto const a = place_of(folder / "a"), again = place_of(folder / "a"), b = place_of(folder / "b");
+  attest::tests::scratch_folder const folder("file-place");
+  auto const a = place_of(folder.path / "a"), again = place_of(folder.path / "a"), b = place_of(folder.path / "b");
   REQUIRE(a);
   REQUIRE(again);
   REQUIRE(b);
   CHECK_FALSE(a.value().number);
   CHECK(is_same_file(a.value(), again.value()));
   CHECK_FALSE(is_same_file(a.value(), b.value()));
-  CHECK_FALSE(place_of(folder / "nowhere" / "a"));
+  CHECK_FALSE(place_of(folder.path / "nowhere" / "a"));
   CHECK_FALSE(place_of(""));
 }

@@ -13,6 +13,7 @@
 
 #include "audit/support/printable.hpp"
 #include "tests/support/property.hpp"
+#include "tests/support/scratch_folder.hpp"
 
 namespace {
 
@@ -45,15 +46,6 @@ std::string refusal_of(std::string const& dtype, std::string const& shape, std::
   return refusal(
       file(R"({"t":{"dtype":)" + dtype + R"(,"shape":)" + shape + R"(,"data_offsets":)" + offsets + "}}", 8));
 }
-
-/// A folder that goes when the test ends.
-struct scratch_folder {
-  fs::path path = fs::temp_directory_path() / ("attest-safetensors-" + std::to_string(::getpid()));
-  scratch_folder() { fs::create_directories(path); }
-  scratch_folder(scratch_folder const&) = delete;
-  scratch_folder& operator=(scratch_folder const&) = delete;
-  ~scratch_folder() { fs::remove_all(path); }
-};
 
 }  // namespace
 
@@ -174,7 +166,7 @@ TEST_CASE("text from a file cannot reach a terminal as a command", "[unit]") {
 }
 
 TEST_CASE("a path that is no readable file is refused", "[unit]") {
-  scratch_folder const folder;
+  attest::tests::scratch_folder const folder("safetensors");
   auto const refused = [](fs::path const& path) {
     auto const read = read_safetensors(path);
     return read ? "accepted" : read.why().message();
@@ -195,7 +187,7 @@ TEST_CASE("a path that is no readable file is refused", "[unit]") {
 }
 
 TEST_CASE("files are written whole, aligned and always the same", "[unit]") {
-  scratch_folder const folder;
+  attest::tests::scratch_folder const folder("safetensors");
   auto const path = folder.path / "made.safetensors";
   std::vector<std::byte> const data(24, std::byte{7});
   std::span<std::byte const> const all(data);
@@ -221,7 +213,7 @@ TEST_CASE("files are written whole, aligned and always the same", "[unit]") {
 }
 
 TEST_CASE("what cannot be written is an error, and leaves nothing behind", "[unit]") {
-  scratch_folder const folder;
+  attest::tests::scratch_folder const folder("safetensors");
   auto const refused = [&](fs::path const& path, safetensor_map const& tensors) {
     auto const why = write_safetensors(path, tensors);
     return why ? why->message() : "accepted";

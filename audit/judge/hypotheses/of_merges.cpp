@@ -17,9 +17,10 @@ using calls = std::vector<answered_call>;
 bool is_merge(owned_problem const& p) { return p.draft().merge.has_value(); }
 
 /// Of parts s those count for which `counts(s, all)` holds.
-supposition counts_only(bool (*concerned)(std::int64_t all),
+supposition counts_only(std::function<bool(std::int64_t all)> concerned,
                         std::function<bool(std::int64_t s, std::int64_t all)> counts) {
-  return solves([=](owned_problem const& p) { return is_merge(p) && concerned(p.size().m); },
+  return solves([concerned = std::move(concerned)](
+                    owned_problem const& p) { return is_merge(p) && concerned(p.size().m); },
                 [counts = std::move(counts)](problem_draft& p) {
                   auto const whole = owned_problem::of_valid(p);
                   std::int64_t const all = whole.size().m;
@@ -162,12 +163,7 @@ void add_hypotheses_of_merges(hypothesis_list& to) {
   auto const several = [](std::int64_t all) { return all > 1; };
   for (std::int64_t const most : {16, 32, 64, 128, 256, 512, 1024})
     add(fmt::format("merge-of-{}-parts-at-most", most), fmt::format("parts behind the first {} are left out", most),
-        solves([=](owned_problem const& p) { return is_merge(p) && p.size().m > most; },
-               [=](problem_draft& p) {
-                 auto const whole = owned_problem::of_valid(p);
-                 show(p, whole.size(),
-                      [&](auto b, auto h, auto i, auto s) { return s < most && sees(whole, b, h, i, s); });
-               }));
+        counts_only([=](auto all) { return all > most; }, [=](auto s, auto) { return s < most; }));
   add("merge-last-part-unread", "the last of several parts is left out",
       counts_only(several, [](auto s, auto all) { return s + 1 < all; }));
   add("merge-first-part-unread", "the first of several parts is left out",

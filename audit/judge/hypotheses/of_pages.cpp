@@ -14,6 +14,11 @@ using calls = std::vector<answered_call>;
 
 bool is_paged(answered_call const& call) { return call.given && call.given->draft().block_table; }
 
+/// The keys of entry b.
+std::int64_t keys_of(owned_problem const& p, std::int64_t b) {
+  return std::visit([&](auto const& of) { return of.keys(b); }, p.instance());
+}
+
 /// A row of a pool of pages.
 struct pool_row {
   std::int64_t page, row;
@@ -26,9 +31,7 @@ class pages {
 
   std::int64_t size() const { return given_.draft().k.layout.shape[2]; }
   std::int64_t count() const { return given_.draft().k.layout.shape[0]; }
-  std::int64_t keys(std::int64_t b) const {
-    return std::visit([&](auto const& p) { return p.keys(b); }, given_.instance());
-  }
+  std::int64_t keys(std::int64_t b) const { return keys_of(given_, b); }
   /// Page n of entry b.
   std::int64_t page(std::int64_t b, std::int64_t n) const {
     auto const& stride = table_.layout.stride;
@@ -78,10 +81,7 @@ calls sees_next_entry(answered_call const& call, answered_call const*) {
   if (!call.given || !call.given->draft().k_offsets || !is_small(call.problem)) return {};
   owned_problem const& p = call.problem;
   problem::sizes const& s = p.size();
-  auto const keys = [&](std::int64_t b) {
-    return std::visit([&](auto const& of) { return of.keys(b); }, call.given->instance());
-  };
-  auto const has_next = [&](std::int64_t b) { return b + 1 < s.b && keys(b + 1) > 0; };
+  auto const has_next = [&](std::int64_t b) { return b + 1 < s.b && keys_of(*call.given, b + 1) > 0; };
   problem_draft draft = p.draft();
   auto const lengthened = [&](owned_tensor const& from) {
     owned_tensor to = owned_tensor::compact(from.type, {s.b, s.hk, s.m + 1, from.layout.shape[3]});

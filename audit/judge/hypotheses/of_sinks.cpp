@@ -15,30 +15,30 @@ using calls = std::vector<answered_call>;
 
 bool has_sink(owned_problem const& p) { return p.draft().sink.has_value(); }
 
-using number_change = std::function<double(problem_draft const& p, std::int64_t b, std::int64_t h, double t)>;
-
-/// The sink of every entry and head through `f`, in f32 (f64 beside f64). Requires a sink.
-void map_sink(problem_draft& p, number_change const& f) {
-  std::int64_t const entries = p.q.layout.shape[0], heads = p.q.layout.shape[1];
-  auto const& [rank, shape, stride] = p.sink->layout;
-  auto const last = static_cast<std::size_t>(rank - 1);
-  owned_tensor to = owned_tensor::compact(
-      p.q.type == problem::element_type::f64 ? problem::element_type::f64 : problem::element_type::f32,
-      {entries, heads});
-  for (std::int64_t b = 0; b < entries; ++b)
-    for (std::int64_t h = 0; h < heads; ++h) {
-      std::int64_t const from = (rank == 2 && shape[0] > 1 ? b * stride[0] : 0) + h * stride[last];
-      store(to, static_cast<std::size_t>(b * heads + h), f(p, b, h, load(*p.sink, static_cast<std::size_t>(from))));
-    }
-  p.sink = std::move(to);
-}
-
-/// The sink of another head, of the same entry.
+/// The sink of a head of an entry. Requires a sink.
 double sink_of(problem_draft const& p, std::int64_t b, std::int64_t h) {
   auto const& [rank, shape, stride] = p.sink->layout;
   std::int64_t const from =
       (rank == 2 && shape[0] > 1 ? b * stride[0] : 0) + h * stride[static_cast<std::size_t>(rank - 1)];
   return load(*p.sink, static_cast<std::size_t>(from));
+}
+
+using number_change = std::function<double(problem_draft const& p, std::int64_t b, std::int64_t h, double t)>;
+
+/// The sink of every entry and head through `f`, in f32 (f64 beside f64). Requires a sink.
+void map_sink(problem_draft& p, number_change const& f) {
+  std::int64_t const entries = p.q.layout.shape[0], heads = p.q.layout.shape[1];
+  owned_tensor to = owned_tensor::compact(
+      p.q.type == problem::element_type::f64 ? problem::element_type::f64 : problem::element_type::f32,
+      {entries, heads});
+  for (std::int64_t b = 0; b < entries; ++b)
+    for (std::int64_t h = 0; h < heads; ++h)
+      store(to, static_cast<std::size_t>(b * heads + h), f(p, b, h, sink_of(p, b, h)));
+  p.sink = std::move(to);
+}
+
+void cap_sinks(problem_draft& p) {
+  map_sink(p, [](problem_draft const& of, auto, auto, double t) { return of.softcap * std::tanh(t / of.softcap); });
 }
 
 /// The sink as a key with the value 0 behind the last one.
@@ -149,11 +149,7 @@ void add_hypotheses_of_sinks(hypothesis_list& to) {
   });
   add(
       "sink-softcapped", "the sink is softcapped",
-      [](owned_problem const& p) { return has_sink(p) && p.draft().softcap > 0; },
-      [](problem_draft& p) {
-        map_sink(p,
-                 [](problem_draft const& of, auto, auto, double t) { return of.softcap * std::tanh(t / of.softcap); });
-      });
+      [](owned_problem const& p) { return has_sink(p) && p.draft().softcap > 0; }, cap_sinks);
   add(
       "sink-softcapped-also-none", "the sink is softcapped, also one of -inf where there is none: minus the cap counts",
       [](owned_problem const& p) { return p.draft().softcap > 0; },
@@ -162,8 +158,7 @@ void add_hypotheses_of_sinks(hypothesis_list& to) {
           p.sink = owned_tensor::compact(problem::element_type::f32, {p.q.layout.shape[1]});
           for (std::int64_t h = 0; h < p.q.layout.shape[1]; ++h) store(*p.sink, static_cast<std::size_t>(h), -HUGE_VAL);
         }
-        map_sink(p,
-                 [](problem_draft const& of, auto, auto, double t) { return of.softcap * std::tanh(t / of.softcap); });
+        cap_sinks(p);
       });
   add("sink-twice", "the sink is counted twice", has_sink,
       [](problem_draft& p) { map_sink(p, [](auto const&, auto, auto, double t) { return t + std::log(2.0); }); });
