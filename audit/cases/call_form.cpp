@@ -60,6 +60,10 @@ static_assert(
 /// In multiplications. A score costs its exponential too, which is what calls with few columns consist of.
 constexpr std::int64_t cost_of_exp = 16;
 
+/// The pages of a paged problem: rows of each, columns of the table and pages of the pool that no key needs.
+constexpr std::int64_t page_rows[]{1, 7, 16, 16, 64, 128}, more_columns = 2, more_pages = 3;
+constexpr std::int64_t most_page_rows = *std::ranges::max_element(page_rows);
+
 /// The shape of the mask that a feature adds.
 std::array<std::int64_t, 4> mask_shape(feature one, call_form const& form) {
   problem::sizes const& s = form.size;
@@ -225,9 +229,11 @@ void add_version_2(call_form const& form, problem_draft& to, random_stream& rand
     to.band.diagonal -= form.size.m - form.size.n;
   }
   if (form.options.has(feature::packed)) pack_queries(to, random.below(3)), pack_keys(to, random.below(3));
-  constexpr std::int64_t pages[]{1, 7, 16, 16, 64, 128};
   if (form.options.has(paged))
-    page_keys(to, {.page = pages[random.below(6)], .more_columns = random.below(3), .more_pages = random.below(4)},
+    page_keys(to,
+              {.page = page_rows[random.below(std::ssize(page_rows))],
+               .more_columns = random.below(more_columns + 1),
+               .more_pages = random.below(more_pages + 1)},
               random);
 }
 
@@ -320,13 +326,19 @@ std::string call_form::text() const {
 call_cost cost_of(call_form const& form, problem::element_type type) noexcept {
   auto const& [b, hq, hk, n, m, d, dv] = form.size;
   auto const width = static_cast<std::int64_t>(problem::size_of(type));
-  call_cost cost{.bytes = (b * hq * n * (d + dv) + b * hk * m * (d + dv)) * width,
+  // Of a paged problem the most that its draft may hold.
+  bool const in_pages = form.options.has(paged);
+  std::int64_t const whole = m + (in_pages ? most_page_rows - 1 : 0);
+  std::int64_t const rows = b * whole + (in_pages ? more_pages * most_page_rows : 0);  // of keys
+  call_form slots = form;
+  slots.size.m = whole + (in_pages ? more_columns * most_page_rows : 0);
+  call_cost cost{.bytes = (b * hq * n * (d + dv) + hk * rows * (d + dv)) * width,
                  .products = b * hq * n * m * (d + dv + cost_of_exp)};
   form.options.each([&](feature one) {
     feature_group const group = table[static_cast<std::size_t>(one)].group;
-    if (group == feature_group::mask) cost.bytes += elements(mask_shape(one, form));
-    if (group == feature_group::bias) cost.bytes += elements(bias_shape(one, form.size)) * width;
-    if (one == dropout) cost.bytes += b * hq * n * m;
+    if (group == feature_group::mask) cost.bytes += elements(mask_shape(one, slots));
+    if (group == feature_group::bias) cost.bytes += elements(bias_shape(one, slots.size)) * width;
+    if (one == dropout) cost.bytes += b * hq * n * slots.size.m;
   });
   return cost;
 }

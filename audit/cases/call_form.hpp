@@ -144,7 +144,7 @@ std::array<bool, 3> mask_axes(feature one) noexcept;
 
 /// What one call costs.
 struct call_cost {
-  std::int64_t bytes = 0;     ///< Q, K, V, O, the mask and the bias
+  std::int64_t bytes = 0;     ///< Q, K, V, O, the mask, the bias and keep; of a paged problem at most
   std::int64_t products = 0;  ///< multiplications: b·hq·n·m·(d + dv + 16), 16 for the exponential; hidden pairs counted
 };
 call_cost cost_of(call_form const& form, problem::element_type type) noexcept;

@@ -34,11 +34,16 @@ class bytes {
 };
 
 constexpr std::int64_t most_products = 1 << 22;
+constexpr std::int64_t most_bytes = 1 << 25;  // of the tensors: a call without a key or a query has no products
 
 /// Halves what a call repeats, then its lengths, until it is cheap enough to be asked hundreds of times a second.
 void cut(audit::call_form& form, problem::element_type type) {
   auto& s = form.size;
-  while (audit::cost_of(form, type).products > most_products) {
+  auto const dear = [&] {
+    audit::call_cost const cost = audit::cost_of(form, type);
+    return cost.products > most_products || cost.bytes > most_bytes;
+  };
+  while (dear()) {
     if (s.b > 1) s.b /= 2;
     else if (s.hk > 1) s.hq = s.hq / s.hk * (s.hk / 2), s.hk /= 2;
     else if (s.n > 1) s.n /= 2;

@@ -65,6 +65,25 @@ TEST_CASE("draws lie in memory in every way, and each problem can", "[unit]") {
   CHECK((met.overlap > 0 && met.row_gap > 0));
 }
 
+TEST_CASE("the bytes of a drawn problem are within the cost of its form, where its keys are in pages too", "[unit]") {
+  random_stream random(4, "bytes");
+  auto const bytes_of = [](std::optional<owned_tensor> const& one) { return one ? std::ssize(one->bytes) : 0; };
+  for (int draw = 0; draw < 200; ++draw) {
+    call_form form = drawn_form(random, element_type::f32, {.bytes = 1 << 20, .products = 1 << 20}, {});
+    form.options = {};
+    if (draw % 2 == 0) form.options.add(feature::paged);
+    if (draw % 4 < 2) form.options.add(feature::mask);
+    if (draw % 3 == 0) form.options.add(feature::bias);
+    form.memory = {};
+    problem_draft const draft = draft_of(form, element_type::f32, random);
+    auto const outputs = form.size.b * form.size.hq * form.size.n * form.size.dv * 4;
+    INFO(form.text());
+    CHECK(std::ssize(draft.q.bytes) + std::ssize(draft.k.bytes) + std::ssize(draft.v.bytes) + bytes_of(draft.mask) +
+              bytes_of(draft.bias) + outputs <=
+          cost_of(form, element_type::f32).bytes);
+  }
+}
+
 TEST_CASE("forms stay within their limit and have at most one option of a group", "[unit]") {
   call_cost const limit{.bytes = 1 << 22, .products = 1 << 22};
   random_stream random(3, "forms");
