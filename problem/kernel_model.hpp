@@ -85,6 +85,9 @@ enum class split_merge : std::uint8_t {
   lse_normalised = 2  ///< as lse, without a final division (the combine kernel of FlashAttention-2)
 };
 
+/// The base of the logarithm that the kernel returns.
+enum class log_base : std::uint8_t { e, two };
+
 /// The kernel model of docs/bound.md, whose section 12 lists the field of each symbol. Counts are numbers of roundings.
 struct kernel_model {
   working_format format{};
@@ -152,9 +155,17 @@ struct kernel_model {
   bool flushes = false;                                        ///< FTZ/DAZ
   double eps_log = 0;                                          ///< relative error of log
   int k_lse = 1;  ///< roundings of LSE = m + log l (3 in base 2, or unknown)
+  log_base lse_base = log_base::e;  ///< of the LSE that is judged
 
   friend constexpr bool operator==(kernel_model const&, kernel_model const&) noexcept = default;
 };
+
+/// The model of the same kernel whose LSE is in `base`: with the roundings of a change of base, if it does not count more.
+constexpr kernel_model with_lse_in(log_base base, kernel_model model) noexcept {
+  model.lse_base = base;
+  if (base == log_base::two && model.k_lse < 3) model.k_lse = 3;
+  return model;
+}
 
 namespace formats {
 

@@ -297,7 +297,7 @@ std::vector<contract> make_contracts() {
 }  // namespace
 
 kernel_model contract::model_for(problem::any_instance const& instance) const {
-  return builtin ? builtin_model(instance) : fixed;
+  return problem::with_lse_in(conventions.lse_base, builtin ? builtin_model(instance) : fixed);
 }
 
 std::vector<contract> const& contracts() {

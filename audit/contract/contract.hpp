@@ -42,6 +42,14 @@ struct conventions {
 
   enum class log_of_sink { included, excluded } lse_sink = log_of_sink::included;  ///< does the LSE count the sink?
 
+  enum class padding {
+    any,
+    kept,  ///< the call does not write there; in a recorded file nobody can know
+    zero   ///< O and weights are 0, the LSE 0 or −∞
+  } padding_rows = padding::any;  ///< rows of the outputs that belong to no query: behind n_e or the last offset
+
+  problem::log_base lse_base = problem::log_base::e;  ///< of the LSE of attention; in merges it is always e
+
   friend bool operator==(conventions const&, conventions const&) noexcept = default;
 };
 

@@ -132,6 +132,8 @@ void visit_conventions(conventions& c, Visitor& visitor) {
   fields::word(visitor, "nan", c.nan, {"propagate", "unspecified"});
   fields::word(visitor, "sink_inf", c.sink_inf, {"nan", "limit"});
   fields::word(visitor, "lse_sink", c.lse_sink, {"included", "excluded"});
+  fields::word(visitor, "lse_base", c.lse_base, {"e", "2"});
+  fields::word(visitor, "padding_rows", c.padding_rows, {"any", "kept", "zero"});
 }
 
 }  // namespace attest::audit

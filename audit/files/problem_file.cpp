@@ -242,7 +242,10 @@ bool read_output(std::string_view role, group const& from, problem_file_entry& e
   auto const why = output_fault(entry.problem, role, tensor.value());
   if (!why) {
     to = std::move(tensor).value();
-    if (!entry.problem.draft().is_dense()) *to = compacted(*to), clear_padding(entry.problem, *to);
+    if (entry.problem.draft().is_dense()) return true;
+    *to = compacted(*to);
+    output_kind const kind = role == "o" ? output_kind::o : role == "lse" ? output_kind::lse : output_kind::weights;
+    entry.outputs.padding[static_cast<std::size_t>(kind)] = clear_padding(entry.problem, *to);
     return true;
   }
   unusable_output& found = entry.unusable.emplace_back(unusable_output{std::string(role), why->reason});

@@ -64,7 +64,7 @@ result<std::vector<std::byte>> problem_file_bytes(std::span<problem_file_entry c
       };
       add_block("o_parts", parts.type, parts.o, parts.parts, parts.dv);
       add_block("lse_parts", draft.bias->type, parts.lse, parts.parts, std::nullopt);
-      auto const& [o, lse, weights] = entry.outputs;
+      auto const &o = entry.outputs.o, &lse = entry.outputs.lse;
       if (o) add_block("o", draft.merge->answer, converted({o->type, {}, compact_bytes(*o)}, draft.merge->answer).bytes, std::nullopt, parts.dv);
       if (lse) add_block("lse", lse->type, compact_bytes(*lse), std::nullopt, std::nullopt);
       if (!unique) return error{error_code::bad_value, printable(entry.prefix), "two problems have this prefix"};

@@ -250,9 +250,9 @@ std::optional<error> call_memory::fill(int memory) {
 
 /// The elements of an output, compact. Restores their bytes in `after`: what still differs lies outside the rows. Of
 /// rows that are no query nothing is asked, and they count as written; `written` says which elements were, all of them
-/// and those of queries.
+/// and those of queries, and `padding` what became of those rows.
 owned_tensor call_memory::taken(std::size_t index, std::span<std::byte const> before, std::span<std::byte> after,
-                                written_elements& written) const {
+                                written_elements& written, padding_found& padding) const {
   auto const& tensor = regions_[index]->tensor;
   auto const elements = tensor.row_elements(), row_bytes = elements * tensor.element();
   layout const rows = std::visit(
@@ -273,7 +273,8 @@ owned_tensor call_memory::taken(std::size_t index, std::span<std::byte const> be
     std::memcpy(row, before.data() + at, row_bytes);
   });
   owned_tensor was{compact.type, compact.layout, std::move(unwritten)};
-  clear_padding(problem_, was), clear_padding(problem_, compact);
+  padding = clear_padding(problem_, compact, was.bytes);
+  clear_padding(problem_, was);
   written.of_queries = changed_elements(was.bytes.data(), compact.bytes.data(),
                                         compact.bytes.size() / tensor.element(), tensor.element());
   written.expected = static_cast<std::size_t>(queries_of(problem_) * problem_.size().hq) *
@@ -325,7 +326,8 @@ std::optional<error> call_memory::read_back(int memory, call_outcome outcome, ow
     if (!tensor.is_input()) {
       std::string const name = runner::slot_names[i];
       written_elements written;
-      auto compact = taken(i, before, after, written);
+      padding_found padding;
+      auto compact = taken(i, before, after, written, padding);
       if (outcome == call_outcome::succeeded && written.of_queries != written.expected)
         broken.push_back({promise::writes_every_element, name,
                           fmt::format("leaves {} of {} elements of {} unwritten", written.expected - written.of_queries,
@@ -333,7 +335,11 @@ std::optional<error> call_memory::read_back(int memory, call_outcome outcome, ow
       if (outcome == call_outcome::unsupported && written.all != 0)
         broken.push_back({promise::untouched_outputs, name,
                           fmt::format("answers UNSUPPORTED but writes {} elements of {}", written.all, name)});
-      (i == runner::out ? found.o : i == runner::lse ? found.lse : found.weights) = std::move(compact);
+      output_kind const kind = i == runner::out   ? output_kind::o
+                               : i == runner::lse ? output_kind::lse
+                                                  : output_kind::weights;
+      (kind == output_kind::o ? found.o : kind == output_kind::lse ? found.lse : found.weights) = std::move(compact);
+      found.padding[static_cast<std::size_t>(kind)] = padding;
     }
     if (auto changed = changed_surroundings(i, before, after)) broken.push_back(*std::move(changed));
   }

@@ -91,7 +91,7 @@ class call_memory {
     std::size_t all = 0, of_queries = 0, expected = 0;
   };
   owned_tensor taken(std::size_t index, std::span<std::byte const> before, std::span<std::byte> after,
-                     written_elements& written) const;
+                     written_elements& written, padding_found& padding) const;
 
   explicit call_memory(owned_problem problem) : problem_(std::move(problem)) {}
 

@@ -105,7 +105,7 @@ class allowed_errors {
     at_.kind = reference::row_kind::finite;
     at_.o.resize(row.o.size());
     for (std::size_t c = 0; c < row.o.size(); ++c) at_.o[c] = admitted_by(row, c);
-    at_.lse = row.lse_bound.size;
+    at_.lse = of_lse(row);
   }
 
   /// What the ball tier does not judge stays open.
@@ -114,7 +114,7 @@ class allowed_errors {
     if (at_.kind != reference::row_kind::finite) return;
     for (std::size_t c = 0; c < row.o.size(); ++c)
       if (bounds_output(row, c)) at_.o[c] = std::max(at_.o[c], admitted_by(row, c));
-    if (row.lse_bound.by != reference::judged_by::nothing) at_.lse = std::max(at_.lse, row.lse_bound.size);
+    if (row.lse_bound.by != reference::judged_by::nothing) at_.lse = std::max(at_.lse, of_lse(row));
   }
 
   void from_balls() {
@@ -143,13 +143,15 @@ class allowed_errors {
     return largest_admitted(bound, reference::lower(exact.value), reference::upper(exact.value), hull);
   }
 
+  double of_lse(row_type const& row) const noexcept { return in_base(model_.lse_base, row.lse_bound).size; }
+
   double of_lse() {
     switch (truth_.row.kind) {
       case reference::row_kind::nan: return reference::lse_is_infinite(problem_, at_.b, at_.h, at_.i) ? not_finite : 0;
       case reference::row_kind::empty: return 0;
       case reference::row_kind::finite: break;
     }
-    auto const bound = truth_.bound.log_sum_exp();
+    auto const bound = in_base(model_.lse_base, truth_.bound.log_sum_exp());
     return bound.by == reference::judged_by::nothing ? open : bound.size;
   }
 

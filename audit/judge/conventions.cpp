@@ -246,6 +246,27 @@ class convention_judge {
   std::vector<row_index> sink_rows_;
 };
 
+/// padding_rows: kept or zero. The first row of each output that is not so is one violation.
+void judge_padding(owned_outputs const& outputs, contract const& claim, judgement& into) {
+  using padding = conventions::padding;
+  bool const kept = claim.conventions.padding_rows == padding::kept;
+  if (!kept && claim.conventions.padding_rows != padding::zero) return;
+  std::optional<owned_tensor> const* const tensors[]{&outputs.o, &outputs.lse, &outputs.weights};
+  for (std::size_t output = 0; output < output_names.size(); ++output) {
+    padding_found const& found = outputs.padding[output];
+    auto const& first = kept ? found.changed : found.not_zero;
+    if (!*tensors[output] || !first) continue;
+    auto const& shape = (*tensors[output])->layout.shape;
+    ++into.failed;
+    violation wrong;
+    wrong.output = output_names[output], wrong.bug_class = bug_class::entries, wrong.error_in_bounds = infinity;
+    wrong.sentence = fmt::format("row [{}, {}, {}] of {} belongs to no query, and {}; the contract {} says that such rows are {}",
+                                 *first / shape[2] / shape[1], *first / shape[2] % shape[1], *first % shape[2], wrong.output,
+                                 kept ? "the kernel wrote there" : "is not 0", claim.name, kept ? "kept" : "0");
+    into.add(std::move(wrong));
+  }
+}
+
 judgement judge_rows(owned_problem const& problem, owned_outputs const& outputs, contract const& claim,
                      std::span<row_index const> rows, thoroughness how) {
   convention_judge judged(problem, claim, outputs);
@@ -306,6 +327,14 @@ judgement judge_lse_of_keys(owned_problem const& problem, owned_problem const& k
   return total;
 }
 
+judgement judge_without_padding(owned_problem const& problem, owned_outputs const& outputs, contract const& claim,
+                                std::span<row_index const> rows, thoroughness how) {
+  auto const read = with_unread_parts_hidden(problem, claim);
+  if (claim.conventions.lse_sink == conventions::log_of_sink::excluded && outputs.lse)
+    if (auto const keys = without_sink(problem)) return judge_lse_of_keys(problem, *keys, outputs, claim, rows, how);
+  return judge_rows(read ? *read : problem, outputs, claim, rows, how);
+}
+
 }  // namespace
 
 std::vector<std::string> relaxed(conventions const& how) {
@@ -363,10 +392,9 @@ owned_outputs translated(owned_problem const& problem, owned_outputs const& outp
 judgement judge_by_conventions(owned_problem const& problem, owned_outputs const& outputs, contract const& claim,
                                std::span<row_index const> rows, thoroughness how) {
   if (claim.conventions == conventions{}) return judge(problem.instance(), outputs, claim, rows, how);
-  auto const read = with_unread_parts_hidden(problem, claim);
-  if (claim.conventions.lse_sink == conventions::log_of_sink::excluded && outputs.lse)
-    if (auto const keys = without_sink(problem)) return judge_lse_of_keys(problem, *keys, outputs, claim, rows, how);
-  return judge_rows(read ? *read : problem, outputs, claim, rows, how);
+  judgement found = judge_without_padding(problem, outputs, claim, rows, how);
+  judge_padding(outputs, claim, found);
+  return found;
 }
 
 bool has_nonfinite(owned_problem const& problem) {

@@ -92,6 +92,7 @@ void judge_merge(audit_case const& kernel_case, case_outputs const& outputs, con
   if (parts.empty() || !outputs[0]->o) return;
   owned_outputs merged;
   merged.o = owned_tensor{outputs[0]->o->type, outputs[0]->o->layout, outputs[0]->o->bytes};
+  bool const in_base_2 = claim.conventions.lse_base == problem::log_base::two;
   fill(*merged.o, [&](auto b, auto h, auto i, auto c) {
     double top = -infinity;
     auto const lse_of = [&](owned_outputs const& part) {
@@ -102,7 +103,8 @@ void judge_merge(audit_case const& kernel_case, case_outputs const& outputs, con
     for (owned_outputs const& part : parts) top = std::max(top, lse_of(part));
     double sum = 0, weight = 0;
     for (owned_outputs const& part : parts) {
-      double const w = lse_of(part) == -infinity ? 0 : std::exp(lse_of(part) - top);
+      double const below = lse_of(part) - top;
+      double const w = lse_of(part) == -infinity ? 0 : in_base_2 ? std::exp2(below) : std::exp(below);
       if (w == 0) continue;
       weight += w;
       sum += w * load(*part.o, offset_of(*part.o, b, h, i, c));

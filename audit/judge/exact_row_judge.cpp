@@ -6,6 +6,7 @@
 
 #include <fmt/format.h>
 
+#include "audit/judge/lse_base.hpp"
 #include "reference/attention/infinite_score.hpp"
 #include "reference/machine/rows.hpp"
 
@@ -129,7 +130,8 @@ void exact_row_judge<T>::violate(judgement& into, char const* output, std::int64
   ++into.failed;
   violation found{output, {b_, h_, i_, at}, got, truth_lower, truth_upper, bound, error_in_bounds, kind, {}};
   found.sentence = output == std::string_view("lse")
-                       ? fmt::format("lse[{}, {}, {}] is {}", b_, h_, i_, got)
+                       ? fmt::format("lse[{}, {}, {}] is {}{}", b_, h_, i_, got,
+                                     model_.lse_base == problem::log_base::two ? " in base 2" : "")
                        : fmt::format("{}[{}, {}, {}, {}] is {}", output, b_, h_, i_, at, got);
   found.sentence += ", " + sentence;
   into.add(std::move(found));
@@ -299,8 +301,12 @@ void exact_row_judge<T>::judge_lse(judgement& into) {
   }
   by_bound(
       into, output_kind::lse, 0, got,
-      [&]<unsigned W>(std::integral_constant<unsigned, W>) { return reference::compiled::log_sum_exp(truth<W>().row); },
-      [](reference::row_bound const& bound, auto const&, auto const&) { return bound.log_sum_exp(); });
+      [&]<unsigned W>(std::integral_constant<unsigned, W>) {
+        return in_base(model_.lse_base, reference::compiled::log_sum_exp(truth<W>().row));
+      },
+      [&](reference::row_bound const& bound, auto const&, auto const&) {
+        return in_base(model_.lse_base, bound.log_sum_exp());
+      });
 }
 
 template <class T>

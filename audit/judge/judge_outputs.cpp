@@ -160,7 +160,8 @@ judgement judge(problem::any_instance const& problem, owned_outputs const& outpu
                 std::span<row_index const> rows, thoroughness how) {
   problem::kernel_model const model = claim.model_for(problem);
   std::vector<named_model> sharper;
-  for (contract const* preset : sharper_presets(claim)) sharper.push_back({preset->name, preset->model_for(problem)});
+  for (contract const* preset : sharper_presets(claim))
+    sharper.push_back({preset->name, problem::with_lse_in(model.lse_base, preset->model_for(problem))});
   return std::visit([&](auto const& p) { return judge_typed(p, outputs, model, sharper, rows, how); }, problem);
 }
 

@@ -8,10 +8,9 @@
 #include <cstdint>
 #include <optional>
 
-namespace attest::audit {
+#include "audit/tensors/owned_outputs.hpp"
 
-enum class output_kind : std::uint8_t { o, lse, weights };
-inline constexpr std::array<char const*, 3> output_names{"o", "lse", "weights"};
+namespace attest::audit {
 
 /// Rows by their number of keys m.
 struct size_class {

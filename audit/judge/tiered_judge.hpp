@@ -8,6 +8,7 @@
 #include <vector>
 
 #include "audit/judge/exact_row_judge.hpp"
+#include "audit/judge/lse_base.hpp"
 #include "reference/machine/rows.hpp"
 
 namespace attest::audit {
@@ -29,7 +30,11 @@ class tiered_judge {
   /// Some rows are compared with the bounds of `sharper`, which must outlive this object.
   tiered_judge(problem::instance<T> const& problem, output_views<T> const& outputs, problem::kernel_model const& model,
                std::span<named_model const> sharper = {}, thoroughness how = thoroughness::report)
-      : problem_(problem), outputs_(outputs), exact_(problem, outputs, model, sharper, how), sharper_(sharper) {
+      : problem_(problem),
+        outputs_(outputs),
+        exact_(problem, outputs, model, sharper, how),
+        lse_base_(model.lse_base),
+        sharper_(sharper) {
     for (named_model const& preset : sharper) models_.push_back(preset.model);
     auto source = reference::machine::row_source<T>::make(problem, model,
                                                           {.weights = outputs.weights.present, .further = models_});
@@ -133,7 +138,8 @@ class tiered_judge {
 
   bool certifies_lse(row_type const& row, tally& found) {
     double const got = as_double(outputs_.lse(row.b, row.h, row.i, 0));
-    return within<problem::lse_element<T>>(output_kind::lse, got, row.lse, row.lse_low, row.lse_radius, row.lse_bound,
+    auto const [middle, low, radius] = lse_in_base(lse_base_, row);
+    return within<problem::lse_element<T>>(output_kind::lse, got, middle, low, radius, in_base(lse_base_, row.lse_bound),
                                            found);
   }
 
@@ -174,8 +180,10 @@ class tiered_judge {
     for (std::size_t c = 0; outputs_.o.present && c < row.o.size(); ++c)
       add(as_double(outputs_.o(row.b, row.h, row.i, static_cast<std::int64_t>(c))), row.o[c],
           row.o_low.empty() ? 0 : row.o_low[c], row.o_radius[c], bound_of_output(row, c));
-    if (outputs_.lse.present)
-      add(as_double(outputs_.lse(row.b, row.h, row.i, 0)), row.lse, row.lse_low, row.lse_radius, row.lse_bound);
+    if (outputs_.lse.present) {
+      auto const [middle, low, radius] = lse_in_base(lse_base_, row);
+      add(as_double(outputs_.lse(row.b, row.h, row.i, 0)), middle, low, radius, in_base(lse_base_, row.lse_bound));
+    }
     if (outputs_.weights.present && row.terms->judged)
       for (std::size_t at = 0; at < row.keys.size(); ++at) {
         if (row.keys[at] == reference::sink_index) continue;
@@ -199,6 +207,7 @@ class tiered_judge {
   problem::instance<T> const& problem_;
   output_views<T> outputs_;
   exact_row_judge<T> exact_;
+  problem::log_base lse_base_;
   std::span<named_model const> sharper_;
   std::vector<problem::kernel_model> models_;
   std::array<sharpness, output_names.size()> row_sharpness_{};  ///< of the row at hand

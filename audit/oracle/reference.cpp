@@ -15,6 +15,7 @@
 #include "audit/judge/infinite_sink.hpp"
 #include "audit/judge/one_query.hpp"
 #include "audit/oracle/answer_tensors.hpp"
+#include "audit/oracle/rounded_lse.hpp"
 #include "audit/support/printable.hpp"
 #include "audit/tensors/entry_forms.hpp"
 #include "reference/attention/sink.hpp"
@@ -68,8 +69,16 @@ referenced_rows<Target> rows_by_semantics(problem::instance<T> const& p, problem
   allowed_errors<T>(p, model, tiers).each(b, h, i0, i1, [&](row_allowance const& row) {
     referenced_row<Target>& into = at(row.i);
     into.kind = row.kind, into.o_bound = row.o, into.lse_bound = row.lse;
-    if (!lse_has_the_type && row.kind == reference::row_kind::finite && std::isnan(as_double(into.lse)))
-      ++found.undecided;
+    if (row.kind != reference::row_kind::finite) return;
+    bool const is_undecided = std::isnan(as_double(into.lse));
+    if (model.lse_base == problem::log_base::e) {
+      if (is_undecided && !lse_has_the_type) ++found.undecided;
+      return;
+    }
+    if (is_undecided && lse_has_the_type) --found.undecided;  // the natural one, which is not asked for
+    auto const rounded = rounded_log2_sum_exp<lse_element<Target>>(p, row.b, row.h, row.i);
+    into.lse = rounded.value_or(reference::quiet_nan<lse_element<Target>>());
+    if (!rounded) ++found.undecided;
   });
   return found;
 }

@@ -5,6 +5,7 @@
 #include <limits>
 
 #include "audit/judge/exact_row_judge.hpp"
+#include "audit/judge/lse_base.hpp"
 #include "audit/tensors/elements.hpp"
 #include "audit/tensors/entry_forms.hpp"
 #include "reference/attention/infinite_score.hpp"
@@ -132,7 +133,9 @@ class painter {
       return how_.empty_lse == conventions::log::minus_infinity && !unmasked()
                  ? by_rule(got, audit::lse_of_empty(truth_.row))
                  : nan;
-    return in_bounds(reference::compiled::log_sum_exp(truth_.row), truth_.bound.log_sum_exp(), got);
+    problem::log_base const base = model_.lse_base;
+    return in_bounds(in_base(base, reference::compiled::log_sum_exp(truth_.row)),
+                     in_base(base, truth_.bound.log_sum_exp()), got);
   }
   double error_of_weight(std::int64_t j, double got) const {
     if (truth_.row.kind == reference::row_kind::nan) return leaves_nan_rows() ? nan : by_rule(got, nan);

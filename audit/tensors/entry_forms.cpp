@@ -1,7 +1,10 @@
 #include "audit/tensors/entry_forms.hpp"
 
 #include <cstring>
+#include <limits>
 #include <vector>
+
+#include "audit/tensors/elements.hpp"
 
 namespace attest::audit {
 namespace {
@@ -53,20 +56,30 @@ std::size_t output_row(owned_problem const& problem, std::int64_t b, std::int64_
       problem.instance());
 }
 
-void clear_padding(owned_problem const& problem, owned_tensor& output) {
-  if (!problem.draft().q_lengths && !problem.draft().q_offsets) return;
+padding_found clear_padding(owned_problem const& problem, owned_tensor& output, std::span<std::byte const> before) {
+  padding_found found;
+  if (!problem.draft().q_lengths && !problem.draft().q_offsets) return found;
   bool const is_lse = output.layout.rank < problem.rank();
   auto const last = static_cast<std::size_t>(output.layout.rank - 1);
-  std::size_t const bytes =
-      (is_lse ? 1 : static_cast<std::size_t>(output.layout.shape[last])) * problem::size_of(output.type);
-  if (bytes == 0) return;
+  std::size_t const elements = is_lse ? 1 : static_cast<std::size_t>(output.layout.shape[last]),
+                    bytes = elements * problem::size_of(output.type);
+  if (bytes == 0) return found;
   std::vector<char> is_query(output.bytes.size() / bytes);
   problem::sizes const& s = problem.size();
   for (std::int64_t b = 0; b < s.b; ++b)
     for (std::int64_t h = 0; h < s.hq; ++h)
       for (std::int64_t i = 0; i < queries_of(problem, b); ++i) is_query[output_row(problem, b, h, i)] = 1;
-  for (std::size_t row = 0; row < is_query.size(); ++row)
-    if (is_query[row] == 0) std::memset(output.bytes.data() + row * bytes, 0, bytes);
+  auto const is_zero = [&](double x) { return x == 0 || (is_lse && x == -std::numeric_limits<double>::infinity()); };
+  for (std::size_t row = 0; row < is_query.size(); ++row) {
+    if (is_query[row] != 0) continue;
+    std::byte* const at = output.bytes.data() + row * bytes;
+    if (!found.changed && !before.empty() && std::memcmp(at, before.data() + row * bytes, bytes) != 0)
+      found.changed = static_cast<std::int64_t>(row);
+    for (std::size_t n = 0; n < elements && !found.not_zero; ++n)
+      if (!is_zero(load(output, row * elements + n))) found.not_zero = static_cast<std::int64_t>(row);
+    std::memset(at, 0, bytes);
+  }
+  return found;
 }
 
 std::vector<std::byte> compact_bytes(owned_tensor const& from) {

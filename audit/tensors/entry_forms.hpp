@@ -4,6 +4,7 @@
 
 #include <cstddef>
 #include <cstdint>
+#include <span>
 #include <vector>
 
 #include "audit/tensors/owned_outputs.hpp"
@@ -20,9 +21,10 @@ std::int64_t queries_of(owned_problem const& problem) noexcept;
 /// over all axes but the last: outputs have the shape of problem::rows_layout, [1, hq, rows of q, ·] where q is packed.
 std::size_t output_row(owned_problem const& problem, std::int64_t b, std::int64_t h, std::int64_t i) noexcept;
 
-/// Sets what belongs to no query to 0: it is the kernel's own affair, and no answer. Requires a compact output of the
-/// shape of problem::rows_layout
-void clear_padding(owned_problem const& problem, owned_tensor& output);
+/// Sets what belongs to no query to 0: it is no answer. Returns what was there, beside `before`, the bytes of the same
+/// elements before the call, where they are known.
+/// Requires  a compact output of the shape of problem::rows_layout; `before` empty or of its size
+padding_found clear_padding(owned_problem const& problem, owned_tensor& output, std::span<std::byte const> before = {});
 
 /// The elements of a tensor in row-major order, without gaps.
 std::vector<std::byte> compact_bytes(owned_tensor const& from);

@@ -1,14 +1,27 @@
 // The outputs of a kernel or of a file; any of them may be absent.
 #pragma once
 
+#include <array>
+#include <cstdint>
 #include <optional>
 
 #include "audit/tensors/owned_tensor.hpp"
 
 namespace attest::audit {
 
+enum class output_kind : std::uint8_t { o, lse, weights };
+inline constexpr std::array<char const*, 3> output_names{"o", "lse", "weights"};
+
+/// What was found in the rows of an output that belong to no query, before they were cleared: the first one of each
+/// kind, counted over all axes of the compact output but the last.
+struct padding_found {
+  std::optional<std::int64_t> changed{};   ///< the kernel wrote there; never set where the bytes before are not known
+  std::optional<std::int64_t> not_zero{};  ///< an element is not 0; nor is an LSE −∞
+};
+
 struct owned_outputs {
   std::optional<owned_tensor> o{}, lse{}, weights{};
+  std::array<padding_found, output_names.size()> padding{};  ///< by output_kind
 
   bool empty() const noexcept { return !o && !lse && !weights; }
 };

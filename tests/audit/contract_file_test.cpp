@@ -159,6 +159,8 @@ TEST_CASE("what is wrong in a contract is named, with the nearest known word", "
       wrong{R"({"from": "f32", "conventions": {"empty_lse": "inf"}})",
             "conventions.empty_lse: is \"inf\", expected one of -inf, 0, +inf"},
       wrong{R"({"from": "f32", "conventions": {"lse_sink": "exclude"}})", "did you mean 'excluded'?"},
+      wrong{R"({"from": "f32", "conventions": {"padding_rows": "keep"}})", "conventions.padding_rows: is \"keep\", expected one of any, kept, zero"},
+      wrong{R"({"from": "f32", "conventions": {"lse_base": 2}})", "conventions.lse_base: is 2, expected one of e, 2"},
       wrong{R"({"from": "f32", "conventions": {"sink_inf": "limits"}})", "did you mean 'limit'?"},
       wrong{R"({"from": "f32", "conventions": {"sink_in": "limit"}})",
             "conventions.sink_in: there is no such key, did you mean 'sink_inf'?"},

@@ -279,6 +279,24 @@ TEST_CASE("parts whose keys are all hidden are merged as the contract says their
   CHECK(empty_rows > 0);
 }
 
+TEST_CASE("what a kernel leaves in rows of no query is judged where the contract says something of it", "[unit]") {
+  using padding = conventions::padding;
+  answered_draft answered(problem::element_type::f32);
+  answered.answer.padding[0] = {.changed = 4, .not_zero = {}};
+  answered.answer.padding[1] = {.changed = {}, .not_zero = 3};
+  CHECK(answered.judged({}).failed == 0);
+  for (auto const& [says, output, place] : {std::tuple{padding::kept, "o", "row [0, 1, 1] of o belongs to no query, and the kernel wrote there"},
+                                           std::tuple{padding::zero, "lse", "row [0, 1, 0] of lse belongs to no query, and is not 0"}}) {
+    audit::judgement const found = answered.judged({.padding_rows = says});
+    REQUIRE(found.failed == 1);
+    CHECK(found.violations.front().output == output);
+    CHECK(found.violations.front().bug_class == audit::bug_class::entries);
+    CHECK(found.violations.front().sentence.starts_with(place));
+  }
+  answered.answer.o.reset(), answered.answer.lse.reset();
+  CHECK(answered.judged({.padding_rows = padding::kept}).failed == 0);
+}
+
 TEST_CASE("where NaN is unspecified anything may come of it, and only of it", "[unit]") {
   answered_draft answered(problem::element_type::f32);
   audit::store(answered.draft.q, 0, nan);                         // query 0 of head 0

@@ -56,6 +56,13 @@ TEST_CASE("the file has what a contract says of sinks, with its bound", "[unit]"
   CHECK((taken["o"][0] == 0 && taken["o.bound"][0] == 0 && taken["lse"][0] == infinity && taken["lse.bound"][0] == 0));
   CHECK(says(infinity, excluded)["lse"][0] == nearest(std::log(2.0)));
   CHECK(says(0, limit) == with);
+  conventions const base_2{.lse_base = problem::log_base::two},
+      base_2_of_keys{.lse_sink = conventions::log_of_sink::excluded, .lse_base = problem::log_base::two};
+  auto two = says(0, base_2);
+  CHECK(two["lse"][0] == nearest(std::log2(3.0)));
+  CHECK((two["lse.bound"][0] > 1.44 * with["lse.bound"][0] && two["lse.bound"][0] < 1e-4));
+  CHECK((two["o"] == with["o"] && two["o.bound"] == with["o.bound"]));
+  CHECK(says(0, base_2_of_keys)["lse"][0] == 1);
 }
 
 }  // namespace

@@ -59,6 +59,37 @@ TEST_CASE("a contract whose LSE leaves the sink out refutes a kernel that counts
   }
 }
 
+TEST_CASE("a kernel whose LSE is in base 2 is certified where its contract says so, and one with a natural LSE refuted", "[unit]") {
+  write("base2.json", R"({"from": "f32", "name": "base2", "conventions": {"lse_base": "2"}})");
+  auto const audit = [](char const* contract, char const* of) {
+    return report(std::string("audit --seed 1 --only accuracy --contract ") + contract + kernel(of));
+  };
+  auto const undeclared = audit("f32", "lse_in_base_2");
+  REQUIRE(undeclared["verdict"] == "refuted");
+  CHECK(undeclared["cause"]["hypotheses"][0]["name"] == "lse-base-2");
+  auto const declared = audit("base2.json", "lse_in_base_2");
+  CHECK(declared["conventions"] == json::array({"lse_base: 2"}));
+  CHECK(declared["counts"]["failed"] == 0);
+  auto const natural = audit("base2.json", "naive");
+  REQUIRE(natural["verdict"] == "refuted");
+  CHECK(natural["cause"]["hypotheses"][0]["name"] == "lse-natural");
+  for (auto const& finding : natural["findings"]) CHECK(finding["output"] == "lse");
+}
+
+TEST_CASE("rows that belong to no query are what the contract promises", "[unit]") {
+  write("kept.json", R"({"from": "f32", "name": "kept", "conventions": {"padding_rows": "kept"}})");
+  write("zero.json", R"({"from": "f32", "name": "zero", "conventions": {"padding_rows": "zero"}})");
+  for (char const* check : {"lengths", "packed"}) {
+    auto const kept = report(std::string("audit --seed 1 --contract kept.json --only ") + check);
+    CHECK(kept["counts"]["failed"] == 0);
+    CHECK(kept["conventions"] == json::array({"padding_rows: kept"}));
+    auto const zero = report(std::string("audit --seed 1 --contract zero.json --only ") + check);
+    REQUIRE(zero["verdict"] == "refuted");
+    CHECK(zero["cause"]["hypotheses"][0]["name"] == "padding-written");
+    CHECK(has(zero["findings"][0]["sentence"], "belongs to no query, and is not 0; the contract zero says that such rows are 0"));
+  }
+}
+
 TEST_CASE("a convention that masked values are finite takes poison out of the audit, and the check says so", "[unit]") {
   write("finite.json", R"({"from": "f32", "conventions": {"masked_values": "must_be_finite"}})");
   auto const found = report("audit --seed 1 --only poison --contract ./finite.json");

@@ -12,6 +12,7 @@ supposition follows(void (*change)(conventions&)) {
   return [=](answered_call const& call, answered_call const*) {
     answered_call supposed = call;
     change(supposed.claim.conventions);
+    if (call.problem.draft().merge) supposed.claim.conventions.lse_base = problem::log_base::e;
     return supposed.claim.conventions == call.claim.conventions ? std::vector<answered_call>() : std::vector{supposed};
   };
 }
@@ -63,6 +64,12 @@ void add_hypotheses_of_conventions(hypothesis_list& to) {
       [](conventions& c) { c.empty_row = row::nan, c.empty_lse = conventions::log::zero; });
   add("sink-in-lse", "the LSE counts the sink (the convention lse_sink: included)",
       [](conventions& c) { c.lse_sink = conventions::log_of_sink::included; });
+  add("lse-base-2", "the LSE is a logarithm to the base 2 (the convention lse_base: 2)",
+      [](conventions& c) { c.lse_base = problem::log_base::two; });
+  add("lse-natural", "the LSE is a natural logarithm (the convention lse_base: e)",
+      [](conventions& c) { c.lse_base = problem::log_base::e; });
+  add("padding-written", "rows that belong to no query are written (the convention padding_rows: any)",
+      [](conventions& c) { c.padding_rows = conventions::padding::any; });
   add("sink-inf-nan", "a sink of +inf makes a NaN row (the convention sink_inf: nan)",
       [](conventions& c) { c.sink_inf = conventions::infinite_sink::nan; });
   add("sink-inf-limit", "a sink of +inf takes all weight (the convention sink_inf: limit)",

@@ -184,7 +184,10 @@ double plus_log_of_sum(double got, double, double sum) { return got + std::log(s
 
 void add_hypotheses_of_results(hypothesis_list& to) {
   auto const add = adds_problems_to(to);
-  add("lse-base-2", "the LSE is a logarithm to the base 2", maps_lse(ln_2));
+  add("merge-lse-base-2", "the LSE of a merge is a logarithm to the base 2",
+      [to_e = maps_lse(ln_2)](answered_call const& call, answered_call const* before) {
+        return call.problem.draft().merge ? to_e(call, before) : calls();
+      });
   add("lse-negated", "the LSE has the wrong sign", maps_lse(negated));
   add("lse-without-maximum", "the LSE lacks the maximum", maps_lse_beside_maximum(plus_maximum));
   add("merge-lse-is-maximum", "the LSE of a merge is the largest of its parts",

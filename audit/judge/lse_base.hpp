@@ -1,0 +1,49 @@
+// The LSE in the base that a contract declares: log2 Σ exp(s) = LSE·log2 e, and its bound, which scales with it (section 4 of
+// docs/bound.md, Corollary L).
+#pragma once
+
+#include <cmath>
+
+#include "problem/kernel_model.hpp"
+#include "reference/bound/bound.hpp"
+#include "reference/machine/rows.hpp"
+#include "reference/real/ball.hpp"
+#include "reference/real/log.hpp"
+
+namespace attest::audit {
+
+/// log2 e = log2_e + log2_e_low within 2⁻¹⁰⁹.
+inline constexpr double log2_e = 0x1.71547652b82fep+0, log2_e_low = 0x1.777d0ffda0d24p-56;
+
+/// An enclosure of the LSE in `base`, from one of the natural LSE.
+template <unsigned W>
+reference::ball<W> in_base(problem::log_base base, reference::ball<W> const& lse) noexcept {
+  if (base == problem::log_base::e) return lse;
+  static reference::ball<W> const ln_2 = reference::log(reference::ball<W>(2));
+  return lse / ln_2;
+}
+
+/// The bound of the LSE in `base`, from that of the natural LSE; rounded up.
+inline reference::error_bound in_base(problem::log_base base, reference::error_bound bound) noexcept {
+  if (base == problem::log_base::e) return bound;
+  constexpr double up = 1 + 0x1p-51;
+  bound.size *= log2_e * up, bound.unrounded *= log2_e * up, bound.warning *= log2_e * up;
+  return bound;
+}
+
+/// The LSE of a row of the machine tier: middle + low within radius.
+struct enclosed_lse {
+  double middle, low, radius;
+};
+
+/// Ensures   |low| ≤ 2⁻⁵³|middle|
+/// Why       the product with log2_e and its rest are exact, and so is the last sum in two words. The roundings between are of
+///           numbers below 2⁻⁵¹|LSE|, and log2_e lacks less than 2⁻¹⁰⁹: together less than 2⁻¹⁰⁰|LSE|
+inline enclosed_lse lse_in_base(problem::log_base base, reference::machine::certified_row const& row) noexcept {
+  if (base == problem::log_base::e) return {row.lse, row.lse_low, row.lse_radius};
+  double const middle = row.lse * log2_e, rest = std::fma(row.lse, log2_e, -middle);
+  double const small = rest + (row.lse * log2_e_low + row.lse_low * log2_e), whole = middle + small;
+  return {whole, small - (whole - middle), (row.lse_radius * log2_e + std::abs(row.lse) * 0x1p-100) * (1 + 0x1p-50) + 0x1p-1022};
+}
+
+}  // namespace attest::audit
