@@ -1,12 +1,18 @@
-// attest list: the kernels, contracts, checks, cases, bug classes and specimens of the zoo.
+// attest list: the kernels and what one of them can be asked, contracts, checks, cases, bug classes, specimens of the zoo.
+#include <algorithm>
+#include <functional>
+#include <map>
+
 #include <fmt/format.h>
 #include <nlohmann/json.hpp>
 
 #include "audit/builtin/builtin_sets.hpp"
+#include "audit/builtin/kernel_spec.hpp"
 #include "audit/cases/case.hpp"
 #include "audit/cases/merges.hpp"
 #include "audit/contract/contract_file.hpp"
 #include "audit/program/command.hpp"
+#include "audit/session/capabilities.hpp"
 #include "audit/session/real_data.hpp"
 #include "audit/zoo/loaded.hpp"
 
@@ -14,7 +20,8 @@ namespace attest::audit {
 namespace {
 
 struct list_arguments {
-  std::string topic;
+  std::string topic, contract = "f32";
+  std::optional<std::string> kernel;
   bool json = false;
 };
 
@@ -81,7 +88,41 @@ int list_zoo(bool as_json) {
   return print(as_json ? array.dump(2) + '\n' : text);
 }
 
+/// What one kernel exports and can be asked: a line for each feature, which names the others that change it. As JSON
+/// {"exports", "features": {NAME or NAME+NAME: ANSWER}}.
+int list_capabilities(list_arguments const& arguments) {
+  auto const claim = contract_named(arguments.contract);
+  if (!claim) return usage_error("--contract: " + claim.why().message());
+  auto const library = library_of(*arguments.kernel);
+  if (!library) return usage_error(library.why().message());
+  auto const found = capabilities_of(library.value(), claim.value(), {});
+  if (!found) return usage_error(found.why().message());
+  if (arguments.json) {
+    nlohmann::ordered_json features;
+    for (auto const& row : found.value().rows) features[row.name] = capability_names[static_cast<std::size_t>(row.is)];
+    return print(nlohmann::ordered_json{{"exports", found.value().exports}, {"features", features}}.dump(2) + '\n');
+  }
+  std::map<std::string, capability, std::less<>> alone;
+  for (auto const& row : found.value().rows)
+    if (row.name.find('+') == row.name.npos) alone[row.name] = row.is;
+  auto const together = [](capability a, capability b) {
+    return a == capability::refused || b == capability::refused ? capability::refused : std::max(a, b);
+  };
+  std::string text = found.value().exports.empty() ? "" : fmt::format("exports {}\n\n", fmt::join(found.value().exports, ", "));
+  for (auto const& [name, is] : found.value().rows) {
+    auto const plus = name.find('+');
+    char const* const word = capability_names[static_cast<std::size_t>(is)];
+    if (plus == name.npos) text += fmt::format("{:<18}{}\n", name, word);
+    // Of a pair that is as its two are there is nothing to say.
+    else if (is != together(alone[name.substr(0, plus)], alone[name.substr(plus + 1)]))
+      text += fmt::format("  {:<34}{}\n", name, word);
+  }
+  return print(text);
+}
+
 int run(list_arguments const& arguments) {
+  if (arguments.kernel && arguments.topic != "kernels") return usage_error("--kernel: goes with 'list kernels' only");
+  if (arguments.kernel) return list_capabilities(arguments);
   if (arguments.topic == "zoo") return list_zoo(arguments.json);
   auto const lines = lines_of(arguments.topic);
   if (!lines) return usage_error(lines.why().message());
@@ -112,6 +153,8 @@ action list_command(CLI::App& command) {
       ->required()
       ->check(one_of({"kernels", "contracts", "checks", "cases", "classes", "zoo"}));
   command.add_flag("--json", arguments->json, "as JSON");
+  command.add_option("--kernel", arguments->kernel, "with 'kernels': what this one exports, and which features it answers");
+  command.add_option("--contract", arguments->contract, "by which its answers are judged")->capture_default_str();
   return [arguments] { return run(*arguments); };
 }
 

@@ -56,6 +56,7 @@ reference in.safetensors --out o --contract bf16
 reference in.safetensors --out o --round f64 --quick
 selftest --jobs 2 --seed 3 --only mutant,other
 list kernels
+list kernels --kernel builtin --contract bf16 --json
 list contracts --json
 list checks
 list classes --json

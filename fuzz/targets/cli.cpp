@@ -9,6 +9,7 @@
 #include "audit/oracle/solve.hpp"
 #include "audit/oracle/write_vectors.hpp"
 #include "audit/program/run.hpp"
+#include "audit/session/capabilities.hpp"
 #include "audit/session/run_audit.hpp"
 #include "audit/session/run_gen.hpp"
 #include "audit/session/run_verify.hpp"
@@ -63,6 +64,12 @@ problem::result<report> run_verify(verify_options const& options) {
   no_word_is_empty();
   require(!options.claim || find_contract(options.claim->name) != nullptr);
   require(all_classes(options.waived));
+  return not_here();
+}
+
+problem::result<kernel_capabilities> capabilities_of(kernel_library const&, contract const& claim, isolation_limits const&) {
+  no_word_is_empty();
+  require(find_contract(claim.name) != nullptr);
   return not_here();
 }
 
