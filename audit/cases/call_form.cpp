@@ -247,6 +247,16 @@ bool exclude(feature one, feature other) noexcept {
   return (a == b && a != of::sizes && a != of::numbers) || by_pair(one, b, other) || by_pair(other, a, one);
 }
 
+bool is_possible(feature_set const& options) noexcept {
+  bool possible = true;
+  options.each([&](feature one) {
+    options.each([&](feature other) {
+      possible = possible && (row_of(one).group == row_of(other).group || !exclude(one, other));
+    });
+  });
+  return possible;
+}
+
 std::span<feature_row const> feature_table() noexcept { return table; }
 
 std::optional<call_form> form_of(problem_draft const& p) {

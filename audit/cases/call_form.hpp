@@ -98,6 +98,8 @@ inline feature_row const& row_of(feature one) { return feature_table()[static_ca
 
 /// Can no call have both? They are of one group, or one packs rows over which the other has no shape.
 bool exclude(feature one, feature other) noexcept;
+/// Is there a problem with these features? Not where one packs rows over which another has no shape.
+bool is_possible(feature_set const& options) noexcept;
 
 /// What the values of Q, K and V are.
 enum class value_form : std::uint8_t {

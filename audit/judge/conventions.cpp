@@ -10,6 +10,7 @@
 #include "audit/judge/hidden_keys.hpp"
 #include "audit/judge/infinite_sink.hpp"
 #include "audit/judge/one_query.hpp"
+#include "audit/judge/padding_rows.hpp"
 #include "audit/tensors/elements.hpp"
 #include "audit/tensors/entry_forms.hpp"
 #include "reference/attention/score.hpp"
@@ -245,27 +246,6 @@ class convention_judge {
       how_.sink_inf == conventions::infinite_sink::limit ? without_sink(problem_) : std::nullopt;
   std::vector<row_index> sink_rows_;
 };
-
-/// padding_rows: kept or zero. The first row of each output that is not so is one violation.
-void judge_padding(owned_outputs const& outputs, contract const& claim, judgement& into) {
-  using padding = conventions::padding;
-  bool const kept = claim.conventions.padding_rows == padding::kept;
-  if (!kept && claim.conventions.padding_rows != padding::zero) return;
-  std::optional<owned_tensor> const* const tensors[]{&outputs.o, &outputs.lse, &outputs.weights};
-  for (std::size_t output = 0; output < output_names.size(); ++output) {
-    padding_found const& found = outputs.padding[output];
-    auto const& first = kept ? found.changed : found.not_zero;
-    if (!*tensors[output] || !first) continue;
-    auto const& shape = (*tensors[output])->layout.shape;
-    ++into.failed;
-    violation wrong;
-    wrong.output = output_names[output], wrong.bug_class = bug_class::entries, wrong.error_in_bounds = infinity;
-    wrong.sentence = fmt::format("row [{}, {}, {}] of {} belongs to no query, and {}; the contract {} says that such rows are {}",
-                                 *first / shape[2] / shape[1], *first / shape[2] % shape[1], *first % shape[2], wrong.output,
-                                 kept ? "the kernel wrote there" : "is not 0", claim.name, kept ? "kept" : "0");
-    into.add(std::move(wrong));
-  }
-}
 
 judgement judge_rows(owned_problem const& problem, owned_outputs const& outputs, contract const& claim,
                      std::span<row_index const> rows, thoroughness how) {

@@ -26,7 +26,7 @@ class kernel_asker {
 
   std::optional<given_answer> operator()(question const& asked) {
     if (late()) return std::nullopt;
-    if (too_large(asked.judged)) return given_answer{answer::refused};
+    if (!can_be_asked(asked.judged)) return given_answer{answer::refused};
     if (!outputs_ && !learn_outputs()) return std::nullopt;
     bool const masked = has_any(asked.judged, feature_group::mask);
     // A drawn mask may hide nothing that matters, and a small one often does.
@@ -48,7 +48,7 @@ class kernel_asker {
     std::int64_t calls = 0;
     std::optional<std::pair<call_form, owned_problem>> last;
     for (call_form const& form : asked.before) {
-      if (too_large(form)) continue;
+      if (!can_be_asked(form)) continue;
       if (!last || last->first != form) last.emplace(form, problem_of(form, draw));
       owned_outputs ignored;
       if (memory_fault(last->second, form.memory)) continue;
@@ -60,9 +60,9 @@ class kernel_asker {
   }
 
   bool late() const { return interruption{options_.stop, until_}.requested(); }
-  bool too_large(call_form const& form) const {
+  bool can_be_asked(call_form const& form) const {
     call_cost const cost = cost_of(form, options_.claim->type);
-    return cost.bytes > largest_bytes || cost.products > largest_products;
+    return is_possible(form.options) && cost.bytes <= largest_bytes && cost.products <= largest_products;
   }
   owned_problem problem_of(call_form const& form, int draw) const {
     random_stream random(options_.seed, fmt::format("condition {} {}", draw, form.text()));

@@ -41,6 +41,11 @@ TEST_CASE("an honest kernel is right, a crash is wrong, too much is refused, and
   auto const refused = ask_kernel(honest, in_seconds(60))(large);
   REQUIRE(refused);
   CHECK(refused->is == answer::refused);
+  question impossible = plain;  // no mask has a shape over packed rows
+  impossible.judged.options = {feature::mask, feature::packed}, impossible.before = {impossible.judged};
+  auto const never = ask_kernel(honest, in_seconds(60))(impossible);
+  REQUIRE(never);
+  CHECK(never->is == answer::refused);
   CHECK_FALSE(ask_kernel(honest, in_seconds(-1))(plain));
   auto const crashed = ask_kernel(crashing, in_seconds(60))({{plain.judged}, plain.judged, 3});
   REQUIRE(crashed);

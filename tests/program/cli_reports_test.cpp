@@ -61,16 +61,16 @@ TEST_CASE("a contract whose LSE leaves the sink out refutes a kernel that counts
 
 TEST_CASE("a kernel whose LSE is in base 2 is certified where its contract says so, and one with a natural LSE refuted", "[unit]") {
   write("base2.json", R"({"from": "f32", "name": "base2", "conventions": {"lse_base": "2"}})");
-  auto const audit = [](char const* contract, char const* of) {
-    return report(std::string("audit --seed 1 --only accuracy --contract ") + contract + kernel(of));
+  auto const audit = [](char const* contract, std::string const& of) {
+    return report(std::string("audit --seed 1 --only accuracy --contract ") + contract + of);
   };
-  auto const undeclared = audit("f32", "lse_in_base_2");
+  auto const undeclared = audit("f32", zoo_kernel("lse_in_base_2"));
   REQUIRE(undeclared["verdict"] == "refuted");
   CHECK(undeclared["cause"]["hypotheses"][0]["name"] == "lse-base-2");
-  auto const declared = audit("base2.json", "lse_in_base_2");
+  auto const declared = audit("base2.json", zoo_kernel("lse_in_base_2"));
   CHECK(declared["conventions"] == json::array({"lse_base: 2"}));
-  CHECK(declared["counts"]["failed"] == 0);
-  auto const natural = audit("base2.json", "naive");
+  CHECK((declared["verdict"] == "certified" && declared["findings"].empty()));
+  auto const natural = audit("base2.json", kernel("naive"));
   REQUIRE(natural["verdict"] == "refuted");
   CHECK(natural["cause"]["hypotheses"][0]["name"] == "lse-natural");
   for (auto const& finding : natural["findings"]) CHECK(finding["output"] == "lse");
@@ -81,13 +81,37 @@ TEST_CASE("rows that belong to no query are what the contract promises", "[unit]
   write("zero.json", R"({"from": "f32", "name": "zero", "conventions": {"padding_rows": "zero"}})");
   for (char const* check : {"lengths", "packed"}) {
     auto const kept = report(std::string("audit --seed 1 --contract kept.json --only ") + check);
-    CHECK(kept["counts"]["failed"] == 0);
+    CHECK((kept["verdict"] == "certified" && kept["findings"].empty()));
     CHECK(kept["conventions"] == json::array({"padding_rows: kept"}));
     auto const zero = report(std::string("audit --seed 1 --contract zero.json --only ") + check);
     REQUIRE(zero["verdict"] == "refuted");
     CHECK(zero["cause"]["hypotheses"][0]["name"] == "padding-written");
     CHECK(has(zero["findings"][0]["sentence"], "belongs to no query, and is not 0; the contract zero says that such rows are 0"));
   }
+}
+
+TEST_CASE("list kernels --kernel says what a kernel exports, answers, refuses and ignores", "[unit]") {
+  auto const of = [](std::string const& kernel) {
+    return nlohmann::json::parse(attest("list kernels --json" + kernel).out);
+  };
+  auto const builtin = of(" --kernel builtin");
+  CHECK(builtin["exports"] == nlohmann::json::array({"attest_attention", "attest_merge", "attest_kernel_name"}));
+  CHECK(builtin["features"].size() > 300);
+  for (auto const& [name, is] : builtin["features"].items())
+    if (name.find("dropout") == name.npos) CHECK(is == "supported");
+  CHECK(builtin["features"]["dropout"] == "refused");
+  auto const mask = of(zoo_kernel("ignored_mask"));
+  CHECK(mask["features"]["plain"] == "supported");
+  CHECK(mask["features"]["mask"] == "ignored");
+  CHECK(mask["features"]["causal+mask"] == "ignored");
+  CHECK(mask["features"]["sink"] == "refused");
+  CHECK(mask["features"]["heads"].is_null());
+  CHECK(of(zoo_kernel("heads_interleaved"))["features"]["grouped"] == "wrong");
+  std::string const text = attest("list kernels" + zoo_kernel("ignored_mask")).out;
+  CHECK(has(text, "mask              ignored\n"));
+  CHECK_FALSE(has(text, "causal+mask"));
+  CHECK(has(attest("list zoo --kernel builtin").err, "--kernel: goes with 'list kernels' only"));
+  CHECK(has(attest("list kernels --kernel ./nothing.so").err, "nothing.so"));
 }
 
 TEST_CASE("a convention that masked values are finite takes poison out of the audit, and the check says so", "[unit]") {

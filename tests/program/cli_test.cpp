@@ -149,30 +149,6 @@ TEST_CASE("help and version answer on standard output with status 0", "[unit]") 
   CHECK(has(attest("--version").out, "attest 0."));
 }
 
-TEST_CASE("list kernels --kernel says what a kernel exports, answers, refuses and ignores", "[unit]") {
-  auto const of = [](std::string const& kernel) {
-    return nlohmann::json::parse(attest("list kernels --json" + kernel).out);
-  };
-  auto const builtin = of(" --kernel builtin");
-  CHECK(builtin["exports"] == nlohmann::json::array({"attest_attention", "attest_merge", "attest_kernel_name"}));
-  CHECK(builtin["features"].size() > 300);
-  for (auto const& [name, is] : builtin["features"].items())
-    if (name.find("dropout") == name.npos) CHECK(is == "supported");
-  CHECK(builtin["features"]["dropout"] == "refused");
-  auto const mask = of(kernel("ignored_mask"));
-  CHECK(mask["features"]["plain"] == "supported");
-  CHECK(mask["features"]["mask"] == "ignored");
-  CHECK(mask["features"]["causal+mask"] == "ignored");
-  CHECK(mask["features"]["sink"] == "refused");
-  CHECK(mask["features"]["heads"].is_null());
-  CHECK(of(kernel("heads_interleaved"))["features"]["grouped"] == "wrong");
-  std::string const text = attest("list kernels" + kernel("ignored_mask")).out;
-  CHECK(has(text, "mask              ignored\n"));
-  CHECK_FALSE(has(text, "causal+mask"));
-  CHECK(has(attest("list zoo --kernel builtin").err, "--kernel: goes with 'list kernels' only"));
-  CHECK(has(attest("list kernels --kernel ./nothing.so").err, "nothing.so"));
-}
-
 TEST_CASE("list knows kernels, contracts, checks, cases and classes", "[unit]") {
   CHECK(has(attest("list kernels").out, "builtin"));
   CHECK(has(attest("list contracts").out, "f32-blocked"));

@@ -65,6 +65,9 @@ inline outcome attest(std::string const& arguments) { return shell(ATTEST_PROGRA
 
 inline std::string kernel(std::string const& name) { return " --kernel " ATTEST_TEST_KERNELS "/" + name + ".so"; }
 
+/// A specimen of the zoo.
+inline std::string zoo_kernel(std::string const& name) { return " --kernel " ATTEST_TEST_ZOO ":zoo_" + name; }
+
 inline bool has(std::string const& text, std::string const& part) { return text.find(part) != std::string::npos; }
 
 struct wrong {

@@ -1,0 +1,29 @@
+#include "audit/judge/padding_rows.hpp"
+
+#include <limits>
+
+#include <fmt/format.h>
+
+namespace attest::audit {
+
+void judge_padding(owned_outputs const& outputs, contract const& claim, judgement& into) {
+  using padding = conventions::padding;
+  bool const kept = claim.conventions.padding_rows == padding::kept;
+  if (!kept && claim.conventions.padding_rows != padding::zero) return;
+  std::optional<owned_tensor> const* const tensors[]{&outputs.o, &outputs.lse, &outputs.weights};
+  for (std::size_t output = 0; output < output_names.size(); ++output) {
+    padding_found const& found = outputs.padding[output];
+    auto const& first = kept ? found.changed : found.not_zero;
+    if (!*tensors[output] || !first) continue;
+    auto const& shape = (*tensors[output])->layout.shape;
+    ++into.failed;
+    violation wrong;
+    wrong.output = output_names[output], wrong.bug_class = bug_class::entries, wrong.error_in_bounds = std::numeric_limits<double>::infinity();
+    wrong.sentence = fmt::format("row [{}, {}, {}] of {} belongs to no query, and {}; the contract {} says that such rows are {}",
+                                 *first / shape[2] / shape[1], *first / shape[2] % shape[1], *first % shape[2], wrong.output,
+                                 kept ? "the kernel wrote there" : "is not 0", claim.name, kept ? "kept" : "0");
+    into.add(std::move(wrong));
+  }
+}
+
+}  // namespace attest::audit
