@@ -8,13 +8,10 @@
 namespace attest::fuzz {
 namespace {
 
-constexpr std::size_t canary = 64;
-
 constexpr std::array<char const*, places.size()> names{
     "q",    "k",         "v",         "mask",      "bias",      "out",         "lse",        "weights",
     "sink", "q_lengths", "k_lengths", "q_offsets", "k_offsets", "block_table", "block_mask", "keep"};
 
-constexpr std::array<DLDataType, 4> types{{{kDLFloat, 32, 1}, {kDLFloat, 64, 1}, {kDLBfloat, 16, 1}, {kDLFloat, 16, 1}}};
 constexpr DLDataType byte_type{kDLUInt, 8, 1}, whole_type{kDLInt, 32, 1};
 
 }  // namespace
@@ -37,20 +34,13 @@ struct call_under_test::form {
   std::int64_t or_one(int bit, std::int64_t size) const { return broadcast >> bit & 1 ? 1 : size; }
 };
 
-std::int64_t call_under_test::number() {
-  constexpr std::int64_t most = std::numeric_limits<std::int64_t>::max();
-  constexpr std::array<std::int64_t, 16> numbers{0, 1, 2, 3, 5, 16, 17, -1, -2, most, most / 2, std::int64_t{1} << 32,
-                                                 std::int64_t{1} << 61, std::numeric_limits<std::int64_t>::min(), 64, 7};
-  return numbers[static_cast<std::size_t>(below(16))];
-}
-
 /// The bytes of every call, those of a call with fields of version 2 behind them. Sets the numbers of the call.
 call_under_test::form call_under_test::read_form() {
   form f;
   std::uint8_t const entries = byte();
   f.hk = 1 + below(2), f.hq = f.hk * (1 + below(3)), f.n = below(6), f.m = below(20), f.d = below(9), f.dv = below(9);
   std::uint8_t const kind = byte();  // the type; 4: fields of version 2, 8: which a call of version 1 must not look at
-  f.type = types[kind % 4];
+  f.type = floating_types[kind % 4];
   bool const fields = kind & 4;
   f.second = fields && !(kind & 8);
   f.b = entries % (fields ? 5 : 3);
@@ -70,7 +60,7 @@ call_under_test::form call_under_test::read_form() {
   std::int64_t const blocks = byte(), pool = byte();
   f.block_q = 1 + blocks % 4, f.block_k = 1 + blocks / 4 % 8;
   f.page = 1 + pool % 4, f.pages = pool / 4 % 8, f.width = (f.m + f.page - 1) / f.page + pool / 32 % 2;
-  drawn_ = byte();
+  seed_draws(byte());
   if (f.more & 16 || f.rest & 8) {
     call.block_q = static_cast<std::int32_t>(f.block_q);
     call.block_k = static_cast<std::int32_t>(f.block_k);
@@ -153,13 +143,13 @@ void call_under_test::make() {
                      k_first = f.packs_keys() ? 1 : f.pages_keys() ? f.pages : f.b,
                      k_rows = f.packs_keys() ? f.k_total : f.pages_keys() ? f.page : f.m;
   bool const has_pairs = !f.packs_queries() && !f.packs_keys();  // masks and weights have no shape over packed rows
-  DLDataType const lse = f.type.bits == 64 ? f.type : types[0];
+  DLDataType const lse = f.type.bits == 64 ? f.type : floating_types[0];
   auto const& there = f.there;
   lay(f, place::q, f.type, {q_first, f.hq, q_rows, f.d}, true);
   lay(f, place::k, f.type, {k_first, f.hk, k_rows, f.d}, true);
   lay(f, place::v, f.type, {k_first, f.hk, k_rows, f.dv}, true);
   lay(f, place::mask, byte_type, {f.or_one(0, f.b), f.or_one(1, f.hq), f.or_one(2, f.n), m}, there & 1 && has_pairs);
-  lay(f, place::bias, there & 16 ? types[0] : f.type, {f.or_one(3, f.b), f.or_one(4, f.hq), f.or_one(5, f.n), m},
+  lay(f, place::bias, there & 16 ? floating_types[0] : f.type, {f.or_one(3, f.b), f.or_one(4, f.hq), f.or_one(5, f.n), m},
       there & 2 && has_pairs);
   lay(f, place::out, f.type, {q_first, f.hq, q_rows, f.dv}, true);
   lay(f, place::lse, lse, {q_first, f.hq, q_rows}, there & 4);
@@ -167,7 +157,7 @@ void call_under_test::make() {
   if (f.packs_queries() && f.rest & 4) slot_of(place::lse).strides = {1, 1, f.hq, 1, 1};  // heads beside each other
   std::vector<std::int64_t> sinks{f.hq};
   if (!(f.more & 2)) sinks.insert(sinks.begin(), f.more & 4 ? 1 : f.b);
-  lay(f, place::sink, f.more & 8 ? types[0] : f.type, sinks, f.more & 1);
+  lay(f, place::sink, f.more & 8 ? floating_types[0] : f.type, sinks, f.more & 1);
   std::int64_t const q_blocks = (f.n + f.block_q - 1) / f.block_q, k_blocks = (m + f.block_k - 1) / f.block_k;
   lay(f, place::block_mask, byte_type, {f.more & 32 ? 1 : f.b, f.more & 64 ? 1 : f.hq, q_blocks, k_blocks},
       f.more & 16 && has_pairs);
@@ -191,23 +181,12 @@ void call_under_test::wreck_contents(slot& s, Change change) {
 /// One field becomes something else.
 void call_under_test::wreck() {
   slot& s = slot_of(static_cast<place>(below(places.size())));
-  auto const axis = [&] { return static_cast<std::size_t>(below(4)); };
   double const doubles[] = {0, -0.0, -1, 1e300, -1e300, std::numeric_limits<double>::infinity(), 1e-310,
                             std::numeric_limits<double>::quiet_NaN()};
   std::int64_t* const band[] = {&call.diagonal, &call.left, &call.right};
-  switch (below(28)) {
-    case 0: s.tensor.ndim = static_cast<std::int32_t>(number()); break;
-    case 1: case 2: s.shape[axis()] = number(); break;
-    case 3: case 4: s.strides[axis()] = number(); break;
-    case 5: s.tensor.dtype.code = byte(); break;
-    case 6: s.tensor.dtype.bits = byte(); break;
-    case 7: s.tensor.dtype.lanes = static_cast<std::uint16_t>(below(3)); break;
-    case 8: s.tensor.device.device_type = static_cast<DLDeviceType>(below(16)); break;  // what every such enum can hold
-    case 9: s.has_data = false; break;
-    case 10: s.has_shape = false; break;
-    case 11: s.has_strides = false; break;
-    case 12: s.present = !s.present; break;
-    case 13: s.tensor.byte_offset = static_cast<std::uint64_t>(below(40)); break;
+  std::int64_t const what = below(28);
+  if (what < described_tensor::kinds_of_wrecks) return s.wreck(what, *this);
+  switch (what) {
     case 14: s.alias = true; break;
     case 15: call.abi_version = byte(); break;
     case 16: call.threads = static_cast<std::int32_t>(number()); break;
@@ -235,13 +214,7 @@ void call_under_test::wreck_number() {
 
 /// The descriptors point into this object's own memory.
 void call_under_test::point() {
-  for (place const p : places) {
-    slot& s = slot_of(p);
-    slot& into = slot_of(owner_of(p));  // an output over Q, an input that is Q
-    s.tensor.data = s.has_data ? into.memory.data() + into.at : nullptr;
-    s.tensor.shape = s.has_shape ? s.shape.data() : nullptr;
-    s.tensor.strides = s.has_strides ? s.strides.data() : nullptr;
-  }
+  for (place const p : places) slot_of(p).point(slot_of(owner_of(p)));  // an output over Q, an input that is Q
   auto const at = [&](place p) { return slot_of(p).present ? &slot_of(p).tensor : nullptr; };
   call.q = at(place::q), call.k = at(place::k), call.v = at(place::v), call.mask = at(place::mask), call.bias = at(place::bias);
   call.out = at(place::out), call.lse = at(place::lse), call.weights = at(place::weights);
@@ -264,14 +237,7 @@ attest_status call_under_test::ask() {
 }
 
 bool call_under_test::same_descriptors(call_under_test const& other) const {
-  for (place const p : places) {
-    slot const& a = slot_of(p);
-    slot const& b = other.slot_of(p);
-    if (a.shape != b.shape || a.strides != b.strides || a.tensor.ndim != b.tensor.ndim ||
-        a.tensor.byte_offset != b.tensor.byte_offset || std::memcmp(&a.tensor.dtype, &b.tensor.dtype, sizeof(DLDataType)) != 0)
-      return false;
-  }
-  return true;
+  return std::ranges::all_of(places, [&](place p) { return slot_of(p).same_descriptor(other.slot_of(p)); });
 }
 
 void call_under_test::spoil(bytes_of_places const& used) {

@@ -10,6 +10,8 @@
 #include <span>
 #include <vector>
 
+#include "fuzz/support/described_tensor.hpp"
+
 namespace attest::fuzz {
 
 enum class place : std::size_t {
@@ -23,17 +25,20 @@ inline constexpr std::array places{
 constexpr bool is_output(place p) { return p >= place::out && p <= place::weights; }
 constexpr bool is_whole_numbers(place p) { return p >= place::q_lengths && p <= place::block_table; }
 
-class call_under_test {
+class call_under_test : byte_source {
  public:
   attest_call call{};
 
-  explicit call_under_test(std::span<std::uint8_t const> input) : in_(input) {
+  explicit call_under_test(std::span<std::uint8_t const> input) : byte_source(input) {
     make();
-    for (int wrecks = 0; wrecks < 4 && !in_.empty(); ++wrecks) wreck();
+    for (int wrecks = 0; wrecks < 4 && !empty(); ++wrecks) wreck();
     point();
   }
   /// The same call in other memory.
-  call_under_test(call_under_test const& other) : call(other.call), slots_(other.slots_), scaled_(other.scaled_) { point(); }
+  call_under_test(call_under_test const& other)
+      : byte_source(), call(other.call), slots_(other.slots_), scaled_(other.scaled_) {
+    point();
+  }
   call_under_test& operator=(call_under_test const&) = delete;
 
   std::vector<std::byte> const& memory(place p) const { return slot_of(p).memory; }
@@ -69,13 +74,8 @@ class call_under_test {
   friend std::ostream& operator<<(std::ostream& out, call_under_test const& tested);
 
  private:
-  /// Room of one tensor: the elements, canaries around them.
-  struct slot {
-    std::array<std::int64_t, 5> shape{1, 1, 1, 1, 1}, strides{1, 1, 1, 1, 1};
-    DLTensor tensor{};
-    std::vector<std::byte> memory;
-    std::size_t at = 0;        ///< of data in memory
-    bool present = false, has_data = true, has_shape = true, has_strides = true, alias = false;
+  struct slot : described_tensor {
+    bool alias = false;  ///< its data is that of q
   };
   struct form;  ///< what the first bytes choose
 
@@ -88,20 +88,6 @@ class call_under_test {
   bool given(place p) const { return slot_of(p).present && (p <= place::weights || is_version_2()); }
 
   // Making (abi_call.cpp).
-  std::uint8_t byte() {
-    if (in_.empty()) return 0;
-    std::uint8_t const first = in_.front();
-    in_ = in_.subspan(1);
-    return first;
-  }
-  std::int64_t below(int end) { return byte() % end; }
-  /// A draw that costs no byte.
-  std::int64_t draw(std::int64_t end) {
-    drawn_ = drawn_ * 1664525 + 1013904223;
-    return static_cast<std::int64_t>(drawn_ >> 16) % end;
-  }
-  /// Numbers that sizes, strides and contents go wrong at.
-  std::int64_t number();
   void make();
   form read_form();
   void lay(form const& chosen, place p, DLDataType type, std::vector<std::int64_t> const& shape, bool present);
@@ -130,8 +116,6 @@ class call_under_test {
   std::int64_t most_queries() const;  ///< n: the largest room of an entry
   std::int64_t most_keys() const;     ///< m
 
-  std::span<std::uint8_t const> in_;
-  std::uint32_t drawn_ = 0;
   std::array<slot, places.size()> slots_;
   std::array<bool, 3> scaled_{};  ///< which of q_scale, k_scale and v_scale there are
 };

@@ -13,15 +13,6 @@ __extension__ using wide = __int128;
 
 constexpr wide most = std::numeric_limits<std::int64_t>::max();
 
-std::size_t bytes_of(DLDataType type) { return type.bits / 8u; }
-
-bool is_float(DLDataType type) {
-  return (type.code == kDLFloat && (type.bits == 16 || type.bits == 32 || type.bits == 64)) ||
-         (type.code == kDLBfloat && type.bits == 16);
-}
-
-bool same(DLDataType a, DLDataType b) { return a.code == b.code && a.bits == b.bits; }
-
 /// ⌈rows/size⌉
 std::int64_t parts(std::int64_t rows, std::int64_t size) { return rows / size + (rows % size != 0); }
 
@@ -93,40 +84,13 @@ std::int64_t call_under_test::most_keys() const {
 bool call_under_test::inside_memory() const {
   for (place const p : places) {
     slot const& s = slot_of(p);
-    if (!given(p) || !s.has_shape || !s.has_strides || !s.has_data) continue;
+    if (!given(p) || !s.is_complete()) continue;
     if (s.alias && (is_output(p) || !same(s.tensor.dtype, slot_of(place::q).tensor.dtype))) return false;
-    int const rank = rank_of(p);
-    if (s.tensor.ndim != rank) continue;  // must be refused
-    wide last = 0;
-    bool empty = false, refused = false;
-    for (std::size_t axis = 0; axis < static_cast<std::size_t>(rank); ++axis) {
-      refused = refused || s.shape[axis] < 0 || s.strides[axis] < 0;
-      empty = empty || s.shape[axis] == 0;
-      last += static_cast<wide>(s.shape[axis] > 0 ? s.shape[axis] - 1 : 0) * s.strides[axis];
-      last = std::clamp<wide>(last, 0, most);  // no memory is larger
-    }
-    if (refused || empty) continue;
-    slot const& into = slot_of(owner_of(p));
-    wide const end = (last + 1) * static_cast<wide>(std::max<std::size_t>(bytes_of(s.tensor.dtype), 1)) +
-                     static_cast<wide>(s.tensor.byte_offset);
-    if (end > static_cast<wide>(into.memory.size() - into.at)) return false;
+    if (!s.lies_inside(slot_of(owner_of(p)), rank_of(p))) return false;
   }
   if (!well_formed()) return true;
-  // Strides that make elements of one output meet: an axis does not pass what the axes with smaller strides span.
-  for (place const p : places) {
-    if (!is_output(p) || !given(p)) continue;
-    slot const& s = slot_of(p);
-    std::vector<std::pair<std::int64_t, std::int64_t>> axes;
-    for (std::size_t axis = 0; axis < static_cast<std::size_t>(rank_of(p)); ++axis)
-      if (s.shape[axis] > 1) axes.emplace_back(s.strides[axis], s.shape[axis]);
-    std::ranges::sort(axes);
-    wide span = 0;
-    for (auto const& [stride, size] : axes) {
-      if (stride <= span) return false;
-      span += static_cast<wide>(stride) * (size - 1);
-    }
-  }
-  return true;
+  return std::ranges::none_of(
+      places, [&](place p) { return is_output(p) && given(p) && slot_of(p).meets_itself(rank_of(p)); });
 }
 
 bool call_under_test::well_formed() const {
@@ -164,25 +128,7 @@ bool call_under_test::type_is_sound(place p) const {
 
 /// The rules for one descriptor on its own.
 bool call_under_test::is_sound(place p) const {
-  slot const& s = slot_of(p);
-  int const rank = rank_of(p);
-  if (s.tensor.device.device_type != kDLCPU || s.tensor.ndim != rank || !s.has_shape || !s.has_strides) return false;
-  if (!type_is_sound(p)) return false;
-  auto const bytes = static_cast<wide>(bytes_of(s.tensor.dtype));
-  wide elements = 1, last = 0;
-  bool empty = false;
-  for (std::size_t axis = 0; axis < static_cast<std::size_t>(rank); ++axis) {
-    std::int64_t const size = s.shape[axis], stride = s.strides[axis];
-    if (size < 0 || stride < 0) return false;
-    empty = empty || size == 0;
-    elements *= std::max<std::int64_t>(size, 1), last += static_cast<wide>(size > 0 ? size - 1 : 0) * stride;
-    if (elements * bytes > most || (last + 1) * bytes > most) return false;
-  }
-  auto const end = static_cast<std::size_t>(rank) - 1;
-  bool const any_last_stride = p == place::lse && given(place::q_offsets);
-  if (s.shape[end] > 1 && s.strides[end] != 1 && !any_last_stride) return false;
-  if (!empty && !s.has_data) return false;
-  return !s.has_data || (reinterpret_cast<std::uintptr_t>(s.tensor.data) + s.tensor.byte_offset) % bytes_of(s.tensor.dtype) == 0;
+  return type_is_sound(p) && slot_of(p).is_sound(rank_of(p), p == place::lse && given(place::q_offsets));
 }
 
 /// Offsets rise from 0 to at most the rows of the packed tensor.
@@ -313,22 +259,7 @@ call_under_test::bytes_of_places call_under_test::used_bytes() const {
 
 std::vector<bool> call_under_test::element_bytes(place output) const {
   slot const& s = slot_of(output);
-  std::vector<bool> elements(s.memory.size());
-  if (!given(output)) return elements;
-  auto const bytes = static_cast<std::int64_t>(bytes_of(s.tensor.dtype));
-  std::array<std::int64_t, 4> size{1, 1, 1, 1}, stride{};
-  for (std::size_t axis = 0; axis < static_cast<std::size_t>(rank_of(output)); ++axis)
-    size[axis] = s.shape[axis], stride[axis] = s.strides[axis];
-  if (std::ranges::count(size, 0) > 0) return elements;  // the other sizes may be any
-  for (std::int64_t b = 0; b < size[0]; ++b)
-    for (std::int64_t h = 0; h < size[1]; ++h)
-      for (std::int64_t i = 0; i < size[2]; ++i)
-        for (std::int64_t j = 0; j < size[3]; ++j) {
-          auto const from = elements.begin() + static_cast<std::ptrdiff_t>(s.at + s.tensor.byte_offset) +
-                            (b * stride[0] + h * stride[1] + i * stride[2] + j * stride[3]) * bytes;
-          std::fill(from, from + bytes, true);
-        }
-  return elements;
+  return given(output) ? s.element_bytes(rank_of(output)) : std::vector<bool>(s.memory.size());
 }
 
 }  // namespace attest::fuzz
