@@ -45,12 +45,14 @@ kernel_model unknown_f32() {
   return m;
 }
 
-/// The preset `f32-any`: one level of merging, with a final division; with 63 levels `f32-ring`.
+/// The preset `f32-any`: one level of merging, with a final division, and a sink in any form. With 63 levels and a sink
+/// that is a term `f32-ring`.
 kernel_model unknown_f32_any(int merge_levels = 1) {
   kernel_model m = unknown_f32();
   m.tau = 5.6;
   m.merge = problem::split_merge::lse;
   m.merge_levels = merge_levels;
+  if (merge_levels == 1) m.sink_form = problem::sink_form::any;
   return m;
 }
 
@@ -224,7 +226,8 @@ std::vector<contract> make_contracts() {
   return {
       {"f32", "float32 throughout: " + any + f32 + alone, element_type::f32, unknown_f32()},
       {"f32-any",
-       "f32 that may also rescale lazily (by e^5.6 at most), or merge parts by LSE at one level and divide at the end; "
+       "f32 that may also rescale lazily (by e^5.6 at most), merge parts by LSE at one level and divide at the end, or "
+       "multiply O by the factor of a sink afterwards; "
        "about ten "
        "times looser: " +
            any + f32,

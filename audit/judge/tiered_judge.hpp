@@ -139,7 +139,7 @@ class tiered_judge {
 
   bool certifies_weights(row_type const& row, tally& found) {
     using reference::judged_by;
-    if (!row.terms->judged) return false;
+    if (!row.terms->judges()) return false;
     double sum = 0, bounds = 0;
     std::size_t at = 0;
     for (std::int64_t j = 0; j < problem_.size().m; ++j) {
@@ -176,7 +176,7 @@ class tiered_judge {
           row.o_low.empty() ? 0 : row.o_low[c], row.o_radius[c], bound_of_output(row, c));
     if (outputs_.lse.present)
       add(as_double(outputs_.lse(row.b, row.h, row.i, 0)), row.lse, row.lse_low, row.lse_radius, row.lse_bound);
-    if (outputs_.weights.present && row.terms->judged)
+    if (outputs_.weights.present && row.terms->judges())
       for (std::size_t at = 0; at < row.keys.size(); ++at) {
         if (row.keys[at] == reference::sink_index) continue;
         auto const [middle, low, radius] = weight_of(row, at);

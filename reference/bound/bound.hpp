@@ -60,7 +60,7 @@ class row_bound {
   constexpr void evaluate(problem::kernel_model const& model, row_facts const& facts);
 
   /// E10: H0 and the first part of H4, as far as they do not depend on V. Where they fail nothing is claimed.
-  constexpr bool says_anything() const noexcept { return terms_.judged; }
+  constexpr bool says_anything() const noexcept { return terms_.judges(); }
   /// What the evaluation found, for tests and reports.
   constexpr row_terms const& terms() const noexcept { return terms_; }
 
@@ -95,6 +95,14 @@ class row_bound {
   constexpr void rescales(std::vector<key_facts> const& keys);
   constexpr std::size_t real_keys() const noexcept { return keys_.size() - (terms_.has_sink ? 1 : 0); }
 
+  template <class Value>
+  constexpr error_bound output_around(double mid, double width, Value&& value) const noexcept;
+  template <class Value>
+  constexpr scalar::column_alone<double> output_alone(Value&& value) const noexcept;
+
+  /// Section 5, Theorem T2, from the bounds of the keys alone.
+  constexpr void rescale(problem::kernel_model const& model, row_facts const& facts);
+  constexpr void evaluate_term(problem::kernel_model const& model, row_facts const& facts);
   /// Section 5, Theorem (known weights), from what evaluate has found.
   constexpr void find_known(row_facts const& facts);
 
@@ -103,6 +111,7 @@ class row_bound {
   std::vector<key> keys_;
   std::vector<double> sorted_;
   known_weights known_;
+  std::vector<row_bound> alone_;  ///< of the keys without the sink, where T2 is asked: one element
 };
 
 }  // namespace attest::reference

@@ -205,7 +205,7 @@ TEST_CASE("text, JSON, HTML and JUnit say one verdict in one sentence, with its 
       CHECK(has(page, escaped(note)));
       CHECK(has(junit, "name=\"note\" value=\"" + escaped(note) + "\""));
     }
-    CHECK(has(text, "contract f32 (revision 2) · theorem revision 4"));
+    CHECK(has(text, "contract f32 (revision 2) · theorem revision 5"));
     CHECK(has(page, "f32 (revision 2)"));
     CHECK(has(junit, "name=\"contract_revision\" value=\"2\""));
     CHECK(has(junit, "name=\"theorem_revision\" value=\"4\""));

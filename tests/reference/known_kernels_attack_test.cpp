@@ -37,6 +37,9 @@ problem::kernel_model model_of(known_kernel const& kernel) {
   if (kernel.softmax == softmax_form::by_lse) model.normalise = problem::normaliser::lse;
   // exp2(fma(s, c, −fl(M·c))) is finite while half an ulp of M·c is at most 64.
   if (kernel.sink == sink_place::end) model.sink_limit = 86;
+  bool const behind = kernel.sink == sink_place::sigmoid || kernel.sink == sink_place::by_lse;
+  if (behind && model.sink_form == problem::sink_form::term) model.sink_form = problem::sink_form::rescale;
+  if (behind && kernel.contract == "tight") model.k_sink = kernel.sink == sink_place::sigmoid ? 3 : 1;
   if (kernel.how.narrow != problem::element_type::f32 && kernel.drops != drop_place::none) model.u_drop = model.u_out, model.omega_drop = model.omega_out;
   if (kernel.masked) model.mask_limit = 0x1p31 * 0.6931;
   if (kernel.declared != problem::weight_reference::unknown) {
