@@ -48,8 +48,11 @@ struct error_bound {
   double known_center = 0, known_size = infinity;
 };
 
-/// Corollary L: |LSÊ − LSE|.
+/// Corollary L: |LSÊ − LSE|; that of a sink which is a term.
 constexpr error_bound log_sum_exp_bound(row_terms const& terms) noexcept;
+constexpr error_bound log_sum_exp_of_term(row_terms const& terms) noexcept;
+/// What T2 asks of the keys alone, whose terms are given: λ and H_c.
+constexpr void bound_by_keys_alone(row_terms& terms, row_terms const& keys, sink_numbers const& sink) noexcept;
 
 /// The bounds of one row: section 3 is evaluated once, then each result is asked for.
 class row_bound {
