@@ -137,6 +137,7 @@ struct kernel_model {
   double sink_limit = std::numeric_limits<double>::infinity();  ///< a sink up to this far above the keys is survived
   problem::sink_form sink_form = problem::sink_form::term;
   int k_sink = 4;     ///< roundings of the factor of a sink behind the keys, its product with O among them
+  double u_sink = 0, omega_sink = 0;  ///< the rounding of that factor to a narrower format before its product with O
   int k_drop = 3;     ///< roundings of the factor of dropout: 1 − p, its reciprocal, the product
   double u_drop = 0, omega_drop = 0;  ///< the rounding of P, V or O to the format of outputs behind that factor
 

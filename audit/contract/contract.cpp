@@ -133,6 +133,7 @@ kernel_model bf16_throughout() {
   m.u_out = r, m.omega_out = flushed;
   m.out_limit = power_of_two(format.above_largest()) * (1 - r / 2);
   m.u_drop = r, m.omega_drop = flushed;
+  m.u_sink = r, m.omega_sink = flushed;
   m.u_t = r, m.omega_t = flushed;
   m.k_lse = 3 + (1 << 16);
   return m;
@@ -172,6 +173,7 @@ kernel_model sixteen_bit(element_type type, bool tensor_core, bool flushed = fal
   m.omega_out = power_of_two(tensor_core && !gradual ? format.smallest_normal() : format.smallest() - 1);
   m.out_limit = power_of_two(format.above_largest()) * (1 - unit / 2);
   m.u_drop = m.u_out, m.omega_drop = m.omega_out;
+  m.u_sink = unit, m.omega_sink = m.omega_p;
   return m;
 }
 

@@ -43,10 +43,18 @@ struct error_bound {
   judged_by by = judged_by::nothing;
   double warning = infinity;    ///< W_c of section 9, outputs only: errors above it are suspicious, never refuted
   double unrounded = infinity;  ///< outputs only: B_c before the output rounding (section 5, Output format)
+  /// Outputs only, where a sink may multiply O of the keys (T2): how far that O may reach before it is stored, upwards
+  /// and downwards; else 0.
+  double keys_above = 0, keys_below = 0;
   bool dull = false;            ///< section 8: it admits an answer that is wrong in a plain way
   /// Outputs only: |ô_c − known_center| ≤ known_size, too, where weights are known (section 5); else infinite.
   double known_center = 0, known_size = infinity;
 };
+
+/// Section 5, Output format: `got` is an infinity that an honest answer rounds to, or what a factor makes of one, an
+/// infinity or NaN. Requires o_c in [lowest, highest]
+constexpr bool explained_by_overflow(problem::kernel_model const& model, error_bound const& bound, double lowest,
+                                     double highest, double got) noexcept;
 
 /// Corollary L: |LSÊ − LSE|; that of a sink which is a term.
 constexpr error_bound log_sum_exp_bound(row_terms const& terms) noexcept;
@@ -100,8 +108,13 @@ class row_bound {
 
   template <class Value>
   constexpr error_bound output_around(double mid, double width, Value&& value) const noexcept;
+  /// T2: the column of the keys alone, and how far its O may reach upwards and downwards before it is stored.
+  struct column_of_keys {
+    scalar::column_alone<double> column{infinity, infinity, infinity, false, false};
+    double above = 0, below = 0;
+  };
   template <class Value>
-  constexpr scalar::column_alone<double> output_alone(Value&& value) const noexcept;
+  constexpr column_of_keys output_alone(Value&& value) const noexcept;
 
   /// Section 5, Theorem T2, from the bounds of the keys alone.
   constexpr void rescale(problem::kernel_model const& model, row_facts const& facts);

@@ -318,7 +318,7 @@ struct rescaled_bound {
   R unrounded, size, warning;
 };
 
-/// |ô − o| ≤ f(1 + Φ)B_K + fΦ|o_K| + (2ω + ω_drop)κ + ω_W(|o_K| + B_K), then the output rounding; W alike. B, W and |o_K|
+/// |ô − o| ≤ f(1 + Φ)B_K + fΦ|o_K| + (2ω + ω_drop)κ + ν(|o_K| + B_K), then the output rounding; W alike. B, W and |o_K|
 /// are those of the keys alone as they may be stored, exact_size is |o|. A weight is such a result, too.
 /// Ensures   |ô − o| ≤ size of a kernel that multiplies ô_K by the factor of a sink (Theorem T2)
 template <class R>

@@ -19,8 +19,8 @@ constexpr error_bound row_bound::output(ball<W> const& o, Value&& value) const n
 
 /// Theorem T2: the column of the keys alone, whose o_c is formed from the weights.
 template <class Value>
-constexpr scalar::column_alone<double> row_bound::output_alone(Value&& value) const noexcept {
-  scalar::column_alone<double> alone{infinity, infinity, infinity, false, false};
+constexpr row_bound::column_of_keys row_bound::output_alone(Value&& value) const noexcept {
+  column_of_keys alone;
   if (!terms_.factor.judged) return alone;
   row_bound const& keys = alone_.front();
   double mid = 0, open = 0, size = 0, largest = 1;
@@ -33,9 +33,13 @@ constexpr scalar::column_alone<double> row_bound::output_alone(Value&& value) co
   }
   double const width = rounded_up((open + size * (terms_.n * 0x1p-51) + terms_.n * 0x1p-1073 * largest) * terms_.slack);
   auto const found = keys.output_around(mid, width, value);
-  alone.size = found.size, alone.warning = found.warning;
-  alone.o_size = rounded_up(absolute(mid) + width) * terms_.kept_factor * terms_.slack;
-  alone.judged = found.by != judged_by::nothing, alone.by_theorem = found.by == judged_by::theorem;
+  auto& column = alone.column;
+  column.size = found.size, column.warning = found.warning;
+  column.o_size = rounded_up(absolute(mid) + width) * terms_.kept_factor * terms_.slack;
+  column.judged = found.by != judged_by::nothing, column.by_theorem = found.by == judged_by::theorem;
+  double const grown = terms_.kept_factor * terms_.slack;
+  alone.above = rounded_up(larger(0, rounded_up(mid + width)) * grown + found.unrounded);
+  alone.below = rounded_up(larger(0, rounded_up(width - mid)) * grown + found.unrounded);
   return alone;
 }
 
@@ -73,13 +77,24 @@ constexpr error_bound row_bound::output_around(double mid, double width, Value&&
   }
   auto const beside = known_.hold ? scalar::known_bound(terms_, known_.growth, known, sizes.largest)
                                   : scalar::known_output<double>{0, infinity};
-  auto const alone = terms_.factor.asked ? output_alone(value) : scalar::column_alone<double>{};
-  auto const found = scalar::output_bound(terms_, mid, width, sizes, deviations, clauses, sum_eta, beside, alone);
+  auto const alone = terms_.factor.asked ? output_alone(value) : column_of_keys{};
+  auto const found =
+      scalar::output_bound(terms_, mid, width, sizes, deviations, clauses, sum_eta, beside, alone.column);
   if (!found.judged) return {};
   return {found.size,    found.by_theorem ? judged_by::theorem : judged_by::dominance,
           found.warning, found.unrounded,
+          alone.above,   alone.below,
           found.dull,    beside.center,
           beside.size};
+}
+
+constexpr bool explained_by_overflow(problem::kernel_model const& model, error_bound const& bound, double lowest,
+                                     double highest, double got) noexcept {
+  if (!(bound.unrounded < infinity) || absolute(got) < infinity) return false;
+  bool const above = bound.keys_above >= model.out_limit, below = bound.keys_below >= model.out_limit;
+  if (got != got) return above || below;  // ±∞·0
+  return got > 0 ? above || highest + bound.unrounded >= model.out_limit
+                 : below || bound.unrounded - lowest >= model.out_limit;
 }
 
 /// Section 8, Dull elements: B ≥ max(π, 1 − π) with n ≥ 2.
@@ -194,7 +209,6 @@ constexpr double hull_margin(row_terms const& terms, double largest_value) noexc
   return factor.only ? found : larger(found, hull_margin_of_term(terms, largest_value));
 }
 
-/// What T2 asks of the keys alone, whose terms are given: λ and H_c.
 constexpr void bound_by_keys_alone(row_terms& terms, row_terms const& keys, sink_numbers const& sink) noexcept {
   error_bound const lse = log_sum_exp_bound(keys);
   rescale_by_sink(terms, keys, lse.size, lse.by == judged_by::theorem, sink);

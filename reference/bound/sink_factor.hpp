@@ -17,6 +17,11 @@ constexpr double moved_factor(double delta, sink_numbers const& sink) noexcept {
   return smaller(delta, by_share * (1 + 0x1p-50));
 }
 
+/// λ₀ = max(ω_W/e^τ of the format, e^{−x0}) ≥ what a result of exp loses by underflow, or where it is cut.
+constexpr double lost_by_exp(problem::kernel_model const& model) noexcept {
+  return model.x0 < infinity ? larger(model.format.omega_w, exp_upper(-model.x0)) : model.format.omega_w;
+}
+
 /// Theorem T2. Requires  terms begun, has_sink. `keys` are the terms of the row without its sink, lambda the bound of its LSE
 constexpr void rescale_by_sink(row_terms& terms, row_terms const& keys, double lambda, bool lambda_by_theorem,
                                sink_numbers const& sink) noexcept {
@@ -36,18 +41,21 @@ constexpr void rescale_by_sink(row_terms& terms, row_terms const& keys, double l
   double const reach = larger(absolute(sink.above_lower), absolute(sink.above_upper));
   double const delta = (inputs + gx * (reach + inputs) + eps_hat_ + lost_argument) * slack;
   // LSE = max + log(1 + exp(min − max)): Ξ, its error against that of the computed LSE_K and t.
-  double const first = gamma(1, u) + 0.28 * gx / (1 - gx) + eps_hat_ * 0.5 + lost_argument + model.format.omega_w;
+  double const first = gamma(1, u) + 0.28 * gx / (1 - gx) + eps_hat_ * 0.5 + lost_argument + lost_by_exp(model);
   double const logged = first + model.eps_log * (ln_2 + first);
-  double const largest = larger(keys.lse_upper + lambda, sink.size + sink.E);
+  double const of_keys = keys.lse_upper + lambda, of_sink = sink.size + sink.E, open = inputs * slack;
+  double const largest = rounded_up(sink.above_upper + open) < 0     ? of_keys  // the maximum of both is known
+                         : rounded_down(sink.above_lower - open) > 0 ? of_sink
+                                                                     : larger(of_keys, of_sink);
   double const xi = (logged + gamma(model.k_lse, u) * (largest + ln_2 + logged) + 2 * omega) * slack;
   // exp(LSE_K − LSE): |ln f| ≤ max(0, t − LSE_K) + ln 2.
-  double const shared = moved_factor(inputs * slack, sink);
+  double const shared = moved_factor(open, sink);
   double const ln_f = larger(0, sink.above_upper) + ln_2;
   double const by_lse = (shared + xi + gx * (ln_f + shared + xi) + eps_hat_ + lost_argument) * slack;
   double const eta = larger(moved_factor(delta, sink), by_lse);
   // f̂ ≤ e^ζ: of the first form ζ = 0.
   double const zeta = (xi * (1 + gx) + eps_hat_ + lost_argument) * slack;
-  double const rounded = gamma(model.k_sink, u);
+  double const rounded = compounded(gamma(model.k_sink, u), model.u_sink);
   factor.excess = compounded(growth_of(zeta), rounded) * slack;
   if (eta < 1) {
     double const phi = compounded(growth_of(eta), rounded);
@@ -57,9 +65,10 @@ constexpr void rescale_by_sink(row_terms& terms, row_terms const& keys, double l
     factor.whole = exp_upper(ln_whole) * (1 + rounded) * slack;
     factor.off = larger(factor.whole, sink.left);
   }
-  factor.lost = model.format.omega_w;
+  factor.lost = (lost_by_exp(model) + model.omega_sink) * (1 + rounded) * slack;
   factor.absolute = (2 * omega + (terms.drops ? model.omega_drop : 0)) * terms.kept_factor * slack;
-  factor.lse = rounded_up((larger(lambda, sink.E) + xi) * slack);
+  double const shifted = smaller(larger(lambda, sink.E), lambda + moved_factor(sink.E, sink));
+  factor.lse = rounded_up((shifted + xi) * slack);
   factor.lse_by_theorem = lambda_by_theorem;
 }
 

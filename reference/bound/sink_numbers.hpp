@@ -18,7 +18,7 @@ struct sink_factor {
   bool judged = false;  ///< H0 to H5 hold for the keys alone, and the lines of H0 on the sink
   double whole = infinity, off = infinity;  ///< f(1 + Φ), and |f̂ − f| but for lost
   double excess = infinity;                 ///< max f̂ − 1
-  double lost = 0, absolute = 0;            ///< ω_W of f̂; (2ω + ω_drop)κ
+  double lost = 0, absolute = 0;            ///< what f̂ loses by exp and by underflow; (2ω + ω_drop)κ
   double lse = infinity;                    ///< |LSÊ − LSE|
   bool lse_by_theorem = false;
   double hull_lost = infinity, hull_slope = infinity;  ///< H_c of the keys alone is at most lost + slope·max|v_jc|

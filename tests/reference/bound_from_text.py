@@ -25,7 +25,8 @@ COUNTS = {"k_qk_base", "k_qk_per_d", "fold_q", "fold_k", "k_add", "k_x", "c_m", 
           "merge_levels", "k_block", "divided_block", "k_t", "k_drop", "k_sink"}
 NUMBERS = {"format.u", "format.omega", "format.far", "format.omega_w", "format.h0_limit", "u_qk", "g_b", "e_c", "a_t",
            "u_s", "omega_s", "s_limit", "mask_limit", "eps", "tau", "x0", "u_p", "omega_p", "p_limit", "u_pv", "u_out",
-           "omega_out", "eps_log", "out_limit", "u_t", "omega_t", "sink_limit", "u_drop", "omega_drop"}
+           "omega_out", "eps_log", "out_limit", "u_t", "omega_t", "sink_limit", "u_drop", "omega_drop",
+           "u_sink", "omega_sink"}
 UNREAD = {"format.largest_x0"}                                 # by the bound itself: section 12
 
 REFERENCES = ("rising", "falling", "whole_row", "own_block")
@@ -114,11 +115,11 @@ class comparison:
         self.used = collections.defaultdict(Decimal)           # of the four times (slack - 1) above the widened form
         self.faults = []
 
-    def between(self, row, place, code, text, widened, slack, side=1):
+    def between(self, row, place, code, text, widened, slack, side=1, largest=ZERO):
         """stated <= code <= widened*(1 + 4*(slack - 1)) where side is +1; the other way round where it is -1.
 
         Terms below the smallest double are lost: 2^-1066 are allowed below, 2^-1000 above. A warning level is no bound,
-        its square root is not directed, and squares underflow sooner.
+        its square root is not directed, and squares of weights underflow sooner, beside the square of the largest value.
         """
         name = place.split("[")[0]
         self.counts[name] += 1
@@ -128,7 +129,7 @@ class comparison:
         if abs(text) < INF:
             below += abs(text) * Decimal("1e-45")              # of 50 digits
         if name == "warning":
-            below, above = below + 4 * unit + TWO**-530, TWO**-500
+            below, above = below + 4 * unit + TWO**-530 * max(1, largest), TWO**-500
         if code < text - below:
             self.faults.append((row, place, "below", abs(code), abs(text), abs(widened)))
         elif widened <= LARGEST and code > widened + 4 * unit + above:
@@ -150,6 +151,9 @@ def printed(row):
     for at, column in enumerate(row.columns):
         for name in ("size", "unrounded", "warning"):
             sizes[f"{name}[{at}]"] = number(column[name])
+        for name in ("keys_above", "keys_below"):
+            if number(column[name]):
+                sizes[f"{name}[{at}]"] = number(column[name])
         verdicts[f"size[{at}]"] = int(column["by"])
     for j, (size, by, _) in enumerate(row.weights):
         sizes[f"weight[{j}]"], verdicts[f"weight[{j}]"] = number(size), int(by)
@@ -166,6 +170,8 @@ def computed(form, row, widened=None):
         *found, by = form.output(column["values"], number(column["mid"]), number(column["radius"]))
         sizes |= {f"{name}[{at}]": size for name, size in zip(("size", "unrounded", "warning"), found)}
         verdicts[f"size[{at}]"] = by
+        if form.asked and form.reach:
+            sizes |= {f"{name}[{at}]": size for name, size in zip(("keys_above", "keys_below"), form.reach)}
     total = ZERO
     for j in range(len(row.weights)):
         place = f"weight[{j}]"
@@ -229,8 +235,10 @@ def compare(row, expected, seen):
         code = {place: size for place, size in code.items() if place not in TERMS}   # T1 may judge nothing
     for place, size in code.items():
         side = TERMS[place][1] if place in TERMS else 1
-        beyond = place.startswith(("unrounded", "warning")) and most["size" + place[place.index("["):]] > LARGEST
-        seen.between(row.name, place, size, least[place], INF if beyond else most[place], expected.slack, side)
+        beyond = place.startswith(("unrounded", "warning", "keys_")) and most["size" + place[place.index("["):]] > LARGEST
+        values = row.columns[int(place[8:-1])]["values"] if place.startswith("warning") else [ZERO]
+        largest = max(map(abs, values)) * row.facts["kept_factor"]
+        seen.between(row.name, place, size, least[place], INF if beyond else most[place], expected.slack, side, largest)
     for place, by in code_by.items():
         seen.verdict(row.name, place, most[place], by, expected.least_by[place], expected.most_by[place])
     if expected.stated:

@@ -89,6 +89,7 @@ void print_column(reference::row_bound const& bound, row_facts const& facts, std
   number("mid", mid), number("radius", std::ldexp(1.0, exponent));
   print_bound(found);
   number("unrounded", found.unrounded), number("warning", found.warning);
+  number("keys_above", found.keys_above), number("keys_below", found.keys_below);
   number("known_center", found.known_center), number("known_size", found.known_size);
   std::printf("\nvalues");
   for (double const v : values) std::printf(" %a", v);

@@ -37,6 +37,7 @@ class with_sink(results):
         """min(delta, pi*(e^delta - 1)); E13: from delta = 1 on e^(t - LSE_K + delta)."""
         pi = self.keys[-1].wu
         if not self.stated:
+            pi = min(pi, self.most_gap.exp())                  # pi <= e^(t - LSE_K); what facts say of it may be 2^-1074
             return min(delta, times(pi, delta.exp() - 1) if delta > Decimal("1e-8") else pi * self.growth(delta))
         return min(delta, self.up(pi * self.growth(delta) if delta < 1 else self.exp(self.above(self.most_gap + delta))))
 
@@ -49,15 +50,23 @@ class with_sink(results):
         inputs = lam + E
         delta = up(inputs + gamma_x * (max(abs(self.least_gap), abs(self.most_gap)) + inputs) + eps_hat + lost_argument)
         first = gamma(1, u) + Decimal("0.28") * gamma_x / (1 - gamma_x) + eps_hat / 2 + lost_argument
-        first += m["format.omega_w"]
+        lost_by_exp = max(m["format.omega_w"], self.exp(-m["x0"]) if m["x0"] < INF else ZERO)
+        first += lost_by_exp
         logged = first + m["eps_log"] * (ln_2 + first)
-        xi = up(logged + gamma(m["k_lse"], u) * (max(alone.f["lse_upper"] + lam, size + E) + ln_2 + logged) + 2 * omega)
+        if self.above(self.most_gap + up(inputs)) < 0:
+            largest = alone.f["lse_upper"] + lam
+        elif self.below(self.least_gap - up(inputs)) > 0:
+            largest = size + E
+        else:
+            largest = max(alone.f["lse_upper"] + lam, size + E)
+        xi = up(logged + gamma(m["k_lse"], u) * (largest + ln_2 + logged) + 2 * omega)
         shared = self.moved(up(inputs))
         ln_f = max(ZERO, self.most_gap) + ln_2
         by_lse = up(shared + xi + gamma_x * (ln_f + shared + xi) + eps_hat + lost_argument)
         eta = max(self.moved(delta), by_lse)
         zeta = up(xi * (1 + gamma_x) + eps_hat + lost_argument)
         rounded = gamma(m["k_sink"], u)
+        rounded += m["u_sink"] + times(rounded, m["u_sink"])
         grown = self.growth(zeta)
         self.excess = up(grown + rounded + times(grown, rounded))
         left = min(ONE, up(sum(key.wu for key in self.keys[:-1])))
@@ -68,9 +77,9 @@ class with_sink(results):
         else:
             self.whole = up(self.exp(min(zeta, self.above(min(ZERO, -self.least_gap) + eta))) * (1 + rounded))
             self.off = max(self.whole, left)
-        self.lost_factor = m["format.omega_w"]
+        self.lost_factor = up((lost_by_exp + m["omega_sink"]) * (1 + rounded))
         self.absolute = up((2 * omega + (m["omega_drop"] if self.f["drops"] else 0)) * self.f["kept_factor"])
-        self.lse, self.lse_by = up(max(lam, E) + xi), alone.lse_by
+        self.lse, self.lse_by = up(min(max(lam, E), lam + self.moved(E)) + xi), alone.lse_by
         if not self.only:
             self.lse, self.lse_by = max(self.lse, self.by_term[0]), weaker(self.lse_by, self.by_term[1])
 
@@ -92,6 +101,7 @@ class with_sink(results):
         if not self.asked:
             return super().output(values, mid, radius)
         nothing = INF, INF, INF, NOTHING
+        self.reach = None
         keys, kept = self.alone.keys, self.f["kept_factor"]
         center = sum(v * (key.wl + key.wu) / 2 for key, v in zip(keys, values))
         width = sum(abs(v) * (key.wu - key.wl) for key, v in zip(keys, values)) / 2
@@ -101,9 +111,10 @@ class with_sink(results):
                             + self.n * TWO**-1072 * most)
         if not self.judged:
             return nothing
-        bound, _, warning, by = self.alone.output(values[:-1], center, width)
+        bound, unrounded, warning, by = self.alone.output(values[:-1], center, width)
         if by == NOTHING:
             return nothing
+        self.reach = [self.up(max(ZERO, end) * kept + unrounded) for end in (center + width, width - center)]
         if self.widened:
             radius += abs(mid) * TWO**-51
         found = self.rescaled(bound, warning, self.up((abs(center) + width) * kept), (abs(mid) + radius) * kept)

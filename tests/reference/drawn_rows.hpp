@@ -144,6 +144,8 @@ inline kernel_model random_model(generator& random) {
   if (random.chance(0.2)) m.sink_limit = random.one_of({86.0, 20.0});
   m.sink_form = random.one_of({sink_form::term, sink_form::rescale, sink_form::any});
   m.k_sink = static_cast<int>(random.whole(1, 5));
+  if (random.chance(0.3))
+    m.u_sink = random.one_of({0x1p-8, 0x1p-11}), m.omega_sink = random.one_of({0x1p-134, 0x1p-25});
   m.k_drop = static_cast<int>(random.whole(0, 3));
   if (random.chance(0.4)) m.u_drop = random.one_of({0x1p-8, 0x1p-11}), m.omega_drop = random.one_of({0x1p-134, 0x1p-25});
   m.eps_log = random.uniform() * 4 * u;

@@ -199,6 +199,23 @@ static_assert(widens_behind(may_be_either, problem::sink_form::term) && none_bel
               }())),
               "sink_form any: the larger of T1 and T2");
 static_assert(widens_behind([](kernel_model& m) { m.k_sink += 1; }), "k_sink: Theorem T2");
+static_assert(widens_behind([](kernel_model& m) { m.u_sink = 0x1p-8; }), "u_sink: Theorem T2");
+static_assert(widens_behind([](kernel_model& m) { m.omega_sink = 0x1p-25; }), "omega_sink: Theorem T2");
+static_assert(widens_behind([](kernel_model& m) { m.x0 = 12; }), "x0: Theorem T2");
+static_assert([] {
+                auto m = sinking;
+                m.out_limit = 65520;
+                reference::error_bound bound{1, judged_by::theorem};
+                bound.unrounded = 1;
+                auto const explained = [&](double got) {
+                  return reference::explained_by_overflow(m, bound, 100, 101, got);
+                };
+                double const infinity = reference::infinity, nan = std::numeric_limits<double>::quiet_NaN();
+                bool const none = !explained(infinity) && !explained(-infinity) && !explained(nan);
+                bound.keys_above = 65520;
+                return none && explained(infinity) && explained(nan) && !explained(-infinity) && !explained(65504);
+              }(),
+              "an O of the keys that overflows explains an infinity of its sign and NaN, and no number");
 static_assert(widens_behind([](kernel_model& m) { m.k_t = 60; }), "k_t: Theorem T2");
 static_assert(widens_behind([](kernel_model& m) { m.eps += u; }), "epsilon: Theorem T2");
 static_assert(widens_behind([](kernel_model& m) { m.eps_log += u; }), "epsilon_log: Theorem T2");
