@@ -66,6 +66,7 @@ struct known_kernel {
   bool biased = false;            ///< attacked with a bias
   bool masked = false;            ///< attacked with finite additive masks
   sink_place sink = sink_place::none;
+  bool narrow_factor = false;     ///< a sink behind the keys: its factor is rounded to `how.narrow`
   drop_place drops = drop_place::none;
   bool returns_weights = false;   ///< those of a one-pass kernel
   bool returns_narrow_p = false;  ///< weights from the rounded P
@@ -224,6 +225,16 @@ inline std::vector<known_kernel> known_kernels() {
         [&](auto& k) { k.softmax = online, k.drops = drop_place::on_p, k.sink = place; });
     add(name, "bf16", [&](auto& k) { k.how.narrow = bf16, k.softmax = online, k.sink = place; });
     add(name, "f16", [&](auto& k) { k.how.narrow = f16, k.softmax = online, k.sink = place; });
+    add(std::string(name) + ", in 16 bits", "bf16",
+        [&](auto& k) { k.how.narrow = bf16, k.softmax = online, k.sink = place, k.narrow_factor = true; });
+    add(std::string(name) + ", in 16 bits", "f16",
+        [&](auto& k) { k.how.narrow = f16, k.softmax = online, k.sink = place, k.narrow_factor = true; });
+    add(std::string(name) + ", in 16 bits, flushing", "f16-ftz", [&](auto& k) {
+      k.how.narrow = f16, k.how.flushes_narrow = true, k.softmax = online, k.sink = place, k.narrow_factor = true;
+    });
+    for (double const cutoff : {8.0, 20.0})
+      add(std::string(name) + ", exp cut at " + (cutoff < 10 ? "8" : "20"), "f32 tight",
+          [&](auto& k) { k.how.cutoff = cutoff, k.softmax = online, k.sink = place; });
     add(name, "tight", [&](auto& k) { k.softmax = online, k.sink = place; });
   }
   for (auto const& [name, place] : {std::pair{"sink from the start", sink_place::first}, {"sink last", sink_place::last},

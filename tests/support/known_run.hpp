@@ -68,8 +68,9 @@ class known_run {
     float const t = math_.kept(math_.read(row_.sink.front())), top = std::max(lse, t);
     float const other = math_.exp(math_.add(std::min(lse, t), -top));
     float const whole = math_.add(top, math_.log(math_.add(1, other)));
-    float const factor = sink_is(sink_place::by_lse) ? math_.exp(math_.add(lse, -whole))
-                                                     : math_.div(1, math_.add(1, math_.exp(math_.add(t, -lse))));
+    float factor = sink_is(sink_place::by_lse) ? math_.exp(math_.add(lse, -whole))
+                                               : math_.div(1, math_.add(1, math_.exp(math_.add(t, -lse))));
+    if (kernel_.narrow_factor) factor = math_.narrow(factor);
     for (double& x : answer.o) x = static_cast<double>(math_.narrow(math_.mul(static_cast<float>(x), factor)));
     for (double& x : answer.weights) x = static_cast<double>(math_.narrow(math_.mul(static_cast<float>(x), factor)));
     answer.lse = static_cast<double>(whole);
