@@ -302,7 +302,7 @@ TEST_CASE("reports of different revisions of the theorem, or of a preset, are no
   report old = part(2);
   old.theorem_revision = 1;
   REQUIRE_FALSE(joined_with(old));
-  CHECK(joined_with(old).why().reason == "its revision of the theorem is '1', that of 1.json is '4'");
+  CHECK(joined_with(old).why().reason == "its revision of the theorem is '1', that of 1.json is '5'");
   old = part(2);
   old.contract_revision = 1;
   REQUIRE_FALSE(joined_with(old));

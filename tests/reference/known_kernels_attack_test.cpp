@@ -37,7 +37,7 @@ problem::kernel_model model_of(known_kernel const& kernel) {
   if (kernel.softmax == softmax_form::by_lse) model.normalise = problem::normaliser::lse;
   // exp2(fma(s, c, −fl(M·c))) is finite while half an ulp of M·c is at most 64.
   if (kernel.sink == sink_place::end) model.sink_limit = 86;
-  bool const behind = kernel.sink == sink_place::sigmoid || kernel.sink == sink_place::by_lse;
+  bool const behind = kernel.sink_is_behind();
   if (behind && model.sink_form == problem::sink_form::term) model.sink_form = problem::sink_form::rescale;
   model.x0 = kernel.how.cutoff;
   if (behind && kernel.contract == "tight") model.k_sink = kernel.sink == sink_place::sigmoid ? 3 : 1;

@@ -73,6 +73,8 @@ struct known_kernel {
   rounding how{};
   std::int64_t most_keys = 16;
   problem::weight_reference declared = problem::weight_reference::unknown;  ///< with blocks of the call's size
+
+  bool sink_is_behind() const { return sink == sink_place::sigmoid || sink == sink_place::by_lse; }
 };
 
 /// Every known kernel under every preset that admits it.

@@ -41,7 +41,7 @@ class known_run {
     for (std::size_t j = 0; j < real_; ++j) scores_.push_back(math_.score(score(j)));
     if (real_ < n_) scores_.push_back(math_.score(sink_));
     honest_answer of_keys = over_keys();
-    if (sink_is(sink_place::sigmoid) || sink_is(sink_place::by_lse)) rescale_by_sink(of_keys);
+    if (kernel_.sink_is_behind()) rescale_by_sink(of_keys);
     return of_keys;
   }
 
