@@ -208,6 +208,7 @@ class expectation:
         self.judged, self.judged_widened, self.stated = stated.judged, widened.judged, stated
         self.failures, self.slack = (stated.failures, widened.failures), widened.slack
         self.text, self.known = {}, None
+        self.only, self.sink_beside_keys = stated.only, stated.has_sink and stated.real > 0
         if stated.judged and widened.judged:
             self.most, self.most_by = computed(widened, row)
             self.least, self.least_by = computed(stated, row, self.most_by)
@@ -230,8 +231,8 @@ def compare(row, expected, seen):
         return
     code, code_by = printed(row)
     least, most = expected.least, expected.most
-    seen.counts["sinks by " + row.model["sink_form"]] += expected.stated.has_sink and expected.stated.real > 0
-    if expected.stated.only:
+    seen.counts["sinks by " + row.model["sink_form"]] += expected.sink_beside_keys
+    if expected.only:
         code = {place: size for place, size in code.items() if place not in TERMS}   # T1 may judge nothing
     for place, size in code.items():
         side = TERMS[place][1] if place in TERMS else 1
