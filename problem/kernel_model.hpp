@@ -79,6 +79,13 @@ enum class normaliser : std::uint8_t {
   lse,  ///< nothing: a second pass forms weights exp(s − LSE)
 };
 
+/// Where a sink meets the result.
+enum class sink_form : std::uint8_t {
+  term,     ///< in l: from the start, as a column, as a member of a part, or at the end
+  rescale,  ///< behind attention over the keys alone, as the factor 1/(1 + exp(t − LSE)) or exp(LSE − LSE with the sink)
+  any,      ///< either of them
+};
+
 enum class split_merge : std::uint8_t {
   raw = 0,            ///< partial (m, l, O) are rescaled and added
   lse = 1,            ///< normalised partial outputs are merged by their LSE
@@ -131,6 +138,9 @@ struct kernel_model {
   int k_t = 4;                      ///< roundings of a sink on its way into the unit of the exponent
   double u_t = 0, omega_t = 0;      ///< the rounding of a sink to a narrower format
   double sink_limit = std::numeric_limits<double>::infinity();  ///< a sink up to this far above the keys is survived
+  problem::sink_form sink_form = problem::sink_form::term;
+  int k_sink = 4;     ///< roundings of the factor of a sink behind the keys, its product with O among them
+  double u_sink = 0, omega_sink = 0;  ///< the rounding of that factor to a narrower format before its product with O
   int k_drop = 3;     ///< roundings of the factor of dropout: 1 − p, its reciprocal, the product
   double u_drop = 0, omega_drop = 0;  ///< the rounding of P, V or O to the format of outputs behind that factor
 

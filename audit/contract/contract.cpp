@@ -45,12 +45,14 @@ kernel_model unknown_f32() {
   return m;
 }
 
-/// The preset `f32-any`: one level of merging, with a final division; with 63 levels `f32-ring`.
+/// The preset `f32-any`: one level of merging, with a final division, and a sink in any form. With 63 levels and a sink
+/// that is a term `f32-ring`.
 kernel_model unknown_f32_any(int merge_levels = 1) {
   kernel_model m = unknown_f32();
   m.tau = 5.6;
   m.merge = problem::split_merge::lse;
   m.merge_levels = merge_levels;
+  if (merge_levels == 1) m.sink_form = problem::sink_form::any;
   return m;
 }
 
@@ -131,6 +133,7 @@ kernel_model bf16_throughout() {
   m.u_out = r, m.omega_out = flushed;
   m.out_limit = power_of_two(format.above_largest()) * (1 - r / 2);
   m.u_drop = r, m.omega_drop = flushed;
+  m.u_sink = r, m.omega_sink = flushed;
   m.u_t = r, m.omega_t = flushed;
   m.k_lse = 3 + (1 << 16);
   return m;
@@ -170,6 +173,7 @@ kernel_model sixteen_bit(element_type type, bool tensor_core, bool flushed = fal
   m.omega_out = power_of_two(tensor_core && !gradual ? format.smallest_normal() : format.smallest() - 1);
   m.out_limit = power_of_two(format.above_largest()) * (1 - unit / 2);
   m.u_drop = m.u_out, m.omega_drop = m.omega_out;
+  m.u_sink = unit, m.omega_sink = m.omega_p;
   return m;
 }
 
@@ -224,7 +228,8 @@ std::vector<contract> make_contracts() {
   return {
       {"f32", "float32 throughout: " + any + f32 + alone, element_type::f32, unknown_f32()},
       {"f32-any",
-       "f32 that may also rescale lazily (by e^5.6 at most), or merge parts by LSE at one level and divide at the end; "
+       "f32 that may also rescale lazily (by e^5.6 at most), merge parts by LSE at one level and divide at the end, or "
+       "multiply O by the factor of a sink afterwards; "
        "about ten "
        "times looser: " +
            any + f32,

@@ -117,6 +117,10 @@ void visit_model(problem::kernel_model& m, Visitor& visitor) {
     added.number("u_t", m.u_t, unit);
     added.number("omega_t", m.omega_t, absolute);
     added.number("sink_limit", m.sink_limit, limit);
+    fields::word(added, "sink_form", m.sink_form, {"term", "rescale", "any"});
+    whole(added, "k_sink", m.k_sink, fields::some);
+    added.number("u_sink", m.u_sink, unit);
+    added.number("omega_sink", m.omega_sink, absolute);
     whole(added, "k_drop", m.k_drop, fields::count);
     added.number("u_drop", m.u_drop, unit);
     added.number("omega_drop", m.omega_drop, absolute);

@@ -174,9 +174,7 @@ bool exact_row_judge<T>::by_bound(judgement& into, output_kind kind, std::int64_
     auto const truth = truth_at(std::integral_constant<unsigned, W>{});
     reference::error_bound const bound = bound_at(this->truth<W>().bound, this->truth<W>(), truth);
     double const lowest = reference::lower(truth), highest = reference::upper(truth);
-    // Section 5 of docs/bound.md, Output format: an honest answer that passes out_limit rounds to an infinity.
-    bool const overflows = std::isinf(value) && bound.unrounded < reference::infinity &&
-                           (value > 0 ? highest : -lowest) + bound.unrounded >= model_.out_limit;
+    bool const overflows = reference::explained_by_overflow(model_, bound, lowest, highest, value);
     if (bound.by == reference::judged_by::nothing || overflows) {
       into.leave_out(kind, 1, overflows ? not_judged_because::format_overflows : not_judged_because::bound_not_finite);
       return decision::yes;

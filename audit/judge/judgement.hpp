@@ -32,7 +32,7 @@ struct violation {
 enum class not_judged_because : std::uint8_t {
   outside_hypotheses,  ///< of the bound: its row is outside H0 or H4, or a factor that may be flushed meets an infinity
   bound_not_finite,    ///< the theorem bounds its row, but nothing finite comes of it for this element
-  format_overflows,    ///< the answer is infinite, and that of an honest kernel may pass the largest output
+  format_overflows,    ///< the answer is no number, and that of an honest kernel may pass the largest output
   value_left_open,     ///< docs/semantics.md, or the contract, leaves the value open
 };
 inline constexpr std::array<char const*, 4> not_judged_names{"outside_hypotheses", "bound_not_finite",

@@ -145,7 +145,7 @@ class tiered_judge {
 
   bool certifies_weights(row_type const& row, tally& found) {
     using reference::judged_by;
-    if (!row.terms->judged) return false;
+    if (!row.terms->judges()) return false;
     double sum = 0, bounds = 0;
     std::size_t at = 0;
     for (std::int64_t j = 0; j < problem_.size().m; ++j) {
@@ -184,7 +184,7 @@ class tiered_judge {
       auto const [middle, low, radius] = lse_in_base(lse_base_, row);
       add(as_double(outputs_.lse(row.b, row.h, row.i, 0)), middle, low, radius, in_base(lse_base_, row.lse_bound));
     }
-    if (outputs_.weights.present && row.terms->judged)
+    if (outputs_.weights.present && row.terms->judges())
       for (std::size_t at = 0; at < row.keys.size(); ++at) {
         if (row.keys[at] == reference::sink_index) continue;
         auto const [middle, low, radius] = weight_of(row, at);

@@ -113,7 +113,11 @@ class explanation {
       if (row.version_2) add(", with {}", row.name);
     });
     add("\n");
-    if (p_.has_sink()) add("the sink of this head is {}\n", shown_sink());
+    if (p_.has_sink())
+      add("the sink of this head is {}{}\n", shown_sink(),
+          model_.sink_form == problem::sink_form::term      ? ""
+          : model_.sink_form == problem::sink_form::rescale ? ", a factor behind the keys"
+                                                            : ", a term or a factor behind the keys");
     if (!from_.problem.draft().is_dense())
       add("entry {} has {} queries and {} keys\n", at_[0], p_.queries(at_[0]), p_.keys(at_[0]));
     add("\n");
@@ -131,10 +135,12 @@ class explanation {
     double sum = 0, bounds = 0;
     for (std::size_t n = 0; n < order.size(); ++n) {
       std::size_t const k = order[n];
-      double const weight = facts_.keys[k].weight_upper, bound = bound_.weight(k).size;
+      bool const is_sink = row_.has_sink() && k + 1 == row_.keys.size();
+      // No kernel returns the weight of a sink that multiplies O behind the keys.
+      bool const no_bound = is_sink && bound_.terms().factor.asked;
+      double const weight = facts_.keys[k].weight_upper, bound = no_bound ? 0 : bound_.weight(k).size;
       sum += weight, bounds += bound;
       if (n >= listed_keys) continue;
-      bool const is_sink = row_.has_sink() && k + 1 == row_.keys.size();
       add("{:>6}  {:>16}  {:>16}  {:>10.3g}  {:>10.6f}  {:>10.3g}  {}\n",
           is_sink ? std::string("sink") : fmt::format("{}", row_.keys[k].j),
           shown(row_.max_score + row_.keys[k].below_max), shown(reference::compiled::weight(row_, k)), bound, sum,

@@ -134,6 +134,22 @@ constexpr ball<W> between_one_and(std::size_t n) noexcept {
 
 }  // namespace detail
 
+/// m, Z, and each s_j − m and e^(s_j − m), of the scores in row.keys.
+/// Requires  row.keys not empty
+template <unsigned W, class T>
+constexpr void enclose_weights(enclosed_row<W, T>& row) noexcept {
+  if (row.rule.capped()) detail::place_below_capped_max(row);
+  else detail::place_below_max(row);
+  for (auto& key : row.keys) key.weight = unnormalised_weight(key.below_max);
+  row.normaliser = weighted_sum<W>(
+      static_cast<std::int64_t>(row.keys.size()),
+      [&](std::int64_t at) -> ball<W> const& { return row.keys[static_cast<std::size_t>(at)].weight; },
+      [](std::int64_t) { return element{number_class::finite, 1, 0}; });
+  // With a softcap the weight of the maximum may be a wide ball. One weight is 1 and none is above 1, so Z is in [1,
+  // n].
+  if (certain_sign(row.normaliser) <= 0) row.normaliser = detail::between_one_and<W>(row.keys.size());
+}
+
 /// Encloses row (b, h, i) of `p` in `row`, whose memory is reused.
 /// Requires  b and h inside p.size(), i < p.queries(b)
 /// Cost      per visible key: d exact products, one exp; with softcap one tanh more
@@ -173,16 +189,7 @@ constexpr void enclose_row(problem::instance<T> const& p, std::int64_t b, std::i
   }
   if (row.keys.empty()) return;
   row.kind = row_kind::finite;
-  if (row.rule.capped()) detail::place_below_capped_max(row);
-  else detail::place_below_max(row);
-  for (auto& key : row.keys) key.weight = unnormalised_weight(key.below_max);
-  row.normaliser = weighted_sum<W>(
-      static_cast<std::int64_t>(row.keys.size()),
-      [&](std::int64_t at) -> ball<W> const& { return row.keys[static_cast<std::size_t>(at)].weight; },
-      [](std::int64_t) { return element{number_class::finite, 1, 0}; });
-  // With a softcap the weight of the maximum may be a wide ball. One weight is 1 and none is above 1, so Z is in [1,
-  // n].
-  if (certain_sign(row.normaliser) <= 0) row.normaliser = detail::between_one_and<W>(row.keys.size());
+  enclose_weights(row);
 }
 
 /// What the key at position n of row.keys adds to column c, times 1 − p: v_jc, and 0 for a dropped key and for the sink.

@@ -43,13 +43,24 @@ struct error_bound {
   judged_by by = judged_by::nothing;
   double warning = infinity;    ///< W_c of section 9, outputs only: errors above it are suspicious, never refuted
   double unrounded = infinity;  ///< outputs only: B_c before the output rounding (section 5, Output format)
+  /// Outputs only, where a sink may multiply O of the keys (T2): how far that O may reach before it is stored, upwards
+  /// and downwards; else 0.
+  double keys_above = 0, keys_below = 0;
   bool dull = false;            ///< section 8: it admits an answer that is wrong in a plain way
   /// Outputs only: |ô_c − known_center| ≤ known_size, too, where weights are known (section 5); else infinite.
   double known_center = 0, known_size = infinity;
 };
 
-/// Corollary L: |LSÊ − LSE|.
+/// Section 5, Output format: `got` is an infinity that an honest answer rounds to, or what a factor makes of one, an
+/// infinity or NaN. Requires o_c in [lowest, highest]
+constexpr bool explained_by_overflow(problem::kernel_model const& model, error_bound const& bound, double lowest,
+                                     double highest, double got) noexcept;
+
+/// Corollary L: |LSÊ − LSE|; that of a sink which is a term.
 constexpr error_bound log_sum_exp_bound(row_terms const& terms) noexcept;
+constexpr error_bound log_sum_exp_of_term(row_terms const& terms) noexcept;
+/// What T2 asks of the keys alone, whose terms are given: λ and H_c.
+constexpr void bound_by_keys_alone(row_terms& terms, row_terms const& keys, sink_numbers const& sink) noexcept;
 
 /// The bounds of one row: section 3 is evaluated once, then each result is asked for.
 class row_bound {
@@ -60,7 +71,7 @@ class row_bound {
   constexpr void evaluate(problem::kernel_model const& model, row_facts const& facts);
 
   /// E10: H0 and the first part of H4, as far as they do not depend on V. Where they fail nothing is claimed.
-  constexpr bool says_anything() const noexcept { return terms_.judged; }
+  constexpr bool says_anything() const noexcept { return terms_.judges(); }
   /// What the evaluation found, for tests and reports.
   constexpr row_terms const& terms() const noexcept { return terms_; }
 
@@ -95,6 +106,19 @@ class row_bound {
   constexpr void rescales(std::vector<key_facts> const& keys);
   constexpr std::size_t real_keys() const noexcept { return keys_.size() - (terms_.has_sink ? 1 : 0); }
 
+  template <class Value>
+  constexpr error_bound output_around(double mid, double width, Value&& value) const noexcept;
+  /// T2: the column of the keys alone, and how far its O may reach upwards and downwards before it is stored.
+  struct column_of_keys {
+    scalar::column_alone<double> column{infinity, infinity, infinity, false, false};
+    double above = 0, below = 0;
+  };
+  template <class Value>
+  constexpr column_of_keys output_alone(Value&& value) const noexcept;
+
+  /// Section 5, Theorem T2, from the bounds of the keys alone.
+  constexpr void rescale(problem::kernel_model const& model, row_facts const& facts);
+  constexpr void evaluate_term(problem::kernel_model const& model, row_facts const& facts);
   /// Section 5, Theorem (known weights), from what evaluate has found.
   constexpr void find_known(row_facts const& facts);
 
@@ -103,6 +127,7 @@ class row_bound {
   std::vector<key> keys_;
   std::vector<double> sorted_;
   known_weights known_;
+  std::vector<row_bound> alone_;  ///< of the keys without the sink, where T2 is asked: one element
 };
 
 }  // namespace attest::reference

@@ -102,6 +102,14 @@ struct column_bound {
   mask judged, by_theorem, dull;
 };
 
+/// A column of the keys alone (Theorem T2): B_c and W_c as they may be stored, |o_c| from above, all times κ.
+template <class R>
+struct column_alone {
+  using mask = decltype(R(0) < R(0));
+  R size, warning, o_size;
+  mask judged, by_theorem;
+};
+
 /// Section 8, Dull elements: does the bound admit the mean of V, or o_c without its heaviest key, where that differs
 /// from o_c by more than one rounding of the output? (Not directed: it is counted, nothing rests on it.)
 template <class R>
@@ -170,6 +178,21 @@ constexpr known_output<R> known_bound(row_terms const& terms, double growth, kno
   return {sums.center, rounded_up(with_output_rounding(terms.model, B, size) * terms.slack)};
 }
 
+/// The bound of T1 in `by_term`, that of T2, or where either form may be used the larger. exact_size is κ|o_c|.
+template <class R>
+constexpr column_bound<R> with_rescaled(row_terms const& terms, column_bound<R> const& by_term,
+                                        column_alone<R> const& alone, R const& exact_size) noexcept {
+  auto const found = rescaled(terms, alone.size, alone.warning, alone.o_size, exact_size);
+  column_bound<R> bound{};
+  bound.size = found.size, bound.unrounded = found.unrounded, bound.warning = found.warning;
+  bound.judged = both(alone.judged, found.size < R(infinity)), bound.by_theorem = alone.by_theorem;
+  if (terms.factor.only) return bound;
+  bound.size = larger(bound.size, by_term.size), bound.unrounded = larger(bound.unrounded, by_term.unrounded);
+  bound.warning = larger(bound.warning, by_term.warning);
+  bound.judged = both(bound.judged, by_term.judged), bound.by_theorem = both(bound.by_theorem, by_term.by_theorem);
+  return bound;
+}
+
 /// B_c = A_c + [(1 + Γ_F)(Φ_c + Ω_O) + (|o_c| + A_c)(Γ_L + Γ_F)]/(1 − Γ_L) + Ω_F,
 /// then κ·B_c(1 + u_out) + u_out·κ|o_c| + ω_out, where with dropout v, o_c and B_c are those times 1 − p. o_c lies within `width` of `mid`; sum_eta is Σ_{j∉J} η_j. (known matters
 /// for dull alone.)
@@ -178,7 +201,7 @@ template <class R>
 constexpr column_bound<R> output_bound(row_terms const& terms, R const& mid, R const& width,
                                        column_sizes<R> const& sizes, column_deviations<R> const& far_off,
                                        column_clauses<R> const& clauses, double sum_eta,
-                                       known_output<R> const& known) noexcept {
+                                       known_output<R> const& known, column_alone<R> const& alone) noexcept {
   problem::kernel_model const& model = terms.model;
   problem::working_format const& f = model.format;
   column_bound<R> bound{};
@@ -212,7 +235,6 @@ constexpr column_bound<R> output_bound(row_terms const& terms, R const& mid, R c
   bound.unrounded = rounded_up(B * kept * terms.slack);
   bound.size = rounded_up(with_output_rounding(model, B * kept, o_size * kept) * terms.slack);
   // H0: n·e^{τ + g⁺}·κ·max_j|v_jc| < Θ; κ·max_j|v_jc| below out_limit where it may be rounded to that format.
-  bound.dull = is_dull(terms, smaller(bound.size / kept, absolute(known.center - mid) + known.size), mid, sizes);
   bound.judged = both((terms.n * terms.e_tau * kept) * sizes.largest < R(f.h0_limit), bound.size < R(infinity));
   if (terms.drops && model.u_drop > 0)
     bound.judged = both(bound.judged, sizes.largest * (kept * (1 + 0x1p-50)) < R(model.out_limit));
@@ -225,6 +247,8 @@ constexpr column_bound<R> output_bound(row_terms const& terms, R const& mid, R c
   R const usual =
       6 * root(variance) + model.u_out * o_size + terms.drift * rounded + common + omega_O + omega_F;
   bound.warning = smaller(bound.size, usual * kept + model.omega_out);
+  if (terms.factor.asked) bound = with_rescaled(terms, bound, alone, o_size * kept);
+  bound.dull = is_dull(terms, smaller(bound.size / kept, absolute(known.center - mid) + known.size), mid, sizes);
   return bound;
 }
 

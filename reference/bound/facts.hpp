@@ -44,6 +44,9 @@ struct row_scalars {
 
 struct row_facts : row_scalars {
   std::vector<key_facts> keys;  ///< in the order of enclosed_row::keys
+  /// Beside a sink and keys: the same row without the sink (one element, else none), and t − LSE of that row.
+  std::vector<row_facts> keys_alone{};
+  double sink_above_lower = 0, sink_above_upper = 0;
 };
 
 /// |x| as a double, rounded up. Requires x finite.
@@ -98,6 +101,24 @@ constexpr row_scalars range_of(problem::instance<T> const& p, enclosed_row<W, T>
 /// Ensures   every field on its safe side (E2); sums of n terms in doubles are widened by (1 + (n+1)·2⁻⁵²)
 /// Cost      O(n·d)
 template <unsigned W, class T>
+constexpr void collect_facts(problem::instance<T> const& p, enclosed_row<W, T> const& row, row_facts& facts);
+
+/// The row without its sink, for the theorem of sinks behind the keys. Its weights are formed anew: beside a large sink
+/// those of the row say nothing of it.
+template <unsigned W, class T>
+constexpr void collect_keys_alone(problem::instance<T> const& p, enclosed_row<W, T> const& row, row_facts& facts) {
+  facts.keys_alone.clear();
+  if (!row.has_sink() || row.keys.size() == 1) return;
+  enclosed_row<W, T> alone = row;
+  alone.keys.pop_back();
+  enclose_weights(alone);
+  facts.keys_alone.resize(1);
+  collect_facts(p, alone, facts.keys_alone.front());
+  ball<W> const above = ball<W>::from(row.keys.back().score.bias) - (alone.max_score + log(alone.normaliser));
+  facts.sink_above_lower = lower(above), facts.sink_above_upper = upper(above);
+}
+
+template <unsigned W, class T>
 constexpr void collect_facts(problem::instance<T> const& p, enclosed_row<W, T> const& row, row_facts& facts) {
   problem::sizes const& s = p.size();
   std::int64_t const hk = key_head(s, row.h);
@@ -128,6 +149,7 @@ constexpr void collect_facts(problem::instance<T> const& p, enclosed_row<W, T> c
     entry.weight_upper = smaller(1, upper(pi));
     facts.keys.push_back(entry);
   }
+  collect_keys_alone(p, row, facts);
 }
 
 }  // namespace attest::reference

@@ -312,12 +312,42 @@ constexpr R with_output_rounding(problem::kernel_model const& model, R const& B,
   return B * (1 + model.u_out) + model.u_out * exact_size + model.omega_out;
 }
 
+/// B before and after the output rounding, and W, of a result that a sink scales behind the keys.
+template <class R>
+struct rescaled_bound {
+  R unrounded, size, warning;
+};
+
+/// |ô − o| ≤ f(1 + Φ)B_K + fΦ|o_K| + (2ω + ω_drop)κ + ν(|o_K| + B_K), then the output rounding; W alike. B, W and |o_K|
+/// are those of the keys alone as they may be stored, exact_size is |o|. A weight is such a result, too.
+/// Ensures   |ô − o| ≤ size of a kernel that multiplies ô_K by the factor of a sink (Theorem T2)
+template <class R>
+constexpr rescaled_bound<R> rescaled(row_terms const& terms, R const& B, R const& W, R const& keys_size,
+                                     R const& exact_size) noexcept {
+  sink_factor const& f = terms.factor;
+  R const beside = f.off * keys_size + f.absolute + f.lost * (keys_size + B);
+  R const unrounded = rounded_up((f.whole * B + beside) * terms.slack);
+  R const size = rounded_up(with_output_rounding(terms.model, unrounded, exact_size) * terms.slack);
+  return {unrounded, size, smaller(size, with_output_rounding(terms.model, R(f.whole * W + beside), exact_size))};
+}
+
 template <class R>
 struct weight_bound {
   using mask = decltype(R(0) < R(0));
   R size;
   mask by_theorem;
 };
+
+/// The bound of a returned weight by T1 in `by_term`, that of T2, or where either form may be used the larger. B and
+/// keys_weight are those of the keys alone.
+template <class R>
+constexpr weight_bound<R> with_rescaled_weight(row_terms const& terms, weight_bound<R> const& by_term, R const& B,
+                                               decltype(R(0) < R(0)) by_theorem, R const& keys_weight,
+                                               R const& weight_upper) noexcept {
+  R const size = rescaled(terms, B, B, keys_weight, weight_upper).size;
+  if (terms.factor.only) return {size, by_theorem};
+  return {larger(size, by_term.size), both(by_theorem, by_term.by_theorem)};
+}
 
 /// A_j = min{1, [(1 − π_j)P_j + π_j Σ_{i≠j} P_i]/D + n_far·ω_W/Λ, max(π_j, η_j)};
 /// one pass:      A_j + (π_j + A_j)(Γ_L + Γ_W)/(1 − Γ_L) + 2ω + α_W

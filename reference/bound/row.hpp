@@ -64,7 +64,7 @@ constexpr void row_bound::find_known(row_facts const& facts) {
 }
 
 /// Each loop over the keys needs what the function of row_terms before it has found.
-constexpr void row_bound::evaluate(problem::kernel_model const& model, row_facts const& facts) {
+constexpr void row_bound::evaluate_term(problem::kernel_model const& model, row_facts const& facts) {
   facts_ = &facts;
   auto const& keys = facts.keys;
   terms_.begin(model, facts, keys.size());
@@ -124,7 +124,7 @@ constexpr void row_bound::evaluate(problem::kernel_model const& model, row_facts
   terms_.after_shares(shares);
   find_known(facts);
   if (!terms_.by_lse_alone()) return;
-  double const lambda = log_sum_exp_bound(terms_).size;
+  double const lambda = log_sum_exp_of_term(terms_).size;
   terms_.after_log_sum_exp(lambda);
   for (std::size_t j = 0; j < keys.size(); ++j) {
     key& my = keys_[j];
@@ -132,6 +132,28 @@ constexpr void row_bound::evaluate(problem::kernel_model const& model, row_facts
     my.lse_error = scalar::lse_weight_error(terms_, k, my.E, my.reference_error, lambda, my.far || my.flushed);
     my.shared = my.lse_error;
   }
+}
+
+/// Σ_K π_j, not 1 − π_⊥: that would cancel beside a large sink.
+constexpr void row_bound::rescale(problem::kernel_model const& model, row_facts const& facts) {
+  if (facts.keys_alone.empty()) return;  // not known: nothing is judged
+  alone_.resize(1);
+  alone_.front().evaluate(model, facts.keys_alone.front());
+  key_facts const& t = facts.keys.back();
+  sink_numbers sink{keys_.back().E, absolute(t.bias), t.weight_upper, 0, facts.sink_above_lower, facts.sink_above_upper};
+  double heaviest = t.weight_upper;
+  for (std::size_t j = 0; j < real_keys(); ++j) {
+    sink.left += facts.keys[j].weight_upper;
+    heaviest = larger(heaviest, facts.keys[j].weight_upper);
+  }
+  sink.left = smaller(1, sink.left * terms_.slack);
+  terms_.heaviest_odds = heaviest < 1 ? heaviest / (1 - heaviest) : infinity;
+  bound_by_keys_alone(terms_, alone_.front().terms_, sink);
+}
+
+constexpr void row_bound::evaluate(problem::kernel_model const& model, row_facts const& facts) {
+  evaluate_term(model, facts);
+  if (terms_.factor.asked) rescale(model, facts);
 }
 
 }  // namespace attest::reference

@@ -5,6 +5,7 @@
 
 #include "problem/kernel_model.hpp"
 #include "reference/bound/facts.hpp"
+#include "reference/bound/sink_numbers.hpp"
 #include "reference/real/outward.hpp"
 
 namespace attest::reference {
@@ -30,7 +31,7 @@ constexpr bool keys_without_weight_in_range(problem::kernel_model const& model, 
 }
 
 /// The row's part of section 3, filled in the order of its functions while the keys are visited between them.
-struct row_terms : row_scalars {
+struct row_terms : row_scalars, sink_terms {
   problem::kernel_model model{};
   double n = 0;      ///< visible keys with a finite score
   double slack = 1;  ///< E1: covers the rounding of any sum of n or d products in this evaluation
@@ -40,10 +41,6 @@ struct row_terms : row_scalars {
          u_qk = 0, cap_absolute = 0;
   // Section 3, Scores: M⁺ − m, M⁻ − m from below, max_j E_j, a bound of max(|M⁺|, |M⁻|) (E2).
   double max_above = 0, max_below = -infinity, largest_E = 0, largest_max = 0;
-  // Section 3, A sink: γ_{k_t} ⊕ u_t, and ω_t + 2ω (E_⊥); M_K⁺ − m and
-  // M_K⁻ − m, of the keys alone; max(0, t + E_⊥ − M_K⁻) where a sink may be added at the end, else 0; γ_{k_x}X_⊥ + G_⊥.
-  double sink_relative = 0, sink_absolute = 0, keys_above = 0, keys_below = -infinity, sink_above = 0, sink_slack = 0;
-  bool sink_in_range = true;  ///< H0: the line on a sink
   bool in_range = false;  ///< the lines of H0 on σ, q, k, products, biases and the softcap
   // Section 3, Reference: γ_{c_m}(1 + γ_{k_x}), g, g⁺, θ; Λ; max_{j∈L} Y_j. Whether Λ_x is exceeded by keys whose own
   // bias explains it alone (H0, Finite masks).
@@ -65,13 +62,14 @@ struct row_terms : row_scalars {
          lost_when_divided = 0;
   // Corollary W: Γ_W, α_W. Section 5, weights formed by the LSE: e^λ − 1.
   double gamma_W = 0, lost_weight = 0, lse_growth = 0;
-  // Section 9: Σγ_j, Σγ_jπ_j²; (2/3)u_p²·Σγ_jπ_j², (1/3)u²·(Σγ_j + R), ((k_F + k_pre)u)², (h + R)·u_pv/√n where u_pv >
-  // u.
+  // Section 9: Σγ_j, Σγ_jπ_j²; (2/3)u_p²·Σγ_jπ_j², (1/3)u²·(Σγ_j + R), ((k_F + k_pre)u)², (h + R)·u_pv/√n for u_pv > u.
   double sum_groups = 0, sum_grouped_squares = 0;
   double heaviest_odds = 0;  ///< max π_j/(1 − π_j) (section 8, Dull elements)
   double spread_of_sizes = 0, spread_of_sums = 0, spread_of_result = 0, drift = 0;
   bool theorem_holds = false;  ///< the entry A^T may be taken (not by the exception for padding)
   bool judged = false;         ///< H0, H4 and H5 (E10), without the condition on the column's V
+  /// Is any element of the row judged?
+  constexpr bool judges() const noexcept { return factor.asked ? factor.judged && (factor.only || judged) : judged; }
 
   /// K = far + ln(1/u) + 2: section 3, Sums, merging without a final division; Lemma 4.
   constexpr double largest_argument() const noexcept { return model.format.far + log_upper(1 / model.format.u) + 2; }
@@ -87,8 +85,7 @@ struct row_terms : row_scalars {
 
   /// The constants of Scores and Sums that no key changes. Requires keys ≥ 1.
   constexpr void begin(problem::kernel_model const& how, row_scalars const& scalars, std::size_t keys) noexcept;
-  /// M_K⁺, M_K⁻ and what a sink may exceed them by, before after_scores. `keys` is of the keys without the sink, whose
-  /// numbers are given, E = E_⊥ among them.
+  /// M_K⁺, M_K⁻ and what a sink of these numbers may exceed them by, before after_scores. `keys` are without the sink.
   template <class Extremes>
   constexpr void meet_sink(Extremes const& keys, double x_lower, double x_upper, double E) noexcept;
   /// M⁺, M⁻ and H0, after every key's E_j.
@@ -173,6 +170,8 @@ constexpr void row_terms::begin(problem::kernel_model const& how, row_scalars co
   // E_j (Lemma 1, Bias): 1 + e_s = (1 + γ_{k_add})(1 + u_s).
   e_s = model.k_add > 0 ? compounded(gamma(model.k_add, u), model.u_s) : model.u_s;
 
+  factor.asked = has_sink && keys > 1 && model.sink_form != problem::sink_form::term;
+  factor.only = model.sink_form == problem::sink_form::rescale;
   sink_relative = compounded(gamma(model.k_t, u), model.u_t), sink_absolute = model.omega_t + 2 * omega;
   if (drops) gamma_drop = compounded(gamma(model.k_drop, u), model.u_drop);
   // Section 3, Sums (Lemmas 4, 6): u_p counts as 0 in Γ_O where P is shared, u_pv as u where it is smaller; h; s; ϱ, s'.
@@ -397,4 +396,5 @@ constexpr void row_terms::finish_sums() noexcept {
 
 }  // namespace attest::reference
 
+#include "reference/bound/sink_factor.hpp"
 #include "reference/bound/sink_terms.hpp"

@@ -14,6 +14,7 @@
 #include "reference/machine/enclosures-inl.hpp"
 #include "reference/machine/environment.hpp"
 #include "reference/machine/gather-inl.hpp"
+#include "reference/machine/keys_alone-inl.hpp"
 #include "reference/machine/weights-inl.hpp"
 
 HWY_BEFORE_NAMESPACE();
@@ -46,26 +47,49 @@ void block(block_task<T> const& task) {
     certified_row certified;
     certified.b = task.b, certified.h = task.h, certified.i = task.i0 + static_cast<std::int64_t>(r);
     certified.memory = &memory;
-    row_scalars facts = scalars_of(p, task.b, memory.q.data() + r * static_cast<std::size_t>(s.d));
+    row_scalars facts;
     row_numbers row;
-    row.softcap = p.softcap(), row.scale = scale_of(p);
-    auto const n = safe ? gather<false>(p, task.b, task.h, certified.i, r, memory, facts) : std::nullopt;
-    double sum_eta = -1;
-    if (n && *n > 0 && find_weights(*n, p.has_bias() || facts.has_sink, facts, keys, row)) {
+    std::int64_t const hk = key_head(s, task.h);
+    // The row in `keys`, with its sink or without; 0 where it must be handed over.
+    auto const enclose = [&](bool with_sink) -> std::size_t {
+      facts = scalars_of(p, task.b, memory.q.data() + r * static_cast<std::size_t>(s.d));
+      row = {}, row.softcap = p.softcap(), row.scale = scale_of(p);
+      auto const found = gather<false>(p, task.b, task.h, certified.i, r, memory, facts, with_sink);
+      if (!found || *found == 0 || !find_weights(*found, p.has_bias() || facts.has_sink, facts, keys, row)) return 0;
       log_sum_exp_of(row, facts, certified);
-      sum_eta = task.options.bounds
-                    ? bound_row(*n, *task.model, facts, task.options.weights, keys, memory.ranks, memory.known, terms)
-                    : 0;
-    }
+      return *found;
+    };
+    auto const columns_of = [&](std::size_t count, row_terms const& by, double sum_eta) {
+      bool const all = count - (facts.has_sink ? 1 : 0) == static_cast<std::size_t>(p.keys(task.b)) && !facts.drops;
+      if (all) measure_values(p, task.b, hk, memory);
+      return column_task<T>{keys, count, row.Z, row.mean_error, by, sum_eta, all, memory};
+    };
+    auto const bound = [&](std::size_t count, problem::kernel_model const& model, row_terms& to) {
+      return bound_row(count, model, facts, task.options.weights, keys, memory.ranks, memory.known, to);
+    };
+    auto const bound_alone = [&](problem::kernel_model const& model) {
+      std::size_t const count = enclose(false);
+      double const sum_eta = count > 0 ? bound(count, model, memory.alone.terms) : -1;
+      if (sum_eta < 0) return false;
+      sweep_columns(columns_of(count, memory.alone.terms, sum_eta), dv);
+      keep_alone(count, dv, task.options.weights, facts, certified, memory);
+      return true;
+    };
+    std::size_t const n = safe ? enclose(true) : 0;
+    auto const bound_by = [&](problem::kernel_model const& model) {
+      bool const beside = bounds_keys_alone(facts, model);
+      if (beside && !(bound_alone(model) && enclose(true) == n)) return -1.0;
+      double const sum_eta = bound(n, model, terms);
+      if (beside && sum_eta >= 0) rescale_row(n, task.options.weights, terms, memory);
+      return sum_eta;
+    };
+    double sum_eta = n == 0 ? -1 : task.options.bounds ? bound_by(*task.model) : 0;
     if (sum_eta < 0) {
       task.visit(task.context, certified);
       continue;
     }
-    std::int64_t const hk = key_head(s, task.h);
-    std::size_t const real = *n - (facts.has_sink ? 1 : 0);
-    bool const all_keys = real == static_cast<std::size_t>(p.keys(task.b)) && !facts.drops;
-    if (all_keys) measure_values(p, task.b, hk, memory);
-    column_task<T> const columns{keys, *n, row.Z, row.mean_error, terms, sum_eta, all_keys, memory};
+    std::size_t const real = n - (facts.has_sink ? 1 : 0);
+    column_task<T> const columns = columns_of(n, terms, sum_eta);
     if (task.options.bounds) sweep_columns(columns, dv);
     else enclose_columns(columns, dv);
     scale_outputs(p, task.options.bounds, memory);
@@ -74,9 +98,11 @@ void block(block_task<T> const& task) {
     task.visit(task.context, certified);
     if (!bounded_again(s, task.b, task.h, certified.i)) continue;
     for (std::size_t at = 0; at < task.options.further.size(); ++at) {
-      sum_eta =
-          bound_row(*n, task.options.further[at], facts, task.options.weights, keys, memory.ranks, memory.known, terms);
-      if (sum_eta < 0) continue;
+      sum_eta = bound_by(task.options.further[at]);
+      if (sum_eta < 0) {
+        if (enclose(true) != n) break;  // `keys` may hold the row without its sink
+        continue;
+      }
       column_task<T> further = columns;
       further.sum_eta = sum_eta;
       sweep_columns(further, dv);

@@ -244,7 +244,7 @@ inline double bound_row(std::size_t n, problem::kernel_model const& model, row_s
       },
       known);
   if (terms.by_lse_alone()) {
-    double const lambda = log_sum_exp_bound(terms).size;
+    double const lambda = log_sum_exp_of_term(terms).size;
     terms.after_log_sum_exp(lambda);
     lse_weight_stage stage{keys, terms, lambda};
     each_key(n, stage);

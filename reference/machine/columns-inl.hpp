@@ -169,8 +169,13 @@ HWY_INLINE void sweep(column_task<T> const& task, std::size_t c) {
                          : ((sizes[a].largest + absolute(mid[a]) + r) * epsilon + r) * (1 + 0x1p-40);
     auto const beside = weights.hold ? known_bound(terms, weights.growth, known[a], sizes[a].largest)
                                      : known_output<R>{R(0), R(infinity)};
-    auto const bound = output_bound(terms, mid[a], radius, sizes[a], deviations[a], clauses[a], task.sum_eta, beside);
     std::size_t const at = c + a * step;
+    column_alone<R> alone{};
+    if (terms.factor.asked)
+      alone = {load<R>(&memory.alone.bound[at]), load<R>(&memory.alone.warning[at]), load<R>(&memory.alone.o_size[at]),
+               R(0.5) < load<R>(&memory.alone.judged[at]), R(0.5) < load<R>(&memory.alone.by_theorem[at])};
+    auto const bound =
+        output_bound(terms, mid[a], radius, sizes[a], deviations[a], clauses[a], task.sum_eta, beside, alone);
     auto const usable = sizes[a].sum < R(0x1p1000);  // no infinity, no NaN
     if constexpr (!DoubleWords) store(mid[a], &memory.o[at]);
     store(select(usable, radius, R(infinity)), &memory.o_radius[at]);
@@ -186,7 +191,7 @@ HWY_INLINE void sweep(column_task<T> const& task, std::size_t c) {
     store(as_number(bound.dull), dull);
     for (std::size_t i = 0; i < step; ++i) {
       memory.o_dull[at + i] = dull[i] > 0;
-      memory.o_by[at + i] = !terms.judged || judged[i] < 1 ? judged_by::nothing
+      memory.o_by[at + i] = !terms.judges() || judged[i] < 1 ? judged_by::nothing
                             : by_theorem[i] > 0            ? judged_by::theorem
                                                            : judged_by::dominance;
     }

@@ -57,13 +57,13 @@ bool gather_sink(problem::instance<T> const& p, std::int64_t b, std::int64_t h, 
 }
 
 /// Collects the keys visible to row i in `keys`: dot (with DoubleWords, a double word), size, norm and bias; behind them
-/// the sink, if facts.has_sink. Returns their number, 0 if no key has weight. Keys with a bias of −∞ have no weight and
+/// the sink, if facts.has_sink (never without with_sink). Returns their number, 0 if no key has weight. Keys with a bias of −∞ have no weight and
 /// are left out; facts gets the sizes that H0 asks of them. The value of a dropped key is a row of zeros.
 /// Returns nothing if the row must be handed over to the ball tier: for a bias or a sink of +∞ or NaN, and for a key with
 /// bias −∞ whose Σ|q_t·k_t| or whose row of V is not finite, or a dropped key whose row of V is not finite.
 template <bool DoubleWords, class T>
 std::optional<std::size_t> gather(problem::instance<T> const& p, std::int64_t b, std::int64_t h, std::int64_t i,
-                                  std::size_t block_row, workspace& memory, row_scalars& facts) {
+                                  std::size_t block_row, workspace& memory, row_scalars& facts, bool with_sink = true) {
   problem::sizes const& s = p.size();
   double const slack = 1 + static_cast<double>(s.d + 2) * 0x1p-52;
   key_columns& keys = memory.keys;
@@ -108,7 +108,7 @@ std::optional<std::size_t> gather(problem::instance<T> const& p, std::int64_t b,
     ++n;
   }
   if (n == 0) return 0;
-  if (!gather_sink(p, b, h, n, memory, facts)) return std::nullopt;
+  if (with_sink && !gather_sink(p, b, h, n, memory, facts)) return std::nullopt;
   return n + (facts.has_sink ? 1 : 0);
 }
 

@@ -123,6 +123,11 @@ row_facts facts_of(certified_row const& row) {
   for (std::size_t j = 0; j < row.keys.size() + (facts.has_sink ? 1 : 0); ++j)
     facts.keys.push_back({k.j[j], k.x_lower[j], k.x_upper[j], k.score_upper[j], k.product_upper[j], k.key_norm[j], k.bias[j],
                           k.weight_lower[j], k.weight_upper[j]});
+  if (row.terms->factor.asked) {
+    row_alone const& alone = row.memory->alone;
+    facts.keys_alone = {alone.facts};
+    facts.sink_above_lower = alone.above_lower, facts.sink_above_upper = alone.above_upper;
+  }
   return facts;
 }
 

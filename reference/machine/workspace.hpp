@@ -70,6 +70,16 @@ struct rank_memory {
   std::vector<std::size_t> below;
 };
 
+/// The row without its sink, for Theorem T2 of docs/bound.md (keys_alone-inl.hpp).
+struct row_alone {
+  row_terms terms;
+  double lse = 0, lse_low = 0, lse_radius = 0;
+  std::vector<double> bound, warning, o_size, judged, by_theorem;             ///< dv; flags are 0 or 1
+  std::vector<double> weight_upper, weight_bound, weight_by_theorem;          ///< of the keys
+  row_facts facts;                                                            ///< for tests, as row_bound takes them
+  double above_lower = 0, above_upper = 0;                                    ///< t − LSE_K
+};
+
 struct workspace {
   std::vector<double> q;          ///< block_rows × d
   std::vector<double> k_tile;     ///< d × tile_keys, transposed
@@ -79,6 +89,7 @@ struct workspace {
   key_columns keys;
   rank_memory ranks;
   known_weights known;
+  row_alone alone;
   std::vector<double> o, o_low, o_radius, o_bound, o_warning, o_known, o_known_bound, lowest, highest;  ///< dv
   std::vector<judged_by> o_by;
   std::vector<std::uint8_t> o_dull;  ///< dv: 0 or 1

@@ -104,6 +104,9 @@ void compare(bool double_words, bool with_keep) {
       auto const p = problem.instance();
       auto model = black_box_f32();
       if (seed % 3 == 0) model.order = problem::key_order::index, model.least_block = 4;
+      model.sink_form = static_cast<problem::sink_form>(seed / 3 % 3);
+      if (seed % 2 == 0) model.u_sink = 0x1p-8, model.omega_sink = 0x1p-25;
+      if (seed % 5 == 0) model.x0 = 20;
       auto rows = reference::machine::row_source<T>::make(p, model, {.weights = true, .double_words = double_words});
       REQUIRE(rows.has_value());
       for (std::int64_t b = 0; b < problem.b; ++b)

@@ -2,7 +2,7 @@
 
     bound_from_text.py BOUND_ROWS ROWS SEED
 
-bound_text.py and bound_text_results.py are that second evaluation, in three forms; the first says what each contains.
+bound_text.py, bound_text_results.py and bound_text_sink.py are that second evaluation, in three forms; the first says what each contains.
 Every number of the code must be at least that of the form `stated`, and at most that of the form `widened` times
 1 + 4*(slack - 1), where slack is 1 + (16n + 8d + 64)*2^-53; in every fifth row `stated` must be at least `text`. What
 is not judged by the text must not be judged by the code, and the other way round; the same for what is dull. One
@@ -15,16 +15,18 @@ from decimal import Decimal
 
 from bound_text_known import exact_facts, known
 from bound_text_numbers import INF, LARGEST, TWO, ZERO
-from bound_text_results import EITHER, THEOREM, results
+from bound_text_results import EITHER, THEOREM
+from bound_text_sink import with_sink
 
 WORDS = {"rescales", "height", "merge", "large_scores", "order", "unchanged_rescale", "p_normalised",
-         "returned_weights", "normalise", "folded_overflow", "weight_reference"}
+         "returned_weights", "normalise", "folded_overflow", "weight_reference", "sink_form"}
 COUNTS = {"k_qk_base", "k_qk_per_d", "fold_q", "fold_k", "k_add", "k_x", "c_m", "p_shared", "block", "k_pre",
           "splits", "k_f", "flushes", "k_lse", "bias_first", "least_block", "merges", "height_divisor", "height_base", "promote",
-          "merge_levels", "k_block", "divided_block", "k_t", "k_drop"}
+          "merge_levels", "k_block", "divided_block", "k_t", "k_drop", "k_sink"}
 NUMBERS = {"format.u", "format.omega", "format.far", "format.omega_w", "format.h0_limit", "u_qk", "g_b", "e_c", "a_t",
            "u_s", "omega_s", "s_limit", "mask_limit", "eps", "tau", "x0", "u_p", "omega_p", "p_limit", "u_pv", "u_out",
-           "omega_out", "eps_log", "out_limit", "u_t", "omega_t", "sink_limit", "u_drop", "omega_drop"}
+           "omega_out", "eps_log", "out_limit", "u_t", "omega_t", "sink_limit", "u_drop", "omega_drop",
+           "u_sink", "omega_sink"}
 UNREAD = {"format.largest_x0"}                                 # by the bound itself: section 12
 
 REFERENCES = ("rising", "falling", "whole_row", "own_block")
@@ -59,6 +61,11 @@ def model_of(words):
     return model
 
 
+def facts_of(words):
+    return {name: int(word) if name in ("d", "m", "finite_products", "has_sink", "drops") else number(word)
+            for name, word in words.items()}
+
+
 class key_of:
     """The facts of one key; an evaluation adds its quantities."""
 
@@ -70,7 +77,7 @@ class key_of:
 
 class printed_row:
     def __init__(self, lines):
-        self.keys, self.columns = [], []
+        self.keys, self.columns, self.keys_alone, self.gap = [], [], [], None
         for line in lines:
             kind, *rest = line.split()
             if kind == "row":
@@ -85,16 +92,21 @@ class printed_row:
                 words = dict(word.split("=") for word in rest)
                 if kind == "key":
                     self.keys.append(words)
+                elif kind == "alone_key":
+                    self.keys_alone.append(words)
                 elif kind == "column":
                     self.columns.append(words)
                 else:
                     setattr(self, kind, words)
         self.model_words, self.model = self.model, model_of(self.model)
-        self.facts = {name: int(word) if name in ("d", "m", "finite_products", "has_sink", "drops") else number(word)
-                      for name, word in self.facts.items()}
+        self.facts = facts_of(self.facts)
 
     def evaluated(self, form):
-        return results(self.model, self.facts, [key_of(words) for words in self.keys], form)
+        alone = None
+        if self.gap:
+            alone = (facts_of(self.alone), [key_of(words) for words in self.keys_alone],
+                     number(self.gap["lower"]), number(self.gap["upper"]))
+        return with_sink(self.model, self.facts, [key_of(words) for words in self.keys], form, alone)
 
 
 class comparison:
@@ -103,11 +115,11 @@ class comparison:
         self.used = collections.defaultdict(Decimal)           # of the four times (slack - 1) above the widened form
         self.faults = []
 
-    def between(self, row, place, code, text, widened, slack, side=1):
+    def between(self, row, place, code, text, widened, slack, side=1, largest=ZERO):
         """stated <= code <= widened*(1 + 4*(slack - 1)) where side is +1; the other way round where it is -1.
 
         Terms below the smallest double are lost: 2^-1066 are allowed below, 2^-1000 above. A warning level is no bound,
-        its square root is not directed, and squares underflow sooner.
+        its square root is not directed, and squares of weights underflow sooner, beside the square of the largest value.
         """
         name = place.split("[")[0]
         self.counts[name] += 1
@@ -117,7 +129,7 @@ class comparison:
         if abs(text) < INF:
             below += abs(text) * Decimal("1e-45")              # of 50 digits
         if name == "warning":
-            below, above = below + 4 * unit + TWO**-530, TWO**-500
+            below, above = below + 4 * unit + TWO**-530 * max(1, largest), TWO**-500
         if code < text - below:
             self.faults.append((row, place, "below", abs(code), abs(text), abs(widened)))
         elif widened <= LARGEST and code > widened + 4 * unit + above:
@@ -139,6 +151,9 @@ def printed(row):
     for at, column in enumerate(row.columns):
         for name in ("size", "unrounded", "warning"):
             sizes[f"{name}[{at}]"] = number(column[name])
+        for name in ("keys_above", "keys_below"):
+            if number(column[name]):
+                sizes[f"{name}[{at}]"] = number(column[name])
         verdicts[f"size[{at}]"] = int(column["by"])
     for j, (size, by, _) in enumerate(row.weights):
         sizes[f"weight[{j}]"], verdicts[f"weight[{j}]"] = number(size), int(by)
@@ -149,12 +164,14 @@ def printed(row):
 
 def computed(form, row, widened=None):
     """The same of one form. `widened` are the verdicts of that form: it may find another entry the smaller one."""
-    sizes = {term: Decimal(getattr(form, attribute)) for term, (attribute, _) in TERMS.items()}
+    sizes = {term: Decimal(getattr(form, attribute)) for term, (attribute, _) in TERMS.items() if not form.only}
     verdicts = {"lse": form.lse_by}
     for at, column in enumerate(row.columns):
         *found, by = form.output(column["values"], number(column["mid"]), number(column["radius"]))
         sizes |= {f"{name}[{at}]": size for name, size in zip(("size", "unrounded", "warning"), found)}
         verdicts[f"size[{at}]"] = by
+        if form.asked and form.reach:
+            sizes |= {f"{name}[{at}]": size for name, size in zip(("keys_above", "keys_below"), form.reach)}
     total = ZERO
     for j in range(len(row.weights)):
         place = f"weight[{j}]"
@@ -191,6 +208,7 @@ class expectation:
         self.judged, self.judged_widened, self.stated = stated.judged, widened.judged, stated
         self.failures, self.slack = (stated.failures, widened.failures), widened.slack
         self.text, self.known = {}, None
+        self.only, self.sink_beside_keys = stated.only, stated.has_sink and stated.real > 0
         if stated.judged and widened.judged:
             self.most, self.most_by = computed(widened, row)
             self.least, self.least_by = computed(stated, row, self.most_by)
@@ -213,10 +231,15 @@ def compare(row, expected, seen):
         return
     code, code_by = printed(row)
     least, most = expected.least, expected.most
+    seen.counts["sinks by " + row.model["sink_form"]] += expected.sink_beside_keys
+    if expected.only:
+        code = {place: size for place, size in code.items() if place not in TERMS}   # T1 may judge nothing
     for place, size in code.items():
         side = TERMS[place][1] if place in TERMS else 1
-        beyond = place.startswith(("unrounded", "warning")) and most["size" + place[place.index("["):]] > LARGEST
-        seen.between(row.name, place, size, least[place], INF if beyond else most[place], expected.slack, side)
+        beyond = place.startswith(("unrounded", "warning", "keys_")) and most["size" + place[place.index("["):]] > LARGEST
+        values = row.columns[int(place[8:-1])]["values"] if place.startswith("warning") else [ZERO]
+        largest = max(map(abs, values)) * row.facts["kept_factor"]
+        seen.between(row.name, place, size, least[place], INF if beyond else most[place], expected.slack, side, largest)
     for place, by in code_by.items():
         seen.verdict(row.name, place, most[place], by, expected.least_by[place], expected.most_by[place])
     if expected.stated:

@@ -49,8 +49,8 @@ struct field_printer {
   }
 };
 
-void print_facts(row_facts const& facts) {
-  std::printf("facts d=%lld m=%lld finite_products=%d", static_cast<long long>(facts.d),
+void print_facts(row_facts const& facts, std::string const& word = "") {
+  std::printf("%s d=%lld m=%lld finite_products=%d", word.empty() ? "facts" : word.c_str(), static_cast<long long>(facts.d),
               static_cast<long long>(facts.m), facts.finite_products ? 1 : 0);
   number("scale_upper", facts.scale_upper), number("softcap", facts.softcap), number("query_norm", facts.query_norm);
   number("max_upper", facts.max_upper), number("normaliser_lower", facts.normaliser_lower);
@@ -60,7 +60,7 @@ void print_facts(row_facts const& facts) {
   number("kept_factor", facts.kept_factor);
   std::printf("\n");
   for (auto const& key : facts.keys) {
-    std::printf("key index=%lld", static_cast<long long>(key.index));
+    std::printf("%skey index=%lld", word.empty() ? "" : (word + "_").c_str(), static_cast<long long>(key.index));
     number("x_lower", key.x_lower), number("x_upper", key.x_upper), number("score_upper", key.score_upper);
     number("product_upper", key.product_upper), number("key_norm", key.key_norm), number("bias", key.bias);
     number("weight_lower", key.weight_lower), number("weight_upper", key.weight_upper);
@@ -89,6 +89,7 @@ void print_column(reference::row_bound const& bound, row_facts const& facts, std
   number("mid", mid), number("radius", std::ldexp(1.0, exponent));
   print_bound(found);
   number("unrounded", found.unrounded), number("warning", found.warning);
+  number("keys_above", found.keys_above), number("keys_below", found.keys_below);
   number("known_center", found.known_center), number("known_size", found.known_size);
   std::printf("\nvalues");
   for (double const v : values) std::printf(" %a", v);
@@ -96,7 +97,7 @@ void print_column(reference::row_bound const& bound, row_facts const& facts, std
 }
 
 void print_terms(reference::row_terms const& t) {
-  std::printf("terms judged=%d theorem_holds=%d padded=%d sharpest=%d", t.judged, t.theorem_holds, t.padded,
+  std::printf("terms judged=%d theorem_holds=%d padded=%d sharpest=%d", t.judges(), t.theorem_holds, t.padded,
               t.theorem_is_sharpest);
   number("max_above", t.max_above), number("max_below", t.max_below), number("largest_E", t.largest_E);
   number("R", t.R), number("least_sum", t.least_sum), number("omega_w", t.omega_w), number("n_far", t.n_far);
@@ -117,6 +118,10 @@ void print_row(kernel_model const& model, drawn_row const& row) {
   number("u_drop", model.u_drop), number("omega_drop", model.omega_drop);
   std::printf("\n");
   print_facts(row.facts);
+  for (row_facts const& alone : row.facts.keys_alone) {
+    print_facts(alone, "alone");
+    std::printf("gap lower=%a upper=%a\n", row.facts.sink_above_lower, row.facts.sink_above_upper);
+  }
   reference::row_bound bound;
   bound.evaluate(model, row.facts);
   print_terms(bound.terms());

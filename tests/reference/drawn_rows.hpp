@@ -142,6 +142,10 @@ inline kernel_model random_model(generator& random) {
   m.k_t = static_cast<int>(random.whole(0, 4));
   if (random.chance(0.2)) m.u_t = random.one_of({0x1p-8, 0x1p-11}), m.omega_t = random.one_of({0x1p-134, 0x1p-25});
   if (random.chance(0.2)) m.sink_limit = random.one_of({86.0, 20.0});
+  m.sink_form = random.one_of({sink_form::term, sink_form::rescale, sink_form::any});
+  m.k_sink = static_cast<int>(random.whole(1, 5));
+  if (random.chance(0.3))
+    m.u_sink = random.one_of({0x1p-8, 0x1p-11}), m.omega_sink = random.one_of({0x1p-134, 0x1p-25});
   m.k_drop = static_cast<int>(random.whole(0, 3));
   if (random.chance(0.4)) m.u_drop = random.one_of({0x1p-8, 0x1p-11}), m.omega_drop = random.one_of({0x1p-134, 0x1p-25});
   m.eps_log = random.uniform() * 4 * u;
@@ -222,6 +226,19 @@ inline void fill_softmax(row_facts& facts, std::vector<double> const& scores, do
   facts.lse_upper = std::abs(m) * (1 + 0x1p-52) + facts.lse_above_max;
 }
 
+/// The same of the keys without their sink.
+inline void fill_keys_alone(row_facts& facts, std::vector<double> scores, double width) {
+  double const t = scores.back();
+  row_facts alone = facts;
+  alone.keys.pop_back(), scores.pop_back();
+  alone.has_sink = false;
+  fill_softmax(alone, scores, width);
+  double const lse = *std::max_element(scores.begin(), scores.end()) + alone.lse_above_max;
+  double const open = (std::abs(lse) + std::abs(t)) * 0x1p-50 + alone.lse_above_max * (width + 0x1p-40);
+  facts.keys_alone = {alone};
+  facts.sink_above_lower = t - lse - open, facts.sink_above_upper = t - lse + open;
+}
+
 /// Moves some scores to where something changes: near −far, or to a weight beside a midpoint of 8 or 11 bits.
 inline void place_scores(row_facts& facts, std::vector<double>& scores, generator& random) {
   double const m = *std::max_element(scores.begin(), scores.end());
@@ -281,7 +298,9 @@ inline drawn_row random_facts(generator& random) {
   if (facts.softcap == 0 && random.chance(0.25)) place_scores(facts, scores, random);
   if (random.chance(0.25)) add_sink(facts, scores, random);
   if (random.chance(0.2)) drop_some(facts, random);
-  fill_softmax(facts, scores, random.chance(0.3) ? random.one_of({0x1p-30, 0x1p-50}) : 0);
+  double const width = random.chance(0.3) ? random.one_of({0x1p-30, 0x1p-50}) : 0;
+  fill_softmax(facts, scores, width);
+  if (facts.has_sink) fill_keys_alone(facts, scores, width);
   draw_values(row, 2, random);
   return row;
 }

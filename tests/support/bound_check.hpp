@@ -33,6 +33,7 @@ class bound_check {
     if (row_.kind == reference::row_kind::finite) reference::compiled::collect_facts(p_, row_, facts_);
   }
   bound_check(bound_check const&) = delete;  // p_ looks into problem_
+  reference::enclosed_row<128, F> const& row() const { return row_; }
   bool finite() const { return row_.kind == reference::row_kind::finite; }
   reference::row_facts const& facts() const { return facts_; }
   reference::ball<128> output(std::int64_t c = 0) const { return reference::compiled::output(p_, row_, c).value; }
@@ -61,8 +62,8 @@ class bound_check {
       auto const column = static_cast<std::int64_t>(c);
       auto const allowed = output_bound(bound, column);
       if (allowed.by == reference::judged_by::nothing) continue;
-      // Section 5 of docs/bound.md, Output format: an honest answer that passes out_limit rounds to an infinity.
-      if (std::isinf(got.o[c]) && reference::upper_size(output(column)) + allowed.unrounded >= model.out_limit)
+      auto const exact = output(column);
+      if (reference::explained_by_overflow(model, allowed, reference::lower(exact), reference::upper(exact), got.o[c]))
         continue;
       ++found.judged;
       found.by_theorem += allowed.by == reference::judged_by::theorem;

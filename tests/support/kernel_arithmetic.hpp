@@ -17,6 +17,7 @@ struct rounding {
   bool flushes = false;    ///< inputs and results below 2⁻¹²⁶ are 0
   bool truncates = false;  ///< products and sums of q·k and P·V are rounded towards zero (some tensor cores)
   double exp_error = 6.9;  ///< exp is off by so many u and its rounding: within 8u
+  double cutoff = std::numeric_limits<double>::infinity();  ///< exp of less than minus this is 0
   problem::element_type narrow = problem::element_type::f32;  ///< of P, O and returned weights
   bool flushes_narrow = false;                                ///< numbers below its normal ones are 0
   problem::element_type scores = problem::element_type::f32;  ///< in which finished scores are stored
@@ -50,8 +51,11 @@ class arithmetic {
     if (!std::isfinite(sum) || sum == 0 || rest == 0 || (rest > 0) == (sum > 0)) return flushed(sum);
     return flushed(std::nextafter(sum, 0.0f));
   }
-  float exp(float x) { return off(std::exp(static_cast<double>(x)), how_.exp_error); }
-  float exp2(float x) { return off(std::exp2(static_cast<double>(x)), how_.exp_error); }
+  float exp(float x) { return cut(static_cast<double>(x), off(std::exp(static_cast<double>(x)), how_.exp_error)); }
+  float exp2(float x) {
+    return cut(static_cast<double>(x) * 0.69314718055994530942,
+               off(std::exp2(static_cast<double>(x)), how_.exp_error));
+  }
   /// exp of a rescale: exp(0) = 1.
   float rescale(float x) { return x == 0 ? 1.0f : exp(x); }
   float rescale_2(float x) { return x == 0 ? 1.0f : exp2(x); }
@@ -76,6 +80,7 @@ class arithmetic {
   float flushed(float x) const {
     return how_.flushes && std::abs(x) < std::numeric_limits<float>::min() ? std::copysign(0.0f, x) : x;
   }
+  float cut(double x, float weight) const { return x < -how_.cutoff ? 0.0f : weight; }
   float off(double exact, double error) {
     bool const rises = up_[calls_++ % up_.size()] != 0;
     return flushed(static_cast<float>(exact * (1 + (rises ? error : -error) * u)));

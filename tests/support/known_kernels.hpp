@@ -50,6 +50,8 @@ enum class sink_place : std::uint8_t {
   column,  ///< a score of its own behind those of the keys, with a value of 0
   last,    ///< behind the keys, with the maximum of both
   end,     ///< l + exp(t − M) with the maximum M of the keys
+  sigmoid, ///< behind the keys: O·1/(1 + exp(t − LSE))
+  by_lse,  ///< behind the keys: O·exp(LSE − log-add-exp(LSE, t))
 };
 
 /// What the factor 1/(1 − p) of dropout meets.
@@ -64,12 +66,15 @@ struct known_kernel {
   bool biased = false;            ///< attacked with a bias
   bool masked = false;            ///< attacked with finite additive masks
   sink_place sink = sink_place::none;
+  bool narrow_factor = false;     ///< a sink behind the keys: its factor is rounded to `how.narrow`
   drop_place drops = drop_place::none;
   bool returns_weights = false;   ///< those of a one-pass kernel
   bool returns_narrow_p = false;  ///< weights from the rounded P
   rounding how{};
   std::int64_t most_keys = 16;
   problem::weight_reference declared = problem::weight_reference::unknown;  ///< with blocks of the call's size
+
+  bool sink_is_behind() const { return sink == sink_place::sigmoid || sink == sink_place::by_lse; }
 };
 
 /// Every known kernel under every preset that admits it.
@@ -208,6 +213,31 @@ inline std::vector<known_kernel> known_kernels() {
     narrow("dropout on P, twice rounded", [](auto& k) { k.drops = drop_place::on_p_twice; });
     narrow("dropout on V", [](auto& k) { k.drops = drop_place::on_v; });
     narrow("dropout on O", [](auto& k) { k.drops = drop_place::on_o; });
+  }
+  for (auto const& [name, place] : {std::pair{"sink by a sigmoid", sink_place::sigmoid},
+                                    {"sink by exp(LSE - LSE')", sink_place::by_lse}}) {
+    add(name, "f32", [&](auto& k) { k.softmax = online, k.sink = place; });
+    add(std::string(name) + ", base 2", "f32",
+        [&](auto& k) { k.softmax = online, k.scores = score_form::base_2, k.sink = place; });
+    add(std::string(name) + ", one part in many", "f32-any", [&](auto& k) { k.softmax = one_level, k.sink = place; });
+    add(std::string(name) + ", two passes", "f32", [&](auto& k) { k.sink = place, k.returns_weights = true; });
+    add(std::string(name) + ", flushing", "f32",
+        [&](auto& k) { k.how.flushes = true, k.softmax = online, k.sink = place; });
+    add(std::string(name) + ", dropout", "f32",
+        [&](auto& k) { k.softmax = online, k.drops = drop_place::on_p, k.sink = place; });
+    add(name, "bf16", [&](auto& k) { k.how.narrow = bf16, k.softmax = online, k.sink = place; });
+    add(name, "f16", [&](auto& k) { k.how.narrow = f16, k.softmax = online, k.sink = place; });
+    add(std::string(name) + ", in 16 bits", "bf16",
+        [&](auto& k) { k.how.narrow = bf16, k.softmax = online, k.sink = place, k.narrow_factor = true; });
+    add(std::string(name) + ", in 16 bits", "f16",
+        [&](auto& k) { k.how.narrow = f16, k.softmax = online, k.sink = place, k.narrow_factor = true; });
+    add(std::string(name) + ", in 16 bits, flushing", "f16-ftz", [&](auto& k) {
+      k.how.narrow = f16, k.how.flushes_narrow = true, k.softmax = online, k.sink = place, k.narrow_factor = true;
+    });
+    for (double const cutoff : {8.0, 20.0})
+      add(std::string(name) + ", exp cut at " + (cutoff < 10 ? "8" : "20"), "f32 tight",
+          [&](auto& k) { k.how.cutoff = cutoff, k.softmax = online, k.sink = place; });
+    add(name, "tight", [&](auto& k) { k.softmax = online, k.sink = place; });
   }
   for (auto const& [name, place] : {std::pair{"sink from the start", sink_place::first}, {"sink last", sink_place::last},
                                     {"sink at the end", sink_place::end}, {"sink as a column", sink_place::column}})

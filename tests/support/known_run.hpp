@@ -40,6 +40,13 @@ class known_run {
     scores_.clear();
     for (std::size_t j = 0; j < real_; ++j) scores_.push_back(math_.score(score(j)));
     if (real_ < n_) scores_.push_back(math_.score(sink_));
+    honest_answer of_keys = over_keys();
+    if (kernel_.sink_is_behind()) rescale_by_sink(of_keys);
+    return of_keys;
+  }
+
+ private:
+  honest_answer over_keys() {
     switch (kernel_.softmax) {
       case softmax_form::two_passes:
       case softmax_form::normalised: return two_passes();
@@ -55,7 +62,20 @@ class known_run {
     return {};
   }
 
- private:
+  /// The factor of a sink behind the keys, on O and on weights that may be stored in a narrower type.
+  void rescale_by_sink(honest_answer& answer) {
+    auto const lse = static_cast<float>(answer.lse);
+    float const t = math_.kept(math_.read(row_.sink.front())), top = std::max(lse, t);
+    float const other = math_.exp(math_.add(std::min(lse, t), -top));
+    float const whole = math_.add(top, math_.log(math_.add(1, other)));
+    float factor = sink_is(sink_place::by_lse) ? math_.exp(math_.add(lse, -whole))
+                                               : math_.div(1, math_.add(1, math_.exp(math_.add(t, -lse))));
+    if (kernel_.narrow_factor) factor = math_.narrow(factor);
+    for (double& x : answer.o) x = static_cast<double>(math_.narrow(math_.mul(static_cast<float>(x), factor)));
+    for (double& x : answer.weights) x = static_cast<double>(math_.narrow(math_.mul(static_cast<float>(x), factor)));
+    answer.lse = static_cast<double>(whole);
+  }
+
   /// A normalised part: O and the LSE, in base 2 where the scores are.
   struct part {
     float lse = 0;

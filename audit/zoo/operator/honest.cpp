@@ -18,3 +18,14 @@ ATTEST_OPERATOR(operator_split, no_bug, "",
 ATTEST_OPERATOR(operator_split_sink_at_end, no_bug, "", "the keys in seven parts, the sink behind them all") {
   static constexpr std::int64_t splits = 7;
 };
+
+ATTEST_OPERATOR_BEHIND(operator_sink_by_sigmoid, no_bug, "",
+                       "the sink multiplies the answer of the keys by a sigmoid") {
+  static constexpr bool sink_behind = true;
+};
+
+ATTEST_OPERATOR_BEHIND(operator_sink_by_lse, no_bug, "",
+                       "the sink multiplies the answer of the keys by exp(LSE - LSE')") {
+  static constexpr bool sink_behind = true;
+  static F sink_factor(F, F lse, F whole) { return static_cast<F>(std::exp(static_cast<double>(lse - whole))); }
+};

@@ -2,6 +2,7 @@
 // one or two parts of the keys. Its steps are static functions of a policy P; honest_operator has the right ones.
 #pragma once
 
+#include <algorithm>
 #include <cmath>
 #include <cstdint>
 #include <limits>
@@ -92,6 +93,12 @@ struct honest_operator {
   /// What it adds to l beside weights relative to M.
   static F sink_weight(F t, F M) { return static_cast<F>(std::exp(static_cast<double>(t - M))); }
 
+  static constexpr bool sink_behind = false;  ///< it multiplies the answer of the keys alone
+  /// What it multiplies them by, from their LSE; `whole` is the LSE with the sink.
+  static F sink_factor(F t, F lse, F /*whole*/) {
+    return F(1) / (F(1) + static_cast<F>(std::exp(static_cast<double>(t - lse))));
+  }
+
   // --- dropout ---
   static bool keeps(place const& at, std::int64_t j) {
     return !at.p.keep().present || at.p.keep()(at.b, at.h, at.i, j) != 0;
@@ -132,24 +139,33 @@ class operator_kernel {
     for (std::size_t s = 1; s < parts.size(); ++s) merge(whole, parts[s]);
     F const keys_M = whole.M, keys_l = whole.l;
     bool const sees_none = !whole.nan && (P::sink_first ? sees_no_key(at, m) : keys_M == -infinity);
-    if (!P::sink_first && !sees_none) add_sink(whole, t);
+    F sink_factor = 1, lse_with_sink = 0;
+    if (P::sink_behind && !sees_none) {
+      F const lse = whole.M + static_cast<F>(std::log(static_cast<double>(whole.l))), top = std::max(lse, t);
+      F const other = static_cast<F>(std::exp(static_cast<double>(std::min(lse, t) - top)));
+      lse_with_sink = top + static_cast<F>(std::log(static_cast<double>(F(1) + other)));
+      sink_factor = P::sink_factor(t, lse, lse_with_sink);
+    } else if (!P::sink_first && !sees_none) {
+      add_sink(whole, t);
+    }
     if (std::isnan(t) || t == infinity) whole.nan = whole.nan || !sees_none;
     F const factor = P::drops_on == P::on_output ? P::factor(at) : F(1);
     for (std::int64_t c = 0; c < dv; ++c)
       to.o(at.b, at.h, at.i, c) = whole.nan   ? std::numeric_limits<F>::quiet_NaN()
                                   : sees_none ? P::empty_output(at)
-                                              : whole.O[static_cast<std::size_t>(c)] / whole.l * factor;
+                                              : whole.O[static_cast<std::size_t>(c)] / whole.l * factor * sink_factor;
     if (to.lse.present)
-      to.lse(at.b, at.h, at.i, 0) = whole.nan ? std::numeric_limits<F>::quiet_NaN()
-                                    : sees_none ? std::isfinite(t) || t != -infinity ? empty_lse(at, t) : P::empty_lse(at)
-                                              : P::log_sum_exp(at, whole.M, whole.l, keys_M, keys_l);
+      to.lse(at.b, at.h, at.i, 0) = whole.nan        ? std::numeric_limits<F>::quiet_NaN()
+                                    : sees_none      ? (t != -infinity ? empty_lse(at, t) : P::empty_lse(at))
+                                    : P::sink_behind ? lse_with_sink
+                                                     : P::log_sum_exp(at, whole.M, whole.l, keys_M, keys_l);
     if (!to.weights.present) return;
     for (std::int64_t j = 0; j < at.size().m; ++j) {
       bool const seen = j < m && P::template sees<P>(at, j);
-      to.weights(at.b, at.h, at.i, j) = whole.nan ? std::numeric_limits<F>::quiet_NaN()
-                                        : !seen || sees_none
-                                            ? F(0)
-                                            : static_cast<F>(std::exp(static_cast<double>(score(at, j) - whole.M))) / whole.l;
+      F const weight = !seen || sees_none
+                           ? F(0)
+                           : static_cast<F>(std::exp(static_cast<double>(score(at, j) - whole.M))) / whole.l * sink_factor;
+      to.weights(at.b, at.h, at.i, j) = whole.nan ? std::numeric_limits<F>::quiet_NaN() : weight;
     }
   }
 
@@ -246,3 +262,7 @@ attest_status run_operator(attest_call const* call) {
 
 #define ATTEST_OPERATOR(name, kind, seen_in, description) \
   ATTEST_SPECIMEN_FOR(run_operator, name, honest_operator<F>, kind, seen_in, description, "f32", false, operator_family)
+/// The same under a preset that admits a sink behind the keys.
+#define ATTEST_OPERATOR_BEHIND(name, kind, seen_in, description) \
+  ATTEST_SPECIMEN_FOR(run_operator, name, honest_operator<F>, kind, seen_in, description, "f32-any", false, \
+                      operator_family)

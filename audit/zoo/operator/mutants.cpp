@@ -67,6 +67,14 @@ ATTEST_OPERATOR(sink_clamped, bug_class::sink, "torchtitan PR#2211", "a sink abo
   static F sink_score(operator_place<F> const&, F t) { return t > 20 ? F(20) : t; }
 };
 
+ATTEST_OPERATOR_BEHIND(sink_factor_clamped, bug_class::sink, "torchtitan PR#2211",
+                       "the factor of the sink is at least e^-20") {
+  static constexpr bool sink_behind = true;
+  static F sink_factor(F t, F lse, F whole) {
+    return std::max(static_cast<F>(std::exp(-20.0)), honest_operator<F>::sink_factor(t, lse, whole));
+  }
+};
+
 // --- lengths and packed rows ---
 
 ATTEST_OPERATOR(length_ignored, bug_class::entries, "SageAttention PR#372", "every entry has all keys of its slot") {

@@ -173,6 +173,57 @@ static_assert(
              bounds_of(limited, with_sink(facts_of<2>(1, {0, 0}, {1, 0}, {0, 2}))).by == judged_by::nothing;
     }(),
     "H0: sink_limit");
+// Theorem T2. LSE_K = ln(e^1.5 + e^-0.25 + e^-0.5) is 1.7693…, and t is 2.
+constexpr bounds bounds_behind(kernel_model const& model) {
+  auto row = row_of(beside_sink);
+  row.keys_alone = {row_of(facts_of<3>(1, {1, -0.25, 0.5}, {1, -2, 3}, {0.5, 0, -1}))};
+  row.sink_above_lower = 0.2306, row.sink_above_upper = 0.2308;
+  return bounds_of_row(model, beside_sink, row);
+}
+template <class Change>
+constexpr bool widens_behind(Change&& change, problem::sink_form form = problem::sink_form::rescale) {
+  kernel_model before = sinking;
+  before.sink_form = form;
+  auto after = before;
+  change(after);
+  auto const a = bounds_behind(after), b = bounds_behind(before);
+  return none_below(a, b) && one_above(a, b) && b.by == judged_by::theorem;
+}
+constexpr auto may_be_either = [](kernel_model& m) { m.sink_form = problem::sink_form::any; };
+static_assert(widens_behind(may_be_either, problem::sink_form::term) && none_below(bounds_behind([] {
+                auto m = sinking;
+                return may_be_either(m), m;
+              }()), bounds_behind([] {
+                auto m = sinking;
+                return m.sink_form = problem::sink_form::rescale, m;
+              }())),
+              "sink_form any: the larger of T1 and T2");
+static_assert(widens_behind([](kernel_model& m) { m.k_sink += 1; }), "k_sink: Theorem T2");
+static_assert(widens_behind([](kernel_model& m) { m.u_sink = 0x1p-8; }), "u_sink: Theorem T2");
+static_assert(widens_behind([](kernel_model& m) { m.omega_sink = 0x1p-25; }), "omega_sink: Theorem T2");
+static_assert(widens_behind([](kernel_model& m) { m.x0 = 12; }), "x0: Theorem T2");
+static_assert([] {
+                auto m = sinking;
+                m.out_limit = 65520;
+                reference::error_bound bound{1, judged_by::theorem};
+                bound.unrounded = 1;
+                auto const explained = [&](double got) {
+                  return reference::explained_by_overflow(m, bound, 100, 101, got);
+                };
+                double const infinity = reference::infinity, nan = std::numeric_limits<double>::quiet_NaN();
+                bool const none = !explained(infinity) && !explained(-infinity) && !explained(nan);
+                bound.keys_above = 65520;
+                return none && explained(infinity) && explained(nan) && !explained(-infinity) && !explained(65504);
+              }(),
+              "an O of the keys that overflows explains an infinity of its sign and NaN, and no number");
+static_assert(widens_behind([](kernel_model& m) { m.k_t = 60; }), "k_t: Theorem T2");
+static_assert(widens_behind([](kernel_model& m) { m.eps += u; }), "epsilon: Theorem T2");
+static_assert(widens_behind([](kernel_model& m) { m.eps_log += u; }), "epsilon_log: Theorem T2");
+static_assert(bounds_of([] {
+                auto m = sinking;
+                return m.sink_form = problem::sink_form::rescale, m;
+              }(), beside_sink).by == judged_by::nothing,
+              "T2 judges nothing where the row without its sink is not known");
 constexpr auto half_dropped = dropped(before_sink, 2);
 static_assert(none_below(bounds_of(sinking, half_dropped), bounds_of(sinking, before_sink)) &&
                   bounds_of(sinking, half_dropped).o >= 2 * bounds_of(sinking, before_sink).o,

@@ -50,10 +50,14 @@ struct bounds {
   judged_by by{};
 };
 template <std::size_t M>
-constexpr bounds bounds_of(kernel_model const& model, facts<M> const& of) {
+constexpr reference::row_facts row_of(facts<M> const& of) {
   reference::row_facts all;
   static_cast<reference::row_scalars&>(all) = of.row;
   all.keys.assign(of.keys.begin(), of.keys.end());
+  return all;
+}
+template <std::size_t M>
+constexpr bounds bounds_of_row(kernel_model const& model, facts<M> const& of, reference::row_facts const& all) {
   row_bound bound;
   bound.evaluate(model, all);
   auto const o = bound.output(of.o, [&](std::size_t j) { return reference::value_of(of.v[j]); });
@@ -61,6 +65,10 @@ constexpr bounds bounds_of(kernel_model const& model, facts<M> const& of) {
   for (float const x : of.v) largest = reference::larger(largest, x < 0 ? -x : x);
   return {o.size, bound.weight(0).size, bound.log_sum_exp().size, bound.row_sum().size, bound.hull_margin(largest),
           o.by};
+}
+template <std::size_t M>
+constexpr bounds bounds_of(kernel_model const& model, facts<M> const& of) {
+  return bounds_of_row(model, of, row_of(of));
 }
 
 constexpr bool none_below(bounds const& a, bounds const& b) noexcept {
