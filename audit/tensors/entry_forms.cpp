@@ -129,7 +129,7 @@ owned_outputs in_slots(owned_problem const& problem, owned_outputs const& output
                       rows.bytes.data() + output_row(problem, b, h, i) * bytes, bytes);
     return to;
   };
-  owned_outputs slots;
+  owned_outputs slots{.padding = outputs.padding};
   if (outputs.o) slots.o = of(*outputs.o, false);
   if (outputs.lse) slots.lse = of(*outputs.lse, true);
   if (outputs.weights) slots.weights = of(*outputs.weights, false);

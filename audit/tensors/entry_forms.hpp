@@ -32,7 +32,8 @@ std::vector<std::byte> compact_bytes(owned_tensor const& from);
 /// The same problem with slots: q, k and v are [b, h, slot, width], compact, and q_lengths and k_lengths say what is
 /// used. Rows that no entry uses are 0. Requires a problem of rank 4
 problem_draft in_slots(owned_problem const& problem);
-/// Its outputs likewise, [b, hq, n, ·]; weights only where the problem has no more columns in slots.
+/// Its outputs likewise, [b, hq, n, ·], with what was found in rows of no query; weights only where the problem has no
+/// more columns in slots.
 owned_outputs in_slots(owned_problem const& problem, owned_outputs const& outputs);
 
 }  // namespace attest::audit
