@@ -104,7 +104,8 @@ void word_block(block_task<T> const& task) {
     for (std::size_t at = 0; at < task.options.further.size(); ++at) {
       sum_eta = bound_by(task.options.further[at], true);
       if (sum_eta < 0) {
-        if (enclose(true) != n) break;  // `keys` may hold the row without its sink
+        if (enclose(true) != n) break;  // `keys` and the columns may hold the row without its sink
+        enclose_word_columns(columns, row, dv);
         continue;
       }
       column_task<T> further = columns;
