@@ -215,9 +215,8 @@ std::optional<error> output_fault(owned_problem const& problem, std::string_view
 bool read_output(std::string_view role, group const& from, problem_file_entry& entry) {
   auto const at = from.find(role);
   if (at == from.end()) return false;
-  std::optional<owned_tensor>& to = role == "o"     ? entry.outputs.o
-                                    : role == "lse" ? entry.outputs.lse
-                                                    : entry.outputs.weights;
+  output_kind const kind = role == "o" ? output_kind::o : role == "lse" ? output_kind::lse : output_kind::weights;
+  std::optional<owned_tensor>& to = entry.outputs.of(kind);
   to.reset();
   std::erase_if(entry.unusable, [&](unusable_output const& earlier) { return earlier.role == role; });
   auto tensor = tensor_of(entry.name_of(role), role, *at->second);
@@ -244,7 +243,6 @@ bool read_output(std::string_view role, group const& from, problem_file_entry& e
     to = std::move(tensor).value();
     if (entry.problem.draft().is_dense()) return true;
     *to = compacted(*to);
-    output_kind const kind = role == "o" ? output_kind::o : role == "lse" ? output_kind::lse : output_kind::weights;
     entry.outputs.padding[static_cast<std::size_t>(kind)] = clear_padding(entry.problem, *to);
     return true;
   }

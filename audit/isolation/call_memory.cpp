@@ -338,7 +338,7 @@ std::optional<error> call_memory::read_back(int memory, call_outcome outcome, ow
       output_kind const kind = i == runner::out   ? output_kind::o
                                : i == runner::lse ? output_kind::lse
                                                   : output_kind::weights;
-      (kind == output_kind::o ? found.o : kind == output_kind::lse ? found.lse : found.weights) = std::move(compact);
+      found.of(kind) = std::move(compact);
       found.padding[static_cast<std::size_t>(kind)] = padding;
     }
     if (auto changed = changed_surroundings(i, before, after)) broken.push_back(*std::move(changed));

@@ -26,8 +26,7 @@ reference::ball<W> in_base(problem::log_base base, reference::ball<W> const& lse
 /// The bound of the LSE in `base`, from that of the natural LSE; rounded up.
 inline reference::error_bound in_base(problem::log_base base, reference::error_bound bound) noexcept {
   if (base == problem::log_base::e) return bound;
-  constexpr double up = 1 + 0x1p-51;
-  bound.size *= log2_e * up, bound.unrounded *= log2_e * up, bound.warning *= log2_e * up;
+  bound.size *= log2_e * (1 + 0x1p-51);
   return bound;
 }
 

@@ -10,12 +10,12 @@ void judge_padding(owned_outputs const& outputs, contract const& claim, judgemen
   using padding = conventions::padding;
   bool const kept = claim.conventions.padding_rows == padding::kept;
   if (!kept && claim.conventions.padding_rows != padding::zero) return;
-  std::optional<owned_tensor> const* const tensors[]{&outputs.o, &outputs.lse, &outputs.weights};
   for (std::size_t output = 0; output < output_names.size(); ++output) {
     padding_found const& found = outputs.padding[output];
     auto const& first = kept ? found.changed : found.not_zero;
-    if (!*tensors[output] || !first) continue;
-    auto const& shape = (*tensors[output])->layout.shape;
+    auto const& tensor = outputs.of(static_cast<output_kind>(output));
+    if (!tensor || !first) continue;
+    auto const& shape = tensor->layout.shape;
     ++into.failed;
     violation wrong;
     wrong.output = output_names[output], wrong.bug_class = bug_class::entries, wrong.error_in_bounds = std::numeric_limits<double>::infinity();

@@ -227,12 +227,15 @@ problem::result<referenced> run_reference(reference_options const& options) {
   if (!file) return file.why();
   auto const recorded = problem_file_of(file.value(), options.flags);
   if (!recorded) return recorded.why();
-  for (problem_file_entry const& entry : recorded.value().problems)
+  for (problem_file_entry const& entry : recorded.value().problems) {
+    if (auto why = merge_fault(entry.problem, contract_of(options.claim, entry.problem)))
+      return error{error_code::bad_value, printable(entry.name_of("lse_parts")), *std::move(why)};
     if (options.claim && options.claim->type != entry.problem.type())
       return error{error_code::bad_type, "--contract",
                    fmt::format("{} is about {}, {} of the file is {}", options.claim->name,
                                problem::name_of(options.claim->type), printable(entry.name_of(entry.problem.draft().merge ? "o_parts" : "q")),
                                problem::name_of(entry.problem.type()))};
+  }
   if (auto why = answers::beyond_memory(recorded.value(), bytes_with_bounds, "")) return *std::move(why);
   referenced all;
   answers::tensors into;

@@ -215,9 +215,8 @@ problem::result<report> run_verify(verify_options const& options) {
       return error{error_code::bad_type, kernel_case.name + (kernel_case.problem.draft().merge ? ".o_parts" : ".q"),
                    fmt::format("element type is {}, the contract {} is about {}", problem::name_of(type), claim.name,
                                problem::name_of(claim.type))};
-    if (kernel_case.problem.draft().merge && claim.conventions.lse_base == problem::log_base::two)
-      return error{error_code::bad_value, kernel_case.name + ".lse_parts",
-                   fmt::format("the contract {} says lse_base: 2, and attest judges merges of natural LSEs only", claim.name)};
+    if (auto why = merge_fault(kernel_case.problem, claim))
+      return error{error_code::bad_value, kernel_case.name + ".lse_parts", *std::move(why)};
     if (!options.claim &&
         std::ranges::find(kernel_report.contracts, claim.name, &contract::name) == kernel_report.contracts.end()) {
       // Several presets have one revision where it is the same for all.

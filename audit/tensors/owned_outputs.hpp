@@ -23,6 +23,13 @@ struct owned_outputs {
   std::optional<owned_tensor> o{}, lse{}, weights{};
   std::array<padding_found, output_names.size()> padding{};  ///< by output_kind
 
+  std::optional<owned_tensor>& of(output_kind which) noexcept {
+    return which == output_kind::o ? o : which == output_kind::lse ? lse : weights;
+  }
+  std::optional<owned_tensor> const& of(output_kind which) const noexcept {
+    return const_cast<owned_outputs&>(*this).of(which);
+  }
+
   bool empty() const noexcept { return !o && !lse && !weights; }
 };
 

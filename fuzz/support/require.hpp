@@ -3,6 +3,7 @@
 
 #include <cstdio>
 #include <cstdlib>
+#include <iostream>
 
 namespace attest::fuzz {
 
@@ -11,6 +12,13 @@ inline void require(bool holds, char const* claim = "what holds of every input")
   if (holds) return;
   std::fprintf(stderr, "not so: %s\n", claim);
   std::abort();
+}
+
+/// The same; what was tested is printed first.
+template <class Tested>
+void require(bool holds, char const* claim, Tested const& tested) {
+  if (!holds) std::cerr << tested;
+  require(holds, claim);
 }
 
 }  // namespace attest::fuzz

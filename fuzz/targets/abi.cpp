@@ -2,7 +2,6 @@
 // contents of lengths, offsets and tables, overlaps) → the exported C function of the built-in kernel. A malformed call is
 // not OK and touches nothing; nor does one with dropout, which is UNSUPPORTED. Any other is OK, touches elements of its
 // outputs alone, and equals the C++ interface, bit for bit, in every row that the problem has, whatever lies where no row is.
-#include <iostream>
 
 #include "fast/attention.hpp"
 #include "fuzz/support/abi_call.hpp"
@@ -13,11 +12,7 @@ namespace {
 
 using namespace attest;
 using fuzz::call_under_test;
-
-void require(bool holds, char const* claim, call_under_test const& tested) {
-  if (!holds) std::cerr << tested;
-  fuzz::require(holds, claim);
-}
+using fuzz::require;
 
 /// The same question through C++, in memory of its own, which must hold rows of the problem and the fields of the version.
 call_under_test by_cpp(call_under_test const& tested, call_under_test::bytes_of_places const& used) {

@@ -4,7 +4,6 @@
 // certified reference judges each under the roundings that the kernel declares for merges, and another call gives the same
 // bits, over whatever was there before.
 #include <cstdio>
-#include <iostream>
 
 #include "audit/judge/judge_outputs.hpp"
 #include "audit/tensors/problem_draft.hpp"
@@ -17,11 +16,7 @@ namespace {
 
 using namespace attest;
 using fuzz::merge_under_test;
-
-void require(bool holds, char const* claim, merge_under_test const& tested) {
-  if (!holds) std::cerr << tested;
-  fuzz::require(holds, claim);
-}
+using fuzz::require;
 
 /// What the built-in kernel claims: fast::merge_model, and one rounding to the type of the answer where that is narrower.
 template <class T>

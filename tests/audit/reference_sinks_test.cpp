@@ -8,7 +8,9 @@
 #include "audit/oracle/solve.hpp"
 #include "audit/support/files.hpp"
 #include "audit/tensors/elements.hpp"
+#include "audit/tensors/merge_form.hpp"
 #include "tests/support/catch.hpp"
+#include "tests/support/scratch_folder.hpp"
 
 namespace attest::audit {
 namespace {
@@ -40,6 +42,21 @@ std::map<std::string, std::vector<double>> says(double sink, conventions const& 
     of[name].push_back(load(number, 0));
   }
   return of;
+}
+
+TEST_CASE("a merge has no reference under a contract whose LSE is in base 2", "[unit]") {
+  merge_parts parts{.parts = 1, .b = 1, .hq = 1, .n = 1, .dv = 1};
+  parts.o = parts.lse = owned_tensor::compact(element_type::f32, {1}).bytes;
+  std::vector<problem_file_entry> const entries{{"", owned_problem::of_valid(merge_draft(parts, element_type::f32)), {}, {}}};
+  tests::scratch_folder const folder("merge-base");
+  fs::path const path = folder.path / "merge.safetensors";
+  REQUIRE_FALSE(write_file(path, problem_file_bytes(entries).value()).has_value());
+  contract claim = *find_contract("merge-f32");
+  CHECK(run_reference({.inputs = path, .claim = &claim}).has_value());
+  claim.conventions.lse_base = problem::log_base::two;
+  auto const made = run_reference({.inputs = path, .claim = &claim});
+  REQUIRE_FALSE(made.has_value());
+  CHECK(made.why().message().find("judges merges of natural LSEs only") != std::string::npos);
 }
 
 TEST_CASE("the file has what a contract says of sinks, with its bound", "[unit]") {

@@ -36,6 +36,13 @@ supposition maps_lse_beside_maximum(double (*f)(double got, double maximum, doub
   };
 }
 
+/// The same of merges alone.
+supposition of_merges(supposition of_any) {
+  return [of_any = std::move(of_any)](answered_call const& call, answered_call const* before) {
+    return call.problem.draft().merge ? of_any(call, before) : calls();
+  };
+}
+
 /// The call with an LSE, where it has one, from which the row's largest score is taken, where that is finite.
 answered_call with_lse_beside_maximum(answered_call const& call, score_table const& score) {
   auto beside = with_lse(call, [&](auto b, auto h, auto i, double got) {
@@ -184,16 +191,11 @@ double plus_log_of_sum(double got, double, double sum) { return got + std::log(s
 
 void add_hypotheses_of_results(hypothesis_list& to) {
   auto const add = adds_problems_to(to);
-  add("merge-lse-base-2", "the LSE of a merge is a logarithm to the base 2",
-      [to_e = maps_lse(ln_2)](answered_call const& call, answered_call const* before) {
-        return call.problem.draft().merge ? to_e(call, before) : calls();
-      });
+  add("merge-lse-base-2", "the LSE of a merge is a logarithm to the base 2", of_merges(maps_lse(ln_2)));
   add("lse-negated", "the LSE has the wrong sign", maps_lse(negated));
   add("lse-without-maximum", "the LSE lacks the maximum", maps_lse_beside_maximum(plus_maximum));
   add("merge-lse-is-maximum", "the LSE of a merge is the largest of its parts",
-      [is_maximum = maps_lse_beside_maximum(plus_log_of_sum)](answered_call const& call, answered_call const* before) {
-        return call.problem.draft().merge ? is_maximum(call, before) : calls();
-      });
+      of_merges(maps_lse_beside_maximum(plus_log_of_sum)));
   add("lse-is-maximum", "the LSE is the largest score", maps_lse_beside_maximum(plus_log_of_sum));
   add("answer-0", "the answer is 0", answers_zero);
   add("weights-equal", "every visible key weighs the same", weighs_equally);
