@@ -11,6 +11,7 @@
 #include "audit/judge/exact_row_judge.hpp"
 #include "audit/judge/tiered_judge.hpp"
 #include "reference/attention/infinite_score.hpp"
+#include "reference/bound/lse_base.hpp"
 #include "reference/machine/rows.hpp"
 
 namespace attest::audit {
@@ -143,7 +144,7 @@ class allowed_errors {
     return largest_admitted(bound, reference::lower(exact.value), reference::upper(exact.value), hull);
   }
 
-  double of_lse(row_type const& row) const noexcept { return in_base(model_.lse_base, row.lse_bound).size; }
+  double of_lse(row_type const& row) const noexcept { return reference::in_base(model_.lse_base, row.lse_bound).size; }
 
   double of_lse() {
     switch (truth_.row.kind) {
@@ -151,7 +152,7 @@ class allowed_errors {
       case reference::row_kind::empty: return 0;
       case reference::row_kind::finite: break;
     }
-    auto const bound = in_base(model_.lse_base, truth_.bound.log_sum_exp());
+    auto const bound = reference::in_base(model_.lse_base, truth_.bound.log_sum_exp());
     return bound.by == reference::judged_by::nothing ? open : bound.size;
   }
 

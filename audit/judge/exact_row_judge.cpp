@@ -6,8 +6,8 @@
 
 #include <fmt/format.h>
 
-#include "audit/judge/lse_base.hpp"
 #include "reference/attention/infinite_score.hpp"
+#include "reference/bound/lse_base.hpp"
 #include "reference/machine/rows.hpp"
 
 namespace attest::audit {
@@ -300,10 +300,10 @@ void exact_row_judge<T>::judge_lse(judgement& into) {
   by_bound(
       into, output_kind::lse, 0, got,
       [&]<unsigned W>(std::integral_constant<unsigned, W>) {
-        return in_base(model_.lse_base, reference::compiled::log_sum_exp(truth<W>().row));
+        return reference::in_base(model_.lse_base, reference::compiled::log_sum_exp(truth<W>().row));
       },
       [&](reference::row_bound const& bound, auto const&, auto const&) {
-        return in_base(model_.lse_base, bound.log_sum_exp());
+        return reference::in_base(model_.lse_base, bound.log_sum_exp());
       });
 }
 

@@ -8,7 +8,7 @@
 #include <vector>
 
 #include "audit/judge/exact_row_judge.hpp"
-#include "audit/judge/lse_base.hpp"
+#include "reference/bound/lse_base.hpp"
 #include "reference/machine/rows.hpp"
 
 namespace attest::audit {
@@ -136,10 +136,14 @@ class tiered_judge {
     return true;
   }
 
+  reference::lse_in_words lse_of(row_type const& row) const noexcept {
+    return reference::in_base(lse_base_, reference::lse_in_words{row.lse, row.lse_low, row.lse_radius});
+  }
+
   bool certifies_lse(row_type const& row, tally& found) {
     double const got = as_double(outputs_.lse(row.b, row.h, row.i, 0));
-    auto const [middle, low, radius] = lse_in_base(lse_base_, row);
-    return within<problem::lse_element<T>>(output_kind::lse, got, middle, low, radius, in_base(lse_base_, row.lse_bound),
+    auto const [middle, low, radius] = lse_of(row);
+    return within<problem::lse_element<T>>(output_kind::lse, got, middle, low, radius, reference::in_base(lse_base_, row.lse_bound),
                                            found);
   }
 
@@ -181,8 +185,8 @@ class tiered_judge {
       add(as_double(outputs_.o(row.b, row.h, row.i, static_cast<std::int64_t>(c))), row.o[c],
           row.o_low.empty() ? 0 : row.o_low[c], row.o_radius[c], bound_of_output(row, c));
     if (outputs_.lse.present) {
-      auto const [middle, low, radius] = lse_in_base(lse_base_, row);
-      add(as_double(outputs_.lse(row.b, row.h, row.i, 0)), middle, low, radius, in_base(lse_base_, row.lse_bound));
+      auto const [middle, low, radius] = lse_of(row);
+      add(as_double(outputs_.lse(row.b, row.h, row.i, 0)), middle, low, radius, reference::in_base(lse_base_, row.lse_bound));
     }
     if (outputs_.weights.present && row.terms->judges())
       for (std::size_t at = 0; at < row.keys.size(); ++at) {

@@ -8,7 +8,7 @@
 #include <utility>
 
 #include "audit/judge/exact_row_judge.hpp"
-#include "audit/judge/lse_base.hpp"
+#include "reference/bound/lse_base.hpp"
 #include "reference/real/nearest.hpp"
 
 namespace attest::audit {
@@ -23,7 +23,7 @@ reference::rounded_value<E> rounded_log2_sum_exp(problem::instance<T> const& p, 
   auto const enclosed = [&]<unsigned W>(std::integral_constant<unsigned, W>) {
     reference::enclosed_row<W, T> row;
     reference::compiled::enclose_row(p, b, h, i, row);
-    return std::pair{in_base(problem::log_base::two, reference::compiled::log_sum_exp(row)), std::move(row)};
+    return std::pair{reference::in_base(problem::log_base::two, reference::compiled::log_sum_exp(row)), std::move(row)};
   };
   auto const [enclosure, row] = enclosed(std::integral_constant<unsigned, first_width>{});
   auto const is_zero = [](auto const& x) { return x.is_exact() && x.mid.sign() == 0; };

@@ -5,10 +5,10 @@
 #include <limits>
 
 #include "audit/judge/exact_row_judge.hpp"
-#include "audit/judge/lse_base.hpp"
 #include "audit/tensors/elements.hpp"
 #include "audit/tensors/entry_forms.hpp"
 #include "reference/attention/infinite_score.hpp"
+#include "reference/bound/lse_base.hpp"
 
 namespace attest::audit {
 namespace {
@@ -134,8 +134,8 @@ class painter {
                  ? by_rule(got, audit::lse_of_empty(truth_.row))
                  : nan;
     problem::log_base const base = model_.lse_base;
-    return in_bounds(in_base(base, reference::compiled::log_sum_exp(truth_.row)),
-                     in_base(base, truth_.bound.log_sum_exp()), got);
+    return in_bounds(reference::in_base(base, reference::compiled::log_sum_exp(truth_.row)),
+                     reference::in_base(base, truth_.bound.log_sum_exp()), got);
   }
   double error_of_weight(std::int64_t j, double got) const {
     if (truth_.row.kind == reference::row_kind::nan) return leaves_nan_rows() ? nan : by_rule(got, nan);

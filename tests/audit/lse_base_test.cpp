@@ -1,5 +1,5 @@
 // An LSE in base 2 under a contract that says so.
-#include "audit/judge/lse_base.hpp"
+#include "reference/bound/lse_base.hpp"
 
 #include <cmath>
 #include <limits>
@@ -16,7 +16,7 @@ namespace {
 constexpr conventions base_2{.lse_base = problem::log_base::two};
 
 void change_base(audit::owned_tensor& lse, std::size_t rows) {
-  for (std::size_t row = 0; row < rows; ++row) audit::store(lse, row, audit::load(lse, row) * audit::log2_e);
+  for (std::size_t row = 0; row < rows; ++row) audit::store(lse, row, audit::load(lse, row) * reference::log2_e);
 }
 
 }  // namespace
@@ -58,8 +58,8 @@ TEST_CASE("both tiers bound an LSE in base 2 by log2 e times the bound with thre
   for (auto const tiers : {audit::bounds_of::both_tiers, audit::bounds_of::machine_tier}) {
     auto const e = bounds(natural, tiers), two = bounds(model, tiers);
     for (std::size_t row = 0; row < 3; ++row) {
-      CHECK(two[row] >= e[row] * audit::log2_e);
-      CHECK(two[row] <= e[row] * audit::log2_e * (1 + 1e-12));
+      CHECK(two[row] >= e[row] * reference::log2_e);
+      CHECK(two[row] <= e[row] * reference::log2_e * (1 + 1e-12));
     }
     // What is just inside is judged right, what is just outside wrong.
     for (std::int64_t i = 0; i < 3; ++i) {

@@ -6,43 +6,43 @@
 
 #include "problem/kernel_model.hpp"
 #include "reference/bound/bound.hpp"
-#include "reference/machine/rows.hpp"
 #include "reference/real/ball.hpp"
 #include "reference/real/log.hpp"
 
-namespace attest::audit {
+namespace attest::reference {
 
 /// log2 e = log2_e + log2_e_low within 2⁻¹⁰⁹.
 inline constexpr double log2_e = 0x1.71547652b82fep+0, log2_e_low = 0x1.777d0ffda0d24p-56;
 
 /// An enclosure of the LSE in `base`, from one of the natural LSE.
 template <unsigned W>
-reference::ball<W> in_base(problem::log_base base, reference::ball<W> const& lse) noexcept {
+ball<W> in_base(problem::log_base base, ball<W> const& lse) noexcept {
   if (base == problem::log_base::e) return lse;
-  static reference::ball<W> const ln_2 = reference::log(reference::ball<W>(2));
+  static ball<W> const ln_2 = log(ball<W>(2));
   return lse / ln_2;
 }
 
 /// The bound of the LSE in `base`, from that of the natural LSE; rounded up.
-inline reference::error_bound in_base(problem::log_base base, reference::error_bound bound) noexcept {
+inline error_bound in_base(problem::log_base base, error_bound bound) noexcept {
   if (base == problem::log_base::e) return bound;
   bound.size *= log2_e * (1 + 0x1p-51);
   return bound;
 }
 
-/// The LSE of a row of the machine tier: middle + low within radius.
-struct enclosed_lse {
+/// An LSE in two words: middle + low within radius.
+struct lse_in_words {
   double middle, low, radius;
 };
 
-/// Ensures   |low| ≤ 2⁻⁵³|middle|
+/// Ensures   |low| ≤ 2⁻⁵³|middle|, where that holds of `lse`
 /// Why       the product with log2_e and its rest are exact, and so is the last sum in two words. The roundings between are of
 ///           numbers below 2⁻⁵¹|LSE|, and log2_e lacks less than 2⁻¹⁰⁹: together less than 2⁻¹⁰⁰|LSE|
-inline enclosed_lse lse_in_base(problem::log_base base, reference::machine::certified_row const& row) noexcept {
-  if (base == problem::log_base::e) return {row.lse, row.lse_low, row.lse_radius};
-  double const middle = row.lse * log2_e, rest = std::fma(row.lse, log2_e, -middle);
-  double const small = rest + (row.lse * log2_e_low + row.lse_low * log2_e), whole = middle + small;
-  return {whole, small - (whole - middle), (row.lse_radius * log2_e + std::abs(row.lse) * 0x1p-100) * (1 + 0x1p-50) + 0x1p-1022};
+inline lse_in_words in_base(problem::log_base base, lse_in_words const& lse) noexcept {
+  if (base == problem::log_base::e) return lse;
+  double const middle = lse.middle * log2_e, rest = std::fma(lse.middle, log2_e, -middle);
+  double const small = rest + (lse.middle * log2_e_low + lse.low * log2_e), whole = middle + small;
+  return {whole, small - (whole - middle),
+          (lse.radius * log2_e + std::abs(lse.middle) * 0x1p-100) * (1 + 0x1p-50) + 0x1p-1022};
 }
 
-}  // namespace attest::audit
+}  // namespace attest::reference
