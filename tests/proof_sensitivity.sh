@@ -28,7 +28,7 @@ edits=$(cat "$root"/tests/proof_edits/of_proofs.txt "$root"/tests/proof_edits/of
 prepare_text() {
   local include name
   mkdir "$scratch/text"
-  for name in reference/compiled/row audit/contract/contract audit/builtin/builtin_model; do
+  for name in reference/compiled/row audit/contract/contract audit/contract/merge_presets audit/builtin/builtin_model; do
     "$compiler" -std=c++20 -O0 -w -c "${flags[@]}" -I "$root" "$root/$name.cpp" -o "$scratch/text/${name##*/}.o" || return 1
   done
   for include in algorithm cmath random string vector; do echo "#include <$include>"; done >"$scratch/text/unedited.hpp"
@@ -44,7 +44,7 @@ prepare_text() {
 bound_rows() {
   "$compiler" -std=c++20 -O0 -w -c "${flags[@]}" -I "$1" -I "$root" -include "$scratch/text/unedited.hpp" \
     "$root/tests/reference/bound_rows.cpp" -o "$1/bound_rows.o" &&
-    "$compiler" "$1/bound_rows.o" "$scratch"/text/{row,contract,builtin_model}.o -o "$1/bound_rows"
+    "$compiler" "$1/bound_rows.o" "$scratch"/text/{row,contract,merge_presets,builtin_model}.o -o "$1/bound_rows"
 }
 
 # 0 where the text finds an unsound number, 1 where none, else the edit does not compile or run.

@@ -1,6 +1,8 @@
 // The contract by which a problem is judged where nobody names one.
 #pragma once
 
+#include <optional>
+
 #include "audit/contract/contract.hpp"
 #include "audit/tensors/owned_problem.hpp"
 
@@ -9,7 +11,20 @@ namespace attest::audit {
 /// The preset of its element type; for a merge that of merges, which also depends on the type of the answer.
 inline contract const& default_contract(owned_problem const& problem) {
   auto const& merge = problem.draft().merge;
-  return merge ? default_merge_contract(problem.type(), merge->answer) : default_contract(problem.type());
+  return merge ? merge_contract(problem.type(), merge->answer) : default_contract(problem.type());
+}
+
+/// The preset by which merges of a kernel that claims `claim` are judged: parts are merged as the claim says that the
+/// kernel merges its own (docs/audit.md, Contracts). `answer` is the type of O, that of the parts where there is none.
+inline contract const& contract_of_merges(contract const& claim, std::optional<problem::element_type> answer = {}) {
+  return merge_contract(claim.type, answer.value_or(claim.type),
+                        claim.builtin ? problem::split_merge::raw : claim.fixed.merge);
+}
+
+/// The contract by which a problem of a kernel that claims `claim` is judged.
+inline contract const& contract_under(contract const& claim, owned_problem const& problem) {
+  auto const& merge = problem.draft().merge;
+  return merge && !is_of_merges(claim) ? contract_of_merges(claim, merge->answer) : claim;
 }
 
 /// The named contract; that of the problem where there is none.

@@ -1,9 +1,10 @@
 #include "audit/contract/contract.hpp"
 
 #include <algorithm>
-#include <optional>
+#include <iterator>
 #include <string>
 
+#include "audit/contract/merge_presets.hpp"
 #include "reference/bound/bound.hpp"
 
 namespace attest::audit {
@@ -177,30 +178,6 @@ kernel_model sixteen_bit(element_type type, bool tensor_core, bool flushed = fal
   return m;
 }
 
-/// The presets `merge-…`: scores are the LSE of the parts, exactly; weights by the largest of them, perhaps divided before
-/// they meet O (docs/bound.md, section 10).
-kernel_model unknown_merge(problem::working_format const& format, std::optional<element_type> answer = {}) {
-  kernel_model m;
-  m.format = format;
-  double const u = m.format.u;
-  m.k_qk_base = m.k_qk_per_d = 0;
-  m.flushes = true;
-  m.k_x = 3;
-  m.eps = 8 * u;
-  m.rescales = problem::rescale_count::rank_of_score;
-  m.height = problem::sum_height::in_sequence;
-  m.k_pre = 2;
-  m.k_f = 3;
-  m.eps_log = 4 * u;
-  m.k_lse = 3;
-  if (!answer) return m;
-  problem::binary_format const narrow = problem::row_of(*answer).format;
-  m.u_out = power_of_two(-narrow.fraction_bits - 1);
-  m.omega_out = power_of_two(*answer == element_type::f16 ? narrow.smallest() - 1 : narrow.smallest_normal());
-  m.out_limit = power_of_two(narrow.above_largest()) * (1 - m.u_out / 2);
-  return m;
-}
-
 std::vector<contract> make_contracts() {
   // What every preset of an unknown kernel assumes, said in every sentence.
   std::string const unknown =
@@ -219,13 +196,8 @@ std::vector<contract> make_contracts() {
   std::string const by_index =
       "keys in the order of the index (rising, falling, in groups, by lanes), or at least 64 at a time, at most 16 "
       "merges; ";
-  std::string const merge =
-      "partial results are merged by their largest LSE, in any order, and divided once, before or after the sum; LSE in "
-      "natural units; exp within 4 ulp; ";
-  std::string const merge_f32 = "float32 arithmetic; numbers below 2^-126 may be flushed",
-                    merge_gradual = "; O in float16 underflows gradually";
   constexpr auto bf16 = element_type::bf16, f16 = element_type::f16;
-  return {
+  std::vector<contract> all{
       {"f32", "float32 throughout: " + any + f32 + alone, element_type::f32, unknown_f32()},
       {"f32-any",
        "f32 that may also rescale lazily (by e^5.6 at most), merge parts by LSE at one level and divide at the end, or "
@@ -284,19 +256,9 @@ std::vector<contract> make_contracts() {
       {"bf16-ieee-ordered", "bf16-ordered with " + ieee + f32 + alone, bf16, ordered(sixteen_bit(bf16, false))},
       {"f16-ieee-ordered", "f16-ordered with " + ieee + unknown + gradual + alone, f16,
        ordered(sixteen_bit(f16, false))},
-      {"merge-f32", "merge of float32 parts: " + merge + merge_f32, element_type::f32,
-       unknown_merge(problem::formats::f32_flushed)},
-      {"merge-f64", "merge of float64 parts: " + merge + "numbers below 2^-1022 may be flushed", element_type::f64,
-       unknown_merge(problem::formats::f64_flushed)},
-      {"merge-bf16", "merge of bfloat16 parts, answered in bfloat16: " + merge + merge_f32, bf16,
-       unknown_merge(problem::formats::f32_flushed, bf16)},
-      {"merge-f16", "merge of float16 parts, answered in float16: " + merge + merge_f32 + merge_gradual, f16,
-       unknown_merge(problem::formats::f32_flushed, f16)},
-      {"merge-f32-bf16", "merge-f32 whose O is rounded to bfloat16 once: " + merge + merge_f32, element_type::f32,
-       unknown_merge(problem::formats::f32_flushed, bf16)},
-      {"merge-f32-f16", "merge-f32 whose O is rounded to float16 once: " + merge + merge_f32 + merge_gradual,
-       element_type::f32, unknown_merge(problem::formats::f32_flushed, f16)},
   };
+  std::ranges::move(merge_presets(), std::back_inserter(all));
+  return all;
 }
 
 }  // namespace
@@ -316,10 +278,5 @@ contract const* find_contract(std::string_view name) {
 }
 
 contract const& default_contract(element_type type) { return *find_contract(problem::name_of(type)); }
-
-contract const& default_merge_contract(element_type type, element_type answer) {
-  std::string const name = "merge-" + std::string(problem::name_of(type));
-  return *find_contract(type == answer ? name : name + '-' + std::string(problem::name_of(answer)));
-}
 
 }  // namespace attest::audit

@@ -84,8 +84,12 @@ contract const* find_contract(std::string_view name);
 /// The default for a recorded problem: the preset that has the name of its element type.
 contract const& default_contract(problem::element_type type);
 
-/// The default for a merge of parts of this type whose answer is of type `answer`.
+/// Is a contract about merges of partial results, whose scores are given and so have no rounding?
+bool is_of_merges(contract const& claim) noexcept;
+
+/// The preset for a merge of parts of this type whose answer is of type `answer`, by a kernel that merges in this form.
 /// Requires  answer is type, or type is f32 and answer of 16 bits
-contract const& default_merge_contract(problem::element_type type, problem::element_type answer);
+contract const& merge_contract(problem::element_type type, problem::element_type answer,
+                               problem::split_merge form = problem::split_merge::raw);
 
 }  // namespace attest::audit

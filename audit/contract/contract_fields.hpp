@@ -109,6 +109,7 @@ void visit_model(problem::kernel_model& m, Visitor& visitor) {
     added.count("height_base", m.height_base, fields::count);
     added.count("promote", m.promote, fields::count);
     whole(added, "merge_levels", m.merge_levels, some);
+    added.flag("parts_are_keys", m.parts_are_keys);
     whole(added, "k_block", m.k_block, fields::count);
     added.count("divided_block", m.divided_block, some);
     fields::word(added, "normalise", m.normalise, {"sum", "lse"});

@@ -27,10 +27,11 @@ constexpr std::array families{
     family_row{"f16-ieee", {"f16-ieee-ordered", ""}},
 };
 
-/// Those of one element type stand together, narrowest first.
-constexpr std::array wider{
+/// Those of attention. Those of one element type stand together, narrowest first.
+constexpr std::array wider_attention{
     wider_preset{"f32", "keys in any order, numbers below 2^-126 flushed"},
     wider_preset{"f32-any", "lazy rescaling, or parts merged by LSE"},
+    wider_preset{"f32-split", "parts combined by their LSE without a division"},
     wider_preset{"f16-scores", "scores stored in float16", true},
     wider_preset{"bf16-throughout", "bfloat16 between the steps", true},
     wider_preset{"f64", "keys in any order"},
@@ -41,6 +42,20 @@ constexpr std::array wider{
     wider_preset{"f16", "sums that truncate"},
     wider_preset{"f16-ftz", "weights and outputs below 2^-14 flushed"},
 };
+
+/// Those rows, and one for each preset of merges that is wider than the raw one of its types.
+std::vector<wider_preset> const& all_wider() {
+  static std::vector<wider_preset> const all = [] {
+    std::vector<wider_preset> rows(wider_attention.begin(), wider_attention.end());
+    for (contract const& preset : contracts())
+      if (is_of_merges(preset) && preset.fixed.merge != problem::split_merge::raw)
+        rows.push_back({preset.name, preset.fixed.merge == problem::split_merge::lse
+                                         ? "partial results merged with a division in each merge"
+                                         : "partial results combined by their LSE without a division"});
+    return rows;
+  }();
+  return all;
+}
 
 /// The presets whose numbers 0.2 changed; CHANGELOG.md says why.
 constexpr std::array<std::string_view, 7> changed_in_0_2{"f32", "f32-any",   "f64",     "bf16",
@@ -63,9 +78,11 @@ std::vector<contract const*> sharper_presets(contract const& claim) {
 
 std::vector<wider_preset> wider_presets(contract const& claim) {
   std::vector<wider_preset> beyond;
-  for (wider_preset const& preset : wider) {
+  for (wider_preset const& preset : all_wider()) {
     contract const& allowing = *find_contract(preset.name);
-    if (allowing.type != claim.type) continue;
+    bool const merges = is_of_merges(claim);
+    if (allowing.type != claim.type || is_of_merges(allowing) != merges) continue;
+    if (merges && allowing.fixed.u_out != claim.fixed.u_out) continue;  // for another type of the answer
     if (!claim.builtin && allowing.fixed == claim.fixed) beyond.clear();  // what stands before it is narrower
     else beyond.push_back(preset);
   }
@@ -73,8 +90,8 @@ std::vector<wider_preset> wider_presets(contract const& claim) {
 }
 
 wider_preset const* find_wider_preset(std::string_view name) {
-  auto const at = std::ranges::find(wider, name, &wider_preset::name);
-  return at == wider.end() ? nullptr : &*at;
+  auto const at = std::ranges::find(all_wider(), name, &wider_preset::name);
+  return at == all_wider().end() ? nullptr : &*at;
 }
 
 std::optional<int> revision_of(contract const& claim) {

@@ -2,6 +2,7 @@
 
 #include <algorithm>
 
+#include "audit/cases/default_contract.hpp"
 #include "audit/contract/preset_family.hpp"
 
 namespace attest::audit {
@@ -20,10 +21,11 @@ std::vector<holding_preset> wider_claims::holding(audit_case const& kernel_case,
   std::vector<holding_preset> inside;
   for (preset const& wider : presets_) {
     if (wider.left) continue;
-    if (of_a_row && is_wrong(kernel_case.call(wrong.call), *outputs[wrong.call], wider.claim, wrong)) continue;
+    contract const& claim = contract_under(wider.claim, kernel_case.problem);
+    if (of_a_row && is_wrong(kernel_case.call(wrong.call), *outputs[wrong.call], claim, wrong)) continue;
     case_result again;
     judge_case(kernel_case, outputs,
-               {.claim = &wider.claim, .reproducible = reproducible, .how = thoroughness::verdict}, again);
+               {.claim = &claim, .reproducible = reproducible, .how = thoroughness::verdict}, again);
     if (again.judged.failed == 0 && again.judged.undecided == 0)
       inside.push_back({wider.claim.name, again.judged.max_error_in_bounds});
   }

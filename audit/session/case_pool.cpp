@@ -106,9 +106,8 @@ void case_pool::work() {
                                      asked.made = asked.plan.make(limits_);
                                      asked.made->number = asked.plan.number;
                                      judging_rules rules = options_.rules();
-                                     bool const merge = asked.made->problem.draft().merge.has_value();
-                                     if (merge) rules.claim = &default_contract(asked.made->problem);
-                                     else if (!options_.fail_fast) rules.wider = &wider_;
+                                     rules.claim = &contract_under(*options_.claim, asked.made->problem);
+                                     if (!options_.fail_fast) rules.wider = &wider_;
                                      asked.result = run_case(*asked.made, kernel.value(), rules);
                                    });
     if (asked.result) asked.result.value().cut_short |= cut;

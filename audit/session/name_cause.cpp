@@ -30,11 +30,6 @@ double products_tried(owned_problem const& problem) {
 
 bool is_tried(owned_problem const& problem) { return products_tried(problem) <= most_tried_products; }
 
-/// Merges are judged by a contract of their own.
-contract const& claim_of(audit_options const& options, owned_problem const& problem) {
-  return problem.draft().merge ? default_contract(problem) : *options.claim;
-}
-
 call_event event_of(promise which) {
   switch (which) {
     case promise::leaves_inputs: return call_event::inputs;
@@ -121,7 +116,7 @@ class asking {
       note_events(ran.value().report, events);
       if (ran.value().report.outcome == call_outcome::succeeded) outputs[call] = std::move(ran.value().outputs);
     }
-    answered_case answers = answers_of(*made, outputs, claim_of(options_, made->problem));
+    answered_case answers = answers_of(*made, outputs, contract_under(*options_.claim, made->problem));
     answers.events.merge(events);
     return answers;
   }
@@ -137,7 +132,7 @@ class asking {
                                                                                  : problem::element_type::f32,
                               {s.b, s.hq, s.n}),
         std::nullopt};
-    return !tried.suppose(of_rank_4(made->problem, zeros, claim_of(options_, made->problem)), nullptr).empty();
+    return !tried.suppose(of_rank_4(made->problem, zeros, contract_under(*options_.claim, made->problem)), nullptr).empty();
   }
 
  private:

@@ -6,6 +6,7 @@
 #include <fmt/format.h>
 
 #include "audit/builtin/kernel_spec.hpp"
+#include "audit/cases/default_contract.hpp"
 #include "audit/cases/merges.hpp"
 #include "audit/contract/preset_family.hpp"
 #include "audit/judge/conventions.hpp"
@@ -235,7 +236,7 @@ void session::list_refused_checks() {
   for (check_result const& row : report_.checks) {
     if (row.name == check_of_merges && row.unsupported < row.cases)
       report_.observations.insert(report_.observations.begin(),
-                                  fmt::format("merges are judged under merge-{}", problem::name_of(options_.claim->type)));
+                                  fmt::format("merges are judged under {}", contract_of_merges(*options_.claim).name));
     if (row.unsupported < row.cases) continue;
     feature_set unsupported;
     refused_[row.name].each([&](feature one) {

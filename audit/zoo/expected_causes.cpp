@@ -54,6 +54,7 @@ constexpr std::array causes{
     std::pair{"merge_reads_empty_parts", "merge-reads-empty-parts"},
     std::pair{"merge_loses_last_part", "merge-last-part-unread"},
     std::pair{"merge_unshifted", "merge-unshifted"},
+    std::pair{"merge_weights_sum_above_1", "merge-undivided"},
     std::pair{"merge_log_one_plus", "merge-log-1-plus"},
     std::pair{"merge_lse_is_maximum", "merge-lse-is-maximum"},
     std::pair{"merge_lse_unwritten", "outputs-unwritten"},

@@ -5,6 +5,7 @@
 
 #include "problem/kernel_model.hpp"
 #include "reference/bound/facts.hpp"
+#include "reference/bound/key_parts.hpp"
 #include "reference/bound/sink_numbers.hpp"
 #include "reference/real/outward.hpp"
 
@@ -141,7 +142,7 @@ struct row_terms : row_scalars, sink_terms {
 constexpr void row_terms::begin(problem::kernel_model const& how, row_scalars const& scalars, std::size_t keys) noexcept {
   *this = {};
   static_cast<row_scalars&>(*this) = scalars;
-  model = how, n = static_cast<double>(keys);
+  model = for_keys(how, keys), n = static_cast<double>(keys);
   auto const products = static_cast<double>(scalars.d);
   double const u = model.format.u, omega = model.format.omega, scale = scale_upper;
   slack = 1 + (16 * n + 8 * products + 64) * 0x1p-53;  // E1
@@ -311,9 +312,8 @@ constexpr void row_terms::after_weights(Sums const& found) noexcept {
 
   // H4: Rε + 2(2h + R + S + ϱ + 8)u ≤ 1/4; k_pre + 2k_F ≤ 15; ε ≤ 1/8 where c_m ≥ 1; n_far·ω_W/Λ ≤ 1/2; max_{j∈L} μ_j ≤
   // 1/2. H0: n·e^{τ + g⁺} < Θ, stored scores and weights below the limits of their formats.
-  double const S = model.splits;
-  bool const sums_short =
-      R * model.eps + 2 * (2 * height + R + S + divisions + 8) * f.u <= 0.25 && model.k_pre + 2 * model.k_f <= 15;
+  double const S = model.splits, additions = 2 * height + R + S + divisions + 8;
+  bool const sums_short = R * model.eps + 2 * additions * f.u <= 0.25 && model.k_pre + 2 * model.k_f <= 15;
   double const largest_weight = g_plus > 0 ? e_tau * exp_upper(g_plus) : e_tau;
   judged = in_range && sums_short && (model.c_m == 0 || model.eps <= 0.125) && n_far * far_share() <= 0.5 &&
            merge_error <= 0.5 && n * largest_weight < f.h0_limit && largest_weight * kept_factor < model.p_limit &&

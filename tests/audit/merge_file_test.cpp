@@ -1,12 +1,7 @@
-// Merges of partial results: their files, their problem, and the presets that judge them.
-#include <algorithm>
+// Merges of partial results: their files, their problem, and the presets that judge them. (merge_bound_test: what these allow.)
 #include <cmath>
-#include <cstdio>
-#include <cstdlib>
-#include <cstring>
 #include <deque>
 #include <limits>
-#include <random>
 #include <string>
 #include <vector>
 
@@ -14,7 +9,6 @@
 #include "audit/files/problem_file.hpp"
 #include "audit/judge/judge_outputs.hpp"
 #include "audit/tensors/elements.hpp"
-#include "fast/merge.hpp"
 #include "tests/support/catch.hpp"
 
 namespace attest::tests {
@@ -189,164 +183,23 @@ TEST_CASE("groups that are no merge are refused with the tensor", "[unit]") {
   CHECK(read.value().problems.at(0).unusable.at(0).says == "shape is [6, 1], expected [1, 2, 3, 1]");
 }
 
-namespace {
-
-/// The answer of fast::merge to a merge of parts of E.
-template <class E>
-owned_outputs merged_by_builtin(merge_parts const& parts) {
-  using L = problem::lse_element<E>;
-  std::int64_t const rows = parts.b * parts.hq * parts.n;
-  struct described {
-    E const* o;
-    L const* lse;
-    std::int64_t rows, dv;
-  } const from{reinterpret_cast<E const*>(parts.o.data()), reinterpret_cast<L const*>(parts.lse.data()), rows,
-               parts.dv};
-  fast::merge_parts<E> const given{
-      parts.parts, &from, [](void const* of, std::int64_t s) noexcept {
-        auto const& all = *static_cast<described const*>(of);
-        return fast::merge_part<E>{all.o + s * all.rows * all.dv, {0, all.dv, 0}, all.lse + s * all.rows, {0, 1, 0}};
-      }};
-  element_type const type = problem::type_of<E>;
-  owned_outputs answer{owned_tensor::compact(type, {1, rows, 1, parts.dv}),
-                       owned_tensor::compact(problem::row_of(type).lse, {1, rows, 1}),
-                       {}};
-  fast::merge_outputs<E, E> to;
-  to.o = {answer.o->as<E>(), {1, rows, 1, parts.dv}, {rows * parts.dv, parts.dv, parts.dv}, true, {}};
-  to.lse = {answer.lse->as<L>(), {1, rows, 1, 1}, {rows, 1, 1}, true, {}};
-  fast::merge(given, to, {.threads = 1});
-  return answer;
-}
-
-/// How the LSE of the parts lie: equal, 1e-7 apart, 88 and 95 apart, 1e4 below first, or normal with a spread.
-double lse_of_part(int kind, std::int64_t s, std::mt19937_64& random) {
-  std::normal_distribution<double> normal;
-  switch (kind) {
-    case 0: return 3;
-    case 1: return 3 + 1e-7 * static_cast<double>(s % 5);
-    case 2: return s % 2 == 0 ? 0 : -88;
-    case 3: return s % 2 == 0 ? -95 : 0;
-    case 4: return s == 0 ? -1e4 : normal(random);
-    case 5: return s % 3 == 1 ? empty : normal(random);
-    default: return (kind == 6 ? 1 : 30) * normal(random);
-  }
-}
-
-/// The numbers of a float32 merge of one row as kernels write it: rising or falling, online or with the maximum first,
-/// in base e or 2, divided at the end or before the sum; each exp is up to 7u off, in drawn directions.
-struct float_merge {
-  bool falling, online, base_2, weights_first;
-
-  float exp(float x, std::mt19937_64& random) const {
-    float const unit = base_2 ? x * 1.44269504f : x;
-    double const exact = base_2 ? std::exp2(static_cast<double>(unit)) : std::exp(static_cast<double>(x));
-    double const push = x == 0 ? 0 : random() % 2 == 0 ? 0x7p-24 : -0x7p-24;
-    return static_cast<float>(exact * (1 + push));
-  }
-
-  void row(std::vector<float> const& lse, std::vector<float> const& o, std::size_t dv, float* out, float& out_lse,
-           std::mt19937_64& random) const {
-    std::vector<std::size_t> order;
-    for (std::size_t s = 0; s < lse.size(); ++s)
-      if (lse[s] != -HUGE_VALF) order.push_back(s);
-    std::fill_n(out, dv, 0.0F), out_lse = -HUGE_VALF;
-    if (order.empty()) return;
-    if (falling) std::ranges::reverse(order);
-    float most = lse[order[0]], sum = 0;
-    if (!online)
-      for (std::size_t const s : order) most = std::max(most, lse[s]);
-    std::vector<float> weights;
-    for (std::size_t const s : order) {
-      if (lse[s] > most) {
-        float const down = exp(most - lse[s], random);
-        sum *= down, most = lse[s];
-        for (float& w : weights) w *= down;
-        for (std::size_t c = 0; c < dv; ++c) out[c] *= down;
-      }
-      float const weight = exp(lse[s] - most, random);
-      sum += weight, weights.push_back(weight);
-      if (!weights_first)
-        for (std::size_t c = 0; c < dv; ++c) out[c] += weight * o[s * dv + c];
-    }
-    for (std::size_t n = 0; weights_first && n < order.size(); ++n)
-      for (std::size_t c = 0; c < dv; ++c) out[c] += weights[n] / sum * o[order[n] * dv + c];
-    for (std::size_t c = 0; !weights_first && c < dv; ++c) out[c] *= 1 / sum;
-    out_lse = most + std::log(sum);
-  }
-};
-
-owned_outputs merged_by(float_merge const& kernel, merge_parts const& parts, std::mt19937_64& random) {
-  std::int64_t const rows = parts.hq;
-  auto const dv = static_cast<std::size_t>(parts.dv), count = static_cast<std::size_t>(parts.parts);
-  owned_outputs answer{owned_tensor::compact(element_type::f32, {1, rows, 1, parts.dv}),
-                       owned_tensor::compact(element_type::f32, {1, rows, 1}),
-                       {}};
-  std::vector<float> o(count * dv), lse(count);
-  for (std::size_t row = 0; row < static_cast<std::size_t>(rows); ++row) {
-    for (std::size_t s = 0; s < count; ++s) {
-      std::size_t const at = s * static_cast<std::size_t>(rows) + row;
-      std::memcpy(&lse[s], parts.lse.data() + at * sizeof(float), sizeof(float));
-      std::memcpy(&o[s * dv], parts.o.data() + at * dv * sizeof(float), dv * sizeof(float));
-    }
-    kernel.row(lse, o, dv, answer.o->as<float>() + row * dv, answer.lse->as<float>()[row], random);
-  }
-  return answer;
-}
-
-/// No element of an answer is outside the bound of its preset, and every one is judged.
-void check_answer(owned_problem const& merge, owned_outputs const& answer, std::string const& which) {
-  auto const found = judge(merge.instance(), answer, default_contract(merge), {}, thoroughness::all);
-  INFO(which << ": " << found.max_error_in_bounds << " bounds");
-  CHECK(found.failed == 0);
-  CHECK(found.not_judged() == 0);
-  if (std::getenv("ATTEST_SHOW")) std::fprintf(stderr, "%s: %.3g\n", which.c_str(), found.max_error_in_bounds);
-}
-
-/// Judges the merges of so many rows of each form of parts.
-template <class E>
-void attack(std::int64_t parts, std::int64_t rows) {
-  std::mt19937_64 random(static_cast<std::uint64_t>(parts) * 8 + sizeof(E));
-  std::normal_distribution<double> normal;
-  for (int kind = 0; kind < 8; ++kind) {
-    element_type const type = problem::type_of<E>;
-    merge_parts made{.parts = parts, .b = 1, .hq = rows, .n = 1, .dv = 3, .type = type};
-    owned_tensor o{type, {}, {}}, lse{problem::row_of(type).lse, {}, {}};
-    o.bytes.resize(static_cast<std::size_t>(parts * rows * made.dv) * problem::size_of(o.type));
-    lse.bytes.resize(static_cast<std::size_t>(parts * rows) * problem::size_of(lse.type));
-    for (std::int64_t s = 0; s < parts; ++s)
-      for (std::int64_t row = 0; row < rows; ++row) {
-        auto const at = static_cast<std::size_t>(s * rows + row);
-        double const score = lse_of_part(kind, s, random);
-        store(lse, at, score);
-        bool const unread = score == empty;
-        // Digits, one part alone, and numbers of any sign.
-        store(o, 3 * at, unread ? std::nan("") : 1 + static_cast<double>(s % 7));
-        store(o, 3 * at + 1, unread ? std::nan("") : s == row % parts ? 1 : 0);
-        store(o, 3 * at + 2, unread ? std::nan("") : normal(random) * (row % 2 == 0 ? 1 : 1000));
-      }
-    made.o = o.bytes, made.lse = lse.bytes;
-    std::string const which =
-        std::string(problem::name_of(type)) + ", " + std::to_string(parts) + " parts, form " + std::to_string(kind);
-    owned_problem const merge = owned_problem::of_valid(merge_draft(made, type));
-    check_answer(merge, merged_by_builtin<E>(made), which + ", built-in");
-    if constexpr (std::is_same_v<E, float>)
-      for (unsigned way = 0; way < 16; ++way)
-        check_answer(
-            merge,
-            merged_by({(way & 1) != 0, (way & 2) != 0, (way & 4) != 0, (way & 8) != 0 && (way & 2) == 0}, made, random),
-            which + ", way " + std::to_string(way));
-  }
-}
-
-}  // namespace
-
-TEST_CASE("no honest merge is outside the bound of merges of its type", "[property]") {
-  for (auto const& [parts, rows] : {std::pair{1, 40}, {2, 400}, {3, 400}, {64, 40}, {257, 12}, {4096, 2}}) {
-    attack<float>(parts, rows);
-    attack<double>(parts, rows);
-    attack<problem::bf16>(parts, rows);
-    attack<problem::f16>(parts, rows);
-  }
+TEST_CASE("merges are judged as the claim says that parts are merged", "[unit]") {
+  auto const of = [](char const* claim) { return contract_of_merges(*find_contract(claim)).name; };
+  CHECK(of("f32") == "merge-f32");
+  CHECK(of("f32-blocked") == "merge-f32");
+  CHECK(of("f32-any") == "merge-f32-ring");
+  CHECK(of("f32-ring") == "merge-f32-ring");
+  CHECK(of("f32-split") == "merge-f32-split");
+  CHECK(of("bf16") == "merge-bf16");
+  auto const read = problem_file_of(two_parts().file);
+  REQUIRE(read);
+  owned_problem const& merge = read.value().problems.at(0).problem;
+  CHECK(contract_under(*find_contract("f32-split"), merge).name == "merge-f32-split");
+  CHECK(contract_under(*find_contract("merge-f32-ring"), merge).name == "merge-f32-ring");
+  contract own = *find_contract("bf16");
+  own.fixed.merge = problem::split_merge::lse_normalised;
+  CHECK(contract_of_merges(own).name == "merge-bf16-split");
+  CHECK(contract_of_merges(*find_contract("f32-ring"), element_type::f16).name == "merge-f32-f16-ring");
 }
 
 }  // namespace attest::tests

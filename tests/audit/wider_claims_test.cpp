@@ -66,12 +66,15 @@ TEST_CASE("wider presets are of the claim's element type, and begin after the cl
   CHECK(wider_than("f64") == names{"f64-in-f32"});
   CHECK(wider_than("f64-ordered") == names{"f64", "f64-in-f32"});
   CHECK(wider_than("f64-in-f32").empty());
-  CHECK(wider_than("f32") == names{"f32-any", "f16-scores", "bf16-throughout"});
-  CHECK(wider_than("f32-gradual") == names{"f32", "f32-any", "f16-scores", "bf16-throughout"});
+  CHECK(wider_than("f32") == names{"f32-any", "f32-split", "f16-scores", "bf16-throughout"});
+  CHECK(wider_than("f32-gradual") == names{"f32", "f32-any", "f32-split", "f16-scores", "bf16-throughout"});
   CHECK(wider_than("f32-blocked") == wider_than("f32-gradual"));
   CHECK(wider_than("bf16-ieee") == names{"bf16"});
   CHECK(wider_than("f16") == names{"f16-ftz"});
   CHECK(wider_than("bf16").empty());
+  CHECK(wider_than("merge-f32") == names{"merge-f32-split", "merge-f32-ring"});
+  CHECK(wider_than("merge-f32-bf16") == names{"merge-f32-bf16-split", "merge-f32-bf16-ring"});
+  CHECK(wider_than("merge-f32-ring").empty());
 }
 
 TEST_CASE("a kernel of less precision is inside its preset wherever it fails", "[unit]") {

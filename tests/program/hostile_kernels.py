@@ -55,7 +55,7 @@ KERNELS = {
     "waits_for_vfork": ({WRONG}, RESTS), "leaves_stopped_child": ({RIGHT}, ""),
     "closes_memory": ({WRONG}, ""), "replaces_memory": ({WRONG}, "unwritten"), "punches_holes": ({WRONG}, "writes"),
     "appends_to_memory": ({WRONG}, "writes"), "writes_memory_directly": ({RIGHT}, ""), "answers_elsewhere": ({WRONG}, "unwritten"),
-    "forges_crash_note": ({WRONG}, "SIGABRT"), "drops_questions": ({WRONG}, RESTS), "does_not_wait": ({WRONG, RIGHT}, "exited with code 0"),  # right where each question is there before it is asked for
+    "forges_crash_note": ({WRONG}, "SIGABRT"), "drops_questions": ({WRONG}, RESTS), "does_not_wait": ({RIGHT}, ""),
     "closes_the_channel_and_stays": ({WRONG}, "closed its channel"), "takes_the_next_questions": ({WRONG}, RESTS),
     "says_it_was_not_asked": ({WRONG}, "channel"), "filters_receive": ({WRONG}, "exited with code 0"),
     "filters_send": ({WRONG}, "exited with code 0"), "cannot_end": ({WRONG}, "exited with code 0"), "hangs_after_first": ({WRONG}, RESTS),

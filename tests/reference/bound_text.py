@@ -32,6 +32,9 @@ class evaluation:
         self.m, self.f, self.keys = model, facts, keys
         self.stated, self.widened = form != "text", form == "widened"
         self.n = len(keys)
+        self.S, self.mu = model["splits"], model["merge_levels"]
+        if model["parts_are_keys"]:
+            self.S, self.mu = self.n, min(self.mu, self.n)
         self.has_sink = facts["has_sink"]                      # the last key is the sink
         self.real = self.n - self.has_sink
         self.slack = 1 + Decimal(16 * self.n + 8 * facts["d"] + 64) / 2**53 if self.widened else ONE
@@ -148,7 +151,7 @@ class evaluation:
 
     def references(self):
         m = self.m
-        tau, S = m["tau"], m["splits"]
+        tau, S = m["tau"], self.S
         self.gamma_x = gamma(m["k_x"], self.u)
         factor = gamma(m["c_m"], self.u) * (1 + self.gamma_x)
         for key in self.keys:
@@ -183,7 +186,7 @@ class evaluation:
 
     def rescales(self):
         m, N = self.m, self.f["m"]
-        S = m["splits"]
+        S = self.S
         self.key_blocks = ceil_quotient(N, m["block"])
         self.blocks = {"none": 1, "per_block": self.key_blocks, "rank_of_score": self.n}[m["rescales"]]
         most = self.blocks - 1 + S - 1 + self.has_sink
@@ -224,7 +227,7 @@ class evaluation:
         self.ell = ZERO
         if self.by_lse:
             self.ell = self.ln(Decimal(self.n)) + 1 + tau + min(self.g_plus, self.limit)
-        ell, k_lse, mu = self.ell, m["k_lse"], m["merge_levels"]
+        ell, k_lse, mu = self.ell, m["k_lse"], self.mu
         self.underflow = (self.R + 1) * k_x * omega if m["flushes"] or k_x > 1 else ZERO
         far_P = m["format.far"]
         if m["p_shared"] and m["u_p"] > 0 and m["omega_p"] > 0:
@@ -288,12 +291,12 @@ class evaluation:
     # Section 3, Sums.
 
     def sums(self):
-        m, u, n, S, R = self.m, self.u, self.n, self.m["splits"], self.R
+        m, u, n, S, R = self.m, self.u, self.n, self.S, self.R
         chain = n - 1
         declared = ceil_quotient(self.f["m"], m["height_divisor"]) + m["height_base"]
         self.h = min(chain, {"in_sequence": chain, "block_local": m["block"] + self.key_blocks - 2 + self.has_sink,
                              "declared": declared + self.has_sink}[m["height"]])
-        h, k_F, mu = self.h, m["k_f"], m["merge_levels"]
+        h, k_F, mu = self.h, m["k_f"], self.mu
         s = S if S > 1 and not self.by_lse else S - 1
         self.divisions = m["k_block"] * (ceil_quotient(self.f["m"], m["divided_block"]) - 1)
         s_O = (S - 1 + mu * (k_F + 1) if self.by_lse else s) + self.divisions
@@ -383,7 +386,7 @@ class evaluation:
             not self.beyond_limit,
         ]
         h4 = [
-            self.R * m["eps"] + 2 * (2 * self.h + self.R + m["splits"] + self.divisions + 8) * u <= Decimal("0.25") / self.slack,
+            self.R * m["eps"] + 2 * (2 * self.h + self.R + self.S + self.divisions + 8) * u <= Decimal("0.25") / self.slack,
             self.gamma_L < 1,
             m["k_pre"] + 2 * m["k_f"] <= 15,
             m["c_m"] < 1 or m["eps"] <= Decimal("0.125"),

@@ -4,6 +4,7 @@
 #include <cerrno>
 #include <cstdint>
 
+#include <poll.h>
 #include <sys/socket.h>
 
 #include "audit/isolation/runner/calls.hpp"
@@ -40,10 +41,14 @@ class answering {
   }
 
  private:
+  /// It waits, too, where a call has made the channel one that does not.
   static bool receive(int channel, call_message& message) noexcept {
     ssize_t bytes = 0;
-    do bytes = recv(channel, &message, sizeof message, 0);
-    while (bytes < 0 && errno == EINTR);
+    do {
+      pollfd question{channel, POLLIN, 0};
+      poll(&question, 1, -1);
+      bytes = recv(channel, &message, sizeof message, 0);
+    } while (bytes < 0 && (errno == EINTR || errno == EAGAIN));
     return bytes >= static_cast<ssize_t>(bytes_with(0)) && message.magic == call_magic &&
            message.piece_count <= most_pieces && message.caller < most_together &&
            bytes == static_cast<ssize_t>(bytes_with(message.piece_count));

@@ -131,6 +131,27 @@ calls merges_in_base_2(answered_call const& call, answered_call const*) {
   return supposed;
 }
 
+/// Weights are exp of the distance to the largest LSE, and nothing is divided by their sum l: here O is, which rounds it twice
+/// (of l, and of what is stored).
+calls is_undivided(answered_call const& call, answered_call const*) {
+  owned_problem const& p = call.problem;
+  problem::sizes const& size = p.size();
+  if (!is_merge(p) || !call.outputs.o) return {};
+  answered_call supposed = call;
+  supposed.claim.fixed.k_f += 2;
+  bool any = false;
+  for (std::int64_t row = 0; row < size.b * size.hq; ++row) {
+    auto const lses = seen_lses(p, row / size.hq, row % size.hq);
+    double l = 0;
+    for (double const lse : lses) l += std::exp(lse - *std::ranges::max_element(lses));
+    if (!(l > 1)) continue;
+    any = true;
+    for (std::int64_t at = row * size.dv; at < (row + 1) * size.dv; ++at)
+      store(*supposed.outputs.o, static_cast<std::size_t>(at), load(*supposed.outputs.o, static_cast<std::size_t>(at)) / l);
+  }
+  return any ? calls{std::move(supposed)} : calls();
+}
+
 /// Every part is read with the strides of the first: where the odd parts are one row, further rows of them are NaN.
 calls reads_with_first_strides(answered_call const& call, answered_call const*) {
   owned_problem const& p = call.problem;
@@ -173,6 +194,8 @@ void add_hypotheses_of_merges(hypothesis_list& to) {
       solves(has_unread_parts, read_all_parts));
   add("merge-unshifted", "parts are weighed by exp of their LSE, without the largest", breaks_rows(unshifted));
   add("merge-log-1-plus", "the LSE of a merge is a + log(1 + exp(b - a)), whichever is larger", breaks_rows(one_plus));
+  add("merge-undivided", "parts are weighed by exp of the distance to the largest LSE, and O is not divided by the sum of these",
+      is_undivided);
   add("merge-base-2", "the LSE of parts is taken for one in base 2", merges_in_base_2);
   add("merge-strides-of-first", "every part is read with the strides of the first", reads_with_first_strides);
 }

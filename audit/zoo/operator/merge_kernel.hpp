@@ -2,6 +2,7 @@
 // functions of a policy P; honest_merge has the right ones. The attention beside it is the right one.
 #pragma once
 
+#include <algorithm>
 #include <cmath>
 #include <cstdint>
 #include <limits>
@@ -10,6 +11,8 @@
 #include "audit/zoo/honest.hpp"
 
 namespace attest::zoo {
+
+enum class merge_form { sums, pairs, undivided };
 
 template <class F>
 struct honest_merge {
@@ -22,7 +25,10 @@ struct honest_merge {
   static F exp(F x) { return static_cast<F>(std::exp(static_cast<double>(x))); }
   static F log_sum(F M, F l) { return M + static_cast<F>(std::log(static_cast<double>(l))); }
   static F empty_output() { return 0; }
-  static constexpr bool writes_lse = true, falling = false, weights_first = false, by_pairs = false;
+  static F pair_reference(F a, F b) { return std::max(a, b); }          ///< what is subtracted from the LSE of a pair
+  static F weight_reference(F, F lse) { return lse; }                   ///< of max LSE_s and LSE, where nothing is divided
+  static constexpr bool writes_lse = true, falling = false, weights_first = false;
+  static constexpr merge_form form = merge_form::sums;
 };
 
 /// The merge of one row.
@@ -41,10 +47,13 @@ class merge_kernel {
       if (x > M) M = x;
     }
     F* const out = static_cast<F*>(at(*call_.out, *call_.out, b, h, i));
-    F answer = P::by_pairs ? lse(0, b, h, i) : M;
+    F answer = M;
     bool const none = M == -P::infinity;
     for (std::int64_t c = 0; c < dv; ++c) out[c] = nan ? std::numeric_limits<F>::quiet_NaN() : none ? P::empty_output() : F(0);
-    if (!nan && !none) answer = P::by_pairs ? pairs(out, count, b, h, i) : sums(out, count, P::shift(M), l, b, h, i);
+    if (!nan && !none)
+      answer = P::form == merge_form::pairs       ? pairs(out, count, b, h, i)
+               : P::form == merge_form::undivided ? undivided(out, count, M, b, h, i)
+                                                  : sums(out, count, P::shift(M), l, b, h, i);
     if (nan) answer = std::numeric_limits<F>::quiet_NaN();
     if (call_.out_lse && P::writes_lse) *static_cast<F*>(at(*call_.out_lse, *call_.out_lse, b, h, i)) = none && !nan ? -P::infinity : answer;
   }
@@ -80,7 +89,7 @@ class merge_kernel {
     return P::log_sum(M, l);
   }
 
-  /// One part after the other: LSE = a + log(1 + exp(b − a)), without a look at which is larger.
+  /// One part after the other: LSE = M + log(exp(a − M) + exp(b − M)), and a division in each.
   F pairs(F* out, std::int64_t count, std::int64_t b, std::int64_t h, std::int64_t i) {
     std::int64_t const dv = call_.out->shape[3];
     F a = -P::infinity;
@@ -88,12 +97,31 @@ class merge_kernel {
       F const x = lse(s, b, h, i);
       if (!P::reads(x)) continue;
       F const* const row = o(s, b, h, i);
-      F const ratio = a == -P::infinity ? F(0) : static_cast<F>(std::exp(x - a));
-      F const sum = F(1) + ratio;
-      for (std::int64_t c = 0; c < dv; ++c) out[c] = a == -P::infinity ? row[c] : (out[c] + ratio * row[c]) / sum;
-      a = a == -P::infinity ? x : a + static_cast<F>(std::log(sum));
+      if (a == -P::infinity) {
+        std::copy_n(row, dv, out);
+        a = x;
+        continue;
+      }
+      F const M = P::pair_reference(a, x), kept = P::exp(a - M), added = P::exp(x - M), sum = kept + added;
+      for (std::int64_t c = 0; c < dv; ++c) out[c] = (kept * out[c] + added * row[c]) / sum;
+      a = P::log_sum(M, sum);
     }
     return a;
+  }
+
+  /// The LSE first, then O as the sum of exp(LSE_s − LSE)·O_s.
+  F undivided(F* out, std::int64_t count, F M, std::int64_t b, std::int64_t h, std::int64_t i) {
+    std::int64_t const dv = call_.out->shape[3];
+    F l = 0;
+    for (std::int64_t s = 0; s < count; ++s) l += P::exp(lse(s, b, h, i) - M);
+    F const whole = P::log_sum(M, l);
+    for (std::int64_t s = 0; s < count; ++s) {
+      F const x = lse(s, b, h, i), weight = P::exp(x - P::weight_reference(M, whole));
+      if (!P::reads(x)) continue;
+      F const* const row = o(s, b, h, i);
+      for (std::int64_t c = 0; c < dv; ++c) out[c] += weight * row[c];
+    }
+    return whole;
   }
 
   attest_merge_call const& call_;
@@ -122,8 +150,10 @@ struct attention_beside_merge : honest<F> {};
 
 }  // namespace attest::zoo
 
-/// A specimen whose attention is right and whose merge is `name`, in the symbols zoo_NAME and zoo_NAME_merge.
-#define ATTEST_MERGE(name, kind, seen_in, description)                                                      \
+/// A specimen whose attention is right and whose merge is `name`, in the symbols zoo_NAME and zoo_NAME_merge. It is judged
+/// under the contract f32, or the one that is named.
+#define ATTEST_MERGE(name, kind, seen_in, description) ATTEST_MERGE_UNDER("f32", name, kind, seen_in, description)
+#define ATTEST_MERGE_UNDER(contract, name, kind, seen_in, description)                                      \
   namespace attest::zoo {                                                                                   \
   template <class F>                                                                                        \
   struct name;                                                                                              \
@@ -136,7 +166,7 @@ struct attention_beside_merge : honest<F> {};
   }                                                                                                         \
   namespace attest::zoo {                                                                                   \
   [[maybe_unused]] static bool const registered_##name =                                                    \
-      register_specimen({#name, kind, seen_in, description, zoo_##name, "f32", false, operator_family});    \
+      register_specimen({#name, kind, seen_in, description, zoo_##name, contract, false, operator_family});    \
   }                                                                                                         \
   template <class F>                                                                                        \
   struct attest::zoo::name : honest_merge<F>

@@ -1,4 +1,4 @@
-// Merges of partial results: three honest ones, and those with one mistake each, of kinds that have been reported.
+// Merges of partial results: five honest ones, and those with one mistake each, of kinds that have been reported.
 #include <algorithm>
 
 #include "audit/zoo/operator/merge_kernel.hpp"
@@ -9,6 +9,26 @@ ATTEST_MERGE(merge_falling, no_bug, "", "the same, the last part first") { stati
 
 ATTEST_MERGE(merge_weights_first, no_bug, "", "weights are divided before they meet O") {
   static constexpr bool weights_first = true;
+};
+
+ATTEST_MERGE_UNDER("f32-split", merge_undivided, no_bug, "", "weights are exp(LSE_s - LSE), and nothing is divided") {
+  static constexpr merge_form form = merge_form::undivided;
+};
+
+ATTEST_MERGE_UNDER("f32-ring", merge_pairs, no_bug, "", "one part after the other, divided each time") {
+  static constexpr merge_form form = merge_form::pairs;
+};
+
+ATTEST_MERGE_UNDER("f32-split", merge_weights_sum_above_1, bug_class::lse, "no public report",
+                   "weights are exp of the distance to the largest LSE, and nothing is divided") {
+  static constexpr merge_form form = merge_form::undivided;
+  static F weight_reference(F M, F) { return M; }
+};
+
+ATTEST_MERGE_UNDER("f32-ring", merge_pairs_keep_maximum, bug_class::lse, "no public report",
+                   "the LSE of a pair, which weighs it in the next merge, is the larger of the two") {
+  static constexpr merge_form form = merge_form::pairs;
+  static F log_sum(F M, F) { return M; }
 };
 
 ATTEST_MERGE(merge_all_empty_nan, bug_class::lse, "flashinfer#4051, vllm PR#39148, vllm#27491", "a row that no part saw is NaN") {
@@ -29,7 +49,8 @@ ATTEST_MERGE(merge_unshifted, bug_class::lse, "NATTEN PR#202", "weights are exp 
 
 ATTEST_MERGE(merge_log_one_plus, bug_class::lse, "ring-flash-attention PR#30",
              "LSE is a + log(1 + exp(b - a)), whichever is larger") {
-  static constexpr bool by_pairs = true;
+  static constexpr merge_form form = merge_form::pairs;
+  static F pair_reference(F a, F) { return a; }
 };
 
 ATTEST_MERGE(merge_lse_is_maximum, bug_class::lse, "no public report", "the LSE is the largest of the parts") {

@@ -1,0 +1,270 @@
+// No honest merge of partial results is outside the bound of its preset (docs/bound.md, section 11).
+#include <algorithm>
+#include <cmath>
+#include <cstdio>
+#include <cstdlib>
+#include <cstring>
+#include <limits>
+#include <random>
+#include <string>
+#include <vector>
+
+#include "audit/cases/default_contract.hpp"
+#include "audit/judge/judge_outputs.hpp"
+#include "audit/tensors/elements.hpp"
+#include "audit/tensors/merge_form.hpp"
+#include "fast/merge.hpp"
+#include "tests/support/catch.hpp"
+
+namespace attest::tests {
+namespace {
+
+using namespace audit;
+using problem::element_type;
+constexpr double empty = -std::numeric_limits<double>::infinity();
+
+/// The answer of fast::merge to a merge of parts of E.
+template <class E>
+owned_outputs merged_by_builtin(merge_parts const& parts) {
+  using L = problem::lse_element<E>;
+  std::int64_t const rows = parts.b * parts.hq * parts.n;
+  struct described {
+    E const* o;
+    L const* lse;
+    std::int64_t rows, dv;
+  } const from{reinterpret_cast<E const*>(parts.o.data()), reinterpret_cast<L const*>(parts.lse.data()), rows,
+               parts.dv};
+  fast::merge_parts<E> const given{
+      parts.parts, &from, [](void const* of, std::int64_t s) noexcept {
+        auto const& all = *static_cast<described const*>(of);
+        return fast::merge_part<E>{all.o + s * all.rows * all.dv, {0, all.dv, 0}, all.lse + s * all.rows, {0, 1, 0}};
+      }};
+  element_type const type = problem::type_of<E>;
+  owned_outputs answer{owned_tensor::compact(type, {1, rows, 1, parts.dv}),
+                       owned_tensor::compact(problem::row_of(type).lse, {1, rows, 1}),
+                       {}};
+  fast::merge_outputs<E, E> to;
+  to.o = {answer.o->as<E>(), {1, rows, 1, parts.dv}, {rows * parts.dv, parts.dv, parts.dv}, true, {}};
+  to.lse = {answer.lse->as<L>(), {1, rows, 1, 1}, {rows, 1, 1}, true, {}};
+  fast::merge(given, to, {.threads = 1});
+  return answer;
+}
+
+/// How the LSE of the parts lie: equal, 1e-7 apart, 88 and 95 apart, 1e4 below first, or normal with a spread.
+double lse_of_part(int kind, std::int64_t s, std::mt19937_64& random) {
+  std::normal_distribution<double> normal;
+  switch (kind) {
+    case 0: return 3;
+    case 1: return 3 + 1e-7 * static_cast<double>(s % 5);
+    case 2: return s % 2 == 0 ? 0 : -88;
+    case 3: return s % 2 == 0 ? -95 : 0;
+    case 4: return s == 0 ? -1e4 : normal(random);
+    case 5: return s % 3 == 1 ? empty : normal(random);
+    default: return (kind == 6 ? 1 : 30) * normal(random);
+  }
+}
+
+/// The numbers of a float32 merge of one row as kernels write it: rising or falling, online or with the maximum first,
+/// in base e or 2, divided at the end or before the sum; each exp is up to 7u off, in drawn directions.
+struct float_merge {
+  bool falling, online, base_2, weights_first;
+
+  float exp(float x, std::mt19937_64& random) const {
+    float const unit = base_2 ? x * 1.44269504f : x;
+    double const exact = base_2 ? std::exp2(static_cast<double>(unit)) : std::exp(static_cast<double>(x));
+    double const push = x == 0 ? 0 : random() % 2 == 0 ? 0x7p-24 : -0x7p-24;
+    return static_cast<float>(exact * (1 + push));
+  }
+
+  void row(std::vector<float> const& lse, std::vector<float> const& o, std::size_t dv, float* out, float& out_lse,
+           std::mt19937_64& random) const {
+    std::vector<std::size_t> order;
+    for (std::size_t s = 0; s < lse.size(); ++s)
+      if (lse[s] != -HUGE_VALF) order.push_back(s);
+    std::fill_n(out, dv, 0.0F), out_lse = -HUGE_VALF;
+    if (order.empty()) return;
+    if (falling) std::ranges::reverse(order);
+    float most = lse[order[0]], sum = 0;
+    if (!online)
+      for (std::size_t const s : order) most = std::max(most, lse[s]);
+    std::vector<float> weights;
+    for (std::size_t const s : order) {
+      if (lse[s] > most) {
+        float const down = exp(most - lse[s], random);
+        sum *= down, most = lse[s];
+        for (float& w : weights) w *= down;
+        for (std::size_t c = 0; c < dv; ++c) out[c] *= down;
+      }
+      float const weight = exp(lse[s] - most, random);
+      sum += weight, weights.push_back(weight);
+      if (!weights_first)
+        for (std::size_t c = 0; c < dv; ++c) out[c] += weight * o[s * dv + c];
+    }
+    for (std::size_t n = 0; weights_first && n < order.size(); ++n)
+      for (std::size_t c = 0; c < dv; ++c) out[c] += weights[n] / sum * o[order[n] * dv + c];
+    for (std::size_t c = 0; !weights_first && c < dv; ++c) out[c] *= 1 / sum;
+    out_lse = most + std::log(sum);
+  }
+};
+
+/// The numbers of a float32 merge that forms the LSE of partial results on its way: pairs with a division in each, one after
+/// the other or as a tree, or weights exp(LSE_s − LSE) and no division, all at once or one after the other.
+struct lse_merge {
+  enum class form { chain, tree, undivided, undivided_chain } how;
+  struct state {
+    float lse;
+    std::vector<float> o;
+  };
+  static constexpr float_merge numbers{};
+
+  static float joined(float a, float b, std::mt19937_64& random) {
+    float const M = std::max(a, b);
+    return M + std::log(numbers.exp(a - M, random) + numbers.exp(b - M, random));
+  }
+
+  /// One part more: by weights that are divided, or by the distances to the new LSE.
+  state merged(state const& a, state const& b, std::mt19937_64& random) const {
+    bool const divides = how == form::chain || how == form::tree;
+    float const M = std::max(a.lse, b.lse), lse = joined(a.lse, b.lse, random), from = divides ? M : lse;
+    float const kept = numbers.exp(a.lse - from, random), added = numbers.exp(b.lse - from, random);
+    state whole{lse, a.o};
+    if (divides) whole.lse = M + std::log(kept + added);
+    for (std::size_t c = 0; c < a.o.size(); ++c) {
+      float const sum = kept * a.o[c] + added * b.o[c];
+      whole.o[c] = divides ? sum / (kept + added) : sum;
+    }
+    return whole;
+  }
+
+  state of(std::vector<state> const& parts, std::size_t from, std::size_t to, std::mt19937_64& random) const {
+    if (to - from == 1) return parts[from];
+    std::size_t const middle = how == form::tree ? (from + to) / 2 : to - 1;
+    return merged(of(parts, from, middle, random), of(parts, middle, to, random), random);
+  }
+
+  void row(std::vector<float> const& lse, std::vector<float> const& o, std::size_t dv, float* out, float& out_lse,
+           std::mt19937_64& random) const {
+    std::vector<state> parts;
+    for (std::size_t s = 0; s < lse.size(); ++s)
+      if (lse[s] != -HUGE_VALF)
+        parts.push_back({lse[s], std::vector<float>(o.begin() + static_cast<std::ptrdiff_t>(s * dv),
+                                                    o.begin() + static_cast<std::ptrdiff_t>((s + 1) * dv))});
+    std::fill_n(out, dv, 0.0F), out_lse = -HUGE_VALF;
+    if (parts.empty()) return;
+    if (how != form::undivided) {
+      state const whole = of(parts, 0, parts.size(), random);
+      std::ranges::copy(whole.o, out), out_lse = whole.lse;
+      return;
+    }
+    float const M = std::ranges::max_element(parts, {}, &state::lse)->lse;
+    float l = 0;
+    for (state const& part : parts) l += numbers.exp(part.lse - M, random);
+    out_lse = M + std::log(l);
+    for (state const& part : parts) {
+      float const weight = numbers.exp(part.lse - out_lse, random);
+      for (std::size_t c = 0; c < dv; ++c) out[c] += weight * part.o[c];
+    }
+  }
+};
+
+template <class Kernel>
+owned_outputs merged_by(Kernel const& kernel, merge_parts const& parts, std::mt19937_64& random) {
+  std::int64_t const rows = parts.hq;
+  auto const dv = static_cast<std::size_t>(parts.dv), count = static_cast<std::size_t>(parts.parts);
+  owned_outputs answer{owned_tensor::compact(element_type::f32, {1, rows, 1, parts.dv}),
+                       owned_tensor::compact(element_type::f32, {1, rows, 1}),
+                       {}};
+  std::vector<float> o(count * dv), lse(count);
+  for (std::size_t row = 0; row < static_cast<std::size_t>(rows); ++row) {
+    for (std::size_t s = 0; s < count; ++s) {
+      std::size_t const at = s * static_cast<std::size_t>(rows) + row;
+      std::memcpy(&lse[s], parts.lse.data() + at * sizeof(float), sizeof(float));
+      std::memcpy(&o[s * dv], parts.o.data() + at * dv * sizeof(float), dv * sizeof(float));
+    }
+    kernel.row(lse, o, dv, answer.o->as<float>() + row * dv, answer.lse->as<float>()[row], random);
+  }
+  return answer;
+}
+
+/// No element of an answer is outside the bound of its contract, and every one is judged.
+void check_answer(owned_problem const& merge, owned_outputs const& answer, std::string const& which, contract const& claim) {
+  auto const found = judge(merge.instance(), answer, claim, {}, thoroughness::all);
+  INFO(which << ": " << found.max_error_in_bounds << " bounds");
+  CHECK(found.failed == 0);
+  CHECK(found.not_judged() == 0);
+  if (std::getenv("ATTEST_SHOW")) std::fprintf(stderr, "%s: %.3g\n", which.c_str(), found.max_error_in_bounds);
+}
+
+/// Judges the merges of so many rows of each form of parts.
+template <class E>
+void attack(std::int64_t parts, std::int64_t rows) {
+  std::mt19937_64 random(static_cast<std::uint64_t>(parts) * 8 + sizeof(E));
+  std::normal_distribution<double> normal;
+  for (int kind = 0; kind < 8; ++kind) {
+    element_type const type = problem::type_of<E>;
+    merge_parts made{.parts = parts, .b = 1, .hq = rows, .n = 1, .dv = 3, .type = type};
+    owned_tensor o{type, {}, {}}, lse{problem::row_of(type).lse, {}, {}};
+    o.bytes.resize(static_cast<std::size_t>(parts * rows * made.dv) * problem::size_of(o.type));
+    lse.bytes.resize(static_cast<std::size_t>(parts * rows) * problem::size_of(lse.type));
+    for (std::int64_t s = 0; s < parts; ++s)
+      for (std::int64_t row = 0; row < rows; ++row) {
+        auto const at = static_cast<std::size_t>(s * rows + row);
+        double const score = lse_of_part(kind, s, random);
+        store(lse, at, score);
+        bool const unread = score == empty;
+        // Digits, one part alone, and numbers of any sign.
+        store(o, 3 * at, unread ? std::nan("") : 1 + static_cast<double>(s % 7));
+        store(o, 3 * at + 1, unread ? std::nan("") : s == row % parts ? 1 : 0);
+        store(o, 3 * at + 2, unread ? std::nan("") : normal(random) * (row % 2 == 0 ? 1 : 1000));
+      }
+    made.o = o.bytes, made.lse = lse.bytes;
+    std::string const which =
+        std::string(problem::name_of(type)) + ", " + std::to_string(parts) + " parts, form " + std::to_string(kind);
+    owned_problem const merge = owned_problem::of_valid(merge_draft(made, type));
+    contract const& claim = default_contract(merge);
+    check_answer(merge, merged_by_builtin<E>(made), which + ", built-in", claim);
+    if constexpr (std::is_same_v<E, float>) {
+      using enum lse_merge::form;
+      contract undivided_levels = *find_contract("merge-f32-split");
+      undivided_levels.fixed.merge_levels = static_cast<int>(parts);
+      check_answer(merge, merged_by(lse_merge{undivided}, made, random), which + ", undivided", *find_contract("merge-f32-split"));
+      check_answer(merge, merged_by(lse_merge{chain}, made, random), which + ", pairs", *find_contract("merge-f32-ring"));
+      check_answer(merge, merged_by(lse_merge{tree}, made, random), which + ", a tree", *find_contract("merge-f32-ring"));
+      if (parts <= 257)  // beyond, H4 has no bound for so many levels
+        check_answer(merge, merged_by(lse_merge{undivided_chain}, made, random), which + ", undivided pairs", undivided_levels);
+      for (unsigned way = 0; way < 16; ++way)
+        check_answer(
+            merge,
+            merged_by(float_merge{(way & 1) != 0, (way & 2) != 0, (way & 4) != 0, (way & 8) != 0 && (way & 2) == 0}, made,
+                      random),
+            which + ", way " + std::to_string(way), claim);
+    }
+  }
+}
+
+}  // namespace
+
+TEST_CASE("a combine without a division is refuted by merge-f32 and certified by merge-f32-split", "[unit]") {
+  // The LSE of 1e4 is rounded to 2^-10: the weights sum to 1 only so far.
+  merge_parts made{.parts = 2, .b = 1, .hq = 1, .n = 1, .dv = 1, .type = element_type::f32};
+  owned_tensor o = owned_tensor::compact(element_type::f32, {2}), lse = o;
+  store(o, 0, 1), store(o, 1, 1), store(lse, 0, 10000.125), store(lse, 1, 10000);
+  made.o = o.bytes, made.lse = lse.bytes;
+  owned_problem const merge = owned_problem::of_valid(merge_draft(made, element_type::f32));
+  std::mt19937_64 random(1);
+  owned_outputs const answer = merged_by(lse_merge{lse_merge::form::undivided}, made, random);
+  auto const failed = [&](char const* claim) { return judge(merge.instance(), answer, *find_contract(claim)).failed; };
+  CHECK(failed("merge-f32") == 1);
+  CHECK(failed("merge-f32-split") == 0);
+}
+
+TEST_CASE("no honest merge is outside the bound of merges of its type", "[property]") {
+  for (auto const& [parts, rows] : {std::pair{1, 40}, {2, 400}, {3, 400}, {64, 40}, {257, 12}, {4096, 2}}) {
+    attack<float>(parts, rows);
+    attack<double>(parts, rows);
+    attack<problem::bf16>(parts, rows);
+    attack<problem::f16>(parts, rows);
+  }
+}
+
+}  // namespace attest::tests
