@@ -14,15 +14,19 @@ inline contract const& default_contract(owned_problem const& problem) {
   return merge ? merge_contract(problem.type(), merge->answer) : default_contract(problem.type());
 }
 
-/// The preset by which merges of a kernel that claims `claim` are judged: parts are merged as the claim says that the
-/// kernel merges its own (docs/audit.md, Contracts). `answer` is the type of O, that of the parts where there is none.
-inline contract const& contract_of_merges(contract const& claim, std::optional<problem::element_type> answer = {}) {
-  return merge_contract(claim.type, answer.value_or(claim.type),
-                        claim.builtin ? problem::split_merge::raw : claim.fixed.merge);
+/// The contract by which merges of a kernel that claims `claim` are judged: the preset that merges parts as the claim says that
+/// the kernel merges its own, with the claim's `masked_values` (of O of a part that saw nothing) and `nan` (docs/audit.md,
+/// Contracts). `answer` is the type of O, that of the parts where there is none.
+inline contract contract_of_merges(contract const& claim, std::optional<problem::element_type> answer = {}) {
+  contract merging = merge_contract(claim.type, answer.value_or(claim.type),
+                                    claim.builtin ? problem::split_merge::raw : claim.fixed.merge);
+  merging.conventions.masked_values = claim.conventions.masked_values;
+  merging.conventions.nan = claim.conventions.nan;
+  return merging;
 }
 
 /// The contract by which a problem of a kernel that claims `claim` is judged.
-inline contract const& contract_under(contract const& claim, owned_problem const& problem) {
+inline contract contract_under(contract const& claim, owned_problem const& problem) {
   auto const& merge = problem.draft().merge;
   return merge && !is_of_merges(claim) ? contract_of_merges(claim, merge->answer) : claim;
 }

@@ -364,6 +364,7 @@ bool leaves_outputs_open(owned_problem const& problem, contract const& claim) {
   problem_draft const& draft = problem.draft();
   bool const hides = draft.mask || draft.bias || draft.band != problem::band{} || !draft.is_dense() || draft.block_mask;
   if (hidden == masked::never_read || !hides) return false;
+  if (draft.merge) return draft.mask && nonfinite(draft.v);  // an LSE of −∞ is what hides a part
   return has_nonfinite(problem) || (hidden == masked::must_not_overflow && hidden_scores_may_overflow(problem, claim));
 }
 

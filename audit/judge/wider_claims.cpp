@@ -21,7 +21,7 @@ std::vector<holding_preset> wider_claims::holding(audit_case const& kernel_case,
   std::vector<holding_preset> inside;
   for (preset const& wider : presets_) {
     if (wider.left) continue;
-    contract const& claim = contract_under(wider.claim, kernel_case.problem);
+    contract const claim = contract_under(wider.claim, kernel_case.problem);
     if (of_a_row && is_wrong(kernel_case.call(wrong.call), *outputs[wrong.call], claim, wrong)) continue;
     case_result again;
     judge_case(kernel_case, outputs,

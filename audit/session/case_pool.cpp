@@ -106,7 +106,8 @@ void case_pool::work() {
                                      asked.made = asked.plan.make(limits_);
                                      asked.made->number = asked.plan.number;
                                      judging_rules rules = options_.rules();
-                                     rules.claim = &contract_under(*options_.claim, asked.made->problem);
+                                     contract const claim = contract_under(*options_.claim, asked.made->problem);
+                                     rules.claim = &claim;
                                      if (!options_.fail_fast) rules.wider = &wider_;
                                      asked.result = run_case(*asked.made, kernel.value(), rules);
                                    });

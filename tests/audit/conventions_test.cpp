@@ -6,6 +6,7 @@
 #include <limits>
 
 #include "audit/cases/case.hpp"
+#include "audit/cases/default_contract.hpp"
 #include "audit/judge/hidden_keys.hpp"
 #include "audit/judge/judge_case.hpp"
 #include "audit/tensors/elements.hpp"
@@ -249,6 +250,25 @@ TEST_CASE("where the contract says empty_lse +inf, a merge reads no part with an
   CHECK(failed({2, nan, nan}, {both, infinity, infinity}, plus_infinity) == 3);
   CHECK(failed({2, nan, nan}, {both, infinity, infinity}, minus_infinity) == 0);
   CHECK(failed({2, 1, 0}, {both, 0.5, -infinity}, plus_infinity) == 1);
+}
+
+TEST_CASE("a claim that hidden values must be finite says so of parts that saw nothing, and of no other merge", "[unit]") {
+  audit::merge_parts parts{.parts = 2, .b = 1, .hq = 1, .n = 1, .dv = 1};
+  audit::owned_tensor o = audit::owned_tensor::compact(problem::element_type::f32, {2, 1}), lse = o;
+  audit::contract claim = *audit::find_contract("f32-split");
+  auto const open = [&](double o_1, double lse_1, conventions::masked hidden) {
+    audit::store(o, 0, 1), audit::store(o, 1, o_1), audit::store(lse, 0, 0.5), audit::store(lse, 1, lse_1);
+    parts.o = o.bytes, parts.lse = lse.bytes;
+    auto const merge = audit::owned_problem::of_valid(audit::merge_draft(parts, problem::element_type::f32));
+    claim.conventions.masked_values = hidden;
+    return audit::leaves_outputs_open(merge, audit::contract_under(claim, merge));
+  };
+  using enum conventions::masked;
+  CHECK(open(nan, -infinity, must_be_finite));
+  CHECK(open(infinity, -infinity, must_not_overflow));
+  CHECK_FALSE(open(nan, -infinity, never_read));
+  CHECK_FALSE(open(2, -infinity, must_be_finite));
+  CHECK_FALSE(open(nan, 0.5, must_be_finite));
 }
 
 TEST_CASE("parts whose keys are all hidden are merged as the contract says their LSE and O are", "[unit]") {
