@@ -64,8 +64,7 @@ constexpr bool declares_weights(problem::kernel_model const& model) noexcept {
   if (model.weight_reference != weight_reference::own_block && model.merges > 0) return false;
   return model.weight_reference != weight_reference::unknown && is_power_of_two(model.u_p) && !model.p_shared &&
          model.p_normalised == problem::normalised_first::no && model.k_pre == 0 && model.tau == 0 &&
-         model.splits == 1 && !model.parts_are_keys && model.merge == problem::split_merge::raw &&
-         model.normalise == problem::normaliser::sum;
+         model.splits == 1 && model.merge == problem::split_merge::raw && model.normalise == problem::normaliser::sum;
 }
 
 /// The keys of one block: m_t − m ∈ [m_lower, m_upper], M_t − m ∈ [lowest, highest], and whether a later block may
