@@ -117,21 +117,17 @@ struct lse_merge {
   };
   static constexpr float_merge numbers{};
 
-  static float joined(float a, float b, std::mt19937_64& random) {
-    float const M = std::max(a, b);
-    return M + std::log(numbers.exp(a - M, random) + numbers.exp(b - M, random));
-  }
-
-  /// One part more: by weights that are divided, or by the distances to the new LSE.
+  /// One part more: by weights that are divided by their sum, or by the distances to the new LSE.
   state merged(state const& a, state const& b, std::mt19937_64& random) const {
     bool const divides = how == form::chain || how == form::tree;
-    float const M = std::max(a.lse, b.lse), lse = joined(a.lse, b.lse, random), from = divides ? M : lse;
-    float const kept = numbers.exp(a.lse - from, random), added = numbers.exp(b.lse - from, random);
+    float const M = std::max(a.lse, b.lse);
+    float kept = numbers.exp(a.lse - M, random), added = numbers.exp(b.lse - M, random);
+    float const sum = kept + added, lse = M + std::log(sum);
+    if (!divides) kept = numbers.exp(a.lse - lse, random), added = numbers.exp(b.lse - lse, random);
     state whole{lse, a.o};
-    if (divides) whole.lse = M + std::log(kept + added);
     for (std::size_t c = 0; c < a.o.size(); ++c) {
-      float const sum = kept * a.o[c] + added * b.o[c];
-      whole.o[c] = divides ? sum / (kept + added) : sum;
+      float const weighed = kept * a.o[c] + added * b.o[c];
+      whole.o[c] = divides ? weighed / sum : weighed;
     }
     return whole;
   }

@@ -142,8 +142,10 @@ calls is_undivided(answered_call const& call, answered_call const*) {
   bool any = false;
   for (std::int64_t row = 0; row < size.b * size.hq; ++row) {
     auto const lses = seen_lses(p, row / size.hq, row % size.hq);
+    if (lses.empty()) continue;
+    double const most = *std::ranges::max_element(lses);
     double l = 0;
-    for (double const lse : lses) l += std::exp(lse - *std::ranges::max_element(lses));
+    for (double const lse : lses) l += std::exp(lse - most);
     if (!(l > 1)) continue;
     any = true;
     for (std::int64_t at = row * size.dv; at < (row + 1) * size.dv; ++at)
