@@ -106,11 +106,21 @@ class prepared {
   }
 
   double bytes() const { return static_cast<double>((k_.size() + v_.size()) * sizeof(T)); }
-  float const* memory() const { return reinterpret_cast<float const*>(k_.data()); }
-  std::size_t memory_floats() const { return k_.size() * sizeof(T) / sizeof(float); }
+  /// Bytes a second at which so many threads only read K, then V: as much memory as a call reads, so that neither finds more
+  /// of it in a cache.
+  double read_rate(int threads) const {
+    double const seconds = seconds_to_read(k_, threads) + seconds_to_read(v_, threads);
+    return bytes() / seconds;
+  }
 
  private:
   static constexpr std::int64_t block = 64;
+
+  static double seconds_to_read(std::vector<T> const& numbers, int threads) {
+    std::size_t const bytes = numbers.size() * sizeof(T);
+    return static_cast<double>(bytes) /
+           bench::read_rate(reinterpret_cast<float const*>(numbers.data()), bytes / sizeof(float), threads);
+  }
 
   shape shape_;
   std::vector<T> q_, k_, v_, bias_, o_, sink_;
@@ -217,7 +227,7 @@ class stopwatch {
 template <class T>
 double limit_now(shape const& asked, stopwatch<T> const& mine) {
   if (asked.of == limit::reading)
-    return read_rate(mine.problem().memory(), mine.problem().memory_floats(), asked.threads);
+    return mine.problem().read_rate(asked.threads);
   return sizeof(T) == 8 ? multiply_add_rate_f64(asked.threads, 0.004) : multiply_add_rate_f32(asked.threads, 0.004);
 }
 

@@ -34,6 +34,13 @@ class key_rows {
   /// Do runs begin and end where lanes do (but for the last one)?
   bool runs_fill_lanes() const noexcept { return page_ % sum_lanes == 0; }
 
+  /// Where any rows begin if they lie in one run, else null.
+  E const* one_run_of_any(interval const& rows) const noexcept {
+    if (page_ == 0) return first_ + rows.first * stride_;
+    std::int64_t const at = rows.first / page_, inside = rows.first % page_;
+    return inside + rows.size() <= page_ ? first_ + (table_[at] * page_stride_ + inside * stride_) : nullptr;
+  }
+
   /// Calls visit(matrix, interval) for the runs of any rows, in order.
   template <class Visit>
   void walk(interval const& rows, Visit&& visit) const {

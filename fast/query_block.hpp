@@ -248,25 +248,50 @@ class query_block_kernel {
 
   /// As in decoding: then packed copies of K and V would be used only once.
   bool has_one_strip() const noexcept { return rows_ <= strip_rows; }
+  /// Then K and V need not be copied at all, where every query sees what is read.
+  bool has_few_rows() const noexcept { return rows_ <= ops_.few_rows; }
 
   /// Whether the products can read V in the caller's memory. That gains where few strips read it; it needs numbers of
   /// type T in whole vectors that every query sees, and, for more than one strip, rows that are near enough to share
   /// the first-level cache.
   bool can_read_values_in_place() const noexcept {
     constexpr std::int64_t few = 4, near = 256 / static_cast<std::int64_t>(sizeof(T));
-    if (is_narrow<E> || rows_ > few * strip_rows || size_.dv % (ops_.panel / 2) != 0) return false;
+    if ((is_narrow<E> && !has_few_rows()) || rows_ > few * strip_rows || size_.dv % (ops_.panel / 2) != 0) return false;
     if (!has_one_strip() && panels_.V.stride() > near) return false;
     for (std::int64_t at = 0; at * strip_rows < rows_; ++at)
       if (!strips_[at].seen.empty() && !strips_[at].whole) return false;
     return true;
   }
 
-  /// Scores of the only strip: each panel of K is used while its copy is in the first-level cache.
-  void pack_and_score(interval const& keys, interval const& computed) noexcept {
-    for (std::int64_t j = computed.first; j < computed.last; j += ops_.panel) {
+  /// Scores of the only strip: of few rows with K where it lies, else each panel of K is used while its copy is in the
+  /// first-level cache.
+  void score_only_strip(interval const& keys, interval const& computed) noexcept {
+    std::int64_t const in_place = has_few_rows() ? score_in_place(keys, computed) : computed.first;
+    for (std::int64_t j = in_place; j < computed.last; j += ops_.panel) {
       panels_.pack_keys(keys, {j, j + ops_.panel}, space_.K);
       ops_.scores(space_.Q, space_.K, size_.d, rows_, {0, ops_.panel}, space_.S + j);
     }
+  }
+
+  /// Scores of few rows with the whole panels of K, where its runs fill lanes.
+  /// Returns  the first column of `computed` that is left
+  std::int64_t score_in_place(interval const& keys, interval const& computed) noexcept {
+    std::int64_t const last = std::min(computed.last, keys.size() / ops_.panel * ops_.panel);
+    if (size_.d == 0 || last <= computed.first || !(panels_.K.block_is_one_run() || panels_.K.runs_fill_lanes()))
+      return computed.first;
+    panels_.K.each_run({keys.first + computed.first, keys.first + last}, [&](matrix<E const> const& run, interval const& some) {
+      few().scores(space_.Q, run, one_block_on(panels_.K, some), size_.d, rows_, some.size(),
+                   space_.S + (some.first - keys.first));
+    });
+    return last;
+  }
+
+  row_products<E> const& few() const noexcept { return std::get<row_products<E>>(ops_.few); }
+
+  /// Where the rows begin that follow these by one key block, if they are needed and lie in one run; else null.
+  E const* one_block_on(key_rows<E, key_block> const& of, interval const& rows) const noexcept {
+    interval const next{rows.first + key_block, rows.last + key_block};
+    return next.last <= seen_.last ? of.one_run_of_any(next) : nullptr;
   }
 
   /// Absorbs the keys of a key block that the strip of these rows sees.
@@ -277,7 +302,7 @@ class query_block_kernel {
     if (seen.empty()) return;
     // Relative to the key block: the keys that are seen, and those whose scores are computed.
     interval const visible{seen.first - keys.first, seen.last - keys.first}, computed = panels_.whole_panels(visible);
-    if (has_one_strip()) pack_and_score(keys, computed);
+    if (has_one_strip()) score_only_strip(keys, computed);
     else ops_.scores(space_.Q + rows.first * size_.d, space_.K, size_.d, rows.size(), computed, space_.S);
     bool const full = contains(strip.view.all, {computed.first + keys.first, computed.last + keys.first}) &&
                       (!has_blocks_ || (strip.whole && computed == visible));
@@ -285,8 +310,7 @@ class query_block_kernel {
       for (std::int64_t i = 0; i < rows.size(); ++i) finish_scores(i, rows.first + i, keys, computed, visible, full);
     absorb_block(ops_, space_.S, rows.size(), computed, states, [&] {
       if (size_.dv == 0) return;
-      if constexpr (!is_narrow<E>)
-        if (values == values_from::input) return add_values_in_place(rows.size(), seen, visible, states.factor, O);
+      if (values == values_from::input) return add_values_in_place(rows.size(), seen, visible, states.factor, O);
       if (values == values_from::finite_panels || strip.whole)
         ops_.values(space_.S, space_.V, rows.size(), visible, size_.dv, states.factor, O);
       else
@@ -296,17 +320,29 @@ class query_block_kernel {
 
   /// O ← O·factor + P·V for the keys `seen`, whose weights are those of the columns `visible`.
   void add_values_in_place(std::int64_t rows, interval const& seen, interval const& visible, T const* factor,
-                           matrix<T> const& O) const noexcept
-    requires(!is_narrow<E>)
-  {
+                           matrix<T> const& O) const noexcept {
     T const* const P = space_.S + visible.first;
-    if (panels_.V.are_one_run(seen))
-      return ops_.values_in_place(P, panels_.V.one_run(seen), rows, {0, seen.size()}, size_.dv, factor, O);
-    T const* list[key_block];
-    panels_.V.each_run(seen, [&](matrix<T const> const& run, interval const& some) {
-      for (std::int64_t j = 0; j < some.size(); ++j) list[some.first - seen.first + j] = run.row(j);
+    if (panels_.V.are_one_run(seen)) {
+      matrix<E const> const V = panels_.V.one_run(seen);
+      if (has_few_rows())
+        return few().values(P, V, one_block_on(panels_.V, seen), rows, seen.size(), size_.dv, factor, O);
+      if constexpr (!is_narrow<E>) return ops_.values_in_place(P, V, rows, {0, seen.size()}, size_.dv, factor, O);
+    }
+    E const *list[key_block], *next[key_block];
+    interval const on{seen.first + key_block, seen.last + key_block};
+    bool const has_next = has_few_rows() && on.last <= seen_.last;
+    list_rows(seen, list);
+    if (has_next) list_rows(on, next);
+    if (has_few_rows())
+      return few().listed_values(P, list, has_next ? next : nullptr, rows, seen.size(), size_.dv, factor, O);
+    if constexpr (!is_narrow<E>) ops_.listed_values(P, list, rows, {0, seen.size()}, size_.dv, factor, O);
+  }
+
+  /// to_j ← where row j of V begins, for these rows, whose first is row 0.
+  void list_rows(interval const& rows, E const** to) const noexcept {
+    panels_.V.walk(rows, [&](matrix<E const> const& run, interval const& some) {
+      for (std::int64_t j = 0; j < some.size(); ++j) *to++ = run.row(j);
     });
-    ops_.listed_values(P, list, rows, {0, seen.size()}, size_.dv, factor, O);
   }
 
   /// The rest of σ, softcap, bias and visibility, for row i of the strip, which is row r of the query block. Keeps a

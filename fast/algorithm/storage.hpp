@@ -24,6 +24,17 @@ struct is_narrow_type : std::bool_constant<is_narrow<E>> {};
 }  // namespace detail
 using narrow_elements = problem::filtered_list<detail::is_narrow_type, problem::floating_elements>;
 
+namespace detail {
+template <class T>
+struct works_in {
+  template <class E>
+  struct type : std::is_same<working<E>, T> {};
+};
+}  // namespace detail
+/// The types whose working type is T.
+template <class T>
+using stored_elements = problem::filtered_list<detail::works_in<T>::template type, problem::floating_elements>;
+
 /// A type of 16 bits whose finite numbers are all numbers of f32: normal ones, and also subnormal ones if it has the
 /// exponents of f32.
 template <class E>

@@ -23,6 +23,25 @@ struct row_conversions {
   void (*narrow)(float const* from, std::int64_t count, E* to) noexcept;
 };
 
+/// Products of at most few_rows queries with rows of K and V where the caller stores them, which must all be visible to all
+/// queries: the same bits as those of packed copies. `next` is where the rows begin that a later call reads, which are
+/// prefetched; null if there are none.
+template <class E>
+struct row_products {
+  using T = working<E>;
+  /// operations::scores with `keys` keys, a multiple of sum_lanes, from K's first row and S's first column on. next: as many
+  /// rows, at K's stride.
+  void (*scores)(T const* Q, matrix<E const> K, E const* next, std::int64_t d, std::int64_t rows, std::int64_t keys,
+                 T* S) noexcept;
+  /// operations::values with `keys` keys, from V's first row and P's first column on. dv is a multiple of panel/2. next: as
+  /// many rows, at V's stride.
+  void (*values)(T const* P, matrix<E const> V, E const* next, std::int64_t rows, std::int64_t keys, std::int64_t dv,
+                 T const* factor, matrix<T> O) noexcept;
+  /// The same with lists of rows: V_j begins at V[j].
+  void (*listed_values)(T const* P, E const* const* V, E const* const* next, std::int64_t rows, std::int64_t keys,
+                        std::int64_t dv, T const* factor, matrix<T> O) noexcept;
+};
+
 /// The operations of one SIMD target on numbers T. Each is a function of its operands alone, and the same function on
 /// AVX-512 and AVX2, bit for bit. On a target without fused multiply-adds a product is rounded before it is added.
 template <std::floating_point T>
@@ -30,6 +49,7 @@ struct operations {
   char const* name = nullptr;
   std::int64_t panel = 0;  ///< keys (columns of V) that lie side by side in packed K (V)
   std::int64_t tile = 0;   ///< queries that lie side by side in packed Q
+  std::int64_t few_rows = 0;  ///< most queries of row_products; at most `tile`
 
   /// to.row(t)_i ← from_it for i < min(rows, width), 0 for rows ≤ i < width. Fastest where `rows` fills whole vectors.
   /// Requires  memory for one vector beyond the last row of `to`. Where width is not a multiple of sum_lanes, what lies
@@ -78,6 +98,8 @@ struct operations {
   /// The same with V as a list of its rows: V_j begins at V[j].
   void (*listed_values)(T const* P, T const* const* V, std::int64_t rows, interval keys, std::int64_t dv,
                         T const* factor, matrix<T> O) noexcept;
+  /// std::get<row_products<E>>(few) for each type E whose working type is T.
+  problem::tuple_of<row_products, stored_elements<T>> few;
   /// values() for one row and only the keys j with visible_j ≠ 0: the values of other keys are not read.
   void (*visible_values)(T const* P, T const* V, std::uint8_t const* visible, interval keys, std::int64_t dv, T factor,
                          T* O) noexcept;

@@ -6,6 +6,7 @@
 #define ATTEST_FAST_SIMD_PACK_INL_HPP
 #endif
 
+#include <cstddef>
 #include <limits>
 
 #include "fast/simd/vectors-inl.hpp"
@@ -13,51 +14,62 @@
 HWY_BEFORE_NAMESPACE();
 namespace attest::fast::HWY_NAMESPACE {
 
-#if HWY_TARGET != HWY_SCALAR
-/// Numbers in 128 bits: the transposition works on vectors' pieces of this size.
+/// Numbers in 128 bits: a transposition works on pieces of this size.
 template <class T>
-inline constexpr std::int64_t block_numbers = 16 / static_cast<std::int64_t>(sizeof(T));
+inline constexpr std::int64_t piece_numbers = 16 / static_cast<std::int64_t>(sizeof(T));
 
-/// A vector whose piece b is the one at from + b·stride.
-template <class D, class T = hn::TFromD<D>>
-HWY_INLINE hn::Vec<D> load_blocks(D d, T const* from, std::int64_t stride) {
+#if HWY_TARGET != HWY_SCALAR
+/// A vector whose piece b is the one at from + b·stride, in bytes.
+template <class D>
+HWY_INLINE hn::Vec<D> load_pieces(D d, std::byte const* from, std::int64_t stride) {
+  using T = hn::TFromD<D>;
   if constexpr (hn::MaxLanes(D()) * sizeof(T) == 16) {
-    return hn::LoadU(d, from);
+    return hn::LoadU(d, reinterpret_cast<T const*>(from));
   } else {
     hn::Half<D> const half;
-    constexpr auto blocks = static_cast<std::int64_t>(hn::MaxLanes(D()) * sizeof(T) / 32);
-    return hn::Combine(d, load_blocks(half, from + blocks * stride, stride), load_blocks(half, from, stride));
+    constexpr auto pieces = static_cast<std::int64_t>(hn::MaxLanes(D()) * sizeof(T) / 32);
+    return hn::Combine(d, load_pieces(half, from + pieces * stride, stride), load_pieces(half, from, stride));
   }
 }
-
 #endif
+
+/// 16 bytes of each of lanes<T> rows, transposed: column c holds the word c of every row. A word is as long as T.
+template <class T>
+struct transposed_piece {
+  vector<T> column[piece_numbers<T>];
+
+  /// stride: bytes from row to row
+  HWY_INLINE transposed_piece(std::byte const* from, std::int64_t stride) {
+    tag<T> const d;
+#if HWY_TARGET == HWY_SCALAR
+    for (std::int64_t c = 0; c < piece_numbers<T>; ++c) column[c] = hn::LoadU(d, reinterpret_cast<T const*>(from) + c);
+    static_cast<void>(stride);
+#else
+    std::int64_t const far = piece_numbers<T> * stride;
+    auto const v0 = load_pieces(d, from, far), v1 = load_pieces(d, from + stride, far);
+    auto const low = hn::InterleaveLower(d, v0, v1), high = hn::InterleaveUpper(d, v0, v1);
+    if constexpr (sizeof(T) == 8) {
+      column[0] = low, column[1] = high;
+    } else {
+      hn::RepartitionToWide<hn::RebindToUnsigned<tag<T>>> const pairs;
+      auto const v2 = load_pieces(d, from + 2 * stride, far), v3 = load_pieces(d, from + 3 * stride, far);
+      auto const a = hn::BitCast(pairs, low), b = hn::BitCast(pairs, hn::InterleaveLower(d, v2, v3));
+      auto const e = hn::BitCast(pairs, high), f = hn::BitCast(pairs, hn::InterleaveUpper(d, v2, v3));
+      column[0] = hn::BitCast(d, hn::InterleaveLower(pairs, a, b)), column[1] = hn::BitCast(d, hn::InterleaveUpper(pairs, a, b));
+      column[2] = hn::BitCast(d, hn::InterleaveLower(pairs, e, f)), column[3] = hn::BitCast(d, hn::InterleaveUpper(pairs, e, f));
+    }
+#endif
+  }
+};
 
 /// The first lanes<T> rows of `from`, transposed to columns of `to`: row t begins at to + t·column.
 template <class T>
 HWY_INLINE void transpose_lanes(matrix<T const> from, std::int64_t depth, std::int64_t column, T* HWY_RESTRICT to) {
   std::int64_t t = 0;
-#if HWY_TARGET != HWY_SCALAR
-  tag<T> const d;
-  constexpr std::int64_t block = block_numbers<T>;
-  std::int64_t const stride = block * from.stride;
-  for (; t + block <= depth; t += block) {
-    auto const v0 = load_blocks(d, from.data + t, stride), v1 = load_blocks(d, from.row(1) + t, stride);
-    auto const low = hn::InterleaveLower(d, v0, v1), high = hn::InterleaveUpper(d, v0, v1);
-    if constexpr (sizeof(T) == 8) {
-      hn::StoreU(low, d, to + t * column);
-      hn::StoreU(high, d, to + (t + 1) * column);
-    } else {
-      hn::RepartitionToWide<hn::RebindToUnsigned<tag<T>>> const pairs;
-      auto const v2 = load_blocks(d, from.row(2) + t, stride), v3 = load_blocks(d, from.row(3) + t, stride);
-      auto const a = hn::BitCast(pairs, low), b = hn::BitCast(pairs, hn::InterleaveLower(d, v2, v3));
-      auto const e = hn::BitCast(pairs, high), f = hn::BitCast(pairs, hn::InterleaveUpper(d, v2, v3));
-      hn::StoreU(hn::BitCast(d, hn::InterleaveLower(pairs, a, b)), d, to + t * column);
-      hn::StoreU(hn::BitCast(d, hn::InterleaveUpper(pairs, a, b)), d, to + (t + 1) * column);
-      hn::StoreU(hn::BitCast(d, hn::InterleaveLower(pairs, e, f)), d, to + (t + 2) * column);
-      hn::StoreU(hn::BitCast(d, hn::InterleaveUpper(pairs, e, f)), d, to + (t + 3) * column);
-    }
+  for (; t + piece_numbers<T> <= depth; t += piece_numbers<T>) {
+    transposed_piece<T> const piece(reinterpret_cast<std::byte const*>(from.data + t), from.stride * static_cast<std::int64_t>(sizeof(T)));
+    HWY_UNROLL(4) for (std::int64_t c = 0; c < piece_numbers<T>; ++c) hn::StoreU(piece.column[c], tag<T>(), to + (t + c) * column);
   }
-#endif
   for (; t < depth; ++t)
     for (std::int64_t i = 0; i < lanes<T>; ++i) to[t * column + i] = from.row(i)[t];
 }

@@ -156,20 +156,15 @@ void values(T const* P, T const* V, std::int64_t rows, interval keys, std::int64
   }
 }
 
-/// What values_in_place() and listed_values() do; V_from(c) is V from its column c on. For a single query eight vectors
-/// of O fit in registers, so V is read in longer rows.
+/// What values_in_place() and listed_values() do; V_from(c) is V from its column c on.
 template <class T, class From>
 HWY_INLINE void unpacked_values(T const* P, From const& V_from, std::int64_t v_row, std::int64_t rows, std::int64_t depth,
                                 std::int64_t dv, T const* factor, matrix<T> O) {
   std::int64_t c = 0;
   auto const columns = [&]<int vectors>(std::integral_constant<int, vectors>) {
-    for (; c + vectors * lanes<T> <= dv; c += vectors * lanes<T>) {
-      matrix<T> const to{O.data + c, O.stride};
-      if constexpr (vectors > 2) value_tile<1, vectors>(P, V_from(c), v_row, depth, factor, to.data, to.stride);
-      else value_panel<vectors>(P, V_from(c), v_row, depth, rows, factor, to);
-    }
+    for (; c + vectors * lanes<T> <= dv; c += vectors * lanes<T>)
+      value_panel<vectors>(P, V_from(c), v_row, depth, rows, factor, {O.data + c, O.stride});
   };
-  if (rows == 1) columns(std::integral_constant<int, 8>()), columns(std::integral_constant<int, 4>());
   columns(std::integral_constant<int, 2>()), columns(std::integral_constant<int, 1>());
 }
 

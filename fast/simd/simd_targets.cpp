@@ -9,6 +9,7 @@
 #include "fast/simd/exponential-inl.hpp"
 #include "fast/simd/pack-inl.hpp"
 #include "fast/simd/product-inl.hpp"
+#include "fast/simd/rows-inl.hpp"
 #include "fast/simd/softcap-inl.hpp"
 #include "fast/simd/storage-inl.hpp"
 
@@ -20,6 +21,7 @@ constexpr operations<T> all_operations() {
   return {.name = hwy::TargetName(HWY_TARGET),
           .panel = panel_columns<T>,
           .tile = tile_rows,
+          .few_rows = few_rows,
           .transpose = transpose<T>,
           .scale = scale<T>,
           .stored = stored_rows(narrow_elements{}),
@@ -34,6 +36,7 @@ constexpr operations<T> all_operations() {
           .values = values<T>,
           .values_in_place = values_in_place<T>,
           .listed_values = listed_values<T>,
+          .few = all_row_products(stored_elements<T>{}),
           .visible_values = visible_values<T>,
           .add_multiple = add_multiple<T>,
           .finish = finish<T>};

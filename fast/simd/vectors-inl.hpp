@@ -27,6 +27,8 @@ inline constexpr std::int64_t lanes = static_cast<std::int64_t>(hn::MaxLanes(tag
 
 /// The register tile of both products A·B: tile_rows × 2 vectors of sums, beside 2 vectors of B and one of A.
 inline constexpr std::int64_t tile_rows = HWY_TARGET == HWY_AVX3 ? 12 : HWY_TARGET == HWY_AVX2 ? 6 : 4;
+/// operations::few_rows: their sums fit in registers beside a transposed piece of K.
+inline constexpr int few_rows = tile_rows < 8 ? tile_rows : 8;
 template <class T>
 inline constexpr std::int64_t panel_columns = 2 * lanes<T>;
 
