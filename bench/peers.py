@@ -5,67 +5,113 @@
     bench/peers.py LIBRARY [the same]                                    with any Python that has numpy
 
 Runs those of torch, onnxruntime + onnx and openvino that are installed. Every answer is compared with attest's before
-it is timed. A figure is the best repetition; the table gives each peer's time over attest's (above 1: attest is ahead),
-and, beside the best peer, the ratio that is wanted (docs/speed.md). Writes peers.json, and peers.png with matplotlib.
+it is timed. The order is drawn anew for each round, since the threads of some libraries spin for a while after a call, and
+who comes next pays for that. **Warm**: the arrays were read by the call before. **Cold**: four times the last cache was read
+in between. A ratio is the peer's best time over attest's (above 1: attest is ahead), in brackets that of the medians. Writes
+peers.md, peers.json, and peers.png with matplotlib.
 """
 import argparse
 import ctypes
+import datetime
 import json
 import os
 import pathlib
 import sys
 import time
+from dataclasses import dataclass
 
 import numpy as np
 
 sys.path.insert(0, str(pathlib.Path(__file__).resolve().parents[1] / "examples" / "support"))
 from attest_call import AttestCall
 
-SHAPES = [  # name, heads, n, m, d, causal, threads, wanted: target of attest over the best peer measured beside it
-    ("n=m=512 d=64", 8, 512, 512, 64, False, 1, 80 / 70),
-    ("n=m=2048 d=64", 8, 2048, 2048, 64, False, 1, 82 / 65),
-    ("n=m=4096 d=64", 8, 4096, 4096, 64, False, 1, 82 / 60),
-    ("n=m=2048 d=128", 8, 2048, 2048, 128, False, 1, 85 / 68),
-    ("n=m=2048 d=32", 8, 2048, 2048, 32, False, 1, 68 / 55),
-    ("causal 2048 d=64", 8, 2048, 2048, 64, True, 1, 72 / 45),
-    ("causal 2048 d=128", 8, 2048, 2048, 128, True, 1, 76 / 52),
-    ("n=m=64 d=64", 8, 64, 64, 64, False, 1, 60 / 46),
-    ("2 threads 2048 d=64", 8, 2048, 2048, 64, False, 2, 80 / 63),
-    ("2 threads causal 2048 d=64", 8, 2048, 2048, 64, True, 2, 70 / 46),
-    ("decode m=4096 32 heads d=64", 32, 1, 4096, 64, False, 2, 1.0),
-    ("decode m=32768 1 head d=128", 1, 1, 32768, 128, False, 2, 1.1),
+
+@dataclass(frozen=True)
+class Shape:
+    name: str
+    heads: int
+    n: int
+    m: int
+    d: int
+    wanted: float  # attest over the best peer, warm
+    causal: bool = False
+    threads: int = 1
+    kv_heads: int = 0  # 0: as many as heads
+    bf16: bool = False
+
+
+SHAPES = [
+    Shape("n=m=64 d=64", 8, 64, 64, 64, 1.25),
+    Shape("n=m=512 d=64", 8, 512, 512, 64, 80 / 70),
+    Shape("n=m=2048 d=64", 8, 2048, 2048, 64, 82 / 65),
+    Shape("n=m=4096 d=64", 8, 4096, 4096, 64, 82 / 60),
+    Shape("n=m=2048 d=128", 8, 2048, 2048, 128, 85 / 68),
+    Shape("n=m=2048 d=32", 8, 2048, 2048, 32, 68 / 55),
+    Shape("causal 2048 d=64", 8, 2048, 2048, 64, 72 / 45, causal=True),
+    Shape("causal 2048 d=128", 8, 2048, 2048, 128, 76 / 52, causal=True),
+    Shape("2 threads n=m=64 d=64", 8, 64, 64, 64, 1.1, threads=2),
+    Shape("2 threads n=m=512 d=64", 8, 512, 512, 64, 1.1, threads=2),
+    Shape("2 threads 2048 d=64", 8, 2048, 2048, 64, 80 / 63, threads=2),
+    Shape("2 threads 2048 d=128", 8, 2048, 2048, 128, 1.1, threads=2),
+    Shape("2 threads 2048 d=32", 8, 2048, 2048, 32, 1.1, threads=2),
+    Shape("2 threads causal 2048 d=64", 8, 2048, 2048, 64, 70 / 46, causal=True, threads=2),
+    Shape("decode m=4096 32 heads d=64", 32, 1, 4096, 64, 1.0),
+    Shape("decode m=32768 1 head d=128", 1, 1, 32768, 128, 1.0),
+    Shape("decode m=4096 32 heads on 8 d=128", 32, 1, 4096, 128, 1.0, kv_heads=8),
+    Shape("decode m=256 8 heads d=64", 8, 1, 256, 64, 1.0),
+    Shape("2 threads decode m=4096 32 heads d=64", 32, 1, 4096, 64, 1.0, threads=2),
+    Shape("2 threads decode m=32768 1 head d=128", 1, 1, 32768, 128, 1.1, threads=2),
+    Shape("2 threads decode m=4096 32 heads on 8 d=128", 32, 1, 4096, 128, 1.0, threads=2, kv_heads=8),
+    Shape("bf16 n=m=2048 d=64", 8, 2048, 2048, 64, 1.0, bf16=True),
+    Shape("bf16 decode m=4096 32 heads d=64", 32, 1, 4096, 64, 1.0, bf16=True),
+    Shape("bf16 decode m=32768 1 head d=128", 1, 1, 32768, 128, 1.0, bf16=True),
+    Shape("bf16 2 threads decode m=4096 32 heads d=64", 32, 1, 4096, 64, 1.0, threads=2, bf16=True),
 ]
 
 
-def attest(library, q, k, v, causal, threads):
-    return AttestCall(library, q, k, v, causal=causal, threads=threads).run
+def rounded_to_bf16(x):
+    """The upper halves of float32 numbers, as uint16. Numbers are cut, not rounded: both sides get the same."""
+    return np.ascontiguousarray(x.view(np.uint32) >> 16).astype(np.uint16)
 
 
-def torch_run(q, k, v, causal, threads):
+def as_float(x):
+    return x if x.dtype == np.float32 else (x.astype(np.uint32) << 16).view(np.float32)
+
+
+def attest_run(library, shape, q, k, v):
+    return AttestCall(library, q, k, v, causal=shape.causal, threads=shape.threads).run
+
+
+def torch_run(shape, q, k, v):
     import torch
+    torch.set_num_threads(shape.threads)
+    torch.set_grad_enabled(False)
     tensors = [torch.from_numpy(x) for x in (q, k, v)]
+    if shape.bf16:
+        tensors = [x.view(torch.bfloat16) for x in tensors]
+    attention, grouped = torch.nn.functional.scaled_dot_product_attention, shape.kv_heads > 0
+    given = (lambda o: o.view(torch.uint16).numpy()) if shape.bf16 else (lambda o: o.numpy())
+    return lambda: given(attention(*tensors, is_causal=shape.causal, enable_gqa=grouped))
 
-    def run():
-        torch.set_num_threads(threads)
-        with torch.no_grad():
-            return torch.nn.functional.scaled_dot_product_attention(*tensors, is_causal=causal).numpy()
-    return run
 
-
-def onnx_run(q, k, v, causal, threads):
+def onnx_run(shape, q, k, v):
     import onnx
     import onnxruntime
+    if shape.bf16:
+        raise RuntimeError("its attention on the CPU has no bf16")
+    if shape.kv_heads > 0:
+        raise RuntimeError("its MultiHeadAttention has no grouped heads")
     heads, d = q.shape[1], q.shape[3]
     names = ["q", "k", "v"]
     inputs = [onnx.helper.make_tensor_value_info(x, onnx.TensorProto.FLOAT, [1, None, heads * d]) for x in names]
     output = onnx.helper.make_tensor_value_info("o", onnx.TensorProto.FLOAT, [1, None, heads * d])
     node = onnx.helper.make_node("MultiHeadAttention", names, ["o"], domain="com.microsoft", num_heads=heads,
-                                 unidirectional=int(causal))
+                                 unidirectional=int(shape.causal))
     imports = [onnx.helper.make_opsetid("", 17), onnx.helper.make_opsetid("com.microsoft", 1)]
     model = onnx.helper.make_model(onnx.helper.make_graph([node], "attention", inputs, [output]),
                                    opset_imports=imports, ir_version=8)
     options = onnxruntime.SessionOptions()
-    options.intra_op_num_threads = threads
+    options.intra_op_num_threads = shape.threads
     session = onnxruntime.InferenceSession(model.SerializeToString(), options, providers=["CPUExecutionProvider"])
     # [1, h, n, d] to [1, n, h·d]: the operator's own order, outside the timing.
     flat = {x: np.ascontiguousarray(a.transpose(0, 2, 1, 3).reshape(1, a.shape[2], heads * d))
@@ -76,12 +122,16 @@ def onnx_run(q, k, v, causal, threads):
     return run
 
 
-def openvino_run(q, k, v, causal, threads):
+def openvino_run(shape, q, k, v):
     import openvino
     from openvino import opset13 as ops
+    if shape.bf16:
+        raise RuntimeError("is not asked in bf16")
+    if shape.kv_heads > 0:
+        raise RuntimeError("its operator has no grouped heads")
     inputs = [ops.parameter(x.shape, np.float32) for x in (q, k, v)]
-    model = openvino.Model([ops.scaled_dot_product_attention(*inputs, causal=causal)], inputs, "attention")
-    compiled = openvino.compile_model(model, "CPU", {"INFERENCE_NUM_THREADS": threads, "NUM_STREAMS": 1,
+    model = openvino.Model([ops.scaled_dot_product_attention(*inputs, causal=shape.causal)], inputs, "attention")
+    compiled = openvino.compile_model(model, "CPU", {"INFERENCE_NUM_THREADS": shape.threads, "NUM_STREAMS": 1,
                                                      "INFERENCE_PRECISION_HINT": "f32"})
     request = compiled.create_infer_request()
     for at, x in enumerate((q, k, v)):
@@ -107,32 +157,69 @@ def installed():
     return found
 
 
-def measured(library, shape, peers, seconds):
-    """Best seconds of each, by name: each once in a round, at least five rounds. The order of a round is drawn, because the
-    threads of some libraries spin for a while after a call, and who comes next pays for that."""
-    name, heads, n, m, d, causal, threads, _ = shape
+def processor():
+    """What this runs on: the processor's name and, from the first level on, its data caches in KiB."""
+    name, caches = "unknown processor", []
+    try:
+        with open("/proc/cpuinfo", encoding="utf-8") as file:
+            name = next((line.split(":", 1)[1].strip() for line in file if line.startswith("model name")), name)
+        for index in sorted(pathlib.Path("/sys/devices/system/cpu/cpu0/cache").glob("index*")):
+            if (index / "type").read_text().strip() != "Instruction":
+                caches.append(int((index / "size").read_text().strip().rstrip("K")))
+    except (OSError, ValueError):
+        pass
+    return name, caches
+
+
+class Eviction:
+    """Reads four times the last cache, so that nothing else is left in it."""
+
+    def __init__(self, last_cache):
+        self.array = np.ones(max(last_cache, 1 << 20), np.float32)  # 4 bytes each
+
+    def __call__(self):
+        self.array.sum()
+
+
+def measured(library, shape, peers, seconds, evict):
+    """Seconds of each call by name, warm and cold: each once in a round, at least five rounds of either."""
     random = np.random.default_rng(1)
-    q, k, v = (random.standard_normal((1, heads, rows, d), dtype=np.float32) for rows in (n, m, m))
-    runs = {"attest": attest(library, q, k, v, causal, threads)}
-    truth = runs["attest"]().copy()
+    made = [random.standard_normal((1, h, rows, shape.d), dtype=np.float32)
+            for h, rows in ((shape.heads, shape.n), (shape.kv_heads or shape.heads, shape.m), (shape.kv_heads or shape.heads, shape.m))]
+    if shape.bf16:
+        made = [rounded_to_bf16(x) for x in made]
+    runs = {"attest": attest_run(library, shape, *made)}
+    truth = as_float(runs["attest"]()).copy()
+    allowed = 2e-5 if not shape.bf16 else 2e-2  # PyTorch rounds weights to bf16
     for peer in peers:
         try:
-            run = MAKERS[peer](q, k, v, causal, threads)
-            worst = float(np.abs(run() - truth).max())
-            if not worst <= 2e-5:
+            run = MAKERS[peer](shape, *made)
+            worst = float(np.abs(as_float(np.ascontiguousarray(run())) - truth).max())
+            if not worst <= allowed:
                 raise RuntimeError(f"differs from attest by {worst:.2g}")
             runs[peer] = run
         except Exception as why:  # a peer that lacks the operator is a line in the table, not the end of it
-            print(f"{name}: {peer}: {why}")
-    best = dict.fromkeys(runs, float("inf"))
-    start, repetitions = time.perf_counter(), 0
-    while repetitions < 5 or time.perf_counter() - start < seconds * len(runs):
-        for peer in random.permutation(list(runs)):
-            begin = time.perf_counter()
-            runs[peer]()
-            best[peer] = min(best[peer], time.perf_counter() - begin)
-        repetitions += 1
-    return {"shape": name, "repetitions": repetitions, "seconds": best, "wanted": shape[-1]}
+            print(f"{shape.name}: {peer}: {why}")
+    taken = {"warm": {name: [] for name in runs}, "cold": {name: [] for name in runs}}
+    for state, times in taken.items():
+        start = time.perf_counter()
+        while len(times["attest"]) < 5 or time.perf_counter() - start < seconds * len(runs) / 2:
+            for name in random.permutation(list(runs)):
+                if state == "cold":
+                    evict()
+                begin = time.perf_counter()
+                runs[name]()
+                times[name].append(time.perf_counter() - begin)
+    return {"shape": shape.name, "wanted": shape.wanted,
+            **{state: {name: {"best": min(each), "median": float(np.median(each)), "calls": len(each)}
+                       for name, each in times.items()} for state, times in taken.items()}}
+
+
+def over(row, state, which, peers):
+    """The least of the peers' times over attest's; None without a peer."""
+    times = row[state]
+    rivals = [times[peer][which] for peer in peers if peer in times]
+    return min(rivals) / times["attest"][which] if rivals else None
 
 
 def draw(table, versions, path):
@@ -147,12 +234,11 @@ def draw(table, versions, path):
     figure, axes = pyplot.subplots(figsize=(9, 0.55 * len(table) + 1.5), layout="constrained")
     for at, peer in enumerate(versions):
         places = [row + (at - (len(versions) - 1) / 2) * 0.25 for row in range(len(table))]
-        axes.barh(places, [row["seconds"].get(peer, 0) / row["seconds"]["attest"] for row in table], 0.23,
-                  color=colours[peer], label=versions[peer])
+        axes.barh(places, [over(row, "warm", "best", [peer]) or 0 for row in table], 0.23, color=colours[peer], label=versions[peer])
     axes.axvline(1, color="black", linewidth=1)
     axes.set_yticks(range(len(table)), [row["shape"] for row in table])
     axes.invert_yaxis()
-    axes.set_xlabel("time over attest's: beyond 1 attest is ahead")
+    axes.set_xlabel("time over attest's, warm: beyond 1 attest is ahead")
     axes.spines[["top", "right"]].set_visible(False)
     axes.legend(frameon=False)
     figure.savefig(path, dpi=150)
@@ -162,28 +248,39 @@ def main():
     parser = argparse.ArgumentParser(description=__doc__.splitlines()[0])
     parser.add_argument("library")
     parser.add_argument("--seconds", type=float, default=1.0, help="for each shape and library")
-    parser.add_argument("--out", default=".", help="folder of peers.json and peers.png")
+    parser.add_argument("--out", default=".", help="folder of peers.md, peers.json and peers.png")
     parser.add_argument("--only", default="", help="shapes whose name contains this")
     asked = parser.parse_args()
     library = ctypes.CDLL(asked.library)
     peers = installed()
-    table = []
-    print("| shape | attest ms |" + "".join(f" {name} ms | ratio |" for name in peers) + " over the best | wanted |")
-    print("|---|---|" + "---|---|" * len(peers) + "---|---|")
-    for shape in SHAPES:
-        if asked.only not in shape[0]:
-            continue
-        row = measured(library, shape, peers, asked.seconds)
-        table.append(row)
-        best, own = row["seconds"], row["seconds"]["attest"]
-        rivals = [best[p] for p in peers if p in best]
-        row["over_best_peer"] = min(rivals) / own if rivals else None
-        cells = "".join(f" {best[p] * 1e3:.3f} | {best[p] / own:.2f} |" if p in best else " — | — |" for p in peers)
-        over = f"{row['over_best_peer']:.2f}" if rivals else "—"
-        print(f"| {row['shape']} | {own * 1e3:.3f} |{cells} {over} | {row['wanted']:.2f} |", flush=True)
+    name, caches = processor()
+    evict = Eviction(caches[-1] * 1024 if caches else 32 << 20)
     os.makedirs(asked.out, exist_ok=True)
+    table = []
+    with open(os.path.join(asked.out, "peers.md"), "w", encoding="utf-8") as file:
+        def say(line):
+            print(line, flush=True)
+            print(line, file=file, flush=True)
+        say(f"{datetime.date.today()}, {name}, data caches of {' / '.join(map(str, caches)) or '?'} KiB; {', '.join(peers.values())}\n")
+        say("| shape | attest ms: warm, cold |" + "".join(f" {peer}: warm, cold |" for peer in peers) + " over the best: warm, cold | wanted |")
+        say("|---|---|" + "---|" * len(peers) + "---|---|")
+        for shape in SHAPES:
+            if asked.only not in shape.name:
+                continue
+            row = measured(library, shape, peers, asked.seconds, evict)
+            table.append(row)
+
+            def ratios(of):
+                cells = []
+                for state in ("warm", "cold"):
+                    best, median = over(row, state, "best", of), over(row, state, "median", of)
+                    cells.append("—" if best is None else f"{best:.2f} ({median:.2f})")
+                return ", ".join(cells)
+            own = ", ".join(f"{row[state]['attest']['best'] * 1e3:.3f}" for state in ("warm", "cold"))
+            say(f"| {shape.name} | {own} |" + "".join(f" {ratios([p])} |" for p in peers) + f" {ratios(peers)} | {shape.wanted:.2f} |")
     with open(os.path.join(asked.out, "peers.json"), "w", encoding="utf-8") as file:
-        json.dump({"versions": peers, "rows": table}, file, indent=1)
+        json.dump({"date": str(datetime.date.today()), "processor": name, "data_caches_KiB": caches, "versions": peers,
+                   "rows": table}, file, indent=1)
     draw(table, peers, os.path.join(asked.out, "peers.png"))
 
 

@@ -57,16 +57,16 @@ class key_rows {
   /// Finds the runs of a key block, for the functions below: their rows lie in the block that was entered last.
   void enter(interval const& block) noexcept {
     run* next = runs_;
-    walk(block, [&](matrix<E const> const& rows, interval const& some) { *next++ = {rows.data, some}; });
+    walk(block, [&](matrix<E const> const& rows, interval const& some) { *next++ = {rows.data, some.first, some.last}; });
     whole_ = next == runs_ + 1;
   }
   /// Is the block that was entered one run?
   bool block_is_one_run() const noexcept { return whole_; }
-  bool are_one_run(interval const& rows) const noexcept { return whole_ || rows.last <= run_of(rows.first)->keys.last; }
+  bool are_one_run(interval const& rows) const noexcept { return whole_ || rows.last <= run_of(rows.first)->last; }
   /// Requires  are_one_run(rows), not empty
   matrix<E const> one_run(interval const& rows) const noexcept {
     run const* const in = whole_ ? runs_ : run_of(rows.first);
-    return {in->data + (rows.first - in->keys.first) * stride_, stride_};
+    return {in->data + (rows.first - in->first) * stride_, stride_};
   }
   /// walk() without a division.
   template <class Visit>
@@ -74,21 +74,21 @@ class key_rows {
     if (rows.empty()) return;
     run const* in = run_of(rows.first);
     for (std::int64_t j = rows.first; j < rows.last; ++in) {
-      interval const some{j, std::min(rows.last, in->keys.last)};
-      visit(matrix<E const>{in->data + (j - in->keys.first) * stride_, stride_}, some);
+      interval const some{j, std::min(rows.last, in->last)};
+      visit(matrix<E const>{in->data + (j - in->first) * stride_, stride_}, some);
       j = some.last;
     }
   }
 
  private:
-  struct run {
+  struct run {  // no initialisers: a query block needs few of its many runs
     E const* data;
-    interval keys;
+    std::int64_t first, last;  ///< keys
   };
 
   run const* run_of(std::int64_t row) const noexcept {
     run const* in = runs_;
-    while (in->keys.last <= row) ++in;
+    while (in->last <= row) ++in;
     return in;
   }
 

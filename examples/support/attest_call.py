@@ -27,21 +27,21 @@ class Call(c.Structure):  # attest_call
 def tensor(array):
     axes = c.c_int64 * array.ndim
     strides = axes(*(s // array.itemsize for s in array.strides))
-    code, bits = {"float32": (2, 32), "uint8": (1, 8)}[array.dtype.name]
+    code, bits = {"float32": (2, 32), "uint16": (4, 16), "uint8": (1, 8)}[array.dtype.name]
     return Tensor(array.ctypes.data, Device(1, 0), array.ndim, DataType(code, bits, 1), axes(*array.shape), strides, 0)
 
 
 class AttestCall:
     """One call of a library's attest_attention, which may be run many times.
 
-    q [b, hq, n, d], k [b, hk, m, d], v [b, hk, m, dv] float32, mask uint8 [b|1, hq|1, n|1, m]. run() returns o [b, hq, n, dv];
-    with want_weights, weights [b, hq, n, m] hold those of the last run.
+    q [b, hq, n, d], k [b, hk, m, d], v [b, hk, m, dv] float32, or uint16 that holds bf16; mask uint8 [b|1, hq|1, n|1, m]. run()
+    returns o [b, hq, n, dv]; with want_weights, weights [b, hq, n, m] hold those of the last run.
     """
 
     def __init__(self, library, q, k, v, mask=None, causal=False, threads=0, want_weights=False):
         self.attention = library.attest_attention
-        self.out = np.empty((*q.shape[:3], v.shape[3]), np.float32)
-        self.weights = np.empty((*q.shape[:3], k.shape[2]), np.float32) if want_weights else None
+        self.out = np.empty((*q.shape[:3], v.shape[3]), q.dtype)
+        self.weights = np.empty((*q.shape[:3], k.shape[2]), q.dtype) if want_weights else None
         self.arrays = dict(q=q, k=k, v=v, mask=mask, out=self.out, weights=self.weights)
         self.call = Call(abi_version=1, threads=threads, scale=float("nan"), left=-1, right=0 if causal else -1)
         for name, array in self.arrays.items():

@@ -82,9 +82,10 @@ void transpose(matrix<T const> from, std::int64_t rows, std::int64_t depth, std:
     if (i + lanes<T> <= rows) {
       transpose_lanes<T>({from.row(i), from.stride}, depth, to.stride, to.data + i);
     } else {
-      std::int64_t const last = i + lanes<T> < width ? i + lanes<T> : width;
-      for (std::int64_t t = 0; t < depth; ++t)
-        for (std::int64_t a = i; a < last; ++a) to.row(t)[a] = a < rows ? from.row(a)[t] : T(0);
+      for (std::int64_t t = 0; t < depth; ++t) {
+        hn::StoreU(hn::Zero(tag<T>()), tag<T>(), to.row(t) + i);
+        for (std::int64_t a = i; a < rows; ++a) to.row(t)[a] = from.row(a)[t];
+      }
     }
   }
 }
