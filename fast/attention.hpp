@@ -14,13 +14,14 @@ struct options {
 
 /// O_i = Σ_j softmax_j(s_ij)·v_j over visible keys, s_ij = c·tanh(σ·(q_i·k_j)/c) + bias_ij (without softcap c:
 /// σ·(q_i·k_j) + bias_ij); LSE and weights if they are among the outputs. A sink t of the head is one more score of each
-/// of its rows, without key and value. Entries may be dense, shorter than their slots, packed or (K and V) paged. bf16 and f16 are storage formats: the
-/// arithmetic is that of f32, and O and weights are those of the same numbers in f32, rounded to nearest.
+/// of its rows, without key and value. Entries may be dense, shorter than their slots, packed or (K and V) paged. bf16 and
+/// f16 are storage formats: the arithmetic is that of f32, and O and weights are those of the same numbers in f32, rounded
+/// to nearest.
 ///
 /// Shapes    those of problem::instance
 /// Requires  outputs overlap neither each other nor an input
-/// Ensures   Every element of the outputs in a row of an entry is written, and no other, within the bound of docs/bound.md for fast::model (model.hpp). A
-///           row's bits depend only on its own query, sink, visible keys (with their indices j), values and biases and
+/// Ensures   Every element of the outputs in a row of an entry is written, and no other, within the bound of docs/bound.md
+///           for fast::model (model.hpp). A row's bits depend only on its own query, sink, visible keys (with their indices j), values and biases and
 ///           on (d, dv, T): not on the number of threads, its place in the batch, other rows and entries, the size of
 ///           its slot, whether and where its rows are packed or paged, or anything at an invisible key. They are the
 ///           same on AVX2 and AVX-512. A key behind the entry's length is not read, an entry of the block table that no
@@ -28,7 +29,8 @@ struct options {
 ///           restored. On an error no output is written
 /// Errors    bad_value: threads below 0. unsupported: dropout
 /// Throws    std::bad_alloc if a thread cannot allocate its working memory: half of the second-level cache and
-///           O(d + dv) numbers, 8 bytes an entry where entries have different numbers of queries, and for weights in bf16 and f16 4 MiB or 24 rows of scores more
+///           O(d + dv) numbers, 8 bytes an entry where entries have different numbers of queries, and for weights in bf16
+///           and f16 4 MiB or 24 rows of scores more
 /// Source    docs/semantics.md; Milakov and Gimelshein 2018 (online softmax); Dao 2023, algorithm 1 (FlashAttention-2)
 /// Cost      b·hq·n·m·(d + dv) multiply-adds (n and m of each entry), less the key blocks that the band or the block
 ///           mask hides from a strip

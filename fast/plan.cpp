@@ -35,6 +35,7 @@ plan equal_entries(problem::sizes const& size, double pairs, std::int64_t slot, 
   cut.kept = with_weights && is_narrow<E> ? slot : 0;
   if (cut.kept > 0)
     cut.block_rows = std::clamp(scores_kept / cut.kept / strip_rows * strip_rows, strip_rows, cut.block_rows);
+  cut.in_place = std::min(cut.rows, cut.block_rows) <= best_operations<T>().few_rows;
   cut.blocks = cut.rows > 0 ? ceiling_division(cut.rows, cut.block_rows) : 0;
   cut.tasks = heads * cut.blocks;
   return cut;
@@ -121,8 +122,9 @@ std::string explained(plan const& cut, plan_memory const& memory) {
           kib(cut.cache) + "\n";
   bool const few = std::min(cut.rows, cut.block_rows) <= strip_rows;  // query_block_kernel::has_one_strip()
   text += "keys     blocks of " + std::to_string(cut.key_block) +
-          (few ? ", K copied panel by panel, V read where it lies where it can be; "
-               : ", packed once for each block of queries; ") +
+          (cut.in_place ? ", read where they lie where they can be; "
+           : few        ? ", K copied panel by panel, V read where it lies where it can be; "
+                        : ", packed once for each block of queries; ") +
           count(cut.splits, "partial row") + (cut.splits > 1 ? ", merged in order\n" : "\n");
   text += "tasks    " + count(cut.tasks, "block") + " of queries" +
           (cut.shared ? ", each split of the keys a task of its own (fewer blocks than twice the threads)" : "") +

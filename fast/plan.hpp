@@ -25,6 +25,7 @@ struct plan {
   bool shared = false;          ///< each split is a task of its own: few queries, many keys
   std::int64_t kept = 0;        ///< scores to keep of each row: for weights in bf16 or f16, which cannot hold them
   bool paged = false;           ///< K and V lie in pages
+  bool in_place = false;        ///< so few queries that K and V need not be copied where all of them see all keys of a block
   std::vector<std::int64_t> ends{};  ///< tasks of entries 0 … e, for each e; empty where all entries have as many
 };
 

@@ -5,7 +5,7 @@
 //   for each query block i, as a task (attention.cpp):
 //     pack Q_i, scaled by σ·log₂ e                                  prepare_queries()
 //     for each split of the keys, for each key block j:             absorb_key_blocks()
-//       pack K_j and V_j                                            absorb_key_block()
+//       pack K_j and V_j (few rows read them where they lie)        absorb_key_block()
 //       for each strip of the query block:                          absorb_strip()
 //         S ← Q_i·K_jᵀ                                              operations::scores
 //         S ← softcap and bias, and −∞ where a key is invisible     finish_scores()
@@ -23,6 +23,7 @@
 #include "fast/algorithm/band.hpp"
 #include "fast/key_panels.hpp"
 #include "fast/query_rows.hpp"
+#include "fast/rows_in_place.hpp"
 #include "fast/scale.hpp"
 #include "fast/sink.hpp"
 #include "fast/workspace.hpp"
@@ -227,11 +228,11 @@ class query_block_kernel {
     }
     if (!seen) return;
     panels_.K.enter(keys), panels_.V.enter(keys);
-    bool const in_place = can_read_values_in_place();
+    bool const values_in_place = can_read_values_in_place();
     if (!has_one_strip()) panels_.pack_keys(keys, panels_.whole_panels({0, keys.size()}), space_.K);
-    auto const values = in_place            ? values_from::input
+    auto const values = values_in_place             ? values_from::input
                         : panels_.pack_values(keys) ? values_from::finite_panels
-                                            : values_from::panels_with_nan;
+                                                    : values_from::panels_with_nan;
     interval const next_block{keys.last, std::min(keys.last + key_block, m_)};
     if (has_one_strip())
       panels_.prefetch_pages(panels_.K, next_block), panels_.prefetch_pages(panels_.V, next_block);
@@ -250,6 +251,7 @@ class query_block_kernel {
   bool has_one_strip() const noexcept { return rows_ <= strip_rows; }
   /// Then K and V need not be copied at all, where every query sees what is read.
   bool has_few_rows() const noexcept { return rows_ <= ops_.few_rows; }
+  rows_in_place<E> in_place() const noexcept { return {ops_, space_, panels_, size_, rows_, seen_.last}; }
 
   /// Whether the products can read V in the caller's memory. That gains where few strips read it; it needs numbers of
   /// type T in whole vectors that every query sees, and, for more than one strip, rows that are near enough to share
@@ -266,32 +268,11 @@ class query_block_kernel {
   /// Scores of the only strip: of few rows with K where it lies, else each panel of K is used while its copy is in the
   /// first-level cache.
   void score_only_strip(interval const& keys, interval const& computed) noexcept {
-    std::int64_t const in_place = has_few_rows() ? score_in_place(keys, computed) : computed.first;
-    for (std::int64_t j = in_place; j < computed.last; j += ops_.panel) {
+    std::int64_t const left = in_place().scores(keys, computed);
+    for (std::int64_t j = left; j < computed.last; j += ops_.panel) {
       panels_.pack_keys(keys, {j, j + ops_.panel}, space_.K);
       ops_.scores(space_.Q, space_.K, size_.d, rows_, {0, ops_.panel}, space_.S + j);
     }
-  }
-
-  /// Scores of few rows with the whole panels of K, where its runs fill lanes.
-  /// Returns  the first column of `computed` that is left
-  std::int64_t score_in_place(interval const& keys, interval const& computed) noexcept {
-    std::int64_t const last = std::min(computed.last, keys.size() / ops_.panel * ops_.panel);
-    if (size_.d == 0 || last <= computed.first || !(panels_.K.block_is_one_run() || panels_.K.runs_fill_lanes()))
-      return computed.first;
-    panels_.K.each_run({keys.first + computed.first, keys.first + last}, [&](matrix<E const> const& run, interval const& some) {
-      few().scores(space_.Q, run, one_block_on(panels_.K, some), size_.d, rows_, some.size(),
-                   space_.S + (some.first - keys.first));
-    });
-    return last;
-  }
-
-  row_products<E> const& few() const noexcept { return std::get<row_products<E>>(ops_.few); }
-
-  /// Where the rows begin that follow these by one key block, if they are needed and lie in one run; else null.
-  E const* one_block_on(key_rows<E, key_block> const& of, interval const& rows) const noexcept {
-    interval const next{rows.first + key_block, rows.last + key_block};
-    return next.last <= seen_.last ? of.one_run_of_any(next) : nullptr;
   }
 
   /// Absorbs the keys of a key block that the strip of these rows sees.
@@ -310,38 +291,11 @@ class query_block_kernel {
       for (std::int64_t i = 0; i < rows.size(); ++i) finish_scores(i, rows.first + i, keys, computed, visible, full);
     absorb_block(ops_, space_.S, rows.size(), computed, states, [&] {
       if (size_.dv == 0) return;
-      if (values == values_from::input) return add_values_in_place(rows.size(), seen, visible, states.factor, O);
+      if (values == values_from::input) return in_place().add_values(rows.size(), seen, visible, states.factor, O);
       if (values == values_from::finite_panels || strip.whole)
         ops_.values(space_.S, space_.V, rows.size(), visible, size_.dv, states.factor, O);
       else
         for (std::int64_t i = 0; i < rows.size(); ++i) add_visible_values(i, rows.first + i, keys, visible, states, O);
-    });
-  }
-
-  /// O ← O·factor + P·V for the keys `seen`, whose weights are those of the columns `visible`.
-  void add_values_in_place(std::int64_t rows, interval const& seen, interval const& visible, T const* factor,
-                           matrix<T> const& O) const noexcept {
-    T const* const P = space_.S + visible.first;
-    if (panels_.V.are_one_run(seen)) {
-      matrix<E const> const V = panels_.V.one_run(seen);
-      if (has_few_rows())
-        return few().values(P, V, one_block_on(panels_.V, seen), rows, seen.size(), size_.dv, factor, O);
-      if constexpr (!is_narrow<E>) return ops_.values_in_place(P, V, rows, {0, seen.size()}, size_.dv, factor, O);
-    }
-    E const *list[key_block], *next[key_block];
-    interval const on{seen.first + key_block, seen.last + key_block};
-    bool const has_next = has_few_rows() && on.last <= seen_.last;
-    list_rows(seen, list);
-    if (has_next) list_rows(on, next);
-    if (has_few_rows())
-      return few().listed_values(P, list, has_next ? next : nullptr, rows, seen.size(), size_.dv, factor, O);
-    if constexpr (!is_narrow<E>) ops_.listed_values(P, list, rows, {0, seen.size()}, size_.dv, factor, O);
-  }
-
-  /// to_j ← where row j of V begins, for these rows, whose first is row 0.
-  void list_rows(interval const& rows, E const** to) const noexcept {
-    panels_.V.walk(rows, [&](matrix<E const> const& run, interval const& some) {
-      for (std::int64_t j = 0; j < some.size(); ++j) *to++ = run.row(j);
     });
   }
 

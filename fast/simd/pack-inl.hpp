@@ -38,8 +38,11 @@ template <class T>
 struct transposed_piece {
   vector<T> column[piece_numbers<T>];
 
-  /// stride: bytes from row to row
-  HWY_INLINE transposed_piece(std::byte const* from, std::int64_t stride) {
+  /// row: the distance between rows, in numbers of type E
+  template <class E>
+  HWY_INLINE transposed_piece(E const* begin, std::int64_t row) {
+    auto const* const from = reinterpret_cast<std::byte const*>(begin);
+    std::int64_t const stride = row * static_cast<std::int64_t>(sizeof(E));
     tag<T> const d;
 #if HWY_TARGET == HWY_SCALAR
     for (std::int64_t c = 0; c < piece_numbers<T>; ++c) column[c] = hn::LoadU(d, reinterpret_cast<T const*>(from) + c);
@@ -55,8 +58,10 @@ struct transposed_piece {
       auto const v2 = load_pieces(d, from + 2 * stride, far), v3 = load_pieces(d, from + 3 * stride, far);
       auto const a = hn::BitCast(pairs, low), b = hn::BitCast(pairs, hn::InterleaveLower(d, v2, v3));
       auto const e = hn::BitCast(pairs, high), f = hn::BitCast(pairs, hn::InterleaveUpper(d, v2, v3));
-      column[0] = hn::BitCast(d, hn::InterleaveLower(pairs, a, b)), column[1] = hn::BitCast(d, hn::InterleaveUpper(pairs, a, b));
-      column[2] = hn::BitCast(d, hn::InterleaveLower(pairs, e, f)), column[3] = hn::BitCast(d, hn::InterleaveUpper(pairs, e, f));
+      column[0] = hn::BitCast(d, hn::InterleaveLower(pairs, a, b));
+      column[1] = hn::BitCast(d, hn::InterleaveUpper(pairs, a, b));
+      column[2] = hn::BitCast(d, hn::InterleaveLower(pairs, e, f));
+      column[3] = hn::BitCast(d, hn::InterleaveUpper(pairs, e, f));
     }
 #endif
   }
@@ -67,8 +72,9 @@ template <class T>
 HWY_INLINE void transpose_lanes(matrix<T const> from, std::int64_t depth, std::int64_t column, T* HWY_RESTRICT to) {
   std::int64_t t = 0;
   for (; t + piece_numbers<T> <= depth; t += piece_numbers<T>) {
-    transposed_piece<T> const piece(reinterpret_cast<std::byte const*>(from.data + t), from.stride * static_cast<std::int64_t>(sizeof(T)));
-    HWY_UNROLL(4) for (std::int64_t c = 0; c < piece_numbers<T>; ++c) hn::StoreU(piece.column[c], tag<T>(), to + (t + c) * column);
+    transposed_piece<T> const piece(from.data + t, from.stride);
+    HWY_UNROLL(4) for (std::int64_t c = 0; c < piece_numbers<T>; ++c)
+      hn::StoreU(piece.column[c], tag<T>(), to + (t + c) * column);
   }
   for (; t < depth; ++t)
     for (std::int64_t i = 0; i < lanes<T>; ++i) to[t * column + i] = from.row(i)[t];

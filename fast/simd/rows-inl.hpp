@@ -36,7 +36,7 @@ HWY_INLINE void prefetch_line(E const* at) {
 template <class E, class Take>
 HWY_INLINE void each_column(matrix<E const> from, std::int64_t t, Take&& take) {
   using T = working<E>;
-  transposed_piece<T> const piece(reinterpret_cast<std::byte const*>(from.data + t), from.stride * static_cast<std::int64_t>(sizeof(E)));
+  transposed_piece<T> const piece(from.data + t, from.stride);
   HWY_UNROLL(4) for (std::int64_t c = 0; c < piece_numbers<T>; ++c) {
     if constexpr (is_narrow<E>) {
       halves_of_words<E> const both(hn::BitCast(hn::RebindToUnsigned<tag<T>>(), piece.column[c]));

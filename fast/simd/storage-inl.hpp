@@ -25,7 +25,8 @@ struct halves_of_words {
     hn::RebindToUnsigned<tag<float>> const bits;
     if constexpr (narrow_format<E>::cuts_f32) {
       constexpr std::uint32_t cut = ~std::uint32_t{0} << narrow_format<E>::shift;
-      lower = hn::BitCast(d, hn::ShiftLeft<narrow_format<E>::shift>(words)), upper = hn::BitCast(d, hn::And(words, hn::Set(bits, cut)));
+      lower = hn::BitCast(d, hn::ShiftLeft<narrow_format<E>::shift>(words));
+      upper = hn::BitCast(d, hn::And(words, hn::Set(bits, cut)));
     } else if constexpr (converts_f16 && std::is_same_v<E, problem::f16>) {
       hn::Rebind<std::uint16_t, tag<float>> const half;
       hn::Rebind<hwy::float16_t, tag<float>> const stored;
@@ -35,8 +36,10 @@ struct halves_of_words {
       HWY_ALIGN std::uint32_t word[lanes<float>];
       HWY_ALIGN float low[lanes<float>], high[lanes<float>];
       hn::Store(words, bits, word);
-      for (std::int64_t a = 0; a < lanes<float>; ++a)
-        low[a] = widened(E{static_cast<std::uint16_t>(word[a])}), high[a] = widened(E{static_cast<std::uint16_t>(word[a] >> 16)});
+      for (std::int64_t a = 0; a < lanes<float>; ++a) {
+        low[a] = widened(E{static_cast<std::uint16_t>(word[a])});
+        high[a] = widened(E{static_cast<std::uint16_t>(word[a] >> 16)});
+      }
       lower = hn::Load(d, low), upper = hn::Load(d, high);
     }
   }

@@ -39,10 +39,11 @@ TEST_CASE("a plan says what it decided and from which numbers", "[unit]") {
         "tasks    16 blocks of queries, on 2 threads\n"
         "memory   101 KiB a thread\n");
   how.rows = 1, how.block_rows = 24, how.blocks = 1, how.tasks = 1, how.splits = 8, how.shared = true, how.kept = 32768;
+  how.in_place = true;
   CHECK(explained(how, {.thread = 1024, .shared = 2048}) ==
         "queries  1 rows a kv head, in 1 block of 24: Q, O and row states fill at most half of the second-level cache, "
         "1024 KiB\n"
-        "keys     blocks of 128, K copied panel by panel, V read where it lies where it can be; 8 partial rows, merged "
+        "keys     blocks of 128, read where they lie where they can be; 8 partial rows, merged "
         "in "
         "order\n"
         "tasks    1 block of queries, each split of the keys a task of its own (fewer blocks than twice the threads), "

@@ -1,0 +1,87 @@
+// Products with K and V where the caller stores them: of few queries, whose packed copies would be used only once, and of a
+// few strips with V.
+#pragma once
+
+#include <algorithm>
+#include <cstdint>
+#include <tuple>
+
+#include "fast/key_panels.hpp"
+
+namespace attest::fast {
+
+/// The rows of one query block, beside K and V of the key block that was entered last.
+template <class E>
+class rows_in_place {
+ public:
+  using T = working<E>;
+  static constexpr std::int64_t key_block = blocking_of<T>.keys;
+  using key_rows_type = typename key_panels<E>::rows_type;
+
+  /// last: no row of the query block sees a key from there on
+  rows_in_place(operations<T> const& ops, workspace<T> const& space, key_panels<E> const& panels,
+                problem::sizes const& size, std::int64_t rows, std::int64_t last) noexcept
+      : ops_(ops), space_(space), panels_(panels), size_(size), rows_(rows), last_(last) {}
+
+  /// Scores of few rows with whole panels of K, where its runs fill lanes.
+  /// Returns  the first column of `computed` that is left
+  std::int64_t scores(interval const& keys, interval const& computed) const noexcept {
+    std::int64_t const last = std::min(computed.last, keys.size() / ops_.panel * ops_.panel);
+    if (!are_few() || size_.d == 0 || last <= computed.first ||
+        !(panels_.K.block_is_one_run() || panels_.K.runs_fill_lanes()))
+      return computed.first;
+    interval const whole{keys.first + computed.first, keys.first + last};
+    panels_.K.each_run(whole, [&](matrix<E const> const& run, interval const& some) {
+      few().scores(space_.Q, run, one_block_on(panels_.K, some), size_.d, rows_, some.size(),
+                   space_.S + (some.first - keys.first));
+    });
+    return last;
+  }
+
+  /// O ← O·factor + P·V for the keys `seen`, whose weights are those of the columns `visible`, for `rows` rows of a strip.
+  /// Requires  few rows, or E = T
+  void add_values(std::int64_t rows, interval const& seen, interval const& visible, T const* factor,
+                  matrix<T> const& O) const noexcept {
+    T const* const P = space_.S + visible.first;
+    if (panels_.V.are_one_run(seen)) {
+      matrix<E const> const V = panels_.V.one_run(seen);
+      if (are_few()) return few().values(P, V, one_block_on(panels_.V, seen), rows, seen.size(), size_.dv, factor, O);
+      if constexpr (!is_narrow<E>) return ops_.values_in_place(P, V, rows, {0, seen.size()}, size_.dv, factor, O);
+    }
+    E const *list[key_block], *next[key_block];
+    list_rows(seen, list);
+    if (are_few()) {
+      interval const on = moved_on(seen);
+      if (on.last <= last_) list_rows(on, next);
+      return few().listed_values(P, list, on.last <= last_ ? next : nullptr, rows, seen.size(), size_.dv, factor, O);
+    }
+    if constexpr (!is_narrow<E>) ops_.listed_values(P, list, rows, {0, seen.size()}, size_.dv, factor, O);
+  }
+
+ private:
+  bool are_few() const noexcept { return rows_ <= ops_.few_rows; }
+  row_products<E> const& few() const noexcept { return std::get<row_products<E>>(ops_.few); }
+
+  static interval moved_on(interval const& keys) noexcept { return {keys.first + key_block, keys.last + key_block}; }
+
+  /// Where the rows begin that follow these by one key block, if they are needed and lie in one run; else null.
+  E const* one_block_on(key_rows_type const& of, interval const& rows) const noexcept {
+    interval const next = moved_on(rows);
+    return next.last <= last_ ? of.one_run_of_any(next) : nullptr;
+  }
+
+  /// to[j] ← where row j of V begins, counted from the first of these rows.
+  void list_rows(interval const& rows, E const** to) const noexcept {
+    panels_.V.walk(rows, [&](matrix<E const> const& run, interval const& some) {
+      for (std::int64_t j = 0; j < some.size(); ++j) *to++ = run.row(j);
+    });
+  }
+
+  operations<T> const& ops_;
+  workspace<T> const& space_;
+  key_panels<E> const& panels_;
+  problem::sizes const& size_;
+  std::int64_t rows_, last_;
+};
+
+}  // namespace attest::fast
