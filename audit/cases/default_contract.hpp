@@ -31,9 +31,10 @@ inline contract contract_under(contract const& claim, owned_problem const& probl
   return merge && !is_of_merges(claim) ? contract_of_merges(claim, merge->answer) : claim;
 }
 
-/// The named contract; that of the problem where there is none.
-inline contract const& contract_of(contract const* named, owned_problem const& problem) {
-  return named ? *named : default_contract(problem);
+/// The same where it may be that nothing is claimed: then the default.
+/// Requires  claim, if any, is about the problem's element type
+inline contract contract_of(contract const* claim, owned_problem const& problem) {
+  return claim ? contract_under(*claim, problem) : default_contract(problem);
 }
 
 }  // namespace attest::audit

@@ -262,11 +262,13 @@ problem::result<std::string> run_explain(explain_options const& options) {
     return error{error_code::bad_value, "--problem",
                  fmt::format("the file has no problem '{}'{}", printable(*options.prefix),
                              did_you_mean(*options.prefix, prefixes))};
-  contract const& claim = contract_of(options.claim, at->problem);
-  if (claim.type != at->problem.type())
+  if (options.claim && options.claim->type != at->problem.type())
     return error{error_code::bad_type, "--contract",
-                 fmt::format("{} is about {}, the file holds {}", claim.name, problem::name_of(claim.type),
-                             problem::name_of(at->problem.type()))};
+                 fmt::format("{} is about {}, the file holds {}", options.claim->name,
+                             problem::name_of(options.claim->type), problem::name_of(at->problem.type()))};
+  if (auto why = options.claim ? merge_fault(at->problem, *options.claim) : std::nullopt)
+    return error{error_code::bad_value, printable(at->name_of("lse_parts")), *std::move(why)};
+  contract const claim = contract_of(options.claim, at->problem);
   std::string text;
   for (std::string const& note : recorded.value().notes) text += "note: " + note + '\n';
   for (std::string const& convention : relaxed(claim.conventions))

@@ -228,7 +228,7 @@ problem::result<referenced> run_reference(reference_options const& options) {
   auto const recorded = problem_file_of(file.value(), options.flags);
   if (!recorded) return recorded.why();
   for (problem_file_entry const& entry : recorded.value().problems) {
-    if (auto why = merge_fault(entry.problem, contract_of(options.claim, entry.problem)))
+    if (auto why = options.claim ? merge_fault(entry.problem, *options.claim) : std::nullopt)
       return error{error_code::bad_value, printable(entry.name_of("lse_parts")), *std::move(why)};
     if (options.claim && options.claim->type != entry.problem.type())
       return error{error_code::bad_type, "--contract",
@@ -241,7 +241,7 @@ problem::result<referenced> run_reference(reference_options const& options) {
   answers::tensors into;
   for (problem_file_entry const& entry : recorded.value().problems) {
     problem::element_type const type = entry.problem.type();
-    contract const& claim = contract_of(options.claim, entry.problem);
+    contract const claim = contract_of(options.claim, entry.problem);
     bounds_of const tiers = options.quick ? bounds_of::machine_tier : bounds_of::both_tiers;
     auto const read = with_unread_parts_hidden(entry.problem, claim);
     owned_problem const& problem = read ? *read : entry.problem;

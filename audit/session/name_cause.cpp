@@ -219,7 +219,7 @@ void name_cause(audit_options const& options, audit_plan const& plan, shape_limi
 }
 
 void name_recorded_cause(std::vector<recorded_case> const& cases,
-                         std::function<contract const&(audit_case const&)> const& claim_of, clock::time_point until,
+                         std::function<contract(audit_case const&)> const& claim_of, clock::time_point until,
                          std::function<bool()> const& stopped, report& into) {
   std::map<std::pair<std::string, std::string>, recorded_case const*> by_name;
   cause_question asked;

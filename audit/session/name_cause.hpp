@@ -26,7 +26,7 @@ void name_cause(audit_options const& options, audit_plan const& plan, shape_limi
 
 /// The same of recorded cases. `claim_of` is the contract that judged a case.
 void name_recorded_cause(std::vector<recorded_case> const& cases,
-                         std::function<contract const&(audit_case const&)> const& claim_of,
+                         std::function<contract(audit_case const&)> const& claim_of,
                          std::chrono::steady_clock::time_point until, std::function<bool()> const& stopped,
                          report& into);
 

@@ -105,13 +105,13 @@ std::string why_to_stop(verify_options const& options) {
                                                            : "";
 }
 
-/// Judges the outputs, and where they are wrong by the wider presets, too.
-void judge_again_if_wrong(recorded_case const& entry, judging_rules const& rules,
-                          std::map<contract const*, wider_claims>& wider, case_result& into) {
+/// Judges the outputs, and where they are wrong by presets that are wider than `claimed`, too.
+void judge_again_if_wrong(recorded_case const& entry, judging_rules const& rules, contract const& claimed,
+                          std::map<std::string, wider_claims>& wider, case_result& into) {
   bool const usable = into.judged.failed == 0;
   judge_case(entry.input, entry.outputs, rules, into);
   if (into.judged.failed == 0) return;
-  wider_claims& claims = wider.try_emplace(rules.claim, *rules.claim).first->second;
+  wider_claims& claims = wider.try_emplace(claimed.name, claimed).first->second;
   into.inside = usable ? claims.holding(entry.input, entry.outputs, rules.reproducible, into.judged.violations.front())
                        : std::vector<holding_preset>();
   claims.keep(*into.inside);
@@ -164,7 +164,7 @@ void draw_findings(std::vector<recorded_case> const& cases, verify_options const
     auto const at = std::ranges::find_if(
         cases, [&](recorded_case const& c) { return c.input.check == found.check && c.input.name == found.case_name; });
     if (at == cases.end()) continue;
-    contract const& claim = contract_of(options.claim, at->input.call(found.what.call));
+    contract const claim = contract_of(options.claim, at->input.call(found.what.call));
     found.no_pictures = not_drawn(at->input, found.what);
     found.pictures =
         draw_pictures(at->input, found.what, claim, {.of_call = [&] { return at->outputs[found.what.call]; }});
@@ -197,7 +197,8 @@ problem::result<report> run_verify(verify_options const& options) {
   std::string stopped;  // why
   recorded_endings& endings = kernel_report.recorded.emplace();
   std::map<std::string, std::vector<std::string>> unprepared;
-  std::map<contract const*, wider_claims> wider;
+  std::map<std::string, wider_claims> wider;  // by the name of the claim
+  std::set<std::string> merges_under;         // presets that the claim implies for merges
   std::int64_t number = 0;
   auto const all = static_cast<std::int64_t>(cases.value().size());
   for (recorded_case& entry : cases.value()) {
@@ -210,13 +211,14 @@ problem::result<report> run_verify(verify_options const& options) {
     // In a file that attest wrote, only mandatory cases must have outputs, as in an audit; in any other, every problem.
     bool const generated = find_check(kernel_case.check) != nullptr;
     problem::element_type const type = kernel_case.problem.type();
-    contract const& claim = contract_of(options.claim, kernel_case.problem);
-    if (claim.type != type)
+    if (options.claim && options.claim->type != type)
       return error{error_code::bad_type, kernel_case.name + (kernel_case.problem.draft().merge ? ".o_parts" : ".q"),
-                   fmt::format("element type is {}, the contract {} is about {}", problem::name_of(type), claim.name,
-                               problem::name_of(claim.type))};
-    if (auto why = merge_fault(kernel_case.problem, claim))
+                   fmt::format("element type is {}, the contract {} is about {}", problem::name_of(type),
+                               options.claim->name, problem::name_of(options.claim->type))};
+    if (auto why = options.claim ? merge_fault(kernel_case.problem, *options.claim) : std::nullopt)
       return error{error_code::bad_value, kernel_case.name + ".lse_parts", *std::move(why)};
+    contract const claim = contract_of(options.claim, kernel_case.problem);
+    if (options.claim && claim.name != options.claim->name) merges_under.insert(claim.name);
     if (!options.claim &&
         std::ranges::find(kernel_report.contracts, claim.name, &contract::name) == kernel_report.contracts.end()) {
       // Several presets have one revision where it is the same for all.
@@ -234,7 +236,7 @@ problem::result<report> run_verify(verify_options const& options) {
           judge_again_if_wrong(
               entry,
               {.claim = &claim, .reproducible = options.reproducible, .how = thoroughness_beside(options.waived)},
-              wider, found);
+              options.claim ? *options.claim : claim, wider, found);
           if (found.judged.failed > 0) tell_other_order(entry, claim, found);
         });
     if (cut) stopped = why_to_stop(options), found.inside.reset();
@@ -257,6 +259,8 @@ problem::result<report> run_verify(verify_options const& options) {
     kernel_report.observations.push_back(fmt::format("stopped at problem {} of {}: {}", number, all, stopped)),
         kernel_report.not_asked.push_back({fmt::format("{} of {} problems", all - number, all), stopped});
   complete = complete && stopped.empty();
+  if (!merges_under.empty())
+    kernel_report.observations.push_back(fmt::format("merges are judged under {}", fmt::join(merges_under, ", ")));
   kernel_report.all_cases = all;
   add_endings(endings, kernel_report);
   add_unprepared(unprepared, kernel_report);
@@ -265,7 +269,7 @@ problem::result<report> run_verify(verify_options const& options) {
                                                    : "there is no recorded output");
   if (collect.refuted() && stopped != interrupted)
     name_recorded_cause(
-        cases.value(), [&](audit_case const& of) -> contract const& { return contract_of(options.claim, of.problem); },
+        cases.value(), [&](audit_case const& of) { return contract_of(options.claim, of.problem); },
         std::chrono::steady_clock::now() + std::chrono::seconds(10), [&] { return !why_to_stop(options).empty(); },
         kernel_report);
   draw_findings(cases.value(), options, kernel_report);

@@ -115,7 +115,7 @@ void save_recorded(verify_options const& options, std::vector<recorded_case> con
     }
     found.shrunk = shrunk_finding{found.what, found.sizes, file, list_inputs(problem)};
     if (is_alone(options, cases)) continue;
-    contract const& claim = contract_of(options.claim, problem);
+    contract const claim = contract_of(options.claim, problem);
     found.reproducer =
         fmt::format("attest verify {} --contract {}{}", shell_word(file),
                     shell_word(options.contract_argument.empty() ? claim.name : options.contract_argument),
