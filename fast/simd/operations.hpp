@@ -25,7 +25,7 @@ struct row_conversions {
 
 /// Products of at most few_rows queries with rows of K and V where the caller stores them, which must all be visible to all
 /// queries: the same bits as those of packed copies. `next` is where the rows begin that a later call reads, which are
-/// prefetched; null if there are none.
+/// prefetched; null if there are none. Q, S, P, factor and O have memory for few_rows rows: what lies behind `rows` is lost.
 template <class E>
 struct row_products {
   using T = working<E>;

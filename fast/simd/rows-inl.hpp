@@ -15,11 +15,22 @@
 HWY_BEFORE_NAMESPACE();
 namespace attest::fast::HWY_NAMESPACE {
 
+/// Calls with(std::integral_constant<int, R>()) for the least R of 1, 2, 4 and few_rows that is not below `rows`: each of them
+/// is compiled, and the others are not worth their code.
+template <class With>
+HWY_INLINE void with_rows(std::int64_t rows, With&& with) {
+  if (rows == 1) return with(std::integral_constant<int, 1>());
+  if (rows == 2) return with(std::integral_constant<int, 2>());
+  if constexpr (few_rows > 4)
+    if (rows > 4) return with(std::integral_constant<int, few_rows>());
+  with(std::integral_constant<int, 4>());
+}
+
 /// Vectors of O that one pass over V sums for so many rows: as many as fit in registers beside those of V and one weight.
 inline constexpr int vectors_of_pass(int rows) {
   constexpr int registers = HWY_TARGET == HWY_AVX3 ? 32 : 16;
   if (rows == 1) return 8;  // a vector of V is then an operand in memory
-  int vectors = 8;
+  int vectors = 4;
   while (vectors > 1 && rows * vectors + vectors + 1 > registers) vectors /= 2;
   return vectors;
 }
@@ -98,14 +109,6 @@ HWY_INLINE void scores_of_rows(T const* Q, matrix<E const> K, E const* next, std
   some(std::integral_constant<int, 1>());
 }
 
-/// Calls with(std::integral_constant<int, rows>()). Requires  1 ≤ rows ≤ few_rows
-template <int most = few_rows, class With>
-HWY_INLINE void with_rows(std::int64_t rows, With&& with) {
-  if constexpr (most > 1)
-    if (rows < most) return with_rows<most - 1>(rows, with);
-  with(std::integral_constant<int, most>());
-}
-
 /// row_products::scores
 template <class E, class T = working<E>>
 void row_scores(T const* Q, matrix<E const> K, E const* next, std::int64_t depth, std::int64_t rows, std::int64_t keys,
@@ -151,12 +154,13 @@ HWY_INLINE void values_of_rows(T const* P, Rows const& V, Next const& next, std:
   with_rows(rows, [&]<int count>(std::integral_constant<int, count>) {
     std::int64_t c = 0;
     auto const columns = [&]<int vectors>(std::integral_constant<int, vectors>) {
-      if constexpr (vectors <= vectors_of_pass(count))
-        for (; c + vectors * lanes<T> <= dv; c += vectors * lanes<T>)
-          value_rows<count, vectors, E>(P, V, next, c, depth, factor, O);
+      for (; c + vectors * lanes<T> <= dv; c += vectors * lanes<T>)
+        value_rows<count, vectors, E>(P, V, next, c, depth, factor, O);
     };
-    columns(std::integral_constant<int, 8>()), columns(std::integral_constant<int, 4>());
-    columns(std::integral_constant<int, 2>()), columns(std::integral_constant<int, 1>());
+    constexpr int most = vectors_of_pass(count);
+    columns(std::integral_constant<int, most>());
+    if constexpr (most > 4) columns(std::integral_constant<int, 4>());
+    if constexpr (most > 1) columns(std::integral_constant<int, 1>());
   });
 }
 
