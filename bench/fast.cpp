@@ -1,7 +1,7 @@
 // The fast kernel beside the machine's own limits, in one process and in turn with the repetitions of each shape:
 // percent of the register-only multiply-add peak, of the rate at which memory is read, or of another shape's speed.
 //
-//   fast_bench [--explain] [--instruction-set NAME] [google-benchmark's own flags: --benchmark_filter=REGEX, ...]
+//   fast_bench [--explain] [--instruction-set NAME] [--cache KIB] [google-benchmark's flags: --benchmark_filter=REGEX, ...]
 //
 // A row is the best of at least half a second. `percent` is of the best limit seen beside it; `target` is that of
 // the shape, 0 where there is none. JSON: --benchmark_out=FILE --benchmark_out_format=json
@@ -27,6 +27,9 @@
 
 namespace attest::bench {
 namespace {
+
+/// The second-level cache that is planned for, in bytes: --cache, 0 = what there is.
+std::int64_t planned_cache = 0;
 
 /// One call of the kernel on numbers it owns.
 template <class T>
@@ -102,7 +105,8 @@ class prepared {
     }
     auto const instance = problem::instance<T>::make(asked);
     auto const given = problem::outputs<T>::make(instance.value(), {{o_.data(), out}, {}, {}});
-    if (!fast::attention(instance.value(), given.value(), {.threads = shape_.threads})) std::abort();
+    if (!fast::attention(instance.value(), given.value(), {.threads = shape_.threads, .cache = planned_cache}))
+      std::abort();
   }
 
   double bytes() const { return static_cast<double>((k_.size() + v_.size()) * sizeof(T)); }
@@ -288,7 +292,7 @@ void scale(benchmark::State& state, shape const& asked) {
     state.SetIterationTime(seconds);
     state.counters["extra_MiB"] = static_cast<double>(extra) / 1024;
   }
-  fast::plan const how = fast::plan_of<float>(asked.size, false, asked.threads);
+  fast::plan const how = fast::plan_of<float>(asked.size, false, asked.threads, planned_cache);
   auto const memory = fast::memory_of<float>(asked.size, how);
   state.counters["plan_MiB"] = static_cast<double>(memory.thread * how.threads + memory.shared) / (1 << 20);
   state.counters["n"] = static_cast<double>(asked.size.n);
@@ -297,7 +301,7 @@ void scale(benchmark::State& state, shape const& asked) {
 
 template <class T>
 std::string explained(shape const& asked) {
-  fast::plan const how = fast::plan_of<T>(asked.size, false, asked.threads);
+  fast::plan const how = fast::plan_of<T>(asked.size, false, asked.threads, planned_cache);
   return fast::explained(how, fast::memory_of<T>(asked.size, how));
 }
 
@@ -312,9 +316,15 @@ void explain() {
 }
 
 int run(int count, char** arguments) {
+  bool explains = false;
   for (int k = 1; k < count; ++k) {
     std::string_view const name = arguments[k];
-    if (name == "--explain") return explain(), 0;
+    explains = explains || name == "--explain";
+    if (name == "--cache") {
+      if (k + 1 < count) planned_cache = std::int64_t{std::atoi(arguments[k + 1])} * 1024;
+      if (planned_cache <= 0) return std::fputs("--cache needs a number of KiB\n", stderr), 2;
+      std::rotate(arguments + k, arguments + k + 2, arguments + count), count -= 2, --k;
+    }
     if (name != "--instruction-set") continue;
     if (k + 1 == count || !fast::use_simd_target(arguments[k + 1])) {
       std::fputs("--instruction-set is one of:", stderr);
@@ -323,6 +333,7 @@ int run(int count, char** arguments) {
     }
     std::rotate(arguments + k, arguments + k + 2, arguments + count), count -= 2, --k;
   }
+  if (explains) return explain(), 0;
   for (shape const& asked : shapes) {
     auto const body = [&asked](benchmark::State& state) {
       if (asked.parts > 0) measure_merge(state, asked);

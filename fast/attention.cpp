@@ -161,10 +161,14 @@ problem::result<std::monostate> attend(problem::instance<E> const& instance, pro
     return problem::error{error_code::bad_value, "threads",
                           "is " + std::to_string(chosen.threads) + ", expected 0 (the kernel's own choice) or more"};
 
+  if (chosen.cache < 0)
+    return problem::error{error_code::bad_value, "cache",
+                          "is " + std::to_string(chosen.cache) + ", expected 0 (what there is) or more"};
+
   if (instance.keep())
     return problem::error{error_code::unsupported, "keep", "dropout is something that this kernel does not do"};
 
-  plan const cut = plan_of<E>(instance, bool(outputs.weights), chosen.threads);
+  plan const cut = plan_of<E>(instance, bool(outputs.weights), chosen.threads, chosen.cache);
   int const threads = cut.threads;
   if (cut.tasks == 0) return std::monostate{};
   call_context<E> const call = context_of(instance, outputs);

@@ -1,6 +1,7 @@
 // The fast kernel: O = softmax(σ·Q·Kᵀ + bias, masked)·V, without an n × m matrix in memory.
 #pragma once
 
+#include <cstdint>
 #include <variant>
 
 #include "problem/instance.hpp"
@@ -9,7 +10,8 @@
 namespace attest::fast {
 
 struct options {
-  int threads = 0;  ///< at most this many; 0: the kernel chooses
+  int threads = 0;         ///< at most this many; 0: the kernel chooses
+  std::int64_t cache = 0;  ///< bytes of second-level cache to plan for; 0: what one core of this machine has
 };
 
 /// O_i = Σ_j softmax_j(s_ij)·v_j over visible keys, s_ij = c·tanh(σ·(q_i·k_j)/c) + bias_ij (without softcap c:
@@ -27,8 +29,8 @@ struct options {
 ///           same on AVX2 and AVX-512. A key behind the entry's length is not read, an entry of the block table that no
 ///           key needs is not followed. Subnormal numbers of f32, f64 and bf16 count as 0. The floating-point environment is
 ///           restored. On an error no output is written
-/// Errors    bad_value: threads below 0. unsupported: dropout
-/// Throws    std::bad_alloc if a thread cannot allocate its working memory: half of the second-level cache and
+/// Errors    bad_value: threads or cache below 0. unsupported: dropout
+/// Throws    std::bad_alloc if a thread cannot allocate its working memory: half of the cache that is planned for and
 ///           O(d + dv) numbers, 8 bytes an entry where entries have different numbers of queries, and for weights in bf16
 ///           and f16 4 MiB or 24 rows of scores more
 /// Source    docs/semantics.md; Milakov and Gimelshein 2018 (online softmax); Dao 2023, algorithm 1 (FlashAttention-2)

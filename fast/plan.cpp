@@ -20,12 +20,13 @@ constexpr double work_worth_a_thread = 4e6;
 /// The plan of entries that are all as large as `size` says, with `pairs` pairs of a query and a key for each head. slot: keys
 /// of a row of weights.
 template <problem::floating_element E>
-plan equal_entries(problem::sizes const& size, double pairs, std::int64_t slot, bool with_weights, int threads) {
+plan equal_entries(problem::sizes const& size, double pairs, std::int64_t slot, bool with_weights, int threads,
+                   std::int64_t cache) {
   using T = working<E>;
   plan cut;
   cut.threads =
       threads_for(static_cast<double>(size.hq) * pairs * static_cast<double>(size.d + size.dv + 1), threads);
-  cut.cache = second_level_cache();
+  cut.cache = cache > 0 ? cache : second_level_cache();
   cut.key_block = blocking_of<T>.keys;
   cut.splits = std::max<std::int64_t>(1, ceiling_division(size.m, blocking_of<T>.split));
   cut.rows = size.hk > 0 ? size.hq / size.hk * size.n : 0;
@@ -56,15 +57,15 @@ int threads_for(double work, int at_most) {
 }
 
 template <problem::floating_element E>
-plan plan_of(problem::sizes const& size, bool with_weights, int threads) {
+plan plan_of(problem::sizes const& size, bool with_weights, int threads, std::int64_t cache) {
   double const pairs = static_cast<double>(size.b) * static_cast<double>(size.n) * static_cast<double>(size.m);
-  return with_sharing(equal_entries<E>(size, pairs, size.m, with_weights, threads), with_weights);
+  return with_sharing(equal_entries<E>(size, pairs, size.m, with_weights, threads, cache), with_weights);
 }
 
 template <problem::floating_element E>
-plan plan_of(problem::instance<E> const& instance, bool with_weights, int threads) {
+plan plan_of(problem::instance<E> const& instance, bool with_weights, int threads, std::int64_t cache) {
   problem::sizes const& slots = instance.size();
-  if (instance.entries().are_dense()) return plan_of<E>(slots, with_weights, threads);
+  if (instance.entries().are_dense()) return plan_of<E>(slots, with_weights, threads, cache);
   problem::sizes largest = slots;
   largest.n = largest.m = 0;
   double pairs = 0;
@@ -72,7 +73,7 @@ plan plan_of(problem::instance<E> const& instance, bool with_weights, int thread
     largest.n = std::max(largest.n, instance.queries(e)), largest.m = std::max(largest.m, instance.keys(e));
     pairs += static_cast<double>(instance.queries(e)) * static_cast<double>(instance.keys(e));
   }
-  plan cut = equal_entries<E>(largest, pairs, slots.m, with_weights, threads);
+  plan cut = equal_entries<E>(largest, pairs, slots.m, with_weights, threads, cache);
   cut.paged = !instance.k().has_row_stride();
   if (instance.entries().queries.lengths == nullptr && !instance.entries().queries.is_packed())
     return with_sharing(cut, with_weights);  // as many queries in every entry
@@ -98,14 +99,14 @@ plan_memory memory_of(problem::sizes const& size, plan const& cut) {
 using problem::bf16, problem::f16;
 static_assert(std::is_same_v<problem::floating_elements, problem::type_list<float, double, bf16, f16>>,
               "three lines below for each of the floating types");
-template plan plan_of<float>(problem::sizes const&, bool, int);
-template plan plan_of<double>(problem::sizes const&, bool, int);
-template plan plan_of<bf16>(problem::sizes const&, bool, int);
-template plan plan_of<f16>(problem::sizes const&, bool, int);
-template plan plan_of<float>(problem::instance<float> const&, bool, int);
-template plan plan_of<double>(problem::instance<double> const&, bool, int);
-template plan plan_of<bf16>(problem::instance<bf16> const&, bool, int);
-template plan plan_of<f16>(problem::instance<f16> const&, bool, int);
+template plan plan_of<float>(problem::sizes const&, bool, int, std::int64_t);
+template plan plan_of<double>(problem::sizes const&, bool, int, std::int64_t);
+template plan plan_of<bf16>(problem::sizes const&, bool, int, std::int64_t);
+template plan plan_of<f16>(problem::sizes const&, bool, int, std::int64_t);
+template plan plan_of<float>(problem::instance<float> const&, bool, int, std::int64_t);
+template plan plan_of<double>(problem::instance<double> const&, bool, int, std::int64_t);
+template plan plan_of<bf16>(problem::instance<bf16> const&, bool, int, std::int64_t);
+template plan plan_of<f16>(problem::instance<f16> const&, bool, int, std::int64_t);
 template plan_memory memory_of<float>(problem::sizes const&, plan const&);
 template plan_memory memory_of<double>(problem::sizes const&, plan const&);
 template plan_memory memory_of<bf16>(problem::sizes const&, plan const&);

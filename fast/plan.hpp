@@ -15,7 +15,7 @@ namespace attest::fast {
 
 struct plan {
   int threads = 1;              ///< threads to use; 1 if the work is too small to gain from a second
-  std::int64_t cache = 0;       ///< bytes of one core's second-level cache
+  std::int64_t cache = 0;       ///< bytes of second-level cache that a core has, or that was asked for
   std::int64_t key_block = 1;   ///< keys of one key block
   std::int64_t splits = 1;      ///< partial rows of a query, merged in order; of the entry with the most keys
   std::int64_t rows = 0;        ///< queries of one kv head, those of all heads that read it, of the largest entry
@@ -38,14 +38,14 @@ typename workspace<working<E>>::requirements requirements_of(plan const& cut) no
 /// Threads for so many multiply-adds, at most `at_most`, 0 = the kernel's own choice.
 int threads_for(double work, int at_most);
 
-/// The plan of fast::attention for a call of these sizes, all of whose entries fill their slots. threads:
-/// options::threads, 0 = the kernel's own choice.
+/// The plan of fast::attention for a call of these sizes, all of whose entries fill their slots. threads and cache are those
+/// of fast::options.
 template <problem::floating_element E>
-plan plan_of(problem::sizes const& size, bool with_weights, int threads);
+plan plan_of(problem::sizes const& size, bool with_weights, int threads, std::int64_t cache = 0);
 
 /// The same for any call. Entries that do not fill their slots have tasks for the queries that they have.
 template <problem::floating_element E>
-plan plan_of(problem::instance<E> const& instance, bool with_weights, int threads);
+plan plan_of(problem::instance<E> const& instance, bool with_weights, int threads, std::int64_t cache = 0);
 
 /// The memory of a call beside its inputs and outputs, in bytes.
 struct plan_memory {

@@ -3,6 +3,7 @@
 #include <algorithm>
 #include <cfenv>
 
+#include "fast/plan.hpp"
 #include "tests/fast/case.hpp"
 
 #if defined(__SSE2__)
@@ -43,6 +44,17 @@ TEMPLATE_TEST_CASE("the number of threads leaves every bit as it is", "[unit]", 
   auto const alone = problem.run({.threads = 1});
   for (int const threads : {0, 2, 3, 4, 5, 6, 7, 8})
     for (int again = 0; again < 2; ++again) CHECK(problem.run({.threads = threads}).same_bits_as(alone));
+}
+
+TEMPLATE_TEST_CASE("the cache that is planned for leaves every bit as it is", "[unit]", float, double) {
+  auto const problem = busy_case<TestType>({1, 2, 1, 300, 170, 40, 33}, 13);
+  auto const usual = problem.run();
+  for (std::int64_t const cache : {1, 64 << 10, 256 << 10, 8 << 20})
+    CHECK(problem.run({.threads = 1, .cache = cache}).same_bits_as(usual));
+  auto const instance = problem.instance();
+  CHECK(fast::attention(instance, problem::outputs<TestType>{}, {.cache = -1}).why().message() ==
+        "cache: is -1, expected 0 (what there is) or more");
+  CHECK(fast::plan_of(instance, false, 1, 1).block_rows < fast::plan_of(instance, false, 1, 8 << 20).block_rows);
 }
 
 TEMPLATE_TEST_CASE("keys shared among threads are merged as one thread merges them", "[unit][differential]", float,
