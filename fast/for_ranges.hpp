@@ -12,9 +12,13 @@ namespace attest::fast {
 
 /// The arena of this thread's calls, kept from call to call: a new one takes some 50 µs until a second thread has joined it.
 inline oneapi::tbb::task_arena& arena_of_this_thread(int threads) {
-  thread_local std::optional<oneapi::tbb::task_arena> arena;
-  if (!arena || arena->max_concurrency() != threads) arena.emplace(threads);
-  return *arena;
+  struct kept_arena {
+    int threads = 0;
+    std::optional<oneapi::tbb::task_arena> arena;
+  };
+  thread_local kept_arena kept;
+  if (kept.threads != threads) kept.arena.emplace(threads), kept.threads = threads;
+  return *kept.arena;
 }
 
 /// Calls run(first, last) for ranges that partition [0, count).
