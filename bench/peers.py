@@ -69,8 +69,8 @@ SHAPES = [
 ]
 
 
-def rounded_to_bf16(x):
-    """The upper halves of float32 numbers, as uint16. Numbers are cut, not rounded: both sides get the same."""
+def cut_to_bf16(x):
+    """The upper halves of float32 numbers, as uint16. Both sides get the same, so they need not be rounded."""
     return np.ascontiguousarray(x.view(np.uint32) >> 16).astype(np.uint16)
 
 
@@ -187,7 +187,7 @@ def measured(library, shape, peers, seconds, evict):
     made = [random.standard_normal((1, h, rows, shape.d), dtype=np.float32)
             for h, rows in ((shape.heads, shape.n), (shape.kv_heads or shape.heads, shape.m), (shape.kv_heads or shape.heads, shape.m))]
     if shape.bf16:
-        made = [rounded_to_bf16(x) for x in made]
+        made = [cut_to_bf16(x) for x in made]
     runs = {"attest": attest_run(library, shape, *made)}
     truth = as_float(runs["attest"]()).copy()
     allowed = 2e-5 if not shape.bf16 else 2e-2  # PyTorch rounds weights to bf16

@@ -23,10 +23,10 @@ struct options {
 /// Shapes    those of problem::instance
 /// Requires  outputs overlap neither each other nor an input
 /// Ensures   Every element of the outputs in a row of an entry is written, and no other, within the bound of docs/bound.md
-///           for fast::model (model.hpp). A row's bits depend only on its own query, sink, visible keys (with their indices j), values and biases and
-///           on (d, dv, T): not on the number of threads, its place in the batch, other rows and entries, the size of
-///           its slot, whether and where its rows are packed or paged, or anything at an invisible key. They are the
-///           same on AVX2 and AVX-512. A key behind the entry's length is not read, an entry of the block table that no
+///           for fast::model (model.hpp). A row's bits depend only on its own query, sink, visible keys (with their
+///           indices j), values and biases and on (d, dv, T): not on the number of threads, its place in the batch, other
+///           rows and entries, the size of its slot, whether and where its rows are packed or paged, or anything at an
+///           invisible key. They are the same on AVX2 and AVX-512. A key behind the entry's length is not read, an entry of the block table that no
 ///           key needs is not followed. Subnormal numbers of f32, f64 and bf16 count as 0. The floating-point environment is
 ///           restored. On an error no output is written
 /// Errors    bad_value: threads or cache below 0. unsupported: dropout

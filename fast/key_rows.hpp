@@ -38,7 +38,7 @@ class key_rows {
   E const* one_run_of_any(interval const& rows) const noexcept {
     if (page_ == 0) return first_ + rows.first * stride_;
     std::int64_t const at = rows.first / page_, inside = rows.first % page_;
-    return inside + rows.size() <= page_ ? first_ + (table_[at] * page_stride_ + inside * stride_) : nullptr;
+    return inside + rows.size() <= page_ ? in_page(at, inside) : nullptr;
   }
 
   /// Calls visit(matrix, interval) for the runs of any rows, in order.
@@ -49,7 +49,7 @@ class key_rows {
     std::int64_t at = rows.first / page_, inside = rows.first % page_;
     for (std::int64_t j = rows.first; j < rows.last; ++at, inside = 0) {
       interval const some{j, std::min(rows.last, j + (page_ - inside))};
-      visit(matrix<E const>{first_ + (table_[at] * page_stride_ + inside * stride_), stride_}, some);
+      visit(matrix<E const>{in_page(at, inside), stride_}, some);
       j = some.last;
     }
   }
@@ -85,6 +85,10 @@ class key_rows {
     E const* data;
     std::int64_t first, last;  ///< keys
   };
+
+  E const* in_page(std::int64_t at, std::int64_t inside) const noexcept {
+    return first_ + (table_[at] * page_stride_ + inside * stride_);
+  }
 
   run const* run_of(std::int64_t row) const noexcept {
     run const* in = runs_;

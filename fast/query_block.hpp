@@ -249,8 +249,6 @@ class query_block_kernel {
 
   /// As in decoding: then packed copies of K and V would be used only once.
   bool has_one_strip() const noexcept { return rows_ <= strip_rows; }
-  /// Then K and V need not be copied at all, where every query sees what is read.
-  bool has_few_rows() const noexcept { return rows_ <= ops_.few_rows; }
   rows_in_place<E> in_place() const noexcept { return {ops_, space_, panels_, size_, rows_, seen_.last}; }
 
   /// Whether the products can read V in the caller's memory. That gains where few strips read it; it needs numbers of
@@ -258,7 +256,7 @@ class query_block_kernel {
   /// the first-level cache.
   bool can_read_values_in_place() const noexcept {
     constexpr std::int64_t few = 4, near = 256 / static_cast<std::int64_t>(sizeof(T));
-    if ((is_narrow<E> && !has_few_rows()) || rows_ > few * strip_rows || size_.dv % (ops_.panel / 2) != 0) return false;
+    if ((is_narrow<E> && !in_place().are_few()) || rows_ > few * strip_rows || size_.dv % (ops_.panel / 2) != 0) return false;
     if (!has_one_strip() && panels_.V.stride() > near) return false;
     for (std::int64_t at = 0; at * strip_rows < rows_; ++at)
       if (!strips_[at].seen.empty() && !strips_[at].whole) return false;

@@ -23,6 +23,9 @@ class rows_in_place {
                 problem::sizes const& size, std::int64_t rows, std::int64_t last) noexcept
       : ops_(ops), space_(space), panels_(panels), size_(size), rows_(rows), last_(last) {}
 
+  /// Then K and V need not be copied at all, where every query sees what is read.
+  bool are_few() const noexcept { return rows_ <= ops_.few_rows; }
+
   /// Scores of few rows with whole panels of K, where its runs fill lanes.
   /// Returns  the first column of `computed` that is left
   std::int64_t scores(interval const& keys, interval const& computed) const noexcept {
@@ -49,17 +52,16 @@ class rows_in_place {
       if constexpr (!is_narrow<E>) return ops_.values_in_place(P, V, rows, {0, seen.size()}, size_.dv, factor, O);
     }
     E const *list[key_block], *next[key_block];
-    list_rows(seen, list);
+    panels_.V.each_run(seen, append_to(list));
     if (are_few()) {
       interval const on = moved_on(seen);
-      if (on.last <= last_) list_rows(on, next);
+      if (on.last <= last_) panels_.V.walk(on, append_to(next));
       return few().listed_values(P, list, on.last <= last_ ? next : nullptr, rows, seen.size(), size_.dv, factor, O);
     }
     if constexpr (!is_narrow<E>) ops_.listed_values(P, list, rows, {0, seen.size()}, size_.dv, factor, O);
   }
 
  private:
-  bool are_few() const noexcept { return rows_ <= ops_.few_rows; }
   row_products<E> const& few() const noexcept { return std::get<row_products<E>>(ops_.few); }
 
   static interval moved_on(interval const& keys) noexcept { return {keys.first + key_block, keys.last + key_block}; }
@@ -70,11 +72,11 @@ class rows_in_place {
     return next.last <= last_ ? of.one_run_of_any(next) : nullptr;
   }
 
-  /// to[j] ← where row j of V begins, counted from the first of these rows.
-  void list_rows(interval const& rows, E const** to) const noexcept {
-    panels_.V.walk(rows, [&](matrix<E const> const& run, interval const& some) {
+  /// Visits runs, and writes where each of their rows begins.
+  static auto append_to(E const** to) noexcept {
+    return [to](matrix<E const> const& run, interval const& some) mutable {
       for (std::int64_t j = 0; j < some.size(); ++j) *to++ = run.row(j);
-    });
+    };
   }
 
   operations<T> const& ops_;

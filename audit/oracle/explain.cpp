@@ -266,7 +266,7 @@ problem::result<std::string> run_explain(explain_options const& options) {
     return error{error_code::bad_type, "--contract",
                  fmt::format("{} is about {}, the file holds {}", options.claim->name,
                              problem::name_of(options.claim->type), problem::name_of(at->problem.type()))};
-  if (auto why = options.claim ? merge_fault(at->problem, *options.claim) : std::nullopt)
+  if (auto why = merge_fault(at->problem, options.claim))
     return error{error_code::bad_value, printable(at->name_of("lse_parts")), *std::move(why)};
   contract const claim = contract_of(options.claim, at->problem);
   std::string text;

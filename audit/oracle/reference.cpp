@@ -228,7 +228,7 @@ problem::result<referenced> run_reference(reference_options const& options) {
   auto const recorded = problem_file_of(file.value(), options.flags);
   if (!recorded) return recorded.why();
   for (problem_file_entry const& entry : recorded.value().problems) {
-    if (auto why = options.claim ? merge_fault(entry.problem, *options.claim) : std::nullopt)
+    if (auto why = merge_fault(entry.problem, options.claim))
       return error{error_code::bad_value, printable(entry.name_of("lse_parts")), *std::move(why)};
     if (options.claim && options.claim->type != entry.problem.type())
       return error{error_code::bad_type, "--contract",

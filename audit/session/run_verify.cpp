@@ -215,7 +215,7 @@ problem::result<report> run_verify(verify_options const& options) {
       return error{error_code::bad_type, kernel_case.name + (kernel_case.problem.draft().merge ? ".o_parts" : ".q"),
                    fmt::format("element type is {}, the contract {} is about {}", problem::name_of(type),
                                options.claim->name, problem::name_of(options.claim->type))};
-    if (auto why = options.claim ? merge_fault(kernel_case.problem, *options.claim) : std::nullopt)
+    if (auto why = merge_fault(kernel_case.problem, options.claim))
       return error{error_code::bad_value, kernel_case.name + ".lse_parts", *std::move(why)};
     contract const claim = contract_of(options.claim, kernel_case.problem);
     if (options.claim && claim.name != options.claim->name) merges_under.insert(claim.name);
