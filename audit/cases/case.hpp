@@ -1,6 +1,7 @@
 // Cases, the inputs of the audit: problems with a name, each in a check that looks for one bug class.
 #pragma once
 
+#include <algorithm>
 #include <array>
 #include <cstdint>
 #include <functional>
@@ -112,6 +113,11 @@ struct case_options {
   problem::element_type type = problem::element_type::f32;
   std::uint64_t seed = 0;
   bool quick = false;  ///< about a tenth of the work
+  std::vector<std::string> checks{};  ///< those whose cases are wanted; empty: all
+
+  bool wants(std::string_view check) const {
+    return checks.empty() || std::ranges::find(checks, check) != checks.end();
+  }
 };
 
 /// The checks whose cases are made from forms of calls, when they are asked (cases/support_cases.hpp, production.hpp,
@@ -125,7 +131,7 @@ inline constexpr std::array<std::string_view, 2> checks_of_groups{"concurrent-ca
 inline constexpr std::array<std::string_view, 6> checks_of_version_2{"sinks", "lengths",     "packed",
                                                                      "pages", "block-masks", "dropout"};
 
-/// Every generated case but those of checks_of_forms, in a fixed order. A case depends only on the seed and its own
+/// Every generated case of the wanted checks but checks_of_forms, in a fixed order. A case depends only on the seed and its own
 /// name, so that it can be run alone.
 std::vector<audit_case> generated_cases(case_options const& options);
 

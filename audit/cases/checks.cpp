@@ -152,36 +152,55 @@ check const* find_check(std::string_view name) {
   return at == checks().end() ? nullptr : &*at;
 }
 
+namespace {
+
+/// A function that adds cases, and every check of which it adds some.
+struct family {
+  void (*add)(case_list&);
+  std::vector<std::string_view> checks;
+};
+
+// In the order of the report.
+family const families[]{
+    {add_worked_examples, {"worked-examples"}},
+    {add_numbers, {"accuracy", "sharp", "large-scores", "value-range", "scale"}},
+    {add_subnormals, {"subnormals"}},
+    {add_beyond_range, {"beyond-range"}},
+    {add_softcap, {"softcap"}},
+    {add_visibility, {"bias", "masks", "empty-rows", "empty-blocks", "bands", "windows", "heads"}},
+    {add_additive_masks, {"additive-masks"}},
+    {add_masked_against_live, {"masked-against-live"}},
+    {add_infinities, {"poison", "visible-nan"}},
+    {add_causal_poison, {"poison"}},
+    {add_special_values, {"special-values"}},
+    {add_shapes, {"tails", "strides"}},
+    {add_nothing_there, {"nothing-there"}},
+    {add_sequences, {"stale", "determinism", "split-and-merge"}},
+    {add_conversations, {"sequences"}},
+    {add_groups, {"earlier-outputs", "concurrent-calls"}},
+    {add_probes, {"weights-through-v", "visibility-probe"}},
+    {add_every_key, {"every-key"}},
+    {add_long_sums, {"long-sums"}},
+    {add_far_blocks, {"far-blocks"}},
+    {add_sinks, {"sinks"}},
+    {add_entries, {"lengths", "packed"}},
+    {add_pages, {"pages"}},
+    {add_block_masks, {"block-masks"}},
+    {add_dropouts, {"dropout"}},
+    {add_pairs, {"pairs"}},
+    {add_stability, {"stability"}},
+};
+
+}  // namespace
+
 std::vector<audit_case> generated_cases(case_options const& options) {
   case_list list(options);
-  add_worked_examples(list);
-  add_numbers(list);
-  add_subnormals(list);
-  add_beyond_range(list);
-  add_softcap(list);
-  add_visibility(list);
-  add_additive_masks(list);
-  add_masked_against_live(list);
-  add_infinities(list);
-  add_causal_poison(list);
-  add_special_values(list);
-  add_shapes(list);
-  add_nothing_there(list);
-  add_sequences(list);
-  add_conversations(list);
-  add_groups(list);
-  add_probes(list);
-  add_every_key(list);
-  add_long_sums(list);
-  add_far_blocks(list);
-  add_sinks(list);
-  add_entries(list);
-  add_pages(list);
-  add_block_masks(list);
-  add_dropouts(list);
-  add_pairs(list);
-  add_stability(list);
-  return list.take();
+  auto const wanted = [&](std::string_view check) { return options.wants(check); };
+  for (family const& one : families)
+    if (std::ranges::any_of(one.checks, wanted)) one.add(list);
+  std::vector<audit_case> cases = list.take();
+  std::erase_if(cases, [&](audit_case const& made) { return !wanted(made.check); });
+  return cases;
 }
 
 }  // namespace attest::audit

@@ -66,7 +66,18 @@ result<std::vector<audit_case>> replayed_cases(audit_options const& options) {
   return cases;
 }
 
-/// The fixed part of a whole audit, without numbers.
+/// The checks that --only names, alone or with one of their cases: the cases of the others are not made. Empty
+/// where all are wanted, and where a name is of no check, so that its error knows every name.
+std::vector<std::string> checks_of(names const& only) {
+  std::vector<std::string> wanted;
+  for (std::string const& name : only) {
+    wanted.push_back(name.substr(0, name.find('/')));
+    if (find_check(wanted.back()) == nullptr) return {};
+  }
+  return wanted;
+}
+
+/// The fixed part of a whole audit, without numbers: all cases of every check that --only names.
 result<audit_plan> whole_plan(audit_options const& options) {
   audit_plan plan{.fixed = {}, .type = options.claim->type, .seed = options.seed};
   auto const add_all = [&](std::vector<audit_case>&& cases) {
@@ -81,8 +92,10 @@ result<audit_plan> whole_plan(audit_options const& options) {
   }
   add_all(support_cases(plan.type, options.seed));
   plan.support_cases = plan.fixed.size();
-  auto cases = generated_cases({.type = plan.type, .seed = options.seed, .quick = options.quick});
-  if (plan.type == problem::element_type::f32) {
+  case_options const wanted{
+      .type = plan.type, .seed = options.seed, .quick = options.quick, .checks = checks_of(options.only)};
+  auto cases = generated_cases(wanted);
+  if (plan.type == problem::element_type::f32 && wanted.wants("real-data")) {
     auto real = real_data_cases();
     if (!real) return real.why();
     // After the worked examples.
@@ -90,7 +103,7 @@ result<audit_plan> whole_plan(audit_options const& options) {
     cases.insert(at, std::make_move_iterator(real.value().begin()), std::make_move_iterator(real.value().end()));
   }
   add_all(std::move(cases));
-  add_all(merge_cases({.type = plan.type, .seed = options.seed, .quick = options.quick}));
+  if (wanted.wants(check_of_merges)) add_all(merge_cases(wanted));
   plan.shapes_from = plan.fixed.size();
   for (production_shape const& row : production_shapes())
     plan.fixed.push_back(production_plan(row, plan.type, options.seed));

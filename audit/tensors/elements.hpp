@@ -58,6 +58,8 @@ constexpr double rounded_to(double x, problem::binary_format const& format) noex
 /// The element nearest to x, and the number that an element represents, exactly.
 template <problem::floating_element T>
 constexpr T nearest_element(double x) noexcept {
+  if constexpr (std::is_same_v<T, float>)
+    if (x == x) return static_cast<float>(x);  // the same number, sooner
   return std::bit_cast<T>(static_cast<problem::bits_of<T>>(pattern_of(x, problem::format_of<T>)));
 }
 template <problem::floating_element T>

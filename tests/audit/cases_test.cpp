@@ -38,10 +38,11 @@ using problem::element_type;
 constexpr element_type all_types[]{element_type::f32, element_type::f64, element_type::bf16, element_type::f16};
 
 /// The cases of a check whose names begin with `prefix`.
-std::vector<audit_case> cases_of(std::string_view check, std::string_view prefix, audit::case_options const& options) {
-  std::vector<audit_case> all = audit::generated_cases(options);
-  std::erase_if(all, [&](audit_case const& c) { return c.check != check || !c.name.starts_with(prefix); });
-  return all;
+std::vector<audit_case> cases_of(std::string_view check, std::string_view prefix, audit::case_options options) {
+  options.checks = {std::string(check)};
+  std::vector<audit_case> cases = audit::generated_cases(options);
+  std::erase_if(cases, [&](audit_case const& c) { return !c.name.starts_with(prefix); });
+  return cases;
 }
 
 double at(audit::owned_tensor const& t, std::int64_t h, std::int64_t i, std::int64_t j) {

@@ -101,8 +101,7 @@ TEST_CASE("an LSE in base 2 is rounded correctly, and is a whole number where 2^
 
 TEST_CASE("parts whose LSE is in base 2 are merged by powers of 2", "[unit]") {
   int merged = 0;
-  for (audit::audit_case const& split : audit::generated_cases({.seed = 5})) {
-    if (split.check != "split-and-merge") continue;
+  for (audit::audit_case const& split : audit::generated_cases({.seed = 5, .checks = {"split-and-merge"}})) {
     audit::contract claim = *audit::find_contract("f32");
     claim.conventions = base_2;
     audit::case_outputs outputs;

@@ -15,9 +15,7 @@ namespace {
 using problem::element_type;
 
 std::vector<audit::audit_case> cases_of(element_type type, std::string const& check) {
-  std::vector<audit::audit_case> all = audit::generated_cases({.type = type, .seed = 1});
-  std::erase_if(all, [&](audit::audit_case const& c) { return c.check != check; });
-  return all;
+  return audit::generated_cases({.type = type, .seed = 1, .checks = {check}});
 }
 
 audit::problem_draft const& problem_of(std::vector<audit::audit_case> const& cases, std::string const& name) {

@@ -14,8 +14,8 @@ namespace {
 
 /// The probe of three queries that see 32 keys each, with column 0 of query 1 of head 0 replaced.
 audit::case_result judged(double first_column) {
-  for (audit::audit_case const& probe : audit::generated_cases({.seed = 5})) {
-    if (probe.check != "visibility-probe" || probe.name != "all") continue;
+  for (audit::audit_case const& probe : audit::generated_cases({.seed = 5, .checks = {"visibility-probe"}})) {
+    if (probe.name != "all") continue;
     audit::case_outputs outputs{builtin_answer(probe.problem.draft())};
     audit::owned_tensor& o = *outputs[0]->o;
     for (std::int64_t c = 0; c < probe.problem.size().dv; ++c)
