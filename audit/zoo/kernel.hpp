@@ -28,8 +28,8 @@ class row_kernel {
     at_ = &at;
     if (!P::writes(at)) return;
     columns_ = static_cast<std::size_t>(at.columns());
-    q_.clear();
-    for (std::int64_t t = 0; t < at.depth(); ++t) q_.push_back(P::query(at, t));
+    q_.resize(static_cast<std::size_t>(at.depth()));
+    for (std::size_t t = 0; t < q_.size(); ++t) q_[t] = P::query(at, static_cast<std::int64_t>(t));
     std::int64_t const m = P::keys(at), splits = std::min(P::splits, std::max<std::int64_t>(m, 1));
     part<R> whole = over_keys(0, m / splits);
     if (splits > 1) {
@@ -49,8 +49,8 @@ class row_kernel {
   };
 
   R score(std::int64_t j) {
-    k_.clear();
-    for (std::int64_t t = 0; t < at_->depth(); ++t) k_.push_back(P::key(*at_, j, t));
+    k_.resize(static_cast<std::size_t>(at_->depth()));
+    for (std::size_t t = 0; t < k_.size(); ++t) k_[t] = P::key(*at_, j, static_cast<std::int64_t>(t));
     return P::kept(P::score(*at_, P::dot(q_, k_), j));
   }
 
@@ -96,13 +96,15 @@ class row_kernel {
     terms_.clear();
     for (R const p : p_) terms_.push_back(P::for_sum(p));
     x.l = P::kept_sum(x.l * r + P::sum(terms_));
+    terms_.clear(), read_.clear();
+    for (std::size_t n = 0; n < seen_.size(); ++n) {
+      if (!seen_[n].reads_value) continue;
+      terms_.push_back(P::for_values(p_[n]));
+      read_.push_back(seen_[n].j);
+    }
+    v_.resize(read_.size());
     for (std::size_t c = 0; c < columns_; ++c) {
-      terms_.clear(), v_.clear();
-      for (std::size_t n = 0; n < seen_.size(); ++n) {
-        if (!seen_[n].reads_value) continue;
-        terms_.push_back(P::for_values(p_[n]));
-        v_.push_back(P::value(*at_, seen_[n].j, static_cast<std::int64_t>(c)));
-      }
+      for (std::size_t n = 0; n < v_.size(); ++n) v_[n] = P::value(*at_, read_[n], static_cast<std::int64_t>(c));
       x.O[c] = P::kept_sum(x.O[c] * r + P::dot(terms_, v_));
     }
   }
@@ -152,6 +154,7 @@ class row_kernel {
   std::size_t columns_ = 0;
   std::vector<R> q_, k_, p_, v_, terms_;
   std::vector<seen_key> seen_;
+  std::vector<std::int64_t> read_;  ///< the keys whose values are read
 };
 
 template <class P>

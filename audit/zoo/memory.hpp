@@ -13,13 +13,14 @@
 
 namespace attest::zoo {
 
-/// Element [b, h, i, j] of a tensor; axes of size 1 broadcast. Requires the indices inside the (broadcast) shape.
+/// Element [b, h, i, j] of a tensor, of which one of fewer axes has the first; axes of size 1 broadcast. Requires the
+/// indices inside the (broadcast) shape.
 template <class E>
 E load(DLTensor const& t, std::int64_t b, std::int64_t h, std::int64_t i, std::int64_t j) {
-  std::int64_t const at[4]{b, h, i, j};
-  std::int64_t offset = 0;
-  for (int axis = 0; axis < t.ndim; ++axis)
-    if (t.shape[axis] != 1) offset += at[axis] * t.strides[axis];
+  auto const step = [&](int axis, std::int64_t at) {
+    return axis < t.ndim && t.shape[axis] != 1 ? at * t.strides[axis] : 0;
+  };
+  std::int64_t const offset = step(0, b) + step(1, h) + step(2, i) + step(3, j);
   E value;
   std::memcpy(&value, static_cast<char const*>(t.data) + t.byte_offset + offset * static_cast<std::int64_t>(sizeof(E)),
               sizeof(E));

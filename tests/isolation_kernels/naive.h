@@ -48,12 +48,13 @@
 #define NAIVE_GIVE free
 #endif
 
-/* The address of element [b, h, i, j]; axes of size 1 broadcast. */
+static inline int64_t naive_step(const DLTensor *t, int axis, int64_t at) {
+  return axis < t->ndim && t->shape[axis] != 1 ? at * NAIVE_STRIDE(t, axis) : 0;
+}
+
+/* The address of element [b, h, i, j], of which a tensor of fewer axes has the first; axes of size 1 broadcast. */
 static inline char *naive_at(const DLTensor *t, int64_t b, int64_t h, int64_t i, int64_t j) {
-  const int64_t at[4] = {b, h, i, j};
-  int64_t offset = 0;
-  for (int axis = 0; axis < t->ndim; ++axis)
-    if (t->shape[axis] != 1) offset += at[axis] * NAIVE_STRIDE(t, axis);
+  const int64_t offset = naive_step(t, 0, b) + naive_step(t, 1, h) + naive_step(t, 2, i) + naive_step(t, 3, j);
   return NAIVE_ADDRESS(t, offset);
 }
 

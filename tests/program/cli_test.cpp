@@ -290,7 +290,10 @@ TEST_CASE("every finding's reproducer finds it again", "[unit]") {
                                      "exits", "unknown_status", "ignores_strides", "leaves_ftz", "forgets_last_row");
   auto const report = nlohmann::json::parse(attest("audit --quick --seed 2 --only masks,empty-rows,strides,worked-examples --json -" + kernel(which)).out);
   REQUIRE_FALSE(report["findings"].empty());
+  std::map<std::string, int> asked;
   for (auto const& finding : report["findings"]) {
+    // Of each class in each check the first, which was shrunk to a file, and one more, which is asked by its name.
+    if (++asked[finding["check"].get<std::string>() + finding["class"].get<std::string>()] > 2) continue;
     std::string const command = finding["reproducer"];
     REQUIRE(command.starts_with("attest "));
     auto const again = nlohmann::json::parse(attest(command.substr(7) + " --json -").out);
