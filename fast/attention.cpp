@@ -3,29 +3,18 @@
 
 #include <algorithm>
 #include <cstdint>
+#include <mutex>
 #include <string>
 #include <vector>
 
 #include "fast/float_environment.hpp"
 #include "fast/for_ranges.hpp"
+#include "fast/kept_memory.hpp"
 #include "fast/plan.hpp"
 #include "fast/query_block.hpp"
 
 namespace attest::fast {
 namespace {
-
-/// The memory that a thread keeps from call to call.
-template <class E>
-struct thread_memory {
-  scratch arrays;
-  std::vector<query_rules<E>> rules;
-  std::vector<query_strip> strips;
-
-  static thread_memory& of_this_thread() {
-    thread_local thread_memory memory;
-    return memory;
-  }
-};
 
 /// The query block of one task of the plan, with all splits of its keys.
 template <class E>
@@ -49,14 +38,15 @@ std::int64_t splits_of(problem::instance<E> const& instance, std::int64_t b) noe
   return std::max<std::int64_t>(1, ceiling_division(instance.keys(b), blocking_of<working<E>>.split));
 }
 
-/// One thread's memory for a call, and the kernel on it.
+/// One thread's memory while it works for a call, and the kernel on it.
 template <class E>
 class worker {
  public:
   using T = working<E>;
 
   /// Throws  std::bad_alloc
-  worker(call_context<E> const& call, plan const& cut) : call_(call), memory_(thread_memory<E>::of_this_thread()) {
+  worker(call_context<E> const& call, plan const& cut)
+      : call_(call), memory_(thread_memory<E>::of_this_thread()), using_(memory_.in_list.used) {
     auto const& size = call.instance.size();
     auto const rows = static_cast<std::size_t>(cut.block_rows);
     space_ = workspace<T>::in(memory_.arrays, cut.block_rows, size.d, size.dv, requirements_of<E>(cut));
@@ -72,6 +62,7 @@ class worker {
  private:
   call_context<E> const& call_;
   thread_memory<E>& memory_;
+  std::scoped_lock<std::mutex> using_;
   workspace<T> space_{};
 };
 

@@ -40,4 +40,11 @@ template <problem::floating_element E>
 problem::result<std::monostate> attention(problem::instance<E> const& instance, problem::outputs<E> const& outputs,
                                           options const& chosen = {});
 
+/// Frees the working memory that threads keep from call to call, but what a call on another thread is using. Later calls
+/// allocate it anew; their results are the same.
+///
+/// Returns   the bytes that were freed
+/// Cost      a thread's memory is a lock and a free
+std::int64_t release_memory() noexcept;
+
 }  // namespace attest::fast

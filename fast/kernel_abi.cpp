@@ -50,6 +50,8 @@ ATTEST_EXPORT attest_status attest_attention(attest_call const* call) {
   }
 }
 
+ATTEST_EXPORT void attest_release_memory() { attest::fast::release_memory(); }
+
 ATTEST_EXPORT char const* attest_kernel_name() {
   try {
     static std::string const name = std::string("attest fast (") + attest::fast::best_operations<float>().name + ")";

@@ -32,6 +32,12 @@ class scratch {
     return data_;
   }
 
+  std::size_t bytes() const noexcept { return size_; }
+  void release() noexcept {
+    std::free(data_);
+    data_ = nullptr, size_ = 0;
+  }
+
   static constexpr std::size_t line = 64;
 
  private:

@@ -123,9 +123,9 @@ result<std::vector<call_answer>> isolated_kernel::run_together(std::span<call_of
   return answers;
 }
 
-/// Waits for a reply and observes the process from outside meanwhile.
+/// Waits for the reply to a call that was sent at `sent`, and observes the process from outside meanwhile.
 runner_process::received isolated_kernel::state::wait(std::span<std::byte> reply, call_request const& request,
-                                                      double seconds) {
+                                                      double seconds, runner_process::clock::time_point sent) {
   exceeded.reset();
   cut_short = false;
   passed = time_watch::passed::nothing;
@@ -136,9 +136,10 @@ runner_process::received isolated_kernel::state::wait(std::span<std::byte> reply
     if (request.until) next = std::min(next, *request.until);
     auto const received = process.receive(reply, next);
     if (received == runner_process::received::message && !kernel.is_process()) {
-      // A short call cannot pass a limit by itself, many together can.
+      // A short call cannot pass a limit by itself, many together can. On a busy machine a long one may have ended before
+      // this began to wait for it.
       auto const now = runner_process::clock::now();
-      if (now - begin >= short_call || now - observed >= observation_interval)
+      if (now - sent >= short_call || now - observed >= observation_interval)
         exceeded = passes_limits(process.id(), limits.process, tensor_bytes), observed = now;
     }
     if (received != runner_process::received::timed_out) return received;
@@ -190,7 +191,7 @@ result<std::vector<call_answer>> isolated_kernel::state::call(std::span<call_mem
   for (std::size_t at = 0; at < replies.size(); ++at) {
     runner::reply_message& reply = replies[at];
     auto received = runner_process::received::closed;
-    if (sent) received = wait(std::as_writable_bytes(std::span(&reply, 1)), request, seconds);
+    if (sent) received = wait(std::as_writable_bytes(std::span(&reply, 1)), request, seconds, begin);
     if (cut_short) return all(kill_for(call_outcome::cut_short, "was cut short"));
     if (exceeded) return all(kill_for(call_outcome::exceeded, "was ended: its process " + *exceeded));
     bool const known = reply.magic == runner::reply_magic || reply.magic == runner::no_memory_magic ||

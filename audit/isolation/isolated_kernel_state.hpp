@@ -49,7 +49,8 @@ struct isolated_kernel::state {
   std::vector<broken_promise> broken_between_calls();
   time_limits times(double working) const { return {working, limits.resting_seconds, limits.waiting_seconds}; }
   problem::result<std::vector<call_answer>> call(std::span<call_memory> plans, call_request const& request, double seconds);
-  runner_process::received wait(std::span<std::byte> reply, call_request const& request, double seconds);
+  runner_process::received wait(std::span<std::byte> reply, call_request const& request, double seconds,
+                                runner_process::clock::time_point sent);
   problem::result<call_answer> answer(call_memory& plan, runner::reply_message const& reply, double waited);
   static bool is_over(call_request const& request) {
     return (request.stop && request.stop->load()) || (request.until && runner_process::clock::now() >= *request.until);

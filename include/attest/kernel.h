@@ -104,6 +104,10 @@ ATTEST_EXPORT attest_status attest_merge(const attest_merge_call *call) ATTEST_N
 /* Optional: a name for reports. */
 ATTEST_EXPORT const char *attest_kernel_name(void) ATTEST_NOEXCEPT;
 
+/* Optional: frees the memory that the kernel keeps from call to call, but what calls on other threads are using. The
+ * built-in kernel has it; an audit does not call it. */
+ATTEST_EXPORT void attest_release_memory(void) ATTEST_NOEXCEPT;
+
 #ifdef __cplusplus
 }
 #endif

@@ -51,6 +51,10 @@ TEST_CASE("the kernel answers through the C interface", "[unit]") {
   REQUIRE(attest_attention(&tiny.call) == ATTEST_OK);
   CHECK(tiny.out[0] == 4);
   CHECK(std::string(attest_kernel_name()).find("attest") != std::string::npos);
+  attest_release_memory();
+  tiny.out[0] = -7;
+  REQUIRE(attest_attention(&tiny.call) == ATTEST_OK);
+  CHECK(tiny.out[0] == 4);
 }
 
 TEST_CASE("what the kernel does not support it says, outputs untouched", "[unit]") {

@@ -20,6 +20,7 @@ int main(void) {
   call.scale = NAN;
   call.left = call.right = -1;
   attest_status status = attest_attention(&call);
+  attest_release_memory();
   printf("%s: status %d, O = %g\n", attest_kernel_name(), (int)status, (double)o[0]);
   return status == ATTEST_OK && o[0] == 2 ? 0 : 1;
 }
