@@ -5,7 +5,6 @@
 #include <mutex>
 #include <vector>
 
-#include "fast/key_rows.hpp"
 #include "fast/query_rows.hpp"
 #include "fast/workspace.hpp"
 
