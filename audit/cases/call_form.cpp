@@ -192,7 +192,7 @@ feature band_feature(problem::band const& band, problem::sizes const& s) {
 bool is_packed_or_paged(call_form const& form) { return form.options.has(feature::packed) || form.options.has(paged); }
 
 /// A sink for each head, near ln m, which is the LSE of m scores that are 0.
-void give_sinks(problem_draft& to, random_stream& random) {
+void add_head_sinks(problem_draft& to, random_stream& random) {
   std::int64_t const heads = to.q.layout.shape[1];
   double const keys = std::log(std::max(1.0, static_cast<double>(to.k.layout.shape[2])));
   to.sink = owned_tensor::compact(problem::element_type::f32, {heads});
@@ -219,7 +219,7 @@ void add_dropout(problem_draft& to, random_stream& random) {
 
 /// What version 2 of the interface adds to a problem with slots.
 void add_version_2(call_form const& form, problem_draft& to, random_stream& random) {
-  if (form.options.has(sink)) give_sinks(to, random);
+  if (form.options.has(sink)) add_head_sinks(to, random);
   if (form.options.has(feature::block_mask)) add_block_mask(to, random);
   if (form.options.has(dropout)) add_dropout(to, random);
   if (!form.options.has(lengths) && !is_packed_or_paged(form)) return;

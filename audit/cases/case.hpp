@@ -131,8 +131,8 @@ inline constexpr std::array<std::string_view, 2> checks_of_groups{"concurrent-ca
 inline constexpr std::array<std::string_view, 6> checks_of_version_2{"sinks", "lengths",     "packed",
                                                                      "pages", "block-masks", "dropout"};
 
-/// Every generated case of the wanted checks but checks_of_forms, in a fixed order. A case depends only on the seed and its own
-/// name, so that it can be run alone.
+/// Every generated case of the wanted checks but checks_of_forms, in a fixed order. A case depends only on the seed and
+/// its own name, so that it can be run alone.
 std::vector<audit_case> generated_cases(case_options const& options);
 
 }  // namespace attest::audit

@@ -19,15 +19,16 @@ struct known_answers {
 };
 
 /// The small cases of some checks without further calls, as a specimen answers them.
-known_answers answers_of(std::string_view specimen, std::set<std::string> const& checks) {
+known_answers answers_of(std::string_view specimen, std::vector<std::string> const& checks) {
   zoo::specimen const* const found = zoo::find_specimen(specimen);
   REQUIRE(found != nullptr);
   audit::contract const& claim = *audit::find_contract(found->contract);
   known_answers known;
-  for (audit::audit_case const& made : audit::generated_cases({.type = claim.type, .seed = 1, .quick = true})) {
+  for (audit::audit_case const& made : audit::generated_cases(
+           {.type = claim.type, .seed = 1, .quick = true, .checks = checks})) {
     audit::problem_draft const& draft = made.problem.draft();
     problem::sizes const& s = made.problem.size();
-    if (!checks.contains(made.check) || !made.further.empty() || s.n * s.m > 4096 || draft.q.layout.rank != 4) continue;
+    if (!made.further.empty() || s.n * s.m > 4096 || draft.q.layout.rank != 4) continue;
     auto const outputs = guarded_answer_of(found->kernel, draft);
     auto& answers = known.answers.emplace_back();
     answers.add(made.problem, outputs, claim, made.rows);
@@ -74,7 +75,7 @@ TEST_CASE("hypotheses and events have names of their own, and what the zoo expec
 TEST_CASE("one mistake explains every failing input of a kernel that makes it", "[unit]") {
   struct planted {
     char const *specimen, *cause;
-    std::set<std::string> checks;
+    std::vector<std::string> checks;
   };
   for (auto const& [specimen, cause, checks] :
        {planted{"always_top_left", "band-top-left", {"bands", "windows"}},
