@@ -57,7 +57,7 @@ action gen_command(CLI::App& command) {
       ->delimiter(',')
       ->type_name("NAME,…");
   command.add_option("--abi", arguments->options.version,
-                     "2: also sinks, entries, pages, block masks and dropout, which version 2 of the C interface has")
+                     "2: also sinks, entries, pages, block masks, dropout and merges, which version 2 of the C interface has")
       ->check(CLI::Range(1, 2))
       ->capture_default_str();
   command.add_flag("--plain", arguments->options.plain,

@@ -4,6 +4,8 @@
 #include <cmath>
 #include <limits>
 
+#include <fmt/format.h>
+
 #include "audit/judge/exact_row_judge.hpp"
 #include "audit/tensors/elements.hpp"
 #include "audit/tensors/entry_forms.hpp"
@@ -13,6 +15,7 @@
 namespace attest::audit {
 namespace {
 
+constexpr std::size_t most_listed = 96;  ///< numbers of a listing
 constexpr std::int64_t shown_rows = 24, shown_columns = 32;
 constexpr std::int64_t largest_row = 1 << 20;  ///< products of one query; pictures of larger problems take too long
 constexpr double infinity = std::numeric_limits<double>::infinity(), nan = std::numeric_limits<double>::quiet_NaN();
@@ -201,6 +204,21 @@ void from_probe(std::vector<std::string> const& lines, finding_pictures& into) {
   into.applied_by = "the keys that each query read, from the digits of its output (Q = 0)";
 }
 
+/// The parts of a merge by the names that files have for them.
+std::vector<input_listing> list_parts(problem_draft const& merge) {
+  merge_parts const parts = parts_of(merge);
+  std::vector<input_listing> listings{{"o_parts", {parts.parts, parts.b, parts.hq, parts.n, parts.dv}, {}},
+                                      {"lse_parts", {parts.parts, parts.b, parts.hq, parts.n}, {}}};
+  owned_tensor const tensors[]{{parts.type, {}, parts.o}, {merge.bias->type, {}, parts.lse}};
+  std::size_t numbers = 0;
+  for (std::size_t n = 0; n < listings.size(); ++n) {
+    std::size_t const count = tensors[n].bytes.size() / problem::size_of(tensors[n].type);
+    if ((numbers += count) > most_listed) return {};
+    for (std::size_t at = 0; at < count; ++at) listings[n].values.push_back(load(tensors[n], at));
+  }
+  return listings;
+}
+
 }  // namespace
 
 std::string not_drawn(audit_case const& kernel_case, violation const& wrong) {
@@ -230,7 +248,8 @@ std::optional<finding_pictures> draw_pictures(audit_case const& kernel_case, vio
         if (outputs) paint.errors(wrong, *outputs, drawn);
         if (wrong.picture.size() > 1) return from_probe(wrong.picture, drawn);
         if ((drawn.applied = weights_read_through_v(problem, drawn, from))) {
-          drawn.applied_by = "read through V (columns of the identity)";
+          drawn.applied_by = fmt::format("read through {} (columns of the identity)",
+                                         problem.draft().merge ? "the O of the parts" : "V");
         } else if (outputs && outputs->weights) {
           auto const weights = views_of<T>(p, *outputs).weights;
           drawn.applied = drawn.expected;
@@ -250,6 +269,7 @@ std::optional<finding_pictures> draw_pictures(audit_case const& kernel_case, vio
 
 std::vector<input_listing> list_inputs(owned_problem const& problem) {
   problem_draft const& p = problem.draft();
+  if (p.merge) return list_parts(p);
   std::vector<input_listing> listings;
   if (p.q.layout.rank != 4) return listings;
   std::size_t numbers = 0;
@@ -259,16 +279,16 @@ std::vector<input_listing> list_inputs(owned_problem const& problem) {
     auto const& n = lifted.shape;
     input_listing& listing = listings.emplace_back(
         input_listing{name, {t.layout.shape.begin(), t.layout.shape.begin() + t.layout.rank}, {}});
-    for (std::int64_t b = 0; b < n[0] && numbers <= 96; ++b)
+    for (std::int64_t b = 0; b < n[0] && numbers <= most_listed; ++b)
       for (std::int64_t h = 0; h < n[1]; ++h)
-        for (std::int64_t i = 0; i < n[2] && numbers <= 96; ++i)
-          for (std::int64_t j = 0; j < n[3] && numbers <= 96; ++j, ++numbers)
+        for (std::int64_t i = 0; i < n[2] && numbers <= most_listed; ++i)
+          for (std::int64_t j = 0; j < n[3] && numbers <= most_listed; ++j, ++numbers)
             listing.values.push_back(load(t, static_cast<std::size_t>(b * lifted.stride[0] + h * lifted.stride[1] +
                                                                       i * lifted.stride[2] + j * lifted.stride[3])));
   };
   list("q", p.q), list("k", p.k), list("v", p.v);
   p.each_optional([&](problem::optional_tensor const& row, owned_tensor const& t) { list(row.name.data(), t); });
-  return numbers <= 96 ? listings : std::vector<input_listing>{};
+  return numbers <= most_listed ? listings : std::vector<input_listing>{};
 }
 
 }  // namespace attest::audit

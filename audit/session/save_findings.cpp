@@ -6,6 +6,7 @@
 #include <fmt/format.h>
 
 #include "audit/builtin/kernel_spec.hpp"
+#include "audit/cases/default_contract.hpp"
 #include "audit/files/case_file.hpp"
 #include "audit/session/draw_pictures.hpp"
 #include "audit/session/run_case.hpp"
@@ -37,7 +38,6 @@ class finding_saver {
     // A hang is not tried again: every attempt would last until the time limit.
     if (found.what.bug_class == bug_class::hang) found.no_pictures = "the kernel hung";
     else if (found.what.callers > 0) found.no_pictures = "the call by itself is right";
-    else if (failing.problem.draft().merge) found.no_pictures = "a merge has none";
     else if (late()) found.no_pictures = "there was no time left";
     else if (!opened()) found.no_pictures = "the kernel does not load again";
     else if (draw_and_shrink(failing, found)) return;
@@ -62,8 +62,11 @@ class finding_saver {
 
   case_result run_again(audit_case const& kernel_case, case_outputs* outputs = nullptr) {
     problem::result<case_result> rerun = case_result{};
+    contract const claim = contract_under(*options_.claim, kernel_case.problem);
+    judging_rules rules = options_.rules();
+    rules.claim = &claim;
     bool const cut = interruptible([&] { return late(); },
-                                   [&] { rerun = run_case(kernel_case, kernel_->value(), options_.rules(), outputs); });
+                                   [&] { rerun = run_case(kernel_case, kernel_->value(), rules, outputs); });
     if (cut && outputs) outputs->clear();
     return rerun && !cut ? std::move(rerun).value() : case_result{};
   }
@@ -77,7 +80,7 @@ class finding_saver {
       return std::move(ran.value().outputs);
     };
     found.pictures = draw_pictures(
-        failing, found.what, *options_.claim,
+        failing, found.what, contract_under(*options_.claim, failing.problem),
         {.of_call = [&] { return outputs_for(failing.call(found.what.call), failing.memory_of(found.what.call)); },
          .of_problem = [&](owned_problem const& problem) { return outputs_for(problem, {}); }});
     auto shrunk = shrink(

@@ -117,6 +117,8 @@ class shrinker {
   /// Tries the case with another first problem.
   bool take_if_fails(problem_draft&& simpler) {
     audit_case candidate = best_;
+    // Which parts of a merge are read follows from their LSE.
+    if (simpler.merge) simpler = merge_draft(parts_of(simpler), simpler.merge->answer);
     candidate.problem = owned_problem::of_valid(std::move(simpler));
     return take_if_fails(std::move(candidate));
   }
@@ -185,7 +187,7 @@ class shrinker {
       for (further_call& call : candidate.further) call.problem = changed(call.problem, change);
       take_if_fails(std::move(candidate));
     };
-    if (best_.reads == reading::visibility) return;
+    if (best_.problem.draft().merge) return;  // its mask and its bias are the LSE of the parts
     auto const packed = [](problem_draft const& p) { return p.q_offsets || p.k_offsets || p.block_table; };
     if (packed(best_.problem.draft()))
       without([&](problem_draft& p) {
@@ -213,23 +215,28 @@ class shrinker {
   /// Replaces numbers by 0 or by numbers of few bits, in cases without further calls, which might have to share them.
   void simplify_numbers() {
     if (!best_.further.empty() || best_.reads != reading::nothing) return;
-    for (auto const tensor : {&problem_draft::q, &problem_draft::k, &problem_draft::v}) {
+    std::vector<owned_tensor& (*)(problem_draft&)> tensors{[](problem_draft& p) -> owned_tensor& { return p.q; },
+                                                           [](problem_draft& p) -> owned_tensor& { return p.k; },
+                                                           [](problem_draft& p) -> owned_tensor& { return p.v; }};
+    if (best_.problem.draft().merge) tensors.push_back([](problem_draft& p) -> owned_tensor& { return *p.bias; });
+    for (auto const tensor : tensors) {
       for (int const bits : {0, 2, 6}) {
         problem_draft simpler = best_.problem.draft();
-        owned_tensor& t = simpler.*tensor;
+        owned_tensor& t = tensor(simpler);
         for (std::size_t at = 0; at < elements_of(t); ++at) {
           double const x = load(t, at);
           if (std::isfinite(x) && x != 0) store(t, at, shortened(x, bits));
         }
         if (take_if_fails(std::move(simpler))) break;
       }
-      std::size_t const elements = elements_of(best_.problem.draft().*tensor);
+      problem_draft now = best_.problem.draft();
+      std::size_t const elements = elements_of(tensor(now));
       for (std::size_t at = 0; at < elements && elements <= 64 && !late(); ++at)
         for (double const simple : {0.0, 1.0}) {
-          double const x = load(best_.problem.draft().*tensor, at);
-          if (x == simple || x == 0) break;
           problem_draft simpler = best_.problem.draft();
-          store(simpler.*tensor, at, simple);
+          double const x = load(tensor(simpler), at);
+          if (x == simple || x == 0) break;
+          store(tensor(simpler), at, simple);
           if (take_if_fails(std::move(simpler))) break;
         }
     }

@@ -36,9 +36,10 @@ struct problem_draft : problem::parameters {
     problem::visit_optional_tensors([&](auto const& row, auto const& tensor) { if (tensor) f(row, *tensor); }, *this);
   }
 
-  /// Can version 1 of the C interface ask it? It has neither one of the later tensors nor one of the later parameters.
+  /// Can version 1 of the C interface ask it? It is no merge, and has neither one of the later tensors nor one of the
+  /// later parameters.
   bool is_of_version_1() const {
-    bool version_1 = true;
+    bool version_1 = !merge;
     each_optional([&](problem::optional_tensor const& row, owned_tensor const&) { version_1 = version_1 && !row.version_2; });
     problem::visit_parameters(*this, [&](auto const& parameter, auto const& value) {
       version_1 = version_1 && (!parameter.later || value == parameter.neutral);

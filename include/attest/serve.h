@@ -28,6 +28,11 @@ ATTEST_EXPORT void attest_serve_refuse(const char *why) ATTEST_NOEXCEPT;
 /* The server of a process that started attest; it does not own `control`. NULL where there is no memory. */
 ATTEST_EXPORT attest_server *attest_serve_attached(int control, const char *name) ATTEST_NOEXCEPT;
 
+/* Before attest_serve_next: merges of partial results are answered by this function, for which holds what attest/kernel.h
+ * promises attest_merge. Without one they are unsupported. NULL takes it back. */
+ATTEST_EXPORT void attest_serve_merges(attest_server *server, attest_status (*merge)(const attest_merge_call *))
+    ATTEST_NOEXCEPT;
+
 /* Waits at most `milliseconds`, for ever where they are -1, for one request, and answers it: it makes one call of `kernel`, or up
  * to 16, which may come from as many threads at the same time. What attest/kernel.h promises a kernel holds. The tensors of
  * the request are unmapped when this function returns, and writing an input, or beside a tensor, is a segmentation fault.

@@ -17,6 +17,8 @@ from typing import TYPE_CHECKING, Any
 from ._audit import audit
 from ._call import Call, Unsupported
 from ._compare import compare
+from ._merge import Merge
+from ._merge_recorded import reference_merge, verify_merge
 from ._reference import assert_attention, reference, solve
 from ._report import Report
 from ._verify import verify
@@ -29,8 +31,8 @@ if TYPE_CHECKING:
 
 __version__ = "0.7.0"
 
-__all__ = ["Call", "Report", "Unsupported", "__version__", "adapters", "assert_attention", "audit", "campaign", "candidates",
-           "capture", "compare", "reference", "solve", "verify"]
+__all__ = ["Call", "Merge", "Report", "Unsupported", "__version__", "adapters", "assert_attention", "audit", "campaign",
+           "candidates", "capture", "compare", "reference", "reference_merge", "solve", "verify", "verify_merge"]
 
 # Imported when they are first used: they are of no use to most, and campaign needs Dask.
 _LATER = {"adapters": ("adapters", None), "campaign": ("_campaign", "campaign"),

@@ -1,7 +1,7 @@
 """`python -m attest_attention WORDS`: the program, with its words, its output and its exit status.
 
-`audit package.module:function`, and `audit --kernel package.module:function`, ask a Python callable; everything else is handed
-to the program as it is.
+`audit package.module:function`, and `audit --kernel package.module:function`, ask a Python callable, and `--merge` one that merges
+partial results; everything else is handed to the program as it is.
 """
 from __future__ import annotations
 
@@ -15,7 +15,7 @@ from ._audit import audit, is_python
 
 _STATUS = {"certified": 0, "refuted": 1, "undecided": 3}
 # Options of `audit` that Python takes; all others go to the program.
-_TEXTS = ("contract", "dtype", "device", "layout", "arrays", "causal", "returns", "adapter", "json", "report", "junit",
+_TEXTS = ("contract", "dtype", "device", "layout", "arrays", "causal", "returns", "adapter", "merge", "json", "report", "junit",
           "findings")
 
 
@@ -47,18 +47,20 @@ def main(words: Sequence[str] | None = None) -> int:
     words = sys.argv[1:] if words is None else words
     try:
         kernel = kernel_of(words[1:]) if words[:1] == ["audit"] else None
-        if kernel is None:
+        merges = words[:1] == ["audit"] and any(word.partition("=")[0] == "--merge" for word in words)
+        if kernel is None and not merges:
             program = os.fspath(_program.program())
             sys.stdout.flush()
             os.execv(program, [program, *words])
         given, rest = parsed(words[2:] if words[1] == kernel else words[1:])
         sys.path.insert(0, os.getcwd())
         from ._ask import imported
-        report = audit(kernel, contract=given.contract, dtype=given.dtype, device=given.device or "cpu",
+        asked = kernel or next(iter(given.kernel), "builtin")
+        report = audit(asked, contract=given.contract, dtype=given.dtype, device=given.device or "cpu",
                        layout=given.layout or "bhnd", arrays=given.arrays, causal=given.causal, returns=given.returns,
                        supports=given.supports, allow=given.allow, isolate=given.isolate, findings=given.findings,
-                       adapter=imported(given.adapter) if given.adapter else None, json=given.json, html=given.report,
-                       junit=given.junit, options=rest)
+                       adapter=imported(given.adapter) if given.adapter else None, merge=given.merge, json=given.json,
+                       html=given.report, junit=given.junit, options=rest)
     except (ValueError, TypeError, OSError, RuntimeError) as why:
         print(f"attest: {why}", file=sys.stderr)
         return 2

@@ -51,10 +51,11 @@ def guessed_arrays(function: object, device: str) -> str:
     return "numpy" if device == "cpu" else "torch"
 
 
-def imported(spec: str, device: str = "cpu") -> Callable[..., Any]:
+def imported(spec: str, device: str = "cpu", argument: str = "kernel") -> Callable[..., Any]:
     """The callable that "package.module:name" or "package.module:Class.name" names.
 
-    "attest_attention.adapters:NAME" is the ready adapter of that name. Raises ValueError where there is none.
+    "attest_attention.adapters:NAME" is the ready adapter of that name. Raises ValueError, with the name of the argument, where
+    there is none.
     """
     module_name, _, path = spec.partition(":")
     if module_name == "attest_attention.adapters":
@@ -64,14 +65,14 @@ def imported(spec: str, device: str = "cpu") -> Callable[..., Any]:
         importlib.import_module(module_name.partition(".")[0])  # a module such as torch._C._nn is there only then
         found: Any = sys.modules.get(module_name) or importlib.import_module(module_name)
     except ImportError as why:
-        raise ValueError(f"kernel: {module_name} cannot be imported: {why}") from why
+        raise ValueError(f"{argument}: {module_name} cannot be imported: {why}") from why
     for part in path.split("."):
         try:
             found = getattr(found, part)
         except AttributeError:
-            raise ValueError(f"kernel: {module_name} has no {path!r}") from None
+            raise ValueError(f"{argument}: {module_name} has no {path!r}") from None
     if not callable(found):
-        raise ValueError(f"kernel: {spec} is a {type(found).__name__}, and cannot be called")
+        raise ValueError(f"{argument}: {spec} is a {type(found).__name__}, and cannot be called")
     return found  # type: ignore[no-any-return]
 
 

@@ -21,7 +21,7 @@ from typing import IO, Any, cast
 
 import numpy as np
 
-from . import _ask, _program, _serve
+from . import _ask, _merge, _program, _serve, _serve_merge
 from ._arrays import dtype_of, of_kind
 from ._call import Call
 from ._progress import Progress
@@ -96,7 +96,8 @@ def audit(kernel: Callable[..., Any] | str | os.PathLike[str] = "builtin", *,
           seed: int | None = None, draws: int | None = None, budget: float | None = None,
           only: str | Sequence[str] | None = None, jobs: int | None = None, layout: str = "bhnd", arrays: str | None = None,
           causal: str | None = None, supports: str | Sequence[str] = (), returns: str | None = None,
-          adapter: Callable[[Call], Any] | None = None, isolate: bool = False, allow: str | Sequence[str] = (),
+          adapter: Callable[[Call], Any] | None = None, merge: Callable[..., Any] | str | None = None, isolate: bool = False,
+          allow: str | Sequence[str] = (),
           findings: str | os.PathLike[str] | None = None, waive: str | Sequence[str] = (), fail_fast: bool = False,
           progress: bool | None = None, json: str | os.PathLike[str] | None = None,
           html: str | os.PathLike[str] | None = None, junit: str | os.PathLike[str] | None = None,
@@ -121,6 +122,8 @@ def audit(kernel: Callable[..., Any] | str | os.PathLike[str] = "builtin", *,
               "sink-by-entry": its sinks may be [b, hq], too
     returns   "o", "o,lse", "o,weights" or "o,lse,weights"; without it as the callable does
     adapter   a function of one Call instead of the matching of names
+    merge     f(o, lse) -> (o, lse), or its name: merges of partial results, o [S, b, hq, n, dv] and lse [S, b, hq, n], which the
+              check "merge" asks. Without a kernel nothing else is asked
     isolate   runs an importable function in a process of its own, caged, with a time limit; `allow` says what else it may reach
     findings  the folder for inputs of findings; without it attest-findings in the current folder
     progress  whether progress is shown; without it on a terminal and in a notebook
@@ -134,6 +137,8 @@ def audit(kernel: Callable[..., Any] | str | os.PathLike[str] = "builtin", *,
     ('certified', True)
     """
     supports, allow, options = (([one] if isinstance(one, str) else one) for one in (supports, allow, options))
+    if merge is not None and kernel == "builtin":
+        kernel, only = _merge.no_attention, only or "merge"
     contract_part, element = contract_words(contract, dtype)
     words: list[str | os.PathLike[str]] = [*contract_part]
     words += option_words({"quick": quick, "seed": seed, "draws": draws, "budget": budget, "only": only, "jobs": jobs,
@@ -143,16 +148,19 @@ def audit(kernel: Callable[..., Any] | str | os.PathLike[str] = "builtin", *,
     if isinstance(kernel, (str, os.PathLike)) and not callable(kernel):
         named = resolved(os.fspath(kernel), device)
         if isinstance(named, str):
-            _refuse_for_library(layout=layout != "bhnd", arrays=arrays, adapter=adapter, causal=causal, returns=returns,
-                                supports=supports)
+            _refuse_for_library(layout=layout != "bhnd", arrays=arrays, adapter=adapter, merge=merge, causal=causal,
+                                returns=returns, supports=supports)
             caged = [*words, *(["--device"] if device != "cpu" else []), *(w for one in allow for w in ("--allow", one))]
             return _run(["--kernel", named, *caged], files, progress)
         kernel = named
     if element == "bf16":
         dtype_of("bf16")  # raises where ml_dtypes is not there
-    chosen = Options(arrays or _ask.guessed_arrays(kernel, device), device, layout, causal, tuple(supports), returns)
+    merges = _ask.imported(merge, argument="merge") if isinstance(merge, str) else merge
+    asks = merges if kernel is _merge.no_attention else kernel
+    chosen = Options(arrays or _ask.guessed_arrays(asks, device), device, layout, causal, tuple(supports), returns)
     _check_device(chosen)
-    spec = importable_name(kernel)
+    spec, merge_name = importable_name(kernel), None if merges is None else importable_name(merges)
+    matched = None if merges is None else _merge.MatchedMerge(merges, chosen)
     if isolate:
         if spec is None:
             raise ValueError(f"isolate: {name_of(kernel)} cannot be imported by name in another process; "
@@ -160,15 +168,22 @@ def audit(kernel: Callable[..., Any] | str | os.PathLike[str] = "builtin", *,
         adapter_name = importable_name(adapter) if adapter is not None else None
         if adapter is not None and adapter_name is None:
             raise ValueError(f"isolate: the adapter {name_of(adapter)} cannot be imported by name in another process")
+        if merges is not None and merge_name is None:
+            raise ValueError(f"isolate: the merge {name_of(merges)} cannot be imported by name in another process")
         _ask.asked_of(kernel, chosen, adapter)  # raises here what the worker would have to say
-        reach = [*(["--device"] if device != "cpu" else []), *_allowed(spec), *(w for one in allow for w in ("--allow", one))]
-        return _run(["--kernel", command(spec, chosen, adapter_name), *words, *reach], files, progress)
+        reach = [*(["--device"] if device != "cpu" else []), *_allowed(spec, merge_name),
+                 *(w for one in allow for w in ("--allow", one))]
+        return _run(["--kernel", command(spec, chosen, adapter_name, merge_name), *words, *reach], files, progress)
     asked = _ask.asked_of(kernel, chosen, adapter)
-    shown = command(spec, chosen) if spec and adapter is None else f"callable:{name_of(kernel)}"
+    again = spec if adapter is None and (merges is None or merge_name) else None  # a worker can do the same
+    shown = command(again, chosen, merge=merge_name) if again else f"callable:{name_of(asks)}"
     served = _serve.Kernel(asked.answer, layout=asked.layout)
-    if spec and adapter is None:  # what the reproducers need, which run the function in the cage
-        words += _allowed(spec)
-    return _run(["--kernel", shown, *words], files, progress, served=served, name=spec or name_of(kernel))
+    if matched is not None:
+        served.answers_merges(_serve_merge.MergeKernel(matched))
+    if again:  # what the reproducers need, which run the function in the cage
+        words += _allowed(again, merge_name)
+    name = merge_name if asks is merges else spec
+    return _run(["--kernel", shown, *words], files, progress, served=served, name=name or name_of(asks))
 
 
 def _check_device(options: Options) -> None:
@@ -213,10 +228,12 @@ def importable_name(function: object) -> str | None:
     return f"{module}:{path}" if found is function else None
 
 
-def command(spec: str, options: Options, adapter: str | None = None) -> str:
-    """The kernel `command:…` whose program is the worker for this function."""
-    words = [sys.executable, "-m", "attest_attention._worker", *_worker_words(options, _folders(spec))]
+def command(spec: str, options: Options, adapter: str | None = None, merge: str | None = None) -> str:
+    """The kernel `command:…` whose program is the worker for this function, and for merges by that one."""
+    folders = dict.fromkeys([*_folders(spec), *(_folders(merge) if merge else [])])
+    words = [sys.executable, "-m", "attest_attention._worker", *_worker_words(options, [*folders])]
     words += ["--adapter", adapter] if adapter else []
+    words += ["--merge", merge] if merge else []
     return "command:" + shlex.join([*words, spec])
 
 
@@ -247,11 +264,11 @@ def _folders(spec: str) -> list[str]:
     return [] if any(folder.is_relative_to(known) for known in _installed()) else [str(folder)]
 
 
-def _allowed(spec: str) -> list[str]:
-    """What the cage must let the worker read: this Python, this package, the function's module."""
+def _allowed(*specs: str | None) -> list[str]:
+    """What the cage must let the worker read: this Python, this package, the modules of the functions."""
     package = Path(__file__).resolve().parents[1]
     paths = [*_installed(), package, Path(sys.executable).resolve().parent, _program.library("serve").parent,
-             *map(Path, _folders(spec))]
+             *(Path(folder) for spec in specs if spec for folder in _folders(spec))]
     paths += [Path(entry).resolve() for entry in sys.path if entry and Path(entry).is_dir()]
     least = [path for path in dict.fromkeys(paths) if path.exists() and path != Path("/")
              and not any(path != other and path.is_relative_to(other) for other in paths if other != Path("/"))]
@@ -334,7 +351,7 @@ def _answer(served: _serve.Kernel, name: str, control: socket.socket, process: s
     with _serve.Server(served, name, control.fileno()) as server, warnings.catch_warnings():
         warnings.simplefilter("ignore", RuntimeWarning)  # NumPy's, of overflow and NaN: the inputs have both
         while server.next(200) >= 0:
-            if served.interrupted:
+            if served.interrupted or (served.merges and served.merges.interrupted):
                 process.send_signal(signal.SIGINT)
                 return
             if process.poll() is not None:

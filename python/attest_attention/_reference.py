@@ -38,7 +38,7 @@ class Reference(_Pair):
     lse_bound: Any
 
 
-def _asked(command: str, of: Problem, words: Sequence[str]) -> dict[str, Tensor]:
+def answer_of(command: str, of: Problem, words: Sequence[str]) -> dict[str, Tensor]:
     """The tensors that a command of the program writes for a problem. Status 3 (undecided elements, NaN there) is an answer."""
     with tempfile.TemporaryDirectory(prefix="attest-") as folder:
         path, out = Path(folder) / "problem.safetensors", Path(folder) / "answer.safetensors"
@@ -82,7 +82,7 @@ def reference(q: Any, k: Any, v: Any, *, mask: Any = None, bias: Any = None, cau
     asked = problem(q, k, v, mask=mask, bias=bias, causal=causal, window=window, diagonal=diagonal, scale=scale,
                     softcap=softcap, layout=layout, cu_seqlens=cu_seqlens, **further)
     words, _ = contract_words(contract, asked.dtype, "q")
-    answer = _asked("reference", asked, words)
+    answer = answer_of("reference", asked, words)
     o, bound, lse, lse_bound = (like(_joined(asked, answer, role), q, upward=role.endswith("bound"))
                                 for role in ("o", "o.bound", "lse", "lse.bound"))
     found = Reference(o, bound)
@@ -178,7 +178,7 @@ def solve(q: Any, k: Any, v: Any, *, digits: int | None = None, round: str | Non
     if round is not None and round not in FLOATING.values():
         raise ValueError(f"round: is {round!r}, expected f32, f64, f16 or bf16")
     if digits is None:
-        answer = _asked("solve", asked, ["--round", round] if round else [])
+        answer = answer_of("solve", asked, ["--round", round] if round else [])
         if round:
             return Solved(*(like(answer[role], q) if role in answer else None for role in Solved._fields))
         return Solved(*(Enclosure(*(like(answer[f"{role}.{side}"], q) for side in Enclosure._fields))

@@ -97,7 +97,7 @@ def _is_compact(array: Array) -> bool:
     return array.ndim == 4 and swapped(array).flags.c_contiguous
 
 
-def _same(copy: Array, judged: Array) -> bool:
+def same_bits(copy: Array, judged: Array) -> bool:
     """Whether the bits of a copy are still those of the judge's tensor."""
     if copy.flags.c_contiguous and judged.flags.c_contiguous:
         return copy.nbytes == 0 or _memcmp(copy.ctypes.data, judged.ctypes.data, copy.nbytes) == 0
@@ -110,16 +110,23 @@ class Kernel:
 
     `layout`: the axes of the arrays that are handed over and come back. Whatever the function raises is an answer: Unsupported
     and NotImplementedError say that it does not take such a call, anything else is a failure that the report quotes, and whose
-    traceback is in `tracebacks`, by the sentence quoted.
+    traceback is in `tracebacks`, by the sentence quoted. `merges` answers merges of partial results, if it is there.
     """
+
+    function_type = KERNEL
 
     def __init__(self, answer: Callable[[Call], Any], *, layout: str = "bhnd",
                  say: Callable[[str], None] | None = None, interruptible: bool = True) -> None:
         """`interruptible`: whether a KeyboardInterrupt is the user's, and not the callable's own failure."""
         self.answer, self.layout, self.interrupted, self.calls = answer, layout, False, 0
         self.tracebacks: dict[str, str] = {}
+        self.merges: Kernel | None = None
         self._say, self._interruptible = say or _say, interruptible
         self._memory = _Memory()
+
+    def answers_merges(self, merges: Kernel) -> None:
+        """Merges are answered by this kernel."""
+        self.merges, merges.tracebacks = merges, self.tracebacks
 
     def __call__(self, pointer: Any) -> int:
         # C calls this: an exception that left it would make its status random.
@@ -182,7 +189,7 @@ class Kernel:
         finally:
             changed = self._memory.change()
         for name, judged in inputs.items():
-            if not _same(copies[name].data, judged.data):
+            if not same_bits(copies[name].data, judged.data):
                 return self._says(f"changes its input {name}")
         for name, array in before.items():
             if not np.array_equal(given[name], array):
@@ -259,6 +266,7 @@ def serve_library() -> ctypes.CDLL:
     library.attest_serve_attached.restype = ctypes.c_void_p
     library.attest_serve_attached.argtypes = [ctypes.c_int, ctypes.c_char_p]
     library.attest_serve_refuse.restype, library.attest_serve_refuse.argtypes = None, [ctypes.c_char_p]
+    library.attest_serve_merges.restype, library.attest_serve_merges.argtypes = None, [ctypes.c_void_p, ctypes.c_void_p]
     library.attest_serve_next.restype = ctypes.c_int
     library.attest_serve_next.argtypes = [ctypes.c_void_p, KERNEL, ctypes.c_int]
     library.attest_serve_say.restype, library.attest_serve_say.argtypes = None, [ctypes.c_char_p]
@@ -287,6 +295,9 @@ class Server:
                         else self._library.attest_serve_attached(control, said))
         if not self._server:
             raise RuntimeError("the judge did not start this process" if control is None else "no memory for a server")
+        if kernel.merges:
+            self._merges = kernel.merges.function_type(kernel.merges)  # C calls it as long as this server is there
+            self._library.attest_serve_merges(self._server, ctypes.cast(self._merges, ctypes.c_void_p))
 
     def next(self, milliseconds: int = -1) -> int:
         """Answers one request: 1; 0 where none came in time or a signal came first, -1 where the judge has ended."""

@@ -9,7 +9,7 @@ import argparse
 import sys
 from collections.abc import Sequence
 
-from . import _ask, _serve
+from . import _ask, _merge, _serve, _serve_merge
 from ._signature import Options
 
 
@@ -19,6 +19,7 @@ def main(arguments: Sequence[str] | None = None) -> int:
     parser.add_argument("function", metavar="MODULE:FUNCTION")
     parser.add_argument("--path", action="append", default=[], help="a folder that modules are imported from; repeatable")
     parser.add_argument("--adapter", metavar="MODULE:FUNCTION")
+    parser.add_argument("--merge", metavar="MODULE:FUNCTION")
     for name in ("arrays", "device", "layout", "causal", "returns"):
         parser.add_argument(f"--{name}", default=getattr(Options, name))
     parser.add_argument("--supports", action="append", default=[])
@@ -28,11 +29,16 @@ def main(arguments: Sequence[str] | None = None) -> int:
         options = Options(given.arrays, given.device, given.layout, given.causal, tuple(given.supports), given.returns)
         adapter = _ask.imported(given.adapter) if given.adapter else None
         asked = _ask.asked_of(_ask.imported(given.function, given.device), options, adapter)
+        kernel = _serve.Kernel(asked.answer, layout=asked.layout, interruptible=False)
+        if given.merge:
+            merge = _merge.MatchedMerge(_ask.imported(given.merge, argument="merge"), options)
+            kernel.answers_merges(_serve_merge.MergeKernel(merge, interruptible=False))
     except BaseException as why:  # noqa: BLE001  a module may raise anything when it is imported
         _serve.refuse(f"{type(why).__name__}: {why}")
         print(f"{type(why).__name__}: {why}", file=sys.stderr)
         return 2
-    with _serve.Server(_serve.Kernel(asked.answer, layout=asked.layout, interruptible=False), given.function) as server:
+    name = given.merge if given.merge and "_merge:no_attention" in given.function else given.function
+    with _serve.Server(kernel, name) as server:
         while server.next() >= 0:
             pass
     return 0

@@ -19,6 +19,8 @@ const char *__asan_default_options(void) { return "detect_leaks=0"; }
 
 typedef attest_status (*kernel_function)(const attest_call *);
 static kernel_function of_library;
+typedef attest_status (*merge_function)(const attest_merge_call *);
+static merge_function merge_of_library;
 
 static attest_status kernel(const attest_call *call) {
   const char *says = getenv("SERVES_SAYS");
@@ -34,11 +36,15 @@ static const char *load(const char *library) {
   void *loaded = dlopen(library, RTLD_NOW);
   void *symbol = loaded ? dlsym(loaded, "attest_attention") : NULL;
   memcpy(&of_library, &symbol, sizeof symbol);
-  return symbol ? NULL : dlerror();
+  if (!symbol) return dlerror();
+  symbol = dlsym(loaded, "attest_merge");
+  memcpy(&merge_of_library, &symbol, sizeof symbol);
+  return NULL;
 }
 
 static int served(attest_server *server) {
   if (!server) return 3;
+  attest_serve_merges(server, merge_of_library);
   while (attest_serve_next(server, kernel, -1) >= 0) continue;
   attest_serve_end(server);
   return 0;

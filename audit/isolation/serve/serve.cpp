@@ -133,6 +133,10 @@ attest_server* attest_serve_attached(int control, char const* name) noexcept {
   return server;
 }
 
+void attest_serve_merges(attest_server* server, attest_status (*merge)(attest_merge_call const*)) noexcept {
+  server->requests.merges_with(merge);
+}
+
 int attest_serve_next(attest_server* server, attest_status (*kernel)(attest_call const*), int milliseconds) noexcept {
   for (;;) {
     if (server->control < 0 && server->count == 0) return -1;

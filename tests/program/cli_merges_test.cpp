@@ -1,0 +1,64 @@
+// Merges of partial results from the command line: served, written by gen, shrunk, and asked again.
+#include <string>
+
+#include "tests/program/program.hpp"
+#include "tests/support/catch.hpp"
+
+namespace attest::tests {
+namespace {
+
+using nlohmann::json;
+
+json report(char const* name) { return json::parse(contents(folder() / name)); }
+
+std::string merge_of_zoo(char const* name) { return std::string(" --kernel '" ATTEST_TEST_ZOO ":zoo_") + name + "'"; }
+
+constexpr char merges[] = " --only merge --seed 1";
+
+TEST_CASE("merges of a served kernel are judged as those of its library", "[unit]") {
+  std::string const serves = ATTEST_TEST_KERNELS "/serves";
+  std::string const library = ATTEST_TEST_BUILTIN;
+  outcome const direct = attest("audit --kernel " + library + merges + " --json direct.json");
+  outcome const served = attest("audit --kernel 'command:" + serves + " " + library + "' --allow read:" +
+                                library + merges + " --json served.json");
+  INFO(direct.err << served.err << served.out);
+  CHECK(direct.status == 0);
+  CHECK(served.status == 0);
+  json const asked = report("served.json")["checks"][0];
+  CHECK(asked["name"] == "merge");
+  CHECK(asked["unsupported"] == 0);
+  CHECK(asked == report("direct.json")["checks"][0]);
+}
+
+TEST_CASE("a file of version 1 has no merges, one of version 2 has", "[unit]") {
+  CHECK(attest("gen --quick --seed 1 --draws 0 --out one").status == 0);
+  CHECK_FALSE(has(contents(folder() / "one"), ".o_parts\""));
+  outcome const refused = attest("gen --seed 1 --only merge --out none");
+  CHECK(refused.status == 2);
+  CHECK(has(refused.err, "--abi"));
+  CHECK(attest("gen --seed 1 --only merge --abi 2 --out two").status == 0);
+  CHECK(has(contents(folder() / "two"), ".o_parts\""));
+  CHECK(has(attest("verify two").out, "48 of 48 inputs of merge (the kernel did not answer them)"));
+}
+
+TEST_CASE("a merge that fails is made small, and its reproducer fails", "[unit]") {
+  for (char const* const name : {"merge_256_parts", "merge_unshifted", "merge_strides_of_first", "merge_reads_empty_parts"}) {
+    CHECK(attest("audit" + merge_of_zoo(name) + merges + " --json found.json").status == 1);
+    json const found = report("found.json")["findings"][0];
+    INFO(found.dump(1));
+    std::string const reproducer = found["reproducer"];
+    REQUIRE(has(reproducer, "--replay "));
+    json const parts = found["shrunk_inputs"];
+    if (std::string(name) != "merge_256_parts") {
+      REQUIRE(parts.size() == 2);
+      CHECK(parts[0]["name"] == "o_parts");
+      CHECK(parts[1]["name"] == "lse_parts");
+      CHECK(parts[0]["values"].size() <= 8);
+    }
+    CHECK(found["pictures"]["applied_by"] == "read through the O of the parts (columns of the identity)");
+    CHECK(shell(ATTEST_PROGRAM + reproducer.substr(std::string("attest").size())).status == 1);
+  }
+}
+
+}  // namespace
+}  // namespace attest::tests
