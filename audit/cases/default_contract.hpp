@@ -20,6 +20,8 @@ inline contract const& default_contract(owned_problem const& problem) {
 inline contract contract_of_merges(contract const& claim, std::optional<problem::element_type> answer = {}) {
   contract merging = merge_contract(claim.type, answer.value_or(claim.type),
                                     claim.builtin ? problem::split_merge::raw : claim.fixed.merge);
+  merging.fixed.u_state = claim.fixed.u_state, merging.fixed.omega_state = claim.fixed.omega_state;
+  merging.fixed.state_limit = claim.fixed.state_limit;
   merging.conventions.masked_values = claim.conventions.masked_values;
   merging.conventions.nan = claim.conventions.nan;
   return merging;

@@ -110,6 +110,9 @@ void visit_model(problem::kernel_model& m, Visitor& visitor) {
     added.count("promote", m.promote, fields::count);
     whole(added, "merge_levels", m.merge_levels, some);
     added.flag("parts_are_keys", m.parts_are_keys);
+    added.number("u_state", m.u_state, unit);
+    added.number("omega_state", m.omega_state, absolute);
+    added.number("state_limit", m.state_limit, limit);
     whole(added, "k_block", m.k_block, fields::count);
     added.count("divided_block", m.divided_block, some);
     fields::word(added, "normalise", m.normalise, {"sum", "lse"});

@@ -128,9 +128,9 @@ template <class R>
 constexpr R sum_error(row_terms const& terms, column_sizes<R> const& sizes, R const& A, R const& A_abs,
                       R const& o_size) noexcept {
   R const by_path = terms.gamma_O * A_abs;
-  // N_c = min{h·A'_c, (n − 1)[(A'_c + |o_c| + A_c)/2 + (γ^h + u_p)A'_c], max(A'_c, max_j|v_jc|)·M_L where u_pv = u}.
+  // N_c = min{h·A'_c, (n − 1)[(A'_c + |o_c| + A_c)/2 + (γ^h + u_p + Δ)A'_c], max(A'_c, max_j|v_jc|)·M_L where u_pv = u}.
   R N = terms.height * A_abs;
-  N = smaller(N, (terms.n - 1) * ((A_abs + o_size + A) * 0.5 + (terms.gamma_h + terms.u_p) * A_abs));
+  N = smaller(N, (terms.n - 1) * ((A_abs + o_size + A) * 0.5 + (terms.gamma_h + terms.u_p + terms.delta) * A_abs));
   if (!(terms.model.format.u < terms.u_pv)) N = smaller(N, larger(A_abs, sizes.largest) * terms.nodes_L);
   R const by_node = sizes.shared + terms.node_factor * N;
   R const sums = (terms.model.promote > 0 ? by_path : smaller(by_path, by_node)) * (1 + 0x1p-40);
@@ -234,8 +234,10 @@ constexpr column_bound<R> output_bound(row_terms const& terms, R const& mid, R c
   double const kept = terms.kept_factor;  // κ; 1 without dropout
   bound.unrounded = rounded_up(B * kept * terms.slack);
   bound.size = rounded_up(with_output_rounding(model, B * kept, o_size * kept) * terms.slack);
-  // H0: n·e^{τ + g⁺}·κ·max_j|v_jc| < Θ; κ·max_j|v_jc| below out_limit where it may be rounded to that format.
+  // H0: n·e^{τ + g⁺}·κ·max_j|v_jc| < Θ; κ·max_j|v_jc| below out_limit where it may be rounded to that format,
+  // max_j|v_jc| below state_limit.
   bound.judged = both((terms.n * terms.e_tau * kept) * sizes.largest < R(f.h0_limit), bound.size < R(infinity));
+  if (terms.states > 0) bound.judged = both(bound.judged, sizes.largest * (1 + 0x1p-50) < R(model.state_limit));
   if (terms.drops && model.u_drop > 0)
     bound.judged = both(bound.judged, sizes.largest * (kept * (1 + 0x1p-50)) < R(model.out_limit));
 

@@ -281,12 +281,12 @@ struct share_sums {
   }
 };
 
-/// Γ¹_j = (1 + u_p)(1 + γ_{R_j+1+k_pre+s'}(u_pv)) − 1: what key j meets beside additions, and the factor of dropout.
+/// Γ¹_j = (1 + u_p)(1 + γ_{R_j+1+k_pre+s'}(u_pv)) − 1: what key j meets beside additions, and Δ.
 template <class R>
 constexpr R gamma_beside_sums(row_terms const& terms, R const& rescales) noexcept {
   R const g = gamma_on(1 + terms.model.k_pre + terms.merges_O + rescales, terms.u_pv);
   R const path = (terms.u_p + g + terms.u_p * g) * (1 + 0x1p-50);
-  return terms.drops ? (path + terms.gamma_drop + path * terms.gamma_drop) * (1 + 0x1p-50) : path;
+  return terms.delta > 0 ? (path + terms.delta + path * terms.delta) * (1 + 0x1p-50) : path;
 }
 
 /// γ_j of section 9: how many keys have this score, 1 where they are six or fewer.

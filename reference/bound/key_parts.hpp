@@ -1,4 +1,5 @@
-// docs/bound.md, section 3, Sums: rows in which each key is a part of its own, as the parts of a merge are.
+// docs/bound.md, section 3, Sums: rows in which each key is a part of its own, as the parts of a merge are, and what is
+// rounded between merges.
 #pragma once
 
 #include <cstddef>
@@ -15,6 +16,14 @@ constexpr problem::kernel_model for_keys(problem::kernel_model model, std::size_
   model.splits = static_cast<int>(keys < most ? keys : most);
   if (model.splits < model.merge_levels) model.merge_levels = model.splits;
   return model;
+}
+
+/// μ': how often O is rounded to the format of u_state on a key's way, after each merge by LSE but the last and, where parts
+/// are no keys, before the first. Of a model for a row (for_keys).
+constexpr double states_between_merges(problem::kernel_model const& model) noexcept {
+  bool const rounds = model.u_state > 0 || model.omega_state > 0;
+  if (!rounds || model.merge == problem::split_merge::raw) return 0;
+  return model.merge_levels - (model.parts_are_keys ? 1 : 0);
 }
 
 }  // namespace attest::reference

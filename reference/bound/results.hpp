@@ -188,8 +188,9 @@ constexpr double hull_margin_of_term(row_terms const& terms, double largest_valu
   if (!terms.judged || terms.by_lse_alone()) return infinity;
   problem::kernel_model const& model = terms.model;
   double const gamma_O = terms.gamma_O + 1.01 * terms.combine_error;
-  double const lost =
-      ((model.omega_p + (terms.drops ? model.omega_drop : 0)) / terms.least_sum + (model.k_pre > 0 ? model.format.omega : 0)) * (4.0 / 3) * terms.n;
+  double const lost_weights = model.omega_p / terms.least_sum + (model.k_pre > 0 ? model.format.omega : 0);
+  double const lost_dropped = terms.drops ? model.omega_drop / terms.least_sum : 0;
+  double const lost = (lost_weights * (1 + terms.gamma_states) + lost_dropped) * (4.0 / 3) * terms.n;
   double const margin =
       (gamma_O + terms.gamma_L + terms.gamma_F) / (1 - terms.gamma_L) * largest_value * (1 + terms.gamma_F) +
       terms.lost_in_sums * terms.kept_factor + lost * largest_value + 2 * model.format.omega * terms.kept_factor;

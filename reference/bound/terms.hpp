@@ -5,20 +5,12 @@
 
 #include "problem/kernel_model.hpp"
 #include "reference/bound/facts.hpp"
+#include "reference/bound/gamma.hpp"
 #include "reference/bound/key_parts.hpp"
 #include "reference/bound/sink_numbers.hpp"
 #include "reference/real/outward.hpp"
 
 namespace attest::reference {
-
-/// γ_k(u) = k·u/(1 − k·u), section 1; infinity from k·u = 1 on.
-constexpr double gamma(double k, double u) noexcept {
-  double const ku = k * u;
-  return ku < 1 ? ku / (1 - ku) * (1 + 0x1p-50) : infinity;
-}
-
-/// (1 + a)(1 + b) − 1, without cancellation (E1).
-constexpr double compounded(double a, double b) noexcept { return (a + b + a * b) * (1 + 0x1p-50); }
 
 /// May a folded element overflow (H0, the line of q and k)?
 constexpr bool folds_may_overflow(problem::kernel_model const& model) noexcept {
@@ -57,7 +49,8 @@ struct row_terms : row_scalars, sink_terms {
   bool theorem_is_sharpest = false;  ///< E6: no column can gain from A^H or A^D
   // Section 3, Sums: h, ϱ, s, s', Γ_L, M_L, Γ_F, the u_p and the u_pv of Γ_O; γ^h, Γ_O, (1 + u_p)(1 + γ^h)²·u_pv; Ω_O
   // without Σ|v_jc|, and its factor; ω_p·(4/3)·min(1/Λ, e^{M⁺−m}/(Z·D)).
-  double gamma_drop = 0;  ///< (1 + γ_{k_drop})(1 + u_drop) − 1, 0 without a dropout mask
+  double states = 0, gamma_states = 0;  ///< μ', γ_{μ'}(u_state): roundings of O between merges by LSE
+  double delta = 0;  ///< Δ: (1 + γ_{k_drop})(1 + u_drop) of dropout times 1 + γ_{μ'}(u_state), less 1
   double height = 0, divisions = 0, merges_L = 0, merges_O = 0, gamma_L = 0, gamma_C = 0, nodes_L = 0, gamma_F = 0,
          u_p = 0, u_pv = 0, gamma_h = 0, gamma_O = 0, node_factor = 0, lost_in_sums = 0, lost_beside_values = 0,
          lost_when_divided = 0;
@@ -174,7 +167,9 @@ constexpr void row_terms::begin(problem::kernel_model const& how, row_scalars co
   factor.asked = has_sink && keys > 1 && model.sink_form != problem::sink_form::term;
   factor.only = model.sink_form == problem::sink_form::rescale;
   sink_relative = compounded(gamma(model.k_t, u), model.u_t), sink_absolute = model.omega_t + 2 * omega;
-  if (drops) gamma_drop = compounded(gamma(model.k_drop, u), model.u_drop);
+  states = states_between_merges(model), gamma_states = gamma(states, model.u_state);
+  if (drops) delta = compounded(gamma(model.k_drop, u), model.u_drop);
+  if (gamma_states > 0) delta = gamma_states < infinity ? compounded(delta, gamma_states) : infinity;
   // Section 3, Sums (Lemmas 4, 6): u_p counts as 0 in Γ_O where P is shared, u_pv as u where it is smaller; h; s; ϱ, s'.
   u_p = model.p_shared ? 0 : model.u_p;
   u_pv = larger(u, model.u_pv);
@@ -311,12 +306,12 @@ constexpr void row_terms::after_weights(Sums const& found) noexcept {
   eta_extra = 2 * gamma_x * (model.tau + ell) + 2 * (R + 1) * eps_hat + 2 * z_extra + merge_error;
 
   // H4: Rε + 2(2h + R + S + ϱ + 8)u ≤ 1/4; k_pre + 2k_F ≤ 15; ε ≤ 1/8 where c_m ≥ 1; n_far·ω_W/Λ ≤ 1/2; max_{j∈L} μ_j ≤
-  // 1/2. H0: n·e^{τ + g⁺} < Θ, stored scores and weights below the limits of their formats.
+  // 1/2, μ'·u_state ≤ 1/2. H0: n·e^{τ + g⁺} < Θ, stored scores and weights below the limits of their formats.
   double const S = model.splits, additions = 2 * height + R + S + divisions + 8;
   bool const sums_short = R * model.eps + 2 * additions * f.u <= 0.25 && model.k_pre + 2 * model.k_f <= 15;
   double const largest_weight = g_plus > 0 ? e_tau * exp_upper(g_plus) : e_tau;
   judged = in_range && sums_short && (model.c_m == 0 || model.eps <= 0.125) && n_far * far_share() <= 0.5 &&
-           merge_error <= 0.5 && n * largest_weight < f.h0_limit && largest_weight * kept_factor < model.p_limit &&
+           merge_error <= 0.5 && states * model.u_state <= 0.5 && n * largest_weight < f.h0_limit && largest_weight * kept_factor < model.p_limit &&
            found.largest_stored < model.s_limit && largest_max < model.s_limit;
   e_tau = largest_weight;  // from here on that of the lines of H0 on l and Ô
   theorem_holds = judged && !padded;
@@ -371,7 +366,7 @@ constexpr void row_terms::finish_sums() noexcept {
       promoted > 0 ? compounded(gamma(short_sums, u_pv), gamma(promotions + beside, u)) : gamma(height + beside, u_pv);
   gamma_O = compounded(u_p, gamma_h);
   node_factor = (1 + u_p) * (1 + gamma_h) * (1 + gamma_h) * u_pv * up;
-  if (drops) gamma_O = compounded(gamma_O, gamma_drop), node_factor *= (1 + gamma_drop) * up;
+  if (delta > 0) gamma_O = compounded(gamma_O, delta), node_factor *= (1 + delta) * up;
   // κ_p: (4/3)·min(1/Λ, e^{M⁺−m}/(Z·D)) where weights are rounded before they are divided, 4/3 after, or the larger.
   double const third = 4.0 / 3 * up;
   double const divided =
@@ -382,6 +377,11 @@ constexpr void row_terms::finish_sums() noexcept {
   lost_in_sums = 4 * (n + S + divisions) * f.omega / least_sum * up;
   lost_when_divided = model.omega_p * divided * up;
   lost_beside_values = ((model.k_pre > 0 ? third * f.omega : 0) + model.omega_p * kappa_p) * up;
+  if (states > 0) {  // what underflows meets the roundings of the states that follow
+    double const grown = (1 + gamma_states) * up;
+    lost_in_sums = (lost_in_sums + third * states * model.omega_state) * grown;
+    lost_when_divided *= grown, lost_beside_values *= grown;
+  }
   if (drops) lost_in_sums += third * model.omega_drop, lost_beside_values += larger(third, divided) * model.omega_drop * up;
   // Corollary W: Γ_W, α_W.
   bool const rounded = model.returned_weights != problem::returned_weights::unrounded && !model.p_shared;
@@ -389,7 +389,7 @@ constexpr void row_terms::finish_sums() noexcept {
   lost_weight = rounded ? model.omega_p * larger(third, divided) * up : 0;
   // Section 9.
   spread_of_sizes = 2.0 / 3 * u_p * u_p * sum_grouped_squares;
-  spread_of_sums = u * u / 3 * (sum_groups + R) + gamma_drop * gamma_drop;
+  spread_of_sums = u * u / 3 * (sum_groups + R) + delta * delta;
   spread_of_result = (model.k_f + model.k_pre) * u * ((model.k_f + model.k_pre) * u);
   drift = u < u_pv ? (height + R) * u_pv / root(n) : 0;
 }

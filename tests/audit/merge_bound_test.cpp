@@ -108,9 +108,11 @@ struct float_merge {
 };
 
 /// The numbers of a float32 merge that forms the LSE of partial results on its way: pairs with a division in each, one after
-/// the other or as a tree, or weights exp(LSE_s − LSE) and no division, all at once or one after the other.
+/// the other or as a tree, or weights exp(LSE_s − LSE) and no division, all at once or one after the other. With `narrow` O is
+/// rounded to bf16 between two merges.
 struct lse_merge {
   enum class form { chain, tree, undivided, undivided_chain } how;
+  bool narrow = false;
   struct state {
     float lse;
     std::vector<float> o;
@@ -135,7 +137,15 @@ struct lse_merge {
   state of(std::vector<state> const& parts, std::size_t from, std::size_t to, std::mt19937_64& random) const {
     if (to - from == 1) return parts[from];
     std::size_t const middle = how == form::tree ? (from + to) / 2 : to - 1;
-    return merged(of(parts, from, middle, random), of(parts, middle, to, random), random);
+    state first = of(parts, from, middle, random), last = of(parts, middle, to, random);
+    if (narrow && middle - from > 1) round(first.o);
+    if (narrow && to - middle > 1) round(last.o);
+    return merged(first, last, random);
+  }
+
+  static void round(std::vector<float>& o) {
+    owned_tensor one = owned_tensor::compact(element_type::bf16, {1});
+    for (float& x : o) store(one, 0, static_cast<double>(x)), x = static_cast<float>(load(one, 0));
   }
 
   void row(std::vector<float> const& lse, std::vector<float> const& o, std::size_t dv, float* out, float& out_lse,
@@ -182,6 +192,13 @@ owned_outputs merged_by(Kernel const& kernel, merge_parts const& parts, std::mt1
   return answer;
 }
 
+/// The contract of that name, with O in bf16 between two merges.
+contract with_narrow_states(char const* name) {
+  contract claim = *find_contract(name);
+  claim.fixed.u_state = 0x1p-8, claim.fixed.omega_state = 0x1p-134, claim.fixed.state_limit = 0x1.ffp127;
+  return claim;
+}
+
 /// No element of an answer is outside the bound of its contract, and every one is judged.
 void check_answer(owned_problem const& merge, owned_outputs const& answer, std::string const& which, contract const& claim) {
   auto const found = judge(merge.instance(), answer, claim, {}, thoroughness::all);
@@ -226,6 +243,10 @@ void attack(std::int64_t parts, std::int64_t rows) {
       check_answer(merge, merged_by(lse_merge{undivided}, made, random), which + ", undivided", *find_contract("merge-f32-split"));
       check_answer(merge, merged_by(lse_merge{chain}, made, random), which + ", pairs", *find_contract("merge-f32-ring"));
       check_answer(merge, merged_by(lse_merge{tree}, made, random), which + ", a tree", *find_contract("merge-f32-ring"));
+      if (parts <= 64)  // beyond, H4 has no bound for so many states
+        for (auto const how : {chain, tree})
+          check_answer(merge, merged_by(lse_merge{how, true}, made, random),
+                       which + (how == tree ? ", a tree in bf16" : ", pairs in bf16"), with_narrow_states("merge-f32-ring"));
       if (parts <= 257)  // beyond, H4 has no bound for so many levels
         check_answer(merge, merged_by(lse_merge{undivided_chain}, made, random), which + ", undivided pairs", undivided_levels);
       for (unsigned way = 0; way < 16; ++way)
@@ -252,6 +273,23 @@ TEST_CASE("a combine without a division is refuted by merge-f32 and certified by
   auto const failed = [&](char const* claim) { return judge(merge.instance(), answer, *find_contract(claim)).failed; };
   CHECK(failed("merge-f32") == 1);
   CHECK(failed("merge-f32-split") == 0);
+}
+
+TEST_CASE("O that is rounded between merges is refuted by the preset of rings and certified by a contract that says so", "[unit]") {
+  merge_parts made{.parts = 3, .b = 1, .hq = 1, .n = 1, .dv = 1, .type = element_type::f32};
+  owned_tensor o = owned_tensor::compact(element_type::f32, {3}), lse = o;
+  store(o, 0, 1), store(o, 1, 1.0078125), store(o, 2, 3);
+  made.o = o.bytes, made.lse = lse.bytes;
+  owned_problem const merge = owned_problem::of_valid(merge_draft(made, element_type::f32));
+  std::mt19937_64 random(1);
+  owned_outputs const answer = merged_by(lse_merge{lse_merge::form::chain, true}, made, random);
+  auto const failed = [&](contract const& claim) { return judge(merge.instance(), answer, claim).failed; };
+  CHECK(failed(*find_contract("merge-f32-ring")) == 1);
+  CHECK(failed(with_narrow_states("merge-f32-ring")) == 0);
+  // An attention kernel whose claim says that it keeps O so is asked its merges under the same.
+  contract ring = *find_contract("f32-ring");
+  ring.fixed.u_state = 0x1p-8, ring.fixed.omega_state = 0x1p-134;
+  CHECK(failed(contract_of_merges(ring)) == 0);
 }
 
 TEST_CASE("no honest merge is outside the bound of merges of its type", "[property]") {

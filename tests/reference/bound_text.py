@@ -322,16 +322,16 @@ class evaluation:
             self.gamma_h = gamma(h + k, self.u_pv)
         self.gamma_h = self.up(self.gamma_h)
         self.gamma_O = self.up(self.u_p + self.gamma_h + times(self.u_p, self.gamma_h))
-        self.gamma_drop, self.lost_dropped = ZERO, ZERO
-        if self.f["drops"]:
-            factor = gamma(m["k_drop"], u)
-            self.gamma_drop = self.up(factor + m["u_drop"] + times(factor, m["u_drop"]))
-            self.lost_dropped = m["omega_drop"]
-            self.gamma_O = self.up(self.gamma_O + self.gamma_drop + times(self.gamma_O, self.gamma_drop))
+        factor = self.up(gamma(m["k_drop"], u) + m["u_drop"] + times(gamma(m["k_drop"], u), m["u_drop"]))
+        self.delta, self.lost_dropped = (factor, m["omega_drop"]) if self.f["drops"] else (ZERO, ZERO)
+        self.states = mu - m["parts_are_keys"] if self.by_lse and max(m["u_state"], m["omega_state"]) > 0 else 0
+        self.gamma_states = gamma(self.states, m["u_state"])
+        self.delta = self.up(self.delta + self.gamma_states + times(self.delta, self.gamma_states))
+        self.gamma_O = self.up(self.gamma_O + self.delta + times(self.gamma_O, self.delta))
         for key in self.keys:
             path = gamma(key.R + 1 + m["k_pre"] + s_O, self.u_pv)
             path = self.up(self.u_p + path + times(self.u_p, path))
-            key.path = self.up(path + self.gamma_drop + times(path, self.gamma_drop))
+            key.path = self.up(path + self.delta + times(path, self.delta))
         self.gamma_F = gamma(k_F, u)
 
         # e^{M+ - m}/(Z*D), E3.
@@ -347,8 +347,7 @@ class evaluation:
         self.kappa_p = FOUR_THIRDS * before
         self.kappa_drop = FOUR_THIRDS * max(ONE, beside_sum)
 
-        self.combine = ZERO
-        self.gamma_C = ZERO
+        self.combine, self.gamma_C = ZERO, ZERO
         if m["merge"] == "lse_normalised":
             K = m["format.far"] + self.ln(1 / u) + 2
             X_plus = max((key.X for key in self.keys if not key.far), default=ZERO)
@@ -392,6 +391,7 @@ class evaluation:
             m["c_m"] < 1 or m["eps"] <= Decimal("0.125"),
             self.n_far * self.far_share <= HALF,
             not self.by_lse or self.mu_of_L <= HALF,
+            self.states * m["u_state"] <= HALF,
         ]
         h5 = m["large_scores"] == "stable" or all(
             not key.under_bias or key.kappa <= self.limit or abs(key.bias) <= m["mask_limit"] for key in self.keys)

@@ -99,6 +99,8 @@ class results(evaluation):
             return INF, INF, INF, NOTHING
         if self.f["drops"] and m["u_drop"] > 0 and largest * kept >= m["out_limit"]:
             return INF, INF, INF, NOTHING
+        if self.states and largest >= m["state_limit"]:
+            return INF, INF, INF, NOTHING
         underflow = n * TWO**-1074 * max(ONE, largest) if self.widened else ZERO
         high = self.up(sum(key.wu * size for key, size in zip(keys, sizes))) + underflow
         low = sum(key.wl * size for key, size in zip(keys, sizes)) * (2 - self.slack)
@@ -111,16 +113,16 @@ class results(evaluation):
 
         Phi = times(self.gamma_O, A_prime)
         if not m["promote"]:
-            nodes = min(self.h * A_prime, (n - 1) * ((A_prime + o + A) / 2 + times(self.gamma_h + self.u_p, A_prime)))
+            nodes = min(self.h * A_prime, (n - 1) * ((A_prime + o + A) / 2 + times(self.gamma_h + self.u_p + self.delta, A_prime)))
             if self.u_pv == u:
                 nodes = min(nodes, max(A_prime, largest) * self.M_L)
             shared = sum((times(key.share, key.path, size) for key, size in zip(keys, sizes)), ZERO)
-            Phi = min(Phi, shared + times((1 + self.u_p) * (1 + self.gamma_h)**2 * self.u_pv * (1 + self.gamma_drop), nodes))
+            Phi = min(Phi, shared + times((1 + self.u_p) * (1 + self.gamma_h)**2 * self.u_pv * (1 + self.delta), nodes))
         if self.widened:
             Phi *= 1 + TWO**-40  # E8
         Phi = self.up(Phi + self.combine * A_prime)
-        Omega_O = self.up(self.lost + (FOUR_THIRDS * omega * total if m["k_pre"] else ZERO)
-                          + m["omega_p"] * self.kappa_p * total
+        Omega_O = self.up((self.lost + FOUR_THIRDS * self.states * m["omega_state"] + m["omega_p"] * self.kappa_p * total
+                           + (FOUR_THIRDS * omega * total if m["k_pre"] else ZERO)) * (1 + self.gamma_states)
                           + self.lost_dropped * (FOUR_THIRDS + self.kappa_drop * total))
         if m["normalise"] == "lse":
             grown = self.growth(self.lse) if self.lse < INF else INF
@@ -167,7 +169,7 @@ class results(evaluation):
             V += group * away**2 * (spread + key.wu**2 * two_thirds)
             squares += group * key.wu**2
             groups += group
-        V += two_thirds * o**2 * squares + (u**2 / 3 * (groups + self.R) + self.gamma_drop**2) * (A_prime + o)**2
+        V += two_thirds * o**2 * squares + (u**2 / 3 * (groups + self.R) + self.delta**2) * (A_prime + o)**2
         V += ((m["k_f"] + m["k_pre"]) * u * o)**2
         drift = ZERO
         if self.u_pv > u:
@@ -215,9 +217,10 @@ class results(evaluation):
         gamma_O = self.gamma_O + self.combine
         sums = (1 + self.gamma_F) * (gamma_O + self.gamma_L + self.gamma_F) / (1 - self.gamma_L)
         kept = self.f["kept_factor"]
-        bound = times(sums, largest) + (self.lost + FOUR_THIRDS * self.lost_dropped) * kept
-        narrow = (m["omega_p"] + self.lost_dropped) / self.least_sum
-        bound += FOUR_THIRDS * (narrow + (self.omega if m["k_pre"] else 0)) * self.n * largest
+        lost = (self.lost + FOUR_THIRDS * self.states * m["omega_state"]) * (1 + self.gamma_states)
+        bound = times(sums, largest) + (lost + FOUR_THIRDS * self.lost_dropped) * kept
+        narrow = (m["omega_p"] / self.least_sum + (self.omega if m["k_pre"] else 0)) * (1 + self.gamma_states)
+        bound += FOUR_THIRDS * (narrow + self.lost_dropped / self.least_sum) * self.n * largest
         return self.rounded_output(self.up(bound + 2 * self.omega * kept), largest)
 
     # Section 8, Dull elements: whether a bound that is known admits a wrong answer; None where that is too close.

@@ -151,4 +151,8 @@ TEST_CASE("each line of H4 decides alone", "[unit]") {
   require_limit("the error of merges by LSE", 0.4, 0.6, [](kernel_model& model, auto&, double x) {
     model.merge = problem::split_merge::lse, model.eps_log = x / 1.7;
   });
+  require_limit("roundings of states between merges", 128, 129, [](kernel_model& model, auto&, double x) {
+    model.merge = problem::split_merge::lse, model.eps_log = 0;
+    model.merge_levels = static_cast<int>(x), model.u_state = 0x1p-8;
+  });
 }

@@ -39,7 +39,7 @@ problem::kernel_model model_of(known_kernel const& kernel) {
   if (kernel.sink == sink_place::end) model.sink_limit = 86;
   bool const behind = kernel.sink_is_behind();
   if (behind && model.sink_form == problem::sink_form::term) model.sink_form = problem::sink_form::rescale;
-  model.x0 = kernel.how.cutoff;
+  model.x0 = kernel.x0();
   if (behind && kernel.contract == "tight") model.k_sink = kernel.sink == sink_place::sigmoid ? 3 : 1;
   if (kernel.how.narrow != problem::element_type::f32 && kernel.drops != drop_place::none) model.u_drop = model.u_out, model.omega_drop = model.omega_out;
   if (kernel.masked) model.mask_limit = 0x1p31 * 0.6931;
@@ -271,7 +271,7 @@ TEST_CASE("no kernel that people run exceeds the bound of its preset", "[propert
         found.hull, found.warning, found.judged, found.by_theorem);
     CHECK(found.worst() <= 1);
     // Nor is one of its answers suspicious; the warning level does not know of keys that are cut.
-    if (std::isinf(kernel.how.cutoff)) CHECK(found.warning <= 1);
+    if (std::isinf(kernel.x0())) CHECK(found.warning <= 1);
     CHECK(found.by_theorem > 0);
   }
 }

@@ -117,7 +117,7 @@ TEST_CASE("no long row of a kernel that people run is suspicious", "[property]")
     if (kernel.sink == sink_place::end) model.sink_limit = 86;
     if (kernel.sink_is_behind() && model.sink_form == problem::sink_form::term)
       model.sink_form = problem::sink_form::rescale;
-    model.x0 = kernel.how.cutoff;
+    model.x0 = kernel.x0();
     if (kernel.how.narrow != problem::element_type::f32 && kernel.drops != drop_place::none)
       model.u_drop = model.u_out, model.omega_drop = model.omega_out;
     ratios seen;
@@ -139,7 +139,7 @@ TEST_CASE("no long row of a kernel that people run is suspicious", "[property]")
     INFO(kernel.name << " under " << kernel.contract);
     CHECK(seen.worst() <= 1);
     CHECK(seen.judged > 0);
-    if (std::isfinite(kernel.how.cutoff)) continue;  // which the warning level does not know of
+    if (std::isfinite(kernel.x0())) continue;  // which the warning level does not know of
     CHECK(seen.warning <= 1);
     worst = std::max(worst, seen.warning);
   }

@@ -5,6 +5,7 @@
 
 #include <algorithm>
 #include <cstdint>
+#include <limits>
 #include <string>
 #include <vector>
 
@@ -71,9 +72,12 @@ struct known_kernel {
   bool returns_weights = false;   ///< those of a one-pass kernel
   bool returns_narrow_p = false;  ///< weights from the rounded P
   rounding how{};
+  double skips = std::numeric_limits<double>::infinity();  ///< blocks whose largest score lies further below the running maximum
   std::int64_t most_keys = 16;
   problem::weight_reference declared = problem::weight_reference::unknown;  ///< with blocks of the call's size
 
+  /// e^−x0 is the largest weight that may be missing.
+  double x0() const { return std::min(skips, how.cutoff); }
   bool sink_is_behind() const { return sink == sink_place::sigmoid || sink == sink_place::by_lse; }
 };
 
@@ -239,6 +243,9 @@ inline std::vector<known_kernel> known_kernels() {
           [&](auto& k) { k.how.cutoff = cutoff, k.softmax = online, k.sink = place; });
     add(name, "tight", [&](auto& k) { k.softmax = online, k.sink = place; });
   }
+  for (double const skips : {4.0, 8.0, 20.0})
+    add("blocks skipped at " + std::to_string(static_cast<int>(skips)), "f32 tight",
+        [&](auto& k) { k.softmax = online, k.skips = skips, k.most_keys = 40; });
   for (auto const& [name, place] : {std::pair{"sink from the start", sink_place::first}, {"sink last", sink_place::last},
                                     {"sink at the end", sink_place::end}, {"sink as a column", sink_place::column}})
     add(name, "tight", [&](auto& k) { k.softmax = online, k.sink = place; });

@@ -286,6 +286,7 @@ class known_run {
     for (std::size_t first = 0; first < n_; first += block_) {
       std::size_t const last = std::min(n_, first + block_);
       float const next = std::max(M, largest(first, last));
+      if (static_cast<double>(largest(first, last) - M) < -kernel_.skips) continue;
       if ((first > 0 || from_start) && next != M) {
         float const r = rescale(math_.add(M, -next));
         l = math_.mul(l, r);

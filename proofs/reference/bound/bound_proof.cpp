@@ -122,6 +122,8 @@ static_assert(widens([](kernel_model& m) { m.splits += 1; }), "splits: Lemma 6")
 static_assert(widens([](kernel_model& m) { m.parts_are_keys = true; }), "each key a part, raw: Lemma 6");
 static_assert(widens([](kernel_model& m) { m.parts_are_keys = true; }, split(problem::split_merge::lse_normalised)),
               "each key a part, by LSE: Lemma 4");
+static_assert(widens([](kernel_model& m) { m.u_state = 0x1p-12; }, split(problem::split_merge::lse)), "u_state: Lemma 4");
+static_assert(widens([](kernel_model& m) { m.omega_state = 0x1p-25; }, split(problem::split_merge::lse)), "omega_state");
 static_assert(widens([](kernel_model& m) { m.k_block = 2; }), "k_block: Lemma 6, divisions");
 static_assert(widens([](kernel_model& m) { m.merge = problem::split_merge::lse; }, split(problem::split_merge::raw)),
               "merging by LSE: Lemma 4");
