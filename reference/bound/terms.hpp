@@ -311,8 +311,8 @@ constexpr void row_terms::after_weights(Sums const& found) noexcept {
   bool const sums_short = R * model.eps + 2 * additions * f.u <= 0.25 && model.k_pre + 2 * model.k_f <= 15;
   double const largest_weight = g_plus > 0 ? e_tau * exp_upper(g_plus) : e_tau;
   judged = in_range && sums_short && (model.c_m == 0 || model.eps <= 0.125) && n_far * far_share() <= 0.5 &&
-           merge_error <= 0.5 && states * model.u_state <= 0.5 && n * largest_weight < f.h0_limit && largest_weight * kept_factor < model.p_limit &&
-           found.largest_stored < model.s_limit && largest_max < model.s_limit;
+           merge_error <= 0.5 && states * model.u_state <= 0.5 && n * largest_weight < f.h0_limit &&
+           largest_weight * kept_factor < model.p_limit && found.largest_stored < model.s_limit && largest_max < model.s_limit;
   e_tau = largest_weight;  // from here on that of the lines of H0 on l and Ô
   theorem_holds = judged && !padded;
   theorem_is_sharpest = n_far == 0 && found.largest_T <= D_lower * 0.5;  // E6
