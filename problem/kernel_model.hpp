@@ -156,7 +156,7 @@ struct kernel_model {
   int merge_levels = 1;  ///< μ: the most merges by LSE that a key's part goes through
   double u_state = 0, omega_state = 0;  ///< the rounding of O between two merges by LSE to a narrower format
   double state_limit = std::numeric_limits<double>::infinity();  ///< the overflow threshold of that format
-  bool parts_are_keys = false;  ///< each visible key is a part of its own, as in a merge: S = n, and at most n merges on a way
+  bool parts_are_keys = false;  ///< each visible key is a part of its own, as in a merge: S = n, and at most as many merges on a way as there are parts
   int k_block = 0;       ///< roundings of O for each block after the first, where O is divided after every block
   std::int64_t divided_block = 1;  ///< keys of such a block, at least
 

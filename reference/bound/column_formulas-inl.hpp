@@ -122,8 +122,16 @@ constexpr auto is_dull(row_terms const& terms, R const& bound, R const& mid, col
   return either(admits(mean), admits(lost));
 }
 
+/// H0 of states: by what one may exceed the largest value that it averages, relatively, before it is rounded to its format: the
+/// relative term of Clause H without u_state.
+constexpr double state_growth(row_terms const& terms) noexcept {
+  double const on_paths = compounded(compounded(terms.u_p, terms.gamma_h), terms.delta_wide) +
+                          1.01 * terms.combine_error * (1 + terms.delta_wide);
+  return (on_paths + terms.gamma_L + terms.gamma_F) / (1 - terms.gamma_L) * (1 + terms.gamma_F) * terms.slack;
+}
+
 /// Φ_c = min{Γ_O·A'_c, Σ_j share_j·Γ¹_j·|v_jc| + (1 + u_p)(1 + γ^h)²·u_pv·N_c} (Lemma 6; E8), and 1.01μ(ε + k_x·min(K,
-/// X⁺)·u)·A'_c more under lse_normalised (Lemma 4).
+/// X⁺)·u)(1 + Δ)A'_c more under lse_normalised (Lemma 4).
 template <class R>
 constexpr R sum_error(row_terms const& terms, column_sizes<R> const& sizes, R const& A, R const& A_abs,
                       R const& o_size) noexcept {
@@ -134,7 +142,7 @@ constexpr R sum_error(row_terms const& terms, column_sizes<R> const& sizes, R co
   if (!(terms.model.format.u < terms.u_pv)) N = smaller(N, larger(A_abs, sizes.largest) * terms.nodes_L);
   R const by_node = sizes.shared + terms.node_factor * N;
   R const sums = (terms.model.promote > 0 ? by_path : smaller(by_path, by_node)) * (1 + 0x1p-40);
-  return terms.model.merge == problem::split_merge::lse_normalised ? sums + (1.01 * terms.combine_error) * A_abs : sums;
+  return terms.model.merge == problem::split_merge::lse_normalised ? sums + (1.01 * terms.combine_error * (1 + terms.delta)) * A_abs : sums;
 }
 
 /// Of a column beside known weights: o*_c = Σ_j π_j(1 + d_j)v_jc as computed, Σ_j π_jδ_j|v_jc|, Σ_j π_j(1 + d_j +
@@ -235,9 +243,11 @@ constexpr column_bound<R> output_bound(row_terms const& terms, R const& mid, R c
   bound.unrounded = rounded_up(B * kept * terms.slack);
   bound.size = rounded_up(with_output_rounding(model, B * kept, o_size * kept) * terms.slack);
   // H0: n·e^{τ + g⁺}·κ·max_j|v_jc| < Θ; κ·max_j|v_jc| below out_limit where it may be rounded to that format,
-  // max_j|v_jc| below state_limit.
+  // and a state below state_limit.
   bound.judged = both((terms.n * terms.e_tau * kept) * sizes.largest < R(f.h0_limit), bound.size < R(infinity));
-  if (terms.states > 0) bound.judged = both(bound.judged, sizes.largest * (1 + 0x1p-50) < R(model.state_limit));
+  if (terms.states > 0)
+    bound.judged = both(bound.judged, ((1 + state_growth(terms)) * sizes.largest + omega_O) * (kept * (1 + 0x1p-40)) <
+                                          R(model.state_limit));
   if (terms.drops && model.u_drop > 0)
     bound.judged = both(bound.judged, sizes.largest * (kept * (1 + 0x1p-50)) < R(model.out_limit));
 

@@ -187,13 +187,14 @@ constexpr error_bound log_sum_exp_bound(row_terms const& terms) noexcept {
 constexpr double hull_margin_of_term(row_terms const& terms, double largest_value) noexcept {
   if (!terms.judged || terms.by_lse_alone()) return infinity;
   problem::kernel_model const& model = terms.model;
-  double const gamma_O = terms.gamma_O + 1.01 * terms.combine_error;
+  double const gamma_O = terms.gamma_O + 1.01 * terms.combine_error * (1 + terms.delta);
   double const lost_weights = model.omega_p / terms.least_sum + (model.k_pre > 0 ? model.format.omega : 0);
   double const lost_dropped = terms.drops ? model.omega_drop / terms.least_sum : 0;
-  double const lost = (lost_weights * (1 + terms.gamma_states) + lost_dropped) * (4.0 / 3) * terms.n;
+  double const lost = (lost_weights + lost_dropped) * (1 + terms.gamma_states) * (4.0 / 3) * terms.n;
+  double const sum = model.merge == problem::split_merge::lse_normalised ? 1 - terms.gamma_L : 1;  // of weights, at least
   double const margin =
       (gamma_O + terms.gamma_L + terms.gamma_F) / (1 - terms.gamma_L) * largest_value * (1 + terms.gamma_F) +
-      terms.lost_in_sums * terms.kept_factor + lost * largest_value + 2 * model.format.omega * terms.kept_factor;
+      (terms.lost_in_sums * terms.kept_factor + lost * largest_value) / sum + 2 * model.format.omega * terms.kept_factor;
   double const rounded = rounded_up(scalar::with_output_rounding(model, margin, largest_value) * terms.slack);
   return rounded == rounded ? rounded : infinity;
 }

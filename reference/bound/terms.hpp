@@ -50,7 +50,7 @@ struct row_terms : row_scalars, sink_terms {
   // Section 3, Sums: h, ϱ, s, s', Γ_L, M_L, Γ_F, the u_p and the u_pv of Γ_O; γ^h, Γ_O, (1 + u_p)(1 + γ^h)²·u_pv; Ω_O
   // without Σ|v_jc|, and its factor; ω_p·(4/3)·min(1/Λ, e^{M⁺−m}/(Z·D)).
   double states = 0, gamma_states = 0;  ///< μ', γ_{μ'}(u_state): roundings of O between merges by LSE
-  double delta = 0;  ///< Δ: (1 + γ_{k_drop})(1 + u_drop) of dropout times 1 + γ_{μ'}(u_state), less 1
+  double delta = 0, delta_wide = 0;  ///< Δ: (1 + γ_{k_drop})(1 + u_drop) of dropout times 1 + γ_{μ'}(u_state), less 1; of dropout
   double height = 0, divisions = 0, merges_L = 0, merges_O = 0, gamma_L = 0, gamma_C = 0, nodes_L = 0, gamma_F = 0,
          u_p = 0, u_pv = 0, gamma_h = 0, gamma_O = 0, node_factor = 0, lost_in_sums = 0, lost_beside_values = 0,
          lost_when_divided = 0;
@@ -135,7 +135,7 @@ struct row_terms : row_scalars, sink_terms {
 constexpr void row_terms::begin(problem::kernel_model const& how, row_scalars const& scalars, std::size_t keys) noexcept {
   *this = {};
   static_cast<row_scalars&>(*this) = scalars;
-  model = for_keys(how, keys), n = static_cast<double>(keys);
+  model = for_keys(how, keys, scalars.m), n = static_cast<double>(keys);
   auto const products = static_cast<double>(scalars.d);
   double const u = model.format.u, omega = model.format.omega, scale = scale_upper;
   slack = 1 + (16 * n + 8 * products + 64) * 0x1p-53;  // E1
@@ -168,8 +168,8 @@ constexpr void row_terms::begin(problem::kernel_model const& how, row_scalars co
   factor.only = model.sink_form == problem::sink_form::rescale;
   sink_relative = compounded(gamma(model.k_t, u), model.u_t), sink_absolute = model.omega_t + 2 * omega;
   states = states_between_merges(model), gamma_states = gamma(states, model.u_state);
-  if (drops) delta = compounded(gamma(model.k_drop, u), model.u_drop);
-  if (gamma_states > 0) delta = gamma_states < infinity ? compounded(delta, gamma_states) : infinity;
+  if (drops) delta_wide = compounded(gamma(model.k_drop, u), model.u_drop);
+  delta = gamma_states < infinity ? compounded(delta_wide, gamma_states) : infinity;
   // Section 3, Sums (Lemmas 4, 6): u_p counts as 0 in Γ_O where P is shared, u_pv as u where it is smaller; h; s; ϱ, s'.
   u_p = model.p_shared ? 0 : model.u_p;
   u_pv = larger(u, model.u_pv);
@@ -314,6 +314,7 @@ constexpr void row_terms::after_weights(Sums const& found) noexcept {
            merge_error <= 0.5 && states * model.u_state <= 0.5 && n * largest_weight < f.h0_limit &&
            largest_weight * kept_factor < model.p_limit && found.largest_stored < model.s_limit && largest_max < model.s_limit;
   e_tau = largest_weight;  // from here on that of the lines of H0 on l and Ô
+  if (by_lse_alone() && (states > 0 || (drops && model.omega_drop > 0))) judged = false;  // section 5: no term for their losses
   theorem_holds = judged && !padded;
   theorem_is_sharpest = n_far == 0 && found.largest_T <= D_lower * 0.5;  // E6
 
@@ -377,12 +378,11 @@ constexpr void row_terms::finish_sums() noexcept {
   lost_in_sums = 4 * (n + S + divisions) * f.omega / least_sum * up;
   lost_when_divided = model.omega_p * divided * up;
   lost_beside_values = ((model.k_pre > 0 ? third * f.omega : 0) + model.omega_p * kappa_p) * up;
+  if (drops) lost_in_sums += third * model.omega_drop, lost_beside_values += larger(third, divided) * model.omega_drop * up;
   if (states > 0) {  // what underflows meets the roundings of the states that follow
     double const grown = (1 + gamma_states) * up;
-    lost_in_sums = (lost_in_sums + third * states * model.omega_state) * grown;
-    lost_when_divided *= grown, lost_beside_values *= grown;
+    lost_in_sums = (lost_in_sums + third * states * model.omega_state) * grown, lost_beside_values *= grown;
   }
-  if (drops) lost_in_sums += third * model.omega_drop, lost_beside_values += larger(third, divided) * model.omega_drop * up;
   // Corollary W: Γ_W, α_W.
   bool const rounded = model.returned_weights != problem::returned_weights::unrounded && !model.p_shared;
   gamma_W = rounded ? compounded(gamma_F, model.u_p) : gamma_F;

@@ -109,7 +109,7 @@ struct float_merge {
 
 /// The numbers of a float32 merge that forms the LSE of partial results on its way: pairs with a division in each, one after
 /// the other or as a tree, or weights exp(LSE_s − LSE) and no division, all at once or one after the other. With `narrow` O is
-/// rounded to bf16 between two merges.
+/// rounded to bf16 between two merges, and a chain begins with the empty state. Parts that saw nothing are merged as the others.
 struct lse_merge {
   enum class form { chain, tree, undivided, undivided_chain } how;
   bool narrow = false;
@@ -123,6 +123,7 @@ struct lse_merge {
   state merged(state const& a, state const& b, std::mt19937_64& random) const {
     bool const divides = how == form::chain || how == form::tree;
     float const M = std::max(a.lse, b.lse);
+    if (M == -HUGE_VALF) return a;
     float kept = numbers.exp(a.lse - M, random), added = numbers.exp(b.lse - M, random);
     float const sum = kept + added, lse = M + std::log(sum);
     if (!divides) kept = numbers.exp(a.lse - lse, random), added = numbers.exp(b.lse - lse, random);
@@ -150,13 +151,16 @@ struct lse_merge {
 
   void row(std::vector<float> const& lse, std::vector<float> const& o, std::size_t dv, float* out, float& out_lse,
            std::mt19937_64& random) const {
+    state const none{-HUGE_VALF, std::vector<float>(dv)};
     std::vector<state> parts;
+    if (narrow && how == form::chain) parts.push_back(none);
     for (std::size_t s = 0; s < lse.size(); ++s)
-      if (lse[s] != -HUGE_VALF)
-        parts.push_back({lse[s], std::vector<float>(o.begin() + static_cast<std::ptrdiff_t>(s * dv),
-                                                    o.begin() + static_cast<std::ptrdiff_t>((s + 1) * dv))});
+      parts.push_back(lse[s] == -HUGE_VALF
+                          ? none
+                          : state{lse[s], std::vector<float>(o.begin() + static_cast<std::ptrdiff_t>(s * dv),
+                                                             o.begin() + static_cast<std::ptrdiff_t>((s + 1) * dv))});
     std::fill_n(out, dv, 0.0F), out_lse = -HUGE_VALF;
-    if (parts.empty()) return;
+    if (std::ranges::all_of(parts, [](state const& part) { return part.lse == -HUGE_VALF; })) return;
     if (how != form::undivided) {
       state const whole = of(parts, 0, parts.size(), random);
       std::ranges::copy(whole.o, out), out_lse = whole.lse;

@@ -34,7 +34,7 @@ class evaluation:
         self.n = len(keys)
         self.S, self.mu = model["splits"], model["merge_levels"]
         if model["parts_are_keys"]:
-            self.S, self.mu = self.n, min(self.mu, self.n)
+            self.S, self.mu = self.n, min(self.mu, facts["m"])
         self.has_sink = facts["has_sink"]                      # the last key is the sink
         self.real = self.n - self.has_sink
         self.slack = 1 + Decimal(16 * self.n + 8 * facts["d"] + 64) / 2**53 if self.widened else ONE
@@ -323,10 +323,10 @@ class evaluation:
         self.gamma_h = self.up(self.gamma_h)
         self.gamma_O = self.up(self.u_p + self.gamma_h + times(self.u_p, self.gamma_h))
         factor = self.up(gamma(m["k_drop"], u) + m["u_drop"] + times(gamma(m["k_drop"], u), m["u_drop"]))
-        self.delta, self.lost_dropped = (factor, m["omega_drop"]) if self.f["drops"] else (ZERO, ZERO)
-        self.states = mu - m["parts_are_keys"] if self.by_lse and max(m["u_state"], m["omega_state"]) > 0 else 0
+        self.wide, self.lost_dropped = (factor, m["omega_drop"]) if self.f["drops"] else (ZERO, ZERO)
+        self.states = (min(mu - 1, n) if m["parts_are_keys"] else mu) * (self.by_lse and max(m["u_state"], m["omega_state"]) > 0)
         self.gamma_states = gamma(self.states, m["u_state"])
-        self.delta = self.up(self.delta + self.gamma_states + times(self.delta, self.gamma_states))
+        self.delta = self.up(self.wide + self.gamma_states + times(self.wide, self.gamma_states))
         self.gamma_O = self.up(self.gamma_O + self.delta + times(self.gamma_O, self.delta))
         for key in self.keys:
             path = gamma(key.R + 1 + m["k_pre"] + s_O, self.u_pv)
@@ -391,7 +391,7 @@ class evaluation:
             m["c_m"] < 1 or m["eps"] <= Decimal("0.125"),
             self.n_far * self.far_share <= HALF,
             not self.by_lse or self.mu_of_L <= HALF,
-            self.states * m["u_state"] <= HALF,
+            self.states * m["u_state"] <= HALF and (m["normalise"] != "lse" or not (self.states or self.lost_dropped)),
         ]
         h5 = m["large_scores"] == "stable" or all(
             not key.under_bias or key.kappa <= self.limit or abs(key.bias) <= m["mask_limit"] for key in self.keys)

@@ -99,8 +99,6 @@ class results(evaluation):
             return INF, INF, INF, NOTHING
         if self.f["drops"] and m["u_drop"] > 0 and largest * kept >= m["out_limit"]:
             return INF, INF, INF, NOTHING
-        if self.states and largest >= m["state_limit"]:
-            return INF, INF, INF, NOTHING
         underflow = n * TWO**-1074 * max(ONE, largest) if self.widened else ZERO
         high = self.up(sum(key.wu * size for key, size in zip(keys, sizes))) + underflow
         low = sum(key.wl * size for key, size in zip(keys, sizes)) * (2 - self.slack)
@@ -120,10 +118,14 @@ class results(evaluation):
             Phi = min(Phi, shared + times((1 + self.u_p) * (1 + self.gamma_h)**2 * self.u_pv * (1 + self.delta), nodes))
         if self.widened:
             Phi *= 1 + TWO**-40  # E8
-        Phi = self.up(Phi + self.combine * A_prime)
+        Phi = self.up(Phi + times(self.combine, 1 + self.delta, A_prime))
         Omega_O = self.up((self.lost + FOUR_THIRDS * self.states * m["omega_state"] + m["omega_p"] * self.kappa_p * total
-                           + (FOUR_THIRDS * omega * total if m["k_pre"] else ZERO)) * (1 + self.gamma_states)
-                          + self.lost_dropped * (FOUR_THIRDS + self.kappa_drop * total))
+                           + (FOUR_THIRDS * omega * total if m["k_pre"] else ZERO)
+                           + self.lost_dropped * (FOUR_THIRDS + self.kappa_drop * total)) * (1 + self.gamma_states))
+        wide = (1 + self.u_p) * (1 + self.gamma_h) * (1 + self.wide) - 1 + self.combine * (1 + self.wide)
+        growth = (1 + self.gamma_F) * (wide + self.gamma_L + self.gamma_F) / (1 - self.gamma_L)
+        if self.states and self.up(times(1 + growth, largest) + Omega_O) * kept >= m["state_limit"]:
+            return INF, INF, INF, NOTHING
         if m["normalise"] == "lse":
             grown = self.growth(self.lse) if self.lse < INF else INF
             if times(1 + grown, max(key.U_lse for key in keys)) > LARGEST or self.gamma_O == INF:
@@ -214,13 +216,14 @@ class results(evaluation):
         m = self.m
         if not self.judged or m["normalise"] == "lse":
             return INF
-        gamma_O = self.gamma_O + self.combine
+        gamma_O = self.gamma_O + times(self.combine, 1 + self.delta)
         sums = (1 + self.gamma_F) * (gamma_O + self.gamma_L + self.gamma_F) / (1 - self.gamma_L)
         kept = self.f["kept_factor"]
-        lost = (self.lost + FOUR_THIRDS * self.states * m["omega_state"]) * (1 + self.gamma_states)
-        bound = times(sums, largest) + (lost + FOUR_THIRDS * self.lost_dropped) * kept
-        narrow = (m["omega_p"] / self.least_sum + (self.omega if m["k_pre"] else 0)) * (1 + self.gamma_states)
-        bound += FOUR_THIRDS * (narrow + self.lost_dropped / self.least_sum) * self.n * largest
+        lost = self.lost + FOUR_THIRDS * (self.states * m["omega_state"] + self.lost_dropped)
+        narrow = (m["omega_p"] + self.lost_dropped) / self.least_sum + (self.omega if m["k_pre"] else 0)
+        lost = lost * kept + FOUR_THIRDS * narrow * self.n * largest
+        whole = 1 - self.gamma_L if m["merge"] == "lse_normalised" else ONE
+        bound = times(sums, largest) + lost * (1 + self.gamma_states) / whole
         return self.rounded_output(self.up(bound + 2 * self.omega * kept), largest)
 
     # Section 8, Dull elements: whether a bound that is known admits a wrong answer; None where that is too close.
