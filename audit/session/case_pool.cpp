@@ -4,7 +4,6 @@
 #include <limits>
 
 #include "audit/builtin/kernel_spec.hpp"
-#include "audit/cases/default_contract.hpp"
 #include "audit/cases/support_cases.hpp"
 #include "audit/session/kernel_speed.hpp"
 #include "audit/session/run_case.hpp"
@@ -106,8 +105,6 @@ void case_pool::work() {
                                      asked.made = asked.plan.make(limits_);
                                      asked.made->number = asked.plan.number;
                                      judging_rules rules = options_.rules();
-                                     contract const claim = contract_under(*options_.claim, asked.made->problem);
-                                     rules.claim = &claim;
                                      if (!options_.fail_fast) rules.wider = &wider_;
                                      asked.result = run_case(*asked.made, kernel.value(), rules);
                                    });

@@ -2,6 +2,7 @@
 
 #include <fmt/format.h>
 
+#include "audit/cases/default_contract.hpp"
 #include "audit/judge/cross_call.hpp"
 #include "audit/judge/wider_claims.hpp"
 #include "audit/session/ask_together.hpp"
@@ -25,8 +26,11 @@ void note_reply(audit_case const& kernel_case, std::size_t call, kernel_session:
 
 }  // namespace
 
-problem::result<case_result> run_case(audit_case const& kernel_case, kernel_session& kernel, judging_rules const& rules,
+problem::result<case_result> run_case(audit_case const& kernel_case, kernel_session& kernel, judging_rules const& given,
                                       case_outputs* outputs) {
+  contract const claim = contract_under(*given.claim, kernel_case.problem);
+  judging_rules rules = given;
+  rules.claim = &claim;
   case_result found;
   case_outputs outputs_of_calls(kernel_case.further.size() + 1);
   auto const run_call = [&](std::size_t call,

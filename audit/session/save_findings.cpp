@@ -62,11 +62,8 @@ class finding_saver {
 
   case_result run_again(audit_case const& kernel_case, case_outputs* outputs = nullptr) {
     problem::result<case_result> rerun = case_result{};
-    contract const claim = contract_under(*options_.claim, kernel_case.problem);
-    judging_rules rules = options_.rules();
-    rules.claim = &claim;
     bool const cut = interruptible([&] { return late(); },
-                                   [&] { rerun = run_case(kernel_case, kernel_->value(), rules, outputs); });
+                                   [&] { rerun = run_case(kernel_case, kernel_->value(), options_.rules(), outputs); });
     if (cut && outputs) outputs->clear();
     return rerun && !cut ? std::move(rerun).value() : case_result{};
   }

@@ -7,9 +7,9 @@ from typing import Any
 
 import numpy as np
 
-from ._arrays import FLOATING, host, like
+from ._arrays import FLOATING, like
 from ._audit import contract_words
-from ._problem import Problem
+from ._problem import Problem, floating
 from ._reference import Reference, answer_of
 from ._report import Report
 from ._tensor_file import Tensor
@@ -71,20 +71,15 @@ def _is_one_array(parts: Any) -> bool:
 def _stacked(parts: Any, name: str) -> Tensor:
     """[S, …] of one array, or of S arrays of one shape and type."""
     if _is_one_array(parts):
-        there = [host(parts, name)]
-        data = there[0].data
-    else:
-        if not parts:
-            raise ValueError(f"{name}: there are no parts")
-        there = [host(part, f"{name}[{number}]") for number, part in enumerate(parts)]
-        for number, one in enumerate(there):
-            if (one.shape, one.dtype) != (there[0].shape, there[0].dtype):
-                raise ValueError(f"{name}[{number}]: is {one.dtype} {one.shape}, but the first part is {there[0].dtype} "
-                                 f"{there[0].shape}")
-        data = np.stack([one.data for one in there])
-    if there[0].dtype not in FLOATING:
-        raise TypeError(f"{name}: has the type {there[0].dtype}, expected float32, float64, float16 or bfloat16")
-    return Tensor(data, there[0].dtype)
+        return floating(parts, name)
+    if not parts:
+        raise ValueError(f"{name}: there are no parts")
+    there = [floating(part, f"{name}[{number}]") for number, part in enumerate(parts)]
+    for number, one in enumerate(there):
+        if (one.shape, one.dtype) != (there[0].shape, there[0].dtype):
+            raise ValueError(f"{name}[{number}]: is {one.dtype} {one.shape}, but the first part is {there[0].dtype} "
+                             f"{there[0].shape}")
+    return Tensor(np.stack([one.data for one in there]), there[0].dtype)
 
 
 def _problem(o_parts: Any, lse_parts: Any, layout: str, outputs: Mapping[str, Any]) -> Problem:
@@ -93,7 +88,7 @@ def _problem(o_parts: Any, lse_parts: Any, layout: str, outputs: Mapping[str, An
         raise ValueError(f"layout: is {layout!r}, expected 'bhnd' or 'bnhd'")
     tensors = {"o_parts": _stacked(o_parts, "o_parts"), "lse_parts": _stacked(lse_parts, "lse_parts")}
     dtype = FLOATING[tensors["o_parts"].dtype]
-    tensors |= {name: host(array, name) for name, array in outputs.items() if array is not None or name == "o"}
+    tensors |= {name: floating(array, name) for name, array in outputs.items() if array is not None or name == "o"}
     if layout == "bnhd":
         for name, rank in (("o_parts", 5), ("o", 4)):
             if name in tensors and tensors[name].data.ndim == rank:

@@ -58,7 +58,7 @@ class Further(TypedDict, total=False):
     kv_layout: str | None
 
 
-def _floating(array: Any, name: str) -> Tensor:
+def floating(array: Any, name: str) -> Tensor:
     part = host(array, name)
     if part.dtype not in FLOATING:
         raise TypeError(f"{name}: has the type {part.dtype}, expected float32, float64, float16 or bfloat16")
@@ -75,12 +75,12 @@ def problem(q: Any, k: Any, v: Any, *, outputs: Mapping[str, Any] | None = None,
             raise TypeError(f"{name}: there is no such argument")
     if layout not in ("bhnd", "bnhd", "thd"):
         raise ValueError(f"layout: is {layout!r}, expected 'bhnd', 'bnhd' or 'thd'")
-    tensors = {name: _floating(array, name) for name, array in (("q", q), ("k", k), ("v", v))}
-    tensors |= {name: _floating(array, name) for name, array in (outputs or {}).items() if array is not None or name == "o"}
+    tensors = {name: floating(array, name) for name, array in (("q", q), ("k", k), ("v", v))}
+    tensors |= {name: floating(array, name) for name, array in (outputs or {}).items() if array is not None or name == "o"}
     if mask is not None:
         tensors["mask"] = _mask(mask)
     if bias is not None:
-        tensors["bias"] = _floating(bias, "bias")
+        tensors["bias"] = floating(bias, "bias")
     parameters: dict[str, str] = {}
     if scale is not None:
         parameters["scale"] = _number(scale, "scale")
@@ -171,7 +171,7 @@ def _with_further(tensors: dict[str, Tensor], parameters: dict[str, str], causal
                 given[name] = offsets
     for name in LATER:
         if name in given:
-            read = _floating if name == "sink" else _mask if name in BYTES else _whole
+            read = floating if name == "sink" else _mask if name in BYTES else _whole
             tensors[name] = read(given[name], name)
     if layout == "thd" and "q_offsets" not in tensors and "k_offsets" not in tensors:
         raise ValueError("cu_seqlens: the layout thd needs (offsets of the queries, offsets of the keys)")

@@ -28,7 +28,8 @@ def main(arguments: Sequence[str] | None = None) -> int:
     try:
         options = Options(given.arrays, given.device, given.layout, given.causal, tuple(given.supports), given.returns)
         adapter = _ask.imported(given.adapter) if given.adapter else None
-        asked = _ask.asked_of(_ask.imported(given.function, given.device), options, adapter)
+        function = _ask.imported(given.function, given.device)
+        asked = _ask.asked_of(function, options, adapter)
         kernel = _serve.Kernel(asked.answer, layout=asked.layout, interruptible=False)
         if given.merge:
             merge = _merge.MatchedMerge(_ask.imported(given.merge, argument="merge"), options)
@@ -37,7 +38,7 @@ def main(arguments: Sequence[str] | None = None) -> int:
         _serve.refuse(f"{type(why).__name__}: {why}")
         print(f"{type(why).__name__}: {why}", file=sys.stderr)
         return 2
-    name = given.merge if given.merge and "_merge:no_attention" in given.function else given.function
+    name = given.merge if function is _merge.no_attention else given.function
     with _serve.Server(kernel, name) as server:
         while server.next() >= 0:
             pass
