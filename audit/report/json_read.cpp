@@ -19,7 +19,8 @@ using json = nlohmann::ordered_json;
 
 /// Limits of what a page shows: more than the program draws, and little enough for a browser.
 constexpr std::size_t most_rows = 4096, most_cells = std::size_t{1} << 16;
-constexpr std::int64_t most_heads = 256, most_places = std::int64_t{1} << 20;
+constexpr std::size_t most_axes = 5;  ///< parts of a merge: [parts, b, hq, n, dv]
+constexpr std::int64_t most_places = std::int64_t{1} << 20;
 
 problem::sizes sizes_in(report_object const& from) {
   problem::sizes s;
@@ -90,8 +91,8 @@ std::vector<input_listing> inputs_in(json const& from) {
           places = std::min(places * std::max<std::int64_t>(extent, 1), 2 * most_places);
       values = std::min(values, 2 * most_places);
     }
-    if (listing.shape.size() != 4 || values != std::ssize(listing.values) || places > most_places ||
-        listing.shape[0] > most_heads || listing.shape[1] > most_heads)
+    if (listing.shape.empty() || listing.shape.size() > most_axes || values != std::ssize(listing.values) ||
+        places > most_places)
       throw report_fault{fmt::format("'shape' and 'values' of '{}' do not fit each other", listing.name)};
   }
   return listings;

@@ -23,8 +23,8 @@ struct matrix_picture {
 /// All elements of one tensor of a small problem.
 struct input_listing {
   std::string name;
-  std::vector<std::int64_t> shape;
-  std::vector<double> values;  ///< row-major
+  std::vector<std::int64_t> shape;  ///< of one axis (a sink, lengths) to five (the parts of a merge)
+  std::vector<double> values;       ///< row-major; as many as the shape has places
 };
 
 /// A part of one head of the case that failed, around the element that failed.

@@ -12,6 +12,7 @@
 #include "audit/judge/cross_call.hpp"
 #include "audit/report/cause_words.hpp"
 #include "audit/support/interruptible.hpp"
+#include "audit/tensors/entry_forms.hpp"
 
 namespace attest::audit {
 namespace {
@@ -124,15 +125,10 @@ class asking {
   bool concerns(searched_case const& which, hypothesis const& tried) {
     auto const made = plan_.make(which.check, which.name, limits_);
     if (!made || !is_tried(made->problem)) return false;
-    problem::sizes const& s = made->problem.size();
-    // Outputs of the right shape, for hypotheses that change outputs.
-    owned_outputs const zeros{
-        owned_tensor::compact(made->problem.type(), {s.b, s.hq, s.n, s.dv}),
-        owned_tensor::compact(made->problem.type() == problem::element_type::f64 ? problem::element_type::f64
-                                                                                 : problem::element_type::f32,
-                              {s.b, s.hq, s.n}),
-        std::nullopt};
-    return !tried.suppose(of_rank_4(made->problem, zeros, contract_under(*options_.claim, made->problem)), nullptr).empty();
+    // Some hypotheses change outputs.
+    answered_call const call = of_rank_4(made->problem, zero_outputs(made->problem),
+                                         contract_under(*options_.claim, made->problem));
+    return !tried.suppose(call, nullptr).empty();
   }
 
  private:

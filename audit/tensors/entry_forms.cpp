@@ -56,6 +56,20 @@ std::size_t output_row(owned_problem const& problem, std::int64_t b, std::int64_
       problem.instance());
 }
 
+owned_outputs zero_outputs(owned_problem const& problem) {
+  auto const zeros = [](problem::element_type type, problem::layout const& layout) {
+    owned_tensor tensor{type, layout, {}};
+    tensor.bytes.resize(tensor.spanned_elements() * problem::size_of(type));
+    return tensor;
+  };
+  return std::visit(
+      [&]<class T>(problem::instance<T> const& p) {
+        return owned_outputs{.o = zeros(problem::type_of<T>, problem::rows_layout(p, p.size().dv)),
+                             .lse = zeros(problem::type_of<problem::lse_element<T>>, problem::rows_layout(p))};
+      },
+      problem.instance());
+}
+
 padding_found clear_padding(owned_problem const& problem, owned_tensor& output, std::span<std::byte const> before) {
   padding_found found;
   if (!problem.draft().q_lengths && !problem.draft().q_offsets) return found;

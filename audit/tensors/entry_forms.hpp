@@ -21,6 +21,9 @@ std::int64_t queries_of(owned_problem const& problem) noexcept;
 /// over all axes but the last: outputs have the shape of problem::rows_layout, [1, hq, rows of q, ·] where q is packed.
 std::size_t output_row(owned_problem const& problem, std::int64_t b, std::int64_t h, std::int64_t i) noexcept;
 
+/// O and LSE of a problem, compact, of the shape of problem::rows_layout, all 0.
+owned_outputs zero_outputs(owned_problem const& problem);
+
 /// Sets what belongs to no query to 0: it is no answer. Returns what was there, beside `before`, the bytes of the same
 /// elements before the call, where they are known.
 /// Requires  a compact output of the shape of problem::rows_layout; `before` empty or of its size

@@ -60,6 +60,18 @@ TEST_CASE("the rows of an entry are the same packed, paged and in its slot", "[u
   }
 }
 
+TEST_CASE("outputs of zeros have the rows of the problem, and may be put in slots", "[unit]") {
+  for (way const how : {way::packed, way::paged, way::packed_and_paged}) {
+    owned_problem const problem = arranged(how);
+    std::size_t const rows = problem.draft().q_offsets ? 4 * 8 : 3 * 4 * 4;
+    owned_outputs const zeros = zero_outputs(problem);
+    REQUIRE((zeros.o && zeros.lse && !zeros.weights));
+    CHECK(zeros.o->bytes.size() == rows * 6 * sizeof(float));
+    CHECK(zeros.lse->bytes.size() == rows * sizeof(float));
+    CHECK(in_slots(problem, zeros).o->bytes == std::vector<std::byte>(3 * 4 * 4 * 6 * sizeof(float)));
+  }
+}
+
 TEST_CASE("what belongs to no query of an output is cleared", "[unit]") {
   for (way const how : {way::packed, way::paged}) {
     owned_problem const problem = arranged(how);

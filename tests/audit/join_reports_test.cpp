@@ -36,7 +36,8 @@ void adorn(finding& into) {
   if (*rc::gen::inRange(0, 2)) {
     into.shrunk.emplace();
     into.shrunk->what.sentence = "smaller, and still \"wrong\"", into.shrunk->sizes = {1, 1, 1, 1, 2, 1, 1}, into.shrunk->file = "f";
-    into.shrunk->inputs = {{"q", {1, 1, 1, 2}, {draw_number(), draw_number()}}, {"k", {1, 1, 0, 2}, {}}};
+    into.shrunk->inputs = {{"q", {1, 1, 1, 2}, {draw_number(), draw_number()}}, {"k", {1, 1, 0, 2}, {}},
+                            {"sink", {2}, {draw_number(), draw_number()}}, {"o_parts", {2, 1, 1, 1, 1}, {draw_number(), draw_number()}}};
   }
   if (*rc::gen::inRange(0, 2)) into.condition = "wrong from n = 129 on";
   if (*rc::gen::inRange(0, 2) == 0) {
@@ -208,7 +209,8 @@ TEST_CASE("pictures that do not fit are refused with a sentence, before anything
        {edit{"/pictures/visible", json::array({"#"}), "'visible' has not"}, edit{"/pictures/visible", json::array({"#x"}), "'visible' has not"},
         edit{"/pictures/applied/rows", wide, "'applied' has not the size of 'asked'"}, edit{"/pictures/asked/rows/0/0", "1.5", "expected a hex float"},
         edit{"/pictures/asked/rows", json(5000, json::array()), "too large to draw"}, edit{"/pictures/asked/first_row", -1, "'first_row'"},
-        edit{"/shrunk_inputs/0/shape", huge, "do not fit each other"}, edit{"/shrunk_inputs/0/shape", flat, "do not fit each other"},
+        edit{"/shrunk_inputs/0/shape", huge, "do not fit each other"}, edit{"/shrunk_inputs/0/shape", json::array({1, 3}), "do not fit each other"},
+        edit{"/shrunk_inputs/0/shape", json::array(), "do not fit each other"}, edit{"/shrunk_inputs/0/shape", json::array({1, 1, 1, 1, 1, 2}), "do not fit each other"},
         edit{"/shrunk_inputs/0/values", json::array(), "do not fit each other"}, edit{"/index", flat, "'index' in a finding has 2 numbers"},
         edit{"/got", "0x", "expected a hex float"}, edit{"/bound", "0x1p+0 ", "expected a hex float"}, edit{"/bound", "0x-1p+0", "expected a hex float"}}) {
     auto edited = files;

@@ -98,6 +98,27 @@ TEST_CASE("a finding shows its numbers in decimal and hexadecimal, its inputs an
   CHECK(count(page, "class=\"heatmap\"") == 2);
 }
 
+TEST_CASE("the inputs of a finding are listed whatever number of axes they have", "[unit]") {
+  report single = hostile_report();
+  single.findings.front().shrunk->inputs = {
+      {"sink", {3}, {1, 2, 3}},           {"scale", {1}, {4}},        {"q_lengths", {0}, {}},
+      {"mask", {2, 2}, {0, 1, 1, 0}},     {"q", {2, 1, 2}, {5, 6, 7, 8}}, {"k", {1, 2, 1, 1}, {0.5, 0.25}},
+      {"o_parts", {2, 1, 2, 1, 1}, {1, 2, 3, 4}}, {"none", {2, 0, 1, 1}, {}}};
+  std::string const page = as_html(std::span(&single, 1));
+  auto const shows = [&](std::string const& name, std::string const& values) {
+    INFO(name << ": " << values);
+    return has(page, "<th scope=\"row\">" + name + "</th><td>" + values + "</td>");
+  };
+  CHECK(shows("sink", "(1, 2, 3)"));
+  CHECK(shows("scale", "(4)"));
+  CHECK(shows("q_lengths", "()"));
+  CHECK(shows("mask", "(0, 1)  (1, 0)"));
+  CHECK(shows("q", "[0] (5, 6); [1] (7, 8)"));
+  CHECK(shows("k", "[0, 0] (0.5); [0, 1] (0.25)"));
+  CHECK(shows("o_parts", "[0, 0, 0] (1); [0, 0, 1] (2); [1, 0, 0] (3); [1, 0, 1] (4)"));
+  CHECK(shows("none", "no elements"));
+}
+
 TEST_CASE("a heatmap crosses what cannot be: weights of masked keys, no weights, errors above the bound", "[unit]") {
   std::vector<double> values(9 * 9, 0.5);
   CHECK(!has(drawn(picture(9, 9, values), cells::weights), "class=\"cross\""));

@@ -2,8 +2,13 @@
 
 #include <algorithm>
 #include <cmath>
+#include <functional>
+#include <numeric>
+#include <span>
+#include <vector>
 
 #include <fmt/format.h>
+#include <fmt/ranges.h>
 
 #include "audit/report/svg/heatmap.hpp"
 #include "audit/report/text.hpp"
@@ -90,18 +95,26 @@ void write_pictures(finding_pictures const& drawn, markup& to) {
   to.close();
 }
 
-/// The rows of a small tensor, "(1, -2)  (3, 4)", after "[b, h]" where it has more than one head.
+/// The rows of a small tensor, "(1, -2)  (3, 4)"; the matrix of its last two axes after "[b, h]", its indices along the
+/// others, where there are several. Requires  at least one axis, and as many values as the shape has places
 std::string listing(input_listing const& of) {
+  auto const product = [](auto const& extents) {
+    return std::accumulate(extents.begin(), extents.end(), std::int64_t{1}, std::multiplies<>());
+  };
+  std::span const shape(of.shape);
+  auto const outer = shape.first(shape.size() - std::min<std::size_t>(shape.size(), 2));
+  std::int64_t const matrices = product(outer), columns = shape.back(), rows = shape.size() > 1 ? shape[outer.size()] : 1;
   std::string text;
+  std::vector<std::int64_t> index(outer.size());
   std::size_t at = 0;
-  for (std::int64_t outer = 0; outer < of.shape[0] * of.shape[1]; ++outer) {
-    if (of.shape[0] * of.shape[1] > 1)
-      text += fmt::format("{}[{}, {}] ", outer ? "; " : "", outer / of.shape[1], outer % of.shape[1]);
-    for (std::int64_t r = 0; r < of.shape[2]; ++r) {
-      text += r ? "  (" : "(";
-      for (std::int64_t c = 0; c < of.shape[3]; ++c, ++at) text += fmt::format("{}{}", c ? ", " : "", of.values[at]);
+  for (std::int64_t matrix = 0; matrix < matrices; ++matrix) {
+    if (matrices > 1) text += fmt::format("{}[{}] ", matrix > 0 ? "; " : "", fmt::join(index, ", "));
+    for (std::int64_t row = 0; row < rows; ++row) {
+      text += row > 0 ? "  (" : "(";
+      for (std::int64_t c = 0; c < columns; ++c, ++at) text += fmt::format("{}{}", c > 0 ? ", " : "", of.values[at]);
       text += ")";
     }
+    for (std::size_t axis = index.size(); axis-- > 0 && ++index[axis] == outer[axis];) index[axis] = 0;
   }
   return text.empty() ? "no elements" : text;
 }
