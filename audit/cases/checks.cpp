@@ -110,7 +110,7 @@ std::vector<check> const& checks() {
        "kernels that leave the sink out of the LSE by design, without a contract that says so", reaches_beyond},
       {"lengths", bug_class::entries,
        "each entry has its own queries and keys, bands hang on its own end; nothing behind a length is read",
-       "slots of more than 33 keys, which drawn asks"},
+       "slots of more than 512 keys, which drawn asks"},
       {"packed", bug_class::entries,
        "entries one behind the other, of queries, of keys or of both, do not see each other; rows behind the last are "
        "nobody's",

@@ -3,7 +3,11 @@
 #include <algorithm>
 #include <array>
 #include <cmath>
+#include <string>
+#include <utility>
 #include <vector>
+
+#include <fmt/format.h>
 
 #include "audit/cases/arranged.hpp"
 #include "audit/cases/random.hpp"
@@ -160,6 +164,27 @@ void add_entry_family(case_list& to, char const* check, F&& arrange) {
   }
 }
 
+/// Few queries and slots of 512 keys, which kernels take in parts: in shortened entries some parts have no key, and with a
+/// band some queries see those of one part only. With so many threads that parts are of every kind.
+void add_decoding(case_list& to) {
+  std::vector<std::int32_t> const keys{512, 1, 0, 129, 300};
+  for (auto const& [name, queries] : {std::pair{"decode", std::vector<std::int32_t>{1, 1, 1, 1, 1}},
+                                      std::pair{"decode-several", std::vector<std::int32_t>{4, 1, 3, 0, 4}}})
+    for (std::size_t band = 0; band < band_names.size(); ++band) {
+      std::string const named = std::string(name) + band_names[band];
+      auto random = to.random("lengths", named);
+      problem_draft draft = entries_of({name, queries, keys}, to, random);
+      set_band(draft, band);
+      audit_case& added = to.add("lengths", named, std::move(draft));
+      for (std::int32_t const threads : {1, 2, 7, 64})
+        added.further.push_back({.is = relation::same_bits,
+                                 .problem = added.problem,
+                                 .says = fmt::format("{} thread{}", threads, threads == 1 ? "" : "s"),
+                                 .threads = threads,
+                                 .promised = false});
+    }
+}
+
 }  // namespace
 
 void add_sinks(case_list& to) {
@@ -177,6 +202,7 @@ void add_entries(case_list& to) {
   }
   add_entry_family(to, "lengths", [](case_list& list, char const* check, std::string const& name, problem_draft draft,
                                      random_stream&) { list.add(check, name, std::move(draft)); });
+  add_decoding(to);
   add_entry_family(to, "packed", [](case_list& list, char const* check, std::string const& name, problem_draft draft,
                                     random_stream& random) {
     problem_draft queries_only = draft, keys_only = draft;

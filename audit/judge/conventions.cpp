@@ -51,7 +51,8 @@ class row_offsets {
   std::size_t row_;
 };
 
-/// Calls f(b, h, i) for the given rows, or for all queries where there are none given, until the task is cancelled.
+/// Calls f(b, h, i) for those of the given rows that are queries, or for all queries where there are none given, until the
+/// task is cancelled.
 template <class T, class F>
 void each_row(problem::instance<T> const& p, std::span<row_index const> rows, F&& f) {
   problem::sizes const& s = p.size();
@@ -59,7 +60,7 @@ void each_row(problem::instance<T> const& p, std::span<row_index const> rows, F&
   for (std::int64_t at = 0; at < count && !tbb::is_current_task_group_canceling(); ++at) {
     auto const [b, h, i] =
         rows.empty() ? row_index{at / s.n / s.hq, at / s.n % s.hq, at % s.n} : rows[static_cast<std::size_t>(at)];
-    if (!rows.empty() || i < p.queries(b)) f(b, h, i);
+    if (i < p.queries(b)) f(b, h, i);
   }
 }
 

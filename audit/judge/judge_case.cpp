@@ -13,6 +13,7 @@
 #include "audit/judge/diagnosis.hpp"
 #include "audit/judge/observed_range.hpp"
 #include "audit/tensors/elements.hpp"
+#include "audit/tensors/entry_forms.hpp"
 
 namespace attest::audit {
 
@@ -46,15 +47,17 @@ void judge_finite(audit_case const& kernel_case, owned_outputs const& outputs, c
   problem::sizes const& s = kernel_case.problem.size();
   std::vector<row_index> rows;
   problem::with_type(outputs.o->type, problem::floating_elements{}, [&]<class T>(std::type_identity<T>) {
-    std::span const elements(outputs.o->as<T>(), outputs.o->bytes.size() / sizeof(T));
     constexpr auto infinity = problem::format_of<T>.infinity();
-    for (std::size_t at = 0; at < elements.size(); ++at) {
-      if ((std::bit_cast<problem::bits_of<T>>(elements[at]) & (problem::format_of<T>.sign_bit() - 1)) < infinity)
-        continue;
-      std::int64_t const row = static_cast<std::int64_t>(at) / s.dv;
-      row_index const found{row / s.n / s.hq, row / s.n % s.hq, row % s.n};
-      if (rows.empty() || rows.back() != found) rows.push_back(found);
-    }
+    auto const is_finite = [](T const& x) {
+      return (std::bit_cast<problem::bits_of<T>>(x) & (problem::format_of<T>.sign_bit() - 1)) < infinity;
+    };
+    for (std::int64_t b = 0; b < s.b; ++b)
+      for (std::int64_t h = 0; h < s.hq; ++h)
+        for (std::int64_t i = 0; i < queries_of(kernel_case.problem, b); ++i) {
+          auto const* const row =
+              outputs.o->as<T>() + output_row(kernel_case.problem, b, h, i) * static_cast<std::size_t>(s.dv);
+          if (!std::all_of(row, row + s.dv, is_finite)) rows.push_back({b, h, i});
+        }
   });
   if (rows.empty()) return;
   judgement found = judge_by_conventions(kernel_case.problem, {.o = outputs.o}, claim, rows, thoroughness::verdict);

@@ -32,6 +32,7 @@ std::vector<row_block> blocks_of(problem::instance<T> const& p, std::span<row_in
     return blocks;
   }
   for (auto const& [b, h, i] : rows) {
+    if (i >= p.queries(b)) continue;
     bool const continues = !blocks.empty() && blocks.back().b == b && blocks.back().h == h && blocks.back().i1 == i &&
                            i - blocks.back().i0 < most;
     if (continues) ++blocks.back().i1;

@@ -61,6 +61,13 @@ constexpr std::array causes{
     std::pair{"merge_256_parts", "merge-of-256-parts-at-most"},
     std::pair{"merge_strides_of_first", "merge-strides-of-first"},
     std::pair{"merge_base_2", "merge-base-2"},
+    std::pair{"split_of_nothing_weighs_1", "empty-parts-weigh-1"},
+    std::pair{"split_of_nothing_is_nan", "empty-parts-nan"},
+    std::pair{"split_of_nothing_is_old", ""},  // what is there is of another call, or of another row
+    std::pair{"split_key_twice", "parts-share-keys"},
+    std::pair{"split_key_lost", "parts-lose-remainder"},
+    std::pair{"split_lse_of_last", "lse-of-last-part"},
+    std::pair{"split_lse_elsewhere", "outputs-unwritten"},
     // --- number_mutants ---
     std::pair{"weights_in_f16", "weights-in-f16"},
     std::pair{"logits_in_f16", "scores-in-f16|contract-f16-scores"},

@@ -29,7 +29,7 @@ known_answers answers_of(std::string_view specimen, std::vector<std::string> con
     audit::problem_draft const& draft = made.problem.draft();
     problem::sizes const& s = made.problem.size();
     if (!made.further.empty() || s.n * s.m > 4096 || draft.q.layout.rank != 4) continue;
-    auto const outputs = guarded_answer_of(found->kernel, draft);
+    auto const outputs = guarded_answer_of(found->kernel, draft, 0);
     auto& answers = known.answers.emplace_back();
     answers.add(made.problem, outputs, claim, made.rows);
     (answers.is_wrong() ? known.failing : known.passing)
@@ -95,7 +95,7 @@ TEST_CASE("one mistake explains every failing input of a kernel that makes it", 
   }
 }
 
-TEST_CASE("the mistake about sinks, entries, pages, block masks or dropout is named first", "[unit]") {
+TEST_CASE("the mistake about sinks, entries, pages, block masks, dropout or parts of the keys is named first", "[unit]") {
   struct planted {
     char const *specimen, *check;
   };
@@ -104,7 +104,9 @@ TEST_CASE("the mistake about sinks, entries, pages, block masks or dropout is na
         planted{"next_entry_seen", "packed"}, planted{"empty_entry_is_nan", "lengths"},
         planted{"table_ignored", "pages"}, planted{"table_of_first_entry", "pages"},
         planted{"page_offset_by_bits", "pages"}, planted{"window_ignored_in_pages", "pages"},
-        planted{"partial_block_dropped", "block-masks"}, planted{"dropout_before_sum", "dropout"}}) {
+        planted{"partial_block_dropped", "block-masks"}, planted{"dropout_before_sum", "dropout"},
+        planted{"split_key_twice", "empty-blocks"},
+        planted{"split_lse_of_last", "empty-blocks"}, planted{"split_of_nothing_is_nan", "empty-blocks"}}) {
     CAPTURE(specimen);
     audit::named_cause const found = cause_of(answers_of(specimen, {check}));
     REQUIRE(!found.mistakes.empty());

@@ -1,12 +1,15 @@
 // Every output of every call of a case is judged against its own truth: a relation to the first call is asked besides.
 #include "audit/judge/judge_case.hpp"
 
+#include <algorithm>
 #include <cmath>
 
+#include "audit/cases/arranged.hpp"
 #include "audit/cases/call_form.hpp"
 #include "audit/cases/case.hpp"
 #include "audit/cases/random.hpp"
 #include "audit/tensors/elements.hpp"
+#include "audit/tensors/entry_forms.hpp"
 #include "tests/support/builtin_kernel.hpp"
 #include "tests/support/catch.hpp"
 #include "tests/support/problem_recipe.hpp"
@@ -113,6 +116,26 @@ TEST_CASE("where rows are sampled, the others are judged to be finite", "[unit]"
   audit::store(*outputs[0]->o, 0, std::nan(""));
   CHECK(judged().failed == 1);
   CHECK(judged().violations.front().index == std::array<std::int64_t, 4>{0, 0, 0, 0});
+}
+
+TEST_CASE("where rows of a packed problem are sampled, one of the others that is NaN is named by its entry", "[unit]") {
+  recipe r;
+  r.b = 3, r.hk = 2, r.n = 5, r.m = 9, r.d = 8, r.dv = 8;
+  audit::problem_draft draft = make_problem(r);
+  audit::set_lengths(draft, {2, 5, 3}, {9, 9, 9});
+  audit::pack_queries(draft, 0);
+  audit::audit_case asked{.check = "drawn",
+                          .name = "1",
+                          .problem = audit::owned_problem::of_valid(std::move(draft)),
+                          .rows = {{0, 0, 1}},
+                          .form = audit::call_form{.size = {3, 2, 2, 5, 9, 8, 8}}};
+  audit::case_outputs outputs{audit::zero_outputs(asked.problem)};
+  audit::case_result found;
+  audit::store(*outputs[0]->o, audit::output_row(asked.problem, 2, 1, 1) * 8, std::nan(""));
+  audit::judge_case(asked, outputs, {.claim = audit::find_contract("f32")}, found);
+  CHECK(std::ranges::count_if(found.judged.violations, [](audit::violation const& wrong) {
+          return wrong.index == std::array<std::int64_t, 4>{2, 1, 1, 0};
+        }) == 1);
 }
 
 TEST_CASE("where rows are sampled, the others may be NaN where the contract says so of a row without keys", "[unit]") {

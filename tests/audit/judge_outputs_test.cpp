@@ -6,7 +6,11 @@
 
 #include <tbb/global_control.h>
 
+#include "audit/cases/arranged.hpp"
+#include "audit/contract/contract.hpp"
+#include "audit/judge/conventions.hpp"
 #include "audit/tensors/elements.hpp"
+#include "audit/tensors/entry_forms.hpp"
 #include "tests/support/builtin_kernel.hpp"
 #include "tests/support/catch.hpp"
 #include "tests/support/problem_recipe.hpp"
@@ -109,6 +113,26 @@ TEST_CASE("rows that only the ball tier encloses are judged, right or wrong", "[
   CHECK(found.not_certified == 0);
   CHECK(found.judged() == infinite.rows * infinite.of_row);
   CHECK(found.failed == infinite.rows * infinite.of_row);
+}
+
+TEST_CASE("rows that are no query of their entry are not judged, in slots and packed", "[unit]") {
+  for (bool const packed : {false, true}) {
+    audit::problem_draft draft = make_problem({.b = 2, .n = 5, .m = 7, .d = 8, .dv = 8});
+    audit::set_lengths(draft, {5, 2}, {7, 7});
+    if (packed) audit::pack_queries(draft, 0);
+    audit::owned_problem const problem = audit::owned_problem::of_valid(std::move(draft));
+    audit::owned_outputs const outputs = audit::zero_outputs(problem);
+    std::int64_t const of_row = 8 + 1;
+    for (auto const& [row, is_query] : {std::pair{audit::row_index{1, 0, 1}, true}, {audit::row_index{1, 0, 2}, false},
+                                        {audit::row_index{1, 0, 4}, false}, {audit::row_index{0, 0, 4}, true}}) {
+      CAPTURE(packed, row.b, row.i);
+      for (audit::conventions::row const of_empty : {audit::conventions::row::zero, audit::conventions::row::nan}) {
+        audit::contract claim = *audit::find_contract("f32");
+        claim.conventions.empty_row = of_empty;
+        CHECK(audit::judge_by_conventions(problem, outputs, claim, {&row, 1}).judged() == (is_query ? of_row : 0));
+      }
+    }
+  }
 }
 
 TEST_CASE("outputs without elements are judged at once, whatever their rows", "[unit]") {

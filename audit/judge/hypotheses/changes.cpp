@@ -100,6 +100,10 @@ double element(owned_tensor const& t, std::int64_t b, std::int64_t h, std::int64
   return load(t, static_cast<std::size_t>(at));
 }
 
+std::int64_t keys_of(owned_problem const& problem, std::int64_t b) {
+  return std::visit([&](auto const& p) { return p.keys(b); }, problem.instance());
+}
+
 bool sees(owned_problem const& problem, std::int64_t b, std::int64_t h, std::int64_t i, std::int64_t j) {
   return std::visit([&](auto const& p) { return reference::visible(p, b, h, i, j); }, problem.instance());
 }

@@ -40,6 +40,8 @@ std::vector<answered_call> with_problem(answered_call const& call, problem_draft
 
 /// Element (b, h, i, j), where axes of size 1 broadcast.
 double element(owned_tensor const& t, std::int64_t b, std::int64_t h, std::int64_t i, std::int64_t j);
+/// The keys of entry b.
+std::int64_t keys_of(owned_problem const& problem, std::int64_t b);
 /// Is key j visible to query i, by mask and band?
 bool sees(owned_problem const& problem, std::int64_t b, std::int64_t h, std::int64_t i, std::int64_t j);
 /// The bias, 0 where there is none.

@@ -13,6 +13,7 @@ hypothesis_list const& hypotheses() {
     add_hypotheses_of_visibility(table);
     add_hypotheses_of_sinks(table);
     add_hypotheses_of_entries(table);
+    add_hypotheses_of_parts(table);
     add_hypotheses_of_keys(table);
     add_hypotheses_of_hidden(table);
     add_hypotheses_of_memory(table);

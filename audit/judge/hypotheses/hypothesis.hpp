@@ -68,6 +68,7 @@ void add_hypotheses_of_pages(hypothesis_list& to);        ///< where rows of pac
 void add_hypotheses_of_visibility(hypothesis_list& to);   ///< mask and band
 void add_hypotheses_of_sinks(hypothesis_list& to);        ///< sinks
 void add_hypotheses_of_entries(hypothesis_list& to);      ///< lengths, block masks, dropout
+void add_hypotheses_of_parts(hypothesis_list& to);        ///< keys that are taken in parts and merged
 void add_hypotheses_of_keys(hypothesis_list& to);         ///< keys lost or counted twice, heads, blocks
 void add_hypotheses_of_hidden(hypothesis_list& to);       ///< hidden keys that are read, stand-ins for −∞, NaN
 void add_hypotheses_of_memory(hypothesis_list& to);       ///< inputs misread or rounded, earlier answers

@@ -14,11 +14,6 @@ using calls = std::vector<answered_call>;
 
 bool is_paged(answered_call const& call) { return call.given && call.given->draft().block_table; }
 
-/// The keys of entry b.
-std::int64_t keys_of(owned_problem const& p, std::int64_t b) {
-  return std::visit([&](auto const& of) { return of.keys(b); }, p.instance());
-}
-
 /// A row of a pool of pages.
 struct pool_row {
   std::int64_t page, row;

@@ -1,5 +1,5 @@
 // A plain kernel of version 2 of the C interface, in whose steps specimens differ: one row at a time, a running maximum, in
-// one or two parts of the keys. Its steps are static functions of a policy P; honest_operator has the right ones.
+// one part of the keys or in several that are merged. Its steps are static functions of a policy P; honest_operator has the right ones.
 #pragma once
 
 #include <algorithm>
@@ -18,11 +18,25 @@ template <class F>
 struct operator_place {
   problem::instance<F> const& p;
   std::int64_t b, h, i;
+  std::int32_t threads = 0;  ///< of the call; 0: the kernel's choice
 
   problem::sizes const& size() const { return p.size(); }
   std::int64_t group() const { return size().hq / size().hk; }
   bool paged() const { return p.k().map.table != nullptr; }
   problem::row_map const& pages() const { return p.k().map; }
+};
+
+/// Keys first to last − 1 of an entry.
+struct key_range {
+  std::int64_t first, last;
+};
+
+/// Attention of one row over some keys.
+template <class F>
+struct operator_part {
+  F M = -std::numeric_limits<F>::infinity(), l = 0;
+  std::vector<F> O{};
+  bool nan = false;
 };
 
 template <class F>
@@ -35,6 +49,21 @@ struct honest_operator {
   static constexpr std::int64_t splits = 1;  ///< parts of the keys, merged at the end
   static constexpr bool sink_first = false;  ///< the sink is in the running maximum from the start; else it joins at the end
   static constexpr enum { on_weights, on_values, on_output } drops_on = on_weights;  ///< where the factor of dropout goes
+
+  // --- the parts ---
+  template <class P>
+  static std::int64_t parts(place const&) {
+    return P::splits;
+  }
+  /// Those of part s of `of`; m: of the entry.
+  static key_range part(place const&, std::int64_t s, std::int64_t of, std::int64_t m) {
+    return {m * s / of, m * (s + 1) / of};
+  }
+  /// What is done to a part before it is merged.
+  static void finish(place const&, key_range const&, operator_part<F>&) {}
+  static constexpr bool merges_nothing = false;  ///< two parts that saw nothing are merged, too: exp(−∞ − −∞)
+  /// The query whose LSE is written.
+  static place lse_place(place const& at) { return at; }
 
   // --- the entry ---
   static std::int64_t keys(place const& at) { return at.p.keys(at.b); }
@@ -114,14 +143,6 @@ struct honest_operator {
   static F empty_lse(place const&) { return -infinity; }
 };
 
-/// Attention of one row over some keys.
-template <class F>
-struct operator_part {
-  F M = -std::numeric_limits<F>::infinity(), l = 0;
-  std::vector<F> O{};
-  bool nan = false;
-};
-
 template <class F, class P>
 class operator_kernel {
  public:
@@ -133,8 +154,10 @@ class operator_kernel {
     std::int64_t const m = P::keys(at), dv = at.size().dv;
     F const t = P::sink_score(at, P::template sink<P>(at));
     std::vector<part> parts;
-    for (std::int64_t s = 0; s < P::splits; ++s)
-      parts.push_back(over_keys(at, m * s / P::splits, m * (s + 1) / P::splits, P::sink_first && s == 0 ? t : -infinity));
+    for (std::int64_t s = 0, of = P::template parts<P>(at); s < of; ++s) {
+      key_range const keys = P::part(at, s, of, m);
+      P::finish(at, keys, parts.emplace_back(over_keys(at, keys, P::sink_first && s == 0 ? t : -infinity)));
+    }
     part whole = std::move(parts.front());
     for (std::size_t s = 1; s < parts.size(); ++s) merge(whole, parts[s]);
     F const keys_M = whole.M, keys_l = whole.l;
@@ -155,10 +178,10 @@ class operator_kernel {
                                   : sees_none ? P::empty_output(at)
                                               : whole.O[static_cast<std::size_t>(c)] / whole.l * factor * sink_factor;
     if (to.lse.present)
-      to.lse(at.b, at.h, at.i, 0) = whole.nan        ? std::numeric_limits<F>::quiet_NaN()
-                                    : sees_none      ? (t != -infinity ? empty_lse(at, t) : P::empty_lse(at))
-                                    : P::sink_behind ? lse_with_sink
-                                                     : P::log_sum_exp(at, whole.M, whole.l, keys_M, keys_l);
+      lse_of(P::lse_place(at), to) = whole.nan        ? std::numeric_limits<F>::quiet_NaN()
+                                     : sees_none      ? (t != -infinity ? empty_lse(at, t) : P::empty_lse(at))
+                                     : P::sink_behind ? lse_with_sink
+                                                      : P::log_sum_exp(at, whole.M, whole.l, keys_M, keys_l);
     if (!to.weights.present) return;
     for (std::int64_t j = 0; j < at.size().m; ++j) {
       bool const seen = j < m && P::template sees<P>(at, j);
@@ -175,6 +198,7 @@ class operator_kernel {
       if (P::template sees<P>(at, j) && score(at, j) != -infinity) return false;
     return true;
   }
+  static auto& lse_of(place const& at, problem::outputs<F> const& to) { return to.lse(at.b, at.h, at.i, 0); }
   static F empty_lse(place const& at, F t) { return P::empty_lse(at) == -infinity ? t : P::empty_lse(at); }
 
   static F score(place const& at, std::int64_t j) {
@@ -195,11 +219,11 @@ class operator_kernel {
     }
   }
 
-  part over_keys(place const& at, std::int64_t first, std::int64_t last, F start) {
+  part over_keys(place const& at, key_range const& keys, F start) {
     part x;
     x.O.assign(static_cast<std::size_t>(at.size().dv), F(0));
     if (start != -infinity) x.M = start, x.l = 1;
-    for (std::int64_t j = first; j < last; ++j) {
+    for (std::int64_t j = keys.first; j < keys.last; ++j) {
       if (!P::template sees<P>(at, j)) continue;
       F const s = score(at, j);
       x.nan = x.nan || std::isnan(s) || s == infinity;
@@ -223,8 +247,8 @@ class operator_kernel {
   static void merge(part& to, part const& other) {
     to.nan = to.nan || other.nan;
     F const M = other.M > to.M ? other.M : to.M;
-    if (M == -infinity) return;
-    auto const weight = [&](F of) { return of == -infinity ? F(0) : static_cast<F>(std::exp(static_cast<double>(of - M))); };
+    if (M == -infinity && !P::merges_nothing) return;
+    auto const weight = [&](F of) { return of == -infinity && !P::merges_nothing ? F(0) : static_cast<F>(std::exp(static_cast<double>(of - M))); };
     F const a = weight(to.M), b = weight(other.M);
     to.l = to.l * a + other.l * b;
     for (std::size_t c = 0; c < to.O.size(); ++c) to.O[c] = to.O[c] * a + other.O[c] * b;
@@ -251,7 +275,7 @@ attest_status run_operator(attest_call const* call) {
           for (std::int64_t b = 0; b < p.size().b; ++b)
             for (std::int64_t h = 0; h < p.size().hq; ++h)
               for (std::int64_t i = 0; i < p.queries(b); ++i)
-                if (operator_place<T> const at{p, b, h, i}; P<T>::answers(at)) kernel.run(at, outputs.value());
+                if (operator_place<T> const at{p, b, h, i, call->threads}; P<T>::answers(at)) kernel.run(at, outputs.value());
           return ATTEST_OK;
         }
       },
