@@ -5,6 +5,7 @@
 #include <array>
 #include <cstdint>
 #include <functional>
+#include <initializer_list>
 #include <optional>
 #include <string>
 #include <string_view>
@@ -96,6 +97,15 @@ struct audit_case {
   owned_problem const& call(std::size_t at) const { return at == 0 ? problem : further[at - 1].problem; }
   std::int32_t threads_of(std::size_t at) const { return at == 0 ? threads : further[at - 1].threads; }
   memory_form const& memory_of(std::size_t at) const { return at == 0 ? memory : further[at - 1].memory; }
+  /// Adds the same call with each of these numbers of threads, whose bits may be others, except under --reproducible.
+  void also_with_threads(std::initializer_list<std::int32_t> counts) {
+    for (std::int32_t const count : counts)
+      further.push_back({.is = relation::same_bits,
+                         .problem = problem,
+                         .says = std::to_string(count) + (count == 1 ? " thread" : " threads"),
+                         .threads = count,
+                         .promised = false});
+  }
   /// Adds a further call whose outputs must have the bits of the first call's.
   void must_equal(owned_problem another, std::string says) {
     further.push_back({.is = relation::same_bits, .problem = std::move(another), .says = std::move(says)});

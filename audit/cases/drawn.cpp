@@ -8,7 +8,6 @@
 
 #include "audit/cases/row_sample.hpp"
 #include "audit/cases/shared_values.hpp"
-#include "audit/tensors/entry_forms.hpp"
 
 namespace attest::audit {
 namespace {
@@ -173,8 +172,7 @@ audit_case single(call_form const& form, problem::element_type type, shape_limit
   share_values(draft, memory);
   audit_case made{.check = "drawn", .name = {}, .problem = owned_problem::of_valid(std::move(draft))};
   made.memory = memory;
-  made.rows = sampled_rows(form.size, judged_rows(form.size, limits.judged_products), random);
-  std::erase_if(made.rows, [&](row_index const& row) { return row.i >= queries_of(made.problem, row.b); });
+  made.rows = sampled_queries(made.problem, judged_rows(form.size, limits.judged_products), random);
   made.once = true;
   made.threads = form.threads;
   std::int64_t const asks = random.below(4);

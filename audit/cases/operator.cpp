@@ -164,8 +164,8 @@ void add_entry_family(case_list& to, char const* check, F&& arrange) {
   }
 }
 
-/// Few queries and slots of 512 keys, which kernels take in parts: in shortened entries some parts have no key, and with a
-/// band some queries see those of one part only. With so many threads that parts are of every kind.
+/// Few queries and slots of 512 keys, which kernels take in parts: in shortened entries some parts have no key, and with
+/// a band some queries see those of one part only. Asked with several numbers of threads, which may decide the parts.
 void add_decoding(case_list& to) {
   std::vector<std::int32_t> const keys{512, 1, 0, 129, 300};
   for (auto const& [name, queries] : {std::pair{"decode", std::vector<std::int32_t>{1, 1, 1, 1, 1}},
@@ -175,13 +175,7 @@ void add_decoding(case_list& to) {
       auto random = to.random("lengths", named);
       problem_draft draft = entries_of({name, queries, keys}, to, random);
       set_band(draft, band);
-      audit_case& added = to.add("lengths", named, std::move(draft));
-      for (std::int32_t const threads : {1, 2, 7, 64})
-        added.further.push_back({.is = relation::same_bits,
-                                 .problem = added.problem,
-                                 .says = fmt::format("{} thread{}", threads, threads == 1 ? "" : "s"),
-                                 .threads = threads,
-                                 .promised = false});
+      to.add("lengths", named, std::move(draft)).also_with_threads({1, 2, 7, 64});
     }
 }
 

@@ -4,7 +4,6 @@
 
 #include "audit/cases/row_sample.hpp"
 #include "audit/cases/shared_values.hpp"
-#include "audit/tensors/entry_forms.hpp"
 
 namespace attest::audit {
 
@@ -58,8 +57,7 @@ audit_case production_case(production_shape const& row, problem::element_type ty
                   .name = std::string(row.name),
                   .problem = owned_problem::of_valid(std::move(draft)),
                   .memory = memory};
-  made.rows = sampled_rows(form.size, judged_rows(form.size, limits.judged_products), random);
-  std::erase_if(made.rows, [&](row_index const& at) { return at.i >= queries_of(made.problem, at.b); });
+  made.rows = sampled_queries(made.problem, judged_rows(form.size, limits.judged_products), random);
   made.once = true;
   made.form = form;
   made.scaled = cut.cut();

@@ -2,6 +2,8 @@
 
 #include <algorithm>
 
+#include "audit/tensors/entry_forms.hpp"
+
 namespace attest::audit {
 namespace {
 
@@ -34,6 +36,12 @@ std::vector<row_index> sampled_rows(problem::sizes const& s, std::int64_t most, 
   }
   std::ranges::sort(rows);
   rows.erase(std::ranges::unique(rows).begin(), rows.end());
+  return rows;
+}
+
+std::vector<row_index> sampled_queries(owned_problem const& problem, std::int64_t most, random_stream& random) {
+  std::vector<row_index> rows = sampled_rows(problem.size(), most, random);
+  std::erase_if(rows, [&](row_index const& row) { return row.i >= queries_of(problem, row.b); });
   return rows;
 }
 

@@ -4,6 +4,7 @@
 #include <vector>
 
 #include "audit/cases/random.hpp"
+#include "audit/tensors/owned_problem.hpp"
 #include "audit/tensors/row_index.hpp"
 
 namespace attest::audit {
@@ -13,5 +14,7 @@ namespace attest::audit {
 /// Ensures   empty, which stands for all rows, where there are no more than `most`; else at least one and at most
 ///           `most` rows. The last row of the last head is always among them
 std::vector<row_index> sampled_rows(problem::sizes const& s, std::int64_t most, random_stream& random);
+/// Those of them that are queries of their entries; empty, which stands for all, where none is.
+std::vector<row_index> sampled_queries(owned_problem const& problem, std::int64_t most, random_stream& random);
 
 }  // namespace attest::audit

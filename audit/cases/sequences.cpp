@@ -40,13 +40,7 @@ void add_determinism(case_list& to, std::string const& name, problem::sizes cons
   // Two repetitions: state that alternates from call to call shows in one of them.
   added.must_equal(added.problem, "the same call again");
   added.must_equal(added.problem, "the same call once more");
-  for (std::int32_t const threads : {1, 2, 5})
-    added.further.push_back({.is = relation::same_bits,
-                             .problem = added.problem,
-                             .says = fmt::format("{} threads", threads),
-                             .at = {},
-                             .threads = threads,
-                             .promised = false});
+  added.also_with_threads({1, 2, 5});
   auto const part = [&](std::string says, selection const& chosen, std::array<std::int64_t, 3> at) {
     added.further.push_back({.is = relation::same_rows,
                              .problem = *sliced(added.problem, chosen),

@@ -248,6 +248,7 @@ class search {
     if (!alone || chosen->contradicted == 0 || chosen->kind == hypothesis_kind::precision) return chosen;
     for (candidate& other : candidates_) {
       if (&other == chosen || other.kind == hypothesis_kind::precision || !other.hypothesis) continue;
+      if (other.hypothesis->fits_answers) continue;
       if (other.explains != chosen->explains) continue;
       ask_passing(other);
       if (other.contradicted == 0) return &other;

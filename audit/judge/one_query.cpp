@@ -70,7 +70,7 @@ owned_outputs one_answer(owned_problem const& whole, owned_outputs const& output
                          std::int64_t i) {
   problem::sizes const& s = whole.size();
   std::size_t const row = output_row(whole, b, h, i);
-  std::int64_t const m = std::visit([&](auto const& p) { return p.keys(b); }, whole.instance());
+  std::int64_t const m = keys_of(whole, b);
   owned_outputs alone;
   if (outputs.o) alone.o = part_of(*outputs.o, row, {1, 1, 1, s.dv}, s.dv);
   if (outputs.lse) alone.lse = part_of(*outputs.lse, row, {1, 1, 1}, 1);

@@ -12,7 +12,6 @@
 #include "audit/cases/row_sample.hpp"
 #include "audit/judge/conventions.hpp"
 #include "audit/session/condition_clause.hpp"
-#include "audit/tensors/entry_forms.hpp"
 
 namespace attest::audit {
 namespace {
@@ -112,8 +111,8 @@ class kernel_asker {
     constexpr std::int64_t judged_keys = 1 << 13;
     std::int64_t const m = std::max<std::int64_t>(asked.judged.size.m, 1);
     auto const rows =
-        with_seen(sampled_rows(asked.judged.size, std::clamp<std::int64_t>(judged_keys / m, 2, most_rows), random),
-                  problem);
+        with_seen(sampled_queries(problem, std::clamp<std::int64_t>(judged_keys / m, 2, most_rows), random),
+                  asked.judged.size);
     std::optional<owned_outputs> seen;
     for (std::int64_t n = 0; n < asked.repeats; ++n) {
       owned_outputs outputs;
@@ -145,14 +144,11 @@ class kernel_asker {
   }
 
   /// Rows at the end beside the last, and the query that was seen to be wrong, in the first head and the last.
-  /// Ensures   queries alone; empty, which stands for all of them, where `rows` are or none of them is a query
-  std::vector<row_index> with_seen(std::vector<row_index> rows, owned_problem const& problem) const {
-    problem::sizes const& s = problem.size();
+  std::vector<row_index> with_seen(std::vector<row_index> rows, problem::sizes const& s) const {
     if (rows.empty()) return rows;
     for (std::int64_t const back : {2, 3, 4})
       if (s.n >= back) rows.push_back({s.b - 1, s.hq - 1, s.n - back});
     if (seen_.i < s.n) rows.push_back({0, 0, seen_.i}), rows.push_back({s.b - 1, s.hq - 1, seen_.i});
-    std::erase_if(rows, [&](row_index const& row) { return row.i >= queries_of(problem, row.b); });
     std::ranges::sort(rows);
     rows.erase(std::ranges::unique(rows).begin(), rows.end());
     return rows;

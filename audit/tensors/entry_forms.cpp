@@ -40,6 +40,10 @@ std::int64_t queries_of(owned_problem const& problem, std::int64_t b) noexcept {
   return std::visit([&](auto const& p) { return p.queries(b); }, problem.instance());
 }
 
+std::int64_t keys_of(owned_problem const& problem, std::int64_t b) noexcept {
+  return std::visit([&](auto const& p) { return p.keys(b); }, problem.instance());
+}
+
 std::int64_t queries_of(owned_problem const& problem) noexcept {
   std::int64_t all = 0;
   for (std::int64_t b = 0; b < problem.size().b; ++b) all += queries_of(problem, b);
@@ -57,15 +61,11 @@ std::size_t output_row(owned_problem const& problem, std::int64_t b, std::int64_
 }
 
 owned_outputs zero_outputs(owned_problem const& problem) {
-  auto const zeros = [](problem::element_type type, problem::layout const& layout) {
-    owned_tensor tensor{type, layout, {}};
-    tensor.bytes.resize(tensor.spanned_elements() * problem::size_of(type));
-    return tensor;
-  };
   return std::visit(
-      [&]<class T>(problem::instance<T> const& p) {
-        return owned_outputs{.o = zeros(problem::type_of<T>, problem::rows_layout(p, p.size().dv)),
-                             .lse = zeros(problem::type_of<problem::lse_element<T>>, problem::rows_layout(p))};
+      []<class T>(problem::instance<T> const& p) {
+        using problem::rows_layout, problem::type_of;
+        return owned_outputs{.o = owned_tensor::zeros(type_of<T>, rows_layout(p, p.size().dv)),
+                             .lse = owned_tensor::zeros(type_of<problem::lse_element<T>>, rows_layout(p))};
       },
       problem.instance());
 }

@@ -1,4 +1,4 @@
-// The entries of a problem beside its tensors: which rows are queries, where the row of a query lies in an output, and
+// The entries of a problem beside its tensors: which rows are queries and keys, where the row of a query lies in an output, and
 // the same problem without packing and pages.
 #pragma once
 
@@ -14,6 +14,8 @@ namespace attest::audit {
 
 /// The queries of entry b, at most size().n. Rows behind them are no part of the problem.
 std::int64_t queries_of(owned_problem const& problem, std::int64_t b) noexcept;
+/// The keys of entry b, at most size().m.
+std::int64_t keys_of(owned_problem const& problem, std::int64_t b) noexcept;
 /// The queries of all entries.
 std::int64_t queries_of(owned_problem const& problem) noexcept;
 

@@ -17,7 +17,11 @@ struct owned_tensor {
 
   /// Zeros, row-major, without gaps. Requires sizes that passed checks::layout_fault.
   static owned_tensor compact(problem::element_type type, std::initializer_list<std::int64_t> sizes) {
-    owned_tensor tensor{type, problem::layout::compact(sizes), {}};
+    return zeros(type, problem::layout::compact(sizes));
+  }
+  /// Zeros, wherever the layout can point.
+  static owned_tensor zeros(problem::element_type type, problem::layout const& layout) {
+    owned_tensor tensor{type, layout, {}};
     tensor.bytes.resize(tensor.spanned_elements() * problem::size_of(type));
     return tensor;
   }

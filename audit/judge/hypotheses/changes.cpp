@@ -100,10 +100,6 @@ double element(owned_tensor const& t, std::int64_t b, std::int64_t h, std::int64
   return load(t, static_cast<std::size_t>(at));
 }
 
-std::int64_t keys_of(owned_problem const& problem, std::int64_t b) {
-  return std::visit([&](auto const& p) { return p.keys(b); }, problem.instance());
-}
-
 bool sees(owned_problem const& problem, std::int64_t b, std::int64_t h, std::int64_t i, std::int64_t j) {
   return std::visit([&](auto const& p) { return reference::visible(p, b, h, i, j); }, problem.instance());
 }
@@ -239,6 +235,36 @@ std::vector<answered_call> with_further_keys(answered_call const& call, further_
   weights = owned_tensor::compact(call.outputs.weights->type, {s.b, s.hq, s.n, all});
   fill(*weights, keys.weight);
   return supposed;
+}
+
+further_keys copies_of(owned_problem const& problem, std::vector<std::int64_t> keys) {
+  further_keys copies;
+  copies.count = std::ssize(keys);
+  auto const original = [keys = std::move(keys)](std::int64_t n) { return keys[static_cast<std::size_t>(n)]; };
+  copies.key = copies.value = [original](std::int64_t n) { return std::optional(original(n)); };
+  copies.shown = [&problem, original](auto b, auto h, auto i, auto n) { return sees(problem, b, h, i, original(n)); };
+  if (problem.draft().bias)
+    copies.bias = [&problem, original](auto b, auto h, auto i, auto n) {
+      return bias_of(problem, b, h, i, original(n));
+    };
+  return copies;
+}
+
+std::vector<answered_call> with_nan_rows(answered_call const& call, std::int64_t keys) {
+  constexpr double no_score = -std::numeric_limits<double>::infinity();
+  problem::sizes const& s = call.problem.size();
+  if (s.m <= keys || s.d == 0) return {};
+  owned_tensor const& q = call.problem.draft().q;
+  problem_draft draft = call.problem.draft();
+  score_table const score(call.problem);
+  bool any = false;
+  draft.q = owned_tensor::compact(call.problem.type(), {s.b, s.hq, s.n, s.d});
+  fill(draft.q, [&, nothing = false](auto b, auto h, auto i, auto t) mutable {
+    if (t == 0) nothing = score.largest(b, h, i, 0, keys) == no_score && score.largest(b, h, i) > no_score;
+    any |= nothing;
+    return nothing ? std::nan("") : load(q, offset_of(q, b, h, i, t));
+  });
+  return any ? with_problem(call, std::move(draft)) : std::vector<answered_call>();
 }
 
 std::optional<answered_call> with_lse(

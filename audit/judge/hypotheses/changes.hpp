@@ -40,8 +40,6 @@ std::vector<answered_call> with_problem(answered_call const& call, problem_draft
 
 /// Element (b, h, i, j), where axes of size 1 broadcast.
 double element(owned_tensor const& t, std::int64_t b, std::int64_t h, std::int64_t i, std::int64_t j);
-/// The keys of entry b.
-std::int64_t keys_of(owned_problem const& problem, std::int64_t b);
 /// Is key j visible to query i, by mask and band?
 bool sees(owned_problem const& problem, std::int64_t b, std::int64_t h, std::int64_t i, std::int64_t j);
 /// The bias, 0 where there is none.
@@ -54,6 +52,9 @@ class score_table {
   explicit score_table(owned_problem const& problem);
   double operator()(std::int64_t b, std::int64_t h, std::int64_t i, std::int64_t j) const {
     return pairs_->scores[place(b, h, i, j)];
+  }
+  bool visible(std::int64_t b, std::int64_t h, std::int64_t i, std::int64_t j) const {
+    return pairs_->visible[place(b, h, i, j)] != 0;
   }
   /// The largest of the visible keys first ≤ j < last; −∞ without any.
   double largest(std::int64_t b, std::int64_t h, std::int64_t i, std::int64_t first, std::int64_t last) const;
@@ -100,6 +101,14 @@ struct further_keys {
   std::function<double(std::int64_t b, std::int64_t h, std::int64_t i, std::int64_t j)> weight;
 };
 std::vector<answered_call> with_further_keys(answered_call const& call, further_keys const& keys);
+/// Copies of these keys, with their values and biases, seen where they are. Says nothing of weights.
+/// Requires  the problem lives as long as what is returned
+further_keys copies_of(owned_problem const& problem, std::vector<std::int64_t> keys);
+
+/// Rows in which none of the first `keys` keys is visible, and a later one is, are NaN (−∞ − −∞).
+/// Requires  is_small(call.problem)
+/// Ensures   none where no row is such, or where there is no depth
+std::vector<answered_call> with_nan_rows(answered_call const& call, std::int64_t keys);
 
 /// The LSE as `change` makes it of the returned one, which is one rounding more, and two in the model.
 /// Ensures   none where the call has no LSE

@@ -15,6 +15,7 @@ hypothesis_list const& hypotheses() {
     add_hypotheses_of_entries(table);
     add_hypotheses_of_parts(table);
     add_hypotheses_of_keys(table);
+    add_hypotheses_of_remainders(table);
     add_hypotheses_of_hidden(table);
     add_hypotheses_of_memory(table);
     add_hypotheses_of_conventions(table);

@@ -50,6 +50,7 @@ struct hypothesis {
   hypothesis_kind kind = hypothesis_kind::problem;
   audit::supposition suppose;
   precision_scope scope = precision_scope::all;
+  bool fits_answers = false;  ///< of a problem: a number in it is chosen by the answer, so that no right one contradicts it
 };
 
 /// All hypotheses. Of several that explain the same answers the first is named, so that special ones stand before
@@ -70,6 +71,7 @@ void add_hypotheses_of_sinks(hypothesis_list& to);        ///< sinks
 void add_hypotheses_of_entries(hypothesis_list& to);      ///< lengths, block masks, dropout
 void add_hypotheses_of_parts(hypothesis_list& to);        ///< keys that are taken in parts and merged
 void add_hypotheses_of_keys(hypothesis_list& to);         ///< keys lost or counted twice, heads, blocks
+void add_hypotheses_of_remainders(hypothesis_list& to);   ///< keys behind the last part; a lost last key is simpler
 void add_hypotheses_of_hidden(hypothesis_list& to);       ///< hidden keys that are read, stand-ins for −∞, NaN
 void add_hypotheses_of_memory(hypothesis_list& to);       ///< inputs misread or rounded, earlier answers
 void add_hypotheses_of_conventions(hypothesis_list& to);  ///< rows in which no key is seen

@@ -45,22 +45,13 @@ supposition counts_twice(std::function<std::int64_t(std::int64_t m)> which) {
     if (m == 0 || call.problem.size().b * call.problem.size().hq * call.problem.size().n * m > (1 << 23)) return {};
     std::int64_t const key = which(m);
     if (key < 0 || key >= m) return {};
-    auto const source = [key](std::int64_t) { return std::optional(key); };
     auto const& weights = call.outputs.weights;
-    return with_further_keys(call,
-                             {.count = 1,
-                              .key = source,
-                              .value = source,
-                              .shown = [&](auto b, auto h, auto i, auto) { return sees(call.problem, b, h, i, key); },
-                              .bias = call.problem.draft().bias ? pair_number([&](auto b, auto h, auto i, auto) {
-                                return bias_of(call.problem, b, h, i, key);
-                              })
-                                                                : pair_number(),
-                              .weight =
-                                  [&](auto b, auto h, auto i, auto j) {
-                                    std::int64_t const from = j == m ? key : j;
-                                    return load(*weights, offset_of(*weights, b, h, i, from)) * (from == key ? 0.5 : 1);
-                                  }});
+    further_keys copy = copies_of(call.problem, {key});
+    copy.weight = [&](auto b, auto h, auto i, auto j) {
+      std::int64_t const from = j == m ? key : j;
+      return load(*weights, offset_of(*weights, b, h, i, from)) * (from == key ? 0.5 : 1);
+    };
+    return with_further_keys(call, copy);
   };
 }
 
@@ -131,21 +122,10 @@ supposition ends_at_empty_block(std::int64_t block) {
   };
 }
 
-/// A first block of keys of which none is visible makes the row NaN (−∞ − −∞), where a later key is.
+/// A first block of keys of which none is visible makes the row NaN, where a later key is.
 supposition nan_after_empty_block(std::int64_t block) {
-  return [=](answered_call const& call, answered_call const*) -> std::vector<answered_call> {
-    problem::sizes const& s = call.problem.size();
-    if (!is_small(call.problem) || s.m <= block || s.d == 0) return {};
-    problem_draft draft = call.problem.draft();
-    score_table const score(call.problem);
-    bool any = false;
-    draft.q = owned_tensor::compact(call.problem.type(), {s.b, s.hq, s.n, s.d});
-    fill(draft.q, [&, nothing = false](auto b, auto h, auto i, auto t) mutable {
-      if (t == 0) nothing = score.largest(b, h, i, 0, block) == no_score && score.largest(b, h, i) > no_score;
-      any |= nothing;
-      return nothing ? std::nan("") : load(call.problem.draft().q, offset_of(call.problem.draft().q, b, h, i, t));
-    });
-    return any ? with_problem(call, std::move(draft)) : std::vector<answered_call>();
+  return [=](answered_call const& call, answered_call const*) {
+    return is_small(call.problem) ? with_nan_rows(call, block) : std::vector<answered_call>();
   };
 }
 

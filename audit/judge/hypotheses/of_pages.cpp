@@ -5,6 +5,7 @@
 
 #include "audit/judge/hypotheses/changes.hpp"
 #include "audit/tensors/elements.hpp"
+#include "audit/tensors/entry_forms.hpp"
 #include "reference/attention/visibility.hpp"
 
 namespace attest::audit {

@@ -1,5 +1,5 @@
 // Hypotheses about keys that are taken in parts and merged, as decoding kernels take them: keys that are lost or count
-// twice where parts meet, parts without a key, the LSE of one part. How many parts a call was answered with, its LSE tells.
+// twice where parts meet, parts without a key, the LSE of one part. The LSE tells how many parts a call was answered with.
 #include <algorithm>
 #include <cmath>
 #include <optional>
@@ -8,6 +8,7 @@
 
 #include "audit/judge/hypotheses/changes.hpp"
 #include "audit/tensors/elements.hpp"
+#include "audit/tensors/entry_forms.hpp"
 
 namespace attest::audit {
 namespace {
@@ -42,11 +43,10 @@ std::vector<std::pair<row_index, row_of_weights>> some_rows(owned_problem const&
   for (std::int64_t at = 0; at < all; at += step) {
     std::int64_t const b = at / s.n / s.hq, h = at / s.n % s.hq, i = at % s.n;
     row_of_weights row{score.largest(b, h, i), keys_of(problem, b), {0}};
-    if (i >= std::visit([&](auto const& p) { return p.queries(b); }, problem.instance()) || std::isinf(row.largest))
-      continue;
+    if (i >= queries_of(problem, b) || std::isinf(row.largest)) continue;
     for (std::int64_t j = 0; j < s.m; ++j)
       row.sums.push_back(row.sums.back() +
-                         (sees(problem, b, h, i, j) ? std::exp(score(b, h, i, j) - row.largest) : 0));
+                         (score.visible(b, h, i, j) ? std::exp(score(b, h, i, j) - row.largest) : 0));
     rows.emplace_back(row_index{b, h, i}, std::move(row));
   }
   return rows;
@@ -81,15 +81,19 @@ std::optional<parts> fitted(answered_call const& call, mistaken_sum const& sum) 
 }
 
 using mistaken_answer = std::function<std::vector<answered_call>(answered_call const&, parts const&)>;
-supposition in_parts(mistaken_sum sum, mistaken_answer answer) {
-  return [sum = std::move(sum), answer = std::move(answer)](answered_call const& call, answered_call const*) {
-    auto const of = fitted(call, sum);
-    return of ? answer(call, *of) : std::vector<answered_call>();
-  };
+void add_mistake(hypothesis_list& to, std::string name, std::string sentence, mistaken_sum sum, mistaken_answer answer) {
+  adds_problems_to(to)(std::move(name), "keys are taken in parts" + sentence,
+                       [sum = std::move(sum), answer = std::move(answer)](answered_call const& call,
+                                                                          answered_call const*) {
+                         auto const of = fitted(call, sum);
+                         return of ? answer(call, *of) : std::vector<answered_call>();
+                       });
+  to.back().fits_answers = true;
 }
 
-/// Only keys first(b) ≤ j < last(b) are seen.
-std::vector<answered_call> seeing(answered_call const& call, std::function<bool(std::int64_t b, std::int64_t j)> const& kept) {
+/// Of the keys that are visible, those are that `kept` names.
+using kept_keys_of = std::function<bool(std::int64_t b, std::int64_t j)>;
+std::vector<answered_call> seeing(answered_call const& call, kept_keys_of const& kept) {
   problem_draft draft = call.problem.draft();
   show(draft, call.problem.size(),
        [&](auto b, auto h, auto i, auto j) { return kept(b, j) && sees(call.problem, b, h, i, j); });
@@ -105,20 +109,13 @@ double with_edges_twice(row_of_weights const& row, parts const& of) {
   return sum;
 }
 std::vector<answered_call> edges_twice(answered_call const& call, parts const& of) {
-  auto const source = [of](std::int64_t n) { return std::optional(of.first(n + 1) - 1); };
-  return with_further_keys(
-      call, {.count = of.of - 1,
-             .key = source,
-             .value = source,
-             .shown =
-                 [&](auto b, auto h, auto i, auto n) {
-                   return of.first(n + 1) < keys_of(call.problem, b) && sees(call.problem, b, h, i, of.first(n + 1) - 1);
-                 },
-             .bias = call.problem.draft().bias ? pair_number([&](auto b, auto h, auto i, auto n) {
-               return bias_of(call.problem, b, h, i, of.first(n + 1) - 1);
-             })
-                                               : pair_number(),
-             .weight = {}});
+  std::vector<std::int64_t> last_keys;
+  for (std::int64_t next = 1; next < of.of; ++next) last_keys.push_back(of.first(next) - 1);
+  further_keys copies = copies_of(call.problem, std::move(last_keys));
+  copies.shown = [&, seen = std::move(copies.shown)](auto b, auto h, auto i, auto n) {
+    return of.first(n + 1) < keys_of(call.problem, b) && seen(b, h, i, n);
+  };
+  return with_further_keys(call, copies);
 }
 
 /// Parts of ⌊m/of⌋ keys: those behind the last part are in none.
@@ -149,22 +146,12 @@ std::vector<answered_call> empty_parts_weigh_1(answered_call const& call, parts 
              .weight = {}});
 }
 
-bool begins_with_nothing(row_of_weights const& row, parts const& of) {
-  return row.of(0, of.first(2)) == 0 && row.of(0, of.m) > 0;
-}
 double nan_at_the_beginning(row_of_weights const& row, parts const& of) {
-  return begins_with_nothing(row, of) ? std::nan("") : row.of(0, row.keys);
+  bool const begins_with_nothing = row.of(0, of.first(2)) == 0 && row.of(0, of.m) > 0;
+  return begins_with_nothing ? std::nan("") : row.of(0, row.keys);
 }
 std::vector<answered_call> nan_after_nothing(answered_call const& call, parts const& of) {
-  problem::sizes const& s = call.problem.size();
-  problem_draft draft = call.problem.draft();
-  score_table const score(call.problem);
-  draft.q = owned_tensor::compact(call.problem.type(), {s.b, s.hq, s.n, s.d});
-  fill(draft.q, [&](auto b, auto h, auto i, auto t) {
-    bool const nothing = std::isinf(score.largest(b, h, i, 0, of.first(2))) && !std::isinf(score.largest(b, h, i));
-    return nothing ? std::nan("") : load(call.problem.draft().q, offset_of(call.problem.draft().q, b, h, i, t));
-  });
-  return with_problem(call, std::move(draft));
+  return with_nan_rows(call, of.first(2));
 }
 
 /// The first key of the last part that has keys.
@@ -184,16 +171,16 @@ std::vector<answered_call> lse_of_last_part(answered_call const& call, parts con
 }  // namespace
 
 void add_hypotheses_of_parts(hypothesis_list& to) {
-  auto const add = adds_problems_to(to);
-  add("parts-share-keys", "keys are taken in parts, and the last key of each counts in the next, too",
-      in_parts(with_edges_twice, edges_twice));
-  add("parts-lose-remainder", "keys are taken in parts of equally many, and those behind the last are lost",
-      in_parts(without_remainder, remainder_lost));
-  add("empty-parts-weigh-1", "keys are taken in parts, and one without keys has LSE 0",
-      in_parts(with_empty_parts, empty_parts_weigh_1));
-  add("empty-parts-nan", "keys are taken in parts, and where the first two see nothing the row is NaN",
-      in_parts(nan_at_the_beginning, nan_after_nothing));
-  add("lse-of-last-part", "keys are taken in parts, and the LSE is that of the last", in_parts(of_last_part, lse_of_last_part));
+  add_mistake(to, "parts-share-keys", ", and the last key of each counts in the next, too", with_edges_twice, edges_twice);
+  add_mistake(to, "empty-parts-weigh-1", ", and one without keys has LSE 0", with_empty_parts, empty_parts_weigh_1);
+  add_mistake(to, "empty-parts-nan", ", and where the first two see nothing the row is NaN", nan_at_the_beginning,
+              nan_after_nothing);
+  add_mistake(to, "lse-of-last-part", ", and the LSE is that of the last", of_last_part, lse_of_last_part);
+}
+
+void add_hypotheses_of_remainders(hypothesis_list& to) {
+  add_mistake(to, "parts-lose-remainder", " of equally many, and those behind the last are lost", without_remainder,
+              remainder_lost);
 }
 
 }  // namespace attest::audit

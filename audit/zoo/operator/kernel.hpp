@@ -1,5 +1,6 @@
 // A plain kernel of version 2 of the C interface, in whose steps specimens differ: one row at a time, a running maximum, in
-// one part of the keys or in several that are merged. Its steps are static functions of a policy P; honest_operator has the right ones.
+// one part of the keys or in several that are merged. Its steps are static functions of a policy P; honest_operator has the
+// right ones.
 #pragma once
 
 #include <algorithm>
@@ -177,11 +178,13 @@ class operator_kernel {
       to.o(at.b, at.h, at.i, c) = whole.nan   ? std::numeric_limits<F>::quiet_NaN()
                                   : sees_none ? P::empty_output(at)
                                               : whole.O[static_cast<std::size_t>(c)] / whole.l * factor * sink_factor;
-    if (to.lse.present)
-      lse_of(P::lse_place(at), to) = whole.nan        ? std::numeric_limits<F>::quiet_NaN()
-                                     : sees_none      ? (t != -infinity ? empty_lse(at, t) : P::empty_lse(at))
-                                     : P::sink_behind ? lse_with_sink
-                                                      : P::log_sum_exp(at, whole.M, whole.l, keys_M, keys_l);
+    if (place const to_lse = P::lse_place(at); to.lse.present)
+      to.lse(to_lse.b, to_lse.h, to_lse.i, 0) = whole.nan ? std::numeric_limits<F>::quiet_NaN()
+                                                : sees_none
+                                                    ? (t != -infinity ? empty_lse(at, t) : P::empty_lse(at))
+                                                : P::sink_behind
+                                                    ? lse_with_sink
+                                                    : P::log_sum_exp(at, whole.M, whole.l, keys_M, keys_l);
     if (!to.weights.present) return;
     for (std::int64_t j = 0; j < at.size().m; ++j) {
       bool const seen = j < m && P::template sees<P>(at, j);
@@ -198,7 +201,6 @@ class operator_kernel {
       if (P::template sees<P>(at, j) && score(at, j) != -infinity) return false;
     return true;
   }
-  static auto& lse_of(place const& at, problem::outputs<F> const& to) { return to.lse(at.b, at.h, at.i, 0); }
   static F empty_lse(place const& at, F t) { return P::empty_lse(at) == -infinity ? t : P::empty_lse(at); }
 
   static F score(place const& at, std::int64_t j) {
@@ -248,7 +250,10 @@ class operator_kernel {
     to.nan = to.nan || other.nan;
     F const M = other.M > to.M ? other.M : to.M;
     if (M == -infinity && !P::merges_nothing) return;
-    auto const weight = [&](F of) { return of == -infinity && !P::merges_nothing ? F(0) : static_cast<F>(std::exp(static_cast<double>(of - M))); };
+    auto const weight = [&](F of) {
+      bool const is_0 = of == -infinity && !P::merges_nothing;
+      return is_0 ? F(0) : static_cast<F>(std::exp(static_cast<double>(of - M)));
+    };
     F const a = weight(to.M), b = weight(other.M);
     to.l = to.l * a + other.l * b;
     for (std::size_t c = 0; c < to.O.size(); ++c) to.O[c] = to.O[c] * a + other.O[c] * b;
@@ -275,7 +280,8 @@ attest_status run_operator(attest_call const* call) {
           for (std::int64_t b = 0; b < p.size().b; ++b)
             for (std::int64_t h = 0; h < p.size().hq; ++h)
               for (std::int64_t i = 0; i < p.queries(b); ++i)
-                if (operator_place<T> const at{p, b, h, i, call->threads}; P<T>::answers(at)) kernel.run(at, outputs.value());
+                if (operator_place<T> const at{p, b, h, i, call->threads}; P<T>::answers(at))
+                  kernel.run(at, outputs.value());
           return ATTEST_OK;
         }
       },

@@ -1,5 +1,5 @@
-// Decoding kernels that take the keys of few queries in parts: as many as threads, at most one for 64 keys of the slot. So
-// parts behind the keys of a short entry are empty, and a causal query may see one part only. They return no weights.
+// Decoding kernels that take the keys of few queries in parts: as many as threads, at most one for 64 keys of the slot.
+// So parts behind the keys of a short entry are empty, and a causal query may see one part only. They return no weights.
 #include "audit/zoo/operator/kernel.hpp"
 
 namespace attest::zoo {
@@ -13,7 +13,6 @@ attest_status run_decoding(attest_call const* call) {
 template <class F>
 struct decoding : honest_operator<F> {
   using place = operator_place<F>;
-  using part_of_row = operator_part<F>;
 
   template <class P>
   static std::int64_t parts(place const& at) {
@@ -36,7 +35,8 @@ struct decoding : honest_operator<F> {
 
 ATTEST_DECODING(operator_decoding, no_bug, "", "few queries: the keys of the slot in as many parts as threads") {};
 
-ATTEST_DECODING(split_of_nothing_weighs_1, bug_class::entries, "no public report", "a part without keys has LSE 0") {
+ATTEST_DECODING(split_of_nothing_weighs_1, bug_class::entries, "no public report",
+                "a part without keys has LSE 0") {
   static void finish(operator_place<F> const& at, key_range const& keys, operator_part<F>& part) {
     if (decoding<F>::has_parts(at) && keys.first == keys.last) part.M = 0, part.l = 1;
   }
@@ -57,7 +57,8 @@ ATTEST_DECODING(split_of_nothing_is_old, bug_class::entries, "torchtitan#3235",
   static inline thread_local operator_part<F> written;
 };
 
-ATTEST_DECODING(split_key_twice, bug_class::accuracy, "no public report", "the last key of each part is in the next one, too") {
+ATTEST_DECODING(split_key_twice, bug_class::accuracy, "no public report",
+                "the last key of each part is in the next one, too") {
   static key_range part(operator_place<F> const& at, std::int64_t s, std::int64_t of, std::int64_t m) {
     key_range keys = decoding<F>::part(at, s, of, m);
     if (s > 0 && keys.first < keys.last) --keys.first;
