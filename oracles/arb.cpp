@@ -32,6 +32,7 @@ arb_attention::arb_attention(head const& head, long bits, long score_bits)
       bits_(bits),
       score_bits_(score_bits),
       capped_(head.softcap > 0),
+      in_base_2_(head.in_base_2),
       k_(head.k),
       v_(head.v),
       q_(head.d),
@@ -62,6 +63,10 @@ void arb_attention::row(std::span<double const> q, std::span<double const> bias)
     if (!bias.empty()) {
       arb_set_d(b.raw(), bias[at]);
       arb_add(s, s, b.raw(), score_bits_);
+    }
+    if (in_base_2_) {
+      arb_const_log2(b.raw(), score_bits_);
+      arb_mul(s, s, b.raw(), score_bits_);
     }
     if (j == 0 || arf_cmp(arb_midref(s), arb_midref(top_.raw())) > 0) arb_get_mid_arb(top_.raw(), s);
   }

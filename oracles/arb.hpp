@@ -64,7 +64,7 @@ class arb_attention {
 
  private:
   slong keys_, d_, dv_, bits_, score_bits_;
-  bool capped_;
+  bool capped_, in_base_2_;
   arb_balls k_, v_, q_, below_, weights_;  ///< s − top; e^(s − top), not yet divided by their sum
   arb_ball scale_, cap_, sum_;
   arb_ball top_;  ///< near the largest score: any number would do, it only keeps exponents small

@@ -56,6 +56,7 @@ void mpfi_attention::row(std::span<double const> q, std::span<double const> bias
       mpfi_mul_d(s, s, head_.softcap);
     }
     if (!bias.empty()) mpfi_add_d(s, s, bias[j]);
+    if (head_.in_base_2) mpfi_const_log2(product.raw()), mpfi_mul(s, s, product.raw());
     if (j == 0 || mpfr_greater_p(&s->right, top_.raw())) mpfr_set(top_.raw(), &s->right, MPFR_RNDN);
   }
   mpfi_set_si(sum_.raw(), 0);

@@ -36,6 +36,7 @@ void mpfr_attention::row(std::span<double const> q, std::span<double const> bias
       mpfr_mul(s, s, cap_.raw(), MPFR_RNDN);
     }
     if (!bias.empty()) mpfr_add_d(s, s, bias[j], MPFR_RNDN);
+    if (head_.in_base_2) mpfr_mul(s, s, log(real(2, bits_)).raw(), MPFR_RNDN);
     if (j == 0 || mpfr_greater_p(s, top_.raw())) mpfr_set(top_.raw(), s, MPFR_RNDN);
   }
   mpfr_set_zero(sum_.raw(), 1);

@@ -27,6 +27,7 @@ struct erased_arguments : parameters {
   std::optional<erased_tensor> mask, bias;
   std::optional<erased_tensor> sink{}, q_lengths{}, k_lengths{}, q_offsets{}, k_offsets{}, block_table{}, block_mask{},
       keep{};
+  log_base base = log_base::e;  ///< as arguments::base
 };
 
 struct erased_outputs {
@@ -55,6 +56,7 @@ template <floating_element T>
 result<instance<T>> typed_instance(erased_arguments const& erased) {
   arguments<T> typed_arguments;
   static_cast<parameters&>(typed_arguments) = erased;
+  typed_arguments.base = erased.base;
   struct named {
     std::string_view name;
     erased_tensor const& from;

@@ -13,6 +13,7 @@
 #include "problem/checks.hpp"
 #include "problem/element_type.hpp"
 #include "problem/entries.hpp"
+#include "problem/log_base.hpp"
 #include "problem/parameters.hpp"
 #include "problem/result.hpp"
 #include "problem/view.hpp"
@@ -30,10 +31,12 @@ struct arguments : parameters, entry_tensors {
   std::optional<tensor<float const>> sink_f32;           ///< sinks in f32 beside a T that is not f32
   std::optional<tensor<std::uint8_t const>> block_mask;  ///< non-zero = the block is set
   std::optional<tensor<std::uint8_t const>> keep;        ///< non-zero = dropout keeps the weight
+  log_base base = log_base::e;                           ///< of the exponentials of scores
 };
 
 /// O_i = Σ_j π_ij·[keep_ij]/(1 − p)·v_j over visible keys, π_ij = e^(s_ij)/(e^(t) + Σ_j e^(s_ij)) with the sink t of
-/// the head, s_ij = softcap(σ·(q_i·k_j)) + bias_ij.
+/// the head, s_ij = softcap(σ·(q_i·k_j)) + bias_ij. With the base 2 the scores are logarithms to the base 2, as the LSEs of
+/// parts may be in a merge: s_ij = ln 2·(σ·(q_i·k_j) + bias_ij).
 ///
 /// Shapes    Q [b, hq, n, d], K [b, hk, m, d], V [b, hk, m, dv], mask, bias and keep [b, hq, n, m] (broadcast axes have
 ///           stride 0), sink [b, hq, 1, 1], block_mask [b, hq, ⌈n/block_q⌉, ⌈m/block_k⌉]. n and m are the slots of an
@@ -62,6 +65,7 @@ class instance {
   constexpr problem::entries const& entries() const noexcept { return entries_; }
   constexpr std::int64_t queries(std::int64_t b) const noexcept { return entries_.queries.used(b); }  ///< n_b ≤ n
   constexpr std::int64_t keys(std::int64_t b) const noexcept { return entries_.keys.used(b); }        ///< m_b ≤ m
+  constexpr log_base base() const noexcept { return base_; }
   constexpr problem::parameters const& parameters() const noexcept { return parameters_; }
   constexpr std::optional<double> const& scale() const noexcept { return parameters_.scale; }
   constexpr double softcap() const noexcept { return parameters_.softcap; }
@@ -92,6 +96,7 @@ class instance {
   view<float const> sink_f32_{};
   view<std::uint8_t const> block_mask_{}, keep_{};
   problem::entries entries_{};
+  log_base base_ = log_base::e;
   problem::parameters parameters_{};
 };
 
@@ -231,6 +236,9 @@ constexpr result<instance<T>> instance<T>::make(arguments<T> const& unchecked) {
   if (why) return *std::move(why);
 
   if (auto parameters_why = parameters_fault(unchecked, s.d)) return *std::move(parameters_why);
+  if (unchecked.base == log_base::two && (!unchecked.scale || unchecked.softcap > 0 || validated.has_sink()))
+    return fault(error_code::bad_value, "base", "is 2 beside a softcap, a sink or the scale 1/sqrt(d), which have the base e");
+  validated.base_ = unchecked.base;
   validated.parameters_ = unchecked;
   return validated;
 }

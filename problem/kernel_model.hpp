@@ -6,6 +6,8 @@
 #include <cstdint>
 #include <limits>
 
+#include "problem/log_base.hpp"
+
 namespace attest::problem {
 
 /// The floating-point format in which a kernel computes.
@@ -91,9 +93,6 @@ enum class split_merge : std::uint8_t {
   lse = 1,            ///< normalised partial outputs are merged by their LSE
   lse_normalised = 2  ///< as lse, without a final division (the combine kernel of FlashAttention-2)
 };
-
-/// The base of the logarithm that the kernel returns.
-enum class log_base : std::uint8_t { e, two };
 
 /// The kernel model of docs/bound.md, whose section 12 lists the field of each symbol. Counts are numbers of roundings.
 struct kernel_model {

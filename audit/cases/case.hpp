@@ -124,6 +124,7 @@ struct case_options {
   std::uint64_t seed = 0;
   bool quick = false;  ///< about a tenth of the work
   std::vector<std::string> checks{};  ///< those whose cases are wanted; empty: all
+  problem::log_base lse_base = problem::log_base::e;  ///< of the parts of merges
 
   bool wants(std::string_view check) const {
     return checks.empty() || std::ranges::find(checks, check) != checks.end();

@@ -3,6 +3,7 @@
 
 #include <optional>
 
+#include "audit/cases/case.hpp"
 #include "audit/contract/contract.hpp"
 #include "audit/tensors/owned_problem.hpp"
 
@@ -15,8 +16,8 @@ inline contract const& default_contract(owned_problem const& problem) {
 }
 
 /// The contract by which merges of a kernel that claims `claim` are judged: the preset that merges parts as the claim says that
-/// the kernel merges its own, with the claim's `masked_values` (of O of a part that saw nothing) and `nan` (docs/audit.md,
-/// Contracts). `answer` is the type of O, that of the parts where there is none.
+/// the kernel merges its own, with the claim's `masked_values` (of O of a part that saw nothing), `nan` and `lse_base`
+/// (docs/audit.md, Contracts). `answer` is the type of O, that of the parts where there is none.
 inline contract contract_of_merges(contract const& claim, std::optional<problem::element_type> answer = {}) {
   contract merging = merge_contract(claim.type, answer.value_or(claim.type),
                                     claim.builtin ? problem::split_merge::raw : claim.fixed.merge);
@@ -27,6 +28,7 @@ inline contract contract_of_merges(contract const& claim, std::optional<problem:
     merging.fixed.merge_levels = claim.fixed.merge_levels;
   merging.conventions.masked_values = claim.conventions.masked_values;
   merging.conventions.nan = claim.conventions.nan;
+  merging.conventions.lse_base = claim.conventions.lse_base;
   return merging;
 }
 
@@ -40,6 +42,17 @@ inline contract contract_under(contract const& claim, owned_problem const& probl
 /// Requires  claim, if any, is about the problem's element type
 inline contract contract_of(contract const* claim, owned_problem const& problem) {
   return claim ? contract_under(*claim, problem) : default_contract(problem);
+}
+
+/// The problem as it is judged under its contract: a merge has the LSE of its parts in the base of the contract.
+inline owned_problem under(contract const& claim, owned_problem const& problem) {
+  return with_base(problem, claim.conventions.lse_base);
+}
+
+/// The case with all its calls as they are judged under the contract.
+inline void put_under(contract const& claim, audit_case& of) {
+  of.problem = under(claim, of.problem);
+  for (further_call& call : of.further) call.problem = under(claim, call.problem);
 }
 
 }  // namespace attest::audit

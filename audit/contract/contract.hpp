@@ -48,7 +48,7 @@ struct conventions {
     zero   ///< O and weights are 0, the LSE 0 or −∞
   } padding_rows = padding::any;  ///< rows of the outputs that belong to no query: behind n_e or the last offset
 
-  problem::log_base lse_base = problem::log_base::e;  ///< of the LSE of attention; in merges it is always e
+  problem::log_base lse_base = problem::log_base::e;  ///< of the LSE, and in a merge of the LSE of its parts
 
   friend bool operator==(conventions const&, conventions const&) noexcept = default;
 };

@@ -354,11 +354,6 @@ std::optional<owned_problem> with_unread_parts_hidden(owned_problem const& probl
   return owned_problem::of_valid(std::move(read));
 }
 
-std::optional<std::string> merge_fault(owned_problem const& problem, contract const* claim) {
-  if (!claim || !problem.draft().merge || claim->conventions.lse_base == problem::log_base::e) return std::nullopt;
-  return fmt::format("the contract {} says lse_base: 2, and attest judges merges of natural LSEs only", claim->name);
-}
-
 bool leaves_outputs_open(owned_problem const& problem, contract const& claim) {
   using masked = conventions::masked;
   masked const hidden = claim.conventions.masked_values;

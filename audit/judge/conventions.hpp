@@ -26,9 +26,6 @@ empty_row_rule empty_rows_of(conventions const& how, std::int64_t keys) noexcept
 /// too. Nothing where that is the problem as it is, and where it is no merge.
 std::optional<owned_problem> with_unread_parts_hidden(owned_problem const& problem, contract const& claim);
 
-/// Why a merge cannot be judged by the contract; none where it can, and of attention.
-std::optional<std::string> merge_fault(owned_problem const& problem, contract const* claim);
-
 /// Does the contract leave every output of the problem open, because numbers at hidden keys may reach it?
 bool leaves_outputs_open(owned_problem const& problem, contract const& claim);
 

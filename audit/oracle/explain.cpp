@@ -14,6 +14,7 @@
 #include "audit/tensors/elements.hpp"
 #include "audit/tensors/entry_forms.hpp"
 #include "reference/attention/infinite_score.hpp"
+#include "reference/bound/lse_base.hpp"
 #include "reference/compiled/row.hpp"
 #include "reference/real/decimal.hpp"
 
@@ -40,6 +41,10 @@ char const* shade(double weight) {
   if (!(weight > 0)) return steps[0];
   if (weight < 0x1p-8) return steps[1];
   return weight < 0x1p-5 ? steps[2] : weight < 0x1p-3 ? steps[3] : weight < 0.5 ? steps[4] : steps[5];
+}
+
+std::string counted(std::int64_t n, char const* one, char const* several) {
+  return fmt::format("{} {}", n, n == 1 ? one : several);
 }
 
 std::string bar(double weight) {
@@ -99,9 +104,10 @@ class explanation {
     problem::sizes const& s = p_.size();
     if (auto const& merge = from_.problem.draft().merge) {
       add("{}row [{}, {}, {}] of a merge of {} parts, b={} hq={} n={} dv={}, {}, contract {}\na key is a part, its score is "
-          "the LSE of the part\n\n",
+          "the LSE of the part{}\n\n",
           from_.prefix.empty() ? "" : printable(from_.prefix) + ": ", at_[0], at_[1] / merge->queries, at_[1] % merge->queries,
-          s.m, s.b, merge->heads, merge->queries, s.dv, problem::name_of(problem::type_of<T>), contract_);
+          s.m, s.b, merge->heads, merge->queries, s.dv, problem::name_of(problem::type_of<T>), contract_,
+          in_base_2(merge->base));
       return;
     }
     add("{}query [{}, {}, {}] of b={} hq={} hk={} n={} m={} d={} dv={}, {}, contract {}\n",
@@ -119,7 +125,8 @@ class explanation {
           : model_.sink_form == problem::sink_form::rescale ? ", a factor behind the keys"
                                                             : ", a term or a factor behind the keys");
     if (!from_.problem.draft().is_dense())
-      add("entry {} has {} queries and {} keys\n", at_[0], p_.queries(at_[0]), p_.keys(at_[0]));
+      add("entry {} has {} and {}\n", at_[0], counted(p_.queries(at_[0]), "query", "queries"),
+          counted(p_.keys(at_[0]), "key", "keys"));
     add("\n");
   }
 
@@ -143,16 +150,25 @@ class explanation {
       if (n >= listed_keys) continue;
       add("{:>6}  {:>16}  {:>16}  {:>10.3g}  {:>10.6f}  {:>10.3g}  {}\n",
           is_sink ? std::string("sink") : fmt::format("{}", row_.keys[k].j),
-          shown(row_.max_score + row_.keys[k].below_max), shown(reference::compiled::weight(row_, k)), bound, sum,
+          shown(score_of(k)), shown(reference::compiled::weight(row_, k)), bound, sum,
           bounds, bar(weight));
     }
     if (order.size() > listed_keys)
       add("{:>6}  {:>16}  {:>16}  {:>10}  {:>10.6f}  {:>10.3g}\n", fmt::format("+{}", order.size() - listed_keys), "",
           "", "", sum, bounds);
     add("{} of {} keys are visible with a finite score\n\n", row_.real_keys().size(), p_.keys(at_[0]));
-    auto const bound = bound_.log_sum_exp();
-    add("LSE {}, bound {:.3g}{}\n", shown(reference::compiled::log_sum_exp(row_)), bound.size, clause(bound.by));
+    auto const bound = reference::in_base(model_.lse_base, bound_.log_sum_exp());
+    add("LSE{} {}, bound {:.3g}{}\n", in_base_2(model_.lse_base),
+        shown(reference::in_base(model_.lse_base, reference::compiled::log_sum_exp(row_))), bound.size, clause(bound.by));
   }
+
+  /// In a merge the LSE of the part, exactly.
+  reference::ball<W> score_of(std::size_t k) const {
+    return from_.problem.draft().merge ? reference::ball<W>::from(row_.keys[k].score.bias)
+                                       : row_.max_score + row_.keys[k].below_max;
+  }
+
+  static char const* in_base_2(problem::log_base base) { return base == problem::log_base::two ? " in base 2" : ""; }
 
   std::string shown_sink() const {
     return p_.sink().present ? fmt::format("{:.9g}", number(p_.sink()(at_[0], at_[1], 0, 0)))
@@ -251,9 +267,9 @@ class explanation {
 problem::result<std::string> run_explain(explain_options const& options) {
   auto const file = read_safetensors(options.inputs);
   if (!file) return file.why();
-  auto const recorded = problem_file_of(file.value(), options.flags);
+  auto recorded = problem_file_of(file.value(), options.flags);
   if (!recorded) return recorded.why();
-  auto const& problems = recorded.value().problems;
+  auto& problems = recorded.value().problems;
   std::vector<std::string> prefixes;
   for (problem_file_entry const& entry : problems) prefixes.push_back(entry.prefix);
   auto const at =
@@ -266,9 +282,8 @@ problem::result<std::string> run_explain(explain_options const& options) {
     return error{error_code::bad_type, "--contract",
                  fmt::format("{} is about {}, the file holds {}", options.claim->name,
                              problem::name_of(options.claim->type), problem::name_of(at->problem.type()))};
-  if (auto why = merge_fault(at->problem, options.claim))
-    return error{error_code::bad_value, printable(at->name_of("lse_parts")), *std::move(why)};
   contract const claim = contract_of(options.claim, at->problem);
+  at->problem = under(claim, at->problem);
   std::string text;
   for (std::string const& note : recorded.value().notes) text += "note: " + note + '\n';
   for (std::string const& convention : relaxed(claim.conventions))

@@ -71,7 +71,7 @@ referenced_rows<Target> rows_by_semantics(problem::instance<T> const& p, problem
     into.kind = row.kind, into.o_bound = row.o, into.lse_bound = row.lse;
     if (row.kind != reference::row_kind::finite) return;
     bool const is_undecided = std::isnan(as_double(into.lse));
-    if (model.lse_base == problem::log_base::e) {
+    if (model.lse_base == p.base()) {
       if (is_undecided && !lse_has_the_type) ++found.undecided;
       return;
     }
@@ -228,8 +228,6 @@ problem::result<referenced> run_reference(reference_options const& options) {
   auto const recorded = problem_file_of(file.value(), options.flags);
   if (!recorded) return recorded.why();
   for (problem_file_entry const& entry : recorded.value().problems) {
-    if (auto why = merge_fault(entry.problem, options.claim))
-      return error{error_code::bad_value, printable(entry.name_of("lse_parts")), *std::move(why)};
     if (options.claim && options.claim->type != entry.problem.type())
       return error{error_code::bad_type, "--contract",
                    fmt::format("{} is about {}, {} of the file is {}", options.claim->name,
@@ -243,8 +241,9 @@ problem::result<referenced> run_reference(reference_options const& options) {
     problem::element_type const type = entry.problem.type();
     contract const claim = contract_of(options.claim, entry.problem);
     bounds_of const tiers = options.quick ? bounds_of::machine_tier : bounds_of::both_tiers;
-    auto const read = with_unread_parts_hidden(entry.problem, claim);
-    owned_problem const& problem = read ? *read : entry.problem;
+    owned_problem const in_its_base = under(claim, entry.problem);
+    auto const read = with_unread_parts_hidden(in_its_base, claim);
+    owned_problem const& problem = read ? *read : in_its_base;
     std::visit(
         [&](auto const& p) {
           problem::with_type(

@@ -8,6 +8,7 @@
 
 #include <fmt/format.h>
 
+#include "audit/cases/default_contract.hpp"
 #include "audit/cases/merges.hpp"
 #include "audit/cases/production.hpp"
 #include "audit/cases/support_cases.hpp"
@@ -63,6 +64,7 @@ result<std::vector<audit_case>> replayed_cases(audit_options const& options) {
       return error{error_code::bad_type, "--replay",
                    "holds " + std::string(problem::name_of(kernel_case.problem.type())) + " problems, the contract " +
                        options.claim->name + " is about " + std::string(problem::name_of(options.claim->type))};
+  for (audit_case& kernel_case : cases) put_under(*options.claim, kernel_case);
   return cases;
 }
 
@@ -93,7 +95,8 @@ result<audit_plan> whole_plan(audit_options const& options) {
   add_all(support_cases(plan.type, options.seed));
   plan.support_cases = plan.fixed.size();
   case_options const wanted{
-      .type = plan.type, .seed = options.seed, .quick = options.quick, .checks = checks_of(options.only)};
+      .type = plan.type, .seed = options.seed, .quick = options.quick, .checks = checks_of(options.only),
+      .lse_base = options.claim->conventions.lse_base};
   auto cases = generated_cases(wanted);
   if (plan.type == problem::element_type::f32 && wanted.wants("real-data")) {
     auto real = real_data_cases();

@@ -188,6 +188,8 @@ problem::result<report> run_verify(verify_options const& options) {
   auto cases = cases_of(std::move(recorded).value());
   if (!cases) return cases.why();
   if (auto why = keep_only(options.only, cases.value())) return *std::move(why);
+  if (options.claim)
+    for (recorded_case& entry : cases.value()) put_under(*options.claim, entry.input);
   if (!options.only.empty()) kernel_report.not_asked.push_back({"other problems of the file", "--only"});
   findings_folder saved(options.findings, run_of(options));
   saved.remove_earlier();
@@ -215,8 +217,6 @@ problem::result<report> run_verify(verify_options const& options) {
       return error{error_code::bad_type, kernel_case.name + (kernel_case.problem.draft().merge ? ".o_parts" : ".q"),
                    fmt::format("element type is {}, the contract {} is about {}", problem::name_of(type),
                                options.claim->name, problem::name_of(options.claim->type))};
-    if (auto why = merge_fault(kernel_case.problem, options.claim))
-      return error{error_code::bad_value, kernel_case.name + ".lse_parts", *std::move(why)};
     contract const claim = contract_of(options.claim, kernel_case.problem);
     if (options.claim && claim.name != options.claim->name) merges_under.insert(claim.name);
     if (!options.claim &&

@@ -60,7 +60,7 @@ problem_draft merge_draft(merge_parts parts, element_type answer) {
     draft.mask = owned_tensor::compact(element_type::u8, {parts.b, rows, 1, parts.parts});
     for (std::size_t at = 0; at < all * count; ++at) store(*draft.mask, at, load(*draft.bias, at) != -HUGE_VAL);
   }
-  draft.merge = merge_form{parts.hq, parts.n, parts.rank, answer};
+  draft.merge = merge_form{parts.hq, parts.n, parts.rank, answer, parts.base};
   return draft;
 }
 
@@ -70,6 +70,14 @@ problem_draft answered_in(owned_problem const& merge, element_type answer) {
   element_type const type = merge.type() == answer ? answer : element_type::f32;
   for (owned_tensor* tensor : {&draft.q, &draft.k, &draft.v}) *tensor = converted(*tensor, type);
   return draft;
+}
+
+owned_problem with_base(owned_problem const& problem, problem::log_base base) {
+  auto const& merge = problem.draft().merge;
+  if (!merge || merge->base == base) return problem;
+  problem_draft draft = problem.draft();
+  draft.merge->base = base;
+  return owned_problem::of_valid(std::move(draft));
 }
 
 merge_parts parts_of(problem_draft const& merge) {
@@ -82,7 +90,8 @@ merge_parts parts_of(problem_draft const& merge) {
                     .n = n,
                     .dv = shape[3],
                     .rank = merge.merge->rank,
-                    .type = merge.v.type};
+                    .type = merge.v.type,
+                    .base = merge.merge->base};
   // The key first: [S, b, rows, dv].
   auto const& v = merge.v.layout.stride;
   owned_tensor const o{

@@ -9,6 +9,7 @@
 #include <vector>
 
 #include "problem/element_type.hpp"
+#include "problem/log_base.hpp"
 
 namespace attest::audit {
 
@@ -18,6 +19,7 @@ struct merge_form {
   int rank = 4;                         ///< of O: [b, hq, n, dv], [hq, n, dv] or [n, dv]
   problem::element_type answer =
       problem::element_type::f32;  ///< of O as the kernel answered it; it may be narrower than the parts
+  problem::log_base base = problem::log_base::e;  ///< of the LSE of the parts, and of the merge
   friend bool operator==(merge_form const&, merge_form const&) noexcept = default;
 };
 
@@ -31,6 +33,7 @@ struct merge_parts {
   int rank = 4;                                             ///< as merge_form::rank
   problem::element_type type = problem::element_type::f32;  ///< of O; the LSE is f64 for f64, else f32
   std::vector<std::byte> o{}, lse{};
+  problem::log_base base = problem::log_base::e;  ///< of the LSE
 };
 
 /// The problem whose answer is the merge of these parts: scale 1, the LSE as bias, a mask where one of them is −∞, so
@@ -42,6 +45,9 @@ problem_draft merge_draft(merge_parts parts, problem::element_type answer);
 
 /// The same merge, answered in another type. Requires  as merge_draft
 problem_draft answered_in(owned_problem const& merge, problem::element_type answer);
+
+/// The problem; of a merge, with the LSE of the parts and of the answer read as logarithms to this base.
+owned_problem with_base(owned_problem const& problem, problem::log_base base);
 
 /// The parts of the problem of a merge, in one block.
 merge_parts parts_of(problem_draft const& merge);

@@ -21,6 +21,7 @@ struct problem_draft : problem::parameters {
   problem::erased_arguments arguments() const {
     problem::erased_arguments arguments;
     static_cast<problem::parameters&>(arguments) = *this;
+    if (merge) arguments.base = merge->base;
     arguments.q = q.erased(), arguments.k = k.erased(), arguments.v = v.erased();
     problem::visit_optional_tensors(
         [](auto const&, std::optional<owned_tensor> const& from, auto& to) {

@@ -83,7 +83,8 @@ typedef enum { ATTEST_OK = 0, ATTEST_UNSUPPORTED = 1, ATTEST_FAILED = 2 } attest
 
 /* O = Σ_s w_s·O_s and LSE = ln Σ_s e^LSE_s from S partial results, w_s = e^(LSE_s − LSE). The caller promises of the tensors
  * what it promises of those of attest_call; lse and out_lse may have any last stride. A part whose LSE is −inf in a row is not
- * read there: its O may be anything. Where all are, O = 0 and LSE = −inf. A NaN or +inf among them makes a NaN row. */
+ * read there: its O may be anything. Where all are, O = 0 and LSE = −inf. A NaN or +inf among them makes a NaN row. A kernel
+ * whose contract says lse_base: 2 takes and answers logarithms to the base 2: w_s = 2^(LSE_s − LSE). */
 typedef struct attest_merge_call {
   uint32_t abi_version;          /* ATTEST_KERNEL_ABI_2 */
   int32_t threads;               /* threads the kernel may use; 0 = its own choice */

@@ -154,6 +154,19 @@ def test_the_exact_merge_is_correctly_rounded() -> None:
     assert np.array_equal(other.o, exact.o.swapaxes(1, 2))
 
 
+def test_merges_of_lses_in_base_2_are_judged_where_the_contract_says_so(tmp_path: Path) -> None:
+    contract = tmp_path / "base2.json"
+    contract.write_text('{"from": "f32", "name": "base2", "conventions": {"lse_base": "2"}}')
+    o_parts, lse_parts = parts()
+    o, lse = (part.astype(np.float32) for part in merge_kernels.right(
+        o_parts.astype(np.float64), lse_parts.astype(np.float64) * np.log(2)))
+    lse = (lse / np.log(2)).astype(np.float32)
+    assert attest.verify_merge(o_parts, lse_parts, o, lse, contract=contract).verdict == "certified"
+    assert attest.verify_merge(o_parts, lse_parts, o, lse).verdict == "refuted"
+    exact = attest.reference_merge(o_parts, lse_parts, contract=contract)
+    assert np.array_equal(exact.o, o) and np.allclose(exact.lse, lse, rtol=1e-6)
+
+
 def test_parts_that_are_no_merge_are_refused() -> None:
     o_parts, lse_parts = parts()
     for given, says in (((o_parts, lse_parts[:2], o_parts[0]), "lse_parts"), (([], lse_parts, o_parts[0]), "o_parts: there are no"),

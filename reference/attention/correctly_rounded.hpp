@@ -40,6 +40,12 @@ constexpr rounded_value<Target> nearest_by_widths(ball<W> const& enclosure, Wide
                                          : nearest<Target>(at_256, sign_against);
 }
 
+/// A logarithm to the base of the rule, from the natural one.
+template <unsigned W>
+constexpr ball<W> in_base_of(score_rule const& rule, ball<W> const& natural) noexcept {
+  return rule.in_base_2() ? natural / ln2<W>() : natural;
+}
+
 }  // namespace detail
 
 /// (1 − p)·t as an integer of exact_coefficient's unit. Nothing where it may not be one: p has a bit below 2^−120, so
@@ -94,12 +100,13 @@ constexpr rounded_value<Target> rounded_weight(enclosed_row<W, T> const& row, st
       });
 }
 
-/// LSE, correctly rounded: LSE − t has the sign of Σ_j e^(s_j) − e^t.
+/// LSE in the base of the row, correctly rounded: LSE − t has the sign of Σ_j e^(s_j) − e^t, or of Σ_j 2^(x_j) − 2^t.
 /// Requires  row.kind finite, sums from row
 template <class Target, unsigned W, class T>
 constexpr rounded_value<Target> rounded_log_sum_exp(enclosed_row<W, T> const& row, exponential_sums<T>& sums) {
   return detail::nearest_by_widths<Target>(
-      log_sum_exp(row), [&]<unsigned Wider>() { return sums.template log_sum<Wider>(); },
+      detail::in_base_of<W>(row.rule, log_sum_exp(row)),
+      [&]<unsigned Wider>() { return detail::in_base_of<Wider>(row.rule, sums.template log_sum<Wider>()); },
       [&](element const& t) {
         std::vector<exact_score<T>> scores;
         for (auto const& key : row.keys) scores.push_back(key.score);

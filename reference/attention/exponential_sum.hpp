@@ -10,6 +10,9 @@
 // With softcap the scores are transcendental, and no such theorem is known for sums. Equal scores are still grouped,
 // which proves a sum to be 0 if all coefficients vanish (constant V, equal keys), and where the order of the scores is
 // known exactly, it alone may decide (order_decides). A sum that no width separates from 0 remains undecided.
+//
+// In base 2 e^(s_g) is a power of two, and theorem T6 (powers_of_two.hpp) says which sums are 0: those of which no term is
+// left once the powers of one residue are gathered.
 #pragma once
 
 #include <algorithm>
@@ -21,6 +24,7 @@
 
 #include "reference/attention/exponential_term.hpp"
 #include "reference/attention/newton_sum.hpp"
+#include "reference/attention/powers_of_two.hpp"
 #include "reference/attention/softcap.hpp"
 #include "reference/real/ball.hpp"
 #include "reference/real/expm1.hpp"
@@ -52,6 +56,7 @@ class exponential_sums {
       group_of_[j] = groups_.size() - 1;
     }
     if (rule.capped()) sort_by_value();
+    if (rule.in_base_2()) find_powers();
     unsure_steps_.assign(groups_.size(), 0);
     for (std::size_t g = 1; g < groups_.size(); ++g) unsure_steps_[g] = unsure_steps_[g - 1] + !surely_falls_to(g);
   }
@@ -88,13 +93,15 @@ class exponential_sums {
     if (terms.empty()) return {};
     ball<W> total = sum<W>(terms);
     if (certain_sign(total) == 0 && !rule_.capped()) total = newton_sum_of(terms).template sum<W>();
-    return total * at_width<W>().below_lead(*this, terms.front().group, 0) / sum<W>(all());
+    std::vector<term> const whole = all();
+    return total * at_width<W>().below_lead(*this, terms.front().group, whole.front().group) / sum<W>(whole);
   }
 
   /// ln Σ_j e^(s_j).
   template <unsigned W>
   constexpr ball<W> log_sum() {
-    return at_width<W>().scores.difference(groups_.front(), exact_score<T>{}) + log(sum<W>(all()));
+    std::vector<term> const whole = all();
+    return at_width<W>().scores.difference(groups_[whole.front().group], exact_score<T>{}) + log(sum<W>(whole));
   }
 
  private:
@@ -161,6 +168,12 @@ class exponential_sums {
     std::vector<exact> sums(groups_.size());
     for (std::size_t j = 0; j < group_of_.size(); ++j) sums[group_of_[j]] += coefficient(j);
     std::vector<term> terms;
+    if (!powers_.empty()) {
+      powers_.front().gather([&](std::size_t g) -> exact const& { return sums[g]; },
+                             [&](std::size_t g, exact const& c) { terms.push_back({g, c}); });
+      std::sort(terms.begin(), terms.end(), [](term const& a, term const& b) { return a.group < b.group; });
+      return terms;
+    }
     for (std::size_t g = 0; g < groups_.size(); ++g)
       if (sums[g].sign() != 0) terms.push_back({g, std::move(sums[g])});
     return terms;
@@ -173,7 +186,14 @@ class exponential_sums {
   constexpr newton_sum newton_sum_of(std::vector<term> const& terms) const {
     std::vector<exponential_term<T>> scored;
     for (term const& t : terms) scored.push_back({groups_[t.group], {t.coefficient}});
-    return newton_sum(rule_.scale, std::span<exponential_term<T> const>(scored));
+    return newton_sum(rule_, std::span<exponential_term<T> const>(scored));
+  }
+
+  constexpr void find_powers() {
+    if (groups_.empty()) return;
+    std::vector<exponential_term<T>> all;
+    for (exact_score<T> const& score : groups_) all.push_back({score, {}});
+    powers_.emplace_back(rule_, std::span<exponential_term<T> const>(all));
   }
 
   /// Σ c_g·e^(s_g − s_lead), s_lead the first score of the terms. Adjacent terms whose scores differ by at most 1/8
@@ -258,6 +278,7 @@ class exponential_sums {
   std::vector<std::size_t> group_of_;     ///< of each key
   std::vector<std::size_t>
       unsure_steps_{};  ///< steps from one group to the next, up to this one, that are not proven to fall
+  std::vector<powers_of_two> powers_{};  ///< one in base 2, else none
   std::tuple<std::vector<width<128>>, std::vector<width<256>>, std::vector<width<last_capped_width>>> widths_{};
 };
 

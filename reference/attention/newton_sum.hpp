@@ -166,22 +166,22 @@ class newton_sum {
  public:
   /// Requires  distinct scores, falling; no coefficient 0
   template <class T>
-  constexpr newton_sum(exact_scale const& scale, std::span<exponential_term<T> const> terms) {
+  constexpr newton_sum(score_rule const& rule, std::span<exponential_term<T> const> terms) {
     int common = trailing_zeros(terms.front().coefficient.value);
     for (auto const& term : terms) common = std::min(common, trailing_zeros(term.coefficient.value));
     coefficient_exponent_ = exact_coefficient::unit + common;
     magnitude const most = magnitude::power_of_two(-3 - static_cast<std::int64_t>(std::bit_width(terms.size())));
     for (std::size_t first = 0, end = 0; first < terms.size(); first = end) {
       for (end = first + 1; end < terms.size(); ++end) {
-        score_differences const apart = score_differences::of_terms(scale, terms.subspan(end - 1, 2));
+        score_differences const apart = score_differences::of_terms(rule, terms.subspan(end - 1, 2));
         if (!(apart.difference<128>(0, 1).upper_size() <= most)) break;
       }
       std::vector<big_integer> coefficients;
       for (auto const& term : terms.subspan(first, end - first))
         coefficients.push_back(big_integer::from(term.coefficient.value).shifted_down(common));
       std::array const ends{terms.front(), terms[first]};
-      clusters_.push_back({score_differences::of_terms(scale, std::span<exponential_term<T> const>(ends)),
-                           newton_form(score_differences::of_terms(scale, terms.subspan(first, end - first)),
+      clusters_.push_back({score_differences::of_terms(rule, std::span<exponential_term<T> const>(ends)),
+                           newton_form(score_differences::of_terms(rule, terms.subspan(first, end - first)),
                                        std::move(coefficients))});
     }
     magnitude size;

@@ -11,7 +11,7 @@
 
 namespace attest::reference {
 
-/// s_g − s_0 = ρ·node_g, with ρ = factor·2^exponent and one power of two taken out of all nodes:
+/// s_g − s_0 = ρ·node_g, with ρ = factor·2^exponent, times ln 2 in base 2, and one power of two taken out of all nodes:
 ///   factor σ      where all biases are equal: the nodes are differences of dot products
 ///   factor 1      where they differ and σ is dyadic: so are the scores
 ///   factor 1/√d   where they differ and σ is 1/√d: √d·(s_g − s_0) = Δa + √d·Δb
@@ -19,15 +19,16 @@ struct score_differences {
   enum class factor : std::uint8_t { scale, one, inverse_root };
 
   exact_scale scale{};
+  bool in_base_2 = false;
   factor of = factor::scale;
   std::int64_t exponent = 0;
   std::vector<quadratic_integer> nodes;
 
   /// Requires  finite scores, at least one
   template <class T>
-  static constexpr score_differences of_terms(exact_scale const& scale, std::span<exponential_term<T> const> terms) {
+  static constexpr score_differences of_terms(score_rule const& rule, std::span<exponential_term<T> const> terms) {
     score_differences result;
-    result.scale = scale;
+    result.scale = rule.scale, result.in_base_2 = rule.in_base_2();
     element const same = detail::canonical(terms.front().exponent.bias);
     std::int64_t lowest_bias = 0;
     bool biased = false, same_bias = true;
@@ -39,7 +40,7 @@ struct score_differences {
       biased = true;
     }
     if (same_bias) result.from_products(terms);
-    else if (scale.given) result.from_dyadic_scores(terms, lowest_bias);
+    else if (rule.scale.given) result.from_dyadic_scores(terms, lowest_bias);
     else result.from_roots(terms, lowest_bias);
     result.take_out_power_of_two();
     return result;
@@ -50,7 +51,7 @@ struct score_differences {
     ball<W> const value = of == factor::one     ? ball<W>(1)
                           : of == factor::scale ? scale.enclosure<W>()
                                                 : inverse_sqrt<W>(scale.d);
-    return value.scaled_by_power_of_two(exponent);
+    return (in_base_2 ? ln2<W>() * value : value).scaled_by_power_of_two(exponent);
   }
 
   /// s_g − s_h. Ensures   relative precision, however near to each other the scores are

@@ -1,4 +1,5 @@
-// How scores come from exact dot products: s = σ·a + b, or with a softcap c > 0: s = c·tanh(σ·a/c) + b.
+// How scores come from exact dot products: s = σ·a + b, or with a softcap c > 0: s = c·tanh(σ·a/c) + b. Logarithms to the base 2,
+// as the LSEs of parts may be in a merge, are the scores s = ln 2·(σ·a + b), in the same order.
 //
 // Without softcap, scores are algebraic numbers and their order is decided exactly (score.hpp). With softcap they are
 // transcendental, but a theorem still decides whether two of them are equal (docs/rounding.md), and their difference is
@@ -9,21 +10,25 @@
 #include <cstdint>
 #include <utility>
 
+#include "problem/log_base.hpp"
 #include "reference/attention/score.hpp"
+#include "reference/real/constants.hpp"
 #include "reference/real/tanh.hpp"
 
 namespace attest::reference {
 
-/// σ and c, exactly. c = 0 means no softcap.
+/// σ and c, exactly, and the base. c = 0 means no softcap; base 2 has none, and a σ that is given.
 struct score_rule {
   exact_scale scale{};
   element softcap{};
+  problem::log_base base = problem::log_base::e;
 
   template <class T>
   static constexpr score_rule of(problem::instance<T> const& p) noexcept {
-    return {exact_scale::of(p), value_of(p.softcap())};
+    return {exact_scale::of(p), value_of(p.softcap()), p.base()};
   }
   constexpr bool capped() const noexcept { return softcap.significand != 0; }
+  constexpr bool in_base_2() const noexcept { return base == problem::log_base::two; }
 };
 
 /// Sets the class of the score from the classes of its product, σ and bias. A softcap maps ±∞ to ±c (`saturated`).
@@ -69,10 +74,12 @@ class scores_at {
   constexpr explicit scores_at(score_rule const& rule) noexcept
       : scale_(rule.scale.template enclosure<W>()),
         softcap_(ball<W>::from(rule.softcap)),
+        ln2_(rule.in_base_2() ? ln2<W>() : ball<W>()),
         cap_(rule.softcap),
-        capped_(rule.capped()) {}
+        capped_(rule.capped()),
+        in_base_2_(rule.in_base_2()) {}
 
-  /// The score without its bias. Requires x finite.
+  /// The score without its bias. Requires x finite, and the base e.
   template <class T>
   constexpr ball<W> product(exact_score<T> const& x) const noexcept {
     if (x.saturated != 0) return x.saturated > 0 ? softcap_ : -softcap_;
@@ -86,6 +93,7 @@ class scores_at {
   ///           below 2^−176 reach it
   template <class T>
   constexpr ball<W> difference(exact_score<T> const& x, exact_score<T> const& y) const noexcept {
+    if (in_base_2_) return ln2_ * reference::difference(scale_, x, y);
     if (!capped_) return reference::difference(scale_, x, y);
     int const side_of_x = sign_of(x), side_of_y = sign_of(y);
     detail::exact_sum limits;
@@ -150,9 +158,9 @@ class scores_at {
     return (x.dot < y.dot ? -1 : x.dot > y.dot ? 1 : 0) * certain_sign(scale_);
   }
 
-  ball<W> scale_, softcap_;
+  ball<W> scale_, softcap_, ln2_;
   element cap_;
-  bool capped_;
+  bool capped_, in_base_2_;
 };
 
 namespace detail {

@@ -54,6 +54,7 @@ void block(block_task<T> const& task) {
     auto const enclose = [&](bool with_sink) -> std::size_t {
       facts = scalars_of(p, task.b, memory.q.data() + r * static_cast<std::size_t>(s.d));
       row = {}, row.softcap = p.softcap(), row.scale = scale_of(p);
+      row.in_base_2 = p.base() == problem::log_base::two;
       auto const found = gather<false>(p, task.b, task.h, certified.i, r, memory, facts, with_sink);
       if (!found || *found == 0 || !find_weights(*found, p.has_bias() || facts.has_sink, facts, keys, row)) return 0;
       log_sum_exp_of(row, facts, certified);

@@ -4,6 +4,7 @@
 #include <tuple>
 #include <variant>
 
+#include "reference/bound/lse_base.hpp"
 #include "reference/compiled/rounding.hpp"
 #include "reference/compiled/row.hpp"
 
@@ -111,8 +112,10 @@ void row_rounder<Target, T>::round(certified_row const& row) {
     row_.o[c] = value ? by_machine(*value) : ball_output(static_cast<std::int64_t>(c));
   }
   if (options_.lse) {
-    auto const value = by_either(
-        row, [](certified_row const& by) { return nearest_of_all<Target>(by.lse, by.lse_low, by.lse_radius); });
+    auto const value = by_either(row, [&](certified_row const& by) {
+      auto const [middle, low, radius] = in_base(problem_.base(), lse_in_words{by.lse, by.lse_low, by.lse_radius});
+      return nearest_of_all<Target>(middle, low, radius);
+    });
     row_.lse = value ? by_machine(*value) : by_ball_tier(compiled::rounded_log_sum_exp<Target>(balls(), sums()));
   }
   std::size_t at = 0;

@@ -23,6 +23,7 @@ namespace attest::reference::machine::HWY_NAMESPACE {
 struct row_numbers {
   double scale = 0;                          ///< σ̂
   double softcap = 0, cap_error = 0;         ///< c, 0 = none; what capping adds to ρ_j
+  bool in_base_2 = false;                    ///< s_j = ln 2·(σ·dot + b_j)
   double score_factor = 0, bias_factor = 0;  ///< ρ_j = score_factor·size_j + bias_factor·|ŝ_j| + tiny
   double max = -infinity;                    ///< M
   double max_above = 0, max_below = 0;       ///< M − max_below ≤ m ≤ M + max_above
@@ -41,11 +42,13 @@ HWY_INLINE R capped(R const& x, double softcap) {
   return select(x < R(0), -size, size);
 }
 
-/// ŝ_j = fl(fl(σ̂·dot) + b_j), or with softcap fl(capped(fl(σ̂·dot)) + b_j), ρ_j and their extremes.
-/// Ensures   |ŝ_j − s_j| ≤ ρ_j = (h + 6)u'·|σ̂|·size_j + [softcap] 8u·c + [bias] 1.01u·|ŝ_j| + 2⁻¹⁰²²
+/// ŝ_j = fl(fl(σ̂·dot) + b_j), or with softcap fl(capped(fl(σ̂·dot)) + b_j), or in base 2 fl(ln 2·fl(fl(σ̂·dot) + b_j)), ρ_j and
+/// their extremes.
+/// Ensures   |ŝ_j − s_j| ≤ ρ_j = (h + 6)u'·|σ̂|·size_j + [softcap] 8u·c + [bias] 1.01u·|ŝ_j| + [base 2] 2.02u·|ŝ_j| + 2⁻¹⁰²²
 /// Why       dot: γ_h·Σ|q·k|, h = dot_roundings(d), and Σ|q·k| ≤ size_j/(1 − γ_h); σ̂: 2.01u (a root and a quotient; 0
 ///           if it is given), the product: u, together (h + 4)u to first order; u' = u(1 + 2(h + 6)u) covers the
-///           second. The sum with the bias: u·|ŝ_j|. Underflow: 2⁻¹⁰⁷⁴
+///           second. The sum with the bias: u·|ŝ_j|. Underflow: 2⁻¹⁰⁷⁴. In base 2 the product with fl(ln 2): 2u, and ln 2 < 1
+///           makes what was off before it smaller
 struct score_stage {
   key_columns& keys;
   row_numbers const& row;
@@ -63,7 +66,8 @@ struct score_stage {
     if (row.softcap > 0)
       product =
           capped(product, row.softcap);  // x ↦ c·tanh(x/c) is a contraction: the error of the product does not grow
-    R const s = product + load<R>(&keys.bias[j]);
+    R s = product + load<R>(&keys.bias[j]);
+    if (row.in_base_2) s = s * 0x1.62e42fefa39efp-1;
     R const error = size * row.score_factor + absolute(s) * row.bias_factor + row.cap_error + 0x1p-1022;
     store(s, &keys.score[j]);
     store(error, &keys.score_error[j]);
@@ -134,7 +138,7 @@ inline bool find_weights(std::size_t n, bool has_bias, row_scalars& facts, key_c
   auto const d = static_cast<double>(facts.d);
   double const roundings = dot_roundings(d) + 6;
   row.score_factor = roundings * 0x1p-53 * (1 + roundings * 0x1p-51) * absolute(row.scale) * (1 + 0x1p-50);
-  row.bias_factor = has_bias ? 1.01 * 0x1p-53 : 0;
+  row.bias_factor = (has_bias ? 1.01 * 0x1p-53 : 0) + (row.in_base_2 ? 2.02 * 0x1p-53 : 0);
   row.cap_error = row.softcap * 0x1p-50;
   auto found = accumulator<score_stage::extremes>::none();
   score_stage scores{keys, row, found};

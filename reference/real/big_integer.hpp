@@ -44,6 +44,12 @@ class big_integer {
     return 0;
   }
 
+  /// x. Requires  |x| < 2^63
+  constexpr std::int64_t low_bits() const noexcept {
+    auto const size = limbs_.empty() ? 0 : static_cast<std::int64_t>(limbs_.front());
+    return negative_ ? -size : size;
+  }
+
   /// x·2^by. Requires  by ≥ 0
   constexpr big_integer shifted_up(std::int64_t by) const {
     big_integer result;

@@ -1,6 +1,7 @@
 // ln 2 to any number of bits, computed instead of stored.
 #pragma once
 
+#include "reference/real/ball.hpp"
 #include "reference/real/integer.hpp"
 
 namespace attest::reference {
@@ -24,5 +25,15 @@ constexpr integer<F + 128> make_ln2() noexcept {
 
 template <unsigned F>
 inline constexpr integer<F + 128> ln2_fixed = make_ln2<F>();
+
+/// ln 2, enclosed. (With as many bits as log asks for: one constant serves both.)
+/// Ensures  radius ≤ 2^(1 − W)
+template <unsigned W>
+constexpr ball<W> ln2() noexcept {
+  constexpr unsigned F = W + 96;
+  ball<W> result = ball<W>::from(ln2_fixed<F>, -static_cast<std::int64_t>(F));
+  result.radius = result.radius + magnitude(2, -static_cast<std::int64_t>(F));
+  return result;
+}
 
 }  // namespace attest::reference

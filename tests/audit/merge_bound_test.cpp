@@ -10,6 +10,7 @@
 #include <vector>
 
 #include "audit/cases/default_contract.hpp"
+#include "audit/judge/conventions.hpp"
 #include "audit/judge/judge_outputs.hpp"
 #include "audit/tensors/elements.hpp"
 #include "audit/tensors/merge_form.hpp"
@@ -65,16 +66,20 @@ double lse_of_part(int kind, std::int64_t s, std::mt19937_64& random) {
 }
 
 /// The numbers of a float32 merge of one row as kernels write it: rising or falling, online or with the maximum first,
-/// in base e or 2, divided at the end or before the sum; each exp is up to 7u off, in drawn directions.
+/// by exp or exp2, divided at the end or before the sum; each exp is up to 7u off, in drawn directions. The LSE of the parts
+/// and of the merge are natural or in base 2.
 struct float_merge {
-  bool falling, online, base_2, weights_first;
+  bool falling, online, by_exp2, weights_first;
+  bool in_base_2 = false;
 
   float exp(float x, std::mt19937_64& random) const {
-    float const unit = base_2 ? x * 1.44269504f : x;
-    double const exact = base_2 ? std::exp2(static_cast<double>(unit)) : std::exp(static_cast<double>(x));
+    float const in_its_base = by_exp2 == in_base_2 ? x : by_exp2 ? x * 1.44269504f : x * 0.693147181f;
+    double const exact = by_exp2 ? std::exp2(static_cast<double>(in_its_base)) : std::exp(static_cast<double>(in_its_base));
     double const push = x == 0 ? 0 : random() % 2 == 0 ? 0x7p-24 : -0x7p-24;
     return static_cast<float>(exact * (1 + push));
   }
+
+  float log(float x) const { return in_base_2 ? std::log2(x) : std::log(x); }
 
   void row(std::vector<float> const& lse, std::vector<float> const& o, std::size_t dv, float* out, float& out_lse,
            std::mt19937_64& random) const {
@@ -103,7 +108,7 @@ struct float_merge {
     for (std::size_t n = 0; weights_first && n < order.size(); ++n)
       for (std::size_t c = 0; c < dv; ++c) out[c] += weights[n] / sum * o[order[n] * dv + c];
     for (std::size_t c = 0; !weights_first && c < dv; ++c) out[c] *= 1 / sum;
-    out_lse = most + std::log(sum);
+    out_lse = most + log(sum);
   }
 };
 
@@ -113,19 +118,18 @@ struct float_merge {
 struct lse_merge {
   enum class form { chain, tree, undivided, undivided_chain } how;
   bool narrow = false;
+  float_merge numbers{};
   struct state {
     float lse;
     std::vector<float> o;
   };
-  static constexpr float_merge numbers{};
-
   /// One part more: by weights that are divided by their sum, or by the distances to the new LSE.
   state merged(state const& a, state const& b, std::mt19937_64& random) const {
     bool const divides = how == form::chain || how == form::tree;
     float const M = std::max(a.lse, b.lse);
     if (M == -HUGE_VALF) return a;
     float kept = numbers.exp(a.lse - M, random), added = numbers.exp(b.lse - M, random);
-    float const sum = kept + added, lse = M + std::log(sum);
+    float const sum = kept + added, lse = M + numbers.log(sum);
     if (!divides) kept = numbers.exp(a.lse - lse, random), added = numbers.exp(b.lse - lse, random);
     state whole{lse, a.o};
     for (std::size_t c = 0; c < a.o.size(); ++c) {
@@ -169,7 +173,7 @@ struct lse_merge {
     float const M = std::ranges::max_element(parts, {}, &state::lse)->lse;
     float l = 0;
     for (state const& part : parts) l += numbers.exp(part.lse - M, random);
-    out_lse = M + std::log(l);
+    out_lse = M + numbers.log(l);
     for (state const& part : parts) {
       float const weight = numbers.exp(part.lse - out_lse, random);
       for (std::size_t c = 0; c < dv; ++c) out[c] += weight * part.o[c];
@@ -196,30 +200,29 @@ owned_outputs merged_by(Kernel const& kernel, merge_parts const& parts, std::mt1
   return answer;
 }
 
-/// The contract of that name, with O in bf16 between two merges.
-contract with_narrow_states(char const* name) {
-  contract claim = *find_contract(name);
+/// The contract, with O in bf16 between two merges.
+contract with_narrow_states(contract claim) {
   claim.fixed.u_state = 0x1p-8, claim.fixed.omega_state = 0x1p-134, claim.fixed.state_limit = 0x1.ffp127;
   return claim;
 }
 
 /// No element of an answer is outside the bound of its contract, and every one is judged.
 void check_answer(owned_problem const& merge, owned_outputs const& answer, std::string const& which, contract const& claim) {
-  auto const found = judge(merge.instance(), answer, claim, {}, thoroughness::all);
+  auto const found = judge_by_conventions(merge, answer, claim, {}, thoroughness::all);
   INFO(which << ": " << found.max_error_in_bounds << " bounds");
   CHECK(found.failed == 0);
   CHECK(found.not_judged() == 0);
   if (std::getenv("ATTEST_SHOW")) std::fprintf(stderr, "%s: %.3g\n", which.c_str(), found.max_error_in_bounds);
 }
 
-/// Judges the merges of so many rows of each form of parts.
+/// Judges the merges of so many rows of each form of parts, whose LSE are in this base.
 template <class E>
-void attack(std::int64_t parts, std::int64_t rows) {
+void attack(std::int64_t parts, std::int64_t rows, problem::log_base base = problem::log_base::e) {
   std::mt19937_64 random(static_cast<std::uint64_t>(parts) * 8 + sizeof(E));
   std::normal_distribution<double> normal;
   for (int kind = 0; kind < 8; ++kind) {
     element_type const type = problem::type_of<E>;
-    merge_parts made{.parts = parts, .b = 1, .hq = rows, .n = 1, .dv = 3, .type = type};
+    merge_parts made{.parts = parts, .b = 1, .hq = rows, .n = 1, .dv = 3, .type = type, .base = base};
     owned_tensor o{type, {}, {}}, lse{problem::row_of(type).lse, {}, {}};
     o.bytes.resize(static_cast<std::size_t>(parts * rows * made.dv) * problem::size_of(o.type));
     lse.bytes.resize(static_cast<std::size_t>(parts * rows) * problem::size_of(lse.type));
@@ -236,28 +239,37 @@ void attack(std::int64_t parts, std::int64_t rows) {
       }
     made.o = o.bytes, made.lse = lse.bytes;
     std::string const which =
-        std::string(problem::name_of(type)) + ", " + std::to_string(parts) + " parts, form " + std::to_string(kind);
+        std::string(problem::name_of(type)) + (base == problem::log_base::two ? " in base 2, " : ", ") + std::to_string(parts) + " parts, form " + std::to_string(kind);
     owned_problem const merge = owned_problem::of_valid(merge_draft(made, type));
-    contract const& claim = default_contract(merge);
-    check_answer(merge, merged_by_builtin<E>(made), which + ", built-in", claim);
+    auto const preset = [&](char const* name) {
+      contract claim = *find_contract(name);
+      claim.conventions.lse_base = base;
+      return claim;
+    };
+    contract const claim = preset(default_contract(merge).name.c_str());
+    bool const in_base_2 = base == problem::log_base::two;
+    if (!in_base_2) check_answer(merge, merged_by_builtin<E>(made), which + ", built-in", claim);
     if constexpr (std::is_same_v<E, float>) {
       using enum lse_merge::form;
-      contract undivided_levels = *find_contract("merge-f32-split");
+      float_merge const numbers{.falling = false, .online = false, .by_exp2 = in_base_2, .weights_first = false,
+                                .in_base_2 = in_base_2};
+      contract undivided_levels = preset("merge-f32-split");
       undivided_levels.fixed.merge_levels = static_cast<int>(parts);
-      check_answer(merge, merged_by(lse_merge{undivided}, made, random), which + ", undivided", *find_contract("merge-f32-split"));
-      check_answer(merge, merged_by(lse_merge{chain}, made, random), which + ", pairs", *find_contract("merge-f32-ring"));
-      check_answer(merge, merged_by(lse_merge{tree}, made, random), which + ", a tree", *find_contract("merge-f32-ring"));
+      check_answer(merge, merged_by(lse_merge{undivided, false, numbers}, made, random), which + ", undivided", preset("merge-f32-split"));
+      check_answer(merge, merged_by(lse_merge{chain, false, numbers}, made, random), which + ", pairs", preset("merge-f32-ring"));
+      check_answer(merge, merged_by(lse_merge{tree, false, numbers}, made, random), which + ", a tree", preset("merge-f32-ring"));
       if (parts <= 64)  // beyond, H4 has no bound for so many states
         for (auto const how : {chain, tree})
-          check_answer(merge, merged_by(lse_merge{how, true}, made, random),
-                       which + (how == tree ? ", a tree in bf16" : ", pairs in bf16"), with_narrow_states("merge-f32-ring"));
+          check_answer(merge, merged_by(lse_merge{how, true, numbers}, made, random),
+                       which + (how == tree ? ", a tree in bf16" : ", pairs in bf16"),
+                       with_narrow_states(preset("merge-f32-ring")));
       if (parts <= 257)  // beyond, H4 has no bound for so many levels
-        check_answer(merge, merged_by(lse_merge{undivided_chain}, made, random), which + ", undivided pairs", undivided_levels);
+        check_answer(merge, merged_by(lse_merge{undivided_chain, false, numbers}, made, random), which + ", undivided pairs", undivided_levels);
       for (unsigned way = 0; way < 16; ++way)
         check_answer(
             merge,
-            merged_by(float_merge{(way & 1) != 0, (way & 2) != 0, (way & 4) != 0, (way & 8) != 0 && (way & 2) == 0}, made,
-                      random),
+            merged_by(float_merge{(way & 1) != 0, (way & 2) != 0, (way & 4) != 0, (way & 8) != 0 && (way & 2) == 0, in_base_2},
+                      made, random),
             which + ", way " + std::to_string(way), claim);
     }
   }
@@ -289,7 +301,7 @@ TEST_CASE("O that is rounded between merges is refuted by the preset of rings an
   owned_outputs const answer = merged_by(lse_merge{lse_merge::form::chain, true}, made, random);
   auto const failed = [&](contract const& claim) { return judge(merge.instance(), answer, claim).failed; };
   CHECK(failed(*find_contract("merge-f32-ring")) == 1);
-  CHECK(failed(with_narrow_states("merge-f32-ring")) == 0);
+  CHECK(failed(with_narrow_states(*find_contract("merge-f32-ring"))) == 0);
   // An attention kernel whose claim says that it keeps O so is asked its merges under the same.
   contract ring = *find_contract("f32-ring");
   ring.fixed.u_state = 0x1p-8, ring.fixed.omega_state = 0x1p-134;
@@ -299,6 +311,7 @@ TEST_CASE("O that is rounded between merges is refuted by the preset of rings an
 TEST_CASE("no honest merge is outside the bound of merges of its type", "[property]") {
   for (auto const& [parts, rows] : {std::pair{1, 40}, {2, 400}, {3, 400}, {64, 40}, {257, 12}, {4096, 2}}) {
     attack<float>(parts, rows);
+    attack<float>(parts, rows, problem::log_base::two);
     attack<double>(parts, rows);
     attack<problem::bf16>(parts, rows);
     attack<problem::f16>(parts, rows);

@@ -1,4 +1,4 @@
-// What the file of `attest reference` says of sinks under the conventions of a contract.
+// What the file of `attest reference` says of sinks, and of merges, under the conventions of a contract.
 #include "audit/oracle/reference.hpp"
 #include <cmath>
 #include <limits>
@@ -19,6 +19,18 @@ namespace fs = std::filesystem;
 using problem::element_type;
 using reference::infinity;
 
+/// The first number of each tensor.
+std::map<std::string, std::vector<double>> numbers_of(std::vector<std::byte> const& bytes) {
+  std::map<std::string, std::vector<double>> of;
+  auto const file = parse_safetensors(bytes);
+  for (auto const& [name, tensor] : file.value().tensors) {
+    owned_tensor number = owned_tensor::compact(tensor.dtype == "F64" ? element_type::f64 : element_type::f32, {1});
+    std::ranges::copy(tensor.bytes, number.bytes.data());
+    of[name].push_back(load(number, 0));
+  }
+  return of;
+}
+
 /// The numbers of the file for one query, two keys with the score 0 and the values 1 and 4, and a sink.
 std::map<std::string, std::vector<double>> says(double sink, conventions const& how) {
   problem_draft draft;
@@ -34,29 +46,33 @@ std::map<std::string, std::vector<double>> says(double sink, conventions const& 
   auto const made = run_reference({.inputs = path, .claim = &claim});
   fs::remove(path);
   REQUIRE(made);
-  std::map<std::string, std::vector<double>> of;
-  auto const file = parse_safetensors(made.value().file);
-  for (auto const& [name, tensor] : file.value().tensors) {
-    owned_tensor number = owned_tensor::compact(tensor.dtype == "F64" ? element_type::f64 : element_type::f32, {1});
-    std::ranges::copy(tensor.bytes, number.bytes.data());
-    of[name].push_back(load(number, 0));
-  }
-  return of;
+  return numbers_of(made.value().file);
 }
 
-TEST_CASE("a merge has no reference under a contract whose LSE is in base 2", "[unit]") {
-  merge_parts parts{.parts = 1, .b = 1, .hq = 1, .n = 1, .dv = 1};
-  parts.o = parts.lse = owned_tensor::compact(element_type::f32, {1}).bytes;
+TEST_CASE("the reference of a merge under a contract whose LSE is in base 2 has powers of two as weights", "[unit]") {
+  merge_parts parts{.parts = 3, .b = 1, .hq = 1, .n = 1, .dv = 1};
+  owned_tensor o = owned_tensor::compact(element_type::f32, {3}), lse = o;
+  for (std::size_t s = 0; s < 3; ++s) store(o, s, static_cast<double>(s + 1)), store(lse, s, s == 2 ? 1 : 0);
+  parts.o = o.bytes, parts.lse = lse.bytes;
   std::vector<problem_file_entry> const entries{{"", owned_problem::of_valid(merge_draft(parts, element_type::f32)), {}, {}}};
   tests::scratch_folder const folder("merge-base");
   fs::path const path = folder.path / "merge.safetensors";
   REQUIRE_FALSE(write_file(path, problem_file_bytes(entries).value()).has_value());
   contract claim = *find_contract("merge-f32");
-  CHECK(run_reference({.inputs = path, .claim = &claim}).has_value());
+  auto const numbers = [&](std::optional<element_type> round) {
+    auto const made = run_reference({.inputs = path, .claim = &claim, .round = round});
+    REQUIRE(made.has_value());
+    return numbers_of(made.value().file);
+  };
+  CHECK(numbers({})["o"][0] != 2.25);
+  double const natural_bound = numbers({})["lse.bound"][0];
   claim.conventions.lse_base = problem::log_base::two;
-  auto const made = run_reference({.inputs = path, .claim = &claim});
-  REQUIRE_FALSE(made.has_value());
-  CHECK(made.why().message().find("judges merges of natural LSEs only") != std::string::npos);
+  for (auto const round : {std::optional<element_type>(), std::optional(element_type::f64)}) {
+    auto in_base_2 = numbers(round);
+    CHECK(in_base_2["o"][0] == 2.25);  // (1 + 2 + 2·3)/4
+    CHECK(in_base_2["lse"][0] == 2);
+    CHECK((in_base_2["lse.bound"][0] > 0 && in_base_2["lse.bound"][0] < 4 * natural_bound));
+  }
 }
 
 TEST_CASE("the file has what a contract says of sinks, with its bound", "[unit]") {

@@ -67,15 +67,27 @@ TEST_CASE("the roundings of scores that a contract about attention allows are no
   CHECK(verdict_under("f32", {{0, 1}, wrong}) == verdict::refuted);
 }
 
-TEST_CASE("a contract of another type, or of logarithms to the base 2, judges no recorded merge", "[unit]") {
-  auto const refusal = [](contract const& claim) {
-    auto const done = verify_under(&claim);
-    return done ? "accepted" : done.why().message();
+TEST_CASE("a contract of logarithms to the base 2 judges merges of such LSEs", "[unit]") {
+  auto const natural = static_cast<float>(1 / (1 + std::exp(0.125))), in_base_2 = static_cast<float>(1 / (1 + std::exp2(0.125)));
+  auto const verdict_in_base_2 = [](char const* name, float answer) {
+    contract claim = *find_contract(name);
+    claim.conventions.lse_base = problem::log_base::two;
+    auto const done = verify_under(&claim, {{0, 1}, answer});
+    if (!done) FAIL(done.why().message());
+    return done.value().verdict;
   };
-  CHECK(refusal(*find_contract("bf16")).find("element type is f32, the contract bf16 is about bf16") != std::string::npos);
-  contract base_2 = *find_contract("f32-split");
-  base_2.conventions.lse_base = problem::log_base::two;
-  CHECK(refusal(base_2).find("lse_base: 2") != std::string::npos);
+  for (char const* name : {"f32", "f32-split", "merge-f32", "merge-f32-ring"}) {
+    CAPTURE(name);
+    CHECK(verdict_in_base_2(name, in_base_2) == verdict::certified);
+    CHECK(verdict_in_base_2(name, natural) == verdict::refuted);
+    CHECK(verdict_under(name, {{0, 1}, in_base_2}) == verdict::refuted);
+  }
+}
+
+TEST_CASE("a contract of another type judges no recorded merge", "[unit]") {
+  auto const done = verify_under(find_contract("bf16"));
+  REQUIRE(!done);
+  CHECK(done.why().message().find("element type is f32, the contract bf16 is about bf16") != std::string::npos);
 }
 
 }  // namespace attest::tests

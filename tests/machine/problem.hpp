@@ -18,6 +18,7 @@ struct machine_problem : problem::parameters {
   problem::sizes s;
   owned<T> q, k, v, bias;
   owned<std::uint8_t> mask;
+  problem::log_base base = problem::log_base::e;
   bool has_bias = false, has_mask = false;
   bool tame = true;  ///< moderate numbers only: the machine tier must answer every row that sees a key
 
@@ -66,6 +67,7 @@ struct machine_problem : problem::parameters {
       for (T& x : bias.values) x = element_from<T>(cut && one_in(3) ? -infinity : normal(random) * 4);
     }
     if (one_in(4)) softcap = one_in(3) ? 1 : one_in(2) ? 50 : 0.125;
+    if (scale && softcap == 0 && one_in(2)) base = problem::log_base::two;
     if (one_in(8)) spoil(random);
   }
 
@@ -85,6 +87,7 @@ struct machine_problem : problem::parameters {
     if (has_mask) arguments.mask = mask.in();
     if (has_bias) arguments.bias = bias.in();
     static_cast<problem::parameters&>(arguments) = *this;
+    arguments.base = base;
     return problem::instance<T>::make(arguments).value();
   }
 };

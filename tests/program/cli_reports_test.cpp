@@ -76,6 +76,25 @@ TEST_CASE("a kernel whose LSE is in base 2 is certified where its contract says 
   for (auto const& finding : natural["findings"]) CHECK(finding["output"] == "lse");
 }
 
+TEST_CASE("merges of LSEs in base 2 are asked and judged where the contract says so, and found again", "[unit]") {
+  write("base2.json", R"({"from": "f32", "name": "base2", "conventions": {"lse_base": "2"}})");
+  auto const audit = [](std::string const& more, std::string const& of) {
+    return report("audit --seed 1 --only merge --contract base2.json" + more + of);
+  };
+  auto const declared = audit("", zoo_kernel("merge_base_2"));
+  CHECK((declared["verdict"] == "certified" && declared["findings"].empty()));
+  auto const natural = audit(" --findings natural", zoo_kernel("merge_by_maximum"));
+  REQUIRE(natural["verdict"] == "refuted");
+  CHECK(natural["cause"]["hypotheses"][0]["name"] == "merge-natural");
+  CHECK(natural["cause"]["explains"] == natural["cause"]["of"]);
+  auto const command = natural["findings"][0]["reproducer"].get<std::string>().substr(6);
+  CHECK(attest(command).status == 1);
+  auto const explained = attest("explain natural/merge-lse-equal-s2.safetensors --contract base2.json").out;
+  CHECK(has(explained, "its score is the LSE of the part in base 2\n"));
+  CHECK(has(explained, "\nLSE in base 2 4.00000000, bound"));
+  CHECK(attest("audit" + zoo_kernel("merge_base_2") + command.substr(command.find(" --contract "))).status == 0);
+}
+
 TEST_CASE("rows that belong to no query are what the contract promises", "[unit]") {
   write("kept.json", R"({"from": "f32", "name": "kept", "conventions": {"padding_rows": "kept"}})");
   write("zero.json", R"({"from": "f32", "name": "zero", "conventions": {"padding_rows": "zero"}})");

@@ -44,11 +44,11 @@ template <class T>
 void against_both(char const* type, int times) {
   // Theirs far narrower than ours shows that ours contain; ours far narrower than theirs, that theirs do.
   many(times, std::string("Arb at 256 bits, ours at 64, ") + type,
-       [] { compare<64, arb_attention>(drawn_row<T>(true, true), 256); });
+       [] { compare<64, arb_attention>(drawn_row_of_either_base<T>(), 256); });
   many(times, std::string("Arb at 64 bits, ours at 256, ") + type,
-       [] { compare<256, arb_attention>(drawn_row<T>(true, true), 64); });
+       [] { compare<256, arb_attention>(drawn_row_of_either_base<T>(), 64); });
   many(times, std::string("MPFI at 300 bits, ours at 128, ") + type,
-       [] { compare<128, mpfi_attention>(drawn_row<T>(true, true), 300); });
+       [] { compare<128, mpfi_attention>(drawn_row_of_either_base<T>(), 300); });
 }
 
 }  // namespace
@@ -60,7 +60,7 @@ TEST_CASE("Arb and MPFI agree on f16 rows", "[property][differential]") { agains
 
 TEST_CASE("MPFR rounds to where the reference is", "[property][differential]") {
   many(2, "MPFR at 2000 bits, ours at 128", [] {
-    auto const problem = drawn_row<float>(true, true);
+    auto const problem = drawn_row_of_either_base<float>();
     reference::enclosed_row<128, float> row;
     auto const p = problem.instance();
     reference::compiled::enclose_row(p, 0, 0, 0, row);

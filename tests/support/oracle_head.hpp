@@ -29,7 +29,8 @@ struct oracle_row {
              {},
              {},
              p.scale(),
-             p.softcap()} {
+             p.softcap(),
+             p.base() == problem::log_base::two} {
     std::int64_t const b = row.b, h = row.h, i = row.i;
     std::int64_t const hk = reference::key_head(p.size(), h);
     auto const number = [](T const& stored) { return as_double(reference::value_of(stored)); };

@@ -25,6 +25,7 @@ struct one_row : problem::parameters {
   std::vector<std::uint8_t> mask;     ///< empty, or m
   std::vector<T> sink;                ///< empty, or 1
   std::vector<std::uint8_t> keep;     ///< empty, or m
+  problem::log_base base = problem::log_base::e;
 
   one_row(std::int64_t m, std::int64_t d, std::int64_t dv) : q({1, d}), k({m, d}), v({m, dv}) {}
 
@@ -42,6 +43,7 @@ struct one_row : problem::parameters {
       result.keep = problem::tensor<std::uint8_t const>{
           keep.data(), problem::layout::compact({static_cast<std::int64_t>(keep.size())})};
     static_cast<problem::parameters&>(result) = *this;
+    result.base = base;
     return result;
   }
   /// Valid while *this lives and is not resized.

@@ -46,6 +46,14 @@ one_row<T> drawn_row(bool with_bias = true, bool with_softcap = false) {
   return problem;
 }
 
+/// The same, of merges too: some of the rows that base 2 admits have it.
+template <class T>
+one_row<T> drawn_row_of_either_base() {
+  one_row<T> problem = drawn_row<T>(true, true);
+  if (problem.scale && problem.softcap == 0) problem.base = *rc::gen::element(problem::log_base::e, problem::log_base::two);
+  return problem;
+}
+
 inline rc::Gen<std::vector<std::size_t>> drawn_permutation(std::int64_t m) {
   return rc::gen::map(rc::gen::container<std::vector<std::uint32_t>>(static_cast<std::size_t>(m),
                                                                      rc::gen::arbitrary<std::uint32_t>()),

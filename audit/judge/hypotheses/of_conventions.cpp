@@ -12,7 +12,7 @@ supposition follows(void (*change)(conventions&)) {
   return [=](answered_call const& call, answered_call const*) {
     answered_call supposed = call;
     change(supposed.claim.conventions);
-    if (call.problem.draft().merge) supposed.claim.conventions.lse_base = problem::log_base::e;
+    if (call.problem.draft().merge) supposed.claim.conventions.lse_base = call.claim.conventions.lse_base;
     return supposed.claim.conventions == call.claim.conventions ? std::vector<answered_call>() : std::vector{supposed};
   };
 }

@@ -29,11 +29,12 @@ supposition counts_only(std::function<bool(std::int64_t all)> concerned,
                 });
 }
 
-/// The LSE of the parts of a row that saw a key.
+/// The natural LSE of the parts of a row that saw a key.
 std::vector<double> seen_lses(owned_problem const& merge, std::int64_t b, std::int64_t row) {
+  double const unit = merge.draft().merge->base == problem::log_base::two ? std::log(2.0) : 1;
   std::vector<double> seen;
   for (std::int64_t s = 0; s < merge.size().m; ++s)
-    if (double const lse = bias_of(merge, b, row, 0, s); lse != -HUGE_VAL) seen.push_back(lse);
+    if (double const lse = bias_of(merge, b, row, 0, s); lse != -HUGE_VAL) seen.push_back(lse * unit);
   return seen;
 }
 
@@ -102,33 +103,15 @@ std::optional<double> one_plus(std::vector<double> const& lses, double largest) 
   return std::nullopt;
 }
 
-/// A natural LSE is taken for one in base 2: weights are 2^LSE, and so is the LSE of the merge.
-calls merges_in_base_2(answered_call const& call, answered_call const*) {
-  owned_problem const& p = call.problem;
-  if (!is_merge(p)) return {};
-  constexpr double ln_2 = 0.693147180559945309417;
-  auto const most = [&](std::int64_t b, std::int64_t row) {
-    double top = -HUGE_VAL;
-    for (double const lse : seen_lses(p, b, row)) top = std::max(top, lse);
-    return std::isfinite(top) ? top : 0;
+/// The LSE of the parts is taken for one in another base, and so is that of the merge.
+supposition merges_in(problem::log_base base) {
+  return [base](answered_call const& call, answered_call const*) -> calls {
+    if (!is_merge(call.problem) || call.problem.draft().merge->base == base) return {};
+    answered_call supposed = call;
+    supposed.problem = with_base(call.problem, base);
+    supposed.claim.conventions.lse_base = base;
+    return {std::move(supposed)};
   };
-  // Beside the largest LSE, in which numbers are exact enough for the weights; the LSE of the merge has it again.
-  auto const scaled = [&](answered_call const& alone, bool with_largest) {
-    problem_draft draft = p.draft();
-    set_bias(draft, p.size(), [&](auto b, auto row, auto i, auto s) {
-      return (bias_of(p, b, row, i, s) - most(b, row)) * ln_2 + (with_largest ? most(b, row) : 0);
-    });
-    return with_problem(alone, std::move(draft));
-  };
-  answered_call of_o = call;
-  of_o.outputs.lse.reset();
-  calls supposed = of_o.outputs.empty() ? calls() : scaled(of_o, false);
-  auto lse =
-      with_lse(call, [&](auto b, auto row, auto, double got) { return (got - most(b, row)) * ln_2 + most(b, row); });
-  if (!lse) return supposed;
-  lse->outputs.o.reset();
-  for (answered_call& one : scaled(*lse, true)) supposed.push_back(std::move(one));
-  return supposed;
 }
 
 /// Weights are exp of the distance to the largest LSE, and nothing is divided by their sum l: here O is, which rounds it twice
@@ -198,7 +181,8 @@ void add_hypotheses_of_merges(hypothesis_list& to) {
   add("merge-log-1-plus", "the LSE of a merge is a + log(1 + exp(b - a)), whichever is larger", breaks_rows(one_plus));
   add("merge-undivided", "parts are weighed by exp of the distance to the largest LSE, and O is not divided by the sum of these",
       is_undivided);
-  add("merge-base-2", "the LSE of parts is taken for one in base 2", merges_in_base_2);
+  add("merge-base-2", "the LSE of parts is taken for one in base 2", merges_in(problem::log_base::two));
+  add("merge-natural", "the LSE of parts, which is in base 2, is taken for a natural logarithm", merges_in(problem::log_base::e));
   add("merge-strides-of-first", "every part is read with the strides of the first", reads_with_first_strides);
 }
 

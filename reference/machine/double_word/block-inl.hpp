@@ -46,6 +46,7 @@ void word_block(block_task<T> const& task) {
     auto const enclose = [&](bool with_sink) -> std::size_t {
       facts = scalars_of(p, task.b, memory.q.data() + r * static_cast<std::size_t>(s.d));
       row = {}, row.softcap = p.softcap(), row.scale = scale;
+      row.in_base_2 = p.base() == problem::log_base::two;
       auto const found = gather<true>(p, task.b, task.h, certified.i, r, memory, facts, with_sink);
       bool const enclosed = found && *found > 0 && find_word_weights(*found, facts, keys, row) &&
                             log_sum_exp_of_words(row, facts, certified);

@@ -28,6 +28,8 @@ inline constexpr double word_limit = 0x1p400;
 struct word_row_numbers {
   double_word<double> scale{0, 0};  ///< |σ̂ − σ| ≤ 16u²|σ|
   double softcap = 0, cap_error = 0, score_factor = 0, score_tiny = 0;
+  bool in_base_2 = false;                                ///< s_j = ln 2·(σ·dot + b_j)
+  double size_factor = 0x1.8p-105;                       ///< of |ŝ_j| in ρ_j
   double max = -infinity, max_above = 0, max_below = 0;  ///< M − max_below ≤ m ≤ M + max_above
   double_word<double> Z{0, 0};                           ///< Σŵ_j as computed
   double Z_rounding = 0;                                 ///< |Z − Σŵ_j| ≤ Z_rounding·Z
@@ -62,10 +64,14 @@ HWY_INLINE double_word<R> capped(double_word<R> x, double softcap) {
   return select(negative, negated(product), product);
 }
 
-/// ŝ_j = σ̂·dot + b_j, or with softcap capped(σ̂·dot) + b_j, and ρ_j.
-/// Ensures   |ŝ_j − s_j| ≤ ρ_j = (1.01(d+1)² + 32)u²(1 + 2⁻³⁰)|σ|·size_j + [softcap] 256u²c + 3u²|ŝ_j| + tiny
+/// ln 2 = ln2_words within 2⁻¹⁰⁹.
+inline constexpr double_word<double> ln2_words{0x1.62e42fefa39efp-1, 0x1.abc9e3b39803fp-56};
+
+/// ŝ_j = σ̂·dot + b_j, or with softcap capped(σ̂·dot) + b_j, or in base 2 ln 2·(σ̂·dot + b_j), and ρ_j.
+/// Ensures   |ŝ_j − s_j| ≤ ρ_j = (1.01(d+1)² + 32)u²(1 + 2⁻³⁰)|σ|·size_j + [softcap] 256u²c + 3u²|ŝ_j| + [base 2] 13u²|ŝ_j| + tiny
 /// Why       dot: multiply_word_tile; σ̂ 16u², the product 9u²; c·tanh(x/c) is a contraction, so the errors before it
-///           do not grow. The sum with the bias: u²(|product| + |ŝ_j|), |product| ≤ 1.01|σ|size_j, with softcap too
+///           do not grow. The sum with the bias: u²(|product| + |ŝ_j|), |product| ≤ 1.01|σ|size_j, with softcap too. The
+///           product with ln 2: 9u², and 2⁻¹⁰⁹/ln 2 < 0.2u² of ln2_words; what was off before it becomes smaller
 struct word_score_stage {
   key_columns& keys;
   word_row_numbers const& row;
@@ -83,7 +89,8 @@ struct word_score_stage {
     R const before = absolute(s.hi);
     if (row.softcap > 0) s = capped(s, row.softcap);
     s = sum_of_word(s, load<R>(&keys.bias[j]));
-    R const error = size * row.score_factor + (absolute(s.hi) * 0x1.8p-105 + (row.cap_error + row.score_tiny));
+    if (row.in_base_2) s = product_of_words(s, word<R>(ln2_words));
+    R const error = size * row.score_factor + (absolute(s.hi) * row.size_factor + (row.cap_error + row.score_tiny));
     store(s.hi, &keys.score[j]);
     store(s.lo, &keys.score_low[j]);
     store(error, &keys.score_error[j]);
@@ -165,6 +172,7 @@ inline bool find_word_weights(std::size_t n, row_scalars& facts, key_columns& ke
     return false;
   row.score_factor = ((d + 1) * (d + 1) * 1.01 + 32) * 0x1p-106 * absolute(row.scale.hi) * (1 + 0x1p-28);
   row.score_tiny = (d + 8) * 0x1p-1070 * (1 + absolute(row.scale.hi)) + 0x1p-1020;
+  if (row.in_base_2) row.size_factor = 0x1p-102;
   row.cap_error = row.softcap > 0 ? row.softcap * 0x1p-98 + 0x1p-860 * row.softcap : 0;
   auto found = accumulator<word_score_stage::extremes>::none();
   word_score_stage scores{keys, row, found};
