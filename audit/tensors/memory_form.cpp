@@ -51,6 +51,7 @@ bool equal_bytes(std::byte const* a, std::byte const* b, std::size_t bytes) {
 std::optional<std::string> sharing_fault(row_reader const& of, memory_form const& form) {
   auto const element = problem::size_of(of.tensor.type);
   auto const row_bytes = static_cast<std::size_t>(of.lifted.shape[3]) * element;
+  if (row_bytes == 0) return std::nullopt;  // nor has the tensor an address
   auto const same_as = [&](auto other) {
     return of.all_rows([&](auto const& at) { return equal_bytes(of.row(at), of.row(other(at)), row_bytes); });
   };

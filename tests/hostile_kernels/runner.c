@@ -143,8 +143,8 @@ static void *takes(void *nothing) {
 HOSTILE_ONCE(takes_the_next_questions) {
   UNUSED;
   pthread_t id;
-  pthread_create(&id, 0, takes, 0);
-  usleep(2000);
+  for (int several = 0; several < 8; ++several) pthread_create(&id, 0, takes, 0); /* one of them is there before the runner */
+  usleep(20000);
 }
 /* "The tensors could not be mapped", in the words of the runner. */
 HOSTILE(says_it_was_not_asked) {

@@ -376,7 +376,7 @@ TEST_CASE("the built-in kernel's own claims include that an answer does not depe
   }
 }
 
-TEST_CASE("an audit takes its minute by default, and asks draws until then", "[slow]") {
+TEST_CASE("an audit takes its minute by default, and asks draws until then", "[nightly]") {
   auto const start = std::chrono::steady_clock::now();
   auto const ran = attest("audit --json -");
   double const seconds = std::chrono::duration<double>(std::chrono::steady_clock::now() - start).count();
