@@ -93,6 +93,7 @@ class row_merger {
     return part.lse[at_[0] * part.lse_stride[0] + at_[1] * part.lse_stride[1] + at_[2] * part.lse_stride[2]];
   }
   E const* row_of(merge_part<E> const& part) const noexcept {
+    if (part.o == nullptr) return nullptr;  // there are no columns
     return part.o + (at_[0] * part.o_stride[0] + at_[1] * part.o_stride[1] + at_[2] * part.o_stride[2]);
   }
 

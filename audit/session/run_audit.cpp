@@ -100,7 +100,7 @@ class session {
   findings_folder saved_;
   interruption when_;
   case_pool pool_;
-  bool mandatory_missing_ = false, hurried_ = false;
+  bool mandatory_missing_ = false, hurried_ = false, nothing_to_draw_ = false;
   int hung_ = 0, unanswered_ = 0;  ///< cases
   std::vector<asked_call> asked_;
   std::vector<judged_form> judged_;                          ///< the first calls of the cases
@@ -284,6 +284,10 @@ problem::result<std::string> session::take_all() {
       pool_.end_draws();
       pool_.end_by(options_.quick ? options_.begun + seconds(7) : clock::now() + seconds(3));
     }
+    if (done + 1 == fixed && may_hurry() && judged_.empty()) {
+      nothing_to_draw_ = true;  // draws are calls of attention, and it answers none
+      pool_.end_draws();
+    }
     if (hung_ + unanswered_ >= 2 || (options_.fail_fast && collect_.refuted()) || has_enough()) stopped = why_stopped();
   }
   pool_.close();
@@ -304,6 +308,7 @@ problem::result<std::string> session::take_all() {
 void session::not_drawn(std::int64_t made) {
   if (plan_.draws && options_.part && !options_.draws)
     report_.not_asked.push_back({"draws", "--shard without --draws"});
+  if (nothing_to_draw_) report_.not_asked.push_back({"draws", "the kernel answered no call of attention"});
   if (!plan_.draws || !options_.draws) return;
   std::int64_t const first = plan_.draw_number(made);
   if (first > *options_.draws) return;
@@ -325,7 +330,7 @@ std::optional<problem::error> session::run() {
   auto const stopped = take_all();
   if (!stopped) return stopped.why();
   list_refused_checks();
-  if (plan_.draws && !options_.draws && !options_.part)
+  if (plan_.draws && !options_.draws && !options_.part && !nothing_to_draw_)
     report_.observations.push_back(fmt::format(
         "{} draws, of at most {} multiplications a large call: --draws {} --draw-products {} asks them again",
         report_.draws, report_.draw_products, report_.draws, report_.draw_products));

@@ -11,6 +11,7 @@
 #include <cstring>
 #include <span>
 
+#include "fuzz/support/require.hpp"
 #include "tests/support/problem_recipe.hpp"
 
 namespace attest::fuzz {
@@ -143,6 +144,17 @@ inline decoded decode(std::span<std::uint8_t const> input, largest_sizes const& 
     patches = patches.subspan(patch_bytes);
   }
   return result;
+}
+
+/// Calls f(the problem), and f(the same problem whose scores are in base 2, as in a merge) where these may be.
+template <class F>
+void in_each_base(audit::problem_draft const& draft, F&& f) {
+  problem::erased_arguments arguments = draft.arguments();
+  auto const natural = problem::make_instance(arguments);
+  require(natural.has_value(), "a decoded problem is a valid one");
+  std::visit(f, natural.value());
+  arguments.base = problem::log_base::two;
+  if (auto const in_base_2 = problem::make_instance(arguments)) std::visit(f, in_base_2.value());
 }
 
 }  // namespace attest::fuzz

@@ -121,8 +121,6 @@ extern "C" int LLVMFuzzerTestOneInput(std::uint8_t const* data, std::size_t size
   fuzz::decoded const in = fuzz::decode({data, size}, {.b = 1, .groups = 2, .hk = 1, .n = 3, .m = 24, .d = 8, .dv = 5, .f64_part = 1});
   auto const targets = reference::machine::simd_targets();
   reference::machine::use_simd_target(targets[in.header[fuzz::choice] % targets.size()]);
-  auto const instance = problem::make_instance(in.problem.arguments());
-  require(instance.has_value(), "a decoded problem is a valid one");
-  std::visit([](auto const& p) { compare(p); }, instance.value());
+  fuzz::in_each_base(in.problem, [](auto const& p) { compare(p); });
   return 0;
 }

@@ -3,6 +3,7 @@
 
 #include "fuzz/support/problem_bytes.hpp"
 #include "fuzz/support/require.hpp"
+#include "reference/bound/lse_base.hpp"
 #include "reference/compiled/rounding.hpp"
 #include "reference/compiled/row.hpp"
 #include "reference/machine/rounded.hpp"
@@ -87,7 +88,7 @@ struct row_check {
     }
     if (first.kind != row_kind::finite) return;
     element(got.lse, [&] { return reference::compiled::rounded_log_sum_exp<Target>(first, *sums); },
-            [](auto const& row) { return reference::compiled::log_sum_exp(row); });
+            [&](auto const& row) { return reference::in_base(p.base(), reference::compiled::log_sum_exp(row)); });
     std::size_t at = 0;
     for (std::size_t j = 0; j < got.weights.size(); ++j) {
       if (at == first.keys.size() || first.keys[at].j != static_cast<std::int64_t>(j)) {
@@ -113,17 +114,13 @@ void check(problem::instance<T> const& p) {
 
 extern "C" int LLVMFuzzerTestOneInput(std::uint8_t const* data, std::size_t size) {
   fuzz::decoded const in = fuzz::decode({data, size}, {.b = 1, .groups = 2, .hk = 1, .n = 3, .m = 12, .d = 6, .dv = 3, .f64_part = 1});
-  auto const instance = problem::make_instance(in.problem.arguments());
-  require(instance.has_value(), "a decoded problem is a valid one");
-  std::visit(
-      [&](auto const& p) {
-        switch (in.header[fuzz::choice] % 4) {
-          case 0: return check<float>(p);
-          case 1: return check<problem::bf16>(p);
-          case 2: return check<problem::f16>(p);
-          default: return check<double>(p);
-        }
-      },
-      instance.value());
+  fuzz::in_each_base(in.problem, [&](auto const& p) {
+    switch (in.header[fuzz::choice] % 4) {
+      case 0: return check<float>(p);
+      case 1: return check<problem::bf16>(p);
+      case 2: return check<problem::f16>(p);
+      default: return check<double>(p);
+    }
+  });
   return 0;
 }

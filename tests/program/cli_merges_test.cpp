@@ -41,6 +41,13 @@ TEST_CASE("a file of version 1 has no merges, one of version 2 has", "[unit]") {
   CHECK(has(attest("verify two").out, "48 of 48 inputs of merge (the kernel did not answer them)"));
 }
 
+TEST_CASE("a kernel that answers no attention is asked no draws", "[unit]") {
+  outcome const ran = attest("audit --seed 1 --json asked.json" + merge_of_zoo("merge_by_maximum"));
+  CHECK(ran.status == 3);
+  CHECK(has(ran.out, "not asked: draws (the kernel answered no call of attention)"));
+  for (json const& check : report("asked.json")["checks"]) CHECK((check["name"] != "drawn" || check["cases"].get<int>() < 10));
+}
+
 TEST_CASE("a merge that fails is made small, and its reproducer fails", "[unit]") {
   for (char const* const name : {"merge_256_parts", "merge_unshifted", "merge_strides_of_first", "merge_reads_empty_parts"}) {
     CHECK(attest("audit" + merge_of_zoo(name) + merges + " --json found.json").status == 1);
