@@ -239,7 +239,8 @@ void attack(std::int64_t parts, std::int64_t rows, problem::log_base base = prob
       }
     made.o = o.bytes, made.lse = lse.bytes;
     std::string const which =
-        std::string(problem::name_of(type)) + (base == problem::log_base::two ? " in base 2, " : ", ") + std::to_string(parts) + " parts, form " + std::to_string(kind);
+        std::string(problem::name_of(type)) + (base == problem::log_base::two ? " in base 2, " : ", ") +
+        std::to_string(parts) + " parts, form " + std::to_string(kind);
     owned_problem const merge = owned_problem::of_valid(merge_draft(made, type));
     auto const preset = [&](char const* name) {
       contract claim = *find_contract(name);
@@ -255,7 +256,8 @@ void attack(std::int64_t parts, std::int64_t rows, problem::log_base base = prob
                                 .in_base_2 = in_base_2};
       contract undivided_levels = preset("merge-f32-split");
       undivided_levels.fixed.merge_levels = static_cast<int>(parts);
-      check_answer(merge, merged_by(lse_merge{undivided, false, numbers}, made, random), which + ", undivided", preset("merge-f32-split"));
+      check_answer(merge, merged_by(lse_merge{undivided, false, numbers}, made, random), which + ", undivided",
+                   preset("merge-f32-split"));
       check_answer(merge, merged_by(lse_merge{chain, false, numbers}, made, random), which + ", pairs", preset("merge-f32-ring"));
       check_answer(merge, merged_by(lse_merge{tree, false, numbers}, made, random), which + ", a tree", preset("merge-f32-ring"));
       if (parts <= 64)  // beyond, H4 has no bound for so many states
