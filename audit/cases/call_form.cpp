@@ -12,6 +12,7 @@
 #include "audit/cases/random.hpp"
 #include "audit/cases/shared_values.hpp"
 #include "audit/cases/value_forms.hpp"
+#include "audit/support/words.hpp"
 
 namespace attest::audit {
 namespace {
@@ -324,7 +325,7 @@ std::string call_form::text() const {
     before = " + ";
   });
   if (values != value_form::gaussian) says += fmt::format("; {} values", name_of(values));
-  if (threads != 0) says += fmt::format("; {} thread{}", threads, threads == 1 ? "" : "s");
+  if (threads != 0) says += "; " + counted(threads, "thread", "threads");
   if (cap) says += fmt::format("; cap {}", *cap);
   if (diagonal) says += fmt::format("; diagonal {}", *diagonal);
   if (mask_over) says += fmt::format("; mask over {}", fmt::join(*mask_over, " "));

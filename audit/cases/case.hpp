@@ -13,6 +13,7 @@
 
 #include "audit/cases/bug_class.hpp"
 #include "audit/cases/call_form.hpp"
+#include "audit/support/words.hpp"
 #include "audit/tensors/memory_form.hpp"
 #include "audit/tensors/owned_outputs.hpp"
 #include "audit/tensors/owned_problem.hpp"
@@ -102,7 +103,7 @@ struct audit_case {
     for (std::int32_t const count : counts)
       further.push_back({.is = relation::same_bits,
                          .problem = problem,
-                         .says = std::to_string(count) + (count == 1 ? " thread" : " threads"),
+                         .says = counted(count, "thread", "threads"),
                          .threads = count,
                          .promised = false});
   }
@@ -124,7 +125,6 @@ struct case_options {
   std::uint64_t seed = 0;
   bool quick = false;  ///< about a tenth of the work
   std::vector<std::string> checks{};  ///< those whose cases are wanted; empty: all
-  problem::log_base lse_base = problem::log_base::e;  ///< of the parts of merges
 
   bool wants(std::string_view check) const {
     return checks.empty() || std::ranges::find(checks, check) != checks.end();

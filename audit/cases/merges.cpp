@@ -20,7 +20,7 @@ struct merge_sizes {
 
 class merge_list {
  public:
-  explicit merge_list(case_options const& options) : type_(options.type), base_(options.lse_base), list_(options) {}
+  explicit merge_list(case_options const& options) : type_(options.type), list_(options) {}
 
   /// A merge with the LSE lse(random, s, row); O is digits, one part, the last part, and normal numbers. Where the LSE
   /// is −∞, O is s.unread.
@@ -39,7 +39,7 @@ class merge_list {
   audit_case& add_with(std::string const& name, merge_sizes const& s, F&& lse, G&& o) {
     auto random = list_.random(check_of_merges, name);
     std::int64_t const rows = s.b * s.hq * s.n;
-    merge_parts parts{.parts = s.parts, .b = s.b, .hq = s.hq, .n = s.n, .dv = s.dv, .type = type_, .base = base_};
+    merge_parts parts{.parts = s.parts, .b = s.b, .hq = s.hq, .n = s.n, .dv = s.dv, .type = type_};
     owned_tensor of_o = owned_tensor::compact(type_, {s.parts, rows, s.dv}),
                  of_lse = owned_tensor::compact(problem::row_of(type_).lse, {s.parts, rows});
     for (std::int64_t part = 0; part < s.parts; ++part)
@@ -61,7 +61,6 @@ class merge_list {
 
  private:
   problem::element_type type_;
-  problem::log_base base_;
   case_list list_;
 };
 

@@ -43,10 +43,6 @@ char const* shade(double weight) {
   return weight < 0x1p-5 ? steps[2] : weight < 0x1p-3 ? steps[3] : weight < 0.5 ? steps[4] : steps[5];
 }
 
-std::string counted(std::int64_t n, char const* one, char const* several) {
-  return fmt::format("{} {}", n, n == 1 ? one : several);
-}
-
 std::string bar(double weight) {
   std::string blocks;
   for (int n = 0; n < static_cast<int>(std::lround(24 * weight)); ++n) blocks += "█";

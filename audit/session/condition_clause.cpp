@@ -6,6 +6,8 @@
 #include <fmt/format.h>
 #include <fmt/ranges.h>
 
+#include "audit/support/words.hpp"
+
 namespace attest::audit {
 namespace {
 
@@ -118,19 +120,19 @@ bool lies(condition_clause const& of, call_form const& form) {
 
 /// A sentence of its own for one clause; empty where it has none.
 std::string alone(condition_clause const& of) {
-  bool const counted = of.is == condition_clause::kind::number;
+  bool const is_number = of.is == condition_clause::kind::number;
   number_set const& set = of.set;
   if (of.is == condition_clause::kind::values) return fmt::format("wrong with {} values", name_of(of.form_of_values));
-  if (!counted || !set.interval() || of.of == form_number::group || of.of == form_number::left ||
+  if (!is_number || !set.interval() || of.of == form_number::group || of.of == form_number::left ||
       of.of == form_number::cap || of.of == form_number::mask_byte || of.of == form_number::diagonal)
     return "";
   if (of.of == form_number::threads) {
     if (set.low && set.high && *set.low == *set.high)
       return *set.low == 0 ? "wrong where no number of threads is asked for"
-                           : fmt::format("wrong with {} thread{}", *set.low, *set.low == 1 ? "" : "s");
+                           : "wrong with " + counted(*set.low, "thread", "threads");
     if (set.low && !set.high)
       return *set.low == 1 ? "wrong wherever a number of threads is asked for"
-                           : fmt::format("wrong with more than {} thread{}", *set.low - 1, *set.low == 2 ? "" : "s");
+                           : "wrong with more than " + counted(*set.low - 1, "thread", "threads");
     return "";
   }
   char const* const name = row_of(of.of).name;

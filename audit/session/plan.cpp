@@ -64,7 +64,6 @@ result<std::vector<audit_case>> replayed_cases(audit_options const& options) {
       return error{error_code::bad_type, "--replay",
                    "holds " + std::string(problem::name_of(kernel_case.problem.type())) + " problems, the contract " +
                        options.claim->name + " is about " + std::string(problem::name_of(options.claim->type))};
-  for (audit_case& kernel_case : cases) put_under(*options.claim, kernel_case);
   return cases;
 }
 
@@ -83,7 +82,10 @@ std::vector<std::string> checks_of(names const& only) {
 result<audit_plan> whole_plan(audit_options const& options) {
   audit_plan plan{.fixed = {}, .type = options.claim->type, .seed = options.seed};
   auto const add_all = [&](std::vector<audit_case>&& cases) {
-    for (audit_case& made : cases) plan.fixed.push_back(existing(std::move(made)));
+    for (audit_case& made : cases) {
+      put_under(*options.claim, made);
+      plan.fixed.push_back(existing(std::move(made)));
+    }
   };
   if (options.replay) {
     auto replayed = replayed_cases(options);
@@ -95,8 +97,7 @@ result<audit_plan> whole_plan(audit_options const& options) {
   add_all(support_cases(plan.type, options.seed));
   plan.support_cases = plan.fixed.size();
   case_options const wanted{
-      .type = plan.type, .seed = options.seed, .quick = options.quick, .checks = checks_of(options.only),
-      .lse_base = options.claim->conventions.lse_base};
+      .type = plan.type, .seed = options.seed, .quick = options.quick, .checks = checks_of(options.only)};
   auto cases = generated_cases(wanted);
   if (plan.type == problem::element_type::f32 && wanted.wants("real-data")) {
     auto real = real_data_cases();

@@ -1,8 +1,9 @@
-// Suggestions for mistyped words, and quoting for a shell.
+// Suggestions for mistyped words, counted nouns, and quoting for a shell.
 #pragma once
 
 #include <algorithm>
 #include <cctype>
+#include <cstdint>
 #include <span>
 #include <string>
 #include <string_view>
@@ -42,6 +43,11 @@ std::string did_you_mean(std::string_view word, Words const& known) {
       least = distance, nearest = candidate;
   }
   return nearest.empty() ? "" : ", did you mean '" + std::string(nearest) + "'?";
+}
+
+/// "1 key", "2 keys"
+inline std::string counted(std::int64_t n, char const* one, char const* several) {
+  return std::to_string(n) + ' ' + (n == 1 ? one : several);
 }
 
 /// `text` quoted as one argument of a shell command. Bytes that printable() would change stand in $'…' as \xNN, which

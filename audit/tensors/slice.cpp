@@ -132,8 +132,8 @@ std::optional<owned_problem> sliced(owned_problem const& whole, selection const&
   if (static_cast<std::int64_t>(chosen.d.size()) != s.d && !draft.scale && s.d > 0)
     draft.scale = 1 / std::sqrt(static_cast<double>(s.d));
   if (from.merge) {  // its rows are heads of one query each
-    draft.merge = merge_form{
-        .heads = std::ssize(heads), .queries = 1, .answer = from.merge->answer, .base = from.merge->base};
+    draft.merge = from.merge;
+    draft.merge->heads = std::ssize(heads), draft.merge->queries = 1, draft.merge->rank = 4;
     draft = merge_draft(parts_of(draft), from.merge->answer);
   }
   return owned_problem::of_valid(std::move(draft));

@@ -6,6 +6,7 @@
 
 #include "reference/attention/attention.hpp"
 #include "reference/attention/exponential_sum.hpp"
+#include "reference/real/constants.hpp"
 #include "reference/real/nearest.hpp"
 
 namespace attest::reference {
@@ -38,12 +39,6 @@ constexpr rounded_value<Target> nearest_by_widths(ball<W> const& enclosure, Wide
   auto const at_1152 = wider.template operator()<1152>();
   return at_1152.radius <= at_256.radius ? nearest<Target>(at_1152, sign_against)
                                          : nearest<Target>(at_256, sign_against);
-}
-
-/// A logarithm to the base of the rule, from the natural one.
-template <unsigned W>
-constexpr ball<W> in_base_of(score_rule const& rule, ball<W> const& natural) noexcept {
-  return rule.in_base_2() ? natural / ln2<W>() : natural;
 }
 
 }  // namespace detail
@@ -105,8 +100,8 @@ constexpr rounded_value<Target> rounded_weight(enclosed_row<W, T> const& row, st
 template <class Target, unsigned W, class T>
 constexpr rounded_value<Target> rounded_log_sum_exp(enclosed_row<W, T> const& row, exponential_sums<T>& sums) {
   return detail::nearest_by_widths<Target>(
-      detail::in_base_of<W>(row.rule, log_sum_exp(row)),
-      [&]<unsigned Wider>() { return detail::in_base_of<Wider>(row.rule, sums.template log_sum<Wider>()); },
+      in_base(row.rule.base, log_sum_exp(row)),
+      [&]<unsigned Wider>() { return in_base(row.rule.base, sums.template log_sum<Wider>()); },
       [&](element const& t) {
         std::vector<exact_score<T>> scores;
         for (auto const& key : row.keys) scores.push_back(key.score);

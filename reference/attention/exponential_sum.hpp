@@ -168,9 +168,9 @@ class exponential_sums {
     std::vector<exact> sums(groups_.size());
     for (std::size_t j = 0; j < group_of_.size(); ++j) sums[group_of_[j]] += coefficient(j);
     std::vector<term> terms;
-    if (!powers_.empty()) {
-      powers_.front().gather([&](std::size_t g) -> exact const& { return sums[g]; },
-                             [&](std::size_t g, exact const& c) { terms.push_back({g, c}); });
+    if (powers_) {
+      powers_->gather([&](std::size_t g) -> exact const& { return sums[g]; },
+                      [&](std::size_t g, exact const& c) { terms.push_back({g, c}); });
       std::sort(terms.begin(), terms.end(), [](term const& a, term const& b) { return a.group < b.group; });
       return terms;
     }
@@ -193,7 +193,7 @@ class exponential_sums {
     if (groups_.empty()) return;
     std::vector<exponential_term<T>> all;
     for (exact_score<T> const& score : groups_) all.push_back({score, {}});
-    powers_.emplace_back(rule_, std::span<exponential_term<T> const>(all));
+    powers_.emplace(rule_, std::span<exponential_term<T> const>(all));
   }
 
   /// Σ c_g·e^(s_g − s_lead), s_lead the first score of the terms. Adjacent terms whose scores differ by at most 1/8
@@ -278,7 +278,7 @@ class exponential_sums {
   std::vector<std::size_t> group_of_;     ///< of each key
   std::vector<std::size_t>
       unsure_steps_{};  ///< steps from one group to the next, up to this one, that are not proven to fall
-  std::vector<powers_of_two> powers_{};  ///< one in base 2, else none
+  std::optional<powers_of_two> powers_{};  ///< in base 2
   std::tuple<std::vector<width<128>>, std::vector<width<256>>, std::vector<width<last_capped_width>>> widths_{};
 };
 

@@ -62,8 +62,8 @@ class powers_of_two {
       if (c.sign() == 0) continue;
       if (sum.sign() != 0) {
         big_integer const gap = whole_[last] - whole_[g];
-        bool const goes_on = residue_[last] == residue_[g] && gap.bit_length() <= 24 && bit_length(sum) + gap.low_bits() <= most;
-        if (goes_on) sum <<= static_cast<unsigned>(gap.low_bits());
+        bool const goes_on = residue_[last] == residue_[g] && gap.bit_length() <= 24 && bit_length(sum) + gap.as_int64() <= most;
+        if (goes_on) sum <<= static_cast<unsigned>(gap.as_int64());
         else visit(last, std::exchange(sum, 0));
       }
       sum += c;

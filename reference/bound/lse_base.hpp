@@ -6,21 +6,12 @@
 
 #include "problem/kernel_model.hpp"
 #include "reference/bound/bound.hpp"
-#include "reference/real/ball.hpp"
-#include "reference/real/log.hpp"
+#include "reference/real/constants.hpp"
 
 namespace attest::reference {
 
 /// log2 e = log2_e + log2_e_low within 2⁻¹⁰⁹.
 inline constexpr double log2_e = 0x1.71547652b82fep+0, log2_e_low = 0x1.777d0ffda0d24p-56;
-
-/// An enclosure of the LSE in `base`, from one of the natural LSE.
-template <unsigned W>
-ball<W> in_base(problem::log_base base, ball<W> const& lse) noexcept {
-  if (base == problem::log_base::e) return lse;
-  static ball<W> const ln_2 = log(ball<W>(2));
-  return lse / ln_2;
-}
 
 /// The bound of the LSE in `base`, from that of the natural LSE; rounded up.
 inline error_bound in_base(problem::log_base base, error_bound bound) noexcept {

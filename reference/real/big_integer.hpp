@@ -45,7 +45,7 @@ class big_integer {
   }
 
   /// x. Requires  |x| < 2^63
-  constexpr std::int64_t low_bits() const noexcept {
+  constexpr std::int64_t as_int64() const noexcept {
     auto const size = limbs_.empty() ? 0 : static_cast<std::int64_t>(limbs_.front());
     return negative_ ? -size : size;
   }

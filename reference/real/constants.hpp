@@ -1,6 +1,7 @@
-// ln 2 to any number of bits, computed instead of stored.
+// ln 2 to any number of bits, computed instead of stored, and logarithms to the base 2.
 #pragma once
 
+#include "problem/log_base.hpp"
 #include "reference/real/ball.hpp"
 #include "reference/real/integer.hpp"
 
@@ -34,6 +35,12 @@ constexpr ball<W> ln2() noexcept {
   ball<W> result = ball<W>::from(ln2_fixed<F>, -static_cast<std::int64_t>(F));
   result.radius = result.radius + magnitude(2, -static_cast<std::int64_t>(F));
   return result;
+}
+
+/// A logarithm to `base`, from the natural one.
+template <unsigned W>
+constexpr ball<W> in_base(problem::log_base base, ball<W> const& natural) noexcept {
+  return base == problem::log_base::two ? natural / ln2<W>() : natural;
 }
 
 }  // namespace attest::reference
