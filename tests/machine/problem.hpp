@@ -68,7 +68,17 @@ struct machine_problem : problem::parameters {
     }
     if (one_in(4)) softcap = one_in(3) ? 1 : one_in(2) ? 50 : 0.125;
     if (scale && softcap == 0 && one_in(2)) base = problem::log_base::two;
+    if (base == problem::log_base::two && has_bias && one_in(2)) become_merge(random);
     if (one_in(8)) spoil(random);
+  }
+
+  /// No depth, and scores that are biases of any size: errors of products hide none of theirs.
+  void become_merge(std::mt19937_64& random) {
+    std::normal_distribution<double> normal;
+    s.d = 0, q = owned<T>({s.b, s.hq, s.n, 0}), k = owned<T>({s.b, s.hk, s.m, 0});
+    double const size = std::pow(10.0, static_cast<double>(random() % 4)), offset = random() % 2 ? size : 0;
+    tame = true;
+    for (T& x : bias.values) x = element_from<T>(normal(random) + offset);
   }
 
   /// Infinities and NaN here and there.
@@ -76,7 +86,7 @@ struct machine_problem : problem::parameters {
     tame = false;
     double const infinity = std::numeric_limits<double>::infinity(), bad[] = {infinity, -infinity, std::nan("")};
     for (auto* values : {&q.values, &k.values, &v.values})
-      if (random() % 2) (*values)[random() % values->size()] = element_from<T>(bad[random() % 3]);
+      if (random() % 2 && !values->empty()) (*values)[random() % values->size()] = element_from<T>(bad[random() % 3]);
   }
 
   std::size_t at(std::int64_t row, std::int64_t t) const { return static_cast<std::size_t>(row * s.d + t); }
