@@ -91,8 +91,15 @@ enum class sink_form : std::uint8_t {
 enum class split_merge : std::uint8_t {
   raw = 0,            ///< partial (m, l, O) are rescaled and added
   lse = 1,            ///< normalised partial outputs are merged by their LSE
-  lse_normalised = 2  ///< as lse, without a final division (the combine kernel of FlashAttention-2)
+  lse_normalised = 2,  ///< as lse, without a final division (the combine kernel of FlashAttention-2)
+  sigmoid = 3,         ///< o − σ(L_b − L)(o − o_b), or σ(L − L_b)·o + σ(L_b − L)·o_b; L' = max + log(1 + exp(−|L − L_b|))
+  logsigmoid = 4,      ///< as sigmoid, and perhaps L' = L − log σ(L − L_b) (ring attention)
 };
+
+/// Are the weights of partial results sigmoids of the difference of two LSEs?
+constexpr bool by_sigmoid(split_merge merge) noexcept {
+  return merge == split_merge::sigmoid || merge == split_merge::logsigmoid;
+}
 
 /// The kernel model of docs/bound.md, whose section 12 lists the field of each symbol. Counts are numbers of roundings.
 struct kernel_model {

@@ -34,6 +34,7 @@ enum class bug_class : std::uint8_t {
   entries,
   pages,
   dropout,
+  ignored_field,
   weak_test,
 };
 
@@ -98,6 +99,8 @@ inline constexpr std::array bug_class_table{
                   bug_class_row::known_failures},
     bug_class_row{bug_class::dropout, "dropout", "the factor 1/(1 − p), what it divides, or which weights are kept",
                   bug_class_row::known_failures},
+    bug_class_row{bug_class::ignored_field, "ignored-field",
+                  "a call is answered with ATTEST_OK as if one of its fields were not there", bug_class_row::audit},
     bug_class_row{bug_class::weak_test, "weak-test",
                   "a kernel compared with itself, a tolerance wide enough for zeros or mean(V)",
                   bug_class_row::known_failures},

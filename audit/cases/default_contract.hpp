@@ -23,6 +23,7 @@ inline contract contract_of_merges(contract const& claim, std::optional<problem:
                                     claim.builtin ? problem::split_merge::raw : claim.fixed.merge);
   merging.fixed.u_state = claim.fixed.u_state, merging.fixed.omega_state = claim.fixed.omega_state;
   merging.fixed.state_limit = claim.fixed.state_limit;
+  if (problem::by_sigmoid(merging.fixed.merge)) merging.fixed.merge = claim.fixed.merge;  // one preset for both words
   // A preset of rings has as many levels as there are parts; one without a division has those of the claim.
   if (merging.fixed.merge == problem::split_merge::lse_normalised)
     merging.fixed.merge_levels = claim.fixed.merge_levels;

@@ -57,6 +57,13 @@ kernel_model unknown_f32_any(int merge_levels = 1) {
   return m;
 }
 
+/// The preset `f32-ring-sigmoid`: the same 63 levels, as o − σ(L_s − L)(o − o_s).
+kernel_model unknown_f32_sigmoids() {
+  kernel_model m = unknown_f32_any(63);
+  m.merge = problem::split_merge::logsigmoid;
+  return m;
+}
+
 /// The preset `f32-split`: the combine of FlashAttention-2's split keys, which weighs parts by exp(L_s − L) and divides
 /// nothing. It takes at most 128 parts.
 kernel_model unknown_f32_split() {
@@ -212,6 +219,10 @@ std::vector<contract> make_contracts() {
        element_type::f32, unknown_f32_split()},
       {"f32-ring", "f32-any with up to 63 levels of merging by LSE, as in ring attention with 64 parts: " + any + f32,
        element_type::f32, unknown_f32_any(63)},
+      {"f32-ring-sigmoid",
+       "f32-ring whose merges are o - sigmoid(LSE_s - LSE)*(o - o_s), as in ring-flash-attention: " +
+           any + f32,
+       element_type::f32, unknown_f32_sigmoids()},
       {"f32-blocked",
        "the built-in kernel's own claim in float32: blocked sums, plain rescaling, exp within 2 ulp",
        element_type::f32,

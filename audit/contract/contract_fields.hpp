@@ -82,7 +82,7 @@ void visit_model(problem::kernel_model& m, Visitor& visitor) {
   whole(visitor, "k_pre", m.k_pre, fields::count);
   visitor.number("u_pv", m.u_pv, unit);
   whole(visitor, "splits", m.splits, some);
-  fields::word(visitor, "merge", m.merge, {"raw", "lse", "lse_normalised"});
+  fields::word(visitor, "merge", m.merge, {"raw", "lse", "lse_normalised", "sigmoid", "logsigmoid"});
   whole(visitor, "k_f", m.k_f, fields::count);
   visitor.number("u_out", m.u_out, unit);
   visitor.number("omega_out", m.omega_out, absolute);

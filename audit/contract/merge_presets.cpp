@@ -14,7 +14,14 @@ using problem::formats::power_of_two;
 std::string preset_name(element_type parts, element_type answer, split_merge form) {
   std::string name = "merge-" + std::string(problem::name_of(parts));
   if (parts != answer) name += '-' + std::string(problem::name_of(answer));
-  return name + (form == split_merge::lse ? "-ring" : form == split_merge::lse_normalised ? "-split" : "");
+  switch (form) {
+    case split_merge::raw: return name;
+    case split_merge::lse: return name + "-ring";
+    case split_merge::lse_normalised: return name + "-split";
+    case split_merge::sigmoid:
+    case split_merge::logsigmoid: return name + "-sigmoid";
+  }
+  return name;
 }
 
 /// The presets `merge-…`: scores are the LSE of the parts, exactly; weights by the largest of them, perhaps divided before
@@ -46,7 +53,8 @@ kernel_model model_of(element_type parts, element_type answer, split_merge form)
   bool const narrow = problem::size_of(answer) == 2;
   kernel_model m = unknown_merge(format, narrow ? std::optional(answer) : std::nullopt);
   m.merge = form, m.parts_are_keys = form != split_merge::raw;
-  if (form == split_merge::lse) m.merge_levels = 1'000'000;  // the most that a contract may say: as many as there are parts
+  // The most that a contract may say: as many as there are parts.
+  if (form == split_merge::lse || problem::by_sigmoid(form)) m.merge_levels = 1'000'000;
   return m;
 }
 
@@ -57,6 +65,9 @@ std::string admitted(element_type parts, element_type answer, split_merge form) 
       : form == split_merge::lse
           ? "merged by their largest LSE with a division in each merge, one after the other or in any tree, as rings and "
             "chunks of keys are, and not rounded to a narrower type between two merges"
+      : problem::by_sigmoid(form)
+          ? "merged as o - sigmoid(LSE_s - LSE)*(o - o_s), one after the other or in any tree, as ring attention does, and "
+            "not rounded to a narrower type between two merges"
           : "weighed by exp(LSE_s - LSE) and divided by nothing, all in one step, as FlashAttention-2 combines split keys";
   return "merge of " + std::string(problem::name_of(parts)) + " parts, answered in " +
          std::string(problem::name_of(answer)) + ": partial results are " + ways +
@@ -74,7 +85,7 @@ std::vector<contract> merge_presets() {
     element_type parts, answer;
   };
   std::vector<contract> all;
-  for (split_merge const form : {split_merge::raw, split_merge::lse_normalised, split_merge::lse})
+  for (split_merge const form : {split_merge::raw, split_merge::lse_normalised, split_merge::lse, split_merge::logsigmoid})
     for (auto const& [parts, answer] :
          {types{f32, f32}, {f64, f64}, {bf16, bf16}, {f16, f16}, {f32, bf16}, {f32, f16}})
       all.push_back({preset_name(parts, answer, form), admitted(parts, answer, form), parts, model_of(parts, answer, form)});

@@ -13,6 +13,7 @@ struct family_row {
 };
 constexpr std::array families{
     family_row{"f32-ring", {"f32-any", "f32"}},
+    family_row{"f32-ring-sigmoid", {"f32-any", "f32"}},
     family_row{"f32-any", {"f32", "f32-ordered"}},
     family_row{"f32-split", {"f32", "f32-ordered"}},
     family_row{"f32", {"f32-ordered", ""}},
@@ -51,6 +52,8 @@ std::vector<wider_preset> const& all_wider() {
       if (is_of_merges(preset) && preset.fixed.merge != problem::split_merge::raw)
         rows.push_back({preset.name, preset.fixed.merge == problem::split_merge::lse
                                          ? "partial results merged with a division in each merge"
+                                     : problem::by_sigmoid(preset.fixed.merge)
+                                         ? "partial results merged by a sigmoid of the difference of two LSEs"
                                          : "partial results combined by their LSE without a division"});
     return rows;
   }();

@@ -11,6 +11,7 @@
 #include "audit/judge/conventions.hpp"
 #include "audit/judge/cross_call.hpp"
 #include "audit/judge/diagnosis.hpp"
+#include "audit/judge/ignored_field.hpp"
 #include "audit/judge/observed_range.hpp"
 #include "audit/tensors/elements.hpp"
 #include "audit/tensors/entry_forms.hpp"
@@ -39,6 +40,17 @@ bool is_wrong(owned_problem const& problem, owned_outputs const& outputs, contra
 }
 
 namespace {
+
+/// A wrong answer to a case that shows features by themselves, which would be right without one of them.
+void name_ignored_field(audit_case const& kernel_case, owned_outputs const& outputs, contract const& claim, judgement& into) {
+  if (kernel_case.check != "support" || !kernel_case.form || into.failed == 0) return;
+  auto const ignored = ignored_field(kernel_case, outputs, claim);
+  if (!ignored) return;
+  for (violation& v : into.violations) {
+    v.sentence += fmt::format("; it is right for the same call without its {}, which the kernel ignores", row_of(*ignored).name);
+    v.bug_class = bug_class::ignored_field;
+  }
+}
 
 /// Where rows are sampled, those of the others that hold a NaN or an infinity are judged, too: the values of these
 /// problems are finite, and so are their answers, but for what the contract says of a query that sees no key.
@@ -90,6 +102,7 @@ void judge_case(audit_case const& kernel_case, case_outputs const& outputs, judg
   if (first) {
     judged(0);
     judge_finite(kernel_case, *outputs[0], *rules.claim, into.judged);
+    name_ignored_field(kernel_case, *outputs[0], *rules.claim, into.judged);
   }
   for (std::size_t n = 0; n < kernel_case.further.size(); ++n) {
     further_call const& further = kernel_case.further[n];

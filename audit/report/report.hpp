@@ -24,12 +24,19 @@ namespace attest::audit {
 /// The values are the exit statuses of the program.
 enum class verdict : std::uint8_t { certified = 0, refuted = 1, undecided = 3 };
 
+/// The axes of the parts of a merge, whose problem has hq·n heads of one query (audit/tensors/merge_form.hpp). A finding is said in
+/// terms of the parts at the end (in_rows_of_parts).
+struct rows_of_parts {
+  std::int64_t hq = 0, n = 0;  ///< 0: no merge, or said so already
+};
+
 /// A small problem that still shows a finding.
 struct shrunk_finding {
   violation what = {};
   problem::sizes sizes{};
   std::string file = {};                   ///< the safetensors file that holds it; empty where none was written
   std::vector<input_listing> inputs = {};  ///< the tensors, where they have few elements
+  rows_of_parts merged = {};               ///< of a merge
 };
 
 /// A violation in a report, with what is needed to reproduce it.
@@ -44,6 +51,7 @@ struct finding {
   std::optional<finding_pictures> pictures = {};
   std::string no_pictures = {};    ///< why there are none, where there are none
   std::string condition = {};      ///< where the kernel is wrong (find_condition); empty where it is not known
+  rows_of_parts merged = {};       ///< of a merge
   std::string unknown_class = {};  ///< read from a file: a class that this version does not know, kept as it is
 
   std::string_view class_token() const noexcept { return what.bug_class ? token_of(*what.bug_class) : unknown_class; }

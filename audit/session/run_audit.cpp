@@ -13,6 +13,7 @@
 #include "audit/report/builder.hpp"
 #include "audit/report/refusal_pattern.hpp"
 #include "audit/report/refused_check.hpp"
+#include "audit/report/rows_of_parts.hpp"
 #include "audit/session/ask_kernel.hpp"
 #include "audit/session/case_pool.hpp"
 #include "audit/session/condition_form.hpp"
@@ -381,6 +382,7 @@ problem::result<report> run_audit(audit_options const& options, audit_plan const
   kernel_report.required_support = options.required_support, kernel_report.outside_limit = options.outside;
   session running(options, plan, kernel_report);
   if (auto why = running.run()) return *std::move(why);
+  in_rows_of_parts(kernel_report);
   return kernel_report;
 }
 

@@ -14,6 +14,7 @@
 #include "audit/judge/judge_case.hpp"
 #include "audit/judge/wider_claims.hpp"
 #include "audit/report/builder.hpp"
+#include "audit/report/rows_of_parts.hpp"
 #include "audit/session/draw_pictures.hpp"
 #include "audit/session/name_cause.hpp"
 #include "audit/session/save_recorded.hpp"
@@ -277,6 +278,7 @@ problem::result<report> run_verify(verify_options const& options) {
     save_recorded(options, cases.value(), saved, kernel_report);
   if (auto const why = saved.list())
     kernel_report.observations.push_back("the saved findings are not listed: " + why->message());
+  in_rows_of_parts(kernel_report);
   return kernel_report;
 }
 

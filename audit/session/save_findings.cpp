@@ -8,6 +8,7 @@
 #include "audit/builtin/kernel_spec.hpp"
 #include "audit/cases/default_contract.hpp"
 #include "audit/files/case_file.hpp"
+#include "audit/report/rows_of_parts.hpp"
 #include "audit/session/draw_pictures.hpp"
 #include "audit/session/run_case.hpp"
 #include "audit/session/shrink.hpp"
@@ -44,7 +45,7 @@ class finding_saver {
     if (bytes_of(failing.problem) > largest_file) return;
     // A case that cannot be shrunk is saved as it is and keeps its reproducer: tensors in a file have no gaps between
     // rows.
-    found.shrunk = shrunk_finding{found.what, found.sizes, "", list_inputs(failing.problem)};
+    found.shrunk = shrunk_finding{found.what, found.sizes, "", list_inputs(failing.problem), found.merged};
     write(failing, {}, found);
   }
 
@@ -88,7 +89,7 @@ class finding_saver {
     small.name += "-shrunk";
     case_outputs outputs;
     run_again(small, &outputs);
-    found.shrunk = shrunk_finding{shrunk->what, small.problem.size(), "", list_inputs(small.problem)};
+    found.shrunk = shrunk_finding{shrunk->what, small.problem.size(), "", list_inputs(small.problem), rows_of(small.problem)};
     if (write(small, outputs, found))
       found.reproducer = fmt::format("attest audit --kernel {} --contract {} --replay {}{}",
                                      shell_word(options_.kernel), shell_word(options_.contract_argument),

@@ -9,6 +9,7 @@
 
 #include "audit/cases/default_contract.hpp"
 #include "audit/contract/preset_family.hpp"
+#include "audit/report/rows_of_parts.hpp"
 #include "audit/session/draw_pictures.hpp"
 #include "audit/support/files.hpp"
 #include "audit/support/words.hpp"
@@ -113,7 +114,7 @@ void save_recorded(verify_options const& options, std::vector<recorded_case> con
       }
       saved[found.number] = file = path.value().native();
     }
-    found.shrunk = shrunk_finding{found.what, found.sizes, file, list_inputs(problem)};
+    found.shrunk = shrunk_finding{found.what, found.sizes, file, list_inputs(problem), found.merged};
     if (is_alone(options, cases)) continue;
     contract const claim = contract_of(options.claim, problem);
     found.reproducer =

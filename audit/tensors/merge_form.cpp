@@ -21,13 +21,12 @@ problem::layout behind_each_other(std::int64_t parts, std::int64_t b, std::int64
   return {4, {b, rows, parts, width}, {most(rows) * most(width), most(width), most(b) * most(rows) * most(width), 1}};
 }
 
-/// hq and n of a problem with so many heads; a part of a merge has each row as a head.
-std::pair<std::int64_t, std::int64_t> heads_and_queries(merge_form const& form, std::int64_t rows) {
+}  // namespace
+
+std::array<std::int64_t, 2> heads_and_queries(merge_form const& form, std::int64_t rows) noexcept {
   if (form.heads * form.queries == rows) return {form.heads, form.queries};
   return {rows, 1};
 }
-
-}  // namespace
 
 owned_tensor converted(owned_tensor const& from, element_type to) {
   if (from.type == to) return from;

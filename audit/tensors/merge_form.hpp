@@ -52,6 +52,9 @@ owned_problem with_base(owned_problem const& problem, problem::log_base base);
 /// The parts of the problem of a merge, in one block.
 merge_parts parts_of(problem_draft const& merge);
 
+/// hq and n of the parts of a merge whose problem has so many heads. (Of some of them each row is a head.)
+std::array<std::int64_t, 2> heads_and_queries(merge_form const& form, std::int64_t rows) noexcept;
+
 /// The axes of the rows of a merge, [b, hq, n] or the last of them, as merge_form::rank says.
 std::vector<std::int64_t> merged_rows(owned_problem const& merge);
 

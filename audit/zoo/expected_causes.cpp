@@ -61,6 +61,8 @@ constexpr std::array causes{
     std::pair{"merge_256_parts", "merge-of-256-parts-at-most"},
     std::pair{"merge_strides_of_first", "merge-strides-of-first"},
     std::pair{"merge_base_2", "merge-base-2"},
+    std::pair{"merge_sigmoid_reversed", "merge-sigmoid-reversed"},
+    std::pair{"merge_sigmoid_of_last_lse", "merge-lse-of-last"},
     std::pair{"split_of_nothing_weighs_1", "empty-parts-weigh-1"},
     std::pair{"split_of_nothing_is_nan", "empty-parts-nan"},
     std::pair{"split_of_nothing_is_old", ""},  // what is there is of another call, or of another row

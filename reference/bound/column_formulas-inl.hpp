@@ -130,6 +130,14 @@ constexpr double state_growth(row_terms const& terms) noexcept {
   return (on_paths + terms.gamma_L + terms.gamma_F) / (1 - terms.gamma_L) * (1 + terms.gamma_F) * terms.slack;
 }
 
+/// E_σ·[(1 + growth)·max_j|v_jc| + Ω + Ω_F] + 8μω, growth that of Clause H without merges; `lost` is Ω (Lemma 8). 0 where
+/// nothing is merged by a sigmoid.
+template <class R>
+constexpr R merged_by_sigmoid(row_terms const& terms, R const& largest, R const& lost) noexcept {
+  if (!terms.by_sigmoid()) return R(0);
+  return ((1 + state_growth(terms)) * largest + lost + 2 * terms.model.format.omega) * terms.mixed + terms.lost_when_mixed;
+}
+
 /// Φ_c = min{Γ_O·A'_c, Σ_j share_j·Γ¹_j·|v_jc| + (1 + u_p)(1 + γ^h)²·u_pv·N_c} (Lemma 6; E8), and 1.01μ(ε + k_x·min(K,
 /// X⁺)·u)(1 + Δ)A'_c more under lse_normalised (Lemma 4).
 template <class R>
@@ -201,7 +209,7 @@ constexpr column_bound<R> with_rescaled(row_terms const& terms, column_bound<R> 
   return bound;
 }
 
-/// B_c = A_c + [(1 + Γ_F)(Φ_c + Ω_O) + (|o_c| + A_c)(Γ_L + Γ_F)]/(1 − Γ_L) + Ω_F,
+/// B_c = A_c + [(1 + Γ_F)(Φ_c + Ω_O) + (|o_c| + A_c)(Γ_L + Γ_F)]/(1 − Γ_L) + Ω_F, and what merges by a sigmoid add (Lemma 8),
 /// then κ·B_c(1 + u_out) + u_out·κ|o_c| + ω_out, where with dropout v, o_c and B_c are those times 1 − p. o_c lies within `width` of `mid`; sum_eta is Σ_{j∉J} η_j. (known matters
 /// for dull alone.)
 /// Ensures   |ô_c − o_c| ≤ B_c (Theorem); where B_c is not finite it judges nothing
@@ -227,6 +235,7 @@ constexpr column_bound<R> output_bound(row_terms const& terms, R const& mid, R c
   // Ω_O = 4(n + S + ϱ)ω/Λ + [k_pre > 0]·(4/3)ω·Σ_j|v_jc| + ω_p·κ_p·Σ_j|v_jc| (Lemma 6, Underflow).
   R const omega_O = terms.lost_in_sums + terms.lost_beside_values * sizes.sum;
   double const omega_F = 2 * f.omega;  // Ω_F
+  R const merging = merged_by_sigmoid(terms, sizes.largest, omega_O);
   R const B = terms.by_lse_alone()
                   // Theorem of a second pass by the LSE: `shared` holds Σ U^L_j·|v_jc|.
                   ? terms.lse_growth * o_size +
@@ -234,7 +243,7 @@ constexpr column_bound<R> output_bound(row_terms const& terms, R const& mid, R c
                             (sizes.shared * (1 + terms.gamma_O) + terms.gamma_O * (sizes.average + evaluation)) +
                         4 * terms.n * f.omega + 2 * terms.n * terms.omega_w * sizes.largest +
                         model.omega_p * (4.0 / 3) * sizes.sum
-                  : A + omega_F +
+                  : A + omega_F + merging +
                         ((1 + terms.gamma_F) * (sum_error(terms, sizes, A, A_abs, o_size) + omega_O) +
                          (o_size + A) * (terms.gamma_L + terms.gamma_F)) /
                             (1 - terms.gamma_L);
@@ -246,7 +255,8 @@ constexpr column_bound<R> output_bound(row_terms const& terms, R const& mid, R c
   // and a state below state_limit.
   bound.judged = both((terms.n * terms.e_tau * kept) * sizes.largest < R(f.h0_limit), bound.size < R(infinity));
   if (terms.states > 0)
-    bound.judged = both(bound.judged, ((1 + state_growth(terms)) * sizes.largest + omega_O) * (kept * (1 + 0x1p-40)) <
+    bound.judged = both(bound.judged, ((1 + state_growth(terms)) * sizes.largest + omega_O + merging) *
+                                              (kept * (1 + 0x1p-40)) <
                                           R(model.state_limit));
   if (terms.drops && model.u_drop > 0)
     bound.judged = both(bound.judged, sizes.largest * (kept * (1 + 0x1p-50)) < R(model.out_limit));
@@ -257,7 +267,7 @@ constexpr column_bound<R> output_bound(row_terms const& terms, R const& mid, R c
                      terms.spread_of_sums * rounded * rounded + terms.spread_of_result * o_size * o_size;
   R const common = (terms.gamma_C + (terms.by_lse_alone() ? terms.lse_growth : 0)) * o_size;
   R const usual =
-      6 * root(variance) + model.u_out * o_size + terms.drift * rounded + common + omega_O + omega_F;
+      6 * root(variance) + model.u_out * o_size + terms.drift * rounded + common + omega_O + omega_F + merging;
   bound.warning = smaller(bound.size, usual * kept + model.omega_out);
   if (terms.factor.asked) bound = with_rescaled(terms, bound, alone, o_size * kept);
   bound.dull = is_dull(terms, smaller(bound.size / kept, absolute(known.center - mid) + known.size), mid, sizes);

@@ -7,6 +7,7 @@
 #include "reference/bound/facts.hpp"
 #include "reference/bound/gamma.hpp"
 #include "reference/bound/key_parts.hpp"
+#include "reference/bound/sigmoid_merge.hpp"
 #include "reference/bound/sink_numbers.hpp"
 #include "reference/real/outward.hpp"
 
@@ -24,7 +25,7 @@ constexpr bool keys_without_weight_in_range(problem::kernel_model const& model, 
 }
 
 /// The row's part of section 3, filled in the order of its functions while the keys are visited between them.
-struct row_terms : row_scalars, sink_terms {
+struct row_terms : row_scalars, sink_terms, merge_terms {
   problem::kernel_model model{};
   double n = 0;      ///< visible keys with a finite score
   double slack = 1;  ///< E1: covers the rounding of any sum of n or d products in this evaluation
@@ -49,7 +50,6 @@ struct row_terms : row_scalars, sink_terms {
   bool theorem_is_sharpest = false;  ///< E6: no column can gain from A^H or A^D
   // Section 3, Sums: h, ϱ, s, s', Γ_L, M_L, Γ_F, the u_p and the u_pv of Γ_O; γ^h, Γ_O, (1 + u_p)(1 + γ^h)²·u_pv; Ω_O
   // without Σ|v_jc|, and its factor; ω_p·(4/3)·min(1/Λ, e^{M⁺−m}/(Z·D)).
-  double states = 0, gamma_states = 0;  ///< μ', γ_{μ'}(u_state): roundings of O between merges by LSE
   double delta = 0, delta_wide = 0;  ///< Δ: (1 + γ_{k_drop})(1 + u_drop) of dropout times 1 + γ_{μ'}(u_state), less 1; of dropout
   double height = 0, divisions = 0, merges_L = 0, merges_O = 0, gamma_L = 0, gamma_C = 0, nodes_L = 0, gamma_F = 0,
          u_p = 0, u_pv = 0, gamma_h = 0, gamma_O = 0, node_factor = 0, lost_in_sums = 0, lost_beside_values = 0,
@@ -74,6 +74,9 @@ struct row_terms : row_scalars, sink_terms {
   /// Θ/4: a key is sunk where s_j + E_j < m − Θ/4 (H0).
   constexpr double sunk() const noexcept { return model.format.h0_limit / 4; }
   constexpr bool by_lse() const noexcept { return model.merge != problem::split_merge::raw; }
+  constexpr bool by_sigmoid() const noexcept { return problem::by_sigmoid(model.merge); }
+  /// Merges of given parts by a sigmoid: no exp of a score, no sum of weights, no rescale (Lemma 8).
+  constexpr bool sums_nothing() const noexcept { return by_sigmoid() && model.parts_are_keys; }
   /// Is O formed by weights exp(s − LSE), without a division (section 5, second theorem)?
   constexpr bool by_lse_alone() const noexcept { return model.normalise == problem::normaliser::lse; }
 
@@ -169,15 +172,23 @@ constexpr void row_terms::begin(problem::kernel_model const& how, row_scalars co
   sink_relative = compounded(gamma(model.k_t, u), model.u_t), sink_absolute = model.omega_t + 2 * omega;
   states = states_between_merges(model), gamma_states = gamma(states, model.u_state);
   if (drops) delta_wide = compounded(gamma(model.k_drop, u), model.u_drop);
-  delta = gamma_states < infinity ? compounded(delta_wide, gamma_states) : infinity;
+  double const on_paths = by_sigmoid() ? 0 : gamma_states;  // Lemma 8 has them beside the largest value
+  delta = on_paths < infinity ? compounded(delta_wide, on_paths) : infinity;
+  if (by_sigmoid()) {
+    double const sigmoids = sigmoids_on_way(model, n);
+    mixed = mixed_by_sigmoids(model, sigmoids, gamma_states), lost_when_mixed = 8 * omega * sigmoids;
+  }
   // Section 3, Sums (Lemmas 4, 6): u_p counts as 0 in Γ_O where P is shared, u_pv as u where it is smaller; h; s; ϱ, s'.
   u_p = model.p_shared ? 0 : model.u_p;
   u_pv = larger(u, model.u_pv);
   height = tree_height();
   double const S = model.splits;
-  merges_L = S > 1 && !by_lse() ? S : S - 1;
+  merges_L = by_sigmoid() ? 0 : S > 1 && !by_lse() ? S : S - 1;
   divisions = model.k_block * static_cast<double>((m + model.divided_block - 1) / model.divided_block - 1);  // ϱ
-  merges_O = (by_lse() ? S - 1 + static_cast<double>(model.merge_levels) * (model.k_f + 1) : merges_L) + divisions;
+  merges_O = divisions + (sums_nothing() ? 0
+                          : by_sigmoid() ? model.k_f
+                          : by_lse()     ? S - 1 + static_cast<double>(model.merge_levels) * (model.k_f + 1)
+                                         : merges_L);
 }
 
 template <class Extremes>
@@ -196,10 +207,10 @@ constexpr void row_terms::after_scores(Extremes const& found) noexcept {
   largest_max = larger(max_upper + max_above, max_upper + absolute(max_below));
   if (sink_above > 0) largest_max = larger(largest_max, max_upper + larger(absolute(keys_above), absolute(keys_below)));
   // Section 3, Reference: κ_j ≤ γ_{c_m}(1 + γ_{k_x})·Y_j; E11: one number for g, g⁺ and max_j κ_j where that is small.
-  gamma_x = gamma(model.k_x, f.u);
+  gamma_x = sums_nothing() ? 0 : gamma(model.k_x, f.u);
   reference_factor = model.c_m > 0 ? gamma(model.c_m, f.u) * (1 + gamma_x) : 0;
   theta = reference_error_at(found.largest_reach);
-  largest_Y = larger(found.largest_reach + model.tau, largest_max);
+  largest_Y = widest_Y = larger(found.largest_reach + model.tau, largest_max);
   if (!needs_references()) g = g_plus = model.large_scores == problem::large_scores::stable ? 0 : theta;
 }
 
@@ -221,24 +232,12 @@ constexpr void row_terms::after_references(References const& found) noexcept {
 /// B − 1 + S − 1 with B = ⌈N/b⌉, 1 for two passes, n for an unknown order; a sink is one block more (section 3, Rescales;
 /// Lemma 2).
 constexpr double row_terms::most_rescales() const noexcept {
+  if (sums_nothing()) return 0;
   double const blocks = model.rescales == problem::rescale_count::none ? 1
                         : model.rescales == problem::rescale_count::per_block
                             ? static_cast<double>((m + model.block - 1) / model.block)
                             : n;
   return blocks - 1 + static_cast<double>(model.splits - 1 + (has_sink ? 1 : 0));
-}
-
-/// h = n − 1, min(n − 1, b + B − 2) or min(n − 1, ⌈N/a⌉ + a_0), with a sink one more of the last two (section 3, Sums;
-/// Lemma 6): additions on one path through the summation tree. Adding an invisible key's exact 0 rounds nothing.
-constexpr double row_terms::tree_height() const noexcept {
-  double const chain = n - 1, sink = has_sink ? 1 : 0;
-  if (model.height == problem::sum_height::in_sequence) return chain;
-  if (model.height == problem::sum_height::declared)
-    return smaller(chain,
-                   static_cast<double>((m + model.height_divisor - 1) / model.height_divisor + model.height_base) + sink);
-  auto const block = static_cast<double>(model.block);
-  double const blocks = static_cast<double>((m + model.block - 1) / model.block);
-  return smaller(chain, block + blocks - 2 + sink);
 }
 
 constexpr void row_terms::after_rescales(double largest_R) noexcept {
@@ -261,7 +260,7 @@ constexpr void row_terms::after_rescales(double largest_R) noexcept {
     omega_w = larger(omega_w, 2 * model.omega_p * largest_weight);
   }
   // ε̂ ≤ ε/(1 − ε) (E3); ℓ = ln n + 1 + τ + min(g⁺, Λ_x) (Lemma 4).
-  eps_hat = model.eps / (1 - model.eps) * (1 + 0x1p-50);
+  eps_hat = sums_nothing() ? 0 : model.eps / (1 - model.eps) * (1 + 0x1p-50);
   ell = by_lse() ? log_upper(n) + 1 + model.tau + g_plus : 0;
   // X_j = M⁺ − s_j + E_j + X_extra, X_extra = 2τ(1 + 2u) + ℓ (Lemma 3, Arguments).
   X_extra = 2 * model.tau * (1 + 2 * u) + ell;
@@ -270,9 +269,16 @@ constexpr void row_terms::after_rescales(double largest_R) noexcept {
   if (model.flushes || model.k_x > 1) z_extra += (R + 1) * model.k_x * f.omega;
   // μ_j = z_per_Y·Y_j + z_merge = μ·[γ_{k'}(Y_j + ℓ) + γ_{k_lse − 1}·Y_j + ε_log·ℓ + ε̂], k' = max(k_lse, 2) (Lemma 4).
   if (by_lse()) {
-    double const rounded = gamma(model.k_lse < 2 ? 2 : model.k_lse, u), levels = model.merge_levels;
+    double const rounded = gamma(model.k_lse < 2 ? 2 : model.k_lse, u);
+    double levels = model.merge_levels;
+    if (by_sigmoid()) levels = model.parts_are_keys ? 0 : 1;  // the LSE of a part, then those of merges but the last
     z_per_Y = levels * (rounded + gamma(model.k_lse - 1, u));
     z_merge = levels * (rounded * ell + model.eps_log * ell + eps_hat);
+    if (by_sigmoid()) {
+      sigmoid_lse = error_of_merged_lse(model, ell, widest_Y);
+      double const before = larger(0, sigmoids_on_way(model, n) - 1);
+      z_per_Y += before * sigmoid_lse.per_Y, z_merge += before * sigmoid_lse.rest;
+    }
   }
 }
 
@@ -314,13 +320,18 @@ constexpr void row_terms::after_weights(Sums const& found) noexcept {
            merge_error <= 0.5 && states * model.u_state <= 0.5 && n * largest_weight < f.h0_limit &&
            largest_weight * kept_factor < model.p_limit && found.largest_stored < model.s_limit && largest_max < model.s_limit;
   e_tau = largest_weight;  // from here on that of the lines of H0 on l and Ô
-  if (by_lse_alone() && (states > 0 || (drops && model.omega_drop > 0))) judged = false;  // section 5: no term for their losses
+  // Section 5, weights by the LSE: no term for these losses. Lemma 8: e_σ.
+  if (by_lse_alone() && (states > 0 || by_sigmoid() || (drops && model.omega_drop > 0))) judged = false;
+  if (by_sigmoid() && !(mixed < infinity && sigmoids_are_sharp(model, largest_argument()))) judged = false;
   theorem_holds = judged && !padded;
   theorem_is_sharpest = n_far == 0 && found.largest_T <= D_lower * 0.5;  // E6
 
   // Section 3, Sums, lse_normalised (Lemma 4): ξ = μ·[ε + k_x·min(K, X⁺)·u + γ_{min(S,n)−1} + ξ_L], Γ_C = ξ/(1 − ξ);
   // Γ_F = 0. Else Γ_F = γ_{k_F}.
-  gamma_F = gamma(model.k_f, f.u);
+  gamma_F = by_sigmoid() ? 0 : gamma(model.k_f, f.u);
+  if (by_sigmoid())
+    gamma_sigmoids = weights_by_sigmoids(model, sigmoids_on_way(model, n), found.largest_near_X,
+                                         sigmoid_lse.per_Y * largest_Y + sigmoid_lse.rest);
   if (model.merge == problem::split_merge::lse_normalised) {
     double const levels = model.merge_levels;
     combine_error =
@@ -333,68 +344,8 @@ constexpr void row_terms::after_weights(Sums const& found) noexcept {
   }
 }
 
-template <class Shares>
-constexpr void row_terms::after_shares(Shares const& found) noexcept {
-  problem::working_format const& f = model.format;
-  // M_L = Σ'_j min(1, n·share_j/u), without the term of the largest share (section 3, Sums).
-  nodes_L = larger(0, found.nodes - smaller(1, found.largest_share * (n / f.u))) * slack + n * 0x1p-50;
-  // Γ_L (Lemma 6): the smallest of γ_{h+R+s}, Σ share_j·γ_{h+R_j+s}, Σ share_j·γ_{R_j+s} + (1 + γ_{h+R+s})²·u·M_L;
-  // + 4(n + S + ϱ)ω/Λ.
-  double const longest = gamma(height + R + merges_L, f.u);
-  double const by_node = found.rescaled * slack + (1 + longest) * (1 + longest) * f.u * nodes_L;
-  double const S = model.splits;
-  double const sums = smaller(smaller(longest, found.per_key * slack), by_node) * (1 + 0x1p-50) +
-                      4 * (n + S + divisions) * f.omega / least_sum * (1 + 0x1p-50);
-  // lse_normalised: (1 + Γ_L)(1 + Γ_C) − 1.
-  gamma_L = model.merge == problem::split_merge::lse_normalised ? compounded(sums, gamma_C) : sums;
-  judged = judged && gamma_L < 1;  // H4
-  finish_sums();
-  theorem_holds = theorem_holds && judged;
-  theorem_is_sharpest = theorem_is_sharpest && theorem_holds;
-}
-
-/// Section 3, Sums, what does not depend on a column; Corollary W; section 9.
-constexpr void row_terms::finish_sums() noexcept {
-  problem::working_format const& f = model.format;
-  constexpr double up = 1 + 0x1p-50;
-  double const u = f.u, S = model.splits, beside = R + 1 + model.k_pre + merges_O;  // k
-  auto const promoted = static_cast<double>(model.promote);
-  double const short_sums = promoted > 0 ? smaller(height, promoted) : height;
-  std::int64_t const tall = static_cast<std::int64_t>(height) + model.promote - 1;
-  double const promotions = promoted > 0 ? static_cast<double>(tall / model.promote) : 0;  // ⌈h/N⌉
-  // γ^h; with a promotion (1 + γ_{min(h,N)}(u_pv))(1 + γ_{⌈h/N⌉+k}(u)) − 1.
-  gamma_h =
-      promoted > 0 ? compounded(gamma(short_sums, u_pv), gamma(promotions + beside, u)) : gamma(height + beside, u_pv);
-  gamma_O = compounded(u_p, gamma_h);
-  node_factor = (1 + u_p) * (1 + gamma_h) * (1 + gamma_h) * u_pv * up;
-  if (delta > 0) gamma_O = compounded(gamma_O, delta), node_factor *= (1 + delta) * up;
-  // κ_p: (4/3)·min(1/Λ, e^{M⁺−m}/(Z·D)) where weights are rounded before they are divided, 4/3 after, or the larger.
-  double const third = 4.0 / 3 * up;
-  double const divided =
-      third * smaller(1 / least_sum, D_lower > 0 ? e_above / (normaliser_lower * D_lower) : infinity) * up;
-  double const kappa_p = model.p_normalised == problem::normalised_first::no    ? divided
-                         : model.p_normalised == problem::normalised_first::yes ? third
-                                                                                : larger(third, divided);
-  lost_in_sums = 4 * (n + S + divisions) * f.omega / least_sum * up;
-  lost_when_divided = model.omega_p * divided * up;
-  lost_beside_values = ((model.k_pre > 0 ? third * f.omega : 0) + model.omega_p * kappa_p) * up;
-  if (drops) lost_in_sums += third * model.omega_drop, lost_beside_values += larger(third, divided) * model.omega_drop * up;
-  if (states > 0) {  // what underflows meets the roundings of the states that follow
-    double const grown = (1 + gamma_states) * up;
-    lost_in_sums = (lost_in_sums + third * states * model.omega_state) * grown, lost_beside_values *= grown;
-  }
-  // Corollary W: Γ_W, α_W.
-  bool const rounded = model.returned_weights != problem::returned_weights::unrounded && !model.p_shared;
-  gamma_W = rounded ? compounded(gamma_F, model.u_p) : gamma_F;
-  lost_weight = rounded ? model.omega_p * larger(third, divided) * up : 0;
-  // Section 9.
-  spread_of_sizes = 2.0 / 3 * u_p * u_p * sum_grouped_squares;
-  spread_of_sums = u * u / 3 * (sum_groups + R) + delta * delta;
-  spread_of_result = (model.k_f + model.k_pre) * u * ((model.k_f + model.k_pre) * u);
-  drift = u < u_pv ? (height + R) * u_pv / root(n) : 0;
-}
-
 }  // namespace attest::reference
 
 #include "reference/bound/sink_factor.hpp"
 #include "reference/bound/sink_terms.hpp"
+#include "reference/bound/sum_terms.hpp"

@@ -113,18 +113,35 @@ struct float_merge {
 };
 
 /// The numbers of a float32 merge that forms the LSE of partial results on its way: pairs with a division in each, one after
-/// the other or as a tree, or weights exp(LSE_s − LSE) and no division, all at once or one after the other. With `narrow` O is
-/// rounded to bf16 between two merges, and a chain begins with the empty state. Parts that saw nothing are merged as the others.
+/// the other or as a tree, or weights exp(LSE_s − LSE) and no division, all at once or one after the other, or by sigmoids:
+/// o − σ(L_b − L)(o − o_b) with L − log σ(L − L_b) (ring attention), or two sigmoids with max + log(1 + exp(−|L − L_b|)). With
+/// `narrow` O is rounded to bf16 between two merges, and a chain begins with the empty state. Parts that saw nothing are merged
+/// as the others, but not by a sigmoid.
 struct lse_merge {
-  enum class form { chain, tree, undivided, undivided_chain } how;
+  enum class form { chain, tree, undivided, undivided_chain, sigmoid_chain, sigmoid_tree, two_sigmoids_chain, two_sigmoids_tree } how;
   bool narrow = false;
   float_merge numbers{};
   struct state {
     float lse;
     std::vector<float> o;
   };
+  bool two_sigmoids() const { return how == form::two_sigmoids_chain || how == form::two_sigmoids_tree; }
+  bool one_sigmoid() const { return how == form::sigmoid_chain || how == form::sigmoid_tree; }
+  bool in_a_tree() const { return how == form::tree || how == form::sigmoid_tree || how == form::two_sigmoids_tree; }
+
+  state merged_by_sigmoid(state const& a, state const& b, std::mt19937_64& random) const {
+    if (a.lse == -HUGE_VALF) return b;
+    if (b.lse == -HUGE_VALF) return a;
+    float const ahead = a.lse - b.lse, rest = numbers.log(1 + numbers.exp(-std::abs(ahead), random));
+    float const of_a = 1 / (1 + numbers.exp(-ahead, random)), of_b = 1 / (1 + numbers.exp(ahead, random));
+    state whole{two_sigmoids() ? std::max(a.lse, b.lse) + rest : a.lse - (std::min(0.0F, ahead) - rest), a.o};
+    for (std::size_t c = 0; c < a.o.size(); ++c)
+      whole.o[c] = two_sigmoids() ? of_a * a.o[c] + of_b * b.o[c] : a.o[c] - of_b * (a.o[c] - b.o[c]);
+    return whole;
+  }
   /// One part more: by weights that are divided by their sum, or by the distances to the new LSE.
   state merged(state const& a, state const& b, std::mt19937_64& random) const {
+    if (one_sigmoid() || two_sigmoids()) return merged_by_sigmoid(a, b, random);
     bool const divides = how == form::chain || how == form::tree;
     float const M = std::max(a.lse, b.lse);
     if (M == -HUGE_VALF) return a;
@@ -141,7 +158,7 @@ struct lse_merge {
 
   state of(std::vector<state> const& parts, std::size_t from, std::size_t to, std::mt19937_64& random) const {
     if (to - from == 1) return parts[from];
-    std::size_t const middle = how == form::tree ? (from + to) / 2 : to - 1;
+    std::size_t const middle = in_a_tree() ? (from + to) / 2 : to - 1;
     state first = of(parts, from, middle, random), last = of(parts, middle, to, random);
     if (narrow && middle - from > 1) round(first.o);
     if (narrow && to - middle > 1) round(last.o);
@@ -267,6 +284,20 @@ void attack(std::int64_t parts, std::int64_t rows, problem::log_base base = prob
                        with_narrow_states(preset("merge-f32-ring")));
       if (parts <= 257)  // beyond, H4 has no bound for so many levels
         check_answer(merge, merged_by(lse_merge{undivided_chain, false, numbers}, made, random), which + ", undivided pairs", undivided_levels);
+      contract two_sigmoids = preset("merge-f32-sigmoid");
+      two_sigmoids.fixed.merge = problem::split_merge::sigmoid;
+      if (parts <= 257)  // beyond, the LSE of so many merges has no bound
+        for (bool const narrow : {false, true})
+          for (auto const how : {sigmoid_chain, sigmoid_tree, two_sigmoids_chain, two_sigmoids_tree}) {
+            lse_merge const form{how, narrow, numbers};
+            // Beyond, H4 has no bound for so many states, nor for so many differences of 10⁴.
+            if (parts > 64 && (narrow || (kind == 4 && form.one_sigmoid()))) continue;
+            contract const under = form.two_sigmoids() ? two_sigmoids : preset("merge-f32-sigmoid");
+            check_answer(merge, merged_by(form, made, random),
+                         which + (form.two_sigmoids() ? ", two sigmoids" : ", a sigmoid") + (form.in_a_tree() ? " in a tree" : "") +
+                             (narrow ? " in bf16" : ""),
+                         narrow ? with_narrow_states(under) : under);
+          }
       for (unsigned way = 0; way < 16; ++way)
         check_answer(
             merge,

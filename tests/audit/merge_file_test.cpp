@@ -190,6 +190,7 @@ TEST_CASE("merges are judged as the claim says that parts are merged", "[unit]")
   CHECK(of("f32-any") == "merge-f32-ring");
   CHECK(of("f32-ring") == "merge-f32-ring");
   CHECK(of("f32-split") == "merge-f32-split");
+  CHECK(of("f32-ring-sigmoid") == "merge-f32-sigmoid");
   CHECK(of("bf16") == "merge-bf16");
   auto const read = problem_file_of(two_parts().file);
   REQUIRE(read);

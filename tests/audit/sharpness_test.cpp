@@ -298,7 +298,7 @@ TEST_CASE("a sharper preset is of the same type, and its bounds are no larger", 
           },
           problem::make_instance(draft.arguments()).value());
     }
-  CHECK(pairs == 16);
+  CHECK(pairs == 18);
 }
 
 }  // namespace

@@ -72,9 +72,10 @@ TEST_CASE("wider presets are of the claim's element type, and begin after the cl
   CHECK(wider_than("bf16-ieee") == names{"bf16"});
   CHECK(wider_than("f16") == names{"f16-ftz"});
   CHECK(wider_than("bf16").empty());
-  CHECK(wider_than("merge-f32") == names{"merge-f32-split", "merge-f32-ring"});
-  CHECK(wider_than("merge-f32-bf16") == names{"merge-f32-bf16-split", "merge-f32-bf16-ring"});
-  CHECK(wider_than("merge-f32-ring").empty());
+  CHECK(wider_than("merge-f32") == names{"merge-f32-split", "merge-f32-ring", "merge-f32-sigmoid"});
+  CHECK(wider_than("merge-f32-bf16") == names{"merge-f32-bf16-split", "merge-f32-bf16-ring", "merge-f32-bf16-sigmoid"});
+  CHECK(wider_than("merge-f32-ring") == names{"merge-f32-sigmoid"});
+  CHECK(wider_than("merge-f32-sigmoid").empty());
 }
 
 TEST_CASE("a kernel of less precision is inside its preset wherever it fails", "[unit]") {

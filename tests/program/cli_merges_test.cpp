@@ -66,5 +66,33 @@ TEST_CASE("a merge that fails is made small, and its reproducer fails", "[unit]"
   }
 }
 
+TEST_CASE("a field that a kernel ignores is a finding of its own", "[unit]") {
+  CHECK(attest("audit --quick --seed 1 --only support/sink,support/mask" + merge_of_zoo("sink_dropped") + " --json ignored.json").status == 1);
+  json const all = report("ignored.json")["findings"];
+  INFO(all.dump(1));
+  REQUIRE_FALSE(all.empty());
+  for (json const& found : all) {
+    CHECK(found["class"] == "ignored-field");
+    CHECK(found["case"] == "sink");
+    CHECK(has(found["sentence"], "; it is right for the same call without its sink, which the kernel ignores"));
+  }
+}
+
+TEST_CASE("a finding about a merge is said in rows of its parts", "[unit]") {
+  CHECK(attest("audit --quick" + merge_of_zoo("merge_loses_last_part") + merges + " --json rows.json").status == 1);
+  json const all = report("rows.json")["findings"];
+  int with_queries = 0;
+  for (json const& found : all) {
+    INFO(found.dump(1));
+    std::int64_t const h = found["index"][1], i = found["index"][2], hq = found["sizes"]["hq"], n = found["sizes"]["n"];
+    CHECK(h < hq);
+    CHECK(i < n);
+    with_queries += n > 1;
+    std::string const place = std::to_string(found["index"][0].get<int>()) + ", " + std::to_string(h) + ", " + std::to_string(i);
+    CHECK(has(found["sentence"], found["output"].get<std::string>() + '[' + place));
+  }
+  CHECK(with_queries > 0);
+}
+
 }  // namespace
 }  // namespace attest::tests

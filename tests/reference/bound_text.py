@@ -11,20 +11,8 @@ An `evaluation` is one row under one kernel model, in one of three forms, each a
            (E3, E8), M_L plus n*2^-50, o_c blurred by 2^-51 (E7)
 """
 from bound_text_numbers import (FOUR_THIRDS, HALF, INF, ONE, TWO, ZERO, Decimal, ceil_quotient, expm1, gamma, log1p,
-                                times)
-
-
-def records(low, high, order):
-    """rec_j of section 3 along `order`: 0, or 1 + rec_i of the first later i with s_i + E_i > s_j - E_j."""
-    found = {}
-    for at in range(len(order) - 1, -1, -1):
-        j = order[at]
-        found[j] = 0
-        for i in order[at + 1:]:
-            if high[i] > low[j]:
-                found[j] = 1 + found[i]
-                break
-    return found
+                                records, times)
+from bound_text_merges import is_by_sigmoid, is_sharp, mu_of, sigma, weights as weights_by_sigmoids
 
 
 class evaluation:
@@ -38,7 +26,8 @@ class evaluation:
         self.has_sink = facts["has_sink"]                      # the last key is the sink
         self.real = self.n - self.has_sink
         self.slack = 1 + Decimal(16 * self.n + 8 * facts["d"] + 64) / 2**53 if self.widened else ONE
-        self.by_lse = model["merge"] != "raw"
+        self.by_lse, self.by_sigmoid = model["merge"] != "raw", is_by_sigmoid(model)
+        self.sums_nothing = self.by_sigmoid and model["parts_are_keys"]
         self.u, self.omega = model["format.u"], model["format.omega"]
         self.scores()
         if self.largest_E == INF:                              # M- > m - Theta/8 fails
@@ -116,7 +105,6 @@ class evaluation:
         self.max_above = max(key.high for key in self.keys)   # M+ - m
         self.max_below = max(key.low for key in self.keys)    # M- - m
         self.largest_E = max(key.E for key in self.keys)
-  # E2: M+ and M- are known beside m alone.
         self.largest_max = self.above(f["max_upper"] + max(abs(self.max_above), abs(self.max_below)))
         self.sink()
         for key in self.keys:
@@ -152,7 +140,7 @@ class evaluation:
     def references(self):
         m = self.m
         tau, S = m["tau"], self.S
-        self.gamma_x = gamma(m["k_x"], self.u)
+        self.gamma_x = ZERO if self.sums_nothing else gamma(m["k_x"], self.u)
         factor = gamma(m["c_m"], self.u) * (1 + self.gamma_x)
         for key in self.keys:
             key.Y = max(key.s + key.E + tau, self.largest_max)
@@ -189,7 +177,7 @@ class evaluation:
         S = self.S
         self.key_blocks = ceil_quotient(N, m["block"])
         self.blocks = {"none": 1, "per_block": self.key_blocks, "rank_of_score": self.n}[m["rescales"]]
-        most = self.blocks - 1 + S - 1 + self.has_sink
+        most = 0 if self.sums_nothing else self.blocks - 1 + S - 1 + self.has_sink
         lazy = S - 1 if m["tau"] > 0 and m["merge"] == "raw" else 0
         low, high = [key.low for key in self.keys], [key.high for key in self.keys]
         recorded = [0] * self.n
@@ -224,10 +212,12 @@ class evaluation:
         if m["p_shared"]:
             self.u_shared = m["u_p"] / (1 - m["u_p"]) if self.stated else -log1p(-m["u_p"])
         self.eps_hat = eps / (1 - eps) if self.stated else -log1p(-eps)
+        if self.sums_nothing:                                  # Lemma 8: no exp of a score
+            self.eps_hat = ZERO
         self.ell = ZERO
         if self.by_lse:
             self.ell = self.ln(Decimal(self.n)) + 1 + tau + min(self.g_plus, self.limit)
-        ell, k_lse, mu = self.ell, m["k_lse"], self.mu
+        ell, k_lse = self.ell, m["k_lse"]
         self.underflow = (self.R + 1) * k_x * omega if m["flushes"] or k_x > 1 else ZERO
         far_P = m["format.far"]
         if m["p_shared"] and m["u_p"] > 0 and m["omega_p"] > 0:
@@ -242,7 +232,7 @@ class evaluation:
             key.xi = key.mu = ZERO
             if self.by_lse:
                 key.xi = gamma(max(k_lse, 2), u) * (key.Y + ell) + gamma(k_lse - 1, u) * key.Y + m["eps_log"] * ell
-                key.mu = mu * self.up(key.xi + self.eps_hat)
+                key.mu = mu_of(self, key)
             key.z = self.up(key.E + gamma_x * key.X + key.kappa + (key.R + 1) * self.eps_hat + self.u_shared
                             + self.underflow + key.mu)
             reach = self.up((1 + gamma_x) * below + key.kappa)
@@ -292,14 +282,16 @@ class evaluation:
 
     def sums(self):
         m, u, n, S, R = self.m, self.u, self.n, self.S, self.R
-        chain = n - 1
+        chain = 0 if self.sums_nothing else n - 1
         declared = ceil_quotient(self.f["m"], m["height_divisor"]) + m["height_base"]
         self.h = min(chain, {"in_sequence": chain, "block_local": m["block"] + self.key_blocks - 2 + self.has_sink,
                              "declared": declared + self.has_sink}[m["height"]])
         h, k_F, mu = self.h, m["k_f"], self.mu
-        s = S if S > 1 and not self.by_lse else S - 1
+        s = 0 if self.by_sigmoid else S if S > 1 and not self.by_lse else S - 1
         self.divisions = m["k_block"] * (ceil_quotient(self.f["m"], m["divided_block"]) - 1)
         s_O = (S - 1 + mu * (k_F + 1) if self.by_lse else s) + self.divisions
+        if self.by_sigmoid:
+            s_O = self.divisions + (0 if self.sums_nothing else k_F)
         self.u_p = ZERO if m["p_shared"] else m["u_p"]
         self.u_pv = max(m["u_pv"], u)
         k = R + 1 + m["k_pre"] + s_O
@@ -326,13 +318,15 @@ class evaluation:
         self.wide, self.lost_dropped = (factor, m["omega_drop"]) if self.f["drops"] else (ZERO, ZERO)
         self.states = (min(mu - 1, n) if m["parts_are_keys"] else mu) * (self.by_lse and max(m["u_state"], m["omega_state"]) > 0)
         self.gamma_states = gamma(self.states, m["u_state"])
-        self.delta = self.up(self.wide + self.gamma_states + times(self.wide, self.gamma_states))
+        self.sigma, self.lost_when_mixed = sigma(self)
+        on_paths = ZERO if self.by_sigmoid else self.gamma_states
+        self.delta = self.up(self.wide + on_paths + times(self.wide, on_paths))
         self.gamma_O = self.up(self.gamma_O + self.delta + times(self.gamma_O, self.delta))
         for key in self.keys:
             path = gamma(key.R + 1 + m["k_pre"] + s_O, self.u_pv)
             path = self.up(self.u_p + path + times(self.u_p, path))
             key.path = self.up(path + self.delta + times(path, self.delta))
-        self.gamma_F = gamma(k_F, u)
+        self.gamma_F = ZERO if self.by_sigmoid else gamma(k_F, u)
 
         # e^{M+ - m}/(Z*D), E3.
         if self.stated:
@@ -360,8 +354,12 @@ class evaluation:
             self.gamma_F = ZERO
 
         rounded = m["returned_weights"] != "unrounded" and not m["p_shared"]
-        self.gamma_W = self.up(self.gamma_F + m["u_p"] + self.gamma_F * m["u_p"]) if rounded else self.gamma_F
+        of_sigmoids, lost_by_sigmoids = weights_by_sigmoids(self)
+        division = gamma(k_F, u) if self.by_sigmoid else self.gamma_F
+        division = self.up(division + of_sigmoids + times(division, of_sigmoids)) if self.by_sigmoid else division
+        self.gamma_W = self.up(division + m["u_p"] + times(division, m["u_p"])) if rounded else division
         self.alpha_W = self.up(times(m["omega_p"], FOUR_THIRDS, max(ONE, beside_sum))) if rounded else ZERO
+        self.alpha_W += lost_by_sigmoids
 
     # Section 2.
 
@@ -391,7 +389,9 @@ class evaluation:
             m["c_m"] < 1 or m["eps"] <= Decimal("0.125"),
             self.n_far * self.far_share <= HALF,
             not self.by_lse or self.mu_of_L <= HALF,
-            self.states * m["u_state"] <= HALF and (m["normalise"] != "lse" or not (self.states or self.lost_dropped)),
+            self.states * m["u_state"] <= HALF,
+            m["normalise"] != "lse" or not (self.states or self.lost_dropped or self.by_sigmoid),
+            is_sharp(self),
         ]
         h5 = m["large_scores"] == "stable" or all(
             not key.under_bias or key.kappa <= self.limit or abs(key.bias) <= m["mask_limit"] for key in self.keys)

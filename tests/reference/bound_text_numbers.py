@@ -40,3 +40,16 @@ def log1p(x):
 
 def ceil_quotient(a, b):
     return -(-a // b)
+
+
+def records(low, high, order):
+    """rec_j of section 3 along `order`: 0, or 1 + rec_i of the first later i with s_i + E_i > s_j - E_j."""
+    found = {}
+    for at in range(len(order) - 1, -1, -1):
+        j = order[at]
+        found[j] = 0
+        for i in order[at + 1:]:
+            if high[i] > low[j]:
+                found[j] = 1 + found[i]
+                break
+    return found

@@ -2,6 +2,7 @@
 from decimal import Decimal
 
 from bound_text import evaluation
+from bound_text_merges import added, xi_of_merge
 from bound_text_numbers import FOUR_THIRDS, HALF, INF, LARGEST, ONE, TWO, ZERO, gamma, log1p, times
 
 THEOREM, DOMINANCE, NOTHING, EITHER = 0, 1, 2, 3
@@ -54,9 +55,12 @@ class results(evaluation):
                                     + (self.R + 1) * self.eps_hat + self.u_shared + self.underflow
                                     + self.above(kappa_star) + self.n * self.far_share + self.sink_slack)
         least = min(self.log_theorem, self.log_hull) + self.up(self.gamma_L / (1 - self.gamma_L))
-        self.lse = self.up((1 + u) * (least + m["eps_log"] * (f["lse_above_max"] + offset + tau + least + self.sink_above))
-                           + gamma(m["k_lse"], u) * (f["lse_upper"] + least)
-                           + gamma(m["k_lse"] - 1, u) * self.largest_max + 2 * self.omega)
+        if self.by_sigmoid:
+            result = max(xi_of_merge(self, key.Y) for key in self.keys if key.in_L)
+        else:
+            result = (1 + u) * m["eps_log"] * (f["lse_above_max"] + offset + tau + least + self.sink_above)
+            result += gamma(m["k_lse"], u) * (f["lse_upper"] + least) + gamma(m["k_lse"] - 1, u) * self.largest_max
+        self.lse = self.up((1 + u) * least + result + 2 * self.omega)
         self.lse_by = NOTHING if self.lse == INF else smaller_entry(self.log_theorem, self.log_hull)
         if m["normalise"] == "lse":
             for key in self.keys:
@@ -124,7 +128,8 @@ class results(evaluation):
                            + self.lost_dropped * (FOUR_THIRDS + self.kappa_drop * total)) * (1 + self.gamma_states))
         wide = (1 + self.u_p) * (1 + self.gamma_h) * (1 + self.wide) - 1 + self.combine * (1 + self.wide)
         growth = (1 + self.gamma_F) * (wide + self.gamma_L + self.gamma_F) / (1 - self.gamma_L)
-        if self.states and self.up(times(1 + growth, largest) + Omega_O) * kept >= m["state_limit"]:
+        merging = added(self, growth, largest, Omega_O)
+        if self.states and self.up(times(1 + growth, largest) + Omega_O + merging) * kept >= m["state_limit"]:
             return INF, INF, INF, NOTHING
         if m["normalise"] == "lse":
             grown = self.growth(self.lse) if self.lse < INF else INF
@@ -137,10 +142,10 @@ class results(evaluation):
                             + 2 * n * self.omega_W * largest + FOUR_THIRDS * m["omega_p"] * total)
         else:
             bound = self.up(A + ((1 + self.gamma_F) * (Phi + Omega_O) + (o + A) * (self.gamma_L + self.gamma_F))
-                            / (1 - self.gamma_L) + 2 * omega)
+                            / (1 - self.gamma_L) + 2 * omega + merging)
         unrounded = bound * kept
         rounded = self.rounded_output(unrounded, o * kept)
-        warning = self.warning(distances, mid, radius if self.widened else ZERO, A_prime, Omega_O, rounded)
+        warning = self.warning(distances, mid, radius if self.widened else ZERO, A_prime, Omega_O + merging, rounded)
         return rounded, unrounded, warning, by if rounded < INF else NOTHING
 
     # Section 9.
@@ -186,7 +191,7 @@ class results(evaluation):
         """`second_pass` is false where rounding has made A^T the larger entry: then the first bound alone is taken."""
         m, key, omega = self.m, self.keys[j], self.omega
         pi = key.wu
-        if not self.judged:
+        if not self.judged or self.gamma_W == INF:
             return INF, NOTHING
         if m["normalise"] == "lse":
             grown = self.growth(self.lse) if self.lse < INF else INF
@@ -224,6 +229,11 @@ class results(evaluation):
         lost = lost * kept + FOUR_THIRDS * narrow * self.n * largest
         whole = 1 - self.gamma_L if m["merge"] == "lse_normalised" else ONE
         bound = times(sums, largest) + lost * (1 + self.gamma_states) / whole
+        wide = (1 + self.u_p) * (1 + self.gamma_h) * (1 + self.wide) - 1
+        growth = (1 + self.gamma_F) * (wide + self.gamma_L + self.gamma_F) / (1 - self.gamma_L)
+        without_kept = self.lost + FOUR_THIRDS * (self.states * m["omega_state"] + self.lost_dropped)
+        bound += added(self, growth, largest, without_kept * (1 + self.gamma_states) + FOUR_THIRDS * narrow * self.n * largest
+                       * (1 + self.gamma_states)) * kept
         return self.rounded_output(self.up(bound + 2 * self.omega * kept), largest)
 
     # Section 8, Dull elements: whether a bound that is known admits a wrong answer; None where that is too close.

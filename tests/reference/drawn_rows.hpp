@@ -128,7 +128,8 @@ inline kernel_model random_model(generator& random) {
   m.u_pv = random.one_of({0.0, 0.0, u, u / 2, 2 * u, 2 * u});
   m.promote = random.chance(0.15) ? random.whole(1, 64) : 0;
   m.splits = random.chance(0.35) ? static_cast<int>(random.whole(2, 64)) : 1;
-  m.merge = random.chance(0.5) ? split_merge::raw : random.chance(0.5) ? split_merge::lse : split_merge::lse_normalised;
+  m.merge = random.chance(0.4) ? split_merge::raw
+                               : random.one_of({split_merge::lse, split_merge::lse_normalised, split_merge::sigmoid, split_merge::logsigmoid});
   m.merge_levels = random.chance(0.3) ? static_cast<int>(random.whole(2, 8)) : 1;
   m.parts_are_keys = random.chance(0.15);
   m.k_block = random.chance(0.3) ? static_cast<int>(random.whole(1, 3)) : 0;

@@ -2,6 +2,7 @@
 // towards larger error/bound. None may pass 1. docs/bound.md, section 11, records the ratios that this test prints.
 //
 //   ATTEST_ATTACK="ROWS STEPS SEED" known_kernels_attack_test    more of it than "60 150 20261122"
+#include <bit>
 #include <cstdio>
 #include <cstdlib>
 #include <string>
@@ -27,6 +28,8 @@ problem::kernel_model tight_model(known_kernel const& kernel) {
   model.rescales =
       kernel.softmax == softmax_form::online ? problem::rescale_count::rank_of_score : problem::rescale_count::none;
   model.k_t = 0, model.k_drop = kernel.drops == drop_place::divided ? 2 : 3;
+  if (kernel.softmax == softmax_form::tree_sigmoids || kernel.softmax == softmax_form::ring_sigmoid)
+    model.rescales = problem::rescale_count::none;  // the parts have two passes each
   return model;
 }
 
@@ -35,6 +38,8 @@ problem::kernel_model model_of(known_kernel const& kernel) {
   problem::kernel_model model =
       kernel.contract == "tight" ? tight_model(kernel) : audit::find_contract(kernel.contract)->fixed;
   if (kernel.softmax == softmax_form::by_lse) model.normalise = problem::normaliser::lse;
+  if (kernel.softmax == softmax_form::ring_sigmoid) model.merge = problem::split_merge::logsigmoid;
+  if (kernel.softmax == softmax_form::tree_sigmoids) model.merge = problem::split_merge::sigmoid;
   // exp2(fma(s, c, −fl(M·c))) is finite while half an ulp of M·c is at most 64.
   if (kernel.sink == sink_place::end) model.sink_limit = 86;
   bool const behind = kernel.sink_is_behind();
@@ -196,6 +201,11 @@ ratios judged_by(bound_check<F> const& check, known_kernel const& kernel, proble
   auto declared = model;
   if (kernel.softmax == softmax_form::flash_attention_1) declared.divided_block = static_cast<std::int64_t>(call.block);
   if (kernel.declared != problem::weight_reference::unknown) declared.block = static_cast<std::int64_t>(call.block);
+  if (problem::by_sigmoid(model.merge) && kernel.contract == "tight") {
+    auto const keys = static_cast<std::size_t>(call.row.v.layout.shape[0]), parts = (keys + call.block - 1) / call.block;
+    bool const one_after_the_other = kernel.softmax == softmax_form::ring_sigmoid;
+    declared.merge_levels = static_cast<int>(one_after_the_other ? parts - 1 : static_cast<std::size_t>(std::bit_width(parts - 1)));
+  }
   return check.judge(declared, known_run(kernel, call.row, call.block, call.up).answer());
 }
 

@@ -11,7 +11,8 @@ import re
 import sys
 
 PAGE, MODEL = "docs/bound.md", "problem/kernel_model.hpp"
-IN_THE_TABLE = {"reference/bound/facts.hpp": ("key_facts", "row_scalars"), "reference/bound/terms.hpp": ("row_terms",)}
+IN_THE_TABLE = {"reference/bound/facts.hpp": ("key_facts", "row_scalars"), "reference/bound/terms.hpp": ("row_terms",),
+                "reference/bound/sink_numbers.hpp": ("sink_terms",), "reference/bound/sigmoid_merge.hpp": ("merge_terms",)}
 DECLARATION = re.compile(r"^\s*(?!friend |using |constexpr |static )[\w:]+(?:<\w+>)? ([A-Za-z_][^;(]*);", re.MULTILINE)
 
 

@@ -42,6 +42,8 @@ enum class softmax_form : std::uint8_t {
   one_level,          ///< parts weighed by exp(L_i − max L), divided by the sum of these
   ring,               ///< parts merged one after the other, O = (w_a·O_a + w_b·O_b)/(w_a + w_b)
   tree,               ///< parts merged in pairs, O = (w_a/w)·O_a + (w_b/w)·O_b
+  ring_sigmoid,       ///< parts merged one after the other, O = O − σ(L_b − L)(O − O_b), L = L − log σ(L − L_b) (ring attention)
+  tree_sigmoids,      ///< parts merged in pairs, O = σ(L_a − L_b)·O_a + σ(L_b − L_a)·O_b, L = max + log(1 + exp(−|L_a − L_b|))
 };
 
 /// Where a sink enters.
@@ -71,6 +73,7 @@ struct known_kernel {
   drop_place drops = drop_place::none;
   bool returns_weights = false;   ///< those of a one-pass kernel
   bool returns_narrow_p = false;  ///< weights from the rounded P
+  bool weights_by_lse = false;    ///< exp(s − LSE)
   rounding how{};
   double skips = std::numeric_limits<double>::infinity();  ///< blocks whose largest score lies further below the running maximum
   std::int64_t most_keys = 16;
@@ -114,6 +117,19 @@ inline std::vector<known_kernel> known_kernels() {
   add("ring", "f32-ring", [](auto& k) { k.softmax = ring, k.most_keys = 64; });
   add("ring, base 2", "f32-ring", [](auto& k) { k.softmax = ring, k.scores = score_form::base_2, k.most_keys = 64; });
   add("tree", "f32-ring", [](auto& k) { k.softmax = tree, k.most_keys = 64; });
+  for (auto const& [name, form] : {std::pair{"ring by sigmoids", ring_sigmoid}, {"tree of two sigmoids", tree_sigmoids}}) {
+    add(name, "f32-ring-sigmoid", [&](auto& k) { k.softmax = form, k.most_keys = 64; });
+    add(name, "tight", [&](auto& k) { k.softmax = form, k.most_keys = 8; });
+    add(std::string(name) + ", weights", "f32-ring-sigmoid tight",
+        [&](auto& k) { k.softmax = form, k.returns_weights = true, k.most_keys = 8; });
+    add(std::string(name) + ", weights by the LSE", "f32-ring-sigmoid tight",
+        [&](auto& k) { k.softmax = form, k.returns_weights = k.weights_by_lse = true, k.most_keys = 8; });
+    add(std::string(name) + ", base 2", "f32-ring-sigmoid",
+        [&](auto& k) { k.softmax = form, k.scores = score_form::base_2, k.most_keys = 64; });
+    add(std::string(name) + ", flushing", "f32-ring-sigmoid", [&](auto& k) { k.softmax = form, k.how.flushes = true, k.most_keys = 40; });
+    add(std::string(name) + ", sink", "f32-ring-sigmoid",
+        [&](auto& k) { k.softmax = form, k.sink = sink_place::first, k.most_keys = 40; });
+  }
   add("flushing", "f32", [](auto& k) { k.how.flushes = true, k.scores = score_form::folded; });
   add("flushing, a bias", "f32", [](auto& k) { k.how.flushes = k.biased = true, k.softmax = online; });
   add("softcap 1 - 2/(e^2y + 1)", "f32", [](auto& k) { k.capped = true; });

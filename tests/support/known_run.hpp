@@ -11,6 +11,7 @@
 
 #include "tests/support/honest_kernels.hpp"
 #include "tests/support/known_kernels.hpp"
+#include "tests/support/known_merges.hpp"
 
 namespace attest::tests {
 
@@ -56,8 +57,10 @@ class known_run {
       case softmax_form::online: return online();
       case softmax_form::split: return split();
       case softmax_form::one_level: return one_level();
-      case softmax_form::ring: return ring();
-      case softmax_form::tree: return in_natural_units(tree(0, parts_of(n_)));
+      case softmax_form::ring:
+      case softmax_form::ring_sigmoid: return ring();
+      case softmax_form::tree:
+      case softmax_form::tree_sigmoids: return in_natural_units(tree(0, parts_of(n_)));
     }
     return {};
   }
@@ -76,11 +79,7 @@ class known_run {
     answer.lse = static_cast<double>(whole);
   }
 
-  /// A normalised part: O and the LSE, in base 2 where the scores are.
-  struct part {
-    float lse = 0;
-    std::vector<float> o;
-  };
+  using part = known_part;
 
   float q(std::size_t t) const { return math_.read(row_.q.values[t]); }
   float k(std::size_t j, std::size_t t) const { return math_.read(row_.k.values[j * d_ + t]); }
@@ -312,18 +311,22 @@ class known_run {
     bool const with_sink = index == 0 && sink_is(sink_place::first);
     float const M = with_sink ? std::max(sink_, largest(first, last)) : largest(first, last);
     float l = with_sink ? weight(math_.add(sink_, -M)) : 0.0f;
-    std::vector<float> O(dv_);
+    std::vector<float> O(dv_), weights;
     for (std::size_t j = first; j < last; ++j) {
       float const p = weight(below(scores_[j], M));
       l = math_.add(l, p);
       take(O, product_weight(p, j), j);
+      if (kernel_.returns_weights) weights.push_back(p);
     }
-    return {log_sum(M, l), divided(O, l)};
+    return {log_sum(M, l), divided(O, l), divided(weights, l)};
   }
+  /// Weights are those of the parts times their shares, or exp(s − LSE).
   honest_answer in_natural_units(part const& whole) {
     honest_answer answer;
     output(answer, whole.o);
     answer.lse = natural(whole.lse);
+    for (std::size_t j = 0; j < whole.weights.size(); ++j)
+      answer.weights.push_back(static_cast<double>(kernel_.weights_by_lse ? weight(math_.add(scores_[j], -whole.lse)) : whole.weights[j]));
     return answer;
   }
 
@@ -337,7 +340,7 @@ class known_run {
     std::vector<float> factors;
     for (part const& each : parts) factors.push_back(rescale(math_.add(each.lse, -top)));
     for (float const factor : factors) sum = math_.add(sum, factor);
-    part whole{log_sum(top, sum), std::vector<float>(dv_)};
+    part whole{log_sum(top, sum), std::vector<float>(dv_), {}};
     for (std::size_t at = 0; at < parts.size(); ++at) {
       float const factor = divides ? factors[at] : weight(math_.add(parts[at].lse, -whole.lse));
       for (std::size_t c = 0; c < dv_; ++c) whole.o[c] = math_.fma(factor, parts[at].o[c], whole.o[c]);
@@ -347,10 +350,12 @@ class known_run {
   }
 
   part merged(part const& a, part const& b) {
+    if (kernel_.softmax == softmax_form::ring_sigmoid || kernel_.softmax == softmax_form::tree_sigmoids)
+      return sigmoid_merge{in_base_2(), kernel_.softmax == softmax_form::tree_sigmoids}.of(math_, a, b);
     float const top = std::max(a.lse, b.lse);
     float const of_a = rescale(math_.add(a.lse, -top)), of_b = rescale(math_.add(b.lse, -top));
     float const sum = math_.add(of_a, of_b);
-    part whole{log_sum(top, sum), std::vector<float>(dv_)};
+    part whole{log_sum(top, sum), std::vector<float>(dv_), {}};
     for (std::size_t c = 0; c < dv_; ++c)
       whole.o[c] = kernel_.softmax == softmax_form::tree
                        ? math_.fma(math_.div(of_a, sum), a.o[c], math_.mul(math_.div(of_b, sum), b.o[c]))

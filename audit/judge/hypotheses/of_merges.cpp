@@ -137,6 +137,40 @@ calls is_undivided(answered_call const& call, answered_call const*) {
   return any ? calls{std::move(supposed)} : calls();
 }
 
+/// One part after the other, with another sigmoid or another LSE of two parts: o − σ(ahead(L, L_s))·(o − o_s), then
+/// L := merged_lse(L, L_s). Each part has the LSE here with which its exact weight is the same.
+supposition merges_by_sigmoids(double (*ahead)(double, double), double (*merged_lse)(double, double)) {
+  return [=](answered_call const& call, answered_call const*) -> calls {
+    owned_problem const& p = call.problem;
+    problem::sizes const& size = p.size();
+    if (!is_merge(p) || size.m < 2) return {};
+    double const unit = p.draft().merge->base == problem::log_base::two ? std::log(2.0) : 1;
+    answered_call supposed = call;
+    supposed.claim.fixed.g_b = supposed.claim.fixed.format.u;  // that LSE is rounded as it is stored
+    problem_draft draft = p.draft();
+    for (std::int64_t b = 0; b < size.b; ++b)
+      for (std::int64_t row = 0; row < size.hq; ++row) {
+        double whole = -HUGE_VAL;
+        std::vector<std::pair<std::int64_t, double>> logs;  // of the weight of each part that saw a key
+        for (std::int64_t s = 0; s < size.m; ++s) {
+          double const lse = bias_of(p, b, row, 0, s) * unit;
+          if (lse == -HUGE_VAL) continue;
+          if (!std::isfinite(lse)) return {};
+          double const x = logs.empty() ? HUGE_VAL : ahead(whole, lse), less = std::log1p(std::exp(-std::abs(x)));
+          for (auto& [part, log] : logs) log -= std::max(0.0, x) + less;
+          logs.emplace_back(s, std::min(0.0, x) - less);
+          whole = logs.size() == 1 ? lse : merged_lse(whole, lse);
+        }
+        for (auto const& [s, log] : logs) store(*draft.bias, offset_of(*draft.bias, b, row, 0, s), (log + whole) / unit);
+      }
+    return with_problem(supposed, std::move(draft));
+  };
+}
+double difference(double a, double b) { return b - a; }
+double reversed_difference(double a, double b) { return a - b; }
+double lse_of_both(double a, double b) { return std::max(a, b) + std::log1p(std::exp(-std::abs(a - b))); }
+double lse_of_last(double, double b) { return b; }
+
 /// Every part is read with the strides of the first: where the odd parts are one row, further rows of them are NaN.
 calls reads_with_first_strides(answered_call const& call, answered_call const*) {
   owned_problem const& p = call.problem;
@@ -183,6 +217,10 @@ void add_hypotheses_of_merges(hypothesis_list& to) {
       is_undivided);
   add("merge-base-2", "the LSE of parts is taken for one in base 2", merges_in(problem::log_base::two));
   add("merge-natural", "the LSE of parts, which is in base 2, is taken for a natural logarithm", merges_in(problem::log_base::e));
+  add("merge-sigmoid-reversed", "each part is weighed by the sigmoid of LSE - LSE_s in place of LSE_s - LSE",
+      merges_by_sigmoids(reversed_difference, lse_of_both));
+  add("merge-lse-of-last", "one part after the other, with the LSE of the part before in place of that of the merge",
+      merges_by_sigmoids(difference, lse_of_last));
   add("merge-strides-of-first", "every part is read with the strides of the first", reads_with_first_strides);
 }
 

@@ -12,7 +12,7 @@
 
 namespace attest::zoo {
 
-enum class merge_form { sums, pairs, undivided };
+enum class merge_form { sums, pairs, undivided, sigmoid, two_sigmoids };
 
 template <class F>
 struct honest_merge {
@@ -24,9 +24,15 @@ struct honest_merge {
   static F shift(F M) { return M; }                                     ///< what is subtracted from each LSE
   static F exp(F x) { return static_cast<F>(std::exp(static_cast<double>(x))); }
   static F log_sum(F M, F l) { return M + static_cast<F>(std::log(static_cast<double>(l))); }
+  static F sigmoid(F x) { return 1 / (1 + exp(-x)); }
+  static F log_sigmoid(F x) {
+    return std::min(F(0), x) - static_cast<F>(std::log1p(std::exp(-std::abs(static_cast<double>(x)))));
+  }
   static F empty_output() { return 0; }
   static F pair_reference(F a, F b) { return std::max(a, b); }          ///< what is subtracted from the LSE of a pair
   static F weight_reference(F, F lse) { return lse; }                   ///< of max LSE_s and LSE, where nothing is divided
+  static F ahead(F a, F b) { return b - a; }                            ///< the argument of the sigmoid that weighs b beside a
+  static F merged_lse(F a, F b) { return a - log_sigmoid(a - b); }      ///< of two parts whose weights are sigmoids
   static constexpr bool writes_lse = true, falling = false, weights_first = false;
   static constexpr merge_form form = merge_form::sums;
 };
@@ -53,6 +59,7 @@ class merge_kernel {
     if (!nan && !none)
       answer = P::form == merge_form::pairs       ? pairs(out, count, b, h, i)
                : P::form == merge_form::undivided ? undivided(out, count, M, b, h, i)
+               : P::form != merge_form::sums      ? sigmoids(out, count, b, h, i)
                                                   : sums(out, count, P::shift(M), l, b, h, i);
     if (nan) answer = std::numeric_limits<F>::quiet_NaN();
     if (call_.out_lse && P::writes_lse) *static_cast<F*>(at(*call_.out_lse, *call_.out_lse, b, h, i)) = none && !nan ? -P::infinity : answer;
@@ -105,6 +112,27 @@ class merge_kernel {
       F const M = P::pair_reference(a, x), kept = P::exp(a - M), added = P::exp(x - M), sum = kept + added;
       for (std::int64_t c = 0; c < dv; ++c) out[c] = (kept * out[c] + added * row[c]) / sum;
       a = P::log_sum(M, sum);
+    }
+    return a;
+  }
+
+  /// One part after the other: o − σ(LSE_s − LSE)·(o − o_s), or with the sigmoids of both differences.
+  F sigmoids(F* out, std::int64_t count, std::int64_t b, std::int64_t h, std::int64_t i) {
+    std::int64_t const dv = call_.out->shape[3];
+    F a = -P::infinity;
+    for (std::int64_t s = 0; s < count; ++s) {
+      F const x = lse(s, b, h, i);
+      if (!P::reads(x)) continue;
+      F const* const row = o(s, b, h, i);
+      if (a == -P::infinity) {
+        std::copy_n(row, dv, out);
+        a = x;
+        continue;
+      }
+      F const kept = P::sigmoid(-P::ahead(a, x)), added = P::sigmoid(P::ahead(a, x));
+      for (std::int64_t c = 0; c < dv; ++c)
+        out[c] = P::form == merge_form::two_sigmoids ? kept * out[c] + added * row[c] : out[c] - added * (out[c] - row[c]);
+      a = P::merged_lse(a, x);
     }
     return a;
   }

@@ -1,4 +1,4 @@
-// Merges of partial results: five honest ones, and those with one mistake each, of kinds that have been reported.
+// Merges of partial results: seven honest ones, and those with one mistake each, of kinds that have been reported.
 #include <algorithm>
 
 #include "audit/zoo/operator/merge_kernel.hpp"
@@ -17,6 +17,27 @@ ATTEST_MERGE_UNDER("f32-split", merge_undivided, no_bug, "", "weights are exp(LS
 
 ATTEST_MERGE_UNDER("f32-ring", merge_pairs, no_bug, "", "one part after the other, divided each time") {
   static constexpr merge_form form = merge_form::pairs;
+};
+
+ATTEST_MERGE_UNDER("f32-ring-sigmoid", merge_sigmoid, no_bug, "", "one part after the other, o - sigmoid(LSE_s - LSE)*(o - o_s)") {
+  static constexpr merge_form form = merge_form::sigmoid;
+};
+
+ATTEST_MERGE_UNDER("f32-ring-sigmoid", merge_two_sigmoids, no_bug, "", "the sigmoids of both differences, LSE by the larger of two") {
+  static constexpr merge_form form = merge_form::two_sigmoids;
+  static F merged_lse(F a, F b) { return honest_merge<F>::log_sum(std::max(a, b), 1 + honest_merge<F>::exp(-std::abs(a - b))); }
+};
+
+ATTEST_MERGE_UNDER("f32-ring-sigmoid", merge_sigmoid_reversed, bug_class::lse, "no public report",
+                   "each part is weighed by the sigmoid of LSE - LSE_s") {
+  static constexpr merge_form form = merge_form::sigmoid;
+  static F ahead(F a, F b) { return a - b; }
+};
+
+ATTEST_MERGE_UNDER("f32-ring-sigmoid", merge_sigmoid_of_last_lse, bug_class::lse, "no public report",
+                   "the LSE after a merge is that of its last part") {
+  static constexpr merge_form form = merge_form::sigmoid;
+  static F merged_lse(F, F b) { return b; }
 };
 
 ATTEST_MERGE_UNDER("f32-split", merge_weights_sum_above_1, bug_class::lse, "no public report",

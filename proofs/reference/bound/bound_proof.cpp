@@ -130,6 +130,7 @@ static_assert(widens([](kernel_model& m) { m.merge = problem::split_merge::lse; 
 static_assert(widens([](kernel_model& m) { m.merge = problem::split_merge::lse_normalised; },
                      split(problem::split_merge::raw)),
               "merging by LSE without a division: Lemma 4");
+static_assert(widens([](auto& m) { m.merge = problem::split_merge::logsigmoid; }, split(problem::split_merge::sigmoid)), "Lemma 8");
 static_assert(widens([](kernel_model& m) { m.k_f += 1; }), "k_f: Theorem");
 static_assert(widens([](kernel_model& m) { m.u_out = 0x1p-11; }), "u_out: Theorem");
 static_assert(widens([](kernel_model& m) { m.omega_out = 0x1p-25; }), "omega_out: Theorem, Corollary W, Clause H");

@@ -1,0 +1,89 @@
+"""docs/bound.md, Lemma 8, written down from the text alone: merges by a sigmoid. `e` is an evaluation (bound_text.py)."""
+from decimal import Decimal
+
+from bound_text_numbers import HALF, INF, ONE, ZERO, gamma, log1p, times
+
+EIGHTH, SIXTEENTH = ONE / 8, ONE / 16
+
+
+def is_by_sigmoid(model):
+    return model["merge"] in ("sigmoid", "logsigmoid")
+
+
+def sigmoids(e):
+    """mu_sigma: merges on the way of a key."""
+    return min(e.mu, e.n - 1) if e.m["parts_are_keys"] else e.mu
+
+
+def cut(e):
+    """e^-x0"""
+    return e.exp(-e.m["x0"]) if e.m["x0"] < INF else ZERO
+
+
+def relative_of_exp(e):
+    """gamma of k_x, and eps/(1 - eps) as sigmoids have them, although a merge of given parts has no exp of a score."""
+    eps = e.m["eps"]
+    return gamma(e.m["k_x"], e.u), eps / (1 - eps) if e.stated else -log1p(-eps)
+
+
+def xi_of_merge(e, Y):
+    """Xi_j of a key with Y_j = Y."""
+    m, u = e.m, e.u
+    gamma_x, eps_hat = relative_of_exp(e)
+    xi = gamma(m["k_lse"], u) * (Y + e.ell) + u + Decimal("0.3") * gamma_x + Decimal("0.55") * eps_hat
+    xi += Decimal("0.7") * m["eps_log"] + cut(e)
+    if m["merge"] == "logsigmoid":
+        xi += gamma(m["k_lse"] + 1, u) * 2 * (max(key.Y for key in e.keys) + e.ell)
+    return e.up(xi)
+
+
+def mu_of(e, key):
+    """What z_j gains by merges: of levels that divide, or of sigmoids."""
+    if not e.by_lse:
+        return ZERO
+    if not e.by_sigmoid:
+        return e.mu * e.up(key.xi + e.eps_hat)
+    own = ZERO if e.m["parts_are_keys"] else e.up(key.xi + e.eps_hat)
+    return own + max(0, sigmoids(e) - 1) * xi_of_merge(e, key.Y)
+
+
+def sigma(e):
+    """E_sigma, and 8 mu omega."""
+    if not e.by_sigmoid:
+        return ZERO, ZERO
+    m, u = e.m, e.u
+    gamma_x, eps_hat = relative_of_exp(e)
+    one = Decimal("2.2") * (eps_hat / 4 + Decimal("0.224") * gamma_x + gamma(m["k_f"] + 3, u) + cut(e)) + u
+    x = sigmoids(e) * e.up(one + 4 * m["format.omega_w"])
+    if x > EIGHTH:
+        return INF, ZERO
+    states = gamma(e.states, m["u_state"])
+    merged = x / (1 - x)
+    return e.up(merged + states + times(merged, states)), e.up(8 * sigmoids(e) * e.omega)
+
+
+def weights(e):
+    """Gamma_sigma of returned weights, and what underflow takes from one."""
+    if not e.by_sigmoid:
+        return ZERO, ZERO
+    m, u = e.m, e.u
+    gamma_x, eps_hat = relative_of_exp(e)
+    one = Decimal("1.04") * (eps_hat + Decimal("0.28") * gamma_x) + gamma(m["k_f"] + 2, u) + cut(e)
+    X_plus = max((key.X for key in e.keys if not key.far), default=ZERO)
+    xi = max(xi_of_merge(e, key.Y) for key in e.keys if key.in_L)
+    w = e.up(sigmoids(e) * one + Decimal("1.04") * gamma_x * X_plus + xi)
+    return INF if w > HALF else e.up(w / (1 - w)), e.up(2 * sigmoids(e) * e.omega)
+
+
+def is_sharp(e):
+    """H4 of merges by a sigmoid."""
+    K = e.m["format.far"] + e.ln(1 / e.u) + 2
+    gamma_x, eps_hat = relative_of_exp(e)
+    return not e.by_sigmoid or e.sigma < INF and eps_hat + gamma_x * K <= SIXTEENTH
+
+
+def added(e, growth, largest, lost):
+    """What merges add to B_c or to Clause H: beside (1 + growth)*max|v_jc| + Omega + Omega_F."""
+    if not e.by_sigmoid:
+        return ZERO
+    return e.up(times(e.sigma, (1 + growth) * largest + lost + 2 * e.omega) + e.lost_when_mixed)
