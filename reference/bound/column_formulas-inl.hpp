@@ -122,20 +122,26 @@ constexpr auto is_dull(row_terms const& terms, R const& bound, R const& mid, col
   return either(admits(mean), admits(lost));
 }
 
-/// H0 of states: by what one may exceed the largest value that it averages, relatively, before it is rounded to its format: the
-/// relative term of Clause H without u_state.
+/// H0 of states, Lemma 8: by what a part may exceed the largest value that it averages, relatively, before it is rounded to its
+/// format: the relative term of Clause H for one part, without u_state.
 constexpr double state_growth(row_terms const& terms) noexcept {
+  if (!(terms.gamma_part < 1)) return infinity;
   double const on_paths = compounded(compounded(terms.u_p, terms.gamma_h), terms.delta_wide) +
                           1.01 * terms.combine_error * (1 + terms.delta_wide);
-  return (on_paths + terms.gamma_L + terms.gamma_F) / (1 - terms.gamma_L) * (1 + terms.gamma_F) * terms.slack;
+  return (on_paths + terms.gamma_part + terms.gamma_F) / (1 - terms.gamma_part) * (1 + terms.gamma_F) * terms.slack;
 }
 
-/// E_σ·[(1 + growth)·max_j|v_jc| + Ω + Ω_F] + 8μω, growth that of Clause H without merges; `lost` is Ω (Lemma 8). 0 where
-/// nothing is merged by a sigmoid.
+/// The result of a part in size: (1 + growth)·max_j|v_jc| + Ω' + Ω_F (Lemma 8). `sum` is Σ_j|v_jc|.
 template <class R>
-constexpr R merged_by_sigmoid(row_terms const& terms, R const& largest, R const& lost) noexcept {
+constexpr R largest_part(row_terms const& terms, R const& largest, R const& sum) noexcept {
+  return (1 + state_growth(terms)) * largest + terms.lost_beside_part * sum + (terms.lost_in_part + 2 * terms.model.format.omega);
+}
+
+/// E_σ·V'_c + 8μ_σω (Lemma 8); 0 where nothing is merged by a sigmoid.
+template <class R>
+constexpr R merged_by_sigmoid(row_terms const& terms, R const& largest, R const& sum) noexcept {
   if (!terms.by_sigmoid()) return R(0);
-  return ((1 + state_growth(terms)) * largest + lost + 2 * terms.model.format.omega) * terms.mixed + terms.lost_when_mixed;
+  return largest_part(terms, largest, sum) * terms.mixed + terms.lost_when_mixed;
 }
 
 /// Φ_c = min{Γ_O·A'_c, Σ_j share_j·Γ¹_j·|v_jc| + (1 + u_p)(1 + γ^h)²·u_pv·N_c} (Lemma 6; E8), and 1.01μ(ε + k_x·min(K,
@@ -235,7 +241,7 @@ constexpr column_bound<R> output_bound(row_terms const& terms, R const& mid, R c
   // Ω_O = 4(n + S + ϱ)ω/Λ + [k_pre > 0]·(4/3)ω·Σ_j|v_jc| + ω_p·κ_p·Σ_j|v_jc| (Lemma 6, Underflow).
   R const omega_O = terms.lost_in_sums + terms.lost_beside_values * sizes.sum;
   double const omega_F = 2 * f.omega;  // Ω_F
-  R const merging = merged_by_sigmoid(terms, sizes.largest, omega_O);
+  R const merging = merged_by_sigmoid(terms, sizes.largest, sizes.sum);
   R const B = terms.by_lse_alone()
                   // Theorem of a second pass by the LSE: `shared` holds Σ U^L_j·|v_jc|.
                   ? terms.lse_growth * o_size +
@@ -255,8 +261,7 @@ constexpr column_bound<R> output_bound(row_terms const& terms, R const& mid, R c
   // and a state below state_limit.
   bound.judged = both((terms.n * terms.e_tau * kept) * sizes.largest < R(f.h0_limit), bound.size < R(infinity));
   if (terms.states > 0)
-    bound.judged = both(bound.judged, ((1 + state_growth(terms)) * sizes.largest + omega_O + merging) *
-                                              (kept * (1 + 0x1p-40)) <
+    bound.judged = both(bound.judged, (largest_part(terms, sizes.largest, sizes.sum) + merging) * (kept * (1 + 0x1p-40)) <
                                           R(model.state_limit));
   if (terms.drops && model.u_drop > 0)
     bound.judged = both(bound.judged, sizes.largest * (kept * (1 + 0x1p-50)) < R(model.out_limit));

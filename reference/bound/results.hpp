@@ -199,7 +199,7 @@ constexpr double hull_margin_of_term(row_terms const& terms, double largest_valu
   double const margin =
       (gamma_O + terms.gamma_L + terms.gamma_F) / (1 - terms.gamma_L) * largest_value * (1 + terms.gamma_F) +
       (terms.lost_in_sums * terms.kept_factor + lost * largest_value) / sum + 2 * model.format.omega * terms.kept_factor +
-      scalar::merged_by_sigmoid(terms, largest_value, terms.lost_in_sums + lost * largest_value) * terms.kept_factor;
+      scalar::merged_by_sigmoid(terms, largest_value, terms.n * largest_value) * terms.kept_factor;
   double const rounded = rounded_up(scalar::with_output_rounding(model, margin, largest_value) * terms.slack);
   return rounded == rounded ? rounded : infinity;
 }

@@ -17,6 +17,8 @@ struct lse_of_merge {
 /// What row_terms has of merges by LSE.
 struct merge_terms {
   double states = 0, gamma_states = 0;  ///< μ', γ_{μ'}(u_state): roundings of O between merges by LSE
+  // One part by itself, of which the row's shares say nothing: Γ_L, Ω_O without Σ|v_jc|, and its factor.
+  double gamma_part = 0, lost_in_part = 0, lost_beside_part = 0;
   // Lemma 8, 0 where nothing is merged by a sigmoid: E_σ, 8μ_σω; Y* = max_j Y_j; Γ_σ of returned weights; Ξ_j.
   double mixed = 0, lost_when_mixed = 0, widest_Y = 0, gamma_sigmoids = 0;
   lse_of_merge sigmoid_lse{};
@@ -54,18 +56,18 @@ constexpr bool sigmoids_are_sharp(problem::kernel_model const& model, double lar
   return model.eps / (1 - model.eps) + gamma(model.k_x, model.format.u) * largest_argument <= 0.0625;
 }
 
-/// Ξ_j = γ_{k_lse}(Y_j + ℓ) + u + 0.3γ_{k_x} + 0.55ε̂ + 0.7ε_log + e^−x0, and 2γ_{k_lse+1}(Y* + ℓ) more where the LSE may be
+/// Ξ_j = γ_{k_lse}(Y_j + ℓ) + γ_1 + 0.3γ_{k_x} + 0.55ε̂ + 0.73ε_log + e^−x0, and 2γ_{k_x+k_lse}(Y* + ℓ) more where the LSE may be
 /// L − log σ(L − L_b).
 constexpr lse_of_merge error_of_merged_lse(problem::kernel_model const& model, double ell, double widest_Y) noexcept {
   double const u = model.format.u, whole = gamma(model.k_lse, u);
-  double rest = whole * ell + u + 0.3 * gamma(model.k_x, u) + 0.55 * model.eps / (1 - model.eps) + 0.7 * model.eps_log +
+  double rest = whole * ell + gamma(1, u) + 0.3 * gamma(model.k_x, u) + 0.55 * model.eps / (1 - model.eps) + 0.73 * model.eps_log +
                 lost_by_cutoff(model);
-  if (model.merge == problem::split_merge::logsigmoid) rest += gamma(model.k_lse + 1, u) * 2 * (widest_Y + ell);
+  if (model.merge == problem::split_merge::logsigmoid) rest += gamma(model.k_x + model.k_lse, u) * 2 * (widest_Y + ell);
   return {whole, rest * (1 + 0x1p-48)};
 }
 
 /// Γ_σ = w/(1 − w), w = μ_σ·[1.04(ε̂ + 0.28γ_{k_x}) + γ_{k_F+2} + e^−x0] + 1.04γ_{k_x}X⁺ + Ξ: what sigmoids, or an LSE of merges
-/// that is off by Ξ, add to a returned weight, relatively (Corollary W).
+/// that is off by Ξ, add to a returned weight, relatively (Corollary W). `xi` is Ξ, and what rounding that LSE as a reference adds.
 /// Ensures   infinity where w > 1/2
 constexpr double weights_by_sigmoids(problem::kernel_model const& model, double sigmoids, double near_X, double xi) noexcept {
   double const u = model.format.u, gamma_x = gamma(model.k_x, u), eps_hat = model.eps / (1 - model.eps);

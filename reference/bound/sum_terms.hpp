@@ -37,6 +37,10 @@ constexpr void row_terms::after_shares(Shares const& found) noexcept {
   // lse_normalised: (1 + Γ_L)(1 + Γ_C) − 1.
   gamma_L = model.merge == problem::split_merge::lse_normalised ? compounded(sums, gamma_C) : sums;
   judged = judged && gamma_L < 1;  // H4
+  if (by_lse()) {  // γ_{h+R+s} + 4(n + S + ϱ)ω/Λ⁺ of one part
+    double const part = (longest + 4 * (n + S + divisions) * f.omega / least_sum_of_part()) * (1 + 0x1p-50);
+    gamma_part = model.merge == problem::split_merge::lse_normalised ? compounded(part, gamma_C) : part;
+  }
   finish_sums();
   theorem_holds = theorem_holds && judged;
   theorem_is_sharpest = theorem_is_sharpest && theorem_holds;
@@ -71,6 +75,11 @@ constexpr void row_terms::finish_sums() noexcept {
   if (states > 0) {  // what underflows meets the roundings of the states that follow
     double const grown = (1 + gamma_states) * up;
     lost_in_sums = (lost_in_sums + third * states * model.omega_state) * grown, lost_beside_values *= grown;
+  }
+  if (by_lse()) {
+    double const over = (1 + 0x1p-50) / least_sum_of_part();
+    lost_in_part = lost_in_sums * least_sum * over;
+    lost_beside_part = ((model.k_pre > 0 ? f.omega : 0) + (model.omega_p + (drops ? model.omega_drop : 0)) * over) * third * up;
   }
   // Corollary W: Γ_W, α_W.
   bool const rounded = model.returned_weights != problem::returned_weights::unrounded && !model.p_shared;

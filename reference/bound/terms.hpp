@@ -67,6 +67,8 @@ struct row_terms : row_scalars, sink_terms, merge_terms {
 
   /// K = far + ln(1/u) + 2: section 3, Sums, merging without a final division; Lemma 4.
   constexpr double largest_argument() const noexcept { return model.format.far + log_upper(1 / model.format.u) + 2; }
+  /// Λ⁺ = (1/2)·min(1, e^{1/2 − g⁺}): the sum of the weights of one part, which need not have a key of L.
+  constexpr double least_sum_of_part() const noexcept { return g_plus > 0.5 ? 0.5 / exp_upper(g_plus - 0.5) : 0.5; }
   /// Λ_x = (2/3)·far, rounded down (section 3, Reference).
   constexpr double reference_limit() const noexcept { return model.format.far * 0.66666; }
   /// n_far·ω_W/Λ, of one key.
@@ -225,6 +227,7 @@ constexpr void row_terms::after_references(References const& found) noexcept {
   g_plus = larger(g, reference_error_at(found.reach_of_unmasked));
   padded = limit < g && found.reach_of_unbiased == 0;
   if (padded) g = g_plus = 0;
+  if (by_sigmoid()) g = g_plus;  // a part need not have a key of L
   double const beyond = found.reach_beyond_mask_limit;  // 0: no such key
   in_range = in_range && g_plus <= limit && !(beyond > 0 && limit < reference_error_at(beyond));
 }
@@ -331,7 +334,7 @@ constexpr void row_terms::after_weights(Sums const& found) noexcept {
   gamma_F = by_sigmoid() ? 0 : gamma(model.k_f, f.u);
   if (by_sigmoid())
     gamma_sigmoids = weights_by_sigmoids(model, sigmoids_on_way(model, n), found.largest_near_X,
-                                         sigmoid_lse.per_Y * largest_Y + sigmoid_lse.rest);
+                                         sigmoid_lse.per_Y * largest_Y + sigmoid_lse.rest + reference_factor * ell);
   if (model.merge == problem::split_merge::lse_normalised) {
     double const levels = model.merge_levels;
     combine_error =

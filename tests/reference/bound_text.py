@@ -156,7 +156,7 @@ class evaluation:
         self.stable = stable or self.padded
         for key in self.keys:
             key.G = ZERO if self.stable else key.kappa
-        self.g = max(key.G for key in candidates)
+        self.g = max(key.G for key in (self.keys if self.by_sigmoid else candidates) if key.in_L or not key.masked)
         self.g_plus = max(key.G for key in self.keys if not key.masked)
         if self.stated and largest <= HALF and not self.by_lse and not self.stable:
             self.g = self.g_plus = largest  # E11
@@ -287,7 +287,7 @@ class evaluation:
         self.h = min(chain, {"in_sequence": chain, "block_local": m["block"] + self.key_blocks - 2 + self.has_sink,
                              "declared": declared + self.has_sink}[m["height"]])
         h, k_F, mu = self.h, m["k_f"], self.mu
-        s = 0 if self.by_sigmoid else S if S > 1 and not self.by_lse else S - 1
+        self.s = s = 0 if self.by_sigmoid else S if S > 1 and not self.by_lse else S - 1
         self.divisions = m["k_block"] * (ceil_quotient(self.f["m"], m["divided_block"]) - 1)
         s_O = (S - 1 + mu * (k_F + 1) if self.by_lse else s) + self.divisions
         if self.by_sigmoid:

@@ -1,7 +1,7 @@
 """docs/bound.md, Lemma 8, written down from the text alone: merges by a sigmoid. `e` is an evaluation (bound_text.py)."""
 from decimal import Decimal
 
-from bound_text_numbers import HALF, INF, ONE, ZERO, gamma, log1p, times
+from bound_text_numbers import FOUR_THIRDS, HALF, INF, ONE, ZERO, gamma, log1p, times
 
 EIGHTH, SIXTEENTH = ONE / 8, ONE / 16
 
@@ -30,10 +30,10 @@ def xi_of_merge(e, Y):
     """Xi_j of a key with Y_j = Y."""
     m, u = e.m, e.u
     gamma_x, eps_hat = relative_of_exp(e)
-    xi = gamma(m["k_lse"], u) * (Y + e.ell) + u + Decimal("0.3") * gamma_x + Decimal("0.55") * eps_hat
-    xi += Decimal("0.7") * m["eps_log"] + cut(e)
+    xi = gamma(m["k_lse"], u) * (Y + e.ell) + gamma(1, u) + Decimal("0.3") * gamma_x + Decimal("0.55") * eps_hat
+    xi += Decimal("0.73") * m["eps_log"] + cut(e)
     if m["merge"] == "logsigmoid":
-        xi += gamma(m["k_lse"] + 1, u) * 2 * (max(key.Y for key in e.keys) + e.ell)
+        xi += gamma(m["k_x"] + m["k_lse"], u) * 2 * (max(key.Y for key in e.keys) + e.ell)
     return e.up(xi)
 
 
@@ -71,6 +71,7 @@ def weights(e):
     one = Decimal("1.04") * (eps_hat + Decimal("0.28") * gamma_x) + gamma(m["k_f"] + 2, u) + cut(e)
     X_plus = max((key.X for key in e.keys if not key.far), default=ZERO)
     xi = max(xi_of_merge(e, key.Y) for key in e.keys if key.in_L)
+    xi += gamma(m["c_m"], u) * (1 + e.gamma_x) * e.ell
     w = e.up(sigmoids(e) * one + Decimal("1.04") * gamma_x * X_plus + xi)
     return INF if w > HALF else e.up(w / (1 - w)), e.up(2 * sigmoids(e) * e.omega)
 
@@ -82,8 +83,21 @@ def is_sharp(e):
     return not e.by_sigmoid or e.sigma < INF and eps_hat + gamma_x * K <= SIXTEENTH
 
 
-def added(e, growth, largest, lost):
-    """What merges add to B_c or to Clause H: beside (1 + growth)*max|v_jc| + Omega + Omega_F."""
-    if not e.by_sigmoid:
-        return ZERO
-    return e.up(times(e.sigma, (1 + growth) * largest + lost + 2 * e.omega) + e.lost_when_mixed)
+def largest_part(e, largest, total):
+    """What the result of a part, or a state, is in size at most; `total` is the sum of the |v_jc|."""
+    m, wide = e.m, (1 + e.u_p) * (1 + e.gamma_h) * (1 + e.wide) - 1 + e.combine * (1 + e.wide)
+    least = e.up(2 * max(ONE, (e.g_plus - HALF).exp()))        # 1/Lambda+
+    of_sums = e.n + e.S + e.divisions
+    gamma_L = e.up(gamma(e.h + e.R + e.s, e.u) + 4 * of_sums * e.omega * least)
+    gamma_L = e.up(gamma_L + e.gamma_C + times(gamma_L, e.gamma_C))
+    if gamma_L >= 1:
+        return INF
+    growth = e.up((1 + e.gamma_F) * (wide + gamma_L + e.gamma_F) / (1 - gamma_L))
+    lost = (4 * of_sums * e.omega * least + FOUR_THIRDS * (e.states * m["omega_state"] + e.lost_dropped) * e.least_sum * least)
+    beside = FOUR_THIRDS * ((e.omega if m["k_pre"] else ZERO) + (m["omega_p"] + e.lost_dropped) * least)
+    return e.up((1 + growth) * largest + lost * (1 + e.gamma_states) + beside * total + 2 * e.omega)
+
+
+def added(e, largest, total):
+    """What merges add to B_c or to Clause H: E_sigma*V'_c + 8*mu_sigma*omega."""
+    return e.up(times(e.sigma, largest_part(e, largest, total)) + e.lost_when_mixed) if e.by_sigmoid else ZERO

@@ -2,7 +2,7 @@
 from decimal import Decimal
 
 from bound_text import evaluation
-from bound_text_merges import added, xi_of_merge
+from bound_text_merges import added, largest_part, xi_of_merge
 from bound_text_numbers import FOUR_THIRDS, HALF, INF, LARGEST, ONE, TWO, ZERO, gamma, log1p, times
 
 THEOREM, DOMINANCE, NOTHING, EITHER = 0, 1, 2, 3
@@ -65,7 +65,8 @@ class results(evaluation):
         if m["normalise"] == "lse":
             for key in self.keys:
                 reach = abs(key.xl) + f["lse_above_max"] + key.E + self.lse
-                z = self.up(key.E + times(self.gamma_x, reach) + key.kappa + self.eps_hat)
+                rounded = gamma(m["c_m"], u) * (1 + self.gamma_x) * f["lse_above_max"]
+                z = self.up(key.E + times(self.gamma_x, reach) + key.kappa + rounded + self.eps_hat)
                 if z < 1:
                     key.U_lse = key.wu * self.growth(z)
                 else:
@@ -126,10 +127,8 @@ class results(evaluation):
         Omega_O = self.up((self.lost + FOUR_THIRDS * self.states * m["omega_state"] + m["omega_p"] * self.kappa_p * total
                            + (FOUR_THIRDS * omega * total if m["k_pre"] else ZERO)
                            + self.lost_dropped * (FOUR_THIRDS + self.kappa_drop * total)) * (1 + self.gamma_states))
-        wide = (1 + self.u_p) * (1 + self.gamma_h) * (1 + self.wide) - 1 + self.combine * (1 + self.wide)
-        growth = (1 + self.gamma_F) * (wide + self.gamma_L + self.gamma_F) / (1 - self.gamma_L)
-        merging = added(self, growth, largest, Omega_O)
-        if self.states and self.up(times(1 + growth, largest) + Omega_O + merging) * kept >= m["state_limit"]:
+        merging = added(self, largest, total)
+        if self.states and self.up(largest_part(self, largest, total) + merging) * kept >= m["state_limit"]:
             return INF, INF, INF, NOTHING
         if m["normalise"] == "lse":
             grown = self.growth(self.lse) if self.lse < INF else INF
@@ -229,11 +228,7 @@ class results(evaluation):
         lost = lost * kept + FOUR_THIRDS * narrow * self.n * largest
         whole = 1 - self.gamma_L if m["merge"] == "lse_normalised" else ONE
         bound = times(sums, largest) + lost * (1 + self.gamma_states) / whole
-        wide = (1 + self.u_p) * (1 + self.gamma_h) * (1 + self.wide) - 1
-        growth = (1 + self.gamma_F) * (wide + self.gamma_L + self.gamma_F) / (1 - self.gamma_L)
-        without_kept = self.lost + FOUR_THIRDS * (self.states * m["omega_state"] + self.lost_dropped)
-        bound += added(self, growth, largest, without_kept * (1 + self.gamma_states) + FOUR_THIRDS * narrow * self.n * largest
-                       * (1 + self.gamma_states)) * kept
+        bound += added(self, largest, self.n * largest) * kept
         return self.rounded_output(self.up(bound + 2 * self.omega * kept), largest)
 
     # Section 8, Dull elements: whether a bound that is known admits a wrong answer; None where that is too close.
