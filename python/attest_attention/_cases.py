@@ -11,6 +11,7 @@ from . import _tensor_file
 from ._arrays import as_numpy, swapped
 from ._ask import Asked
 from ._call import LATER, Call
+from ._merge import MatchedMerge, Merge
 from ._returned import Parts, parts_of
 from ._tensor_file import Tensor
 
@@ -69,22 +70,43 @@ def cases_of(path: str | os.PathLike[str]) -> Iterator[Case]:
             align=_parameter(metadata, prefix, "align", 0, ("top-left", "bottom-right").index), threads=threads))
 
 
+def merges_of(path: str | os.PathLike[str]) -> Iterator[tuple[str, Merge]]:
+    """The merges of a file by their prefixes, in the order of their names."""
+    tensors, _ = _tensor_file.read(path)
+    for name in sorted(name for name in tensors if name.endswith(".o_parts")):
+        prefix = name.removesuffix(".o_parts")
+        o, lse = (as_numpy(Tensor(part.data.copy(), part.dtype)) for part in (tensors[name], tensors[f"{prefix}.lse_parts"]))
+        yield prefix, Merge(o, lse)
+
+
 def answers_of(asked: Asked, path: str | os.PathLike[str]) -> Answers:
-    """Asks every case of a file, in order. Exceptions are answers too: "unsupported: …" and "error: …"."""
+    """Asks every case of attention in a file, in order. Exceptions are answers too: "unsupported: …" and "error: …"."""
     answers = Answers({}, {})
     for case in cases_of(path):
         call = case.call
         if asked.layout != "bhnd":  # the arrays are compact in the callable's own order
             q, k, v = (swapped(swapped(one).copy()) for one in (call.q, call.k, call.v))
             call = dataclasses.replace(call, q=q, k=k, v=v)
-        try:
-            o, lse, weights = parts_of(asked.answer(call), call, asked.layout)
-            answers.parts[case.prefix] = (_copy(o), lse and _copy(lse), weights and _copy(weights))
-        except NotImplementedError as why:
-            answers.status[case.prefix] = f"unsupported: {why}"
-        except Exception as why:  # noqa: BLE001  whatever a callable raises is its answer
-            answers.status[case.prefix] = f"error: {type(why).__name__}: {why}"[:400]
+        _take(answers, case.prefix, lambda: parts_of(asked.answer(call), call, asked.layout))  # noqa: B023  called at once
     return answers
+
+
+def merge_answers_of(asked: MatchedMerge, path: str | os.PathLike[str]) -> Answers:
+    """The same of every merge in a file."""
+    answers = Answers({}, {})
+    for prefix, merge in merges_of(path):
+        _take(answers, prefix, lambda: (*asked(merge), None))  # noqa: B023  called at once
+    return answers
+
+
+def _take(answers: Answers, prefix: str, answer: Callable[[], Parts]) -> None:
+    try:
+        o, lse, weights = answer()
+        answers.parts[prefix] = (_copy(o), lse and _copy(lse), weights and _copy(weights))
+    except NotImplementedError as why:
+        answers.status[prefix] = f"unsupported: {why}"
+    except Exception as why:  # noqa: BLE001  whatever a callable raises is its answer
+        answers.status[prefix] = f"error: {type(why).__name__}: {why}"[:400]
 
 
 def _copy(part: Tensor) -> Tensor:

@@ -12,10 +12,10 @@ from typing import Any
 
 import numpy as np
 
-from . import _ask, _program, _tensor_file
+from . import _ask, _merge, _program, _tensor_file
 from ._arrays import as_numpy
 from ._audit import audit, contract_words, option_words, resolved, run_judging
-from ._cases import Answers, answers_of
+from ._cases import Answers, answers_of, merge_answers_of
 from ._report import Report, _escaped
 from ._signature import Options
 from ._tensor_file import Array, Tensor
@@ -90,34 +90,46 @@ class Comparison:
         return f"<pre>{_escaped(self.text)}</pre>"
 
 
-def compare(kernels: Mapping[str, Kernel], *, contract: str | os.PathLike[str] | None = None, dtype: str | None = None,
+def compare(kernels: Mapping[str, Kernel] | None = None, *, merges: Mapping[str, Kernel] | None = None, contract: str | os.PathLike[str] | None = None, dtype: str | None = None,
             device: str = "cpu", quick: bool = False, seed: int | None = None, draws: int | None = None,
             budget: float | None = None, only: str | list[str] | None = None, layout: str = "bhnd", arrays: str | None = None,
             size: str = "50 MB", progress: bool | None = None) -> Comparison:
     """Audits several kernels with one seed, and says where their answers differ and who is right.
 
-    The kernels are what `audit` takes, by the names that the table has for them; the other arguments are those of `audit`. Then
-    the cases that `attest gen` writes with this seed, at most `size`, are asked of every callable: a difference is a case whose
+    The kernels are what `audit` takes, by the names that the table has for them; the other arguments are those of `audit`. In
+    their place `merges` are functions f(o, lse) -> (o, lse), or their names, that merge partial results. Then the cases that `attest gen` writes with this seed, at most `size`, are asked of every callable: a difference is a case whose
     answers differ in some element by more than the element's bound under the contract. Who is right there says `attest verify`.
 
     >>> both = compare({"one": "builtin", "other": "builtin:scalar"}, quick=True, only="worked-examples", draws=0, seed=1)
     >>> bool(both), both.refuted
     (True, [])
     """
-    if not isinstance(kernels, Mapping):
-        raise TypeError(f"kernels: is a {type(kernels).__name__}, expected a dict of kernels by their names")
-    if not kernels:
-        raise ValueError("kernels: there is none")
+    if (kernels is None) == (merges is None):
+        raise ValueError("kernels: give kernels or merges, one of the two")
+    argument, given = ("kernels", kernels) if merges is None else ("merges", merges)
+    if not isinstance(given, Mapping):
+        raise TypeError(f"{argument}: is a {type(given).__name__}, expected a dict of {argument} by their names")
+    if not given:
+        raise ValueError(f"{argument}: there is none")
     if seed is None:
         seed = random.SystemRandom().getrandbits(32)
-    known = {name: resolved(kernel, device) if isinstance(kernel, str) else kernel for name, kernel in kernels.items()}
-    asked = {name: _ask.asked_of(kernel, Options(arrays or _ask.guessed_arrays(kernel, device), device, layout))
-             for name, kernel in known.items() if not isinstance(kernel, str)}
+    known: dict[str, Kernel] = {}
+    if merges is not None:
+        only = only or "merge"
+        for name, merge in merges.items():
+            known[name] = _ask.imported(merge, argument=f"merges: {name}") if isinstance(merge, str) else merge
+    else:
+        known = {name: resolved(kernel, device) if isinstance(kernel, str) else kernel for name, kernel in given.items()}
+    asked: dict[str, Callable[[Path], Answers]] = {}
+    for name, kernel in known.items():
+        if not isinstance(kernel, str):
+            asked[name] = _asks(kernel, Options(arrays or _ask.guessed_arrays(kernel, device), device, layout), merges is not None)
     reports = {}
     for name, kernel in known.items():
-        own = {"layout": layout, "arrays": arrays} if name in asked else {}
-        reports[name] = audit(kernel, contract=contract, dtype=dtype, device=device, quick=quick, seed=seed, draws=draws,
-                              budget=budget, only=only, progress=progress, **own)  # type: ignore[arg-type]
+        own: dict[str, Any] = {"layout": layout, "arrays": arrays} if name in asked else {}
+        own["kernel" if merges is None else "merge"] = kernel
+        reports[name] = audit(contract=contract, dtype=dtype, device=device, quick=quick, seed=seed, draws=draws,
+                              budget=budget, only=only, progress=progress, **own)
     if len(asked) < 2:
         return Comparison(reports, [], 0, seed)
     words, _ = contract_words(contract, dtype)
@@ -128,10 +140,19 @@ def compare(kernels: Mapping[str, Kernel], *, contract: str | os.PathLike[str] |
         _program.run(["reference", inputs, "--out", truth, "--quick", *words], expect=(0, 3))
         with warnings.catch_warnings():
             warnings.simplefilter("ignore", RuntimeWarning)  # as in an audit
-            answers = {name: answers_of(one, inputs) for name, one in asked.items()}
+            answers = {name: answers_to(inputs) for name, answers_to in asked.items()}
         failing = {name: _failing(inputs, one, Path(folder), words) for name, one in answers.items()}
         differences, compared = _differences(answers, failing, inputs, truth)
     return Comparison(reports, differences, compared, seed)
+
+
+def _asks(function: Callable[..., Any], options: Options, is_merge: bool) -> Callable[[Path], Answers]:
+    """What asks this function every case of a file."""
+    if is_merge:
+        matched = _merge.MatchedMerge(function, options)
+        return lambda inputs: merge_answers_of(matched, inputs)
+    kernel = _ask.asked_of(function, options)
+    return lambda inputs: answers_of(kernel, inputs)
 
 
 def _failing(inputs: Path, answers: Answers, folder: Path, words: list[str]) -> set[str]:

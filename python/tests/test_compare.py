@@ -6,6 +6,7 @@ from typing import Any
 
 import attest_attention as attest
 import kernels
+import merge_kernels
 import numpy as np
 import pytest
 from attest_attention import _program
@@ -54,9 +55,30 @@ def test_a_callable_that_raises_is_compared_where_it_answers() -> None:
     assert both.differences == []
 
 
+def test_merges_of_partial_results_are_compared_too() -> None:
+    both = attest.compare(merges={"right": merge_kernels.right, "named": "merge_kernels:right", "loses": merge_kernels.loses_last},
+                          quick=True, seed=1, progress=False)
+    assert both.refuted == ["loses"] and both.reports["right"].checks[0]["name"] == "merge"
+    assert both.compared == 48 and len(both.differences) > 20
+    for one in both.differences:
+        assert one.right == ["right", "named"] and one.wrong == ["loses"] and one.case.partition("/")[2].startswith("merge/")
+
+
+def test_merges_in_another_layout_are_compared_in_that_of_the_file() -> None:
+    both = attest.compare(merges={"one": merge_kernels.token_major, "other": merge_kernels.token_major}, quick=True, seed=1,
+                          layout="thd", progress=False)
+    assert both and both.compared == 48 and both.differences == []
+
+
 def test_nothing_to_compare_is_an_error() -> None:
     with pytest.raises(ValueError, match="^kernels: "):
         attest.compare({})
+    with pytest.raises(ValueError, match="^merges: there is none"):
+        attest.compare(merges={})
+    with pytest.raises(ValueError, match="^kernels: give kernels or merges, one of the two"):
+        attest.compare({"one": kernels.plain}, merges={"one": merge_kernels.right})
+    with pytest.raises(ValueError, match="merges: one"):
+        attest.compare(merges={"one": "merge_kernels:not_there"})
     with pytest.raises(TypeError, match="^kernels: is a list"):
         attest.compare([kernels.plain])  # type: ignore[arg-type]
 
