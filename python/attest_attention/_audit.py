@@ -337,7 +337,7 @@ def run_judging(judging: str, words: Words, files: dict[str, str | os.PathLike[s
                 for end in ends or ():
                     end.close()
                 shown.finished()
-        _program.raise_for(process.returncode, shown.errors, tuple(VERDICTS))
+        _program.raise_for(process.returncode, shown.errors, tuple(VERDICTS) if report.exists() else ())
         output.seek(0)
         text = output.read()
     content = json_text.loads(report.read_text(encoding="utf-8"))

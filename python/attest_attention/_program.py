@@ -77,7 +77,7 @@ def run(words: Sequence[str | os.PathLike[str]], *, expect: Sequence[int] = (0,)
 
 
 def raise_for(status: int, errors: str, expect: Sequence[int]) -> None:
-    """Raises what an exit status that is not one of `expect` means."""
+    """Raises what an exit status that is not one of `expect` means: of a program that judges and wrote no report, any."""
     if status in expect:
         return
     said = [line for line in errors.splitlines() if line.strip()]
@@ -85,6 +85,8 @@ def raise_for(status: int, errors: str, expect: Sequence[int]) -> None:
     if status == 2:
         raise ValueError(last or "attest: exit status 2, without a sentence")
     how = f"was ended by signal {-status}" if status < 0 else f"ended with status {status}"
+    if not expect:
+        how += ", without its report"
     raise RuntimeError(f"the program attest {how}" + (f": {last}" if last else ""))
 
 

@@ -33,6 +33,16 @@ def test_a_program_that_is_not_there_is_said(monkeypatch: pytest.MonkeyPatch, tm
         _program.program()
 
 
+@pytest.mark.parametrize("status", [1, 3])
+def test_a_program_that_ends_without_its_report_is_said(monkeypatch: pytest.MonkeyPatch, tmp_path: Path, status: int) -> None:
+    program = tmp_path / "attest"
+    program.write_text(f"#!/bin/sh\necho 'attest: no space left' >&2\nexit {status}\n", encoding="utf-8")
+    program.chmod(0o755)
+    monkeypatch.setenv("ATTEST_PROGRAM", str(program))
+    with pytest.raises(RuntimeError, match=f"^the program attest ended with status {status}, without its report: .*no space left"):
+        attest_attention.audit("builtin", quick=True, progress=False)
+
+
 def test_the_packages_own_copy_goes_before_a_build(monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> None:
     monkeypatch.delenv("ATTEST_PROGRAM", raising=False)
     monkeypatch.delenv("ATTEST_SERVE_LIBRARY", raising=False)
