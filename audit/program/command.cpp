@@ -54,6 +54,7 @@ constexpr command commands[]{
 /// A message about the first argument that no command or option takes, with the nearest known word; nothing where there
 /// is no such argument. Words behind -- are no options.
 std::optional<std::string> unknown_word(CLI::App const& app, std::vector<std::string> const& words) {
+  if (std::ranges::count(words, "--") > 1) return "-- stands twice; the path of a file of that name is ./--";
   auto const chosen = app.get_subcommands();
   CLI::App const& at = chosen.empty() ? app : *chosen.front();
   auto left = at.remaining();

@@ -244,8 +244,8 @@ call_under_test::bytes_of_places call_under_test::used_bytes() const {
         if (given(place::block_mask)) use(place::block_mask, {e, h, i / call.block_q}, parts(keys_of, call.block_k));
       }
     }
-    if (q[1] == 0) continue;
     if (paged) use(place::block_table, {e}, parts(keys_of, k[2]));
+    if (q[1] == 0) continue;
     for (std::int64_t h = 0; h < k[1]; ++h)
       for (std::int64_t j = 0; j < keys_of; ++j) {
         std::int64_t const page = paged ? whole(place::block_table, e * slot_of(place::block_table).strides[0] + j / k[2])

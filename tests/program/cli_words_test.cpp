@@ -23,6 +23,8 @@ TEST_CASE("words behind -- are asked for or refused, never dropped", "[unit]") {
                      {"audit -- --kernel", "there is no further argument '--kernel'"},
                      {"selftest -- --only x", "there is no further argument '--only'"},
                      {"vectors --out folder -- x", "there is no further argument 'x'"},
+                     {"audit --quick -- --", "-- stands twice; the path of a file of that name is ./--"},
+                     {"verify -- right --", "-- stands twice"},
                      {"gen --out x -- --quick", "there is no further argument '--quick'"},
                      {"verify -- right right right", "there is no further argument 'right'"},
                      {"verify right -- right x", "there is no further argument 'x'"},
