@@ -34,14 +34,16 @@ class bytes {
 };
 
 constexpr std::int64_t most_products = 1 << 22;
-constexpr std::int64_t most_bytes = 1 << 25;  // of the tensors: a call without a key or a query has no products
+constexpr std::int64_t most_bytes = 1 << 23;   // of the tensors: a call without a key or a query has no products
+constexpr std::int64_t most_scores = 1 << 18;  // each has an exponential, in f64 perhaps one of hundreds of bits
 
 /// Halves what a call repeats, then its lengths, until it is cheap enough to be asked hundreds of times a second.
 void cut(audit::call_form& form, problem::element_type type) {
   auto& s = form.size;
   auto const dear = [&] {
     audit::call_cost const cost = audit::cost_of(form, type);
-    return cost.products > most_products || cost.bytes > most_bytes;
+    std::int64_t const scores = cost.products / (s.d + s.dv + 16);  // as cost_of counts an exponential
+    return cost.products > most_products || cost.bytes > most_bytes || (type == problem::element_type::f64 && scores > most_scores);
   };
   while (dear()) {
     if (s.b > 1) s.b /= 2;
