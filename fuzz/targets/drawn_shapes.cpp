@@ -35,7 +35,7 @@ class bytes {
 
 constexpr std::int64_t most_products = 1 << 22;
 constexpr std::int64_t most_bytes = 1 << 23;   // of the tensors: a call without a key or a query has no products
-constexpr std::int64_t most_scores = 1 << 18;  // each has an exponential, in f64 perhaps one of hundreds of bits
+constexpr std::int64_t most_scores = 1 << 15;  // each has an exponential, in f64 perhaps one of hundreds of bits
 
 /// Halves what a call repeats, then its lengths, until it is cheap enough to be asked hundreds of times a second.
 void cut(audit::call_form& form, problem::element_type type) {
