@@ -3,7 +3,6 @@
 #include <array>
 #include <span>
 #include <string>
-#include <utility>
 
 #include <fmt/format.h>
 #include <fmt/ranges.h>

@@ -90,14 +90,16 @@ class Comparison:
         return f"<pre>{_escaped(self.text)}</pre>"
 
 
-def compare(kernels: Mapping[str, Kernel] | None = None, *, merges: Mapping[str, Kernel] | None = None, contract: str | os.PathLike[str] | None = None, dtype: str | None = None,
-            device: str = "cpu", quick: bool = False, seed: int | None = None, draws: int | None = None,
+def compare(kernels: Mapping[str, Kernel] | None = None, *, merges: Mapping[str, Kernel] | None = None,
+            contract: str | os.PathLike[str] | None = None, dtype: str | None = None, device: str = "cpu",
+            quick: bool = False, seed: int | None = None, draws: int | None = None,
             budget: float | None = None, only: str | list[str] | None = None, layout: str = "bhnd", arrays: str | None = None,
             size: str = "50 MB", progress: bool | None = None) -> Comparison:
     """Audits several kernels with one seed, and says where their answers differ and who is right.
 
     The kernels are what `audit` takes, by the names that the table has for them; the other arguments are those of `audit`. In
-    their place `merges` are functions f(o, lse) -> (o, lse), or their names, that merge partial results. Then the cases that `attest gen` writes with this seed, at most `size`, are asked of every callable: a difference is a case whose
+    their place `merges` are functions f(o, lse) -> (o, lse), or their names, that merge partial results. Then the cases that
+    `attest gen` writes with this seed, at most `size`, are asked of every callable: a difference is a case whose
     answers differ in some element by more than the element's bound under the contract. Who is right there says `attest verify`.
 
     >>> both = compare({"one": "builtin", "other": "builtin:scalar"}, quick=True, only="worked-examples", draws=0, seed=1)
@@ -123,7 +125,8 @@ def compare(kernels: Mapping[str, Kernel] | None = None, *, merges: Mapping[str,
     asked: dict[str, Callable[[Path], Answers]] = {}
     for name, kernel in known.items():
         if not isinstance(kernel, str):
-            asked[name] = _asks(kernel, Options(arrays or _ask.guessed_arrays(kernel, device), device, layout), merges is not None)
+            options = Options(arrays or _ask.guessed_arrays(kernel, device), device, layout)
+            asked[name] = _asks(kernel, options, merges is not None)
     reports = {}
     for name, kernel in known.items():
         own: dict[str, Any] = {"layout": layout, "arrays": arrays} if name in asked else {}

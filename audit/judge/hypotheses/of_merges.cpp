@@ -29,9 +29,14 @@ supposition counts_only(std::function<bool(std::int64_t all)> concerned,
                 });
 }
 
+/// What turns an LSE of the parts into a natural one.
+double natural_unit(owned_problem const& merge) {
+  return merge.draft().merge->base == problem::log_base::two ? std::log(2.0) : 1;
+}
+
 /// The natural LSE of the parts of a row that saw a key.
 std::vector<double> seen_lses(owned_problem const& merge, std::int64_t b, std::int64_t row) {
-  double const unit = merge.draft().merge->base == problem::log_base::two ? std::log(2.0) : 1;
+  double const unit = natural_unit(merge);
   std::vector<double> seen;
   for (std::int64_t s = 0; s < merge.size().m; ++s)
     if (double const lse = bias_of(merge, b, row, 0, s); lse != -HUGE_VAL) seen.push_back(lse * unit);
@@ -144,7 +149,7 @@ supposition merges_by_sigmoids(double (*ahead)(double, double), double (*merged_
     owned_problem const& p = call.problem;
     problem::sizes const& size = p.size();
     if (!is_merge(p) || size.m < 2) return {};
-    double const unit = p.draft().merge->base == problem::log_base::two ? std::log(2.0) : 1;
+    double const unit = natural_unit(p);
     answered_call supposed = call;
     supposed.claim.fixed.g_b = supposed.claim.fixed.format.u;  // that LSE is rounded as it is stored
     problem_draft draft = p.draft();

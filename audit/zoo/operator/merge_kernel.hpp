@@ -96,45 +96,37 @@ class merge_kernel {
     return P::log_sum(M, l);
   }
 
-  /// One part after the other: LSE = M + log(exp(a − M) + exp(b − M)), and a division in each.
-  F pairs(F* out, std::int64_t count, std::int64_t b, std::int64_t h, std::int64_t i) {
-    std::int64_t const dv = call_.out->shape[3];
+  /// One part after the other: merge(a, x, row) ← into out, of LSE a, the part of LSE x, and returns the LSE of both.
+  template <class Merge>
+  F one_by_one(F* out, std::int64_t count, std::int64_t b, std::int64_t h, std::int64_t i, Merge&& merge) {
     F a = -P::infinity;
     for (std::int64_t s = 0; s < count; ++s) {
       F const x = lse(s, b, h, i);
       if (!P::reads(x)) continue;
       F const* const row = o(s, b, h, i);
-      if (a == -P::infinity) {
-        std::copy_n(row, dv, out);
-        a = x;
-        continue;
-      }
-      F const M = P::pair_reference(a, x), kept = P::exp(a - M), added = P::exp(x - M), sum = kept + added;
-      for (std::int64_t c = 0; c < dv; ++c) out[c] = (kept * out[c] + added * row[c]) / sum;
-      a = P::log_sum(M, sum);
+      if (a != -P::infinity) a = merge(a, x, row);
+      else std::copy_n(row, call_.out->shape[3], out), a = x;
     }
     return a;
   }
 
-  /// One part after the other: o − σ(LSE_s − LSE)·(o − o_s), or with the sigmoids of both differences.
+  /// LSE = M + log(exp(a − M) + exp(b − M)), and a division in each.
+  F pairs(F* out, std::int64_t count, std::int64_t b, std::int64_t h, std::int64_t i) {
+    return one_by_one(out, count, b, h, i, [&](F a, F x, F const* row) {
+      F const M = P::pair_reference(a, x), kept = P::exp(a - M), added = P::exp(x - M), sum = kept + added;
+      for (std::int64_t c = 0; c < call_.out->shape[3]; ++c) out[c] = (kept * out[c] + added * row[c]) / sum;
+      return P::log_sum(M, sum);
+    });
+  }
+
+  /// o − σ(LSE_s − LSE)·(o − o_s), or with the sigmoids of both differences.
   F sigmoids(F* out, std::int64_t count, std::int64_t b, std::int64_t h, std::int64_t i) {
-    std::int64_t const dv = call_.out->shape[3];
-    F a = -P::infinity;
-    for (std::int64_t s = 0; s < count; ++s) {
-      F const x = lse(s, b, h, i);
-      if (!P::reads(x)) continue;
-      F const* const row = o(s, b, h, i);
-      if (a == -P::infinity) {
-        std::copy_n(row, dv, out);
-        a = x;
-        continue;
-      }
+    return one_by_one(out, count, b, h, i, [&](F a, F x, F const* row) {
       F const kept = P::sigmoid(-P::ahead(a, x)), added = P::sigmoid(P::ahead(a, x));
-      for (std::int64_t c = 0; c < dv; ++c)
+      for (std::int64_t c = 0; c < call_.out->shape[3]; ++c)
         out[c] = P::form == merge_form::two_sigmoids ? kept * out[c] + added * row[c] : out[c] - added * (out[c] - row[c]);
-      a = P::merged_lse(a, x);
-    }
-    return a;
+      return P::merged_lse(a, x);
+    });
   }
 
   /// The LSE first, then O as the sum of exp(LSE_s − LSE)·O_s.
