@@ -57,9 +57,10 @@ kernel_model unknown_f32_any(int merge_levels = 1) {
   return m;
 }
 
-/// The preset `f32-ring-sigmoid`: the same 63 levels, as o − σ(L_s − L)(o − o_s).
+/// The preset `f32-ring-sigmoid`: 31 levels of o − σ(L_s − L)(o − o_s). (With 63 of them rows with an LSE of 10⁴ have no bound:
+/// L − log σ(L − L_s) rounds numbers of that size in every merge.)
 kernel_model unknown_f32_sigmoids() {
-  kernel_model m = unknown_f32_any(63);
+  kernel_model m = unknown_f32_any(31);
   m.merge = problem::split_merge::logsigmoid;
   return m;
 }
@@ -220,7 +221,7 @@ std::vector<contract> make_contracts() {
       {"f32-ring", "f32-any with up to 63 levels of merging by LSE, as in ring attention with 64 parts: " + any + f32,
        element_type::f32, unknown_f32_any(63)},
       {"f32-ring-sigmoid",
-       "f32-ring whose merges are o - sigmoid(LSE_s - LSE)*(o - o_s), as in ring-flash-attention: " +
+       "f32-any with up to 31 levels of merging by o - sigmoid(LSE_s - LSE)*(o - o_s), as in ring attention with 32 parts: " +
            any + f32,
        element_type::f32, unknown_f32_sigmoids()},
       {"f32-blocked",

@@ -118,17 +118,17 @@ inline std::vector<known_kernel> known_kernels() {
   add("ring, base 2", "f32-ring", [](auto& k) { k.softmax = ring, k.scores = score_form::base_2, k.most_keys = 64; });
   add("tree", "f32-ring", [](auto& k) { k.softmax = tree, k.most_keys = 64; });
   for (auto const& [name, form] : {std::pair{"ring by sigmoids", ring_sigmoid}, {"tree of two sigmoids", tree_sigmoids}}) {
-    add(name, "f32-ring-sigmoid", [&](auto& k) { k.softmax = form, k.most_keys = 64; });
+    add(name, "f32-ring-sigmoid", [&](auto& k) { k.softmax = form, k.most_keys = 32; });
     add(name, "tight", [&](auto& k) { k.softmax = form, k.most_keys = 8; });
     add(std::string(name) + ", weights", "f32-ring-sigmoid tight",
         [&](auto& k) { k.softmax = form, k.returns_weights = true, k.most_keys = 8; });
     add(std::string(name) + ", weights by the LSE", "f32-ring-sigmoid tight",
         [&](auto& k) { k.softmax = form, k.returns_weights = k.weights_by_lse = true, k.most_keys = 8; });
     add(std::string(name) + ", base 2", "f32-ring-sigmoid",
-        [&](auto& k) { k.softmax = form, k.scores = score_form::base_2, k.most_keys = 64; });
-    add(std::string(name) + ", flushing", "f32-ring-sigmoid", [&](auto& k) { k.softmax = form, k.how.flushes = true, k.most_keys = 40; });
+        [&](auto& k) { k.softmax = form, k.scores = score_form::base_2, k.most_keys = 32; });
+    add(std::string(name) + ", flushing", "f32-ring-sigmoid", [&](auto& k) { k.softmax = form, k.how.flushes = true, k.most_keys = 32; });
     add(std::string(name) + ", sink", "f32-ring-sigmoid",
-        [&](auto& k) { k.softmax = form, k.sink = sink_place::first, k.most_keys = 40; });
+        [&](auto& k) { k.softmax = form, k.sink = sink_place::first, k.most_keys = 32; });
   }
   add("flushing", "f32", [](auto& k) { k.how.flushes = true, k.scores = score_form::folded; });
   add("flushing, a bias", "f32", [](auto& k) { k.how.flushes = k.biased = true, k.softmax = online; });
