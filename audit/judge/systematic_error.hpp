@@ -93,6 +93,8 @@ inline constexpr std::int64_t noted_calls = 64;
 
 /// An element counts where the truth is known to this part of a unit in the last place, and is a normal number of the
 /// output's type. It is below the units of mean_sums, so that no mean depends on how one processor encloses the truth.
+/// A column of O does not count where V holds one number at all keys: the rounding errors of summing a number follow from
+/// that number, so that calls which share it (as drawn ones do) are not independent.
 inline constexpr double truth_ulp = 0x1p-16;
 
 /// For each output and the element type that it has.

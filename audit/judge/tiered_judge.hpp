@@ -93,9 +93,10 @@ class tiered_judge {
   }
 
   /// Is |got − truth| ≤ bound for every truth within radius of middle + low? False where anything is NaN.
+  /// counts  whether its signed error is an observation (systematic_error.hpp)
   template <class E>
   bool within(output_kind kind, double got, double middle, double low, double radius,
-              reference::error_bound const& judged, tally& found) {
+              reference::error_bound const& judged, tally& found, bool counts = true) {
     double const bound = judged.size;
     reference::judged_by const by = judged.by;
     if (by == reference::judged_by::nothing || !std::isfinite(got) || !std::isfinite(bound)) return false;
@@ -109,7 +110,7 @@ class tiered_judge {
     found.max_error = std::max(found.max_error, error);
     // An exact power of two is frequent, and enclosures of it lie on either side, where units differ: it has the larger one.
     double const beside = middle * (1 + 0x1p-40);
-    if (radius <= truth_ulp * ulp && std::abs(middle) >= smallest_normal<E> && std::isfinite(beside))
+    if (counts && radius <= truth_ulp * ulp && std::abs(middle) >= smallest_normal<E> && std::isfinite(beside))
       row_errors_[static_cast<std::size_t>(kind)].add(((got - middle) - low) / ulp_at<E>(beside), middle < 0);
     return true;
   }
@@ -117,12 +118,26 @@ class tiered_judge {
   static constexpr double smallest_normal =
       reference::power_of_two(reference::smallest_exponent<E> + reference::float_format<E>::fraction);
 
+  /// Which columns of V hold one number at all keys of entry b and kv head h: 1 or 0 for each.
+  /// Cost  most columns need two keys
+  std::vector<char> const& columns_of_one_number(std::int64_t b, std::int64_t h) {
+    if (columns_b_ == b && columns_h_ == h) return one_number_;
+    columns_b_ = b, columns_h_ = h;
+    auto const dv = static_cast<std::size_t>(problem_.size().dv);
+    one_number_.assign(dv, 1);
+    for (std::size_t c = 0; c < dv; ++c)
+      for (std::int64_t j = 1; j < problem_.keys(b) && one_number_[c] != 0; ++j)
+        one_number_[c] = as_double(problem_.v().row(b, h, j)[c]) == as_double(problem_.v().row(b, h, 0)[c]);
+    return one_number_;
+  }
+
   bool certifies_o(row_type const& row, tally& found) {
+    auto const& one_number = columns_of_one_number(row.b, row.h / (problem_.size().hq / problem_.size().hk));
     for (std::size_t c = 0; c < row.o.size(); ++c) {
       double const got = as_double(outputs_.o(row.b, row.h, row.i, static_cast<std::int64_t>(c)));
       double const low = row.o_low.empty() ? 0 : row.o_low[c];
       reference::error_bound const bound = bound_of_output(row, c);
-      if (!within<T>(output_kind::o, got, row.o[c], low, row.o_radius[c], bound, found)) return false;
+      if (!within<T>(output_kind::o, got, row.o[c], low, row.o_radius[c], bound, found, one_number[c] == 0)) return false;
       if (double const beside = std::abs(got - bound.known_center) * (1 + 0x1p-52);
           bound.known_size < reference::infinity) {
         if (!(beside <= bound.known_size)) return false;
@@ -217,6 +232,8 @@ class tiered_judge {
   std::array<sharpness, output_names.size()> row_sharpness_{};  ///< of the row at hand
   std::array<row_errors, output_names.size()> row_errors_{};    ///< likewise
   std::array<call_errors, output_names.size()> call_errors_{};  ///< of the rows so far
+  std::vector<char> one_number_;                                ///< of columns_of_one_number(), for the last b and h
+  std::int64_t columns_b_ = -1, columns_h_ = -1;
   std::size_t size_class_ = size_class_of(problem_.size().m);
   std::optional<reference::machine::row_source<T>> rows_;
 };
