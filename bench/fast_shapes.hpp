@@ -119,6 +119,9 @@ inline constexpr shape shapes[]{
      .of = limit::shape, .beside = "1 thread decode m=4096 8 heads d=64", .page = 128},
     {.name = "pages of 1, 1 thread decode m=4096 8 heads d=64", .size = {1, 8, 8, 1, 4096, 64, 64}, .of = limit::shape,
      .beside = "1 thread decode m=4096 8 heads d=64", .page = 1},
+    // As many keys a row as the block masks below leave.
+    {"n=2048 m=512 d=64", {1, 8, 8, 2048, 512, 64, 64}},
+    {"n=2048 m=128 d=64", {1, 8, 8, 2048, 128, 64, 64}},
     // Per set block: 100 percent is time in proportion to set blocks.
     {.name = "1/4 of blocks 2048 d=64", .size = square(2048, 64), .target = 80, .of = limit::shape,
      .beside = "n=m=2048 d=64", .blocks = 0.25},

@@ -5,7 +5,7 @@
 #include <mutex>
 #include <vector>
 
-#include "fast/query_rows.hpp"
+#include "fast/query_strips.hpp"
 #include "fast/workspace.hpp"
 
 namespace attest::fast {
@@ -35,7 +35,7 @@ template <class E>
 struct thread_memory {
   scratch arrays;
   std::vector<query_rules<E>> rules;
-  std::vector<query_strip> strips;
+  std::vector<query_strip<working<E>>> strips;
   releasable in_list{this, [](void* kept) noexcept { return static_cast<thread_memory*>(kept)->release(); }};  // first to go
 
   static thread_memory& of_this_thread() {
@@ -45,10 +45,10 @@ struct thread_memory {
 
  private:
   std::int64_t release() noexcept {
-    std::size_t const bytes =
-        arrays.bytes() + rules.capacity() * sizeof(query_rules<E>) + strips.capacity() * sizeof(query_strip);
+    std::size_t const bytes = arrays.bytes() + rules.capacity() * sizeof(query_rules<E>) +
+                              strips.capacity() * sizeof(query_strip<working<E>>);
     arrays.release();
-    std::vector<query_rules<E>>().swap(rules), std::vector<query_strip>().swap(strips);  // = {} would keep the memory
+    std::vector<query_rules<E>>().swap(rules), decltype(strips)().swap(strips);  // = {} would keep the memory
     return static_cast<std::int64_t>(bytes);
   }
 };

@@ -49,18 +49,19 @@ class key_panels {
     }
   }
 
-  /// Returns  whether all values are finite
-  bool pack_values(interval const& keys) noexcept {
+  /// Packs the rows `asked` of V, of a key block.
+  /// Returns  whether all their values are finite
+  bool pack_values(interval const& keys, interval const& asked) noexcept {
     bool finite = true;
     auto const pack = [&](matrix<T const> const& from, interval const& some) {
       T* const to = space_.V + (some.first - keys.first) * ops_.panel;
       finite = ops_.pack_values(from, some.size(), key_block, size_.dv, to) && finite;
     };
     if (size_.dv == 0) return true;
-    if constexpr (!is_narrow<E>) V.each_run(keys, pack);
+    if constexpr (!is_narrow<E>) V.each_run(asked, pack);
     else
-      for (std::int64_t j = keys.first; j < keys.last; j += workspace<T>::widest_panel) {
-        interval const some{j, std::min(j + workspace<T>::widest_panel, keys.last)};
+      for (std::int64_t j = asked.first; j < asked.last; j += workspace<T>::widest_panel) {
+        interval const some{j, std::min(j + workspace<T>::widest_panel, asked.last)};
         pack(gathered(V, some, size_.dv), some);
       }
     return finite;

@@ -14,6 +14,10 @@ namespace {
 /// Scores that a thread may keep for weights in bf16 and f16, whose output cannot hold them.
 constexpr std::int64_t scores_kept = std::int64_t{1} << 20;
 
+/// A block mask shows a key block to a part of the rows of a query block. So four times as many rows share its packing, and
+/// the cache still holds most of what the rows that see it need.
+constexpr std::int64_t caches_of_block_mask = 4;
+
 /// Multiply-adds below which a second thread costs more than it gains.
 constexpr double work_worth_a_thread = 4e6;
 
@@ -47,23 +51,9 @@ plan with_sharing(plan cut, bool with_weights) {
   return cut;
 }
 
-}  // namespace
-
-int threads_for(double work, int at_most) {
-  if (at_most == 1 || work < work_worth_a_thread) return 1;
-  // If it is asked for more threads than there are cores, oneTBB starts fewer and reports that on stderr.
-  int const cores = oneapi::tbb::info::default_concurrency();
-  return at_most == 0 ? cores : std::min(at_most, cores);
-}
-
+/// The plan of a call, whatever its block mask.
 template <problem::floating_element E>
-plan plan_of(problem::sizes const& size, bool with_weights, int threads, std::int64_t cache) {
-  double const pairs = static_cast<double>(size.b) * static_cast<double>(size.n) * static_cast<double>(size.m);
-  return with_sharing(equal_entries<E>(size, pairs, size.m, with_weights, threads, cache), with_weights);
-}
-
-template <problem::floating_element E>
-plan plan_of(problem::instance<E> const& instance, bool with_weights, int threads, std::int64_t cache) {
+plan plan_of_entries(problem::instance<E> const& instance, bool with_weights, int threads, std::int64_t cache) {
   problem::sizes const& slots = instance.size();
   if (instance.entries().are_dense()) return plan_of<E>(slots, with_weights, threads, cache);
   problem::sizes largest = slots;
@@ -84,6 +74,30 @@ plan plan_of(problem::instance<E> const& instance, bool with_weights, int thread
     cut.ends.push_back(cut.tasks);
   }
   return with_sharing(cut, with_weights);
+}
+
+}  // namespace
+
+int threads_for(double work, int at_most) {
+  if (at_most == 1 || work < work_worth_a_thread) return 1;
+  // If it is asked for more threads than there are cores, oneTBB starts fewer and reports that on stderr.
+  int const cores = oneapi::tbb::info::default_concurrency();
+  return at_most == 0 ? cores : std::min(at_most, cores);
+}
+
+template <problem::floating_element E>
+plan plan_of(problem::sizes const& size, bool with_weights, int threads, std::int64_t cache) {
+  double const pairs = static_cast<double>(size.b) * static_cast<double>(size.n) * static_cast<double>(size.m);
+  return with_sharing(equal_entries<E>(size, pairs, size.m, with_weights, threads, cache), with_weights);
+}
+
+template <problem::floating_element E>
+plan plan_of(problem::instance<E> const& instance, bool with_weights, int threads, std::int64_t cache) {
+  if (!instance.block_mask()) return plan_of_entries(instance, with_weights, threads, cache);
+  plan cut = plan_of_entries(instance, with_weights, threads,
+                             caches_of_block_mask * (cache > 0 ? cache : second_level_cache()));
+  cut.block_mask = true;
+  return cut;
 }
 
 template <problem::floating_element E>

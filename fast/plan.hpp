@@ -15,7 +15,7 @@ namespace attest::fast {
 
 struct plan {
   int threads = 1;              ///< threads to use; 1 if the work is too small to gain from a second
-  std::int64_t cache = 0;       ///< bytes of second-level cache that a core has, or that was asked for
+  std::int64_t cache = 0;       ///< bytes of second-level cache that a core has, or that was asked for; more for block masks
   std::int64_t key_block = 1;   ///< keys of one key block
   std::int64_t splits = 1;      ///< partial rows of a query, merged in order; of the entry with the most keys
   std::int64_t rows = 0;        ///< queries of one kv head, those of all heads that read it, of the largest entry
@@ -25,6 +25,7 @@ struct plan {
   bool shared = false;          ///< each split is a task of its own: few queries, many keys
   std::int64_t kept = 0;        ///< scores to keep of each row: for weights in bf16 or f16, which cannot hold them
   bool paged = false;           ///< K and V lie in pages
+  bool block_mask = false;      ///< a key block is seen by some of the rows of a query block only
   bool in_place = false;        ///< so few queries that K and V need not be copied where all of them see all keys of a block
   std::vector<std::int64_t> ends{};  ///< tasks of entries 0 … e, for each e; empty where all entries have as many
 };
@@ -32,7 +33,7 @@ struct plan {
 /// What a call of this plan needs of its workspaces.
 template <class E>
 typename workspace<working<E>>::requirements requirements_of(plan const& cut) noexcept {
-  return {cut.splits > 1, is_narrow<E> || cut.paged, cut.kept};
+  return {cut.splits > 1, is_narrow<E> || cut.paged, cut.kept, cut.block_mask};
 }
 
 /// Threads for so many multiply-adds, at most `at_most`, 0 = the kernel's own choice.

@@ -18,11 +18,12 @@
 #include <algorithm>
 #include <cstdint>
 #include <limits>
+#include <span>
 
 #include "fast/algorithm/arithmetic.hpp"
 #include "fast/algorithm/band.hpp"
 #include "fast/key_panels.hpp"
-#include "fast/query_rows.hpp"
+#include "fast/query_strips.hpp"
 #include "fast/rows_in_place.hpp"
 #include "fast/scale.hpp"
 #include "fast/sink.hpp"
@@ -56,7 +57,7 @@ class query_block_kernel {
   using arithmetic = machine_arithmetic<T>;
 
   query_block_kernel(call_context<E> const& call, query_block const& block, workspace<T> const& space,
-                     query_rules<E>* rules, query_strip* strips) noexcept
+                     query_rules<E>* rules, query_strip<T>* strips) noexcept
       : instance_(call.instance),
         outputs_(call.outputs),
         ops_(call.ops),
@@ -157,32 +158,48 @@ class query_block_kernel {
                              space_.kept + (is_narrow<E> ? r * size_.m : 0));
   }
 
-  /// Scales and packs the queries, and finds out which keys each of them and each strip sees.
+  /// Cuts the rows into strips, scales and packs the queries, and finds out which keys each of them and each strip sees.
   void prepare_queries() noexcept {
     finishes_every_score_ = cap_ || instance_.has_bias() || outputs_.weights;
     has_blocks_ = bool(instance_.block_mask());
+    seen_ = {};
+    strip_count_ = 0;
+    for (query_place at = place(0); strip_count_ == 0 || strips_[strip_count_ - 1].rows.last < rows_;) {
+      query_strip<T>& strip = strips_[strip_count_];
+      std::int64_t const first = strip_count_ == 0 ? 0 : strips_[strip_count_ - 1].rows.last;
+      strip.rows = {first, first + std::min(rows_of_strip(alike(at)), rows_ - first)};
+      strip.Q = space_.Q + strip_count_++ * strip_rows * size_.d;
+      pack_queries(strip, at);
+      if (size_.m == 0) continue;
+      strip.view = view_of(rules_ + first, strip.rows.size());
+      seen_ = hull(seen_, strip.view.any);
+      strip.one_block_row = have_one_block_row(rules_, strip.rows);
+    }
+  }
+
+  /// How many queries from here on have the same blocks of a block mask; 0 where there is none.
+  std::int64_t alike(query_place const& at) const noexcept {
+    std::int64_t const block_q = instance_.parameters().block_q;
+    return has_blocks_ ? std::min(block_q - at.i % block_q, n_ - at.i) : 0;
+  }
+
+  /// Q_i·σ·log₂ e and the rules of the queries of a strip, the first of which is `at`; then `at` is the first behind them.
+  void pack_queries(query_strip<T> const& strip, query_place& at) noexcept {
     std::int64_t const tile = ops_.tile, packed = rounded_up(tile, sum_lanes);
-    query_place at = place(0);
-    for (std::int64_t first = 0; first < rows_; first += tile) {
-      for (std::int64_t a = 0; a < tile && first + a < rows_; ++a, advance(at)) {
+    for (std::int64_t first = strip.rows.first; first < strip.rows.last; first += tile) {
+      for (std::int64_t r = first; r < std::min(first + tile, strip.rows.last); ++r, advance(at)) {
         int left = 0;
         if (size_.d > 0)
           left = scale_.fold(ops_, converted(ops_, instance_.q().row(block_.b, at.h, at.i), size_.d, space_.wide),
-                             size_.d, space_.scaled + a * size_.d);
+                             size_.d, space_.scaled + (r - first) * size_.d);
         if (size_.m == 0) continue;
-        rules_[first + a] = query_rules<E>::of(instance_, block_.b, band_, at);
-        rules_[first + a].exponent = left;
+        rules_[r] = query_rules<E>::of(instance_, block_.b, band_, at);
+        rules_[r].exponent = left;
         finishes_every_score_ = finishes_every_score_ || left != 0;
-        if (outputs_.weights) std::fill_n(score_row(first + a), size_.m, arithmetic::minus_infinity());
+        if (outputs_.weights) std::fill_n(score_row(r), size_.m, arithmetic::minus_infinity());
       }
-      ops_.transpose({space_.scaled, size_.d}, packed, size_.d, tile, {space_.Q + first * size_.d, tile});
-    }
-    seen_ = {};
-    if (size_.m == 0) return;
-    for (std::int64_t first = 0; first < rows_; first += strip_rows) {
-      strip_view& strip = strips_[first / strip_rows].view;
-      strip = view_of(rules_ + first, std::min(strip_rows, rows_ - first));
-      seen_ = hull(seen_, strip.any);
+      ops_.transpose({space_.scaled, size_.d}, packed, size_.d, tile,
+                     {strip.Q + (first - strip.rows.first) * size_.d, tile});
     }
   }
 
@@ -192,63 +209,38 @@ class query_block_kernel {
     std::fill_n(O.data, rows_ * O.stride, T(0));
   }
 
-  /// What the strip of these rows sees of a key block.
-  void look(interval const& rows, interval const& keys) noexcept {
-    query_strip& strip = strips_[rows.first / strip_rows];
-    strip.seen = intersection(strip.view.any, keys);
-    if (has_blocks_ && !strip.seen.empty()) strip.seen = shown_by_blocks(rows, strip.seen);
-    strip.whole = contains(strip.view.all, strip.seen);
-    if (has_blocks_ && strip.whole)
-      each_blocks(rows, [&](block_row const& blocks) { strip.whole = strip.whole && blocks.shows_all(strip.seen); });
-  }
-
-  /// The shortest interval that holds what these rows see of `keys`, by the block mask.
-  interval shown_by_blocks(interval const& rows, interval const& keys) const noexcept {
-    interval shown{};
-    each_blocks(rows, [&](block_row const& blocks) { shown = hull(shown, blocks.shown(keys)); });
-    return shown;
-  }
-
-  /// Calls visit(block_row) for every row, but only once for neighbours that share one.
-  template <class Visit>
-  void each_blocks(interval const& rows, Visit&& visit) const {
-    std::uint8_t const* before = nullptr;
-    for (std::int64_t r = rows.first; r < rows.last; ++r) {
-      if (rules_[r].blocks.set != before) visit(rules_[r].blocks);
-      before = rules_[r].blocks.set;
-    }
-  }
+  std::span<query_strip<T>> strips() const noexcept { return {strips_, static_cast<std::size_t>(strip_count_)}; }
 
   /// Absorbs key block j into every strip that sees some of its keys.
   void absorb_key_block(interval const& keys, row_states<T> const& states, matrix<T> const& O) noexcept {
-    bool seen = false;
-    for (std::int64_t first = 0; first < rows_; first += strip_rows) {
-      look({first, std::min(first + strip_rows, rows_)}, keys);
-      seen = seen || !strips_[first / strip_rows].seen.empty();
-    }
-    if (!seen) return;
+    interval seen{};
+    for (query_strip<T>& strip : strips()) look(strip, rules_, keys), seen = hull(seen, strip.seen);
+    if (seen.empty()) return;
     panels_.K.enter(keys), panels_.V.enter(keys);
     bool const values_in_place = can_read_values_in_place();
-    if (!has_one_strip()) panels_.pack_keys(keys, panels_.whole_panels({0, keys.size()}), space_.K);
-    auto const values = values_in_place             ? values_from::input
-                        : panels_.pack_values(keys) ? values_from::finite_panels
-                                                    : values_from::panels_with_nan;
+    if (!has_one_strip()) {
+      interval const packed = panels_.whole_panels({seen.first - keys.first, seen.last - keys.first});
+      panels_.pack_keys(keys, packed, space_.K + packed.first * size_.d);
+    }
+    auto const values = values_in_place                   ? values_from::input
+                        : panels_.pack_values(keys, seen) ? values_from::finite_panels
+                                                          : values_from::panels_with_nan;
     interval const next_block{keys.last, std::min(keys.last + key_block, m_)};
     if (has_one_strip())
       panels_.prefetch_pages(panels_.K, next_block), panels_.prefetch_pages(panels_.V, next_block);
-    std::int64_t const strips = ceiling_division(rows_, strip_rows), next = next_block.size();
-    for (std::int64_t first = 0; first < rows_; first += strip_rows) {
-      std::int64_t const at = first / strip_rows;
+    std::int64_t const next = next_block.size();
+    for (std::int64_t at = 0; at < strip_count_; ++at) {
       // Each strip prefetches a part of the next key block, so that packing it does not wait for memory.
-      interval const ahead{keys.last + next * at / strips, keys.last + next * (at + 1) / strips};
+      interval const ahead{keys.last + next * at / strip_count_, keys.last + next * (at + 1) / strip_count_};
       if (!has_one_strip()) panels_.prefetch(panels_.K, ahead, size_.d), panels_.prefetch(panels_.V, ahead, size_.dv);
+      std::int64_t const first = strips_[at].rows.first;
       row_states<T> const strip_states{states.m + first, states.l + first * sum_lanes, states.factor + first};
-      absorb_strip({first, std::min(first + strip_rows, rows_)}, keys, values, strip_states, {O.row(first), O.stride});
+      absorb_strip(strips_[at], keys, values, strip_states, {O.row(first), O.stride});
     }
   }
 
   /// As in decoding: then packed copies of K and V would be used only once.
-  bool has_one_strip() const noexcept { return rows_ <= strip_rows; }
+  bool has_one_strip() const noexcept { return strip_count_ == 1; }
   rows_in_place<E> in_place() const noexcept { return {ops_, space_, panels_, size_, rows_, seen_.last}; }
 
   /// Whether the products can read V in the caller's memory. That gains where few strips read it; it needs numbers of
@@ -256,10 +248,13 @@ class query_block_kernel {
   /// the first-level cache.
   bool can_read_values_in_place() const noexcept {
     constexpr std::int64_t few = 4, near = 256 / static_cast<std::int64_t>(sizeof(T));
-    if ((is_narrow<E> && !in_place().are_few()) || rows_ > few * strip_rows || size_.dv % (ops_.panel / 2) != 0) return false;
+    if ((is_narrow<E> && !in_place().are_few()) || size_.dv % (ops_.panel / 2) != 0) return false;
     if (!has_one_strip() && panels_.V.stride() > near) return false;
-    for (std::int64_t at = 0; at * strip_rows < rows_; ++at)
-      if (!strips_[at].seen.empty() && !strips_[at].whole) return false;
+    std::int64_t readers = 0;
+    for (query_strip<T> const& strip : strips()) {
+      if (strip.seen.empty()) continue;
+      if (!strip.whole || ++readers > few) return false;
+    }
     return true;
   }
 
@@ -273,16 +268,16 @@ class query_block_kernel {
     }
   }
 
-  /// Absorbs the keys of a key block that the strip of these rows sees.
-  void absorb_strip(interval const& rows, interval const& keys, values_from values, row_states<T> const& states,
+  /// Absorbs the keys of a key block that a strip sees.
+  void absorb_strip(query_strip<T> const& strip, interval const& keys, values_from values, row_states<T> const& states,
                     matrix<T> const& O) noexcept {
-    query_strip const& strip = strips_[rows.first / strip_rows];
-    interval const seen = strip.seen;
+    interval const& rows = strip.rows;
+    interval const& seen = strip.seen;
     if (seen.empty()) return;
     // Relative to the key block: the keys that are seen, and those whose scores are computed.
     interval const visible{seen.first - keys.first, seen.last - keys.first}, computed = panels_.whole_panels(visible);
     if (has_one_strip()) score_only_strip(keys, computed);
-    else ops_.scores(space_.Q + rows.first * size_.d, space_.K, size_.d, rows.size(), computed, space_.S);
+    else ops_.scores(strip.Q, space_.K, size_.d, rows.size(), computed, space_.S);
     bool const full = contains(strip.view.all, {computed.first + keys.first, computed.last + keys.first}) &&
                       (!has_blocks_ || (strip.whole && computed == visible));
     if (finishes_every_score_ || !full)
@@ -372,7 +367,8 @@ class query_block_kernel {
   query_block const& block_;
   workspace<T> const& space_;
   query_rules<E>* rules_;
-  query_strip* strips_;
+  query_strip<T>* strips_;
+  std::int64_t strip_count_ = 0;
   problem::sizes const& size_;
   std::int64_t n_, m_;  ///< queries and keys of the entry
   problem::band band_;  ///< that of the entry

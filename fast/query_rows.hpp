@@ -88,11 +88,4 @@ struct query_rules {
   }
 };
 
-/// What the queries of a strip see: of all keys, and of the key block that is being absorbed.
-struct query_strip {
-  strip_view view{};
-  interval seen{};     ///< the shortest interval outside which no query of the strip sees a key of the key block
-  bool whole = false;  ///< every query sees every key of `seen`
-};
-
 }  // namespace attest::fast

@@ -48,7 +48,7 @@ class scratch {
 /// The arrays of a query block. Behind each is memory for a vector that a loop reads or writes beyond the end.
 template <class T>
 struct workspace {
-  T* Q = nullptr;       ///< [rows/tile, d, tile] scaled queries
+  T* Q = nullptr;       ///< [strips, strip_rows/tile, d, tile] scaled queries
   T* scaled = nullptr;  ///< [sum_lanes, d] scaled queries of the tile that is being packed
   T* wide = nullptr;    ///< [widest_panel, max(d, dv)] rows of bf16 or f16, converted, or rows from pages
   T* kept = nullptr;    ///< [rows, m] scores from which weights are made, where the output cannot hold them
@@ -69,6 +69,7 @@ struct workspace {
   struct requirements {
     bool several_splits = false, gathers = false;  ///< gathers: rows are converted, or collected from pages
     std::int64_t kept = 0;  ///< scores to keep of each row
+    bool short_strips = false;  ///< strips may have fewest_strip_rows rows
   };
 
   /// Lays the arrays out in `memory`, which grows if it is too small.
@@ -89,6 +90,7 @@ struct workspace {
                       requirements const& needs) noexcept {
     std::int64_t const all = rounded_up(rows, strip_rows), keys = blocking_of<T>.keys, width = padded(dv);
     std::int64_t const merged = needs.several_splits ? all : 0;
+    std::int64_t const strips = ceiling_division(rows, needs.short_strips ? fewest_strip_rows : strip_rows);
     std::size_t used = 0;
     auto const take = [&](std::int64_t count) {
       std::byte* const array = base == nullptr ? nullptr : base + used;
@@ -96,7 +98,7 @@ struct workspace {
               scratch::line;
       return reinterpret_cast<T*>(array);
     };
-    Q = take(all * d), scaled = take(sum_lanes * d), K = take(keys * d);
+    Q = take(strips * strip_rows * d), scaled = take(sum_lanes * d), K = take(keys * d);
     wide = take(needs.gathers ? widest_panel * std::max(d, dv) : 0), kept = take(rows * needs.kept);
     V = take(keys * rounded_up(dv, widest_panel)), S = take(strip_rows * score_stride<T>);
     O = {take(all * width), width}, next_O = {take(merged * width), width};

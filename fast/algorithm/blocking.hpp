@@ -50,6 +50,10 @@ inline constexpr std::int64_t sum_lanes = 16;
 /// multiple of every target's tile.
 inline constexpr std::int64_t strip_rows = 24;
 
+/// A block mask makes no strip shorter than this but the last of a query block: the register tiles of few rows are slow, and
+/// packed Q takes strip_rows rows for each strip.
+inline constexpr std::int64_t fewest_strip_rows = strip_rows / 2;
+
 /// The row stride of a strip's scores: 64 bytes more than a key block, so that rows fall on different cache sets.
 template <std::floating_point T>
 inline constexpr std::int64_t score_stride = blocking_of<T>.keys + 64 / static_cast<std::int64_t>(sizeof(T));

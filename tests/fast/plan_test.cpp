@@ -28,6 +28,23 @@ TEST_CASE("a plan covers every query once, and its working memory fits its cache
       }
 }
 
+TEST_CASE("beside a block mask, query blocks are longer, and Q has room for short strips", "[unit]") {
+  problem::sizes const size{.b = 1, .hq = 1, .hk = 1, .n = 16384, .m = 16384, .d = 64, .dv = 64};
+  std::vector<float> numbers(16384 * 64);
+  std::uint8_t const set = 1;
+  problem::arguments<float> asked;
+  asked.q = asked.k = asked.v = {numbers.data(), problem::layout::compact({1, 1, 16384, 64})};
+  plan const dense = plan_of(problem::instance<float>::make(asked).value(), false, 1, 1 << 20);
+  asked.block_mask = problem::tensor<std::uint8_t const>{&set, problem::layout::compact({1, 1, 1, 1})};
+  asked.block_q = asked.block_k = 16384;
+  plan const blocks = plan_of(problem::instance<float>::make(asked).value(), false, 1, 1 << 20);
+  CHECK(blocks.block_rows > 3 * dense.block_rows);
+  plan as_dense = blocks;
+  as_dense.block_mask = false;
+  std::int64_t const Q = blocks.block_rows * size.d * static_cast<std::int64_t>(sizeof(float));
+  CHECK(memory_of<float>(size, blocks).thread == memory_of<float>(size, as_dense).thread + Q);
+}
+
 TEST_CASE("a plan says what it decided and from which numbers", "[unit]") {
   plan how;
   how.threads = 2, how.cache = 1 << 20, how.key_block = 128, how.splits = 1, how.rows = 2048, how.block_rows = 1032;

@@ -1,0 +1,66 @@
+// The strips of a query block: where they end, and what each sees.
+#pragma once
+
+#include <algorithm>
+#include <cstdint>
+
+#include "fast/query_rows.hpp"
+
+namespace attest::fast {
+
+/// Some rows of a query block, and what they see: of all keys, and of the key block that is being absorbed.
+template <class T>
+struct query_strip {
+  interval rows{};             ///< at most strip_rows
+  T* Q = nullptr;              ///< [rows/tile, d, tile] their scaled queries
+  bool one_block_row = false;  ///< they have the same blocks of a block mask
+  strip_view view{};
+  interval seen{};     ///< the shortest interval outside which no query of the strip sees a key of the key block
+  bool whole = false;  ///< every query sees every key of `seen`
+};
+
+/// The rows of a strip, if there are so many, whose first `alike` queries have the same blocks of a block mask; 0: there is
+/// none. The strip ends with them if that leaves no strip with less than fewest_strip_rows, since the queries of a strip are
+/// multiplied with the blocks of all of them.
+constexpr std::int64_t rows_of_strip(std::int64_t alike) noexcept {
+  if (alike < fewest_strip_rows) return strip_rows;
+  return alike <= strip_rows ? alike : std::min(strip_rows, alike - fewest_strip_rows);
+}
+static_assert(rows_of_strip(64) == 24 && rows_of_strip(40) == 24 && rows_of_strip(16) == 16);  // blocks of 64 queries
+static_assert(rows_of_strip(32) == 20 && rows_of_strip(12) == 12 && rows_of_strip(8) == 24);
+
+/// Do these rows have the same blocks? rules[r] are those of row r of the query block.
+template <class E>
+bool have_one_block_row(query_rules<E> const* rules, interval const& rows) noexcept {
+  std::uint8_t const* const set = rules[rows.first].blocks.set;
+  if (set == nullptr) return true;
+  return std::all_of(rules + rows.first, rules + rows.last, [&](auto const& row) { return row.blocks.set == set; });
+}
+
+/// Calls visit(block_row) for every row of a strip, but only once for neighbours that share one.
+template <class E, class Visit>
+void each_blocks(query_strip<working<E>> const& strip, query_rules<E> const* rules, Visit&& visit) {
+  if (strip.one_block_row) return visit(rules[strip.rows.first].blocks);
+  std::uint8_t const* before = nullptr;
+  for (std::int64_t r = strip.rows.first; r < strip.rows.last; ++r) {
+    if (rules[r].blocks.set != before) visit(rules[r].blocks);
+    before = rules[r].blocks.set;
+  }
+}
+
+/// Sets what a strip sees of a key block.
+template <class E>
+void look(query_strip<working<E>>& strip, query_rules<E> const* rules, interval const& keys) noexcept {
+  strip.seen = intersection(strip.view.any, keys);
+  bool const has_blocks = rules[strip.rows.first].blocks.set != nullptr;
+  if (has_blocks && !strip.seen.empty()) {
+    interval shown{};
+    each_blocks(strip, rules, [&](block_row const& blocks) { shown = hull(shown, blocks.shown(strip.seen)); });
+    strip.seen = shown;
+  }
+  strip.whole = contains(strip.view.all, strip.seen);
+  if (has_blocks && strip.whole)
+    each_blocks(strip, rules, [&](block_row const& blocks) { strip.whole = strip.whole && blocks.shows_all(strip.seen); });
+}
+
+}  // namespace attest::fast
