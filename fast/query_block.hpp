@@ -193,7 +193,7 @@ class query_block_kernel {
           left = scale_.fold(ops_, converted(ops_, instance_.q().row(block_.b, at.h, at.i), size_.d, space_.wide),
                              size_.d, space_.scaled + (r - first) * size_.d);
         if (size_.m == 0) continue;
-        rules_[r] = query_rules<E>::of(instance_, block_.b, band_, at);
+        rules_[r].describe(instance_, block_.b, band_, at);
         rules_[r].exponent = left;
         finishes_every_score_ = finishes_every_score_ || left != 0;
         if (outputs_.weights) std::fill_n(score_row(r), size_.m, arithmetic::minus_infinity());
@@ -342,7 +342,10 @@ class query_block_kernel {
     T const* const l = space_.states.l + r * sum_lanes;
     if (space_.states.m[r] != arithmetic::minus_infinity() || std::any_of(l, l + sum_lanes, [](T x) { return x != 0; }))
       return true;
-    return !(t <= std::numeric_limits<T>::max()) && query_rules<E>::of(instance_, block_.b, band_, at).shows_any();
+    if (t <= std::numeric_limits<T>::max()) return false;
+    query_rules<E> rules;
+    rules.describe(instance_, block_.b, band_, at);
+    return rules.shows_any();
   }
 
   /// Scores ← weights relative to the final row maximum m, divided by l: a second pass over the scores that l was

@@ -40,15 +40,17 @@ struct query_rules {
   block_row blocks{};
   int exponent = 0;  ///< the scores still lack the factor 2^exponent (score_scale::fold)
 
-  /// band: that of entry b.
-  static query_rules of(problem::instance<E> const& instance, std::int64_t b, problem::band const& band,
-                        query_place const& at) noexcept {
+  /// Sets all but `exponent`. band: that of entry b. (Returned by value, the rules of a row were written twice, and the
+  /// second time waited for the first: 4 % of n = m = 64.)
+  void describe(problem::instance<E> const& instance, std::int64_t b, problem::band const& band,
+                query_place const& at) noexcept {
     auto const row_of = [&](auto const& tensor) { return tensor ? tensor.row(b, at.h, at.i) : nullptr; };
-    query_rules rules{visible_keys(band, at.i, instance.keys(b)), row_of(instance.mask()),
-                      row_of(instance.bias()), row_of(instance.bias_f32())};
-    if (auto const& mask = instance.block_mask())
-      rules.blocks = {mask.row(b, at.h, at.i / instance.parameters().block_q), instance.parameters().block_k};
-    return rules;
+    auto const [first, last] = visible_keys(band, at.i, instance.keys(b));
+    visible.first = first, visible.last = last;
+    mask = row_of(instance.mask()), bias = row_of(instance.bias()), bias_f32 = row_of(instance.bias_f32());
+    auto const& block_mask = instance.block_mask();
+    blocks.set = block_mask ? block_mask.row(b, at.h, at.i / instance.parameters().block_q) : nullptr;
+    blocks.keys = instance.parameters().block_k;
   }
 
   constexpr bool shows(std::int64_t key) const noexcept {
