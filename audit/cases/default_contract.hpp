@@ -2,6 +2,7 @@
 #pragma once
 
 #include <optional>
+#include <string>
 
 #include "audit/cases/case.hpp"
 #include "audit/contract/contract.hpp"
@@ -33,7 +34,15 @@ inline contract contract_of_merges(contract const& claim, std::optional<problem:
   return merging;
 }
 
+/// Why a problem cannot be judged under a claim; none where it can. A contract of attention says how merges are judged, but one
+/// of merges says nothing of attention.
+inline std::optional<std::string> why_not_under(contract const& claim, owned_problem const& problem) {
+  if (problem.draft().merge || !is_of_merges(claim)) return std::nullopt;
+  return claim.name + " is about merges of partial results, and this is attention; `attest list contracts` has others";
+}
+
 /// The contract by which a problem of a kernel that claims `claim` is judged.
+/// Requires  no why_not_under()
 inline contract contract_under(contract const& claim, owned_problem const& problem) {
   auto const& merge = problem.draft().merge;
   return merge && !is_of_merges(claim) ? contract_of_merges(claim, merge->answer) : claim;

@@ -24,7 +24,7 @@ struct conventions {
     nan,
     mean,
     unmasked,               ///< O, LSE and weights as if every key were visible
-    nan_unless_no_keys      ///< NaN where all keys are hidden, 0 where there are none (m = 0)
+    nan_unless_no_keys      ///< NaN where all keys are hidden, 0 where the entry has none (m_e = 0)
   } empty_row = row::zero;  ///< O of a query without a visible key
   enum class log {
     minus_infinity,

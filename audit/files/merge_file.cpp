@@ -35,14 +35,21 @@ std::optional<std::int64_t> number_of_part(std::string_view role, std::string_vi
 }
 
 constexpr std::string_view o_word = "o_part_", lse_word = "lse_part_";
+bool names_a_part(std::string_view role) { return role.starts_with(o_word) || role.starts_with(lse_word); }
 
 /// The tensors of one kind, in the order of the parts.
 result<std::vector<std::pair<std::string, safetensor const*>>> in_order(std::string_view prefix,
                                                                         tensor_group const& group,
                                                                         std::string_view whole, std::string_view word) {
   std::vector<std::pair<std::int64_t, std::pair<std::string, safetensor const*>>> found;
-  for (auto const& [role, tensor] : group)
-    if (auto const number = number_of_part(role, word)) found.push_back({*number, {prefixed(prefix, role), tensor}});
+  for (auto const& [role, tensor] : group) {
+    if (!role.starts_with(word)) continue;
+    auto const number = number_of_part(role, word);
+    if (!number)
+      return fault(error_code::bad_value, prefixed(prefix, role),
+                   fmt::format("is no part: they are {}0, {}1, … without a sign or leading zeros", word, word));
+    found.push_back({*number, {prefixed(prefix, role), tensor}});
+  }
   if (auto const at = group.find(whole); at != group.end()) {
     if (!found.empty())
       return fault(error_code::bad_shape, prefixed(prefix, whole),
@@ -165,7 +172,7 @@ class reader {
 }  // namespace
 
 bool is_part_role(std::string_view role) {
-  return role == "o_parts" || role == "lse_parts" || number_of_part(role, o_word) || number_of_part(role, lse_word);
+  return role == "o_parts" || role == "lse_parts" || names_a_part(role);
 }
 
 bool has_parts(tensor_group const& group) {

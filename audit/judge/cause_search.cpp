@@ -285,6 +285,7 @@ std::vector<event_row> const& event_hypotheses() {
       {call_event::hang, "hang", "the kernel does not return"},
       {call_event::inputs, "inputs-written", "the kernel writes into its inputs"},
       {call_event::outside, "memory-outside", "the kernel reads or writes memory that is not its own"},
+      {call_event::unusable, "outputs-unusable", "an output has another shape or element type than the problem asks for"},
       {call_event::unwritten, "outputs-unwritten", "the kernel leaves elements of its outputs unwritten"},
       {call_event::environment, "environment",
        "the kernel leaves the floating-point environment changed (rounding mode, FTZ, DAZ)"},

@@ -16,7 +16,7 @@
 namespace attest::audit {
 
 /// What a kernel does beside a wrong number; its row is in event_hypotheses().
-enum class call_event : std::uint8_t { crash, hang, outside, inputs, unwritten, environment, differs };
+enum class call_event : std::uint8_t { crash, hang, outside, inputs, unusable, unwritten, environment, differs };
 
 struct event_row {
   call_event id;

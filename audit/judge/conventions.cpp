@@ -79,11 +79,13 @@ class convention_judge {
 
   /// Takes what judge() counts of the elements that were overwritten, which `found` has already, from `total`.
   void count_once(judgement& total) const {
-    owned_outputs replaced = outputs;
-    if (!replaces_o_) replaced.o.reset();
-    if (!replaces_lse_) replaced.lse.reset();
-    if (!replaces_weights_) replaced.weights.reset();
-    take_from(total, replaced, replaced_rows_);
+    for (empty_rows const* of : {&with_keys_, &without_keys_}) {
+      owned_outputs replaced = outputs;
+      if (!of->replaces_o) replaced.o.reset();
+      if (!of->replaces_lse) replaced.lse.reset();
+      if (!of->replaces_weights) replaced.weights.reset();
+      take_from(total, replaced, of->rows);
+    }
     take_from(total, outputs, sink_rows_);
   }
 
@@ -118,7 +120,7 @@ class convention_judge {
     reference::compiled::enclose_row(p, b, h, i, truth_of<T>());
     auto const& truth = truth_of<T>();
     row_offsets const at(problem_, b, h, i);
-    if (truth.kind == reference::row_kind::empty && !has_a_sink(p, b, h)) empty(p.size(), at, b, h, i);
+    if (truth.kind == reference::row_kind::empty && !has_a_sink(p, b, h)) empty(p.size(), p.keys(b) > 0 ? with_keys_ : without_keys_, at, b, h, i);
     else if (truth.kind == reference::row_kind::nan && keys_alone_ && taken(p, at, b, h, i)) return;
     else if (how_.nan == conventions::invalid::unspecified) accept_any(p, truth, at);
   }
@@ -137,19 +139,33 @@ class convention_judge {
     found.add(std::move(v));
   }
 
-  void empty(problem::sizes const& s, row_offsets const& at, std::int64_t b, std::int64_t h, std::int64_t i) {
-    if (empty_.unmasked) unmasked_row(s, at, b, h, i);
-    else if (empty_.mean && outputs.o) mean_row(s, at, b, h, i);
-    else if (replaces_o_)
+  /// The rows without a visible key, in entries that have keys or in those that have none: what the conventions say of
+  /// them, and which of their elements are overwritten.
+  struct empty_rows {
+    empty_row_rule says;
+    bool replaces_o = false, replaces_lse = false, replaces_weights = false;
+    std::vector<row_index> rows{};
+  };
+  empty_rows empty_rows_in(std::int64_t keys) const {
+    empty_row_rule const says = empty_rows_of(how_, keys);
+    return {says, outputs.o && (says.unmasked || says.mean || says.nan), outputs.lse && (says.unmasked || says.lse),
+            outputs.weights && says.unmasked, {}};
+  }
+
+  void empty(problem::sizes const& s, empty_rows& of, row_offsets const& at, std::int64_t b, std::int64_t h,
+             std::int64_t i) {
+    if (of.says.unmasked) unmasked_row(s, at, b, h, i);
+    else if (of.says.mean && outputs.o) mean_row(s, at, b, h, i);
+    else if (of.replaces_o)
       for (std::int64_t c = 0; c < s.dv; ++c) {
         rule(output_kind::o, {b, h, i, c}, load(*outputs.o, at.of(s.dv, c)), std::nan(""));
         store(*outputs.o, at.of(s.dv, c), 0);
       }
-    if (replaces_lse_ && !empty_.unmasked) {
-      rule(output_kind::lse, {b, h, i, 0}, load(*outputs.lse, at.of(1, 0)), *empty_.lse);
+    if (of.replaces_lse && !of.says.unmasked) {
+      rule(output_kind::lse, {b, h, i, 0}, load(*outputs.lse, at.of(1, 0)), *of.says.lse);
       store(*outputs.lse, at.of(1, 0), -infinity);
     }
-    if (replaces_o_ || replaces_lse_ || replaces_weights_) replaced_rows_.push_back({b, h, i});
+    if (of.replaces_o || of.replaces_lse || of.replaces_weights) of.rows.push_back({b, h, i});
   }
 
   /// The bound of attention whose weights are all the same judges the row.
@@ -235,12 +251,7 @@ class convention_judge {
   bool decides_empty_rows_ =
       how_.empty_row != conventions::row::zero || how_.empty_lse != conventions::log::minus_infinity;
 
-  // What the conventions say of a row without a visible key, and which of its elements are overwritten.
-  empty_row_rule empty_ = empty_rows_of(how_, problem_.size().m);
-  bool replaces_o_ = outputs.o && (empty_.unmasked || empty_.mean || empty_.nan);
-  bool replaces_lse_ = outputs.lse && (empty_.unmasked || empty_.lse);
-  bool replaces_weights_ = outputs.weights && empty_.unmasked;
-  std::vector<row_index> replaced_rows_;
+  empty_rows with_keys_ = empty_rows_in(1), without_keys_ = empty_rows_in(0);
 
   // The problem without its sink, where a sink of +∞ has a limit; the rows that such sinks take.
   std::optional<owned_problem> keys_alone_ =

@@ -1,5 +1,6 @@
 #include "audit/judge/padding_rows.hpp"
 
+#include <array>
 #include <limits>
 
 #include <fmt/format.h>
@@ -12,15 +13,18 @@ void judge_padding(owned_outputs const& outputs, contract const& claim, judgemen
   if (!kept && claim.conventions.padding_rows != padding::zero) return;
   for (std::size_t output = 0; output < output_names.size(); ++output) {
     padding_found const& found = outputs.padding[output];
-    auto const& first = kept ? found.changed : found.not_zero;
+    padding_found::rows const& rows = kept ? found.changed : found.not_zero;
     auto const& tensor = outputs.of(static_cast<output_kind>(output));
-    if (!tensor || !first) continue;
+    if (!tensor || rows.count == 0) continue;
     auto const& shape = tensor->layout.shape;
-    ++into.failed;
+    std::array<std::int64_t, 4> const place{rows.first / shape[2] / shape[1], rows.first / shape[2] % shape[1],
+                                            rows.first % shape[2], 0};
+    into.failed += rows.count;
     violation wrong;
+    wrong.index = place;
     wrong.output = output_names[output], wrong.bug_class = bug_class::entries, wrong.error_in_bounds = std::numeric_limits<double>::infinity();
     wrong.sentence = fmt::format("row [{}, {}, {}] of {} belongs to no query, and {}; the contract {} says that such rows are {}",
-                                 *first / shape[2] / shape[1], *first / shape[2] % shape[1], *first % shape[2], wrong.output,
+                                 place[0], place[1], place[2], wrong.output,
                                  kept ? "the kernel wrote there" : "is not 0", claim.name, kept ? "kept" : "0");
     into.add(std::move(wrong));
   }

@@ -278,11 +278,16 @@ problem::result<std::string> run_explain(explain_options const& options) {
     return error{error_code::bad_type, "--contract",
                  fmt::format("{} is about {}, the file holds {}", options.claim->name,
                              problem::name_of(options.claim->type), problem::name_of(at->problem.type()))};
+  if (options.claim)
+    if (auto why = why_not_under(*options.claim, at->problem))
+      return error{error_code::bad_value, "--contract", *std::move(why)};
   contract const claim = contract_of(options.claim, at->problem);
   at->problem = under(claim, at->problem);
   std::string text;
   for (std::string const& note : recorded.value().notes) text += "note: " + note + '\n';
-  for (std::string const& convention : relaxed(claim.conventions))
+  conventions not_followed = claim.conventions;
+  not_followed.lse_base = problem::log_base::e;  // what follows has the LSE in the base of the contract
+  for (std::string const& convention : relaxed(not_followed))
     text += fmt::format("note: the contract {} says {}; what follows is the row of docs/semantics.md\n", claim.name,
                         convention);
   for (unusable_output const& unusable : at->unusable)

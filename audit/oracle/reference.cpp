@@ -110,13 +110,14 @@ class contract_rows {
 
  private:
   void sees_no_key(referenced_row<Target>& row, std::int64_t b, std::int64_t h, std::int64_t i) const {
-    if (empty_.unmasked) return take(one_query(problem_, b, h, i), row, true);
-    if (empty_.mean) take(mean_of_values(problem_, b, h, i), row, false);
-    if (empty_.nan) {
+    empty_row_rule const says = empty_rows_of(claim_.conventions, instance_.keys(b));
+    if (says.unmasked) return take(one_query(problem_, b, h, i), row, true);
+    if (says.mean) take(mean_of_values(problem_, b, h, i), row, false);
+    if (says.nan) {
       std::ranges::fill(row.o, reference::quiet_nan<Target>());
       std::ranges::fill(row.o_bound, 0);
     }
-    if (empty_.lse) row.lse = static_cast<lse_element<Target>>(*empty_.lse), row.lse_bound = 0;
+    if (says.lse) row.lse = static_cast<lse_element<Target>>(*says.lse), row.lse_bound = 0;
   }
 
   /// lse_sink: excluded. The LSE of the row of the same problem without its sink. Where the row with it is outside the
@@ -168,7 +169,6 @@ class contract_rows {
   contract const& claim_;
   bounds_of tiers_;
   problem::kernel_model model_ = claim_.model_for(problem_.instance());
-  empty_row_rule empty_ = empty_rows_of(claim_.conventions, problem_.size().m);
   std::optional<owned_problem> keys_alone_ = claim_.conventions.sink_inf == conventions::infinite_sink::limit ||
                                                      claim_.conventions.lse_sink == conventions::log_of_sink::excluded
                                                  ? without_sink(problem_)
@@ -189,9 +189,13 @@ void reference_of(problem::instance<T> const& p, owned_problem const& problem, p
   auto const add = [&]<class E>(answers::kind k, char const* suffix, E fill) {
     return into.add<E>(from.name_of(answers::names[k]) + suffix, shape.of[k], shape.elements[k], fill);
   };
+  // Rows that belong to no query stay as they are here. Nothing is demanded of them but by padding_rows: zero, where an
+  // LSE may be 0 or −∞, and by padding_rows: kept, whose bytes before the call no file says.
   auto const o = add(answers::o, "", Target{});
   auto const lse = add(answers::lse, "", lse_element<Target>{});
-  auto const o_bound = add(answers::o, ".bound", 0.0), lse_bound = add(answers::lse, ".bound", 0.0);
+  bool const zero = claim.conventions.padding_rows == conventions::padding::zero;
+  auto const o_bound = add(answers::o, ".bound", zero ? 0.0 : reference::infinity),
+             lse_bound = add(answers::lse, ".bound", reference::infinity);
   contract_rows<Target, T> const source(problem, p, claim, tiers);
   std::mutex tallies;
   std::int64_t const tasks = (s.n + rows_together - 1) / rows_together;
@@ -233,6 +237,10 @@ problem::result<referenced> run_reference(reference_options const& options) {
                    fmt::format("{} is about {}, {} of the file is {}", options.claim->name,
                                problem::name_of(options.claim->type), printable(entry.name_of(entry.problem.draft().merge ? "o_parts" : "q")),
                                problem::name_of(entry.problem.type()))};
+    if (options.claim)
+      if (auto const why = why_not_under(*options.claim, entry.problem))
+        return error{error_code::bad_value, "--contract",
+                     fmt::format("{}: {}", printable(entry.name_of("q")), *why)};
   }
   if (auto why = answers::beyond_memory(recorded.value(), bytes_with_bounds, "")) return *std::move(why);
   referenced all;

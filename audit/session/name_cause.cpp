@@ -234,7 +234,10 @@ void name_recorded_cause(std::vector<recorded_case> const& cases,
   asked.answers = [&](searched_case const& which) -> std::optional<answered_case> {
     recorded_case const* const found = find(which);
     if (!found) return std::nullopt;
-    return answers_of(found->input, found->outputs, claim_of(found->input));
+    answered_case answers = answers_of(found->input, found->outputs, claim_of(found->input));
+    if (std::ranges::any_of(found->calls, [](recorded_call const& call) { return !call.unusable.empty(); }))
+      answers.events.insert(call_event::unusable);
+    return answers;
   };
   asked.concerns = [&](searched_case const& which, hypothesis const&) { return find(which) != nullptr; };
   asked.products = [&](searched_case const& which) {

@@ -90,14 +90,22 @@ result<audit_plan> whole_plan(audit_options const& options) {
   if (options.replay) {
     auto replayed = replayed_cases(options);
     if (!replayed) return replayed.why();
+    for (audit_case const& made : replayed.value())
+      if (auto const why = why_not_under(*options.claim, made.problem))
+        return error{error_code::bad_value, "--contract", fmt::format("{}: {}", made.name, *why)};
     add_all(std::move(replayed).value());
+    plan.shapes_from = plan.fixed.size();
+    return plan;
+  }
+  case_options const wanted{
+      .type = plan.type, .seed = options.seed, .quick = options.quick, .checks = checks_of(options.only)};
+  if (is_of_merges(*options.claim)) {  // it says nothing of attention
+    if (wanted.wants(check_of_merges)) add_all(merge_cases(wanted));
     plan.shapes_from = plan.fixed.size();
     return plan;
   }
   add_all(support_cases(plan.type, options.seed));
   plan.support_cases = plan.fixed.size();
-  case_options const wanted{
-      .type = plan.type, .seed = options.seed, .quick = options.quick, .checks = checks_of(options.only)};
   auto cases = generated_cases(wanted);
   if (plan.type == problem::element_type::f32 && wanted.wants("real-data")) {
     auto real = real_data_cases();

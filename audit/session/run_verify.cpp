@@ -218,6 +218,9 @@ problem::result<report> run_verify(verify_options const& options) {
       return error{error_code::bad_type, kernel_case.name + (kernel_case.problem.draft().merge ? ".o_parts" : ".q"),
                    fmt::format("element type is {}, the contract {} is about {}", problem::name_of(type),
                                options.claim->name, problem::name_of(options.claim->type))};
+    if (options.claim)
+      if (auto const why = why_not_under(*options.claim, kernel_case.problem))
+        return error{error_code::bad_value, "--contract", fmt::format("{}: {}", kernel_case.name, *why)};
     contract const claim = contract_of(options.claim, kernel_case.problem);
     if (options.claim && claim.name != options.claim->name) merges_under.insert(claim.name);
     if (!options.claim &&

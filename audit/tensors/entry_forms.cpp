@@ -87,10 +87,15 @@ padding_found clear_padding(owned_problem const& problem, owned_tensor& output, 
   for (std::size_t row = 0; row < is_query.size(); ++row) {
     if (is_query[row] != 0) continue;
     std::byte* const at = output.bytes.data() + row * bytes;
-    if (!found.changed && !before.empty() && std::memcmp(at, before.data() + row * bytes, bytes) != 0)
-      found.changed = static_cast<std::int64_t>(row);
-    for (std::size_t n = 0; n < elements && !found.not_zero; ++n)
-      if (!is_zero(load(output, row * elements + n))) found.not_zero = static_cast<std::int64_t>(row);
+    auto const note = [&](padding_found::rows& rows) {
+      if (rows.count++ == 0) rows.first = static_cast<std::int64_t>(row);
+    };
+    if (!before.empty() && std::memcmp(at, before.data() + row * bytes, bytes) != 0) note(found.changed);
+    for (std::size_t n = 0; n < elements; ++n) {
+      if (is_zero(load(output, row * elements + n))) continue;
+      note(found.not_zero);
+      break;
+    }
     std::memset(at, 0, bytes);
   }
   return found;

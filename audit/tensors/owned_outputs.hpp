@@ -15,8 +15,12 @@ inline constexpr std::array<char const*, 3> output_names{"o", "lse", "weights"};
 /// What was found in the rows of an output that belong to no query, before they were cleared: the first one of each
 /// kind, counted over all axes of the compact output but the last.
 struct padding_found {
-  std::optional<std::int64_t> changed{};   ///< the kernel wrote there; never set where the bytes before are not known
-  std::optional<std::int64_t> not_zero{};  ///< an element is not 0; nor is an LSE −∞
+  struct rows {
+    std::int64_t count = 0, first = 0;
+    friend bool operator==(rows const&, rows const&) = default;
+  };
+  rows changed{};   ///< the kernel wrote there; none where the bytes before are not known
+  rows not_zero{};  ///< an element is not 0; nor is an LSE −∞
 };
 
 struct owned_outputs {

@@ -104,6 +104,23 @@ TEST_CASE("where the contract says nan_unless_no_keys, a query of no keys at all
   for (std::size_t at = 0; at < 6; ++at) audit::store(*answer.o, at, nan);
   CHECK(failed(either) == 6);
   CHECK(failed(not_a_number) == 0);
+
+  // An entry without keys beside one that has some, whose keys are all hidden.
+  r = {};
+  r.b = 2, r.n = 1, r.m = 3, r.dv = 2;
+  audit::problem_draft entries = make_problem(r);
+  entries.k_lengths = audit::owned_tensor::compact(problem::element_type::i32, {2});
+  audit::store(*entries.k_lengths, 0, 0), audit::store(*entries.k_lengths, 1, 3);
+  entries.mask = audit::owned_tensor::compact(problem::element_type::u8, {2, 1, 1, 3});
+  audit::owned_outputs rows = builtin_answer(entries);
+  auto const failed_rows = [&](conventions const& how) {
+    claim.conventions = how;
+    return audit::judge_by_conventions(audit::owned_problem::of_valid(entries), rows, claim).failed;
+  };
+  CHECK(failed_rows(either) == 2);
+  for (std::size_t at = 2; at < 4; ++at) audit::store(*rows.o, at, nan);
+  CHECK(failed_rows(either) == 0);
+  CHECK(failed_rows(not_a_number) == 2);
 }
 
 TEST_CASE("where hidden scores must not overflow, a call in which they may is not judged, and any other is", "[unit]") {
@@ -301,13 +318,15 @@ TEST_CASE("parts whose keys are all hidden are merged as the contract says their
 TEST_CASE("what a kernel leaves in rows of no query is judged where the contract says something of it", "[unit]") {
   using padding = conventions::padding;
   answered_draft answered(problem::element_type::f32);
-  answered.answer.padding[0] = {.changed = 4, .not_zero = {}};
-  answered.answer.padding[1] = {.changed = {}, .not_zero = 3};
+  answered.answer.padding[0] = {.changed = {2, 4}, .not_zero = {}};
+  answered.answer.padding[1] = {.changed = {}, .not_zero = {2, 3}};
   CHECK(answered.judged({}).failed == 0);
   for (auto const& [says, output, place] : {std::tuple{padding::kept, "o", "row [0, 1, 1] of o belongs to no query, and the kernel wrote there"},
                                            std::tuple{padding::zero, "lse", "row [0, 1, 0] of lse belongs to no query, and is not 0"}}) {
     audit::judgement const found = answered.judged({.padding_rows = says});
-    REQUIRE(found.failed == 1);
+    REQUIRE(found.failed == 2);
+    REQUIRE(found.violations.size() == 1);
+    CHECK(found.violations.front().index == std::array<std::int64_t, 4>{0, 1, output[0] == 'o' ? 1 : 0, 0});
     CHECK(found.violations.front().output == output);
     CHECK(found.violations.front().bug_class == audit::bug_class::entries);
     CHECK(found.violations.front().sentence.starts_with(place));

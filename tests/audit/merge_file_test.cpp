@@ -162,6 +162,12 @@ TEST_CASE("groups that are no merge are refused with the tensor", "[unit]") {
   CHECK(other.refusal() == "o_part_2: dtype is BF16, part 0 has F32");
   other.file.tensors.erase("o_part_1");
   CHECK(other.refusal() == "o_part_1: is missing beside 'o_part_2'");
+  for (std::string const name : {"o_part_01", "o_part_-1", "o_part_99999999999999999999", "o_part_", "lse_part_x"}) {
+    file_builder misnamed;
+    part(misnamed, 0, 4), misnamed.add(name, f32, {1, 4}, {1, 2, 3, 4});
+    std::string const word = name.substr(0, name.rfind('_') + 1);
+    CHECK(misnamed.refusal() == name + ": is no part: they are " + word + "0, " + word + "1, … without a sign or leading zeros");
+  }
   CHECK(file_builder{}
             .add("o_parts", bf16, {1, 2, 4}, std::vector<double>(8))
             .add("lse_parts", bf16, {1, 2}, {0, 0})

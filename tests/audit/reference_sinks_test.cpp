@@ -10,6 +10,7 @@
 #include "audit/tensors/elements.hpp"
 #include "audit/tensors/merge_form.hpp"
 #include "tests/support/catch.hpp"
+#include "tests/support/problem_recipe.hpp"
 #include "tests/support/scratch_folder.hpp"
 
 namespace attest::audit {
@@ -19,14 +20,16 @@ namespace fs = std::filesystem;
 using problem::element_type;
 using reference::infinity;
 
-/// The first number of each tensor.
+/// The numbers of each tensor.
 std::map<std::string, std::vector<double>> numbers_of(std::vector<std::byte> const& bytes) {
   std::map<std::string, std::vector<double>> of;
   auto const file = parse_safetensors(bytes);
   for (auto const& [name, tensor] : file.value().tensors) {
-    owned_tensor number = owned_tensor::compact(tensor.dtype == "F64" ? element_type::f64 : element_type::f32, {1});
-    std::ranges::copy(tensor.bytes, number.bytes.data());
-    of[name].push_back(load(number, 0));
+    element_type const type = tensor.dtype == "F64" ? element_type::f64 : element_type::f32;
+    std::size_t const count = tensor.bytes.size() / problem::size_of(type);
+    owned_tensor numbers = owned_tensor::compact(type, {static_cast<std::int64_t>(count)});
+    std::ranges::copy(tensor.bytes, numbers.bytes.data());
+    for (std::size_t at = 0; at < count; ++at) of[name].push_back(load(numbers, at));
   }
   return of;
 }
@@ -47,6 +50,31 @@ std::map<std::string, std::vector<double>> says(double sink, conventions const& 
   fs::remove(path);
   REQUIRE(made);
   return numbers_of(made.value().file);
+}
+
+TEST_CASE("nothing is demanded of rows that belong to no query but what padding_rows says", "[unit]") {
+  tests::recipe r;
+  r.n = 3, r.m = 2, r.dv = 2;
+  problem_draft draft = tests::make_problem(r);
+  draft.q_lengths = owned_tensor::compact(element_type::i32, {1});
+  store(*draft.q_lengths, 0, 2);
+  std::vector<problem_file_entry> const entries{{"", owned_problem::of_valid(std::move(draft)), {}, {}}};
+  tests::scratch_folder const folder("padding");
+  fs::path const path = folder.path / "short.safetensors";
+  REQUIRE_FALSE(write_file(path, problem_file_bytes(entries).value()).has_value());
+  contract claim = *find_contract("f32");
+  auto const bounds = [&](conventions const& how) {
+    claim.conventions = how;
+    auto const made = run_reference({.inputs = path, .claim = &claim});
+    REQUIRE(made.has_value());
+    auto numbers = numbers_of(made.value().file);
+    CHECK((numbers["o.bound"][3] > 0 && numbers["o.bound"][3] < 1));  // of the last query
+    CHECK(numbers["o.bound"][4] == numbers["o.bound"][5]);
+    return std::array{numbers["o.bound"][4], numbers["lse.bound"][2]};
+  };
+  CHECK(bounds({}) == std::array{infinity, infinity});
+  CHECK(bounds({.padding_rows = conventions::padding::kept}) == std::array{infinity, infinity});
+  CHECK(bounds({.padding_rows = conventions::padding::zero}) == std::array{0.0, infinity});
 }
 
 TEST_CASE("the reference of a merge under a contract whose LSE is in base 2 has powers of two as weights", "[unit]") {

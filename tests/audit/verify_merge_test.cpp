@@ -5,6 +5,7 @@
 #include <string>
 
 #include "audit/files/safetensors.hpp"
+#include "audit/oracle/reference.hpp"
 #include "audit/session/run_verify.hpp"
 #include "tests/support/catch.hpp"
 #include "tests/support/scratch_folder.hpp"
@@ -88,6 +89,49 @@ TEST_CASE("a contract of another type judges no recorded merge", "[unit]") {
   auto const done = verify_under(find_contract("bf16"));
   REQUIRE(!done);
   CHECK(done.why().message().find("element type is f32, the contract bf16 is about bf16") != std::string::npos);
+}
+
+TEST_CASE("an output of another type is named as the cause, and no access to memory is", "[unit]") {
+  scratch_folder const folder("verify-type");
+  auto const path = folder.path / "attention.safetensors";
+  std::array<float, 2> const row{1, 2};
+  std::array<double, 2> const o{1, 2};
+  safetensor_map tensors;
+  for (char const* const name : {"q", "k", "v"}) tensors[name] = {"F32", {1, 1, 1, 2}, std::as_bytes(std::span(row))};
+  tensors["o"] = {"F64", {1, 1, 1, 2}, std::as_bytes(std::span(o))};
+  REQUIRE(!write_safetensors(path, tensors));
+  verify_options verified;
+  verified.inputs = path, verified.findings.clear();
+  auto const done = run_verify(verified);
+  REQUIRE(done);
+  CHECK(done.value().verdict == verdict::refuted);
+  REQUIRE(done.value().cause);
+  REQUIRE(done.value().cause->mistakes.size() == 1);
+  CHECK(done.value().cause->mistakes.front().name == "outputs-unusable");
+}
+
+TEST_CASE("a contract about merges judges no attention", "[unit]") {
+  scratch_folder const folder("verify-merge");
+  auto const path = folder.path / "attention.safetensors";
+  std::array<float, 2> const row{1, 2};
+  safetensor_map tensors;
+  for (char const* const name : {"q", "k", "v", "o"})
+    tensors[name] = {"F32", {1, 1, 1, 2}, std::as_bytes(std::span(row))};
+  REQUIRE(!write_safetensors(path, tensors));
+  char const* const why = "merge-f32 is about merges of partial results, and this is attention";
+  verify_options verified;
+  verified.inputs = path, verified.claim = find_contract("merge-f32"), verified.findings.clear();
+  auto const done = run_verify(verified);
+  REQUIRE(!done);
+  CHECK(done.why().message().find(why) != std::string::npos);
+  verified.claim = find_contract("f32");
+  CHECK(run_verify(verified).value().verdict == verdict::certified);
+
+  reference_options asked;
+  asked.inputs = path, asked.claim = find_contract("merge-f32");
+  auto const referenced = run_reference(asked);
+  REQUIRE(!referenced);
+  CHECK(referenced.why().message().find(why) != std::string::npos);
 }
 
 }  // namespace attest::tests

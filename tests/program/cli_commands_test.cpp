@@ -311,6 +311,10 @@ TEST_CASE("explain shows a query's scores, weights, LSE, bounds and a heatmap, a
   write("mine.json", R"({"from": "f32", "name": "mine", "conventions": {"lse_sink": "excluded"}})");
   CHECK(has(attest("explain " + file + " --contract mine.json").out,
             "note: the contract mine says lse_sink: excluded; what follows is the row of docs/semantics.md"));
+  write("base_2.json", R"({"from": "f32", "name": "base_2", "conventions": {"lse_base": "2"}})");
+  outcome const in_base_2 = attest("explain " + file + " --contract base_2.json");
+  CHECK(has(in_base_2.out, "LSE in base 2"));
+  CHECK_FALSE(has(in_base_2.out, "what follows is the row"));
 }
 
 TEST_CASE("explain's weights add up and its worst error is verify's", "[unit]") {

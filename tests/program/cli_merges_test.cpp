@@ -41,6 +41,19 @@ TEST_CASE("a file of version 1 has no merges, one of version 2 has", "[unit]") {
   CHECK(has(attest("verify two").out, "48 of 48 inputs of merge (the kernel did not answer them)"));
 }
 
+TEST_CASE("under a contract about merges, an audit asks merges and nothing else", "[unit]") {
+  outcome const ran = attest("audit --quick --draws 0 --seed 1 --contract merge-f32 --json merges.json");
+  CHECK(ran.status == 0);
+  CHECK(has(ran.out, "not asked: attention (the contract is about merges)"));
+  json const checks = report("merges.json")["checks"];
+  REQUIRE(checks.size() == 1);
+  CHECK(checks[0]["name"] == "merge");
+  CHECK(attest("gen --quick --seed 1 --draws 0 --out attention").status == 0);
+  outcome const explained = attest("explain attention --contract merge-f32");
+  CHECK(explained.status == 2);
+  CHECK(has(explained.err, "merge-f32 is about merges of partial results, and this is attention"));
+}
+
 TEST_CASE("a kernel that answers no attention is asked no draws", "[unit]") {
   outcome const ran = attest("audit --seed 1" + kernel("refuses"));
   CHECK(ran.status == 3);
