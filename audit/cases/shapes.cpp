@@ -4,6 +4,7 @@
 #include <fmt/format.h>
 
 #include "audit/cases/random.hpp"
+#include "audit/cases/shared_values.hpp"
 
 namespace attest::audit {
 namespace {
@@ -83,6 +84,24 @@ void add_strides(case_list& to) {
     stride = {shape[1] * shape[2] * shape[3], shape[3], shape[1] * shape[3], 1};
   }
   to.add("strides", "heads-inside", std::move(draft));
+  // Tensors that share memory, begin behind their data pointer, or lie far apart; outputs with gaps.
+  struct named_form {
+    char const* name;
+    memory_form form;
+  };
+  for (auto const& [name, form] : {named_form{"shared-batch", {.shared_batch = true}},
+                                   named_form{"shared-heads", {.shared_heads = true}},
+                                   named_form{"overlapping-rows", {.overlap = 3}},
+                                   named_form{"values-in-keys", {.v_in_k = true}},
+                                   named_form{"byte-offsets", {.unaligned = true}},
+                                   named_form{"gaps-in-outputs", {.row_gap = 5}},
+                                   named_form{"far-heads", {.far_head = (std::int64_t{1} << 31) + 64}}}) {
+    auto numbers = to.random("strides", name);
+    problem_draft lying = gaussian(square, to.type(), numbers);
+    add_mask(lying, square.b, square.hq, square.n, square.m, [&](auto...) { return numbers.below(4) != 0; });
+    share_values(lying, form);
+    to.add("strides", name, std::move(lying)).memory = form;
+  }
 }
 
 }  // namespace
