@@ -93,9 +93,15 @@ std::optional<error> take_whole_numbers(std::string_view name, std::span<std::by
 result<owned_tensor> tensor_of(std::string_view name, std::string_view role, safetensor const& from) {
   auto const type = type_for(name, role, from.dtype);
   if (!type) return type.why();
-  if (from.shape.empty() || from.shape.size() > 4)
-    return fault(error_code::bad_shape, name,
-                 fmt::format("rank is {}, expected {}", from.shape.size(), role == "lse" ? "1, 2 or 3" : "2, 3 or 4"));
+  if (from.shape.empty() || from.shape.size() > 4) {
+    std::string_view const expected = role == "lse"                          ? "1, 2 or 3"
+                                      : role == "q_offsets" || role == "k_offsets" || role == "q_lengths" ||
+                                              role == "k_lengths"            ? "1"
+                                      : role == "sink"                       ? "1 or 2"
+                                      : role == "block_table"                ? "2"
+                                                                             : "2, 3 or 4";
+    return fault(error_code::bad_shape, name, fmt::format("rank is {}, expected {}", from.shape.size(), expected));
+  }
   if (from.bytes.empty() && empty_rows(from.shape) > most_empty_rows)
     return fault(error_code::unsupported, name,
                  fmt::format("shape is [{}]: a tensor without elements has at most {} rows",

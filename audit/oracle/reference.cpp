@@ -244,6 +244,7 @@ problem::result<referenced> run_reference(reference_options const& options) {
   }
   if (auto why = answers::beyond_memory(recorded.value(), bytes_with_bounds, "")) return *std::move(why);
   referenced all;
+  all.ignored = recorded.value().ignored;
   answers::tensors into;
   for (problem_file_entry const& entry : recorded.value().problems) {
     problem::element_type const type = entry.problem.type();

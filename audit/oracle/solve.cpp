@@ -219,6 +219,7 @@ result<solution> run_solve(solve_options const& options) {
           " (n·m weights among them)"))
     return *std::move(why);
   solution solved;
+  solved.ignored = recorded.value().ignored;
   tensors into;
   for (problem_file_entry const& entry : recorded.value().problems) {
     std::visit(

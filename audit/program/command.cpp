@@ -4,6 +4,7 @@
 #include <iterator>
 #include <optional>
 #include <random>
+#include <span>
 #include <sstream>
 #include <vector>
 
@@ -140,6 +141,13 @@ CLI::Validator real_between(double least, double most) {
 int usage_error(std::string const& message) {
   fmt::print(stderr, "attest: {}\n", printable(message, 10'000));
   return usage;
+}
+
+void tell_ignored(std::vector<std::string> const& names) {
+  constexpr std::size_t most = 20;
+  for (std::string const& name : std::span(names).first(std::min(names.size(), most)))
+    fmt::print(stderr, "attest: ignored: {}\n", name);
+  if (names.size() > most) fmt::print(stderr, "attest: ignored: {} further tensors\n", names.size() - most);
 }
 
 int print(std::string_view text, int status) {

@@ -40,6 +40,9 @@ action describe_command(CLI::App& command);
 /// Prints the message to standard error and returns the exit status `usage`.
 int usage_error(std::string const& message);
 
+/// Says on stderr which tensors of a file were ignored; the first of many by name.
+void tell_ignored(std::vector<std::string> const& names);
+
 /// Prints text to standard output.
 /// Ensures   the exit status: `status`, or `usage`, with a sentence, where it cannot be written
 int print(std::string_view text, int status = 0);

@@ -90,6 +90,8 @@ problem::result<generated_file> run_gen(gen_options const& options) {
                  .products = options.cases.draw_products.value_or(std::int64_t{1} << 24)};
   std::vector<audit_case> cases = made_cases(plan.value(), limits, options.cases.draws.value_or(100));
   std::erase_if(cases, [](audit_case const& c) { return c.callers > 0; });
+  if (cases.empty())
+    return error{error_code::missing, "--only", "names only calls that several threads make at the same time, which a file cannot ask"};
   // A program that reads the file and knows version 1 would answer without the later tensors.
   if (options.version < 2)
     std::erase_if(cases, [](audit_case const& c) {
@@ -98,6 +100,7 @@ problem::result<generated_file> run_gen(gen_options const& options) {
         version_1 = version_1 && c.call(call).draft().is_of_version_1();
       return !version_1;
     });
+  if (cases.empty()) return error{error_code::missing, "--abi", "all of the chosen cases need --abi 2"};
   std::string not_plain;
   if (options.plain) {
     std::size_t const all = cases.size();
@@ -107,8 +110,7 @@ problem::result<generated_file> run_gen(gen_options const& options) {
     });
     not_plain = fmt::format("{} of {} cases, which are not plain", all - cases.size(), all);
   }
-  if (cases.empty())
-    return error{error_code::missing, options.plain ? "--plain" : options.version < 2 ? "--abi" : "--only", "none of the chosen cases is left"};
+  if (cases.empty()) return error{error_code::missing, "--plain", "none of the chosen cases is plain"};
   case_file_options file{options.cases.seed, options.cases.claim->name, options.order, {}};
   if (std::string text = text_of(options); !text.empty()) file.further["attest.options"] = std::move(text);
   std::size_t const all = cases.size();

@@ -322,9 +322,10 @@ TEST_CASE("explain's weights add up and its worst error is verify's", "[unit]") 
   write("make.py", R"(import json, struct
 q, k, v, o = [1.0], [0.0, 1.0986122886681098], [0.0, 4.0], [3.0]
 def tensor(x, shape, at): return {"dtype": "F64", "shape": shape, "data_offsets": [at, at + 8 * len(x)]}
-head = {"q": tensor(q, [1,1,1,1], 0), "k": tensor(k, [1,1,2,1], 8), "v": tensor(v, [1,1,2,1], 24), "o": tensor(o, [1,1,1,1], 40)}
+head = {"q": tensor(q, [1,1,1,1], 0), "k": tensor(k, [1,1,2,1], 8), "v": tensor(v, [1,1,2,1], 24), "o": tensor(o, [1,1,1,1], 40),
+        "sinks": tensor([0.0], [1], 48)}
 text = json.dumps(head).encode()
-open("two.safetensors", "wb").write(struct.pack("<Q", len(text)) + text + struct.pack("<6d", *q, *k, *v, *o))
+open("two.safetensors", "wb").write(struct.pack("<Q", len(text)) + text + struct.pack("<7d", *q, *k, *v, *o, 0.0))
 )");
   REQUIRE(shell("python3 make.py").status == 0);
   outcome const ran = attest("explain two.safetensors");
@@ -334,6 +335,10 @@ open("two.safetensors", "wb").write(struct.pack("<Q", len(text)) + text + struct
   CHECK(has(ran.out, "2.50000000e-1"));
   CHECK(has(ran.out, "LSE 1.38629436,"));  // LSE = ln 4
   CHECK(has(ran.out, "3.00000000 "));
+  // A tensor that belongs to no problem (a sink is "sink") is never left out silently.
+  CHECK(has(ran.out, "note: ignored: sinks\n"));
+  CHECK(has(attest("solve two.safetensors --digits 5").err, "attest: ignored: sinks\n"));
+  CHECK(has(attest("reference two.safetensors --out referenced").err, "attest: ignored: sinks\n"));
   for (std::string const wrong : {"--row 0,0,1", "--row 0,1,0", "--row 1,0,0", "--row -1,0,0", "--row 0,0", "--row x",
                                   "--contract f32", "--problem x"}) {
     outcome const refused = attest("explain two.safetensors " + wrong);

@@ -295,7 +295,9 @@ TEST_CASE("gen writes the cases that are asked for, within a size, and says what
                                  {"--size -1", "--size"},
                                  {"--size 3XB", "--size"},
                                  {"--layout sbhd", "bhnd, bnhd"},
-                                 {"--only worked-examples --plain", "none of the chosen cases is left"}});
+                                 {"--only worked-examples --plain", "--plain: none of the chosen cases is plain"},
+                                 {"--only sinks", "--abi: all of the chosen cases need --abi 2"},
+                                 {"--only concurrent-calls", "--only: names only calls that several threads make"}});
 }
 
 TEST_CASE("every number that gen writes is read by int and float of Python", "[unit]") {
