@@ -1,6 +1,5 @@
 #include "audit/judge/padding_rows.hpp"
 
-#include <array>
 #include <limits>
 
 #include <fmt/format.h>
@@ -17,14 +16,11 @@ void judge_padding(owned_outputs const& outputs, contract const& claim, judgemen
     auto const& tensor = outputs.of(static_cast<output_kind>(output));
     if (!tensor || rows.count == 0) continue;
     auto const& shape = tensor->layout.shape;
-    std::array<std::int64_t, 4> const place{rows.first / shape[2] / shape[1], rows.first / shape[2] % shape[1],
-                                            rows.first % shape[2], 0};
     into.failed += rows.count;
-    violation wrong;
-    wrong.index = place;
+    violation wrong;  // its index stays 0, since no query of the problem has such a row
     wrong.output = output_names[output], wrong.bug_class = bug_class::entries, wrong.error_in_bounds = std::numeric_limits<double>::infinity();
     wrong.sentence = fmt::format("row [{}, {}, {}] of {} belongs to no query, and {}; the contract {} says that such rows are {}",
-                                 place[0], place[1], place[2], wrong.output,
+                                 rows.first / shape[2] / shape[1], rows.first / shape[2] % shape[1], rows.first % shape[2], wrong.output,
                                  kept ? "the kernel wrote there" : "is not 0", claim.name, kept ? "kept" : "0");
     into.add(std::move(wrong));
   }

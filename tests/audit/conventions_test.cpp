@@ -326,7 +326,6 @@ TEST_CASE("what a kernel leaves in rows of no query is judged where the contract
     audit::judgement const found = answered.judged({.padding_rows = says});
     REQUIRE(found.failed == 2);
     REQUIRE(found.violations.size() == 1);
-    CHECK(found.violations.front().index == std::array<std::int64_t, 4>{0, 1, output[0] == 'o' ? 1 : 0, 0});
     CHECK(found.violations.front().output == output);
     CHECK(found.violations.front().bug_class == audit::bug_class::entries);
     CHECK(found.violations.front().sentence.starts_with(place));
