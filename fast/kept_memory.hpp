@@ -48,7 +48,7 @@ struct thread_memory {
     std::size_t const bytes = arrays.bytes() + rules.capacity() * sizeof(query_rules<E>) +
                               strips.capacity() * sizeof(query_strip<working<E>>);
     arrays.release();
-    std::vector<query_rules<E>>().swap(rules), decltype(strips)().swap(strips);  // = {} would keep the memory
+    decltype(rules)().swap(rules), decltype(strips)().swap(strips);  // = {} would keep the memory
     return static_cast<std::int64_t>(bytes);
   }
 };

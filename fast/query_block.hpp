@@ -164,9 +164,9 @@ class query_block_kernel {
     has_blocks_ = bool(instance_.block_mask());
     seen_ = {};
     strip_count_ = 0;
-    for (query_place at = place(0); strip_count_ == 0 || strips_[strip_count_ - 1].rows.last < rows_;) {
+    query_place at = place(0);
+    for (std::int64_t first = 0; first < rows_; first = strips_[strip_count_ - 1].rows.last) {
       query_strip<T>& strip = strips_[strip_count_];
-      std::int64_t const first = strip_count_ == 0 ? 0 : strips_[strip_count_ - 1].rows.last;
       strip.rows = {first, first + std::min(rows_of_strip(alike(at)), rows_ - first)};
       strip.Q = space_.Q + strip_count_++ * strip_rows * size_.d;
       pack_queries(strip, at);

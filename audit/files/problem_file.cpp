@@ -90,18 +90,19 @@ std::optional<error> take_whole_numbers(std::string_view name, std::span<std::by
   return std::nullopt;
 }
 
+/// The ranks that a tensor may have.
+std::string_view ranks_of(std::string_view role) {
+  if (role == "lse") return "1, 2 or 3";
+  auto const optional = problem::find_optional_tensor(role);
+  if (!optional || optional->rank == 4) return "2, 3 or 4";
+  return optional->rank == 1 ? "1" : optional->whole_numbers ? "2" : "1 or 2";
+}
+
 result<owned_tensor> tensor_of(std::string_view name, std::string_view role, safetensor const& from) {
   auto const type = type_for(name, role, from.dtype);
   if (!type) return type.why();
-  if (from.shape.empty() || from.shape.size() > 4) {
-    std::string_view const expected = role == "lse"                          ? "1, 2 or 3"
-                                      : role == "q_offsets" || role == "k_offsets" || role == "q_lengths" ||
-                                              role == "k_lengths"            ? "1"
-                                      : role == "sink"                       ? "1 or 2"
-                                      : role == "block_table"                ? "2"
-                                                                             : "2, 3 or 4";
-    return fault(error_code::bad_shape, name, fmt::format("rank is {}, expected {}", from.shape.size(), expected));
-  }
+  if (from.shape.empty() || from.shape.size() > 4)
+    return fault(error_code::bad_shape, name, fmt::format("rank is {}, expected {}", from.shape.size(), ranks_of(role)));
   if (from.bytes.empty() && empty_rows(from.shape) > most_empty_rows)
     return fault(error_code::unsupported, name,
                  fmt::format("shape is [{}]: a tensor without elements has at most {} rows",

@@ -9,6 +9,7 @@
 // A prefix with parts (merge_file.hpp) is the merge of them.
 #pragma once
 
+#include <algorithm>
 #include <filesystem>
 #include <functional>
 #include <map>
@@ -74,6 +75,17 @@ struct problem_file {
   std::vector<std::string> notes;            ///< sentences for the report, such as which flag overrides which metadata
   safetensors_metadata metadata;             ///< all metadata of the file
 };
+
+/// A sentence for each of the first tensors that were ignored, and one for all others.
+inline std::vector<std::string> sentences_of_ignored(problem_file const& file) {
+  constexpr std::size_t most_named = 20;
+  std::size_t const named = std::min(file.ignored.size(), most_named);
+  std::vector<std::string> sentences;
+  for (std::size_t n = 0; n < named; ++n) sentences.push_back("ignored: " + file.ignored[n]);
+  if (file.ignored.size() > named)
+    sentences.push_back("ignored: " + std::to_string(file.ignored.size() - named) + " further tensors");
+  return sentences;
+}
 
 /// The parameters that the user set by flags: name and unparsed value. Each one overrides the file's metadata.
 using flag_overrides = std::map<std::string, std::optional<std::string>, std::less<>>;

@@ -120,7 +120,8 @@ class convention_judge {
     reference::compiled::enclose_row(p, b, h, i, truth_of<T>());
     auto const& truth = truth_of<T>();
     row_offsets const at(problem_, b, h, i);
-    if (truth.kind == reference::row_kind::empty && !has_a_sink(p, b, h)) empty(p.size(), p.keys(b) > 0 ? with_keys_ : without_keys_, at, b, h, i);
+    if (truth.kind == reference::row_kind::empty && !has_a_sink(p, b, h))
+      empty(p.size(), p.keys(b) > 0 ? with_keys_ : without_keys_, at, b, h, i);
     else if (truth.kind == reference::row_kind::nan && keys_alone_ && taken(p, at, b, h, i)) return;
     else if (how_.nan == conventions::invalid::unspecified) accept_any(p, truth, at);
   }

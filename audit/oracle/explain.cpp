@@ -285,7 +285,7 @@ problem::result<std::string> run_explain(explain_options const& options) {
   at->problem = under(claim, at->problem);
   std::string text;
   for (std::string const& note : recorded.value().notes) text += "note: " + note + '\n';
-  for (std::string const& name : recorded.value().ignored) text += "note: ignored: " + name + '\n';
+  for (std::string const& sentence : sentences_of_ignored(recorded.value())) text += "note: " + sentence + '\n';
   conventions not_followed = claim.conventions;
   not_followed.lse_base = problem::log_base::e;  // what follows has the LSE in the base of the contract
   for (std::string const& convention : relaxed(not_followed))

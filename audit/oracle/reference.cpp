@@ -244,7 +244,7 @@ problem::result<referenced> run_reference(reference_options const& options) {
   }
   if (auto why = answers::beyond_memory(recorded.value(), bytes_with_bounds, "")) return *std::move(why);
   referenced all;
-  all.ignored = recorded.value().ignored;
+  all.ignored = sentences_of_ignored(recorded.value());
   answers::tensors into;
   for (problem_file_entry const& entry : recorded.value().problems) {
     problem::element_type const type = entry.problem.type();

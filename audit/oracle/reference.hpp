@@ -26,7 +26,7 @@ struct referenced {
   std::int64_t elements = 0;
   reference::machine::rounding_tally rounded;  ///< of o
   std::int64_t undecided = 0;                  ///< elements that no width decided: NaN in the file
-  std::vector<std::string> ignored{};          ///< names of tensors that belong to no problem, printable
+  std::vector<std::string> ignored{};          ///< sentences about tensors that belong to no problem
 };
 
 /// Writes for every problem of a file, each with the prefix of its problem:

@@ -219,7 +219,7 @@ result<solution> run_solve(solve_options const& options) {
           " (n·m weights among them)"))
     return *std::move(why);
   solution solved;
-  solved.ignored = recorded.value().ignored;
+  solved.ignored = sentences_of_ignored(recorded.value());
   tensors into;
   for (problem_file_entry const& entry : recorded.value().problems) {
     std::visit(

@@ -24,7 +24,7 @@ struct solution {
   std::int64_t elements = 0;
   reference::machine::rounding_tally rounded;  ///< with `round`
   std::int64_t undecided = 0;  ///< elements that no width decided: NaN in the file, "undecided" in the text
-  std::vector<std::string> ignored{};  ///< names of tensors that belong to no problem, printable
+  std::vector<std::string> ignored{};  ///< sentences about tensors that belong to no problem
 };
 
 /// The largest --digits: the widest enclosures, of 4096 bits, certify as many of a result without cancellation.

@@ -4,7 +4,6 @@
 #include <iterator>
 #include <optional>
 #include <random>
-#include <span>
 #include <sstream>
 #include <vector>
 
@@ -143,11 +142,8 @@ int usage_error(std::string const& message) {
   return usage;
 }
 
-void tell_ignored(std::vector<std::string> const& names) {
-  constexpr std::size_t most = 20;
-  for (std::string const& name : std::span(names).first(std::min(names.size(), most)))
-    fmt::print(stderr, "attest: ignored: {}\n", name);
-  if (names.size() > most) fmt::print(stderr, "attest: ignored: {} further tensors\n", names.size() - most);
+void tell(std::vector<std::string> const& sentences) {
+  for (std::string const& sentence : sentences) fmt::print(stderr, "attest: {}\n", sentence);
 }
 
 int print(std::string_view text, int status) {

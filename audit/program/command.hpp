@@ -40,8 +40,8 @@ action describe_command(CLI::App& command);
 /// Prints the message to standard error and returns the exit status `usage`.
 int usage_error(std::string const& message);
 
-/// Says on stderr which tensors of a file were ignored; the first of many by name.
-void tell_ignored(std::vector<std::string> const& names);
+/// Prints the sentences to standard error, a line each.
+void tell(std::vector<std::string> const& sentences);
 
 /// Prints text to standard output.
 /// Ensures   the exit status: `status`, or `usage`, with a sentence, where it cannot be written

@@ -36,7 +36,7 @@ int run(reference_arguments& arguments) {
   if (!output) return usage_error(output.why().message());
   auto const answer = run_reference(options);
   if (!answer) return usage_error(answer.why().message());
-  tell_ignored(answer.value().ignored);
+  tell(answer.value().ignored);
   if (auto const unwritten = output.value().write("--out", answer.value().file))
     return usage_error(unwritten->message());
   if (answer.value().undecided == 0) return 0;

@@ -39,7 +39,7 @@ int run(solve_arguments& arguments) {
   auto const solved = run_solve(options);
   if (!solved) return usage_error(solved.why().message());
   solution const& answer = solved.value();
-  tell_ignored(answer.ignored);
+  tell(answer.ignored);
   auto const unwritten = options.digits ? write_text(answer.text) : output.value().write("--out", answer.file);
   if (unwritten) return usage_error(unwritten->message());
   if (options.round && answer.rounded.elements > 0)

@@ -89,9 +89,11 @@ problem::result<generated_file> run_gen(gen_options const& options) {
   limits.call = {.bytes = std::int64_t{1} << 19,
                  .products = options.cases.draw_products.value_or(std::int64_t{1} << 24)};
   std::vector<audit_case> cases = made_cases(plan.value(), limits, options.cases.draws.value_or(100));
+  if (cases.empty()) return error{error_code::missing, "--only", "none of the chosen cases is left"};
   std::erase_if(cases, [](audit_case const& c) { return c.callers > 0; });
   if (cases.empty())
-    return error{error_code::missing, "--only", "names only calls that several threads make at the same time, which a file cannot ask"};
+    return error{error_code::missing, "--only",
+                 "names only calls that several threads make at the same time, which a file cannot ask"};
   // A program that reads the file and knows version 1 would answer without the later tensors.
   if (options.version < 2)
     std::erase_if(cases, [](audit_case const& c) {

@@ -1,6 +1,7 @@
 #include "audit/session/run_verify.hpp"
 
 #include <algorithm>
+#include <iterator>
 #include <map>
 #include <set>
 
@@ -130,14 +131,6 @@ void add_unprepared(std::map<std::string, std::vector<std::string>> const& by_re
   }
 }
 
-/// The tensors that belong to no problem, the first of them by name.
-void add_ignored(std::vector<std::string> const& names, report& into) {
-  constexpr std::size_t named = 20;
-  for (std::size_t n = 0; n < names.size() && n < named; ++n) into.observations.push_back("ignored: " + names[n]);
-  if (names.size() > named)
-    into.observations.push_back(fmt::format("ignored: {} further tensors", names.size() - named));
-}
-
 /// What the file says of its calls, as observations: how they ended, and why they are unsupported.
 void add_endings(recorded_endings const& endings, report& into) {
   if (endings.answered + endings.silent == endings.calls && endings.unusable == 0) return;
@@ -184,7 +177,7 @@ problem::result<report> run_verify(verify_options const& options) {
   if (options.claim) kernel_report.contracts = {*options.claim};
   if (options.claim) kernel_report.relaxed = relaxed(options.claim->conventions);
   kernel_report.observations = recorded.value().notes;
-  add_ignored(recorded.value().ignored, kernel_report);
+  std::ranges::move(sentences_of_ignored(recorded.value()), std::back_inserter(kernel_report.observations));
   kernel_report.not_asked = left_out_of(recorded.value().metadata);
   auto cases = cases_of(std::move(recorded).value());
   if (!cases) return cases.why();

@@ -12,8 +12,8 @@ namespace attest::audit {
 enum class output_kind : std::uint8_t { o, lse, weights };
 inline constexpr std::array<char const*, 3> output_names{"o", "lse", "weights"};
 
-/// What was found in the rows of an output that belong to no query, before they were cleared: the first one of each
-/// kind, counted over all axes of the compact output but the last.
+/// What was found in the rows of an output that belong to no query, before they were cleared: how many of each kind,
+/// and the first, counted over all axes of the compact output but the last.
 struct padding_found {
   struct rows {
     std::int64_t count = 0, first = 0;

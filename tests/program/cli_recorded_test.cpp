@@ -296,6 +296,7 @@ TEST_CASE("gen writes the cases that are asked for, within a size, and says what
                                  {"--size 3XB", "--size"},
                                  {"--layout sbhd", "bhnd, bnhd"},
                                  {"--only worked-examples --plain", "--plain: none of the chosen cases is plain"},
+                                 {"--only drawn --draws 0", "--only: none of the chosen cases is left"},
                                  {"--only sinks", "--abi: all of the chosen cases need --abi 2"},
                                  {"--only concurrent-calls", "--only: names only calls that several threads make"}});
 }
