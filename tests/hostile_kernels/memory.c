@@ -5,6 +5,7 @@
 #include <errno.h>
 #include <fcntl.h>
 #include <pthread.h>
+#include <sched.h>
 #include <signal.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -76,6 +77,7 @@ HOSTILE(seals_shared) {
   UNUSED;
   fcntl(shared, F_ADD_SEALS, F_SEAL_GROW | F_SEAL_WRITE);
 }
+static unsigned passes; /* over the whole shared memory, counted when each is over */
 static void *scribble(void *nothing) {
   for (unsigned char pattern = 1;; ++pattern) {
     struct stat about;
@@ -84,13 +86,18 @@ static void *scribble(void *nothing) {
     if (memory == MAP_FAILED) continue;
     for (off_t at = 4096; at < about.st_size; at += 4) memory[at] = pattern;
     munmap(memory, (size_t)about.st_size);
+    __atomic_add_fetch(&passes, 1, __ATOMIC_SEQ_CST);
   }
   return nothing;
 }
-HOSTILE_ONCE(scribbles_for_ever) {
+/* No call ends before a whole pass has gone over its answer, however busy the machine is; the thread goes on while it is judged. */
+HOSTILE_AFTER(scribbles_for_ever) {
   UNUSED;
+  static int started;
   pthread_t id;
-  pthread_create(&id, 0, scribble, 0);
+  if (!started++) pthread_create(&id, 0, scribble, 0);
+  const unsigned before = __atomic_load_n(&passes, __ATOMIC_SEQ_CST);
+  while (__atomic_load_n(&passes, __ATOMIC_SEQ_CST) - before < 2) sched_yield();
 }
 /* Writes to an input through a mapping of its own, and puts back what was there. */
 HOSTILE(makes_inputs_writable) {
