@@ -23,6 +23,7 @@
 #include "fast/attention.hpp"
 #include "fast/merge.hpp"
 #include "fast/plan.hpp"
+#include "fast/simd/bf16_pairs.hpp"
 #include "fast/simd/operations.hpp"
 
 namespace attest::bench {
@@ -105,7 +106,11 @@ class prepared {
     }
     auto const instance = problem::instance<T>::make(asked);
     auto const given = problem::outputs<T>::make(instance.value(), {{o_.data(), out}, {}, {}});
-    if (!fast::attention(instance.value(), given.value(), {.threads = shape_.threads, .cache = planned_cache}))
+    using fast::bf16_arithmetic;
+    fast::options const how{.threads = shape_.threads,
+                            .cache = planned_cache,
+                            .bf16_arithmetic = shape_.dot ? bf16_arithmetic::dot_products : bf16_arithmetic::f32};
+    if (!fast::attention(instance.value(), given.value(), how))
       std::abort();
   }
 
@@ -335,6 +340,7 @@ int run(int count, char** arguments) {
   }
   if (explains) return explain(), 0;
   for (shape const& asked : shapes) {
+    if (asked.dot && fast::bf16_pairs_here() == nullptr) continue;
     auto const body = [&asked](benchmark::State& state) {
       if (asked.parts > 0) measure_merge(state, asked);
       else if (asked.type == element_type::f64) measure<double, double>(state, asked);

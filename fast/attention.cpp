@@ -7,11 +7,13 @@
 #include <string>
 #include <vector>
 
+#include "fast/bf16_products.hpp"
 #include "fast/float_environment.hpp"
 #include "fast/for_ranges.hpp"
 #include "fast/kept_memory.hpp"
 #include "fast/plan.hpp"
 #include "fast/query_block.hpp"
+#include "fast/working_products.hpp"
 
 namespace attest::fast {
 namespace {
@@ -54,7 +56,8 @@ class worker {
     if (memory_.strips.size() < rows) memory_.strips.resize(rows);
   }
 
-  query_block_kernel<E> kernel(query_block const& block) const noexcept {
+  template <class Products>
+  query_block_kernel<E, Products> kernel(query_block const& block) const noexcept {
     return {call_, block, space_, memory_.rules.data(), memory_.strips.data()};
   }
   workspace<T> const& space() const noexcept { return space_; }
@@ -72,8 +75,12 @@ template <class E>
 [[gnu::noinline]] call_context<E> context_within(problem::instance<E> const& instance,
                                                  problem::outputs<E> const& outputs) noexcept {
   using T = working<E>;
-  return {instance, outputs, best_operations<T>(), score_scale<T>::of(instance.scale(), instance.size().d),
-          score_cap<T>::of(instance.softcap())};
+  return {instance,
+          outputs,
+          best_operations<T>(),
+          score_scale<T>::of(instance.scale(), instance.size().d),
+          score_cap<T>::of(instance.softcap()),
+          bf16_pairs_here()};
 }
 
 template <class E>
@@ -82,9 +89,9 @@ call_context<E> context_of(problem::instance<E> const& instance, problem::output
   return context_within(instance, outputs);
 }
 
-template <class E>
+template <class Products, class E>
 [[gnu::noinline]] void run_query_block(worker<E> const& by, query_block const& block) noexcept {
-  auto kernel = by.kernel(block);
+  auto kernel = by.template kernel<Products>(block);
   kernel.absorb_key_blocks();
   kernel.write_outputs();
 }
@@ -125,26 +132,27 @@ class partial_rows {
   std::vector<T> numbers_;
 };
 
-template <class E>
+template <class Products, class E>
 [[gnu::noinline]] void run_split(worker<E> const& by, query_block block, std::int64_t task, std::int64_t split,
                                  std::int64_t splits, partial_rows<E>& partial) noexcept {
   if (split >= splits) return;
   block.splits = {split, split + 1};
-  by.kernel(block).absorb_key_blocks();
+  by.template kernel<Products>(block).absorb_key_blocks();
   partial.copy(by.space().states, by.space().O, partial.states(task, split), partial.O(task, split), block.rows.size());
 }
 
 /// Merges the splits in the order of their keys, as a single task would.
-template <class E>
+template <class Products, class E>
 [[gnu::noinline]] void merge_splits(worker<E> const& by, query_block const& block, std::int64_t task,
                                     std::int64_t splits, partial_rows<E>& partial) noexcept {
   partial.copy(partial.states(task, 0), partial.O(task, 0), by.space().states, by.space().O, block.rows.size());
-  auto kernel = by.kernel(block);
+  auto kernel = by.template kernel<Products>(block);
   for (std::int64_t c = 1; c < splits; ++c) kernel.merge_rows(partial.states(task, c), partial.O(task, c));
   kernel.write_outputs();
 }
 
-template <class E>
+/// The call with products of class Products.
+template <class Products, class E>
 problem::result<std::monostate> attend(problem::instance<E> const& instance, problem::outputs<E> const& outputs,
                                        options const& chosen) {
   using problem::error_code;
@@ -168,7 +176,7 @@ problem::result<std::monostate> attend(problem::instance<E> const& instance, pro
     for_ranges(cut.tasks, threads, [&](std::int64_t first, std::int64_t last) {
       worker<E> const by(call, cut);
       float_environment const environment;
-      for (std::int64_t task = first; task < last; ++task) run_query_block(by, block_of(cut, instance, task));
+      for (std::int64_t task = first; task < last; ++task) run_query_block<Products>(by, block_of(cut, instance, task));
     });
     return std::monostate{};
   }
@@ -180,7 +188,7 @@ problem::result<std::monostate> attend(problem::instance<E> const& instance, pro
     float_environment const environment;
     for (std::int64_t at = first; at < last; ++at) {
       query_block const block = block_of(cut, instance, at / splits);
-      run_split(by, block, at / splits, at % splits, splits_of(instance, block.b), partial);
+      run_split<Products>(by, block, at / splits, at % splits, splits_of(instance, block.b), partial);
     }
   });
   for_ranges(cut.tasks, 1, [&](std::int64_t first, std::int64_t last) {
@@ -188,7 +196,7 @@ problem::result<std::monostate> attend(problem::instance<E> const& instance, pro
     float_environment const environment;
     for (std::int64_t task = first; task < last; ++task) {
       query_block const block = block_of(cut, instance, task);
-      merge_splits(by, block, task, splits_of(instance, block.b), partial);
+      merge_splits<Products>(by, block, task, splits_of(instance, block.b), partial);
     }
   });
   return std::monostate{};
@@ -199,7 +207,13 @@ problem::result<std::monostate> attend(problem::instance<E> const& instance, pro
 template <problem::floating_element E>
 problem::result<std::monostate> attention(problem::instance<E> const& instance, problem::outputs<E> const& outputs,
                                           options const& chosen) {
-  return attend(instance, outputs, chosen);
+  if (chosen.bf16_arithmetic == bf16_arithmetic::f32) return attend<working_products<E>>(instance, outputs, chosen);
+  using problem::error_code;
+  if constexpr (std::is_same_v<E, problem::bf16>) {
+    if (bf16_pairs_here() != nullptr) return attend<bf16_products>(instance, outputs, chosen);
+    return problem::error{error_code::unsupported, "bf16_arithmetic", "this processor has no dot products of bf16"};
+  }
+  return problem::error{error_code::unsupported, "bf16_arithmetic", "dot products of bf16 need tensors of bf16"};
 }
 
 using problem::bf16, problem::f16, problem::instance, problem::outputs;

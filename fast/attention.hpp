@@ -9,27 +9,36 @@
 
 namespace attest::fast {
 
+/// How numbers stored as bf16 are multiplied. Each is an arithmetic of its own, with its own error model and bits.
+enum class bf16_arithmetic : std::uint8_t {
+  f32,           ///< as the f32 numbers that they are: fast::model
+  dot_products,  ///< in pairs, with weights rounded to bf16 for V (simd/bf16_pairs.hpp): fast::dot_product_model
+};
+
 struct options {
   int threads = 0;         ///< at most this many; 0: the kernel chooses
   std::int64_t cache = 0;  ///< bytes of second-level cache to plan for; 0: what one core of this machine has
+  fast::bf16_arithmetic bf16_arithmetic = fast::bf16_arithmetic::f32;
 };
 
 /// O_i = Σ_j softmax_j(s_ij)·v_j over visible keys, s_ij = c·tanh(σ·(q_i·k_j)/c) + bias_ij (without softcap c:
 /// σ·(q_i·k_j) + bias_ij); LSE and weights if they are among the outputs. A sink t of the head is one more score of each
 /// of its rows, without key and value. Entries may be dense, shorter than their slots, packed or (K and V) paged. bf16 and
 /// f16 are storage formats: the arithmetic is that of f32, and O and weights are those of the same numbers in f32, rounded
-/// to nearest.
+/// to nearest. With bf16_arithmetic::dot_products q·k and P·V are sums of products of bf16 instead, and the bits are the same
+/// on every processor that has them.
 ///
 /// Shapes    those of problem::instance
 /// Requires  outputs overlap neither each other nor an input
 /// Ensures   Every element of the outputs in a row of an entry is written, and no other, within the bound of docs/bound.md
-///           for fast::model (model.hpp). A row's bits depend only on its own query, sink, visible keys (with their
+///           for fast::model, or fast::dot_product_model (model.hpp). A row's bits depend only on its own query, sink, visible keys (with their
 ///           indices j), values and biases and on (d, dv, T): not on the number of threads, its place in the batch, other
 ///           rows and entries, the size of its slot, whether and where its rows are packed or paged, or anything at an
 ///           invisible key. They are the same on AVX2 and AVX-512. A key behind the entry's length is not read, an entry of the block table that no
 ///           key needs is not followed. Subnormal numbers of f32, f64 and bf16 count as 0. The floating-point environment is
 ///           restored. On an error no output is written
-/// Errors    bad_value: threads or cache below 0. unsupported: dropout
+/// Errors    bad_value: threads or cache below 0. unsupported: dropout; bf16_arithmetic::dot_products for another element
+///           type, or where the processor lacks them
 /// Throws    std::bad_alloc if a thread cannot allocate its working memory: half of the cache that is planned for and
 ///           O(d + dv) numbers, 8 bytes an entry where entries have different numbers of queries, and for weights in bf16
 ///           and f16 4 MiB or 24 rows of scores more

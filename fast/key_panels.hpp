@@ -34,6 +34,13 @@ class key_panels {
 
   rows_type K, V;
 
+  /// K and V are those of entry b and this kv head. (Where there is nothing to read they stay undescribed.)
+  void describe(problem::instance<E> const& instance, std::int64_t b, std::int64_t kv_head) noexcept {
+    if (instance.keys(b) == 0) return;
+    if (size_.d > 0) K.describe(instance.k(), b, kv_head);
+    if (size_.dv > 0) V.describe(instance.v(), b, kv_head);
+  }
+
   /// The shortest interval around `keys` that is whole panels and fills all lanes of l. Both sizes are powers of two.
   interval whole_panels(interval const& keys) const noexcept {
     std::int64_t const together = std::max(ops_.panel, sum_lanes);
@@ -106,7 +113,8 @@ class key_panels {
       copies = copies || !(K.are_one_run(panel) || K.runs_fill_lanes());
       if (!copies)
         K.each_run(panel, [&](matrix<T const> const& run, interval const& some) {
-          std::int64_t const at = some.first - panel.first, columns = some.last == panel.last ? width - at : some.size();
+          std::int64_t const at = some.first - panel.first,
+                             columns = some.last == panel.last ? width - at : some.size();
           ops_.transpose(run, some.size(), size_.d, columns, {to + at, width});
         });
     }

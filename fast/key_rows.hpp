@@ -11,8 +11,8 @@
 
 namespace attest::fast {
 
-/// A **run** is rows at one stride: all of them, or those of one page. An entry of the block table is followed when rows
-/// of its page are asked for, and never else. `most` is the size of the largest key block.
+/// A **run** is rows at one stride: all of them, or those of one page. An entry of the block table is followed when
+/// rows of its page are asked for, and never else. `most` is the size of the largest key block.
 template <class E, std::int64_t most>
 class key_rows {
  public:
@@ -34,8 +34,9 @@ class key_rows {
   /// Do runs begin and end where lanes do (but for the last one)?
   bool runs_fill_lanes() const noexcept { return page_ % sum_lanes == 0; }
 
-  /// Where any rows begin if they lie in one run, else null.
-  E const* one_run_of_any(interval const& rows) const noexcept {
+  /// Where any rows begin if they lie in one run and before row `last`, else null.
+  E const* one_run_of_any(interval const& rows, std::int64_t last) const noexcept {
+    if (rows.last > last) return nullptr;
     if (page_ == 0) return first_ + rows.first * stride_;
     std::int64_t const at = rows.first / page_, inside = rows.first % page_;
     return inside + rows.size() <= page_ ? in_page(at, inside) : nullptr;
@@ -54,10 +55,19 @@ class key_rows {
     }
   }
 
+  /// to[j] ← where row rows.first + j begins, of any rows.
+  void list(interval const& rows, E const** to) const noexcept {
+    walk(rows, [&](matrix<E const> const& from, interval const& some) {
+      for (std::int64_t j = 0; j < some.size(); ++j) *to++ = from.row(j);
+    });
+  }
+
   /// Finds the runs of a key block, for the functions below: their rows lie in the block that was entered last.
   void enter(interval const& block) noexcept {
     run* next = runs_;
-    walk(block, [&](matrix<E const> const& rows, interval const& some) { *next++ = {rows.data, some.first, some.last}; });
+    walk(block, [&](matrix<E const> const& rows, interval const& some) {
+      *next++ = {rows.data, some.first, some.last};
+    });
     whole_ = next == runs_ + 1;
   }
   /// Is the block that was entered one run?

@@ -3,14 +3,14 @@
 // This is algorithm 1 of FlashAttention-2 (Dao 2023). The words are those of fast/algorithm/blocking.hpp.
 //
 //   for each query block i, as a task (attention.cpp):
-//     pack Q_i, scaled by σ·log₂ e                                  prepare_queries()
+//     pack Q_i                                                      prepare_queries()
 //     for each split of the keys, for each key block j:             absorb_key_blocks()
-//       pack K_j and V_j (few rows read them where they lie)        absorb_key_block()
+//       pack K_j and V_j (few rows read them where they lie)        Products::enter()
 //       for each strip of the query block:                          absorb_strip()
-//         S ← Q_i·K_jᵀ                                              operations::scores
+//         S ← Q_i·K_jᵀ                                              Products::score()
 //         S ← softcap and bias, and −∞ where a key is invisible     finish_scores()
 //         m ← max(m, S), P ← 2^(S − m), l ← l·factor + Σ P          absorb_block() of online_softmax.hpp
-//         O ← O·factor + P·V_j                                      operations::values
+//         O ← O·factor + P·V_j                                      Products::add_values()
 //     l ← l·factor + 2^(t − m), for a sink t                        absorb_sinks()
 //     write O_i = O/l, LSE_i = m·ln 2 + ln l                        write_outputs()
 #pragma once
@@ -18,39 +18,19 @@
 #include <algorithm>
 #include <cstdint>
 #include <limits>
-#include <span>
 
 #include "fast/algorithm/arithmetic.hpp"
 #include "fast/algorithm/band.hpp"
-#include "fast/key_panels.hpp"
+#include "fast/call_context.hpp"
 #include "fast/query_strips.hpp"
-#include "fast/rows_in_place.hpp"
-#include "fast/scale.hpp"
 #include "fast/sink.hpp"
 #include "fast/workspace.hpp"
-#include "problem/instance.hpp"
 
 namespace attest::fast {
 
-/// Some rows of one kv head of entry b, and some splits of its keys.
-struct query_block {
-  std::int64_t b = 0, kv_head = 0;
-  interval rows{};    ///< row r is query r % n of head kv_head·(hq/hk) + r / n, of the n queries of the entry
-  interval splits{};  ///< split c is keys [c·split, (c+1)·split)
-};
-
-/// What all tasks of a call share.
-template <class E>
-struct call_context {
-  problem::instance<E> const& instance;
-  problem::outputs<E> const& outputs;
-  operations<working<E>> const& ops;
-  score_scale<working<E>> scale;
-  score_cap<working<E>> cap;
-};
-
-/// The kernel for one query block, stored as E and computed in T.
-template <class E>
+/// The kernel for one query block, stored as E and computed in T. Products forms Q·Kᵀ and P·V: working_products<E> or
+/// another class with its functions.
+template <class E, class Products>
 class query_block_kernel {
  public:
   using T = working<E>;
@@ -61,28 +41,23 @@ class query_block_kernel {
       : instance_(call.instance),
         outputs_(call.outputs),
         ops_(call.ops),
-        scale_(call.scale),
         cap_(call.cap),
         block_(block),
         space_(space),
         rules_(rules),
-        strips_(strips),
         size_(call.instance.size()),
         n_(call.instance.queries(block.b)),
         m_(call.instance.keys(block.b)),
         band_(call.instance.band(block.b)),
-        rows_(block.rows.size()),
-        panels_(call.ops, space, call.instance.size()) {
-    if (size_.d > 0 && m_ > 0) panels_.K.describe(instance_.k(), block.b, block.kv_head);
-    if (size_.dv > 0 && m_ > 0) panels_.V.describe(instance_.v(), block.b, block.kv_head);
-  }
+        strips_{strips, 0, block.rows.size(), {}},
+        products_(call, block, space, strips_) {}
 
   /// space.states and space.O ← the partial rows of the splits, merged in order.
   void absorb_key_blocks() noexcept {
     prepare_queries();
     clear(space_.states, space_.O);
     for (std::int64_t c = block_.splits.first; c < block_.splits.last; ++c) {
-      interval const keys = intersection({c * split, std::min((c + 1) * split, m_)}, seen_);
+      interval const keys = intersection({c * split, std::min((c + 1) * split, m_)}, strips_.seen);
       if (keys.empty()) continue;
       bool const first = c == block_.splits.first;
       if (!first) clear(space_.next, space_.next_O);
@@ -96,7 +71,7 @@ class query_block_kernel {
 
   /// Merges the partial rows of later keys into those of absorb_key_blocks().
   void merge_rows(row_states<T> const& other, matrix<T> const& other_O) noexcept {
-    for (std::int64_t r = 0; r < rows_; ++r)
+    for (std::int64_t r = 0; r < strips_.rows; ++r)
       merge<arithmetic>({space_.states.m + r, space_.states.l + r * sum_lanes, nullptr}, space_.O.row(r),
                         {other.m + r, other.l + r * sum_lanes, nullptr}, other_O.row(r), size_.dv);
   }
@@ -105,7 +80,7 @@ class query_block_kernel {
   void write_outputs() noexcept {
     if (instance_.has_sink()) absorb_sinks();
     query_place at = place(0);
-    for (std::int64_t r = 0; r < rows_; ++r, advance(at)) {
+    for (std::int64_t r = 0; r < strips_.rows; ++r, advance(at)) {
       T const* const l = space_.states.l + r * sum_lanes;
       T const m = space_.states.m[r];
       T* const o = size_.dv == 0 ? nullptr : output_or_scratch(outputs_.o.row(block_.b, at.h, at.i), space_.wide);
@@ -122,13 +97,6 @@ class query_block_kernel {
 
  private:
   static constexpr std::int64_t key_block = blocking_of<T>.keys, split = blocking_of<T>.split;
-
-  /// Where the products of one key block read V.
-  enum class values_from : std::uint8_t {
-    input,            ///< the caller's memory
-    finite_panels,    ///< packed panels, all of whose numbers are finite
-    panels_with_nan,  ///< packed panels with a NaN or ∞ somewhere
-  };
 
   query_place place(std::int64_t r) const noexcept {
     std::int64_t const row = block_.rows.first + r;
@@ -158,21 +126,18 @@ class query_block_kernel {
                              space_.kept + (is_narrow<E> ? r * size_.m : 0));
   }
 
-  /// Cuts the rows into strips, scales and packs the queries, and finds out which keys each of them and each strip sees.
+  /// Cuts the rows into strips, packs the queries, and finds out which keys each of them and each strip sees.
   void prepare_queries() noexcept {
     finishes_every_score_ = cap_ || instance_.has_bias() || outputs_.weights;
     has_blocks_ = bool(instance_.block_mask());
-    seen_ = {};
-    strip_count_ = 0;
     query_place at = place(0);
-    for (std::int64_t first = 0; first < rows_; first = strips_[strip_count_ - 1].rows.last) {
-      query_strip<T>& strip = strips_[strip_count_];
-      strip.rows = {first, first + std::min(rows_of_strip(alike(at)), rows_ - first)};
-      strip.Q = space_.Q + strip_count_++ * strip_rows * size_.d;
+    for (std::int64_t first = 0; first < strips_.rows; first = strips_.back().rows.last) {
+      query_strip<T>& strip = strips_.append(space_.Q, size_.d);
+      strip.rows = {first, first + std::min(rows_of_strip(alike(at)), strips_.rows - first)};
       pack_queries(strip, at);
       if (size_.m == 0) continue;
       strip.view = view_of(rules_ + first, strip.rows.size());
-      seen_ = hull(seen_, strip.view.any);
+      strips_.seen = hull(strips_.seen, strip.view.any);
       strip.one_block_row = have_one_block_row(rules_, strip.rows);
     }
   }
@@ -183,112 +148,59 @@ class query_block_kernel {
     return has_blocks_ ? std::min(block_q - at.i % block_q, n_ - at.i) : 0;
   }
 
-  /// Q_i·σ·log₂ e and the rules of the queries of a strip, the first of which is `at`; then `at` is the first behind them.
+  /// Packs the queries of a strip, the first of which is `at`, and sets their rules; then `at` is the first behind
+  /// them.
   void pack_queries(query_strip<T> const& strip, query_place& at) noexcept {
-    std::int64_t const tile = ops_.tile, packed = rounded_up(tile, sum_lanes);
-    for (std::int64_t first = strip.rows.first; first < strip.rows.last; first += tile) {
-      for (std::int64_t r = first; r < std::min(first + tile, strip.rows.last); ++r, advance(at)) {
-        int left = 0;
-        if (size_.d > 0)
-          left = scale_.fold(ops_, converted(ops_, instance_.q().row(block_.b, at.h, at.i), size_.d, space_.wide),
-                             size_.d, space_.scaled + (r - first) * size_.d);
-        if (size_.m == 0) continue;
-        rules_[r].describe(instance_, block_.b, band_, at);
-        rules_[r].exponent = left;
-        finishes_every_score_ = finishes_every_score_ || left != 0;
-        if (outputs_.weights) std::fill_n(score_row(r), size_.m, arithmetic::minus_infinity());
-      }
-      ops_.transpose({space_.scaled, size_.d}, packed, size_.d, tile,
-                     {strip.Q + (first - strip.rows.first) * size_.d, tile});
+    for (std::int64_t r = strip.rows.first; r < strip.rows.last; ++r, advance(at)) {
+      int const left = size_.d == 0 ? 0 : products_.pack_query(strip, r, instance_.q().row(block_.b, at.h, at.i));
+      if (size_.m == 0) continue;
+      rules_[r].describe(instance_, block_.b, band_, at);
+      rules_[r].exponent = left;
+      finishes_every_score_ = finishes_every_score_ || left != 0;
+      if (outputs_.weights) std::fill_n(score_row(r), size_.m, arithmetic::minus_infinity());
     }
   }
 
   void clear(row_states<T> const& states, matrix<T> const& O) noexcept {
-    std::fill_n(states.m, rows_ + sum_lanes, arithmetic::minus_infinity());
-    std::fill_n(states.l, rows_ * sum_lanes, T(0));
-    std::fill_n(O.data, rows_ * O.stride, T(0));
+    std::fill_n(states.m, strips_.rows + sum_lanes, arithmetic::minus_infinity());
+    std::fill_n(states.l, strips_.rows * sum_lanes, T(0));
+    std::fill_n(O.data, strips_.rows * O.stride, T(0));
   }
-
-  std::span<query_strip<T>> strips() const noexcept { return {strips_, static_cast<std::size_t>(strip_count_)}; }
 
   /// Absorbs key block j into every strip that sees some of its keys.
   void absorb_key_block(interval const& keys, row_states<T> const& states, matrix<T> const& O) noexcept {
     interval seen{};
-    for (query_strip<T>& strip : strips()) look(strip, rules_, keys), seen = hull(seen, strip.seen);
+    for (query_strip<T>& strip : strips_) look(strip, rules_, keys), seen = hull(seen, strip.seen);
     if (seen.empty()) return;
-    panels_.K.enter(keys), panels_.V.enter(keys);
-    bool const values_in_place = can_read_values_in_place();
-    if (!has_one_strip()) {
-      interval const packed = panels_.whole_panels({seen.first - keys.first, seen.last - keys.first});
-      panels_.pack_keys(keys, packed, space_.K + packed.first * size_.d);
-    }
-    auto const values = values_in_place                   ? values_from::input
-                        : panels_.pack_values(keys, seen) ? values_from::finite_panels
-                                                          : values_from::panels_with_nan;
     interval const next_block{keys.last, std::min(keys.last + key_block, m_)};
-    if (has_one_strip())
-      panels_.prefetch_pages(panels_.K, next_block), panels_.prefetch_pages(panels_.V, next_block);
+    products_.enter(keys, seen, next_block);
     std::int64_t const next = next_block.size();
-    for (std::int64_t at = 0; at < strip_count_; ++at) {
+    for (std::int64_t at = 0; at < strips_.count; ++at) {
       // Each strip prefetches a part of the next key block, so that packing it does not wait for memory.
-      interval const ahead{keys.last + next * at / strip_count_, keys.last + next * (at + 1) / strip_count_};
-      if (!has_one_strip()) panels_.prefetch(panels_.K, ahead, size_.d), panels_.prefetch(panels_.V, ahead, size_.dv);
-      std::int64_t const first = strips_[at].rows.first;
+      products_.prefetch({keys.last + next * at / strips_.count, keys.last + next * (at + 1) / strips_.count});
+      std::int64_t const first = strips_.first[at].rows.first;
       row_states<T> const strip_states{states.m + first, states.l + first * sum_lanes, states.factor + first};
-      absorb_strip(strips_[at], keys, values, strip_states, {O.row(first), O.stride});
-    }
-  }
-
-  /// As in decoding: then packed copies of K and V would be used only once.
-  bool has_one_strip() const noexcept { return strip_count_ == 1; }
-  rows_in_place<E> in_place() const noexcept { return {ops_, space_, panels_, size_, rows_, seen_.last}; }
-
-  /// Whether the products can read V in the caller's memory. That gains where few strips read it; it needs numbers of
-  /// type T in whole vectors that every query sees, and, for more than one strip, rows that are near enough to share
-  /// the first-level cache.
-  bool can_read_values_in_place() const noexcept {
-    constexpr std::int64_t few = 4, near = 256 / static_cast<std::int64_t>(sizeof(T));
-    if ((is_narrow<E> && !in_place().are_few()) || size_.dv % (ops_.panel / 2) != 0) return false;
-    if (!has_one_strip() && panels_.V.stride() > near) return false;
-    std::int64_t readers = 0;
-    for (query_strip<T> const& strip : strips()) {
-      if (strip.seen.empty()) continue;
-      if (!strip.whole || ++readers > few) return false;
-    }
-    return true;
-  }
-
-  /// Scores of the only strip: of few rows with K where it lies, else each panel of K is used while its copy is in the
-  /// first-level cache.
-  void score_only_strip(interval const& keys, interval const& computed) noexcept {
-    std::int64_t const left = in_place().scores(keys, computed);
-    for (std::int64_t j = left; j < computed.last; j += ops_.panel) {
-      panels_.pack_keys(keys, {j, j + ops_.panel}, space_.K);
-      ops_.scores(space_.Q, space_.K, size_.d, rows_, {0, ops_.panel}, space_.S + j);
+      absorb_strip(strips_.first[at], keys, strip_states, {O.row(first), O.stride});
     }
   }
 
   /// Absorbs the keys of a key block that a strip sees.
-  void absorb_strip(query_strip<T> const& strip, interval const& keys, values_from values, row_states<T> const& states,
+  void absorb_strip(query_strip<T> const& strip, interval const& keys, row_states<T> const& states,
                     matrix<T> const& O) noexcept {
     interval const& rows = strip.rows;
     interval const& seen = strip.seen;
     if (seen.empty()) return;
     // Relative to the key block: the keys that are seen, and those whose scores are computed.
-    interval const visible{seen.first - keys.first, seen.last - keys.first}, computed = panels_.whole_panels(visible);
-    if (has_one_strip()) score_only_strip(keys, computed);
-    else ops_.scores(strip.Q, space_.K, size_.d, rows.size(), computed, space_.S);
+    interval const visible{seen.first - keys.first, seen.last - keys.first}, computed = products_.whole_panels(visible);
+    products_.score(strip, keys, computed);
     bool const full = contains(strip.view.all, {computed.first + keys.first, computed.last + keys.first}) &&
                       (!has_blocks_ || (strip.whole && computed == visible));
     if (finishes_every_score_ || !full)
       for (std::int64_t i = 0; i < rows.size(); ++i) finish_scores(i, rows.first + i, keys, computed, visible, full);
     absorb_block(ops_, space_.S, rows.size(), computed, states, [&] {
-      if (size_.dv == 0) return;
-      if (values == values_from::input) return in_place().add_values(rows.size(), seen, visible, states.factor, O);
-      if (values == values_from::finite_panels || strip.whole)
-        ops_.values(space_.S, space_.V, rows.size(), visible, size_.dv, states.factor, O);
-      else
-        for (std::int64_t i = 0; i < rows.size(); ++i) add_visible_values(i, rows.first + i, keys, visible, states, O);
+      if (size_.dv > 0)
+        products_.add_values(strip, keys, states.factor, O,
+                             [&](std::int64_t i, std::int64_t key) { return rules_[rows.first + i].shows(key); });
     });
   }
 
@@ -308,20 +220,11 @@ class query_block_kernel {
     if (outputs_.weights) std::copy(s + visible.first, s + visible.last, score_row(r) + present.first);
   }
 
-  /// P·V_j of one row, over visible keys only. A value of NaN or ∞ may be visible to one query of the strip and not to
-  /// another, and in the matrix product of the strip its weight 0 would make NaN of it.
-  void add_visible_values(std::int64_t i, std::int64_t r, interval const& keys, interval const& visible,
-                          row_states<T> const& states, matrix<T> const& O) noexcept {
-    std::uint8_t shown[key_block];
-    for (std::int64_t j = visible.first; j < visible.last; ++j) shown[j] = rules_[r].shows(keys.first + j);
-    ops_.visible_values(space_.S + i * score_stride<T>, space_.V, shown, visible, size_.dv, states.factor[i], O.row(i));
-  }
-
   /// Absorbs the sink of every row, behind all keys of the row. A row in which it takes no part is left as it was: its
   /// LSE is the sink itself.
   void absorb_sinks() noexcept {
-    for (std::int64_t first = 0; first < rows_; first += strip_rows) {
-      std::int64_t const rows = std::min(strip_rows, rows_ - first);
+    for (std::int64_t first = 0; first < strips_.rows; first += strip_rows) {
+      std::int64_t const rows = std::min(strip_rows, strips_.rows - first);
       query_place at = place(first);
       for (std::int64_t i = 0; i < rows; ++i, advance(at)) {
         T* const s = space_.S + i * score_stride<T>;
@@ -332,7 +235,8 @@ class query_block_kernel {
                                  space_.states.factor + first};
       absorb_block(ops_, space_.S, rows, {0, sum_lanes}, states, [&] {
         if (std::any_of(states.factor, states.factor + rows, [](T factor) { return factor != 1; }))
-          ops_.values(space_.S, space_.V, rows, {0, 0}, size_.dv, states.factor, {space_.O.row(first), space_.O.stride});
+          ops_.values(space_.S, space_.V, rows, {0, 0}, size_.dv, states.factor,
+                      {space_.O.row(first), space_.O.stride});
       });
     }
   }
@@ -365,21 +269,17 @@ class query_block_kernel {
   problem::instance<E> const& instance_;
   problem::outputs<E> const& outputs_;
   operations<T> const& ops_;
-  score_scale<T> const& scale_;
   score_cap<T> const& cap_;
   query_block const& block_;
   workspace<T> const& space_;
   query_rules<E>* rules_;
-  query_strip<T>* strips_;
-  std::int64_t strip_count_ = 0;
   problem::sizes const& size_;
-  std::int64_t n_, m_;  ///< queries and keys of the entry
-  problem::band band_;  ///< that of the entry
-  std::int64_t rows_;
-  interval seen_{};
+  std::int64_t n_, m_;                 ///< queries and keys of the entry
+  problem::band band_;                 ///< that of the entry
   bool finishes_every_score_ = false;  ///< or only those of strips with invisible keys
   bool has_blocks_ = false;            ///< there is a block mask
-  key_panels<E> panels_;
+  block_strips<T> strips_;
+  Products products_;
 };
 
 }  // namespace attest::fast

@@ -12,16 +12,38 @@ namespace attest::fast {
 template <class T>
 struct query_strip {
   interval rows{};             ///< at most strip_rows
-  T* Q = nullptr;              ///< [rows/tile, d, tile] their scaled queries
+  T* Q = nullptr;              ///< their packed queries: memory for [strip_rows, d]
   bool one_block_row = false;  ///< they have the same blocks of a block mask
   strip_view view{};
   interval seen{};     ///< the shortest interval outside which no query of the strip sees a key of the key block
   bool whole = false;  ///< every query sees every key of `seen`
 };
 
-/// The rows of a strip, if there are so many, whose first `alike` queries have the same blocks of a block mask; 0: there is
-/// none. The strip ends with them if that leaves no strip with less than fewest_strip_rows, since the queries of a strip are
-/// multiplied with the blocks of all of them.
+/// The strips of a query block, in the order of its rows.
+template <class T>
+struct block_strips {
+  query_strip<T>* first = nullptr;
+  std::int64_t count = 0;
+  std::int64_t rows = 0;  ///< of the query block
+  interval seen{};        ///< the shortest interval outside which no query of the block sees a key
+
+  query_strip<T>* begin() const noexcept { return first; }
+  query_strip<T>* end() const noexcept { return first + count; }
+  query_strip<T>& back() const noexcept { return first[count - 1]; }
+
+  /// As in decoding: then packed copies of K and V would be used only once.
+  bool are_one() const noexcept { return count == 1; }
+
+  /// One more strip, whose packed queries of d numbers follow those of the others in Q.
+  query_strip<T>& append(T* Q, std::int64_t d) noexcept {
+    first[count].Q = Q + count * strip_rows * d;
+    return first[count++];
+  }
+};
+
+/// The rows of a strip, if there are so many, whose first `alike` queries have the same blocks of a block mask; 0:
+/// there is none. The strip ends with them if that leaves no strip with less than fewest_strip_rows, since the queries
+/// of a strip are multiplied with the blocks of all of them.
 constexpr std::int64_t rows_of_strip(std::int64_t alike) noexcept {
   if (alike < fewest_strip_rows) return strip_rows;
   return alike <= strip_rows ? alike : std::min(strip_rows, alike - fewest_strip_rows);
@@ -60,7 +82,8 @@ void look(query_strip<working<E>>& strip, query_rules<E> const* rules, interval 
   }
   strip.whole = contains(strip.view.all, strip.seen);
   if (has_blocks && strip.whole)
-    each_blocks(strip, rules, [&](block_row const& blocks) { strip.whole = strip.whole && blocks.shows_all(strip.seen); });
+    each_blocks(strip, rules,
+                [&](block_row const& blocks) { strip.whole = strip.whole && blocks.shows_all(strip.seen); });
 }
 
 }  // namespace attest::fast

@@ -1,5 +1,5 @@
-// Products with K and V where the caller stores them: of few queries, whose packed copies would be used only once, and of a
-// few strips with V.
+// Products with K and V where the caller stores them: of few queries, whose packed copies would be used only once, and
+// of a few strips with V.
 #pragma once
 
 #include <algorithm>
@@ -16,7 +16,6 @@ class rows_in_place {
  public:
   using T = working<E>;
   static constexpr std::int64_t key_block = blocking_of<T>.keys;
-  using key_rows_type = typename key_panels<E>::rows_type;
 
   /// last: no row of the query block sees a key from there on
   rows_in_place(operations<T> const& ops, workspace<T> const& space, key_panels<E> const& panels,
@@ -35,27 +34,30 @@ class rows_in_place {
       return computed.first;
     interval const whole{keys.first + computed.first, keys.first + last};
     panels_.K.each_run(whole, [&](matrix<E const> const& run, interval const& some) {
-      few().scores(space_.Q, run, one_block_on(panels_.K, some), size_.d, rows_, some.size(),
+      few().scores(space_.Q, run, panels_.K.one_run_of_any(moved_on(some), last_), size_.d, rows_, some.size(),
                    space_.S + (some.first - keys.first));
     });
     return last;
   }
 
-  /// O ← O·factor + P·V for the keys `seen`, whose weights are those of the columns `visible`, for `rows` rows of a strip.
+  /// O ← O·factor + P·V for the keys `seen`, whose weights are those of the columns `visible`, for `rows` rows of a
+  /// strip.
   /// Requires  few rows, or E = T
   void add_values(std::int64_t rows, interval const& seen, interval const& visible, T const* factor,
                   matrix<T> const& O) const noexcept {
     T const* const P = space_.S + visible.first;
     if (panels_.V.are_one_run(seen)) {
       matrix<E const> const V = panels_.V.one_run(seen);
-      if (are_few()) return few().values(P, V, one_block_on(panels_.V, seen), rows, seen.size(), size_.dv, factor, O);
+      if (are_few())
+        return few().values(P, V, panels_.V.one_run_of_any(moved_on(seen), last_), rows, seen.size(), size_.dv, factor,
+                            O);
       if constexpr (!is_narrow<E>) return ops_.values_in_place(P, V, rows, {0, seen.size()}, size_.dv, factor, O);
     }
     E const *list[key_block], *next[key_block];
-    panels_.V.each_run(seen, append_to(list));
+    panels_.V.list(seen, list);
     if (are_few()) {
       interval const on = moved_on(seen);
-      if (on.last <= last_) panels_.V.walk(on, append_to(next));
+      if (on.last <= last_) panels_.V.list(on, next);
       return few().listed_values(P, list, on.last <= last_ ? next : nullptr, rows, seen.size(), size_.dv, factor, O);
     }
     if constexpr (!is_narrow<E>) ops_.listed_values(P, list, rows, {0, seen.size()}, size_.dv, factor, O);
@@ -65,19 +67,6 @@ class rows_in_place {
   row_products<E> const& few() const noexcept { return std::get<row_products<E>>(ops_.few); }
 
   static interval moved_on(interval const& keys) noexcept { return {keys.first + key_block, keys.last + key_block}; }
-
-  /// Where the rows begin that follow these by one key block, if they are needed and lie in one run; else null.
-  E const* one_block_on(key_rows_type const& of, interval const& rows) const noexcept {
-    interval const next = moved_on(rows);
-    return next.last <= last_ ? of.one_run_of_any(next) : nullptr;
-  }
-
-  /// Visits runs, and writes where each of their rows begins.
-  static auto append_to(E const** to) noexcept {
-    return [to](matrix<E const> const& run, interval const& some) mutable {
-      for (std::int64_t j = 0; j < some.size(); ++j) *to++ = run.row(j);
-    };
-  }
 
   operations<T> const& ops_;
   workspace<T> const& space_;

@@ -87,6 +87,33 @@ constexpr problem::kernel_model model(problem::instance<E> const& instance) noex
   return model<E>(instance.size(), instance.has_bias());
 }
 
+/// The kernel model of fast::attention on numbers stored as bf16 with bf16_arithmetic::dot_products.
+///
+/// Two numbers of bf16 have a product of 16 bits, which f32 holds: an instruction for a pair of them is two
+/// multiply-adds, each rounded once (simd/bf16_pairs.hpp), and a sum of d products is one chain of d of them, whatever
+/// their order. So is a sum of P·V over a key block, and both meet as many roundings as those of model<bf16>. What
+/// differs:
+constexpr problem::kernel_model dot_product_model(problem::sizes const& size, bool has_bias = true) noexcept {
+  using problem::bf16, problem::formats::power_of_two;
+  constexpr problem::binary_format stored = problem::format_of<bf16>;
+  static_assert(2 * (stored.fraction_bits + 1) <= problem::format_of<float>.fraction_bits + 1, "products are exact");
+  problem::kernel_model result = model<bf16>(size, has_bias);
+  // A pair that is filled up with 0 adds 0·0, exactly. Then scores are multiplied by σ·log₂ e, rounded to f32.
+  result.k_qk_per_d = 1;
+  result.k_qk_base = 2;
+  result.fold_q = false;
+  // bf16_pair_operations::narrow: weights are rounded for their product with V alone, beside the running maximum.
+  result.u_p = power_of_two(-stored.fraction_bits - 1);
+  result.omega_p = power_of_two(stored.smallest_normal());
+  result.p_limit = power_of_two(stored.above_largest()) * (1 - result.u_p);
+  result.weight_reference = problem::weight_reference::rising;
+  return result;
+}
+
+constexpr problem::kernel_model dot_product_model(problem::instance<problem::bf16> const& instance) noexcept {
+  return dot_product_model(instance.size(), instance.has_bias());
+}
+
 /// How fast::merge rounds, for parts stored as E: n of the bound is the number of parts. Each output type adds its own
 /// rounding, where it is not the working type.
 template <problem::floating_element E>
@@ -94,8 +121,8 @@ inline constexpr problem::kernel_model merge_model = [] {
   using T = working<E>;
   problem::kernel_model result;
   result.format = std::is_same_v<T, float> ? problem::formats::f32 : problem::formats::f64;
-  // Scores are the LSE of the parts, exactly. (LSE_s − M)·log₂ e: the difference, log₂ e in T, and the product; M is the
-  // largest LSE of all parts before the first weight is formed, so nothing is rescaled.
+  // Scores are the LSE of the parts, exactly. (LSE_s − M)·log₂ e: the difference, log₂ e in T, and the product; M is
+  // the largest LSE of all parts before the first weight is formed, so nothing is rescaled.
   result.k_qk_base = result.k_qk_per_d = 0;
   result.k_x = 3;
   result.c_m = 0;

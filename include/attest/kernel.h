@@ -109,6 +109,10 @@ ATTEST_EXPORT const char *attest_kernel_name(void) ATTEST_NOEXCEPT;
  * built-in kernel has it; an audit does not call it. */
 ATTEST_EXPORT void attest_release_memory(void) ATTEST_NOEXCEPT;
 
+/* The built-in kernel only: attest_attention for tensors of bf16, by the processor's dot products of bf16 and with weights
+ * rounded to it. UNSUPPORTED for other types, and where the processor has none. */
+ATTEST_EXPORT attest_status attest_attention_bf16_dot(const attest_call *call) ATTEST_NOEXCEPT;
+
 #ifdef __cplusplus
 }
 #endif

@@ -3,6 +3,7 @@
 #include <cmath>
 
 #include "audit/judge/judge_outputs.hpp"
+#include "fast/simd/bf16_pairs.hpp"
 #include "reference/bound/bound.hpp"
 #include "reference/compiled/row.hpp"
 #include "tests/support/builtin_kernel.hpp"
@@ -54,6 +55,27 @@ TEST_CASE("every element of O, LSE and weights is within the kernel's own bound"
   };
   property("fast::model holds", [&](recipe const& r) { holds(r); });
   property("fast::model holds for entries, sinks and block masks", [&](recipe const& r) { holds(with_entries(r)); });
+}
+
+TEST_CASE("every element by dot products of bf16 is within their own bound", "[property]") {
+  if (fast::bf16_pairs_here() == nullptr) {
+    WARN("not tested: this processor has no dot products of bf16");
+    return;
+  }
+  auto const holds = [](recipe r) {
+    r.type = problem::element_type::bf16;
+    audit::problem_draft const draft = make_problem(r);
+    audit::owned_outputs const answer =
+        builtin_answer(draft, {.bf16_arithmetic = fast::bf16_arithmetic::dot_products});
+    RC_ASSERT(answer.o.has_value());
+    auto const instance = problem::make_instance(draft.arguments()).value();
+    audit::judgement const judged = audit::judge(instance, answer, dot_product_claim(instance));
+    for (audit::violation const& wrong : judged.violations) RC_LOG() << wrong.sentence << '\n';
+    RC_ASSERT(judged.failed == 0);
+    RC_ASSERT(judged.undecided == 0);
+  };
+  property("fast::dot_product_model holds", [&](recipe const& r) { holds(r); });
+  property("fast::dot_product_model holds for entries, sinks and block masks", [&](recipe const& r) { holds(with_entries(r)); });
 }
 
 TEST_CASE("rows of weights sum to 1, or to 0 where no key is visible", "[property]") {

@@ -18,6 +18,14 @@ inline audit::contract builtin_claim(problem::any_instance const& instance) {
   return claim;
 }
 
+/// What it claims for bf16 by dot products.
+inline audit::contract dot_product_claim(problem::any_instance const& instance) {
+  audit::contract claim;
+  claim.name = "fast::dot_product_model";
+  claim.fixed = fast::dot_product_model(std::get<problem::instance<problem::bf16>>(instance));
+  return claim;
+}
+
 /// O, LSE and (where rows are not packed) weights of the built-in kernel, pre-filled with 0xff… (NaN).
 /// Requires  `draft` accepted by problem::make_instance, of rank 4
 inline audit::owned_outputs builtin_answer(audit::problem_draft const& draft, fast::options const& options = {}) {
