@@ -19,7 +19,6 @@ class bf16_products {
  public:
   using E = problem::bf16;
   using T = float;
-  using rows_type = key_panels<E>::rows_type;
   static constexpr std::int64_t key_block = blocking_of<T>.keys, panel = bf16_pair_operations::panel;
 
   bf16_products(call_context<E> const& call, query_block const& block, workspace<T> const& space,
@@ -47,8 +46,7 @@ class bf16_products {
   void enter(interval const& keys, interval const& seen, interval const& next_block) noexcept {
     rows_.K.enter(keys), rows_.V.enter(keys);
     bool const few = strips_.rows <= bf16_pair_operations::few_rows, whole = strips_.first->whole;
-    keys_in_place_ =
-        few && size_.d > 0 && size_.d % 2 == 0 && (rows_.K.block_is_one_run() || rows_.K.runs_fill_lanes());
+    keys_in_place_ = few && size_.d > 0 && size_.d % 2 == 0;
     values_in_place_ = few && whole && size_.dv % panel == 0 && seen.first % 2 == 0 && seen.last % 2 == 0;
     interval const computed = whole_panels({seen.first - keys.first, seen.last - keys.first});
     if (size_.d > 0) pack_keys(keys, {keys_in_place_ ? in_place_until(keys, computed) : computed.first, computed.last});
@@ -74,11 +72,8 @@ class bf16_products {
     std::int64_t const rows = strip.rows.size(),
                        packed = keys_in_place_ ? in_place_until(keys, computed) : computed.first;
     T const factor = scale_.fits ? scale_.scaled_high : scale_.high;
-    rows_.K.each_run({keys.first + computed.first, keys.first + packed},
-                     [&](matrix<E const> const& run, interval const& some) {
-                       pairs_.few_scores(words(strip.Q), run, one_block_on(rows_.K, some), depth_, rows, some.size(),
-                                         factor, space_.S + (some.first - keys.first));
-                     });
+    if (packed > computed.first)
+      score_in_place(strip, {keys.first + computed.first, keys.first + packed}, factor, space_.S + computed.first);
     pairs_.scores(words(strip.Q), words(space_.K), depth_, rows, {packed, computed.last}, factor, space_.S);
   }
 
@@ -113,21 +108,29 @@ class bf16_products {
   }
 
   static interval moved_on(interval const& keys) noexcept { return {keys.first + key_block, keys.last + key_block}; }
-  /// Where the rows begin that follow these by one key block, if they are needed and lie in one run; else null.
-  E const* one_block_on(rows_type const& of, interval const& rows) const noexcept {
-    return of.one_run_of_any(moved_on(rows), strips_.seen.last);
+  void score_in_place(query_strip<T> const& strip, interval const& keys, T factor, T* S) const noexcept {
+    auto const& K = rows_.K;
+    std::int64_t const rows = strip.rows.size(), last = strips_.seen.last;
+    if (K.block_is_one_run() || K.runs_fill_lanes())
+      return K.each_run(keys, [&](matrix<E const> const& run, interval const& some) {
+        pairs_.few_scores(words(strip.Q), run, K.one_run_of_any(moved_on(some), last), depth_, rows, some.size(), factor,
+                          S + (some.first - keys.first));
+      });
+    E const *list[key_block], *next[key_block];
+    pairs_.few_listed_scores(words(strip.Q), K.list(keys, list), K.list_before(last, moved_on(keys), next), depth_,
+                             rows, keys.size(), factor, S);
   }
 
   void add_values_in_place(std::int64_t rows, interval const& seen, interval const& pairs, T const* factor,
                            matrix<T> const& O) const noexcept {
-    if (rows_.V.are_one_run(seen))
-      return pairs_.few_values(space_.S, rows_.V.one_run(seen), one_block_on(rows_.V, seen), rows, pairs, size_.dv,
+    auto const& V = rows_.V;
+    std::int64_t const last = strips_.seen.last;
+    if (V.are_one_run(seen))
+      return pairs_.few_values(space_.S, V.one_run(seen), V.one_run_of_any(moved_on(seen), last), rows, pairs, size_.dv,
                                factor, O);
     E const *list[key_block], *next[key_block];
-    rows_.V.list(seen, list);
-    bool const more = moved_on(seen).last <= strips_.seen.last;
-    if (more) rows_.V.list(moved_on(seen), next);
-    pairs_.few_listed_values(space_.S, list, more ? next : nullptr, rows, pairs, size_.dv, factor, O);
+    pairs_.few_listed_values(space_.S, V.list(seen, list), V.list_before(last, moved_on(seen), next), rows, pairs,
+                             size_.dv, factor, O);
   }
 
   /// A row of d numbers as depth_ pairs.

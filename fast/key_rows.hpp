@@ -56,10 +56,16 @@ class key_rows {
   }
 
   /// to[j] ← where row rows.first + j begins, of any rows.
-  void list(interval const& rows, E const** to) const noexcept {
+  E const* const* list(interval const& rows, E const** to) const noexcept {
+    E const** next = to;
     walk(rows, [&](matrix<E const> const& from, interval const& some) {
-      for (std::int64_t j = 0; j < some.size(); ++j) *to++ = from.row(j);
+      for (std::int64_t j = 0; j < some.size(); ++j) *next++ = from.row(j);
     });
+    return to;
+  }
+  /// The same if they lie before row `last`, else null.
+  E const* const* list_before(std::int64_t last, interval const& rows, E const** to) const noexcept {
+    return rows.last <= last ? list(rows, to) : nullptr;
   }
 
   /// Finds the runs of a key block, for the functions below: their rows lie in the block that was entered last.

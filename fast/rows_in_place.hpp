@@ -25,18 +25,22 @@ class rows_in_place {
   /// Then K and V need not be copied at all, where every query sees what is read.
   bool are_few() const noexcept { return rows_ <= ops_.few_rows; }
 
-  /// Scores of few rows with whole panels of K, where its runs fill lanes.
+  /// Scores of few rows with whole panels of K.
   /// Returns  the first column of `computed` that is left
   std::int64_t scores(interval const& keys, interval const& computed) const noexcept {
     std::int64_t const last = std::min(computed.last, keys.size() / ops_.panel * ops_.panel);
-    if (!are_few() || size_.d == 0 || last <= computed.first ||
-        !(panels_.K.block_is_one_run() || panels_.K.runs_fill_lanes()))
-      return computed.first;
+    if (!are_few() || size_.d == 0 || last <= computed.first) return computed.first;
     interval const whole{keys.first + computed.first, keys.first + last};
-    panels_.K.each_run(whole, [&](matrix<E const> const& run, interval const& some) {
-      few().scores(space_.Q, run, panels_.K.one_run_of_any(moved_on(some), last_), size_.d, rows_, some.size(),
-                   space_.S + (some.first - keys.first));
-    });
+    if (panels_.K.block_is_one_run() || panels_.K.runs_fill_lanes()) {
+      panels_.K.each_run(whole, [&](matrix<E const> const& run, interval const& some) {
+        few().scores(space_.Q, run, panels_.K.one_run_of_any(moved_on(some), last_), size_.d, rows_, some.size(),
+                     space_.S + (some.first - keys.first));
+      });
+    } else {
+      E const *list[key_block], *next[key_block];
+      few().listed_scores(space_.Q, panels_.K.list(whole, list), panels_.K.list_before(last_, moved_on(whole), next),
+                          size_.d, rows_, whole.size(), space_.S + computed.first);
+    }
     return last;
   }
 
@@ -55,11 +59,9 @@ class rows_in_place {
     }
     E const *list[key_block], *next[key_block];
     panels_.V.list(seen, list);
-    if (are_few()) {
-      interval const on = moved_on(seen);
-      if (on.last <= last_) panels_.V.list(on, next);
-      return few().listed_values(P, list, on.last <= last_ ? next : nullptr, rows, seen.size(), size_.dv, factor, O);
-    }
+    if (are_few())
+      return few().listed_values(P, list, panels_.V.list_before(last_, moved_on(seen), next), rows, seen.size(),
+                                 size_.dv, factor, O);
     if constexpr (!is_narrow<E>) ops_.listed_values(P, list, rows, {0, seen.size()}, size_.dv, factor, O);
   }
 

@@ -45,15 +45,16 @@ class working_products {
   /// unless they can read it where it lies.
   void enter(interval const& keys, interval const& seen, interval const& next_block) noexcept {
     panels_.K.enter(keys), panels_.V.enter(keys);
-    bool const in_place = can_read_values_in_place();
+    bool const reads_input = can_read_values_in_place();
     if (!strips_.are_one()) {
       interval const packed = whole_panels({seen.first - keys.first, seen.last - keys.first});
       panels_.pack_keys(keys, packed, space_.K + packed.first * size_.d);
     }
-    values_ = in_place                          ? values_from::input
+    values_ = reads_input                       ? values_from::input
               : panels_.pack_values(keys, seen) ? values_from::finite_panels
                                                 : values_from::panels_with_nan;
-    if (strips_.are_one()) panels_.prefetch_pages(panels_.K, next_block), panels_.prefetch_pages(panels_.V, next_block);
+    if (strips_.are_one() && !in_place().are_few())
+      panels_.prefetch_pages(panels_.K, next_block), panels_.prefetch_pages(panels_.V, next_block);
   }
 
   /// Prefetches rows of K and V of the next key block, where they will be packed.

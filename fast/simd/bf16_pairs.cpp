@@ -9,7 +9,8 @@
 
 #if HWY_ARCH_X86_64
 #pragma GCC diagnostic push
-#if HWY_COMPILER_GCC_ACTUAL  // g++ 12 takes the undefined vectors in its own intrinsics for uninitialised ones (bug 105593)
+#if HWY_COMPILER_GCC_ACTUAL  // g++ 12 takes the undefined vectors in its own intrinsics for uninitialised ones (bug
+                             // 105593)
 #pragma GCC diagnostic ignored "-Wmaybe-uninitialized"
 #endif
 #include <immintrin.h>
@@ -47,8 +48,7 @@ template <int rows, int vectors>
 HWY_INLINE pair_tile<rows, vectors> multiplied(bf16_pair const* HWY_RESTRICT a, std::int64_t a_row,
                                                bf16_pair const* HWY_RESTRICT b, std::int64_t depth) {
   pair_tile<rows, vectors> tile;
-  HWY_UNROLL(16)
-  for (int i = 0; i < rows; ++i) HWY_UNROLL(2) for (int v = 0; v < vectors; ++v) tile.sum[i][v] = _mm512_setzero_ps();
+  HWY_UNROLL(16) for (int i = 0; i < rows; ++i) HWY_UNROLL(2) for (int v = 0; v < vectors; ++v) tile.sum[i][v] = _mm512_setzero_ps();
   for (std::int64_t p = 0; p < depth; ++p) {
     __m512i row[vectors];
     HWY_UNROLL(2) for (int v = 0; v < vectors; ++v) row[v] = pairs_at(b + v * lanes);
@@ -78,9 +78,7 @@ void scores(bf16_pair const* Q, bf16_pair const* K, std::int64_t pairs, std::int
   for (std::int64_t j = keys.first; j < keys.last; j += panel)
     each_tile(rows, [&]<int height>(std::integral_constant<int, height>, std::int64_t i) {
       auto const tile = multiplied<height, 2>(Q + i * pairs, pairs, K + j * pairs, pairs);
-      HWY_UNROLL(16)
-      for (int r = 0; r < height; ++r) HWY_UNROLL(2)
-      for (int v = 0; v < 2; ++v)
+      HWY_UNROLL(16) for (int r = 0; r < height; ++r) HWY_UNROLL(2) for (int v = 0; v < 2; ++v)
         _mm512_storeu_ps(S + (i + r) * row_stride + j + v * lanes, _mm512_mul_ps(tile.sum[r][v], f));
     });
 }
@@ -89,7 +87,9 @@ void scores(bf16_pair const* Q, bf16_pair const* K, std::int64_t pairs, std::int
 struct transposed_pairs {
   __m512i column[4];
 
-  HWY_INLINE explicit transposed_pairs(matrix<problem::bf16 const> from, std::int64_t t) {
+  /// Pairs t, …, t + 3 of the rows of `from`.
+  template <class Rows>
+  HWY_INLINE transposed_pairs(Rows from, std::int64_t t) {
     // Block b of v_a is of row 4b + a.
     __m512i const v0 = pieces(from, 0, t), v1 = pieces(from, 1, t), v2 = pieces(from, 2, t), v3 = pieces(from, 3, t);
     __m512i const a = _mm512_unpacklo_epi32(v0, v1), b = _mm512_unpacklo_epi32(v2, v3);
@@ -99,56 +99,54 @@ struct transposed_pairs {
   }
 
  private:
-  static HWY_INLINE __m128i piece(matrix<problem::bf16 const> from, std::int64_t row, std::int64_t t) {
-    return _mm_loadu_si128(reinterpret_cast<__m128i const*>(from.row(row) + 2 * t));
-  }
-  static HWY_INLINE __m512i pieces(matrix<problem::bf16 const> from, std::int64_t row, std::int64_t t) {
-    __m512i v = _mm512_castsi128_si512(piece(from, row, t));
-    v = _mm512_inserti32x4(v, piece(from, row + 4, t), 1);
-    v = _mm512_inserti32x4(v, piece(from, row + 8, t), 2);
-    return _mm512_inserti32x4(v, piece(from, row + 12, t), 3);
+  template <class Rows>
+  static HWY_INLINE __m512i pieces(Rows from, std::int64_t first, std::int64_t t) {
+    auto const piece = [&](std::int64_t i) {
+      return _mm_loadu_si128(reinterpret_cast<__m128i const*>(from.row(first + i) + 2 * t));
+    };
+    __m512i v = _mm512_castsi128_si512(piece(0));
+    v = _mm512_inserti32x4(v, piece(4), 1);
+    v = _mm512_inserti32x4(v, piece(8), 2);
+    return _mm512_inserti32x4(v, piece(12), 3);
   }
 };
 
 /// Into the second-level cache, as in rows-inl.hpp.
 HWY_INLINE void prefetch_line(problem::bf16 const* at) { __builtin_prefetch(at, 0, 2); }
 
+// Below, Rows is matrix<bf16 const> or row_list<bf16 const>, and `next` the rows to prefetch.
+
 /// Scores of `rows` queries with groups · lanes keys.
-template <int rows, int groups>
-HWY_INLINE void few_scores_of(bf16_pair const* HWY_RESTRICT Q, matrix<problem::bf16 const> K, problem::bf16 const* next,
-                              std::int64_t pairs, __m512 factor, float* S) {
+template <int rows, int groups, class Rows>
+HWY_INLINE void few_scores_of(bf16_pair const* HWY_RESTRICT Q, Rows K, Rows next, std::int64_t pairs, __m512 factor,
+                              float* S) {
   pair_tile<rows, groups> tile;
-  HWY_UNROLL(8)
-  for (int i = 0; i < rows; ++i) HWY_UNROLL(2) for (int g = 0; g < groups; ++g) tile.sum[i][g] = _mm512_setzero_ps();
+  HWY_UNROLL(8) for (int i = 0; i < rows; ++i)
+    HWY_UNROLL(2) for (int g = 0; g < groups; ++g) tile.sum[i][g] = _mm512_setzero_ps();
   std::int64_t t = 0;
   for (; t + 4 <= pairs; t += 4) {
     // A quarter of the rows to prefetch for each quarter of a line of 16 pairs.
     constexpr std::int64_t quarter = groups * lanes / 4;
-    if (next != nullptr)
-      for (std::int64_t a = t % 16 / 4 * quarter, last = a + quarter; a < last; ++a)
-        prefetch_line(next + a * K.stride + 2 * (t / 16 * 16));
+    for (std::int64_t a = t % 16 / 4 * quarter, last = a + quarter; a < last; ++a)
+      prefetch_line(next.row(a) + 2 * (t / 16 * 16));
     HWY_UNROLL(2) for (int g = 0; g < groups; ++g) {
-      transposed_pairs const piece({K.row(g * lanes), K.stride}, t);
-      HWY_UNROLL(4)
-      for (int c = 0; c < 4; ++c)
-        HWY_UNROLL(8)
-        for (int i = 0; i < rows; ++i)
-            tile.sum[i][g] = add_product(tile.sum[i][g], pair_at(Q + i * pairs + t + c), piece.column[c]);
+      transposed_pairs const piece(K.from(g * lanes), t);
+      HWY_UNROLL(4) for (int c = 0; c < 4; ++c)
+        HWY_UNROLL(8) for (int i = 0; i < rows; ++i)
+          tile.sum[i][g] = add_product(tile.sum[i][g], pair_at(Q + i * pairs + t + c), piece.column[c]);
     }
   }
-  for (; t < pairs; ++t) HWY_UNROLL(2) for (int g = 0; g < groups; ++g) {
+  for (; t < pairs; ++t)
+    HWY_UNROLL(2) for (int g = 0; g < groups; ++g) {
       bf16_pair column[lanes];
-      for (std::int64_t a = 0; a < lanes; ++a)
-        __builtin_memcpy(&column[a], K.row(g * lanes + a) + 2 * t, sizeof *column);
+      for (std::int64_t a = 0; a < lanes; ++a) __builtin_memcpy(&column[a], K.row(g * lanes + a) + 2 * t, sizeof *column);
       __m512i const K_t = pairs_at(column);
-      HWY_UNROLL(8)
-      for (int i = 0; i < rows; ++i) tile.sum[i][g] = add_product(tile.sum[i][g], pair_at(Q + i * pairs + t), K_t);
+      HWY_UNROLL(8) for (int i = 0; i < rows; ++i)
+        tile.sum[i][g] = add_product(tile.sum[i][g], pair_at(Q + i * pairs + t), K_t);
     }
-  HWY_UNROLL(8)
-  for (int i = 0; i < rows; ++i)
-    HWY_UNROLL(2)
-    for (int g = 0; g < groups; ++g)
-        _mm512_storeu_ps(S + i * row_stride + g * lanes, _mm512_mul_ps(tile.sum[i][g], factor));
+  HWY_UNROLL(8) for (int i = 0; i < rows; ++i)
+    HWY_UNROLL(2) for (int g = 0; g < groups; ++g)
+      _mm512_storeu_ps(S + i * row_stride + g * lanes, _mm512_mul_ps(tile.sum[i][g], factor));
 }
 
 /// Calls with(std::integral_constant<int, R>()) for the least R of 1, 2, 4 and 8 that is not below `rows`.
@@ -160,18 +158,30 @@ HWY_INLINE void with_few_rows(std::int64_t rows, With&& with) {
   with(std::integral_constant<int, 8>());
 }
 
-void few_scores(bf16_pair const* Q, matrix<problem::bf16 const> K, problem::bf16 const* next, std::int64_t pairs,
-                std::int64_t rows, std::int64_t keys, float factor, float* S) noexcept {
+/// All keys.
+template <class Rows>
+HWY_INLINE void few_scores_in(bf16_pair const* Q, Rows K, Rows next, std::int64_t pairs, std::int64_t rows,
+                              std::int64_t keys, float factor, float* S) {
   __m512 const f = _mm512_set1_ps(factor);
   with_few_rows(rows, [&]<int count>(std::integral_constant<int, count>) {
     std::int64_t j = 0;
     auto const some = [&]<int groups>(std::integral_constant<int, groups>) {
       for (; j + groups * lanes <= keys; j += groups * lanes)
-        few_scores_of<count, groups>(Q, {K.row(j), K.stride}, next == nullptr ? nullptr : next + j * K.stride, pairs, f,
-                                     S + j);
+        few_scores_of<count, groups>(Q, K.from(j), next.from(j), pairs, f, S + j);
     };
     some(std::integral_constant<int, 2>()), some(std::integral_constant<int, 1>());
   });
+}
+
+void few_scores(bf16_pair const* Q, matrix<problem::bf16 const> K, problem::bf16 const* next, std::int64_t pairs,
+                std::int64_t rows, std::int64_t keys, float factor, float* S) noexcept {
+  few_scores_in(Q, K, or_itself(next, K), pairs, rows, keys, factor, S);
+}
+
+void few_listed_scores(bf16_pair const* Q, problem::bf16 const* const* K, problem::bf16 const* const* next,
+                       std::int64_t pairs, std::int64_t rows, std::int64_t keys, float factor, float* S) noexcept {
+  row_list<problem::bf16 const> const listed{K};
+  few_scores_in(Q, listed, or_itself(next, listed), pairs, rows, keys, factor, S);
 }
 
 void narrow(float* S, interval keys) noexcept {
@@ -206,20 +216,18 @@ void values(float const* P, bf16_pair const* V, std::int64_t rows, interval pair
   }
 }
 
-/// P·V of `rows` rows for some panels of columns, from column c on. Row j of V begins at V(j), and what is prefetched
-/// beside it at next(j).
-template <int rows, int panels, class Rows, class Next>
-HWY_INLINE void few_values_of(bf16_pair const* HWY_RESTRICT P, Rows const& V, Next const& next, std::int64_t c,
-                              std::int64_t pairs, float const* factor, matrix<float> O) {
+/// P·V of `rows` rows for some panels of columns, from column c on.
+template <int rows, int panels, class Rows>
+HWY_INLINE void few_values_of(bf16_pair const* HWY_RESTRICT P, Rows V, Rows next, std::int64_t c, std::int64_t pairs,
+                              float const* factor, matrix<float> O) {
   // Two rows are interleaved in blocks of 128 bits: sum[i][2k] has the columns 0…3, 8…11, 16…19, 24…27 of panel k, and
   // sum[i][2k + 1] the others.
   pair_tile<rows, 2 * panels> tile;
-  HWY_UNROLL(8)
-  for (int i = 0; i < rows; ++i)
+  HWY_UNROLL(8) for (int i = 0; i < rows; ++i)
     HWY_UNROLL(8) for (int v = 0; v < 2 * panels; ++v) tile.sum[i][v] = _mm512_setzero_ps();
   for (std::int64_t p = 0; p < pairs; ++p) {
-    problem::bf16 const *const even = V(2 * p) + c, *const odd = V(2 * p + 1) + c;
-    problem::bf16 const *const even_ahead = next(2 * p) + c, *const odd_ahead = next(2 * p + 1) + c;
+    problem::bf16 const *const even = V.row(2 * p) + c, *const odd = V.row(2 * p + 1) + c;
+    problem::bf16 const *const even_ahead = next.row(2 * p) + c, *const odd_ahead = next.row(2 * p + 1) + c;
     __m512i row[2 * panels];
     HWY_UNROLL(4) for (int k = 0; k < panels; ++k) {
       __m512i const a = _mm512_loadu_si512(even + k * panel), b = _mm512_loadu_si512(odd + k * panel);
@@ -246,9 +254,9 @@ HWY_INLINE void few_values_of(bf16_pair const* HWY_RESTRICT P, Rows const& V, Ne
 }
 
 /// All columns of V: as many panels at a time as leave two registers for each row of V beside the sums.
-template <class Rows, class Next>
-HWY_INLINE void few_values_in(float const* P, Rows const& V, Next const& next, std::int64_t rows, interval pairs,
-                              std::int64_t dv, float const* factor, matrix<float> O) {
+template <class Rows>
+HWY_INLINE void few_values_in(float const* P, Rows V, Rows next, std::int64_t rows, interval pairs, std::int64_t dv,
+                              float const* factor, matrix<float> O) {
   auto const* const weights = reinterpret_cast<bf16_pair const*>(P) + pairs.first;
   with_few_rows(rows, [&]<int count>(std::integral_constant<int, count>) {
     std::int64_t c = 0;
@@ -264,20 +272,14 @@ HWY_INLINE void few_values_in(float const* P, Rows const& V, Next const& next, s
 
 void few_values(float const* P, matrix<problem::bf16 const> V, problem::bf16 const* next, std::int64_t rows,
                 interval pairs, std::int64_t dv, float const* factor, matrix<float> O) noexcept {
-  problem::bf16 const *const from = V.data, *const ahead = next == nullptr ? from : next;
-  std::int64_t const stride = V.stride;
-  few_values_in(
-      P, [=](std::int64_t j) { return from + j * stride; }, [=](std::int64_t j) { return ahead + j * stride; }, rows,
-      pairs, dv, factor, O);
+  few_values_in(P, V, or_itself(next, V), rows, pairs, dv, factor, O);
 }
 
 void few_listed_values(float const* P, problem::bf16 const* const* V, problem::bf16 const* const* next,
                        std::int64_t rows, interval pairs, std::int64_t dv, float const* factor,
                        matrix<float> O) noexcept {
-  problem::bf16 const* const* const ahead = next == nullptr ? V : next;
-  few_values_in(
-      P, [V](std::int64_t j) { return V[j]; }, [ahead](std::int64_t j) { return ahead[j]; }, rows, pairs, dv, factor,
-      O);
+  row_list<problem::bf16 const> const listed{V};
+  few_values_in(P, listed, or_itself(next, listed), rows, pairs, dv, factor, O);
 }
 
 void visible_values(float const* P, bf16_pair const* V, std::uint8_t const* visible, interval pairs, std::int64_t dv,
@@ -303,8 +305,8 @@ HWY_POP_ATTRIBUTES
 namespace attest::fast {
 
 bf16_pair_operations const* bf16_pairs_here() noexcept {
-  static constexpr bf16_pair_operations all{scores,     few_scores,        narrow,        values,
-                                            few_values, few_listed_values, visible_values};
+  static constexpr bf16_pair_operations all{scores, few_scores, few_listed_scores, narrow,
+                                            values, few_values, few_listed_values, visible_values};
   static bool const here = __builtin_cpu_supports("avx512bf16") && __builtin_cpu_supports("avx512bw") &&
                            __builtin_cpu_supports("avx512dq") && __builtin_cpu_supports("avx512vl");
   return here ? &all : nullptr;

@@ -36,6 +36,9 @@ struct bf16_pair_operations {
   /// few_rows rows: what lies behind `rows` is lost.
   void (*few_scores)(bf16_pair const* Q, matrix<problem::bf16 const> K, problem::bf16 const* next, std::int64_t pairs,
                      std::int64_t rows, std::int64_t keys, float factor, float* S) noexcept;
+  /// The same with a list of rows: K_j begins at K[j]. next: as many.
+  void (*few_listed_scores)(bf16_pair const* Q, problem::bf16 const* const* K, problem::bf16 const* const* next,
+                            std::int64_t pairs, std::int64_t rows, std::int64_t keys, float factor, float* S) noexcept;
   /// The first keys/2 pairs of a row of S ← its weights in the columns `keys`, rounded to bf16; the pair p holds
   /// columns 2p and 2p + 1 of S. Weights below 2^−126 become 0. Columns that are multiples of 32.
   void (*narrow)(float* S, interval keys) noexcept;

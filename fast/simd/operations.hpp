@@ -33,6 +33,9 @@ struct row_products {
   /// rows, at K's stride.
   void (*scores)(T const* Q, matrix<E const> K, E const* next, std::int64_t d, std::int64_t rows, std::int64_t keys,
                  T* S) noexcept;
+  /// The same with a list of rows: K_j begins at K[j]. next: as many.
+  void (*listed_scores)(T const* Q, E const* const* K, E const* const* next, std::int64_t d, std::int64_t rows,
+                        std::int64_t keys, T* S) noexcept;
   /// operations::values with `keys` keys, from V's first row and P's first column on. dv is a multiple of panel/2. next: as
   /// many rows, at V's stride.
   void (*values)(T const* P, matrix<E const> V, E const* next, std::int64_t rows, std::int64_t keys, std::int64_t dv,

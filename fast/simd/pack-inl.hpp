@@ -19,16 +19,16 @@ template <class T>
 inline constexpr std::int64_t piece_numbers = 16 / static_cast<std::int64_t>(sizeof(T));
 
 #if HWY_TARGET != HWY_SCALAR
-/// A vector whose piece b is the one at from + b·stride, in bytes.
-template <class D>
-HWY_INLINE hn::Vec<D> load_pieces(D d, std::byte const* from, std::int64_t stride) {
+/// A vector whose piece b is the one at row(first + b·step).
+template <class D, class Row>
+HWY_INLINE hn::Vec<D> load_pieces(D d, Row const& row, std::int64_t first, std::int64_t step) {
   using T = hn::TFromD<D>;
   if constexpr (hn::MaxLanes(D()) * sizeof(T) == 16) {
-    return hn::LoadU(d, reinterpret_cast<T const*>(from));
+    return hn::LoadU(d, reinterpret_cast<T const*>(row(first)));
   } else {
     hn::Half<D> const half;
     constexpr auto pieces = static_cast<std::int64_t>(hn::MaxLanes(D()) * sizeof(T) / 32);
-    return hn::Combine(d, load_pieces(half, from + pieces * stride, stride), load_pieces(half, from, stride));
+    return hn::Combine(d, load_pieces(half, row, first + pieces * step, step), load_pieces(half, row, first, step));
   }
 }
 #endif
@@ -38,24 +38,21 @@ template <class T>
 struct transposed_piece {
   vector<T> column[piece_numbers<T>];
 
-  /// row: the distance between rows, in numbers of type E
-  template <class E>
-  HWY_INLINE transposed_piece(E const* begin, std::int64_t row) {
-    auto const* const from = reinterpret_cast<std::byte const*>(begin);
-    std::int64_t const stride = row * static_cast<std::int64_t>(sizeof(E));
+  /// row(i): where the 16 bytes of row i are
+  template <class Row>
+  HWY_INLINE explicit transposed_piece(Row const& row) {
     tag<T> const d;
 #if HWY_TARGET == HWY_SCALAR
-    for (std::int64_t c = 0; c < piece_numbers<T>; ++c) column[c] = hn::LoadU(d, reinterpret_cast<T const*>(from) + c);
-    static_cast<void>(stride);
+    for (std::int64_t c = 0; c < piece_numbers<T>; ++c) column[c] = hn::LoadU(d, reinterpret_cast<T const*>(row(0)) + c);
 #else
-    std::int64_t const far = piece_numbers<T> * stride;
-    auto const v0 = load_pieces(d, from, far), v1 = load_pieces(d, from + stride, far);
+    constexpr std::int64_t far = piece_numbers<T>;
+    auto const v0 = load_pieces(d, row, 0, far), v1 = load_pieces(d, row, 1, far);
     auto const low = hn::InterleaveLower(d, v0, v1), high = hn::InterleaveUpper(d, v0, v1);
     if constexpr (sizeof(T) == 8) {
       column[0] = low, column[1] = high;
     } else {
       hn::RepartitionToWide<hn::RebindToUnsigned<tag<T>>> const pairs;
-      auto const v2 = load_pieces(d, from + 2 * stride, far), v3 = load_pieces(d, from + 3 * stride, far);
+      auto const v2 = load_pieces(d, row, 2, far), v3 = load_pieces(d, row, 3, far);
       auto const a = hn::BitCast(pairs, low), b = hn::BitCast(pairs, hn::InterleaveLower(d, v2, v3));
       auto const e = hn::BitCast(pairs, high), f = hn::BitCast(pairs, hn::InterleaveUpper(d, v2, v3));
       column[0] = hn::BitCast(d, hn::InterleaveLower(pairs, a, b));
@@ -72,7 +69,7 @@ template <class T>
 HWY_INLINE void transpose_lanes(matrix<T const> from, std::int64_t depth, std::int64_t column, T* HWY_RESTRICT to) {
   std::int64_t t = 0;
   for (; t + piece_numbers<T> <= depth; t += piece_numbers<T>) {
-    transposed_piece<T> const piece(from.data + t, from.stride);
+    transposed_piece<T> const piece([&](std::int64_t i) { return from.row(i) + t; });
     HWY_UNROLL(4) for (std::int64_t c = 0; c < piece_numbers<T>; ++c)
       hn::StoreU(piece.column[c], tag<T>(), to + (t + c) * column);
   }

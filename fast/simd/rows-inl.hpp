@@ -44,10 +44,10 @@ HWY_INLINE void prefetch_line(E const* at) {
 
 /// Calls take(column) for the numbers t, …, t + piece_numbers<E> − 1 of lanes<T> rows of `from`, in this order: each a vector
 /// with a number of every row. Numbers of 16 bits are transposed two by two.
-template <class E, class Take>
-HWY_INLINE void each_column(matrix<E const> from, std::int64_t t, Take&& take) {
+template <class E, class Rows, class Take>
+HWY_INLINE void each_column(Rows from, std::int64_t t, Take&& take) {
   using T = working<E>;
-  transposed_piece<T> const piece(from.data + t, from.stride);
+  transposed_piece<T> const piece([&](std::int64_t i) { return from.row(i) + t; });
   HWY_UNROLL(4) for (std::int64_t c = 0; c < piece_numbers<T>; ++c) {
     if constexpr (is_narrow<E>) {
       halves_of_words<E> const both(hn::BitCast(hn::RebindToUnsigned<tag<T>>(), piece.column[c]));
@@ -58,9 +58,11 @@ HWY_INLINE void each_column(matrix<E const> from, std::int64_t t, Take&& take) {
   }
 }
 
+// Below, Rows is matrix<E const> or row_list<E const>, and `next` the rows to prefetch.
+
 /// Scores of `rows` queries with groups · lanes<T> keys.
-template <int rows, int groups, class E, class T = working<E>>
-HWY_INLINE void score_rows(T const* HWY_RESTRICT Q, matrix<E const> K, E const* next, std::int64_t depth, T* S) {
+template <int rows, int groups, class E, class Rows, class T = working<E>>
+HWY_INLINE void score_rows(T const* HWY_RESTRICT Q, Rows K, Rows next, std::int64_t depth, T* S) {
   tag<T> const d;
   register_tile<T, rows, groups> tile;
   HWY_UNROLL(8) for (int i = 0; i < rows; ++i)
@@ -74,12 +76,11 @@ HWY_INLINE void score_rows(T const* HWY_RESTRICT Q, matrix<E const> K, E const* 
   std::int64_t t = 0;
   for (; t + piece <= depth; t += piece) {
     // A part of the lines of the next rows: those of a quarter of the rows for each quarter of a line.
-    if (next != nullptr)
-      for (std::int64_t a = t % line / piece * (keys / 4), last = a + keys / 4; a < last; ++a)
-        prefetch_line(next + a * K.stride + t / line * line);
+    for (std::int64_t a = t % line / piece * (keys / 4), last = a + keys / 4; a < last; ++a)
+      prefetch_line(next.row(a) + t / line * line);
     HWY_UNROLL(2) for (int g = 0; g < groups; ++g) {
       T const* q = Q + t * tile_rows;
-      each_column<E>({K.row(g * lanes<T>), K.stride}, t, [&](auto const& column) { add(g, q, column), q += tile_rows; });
+      each_column<E>(K.from(g * lanes<T>), t, [&](auto const& column) { add(g, q, column), q += tile_rows; });
     }
   }
   for (; t < depth; ++t)
@@ -96,40 +97,47 @@ HWY_INLINE void score_rows(T const* HWY_RESTRICT Q, matrix<E const> K, E const* 
     HWY_UNROLL(2) for (int g = 0; g < groups; ++g) hn::StoreU(tile.sum[i][g], d, S + i * score_stride<T> + g * lanes<T>);
 }
 
-/// row_products::scores for a number of rows that the compiler knows.
-template <int rows, class E, class T = working<E>>
-HWY_INLINE void scores_of_rows(T const* Q, matrix<E const> K, E const* next, std::int64_t depth, std::int64_t keys, T* S) {
-  std::int64_t j = 0;
-  auto const some = [&]<int groups>(std::integral_constant<int, groups>) {
-    for (; j + groups * lanes<T> <= keys; j += groups * lanes<T>)
-      score_rows<rows, groups, E>(Q, {K.row(j), K.stride}, next == nullptr ? nullptr : next + j * K.stride, depth, S + j);
-  };
-  // A sum waits for the one before it. Two groups keep both units busy where a row has one sum.
-  if constexpr (rows <= 2) some(std::integral_constant<int, 2>());
-  some(std::integral_constant<int, 1>());
+/// All keys.
+template <class E, class Rows, class T = working<E>>
+HWY_INLINE void scores_of_rows(T const* Q, Rows K, Rows next, std::int64_t depth, std::int64_t rows, std::int64_t keys, T* S) {
+  with_rows(rows, [&]<int count>(std::integral_constant<int, count>) {
+    std::int64_t j = 0;
+    auto const some = [&]<int groups>(std::integral_constant<int, groups>) {
+      for (; j + groups * lanes<T> <= keys; j += groups * lanes<T>)
+        score_rows<count, groups, E>(Q, K.from(j), next.from(j), depth, S + j);
+    };
+    // A sum waits for the one before it. Two groups keep both units busy where a row has one sum.
+    if constexpr (count <= 2) some(std::integral_constant<int, 2>());
+    some(std::integral_constant<int, 1>());
+  });
 }
 
 /// row_products::scores
 template <class E, class T = working<E>>
 void row_scores(T const* Q, matrix<E const> K, E const* next, std::int64_t depth, std::int64_t rows, std::int64_t keys,
                 T* S) noexcept {
-  with_rows(rows, [&]<int count>(std::integral_constant<int, count>) {
-    scores_of_rows<count, E>(Q, K, next, depth, keys, S);
-  });
+  scores_of_rows<E>(Q, K, or_itself(next, K), depth, rows, keys, S);
 }
 
-/// P·V of `rows` rows for some vectors of columns, from column c on. Row t of V begins at V(t), and what is prefetched beside
-/// it at next(t).
-template <int rows, int vectors, class E, class Rows, class Next, class T = working<E>>
-HWY_INLINE void value_rows(T const* HWY_RESTRICT P, Rows const& V, Next const& next, std::int64_t c, std::int64_t depth,
-                           T const* factor, matrix<T> O) {
+/// row_products::listed_scores
+template <class E, class T = working<E>>
+void listed_row_scores(T const* Q, E const* const* K, E const* const* next, std::int64_t depth, std::int64_t rows,
+                       std::int64_t keys, T* S) noexcept {
+  row_list<E const> const listed{K};
+  scores_of_rows<E>(Q, listed, or_itself(next, listed), depth, rows, keys, S);
+}
+
+/// P·V of `rows` rows for some vectors of columns, from column c on.
+template <int rows, int vectors, class E, class Rows, class T = working<E>>
+HWY_INLINE void value_rows(T const* HWY_RESTRICT P, Rows V, Rows next, std::int64_t c, std::int64_t depth, T const* factor,
+                           matrix<T> O) {
   tag<T> const d;
   constexpr std::int64_t width = vectors * lanes<T>, line = 64 / static_cast<std::int64_t>(sizeof(E));
   register_tile<T, rows, vectors> tile;
   HWY_UNROLL(8) for (int i = 0; i < rows; ++i)
     HWY_UNROLL(8) for (int v = 0; v < vectors; ++v) tile.sum[i][v] = hn::Zero(d);
   for (std::int64_t t = 0; t < depth; ++t) {
-    E const *HWY_RESTRICT const from = V(t) + c, *const ahead = next(t) + c;
+    E const *HWY_RESTRICT const from = V.row(t) + c, *const ahead = next.row(t) + c;
     vector<T> row[vectors];
     HWY_UNROLL(8) for (int v = 0; v < vectors; ++v) row[v] = numbers_at(from + v * lanes<T>);
     HWY_UNROLL(8) for (std::int64_t a = 0; a < width; a += line) prefetch_line(ahead + a);
@@ -148,9 +156,9 @@ HWY_INLINE void value_rows(T const* HWY_RESTRICT P, Rows const& V, Next const& n
 }
 
 /// All columns of V.
-template <class E, class Rows, class Next, class T = working<E>>
-HWY_INLINE void values_of_rows(T const* P, Rows const& V, Next const& next, std::int64_t rows, std::int64_t depth,
-                               std::int64_t dv, T const* factor, matrix<T> O) {
+template <class E, class Rows, class T = working<E>>
+HWY_INLINE void values_of_rows(T const* P, Rows V, Rows next, std::int64_t rows, std::int64_t depth, std::int64_t dv,
+                               T const* factor, matrix<T> O) {
   with_rows(rows, [&]<int count>(std::integral_constant<int, count>) {
     std::int64_t c = 0;
     auto const columns = [&]<int vectors>(std::integral_constant<int, vectors>) {
@@ -168,25 +176,21 @@ HWY_INLINE void values_of_rows(T const* P, Rows const& V, Next const& next, std:
 template <class E, class T = working<E>>
 void row_values(T const* P, matrix<E const> V, E const* next, std::int64_t rows, std::int64_t keys, std::int64_t dv,
                 T const* factor, matrix<T> O) noexcept {
-  E const *const from = V.data, *const ahead = next == nullptr ? from : next;
-  std::int64_t const stride = V.stride;
-  auto const row = [=](std::int64_t t) { return from + t * stride; };
-  values_of_rows<E>(P, row, [=](std::int64_t t) { return ahead + t * stride; }, rows, keys, dv, factor, O);
+  values_of_rows<E>(P, V, or_itself(next, V), rows, keys, dv, factor, O);
 }
 
 /// row_products::listed_values
 template <class E, class T = working<E>>
 void listed_row_values(T const* P, E const* const* V, E const* const* next, std::int64_t rows, std::int64_t keys,
                        std::int64_t dv, T const* factor, matrix<T> O) noexcept {
-  auto const row = [V](std::int64_t t) { return V[t]; };
-  E const* const* const ahead = next == nullptr ? V : next;
-  values_of_rows<E>(P, row, [ahead](std::int64_t t) { return ahead[t]; }, rows, keys, dv, factor, O);
+  row_list<E const> const listed{V};
+  values_of_rows<E>(P, listed, or_itself(next, listed), rows, keys, dv, factor, O);
 }
 
 /// operations::few
 template <class... E>
 constexpr auto all_row_products(problem::type_list<E...>) noexcept {
-  return std::tuple(row_products<E>{row_scores<E>, row_values<E>, listed_row_values<E>}...);
+  return std::tuple(row_products<E>{row_scores<E>, listed_row_scores<E>, row_values<E>, listed_row_values<E>}...);
 }
 
 }  // namespace attest::fast::HWY_NAMESPACE

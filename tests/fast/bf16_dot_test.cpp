@@ -93,12 +93,19 @@ TEST_CASE("scores are chains of multiply-adds, packed and in place", "[unit]") {
         packed_K[static_cast<std::size_t>(j / panel * panel * pairs + t * panel + j % panel)] =
             pair_of(K.data() + j * width, t);
     fast::interval const keys{panel * static_cast<std::int64_t>(random() % 3), panel * 4};
-    std::vector<float> S(static_cast<std::size_t>(24 * stride), -7.0f), in_place = S;
+    std::vector<float> S(static_cast<std::size_t>(24 * stride), -7.0f), in_place = S, listed = S;
     pairs_of->scores(packed_Q.data(), packed_K.data(), pairs, rows, keys, factor, S.data());
     bool const few = rows <= fast::bf16_pair_operations::few_rows;
-    if (few)
-      pairs_of->few_scores(packed_Q.data(), {K.data() + keys.first * width, width}, seed % 2 == 0 ? nullptr : K.data(), pairs,
-                          rows, keys.size(), factor, in_place.data() + keys.first);
+    if (few) {
+      bool const ahead = seed % 2 == 0;
+      bf16 const* const from = K.data() + keys.first * width;
+      std::vector<bf16 const*> list;
+      for (std::int64_t j = 0; j < keys.size(); ++j) list.push_back(from + j * width);
+      pairs_of->few_scores(packed_Q.data(), {from, width}, ahead ? K.data() : nullptr, pairs, rows, keys.size(), factor,
+                           in_place.data() + keys.first);
+      pairs_of->few_listed_scores(packed_Q.data(), list.data(), ahead ? list.data() : nullptr, pairs, rows, keys.size(),
+                                  factor, listed.data() + keys.first);
+    }
     for (std::int64_t i = 0; i < rows; ++i)
       for (std::int64_t j = 0; j < key_block; ++j) {
         float sum = 0;
@@ -106,9 +113,9 @@ TEST_CASE("scores are chains of multiply-adds, packed and in place", "[unit]") {
           sum = add_product(sum, pair_of(Q.data() + 2 * i * pairs, t), pair_of(K.data() + j * width, t));
         float const expected = keys.contains(j) ? sum * factor : -7.0f;
         auto const at = static_cast<std::size_t>(i * stride + j);
-        if (!same(S[at], expected) || (few && !same(in_place[at], expected)))
+        if (!same(S[at], expected) || (few && !(same(in_place[at], expected) && same(listed[at], expected))))
           FAIL("seed " << seed << ", row " << i << ", key " << j << ": " << S[at] << ", in place " << in_place[at]
-                       << ", expected " << expected);
+                       << ", of a list " << listed[at] << ", expected " << expected);
       }
   }
 }
