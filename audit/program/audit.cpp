@@ -72,7 +72,7 @@ int run(audit_arguments& arguments) {
     if (!library) return usage_error(library.why().message());
     if (!library.value().is_process()) inputs.push_back(library.value().path);
   }
-  if (auto why = arguments.judging.open_files(std::move(inputs))) return usage_error(why->message());
+  if (auto why = arguments.judging.open_files(std::move(inputs), audit.findings)) return usage_error(why->message());
   audit.stop = &listen_for_interrupts();
   auto const reports = run_audits(audit, arguments.kernels);
   return reports ? arguments.judging.write_reports(std::span(reports.value())) : usage_error(reports.why().message());
@@ -134,6 +134,7 @@ action audit_command(CLI::App& command) {
       ->type_name("N");
   command.add_option("--soak", audit.soak, "draw for so many minutes")
       ->check(real_between(0.1, 1e5))
+      ->excludes("--budget", "--draws")
       ->type_name("MINUTES");
   command.add_option("--replay", audit.replay, "ask the problems of this file instead of generated ones")
       ->type_name("FILE");

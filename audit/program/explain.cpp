@@ -1,7 +1,8 @@
 // attest explain: scores, weights, output and bounds of one query of a problem in a file.
 #include "audit/oracle/explain.hpp"
 
-#include <cstdio>
+#include <array>
+#include <charconv>
 
 #include <fmt/format.h>
 
@@ -20,9 +21,14 @@ struct explain_arguments {
 /// "b,h,i" as three numbers; nothing where the text is something else.
 std::optional<std::array<std::int64_t, 3>> parse_row(std::string const& text) {
   std::array<std::int64_t, 3> row{};
-  char rest = 0;
-  if (std::sscanf(text.c_str(), "%ld,%ld,%ld%c", &row[0], &row[1], &row[2], &rest) != 3) return std::nullopt;
-  return row;
+  char const *at = text.data(), *const end = at + text.size();
+  for (std::int64_t& number : row) {
+    if (&number != row.data() && (at == end || *at++ != ',')) return std::nullopt;
+    auto const [rest, failed] = std::from_chars(at, end, number);
+    if (failed != std::errc()) return std::nullopt;
+    at = rest;
+  }
+  return at == end ? std::optional(row) : std::nullopt;
 }
 
 int run(explain_arguments& arguments) {

@@ -1,4 +1,5 @@
 // attest gen: writes the audit's inputs, for a kernel that runs elsewhere.
+#include <charconv>
 #include <cstdio>
 
 #include <fmt/format.h>
@@ -8,13 +9,21 @@
 #include "audit/program/outputs.hpp"
 #include "audit/program/usage_words.hpp"
 #include "audit/session/run_gen.hpp"
+#include "audit/support/printable.hpp"
 
 namespace attest::audit {
 namespace {
 
-/// For a size, of which CLI::AsSizeValue would take −1 as 2⁶⁴ − 1. It is the first of its option's transforms.
-CLI::Validator const is_not_negative([](std::string const& text) { return text.starts_with('-') ? "is negative" : ""; },
-                                     "");
+/// For a size, of which CLI::AsSizeValue would take −1, and every number above it, as 2⁶⁴ − 1. It is the first of its
+/// option's transforms.
+CLI::Validator const is_in_range(
+    [](std::string const& text) -> std::string {
+      if (text.starts_with('-')) return "is negative";
+      std::uint64_t number = 0;
+      bool const fits = std::from_chars(text.data(), text.data() + text.size(), number).ec != std::errc::result_out_of_range;
+      return fits ? "" : fmt::format("'{}' is not in the range of 64 bits", printable(text, 60));
+    },
+    "");
 
 struct gen_arguments {
   gen_options options;
@@ -64,7 +73,7 @@ action gen_command(CLI::App& command) {
                    "only problems with dv = d, equal heads, n = m and at most one of band, mask and bias");
   command.add_option("--size", arguments->options.most_bytes, "most bytes of the file; suffixes such as MB and MiB")
       ->transform(CLI::AsSizeValue(true))
-      ->transform(is_not_negative)
+      ->transform(is_in_range)
       ->default_str("200 MB")
       ->type_name("BYTES");
   command.add_option("--draws", arguments->options.cases.draws, "how many drawn cases; without it 100")

@@ -75,9 +75,11 @@ std::optional<error> judging_options::read() {
   return std::nullopt;
 }
 
-std::optional<error> judging_options::open_files(std::vector<std::filesystem::path> inputs) {
+std::optional<error> judging_options::open_files(std::vector<std::filesystem::path> inputs,
+                                                 std::filesystem::path const& findings) {
   if (claim_ && !find_contract(contract_)) inputs.emplace_back(contract_);
-  return files_.open(inputs);
+  if (auto why = files_.open(inputs)) return why;
+  return findings.empty() ? std::nullopt : files_.folder_fault("--findings", findings);
 }
 
 int judging_options::write_report(problem::result<report> const& verified) const {

@@ -26,6 +26,11 @@ class report_files {
   /// Finds and tries the files before the command's work, as outputs::open does.
   std::optional<problem::error> open(std::vector<std::filesystem::path> const& inputs);
 
+  /// What is wrong with `folder`, which `option` names: it is a file, or what a report is written to.
+  std::optional<problem::error> folder_fault(std::string const& option, std::filesystem::path const& folder) const {
+    return opened_.folder_fault(option, folder);
+  }
+
   /// Writes the reports of one run to standard output and the files; `json` is their as_json. Requires open().
   /// Ensures   the exit status: that of the worst verdict, or `usage`, with a sentence that names the verdict, where a
   ///           report cannot be written
@@ -44,9 +49,10 @@ class judging_options {
   /// Reads the contract and checks the waived classes. An error names the option.
   std::optional<problem::error> read();
 
-  /// Finds and tries the files of the report; `inputs` are what the command reads besides the contract.
+  /// Finds and tries the files of the report, and the folder of findings if it is not empty; `inputs` are what the command
+  /// reads besides the contract.
   /// Requires read(), and that no other argument is wrong.
-  std::optional<problem::error> open_files(std::vector<std::filesystem::path> inputs);
+  std::optional<problem::error> open_files(std::vector<std::filesystem::path> inputs, std::filesystem::path const& findings);
 
   /// The contract, or nullptr where none was named. Requires read().
   contract const* claim() const noexcept { return claim_ ? &*claim_ : nullptr; }

@@ -20,8 +20,8 @@ namespace attest::audit {
 namespace {
 
 struct list_arguments {
-  std::string topic, contract = "f32";
-  std::optional<std::string> kernel;
+  std::string topic;
+  std::optional<std::string> kernel, contract;
   bool json = false;
 };
 
@@ -91,7 +91,7 @@ int list_zoo(bool as_json) {
 /// What one kernel exports and can be asked: a line for each feature, which names the others that change it. As JSON
 /// {"exports", "features": {NAME or NAME+NAME: ANSWER}}.
 int list_capabilities(list_arguments const& arguments) {
-  auto const claim = contract_named(arguments.contract);
+  auto const claim = contract_named(arguments.contract.value_or("f32"));
   if (!claim) return usage_error("--contract: " + claim.why().message());
   auto const library = library_of(*arguments.kernel);
   if (!library) return usage_error(library.why().message());
@@ -122,6 +122,7 @@ int list_capabilities(list_arguments const& arguments) {
 
 int run(list_arguments const& arguments) {
   if (arguments.kernel && arguments.topic != "kernels") return usage_error("--kernel: goes with 'list kernels' only");
+  if (arguments.contract && !arguments.kernel) return usage_error("--contract: goes with 'list kernels --kernel' only");
   if (arguments.kernel) return list_capabilities(arguments);
   if (arguments.topic == "zoo") return list_zoo(arguments.json);
   auto const lines = lines_of(arguments.topic);
@@ -154,7 +155,7 @@ action list_command(CLI::App& command) {
       ->check(one_of({"kernels", "contracts", "checks", "cases", "classes", "zoo"}));
   command.add_flag("--json", arguments->json, "as JSON");
   command.add_option("--kernel", arguments->kernel, "with 'kernels': what this one exports, and which features it answers");
-  command.add_option("--contract", arguments->contract, "by which its answers are judged")->capture_default_str();
+  command.add_option("--contract", arguments->contract, "by which its answers are judged; without it f32");
   return [arguments] { return run(*arguments); };
 }
 

@@ -50,6 +50,17 @@ problem::result<outputs> outputs::open(std::vector<std::pair<std::string, std::s
   return all;
 }
 
+std::optional<error> outputs::folder_fault(std::string const& option, std::filesystem::path const& folder) const {
+  std::error_code unknown;
+  if (auto const there = std::filesystem::status(folder, unknown); exists(there) && !is_directory(there))
+    return fault(option, folder.native(), "is a file, not a folder");
+  auto const place = place_of(folder);
+  if (!place) return std::nullopt;  // the folder may be one that is made with others
+  for (auto const& [other, file] : opened_)
+    if (is_same_file(place.value(), file.place())) return fault(option, folder.native(), "is what " + other + " writes");
+  return std::nullopt;
+}
+
 std::optional<error> outputs::write(std::string_view option, std::span<std::byte const> bytes) const {
   auto const& [name, file] = *opened_.find(option);
   auto why = file.write(bytes);

@@ -2,6 +2,7 @@
 #pragma once
 
 #include <cstddef>
+#include <filesystem>
 #include <map>
 #include <optional>
 #include <span>
@@ -23,6 +24,9 @@ class outputs {
   ///           what another one is
   static problem::result<outputs> open(std::vector<std::pair<std::string, std::string>> const& path_of_option,
                                        std::vector<std::filesystem::path> const& inputs);
+
+  /// What is wrong with a folder that `option` names: it is a file, or what another option writes. It need not be there.
+  std::optional<problem::error> folder_fault(std::string const& option, std::filesystem::path const& folder) const;
 
   /// Does the command write a file for this option?
   bool has(std::string_view option) const { return opened_.contains(option); }

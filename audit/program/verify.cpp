@@ -30,7 +30,7 @@ int run(verify_arguments& arguments) {
   verify.only = {arguments.only.begin(), arguments.only.end()};
   std::vector<std::filesystem::path> inputs{verify.inputs};
   if (verify.outputs) inputs.push_back(*verify.outputs);
-  if (auto why = arguments.judging.open_files(std::move(inputs))) return usage_error(why->message());
+  if (auto why = arguments.judging.open_files(std::move(inputs), verify.findings)) return usage_error(why->message());
   verify.stop = &listen_for_interrupts();
   verify.on_progress = progress_line{};
   std::optional<tbb::global_control> threads;

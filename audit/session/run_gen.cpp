@@ -70,6 +70,12 @@ std::string clause(counts const& taken, std::size_t all, std::uint64_t most) {
   return fmt::format("{} of {} cases, which pass --size {} ({})", sum, all, most, fmt::join(checks, ", "));
 }
 
+/// Those of the names of --only that no case has.
+names without_cases(names only, std::vector<audit_case> const& cases) {
+  for (audit_case const& c : cases) only.erase(c.check), only.erase(c.full_name());
+  return only;
+}
+
 std::string text_of(gen_options const& options) {
   std::string text;
   if (!options.cases.only.empty()) text += fmt::format(" --only {}", fmt::join(options.cases.only, ","));
@@ -94,6 +100,7 @@ problem::result<generated_file> run_gen(gen_options const& options) {
   if (cases.empty())
     return error{error_code::missing, "--only",
                  "names only calls that several threads make at the same time, which a file cannot ask"};
+  names const none_before = without_cases(options.cases.only, cases);
   // A program that reads the file and knows version 1 would answer without the later tensors.
   if (options.version < 2)
     std::erase_if(cases, [](audit_case const& c) {
@@ -103,6 +110,8 @@ problem::result<generated_file> run_gen(gen_options const& options) {
       return !version_1;
     });
   if (cases.empty()) return error{error_code::missing, "--abi", "all of the chosen cases need --abi 2"};
+  names of_version_2 = without_cases(options.cases.only, cases);
+  for (std::string const& name : none_before) of_version_2.erase(name);
   std::string not_plain;
   if (options.plain) {
     std::size_t const all = cases.size();
@@ -124,6 +133,9 @@ problem::result<generated_file> run_gen(gen_options const& options) {
       return error{error_code::bad_value, "--size",
                    fmt::format("is {} bytes, in which none of the chosen cases fits", options.most_bytes)};
     generated_file written{{}, clause(taken, all, options.most_bytes)};
+    if (!of_version_2.empty())
+      written.left_out = fmt::format("{}: --abi 2 has them{}{}", fmt::join(of_version_2, ", "),
+                                     written.left_out.empty() ? "" : "; ", written.left_out);
     if (!not_plain.empty() || !written.left_out.empty())
       file.further["attest.left_out"] =
           not_plain + (not_plain.empty() || written.left_out.empty() ? "" : "; ") + written.left_out;

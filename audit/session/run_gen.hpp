@@ -23,8 +23,8 @@ struct gen_options {
 /// A file for a kernel that runs elsewhere, and what it does not hold.
 struct generated_file {
   std::vector<std::byte> bytes;
-  std::string
-      left_out;  ///< a clause: the cases that most_bytes leaves out, and of which checks; empty where it has all
+  std::string left_out;  ///< a clause: the cases that most_bytes leaves out, and of which checks, and before them what `only`
+                         ///< names and version 1 has no cases of; empty where there is neither
 };
 
 /// The cases that the options choose, as a safetensors file for a kernel that runs elsewhere. Where they pass

@@ -261,6 +261,9 @@ TEST_CASE("gen writes the cases that are asked for, within a size, and says what
   CHECK(has(report("verify written.safetensors")["evidence"]["not_asked"].dump(),
             "attest gen --only masks,tails/keys1 --quick"));
 
+  CHECK(written("--only scale,sinks,merge") == "attest: left out: merge, sinks: --abi 2 has them\n");
+  CHECK(written("--only scale,sinks --abi 2").empty());
+
   std::string const said = written("--size 4MiB");
   CHECK(size() <= 4 << 20);
   CHECK(size() > 3 << 20);
