@@ -12,7 +12,7 @@ namespace attest::fast {
 template <class T>
 struct query_strip {
   interval rows{};             ///< at most strip_rows
-  T* Q = nullptr;              ///< their packed queries: memory for [strip_rows, d]
+  T* Q = nullptr;              ///< their queries, packed: memory for [strip_rows, d]
   bool one_block_row = false;  ///< they have the same blocks of a block mask
   strip_view view{};
   interval seen{};     ///< the shortest interval outside which no query of the strip sees a key of the key block

@@ -30,15 +30,12 @@ class working_products {
     panels_.describe(call.instance, block.b, block.kv_head);
   }
 
-  /// Scales and packs query r of the query block, which is in `strip`; of each strip in order.
+  /// Scales query r of the query block, which is in `strip`.
   /// Returns   left: its scores still lack the factor 2^left
   /// Requires  d > 0
   int pack_query(query_strip<T> const& strip, std::int64_t r, E const* q) noexcept {
-    std::int64_t const i = r - strip.rows.first, tile = ops_.tile, d = size_.d, in_tile = i % tile;
-    int const left = scale_.fold(ops_, converted(ops_, q, d, space_.wide), d, space_.scaled + in_tile * d);
-    if (in_tile + 1 == tile || r + 1 == strip.rows.last)
-      ops_.transpose({space_.scaled, d}, rounded_up(tile, sum_lanes), d, tile, {strip.Q + (i - in_tile) * d, tile});
-    return left;
+    std::int64_t const d = size_.d;
+    return scale_.fold(ops_, converted(ops_, q, d, space_.wide), d, strip.Q + (r - strip.rows.first) * d);
   }
 
   /// Packs what the strips need of key block `keys`, of which they see `seen`: K unless there is only one strip, and V

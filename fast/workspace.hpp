@@ -48,8 +48,7 @@ class scratch {
 /// The arrays of a query block. Behind each is memory for a vector that a loop reads or writes beyond the end.
 template <class T>
 struct workspace {
-  T* Q = nullptr;       ///< [strips, strip_rows/tile, d, tile] scaled queries
-  T* scaled = nullptr;  ///< [sum_lanes, d] scaled queries of the tile that is being packed
+  T* Q = nullptr;       ///< [strips, strip_rows, d] scaled queries
   T* wide = nullptr;    ///< [widest_panel, max(d, dv)] rows of bf16 or f16, converted, or rows from pages
   T* kept = nullptr;    ///< [rows, m] scores from which weights are made, where the output cannot hold them
   T* K = nullptr;       ///< [keys/panel, d, panel] K of one key block
@@ -98,7 +97,7 @@ struct workspace {
               scratch::line;
       return reinterpret_cast<T*>(array);
     };
-    Q = take(strips * strip_rows * d), scaled = take(sum_lanes * d), K = take(keys * d);
+    Q = take(strips * strip_rows * d), K = take(keys * d);
     wide = take(needs.gathers ? widest_panel * std::max(d, dv) : 0), kept = take(rows * needs.kept);
     V = take(keys * rounded_up(dv, widest_panel)), S = take(strip_rows * score_stride<T>);
     O = {take(all * width), width}, next_O = {take(merged * width), width};

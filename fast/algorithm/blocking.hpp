@@ -8,8 +8,8 @@
 //                of K and V, one task: B_r of FlashAttention   called by plan.cpp         the second-level cache
 //   strip        rows of a query block whose scores exist at   strip_rows                 the first-level cache
 //                the same time
-//   tile         rows of the register tile of both products,   operations::tile, by the   the vector registers
-//                which lie side by side in packed Q            target (vectors-inl.hpp)
+//   tile         rows of the register tile of both products    the target                 the vector registers
+//                                                              (vectors-inl.hpp)
 //   panel        columns of that tile, which lie side by       operations::panel, by the  the vector registers
 //                side: keys in packed K, columns in packed V   target (vectors-inl.hpp)
 //

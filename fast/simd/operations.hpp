@@ -51,8 +51,7 @@ template <std::floating_point T>
 struct operations {
   char const* name = nullptr;
   std::int64_t panel = 0;  ///< keys (columns of V) that lie side by side in packed K (V)
-  std::int64_t tile = 0;   ///< queries that lie side by side in packed Q
-  std::int64_t few_rows = 0;  ///< most queries of row_products; at most `tile`
+  std::int64_t few_rows = 0;  ///< most queries of row_products
 
   /// to.row(t)_i ← from_it for i < min(rows, width), 0 for rows ≤ i < width. Fastest where `rows` fills whole vectors.
   /// Requires  memory for one vector beyond the last row of `to`. Where width is not a multiple of sum_lanes, what lies
@@ -74,6 +73,7 @@ struct operations {
   bool (*pack_values)(matrix<T const> from, std::int64_t rows, std::int64_t keys, std::int64_t dv, T* to) noexcept;
 
   /// S_ij ← Σ_t Q_it·K_jt, from 0, t in order, for the panels that `keys` touches. S is a strip's, column 0 is key 0.
+  /// Shapes  Q [rows, d], K [keys/panel, d, panel]
   void (*scores)(T const* Q, T const* K, std::int64_t d, std::int64_t rows, interval keys, T* S) noexcept;
 
   /// s_j ← f·s_j, rounded.

@@ -1,4 +1,4 @@
-// Packing: K and Q transposed, V in panels, so that the products read memory in order.
+// Packing: K transposed, V in panels, so that the products read memory in order.
 #if defined(ATTEST_FAST_SIMD_PACK_INL_HPP) == defined(HWY_TARGET_TOGGLE)
 #ifdef ATTEST_FAST_SIMD_PACK_INL_HPP
 #undef ATTEST_FAST_SIMD_PACK_INL_HPP

@@ -23,10 +23,10 @@ struct register_tile {
 template <class T>
 using packed = std::integral_constant<std::int64_t, panel_columns<T>>;
 
-/// sum_iv = Σ_t a_it·b_tv, from 0, t in order. a_it is a[t·a_depth + i·a_row], and b_t begins at b + t·b_row.
+/// sum_iv = Σ_t a_it·b_tv, from 0, t in order. a_it is a[t + i·a_row], and b_t begins at b + t·b_row.
 /// Cost  12 × 2 tile: 24 multiply-adds, 12 broadcasts and 2 loads for each t
-template <int rows, int vectors, std::int64_t a_row, std::int64_t a_depth, class T, class B>
-HWY_INLINE register_tile<T, rows, vectors> multiplied(T const* HWY_RESTRICT a, T const* HWY_RESTRICT b, B b_row,
+template <int rows, int vectors, class T, class A, class B>
+HWY_INLINE register_tile<T, rows, vectors> multiplied(T const* HWY_RESTRICT a, A a_row, T const* HWY_RESTRICT b, B b_row,
                                                       std::int64_t depth, T const* next) {
   tag<T> const d;
   register_tile<T, rows, vectors> tile;
@@ -40,7 +40,7 @@ HWY_INLINE register_tile<T, rows, vectors> multiplied(T const* HWY_RESTRICT a, T
       auto const factor = hn::Set(d, a[i * a_row]);
       HWY_UNROLL(8) for (int v = 0; v < vectors; ++v) tile.sum[i][v] = hn::MulAdd(factor, row[v], tile.sum[i][v]);
     }
-    a += a_depth, b += b_row, next += b_row;
+    ++a, b += b_row, next += b_row;
   }
   return tile;
 }
@@ -49,7 +49,7 @@ HWY_INLINE register_tile<T, rows, vectors> multiplied(T const* HWY_RESTRICT a, T
 template <int rows, class T>
 HWY_INLINE void score_tile(T const* Q, T const* K, std::int64_t depth, T const* next, T* S) {
   tag<T> const d;
-  auto const tile = multiplied<rows, 2, 1, tile_rows>(Q, K, packed<T>(), depth, next);
+  auto const tile = multiplied<rows, 2>(Q, depth, K, packed<T>(), depth, next);
   HWY_UNROLL(16) for (int i = 0; i < rows; ++i)
     HWY_UNROLL(2) for (int v = 0; v < 2; ++v)
       hn::StoreU(tile.sum[i][v], d, S + i * score_stride<T> + v * lanes<T>);
@@ -64,14 +64,12 @@ void scores(T const* Q, T const* K, std::int64_t depth, std::int64_t rows, inter
     std::int64_t i = 0;
     for (; i + tile_rows <= rows; i += tile_rows)
       score_tile<tile_rows>(Q + i * depth, panel, depth, next, S + i * score_stride<T> + j);
-    T const* const tail = Q + i * depth;
-    std::int64_t const first = i;
     if constexpr (tile_rows > 8)
-      if (i + 8 <= rows) score_tile<8>(tail + (i - first), panel, depth, next, S + i * score_stride<T> + j), i += 8;
+      if (i + 8 <= rows) score_tile<8>(Q + i * depth, panel, depth, next, S + i * score_stride<T> + j), i += 8;
     if constexpr (tile_rows > 4)
-      if (i + 4 <= rows) score_tile<4>(tail + (i - first), panel, depth, next, S + i * score_stride<T> + j), i += 4;
-    if (i + 2 <= rows) score_tile<2>(tail + (i - first), panel, depth, next, S + i * score_stride<T> + j), i += 2;
-    if (i < rows) score_tile<1>(tail + (i - first), panel, depth, next, S + i * score_stride<T> + j);
+      if (i + 4 <= rows) score_tile<4>(Q + i * depth, panel, depth, next, S + i * score_stride<T> + j), i += 4;
+    if (i + 2 <= rows) score_tile<2>(Q + i * depth, panel, depth, next, S + i * score_stride<T> + j), i += 2;
+    if (i < rows) score_tile<1>(Q + i * depth, panel, depth, next, S + i * score_stride<T> + j);
   }
 }
 
@@ -88,7 +86,8 @@ struct listed_rows {
 /// One tile of P·V. v_row is the row stride of V.
 template <int rows, int vectors, class T, class B>
 HWY_INLINE register_tile<T, rows, vectors> value_sums(T const* P, T const* V, B v_row, std::int64_t depth) {
-  return multiplied<rows, vectors, score_stride<T>, 1>(P, V, v_row, depth, V + rows_ahead * v_row);
+  return multiplied<rows, vectors>(P, std::integral_constant<std::int64_t, score_stride<T>>(), V, v_row, depth,
+                                   V + rows_ahead * v_row);
 }
 /// The same, bit for bit, where each row of V lies elsewhere. v_row has no meaning.
 template <int rows, int vectors, class T, class B>

@@ -71,7 +71,7 @@ HWY_INLINE void score_rows(T const* HWY_RESTRICT Q, Rows K, Rows next, std::int6
   constexpr std::int64_t keys = groups * lanes<T>;
   auto const add = [&](int g, T const* q, auto const& column) {
     HWY_UNROLL(8) for (int i = 0; i < rows; ++i)
-      tile.sum[i][g] = hn::MulAdd(hn::Set(d, q[i]), column, tile.sum[i][g]);
+      tile.sum[i][g] = hn::MulAdd(hn::Set(d, q[i * depth]), column, tile.sum[i][g]);
   };
   std::int64_t t = 0;
   for (; t + piece <= depth; t += piece) {
@@ -79,8 +79,8 @@ HWY_INLINE void score_rows(T const* HWY_RESTRICT Q, Rows K, Rows next, std::int6
     for (std::int64_t a = t % line / piece * (keys / 4), last = a + keys / 4; a < last; ++a)
       prefetch_line(next.row(a) + t / line * line);
     HWY_UNROLL(2) for (int g = 0; g < groups; ++g) {
-      T const* q = Q + t * tile_rows;
-      each_column<E>(K.from(g * lanes<T>), t, [&](auto const& column) { add(g, q, column), q += tile_rows; });
+      T const* q = Q + t;
+      each_column<E>(K.from(g * lanes<T>), t, [&](auto const& column) { add(g, q, column), ++q; });
     }
   }
   for (; t < depth; ++t)
@@ -91,7 +91,7 @@ HWY_INLINE void score_rows(T const* HWY_RESTRICT Q, Rows K, Rows next, std::int6
         if constexpr (is_narrow<E>) column[a] = widened(x);
         else column[a] = x;
       }
-      add(g, Q + t * tile_rows, hn::Load(d, column));
+      add(g, Q + t, hn::Load(d, column));
     }
   HWY_UNROLL(8) for (int i = 0; i < rows; ++i)
     HWY_UNROLL(2) for (int g = 0; g < groups; ++g) hn::StoreU(tile.sum[i][g], d, S + i * score_stride<T> + g * lanes<T>);

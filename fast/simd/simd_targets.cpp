@@ -20,7 +20,6 @@ template <class T>
 constexpr operations<T> all_operations() {
   return {.name = hwy::TargetName(HWY_TARGET),
           .panel = panel_columns<T>,
-          .tile = tile_rows,
           .few_rows = few_rows,
           .transpose = transpose<T>,
           .scale = scale<T>,

@@ -32,7 +32,7 @@ inline constexpr int few_rows = tile_rows < 8 ? tile_rows : 8;
 template <class T>
 inline constexpr std::int64_t panel_columns = 2 * lanes<T>;
 
-static_assert(strip_rows % tile_rows == 0);
+static_assert(strip_rows % tile_rows == 0 && few_rows <= strip_rows);
 static_assert(sum_lanes % lanes<float> == 0 && sum_lanes % lanes<double> == 0);
 static_assert(panel_columns<float> % sum_lanes == 0 || sum_lanes % panel_columns<float> == 0);
 static_assert(panel_columns<double> % sum_lanes == 0 || sum_lanes % panel_columns<double> == 0);
