@@ -41,8 +41,7 @@ class bf16_products {
     return scale_.fits ? 0 : scale_.exponent;
   }
 
-  /// Packs what the strips need of key block `keys`, of which they see `seen`: what few queries cannot read where it
-  /// lies.
+  /// Packs what the strips need of key block `keys`, of which they see `seen`, and few queries cannot read where it lies.
   void enter(interval const& keys, interval const& seen, interval const& next_block) noexcept {
     rows_.K.enter(keys), rows_.V.enter(keys);
     bool const few = strips_.rows <= bf16_pair_operations::few_rows, whole = strips_.first->whole;
@@ -108,6 +107,8 @@ class bf16_products {
   }
 
   static interval moved_on(interval const& keys) noexcept { return {keys.first + key_block, keys.last + key_block}; }
+
+  /// Scores of few rows with `keys`, whole panels of the key block.
   void score_in_place(query_strip<T> const& strip, interval const& keys, T factor, T* S) const noexcept {
     auto const& K = rows_.K;
     std::int64_t const rows = strip.rows.size(), last = strips_.seen.last;
@@ -121,6 +122,7 @@ class bf16_products {
                              rows, keys.size(), factor, S);
   }
 
+  /// O ← O·factor + P·V for few rows and the keys `seen`, which are `pairs` of the key block.
   void add_values_in_place(std::int64_t rows, interval const& seen, interval const& pairs, T const* factor,
                            matrix<T> const& O) const noexcept {
     auto const& V = rows_.V;
@@ -152,24 +154,20 @@ class bf16_products {
     }
   }
 
-  /// Packs the rows `seen` of V in pairs of keys: [dv/panel, key_block/2, panel]. A key beside them that is in no pair
-  /// of theirs otherwise counts as 0, and so do the columns behind dv. Returns  whether all values are finite
+  /// Packs the rows `seen` of V in pairs of keys: [dv/panel, key_block/2, panel]. A key that is in a pair with one of
+  /// them, and not among them, counts as 0, and so do the columns behind dv.
+  /// Returns  whether all values are finite
   bool pack_values(interval const& keys, interval const& seen) noexcept {
-    E const *rows[key_block], **next = rows;
-    rows_.V.each_run(seen, [&](matrix<E const> const& run, interval const& some) {
-      for (std::int64_t a = 0; a < some.size(); ++a) *next++ = run.row(a);
-    });
+    E const* list[key_block];
+    rows_.V.list(seen, list);
     std::int64_t const first = seen.first - keys.first, last = seen.last - keys.first;
+    auto const row = [&](std::int64_t j) { return first <= j && j < last ? list[j - first] : nullptr; };
     bool finite = true;
-    for (std::int64_t p = first / 2; 2 * p < last; ++p) {
-      E const *const even = 2 * p >= first ? rows[2 * p - first] : nullptr, *const odd = 2 * p + 1 < last
-                                                                                             ? rows[2 * p + 1 - first]
-                                                                                             : nullptr;
-      for (std::int64_t c = 0; c < size_.dv; c += panel)
-        finite =
-            pack_pair(even, odd, c, std::min(panel, size_.dv - c), words(space_.V) + c * (key_block / 2) + p * panel) &&
-            finite;
-    }
+    for (std::int64_t p = first / 2; 2 * p < last; ++p)
+      for (std::int64_t c = 0; c < size_.dv; c += panel) {
+        bf16_pair* const to = words(space_.V) + c * (key_block / 2) + p * panel;
+        finite = pack_pair(row(2 * p), row(2 * p + 1), c, std::min(panel, size_.dv - c), to) && finite;
+      }
     return finite;
   }
 

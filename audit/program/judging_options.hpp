@@ -26,7 +26,7 @@ class report_files {
   /// Finds and tries the files before the command's work, as outputs::open does.
   std::optional<problem::error> open(std::vector<std::filesystem::path> const& inputs);
 
-  /// What is wrong with `folder`, which `option` names: it is a file, or what a report is written to.
+  /// What is wrong with `folder`, which `option` names: it is what a report is written to.
   std::optional<problem::error> folder_fault(std::string const& option, std::filesystem::path const& folder) const {
     return opened_.folder_fault(option, folder);
   }

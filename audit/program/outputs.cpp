@@ -51,9 +51,6 @@ problem::result<outputs> outputs::open(std::vector<std::pair<std::string, std::s
 }
 
 std::optional<error> outputs::folder_fault(std::string const& option, std::filesystem::path const& folder) const {
-  std::error_code unknown;
-  if (auto const there = std::filesystem::status(folder, unknown); exists(there) && !is_directory(there))
-    return fault(option, folder.native(), "is a file, not a folder");
   auto const place = place_of(folder);
   if (!place) return std::nullopt;  // the folder may be one that is made with others
   for (auto const& [other, file] : opened_)

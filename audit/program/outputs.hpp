@@ -25,7 +25,7 @@ class outputs {
   static problem::result<outputs> open(std::vector<std::pair<std::string, std::string>> const& path_of_option,
                                        std::vector<std::filesystem::path> const& inputs);
 
-  /// What is wrong with a folder that `option` names: it is a file, or what another option writes. It need not be there.
+  /// What is wrong with a folder that `option` names: it is what another option writes. It need not be there.
   std::optional<problem::error> folder_fault(std::string const& option, std::filesystem::path const& folder) const;
 
   /// Does the command write a file for this option?

@@ -2,8 +2,8 @@
 // Sapphire Rapids, and later ones). They are multiply-adds like those of f32, in half as many instructions, on numbers
 // that take half as much memory.
 //
-// Highway's own (ReorderWidenMulAccumulate) uses that instruction from version 1.0.4 on; what Debian 12 has is 1.0.3,
-// and which numbers meet in it is left open there.
+// Highway's own dot products (ReorderWidenMulAccumulate) use that instruction in later versions than the 1.0.3 of Debian
+// 12, and leave open in which order the products are added; so this is written in intrinsics.
 #pragma once
 
 #include <cstdint>
@@ -28,7 +28,8 @@ struct bf16_pair_operations {
   static constexpr std::int64_t few_rows = 8;  ///< most queries of few_scores and few_values
 
   /// S_ij ← factor·Σ_p Q_ip·K_pj, from 0, p in order, for the panels that `keys` touches. S is a strip's, column 0 is
-  /// key 0. Shapes  Q [rows, pairs], K [keys/panel, pairs, panel]
+  /// key 0.
+  /// Shapes  Q [rows, pairs], K [keys/panel, pairs, panel]
   void (*scores)(bf16_pair const* Q, bf16_pair const* K, std::int64_t pairs, std::int64_t rows, interval keys,
                  float factor, float* S) noexcept;
   /// The same with `keys` rows of K where they lie, from K's first row and S's first column on: a multiple of
@@ -43,7 +44,8 @@ struct bf16_pair_operations {
   /// columns 2p and 2p + 1 of S. Weights below 2^−126 become 0. Columns that are multiples of 32.
   void (*narrow)(float* S, interval keys) noexcept;
   /// O_i ← O_i·factor + Σ_p P_ip·V_p: the sum is formed first, from 0, p in order, of the pairs of keys that `pairs`
-  /// says. Shapes  P a strip's S after narrow(), V [dv/panel, pairs of a key block, panel]
+  /// says.
+  /// Shapes  P a strip's S after narrow(), V [dv/panel, pairs of a key block, panel]
   void (*values)(float const* P, bf16_pair const* V, std::int64_t rows, interval pairs, std::int64_t dv,
                  float const* factor, matrix<float> O) noexcept;
   /// The same with rows of V where they lie: row j of them meets the column 2·pairs.first + j of S. dv is a multiple of

@@ -144,7 +144,7 @@ HOSTILE_ONCE(takes_the_next_questions) {
   UNUSED;
   pthread_t id;
   for (int several = 0; several < 8; ++several) pthread_create(&id, 0, takes, 0); /* one of them is there before the runner */
-  usleep(20000);
+  usleep(200000);
 }
 /* "The tensors could not be mapped", in the words of the runner. */
 HOSTILE(says_it_was_not_asked) {
