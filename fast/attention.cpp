@@ -75,12 +75,8 @@ template <class E>
 [[gnu::noinline]] call_context<E> context_within(problem::instance<E> const& instance,
                                                  problem::outputs<E> const& outputs) noexcept {
   using T = working<E>;
-  return {instance,
-          outputs,
-          best_operations<T>(),
-          score_scale<T>::of(instance.scale(), instance.size().d),
-          score_cap<T>::of(instance.softcap()),
-          bf16_pairs_here()};
+  return {instance, outputs, best_operations<T>(), score_scale<T>::of(instance.scale(), instance.size().d),
+          score_cap<T>::of(instance.softcap())};
 }
 
 template <class E>

@@ -9,9 +9,12 @@
 #include "fast/call_context.hpp"
 #include "fast/key_panels.hpp"
 #include "fast/query_strips.hpp"
+#include "fast/simd/bf16_pairs.hpp"
 
 namespace attest::fast {
 
+/// For processors that have the instruction (bf16_pairs_here()).
+///
 /// Two dimensions of a query and of a key are a pair, and two neighbouring keys of a column of V. Keys 2p and 2p + 1 of
 /// a key block are pair p, whatever is visible: a key that is not has the weight 0, which adds nothing to a sum. A last
 /// dimension without a neighbour has 0 beside it.
@@ -24,7 +27,7 @@ class bf16_products {
   bf16_products(call_context<E> const& call, query_block const& block, workspace<T> const& space,
                 block_strips<T> const& strips) noexcept
       : ops_(call.ops),
-        pairs_(*call.pairs),
+        pairs_(*bf16_pairs_here()),
         scale_(call.scale),
         space_(space),
         size_(call.instance.size()),
@@ -106,19 +109,17 @@ class bf16_products {
     return std::max(computed.first, std::min(computed.last, keys.size() / panel * panel));
   }
 
-  static interval moved_on(interval const& keys) noexcept { return {keys.first + key_block, keys.last + key_block}; }
-
   /// Scores of few rows with `keys`, whole panels of the key block.
   void score_in_place(query_strip<T> const& strip, interval const& keys, T factor, T* S) const noexcept {
     auto const& K = rows_.K;
     std::int64_t const rows = strip.rows.size(), last = strips_.seen.last;
     if (K.block_is_one_run() || K.runs_fill_lanes())
       return K.each_run(keys, [&](matrix<E const> const& run, interval const& some) {
-        pairs_.few_scores(words(strip.Q), run, K.one_run_of_any(moved_on(some), last), depth_, rows, some.size(), factor,
+        pairs_.few_scores(words(strip.Q), run, K.one_block_on(some, last), depth_, rows, some.size(), factor,
                           S + (some.first - keys.first));
       });
     E const *list[key_block], *next[key_block];
-    pairs_.few_listed_scores(words(strip.Q), K.list(keys, list), K.list_before(last, moved_on(keys), next), depth_,
+    pairs_.few_listed_scores(words(strip.Q), K.list(keys, list), K.list_one_block_on(keys, last, next), depth_,
                              rows, keys.size(), factor, S);
   }
 
@@ -128,10 +129,10 @@ class bf16_products {
     auto const& V = rows_.V;
     std::int64_t const last = strips_.seen.last;
     if (V.are_one_run(seen))
-      return pairs_.few_values(space_.S, V.one_run(seen), V.one_run_of_any(moved_on(seen), last), rows, pairs, size_.dv,
+      return pairs_.few_values(space_.S, V.one_run(seen), V.one_block_on(seen, last), rows, pairs, size_.dv,
                                factor, O);
     E const *list[key_block], *next[key_block];
-    pairs_.few_listed_values(space_.S, V.list(seen, list), V.list_before(last, moved_on(seen), next), rows, pairs,
+    pairs_.few_listed_values(space_.S, V.list(seen, list), V.list_one_block_on(seen, last, next), rows, pairs,
                              size_.dv, factor, O);
   }
 

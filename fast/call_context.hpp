@@ -5,7 +5,6 @@
 
 #include "fast/algorithm/band.hpp"
 #include "fast/scale.hpp"
-#include "fast/simd/bf16_pairs.hpp"
 #include "fast/simd/operations.hpp"
 #include "problem/instance.hpp"
 
@@ -26,7 +25,6 @@ struct call_context {
   operations<working<E>> const& ops;
   score_scale<working<E>> scale;
   score_cap<working<E>> cap;
-  bf16_pair_operations const* pairs = nullptr;  ///< for bf16_products
 };
 
 }  // namespace attest::fast

@@ -34,12 +34,13 @@ class key_rows {
   /// Do runs begin and end where lanes do (but for the last one)?
   bool runs_fill_lanes() const noexcept { return page_ % sum_lanes == 0; }
 
-  /// Where any rows begin if they lie in one run and before row `last`, else null.
-  E const* one_run_of_any(interval const& rows, std::int64_t last) const noexcept {
-    if (rows.last > last) return nullptr;
-    if (page_ == 0) return first_ + rows.first * stride_;
-    std::int64_t const at = rows.first / page_, inside = rows.first % page_;
-    return inside + rows.size() <= page_ ? in_page(at, inside) : nullptr;
+  /// Where the rows begin that follow these by one key block, if they lie in one run and before row `last`; else null.
+  E const* one_block_on(interval const& rows, std::int64_t last) const noexcept {
+    interval const on = moved_on(rows);
+    if (on.last > last) return nullptr;
+    if (page_ == 0) return first_ + on.first * stride_;
+    std::int64_t const at = on.first / page_, inside = on.first % page_;
+    return inside + on.size() <= page_ ? in_page(at, inside) : nullptr;
   }
 
   /// Calls visit(matrix, interval) for the runs of any rows, in order.
@@ -63,9 +64,9 @@ class key_rows {
     });
     return to;
   }
-  /// The same if they lie before row `last`, else null.
-  E const* const* list_before(std::int64_t last, interval const& rows, E const** to) const noexcept {
-    return rows.last <= last ? list(rows, to) : nullptr;
+  /// The same of the rows that follow these by one key block, if they lie before row `last`; else null.
+  E const* const* list_one_block_on(interval const& rows, std::int64_t last, E const** to) const noexcept {
+    return moved_on(rows).last <= last ? list(moved_on(rows), to) : nullptr;
   }
 
   /// Finds the runs of a key block, for the functions below: their rows lie in the block that was entered last.
@@ -101,6 +102,8 @@ class key_rows {
     E const* data;
     std::int64_t first, last;  ///< keys
   };
+
+  static interval moved_on(interval const& rows) noexcept { return {rows.first + most, rows.last + most}; }
 
   E const* in_page(std::int64_t at, std::int64_t inside) const noexcept {
     return first_ + (table_[at] * page_stride_ + inside * stride_);

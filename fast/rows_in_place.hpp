@@ -33,12 +33,12 @@ class rows_in_place {
     interval const whole{keys.first + computed.first, keys.first + last};
     if (panels_.K.block_is_one_run() || panels_.K.runs_fill_lanes()) {
       panels_.K.each_run(whole, [&](matrix<E const> const& run, interval const& some) {
-        few().scores(space_.Q, run, panels_.K.one_run_of_any(moved_on(some), last_), size_.d, rows_, some.size(),
+        few().scores(space_.Q, run, panels_.K.one_block_on(some, last_), size_.d, rows_, some.size(),
                      space_.S + (some.first - keys.first));
       });
     } else {
       E const *list[key_block], *next[key_block];
-      few().listed_scores(space_.Q, panels_.K.list(whole, list), panels_.K.list_before(last_, moved_on(whole), next),
+      few().listed_scores(space_.Q, panels_.K.list(whole, list), panels_.K.list_one_block_on(whole, last_, next),
                           size_.d, rows_, whole.size(), space_.S + computed.first);
     }
     return last;
@@ -53,22 +53,19 @@ class rows_in_place {
     if (panels_.V.are_one_run(seen)) {
       matrix<E const> const V = panels_.V.one_run(seen);
       if (are_few())
-        return few().values(P, V, panels_.V.one_run_of_any(moved_on(seen), last_), rows, seen.size(), size_.dv, factor,
-                            O);
+        return few().values(P, V, panels_.V.one_block_on(seen, last_), rows, seen.size(), size_.dv, factor, O);
       if constexpr (!is_narrow<E>) return ops_.values_in_place(P, V, rows, {0, seen.size()}, size_.dv, factor, O);
     }
     E const *list[key_block], *next[key_block];
     panels_.V.list(seen, list);
     if (are_few())
-      return few().listed_values(P, list, panels_.V.list_before(last_, moved_on(seen), next), rows, seen.size(),
+      return few().listed_values(P, list, panels_.V.list_one_block_on(seen, last_, next), rows, seen.size(),
                                  size_.dv, factor, O);
     if constexpr (!is_narrow<E>) ops_.listed_values(P, list, rows, {0, seen.size()}, size_.dv, factor, O);
   }
 
  private:
   row_products<E> const& few() const noexcept { return std::get<row_products<E>>(ops_.few); }
-
-  static interval moved_on(interval const& keys) noexcept { return {keys.first + key_block, keys.last + key_block}; }
 
   operations<T> const& ops_;
   workspace<T> const& space_;
