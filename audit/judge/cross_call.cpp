@@ -78,6 +78,19 @@ std::optional<violation> outputs_differ(audit_case const& kernel_case, owned_out
   return std::nullopt;
 }
 
+/// The model of a merge by LSE of so many answers of a kernel of model `of`: one level more than its own merges have, and
+/// before it O is rounded to the type of the outputs (docs/bound.md, States).
+problem::kernel_model merge_of_answers(problem::kernel_model of, std::size_t answers) {
+  constexpr double up = 1 + 0x1p-50;
+  if (of.merge != problem::split_merge::raw) ++of.merge_levels;
+  of.merge = problem::split_merge::lse;
+  of.splits = std::max(of.splits, static_cast<int>(answers));
+  of.omega_state = (of.omega_state * (1 + of.u_out) + of.omega_out) * up;
+  of.u_state = (of.u_state + of.u_out + of.u_state * of.u_out) * up;
+  of.state_limit = std::min(of.state_limit, of.out_limit);
+  return of;
+}
+
 void judge_merge(audit_case const& kernel_case, case_outputs const& outputs, contract const& claim, case_result& into) {
   std::vector<owned_outputs> parts;
   for (std::size_t n = 0; n < kernel_case.further.size(); ++n) {
@@ -112,9 +125,7 @@ void judge_merge(audit_case const& kernel_case, case_outputs const& outputs, con
     return weight == 0 ? 0 : sum / weight;
   });
   contract merging = claim;
-  merging.fixed = claim.model_for(kernel_case.problem.instance());
-  merging.fixed.merge = problem::split_merge::lse;
-  merging.fixed.splits = std::max(merging.fixed.splits, static_cast<int>(parts.size()));
+  merging.fixed = merge_of_answers(claim.model_for(kernel_case.problem.instance()), parts.size());
   merging.builtin = false;
   judgement found = judge(kernel_case.problem.instance(), merged, merging);
   for (violation& v : found.violations) {

@@ -163,4 +163,32 @@ TEST_CASE("where rows are sampled, the others may be NaN where the contract says
   CHECK(faults() == 1);
 }
 
+// Bounds that leave room for rounded weights had room enough for most of what this forgot.
+TEST_CASE("parts whose O is rounded to bf16 or f16 are merged under a bound that knows it", "[unit]") {
+  for (auto const type : {problem::element_type::bf16, problem::element_type::f16}) {
+    std::int64_t failed = 0, judged = 0;
+    int wrong_and_found = 0, cases = 0;
+    for (std::uint64_t seed = 1; seed <= 5; ++seed)
+      for (audit::audit_case const& split : audit::generated_cases({.type = type, .seed = seed, .checks = {"split-and-merge"}})) {
+        audit::contract const claim = builtin_claim(split.problem.instance());
+        audit::case_outputs outputs;
+        for (std::size_t call = 0; call <= split.further.size(); ++call)
+          outputs.push_back(builtin_answer(split.call(call).draft()));
+        audit::case_result right, wrong;
+        audit::judge_case(split, outputs, {.claim = &claim}, right);
+        failed += right.judged.failed, judged += right.judged.judged();
+        // Where the LSE of one part is 0.5 off, its own bound sees that, and the merge besides.
+        audit::owned_tensor& lse = *outputs[1]->lse;
+        auto const rows = static_cast<std::int64_t>(lse.bytes.size() / sizeof(float));
+        for (std::int64_t at = 0; at < rows; ++at)
+          audit::store(lse, static_cast<std::size_t>(at), audit::load(lse, static_cast<std::size_t>(at)) + 0.5);
+        audit::judge_case(split, outputs, {.claim = &claim}, wrong);
+        ++cases, wrong_and_found += wrong.judged.failed > rows;
+      }
+    CHECK(failed == 0);
+    CHECK(judged > 10000);
+    CHECK(wrong_and_found == cases);
+  }
+}
+
 }  // namespace attest::tests
