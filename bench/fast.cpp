@@ -23,7 +23,7 @@
 #include "fast/attention.hpp"
 #include "fast/merge.hpp"
 #include "fast/plan.hpp"
-#include "fast/simd/bf16_pairs.hpp"
+#include "fast/simd/bf16_tiles.hpp"
 #include "fast/simd/operations.hpp"
 
 namespace attest::bench {
@@ -106,10 +106,7 @@ class prepared {
     }
     auto const instance = problem::instance<T>::make(asked);
     auto const given = problem::outputs<T>::make(instance.value(), {{o_.data(), out}, {}, {}});
-    using fast::bf16_arithmetic;
-    fast::options const how{.threads = shape_.threads,
-                            .cache = planned_cache,
-                            .bf16_arithmetic = shape_.dot ? bf16_arithmetic::dot_products : bf16_arithmetic::f32};
+    fast::options const how{.threads = shape_.threads, .cache = planned_cache, .bf16_arithmetic = shape_.by};
     if (!fast::attention(instance.value(), given.value(), how))
       std::abort();
   }
@@ -320,6 +317,11 @@ void explain() {
   }
 }
 
+/// Whether the processor has the arithmetic, and an instruction for it.
+bool is_fast(bf16_arithmetic by) {
+  return by == bf16_arithmetic::tile_products ? fast::bf16_tiles_by_amx() != nullptr : fast::is_here(by);
+}
+
 int run(int count, char** arguments) {
   bool explains = false;
   for (int k = 1; k < count; ++k) {
@@ -340,7 +342,7 @@ int run(int count, char** arguments) {
   }
   if (explains) return explain(), 0;
   for (shape const& asked : shapes) {
-    if (asked.dot && fast::bf16_pairs_here() == nullptr) continue;
+    if (!is_fast(asked.by)) continue;
     auto const body = [&asked](benchmark::State& state) {
       if (asked.parts > 0) measure_merge(state, asked);
       else if (asked.type == element_type::f64) measure<double, double>(state, asked);

@@ -13,9 +13,12 @@
 #include <type_traits>
 #include <vector>
 
+#include "fast/attention.hpp"
 #include "problem/instance.hpp"
 
 namespace attest::bench {
+
+using fast::bf16_arithmetic;
 
 enum class element_type : std::uint8_t { f32, f64, bf16 };
 
@@ -41,7 +44,7 @@ struct shape {
   std::int64_t page = 0;  ///< keys in pages of this size, in random order; 0 = not paged
   double blocks = 0;      ///< the share of blocks of 64 × 64 that a block mask sets; 0 = there is none
   std::int64_t parts = 0; ///< merges that many partial results [b, hq, n, dv] instead, beside a plain loop
-  bool dot = false;       ///< by the dot products of bf16 of the processor, where it has them
+  bf16_arithmetic by = bf16_arithmetic::f32;  ///< left out where the processor has no instruction for it
 };
 
 constexpr problem::sizes square(std::int64_t n, std::int64_t d, std::int64_t hk = 8) { return {1, 8, hk, n, n, d, d}; }
@@ -78,21 +81,37 @@ inline constexpr shape shapes[]{
     {.name = "bf16 2048 d=64", .size = square(2048, 64), .target = 100, .of = limit::shape, .beside = "n=m=2048 d=64",
      .type = element_type::bf16},
     {.name = "bf16 dot 2048 d=64", .size = square(2048, 64), .of = limit::shape, .beside = "n=m=2048 d=64",
-     .type = element_type::bf16, .dot = true},
+     .type = element_type::bf16, .by = bf16_arithmetic::dot_products},
     {.name = "bf16 dot 2048 d=128", .size = square(2048, 128), .of = limit::shape, .beside = "n=m=2048 d=128",
-     .type = element_type::bf16, .dot = true},
+     .type = element_type::bf16, .by = bf16_arithmetic::dot_products},
     {.name = "bf16 dot 512 d=64", .size = square(512, 64), .of = limit::shape, .beside = "n=m=512 d=64",
-     .type = element_type::bf16, .dot = true},
+     .type = element_type::bf16, .by = bf16_arithmetic::dot_products},
     {.name = "bf16 dot 64 d=64", .size = square(64, 64), .of = limit::shape, .beside = "n=m=64 d=64",
-     .type = element_type::bf16, .dot = true},
+     .type = element_type::bf16, .by = bf16_arithmetic::dot_products},
     {.name = "bf16 dot causal 2048 d=64", .size = square(2048, 64), .of = limit::shape, .beside = "causal 2048 d=64",
-     .causal = true, .type = element_type::bf16, .dot = true},
+     .causal = true, .type = element_type::bf16, .by = bf16_arithmetic::dot_products},
     {.name = "bf16 dot 1 thread decode m=4096 32 heads d=64", .size = {1, 32, 32, 1, 4096, 64, 64}, .target = 95,
-     .of = limit::reading, .type = element_type::bf16, .dot = true},
+     .of = limit::reading, .type = element_type::bf16, .by = bf16_arithmetic::dot_products},
     {.name = "bf16 dot 1 thread decode m=32768 1 head d=128", .size = {1, 1, 1, 1, 32768, 128, 128}, .target = 95,
-     .of = limit::reading, .type = element_type::bf16, .dot = true},
+     .of = limit::reading, .type = element_type::bf16, .by = bf16_arithmetic::dot_products},
     {.name = "bf16 dot decode m=4096 32 heads d=64", .size = {1, 32, 32, 1, 4096, 64, 64}, .target = 95,
-     .of = limit::reading, .threads = 2, .type = element_type::bf16, .dot = true},
+     .of = limit::reading, .threads = 2, .type = element_type::bf16, .by = bf16_arithmetic::dot_products},
+    {.name = "bf16 tiles 2048 d=64", .size = square(2048, 64), .of = limit::shape, .beside = "n=m=2048 d=64",
+     .type = element_type::bf16, .by = bf16_arithmetic::tile_products},
+    {.name = "bf16 tiles 2048 d=128", .size = square(2048, 128), .of = limit::shape, .beside = "n=m=2048 d=128",
+     .type = element_type::bf16, .by = bf16_arithmetic::tile_products},
+    {.name = "bf16 tiles 512 d=64", .size = square(512, 64), .of = limit::shape, .beside = "n=m=512 d=64",
+     .type = element_type::bf16, .by = bf16_arithmetic::tile_products},
+    {.name = "bf16 tiles 64 d=64", .size = square(64, 64), .of = limit::shape, .beside = "n=m=64 d=64",
+     .type = element_type::bf16, .by = bf16_arithmetic::tile_products},
+    {.name = "bf16 tiles causal 2048 d=64", .size = square(2048, 64), .of = limit::shape, .beside = "causal 2048 d=64",
+     .causal = true, .type = element_type::bf16, .by = bf16_arithmetic::tile_products},
+    {.name = "bf16 tiles 1 thread decode m=4096 32 heads d=64", .size = {1, 32, 32, 1, 4096, 64, 64}, .target = 95,
+     .of = limit::reading, .type = element_type::bf16, .by = bf16_arithmetic::tile_products},
+    {.name = "bf16 tiles 1 thread decode m=32768 1 head d=128", .size = {1, 1, 1, 1, 32768, 128, 128}, .target = 95,
+     .of = limit::reading, .type = element_type::bf16, .by = bf16_arithmetic::tile_products},
+    {.name = "bf16 tiles decode m=4096 32 heads d=64", .size = {1, 32, 32, 1, 4096, 64, 64}, .target = 95,
+     .of = limit::reading, .threads = 2, .type = element_type::bf16, .by = bf16_arithmetic::tile_products},
     {.name = "mask 2048 d=64", .size = square(2048, 64), .target = 70, .of = limit::shape, .beside = "n=m=2048 d=64",
      .mask = true},
     {.name = "mask 2048 d=128", .size = square(2048, 128), .target = 75, .of = limit::shape, .beside = "n=m=2048 d=128",

@@ -38,7 +38,7 @@ class Shape:
     threads: int = 1
     kv_heads: int = 0  # 0: as many as heads
     bf16: bool = False
-    dot: bool = False  # attest by its dot products of bf16
+    by: str = ""  # attest's other arithmetics of bf16: its products of "dot" or "tiles"
 
 
 SHAPES = [
@@ -64,12 +64,18 @@ SHAPES = [
     Shape("2 threads decode m=32768 1 head d=128", 1, 1, 32768, 128, 1.1, threads=2),
     Shape("2 threads decode m=4096 32 heads on 8 d=128", 32, 1, 4096, 128, 1.0, threads=2, kv_heads=8),
     Shape("bf16 n=m=2048 d=64", 8, 2048, 2048, 64, 1.0, bf16=True),
-    Shape("bf16 dot n=m=2048 d=64", 8, 2048, 2048, 64, 1.0, bf16=True, dot=True),
-    Shape("bf16 dot n=m=512 d=64", 8, 512, 512, 64, 1.0, bf16=True, dot=True),
-    Shape("bf16 dot n=m=64 d=64", 8, 64, 64, 64, 1.0, bf16=True, dot=True),
-    Shape("bf16 dot causal 2048 d=64", 8, 2048, 2048, 64, 1.0, causal=True, bf16=True, dot=True),
-    Shape("bf16 dot decode m=4096 32 heads d=64", 32, 1, 4096, 64, 1.0, bf16=True, dot=True),
-    Shape("bf16 dot 2 threads 2048 d=64", 8, 2048, 2048, 64, 1.0, threads=2, bf16=True, dot=True),
+    Shape("bf16 dot n=m=2048 d=64", 8, 2048, 2048, 64, 1.0, bf16=True, by="dot"),
+    Shape("bf16 dot n=m=512 d=64", 8, 512, 512, 64, 1.0, bf16=True, by="dot"),
+    Shape("bf16 dot n=m=64 d=64", 8, 64, 64, 64, 1.0, bf16=True, by="dot"),
+    Shape("bf16 dot causal 2048 d=64", 8, 2048, 2048, 64, 1.0, causal=True, bf16=True, by="dot"),
+    Shape("bf16 dot decode m=4096 32 heads d=64", 32, 1, 4096, 64, 1.0, bf16=True, by="dot"),
+    Shape("bf16 dot 2 threads 2048 d=64", 8, 2048, 2048, 64, 1.0, threads=2, bf16=True, by="dot"),
+    Shape("bf16 tiles n=m=2048 d=64", 8, 2048, 2048, 64, 1.0, bf16=True, by="tiles"),
+    Shape("bf16 tiles n=m=512 d=64", 8, 512, 512, 64, 1.0, bf16=True, by="tiles"),
+    Shape("bf16 tiles n=m=64 d=64", 8, 64, 64, 64, 1.0, bf16=True, by="tiles"),
+    Shape("bf16 tiles causal 2048 d=64", 8, 2048, 2048, 64, 1.0, causal=True, bf16=True, by="tiles"),
+    Shape("bf16 tiles decode m=4096 32 heads d=64", 32, 1, 4096, 64, 1.0, bf16=True, by="tiles"),
+    Shape("bf16 tiles 2 threads 2048 d=64", 8, 2048, 2048, 64, 1.0, threads=2, bf16=True, by="tiles"),
     Shape("bf16 decode m=4096 32 heads d=64", 32, 1, 4096, 64, 1.0, bf16=True),
     Shape("bf16 decode m=32768 1 head d=128", 1, 1, 32768, 128, 1.0, bf16=True),
     Shape("bf16 2 threads decode m=4096 32 heads d=64", 32, 1, 4096, 64, 1.0, threads=2, bf16=True),
@@ -87,8 +93,8 @@ def as_float(x):
 
 def attest_run(library, shape, q, k, v):
     call = AttestCall(library, q, k, v, causal=shape.causal, threads=shape.threads)
-    if shape.dot:
-        call.attention = library.attest_attention_bf16_dot
+    if shape.by:
+        call.attention = getattr(library, f"attest_attention_bf16_{shape.by}")
     return call.run
 
 
@@ -179,6 +185,14 @@ def processor():
     except (OSError, ValueError):
         pass
     return name, caches
+
+
+def has_amx():
+    """Whether products of tiles are an instruction; elsewhere they are slow by design."""
+    try:
+        return "amx_bf16" in pathlib.Path("/proc/cpuinfo").read_text(encoding="utf-8")
+    except OSError:
+        return False
 
 
 class Eviction:
@@ -275,14 +289,14 @@ def main():
         say("| shape | attest ms: warm, cold |" + "".join(f" {peer}: warm, cold |" for peer in peers) + " over the best: warm, cold | wanted |")
         say("|---|---|" + "---|" * len(peers) + "---|---|")
         for shape in SHAPES:
-            if asked.only not in shape.name:
+            if asked.only not in shape.name or (shape.by == "tiles" and not has_amx()):
                 continue
             try:
                 row = measured(library, shape, peers, asked.seconds, evict)
             except RuntimeError as why:
-                if not shape.dot:
+                if not shape.by:
                     raise
-                print(f"{shape.name}: {why}: does this processor have dot products of bf16?")
+                print(f"{shape.name}: {why}: does this processor have them?")
                 continue
             table.append(row)
 

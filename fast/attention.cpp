@@ -13,6 +13,7 @@
 #include "fast/kept_memory.hpp"
 #include "fast/plan.hpp"
 #include "fast/query_block.hpp"
+#include "fast/simd/bf16_tiles.hpp"
 #include "fast/working_products.hpp"
 
 namespace attest::fast {
@@ -200,16 +201,26 @@ problem::result<std::monostate> attend(problem::instance<E> const& instance, pro
 
 }  // namespace
 
+bool is_here(bf16_arithmetic of) noexcept {
+  if (of == bf16_arithmetic::f32) return true;
+  return (of == bf16_arithmetic::dot_products ? bf16_pairs_here() : bf16_tiles_here()) != nullptr;
+}
+
 template <problem::floating_element E>
 problem::result<std::monostate> attention(problem::instance<E> const& instance, problem::outputs<E> const& outputs,
                                           options const& chosen) {
   if (chosen.bf16_arithmetic == bf16_arithmetic::f32) return attend<working_products<E>>(instance, outputs, chosen);
   using problem::error_code;
   if constexpr (std::is_same_v<E, problem::bf16>) {
-    if (bf16_pairs_here() != nullptr) return attend<bf16_products>(instance, outputs, chosen);
-    return problem::error{error_code::unsupported, "bf16_arithmetic", "this processor has no dot products of bf16"};
+    bool const tiles = chosen.bf16_arithmetic == bf16_arithmetic::tile_products;
+    if (!is_here(chosen.bf16_arithmetic))
+      return problem::error{error_code::unsupported, "bf16_arithmetic",
+                            tiles ? "this processor has neither AMX nor AVX2 and FMA"
+                                  : "this processor has no dot products of bf16"};
+    return tiles ? attend<bf16_products<bf16_tiles_here>>(instance, outputs, chosen)
+                 : attend<bf16_products<bf16_pairs_here>>(instance, outputs, chosen);
   }
-  return problem::error{error_code::unsupported, "bf16_arithmetic", "dot products of bf16 need tensors of bf16"};
+  return problem::error{error_code::unsupported, "bf16_arithmetic", "products of bf16 need tensors of bf16"};
 }
 
 using problem::bf16, problem::f16, problem::instance, problem::outputs;

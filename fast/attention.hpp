@@ -12,8 +12,13 @@ namespace attest::fast {
 /// How numbers stored as bf16 are multiplied. Each is an arithmetic of its own, with its own error model and bits.
 enum class bf16_arithmetic : std::uint8_t {
   f32,           ///< as the f32 numbers that they are: fast::model
-  dot_products,  ///< in pairs, with weights rounded to bf16 for V (simd/bf16_pairs.hpp): fast::dot_product_model
+  // The others round weights to bf16 for V: fast::dot_product_model.
+  dot_products,   ///< in pairs (simd/bf16_pairs.hpp)
+  tile_products,  ///< in tiles of 16 pairs (simd/bf16_tiles.hpp)
 };
+
+/// Whether this processor has the arithmetic.
+bool is_here(bf16_arithmetic of) noexcept;
 
 struct options {
   int threads = 0;         ///< at most this many; 0: the kernel chooses
@@ -25,8 +30,8 @@ struct options {
 /// σ·(q_i·k_j) + bias_ij); LSE and weights if they are among the outputs. A sink t of the head is one more score of each
 /// of its rows, without key and value. Entries may be dense, shorter than their slots, packed or (K and V) paged. bf16 and
 /// f16 are storage formats: the arithmetic is that of f32, and O and weights are those of the same numbers in f32, rounded
-/// to nearest. With bf16_arithmetic::dot_products q·k and P·V are sums of products of bf16 instead, and the bits are the same
-/// on every processor that has them.
+/// to nearest. With bf16_arithmetic::dot_products or tile_products q·k and P·V are sums of products of bf16 instead, and the
+/// bits are the same on every processor that has them: those with AVX512-BF16; those with AMX, fast, and with AVX2 and FMA.
 ///
 /// Shapes    those of problem::instance
 /// Requires  outputs overlap neither each other nor an input
@@ -37,8 +42,8 @@ struct options {
 ///           invisible key. They are the same on AVX2 and AVX-512. A key behind the entry's length is not read, an entry of the block table that no
 ///           key needs is not followed. Subnormal numbers of f32, f64 and bf16 count as 0. The floating-point environment is
 ///           restored. On an error no output is written
-/// Errors    bad_value: threads or cache below 0. unsupported: dropout; bf16_arithmetic::dot_products for another element
-///           type, or where the processor lacks them
+/// Errors    bad_value: threads or cache below 0. unsupported: dropout; another bf16_arithmetic than f32 for another element
+///           type, or where the processor lacks it
 /// Throws    std::bad_alloc if a thread cannot allocate its working memory: half of the cache that is planned for and
 ///           O(d + dv) numbers, 8 bytes an entry where entries have different numbers of queries, and for weights in bf16
 ///           and f16 4 MiB or 24 rows of scores more

@@ -1,5 +1,5 @@
-// The products of a query block on pairs of bf16: S = factor·(Q·Kᵀ) and O = P·V with P rounded to bf16, by the dot
-// products of fast/simd/bf16_pairs.hpp.
+// The products of a query block on pairs of bf16: S = factor·(Q·Kᵀ) and O = P·V with P rounded to bf16, by the operations
+// of fast/simd/bf16_pairs.hpp or bf16_tiles.hpp.
 #pragma once
 
 #include <algorithm>
@@ -13,11 +13,12 @@
 
 namespace attest::fast {
 
-/// For processors that have the instruction (bf16_pairs_here()).
+/// `here` says which operations: a function that returns a table, and null where there are none.
 ///
 /// Two dimensions of a query and of a key are a pair, and two neighbouring keys of a column of V. Keys 2p and 2p + 1 of
-/// a key block are pair p, whatever is visible: a key that is not has the weight 0, which adds nothing to a sum. A last
-/// dimension without a neighbour has 0 beside it.
+/// a key block are pair p, whatever is visible: a key that is not has the weight 0, which adds nothing to a sum. Where
+/// dimensions or keys do not fill the last chunk of pairs, zeros do.
+template <bf16_pair_operations const* (*here)() noexcept>
 class bf16_products {
  public:
   using E = problem::bf16;
@@ -27,15 +28,21 @@ class bf16_products {
   bf16_products(call_context<E> const& call, query_block const& block, workspace<T> const& space,
                 block_strips<T> const& strips) noexcept
       : ops_(call.ops),
-        pairs_(*bf16_pairs_here()),
+        pairs_(*here()),
         scale_(call.scale),
         space_(space),
         size_(call.instance.size()),
         strips_(strips),
-        depth_(ceiling_division(size_.d, 2)),
+        depth_(whole_chunks(ceiling_division(size_.d, 2))),
         rows_(call.ops, space, size_) {
     rows_.describe(call.instance, block.b, block.kv_head);
+    if (pairs_.begin != nullptr) pairs_.begin();
   }
+  ~bf16_products() {
+    if (pairs_.end != nullptr) pairs_.end();
+  }
+  bf16_products(bf16_products const&) = delete;
+  bf16_products& operator=(bf16_products const&) = delete;
 
   /// Packs query r of the query block, which is in `strip`.
   /// Returns  left: its scores still lack the factor 2^left
@@ -47,9 +54,11 @@ class bf16_products {
   /// Packs what the strips need of key block `keys`, of which they see `seen`, and few queries cannot read where it lies.
   void enter(interval const& keys, interval const& seen, interval const& next_block) noexcept {
     rows_.K.enter(keys), rows_.V.enter(keys);
-    bool const few = strips_.rows <= bf16_pair_operations::few_rows, whole = strips_.first->whole;
-    keys_in_place_ = few && size_.d > 0 && size_.d % 2 == 0;
-    values_in_place_ = few && whole && size_.dv % panel == 0 && seen.first % 2 == 0 && seen.last % 2 == 0;
+    bool const few = strips_.rows <= pairs_.few_rows, whole = strips_.first->whole;
+    std::int64_t const numbers = 2 * pairs_.chunk;
+    keys_in_place_ = few && size_.d > 0 && size_.d % numbers == 0;
+    values_in_place_ =
+        few && whole && size_.dv % panel == 0 && seen.first % numbers == 0 && seen.last % numbers == 0;
     interval const computed = whole_panels({seen.first - keys.first, seen.last - keys.first});
     if (size_.d > 0) pack_keys(keys, {keys_in_place_ ? in_place_until(keys, computed) : computed.first, computed.last});
     values_are_finite_ = size_.dv == 0 || values_in_place_ || pack_values(keys, seen);
@@ -86,7 +95,7 @@ class bf16_products {
                   Shows&& shows) noexcept {
     std::int64_t const rows = strip.rows.size();
     interval const visible{strip.seen.first - keys.first, strip.seen.last - keys.first};
-    interval const pairs{visible.first / 2, ceiling_division(visible.last, 2)};
+    interval const pairs = chunks_of(visible);
     for (std::int64_t i = 0; i < rows; ++i) pairs_.narrow(space_.S + i * score_stride<T>, whole_panels(visible));
     if (values_in_place_) return add_values_in_place(rows, strip.seen, pairs, factor, O);
     if (values_are_finite_ || (strip.whole && visible == interval{2 * pairs.first, 2 * pairs.last}))
@@ -103,6 +112,13 @@ class bf16_products {
  private:
   /// The arrays of a workspace have memory for as many pairs as numbers; what a pair is in is written as pairs alone.
   static bf16_pair* words(T* array) noexcept { return reinterpret_cast<bf16_pair*>(array); }
+
+  std::int64_t whole_chunks(std::int64_t pairs) const noexcept { return rounded_up(pairs, pairs_.chunk); }
+
+  /// The pairs of the chunks that hold these keys, both relative to the key block.
+  interval chunks_of(interval const& keys) const noexcept {
+    return {keys.first / 2 / pairs_.chunk * pairs_.chunk, whole_chunks(ceiling_division(keys.last, 2))};
+  }
 
   /// The first of the columns `computed` that few queries do not read in place: whole panels of keys that are there.
   static std::int64_t in_place_until(interval const& keys, interval const& computed) noexcept {
@@ -138,7 +154,8 @@ class bf16_products {
 
   /// A row of d numbers as depth_ pairs.
   void copy_as_pairs(E const* row, bf16_pair* to) const noexcept {
-    if (size_.d % 2 != 0) to[depth_ - 1] = row[size_.d - 1].bits;
+    std::fill(to + size_.d / 2, to + depth_, 0);
+    if (size_.d % 2 != 0) to[size_.d / 2] = row[size_.d - 1].bits;
     std::memcpy(to, row, static_cast<std::size_t>(size_.d / 2) * sizeof *to);
   }
 
@@ -155,7 +172,7 @@ class bf16_products {
     }
   }
 
-  /// Packs the rows `seen` of V in pairs of keys: [dv/panel, key_block/2, panel]. A key that is in a pair with one of
+  /// Packs the rows `seen` of V in pairs of keys: [dv/panel, key_block/2, panel]. A key that is in a chunk with one of
   /// them, and not among them, counts as 0, and so do the columns behind dv.
   /// Returns  whether all values are finite
   bool pack_values(interval const& keys, interval const& seen) noexcept {
@@ -163,8 +180,9 @@ class bf16_products {
     rows_.V.list(seen, list);
     std::int64_t const first = seen.first - keys.first, last = seen.last - keys.first;
     auto const row = [&](std::int64_t j) { return first <= j && j < last ? list[j - first] : nullptr; };
+    interval const pairs = chunks_of({first, last});
     bool finite = true;
-    for (std::int64_t p = first / 2; 2 * p < last; ++p)
+    for (std::int64_t p = pairs.first; p < pairs.last; ++p)
       for (std::int64_t c = 0; c < size_.dv; c += panel) {
         bf16_pair* const to = words(space_.V) + c * (key_block / 2) + p * panel;
         finite = pack_pair(row(2 * p), row(2 * p + 1), c, std::min(panel, size_.dv - c), to) && finite;

@@ -58,6 +58,10 @@ ATTEST_EXPORT attest_status attest_attention_bf16_dot(attest_call const* call) {
   return attest::fast::answer(call, attest::fast::bf16_arithmetic::dot_products);
 }
 
+ATTEST_EXPORT attest_status attest_attention_bf16_tiles(attest_call const* call) {
+  return attest::fast::answer(call, attest::fast::bf16_arithmetic::tile_products);
+}
+
 ATTEST_EXPORT void attest_release_memory() { attest::fast::release_memory(); }
 
 ATTEST_EXPORT char const* attest_kernel_name() {

@@ -132,7 +132,7 @@ class query_block_kernel {
     has_blocks_ = bool(instance_.block_mask());
     query_place at = place(0);
     for (std::int64_t first = 0; first < strips_.rows; first = strips_.back().rows.last) {
-      query_strip<T>& strip = strips_.append(space_.Q, size_.d);
+      query_strip<T>& strip = strips_.append(space_.Q, space_.packed_dimensions(size_.d));
       strip.rows = {first, first + std::min(rows_of_strip(alike(at)), strips_.rows - first)};
       pack_queries(strip, at);
       if (size_.m == 0) continue;

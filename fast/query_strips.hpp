@@ -34,9 +34,9 @@ struct block_strips {
   /// As in decoding: then packed copies of K and V would be used only once.
   bool are_one() const noexcept { return count == 1; }
 
-  /// One more strip, whose packed queries of d numbers follow those of the others in Q.
-  query_strip<T>& append(T* Q, std::int64_t d) noexcept {
-    first[count].Q = Q + count * strip_rows * d;
+  /// One more strip, whose packed queries, each with memory for `width` numbers, follow those of the others in Q.
+  query_strip<T>& append(T* Q, std::int64_t width) noexcept {
+    first[count].Q = Q + count * strip_rows * width;
     return first[count++];
   }
 };

@@ -48,10 +48,10 @@ class scratch {
 /// The arrays of a query block. Behind each is memory for a vector that a loop reads or writes beyond the end.
 template <class T>
 struct workspace {
-  T* Q = nullptr;       ///< [strips, strip_rows, d] scaled queries
+  T* Q = nullptr;       ///< [strips, strip_rows, packed_dimensions(d)] scaled queries
   T* wide = nullptr;    ///< [widest_panel, max(d, dv)] rows of bf16 or f16, converted, or rows from pages
   T* kept = nullptr;    ///< [rows, m] scores from which weights are made, where the output cannot hold them
-  T* K = nullptr;       ///< [keys/panel, d, panel] K of one key block
+  T* K = nullptr;       ///< [keys/panel, packed_dimensions(d), panel] K of one key block
   T* V = nullptr;       ///< [dv/panel, keys, panel] V of one key block
   T* S = nullptr;       ///< [strip_rows, score_stride] the scores of a strip, then its weights P
   matrix<T> O{};        ///< [rows, dv] not yet divided by l
@@ -60,6 +60,9 @@ struct workspace {
 
   /// Columns of O in memory: whole vectors.
   static constexpr std::int64_t padded(std::int64_t dv) noexcept { return rounded_up(dv, sum_lanes); }
+
+  /// Memory of a packed query or key, in numbers: tiles of bf16 have at least 16 pairs.
+  static constexpr std::int64_t packed_dimensions(std::int64_t d) noexcept { return std::max<std::int64_t>(d, 16); }
 
   /// No target's panel is wider.
   static constexpr std::int64_t widest_panel = 64;
@@ -97,8 +100,8 @@ struct workspace {
               scratch::line;
       return reinterpret_cast<T*>(array);
     };
-    Q = take(strips * strip_rows * d), K = take(keys * d);
-    wide = take(needs.gathers ? widest_panel * std::max(d, dv) : 0), kept = take(rows * needs.kept);
+    Q = take(strips * strip_rows * packed_dimensions(d)), K = take(keys * packed_dimensions(d));
+    wide = take(needs.gathers ? widest_panel * std::max(packed_dimensions(d), dv) : 0), kept = take(rows * needs.kept);
     V = take(keys * rounded_up(dv, widest_panel)), S = take(strip_rows * score_stride<T>);
     O = {take(all * width), width}, next_O = {take(merged * width), width};
     states = {take(all), take(all * sum_lanes), take(all)};

@@ -1,6 +1,6 @@
-// Dot products of two pairs of bf16, which some processors have as one instruction (AVX512-BF16: Zen 4, Cooper Lake and
-// Sapphire Rapids, and later ones). They are multiply-adds like those of f32, in half as many instructions, on numbers
-// that take half as much memory.
+// Products of pairs of bf16: what the two arithmetics on them share, and the one whose pairs are multiplied one by one,
+// by dot products that some processors have as one instruction (AVX512-BF16: Zen 4, Cooper Lake and Sapphire Rapids, and
+// later ones). The other is that of bf16_tiles.hpp.
 //
 // Highway's own dot products (ReorderWidenMulAccumulate) use that instruction in later versions than the 1.0.3 of Debian
 // 12, and leave open in which order the products are added; so this is written in intrinsics.
@@ -17,18 +17,18 @@ namespace attest::fast {
 /// Two neighbours of a row of bf16: the first is the lower half.
 using bf16_pair = std::uint32_t;
 
-/// The operations on pairs. In all of them s ← s + a·b, for a pair a = (a₀, a₁) and b = (b₀, b₁), is
-///
-///   fl(a₀·b₀ + fl(a₁·b₁ + s))
-///
-/// where fl rounds once, to nearest, ties to even: a chain of fused multiply-adds in f32, the second number of the pair
-/// first. Subnormal a, b and s count as 0, and a subnormal result is 0, whatever MXCSR says.
+/// The operations on pairs. How a sum of products Σ_p a_p·b_p over pairs is rounded is that of the table: bf16_pairs_here(),
+/// or those of bf16_tiles.hpp.
 struct bf16_pair_operations {
-  static constexpr std::int64_t panel = 32;    ///< keys (columns of V) that lie side by side in packed K (V)
-  static constexpr std::int64_t few_rows = 8;  ///< most queries of few_scores and few_values
+  static constexpr std::int64_t panel = 32;  ///< keys (columns of V) that lie side by side in packed K (V)
+
+  std::int64_t chunk;     ///< pairs that are added at once: numbers of pairs, and where sums begin and end, are its multiples
+  std::int64_t few_rows;  ///< most queries of those named few_; 0: there are none
+  void (*begin)() noexcept;  ///< what a thread calls before the others, and `end` behind them; null: nothing
+  void (*end)() noexcept;
 
   /// S_ij ← factor·Σ_p Q_ip·K_pj, from 0, p in order, for the panels that `keys` touches. S is a strip's, column 0 is
-  /// key 0.
+  /// key 0. Q and S have memory for strip_rows rows: what lies behind `rows` is lost.
   /// Shapes  Q [rows, pairs], K [keys/panel, pairs, panel]
   void (*scores)(bf16_pair const* Q, bf16_pair const* K, std::int64_t pairs, std::int64_t rows, interval keys,
                  float factor, float* S) noexcept;
@@ -61,7 +61,13 @@ struct bf16_pair_operations {
                          std::int64_t dv, float factor, float* O) noexcept;
 };
 
-/// Those of this processor; null where it has no such instruction.
+/// Those of AVX512-BF16; null where the processor has no such instruction. One pair is a chunk, and s ← s + a·b, for pairs
+/// a = (a₀, a₁) and b = (b₀, b₁), is
+///
+///   fl(a₀·b₀ + fl(a₁·b₁ + s))
+///
+/// where fl rounds once, to nearest, ties to even: a chain of fused multiply-adds in f32, the second number of the pair
+/// first. Subnormal a, b and s count as 0, and a subnormal result is 0, whatever MXCSR says.
 bf16_pair_operations const* bf16_pairs_here() noexcept;
 
 }  // namespace attest::fast

@@ -113,6 +113,9 @@ ATTEST_EXPORT void attest_release_memory(void) ATTEST_NOEXCEPT;
  * rounded to it. UNSUPPORTED for other types, and where the processor has none. */
 ATTEST_EXPORT attest_status attest_attention_bf16_dot(const attest_call *call) ATTEST_NOEXCEPT;
 
+/* The same by products of tiles: by AMX, with its bits more slowly where the processor has AVX2 and FMA, else UNSUPPORTED. */
+ATTEST_EXPORT attest_status attest_attention_bf16_tiles(const attest_call *call) ATTEST_NOEXCEPT;
+
 #ifdef __cplusplus
 }
 #endif

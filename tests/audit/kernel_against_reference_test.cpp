@@ -3,7 +3,6 @@
 #include <cmath>
 
 #include "audit/judge/judge_outputs.hpp"
-#include "fast/simd/bf16_pairs.hpp"
 #include "reference/bound/bound.hpp"
 #include "reference/compiled/row.hpp"
 #include "tests/support/builtin_kernel.hpp"
@@ -58,15 +57,16 @@ TEST_CASE("every element of O, LSE and weights is within the kernel's own bound"
 }
 
 TEST_CASE("every element by dot products of bf16 is within their own bound", "[property]") {
-  if (fast::bf16_pairs_here() == nullptr) {
-    WARN("not tested: this processor has no dot products of bf16");
-    return;
-  }
-  auto const holds = [](recipe r) {
+  using fast::bf16_arithmetic;
+  std::vector<bf16_arithmetic> here;
+  for (auto const by : {bf16_arithmetic::dot_products, bf16_arithmetic::tile_products})
+    if (fast::is_here(by)) here.push_back(by);
+    else WARN("not tested: this processor lacks the arithmetic " << static_cast<int>(by));
+  if (here.empty()) return;
+  auto const holds = [&](recipe r) {
     r.type = problem::element_type::bf16;
     audit::problem_draft const draft = make_problem(r);
-    audit::owned_outputs const answer =
-        builtin_answer(draft, {.bf16_arithmetic = fast::bf16_arithmetic::dot_products});
+    audit::owned_outputs const answer = builtin_answer(draft, {.bf16_arithmetic = *rc::gen::elementOf(here)});
     RC_ASSERT(answer.o.has_value());
     auto const instance = problem::make_instance(draft.arguments()).value();
     audit::judgement const judged = audit::judge(instance, answer, dot_product_claim(instance));

@@ -168,18 +168,21 @@ TEST_CASE("softcap, bf16 and f16 are answered", "[unit]") {
     REQUIRE(attest_attention(&half.call) == ATTEST_OK);
     CHECK(out == as.four);
     CHECK(lse == Approx(0.69314718f));
-    out = 0x1234, lse = -7;
-    attest_status const by_dot_products = attest_attention_bf16_dot(&half.call);
-    bool const answers = as.type.code == kDLBfloat && by_dot_products == ATTEST_OK;
-    CHECK(by_dot_products == (answers ? ATTEST_OK : ATTEST_UNSUPPORTED));
-    CHECK(out == (answers ? as.four : 0x1234));
-    CHECK(lse == (answers ? Approx(0.69314718f) : Approx(-7)));
+    for (auto* const by : {attest_attention_bf16_dot, attest_attention_bf16_tiles}) {
+      out = 0x1234, lse = -7;
+      attest_status const status = by(&half.call);
+      bool const answers = as.type.code == kDLBfloat && status == ATTEST_OK;
+      CHECK(status == (answers ? ATTEST_OK : ATTEST_UNSUPPORTED));
+      CHECK(out == (answers ? as.four : 0x1234));
+      CHECK(lse == (answers ? Approx(0.69314718f) : Approx(-7)));
+    }
   }
 }
 
 TEST_CASE("a malformed call fails, outputs untouched", "[unit]") {
   CHECK(attest_attention(nullptr) == ATTEST_FAILED);
   CHECK(attest_attention_bf16_dot(nullptr) == ATTEST_FAILED);
+  CHECK(attest_attention_bf16_tiles(nullptr) == ATTEST_FAILED);
   tiny_call missing;
   missing.call.v = nullptr;
   CHECK(missing.answer_untouched() == ATTEST_FAILED);
