@@ -9,7 +9,8 @@ The variants are the adapters of the package in python/; without arguments: thei
 FUNCTION(call) returns o, or o and lse. Everything that is asked is derived from the file. The library runs in a process of its
 own, and in a new one after a crash. A problem without an answer has the metadata PREFIX.attest.status in OUTPUTS:
 `unsupported: ...` (the library has no argument for it), `error: ...`, `killed: SIGNAL` or `hung`. Needs numpy, safetensors and
-the library.
+the library. --device cuda puts the tensors of PyTorch's variants there; after an error of that device the library's process is a
+new one, since what follows such an error on a GPU is answered by the same error.
 """
 import argparse
 import collections
@@ -50,11 +51,15 @@ def answered(answer, asked):
     return {role: np.ascontiguousarray(output) for role, output in outputs.items()}
 
 
-def serve(variant, cases, pipe):
+def serve(variant, cases, device, pipe):
     """The library's process: takes prefixes from the pipe, sends back (outputs, status)."""
     warnings.simplefilter("ignore")
     if variant in adapters.names():
-        answer = adapters.named(variant)
+        try:
+            answer = adapters.named(variant, **({"device": device} if device else {}))
+        except ValueError as why:  # this adapter has no device
+            pipe.send(str(why))
+            return
     else:
         path, function = variant.rsplit(":", 1)
         sys.path.insert(0, str(pathlib.Path(path).parent))
@@ -74,17 +79,18 @@ def serve(variant, cases, pipe):
 class Library:
     """The library's process, started when it is first asked and after it has died."""
 
-    def __init__(self, variant, cases, seconds):
-        self.variant, self.cases, self.seconds, self.process = variant, cases, seconds, None
+    def __init__(self, variant, cases, seconds, device):
+        self.variant, self.cases, self.seconds, self.device, self.process = variant, cases, seconds, device, None
 
     def start(self):
         context = multiprocessing.get_context("spawn")
         self.pipe, other = context.Pipe()
-        self.process = context.Process(target=serve, args=(self.variant, self.cases, other), daemon=True)
+        self.process = context.Process(target=serve, args=(self.variant, self.cases, self.device, other), daemon=True)
         self.process.start()
         other.close()
-        if not self.pipe.poll(120) or not self.received():
-            sys.exit(f"{self.variant} could not be loaded")
+        said = self.received() if self.pipe.poll(120) else None
+        if said != "ready":
+            sys.exit(said or f"{self.variant} could not be loaded")
 
     def received(self):
         try:
@@ -103,6 +109,8 @@ class Library:
             self.process.join()
             code, self.process = self.process.exitcode, None
             return {}, f"killed: {-code}" if code < 0 else f"error: the process ended with status {code}"
+        if self.device and reply[1].startswith("error:") and "CUDA error" in reply[1]:
+            self.stop()
         return reply
 
     def stop(self):
@@ -118,6 +126,7 @@ def main():
     parser.add_argument("cases")
     parser.add_argument("outputs")
     parser.add_argument("--seconds", type=float, default=60, help="for one problem, then it counts as hung")
+    parser.add_argument("--device", help="where the tensors go, for the variants of PyTorch and of what is built on it: cuda")
     parser.add_argument("--only", default="", help="problems whose name contains this")
     asked = parser.parse_args()
     known = asked.variant in adapters.names()
@@ -126,7 +135,7 @@ def main():
     variant = asked.variant if known else os.path.abspath(asked.variant)
     with safe_open(asked.cases, "np") as file:
         prefixes = [p for p in problem.prefixes(file.keys()) if asked.only in p]
-    library = Library(variant, os.path.abspath(asked.cases), asked.seconds)
+    library = Library(variant, os.path.abspath(asked.cases), asked.seconds, asked.device)
     outputs, metadata, refused = {}, {}, collections.Counter()
     for prefix in prefixes:
         answer, status = library.ask(prefix)
