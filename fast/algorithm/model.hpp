@@ -87,12 +87,14 @@ constexpr problem::kernel_model model(problem::instance<E> const& instance) noex
   return model<E>(instance.size(), instance.has_bias());
 }
 
-/// The kernel model of fast::attention on numbers stored as bf16 with bf16_arithmetic::dot_products.
+/// The kernel model of fast::attention on numbers stored as bf16 with bf16_arithmetic::dot_products or tile_products.
 ///
 /// Two numbers of bf16 have a product of 16 bits, which f32 holds: an instruction for a pair of them is two
 /// multiply-adds, each rounded once (simd/bf16_pairs.hpp), and a sum of d products is one chain of d of them, whatever
-/// their order. So is a sum of P·V over a key block, and both meet as many roundings as those of model<bf16>. What
-/// differs:
+/// their order. So is a sum of P·V over a key block, and both meet as many roundings as those of model<bf16>. A number of
+/// a chunk of 32 in tiles (simd/bf16_tiles.hpp) meets 15 in its chain, one where the chains meet and one for each chunk but
+/// the first: never more than there are numbers. What underflows in two additions for each chunk is among the 2d losses
+/// that the bound counts. What differs:
 constexpr problem::kernel_model dot_product_model(problem::sizes const& size, bool has_bias = true) noexcept {
   using problem::bf16, problem::formats::power_of_two;
   constexpr problem::binary_format stored = problem::format_of<bf16>;

@@ -66,9 +66,9 @@ HWY_INLINE sums sums_of_products(bf16_pair const* a, bf16_pair const* b, std::in
   return total;
 }
 
-/// o ← o·factor + sum for the columns of a panel that are below dv, rounded up to sum_lanes.
+/// o ← o·factor + sum for the vectors of a panel that hold some of so many columns.
 HWY_INLINE void add_to(float* o, float factor, sums const& sum, std::int64_t columns) {
-  for (int v = 0; v * lanes < rounded_up(columns, sum_lanes) && v < vectors; ++v)
+  for (int v = 0; v < vectors && v * lanes < columns; ++v)
     _mm256_storeu_ps(o + v * lanes,
                      _mm256_fmadd_ps(_mm256_loadu_ps(o + v * lanes), _mm256_set1_ps(factor), sum.of[v]));
 }
