@@ -57,8 +57,10 @@ def serve(variant, cases, device, pipe):
     if variant in adapters.names():
         try:
             answer = adapters.named(variant, **({"device": device} if device else {}))
-        except ValueError as why:  # this adapter has no device
-            pipe.send(str(why))
+            if device:
+                importlib.import_module("torch").empty(0, device=device)
+        except (ValueError, RuntimeError) as why:  # the adapter has no devices, or the machine not this one
+            pipe.send(f"--device {device}: {str(why).splitlines()[0]}")
             return
     else:
         path, function = variant.rsplit(":", 1)
@@ -132,6 +134,8 @@ def main():
     known = asked.variant in adapters.names()
     if not known and ".py:" not in asked.variant:
         parser.error(f"there is no variant {asked.variant}. There are: {' '.join(adapters.names())}")
+    if asked.device and not known:
+        parser.error("--device: is for the adapters; a function of your own puts its tensors where it likes")
     variant = asked.variant if known else os.path.abspath(asked.variant)
     with safe_open(asked.cases, "np") as file:
         prefixes = [p for p in problem.prefixes(file.keys()) if asked.only in p]

@@ -51,6 +51,14 @@ def made(name: str, **options: Any) -> Any:
     return adapters.named(name, **options)
 
 
+@pytest.mark.parametrize("name", ["pytorch-cudnn", "pytorch-efficient"])
+def test_a_kernel_that_pytorch_has_for_gpus_alone_is_unsupported_on_a_cpu(name: str) -> None:
+    adapter = made(name, device="cpu")
+    for call in CALLS.values():
+        with pytest.raises(Unsupported):
+            adapter.answer(call)
+
+
 def ready(function: object, device: str | None = None) -> Any:
     """The adapter of a library's function, which has one."""
     adapter = adapters.for_callable(function, device)  # type: ignore[arg-type]

@@ -77,7 +77,14 @@ with tempfile.TemporaryDirectory() as folder:
     for name in ("accuracy", "bands", "heads", "bias", "empty-rows", "windows"):
         assert by_name[name]["elements"] > 0 and by_name[name]["failed"] == 0, by_name[name]
 
+    ended = run(sys.executable, script, "mine.py:answer", "cases", "outputs", "--device", "cuda")
+    assert ended.returncode == 2 and "--device: is for the adapters" in ended.stderr, ended.stderr
+    if importlib.util.find_spec("onnx") is not None:
+        ended = run(sys.executable, script, "onnx", "cases", "outputs", "--device", "cuda")
+        assert ended.returncode == 1 and "the adapter onnx has no such option" in ended.stderr, ended.stderr
     if importlib.util.find_spec("torch") is not None:
+        ended = run(sys.executable, script, "pytorch", "cases", "outputs", "--device", "nowhere")
+        assert ended.returncode == 1 and ended.stderr.startswith("--device nowhere: "), ended.stderr
         by_name, status = judged("pytorch-math")
         for name in ("accuracy", "bands", "masks", "heads", "bias", "scale"):
             assert by_name[name]["cases"] > by_name[name]["unsupported"] and by_name[name]["failed"] == 0, by_name[name]
