@@ -51,10 +51,13 @@ void take_recorded(recorded_case const& recorded, contract const& claim, case_re
     std::int64_t const before = into.judged.failed;
     std::string const name = printable(said.prefix.empty() ? "the call" : said.prefix);
     ++counted.calls;
-    counted.answered += recorded.outputs[call].has_value();
+    // Outputs beside "unsupported" are an answer; beside another status they are judged, and the call counts as what it says.
+    bool const refused = said.status && said.status->as == call_status::ending::unsupported,
+               answered = recorded.outputs[call].has_value() && (!said.status || refused);
+    counted.answered += answered;
     if (said.status) {
-      count(*said.status, counted);
-      if (said.status->as != call_status::ending::unsupported)
+      if (!answered) count(*said.status, counted);
+      if (!refused)
         add_violation(call, said.status->as == call_status::ending::hung ? bug_class::hang : bug_class::crash,
                       fmt::format("{}: {}", name, sentence_of(*said.status)), into);
     } else if (!recorded.outputs[call] && said.unusable.empty()) {

@@ -108,6 +108,14 @@ for prefix, text in zip(cases, said): drop(prefix); meta[prefix + ".attest.statu
   }
   CHECK(verified("--waive crash,hang")["verdict"] != "refuted");
 
+  // Each call is counted once: outputs speak beside "unsupported", and no other status.
+  record("--only masks", R"(meta[cases[0] + ".attest.status"], meta[cases[1] + ".attest.status"] = "unsupported: no", "error: late")");
+  json const both = verified()["recorded"];
+  INFO(both.dump());
+  CHECK(both["unsupported"] == 0);
+  CHECK(both["errors"] == 1);
+  CHECK(both["calls"] == both["answered"].get<int>() + 1);
+
   record("--only masks", R"(meta[cases[0] + ".attest.status"] = "crashed")");
   outcome const refused = attest("verify inputs.safetensors outputs.safetensors");
   CHECK(refused.status == 2);
