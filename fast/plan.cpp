@@ -21,6 +21,9 @@ constexpr std::int64_t caches_of_block_mask = 4;
 /// Multiply-adds below which a second thread costs more than it gains.
 constexpr double work_worth_a_thread = 4e6;
 
+/// The second-level cache to plan for, in bytes: the one that was asked for, or what there is.
+std::int64_t cache_or_own(std::int64_t asked) noexcept { return asked > 0 ? asked : second_level_cache(); }
+
 /// The plan of entries that are all as large as `size` says, with `pairs` pairs of a query and a key for each head. slot: keys
 /// of a row of weights.
 template <problem::floating_element E>
@@ -30,7 +33,7 @@ plan equal_entries(problem::sizes const& size, double pairs, std::int64_t slot, 
   plan cut;
   cut.threads =
       threads_for(static_cast<double>(size.hq) * pairs * static_cast<double>(size.d + size.dv + 1), threads);
-  cut.cache = cache > 0 ? cache : second_level_cache();
+  cut.cache = cache_or_own(cache);
   cut.key_block = blocking_of<T>.keys;
   cut.splits = std::max<std::int64_t>(1, ceiling_division(size.m, blocking_of<T>.split));
   cut.rows = size.hk > 0 ? size.hq / size.hk * size.n : 0;
@@ -94,8 +97,7 @@ plan plan_of(problem::sizes const& size, bool with_weights, int threads, std::in
 template <problem::floating_element E>
 plan plan_of(problem::instance<E> const& instance, bool with_weights, int threads, std::int64_t cache) {
   if (!instance.block_mask()) return plan_of_entries(instance, with_weights, threads, cache);
-  plan cut = plan_of_entries(instance, with_weights, threads,
-                             caches_of_block_mask * (cache > 0 ? cache : second_level_cache()));
+  plan cut = plan_of_entries(instance, with_weights, threads, caches_of_block_mask * cache_or_own(cache));
   cut.block_mask = true;
   return cut;
 }
