@@ -1,12 +1,15 @@
 // The cause of failing inputs: hypotheses tried on the answers of kernels whose mistake is known.
 #include "audit/judge/cause_search.hpp"
 
+#include <functional>
 #include <set>
 #include <string>
 #include <vector>
 
 #include "audit/cases/case.hpp"
 #include "audit/contract/contract.hpp"
+#include "audit/judge/hypotheses/changes.hpp"
+#include "tests/support/builtin_kernel.hpp"
 #include "tests/support/catch.hpp"
 #include "tests/support/guarded_call.hpp"
 
@@ -18,18 +21,16 @@ struct known_answers {
   std::vector<audit::answered_case> answers;  // by number, from 1
 };
 
-/// The small cases of some checks without further calls, as a specimen answers them.
-known_answers answers_of(std::string_view specimen, std::vector<std::string> const& checks) {
-  zoo::specimen const* const found = zoo::find_specimen(specimen);
-  REQUIRE(found != nullptr);
-  audit::contract const& claim = *audit::find_contract(found->contract);
+/// The small cases of some checks without further calls, as a kernel answers them.
+known_answers answers_of(std::function<audit::owned_outputs(audit::owned_problem const&)> const& kernel,
+                         audit::contract const& claim, std::vector<std::string> const& checks) {
   known_answers known;
   for (audit::audit_case const& made : audit::generated_cases(
            {.type = claim.type, .seed = 1, .quick = true, .checks = checks})) {
     audit::problem_draft const& draft = made.problem.draft();
     problem::sizes const& s = made.problem.size();
     if (!made.further.empty() || s.n * s.m > 4096 || draft.q.layout.rank != 4) continue;
-    auto const outputs = guarded_answer_of(found->kernel, draft, 0);
+    auto const outputs = kernel(made.problem);
     auto& answers = known.answers.emplace_back();
     answers.add(made.problem, outputs, claim, made.rows);
     (answers.is_wrong() ? known.failing : known.passing)
@@ -37,6 +38,13 @@ known_answers answers_of(std::string_view specimen, std::vector<std::string> con
   }
   REQUIRE(!known.failing.empty());
   return known;
+}
+
+known_answers answers_of(std::string_view specimen, std::vector<std::string> const& checks) {
+  zoo::specimen const* const found = zoo::find_specimen(specimen);
+  REQUIRE(found != nullptr);
+  return answers_of([&](audit::owned_problem const& problem) { return guarded_answer_of(found->kernel, problem.draft(), 0); },
+                    *audit::find_contract(found->contract), checks);
 }
 
 audit::named_cause cause_of(known_answers const& known) {
@@ -93,6 +101,23 @@ TEST_CASE("one mistake explains every failing input of a kernel that makes it", 
     CHECK(found.explains == found.of);
     CHECK(found.unexplained.empty());
   }
+}
+
+// PyTorch up to 2.11 makes such a mask for cuDNN (pytorch#177842).
+TEST_CASE("a finite number that is added to the scores of hidden keys is named", "[unit]") {
+  auto const found = cause_of(answers_of(
+      [](audit::owned_problem const& problem) {
+        audit::problem_draft draft = problem.draft();
+        audit::show(draft, problem.size(), [](auto, auto, auto, auto) { return true; });
+        audit::set_bias(draft, problem.size(), [&](auto b, auto h, auto i, auto j) {
+          return audit::bias_of(problem, b, h, i, j) + (audit::sees(problem, b, h, i, j) ? 0 : -65504);
+        });
+        return builtin_answer(draft);
+      },
+      *audit::find_contract("f32"), {"masks", "empty-rows", "masked-against-live"}));
+  REQUIRE(found.mistakes.size() == 1);
+  CHECK(found.mistakes.front().name == "hidden-score-plus-65504");
+  CHECK(found.unexplained.empty());
 }
 
 TEST_CASE("the mistake about sinks, entries, pages, block masks, dropout or parts of the keys is named first", "[unit]") {

@@ -183,6 +183,9 @@ void add_hypotheses_of_hidden(hypothesis_list& to) {
       add(fmt::format("hidden-score{:g}{}", score, reads ? "" : "-unread"),
           fmt::format("hidden keys have the score {:g}{}", score, reads ? "" : " in the sum of the weights"),
           reads_hidden({.score = score, .reads_value = reads}));
+  for (double const added : {-1e4, -65504.0, -1e9, -1e30})
+    add(fmt::format("hidden-score-plus{:g}", added), fmt::format("{:g} is added to the scores of hidden keys", added),
+        reads_hidden({.score = added, .reads_key = true, .reads_value = true}));
   add("hidden-score-lowest", "hidden keys have the most negative finite score, and count where no other key is seen",
       lowest_hides);
   add("nan-score-lost", "a score that is NaN counts as no score", loses_scores([](double s) { return std::isnan(s); }));
