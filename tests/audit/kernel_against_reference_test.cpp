@@ -5,6 +5,7 @@
 #include "audit/judge/judge_outputs.hpp"
 #include "reference/bound/bound.hpp"
 #include "reference/compiled/row.hpp"
+#include "tests/support/bf16_arithmetics.hpp"
 #include "tests/support/builtin_kernel.hpp"
 #include "tests/support/property.hpp"
 #include "tests/support/random_recipe.hpp"
@@ -57,11 +58,7 @@ TEST_CASE("every element of O, LSE and weights is within the kernel's own bound"
 }
 
 TEST_CASE("every element by dot products of bf16 is within their own bound", "[property]") {
-  using fast::bf16_arithmetic;
-  std::vector<bf16_arithmetic> here;
-  for (auto const by : {bf16_arithmetic::dot_products, bf16_arithmetic::tile_products})
-    if (fast::is_here(by)) here.push_back(by);
-    else WARN("not tested: this processor lacks the arithmetic " << static_cast<int>(by));
+  auto const here = bf16_arithmetics();
   if (here.empty()) return;
   auto const holds = [&](recipe r) {
     r.type = problem::element_type::bf16;

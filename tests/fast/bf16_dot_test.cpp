@@ -75,26 +75,7 @@ TEST_CASE("scores are chains of multiply-adds, packed and in place", "[unit]") {
 }
 
 TEST_CASE("weights are rounded to nearest, and subnormal ones become 0", "[unit]") {
-  auto const* const pairs_of = operations();
-  if (pairs_of == nullptr) return;
-  std::mt19937_64 random(1);
-  for (int round = 0; round < 200; ++round) {
-    std::vector<float> S(static_cast<std::size_t>(stride));
-    for (float& s : S) {
-      auto const bits = static_cast<std::uint32_t>(random());
-      s = std::bit_cast<float>(random() % 4 == 0 ? bits : (bits & 0x03ffffffu) | 0x3c000000u);
-      if (random() % 16 == 0) s = std::bit_cast<float>((bits & 0xffff0000u) | 0x8000u);  // a midpoint
-    }
-    std::vector<float> const before = S;
-    fast::interval const keys{panel * static_cast<std::int64_t>(random() % 3), panel * 4};
-    pairs_of->narrow(S.data(), keys);
-    for (std::int64_t j = keys.first; j < keys.last; ++j) {
-      bf16 got;
-      std::memcpy(&got, reinterpret_cast<bf16 const*>(S.data()) + j, sizeof got);
-      float const from = before[static_cast<std::size_t>(j)], to = fast::widened(got);
-      if (!same(to, fast::widened(fast::narrowed<bf16>(flushed(from))))) FAIL(from << " became " << to);
-    }
-  }
+  if (auto const* const pairs_of = operations()) check_narrowing(*pairs_of);
 }
 
 TEST_CASE("sums of values are chains of multiply-adds, packed, in place and of visible keys alone", "[unit]") {

@@ -5,6 +5,7 @@
 #include <bit>
 #include <cmath>
 #include <cstdint>
+#include <cstring>
 #include <functional>
 #include <random>
 #include <vector>
@@ -12,6 +13,7 @@
 #include "fast/algorithm/blocking.hpp"
 #include "fast/algorithm/storage.hpp"
 #include "fast/simd/bf16_pairs.hpp"
+#include "tests/support/catch.hpp"
 
 namespace attest::tests {
 
@@ -62,5 +64,28 @@ class drawn_numbers {
   std::mt19937_64 random_;
   bool finite_;
 };
+
+/// narrow() rounds floats of every kind, and midpoints of bf16, to nearest, and subnormal ones to 0.
+inline void check_narrowing(fast::bf16_pair_operations const& by) {
+  constexpr std::int64_t panel = fast::bf16_pair_operations::panel;
+  std::mt19937_64 random(1);
+  for (int round = 0; round < 200; ++round) {
+    std::vector<float> S(static_cast<std::size_t>(fast::score_stride<float>));
+    for (float& s : S) {
+      auto const bits = static_cast<std::uint32_t>(random());
+      s = std::bit_cast<float>(random() % 4 == 0 ? bits : (bits & 0x03ffffffu) | 0x3c000000u);
+      if (random() % 16 == 0) s = std::bit_cast<float>((bits & 0xffff0000u) | 0x8000u);  // a midpoint
+    }
+    std::vector<float> const before = S;
+    fast::interval const keys{panel * static_cast<std::int64_t>(random() % 3), panel * 4};
+    by.narrow(S.data(), keys);
+    for (std::int64_t j = keys.first; j < keys.last; ++j) {
+      bf16 got;
+      std::memcpy(&got, reinterpret_cast<bf16 const*>(S.data()) + j, sizeof got);
+      float const from = before[static_cast<std::size_t>(j)], to = fast::widened(got);
+      if (!same(to, fast::widened(fast::narrowed<bf16>(flushed(from))))) FAIL(from << " became " << to);
+    }
+  }
+}
 
 }  // namespace attest::tests

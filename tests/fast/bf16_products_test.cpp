@@ -7,6 +7,7 @@
 
 #include "fast/attention.hpp"
 #include "tests/fast/bf16_numbers.hpp"
+#include "tests/support/bf16_arithmetics.hpp"
 #include "tests/support/property.hpp"
 
 using namespace attest;
@@ -14,15 +15,6 @@ using namespace attest::tests;
 using fast::bf16_arithmetic;
 
 namespace {
-
-/// The arithmetics on pairs of bf16 that are here, and says which are not.
-std::vector<bf16_arithmetic> arithmetics() {
-  std::vector<bf16_arithmetic> found;
-  for (auto const by : {bf16_arithmetic::dot_products, bf16_arithmetic::tile_products})
-    if (fast::is_here(by)) found.push_back(by);
-    else WARN("not tested: this processor lacks the arithmetic " << static_cast<int>(by));
-  return found;
-}
 
 /// Numbers [b, h, rows, d] with `gap` numbers between rows.
 struct owned_numbers {
@@ -78,7 +70,7 @@ TEST_CASE("a row has the same bits alone, among others and on two threads", "[pr
     if (*rc::gen::arbitrary<bool>()) all.band.right = *inRange<std::int64_t>(0, 40);
     if (*inRange(0, 3) == 0) all.band.left = *inRange<std::int64_t>(0, 150);
     if (*rc::gen::arbitrary<bool>()) all.scale = *element(1.0, 0.3, 1e-40, 1e40);
-    static auto const here = arithmetics();
+    static auto const here = bf16_arithmetics();
     if (here.empty()) return;
     auto const by = *rc::gen::elementOf(here);
     auto const together = answered(all, s, {.threads = 1, .bf16_arithmetic = by});
@@ -118,7 +110,7 @@ TEST_CASE("a value that another query sees makes no NaN of a row that does not s
     v.numbers[static_cast<std::size_t>(3 * dv)].bits = infinity;
     problem::arguments<bf16> asked;
     asked.q = q.in(), asked.k = k.in(), asked.v = v.in(), asked.band = {.diagonal = 1, .left = -1, .right = 0};
-    for (auto const by : arithmetics())
+    for (auto const by : bf16_arithmetics())
       is_one_until(answered(asked, {1, 1, 1, 3, 4, 2, dv}, {.threads = 1, .bf16_arithmetic = by}), 2, dv);
   }
   // The first 24 queries, a strip, see the first five keys, all of them, and the others one block of keys more. Key 5 is in a
@@ -130,7 +122,7 @@ TEST_CASE("a value that another query sees makes no NaN of a row that does not s
   problem::arguments<bf16> asked;
   asked.q = q.in(), asked.k = k.in(), asked.v = v.in();
   asked.block_mask = {blocks.data(), problem::layout::compact({1, 1, 2, 2})}, asked.block_q = 24, asked.block_k = 5;
-  for (auto const by : arithmetics())
+  for (auto const by : bf16_arithmetics())
     is_one_until(answered(asked, {1, 1, 1, 48, 10, 2, 3}, {.threads = 1, .bf16_arithmetic = by}), 24, 3);
 }
 
@@ -145,7 +137,7 @@ TEST_CASE("scales beyond the range of f32 are applied", "[unit]") {
     asked.q = q.in(), asked.k = k.in(), asked.v = v.in(), asked.scale = scale;
     return answered(asked, {1, 1, 1, 1, 9, 4, 4}, {.threads = 1, .bf16_arithmetic = by}).lse[0];
   };
-  for (auto const by : arithmetics()) {
+  for (auto const by : bf16_arithmetics()) {
     float const usual = lse(by, 1, 1);
     CHECK(usual == Approx(4 + std::log(9.0)));
     CHECK(lse(by, 0x1p-60f, 0x1p120) == usual);

@@ -38,6 +38,9 @@ std::vector<answered_call> with_problem(answered_call const& call, problem_draft
 
 // --- the elements of a problem of rank 4 ---
 
+/// Numbers that kernels and their callers take for −∞.
+inline constexpr double finite_masks[]{-1e4, -65504.0, -1e9, -1e30};
+
 /// Element (b, h, i, j), where axes of size 1 broadcast.
 double element(owned_tensor const& t, std::int64_t b, std::int64_t h, std::int64_t i, std::int64_t j);
 /// Is key j visible to query i, by mask and band?

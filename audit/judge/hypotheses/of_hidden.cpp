@@ -178,12 +178,12 @@ void add_hypotheses_of_hidden(hypothesis_list& to) {
       reads_hidden({.reads_key = true}));
   add("hidden-read", "K and V at hidden keys are read: a NaN there shows",
       reads_hidden({.reads_key = true, .reads_value = true}));
-  for (double const score : {-1e4, -65504.0, -1e9, -1e30})
+  for (double const score : finite_masks)
     for (bool const reads : {false, true})
       add(fmt::format("hidden-score{:g}{}", score, reads ? "" : "-unread"),
           fmt::format("hidden keys have the score {:g}{}", score, reads ? "" : " in the sum of the weights"),
           reads_hidden({.score = score, .reads_value = reads}));
-  for (double const added : {-1e4, -65504.0, -1e9, -1e30})
+  for (double const added : finite_masks)
     add(fmt::format("hidden-score-plus{:g}", added), fmt::format("{:g} is added to the scores of hidden keys", added),
         reads_hidden({.score = added, .reads_key = true, .reads_value = true}));
   add("hidden-score-lowest", "hidden keys have the most negative finite score, and count where no other key is seen",

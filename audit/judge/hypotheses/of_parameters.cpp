@@ -104,7 +104,7 @@ void add_hypotheses_of_parameters(hypothesis_list& to) {
   add("finite-masks-ignored", "biases between -1e36 and -1e6, which stand for -inf, are not added",
       solves([](owned_problem const& p) { return has_bias_where(p, stands_for_hidden); },
              [](problem_draft& p) { map_bias(p, [](double x) { return stands_for_hidden(x) ? 0 : x; }); }));
-  for (double const least : {-1e4, -65504.0, -1e9, -1e30})
+  for (double const least : finite_masks)
     add(fmt::format("bias-from{:g}", least), fmt::format("a bias below {0:g} counts as {0:g}", least),
         solves([least](owned_problem const& p) { return has_bias_where(p, [=](double x) { return x < least; }); },
                [least](problem_draft& p) { map_bias(p, [=](double x) { return x < least ? least : x; }); }));
