@@ -9,6 +9,7 @@
 #include "fast/algorithm/blocking.hpp"
 #include "fast/key_rows.hpp"
 #include "fast/query_rows.hpp"
+#include "fast/simd/prefetch.hpp"
 #include "fast/workspace.hpp"
 
 namespace attest::fast {
@@ -18,7 +19,7 @@ template <class T>
 void prefetch_rows(matrix<T const> from, interval const& rows, std::int64_t width) noexcept {
   constexpr auto line = static_cast<std::int64_t>(scratch::line / sizeof(T));
   for (std::int64_t j = rows.first; j < rows.last; ++j)
-    for (std::int64_t c = 0; c < width; c += line) __builtin_prefetch(from.row(j) + c, 0, 2);
+    for (std::int64_t c = 0; c < width; c += line) prefetch_line(from.row(j) + c);
 }
 
 /// Packs the rows of K and of V of one entry and kv head, a key block at a time.
@@ -86,7 +87,7 @@ class key_panels {
     if (!from.are_paged()) return;
     from.walk(block, [](matrix<E const> const& run, interval const&) {
       for (int line = 0; line < 8; ++line)
-        __builtin_prefetch(reinterpret_cast<std::byte const*>(run.data) + line * 64, 0, 2);
+        prefetch_line(reinterpret_cast<std::byte const*>(run.data) + line * 64);
     });
   }
 

@@ -14,6 +14,7 @@
 
 #include "fast/algorithm/blocking.hpp"
 #include "fast/simd/bf16_pairs.hpp"
+#include "fast/simd/prefetch.hpp"
 
 #if HWY_ARCH_X86_64
 #pragma GCC diagnostic push
@@ -62,9 +63,6 @@ struct transposed_pairs {
     return _mm512_inserti32x4(v, piece(12), 3);
   }
 };
-
-/// Into the second-level cache, as in rows-inl.hpp.
-HWY_INLINE void prefetch_line(problem::bf16 const* at) { __builtin_prefetch(at, 0, 2); }
 
 constexpr std::int64_t most_few_rows = 8;
 

@@ -40,7 +40,7 @@ struct transposed_piece {
 
   /// row(i): where the 16 bytes of row i are
   template <class Row>
-  HWY_INLINE explicit transposed_piece(Row const& row) {
+  HWY_INLINE void read(Row const& row) {
     tag<T> const d;
 #if HWY_TARGET == HWY_SCALAR
     for (std::int64_t c = 0; c < piece_numbers<T>; ++c) column[c] = hn::LoadU(d, reinterpret_cast<T const*>(row(0)) + c);
@@ -69,7 +69,8 @@ template <class T>
 HWY_INLINE void transpose_lanes(matrix<T const> from, std::int64_t depth, std::int64_t column, T* HWY_RESTRICT to) {
   std::int64_t t = 0;
   for (; t + piece_numbers<T> <= depth; t += piece_numbers<T>) {
-    transposed_piece<T> const piece([&](std::int64_t i) { return from.row(i) + t; });
+    transposed_piece<T> piece;
+    piece.read([&](std::int64_t i) { return from.row(i) + t; });
     HWY_UNROLL(4) for (std::int64_t c = 0; c < piece_numbers<T>; ++c)
       hn::StoreU(piece.column[c], tag<T>(), to + (t + c) * column);
   }

@@ -9,6 +9,7 @@
 #endif
 
 #include "fast/simd/pack-inl.hpp"
+#include "fast/simd/prefetch.hpp"
 #include "fast/simd/product-inl.hpp"
 #include "fast/simd/storage-inl.hpp"
 
@@ -35,30 +36,35 @@ inline constexpr int vectors_of_pass(int rows) {
   return vectors;
 }
 
-/// The cache line from `at` on, into the second-level cache: the first-level cache has too few places for what is on its way
-/// from memory.
-template <class E>
-HWY_INLINE void prefetch_line(E const* at) {
-  __builtin_prefetch(at, 0, 2);
-}
+// Below, Rows is matrix<E const> or row_list<E const>, and `next` the rows to prefetch.
 
-/// Calls take(column) for the numbers t, …, t + piece_numbers<E> − 1 of lanes<T> rows of `from`, in this order: each a vector
-/// with a number of every row. Numbers of 16 bits are transposed two by two.
-template <class E, class Rows, class Take>
-HWY_INLINE void each_column(Rows from, std::int64_t t, Take&& take) {
-  using T = working<E>;
-  transposed_piece<T> const piece([&](std::int64_t i) { return from.row(i) + t; });
-  HWY_UNROLL(4) for (std::int64_t c = 0; c < piece_numbers<T>; ++c) {
-    if constexpr (is_narrow<E>) {
-      halves_of_words<E> const both(hn::BitCast(hn::RebindToUnsigned<tag<T>>(), piece.column[c]));
-      take(both.lower), take(both.upper);
-    } else {
-      take(piece.column[c]);
-    }
+/// lanes<T> rows from number t on. (With vectors of AVX2 the addresses that the compiler keeps in memory cost nothing: reading
+/// 67 MB was a tenth slower without them.)
+template <class Rows>
+HWY_INLINE auto lane_rows(Rows from, std::int64_t t) {
+  return [from, t](std::int64_t i) { return from.row(i) + t; };
+}
+#if HWY_TARGET == HWY_AVX3
+template <class E>
+HWY_INLINE auto lane_rows(matrix<E const> from, std::int64_t t) {
+  return [rows = neighbour_rows<E const>(from.data + t, from.stride)](std::int64_t i) { return rows.row(i); };
+}
+#endif
+
+/// Numbers of E in a word of a transposed piece: those of 16 bits are transposed two by two.
+template <class E>
+inline constexpr std::int64_t numbers_in_word = is_narrow<E> ? 2 : 1;
+
+/// column[h] ← number h of every word.
+template <class E, class T = working<E>>
+HWY_INLINE void numbers_of(vector<T> words, vector<T>* column) {
+  if constexpr (is_narrow<E>) {
+    halves_of_words<E> const both(hn::BitCast(hn::RebindToUnsigned<tag<T>>(), words));
+    column[0] = both.lower, column[1] = both.upper;
+  } else {
+    column[0] = words;
   }
 }
-
-// Below, Rows is matrix<E const> or row_list<E const>, and `next` the rows to prefetch.
 
 /// Scores of `rows` queries with groups · lanes<T> keys.
 template <int rows, int groups, class E, class Rows, class T = working<E>>
@@ -66,35 +72,59 @@ HWY_INLINE void score_rows(T const* HWY_RESTRICT Q, Rows K, Rows next, std::int6
   tag<T> const d;
   register_tile<T, rows, groups> tile;
   HWY_UNROLL(8) for (int i = 0; i < rows; ++i)
-    HWY_UNROLL(2) for (int g = 0; g < groups; ++g) tile.sum[i][g] = hn::Zero(d);
-  constexpr std::int64_t piece = piece_numbers<E>, line = 4 * piece;
-  constexpr std::int64_t keys = groups * lanes<T>;
-  auto const add = [&](int g, T const* q, auto const& column) {
-    HWY_UNROLL(8) for (int i = 0; i < rows; ++i)
-      tile.sum[i][g] = hn::MulAdd(hn::Set(d, q[i * depth]), column, tile.sum[i][g]);
+    HWY_UNROLL(4) for (int g = 0; g < groups; ++g) tile.sum[i][g] = hn::Zero(d);
+  // A number of a query is loaded once for so many groups, whose columns are all in registers.
+  constexpr int together = HWY_TARGET == HWY_AVX3 ? groups : 1;
+  auto const add = [&](std::int64_t t, int first, vector<T> const* column) {
+    HWY_UNROLL(8) for (int i = 0; i < rows; ++i) {
+      auto const q = hn::Set(d, Q[i * depth + t]);
+      HWY_UNROLL(4) for (int g = 0; g < together; ++g)
+        tile.sum[i][first + g] = hn::MulAdd(q, column[g], tile.sum[i][first + g]);
+    }
   };
+  constexpr std::int64_t piece = piece_numbers<E>, line = 4 * piece, words = piece_numbers<T>;
+  // Where products take little time, prefetches come between them: at once they wait for places on the way.
+  constexpr bool between = HWY_TARGET == HWY_AVX3 && !is_narrow<E> && rows <= 2;
   std::int64_t t = 0;
   for (; t + piece <= depth; t += piece) {
     // A part of the lines of the next rows: those of a quarter of the rows for each quarter of a line.
-    for (std::int64_t a = t % line / piece * (keys / 4), last = a + keys / 4; a < last; ++a)
-      prefetch_line(next.row(a) + t / line * line);
-    HWY_UNROLL(2) for (int g = 0; g < groups; ++g) {
-      T const* q = Q + t;
-      each_column<E>(K.from(g * lanes<T>), t, [&](auto const& column) { add(g, q, column), ++q; });
+    constexpr std::int64_t lines = groups * lanes<T> / 4;
+    Rows const ahead = next.from(t % line / piece * lines);
+    std::int64_t const at = t / line * line;
+    if constexpr (!between)
+      HWY_UNROLL(16) for (std::int64_t a = 0; a < lines; ++a) prefetch_line(ahead.row(a) + at);
+    HWY_UNROLL(4) for (int first = 0; first < groups; first += together) {
+      transposed_piece<T> keys[together];
+      HWY_UNROLL(4) for (int g = 0; g < together; ++g) keys[g].read(lane_rows(K.from((first + g) * lanes<T>), t));
+      HWY_UNROLL(4) for (std::int64_t c = 0; c < words; ++c) {
+        if constexpr (between)
+          for (std::int64_t a = c * lines / words; a < (c + 1) * lines / words; ++a) prefetch_line(ahead.row(a) + at);
+        vector<T> column[together][numbers_in_word<E>];
+        HWY_UNROLL(4) for (int g = 0; g < together; ++g) numbers_of<E>(keys[g].column[c], column[g]);
+        HWY_UNROLL(2) for (std::int64_t h = 0; h < numbers_in_word<E>; ++h) {
+          vector<T> number[together];
+          HWY_UNROLL(4) for (int g = 0; g < together; ++g) number[g] = column[g][h];
+          add(t + c * numbers_in_word<E> + h, first, number);
+        }
+      }
     }
   }
   for (; t < depth; ++t)
-    HWY_UNROLL(2) for (int g = 0; g < groups; ++g) {
-      HWY_ALIGN T column[lanes<T>];
-      for (std::int64_t a = 0; a < lanes<T>; ++a) {
-        E const x = K.row(g * lanes<T> + a)[t];
-        if constexpr (is_narrow<E>) column[a] = widened(x);
-        else column[a] = x;
+    for (int first = 0; first < groups; first += together) {
+      vector<T> column[together];
+      for (int g = 0; g < together; ++g) {
+        HWY_ALIGN T number[lanes<T>];
+        for (std::int64_t a = 0; a < lanes<T>; ++a) {
+          E const x = K.row((first + g) * lanes<T> + a)[t];
+          if constexpr (is_narrow<E>) number[a] = widened(x);
+          else number[a] = x;
+        }
+        column[g] = hn::Load(d, number);
       }
-      add(g, Q + t, hn::Load(d, column));
+      add(t, first, column);
     }
   HWY_UNROLL(8) for (int i = 0; i < rows; ++i)
-    HWY_UNROLL(2) for (int g = 0; g < groups; ++g) hn::StoreU(tile.sum[i][g], d, S + i * score_stride<T> + g * lanes<T>);
+    HWY_UNROLL(4) for (int g = 0; g < groups; ++g) hn::StoreU(tile.sum[i][g], d, S + i * score_stride<T> + g * lanes<T>);
 }
 
 /// All keys.
@@ -106,7 +136,9 @@ HWY_INLINE void scores_of_rows(T const* Q, Rows K, Rows next, std::int64_t depth
       for (; j + groups * lanes<T> <= keys; j += groups * lanes<T>)
         score_rows<count, groups, E>(Q, K.from(j), next.from(j), depth, S + j);
     };
-    // A sum waits for the one before it. Two groups keep both units busy where a row has one sum.
+    // A sum waits for the one before it: groups keep both units busy where there are few rows. A line of 16-bit numbers makes
+    // twice as many terms of a sum.
+    if constexpr (HWY_TARGET == HWY_AVX3 && is_narrow<E> && count <= 2) some(std::integral_constant<int, 4>());
     if constexpr (count <= 2) some(std::integral_constant<int, 2>());
     some(std::integral_constant<int, 1>());
   });
