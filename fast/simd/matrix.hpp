@@ -5,8 +5,6 @@
 
 #include <hwy/base.h>
 
-#include "fast/algorithm/blocking.hpp"
-
 namespace attest::fast {
 
 /// Element (i, j) is data[i·stride + j].
@@ -29,16 +27,17 @@ struct row_list {
   constexpr row_list from(std::int64_t i) const noexcept { return {rows + i}; }
 };
 
-/// sum_lanes rows at one stride. Their addresses are those of every fourth and up to three strides: a processor has too few
-/// registers for sixteen, and a compiler that knows where `data` comes from keeps sixteen, most of them in memory.
-template <class N>
+/// `count` rows at one stride, a multiple of 4. Their addresses are those of every fourth and up to three strides: a processor
+/// has too few registers for sixteen, and a compiler that knows where `data` comes from keeps sixteen, most of them in memory.
+/// (The empty statement is what it cannot see through.)
+template <class N, std::int64_t count>
 struct neighbour_rows {
-  N* every_fourth[sum_lanes / 4];
+  N* every_fourth[count / 4];
   std::int64_t stride, three;
 
   HWY_INLINE neighbour_rows(N* data, std::int64_t row_stride) noexcept : stride(row_stride), three(3 * row_stride) {
     asm("" : "+r"(data));
-    for (std::int64_t i = 0; i < sum_lanes / 4; ++i) every_fourth[i] = data + 4 * i * stride;
+    for (std::int64_t i = 0; i < count / 4; ++i) every_fourth[i] = data + 4 * i * stride;
   }
   HWY_INLINE N* row(std::int64_t i) const noexcept {
     N* const from = every_fourth[i / 4];

@@ -47,7 +47,8 @@ HWY_INLINE auto lane_rows(Rows from, std::int64_t t) {
 #if HWY_TARGET == HWY_AVX3
 template <class E>
 HWY_INLINE auto lane_rows(matrix<E const> from, std::int64_t t) {
-  return [rows = neighbour_rows<E const>(from.data + t, from.stride)](std::int64_t i) { return rows.row(i); };
+  neighbour_rows<E const, lanes<working<E>>> const rows(from.data + t, from.stride);
+  return [rows](std::int64_t i) { return rows.row(i); };
 }
 #endif
 
