@@ -3,8 +3,6 @@
 
 #include <cstdint>
 
-#include <hwy/base.h>
-
 namespace attest::fast {
 
 /// Element (i, j) is data[i·stride + j].
@@ -25,24 +23,6 @@ struct row_list {
 
   constexpr N* row(std::int64_t i) const noexcept { return rows[i]; }
   constexpr row_list from(std::int64_t i) const noexcept { return {rows + i}; }
-};
-
-/// `count` rows at one stride, a multiple of 4. Their addresses are those of every fourth and up to three strides: a processor
-/// has too few registers for sixteen, and a compiler that knows where `data` comes from keeps sixteen, most of them in memory.
-/// (The empty statement is what it cannot see through.)
-template <class N, std::int64_t count>
-struct neighbour_rows {
-  N* every_fourth[count / 4];
-  std::int64_t stride, three;
-
-  HWY_INLINE neighbour_rows(N* data, std::int64_t row_stride) noexcept : stride(row_stride), three(3 * row_stride) {
-    asm("" : "+r"(data));
-    for (std::int64_t i = 0; i < count / 4; ++i) every_fourth[i] = data + 4 * i * stride;
-  }
-  HWY_INLINE N* row(std::int64_t i) const noexcept {
-    N* const from = every_fourth[i / 4];
-    return i % 4 == 3 ? from + three : from + i % 4 * stride;
-  }
 };
 
 /// Rows and the rows that are prefetched beside them, as many: those themselves where there are none.

@@ -45,25 +45,41 @@ HWY_INLINE auto lane_rows(Rows from, std::int64_t t) {
   return [from, t](std::int64_t i) { return from.row(i) + t; };
 }
 #if HWY_TARGET == HWY_AVX3
+/// The addresses are those of every fourth row and up to three strides: a processor has too few registers for sixteen, and a
+/// compiler that knows where `first` comes from keeps sixteen, most of them in memory. (The empty statement is what it cannot
+/// see through.)
 template <class E>
-HWY_INLINE auto lane_rows(matrix<E const> from, std::int64_t t) {
-  neighbour_rows<E const, lanes<working<E>>> const rows(from.data + t, from.stride);
-  return [rows](std::int64_t i) { return rows.row(i); };
+struct neighbour_rows {
+  E const* every_fourth[lanes<working<E>> / 4];
+  std::int64_t stride, three;
+
+  HWY_INLINE neighbour_rows(E const* first, std::int64_t row_stride) : stride(row_stride), three(3 * row_stride) {
+    asm("" : "+r"(first));
+    for (std::int64_t i = 0; i < lanes<working<E>> / 4; ++i) every_fourth[i] = first + 4 * i * stride;
+  }
+  HWY_INLINE E const* operator()(std::int64_t i) const {
+    E const* const fourth = every_fourth[i / 4];
+    return i % 4 == 3 ? fourth + three : fourth + i % 4 * stride;
+  }
+};
+template <class E>
+HWY_INLINE neighbour_rows<E> lane_rows(matrix<E const> from, std::int64_t t) {
+  return {from.data + t, from.stride};
 }
 #endif
 
 /// Numbers of E in a word of a transposed piece: those of 16 bits are transposed two by two.
 template <class E>
-inline constexpr std::int64_t numbers_in_word = is_narrow<E> ? 2 : 1;
+inline constexpr int numbers_in_word = is_narrow<E> ? 2 : 1;
 
-/// column[h] ← number h of every word.
-template <class E, class T = working<E>>
-HWY_INLINE void numbers_of(vector<T> words, vector<T>* column) {
+/// column[h][g] ← number h of every word.
+template <class E, int groups, class T = working<E>>
+HWY_INLINE void numbers_of(vector<T> words, int g, vector<T> (&column)[numbers_in_word<E>][groups]) {
   if constexpr (is_narrow<E>) {
     halves_of_words<E> const both(hn::BitCast(hn::RebindToUnsigned<tag<T>>(), words));
-    column[0] = both.lower, column[1] = both.upper;
+    column[0][g] = both.lower, column[1][g] = both.upper;
   } else {
-    column[0] = words;
+    column[0][g] = words;
   }
 }
 
@@ -100,13 +116,10 @@ HWY_INLINE void score_rows(T const* HWY_RESTRICT Q, Rows K, Rows next, std::int6
       HWY_UNROLL(4) for (std::int64_t c = 0; c < words; ++c) {
         if constexpr (between)
           for (std::int64_t a = c * lines / words; a < (c + 1) * lines / words; ++a) prefetch_line(ahead.row(a) + at);
-        vector<T> column[together][numbers_in_word<E>];
-        HWY_UNROLL(4) for (int g = 0; g < together; ++g) numbers_of<E>(keys[g].column[c], column[g]);
-        HWY_UNROLL(2) for (std::int64_t h = 0; h < numbers_in_word<E>; ++h) {
-          vector<T> number[together];
-          HWY_UNROLL(4) for (int g = 0; g < together; ++g) number[g] = column[g][h];
-          add(t + c * numbers_in_word<E> + h, first, number);
-        }
+        vector<T> column[numbers_in_word<E>][together];
+        HWY_UNROLL(4) for (int g = 0; g < together; ++g) numbers_of<E>(keys[g].column[c], g, column);
+        HWY_UNROLL(2) for (int h = 0; h < numbers_in_word<E>; ++h)
+          add(t + c * numbers_in_word<E> + h, first, column[h]);
       }
     }
   }
