@@ -152,7 +152,7 @@ problem::result<runner_process> runner_process::start(std::filesystem::path cons
   // The judge is not to be reached by processes of its own user, whatever the runner's protections are.
   process.hidden_ = hidden_memory::begin();
   runner::filter_message message{};
-  auto const& filter = system_call_filter(needs.network);
+  auto const& filter = system_call_filter(needs);
   message.magic = runner::filter_magic;
   message.count = filter.size() <= runner::most_instructions ? static_cast<std::uint32_t>(filter.size()) : 0;
   std::copy_n(filter.begin(), message.count, message.instructions);

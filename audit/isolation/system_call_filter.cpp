@@ -9,6 +9,7 @@
 #include <sys/ioctl.h>
 #include <sys/mman.h>
 #include <sys/resource.h>
+#include <sys/socket.h>
 #include <unistd.h>
 
 #include "audit/isolation/owned_descriptor.hpp"
@@ -37,9 +38,6 @@ constexpr char const* refused[] = {
     "setdomainname", "iopl", "ioperm", "open_by_handle_at", "name_to_handle_at", "nfsservctl", "syslog", "vhangup",
     "lookup_dcookie", "_sysctl", "uselib", "ustat", "sysfs", "fanotify_init"};
 
-/// The network, and whatever listens in the file system.
-constexpr char const* of_network[] = {"socket", "bind", "connect", "listen", "accept", "accept4"};
-
 /// A filter does not see what these are asked for, and their callers have another way where they do not exist.
 constexpr char const* unknown[] = {"clone3", "io_uring_setup", "io_uring_enter", "io_uring_register"};
 
@@ -60,11 +58,28 @@ bool refuse_unless(scmp_filter_ctx filter, int call, unsigned number, std::uint6
   return ::seccomp_rule_add_array(filter, SCMP_ACT_ERRNO(EPERM), call, 1, &argument) == 0;
 }
 
-bool add_rules(scmp_filter_ctx filter, bool network) {
+/// The network, and whatever listens in the file system. A pair of sockets reaches nobody else, but for datagrams,
+/// which may be sent to any name. With a device, Unix sockets of packets are left, without which CUDA's driver does not
+/// start: they can answer, and say nothing before they are connected.
+bool refuse_sockets(scmp_filter_ctx filter, bool device) {
+  constexpr std::uint64_t kind_bits = 0xF;  // the others of this argument are flags (SOCK_TYPE_MASK of Linux)
+  for (int const datagrams : {SOCK_DGRAM, SOCK_RAW})
+    if (!refuse_where(filter, SCMP_SYS(socketpair), 1, kind_bits, static_cast<std::uint64_t>(datagrams))) return false;
+  if (!refuse(filter, "connect", SCMP_ACT_ERRNO(EPERM))) return false;
+  if (device) {
+    for (std::uint64_t kind = 0; kind <= kind_bits; ++kind)
+      if (kind != SOCK_SEQPACKET && !refuse_where(filter, SCMP_SYS(socket), 1, kind_bits, kind)) return false;
+    return refuse_unless(filter, SCMP_SYS(socket), 0, AF_UNIX);
+  }
+  for (char const* const name : {"socket", "bind", "listen", "accept", "accept4"})
+    if (!refuse(filter, name, SCMP_ACT_ERRNO(EPERM))) return false;
+  return true;
+}
+
+bool add_rules(scmp_filter_ctx filter, bool network, bool device) {
   for (char const* const name : refused)
     if (!refuse(filter, name, SCMP_ACT_ERRNO(EPERM))) return false;
-  for (char const* const name : of_network)
-    if (!network && !refuse(filter, name, SCMP_ACT_ERRNO(EPERM))) return false;
+  if (!network && !refuse_sockets(filter, device)) return false;
   for (char const* const name : unknown)
     if (!refuse(filter, name, SCMP_ACT_ERRNO(ENOSYS))) return false;
   // The C library asks for its own limits with process 0.
@@ -88,12 +103,12 @@ bool add_rules(scmp_filter_ctx filter, bool network) {
   return true;
 }
 
-std::vector<std::uint64_t> made(bool network) {
+std::vector<std::uint64_t> made(bool network, bool device) {
   struct release {
     void operator()(void* filter) const noexcept { ::seccomp_release(filter); }
   };
   std::unique_ptr<void, release> const filter(::seccomp_init(SCMP_ACT_ALLOW));
-  if (!filter || !add_rules(filter.get(), network)) return {};
+  if (!filter || !add_rules(filter.get(), network, device)) return {};
   owned_descriptor const file(::memfd_create("attest-filter", MFD_CLOEXEC));
   if (file.get() < 0 || ::seccomp_export_bpf(filter.get(), file.get()) != 0) return {};
   auto const bytes = ::lseek(file.get(), 0, SEEK_END);
@@ -106,11 +121,17 @@ std::vector<std::uint64_t> made(bool network) {
 
 }  // namespace
 
-std::vector<std::uint64_t> const& system_call_filter(bool network) {
-  static auto const without = made(false);
-  if (!network) return without;
-  static auto const with = made(true);
-  return with;
+std::vector<std::uint64_t> const& system_call_filter(kernel_needs const& needs) {
+  if (needs.network) {
+    static auto const network = made(true, false);
+    return network;
+  }
+  if (needs.device) {
+    static auto const device = made(false, true);
+    return device;
+  }
+  static auto const neither = made(false, false);
+  return neither;
 }
 
 }  // namespace attest::audit

@@ -23,9 +23,10 @@ using problem::element_type;
 /// A library of tests/isolation_kernels.
 inline fs::path library(std::string const& name) { return std::string(ATTEST_TEST_KERNELS "/") + name + ".so"; }
 
-inline problem::result<isolated_kernel> open_kernel(std::string const& name, double seconds = 10) {
-  return isolated_kernel::open(library(name), "attest_attention", {.seconds = seconds, .resting_seconds = seconds},
-                               ATTEST_TEST_RUNNER);
+inline problem::result<isolated_kernel> open_kernel(std::string const& name, double seconds = 10,
+                                                    kernel_needs const& needs = {}) {
+  return isolated_kernel::open(library(name), "attest_attention",
+                               {.seconds = seconds, .resting_seconds = seconds, .needs = needs}, ATTEST_TEST_RUNNER);
 }
 
 inline isolated_kernel opened(std::string const& name, double seconds = 10) {

@@ -123,7 +123,7 @@ inline int enter_cage(long judge, char const* library, kernel_needs const& needs
   if (apart) {
     int const read_only = make_mounts_read_only();
     faults.set(protection::files, read_only);
-    faults.set(protection::processes, mount_own_proc());
+    faults.set(protection::processes, mount_own_proc(needs.device));
     if (read_only == 0) mount_scratch(library);
   }
   bool const in_user_namespace = (process.flags & CLONE_NEWUSER) != 0;

@@ -30,9 +30,13 @@ inline int make_mounts_read_only() noexcept {
   return syscall(mount_setattr_call, AT_FDCWD, "/", recursive, &attributes, sizeof attributes) != 0 ? errno : 0;
 }
 
+/// Of its processes alone. CUDA's driver names its threads there, and does not start where it cannot: with a device the
+/// mount may be written, and Landlock and the owners of its files say what.
 /// Requires  the first process of a PID namespace
-inline int mount_own_proc() noexcept {
-  return mount("proc", "/proc", "proc", MS_RDONLY | MS_NOSUID | MS_NODEV | MS_NOEXEC, nullptr) != 0 ? errno : 0;
+inline int mount_own_proc(bool device) noexcept {
+  constexpr unsigned long flags = MS_NOSUID | MS_NODEV | MS_NOEXEC;
+  if (device && mount("proc", "/proc", "proc", flags, nullptr) == 0) return 0;
+  return mount("proc", "/proc", "proc", flags | MS_RDONLY, nullptr) != 0 ? errno : 0;
 }
 
 /// An empty folder of limited size in place of `scratch`, unless the library lies in there.

@@ -60,7 +60,7 @@ class landlock_rules {
       std::int32_t file;
     } rule = {rights & handled_, open(path, O_PATH | O_CLOEXEC)};
     if (rule.file < 0) return;
-    struct stat about{};
+    struct stat about {};
     if (fstat(rule.file, &about) == 0 && !S_ISDIR(about.st_mode)) rule.rights &= of_files;
     if (rule.rights != 0) syscall(add_rule, rules_, path_beneath, &rule, 0);
     close(rule.file);
@@ -102,7 +102,11 @@ inline void restrict_writes(char const* writable, kernel_needs const& needs, pro
   if (writable) rules.allow(writable, handled.files);
   for (char const* device : {"/dev/null", "/dev/zero", "/dev/full", "/dev/random", "/dev/urandom"})
     rules.allow(device, write_file | truncate_file);
-  if (needs.device) visit_accelerators([&](char const* path) { rules.allow(path, write_file | truncate_file); });
+  if (needs.device) {
+    visit_accelerators([&](char const* path) { rules.allow(path, write_file | truncate_file); });
+    // The names of its threads (mount_own_proc). In a /proc of all processes, its own alone.
+    rules.allow(faults.holds(protection::processes) ? "/proc" : "/proc/self/task", write_file | truncate_file);
+  }
   int const fault = rules.restrict_self();
   bool const cuts = version < 3 && !faults.holds(protection::files);  // truncate(2) is not handled before ABI 3
   faults.set(protection::writes, fault != 0 ? fault : cuts ? EOPNOTSUPP : 0);

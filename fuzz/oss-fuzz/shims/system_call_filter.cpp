@@ -3,7 +3,7 @@
 
 namespace attest::audit {
 
-std::vector<std::uint64_t> const& system_call_filter(bool) {
+std::vector<std::uint64_t> const& system_call_filter(kernel_needs const&) {
   static std::vector<std::uint64_t> const none;
   return none;
 }

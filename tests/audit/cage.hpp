@@ -1,0 +1,158 @@
+// A judge that hostile kernels attack: a process of its own, as root and as another user, on a system that permits all
+// and on one that forbids namespaces, as containers do.
+#pragma once
+
+#include <algorithm>
+#include <cerrno>
+#include <csignal>
+#include <cstdint>
+#include <cstdlib>
+#include <memory>
+#include <optional>
+#include <string>
+#include <vector>
+
+#include <grp.h>
+#include <sched.h>
+#include <seccomp.h>
+#include <sys/prctl.h>
+#include <sys/syscall.h>
+#include <sys/wait.h>
+#include <unistd.h>
+
+#include "tests/audit/isolation.hpp"
+
+namespace attest::tests {
+
+inline constexpr std::uint64_t judge_word = 0x1122334455667788;
+inline std::uint64_t volatile attacked_word = judge_word;  // what the attacks on memory aim at
+inline constexpr unsigned nobody = 65534;
+
+/// What the system permits: all; no namespaces, as in most containers; neither namespaces nor Landlock.
+enum class system_kind { permits_all, no_namespaces, no_namespaces_no_landlock };
+
+/// Forbids it to this process and all that it starts, by a filter of system calls as containers have one.
+inline bool forbid(system_kind kind) {
+  if (kind == system_kind::permits_all) return true;
+  std::unique_ptr<void, void (*)(void*)> const filter(::seccomp_init(SCMP_ACT_ALLOW),
+                                                      [](void* of) { ::seccomp_release(of); });
+  bool done = filter != nullptr;
+  for (int const space : {CLONE_NEWUSER, CLONE_NEWPID, CLONE_NEWNS, CLONE_NEWNET, CLONE_NEWIPC}) {
+    auto const flag = static_cast<std::uint64_t>(space);
+    scmp_arg_cmp const has_flag{.arg = 0, .op = SCMP_CMP_MASKED_EQ, .datum_a = flag, .datum_b = flag};
+    for (int const call : {SCMP_SYS(clone), SCMP_SYS(unshare)})
+      done = done && ::seccomp_rule_add_array(filter.get(), SCMP_ACT_ERRNO(EPERM), call, 1, &has_flag) == 0;
+  }
+  done = done && ::seccomp_rule_add_array(filter.get(), SCMP_ACT_ERRNO(ENOSYS), SCMP_SYS(clone3), 0, nullptr) == 0;
+  if (kind == system_kind::no_namespaces_no_landlock) {
+    int const rules = ::seccomp_syscall_resolve_name("landlock_create_ruleset");
+    done = done && ::seccomp_rule_add_array(filter.get(), SCMP_ACT_ERRNO(EOPNOTSUPP), rules, 0, nullptr) == 0;
+  }
+  return done && ::seccomp_load(filter.get()) == 0;
+}
+
+/// A folder that every user may write to.
+struct open_folder {
+  fs::path path = fs::temp_directory_path() / ("attest-cage-" + std::to_string(::getpid()));
+  open_folder() {
+    fs::create_directory(path);
+    fs::permissions(path, fs::perms::all);
+  }
+  ~open_folder() { fs::remove_all(path); }
+};
+
+/// The users as whom a judge can be tried here: root and another where the tests run as root, else this one alone.
+inline std::vector<unsigned> users() {
+  if (::geteuid() != 0) return {::geteuid()};
+  return {0, nobody};
+}
+
+/// As whom a judge runs, and on what system.
+struct trial {
+  unsigned user;
+  system_kind system;
+};
+
+inline std::string words(trial const& at) {
+  return " as user " + std::to_string(at.user) +
+         (at.system == system_kind::permits_all ? "" : ", where namespaces are forbidden");
+}
+
+/// What this machine itself forbids: nothing, unless the tests run in a container or on an old Linux.
+inline std::vector<std::string> const& forbidden_here() {
+  static auto const missing = [] {
+    auto const kernel = open_kernel("naive");
+    return kernel ? kernel.value().missing_protections() : std::vector<std::string>{kernel.why().message()};
+  }();
+  return missing;
+}
+
+/// Does this machine itself forbid what begins with these words?
+inline bool forbids_here(std::string const& protection) {
+  return std::ranges::any_of(forbidden_here(), [&](std::string const& one) { return one.starts_with(protection); });
+}
+
+/// Landlock that refuses signals (ABI 6, Linux 6.12), too.
+inline bool has_landlock() {
+  constexpr long create_rules = 444;
+  constexpr unsigned ask_version = 1;
+  return ::syscall(create_rules, nullptr, 0, ask_version) >= 6;
+}
+
+/// Each of those users, on a system that permits all and where it forbids namespaces. Where neither namespaces nor
+/// Landlock protect the judge, no attack is tried.
+inline std::vector<trial> trials() {
+  bool const apart = !forbids_here("processes of its own"), landlock = has_landlock();
+  std::vector<trial> all;
+  for (unsigned const user : users()) {
+    if (apart || landlock) all.push_back({user, system_kind::permits_all});
+    if (landlock) all.push_back({user, system_kind::no_namespaces});
+  }
+  if (all.empty()) WARN("this machine forbids namespaces and Landlock: no attack is tried");
+  return all;
+}
+
+/// What a judge found, in a process of its own, so that an attack strikes it alone: 0 where all was well, the number of
+/// the first of its questions that was not, −(the signal that ended or stopped it).
+template <class Questions>
+int judge_says(trial const& at, Questions&& ask) {
+  auto const user = at.user;
+  auto const judge = ::fork();
+  REQUIRE(judge >= 0);
+  if (judge == 0) {
+    ::prctl(PR_SET_PDEATHSIG, SIGKILL);
+    if (user != ::geteuid() &&
+        (::setgroups(0, nullptr) != 0 || ::setresgid(user, user, user) != 0 || ::setresuid(user, user, user) != 0))
+      ::_exit(99);
+    if (!forbid(at.system)) ::_exit(98);
+    ::prctl(PR_SET_DUMPABLE, 1);  // as a program has it that was not made another user's
+    auto const known =
+        std::to_string(::getpid()) + " " + std::to_string(reinterpret_cast<std::uintptr_t>(&attacked_word));
+    ::setenv("ATTEST_TEST_JUDGE", known.c_str(), 1);
+    ::_exit(ask());
+  }
+  int status = 0;
+  REQUIRE(::waitpid(judge, &status, WUNTRACED) == judge);
+  if (WIFSTOPPED(status)) {
+    ::kill(judge, SIGKILL);
+    ::waitpid(judge, nullptr, 0);
+    return -WSTOPSIG(status);
+  }
+  return WIFSIGNALED(status) ? -WTERMSIG(status) : WEXITSTATUS(status);
+}
+
+/// The outcome of so many calls; none where the kernel could not be opened or asked.
+inline std::optional<call_outcome> outcome_of(char const* kernel_name, int calls = 1, kernel_needs const& needs = {}) {
+  auto kernel = open_kernel(kernel_name, 10, needs);
+  if (!kernel) return std::nullopt;
+  owned_outputs outputs;
+  std::optional<call_outcome> outcome;
+  for (int n = 0; n < calls; ++n) {
+    auto const report = kernel.value().run(small_problem(), {}, outputs);
+    if (!report) return std::nullopt;
+    outcome = report.value().outcome;
+  }
+  return outcome;
+}
+
+}  // namespace attest::tests
