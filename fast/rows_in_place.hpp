@@ -6,6 +6,7 @@
 #include <cstdint>
 #include <tuple>
 
+#include "fast/cache.hpp"
 #include "fast/key_panels.hpp"
 
 namespace attest::fast {
@@ -53,18 +54,25 @@ class rows_in_place {
     if (panels_.V.are_one_run(seen)) {
       matrix<E const> const V = panels_.V.one_run(seen);
       if (are_few())
-        return few().values(P, V, panels_.V.one_block_on(seen, last_), rows, seen.size(), size_.dv, factor, O);
+        return few().values(P, V, panels_.V.one_block_on(seen, last_), rows, seen.size(), size_.dv, factor, O,
+                            are_from_memory());
       if constexpr (!is_narrow<E>) return ops_.values_in_place(P, V, rows, {0, seen.size()}, size_.dv, factor, O);
     }
     E const *list[key_block], *next[key_block];
     panels_.V.list(seen, list);
     if (are_few())
       return few().listed_values(P, list, panels_.V.list_one_block_on(seen, last_, next), rows, seen.size(),
-                                 size_.dv, factor, O);
+                                 size_.dv, factor, O, are_from_memory());
     if constexpr (!is_narrow<E>) ops_.listed_values(P, list, rows, {0, seen.size()}, size_.dv, factor, O);
   }
 
  private:
+  /// Do K and V of the call fill the caches, so that the next call finds little of them there?
+  bool are_from_memory() const noexcept {
+    auto const numbers = static_cast<double>(size_.b * size_.hk) * static_cast<double>(size_.m) *
+                         static_cast<double>(size_.d + size_.dv);
+    return numbers * sizeof(E) >= static_cast<double>(third_level_cache());
+  }
   row_products<E> const& few() const noexcept { return std::get<row_products<E>>(ops_.few); }
 
   operations<T> const& ops_;

@@ -37,12 +37,12 @@ struct row_products {
   void (*listed_scores)(T const* Q, E const* const* K, E const* const* next, std::int64_t d, std::int64_t rows,
                         std::int64_t keys, T* S) noexcept;
   /// operations::values with `keys` keys, from V's first row and P's first column on. dv is a multiple of panel/2. next: as
-  /// many rows, at V's stride.
+  /// many rows, at V's stride. from_memory: no cache holds K and V; no result depends on it.
   void (*values)(T const* P, matrix<E const> V, E const* next, std::int64_t rows, std::int64_t keys, std::int64_t dv,
-                 T const* factor, matrix<T> O) noexcept;
+                 T const* factor, matrix<T> O, bool from_memory) noexcept;
   /// The same with lists of rows: V_j begins at V[j].
   void (*listed_values)(T const* P, E const* const* V, E const* const* next, std::int64_t rows, std::int64_t keys,
-                        std::int64_t dv, T const* factor, matrix<T> O) noexcept;
+                        std::int64_t dv, T const* factor, matrix<T> O, bool from_memory) noexcept;
 };
 
 /// The operations of one SIMD target on numbers T. Each is a function of its operands alone, and the same function on

@@ -30,7 +30,7 @@ HWY_INLINE void with_rows(std::int64_t rows, With&& with) {
 /// Vectors of O that one pass over V sums for so many rows: as many as fit in registers beside those of V and one weight.
 inline constexpr int vectors_of_pass(int rows) {
   constexpr int registers = HWY_TARGET == HWY_AVX3 ? 32 : 16;
-  if (rows == 1) return 8;  // a vector of V is then an operand in memory
+  if (rows == 1 || (rows == 2 && registers == 32)) return 8;  // a vector of V is then an operand in memory
   int vectors = 4;
   while (vectors > 1 && rows * vectors + vectors + 1 > registers) vectors /= 2;
   return vectors;
@@ -204,13 +204,17 @@ HWY_INLINE void value_rows(T const* HWY_RESTRICT P, Rows V, Rows next, std::int6
 /// All columns of V.
 template <class E, class Rows, class T = working<E>>
 HWY_INLINE void values_of_rows(T const* P, Rows V, Rows next, std::int64_t rows, std::int64_t depth, std::int64_t dv,
-                               T const* factor, matrix<T> O) {
+                               T const* factor, matrix<T> O, bool from_memory) {
   with_rows(rows, [&]<int count>(std::integral_constant<int, count>) {
     std::int64_t c = 0;
     auto const columns = [&]<int vectors>(std::integral_constant<int, vectors>) {
       for (; c + vectors * lanes<T> <= dv; c += vectors * lanes<T>)
         value_rows<count, vectors, E>(P, V, next, c, depth, factor, O);
     };
+    // Half of each row in each of two passes comes slower from memory than nearly whole rows, for which there are registers where a
+    // weight is an operand in memory.
+    if constexpr (HWY_TARGET == HWY_AVX3 && count == 4 && !is_narrow<E>)
+      if (from_memory && dv <= 8 * lanes<T>) columns(std::integral_constant<int, 7>());
     constexpr int most = vectors_of_pass(count);
     columns(std::integral_constant<int, most>());
     if constexpr (most > 4) columns(std::integral_constant<int, 4>());
@@ -221,16 +225,16 @@ HWY_INLINE void values_of_rows(T const* P, Rows V, Rows next, std::int64_t rows,
 /// row_products::values
 template <class E, class T = working<E>>
 void row_values(T const* P, matrix<E const> V, E const* next, std::int64_t rows, std::int64_t keys, std::int64_t dv,
-                T const* factor, matrix<T> O) noexcept {
-  values_of_rows<E>(P, V, or_itself(next, V), rows, keys, dv, factor, O);
+                T const* factor, matrix<T> O, bool from_memory) noexcept {
+  values_of_rows<E>(P, V, or_itself(next, V), rows, keys, dv, factor, O, from_memory);
 }
 
 /// row_products::listed_values
 template <class E, class T = working<E>>
 void listed_row_values(T const* P, E const* const* V, E const* const* next, std::int64_t rows, std::int64_t keys,
-                       std::int64_t dv, T const* factor, matrix<T> O) noexcept {
+                       std::int64_t dv, T const* factor, matrix<T> O, bool from_memory) noexcept {
   row_list<E const> const listed{V};
-  values_of_rows<E>(P, listed, or_itself(next, listed), rows, keys, dv, factor, O);
+  values_of_rows<E>(P, listed, or_itself(next, listed), rows, keys, dv, factor, O, from_memory);
 }
 
 /// operations::few

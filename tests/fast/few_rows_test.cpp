@@ -2,7 +2,13 @@
 // queries among many, which read packed copies, for every number of rows, type, target and awkward size.
 #include <algorithm>
 #include <array>
+#include <cstdint>
+#include <random>
+#include <tuple>
+#include <vector>
 
+#include "fast/algorithm/storage.hpp"
+#include "fast/simd/operations.hpp"
 #include "tests/fast/case.hpp"
 #include "tests/fast/entry_case.hpp"
 
@@ -17,7 +23,7 @@ TEMPLATE_TEST_CASE("few rows have the bits that they have among many", "[unit][d
       // The rows of one kv head are the queries of all heads, one each: more than a strip.
       entry_case<TestType> many;
       many.hq = 40, many.d = d;
-      many.dv = std::array<std::int64_t, 4>{16, 48, 7, 208}[static_cast<std::size_t>(m + d) % 4];
+      many.dv = std::array<std::int64_t, 7>{16, 48, 7, 208, 128, 112, 64}[static_cast<std::size_t>(m + d) % 7];
       many.add(1, m, static_cast<std::uint64_t>(m * 1000 + d));
       auto const among = many.alone(0);
       for (std::int64_t rows = 1; rows <= 9; ++rows) {
@@ -30,4 +36,44 @@ TEMPLATE_TEST_CASE("few rows have the bits that they have among many", "[unit][d
         REQUIRE(few.alone(0) == expected);
       }
     }
+}
+
+TEMPLATE_TEST_CASE("whether K and V come from memory changes no bit of a product with V", "[unit][differential]", float, double,
+                   problem::bf16, problem::f16) {
+  tests::simd_target const set(GENERATE(from_range(fast::simd_targets())));
+  using E = TestType;
+  using T = fast::working<E>;
+  auto const& operations = fast::best_operations<T>();
+  auto const& few = std::get<fast::row_products<E>>(operations.few);
+  std::minstd_rand random(1);
+  auto const draw = [&] { return static_cast<T>(random() % 512) / T(256) - T(1); };
+  constexpr std::int64_t keys = 41;
+  auto const step = operations.panel / 2;
+  for (std::int64_t dv = step; dv <= 17 * step; dv += step) {
+    std::vector<E> V(static_cast<std::size_t>(keys * dv));
+    for (E& v : V) {
+      if constexpr (fast::is_narrow<E>) v = fast::narrowed<E>(draw());
+      else v = draw();
+    }
+    std::vector<E const*> list;
+    for (std::int64_t j = 0; j < keys; ++j) list.push_back(V.data() + j * dv);
+    for (std::int64_t rows = 1; rows <= operations.few_rows; ++rows) {
+      auto const all = static_cast<std::size_t>(operations.few_rows);
+      std::vector<T> P(all * static_cast<std::size_t>(fast::score_stride<T>)), factor(all), O(all * static_cast<std::size_t>(dv));
+      for (auto* const numbers : {&P, &factor, &O})
+        for (T& x : *numbers) x = draw();
+      std::vector<std::vector<T>> answers;
+      for (bool const from_memory : {false, true}) {
+        auto one_run = O, listed = O;
+        few.values(P.data(), {V.data(), dv}, nullptr, rows, keys, dv, factor.data(), {one_run.data(), dv}, from_memory);
+        few.listed_values(P.data(), list.data(), nullptr, rows, keys, dv, factor.data(), {listed.data(), dv}, from_memory);
+        for (auto* const answer : {&one_run, &listed}) {
+          answer->resize(static_cast<std::size_t>(rows * dv));
+          answers.push_back(*answer);
+        }
+      }
+      CAPTURE(dv, rows);
+      for (auto const& answer : answers) REQUIRE(answer == answers.front());
+    }
+  }
 }
