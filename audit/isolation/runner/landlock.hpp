@@ -60,7 +60,7 @@ class landlock_rules {
       std::int32_t file;
     } rule = {rights & handled_, open(path, O_PATH | O_CLOEXEC)};
     if (rule.file < 0) return;
-    struct stat about {};
+    struct stat about{};
     if (fstat(rule.file, &about) == 0 && !S_ISDIR(about.st_mode)) rule.rights &= of_files;
     if (rule.rights != 0) syscall(add_rule, rules_, path_beneath, &rule, 0);
     close(rule.file);
