@@ -30,8 +30,8 @@ HWY_INLINE void with_rows(std::int64_t rows, With&& with) {
 /// Vectors of O that one pass over V sums for so many rows: as many as fit in registers beside those of V and one weight.
 inline constexpr int vectors_of_pass(int rows) {
   constexpr int registers = HWY_TARGET == HWY_AVX3 ? 32 : 16;
-  if (rows == 1 || (rows == 2 && registers == 32)) return 8;  // a vector of V is then an operand in memory
-  int vectors = 4;
+  if (rows == 1) return 8;  // a vector of V is then an operand in memory
+  int vectors = registers / 4;
   while (vectors > 1 && rows * vectors + vectors + 1 > registers) vectors /= 2;
   return vectors;
 }
