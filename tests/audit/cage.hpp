@@ -13,6 +13,7 @@
 #include <vector>
 
 #include <grp.h>
+#include <linux/capability.h>
 #include <sched.h>
 #include <seccomp.h>
 #include <sys/prctl.h>
@@ -28,12 +29,15 @@ inline constexpr std::uint64_t judge_word = 0x1122334455667788;
 inline std::uint64_t volatile attacked_word = judge_word;  // what the attacks on memory aim at
 inline constexpr unsigned nobody = 65534;
 
-/// What the system permits: all; no namespaces, as in most containers; neither namespaces nor Landlock.
-enum class system_kind { permits_all, no_namespaces, no_namespaces_no_landlock };
+/// What the system permits: all; to root, namespaces only as to other users, in a user namespace of its own; no namespaces, as
+/// in most containers; neither namespaces nor Landlock.
+enum class system_kind { permits_all, root_without_capability, no_namespaces, no_namespaces_no_landlock };
 
 /// Forbids it to this process and all that it starts, by a filter of system calls as containers have one.
 inline bool forbid(system_kind kind) {
   if (kind == system_kind::permits_all) return true;
+  // What root starts has the capabilities of the bounding set again.
+  if (kind == system_kind::root_without_capability) return ::prctl(PR_CAPBSET_DROP, CAP_SYS_ADMIN, 0, 0, 0) == 0;
   std::unique_ptr<void, void (*)(void*)> const filter(::seccomp_init(SCMP_ACT_ALLOW),
                                                       [](void* of) { ::seccomp_release(of); });
   bool done = filter != nullptr;
@@ -75,7 +79,9 @@ struct trial {
 
 inline std::string words(trial const& at) {
   return " as user " + std::to_string(at.user) +
-         (at.system == system_kind::permits_all ? "" : ", where namespaces are forbidden");
+         (at.system == system_kind::permits_all               ? ""
+          : at.system == system_kind::root_without_capability ? ", without CAP_SYS_ADMIN"
+                                                              : ", where namespaces are forbidden");
 }
 
 /// What this machine itself forbids: nothing, unless the tests run in a container or on an old Linux.
@@ -107,6 +113,7 @@ inline std::vector<trial> trials() {
   for (unsigned const user : users()) {
     if (apart || landlock) all.push_back({user, system_kind::permits_all});
     if (landlock) all.push_back({user, system_kind::no_namespaces});
+    if (apart && landlock && user == 0) all.push_back({user, system_kind::root_without_capability});
   }
   if (all.empty()) WARN("this machine forbids namespaces and Landlock: no attack is tried");
   return all;

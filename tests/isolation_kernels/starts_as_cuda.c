@@ -1,5 +1,6 @@
 /* Answers where it can do what CUDA's driver does when it starts: name another thread of its own, and listen at a Unix
- * socket of packets whose name is in no file system. Ends with code 3 or 4 where the first or the second is refused. */
+ * socket of packets whose name is in no file system. Ends with code 3 or 4 where the first or the second is refused, and
+ * with code 6 where it could set what is Linux's (it only opens). */
 #define _GNU_SOURCE
 #include <fcntl.h>
 #include <pthread.h>
@@ -44,6 +45,7 @@ static void listen_for_packets(void) {
 static void start(void) {
   name_thread();
   listen_for_packets();
+  if (open("/proc/sys/kernel/domainname", O_WRONLY | O_CLOEXEC) >= 0) exit(6);
 }
 #define NAIVE_BEFORE(call) start()
 #include "naive.h"

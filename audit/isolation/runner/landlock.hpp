@@ -80,7 +80,7 @@ class landlock_rules {
 };
 
 /// Refuses to write and to signal. `writable` is the folder that may be written, or null.
-/// Requires  in `faults`, whether processes and files are apart in namespaces
+/// Requires  in `faults`, whether processes and files are apart in namespaces, and whether the user is another than root
 inline void restrict_writes(char const* writable, kernel_needs const& needs, protection_faults& faults) noexcept {
   int const version = landlock_rules::version();
   if (version < 1) {
@@ -104,8 +104,10 @@ inline void restrict_writes(char const* writable, kernel_needs const& needs, pro
     rules.allow(device, write_file | truncate_file);
   if (needs.device) {
     visit_accelerators([&](char const* path) { rules.allow(path, write_file | truncate_file); });
-    // The names of its threads (mount_own_proc). In a /proc of all processes, its own alone.
-    rules.allow(faults.holds(protection::processes) ? "/proc" : "/proc/self/task", write_file | truncate_file);
+    // The names of its threads (mount_own_proc): its own alone in a /proc of all processes, and where it is root, who owns
+    // /proc/sys.
+    bool const all = faults.holds(protection::processes) && faults.holds(protection::user);
+    rules.allow(all ? "/proc" : "/proc/self/task", write_file | truncate_file);
   }
   int const fault = rules.restrict_self();
   bool const cuts = version < 3 && !faults.holds(protection::files);  // truncate(2) is not handled before ABI 3
