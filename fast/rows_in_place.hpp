@@ -18,10 +18,17 @@ class rows_in_place {
   using T = working<E>;
   static constexpr std::int64_t key_block = blocking_of<T>.keys;
 
-  /// last: no row of the query block sees a key from there on
+  /// last: no row of the query block sees a key from there on. from_memory: are_from_memory(size)
   rows_in_place(operations<T> const& ops, workspace<T> const& space, key_panels<E> const& panels,
-                problem::sizes const& size, std::int64_t rows, std::int64_t last) noexcept
-      : ops_(ops), space_(space), panels_(panels), size_(size), rows_(rows), last_(last) {}
+                problem::sizes const& size, std::int64_t rows, std::int64_t last, bool from_memory) noexcept
+      : ops_(ops), space_(space), panels_(panels), size_(size), rows_(rows), last_(last), from_memory_(from_memory) {}
+
+  /// Do K and V of a call fill the caches, so that the next call finds little of them there?
+  static bool are_from_memory(problem::sizes const& size) noexcept {
+    auto const numbers =
+        static_cast<double>(size.b * size.hk) * static_cast<double>(size.m) * static_cast<double>(size.d + size.dv);
+    return numbers * sizeof(E) >= static_cast<double>(third_level_cache());
+  }
 
   /// Then K and V need not be copied at all, where every query sees what is read.
   bool are_few() const noexcept { return rows_ <= ops_.few_rows; }
@@ -55,24 +62,18 @@ class rows_in_place {
       matrix<E const> const V = panels_.V.one_run(seen);
       if (are_few())
         return few().values(P, V, panels_.V.one_block_on(seen, last_), rows, seen.size(), size_.dv, factor, O,
-                            are_from_memory());
+                            from_memory_);
       if constexpr (!is_narrow<E>) return ops_.values_in_place(P, V, rows, {0, seen.size()}, size_.dv, factor, O);
     }
     E const *list[key_block], *next[key_block];
     panels_.V.list(seen, list);
     if (are_few())
       return few().listed_values(P, list, panels_.V.list_one_block_on(seen, last_, next), rows, seen.size(),
-                                 size_.dv, factor, O, are_from_memory());
+                                 size_.dv, factor, O, from_memory_);
     if constexpr (!is_narrow<E>) ops_.listed_values(P, list, rows, {0, seen.size()}, size_.dv, factor, O);
   }
 
  private:
-  /// Do K and V of the call fill the caches, so that the next call finds little of them there?
-  bool are_from_memory() const noexcept {
-    auto const numbers = static_cast<double>(size_.b * size_.hk) * static_cast<double>(size_.m) *
-                         static_cast<double>(size_.d + size_.dv);
-    return numbers * sizeof(E) >= static_cast<double>(third_level_cache());
-  }
   row_products<E> const& few() const noexcept { return std::get<row_products<E>>(ops_.few); }
 
   operations<T> const& ops_;
@@ -80,6 +81,7 @@ class rows_in_place {
   key_panels<E> const& panels_;
   problem::sizes const& size_;
   std::int64_t rows_, last_;
+  bool from_memory_;
 };
 
 }  // namespace attest::fast

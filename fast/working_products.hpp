@@ -26,7 +26,8 @@ class working_products {
         space_(space),
         size_(call.instance.size()),
         strips_(strips),
-        panels_(call.ops, space, size_) {
+        panels_(call.ops, space, size_),
+        from_memory_(rows_in_place<E>::are_from_memory(size_)) {
     panels_.describe(call.instance, block.b, block.kv_head);
   }
 
@@ -95,7 +96,9 @@ class working_products {
     panels_with_nan,  ///< packed panels with a NaN or ∞ somewhere
   };
 
-  rows_in_place<E> in_place() const noexcept { return {ops_, space_, panels_, size_, strips_.rows, strips_.seen.last}; }
+  rows_in_place<E> in_place() const noexcept {
+    return {ops_, space_, panels_, size_, strips_.rows, strips_.seen.last, from_memory_};
+  }
 
   /// Whether the products can read V in the caller's memory. That gains where few strips read it; it needs numbers of
   /// type T in whole vectors that every query sees, and, for more than one strip, rows that are near enough to share
@@ -128,6 +131,7 @@ class working_products {
   problem::sizes const& size_;
   block_strips<T> const& strips_;
   key_panels<E> panels_;
+  bool from_memory_;
   values_from values_ = values_from::input;
 };
 

@@ -76,10 +76,10 @@ bool refuse_sockets(scmp_filter_ctx filter, bool device) {
   return true;
 }
 
-bool add_rules(scmp_filter_ctx filter, bool network, bool device) {
+bool add_rules(scmp_filter_ctx filter, kernel_needs const& needs) {
   for (char const* const name : refused)
     if (!refuse(filter, name, SCMP_ACT_ERRNO(EPERM))) return false;
-  if (!network && !refuse_sockets(filter, device)) return false;
+  if (!needs.network && !refuse_sockets(filter, needs.device)) return false;
   for (char const* const name : unknown)
     if (!refuse(filter, name, SCMP_ACT_ERRNO(ENOSYS))) return false;
   // The C library asks for its own limits with process 0.
@@ -103,12 +103,12 @@ bool add_rules(scmp_filter_ctx filter, bool network, bool device) {
   return true;
 }
 
-std::vector<std::uint64_t> made(bool network, bool device) {
+std::vector<std::uint64_t> made(kernel_needs const& needs) {
   struct release {
     void operator()(void* filter) const noexcept { ::seccomp_release(filter); }
   };
   std::unique_ptr<void, release> const filter(::seccomp_init(SCMP_ACT_ALLOW));
-  if (!filter || !add_rules(filter.get(), network, device)) return {};
+  if (!filter || !add_rules(filter.get(), needs)) return {};
   owned_descriptor const file(::memfd_create("attest-filter", MFD_CLOEXEC));
   if (file.get() < 0 || ::seccomp_export_bpf(filter.get(), file.get()) != 0) return {};
   auto const bytes = ::lseek(file.get(), 0, SEEK_END);
@@ -123,14 +123,14 @@ std::vector<std::uint64_t> made(bool network, bool device) {
 
 std::vector<std::uint64_t> const& system_call_filter(kernel_needs const& needs) {
   if (needs.network) {
-    static auto const network = made(true, false);
+    static auto const network = made({.network = true});
     return network;
   }
   if (needs.device) {
-    static auto const device = made(false, true);
+    static auto const device = made({.device = true});
     return device;
   }
-  static auto const neither = made(false, false);
+  static auto const neither = made({});
   return neither;
 }
 

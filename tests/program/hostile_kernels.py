@@ -204,7 +204,8 @@ def main():
         plan = [(name, *where) for number, name in enumerate(names) for at, where in enumerate(surroundings)
                 if every or at == number % len(surroundings)]
         before, segments_before = places(home), segments()
-        for at_once, part in ((6, [each for each in plan if each[0] not in ALONE]), (1, [each for each in plan if each[0] in ALONE])):
+        alone = [each for each in plan if each[0] in ALONE]
+        for at_once, part in ((6, [each for each in plan if each not in alone]), (1, alone)):
             with concurrent.futures.ThreadPoolExecutor(at_once) as pool:
                 running = {pool.submit(tried, *each, home): each for each in part}
                 for done in concurrent.futures.as_completed(running):
