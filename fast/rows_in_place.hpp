@@ -41,13 +41,13 @@ class rows_in_place {
     interval const whole{keys.first + computed.first, keys.first + last};
     if (panels_.K.block_is_one_run() || panels_.K.runs_fill_lanes()) {
       panels_.K.each_run(whole, [&](matrix<E const> const& run, interval const& some) {
-        few().scores(space_.Q, run, panels_.K.one_block_on(some, last_), size_.d, rows_, some.size(),
+        few().scores(space_.Q, run, panels_.K.one_block_on(some, last_), size_.d, rows_, some.size(), from_memory_,
                      space_.S + (some.first - keys.first));
       });
     } else {
       E const *list[key_block], *next[key_block];
       few().listed_scores(space_.Q, panels_.K.list(whole, list), panels_.K.list_one_block_on(whole, last_, next),
-                          size_.d, rows_, whole.size(), space_.S + computed.first);
+                          size_.d, rows_, whole.size(), from_memory_, space_.S + computed.first);
     }
     return last;
   }
@@ -68,8 +68,8 @@ class rows_in_place {
     E const *list[key_block], *next[key_block];
     panels_.V.list(seen, list);
     if (are_few())
-      return few().listed_values(P, list, panels_.V.list_one_block_on(seen, last_, next), rows, seen.size(),
-                                 size_.dv, factor, O, from_memory_);
+      return few().listed_values(P, list, panels_.V.list_one_block_on(seen, last_, next), rows, seen.size(), size_.dv,
+                                 factor, O, from_memory_);
     if constexpr (!is_narrow<E>) ops_.listed_values(P, list, rows, {0, seen.size()}, size_.dv, factor, O);
   }
 

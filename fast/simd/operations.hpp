@@ -23,21 +23,22 @@ struct row_conversions {
   void (*narrow)(float const* from, std::int64_t count, E* to) noexcept;
 };
 
-/// Products of at most few_rows queries with rows of K and V where the caller stores them, which must all be visible to all
-/// queries: the same bits as those of packed copies. `next` is where the rows begin that a later call reads, which are
-/// prefetched; null if there are none. Q, S, P, factor and O have memory for few_rows rows: what lies behind `rows` is lost.
+/// Products of at most few_rows queries with rows of K and V where the caller stores them, which must all be visible to
+/// all queries: the same bits as those of packed copies. `next` is where the rows begin that a later call reads, which
+/// are prefetched; null if there are none. Q, S, P, factor and O have memory for few_rows rows: what lies behind `rows`
+/// is lost.
 template <class E>
 struct row_products {
   using T = working<E>;
-  /// operations::scores with `keys` keys, a multiple of sum_lanes, from K's first row and S's first column on. next: as many
-  /// rows, at K's stride.
+  /// operations::scores with `keys` keys, a multiple of sum_lanes, from K's first row and S's first column on. next: as
+  /// many rows, at K's stride. from_memory: no cache holds K and V; no result depends on it.
   void (*scores)(T const* Q, matrix<E const> K, E const* next, std::int64_t d, std::int64_t rows, std::int64_t keys,
-                 T* S) noexcept;
+                 bool from_memory, T* S) noexcept;
   /// The same with a list of rows: K_j begins at K[j]. next: as many.
   void (*listed_scores)(T const* Q, E const* const* K, E const* const* next, std::int64_t d, std::int64_t rows,
-                        std::int64_t keys, T* S) noexcept;
-  /// operations::values with `keys` keys, from V's first row and P's first column on. dv is a multiple of panel/2. next: as
-  /// many rows, at V's stride. from_memory: no cache holds K and V; no result depends on it.
+                        std::int64_t keys, bool from_memory, T* S) noexcept;
+  /// operations::values with `keys` keys, from V's first row and P's first column on. dv is a multiple of panel/2.
+  /// next: as many rows, at V's stride.
   void (*values)(T const* P, matrix<E const> V, E const* next, std::int64_t rows, std::int64_t keys, std::int64_t dv,
                  T const* factor, matrix<T> O, bool from_memory) noexcept;
   /// The same with lists of rows: V_j begins at V[j].
@@ -50,7 +51,7 @@ struct row_products {
 template <std::floating_point T>
 struct operations {
   char const* name = nullptr;
-  std::int64_t panel = 0;  ///< keys (columns of V) that lie side by side in packed K (V)
+  std::int64_t panel = 0;     ///< keys (columns of V) that lie side by side in packed K (V)
   std::int64_t few_rows = 0;  ///< most queries of row_products
 
   /// to.row(t)_i ← from_it for i < min(rows, width), 0 for rows ≤ i < width. Fastest where `rows` fills whole vectors.

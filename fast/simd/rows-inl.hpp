@@ -83,9 +83,9 @@ HWY_INLINE void numbers_of(vector<T> words, int g, vector<T> (&column)[numbers_i
   }
 }
 
-/// Scores of `rows` queries with groups · lanes<T> keys.
-template <int rows, int groups, class E, class Rows, class T = working<E>>
-HWY_INLINE void score_rows(T const* HWY_RESTRICT Q, Rows K, Rows next, std::int64_t depth, T* S) {
+/// Scores of `rows` queries with groups · lanes<T> keys. soon: the rows of K that are read after these, where from_memory.
+template <int rows, int groups, bool from_memory, class E, class Rows, class T = working<E>>
+HWY_INLINE void score_rows(T const* HWY_RESTRICT Q, Rows K, Rows next, Rows soon, std::int64_t depth, T* S) {
   tag<T> const d;
   register_tile<T, rows, groups> tile;
   HWY_UNROLL(8) for (int i = 0; i < rows; ++i)
@@ -106,10 +106,12 @@ HWY_INLINE void score_rows(T const* HWY_RESTRICT Q, Rows K, Rows next, std::int6
   for (; t + piece <= depth; t += piece) {
     // A part of the lines of the next rows: those of a quarter of the rows for each quarter of a line.
     constexpr std::int64_t lines = groups * lanes<T> / 4;
-    Rows const ahead = next.from(t % line / piece * lines);
-    std::int64_t const at = t / line * line;
+    std::int64_t const part = t % line / piece * lines, at = t / line * line;
+    Rows const ahead = next.from(part), near = soon.from(part);
     if constexpr (!between)
       HWY_UNROLL(16) for (std::int64_t a = 0; a < lines; ++a) prefetch_line(ahead.row(a) + at);
+    if constexpr (from_memory)
+      HWY_UNROLL(16) for (std::int64_t a = 0; a < lines; ++a) prefetch_near(near.row(a) + at);
     HWY_UNROLL(4) for (int first = 0; first < groups; first += together) {
       transposed_piece<T> keys[together];
       HWY_UNROLL(4) for (int g = 0; g < together; ++g) keys[g].read(lane_rows(K.from((first + g) * lanes<T>), t));
@@ -141,14 +143,18 @@ HWY_INLINE void score_rows(T const* HWY_RESTRICT Q, Rows K, Rows next, std::int6
     HWY_UNROLL(4) for (int g = 0; g < groups; ++g) hn::StoreU(tile.sum[i][g], d, S + i * score_stride<T> + g * lanes<T>);
 }
 
-/// All keys.
-template <class E, class Rows, class T = working<E>>
-HWY_INLINE void scores_of_rows(T const* Q, Rows K, Rows next, std::int64_t depth, std::int64_t rows, std::int64_t keys, T* S) {
+/// All keys. (A function of its own for each from_memory: two of them in one took a fifth longer.)
+template <class E, class Rows, bool from_memory, class T = working<E>>
+HWY_NOINLINE void scores_of_rows(T const* Q, Rows K, Rows next, std::int64_t depth, std::int64_t rows, std::int64_t keys,
+                                 T* S) {
   with_rows(rows, [&]<int count>(std::integral_constant<int, count>) {
     std::int64_t j = 0;
     auto const some = [&]<int groups>(std::integral_constant<int, groups>) {
-      for (; j + groups * lanes<T> <= keys; j += groups * lanes<T>)
-        score_rows<count, groups, E>(Q, K.from(j), next.from(j), depth, S + j);
+      constexpr std::int64_t width = groups * lanes<T>;
+      for (; j + width <= keys; j += width) {
+        Rows const soon = K.from(j + 2 * width <= keys ? j + width : j);
+        score_rows<count, groups, from_memory, E>(Q, K.from(j), next.from(j), soon, depth, S + j);
+      }
     };
     // A sum waits for the one before it: groups keep both units busy where there are few rows. A line of 16-bit numbers makes
     // twice as many terms of a sum.
@@ -161,16 +167,18 @@ HWY_INLINE void scores_of_rows(T const* Q, Rows K, Rows next, std::int64_t depth
 /// row_products::scores
 template <class E, class T = working<E>>
 void row_scores(T const* Q, matrix<E const> K, E const* next, std::int64_t depth, std::int64_t rows, std::int64_t keys,
-                T* S) noexcept {
-  scores_of_rows<E>(Q, K, or_itself(next, K), depth, rows, keys, S);
+                bool from_memory, T* S) noexcept {
+  auto const of_rows = from_memory ? scores_of_rows<E, matrix<E const>, true> : scores_of_rows<E, matrix<E const>, false>;
+  of_rows(Q, K, or_itself(next, K), depth, rows, keys, S);
 }
 
 /// row_products::listed_scores
 template <class E, class T = working<E>>
 void listed_row_scores(T const* Q, E const* const* K, E const* const* next, std::int64_t depth, std::int64_t rows,
-                       std::int64_t keys, T* S) noexcept {
-  row_list<E const> const listed{K};
-  scores_of_rows<E>(Q, listed, or_itself(next, listed), depth, rows, keys, S);
+                       std::int64_t keys, bool from_memory, T* S) noexcept {
+  using listed_rows = row_list<E const>;
+  auto const of_rows = from_memory ? scores_of_rows<E, listed_rows, true> : scores_of_rows<E, listed_rows, false>;
+  of_rows(Q, {K}, or_itself(next, listed_rows{K}), depth, rows, keys, S);
 }
 
 /// P·V of `rows` rows for some vectors of columns, from column c on.
