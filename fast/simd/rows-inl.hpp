@@ -110,7 +110,7 @@ HWY_INLINE void score_rows(T const* HWY_RESTRICT Q, Rows K, Rows next, Rows soon
     Rows const ahead = next.from(part), near = soon.from(part);
     if constexpr (!between)
       HWY_UNROLL(16) for (std::int64_t a = 0; a < lines; ++a) prefetch_line(ahead.row(a) + at);
-    if constexpr (from_memory)
+    if constexpr (from_memory && (is_narrow<E> || rows <= 2))  // with more rows it gained nothing
       HWY_UNROLL(16) for (std::int64_t a = 0; a < lines; ++a) prefetch_near(near.row(a) + at);
     HWY_UNROLL(4) for (int first = 0; first < groups; first += together) {
       transposed_piece<T> keys[together];
