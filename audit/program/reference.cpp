@@ -58,7 +58,7 @@ action reference_command(CLI::App& command) {
   std::ranges::sort(names);
   command.add_option("--round", arguments->round, "the type of o; without it that of q")->check(one_of(names));
   command.add_flag("--quick", arguments->options.quick,
-                   "bounds of double arithmetic alone where it has them: proven, some hundred times as fast, and not "
+                   "bounds of double arithmetic alone where it has them: proven, about eighty times as fast, and not "
                    "to the last digits those of the judge");
   declare_parameter_options(command, arguments->options.flags);
   return [arguments] { return run(*arguments); };

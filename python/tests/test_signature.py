@@ -1,6 +1,8 @@
 from __future__ import annotations
 
 import math
+import re
+from pathlib import Path
 from typing import Any
 
 import numpy as np
@@ -227,3 +229,10 @@ def test_a_module_of_torch_has_the_parameters_of_its_forward() -> None:
     matched = Matched(Attention(), Options(arrays="torch"))
     assert matched.parameters == {"q": "query", "k": "key", "v": "value", "scale": "scale"}
     assert parts_of(matched(call_of(scale=0.25)), call_of())[0].shape == (1, 2, 3, 4)
+
+
+def test_the_page_has_every_spelling() -> None:
+    page = Path(__file__).parents[2] / "docs" / "python.md"
+    words = set(re.findall(r"\w+", " ".join(re.findall(r"`([^`]*)`", page.read_text(encoding="utf-8")))))
+    roles = set(SPELLINGS) - {"q", "k", "v"}  # whose words are shown by example
+    assert {name for role in roles for name in SPELLINGS[role]} <= words

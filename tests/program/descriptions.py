@@ -1,8 +1,10 @@
 """The manual page and the completions name every command and every option of the program's own help; groff and the shells that
-are installed read them without a warning; and bash completes with them.
+are installed read them without a warning; and bash completes with them. The dictionary of the fuzz target of the command line
+names them too, and every contract.
 
 usage: descriptions.py ATTEST
 """
+import json
 import pathlib
 import re
 import shutil
@@ -10,6 +12,7 @@ import subprocess
 import sys
 import tempfile
 
+ROOT = pathlib.Path(__file__).resolve().parents[2]
 attest = sys.argv[1]
 wrong = []
 
@@ -48,6 +51,11 @@ for command in commands:
     of_zsh = re.search(rf"^    {command}\) _arguments(.*?) ;;$", zsh, re.M | re.S)
     expect(f"zsh {command}", sorted(re.findall(r"^      '\*?(-[a-z_-]+)\[", of_zsh.group(1) if of_zsh else "", re.M)),
            options(helps[command]))
+
+dictionary = set(re.findall(r'"([^"\\]+)(?:\\x0a)?"', (ROOT / "fuzz" / "targets" / "cli.dict").read_text(encoding="utf-8")))
+words = {*commands, *(name for text in helps.values() for name in options(text) if name.startswith("--"))}
+words.update(row["name"] for row in json.loads(run(attest, "list", "contracts", "--json")))
+expect("words that fuzz/targets/cli.dict lacks", sorted(words - dictionary), [])
 
 with tempfile.TemporaryDirectory() as folder:
     script = pathlib.Path(folder, "attest.bash")
