@@ -176,9 +176,9 @@ void row_scores(T const* Q, matrix<E const> K, E const* next, std::int64_t depth
 template <class E, class T = working<E>>
 void listed_row_scores(T const* Q, E const* const* K, E const* const* next, std::int64_t depth, std::int64_t rows,
                        std::int64_t keys, bool from_memory, T* S) noexcept {
-  using listed_rows = row_list<E const>;
-  auto const of_rows = from_memory ? scores_of_rows<E, listed_rows, true> : scores_of_rows<E, listed_rows, false>;
-  of_rows(Q, {K}, or_itself(next, listed_rows{K}), depth, rows, keys, S);
+  row_list<E const> const listed{K};
+  auto const of_rows = from_memory ? scores_of_rows<E, row_list<E const>, true> : scores_of_rows<E, row_list<E const>, false>;
+  of_rows(Q, listed, or_itself(next, listed), depth, rows, keys, S);
 }
 
 /// P·V of `rows` rows for some vectors of columns, from column c on.
