@@ -33,9 +33,8 @@ bool nonfinite(owned_tensor const& t, bool but_minus_infinity = false) {
 
 /// Are the numbers of the problem finite, but for a bias of −∞? Then its exact scores are finite or, by that bias, −∞.
 bool is_ordinary(owned_problem const& problem) {
-  problem_draft const& p = problem.draft();
-  return !nonfinite(p.q) && !nonfinite(p.k) && !nonfinite(p.v) && !(p.bias && nonfinite(*p.bias, true)) &&
-         !(p.sink && nonfinite(*p.sink, true));
+  auto const& sink = problem.draft().sink;
+  return !has_nonfinite(problem) && !(sink && nonfinite(*sink, true));
 }
 
 /// The offsets of the elements of one row in compact outputs of any rank.
@@ -389,11 +388,6 @@ judgement judge_by_conventions(owned_problem const& problem, owned_outputs const
   judgement found = judge_without_padding(problem, outputs, claim, rows, how);
   judge_padding(outputs, claim, found);
   return found;
-}
-
-bool has_nonfinite(owned_problem const& problem) {
-  problem_draft const& p = problem.draft();
-  return nonfinite(p.q) || nonfinite(p.k) || nonfinite(p.v) || (p.bias && nonfinite(*p.bias));
 }
 
 }  // namespace attest::audit

@@ -37,7 +37,4 @@ judgement judge_by_conventions(owned_problem const& problem, owned_outputs const
 /// The outputs as docs/semantics.md has them, in the rows for which the contract prescribes others.
 owned_outputs translated(owned_problem const& problem, owned_outputs const& outputs, contract const& claim);
 
-/// Does Q, K, V or the bias hold a NaN or an infinity?
-bool has_nonfinite(owned_problem const& problem);
-
 }  // namespace attest::audit

@@ -6,6 +6,7 @@
 
 #include "audit/tensors/elements.hpp"
 #include "reference/attention/visibility.hpp"
+#include "reference/real/outward.hpp"
 
 namespace attest::audit {
 namespace {
@@ -18,11 +19,8 @@ double largest_of(T const* row, std::int64_t width) {
 }
 
 template <class T>
-double positive_bias(problem::instance<T> const& p, std::int64_t b, std::int64_t h, std::int64_t i, std::int64_t j) {
-  double const bias = p.bias().present       ? number(p.bias()(b, h, i, j))
-                      : p.bias_f32().present ? number(p.bias_f32()(b, h, i, j))
-                                             : 0;
-  return std::max(bias, 0.0);
+double bias_of(problem::instance<T> const& p, std::int64_t b, std::int64_t h, std::int64_t i, std::int64_t j) {
+  return p.bias().present ? number(p.bias()(b, h, i, j)) : p.bias_f32().present ? number(p.bias_f32()(b, h, i, j)) : 0;
 }
 
 /// The largest element of a bias, or 0.
@@ -48,9 +46,10 @@ bool may_overflow(problem::instance<T> const& p, std::int64_t b, std::int64_t h,
   if (largest + most < limit) return false;
   for (std::int64_t i = 0; i < p.queries(b); ++i)
     for (std::int64_t j = 0; j < p.keys(b); ++j) {
-      double const bias = positive_bias(p, b, h, i, j);
+      double const given = bias_of(p, b, h, i, j), bias = std::max(given, 0.0);
       double const product = queries[static_cast<std::size_t>(i)] * keys[static_cast<std::size_t>(j)];
-      if (product * terms * sigma + bias < limit || reference::visible(p, b, h, i, j)) continue;
+      bool const seen = given != -reference::infinity && reference::visible(p, b, h, i, j);
+      if (seen || product * terms * sigma + bias < limit) continue;
       double sum = 0;
       for (std::int64_t t = 0; t < s.d; ++t)
         sum += std::abs(number(p.q().row(b, h, i)[t]) * number(p.k().row(b, hk, j)[t]));
@@ -59,7 +58,46 @@ bool may_overflow(problem::instance<T> const& p, std::int64_t b, std::int64_t h,
   return false;
 }
 
+template <class T>
+bool is_finite(T const* row, std::int64_t width) {
+  return std::all_of(row, row + width, [](T const& x) { return std::isfinite(number(x)); });
+}
+
+/// Is the bias between the queries and keys of each entry finite or −∞? An axis over which it broadcasts is read once.
+template <class T, class B>
+bool has_nonfinite_bias(problem::instance<T> const& p, problem::view<B const> const& bias) {
+  if (!bias.present) return false;
+  auto const once = [](std::int64_t stride, std::int64_t size) {
+    return stride == 0 ? std::min<std::int64_t>(size, 1) : size;
+  };
+  for (std::int64_t b = 0; b < p.size().b; ++b) {
+    if (b > 0 && bias.stride[0] == 0 && p.queries(b) == p.queries(b - 1) && p.keys(b) == p.keys(b - 1)) continue;
+    for (std::int64_t h = 0; h < once(bias.stride[1], p.size().hq); ++h)
+      for (std::int64_t i = 0; i < once(bias.stride[2], p.queries(b)); ++i)
+        for (std::int64_t j = 0; j < p.keys(b); ++j)
+          if (double const x = number(bias(b, h, i, j)); !std::isfinite(x) && x != -reference::infinity) return true;
+  }
+  return false;
+}
+
 }  // namespace
+
+bool has_nonfinite(owned_problem const& problem) {
+  return std::visit(
+      [](auto const& p) {
+        problem::sizes const& s = p.size();
+        for (std::int64_t b = 0; b < s.b; ++b) {
+          for (std::int64_t h = 0; h < s.hq; ++h)
+            for (std::int64_t i = 0; i < p.queries(b); ++i)
+              if (!is_finite(p.q().row(b, h, i), s.d)) return true;
+          for (std::int64_t h = 0; h < s.hk; ++h)
+            for (std::int64_t j = 0; j < p.keys(b); ++j)
+              if (!is_finite(p.k().row(b, h, j), s.d) || !is_finite(p.v().row(b, h, j), s.dv)) return true;
+        }
+        return has_nonfinite_bias(p, p.bias()) || has_nonfinite_bias(p, p.bias_f32());
+      },
+      problem.instance());
+}
 
 bool hidden_scores_may_overflow(owned_problem const& problem, contract const& claim) {
   problem::kernel_model const model = claim.model_for(problem.instance());

@@ -1,4 +1,4 @@
-// Hidden keys whose scores a kernel may form all the same, and which may overflow there.
+// What hidden keys may do to a kernel that does not hide them from its arithmetic.
 #pragma once
 
 #include "audit/contract/contract.hpp"
@@ -6,11 +6,16 @@
 
 namespace attest::audit {
 
-/// Does a hidden key j of some query have max(1, |σ|)·Σ_t |q_t k_jt| + max(0, b_j) at or beyond the limit of the
-/// kernel's scores (H0 of docs/bound.md: Θ, and s_limit where scores are stored in fewer bits)? Below it, no partial
-/// sum, product or score of a hidden key overflows, so that adding −∞ or the most negative number hides it. Requires no
-/// NaN and no infinity in q, k and the bias Cost      d·(n + m) products a head and the bias, where no two rows are
-/// near the limit, else up to n·m·d
+/// Does a hidden key j of some query, by a bias of −∞ too, have max(1, |σ|)·Σ_t |q_t k_jt| + max(0, b_j) at or beyond
+/// the limit of the kernel's scores (H0 of docs/bound.md: Θ, and s_limit where scores are stored in fewer bits)? Below
+/// it, no partial sum, product or score of a hidden key overflows, so that adding −∞ or the most negative number hides
+/// it. Requires no NaN and no infinity in q, k and the bias Cost      d·(n + m) products a head and the bias, where no
+/// two rows are near the limit, else up to n·m·d
 bool hidden_scores_may_overflow(owned_problem const& problem, contract const& claim);
+
+/// Does the problem hold a NaN or an infinity in a query, a key or a value of an entry, or in the bias of a query and a
+/// key? A bias of −∞ is none: it hides its key. What lies behind lengths, in gaps between rows and in pages without
+/// keys is no part of the problem.
+bool has_nonfinite(owned_problem const& problem);
 
 }  // namespace attest::audit

@@ -42,39 +42,71 @@ bool is_wrong(owned_problem const& problem, owned_outputs const& outputs, contra
 namespace {
 
 /// A wrong answer to a case that shows features by themselves, which would be right without one of them.
-void name_ignored_field(audit_case const& kernel_case, owned_outputs const& outputs, contract const& claim, judgement& into) {
+void name_ignored_field(audit_case const& kernel_case, owned_outputs const& outputs, contract const& claim,
+                        judgement& into) {
   if (kernel_case.check != "support" || !kernel_case.form || into.failed == 0) return;
   auto const ignored = ignored_field(kernel_case, outputs, claim);
   if (!ignored) return;
   for (violation& v : into.violations) {
-    v.sentence += fmt::format("; it is right for the same call without its {}, which the kernel ignores", row_of(*ignored).name);
+    v.sentence +=
+        fmt::format("; it is right for the same call without its {}, which the kernel ignores", row_of(*ignored).name);
     v.bug_class = bug_class::ignored_field;
   }
+}
+
+/// Are the first `count` numbers of one row of a compact output, which has `width`, finite?
+bool is_finite_row(owned_tensor const& output, std::size_t row, std::int64_t width, std::int64_t count) {
+  return problem::with_type(output.type, problem::floating_elements{}, [&]<class T>(std::type_identity<T>) {
+    constexpr auto infinity = problem::format_of<T>.infinity();
+    T const* const first = output.as<T>() + row * static_cast<std::size_t>(width);
+    return std::all_of(first, first + count, [](T const& x) {
+      return (std::bit_cast<problem::bits_of<T>>(x) & (problem::format_of<T>.sign_bit() - 1)) < infinity;
+    });
+  });
+}
+
+/// May that be wrong of a problem whose values are finite: a NaN or an infinity in O or in a weight, an LSE of NaN or
+/// +∞, or one of −∞ beside an O that is not 0, as that of a query without a key is?
+bool is_suspect_row(owned_outputs const& outputs, std::size_t row, problem::sizes const& s, std::int64_t keys) {
+  if (outputs.o && !is_finite_row(*outputs.o, row, s.dv, s.dv)) return true;
+  if (outputs.weights && !is_finite_row(*outputs.weights, row, s.m, keys)) return true;
+  if (!outputs.lse || is_finite_row(*outputs.lse, row, 1, 1)) return false;
+  if (load(*outputs.lse, row) != -std::numeric_limits<double>::infinity() || !outputs.o) return true;
+  for (std::size_t c = 0, width = static_cast<std::size_t>(s.dv); c < width; ++c)
+    if (load(*outputs.o, row * width + c) != 0) return true;
+  return false;
 }
 
 /// Where rows are sampled, those of the others that hold a NaN or an infinity are judged, too: the values of these
 /// problems are finite, and so are their answers, but for what the contract says of a query that sees no key.
 void judge_finite(audit_case const& kernel_case, owned_outputs const& outputs, contract const& claim, judgement& into) {
-  if (kernel_case.rows.empty() || !kernel_case.form || !outputs.o) return;
+  if (kernel_case.rows.empty() || !kernel_case.form) return;
   problem::sizes const& s = kernel_case.problem.size();
   std::vector<row_index> rows;
-  problem::with_type(outputs.o->type, problem::floating_elements{}, [&]<class T>(std::type_identity<T>) {
-    constexpr auto infinity = problem::format_of<T>.infinity();
-    auto const is_finite = [](T const& x) {
-      return (std::bit_cast<problem::bits_of<T>>(x) & (problem::format_of<T>.sign_bit() - 1)) < infinity;
-    };
-    for (std::int64_t b = 0; b < s.b; ++b)
-      for (std::int64_t h = 0; h < s.hq; ++h)
-        for (std::int64_t i = 0; i < queries_of(kernel_case.problem, b); ++i) {
-          auto const* const row =
-              outputs.o->as<T>() + output_row(kernel_case.problem, b, h, i) * static_cast<std::size_t>(s.dv);
-          if (!std::all_of(row, row + s.dv, is_finite)) rows.push_back({b, h, i});
-        }
-  });
+  for (std::int64_t b = 0; b < s.b; ++b)
+    for (std::int64_t h = 0; h < s.hq; ++h)
+      for (std::int64_t i = 0; i < queries_of(kernel_case.problem, b); ++i)
+        if (is_suspect_row(outputs, output_row(kernel_case.problem, b, h, i), s, keys_of(kernel_case.problem, b)))
+          rows.push_back({b, h, i});
   if (rows.empty()) return;
-  judgement found = judge_by_conventions(kernel_case.problem, {.o = outputs.o}, claim, rows, thoroughness::verdict);
+  judgement found = judge_by_conventions(kernel_case.problem, outputs, claim, rows, thoroughness::verdict);
   into.failed += found.failed;
   for (violation& wrong : found.violations) into.add(std::move(wrong));
+}
+
+/// Where the contract says of a query that sees no key what depends on hidden keys and values, and these differ between
+/// the first call and further call n: a claim of that alone. Such rows are not what they were, and are judged by
+/// themselves.
+std::optional<contract> claim_of_empty_rows(audit_case const& kernel_case, std::size_t n, contract const& claim) {
+  using row = conventions::row;
+  conventions const& says = claim.conventions;
+  if (says.empty_row != row::mean && says.empty_row != row::unmasked) return std::nullopt;
+  problem_draft const &first = kernel_case.problem.draft(), &other = kernel_case.call(n + 1).draft();
+  if (first.k.bytes == other.k.bytes && first.v.bytes == other.v.bytes) return std::nullopt;
+  contract alone = claim;
+  alone.conventions = {};
+  alone.conventions.empty_row = says.empty_row, alone.conventions.empty_lse = says.empty_lse;
+  return alone;
 }
 
 }  // namespace
@@ -110,9 +142,14 @@ void judge_case(audit_case const& kernel_case, case_outputs const& outputs, judg
     if (first && (further.is == relation::same_bits || further.is == relation::same_rows)) {
       auto found = outputs_differ(kernel_case, *outputs[0], further, *outputs[n + 1]);
       if (!found) continue;  // these bits are judged already
-      found->call = n + 1;
-      if (further.promised || rules.must_reproduce()) into.judged.failed++, into.judged.add(std::move(*found));
-      else into.observations.push_back(fmt::format("{}: {}", kernel_case.full_name(), found->sentence));
+      if (auto const alone = claim_of_empty_rows(kernel_case, n, *rules.claim))
+        found = outputs_differ(kernel_case, translated(kernel_case.problem, *outputs[0], *alone), further,
+                               translated(kernel_case.call(n + 1), *outputs[n + 1], *alone));
+      if (found) {
+        found->call = n + 1;
+        if (further.promised || rules.must_reproduce()) into.judged.failed++, into.judged.add(std::move(*found));
+        else into.observations.push_back(fmt::format("{}: {}", kernel_case.full_name(), found->sentence));
+      }
     }
     judged(n + 1);
   }

@@ -13,13 +13,25 @@ bool worse(violation const& a, violation const& b) {
   return std::tie(a.output, a.index) < std::tie(b.output, b.index);
 }
 
+/// Is there an earlier one, thus a worse one, of the same output and class?
+bool has_worse_of_its_kind(std::vector<violation> const& ordered, std::size_t at) {
+  auto const end = ordered.begin() + static_cast<std::ptrdiff_t>(at);
+  return std::any_of(ordered.begin(), end, [&](violation const& other) {
+    return other.output == ordered[at].output && other.bug_class == ordered[at].bug_class;
+  });
+}
+
 }  // namespace
 
 void judgement::add(violation&& found) {
-  auto const at = std::ranges::upper_bound(violations, found, worse);
-  if (at == violations.end() && violations.size() >= kept) return;
-  violations.insert(at, std::move(found));
-  if (violations.size() > kept) violations.pop_back();
+  violations.insert(std::ranges::upper_bound(violations, found, worse), std::move(found));
+  if (violations.size() <= kept) return;
+  // Whatever is dropped has a worse one of its kind and `kept` better placed ones, in whatever order they come.
+  for (std::size_t at = violations.size(); at-- > 0;)
+    if (has_worse_of_its_kind(violations, at)) {
+      violations.erase(violations.begin() + static_cast<std::ptrdiff_t>(at));
+      return;
+    }
 }
 
 std::int64_t judgement::not_judged() const noexcept {

@@ -81,7 +81,8 @@ struct judgement : tally {
   systematic_table systematic{};                             ///< of those that the machine tier certified
   std::array<std::int64_t, output_names.size()> returned{};  ///< for each output, the calls that returned it
   std::vector<preset_comparison> beside;                     ///< some rows beside the bounds of sharper presets
-  std::vector<violation> violations;                         ///< the worst ones, at most `kept`, worst first
+  std::vector<violation>
+      violations;  ///< the worst ones, worst first: `kept`, or as many kinds (output, class) as there are
 
   static constexpr std::size_t kept = 16;
 

@@ -1,5 +1,6 @@
 #include "audit/judge/one_query.hpp"
 
+#include <algorithm>
 #include <cmath>
 #include <cstring>
 #include <limits>
@@ -61,6 +62,8 @@ problem_draft one_query(owned_problem const& whole, std::int64_t b, std::int64_t
 
 problem_draft mean_of_values(owned_problem const& whole, std::int64_t b, std::int64_t h, std::int64_t i) {
   problem_draft everything = one_query(whole, b, h, i);
+  // Equal scores, whatever q and k hold: 0·∞ would be NaN.
+  for (owned_tensor* zero : {&everything.q, &everything.k}) std::ranges::fill(zero->bytes, std::byte{0});
   everything.bias.reset(), everything.softcap = 0, everything.scale = 0;
   everything.sink.reset(), everything.keep.reset(), everything.dropout = 0;
   return everything;

@@ -197,8 +197,7 @@ TEST_CASE("conventions are named as contract files write them", "[unit]") {
   all.sink_inf = conventions::infinite_sink::limit, all.lse_sink = conventions::log_of_sink::excluded;
   CHECK(audit::relaxed(all) == std::vector<std::string>{"masked_values: must_not_overflow",
                                                         "empty_row: nan_unless_no_keys", "empty_lse: 0",
-                                                        "nan: unspecified", "sink_inf: limit",
-                                                        "lse_sink: excluded"});
+                                                        "nan: unspecified", "sink_inf: limit", "lse_sink: excluded"});
   CHECK(audit::relaxed({}).empty());
 }
 
@@ -247,7 +246,8 @@ TEST_CASE("where the contract says empty_lse +inf, a merge reads no part with an
   audit::merge_parts parts{.parts = 2, .b = 1, .hq = 1, .n = 3, .dv = 1};
   audit::owned_tensor o = audit::owned_tensor::compact(problem::element_type::f32, {2, 3}), lse = o;
   for (std::size_t at = 0; at < 6; ++at) audit::store(o, at, at < 3 ? 1 : 3), audit::store(lse, at, 0.5);
-  for (std::size_t const at : {std::size_t{2}, std::size_t{4}, std::size_t{5}}) audit::store(o, at, nan), audit::store(lse, at, infinity);
+  for (std::size_t const at : {std::size_t{2}, std::size_t{4}, std::size_t{5}})
+    audit::store(o, at, nan), audit::store(lse, at, infinity);
   parts.o = o.bytes, parts.lse = lse.bytes;
   auto const merge = audit::owned_problem::of_valid(audit::merge_draft(parts, problem::element_type::f32));
   audit::contract claim = *audit::find_contract("merge-f32");
@@ -269,7 +269,8 @@ TEST_CASE("where the contract says empty_lse +inf, a merge reads no part with an
   CHECK(failed({2, 1, 0}, {both, 0.5, -infinity}, plus_infinity) == 1);
 }
 
-TEST_CASE("a claim that hidden values must be finite says so of parts that saw nothing, and of no other merge", "[unit]") {
+TEST_CASE("a claim that hidden values must be finite says so of parts that saw nothing, and of no other merge",
+          "[unit]") {
   audit::merge_parts parts{.parts = 2, .b = 1, .hq = 1, .n = 1, .dv = 1};
   audit::owned_tensor o = audit::owned_tensor::compact(problem::element_type::f32, {2, 1}), lse = o;
   audit::contract claim = *audit::find_contract("f32-split");
@@ -321,8 +322,9 @@ TEST_CASE("what a kernel leaves in rows of no query is judged where the contract
   answered.answer.padding[0] = {.changed = {2, 4}, .not_zero = {}};
   answered.answer.padding[1] = {.changed = {}, .not_zero = {2, 3}};
   CHECK(answered.judged({}).failed == 0);
-  for (auto const& [says, output, place] : {std::tuple{padding::kept, "o", "row [0, 1, 1] of o belongs to no query, and the kernel wrote there"},
-                                           std::tuple{padding::zero, "lse", "row [0, 1, 0] of lse belongs to no query, and is not 0"}}) {
+  for (auto const& [says, output, place] :
+       {std::tuple{padding::kept, "o", "row [0, 1, 1] of o belongs to no query, and the kernel wrote there"},
+        std::tuple{padding::zero, "lse", "row [0, 1, 0] of lse belongs to no query, and is not 0"}}) {
     audit::judgement const found = answered.judged({.padding_rows = says});
     REQUIRE(found.failed == 2);
     REQUIRE(found.violations.size() == 1);
@@ -351,6 +353,19 @@ TEST_CASE("where NaN is unspecified anything may come of it, and only of it", "[
   CHECK(answered.judged(unspecified).failed == 0);
   audit::store(*answered.answer.o, 2 * answered.dv + 2, 7);
   CHECK(answered.judged(unspecified).failed == 1);
+}
+
+TEST_CASE("a query without keys is the mean of V where q or k holds no number", "[unit]") {
+  answered_draft answered(problem::element_type::f32);
+  conventions mean;
+  mean.empty_row = conventions::row::mean;
+  answered.set_mean();
+  for (double const odd : {nan, infinity}) {
+    audit::fill(answered.draft.q, [&, q = answered.draft.q](auto b, auto h, auto i, auto t) {
+      return h == 1 && i == 1 ? odd : audit::load(q, audit::offset_of(q, b, h, i, t));
+    });
+    CHECK(answered.judged(mean).failed == 0);
+  }
 }
 
 }  // namespace attest::tests

@@ -163,13 +163,82 @@ TEST_CASE("where rows are sampled, the others may be NaN where the contract says
   CHECK(faults() == 1);
 }
 
+TEST_CASE("where rows are sampled, the LSE of the others is judged to be a number, and −∞ only beside an O of 0",
+          "[unit]") {
+  double const spoiled =
+      GENERATE(std::nan(""), std::numeric_limits<double>::infinity(), -std::numeric_limits<double>::infinity());
+  audit::call_form const form{.size = {1, 2, 2, 40, 16, 8, 8}, .length = 1};
+  audit::random_stream random(1, "sampled");
+  audit::audit_case asked{.check = "drawn",
+                          .name = "1",
+                          .problem = audit::owned_problem::of_valid(draft_of(form, problem::element_type::f32, random)),
+                          .rows = {{0, 0, 3}, {0, 1, 39}},
+                          .form = form};
+  audit::case_outputs outputs{builtin_answer(asked.problem.draft())};
+  bool const with_o = GENERATE(true, false);
+  if (!with_o) outputs[0]->o.reset();
+  auto const failed = [&] {
+    audit::case_result found;
+    audit::judge_case(asked, outputs, {.claim = audit::find_contract("f32")}, found);
+    return found.judged.failed;
+  };
+  CHECK(failed() == 0);
+  audit::store(*outputs[0]->lse, 41, spoiled);
+  CHECK(failed() == 1);
+}
+
+TEST_CASE(
+    "a row without a key that is the mean of V, or that of every key, changes with hidden values, and no other row "
+    "does",
+    "[unit]") {
+  recipe r;
+  r.n = 3, r.m = 9, r.d = 8, r.dv = 8, r.seed = 4;
+  audit::problem_draft draft = make_problem(r);
+  draft.mask = audit::owned_tensor::compact(problem::element_type::u8, {1, 1, 3, 9});
+  audit::fill(*draft.mask,
+              [](auto, auto, auto i, auto j) { return i != 1 && j != 4; });  // query 1 sees none, key 4 is hidden
+  audit::audit_case asked{.check = "poison", .name = "drawn", .problem = audit::owned_problem::of_valid(draft)};
+  // The same call without a mask on query 1, which is what `unmasked` says of it.
+  auto const answer = [](audit::problem_draft hidden) {
+    audit::owned_outputs right = builtin_answer(hidden);
+    hidden.mask.reset();
+    audit::owned_outputs const all = builtin_answer(hidden);
+    for (std::size_t c = 8; c < 16; ++c) audit::store(*right.o, c, audit::load(*all.o, c));
+    for (std::size_t j = 9; j < 18; ++j) audit::store(*right.weights, j, audit::load(*all.weights, j));
+    audit::store(*right.lse, 1, audit::load(*all.lse, 1));
+    return right;
+  };
+  audit::case_outputs outputs{answer(draft)};
+  audit::fill(draft.v, [&](auto b, auto h, auto j, auto c) {
+    return j == 4 ? 100.0 : audit::load(draft.v, audit::offset_of(draft.v, b, h, j, c));
+  });
+  asked.must_equal(audit::owned_problem::of_valid(draft), "V at hidden keys holds 100");
+  outputs.push_back(answer(draft));
+  audit::contract claim = *audit::find_contract("f32");
+  claim.conventions.empty_row = audit::conventions::row::unmasked;
+  auto const failed = [&] {
+    audit::case_result found;
+    audit::judge_case(asked, outputs, {.claim = &claim}, found);
+    return found.judged.failed;
+  };
+  CHECK(failed() == 0);
+  audit::owned_outputs const right = *outputs[1];
+  audit::store(*outputs[1]->o, 8, 1e3);  // query 1, of which the answer to the further call is wrong
+  CHECK(failed() == 1);
+  outputs[1] = right;
+  audit::store(*outputs[1]->o, 16,
+               std::nextafter(static_cast<float>(audit::load(*right.o, 16)), 10.0F));  // query 2: other bits
+  CHECK(failed() == 1);
+}
+
 // Bounds that leave room for rounded weights had room enough for most of what this forgot.
 TEST_CASE("parts whose O is rounded to bf16 or f16 are merged under a bound that knows it", "[unit]") {
   for (auto const type : {problem::element_type::bf16, problem::element_type::f16}) {
     std::int64_t failed = 0, judged = 0;
     int wrong_and_found = 0, cases = 0;
     for (std::uint64_t seed = 1; seed <= 5; ++seed)
-      for (audit::audit_case const& split : audit::generated_cases({.type = type, .seed = seed, .checks = {"split-and-merge"}})) {
+      for (audit::audit_case const& split :
+           audit::generated_cases({.type = type, .seed = seed, .checks = {"split-and-merge"}})) {
         audit::contract const claim = builtin_claim(split.problem.instance());
         audit::case_outputs outputs;
         for (std::size_t call = 0; call <= split.further.size(); ++call)

@@ -1,4 +1,6 @@
 // What a verdict says: one struct of facts, one function that puts it into words, the same in every form of a report.
+#include "audit/report/verdict.hpp"
+
 #include <nlohmann/json.hpp>
 
 #include "audit/report/builder.hpp"
@@ -7,7 +9,6 @@
 #include "audit/report/json_write.hpp"
 #include "audit/report/junit.hpp"
 #include "audit/report/text.hpp"
-#include "audit/report/verdict.hpp"
 #include "audit/support/markup.hpp"
 #include "tests/support/catch.hpp"
 
@@ -46,7 +47,8 @@ struct drawn_report {
 
   explicit drawn_report(bool wrong = false, bool complete = true) {
     is.kernel = "drawn", is.contract = "f32", is.contract_revision = 2, is.seed = 5;
-    is.contracts = {*find_contract("f32")}, is.kernel_builds = {{.sha256 = std::string(64, 'a'), .symbol = "attest_attention"}};
+    is.contracts = {*find_contract("f32")},
+    is.kernel_builds = {{.sha256 = std::string(64, 'a'), .symbol = "attest_attention"}};
     is.protections = {"a process of its own"}, is.not_asked = {{"other checks and cases", "--only"}};
     report_builder collect(is, waived);
     collect.set_case(1);
@@ -57,7 +59,8 @@ struct drawn_report {
     judgement found = drawn_judgement();
     if (wrong) {
       found.failed = 1;
-      found.violations.push_back({.output = "o", .error_in_bounds = 3, .bug_class = bug_class::accuracy, .sentence = "o[0] is 7"});
+      found.violations.push_back(
+          {.output = "o", .error_in_bounds = 3, .bug_class = bug_class::accuracy, .sentence = "o[0] is 7"});
     }
     collect.add_judgement(collect.row_of_check("masks"), "one", bug_class::accuracy, {}, std::move(found), "");
     collect.set_case(3);
@@ -88,11 +91,12 @@ TEST_CASE("the numbers of a verdict add up", "[unit]") {
 }
 
 TEST_CASE("the sentence of a verdict says how much it rests on", "[unit]") {
-  CHECK(say(facts_of(drawn_report().is)).sentence ==
-        "CERTIFIED: all 114 judged elements of 2 inputs (seed 5) are within the bound of f32; the worst error is 0.2500 "
-        "of its bound. 5 elements were not judged (outside the hypotheses of the bound; where the output format may "
-        "overflow), 3 judged elements are dull. Nothing is claimed for other inputs, nor for the 1 that the kernel does "
-        "not support, nor for weights, which no call returned.");
+  CHECK(
+      say(facts_of(drawn_report().is)).sentence ==
+      "CERTIFIED: all 114 judged elements of 2 inputs (seed 5) are within the bound of f32; the worst error is 0.2500 "
+      "of its bound. 5 elements were not judged (outside the hypotheses of the bound; where the output format may "
+      "overflow), 3 judged elements are dull. Nothing is claimed for other inputs, nor for the 1 that the kernel does "
+      "not support, nor for weights, which no call returned.");
   CHECK(say(facts_of(drawn_report(true).is)).sentence ==
         "REFUTED: 1 faults in 1 of 3 inputs under f32; 114 elements were judged.");
   CHECK(has(say(facts_of(drawn_report(false, false).is)).sentence,
@@ -138,12 +142,14 @@ TEST_CASE("what a verdict rests on has a note each, and a key each", "[unit]") {
   stated_verdict const stated = say(facts_of(drawn_report().is));
   std::string notes;
   for (std::string const& note : stated.notes) notes += note + '\n';
-  for (char const* note :
-       {"4 elements outside the hypotheses of the bound were not judged",
-        "the largest share outside the hypotheses: 0.99 % of o in masks (1 of 101)", "1 elements where the output format may overflow",
-        "3 elements are dull", "outside f32-ordered: 3 are beyond its bound, by up to 2.2 times the bound of f32-ordered (54 elements compared, of one row in 32)",
-        "not asked: other checks and cases (--only)", "not asked: 1 of 2 inputs of masks (the kernel did not answer them)",
-        "not asked: weights (no call returned it)", "protections: a process of its own"}) {
+  for (char const* note : {"4 elements outside the hypotheses of the bound were not judged",
+                           "the largest share outside the hypotheses: 0.99 % of o in masks (1 of 101)",
+                           "1 elements where the output format may overflow", "3 elements are dull",
+                           "outside f32-ordered: 3 are beyond its bound, by up to 2.2 times the bound of f32-ordered "
+                           "(54 elements compared, of one row in 32)",
+                           "not asked: other checks and cases (--only)",
+                           "not asked: 1 of 2 inputs of masks (the kernel did not answer them)",
+                           "not asked: weights (no call returned it)", "protections: a process of its own"}) {
     INFO(notes);
     CHECK(has(notes, std::string(note)));
   }
@@ -185,7 +191,8 @@ TEST_CASE("a refuted kernel is not told which sharper presets it leaves, too", "
   CHECK(has(notes, "no kernel ran"));
 }
 
-TEST_CASE("text, JSON, HTML and JUnit say one verdict in one sentence, with its notes, revisions and sharpness", "[unit]") {
+TEST_CASE("text, JSON, HTML and JUnit say one verdict in one sentence, with its notes, revisions and sharpness",
+          "[unit]") {
   for (report const& single : {drawn_report().is, drawn_report(true).is, drawn_report(false, false).is}) {
     stated_verdict const stated = say(facts_of(single));
     std::string const text = as_text(single), json = as_json(single), page = as_html(std::span(&single, 1)),
@@ -216,7 +223,8 @@ TEST_CASE("text, JSON, HTML and JUnit say one verdict in one sentence, with its 
     CHECK(has(page, "<h2>Sharpness</h2>"));
     CHECK(has(page, "<td class=\"number\">2 (2 %)</td>"));
     CHECK(has(text, "o           65-512        100        2  1.5e-05 1.5e-05 1.5e-05"));
-    CHECK(has(junit, "name=\"sharpness\" value=\"o, 65-512 keys: 100 judged, 2 dull, bound/|exact| 1.5e-05 1.5e-05 1.5e-05"));
+    CHECK(has(junit,
+              "name=\"sharpness\" value=\"o, 65-512 keys: 100 judged, 2 dull, bound/|exact| 1.5e-05 1.5e-05 1.5e-05"));
   }
 }
 
@@ -234,12 +242,12 @@ TEST_CASE("a preset that all failing cases are inside is their cause, said once 
   stated_verdict const stated = say(facts_of(low));
   CHECK(stated.sentence ==
         "REFUTED: 1 faults in 2 of 3 inputs under f32; 114 elements were judged. All 2 failing cases are inside "
-        "bf16-throughout, with errors to 0.2500 of its bound: one cause would explain them (bfloat16 between the steps).");
-  CHECK(stated.object["explained_by"] ==
-        nlohmann::ordered_json({{"preset", "bf16-throughout"},
-                                {"allows", "bfloat16 between the steps"},
-                                {"cases", 2},
-                                {"worst_in_bounds", "0x1p-2"}}));
+        "bf16-throughout, with errors to 0.2500 of its bound: one cause would explain them (bfloat16 between the "
+        "steps).");
+  CHECK(stated.object["explained_by"] == nlohmann::ordered_json({{"preset", "bf16-throughout"},
+                                                                 {"allows", "bfloat16 between the steps"},
+                                                                 {"cases", 2},
+                                                                 {"worst_in_bounds", "0x1p-2"}}));
   CHECK(has(as_text(low), stated.sentence));
   CHECK(has(as_html(std::span(&low, 1)), escaped(stated.sentence)));
   CHECK(has(as_junit(std::span(&low, 1)), "name=\"sentence\" value=\"" + escaped(stated.sentence) + "\""));
@@ -286,6 +294,36 @@ TEST_CASE("a contract that is no preset has no revision", "[unit]") {
   single.contract = "mine", single.contract_revision.reset();
   CHECK(nlohmann::json::parse(as_json(single))["contract_revision"].is_null());
   CHECK(has(as_text(single), "contract mine · theorem"));
+}
+
+TEST_CASE("a waived class hides no fault of another one, however many it has", "[unit]") {
+  judgement found = drawn_judgement();
+  auto const wrong = [](double error, bug_class kind, std::int64_t at) {
+    return violation{
+        .output = "o", .index = {0, 0, at, 0}, .error_in_bounds = error, .bug_class = kind, .sentence = "o is wrong"};
+  };
+  // In every order of the three: the one of its class is kept.
+  for (int first = 0; first < 3; ++first) {
+    judgement of_case = found;
+    for (int turn = 0; turn < 3; ++turn) {
+      if ((first + turn) % 3 == 0) of_case.add(wrong(3, bug_class::accuracy, 7));
+      else
+        for (std::int64_t at = 0; at < 20; ++at)
+          of_case.add(
+              wrong((first + turn) % 3 == 1 ? std::numeric_limits<double>::infinity() : 100.0 + static_cast<double>(at),
+                    bug_class::empty_row, at));
+    }
+    of_case.failed = 41;
+    REQUIRE(of_case.violations.size() == judgement::kept);
+    CHECK(of_case.violations.back().bug_class == bug_class::accuracy);
+    report is;
+    std::set<std::string, std::less<>> const waived{"empty-row"};
+    report_builder collect(is, waived);
+    collect.set_case(1);
+    collect.add_judgement(collect.row_of_check("masks"), "one", bug_class::accuracy, {}, std::move(of_case), "");
+    collect.finish(true, "");
+    CHECK(is.verdict == verdict::refuted);
+  }
 }
 
 TEST_CASE("reports of different revisions of the theorem, or of a preset, are not merged", "[unit]") {
