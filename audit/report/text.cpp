@@ -63,6 +63,8 @@ std::int64_t unsupported_cases(report const& kernel_report) {
 
 std::vector<std::string> remarks_of(check_result const& row, double outside_limit) {
   std::vector<std::string> remarks;
+  if (row.cases > row.unsupported && !row.conventions.empty() && row.sum.judged() == 0)
+    remarks.emplace_back("no element judged");
   for (std::size_t output = 0; output < output_names.size(); ++output) {
     if (only_dull(row.sum.sharpness, static_cast<output_kind>(output)))
       remarks.push_back(fmt::format("no sharp element of {}", output_names[output]));

@@ -296,6 +296,16 @@ TEST_CASE("a contract that is no preset has no revision", "[unit]") {
   CHECK(has(as_text(single), "contract mine · theorem"));
 }
 
+TEST_CASE("of a check that the conventions of a contract left open, the report says that nothing was judged",
+          "[unit]") {
+  check_result row{.name = "poison", .cases = 3, .sum = {}, .conventions = {"masked_values: must_be_finite"}};
+  CHECK(remarks_of(row, 0.5) == std::vector<std::string>{"no element judged"});
+  row.sum.by_rule = 1;
+  CHECK(remarks_of(row, 0.5).empty());
+  row.sum.by_rule = 0, row.unsupported = 3;
+  CHECK(remarks_of(row, 0.5).empty());
+}
+
 TEST_CASE("a waived class hides no fault of another one, however many it has", "[unit]") {
   judgement found = drawn_judgement();
   auto const wrong = [](double error, bug_class kind, std::int64_t at) {

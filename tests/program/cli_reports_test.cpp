@@ -141,6 +141,15 @@ TEST_CASE("a convention that masked values are finite takes poison out of the au
   CHECK(found["checks"][0]["conventions"] == json::array({"masked_values: must_be_finite"}));
 }
 
+TEST_CASE("a convention that masked values are finite hides no kernel that mistakes pages or a bias of −∞", "[unit]") {
+  write("finite.json", R"({"from": "f32", "conventions": {"masked_values": "must_be_finite"}})");
+  for (char const* broken : {"page_of_16", "table_ignored", "page_offset_by_bits"}) {
+    INFO(broken);
+    CHECK(attest("audit --quick --draws 0 --seed 1 --only pages --contract ./finite.json" + zoo_kernel(broken)).status == 1);
+  }
+  CHECK(attest("audit --quick --draws 0 --seed 1 --only pages,bias --contract ./finite.json").status == 0);
+}
+
 TEST_CASE("a kernel whose outputs are cut is certified with a note, one that rounds them without", "[unit]") {
   outcome const cuts = attest("audit --quick --draws 0 --seed 1 --json cut.json" + kernel("cuts_outputs"));
   INFO(cuts.out << cuts.err);
