@@ -23,18 +23,10 @@ namespace {
 
 using reference::infinity;
 
-/// Has t an element that is NaN or infinite, −∞ apart where that is `but_minus_infinity`?
-bool nonfinite(owned_tensor const& t, bool but_minus_infinity = false) {
-  std::size_t const bytes = t.bytes.size() / problem::size_of(t.type);
-  for (std::size_t at = 0; at < bytes; ++at)
-    if (double const x = load(t, at); !std::isfinite(x) && !(but_minus_infinity && x == -infinity)) return true;
-  return false;
-}
-
 /// Are the numbers of the problem finite, but for a bias of −∞? Then its exact scores are finite or, by that bias, −∞.
 bool is_ordinary(owned_problem const& problem) {
   auto const& sink = problem.draft().sink;
-  return !has_nonfinite(problem) && !(sink && nonfinite(*sink, true));
+  return !has_nonfinite(problem) && !(sink && has_nonfinite(*sink, true));
 }
 
 /// The offsets of the elements of one row in compact outputs of any rank.
@@ -50,8 +42,8 @@ class row_offsets {
   std::size_t row_;
 };
 
-/// Calls f(b, h, i) for those of the given rows that are queries, or for all queries where there are none given, until the
-/// task is cancelled.
+/// Calls f(b, h, i) for those of the given rows that are queries, or for all queries where there are none given, until
+/// the task is cancelled.
 template <class T, class F>
 void each_row(problem::instance<T> const& p, std::span<row_index const> rows, F&& f) {
   problem::sizes const& s = p.size();
@@ -148,8 +140,11 @@ class convention_judge {
   };
   empty_rows empty_rows_in(std::int64_t keys) const {
     empty_row_rule const says = empty_rows_of(how_, keys);
-    return {says, outputs.o && (says.unmasked || says.mean || says.nan), outputs.lse && (says.unmasked || says.lse),
-            outputs.weights && says.unmasked, {}};
+    return {says,
+            outputs.o && (says.unmasked || says.mean || says.nan),
+            outputs.lse && (says.unmasked || says.lse),
+            outputs.weights && says.unmasked,
+            {}};
   }
 
   void empty(problem::sizes const& s, empty_rows& of, row_offsets const& at, std::int64_t b, std::int64_t h,
@@ -168,12 +163,20 @@ class convention_judge {
     if (of.replaces_o || of.replaces_lse || of.replaces_weights) of.rows.push_back({b, h, i});
   }
 
-  /// The bound of attention whose weights are all the same judges the row.
+  /// The bound of attention whose weights are all the same judges the row. Where q or a key holds a NaN or an infinity,
+  /// NaN is right, too: adding a mask to such a score makes it.
   void mean_row(problem::sizes const& s, row_offsets const& at, std::int64_t b, std::int64_t h, std::int64_t i) {
     owned_outputs alone = one_answer(problem_, outputs, b, h, i);
     alone.lse.reset(), alone.weights.reset();
-    instead(mean_of_values(problem_, b, h, i), alone, b, h, i, "the mean of V");
-    for (std::int64_t c = 0; c < s.dv; ++c) store(*outputs.o, at.of(s.dv, c), 0);
+    problem_draft const row = one_query(problem_, b, h, i);
+    bool accepted = has_nonfinite(row.q) || has_nonfinite(row.k);
+    for (std::size_t c = 0; c < static_cast<std::size_t>(s.dv); ++c)
+      accepted = accepted && std::isnan(load(*alone.o, c));
+    if (!accepted) instead(mean_of_values(problem_, b, h, i), alone, b, h, i, "the mean of V");
+    for (std::int64_t c = 0; c < s.dv; ++c) {
+      if (accepted) found.count_by_rule(output_kind::o);
+      store(*outputs.o, at.of(s.dv, c), 0);
+    }
   }
 
   /// O, LSE and weights are those of the same query with every key visible.
@@ -371,7 +374,7 @@ bool leaves_outputs_open(owned_problem const& problem, contract const& claim) {
   problem_draft const& draft = problem.draft();
   bool const hides = draft.mask || draft.bias || draft.band != problem::band{} || !draft.is_dense() || draft.block_mask;
   if (hidden == masked::never_read || !hides) return false;
-  if (draft.merge) return draft.mask && nonfinite(draft.v);  // an LSE of −∞ is what hides a part
+  if (draft.merge) return draft.mask && has_nonfinite(draft.v);  // an LSE of −∞ is what hides a part
   return has_nonfinite(problem) || (hidden == masked::must_not_overflow && hidden_scores_may_overflow(problem, claim));
 }
 

@@ -99,6 +99,14 @@ bool has_nonfinite(owned_problem const& problem) {
       problem.instance());
 }
 
+bool has_nonfinite(owned_tensor const& t, bool but_minus_infinity) {
+  std::size_t const count = t.bytes.size() / problem::size_of(t.type);
+  for (std::size_t at = 0; at < count; ++at)
+    if (double const x = load(t, at); !std::isfinite(x) && !(but_minus_infinity && x == -reference::infinity))
+      return true;
+  return false;
+}
+
 bool hidden_scores_may_overflow(owned_problem const& problem, contract const& claim) {
   problem::kernel_model const model = claim.model_for(problem.instance());
   double const limit = std::min(model.format.h0_limit, model.s_limit);

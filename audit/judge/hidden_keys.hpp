@@ -18,4 +18,7 @@ bool hidden_scores_may_overflow(owned_problem const& problem, contract const& cl
 /// keys is no part of the problem.
 bool has_nonfinite(owned_problem const& problem);
 
+/// Does the memory of a tensor, gaps included, hold a NaN or an infinity, −∞ apart where that is `but_minus_infinity`?
+bool has_nonfinite(owned_tensor const& t, bool but_minus_infinity = false);
+
 }  // namespace attest::audit

@@ -365,6 +365,11 @@ TEST_CASE("a query without keys is the mean of V where q or k holds no number", 
       return h == 1 && i == 1 ? odd : audit::load(q, audit::offset_of(q, b, h, i, t));
     });
     CHECK(answered.judged(mean).failed == 0);
+    answered.set_o(nan);  // a mask that is added to the scores
+    CHECK(answered.judged(mean).failed == 0);
+    answered.set_o(0);
+    CHECK(answered.judged(mean).failed == 4);
+    answered.set_mean();
   }
 }
 
