@@ -220,7 +220,9 @@ def _merged(name: str, seed: int, tasks: list[Task], reasons: dict[str, str], wh
     if lacking:
         return _incomplete(name, seed, [task for task in tasks if task not in lacking], undecided)
     file = where / "reports" / f"{key_of({'parts': [task.key for task in tasks]})}.json"
-    done = run_program(["merge", *(os.fspath(task.file) for task in tasks), "--json", os.fspath(file)])
+    # The program does not know by itself that two commands are one kernel; here their words say so, as they do in a key.
+    one_kernel = ["--same-kernel"] if name.startswith("command:") else []
+    done = run_program(["merge", *(os.fspath(task.file) for task in tasks), "--json", os.fspath(file), *one_kernel])
     if done.returncode not in (0, 1, 3):
         why = f"attest merge: {last_line(done.stderr)}"
         return Judged(name, seed, "undecided", why, (why,), None)

@@ -2,6 +2,7 @@
 from __future__ import annotations
 
 import contextlib
+import importlib
 import json
 import os
 import signal
@@ -16,8 +17,9 @@ import pytest
 
 distributed = pytest.importorskip("distributed", reason="campaigns need Dask")
 
-from attest_attention import _program, _shards  # noqa: E402
+from attest_attention import _audit, _program, _shards  # noqa: E402
 from attest_attention._campaign import Campaign, campaign, outcomes  # noqa: E402
+from attest_attention._signature import Options  # noqa: E402
 
 SEED = 3
 ASKED: dict[str, Any] = {"quick": True, "draws": 0,
@@ -191,6 +193,13 @@ def test_a_kernel_that_cannot_be_loaded_is_undecided_with_the_programs_reason(cl
                      progress=lambda line: None, **ASKED)
     assert [one.verdict for one in found.judged] == ["certified", "undecided"]
     assert "no.so" in found.judged[1].undecided[0]
+
+
+def test_the_parts_of_a_command_are_merged(cluster: Any, tmp_path: Path) -> None:
+    importlib.import_module("kernels")
+    (one,) = campaign(_audit.command("kernels:plain", Options()), SEED, cluster, folder=tmp_path, shards=2, quick=True, draws=0,
+                      options=["--only", "accuracy", *_audit._allowed("kernels:plain")], progress=lambda line: None).judged
+    assert one.verdict == "certified" and one.json is not None, one
 
 
 def test_an_audit_that_is_ended_from_outside_is_not_stored(tmp_path: Path) -> None:
