@@ -17,7 +17,7 @@ from typing import Any
 from . import _program
 from ._campaign import Progress, _contract, _say, connected, outcomes
 from ._candidates_page import page_of
-from ._shards import OWN_OPTIONS, Identity, Interrupted, WrongTask, key_of, last_line, run_program
+from ._shards import OWN_OPTIONS, Identity, Interrupted, WrongTask, key_of, last_line, refuse_interrupted, run_program
 
 
 @dataclasses.dataclass(frozen=True)
@@ -46,6 +46,7 @@ def judge(candidate: Candidate) -> dict[str, Any]:
         if done.returncode not in (0, 1, 3) or not file.is_file():
             raise Interrupted(f"the audit ended with status {done.returncode}: {last_line(done.stderr)}")
         report = json.loads(file.read_bytes())
+    refuse_interrupted(report)
     if report.get("attest") != candidate.version:
         raise WrongTask(f"the worker has attest {report.get('attest')}, the driver {candidate.version}")
     line = _line(candidate, report["verdict"], report["evidence"]["sentence"], time.monotonic() - begin)

@@ -104,12 +104,24 @@ class Task:
         shard = report.get("shard") or {}
         if [shard.get("index"), shard.get("of")] != [self.index, self.of]:
             raise WrongTask("it is the report of another part")
-        if not shard.get("complete"):
-            raise Interrupted(f"the audit was ended from outside: {shard.get('because') or 'no reason was given'}")
+        refuse_interrupted(report)
         if report.get("attest") != self.version:
             raise WrongTask(f"the worker has attest {report.get('attest')}, the campaign began with {self.version}")
         if self.kernel.sha256 and any(build.get("sha256") != self.kernel.sha256 for build in report.get("kernel_builds") or []):
             raise WrongTask(f"the file of the kernel {self.kernel.spec} has changed since the campaign began")
+
+
+def refuse_interrupted(report: dict[str, Any]) -> None:
+    """Raises Interrupted where a signal ended this audit before its end, unless it refutes: a finding stands alone.
+
+    `complete` says something else: a kernel that leaves mandatory inputs unanswered or hangs has an incomplete report, which is
+    a result, and an audit that was ended within its draws has a complete one.
+    """
+    if report.get("verdict") == "refuted":
+        return
+    omitted = (report.get("evidence") or {}).get("not_asked") or []
+    if left := ", ".join(one["what"] for one in omitted if one["why"] == "interrupted"):
+        raise Interrupted(f"the audit was ended from outside: {left} were not asked")
 
 
 # Linux ends the child with the worker that started it (PR_SET_PDEATHSIG), also where that is killed: nothing is left behind,

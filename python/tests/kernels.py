@@ -84,6 +84,26 @@ def hangs(q: Array, k: Array, v: Array) -> Array:
     return plain(q, k, v)
 
 
+def narrow(q: Array, k: Array, v: Array) -> Array:
+    """Right, and leaves mandatory calls unanswered: takes no heads of 64 and more."""
+    if q.shape[3] >= 64:
+        raise NotImplementedError("heads of 64 and more")
+    return plain(q, k, v)
+
+
+def narrow_and_wrong(q: Array, k: Array, v: Array) -> Array:
+    """Wrong for heads of 16, and leaves mandatory calls unanswered."""
+    o = narrow(q, k, v)
+    return o + 1 if q.shape[3] == 16 else o
+
+
+def hangs_again(q: Array, k: Array, v: Array) -> Array:
+    """Wrong: does not return for heads of 16."""
+    while q.shape[3] == 16:
+        pass
+    return plain(q, k, v)
+
+
 def exits(q: Array, k: Array, v: Array) -> Array:
     """Wrong: ends the process for two queries."""
     if q.shape[2] == 2:

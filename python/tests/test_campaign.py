@@ -5,6 +5,7 @@ import contextlib
 import importlib
 import json
 import os
+import re
 import signal
 import subprocess
 import sys
@@ -195,6 +196,25 @@ def test_a_kernel_that_cannot_be_loaded_is_undecided_with_the_programs_reason(cl
     assert "no.so" in found.judged[1].undecided[0]
 
 
+@pytest.mark.parametrize(("function", "verdict", "says"), [
+    ("narrow_and_wrong", "refuted", "faults in"), ("narrow", "undecided", "these mandatory cases were not answered: accuracy/"),
+    ("hangs_again", "refuted", "faults in")])
+def test_a_report_that_is_not_complete_is_a_result(cluster: Any, tmp_path: Path, function: str, verdict: str,
+                                                   says: str) -> None:
+    spec = f"kernels:{function}"
+    importlib.import_module("kernels")
+    kernel = _audit.command(spec, Options())
+    asked: dict[str, Any] = {"quick": True, "draws": 0, "options": ["--only", "accuracy", *_audit._allowed(spec)]}
+    said: list[str] = []
+    (one,) = campaign(kernel, SEED, cluster, folder=tmp_path, shards=2, progress=said.append, **asked).judged
+    assert one.verdict == verdict and says in one.sentence, one
+    assert one.undecided == () and one.json is not None and len(said) == 2, (one, said)
+    complete = [json.loads((tmp_path / "shards" / part).read_bytes())["shard"]["complete"] for part in parts_of(tmp_path)]
+    assert len(complete) == 2 and not all(complete)
+    assert campaign(kernel, SEED, cluster, folder=tmp_path, shards=2, progress=said.append, **asked).judged == (one,)
+    assert len(said) == 2, "a result is not asked again"
+
+
 def test_the_parts_of_a_command_are_merged(cluster: Any, tmp_path: Path) -> None:
     importlib.import_module("kernels")
     (one,) = campaign(_audit.command("kernels:plain", Options()), SEED, cluster, folder=tmp_path, shards=2, quick=True, draws=0,
@@ -202,9 +222,12 @@ def test_the_parts_of_a_command_are_merged(cluster: Any, tmp_path: Path) -> None
     assert one.verdict == "certified" and one.json is not None, one
 
 
-def test_an_audit_that_is_ended_from_outside_is_not_stored(tmp_path: Path) -> None:
+@pytest.mark.parametrize(("draws", "options", "lacking"), [
+    (0, (), r"\d+ of \d+ inputs"), (100_000, ("--only", "worked-examples,drawn"), r"draws \d+ to 100000")])
+def test_an_audit_that_is_ended_from_outside_is_not_stored(tmp_path: Path, draws: int, options: tuple[str, ...],
+                                                           lacking: str) -> None:
     from attest_attention._campaign import _audits
-    (tasks,) = _audits(["builtin"], [SEED], tmp_path, 1, "f32", False, 0, ()).values()
+    (tasks,) = _audits(["builtin"], [SEED], tmp_path, 1, "f32", False, draws, options).values()
     errors: list[BaseException] = []
 
     def judge() -> None:
@@ -225,6 +248,7 @@ def test_an_audit_that_is_ended_from_outside_is_not_stored(tmp_path: Path) -> No
         time.sleep(0.05)
     thread.join()
     assert len(errors) == 1 and isinstance(errors[0], _shards.Interrupted)
+    assert re.fullmatch(f"the audit was ended from outside: {lacking} were not asked", str(errors[0])), errors
     assert not tasks[0].stored() and not list((tmp_path / "shards").glob("*"))
 
 
@@ -258,12 +282,17 @@ def test_a_report_of_another_kernel_part_or_version_is_not_taken(tmp_path: Path)
     task = _shards.Task(_shards.Identity("k.so", "abc", ""), (), 1, 2, "9.9", str(tmp_path), "", "")
     right = {"attest": "9.9", "shard": {"index": 1, "of": 2, "complete": True}, "kernel_builds": [{"sha256": "abc"}]}
     task.check(right)
-    for changed in ({"attest": "9.8"}, {"shard": {"index": 2, "of": 2, "complete": True}},
-                    {"kernel_builds": [{"sha256": "x"}]}):
-        with pytest.raises(_shards.WrongTask):
-            task.check(right | changed)
-    with pytest.raises(_shards.Interrupted, match="SIGTERM"):
-        task.check(right | {"shard": {"index": 1, "of": 2, "complete": False, "because": "SIGTERM"}})
+    interrupted = {"verdict": "undecided", "evidence": {"not_asked": [{"what": "checks", "why": "--only"},
+                                                                      {"what": "8 of 9 inputs", "why": "interrupted"}]}}
+    with pytest.raises(_shards.Interrupted, match="8 of 9 inputs"):
+        task.check(right | interrupted)
+    refuted = right | interrupted | {"verdict": "refuted"}
+    task.check(refuted)  # a finding stands alone
+    for report in (right, refuted):
+        for changed in ({"attest": "9.8"}, {"shard": {"index": 2, "of": 2, "complete": True}},
+                        {"kernel_builds": [{"sha256": "x"}]}):
+            with pytest.raises(_shards.WrongTask):
+                task.check(report | changed)
 
 
 @pytest.mark.parametrize(("changed", "argument"), [

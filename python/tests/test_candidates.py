@@ -6,6 +6,8 @@ import json
 import os
 import shutil
 import signal
+import subprocess
+import time
 from pathlib import Path
 from typing import Any
 
@@ -13,7 +15,7 @@ import pytest
 
 pytest.importorskip("distributed", reason="campaigns need Dask")
 
-from attest_attention import _candidates, _program  # noqa: E402
+from attest_attention import _candidates, _program, _shards  # noqa: E402
 from attest_attention._candidates import candidates  # noqa: E402
 from attest_attention._candidates_page import page_of  # noqa: E402
 
@@ -119,6 +121,20 @@ def test_a_kernel_that_kills_its_worker_is_undecided_and_no_other(cluster: Any, 
     found = candidates(folder, cluster, into=tmp_path / "l", page=None, options=FEW, progress=quiet)
     assert [line["verdict"] for line in found] == ["certified", "undecided", "undecided"]
     assert "worker died" in found[1]["sentence"] and "worker died" not in found[2]["sentence"]
+
+
+def test_a_candidate_whose_audit_is_ended_from_outside_has_no_line(monkeypatch: pytest.MonkeyPatch) -> None:
+    def interrupted(words: list[str]) -> subprocess.CompletedProcess[str]:
+        process = subprocess.Popen([_program.program(), *words], stdout=subprocess.DEVNULL, stderr=subprocess.PIPE, text=True)
+        time.sleep(0.5)
+        process.terminate()
+        return subprocess.CompletedProcess(words, process.wait(), "", process.communicate()[1])
+
+    monkeypatch.setattr(_candidates, "run_program", interrupted)
+    words = ("--contract", "f32", "--seed", "1", "--draws", "100000")
+    builtin = _candidates.Candidate(_shards.Identity.of("builtin"), words, "", _program.version())
+    with pytest.raises(_shards.Interrupted, match="^the audit was ended from outside: .* were not asked$"):
+        _candidates.judge(builtin)
 
 
 def test_the_page_sorts() -> None:
