@@ -216,26 +216,26 @@ def outcomes(client: Any, work: Callable[[Any], Any], tasks: list[Any],
 def _merged(name: str, seed: int, tasks: list[Task], reasons: dict[str, str], where: Path) -> Judged:
     """One verdict of the parts of an audit, by `attest merge`."""
     lacking = [task for task in tasks if not task.stored()]
-    undecided = tuple(f"part {task.index} of {task.of}: {reasons.get(task.key, 'its report is gone')}" for task in lacking)
     if lacking:
-        return _incomplete(name, seed, [task for task in tasks if task not in lacking], undecided)
+        undecided = tuple(f"part {task.index} of {task.of}: {reasons.get(task.key, 'its report is gone')}" for task in lacking)
+        sentence = f"{len(lacking)} of {len(tasks)} parts have no report; {undecided[0]}"
+        return _unmerged(name, seed, [task for task in tasks if task not in lacking], undecided, sentence)
     file = where / "reports" / f"{key_of({'parts': [task.key for task in tasks]})}.json"
     # The program does not know by itself that two commands are one kernel; here their words say so, as they do in a key.
     one_kernel = ["--same-kernel"] if name.startswith("command:") else []
     done = run_program(["merge", *(os.fspath(task.file) for task in tasks), "--json", os.fspath(file), *one_kernel])
     if done.returncode not in (0, 1, 3):
         why = f"attest merge: {last_line(done.stderr)}"
-        return Judged(name, seed, "undecided", why, (why,), None)
+        return _unmerged(name, seed, tasks, (why,), why)
     report = json.loads(file.read_bytes())
     return Judged(name, seed, report["verdict"], report["evidence"]["sentence"], (), file)
 
 
-def _incomplete(name: str, seed: int, there: list[Task], undecided: tuple[str, ...]) -> Judged:
-    """An audit with parts that have no report: refuted where one of the others refutes, since its findings stand alone."""
+def _unmerged(name: str, seed: int, there: list[Task], undecided: tuple[str, ...], sentence: str) -> Judged:
+    """An audit whose parts have no one report: refuted where one that is there refutes, since its findings stand alone."""
     for task in there:
         report = json.loads(task.file.read_bytes())
         if report["verdict"] == "refuted":
             sentence = f"part {task.index} of {task.of}: {report['evidence']['sentence']}"
             return Judged(name, seed, "refuted", sentence, undecided, None)
-    total = len(there) + len(undecided)
-    return Judged(name, seed, "undecided", f"{len(undecided)} of {total} parts have no report; {undecided[0]}", undecided, None)
+    return Judged(name, seed, "undecided", sentence, undecided, None)

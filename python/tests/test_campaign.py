@@ -215,6 +215,19 @@ def test_a_report_that_is_not_complete_is_a_result(cluster: Any, tmp_path: Path,
     assert len(said) == 2, "a result is not asked again"
 
 
+def test_a_finding_stands_where_the_parts_cannot_be_merged(cluster: Any, wrong: str, tmp_path: Path) -> None:
+    given: dict[str, Any] = {"folder": tmp_path, "shards": 2, "progress": lambda line: None, **ASKED}
+    campaign(["builtin", wrong], SEED, cluster, **given)
+    for part in parts_of(tmp_path):
+        report = json.loads((tmp_path / "shards" / part).read_bytes())
+        if report["shard"]["index"] == 1:  # as of a machine whose built-in kernel has another name
+            (tmp_path / "shards" / part).write_text(json.dumps(report | {"kernel": "another"}))
+    right, refuted = campaign(["builtin", wrong], SEED, cluster, **given).judged
+    assert right.verdict == "undecided" and right.sentence.startswith("attest merge: ")
+    assert refuted.verdict == "refuted" and refuted.sentence.startswith("part ") and right.file is refuted.file is None
+    assert right.undecided == (right.sentence,) and refuted.undecided[0].startswith("attest merge: ")
+
+
 def test_the_parts_of_a_command_are_merged(cluster: Any, tmp_path: Path) -> None:
     importlib.import_module("kernels")
     (one,) = campaign(_audit.command("kernels:plain", Options()), SEED, cluster, folder=tmp_path, shards=2, quick=True, draws=0,
