@@ -7,7 +7,7 @@ import tempfile
 import weakref
 from collections.abc import Mapping
 from pathlib import Path
-from typing import Any
+from typing import Any, NamedTuple
 
 VERDICTS = {0: "certified", 1: "refuted", 3: "undecided"}
 
@@ -18,6 +18,13 @@ class Folder:
     def __init__(self) -> None:
         self.name = tempfile.mkdtemp(prefix="attest-")
         weakref.finalize(self, shutil.rmtree, self.name, ignore_errors=True)
+
+
+class Replay(NamedTuple):
+    """What judges a recorded call again: its file, which is there as long as its report, and the words of `attest verify`."""
+
+    file: Path
+    words: list[str]
 
 
 class Report:
@@ -31,13 +38,15 @@ class Report:
     tracebacks           by case of a finding, the traceback of what the callable raised
     missing_protections  what the kernel was not protected by, with reasons
     json, text, html     the whole report in these forms
+    replay               of a recorded call: the file that was judged, and the further words of `attest verify`; else None
     """
 
     def __init__(self, json: Mapping[str, Any], text: str, *, folder: Folder | None = None,
                  raised: Mapping[str, str] | None = None) -> None:
         self.json: dict[str, Any] = dict(json)
         self.text = text.rstrip()
-        self._folder = folder  # owns the page
+        self._folder = folder  # owns the page and the file of `replay`
+        self.replay: Replay | None = None
         self._raised = dict(raised or {})
 
     @property

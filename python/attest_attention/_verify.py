@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING, Any
 from . import _tensor_file
 from ._audit import contract_words, option_words, run_judging
 from ._problem import Further, Problem, problem
-from ._report import Folder, Report
+from ._report import Folder, Replay, Report
 
 if TYPE_CHECKING:
     from typing_extensions import Unpack
@@ -59,8 +59,11 @@ def verify_problem(recorded: Problem, *, contract: str | os.PathLike[str] | None
     folder = Folder()  # the report's, so that its reproducers name a file that is there
     path = Path(folder.name) / "recorded.safetensors"
     _tensor_file.write(path, recorded.tensors, recorded.parameters)
-    words += ["--findings", os.fspath(findings) if findings is not None else "", *option_words({"waive": waive, "jobs": jobs})]
+    words += [*option_words({"waive": waive}), *map(os.fspath, options)]
+    beside = ["--findings", os.fspath(findings) if findings is not None else "", *option_words({"jobs": jobs})]
     with open(path, "rb") as file:
         # What comes from standard input is always saved, whereas a finding of a file with one problem is that file.
-        return run_judging("verify", ["-" if findings is not None else path, *words, *options], {"json": json, "html": html},
-                           progress=False, folder=folder, standard_input=file)
+        report = run_judging("verify", ["-" if findings is not None else path, *beside, *words], {"json": json, "html": html},
+                             progress=False, folder=folder, standard_input=file)
+    report.replay = Replay(path, words)
+    return report

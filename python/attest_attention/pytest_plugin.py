@@ -15,7 +15,8 @@ import hashlib
 import os
 import re
 import shlex
-from collections.abc import Callable, Generator, Iterator
+import shutil
+from collections.abc import Generator, Iterator
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
@@ -25,8 +26,6 @@ if TYPE_CHECKING:
     from ._report import Report
 
 _LINES = pytest.StashKey[list[str]]()
-_PARAMETERS = frozenset(("mask", "bias", "causal", "window", "diagonal", "scale", "softcap", "layout", "cu_seqlens"))
-_OUTPUTS = ("lse", "weights")
 _REPRODUCERS = 3  # that a failed test shows
 
 
@@ -93,13 +92,22 @@ class Attest:
     def assert_attention(self, o: Any, q: Any, k: Any, v: Any, **arguments: Any) -> Report:
         """As attest_attention.assert_attention; a failure saves the call and says how to judge it again."""
         __tracebackhide__ = True
-        from ._reference import assert_attention
-        return self._recorded(assert_attention, (o, q, k, v), q, k, v, o, arguments)
+        from ._reference import AttentionError, assert_attention
+        arguments.setdefault("contract", self.contract)
+        try:
+            return assert_attention(o, q, k, v, **arguments)
+        except AttentionError as error:
+            self._save(error.report)
+            raise
 
     def verify(self, q: Any, k: Any, v: Any, o: Any, **arguments: Any) -> Report:
         """As attest_attention.verify; where the verdict is not certified, the call is saved."""
         from ._verify import verify
-        return self._recorded(verify, (q, k, v, o), q, k, v, o, arguments)
+        arguments.setdefault("contract", self.contract)
+        report = verify(q, k, v, o, **arguments)
+        if not report:
+            self._save(report)
+        return report
 
     def audit(self, kernel: Any = "builtin", **arguments: Any) -> Report:
         """As attest_attention.audit. The report is saved; findings are too, where the test names no folder for them."""
@@ -122,34 +130,15 @@ class Attest:
         arguments.setdefault("contract", self.contract)
         return reference(q, k, v, **arguments)
 
-    def _recorded(self, judge: Callable[..., Report], positional: tuple[Any, ...], q: Any, k: Any, v: Any, o: Any,
-                  arguments: dict[str, Any]) -> Report:
-        __tracebackhide__ = True
-        from ._reference import AttentionError
-        arguments.setdefault("contract", self.contract)
-        try:
-            report = judge(*positional, **arguments)
-        except AttentionError as error:
-            self._save(error.report, q, k, v, o, arguments)
-            raise
-        if not report:
-            self._save(report, q, k, v, o, arguments)
-        return report
-
-    def _save(self, report: Report, q: Any, k: Any, v: Any, o: Any, arguments: dict[str, Any]) -> None:
-        """Saves a recorded call with its parameters in one file, from which `verify` repeats the judgement."""
-        from . import _tensor_file
-        from ._problem import problem
+    def _save(self, report: Report) -> None:
+        """Saves the very file that was judged, and says the words that judged it."""
         place = self._place()
-        if place is None:
+        if place is None or report.replay is None:
             self._say(report.sentence, [], None)
             return
-        outputs = {"o": o, **{name: arguments.get(name) for name in _OUTPUTS}}
-        call = problem(q, k, v, outputs=outputs, **{name: arguments[name] for name in _PARAMETERS & set(arguments)})
         file = place.with_name(place.name + ".safetensors")
-        _tensor_file.write(file, call.tensors, call.parameters)
-        claim = arguments["contract"] or call.dtype
-        self._say(report.sentence, [shlex.join(["attest", "verify", os.fspath(file), "--contract", os.fspath(claim)])], None)
+        shutil.copyfile(report.replay.file, file)
+        self._say(report.sentence, [shlex.join(["attest", "verify", os.fspath(file), *report.replay.words])], None)
 
     def _place(self) -> Path | None:
         """A name in the folder of --attest-report that no other call of any test has."""
