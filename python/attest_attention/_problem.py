@@ -89,8 +89,9 @@ def problem(q: Any, k: Any, v: Any, *, outputs: Mapping[str, Any] | None = None,
     if any(value is not None for value in further.values()):
         return _with_further(tensors, parameters, causal, window, diagonal, layout, cu_seqlens, further)
     if layout == "thd":
-        if mask is not None or bias is not None:
-            raise ValueError(f"{'mask' if mask is not None else 'bias'}: the layout thd has none")
+        for name in ("mask", "bias", "weights"):
+            if name in tensors:
+                raise ValueError(f"{name}: the layout thd has none")
         return _packed(tensors, parameters, causal, window, diagonal, cu_seqlens)
     if cu_seqlens is not None:
         raise ValueError("cu_seqlens: belongs to layout='thd'")

@@ -97,6 +97,14 @@ def test_thd_has_a_problem_for_each_sequence() -> None:
             attest.verify(q, k, v, o, layout="thd", cu_seqlens=wrong)
 
 
+def test_packed_rows_have_no_weights() -> None:
+    q, k, v = (one[0] for one in inputs())
+    o, weights = (one[0] for one in kernels.right(q[None], k[None], v[None], return_weights=True))
+    q, k, v, o = (one.swapaxes(0, 1) for one in (q, k, v, o))
+    with pytest.raises(ValueError, match="^weights: the layout thd has none"):
+        attest.verify(q, k, v, o, weights=weights, layout="thd", cu_seqlens=([0, 5], [0, 5]))
+
+
 def test_what_is_wrong_with_an_argument_is_said_with_its_name() -> None:
     q, k, v = inputs()
     o = kernels.right(q, k, v)
