@@ -172,7 +172,7 @@ def _with_further(tensors: dict[str, Tensor], parameters: dict[str, str], causal
                 given[name] = offsets
     for name in LATER:
         if name in given:
-            read = floating if name == "sink" else _mask if name in BYTES else _whole
+            read = floating if name == "sink" else _mask if name in BYTES else whole
             tensors[name] = read(given[name], name)
     if layout == "thd" and "q_offsets" not in tensors and "k_offsets" not in tensors:
         raise ValueError("cu_seqlens: the layout thd needs (offsets of the queries, offsets of the keys)")
@@ -220,7 +220,8 @@ def _band_by_entry(causal: str | bool | None, window: Sequence[int] | None, diag
     return {**band, "align": corner} if band and corner else band
 
 
-def _whole(given: Any, name: str) -> Tensor:
+def whole(given: Any, name: str) -> Tensor:
+    """Whole numbers, as int32 or int64: a file has no others."""
     part = host(np.asarray(given) if isinstance(given, (list, tuple)) else given, name)
     if part.dtype in FLOATING or part.dtype == "BOOL":
         raise TypeError(f"{name}: has the type {part.dtype}, expected whole numbers")

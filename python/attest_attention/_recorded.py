@@ -9,6 +9,7 @@ import numpy as np
 
 from ._arrays import FLOATING, as_numpy, host
 from ._call import BYTES, LATER
+from ._problem import whole
 from ._tensor_file import Array, Tensor
 
 
@@ -108,7 +109,10 @@ def kind_of(argument: Any) -> Any:
 
 
 def copied(array: Any, role: str) -> Tensor:
-    """A copy on the host. A mask becomes Booleans. Raises TypeError for a type that attest does not know."""
-    tensor = host(array, role)
+    """A copy on the host. A mask becomes Booleans, and lengths, offsets and tables int32 or int64.
+
+    Raises TypeError for a type that attest does not know.
+    """
+    tensor = whole(array, role) if role in LATER and role not in ("sink", *BYTES) else host(array, role)
     data = np.array(tensor.data, order="C")
     return Tensor(data != 0, "BOOL") if role in BYTES and tensor.dtype != "BOOL" else Tensor(data, tensor.dtype)

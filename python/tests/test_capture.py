@@ -127,6 +127,27 @@ def test_what_a_file_cannot_say_is_counted(library: Any) -> None:
     assert "not recorded: 1, dropout" in repr(seen)
 
 
+@pytest.mark.parametrize("kind", [np.uint8, np.int16, np.uint32, np.int32, np.int64])
+def test_lengths_of_any_whole_type_are_recorded(library: Any, monkeypatch: pytest.MonkeyPatch, kind: Any) -> None:
+    def described(q: Any, k: Any, v: Any, lengths: Any) -> list[_hooks.Problem]:
+        return [_hooks.Problem({"q": q, "k": k, "v": v, "k_lengths": lengths}, lambda o: {"o": o})]
+
+    library.flash_attn_func = lambda q, k, v, lengths: np.asarray(attest.reference(q, k, v, k_lengths=lengths).o)
+    monkeypatch.setattr(_hooks, "NAMED", [("flash_attn.flash_attn_func", described)])
+    with attest.capture() as seen:
+        library.flash_attn_func(*(x.swapaxes(1, 2) for x in tensors()), np.array([4], kind))
+    assert not seen.not_recorded and seen.verify(findings="").verdict == "certified"
+
+
+@pytest.mark.parametrize(("sink", "why"), [(np.zeros(2), "a sink of another type"),
+                                           (np.zeros((1, 2, 1, 1), np.float32), "a sink of another shape")])
+def test_a_sink_that_a_file_cannot_say_is_counted(sink: Any, why: str) -> None:
+    q, k, v = (x.swapaxes(1, 2) for x in tensors())
+    module = types.SimpleNamespace(training=False, sinks=sink)
+    with pytest.raises(_hooks.NotRecorded, match=why):
+        _hooks.check(_hooks.transformers_attention(module, q, k, v)[0])
+
+
 def test_mistakes_of_the_recorder_do_not_reach_the_program(library: Any, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(_hooks, "NAMED", [("flash_attn.flash_attn_func", lambda *_, **__: 1 / 0)])
     q, k, v = tensors()
