@@ -223,6 +223,8 @@ def transformers_attention(module: Any, query: Any, key: Any, value: Any, attent
     sinks = further.get("s_aux") if further.get("s_aux") is not None else getattr(module, "sinks", None)
     refuse(further.get("head_mask") is not None, "head_mask")
     refuse(further.get("cache") is not None, "a paged cache")
+    sliding = further.get("sliding_window")  # a mask says it, too
+    refuse(attention_mask is None and sliding is not None and sliding < key.shape[2], "sliding_window without a mask")
     inputs = {"q": query, "k": key, "v": value, **({} if sinks is None else {"sink": sinks})}
     if type(attention_mask).__name__ == "BlockMask":
         inputs["mask"] = blocks(attention_mask, query, key)

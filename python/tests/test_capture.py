@@ -148,6 +148,15 @@ def test_a_sink_that_a_file_cannot_say_is_counted(sink: Any, why: str) -> None:
         _hooks.check(_hooks.transformers_attention(module, q, k, v)[0])
 
 
+def test_a_window_that_no_mask_says_is_counted() -> None:
+    q, k, v = (x.swapaxes(1, 2) for x in tensors())
+    module = types.SimpleNamespace(training=False)
+    with pytest.raises(_hooks.NotRecorded, match="sliding_window"):
+        _hooks.transformers_attention(module, q, k, v, sliding_window=6)
+    for given in ({"sliding_window": None}, {"sliding_window": 7}):
+        assert _hooks.transformers_attention(module, q, k, v, **given)
+
+
 def test_mistakes_of_the_recorder_do_not_reach_the_program(library: Any, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(_hooks, "NAMED", [("flash_attn.flash_attn_func", lambda *_, **__: 1 / 0)])
     q, k, v = tensors()
