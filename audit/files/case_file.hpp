@@ -39,6 +39,7 @@ struct recorded_call {
   std::string prefix;
   std::optional<call_status> status{};
   std::vector<unusable_output> unusable{};
+  axis_order order = axis_order::bhnd;  ///< of q, k, v and o in the file
 };
 
 /// A case of a file, and the recorded outputs of each of its calls (none where the file has no output of that call).

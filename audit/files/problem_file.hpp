@@ -46,7 +46,7 @@ enum class pool_order : std::uint8_t { hnd, nhd };
 struct unusable_output {
   std::string role;  ///< "o", "lse" or "weights"
   std::string says;  ///< "shape is [2, 4], expected [2, 5]"
-  /// The same elements in the other axis_order, where they have the shape of the output in that order.
+  /// The same elements in the other axis_order, compact, where they have the shape of the output in that order.
   std::optional<owned_tensor> in_other_order{};
 };
 
@@ -54,7 +54,7 @@ struct unusable_output {
 struct problem_file_entry {
   std::string prefix;  ///< without the last '.'; empty for plain q, k, v
   owned_problem problem;
-  owned_outputs outputs{};
+  owned_outputs outputs{};  ///< compact, [b, h, n, ·] whatever the order of the file
   std::vector<unusable_output> unusable{};
   axis_order order = axis_order::bhnd;
   pool_order pools = pool_order::hnd;

@@ -2,10 +2,12 @@
 
 #include <algorithm>
 #include <limits>
+#include <utility>
 
 #include <fmt/format.h>
 
 #include "audit/support/printable.hpp"
+#include "audit/tensors/entry_forms.hpp"
 
 namespace attest::audit {
 namespace {
@@ -41,6 +43,19 @@ bool is_right(owned_problem const& problem, owned_tensor const& o, contract cons
 std::string order_words(owned_problem const& problem, owned_tensor const& o, contract const& claim) {
   return fmt::format("; it has the shape of the other order of axes, [b, n, h, d] for [b, h, n, d], in which it is {}",
                      is_right(problem, o, claim) ? "within its bound" : "outside its bound, too");
+}
+
+/// A compact O [b, h, n, d] of a file of this order, as it is where its elements lie in the file in the other order.
+owned_tensor in_other_order(owned_tensor o, axis_order order) {
+  auto const n = o.layout.shape;
+  problem::layout const of_call = o.layout;
+  if (order == axis_order::bnhd) {
+    o = compacted(with_swapped_axes(std::move(o)));  // as they lie in the file
+    o.layout = of_call;
+    return o;
+  }
+  o.layout = problem::layout::compact({n[0], n[2], n[1], n[3]});
+  return compacted(with_swapped_axes(std::move(o)));
 }
 
 }  // namespace
@@ -85,18 +100,14 @@ void tell_other_order(recorded_case const& recorded, contract const& claim, case
     double const products = static_cast<double>(s.b * s.hq) * static_cast<double>(s.n) * static_cast<double>(s.m) *
                             static_cast<double>(s.d + s.dv);
     if (problem.rank() != 4 || s.hq < 2 || s.n < 2 || products > most_products) continue;
+    // What is packed has no other order here.
+    axis_order const order = problem.draft().q_offsets ? axis_order::bhnd : recorded.calls[wrong.call].order;
     std::optional<bool>& known = right[wrong.call];
-    if (!known) {
-      owned_tensor o = *recorded.outputs[wrong.call]->o;
-      // In memory an axis is followed by the one with the next smaller stride.
-      bool const heads_first = o.layout.stride[1] > o.layout.stride[2];
-      o.layout.stride[1] = heads_first ? s.dv : s.n * s.dv;
-      o.layout.stride[2] = heads_first ? s.hq * s.dv : s.dv;
-      known = is_right(problem, o, claim);
-    }
+    if (!known) known = is_right(problem, in_other_order(*recorded.outputs[wrong.call]->o, order), claim);
     if (*known)
       wrong.sentence +=
-          "; the O is right in the other order of axes: its elements lie as [b, n, h, d] for [b, h, n, d]";
+          fmt::format("; the O is right in the other order of axes: its elements lie as {}",
+                      order == axis_order::bnhd ? "[b, h, n, d] for [b, n, h, d]" : "[b, n, h, d] for [b, h, n, d]");
   }
 }
 

@@ -1,7 +1,9 @@
 #include "audit/tensors/entry_forms.hpp"
 
+#include <algorithm>
 #include <cstring>
 #include <limits>
+#include <utility>
 #include <vector>
 
 #include "audit/tensors/elements.hpp"
@@ -118,6 +120,15 @@ std::vector<std::byte> compact_bytes(owned_tensor const& from) {
     while (axis > 0 && ++at[axis - 1] == shape[axis - 1]) at[--axis] = 0;
     if (axis == 0) return compact;
   }
+}
+
+owned_tensor compacted(owned_tensor from) {
+  problem::layout to{from.layout.rank, from.layout.shape, {}};
+  std::int64_t step = 1;
+  for (auto axis = static_cast<std::size_t>(to.rank); axis-- > 0;)
+    to.stride[axis] = step, step *= std::max<std::int64_t>(to.shape[axis], 1);
+  if (to.stride == from.layout.stride) return from;
+  return {from.type, to, compact_bytes(from)};
 }
 
 problem_draft in_slots(owned_problem const& problem) {

@@ -33,6 +33,8 @@ padding_found clear_padding(owned_problem const& problem, owned_tensor& output, 
 
 /// The elements of a tensor in row-major order, without gaps.
 std::vector<std::byte> compact_bytes(owned_tensor const& from);
+/// The same tensor in row-major order, without gaps.
+owned_tensor compacted(owned_tensor from);
 
 /// The same problem with slots: q, k and v are [b, h, slot, width], compact, and q_lengths and k_lengths say what is
 /// used. Rows that no entry uses are 0. Requires a problem of rank 4

@@ -1,0 +1,18 @@
+// A tensor of a problem file as one that owns its memory.
+#pragma once
+
+#include <string_view>
+
+#include "audit/files/safetensors.hpp"
+#include "audit/tensors/owned_tensor.hpp"
+#include "problem/result.hpp"
+
+namespace attest::audit {
+
+/// The tensor of this name and role, in the order of the file. An error where its type or rank is none of the role's.
+problem::result<owned_tensor> tensor_of(std::string_view name, std::string_view role, safetensor const& from);
+
+/// A packed tensor [rows, heads, width] as [1, heads, rows, width]; others as they are.
+owned_tensor from_thd(owned_tensor tensor);
+
+}  // namespace attest::audit

@@ -1,0 +1,15 @@
+// The outputs that a file has for a problem.
+#pragma once
+
+#include <string_view>
+
+#include "audit/files/merge_file.hpp"
+#include "audit/files/problem_file.hpp"
+
+namespace attest::audit {
+
+/// Reads one output of a problem: to entry.outputs where it fits the problem, compact and in the order of a call, else
+/// to entry.unusable. Returns whether the file has a tensor of this role
+bool read_output(std::string_view role, tensor_group const& from, problem_file_entry& entry);
+
+}  // namespace attest::audit

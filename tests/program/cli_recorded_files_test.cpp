@@ -1,0 +1,70 @@
+// What `verify` makes of files that leave something out, and of those whose axes are in another order.
+#include <string>
+
+#include "tests/program/recorded_answers.hpp"
+#include "tests/support/catch.hpp"
+
+namespace attest::tests {
+namespace {
+
+constexpr char under_nan_rows[] = "--contract nan.json";
+
+/// A contract of kernels whose O is NaN where a query sees no key.
+void have_nan_rows() { write("nan.json", R"({"from": "f32", "conventions": {"empty_row": "nan"}})"); }
+
+/// Writes such answers to empty rows, whose LSE is −∞. The O are [b, n, h, d].
+constexpr char nan_in_empty_rows[] = R"(for name in list(t):
+    if not name.endswith(".lse"): continue
+    b, h, n = t[name][1]
+    o = name[:-3] + "o"
+    d, x = t[o][1][3], bytearray(t[o][2])
+    for at in range(b * h * n):
+        if t[name][2][4 * at:4 * at + 4] != struct.pack("<f", float("-inf")): continue
+        i, j, k = at // (h * n), at // n % h, at % n
+        first = 4 * d * ((i * n + k) * h + j)
+        x[first:first + 4 * d] = struct.pack("<f", float("nan")) * d
+    t[o][2] = bytes(x)
+)";
+
+TEST_CASE("an exact O in [b, n, h, d] is certified, whatever the judge reads from it", "[unit]") {
+  record("--draws 0 --only weights-through-v,visibility-probe,split-and-merge,determinism --layout bnhd", "");
+  json const found = verified();
+  INFO(found["findings"].dump(1));
+  CHECK(found["verdict"] == "certified");
+  record("--draws 0 --only empty-rows --layout bnhd", nan_in_empty_rows);
+  have_nan_rows();
+  json const rows = verified(under_nan_rows);
+  INFO(rows["findings"].dump(1));
+  CHECK(rows["verdict"] == "certified");
+  CHECK(verified()["verdict"] == "refuted");
+}
+
+TEST_CASE("all that gen writes in [b, n, h, d] is certified where it is solved", "[unit]") {
+  record("--abi 2 --draws 0 --layout bnhd", "");
+  json const found = verified();
+  INFO(found["findings"].dump(1));
+  CHECK(found["verdict"] == "certified");
+}
+
+TEST_CASE("the other order of axes is told in files of [b, n, h, d], too", "[unit]") {
+  // The elements of O lie as [b, h, n, d] under the shape [b, n, h, d].
+  record("--draws 0 --only heads --layout bnhd", R"(for prefix in cases:
+    shape = t[prefix + ".o"][1]
+    swap(prefix + ".o")
+    t[prefix + ".o"][1] = shape)");
+  json const under_right_shape = verified();
+  CHECK(under_right_shape["verdict"] == "refuted");
+  REQUIRE_FALSE(under_right_shape["findings"].empty());
+  CHECK(has(under_right_shape["findings"][0]["sentence"], "the O is right in the other order of axes"));
+  // O is [b, h, n, d], and a convention decides some of its rows.
+  record("--draws 0 --only empty-rows --layout bnhd",
+         nan_in_empty_rows + std::string("for prefix in cases: swap(prefix + \".o\")"));
+  have_nan_rows();
+  json const named = verified(under_nan_rows);
+  json const* const wrong = finding_of(named, "memory");
+  REQUIRE(wrong);
+  CHECK(has((*wrong)["sentence"], "in which it is within its bound"));
+}
+
+}  // namespace
+}  // namespace attest::tests
