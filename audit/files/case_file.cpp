@@ -231,6 +231,7 @@ problem::result<std::vector<recorded_case>> cases_of(problem_file&& file) {
     added.outputs.push_back(if_any(std::move(entry.outputs)));
     added.calls.push_back(std::move(said).value());
     added.in_order = without_number(entry.prefix).has_value();
+    added.generated = own && find_check(check) != nullptr;
     if (group && !groups.emplace(*group, cases.size() - 1).second && expect)
       return error{error_code::bad_value, printable(entry.name_of("attest.group")),
                    fmt::format("two problems of the file are the first call of '{}'", printable(*group))};

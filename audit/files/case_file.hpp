@@ -48,6 +48,7 @@ struct recorded_case {
   case_outputs outputs;
   std::vector<recorded_call> calls;  ///< as many as outputs
   bool in_order = false;             ///< the numbers of the prefixes say that its calls were made in order
+  bool generated = false;            ///< attest wrote it: it says what is expected of it, and its check is known
 };
 
 /// The cases of a file, in the order of their first calls' prefixes. Further calls are in that order, too.

@@ -131,9 +131,16 @@ void add_unprepared(std::map<std::string, std::vector<std::string>> const& by_re
   }
 }
 
+/// "x.o: there is no recorded output, nothing to judge".
+std::string words_of_missing(recorded_case const& entry) {
+  std::optional<owned_outputs> const& first = entry.outputs.front();
+  if (first && first->o) return entry.input.name + ": a further call has no recorded o";
+  return entry.input.name + ".o: there is no recorded output" + (first ? " beside the others" : ", nothing to judge");
+}
+
 /// What the file says of its calls, as observations: how they ended, and why they are unsupported.
 void add_endings(recorded_endings const& endings, report& into) {
-  if (endings.answered + endings.silent == endings.calls && endings.unusable == 0) return;
+  if (endings.answered == endings.calls && endings.unusable == 0) return;
   into.observations.push_back(words_of(endings));
   constexpr std::size_t listed = 8;
   std::vector<std::pair<std::int64_t, std::string>> reasons;
@@ -205,7 +212,7 @@ problem::result<report> run_verify(verify_options const& options) {
     options.on_progress(number, all, kernel_case.name);
     ++number;
     // In a file that attest wrote, only mandatory cases must have outputs, as in an audit; in any other, every problem.
-    bool const generated = find_check(kernel_case.check) != nullptr;
+    bool const generated = entry.generated;
     problem::element_type const type = kernel_case.problem.type();
     if (options.claim && options.claim->type != type)
       return error{error_code::bad_type, kernel_case.name + (kernel_case.problem.draft().merge ? ".o_parts" : ".q"),
@@ -244,11 +251,9 @@ problem::result<report> run_verify(verify_options const& options) {
         complete = false;
         collect.add_unanswered(generated ? kernel_case.full_name() : kernel_case.name);
       }
-      if (!generated)
-        kernel_report.observations.push_back(kernel_case.name + ".o: there is no recorded output, nothing to judge");
-    } else {
-      any = true;
+      if (!generated) kernel_report.observations.push_back(words_of_missing(entry));
     }
+    any = any || !found.unsupported || found.judged.judged() > 0;
     take_result(kernel_case, number, std::move(found), reproducer(options, claim), kernel_report, collect);
   }
   options.on_progress(all, all, "");

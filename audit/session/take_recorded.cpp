@@ -63,7 +63,6 @@ owned_tensor in_other_order(owned_tensor o, axis_order order) {
 void take_recorded(recorded_case const& recorded, contract const& claim, case_result& into, recorded_endings& counted) {
   for (std::size_t call = 0; call < recorded.calls.size(); ++call) {
     recorded_call const& said = recorded.calls[call];
-    std::int64_t const before = into.judged.failed;
     std::string const name = printable(said.prefix.empty() ? "the call" : said.prefix);
     ++counted.calls;
     // Outputs beside "unsupported" are an answer; beside another status they are judged, and the call counts as what it says.
@@ -86,7 +85,10 @@ void take_recorded(recorded_case const& recorded, contract const& claim, case_re
               "{} of {} cannot be judged: {}{}", unusable.role, name, unusable.says,
               unusable.in_other_order ? order_words(recorded.input.call(call), *unusable.in_other_order, claim) : ""),
           into);
-    if (call == 0) into.unsupported = !recorded.outputs[0] && into.judged.failed == before;
+    bool const has_o = recorded.outputs[call] && recorded.outputs[call]->o,
+               failed = (said.status && !refused) ||
+                        std::ranges::find(said.unusable, "o", &unusable_output::role) != said.unusable.end();
+    into.unsupported = into.unsupported || (!has_o && !failed);
   }
 }
 

@@ -2,6 +2,7 @@
 #include <string>
 
 #include "tests/program/recorded_answers.hpp"
+#include "tests/program/recorded_file.hpp"
 #include "tests/support/catch.hpp"
 
 namespace attest::tests {
@@ -25,6 +26,15 @@ constexpr char nan_in_empty_rows[] = R"(for name in list(t):
         x[first:first + 4 * d] = struct.pack("<f", float("nan")) * d
     t[o][2] = bytes(x)
 )";
+
+/// A file with the problem "good", its right o, and what `line` adds to the tensors t.
+void write_beside_good(std::string const& name, std::string const& line) {
+  have_editor();
+  write("good.safetensors", recorded(2, "good."));
+  REQUIRE(shell("python3 edit.py good.safetensors " + name + " '" + line + "'").status == 0);
+}
+
+std::string observations(json const& from) { return from["observations"].dump(); }
 
 TEST_CASE("an exact O in [b, n, h, d] is certified, whatever the judge reads from it", "[unit]") {
   record("--draws 0 --only weights-through-v,visibility-probe,split-and-merge,determinism --layout bnhd", "");
@@ -64,6 +74,51 @@ TEST_CASE("the other order of axes is told in files of [b, n, h, d], too", "[uni
   json const* const wrong = finding_of(named, "memory");
   REQUIRE(wrong);
   CHECK(has((*wrong)["sentence"], "in which it is within its bound"));
+}
+
+TEST_CASE("a case whose further calls have no answer counts as unsupported", "[unit]") {
+  std::string const later =
+      R"(first = {g: min(p for p in cases if p.split("/", 1)[1] == g) for g in {p.split("/", 1)[1] for p in cases}}
+silent = [p for p in cases if p not in first.values()]
+for p in silent: drop(p)
+)";
+  record("--draws 0 --only poison", "");
+  json const whole = verified();
+  REQUIRE(whole["verdict"] == "certified");
+  CHECK(whole["summary"]["unsupported"] == 0);
+  record("--draws 0 --only poison", later);
+  json const silent = verified();
+  json const& ended = silent["recorded"];
+  int const calls = ended["silent"];  // one of each case that has a further call
+  CHECK(calls > 0);
+  CHECK(calls == ended["calls"].get<int>() - ended["answered"].get<int>());
+  CHECK(silent["verdict"] == "certified");
+  CHECK(silent["summary"]["unsupported"] == calls);
+  CHECK(has(observations(silent), "without a word"));
+  record("--draws 0 --only poison", later + R"(for p in silent: meta[p + ".attest.status"] = "unsupported: NaN")");
+  json const refused = verified();
+  CHECK(refused["summary"]["unsupported"] == calls);
+  CHECK(has(observations(refused), "calls: NaN"));
+}
+
+TEST_CASE("a problem needs its o, also where it is named as a check", "[unit]") {
+  for (std::string const name : {"layer1", "heads", "scale"}) {
+    write_beside_good("no_o.safetensors", "for r in \"qkv\": t[\"" + name + ".\" + r] = t[\"good.\" + r]");
+    json const found = report("verify no_o.safetensors");
+    CAPTURE(name);
+    CHECK(found["verdict"] == "undecided");
+    CHECK(has(observations(found), name + ".o: there is no recorded output"));
+    CHECK(has(found["undecided_because"], name));
+  }
+  // An LSE alone is judged, and is no answer.
+  write_beside_good("lse.safetensors",
+                    "for r in \"qkv\": t[\"layer1.\" + r] = t[\"good.\" + r]\n"
+                    "t[\"layer1.lse\"] = [\"F32\", [1, 1, 1], struct.pack(\"<f\", 1)]");
+  json const lse = report("verify lse.safetensors");
+  CHECK(lse["verdict"] == "undecided");
+  CHECK(has(observations(lse), "layer1.o: there is no recorded output"));
+  CHECK(has(lse["undecided_because"], "layer1"));
+  CHECK(lse["summary"]["elements"] == 2);
 }
 
 }  // namespace
