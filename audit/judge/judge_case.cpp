@@ -13,6 +13,7 @@
 #include "audit/judge/diagnosis.hpp"
 #include "audit/judge/ignored_field.hpp"
 #include "audit/judge/observed_range.hpp"
+#include "audit/judge/padding_rows.hpp"
 #include "audit/tensors/elements.hpp"
 #include "audit/tensors/entry_forms.hpp"
 
@@ -30,6 +31,17 @@ judgement judge_call(owned_problem const& problem, owned_outputs const& outputs,
           "; it would pass f32-any: either the kernel rescales lazily or merges by LSE (declare it with "
           "--contract f32-any), or it is wrong";
   diagnose_all(problem, outputs, claim, found);
+  return found;
+}
+
+judgement judge_beside(owned_problem const& problem, owned_outputs const& first, owned_outputs const& again,
+                       contract const& claim, std::span<row_index const> rows, thoroughness how) {
+  judgement found;
+  judge_padding(again, claim, found);
+  owned_outputs others;
+  for (output_kind const kind : {output_kind::o, output_kind::lse, output_kind::weights})
+    if (!first.of(kind)) others.of(kind) = again.of(kind);
+  if (!others.empty()) found.merge(judge_call(problem, others, claim, rows, how));
   return found;
 }
 
@@ -114,14 +126,17 @@ std::optional<contract> claim_of_empty_rows(audit_case const& kernel_case, std::
 void judge_case(audit_case const& kernel_case, case_outputs const& outputs, judging_rules const& rules,
                 case_result& into) {
   auto const start = std::chrono::steady_clock::now();
-  auto const judged = [&](std::size_t call) {
+  auto const rows_of = [&](std::size_t call) {
     // The rows are those of the first call, and of further calls of its sizes.
     bool const sampled = kernel_case.call(call).size() == kernel_case.problem.size();
-    judgement found =
-        judge_call(kernel_case.call(call), *outputs[call], *rules.claim,
-                   sampled ? std::span<row_index const>(kernel_case.rows) : std::span<row_index const>(), rules.how);
+    return sampled ? std::span<row_index const>(kernel_case.rows) : std::span<row_index const>();
+  };
+  auto const take = [&](std::size_t call, judgement&& found) {
     for (violation& v : found.violations) v.call = call;
     into.judged.merge(std::move(found));
+  };
+  auto const judged = [&](std::size_t call) {
+    take(call, judge_call(kernel_case.call(call), *outputs[call], *rules.claim, rows_of(call), rules.how));
   };
   auto const usable = [&](std::size_t call) {
     if (!outputs[call]) return false;
@@ -141,7 +156,11 @@ void judge_case(audit_case const& kernel_case, case_outputs const& outputs, judg
     if (!usable(n + 1)) continue;
     if (first && (further.is == relation::same_bits || further.is == relation::same_rows)) {
       auto found = outputs_differ(kernel_case, *outputs[0], further, *outputs[n + 1]);
-      if (!found) continue;  // these bits are judged already
+      if (!found) {  // the bits that both have are judged already
+        take(n + 1,
+             judge_beside(further.problem, *outputs[0], *outputs[n + 1], *rules.claim, rows_of(n + 1), rules.how));
+        continue;
+      }
       if (auto const alone = claim_of_empty_rows(kernel_case, n, *rules.claim))
         found = outputs_differ(kernel_case, translated(kernel_case.problem, *outputs[0], *alone), further,
                                translated(kernel_case.call(n + 1), *outputs[n + 1], *alone));

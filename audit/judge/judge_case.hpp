@@ -55,6 +55,12 @@ void judge_case(audit_case const& kernel_case, case_outputs const& outputs, judg
 judgement judge_call(owned_problem const& problem, owned_outputs const& outputs, contract const& claim,
                      std::span<row_index const> rows = {}, thoroughness how = thoroughness::report);
 
+/// Judges what the bits that another call has in common with the first do not say of it: rows that belong to no query,
+/// and outputs that the first call does not have.
+judgement judge_beside(owned_problem const& problem, owned_outputs const& first, owned_outputs const& again,
+                       contract const& claim, std::span<row_index const> rows = {},
+                       thoroughness how = thoroughness::report);
+
 /// Is an element of the row of `wrong`, which is wrong by another contract, also wrong by this one?
 bool is_wrong(owned_problem const& problem, owned_outputs const& outputs, contract const& claim,
               violation const& wrong);

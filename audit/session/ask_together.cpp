@@ -74,8 +74,9 @@ class group_asker {
     if (answer.report.outcome == call_outcome::not_asked)
       found.observations.push_back(fmt::format("{}: {}", case_.full_name(), answer.report.sentence));
     if (answer.report.outcome != call_outcome::succeeded) return answer.report.outcome == call_outcome::failed;
-    if (same_bits(answer.outputs, *alone_[call])) return true;
-    judgement judged = judge_call(case_.call(call), answer.outputs, claim_);
+    judgement judged = same_bits(answer.outputs, *alone_[call])
+                           ? judge_beside(case_.call(call), *alone_[call], answer.outputs, claim_)
+                           : judge_call(case_.call(call), answer.outputs, claim_);
     for (violation& v : judged.violations) v.call = call;
     found.judged.merge(std::move(judged));
     return true;

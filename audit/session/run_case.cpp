@@ -3,6 +3,7 @@
 #include <fmt/format.h>
 
 #include "audit/cases/default_contract.hpp"
+#include "audit/judge/conventions.hpp"
 #include "audit/judge/cross_call.hpp"
 #include "audit/judge/wider_claims.hpp"
 #include "audit/session/ask_together.hpp"
@@ -58,11 +59,13 @@ problem::result<case_result> run_case(audit_case const& kernel_case, kernel_sess
       if (!second) return second.why();
       if (second.value()) {
         further_call const again{.problem = kernel_case.problem, .says = "its tensors lie elsewhere in memory"};
-        if (auto differs = outputs_differ(kernel_case, *outputs_of_calls[0], again, *second.value())) {
-          found.observations.push_back(fmt::format("{}: {}", kernel_case.full_name(), differs->sentence));
-          found.judged.merge(
-              judge_call(kernel_case.problem, *second.value(), *rules.claim, kernel_case.rows, rules.how));
-        }
+        auto const differs = outputs_differ(kernel_case, *outputs_of_calls[0], again, *second.value());
+        if (differs) found.observations.push_back(fmt::format("{}: {}", kernel_case.full_name(), differs->sentence));
+        if (!leaves_outputs_open(kernel_case.problem, claim))
+          found.judged.merge(differs
+                                 ? judge_call(kernel_case.problem, *second.value(), claim, kernel_case.rows, rules.how)
+                                 : judge_beside(kernel_case.problem, *outputs_of_calls[0], *second.value(), claim,
+                                                kernel_case.rows, rules.how));
       }
     }
     for (std::size_t n = 0; n < kernel_case.further.size() && !stop(); ++n) {

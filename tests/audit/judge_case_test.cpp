@@ -76,6 +76,33 @@ TEST_CASE("further calls are judged where the first has no outputs", "[unit]") {
   }
 }
 
+TEST_CASE("an output that the first call does not have is judged beside the same bits of O", "[unit]") {
+  answered_case later(relation::same_bits, true);
+  later.outputs[0]->lse.reset();
+  CHECK(later.judged().judged.failed == 0);
+  for (std::size_t at = 0; at < 3; ++at) audit::store(*later.outputs[1]->lse, at, 1e6);
+  audit::case_result const found = later.judged();
+  CHECK(found.judged.failed == 3);
+  REQUIRE_FALSE(found.judged.violations.empty());
+  CHECK(found.judged.violations.front().output == "lse");
+  CHECK(found.judged.violations.front().call == 1);
+}
+
+TEST_CASE("rows of no query that a further call wrote are found beside the same bits", "[unit]") {
+  audit::contract claim = *audit::find_contract("f32");
+  claim.conventions.padding_rows = audit::conventions::padding::kept;
+  for (relation const is : {relation::same_bits, relation::same_rows, relation::warm_up}) {
+    answered_case later(is, true);
+    later.outputs[1]->padding[0].changed = {2, 1};
+    audit::case_result found;
+    audit::judge_case(later.asked, later.outputs, {.claim = &claim}, found);
+    CHECK(found.judged.failed == 2);
+    REQUIRE_FALSE(found.judged.violations.empty());
+    CHECK(found.judged.violations.front().call == 1);
+    CHECK(later.judged().judged.failed == 0);  // without such a contract
+  }
+}
+
 TEST_CASE("weights at hidden keys of a NaN row may be NaN or 0, at visible ones NaN alone", "[unit]") {
   recipe r;
   r.n = 4, r.m = 4, r.d = 8, r.dv = 8, r.seed = 2;

@@ -109,6 +109,47 @@ TEST_CASE("an output that a later call changes is a finding", "[unit]") {
   CHECK_THAT(first.sentence, Contains("the outputs of a call change in a later one"));
 }
 
+TEST_CASE("rows of no query are judged in the second call of a problem and in groups, too", "[unit]") {
+  problem_draft draft = two_heads().draft();
+  draft.v = owned_tensor::compact(element_type::f32, {2, 2, 3, 4});
+  draft.q_lengths = owned_tensor::compact(element_type::i32, {2});
+  draft.q_lengths->as<std::int32_t>()[0] = 2, draft.q_lengths->as<std::int32_t>()[1] = 3;
+  audit_case asked{.check = "lengths", .name = "drawn", .problem = valid(std::move(draft)), .asks = {false, false}};
+  contract kept = *find_contract("f32");
+  kept.conventions.padding_rows = conventions::padding::kept;
+  for (contract const* claim : {find_contract("f32"), const_cast<contract const*>(&kept)}) {
+    auto kernel = session("pads_third_call");  // opening it made one call
+    auto const found = run_case(asked, kernel, {.claim = claim}, nullptr);
+    REQUIRE(found);
+    REQUIRE(found.value().judged.judged() > 0);
+    CHECK(found.value().judged.failed == (claim == &kept ? 2 : 0));  // one row of each head
+  }
+  // The third call is the first of those that are made while others are alive.
+  asked.once = true, asked.callers = 1;
+  auto kernel = session("pads_third_call");
+  auto const found = run_case(asked, kernel, {.claim = &kept}, nullptr);
+  REQUIRE(found);
+  CHECK(found.value().judged.failed == 2);
+}
+
+TEST_CASE("a call that a convention leaves open is not judged a second time", "[unit]") {
+  problem_draft draft = two_heads().draft();
+  draft.mask = owned_tensor::compact(element_type::u8, {1, 1, 1, 3});
+  draft.mask->as<std::uint8_t>()[0] = 1;
+  store(draft.k, 4, std::nan(""));  // of a hidden key
+  audit_case const asked{.check = "poison", .name = "drawn", .problem = valid(std::move(draft))};
+  contract finite = *find_contract("f32");
+  finite.conventions.masked_values = conventions::masked::must_be_finite;
+  for (contract const* claim : {find_contract("f32"), const_cast<contract const*>(&finite)}) {
+    auto kernel = session("wrong_fifth_call");
+    for (bool const fifth : {false, true}) {
+      auto const found = run_case(asked, kernel, {.claim = claim}, nullptr);
+      REQUIRE(found);
+      CHECK((found.value().judged.failed > 0) == (fifth && claim != &finite));
+    }
+  }
+}
+
 TEST_CASE("a hang and an end by SIGKILL count where they are seen twice", "[unit]") {
   owned_problem const problem = in_groups(0).problem;
   std::vector<call_outcome> outcomes;

@@ -101,6 +101,16 @@ for p in silent: drop(p)
   CHECK(has(observations(refused), "calls: NaN"));
 }
 
+TEST_CASE("an output that only a further call has is judged", "[unit]") {
+  record("--draws 0 --only poison", R"(for p in cases:
+    number, name = p.split("/", 1)
+    if p == min(other for other in cases if other.split("/", 1)[1] == name): t.pop(p + ".lse"), t.pop(p + ".weights")
+    else: t[p + ".lse"][2] = struct.pack("<f", 1e6) * (len(t[p + ".lse"][2]) // 4))");
+  json const found = verified();
+  CHECK(found["verdict"] == "refuted");
+  CHECK(finding_of(found, "lse"));
+}
+
 TEST_CASE("a problem needs its o, also where it is named as a check", "[unit]") {
   for (std::string const name : {"layer1", "heads", "scale"}) {
     write_beside_good("no_o.safetensors", "for r in \"qkv\": t[\"" + name + ".\" + r] = t[\"good.\" + r]");
