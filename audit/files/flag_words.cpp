@@ -14,9 +14,14 @@ namespace {
 
 constexpr std::int64_t most_listed = 1024;
 
-std::optional<std::string> band_words(problem::band const& band, problem::sizes const& s) {
-  bool const bottom_right = band.diagonal == s.m - s.n;
-  if (band.left == -1 && band.right == 0 && band.diagonal == 0) return "causal-top-left";
+/// The words mean the m − n of the call, and entries have their own: a band of theirs has a word where it needs neither.
+std::optional<std::string> band_words(problem_draft const& draft, problem::sizes const& s) {
+  problem::band const& band = draft.band;
+  bool const at_end = draft.align != 0, dense = draft.is_dense();
+  if (at_end && !dense) return std::nullopt;
+  bool const top_left = band.diagonal == (at_end ? s.n - s.m : 0),
+             bottom_right = dense && band.diagonal == (at_end ? 0 : s.m - s.n);
+  if (band.left == -1 && band.right == 0 && top_left) return "causal-top-left";
   if (band.left == -1 && band.right == 0 && bottom_right) return "causal-bottom-right";
   if (bottom_right) return fmt::format("window {} {}", band.left, band.right);
   return std::nullopt;
@@ -58,11 +63,11 @@ bool is_alibi(owned_tensor const& bias, problem::sizes const& s, std::vector<dou
   return true;
 }
 
-std::optional<std::string> bias_words(owned_tensor const& bias, problem::sizes const& s) {
+std::optional<std::string> bias_words(owned_tensor const& bias, problem::sizes const& s, bool dense) {
   if (s.m < 2 || s.n < 1 || s.b < 1 || s.hq > most_listed) return std::nullopt;
   auto const& size = bias.layout.shape;
   for (bool const by_key : {true, false}) {
-    if (!by_key && size[2] != s.n) continue;
+    if (!by_key && (size[2] != s.n || !dense)) continue;
     std::vector<double> slopes;
     // Key 1 is one step from key 0, and key m − 1 is 0 steps from the last query, key m − 2 one.
     for (std::int64_t h = 0; h < s.hq; ++h)
@@ -86,11 +91,11 @@ std::optional<std::string> flag_words(owned_problem const& problem) {
   };
   if (problem.rank() != 4) return std::nullopt;
   if (draft.band.left != -1 || draft.band.right != -1)
-    if (!add(band_words(draft.band, s))) return std::nullopt;
+    if (!add(band_words(draft, s))) return std::nullopt;
   if (draft.mask)
     if (draft.mask->layout.rank != 4 || !add(length_words(*draft.mask, s))) return std::nullopt;
   if (draft.bias)
-    if (draft.bias->layout.rank != 4 || !add(bias_words(*draft.bias, s))) return std::nullopt;
+    if (draft.bias->layout.rank != 4 || !add(bias_words(*draft.bias, s, draft.is_dense()))) return std::nullopt;
   return words.empty() ? "plain" : fmt::format("{}", fmt::join(words, " + "));
 }
 

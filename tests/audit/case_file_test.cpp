@@ -192,6 +192,34 @@ TEST_CASE("a file says which flags of libraries mean the same as its band, mask 
   CHECK(banded(s, {0, 1, 2}) == std::nullopt);
   CHECK(banded(s, {7, -1, -1}) == "plain");  // a diagonal without limits is no band
 
+  // A diagonal that counts from the end of each entry: n = 3, m = 5.
+  auto const at_end = [&](problem::sizes const& of, problem::band band) {
+    auto draft = drawn(of);
+    draft.band = band, draft.align = 1;
+    return flag_words(valid(std::move(draft)));
+  };
+  CHECK(at_end(s, {0, -1, 0}) == "causal-bottom-right");
+  CHECK(at_end(s, {-2, -1, 0}) == "causal-top-left");
+  CHECK(at_end(s, {2, -1, 0}) == std::nullopt);
+  CHECK(at_end(s, {0, 3, 0}) == "window 3 0");
+  CHECK(at_end(s, {2, 3, 0}) == std::nullopt);
+  CHECK(at_end(square, {0, -1, 0}) == "causal-top-left");
+
+  // Entries with numbers of queries and keys of their own have their own m - n.
+  auto const with_lengths = [&](problem::band band, std::int64_t align) {
+    auto draft = drawn(s);
+    draft.band = band, draft.align = align;
+    draft.k_lengths = owned_tensor::compact(problem::element_type::i32, {s.b});
+    for (std::size_t b = 0; b < 2; ++b) draft.k_lengths->as<std::int32_t>()[b] = b == 0 ? 4 : 5;
+    return flag_words(valid(std::move(draft)));
+  };
+  CHECK(with_lengths({0, -1, -1}, 0) == "plain");
+  CHECK(with_lengths({0, -1, 0}, 0) == "causal-top-left");
+  for (std::int64_t const align : {0, 1}) {
+    CHECK(with_lengths({align == 0 ? 2 : 0, -1, 0}, align) == std::nullopt);
+    CHECK(with_lengths({align == 0 ? 2 : 0, 3, 0}, align) == std::nullopt);
+  }
+
   auto const masked = [&](std::int64_t h, std::int64_t n, auto&& attend) {
     auto draft = drawn(s);
     add_mask(draft, s.b, h, n, s.m, attend);
