@@ -19,6 +19,9 @@ namespace {
 
 constexpr std::size_t most_files = 64;
 constexpr std::array<std::string_view, 3> output_roles{"o", "lse", "weights"};
+/// Beside parameters, the keys without a prefix that say how the problems of a file are read.
+constexpr std::array<std::string_view, 4> keys_of_all{"attest.layout", "attest.kv_layout", "attest.seed",
+                                                      "attest.contract"};
 
 /// The part of a name behind "PREFIX.", or the whole name where the prefix is empty; none where it does not begin so.
 std::optional<std::string_view> behind(std::string_view prefix, std::string_view name) {
@@ -54,8 +57,7 @@ class recorded_files {
     safetensor_map tensors;
     safetensors_metadata metadata;
     for (auto const& [key, value] : inputs_.metadata)
-      if (is_parameter(key) || key == "attest.layout" || key == "attest.seed" || key == "attest.contract")
-        metadata[key] = value;
+      if (is_parameter(key) || std::ranges::find(keys_of_all, key) != keys_of_all.end()) metadata[key] = value;
     for (recorded_call const& call : calls) {
       for (auto const& [name, tensor] : inputs_.tensors)
         if (auto const role = behind(call.prefix, name); role && role->find('.') == role->npos) tensors[name] = tensor;

@@ -131,5 +131,26 @@ TEST_CASE("a problem needs its o, also where it is named as a check", "[unit]") 
   CHECK(lse["summary"]["elements"] == 2);
 }
 
+TEST_CASE("a saved finding keeps the order of pools that the whole file has", "[unit]") {
+  write_beside_good("inputs.safetensors", R"(t.clear()
+meta["attest.kv_layout"] = "nhd"
+numbers = lambda count, step: struct.pack("<%df" % count, *[(at * step % 7 - 3) / 4 for at in range(count)])
+for p in ("a.", "b."):
+    t[p + "q"] = ["F32", [1, 2, 2, 2], numbers(8, 3)]
+    t[p + "k"], t[p + "v"] = ["F32", [3, 2, 2, 2], numbers(24, 5)], ["F32", [3, 2, 2, 2], numbers(24, 2)]
+    t[p + "block_table"], t[p + "k_lengths"] = ["I32", [1, 2], struct.pack("<2i", 2, 0)], ["I32", [1], struct.pack("<i", 4)])");
+  REQUIRE(attest("solve inputs.safetensors --round f32 --out answers.safetensors").status == 0);
+  REQUIRE(shell("python3 edit.py answers.safetensors outputs.safetensors "
+                "'t[\"a.o\"][2] = struct.pack(\"<f\", 3) + t[\"a.o\"][2][4:]'")
+              .status == 0);
+  json const found = verified();
+  REQUIRE(found["findings"].size() == 1);
+  CHECK(found["evidence"]["judged"]["faults"] == 1);
+  json const again = report(found["findings"][0]["reproducer"].get<std::string>().substr(7));
+  INFO(again.dump(1));
+  CHECK(again["findings"].size() == 1);
+  CHECK(again["evidence"]["judged"]["faults"] == 1);
+}
+
 }  // namespace
 }  // namespace attest::tests
