@@ -97,6 +97,40 @@ result<Order> order_of(safetensors_metadata const& metadata, std::string_view pr
                fmt::format("is '{}', expected {}", printable(at->second, 60), fmt::join(words, " or ")));
 }
 
+/// Why the file of the outputs has them in another order of axes than its own metadata say; none where it has not.
+std::optional<error> order_fault(safetensors_metadata const& outputs, problem_file_entry const& entry) {
+  auto const order = order_of<axis_order>(outputs, entry.prefix, layout_key, axis_orders);
+  if (!order) return order.why();
+  auto const said = key_of(outputs, entry.prefix, layout_key);
+  // What is packed has two orders, and so has what is not.
+  axis_order const other = entry.problem.draft().q_offsets ? axis_order::thd : axis_order::bnhd;
+  bool const same = (order.value() == other) == (entry.order == other);
+  if (said == outputs.end() || same || entry.problem.rank() != 4) return std::nullopt;
+  return fault(error_code::bad_value, said->first,
+               fmt::format("is '{}' beside the outputs and '{}' beside the inputs: o has the order of its inputs",
+                           said->second, axis_orders[static_cast<std::size_t>(entry.order)]));
+}
+
+/// Why rows that are said to be tokens, [rows, heads, width], are none: nothing says to which entry they belong.
+std::optional<error> token_fault(std::string_view key, std::string_view prefix, problem_draft const& draft) {
+  struct rows {
+    char const* role;
+    char const* offsets;
+    owned_tensor const& tensor;
+    bool packed;
+  };
+  bool const q_packed = draft.q_offsets.has_value(),
+             k_placed = draft.k_offsets.has_value() || draft.block_table.has_value();
+  for (auto const& [role, offsets, tensor, packed] :
+       {rows{"q", "q_offsets", draft.q, q_packed}, rows{"k", "k_offsets", draft.k, k_placed},
+        rows{"v", "k_offsets", draft.v, k_placed}})
+    if (tensor.layout.rank == 3 && !packed)
+      return fault(error_code::missing, key,
+                   fmt::format("is 'thd', and '{}' is missing: it says to which entry each row of '{}' belongs",
+                               printable(prefixed(prefix, offsets)), printable(prefixed(prefix, role))));
+  return std::nullopt;
+}
+
 /// The merge of one prefix, with its answer.
 result<problem_file_entry> merge_entry(std::string const& prefix, tensor_group const& tensors,
                                        safetensors_metadata const& metadata) {
@@ -160,6 +194,9 @@ result<problem_file> problem_file_of(safetensors_file const& file, flag_override
         [&](problem::optional_tensor const& row, std::optional<owned_tensor>& to) { reader.read(row.name, to); },
         draft);
     if (reader.why) return *std::move(reader.why);
+    if (order.value() == axis_order::thd)
+      if (auto why = token_fault(key_of(file.metadata, prefix, layout_key)->first, prefix, draft))
+        return *std::move(why);
     for (auto const& [rows, packed, pool] :
          {std::tuple{&draft.q, draft.q_offsets.has_value(), false},
           std::tuple{&draft.k, draft.k_offsets.has_value(), draft.block_table.has_value()},
@@ -191,6 +228,7 @@ result<problem_file> with_outputs(problem_file inputs, safetensors_file const& o
       if (!known || (role != "o" && role != "lse" && role != "weights"))
         inputs.ignored.push_back(printable(prefixed(prefix, role)));
     if (!known) continue;
+    if (auto why = order_fault(outputs.metadata, *at)) return *std::move(why);
     if (at->problem.draft().merge && tensors.contains("o"))
       if (auto const type = floating_type(tensors.find("o")->second->dtype)) {
         if (auto why = answer_fault(at->name_of("o"), at->problem.type(), *type)) return *std::move(why);

@@ -100,7 +100,8 @@ problem::result<problem_file> problem_file_of(safetensors_file const& file, flag
 
 /// Adds the outputs in a second file to the problems of the first, by prefix, and what its metadata say of each call
 /// (PREFIX.attest.status). An output of the second file replaces one of the first, with a note; outputs without a
-/// problem are ignored (and listed). Its o has the axis order of the first file's problem.
+/// problem are ignored (and listed). Its o has the axis order of the first file's problem; an error where its metadata
+/// say another.
 problem::result<problem_file> with_outputs(problem_file inputs, safetensors_file const& outputs);
 
 /// A safetensors file from which problem_file_of reads the same problems and outputs, in layouts without gaps and in

@@ -152,5 +152,33 @@ for p in ("a.", "b."):
   CHECK(again["evidence"]["judged"]["faults"] == 1);
 }
 
+TEST_CASE("outputs that say another order of axes than their problem are refused", "[unit]") {
+  write_beside_good("inputs.safetensors", R"(t.clear()
+numbers = lambda step: struct.pack("<18f", *[(at * step % 7 - 3) / 4 for at in range(18)])
+for at, name in enumerate("qkv"): t[name] = ["F32", [1, 3, 3, 2], numbers(at + 2)])");
+  REQUIRE(attest("solve inputs.safetensors --round f32 --out answers.safetensors").status == 0);
+  auto const edit = [](std::string const& line) {
+    REQUIRE(shell("python3 edit.py answers.safetensors outputs.safetensors '" + line + "'").status == 0);
+    return attest("verify inputs.safetensors outputs.safetensors --findings ''");
+  };
+  for (std::string const word : {"bhnd", "thd"})  // which are one order where nothing is packed
+    CHECK(edit("meta[\"attest.layout\"] = \"" + word + "\"").status == 0);
+  outcome const other = edit("swap(\"o\")\nmeta[\"attest.layout\"] = \"bnhd\"");
+  CHECK(other.status == 2);
+  CHECK(has(other.err, "attest.layout: is 'bnhd' beside the outputs and 'bhnd' beside the inputs"));
+  outcome const unknown = edit("meta[\"attest.layout\"] = \"sbhd\"");
+  CHECK(unknown.status == 2);
+  CHECK(has(unknown.err, "attest.layout: is 'sbhd', expected bhnd or bnhd or thd"));
+}
+
+TEST_CASE("tokens without offsets are refused under the layout thd", "[unit]") {
+  write_beside_good("tokens.safetensors", R"(t.clear()
+meta["attest.layout"] = "thd"
+for name in "qkv": t[name] = ["F32", [6, 2, 4], bytes(192)])");
+  outcome const refused = attest("solve tokens.safetensors --round f32 --out answers.safetensors");
+  CHECK(refused.status == 2);
+  CHECK(has(refused.err, "attest.layout: is 'thd', and 'q_offsets' is missing"));
+}
+
 }  // namespace
 }  // namespace attest::tests
