@@ -203,8 +203,9 @@ result<problem_draft> merge_of(std::string_view prefix, tensor_group const& grou
   if (!parts) return parts.why();
   element_type answer = parts.value().type;
   if (auto const at = group.find("o"); at != group.end())
-    if (auto const type = floating_type(at->second->dtype)) answer = *type;
-  if (auto why = answer_fault(prefixed(prefix, "o"), parts.value().type, answer)) return *std::move(why);
+    if (auto const type = floating_type(at->second->dtype);
+        type && !answer_fault(prefixed(prefix, "o"), answer, *type))
+      answer = *type;
   return merge_draft(std::move(parts).value(), answer);
 }
 

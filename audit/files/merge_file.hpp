@@ -23,7 +23,8 @@ bool is_part_role(std::string_view role);
 /// Has the group a tensor of parts?
 bool has_parts(tensor_group const& group);
 
-/// The problem of a merge. The element type of its answer is that of PREFIX.o, where the group has it.
+/// The problem of a merge. The element type of its answer is that of PREFIX.o, where the group has one of a type for which
+/// there is a contract (answer_fault), and else that of the parts.
 /// Requires  has_parts(group)
 /// Ensures   an error names the tensor
 /// Cost      memory in proportion to the parts

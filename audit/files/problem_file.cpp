@@ -230,10 +230,9 @@ result<problem_file> with_outputs(problem_file inputs, safetensors_file const& o
     if (!known) continue;
     if (auto why = order_fault(outputs.metadata, *at)) return *std::move(why);
     if (at->problem.draft().merge && tensors.contains("o"))
-      if (auto const type = floating_type(tensors.find("o")->second->dtype)) {
-        if (auto why = answer_fault(at->name_of("o"), at->problem.type(), *type)) return *std::move(why);
+      if (auto const type = floating_type(tensors.find("o")->second->dtype);
+          type && !answer_fault(at->name_of("o"), at->problem.type(), *type))
         at->problem = owned_problem::of_valid(answered_in(at->problem, *type));
-      }
 
     auto const take = [&](std::string_view role, std::optional<owned_tensor> const& had) {
       bool const replaced = had || std::ranges::find(at->unusable, role, &unusable_output::role) != at->unusable.end();

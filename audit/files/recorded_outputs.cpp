@@ -81,6 +81,11 @@ bool read_output(std::string_view role, tensor_group const& from, problem_file_e
     entry.unusable.push_back({std::string(role), tensor.why().reason});
     return true;
   }
+  if (entry.problem.draft().merge && role == "o")
+    if (auto why = answer_fault(entry.name_of(role), entry.problem.type(), tensor.value().type)) {
+      entry.unusable.push_back({std::string(role), std::move(why)->reason});
+      return true;
+    }
   if (entry.problem.draft().merge && tensor.value().layout.rank > 0) {
     auto expected = merged_rows(entry.problem);
     if (role == "o") expected.push_back(entry.problem.size().dv);
