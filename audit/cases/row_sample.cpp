@@ -1,6 +1,7 @@
 #include "audit/cases/row_sample.hpp"
 
 #include <algorithm>
+#include <numeric>
 
 #include "audit/tensors/entry_forms.hpp"
 
@@ -28,11 +29,11 @@ std::vector<row_index> sampled_rows(problem::sizes const& s, std::int64_t most, 
   if (s.b * s.hq * s.n <= most) return {};
   std::vector<row_index> rows{{s.b - 1, s.hq - 1, s.n - 1}};
   std::int64_t const first_b = random.below(s.b), first_h = random.below(s.hq);
+  std::int64_t const apart = std::lcm(s.b, s.hq);
   for (std::int64_t at = 0; at < most - 1; ++at) {
-    // Batch entries and heads advance together, so that each comes once before any comes again.
-    std::int64_t const b = (first_b + at) % s.b;
-    std::int64_t const h = s.b >= s.hq ? (first_h + at / s.b + at) % s.hq : (first_h + at) % s.hq;
-    rows.push_back({b, h, drawn_query(s.n, random)});
+    // Batch entries and heads advance together. After `apart` steps they would meet in the same pairs again: there the
+    // batch entries go one further, so that every pair comes once before any comes again.
+    rows.push_back({(first_b + at / apart + at) % s.b, (first_h + at) % s.hq, drawn_query(s.n, random)});
   }
   std::ranges::sort(rows);
   rows.erase(std::ranges::unique(rows).begin(), rows.end());

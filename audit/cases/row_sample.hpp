@@ -9,10 +9,10 @@
 
 namespace attest::audit {
 
-/// Rows of [b, hq, n] in increasing order: of a head of every batch entry and every head of a batch entry in turn, the
-/// first and the last query, those at the edges of tiles of 8 to 256 queries, and some at random.
+/// Rows of [b, hq, n] in increasing order: of every pair of a batch entry and a head in turn, the first and the last
+/// query, those at the edges of tiles of 8 to 256 queries, and some at random.
 /// Ensures   empty, which stands for all rows, where there are no more than `most`; else at least one and at most
-///           `most` rows. The last row of the last head is always among them
+///           `most` rows. The last row of the last head is always among them; of b·hq + 1 and more, one of every pair
 std::vector<row_index> sampled_rows(problem::sizes const& s, std::int64_t most, random_stream& random);
 /// Those of them that are queries of their entries; empty, which stands for all, where none is.
 std::vector<row_index> sampled_queries(owned_problem const& problem, std::int64_t most, random_stream& random);

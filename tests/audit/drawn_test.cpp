@@ -4,7 +4,9 @@
 
 #include <algorithm>
 #include <cmath>
+#include <map>
 #include <set>
+#include <utility>
 
 #include "audit/cases/production.hpp"
 #include "audit/cases/row_sample.hpp"
@@ -207,6 +209,27 @@ TEST_CASE("sampled rows are distinct, inside, and meet every head and batch entr
   }
   CHECK((batches.size() == 3 && heads.size() == 5));
   CHECK(sampled_rows({2, 2, 2, 8, 8, 8, 8}, 32, random).empty());  // all
+}
+
+TEST_CASE("sampled rows meet every pair of batch entry and head once before any comes again", "[unit]") {
+  for (auto const& [b, hq] :
+       {std::pair{8, 32}, {4, 32}, {32, 8}, {5, 3}, {2, 3}, {6, 4}, {4, 6}, {1, 7}, {7, 1}, {6, 6}}) {
+    INFO("b " << b << ", hq " << hq);
+    random_stream random(3, "pairs");
+    std::int64_t const pairs = std::int64_t{b} * hq;
+    auto const met = [&](std::int64_t rows) {
+      std::map<std::pair<std::int64_t, std::int64_t>, std::int64_t> times;
+      for (auto const& row : sampled_rows({b, hq, hq, 100'000, 8, 8, 8}, rows + 1, random)) ++times[{row.b, row.h}];
+      --times[{b - 1, hq - 1}];  // the last row of the last head
+      return times;
+    };
+    auto const once = met(pairs);
+    CHECK(std::ssize(once) == pairs);
+    CHECK(std::ranges::all_of(once, [](auto const& pair) { return pair.second <= 1; }));
+    for (auto const& [pair, times] : met(pairs / 2)) CHECK(times <= 1);
+    // Rows that are drawn twice count once.
+    CHECK(std::ranges::all_of(met(8 * pairs), [](auto const& pair) { return pair.second >= 4 && pair.second <= 8; }));
+  }
 }
 
 TEST_CASE("numbers of the large forms are nearly normal", "[unit]") {
