@@ -65,23 +65,11 @@ constexpr std::int64_t cost_of_exp = 16;
 constexpr std::int64_t page_rows[]{1, 7, 16, 16, 64, 128}, more_columns = 2, more_pages = 3;
 constexpr std::int64_t most_page_rows = *std::ranges::max_element(page_rows);
 
-/// The shape of the mask that a feature adds.
-std::array<std::int64_t, 4> mask_shape(feature one, call_form const& form) {
+/// The shape of the mask or bias that a feature adds.
+std::array<std::int64_t, 4> broadcast_shape(feature one, call_form const& form) {
   problem::sizes const& s = form.size;
-  auto const over = form.mask_over.value_or(mask_axes(one));
+  auto const over = axes_of(one, form);
   return {over[0] ? s.b : 1, over[1] ? s.hq : 1, over[2] ? s.n : 1, s.m};
-}
-
-/// The shape of the bias that a feature adds.
-std::array<std::int64_t, 4> bias_shape(feature one, problem::sizes const& s) {
-  switch (one) {
-    case finite_mask:
-    case batch_bias: return {s.b, 1, s.n, s.m};
-    case hiding_bias: return {1, 1, s.n, s.m};
-    case feature::bias: return {1, s.hq, s.n, s.m};
-    case alibi: return {1, s.hq, 1, s.m};
-    default: return {0, 0, 0, 0};
-  }
 }
 
 std::int64_t elements(std::array<std::int64_t, 4> const& shape) {
@@ -120,7 +108,7 @@ std::vector<std::int64_t> padded_lengths(std::int64_t entries, std::int64_t m, s
 
 void add_mask_of(feature one, call_form const& form, problem_draft& to, random_stream& random) {
   problem::sizes const& s = form.size;
-  auto const shape = mask_shape(one, form);
+  auto const shape = broadcast_shape(one, form);
   std::vector<std::int64_t> count;
   if (one == padding || one == left_padding) count = padded_lengths(shape[0], s.m, form.length, random);
   auto const keys_of = [&](std::int64_t b) { return count[static_cast<std::size_t>(b)]; };
@@ -141,7 +129,7 @@ void add_mask_of(feature one, call_form const& form, problem_draft& to, random_s
 
 void add_bias_of(feature one, call_form const& form, problem_draft& to, random_stream& random) {
   problem::sizes const& s = form.size;
-  auto const shape = bias_shape(one, s);
+  auto const shape = broadcast_shape(one, form);
   to.bias = owned_tensor::compact(to.q.type, {shape[0], shape[1], shape[2], shape[3]});
   switch (one) {
     case feature::bias:
@@ -297,12 +285,16 @@ std::string_view name_of(value_form form) noexcept {
   return "";
 }
 
-std::array<bool, 3> mask_axes(feature one) noexcept {
+broadcast_axes usual_axes(feature one) noexcept {
   switch (one) {
-    case feature::mask: return {true, false, true};
+    case feature::mask:
+    case batch_bias:
+    case finite_mask: return {true, false, true};
     case head_mask: return {true, true, true};
     case padding:
     case left_padding: return {true, false, false};
+    case feature::bias: return {false, true, true};
+    case alibi: return {false, true, false};
     default: return {false, false, true};
   }
 }
@@ -329,6 +321,7 @@ std::string call_form::text() const {
   if (cap) says += fmt::format("; cap {}", *cap);
   if (diagonal) says += fmt::format("; diagonal {}", *diagonal);
   if (mask_over) says += fmt::format("; mask over {}", fmt::join(*mask_over, " "));
+  if (bias_over) says += fmt::format("; bias over {}", fmt::join(*bias_over, " "));
   if (mask_byte != 1) says += fmt::format("; mask byte {}", mask_byte);
   if (memory != memory_form{}) says += "; " + memory.text();
   return says;
@@ -347,8 +340,8 @@ call_cost cost_of(call_form const& form, problem::element_type type) noexcept {
                  .products = b * hq * n * m * (d + dv + cost_of_exp)};
   form.options.each([&](feature one) {
     feature_group const group = table[static_cast<std::size_t>(one)].group;
-    if (group == feature_group::mask) cost.bytes += elements(mask_shape(one, slots));
-    if (group == feature_group::bias) cost.bytes += elements(bias_shape(one, slots.size)) * width;
+    if (group == feature_group::mask) cost.bytes += elements(broadcast_shape(one, slots));
+    if (group == feature_group::bias) cost.bytes += elements(broadcast_shape(one, slots)) * width;
     if (one == dropout) cost.bytes += b * hq * n * slots.size.m;
   });
   return cost;

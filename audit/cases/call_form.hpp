@@ -113,6 +113,12 @@ enum class value_form : std::uint8_t {
 };
 std::string_view name_of(value_form form) noexcept;
 
+/// Which of the axes b, hq and n a mask or a bias has; along the others it is the same.
+using broadcast_axes = std::array<bool, 3>;
+inline constexpr broadcast_axes all_axes[]{{true, true, true},   {true, true, false},  {true, false, true},
+                                           {false, true, true},  {true, false, false}, {false, true, false},
+                                           {false, false, true}, {false, false, false}};
+
 /// The form of one call.
 struct call_form {
   problem::sizes size{};
@@ -124,8 +130,8 @@ struct call_form {
   std::optional<double> cap{};    ///< with feature::softcap; none: 50
   /// With a feature of the group `band`: that of the band; none: as the feature says.
   std::optional<std::int64_t> diagonal{};
-  /// With a feature of the group `mask`: whether it has the axes b, hq and n; none: as the feature says.
-  std::optional<std::array<bool, 3>> mask_over{};
+  /// With a feature of the group `mask` or `bias`: whether it has the axes b, hq and n; none: as the feature says.
+  std::optional<broadcast_axes> mask_over{}, bias_over{};
   std::uint8_t mask_byte = 1;  ///< that of a visible key
   memory_form memory{};        ///< where the tensors lie
   friend bool operator==(call_form const&, call_form const&) = default;
@@ -141,8 +147,20 @@ struct call_form {
 /// of the slots.
 std::optional<call_form> form_of(problem_draft const& p);
 
-/// The axes b, hq and n of the mask that this feature of the group `mask` adds.
-std::array<bool, 3> mask_axes(feature one) noexcept;
+/// The axes of the mask or bias that this feature of the group `mask` or `bias` adds, where a form does not say others.
+broadcast_axes usual_axes(feature one) noexcept;
+
+/// What the form says of the axes of its mask or bias. Requires  `group` is one of the two
+inline std::optional<broadcast_axes>& axes_over(call_form& form, feature_group group) {
+  return group == feature_group::mask ? form.mask_over : form.bias_over;
+}
+inline std::optional<broadcast_axes> const& axes_over(call_form const& form, feature_group group) {
+  return group == feature_group::mask ? form.mask_over : form.bias_over;
+}
+/// The axes of the mask or bias that this feature adds to this form.
+inline broadcast_axes axes_of(feature one, call_form const& form) {
+  return axes_over(form, row_of(one).group).value_or(usual_axes(one));
+}
 
 /// What one call costs.
 struct call_cost {

@@ -122,6 +122,19 @@ void add_version_2(call_form& form, std::uint64_t seed, std::int64_t number, sup
   }
 }
 
+/// In one of three forms the mask and the bias have the axes of their feature, in the others any that the kernel
+/// answers: it may be right for some of the shapes in which they broadcast only.
+void draw_axes(support const& answers, call_form& form, random_stream& random) {
+  form.mask_over.reset(), form.bias_over.reset();
+  form.options.each([&](feature one) {
+    feature_group const group = row_of(one).group;
+    if (group != feature_group::mask && group != feature_group::bias) return;
+    if (random.below(3) == 0) return;
+    broadcast_axes const drawn = all_axes[static_cast<std::size_t>(random.below(std::ssize(all_axes)))];
+    if (drawn != usual_axes(one) && answers.answers(group, drawn)) axes_over(form, group) = drawn;
+  });
+}
+
 bool admits(call_cost const& limit, call_cost const& cost) {
   return cost.bytes <= limit.bytes && cost.products <= limit.products;
 }
@@ -218,9 +231,11 @@ call_form drawn_form(random_stream& random, problem::element_type type, call_cos
     form.size = drawn_sizes(random);
     form.length = log_uniform(std::max<std::int64_t>(form.size.m, 1), random);
     keep_to(answers, form);
+    draw_axes(answers, form, random);
     if (admits(limit, cost_of(form, type))) return form;
   }
   form.size = {1, 1, 1, 1, 1, 8, 8}, form.options = {}, form.length = 1;
+  form.mask_over.reset(), form.bias_over.reset();
   return form;
 }
 

@@ -20,7 +20,7 @@ std::int64_t judged_rows(problem::sizes const& s, std::int64_t products) noexcep
 
 /// The form of draw `number`: log-uniform in n, m ∈ [0, 16384], d, dv ∈ [1, 576], b·hq ∈ [1, 512], one number of two
 /// at the edge of a tile or of a power of two or a usual head size; up to three options, drawn from different groups;
-/// threads of {0, 1, 2, 3, 4, 8, 16, 64}.
+/// a mask or bias with the axes of its feature or any others; threads of {0, 1, 2, 3, 4, 8, 16, 64}.
 /// Ensures   cost_of(result) is within the limit, and the kernel answers its features, alone and two at a time
 call_form drawn_form(random_stream& random, problem::element_type type, call_cost const& limit, support const& answers);
 

@@ -2,6 +2,8 @@
 #pragma once
 
 #include <array>
+#include <set>
+#include <utility>
 
 #include "audit/cases/call_form.hpp"
 
@@ -15,6 +17,9 @@ class support {
     refused_[static_cast<std::size_t>(one)].add(other);
     refused_[static_cast<std::size_t>(other)].add(one);
   }
+  /// It refused a mask or a bias with these axes, and nothing else beside it.
+  void refuse(feature_group group, broadcast_axes const& axes) { refused_axes_.emplace(group, axes); }
+  bool answers(feature_group group, broadcast_axes const& axes) const { return !refused_axes_.contains({group, axes}); }
   bool answers(feature one) const { return !refuses(one, one); }
   bool answers(feature one, feature other) const { return answers(one) && answers(other) && !refuses(one, other); }
   /// Does it answer each of them, and each two of them?
@@ -30,6 +35,7 @@ class support {
   bool refuses(feature one, feature other) const { return refused_[static_cast<std::size_t>(one)].has(other); }
 
   std::array<feature_set, feature_count> refused_{};
+  std::set<std::pair<feature_group, broadcast_axes>> refused_axes_{};
 };
 
 }  // namespace attest::audit

@@ -1,11 +1,15 @@
 #include "audit/cases/support_cases.hpp"
 
+#include <fmt/format.h>
+
 #include "audit/cases/random.hpp"
 
 namespace attest::audit {
 namespace {
 
 constexpr problem::sizes plain_sizes{2, 4, 4, 24, 24, 16, 16};
+/// Of the shapes of masks and biases: more keys than a kernel takes in its first step.
+constexpr problem::sizes several_blocks{2, 2, 2, 72, 72, 16, 16};
 
 void add(call_form& form, feature one) {
   switch (one) {
@@ -45,10 +49,22 @@ std::vector<audit_case> support_cases(problem::element_type type, std::uint64_t 
       cases.push_back(case_of(both, std::string(first.name) + "+" + std::string(second.name), type, seed));
     }
   }
+  for (feature const one : {feature::mask, feature::bias})
+    for (broadcast_axes const& axes : all_axes) {
+      call_form form{.size = several_blocks};
+      add(form, one);
+      axes_over(form, row_of(one).group) = axes;
+      std::string const name =
+          fmt::format("{}-{}{}{}m", row_of(one).name, axes[0] ? 'b' : '1', axes[1] ? 'h' : '1', axes[2] ? 'n' : '1');
+      cases.push_back(case_of(form, name, type, seed));
+    }
   return cases;
 }
 
 void note_refusal(support& answers, call_form const& refused) {
+  // A kernel that refuses one shape may answer the feature in others.
+  if (refused.mask_over) return answers.refuse(feature_group::mask, *refused.mask_over);
+  if (refused.bias_over) return answers.refuse(feature_group::bias, *refused.bias_over);
   std::vector<feature> shown;
   refused.features().each([&](feature one) { shown.push_back(one); });
   if (shown.size() == 1) answers.refuse(shown[0]);

@@ -9,7 +9,8 @@
 namespace attest::audit {
 
 /// One small case for the plain form, for each feature, and for each two features that do not exclude each other:
-/// "support/plain", "support/causal", "support/causal+softcap".
+/// "support/plain", "support/causal", "support/causal+softcap"; and a mask and a bias in every shape in which they
+/// broadcast: "support/mask-b11m", "support/bias-bhnm".
 std::vector<audit_case> support_cases(problem::element_type type, std::uint64_t seed);
 
 /// Notes that the kernel refused one of support_cases. One that shows more than two features is left out.

@@ -24,16 +24,16 @@ inline constexpr char const* capability_names[]{"supported", "refused", "ignored
 
 struct kernel_capabilities {
   struct row {
-    std::string name;  ///< "plain", "causal", "causal+sink"
+    std::string name;  ///< "plain", "causal", "causal+sink", "mask-b11m"
     capability is;
   };
   std::vector<std::string> exports;  ///< those functions of attest/kernel.h that the library exports; of a program none
-  std::vector<row> rows;             ///< the plain call, then each feature followed by its pairs
+  std::vector<row> rows;             ///< the plain call, each feature followed by its pairs, the shapes
 };
 
 /// Asks the cases of support_cases: one small call each, O alone, judged by the contract.
 /// Ensures   an error where the kernel cannot be loaded
-/// Cost      332 calls; half a second where they are fast
+/// Cost      348 calls; half a second where they are fast
 problem::result<kernel_capabilities> capabilities_of(kernel_library const& library, contract const& claim,
                                                      isolation_limits const& limits);
 

@@ -71,19 +71,20 @@ std::string memory_text(condition_clause const& of) {
 }
 
 /// "the mask is [b, hq or 1, 1, m]".
-std::string mask_text(mask_pattern const& over) {
-  if (std::ranges::none_of(over, [](auto const& axis) { return axis.has_value(); })) return "any mask";
+std::string shape_text(feature_group group, axes_pattern const& over) {
+  char const* const name = group == feature_group::mask ? "mask" : "bias";
+  if (std::ranges::none_of(over, [](auto const& axis) { return axis.has_value(); })) return fmt::format("any {}", name);
   constexpr std::array<char const*, 3> names{"b", "hq", "n"};
   std::vector<std::string> axes;
   for (std::size_t at = 0; at < over.size(); ++at)
     axes.push_back(!over[at] ? fmt::format("{} or 1", names[at]) : *over[at] ? names[at] : "1");
-  return fmt::format("the mask is [{}, m]", fmt::join(axes, ", "));
+  return fmt::format("the {} is [{}, m]", name, fmt::join(axes, ", "));
 }
 
-bool fits(mask_pattern const& over, call_form const& form) noexcept {
+bool fits(feature_group group, axes_pattern const& over, call_form const& form) noexcept {
   for (feature_row const& row : feature_table()) {
-    if (row.group != feature_group::mask || !form.options.has(row.id)) continue;
-    auto const declared = form.mask_over.value_or(mask_axes(row.id));
+    if (row.group != group || !form.options.has(row.id)) continue;
+    auto const declared = axes_of(row.id, form);
     std::array const has{declared[0] && form.size.b > 1, declared[1] && form.size.hq > 1,
                          declared[2] && form.size.n > 1};
     for (std::size_t at = 0; at < over.size(); ++at)
@@ -155,7 +156,7 @@ bool condition_clause::holds(call_form const& form) const noexcept {
     case kind::order: return compare(compares, first, second + apart);
     case kind::feature: return form.options.has(option) != absent;
     case kind::group: return has_any(form, row_of(option).group);
-    case kind::mask_shape: return fits(over, form);
+    case kind::shape: return fits(row_of(option).group, over, form);
     case kind::negative_scale: return form.options.has(feature::scale) && form.scale.value_or(1) < 0;
     case kind::values: return form.values == form_of_values;
     case kind::memory: return lies(*this, form);
@@ -178,7 +179,7 @@ std::vector<std::string> condition_clause::text() const {
       return {row_of(option).group == feature_group::band   ? "any band"
               : row_of(option).group == feature_group::bias ? "any bias"
                                                             : "any mask"};
-    case kind::mask_shape: return {mask_text(over)};
+    case kind::shape: return {shape_text(row_of(option).group, over)};
     case kind::negative_scale: return {"scale < 0"};
     case kind::memory: return {memory_text(*this)};
     case kind::number:

@@ -84,8 +84,8 @@ std::int64_t reach_of(call_form const& form);
 /// The form without this trait.
 call_form without(call_form form, memory_trait trait);
 
-/// Which axes (b, hq, n) a mask must have with more than one index, or must not have; none: either.
-using mask_pattern = std::array<std::optional<bool>, 3>;
+/// Which axes (b, hq, n) a mask or bias must have with more than one index, or must not have; none: either.
+using axes_pattern = std::array<std::optional<bool>, 3>;
 
 /// One condition on a form.
 struct condition_clause {
@@ -96,7 +96,7 @@ struct condition_clause {
     order,
     feature,
     group,  ///< any feature of the group of `option`
-    mask_shape,
+    shape,  ///< the axes of the mask, or of the bias
     negative_scale,
     values,
     memory
@@ -110,7 +110,7 @@ struct condition_clause {
   audit::feature option = feature::causal;
   value_form form_of_values = value_form::gaussian;
   bool absent = false;  ///< of `feature`: the form must not have it
-  mask_pattern over = {};
+  axes_pattern over = {};
   memory_trait trait = memory_trait::v_in_k;
   std::int64_t reach = 0;       ///< in elements, from which on it is wrong
   std::int64_t reach_unit = 1;  ///< the bytes of an element where the limit is one of bytes, else 1

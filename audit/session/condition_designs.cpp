@@ -29,7 +29,7 @@ bool claims(condition_clause const& one, feature_row const& row) {
       return one.option == row.id ||
              (!one.absent && row.group != feature_group::numbers && row_of(one.option).group == row.group);
     case kind::group:
-    case kind::mask_shape: return row_of(one.option).group == row.group;
+    case kind::shape: return row_of(one.option).group == row.group;
     case kind::negative_scale: return row.id == feature::scale;
     case kind::number:
       return ((one.of == form_number::left || one.of == form_number::diagonal) && row.group == feature_group::band) ||
@@ -58,6 +58,7 @@ call_form different(call_form const& base, call_form const& like, std::vector<co
     // One of each group: that which a clause names stays.
     if (std::ranges::any_of(clauses, [&](condition_clause const& one) { return claims(one, row); })) continue;
     if (row.group == feature_group::mask) form.mask_over.reset(), form.mask_byte = 1;
+    if (row.group == feature_group::bias) form.bias_over.reset();
     if (like.options.has(row.id)) form.options.add(row.id);
     else form.options.remove(row.id);
   }
@@ -109,11 +110,11 @@ std::optional<call_form> outside(call_form form, condition_clause const& one) {
       for (feature_row const& row : feature_table())
         if (row.group == row_of(one.option).group) form.options.remove(row.id);
       return form;
-    case condition_clause::kind::mask_shape: {
-      auto over = form.mask_over.value_or(mask_axes(one.option));
+    case condition_clause::kind::shape: {
+      auto over = axes_of(one.option, form);
       for (std::size_t axis = 0; axis < over.size(); ++axis)
         if (one.over[axis]) {
-          over[axis] = !over[axis], form.mask_over = over;
+          over[axis] = !over[axis], axes_over(form, row_of(one.option).group) = over;
           return form;
         }
       form.options.remove(one.option);

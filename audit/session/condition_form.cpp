@@ -17,16 +17,21 @@ memory_form memory_of(problem::layout const& k) {
   return form;
 }
 
-void take_mask(owned_tensor const& mask, call_form& form) {
-  auto const& shape = mask.layout.shape;
+/// The axes of the mask or bias, where they are not those of its feature.
+void take_axes(owned_tensor const& tensor, feature_group group, call_form& form) {
+  auto const& shape = tensor.layout.shape;
   problem::sizes const& s = form.size;
-  std::array const over{shape[0] > 1, shape[1] > 1, shape[2] > 1};
+  broadcast_axes const over{shape[0] > 1, shape[1] > 1, shape[2] > 1};
   for (feature_row const& row : feature_table()) {
-    if (row.group != feature_group::mask || !form.options.has(row.id)) continue;
-    auto const usual = mask_axes(row.id);
+    if (row.group != group || !form.options.has(row.id)) continue;
+    auto const usual = usual_axes(row.id);
     if ((s.b > 1 && usual[0] != over[0]) || (s.hq > 1 && usual[1] != over[1]) || (s.n > 1 && usual[2] != over[2]))
-      form.mask_over = over;
+      axes_over(form, group) = over;
   }
+}
+
+void take_mask(owned_tensor const& mask, call_form& form) {
+  take_axes(mask, feature_group::mask, form);
   for (std::byte const byte : mask.bytes) form.mask_byte = std::max(form.mask_byte, static_cast<std::uint8_t>(byte));
 }
 
@@ -42,6 +47,7 @@ std::optional<call_form> form_asked(audit_case const& of, std::size_t at) {
   if (made_from_form) return form;
   if (form->memory == memory_form{}) form->memory = memory_of(draft.k.layout);
   if (draft.mask) take_mask(*draft.mask, *form);
+  if (draft.bias) take_axes(*draft.bias, feature_group::bias, *form);
   for (feature_row const& row : feature_table())
     if (row.group == feature_group::band && form->options.has(row.id)) {
       std::int64_t const usual = row.id == feature::causal_top_left ? 0 : form->size.m - form->size.n;

@@ -100,7 +100,8 @@ class searcher {
       std::erase_if(found_.clauses, [](condition_clause const& one) {
         return one.is == condition_clause::kind::feature
                    ? row_of(one.option).group == feature_group::mask
-                   : one.is == condition_clause::kind::mask_shape && one.over == mask_pattern{};
+                   : one.is == condition_clause::kind::shape && row_of(one.option).group == feature_group::mask &&
+                         one.over == axes_pattern{};
       });
     if (base_.diagonal) describe(form_number::diagonal, std::nullopt);
     bool const window = base_.options.has(feature::window), symmetric = base_.options.has(feature::symmetric_window);

@@ -49,8 +49,14 @@ class simplifier {
         if (option == feature::softcap) without.cap.reset();
         if (row_of(option).group == feature_group::band) without.diagonal.reset();
         if (row_of(option).group == feature_group::mask) without.mask_over.reset(), without.mask_byte = 1;
+        if (row_of(option).group == feature_group::bias) without.bias_over.reset();
         changed |= take(without);
       });
+      if (base_.bias_over) {
+        call_form usual = base_;
+        usual.bias_over.reset();
+        changed |= take(usual);
+      }
       if (base_.length > 1) {
         call_form shortest = base_;
         shortest.length = 1;

@@ -36,28 +36,33 @@ call_form widened(call_form form, bool batch, bool heads, bool queries) {
   return form;
 }
 
-condition_clause describe_mask(call_form& base, feature option, form_asker const& ask) {
+/// Which axes the mask or bias must have: of a drawn one, where that is wrong as well.
+condition_clause describe_shape(call_form& base, feature option, form_asker const& ask) {
   problem::sizes const& s = base.size;
-  auto const declared = base.mask_over.value_or(mask_axes(option));
-  call_form drawn = swapped(base, option, feature::mask);
-  drawn.mask_over = {declared[0] && s.b > 1, declared[1] && s.hq > 1, declared[2] && s.n > 1};
-  if (drawn.mask_over == mask_axes(feature::mask)) drawn.mask_over.reset();
+  feature_group const group = row_of(option).group;
+  feature const plain = group == feature_group::mask ? feature::mask : feature::bias;
+  auto const declared = axes_of(option, base);
+  call_form drawn = swapped(base, option, plain);
+  auto& over = axes_over(drawn, group);
+  over = {declared[0] && s.b > 1, declared[1] && s.hq > 1, declared[2] && s.n > 1};
+  if (over == usual_axes(plain)) over.reset();
   if (ask(drawn) != answer::wrong) return clause_of(kind::feature, option);
   // Which hides less of what is wrong.
   base = drawn;
-  drawn.mask_over = drawn.mask_over.value_or(mask_axes(feature::mask));
-  condition_clause shape = clause_of(kind::mask_shape, feature::mask);
+  over = axes_of(plain, drawn);
+  condition_clause shape = clause_of(kind::shape, plain);
   for (std::size_t axis = 0; axis < 3; ++axis) {
     call_form wide = widened(drawn, true, true, true);
     if (ask(wide) != answer::wrong) wide = widened(drawn, axis == 0, axis == 1, axis == 2);
     if (ask(wide) != answer::wrong) wide = drawn;
     call_form other = wide;
-    (*other.mask_over)[axis] = !(*wide.mask_over)[axis];
-    if (ask(other) != answer::wrong) shape.over[axis] = (*wide.mask_over)[axis];
+    bool const has = (*over)[axis];
+    (*axes_over(other, group))[axis] = !has;
+    if (ask(other) != answer::wrong) shape.over[axis] = has;
   }
   // A shape that is the feature's own has its name.
-  auto const is_own = [&](std::size_t axis) { return shape.over[axis] == mask_axes(feature::mask)[axis]; };
-  if (is_own(0) && is_own(1) && is_own(2)) return clause_of(kind::feature, feature::mask);
+  auto const is_own = [&](std::size_t axis) { return shape.over[axis] == usual_axes(plain)[axis]; };
+  if (is_own(0) && is_own(1) && is_own(2)) return clause_of(kind::feature, plain);
   return shape;
 }
 
@@ -154,7 +159,9 @@ std::vector<condition_clause> describe_features(call_form& base, form_asker cons
   feature_set const options = base.options;
   options.each([&](feature option) {
     feature_group const group = row_of(option).group;
-    if (group == feature_group::mask) return clauses.push_back(describe_mask(base, option, ask));
+    // A bias whose axes do not matter has those of its feature by now.
+    if (group == feature_group::mask || (group == feature_group::bias && base.bias_over))
+      return clauses.push_back(describe_shape(base, option, ask));
     if (option == feature::scale && base.scale.value_or(1) < 0) {
       call_form positive = base;
       positive.scale = -*base.scale;
@@ -192,7 +199,7 @@ std::vector<condition_clause> describe_memory(call_form& base, form_asker const&
 bool imply_many(std::vector<condition_clause> const& clauses, form_number of, call_form const& base) {
   std::size_t const axis = of == form_number::b ? 0 : of == form_number::heads ? 1 : of == form_number::n ? 2 : 3;
   return std::ranges::any_of(clauses, [&](condition_clause const& one) {
-    if (one.is == kind::mask_shape) return axis < 3 && one.over[axis] == true;
+    if (one.is == kind::shape) return axis < 3 && one.over[axis] == true;
     if (one.is != kind::memory) return false;
     memory_form const& memory = base.memory;
     switch (one.trait) {

@@ -31,17 +31,20 @@ bool of_group(call_form const& form, feature_group group) {
   return has;
 }
 
-/// Has the mask more than one index on the axes b, hq and n?
-bool mask_is(call_form const& form, std::array<bool, 3> const& over) {
+/// Has the mask or bias more than one index on the axes b, hq and n?
+bool is_over(call_form const& form, feature_group group, broadcast_axes const& over) {
   bool is = false;
   form.options.each([&](feature one) {
-    if (row_of(one).group != feature_group::mask) return;
-    auto const axes = form.mask_over.value_or(mask_axes(one));
+    if (row_of(one).group != group) return;
+    auto const axes = axes_of(one, form);
     problem::sizes const& s = form.size;
     is = std::array{axes[0] && s.b > 1, axes[1] && s.hq > 1, axes[2] && s.n > 1} == over;
   });
   return is;
 }
+
+bool mask_is(call_form const& form, broadcast_axes const& over) { return is_over(form, feature_group::mask, over); }
+bool bias_is(call_form const& form, broadcast_axes const& over) { return is_over(form, feature_group::bias, over); }
 
 struct named {
   char const* sentence;
@@ -83,6 +86,12 @@ std::vector<named> const of_features{
     {"wrong where the mask is [b, hq, 1, m]",
      changed(form_of_sizes({2, 4, 4, 16, 20, 8, 8}, {padding}, 5), [](auto& f) { f.mask_over = {true, true, false}; }),
      [](auto& f) { return mask_is(f, {true, true, false}); }},
+    {"wrong where the bias is [b, hq, n, m] and m > 40",
+     changed(form_of_sizes({2, 4, 4, 16, 90, 8, 8}, {batch_bias, causal}), [](auto& f) { f.bias_over = {true, true, true}; }),
+     [](auto& f) { return bias_is(f, {true, true, true}) && f.size.m > 40; }},
+    {"wrong where any bias and m > 40",
+     changed(form_of_sizes({2, 4, 4, 16, 90, 8, 8}, {alibi}), [](auto& f) { f.bias_over = {true, false, false}; }),
+     [](auto& f) { return of_group(f, feature_group::bias) && f.size.m > 40; }},
     {"wrong where causal and the mask is [b or 1, hq or 1, n, m]",
      form_of_sizes({2, 4, 4, 16, 20, 8, 8}, {causal, feature::mask}),
      [](auto& f) {
@@ -218,6 +227,7 @@ TEST_CASE("the form of an asked call keeps its memory, mask, window, cap and dia
   draft.softcap = 30, draft.band.diagonal = 7;
   draft.mask = owned_tensor::compact(problem::element_type::u8, {2, 3, 1, 9});
   for (std::byte& byte : draft.mask->bytes) byte = std::byte{2};
+  draft.bias = owned_tensor::compact(problem::element_type::f32, {2, 3, 5, 9});
   auto const [b, h, m, d] = std::array<std::int64_t, 4>{2, 3, 9, 8};
   draft.k.layout.stride[0] = m * h * d, draft.k.layout.stride[1] = d, draft.k.layout.stride[2] = h * d;
   audit_case made{.check = "strides", .name = "one", .problem = owned_problem::of_valid(draft)};
@@ -226,6 +236,7 @@ TEST_CASE("the form of an asked call keeps its memory, mask, window, cap and dia
   auto const form = form_asked(made, 0);
   REQUIRE(form);
   CHECK(form->mask_over == std::array{true, true, false});
+  CHECK(form->bias_over == std::array{true, true, true});
   CHECK(form->mask_byte == 2);
   CHECK(form->cap == 30.0);
   CHECK(value_of(*form, form_number::left) == 3);

@@ -104,6 +104,8 @@ edge const edges[]{
     {"broadcast_mask_under_causal", {.n = 8, .mask = "111", .diagonal = 1, .right = 0}, {.n = 8, .mask = "11n", .diagonal = 1, .right = 0}},
     {"mask_and_bias_above_200_keys", {.m = 201, .mask = "11n", .bias = "11n"}, {.m = 200, .mask = "11n", .bias = "11n"}},
     {"bias_over_heads_only", {.b = 2, .hq = 2, .bias = "b1n"}, {.b = 2, .hq = 2, .bias = "bhn"}},
+    {"full_bias_above_40_keys", {.b = 2, .hq = 2, .m = 41, .bias = "bhn"}, {.b = 2, .hq = 2, .m = 40, .bias = "bhn"}},
+    {"full_bias_above_40_keys", {.b = 2, .hq = 2, .m = 41, .bias = "bhn"}, {.b = 2, .hq = 2, .m = 41, .bias = "1hn"}},
     {"bias_per_head_and_key", {.hq = 2, .bias = "1h1"}, {.hq = 2, .bias = "1hn"}},
     {"finite_masks_above_256_keys", {.m = 257, .bias = "11n", .special_keys = 9, .special_bias = -1e9}, {.m = 256, .bias = "11n", .special_keys = 9, .special_bias = -1e9}},
     {"finite_masks_above_256_keys", {.m = 257, .bias = "11n", .special_keys = 9, .special_bias = -1e30}, {.m = 257, .bias = "11n", .special_keys = 9, .special_bias = -1e5}},

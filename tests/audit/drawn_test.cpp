@@ -7,6 +7,7 @@
 #include <map>
 #include <set>
 #include <utility>
+#include <vector>
 
 #include "audit/cases/production.hpp"
 #include "audit/cases/row_sample.hpp"
@@ -126,6 +127,32 @@ TEST_CASE("draws reach lengths, widths, heads, groups and threads of every kind"
   CHECK(met.count() == static_cast<std::size_t>(first_of_version_2));
 }
 
+TEST_CASE("draws reach every form in which a mask or a bias broadcasts, beyond 40 keys", "[unit]") {
+  random_stream random(6, "broadcast");
+  std::map<std::pair<feature_group, broadcast_axes>, int> met;
+  for (int draw = 0; draw < 9000; ++draw) {
+    call_form const form = drawn_form(random, element_type::f32, {.bytes = 1 << 28, .products = 1 << 28}, {});
+    if (form.size.b < 2 || form.size.hq < 2 || form.size.n < 2 || form.size.m <= 40) continue;
+    problem_draft const drawn = draft_of({.size = {2, 2, 2, 2, 2, 1, 1},
+                                          .options = form.options,
+                                          .length = 1,
+                                          .mask_over = form.mask_over,
+                                          .bias_over = form.bias_over},
+                                         element_type::f32, random);
+    auto const count = [&](feature_group group, owned_tensor const& tensor) {
+      auto const& shape = tensor.layout.shape;
+      ++met[{group, {shape[0] > 1, shape[1] > 1, shape[2] > 1}}];
+    };
+    if (drawn.mask) count(feature_group::mask, *drawn.mask);
+    if (drawn.bias) count(feature_group::bias, *drawn.bias);
+  }
+  CHECK(met.size() == 16);
+  for (auto const& [form, times] : met) {
+    INFO((form.first == feature_group::mask ? "mask " : "bias ") << form.second[0] << form.second[1] << form.second[2]);
+    CHECK(times >= 3 * 7);  // as above
+  }
+}
+
 TEST_CASE("some draws have more than 2^31 scores where so many multiplications are allowed", "[unit]") {
   auto const scores = [](shape_limits const& limits, std::int64_t number) {
     attest::problem::sizes const s = drawn_case(element_type::f32, 1, number, limits).problem.size();
@@ -176,6 +203,17 @@ TEST_CASE("padding hides a key, and never all of an entry", "[unit]") {
           }
 }
 
+TEST_CASE("support cases have a mask and a bias in every shape in which they broadcast", "[unit]") {
+  std::set<std::pair<bool, std::vector<std::int64_t>>> met;
+  for (audit_case const& shown : support_cases(element_type::f32, 1)) {
+    problem_draft const& asked = shown.problem.draft();
+    auto const& tensor = asked.mask ? asked.mask : asked.bias;
+    if (tensor && tensor->layout.shape[3] > 64)
+      met.emplace(asked.mask.has_value(), std::vector(tensor->layout.shape.begin(), tensor->layout.shape.begin() + 3));
+  }
+  CHECK(met.size() == 16);
+}
+
 TEST_CASE("support cases show one or two features each, and their refusals are noted", "[unit]") {
   auto const cases = support_cases(element_type::f32, 1);
   support answers;
@@ -186,13 +224,21 @@ TEST_CASE("support cases show one or two features each, and their refusals are n
     INFO(shown.name);
     CHECK(count == (shown.name == "plain" ? 0u : std::ranges::count(shown.name, '+') == 0 ? 1u : 2u));
     alone += count == 1;
-    if (shown.name == "alibi" || shown.name == "mask+softcap") note_refusal(answers, *shown.form);
+    if (shown.name == "alibi" || shown.name == "mask+softcap" || shown.name == "bias-bhnm")
+      note_refusal(answers, *shown.form);
   }
-  CHECK(alone == static_cast<int>(feature_count));
+  CHECK(alone == static_cast<int>(feature_count + 2 * std::size(all_axes)));
   CHECK_FALSE(answers.answers(feature_set{feature::alibi}));
   CHECK_FALSE(answers.answers(feature_set{feature::mask, feature::softcap}));
   CHECK(answers.answers(feature_set{feature::mask}));
   CHECK(answers.answers(feature_set{feature::mask, feature::scale}));
+  CHECK(answers.answers(feature_set{feature::bias}));
+  CHECK_FALSE(answers.answers(feature_group::bias, {true, true, true}));
+  CHECK(answers.answers(feature_group::bias, {true, true, false}));
+  random_stream random(4, "refused shapes");
+  for (int draw = 0; draw < 2000; ++draw)
+    CHECK(drawn_form(random, element_type::f32, {.bytes = 1 << 20, .products = 1 << 20}, answers).bias_over !=
+          broadcast_axes{true, true, true});
 }
 
 TEST_CASE("sampled rows are distinct, inside, and meet every head and batch entry in turn", "[unit]") {

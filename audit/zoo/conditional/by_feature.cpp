@@ -17,6 +17,7 @@ ATTEST_CONDITIONAL(causal_alignment, band_of_the_first_query, broadcast_mask_und
 ATTEST_CONDITIONAL(memory, o_plus_1, mask_and_bias_above_200_keys, "mask and bias, m > 200", a.masked() && a.biased() && a.m > 200)
 ATTEST_CONDITIONAL(memory, o_plus_1, bias_over_heads_only, "the bias is [b, 1, n, m]", a.bias_is(true, false, true))
 ATTEST_CONDITIONAL(memory, o_plus_1, bias_per_head_and_key, "the bias is [1, hq, 1, m]", a.bias_is(false, true, false))
+ATTEST_CONDITIONAL(memory, ignores_the_bias, full_bias_above_40_keys, "the bias is [b, hq, n, m] and m > 40", a.bias_is(true, true, true) && a.m > 40)
 ATTEST_CONDITIONAL(sentinel, finite_masks_are_0, finite_masks_above_256_keys, "a bias is between -10^36 and -10^6 and m > 256", a.biased() && a.m > 256)
 
 // --- bands ---

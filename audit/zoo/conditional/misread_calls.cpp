@@ -25,6 +25,9 @@ void only_first(changed_tensor& t, std::size_t axis) {
 attest_status ignores_the_mask(asked const& a) {
   return answer_to(a, [](changed_call& other) { other.call.mask = nullptr; });
 }
+attest_status ignores_the_bias(asked const& a) {
+  return answer_to(a, [](changed_call& other) { other.call.bias = nullptr; });
+}
 attest_status ignores_the_band(asked const& a) {
   return answer_to(a, [](changed_call& other) { other.call.left = other.call.right = -1; });
 }

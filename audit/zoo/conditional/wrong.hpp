@@ -32,6 +32,7 @@ wrong_answer skips_values_without_weight;  ///< a NaN in V at a key whose weight
 
 // --- calls misread ---
 wrong_answer ignores_the_mask;
+wrong_answer ignores_the_bias;
 wrong_answer ignores_the_band;
 wrong_answer ignores_the_softcap;
 wrong_answer ignores_the_scale;  ///< 1/√d
