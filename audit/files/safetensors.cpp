@@ -135,6 +135,7 @@ result<safetensors_file> parse_safetensors(std::span<std::byte const> bytes) {
   if (auto why = offsets_fault(header.value(), data.size())) return *std::move(why);
 
   safetensors_file parsed;
+  parsed.whole = bytes;
   parsed.metadata = std::move(header.value().metadata);
   for (auto& [name, entry] : header.value().tensors)
     parsed.tensors.emplace(name, safetensor{std::move(entry.dtype), std::move(entry.shape),

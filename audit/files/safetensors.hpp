@@ -30,6 +30,7 @@ using safetensors_metadata = std::map<std::string, std::string, std::less<>>;
 struct safetensors_file {
   safetensor_map tensors;
   safetensors_metadata metadata;
+  std::span<std::byte const> whole;          ///< all bytes of the file
   std::shared_ptr<std::byte const[]> owner;  ///< owns the bytes where read_safetensors read them; copies share it
 };
 

@@ -119,6 +119,25 @@ void require_checks(report const& part) {
           part.cases, part.all_cases);
 }
 
+/// A shard that is complete asked exactly its part of the cases, and of the draws too unless it says which it left out.
+void require_whole_share(report const& part) {
+  if (!part.complete || !part.shard || !part.all_draws) return;
+  auto const [index, of] = *part.shard;
+  if (index < 1 || index > of) return;  // `merge` refuses it
+  require(*part.all_draws <= part.all_cases, "'all_draws' is {}, 'all_cases' is {}", *part.all_draws, part.all_cases);
+  auto const share = [&](std::int64_t all) { return (all + of - index) / of; };
+  std::int64_t const draws = share(*part.all_draws), fixed = share(part.all_cases - *part.all_draws);
+  bool const says_so =
+      std::ranges::any_of(part.not_asked, [](omission const& omitted) { return omitted.what.starts_with("draws "); });
+  require(part.draws == draws || (part.draws < draws && says_so),
+          "'complete' is true, and it has {} draws; shard {}/{} of the {} of 'all_draws' has {}", part.draws, index, of,
+          *part.all_draws, draws);
+  require(part.cases - part.draws == fixed,
+          "'complete' is true, and its checks have {} cases beside {} draws; shard {}/{} of the {} of 'all_cases' "
+          "has {}",
+          part.cases - part.draws, part.draws, index, of, part.all_cases, fixed + draws);
+}
+
 /// What `failing` says of one check.
 struct failing_check {
   std::int64_t cases = 0;
@@ -248,6 +267,7 @@ void require_verdict(report const& part) {
 
 void require_consistent(report const& part) {
   require_checks(part);
+  require_whole_share(part);
   require_failing(part);
   require_findings(part);
   require_answers(part);

@@ -18,7 +18,8 @@ namespace attest::audit {
 ///                        each class of each check
 ///           findings     of a failing case, of one of its classes, each output once; waived exactly where the class is
 ///           unanswered   none where the report is complete, a reason or a case where it is not
-///           cases        numbers from 1 to the number of cases of all shards
+///           cases        numbers from 1 to the number of cases of all shards; of a complete shard exactly its part of
+///                        these, where the report has 'all_draws', but for draws that 'not_asked' names
 ///           coverage     counts the same elements and draws as the checks
 ///           curves       failed exactly where the case failed
 ///           contract     the revision is that of its numbers

@@ -57,11 +57,15 @@ void require_same_audit(report const& first, report const& other, std::string co
   require_same_contract(first.contracts.front(), other.contracts.front(), first_name);
   if (!same_kernel) require_same_build(first, other, first_name);
   same("seed", seed(first), seed(other));
+  auto const replayed = [](report const& of) { return of.replayed.empty() ? std::string("none") : of.replayed; };
+  same("'replayed', the SHA-256 of the file of --replay,", replayed(first), replayed(other));
   same("number of shards", std::to_string(first.shard->second), std::to_string(other.shard->second));
   same("list of options", first.options, other.options);
   same("limit of --outside", fmt::format("{}", first.outside_limit), fmt::format("{}", other.outside_limit));
   if (first.all_cases != 0 && other.all_cases != 0)
     same("number of cases", std::to_string(first.all_cases), std::to_string(other.all_cases));
+  if (first.all_draws && other.all_draws)
+    same("number of draws", std::to_string(*first.all_draws), std::to_string(*other.all_draws));
   auto const same_list = [&](char const* field, std::vector<std::string> const& a, std::vector<std::string> const& b) {
     same(field, fmt::format("{}", fmt::join(a, ", ")), fmt::format("{}", fmt::join(b, ", ")));
   };
@@ -145,7 +149,8 @@ void join_refused_checks(report& all) {
 report join(std::vector<report> const& shards) {
   report all;
   report const& first = shards.front();
-  all.kernel = first.kernel, all.contract = first.contract, all.seed = first.seed, all.relaxed = first.relaxed;
+  all.kernel = first.kernel, all.contract = first.contract, all.seed = first.seed, all.replayed = first.replayed,
+  all.relaxed = first.relaxed;
   all.outside_limit = first.outside_limit, all.required_support = first.required_support;
   all.contracts = first.contracts;
   all.contract_revision = first.contract_revision, all.theorem_revision = first.theorem_revision;

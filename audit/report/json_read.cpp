@@ -287,6 +287,7 @@ report read_shard(json const& from) {
   read_build(top, kernel_report);
   read_contract_of(top, kernel_report);
   kernel_report.seed = top.seed();
+  if (top.has("replayed")) kernel_report.replayed = top.text("replayed");
   read_verdict(top, kernel_report);
   kernel_report.theorem_revision = static_cast<int>(top.count("theorem_revision"));
   if (!top.at("contract_revision").is_null())
@@ -296,6 +297,7 @@ report read_shard(json const& from) {
   report_object const shard = top.inside("shard"), summary = top.inside("summary");
   kernel_report.shard = {shard.count("index"), shard.count("of")};
   kernel_report.all_cases = shard.count("all_cases"), kernel_report.options = shard.text("asked");
+  if (shard.has("all_draws")) kernel_report.all_draws = shard.count("all_draws");
   kernel_report.complete = shard.boolean("complete"), kernel_report.incomplete_because = shard.text("because");
   kernel_report.kernel_seconds = summary.seconds("kernel_seconds"),
   kernel_report.oracle_seconds = summary.seconds("oracle_seconds");

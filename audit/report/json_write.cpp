@@ -207,6 +207,7 @@ json shard_json(report const& kernel_report) {
              {"finding_cases", json::array()},       {"curve_cases", json::array()},
              {"told", json::array()},                {"told_kinds", json::array()},
              {"not_asked", json::array()}};
+  if (kernel_report.all_draws) shard["all_draws"] = *kernel_report.all_draws;
   shard["covered_triples"] = has_coverage(kernel_report) ? json(triples_text(kernel_report.covered)) : json();
   shard["outside_limit"] = hex(kernel_report.outside_limit);
   shard["required_support"] = kernel_report.required_support;
@@ -243,6 +244,7 @@ std::string as_json(report const& kernel_report) {
   document["contracts"] = contracts_json(kernel_report);
   document["theorem_revision"] = stated.object["theorem_revision"];
   document["seed"] = kernel_report.seed ? json(*kernel_report.seed) : json();
+  if (!kernel_report.replayed.empty()) document["replayed"] = kernel_report.replayed;
   document["verdict"] = name_of(kernel_report.verdict);
   if (kernel_report.verdict == verdict::undecided) document["undecided_because"] = kernel_report.undecided_because;
   document["summary"] = {{"cases", kernel_report.cases},

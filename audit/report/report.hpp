@@ -133,9 +133,11 @@ struct report {
       kernel_builds;  ///< one; several where `merge` took them for one kernel; none: recorded outputs
   std::vector<audit::contract> contracts;  ///< all numbers of what `contract` names; several where `verify` chose them
   std::optional<int> contract_revision;    ///< of its numbers; none for a contract file
-  int theorem_revision = reference::theorem_revision;          ///< of docs/bound.md, by which the elements were judged
-  std::optional<std::uint64_t> seed;                           ///< none where nothing was generated
+  int theorem_revision = reference::theorem_revision;  ///< of docs/bound.md, by which the elements were judged
+  std::optional<std::uint64_t> seed;                   ///< none where nothing was generated
+  std::string replayed;                                ///< the SHA-256 of the file of --replay; empty without one
   std::optional<std::pair<std::int64_t, std::int64_t>> shard;  ///< index and number of shards
+  std::optional<std::int64_t> all_draws;  ///< how many of all_cases are draws; none: an older report
   std::string options;             ///< those that determine the cases and their judgement; the same in every shard
   std::int64_t all_cases = 0;      ///< of all shards together
   bool complete = false;           ///< the kernel gave outputs for every mandatory case

@@ -15,6 +15,7 @@
 #include "audit/files/case_file.hpp"
 #include "audit/session/real_data.hpp"
 #include "audit/support/printable.hpp"
+#include "audit/support/sha256.hpp"
 #include "audit/support/words.hpp"
 
 namespace attest::audit {
@@ -50,9 +51,17 @@ std::optional<std::int64_t> draw_named(std::string_view name) {
   return number;
 }
 
-result<std::vector<audit_case>> replayed_cases(audit_options const& options) {
+/// The cases of the file of --replay, and the SHA-256 of the bytes from which they were read.
+struct replayed_file {
+  std::vector<audit_case> cases;
+  std::string sha256;
+};
+
+result<replayed_file> replayed_cases(audit_options const& options) {
   auto const file = read_safetensors(*options.replay);
   if (!file) return file.why();
+  std::span<std::byte const> const bytes = file.value().whole;
+  std::string hash = sha256_of({reinterpret_cast<char const*>(bytes.data()), bytes.size()});
   auto recorded = problem_file_of(file.value());
   if (!recorded) return recorded.why();
   auto read = cases_of(std::move(recorded).value());
@@ -64,7 +73,7 @@ result<std::vector<audit_case>> replayed_cases(audit_options const& options) {
       return error{error_code::bad_type, "--replay",
                    "holds " + std::string(problem::name_of(kernel_case.problem.type())) + " problems, the contract " +
                        options.claim->name + " is about " + std::string(problem::name_of(options.claim->type))};
-  return cases;
+  return replayed_file{std::move(cases), std::move(hash)};
 }
 
 /// The checks that --only names, alone or with one of their cases: the cases of the others are not made. Empty
@@ -90,10 +99,11 @@ result<audit_plan> whole_plan(audit_options const& options) {
   if (options.replay) {
     auto replayed = replayed_cases(options);
     if (!replayed) return replayed.why();
-    for (audit_case const& made : replayed.value())
+    for (audit_case const& made : replayed.value().cases)
       if (auto const why = why_not_under(*options.claim, made.problem))
         return error{error_code::bad_value, "--contract", fmt::format("{}: {}", made.name, *why)};
-    add_all(std::move(replayed).value());
+    plan.replayed = std::move(replayed.value().sha256);
+    add_all(std::move(replayed.value().cases));
     plan.shapes_from = plan.fixed.size();
     return plan;
   }

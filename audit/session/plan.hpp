@@ -31,6 +31,7 @@ struct audit_plan {
   std::size_t shapes_from = 0;    ///< from here on the cases depend on limits
   std::int64_t all_fixed = 0;     ///< the cases of the fixed parts of all shards together
   bool draws = false;             ///< are draws asked after the fixed part?
+  std::string replayed{};         ///< the SHA-256 of the file of --replay; empty without one
   problem::element_type type = problem::element_type::f32;
   std::uint64_t seed = 0;
   shard part{};

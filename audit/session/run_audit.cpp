@@ -294,7 +294,8 @@ problem::result<std::string> session::take_all() {
   pool_.close();
   options_.on_progress(0, 0, "");
   if (plan_.draws || plan_.shapes_from < fixed) report_.draw_products = pool_.limits().call.products;
-  report_.all_cases = plan_.all_fixed + (plan_.draws ? options_.draws.value_or(report_.draws) : 0);
+  report_.all_draws = plan_.draws ? options_.draws.value_or(report_.draws) : 0;
+  report_.all_cases = plan_.all_fixed + *report_.all_draws;
   if (done >= fixed) {
     not_drawn(static_cast<std::int64_t>(done - fixed));
     return std::string();
@@ -378,6 +379,7 @@ problem::result<report> run_audit(audit_options const& options, audit_plan const
   if (options.quick) kernel_report.not_asked.push_back({"larger inputs, and further ones of each check", "--quick"});
   if (options.replay) kernel_report.not_asked.push_back({"every check, on generated inputs", "--replay"});
   if (!options.replay) kernel_report.seed = options.seed;
+  kernel_report.replayed = plan.replayed;
   if (options.part) kernel_report.shard = {options.part->index, options.part->of};
   kernel_report.options = text_of(options);
   kernel_report.required_support = options.required_support, kernel_report.outside_limit = options.outside;

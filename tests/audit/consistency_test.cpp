@@ -155,6 +155,10 @@ TEST_CASE("each rule of a consistent report refuses what breaks it, with the fie
       {kind::unanswered, [](report& r) { r.complete = true; }, "'complete' is true, and there are 1 'unanswered'"},
       {certified, [](report& r) { r.incomplete_because = "interrupted"; }, "'because' is 'interrupted'"},
       {kind::unanswered, [](report& r) { r.unanswered.push_back(r.unanswered[0]); }, "'unanswered' has case 5"},
+      {certified, [](report& r) { r.all_draws = 0; }, "'complete' is true, and its checks have 5 cases beside 0 draws; shard 1/2 of the 12 of 'all_cases' has 6"},
+      {refuted, [](report& r) { r.all_draws = 0, r.all_cases = 8; }, "shard 1/2 of the 8 of 'all_cases' has 4"},
+      {certified, [](report& r) { r.all_draws = 3, r.all_cases = 10; }, "it has 0 draws; shard 1/2 of the 3 of 'all_draws' has 2"},
+      {certified, [](report& r) { r.all_draws = 13; }, "'all_draws' is 13, 'all_cases' is 12"},
       // Coverage.
       {certified, [](report& r) { ++r.covered.elements_judged; }, "'coverage' has 61 elements judged, 'checks' 60"},
       {certified, [](report& r) { r.draws = 1; }, "'draws' of 'coverage' has 1 made"},
@@ -174,6 +178,44 @@ TEST_CASE("each rule of a consistent report refuses what breaks it, with the fie
     INFO(one.says << "\n" << why);
     CHECK(why.find("contradicts itself: ") == 0);
     CHECK(why.find(one.says) != std::string::npos);
+  }
+}
+
+TEST_CASE("a complete shard has its part of the cases, but for draws that it says it left out", "[unit]") {
+  report part = shard_of(kind::certified, 1);
+  part.all_cases = 10, part.all_draws = 0;
+  CHECK(contradiction(part) == "");
+  part.all_cases = 13, part.all_draws = 3;
+  CHECK(contradiction(part) != "");
+  part.not_asked.push_back({"draws 1 to 3", "the kernel hung twice"});
+  CHECK(contradiction(part) == "");
+  // One that stopped early need not have all of it, nor need one of an attest that did not count the draws.
+  report stopped = shard_of(kind::unanswered, 1);
+  stopped.all_draws = 0;
+  CHECK(contradiction(stopped) == "");
+  CHECK_FALSE(shard_of(kind::certified, 1).all_draws.has_value());
+}
+
+TEST_CASE("shards of replayed files are of one audit where the files had the same bytes", "[unit]") {
+  auto const of = [](std::string const& first, std::string const& second) {
+    std::vector<report_file> files;
+    for (std::int64_t const index : {1, 2}) {
+      report part = shard_of(kind::certified, index);
+      part.replayed = index == 1 ? first : second;
+      files.push_back({std::to_string(index) + ".json", as_json(part)});
+    }
+    return join_reports(files);
+  };
+  std::string const a(64, 'a'), b(64, 'b');
+  auto const same = of(a, a);
+  REQUIRE(same);
+  CHECK(same.value().front().replayed == a);
+  CHECK(of("", ""));  // as earlier versions wrote them
+  for (auto const& second : {b, std::string()}) {
+    auto const other = of(a, second);
+    REQUIRE_FALSE(other);
+    CHECK(other.why().message() == "2.json: its 'replayed', the SHA-256 of the file of --replay, is '" +
+                                       (second.empty() ? "none" : second) + "', that of 1.json is '" + a + "'");
   }
 }
 

@@ -254,6 +254,20 @@ TEST_CASE("reports that do not fit are refused with a sentence", "[unit]") {
                            {"", "reports"}});
 }
 
+TEST_CASE("shards of a replayed file that changed between them are of different audits", "[unit]") {
+  auto const shard = [](std::string const& part) {
+    attest("audit --quick --seed 1 --findings '' --replay cases --shard " + part + "/2 --json " + part + ".json");
+  };
+  CHECK(attest("gen --quick --seed 1 --only masks --out cases").status == 0);
+  shard("1"), shard("2");
+  outcome const joined = attest("merge 1.json 2.json --json -");
+  CHECK(joined.status != 2);
+  CHECK(json::parse(joined.out)["replayed"].get<std::string>().size() == 64);
+  CHECK(attest("gen --quick --seed 2 --only masks --out cases").status == 0);
+  shard("2");
+  check_refused("merge ", {{"1.json 2.json", "its 'replayed', the SHA-256 of the file of --replay, is '"}});
+}
+
 TEST_CASE("a JUnit report is XML with a test for each check and a failure for each that found something", "[unit]") {
   CHECK(attest("audit --quick --seed 1 --only masks,worked-examples --junit bad.xml" + kernel("mean_v")).status == 1);
   std::string const told = read_xml("bad.xml", R"(
