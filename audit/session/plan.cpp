@@ -220,6 +220,26 @@ std::optional<audit_case> audit_plan::make(std::string_view check, std::string_v
   return drawn_case(type, seed, *number, limits);
 }
 
+std::vector<omission> left_out(audit_options const& options, audit_plan const& plan) {
+  bool const merges = is_of_merges(*options.claim);
+  std::vector<omission> omissions;
+  if (!options.only.empty()) omissions.push_back({"other checks and cases", "--only"});
+  if (merges) omissions.push_back({"attention", "the contract is about merges"});
+  // Of a file every case is asked, with --quick too.
+  if (options.quick && !options.replay)
+    omissions.push_back({"larger inputs, and further ones of each check", "--quick"});
+  if (options.replay) omissions.push_back({"every check, on generated inputs", "--replay"});
+  std::string asked;
+  if (options.draws.value_or(0) > 0) asked = fmt::format("--draws {}", *options.draws);
+  if (options.soak) asked = fmt::format("--soak {:g}", *options.soak);
+  std::string const why = options.replay          ? "--replay asks the cases of its file only"
+                          : merges                ? "the contract is about merges"
+                          : !options.only.empty() ? "--only does not name 'drawn'"
+                                                  : "";
+  if (!plan.draws && !asked.empty() && !why.empty()) omissions.push_back({"the draws of " + asked, why});
+  return omissions;
+}
+
 std::vector<audit_case> made_cases(audit_plan const& plan, shape_limits const& limits, std::int64_t draws) {
   std::vector<audit_case> cases;
   auto const add = [&](planned_case const& planned) {

@@ -43,6 +43,9 @@ struct audit_plan {
   std::optional<audit_case> make(std::string_view check, std::string_view name, shape_limits const& limits) const;
 };
 
+/// What the options leave out of an audit, for its report: also draws that they ask for and that cannot be.
+std::vector<omission> left_out(audit_options const& options, audit_plan const& plan);
+
 /// The cases of a plan and its first draws, for a file. Requires  options without a shard
 std::vector<audit_case> made_cases(audit_plan const& plan, shape_limits const& limits, std::int64_t draws);
 

@@ -374,10 +374,7 @@ problem::result<report> run_audit(audit_options const& options, audit_plan const
   kernel_report.contract = options.claim->name;
   kernel_report.contract_revision = revision_of(*options.claim);
   kernel_report.contracts = {*options.claim};
-  if (!options.only.empty()) kernel_report.not_asked.push_back({"other checks and cases", "--only"});
-  if (is_of_merges(*options.claim)) kernel_report.not_asked.push_back({"attention", "the contract is about merges"});
-  if (options.quick) kernel_report.not_asked.push_back({"larger inputs, and further ones of each check", "--quick"});
-  if (options.replay) kernel_report.not_asked.push_back({"every check, on generated inputs", "--replay"});
+  kernel_report.not_asked = left_out(options, plan);
   if (!options.replay) kernel_report.seed = options.seed;
   kernel_report.replayed = plan.replayed;
   if (options.part) kernel_report.shard = {options.part->index, options.part->of};

@@ -68,6 +68,23 @@ TEST_CASE("a kernel that is wrong only when calls overlap is refuted where such 
         "certified");
 }
 
+TEST_CASE("a report says which draws were asked for and could not be", "[unit]") {
+  auto const not_asked = [](std::string const& arguments) {
+    return report("audit --seed 1 --findings '' " + arguments)["evidence"]["not_asked"].dump();
+  };
+  CHECK(attest("gen --quick --seed 1 --only masks --out masks").status == 0);
+  std::string const of_a_file = not_asked("--quick --replay masks --draws 5");
+  CHECK(has(of_a_file, R"({"what":"the draws of --draws 5","why":"--replay asks the cases of its file only"})"));
+  CHECK_FALSE(has(of_a_file, "larger inputs"));
+  CHECK(has(not_asked("--replay masks --soak 2"), "the draws of --soak 2"));
+  std::string const of_masks = not_asked("--quick --only masks --draws 5");
+  CHECK(has(of_masks, R"({"what":"the draws of --draws 5","why":"--only does not name 'drawn'"})"));
+  CHECK(has(of_masks, "larger inputs"));
+  for (char const* asked : {"--quick --replay masks --draws 0", "--quick --only masks --draws 0", "--quick --only masks",
+                            "--quick --only masks,drawn --draws 2"})
+    CHECK_FALSE(has(not_asked(asked), "draws"));
+}
+
 TEST_CASE("shards together ask every case once", "[unit]") {
   auto const cases = [](std::string const& more) {
     return report("audit --quick --draws 20 --seed 3" + more)["summary"]["cases"].get<std::int64_t>();
