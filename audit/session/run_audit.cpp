@@ -154,7 +154,7 @@ void session::take(audit_case const& kernel_case, bool is_draw, case_result&& re
     collect_.add_unanswered(kernel_case.full_name());
   }
   judge_recording(kernel_case);
-  take_result(kernel_case, kernel_case.number, std::move(result), reproducer(kernel_case), report_, collect_);
+  take_result(kernel_case, true, kernel_case.number, std::move(result), reproducer(kernel_case), report_, collect_);
 }
 
 void session::note_replies(std::vector<call_reply> const& replies) {

@@ -254,7 +254,7 @@ problem::result<report> run_verify(verify_options const& options) {
       if (!generated) kernel_report.observations.push_back(words_of_missing(entry));
     }
     any = any || !found.unsupported || found.judged.judged() > 0;
-    take_result(kernel_case, number, std::move(found), reproducer(options, claim), kernel_report, collect);
+    take_result(kernel_case, generated, number, std::move(found), reproducer(options, claim), kernel_report, collect);
   }
   options.on_progress(all, all, "");
   if (!stopped.empty())

@@ -6,7 +6,7 @@
 
 namespace attest::audit {
 
-void take_result(audit_case const& kernel_case, std::int64_t number, case_result&& result,
+void take_result(audit_case const& kernel_case, bool generated, std::int64_t number, case_result&& result,
                  std::string const& reproducer, report& into, report_builder& collect) {
   collect.set_case(number);
   check_result& row = collect.row_of_check(kernel_case.check);
@@ -20,12 +20,13 @@ void take_result(audit_case const& kernel_case, std::int64_t number, case_result
   judgement const& judged = result.judged;
   if (!kernel_case.axis.empty() && judged.judged() > 0)
     into.curves.push_back({kernel_case.axis, kernel_case.place, judged.max_error_in_bounds, judged.failed > 0, number});
-  check const* const about = find_check(kernel_case.check);
+  check const* const about = generated ? find_check(kernel_case.check) : nullptr;
   std::size_t const failing = into.failing.size(), findings = into.findings.size();
   collect.add_judgement(row, kernel_case.name, about ? about->bug_class : bug_class::accuracy,
                         kernel_case.problem.size(), std::move(result.judged), reproducer);
   if (into.failing.size() > failing) into.failing.back().inside = std::move(result.inside);
-  for (std::size_t at = findings; at < into.findings.size(); ++at) into.findings[at].merged = rows_of(kernel_case.problem);
+  for (std::size_t at = findings; at < into.findings.size(); ++at)
+    into.findings[at].merged = rows_of(kernel_case.problem);
 }
 
 }  // namespace attest::audit

@@ -12,7 +12,9 @@ namespace attest::audit {
 
 /// Adds the result of a case to the row of its check and to the report's times, observations, curves and findings.
 /// `number` is that of the case among all, counted from 1; `reproducer` the command line that shows its findings again.
-void take_result(audit_case const& kernel_case, std::int64_t number, case_result&& result,
+/// `generated`: attest made the case, so that its faults are of the class of its check; a problem of somebody else only
+/// happens to be named like one.
+void take_result(audit_case const& kernel_case, bool generated, std::int64_t number, case_result&& result,
                  std::string const& reproducer, report& into, report_builder& collect);
 
 }  // namespace attest::audit

@@ -131,6 +131,19 @@ TEST_CASE("a problem needs its o, also where it is named as a check", "[unit]") 
   CHECK(lse["summary"]["elements"] == 2);
 }
 
+TEST_CASE("a wrong answer to a problem that is named as a check is of the class of any other problem", "[unit]") {
+  for (std::string const name : {"layer1", "heads"}) {
+    write_beside_good(
+        "wrong.safetensors",
+        "for r in \"qkvo\": t[\"" + name + ".\" + r] = t[\"good.\" + r]\n" + "t[\"" + name +
+            ".o\"] = [t[\"good.o\"][0], t[\"good.o\"][1], struct.pack(\"<f\", 7) + t[\"good.o\"][2][4:]]");
+    json const found = report("verify wrong.safetensors");
+    INFO(name << found.dump(1));
+    REQUIRE(found["findings"].size() == 1);
+    CHECK(found["findings"][0]["class"] == "accuracy");
+  }
+}
+
 TEST_CASE("a saved finding keeps the order of pools that the whole file has", "[unit]") {
   write_beside_good("inputs.safetensors", R"(t.clear()
 meta["attest.kv_layout"] = "nhd"
