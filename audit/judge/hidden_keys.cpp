@@ -58,11 +58,6 @@ bool may_overflow(problem::instance<T> const& p, std::int64_t b, std::int64_t h,
   return false;
 }
 
-template <class T>
-bool is_finite(T const* row, std::int64_t width) {
-  return std::all_of(row, row + width, [](T const& x) { return std::isfinite(number(x)); });
-}
-
 /// Is the bias between the queries and keys of each entry finite or −∞? An axis over which it broadcasts is read once.
 template <class T, class B>
 bool has_nonfinite_bias(problem::instance<T> const& p, problem::view<B const> const& bias) {
@@ -89,10 +84,10 @@ bool has_nonfinite(owned_problem const& problem) {
         for (std::int64_t b = 0; b < s.b; ++b) {
           for (std::int64_t h = 0; h < s.hq; ++h)
             for (std::int64_t i = 0; i < p.queries(b); ++i)
-              if (!is_finite(p.q().row(b, h, i), s.d)) return true;
+              if (!all_finite(p.q().row(b, h, i), s.d)) return true;
           for (std::int64_t h = 0; h < s.hk; ++h)
             for (std::int64_t j = 0; j < p.keys(b); ++j)
-              if (!is_finite(p.k().row(b, h, j), s.d) || !is_finite(p.v().row(b, h, j), s.dv)) return true;
+              if (!all_finite(p.k().row(b, h, j), s.d) || !all_finite(p.v().row(b, h, j), s.dv)) return true;
         }
         return has_nonfinite_bias(p, p.bias()) || has_nonfinite_bias(p, p.bias_f32());
       },

@@ -1,7 +1,6 @@
 #include "audit/judge/judge_case.hpp"
 
 #include <algorithm>
-#include <bit>
 #include <chrono>
 #include <limits>
 
@@ -69,11 +68,7 @@ void name_ignored_field(audit_case const& kernel_case, owned_outputs const& outp
 /// Are the first `count` numbers of one row of a compact output, which has `width`, finite?
 bool is_finite_row(owned_tensor const& output, std::size_t row, std::int64_t width, std::int64_t count) {
   return problem::with_type(output.type, problem::floating_elements{}, [&]<class T>(std::type_identity<T>) {
-    constexpr auto infinity = problem::format_of<T>.infinity();
-    T const* const first = output.as<T>() + row * static_cast<std::size_t>(width);
-    return std::all_of(first, first + count, [](T const& x) {
-      return (std::bit_cast<problem::bits_of<T>>(x) & (problem::format_of<T>.sign_bit() - 1)) < infinity;
-    });
+    return all_finite(output.as<T>() + row * static_cast<std::size_t>(width), count);
   });
 }
 

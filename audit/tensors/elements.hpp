@@ -2,6 +2,7 @@
 // does not.
 #pragma once
 
+#include <algorithm>
 #include <bit>
 #include <cstddef>
 #include <cstdint>
@@ -67,7 +68,17 @@ constexpr double number(T x) noexcept {
   return number_of(std::bit_cast<problem::bits_of<T>>(x), problem::format_of<T>);
 }
 
-/// Writes x at element `offset` of t: the nearest number; 1 in a mask where x is not 0. Requires x in the range of i32 there.
+/// Are `count` elements from `first` on finite?
+template <problem::floating_element T>
+bool all_finite(T const* first, std::int64_t count) {
+  return std::all_of(first, first + count, [](T const& x) {
+    return (std::bit_cast<problem::bits_of<T>>(x) & (problem::format_of<T>.sign_bit() - 1)) <
+           problem::format_of<T>.infinity();
+  });
+}
+
+/// Writes x at element `offset` of t: the nearest number; 1 in a mask where x is not 0. Requires x in the range of i32
+/// there.
 inline void store(owned_tensor& t, std::size_t offset, double x) {
   problem::with_type(t.type, [&]<class T>(std::type_identity<T>) {
     if constexpr (problem::floating_element<T>) t.as<T>()[offset] = nearest_element<T>(x);

@@ -144,9 +144,8 @@ HWY_INLINE void score_rows(T const* HWY_RESTRICT Q, Rows K, Rows next, Rows soon
 }
 
 /// All keys. (A function of its own for each from_memory: two of them in one took a fifth longer.)
-template <class E, class Rows, bool from_memory, class T = working<E>>
-HWY_NOINLINE void scores_of_rows(T const* Q, Rows K, Rows next, std::int64_t depth, std::int64_t rows, std::int64_t keys,
-                                 T* S) {
+template <class E, bool from_memory, class Rows, class T = working<E>>
+HWY_NOINLINE void all_scores(T const* Q, Rows K, Rows next, std::int64_t depth, std::int64_t rows, std::int64_t keys, T* S) {
   with_rows(rows, [&]<int count>(std::integral_constant<int, count>) {
     std::int64_t j = 0;
     auto const some = [&]<int groups>(std::integral_constant<int, groups>) {
@@ -164,12 +163,18 @@ HWY_NOINLINE void scores_of_rows(T const* Q, Rows K, Rows next, std::int64_t dep
   });
 }
 
+template <class E, class Rows, class T = working<E>>
+HWY_INLINE void scores_of_rows(T const* Q, Rows K, Rows next, std::int64_t depth, std::int64_t rows, std::int64_t keys,
+                               bool from_memory, T* S) {
+  if (from_memory) all_scores<E, true>(Q, K, next, depth, rows, keys, S);
+  else all_scores<E, false>(Q, K, next, depth, rows, keys, S);
+}
+
 /// row_products::scores
 template <class E, class T = working<E>>
 void row_scores(T const* Q, matrix<E const> K, E const* next, std::int64_t depth, std::int64_t rows, std::int64_t keys,
                 bool from_memory, T* S) noexcept {
-  auto const of_rows = from_memory ? scores_of_rows<E, matrix<E const>, true> : scores_of_rows<E, matrix<E const>, false>;
-  of_rows(Q, K, or_itself(next, K), depth, rows, keys, S);
+  scores_of_rows<E>(Q, K, or_itself(next, K), depth, rows, keys, from_memory, S);
 }
 
 /// row_products::listed_scores
@@ -177,8 +182,7 @@ template <class E, class T = working<E>>
 void listed_row_scores(T const* Q, E const* const* K, E const* const* next, std::int64_t depth, std::int64_t rows,
                        std::int64_t keys, bool from_memory, T* S) noexcept {
   row_list<E const> const listed{K};
-  auto const of_rows = from_memory ? scores_of_rows<E, row_list<E const>, true> : scores_of_rows<E, row_list<E const>, false>;
-  of_rows(Q, listed, or_itself(next, listed), depth, rows, keys, S);
+  scores_of_rows<E>(Q, listed, or_itself(next, listed), depth, rows, keys, from_memory, S);
 }
 
 /// P·V of `rows` rows for some vectors of columns, from column c on.

@@ -45,6 +45,16 @@ struct answered_case {
   }
 };
 
+/// A case of this form of which these rows are judged.
+audit::audit_case sampled(audit::call_form const& form, std::vector<audit::row_index> rows) {
+  audit::random_stream random(1, "sampled");
+  return {.check = "drawn",
+          .name = "1",
+          .problem = audit::owned_problem::of_valid(draft_of(form, problem::element_type::f32, random)),
+          .rows = std::move(rows),
+          .form = form};
+}
+
 }  // namespace
 
 TEST_CASE("a call with other threads that is off by 1 is refuted, although it need not have the same bits", "[unit]") {
@@ -123,13 +133,7 @@ TEST_CASE("weights at hidden keys of a NaN row may be NaN or 0, at visible ones 
 }
 
 TEST_CASE("where rows are sampled, the others are judged to be finite", "[unit]") {
-  audit::call_form const form{.size = {1, 2, 2, 40, 16, 8, 8}, .length = 1};
-  audit::random_stream random(1, "sampled");
-  audit::audit_case asked{.check = "drawn",
-                          .name = "1",
-                          .problem = audit::owned_problem::of_valid(draft_of(form, problem::element_type::f32, random)),
-                          .rows = {{0, 0, 3}, {0, 1, 39}},
-                          .form = form};
+  audit::audit_case const asked = sampled({.size = {1, 2, 2, 40, 16, 8, 8}, .length = 1}, {{0, 0, 3}, {0, 1, 39}});
   audit::case_outputs outputs{builtin_answer(asked.problem.draft())};
   auto const judged = [&] {
     audit::case_result found;
@@ -169,12 +173,7 @@ TEST_CASE("where rows are sampled, the others may be NaN where the contract says
   // Causal, aligned bottom-right: the first 24 of 40 queries see no key.
   audit::call_form form{.size = {1, 1, 1, 40, 16, 8, 8}, .length = 1};
   form.options.add(audit::feature::causal);
-  audit::random_stream random(1, "sampled");
-  audit::audit_case asked{.check = "drawn",
-                          .name = "1",
-                          .problem = audit::owned_problem::of_valid(draft_of(form, problem::element_type::f32, random)),
-                          .rows = {{0, 0, 30}},
-                          .form = form};
+  audit::audit_case const asked = sampled(form, {{0, 0, 30}});
   audit::case_outputs outputs{builtin_answer(asked.problem.draft())};
   for (std::size_t at = 0; at < 24 * 8; ++at) audit::store(*outputs[0]->o, at, std::nan(""));
   audit::contract claim = *audit::find_contract("f32");
@@ -194,13 +193,7 @@ TEST_CASE("where rows are sampled, the LSE of the others is judged to be a numbe
           "[unit]") {
   double const spoiled =
       GENERATE(std::nan(""), std::numeric_limits<double>::infinity(), -std::numeric_limits<double>::infinity());
-  audit::call_form const form{.size = {1, 2, 2, 40, 16, 8, 8}, .length = 1};
-  audit::random_stream random(1, "sampled");
-  audit::audit_case asked{.check = "drawn",
-                          .name = "1",
-                          .problem = audit::owned_problem::of_valid(draft_of(form, problem::element_type::f32, random)),
-                          .rows = {{0, 0, 3}, {0, 1, 39}},
-                          .form = form};
+  audit::audit_case const asked = sampled({.size = {1, 2, 2, 40, 16, 8, 8}, .length = 1}, {{0, 0, 3}, {0, 1, 39}});
   audit::case_outputs outputs{builtin_answer(asked.problem.draft())};
   bool const with_o = GENERATE(true, false);
   if (!with_o) outputs[0]->o.reset();

@@ -58,10 +58,7 @@ TEST_CASE("all that gen writes in [b, n, h, d] is certified where it is solved",
 
 TEST_CASE("the other order of axes is told in files of [b, n, h, d], too", "[unit]") {
   // The elements of O lie as [b, h, n, d] under the shape [b, n, h, d].
-  record("--draws 0 --only heads --layout bnhd", R"(for prefix in cases:
-    shape = t[prefix + ".o"][1]
-    swap(prefix + ".o")
-    t[prefix + ".o"][1] = shape)");
+  record("--draws 0 --only heads --layout bnhd", in_other_order_under_right_shape);
   json const under_right_shape = verified();
   CHECK(under_right_shape["verdict"] == "refuted");
   REQUIRE_FALSE(under_right_shape["findings"].empty());

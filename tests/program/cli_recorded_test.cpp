@@ -54,7 +54,8 @@ for prefix, text in zip(cases, said): drop(prefix); meta[prefix + ".attest.statu
   CHECK(verified("--waive crash,hang")["verdict"] != "refuted");
 
   // Each call is counted once: outputs speak beside "unsupported", and no other status.
-  record("--only masks", R"(meta[cases[0] + ".attest.status"], meta[cases[1] + ".attest.status"] = "unsupported: no", "error: late")");
+  record("--only masks",
+         R"(meta[cases[0] + ".attest.status"], meta[cases[1] + ".attest.status"] = "unsupported: no", "error: late")");
   json const both = verified()["recorded"];
   INFO(both.dump());
   CHECK(both["unsupported"] == 0);
@@ -97,11 +98,7 @@ t[cases[0] + ".lse"][1] = [len(t[cases[0] + ".lse"][2]) // 4, 1])");
 }
 
 TEST_CASE("an O whose elements lie as [b, n, h, d] under the right shape is told from a wrong one", "[unit]") {
-  record("--only heads", R"(right = {}
-for prefix in cases:
-    shape = t[prefix + ".o"][1]
-    swap(prefix + ".o")
-    t[prefix + ".o"][1] = shape)");
+  record("--only heads", in_other_order_under_right_shape);
   json const found = verified();
   CHECK(found["verdict"] == "refuted");
   REQUIRE_FALSE(found["findings"].empty());

@@ -53,6 +53,12 @@ inline void record(std::string const& chosen, std::string const& line) {
   REQUIRE(edited.status == 0);
 }
 
+/// A line for record(): each O has its elements in the other order of axes, under the shape that it had.
+inline constexpr char in_other_order_under_right_shape[] = R"(for prefix in cases:
+    shape = t[prefix + ".o"][1]
+    swap(prefix + ".o")
+    t[prefix + ".o"][1] = shape)";
+
 inline json verified(std::string const& further = "") {
   return report("verify inputs.safetensors outputs.safetensors " + further);
 }
