@@ -143,8 +143,28 @@ static void *takes(void *nothing) {
 HOSTILE_ONCE(takes_the_next_questions) {
   UNUSED;
   pthread_t id;
-  for (int several = 0; several < 8; ++several) pthread_create(&id, 0, takes, 0); /* one of them is there before the runner */
+  /* One of them is there before the runner, or the runner before them all: the questions that it takes are answered. */
+  for (int several = 0; several < 8; ++several) pthread_create(&id, 0, takes, 0);
   usleep(200000);
+}
+/* The runner gets another channel in the place of its own. What it answers there is passed on once: after that the judge
+ * hears nothing, and the runner gets no question. */
+static int judge_end, runner_end;
+static void *passes_on(void *nothing) {
+  static char answer[1 << 16];
+  ssize_t const bytes = recv(runner_end, answer, sizeof answer, 0);
+  if (bytes > 0) send(judge_end, answer, (size_t)bytes, 0);
+  pause_for_ever();
+  return nothing;
+}
+HOSTILE_ONCE(comes_between) {
+  UNUSED;
+  int ends[2];
+  pthread_t id;
+  if (socketpair(AF_UNIX, SOCK_SEQPACKET, 0, ends) != 0) return;
+  judge_end = dup(channel), runner_end = ends[1];
+  dup2(ends[0], channel);
+  pthread_create(&id, 0, passes_on, 0);
 }
 /* "The tensors could not be mapped", in the words of the runner. */
 HOSTILE(says_it_was_not_asked) {
