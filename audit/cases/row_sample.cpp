@@ -42,7 +42,10 @@ std::vector<row_index> sampled_rows(problem::sizes const& s, std::int64_t most, 
 
 std::vector<row_index> sampled_queries(owned_problem const& problem, std::int64_t most, random_stream& random) {
   std::vector<row_index> rows = sampled_rows(problem.size(), most, random);
-  std::erase_if(rows, [&](row_index const& row) { return row.i >= queries_of(problem, row.b); });
+  std::erase_if(rows, [&](row_index const& row) { return queries_of(problem, row.b) == 0; });
+  for (row_index& row : rows) row.i %= queries_of(problem, row.b);  // a short entry has as many rows as a long one
+  std::ranges::sort(rows);
+  rows.erase(std::ranges::unique(rows).begin(), rows.end());
   return rows;
 }
 

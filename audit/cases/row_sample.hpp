@@ -14,7 +14,8 @@ namespace attest::audit {
 /// Ensures   empty, which stands for all rows, where there are no more than `most`; else at least one and at most
 ///           `most` rows. The last row of the last head is always among them; of b·hq + 1 and more, one of every pair
 std::vector<row_index> sampled_rows(problem::sizes const& s, std::int64_t most, random_stream& random);
-/// Those of them that are queries of their entries; empty, which stands for all, where none is.
+/// The same of the queries of each entry, as far as a short entry has so many; empty, which stands for all, where no
+/// entry has one.
 std::vector<row_index> sampled_queries(owned_problem const& problem, std::int64_t most, random_stream& random);
 
 }  // namespace attest::audit

@@ -9,11 +9,14 @@
 #include <utility>
 #include <vector>
 
+#include "audit/cases/arranged.hpp"
 #include "audit/cases/production.hpp"
 #include "audit/cases/row_sample.hpp"
 #include "audit/cases/support_cases.hpp"
 #include "audit/cases/value_forms.hpp"
+#include "audit/tensors/entry_forms.hpp"
 #include "tests/support/catch.hpp"
+#include "tests/support/problem_recipe.hpp"
 
 using namespace attest::audit;
 using attest::problem::element_type;
@@ -276,6 +279,24 @@ TEST_CASE("sampled rows meet every pair of batch entry and head once before any 
     // Rows that are drawn twice count once.
     CHECK(std::ranges::all_of(met(8 * pairs), [](auto const& pair) { return pair.second >= 4 && pair.second <= 8; }));
   }
+}
+
+TEST_CASE("sampled queries are those of their entries, short ones too", "[unit]") {
+  attest::tests::recipe r;
+  r.b = 4, r.hk = 3, r.n = 100, r.m = 2, r.d = 1, r.dv = 1;
+  problem_draft draft = attest::tests::make_problem(r);
+  set_lengths(draft, {2, 100, 0, 7}, {2, 2, 2, 2});
+  auto const packed = owned_problem::of_valid(std::move(draft));
+  random_stream random(3, "queries");
+  std::map<std::int64_t, int> rows_of;
+  for (row_index const& row : sampled_queries(packed, 200, random)) {
+    REQUIRE(row.i < queries_of(packed, row.b));
+    ++rows_of[row.b];
+  }
+  CHECK(rows_of.size() == 3);
+  CHECK(rows_of[0] == 6);  // all of them
+  CHECK(rows_of[3] >= 12);
+  CHECK(rows_of[1] >= 30);
 }
 
 TEST_CASE("numbers of the large forms are nearly normal", "[unit]") {
