@@ -118,7 +118,8 @@ class convention_judge {
   }
 
   void rule(output_kind output, std::array<std::int64_t, 4> where, double got, double expected,
-            bug_class kind = bug_class::empty_row, char const* why = "no key is visible to this query") {
+            bug_class kind = bug_class::empty_row,
+            char const* why = "no key is visible to this query (or every score is -inf)") {
     found.count_by_rule(output);
     if (std::isnan(expected) ? std::isnan(got) : got == expected) return;
     ++found.failed;
@@ -143,14 +144,14 @@ class convention_judge {
     return {says,
             outputs.o && (says.unmasked || says.mean || says.nan),
             outputs.lse && (says.unmasked || says.lse),
-            outputs.weights && says.unmasked,
+            outputs.weights && (says.unmasked || says.mean),
             {}};
   }
 
   void empty(problem::sizes const& s, empty_rows& of, row_offsets const& at, std::int64_t b, std::int64_t h,
              std::int64_t i) {
     if (of.says.unmasked) unmasked_row(s, at, b, h, i);
-    else if (of.says.mean && outputs.o) mean_row(s, at, b, h, i);
+    else if (of.says.mean) mean_row(s, of, at, b, h, i);
     else if (of.replaces_o)
       for (std::int64_t c = 0; c < s.dv; ++c) {
         rule(output_kind::o, {b, h, i, c}, load(*outputs.o, at.of(s.dv, c)), std::nan(""));
@@ -163,30 +164,50 @@ class convention_judge {
     if (of.replaces_o || of.replaces_lse || of.replaces_weights) of.rows.push_back({b, h, i});
   }
 
-  /// The bound of attention whose weights are all the same judges the row. Where q or a key holds a NaN or an infinity,
-  /// NaN is right, too: adding a mask to such a score makes it.
-  void mean_row(problem::sizes const& s, row_offsets const& at, std::int64_t b, std::int64_t h, std::int64_t i) {
+  /// O is the mean of V, and the weights are all the same or 0. The bound of attention with such weights judges the
+  /// row. Where q or a key holds a NaN or an infinity, NaN is right, too: adding a mask to such a score makes it.
+  void mean_row(problem::sizes const& s, empty_rows const& of, row_offsets const& at, std::int64_t b, std::int64_t h,
+                std::int64_t i) {
     owned_outputs alone = one_answer(problem_, outputs, b, h, i);
-    alone.lse.reset(), alone.weights.reset();
-    bool accepted = true;
-    for (std::size_t c = 0; c < static_cast<std::size_t>(s.dv); ++c)
-      accepted = accepted && std::isnan(load(*alone.o, c));
-    if (accepted) {  // as it seldom is
-      problem_draft const row = one_query(problem_, b, h, i);
-      accepted = has_nonfinite(row.q) || has_nonfinite(row.k);
+    std::optional<bool> nan_is_right;
+    auto const is_right_nan = [&](owned_tensor const& output) {
+      if (!all_of(output, [](double x) { return std::isnan(x); })) return false;
+      if (!nan_is_right) {
+        problem_draft const row = one_query(problem_, b, h, i);
+        nan_is_right = has_nonfinite(row.q) || has_nonfinite(row.k);
+      }
+      return *nan_is_right;
+    };
+    if (alone.lse && is_right_nan(*alone.lse)) store(*outputs.lse, at.of(1, 0), of.says.lse.value_or(-infinity));
+    alone.lse.reset();
+    for (auto const& [kind, width] :
+         {std::pair(output_kind::o, s.dv), std::pair(output_kind::weights, keys_of(problem_, b))}) {
+      if (!alone.of(kind)) continue;
+      bool const is_zero = kind == output_kind::weights && all_of(*alone.of(kind), [](double x) { return x == 0; });
+      bool const by_rule = is_zero || is_right_nan(*alone.of(kind));
+      if (by_rule) alone.of(kind).reset();
+      for (std::int64_t c = 0; c < width; ++c) {
+        if (by_rule) found.count_by_rule(kind);
+        store(*outputs.of(kind), at.of(kind == output_kind::o ? s.dv : s.m, c), 0);
+      }
     }
-    if (!accepted) instead(mean_of_values(problem_, b, h, i), alone, b, h, i, "the mean of V");
-    for (std::int64_t c = 0; c < s.dv; ++c) {
-      if (accepted) found.count_by_rule(output_kind::o);
-      store(*outputs.o, at.of(s.dv, c), 0);
+    if (alone.empty()) return;
+    problem_draft mean = mean_of_values(problem_, b, h, i);
+    if (problem_.draft().keep) {  // dropped from the mean, or not: the contract does not say
+      problem_draft dropped = mean;
+      dropped.keep = one_query(problem_, b, h, i).keep, dropped.dropout = problem_.draft().dropout;
+      if (judge(owned_problem::of_valid(problem_draft(dropped)).instance(), alone, claim_).failed == 0)
+        mean = std::move(dropped);
     }
+    instead(std::move(mean), alone, b, h, i, "the mean of V");
   }
 
   /// O, LSE and weights are those of the same query with every key visible.
   void unmasked_row(problem::sizes const& s, row_offsets const& at, std::int64_t b, std::int64_t h, std::int64_t i) {
     instead(one_query(problem_, b, h, i), one_answer(problem_, outputs, b, h, i), b, h, i, "the answer without a mask");
     for (std::int64_t c = 0; outputs.o && c < s.dv; ++c) store(*outputs.o, at.of(s.dv, c), 0);
-    for (std::int64_t j = 0; outputs.weights && j < s.m; ++j) store(*outputs.weights, at.of(s.m, j), 0);
+    for (std::int64_t j = 0; outputs.weights && j < keys_of(problem_, b); ++j)
+      store(*outputs.weights, at.of(s.m, j), 0);
     if (outputs.lse) store(*outputs.lse, at.of(1, 0), -infinity);
   }
 
@@ -356,29 +377,6 @@ empty_row_rule empty_rows_of(conventions const& how, std::int64_t keys) noexcept
           .lse = how.empty_lse == conventions::log::zero            ? std::optional(0.0)
                  : how.empty_lse == conventions::log::plus_infinity ? std::optional(infinity)
                                                                     : std::nullopt};
-}
-
-std::optional<owned_problem> with_unread_parts_hidden(owned_problem const& problem, contract const& claim) {
-  problem_draft const& merge = problem.draft();
-  if (claim.conventions.empty_lse != conventions::log::plus_infinity || !merge.merge) return std::nullopt;
-  problem::layout const& of = merge.bias->layout;
-  owned_tensor mask = owned_tensor::compact(problem::element_type::u8, {of.shape[0], of.shape[1], 1, of.shape[3]});
-  fill(mask, [&](auto b, auto row, auto, auto part) {
-    return std::isinf(load(*merge.bias, offset_of(*merge.bias, b, row, 0, part))) ? 0.0 : 1.0;
-  });
-  problem_draft read = merge;
-  read.mask = std::move(mask);
-  return owned_problem::of_valid(std::move(read));
-}
-
-bool leaves_outputs_open(owned_problem const& problem, contract const& claim) {
-  using masked = conventions::masked;
-  masked const hidden = claim.conventions.masked_values;
-  problem_draft const& draft = problem.draft();
-  bool const hides = draft.mask || draft.bias || draft.band != problem::band{} || !draft.is_dense() || draft.block_mask;
-  if (hidden == masked::never_read || !hides) return false;
-  if (draft.merge) return draft.mask && has_nonfinite(draft.v);  // an LSE of −∞ is what hides a part
-  return has_nonfinite(problem) || (hidden == masked::must_not_overflow && hidden_scores_may_overflow(problem, claim));
 }
 
 owned_outputs translated(owned_problem const& problem, owned_outputs const& outputs, contract const& claim) {

@@ -13,21 +13,14 @@ std::vector<std::string> relaxed(conventions const& how);
 
 /// What a contract says of a query that sees no key and has no sink; where it says nothing, O is 0 and LSE −∞.
 struct empty_row_rule {
-  bool unmasked = false;  ///< O, LSE and weights of the same query with every key visible
-  bool mean = false;      ///< O is the mean of V
-  bool nan = false;       ///< O is NaN
+  bool unmasked = false;        ///< O, LSE and weights of the same query with every key visible
+  bool mean = false;            ///< O is the mean of V
+  bool nan = false;             ///< O is NaN
   std::optional<double> lse{};  ///< LSE: 0 or +∞
 };
 
 /// Requires  `keys`, visible or not, in the problem
 empty_row_rule empty_rows_of(conventions const& how, std::int64_t keys) noexcept;
-
-/// The merge with the parts hidden that the contract says nobody reads: under empty_lse +inf those with an LSE of +∞,
-/// too. Nothing where that is the problem as it is, and where it is no merge.
-std::optional<owned_problem> with_unread_parts_hidden(owned_problem const& problem, contract const& claim);
-
-/// Does the contract leave every output of the problem open, because numbers at hidden keys may reach it?
-bool leaves_outputs_open(owned_problem const& problem, contract const& claim);
 
 /// Judges as judge() does, except the rows for which a convention of the contract prescribes other outputs: these are
 /// judged by the convention.

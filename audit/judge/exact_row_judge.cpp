@@ -294,7 +294,7 @@ void exact_row_judge<T>::judge_lse(judgement& into) {
     }
     case row_kind::empty:
       return by_rule(into, output_kind::lse, 0, got, lse_of_empty(first_.row), bug_class::empty_row,
-                     "no key is visible to this query");
+                     "no key is visible to this query (or every score is -inf)");
     case row_kind::finite: break;
   }
   by_bound(

@@ -75,7 +75,44 @@ bool has_nonfinite_bias(problem::instance<T> const& p, problem::view<B const> co
   return false;
 }
 
+/// Is a key hidden from a query of its entry, by a bias of −∞ too?
+template <class T>
+bool hides_a_key(problem::instance<T> const& p) {
+  for (std::int64_t b = 0; b < p.size().b; ++b)
+    for (std::int64_t h = 0; h < p.size().hq; ++h)
+      for (std::int64_t i = 0; i < p.queries(b); ++i)
+        for (std::int64_t j = 0; j < p.keys(b); ++j)
+          if (!reference::visible(p, b, h, i, j) || bias_of(p, b, h, i, j) == -reference::infinity) return true;
+  return false;
+}
+
 }  // namespace
+
+std::optional<owned_problem> with_unread_parts_hidden(owned_problem const& problem, contract const& claim) {
+  problem_draft const& merge = problem.draft();
+  if (claim.conventions.empty_lse != conventions::log::plus_infinity || !merge.merge) return std::nullopt;
+  problem::layout const& of = merge.bias->layout;
+  owned_tensor mask = owned_tensor::compact(problem::element_type::u8, {of.shape[0], of.shape[1], 1, of.shape[3]});
+  fill(mask, [&](auto b, auto row, auto, auto part) {
+    return std::isinf(load(*merge.bias, offset_of(*merge.bias, b, row, 0, part))) ? 0.0 : 1.0;
+  });
+  problem_draft read = merge;
+  read.mask = std::move(mask);
+  return owned_problem::of_valid(std::move(read));
+}
+
+bool leaves_outputs_open(owned_problem const& problem, contract const& claim) {
+  using masked = conventions::masked;
+  masked const says = claim.conventions.masked_values;
+  problem_draft const& draft = problem.draft();
+  bool const may_hide =
+      draft.mask || draft.bias || draft.band != problem::band{} || !draft.is_dense() || draft.block_mask;
+  if (says == masked::never_read || !may_hide) return false;
+  if (draft.merge) return draft.mask && has_nonfinite(draft.v);  // an LSE of −∞ is what hides a part
+  if (has_nonfinite(problem))
+    return !draft.is_dense() || std::visit([](auto const& p) { return hides_a_key(p); }, problem.instance());
+  return says == masked::must_not_overflow && hidden_scores_may_overflow(problem, claim);
+}
 
 bool has_nonfinite(owned_problem const& problem) {
   return std::visit(
@@ -95,11 +132,7 @@ bool has_nonfinite(owned_problem const& problem) {
 }
 
 bool has_nonfinite(owned_tensor const& t, bool but_minus_infinity) {
-  std::size_t const count = t.bytes.size() / problem::size_of(t.type);
-  for (std::size_t at = 0; at < count; ++at)
-    if (double const x = load(t, at); !std::isfinite(x) && !(but_minus_infinity && x == -reference::infinity))
-      return true;
-  return false;
+  return !all_of(t, [&](double x) { return std::isfinite(x) || (but_minus_infinity && x == -reference::infinity); });
 }
 
 bool hidden_scores_may_overflow(owned_problem const& problem, contract const& claim) {

@@ -79,7 +79,7 @@ class explanation {
       add("a visible NaN or an infinite score decides this row: its answers are NaN{}\n",
           reference::lse_is_infinite(p_, at_[0], at_[1], at_[2]) ? " (an LSE of +inf is right, too)" : "");
     if (row_.kind == reference::row_kind::empty)
-      add("no key is visible to this query: O is 0, LSE is -inf (docs/semantics.md)\n");
+      add("no key is visible to this query (or every score is -inf): O is 0, LSE is -inf (docs/semantics.md)\n");
     if (row_.kind == reference::row_kind::finite) {
       reference::compiled::collect_facts(p_, row_, facts_);
       reference::compiled::evaluate(bound_, model_, facts_);

@@ -12,6 +12,7 @@
 #include "audit/cases/default_contract.hpp"
 #include "audit/judge/allowed_errors.hpp"
 #include "audit/judge/conventions.hpp"
+#include "audit/judge/hidden_keys.hpp"
 #include "audit/judge/infinite_sink.hpp"
 #include "audit/judge/one_query.hpp"
 #include "audit/oracle/answer_tensors.hpp"

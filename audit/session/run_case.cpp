@@ -3,8 +3,8 @@
 #include <fmt/format.h>
 
 #include "audit/cases/default_contract.hpp"
-#include "audit/judge/conventions.hpp"
 #include "audit/judge/cross_call.hpp"
+#include "audit/judge/hidden_keys.hpp"
 #include "audit/judge/wider_claims.hpp"
 #include "audit/session/ask_together.hpp"
 #include "audit/session/call_violations.hpp"
@@ -62,10 +62,10 @@ problem::result<case_result> run_case(audit_case const& kernel_case, kernel_sess
         auto const differs = outputs_differ(kernel_case, *outputs_of_calls[0], again, *second.value());
         if (differs) found.observations.push_back(fmt::format("{}: {}", kernel_case.full_name(), differs->sentence));
         if (!leaves_outputs_open(kernel_case.problem, claim))
-          found.judged.merge(differs
-                                 ? judge_call(kernel_case.problem, *second.value(), claim, kernel_case.rows, rules.how)
-                                 : judge_beside(kernel_case.problem, *outputs_of_calls[0], *second.value(), claim,
-                                                kernel_case.rows, rules.how));
+          found.judged.merge(same_bits(*outputs_of_calls[0], *second.value())
+                                 ? judge_beside(kernel_case.problem, *outputs_of_calls[0], *second.value(), claim,
+                                                kernel_case.rows, rules.how)
+                                 : judge_call(kernel_case.problem, *second.value(), claim, kernel_case.rows, rules.how));
       }
     }
     for (std::size_t n = 0; n < kernel_case.further.size() && !stop(); ++n) {

@@ -95,6 +95,15 @@ inline double load(owned_tensor const& t, std::size_t offset) {
   });
 }
 
+/// Is `is_so` true of every number in the memory of a tensor, gaps included?
+template <class F>
+bool all_of(owned_tensor const& t, F const& is_so) {
+  std::size_t const count = t.bytes.size() / problem::size_of(t.type);
+  for (std::size_t at = 0; at < count; ++at)
+    if (!is_so(load(t, at))) return false;
+  return true;
+}
+
 /// Writes a signalling NaN at element `offset` of t. Requires a floating type.
 inline void store_signalling(owned_tensor& t, std::size_t offset) {
   problem::with_type(t.type, problem::floating_elements{}, [&]<class T>(std::type_identity<T>) {

@@ -6,7 +6,6 @@
 #include <limits>
 
 #include "audit/cases/case.hpp"
-#include "audit/cases/default_contract.hpp"
 #include "audit/judge/hidden_keys.hpp"
 #include "audit/judge/judge_case.hpp"
 #include "audit/tensors/elements.hpp"
@@ -201,29 +200,6 @@ TEST_CASE("conventions are named as contract files write them", "[unit]") {
   CHECK(audit::relaxed({}).empty());
 }
 
-TEST_CASE("the mean of V is asked of problems of lower rank, too", "[unit]") {
-  answered_draft answered(problem::element_type::f32);
-  conventions mean;
-  mean.empty_row = conventions::row::mean;
-  answered.set_mean();
-  answered.draft.k.layout.shape[1] = 2, answered.draft.v.layout.shape[1] = 2;  // a kv head for each query head
-  for (audit::owned_tensor* tensor : {&answered.draft.k, &answered.draft.v}) {
-    auto const head = tensor->bytes;
-    tensor->bytes.insert(tensor->bytes.end(), head.begin(), head.end());
-  }
-  CHECK(answered.judged(mean).failed == 0);
-  for (audit::owned_tensor* tensor : {&answered.draft.q, &answered.draft.k, &answered.draft.v, &*answered.draft.mask,
-                                      &*answered.answer.o, &*answered.answer.weights, &*answered.answer.lse}) {
-    auto const shape = tensor->layout.shape;  // [1, heads, …] as [heads, …]
-    tensor->layout = tensor->layout.rank == 3 ? problem::layout::compact({shape[1], shape[2]})
-                                              : problem::layout::compact({shape[1], shape[2], shape[3]});
-  }
-  audit::judgement const found = answered.judged(mean);
-  CHECK(found.failed == 0);
-  CHECK(found.not_judged() == 0);
-  CHECK(found.returned == std::array<std::int64_t, 3>{1, 1, 1});
-}
-
 TEST_CASE("the LSE of a query that sees no key is what the contract says: -inf, 0 or +inf", "[unit]") {
   answered_draft answered(problem::element_type::f32);
   conventions zero, plus;
@@ -267,26 +243,6 @@ TEST_CASE("where the contract says empty_lse +inf, a merge reads no part with an
   CHECK(failed({2, nan, nan}, {both, infinity, infinity}, plus_infinity) == 3);
   CHECK(failed({2, nan, nan}, {both, infinity, infinity}, minus_infinity) == 0);
   CHECK(failed({2, 1, 0}, {both, 0.5, -infinity}, plus_infinity) == 1);
-}
-
-TEST_CASE("a claim that hidden values must be finite says so of parts that saw nothing, and of no other merge",
-          "[unit]") {
-  audit::merge_parts parts{.parts = 2, .b = 1, .hq = 1, .n = 1, .dv = 1};
-  audit::owned_tensor o = audit::owned_tensor::compact(problem::element_type::f32, {2, 1}), lse = o;
-  audit::contract claim = *audit::find_contract("f32-split");
-  auto const open = [&](double o_1, double lse_1, conventions::masked hidden) {
-    audit::store(o, 0, 1), audit::store(o, 1, o_1), audit::store(lse, 0, 0.5), audit::store(lse, 1, lse_1);
-    parts.o = o.bytes, parts.lse = lse.bytes;
-    auto const merge = audit::owned_problem::of_valid(audit::merge_draft(parts, problem::element_type::f32));
-    claim.conventions.masked_values = hidden;
-    return audit::leaves_outputs_open(merge, audit::contract_under(claim, merge));
-  };
-  using enum conventions::masked;
-  CHECK(open(nan, -infinity, must_be_finite));
-  CHECK(open(infinity, -infinity, must_not_overflow));
-  CHECK_FALSE(open(nan, -infinity, never_read));
-  CHECK_FALSE(open(2, -infinity, must_be_finite));
-  CHECK_FALSE(open(nan, 0.5, must_be_finite));
 }
 
 TEST_CASE("parts whose keys are all hidden are merged as the contract says their LSE and O are", "[unit]") {
@@ -353,24 +309,6 @@ TEST_CASE("where NaN is unspecified anything may come of it, and only of it", "[
   CHECK(answered.judged(unspecified).failed == 0);
   audit::store(*answered.answer.o, 2 * answered.dv + 2, 7);
   CHECK(answered.judged(unspecified).failed == 1);
-}
-
-TEST_CASE("a query without keys is the mean of V where q or k holds no number", "[unit]") {
-  answered_draft answered(problem::element_type::f32);
-  conventions mean;
-  mean.empty_row = conventions::row::mean;
-  answered.set_mean();
-  for (double const odd : {nan, infinity}) {
-    audit::fill(answered.draft.q, [&, q = answered.draft.q](auto b, auto h, auto i, auto t) {
-      return h == 1 && i == 1 ? odd : audit::load(q, audit::offset_of(q, b, h, i, t));
-    });
-    CHECK(answered.judged(mean).failed == 0);
-    answered.set_o(nan);  // a mask that is added to the scores
-    CHECK(answered.judged(mean).failed == 0);
-    answered.set_o(0);
-    CHECK(answered.judged(mean).failed == 4);
-    answered.set_mean();
-  }
 }
 
 }  // namespace attest::tests

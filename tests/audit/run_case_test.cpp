@@ -150,6 +150,35 @@ TEST_CASE("a call that a convention leaves open is not judged a second time", "[
   }
 }
 
+TEST_CASE("a call that a convention leaves open is not judged among others", "[unit]") {
+  problem_draft draft = two_heads().draft();
+  draft.mask = owned_tensor::compact(element_type::u8, {1, 1, 1, 3});
+  draft.mask->as<std::uint8_t>()[0] = 1;
+  store(draft.k, 4, std::nan(""));  // of a hidden key
+  audit_case asked{
+      .check = "concurrent-calls", .name = "one", .problem = valid(std::move(draft)), .once = true, .callers = 1};
+  contract finite = *find_contract("f32");
+  finite.conventions.masked_values = conventions::masked::must_be_finite;
+  for (contract const* claim : {find_contract("f32"), const_cast<contract const*>(&finite)}) {
+    auto kernel = session("wrong_fifth_call");
+    auto const found = run_case(asked, kernel, {.claim = claim}, nullptr);
+    REQUIRE(found);
+    CHECK((found.value().judged.failed > 0) == (claim != &finite));
+  }
+}
+
+TEST_CASE("the second call of a problem of lower rank is judged", "[unit]") {
+  problem_draft draft;
+  for (owned_tensor* t : {&draft.q, &draft.k, &draft.v}) {
+    *t = owned_tensor::compact(element_type::f32, {2, 3, 4});
+    for (std::size_t at = 0; at < 24; ++at) store(*t, at, 0.25 * static_cast<double>(at % 7));
+  }
+  audit_case const asked{.check = "recorded", .name = "drawn", .problem = valid(std::move(draft))};
+  auto kernel = session("wrong_fifth_call");  // opening it made one call
+  CHECK(ask(asked, kernel).judged.failed == 0);
+  CHECK(ask(asked, kernel).judged.failed > 0);
+}
+
 TEST_CASE("a hang and an end by SIGKILL count where they are seen twice", "[unit]") {
   owned_problem const problem = in_groups(0).problem;
   std::vector<call_outcome> outcomes;
