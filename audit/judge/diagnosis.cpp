@@ -10,6 +10,7 @@
 #include <fmt/format.h>
 
 #include "audit/judge/common_factor.hpp"
+#include "audit/judge/conventions.hpp"
 #include "audit/judge/exact_row_judge.hpp"
 #include "audit/tensors/elements.hpp"
 
@@ -110,19 +111,33 @@ bool explains(problem_draft instead, violation const& wrong) {
       changed.value().instance());
 }
 
+/// A mistake is committed on a copy of the problem.
+bool can_be_diagnosed(owned_problem const& problem) {
+  constexpr std::size_t most_bytes = std::size_t{1} << 24;
+  return problem.rank() == 4 && problem.draft().k.bytes.size() + problem.draft().v.bytes.size() <= most_bytes;
+}
+
 }  // namespace
 
 diagnosis diagnose(owned_problem const& problem, violation const& wrong) {
-  if (wrong.output != "o" || !std::isfinite(wrong.got) || problem.rank() != 4) return {};
-  // A mistake is committed on a copy of the problem.
-  constexpr std::size_t most_bytes = std::size_t{1} << 24;
-  if (problem.draft().k.bytes.size() + problem.draft().v.bytes.size() > most_bytes) return {};
+  if (wrong.output != "o" || !std::isfinite(wrong.got) || !can_be_diagnosed(problem)) return {};
   for (mistake const& candidate : mistakes()) {
     problem_draft instead = problem.draft();
     if (candidate.commit(instead) && explains(std::move(instead), wrong))
       return {std::string("it equals ") + candidate.sentence, candidate.bug_class};
   }
   return {};
+}
+
+bool one_mistake_explains(owned_problem const& problem, owned_outputs const& outputs, contract const& claim,
+                          std::span<row_index const> rows) {
+  if (!can_be_diagnosed(problem)) return false;
+  return std::ranges::any_of(mistakes(), [&](mistake const& candidate) {
+    problem_draft instead = problem.draft();
+    if (!candidate.commit(instead)) return false;
+    auto const changed = owned_problem::make(std::move(instead));
+    return changed && judge_by_conventions(changed.value(), outputs, claim, rows, thoroughness::verdict).failed == 0;
+  });
 }
 
 void diagnose_all(owned_problem const& problem, owned_outputs const& outputs, contract const& claim, judgement& found) {

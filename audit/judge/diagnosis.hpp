@@ -23,4 +23,9 @@ diagnosis diagnose(owned_problem const& problem, violation const& wrong);
 /// Requires  compact outputs, and what judging them by `claim` found
 void diagnose_all(owned_problem const& problem, owned_outputs const& outputs, contract const& claim, judgement& found);
 
+/// Is the whole answer right for a problem in which one of the known mistakes is made?
+/// Cost      judging it once for each mistake, up to its first fault
+bool one_mistake_explains(owned_problem const& problem, owned_outputs const& outputs, contract const& claim,
+                          std::span<row_index const> rows);
+
 }  // namespace attest::audit

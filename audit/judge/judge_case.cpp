@@ -10,6 +10,7 @@
 #include "audit/judge/conventions.hpp"
 #include "audit/judge/cross_call.hpp"
 #include "audit/judge/diagnosis.hpp"
+#include "audit/judge/hidden_keys.hpp"
 #include "audit/judge/ignored_field.hpp"
 #include "audit/judge/observed_range.hpp"
 #include "audit/judge/padding_rows.hpp"
@@ -17,6 +18,24 @@
 #include "audit/tensors/entry_forms.hpp"
 
 namespace attest::audit {
+
+namespace {
+
+/// Faults beyond those that are listed are not diagnosed. Where each that is listed has a class by its diagnosis, one
+/// more stands for the others, and has the class of its check.
+void leave_unlisted(judgement& found) {
+  auto const of_o = [](violation const& v) { return v.output == "o"; };
+  auto const worst = std::ranges::find_if(found.violations, of_o);
+  if (found.failed <= std::ssize(found.violations) || worst == found.violations.end()) return;
+  if (std::ranges::any_of(found.violations, [&](violation const& v) { return of_o(v) && !v.bug_class; })) return;
+  violation others = *worst;
+  others.bug_class.reset();
+  others.sentence = fmt::format("{} more elements of this call are wrong, and no one known mistake explains all",
+                                found.failed - std::ssize(found.violations));
+  found.add(std::move(others));
+}
+
+}  // namespace
 
 judgement judge_call(owned_problem const& problem, owned_outputs const& outputs, contract const& claim,
                      std::span<row_index const> rows, thoroughness how) {
@@ -30,6 +49,7 @@ judgement judge_call(owned_problem const& problem, owned_outputs const& outputs,
           "; it would pass f32-any: either the kernel rescales lazily or merges by LSE (declare it with "
           "--contract f32-any), or it is wrong";
   diagnose_all(problem, outputs, claim, found);
+  if (how == thoroughness::all && !one_mistake_explains(problem, outputs, claim, rows)) leave_unlisted(found);
   return found;
 }
 
@@ -52,7 +72,7 @@ bool is_wrong(owned_problem const& problem, owned_outputs const& outputs, contra
 
 namespace {
 
-/// A wrong answer to a case that shows features by themselves, which would be right without one of them.
+/// A wrong answer to the first call of a case that shows features by themselves, right without one of them.
 void name_ignored_field(audit_case const& kernel_case, owned_outputs const& outputs, contract const& claim,
                         judgement& into) {
   if (kernel_case.check != "support" || !kernel_case.form || into.failed == 0) return;
@@ -86,7 +106,8 @@ bool is_suspect_row(owned_outputs const& outputs, std::size_t row, problem::size
 
 /// Where rows are sampled, those of the others that hold a NaN or an infinity are judged, too: the values of these
 /// problems are finite, and so are their answers, but for what the contract says of a query that sees no key.
-void judge_finite(audit_case const& kernel_case, owned_outputs const& outputs, contract const& claim, judgement& into) {
+void judge_finite(audit_case const& kernel_case, owned_outputs const& outputs, contract const& claim, thoroughness how,
+                  judgement& into) {
   if (kernel_case.rows.empty() || !kernel_case.form) return;
   problem::sizes const& s = kernel_case.problem.size();
   std::vector<row_index> rows;
@@ -96,7 +117,8 @@ void judge_finite(audit_case const& kernel_case, owned_outputs const& outputs, c
         if (is_suspect_row(outputs, output_row(kernel_case.problem, b, h, i), s, keys_of(kernel_case.problem, b)))
           rows.push_back({b, h, i});
   if (rows.empty()) return;
-  judgement found = judge_by_conventions(kernel_case.problem, outputs, claim, rows, thoroughness::verdict);
+  if (how != thoroughness::all) how = thoroughness::verdict;
+  judgement found = judge_by_conventions(kernel_case.problem, outputs, claim, rows, how);
   into.failed += found.failed;
   for (violation& wrong : found.violations) into.add(std::move(wrong));
 }
@@ -142,9 +164,10 @@ void judge_case(audit_case const& kernel_case, case_outputs const& outputs, judg
   };
   bool const first = usable(0);
   if (first) {
-    judged(0);
-    judge_finite(kernel_case, *outputs[0], *rules.claim, into.judged);
-    name_ignored_field(kernel_case, *outputs[0], *rules.claim, into.judged);
+    judgement found = judge_call(kernel_case.problem, *outputs[0], *rules.claim, rows_of(0), rules.how);
+    judge_finite(kernel_case, *outputs[0], *rules.claim, rules.how, found);
+    name_ignored_field(kernel_case, *outputs[0], *rules.claim, found);
+    take(0, std::move(found));
   }
   for (std::size_t n = 0; n < kernel_case.further.size(); ++n) {
     further_call const& further = kernel_case.further[n];

@@ -70,7 +70,8 @@ std::vector<omission> omissions_of(report const& kernel_report, judgement const&
   for (check_result const& row : kernel_report.checks) {
     if (row.unsupported > 0)
       omissions.push_back({fmt::format("{} of {} inputs of {}", row.unsupported, row.cases, row.name),
-                           "the kernel did not answer them"});
+                           row.sum.judged() > 0 ? "the kernel did not answer them, or not in full"
+                                                : "the kernel did not answer them"});
     for (std::string const& convention : row.conventions)
       omissions.push_back({fmt::format("inputs of {}", row.name), "the contract relaxes " + convention});
   }
