@@ -54,7 +54,7 @@ function(attest_add_audit target)
     list(APPEND options --junit ${xml})
   endif()
   if(NOT "${ARG_ARGUMENTS}" MATCHES "(^|;)--findings(=|;|$)")
-    list(APPEND options --findings attest-findings/${ARG_NAME})
+    list(APPEND options --findings ${CMAKE_CURRENT_BINARY_DIR}/attest-findings/${ARG_NAME})
   endif()
   get_target_property(imported attest::attest IMPORTED)
   if(NOT imported)  # attest is a part of this build, outside of its `all`

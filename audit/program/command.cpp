@@ -82,7 +82,7 @@ std::optional<std::string> unknown_word(CLI::App const& app, std::vector<std::st
 
 int run(int argc, char** argv) {
   std::vector<std::string> words = plain_words({argv + std::min(argc, 1), argv + argc});
-  CLI::App app{"attest: attention kernels, judged against certified truth"};
+  CLI::App app{"attention kernels, judged against certified truth", "attest"};
   app.set_version_flag("--version", fmt::format("attest {}", version));
   app.require_subcommand(1);
   app.allow_extras();

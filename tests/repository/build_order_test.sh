@@ -128,6 +128,11 @@ build $program
 run audit" audit
 
 checkout_with
+happens "help for a command of the program is the program's" "locks
+build $program
+run help audit" help audit
+
+checkout_with
 happens "the selftest loads the zoo" "locks
 build $program attest_zoo
 run selftest --jobs 1" selftest --jobs 1

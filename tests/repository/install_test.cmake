@@ -12,7 +12,12 @@ endfunction()
 
 run(${CMAKE_COMMAND} --install ${BUILD} --config "${CONFIG}" --prefix ${work}/installed)
 file(RENAME ${work}/installed ${prefix})
+# The C++ block of README.md, which proves a digit.
+file(READ ${CMAKE_CURRENT_LIST_DIR}/../../README.md readme)
+string(REGEX MATCH "\n```cpp\n([^`]*)```" block "${readme}")
+file(WRITE ${work}/readme.cpp "${CMAKE_MATCH_1}")
 run(${CMAKE_COMMAND} -G Ninja -S ${CMAKE_CURRENT_LIST_DIR}/consumer -B ${work}/consumer -DCMAKE_PREFIX_PATH=${prefix}
+  -DREADME=${work}/readme.cpp
   -DCMAKE_BUILD_TYPE=${CONFIG} -DCMAKE_C_COMPILER=${C} -DCMAKE_CXX_COMPILER=${CXX})
 run(${CMAKE_COMMAND} --build ${work}/consumer)
 run(${work}/consumer/consumer)

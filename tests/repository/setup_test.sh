@@ -72,6 +72,11 @@ has_done 'install --yes --no-remove cmake .*libdlpack-dev$' "a clean machine"
 has_not_done 'update\|catch2\|clang' "a clean machine"
 
 fresh_machine
+expect 2 "a section that does not exist" setup build nosuch
+says "no section 'nosuch'; it has build test ci " "a section that does not exist"
+has_not_done . "a section that does not exist"
+
+fresh_machine
 echo "shift 3; for package; do echo installed \$package; done" | program dpkg-query
 expect 0 "everything is installed" setup build test ci
 has_not_done . "everything is installed"
