@@ -8,6 +8,7 @@
 
 #include "audit/contract/preset_family.hpp"
 #include "audit/report/coverage_words.hpp"
+#include "audit/report/refused_check.hpp"
 #include "audit/report/text.hpp"
 #include "audit/support/real_number.hpp"
 #include "reference/machine/rows.hpp"
@@ -46,7 +47,8 @@ std::vector<systematic_facts> systematic_of(judgement const& sum) {
       systematic_error const& of = sum.systematic[output][type];
       if (of.calls.count < 2) continue;
       all.push_back({output_names[output], std::string(problem::floating_rows[type].name), of.calls.count, of.rows,
-                     of.elements, judged, of.of(error_sign::upwards), of.of(error_sign::away_from_0), of.is_worth_a_note()});
+                     of.elements, judged, of.of(error_sign::upwards), of.of(error_sign::away_from_0),
+                     of.is_worth_a_note()});
     }
   }
   return all;
@@ -68,10 +70,16 @@ std::vector<omission> omissions_of(report const& kernel_report, judgement const&
                                      kernel_report.shard->second),
                          "--shard"});
   for (check_result const& row : kernel_report.checks) {
-    if (row.unsupported > 0)
+    // Said already, with the features that the kernel does not support.
+    bool const is_said = row.unsupported == row.cases && row.sum.judged() == 0 &&
+                         std::ranges::any_of(kernel_report.not_asked, [&](omission const& omitted) {
+                           return omitted.what == refused_check(row.name);
+                         });
+    if (row.unsupported > 0 && !is_said)
       omissions.push_back({fmt::format("{} of {} inputs of {}", row.unsupported, row.cases, row.name),
-                           row.sum.judged() > 0 ? "the kernel did not answer them, or not in full"
-                                                : "the kernel did not answer them"});
+                           row.unsupported == row.cases && row.sum.judged() > 0
+                               ? "the kernel did not answer them, or not in full"
+                               : "the kernel did not answer them"});
     for (std::string const& convention : row.conventions)
       omissions.push_back({fmt::format("inputs of {}", row.name), "the contract relaxes " + convention});
   }
@@ -187,9 +195,7 @@ std::string words_of(preset_comparison const& beside, std::int64_t one_in) {
 }
 
 /// "+0.0012 ± 0.0003 ulp".
-std::string words_of(mean_error const& of) {
-  return fmt::format("{:+.4f} ± {:.4f} ulp", of.mean, of.standard_error);
-}
+std::string words_of(mean_error const& of) { return fmt::format("{:+.4f} ± {:.4f} ulp", of.mean, of.standard_error); }
 
 /// "systematic error of o (bf16): …": which of the two means it is, and what is left out.
 std::string words_of(systematic_facts const& of) {
@@ -198,9 +204,9 @@ std::string words_of(systematic_facts const& of) {
       "systematic error of {} ({}), which no bound refutes: the mean error away from 0 is {}{}, the mean error upwards "
       "{} ({} calls, {} rows; {} of {} elements judged by bounds)",
       of.output, of.type, words_of(of.away_from_0),
-      !by_size                   ? ""
+      !by_size                  ? ""
       : of.away_from_0.mean < 0 ? " (too near 0, as truncation makes it)"
-                                 : " (too large)",
+                                : " (too large)",
       words_of(of.upwards), grouped(of.calls), grouped(of.rows), grouped(of.elements), grouped(of.judged));
 }
 
@@ -243,8 +249,7 @@ std::vector<std::string> notes_of(verdict_facts const& facts) {
   notes.push_back(facts.protections.empty() ? "no kernel ran: the outputs were recorded"
                                             : fmt::format("protections: {}", fmt::join(facts.protections, "; ")));
   if (!facts.missing_protections.empty())
-    notes.push_back(
-        fmt::format("without these protections: {}", fmt::join(facts.missing_protections, "; ")));
+    notes.push_back(fmt::format("without these protections: {}", fmt::join(facts.missing_protections, "; ")));
   return notes;
 }
 

@@ -138,6 +138,22 @@ TEST_CASE("a verdict is undecided above a share outside the hypotheses, and name
   CHECK(with_outside(999, 1).verdict == verdict::certified);
 }
 
+TEST_CASE("a check that the kernel does not support is said once", "[unit]") {
+  report refused = drawn_report().is;
+  check_result sinks;
+  sinks.name = "sinks", sinks.cases = sinks.unsupported = 31;
+  refused.checks.push_back(sinks);
+  auto const notes = [&] {
+    std::string all;
+    for (std::string const& note : say(facts_of(refused)).notes) all += note + '\n';
+    return all;
+  };
+  CHECK(has(notes(), "not asked: 31 of 31 inputs of sinks (the kernel did not answer them)"));
+  refused.not_asked.push_back({"check sinks", "the kernel does not support sink"});
+  CHECK(has(notes(), "not asked: check sinks (the kernel does not support sink)"));
+  CHECK_FALSE(has(notes(), "inputs of sinks"));
+}
+
 TEST_CASE("what a verdict rests on has a note each, and a key each", "[unit]") {
   stated_verdict const stated = say(facts_of(drawn_report().is));
   std::string notes;
