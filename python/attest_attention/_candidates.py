@@ -15,7 +15,7 @@ from pathlib import Path
 from typing import Any
 
 from . import _program
-from ._campaign import Progress, _contract, _say, connected, outcomes
+from ._campaign import VERDICTS, Progress, _contract, _say, connected, outcomes
 from ._candidates_page import page_of
 from ._shards import OWN_OPTIONS, Identity, Interrupted, WrongTask, key_of, last_line, refuse_interrupted, run_program
 
@@ -75,14 +75,16 @@ def candidates(kernels: str | os.PathLike[str] | Iterable[str], cluster: Any = N
 
     kernels   a folder, of which every *.so is a kernel; or words that `attest audit --kernel` takes
     cluster   as in `campaign`
-    into      JSON Lines: a line a kernel, written when it is known. Kernels that have a line there already, with the same
-              bytes, contract, seed, options and version, are not asked again
+    into      JSON Lines: a line a kernel that was judged, written when it is known. Kernels that have a line there already,
+              with the same bytes, contract, seed, options and version, are not asked again
     draws     exactly so many drawn cases, whatever the machine; None: as many as ten seconds allow
     page      one HTML page, without script, nothing loaded from elsewhere: certified, undecided, refuted. None: no page
 
-    A line has "kernel", "sha256", "verdict", "sentence", "seconds" and, of an audit that began, "contract", "seed",
-    "elements", "max_error_in_bounds", "kernel_seconds"; of a refuted kernel "class", "case", "finding", "reproducer". A
-    kernel that cannot be loaded, or kills its worker each time, is undecided. Returns the lines, in the order of `kernels`.
+    A line has "kernel", "sha256", "key", "verdict", "sentence", "seconds", "contract", "seed", "elements",
+    "max_error_in_bounds", "kernel_seconds"; of a refuted kernel "class", "case", "finding", "reproducer". A kernel without an
+    audit (it cannot be loaded, kills its worker each time, its file or the contract has changed, a worker lacks the program)
+    is undecided; its line has the first six only, is not in the file, and it is asked again the next time. Returns the lines,
+    in the order of `kernels`.
     """
     words = (options,) if isinstance(options, str) else tuple(options)
     for word in words:
@@ -106,9 +108,11 @@ def candidates(kernels: str | os.PathLike[str] | Iterable[str], cluster: Any = N
         with connected(cluster) as client, open(into, "a", encoding="utf-8") as lines:
             for line in _judged(client, list(missing.values())):
                 known[line["key"]] = line
-                lines.write(json.dumps(line) + "\n")
-                lines.flush()
-                tell(f"attest candidates: {line['verdict']:<9} {line['seconds']:6.2f} s  {line['kernel']}")
+                if _audited(line):
+                    lines.write(json.dumps(line) + "\n")
+                    lines.flush()
+                tell(f"attest candidates: {line['verdict']:<9} {line['seconds']:6.2f} s  {line['kernel']}"
+                     + ("" if _audited(line) else f": {line['sentence']}"))
     found = [known[one.key] | {"kernel": one.kernel.spec} for one in every]
     if page is not None:
         Path(page).write_text(page_of(found), encoding="utf-8")
@@ -130,15 +134,58 @@ def _names(kernels: str | os.PathLike[str] | Iterable[str]) -> list[str]:
 
 
 def _known(into: Path) -> dict[str, dict[str, Any]]:
-    """The lines that are there already, by their keys. A last line that a killed driver left half is cut off."""
+    """The lines that are there already, by their keys, but for those without an audit: earlier versions kept these, too.
+
+    A last line that a killed driver left half is cut off, one that only lacks its newline gets it. Raises ValueError with the
+    number of the first line that is none of this function's; the file is then as it was.
+    """
     if not into.exists():
         return {}
     text = into.read_bytes()
-    whole = text[:text.rfind(b"\n") + 1]
-    if len(whole) < len(text):
-        into.write_bytes(whole)
-    lines = [json.loads(line) for line in whole.splitlines()]
-    return {line["key"]: line for line in lines}
+    *whole, last = text.split(b"\n")
+    lines = [_parsed(into, number, line) for number, line in enumerate(whole, 1)]
+    if _half(last):
+        os.truncate(into, len(text) - len(last))
+    elif last:
+        lines.append(_parsed(into, len(lines) + 1, last))
+        with open(into, "ab") as file:
+            file.write(b"\n")
+    return {line["key"]: line for line in lines if _audited(line)}
+
+
+def _audited(line: dict[str, Any]) -> bool:
+    """Whether it says what an audit found. Else something kept the audit from it, which need not be there the next time."""
+    return "contract" in line
+
+
+_BEGIN = b'{"kernel": "'  # of every line of every version
+
+
+def _half(line: bytes) -> bool:
+    """Whether it is a line of this function without its end."""
+    if not line or not (line.startswith(_BEGIN) or _BEGIN.startswith(line)):
+        return False
+    try:
+        json.loads(line)
+    except ValueError:
+        return True
+    return False
+
+
+def _parsed(into: Path, number: int, text: bytes) -> dict[str, Any]:
+    where = f"into: {into}, line {number}:"
+    try:
+        line = json.loads(text)
+    except (ValueError, RecursionError) as why:
+        raise ValueError(f"{where} is no JSON: {why}") from why
+    if not isinstance(line, dict):
+        raise ValueError(f"{where} is no object")
+    for name, kind in (("kernel", str), ("key", str), ("verdict", str), ("sentence", str), ("seconds", (int, float))):
+        if name not in line:
+            raise ValueError(f"{where} has no {name!r}, as every line of candidates has")
+        if not isinstance(line[name], kind) or (name == "verdict" and line[name] not in VERDICTS):
+            raise ValueError(f"{where} its {name!r} is {line[name]!r}")
+    return line
 
 
 def _judged(client: Any, missing: list[Candidate]) -> Iterable[dict[str, Any]]:
