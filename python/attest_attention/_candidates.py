@@ -17,7 +17,8 @@ from typing import Any
 from . import _program
 from ._campaign import VERDICTS, Progress, _contract, _say, connected, outcomes
 from ._candidates_page import page_of
-from ._shards import OWN_OPTIONS, Identity, Interrupted, WrongTask, key_of, last_line, refuse_interrupted, run_program
+from ._shards import (OWN_OPTIONS, Identity, Interrupted, WrongTask, key_of, last_line, refuse_changed, refuse_interrupted,
+                      refuse_other_build, run_program)
 
 
 @dataclasses.dataclass(frozen=True)
@@ -35,7 +36,11 @@ class Candidate:
 
 
 def judge(candidate: Candidate) -> dict[str, Any]:
-    """The line of one candidate. Raises Interrupted where its audit was ended from outside, WrongTask where none began."""
+    """The line of one candidate.
+
+    Raises Interrupted where its audit was ended from outside, WrongTask where none began or a file has changed.
+    """
+    refuse_changed(candidate.kernel, candidate.words, candidate.content)
     begin = time.monotonic()
     with tempfile.TemporaryDirectory(prefix="attest-candidate-") as folder:
         file = Path(folder) / "report.json"
@@ -49,6 +54,8 @@ def judge(candidate: Candidate) -> dict[str, Any]:
     refuse_interrupted(report)
     if report.get("attest") != candidate.version:
         raise WrongTask(f"the worker has attest {report.get('attest')}, the driver {candidate.version}")
+    refuse_other_build(candidate.kernel, report)
+    refuse_changed(candidate.kernel, candidate.words, candidate.content)
     line = _line(candidate, report["verdict"], report["evidence"]["sentence"], time.monotonic() - begin)
     line.update(contract=report["contract"], seed=report["seed"], elements=report["summary"]["elements"],
                 max_error_in_bounds=report["summary"]["max_error_in_bounds"],

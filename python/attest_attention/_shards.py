@@ -13,6 +13,7 @@ import os
 import subprocess
 import sys
 import tempfile
+from collections.abc import Sequence
 from pathlib import Path
 from typing import Any
 
@@ -28,7 +29,7 @@ class Interrupted(Exception):
 
 
 class WrongTask(Exception):
-    """A task that no repetition makes right: its kernel cannot be loaded or has changed, or a word is refused."""
+    """A task that no repetition makes right: its kernel cannot be loaded, it or its contract has changed, or a word is refused."""
 
 
 @dataclasses.dataclass(frozen=True)
@@ -51,6 +52,11 @@ class Identity:
             raise ValueError(f"kernels: {spec!r} is no file, and neither builtin[:SET] nor command:WORDS")
         whole = os.path.abspath(path)
         return Identity(f"{whole}:{symbol}" if symbol else whole, digest_of(whole), symbol)
+
+    @property
+    def path(self) -> str:
+        """The file of a library."""
+        return self.spec.removesuffix(f":{self.symbol}") if self.symbol else self.spec
 
     def key(self) -> list[str | None]:
         """What of it decides a report. The path does not: a library may be moved."""
@@ -107,8 +113,32 @@ class Task:
         refuse_interrupted(report)
         if report.get("attest") != self.version:
             raise WrongTask(f"the worker has attest {report.get('attest')}, the campaign began with {self.version}")
-        if self.kernel.sha256 and any(build.get("sha256") != self.kernel.sha256 for build in report.get("kernel_builds") or []):
-            raise WrongTask(f"the file of the kernel {self.kernel.spec} has changed since the campaign began")
+        refuse_other_build(self.kernel, report)
+
+
+def refuse_other_build(kernel: Identity, report: dict[str, Any]) -> None:
+    """Raises WrongTask where this is the report of a library with other bytes."""
+    if kernel.sha256 and any(build.get("sha256") != kernel.sha256 for build in report.get("kernel_builds") or []):
+        raise WrongTask(_changed("kernel", kernel.path))
+
+
+def refuse_changed(kernel: Identity, words: Sequence[str], content: str) -> None:
+    """Raises WrongTask where the library, or the file of the contract, is not the one whose bytes are in the key.
+
+    It is called on both sides of an audit. The program reads the contract when it begins, and its report says the bytes of the
+    library as they were then; a library is opened again where a call has ended its process.
+    """
+    contract = words[words.index("--contract") + 1]
+    for what, path, digest in (("kernel", kernel.path, kernel.sha256), ("contract", contract, content)):
+        try:
+            if digest and digest_of(path) != digest:
+                raise WrongTask(_changed(what, path))
+        except OSError as why:
+            raise WrongTask(f"the file of the {what} {path} was not read: {why.strerror}") from why
+
+
+def _changed(what: str, path: str) -> str:
+    return f"the file of the {what} {path} has changed since the driver began"
 
 
 def refuse_interrupted(report: dict[str, Any]) -> None:
@@ -150,10 +180,11 @@ def last_line(text: str) -> str:
 def run(task: Task) -> str:
     """Judges one part and stores its report; nothing is done where it is stored already. Returns the key.
 
-    Raises WrongTask where the program refuses the task, Interrupted where the audit was ended from outside.
+    Raises WrongTask where the program refuses the task or a file has changed, Interrupted where the audit was ended from outside.
     """
     if task.stored():
         return task.key
+    refuse_changed(task.kernel, task.words, task.content)
     task.file.parent.mkdir(parents=True, exist_ok=True)
     with tempfile.TemporaryDirectory(prefix=".part-", dir=task.file.parent) as folder:
         report = Path(folder) / "report.json"
@@ -165,6 +196,7 @@ def run(task: Task) -> str:
             how = f"signal {-done.returncode}" if done.returncode < 0 else f"status {done.returncode}"
             raise Interrupted(f"the audit ended with {how}: {last_line(done.stderr)}")
         task.check(json.loads(report.read_bytes()))
+        refuse_changed(task.kernel, task.words, task.content)
         with open(report, "rb") as written:
             os.fsync(written.fileno())
         os.replace(report, task.file)
