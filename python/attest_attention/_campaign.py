@@ -17,7 +17,8 @@ from pathlib import Path
 from typing import Any
 
 from . import _program
-from ._shards import OWN_OPTIONS, Identity, Interrupted, Task, WrongTask, digest_of, key_of, last_line, run, run_program
+from ._shards import (LEFT_AFTER, OWN_OPTIONS, Identity, Interrupted, Task, WrongTask, digest_of, key_of, last_line, run,
+                      run_program)
 
 VERDICTS = ("certified", "undecided", "refuted")  # from good to bad
 Progress = Callable[[str], None]
@@ -140,10 +141,11 @@ def _contract(contract: str) -> tuple[str, str]:
 
 
 def _sweep(shards: Path) -> None:
-    """Removes what killed workers left there, a day ago or longer."""
+    """Removes what killed workers left there, a day ago or longer. A part that runs touches its folder."""
     for left in shards.glob(".part-*"):
-        if time.time() - left.stat().st_mtime > 86_400:
-            shutil.rmtree(left, ignore_errors=True)
+        with contextlib.suppress(OSError):  # its worker, or another campaign, has removed it meanwhile
+            if time.time() - left.stat().st_mtime > LEFT_AFTER:
+                shutil.rmtree(left, ignore_errors=True)
 
 
 def _dask() -> Any:

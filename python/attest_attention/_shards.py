@@ -6,6 +6,7 @@ report is stored under its key, whole or not at all, so that a task that runs tw
 """
 from __future__ import annotations
 
+import contextlib
 import dataclasses
 import hashlib
 import json
@@ -164,11 +165,29 @@ os.execv(sys.argv[2], sys.argv[2:])
 """
 
 
-def run_program(words: list[str]) -> subprocess.CompletedProcess[str]:
-    """`attest WORDS`, which ends with this process and does not get the signals of its terminal."""
+TOUCHED_EVERY = 3600.0  # seconds; what nobody touched for LEFT_AFTER is left over from a worker that was killed
+LEFT_AFTER = 86_400.0
+
+
+def run_program(words: list[str], keep: Path | None = None) -> subprocess.CompletedProcess[str]:
+    """`attest WORDS`, which ends with this process and does not get the signals of its terminal.
+
+    While it runs the folder `keep` is touched from time to time, so that nobody takes it for left over.
+    """
     command = [sys.executable, "-I", "-S", "-c", _WITH_PARENT, str(os.getpid()), os.fspath(_program.program()), *words]
-    return subprocess.run(command, stdin=subprocess.DEVNULL, stdout=subprocess.DEVNULL, stderr=subprocess.PIPE,
-                          text=True, encoding="utf-8", errors="replace", start_new_session=True, check=False)
+    with subprocess.Popen(command, stdin=subprocess.DEVNULL, stdout=subprocess.DEVNULL, stderr=subprocess.PIPE, text=True,
+                          encoding="utf-8", errors="replace", start_new_session=True) as process:
+        try:
+            while True:
+                with contextlib.suppress(subprocess.TimeoutExpired):
+                    _, errors = process.communicate(timeout=TOUCHED_EVERY)
+                    return subprocess.CompletedProcess(command, process.returncode, "", errors)
+                if keep is not None:
+                    with contextlib.suppress(OSError):  # the whole campaign may be gone
+                        os.utime(keep)
+        except BaseException:
+            process.kill()
+            raise
 
 
 def last_line(text: str) -> str:
@@ -189,7 +208,7 @@ def run(task: Task) -> str:
     with tempfile.TemporaryDirectory(prefix=".part-", dir=task.file.parent) as folder:
         report = Path(folder) / "report.json"
         done = run_program(["audit", "--kernel", task.kernel.spec, *task.words, "--shard", f"{task.index}/{task.of}",
-                            "--findings", task.findings, "--json", os.fspath(report)])
+                            "--findings", task.findings, "--json", os.fspath(report)], Path(folder))
         if done.returncode == 2:
             raise WrongTask(last_line(done.stderr))
         if done.returncode not in (0, 1, 3) or not report.is_file():

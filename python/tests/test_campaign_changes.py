@@ -1,9 +1,12 @@
-"""What changes while a campaign runs is not taken for what it was: kernels and contracts."""
+"""What changes while a campaign runs is not taken for what it was: kernels, contracts, and the folders of parts."""
 from __future__ import annotations
 
 import json
+import os
 import shutil
 import subprocess
+import threading
+import time
 from collections.abc import Callable
 from pathlib import Path
 from typing import Any
@@ -148,3 +151,46 @@ def test_a_worker_that_does_not_see_a_file_says_so(kernel: Path, contract: Path,
     for judge in (lambda: _shards.run(task), lambda: _candidates.judge(one)):
         with pytest.raises(_shards.WrongTask, match=f"^the file of the {what} {gone} was not read: No such file or directory$"):
             judge()
+
+
+def test_a_folder_of_a_part_that_is_removed_meanwhile_is_no_error(tmp_path: Path) -> None:
+    (tmp_path / ".part-gone").symlink_to(tmp_path / "nowhere")  # found by a glob, and not there for stat
+    old = tmp_path / ".part-old"
+    old.mkdir()
+    os.utime(old, (time.time() - 90_000,) * 2)
+    (tmp_path / ".part-new").mkdir()
+    _campaign._sweep(tmp_path)
+    assert not old.exists() and (tmp_path / ".part-new").exists()
+
+
+def test_a_part_that_runs_for_days_keeps_its_folder(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    task = part(tmp_path, "builtin")
+    slow, go_on = tmp_path / "slow", tmp_path / "go-on"
+    slow.write_text(f"#!/bin/sh\nwhile [ ! -e '{go_on}' ]; do sleep 0.05; done\necho 'attest: that was all' >&2\nexit 2\n")
+    slow.chmod(0o755)
+    monkeypatch.setenv("ATTEST_PROGRAM", str(slow))
+    monkeypatch.setattr(_shards, "TOUCHED_EVERY", 0.05, raising=False)
+    errors: list[str] = []
+
+    def judge() -> None:
+        try:
+            _shards.run(task)
+        except _shards.WrongTask as why:
+            errors.append(str(why))
+
+    thread = threading.Thread(target=judge)
+    thread.start()
+    try:
+        end = time.monotonic() + 30
+        while not (folders := list((tmp_path / "shards").glob(".part-*"))) and time.monotonic() < end:
+            time.sleep(0.01)
+        (folder,) = folders
+        os.utime(folder, (time.time() - 90_000,) * 2)
+        while time.time() - folder.stat().st_mtime > 80_000 and time.monotonic() < end:
+            time.sleep(0.01)
+        _campaign._sweep(tmp_path / "shards")
+        assert folder.is_dir()
+    finally:
+        go_on.touch()
+        thread.join()
+    assert errors == ["that was all"]
