@@ -198,9 +198,13 @@ def _judge(client: Any, missing: dict[str, Task], tell: Progress) -> dict[str, s
 
 def outcomes(client: Any, work: Callable[[Any], Any], tasks: list[Any],
              mark: str = "") -> Iterator[tuple[Any, Any, str, bool]]:
-    """Each task when it is done: the task, its result (or None), why it has none, and whether to ask it again."""
+    """Each task when it is done: the task, its result (or None), why it has none, and whether to ask it again.
+
+    For Dask two tasks are one where all of them is the same, their folder too: the key of a report alone does not tell the tasks
+    of two campaigns on one scheduler apart.
+    """
     distributed = _dask()
-    futures = {client.submit(work, task, key=f"attest-{task.key}{mark}", pure=True): task for task in tasks}
+    futures = {client.submit(work, task, key=f"attest-{key_of(dataclasses.asdict(task))}{mark}", pure=True): task for task in tasks}
     for future in distributed.as_completed(list(futures), loop=client.loop):
         error = future.exception()
         task = futures.pop(future)

@@ -327,6 +327,18 @@ def test_tasks_come_back_with_their_results(cluster: Any, tmp_path: Path) -> Non
     assert found == {task.index: (task.key, "", False) for task in tasks}
 
 
+def test_two_campaigns_with_the_same_tasks_have_their_own_reports(cluster: Any, tmp_path: Path) -> None:
+    from attest_attention._campaign import _audits
+    first, second = ([task for tasks in _audits(["builtin"], [SEED], tmp_path / name, 2, "f32", True, 0,
+                                                ASKED["options"]).values() for task in tasks] for name in ("a", "b"))
+    with distributed.Client(cluster, set_as_default=False) as one, distributed.Client(cluster, set_as_default=False) as other:
+        begun = outcomes(one, _shards.run, first)
+        next(begun)
+        assert len(list(outcomes(other, _shards.run, second))) == 2 and len(list(begun)) == 1
+    assert [task.key for task in first] == [task.key for task in second]
+    assert all(task.stored() for task in first + second)
+
+
 def test_a_callable_is_no_kernel_of_a_campaign() -> None:
     with pytest.raises(TypeError, match="^kernels: is a function, expected words"):
         campaign(lambda q, k, v: v, 1)  # type: ignore[arg-type]
