@@ -14,14 +14,16 @@ import sys
 import time
 from collections.abc import Callable, Iterable, Iterator, Sequence
 from pathlib import Path
-from typing import Any
+from typing import Any, Union
 
 from . import _program
 from ._shards import (LEFT_AFTER, OWN_OPTIONS, Identity, Interrupted, Task, WrongTask, digest_of, key_of, last_line, run,
                       run_program)
 
 VERDICTS = ("certified", "undecided", "refuted")  # from good to bad
+MOST_DRAWS = 1_000_000_000
 Progress = Callable[[str], None]
+Word = Union[str, "os.PathLike[str]"]  # a name or a path
 
 
 @dataclasses.dataclass(frozen=True)
@@ -63,30 +65,30 @@ class Campaign:
         return "\n".join(f"{one.verdict:<9}  {one.kernel}  seed {one.seed}  {one.sentence}" for one in self.judged)
 
 
-def campaign(kernels: str | Iterable[str], seeds: int | Iterable[int], cluster: Any = None, *,
-             folder: str | os.PathLike[str] = "attest-campaign", shards: int = 8, contract: str = "f32", quick: bool = False,
-             draws: int = 100, options: str | Sequence[str] = (), progress: Progress | None = None) -> Campaign:
+def campaign(kernels: Word | Iterable[Word], seeds: int | Iterable[int], cluster: Any = None, *, folder: Word = "attest-campaign",
+             shards: int = 8, contract: Word = "f32", quick: bool = False, draws: int = 100, options: str | Iterable[str] = (),
+             progress: Progress | None = None) -> Campaign:
     """Audits each kernel under each seed, in parts that run on the workers of a cluster.
 
-    kernels   words that `attest audit --kernel` takes: "builtin", "./libmine.so:symbol", "command:…"
+    kernels   words that `attest audit --kernel` takes: "builtin", "./libmine.so:symbol", "command:…"; or paths
     cluster   None: one process a processor of this machine. Else a cluster or client of Dask, or the address of a scheduler
     folder    where reports are kept. Workers must see it and the kernels under the same path. What is there is not asked
               again, so a campaign that was interrupted goes on where it was
     shards    the parts of each audit
+    contract  what the kernels claim: the name of a preset, or a file
     draws     the drawn cases of each audit
     options   further words for `attest audit`, such as "--device" or "--allow", "read:/opt/driver"
 
     A part that could not be judged, because it keeps killing its worker or its kernel cannot be loaded, makes the audit
-    undecided and is named with its reason, unless another part refutes the kernel. Raises ValueError where an argument is
-    wrong, ImportError without Dask.
+    undecided and is named with its reason, unless another part refutes the kernel. Raises ValueError, or TypeError for what
+    has the wrong type, where an argument is wrong, ImportError without Dask.
     """
-    if callable(kernels):
-        raise TypeError(f"kernels: is a {type(kernels).__name__}, expected words that `attest audit --kernel` takes")
-    names = [kernels] if isinstance(kernels, str) else list(kernels)
-    numbers = [seeds] if isinstance(seeds, int) else list(seeds)
-    tell = progress or _say
-    where = Path(folder).absolute()
-    audits = _audits(names, numbers, where, shards, contract, quick, draws, [options] if isinstance(options, str) else options)
+    names = words_of("kernels", kernels, "words that `attest audit --kernel` takes")
+    numbers = [seeds] if isinstance(seeds, int) else list(of_type("seeds", seeds, (Iterable,), "whole numbers"))
+    where = Path(path_of("folder", folder)).absolute()
+    told_by(progress)
+    reached_by(cluster)
+    audits = _audits(names, numbers, where, shards, contract, quick, draws, words_of("options", options, "words"))
     (where / "shards").mkdir(parents=True, exist_ok=True)
     (where / "reports").mkdir(exist_ok=True)
     _sweep(where / "shards")
@@ -94,7 +96,7 @@ def campaign(kernels: str | Iterable[str], seeds: int | Iterable[int], cluster: 
     reasons: dict[str, str] = {}
     if missing:
         with connected(cluster) as client:
-            reasons = _judge(client, missing, tell)
+            reasons = _judge(client, missing, progress or _say)
     return Campaign(tuple(_merged(name, seed, tasks, reasons, where) for (name, seed), tasks in audits.items()))
 
 
@@ -102,7 +104,48 @@ def _say(line: str) -> None:
     print(line, file=sys.stderr, flush=True)
 
 
-def _audits(names: list[str], seeds: list[int], where: Path, shards: int, contract: str, quick: bool, draws: int,
+def of_type(argument: str, given: Any, kinds: tuple[type, ...], expected: str) -> Any:
+    if not isinstance(given, kinds):
+        raise TypeError(f"{argument}: is a {type(given).__name__}, expected {expected}")
+    return given
+
+
+def words_of(argument: str, given: Any, expected: str) -> list[str]:
+    """One word or several. A path is a word, too."""
+    several = [given] if isinstance(given, (str, os.PathLike)) else list(of_type(argument, given, (Iterable,), expected))
+    for one in several:
+        if not isinstance(one, (str, os.PathLike)):
+            raise TypeError(f"{argument}: holds a {type(one).__name__}, expected {expected}")
+    return [os.fsdecode(one) for one in several]
+
+
+def path_of(argument: str, given: Any, expected: str = "a path") -> str:
+    return os.fsdecode(of_type(argument, given, (str, os.PathLike), expected))
+
+
+def whole(argument: str, given: Any, least: int, most: int) -> None:
+    if isinstance(given, bool) or not isinstance(given, int):
+        raise TypeError(f"{argument}: is {given!r}, expected a whole number")
+    if not least <= given <= most:
+        raise ValueError(f"{argument}: is {given}, expected {least} to {most}")
+
+
+def told_by(progress: Any) -> None:
+    of_type("progress", progress, (Callable, type(None)), "a callable that takes a line")  # type: ignore[arg-type]
+
+
+def reached_by(cluster: Any) -> None:
+    if not (cluster is None or hasattr(cluster, "scheduler_address") or hasattr(cluster, "submit")):
+        of_type("cluster", cluster, (str,), "None, a cluster or client of Dask, or the address of a scheduler")
+
+
+def no_own_option(words: Iterable[str]) -> None:
+    for word in words:
+        if word.split("=", 1)[0] in OWN_OPTIONS:
+            raise ValueError(f"options: {word} is what this function itself says; it has an argument for it, or no use")
+
+
+def _audits(names: list[str], seeds: list[int], where: Path, shards: int, contract: Word, quick: bool, draws: int,
             options: Sequence[str]) -> dict[tuple[str, int], list[Task]]:
     """The tasks of each audit. Raises ValueError with the name of the argument that is wrong."""
     if not names:
@@ -111,13 +154,10 @@ def _audits(names: list[str], seeds: list[int], where: Path, shards: int, contra
         raise ValueError("seeds: there is none")
     if any(isinstance(seed, bool) or not isinstance(seed, int) or seed < 0 for seed in seeds):
         raise ValueError(f"seeds: {seeds!r} are not all whole numbers from 0 on")
-    for what, given, least, most in (("shards", shards, 1, 1_000_000), ("draws", draws, 0, 1_000_000_000)):
-        if not least <= given <= most:
-            raise ValueError(f"{what}: is {given}, expected {least} to {most}")
-    for word in options:
-        if word.split("=", 1)[0] in OWN_OPTIONS:
-            raise ValueError(f"options: {word} is what the campaign itself says; it has an argument for it, or no use")
-    content, claim = _contract(contract)
+    whole("shards", shards, 1, 1_000_000)
+    whole("draws", draws, 0, MOST_DRAWS)
+    no_own_option(options)
+    content, claim = contract_of(contract)
     version = _program.version()
     audits: dict[tuple[str, int], list[Task]] = {}
     for name in names:
@@ -130,14 +170,15 @@ def _audits(names: list[str], seeds: list[int], where: Path, shards: int, contra
     return audits
 
 
-def _contract(contract: str) -> tuple[str, str]:
+def contract_of(contract: Any) -> tuple[str, str]:
     """What else than its word decides of a contract (the bytes of a file), and that word."""
-    if Path(contract).is_file():
-        return digest_of(contract), os.path.abspath(contract)
+    word = path_of("contract", contract, "the name of a preset or a file")
+    if Path(word).is_file():
+        return digest_of(word), os.path.abspath(word)
     known = [entry["name"] for entry in json.loads(_program.run(["list", "contracts", "--json"]).stdout)]
-    if contract not in known:
-        raise ValueError(f"contract: {contract!r} is neither a file nor one of {', '.join(known)}")
-    return "", contract
+    if word not in known:
+        raise ValueError(f"contract: {word!r} is neither a file nor one of {', '.join(known)}")
+    return "", word
 
 
 def _sweep(shards: Path) -> None:

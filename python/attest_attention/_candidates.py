@@ -15,9 +15,10 @@ from pathlib import Path
 from typing import Any
 
 from . import _program
-from ._campaign import VERDICTS, Progress, _contract, _say, connected, outcomes
+from ._campaign import (MOST_DRAWS, VERDICTS, Progress, Word, _say, connected, contract_of, no_own_option, outcomes, path_of,
+                        reached_by, told_by, whole, words_of)
 from ._candidates_page import page_of
-from ._shards import (OWN_OPTIONS, Identity, Interrupted, WrongTask, key_of, last_line, refuse_changed, refuse_interrupted,
+from ._shards import (Identity, Interrupted, WrongTask, key_of, last_line, refuse_changed, refuse_interrupted,
                       refuse_other_build, run_program)
 
 
@@ -74,10 +75,9 @@ def _line(candidate: Candidate, verdict: str, sentence: str, seconds: float) -> 
             "seconds": round(seconds, 3)}
 
 
-def candidates(kernels: str | os.PathLike[str] | Iterable[str], cluster: Any = None, *,
-               into: str | os.PathLike[str] = "candidates.jsonl", page: str | os.PathLike[str] | None = "candidates.html",
-               contract: str = "f32", seed: int = 1, draws: int | None = None, options: Iterable[str] = (),
-               progress: Progress | None = None) -> list[dict[str, Any]]:
+def candidates(kernels: Word | Iterable[Word], cluster: Any = None, *, into: Word = "candidates.jsonl",
+               page: Word | None = "candidates.html", contract: Word = "f32", seed: int = 1, draws: int | None = None,
+               options: str | Iterable[str] = (), progress: Progress | None = None) -> list[dict[str, Any]]:
     """Judges each kernel with `--quick --fail-fast`, on the workers of a cluster.
 
     kernels   a folder, of which every *.so is a kernel; or words that `attest audit --kernel` takes
@@ -93,26 +93,30 @@ def candidates(kernels: str | os.PathLike[str] | Iterable[str], cluster: Any = N
     is undecided; its line has the first six only, is not in the file, and it is asked again the next time. Returns the lines,
     in the order of `kernels`.
     """
-    words = (options,) if isinstance(options, str) else tuple(options)
-    for word in words:
-        if word.split("=", 1)[0] in OWN_OPTIONS:
-            raise ValueError(f"options: {word} is what this function itself says; it has an argument for it, or no use")
+    words = words_of("options", options, "words")
+    no_own_option(words)
     if isinstance(seed, bool) or not isinstance(seed, int) or seed < 0:
         raise ValueError(f"seed: is {seed!r}, expected a whole number from 0 on")
-    if draws is not None and not 0 <= draws <= 1_000_000_000:
-        raise ValueError(f"draws: is {draws}, expected 0 to 1000000000")
+    if draws is not None:
+        whole("draws", draws, 0, MOST_DRAWS)
     drawn = () if draws is None else ("--draws", str(draws))
+    file = Path(path_of("into", into))
+    if file.is_dir():
+        raise ValueError(f"into: {file} is a folder")
+    table = None if page is None else Path(path_of("page", page, "a path or None"))
+    told_by(progress)
+    reached_by(cluster)
     tell = progress or _say
     names = _names(kernels)
-    content, claim = _contract(contract)
+    content, claim = contract_of(contract)
     version = _program.version()
     every = [Candidate(Identity.of(name), ("--contract", claim, "--seed", str(seed), *drawn, *words), content, version)
              for name in names]
-    known = _known(Path(into))
+    known = _known(file)
     missing = {one.key: one for one in every if one.key not in known}
     if missing:
-        Path(into).parent.mkdir(parents=True, exist_ok=True)
-        with connected(cluster) as client, open(into, "a", encoding="utf-8") as lines:
+        file.parent.mkdir(parents=True, exist_ok=True)
+        with connected(cluster) as client, open(file, "a", encoding="utf-8") as lines:
             for line in _judged(client, list(missing.values())):
                 known[line["key"]] = line
                 if _audited(line):
@@ -121,12 +125,12 @@ def candidates(kernels: str | os.PathLike[str] | Iterable[str], cluster: Any = N
                 tell(f"attest candidates: {line['verdict']:<9} {line['seconds']:6.2f} s  {line['kernel']}"
                      + ("" if _audited(line) else f": {line['sentence']}"))
     found = [known[one.key] | {"kernel": one.kernel.spec} for one in every]
-    if page is not None:
-        Path(page).write_text(page_of(found), encoding="utf-8")
+    if table is not None:
+        table.write_text(page_of(found), encoding="utf-8")
     return found
 
 
-def _names(kernels: str | os.PathLike[str] | Iterable[str]) -> list[str]:
+def _names(kernels: Word | Iterable[Word]) -> list[str]:
     if isinstance(kernels, (str, os.PathLike)):
         if not Path(kernels).is_dir():
             raise ValueError(f"kernels: {os.fspath(kernels)!r} is no folder; single kernels are given as a list")
@@ -134,7 +138,7 @@ def _names(kernels: str | os.PathLike[str] | Iterable[str]) -> list[str]:
         if not found:
             raise ValueError(f"kernels: the folder {os.fspath(kernels)!r} has no file *.so")
         return found
-    found = list(kernels)
+    found = words_of("kernels", kernels, "a folder, or words that `attest audit --kernel` takes")
     if not found:
         raise ValueError("kernels: there is none")
     return found

@@ -339,6 +339,29 @@ def test_two_campaigns_with_the_same_tasks_have_their_own_reports(cluster: Any, 
     assert all(task.stored() for task in first + second)
 
 
-def test_a_callable_is_no_kernel_of_a_campaign() -> None:
-    with pytest.raises(TypeError, match="^kernels: is a function, expected words"):
-        campaign(lambda q, k, v: v, 1)  # type: ignore[arg-type]
+@pytest.mark.parametrize(("changed", "says"), [
+    ({"kernels": lambda q, k, v: v}, "kernels: is a function, expected words"), ({"kernels": 5}, "kernels: is a int, expected"),
+    ({"kernels": None}, "kernels: is a NoneType, expected"), ({"kernels": ["builtin", 5]}, "kernels: holds a int, expected"),
+    ({"seeds": 0.5}, "seeds: is a float, expected"), ({"shards": "x"}, "shards: is 'x', expected a whole number"),
+    ({"shards": True}, "shards: is True, expected"), ({"shards": 2.0}, "shards: is 2.0, expected"),
+    ({"draws": None}, "draws: is None, expected a whole number"), ({"contract": 5}, "contract: is a int, expected"),
+    ({"contract": None}, "contract: is a NoneType, expected"), ({"options": 5}, "options: is a int, expected words"),
+    ({"options": ["--only", 5]}, "options: holds a int, expected"), ({"folder": 5}, "folder: is a int, expected a path"),
+    ({"progress": "x"}, "progress: is a str, expected a callable"), ({"cluster": 5}, "cluster: is a int, expected")])
+def test_errors_of_type_name_the_argument(changed: dict[str, Any], says: str, tmp_path: Path) -> None:
+    with pytest.raises(TypeError, match=f"^{says}"):
+        campaign(**{"kernels": "builtin", "seeds": 1, "folder": tmp_path / "c", **changed})
+    assert not (tmp_path / "c").exists()
+
+
+def test_paths_and_what_is_read_once_are_taken(cluster: Any, tmp_path: Path) -> None:
+    library = _program.library("kernel_scalar")
+    (tmp_path / "mine.json").write_text('{"from": "f32"}')
+    given: dict[str, Any] = {"shards": 1, "quick": True, "draws": 0, "progress": lambda line: None}
+    (one,) = campaign(library, SEED, cluster, folder=tmp_path / "c", contract=tmp_path / "mine.json",
+                      options=(word for word in ASKED["options"]), **given).judged
+    assert one.kernel == str(library) and one.verdict == "certified" and (one.json or {})["contract"] == "mine"
+    assert {check["name"] for check in (one.json or {})["checks"]} == set(ASKED["options"][1].split(","))
+    (again,) = campaign(iter([library]), iter([SEED]), cluster, folder=tmp_path / "c", contract=str(tmp_path / "mine.json"),
+                        options=ASKED["options"], **given | {"progress": pytest.fail}).judged
+    assert again == one, "it has the same key"

@@ -76,7 +76,7 @@ def part(where: Path, kernel: str, contract: str = "f32") -> _shards.Task:
 
 
 def candidate(kernel: str, contract: str = "f32") -> _candidates.Candidate:
-    content, claim = _campaign._contract(contract)
+    content, claim = _campaign.contract_of(contract)
     words = ("--contract", claim, "--seed", "1", *FEW)
     return _candidates.Candidate(_shards.Identity.of(kernel), words, content, _program.version())
 

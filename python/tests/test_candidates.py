@@ -227,6 +227,29 @@ def test_errors_name_the_argument(changed: dict[str, Any], argument: str, tmp_pa
     assert not list(tmp_path.iterdir())
 
 
+@pytest.mark.parametrize(("changed", "says"), [
+    ({"kernels": 5}, "kernels: is a int, expected"), ({"kernels": [5]}, "kernels: holds a int, expected"),
+    ({"contract": 5}, "contract: is a int, expected"),
+    ({"draws": "x"}, "draws: is 'x', expected a whole number"), ({"draws": True}, "draws: is True, expected"),
+    ({"options": 5}, "options: is a int, expected words"), ({"options": [5]}, "options: holds a int, expected"),
+    ({"into": 5}, "into: is a int, expected a path"), ({"page": 5}, "page: is a int, expected a path"),
+    ({"progress": 5}, "progress: is a int, expected a callable"), ({"cluster": 5}, "cluster: is a int, expected")])
+def test_errors_of_type_name_the_argument(changed: dict[str, Any], says: str, tmp_path: Path) -> None:
+    with pytest.raises(TypeError, match=f"^{says}"):
+        candidates(**{"kernels": ["builtin"], "into": tmp_path / "lines", "page": tmp_path / "page", **changed})
+    assert not list(tmp_path.iterdir())
+
+
+def test_a_folder_is_no_file_of_lines(tmp_path: Path) -> None:
+    with pytest.raises(ValueError, match=f"^into: {tmp_path} is a folder"):
+        candidates(["builtin"], into=tmp_path)
+
+
+def test_paths_are_kernels(cluster: Any, folder: Path, tmp_path: Path) -> None:
+    (line,) = candidates([folder / "a.so"], cluster, into=tmp_path / "lines", page=None, options=FEW, progress=quiet)
+    assert line["verdict"] == "certified" and line["kernel"] == str(folder / "a.so")
+
+
 def test_a_folder_without_kernels_is_an_error(tmp_path: Path) -> None:
     with pytest.raises(ValueError, match=r"^kernels: the folder .* has no file \*\.so"):
         candidates(tmp_path)
