@@ -235,9 +235,9 @@ def test_the_parts_of_a_command_are_merged(cluster: Any, tmp_path: Path) -> None
     assert one.verdict == "certified" and one.json is not None, one
 
 
-@pytest.mark.parametrize(("draws", "options", "lacking"), [
-    (0, (), r"\d+ of \d+ inputs"), (100_000, ("--only", "worked-examples,drawn"), r"draws \d+ to 100000")])
-def test_an_audit_that_is_ended_from_outside_is_not_stored(tmp_path: Path, draws: int, options: tuple[str, ...],
+@pytest.mark.parametrize(("draws", "options", "seconds", "lacking"), [
+    (0, (), 0.5, r"\d+ of \d+ inputs"), (100_000, ("--only", "worked-examples,drawn"), 4, r"draws \d+ to 100000")])
+def test_an_audit_that_is_ended_from_outside_is_not_stored(tmp_path: Path, draws: int, options: tuple[str, ...], seconds: float,
                                                            lacking: str) -> None:
     from attest_attention._campaign import _audits
     (tasks,) = _audits(["builtin"], [SEED], tmp_path, 1, "f32", False, draws, options).values()
@@ -256,7 +256,7 @@ def test_an_audit_that_is_ended_from_outside_is_not_stored(tmp_path: Path, draws
         for child in children(os.getpid()):
             with contextlib.suppress(FileNotFoundError, ProcessLookupError):  # a child that has ended
                 if Path(f"/proc/{child}/exe").resolve().name == "attest":
-                    time.sleep(0.5)
+                    time.sleep(seconds)
                     os.kill(child, signal.SIGTERM)
         time.sleep(0.05)
     thread.join()
