@@ -101,10 +101,11 @@ class Task:
     def stored(self) -> bool:
         """Whether the report of this part is there and whole."""
         try:
-            self.check(json.loads(self.file.read_bytes()))
-        except (OSError, ValueError, AttributeError, WrongTask, Interrupted):
+            report = json.loads(self.file.read_bytes())
+            self.check(report)
+            return isinstance(report["verdict"], str) and isinstance(report["evidence"]["sentence"], str)
+        except (OSError, ValueError, LookupError, TypeError, AttributeError, WrongTask, Interrupted):
             return False
-        return True
 
     def check(self, report: dict[str, Any]) -> None:
         """Raises Interrupted or WrongTask where this is not the report of this task."""

@@ -194,3 +194,15 @@ def test_a_part_that_runs_for_days_keeps_its_folder(tmp_path: Path, monkeypatch:
         go_on.touch()
         thread.join()
     assert errors == ["that was all"]
+
+
+@pytest.mark.parametrize("damage", [
+    {"kernel_builds": 5}, {"evidence": {"not_asked": [{}]}}, {"evidence": 5}, {"shard": [1, 1]}, {"verdict": None},
+    {"verdict": "refuted", "evidence": {}}])
+def test_a_stored_part_that_is_no_report_is_judged_again(cluster: Any, kernel: Path, tmp_path: Path, damage: dict[str, Any]) -> None:
+    asked: dict[str, Any] = {"folder": tmp_path, "shards": 1, "quick": True, "draws": 0, "options": FEW, "progress": quiet}
+    assert campaign(kernel, 1, cluster, **asked).verdict == "certified"
+    (file,) = (tmp_path / "shards").glob("*.json")
+    file.write_text(json.dumps({"attest": _program.version(), "shard": {"index": 1, "of": 1}, "verdict": "undecided"} | damage))
+    (one,) = campaign(kernel, 1, cluster, **asked).judged
+    assert one.verdict == "certified" and one.file is not None
