@@ -123,7 +123,7 @@ def test_what_was_not_judged_is_asked_again(cluster: Any, folder: Path, tmp_path
         (failed,) = candidates([kernel], cluster, progress=said.append, **asked)
     assert failed["verdict"] == "undecided" and failed["sentence"] == "FileNotFoundError: the program attest was not found"
     assert into.read_bytes() == b"" and said[0].endswith(f"{kernel}: {failed['sentence']}")
-    into.write_text(json.dumps(failed) + "\n")  # attest 0.7.0 and earlier kept it
+    into.write_text(json.dumps(failed) + "\n")  # earlier versions kept it
     (judged,) = candidates([kernel], cluster, progress=quiet, **asked)
     assert judged["verdict"] == "certified" and judged["key"] == failed["key"]
     assert lines_of(into) == [failed, judged]
