@@ -1,7 +1,6 @@
 """attest.audit: adversarial inputs, made and judged by the program, answered by a Python callable."""
 from __future__ import annotations
 
-import functools
 import json as json_text
 import os
 import re
@@ -28,6 +27,7 @@ from ._progress import Progress
 from ._report import VERDICTS, Folder, Report
 from ._signature import Options, name_of
 from ._tensor_file import tensor
+from ._words import contract_words, option_words
 
 Words = Sequence[str | os.PathLike[str]]
 
@@ -44,51 +44,6 @@ def is_python(spec: str) -> bool:
     if not _SPEC.fullmatch(spec) or module == "builtin":
         return False
     return not (module.endswith(".so") or Path(spec).is_file() or Path(module).is_file())
-
-
-@functools.cache
-def _types_of_presets() -> dict[str, str]:
-    return {one["name"]: one["input"] for one in json_text.loads(_program.run(["list", "contracts", "--json"]).stdout)}
-
-
-def contract_words(contract: str | os.PathLike[str] | None, dtype: str | None,
-                   argument: str = "dtype") -> tuple[list[str], str]:
-    """The option that says the contract, and the element type of its inputs.
-
-    Without a contract it is the preset named like the type. Raises ValueError where they contradict each other; `argument` is
-    what says the type.
-    """
-    if dtype is not None and dtype not in ("f32", "bf16", "f16", "f64"):
-        raise ValueError(f"dtype: is {dtype!r}, expected f32, bf16, f16 or f64")
-    if contract is None:
-        return ["--contract", dtype or "f32"], dtype or "f32"
-    said = os.fspath(contract)
-    known = _types_of_presets().get(said)
-    if known is None and Path(said).is_file():
-        try:
-            file = json_text.loads(Path(said).read_text(encoding="utf-8"))
-            known = file.get("input") or _types_of_presets().get(file.get("from", ""))
-        except (ValueError, AttributeError):
-            known = None  # the program says what is wrong with the file
-    if known and dtype and known != dtype:
-        raise ValueError(f"{argument}: is {dtype}, but the inputs of the contract {said} are {known}")
-    return ["--contract", said], known or dtype or "f32"
-
-
-def option_words(options: dict[str, Any]) -> list[str]:
-    """Keywords as options of the program: a name for True, nothing for None and False, lists joined by commas.
-
-    >>> option_words({"quick": True, "seed": 1, "fail_fast": False, "only": ["stale", "drawn"], "budget": None})
-    ['--quick', '--seed', '1', '--only', 'stale,drawn']
-    """
-    words: list[str] = []
-    for name, value in options.items():
-        if value is None or value is False or (isinstance(value, (list, tuple)) and not value):
-            continue
-        words.append("--" + name.replace("_", "-"))
-        if value is not True:
-            words.append(",".join(map(str, value)) if isinstance(value, (list, tuple)) else str(value))
-    return words
 
 
 def audit(kernel: Callable[..., Any] | str | os.PathLike[str] = "builtin", *,

@@ -14,11 +14,12 @@ import numpy as np
 
 from . import _ask, _merge, _program, _tensor_file
 from ._arrays import as_numpy
-from ._audit import audit, contract_words, option_words, resolved, run_judging
+from ._audit import audit, resolved, run_judging
 from ._cases import Answers, answers_of, merge_answers_of
 from ._report import Report, _escaped
 from ._signature import Options
 from ._tensor_file import Array, Tensor
+from ._words import contract_words, option_words
 
 Kernel = Callable[..., Any] | str
 

@@ -8,12 +8,12 @@ from typing import Any
 import numpy as np
 
 from ._arrays import FLOATING, like
-from ._audit import contract_words
 from ._problem import Problem, floating
 from ._reference import Reference, answer_of
 from ._report import Report
 from ._tensor_file import Tensor
 from ._verify import verify_problem
+from ._words import contract_words
 
 
 def verify_merge(o_parts: Any, lse_parts: Any, o: Any, lse: Any = None, *, contract: str | os.PathLike[str] | None = None,

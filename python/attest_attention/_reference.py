@@ -13,11 +13,11 @@ import numpy as np
 
 from . import _program, _tensor_file
 from ._arrays import FLOATING, like, swapped
-from ._audit import contract_words
 from ._problem import Further, Problem, problem
 from ._report import Report
 from ._tensor_file import Array, Tensor
 from ._verify import verify_problem
+from ._words import contract_words
 
 if TYPE_CHECKING:
     from typing_extensions import Unpack

@@ -7,9 +7,10 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from . import _tensor_file
-from ._audit import contract_words, option_words, run_judging
+from ._audit import run_judging
 from ._problem import Further, Problem, problem
 from ._report import Folder, Replay, Report
+from ._words import contract_words, option_words
 
 if TYPE_CHECKING:
     from typing_extensions import Unpack

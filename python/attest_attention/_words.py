@@ -1,0 +1,55 @@
+"""Keywords as words of the program: the contract, and options."""
+from __future__ import annotations
+
+import functools
+import json
+import os
+from pathlib import Path
+from typing import Any
+
+from . import _program
+
+
+@functools.cache
+def _types_of_presets() -> dict[str, str]:
+    return {one["name"]: one["input"] for one in json.loads(_program.run(["list", "contracts", "--json"]).stdout)}
+
+
+def contract_words(contract: str | os.PathLike[str] | None, dtype: str | None,
+                   argument: str = "dtype") -> tuple[list[str], str]:
+    """The option that says the contract, and the element type of its inputs.
+
+    Without a contract it is the preset named like the type. Raises ValueError where they contradict each other; `argument` is
+    what says the type.
+    """
+    if dtype is not None and dtype not in ("f32", "bf16", "f16", "f64"):
+        raise ValueError(f"dtype: is {dtype!r}, expected f32, bf16, f16 or f64")
+    if contract is None:
+        return ["--contract", dtype or "f32"], dtype or "f32"
+    said = os.fspath(contract)
+    known = _types_of_presets().get(said)
+    if known is None and Path(said).is_file():
+        try:
+            file = json.loads(Path(said).read_text(encoding="utf-8"))
+            known = file.get("input") or _types_of_presets().get(file.get("from", ""))
+        except (ValueError, AttributeError):
+            known = None  # the program says what is wrong with the file
+    if known and dtype and known != dtype:
+        raise ValueError(f"{argument}: is {dtype}, but the inputs of the contract {said} are {known}")
+    return ["--contract", said], known or dtype or "f32"
+
+
+def option_words(options: dict[str, Any]) -> list[str]:
+    """Keywords as options of the program: a name for True, nothing for None and False, lists joined by commas.
+
+    >>> option_words({"quick": True, "seed": 1, "fail_fast": False, "only": ["stale", "drawn"], "budget": None})
+    ['--quick', '--seed', '1', '--only', 'stale,drawn']
+    """
+    words: list[str] = []
+    for name, value in options.items():
+        if value is None or value is False or (isinstance(value, (list, tuple)) and not value):
+            continue
+        words.append("--" + name.replace("_", "-"))
+        if value is not True:
+            words.append(",".join(map(str, value)) if isinstance(value, (list, tuple)) else str(value))
+    return words
