@@ -52,7 +52,8 @@ def as_numpy(part: Tensor) -> Array:
 def host(array: Any, argument: str) -> Tensor:
     """An array of any library as one in host memory, without a copy where that is possible.
 
-    Raises TypeError, with the argument's name, for what is no array or has a type that attest does not know.
+    Raises TypeError, with the argument's name, for what is no array or has a type that attest does not know, and ValueError for
+    one that does not give its memory.
     """
     try:
         kind = kind_of(array)
@@ -62,10 +63,13 @@ def host(array: Any, argument: str) -> Tensor:
             return _from_torch(array)
         if kind == "jax":
             return tensor(np.asarray(array))
-        if hasattr(array, "__dlpack__"):
-            return _from_dlpack(array)
-        if hasattr(array, "__array__"):
-            return tensor(np.asarray(array))
+        try:
+            if hasattr(array, "__dlpack__"):
+                return _from_dlpack(array)
+            if hasattr(array, "__array__"):
+                return tensor(np.asarray(array))
+        except (BufferError, ValueError, RuntimeError) as why:
+            raise ValueError(f"{argument}: {why}") from why
     except TypeError as why:
         raise TypeError(f"{argument}: {why}") from why
     raise TypeError(f"{argument}: is a {type(array).__name__}, expected an array (NumPy, PyTorch, JAX, or with __dlpack__)")
@@ -179,16 +183,18 @@ def of_dltensor(what: DLTensor, *, writable: bool = False) -> Tensor:
     if 0 in shape:
         return Tensor(np.empty(shape, stored), dtype)
     strides: tuple[int, ...] | None = None
-    elements = 1
+    before, elements = 0, 1  # elements that lie before the first one, and all of them
     if what.strides:
         steps = what.strides[: what.ndim]
         strides = tuple(step * size for step in steps)
-        elements += sum((extent - 1) * step for extent, step in zip(shape, steps))
+        ways = [(extent - 1) * step for extent, step in zip(shape, steps)]
+        before = -sum(way for way in ways if way < 0)
+        elements += sum(map(abs, ways))
     else:
         for extent in shape:
             elements *= extent
-    memory = _memory(what.data + what.byte_offset, elements * size, 0x200 if writable else 0x100)
-    return Tensor(np.ndarray(shape, stored, memory, 0, strides), dtype)
+    memory = _memory(what.data + what.byte_offset - before * size, elements * size, 0x200 if writable else 0x100)
+    return Tensor(np.ndarray(shape, stored, memory, before * size, strides), dtype)
 
 
 def _from_dlpack(array: Any) -> Tensor:

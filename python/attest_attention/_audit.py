@@ -27,7 +27,7 @@ from ._progress import Progress
 from ._report import VERDICTS, Folder, Report
 from ._signature import Options, name_of
 from ._tensor_file import tensor
-from ._words import contract_words, option_words
+from ._words import among, contract_words, listed, option_words, text_of
 
 Words = Sequence[str | os.PathLike[str]]
 
@@ -91,20 +91,23 @@ def audit(kernel: Callable[..., Any] | str | os.PathLike[str] = "builtin", *,
     >>> report.verdict, bool(report)
     ('certified', True)
     """
-    supports, allow, options = (([one] if isinstance(one, str) else one) for one in (supports, allow, options))
+    supports, allow, options = listed(supports, "supports"), listed(allow, "allow"), listed(options, "options")
+    if adapter is not None and not callable(adapter):
+        raise TypeError(f"adapter: is a {type(adapter).__name__}, expected a function of one Call")
     if merge is not None and kernel == "builtin":
         kernel, only = _merge.no_attention, only or "merge"
     contract_part, element = contract_words(contract, dtype)
     words: list[str | os.PathLike[str]] = [*contract_part]
     words += option_words({"quick": quick, "seed": seed, "draws": draws, "budget": budget, "only": only, "jobs": jobs,
-                           "waive": waive, "fail_fast": fail_fast, "findings": findings})
+                           "waive": waive, "fail_fast": fail_fast,
+                           "findings": None if findings is None else text_of(findings, "findings")})
     words += [*options]
     files = {"json": json, "html": html, "junit": junit}
     if isinstance(kernel, (str, os.PathLike)) and not callable(kernel):
         named = resolved(os.fspath(kernel), device)
         if isinstance(named, str):
-            _refuse_for_library(layout=layout != "bhnd", arrays=arrays, adapter=adapter, merge=merge, causal=causal,
-                                returns=returns, supports=supports)
+            _refuse_for_library(layout=None if among(layout, ("bhnd",)) else layout, arrays=arrays, adapter=adapter,
+                                merge=merge, causal=causal, returns=returns, supports=supports or None)
             caged = [*words, *(["--device"] if device != "cpu" else []), *(w for one in allow for w in ("--allow", one))]
             return _run(["--kernel", named, *caged], files, progress)
         kernel = named
@@ -112,7 +115,7 @@ def audit(kernel: Callable[..., Any] | str | os.PathLike[str] = "builtin", *,
         dtype_of("bf16")  # raises where ml_dtypes is not there
     merges = _ask.imported(merge, argument="merge") if isinstance(merge, str) else merge
     asks = merges if kernel is _merge.no_attention else kernel
-    chosen = Options(arrays or _ask.guessed_arrays(asks, device), device, layout, causal, tuple(supports), returns)
+    chosen = Options(_ask.guessed_arrays(asks, device) if arrays is None else arrays, device, layout, causal, tuple(supports), returns)
     _check_device(chosen)
     spec, merge_name = importable_name(kernel), None if merges is None else importable_name(merges)
     matched = None if merges is None else _merge.MatchedMerge(merges, chosen)
@@ -155,7 +158,7 @@ def _check_device(options: Options) -> None:
 
 def _refuse_for_library(**given: Any) -> None:
     for name, value in given.items():
-        if value:
+        if value is not None:
             raise ValueError(f"{name}: is about Python callables, and the kernel is none")
 
 
@@ -246,19 +249,19 @@ def run_judging(judging: str, words: Words, files: dict[str, str | os.PathLike[s
 
     Raises ValueError with the program's sentence for exit status 2.
     """
-    files = files or {}
+    written = {name: text_of(to, name) for name, to in (files or {}).items() if to is not None}
     folder = folder or Folder()
     report, page = Path(folder.name) / "report.json", Path(folder.name) / "report.html"
     ends: tuple[socket.socket, socket.socket] | None = None
     extra: list[str | os.PathLike[str]] = ["--json", report, "--report", page]
-    if junit := files.get("junit"):
+    if junit := written.get("junit"):
         extra += ["--junit", os.path.abspath(junit)]
     for option in ("json", "html"):
-        to = files.get(option)
+        to = written.get(option)
         if to and not Path(to).absolute().parent.is_dir():
             raise ValueError(f"{option}: there is no folder {Path(to).absolute().parent}")
         if to and Path(to).is_dir():
-            raise ValueError(f"{option}: {os.fspath(to)} is a folder, expected the name of a file")
+            raise ValueError(f"{option}: {to} is a folder, expected the name of a file")
     if served is not None:
         _serve.serve_library()
         ends = socket.socketpair(socket.AF_UNIX, socket.SOCK_SEQPACKET)
@@ -297,7 +300,7 @@ def run_judging(judging: str, words: Words, files: dict[str, str | os.PathLike[s
         text = output.read()
     content = json_text.loads(report.read_text(encoding="utf-8"))
     for option, made in (("json", report), ("html", page)):
-        if to := files.get(option):
+        if to := written.get(option):
             shutil.copyfile(made, to)
     return Report(content, text, folder=folder, raised=served.tracebacks if served else None)
 

@@ -10,6 +10,7 @@ import numpy as np
 from ._arrays import FLOATING, host, swapped
 from ._call import BYTES, LATER
 from ._tensor_file import Tensor
+from ._words import among
 
 if TYPE_CHECKING:
     from typing_extensions import Unpack
@@ -73,7 +74,7 @@ def problem(q: Any, k: Any, v: Any, *, outputs: Mapping[str, Any] | None = None,
     for name in further:
         if name not in Further.__annotations__:
             raise TypeError(f"{name}: there is no such argument")
-    if layout not in ("bhnd", "bnhd", "thd"):
+    if not among(layout, ("bhnd", "bnhd", "thd")):
         raise ValueError(f"layout: is {layout!r}, expected 'bhnd', 'bnhd' or 'thd'")
     tensors = {name: floating(array, name) for name, array in (("q", q), ("k", k), ("v", v))}
     tensors |= {name: floating(array, name) for name, array in (outputs or {}).items() if array is not None or name == "o"}
@@ -84,8 +85,8 @@ def problem(q: Any, k: Any, v: Any, *, outputs: Mapping[str, Any] | None = None,
     parameters: dict[str, str] = {}
     if scale is not None:
         parameters["scale"] = _number(scale, "scale")
-    if softcap:
-        parameters["softcap"] = _number(softcap, "softcap")
+    if softcap is not None and float.fromhex(said := _number(softcap, "softcap")) != 0:
+        parameters["softcap"] = said
     if any(value is not None for value in further.values()):
         return _with_further(tensors, parameters, causal, window, diagonal, layout, cu_seqlens, further)
     if layout == "thd":
@@ -121,7 +122,7 @@ def _mask(mask: Any, name: str = "mask") -> Tensor:
 def _number(value: Any, name: str) -> str:
     try:
         return float(value).hex() if np.isfinite(float(value)) else repr(float(value))
-    except (TypeError, ValueError):
+    except (TypeError, ValueError, RuntimeError):
         raise TypeError(f"{name}: is {value!r}, expected a number") from None
 
 
@@ -134,7 +135,7 @@ def band_of(causal: str | bool | None, window: Sequence[int] | None, diagonal: i
     >>> band_of("bottom-right", None, None, 2, 5)
     {'diagonal': '3', 'left': '-1', 'right': '0'}
     """
-    if causal not in (None, False, True, "top-left", "bottom-right"):
+    if not among(causal, (None, False, True, "top-left", "bottom-right")):
         raise ValueError(f"causal: is {causal!r}, expected 'top-left', 'bottom-right', or True where n = m")
     if causal and not isinstance(causal, str) and n != m and diagonal is None:
         raise ValueError(f"causal: n is {n} and m is {m}; say 'top-left' (j <= i) or 'bottom-right' (j <= i + m - n)")
@@ -165,7 +166,7 @@ def _with_further(tensors: dict[str, Tensor], parameters: dict[str, str], causal
     """One problem, as the file format has it. What does not fit together is the program's to say."""
     given: dict[str, Any] = {name: value for name, value in further.items() if value is not None}
     if cu_seqlens is not None:
-        for name, offsets in zip(("q_offsets", "k_offsets"), cu_seqlens):
+        for name, offsets in zip(("q_offsets", "k_offsets"), _pair(cu_seqlens)):
             if offsets is not None and name in given:
                 raise ValueError(f"{name}: cu_seqlens says it already; give one of them")
             if offsets is not None:
@@ -178,7 +179,7 @@ def _with_further(tensors: dict[str, Tensor], parameters: dict[str, str], causal
         raise ValueError("cu_seqlens: the layout thd needs (offsets of the queries, offsets of the keys)")
     paged = "block_table" in tensors
     kv_layout = given.get("kv_layout", "hnd" if layout == "bhnd" else "nhd")
-    if kv_layout not in ("hnd", "nhd"):
+    if not among(kv_layout, ("hnd", "nhd")):
         raise ValueError(f"kv_layout: is {kv_layout!r}, expected 'hnd' or 'nhd'")
     if paged:
         parameters["attest.kv_layout"] = kv_layout
@@ -204,7 +205,7 @@ def _with_further(tensors: dict[str, Tensor], parameters: dict[str, str], causal
 def _band_by_entry(causal: str | bool | None, window: Sequence[int] | None, diagonal: int | None, align: str | None,
                    tensors: Mapping[str, Tensor], layout: str) -> dict[str, str]:
     """The band, whose corner is that of each entry."""
-    if align not in (None, "top-left", "bottom-right"):
+    if not among(align, (None, "top-left", "bottom-right")):
         raise ValueError(f"align: is {align!r}, expected 'top-left' or 'bottom-right'")
     if align is not None and isinstance(causal, str) and causal != align:
         raise ValueError(f"align: is {align!r}, and causal is {causal!r}; give one of them")
@@ -222,7 +223,12 @@ def _band_by_entry(causal: str | bool | None, window: Sequence[int] | None, diag
 
 def whole(given: Any, name: str) -> Tensor:
     """Whole numbers, as int32 or int64: a file has no others."""
-    part = host(np.asarray(given) if isinstance(given, (list, tuple)) else given, name)
+    if isinstance(given, (list, tuple)):
+        try:
+            given = np.asarray(given)
+        except ValueError as why:
+            raise ValueError(f"{name}: {why}") from why
+    part = host(given, name)
     if part.dtype in FLOATING or part.dtype == "BOOL":
         raise TypeError(f"{name}: has the type {part.dtype}, expected whole numbers")
     return part if part.dtype in ("I32", "I64") else Tensor(part.data.astype(np.int64), "I64")
@@ -237,9 +243,11 @@ def _whole_number(value: Any, name: str) -> int:
 def _packed(tensors: dict[str, Tensor], parameters: dict[str, str], causal: str | bool | None,
             window: Sequence[int] | None, diagonal: int | None, cu_seqlens: tuple[Any, Any] | None) -> Problem:
     """A problem for each sequence of [sum of n, h, d], named by its number."""
-    if cu_seqlens is None:
-        raise ValueError("cu_seqlens: the layout thd needs (offsets of the queries, offsets of the keys)")
-    of_q, of_k = (_offsets(one, tensors[role]) for one, role in zip(cu_seqlens, "qk"))
+    pair = _pair(cu_seqlens)
+    for role, tensor in tensors.items():
+        if (axes := len(tensor.shape)) != (expected := 2 if role == "lse" else 3):
+            raise ValueError(f"{role}: has {axes} axes, the layout thd has {expected}")
+    of_q, of_k = (_offsets(one, tensors[role].shape[0]) for one, role in zip(pair, "qk"))
     if len(of_q) != len(of_k):
         raise ValueError(f"cu_seqlens: {len(of_q) - 1} sequences of queries, {len(of_k) - 1} of keys")
     parts: dict[str, Tensor] = {}
@@ -260,10 +268,25 @@ def _packed(tensors: dict[str, Tensor], parameters: dict[str, str], causal: str 
     return Problem(parts, metadata, FLOATING[tensors["q"].dtype], packed)
 
 
-def _offsets(given: Any, of: Tensor) -> list[int]:
-    offsets = [int(one) for one in host(np.asarray(given) if isinstance(given, (list, tuple)) else given, "cu_seqlens").data]
-    if len(of.shape) != 3:
-        raise ValueError(f"q, k, v: have {len(of.shape)} axes, the layout thd has 3")
-    if len(offsets) < 1 or offsets[0] != 0 or offsets[-1] != of.shape[0] or sorted(offsets) != offsets:
-        raise ValueError(f"cu_seqlens: {offsets} do not rise from 0 to {of.shape[0]}, the rows that there are")
+def _pair(cu_seqlens: Any) -> list[Any]:
+    """The offsets of the queries and those of the keys."""
+    expected = "(offsets of the queries, offsets of the keys)"
+    if cu_seqlens is None:
+        raise ValueError(f"cu_seqlens: the layout thd needs {expected}")
+    try:
+        pair = list(cu_seqlens)
+    except TypeError:
+        raise TypeError(f"cu_seqlens: is {cu_seqlens!r}, expected {expected}") from None
+    if len(pair) != 2:
+        raise ValueError(f"cu_seqlens: has {len(pair)} entries, expected {expected}")
+    return pair
+
+
+def _offsets(given: Any, rows: int) -> list[int]:
+    part = whole(given, "cu_seqlens")
+    if len(part.shape) != 1:
+        raise ValueError(f"cu_seqlens: has offsets of {len(part.shape)} axes, expected a list of whole numbers")
+    offsets: list[int] = part.data.tolist()
+    if len(offsets) < 1 or offsets[0] != 0 or offsets[-1] != rows or sorted(offsets) != offsets:
+        raise ValueError(f"cu_seqlens: {offsets} do not rise from 0 to {rows}, the rows that there are")
     return offsets

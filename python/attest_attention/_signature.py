@@ -18,6 +18,7 @@ import numpy as np
 from ._arrays import of_kind, swapped
 from ._call import LATER, Array, Call, require
 from ._tensor_file import tensor
+from ._words import among
 
 # What a parameter is for: the names that it has in use.
 SPELLINGS: dict[str, tuple[str, ...]] = {
@@ -79,7 +80,7 @@ class Options:
         for name, value, known in (("arrays", self.arrays, ("numpy", "torch", "jax")), ("layout", self.layout, LAYOUTS),
                                    ("causal", self.causal, (None, "top-left", "bottom-right")),
                                    ("returns", self.returns, (None, "o", "o,lse", "o,weights", "o,lse,weights"))):
-            if value not in known:
+            if not among(value, known):
                 raise ValueError(f"{name}: is {value!r}, expected {', '.join(repr(one) for one in known if one)}")
         for one in self.supports:
             if one not in SUPPORTS:

@@ -10,7 +10,7 @@ from . import _tensor_file
 from ._audit import run_judging
 from ._problem import Further, Problem, problem
 from ._report import Folder, Replay, Report
-from ._words import contract_words, option_words
+from ._words import contract_words, listed, option_words, text_of
 
 if TYPE_CHECKING:
     from typing_extensions import Unpack
@@ -22,7 +22,7 @@ def verify(q: Any, k: Any, v: Any, o: Any, *, lse: Any = None, weights: Any = No
            layout: str = "bhnd", cu_seqlens: tuple[Any, Any] | None = None,
            findings: str | os.PathLike[str] | None = None, waive: str | Sequence[str] = (), jobs: int | None = None,
            json: str | os.PathLike[str] | None = None, html: str | os.PathLike[str] | None = None,
-           options: Sequence[str] = (), **further: Unpack[Further]) -> Report:
+           options: str | Sequence[str] = (), **further: Unpack[Further]) -> Report:
     """Judges the outputs of one call of an attention kernel, each element under its derived bound.
 
     Shapes  q [b, hq, n, d], k [b, hk, m, d], v [b, hk, m, dv], o [b, hq, n, dv], lse [b, hq, n], weights [b, hq, n, m]; mask
@@ -54,14 +54,16 @@ def verify(q: Any, k: Any, v: Any, o: Any, *, lse: Any = None, weights: Any = No
 def verify_problem(recorded: Problem, *, contract: str | os.PathLike[str] | None,
                    findings: str | os.PathLike[str] | None = None, waive: str | Sequence[str] = (),
                    jobs: int | None = None, json: str | os.PathLike[str] | None = None,
-                   html: str | os.PathLike[str] | None = None, options: Sequence[str] = ()) -> Report:
-    """Judges a problem with its outputs."""
+                   html: str | os.PathLike[str] | None = None, options: str | Sequence[str] = (), **unknown: Any) -> Report:
+    """Judges a problem with its outputs. Raises TypeError for a keyword that there is not."""
+    for name in unknown:
+        raise TypeError(f"{name}: there is no such argument")
     words, _ = contract_words(contract, recorded.dtype, "q")
     folder = Folder()  # the report's, so that its reproducers name a file that is there
     path = Path(folder.name) / "recorded.safetensors"
     _tensor_file.write(path, recorded.tensors, recorded.parameters)
-    words += [*option_words({"waive": waive}), *map(os.fspath, options)]
-    beside = ["--findings", os.fspath(findings) if findings is not None else "", *option_words({"jobs": jobs})]
+    words += [*option_words({"waive": waive}), *listed(options, "options")]
+    beside = ["--findings", text_of(findings, "findings") if findings is not None else "", *option_words({"jobs": jobs})]
     with open(path, "rb") as file:
         # What comes from standard input is always saved, whereas a finding of a file with one problem is that file.
         report = run_judging("verify", ["-" if findings is not None else path, *beside, *words], {"json": json, "html": html},

@@ -1,13 +1,43 @@
-"""Keywords as words of the program: the contract, and options."""
+"""Keywords as words of the program: the contract, options, names of files."""
 from __future__ import annotations
 
 import functools
 import json
 import os
+from collections.abc import Iterable, Sequence
 from pathlib import Path
 from typing import Any
 
 from . import _program
+
+
+def among(value: object, known: Sequence[Any]) -> bool:
+    """Whether this is one of these words. An array is none, whose comparison has no truth value."""
+    try:
+        return value in known
+    except (TypeError, ValueError, RuntimeError):
+        return False
+
+
+def text_of(value: Any, argument: str, expected: str = "a name or a path") -> str:
+    """A str or a path as text. Raises TypeError, with the argument's name, for anything else."""
+    text = os.fspath(value) if isinstance(value, (str, os.PathLike)) else None
+    if not isinstance(text, str):
+        raise TypeError(f"{argument}: is {value!r}, expected {expected}")
+    return text
+
+
+def listed(words: Any, argument: str) -> list[str]:
+    """One word, or several, as a list. Raises TypeError, with the argument's name, for anything else.
+
+    >>> listed("--quick", "options"), listed(("gqa", "bias-in-mask"), "supports")
+    (['--quick'], ['gqa', 'bias-in-mask'])
+    """
+    several = not isinstance(words, (str, os.PathLike)) and isinstance(words, Iterable)
+    given = list(words) if several else [words]
+    if not all(isinstance(one, (str, os.PathLike)) for one in given):
+        raise TypeError(f"{argument}: is {words!r}, expected a word or a list of words")
+    return [text_of(one, argument) for one in given]
 
 
 @functools.cache
@@ -26,7 +56,7 @@ def contract_words(contract: str | os.PathLike[str] | None, dtype: str | None,
         raise ValueError(f"dtype: is {dtype!r}, expected f32, bf16, f16 or f64")
     if contract is None:
         return ["--contract", dtype or "f32"], dtype or "f32"
-    said = os.fspath(contract)
+    said = text_of(contract, "contract", "the name of a preset or of a file")
     known = _types_of_presets().get(said)
     if known is None and Path(said).is_file():
         try:

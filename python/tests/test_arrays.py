@@ -35,11 +35,21 @@ class OnDevice:
 
 
 @pytest.mark.parametrize("dtype", [np.float32, np.float64, np.float16, np.uint8])
-@pytest.mark.parametrize("view", [np.s_[:], np.s_[::2], np.s_[:, 1:2], np.s_[0:0]])
+@pytest.mark.parametrize("view", [np.s_[:], np.s_[::2], np.s_[:, 1:2], np.s_[0:0], np.s_[::-1], np.s_[::2, ::-3]])
 def test_dlpack_with_any_strides(dtype: Any, view: Any) -> None:
     array = np.arange(24).reshape(4, 6).astype(dtype)[view]
     there = _arrays.host(Exported(array), "q")
     assert there.shape == array.shape and there.data.dtype == array.dtype and there.data.tolist() == array.tolist()
+
+
+@pytest.mark.parametrize("error", [BufferError, ValueError, RuntimeError])
+def test_an_array_that_does_not_give_its_memory_is_named(error: type[Exception]) -> None:
+    class Refusing(Exported):
+        def __dlpack__(self, **given: Any) -> Any:
+            raise error("it is not to be had")
+
+    with pytest.raises(ValueError, match="^k: it is not to be had"):
+        _arrays.host(Refusing(np.zeros(1, np.float32)), "k")
 
 
 def test_memory_of_a_device_is_copied_to_the_host() -> None:

@@ -149,6 +149,30 @@ def test_errors_of_the_program_are_value_errors_with_the_argument() -> None:
         attest.audit(kernels.plain, json="no/such/folder.json")
 
 
+@pytest.mark.parametrize("name", ["contract", "json", "html", "junit", "findings", "supports", "allow", "options", "adapter"])
+def test_an_argument_of_a_wrong_type_is_named_and_nothing_is_asked(name: str) -> None:
+    def asked(q: Any, k: Any, v: Any) -> Any:
+        raise AssertionError("it was asked")
+
+    wrong: dict[str, Any] = {name: 5}
+    with pytest.raises(TypeError, match=f"^{name}: is "):
+        attest.audit(asked, **wrong, **SMALL)
+
+
+@pytest.mark.parametrize("name", ["supports", "allow", "options"])
+def test_a_list_of_what_is_no_word_is_named(name: str) -> None:
+    wrong: dict[str, Any] = {name: [5]}
+    with pytest.raises(TypeError, match=rf"^{name}: is \[5\]"):
+        attest.audit(kernels.plain, **wrong, **SMALL)
+
+
+@pytest.mark.parametrize("name", ["layout", "arrays", "causal", "returns"])
+def test_an_array_where_a_word_is_expected_is_named(name: str) -> None:
+    wrong: dict[str, Any] = {name: np.array(["bnhd", "numpy"])}
+    with pytest.raises(ValueError, match=f"^{name}: is array"):
+        attest.audit(kernels.plain, **wrong, **SMALL)
+
+
 def test_a_report_that_cannot_be_written_is_an_error_before_anything_is_asked(tmp_path: Path) -> None:
     def asked(q: Any, k: Any, v: Any) -> Any:
         raise AssertionError("it was asked")

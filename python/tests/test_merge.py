@@ -167,6 +167,14 @@ def test_merges_of_lses_in_base_2_are_judged_where_the_contract_says_so(tmp_path
     assert np.array_equal(exact.o, o) and np.allclose(exact.lse, lse, rtol=1e-6)
 
 
+def test_an_argument_that_there_is_not_is_named() -> None:
+    o_parts, lse_parts = parts()
+    with pytest.raises(TypeError, match="^contrct: there is no such argument"):
+        attest.verify_merge(o_parts, lse_parts, o_parts[0], contrct="x")
+    with pytest.raises(TypeError, match="^contract: is 5"):
+        attest.reference_merge(o_parts, lse_parts, contract=5)  # type: ignore[arg-type]
+
+
 def test_parts_that_are_no_merge_are_refused() -> None:
     o_parts, lse_parts = parts()
     for given, says in (((o_parts, lse_parts[:2], o_parts[0]), "lse_parts"), (([], lse_parts, o_parts[0]), "o_parts: there are no"),

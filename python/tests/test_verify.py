@@ -119,10 +119,41 @@ def test_what_is_wrong_with_an_argument_is_said_with_its_name() -> None:
         ({"scale": "wide"}, TypeError, "^scale: "), ({"cu_seqlens": ([0], [0])}, ValueError, "^cu_seqlens"),
         ({"window": 3}, ValueError, "^window: is 3, expected"),
         ({"diagonal": 1.5, "causal": True}, TypeError, "^diagonal: is 1.5"),
+        ({"causal": np.array([True, False])}, ValueError, "^causal: is array"),
+        ({"layout": np.array(["bhnd", "thd"])}, ValueError, "^layout: is array"),
+        ({"align": np.array([1, 2])}, ValueError, "^align: is array"), ({"softcap": np.ones(2)}, TypeError, "^softcap: is array"),
+        ({"contract": 5}, TypeError, "^contract: is 5"), ({"findings": 5}, TypeError, "^findings: is 5"),
+        ({"json": 5}, TypeError, "^json: is 5"), ({"html": 5}, TypeError, "^html: is 5"),
+        ({"options": 5}, TypeError, "^options: is 5"), ({"options": [5]}, TypeError, r"^options: is \[5\]"),
+        ({"contrct": "f32"}, TypeError, "^contrct: there is no such argument"),
         ({"contract": "f64"}, ValueError, "^q: is f32, but the inputs of the contract f64")]
     for more, kind, says in cases:
         with pytest.raises(kind, match=says):
             attest.verify(q, k, v, o, **more)
+
+
+def test_one_option_is_a_word() -> None:
+    q, k, v = inputs()
+    with pytest.raises(ValueError, match="'--nonsense'"):
+        attest.verify(q, k, v, kernels.right(q, k, v), options="--nonsense")
+
+
+@pytest.mark.parametrize("cu_seqlens", [5, ([0, 5],), ([0, 5], [0, 5], [0, 5]), ([0, 2.5, 5], [0, 2, 5]), ([[0, 5]], [0, 5]),
+                                        ([[0], [2, 5]], [0, 5])])
+@pytest.mark.parametrize("more", [{}, {"sink": np.zeros(2, np.float32)}], ids=["dense", "sink"])
+def test_offsets_are_two_lists_of_whole_numbers(cu_seqlens: Any, more: dict[str, Any]) -> None:
+    q, k, v = (one[0].swapaxes(0, 1) for one in inputs())
+    with pytest.raises((ValueError, TypeError), match="^(cu_seqlens|q_offsets): "):
+        attest.verify(q, k, v, v, layout="thd", cu_seqlens=cu_seqlens, **more)
+
+
+@pytest.mark.parametrize("name", ["q", "k", "v", "o", "lse"])
+def test_another_number_of_axes_than_thd_has_is_named(name: str) -> None:
+    q, k, v = (one[0].swapaxes(0, 1) for one in inputs())
+    given: dict[str, Any] = {"q": q, "k": k, "v": v, "o": v, "lse": np.zeros((2, 5), np.float32)}
+    with pytest.raises(ValueError, match=f"^{name}: has . axes, the layout thd has"):
+        attest.verify(**{**given, name: given[name][0] if name == "lse" else given[name][None]}, layout="thd",
+                      cu_seqlens=([0, 5], [0, 5]))
 
 
 @pytest.mark.parametrize("causal", [True, np.True_, 1])
