@@ -250,6 +250,10 @@ def _packed(tensors: dict[str, Tensor], parameters: dict[str, str], causal: str 
     of_q, of_k = (_offsets(one, tensors[role].shape[0]) for one, role in zip(pair, "qk"))
     if len(of_q) != len(of_k):
         raise ValueError(f"cu_seqlens: {len(of_q) - 1} sequences of queries, {len(of_k) - 1} of keys")
+    if len(of_q) == 1:
+        raise ValueError("cu_seqlens: there are no sequences")
+    if (rows_of_v := tensors["v"].shape[0]) != of_k[-1]:
+        raise ValueError(f"v: has {rows_of_v} rows, k has {of_k[-1]}")
     parts: dict[str, Tensor] = {}
     packed = []
     metadata = dict(parameters)
@@ -257,11 +261,14 @@ def _packed(tensors: dict[str, Tensor], parameters: dict[str, str], causal: str 
         prefix = f"{at:05}"
         rows = {"q": slice(of_q[at], of_q[at + 1]), "k": slice(of_k[at], of_k[at + 1])}
         packed.append((prefix, rows["q"], rows["k"]))
+        # What an output has behind the last query stays with the last sequence: its shape is judged, too.
+        rows["o"] = rows["lse"] = slice(of_q[at], None if at == len(of_q) - 2 else of_q[at + 1])
+        rows["v"] = rows["k"]
         for role, part in tensors.items():
             if role == "lse":  # [h, sum of n]
-                parts[f"{prefix}.lse"] = Tensor(part.data[:, rows["q"]][None], part.dtype)
+                parts[f"{prefix}.lse"] = Tensor(part.data[:, rows["lse"]][None], part.dtype)
                 continue
-            of = part.data[rows["k" if role in "kv" else "q"]]
+            of = part.data[rows[role]]
             parts[f"{prefix}.{role}"] = Tensor(swapped(of[None]), part.dtype)
         band = band_of(causal, window, diagonal, of_q[at + 1] - of_q[at], of_k[at + 1] - of_k[at])
         metadata |= {f"{prefix}.{name}": value for name, value in band.items()}

@@ -97,6 +97,33 @@ def test_thd_has_a_problem_for_each_sequence() -> None:
             attest.verify(q, k, v, o, layout="thd", cu_seqlens=wrong)
 
 
+def more(array: Any, axis: int = 0) -> Any:
+    """The array and its last row once more."""
+    return np.concatenate([array, array.take([-1], axis)], axis)
+
+
+@pytest.mark.parametrize("lengths", [[3, 2], [5, 0], [5]])
+def test_rows_of_an_output_that_belong_to_no_packed_query_are_a_finding(lengths: list[int]) -> None:
+    q, k, v = (one[0].swapaxes(0, 1) for one in inputs())
+    given: dict[str, Any] = {"layout": "thd", "cu_seqlens": (np.cumsum([0, *lengths]),) * 2}
+    right = attest.reference(q, k, v, **given)
+    o, lse = np.array(right.o), np.array(right.lse)
+    assert attest.verify(q, k, v, o, lse=lse, **given).verdict == "certified"
+    for answer in ({"o": more(o)}, {"o": o[:-1]}, {"o": o, "lse": more(lse, 1)}, {"o": o, "lse": lse[:, :-1]},
+                   {"o": np.concatenate([o, o])}):
+        report = attest.verify(q, k, v, **answer, **given)
+        assert report.verdict == "refuted" and report.findings[0]["class"] == "memory", answer
+
+
+def test_keys_and_values_of_different_numbers_of_packed_rows_are_refused() -> None:
+    q, k, v = (one[0].swapaxes(0, 1) for one in inputs())
+    for values in (more(v), v[:-1]):
+        with pytest.raises(ValueError, match=f"^v: has {len(values)} rows, k has 5"):
+            attest.verify(q, k, values, v, layout="thd", cu_seqlens=([0, 3, 5], [0, 3, 5]))
+    with pytest.raises(ValueError, match="^cu_seqlens: there are no sequences"):
+        attest.verify(q[:0], k[:0], v[:0], v, layout="thd", cu_seqlens=([0], [0]))
+
+
 def test_packed_rows_have_no_weights() -> None:
     q, k, v = (one[0] for one in inputs())
     o, weights = (one[0] for one in kernels.right(q[None], k[None], v[None], return_weights=True))
