@@ -12,6 +12,7 @@ from collections.abc import Sequence
 
 from . import _program
 from ._audit import audit, is_python
+from ._report import NotWritten
 
 _STATUS = {"certified": 0, "refuted": 1, "undecided": 3}
 # Options of `audit` that Python takes; all others go to the program.
@@ -61,6 +62,10 @@ def main(words: Sequence[str] | None = None) -> int:
                        supports=given.supports, allow=given.allow, isolate=given.isolate, findings=given.findings,
                        adapter=imported(given.adapter) if given.adapter else None, merge=given.merge, json=given.json,
                        html=given.report, junit=given.junit, options=rest)
+    except NotWritten as why:
+        print(why.report)
+        print(f"attest: {why}", file=sys.stderr)
+        return 2
     except (ValueError, TypeError, OSError, RuntimeError) as why:
         print(f"attest: {why}", file=sys.stderr)
         return 2

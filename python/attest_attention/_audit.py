@@ -24,7 +24,7 @@ from . import _ask, _merge, _program, _serve, _serve_merge
 from ._arrays import dtype_of, of_kind
 from ._call import Call
 from ._progress import Progress
-from ._report import VERDICTS, Folder, Report
+from ._report import VERDICTS, Folder, NotWritten, Report, refuse_unwritable
 from ._signature import Options, name_of
 from ._tensor_file import tensor
 from ._words import among, contract_words, listed, option_words, text_of
@@ -85,7 +85,8 @@ def audit(kernel: Callable[..., Any] | str | os.PathLike[str] = "builtin", *,
     options   further words for the program
 
     Every other keyword is an option of the program (docs/audit.md). Ctrl-C ends the audit with the report so far. Raises
-    ValueError, with the name of the argument, for what cannot be asked.
+    ValueError or TypeError, with the name of the argument, for what cannot be asked, and an OSError whose `report` is the report
+    where a file that was asked for could not be written.
 
     >>> report = audit("builtin", quick=True, seed=1, only="worked-examples", draws=0)
     >>> report.verdict, bool(report)
@@ -247,7 +248,8 @@ def run_judging(judging: str, words: Words, files: dict[str, str | os.PathLike[s
                 folder: Folder | None = None, standard_input: IO[bytes] | None = None) -> Report:
     """Runs `attest audit` or `attest verify` to its report, which owns `folder`.
 
-    Raises ValueError with the program's sentence for exit status 2.
+    Raises ValueError with the program's sentence for exit status 2, and NotWritten, which has the report, where a file of it
+    cannot be written.
     """
     written = {name: text_of(to, name) for name, to in (files or {}).items() if to is not None}
     folder = folder or Folder()
@@ -257,11 +259,8 @@ def run_judging(judging: str, words: Words, files: dict[str, str | os.PathLike[s
     if junit := written.get("junit"):
         extra += ["--junit", os.path.abspath(junit)]
     for option in ("json", "html"):
-        to = written.get(option)
-        if to and not Path(to).absolute().parent.is_dir():
-            raise ValueError(f"{option}: there is no folder {Path(to).absolute().parent}")
-        if to and Path(to).is_dir():
-            raise ValueError(f"{option}: {to} is a folder, expected the name of a file")
+        if to := written.get(option):
+            refuse_unwritable(to, option)
     if served is not None:
         _serve.serve_library()
         ends = socket.socketpair(socket.AF_UNIX, socket.SOCK_SEQPACKET)
@@ -295,14 +294,22 @@ def run_judging(judging: str, words: Words, files: dict[str, str | os.PathLike[s
                 for end in ends or ():
                     end.close()
                 shown.finished()
-        _program.raise_for(process.returncode, shown.errors, tuple(VERDICTS) if report.exists() else ())
+        failed = _program.not_written(shown.errors) if process.returncode == 2 and report.exists() else None
+        if failed is None:
+            _program.raise_for(process.returncode, shown.errors, tuple(VERDICTS) if report.exists() else ())
         output.seek(0)
         text = output.read()
     content = json_text.loads(report.read_text(encoding="utf-8"))
     for option, made in (("json", report), ("html", page)):
         if to := written.get(option):
-            shutil.copyfile(made, to)
-    return Report(content, text, folder=folder, raised=served.tracebacks if served else None)
+            try:
+                shutil.copyfile(made, to)
+            except OSError as why:
+                failed = failed or f"{option}: {to}: cannot be written: {why.strerror or why}"
+    judged = Report(content, text, folder=folder, raised=served.tracebacks if served else None)
+    if failed:
+        raise NotWritten(failed, judged)
+    return judged
 
 
 def _answer(served: _serve.Kernel, name: str, control: socket.socket, process: subprocess.Popen[bytes]) -> None:

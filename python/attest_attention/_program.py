@@ -76,6 +76,16 @@ def run(words: Sequence[str | os.PathLike[str]], *, expect: Sequence[int] = (0,)
     return done
 
 
+def not_written(errors: str) -> str | None:
+    """Which file of a report could not be written after all was judged; None where the program says no such thing.
+
+    >>> not_written("attest: judged: certified, but the report could not be written: --junit: x.xml: cannot be written")
+    'junit: x.xml: cannot be written'
+    """
+    said = re.search(r"^attest: judged: .* could not be written: (.*)$", errors, re.MULTILINE)
+    return as_keyword(said[1]) if said else None
+
+
 def raise_for(status: int, errors: str, expect: Sequence[int]) -> None:
     """Raises what an exit status that is not one of `expect` means: of a program that judges and wrote no report, any."""
     if status in expect:

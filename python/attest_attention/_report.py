@@ -2,6 +2,7 @@
 from __future__ import annotations
 
 import json as json_text
+import os
 import shutil
 import tempfile
 import weakref
@@ -152,6 +153,32 @@ class Report:
             return f"<pre>{_escaped(self.text)}</pre>"
         return ('<iframe sandbox style="width:100%;height:42em;border:1px solid #8884" '
                 f'srcdoc="{_escaped(page)}"></iframe>')
+
+
+class NotWritten(OSError):
+    """A report could not be written where it was asked. `report` is that report."""
+
+    def __init__(self, message: str, report: Report) -> None:
+        super().__init__(message)
+        self.report = report
+
+
+def refuse_unwritable(path: str, argument: str) -> None:
+    """Raises ValueError, with the argument's name, where no file can be written. What is there stays as it is."""
+    to = Path(path).absolute()
+    if not to.parent.is_dir():
+        raise ValueError(f"{argument}: there is no folder {to.parent}")
+    if to.is_dir():
+        raise ValueError(f"{argument}: {path} is a folder, expected the name of a file")
+    new = not os.path.lexists(to)
+    if not new and not to.is_file():
+        return  # a device or a pipe, which may wait for a reader
+    try:
+        open(to, "ab").close()
+        if new and not to.stat().st_size:
+            to.unlink()
+    except OSError as why:
+        raise ValueError(f"{argument}: {path} cannot be written: {why.strerror}") from why
 
 
 def _add(features: dict[str, dict[str, int]], name: str, row: Mapping[str, Any]) -> None:

@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING, Any
 from . import _tensor_file
 from ._audit import run_judging
 from ._problem import Further, Problem, problem
-from ._report import Folder, Replay, Report
+from ._report import Folder, NotWritten, Replay, Report
 from ._words import contract_words, listed, option_words, text_of
 
 if TYPE_CHECKING:
@@ -36,7 +36,8 @@ def verify(q: Any, k: Any, v: Any, o: Any, *, lse: Any = None, weights: Any = No
     contract  a preset or a JSON file; without it the preset named like the type of q
     findings  a folder for the case of each finding; without it none is written
 
-    Raises ValueError or TypeError that names the argument.
+    Raises ValueError or TypeError that names the argument, and an OSError whose `report` is the report where `json` or `html`
+    could not be written.
 
     >>> import numpy as np
     >>> q = k = v = np.eye(2, dtype=np.float32)
@@ -64,9 +65,14 @@ def verify_problem(recorded: Problem, *, contract: str | os.PathLike[str] | None
     _tensor_file.write(path, recorded.tensors, recorded.parameters)
     words += [*option_words({"waive": waive}), *listed(options, "options")]
     beside = ["--findings", text_of(findings, "findings") if findings is not None else "", *option_words({"jobs": jobs})]
+    replay = Replay(path, words)
     with open(path, "rb") as file:
         # What comes from standard input is always saved, whereas a finding of a file with one problem is that file.
-        report = run_judging("verify", ["-" if findings is not None else path, *beside, *words], {"json": json, "html": html},
-                             progress=False, folder=folder, standard_input=file)
-    report.replay = Replay(path, words)
+        try:
+            report = run_judging("verify", ["-" if findings is not None else path, *beside, *words], {"json": json, "html": html},
+                                 progress=False, folder=folder, standard_input=file)
+        except NotWritten as why:
+            why.report.replay = replay
+            raise
+    report.replay = replay
     return report

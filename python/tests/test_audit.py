@@ -178,10 +178,25 @@ def test_a_report_that_cannot_be_written_is_an_error_before_anything_is_asked(tm
         raise AssertionError("it was asked")
 
     for option in ("json", "html"):
-        written: dict[str, Any] = {option: tmp_path}
-        with pytest.raises(ValueError, match=f"^{option}: .* is a folder"):
-            attest.audit(asked, **written, **SMALL)
+        for place, says in ((tmp_path, ".* is a folder"), ("/proc/report", "/proc/report cannot be written: ")):
+            written: dict[str, Any] = {option: place}
+            with pytest.raises(ValueError, match=f"^{option}: {says}"):
+                attest.audit(asked, **written, **SMALL)
+    with pytest.raises(ValueError, match="^only: "):  # and what can be written stays as it is
+        attest.audit(kernels.plain, json=tmp_path / "r.json", **{**SMALL, "only": "nonsense"})
     assert list(tmp_path.iterdir()) == []
+
+
+@pytest.mark.skipif(not os.path.exists("/dev/full"), reason="there is no device that is always full")
+@pytest.mark.parametrize("option", ["json", "html", "junit"])
+def test_a_report_that_could_not_be_written_is_not_lost(option: str, tmp_path: Path) -> None:
+    written: dict[str, Any] = {"json": tmp_path / "r.json", "html": tmp_path / "r.html", option: "/dev/full"}
+    with pytest.raises(OSError, match=f"^{option}: /dev/full: ") as raised:
+        attest.audit(kernels.plain, only="worked-examples", **written, **SMALL)
+    report = raised.value.report  # type: ignore[attr-defined]
+    assert report.verdict == "certified" and "CERTIFIED" in report.text and "</html>" in report.html
+    for other in {"json", "html"} - {option}:
+        assert (tmp_path / f"r.{other}").stat().st_size > 0
 
 
 def test_one_word_is_a_list_of_one() -> None:

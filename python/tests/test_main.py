@@ -53,6 +53,12 @@ def test_exit_status_and_tracebacks(tmp_path: Path) -> None:
         assert done.returncode == 2 and done.stderr.startswith(says) and done.stderr.count("\n") == 1, done
 
 
+@pytest.mark.skipif(not Path("/dev/full").exists(), reason="there is no device that is always full")
+def test_a_report_that_could_not_be_written_is_shown(tmp_path: Path) -> None:
+    done = run("audit", "kernels:plain", *SMALL, "--json", "/dev/full", cwd=tmp_path)
+    assert done.returncode == 2 and "CERTIFIED" in done.stdout and done.stderr.startswith("attest: json: /dev/full: "), done
+
+
 def test_python_takes_its_own_words_and_leaves_the_others() -> None:
     given, rest = main.parsed(["--quick", "--seed", "7", "--dtype", "bf16", "--allow", "net", "--isolate", "--json", "x"])
     assert rest == ["--quick", "--seed", "7"]

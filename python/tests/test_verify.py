@@ -213,6 +213,15 @@ def test_findings_are_saved_only_where_they_are_asked(tmp_path: Path, monkeypatc
     assert saved in report.findings[0]["reproducer"]
 
 
+@pytest.mark.skipif(not Path("/dev/full").exists(), reason="there is no device that is always full")
+def test_a_report_that_could_not_be_written_is_not_lost() -> None:
+    q, k, v = inputs()
+    with pytest.raises(OSError, match="^html: /dev/full: ") as raised:
+        attest.verify(q, k, v, v, html="/dev/full")
+    report = raised.value.report  # type: ignore[attr-defined]
+    assert report.verdict == "refuted" and report.replay.file.is_file()
+
+
 @pytest.mark.parametrize("name", ["float32", "bfloat16", "float16"])
 def test_tensors_of_torch(name: str) -> None:
     torch = pytest.importorskip("torch")
