@@ -49,7 +49,8 @@ def contract_words(contract: str | os.PathLike[str] | None, dtype: str | None,
                    argument: str = "dtype") -> tuple[list[str], str]:
     """The option that says the contract, and the element type of its inputs.
 
-    Without a contract it is the preset named like the type. Raises ValueError where they contradict each other; `argument` is
+    Without a contract it is the preset named like the type. A file is named by its whole path: whoever repeats the words may be
+    in another folder. Raises ValueError where they contradict each other; `argument` is
     what says the type.
     """
     if dtype is not None and dtype not in ("f32", "bf16", "f16", "f64"):
@@ -58,7 +59,9 @@ def contract_words(contract: str | os.PathLike[str] | None, dtype: str | None,
         return ["--contract", dtype or "f32"], dtype or "f32"
     said = text_of(contract, "contract", "the name of a preset or of a file")
     known = _types_of_presets().get(said)
+    word = said
     if known is None and Path(said).is_file():
+        word = os.path.abspath(said)
         try:
             file = json.loads(Path(said).read_text(encoding="utf-8"))
             known = file.get("input") or _types_of_presets().get(file.get("from", ""))
@@ -66,7 +69,7 @@ def contract_words(contract: str | os.PathLike[str] | None, dtype: str | None,
             known = None  # the program says what is wrong with the file
     if known and dtype and known != dtype:
         raise ValueError(f"{argument}: is {dtype}, but the inputs of the contract {said} are {known}")
-    return ["--contract", said], known or dtype or "f32"
+    return ["--contract", word], known or dtype or "f32"
 
 
 def option_words(options: dict[str, Any]) -> list[str]:

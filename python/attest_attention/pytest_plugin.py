@@ -75,8 +75,9 @@ def attest(request: pytest.FixtureRequest, contract: str | None) -> Iterator[Att
 def pytest_runtest_makereport(item: pytest.Item) -> Generator[None, Any, None]:
     report: pytest.TestReport = (yield).get_result()
     lines = item.stash.get(_LINES, [])
-    if report.when == "call" and report.failed and lines:
+    if report.failed and lines:  # of the test itself, or of a fixture before or after it
         report.sections.append(("attest", "\n".join(lines)))
+        lines.clear()
 
 
 class Attest:
@@ -112,12 +113,15 @@ class Attest:
     def audit(self, kernel: Any = "builtin", **arguments: Any) -> Report:
         """As attest_attention.audit. The report is saved; findings are too, where the test names no folder for them."""
         from ._audit import audit
+        from ._words import contract_words
         arguments.setdefault("contract", self.contract)
         place = self._place()
         if place is not None:
             arguments.setdefault("findings", place)
             arguments.setdefault("json", place.with_name(place.name + ".json"))
             arguments.setdefault("html", place.with_name(place.name + ".html"))
+            if arguments["contract"] is not None:
+                arguments["contract"] = _kept(contract_words(arguments["contract"], None)[0][1], place)
         report = audit(kernel, **arguments)
         if not report:
             again = list(dict.fromkeys(str(finding["reproducer"]) for finding in report.findings))
@@ -138,7 +142,9 @@ class Attest:
             return
         file = place.with_name(place.name + ".safetensors")
         shutil.copyfile(report.replay.file, file)
-        self._say(report.sentence, [shlex.join(["attest", "verify", os.fspath(file), *report.replay.words])], None)
+        words = [_kept(word, place) if before == "--contract" else word
+                 for before, word in zip(["", *report.replay.words], report.replay.words)]
+        self._say(report.sentence, [shlex.join(["attest", "verify", os.fspath(file), *words])], None)
 
     def _place(self) -> Path | None:
         """A name in the folder of --attest-report that no other call of any test has."""
@@ -155,6 +161,15 @@ class Attest:
             self.lines.append(f"  report: {page}")
         if self._folder is None:
             self.lines.append("  pytest --attest-report DIR saves the inputs and the report")
+
+
+def _kept(contract: str, place: Path) -> str:
+    """A preset, or a copy of a contract's file, under its name, beside what is saved: the folder of a test does not stay."""
+    if not os.path.isabs(contract) or not Path(contract).is_file():
+        return contract
+    folder = place.with_name(place.name + ".contract")
+    folder.mkdir(exist_ok=True)
+    return os.fspath(shutil.copy(contract, folder))
 
 
 def name_of(test: str) -> str:

@@ -159,6 +159,66 @@ def test_an_assertion_about_pages_stays_an_assertion(tmp_path: Path) -> None:
     assert replayed(bound.lines, tmp_path / "again.json") == said_of(raised.value.report.json)
 
 
+@pytest.mark.parametrize("when", ["setup", "teardown"])
+def test_a_failure_in_a_fixture_says_the_command_once(inner: pytest.Pytester, when: str) -> None:
+    result = run(inner, f"""
+@pytest.fixture
+def made(attest):
+    if {when == "setup"}:
+        attest.assert_attention(right(q, k, v) * 2, q, k, v)
+    yield
+    attest.assert_attention(right(q, k, v) * 2, q, k, v)
+
+def test_it(made):
+    pass
+""", "--attest-report", "kept")
+    result.assert_outcomes(passed=0 if when == "setup" else 1, errors=1)
+    assert len(replays(result)) == 1
+
+
+def test_what_a_test_said_is_not_said_again_of_its_fixture(inner: pytest.Pytester) -> None:
+    result = run(inner, """
+@pytest.fixture
+def made():
+    yield
+    raise KeyError
+
+def test_it(made, attest):
+    attest.assert_attention(right(q, k, v) * 2, q, k, v)
+""", "--attest-report", "kept")
+    result.assert_outcomes(failed=1, errors=1)
+    assert len(replays(result)) == 1
+
+
+@pytest.mark.parametrize("call", ["attest.assert_attention(right(q, k, v) * 2, q, k, v, contract='mine.json')",
+                                  "assert attest.verify(q, k, v, v[:3], contract='mine.json')",
+                                  "assert attest.audit(contract='mine.json', only='worked-examples', quick=True, seed=1)"])
+def test_the_command_names_a_contract_wherever_the_test_went_and_though_it_goes(inner: pytest.Pytester, call: str) -> None:
+    result = run(inner, f"""
+def test_elsewhere(attest, tmp_path, monkeypatch):
+    monkeypatch.chdir(tmp_path)
+    (tmp_path / "mine.json").write_text('{{"from": "f32", "name": "mine", "conventions": {{"lse_base": "2"}}}}')
+    try:
+        {call}
+    finally:
+        (tmp_path / "mine.json").unlink()
+""", "--attest-report", "kept")
+    result.assert_outcomes(failed=1)
+    for words in replays(result):
+        again = subprocess.run([str(_program.program()), *words[3:], "--findings", ""], capture_output=True, text=True,
+                               cwd=inner.path)
+        assert again.returncode == 1 and "contract mine" in again.stdout, again
+    assert replays(result)
+
+
+def test_without_a_folder_the_words_of_a_replay_name_the_contract_wholly(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.chdir(tmp_path)
+    Path("mine.json").write_text('{"from": "f32", "name": "mine"}')
+    q, k, v = DENSE
+    report = verify(q, k, v, reference(q, k, v).o, contract="mine.json")
+    assert report.replay is not None and report.replay.words == ["--contract", str(tmp_path / "mine.json")]
+
+
 def test_a_failure_shows_the_test_and_not_the_package(inner: pytest.Pytester) -> None:
     result = run(inner, """
 from attest_attention import assert_attention
@@ -188,7 +248,7 @@ def test_mutant(attest):
     assert attest.audit("{_program.library('zoo')}:zoo_mean_empty_row", only="empty-rows", quick=True, draws=0, seed=1)
 
 def test_builtin(attest):
-    assert attest.audit(only="worked-examples", quick=True, draws=0, seed=1)
+    assert attest.audit(only="worked-examples", quick=True, draws=0, seed=1, dtype="f64").json["contract"] == "f64"
 """, "--attest-report", "kept")
     result.assert_outcomes(passed=1, failed=1)
     names = {path.name.split("-test_inner.py-")[1] for path in (inner.path / "kept").iterdir()}
