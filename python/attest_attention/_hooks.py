@@ -218,7 +218,8 @@ def flash_attn_varlen(q: Any, k: Any, v: Any, cu_seqlens_q: Any, cu_seqlens_k: A
 def transformers_attention(module: Any, query: Any, key: Any, value: Any, attention_mask: Any = None,
                            scaling: float | None = None, dropout: float = 0.0, softcap: float | None = None,
                            position_bias: Any = None, is_causal: bool | None = None, **further: Any) -> list[Problem]:
-    """An attention function of transformers that computes by itself: a model's eager_attention_forward, or a registered one."""
+    """An attention function of transformers that computes by itself and gets a mask wherever there is one, as models'
+    eager_attention_forward do."""
     refuse(dropout > 0 and module.training, "dropout")
     sinks = further.get("s_aux") if further.get("s_aux") is not None else getattr(module, "sinks", None)
     refuse(further.get("head_mask") is not None, "head_mask")
@@ -245,6 +246,15 @@ def transformers_attention(module: Any, query: Any, key: Any, value: Any, attent
     causal = is_causal if is_causal is not None else False
     refuse(causal and attention_mask is None and query.shape[2] != key.shape[2], "causal without a mask, where n is not m")
     return [Problem(inputs, outputs, scaling, softcap or 0.0, right=0 if causal and attention_mask is None else -1)]
+
+
+def registered_attention(module: Any, query: Any, key: Any, value: Any, attention_mask: Any = None, scaling: float | None = None,
+                         dropout: float = 0.0, *, is_causal: bool | None = None, **further: Any) -> list[Problem]:
+    """A function that is registered with transformers. Without a mask several queries are causal where is_causal, or else the
+    layer, says so, or neither says anything: transformers' own sdpa_attention_forward reads it so."""
+    if is_causal is None and attention_mask is None and query.shape[2] > 1:
+        is_causal = bool(getattr(module, "is_causal", True))
+    return transformers_attention(module, query, key, value, attention_mask, scaling, dropout, is_causal=is_causal, **further)
 
 
 # --- JAX ---------------------------------------------------------------------------------------------------------------
@@ -290,6 +300,8 @@ NAMED = (("torch.nn.functional.scaled_dot_product_attention", torch_sdpa),
 HAND_ON = ("transformers.integrations.sdpa_attention", "transformers.integrations.flash_attention",
            "transformers.integrations.sdpa_paged", "transformers.integrations.flash_paged",
            "transformers.integrations.eager_paged")
+# Those that are registered and get a mask of every causal call.
+MASKED = ("transformers.integrations.flex_attention",)
 
 
 def found() -> Iterator[Hook]:
@@ -326,4 +338,5 @@ def of_transformers() -> Iterator[Hook]:
             if inspect.isfunction(function) and interface.is_interface(function):
                 known[id(function)] = function
     for key, function in known.items():
-        yield Hook(f"{function.__module__}.{function.__name__}", function, transformers_attention, tuple(places.get(key, ())))
+        describe = registered_attention if key in places and function.__module__ not in MASKED else transformers_attention
+        yield Hook(f"{function.__module__}.{function.__name__}", function, describe, tuple(places.get(key, ())))

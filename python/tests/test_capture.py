@@ -157,6 +157,37 @@ def test_a_window_that_no_mask_says_is_counted() -> None:
         assert _hooks.transformers_attention(module, q, k, v, **given)
 
 
+@pytest.mark.parametrize(("causal", "said", "queries", "right"), [
+    (True, {}, 7, 0), (None, {}, 7, 0), (False, {}, 7, -1),
+    (True, {"is_causal": False}, 7, -1), (False, {"is_causal": True}, 7, 0), (True, {}, 1, -1),
+    (True, {"attention_mask": np.ones((1, 1, 7, 7), bool)}, 7, -1)])
+def test_a_registered_function_without_a_mask_is_as_causal_as_its_layer(causal: Any, said: Any, queries: int, right: int) -> None:
+    q, k, v = (x.swapaxes(1, 2) for x in tensors(n=queries))
+    module = types.SimpleNamespace(training=False, **({} if causal is None else {"is_causal": causal}))
+    if "attention_mask" in said:
+        said = {"attention_mask": Expanding(said["attention_mask"])}
+    (one,) = _hooks.registered_attention(module, q, k, v, **said)
+    assert one.right == right
+    if not said:  # the eager functions of models get a mask wherever there is one
+        assert _hooks.transformers_attention(module, q, k, v)[0].right == -1
+
+
+class Expanding(np.ndarray[Any, Any]):
+    """An array with what is asked of a mask of PyTorch's."""
+
+    def __new__(cls, array: Any) -> Any:
+        return array.view(cls)
+
+    def expand(self, *shape: int) -> Any:
+        return np.broadcast_to(self, shape)
+
+
+def test_a_causal_layer_of_fewer_queries_than_keys_is_not_guessed() -> None:
+    q, k, v = (x.swapaxes(1, 2) for x in tensors())
+    with pytest.raises(_hooks.NotRecorded, match="causal without a mask"):
+        _hooks.registered_attention(types.SimpleNamespace(training=False, is_causal=True), q, k, v)
+
+
 def test_mistakes_of_the_recorder_do_not_reach_the_program(library: Any, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(_hooks, "NAMED", [("flash_attn.flash_attn_func", lambda *_, **__: 1 / 0)])
     q, k, v = tensors()

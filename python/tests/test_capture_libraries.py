@@ -3,6 +3,8 @@ from __future__ import annotations
 
 import os
 import shutil
+import sys
+import types
 from typing import Any
 
 import numpy as np
@@ -238,6 +240,53 @@ def test_a_function_registered_with_transformers() -> None:
     finally:
         del ALL_ATTENTION_FUNCTIONS._global_mapping["mine"]
     assert len(seen.calls) == 2 and seen.verify(findings="").verdict == "certified"
+
+
+def looks_ahead(module: Any, query: Any, key: Any, value: Any, attention_mask: Any, scaling: Any = None, dropout: float = 0.0,
+                **kwargs: Any) -> Any:
+    """A function of transformers that forgets that a call without a mask may be causal."""
+    return functional.scaled_dot_product_attention(query, key, value, scale=scaling).transpose(1, 2), None
+
+
+def looks_back(module: Any, query: Any, key: Any, value: Any, attention_mask: Any, scaling: Any = None, dropout: float = 0.0,
+               **kwargs: Any) -> Any:
+    o = functional.scaled_dot_product_attention(query, key, value, scale=scaling, is_causal=query.shape[2] > 1)
+    return o.transpose(1, 2), None
+
+
+REGISTERED = [(looks_ahead, "refuted"), (looks_back, "certified")]
+
+
+@pytest.mark.parametrize(("function", "verdict"), REGISTERED)
+def test_a_causal_layer_without_a_mask_is_recorded_as_such(function: Any, verdict: str, monkeypatch: pytest.MonkeyPatch) -> None:
+    class Registered:
+        ALL_ATTENTION_FUNCTIONS = types.SimpleNamespace(_global_mapping={"mine": function})
+
+    for name in ("transformers", "transformers.modeling_utils"):
+        monkeypatch.setitem(sys.modules, name, Registered)
+    layer, tensors = torch.nn.Identity(), [torch.randn(1, 2, 5, 8) for _ in range(3)]
+    layer.is_causal = True
+    with torch.no_grad(), attest.capture() as seen:
+        Registered.ALL_ATTENTION_FUNCTIONS._global_mapping["mine"](layer, *tensors, None)
+    assert seen.calls[0].function.endswith(function.__name__)
+    assert seen.verify(findings="").verdict == verdict
+
+
+@pytest.mark.parametrize(("function", "verdict"), REGISTERED)
+def test_a_causal_model_of_transformers_with_a_function_of_one_s_own(function: Any, verdict: str) -> None:
+    transformers = pytest.importorskip("transformers")
+    transformers.AttentionInterface.register("mine", function)
+    try:
+        config = transformers.LlamaConfig(vocab_size=64, hidden_size=32, intermediate_size=48, num_hidden_layers=2,
+                                          num_attention_heads=4)
+        config._attn_implementation = "mine"
+        torch.manual_seed(0)
+        model = transformers.LlamaModel(config).eval()
+        with torch.no_grad(), attest.capture(model) as seen:
+            model(input_ids=torch.arange(9)[None])
+    finally:
+        del transformers.AttentionInterface._global_mapping["mine"]
+    assert len(seen.calls) == 2 and seen.verify(findings="").verdict == verdict
 
 
 def test_jax_s_function() -> None:
