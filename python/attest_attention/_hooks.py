@@ -86,6 +86,18 @@ def check(problem: Problem) -> None:
         refuse(tuple(sink.shape) not in ((hq,), (1, hq), (b, hq)), "a sink of another shape")
 
 
+def refuse_cast(*tensors: Any) -> None:
+    """Refuses tensors that torch.autocast casts within the function: floating ones but float64."""
+    torch, device = sys.modules.get("torch"), getattr(tensors[0], "device", None)
+    if torch is None or not isinstance(device, torch.device) or not hasattr(torch, "get_autocast_dtype"):  # from 2.4 on
+        return
+    if not torch.is_autocast_enabled(device.type):
+        return
+    kept = (torch.float64, torch.get_autocast_dtype(device.type))
+    refuse(any(x is not None and x.is_floating_point() and x.dtype not in kept for x in tensors),
+           "tensors that torch.autocast casts")
+
+
 # --- PyTorch -----------------------------------------------------------------------------------------------------------
 
 
@@ -94,6 +106,7 @@ def torch_sdpa(query: Any, key: Any, value: Any, attn_mask: Any = None, dropout_
     """torch.nn.functional.scaled_dot_product_attention."""
     refuse(dropout_p > 0, "dropout")
     refuse(query.is_nested, "nested tensors")
+    refuse_cast(query, key, value, attn_mask)
     refuse(len({x.shape[:-3] for x in (query, key, value)}) > 1, "q, k and v of different batches")
     refuse(query.ndim > 4 and attn_mask is not None and attn_mask.ndim > 3 and attn_mask.shape[0] != 1,
            "a mask of more than 4 axes")
@@ -107,6 +120,7 @@ def torch_flex(query: Any, key: Any, value: Any, score_mod: Any = None, block_ma
                return_aux: Any = None) -> list[Problem]:
     """torch.nn.attention.flex_attention.flex_attention. What a score_mod does cannot be read off it."""
     refuse(score_mod is not None, "score_mod")
+    refuse_cast(query, key, value)
     inputs = {"q": query, "k": key, "v": value}
     if block_mask is not None:
         inputs["mask"] = blocks(block_mask, query, key)
@@ -221,6 +235,7 @@ def transformers_attention(module: Any, query: Any, key: Any, value: Any, attent
     """An attention function of transformers that computes by itself and gets a mask wherever there is one, as models'
     eager_attention_forward do."""
     refuse(dropout > 0 and module.training, "dropout")
+    refuse_cast(query, key, value)
     sinks = further.get("s_aux") if further.get("s_aux") is not None else getattr(module, "sinks", None)
     refuse(further.get("head_mask") is not None, "head_mask")
     refuse(further.get("cache") is not None, "a paged cache")

@@ -11,6 +11,7 @@ import numpy as np
 import pytest
 
 import attest_attention as attest
+from attest_attention import _hooks
 
 torch = pytest.importorskip("torch")
 functional = pytest.importorskip("torch.nn.functional")
@@ -180,6 +181,36 @@ def test_grouped_heads_other_ranks_and_types() -> None:
     with torch.no_grad(), attest.capture() as seen:
         functional.scaled_dot_product_attention(*(drawn(1, 2, 4, 8, dtype=torch.bfloat16) for _ in range(3)))
     assert seen.calls[0].dtype == "bf16" and seen.verify(findings="").verdict == "certified"
+
+
+def test_what_autocast_casts_within_the_function_is_not_recorded() -> None:
+    flex = pytest.importorskip("torch.nn.attention.flex_attention")
+
+    def drawn(dtype: Any) -> Any:
+        return [torch.randn(1, 2, 4, 8).to(dtype) for _ in range(3)]
+
+    with torch.no_grad(), torch.autocast("cpu", dtype=torch.bfloat16), attest.capture() as seen:
+        for attention in (functional.scaled_dot_product_attention, flex.flex_attention):
+            for dtype in (torch.float32, torch.float16):
+                assert attention(*drawn(dtype)).dtype == torch.bfloat16
+            attention(*drawn(torch.bfloat16))
+            attention(*drawn(torch.float64))  # which it does not cast
+        functional.scaled_dot_product_attention(*drawn(torch.bfloat16), attn_mask=torch.zeros(4, 4))
+        functional.scaled_dot_product_attention(*drawn(torch.bfloat16), attn_mask=torch.ones(4, 4, dtype=torch.bool))
+        with torch.autocast("cpu", enabled=False):
+            functional.scaled_dot_product_attention(*drawn(torch.float32))
+    assert seen.not_recorded == {"tensors that torch.autocast casts": 5}
+    assert [call.dtype for call in seen.calls] == ["bf16", "f64", "bf16", "f64", "bf16", "f32"]
+    assert all(seen.verify(dtype=dtype, findings="").verdict == "certified" for dtype in ("bf16", "f64", "f32"))
+
+
+def test_a_layer_under_autocast_is_recorded_where_its_tensors_are_cast_already() -> None:
+    layer, tensors = torch.nn.Identity(), [torch.randn(1, 2, 4, 8) for _ in range(3)]
+    with torch.autocast("cpu", dtype=torch.bfloat16):
+        with pytest.raises(_hooks.NotRecorded, match="autocast"):
+            _hooks.transformers_attention(layer, *tensors)
+        q, k, v = (one.bfloat16() for one in tensors)
+        assert _hooks.transformers_attention(layer, q, k, v, torch.zeros(1, 1, 4, 4))
 
 
 def test_flex_attention_with_a_block_mask() -> None:
