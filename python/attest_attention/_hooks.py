@@ -81,8 +81,10 @@ def check(problem: Problem) -> None:
         shape = tuple(problem.inputs[role].shape) if role in problem.inputs else (1, 1, 1, m)
         refuse(any(size not in (1, full) for size, full in zip(shape, (b, hq, n, m))) or shape[3] != m,
                f"a {role} of another shape")
+    for role in ("bias", "sink"):
+        x = problem.inputs.get(role)
+        refuse(x is not None and x.dtype != q.dtype and not str(x.dtype).endswith("float32"), f"a {role} of another type")
     if (sink := problem.inputs.get("sink")) is not None:
-        refuse(sink.dtype != q.dtype and not str(sink.dtype).endswith("float32"), "a sink of another type")
         refuse(tuple(sink.shape) not in ((hq,), (1, hq), (b, hq)), "a sink of another shape")
 
 

@@ -148,6 +148,27 @@ def test_a_sink_that_a_file_cannot_say_is_counted(sink: Any, why: str) -> None:
         _hooks.check(_hooks.transformers_attention(module, q, k, v)[0])
 
 
+@pytest.mark.parametrize("kind", [np.int32, np.float64, np.float16])
+def test_a_bias_of_a_type_that_no_file_has_beside_q_is_counted(library: Any, monkeypatch: pytest.MonkeyPatch, kind: Any) -> None:
+    def described(q: Any, k: Any, v: Any, bias: Any) -> list[_hooks.Problem]:
+        return [_hooks.Problem({"q": q, "k": k, "v": v, "bias": bias}, lambda o: {"o": o})]
+
+    library.flash_attn_func = lambda q, k, v, bias: np.asarray(attest.reference(q, k, v, bias=np.float32(bias)).o)
+    monkeypatch.setattr(_hooks, "NAMED", [("flash_attn.flash_attn_func", described)])
+    bias = np.random.default_rng(1).integers(-2, 3, (1, 1, 5, 7))
+    with attest.capture() as seen:
+        for there in (bias.astype(kind), bias.astype(np.float32)):
+            library.flash_attn_func(*(x.swapaxes(1, 2) for x in tensors()), there)
+    assert seen.not_recorded == {"a bias of another type": 1}
+    assert len(seen.calls) == 1 and seen.verify(findings="").verdict == "certified"
+
+
+@pytest.mark.parametrize(("kind", "bias"), [(np.float16, np.float16), (np.float16, np.float32), (np.float64, np.float32)])
+def test_a_bias_of_the_type_of_q_or_float32_is_recorded(kind: Any, bias: Any) -> None:
+    q, k, v = (x.swapaxes(1, 2) for x in tensors(dtype=kind))
+    _hooks.check(_hooks.Problem({"q": q, "k": k, "v": v, "bias": np.zeros((1, 1, 1, 7), bias)}, lambda o: {"o": o}))
+
+
 def test_a_window_that_no_mask_says_is_counted() -> None:
     q, k, v = (x.swapaxes(1, 2) for x in tensors())
     module = types.SimpleNamespace(training=False)
