@@ -116,7 +116,8 @@ def audit(kernel: Callable[..., Any] | str | os.PathLike[str] = "builtin", *,
         dtype_of("bf16")  # raises where ml_dtypes is not there
     merges = _ask.imported(merge, argument="merge") if isinstance(merge, str) else merge
     asks = merges if kernel is _merge.no_attention else kernel
-    chosen = Options(_ask.guessed_arrays(asks, device) if arrays is None else arrays, device, layout, causal, tuple(supports), returns)
+    chosen = Options(_ask.guessed_arrays(asks, device) if arrays is None else arrays, device, layout, causal, tuple(supports),
+                     returns)
     _check_device(chosen)
     spec, merge_name = importable_name(kernel), None if merges is None else importable_name(merges)
     matched = None if merges is None else _merge.MatchedMerge(merges, chosen)

@@ -3,13 +3,15 @@ from __future__ import annotations
 
 import collections
 import functools
+import importlib
 import os
 import sys
 import threading
 from collections.abc import Callable
 from typing import Any, TypeAlias
 
-from . import _hooks, _tensor_file, _verify
+from . import _hooks, _places, _tensor_file, _verify
+from ._places import Places
 from ._problem import Problem
 from ._recorded import Recorded, Sample, copied, kind_of
 from ._report import Report
@@ -31,7 +33,8 @@ class capture:  # noqa: N801  a function to its users
     (without score_mod), flash_attn_func and flash_attn_varlen_func, the attention functions of transformers, and
     jax.nn.dot_product_attention outside jax.jit. In graphs of torch.compile (aot_eager, inductor): the operators
     aten._scaled_dot_product_…; the graphs stay as they are, so that a FlexAttention that was compiled, or what a CUDA graph
-    replays, is not seen.
+    replays, is not seen. Tensor subclasses and torch-function modes that decide what a function computes find it where it was, and
+    their calls are not recorded.
 
     model  a torch.nn.Module or a function: only calls below it are recorded. None: all calls
     calls  how many are kept at most: the first of each function, shape, type and kind of mask, then others at random
@@ -55,7 +58,7 @@ class capture:  # noqa: N801  a function to its users
         self._lock = threading.Lock()
         self._inside = threading.local()
         self._active = False
-        self._changed: list[tuple[Any, str, Any]] = []
+        self._places = Places()
         self._wrappers: dict[int, tuple[Any, Any]] = {}
         self.seen_calls = 0
         self.not_recorded: collections.Counter[str] = collections.Counter()
@@ -132,34 +135,22 @@ class capture:  # noqa: N801  a function to its users
             wrapper = self._wrapper(hook)
             self._wrappers[id(hook.function)] = (hook.function, wrapper)
             for place, name in hook.places:
-                self._put(place, name, wrapper)
-        self._replace({key: wrapper for key, (_, wrapper) in self._wrappers.items()})
+                self._places.put(place, name, wrapper)
+        self._replace({key: wrapper for key, (_, wrapper) in self._wrappers.items()}, self._places.put)
         self._active = True
         return self
 
     def __exit__(self, *_: object) -> None:
         self._active = False
-        for place, name, before in reversed(self._changed):
-            if isinstance(place, dict):
-                place[name] = before
-            else:
-                setattr(place, name, before)
-        self._changed.clear()
+        self._places.restore()
         # Modules that were imported meanwhile may have taken a wrapper.
-        self._replace({id(wrapper): function for function, wrapper in self._wrappers.values()})
-        self._changed.clear()
+        self._replace({id(wrapper): function for function, wrapper in self._wrappers.values()}, _places.put)
         if (scripted := sys.modules.get("torch.jit._builtins")) is not None:
             for _, wrapper in self._wrappers.values():
                 scripted._get_builtin_table().pop(id(wrapper), None)
 
-    def _put(self, place: Any, name: str, wrapper: Any) -> None:
-        self._changed.append((place, name, place[name] if isinstance(place, dict) else getattr(place, name)))
-        if isinstance(place, dict):
-            place[name] = wrapper
-        else:
-            setattr(place, name, wrapper)
-
-    def _replace(self, by_id: dict[int, Any]) -> None:
+    @staticmethod
+    def _replace(by_id: dict[int, Any], put: Callable[[Any, str, Any], None]) -> None:
         """Puts others in the place of these functions wherever a module has them under a name."""
         for module_name, module in list(sys.modules.items()):
             # torch's own tables must keep the functions: torch.compile knows them by identity.
@@ -169,7 +160,7 @@ class capture:  # noqa: N801  a function to its users
             if type(names) is dict:
                 for name, value in list(names.items()):
                     if id(value) in by_id:
-                        self._put(names, name, by_id[id(value)])
+                        put(names, name, by_id[id(value)])
 
     def _wrapper(self, hook: _hooks.Hook) -> Callable[..., Any]:
         original, torch = hook.function, sys.modules.get("torch") if "torch" in hook.name or "flash" in hook.name else None
@@ -181,20 +172,30 @@ class capture:  # noqa: N801  a function to its users
                 return self._called(hook, args, kwargs) if self._active else original(*args, **kwargs)
         else:
             compiling, stack = torch.compiler.is_compiling, torch._C._len_torch_dispatch_stack
-            tracing = torch._C._get_tracing_state
+            tracing, overridden = torch._C._get_tracing_state, overrides_of(torch)
 
             def wrapper(*args: Any, **kwargs: Any) -> Any:
                 if compiling():  # first, and constant: the compiled graph has the function itself
                     return original(*args, **kwargs)
-                if not self._active or stack() > 0 or tracing() is not None:
-                    return original(*args, **kwargs)
-                return self._called(hook, args, kwargs)
+                watched = self._active and stack() == 0 and tracing() is None
+                if overridden((*args, *kwargs.values())):
+                    return self._overridden(hook, args, kwargs, watched)
+                return self._called(hook, args, kwargs) if watched else original(*args, **kwargs)
 
         functools.update_wrapper(wrapper, original, ("__module__", "__name__", "__qualname__", "__doc__"))
         scripted = sys.modules.get("torch.jit._builtins")
         if scripted is not None and (operator := scripted._find_builtin(original)) is not None:
             scripted._register_builtin(wrapper, operator)  # torch.jit.script reads the function itself
         return wrapper
+
+    def _overridden(self, hook: _hooks.Hook, args: tuple[Any, ...], kwargs: dict[str, Any], watched: bool) -> Any:
+        """A call that its arguments or a mode decide: they get the function, and find it where it was. It is not recorded."""
+        if watched and not getattr(self._inside, "running", False) and (not self._codes or self._below_model()):
+            with self._lock:
+                self.seen_calls += 1
+            self._refused("a tensor subclass or a torch-function mode")
+        with self._places.originals():
+            return hook.function(*args, **kwargs)
 
     def _called(self, hook: _hooks.Hook, args: tuple[Any, ...], kwargs: dict[str, Any]) -> Any:
         """The call itself, between the copies of its inputs and its outputs where it is recorded."""
@@ -291,6 +292,25 @@ class capture:  # noqa: N801  a function to its users
                 return name
             frame = frame.f_back
         return ""
+
+
+def overrides_of(torch: Any) -> Callable[[tuple[Any, ...]], bool]:
+    """Whether one of these arguments, or a mode of torch, has a __torch_function__ that decides what a function computes.
+
+    That of torch.Tensor, of torch.nn.Parameter and of a default device decide nothing.
+    """
+    has, modes = torch.overrides.has_torch_function, torch.overrides._get_current_function_mode_stack
+    device = importlib.import_module("torch.utils._device").DeviceContext
+    nothing = (torch.Tensor.__torch_function__.__func__, torch._C._disabled_torch_function_impl)
+
+    def decides(argument: Any) -> bool:
+        how = getattr(type(argument), "__torch_function__", None)
+        return how is not None and getattr(how, "__func__", how) not in nothing
+
+    def overridden(arguments: tuple[Any, ...]) -> bool:
+        return has(arguments) and (any(map(decides, arguments)) or any(not isinstance(mode, device) for mode in modes()))
+
+    return overridden
 
 
 def in_cuda_graph() -> bool:
