@@ -105,8 +105,9 @@ def assert_attention(o: Any, q: Any, k: Any, v: Any, *, lse: Any = None, weights
                      cu_seqlens: tuple[Any, Any] | None = None, most: int = 5, **further: Unpack[Further]) -> Report:
     """Asserts that every element of o is within its bound; returns the report.
 
-    The arguments are those of verify. Raises AttentionError, an AssertionError that names up to `most` elements, each with the
-    value found, the exact value, and how many bounds it is off. So does an undecided verdict, with its reason.
+    The arguments are those of verify that say what was computed and under which contract; findings, waive, jobs, json, html and
+    options are not among them. Raises AttentionError, an AssertionError that names up to `most` elements, each with the value
+    found, the exact value, and how many bounds it is off. So does an undecided verdict, with its reason.
 
     >>> import numpy as np
     >>> q = k = v = np.eye(2, dtype=np.float32)

@@ -1,6 +1,7 @@
 from __future__ import annotations
 
 import decimal
+import inspect
 from typing import Any
 
 import attest_attention as attest
@@ -80,6 +81,17 @@ def test_an_undecided_verdict_is_no_success() -> None:
     q[...] = 1e25  # scores that the contract does not promise anything about
     with pytest.raises(AssertionError, match="UNDECIDED"):
         attest.assert_attention(kernels.right(q, k, v), q, k, v)
+
+
+def test_an_assertion_takes_what_verify_takes_to_judge() -> None:
+    judged, asserted = (set(inspect.signature(one).parameters) for one in (attest.verify, attest.assert_attention))
+    kept = {"findings", "waive", "jobs", "json", "html", "options"}
+    assert judged - kept == asserted - {"most"}
+    assert all(name in (attest.assert_attention.__doc__ or "").partition("are not among them")[0] for name in kept)
+    q, k, v = inputs()
+    for name in kept:
+        with pytest.raises(TypeError, match=f"^{name}: there is no such argument"):
+            attest.assert_attention(v, q, k, v, **{name: "x"})  # type: ignore[arg-type]
 
 
 def test_digits_are_decimals_in_the_shape_of_the_outputs() -> None:
