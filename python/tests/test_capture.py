@@ -14,7 +14,6 @@ from attention_formula import drawn, formula
 import attest_attention as attest
 from attest_attention import _hooks, _tensor_file
 from attest_attention._call import Call
-from attest_attention._places import Places
 from attest_attention._recorded import Sample
 
 
@@ -99,31 +98,6 @@ def test_they_are_put_back_after_an_exception(library: Any) -> None:
     with pytest.raises(KeyError), attest.capture():
         raise KeyError
     assert library.flash_attn_func is flash_attn_func
-
-
-def test_originals_are_back_while_anybody_needs_them() -> None:
-    place, holder = {"f": "original"}, types.SimpleNamespace(f="original")
-    places = Places()
-    for one in (place, holder):
-        places.put(one, "f", "wrapper")
-
-    def there() -> tuple[str, str]:
-        return place["f"], holder.f
-
-    assert there() == ("wrapper", "wrapper")
-    first, second = places.originals(), places.originals()
-    with first:
-        assert there() == ("original", "original")
-        second.__enter__()  # of another thread
-    assert there() == ("original", "original")
-    second.__exit__(None, None, None)
-    assert there() == ("wrapper", "wrapper")
-    with places.originals():
-        holder.f = "the model's own"
-    assert there() == ("wrapper", "the model's own")
-    with places.originals():
-        places.restore()  # the block ends meanwhile
-    assert there() == ("original", "original")
 
 
 def test_inputs_are_those_before_the_call_though_they_change_later(library: Any) -> None:
