@@ -160,12 +160,13 @@ class shrinker {
     return smaller;
   }
 
-  /// Removes runs of indices of one axis, long runs first (delta debugging, Zeller and Hildebrandt 2002).
-  bool halve(indices selection::* axis) {
+  /// Removes runs of indices of one axis, long runs first (delta debugging, Zeller and Hildebrandt 2002). One index
+  /// stays: without keys, or where d = 0, a problem is another one, whose answer may be wrong for another reason.
+  bool halve(indices selection::*axis) {
     bool smaller = false;
     auto count = [&] { return static_cast<std::int64_t>((selection::all(best_.problem.size()).*axis).size()); };
     for (std::int64_t run = count() / 2; run >= 1 && !late(); run /= 2)
-      for (std::int64_t at = 0; at + run <= count() && count() > 1 && !late();) {
+      for (std::int64_t at = 0; at + run <= count() && count() > run && !late();) {
         selection chosen = selection::all(best_.problem.size());
         auto& kept = chosen.*axis;
         kept.erase(kept.begin() + at, kept.begin() + at + run);

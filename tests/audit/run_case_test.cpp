@@ -268,9 +268,29 @@ TEST_CASE("weights that are read through V keep their keys and columns when thei
   auto const shrunk = shrink(asked, wrong, always_wrong, std::chrono::steady_clock::now() + std::chrono::seconds(20));
   REQUIRE(shrunk);
   problem::sizes const small = shrunk->small.problem.size();
-  CHECK(small.b * small.hq * small.n * small.d == 0);
+  CHECK(small.b * small.hq * small.n * small.d == 1);
   CHECK(small.m == 6);
   CHECK(small.dv == 6);
+}
+
+// A size of 0 is another problem: where d is 0 all scores are equal, and without keys every row is empty.
+TEST_CASE("no axis of a case is shrunk to nothing", "[unit]") {
+  for (std::int64_t const length : {2, 3, 4, 8, 9}) {
+    problem_draft draft;
+    draft.q = owned_tensor::compact(element_type::f32, {length, length, length, length});
+    draft.k = owned_tensor::compact(element_type::f32, {length, length, length, length});
+    draft.v = owned_tensor::compact(element_type::f32, {length, length, length, length});
+    audit_case const asked{.check = "heads", .name = "all", .problem = valid(std::move(draft))};
+    violation wrong;
+    auto const always_wrong = [&](audit_case const&) {
+      case_result found;
+      found.judged.violations.push_back(wrong);
+      return found;
+    };
+    auto const shrunk = shrink(asked, wrong, always_wrong, std::chrono::steady_clock::now() + std::chrono::seconds(20));
+    REQUIRE(shrunk);
+    CHECK(shrunk->small.problem.size() == problem::sizes{1, 1, 1, 1, 1, 1, 1});
+  }
 }
 
 TEST_CASE("a call that could not be asked is an observation", "[unit]") {
