@@ -161,4 +161,32 @@ TEST_CASE("a hypothesis says nothing of a call that it does not change", "[unit]
       if (!each.is_wrong()) CHECK(audit::fit_of(*audit::find_hypothesis(name), each) == audit::fit::unconcerned);
 }
 
+TEST_CASE("a kernel that follows the usual convention for queries without keys, where its contract has another, is named",
+          "[unit]") {
+  struct claimed {
+    audit::conventions::row empty_row;
+    audit::conventions::log empty_lse;
+    char const* cause;
+  };
+  using row = audit::conventions::row;
+  using log = audit::conventions::log;
+  for (auto const& [empty_row, empty_lse, cause] :
+       {claimed{row::nan, log::minus_infinity, "empty-row-zero"},
+        claimed{row::mean, log::minus_infinity, "empty-row-zero"},
+        claimed{row::zero, log::zero, "empty-lse-minus-inf"},
+        claimed{row::zero, log::plus_infinity, "empty-lse-minus-inf"},
+        claimed{row::nan, log::plus_infinity, "empty-row-zero-lse-minus-inf"}}) {
+    CAPTURE(cause);
+    audit::contract claim = *audit::find_contract("f32");
+    claim.conventions.empty_row = empty_row, claim.conventions.empty_lse = empty_lse;
+    audit::named_cause const found =
+        cause_of(answers_of([](audit::owned_problem const& problem) { return builtin_answer(problem.draft()); }, claim,
+                            {"empty-rows", "masks", "nothing-there"}));
+    REQUIRE(found.mistakes.size() == 1);
+    CHECK(found.mistakes.front().name == cause);
+    CHECK(found.mistakes.front().contradicted == 0);
+    CHECK(found.unexplained.empty());
+  }
+}
+
 }  // namespace attest::tests

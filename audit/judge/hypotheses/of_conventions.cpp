@@ -47,6 +47,12 @@ void add_hypotheses_of_conventions(hypothesis_list& to) {
     to.push_back({std::move(name), std::move(sentence), hypothesis_kind::convention, follows(change)});
   };
   using row = conventions::row;
+  add("empty-row-zero", "a query that sees no key gets 0 (the convention empty_row: zero)",
+      [](conventions& c) { c.empty_row = row::zero; });
+  add("empty-lse-minus-inf", "the LSE of a query that sees no key is -inf (the convention empty_lse: -inf)",
+      [](conventions& c) { c.empty_lse = conventions::log::minus_infinity; });
+  add("empty-row-zero-lse-minus-inf", "a query that sees no key gets 0, and the LSE -inf",
+      [](conventions& c) { c.empty_row = row::zero, c.empty_lse = conventions::log::minus_infinity; });
   add("empty-row-mean", "a query that sees no key gets the mean of V (the convention empty_row: mean)",
       [](conventions& c) { c.empty_row = row::mean; });
   add("empty-row-nan", "a query that sees no key gets NaN (the convention empty_row: nan)",
