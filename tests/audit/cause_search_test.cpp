@@ -9,6 +9,7 @@
 #include "audit/cases/case.hpp"
 #include "audit/contract/contract.hpp"
 #include "audit/judge/hypotheses/changes.hpp"
+#include "audit/tensors/elements.hpp"
 #include "tests/support/builtin_kernel.hpp"
 #include "tests/support/catch.hpp"
 #include "tests/support/guarded_call.hpp"
@@ -60,6 +61,21 @@ audit::named_cause cause_of(known_answers const& known) {
                          .late = [](double) { return false; }});
   REQUIRE(found);
   return *found;
+}
+
+/// Leaves the last key out of the product with V, where there are more than 8 and no multiple of 8: l counts it.
+audit::owned_outputs without_last_value(audit::owned_problem const& problem) {
+  audit::owned_outputs answer = builtin_answer(problem.draft());
+  problem::sizes const& s = problem.size();
+  if (s.m <= 8 || s.m % 8 == 0) return answer;
+  audit::problem_draft draft = problem.draft();
+  audit::owned_tensor const& v = problem.draft().v;
+  draft.v = audit::owned_tensor::compact(v.type, {s.b, s.hk, s.m, s.dv});
+  audit::fill(draft.v, [&](auto b, auto h, auto j, auto c) {
+    return j + 1 == s.m ? 0.0 : audit::load(v, audit::offset_of(v, b, h, j, c));
+  });
+  answer.o = builtin_answer(draft).o;
+  return answer;
 }
 
 }  // namespace
@@ -159,6 +175,15 @@ TEST_CASE("a hypothesis says nothing of a call that it does not change", "[unit]
   for (char const* name : {"mask-ignored", "band-top-left", "bias-ignored", "softcap-ignored", "heads-interleaved"})
     for (audit::answered_case const& each : answers.answers)
       if (!each.is_wrong()) CHECK(audit::fit_of(*audit::find_hypothesis(name), each) == audit::fit::unconcerned);
+}
+
+TEST_CASE("keys that are left out of the product with V alone are named", "[unit]") {
+  auto const answers = answers_of(without_last_value, *audit::find_contract("f32"), {"accuracy", "bands", "tails"});
+  audit::named_cause const found = cause_of(answers);
+  REQUIRE(found.mistakes.size() == 1);
+  CHECK(found.mistakes.front().name == "last-value-unread");
+  CHECK(found.mistakes.front().contradicted > 0);  // eight keys and fewer are answered rightly
+  CHECK(found.unexplained.empty());
 }
 
 TEST_CASE("a kernel that follows the usual convention for queries without keys, where its contract has another, is named",

@@ -38,6 +38,22 @@ supposition reads_only(problem_question concerned, kept_keys kept) {
   };
 }
 
+/// The product with V leaves out the keys that are not `kept`: their values count as 0, and their weights as they are.
+supposition multiplies_only(problem_question concerned, kept_keys kept) {
+  return [concerned = std::move(concerned), kept = std::move(kept)](
+             answered_call const& call, answered_call const*) -> std::vector<answered_call> {
+    problem::sizes const& s = call.problem.size();
+    if (!concerned(call.problem) || s.b * s.hk * s.m * s.dv > (std::int64_t{1} << 27)) return {};
+    problem_draft draft = call.problem.draft();
+    owned_tensor const& v = call.problem.draft().v;
+    draft.v = owned_tensor::compact(v.type, {s.b, s.hk, s.m, s.dv});
+    fill(draft.v, [&](auto b, auto h, auto j, auto c) {
+      return kept(call.problem, j) ? load(v, offset_of(v, b, h, j, c)) : 0.0;
+    });
+    return with_problem(call, std::move(draft));
+  };
+}
+
 /// Key `which(m)` counts twice: a copy of it stands behind the last key. Its weight is the sum of both.
 supposition counts_twice(std::function<std::int64_t(std::int64_t m)> which) {
   return [which = std::move(which)](answered_call const& call, answered_call const*) -> std::vector<answered_call> {
@@ -135,14 +151,25 @@ void add_hypotheses_of_keys(hypothesis_list& to) {
   auto const add = adds_problems_to(to);
   // --- keys ---
   auto const has_keys = [](owned_problem const& p) { return p.size().m > 0; };
-  add("last-key-unread", "the last key is not read",
-      reads_only(has_keys, [](owned_problem const& p, std::int64_t j) { return j + 1 < p.size().m; }));
+  auto const but_last = [](owned_problem const& p, std::int64_t j) { return j + 1 < p.size().m; };
+  auto const has_tail = [](std::int64_t block) {
+    return [=](owned_problem const& p) { return p.size().m > block && p.size().m % block != 0; };
+  };
+  auto const but_tail = [](std::int64_t block) {
+    return [=](owned_problem const& p, std::int64_t j) { return j < p.size().m / block * block; };
+  };
+  add("last-key-unread", "the last key is not read", reads_only(has_keys, but_last));
   add("first-key-unread", "the first key is not read",
       reads_only(has_keys, [](owned_problem const&, std::int64_t j) { return j > 0; }));
   for (std::int64_t const block : {4, 8, 16, 32, 64, 128})
     add(fmt::format("tail-of-{}-unread", block), fmt::format("keys behind the last multiple of {} are not read", block),
-        reads_only([=](owned_problem const& p) { return p.size().m > block && p.size().m % block != 0; },
-                   [=](owned_problem const& p, std::int64_t j) { return j < p.size().m / block * block; }));
+        reads_only(has_tail(block), but_tail(block)));
+  constexpr auto only_of_product = "left out of the product with V, but not of the sum of the weights";
+  add("last-value-unread", fmt::format("the last key is {}", only_of_product), multiplies_only(has_keys, but_last));
+  for (std::int64_t const block : {4, 8, 16, 32, 64, 128})
+    add(fmt::format("tail-of-{}-values-unread", block),
+        fmt::format("keys behind the last multiple of {} are {}", block, only_of_product),
+        multiplies_only(has_tail(block), but_tail(block)));
   add("last-key-twice", "the last key counts twice", counts_twice([](std::int64_t m) { return m - 1; }));
   add("first-key-twice", "the first key counts twice", counts_twice([](std::int64_t) { return 0; }));
   add("middle-key-twice", "the key in the middle counts twice", counts_twice([](std::int64_t m) { return m / 2; }));
