@@ -124,12 +124,21 @@ class search {
   std::optional<named_cause> run() {
     std::vector<std::pair<double, searched_case const*>> later;
     auto const enough = [&] { return asked_.late(share_of_failing) || tried_.size() >= most_failing; };
-    for (searched_case const& failing : asked_.failing) {
-      if (enough()) break;
-      if (double const products = asked_.products(failing); products > large) later.emplace_back(products, &failing);
-      else try_case(failing);
+    auto const products_of = [](auto const& each) { return each.first; };
+    for (auto next = asked_.failing.begin(); next != asked_.failing.end() && !enough();) {
+      // A turn of the checks ends where one of them comes again.
+      std::set<std::string_view> checks;
+      std::vector<std::pair<double, searched_case const*>> turn;
+      for (; next != asked_.failing.end() && checks.insert(next->check).second; ++next)
+        turn.emplace_back(asked_.products(*next), &*next);
+      sort_by(turn, products_of);
+      for (auto const& [products, failing] : turn) {
+        if (enough()) break;
+        if (products > large) later.emplace_back(products, failing);
+        else try_case(*failing);
+      }
     }
-    sort_by(later, [](auto const& each) { return each.first; });
+    sort_by(later, products_of);
     for (auto const& [products, failing] : later) {
       if (enough()) break;
       try_case(*failing);

@@ -68,6 +68,7 @@ struct holding_contract {
 };
 
 struct cause_question {
+  /// In the order in which they are tried, but that of failing ones the smaller come first in each turn of the checks.
   std::vector<searched_case> failing, passing;
   std::vector<holding_contract> contracts;
   /// Nothing where the case cannot be asked.

@@ -78,6 +78,26 @@ audit::owned_outputs without_last_value(audit::owned_problem const& problem) {
   return answer;
 }
 
+/// Of so many keys with equal scores, without width, of which the last alone has a value.
+audit::owned_problem of_last_value(std::int64_t keys) {
+  audit::problem_draft draft;
+  draft.q = audit::owned_tensor::compact(problem::element_type::f32, {1, 1, 1, 1});
+  draft.k = audit::owned_tensor::compact(problem::element_type::f32, {1, 1, keys, 1});
+  draft.v = audit::owned_tensor::compact(problem::element_type::f32, {1, 1, keys, 1});
+  audit::store(draft.v, static_cast<std::size_t>(keys - 1), 1);
+  return audit::owned_problem::of_valid(std::move(draft));
+}
+
+known_answers answers_to(std::vector<audit::owned_problem> const& problems) {
+  known_answers known;
+  for (audit::owned_problem const& problem : problems) {
+    auto& answers = known.answers.emplace_back();
+    answers.add(problem, without_last_value(problem), *audit::find_contract("f32"), {});
+    (answers.is_wrong() ? known.failing : known.passing).push_back({"tails", "one", std::ssize(known.answers), {}});
+  }
+  return known;
+}
+
 }  // namespace
 
 TEST_CASE("hypotheses and events have names of their own, and what the zoo expects is one of them", "[unit]") {
@@ -184,6 +204,28 @@ TEST_CASE("keys that are left out of the product with V alone are named", "[unit
   CHECK(found.mistakes.front().name == "last-value-unread");
   CHECK(found.mistakes.front().contradicted > 0);  // eight keys and fewer are answered rightly
   CHECK(found.unexplained.empty());
+}
+
+TEST_CASE("of one turn of the checks, the failing inputs of the fewest multiplications are tried first", "[unit]") {
+  std::vector<std::int64_t> order;
+  std::vector<double> const products{1000, 10, 1, 0x1p24, 5};
+  known_answers const known = answers_to(
+      {of_last_value(9), of_last_value(9), of_last_value(9), of_last_value(9), of_last_value(9)});
+  std::vector<audit::searched_case> const failing{
+      {"a", "1", 1}, {"b", "1", 2}, {"a", "2", 3}, {"b", "2", 4}, {"a", "3", 5}};
+  REQUIRE(audit::find_cause({.failing = failing,
+                             .passing = {},
+                             .contracts = {},
+                             .answers = [&](audit::searched_case const& which) -> std::optional<audit::answered_case> {
+                               order.push_back(which.number);
+                               return known.answers.front();
+                             },
+                             .concerns = [](auto const&, auto const&) { return true; },
+                             .products = [&](audit::searched_case const& which) {
+                               return products[static_cast<std::size_t>(which.number) - 1];
+                             },
+                             .late = [](double) { return false; }}));
+  CHECK(order == std::vector<std::int64_t>{2, 1, 3, 5, 4});
 }
 
 TEST_CASE("a kernel that follows the usual convention for queries without keys, where its contract has another, is named",
