@@ -16,7 +16,8 @@ struct named_mistake {
   std::int64_t tried_passing = 0, contradicted = 0;
 };
 
-/// The smallest set of known mistakes that explains the most failing inputs.
+/// The smallest set of known mistakes that explains the most failing inputs. Of one input alone: all those that explain
+/// it, since it does not tell them apart.
 struct named_cause {
   std::vector<named_mistake> mistakes;   ///< the one that explains the most first; none: nothing known explains any
   std::int64_t explains = 0, of = 0;     ///< failing inputs that they explain together, of those that were tried
@@ -24,6 +25,9 @@ struct named_cause {
   std::vector<std::string> unexplained;  ///< those tried that nothing explains: CHECK/CASE, in the order of the cases
   std::string condition;                 ///< where the kernel is wrong, of the first finding where it is known
   double seconds = 0;                    ///< that the search took
+
+  /// Does each of the mistakes by itself explain the only input that was tried?
+  bool is_ambiguous() const { return of == 1 && mistakes.size() > 1; }
 };
 
 }  // namespace attest::audit

@@ -16,36 +16,74 @@ namespace {
 
 using json = nlohmann::ordered_json;
 
-constexpr std::size_t named_unexplained = 12;
+constexpr std::size_t named_unexplained = 12, named_fitting = 3;
 
-std::string failing_inputs(named_cause const& cause) {
-  std::string const which = cause.of == 1
-                                ? "the failing input"
-                                : fmt::format("{} of {} failing inputs", grouped(cause.explains), grouped(cause.of));
-  return cause.of < cause.failed ? fmt::format("{} that were tried (of {})", which, grouped(cause.failed)) : which;
+/// " that were tried (of 114)" where there are more than those.
+std::string tried_of_all(named_cause const& cause) {
+  if (cause.of == cause.failed) return "";
+  return fmt::format(" that {} tried (of {})", cause.of == 1 ? "was" : "were", grouped(cause.failed));
 }
 
-/// ", in some inputs only: …" where inputs that pass contradict a mistake.
+/// "the 64 failing inputs that were tried (of 114)"
+std::string tried_inputs(named_cause const& cause) {
+  if (cause.of == 1 && cause.failed == 1) return "the failing input";
+  return fmt::format("the {} failing input{}{}", grouped(cause.of), cause.of == 1 ? "" : "s", tried_of_all(cause));
+}
+
+/// "49 of 64 failing inputs that were tried (of 114)"
+std::string explained_inputs(named_cause const& cause) {
+  if (cause.of == 1) return tried_inputs(cause);
+  return fmt::format("{} of {} failing inputs{}", grouped(cause.explains), grouped(cause.of), tried_of_all(cause));
+}
+
+/// ", but not everywhere: …" where inputs that pass contradict a mistake.
 std::string contradiction_of(named_mistake const& mistake) {
   if (mistake.contradicted == 0) return "";
-  return fmt::format(", in some inputs only: {} of {} inputs that it would change are answered rightly",
-                     mistake.contradicted, mistake.tried_passing);
+  if (mistake.contradicted == 1) return ", but not everywhere: 1 other input, whose answer it would change, is right";
+  return fmt::format(", but not everywhere: {} other inputs, whose answers it would change, are right",
+                     grouped(mistake.contradicted));
+}
+
+/// Each mistake with the number of inputs that it explains, where there are several.
+std::string words_of(std::vector<named_mistake> const& mistakes) {
+  std::vector<std::string> each;
+  for (named_mistake const& mistake : mistakes)
+    each.push_back(mistake.sentence +
+                   (mistakes.size() > 1 ? fmt::format(" ({})", grouped(mistake.explains)) : std::string()) +
+                   contradiction_of(mistake));
+  return fmt::format("{}", fmt::join(each, "; "));
+}
+
+std::string words_of_fitting(named_cause const& cause) {
+  std::vector<std::string> each;
+  for (named_mistake const& mistake : cause.mistakes)
+    if (each.size() < named_fitting) each.push_back(mistake.sentence + contradiction_of(mistake));
+  return fmt::format("{} fits {} known mistakes{}: {}", tried_inputs(cause), cause.mistakes.size(),
+                     each.size() < cause.mistakes.size() ? ", among them" : "", fmt::join(each, "; "));
+}
+
+void add_to(std::vector<named_mistake>& all, named_mistake const& mistake) {
+  auto const at = std::ranges::find(all, mistake.name, &named_mistake::name);
+  if (at == all.end()) {
+    all.push_back(mistake);
+    return;
+  }
+  at->explains += mistake.explains;
+  at->tried_passing += mistake.tried_passing, at->contradicted += mistake.contradicted;
 }
 
 }  // namespace
 
 std::string sentence_of(named_cause const& cause) {
-  if (cause.mistakes.empty())
-    return fmt::format(
-        "no known mistake explains {}",
-        cause.of == 1 ? "the failing input" : fmt::format("the {} failing inputs that were tried", grouped(cause.of)));
-  if (cause.mistakes.size() == 1)
-    return fmt::format("one mistake explains {}: {}{}", failing_inputs(cause), cause.mistakes.front().sentence,
-                       contradiction_of(cause.mistakes.front()));
-  std::vector<std::string> each;
-  for (named_mistake const& mistake : cause.mistakes)
-    each.push_back(fmt::format("{} ({}){}", mistake.sentence, grouped(mistake.explains), contradiction_of(mistake)));
-  return fmt::format("{} mistakes explain {}: {}", cause.mistakes.size(), failing_inputs(cause), fmt::join(each, "; "));
+  if (cause.mistakes.empty()) return fmt::format("no known mistake explains {}", tried_inputs(cause));
+  if (cause.is_ambiguous()) return words_of_fitting(cause);
+  std::size_t const count = cause.mistakes.size();
+  if (2 * cause.explains < cause.of)
+    return fmt::format("no known mistake explains most of {}; in {} of them the answers are like those of {}: {}",
+                       tried_inputs(cause), grouped(cause.explains), count == 1 ? "a known mistake" : "known mistakes",
+                       words_of(cause.mistakes));
+  return fmt::format("{} {}: {}", count == 1 ? "one mistake explains" : fmt::format("{} mistakes explain", count),
+                     explained_inputs(cause), words_of(cause.mistakes));
 }
 
 std::vector<std::string> lines_of(named_cause const& cause) {
@@ -111,6 +149,8 @@ std::optional<named_cause> cause_in(report_object const& top) {
 
 std::optional<named_cause> joined_cause(std::vector<report> const& shards) {
   std::optional<named_cause> all;
+  std::vector<named_mistake> counted;                     // with the inputs of all shards that it explains
+  std::vector<std::vector<named_mistake> const*> fitted;  // of the shards whose one input does not tell mistakes apart
   for (report const& shard : shards) {
     if (shard.failing.empty()) continue;
     if (!shard.cause) return std::nullopt;
@@ -119,17 +159,20 @@ std::optional<named_cause> joined_cause(std::vector<report> const& shards) {
     into.explains += part.explains, into.of += part.of, into.failed += part.failed, into.seconds += part.seconds;
     if (into.condition.empty()) into.condition = part.condition;
     into.unexplained.insert(into.unexplained.end(), part.unexplained.begin(), part.unexplained.end());
-    for (named_mistake const& mistake : part.mistakes) {
-      auto const at = std::ranges::find(into.mistakes, mistake.name, &named_mistake::name);
-      if (at == into.mistakes.end()) {
-        into.mistakes.push_back(mistake);
-        continue;
-      }
-      at->explains += mistake.explains;
-      at->tried_passing += mistake.tried_passing, at->contradicted += mistake.contradicted;
-    }
+    for (named_mistake const& mistake : part.mistakes) add_to(counted, mistake);
+    if (part.is_ambiguous()) fitted.push_back(&part.mistakes);
+    else
+      for (named_mistake const& mistake : part.mistakes) add_to(into.mistakes, mistake);
   }
   if (!all) return all;
+  for (auto const* const mistakes : fitted) {
+    // Alone it says what it said; else it counts for the mistake that explains the most inputs.
+    if (all->of == 1) all->mistakes = *mistakes;
+    else
+      add_to(all->mistakes, *std::ranges::max_element(*mistakes, {}, [&](named_mistake const& mistake) {
+               return std::ranges::find(counted, mistake.name, &named_mistake::name)->explains;
+             }));
+  }
   // The first to come of those that explain equally much stays first.
   sort_by(all->mistakes, [](named_mistake const& mistake) { return -mistake.explains; });
   return all;

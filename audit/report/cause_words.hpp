@@ -11,7 +11,8 @@
 
 namespace attest::audit {
 
-/// "one mistake explains 49 of 49 failing inputs: the band is aligned top-left".
+/// "one mistake explains 49 of 49 failing inputs: the band is aligned top-left". Mistakes that explain fewer than half
+/// of the inputs, and several that fit the only one, are not said to be the cause.
 std::string sentence_of(named_cause const& cause);
 /// The sentence, then a line for each further thing that is known: where, and what it does not explain.
 std::vector<std::string> lines_of(named_cause const& cause);
@@ -25,7 +26,8 @@ nlohmann::ordered_json cause_json(report const& of);
 std::optional<named_cause> cause_in(report_object const& top);
 
 /// The cause of all shards: each mistake explains what it explains in its shards. Shards that name different ones leave
-/// several. None where a shard with failing inputs has none.
+/// several. The only input of a shard, where it fits several, counts for the one that explains the most inputs of all.
+/// None where a shard with failing inputs has none.
 std::optional<named_cause> joined_cause(std::vector<report> const& shards);
 
 }  // namespace attest::audit

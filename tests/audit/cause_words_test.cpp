@@ -1,0 +1,93 @@
+// The cause of failing inputs in words, and joined over shards.
+#include "audit/report/cause_words.hpp"
+
+#include "tests/support/catch.hpp"
+
+namespace attest::audit {
+namespace {
+
+named_mistake mistake(std::string sentence, std::int64_t explains, std::int64_t tried_passing = 0,
+                      std::int64_t contradicted = 0) {
+  std::string const name = "name of " + sentence;
+  return {name, std::move(sentence), explains, tried_passing, contradicted};
+}
+
+named_cause cause(std::vector<named_mistake> mistakes, std::int64_t explains, std::int64_t of, std::int64_t failed) {
+  named_cause made;
+  made.mistakes = std::move(mistakes);
+  made.explains = explains, made.of = of, made.failed = failed;
+  made.unexplained.resize(static_cast<std::size_t>(of - explains), "masks/one");
+  return made;
+}
+
+report shard_with(named_cause is) {
+  report shard;
+  shard.failing.resize(static_cast<std::size_t>(is.failed));
+  shard.cause = std::move(is);
+  return shard;
+}
+
+}  // namespace
+
+TEST_CASE("the sentence about the cause says how many failing inputs were tried, and of how many", "[unit]") {
+  CHECK(sentence_of(cause({}, 0, 1, 1)) == "no known mistake explains the failing input");
+  CHECK(sentence_of(cause({}, 0, 1, 200)) == "no known mistake explains the 1 failing input that was tried (of 200)");
+  CHECK(sentence_of(cause({}, 0, 20, 20)) == "no known mistake explains the 20 failing inputs");
+  CHECK(sentence_of(cause({}, 0, 64, 1114)) ==
+        "no known mistake explains the 64 failing inputs that were tried (of 1,114)");
+  CHECK(sentence_of(cause({mistake("A", 1)}, 1, 1, 1)) == "one mistake explains the failing input: A");
+  CHECK(sentence_of(cause({mistake("A", 1)}, 1, 1, 200)) ==
+        "one mistake explains the 1 failing input that was tried (of 200): A");
+  CHECK(sentence_of(cause({mistake("A", 20)}, 20, 20, 20)) == "one mistake explains 20 of 20 failing inputs: A");
+  CHECK(sentence_of(cause({mistake("A", 50), mistake("B", 14)}, 64, 64, 135)) ==
+        "2 mistakes explain 64 of 64 failing inputs that were tried (of 135): A (50); B (14)");
+}
+
+TEST_CASE("mistakes that explain fewer than half of the inputs are not said to be the cause", "[unit]") {
+  CHECK(sentence_of(cause({mistake("A", 11), mistake("B", 3), mistake("C", 2)}, 15, 64, 114)) ==
+        "no known mistake explains most of the 64 failing inputs that were tried (of 114); in 15 of them the answers "
+        "are like those of known mistakes: A (11); B (3); C (2)");
+  CHECK(sentence_of(cause({mistake("A", 1)}, 1, 20, 20)) ==
+        "no known mistake explains most of the 20 failing inputs; in 1 of them the answers are like those of a known "
+        "mistake: A");
+  CHECK(sentence_of(cause({mistake("A", 9), mistake("B", 1)}, 10, 20, 20)) ==
+        "2 mistakes explain 10 of 20 failing inputs: A (9); B (1)");
+}
+
+TEST_CASE("a mistake that other inputs contradict is said to be made, but not everywhere", "[unit]") {
+  CHECK(sentence_of(cause({mistake("the bias is ignored", 20, 8, 8)}, 20, 20, 20)) ==
+        "one mistake explains 20 of 20 failing inputs: the bias is ignored, but not everywhere: 8 other inputs, whose "
+        "answers it would change, are right");
+  CHECK(sentence_of(cause({mistake("A", 20, 8, 1)}, 20, 20, 20)) ==
+        "one mistake explains 20 of 20 failing inputs: A, but not everywhere: 1 other input, whose answer it would "
+        "change, is right");
+}
+
+TEST_CASE("several mistakes that fit the only input that was tried are named as such, and none as the cause",
+          "[unit]") {
+  CHECK(sentence_of(cause({mistake("A", 1), mistake("B", 1)}, 1, 1, 1)) ==
+        "the failing input fits 2 known mistakes: A; B");
+  CHECK(sentence_of(cause({mistake("A", 1), mistake("B", 1), mistake("C", 1), mistake("D", 1)}, 1, 1, 200)) ==
+        "the 1 failing input that was tried (of 200) fits 4 known mistakes, among them: A; B; C");
+}
+
+TEST_CASE("of the mistakes that fit the only input of a shard, the one that other shards name is joined", "[unit]") {
+  report const one = shard_with(cause({mistake("A", 1), mistake("B", 1)}, 1, 1, 1));
+  report const many = shard_with(cause({mistake("B", 20), mistake("C", 3)}, 23, 23, 23));
+  for (auto const& shards : {std::vector{one, many}, std::vector{many, one}}) {
+    auto const joined = joined_cause(shards);
+    REQUIRE(joined);
+    CHECK(sentence_of(*joined) == "2 mistakes explain 24 of 24 failing inputs: B (21); C (3)");
+  }
+  // Two inputs tell them apart.
+  report const other = shard_with(cause({mistake("C", 1), mistake("B", 1)}, 1, 1, 1));
+  auto const two = joined_cause({one, other});
+  REQUIRE(two);
+  CHECK(sentence_of(*two) == "one mistake explains 2 of 2 failing inputs: B");
+  // One shard with failing inputs says what it said.
+  auto const alone = joined_cause({one, report()});
+  REQUIRE(alone);
+  CHECK(sentence_of(*alone) == sentence_of(*one.cause));
+}
+
+}  // namespace attest::audit
