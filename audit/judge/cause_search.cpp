@@ -145,6 +145,7 @@ class search {
     }
     if (tried_.empty()) return std::nullopt;
     std::vector<candidate*> chosen = smallest_set();
+    if (tried_.size() == 1 && !chosen.empty()) chosen = all_that_fit(*chosen.front());
     named_cause cause;
     cause.of = std::ssize(tried_), cause.failed = std::ssize(asked_.failing);
     std::vector<char> explained(tried_.size());
@@ -265,6 +266,34 @@ class search {
     return chosen;
   }
 
+  /// Is another threshold of the same bound among them? The table has the narrowest first.
+  static bool has_narrower(std::vector<candidate*> const& fits, candidate const& wider) {
+    if (!wider.hypothesis || wider.hypothesis->scope != precision_scope::fitted) return false;
+    std::string const same = wider.name.substr(0, wider.name.rfind('-'));
+    return std::ranges::any_of(fits, [&](candidate const* each) { return each->name.starts_with(same); });
+  }
+
+  /// Of one failing case: the chosen mistake, and the others of its sort that explain it as well. Of problems and
+  /// conventions those that no passing case contradicts, if there are such; of wider bounds those that are not far too
+  /// wide, and of bounds with a threshold the narrowest.
+  std::vector<candidate*> all_that_fit(candidate& chosen) {
+    bool const is_event = !chosen.hypothesis && chosen.kind != hypothesis_kind::precision;
+    if (is_event) return {&chosen};  // it was seen
+    bool const precise = chosen.kind == hypothesis_kind::precision;
+    std::vector<candidate*> fits, uncontradicted;
+    for (candidate& each : candidates_) {
+      bool const alike = precise == (each.kind == hypothesis_kind::precision) && (precise || each.hypothesis);
+      bool const fitted = each.hypothesis && each.hypothesis->fits_answers;
+      bool const wide = precise && (each.worst < far_too_wide || has_narrower(fits, each));
+      if (&each != &chosen && (!alike || fitted || wide || each.explains.front() == 0)) continue;
+      ask_passing(each);
+      fits.push_back(&each);
+      if (each.contradicted == 0) uncontradicted.push_back(&each);
+    }
+    if (precise) std::ranges::swap(fits.front(), *std::ranges::find(fits, &chosen));
+    return uncontradicted.empty() || precise ? fits : uncontradicted;
+  }
+
   void ask_passing(candidate& about) {
     if (!about.hypothesis || about.kind == hypothesis_kind::precision || about.tried_passing > 0) return;
     for (searched_case const& passing : asked_.passing) {
@@ -294,7 +323,8 @@ std::vector<event_row> const& event_hypotheses() {
       {call_event::hang, "hang", "the kernel does not return"},
       {call_event::inputs, "inputs-written", "the kernel writes into its inputs"},
       {call_event::outside, "memory-outside", "the kernel reads or writes memory that is not its own"},
-      {call_event::unusable, "outputs-unusable", "an output has another shape or element type than the problem asks for"},
+      {call_event::unusable, "outputs-unusable",
+       "an output has another shape or element type than the problem asks for"},
       {call_event::unwritten, "outputs-unwritten", "the kernel leaves elements of its outputs unwritten"},
       {call_event::environment, "environment",
        "the kernel leaves the floating-point environment changed (rounding mode, FTZ, DAZ)"},

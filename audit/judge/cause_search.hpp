@@ -81,7 +81,8 @@ struct cause_question {
   std::function<bool(double share)> late;
 };
 
-/// The smallest set of hypotheses that explains the most failing cases, with what passing cases say of them.
+/// The smallest set of hypotheses that explains the most failing cases, with what passing cases say of them; where one
+/// failing case alone was tried, all hypotheses of a sort that explain it.
 /// Ensures   the same result for the same answers, where it is not late before the end
 std::optional<named_cause> find_cause(cause_question const& asked);
 

@@ -98,6 +98,12 @@ known_answers answers_to(std::vector<audit::owned_problem> const& problems) {
   return known;
 }
 
+std::set<std::string> names_of(audit::named_cause const& cause) {
+  std::set<std::string> names;
+  for (audit::named_mistake const& mistake : cause.mistakes) names.insert(mistake.name);
+  return names;
+}
+
 }  // namespace
 
 TEST_CASE("hypotheses and events have names of their own, and what the zoo expects is one of them", "[unit]") {
@@ -206,30 +212,77 @@ TEST_CASE("keys that are left out of the product with V alone are named", "[unit
   CHECK(found.unexplained.empty());
 }
 
+TEST_CASE("where one input alone was tried, all mistakes that it fits are named", "[unit]") {
+  auto const alone = cause_of(answers_to({of_last_value(9)}));
+  CHECK(alone.of == 1);
+  CHECK(alone.explains == 1);
+  CHECK(alone.mistakes.size() == names_of(alone).size());
+  for (char const* name : {"last-value-unread", "tail-of-4-values-unread", "tail-of-8-values-unread", "answer-0"})
+    CHECK(names_of(alone).contains(name));
+  for (audit::named_mistake const& mistake : alone.mistakes) CHECK(mistake.explains == 1);
+  // Inputs that pass contradict some of them.
+  auto const beside = cause_of(answers_to({of_last_value(9), of_last_value(5), of_last_value(1)}));
+  CHECK_FALSE(names_of(beside).contains("last-value-unread"));
+  CHECK_FALSE(names_of(beside).contains("tail-of-4-values-unread"));
+  CHECK_FALSE(names_of(beside).contains("answer-0"));
+  CHECK(names_of(beside).contains("tail-of-8-values-unread"));
+  // Of two failing inputs the mistake that explains both is the cause.
+  CHECK(cause_of(answers_to({of_last_value(9), of_last_value(11)})).mistakes.size() == 1);
+}
+
+TEST_CASE("of wider bounds that the only input fits, each with a threshold is named once, as the narrowest", "[unit]") {
+  audit::owned_problem const problem = of_last_value(7);
+  audit::owned_outputs answer = builtin_answer(problem.draft());
+  audit::store(*answer.o, 0, audit::load(*answer.o, 0) * (1 + 0x1p-10));
+  known_answers known;
+  known.answers.emplace_back().add(problem, answer, *audit::find_contract("f32"), {});
+  known.failing.push_back({"tails", "one", 1, {}});
+  auto const found = cause_of(known);
+  int thresholds = 0;
+  for (audit::named_mistake const& mistake : found.mistakes) {
+    CHECK(audit::find_hypothesis(mistake.name)->kind == audit::hypothesis_kind::precision);
+    thresholds += mistake.name.starts_with("exp-to-");
+  }
+  CHECK(thresholds == 1);
+  int narrowest = 21;
+  auto const name_of = [](int digits) { return "exp-to-2^-" + std::to_string(digits); };
+  while (audit::fit_of(*audit::find_hypothesis(name_of(narrowest)), known.answers.front()) != audit::fit::certified)
+    --narrowest;
+  CHECK(names_of(found).contains(name_of(narrowest)));
+  CHECK(names_of(found).contains("outputs-in-bf16"));
+}
+
+TEST_CASE("a crash of the only input that was tried is its cause", "[unit]") {
+  known_answers known = answers_to({of_last_value(9)});
+  known.answers.front().events.insert(audit::call_event::crash);
+  CHECK(names_of(cause_of(known)) == std::set<std::string>{"crash"});
+}
+
 TEST_CASE("of one turn of the checks, the failing inputs of the fewest multiplications are tried first", "[unit]") {
   std::vector<std::int64_t> order;
   std::vector<double> const products{1000, 10, 1, 0x1p24, 5};
-  known_answers const known = answers_to(
-      {of_last_value(9), of_last_value(9), of_last_value(9), of_last_value(9), of_last_value(9)});
+  known_answers const known =
+      answers_to({of_last_value(9), of_last_value(9), of_last_value(9), of_last_value(9), of_last_value(9)});
   std::vector<audit::searched_case> const failing{
       {"a", "1", 1}, {"b", "1", 2}, {"a", "2", 3}, {"b", "2", 4}, {"a", "3", 5}};
-  REQUIRE(audit::find_cause({.failing = failing,
-                             .passing = {},
-                             .contracts = {},
-                             .answers = [&](audit::searched_case const& which) -> std::optional<audit::answered_case> {
-                               order.push_back(which.number);
-                               return known.answers.front();
-                             },
-                             .concerns = [](auto const&, auto const&) { return true; },
-                             .products = [&](audit::searched_case const& which) {
-                               return products[static_cast<std::size_t>(which.number) - 1];
-                             },
-                             .late = [](double) { return false; }}));
+  REQUIRE(audit::find_cause(
+      {.failing = failing,
+       .passing = {},
+       .contracts = {},
+       .answers = [&](audit::searched_case const& which) -> std::optional<audit::answered_case> {
+         order.push_back(which.number);
+         return known.answers.front();
+       },
+       .concerns = [](auto const&, auto const&) { return true; },
+       .products =
+           [&](audit::searched_case const& which) { return products[static_cast<std::size_t>(which.number) - 1]; },
+       .late = [](double) { return false; }}));
   CHECK(order == std::vector<std::int64_t>{2, 1, 3, 5, 4});
 }
 
-TEST_CASE("a kernel that follows the usual convention for queries without keys, where its contract has another, is named",
-          "[unit]") {
+TEST_CASE(
+    "a kernel that follows the usual convention for queries without keys, where its contract has another, is named",
+    "[unit]") {
   struct claimed {
     audit::conventions::row empty_row;
     audit::conventions::log empty_lse;
@@ -239,8 +292,7 @@ TEST_CASE("a kernel that follows the usual convention for queries without keys, 
   using log = audit::conventions::log;
   for (auto const& [empty_row, empty_lse, cause] :
        {claimed{row::nan, log::minus_infinity, "empty-row-zero"},
-        claimed{row::mean, log::minus_infinity, "empty-row-zero"},
-        claimed{row::zero, log::zero, "empty-lse-minus-inf"},
+        claimed{row::mean, log::minus_infinity, "empty-row-zero"}, claimed{row::zero, log::zero, "empty-lse-minus-inf"},
         claimed{row::zero, log::plus_infinity, "empty-lse-minus-inf"},
         claimed{row::nan, log::plus_infinity, "empty-row-zero-lse-minus-inf"}}) {
     CAPTURE(cause);
