@@ -3,6 +3,7 @@
 #include <algorithm>
 #include <chrono>
 #include <limits>
+#include <optional>
 
 #include <fmt/format.h>
 #include <fmt/ranges.h>
@@ -21,18 +22,15 @@ namespace attest::audit {
 
 namespace {
 
-/// Faults beyond those that are listed are not diagnosed. Where each that is listed has a class by its diagnosis, one
-/// more stands for the others, and has the class of its check.
-void leave_unlisted(judgement& found) {
-  auto const of_o = [](violation const& v) { return v.output == "o"; };
-  auto const worst = std::ranges::find_if(found.violations, of_o);
-  if (found.failed <= std::ssize(found.violations) || worst == found.violations.end()) return;
-  if (std::ranges::any_of(found.violations, [&](violation const& v) { return of_o(v) && !v.bug_class; })) return;
-  violation others = *worst;
-  others.bug_class.reset();
-  others.sentence = fmt::format("{} more elements of this call are wrong, and no one known mistake explains all",
-                                found.failed - std::ssize(found.violations));
-  found.add(std::move(others));
+bool has_no_class(violation const& wrong) { return wrong.output == "o" && !wrong.bug_class; }
+
+/// Where a diagnosis gave a class to all of O that had none, and others of that kind are not listed: one that stands
+/// for them, and has the class of the check. `worst` was the worst without a class.
+void leave_unlisted(violation worst, judgement& found) {
+  if (found.failed <= std::ssize(found.violations) || std::ranges::any_of(found.violations, has_no_class)) return;
+  worst.sentence = fmt::format("{} more elements of this call are wrong, and no one known mistake explains all",
+                               found.failed - std::ssize(found.violations));
+  found.add(std::move(worst));
 }
 
 }  // namespace
@@ -48,8 +46,11 @@ judgement judge_call(owned_problem const& problem, owned_outputs const& outputs,
       v.sentence +=
           "; it would pass f32-any: either the kernel rescales lazily or merges by LSE (declare it with "
           "--contract f32-any), or it is wrong";
+  auto const first = std::ranges::find_if(found.violations, has_no_class);
+  std::optional<violation> const worst = first == found.violations.end() ? std::nullopt : std::optional(*first);
   diagnose_all(problem, outputs, claim, found);
-  if (how == thoroughness::all && !one_mistake_explains(problem, outputs, claim, rows)) leave_unlisted(found);
+  if (how == thoroughness::all && worst && !one_mistake_explains(problem, outputs, claim, rows))
+    leave_unlisted(*worst, found);
   return found;
 }
 

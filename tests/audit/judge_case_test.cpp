@@ -230,6 +230,15 @@ TEST_CASE(
   for (std::size_t at = 0; at < 128; ++at)
     audit::store(mixed, at, at < 32 ? audit::load(*unmasked.o, at) : audit::load(mixed, at) + 1e-4);
   CHECK(classes_of(mixed) == std::set<std::optional<audit::bug_class>>{std::nullopt, audit::bug_class::mask_polarity});
+  // A class that a rule gives says what every such element is, listed or not.
+  draft.band = {-8, -1, 0};  // no key for any query
+  auto const empty = audit::owned_problem::of_valid(draft);
+  audit::owned_tensor of_nan = audit::owned_tensor::compact(problem::element_type::f32, {1, 1, 4, 32});
+  audit::fill(of_nan, [](auto...) { return std::nan(""); });
+  audit::judgement const all_nan =
+      audit::judge_call(empty, {.o = of_nan}, *audit::find_contract("f32"), {}, audit::thoroughness::all);
+  CHECK(all_nan.failed == 128);
+  for (audit::violation const& wrong : all_nan.violations) CHECK(wrong.bug_class == audit::bug_class::empty_row);
 }
 
 TEST_CASE("that a field is ignored says nothing of faults that were found before", "[unit]") {
