@@ -12,8 +12,9 @@
 namespace attest::audit {
 
 /// Runs f on this thread. Once `cancelled()` is true, the parallel loops inside f skip the iterations that have not
-/// begun; f itself runs to its end. Ensures   true if loops were cancelled; the result of f is then incomplete Cost one
-/// thread, which calls `cancelled` a hundred times a second
+/// begun; f itself runs to its end. What f throws leaves this call.
+/// Ensures   true if loops were cancelled; the result of f is then incomplete
+/// Cost      one thread, which calls `cancelled` a hundred times a second
 template <class F>
 [[nodiscard]] bool interruptible(std::function<bool()> const& cancelled, F&& f) {
   tbb::task_group_context loops;  // cancelling it cancels every loop inside
@@ -33,10 +34,17 @@ template <class F>
         }
       }
     });
+    struct end_of_work {  // also where f throws: `watch` is joined after it
+      std::mutex& mutex;
+      std::condition_variable& changed;
+      bool& done;
+      ~end_of_work() {
+        std::scoped_lock const lock(mutex);
+        done = true;
+        changed.notify_all();
+      }
+    } const end{mutex, changed, done};
     tbb::task_group(loops).run_and_wait(f);
-    std::scoped_lock const lock(mutex);
-    done = true;
-    changed.notify_all();
   }
   return was_cancelled;
 }
