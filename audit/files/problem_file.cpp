@@ -24,11 +24,15 @@ using problem::error;
 using problem::error_code;
 using problem::result;
 
+constexpr std::array<std::string_view, 3> output_roles{"o", "lse", "weights"};
+constexpr std::string_view status = "attest.status";
+bool is_output(std::string_view role) { return std::ranges::find(output_roles, role) != output_roles.end(); }
+
+bool is_required(std::string_view role) { return role == "q" || role == "k" || role == "v"; }
+
 /// The names that a tensor of a problem may have.
 bool is_role(std::string_view name) {
-  constexpr std::array<std::string_view, 6> required_and_outputs{"q", "k", "v", "o", "lse", "weights"};
-  return std::ranges::find(required_and_outputs, name) != required_and_outputs.end() || is_part_role(name) ||
-         problem::find_optional_tensor(name).has_value();
+  return is_required(name) || is_output(name) || is_part_role(name) || problem::find_optional_tensor(name).has_value();
 }
 
 /// Groups by prefix; names that are not of the form role or PREFIX.role go to `ignored`.
@@ -149,7 +153,7 @@ result<problem_file_entry> merge_entry(std::string const& prefix, tensor_group c
     return why;
   }
   problem_file_entry entry{.prefix = prefix, .problem = std::move(problem).value()};
-  for (std::string_view const role : {"o", "lse", "weights"}) read_output(role, tensors, entry);
+  for (std::string_view const role : output_roles) read_output(role, tensors, entry);
   return entry;
 }
 
@@ -210,7 +214,7 @@ result<problem_file> problem_file_of(safetensors_file const& file, flag_override
     if (!problem) return renamed(std::move(problem).why(), prefix);
     problem_file_entry& entry = recorded.problems.emplace_back(problem_file_entry{
         .prefix = prefix, .problem = std::move(problem).value(), .order = order.value(), .pools = pools.value()});
-    for (std::string_view const role : {"o", "lse", "weights"}) read_output(role, tensors, entry);
+    for (std::string_view const role : output_roles) read_output(role, tensors, entry);
   }
   if (recorded.problems.empty())
     return error{error_code::missing, "",
@@ -220,13 +224,26 @@ result<problem_file> problem_file_of(safetensors_file const& file, flag_override
   return recorded;
 }
 
+dropped_outputs drop_outputs(safetensors_file& file) {
+  dropped_outputs dropped;
+  std::vector<std::string> ignored;
+  for (auto const& [prefix, tensors] : grouped(file, ignored)) {
+    bool const is_problem = std::ranges::any_of(
+        tensors, [](auto const& entry) { return is_required(entry.first) || is_part_role(entry.first); });
+    if (!is_problem) continue;
+    for (std::string_view const role : output_roles)
+      dropped.outputs += static_cast<std::int64_t>(file.tensors.erase(prefixed(prefix, role)));
+    dropped.statuses += static_cast<std::int64_t>(file.metadata.erase(prefixed(prefix, status)));
+  }
+  return dropped;
+}
+
 result<problem_file> with_outputs(problem_file inputs, safetensors_file const& outputs) {
   for (auto const& [prefix, tensors] : grouped(outputs, inputs.ignored)) {
     auto const at = std::ranges::lower_bound(inputs.problems, prefix, {}, &problem_file_entry::prefix);
     bool const known = at != inputs.problems.end() && at->prefix == prefix;
     for (auto const& [role, tensor] : tensors)
-      if (!known || (role != "o" && role != "lse" && role != "weights"))
-        inputs.ignored.push_back(printable(prefixed(prefix, role)));
+      if (!known || !is_output(role)) inputs.ignored.push_back(printable(prefixed(prefix, role)));
     if (!known) continue;
     if (auto why = order_fault(outputs.metadata, *at)) return *std::move(why);
     if (at->problem.draft().merge && tensors.contains("o"))
@@ -234,16 +251,8 @@ result<problem_file> with_outputs(problem_file inputs, safetensors_file const& o
           type && !answer_fault(at->name_of("o"), at->problem.type(), *type))
         at->problem = owned_problem::of_valid(answered_in(at->problem, *type));
 
-    auto const take = [&](std::string_view role, std::optional<owned_tensor> const& had) {
-      bool const replaced = had || std::ranges::find(at->unusable, role, &unusable_output::role) != at->unusable.end();
-      if (read_output(role, tensors, *at) && replaced)
-        inputs.notes.push_back(fmt::format("'{}' is taken from the second file", printable(at->name_of(role))));
-    };
-    take("o", at->outputs.o);
-    take("lse", at->outputs.lse);
-    take("weights", at->outputs.weights);
+    for (std::string_view const role : output_roles) read_output(role, tensors, *at);
   }
-  constexpr std::string_view status = "attest.status";
   for (auto const& [key, value] : outputs.metadata) {
     if (!key.ends_with(status)) continue;
     std::string_view prefix(key.data(), key.size() - status.size());

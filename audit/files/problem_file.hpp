@@ -10,6 +10,7 @@
 #pragma once
 
 #include <algorithm>
+#include <cstdint>
 #include <filesystem>
 #include <functional>
 #include <map>
@@ -98,10 +99,19 @@ using flag_overrides = std::map<std::string, std::optional<std::string>, std::le
 /// Cost      memory in proportion to the file
 problem::result<problem_file> problem_file_of(safetensors_file const& file, flag_overrides const& flags = {});
 
+/// What a file had of calls beside their problems.
+struct dropped_outputs {
+  std::int64_t outputs = 0, statuses = 0;  ///< tensors o, lse and weights; keys PREFIX.attest.status
+};
+
+/// Takes the outputs of its problems out of a file, and what its metadata say of the calls: where another file has the
+/// outputs, those of this one are of another run.
+dropped_outputs drop_outputs(safetensors_file& file);
+
 /// Adds the outputs in a second file to the problems of the first, by prefix, and what its metadata say of each call
-/// (PREFIX.attest.status). An output of the second file replaces one of the first, with a note; outputs without a
-/// problem are ignored (and listed). Its o has the axis order of the first file's problem; an error where its metadata
-/// say another.
+/// (PREFIX.attest.status). Outputs without a problem are ignored (and listed). Its o has the axis order of the first
+/// file's problem; an error where its metadata say another.
+/// Requires  the first file was read without its outputs (drop_outputs)
 problem::result<problem_file> with_outputs(problem_file inputs, safetensors_file const& outputs);
 
 /// A safetensors file from which problem_file_of reads the same problems and outputs, in layouts without gaps and in

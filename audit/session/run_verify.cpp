@@ -33,8 +33,9 @@ using problem::error;
 using problem::error_code;
 
 problem::result<problem_file> read_all(verify_options const& options) {
-  auto const file = read_safetensors(options.inputs);
+  auto file = read_safetensors(options.inputs);
   if (!file) return file.why();
+  auto const dropped = options.outputs ? drop_outputs(file.value()) : dropped_outputs{};
   auto recorded = problem_file_of(file.value(), options.flags);
   if (!options.outputs) return recorded;
   if (!recorded) {  // of two files, it is the first
@@ -42,6 +43,10 @@ problem::result<problem_file> read_all(verify_options const& options) {
     why.argument = name_of_input(options.inputs) + (why.argument.empty() ? "" : ": " + why.argument);
     return why;
   }
+  if (dropped.outputs + dropped.statuses > 0)
+    recorded.value().notes.push_back(
+        fmt::format("outputs of the first file are not judged: {}{}", dropped.outputs,
+                    dropped.statuses > 0 ? fmt::format(", and its attest.status of {} calls", dropped.statuses) : ""));
   auto const outputs = read_safetensors(*options.outputs);
   if (!outputs) return outputs.why();
   return with_outputs(std::move(recorded).value(), outputs.value());

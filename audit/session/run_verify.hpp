@@ -17,7 +17,7 @@ namespace attest::audit {
 
 struct verify_options {
   std::filesystem::path inputs;                  ///< the problems, and perhaps their outputs
-  std::optional<std::filesystem::path> outputs;  ///< a second file with outputs
+  std::optional<std::filesystem::path> outputs;  ///< a second file with the outputs; those of the first are not judged
   contract const* claim = nullptr;               ///< none: the preset of each problem's element type
   std::string contract_argument;
   flag_overrides flags;  ///< parameters that replace those of the file

@@ -45,6 +45,7 @@ class recorded_files {
     if (!inputs) why = inputs.why();
     else inputs_ = std::move(inputs).value();
     if (why || !options.outputs) return;
+    drop_outputs(inputs_);
     auto outputs = read_safetensors(*options.outputs);
     if (!outputs) why = outputs.why();
     else outputs_ = std::move(outputs).value();

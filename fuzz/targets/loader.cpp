@@ -67,7 +67,12 @@ extern "C" int LLVMFuzzerTestOneInput(std::uint8_t const* data, std::size_t size
   require(reread.has_value());
   auto const problems = audit::problem_file_of(reread.value());
   require(problems.has_value() && problems.value().problems.size() == recorded.value().problems.size());
-  auto joined = audit::with_outputs(recorded.value(), reread.value());
+  auto inputs = reread.value();
+  audit::drop_outputs(inputs);
+  auto const alone = audit::problem_file_of(inputs);
+  require(alone.has_value() && alone.value().problems.size() == recorded.value().problems.size());
+  for (auto const& entry : alone.value().problems) require(entry.outputs.empty() && entry.unusable.empty());
+  auto joined = audit::with_outputs(alone.value(), reread.value());
   require(joined.has_value());
   auto const cases = audit::cases_of(std::move(joined).value());
   if (!cases) {

@@ -285,19 +285,29 @@ TEST_CASE("outputs may come in a second file", "[unit]") {
   outputs.add("x.o", "F32", {2, 5}).add("x.lse", "F32", {2}).add("x.q", "F32", {9}).add("y.o", "F32", {1});
   outputs.owned->front().assign(40, std::byte{2});
   outputs.file.tensors.at("x.o").bytes = outputs.owned->front();
+  inputs.add("x.lse", "F32", {7})
+      .add("z.weights", "F32", {1})
+      .add("m.o_parts", "F32", {1, 2, 3})
+      .add("m.o", "F32", {2, 3});
+  inputs.add("m.lse_parts", "F32", {1, 2}).key("x.attest.status", "hung").key("z.attest.status", "hung");
+  auto const dropped = drop_outputs(inputs.file);
+  CHECK((dropped.outputs == 3 && dropped.statuses == 1));
+  CHECK(inputs.file.tensors.contains("z.weights"));  // of no problem
+  CHECK(inputs.file.metadata == safetensors_metadata{{"z.attest.status", "hung"}});
+  for (char const* const part : {"m.o_parts", "m.lse_parts", "z.weights"}) inputs.file.tensors.erase(part);
+  inputs.file.metadata.clear();
   auto const merged = with_outputs(problem_file_of(inputs.file).value(), outputs.file);
   REQUIRE(merged);
   auto const& only = merged.value().problems.at(0);
   CHECK(only.outputs.o->bytes == std::vector<std::byte>(40, std::byte{2}));
   CHECK(only.outputs.lse);
   CHECK(merged.value().ignored == std::vector<std::string>{"x.q", "y.o"});
-  CHECK(merged.value().notes == std::vector<std::string>{"'x.o' is taken from the second file"});
 
   file_builder wrong;
   wrong.add("x.o", "F32", {5, 2});
   auto const left_out = with_outputs(problem_file_of(inputs.file).value(), wrong.file);
   REQUIRE(left_out);
-  CHECK(!left_out.value().problems.at(0).outputs.o);  // the first file's o is replaced, not kept
+  CHECK(!left_out.value().problems.at(0).outputs.o);
   REQUIRE(left_out.value().problems.at(0).unusable.size() == 1);
   CHECK(left_out.value().problems.at(0).unusable[0].says == "shape is [5, 2], expected [2, 5]");
 

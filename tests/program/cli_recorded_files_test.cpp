@@ -181,6 +181,40 @@ for at, name in enumerate("qkv"): t[name] = ["F32", [1, 3, 3, 2], numbers(at + 2
   CHECK(has(unknown.err, "attest.layout: is 'sbhd', expected bhnd or bnhd or thd"));
 }
 
+TEST_CASE("beside a second file, outputs and statuses of the first are not judged", "[unit]") {
+  // "stale" has a right O and a status in the first file, "good" a wrong LSE.
+  write_beside_good("inputs.safetensors", R"(for r in "qkvo": t["stale." + r] = t["good." + r]
+meta["stale.attest.status"] = "killed: 11"
+t["good.lse"] = ["F32", [1, 1, 1], struct.pack("<f", 9)]
+t["x.weights"] = ["F32", [1], bytes(4)])");
+  auto const beside = [](std::string const& line) {
+    REQUIRE(shell("python3 edit.py good.safetensors outputs.safetensors '" + line + "'").status == 0);
+    return verified();
+  };
+  json const nothing = beside("t = {\"z.o\": t[\"good.o\"]}; meta = {}");
+  CHECK(nothing["verdict"] == "undecided");
+  CHECK(nothing["summary"]["elements"] == 0);
+  CHECK(has(observations(nothing), "outputs of the first file are not judged: 3, and its attest.status of 1 calls"));
+  CHECK(has(observations(nothing), "ignored: x.weights"));
+  CHECK(has(observations(nothing), "stale.o: there is no recorded output"));
+  json const one = beside("t[\"stale.o\"] = t[\"good.o\"]");
+  CHECK(one["verdict"] == "certified");
+  CHECK(one["summary"]["elements"] == 2);
+  json const alone = report("verify inputs.safetensors");
+  CHECK(alone["verdict"] == "refuted");
+  CHECK_FALSE(has(observations(alone), "of the first file"));
+  // A saved finding has nothing of them either.
+  json const wrong = beside("t[\"stale.o\"] = [\"F32\", [1, 1, 1, 1], struct.pack(\"<f\", 5)]\n"
+                            "t[\"good.o\"] = t[\"stale.o\"]");
+  REQUIRE(wrong["findings"].size() == 2);
+  for (json const& found : wrong["findings"]) {
+    CHECK(found["class"] == "accuracy");
+    json const again = report(found["reproducer"].get<std::string>().substr(7));
+    REQUIRE(again["findings"].size() == 1);
+    CHECK(again["findings"][0]["sentence"] == found["sentence"]);
+  }
+}
+
 TEST_CASE("tokens without offsets are refused under the layout thd", "[unit]") {
   write_beside_good("tokens.safetensors", R"(t.clear()
 meta["attest.layout"] = "thd"
