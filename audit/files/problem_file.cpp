@@ -101,18 +101,32 @@ result<Order> order_of(safetensors_metadata const& metadata, std::string_view pr
                fmt::format("is '{}', expected {}", printable(at->second, 60), fmt::join(words, " or ")));
 }
 
-/// Why the file of the outputs has them in another order of axes than its own metadata say; none where it has not.
-std::optional<error> order_fault(safetensors_metadata const& outputs, problem_file_entry const& entry) {
+/// Why what the metadata say of this merge is wrong: its axes have one order. A key without a prefix is about the
+/// others.
+std::optional<error> merge_order_fault(safetensors_metadata const& metadata, std::string_view prefix) {
+  auto const at = metadata.find(prefixed(prefix, layout_key));
+  if (at == metadata.end() || at->second == axis_orders.front()) return std::nullopt;
+  return fault(error_code::unsupported, at->first, "is not bhnd: a merge is [b, hq, n, dv]");
+}
+
+/// Why the file of the outputs has them in another order of axes than its own metadata say; none where it has not, or
+/// has none whose order may differ.
+std::optional<error> order_fault(safetensors_metadata const& outputs, tensor_group const& tensors,
+                                 problem_file_entry const& entry) {
+  if (entry.problem.draft().merge) return merge_order_fault(outputs, entry.prefix);
+  bool const packed = entry.problem.draft().q_offsets.has_value();
+  if (!tensors.contains("o") && !(packed && tensors.contains("lse"))) return std::nullopt;
   auto const order = order_of<axis_order>(outputs, entry.prefix, layout_key, axis_orders);
   if (!order) return order.why();
   auto const said = key_of(outputs, entry.prefix, layout_key);
   // What is packed has two orders, and so has what is not.
-  axis_order const other = entry.problem.draft().q_offsets ? axis_order::thd : axis_order::bnhd;
+  axis_order const other = packed ? axis_order::thd : axis_order::bnhd;
   bool const same = (order.value() == other) == (entry.order == other);
   if (said == outputs.end() || same || entry.problem.rank() != 4) return std::nullopt;
   return fault(error_code::bad_value, said->first,
-               fmt::format("is '{}' beside the outputs and '{}' beside the inputs: o has the order of its inputs",
-                           said->second, axis_orders[static_cast<std::size_t>(entry.order)]));
+               fmt::format("is '{}' beside the outputs and '{}' beside the inputs{}: o has the order of its inputs",
+                           said->second, axis_orders[static_cast<std::size_t>(entry.order)],
+                           entry.prefix.empty() ? "" : fmt::format(" of '{}'", printable(entry.prefix))));
 }
 
 /// Why rows that are said to be tokens, [rows, heads, width], are none: nothing says to which entry they belong.
@@ -138,11 +152,7 @@ std::optional<error> token_fault(std::string_view key, std::string_view prefix, 
 /// The merge of one prefix, with its answer.
 result<problem_file_entry> merge_entry(std::string const& prefix, tensor_group const& tensors,
                                        safetensors_metadata const& metadata) {
-  auto const order = order_of<axis_order>(metadata, prefix, layout_key, axis_orders);
-  if (!order) return order.why();
-  if (order.value() != axis_order::bhnd)
-    return fault(error_code::unsupported, prefixed(prefix, "attest.layout"),
-                 "is not bhnd: the parts of a merge are [b, hq, n, dv]");
+  if (auto why = merge_order_fault(metadata, prefix)) return *std::move(why);
   auto draft = merge_of(prefix, tensors);
   if (!draft) return draft.why();
   auto problem = owned_problem::make(std::move(draft).value());
@@ -245,7 +255,7 @@ result<problem_file> with_outputs(problem_file inputs, safetensors_file const& o
     for (auto const& [role, tensor] : tensors)
       if (!known || !is_output(role)) inputs.ignored.push_back(printable(prefixed(prefix, role)));
     if (!known) continue;
-    if (auto why = order_fault(outputs.metadata, *at)) return *std::move(why);
+    if (auto why = order_fault(outputs.metadata, tensors, *at)) return *std::move(why);
     if (at->problem.draft().merge && tensors.contains("o"))
       if (auto const type = floating_type(tensors.find("o")->second->dtype);
           type && !answer_fault(at->name_of("o"), at->problem.type(), *type))

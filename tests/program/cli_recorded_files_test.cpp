@@ -215,6 +215,39 @@ t["x.weights"] = ["F32", [1], bytes(4)])");
   }
 }
 
+TEST_CASE("an order of axes for all problems says nothing of merges", "[unit]") {
+  std::string const parts = R"(
+numbers = lambda step: struct.pack("<24f", *[(at * step % 7 - 3) / 4 for at in range(24)])
+for at, r in enumerate("qkv"): t["a." + r] = ["F32", [1, 3, 2, 4], numbers(at + 2)]
+t["m.o_parts"], t["m.lse_parts"] = ["F32", [2, 1, 2, 3, 2], numbers(3)], ["F32", [2, 1, 2, 3], numbers(5)[:48]]
+)";
+  // The key stands beside all problems of one file, or beside the outputs.
+  write_beside_good("inputs.safetensors", "t.clear()" + parts + "meta[\"attest.layout\"] = \"bnhd\"");
+  outcome const solved = attest("solve inputs.safetensors --round f32 --out answers.safetensors");
+  INFO(solved.err);
+  REQUIRE(solved.status == 0);
+  CHECK(attest("verify inputs.safetensors answers.safetensors").status == 0);
+  auto const with = [](std::string const& line) {
+    REQUIRE(shell("python3 edit.py answers.safetensors outputs.safetensors '" + line + "'").status == 0);
+    return attest("verify inputs.safetensors outputs.safetensors --findings ''");
+  };
+  write_beside_good("inputs.safetensors", "t.clear()" + parts + "meta[\"a.attest.layout\"] = \"bnhd\"");
+  CHECK(with("meta = {\"attest.layout\": \"bnhd\"}").status == 0);
+  // Weights have one order.
+  CHECK(with("meta = {\"attest.layout\": \"bhnd\"}; drop(\"m\"); t.pop(\"a.o\")").status == 3);
+  outcome const other = with("meta = {\"attest.layout\": \"bhnd\"}");
+  CHECK(other.status == 2);
+  CHECK(has(other.err, "attest.layout: is 'bhnd' beside the outputs and 'bnhd' beside the inputs of 'a'"));
+  // What names the merge is about it.
+  outcome const named = with("meta = {\"m.attest.layout\": \"bnhd\"}");
+  CHECK(named.status == 2);
+  CHECK(has(named.err, "m.attest.layout: is not bhnd: a merge is [b, hq, n, dv]"));
+  write_beside_good("inputs.safetensors", "t.clear()" + parts + "meta[\"m.attest.layout\"] = \"bnhd\"");
+  outcome const of_inputs = attest("verify inputs.safetensors --findings ''");
+  CHECK(of_inputs.status == 2);
+  CHECK(has(of_inputs.err, "m.attest.layout: is not bhnd: a merge is [b, hq, n, dv]"));
+}
+
 TEST_CASE("tokens without offsets are refused under the layout thd", "[unit]") {
   write_beside_good("tokens.safetensors", R"(t.clear()
 meta["attest.layout"] = "thd"
