@@ -11,6 +11,7 @@
 #include <fmt/ranges.h>
 
 #include "audit/files/dtype.hpp"
+#include "audit/files/entry_limits.hpp"
 #include "audit/files/file_tensor.hpp"
 #include "audit/files/merge_file.hpp"
 #include "audit/files/parameters_text.hpp"
@@ -222,6 +223,7 @@ result<problem_file> problem_file_of(safetensors_file const& file, flag_override
     if (auto why = read_parameters(file.metadata, flags, prefix, draft, recorded.notes)) return *std::move(why);
     auto problem = owned_problem::make(std::move(draft));
     if (!problem) return renamed(std::move(problem).why(), prefix);
+    if (auto why = entry_limits_fault(prefix, problem.value())) return *std::move(why);
     problem_file_entry& entry = recorded.problems.emplace_back(problem_file_entry{
         .prefix = prefix, .problem = std::move(problem).value(), .order = order.value(), .pools = pools.value()});
     for (std::string_view const role : output_roles) read_output(role, tensors, entry);
