@@ -40,8 +40,22 @@ bool is_right(owned_problem const& problem, owned_tensor const& o, contract cons
   return found.failed == 0 && found.judged() > 0;
 }
 
-std::string order_words(owned_problem const& problem, owned_tensor const& o, contract const& claim) {
-  return fmt::format("; it has the shape of the other order of axes, [b, n, h, d] for [b, h, n, d], in which it is {}",
+/// The order of the axes of O in a file: what is packed has one of two, and so has what is not.
+axis_order order_of_o(recorded_call const& said, owned_problem const& problem) {
+  return (said.order == axis_order::thd) == problem.draft().q_offsets.has_value() ? said.order : axis_order::bhnd;
+}
+
+/// "[b, n, h, d] for [b, h, n, d]": the other order of the axes of O, and the one of the file.
+std::string_view other_for(axis_order order, owned_problem const& problem) {
+  if (order == axis_order::thd) return "[heads, rows, width] for [rows, heads, width]";
+  if (problem.draft().q_offsets) return "[rows, heads, width] for [heads, rows, width]";
+  return order == axis_order::bnhd ? "[b, h, n, d] for [b, n, h, d]" : "[b, n, h, d] for [b, h, n, d]";
+}
+
+std::string order_words(recorded_call const& said, owned_problem const& problem, owned_tensor const& o,
+                        contract const& claim) {
+  return fmt::format("; it has the shape of the other order of axes, {}, in which it is {}",
+                     other_for(order_of_o(said, problem), problem),
                      is_right(problem, o, claim) ? "within its bound" : "outside its bound, too");
 }
 
@@ -49,7 +63,7 @@ std::string order_words(owned_problem const& problem, owned_tensor const& o, con
 owned_tensor in_other_order(owned_tensor o, axis_order order) {
   auto const n = o.layout.shape;
   problem::layout const of_call = o.layout;
-  if (order == axis_order::bnhd) {
+  if (order != axis_order::bhnd) {
     o = compacted(with_swapped_axes(std::move(o)));  // as they lie in the file
     o.layout = of_call;
     return o;
@@ -65,7 +79,8 @@ void take_recorded(recorded_case const& recorded, contract const& claim, case_re
     recorded_call const& said = recorded.calls[call];
     std::string const name = printable(said.prefix.empty() ? "the call" : said.prefix);
     ++counted.calls;
-    // Outputs beside "unsupported" are an answer; beside another status they are judged, and the call counts as what it says.
+    // Outputs beside "unsupported" are an answer; beside another status they are judged, and the call counts as what it
+    // says.
     bool const refused = said.status && said.status->as == call_status::ending::unsupported,
                answered = recorded.outputs[call].has_value() && (!said.status || refused);
     counted.answered += answered;
@@ -79,12 +94,12 @@ void take_recorded(recorded_case const& recorded, contract const& claim, case_re
     }
     counted.unusable += !said.unusable.empty();
     for (unusable_output const& unusable : said.unusable)
-      add_violation(
-          call, bug_class::memory,
-          fmt::format(
-              "{} of {} cannot be judged: {}{}", unusable.role, name, unusable.says,
-              unusable.in_other_order ? order_words(recorded.input.call(call), *unusable.in_other_order, claim) : ""),
-          into);
+      add_violation(call, bug_class::memory,
+                    fmt::format("{} of {} cannot be judged: {}{}", unusable.role, name, unusable.says,
+                                unusable.in_other_order
+                                    ? order_words(said, recorded.input.call(call), *unusable.in_other_order, claim)
+                                    : ""),
+                    into);
     bool const has_o = recorded.outputs[call] && recorded.outputs[call]->o,
                failed = (said.status && !refused) ||
                         std::ranges::find(said.unusable, "o", &unusable_output::role) != said.unusable.end();
@@ -101,15 +116,14 @@ void tell_other_order(recorded_case const& recorded, contract const& claim, case
     problem::sizes const& s = problem.size();
     double const products = static_cast<double>(s.b * s.hq) * static_cast<double>(s.n) * static_cast<double>(s.m) *
                             static_cast<double>(s.d + s.dv);
-    if (problem.rank() != 4 || s.hq < 2 || s.n < 2 || products > most_products) continue;
-    // What is packed has no other order here.
-    axis_order const order = problem.draft().q_offsets ? axis_order::bhnd : recorded.calls[wrong.call].order;
+    owned_tensor const& o = *recorded.outputs[wrong.call]->o;
+    if (problem.rank() != 4 || s.hq < 2 || o.layout.shape[2] < 2 || products > most_products) continue;
+    axis_order const order = order_of_o(recorded.calls[wrong.call], problem);
     std::optional<bool>& known = right[wrong.call];
-    if (!known) known = is_right(problem, in_other_order(*recorded.outputs[wrong.call]->o, order), claim);
+    if (!known) known = is_right(problem, in_other_order(o, order), claim);
     if (*known)
       wrong.sentence +=
-          fmt::format("; the O is right in the other order of axes: its elements lie as {}",
-                      order == axis_order::bnhd ? "[b, h, n, d] for [b, n, h, d]" : "[b, n, h, d] for [b, h, n, d]");
+          fmt::format("; the O is right in the other order of axes: its elements lie as {}", other_for(order, problem));
   }
 }
 

@@ -62,7 +62,8 @@ TEST_CASE("the other order of axes is told in files of [b, n, h, d], too", "[uni
   json const under_right_shape = verified();
   CHECK(under_right_shape["verdict"] == "refuted");
   REQUIRE_FALSE(under_right_shape["findings"].empty());
-  CHECK(has(under_right_shape["findings"][0]["sentence"], "the O is right in the other order of axes"));
+  CHECK(has(under_right_shape["findings"][0]["sentence"],
+            "the O is right in the other order of axes: its elements lie as [b, h, n, d] for [b, n, h, d]"));
   // O is [b, h, n, d], and a convention decides some of its rows.
   record("--draws 0 --only empty-rows --layout bnhd",
          nan_in_empty_rows + std::string("for prefix in cases: swap(prefix + \".o\")"));
@@ -70,7 +71,43 @@ TEST_CASE("the other order of axes is told in files of [b, n, h, d], too", "[uni
   json const named = verified(under_nan_rows);
   json const* const wrong = finding_of(named, "memory");
   REQUIRE(wrong);
-  CHECK(has((*wrong)["sentence"], "in which it is within its bound"));
+  CHECK(has((*wrong)["sentence"],
+            "the other order of axes, [b, h, n, d] for [b, n, h, d], in which it is within its bound"));
+}
+
+TEST_CASE("the other order of axes of packed rows is told in their own words", "[unit]") {
+  // Two entries, one query each where `decodes`; in memory numbers[(row * 3 + head) * 2 + column] is in order thd.
+  for (bool const decodes : {false, true})
+    for (std::string const layout : {"thd", "bhnd"}) {
+      write_beside_good("inputs.safetensors",
+                        "decodes, thd = " + std::to_string(decodes) + ", " + (layout == "thd" ? "True" : "False") + R"(
+t.clear()
+rows = 2 if decodes else 5
+def numbers(count, step):
+    x = [(at * step % 7 - 3) / 4 for at in range(6 * count)]
+    if not thd: x = [x[(row * 3 + head) * 2 + at] for head in range(3) for row in range(count) for at in range(2)]
+    return ["F32", [count, 3, 2] if thd else [1, 3, count, 2], struct.pack("<%df" % len(x), *x)]
+t["q"], t["k"], t["v"] = numbers(rows, 3), numbers(7, 5), numbers(7, 2)
+t["q_offsets"] = ["I32", [3], struct.pack("<3i", 0, 1 if decodes else 2, rows)]
+t["k_offsets"] = ["I32", [3], struct.pack("<3i", 0, 3, 7)]
+meta["attest.layout"] = "thd" if thd else "bhnd")");
+      REQUIRE(attest("solve inputs.safetensors --round f32 --out answers.safetensors").status == 0);
+      CHECK(attest("verify inputs.safetensors answers.safetensors").status == 0);
+      outcome const edited = shell(R"(python3 edit.py answers.safetensors outputs.safetensors '
+dtype, shape, x = t["o"]
+rows, heads = (shape[0], shape[1]) if len(shape) == 3 else (shape[2], shape[1])
+width = len(x) // (rows * heads)
+outer, inner = (rows, heads) if len(shape) == 3 else (heads, rows)
+t["o"][2] = b"".join(x[(i * inner + j) * width:][:width] for j in range(inner) for i in range(outer))')");
+      INFO(layout << decodes << edited.err);
+      REQUIRE(edited.status == 0);
+      json const found = verified("--findings ''");
+      REQUIRE(found["verdict"] == "refuted");
+      std::string const lies = layout == "thd" ? "[heads, rows, width] for [rows, heads, width]"
+                                               : "[rows, heads, width] for [heads, rows, width]";
+      INFO(found["findings"][0]["sentence"]);
+      CHECK(has(found["findings"][0]["sentence"], "right in the other order of axes: its elements lie as " + lies));
+    }
 }
 
 TEST_CASE("a case whose further calls have no answer counts as unsupported", "[unit]") {
@@ -204,8 +241,9 @@ t["x.weights"] = ["F32", [1], bytes(4)])");
   CHECK(alone["verdict"] == "refuted");
   CHECK_FALSE(has(observations(alone), "of the first file"));
   // A saved finding has nothing of them either.
-  json const wrong = beside("t[\"stale.o\"] = [\"F32\", [1, 1, 1, 1], struct.pack(\"<f\", 5)]\n"
-                            "t[\"good.o\"] = t[\"stale.o\"]");
+  json const wrong = beside(
+      "t[\"stale.o\"] = [\"F32\", [1, 1, 1, 1], struct.pack(\"<f\", 5)]\n"
+      "t[\"good.o\"] = t[\"stale.o\"]");
   REQUIRE(wrong["findings"].size() == 2);
   for (json const& found : wrong["findings"]) {
     CHECK(found["class"] == "accuracy");
