@@ -59,6 +59,7 @@ struct problem_file_entry {
   std::vector<unusable_output> unusable{};
   axis_order order = axis_order::bhnd;
   pool_order pools = pool_order::hnd;
+  bool weights_over_packed_rows = false;  ///< the file has weights, which have no shape there: they are not read
 
   std::string name_of(std::string_view role) const { return prefixed(prefix, role); }
 };

@@ -69,22 +69,27 @@ std::optional<error> output_fault(owned_problem const& problem, std::string_view
 
 }  // namespace
 
-bool read_output(std::string_view role, tensor_group const& from, problem_file_entry& entry) {
+void read_output(std::string_view role, tensor_group const& from, problem_file_entry& entry) {
   auto const at = from.find(role);
-  if (at == from.end()) return false;
+  if (at == from.end()) return;
   output_kind const kind = role == "o" ? output_kind::o : role == "lse" ? output_kind::lse : output_kind::weights;
   std::optional<owned_tensor>& to = entry.outputs.of(kind);
   to.reset();
   std::erase_if(entry.unusable, [&](unusable_output const& earlier) { return earlier.role == role; });
+  problem_draft const& draft = entry.problem.draft();
+  if (role == "weights" && (draft.q_offsets || draft.k_offsets)) {
+    entry.weights_over_packed_rows = true;
+    return;
+  }
   auto tensor = tensor_of(entry.name_of(role), role, *at->second);
   if (!tensor) {
     entry.unusable.push_back({std::string(role), tensor.why().reason});
-    return true;
+    return;
   }
   if (entry.problem.draft().merge && role == "o")
     if (auto why = answer_fault(entry.name_of(role), entry.problem.type(), tensor.value().type)) {
       entry.unusable.push_back({std::string(role), std::move(why)->reason});
-      return true;
+      return;
     }
   if (entry.problem.draft().merge && tensor.value().layout.rank > 0) {
     auto expected = merged_rows(entry.problem);
@@ -96,7 +101,7 @@ bool read_output(std::string_view role, tensor_group const& from, problem_file_e
           {std::string(role), role == "weights" ? "a merge has no weights"
                                                 : fmt::format("shape is [{}], expected [{}]", fmt::join(found, ", "),
                                                               fmt::join(expected, ", "))});
-      return true;
+      return;
     }
   }
   bool const has_order = role == "o" && !entry.problem.draft().merge && tensor.value().layout.rank == 4 &&
@@ -106,16 +111,15 @@ bool read_output(std::string_view role, tensor_group const& from, problem_file_e
   auto const why = output_fault(entry.problem, role, tensor.value());
   if (!why) {
     to = std::move(tensor).value();
-    if (entry.problem.draft().is_dense()) return true;
+    if (entry.problem.draft().is_dense()) return;
     entry.outputs.padding[static_cast<std::size_t>(kind)] = clear_padding(entry.problem, *to);
-    return true;
+    return;
   }
   unusable_output& found = entry.unusable.emplace_back(unusable_output{std::string(role), why->reason});
-  if (!has_order) return true;
+  if (!has_order) return;
   if (entry.order == axis_order::bnhd) found.says += ", both as [b, h, n, d]";
   owned_tensor other = with_swapped_axes(std::move(tensor).value());
   if (!output_fault(entry.problem, role, other)) found.in_other_order = compacted(std::move(other));
-  return true;
 }
 
 }  // namespace attest::audit

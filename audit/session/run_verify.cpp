@@ -102,6 +102,19 @@ std::vector<omission> left_out_of(safetensors_metadata const& metadata) {
   return omissions;
 }
 
+/// The weights that the files hold and nothing can judge.
+std::vector<omission> unjudged_weights(problem_file const& recorded) {
+  constexpr std::size_t named = 8;
+  std::vector<std::string> weights;
+  for (problem_file_entry const& entry : recorded.problems)
+    if (entry.weights_over_packed_rows) weights.push_back(printable(entry.name_of("weights")));
+  if (weights.empty()) return {};
+  bool const more = weights.size() > named;
+  if (more) weights.resize(named);
+  return {{fmt::format("recorded {}{}", fmt::join(weights, ", "), more ? ", …" : ""),
+           "weights have no shape over packed rows"}};
+}
+
 constexpr char const* interrupted = "interrupted";
 
 /// Why nothing further is to be judged; empty where there is time.
@@ -191,6 +204,7 @@ problem::result<report> run_verify(verify_options const& options) {
   kernel_report.observations = recorded.value().notes;
   std::ranges::move(sentences_of_ignored(recorded.value()), std::back_inserter(kernel_report.observations));
   kernel_report.not_asked = left_out_of(recorded.value().metadata);
+  std::ranges::move(unjudged_weights(recorded.value()), std::back_inserter(kernel_report.not_asked));
   auto cases = cases_of(std::move(recorded).value());
   if (!cases) return cases.why();
   if (auto why = keep_only(options.only, cases.value())) return *std::move(why);

@@ -286,6 +286,26 @@ t["m.o_parts"], t["m.lse_parts"] = ["F32", [2, 1, 2, 3, 2], numbers(3)], ["F32",
   CHECK(has(of_inputs.err, "m.attest.layout: is not bhnd: a merge is [b, hq, n, dv]"));
 }
 
+TEST_CASE("weights beside packed rows are not judged, and no finding", "[unit]") {
+  for (std::string const packed : {"q", "k"}) {
+    write_beside_good("inputs.safetensors", R"(t.clear()
+numbers = lambda count, step: struct.pack("<%df" % count, *[(at * step % 7 - 3) / 4 for at in range(count)])
+for p in ("a.", "b."):
+    t[p + "q"], t[p + "k"], t[p + "v"] = [["F32", [1, 2, n, 2], numbers(4 * n, n)] for n in (3, 4, 4)]
+    t[p + ")" + packed + R"(_offsets"] = ["I32", [2], struct.pack("<2i", 0, 3)])");
+    REQUIRE(attest("solve inputs.safetensors --round f32 --out answers.safetensors").status == 0);
+    REQUIRE(shell("python3 edit.py answers.safetensors outputs.safetensors "
+                  "'t[\"a.weights\"] = [\"F32\", [1, 2, 3, 4], bytes(96)]'")
+                .status == 0);
+    json const found = verified("--findings ''");
+    INFO(found.dump(1));
+    CHECK(found["verdict"] == "certified");
+    CHECK(found["recorded"]["unusable"] == 0);
+    CHECK(found["evidence"]["not_asked"][0] ==
+          json{{"what", "recorded a.weights"}, {"why", "weights have no shape over packed rows"}});
+  }
+}
+
 TEST_CASE("tokens without offsets are refused under the layout thd", "[unit]") {
   write_beside_good("tokens.safetensors", R"(t.clear()
 meta["attest.layout"] = "thd"
