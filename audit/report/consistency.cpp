@@ -119,6 +119,12 @@ void require_checks(report const& part) {
           part.cases, part.all_cases);
 }
 
+/// A shard of a version that hashes the file of --replay has the hash. ('all_draws' came with it.)
+void require_replayed(report const& part) {
+  bool const replays = part.options.find(" --replay ") != std::string::npos;
+  require(!replays || !part.all_draws || !part.replayed.empty(), "'asked' has --replay, and there is no 'replayed'");
+}
+
 /// A shard that is complete asked exactly its part of the cases, and of the draws too unless it says which it left out.
 void require_whole_share(report const& part) {
   if (!part.complete || !part.shard || !part.all_draws) return;
@@ -268,6 +274,7 @@ void require_verdict(report const& part) {
 void require_consistent(report const& part) {
   require_checks(part);
   require_whole_share(part);
+  require_replayed(part);
   require_failing(part);
   require_findings(part);
   require_answers(part);

@@ -20,6 +20,7 @@ namespace attest::audit {
 ///           unanswered   none where the report is complete, a reason or a case where it is not
 ///           cases        numbers from 1 to the number of cases of all shards; of a complete shard exactly its part of
 ///                        these, where the report has 'all_draws', but for draws that 'not_asked' names
+///           replayed     there where the options name --replay and the report has 'all_draws'
 ///           coverage     counts the same elements and draws as the checks
 ///           curves       failed exactly where the case failed
 ///           contract     the revision is that of its numbers

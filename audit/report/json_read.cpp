@@ -227,6 +227,14 @@ void read_checks(report_object const& from, report_object const& shard, report& 
     into.checks[n].first_case = first[n], into.checks[n].seconds = seconds[n];
 }
 
+/// The SHA-256 under this key of `where`.
+std::string hash_in(report_object const& from, char const* key, std::string_view where) {
+  std::string hash = from.text(key);
+  if (hash.size() != 64 || hash.find_first_not_of("0123456789abcdef") != std::string::npos)
+    throw report_fault{fmt::format("'{}' in {} is '{}', expected 64 hexadecimal digits", key, where, hash)};
+  return hash;
+}
+
 /// What tells the build of a kernel; exactly one.
 void read_build(report_object const& from, report& into) {
   json const& builds = from.list("kernel_builds");
@@ -235,12 +243,7 @@ void read_build(report_object const& from, report& into) {
   report_object const written(builds.front(), "'kernel_builds'");
   kernel_build& build = into.kernel_builds.emplace_back();
   build.symbol = written.text("symbol");
-  if (!written.at("sha256").is_null()) {
-    build.sha256 = written.text("sha256");
-    if (build.sha256.size() != 64 || build.sha256.find_first_not_of("0123456789abcdef") != std::string::npos)
-      throw report_fault{
-          fmt::format("'sha256' in 'kernel_builds' is '{}', expected 64 hexadecimal digits", build.sha256)};
-  }
+  if (!written.at("sha256").is_null()) build.sha256 = hash_in(written, "sha256", "'kernel_builds'");
   if (written.at("builtin").is_null()) return;
   report_object const builtin = written.inside("builtin");
   build.version = builtin.text("version"), build.instructions = builtin.text("instructions");
@@ -287,7 +290,7 @@ report read_shard(json const& from) {
   read_build(top, kernel_report);
   read_contract_of(top, kernel_report);
   kernel_report.seed = top.seed();
-  if (top.has("replayed")) kernel_report.replayed = top.text("replayed");
+  if (top.has("replayed")) kernel_report.replayed = hash_in(top, "replayed", "the file");
   read_verdict(top, kernel_report);
   kernel_report.theorem_revision = static_cast<int>(top.count("theorem_revision"));
   if (!top.at("contract_revision").is_null())

@@ -159,6 +159,8 @@ TEST_CASE("each rule of a consistent report refuses what breaks it, with the fie
       {refuted, [](report& r) { r.all_draws = 0, r.all_cases = 8; }, "shard 1/2 of the 8 of 'all_cases' has 4"},
       {certified, [](report& r) { r.all_draws = 3, r.all_cases = 10; }, "it has 0 draws; shard 1/2 of the 3 of 'all_draws' has 2"},
       {certified, [](report& r) { r.all_draws = 13; }, "'all_draws' is 13, 'all_cases' is 12"},
+      // The file of --replay.
+      {certified, [](report& r) { r.all_cases = 10, r.all_draws = 0, r.options = "--only  --replay f"; }, "'asked' has --replay, and there is no 'replayed'"},
       // Coverage.
       {certified, [](report& r) { ++r.covered.elements_judged; }, "'coverage' has 61 elements judged, 'checks' 60"},
       {certified, [](report& r) { r.draws = 1; }, "'draws' of 'coverage' has 1 made"},
@@ -228,6 +230,9 @@ TEST_CASE("merge refuses shards whose findings were cut off, and counts that the
   broken const all[]{
       {kind::refuted, [](json& j) { j["findings"] = json::array(), j["shard"]["finding_cases"] = json::array(); }, "'findings' has none"},
       {kind::refuted, [](json& j) { j["verdict"] = "certified"; }, "'verdict' is 'certified', its findings and counts say 'refuted'"},
+      {kind::certified, [](json& j) { j["replayed"] = "0123"; }, "'replayed' in the file is '0123', expected 64 hexadecimal digits"},
+      {kind::certified, [](json& j) { j["replayed"] = ""; }, "'replayed' in the file is '', expected 64 hexadecimal digits"},
+      {kind::certified, [](json& j) { j["replayed"] = std::string(64, 'A'); }, "expected 64 hexadecimal digits"},
       {kind::refuted, [](json& j) { j["verdict"] = "fine"; }, "'verdict' in the file is 'fine', expected certified, refuted or undecided"},
       {kind::undecided, [](json& j) { j.erase("undecided_because"); }, "there is no 'undecided_because'"},
       {kind::certified, [](json& j) { j["summary"]["elements"] = 61; }, "'summary.elements' is 61, the rest of the file says 60"},
