@@ -17,6 +17,7 @@
 #include "audit/files/parameters_text.hpp"
 #include "audit/files/recorded_outputs.hpp"
 #include "audit/support/printable.hpp"
+#include "audit/support/words.hpp"
 
 namespace attest::audit {
 namespace {
@@ -150,6 +151,35 @@ std::optional<error> token_fault(std::string_view key, std::string_view prefix, 
   return std::nullopt;
 }
 
+/// What a key of the metadata that nobody reads may have been meant for: ", did you mean 'scale'?"; empty where it is
+/// read, and where it is like no parameter.
+std::string meant_by(std::string_view key, std::vector<problem_file_entry> const& problems) {
+  if (key.starts_with("attest.") || key.find(".attest.") != key.npos) return "";
+  auto const dot = key.rfind('.');
+  std::string_view const name = dot == key.npos ? key : key.substr(dot + 1);
+  std::vector<std::string_view> known;
+  problem::parameters any;
+  problem::visit_parameters(any, [&](auto const& parameter, auto const&) { known.push_back(parameter.name); });
+  if (std::ranges::find(known, name) != known.end()) {
+    bool const has_problem =
+        dot == key.npos || std::ranges::binary_search(problems, key.substr(0, dot), {}, &problem_file_entry::prefix);
+    return has_problem ? "" : ", of which there is no problem";
+  }
+  struct foreign_name {
+    std::string_view name, here;
+  };
+  constexpr foreign_name names[]{{"causal", "right: 0"},
+                                 {"is_causal", "right: 0"},
+                                 {"softmax_scale", "scale"},
+                                 {"sm_scale", "scale"},
+                                 {"scaling", "scale"},
+                                 {"window", "left and right"},
+                                 {"window_size", "left and right"},
+                                 {"dropout_p", "dropout"}};
+  auto const at = std::ranges::find(names, name, &foreign_name::name);
+  return at != std::end(names) ? fmt::format(", which is '{}' here", at->here) : did_you_mean(name, known);
+}
+
 /// The merge of one prefix, with its answer.
 result<problem_file_entry> merge_entry(std::string const& prefix, tensor_group const& tensors,
                                        safetensors_metadata const& metadata) {
@@ -233,6 +263,9 @@ result<problem_file> problem_file_of(safetensors_file const& file, flag_override
                  recorded.ignored.empty() ? "the file has no tensors, expected q, k, v or PREFIX.q, PREFIX.k, PREFIX.v"
                                           : "the file has no tensors q, k, v or PREFIX.q, PREFIX.k, PREFIX.v; it has " +
                                                 quoted_list(recorded.ignored)};
+  for (auto const& [key, value] : file.metadata)
+    if (std::string const meant = meant_by(key, recorded.problems); !meant.empty())
+      recorded.ignored.push_back(fmt::format("metadata '{}'{}", printable(key), meant));
   return recorded;
 }
 

@@ -78,7 +78,7 @@ struct problem_file {
   safetensors_metadata metadata;             ///< all metadata of the file
 };
 
-/// A sentence for each of the first tensors that were ignored, and one for all others.
+/// A sentence for each of the first tensors and keys of the metadata that were ignored, and one for all others.
 inline std::vector<std::string> sentences_of_ignored(problem_file const& file) {
   constexpr std::size_t most_named = 20;
   std::size_t const named = std::min(file.ignored.size(), most_named);

@@ -245,6 +245,16 @@ TEST_CASE("what is written is read by Python's int and float, and old hex floats
   CHECK(old.value().problems[0].problem.draft().scale == 0.1);
 }
 
+TEST_CASE("metadata that are nearly parameters are listed as ignored", "[unit]") {
+  auto builder = with_problem("x.").key("scale", "0.5").key("x.right", "0").key("source", "a model").key("attest.seed", "1");
+  builder.key("x.attest.status", "hung").key("is_causal", "true").key("x.scal", "1").key("y.scale", "1");
+  auto const read = problem_file_of(builder.file);
+  REQUIRE(read);
+  CHECK(read.value().ignored == std::vector<std::string>{"metadata 'is_causal', which is 'right: 0' here",
+                                                         "metadata 'x.scal', did you mean 'scale'?",
+                                                         "metadata 'y.scale', of which there is no problem"});
+}
+
 TEST_CASE("parameters come from flags, then PREFIX.key, then key", "[unit]") {
   auto builder = with_problem("x.").key("scale", "0x1.8p-2").key("x.softcap", "30").key("softcap", "garbage");
   builder.key("diagonal", "-1").key("left", "default").key("right", "2");
