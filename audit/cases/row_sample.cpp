@@ -24,6 +24,11 @@ std::int64_t drawn_query(std::int64_t n, random_stream& random) {
 
 }  // namespace
 
+void put_in_order(std::vector<row_index>& rows) {
+  std::ranges::sort(rows);
+  rows.erase(std::ranges::unique(rows).begin(), rows.end());
+}
+
 std::vector<row_index> sampled_rows(problem::sizes const& s, std::int64_t most, random_stream& random) {
   most = std::max<std::int64_t>(most, 1);
   if (s.b * s.hq * s.n <= most) return {};
@@ -35,8 +40,7 @@ std::vector<row_index> sampled_rows(problem::sizes const& s, std::int64_t most, 
     // batch entries go one further, so that every pair comes once before any comes again.
     rows.push_back({(first_b + at / apart + at) % s.b, (first_h + at) % s.hq, drawn_query(s.n, random)});
   }
-  std::ranges::sort(rows);
-  rows.erase(std::ranges::unique(rows).begin(), rows.end());
+  put_in_order(rows);
   return rows;
 }
 
@@ -44,8 +48,7 @@ std::vector<row_index> sampled_queries(owned_problem const& problem, std::int64_
   std::vector<row_index> rows = sampled_rows(problem.size(), most, random);
   std::erase_if(rows, [&](row_index const& row) { return queries_of(problem, row.b) == 0; });
   for (row_index& row : rows) row.i %= queries_of(problem, row.b);  // a short entry has as many rows as a long one
-  std::ranges::sort(rows);
-  rows.erase(std::ranges::unique(rows).begin(), rows.end());
+  put_in_order(rows);
   return rows;
 }
 

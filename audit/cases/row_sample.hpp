@@ -9,6 +9,9 @@
 
 namespace attest::audit {
 
+/// Puts rows in increasing order, each once.
+void put_in_order(std::vector<row_index>& rows);
+
 /// Rows of [b, hq, n] in increasing order: of every pair of a batch entry and a head in turn, the first and the last
 /// query, those at the edges of tiles of 8 to 256 queries, and some at random.
 /// Ensures   empty, which stands for all rows, where there are no more than `most`; else at least one and at most

@@ -149,8 +149,7 @@ class kernel_asker {
     for (std::int64_t const back : {2, 3, 4})
       if (s.n >= back) rows.push_back({s.b - 1, s.hq - 1, s.n - back});
     if (seen_.i < s.n) rows.push_back({0, 0, seen_.i}), rows.push_back({s.b - 1, s.hq - 1, seen_.i});
-    std::ranges::sort(rows);
-    rows.erase(std::ranges::unique(rows).begin(), rows.end());
+    put_in_order(rows);
     return rows;
   }
 

@@ -19,16 +19,26 @@ namespace {
 using audit::conventions;
 constexpr double nan = std::numeric_limits<double>::quiet_NaN(), infinity = std::numeric_limits<double>::infinity();
 
+audit::contract claim_of(conventions::masked hidden) {
+  audit::contract claim = *audit::find_contract("f32");
+  claim.conventions.masked_values = hidden;
+  return claim;
+}
+
+/// Whether the claim leaves a problem open.
+auto opens(audit::contract const& claim) {
+  return [&claim](audit::problem_draft const& draft) {
+    return audit::leaves_outputs_open(audit::owned_problem::of_valid(draft), claim);
+  };
+}
+
 }  // namespace
 
 TEST_CASE("hidden values are finite where only what nobody reads is not, and where a bias of −∞ hides a key",
           "[unit]") {
-  audit::contract claim = *audit::find_contract("f32");
-  claim.conventions.masked_values =
-      GENERATE(conventions::masked::must_be_finite, conventions::masked::must_not_overflow);
-  auto const is_open = [&](audit::problem_draft const& draft) {
-    return audit::leaves_outputs_open(audit::owned_problem::of_valid(draft), claim);
-  };
+  audit::contract const claim =
+      claim_of(GENERATE(conventions::masked::must_be_finite, conventions::masked::must_not_overflow));
+  auto const is_open = opens(claim);
   recipe r;
   r.b = 2, r.n = 3, r.m = 5, r.d = 4, r.dv = 4;
   audit::problem_draft const dense = make_problem(r);
@@ -62,12 +72,9 @@ TEST_CASE("hidden values are finite where only what nobody reads is not, and whe
 }
 
 TEST_CASE("a NaN at a key that every query sees leaves nothing open, whatever could hide keys", "[unit]") {
-  audit::contract claim = *audit::find_contract("f32");
-  claim.conventions.masked_values =
-      GENERATE(conventions::masked::must_be_finite, conventions::masked::must_not_overflow);
-  auto const is_open = [&](audit::problem_draft const& draft) {
-    return audit::leaves_outputs_open(audit::owned_problem::of_valid(draft), claim);
-  };
+  audit::contract const claim =
+      claim_of(GENERATE(conventions::masked::must_be_finite, conventions::masked::must_not_overflow));
+  auto const is_open = opens(claim);
   recipe r;
   r.n = 3, r.m = 5, r.d = 4, r.dv = 4;
   audit::problem_draft biased = make_problem(r);

@@ -21,6 +21,24 @@ owned_problem two_heads() {
   return valid(std::move(draft));
 }
 
+owned_problem nan_at_hidden_key() {
+  problem_draft draft = two_heads().draft();
+  draft.mask = owned_tensor::compact(element_type::u8, {1, 1, 1, 3});
+  draft.mask->as<std::uint8_t>()[0] = 1;
+  store(draft.k, 4, std::nan(""));
+  return valid(std::move(draft));
+}
+
+/// What is left of a case that is wrong however small it is.
+auto shrunk_while_wrong(audit_case const& asked, violation const& wrong) {
+  auto const always_wrong = [&](audit_case const&) {
+    case_result found;
+    found.judged.violations.push_back(wrong);
+    return found;
+  };
+  return shrink(asked, wrong, always_wrong, std::chrono::steady_clock::now() + std::chrono::seconds(20));
+}
+
 kernel_session session(char const* name, isolation_limits const& limits = {}) {
   ::setenv("ATTEST_RUNNER", ATTEST_TEST_RUNNER, 1);
   auto opened = kernel_session::open({library(name)}, element_type::f32, {}, limits);
@@ -133,11 +151,7 @@ TEST_CASE("rows of no query are judged in the second call of a problem and in gr
 }
 
 TEST_CASE("a call that a convention leaves open is not judged a second time", "[unit]") {
-  problem_draft draft = two_heads().draft();
-  draft.mask = owned_tensor::compact(element_type::u8, {1, 1, 1, 3});
-  draft.mask->as<std::uint8_t>()[0] = 1;
-  store(draft.k, 4, std::nan(""));  // of a hidden key
-  audit_case const asked{.check = "poison", .name = "drawn", .problem = valid(std::move(draft))};
+  audit_case const asked{.check = "poison", .name = "drawn", .problem = nan_at_hidden_key()};
   contract finite = *find_contract("f32");
   finite.conventions.masked_values = conventions::masked::must_be_finite;
   for (contract const* claim : {find_contract("f32"), const_cast<contract const*>(&finite)}) {
@@ -151,12 +165,8 @@ TEST_CASE("a call that a convention leaves open is not judged a second time", "[
 }
 
 TEST_CASE("a call that a convention leaves open is not judged among others", "[unit]") {
-  problem_draft draft = two_heads().draft();
-  draft.mask = owned_tensor::compact(element_type::u8, {1, 1, 1, 3});
-  draft.mask->as<std::uint8_t>()[0] = 1;
-  store(draft.k, 4, std::nan(""));  // of a hidden key
   audit_case asked{
-      .check = "concurrent-calls", .name = "one", .problem = valid(std::move(draft)), .once = true, .callers = 1};
+      .check = "concurrent-calls", .name = "one", .problem = nan_at_hidden_key(), .once = true, .callers = 1};
   contract finite = *find_contract("f32");
   finite.conventions.masked_values = conventions::masked::must_be_finite;
   for (contract const* claim : {find_contract("f32"), const_cast<contract const*>(&finite)}) {
@@ -260,12 +270,7 @@ TEST_CASE("weights that are read through V keep their keys and columns when thei
   asked.reads = reading::weights;
   violation wrong;
   wrong.bug_class = attest::audit::bug_class::mask_polarity;
-  auto const always_wrong = [&](audit_case const&) {
-    case_result found;
-    found.judged.violations.push_back(wrong);
-    return found;
-  };
-  auto const shrunk = shrink(asked, wrong, always_wrong, std::chrono::steady_clock::now() + std::chrono::seconds(20));
+  auto const shrunk = shrunk_while_wrong(asked, wrong);
   REQUIRE(shrunk);
   problem::sizes const small = shrunk->small.problem.size();
   CHECK(small.b * small.hq * small.n * small.d == 1);
@@ -281,13 +286,7 @@ TEST_CASE("no axis of a case is shrunk to nothing", "[unit]") {
     draft.k = owned_tensor::compact(element_type::f32, {length, length, length, length});
     draft.v = owned_tensor::compact(element_type::f32, {length, length, length, length});
     audit_case const asked{.check = "heads", .name = "all", .problem = valid(std::move(draft))};
-    violation wrong;
-    auto const always_wrong = [&](audit_case const&) {
-      case_result found;
-      found.judged.violations.push_back(wrong);
-      return found;
-    };
-    auto const shrunk = shrink(asked, wrong, always_wrong, std::chrono::steady_clock::now() + std::chrono::seconds(20));
+    auto const shrunk = shrunk_while_wrong(asked, {});
     REQUIRE(shrunk);
     CHECK(shrunk->small.problem.size() == problem::sizes{1, 1, 1, 1, 1, 1, 1});
   }
