@@ -1,4 +1,57 @@
-# attest_test(subject LABELS unit property … [COMPUTES] [CASES n] [LIBRARIES …])
+# attest_add_test(name LABELS label… COMMAND word… [NEEDS need…] [TARGETS target…] [TIMEOUT seconds])
+# One CTest test, on every machine: where one of its NEEDS (test_needs.cmake) is missing, it is skipped and says so.
+# `./attest test` builds what the chosen tests run: the targets that COMMAND names and those in TARGETS.
+# The limit of time ends a test that hangs; it is wide, since sanitizers and busy machines are slow. No test asserts
+# wall-clock time. A script that finds out by itself that it must be skipped ends with 77 and gets SKIP_RETURN_CODE; a program of
+# Catch2 must not have it, since its exit status is the number of failed assertions.
+function(attest_add_test name)
+  cmake_parse_arguments(PARSE_ARGV 1 ARG "" "TIMEOUT" "LABELS;COMMAND;NEEDS;TARGETS")
+  if(NOT ARG_TIMEOUT)
+    set(ARG_TIMEOUT 900)
+  endif()
+  set(without "")
+  foreach(need IN LISTS ARG_NEEDS)
+    if(NOT DEFINED ATTEST_HAS_${need})
+      message(FATAL_ERROR "attest_add_test(${name}): cmake/test_needs.cmake knows no need '${need}'")
+    elseif(NOT ATTEST_HAS_${need} AND NOT without)
+      set(without "${ATTEST_WITHOUT_${need}}")
+    endif()
+  endforeach()
+  set(targets "")
+  if(without)
+    add_test(NAME ${name} COMMAND sh -c "echo \"skipped: $1\"; exit 77" skipped "${without}")
+    set_tests_properties(${name} PROPERTIES SKIP_RETURN_CODE 77)
+  else()
+    set(command "")
+    foreach(word IN LISTS ARG_COMMAND)
+      if(word STREQUAL "")
+        set(word "$<0:>")  # an empty argument, which the expansion of a list would drop
+      endif()
+      list(APPEND command "${word}")
+    endforeach()
+    add_test(NAME ${name} COMMAND ${command})
+    set(targets ${ARG_TARGETS})
+    list(GET ARG_COMMAND 0 program)
+    if(TARGET ${program})
+      list(APPEND targets ${program})
+    endif()
+    string(REGEX MATCHALL "TARGET_FILE:[A-Za-z0-9_]+" files "${ARG_COMMAND}")
+    list(TRANSFORM files REPLACE "^TARGET_FILE:" "")
+    list(APPEND targets ${files})
+    list(REMOVE_DUPLICATES targets)
+  endif()
+  set_tests_properties(${name} PROPERTIES LABELS "${ARG_LABELS}" TIMEOUT ${ARG_TIMEOUT})
+  list(JOIN targets " " targets)
+  set_property(GLOBAL APPEND_STRING PROPERTY ATTEST_REGISTERED "${name}\t${targets}\t${without}\n")
+endfunction()
+
+# attest_write_registered(): the tests of this build, one a line: name, targets, why it is skipped; between them tabs.
+function(attest_write_registered)
+  get_property(registered GLOBAL PROPERTY ATTEST_REGISTERED)
+  file(CONFIGURE OUTPUT ${PROJECT_BINARY_DIR}/tests/registered.txt CONTENT "${registered}" @ONLY)
+endfunction()
+
+# attest_test(subject LABELS unit property … [COMPUTES] [CASES n] [NEEDS need…] [LIBRARIES …] [DEFINITIONS …])
 # Builds <subject>_test.cpp of the calling folder into one program and adds one CTest test for each label:
 # "subject.label" runs the test cases tagged [label]. Where the folder sets ATTEST_TEST_PREFIX, it precedes the subject:
 # fast_exp.unit. `differential` adds no test: it is a second CTest label of the subject's other tests. (The test
@@ -7,28 +60,34 @@
 # failure is reproducible and caused by the change under test. RC_PARAMS in the environment overrides this:
 # RC_PARAMS="seed=7".
 function(attest_test subject)
-  cmake_parse_arguments(ARG "COMPUTES" "CASES" "LABELS;LIBRARIES;DEFINITIONS" ${ARGN})
+  cmake_parse_arguments(ARG "COMPUTES" "CASES" "LABELS;NEEDS;LIBRARIES;DEFINITIONS" ${ARGN})
   set(source ${subject}_test.cpp)
   set(subject ${ATTEST_TEST_PREFIX}${subject})
-  add_executable(${subject}_test ${source})
-  # One folder for all of them, from which ../share/attest is the real data (audit/support/locate.hpp).
-  set_target_properties(${subject}_test PROPERTIES RUNTIME_OUTPUT_DIRECTORY ${PROJECT_BINARY_DIR}/tests)
-  target_link_libraries(${subject}_test PRIVATE attest_flags attest_catch rapidcheck ${ARG_LIBRARIES})
-  target_compile_definitions(${subject}_test PRIVATE ${ARG_DEFINITIONS})
-  if(NOT ARG_COMPUTES)
-    attest_optimise_less(${subject}_test)
-    attest_precompiled(${subject}_test)
+  set(built ON)
+  foreach(need IN LISTS ARG_NEEDS)
+    if(NOT ATTEST_HAS_${need})
+      set(built OFF)
+    endif()
+  endforeach()
+  if(built)
+    add_executable(${subject}_test ${source})
+    # One folder for all of them, from which ../share/attest is the real data (audit/support/locate.hpp).
+    set_target_properties(${subject}_test PROPERTIES RUNTIME_OUTPUT_DIRECTORY ${PROJECT_BINARY_DIR}/tests)
+    target_link_libraries(${subject}_test PRIVATE attest_flags attest_catch rapidcheck ${ARG_LIBRARIES})
+    target_compile_definitions(${subject}_test PRIVATE ${ARG_DEFINITIONS})
+    if(NOT ARG_COMPUTES)
+      attest_optimise_less(${subject}_test)
+      attest_precompiled(${subject}_test)
+    endif()
   endif()
   set(also "")
   if("differential" IN_LIST ARG_LABELS)
     list(REMOVE_ITEM ARG_LABELS differential)
-    set(also ";differential")
+    set(also differential)
   endif()
   foreach(label IN LISTS ARG_LABELS)
-    add_test(NAME ${subject}.${label} COMMAND ${subject}_test "[${label}]" -w NoTests)
-    # The limit ends a test that hangs; it is wide, since sanitizers and busy machines are slow. Tests assert no
-    # wall-clock time.
-    set_tests_properties(${subject}.${label} PROPERTIES LABELS "${label}${also}" TIMEOUT 3600)
+    attest_add_test(${subject}.${label} LABELS ${label} ${also} TIMEOUT 3600 NEEDS ${ARG_NEEDS}
+      COMMAND ${subject}_test "[${label}]" -w NoTests)
     if(label STREQUAL property)
       set(cases ${ATTEST_PROPERTY_CASES})
       if(DEFINED ARG_CASES)

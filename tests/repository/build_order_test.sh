@@ -9,7 +9,7 @@ checkout=$world/checkout tree=$world/checkout/build/release
 mkdir -p "$checkout" "$world/bin"
 cp "$source/attest" "$checkout/"
 cp -r "$source/packages" "$checkout/"
-for tool in awk cat dirname env grep mkdir readlink rm sed sh tail touch tr; do
+for tool in awk cat cut dirname env grep mkdir readlink rm sed sh sort tail touch tr; do
   ln -s "$(command -v $tool)" "$world/bin/$tool"
 done
 failures=0
@@ -46,9 +46,14 @@ fi
 echo "build\$targets" >>"$did"
 for target in \$targets; do touch "$built/\$target"; done
 END
+# Of four tests `-R one` chooses the first, and no argument the first three.
 program ctest <<END
 [ ! -e /proc/\$\$/fd/9 ] || echo "holds the lock" >>"$did"
-echo ctest >>"$did"
+case " \$* " in
+  *" -N -R one "*) echo "  Test #1: one" ;;
+  *" -N "*) printf '%s\n' "  Test #1: one" "  Test  #22: two" "  Test #3: three" ;;
+  *) echo ctest >>"$did" ;;
+esac
 END
 
 # -n: whether the lock is free; without: waits until it is.
@@ -73,7 +78,9 @@ END
 # A checkout whose build has the targets.
 checkout_with() {
   rm -rf "$checkout/build" "$built" "$busy" "$did" "$world/other"
-  mkdir -p "$tree/bin" "$built" "$world/other"
+  mkdir -p "$tree/bin" "$tree/tests" "$built" "$world/other"
+  printf '%s\t%s\t%s\n' one "one_test shared" "" two "shared two_test" "" three "" "no three: ./attest setup three" \
+    four four_test "" >"$tree/tests/registered.txt"
   echo 0 >"$world/turn"
   : >"$did"
   cat >"$tree/bin/attest" <<END
@@ -144,15 +151,23 @@ run audit --kernel ./libattest_zoo.so:x" audit --kernel ./libattest_zoo.so:x
 
 checkout_with
 rm "$tree/build.ninja"
-happens "tests: the program, everything, and then without the lock" "locks
+happens "tests: the program, what the tests run, and then without the lock" "locks
 configure
 build $program
 locks
-build all
+build one_test shared two_test
 ctest" test
+grep -qx 'attest: skipped, no three: ./attest setup three: three' "$world/err" || fail "a skipped test: it said $(cat "$world/err")"
 
 # shellcheck disable=SC2086
-checkout_with $program all
+checkout_with $program
+happens "chosen tests: what they run, and nothing else" "locks
+build one_test shared
+ctest" test -R one
+! grep -q skipped "$world/err" || fail "a test that was not chosen is not skipped: it said $(cat "$world/err")"
+
+# shellcheck disable=SC2086
+checkout_with $program one_test shared two_test
 touch "$busy"
 happens "tests that are built run beside a build" "ctest" test
 

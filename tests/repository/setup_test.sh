@@ -13,7 +13,7 @@ mkdir -p "$world/a checkout" "$world/bin"
 cp "$source/attest" "$world/a checkout/"
 cp -r "$source/packages" "$source/examples" "$world/a checkout/"
 ln -s "$world/a checkout/attest" "$world/attest"
-for tool in awk cat dirname env flock grep ls mkdir readlink sed sh tail tr; do
+for tool in awk cat dirname env flock grep ls mkdir readlink sed sh tail touch tr; do
   ln -s "$(command -v $tool)" "$world/bin/$tool"
 done
 
@@ -75,6 +75,15 @@ fresh_machine
 expect 2 "a section that does not exist" setup build nosuch
 says "no section 'nosuch'; it has build test ci " "a section that does not exist"
 has_not_done . "a section that does not exist"
+
+fresh_machine
+mkdir -p "$world/a checkout/build/release" "$world/a checkout/build/fuzz"
+for preset in release fuzz; do touch -d 2001-01-01 "$world/a checkout/build/$preset/CMakeCache.txt"; done
+touch -d 2002-01-01 "$world/before"
+expect 0 "builds that found less" setup ci
+for preset in release fuzz; do
+  [ "$world/a checkout/build/$preset/CMakeCache.txt" -nt "$world/before" ] || fail "the $preset build does not look again for what was installed"
+done
 
 fresh_machine
 echo "shift 3; for package; do echo installed \$package; done" | program dpkg-query

@@ -1,0 +1,87 @@
+# What single tests need beside the sections [build] and [test] of packages/debian.txt. Every test is registered on every
+# machine: where a need is missing, the test is skipped with a sentence that says what it is and what installs it.
+#   ATTEST_HAS_<NEED>   whether it is there          ATTEST_WITHOUT_<NEED>   the sentence
+set(ATTEST_OPTIONAL found CACHE STRING
+  "What counts as installed, of what only some tests need: found; none, as on a fresh machine; all, to configure without a build")
+set_property(CACHE ATTEST_OPTIONAL PROPERTY STRINGS found none all)
+
+# attest_need(need sentence variable…): the need is there if each of the variables is true.
+macro(attest_need need sentence)
+  set(ATTEST_HAS_${need} ON)
+  if(ATTEST_OPTIONAL STREQUAL none)
+    set(ATTEST_HAS_${need} OFF)
+  elseif(ATTEST_OPTIONAL STREQUAL found)
+    foreach(variable IN ITEMS ${ARGN})
+      if(NOT ${variable})
+        set(ATTEST_HAS_${need} OFF)
+      endif()
+    endforeach()
+  endif()
+  set(ATTEST_WITHOUT_${need} "${sentence}")
+endmacro()
+
+# attest_python_has(variable python module…): whether that Python finds the modules. None of their code runs.
+function(attest_python_has variable python)
+  list(JOIN ARGN " " modules)
+  execute_process(COMMAND ${python} -c
+    "import importlib.util, sys; sys.exit(not all(map(importlib.util.find_spec, sys.argv[1].split())))" "${modules}"
+    RESULT_VARIABLE status OUTPUT_QUIET ERROR_QUIET)
+  set(${variable} OFF)
+  if(status EQUAL 0)
+    set(${variable} ON)
+  endif()
+  set(${variable} ${${variable}} PARENT_SCOPE)
+endfunction()
+
+find_path(ATTEST_MPFR_HEADERS mpfr.h)
+find_library(ATTEST_MPFR mpfr)
+find_library(ATTEST_GMP gmp)
+find_path(ATTEST_MPFI_HEADERS mpfi.h)
+find_library(ATTEST_MPFI mpfi)
+find_path(ATTEST_ARB_HEADERS arb.h PATH_SUFFIXES flint)
+find_library(ATTEST_ARB NAMES flint-arb arb)
+find_library(ATTEST_FLINT flint)
+find_program(ATTEST_GAPPA NAMES gappa)
+find_program(ATTEST_CHROMIUM NAMES chromium chromium-browser)
+find_program(ATTEST_DEBOOTSTRAP NAMES debootstrap PATHS /usr/sbin)
+attest_need(MPFR "no MPFR: ./attest setup ci" ATTEST_MPFR_HEADERS ATTEST_MPFR ATTEST_GMP)
+attest_need(MPFI "no MPFR or no MPFI: ./attest setup ci" ATTEST_HAS_MPFR ATTEST_MPFI_HEADERS ATTEST_MPFI)
+attest_need(ARB "no MPFR or no Arb: ./attest setup ci" ATTEST_HAS_MPFR ATTEST_ARB_HEADERS ATTEST_ARB ATTEST_FLINT)
+attest_need(GAPPA "no Gappa: ./attest setup ci" ATTEST_GAPPA)
+attest_need(CHROMIUM "no Chromium: ./attest setup browser" ATTEST_CHROMIUM)
+attest_need(DEBOOTSTRAP "no debootstrap: ./attest setup nightly" ATTEST_DEBOOTSTRAP)
+
+if(ATTEST_TESTS)
+  # The package's tests are run by the first Python that has what they need.
+  set(ATTEST_PACKAGE_PYTHON ${ATTEST_PYTHON})
+  foreach(python IN ITEMS ${ATTEST_PYTHON} /usr/bin/python3)
+    attest_python_has(ATTEST_PYTHON_TESTS ${python} numpy pytest)
+    if(ATTEST_PYTHON_TESTS)
+      set(ATTEST_PACKAGE_PYTHON ${python})
+      break()
+    endif()
+  endforeach()
+  attest_need(PYTEST "no NumPy or no pytest in python3: ./attest setup python" ATTEST_PYTHON_TESTS)
+  foreach(modules IN ITEMS numpy jsonschema "numpy safetensors" "torch numpy safetensors")
+    string(MAKE_C_IDENTIFIER "ATTEST_PYTHON_${modules}" variable)
+    string(REPLACE " " ";" modules "${modules}")
+    attest_python_has(${variable} ${ATTEST_PYTHON} ${modules})
+  endforeach()
+  attest_need(NUMPY "no NumPy in python3: ./attest setup ci" ATTEST_PYTHON_numpy)
+  attest_need(JSONSCHEMA "no jsonschema in python3: ./attest setup ci" ATTEST_PYTHON_jsonschema)
+  attest_need(SAFETENSORS "no NumPy or no safetensors in python3 (-DATTEST_PYTHON=... names one that has them)" ATTEST_PYTHON_numpy_safetensors)
+  attest_need(TORCH "no PyTorch, NumPy or safetensors in python3 (-DATTEST_PYTHON=... names one that has them)"
+    ATTEST_PYTHON_torch_numpy_safetensors)
+endif()
+
+# What no package brings.
+set(ATTEST_HAS_NO_SANITIZER ON)
+set(ATTEST_WITHOUT_NO_SANITIZER "this build has sanitizers, under which the test would say nothing or something else")
+if(ATTEST_SANITIZE)
+  set(ATTEST_HAS_NO_SANITIZER OFF)
+endif()
+set(ATTEST_HAS_X86_64 ON)
+set(ATTEST_WITHOUT_X86_64 "the test reads x86-64 code, and this build makes none")
+if(NOT CMAKE_SYSTEM_PROCESSOR STREQUAL "x86_64")
+  set(ATTEST_HAS_X86_64 OFF)
+endif()

@@ -1,0 +1,65 @@
+"""Every test is registered on every machine: a build has the same tests whatever is installed, by each generator and with
+sanitizers; where something is missing they are skipped, and say what installs it.
+
+usage: test_names_test.py SOURCES BUILD
+"""
+import pathlib
+import re
+import subprocess
+import sys
+import tempfile
+
+ROOT, BUILD = (pathlib.Path(argument).resolve() for argument in sys.argv[1:3])
+# The optional packages hidden, or taken for installed: the machine decides nothing.
+CONFIGURATIONS = {
+    "a bare machine": ["-G", "Ninja", "-DATTEST_OPTIONAL=none"],
+    "a machine with everything": ["-G", "Ninja Multi-Config", "-DATTEST_OPTIONAL=all"],
+    "sanitizers": ["-G", "Ninja", "-DATTEST_OPTIONAL=none", "-DATTEST_SANITIZE=address,undefined"],
+}
+# Test and sentence, of which some must be skipped on a bare machine and none on one that has everything.
+PROMISED = {"ball.unit": "no MPFR: ./attest setup ci", "report.browser": "no Chromium: ./attest setup browser",
+            "python.tests": "no NumPy or no pytest in python3: ./attest setup python"}
+
+
+def run(*command):
+    done = subprocess.run(list(map(str, command)), capture_output=True, text=True)
+    if done.returncode:
+        sys.exit(f"{command[0]} ended with {done.returncode}:\n{done.stdout}{done.stderr}")
+    return done.stdout
+
+
+def names_of(build):
+    return sorted(re.findall(r"^ *Test +#\d+: (.*)$", run("ctest", "--test-dir", build, "-C", "Release", "-N"), re.M))
+
+
+def skipped_of(build):
+    rows = [line.split("\t") for line in (build / "tests/registered.txt").read_text(encoding="utf-8").splitlines()]
+    assert sorted(row[0] for row in rows) == names_of(build), "registered.txt lists other tests than ctest"
+    return {name: why for name, _, why in rows if why}
+
+
+faults = []
+expected = names_of(BUILD)
+sections = set((ROOT / "packages/debian.txt").read_text(encoding="utf-8").splitlines())
+with tempfile.TemporaryDirectory() as folder:
+    for what, options in CONFIGURATIONS.items():
+        build = pathlib.Path(folder) / what.replace(" ", "_")
+        run("cmake", "-S", ROOT, "-B", build, "-DCMAKE_BUILD_TYPE=Release", *options)
+        names, skipped = names_of(build), skipped_of(build)
+        if names != expected:
+            faults.append(f"{what}: {sorted(set(names) ^ set(expected))} are registered there or here alone")
+        if what == "a machine with everything" and skipped:
+            faults.append(f"{what} skips {skipped}")
+        if what == "a bare machine":
+            faults += [f"{what} does not skip {name} for '{why}'" for name, why in PROMISED.items() if skipped.get(name) != why]
+        for name, why in skipped.items():
+            section = re.search(r"./attest setup (\w+)", why)
+            if section and f"[{section.group(1)}]" not in sections:
+                faults.append(f"{name} names a section that packages/debian.txt has not: {why}")
+        # What is skipped says so, and passes for nothing else.
+        if what == "a bare machine":
+            said = run("ctest", "--test-dir", build, "-R", "^report.browser$", "-V")
+            if "skipped: no Chromium" not in said or "(Skipped)" not in said:
+                faults.append(f"a skipped test does not say so:\n{said}")
+print("\n".join(faults) if faults else f"{len(expected)} tests are registered in each of {len(CONFIGURATIONS)} configurations")
+sys.exit(bool(faults))
