@@ -46,7 +46,47 @@ struct listener {
   }
 };
 
+/// kernel/kernel.so, and kernel/program, whose library lies in another folder: each answers 42. Where nothing can be compiled,
+/// a sentence says so. All lies below a folder that one user alone may enter.
+bool made_of_two_folders(fs::path const& closed, unsigned user) {
+  for (char const* name : {"kernel", "library"}) fs::create_directories(closed / name);
+  std::ofstream(closed / "library.c") << "int answer(void) { return 42; }\n";
+  std::ofstream(closed / "kernel.c") << "int answer(void);\nint attest_attention(void) { return answer(); }\n"
+                                        "int main(void) { return answer(); }\n";
+  if (std::system("command -v cc >/dev/null") != 0) {
+    WARN("there is no C compiler `cc` here: no kernel of two folders is tried");
+    return false;
+  }
+  auto const compile = "umask 022 && cd " + closed.native() + R"( && cc -shared -fPIC -o library/libanswer.so library.c &&
+    for form in '-shared -fPIC -o kernel/kernel.so' '-o kernel/program'; do
+      cc $form kernel.c -Llibrary -lanswer '-Wl,-rpath,$ORIGIN/../library' || exit 1
+    done)";
+  REQUIRE(std::system(compile.c_str()) == 0);
+  fs::permissions(closed, fs::perms::owner_all);
+  REQUIRE(::chown(closed.c_str(), user, static_cast<gid_t>(-1)) == 0);
+  return true;
+}
+
 }  // namespace
+
+TEST_CASE("what a kernel is made of may lie in folders that its judge alone may enter", "[unit]") {
+  for (trial const& at : trials()) {
+    open_folder const folder;
+    auto const closed = folder.path / "closed";
+    if (!made_of_two_folders(closed, at.user)) return;
+    INFO(words(at));
+    CHECK(judge_says(at, [&] {
+            auto kernel = isolated_kernel::open(closed / "kernel/kernel.so", "attest_attention", {}, ATTEST_TEST_RUNNER);
+            if (!kernel) return 1;
+            return run_once(kernel.value(), small_problem()).outcome == call_outcome::unknown_status ? 0 : 2;
+          }) == 0);
+    CHECK(judge_says(at, [&] {
+            kernel_library const program{.path = closed / "kernel/program", .arguments = {{}}};
+            auto const kernel = isolated_kernel::open(program, {}, ATTEST_TEST_RUNNER);
+            return !kernel && kernel.why().message().find("exited with code 42 while") != std::string::npos ? 0 : 1;
+          }) == 0);
+  }
+}
 
 TEST_CASE("a kernel writes to no file, and not to the terminal of the judge", "[unit]") {
   for (trial const& at : trials())

@@ -60,7 +60,7 @@ inline int drop_root(unsigned user, kernel_needs const& needs) noexcept {
   return 0;
 }
 
-/// Where this process has capability_to_read, the program that it becomes has it, too. Source    capabilities(7), ambient
+/// If this process has capability_to_read, the program that it becomes has it, too. Source    capabilities(7), ambient
 inline void keep_capability() noexcept {
   constexpr std::uint64_t read_files = std::uint64_t{1} << capability_to_read;
   if (set_capabilities(read_files, read_files))

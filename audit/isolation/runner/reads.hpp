@@ -16,6 +16,7 @@
 
 #include "audit/isolation/runner/landlock.hpp"
 #include "audit/isolation/runner/needs.hpp"
+#include "audit/isolation/runner/privileges.hpp"
 #include "audit/isolation/runner/protections.hpp"
 
 namespace attest::audit::runner {
@@ -64,7 +65,8 @@ inline char const* loader() noexcept {
   return nullptr;
 }
 
-/// Visits the libraries that loading `library` would load, with those of LD_PRELOAD. None of their code runs.
+/// Visits the libraries that loading `library` would load, with those of LD_PRELOAD. None of their code runs. The program
+/// that lists them has this process's right to read files: a library may lie where no other user may enter.
 /// Source    ld.so(8): --list prints lines "name => path (address)" and "path (address)"
 template <class F>
 void visit_libraries(char const* library, F&& visit) noexcept {
@@ -75,6 +77,7 @@ void visit_libraries(char const* library, F&& visit) noexcept {
   if (lists == 0) {
     dup2(ends[1], STDOUT_FILENO);
     dup2(open("/dev/null", O_WRONLY | O_CLOEXEC), STDERR_FILENO);
+    keep_capability();
     execl(program, program, "--list", library, static_cast<char*>(nullptr));
     _exit(127);
   }
