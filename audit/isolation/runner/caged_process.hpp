@@ -121,10 +121,11 @@ inline int enter_cage(long judge, char const* library, kernel_needs const& needs
     faults.set(which, apart ? 0 : process.fault);
   faults.set(protection::network, needs.network || (process.flags & CLONE_NEWNET) != 0 ? 0 : process.fault);
   if (apart) {
-    int const read_only = make_mounts_read_only();
-    faults.set(protection::files, read_only);
-    faults.set(protection::processes, mount_own_proc(needs.device));
-    if (read_only == 0) mount_scratch(library);
+    int const shared = make_mounts_private();
+    int const writable = shared != 0 ? shared : make_mounts_read_only();
+    faults.set(protection::files, writable);
+    faults.set(protection::processes, shared != 0 ? shared : mount_own_proc(needs.device));
+    if (writable == 0) mount_scratch(library);
   }
   bool const in_user_namespace = (process.flags & CLONE_NEWUSER) != 0;
   faults.set(protection::user, root && !in_user_namespace ? drop_root(user, needs)

@@ -9,6 +9,7 @@
 #include <cstring>
 
 #include <fcntl.h>
+#include <limits.h>
 #include <sys/mount.h>
 #include <sys/syscall.h>
 #include <unistd.h>
@@ -19,10 +20,26 @@ namespace attest::audit::runner {
 inline constexpr char scratch[] = "/dev/shm";
 inline constexpr char scratch_options[] = "size=64m,nr_inodes=4096,mode=1777";
 
-/// Every mount of this namespace, now and below, becomes read-only. 0, or the error.
+/// Changes of mounts shall not reach the namespace from which this one was copied. 0, or the error; then no mount may be
+/// made.
+///
+/// After chroot, "/" is a folder inside a mount that cannot be changed from here. A copy of it and of all below becomes
+/// "/" then. The copy lies over /proc, since that is a mount of its own, and what is mounted over a private mount stays
+/// in this namespace.
+inline int make_mounts_private() noexcept {
+  if (mount(nullptr, "/", nullptr, MS_REC | MS_PRIVATE, nullptr) == 0) return 0;
+  char folder[PATH_MAX];
+  bool const has_folder = getcwd(folder, sizeof folder) != nullptr;
+  if (mount(nullptr, "/proc", nullptr, MS_PRIVATE, nullptr) != 0 ||
+      mount("/", "/proc", nullptr, MS_BIND | MS_REC, nullptr) != 0 ||
+      mount(nullptr, "/proc", nullptr, MS_REC | MS_PRIVATE, nullptr) != 0 || chroot("/proc") != 0 || chdir("/") != 0)
+    return errno;
+  if (has_folder && chdir(folder) != 0) return 0;  // a folder outside of that root: the working folder is "/" then
+  return 0;
+}
+
+/// Every mount of this namespace, now and below, becomes read-only. 0, or the error. Requires  make_mounts_private
 inline int make_mounts_read_only() noexcept {
-  // Changes here shall not reach the namespace from which this one was copied.
-  if (mount(nullptr, "/", nullptr, MS_REC | MS_PRIVATE, nullptr) != 0) return errno;
   struct {
     std::uint64_t set, clear, propagation, user_namespace;
   } const attributes = {/* MOUNT_ATTR_RDONLY | MOUNT_ATTR_NOSUID */ 3, 0, 0, 0};
