@@ -7,21 +7,24 @@
 #include <csignal>
 #include <cstdint>
 #include <cstdlib>
+#include <map>
 #include <memory>
 #include <optional>
+#include <sstream>
 #include <string>
 #include <vector>
 
-#include <grp.h>
+#include <fcntl.h>
 #include <linux/capability.h>
 #include <sched.h>
 #include <seccomp.h>
+#include <sys/mount.h>
 #include <sys/prctl.h>
 #include <sys/syscall.h>
 #include <sys/wait.h>
 #include <unistd.h>
 
-#include "tests/audit/isolation.hpp"
+#include "tests/audit/open_copies.hpp"
 
 namespace attest::tests {
 
@@ -30,12 +33,12 @@ inline std::uint64_t volatile attacked_word = judge_word;  // what the attacks o
 inline constexpr unsigned nobody = 65534;
 
 /// What the system permits: all; to root, namespaces only as to other users, in a user namespace of its own; no namespaces, as
-/// in most containers; neither namespaces nor Landlock.
-enum class system_kind { permits_all, root_without_capability, no_namespaces, no_namespaces_no_landlock };
+/// in most containers; neither namespaces nor Landlock; after chroot, no user namespaces.
+enum class system_kind { permits_all, root_without_capability, no_namespaces, no_namespaces_no_landlock, chroot };
 
 /// Forbids it to this process and all that it starts, by a filter of system calls as containers have one.
 inline bool forbid(system_kind kind) {
-  if (kind == system_kind::permits_all) return true;
+  if (kind == system_kind::permits_all || kind == system_kind::chroot) return true;
   // What root starts has the capabilities of the bounding set again.
   if (kind == system_kind::root_without_capability) return ::prctl(PR_CAPBSET_DROP, CAP_SYS_ADMIN, 0, 0, 0) == 0;
   std::unique_ptr<void, void (*)(void*)> const filter(::seccomp_init(SCMP_ACT_ALLOW),
@@ -66,9 +69,15 @@ struct open_folder {
 };
 
 /// The users as whom a judge can be tried here: root and another where the tests run as root, else this one alone.
-inline std::vector<unsigned> users() {
-  if (::geteuid() != 0) return {::geteuid()};
-  return {0, nobody};
+inline std::vector<unsigned> const& users() {
+  static auto const all = [] {
+    std::vector<unsigned> those{::geteuid()};
+    if (::geteuid() == 0 && reaches(nobody, files_for(nobody))) those.push_back(nobody);
+    else if (::geteuid() == 0)
+      WARN("user " << nobody << " is left out: it can enter neither the build nor a folder in " << fs::temp_directory_path());
+    return those;
+  }();
+  return all;
 }
 
 /// As whom a judge runs, and on what system.
@@ -81,21 +90,92 @@ inline std::string words(trial const& at) {
   return " as user " + std::to_string(at.user) +
          (at.system == system_kind::permits_all               ? ""
           : at.system == system_kind::root_without_capability ? ", without CAP_SYS_ADMIN"
+          : at.system == system_kind::chroot                  ? ", after chroot"
                                                               : ", where namespaces are forbidden");
 }
 
-/// What this machine itself forbids: nothing, unless the tests run in a container or on an old Linux.
-inline std::vector<std::string> const& forbidden_here() {
-  static auto const missing = [] {
-    auto const kernel = open_kernel("naive");
-    return kernel ? kernel.value().missing_protections() : std::vector<std::string>{kernel.why().message()};
-  }();
-  return missing;
+/// Where the judge of that process has its root.
+inline fs::path chroot_of(int judge) { return fs::temp_directory_path() / ("attest-chroot-" + std::to_string(judge)); }
+
+/// As a system in a chroot has it: "/" is no mount but a folder of one, with all that was below "/" before. What this process
+/// mounts would reach others of its namespace, which is its own.
+inline bool enter_chroot() {
+  auto const mounted = chroot_of(::getpid()), root = mounted / "root";
+  if (::unshare(CLONE_NEWNS) != 0 || ::mount(nullptr, "/", nullptr, MS_REC | MS_PRIVATE, nullptr) != 0) return false;
+  std::error_code fault;
+  fs::create_directory(mounted, fault);
+  if (::mount("tmpfs", mounted.c_str(), "tmpfs", 0, "mode=0755") != 0 ||
+      ::mount(nullptr, mounted.c_str(), nullptr, MS_SHARED, nullptr) != 0)
+    return false;
+  fs::create_directory(root, fault);
+  for (auto const& each : fs::directory_iterator("/")) {
+    auto const name = root / each.path().filename();
+    if (each.is_symlink()) fs::copy_symlink(each, name, fault);
+    else if (each.is_directory() && fs::create_directory(name, fault) &&
+             ::mount(each.path().c_str(), name.c_str(), nullptr, MS_BIND | MS_REC, nullptr) != 0)
+      return false;
+  }
+  return ::chroot(root.c_str()) == 0 && ::chdir("/") == 0;
 }
 
-/// Does this machine itself forbid what begins with these words?
-inline bool forbids_here(std::string const& protection) {
-  return std::ranges::any_of(forbidden_here(), [&](std::string const& one) { return one.starts_with(protection); });
+/// What a judge found, in a process of its own, so that an attack strikes it alone: 0 where all was well, the number of
+/// the first of its questions that was not, −(the signal that ended or stopped it).
+template <class Questions>
+int judge_says(trial const& at, Questions&& ask) {
+  auto const& files = files_for(at.user);
+  auto const judge = ::fork();
+  REQUIRE(judge >= 0);
+  if (judge == 0) {
+    if (at.system == system_kind::chroot && !enter_chroot()) ::_exit(97);
+    if (!become(at.user)) ::_exit(99);
+    ::prctl(PR_SET_PDEATHSIG, SIGKILL);
+    test_files_here = files;
+    if (!forbid(at.system)) ::_exit(98);
+    ::prctl(PR_SET_DUMPABLE, 1);  // as a program has it that was not made another user's
+    auto const known =
+        std::to_string(::getpid()) + " " + std::to_string(reinterpret_cast<std::uintptr_t>(&attacked_word));
+    ::setenv("ATTEST_TEST_JUDGE", known.c_str(), 1);
+    ::_exit(ask());
+  }
+  int status = 0;
+  REQUIRE(::waitpid(judge, &status, WUNTRACED) == judge);
+  std::error_code ignored;
+  fs::remove(chroot_of(judge), ignored);
+  if (WIFSTOPPED(status)) {
+    ::kill(judge, SIGKILL);
+    ::waitpid(judge, nullptr, 0);
+    return -WSTOPSIG(status);
+  }
+  return WIFSIGNALED(status) ? -WTERMSIG(status) : WEXITSTATUS(status);
+}
+
+/// What this machine itself forbids to the kernels of `user`: nothing, unless the tests run in a container, in a chroot or on an
+/// old Linux.
+inline std::vector<std::string> const& forbidden_to(unsigned user) {
+  static std::map<unsigned, std::vector<std::string>> known;
+  auto const [place, is_new] = known.try_emplace(user);
+  if (!is_new) return place->second;
+  int ends[2];
+  REQUIRE(::pipe2(ends, O_CLOEXEC) == 0);
+  REQUIRE(judge_says({user, system_kind::permits_all}, [&] {
+            auto const kernel = open_kernel("naive");
+            std::string text;
+            for (auto const& one : kernel ? kernel.value().missing_protections() : std::vector{kernel.why().message()})
+              text += one + '\n';
+            return ::write(ends[1], text.data(), text.size()) == static_cast<ssize_t>(text.size()) ? 0 : 1;
+          }) == 0);
+  ::close(ends[1]);
+  std::string text(4096, '\0');
+  text.resize(static_cast<std::size_t>(std::max<ssize_t>(0, ::read(ends[0], text.data(), text.size()))));
+  ::close(ends[0]);
+  std::istringstream lines(text);
+  for (std::string one; std::getline(lines, one);) place->second.push_back(one);
+  return place->second;
+}
+
+/// Does this machine itself forbid `user` what begins with these words?
+inline bool forbids(unsigned user, std::string const& protection) {
+  return std::ranges::any_of(forbidden_to(user), [&](std::string const& one) { return one.starts_with(protection); });
 }
 
 /// Landlock that refuses signals (ABI 6, Linux 6.12), too.
@@ -108,44 +188,16 @@ inline bool has_landlock() {
 /// Each of those users, on a system that permits all and where it forbids namespaces. Where neither namespaces nor
 /// Landlock protect the judge, no attack is tried.
 inline std::vector<trial> trials() {
-  bool const apart = !forbids_here("processes of its own"), landlock = has_landlock();
+  bool const landlock = has_landlock();
   std::vector<trial> all;
   for (unsigned const user : users()) {
+    bool const apart = !forbids(user, "processes of its own");
     if (apart || landlock) all.push_back({user, system_kind::permits_all});
     if (landlock) all.push_back({user, system_kind::no_namespaces});
     if (apart && landlock && user == 0) all.push_back({user, system_kind::root_without_capability});
   }
   if (all.empty()) WARN("this machine forbids namespaces and Landlock: no attack is tried");
   return all;
-}
-
-/// What a judge found, in a process of its own, so that an attack strikes it alone: 0 where all was well, the number of
-/// the first of its questions that was not, −(the signal that ended or stopped it).
-template <class Questions>
-int judge_says(trial const& at, Questions&& ask) {
-  auto const user = at.user;
-  auto const judge = ::fork();
-  REQUIRE(judge >= 0);
-  if (judge == 0) {
-    ::prctl(PR_SET_PDEATHSIG, SIGKILL);
-    if (user != ::geteuid() &&
-        (::setgroups(0, nullptr) != 0 || ::setresgid(user, user, user) != 0 || ::setresuid(user, user, user) != 0))
-      ::_exit(99);
-    if (!forbid(at.system)) ::_exit(98);
-    ::prctl(PR_SET_DUMPABLE, 1);  // as a program has it that was not made another user's
-    auto const known =
-        std::to_string(::getpid()) + " " + std::to_string(reinterpret_cast<std::uintptr_t>(&attacked_word));
-    ::setenv("ATTEST_TEST_JUDGE", known.c_str(), 1);
-    ::_exit(ask());
-  }
-  int status = 0;
-  REQUIRE(::waitpid(judge, &status, WUNTRACED) == judge);
-  if (WIFSTOPPED(status)) {
-    ::kill(judge, SIGKILL);
-    ::waitpid(judge, nullptr, 0);
-    return -WSTOPSIG(status);
-  }
-  return WIFSIGNALED(status) ? -WTERMSIG(status) : WEXITSTATUS(status);
 }
 
 /// The outcome of so many calls; none where the kernel could not be opened or asked.

@@ -76,13 +76,13 @@ TEST_CASE("what a kernel is made of may lie in folders that its judge alone may 
     if (!made_of_two_folders(closed, at.user)) return;
     INFO(words(at));
     CHECK(judge_says(at, [&] {
-            auto kernel = isolated_kernel::open(closed / "kernel/kernel.so", "attest_attention", {}, ATTEST_TEST_RUNNER);
+            auto kernel = isolated_kernel::open(closed / "kernel/kernel.so", "attest_attention", {}, test_files_here.runner);
             if (!kernel) return 1;
             return run_once(kernel.value(), small_problem()).outcome == call_outcome::unknown_status ? 0 : 2;
           }) == 0);
     CHECK(judge_says(at, [&] {
             kernel_library const program{.path = closed / "kernel/program", .arguments = {{}}};
-            auto const kernel = isolated_kernel::open(program, {}, ATTEST_TEST_RUNNER);
+            auto const kernel = isolated_kernel::open(program, {}, test_files_here.runner);
             return !kernel && kernel.why().message().find("exited with code 42 while") != std::string::npos ? 0 : 1;
           }) == 0);
   }
@@ -121,7 +121,7 @@ TEST_CASE("a kernel reads its own folder and what it is allowed, and nothing els
       return judge_says(at, [&] {
         ::setenv("ATTEST_TEST_FILE", file.c_str(), 1);
         auto kernel =
-            isolated_kernel::open(own / "kernel.so", "attest_attention", {.needs = needs}, ATTEST_TEST_RUNNER);
+            isolated_kernel::open(own / "kernel.so", "attest_attention", {.needs = needs}, test_files_here.runner);
         if (!kernel) return 2;
         owned_outputs outputs;
         auto const report = kernel.value().run(small_problem(), {}, outputs);

@@ -4,7 +4,9 @@
 #include <algorithm>
 #include <chrono>
 #include <csignal>
+#include <fstream>
 #include <random>
+#include <sstream>
 #include <string>
 #include <thread>
 #include <vector>
@@ -54,13 +56,13 @@ TEST_CASE("a kernel cannot lower the limits of the judge", "[unit]") {
 }
 
 TEST_CASE("a kernel is not root, and sees no process but its own and the one that waits for it", "[unit]") {
-  if (forbids_here("processes of its own")) {
-    WARN("this machine forbids namespaces");
-    return;
-  }
   for (unsigned const user : users()) {
     trial const at{user, system_kind::permits_all};
     INFO(words(at));
+    if (forbids(user, "processes of its own")) {
+      WARN("this machine forbids user " << user << " namespaces");
+      continue;
+    }
     CHECK(judge_says(at, [] { return outcome_of("sees_others") != call_outcome::succeeded ? 1 : 0; }) == 0);
   }
 }
@@ -114,16 +116,8 @@ TEST_CASE("nothing is left of a kernel whose judge is killed at any moment", "[u
 }
 
 TEST_CASE("what the system forbids is named, and a kernel is not loaded where all is required", "[unit]") {
-  if (forbidden_here().empty() && !has_landlock()) {
+  if (!has_landlock()) {
     WARN("this machine has no Landlock of ABI 6");
-    return;
-  }
-  if (!forbidden_here().empty()) {
-    WARN("this machine itself forbids " << forbidden_here().front());
-    auto const kernel = isolated_kernel::open(library("crash_on_load"), "attest_attention", {.all_protections = true},
-                                              ATTEST_TEST_RUNNER);
-    REQUIRE_FALSE(kernel);
-    CHECK(kernel.why().message().find("is not loaded: the system forbids ") != std::string::npos);
     return;
   }
   auto const missing_at = [](trial const& at, std::vector<std::string> const& expected) {
@@ -135,7 +129,7 @@ TEST_CASE("what the system forbids is named, and a kernel is not loaded where al
           }) == 0);
     CHECK(judge_says(at, [&] {
             auto const kernel = isolated_kernel::open(library("crash_on_load"), "attest_attention",
-                                                      {.all_protections = true}, ATTEST_TEST_RUNNER);
+                                                      {.all_protections = true}, test_files_here.runner);
             auto const why = kernel ? std::string() : kernel.why().message();
             bool const loaded = why.find("crashed with SIGSEGV") != why.npos;
             bool const refused = why.find("is not loaded: the system forbids ") != why.npos;
@@ -151,8 +145,51 @@ TEST_CASE("what the system forbids is named, and a kernel is not loaded where al
         "signals kept inside (Operation not supported)"})
     without_landlock.push_back(name);
   for (unsigned const user : users()) {
+    if (!forbidden_to(user).empty()) {
+      WARN("this machine itself forbids user " << user << ": " << forbidden_to(user).front());
+      missing_at({user, system_kind::permits_all}, forbidden_to(user));
+      continue;
+    }
     missing_at({user, system_kind::permits_all}, {});
     missing_at({user, system_kind::no_namespaces}, namespaces);
     missing_at({user, system_kind::no_namespaces_no_landlock}, without_landlock);
   }
+}
+
+TEST_CASE("after chroot root's kernels are as well kept as before, and what they mount reaches nobody", "[unit]") {
+  if (::geteuid() != 0 || judge_says({0, system_kind::chroot}, [] { return 0; }) != 0) {
+    WARN("this machine forbids mounts, or runs in a chroot itself");
+    return;
+  }
+  auto const mounts = [] {
+    std::ostringstream text;
+    text << std::ifstream("/proc/self/mountinfo").rdbuf();
+    return text.str();
+  };
+  open_folder const folder;
+  auto const report = folder.path / "report.json";
+  std::ofstream(report) << "refuted";
+  fs::permissions(report, fs::perms::all);
+  ::setenv("ATTEST_TEST_FILE", report.c_str(), 1);
+  for (unsigned const user : users()) {
+    trial const at{user, system_kind::chroot};
+    INFO(words(at));
+    auto const expected = forbidden_to(user);
+    CHECK(judge_says(at, [&] {
+            auto const before = mounts();
+            auto const kernel = open_kernel("naive");
+            if (!kernel) return 1;
+            auto const& missing = kernel.value().missing_protections();
+            // Without user namespaces, an ordinary user has Landlock and the filter of system calls.
+            if (user == 0 ? missing != expected : missing.front() != "processes of its own (Operation not permitted)")
+              return 2;
+            if (mounts() != before) return 3;
+            for (char const* name : {"writes_judge_memory", "kills_judge", "writes_files"})
+              if (outcome_of(name) != call_outcome::succeeded) return 4;
+            if (user == 0 && outcome_of("sees_others") != call_outcome::succeeded) return 5;
+            return attacked_word != judge_word || mounts() != before ? 6 : 0;
+          }) == 0);
+    CHECK(!fs::exists(report.native() + ".forged"));
+  }
+  ::unsetenv("ATTEST_TEST_FILE");
 }

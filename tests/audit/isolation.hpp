@@ -20,13 +20,21 @@ using namespace attest::audit;
 namespace fs = std::filesystem;
 using problem::element_type;
 
+/// The runner, and the folder of the kernels of tests/isolation_kernels.
+struct test_files {
+  fs::path runner = ATTEST_TEST_RUNNER, kernels = ATTEST_TEST_KERNELS;
+};
+/// Those of the build. A process that became another user may have copies (tests/audit/open_copies.hpp).
+inline test_files test_files_here;
+
 /// A library of tests/isolation_kernels.
-inline fs::path library(std::string const& name) { return std::string(ATTEST_TEST_KERNELS "/") + name + ".so"; }
+inline fs::path library(std::string const& name) { return test_files_here.kernels / (name + ".so"); }
 
 inline problem::result<isolated_kernel> open_kernel(std::string const& name, double seconds = 10,
                                                     kernel_needs const& needs = {}) {
   return isolated_kernel::open(library(name), "attest_attention",
-                               {.seconds = seconds, .resting_seconds = seconds, .needs = needs}, ATTEST_TEST_RUNNER);
+                               {.seconds = seconds, .resting_seconds = seconds, .needs = needs},
+                               test_files_here.runner);
 }
 
 inline isolated_kernel opened(std::string const& name, double seconds = 10) {
