@@ -5,6 +5,9 @@
 #include <system_error>
 #include <utility>
 
+#include <fmt/format.h>
+#include <linux/capability.h>
+#include <sys/prctl.h>
 #include <unistd.h>
 
 #include "audit/support/printable.hpp"
@@ -29,6 +32,24 @@ std::optional<error> library_fault(fs::path const& library) {
   if (::access(library.c_str(), R_OK) != 0)
     return fault(error_code::unreadable, "cannot be opened: " + std::generic_category().message(errno));
   return std::nullopt;
+}
+
+std::string remedy_of_closed_folder(fs::path const& library, std::string_view said) {
+  bool const was_denied = said.find("Permission denied") != said.npos || said.find("cannot open") != said.npos;
+  if (!was_denied || ::geteuid() != 0 || ::prctl(PR_CAPBSET_READ, CAP_DAC_READ_SEARCH) == 1) return {};
+  std::string closed = "the folder";
+  std::error_code ignored;
+  fs::path folder;
+  for (auto const& part : fs::canonical(library, ignored).parent_path()) {
+    folder /= part;
+    if ((fs::status(folder, ignored).permissions() & fs::perms::others_exec) != fs::perms::none) continue;
+    closed = printable(folder.native(), 400);
+    break;
+  }
+  return fmt::format(
+      "; the kernel's process is another user than root, and this system denies it the right to enter closed folders "
+      "(CAP_DAC_READ_SEARCH): open {} by `chmod o+x`, or put the kernel and its libraries elsewhere",
+      closed);
 }
 
 }  // namespace attest::audit

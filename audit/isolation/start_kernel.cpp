@@ -8,6 +8,7 @@
 #include <fmt/ranges.h>
 
 #include "audit/isolation/isolated_kernel_state.hpp"
+#include "audit/isolation/library_fault.hpp"
 #include "audit/isolation/missing_protections.hpp"
 #include "audit/support/bounded_text.hpp"
 #include "audit/support/descriptor.hpp"
@@ -82,7 +83,9 @@ std::optional<error> isolated_kernel::state::start() {
                        : fmt::format("does not finish loading within {} s", limits.waiting_seconds));
     case closed: {
       auto const end = process.end();
-      return fault(error_code::unreadable, words(end) + " while it was loaded" + process.said());
+      auto const said = process.said();
+      return fault(error_code::unreadable, words(end) + " while it was loaded" + said +
+                                               remedy_of_closed_folder(kernel.path, said));
     }
     case malformed: process.kill(); return fault(error_code::unreadable, "broke its channel while it was loaded");
   }
@@ -102,9 +105,9 @@ std::optional<error> isolated_kernel::state::start() {
   if (hello.state == runner::greeting::no_runner_memory)
     return error{error_code::unreadable, "attest-runner", "has no memory: " + text};
   if (auto const path = printable(kernel.path.native(), 200) + ": "; text.starts_with(path)) text.erase(0, path.size());
-  return fault(error_code::unreadable,
-               kernel.is_program() ? "cannot serve its kernel: " + text
-                                   : "is not a shared library that can be loaded: " + text);
+  auto const* const failure =
+      kernel.is_program() ? "cannot serve its kernel: " : "is not a shared library that can be loaded: ";
+  return fault(error_code::unreadable, failure + text + remedy_of_closed_folder(kernel.path, text));
 }
 
 }  // namespace attest::audit

@@ -88,6 +88,32 @@ TEST_CASE("what a kernel is made of may lie in folders that its judge alone may 
   }
 }
 
+TEST_CASE("what a kernel's process may not enter is named, with what to do", "[unit]") {
+  if (::geteuid() != 0) {
+    WARN("not root: a kernel's process is who runs the test");
+    return;
+  }
+  open_folder const folder;
+  auto const closed = folder.path / "closed";
+  if (!made_of_two_folders(closed, 0)) return;
+  for (char const* path : {"kernel/kernel.so", "kernel/program"})
+    for (bool const is_closed : {true, false}) {
+      INFO(path << (is_closed ? ", closed" : ", open"));
+      if (!is_closed) fs::permissions(closed, fs::perms::others_exec, fs::perm_options::add);
+      CHECK(judge_says({0, system_kind::no_namespaces}, [&] {
+              if (::prctl(PR_CAPBSET_DROP, CAP_DAC_READ_SEARCH, 0, 0, 0) != 0) return 1;
+              kernel_library which{.path = closed / path};
+              if (which.path.filename() == "program") which.arguments.emplace();
+              auto const kernel = isolated_kernel::open(which, {}, test_files_here.runner);
+              auto const why = kernel ? std::string() : kernel.why().message();
+              auto const says = [&](std::string const& words) { return why.find(words) != why.npos; };
+              if (says("open " + closed.native() + " by `chmod o+x`") != is_closed) return 2;
+              return is_closed || kernel || says("exited with code 42 while") ? 0 : 3;
+            }) == 0);
+      fs::permissions(closed, fs::perms::owner_all);
+    }
+}
+
 TEST_CASE("a kernel writes to no file, and not to the terminal of the judge", "[unit]") {
   for (trial const& at : trials())
     for (bool const device : {false, true}) {
