@@ -5,11 +5,13 @@ usage: hostile_kernels.py ATTEST FOLDER_OF_LIBRARIES [all | NAME...]
 
 Each kernel is tried in one surrounding (as root or another user, with and without namespaces), in turn; with `all`, in each.
 """
-import concurrent.futures, json, os, pty, re, signal, subprocess, sys, tempfile, termios, time
+import concurrent.futures, json, os, pathlib, pty, re, signal, subprocess, sys, tempfile, termios, time
 
-ATTEST, LIBRARIES = map(os.path.abspath, sys.argv[1:3])
+from judged_run import NOBODY, within_reach
+
+BUILD = [pathlib.Path(os.path.abspath(path)) for path in sys.argv[1:3]]
 CHOSEN = sys.argv[3:]
-NOBODY = 65534
+FILES = {}  # of each user, the program and the folder of libraries
 
 RIGHT, WRONG, ERROR, UNDECIDED = 0, 1, 2, 3  # the exit status
 WORKS, RESTS = "of processor time", "used no processor for 5 s"
@@ -104,6 +106,7 @@ def places(home):
 def tried(name, user, namespaces, home):
     """The faults of the audit of one kernel."""
     statuses, words = KERNELS[name]
+    attest, libraries = FILES[user]
     run = f"{os.getpid()}-{name}-{user}-{namespaces}"
     folder = os.path.join(home, run)
     os.mkdir(folder, 0o777)
@@ -113,11 +116,11 @@ def tried(name, user, namespaces, home):
         file.write("secret")
     os.chmod(secret, 0o644)
     os.chown(secret, user, -1)
-    kernel = os.path.join(LIBRARIES, f"{name}.so" if name.startswith("load_") else f"hostile.so:{name}")
-    command = [ATTEST, "audit", "--kernel", kernel, "--contract", "f32", "--quick", "--draws", "0", "--seed", "1",
+    kernel = os.path.join(libraries, f"{name}.so" if name.startswith("load_") else f"hostile.so:{name}")
+    command = [attest, "audit", "--kernel", kernel, "--contract", "f32", "--quick", "--draws", "0", "--seed", "1",
                "--only", "worked-examples", "--findings", "", "--json", report]
     if not namespaces:
-        command.insert(0, os.path.join(LIBRARIES, "without_namespaces"))
+        command.insert(0, libraries / "without_namespaces")
     ours, terminal = pty.openpty()
     os.fchown(terminal, user, -1)
     modes, size = termios.tcgetattr(terminal), termios.tcgetwinsize(terminal)
@@ -176,10 +179,11 @@ def missing_protections(user, namespaces, home):
     folder = os.path.join(home, f"asked-{user}-{namespaces}")
     os.mkdir(folder)
     os.chmod(folder, 0o777)
-    command = [ATTEST, "audit", "--kernel", os.path.join(LIBRARIES, "load_prints.so"), "--quick", "--draws", "0", "--seed", "1",
+    attest, libraries = FILES[user]
+    command = [attest, "audit", "--kernel", libraries / "load_prints.so", "--quick", "--draws", "0", "--seed", "1",
                "--only", "worked-examples", "--findings", "", "--json", "-"]
     if not namespaces:
-        command.insert(0, os.path.join(LIBRARIES, "without_namespaces"))
+        command.insert(0, libraries / "without_namespaces")
     as_user = {} if user == os.geteuid() else {"user": user, "group": user, "extra_groups": []}
     ran = subprocess.run(command, cwd=folder, stdin=subprocess.DEVNULL, capture_output=True, **as_user)
     return json.loads(ran.stdout)["evidence"]["missing_protections"]
@@ -187,6 +191,9 @@ def missing_protections(user, namespaces, home):
 
 def is_safe(user, namespaces, home):
     """Some of these kernels signal every process that they may: not outside, with the user of this test."""
+    if not FILES[user]:
+        print(f"left out: user {user} can enter neither the build nor a folder in {tempfile.gettempdir()}")
+        return False
     missing = missing_protections(user, namespaces, home)
     safe = user == 0 or not any("signals" in protection for protection in missing)
     if not safe:
@@ -198,8 +205,10 @@ def main():
     names = [name for name in CHOSEN if name != "all"] or list(KERNELS)
     every = bool(CHOSEN)
     faults, slowest = [], []
-    with tempfile.TemporaryDirectory() as home:
+    with tempfile.TemporaryDirectory() as home, tempfile.TemporaryDirectory() as copies:
         os.chmod(home, 0o777)
+        os.chmod(copies, 0o755)
+        FILES.update((user, within_reach(user, *BUILD, pathlib.Path(copies) / "build")) for user in USERS)
         surroundings = [where for where in SURROUNDINGS if is_safe(*where, home)]
         if not surroundings:
             return 77

@@ -11,6 +11,7 @@ import shutil
 import signal
 import struct
 import subprocess
+import tempfile
 import time
 import xml.dom.minidom
 
@@ -70,6 +71,44 @@ def is_complete(name: str, content: bytes) -> bool:
     return True
 
 
+def may_read(user: int, *paths) -> bool:
+    return all(subprocess.run(["test", "-r", path], user=user, group=user, extra_groups=[]).returncode == 0 for path in paths)
+
+
+def users() -> tuple[int | None, ...]:
+    """As whom audits are tried: None, who runs the test, and another user where that is root."""
+    if os.geteuid() != 0:
+        return (None,)
+    if not may_read(NOBODY, tempfile.gettempdir()):
+        print(f"left out: user {NOBODY} cannot enter the folder for temporary files, {tempfile.gettempdir()}")
+        return (None,)
+    return (None, NOBODY)
+
+
+def copy_program(attest: pathlib.Path, folder: pathlib.Path) -> pathlib.Path:
+    """The program, with what it looks for beside itself (audit/support/locate.cpp)."""
+    (folder / "bin").mkdir(parents=True, exist_ok=True)
+    for program in (attest, attest.parent / "attest-runner"):
+        shutil.copy(program, folder / "bin")
+    if (data := attest.parent.parent / "share").is_dir():
+        shutil.copytree(data, folder / "share", dirs_exist_ok=True)
+    return folder / "bin" / attest.name
+
+
+def within_reach(user: int, attest: pathlib.Path, libraries: pathlib.Path, folder: pathlib.Path):
+    """The program and the folder of libraries that this user runs: those of the build or, where the user cannot enter it,
+    copies in `folder`, which is made once. None where the user cannot enter that either."""
+    if user == os.geteuid() or may_read(user, attest, libraries):
+        return attest, libraries
+    copies = folder / "bin" / attest.name, folder / libraries.name
+    if not folder.exists():
+        copy_program(attest, folder)
+        shutil.copytree(libraries, copies[1])
+        for each in (folder, *folder.rglob("*")):
+            each.chmod(0o755)
+    return copies if may_read(user, *copies) else None
+
+
 class workplace:
     """A folder of one user with copies of the program, its runner and its data, kernels, outputs and findings: the folder
     of the build need not be open to that user."""
@@ -79,15 +118,11 @@ class workplace:
         self.user = user
         self.only = only
         self.folder = folder
-        self.program = folder / "bin" / "attest"
         self.outputs, self.findings, self.scratch = folder / "outputs", folder / "outputs" / "findings", folder / "tmp"
         self.kernels = folder / "kernels"
-        for made in (folder, folder / "bin", self.kernels, self.outputs, self.scratch):
+        for made in (folder, self.kernels, self.outputs, self.scratch):
             made.mkdir(exist_ok=True)
-        for program in (attest, attest.parent / "attest-runner"):
-            shutil.copy(program, folder / "bin")
-        if (data := attest.parent.parent / "share").is_dir():
-            shutil.copytree(data, folder / "share", dirs_exist_ok=True)
+        self.program = copy_program(attest, folder)
         for kernel in kernels.glob("*.so"):
             if kernel.stem in ("naive", "ignores_mask", "leaves_child_a_call", "hang"):
                 shutil.copy(kernel, self.kernels)

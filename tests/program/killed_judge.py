@@ -12,7 +12,7 @@ import sys
 import tempfile
 import time
 
-from judged_run import LONGEST_RUN, NOBODY, REPORTS, TEMPORARY, adopt_orphans, survivors, workplace
+from judged_run import LONGEST_RUN, REPORTS, TEMPORARY, adopt_orphans, survivors, users, workplace
 
 ATTEST = pathlib.Path(sys.argv[1]).resolve()
 KERNELS = pathlib.Path(sys.argv[2]).resolve()
@@ -151,7 +151,7 @@ def main() -> int:
     draw = random.Random(SEED)
     failed = 0
     only = "masks/random-full" if KILLS < 50 else "masks"
-    for user in (None, NOBODY) if os.geteuid() == 0 else (None,):
+    for user in users():
         who = "the user of the test" if user is None else f"user {user}"
 
         def report(kernel: str, told: str, wrong: list[str]) -> int:

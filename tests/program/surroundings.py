@@ -17,7 +17,7 @@ import sys
 import tempfile
 import time
 
-from judged_run import LONGEST_RUN, NOBODY, REPORTS, TEMPORARY, adopt_orphans, survivors, workplace
+from judged_run import LONGEST_RUN, REPORTS, TEMPORARY, adopt_orphans, survivors, users, workplace
 
 ATTEST = pathlib.Path(sys.argv[1]).resolve()
 KERNELS = pathlib.Path(sys.argv[2]).resolve()
@@ -223,7 +223,7 @@ def main() -> int:
     mounts = has_mounts_of_its_own()
     adopt_orphans()
     failed = 0
-    for user in (None, NOBODY) if IS_ROOT else (None,):
+    for user in users():
         with tempfile.TemporaryDirectory() as name:
             os.chmod(name, 0o755)
             made = 0
