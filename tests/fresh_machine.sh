@@ -1,0 +1,163 @@
+#!/usr/bin/env bash
+# The README's two commands on a fresh Debian 12, as a new user gives them: there are git, a shell, and a clone of CHECKOUT's HEAD.
+#
+# Usage: tests/fresh_machine.sh [--chroot | --user] [--keep] [CHECKOUT]
+#   CHECKOUT  default: this one
+#   (neither) as root, in root's home, which nobody else may enter; the system is entered by pivot_root, as containers are
+#   --chroot  the same, entered by chroot: no user namespace can be made there
+#   --user    as another user, with sudo
+#   --keep    leave the system where it is, and say where
+# Environment: COMMANDS    other commands, one a line
+#              ATTEST_FRESH_CACHE  the folder that keeps the bare system (default: attest/ in $XDG_CACHE_HOME or ~/.cache)
+#              TMPDIR      where the system is made (default: /var/tmp); it takes some gigabytes
+# Exit status: 0 if every command ends with 0, 1 if one does not, 2 bad usage, 77 if no fresh system can be made here.
+set -euo pipefail
+here=$(dirname "$(dirname "$(readlink -f "$0")")")
+release=bookworm
+
+say() { printf 'fresh machine: %s\n' "$*"; }
+skip() { say "skipped: $*"; exit 77; }
+
+form=pivot_root keep=
+while [ $# -gt 0 ]; do
+  case $1 in
+    --chroot) form=chroot ;;
+    --user) form=user ;;
+    --keep) keep=1 ;;
+    -*) say "unknown argument $1"; exit 2 ;;
+    *) break ;;
+  esac
+  shift
+done
+checkout=$(readlink -f "${1:-$here}")
+mapfile -t commands <<<"${COMMANDS:-$'./attest audit\n./attest test'}"
+
+[ "$(id -u)" = 0 ] || skip "only root can make and enter another system"
+command -v debootstrap >/dev/null || skip "there is no debootstrap (./attest setup nightly)"
+unshare --mount --pid --fork true 2>/dev/null || skip "this machine forbids mounts"
+
+# --- the system -------------------------------------------------------------------------------------------------------
+
+cache=${ATTEST_FRESH_CACHE:-${XDG_CACHE_HOME:-$HOME/.cache}/attest}
+bare=$cache/debian-$release-$(dpkg --print-architecture).tar
+scratch=$(mktemp -d "${TMPDIR:-/var/tmp}/attest-fresh.XXXXXX")
+system=$scratch/system
+child=
+
+# apart COMMAND...: all that it mounts and all that it leaves running ends with it, or with this script.
+apart() {
+  unshare --mount --mount-proc --pid --fork --kill-child=KILL --propagation private "$@" &
+  child=$!
+  local status=0
+  wait "$child" || status=$?
+  child=
+  return $status
+}
+
+# Deletes nothing through a mount: there is none outside of `apart`.
+# shellcheck disable=SC2317  # the trap calls it
+leave() {
+  trap '' INT TERM HUP
+  [ -z "$child" ] || { kill -KILL "$child" && wait "$child"; } 2>/dev/null || true
+  if grep -qF " $scratch/" /proc/self/mountinfo; then
+    say "something is mounted below $scratch: nothing there is deleted"
+  elif [ "$keep" ]; then
+    say "the system is $system"
+  else
+    rm -rf --one-file-system "$scratch"
+  fi
+}
+trap leave EXIT
+trap 'exit 130' INT
+trap 'exit 143' TERM HUP
+
+# The first mirror of Debian that this machine's apt knows.
+mirror() {
+  cat /etc/apt/sources.list /etc/apt/sources.list.d/*.list /etc/apt/sources.list.d/*.sources 2>/dev/null |
+    grep -v '^ *#' | grep -oE 'https?://[^ ]*/debian/?( |$)' | head -n 1 || true
+}
+
+# A minimal Debian with git, which is fetched once.
+make_bare() {
+  [ ! -f "$bare" ] || return 0
+  local from
+  from=$(mirror)
+  mkdir -p "$cache"
+  apart debootstrap --variant=minbase --include=git,ca-certificates "$release" "$scratch/bare" \
+    "${from:-http://deb.debian.org/debian}" >"$scratch/log" 2>&1 ||
+    { tail -n 20 "$scratch/log"; skip "debootstrap cannot fetch Debian"; }
+  rm -f "$scratch"/bare/var/cache/apt/archives/*.deb
+  tar --create --one-file-system --numeric-owner --directory "$scratch/bare" --file "$bare.$$" .
+  mv "$bare.$$" "$bare"
+  rm -rf --one-file-system "$scratch/bare"
+}
+
+# apt of the system fetches as apt of this machine does: from its mirrors if this is the same Debian, through its proxies.
+share_apt() {
+  local of=$system/etc/apt proxy
+  cp /etc/resolv.conf /etc/hosts "$system/etc/"
+  apt-config dump | grep -E '^Acquire::(https?|Check-|Retries|Force)' >"$of/apt.conf.d/50machine" || true
+  for proxy in http https; do
+    local named=${proxy}_proxy
+    [ -z "${!named-}" ] || echo "Acquire::$proxy::Proxy \"${!named}\";" >>"$of/apt.conf.d/50machine"
+  done
+  grep -qx "VERSION_CODENAME=$release" /etc/os-release || return 0
+  local named
+  for named in sources.list sources.list.d keyrings trusted.gpg.d; do
+    [ ! -e "/etc/apt/$named" ] || { rm -rf "${of:?}/$named"; cp -r "/etc/apt/$named" "$of/"; }
+  done
+}
+
+# --- commands ---------------------------------------------------------------------------------------------------------
+
+# enter COMMAND: runs it in the system.
+enter() {
+  # shellcheck disable=SC2016  # the words are the inner shell's
+  apart bash -euc '
+    [ "$1" = chroot ] || mount --bind "$2" "$2"
+    cd "$2"
+    mount -t proc proc proc
+    mount --rbind /sys sys
+    mount --rbind /dev dev
+    mount -t tmpfs -o mode=1777 tmpfs dev/shm
+    [ "$1" != chroot ] || exec chroot . "${@:3}"
+    mkdir -p old
+    pivot_root . old
+    umount -l old
+    exec "${@:3}"' enter "$form" "$system" "${as_user[@]}" env -i "${variables[@]}" sh -c "$1"
+}
+
+make_bare
+mkdir "$system"
+tar --extract --numeric-owner --directory "$system" --file "$bare"
+share_apt
+as_user=() variables=(PATH=/usr/local/sbin:/usr/local/bin:/usr/sbin:/usr/bin:/sbin:/bin HOME=/root TERM=dumb)
+for each in http_proxy https_proxy no_proxy; do
+  [ -z "${!each-}" ] || variables+=("$each=${!each}")
+done
+home=/root
+chmod 700 "$system/root"
+if [ $form = user ]; then
+  enter 'apt-get update && apt-get install --yes --no-install-recommends sudo && useradd --create-home newcomer &&
+    echo "newcomer ALL=(ALL) NOPASSWD: ALL" >/etc/sudoers.d/newcomer' >"$scratch/log" 2>&1 ||
+    { tail -n 20 "$scratch/log"; skip "sudo cannot be installed"; }
+  home=/home/newcomer
+  as_user=(setpriv --reuid=newcomer --regid=newcomer --init-groups)
+  variables+=("HOME=$home" USER=newcomer LOGNAME=newcomer)
+fi
+git clone --quiet "$checkout" "$system$home/attest"
+[ $form != user ] || chown -R --reference="$system$home" "$system$home/attest"
+
+results=() failed=0
+for command in "${commands[@]}"; do
+  begin=$SECONDS status=0
+  enter "cd && cd attest && $command" || status=$?
+  took=$((SECONDS - begin))
+  results+=("$(printf '%s: exit status %d after %d:%02d' "$command" "$status" $((took / 60)) $((took % 60)))")
+  [ "$status" = 0 ] || failed=1
+done
+who="root in root's home, entered by $form"
+[ $form != user ] || who="another user with sudo"
+say "Debian 12, $who, $(nproc) processors"
+printf '%s\n' "${results[@]}"
+exit $failed
