@@ -13,8 +13,9 @@ json timeless(json report) {
   // Each shard searches its own conditions and causes, and what a cause explains stands after what none does.
   report.erase("cause");
   for (json& finding : report["findings"]) finding.erase("condition");
-  std::sort(report["findings"].begin(), report["findings"].end(),
-            [](json const& a, json const& b) { return a["case"] < b["case"]; });
+  std::stable_sort(report["findings"].begin(), report["findings"].end(), [](json const& a, json const& b) {
+    return std::pair(a["check"], a["case"]) < std::pair(b["check"], b["case"]);
+  });
   return report;
 }
 
