@@ -158,7 +158,7 @@ TEST_CASE("what the system forbids is named, and a kernel is not loaded where al
 
 TEST_CASE("after chroot root's kernels are as well kept as before, and what they mount reaches nobody", "[unit]") {
   if (::geteuid() != 0 || judge_says({0, system_kind::chroot}, [] { return 0; }) != 0) {
-    WARN("this machine forbids mounts, or runs in a chroot itself");
+    WARN("this takes root, mounts, and a system outside of a chroot");
     return;
   }
   auto const mounts = [] {

@@ -103,6 +103,33 @@ def places(home):
     return {folder: set(os.listdir(folder)) for folder in ("/tmp", "/var/tmp", "/dev/shm", home)}
 
 
+class watched_terminal:
+    """A terminal of the user, with a word typed in it. A system without /dev/pts has none (main says so)."""
+
+    def __init__(self, user):
+        self.name = "/dev/tty"
+        try:
+            self.ours, self.end = pty.openpty()
+        except OSError:
+            self.ours = None
+            return
+        os.fchown(self.end, user, -1)
+        self.name, self.before = os.ttyname(self.end), self.state()
+        os.write(self.ours, b"typed")
+
+    def state(self):
+        return termios.tcgetattr(self.end), termios.tcgetwinsize(self.end)
+
+    def was_changed(self):
+        """Closes it, too."""
+        if self.ours is None:
+            return False
+        changed = self.state() != self.before or os.read(self.ours, 64) != b"typed"
+        for end in (self.ours, self.end):
+            os.close(end)
+        return changed
+
+
 def tried(name, user, namespaces, home):
     """The faults of the audit of one kernel."""
     statuses, words = KERNELS[name]
@@ -121,19 +148,15 @@ def tried(name, user, namespaces, home):
                "--only", "worked-examples", "--findings", "", "--json", report]
     if not namespaces:
         command.insert(0, libraries / "without_namespaces")
-    ours, terminal = pty.openpty()
-    os.fchown(terminal, user, -1)
-    modes, size = termios.tcgetattr(terminal), termios.tcgetwinsize(terminal)
-    os.write(ours, b"typed")
-    environment = dict(os.environ, HOSTILE_RUN=run, HOSTILE_TERMINAL=os.ttyname(terminal), HOSTILE_FOLDER=folder, HOSTILE_NAME=f"h{os.getpid()}", HOME=folder)
+    terminal = watched_terminal(user)
+    environment = dict(os.environ, HOSTILE_RUN=run, HOSTILE_TERMINAL=terminal.name, HOSTILE_FOLDER=folder, HOSTILE_NAME=f"h{os.getpid()}", HOME=folder)
     as_user = {} if user == os.geteuid() else {"user": user, "group": user, "extra_groups": []}
     begin = time.monotonic()
     try:
         ran = subprocess.run(command, cwd=folder, env=environment, stdin=subprocess.DEVNULL, capture_output=True,
                              timeout=2 * MOST_SECONDS, **as_user)
     except subprocess.TimeoutExpired:
-        for end in (ours, terminal):
-            os.close(end)
+        terminal.was_changed()
         for process in alive(run):
             os.kill(int(process), signal.SIGKILL)
         return [f"{name} as user {user}{'' if namespaces else ' without namespaces'}: did not end"], 2 * MOST_SECONDS
@@ -144,10 +167,8 @@ def tried(name, user, namespaces, home):
         faults.append(f"exit status {ran.returncode}, expected {sorted(statuses)}")
     if seconds > MOST_SECONDS:
         faults.append(f"took {seconds:.0f} s")
-    if (termios.tcgetattr(terminal), termios.tcgetwinsize(terminal)) != (modes, size) or os.read(ours, 64) != b"typed":
+    if terminal.was_changed():
         faults.append("a terminal was changed or written to")
-    for end in (ours, terminal):
-        os.close(end)
     if oct(os.stat(secret).st_mode & 0o777) != "0o644":
         faults.append("the mode of a file was changed")
     if left := alive(run):
@@ -203,6 +224,10 @@ def is_safe(user, namespaces, home):
 
 def main():
     names = [name for name in CHOSEN if name != "all"] or list(KERNELS)
+    terminal = watched_terminal(os.geteuid())
+    terminal.was_changed()
+    if terminal.ours is None:
+        print("left out: whether a kernel reaches a terminal, since this system opens none (there is no /dev/pts)")
     every = bool(CHOSEN)
     faults, slowest = [], []
     with tempfile.TemporaryDirectory() as home, tempfile.TemporaryDirectory() as copies:
