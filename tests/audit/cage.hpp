@@ -33,14 +33,24 @@ inline std::uint64_t volatile attacked_word = judge_word;  // what the attacks o
 inline constexpr unsigned nobody = 65534;
 
 /// What the system permits: all; to root, namespaces only as to other users, in a user namespace of its own; no namespaces, as
-/// in most containers; neither namespaces nor Landlock; after chroot, no user namespaces.
-enum class system_kind { permits_all, root_without_capability, no_namespaces, no_namespaces_no_landlock, chroot };
+/// in most containers; no namespaces, and to root no CAP_DAC_READ_SEARCH; neither namespaces nor Landlock; after chroot, no
+/// user namespaces.
+enum class system_kind {
+  permits_all,
+  root_without_capability,
+  no_namespaces,
+  no_namespaces_no_reading,
+  no_namespaces_no_landlock,
+  chroot
+};
 
 /// Forbids it to this process and all that it starts, by a filter of system calls as containers have one.
 inline bool forbid(system_kind kind) {
   if (kind == system_kind::permits_all || kind == system_kind::chroot) return true;
   // What root starts has the capabilities of the bounding set again.
   if (kind == system_kind::root_without_capability) return ::prctl(PR_CAPBSET_DROP, CAP_SYS_ADMIN, 0, 0, 0) == 0;
+  if (kind == system_kind::no_namespaces_no_reading && ::prctl(PR_CAPBSET_DROP, CAP_DAC_READ_SEARCH, 0, 0, 0) != 0)
+    return false;
   std::unique_ptr<void, void (*)(void*)> const filter(::seccomp_init(SCMP_ACT_ALLOW),
                                                       [](void* of) { ::seccomp_release(of); });
   bool done = filter != nullptr;
@@ -91,7 +101,9 @@ inline std::string words(trial const& at) {
          (at.system == system_kind::permits_all               ? ""
           : at.system == system_kind::root_without_capability ? ", without CAP_SYS_ADMIN"
           : at.system == system_kind::chroot                  ? ", after chroot"
-                                                              : ", where namespaces are forbidden");
+          : at.system == system_kind::no_namespaces_no_reading
+              ? ", where namespaces are forbidden, without CAP_DAC_READ_SEARCH"
+              : ", where namespaces are forbidden");
 }
 
 /// Where the judge of that process has its root.
@@ -194,6 +206,7 @@ inline std::vector<trial> trials() {
     bool const apart = !forbids(user, "processes of its own");
     if (apart || landlock) all.push_back({user, system_kind::permits_all});
     if (landlock) all.push_back({user, system_kind::no_namespaces});
+    if (landlock && user == 0) all.push_back({user, system_kind::no_namespaces_no_reading});
     if (apart && landlock && user == 0) all.push_back({user, system_kind::root_without_capability});
   }
   if (all.empty()) WARN("this machine forbids namespaces and Landlock: no attack is tried");

@@ -101,7 +101,8 @@ TEST_CASE("what a kernel's process may not enter is named, with what to do", "[u
       INFO(path << (is_closed ? ", closed" : ", open"));
       if (!is_closed) fs::permissions(closed, fs::perms::others_exec, fs::perm_options::add);
       CHECK(judge_says({0, system_kind::no_namespaces}, [&] {
-              if (::prctl(PR_CAPBSET_DROP, CAP_DAC_READ_SEARCH, 0, 0, 0) != 0) return 1;
+              for (int const capability : {CAP_DAC_READ_SEARCH, CAP_DAC_OVERRIDE})
+                if (::prctl(PR_CAPBSET_DROP, capability, 0, 0, 0) != 0) return 1;
               kernel_library which{.path = closed / path};
               if (which.path.filename() == "program") which.arguments.emplace();
               auto const kernel = isolated_kernel::open(which, {}, test_files_here.runner);

@@ -155,6 +155,7 @@ inline int enter_cage(long judge, char const* library, kernel_needs const& needs
   restrict_writes(writable, needs, faults);
   faults.set(protection::system_calls, filter_system_calls());
   faults.set(protection::reads, restrict_reads(library, writable, needs));
+  if (!faults.holds(protection::writes) || !faults.holds(protection::reads)) give_up_capability_to_open();
   return 0;
 }
 

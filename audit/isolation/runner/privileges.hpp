@@ -11,6 +11,7 @@
 #include <sys/syscall.h>
 #include <unistd.h>
 
+#include "audit/isolation/runner/landlock.hpp"
 #include "audit/isolation/runner/needs.hpp"
 
 namespace attest::audit::runner {
@@ -18,6 +19,11 @@ namespace attest::audit::runner {
 /// CAP_DAC_READ_SEARCH. Of the capabilities of root, a kernel keeps that to read files: it lies where root has put it,
 /// which other users often cannot read.
 inline constexpr int capability_to_read = 2;
+/// CAP_DAC_OVERRIDE, which most containers leave to root when they take the other. It permits writes, too: a kernel keeps it
+/// in place of the other only where Landlock refuses every write by itself.
+inline constexpr int capability_to_open = 1;
+
+constexpr std::uint64_t bit_of(int capability) noexcept { return std::uint64_t{1} << capability; }
 
 /// Sets the permitted and effective capabilities of this process, as a bit for each, and the inheritable ones: those
 /// that a program started by it may keep.
@@ -38,9 +44,8 @@ inline bool set_capabilities(std::uint64_t bits, std::uint64_t inheritable = 0) 
 /// A user that no file and no process has: no one's numbers begin so high, and no two runners have the same.
 inline unsigned unused_user(unsigned process) noexcept { return 0x7A000000u + (process & 0x3FFFFFu); }
 
-/// From root to `user`. Of the capabilities, capability_to_read stays. 0, or the error.
+/// From root to `user`. Of the capabilities, capability_to_read stays, or else capability_to_open. 0, or the error.
 inline int drop_root(unsigned user, kernel_needs const& needs) noexcept {
-  constexpr std::uint64_t read_files = std::uint64_t{1} << capability_to_read;
   // The devices of accelerators belong to groups.
   constexpr std::size_t most = 64;
   gid_t groups[most];
@@ -56,15 +61,26 @@ inline int drop_root(unsigned user, kernel_needs const& needs) noexcept {
   if (prctl(PR_SET_KEEPCAPS, 1, 0, 0, 0) != 0) return errno;
   if (setgroups(count, groups) != 0 || setresgid(user, user, user) != 0 || setresuid(user, user, user) != 0)
     return errno;
-  if (!set_capabilities(read_files) && !set_capabilities(0)) return errno;
-  return 0;
+  if (set_capabilities(bit_of(capability_to_read))) return 0;
+  // Landlock handles every write from ABI 3 on. Sockets in the file system it does not, and a device may be written.
+  bool const writes_nothing = landlock_rules::version() >= 3 && !needs.device && !needs.network;
+  if (writes_nothing && set_capabilities(bit_of(capability_to_open))) return 0;
+  return set_capabilities(0) ? 0 : errno;
 }
 
-/// If this process has capability_to_read, the program that it becomes has it, too. Source    capabilities(7), ambient
+/// Where Landlock does not hold after all.
+inline void give_up_capability_to_open() noexcept {
+  if (!set_capabilities(bit_of(capability_to_read))) set_capabilities(0);
+}
+
+/// If this process has one of the two capabilities, the program that it becomes has it, too.
+/// Source    capabilities(7), ambient
 inline void keep_capability() noexcept {
-  constexpr std::uint64_t read_files = std::uint64_t{1} << capability_to_read;
-  if (set_capabilities(read_files, read_files))
-    prctl(PR_CAP_AMBIENT, PR_CAP_AMBIENT_RAISE, capability_to_read, 0, 0);
+  for (int const capability : {capability_to_read, capability_to_open})
+    if (set_capabilities(bit_of(capability), bit_of(capability))) {
+      prctl(PR_CAP_AMBIENT, PR_CAP_AMBIENT_RAISE, capability, 0, 0);
+      return;
+    }
 }
 
 /// An ordinary user has none outside, but all in a user namespace of its own. 0, or the error.
