@@ -20,8 +20,8 @@ namespace attest::audit::runner {
 inline constexpr char scratch[] = "/dev/shm";
 inline constexpr char scratch_options[] = "size=64m,nr_inodes=4096,mode=1777";
 
-/// Changes of mounts shall not reach the namespace from which this one was copied. 0, or the error; then no mount may be
-/// made.
+/// Changes of mounts shall not reach the namespace from which this one was copied. 0, or the error; then no mount may
+/// be made.
 ///
 /// After chroot, "/" is a folder inside a mount that cannot be changed from here. A copy of it and of all below becomes
 /// "/" then. The copy lies over /proc, since that is a mount of its own, and what is mounted over a private mount stays
@@ -34,7 +34,8 @@ inline int make_mounts_private() noexcept {
       mount("/", "/proc", nullptr, MS_BIND | MS_REC, nullptr) != 0 ||
       mount(nullptr, "/proc", nullptr, MS_REC | MS_PRIVATE, nullptr) != 0 || chroot("/proc") != 0 || chdir("/") != 0)
     return errno;
-  if (has_folder && chdir(folder) != 0) return 0;  // a folder outside of that root: the working folder is "/" then
+  // The working folder of the copy. It is "/" if the other was outside of this root.
+  if (has_folder && chdir(folder) != 0) errno = 0;
   return 0;
 }
 

@@ -19,8 +19,8 @@ namespace attest::audit::runner {
 /// CAP_DAC_READ_SEARCH. Of the capabilities of root, a kernel keeps that to read files: it lies where root has put it,
 /// which other users often cannot read.
 inline constexpr int capability_to_read = 2;
-/// CAP_DAC_OVERRIDE, which most containers leave to root when they take the other. It permits writes, too: a kernel keeps it
-/// in place of the other only where Landlock refuses every write by itself.
+/// CAP_DAC_OVERRIDE, which most containers leave to root when they take the other. It permits writes, too: a kernel keeps
+/// it in place of the other only where Landlock refuses every write by itself.
 inline constexpr int capability_to_open = 1;
 
 constexpr std::uint64_t bit_of(int capability) noexcept { return std::uint64_t{1} << capability; }

@@ -11,7 +11,7 @@ enum class protection : std::uint32_t {
   files,          ///< every mount is read-only but a small scratch folder, in a mount namespace
   network,        ///< a network namespace
   ipc,            ///< an IPC namespace
-  user,           ///< not root, and no capability but that to read files where root started the audit
+  user,           ///< not root, and no capability except one to open files where root started the audit
   no_new_rights,  ///< no_new_privs
   system_calls,   ///< a seccomp filter
   writes,         ///< Landlock: no file is written or made but in the scratch folder (ABI 3 where mounts are writable)

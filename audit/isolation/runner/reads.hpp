@@ -65,8 +65,8 @@ inline char const* loader() noexcept {
   return nullptr;
 }
 
-/// Visits the libraries that loading `library` would load, with those of LD_PRELOAD. None of their code runs. The program
-/// that lists them has this process's right to read files: a library may lie where no other user may enter.
+/// Visits the libraries that loading `library` would load, with those of LD_PRELOAD. None of their code runs. The
+/// program that lists them has this process's right to read files: a library may lie where no other user may enter.
 /// Source    ld.so(8): --list prints lines "name => path (address)" and "path (address)"
 template <class F>
 void visit_libraries(char const* library, F&& visit) noexcept {
