@@ -1,5 +1,6 @@
 #!/usr/bin/env bash
-# The README's two commands on a fresh Debian 12, as a new user gives them: there are git, a shell, and a clone of CHECKOUT's HEAD.
+# The README's two commands on a fresh Debian 12, as a new user gives them. There are git, a shell, and a clone of
+# CHECKOUT's HEAD.
 #
 # Usage: tests/fresh_machine.sh [--chroot | --user] [--keep] [CHECKOUT]
 #   CHECKOUT  default: this one
