@@ -1,3 +1,5 @@
+// Calls of the exported C function, sound and wrecked: none touches what is not its own, and sound ones are answered rightly.
+//
 // Bytes → an attest_call of version 1 or 2, sound at first and then wrecked (ranks, shapes, strides, types, NULLs, numbers,
 // contents of lengths, offsets and tables, overlaps) → the exported C function of the built-in kernel. A malformed call is
 // not OK and touches nothing; nor does one with dropout, which is UNSUPPORTED. Any other is OK, touches elements of its

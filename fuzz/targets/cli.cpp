@@ -1,3 +1,5 @@
+// Command lines: the program's own parser hands each command what is sound, or refuses with a sentence.
+//
 // Lines of text → the arguments of one `attest` command → the program's own parser, in this process. What the commands
 // would do (run kernels, read and write files) is replaced: here a command only checks what the parser hands it.
 #include <algorithm>

@@ -1,3 +1,5 @@
+// The built-in kernel at production sizes: sampled rows are inside its own error bound.
+//
 // Bytes → the form of a call at production sizes → the built-in kernel, whose answer the certified reference judges in
 // a sample of its rows: an element outside the kernel's own bound, or one that is not finite, is a crash.
 //

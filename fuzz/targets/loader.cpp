@@ -1,4 +1,6 @@
-// The way of a hostile file: bytes → safetensors → recorded problems → validation.
+// Hostile files of recorded tensors: each is read, or refused with a sentence.
+//
+// Bytes → safetensors → recorded problems → validation.
 #include <cstddef>
 #include <cstdint>
 #include <span>

@@ -1,3 +1,5 @@
+// Merges by the exported C function, sound and wrecked: none touches what is not its own, and sound ones are inside their bound.
+//
 // Bytes → an attest_merge_call, sound at first and then wrecked (ranks, shapes, strides, types, NULLs, lists, numbers,
 // contents, memory that tensors share) → the exported C function of the built-in kernel. A malformed call is FAILED, one of
 // an unknown version UNSUPPORTED, and neither touches anything. Any other is OK and touches elements of its outputs alone: the

@@ -1,4 +1,6 @@
-// The oracle against itself: one problem, enclosed by the machine tier (on a SIMD target of the input's choice), by the
+// The oracle against itself: every tier encloses the same exact number.
+//
+// One problem, enclosed by the machine tier (on a SIMD target of the input's choice), by the
 // ball tier at 64, 128 and 256 bits, and by Arb where it is installed. All enclose one exact number, so all overlap.
 
 #include "fuzz/support/problem_bytes.hpp"

@@ -1,4 +1,6 @@
-// Correct rounding to f16, bf16, f32 or f64 (the input's choice), of problems of every element type: the machine tier
+// Correct rounding: the machine tier and balls of several widths give the same bits.
+//
+// To f16, bf16, f32 or f64 (the input's choice), of problems of every element type: the machine tier
 // first gives the ball tier's bits, and balls of 256 and 512 bits never lie beyond a boundary of the rounded value.
 
 #include "fuzz/support/problem_bytes.hpp"

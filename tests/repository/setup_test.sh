@@ -11,9 +11,9 @@ failures=0
 
 mkdir -p "$world/a checkout" "$world/bin"
 cp "$source/attest" "$world/a checkout/"
-cp -r "$source/packages" "$source/examples" "$world/a checkout/"
+cp -r "$source/packages" "$source/examples" "$source/fuzz" "$world/a checkout/"
 ln -s "$world/a checkout/attest" "$world/attest"
-for tool in awk cat dirname env flock grep ls mkdir readlink sed sh tail touch tr; do
+for tool in awk cat cut dirname env flock grep ls mkdir readlink sed sh tail touch tr; do
   ln -s "$(command -v $tool)" "$world/bin/$tool"
 done
 
@@ -205,9 +205,23 @@ expect 2 "an unknown example" examples jax
 says 'there is no example jax. There are: money_bank_grows .*pytorch' "an unknown example"
 has_not_done . "an unknown example"
 
+fresh_machine
+attest fuzz || fail "the list of fuzz targets: it said $(cat "$world/err")"
+grep -q '^cli  *[A-Z].*\.$' "$world/out" || fail "the list of fuzz targets: $(cat "$world/out")"
+[ "$(cut -d ' ' -f 1 "$world/out" | LC_ALL=C sort)" = "$(cd "$source/fuzz/targets" && ls *.cpp | sed 's/\.cpp$//' | LC_ALL=C sort)" ] ||
+  fail "the list of fuzz targets: $(cat "$world/out")"
+[ "$(grep -c '^[a-z_]*  *[A-Z].*\.$' "$world/out")" = "$(wc -l <"$world/out")" ] || fail "a fuzz target without a sentence: $(cat "$world/out")"
+has_not_done . "the list of fuzz targets"
+expect 2 "an unknown fuzz target" fuzz nosuch
+says 'there is no fuzz target nosuch. There are: .*loader .*cli' "an unknown fuzz target"
+has_not_done . "an unknown fuzz target"
+expect 2 "a fuzz target, on a machine whose apt-get installs nothing" fuzz cli
+has_done 'install --yes --no-remove cmake .*clang-19 libclang-rt-19-dev llvm-19 python3$' "a fuzz target"
+has_not_done 'catch2\|rapidcheck\|mpf\|arb\|gappa\|jsonschema\|numpy' "a fuzz target"
+
 # .ci/check_fuzz_build takes OSS-Fuzz's C++ library where the compiler has it, where apt can install it, and else libstdc++.
 # Only the choice is asked: the script that would build says what it was given, and fails.
-mkdir -p "$world/a checkout/.ci" "$world/a checkout/fuzz/oss-fuzz"
+mkdir -p "$world/a checkout/.ci"
 cp "$source/.ci/check_fuzz_build" "$world/a checkout/.ci/"
 for tool in bash ln sort; do ln -sf "$(command -v $tool)" "$world/bin/$tool"; done
 printf '%s\n' '#!/bin/sh' 'echo "build $CXXFLAGS with $LIB_FUZZING_ENGINE" >>"'"$did"'"; exit 7' >"$world/a checkout/fuzz/oss-fuzz/build.sh"
