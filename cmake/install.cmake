@@ -30,7 +30,7 @@ if(TARGET attest_runner)
   install(TARGETS attest_runner DESTINATION ${CMAKE_INSTALL_LIBEXECDIR}/attest)
 endif()
 if(TARGET attest_zoo)
-  install(TARGETS attest_zoo attest_vectors attest_kernel_avx512 attest_kernel_avx2 attest_kernel_scalar
+  install(TARGETS attest_zoo attest_vectors attest_answers attest_kernel_avx512 attest_kernel_avx2 attest_kernel_scalar
     LIBRARY DESTINATION ${CMAKE_INSTALL_LIBDIR}/attest)
 endif()
 # Recorded inputs that `attest audit` uses by default (the check real-data).

@@ -34,7 +34,7 @@ result<fs::path> first_of(std::string_view name, std::initializer_list<fs::path>
   return error{error_code::missing, std::string(name), "was not found; looked at " + tried};
 }
 
-/// A library that only one command needs, so that a build of the program alone may lack it.
+/// A library that only some commands need, so that a build of the program alone may lack it.
 result<fs::path> located_module(std::string const& name, std::string_view target) {
   auto found = first_of(name, {name, ATTEST_LIBRARY_FOLDER "/attest/" + name, "../lib/attest/" + name});
   if (found) return found;
@@ -70,5 +70,6 @@ result<fs::path> locate_real_data() {
 
 result<fs::path> locate_zoo() { return located_module("libattest_zoo.so", "attest_zoo"); }
 result<fs::path> locate_vectors() { return located_module("libattest_vectors.so", "attest_vectors"); }
+result<fs::path> locate_answers() { return located_module("libattest_answers.so", "attest_answers"); }
 
 }  // namespace attest::audit

@@ -22,9 +22,11 @@ problem::result<std::filesystem::path> locate_builtin_kernel(std::string_view se
 /// The recorded tensors of a sentence encoder (audit/session/real_data.cpp): in ../share/attest/ from this program.
 problem::result<std::filesystem::path> locate_real_data();
 
-/// libattest_zoo.so, the kernels of `attest selftest`, and libattest_vectors.so, which `attest vectors` loads: beside
-/// this program, or in ../lib*/attest/ from there.
+/// Beside this program, or in ../lib*/attest/ from there: libattest_zoo.so, the kernels of `attest selftest`,
+/// libattest_vectors.so, which `attest vectors` loads, and libattest_answers.so, which `attest solve`, `reference` and
+/// `explain` load.
 problem::result<std::filesystem::path> locate_zoo();
 problem::result<std::filesystem::path> locate_vectors();
+problem::result<std::filesystem::path> locate_answers();
 
 }  // namespace attest::audit

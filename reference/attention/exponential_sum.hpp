@@ -26,6 +26,7 @@
 #include "reference/attention/newton_sum.hpp"
 #include "reference/attention/powers_of_two.hpp"
 #include "reference/attention/softcap.hpp"
+#include "reference/real/any_function.hpp"
 #include "reference/real/ball.hpp"
 #include "reference/real/expm1.hpp"
 #include "reference/real/log.hpp"
@@ -35,6 +36,12 @@ namespace attest::reference {
 /// The largest widths that are tried before a sign remains undecided: without softcap, and with softcap, where every
 /// exponential of a row needs that width (at 4096 bits, twelve keys would take 0.1 s).
 inline constexpr unsigned last_width = 4096, last_capped_width = 1152;
+
+/// A group of equal scores, and the sum of its coefficients, not 0.
+struct group_term {
+  std::size_t group;
+  integer<exact_coefficient::bits> coefficient;
+};
 
 /// The sums over one row. What depends on the scores alone is computed once, whatever the coefficients: the groups of
 /// equal scores, their order, and at each width the exponentials of their differences.
@@ -68,8 +75,26 @@ class exponential_sums {
   /// group is the one with the largest score among those whose coefficient is not 0; it need not hold the row's
   /// maximum.
   template <class Coefficient>
-  constexpr std::optional<int> sign(Coefficient&& coefficient) {
-    std::vector<term> const terms = terms_of(coefficient);
+  constexpr std::optional<int> sign(Coefficient const& coefficient) {
+    return sign_of(terms_of(calls<exact(std::size_t), Coefficient>(coefficient)));
+  }
+
+  /// Σ_j c_j·e^(s_j)/Σ_j e^(s_j).
+  /// Ensures   relative precision 2^−W where the coefficients cancel to the first order, and without softcap to any
+  template <unsigned W, class Coefficient>
+  constexpr ball<W> mean(Coefficient const& coefficient) {
+    return mean_of<W>(terms_of(calls<exact(std::size_t), Coefficient>(coefficient)));
+  }
+
+  /// ln Σ_j e^(s_j).
+  template <unsigned W>
+  constexpr ball<W> log_sum() {
+    std::vector<group_term> const whole = all();
+    return at_width<W>().scores.difference(groups_[whole.front().group], exact_score<T>{}) + log(sum<W>(whole));
+  }
+
+ private:
+  constexpr std::optional<int> sign_of(std::vector<group_term> const& terms) {
     if (terms.empty()) return 0;
     if (order_decides(terms)) return terms.front().coefficient.sign();
     int found = certain_sign(sum<128>(terms));
@@ -85,31 +110,14 @@ class exponential_sums {
     return found == 0 ? std::nullopt : std::optional(found);
   }
 
-  /// Σ_j c_j·e^(s_j)/Σ_j e^(s_j).
-  /// Ensures   relative precision 2^−W where the coefficients cancel to the first order, and without softcap to any
-  template <unsigned W, class Coefficient>
-  constexpr ball<W> mean(Coefficient&& coefficient) {
-    std::vector<term> const terms = terms_of(coefficient);
+  template <unsigned W>
+  constexpr ball<W> mean_of(std::vector<group_term> const& terms) {
     if (terms.empty()) return {};
     ball<W> total = sum<W>(terms);
     if (certain_sign(total) == 0 && !rule_.capped()) total = newton_sum_of(terms).template sum<W>();
-    std::vector<term> const whole = all();
+    std::vector<group_term> const whole = all();
     return total * at_width<W>().below_lead(*this, terms.front().group, whole.front().group) / sum<W>(whole);
   }
-
-  /// ln Σ_j e^(s_j).
-  template <unsigned W>
-  constexpr ball<W> log_sum() {
-    std::vector<term> const whole = all();
-    return at_width<W>().scores.difference(groups_[whole.front().group], exact_score<T>{}) + log(sum<W>(whole));
-  }
-
- private:
-  /// A group of equal scores, and the sum of its coefficients, not 0.
-  struct term {
-    std::size_t group;
-    exact coefficient;
-  };
 
   /// What the scores give at W bits. Each value is kept with the group that it was computed against, since most sums of
   /// a row ask for the same.
@@ -163,15 +171,14 @@ class exponential_sums {
     return kept.front();
   }
 
-  template <class Coefficient>
-  constexpr std::vector<term> terms_of(Coefficient&& coefficient) const {
+  constexpr std::vector<group_term> terms_of(any_function<exact(std::size_t)> const& coefficient) const {
     std::vector<exact> sums(groups_.size());
     for (std::size_t j = 0; j < group_of_.size(); ++j) sums[group_of_[j]] += coefficient(j);
-    std::vector<term> terms;
+    std::vector<group_term> terms;
     if (powers_) {
       powers_->gather([&](std::size_t g) -> exact const& { return sums[g]; },
                       [&](std::size_t g, exact const& c) { terms.push_back({g, c}); });
-      std::sort(terms.begin(), terms.end(), [](term const& a, term const& b) { return a.group < b.group; });
+      std::sort(terms.begin(), terms.end(), [](group_term const& a, group_term const& b) { return a.group < b.group; });
       return terms;
     }
     for (std::size_t g = 0; g < groups_.size(); ++g)
@@ -179,13 +186,14 @@ class exponential_sums {
     return terms;
   }
 
-  constexpr std::vector<term> all() const {
-    return terms_of([](std::size_t) { return exact_coefficient::at_unit({number_class::finite, 1, 0}); });
+  constexpr std::vector<group_term> all() const {
+    auto const one = [](std::size_t) { return exact_coefficient::at_unit({number_class::finite, 1, 0}); };
+    return terms_of(calls<exact(std::size_t), decltype(one)>(one));
   }
 
-  constexpr newton_sum newton_sum_of(std::vector<term> const& terms) const {
+  constexpr newton_sum newton_sum_of(std::vector<group_term> const& terms) const {
     std::vector<exponential_term<T>> scored;
-    for (term const& t : terms) scored.push_back({groups_[t.group], {t.coefficient}});
+    for (group_term const& t : terms) scored.push_back({groups_[t.group], {t.coefficient}});
     return newton_sum(rule_, std::span<exponential_term<T> const>(scored));
   }
 
@@ -200,7 +208,7 @@ class exponential_sums {
   /// from the first one's, s, are summed as e^s·(Σ c_g + Σ c_g·expm1(s_g − s)) with Σ c_g exact: if the coefficients
   /// cancel, the small differences that remain are known to W bits.
   template <unsigned W>
-  constexpr ball<W> sum(std::vector<term> const& terms) {
+  constexpr ball<W> sum(std::vector<group_term> const& terms) {
     width<W>& known = at_width<W>();
     auto const coefficient = [](exact const& c) { return ball<W>::from(c, exact_coefficient::unit); };
     ball<W> result;
@@ -223,7 +231,7 @@ class exponential_sums {
   /// Why       s_1 > s_2 > …, S_i := c_1 + … + c_i: Σ c_i·e^(s_i) = Σ_{i<r} S_i·(e^(s_i) − e^(s_(i+1))) + S_r·e^(s_r)
   ///           (Abel). If no S_i has the other sign, no term has. Where S_i = 0, the order of s_i and s_(i+1) is not
   ///           asked for
-  constexpr bool order_decides(std::vector<term> const& terms) const noexcept {
+  constexpr bool order_decides(std::vector<group_term> const& terms) const noexcept {
     int const sign = terms.front().coefficient.sign();
     exact sum = 0;
     for (std::size_t at = 0; at < terms.size(); ++at) {

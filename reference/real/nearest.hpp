@@ -11,6 +11,7 @@
 #include <optional>
 #include <type_traits>
 
+#include "reference/real/any_function.hpp"
 #include "reference/real/ball.hpp"
 #include "reference/real/element.hpp"
 #include "reference/real/outward.hpp"
@@ -101,10 +102,13 @@ constexpr rounded_value<T> nearest_of_all(double high, double low, double radius
   return last < 0 ? rounded_value<T>(value_of_ordinal<T>(0, true)) : std::nullopt;
 }
 
-/// Rounds the real number x ∈ `enclosure` to T. `sign_against(t)` returns the sign of x − t for a dyadic t, as
-/// std::optional<int>; it is called only if the enclosure contains a boundary, or does not decide the sign of a zero.
-template <class T, unsigned W, class SignAgainst>
-constexpr rounded_value<T> nearest(ball<W> const& enclosure, SignAgainst&& sign_against) {
+/// The sign of a real number x − t for a dyadic t; none where it remains undecided.
+using sign_against_dyadic = any_function<std::optional<int>(element const&)>;
+
+namespace detail {
+
+template <class T, unsigned W>
+constexpr rounded_value<T> nearest_in(ball<W> const& enclosure, sign_against_dyadic const& sign_against) {
   std::int64_t low = nearest_ordinal<T>(lower(enclosure)), high = nearest_ordinal<T>(upper(enclosure));
   while (low < high) {
     std::int64_t const middle = std::midpoint(low, high);  // towards low; f64's high − low may pass 2⁶³
@@ -121,6 +125,15 @@ constexpr rounded_value<T> nearest(ball<W> const& enclosure, SignAgainst&& sign_
   if (*sign == 0) sign = sign_against(element{});
   if (!sign) return std::nullopt;
   return value_of_ordinal<T>(0, *sign < 0);
+}
+
+}  // namespace detail
+
+/// Rounds the real number x ∈ `enclosure` to T. `sign_against(t)` returns the sign of x − t for a dyadic t, as
+/// std::optional<int>; it is called only if the enclosure contains a boundary, or does not decide the sign of a zero.
+template <class T, unsigned W, class SignAgainst>
+constexpr rounded_value<T> nearest(ball<W> const& enclosure, SignAgainst const& sign_against) {
+  return detail::nearest_in<T>(enclosure, calls<std::optional<int>(element const&), SignAgainst>(sign_against));
 }
 
 }  // namespace attest::reference

@@ -130,7 +130,7 @@ build $program
 run audit" audit
 
 checkout_with
-happens "an audit builds no proof, no zoo and no vectors" "locks
+happens "an audit builds no proof, no zoo, no vectors and no answers" "locks
 build $program
 run audit" audit
 
@@ -143,6 +143,13 @@ checkout_with
 happens "the selftest loads the zoo" "locks
 build $program attest_zoo
 run selftest --jobs 1" selftest --jobs 1
+
+for word in solve reference explain; do
+  checkout_with
+  happens "$word is a library of its own" "locks
+build $program attest_answers
+run $word x" $word x
+done
 
 checkout_with
 happens "a kernel of the zoo is built" "locks
