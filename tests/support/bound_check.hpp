@@ -60,15 +60,15 @@ class bound_check {
     };
     for (std::size_t c = 0; c < got.o.size(); ++c) {
       auto const column = static_cast<std::int64_t>(c);
-      auto const allowed = output_bound(bound, column);
-      if (allowed.by == reference::judged_by::nothing) continue;
       auto const exact = output(column);
+      auto const allowed = reference::compiled::output_bound(bound, p_, row_, column, exact);
+      if (allowed.by == reference::judged_by::nothing) continue;
       if (reference::explained_by_overflow(model, allowed, reference::lower(exact), reference::upper(exact), got.o[c]))
         continue;
       ++found.judged;
       found.by_theorem += allowed.by == reference::judged_by::theorem;
       if (!std::isfinite(got.o[c])) return found.output = reference::infinity, found;
-      double const miss = error(got.o[c], output(column));
+      double const miss = error(got.o[c], exact);
       found.output = std::max(found.output, ratio(miss, allowed));
       // Section 5, Theorem (known weights).
       if (allowed.known_size < reference::infinity)
