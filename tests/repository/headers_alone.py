@@ -2,8 +2,12 @@
 
 usage: headers_alone.py ROOT BUILD    exit status 1 and the compiler's words for each header that does not
 
-Flags are those of reference/machine/rows.cpp in BUILD/compile_commands.json. BUILD/headers_alone remembers which headers
-compiled; one is compiled again only if it, or something that it includes, has changed.
+One unit compiles several headers, each of which the next one includes, however deep: when the compiler comes to a header,
+it has seen nothing but what that header includes itself. A third of the headers are units then, and the verdict of each is
+that of a unit of its own.
+
+Flags are those of reference/machine/rows.cpp in BUILD/compile_commands.json. BUILD/headers_alone remembers which units
+compiled; one is compiled again only if a header of it, or something that it includes, has changed.
 """
 import concurrent.futures
 import hashlib
@@ -43,6 +47,31 @@ def reached(root: pathlib.Path, header: str, known: dict[str, set[str]]) -> set[
     return known[header]
 
 
+def units_of(headers: list[str], known: dict[str, set[str]]) -> list[list[str]]:
+    """The fewest units: each header is in one of them, behind a header that it includes or as the first. What may be included
+    twice (-inl.hpp) is the last."""
+    before: dict[str, str] = {}
+
+    def is_followed(header: str, tried: set[str]) -> bool:
+        """Finds a header to follow, where need be in place of one that finds another to follow."""
+        for after in headers if not header.endswith("-inl.hpp") else []:
+            if after != header and header in known[after] and after not in tried:
+                tried.add(after)
+                if after not in before or is_followed(before[after], tried):
+                    before[after] = header
+                    return True
+        return False
+
+    for header in headers:
+        is_followed(header, set())
+    follows = {header: after for after, header in before.items()}
+    units = [[header] for header in headers if header not in before]
+    for unit in units:
+        while unit[-1] in follows:
+            unit.append(follows[unit[-1]])
+    return units
+
+
 class checker:
     def __init__(self, root: pathlib.Path, build: pathlib.Path, scratch: pathlib.Path):
         self.root, self.scratch, self.memory = root, scratch, build / "headers_alone"
@@ -50,13 +79,13 @@ class checker:
         self.command = compiler(build)
         self.known: dict[str, set[str]] = {}
 
-    def files(self, header: str) -> tuple[pathlib.Path, pathlib.Path]:
-        """Where it is remembered that the header compiled, and what it included."""
-        key = hashlib.sha256("\0".join([header, *self.command]).encode()).hexdigest()[:24]
+    def files(self, unit: list[str]) -> tuple[pathlib.Path, pathlib.Path]:
+        """Where it is remembered that the unit compiled, and what it included."""
+        key = hashlib.sha256("\0".join([*unit, *self.command]).encode()).hexdigest()[:24]
         return self.memory / f"{key}.ok", self.memory / f"{key}.d"
 
-    def is_remembered(self, header: str) -> bool:
-        compiled, depends = self.files(header)
+    def is_remembered(self, unit: list[str]) -> bool:
+        compiled, depends = self.files(unit)
         try:
             names = shlex.split(depends.read_text(encoding="utf-8").replace("\\\n", " ").split(":", 1)[1])
             when = compiled.stat().st_mtime_ns
@@ -68,29 +97,35 @@ class checker:
         (self.scratch / "boost.hpp").write_text(PRECOMPILED, encoding="utf-8")
         subprocess.run([*self.command, "-x", "c++-header", "boost.hpp", "-o", "boost.hpp.gch"], cwd=self.scratch, check=True)
 
-    def fault(self, header: str) -> str:
-        """What the compiler says of a source that includes `header` and nothing else; nothing where it compiles."""
-        compiled, depends = self.files(header)
+    def includes_boost(self, unit: list[str]) -> bool:
+        return INCLUDES_BOOST in self.known[unit[0]]
+
+    def fault(self, unit: list[str]) -> str:
+        """What the compiler says of a source that includes the headers of `unit` and no other; nothing where it compiles."""
+        compiled, depends = self.files(unit)
         compiled.unlink(missing_ok=True)
         asked_at = time.time_ns()
         source = self.scratch / f"{compiled.stem}.cpp"
-        source.write_text(f'#include "{header}"\n', encoding="utf-8")
-        first = ["-include", str(self.scratch / "boost.hpp")] if INCLUDES_BOOST in self.known[header] else []
+        source.write_text("".join(f'#include "{header}"\n' for header in unit), encoding="utf-8")
+        first = ["-include", str(self.scratch / "boost.hpp")] if self.includes_boost(unit) else []
         compiler = subprocess.run(
             [*self.command, f"-I{self.root}", *first, "-fsyntax-only", "-MMD", "-MF", str(depends), str(source)],
             cwd=self.root, capture_output=True, text=True)
         if compiler.returncode != 0:
-            return f"{header} does not compile alone:\n{compiler.stderr}"
+            return f"a header of {', '.join(unit)} does not compile alone:\n{compiler.stderr}"
         compiled.touch()
         os.utime(compiled, ns=(asked_at, asked_at))
         return ""
 
     def faults(self, headers: list[str]) -> list[str]:
-        changed = [header for header in headers if not self.is_remembered(header)]
-        if any(INCLUDES_BOOST in reached(self.root, header, self.known) for header in changed):
-            self.precompile()
-        for header in changed:
+        for header in headers:
             reached(self.root, header, self.known)
+        units = []
+        for boost in (True, False):
+            units += units_of([header for header in headers if (INCLUDES_BOOST in self.known[header]) == boost], self.known)
+        changed = [unit for unit in units if not self.is_remembered(unit)]
+        if any(map(self.includes_boost, changed)):
+            self.precompile()
         with concurrent.futures.ThreadPoolExecutor(os.cpu_count()) as pool:
             return [said for said in pool.map(self.fault, changed) if said]
 
