@@ -16,8 +16,9 @@ file(RENAME ${work}/installed ${prefix})
 file(READ ${CMAKE_CURRENT_LIST_DIR}/../../README.md readme)
 string(REGEX MATCH "\n```cpp\n([^`]*)```" block "${readme}")
 file(WRITE ${work}/readme.cpp "${CMAKE_MATCH_1}")
+# (Not optimised: it must link and answer.)
 run(${CMAKE_COMMAND} -G Ninja -S ${CMAKE_CURRENT_LIST_DIR}/consumer -B ${work}/consumer -DCMAKE_PREFIX_PATH=${prefix}
-  -DREADME=${work}/readme.cpp
+  -DREADME=${work}/readme.cpp -DCMAKE_CXX_FLAGS_RELEASE=-DNDEBUG
   -DCMAKE_BUILD_TYPE=${CONFIG} -DCMAKE_C_COMPILER=${C} -DCMAKE_CXX_COMPILER=${CXX})
 run(${CMAKE_COMMAND} --build ${work}/consumer)
 run(${work}/consumer/consumer)
@@ -90,7 +91,7 @@ run(${CMAKE_COMMAND} -G Ninja -S ${CMAKE_CURRENT_LIST_DIR}/embedding -B ${work}/
   -DATTEST=${CMAKE_CURRENT_LIST_DIR}/../.. -DHOW=find_package -DTARGETS=ON -DCMAKE_C_COMPILER=${C}
   -DCMAKE_CXX_COMPILER=${CXX})
 # The installed program finds its runner, its kernel and its data where it lies now.
-run(${prefix}/bin/attest audit --quick --draws 20)
+run(${prefix}/bin/attest audit --quick --draws 20 --draw-products 65536)
 # And a program that serves the kernel of a library.
 file(GLOB_RECURSE kernel ${prefix}/libattest_kernel.so)
 run(${prefix}/bin/attest audit --quick --draws 0 --only heads --seed 1 --kernel "command:${work}/consumer/serves '${kernel}'"
