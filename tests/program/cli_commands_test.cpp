@@ -125,6 +125,7 @@ class background {
       int const nowhere = ::open("/dev/null", O_RDWR);
       int const out = ::open(out_.c_str(), O_WRONLY | O_CREAT | O_TRUNC, 0600);
       ::dup2(nowhere, 0), ::dup2(out, 1), ::dup2(nowhere, 2);
+      ::signal(SIGHUP, SIG_DFL);  // under nohup it is ignored, and the program leaves it so
       ::execv(ATTEST_PROGRAM, arguments.data());
       ::_exit(99);
     }
