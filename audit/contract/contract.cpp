@@ -5,7 +5,7 @@
 #include <string>
 
 #include "audit/contract/merge_presets.hpp"
-#include "reference/bound/bound.hpp"
+#include "reference/bound/gamma.hpp"
 
 namespace attest::audit {
 namespace {

@@ -14,7 +14,7 @@
 #include "audit/support/strict_json.hpp"
 #include "audit/support/words.hpp"
 #include "problem/element_names.hpp"
-#include "reference/bound/known_weights.hpp"
+#include "reference/bound/declared_weights.hpp"
 
 namespace attest::audit {
 namespace {

@@ -20,6 +20,7 @@
 #include "audit/support/printable.hpp"
 #include "audit/tensors/entry_forms.hpp"
 #include "reference/attention/sink.hpp"
+#include "reference/machine/rounded.hpp"
 
 namespace attest::audit {
 namespace {

@@ -8,7 +8,7 @@
 
 #include "audit/contract/contract.hpp"
 #include "audit/files/problem_file.hpp"
-#include "reference/machine/rounded.hpp"
+#include "reference/machine/rounding_tally.hpp"
 
 namespace attest::audit {
 

@@ -13,6 +13,7 @@
 #include "audit/tensors/entry_forms.hpp"
 #include "reference/attention/exponential_sum.hpp"
 #include "reference/compiled/row.hpp"
+#include "reference/machine/rounded.hpp"
 #include "reference/real/decimal.hpp"
 
 namespace attest::audit {

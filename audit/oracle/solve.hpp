@@ -6,7 +6,7 @@
 #include <string>
 
 #include "audit/files/problem_file.hpp"
-#include "reference/machine/rounded.hpp"
+#include "reference/machine/rounding_tally.hpp"
 
 namespace attest::audit {
 

@@ -11,7 +11,7 @@
 #include "audit/report/refused_check.hpp"
 #include "audit/report/text.hpp"
 #include "audit/support/real_number.hpp"
-#include "reference/machine/rows.hpp"
+#include "reference/machine/further_rows.hpp"
 
 namespace attest::audit {
 namespace {

@@ -1,7 +1,7 @@
 // docs/bound.md, section 1: the relative error of several roundings.
 #pragma once
 
-#include "reference/real/outward.hpp"
+#include "reference/real/infinity.hpp"
 
 namespace attest::reference {
 

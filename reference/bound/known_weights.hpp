@@ -11,6 +11,7 @@
 
 #include "problem/element_type.hpp"
 #include "problem/kernel_model.hpp"
+#include "reference/bound/declared_weights.hpp"
 #include "reference/bound/terms.hpp"
 
 namespace attest::reference {
@@ -49,22 +50,6 @@ constexpr bool is_gradual(problem::kernel_model const& model) noexcept {
     return model.u_p == power_of_two(-row.format.fraction_bits - 1) &&
            model.omega_p == power_of_two(row.format.smallest() - 1);
   });
-}
-
-/// Is u a power of two, so that it says what numbers a format of at most 53 bits has?
-constexpr bool is_power_of_two(double u) noexcept { return u >= 0x1p-53 && std::bit_cast<std::uint64_t>(u) << 12 == 0; }
-
-/// Does the contract say beside which number each weight is formed, and to which numbers it is rounded?
-constexpr bool declares_weights(problem::kernel_model const& model) noexcept {
-  using problem::weight_reference;
-  bool const in_order =
-      model.weight_reference == weight_reference::rising || model.weight_reference == weight_reference::falling;
-  // Lanes or warps with references of their own have no running maximum of all blocks so far.
-  if (in_order && model.rescales == problem::rescale_count::none) return false;
-  if (model.weight_reference != weight_reference::own_block && model.merges > 0) return false;
-  return model.weight_reference != weight_reference::unknown && is_power_of_two(model.u_p) && !model.p_shared &&
-         model.p_normalised == problem::normalised_first::no && model.k_pre == 0 && model.tau == 0 &&
-         model.splits == 1 && model.merge == problem::split_merge::raw && model.normalise == problem::normaliser::sum;
 }
 
 /// The keys of one block: m_t − m ∈ [m_lower, m_upper], M_t − m ∈ [lowest, highest], and whether a later block may

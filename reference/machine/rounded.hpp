@@ -11,6 +11,7 @@
 
 #include "reference/attention/attention.hpp"
 #include "reference/attention/exponential_sum.hpp"
+#include "reference/machine/rounding_tally.hpp"
 #include "reference/machine/rows.hpp"
 #include "reference/real/nearest.hpp"
 
@@ -23,18 +24,6 @@ struct rounded_row {
   std::int64_t b = 0, h = 0, i = 0;
   std::vector<Target> o, weights;
   Target lse{};
-};
-
-struct rounding_tally {
-  std::int64_t elements = 0;         ///< that were rounded: all but those that are NaN or −∞ by definition
-  std::int64_t in_double_words = 0;  ///< of these, by double words after doubles did not decide them
-  std::int64_t in_balls = 0;         ///< of these, by the ball tier
-  std::int64_t undecided = 0;        ///< of these, decided neither by theorem N nor by a width
-  rounding_tally& operator+=(rounding_tally const& other) noexcept {
-    elements += other.elements, in_double_words += other.in_double_words, in_balls += other.in_balls,
-        undecided += other.undecided;
-    return *this;
-  }
 };
 
 struct rounding_options {

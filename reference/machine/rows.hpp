@@ -14,6 +14,7 @@
 #include "problem/instance.hpp"
 #include "problem/kernel_model.hpp"
 #include "reference/bound/bound.hpp"
+#include "reference/machine/further_rows.hpp"
 
 namespace attest::reference::machine {
 
@@ -58,13 +59,6 @@ struct row_options {
   /// Models by which some rows are bounded again, from the same facts. They must outlive the source.
   std::span<problem::kernel_model const> further = {};
 };
-
-/// One row in so many is bounded by row_options::further: a second bound costs about as much as the first. Which ones
-/// differs from one number of keys to the next, so that problems of a single row are not always among them.
-inline constexpr std::int64_t further_one_in = 32;
-constexpr bool bounded_again(problem::sizes const& s, std::int64_t b, std::int64_t h, std::int64_t i) noexcept {
-  return ((b * s.hq + h) * s.n + i + s.m) % further_one_in == 0;
-}
 
 /// Rows of one problem under one kernel model. Each thread needs its own: it owns the memory of a block of rows.
 template <class T>

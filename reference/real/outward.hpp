@@ -9,14 +9,13 @@
 #include <limits>
 
 #include "reference/real/ball.hpp"
+#include "reference/real/infinity.hpp"
 
 #if defined(__FAST_MATH__) || (defined(__FINITE_MATH_ONLY__) && __FINITE_MATH_ONLY__)
 #error "reference/ must not be compiled with -ffast-math: its bounds would mean nothing"
 #endif
 
 namespace attest::reference {
-
-inline constexpr double infinity = std::numeric_limits<double>::infinity();
 
 /// 2^e, 0 below the subnormals, infinity above the largest double.
 constexpr double power_of_two(std::int64_t e) noexcept {
