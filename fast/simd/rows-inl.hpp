@@ -166,8 +166,9 @@ HWY_NOINLINE void all_scores(T const* Q, Rows K, Rows next, std::int64_t depth, 
 template <class E, class Rows, class T = working<E>>
 HWY_INLINE void scores_of_rows(T const* Q, Rows K, Rows next, std::int64_t depth, std::int64_t rows, std::int64_t keys,
                                bool from_memory, T* S) {
-  if (from_memory) all_scores<E, true>(Q, K, next, depth, rows, keys, S);
-  else all_scores<E, false>(Q, K, next, depth, rows, keys, S);
+  if constexpr (HWY_TARGET != HWY_SCALAR && HWY_TARGET != HWY_EMU128)  // plain code is not worth a second function
+    if (from_memory) return all_scores<E, true>(Q, K, next, depth, rows, keys, S);
+  all_scores<E, false>(Q, K, next, depth, rows, keys, S);
 }
 
 /// row_products::scores
