@@ -12,7 +12,7 @@ bool is_empty(DLTensor const& t) {
   return std::any_of(t.shape, t.shape + t.ndim, [](std::int64_t size) { return size == 0; });
 }
 
-std::size_t bytes_per_element(DLTensor const& t) { return t.dtype.bits / 8u; }
+std::size_t bytes_of_element(DLTensor const& t) { return t.dtype.bits / 8u; }
 
 /// The offset of the last element, in elements.
 double last_element(DLTensor const& t) {
@@ -40,7 +40,7 @@ std::uint64_t asked::draw() const {
   std::uint32_t first = 0;
   if (!is_empty(*call.q))
     std::memcpy(&first, reinterpret_cast<void const*>(start(*call.q)),
-                std::min(sizeof first, bytes_per_element(*call.q)));
+                std::min(sizeof first, bytes_of_element(*call.q)));
   return mixed(mixed(static_cast<std::uint64_t>(calls)) ^ first);
 }
 
@@ -57,7 +57,7 @@ double asked::farthest_element() const {
 double asked::farthest_byte() const {
   double farthest = 0;
   for (DLTensor const* t : {call.q, call.k, call.v, static_cast<DLTensor const*>(call.out)})
-    farthest = std::max(farthest, last_element(*t) * static_cast<double>(bytes_per_element(*t)));
+    farthest = std::max(farthest, last_element(*t) * static_cast<double>(bytes_of_element(*t)));
   return farthest;
 }
 
@@ -79,7 +79,7 @@ bool asked::shares_keys_and_values() const {
   if (is_empty(*call.k) || is_empty(*call.v)) return false;
   std::uintptr_t const k = start(*call.k), v = start(*call.v);
   return v >= k &&
-         static_cast<double>(v - k) <= last_element(*call.k) * static_cast<double>(bytes_per_element(*call.k));
+         static_cast<double>(v - k) <= last_element(*call.k) * static_cast<double>(bytes_of_element(*call.k));
 }
 
 bool asked::has_keys_before_heads() const { return hk > 1 && m > 1 && call.k->strides[2] > call.k->strides[1]; }
