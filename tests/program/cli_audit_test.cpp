@@ -42,7 +42,7 @@ TEST_CASE("a finding shrinks to one row, and its file fails for that kernel and 
 }
 
 TEST_CASE("a finding in another layout of memory replays in that layout", "[unit]") {
-  auto const found = report("audit --only drawn --draws 200 --draw-products 65536 --seed 2 --findings moved" + kernel("q_as_compact"));
+  auto const found = report("audit --quick --only drawn --draws 40 --draw-products 65536 --seed 2 --findings moved" + kernel("q_as_compact"));
   auto const& first = found["findings"][0];
   INFO(first.dump(2));
   CHECK(has(first["sentence"], "; in this call, "));
@@ -87,7 +87,7 @@ TEST_CASE("a report says which draws were asked for and could not be", "[unit]")
 
 TEST_CASE("shards together ask every case once", "[unit]") {
   auto const cases = [](std::string const& more) {
-    return report("audit --quick --draws 20 --seed 3" + more)["summary"]["cases"].get<std::int64_t>();
+    return report("audit --quick --only tails,masks,drawn --draws 20 --draw-products 65536 --seed 3" + more)["summary"]["cases"].get<std::int64_t>();
   };
   CHECK(cases(" --shard 1/3") + cases(" --shard 2/3") + cases(" --shard 3/3") == cases(""));
   for (std::string const wrong : {"--shard 1/2", "--seed 1 --shard 0/2", "--seed 1 --shard 3/2", "--seed 1 --shard x"})
@@ -96,7 +96,7 @@ TEST_CASE("shards together ask every case once", "[unit]") {
 
 TEST_CASE("the report does not depend on the number of jobs", "[unit]") {
   auto const timeless_report = [](std::string const& more) {
-    auto all = report("audit --quick --draws 20 --seed 4" + more);
+    auto all = report("audit --quick --draws 20 --draw-products 65536 --seed 4" + more);
     all["summary"].erase("oracle_seconds");
     all["summary"].erase("kernel_seconds");
     return all;
@@ -113,7 +113,7 @@ TEST_CASE("a budget ends a slow audit in time", "[unit]") {
 }
 
 TEST_CASE("what a kernel is allowed stands in the report and in the reproducers", "[unit]") {
-  auto const wrong = report("audit --quick --draws 0 --seed 1 --only worked-examples --device --allow net --allow read:./" +
+  auto const wrong = report("audit --quick --draws 0 --seed 1 --only worked-examples/e11.1 --device --allow net --allow read:./" +
                             kernel("mean_v"));
   std::string const folder_read = "read:" + folder().native() + "/";
   CHECK(wrong["evidence"]["protections"].back() == "the kernel was allowed: device, net, " + folder_read);
@@ -146,7 +146,7 @@ void refuses_another_word(std::string const& word, std::string const& other, cha
 }
 
 TEST_CASE("what gen writes without outputs is undecided, and a foreign word in it is an error", "[unit]") {
-  CHECK(attest("gen --quick --seed 2 --out cases.safetensors").status == 0);
+  CHECK(attest("gen --quick --seed 2 --only determinism,masks,sinks,stability --out cases.safetensors").status == 0);
   CHECK(attest("verify cases.safetensors").status == 3);
   CHECK(attest("audit --replay cases.safetensors").status == 0);
   refuses_another_word("same-bits", "same-bytz", "attest.expect");
@@ -155,7 +155,7 @@ TEST_CASE("what gen writes without outputs is undecided, and a foreign word in i
 TEST_CASE("what gen writes has its places on the stability curves", "[unit]") {
   auto const drawn = report("audit --quick --seed 2 --only stability")["curves"];
   REQUIRE(drawn.size() > 8);
-  CHECK(attest("gen --quick --seed 2 --out cases.safetensors").status == 0);
+  CHECK(attest("gen --quick --seed 2 --only accuracy,masks,stability --out cases.safetensors").status == 0);
   CHECK(attest("solve cases.safetensors --out answers.safetensors --round f32").status <= 3);
   auto const recorded = report("verify cases.safetensors answers.safetensors")["curves"];
   REQUIRE(recorded.size() == drawn.size());
@@ -174,7 +174,8 @@ TEST_CASE("a certified run leaves no finding of the run before it, and those of 
     return names;
   };
   auto const becomes = [](std::string const& name) { shell("cp " ATTEST_TEST_KERNELS "/" + name + ".so k.so"); };
-  std::string const asked = "audit --quick --seed 1 --only masks --findings kept --kernel ";
+  // Single cases: no condition is searched for.
+  std::string const asked = "audit --quick --seed 1 --only masks/random-full,masks/random-b11m,masks/random-1h1m,masks/byte-2 --findings kept --kernel ";
   becomes("mean_v");
   CHECK(attest(asked + "./k.so").status == 1);
   auto const first = files();

@@ -19,6 +19,9 @@ json timeless(json report) {
   return report;
 }
 
+/// Four cases: where single cases are named, no condition of a finding is searched for.
+std::string const masks = "masks/random-full,masks/random-b11m,masks/random-1h1m,masks/byte-2";
+
 json report(std::string const& arguments) { return json::parse(attest(arguments + " --json -").out); }
 
 /// A Python program about a JUnit file: `body` sees the root element as `root`, and prints.
@@ -32,25 +35,26 @@ std::string read_xml(std::string const& file, std::string const& body) {
 
 TEST_CASE("a contract file judges by the conventions that it states, and every report names them", "[unit]") {
   write("mine.json", R"({"from": "f32", "name": "nan-rows", "conventions": {"empty_row": "nan"}})");
-  CHECK(attest("audit --seed 1 --only empty-rows" + kernel("nan_empty_row")).status == 1);
-  outcome const text = attest("audit --seed 1 --only empty-rows --contract mine.json --junit mine.xml" + kernel("nan_empty_row"));
+  CHECK(attest("audit --seed 1 --only empty-rows/every-row" + kernel("nan_empty_row")).status == 1);
+  outcome const text = attest("audit --seed 1 --only empty-rows --contract mine.json --junit mine.xml --json reported.json" +
+                              kernel("nan_empty_row"));
   INFO(text.out << text.err);
   CHECK(text.status != 1);
   CHECK(has(text.out, "relaxes a convention of docs/semantics.md: empty_row: nan"));
   CHECK(has(contents(folder() / "mine.xml"), "empty_row: nan"));
-  auto const found = report("audit --seed 1 --only empty-rows --contract mine.json" + kernel("nan_empty_row"));
+  auto const found = json::parse(contents(folder() / "reported.json"));
   CHECK(found["contract"] == "nan-rows");
   CHECK(found["conventions"] == json::array({"empty_row: nan"}));
   // The other way round: who promises NaN and answers 0 breaks the contract.
-  auto const zero = report("audit --seed 1 --only empty-rows --contract mine.json" + kernel("naive"));
+  auto const zero = report("audit --seed 1 --only empty-rows/every-row --contract mine.json" + kernel("naive"));
   REQUIRE(zero["verdict"] == "refuted");
   CHECK(has(zero["findings"][0]["sentence"], "nan-rows says so"));
 }
 
 TEST_CASE("a contract whose LSE leaves the sink out refutes a kernel that counts it, and no other output", "[unit]") {
   write("keys.json", R"({"from": "f32", "name": "keys", "conventions": {"lse_sink": "excluded"}})");
-  CHECK(report("audit --seed 1 --only sinks")["verdict"] != "refuted");
-  auto const found = report("audit --seed 1 --only sinks --contract keys.json");
+  CHECK(report("audit --quick --seed 1 --only sinks")["verdict"] != "refuted");
+  auto const found = report("audit --quick --seed 1 --only sinks --contract keys.json");
   CHECK(found["conventions"] == json::array({"lse_sink: excluded"}));
   REQUIRE(found["verdict"] == "refuted");
   CHECK(found["cause"]["hypotheses"][0]["name"] == "sink-in-lse");
@@ -63,7 +67,7 @@ TEST_CASE("a contract whose LSE leaves the sink out refutes a kernel that counts
 TEST_CASE("a kernel whose LSE is in base 2 is certified where its contract says so, and one with a natural LSE refuted", "[unit]") {
   write("base2.json", R"({"from": "f32", "name": "base2", "conventions": {"lse_base": "2"}})");
   auto const audit = [](char const* contract, std::string const& of) {
-    return report(std::string("audit --seed 1 --only accuracy --contract ") + contract + of);
+    return report(std::string("audit --quick --seed 1 --findings '' --only accuracy --contract ") + contract + of);
   };
   auto const undeclared = audit("f32", zoo_kernel("lse_in_base_2"));
   REQUIRE(undeclared["verdict"] == "refuted");
@@ -100,10 +104,10 @@ TEST_CASE("rows that belong to no query are what the contract promises", "[unit]
   write("kept.json", R"({"from": "f32", "name": "kept", "conventions": {"padding_rows": "kept"}})");
   write("zero.json", R"({"from": "f32", "name": "zero", "conventions": {"padding_rows": "zero"}})");
   for (char const* check : {"lengths", "packed"}) {
-    auto const kept = report(std::string("audit --seed 1 --contract kept.json --only ") + check);
+    auto const kept = report(std::string("audit --quick --seed 1 --contract kept.json --only ") + check);
     CHECK((kept["verdict"] == "certified" && kept["findings"].empty()));
     CHECK(kept["conventions"] == json::array({"padding_rows: kept"}));
-    auto const zero = report(std::string("audit --seed 1 --contract zero.json --only ") + check);
+    auto const zero = report(std::string("audit --quick --seed 1 --contract zero.json --only ") + check);
     REQUIRE(zero["verdict"] == "refuted");
     REQUIRE(zero["cause"]["hypotheses"].size() > 0);
     CHECK(zero["cause"]["hypotheses"][0]["name"] == "padding-written");
@@ -146,13 +150,13 @@ TEST_CASE("a convention that masked values are finite hides no kernel that mista
   write("finite.json", R"({"from": "f32", "conventions": {"masked_values": "must_be_finite"}})");
   for (char const* broken : {"page_of_16", "table_ignored", "page_offset_by_bits"}) {
     INFO(broken);
-    CHECK(attest("audit --quick --draws 0 --seed 1 --only pages --contract ./finite.json" + zoo_kernel(broken)).status == 1);
+    CHECK(attest("audit --quick --fail-fast --seed 1 --only pages --contract ./finite.json" + zoo_kernel(broken)).status == 1);
   }
   CHECK(attest("audit --quick --draws 0 --seed 1 --only pages,bias --contract ./finite.json").status == 0);
 }
 
 TEST_CASE("a kernel whose outputs are cut is certified with a note, one that rounds them without", "[unit]") {
-  outcome const cuts = attest("audit --quick --draws 0 --seed 1 --json cut.json" + kernel("cuts_outputs"));
+  outcome const cuts = attest("audit --quick --draws 0 --draw-products 65536 --seed 1 --json cut.json" + kernel("cuts_outputs"));
   INFO(cuts.out << cuts.err);
   CHECK(cuts.status == 0);
   CHECK(has(cuts.out, "systematic error of o (f32), which no bound refutes: the mean error away from 0 is -0."));
@@ -160,7 +164,7 @@ TEST_CASE("a kernel whose outputs are cut is certified with a note, one that rou
   for (json const& of : json::parse(contents(folder() / "cut.json"))["evidence"]["systematic_errors"])
     if (of["output"] != "lse") CHECK(of["noted"] == true);
   for (char const* const seed : {"1", "2"}) {
-    outcome const honest = attest(std::string("audit --quick --draws 0 --seed ") + seed + kernel("naive"));
+    outcome const honest = attest(std::string("audit --quick --draws 0 --draw-products 65536 --seed ") + seed + kernel("naive"));
     INFO(honest.out << honest.err);
     CHECK(honest.status == 0);
     CHECK_FALSE(has(honest.out, "systematic"));
@@ -177,9 +181,11 @@ TEST_CASE("list contracts --json prints files that --contract reads", "[unit]") 
 }
 
 TEST_CASE("shards join to the report of the whole, but for times", "[unit]") {
-  for (auto const& which : {std::string(" --quick"), " --quick --waive empty-row,lse" + kernel("nan_empty_row"), " --only worked-examples,masks,strides,empty-rows,determinism" + kernel("mean_v")}) {
+  for (auto const& which : {std::string(), " --only empty-rows,masks,drawn --waive empty-row,lse" + kernel("nan_empty_row"),
+                            " --only worked-examples/e11.1,masks,strides,empty-rows,determinism" + kernel("mean_v")}) {
     INFO(which);
-    std::string const common = "audit --draws 12 --seed 18446744073709551615 --findings ''" + which;
+    std::string const common =
+        "audit --quick --draws 12 --draw-products 65536 --seed 18446744073709551615 --findings ''" + which;
     auto const whole = report(common);
     for (std::string const i : {"1", "2", "3"}) attest(common + " --shard " + i + "/3 --json " + i + ".json");
     outcome const merged = attest("merge 3.json 1.json 2.json --json -");
@@ -193,7 +199,8 @@ TEST_CASE("shards join to the report of the whole, but for times", "[unit]") {
 }
 
 TEST_CASE("shards of an audit of several kernels join to a report a kernel", "[unit]") {
-  std::string const common = "audit --quick --seed 9 --findings '' --only masks,bands --kernel builtin" + kernel("mean_v");
+  std::string const common = "audit --quick --seed 9 --findings '' --only " +
+                             masks + " --kernel builtin" + kernel("mean_v");
   auto whole = report(common);
   for (std::string const i : {"1", "2"}) attest(common + " --shard " + i + "/2 --json " + i + ".json");
   outcome const merged = attest("merge 1.json 2.json --json -");
@@ -207,9 +214,10 @@ TEST_CASE("shards of an audit of several kernels join to a report a kernel", "[u
 }
 
 TEST_CASE("a shard that stopped early leaves the whole undecided", "[unit]") {
-  attest("audit --seed 6 --quick --draws 20 --shard 1/2 --json 1.json");
-  attest("audit --seed 6 --quick --draws 20 --shard 2/2 --json 2.json");
-  attest("audit --seed 6 --quick --draws 20 --shard 2/2 --budget 0.1 --json cut.json");
+  std::string const common = "audit --seed 6 --quick --draws 20 --draw-products 65536 --shard ";
+  attest(common + "1/2 --json 1.json");
+  attest(common + "2/2 --json 2.json");
+  attest(common + "2/2 --budget 0.1 --json cut.json");
   CHECK(attest("merge 1.json 2.json").status == 0);
   outcome const ran = attest("merge 1.json cut.json");
   CHECK(ran.status == 3);
@@ -270,7 +278,7 @@ TEST_CASE("shards of a replayed file that changed between them are of different 
 }
 
 TEST_CASE("a JUnit report is XML with a test for each check and a failure for each that found something", "[unit]") {
-  CHECK(attest("audit --quick --seed 1 --only masks,worked-examples --junit bad.xml" + kernel("mean_v")).status == 1);
+  CHECK(attest("audit --quick --seed 1 --only masks/random-full,worked-examples/e11.1 --junit bad.xml" + kernel("mean_v")).status == 1);
   std::string const told = read_xml("bad.xml", R"(
 suite = root.find('testsuite')
 cases = suite.findall('testcase')
@@ -286,7 +294,7 @@ print({p.get('name'): p.get('value') for p in suite.find('properties')}['verdict
 }
 
 TEST_CASE("with several kernels a JUnit report has a suite for each, and their sums", "[unit]") {
-  CHECK(attest("audit --quick --seed 1 --only masks,worked-examples --junit both.xml --kernel builtin" + kernel("mean_v")).status == 1);
+  CHECK(attest("audit --quick --seed 1 --only masks/random-full,worked-examples/e11.1 --junit both.xml --kernel builtin" + kernel("mean_v")).status == 1);
   std::string const told = read_xml("both.xml", R"(
 suites = root.findall('testsuite')
 print([s.get('name').split()[1] for s in suites], [len(s.findall('.//failure')) for s in suites])
@@ -307,7 +315,7 @@ TEST_CASE("JUnit stays XML whatever the names are", "[unit]") {
   // A kernel calls itself by its file's name.
   std::string const name = "<&\"'>\x01\x1b]]>\xff";
   std::filesystem::copy_file(ATTEST_TEST_KERNELS "/mean_v.so", folder() / (name + ".so"), std::filesystem::copy_options::overwrite_existing);
-  outcome const ran = attest("audit --quick --seed 1 --only masks --junit odd.xml --kernel ./\"$(printf '<&\\042\\047>\\001\\033]]>\\377')\".so");
+  outcome const ran = attest("audit --quick --seed 1 --only masks/random-full --junit odd.xml --kernel ./\"$(printf '<&\\042\\047>\\001\\033]]>\\377')\".so");
   INFO(ran.err);
   CHECK(ran.status == 1);
   CHECK(has(read_xml("odd.xml", "print([p.get('value') for p in root.iter('property') if p.get('name') == 'kernel'][0])"), "<&\"'>\\x01"));
@@ -315,7 +323,7 @@ TEST_CASE("JUnit stays XML whatever the names are", "[unit]") {
 
 TEST_CASE("waived findings stand in every report, and the verdict says that there are some", "[unit]") {
   std::string const command =
-      "audit --seed 3 --only empty-rows,worked-examples --waive empty-row,lse --junit waived.xml" +
+      "audit --seed 3 --only empty-rows,worked-examples --waive empty-row,lse --junit waived.xml --json waived.json" +
       kernel("nan_empty_row");
   outcome const text = attest(command);
   CHECK(text.status != 1);
@@ -323,7 +331,7 @@ TEST_CASE("waived findings stand in every report, and the verdict says that ther
   CHECK(has(text.out, "waived findings: empty-row"));
   CHECK(has(contents(folder() / "waived.xml"), "waived:&#10;[empty-row]"));
   CHECK(read_xml("waived.xml", "print(len(root.findall('.//failure')))") == "0\n");
-  auto const found = report(command);
+  auto const found = json::parse(contents(folder() / "waived.json"));
   CHECK(found["waived_classes"] == json::array({"empty-row", "lse"}));
   CHECK(found["summary"]["waived"].get<int>() > 0);
 }

@@ -11,8 +11,11 @@ namespace {
 
 namespace fs = std::filesystem;
 
+/// A quick audit of all checks, whose draws and production shapes are small.
+std::string const few_draws = " --quick --draws 20 --draw-products 65536";
+
 TEST_CASE("the built-in kernel is certified on the built-in cases", "[unit]") {
-  outcome const ran = attest("audit --seed 7 --draws 20");
+  outcome const ran = attest("audit --seed 7 --draws 20 --draw-products 1048576");
   CHECK(ran.status == 0);
   CHECK(has(ran.out, "CERTIFIED"));
   CHECK(has(ran.out, "seed 7"));
@@ -22,16 +25,17 @@ TEST_CASE("the built-in kernel is certified on the built-in cases", "[unit]") {
 }
 
 TEST_CASE("the built-in kernel keeps its own sharper claims", "[unit]") {
-  for (std::string const contract : {"f32-blocked", "f64", "f64-blocked", "f32-any"}) {
-    outcome const ran = attest("audit --quick --draws 20 --seed 1 --contract " + contract);
+  // And f32-blocked, on each instruction set: below.
+  for (std::string const contract : {"f64", "f64-blocked", "f32-any"}) {
+    outcome const ran = attest("audit" + few_draws + " --seed 1 --contract " + contract);
     INFO(contract << ran.out);
     CHECK(ran.status == 0);
   }
 }
 
 TEST_CASE("an honest plug-in of another design is certified", "[unit]") {
-  CHECK(attest("audit --quick --draws 20 --seed 1" + kernel("naive")).status == 0);
-  outcome const noisy = attest("audit --quick --draws 20 --seed 1 --json -" + kernel("noisy"));
+  CHECK(attest("audit" + few_draws + " --seed 1" + kernel("naive")).status == 0);
+  outcome const noisy = attest("audit" + few_draws + " --only worked-examples,masks,drawn --seed 1 --json -" + kernel("noisy"));
   CHECK(noisy.status == 0);
   CHECK(nlohmann::json::parse(noisy.out)["verdict"] == "certified");  // its chatter is not in our output
 }
@@ -39,15 +43,17 @@ TEST_CASE("an honest plug-in of another design is certified", "[unit]") {
 TEST_CASE("broken plug-ins are refuted, and the finding names what is wrong", "[unit]") {
   struct broken { char const* name; char const* only; char const* bug_class; char const* says; };
   auto const [name, only, bug_class, says] = GENERATE(
-      broken{"mean_v", "worked-examples", "weak-test", "it equals the mean of all rows of V"},
-      broken{"ignores_mask", "masks", "mask-polarity", "the key is masked"},
-      broken{"nan_empty_row", "empty-rows", "empty-row", "no key is visible to this query"},
-      broken{"crash", "worked-examples", "crash", "crashed with SIGSEGV"}, broken{"exits", "worked-examples", "crash", "exited with code 0"},
-      broken{"changes_rounding", "worked-examples", "fast-math", "floating-point environment"},
-      broken{"scales_q", "worked-examples", "memory", "writes into the input q"},
-      broken{"writes_past", "worked-examples", "memory", "writes element 0 past the end of o"},
-      broken{"reads_past_k", "worked-examples", "memory", "reads element 0 past the end of k"},
-      broken{"forgets_last_row", "worked-examples", "memory", "o"}, broken{"ignores_strides", "strides", "memory", "strides"});
+      broken{"mean_v", "worked-examples/e11.1", "weak-test", "it equals the mean of all rows of V"},
+      broken{"ignores_mask", "masks/random-full", "mask-polarity", "the key is masked"},
+      broken{"nan_empty_row", "empty-rows/every-row", "empty-row", "no key is visible to this query"},
+      broken{"crash", "worked-examples/e11.1", "crash", "crashed with SIGSEGV"},
+      broken{"exits", "worked-examples/e11.1", "crash", "exited with code 0"},
+      broken{"changes_rounding", "worked-examples/e11.1", "fast-math", "floating-point environment"},
+      broken{"scales_q", "worked-examples/e11.1", "memory", "writes into the input q"},
+      broken{"writes_past", "worked-examples/e11.1", "memory", "writes element 0 past the end of o"},
+      broken{"reads_past_k", "worked-examples/e11.1", "memory", "reads element 0 past the end of k"},
+      broken{"forgets_last_row", "worked-examples/e11.1", "memory", "o"},
+      broken{"ignores_strides", "strides/gap1", "memory", "strides"});
   outcome const ran = attest(std::string("audit --seed 1 --json - --only ") + only + kernel(name));
   INFO(name << '\n' << ran.out.substr(0, 2000) << ran.err);
   CHECK(ran.status == 1);
@@ -77,7 +83,7 @@ TEST_CASE("the built-in kernel runs on each of this machine's instruction sets, 
   CHECK(has(listed, "builtin:scalar"));
   struct set { char const* word; char const* name; };  // plain code is SCALAR or EMU128
   auto const report_of = [](std::string const& word) {
-    return nlohmann::json::parse(attest("audit --quick --draws 20 --seed 3 --contract f32-blocked --json - --kernel builtin" + word).out);
+    return nlohmann::json::parse(attest("audit" + few_draws + " --seed 3 --contract f32-blocked --json - --kernel builtin" + word).out);
   };
   auto const answers = [](nlohmann::json report) {
     for (char const* key : {"oracle_seconds", "kernel_seconds"}) report["summary"].erase(key);
@@ -205,19 +211,6 @@ TEST_CASE("verify certifies the recorded encoder and counts its elements", "[uni
   CHECK(report["evidence"]["sharper_presets"][0]["preset"] == "f32-ordered");
 }
 
-TEST_CASE("verify refutes a file with one flipped bit in o", "[unit]") {
-  std::string bytes = contents(ATTEST_TEST_DATA "/minilm_attention.safetensors");
-  std::uint64_t header = 0;
-  std::memcpy(&header, bytes.data(), 8);
-  bytes[8 + header + 190464 + 4 * 1000 + 2] ^= 0x10;  // bit 20 of element 1000 of layer0.o
-  auto const path = fs::temp_directory_path() / ("attest-cli-flipped-" + std::to_string(::getpid()) + ".safetensors");
-  std::ofstream(path, std::ios::binary) << bytes;
-  outcome const ran = attest("verify " + path.string());
-  CHECK(ran.status == 1);
-  CHECK(has(ran.out, "o[0, 0, 31, 8]"));  // 1000 = 31·32 + 8
-  fs::remove(path);
-}
-
 TEST_CASE("solve writes correctly rounded answers that verify certifies within an ulp", "[unit]") {
   std::string const inputs = ATTEST_TEST_DATA "/minilm_attention.safetensors";
   outcome const solved = attest("solve " + inputs + " --out solved.safetensors --round f32");
@@ -246,12 +239,6 @@ TEST_CASE("solve writes outward-rounded enclosures, and prints certified digits"
     CHECK(ran.status == 2);
     CHECK_FALSE(ran.err.empty());
   }
-}
-
-TEST_CASE("a recorded answer without the softcap that was asked for is refuted as one", "[unit]") {
-  outcome const ran = attest("verify " ATTEST_TEST_DATA "/minilm_attention.safetensors --softcap 2");
-  CHECK(ran.status == 1);
-  CHECK(has(ran.out, "softcap"));
 }
 
 TEST_CASE("a JSON report has the documented keys, and waived classes do not refute", "[unit]") {
@@ -286,13 +273,19 @@ TEST_CASE("a JSON report has the documented keys, and waived classes do not refu
 }
 
 TEST_CASE("every finding's reproducer finds it again", "[unit]") {
-  std::string const which = GENERATE("mean_v", "ignores_mask", "nan_empty_row", "writes_past", "reads_past_k", "scales_q", "crash",
-                                     "exits", "unknown_status", "ignores_strides", "leaves_ftz", "forgets_last_row");
-  auto const report = nlohmann::json::parse(attest("audit --quick --seed 2 --only masks,empty-rows,strides,worked-examples --json -" + kernel(which)).out);
+  // Of each class two findings: the first, which was shrunk to a file, and one more, which is asked by its name.
+  std::string const examples = "worked-examples/e11.1,worked-examples/identity", strides = "strides/gap1,strides/gap8-alone",
+                    empty_rows = "empty-rows/every-row,empty-rows/every-other", masks = "masks/random-full,masks/random-b11m";
+  struct broken { char const* name; std::string only; };
+  auto const [which, only] = GENERATE_COPY(
+      broken{"mean_v", examples + ',' + masks}, broken{"ignores_mask", masks}, broken{"nan_empty_row", empty_rows},
+      broken{"writes_past", examples + ',' + strides}, broken{"reads_past_k", examples}, broken{"scales_q", examples},
+      broken{"crash", examples}, broken{"exits", examples}, broken{"unknown_status", examples},
+      broken{"ignores_strides", strides}, broken{"leaves_ftz", examples}, broken{"forgets_last_row", examples + ',' + empty_rows});
+  auto const report = nlohmann::json::parse(attest("audit --quick --seed 2 --json - --only " + only + kernel(which)).out);
   REQUIRE_FALSE(report["findings"].empty());
   std::map<std::string, int> asked;
   for (auto const& finding : report["findings"]) {
-    // Of each class in each check the first, which was shrunk to a file, and one more, which is asked by its name.
     if (++asked[finding["check"].get<std::string>() + finding["class"].get<std::string>()] > 2) continue;
     std::string const command = finding["reproducer"];
     REQUIRE(command.starts_with("attest "));
@@ -323,7 +316,8 @@ TEST_CASE("the findings of verify have reproducers that find them again, flags a
 
 TEST_CASE("the file of a finding holds the kernel's answer: verify finds the same in it", "[unit]") {
   struct broken { char const* kernel; char const* only; };
-  auto const [name, only] = GENERATE(broken{"mean_v", "worked-examples"}, broken{"ignores_mask", "masks"}, broken{"nan_empty_row", "empty-rows"});
+  auto const [name, only] = GENERATE(broken{"mean_v", "worked-examples/e11.1"}, broken{"ignores_mask", "masks/random-full"},
+                                     broken{"nan_empty_row", "empty-rows/every-row"});
   auto const report = nlohmann::json::parse(attest(std::string("audit --quick --seed 2 --json - --only ") + only + kernel(name)).out);
   auto const& first = report["findings"][0];
   std::string const file = first["file"];
@@ -338,7 +332,7 @@ TEST_CASE("the file of a finding holds the kernel's answer: verify finds the sam
 }
 
 TEST_CASE("--fail-fast ends at the first finding", "[unit]") {
-  auto const report = nlohmann::json::parse(attest("audit --quick --draws 20 --seed 2 --fail-fast --json -" + kernel("mean_v")).out);
+  auto const report = nlohmann::json::parse(attest("audit --seed 2 --only worked-examples/e11.1,worked-examples/identity --fail-fast --json -" + kernel("mean_v")).out);
   CHECK(report["verdict"] == "refuted");
   CHECK(report["summary"]["cases"] == 1);
   CHECK(has(report["observations"].dump(), "--fail-fast"));
@@ -387,7 +381,7 @@ TEST_CASE("an audit takes its minute by default, and asks draws until then", "[n
 
 TEST_CASE("a seed decides every input: the same report twice", "[unit]") {
   auto const report = [] {
-    auto parsed = nlohmann::json::parse(attest("audit --quick --draws 20 --seed 11 --json -").out);
+    auto parsed = nlohmann::json::parse(attest("audit" + few_draws + " --only accuracy,masks,drawn --seed 11 --json -").out);
     parsed["summary"].erase("oracle_seconds");
     parsed["summary"].erase("kernel_seconds");
     return parsed.dump();

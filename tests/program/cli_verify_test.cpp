@@ -1,6 +1,8 @@
 // `verify` of files that are wrong, empty or mostly outside the bound: what it says, and what it costs.
 #include <chrono>
+#include <cstring>
 #include <filesystem>
+#include <fstream>
 #include <string>
 
 #include "tests/program/program.hpp"
@@ -10,6 +12,7 @@ namespace attest::tests {
 namespace {
 
 using nlohmann::json;
+namespace fs = std::filesystem;
 
 /// Writes FILE.safetensors from a line of Python that fills `t`, {name: (dtype, shape, bytes)}, and `meta`.
 /// ones(shape…) and normal(shape…) are float32 tensors; empty(shape…) has no elements.
@@ -129,6 +132,25 @@ TEST_CASE("tensors without elements bound no work: they are refused, or done at 
   outcome const solved = attest("solve nothing.safetensors --out solved");
   CHECK(solved.status == 2);
   CHECK(has(solved.err, "more than half of the machine's memory"));
+}
+
+TEST_CASE("verify refutes a file with one flipped bit in o", "[unit]") {
+  std::string bytes = contents(ATTEST_TEST_DATA "/minilm_attention.safetensors");
+  std::uint64_t header = 0;
+  std::memcpy(&header, bytes.data(), 8);
+  bytes[8 + header + 190464 + 4 * 1000 + 2] ^= 0x10;  // bit 20 of element 1000 of layer0.o
+  auto const path = fs::temp_directory_path() / ("attest-cli-flipped-" + std::to_string(::getpid()) + ".safetensors");
+  std::ofstream(path, std::ios::binary) << bytes;
+  outcome const ran = attest("verify " + path.string());
+  CHECK(ran.status == 1);
+  CHECK(has(ran.out, "o[0, 0, 31, 8]"));  // 1000 = 31·32 + 8
+  fs::remove(path);
+}
+
+TEST_CASE("a recorded answer without the softcap that was asked for is refuted as one", "[unit]") {
+  outcome const ran = attest("verify " ATTEST_TEST_DATA "/minilm_attention.safetensors --softcap 2");
+  CHECK(ran.status == 1);
+  CHECK(has(ran.out, "softcap"));
 }
 
 }  // namespace

@@ -113,7 +113,7 @@ def safetensors(path, tensors, metadata):
 
 with tempfile.TemporaryDirectory() as name:
     folder = pathlib.Path(name)
-    quick = ["audit", "--quick", "--draws", "20", "--seed", "1"]
+    quick = ["audit", "--quick", "--draws", "20", "--draw-products", "65536", "--seed", "1"]
     masks = ["--only", "masks,empty-rows,visibility-probe,stability"]
 
     terminal, report, page = run(folder, *quick, status=0)
