@@ -14,6 +14,9 @@ here=$(dirname -- "$(readlink -f -- "$0")")
 target=$(basename -- "$program")
 target=${target#fuzz_}
 log=$work/campaign.log
+# Sanitizers look for a llvm-symbolizer without a version, and Debian's has one.
+symbolizer=$(command -v llvm-symbolizer-19 || true)
+[ -z "$symbolizer" ] || export ASAN_SYMBOLIZER_PATH="${ASAN_SYMBOLIZER_PATH:-$symbolizer}"
 mkdir -p "$work/corpus" "$work/found" "$work/again"  # again/: what fails once more below
 
 # The options and the dictionary of this target, as OSS-Fuzz reads them.
