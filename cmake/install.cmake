@@ -58,7 +58,7 @@ install(FILES docs/contract.schema.json docs/report.schema.json docs/vectors.sch
 
 # What `cmake --install` needs, for the tests that install.
 add_custom_target(attest_installed)
-foreach(target IN ITEMS attest attest_runner attest_serve attest_zoo attest_vectors attest_kernel attest_kernel_avx512
+foreach(target IN ITEMS attest attest_runner attest_serve attest_zoo attest_vectors attest_answers attest_kernel attest_kernel_avx512
     attest_kernel_avx2 attest_kernel_scalar attest_compiled attest_machine attest_fast attest_descriptions)
   if(TARGET ${target})
     add_dependencies(attest_installed ${target})
