@@ -20,17 +20,22 @@ macro(attest_need need sentence)
   set(ATTEST_WITHOUT_${need} "${sentence}")
 endmacro()
 
-# attest_python_has(variable python module…): whether that Python finds the modules. None of their code runs.
-function(attest_python_has variable python)
+# attest_python_with(variable module…): the first Python that has the modules, of the one that runs the tests and the system's,
+# for which packages are installed; else the former, and ${variable}_FOUND is OFF. None of the modules' code runs.
+function(attest_python_with variable)
   list(JOIN ARGN " " modules)
-  execute_process(COMMAND ${python} -c
-    "import importlib.util, sys; sys.exit(not all(map(importlib.util.find_spec, sys.argv[1].split())))" "${modules}"
-    RESULT_VARIABLE status OUTPUT_QUIET ERROR_QUIET)
-  set(${variable} OFF)
-  if(status EQUAL 0)
-    set(${variable} ON)
-  endif()
-  set(${variable} ${${variable}} PARENT_SCOPE)
+  set(${variable} ${ATTEST_PYTHON} PARENT_SCOPE)
+  set(${variable}_FOUND OFF PARENT_SCOPE)
+  foreach(python IN ITEMS ${ATTEST_PYTHON} /usr/bin/python3)
+    execute_process(COMMAND ${python} -c
+      "import importlib.util, sys; sys.exit(not all(map(importlib.util.find_spec, sys.argv[1].split())))" "${modules}"
+      RESULT_VARIABLE status OUTPUT_QUIET ERROR_QUIET)
+    if(status EQUAL 0)
+      set(${variable} ${python} PARENT_SCOPE)
+      set(${variable}_FOUND ON PARENT_SCOPE)
+      return()
+    endif()
+  endforeach()
 endfunction()
 
 find_path(ATTEST_MPFR_HEADERS mpfr.h)
@@ -52,26 +57,18 @@ attest_need(CHROMIUM "no Chromium: ./attest setup browser" ATTEST_CHROMIUM)
 attest_need(DEBOOTSTRAP "no debootstrap: ./attest setup nightly" ATTEST_DEBOOTSTRAP)
 
 if(ATTEST_TESTS)
-  # The package's tests are run by the first Python that has what they need.
-  set(ATTEST_PACKAGE_PYTHON ${ATTEST_PYTHON})
-  foreach(python IN ITEMS ${ATTEST_PYTHON} /usr/bin/python3)
-    attest_python_has(ATTEST_PYTHON_TESTS ${python} numpy pytest)
-    if(ATTEST_PYTHON_TESTS)
-      set(ATTEST_PACKAGE_PYTHON ${python})
-      break()
-    endif()
-  endforeach()
-  attest_need(PYTEST "no NumPy or no pytest in python3: ./attest setup python" ATTEST_PYTHON_TESTS)
-  foreach(modules IN ITEMS numpy jsonschema "numpy safetensors" "torch numpy safetensors")
-    string(MAKE_C_IDENTIFIER "ATTEST_PYTHON_${modules}" variable)
-    string(REPLACE " " ";" modules "${modules}")
-    attest_python_has(${variable} ${ATTEST_PYTHON} ${modules})
-  endforeach()
-  attest_need(NUMPY "no NumPy in python3: ./attest setup ci" ATTEST_PYTHON_numpy)
-  attest_need(JSONSCHEMA "no jsonschema in python3: ./attest setup ci" ATTEST_PYTHON_jsonschema)
-  attest_need(SAFETENSORS "no NumPy or no safetensors in python3 (-DATTEST_PYTHON=... names one that has them)" ATTEST_PYTHON_numpy_safetensors)
+  attest_python_with(ATTEST_PYTEST_PYTHON numpy pytest)
+  attest_python_with(ATTEST_NUMPY_PYTHON numpy)
+  attest_python_with(ATTEST_JSONSCHEMA_PYTHON jsonschema)
+  attest_python_with(ATTEST_SAFETENSORS_PYTHON numpy safetensors)
+  attest_python_with(ATTEST_TORCH_PYTHON torch numpy safetensors)
+  attest_need(PYTEST "no NumPy or no pytest in python3: ./attest setup python" ATTEST_PYTEST_PYTHON_FOUND)
+  attest_need(NUMPY "no NumPy in python3: ./attest setup ci" ATTEST_NUMPY_PYTHON_FOUND)
+  attest_need(JSONSCHEMA "no jsonschema in python3: ./attest setup ci" ATTEST_JSONSCHEMA_PYTHON_FOUND)
+  attest_need(SAFETENSORS "no NumPy or no safetensors in python3 (-DATTEST_PYTHON=... names one that has them)"
+    ATTEST_SAFETENSORS_PYTHON_FOUND)
   attest_need(TORCH "no PyTorch, NumPy or safetensors in python3 (-DATTEST_PYTHON=... names one that has them)"
-    ATTEST_PYTHON_torch_numpy_safetensors)
+    ATTEST_TORCH_PYTHON_FOUND)
 endif()
 
 # What no package brings.

@@ -8,7 +8,7 @@ import json, os, struct, subprocess, sys, tempfile
 try:
     import numpy as np
 except ImportError:
-    print("skipped: NumPy is not installed (./attest setup test)")
+    print("skipped: NumPy is not installed (./attest setup ci)")
     sys.exit(77)
 
 ATTEST = sys.argv[1]
