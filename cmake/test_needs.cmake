@@ -60,15 +60,9 @@ if(ATTEST_TESTS)
   attest_python_with(ATTEST_PYTEST_PYTHON numpy pytest)
   attest_python_with(ATTEST_NUMPY_PYTHON numpy)
   attest_python_with(ATTEST_JSONSCHEMA_PYTHON jsonschema)
-  attest_python_with(ATTEST_SAFETENSORS_PYTHON numpy safetensors)
-  attest_python_with(ATTEST_TORCH_PYTHON torch numpy safetensors)
   attest_need(PYTEST "no NumPy or no pytest in python3: ./attest setup python" ATTEST_PYTEST_PYTHON_FOUND)
   attest_need(NUMPY "no NumPy in python3: ./attest setup ci" ATTEST_NUMPY_PYTHON_FOUND)
   attest_need(JSONSCHEMA "no jsonschema in python3: ./attest setup ci" ATTEST_JSONSCHEMA_PYTHON_FOUND)
-  attest_need(SAFETENSORS "no NumPy or no safetensors in python3 (-DATTEST_PYTHON=... names one that has them)"
-    ATTEST_SAFETENSORS_PYTHON_FOUND)
-  attest_need(TORCH "no PyTorch, NumPy or safetensors in python3 (-DATTEST_PYTHON=... names one that has them)"
-    ATTEST_TORCH_PYTHON_FOUND)
 endif()
 
 # What no package brings.

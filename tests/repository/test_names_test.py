@@ -16,7 +16,7 @@ CONFIGURATIONS = {
     "a machine with everything": ["-G", "Ninja Multi-Config", "-DATTEST_OPTIONAL=all"],
     "sanitizers": ["-G", "Ninja", "-DATTEST_OPTIONAL=none", "-DATTEST_SANITIZE=address,undefined"],
 }
-# Test and sentence, of which some must be skipped on a bare machine and none on one that has everything.
+# Tests that a bare machine must skip, with their sentences. A machine that has everything skips no test.
 PROMISED = {"ball.unit": "no MPFR: ./attest setup ci", "report.browser": "no Chromium: ./attest setup browser",
             "python.tests": "no NumPy or no pytest in python3: ./attest setup python"}
 
