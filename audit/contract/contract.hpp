@@ -53,6 +53,9 @@ struct conventions {
   friend bool operator==(conventions const&, conventions const&) noexcept = default;
 };
 
+/// The conventions that differ from docs/semantics.md, as contract files write them: "empty_row: nan".
+std::vector<std::string> relaxed(conventions const& how);
+
 /// A named claim. For each problem it states a kernel model (docs/bound.md).
 struct contract {
   std::string name;

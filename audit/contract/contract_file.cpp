@@ -337,4 +337,16 @@ problem::result<contract> contract_named(std::string const& argument) {
                            printable(argument), did_you_mean(argument, preset_names()))};
 }
 
+std::vector<std::string> relaxed(conventions const& how) {
+  struct {
+    std::vector<std::string> found{};
+    void word(char const* name, std::span<char const* const> words, std::size_t at) {
+      if (at != 0) found.push_back(fmt::format("{}: {}", name, words[at]));
+    }
+  } relaxations;
+  conventions visited = how;
+  visit_conventions(visited, relaxations);
+  return std::move(relaxations.found);
+}
+
 }  // namespace attest::audit

@@ -5,7 +5,7 @@
 
 #include <fmt/format.h>
 
-#include "audit/judge/conventions.hpp"
+#include "audit/judge/by_law.hpp"
 #include "audit/support/sort_by.hpp"
 
 namespace attest::audit {
@@ -48,7 +48,7 @@ fit fit_of_row(std::vector<answered_call> const& supposed, violation const& wron
   for (answered_call const& call : supposed) {
     owned_outputs const part = only(wrong.output, call.outputs);
     if (part.empty()) continue;
-    judgement const found = judge_by_conventions(call.problem, part, call.claim, {&row, 1}, thoroughness::verdict);
+    judgement const found = judge_by_law(call.problem, part, call.claim, {&row, 1}, thoroughness::verdict);
     if (found.failed > 0) return fit::refuted;
     open |= found.undecided > 0;
     judged |= found.judged() > 0;
@@ -63,7 +63,7 @@ fit fit_of_call(std::vector<answered_call> const& supposed, answered_case::judge
   for (answered_call const& call : supposed) {
     if (call.outputs.empty()) continue;
     judgement const found =
-        judge_by_conventions(call.problem, call.outputs, call.claim, of.rows, thoroughness::verdict);
+        judge_by_law(call.problem, call.outputs, call.claim, of.rows, thoroughness::verdict);
     if (fit const is = fit_of(found); is != fit::certified) return is;
   }
   return fit::certified;
@@ -335,7 +335,7 @@ std::vector<event_row> const& event_hypotheses() {
 
 void answered_case::add(owned_problem const& problem, owned_outputs const& outputs, contract const& claim,
                         std::vector<row_index> rows) {
-  judgement found = judge_by_conventions(problem, outputs, claim, rows, thoroughness::verdict);
+  judgement found = judge_by_law(problem, outputs, claim, rows, thoroughness::verdict);
   calls.push_back({of_rank_4(problem, outputs, claim), std::move(rows), std::move(found.violations)});
 }
 

@@ -5,8 +5,8 @@
 
 #include <fmt/format.h>
 
-#include "audit/judge/conventions.hpp"
 #include "audit/judge/exact_row_judge.hpp"
+#include "audit/judge/row_law.hpp"
 #include "audit/tensors/elements.hpp"
 #include "audit/tensors/entry_forms.hpp"
 #include "reference/real/outward.hpp"
@@ -37,7 +37,8 @@ std::optional<double> sum_of_bounds(problem::instance<T> const& p, problem::kern
 }  // namespace
 
 std::optional<violation> outputs_differ(audit_case const& kernel_case, owned_outputs const& first,
-                                        further_call const& further, owned_outputs const& again) {
+                                        further_call const& further, owned_outputs const& again,
+                                        std::span<row_index const> left_out) {
   struct named {
     char const* name;
     std::optional<owned_tensor> const& a;
@@ -57,7 +58,8 @@ std::optional<violation> outputs_differ(audit_case const& kernel_case, owned_out
     bool const moved = further.is == relation::same_rows;
     for (std::int64_t batch = 0; batch < n[0]; ++batch)
       for (std::int64_t h = 0; h < n[1]; ++h)
-        for (std::int64_t i = 0; i < n[2]; ++i)
+        for (std::int64_t i = 0; i < n[2]; ++i) {
+          if (std::ranges::binary_search(left_out, row_index{batch, h, i})) continue;
           for (std::int64_t j = 0; j < n[3]; ++j) {
             auto const b_offset = offset_of(b, batch, h, i, j);
             auto const a_offset =
@@ -74,6 +76,7 @@ std::optional<violation> outputs_differ(audit_case const& kernel_case, owned_out
                             is_lse ? "" : fmt::format(", {}", j), found.truth_lower, found.got, further.says);
             return found;
           }
+        }
   }
   return std::nullopt;
 }
@@ -91,6 +94,19 @@ problem::kernel_model merge_of_answers(problem::kernel_model of, std::size_t ans
   return of;
 }
 
+/// Gives the rows of a part whose keys are all hidden the O and LSE of docs/semantics.md, which hide the part from a merge,
+/// if the contract prescribes others.
+void hide_empty_rows(owned_problem const& part, contract const& claim, owned_outputs& answer) {
+  conventions const& says = claim.conventions;
+  if (says.empty_row == conventions::row::zero && says.empty_lse == conventions::log::minus_infinity) return;
+  auto const dv = static_cast<std::size_t>(part.size().dv);
+  for (auto const& [b, h, i] : empty_rows_of(part)) {
+    std::size_t const row = output_row(part, b, h, i);
+    for (std::size_t c = 0; c < dv; ++c) store(*answer.o, row * dv + c, 0);
+    store(*answer.lse, row, -infinity);
+  }
+}
+
 void judge_merge(audit_case const& kernel_case, case_outputs const& outputs, contract const& claim, case_result& into) {
   std::vector<owned_outputs> parts;
   for (std::size_t n = 0; n < kernel_case.further.size(); ++n) {
@@ -99,8 +115,8 @@ void judge_merge(audit_case const& kernel_case, case_outputs const& outputs, con
       into.unsupported = true;
       return;
     }
-    // A part whose keys are all hidden has the LSE that the contract says; −∞ is what a merge needs.
-    parts.push_back(translated(kernel_case.further[n].problem, *outputs[n + 1], claim));
+    parts.push_back(*outputs[n + 1]);
+    hide_empty_rows(kernel_case.further[n].problem, claim, parts.back());
   }
   if (parts.empty() || !outputs[0]->o) return;
   owned_outputs merged;
@@ -127,6 +143,8 @@ void judge_merge(audit_case const& kernel_case, case_outputs const& outputs, con
   contract merging = claim;
   merging.fixed = merge_of_answers(claim.model_for(kernel_case.problem.instance()), parts.size());
   merging.builtin = false;
+  merging.conventions.empty_row = conventions::row::zero;
+  merging.conventions.empty_lse = conventions::log::minus_infinity;
   judgement found = judge(kernel_case.problem.instance(), merged, merging);
   for (violation& v : found.violations) {
     v.sentence += fmt::format("; it is the answers to {} parts of the keys, merged by their LSE", parts.size());

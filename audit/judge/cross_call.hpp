@@ -9,9 +9,10 @@ namespace attest::audit {
 
 /// The first element of the outputs of `further` whose bits differ from those of the first call; nothing where all
 /// agree.
-/// Requires  further.is is same_bits or same_rows
+/// Requires  further.is is same_bits or same_rows; `left_out`, rows of `further` that are not compared, in order
 std::optional<violation> outputs_differ(audit_case const& kernel_case, owned_outputs const& first,
-                                        further_call const& further, owned_outputs const& again);
+                                        further_call const& further, owned_outputs const& again,
+                                        std::span<row_index const> left_out = {});
 
 /// Merges the outputs for parts of the keys by their LSE, in double, and judges the result as the output for all keys.
 /// The bound is that of a kernel that merges as many normalised parts: the roundings of this merge are smaller than

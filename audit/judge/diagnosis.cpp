@@ -10,7 +10,7 @@
 #include <fmt/format.h>
 
 #include "audit/judge/common_factor.hpp"
-#include "audit/judge/conventions.hpp"
+#include "audit/judge/by_law.hpp"
 #include "audit/judge/exact_row_judge.hpp"
 #include "audit/tensors/elements.hpp"
 
@@ -136,7 +136,7 @@ bool one_mistake_explains(owned_problem const& problem, owned_outputs const& out
     problem_draft instead = problem.draft();
     if (!candidate.commit(instead)) return false;
     auto const changed = owned_problem::make(std::move(instead));
-    return changed && judge_by_conventions(changed.value(), outputs, claim, rows, thoroughness::verdict).failed == 0;
+    return changed && judge_by_law(changed.value(), outputs, claim, rows, thoroughness::verdict).failed == 0;
   });
 }
 

@@ -96,6 +96,7 @@ row_truth<W, T>& exact_row_judge<T>::truth() {
 template <class T>
 void exact_row_judge<T>::judge(std::int64_t b, std::int64_t h, std::int64_t i, judgement& into) {
   b_ = b, h_ = h, i_ = i, before_ = into.failed;
+  exact_ = exact_values_of(says_.how, problem_.keys(b));
   second_.reset();
   last_.reset();
   first_.evaluate(problem_, model_, b, h, i);
@@ -146,6 +147,23 @@ void exact_row_judge<T>::by_rule(judgement& into, output_kind output, std::int64
   if (std::isnan(expected) ? std::isnan(value) : value == expected) return;
   violate(into, output_names[static_cast<std::size_t>(output)], at, value, expected, expected, 0, reference::infinity,
           kind, fmt::format("expected {}: {}", expected, why));
+}
+
+template <class T>
+template <class E>
+void exact_row_judge<T>::by_rule_unless_open(judgement& into, output_kind output, std::int64_t at, E got,
+                                             double expected, std::string const& why) {
+  if (exact_.any_for_nan) into.count_by_rule(output);
+  else by_rule(into, output, at, got, expected, bug_class::nan_swallowed, why);
+}
+
+template <class T>
+template <class E>
+void exact_row_judge<T>::by_rule_of_empty(judgement& into, output_kind output, std::int64_t at, E got, double expected,
+                                          double usual) {
+  std::string why = "no key is visible to this query (or every score is -inf)";
+  if (!(expected == usual)) why += fmt::format(", and the contract {} says so", says_.name);
+  by_rule(into, output, at, got, expected, bug_class::empty_row, why);
 }
 
 void compare(preset_comparison& with, double got, double lower, double upper, reference::error_bound const& bound) {
@@ -242,20 +260,20 @@ void exact_row_judge<T>::judge_o(judgement& into) {
     switch (exact.kind) {
       case value_kind::unspecified: into.leave_out(output_kind::o, 1, not_judged_because::value_left_open); continue;
       case value_kind::nan:
-        by_rule(into, output_kind::o, c, got, std::nan(""), bug_class::nan_swallowed,
-                "a visible NaN or +inf score reaches every output of its row");
+        by_rule_unless_open(into, output_kind::o, c, got, std::nan(""),
+                            "a visible NaN or +inf score reaches every output of its row");
         continue;
       case value_kind::not_finite:
         into.count_by_rule(output_kind::o);
-        if (std::isfinite(as_double(got)))
+        if (std::isfinite(as_double(got)) && !exact_.any_for_nan)
           violate(into, "o", c, as_double(got), -reference::infinity, reference::infinity, 0, reference::infinity,
                   bug_class::nan_swallowed, "but a visible key has an infinite value in this column");
         continue;
       case value_kind::finite: break;
     }
     if (first_.row.kind == row_kind::empty) {
-      by_rule(into, output_kind::o, c, got, 0, bug_class::empty_row,
-              "no key is visible to this query (or every score is -inf)");
+      bool const has_sink = first_.row.empty_lse != reference::number_class::minus_infinity;
+      by_rule_of_empty(into, output_kind::o, c, got, has_sink ? 0 : exact_.empty_o, 0);
       continue;
     }
     bool const by_dominance = by_bound(
@@ -286,15 +304,16 @@ void exact_row_judge<T>::judge_lse(judgement& into) {
   switch (first_.row.kind) {
     case row_kind::nan: {
       if (!reference::lse_is_infinite(problem_, b_, h_, i_))
-        return by_rule(into, output_kind::lse, 0, got, std::nan(""), bug_class::nan_swallowed,
-                       "a visible score is NaN");
+        return by_rule_unless_open(into, output_kind::lse, 0, got, std::nan(""), "a visible score is NaN");
       double const expected = std::isnan(as_double(got)) ? as_double(got) : reference::infinity;
-      return by_rule(into, output_kind::lse, 0, got, expected, bug_class::nan_swallowed,
-                     "a visible score is +inf and none is NaN (NaN is accepted, too)");
+      return by_rule_unless_open(into, output_kind::lse, 0, got, expected,
+                                 "a visible score is +inf and none is NaN (NaN is accepted, too)");
     }
-    case row_kind::empty:
-      return by_rule(into, output_kind::lse, 0, got, lse_of_empty(first_.row), bug_class::empty_row,
-                     "no key is visible to this query (or every score is -inf)");
+    case row_kind::empty: {
+      double const usual = lse_of_empty(first_.row);
+      return by_rule_of_empty(into, output_kind::lse, 0, got,
+                              usual == -reference::infinity ? exact_.empty_lse : usual, usual);
+    }
     case row_kind::finite: break;
   }
   by_bound(
@@ -316,8 +335,8 @@ void exact_row_judge<T>::judge_weights(judgement& into) {
       T const got = outputs_.weights(b_, h_, i_, j);
       // A kernel that does not compute hidden weights writes 0 in every row.
       bool const zero_is_right = as_double(got) == 0 && !reference::visible(problem_, b_, h_, i_, j);
-      by_rule(into, output_kind::weights, j, got, zero_is_right ? 0 : std::nan(""), bug_class::nan_swallowed,
-              "a visible score is NaN or +inf");
+      by_rule_unless_open(into, output_kind::weights, j, got, zero_is_right ? 0 : std::nan(""),
+                          "a visible score is NaN or +inf");
     }
     return;
   }

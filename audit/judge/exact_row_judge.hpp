@@ -12,6 +12,7 @@
 #include <vector>
 
 #include "audit/judge/judge_outputs.hpp"
+#include "audit/judge/row_law.hpp"
 #include "reference/compiled/row.hpp"
 
 namespace attest::audit {
@@ -87,9 +88,6 @@ double lse_of_empty(reference::enclosed_row<W, T> const& row) noexcept {
                                                                    : std::numeric_limits<double>::quiet_NaN();
 }
 
-/// The width in bits at which the judge encloses a row first.
-inline constexpr unsigned first_width = 128;
-
 /// Does the bound say nothing about the row (b, h, i), of which `truth` is known? Then none of its elements is judged,
 /// whatever it is.
 template <class T>
@@ -101,14 +99,20 @@ template <class T>
 value_hull hull_of(problem::instance<T> const& p, row_truth<first_width, T> const& truth, std::int64_t b,
                    std::int64_t h, std::int64_t c);
 
+/// What a contract says of exact values, and its name for sentences.
+struct said_by_contract {
+  conventions how{};
+  std::string name{};
+};
+
 /// Judges the rows of one problem, one after the other; its memory is reused. Use one object in each thread.
 template <class T>
 class exact_row_judge {
  public:
   exact_row_judge(problem::instance<T> const& problem, output_views<T> const& outputs,
                   problem::kernel_model const& model, std::span<named_model const> sharper = {},
-                  thoroughness how = thoroughness::report)
-      : problem_(problem), outputs_(outputs), model_(model), sharper_(sharper), how_(how) {}
+                  thoroughness how = thoroughness::report, said_by_contract says = {})
+      : problem_(problem), outputs_(outputs), model_(model), sharper_(sharper), how_(how), says_(std::move(says)) {}
 
   /// Judges one row, with thoroughness::verdict up to its first fault, and compares it with the bounds of `sharper`
   /// where reference::machine::bounded_again says so.
@@ -126,6 +130,13 @@ class exact_row_judge {
   template <class E>
   void by_rule(judgement& into, output_kind output, std::int64_t at, E got, double expected,
                std::optional<bug_class> kind, std::string const& why);
+  /// The same where the exact value is NaN or infinite: any `got` is right if the contract leaves it open.
+  template <class E>
+  void by_rule_unless_open(judgement& into, output_kind output, std::int64_t at, E got, double expected,
+                           std::string const& why);
+  /// An element of a row without keys and sink, whose value by docs/semantics.md is `usual`.
+  template <class E>
+  void by_rule_of_empty(judgement& into, output_kind output, std::int64_t at, E got, double expected, double usual);
   /// Is enough of the row known?
   bool enough(judgement const& into) const noexcept { return how_ == thoroughness::verdict && into.failed > before_; }
   /// Judges |got − truth| ≤ bound, where `truth_at(width)` gives the enclosure of the truth at that width, and
@@ -147,6 +158,8 @@ class exact_row_judge {
   problem::kernel_model model_;
   std::span<named_model const> sharper_;
   thoroughness how_;
+  said_by_contract says_;
+  exact_values exact_{};                              ///< of the entry of the row
   std::vector<reference::row_bound> sharper_bounds_;  ///< of the row; empty where it is not compared
   std::size_t size_class_ = size_class_of(problem_.size().m);
   std::int64_t b_ = 0, h_ = 0, i_ = 0;

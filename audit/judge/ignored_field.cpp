@@ -3,7 +3,7 @@
 #include <utility>
 #include <vector>
 
-#include "audit/judge/conventions.hpp"
+#include "audit/judge/by_law.hpp"
 #include "audit/tensors/entry_forms.hpp"
 
 namespace attest::audit {
@@ -40,7 +40,7 @@ bool is_right(owned_problem const& asked, problem_draft supposed, owned_outputs 
   for (std::int64_t b = 0; b < asked.size().b; ++b)
     for (std::int64_t h = 0; h < asked.size().hq; ++h)
       for (std::int64_t i = 0; i < queries_of(asked, b); ++i) rows.push_back({b, h, i});
-  return judge_by_conventions(read, outputs, claim, rows, thoroughness::verdict).failed == 0;
+  return judge_by_law(read, outputs, claim, rows, thoroughness::verdict).failed == 0;
 }
 
 }  // namespace

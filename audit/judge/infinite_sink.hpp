@@ -36,8 +36,8 @@ struct row_of_infinite_sink {
 /// Cost      that of one row of the ball tier, where the sink is +∞
 template <class T>
 std::optional<row_of_infinite_sink> taken_by_sink(problem::instance<T> const& whole, problem::instance<T> const& keys,
-                                                  problem::kernel_model const& model, std::int64_t b, std::int64_t h,
-                                                  std::int64_t i) {
+                                                  problem::kernel_model const& model, row_index const& row) {
+  auto const& [b, h, i] = row;
   if (reference::sink_at(whole, b, h).kind != reference::number_class::plus_infinity) return std::nullopt;
   row_truth<first_width, T> truth;
   truth.evaluate(keys, model, b, h, i);

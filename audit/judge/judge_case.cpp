@@ -8,13 +8,14 @@
 #include <fmt/format.h>
 #include <fmt/ranges.h>
 
-#include "audit/judge/conventions.hpp"
+#include "audit/judge/by_law.hpp"
 #include "audit/judge/cross_call.hpp"
 #include "audit/judge/diagnosis.hpp"
 #include "audit/judge/hidden_keys.hpp"
 #include "audit/judge/ignored_field.hpp"
 #include "audit/judge/observed_range.hpp"
 #include "audit/judge/padding_rows.hpp"
+#include "audit/judge/row_law.hpp"
 #include "audit/tensors/elements.hpp"
 #include "audit/tensors/entry_forms.hpp"
 
@@ -37,11 +38,11 @@ void leave_unlisted(violation worst, judgement& found) {
 
 judgement judge_call(owned_problem const& problem, owned_outputs const& outputs, contract const& claim,
                      std::span<row_index const> rows, thoroughness how) {
-  judgement found = judge_by_conventions(problem, outputs, claim, rows, how);
+  judgement found = judge_by_law(problem, outputs, claim, rows, how);
   if (found.failed == 0 || how == thoroughness::verdict) return found;
   if (contract const& any = *find_contract("f32-any");
       claim.name == "f32" && !is_wrong(problem, outputs, any, found.violations.front()) &&
-      judge_by_conventions(problem, outputs, any, rows, thoroughness::verdict).failed == 0)
+      judge_by_law(problem, outputs, any, rows, thoroughness::verdict).failed == 0)
     for (violation& v : found.violations)
       v.sentence +=
           "; it would pass f32-any: either the kernel rescales lazily or merges by LSE (declare it with "
@@ -68,7 +69,7 @@ judgement judge_beside(owned_problem const& problem, owned_outputs const& first,
 bool is_wrong(owned_problem const& problem, owned_outputs const& outputs, contract const& claim,
               violation const& wrong) {
   row_index const row{wrong.index[0], wrong.index[1], wrong.index[2]};
-  return judge_by_conventions(problem, outputs, claim, {&row, 1}, thoroughness::verdict).failed > 0;
+  return judge_by_law(problem, outputs, claim, {&row, 1}, thoroughness::verdict).failed > 0;
 }
 
 namespace {
@@ -119,24 +120,24 @@ void judge_finite(audit_case const& kernel_case, owned_outputs const& outputs, c
           rows.push_back({b, h, i});
   if (rows.empty()) return;
   if (how != thoroughness::all) how = thoroughness::verdict;
-  judgement found = judge_by_conventions(kernel_case.problem, outputs, claim, rows, how);
+  judgement found = judge_by_law(kernel_case.problem, outputs, claim, rows, how);
   into.failed += found.failed;
   for (violation& wrong : found.violations) into.add(std::move(wrong));
 }
 
-/// Where the contract says of a query that sees no key what depends on hidden keys and values, and these differ between
-/// the first call and further call n: a claim of that alone. Such rows are not what they were, and are judged by
-/// themselves.
-std::optional<contract> claim_of_empty_rows(audit_case const& kernel_case, std::size_t n, contract const& claim) {
-  using row = conventions::row;
-  conventions const& says = claim.conventions;
-  if (says.empty_row != row::mean && says.empty_row != row::unmasked) return std::nullopt;
+/// The rows of further call n that answer by hidden keys and values, as the contract says, if these differ between the
+/// first call and this one: such rows are not what they were, and are judged by themselves.
+std::vector<row_index> rows_of_hidden_values(audit_case const& kernel_case, std::size_t n, contract const& claim) {
   problem_draft const &first = kernel_case.problem.draft(), &other = kernel_case.call(n + 1).draft();
-  if (first.k.bytes == other.k.bytes && first.v.bytes == other.v.bytes) return std::nullopt;
-  contract alone = claim;
-  alone.conventions = {};
-  alone.conventions.empty_row = says.empty_row, alone.conventions.empty_lse = says.empty_lse;
-  return alone;
+  if (first.k.bytes == other.k.bytes && first.v.bytes == other.v.bytes) return {};
+  row_laws const laws(kernel_case.call(n + 1), claim);
+  if (laws.are_semantics()) return {};
+  std::vector<row_index> rows = every_row_of(kernel_case.call(n + 1));
+  std::erase_if(rows, [&](row_index const& row) {
+    row_law const law = laws.of(row);
+    return law != row_law::every_key && law != row_law::mean_of_values;
+  });
+  return rows;
 }
 
 }  // namespace
@@ -180,9 +181,8 @@ void judge_case(audit_case const& kernel_case, case_outputs const& outputs, judg
              judge_beside(further.problem, *outputs[0], *outputs[n + 1], *rules.claim, rows_of(n + 1), rules.how));
         continue;
       }
-      if (auto const alone = claim_of_empty_rows(kernel_case, n, *rules.claim))
-        found = outputs_differ(kernel_case, translated(kernel_case.problem, *outputs[0], *alone), further,
-                               translated(kernel_case.call(n + 1), *outputs[n + 1], *alone));
+      if (auto const open = rows_of_hidden_values(kernel_case, n, *rules.claim); !open.empty())
+        found = outputs_differ(kernel_case, *outputs[0], further, *outputs[n + 1], open);
       if (found) {
         found->call = n + 1;
         if (further.promised || rules.must_reproduce()) into.judged.failed++, into.judged.add(std::move(*found));

@@ -41,14 +41,6 @@ std::vector<row_block> blocks_of(problem::instance<T> const& p, std::span<row_in
   return blocks;
 }
 
-/// The elements of all outputs.
-std::int64_t elements_of(owned_outputs const& outputs) {
-  std::int64_t elements = 0;
-  for (auto const* output : {&outputs.o, &outputs.lse, &outputs.weights})
-    if (*output) elements += static_cast<std::int64_t>((*output)->bytes.size() / problem::size_of((*output)->type));
-  return elements;
-}
-
 /// Orders rows so that the first of every head come first, then the second of every head, and so on: where not all are
 /// judged, some of every head are.
 void put_heads_in_turn(std::vector<row_index>& rows) {
@@ -87,12 +79,11 @@ row_counts judge_until(std::vector<row_index> const& rows, std::int64_t most, Is
 
 template <class T>
 judgement judge_typed(problem::instance<T> const& problem, owned_outputs const& outputs,
-                      problem::kernel_model const& model, std::span<named_model const> sharper,
+                      problem::kernel_model const& model, said_by_contract const& says,
+                      std::span<named_model const> sharper,
                       std::span<row_index const> rows, thoroughness how) {
   output_views<T> const views = views_of<T>(problem, outputs);
-  judgement total;
-  total.exist = elements_of(outputs);
-  total.returned = {views.o.present, views.lse.present, views.weights.present};
+  judgement total = unjudged(outputs);
   if (total.exist == 0) return total;  // of any number of rows
   struct worker {
     tiered_judge<T> rows;
@@ -100,7 +91,7 @@ judgement judge_typed(problem::instance<T> const& problem, owned_outputs const& 
     std::vector<row_index> not_enclosed, not_certified;  ///< by the machine tier
   };
   tbb::enumerable_thread_specific<worker> workers(
-      [&] { return worker{tiered_judge<T>(problem, views, model, sharper, how), {}, {}, {}}; });
+      [&] { return worker{tiered_judge<T>(problem, views, model, sharper, how, says), {}, {}, {}}; });
   auto const blocks = blocks_of(problem, rows);
   tbb::parallel_for(std::size_t{0}, blocks.size(), [&](std::size_t at) {
     auto const [b, h, i0, i1] = blocks[at];
@@ -151,6 +142,17 @@ judgement judge_typed(problem::instance<T> const& problem, owned_outputs const& 
 
 }  // namespace
 
+judgement unjudged(owned_outputs const& outputs) {
+  judgement none;
+  for (std::size_t kind = 0; kind < output_names.size(); ++kind) {
+    auto const& output = outputs.of(static_cast<output_kind>(kind));
+    if (!output) continue;
+    none.returned[kind] = 1;
+    none.exist += static_cast<std::int64_t>(output->bytes.size() / problem::size_of(output->type));
+  }
+  return none;
+}
+
 std::int64_t most_wrong_rows(problem::sizes const& sizes, std::int64_t rows) noexcept {
   constexpr double products_of_small = 0x1p18;
   double const of_row = std::max(1.0, static_cast<double>(sizes.m) * static_cast<double>(sizes.d + sizes.dv));
@@ -163,7 +165,7 @@ judgement judge(problem::any_instance const& problem, owned_outputs const& outpu
   std::vector<named_model> sharper;
   for (contract const* preset : sharper_presets(claim))
     sharper.push_back({preset->name, problem::with_lse_in(model.lse_base, preset->model_for(problem))});
-  return std::visit([&](auto const& p) { return judge_typed(p, outputs, model, sharper, rows, how); }, problem);
+  return std::visit([&](auto const& p) { return judge_typed(p, outputs, model, {claim.conventions, claim.name}, sharper, rows, how); }, problem);
 }
 
 }  // namespace attest::audit

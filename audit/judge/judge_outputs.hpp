@@ -23,7 +23,10 @@ enum class thoroughness : std::uint8_t {
 /// Source    measured: a row of the ball tier costs what 500 of the machine tier cost (f32, 512 keys, d = dv = 64)
 std::int64_t most_wrong_rows(problem::sizes const& sizes, std::int64_t rows) noexcept;
 
-/// Judges every element of `outputs`, or, where `rows` is not empty, those of these rows that are queries of their entries.
+/// The judgement of no element: what exists, and which outputs were returned.
+judgement unjudged(owned_outputs const& outputs);
+
+/// Judges every element of `outputs` by docs/semantics.md and the exact values of the contract (row_law.hpp), or, where `rows` is not empty, those of these rows that are queries of their entries.
 /// Requires  outputs that a kernel wrote for `problem` or that problem::make_outputs accepts for it
 ///           `rows` in increasing order
 /// Ensures   the same judgement for any number of threads; nothing wrong is passed over: where elements are

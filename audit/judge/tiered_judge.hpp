@@ -29,10 +29,11 @@ class tiered_judge {
  public:
   /// Some rows are compared with the bounds of `sharper`, which must outlive this object.
   tiered_judge(problem::instance<T> const& problem, output_views<T> const& outputs, problem::kernel_model const& model,
-               std::span<named_model const> sharper = {}, thoroughness how = thoroughness::report)
+               std::span<named_model const> sharper = {}, thoroughness how = thoroughness::report,
+               said_by_contract says = {})
       : problem_(problem),
         outputs_(outputs),
-        exact_(problem, outputs, model, sharper, how),
+        exact_(problem, outputs, model, sharper, how, std::move(says)),
         lse_base_(model.lse_base),
         sharper_(sharper) {
     for (named_model const& preset : sharper) models_.push_back(preset.model);

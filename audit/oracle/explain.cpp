@@ -7,7 +7,6 @@
 #include <fmt/format.h>
 
 #include "audit/cases/default_contract.hpp"
-#include "audit/judge/conventions.hpp"
 #include "audit/judge/judge_outputs.hpp"
 #include "audit/support/printable.hpp"
 #include "audit/support/words.hpp"

@@ -11,10 +11,10 @@
 
 #include "audit/cases/default_contract.hpp"
 #include "audit/judge/allowed_errors.hpp"
-#include "audit/judge/conventions.hpp"
 #include "audit/judge/hidden_keys.hpp"
 #include "audit/judge/infinite_sink.hpp"
 #include "audit/judge/one_query.hpp"
+#include "audit/judge/row_law.hpp"
 #include "audit/oracle/answer_tensors.hpp"
 #include "audit/oracle/rounded_lse.hpp"
 #include "audit/support/printable.hpp"
@@ -98,10 +98,7 @@ class contract_rows {
     auto found = rows_by_semantics<Target>(instance_, model_, tiers_, b, h, i0, i1);
     for (std::int64_t i = i0; i < i1; ++i) {
       referenced_row<Target>& row = found.rows[static_cast<std::size_t>(i - i0)];
-      if (row.kind == reference::row_kind::empty && !has_a_sink(instance_, b, h)) sees_no_key(row, b, h, i);
-      else if (bool const by_sink = row.kind == reference::row_kind::nan && limits_sink_ && taken(row, b, h, i);
-               !by_sink && claim_.conventions.nan == conventions::invalid::unspecified)
-        leave_nan_open(row);
+      follow_law(row, {b, h, i});
       if (excludes_sink_) lse_of_keys(row, b, h, i);
       if (!is_open_) continue;
       std::ranges::fill(row.o_bound, reference::infinity);
@@ -111,15 +108,34 @@ class contract_rows {
   }
 
  private:
-  void sees_no_key(referenced_row<Target>& row, std::int64_t b, std::int64_t h, std::int64_t i) const {
-    empty_row_rule const says = empty_rows_of(claim_.conventions, instance_.keys(b));
-    if (says.unmasked) return take(one_query(problem_, b, h, i), row, true);
-    if (says.mean) take(mean_of_values(problem_, b, h, i), row, false);
-    if (says.nan) {
+  /// Replaces what the contract prescribes otherwise than docs/semantics.md.
+  void follow_law(referenced_row<Target>& row, row_index const& at) const {
+    switch (laws_.of(at)) {
+      case row_law::semantics: return state_exact_values(row, at);
+      case row_law::every_key: return take(one_query(problem_, at.b, at.h, at.i), row, true);
+      case row_law::mean_of_values:
+        take(mean_of_values(problem_, at.b, at.h, at.i), row, false);
+        return state_lse_of_empty(row, at);
+      case row_law::sink_takes_all: return taken(row, at);
+    }
+  }
+
+  void state_exact_values(referenced_row<Target>& row, row_index const& at) const {
+    exact_values const says = exact_values_of(claim_.conventions, instance_.keys(at.b));
+    if (row.kind != reference::row_kind::empty || has_a_sink(instance_, at.b, at.h)) {
+      if (says.any_for_nan) leave_nan_open(row);
+      return;
+    }
+    if (std::isnan(says.empty_o)) {
       std::ranges::fill(row.o, reference::quiet_nan<Target>());
       std::ranges::fill(row.o_bound, 0);
     }
-    if (says.lse) row.lse = static_cast<lse_element<Target>>(*says.lse), row.lse_bound = 0;
+    state_lse_of_empty(row, at);
+  }
+
+  void state_lse_of_empty(referenced_row<Target>& row, row_index const& at) const {
+    double const lse = exact_values_of(claim_.conventions, instance_.keys(at.b)).empty_lse;
+    if (lse != -reference::infinity) row.lse = static_cast<lse_element<Target>>(lse), row.lse_bound = 0;
   }
 
   /// lse_sink: excluded. The LSE of the row of the same problem without its sink. Where the row with it is outside the
@@ -128,8 +144,8 @@ class contract_rows {
     auto found = rows_by_semantics<Target>(std::get<problem::instance<T>>(keys_alone_->instance()), model_, tiers_, b,
                                            h, i, i + 1);
     referenced_row<Target>& keys = found.rows.front();
-    if (keys.kind == reference::row_kind::empty) sees_no_key(keys, b, h, i);
-    else if (claim_.conventions.nan == conventions::invalid::unspecified) leave_nan_open(keys);
+    contract_rows(*keys_alone_, std::get<problem::instance<T>>(keys_alone_->instance()), claim_, tiers_)
+        .follow_law(keys, {b, h, i});
     bool const outside = row.kind == reference::row_kind::finite && row.lse_bound == reference::infinity;
     row.lse = keys.lse, row.lse_bound = outside ? reference::infinity : keys.lse_bound;
   }
@@ -144,17 +160,15 @@ class contract_rows {
     if (and_lse) into.lse = row.lse, into.lse_bound = row.lse_bound;
   }
 
-  /// sink_inf: limit. The row, if its sink of +∞ takes it.
-  bool taken(referenced_row<Target>& row, std::int64_t b, std::int64_t h, std::int64_t i) const {
-    auto const by = taken_by_sink(instance_, std::get<problem::instance<T>>(keys_alone_->instance()), model_, b, h, i);
-    if (!by) return false;
+  /// sink_inf: limit.
+  void taken(referenced_row<Target>& row, row_index const& at) const {
+    auto const by = taken_by_sink(instance_, std::get<problem::instance<T>>(keys_alone_->instance()), model_, at);
     for (std::size_t c = 0; c < row.o.size(); ++c) {
       row.o[c] = Target{};
       row.o_bound[c] = by->is_outside || by->leaves_open[c] != 0 ? reference::infinity : 0;
     }
     row.lse = static_cast<lse_element<Target>>(reference::infinity);
     row.lse_bound = by->is_outside ? reference::infinity : 0;
-    return true;
   }
 
   /// Undecided elements are NaN, too, but have a bound above 0.
@@ -175,7 +189,7 @@ class contract_rows {
                                                      claim_.conventions.lse_sink == conventions::log_of_sink::excluded
                                                  ? without_sink(problem_)
                                                  : std::nullopt;
-  bool limits_sink_ = keys_alone_ && claim_.conventions.sink_inf == conventions::infinite_sink::limit;
+  row_laws laws_{problem_, claim_};
   bool excludes_sink_ = keys_alone_ && claim_.conventions.lse_sink == conventions::log_of_sink::excluded;
   bool is_open_ = leaves_outputs_open(problem_, claim_);
 };

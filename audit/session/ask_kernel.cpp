@@ -10,7 +10,7 @@
 #include "audit/builtin/kernel_spec.hpp"
 #include "audit/cases/random.hpp"
 #include "audit/cases/row_sample.hpp"
-#include "audit/judge/conventions.hpp"
+#include "audit/judge/by_law.hpp"
 #include "audit/session/condition_clause.hpp"
 
 namespace attest::audit {
@@ -132,8 +132,8 @@ class kernel_asker {
       judgement found;
       if (s.b * s.hq * s.n > 1)
         found =
-            judge_by_conventions(problem, outputs, *options_.claim, std::array{row_index{s.b - 1, s.hq - 1, s.n - 1}});
-      if (found.failed == 0) found = judge_by_conventions(problem, outputs, *options_.claim, rows);
+            judge_by_law(problem, outputs, *options_.claim, std::array{row_index{s.b - 1, s.hq - 1, s.n - 1}});
+      if (found.failed == 0) found = judge_by_law(problem, outputs, *options_.claim, rows);
       // An answer that breaks an exact rule has no error.
       if (found.failed > 0)
         return found.max_error_in_bounds > 1 ? given_answer{answer::wrong, calls, found.max_error_in_bounds}

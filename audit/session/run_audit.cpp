@@ -9,7 +9,6 @@
 #include "audit/cases/default_contract.hpp"
 #include "audit/cases/merges.hpp"
 #include "audit/contract/preset_family.hpp"
-#include "audit/judge/conventions.hpp"
 #include "audit/report/builder.hpp"
 #include "audit/report/refusal_pattern.hpp"
 #include "audit/report/refused_check.hpp"

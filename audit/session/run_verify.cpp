@@ -11,7 +11,6 @@
 #include "audit/cases/default_contract.hpp"
 #include "audit/contract/preset_family.hpp"
 #include "audit/files/case_file.hpp"
-#include "audit/judge/conventions.hpp"
 #include "audit/judge/judge_case.hpp"
 #include "audit/judge/wider_claims.hpp"
 #include "audit/report/builder.hpp"

@@ -1,7 +1,7 @@
 // A small problem whose last head has a query that sees no key, and the built-in kernel's answer to it.
 #pragma once
 
-#include "audit/judge/conventions.hpp"
+#include "audit/judge/by_law.hpp"
 #include "audit/tensors/elements.hpp"
 #include "tests/support/builtin_kernel.hpp"
 #include "tests/support/catch.hpp"
@@ -39,7 +39,7 @@ struct answered_draft {
   audit::judgement judged(conventions const& how) const {
     audit::contract claim = *audit::find_contract(draft.q.type == problem::element_type::f64 ? "f64" : "f32");
     claim.conventions = how;
-    return audit::judge_by_conventions(audit::owned_problem::of_valid(draft), answer, claim);
+    return audit::judge_by_law(audit::owned_problem::of_valid(draft), answer, claim);
   }
   /// Refuted, in so many elements, all in the empty row.
   void breaks(conventions const& how, std::int64_t elements) const {

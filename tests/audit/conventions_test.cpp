@@ -1,6 +1,6 @@
 // Kernels that document other conventions than docs/semantics.md are judged by theirs, and refuted where they break
 // them.
-#include "audit/judge/conventions.hpp"
+#include "audit/judge/by_law.hpp"
 
 #include <cmath>
 #include <limits>
@@ -81,6 +81,36 @@ TEST_CASE("where the contract says unmasked, the row of a query that sees no key
   }
 }
 
+TEST_CASE("weights of keys behind the length are 0, whatever the contract says of the row", "[unit]") {
+  answered_draft answered(problem::element_type::f32);
+  answered.draft.k_lengths = audit::owned_tensor::compact(problem::element_type::i32, {1});
+  audit::store(*answered.draft.k_lengths, 0, 4);
+  answered.answer = builtin_answer(answered.draft);
+  for (auto const row : {conventions::row::mean, conventions::row::unmasked}) {
+    std::int64_t const before = answered.judged({.empty_row = row}).failed;
+    std::size_t const behind = answered.row * answered.m + 4;
+    audit::store(*answered.answer.weights, behind, 0.25);
+    CHECK(answered.judged({.empty_row = row}).failed == before + 1);
+    audit::store(*answered.answer.weights, behind, 0);
+  }
+}
+
+TEST_CASE("scores beyond the range of a type may be NaN in a row that hides them: no convention has it judged", "[unit]") {
+  answered_draft answered(problem::element_type::f32);
+  answered.draft.mask.reset();
+  answered.draft.bias = audit::owned_tensor::compact(problem::element_type::f32, {1, 2, 3, 5});
+  for (std::size_t j = 0; j < answered.m; ++j)
+    audit::store(*answered.draft.bias, answered.row * answered.m + j, -infinity);
+  for (std::size_t t = 0; t < 6; ++t) audit::store(answered.draft.q, answered.row * 6 + t, 3e38);
+  answered.answer = builtin_answer(answered.draft);
+  constexpr auto elements = static_cast<std::int64_t>(answered_draft::dv + answered_draft::m + 1);
+  for (auto const row : {conventions::row::zero, conventions::row::nan}) {
+    audit::judgement const found = answered.judged({.empty_row = row, .empty_lse = conventions::log::zero});
+    CHECK(found.failed == 0);
+    CHECK(found.not_judged() == elements);
+  }
+}
+
 TEST_CASE("where the contract says nan_unless_no_keys, a query of no keys at all is 0", "[unit]") {
   conventions either, not_a_number;
   either.empty_row = conventions::row::nan_unless_no_keys, not_a_number.empty_row = conventions::row::nan;
@@ -96,7 +126,7 @@ TEST_CASE("where the contract says nan_unless_no_keys, a query of no keys at all
   audit::owned_outputs answer = builtin_answer(none);
   auto const failed = [&](conventions const& how) {
     claim.conventions = how;
-    return audit::judge_by_conventions(audit::owned_problem::of_valid(none), answer, claim).failed;
+    return audit::judge_by_law(audit::owned_problem::of_valid(none), answer, claim).failed;
   };
   CHECK(failed(either) == 0);
   CHECK(failed(not_a_number) == 6);
@@ -114,7 +144,7 @@ TEST_CASE("where the contract says nan_unless_no_keys, a query of no keys at all
   audit::owned_outputs rows = builtin_answer(entries);
   auto const failed_rows = [&](conventions const& how) {
     claim.conventions = how;
-    return audit::judge_by_conventions(audit::owned_problem::of_valid(entries), rows, claim).failed;
+    return audit::judge_by_law(audit::owned_problem::of_valid(entries), rows, claim).failed;
   };
   CHECK(failed_rows(either) == 2);
   for (std::size_t at = 2; at < 4; ++at) audit::store(*rows.o, at, nan);
@@ -179,7 +209,7 @@ TEST_CASE("an element that a convention decides is judged once", "[unit]") {
           audit::contract claim = *audit::find_contract(type == problem::element_type::f64 ? "f64" : "f32");
           claim.conventions.empty_row = row, claim.conventions.empty_lse = lse;
           std::vector<audit::row_index> const some{{0, 1, 0}, {0, 1, 1}};  // the second sees no key
-          audit::judgement const found = audit::judge_by_conventions(
+          audit::judgement const found = audit::judge_by_law(
               audit::owned_problem::of_valid(answered.draft), answered.answer, claim,
               sampled ? std::span<audit::row_index const>(some) : std::span<audit::row_index const>());
           std::int64_t const each = answered_draft::dv + answered_draft::m + 1, rows = sampled ? 2 : 6;
@@ -234,7 +264,7 @@ TEST_CASE("where the contract says empty_lse +inf, a merge reads no part with an
     for (std::size_t at = 0; at < 3; ++at)
       audit::store(*answer.o, at, of_o[at]), audit::store(*answer.lse, at, of_lse[at]);
     claim.conventions.empty_lse = log;
-    return audit::judge_by_conventions(merge, answer, claim).failed;
+    return audit::judge_by_law(merge, answer, claim).failed;
   };
   using enum conventions::log;
   double const both = 0.5 + std::log(2.0);

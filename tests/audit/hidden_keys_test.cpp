@@ -6,7 +6,7 @@
 #include "audit/cases/arranged.hpp"
 #include "audit/cases/default_contract.hpp"
 #include "audit/cases/random.hpp"
-#include "audit/judge/conventions.hpp"
+#include "audit/judge/by_law.hpp"
 #include "audit/tensors/elements.hpp"
 #include "audit/tensors/merge_form.hpp"
 #include "tests/support/builtin_kernel.hpp"
@@ -58,7 +58,7 @@ TEST_CASE("hidden values are finite where only what nobody reads is not, and whe
   biased.bias = audit::owned_tensor::compact(problem::element_type::f32, {1, 1, 3, 5});
   audit::fill(*biased.bias, [](auto, auto, auto i, auto j) { return j > i ? -infinity : 0; });
   CHECK_FALSE(is_open(biased));
-  CHECK(audit::judge_by_conventions(audit::owned_problem::of_valid(biased), builtin_answer(biased), claim).failed == 0);
+  CHECK(audit::judge_by_law(audit::owned_problem::of_valid(biased), builtin_answer(biased), claim).failed == 0);
   audit::store(*biased.bias, 4, nan);
   CHECK(is_open(biased));
   audit::store(*biased.bias, 4, infinity);
@@ -82,7 +82,7 @@ TEST_CASE("a NaN at a key that every query sees leaves nothing open, whatever co
   for (double const odd : {nan, infinity}) {
     audit::store(*biased.bias, 7, odd);
     CHECK_FALSE(is_open(biased));
-    CHECK(audit::judge_by_conventions(audit::owned_problem::of_valid(biased), builtin_answer(biased), claim).failed ==
+    CHECK(audit::judge_by_law(audit::owned_problem::of_valid(biased), builtin_answer(biased), claim).failed ==
           0);
   }
   audit::store(*biased.bias, 0, -infinity);

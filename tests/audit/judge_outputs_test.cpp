@@ -8,7 +8,7 @@
 
 #include "audit/cases/arranged.hpp"
 #include "audit/contract/contract.hpp"
-#include "audit/judge/conventions.hpp"
+#include "audit/judge/by_law.hpp"
 #include "audit/tensors/elements.hpp"
 #include "audit/tensors/entry_forms.hpp"
 #include "tests/support/builtin_kernel.hpp"
@@ -129,7 +129,7 @@ TEST_CASE("rows that are no query of their entry are not judged, in slots and pa
       for (audit::conventions::row const of_empty : {audit::conventions::row::zero, audit::conventions::row::nan}) {
         audit::contract claim = *audit::find_contract("f32");
         claim.conventions.empty_row = of_empty;
-        CHECK(audit::judge_by_conventions(problem, outputs, claim, {&row, 1}).judged() == (is_query ? of_row : 0));
+        CHECK(audit::judge_by_law(problem, outputs, claim, {&row, 1}).judged() == (is_query ? of_row : 0));
       }
     }
   }

@@ -4,7 +4,7 @@
 #include <limits>
 #include <random>
 #include <unistd.h>
-#include "audit/judge/conventions.hpp"
+#include "audit/judge/row_law.hpp"
 #include "audit/oracle/solve.hpp"
 #include "audit/support/files.hpp"
 #include "audit/tensors/elements.hpp"

@@ -1,0 +1,18 @@
+// Judging each row by its law (row_law.hpp).
+#pragma once
+
+#include <span>
+#include <vector>
+
+#include "audit/judge/judge_outputs.hpp"
+#include "audit/tensors/owned_problem.hpp"
+
+namespace attest::audit {
+
+/// Judges as judge() does, by the conventions of the contract: rows of docs/semantics.md by judge(), the others by what
+/// the contract says of them; the LSE without the sink under lse_sink: excluded; rows that belong to no query by
+/// padding_rows.
+judgement judge_by_law(owned_problem const& problem, owned_outputs const& outputs, contract const& claim,
+                       std::span<row_index const> rows = {}, thoroughness how = thoroughness::report);
+
+}  // namespace attest::audit

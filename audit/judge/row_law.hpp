@@ -1,0 +1,66 @@
+// Which law judges the row of a query: docs/semantics.md, or what a convention of the contract says in its place. The law
+// of a row follows from the inputs and the contract alone, before any output is read.
+#pragma once
+
+#include <optional>
+
+#include "audit/contract/contract.hpp"
+#include "audit/tensors/owned_problem.hpp"
+#include "audit/tensors/row_index.hpp"
+#include "reference/real/outward.hpp"
+
+namespace attest::audit {
+
+/// The width in bits at which the judge encloses a row first.
+inline constexpr unsigned first_width = 128;
+
+enum class row_law : std::uint8_t {
+  semantics,       ///< the theorem, and where there is nothing to bound exact_values_of()
+  every_key,       ///< empty_row: unmasked. O, LSE and weights of the same query with every key visible
+  mean_of_values,  ///< empty_row: mean. O is the mean of V and the weights are equal, or 0; the LSE is exact_values_of()
+  sink_takes_all,  ///< sink_inf: limit. O = 0, weights 0, LSE = +∞
+};
+
+/// The exact values that a contract prescribes. Where it says nothing, they are those of docs/semantics.md.
+struct exact_values {
+  double empty_o = 0;                       ///< O of a row without a visible key and without a sink: 0 or NaN
+  double empty_lse = -reference::infinity;  ///< its LSE
+  bool any_for_nan = false;                 ///< any output is right where the exact one is NaN or infinite
+};
+
+/// Requires  the entry of the row has `keys` keys, visible or not
+exact_values exact_values_of(conventions const& how, std::int64_t keys) noexcept;
+
+/// The laws of the rows of one problem under one contract. Any number of threads may ask at the same time.
+class row_laws {
+ public:
+  /// Requires  `problem` outlives this object
+  row_laws(owned_problem const& problem, contract const& claim);
+
+  /// Does docs/semantics.md judge every row, whatever the problem holds?
+  bool are_semantics() const noexcept { return !replaces_empty_rows_ && !keys_alone_; }
+
+  /// Cost  m, where the numbers of the problem are finite and the row has a key; else that of enclosing the row
+  row_law of(row_index const& row) const;
+
+  /// The problem without its sink, if the contract says sink_inf: limit and there is a sink.
+  std::optional<owned_problem> const& keys_alone() const noexcept { return keys_alone_; }
+
+ private:
+  template <class T>
+  row_law of(problem::instance<T> const& p, row_index const& row) const;
+
+  owned_problem const& problem_;
+  conventions::row empty_row_;
+  problem::kernel_model model_;
+  bool replaces_empty_rows_, is_finite_;
+  std::optional<owned_problem> keys_alone_;
+};
+
+/// The queries of the problem, in order.
+std::vector<row_index> every_row_of(owned_problem const& problem);
+
+/// The queries that see no key and have no sink, in order.
+std::vector<row_index> empty_rows_of(owned_problem const& problem);
+
+}  // namespace attest::audit
