@@ -127,9 +127,9 @@ TEST_CASE("the integers that judge 2^r are within their own error of it", "[unit
 }
 
 TEST_CASE("f32 weights err by less than declared, on a stride of their domain", "[unit]") { sweep_f32(997); }
-TEST_CASE("f32 weights err by less than declared, on every argument", "[slow]") { sweep_f32(1); }
+TEST_CASE("f32 weights err by less than declared, on every argument", "[nightly]") { sweep_f32(1); }
 TEST_CASE("f64 weights err by less than declared", "[unit]") { sweep_f64(std::uint64_t{1} << 20); }
-TEST_CASE("f64 weights err by less than declared, on 2.7e8 arguments", "[slow]") { sweep_f64(std::uint64_t{1} << 28); }
+TEST_CASE("f64 weights err by less than declared, on 2.7e8 arguments", "[nightly]") { sweep_f64(std::uint64_t{1} << 28); }
 
 TEMPLATE_TEST_CASE("beyond the cutoff a weight is 0, and no weight is subnormal", "[unit]", float, double) {
   using T = TestType;

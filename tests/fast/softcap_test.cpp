@@ -81,7 +81,7 @@ TEST_CASE("f32 softcap errs by less than declared, on a stride of its domain", "
   for (double const c : {1.0, 50.0, 30.0, 0.1, 1e-9, 1e9}) require_f32_error(c, 1009);
 }
 
-TEST_CASE("f32 softcap errs by less than declared, on every argument", "[slow]") {
+TEST_CASE("f32 softcap errs by less than declared, on every argument", "[nightly]") {
   tests::simd_target const set(GENERATE(from_range(fast::simd_targets())));
   require_f32_error(30, 1);
 }

@@ -2,7 +2,7 @@
 // towards larger error/bound. None may pass 1. docs/bound.md, section 11, records the ratios that the long test prints,
 // of 150 steps; after the 15 steps of the property half of the kernels have reached nine tenths of them.
 //
-//   ATTEST_ATTACK="ROWS STEPS SEED" known_kernels_attack_test "[slow]"    more of it than "60 150 20261122"
+//   ATTEST_ATTACK="ROWS STEPS SEED" known_kernels_attack_test "[nightly]"    more of it than "60 150 20261122"
 #include <bit>
 #include <cstdio>
 #include <cstdlib>
@@ -286,7 +286,7 @@ void attack(int rows, int steps, unsigned long long seed) {
 
 TEST_CASE("no kernel that people run exceeds the bound of its preset", "[property]") { attack(60, 15, 20261122); }
 
-TEST_CASE("no kernel that people run exceeds the bound of its preset, climbed longer", "[slow]") {
+TEST_CASE("no kernel that people run exceeds the bound of its preset, climbed longer", "[nightly]") {
   int rows = 60, steps = 150;
   unsigned long long seed = 20261122;
   if (char const* const asked = std::getenv("ATTEST_ATTACK")) std::sscanf(asked, "%d %d %llu", &rows, &steps, &seed);
