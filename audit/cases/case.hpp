@@ -12,7 +12,7 @@
 #include <vector>
 
 #include "audit/cases/bug_class.hpp"
-#include "audit/cases/call_form.hpp"
+#include "audit/cases/forms/call_form.hpp"
 #include "audit/support/words.hpp"
 #include "audit/tensors/memory_form.hpp"
 #include "audit/tensors/owned_outputs.hpp"
@@ -98,6 +98,10 @@ struct audit_case {
   owned_problem const& call(std::size_t at) const { return at == 0 ? problem : further[at - 1].problem; }
   std::int32_t threads_of(std::size_t at) const { return at == 0 ? threads : further[at - 1].threads; }
   memory_form const& memory_of(std::size_t at) const { return at == 0 ? memory : further[at - 1].memory; }
+  /// The rows that are judged of a call; empty: all. A further call of other sizes is judged whole.
+  std::span<row_index const> rows_of(std::size_t at) const {
+    return call(at).size() == problem.size() ? std::span<row_index const>(rows) : std::span<row_index const>();
+  }
   /// Adds the same call with each of these numbers of threads, whose bits may be others, except under --reproducible.
   void also_with_threads(std::initializer_list<std::int32_t> counts) {
     for (std::int32_t const count : counts)

@@ -10,9 +10,7 @@
 
 #include "audit/judge/by_law.hpp"
 #include "audit/judge/cross_call.hpp"
-#include "audit/judge/diagnosis.hpp"
 #include "audit/judge/hidden_keys.hpp"
-#include "audit/judge/ignored_field.hpp"
 #include "audit/judge/observed_range.hpp"
 #include "audit/judge/padding_rows.hpp"
 #include "audit/judge/row_law.hpp"
@@ -21,40 +19,6 @@
 
 namespace attest::audit {
 
-namespace {
-
-bool has_no_class(violation const& wrong) { return wrong.output == "o" && !wrong.bug_class; }
-
-/// Where a diagnosis gave a class to all of O that had none, and others of that kind are not listed: one that stands
-/// for them, and has the class of the check. `worst` was the worst without a class.
-void leave_unlisted(violation worst, judgement& found) {
-  if (found.failed <= std::ssize(found.violations) || std::ranges::any_of(found.violations, has_no_class)) return;
-  worst.sentence = fmt::format("{} more elements of this call are wrong, and no one known mistake explains all",
-                               found.failed - std::ssize(found.violations));
-  found.add(std::move(worst));
-}
-
-}  // namespace
-
-judgement judge_call(owned_problem const& problem, owned_outputs const& outputs, contract const& claim,
-                     std::span<row_index const> rows, thoroughness how) {
-  judgement found = judge_by_law(problem, outputs, claim, rows, how);
-  if (found.failed == 0 || how == thoroughness::verdict) return found;
-  if (contract const& any = *find_contract("f32-any");
-      claim.name == "f32" && !is_wrong(problem, outputs, any, found.violations.front()) &&
-      judge_by_law(problem, outputs, any, rows, thoroughness::verdict).failed == 0)
-    for (violation& v : found.violations)
-      v.sentence +=
-          "; it would pass f32-any: either the kernel rescales lazily or merges by LSE (declare it with "
-          "--contract f32-any), or it is wrong";
-  auto const first = std::ranges::find_if(found.violations, has_no_class);
-  std::optional<violation> const worst = first == found.violations.end() ? std::nullopt : std::optional(*first);
-  diagnose_all(problem, outputs, claim, found);
-  if (how == thoroughness::all && worst && !one_mistake_explains(problem, outputs, claim, rows))
-    leave_unlisted(*worst, found);
-  return found;
-}
-
 judgement judge_beside(owned_problem const& problem, owned_outputs const& first, owned_outputs const& again,
                        contract const& claim, std::span<row_index const> rows, thoroughness how) {
   judgement found;
@@ -62,7 +26,7 @@ judgement judge_beside(owned_problem const& problem, owned_outputs const& first,
   owned_outputs others;
   for (output_kind const kind : {output_kind::o, output_kind::lse, output_kind::weights})
     if (!first.of(kind)) others.of(kind) = again.of(kind);
-  if (!others.empty()) found.merge(judge_call(problem, others, claim, rows, how));
+  if (!others.empty()) found.merge(judge_by_law(problem, others, claim, rows, how));
   return found;
 }
 
@@ -73,19 +37,6 @@ bool is_wrong(owned_problem const& problem, owned_outputs const& outputs, contra
 }
 
 namespace {
-
-/// A wrong answer to the first call of a case that shows features by themselves, right without one of them.
-void name_ignored_field(audit_case const& kernel_case, owned_outputs const& outputs, contract const& claim,
-                        judgement& into) {
-  if (kernel_case.check != "support" || !kernel_case.form || into.failed == 0) return;
-  auto const ignored = ignored_field(kernel_case, outputs, claim);
-  if (!ignored) return;
-  for (violation& v : into.violations) {
-    v.sentence +=
-        fmt::format("; it is right for the same call without its {}, which the kernel ignores", row_of(*ignored).name);
-    v.bug_class = bug_class::ignored_field;
-  }
-}
 
 /// Are the first `count` numbers of one row of a compact output, which has `width`, finite?
 bool is_finite_row(owned_tensor const& output, std::size_t row, std::int64_t width, std::int64_t count) {
@@ -108,7 +59,7 @@ bool is_suspect_row(owned_outputs const& outputs, std::size_t row, problem::size
 
 /// Where rows are sampled, those of the others that hold a NaN or an infinity are judged, too: the values of these
 /// problems are finite, and so are their answers, but for what the contract says of a query that sees no key.
-void judge_finite(audit_case const& kernel_case, owned_outputs const& outputs, contract const& claim, thoroughness how,
+void judge_finite(audit_case const& kernel_case, owned_outputs const& outputs, contract const& claim,
                   judgement& into) {
   if (kernel_case.rows.empty() || !kernel_case.form) return;
   problem::sizes const& s = kernel_case.problem.size();
@@ -119,8 +70,7 @@ void judge_finite(audit_case const& kernel_case, owned_outputs const& outputs, c
         if (is_suspect_row(outputs, output_row(kernel_case.problem, b, h, i), s, keys_of(kernel_case.problem, b)))
           rows.push_back({b, h, i});
   if (rows.empty()) return;
-  if (how != thoroughness::all) how = thoroughness::verdict;
-  judgement found = judge_by_law(kernel_case.problem, outputs, claim, rows, how);
+  judgement found = judge_by_law(kernel_case.problem, outputs, claim, rows, thoroughness::verdict);
   into.failed += found.failed;
   for (violation& wrong : found.violations) into.add(std::move(wrong));
 }
@@ -145,17 +95,12 @@ std::vector<row_index> rows_of_hidden_values(audit_case const& kernel_case, std:
 void judge_case(audit_case const& kernel_case, case_outputs const& outputs, judging_rules const& rules,
                 case_result& into) {
   auto const start = std::chrono::steady_clock::now();
-  auto const rows_of = [&](std::size_t call) {
-    // The rows are those of the first call, and of further calls of its sizes.
-    bool const sampled = kernel_case.call(call).size() == kernel_case.problem.size();
-    return sampled ? std::span<row_index const>(kernel_case.rows) : std::span<row_index const>();
-  };
   auto const take = [&](std::size_t call, judgement&& found) {
     for (violation& v : found.violations) v.call = call;
     into.judged.merge(std::move(found));
   };
   auto const judged = [&](std::size_t call) {
-    take(call, judge_call(kernel_case.call(call), *outputs[call], *rules.claim, rows_of(call), rules.how));
+    take(call, judge_by_law(kernel_case.call(call), *outputs[call], *rules.claim, kernel_case.rows_of(call), rules.how));
   };
   auto const usable = [&](std::size_t call) {
     if (!outputs[call]) return false;
@@ -166,9 +111,8 @@ void judge_case(audit_case const& kernel_case, case_outputs const& outputs, judg
   };
   bool const first = usable(0);
   if (first) {
-    judgement found = judge_call(kernel_case.problem, *outputs[0], *rules.claim, rows_of(0), rules.how);
-    judge_finite(kernel_case, *outputs[0], *rules.claim, rules.how, found);
-    name_ignored_field(kernel_case, *outputs[0], *rules.claim, found);
+    judgement found = judge_by_law(kernel_case.problem, *outputs[0], *rules.claim, kernel_case.rows_of(0), rules.how);
+    judge_finite(kernel_case, *outputs[0], *rules.claim, found);
     take(0, std::move(found));
   }
   for (std::size_t n = 0; n < kernel_case.further.size(); ++n) {
@@ -178,7 +122,7 @@ void judge_case(audit_case const& kernel_case, case_outputs const& outputs, judg
       auto found = outputs_differ(kernel_case, *outputs[0], further, *outputs[n + 1]);
       if (!found) {  // the bits that both have are judged already
         take(n + 1,
-             judge_beside(further.problem, *outputs[0], *outputs[n + 1], *rules.claim, rows_of(n + 1), rules.how));
+             judge_beside(further.problem, *outputs[0], *outputs[n + 1], *rules.claim, kernel_case.rows_of(n + 1), rules.how));
         continue;
       }
       if (auto const open = rows_of_hidden_values(kernel_case, n, *rules.claim); !open.empty())

@@ -50,11 +50,6 @@ struct case_result {
 void judge_case(audit_case const& kernel_case, case_outputs const& outputs, judging_rules const& rules,
                 case_result& into);
 
-/// Judges the outputs of one call, or where `rows` is not empty these rows of them, by the conventions of the contract,
-/// and adds diagnoses.
-judgement judge_call(owned_problem const& problem, owned_outputs const& outputs, contract const& claim,
-                     std::span<row_index const> rows = {}, thoroughness how = thoroughness::report);
-
 /// Judges what the bits that another call has in common with the first do not say of it: rows that belong to no query,
 /// and outputs that the first call does not have.
 judgement judge_beside(owned_problem const& problem, owned_outputs const& first, owned_outputs const& again,

@@ -119,9 +119,8 @@ judgement judge_typed(problem::instance<T> const& problem, owned_outputs const& 
     for (row_block const& block : blocks) given += block.i1 - block.i0;
   // Rows that the machine tier cannot enclose cost the same where they are right.
   auto const [special, wrong] = judge_until(not_enclosed, how == thoroughness::verdict ? 1 : any, is_wrong);
-  std::int64_t const most = how == thoroughness::all       ? any
-                            : how == thoroughness::verdict ? 1 - std::min<std::int64_t>(wrong, 1)
-                                                           : most_wrong_rows(s, given);
+  std::int64_t const most =
+      how == thoroughness::verdict ? 1 - std::min<std::int64_t>(wrong, 1) : most_wrong_rows(s, given);
   std::int64_t const left = std::ssize(not_enclosed) - special + std::ssize(not_certified) -
                             judge_until(not_certified, most, is_wrong).judged;
   std::array<call_errors, output_names.size()> signed_errors{};

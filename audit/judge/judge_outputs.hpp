@@ -16,7 +16,6 @@ namespace attest::audit {
 enum class thoroughness : std::uint8_t {
   report,   ///< wrong rows up to most_wrong_rows; the elements of further ones are counted as not_certified
   verdict,  ///< up to the first fault: what is asked is whether there is one
-  all,      ///< every element, whatever that costs
 };
 
 /// As many wrong rows as cost about six times what the machine tier takes for all `rows`, and some for small problems.

@@ -5,6 +5,7 @@
 
 #include <fmt/format.h>
 
+#include "audit/cases/case.hpp"
 #include "audit/contract/contract_file.hpp"
 #include "audit/program/command.hpp"
 #include "audit/report/html/page.hpp"
@@ -49,12 +50,26 @@ int report_files::write(std::span<report const> all, std::string const& json) co
   return usage_error(fmt::format("judged: {}, but the report could not be written: {}", name_of(worst(all)), failed));
 }
 
+namespace {
+
+/// What to write instead of a class, which a diagnosis gives and which decides no verdict.
+std::string instead_of_class(std::string const& token, bug_class named) {
+  std::vector<std::string> checks_of;
+  for (check const& entry : checks())
+    if (entry.bug_class == named) checks_of.emplace_back(entry.name);
+  return fmt::format("'{}' is a class of findings, which decides no verdict any more: name the check of a finding, or its "
+                     "CHECK/CASE, as the report has it{}",
+                     token, checks_of.empty() ? "" : fmt::format(" (most of this class are of {})", fmt::join(checks_of, ", ")));
+}
+
+}  // namespace
+
 void judging_options::declare(CLI::App& command) {
   command.add_option("--contract", contract_,
                      "what the kernel claims: a name of `attest list contracts`, or FILE.json");
-  command.add_option("--waive", waived_, "list findings of these classes without refuting")
+  command.add_option("--waive", waived_, "list findings of these checks or CHECK/CASE names without refuting")
       ->delimiter(',')
-      ->type_name("CLASS,…");
+      ->type_name("NAME,…");
   command.add_option("--outside", outside_, "undecided where a larger share of an output is outside the hypotheses")
       ->check(real_between(0, 1))
       ->type_name("SHARE")
@@ -64,10 +79,8 @@ void judging_options::declare(CLI::App& command) {
 
 std::optional<error> judging_options::read() {
   for (std::string const& name : waived_)
-    if (!bug_class_named(name))
-      return error{error_code::bad_value, "--waive",
-                   fmt::format("no class is called '{}'{}; see `attest list classes`", name,
-                               did_you_mean(name, bug_class_tokens))};
+    if (auto const named = bug_class_named(name); named && !find_check(name))
+      return error{error_code::bad_value, "--waive", instead_of_class(name, *named)};
   if (contract_.empty()) return std::nullopt;
   auto named = contract_named(contract_);
   if (!named) return error{named.why().code, "--contract", named.why().message()};

@@ -1,4 +1,4 @@
-// The options that `audit`, `verify` and `merge` share: the contract, the waived classes, the files of the report.
+// The options that `audit`, `verify` and `merge` share: the contract, the waived checks, the files of the report.
 #pragma once
 
 #include <filesystem>
@@ -12,7 +12,7 @@
 #include "audit/contract/contract.hpp"
 #include "audit/program/outputs.hpp"
 #include "audit/report/report.hpp"
-#include "audit/session/options.hpp"
+#include "audit/asking/options.hpp"
 #include "problem/result.hpp"
 
 namespace attest::audit {
@@ -46,7 +46,7 @@ class judging_options {
   /// Adds --contract, --waive, --outside and the options of report_files.
   void declare(CLI::App& command);
 
-  /// Reads the contract and checks the waived classes. An error names the option.
+  /// Reads the contract and refuses waived classes. An error names the option.
   std::optional<problem::error> read();
 
   /// Finds and tries the files of the report, and the folder of findings if it is not empty; `inputs` are what the command

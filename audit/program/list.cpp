@@ -9,11 +9,11 @@
 #include "audit/builtin/builtin_sets.hpp"
 #include "audit/builtin/kernel_spec.hpp"
 #include "audit/cases/case.hpp"
-#include "audit/cases/merges.hpp"
+#include "audit/cases/families/merges.hpp"
 #include "audit/contract/contract_file.hpp"
 #include "audit/program/command.hpp"
-#include "audit/session/capabilities.hpp"
-#include "audit/session/real_data.hpp"
+#include "audit/asking/capabilities.hpp"
+#include "audit/asking/real_data.hpp"
 #include "audit/zoo/loaded.hpp"
 
 namespace attest::audit {

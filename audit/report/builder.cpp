@@ -69,7 +69,7 @@ check_result& report_builder::row_of_check(std::string_view name) {
 void report_builder::add_finding(finding&& found) {
   auto const kept = std::ranges::count(report_.findings, found.check, &finding::check);
   bool const first_of_class = std::ranges::none_of(report_.findings, [&](finding const& f) {
-    return f.check == found.check && f.class_token() == found.class_token();
+    return f.check == found.check && f.class_token() == found.class_token() && f.waived == found.waived;
   });
   if (kept < kept_per_check || first_of_class) report_.findings.push_back(std::move(found));
 }
@@ -84,12 +84,12 @@ void report_builder::add_judgement(check_result& row, std::string const& case_na
     if (report_.failing.size() < report::kept_failing)
       report_.failing.push_back({row.name, case_name, number_, classes_of(judged, default_class)});
   }
+  bool const waived = waived_.contains(row.name) || waived_.contains(row.name + "/" + case_name);
   std::set<std::pair<std::string, bug_class>>
       seen;  // violations are ordered: the first of an output and class is the worst
   for (violation& wrong : judged.violations) {
     wrong.bug_class = class_of(wrong, default_class);
     if (!seen.emplace(wrong.output, *wrong.bug_class).second) continue;
-    bool const waived = waived_.contains(token_of(*wrong.bug_class));
     add_finding({std::move(wrong), row.name, case_name, sizes, reproducer, waived, number_, {}});
   }
   judged.violations.clear();
@@ -114,7 +114,7 @@ void report_builder::finish(bool complete, std::string because) {
   judgement const sum = report_.total();
   for (auto const& [kind, count] : report_.observation_counts)
     if (count > listed_per_kind) report_.observations.push_back(unlisted_observations(kind, count));
-  report_.waived_classes.assign(waived_.begin(), waived_.end());
+  report_.waived.assign(waived_.begin(), waived_.end());
   report_.complete = complete;
   if (!complete) report_.incomplete_because = because;
   auto const most = most_outside(report_);
@@ -128,7 +128,6 @@ void report_builder::finish(bool complete, std::string because) {
   report_.undecided_because = refuted()               ? ""
                               : sum.undecided > 0     ? "elements overlap their bound at the last refinement"
                               : sum.judged() == 0     ? nothing
-                              : sum.not_certified > 0 ? "elements beside waived findings were not certified"
                               : !complete             ? std::move(because)
                               : !outside.empty()      ? outside
                               : !unsupported.empty()  ? unsupported

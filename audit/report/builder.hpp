@@ -14,7 +14,7 @@ namespace attest::audit {
 /// Writes into a report that outlives it. Used by audit, verify and merge.
 class report_builder {
  public:
-  /// `waived` are the tokens of the bug classes whose findings do not refute; the set must outlive the builder.
+  /// `waived` are the checks or CHECK/CASE whose findings do not refute; the set must outlive the builder.
   report_builder(report& into, std::set<std::string, std::less<>> const& waived) : report_(into), waived_(waived) {}
 
   /// The number of the case to which everything belongs that is added from now on.
@@ -25,7 +25,8 @@ class report_builder {
   /// `default_class` is the class of a violation that has none.
   void add_judgement(check_result& row, std::string const& case_name, bug_class default_class,
                      problem::sizes const& sizes, judgement&& judged, std::string const& reproducer);
-  /// Adds a finding, unless its check has kept_per_check of them already. The first of its class is always added.
+  /// Adds a finding, unless its check has kept_per_check of them already. The first of its class is
+  /// always added, and the first of it that is not waived.
   void add_finding(finding&& found);
   /// Adds a note about the case; it is only counted where listed_per_kind of its kind are there already.
   void add_observation(std::string const& kind, std::string sentence);

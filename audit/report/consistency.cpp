@@ -188,8 +188,9 @@ void require_findings(report const& part) {
     require(exists(part, found.number) && seen.emplace(found.number, found.what.output, token).second,
             "'findings' has '{}' of case {} ({}/{}) twice, or there is no such case", token, found.number, found.check,
             found.case_name);
-    require(found.waived == (std::ranges::find(part.waived_classes, token) != part.waived_classes.end()),
-            "'waived' of a finding of class '{}' is not what 'waived_classes' says", token);
+    auto const names = [&](std::string const& name) { return std::ranges::find(part.waived, name) != part.waived.end(); };
+    require(found.waived == (names(found.check) || names(found.check + "/" + found.case_name)),
+            "'waived' of a finding of {}/{} is not what 'waive' says", found.check, found.case_name);
     auto const at = failed.find(found.number);
     require(at != failed.end() || !lists_all(part), "case {} ({}/{}) has a finding and is not in 'failing'",
             found.number, found.check, found.case_name);
@@ -261,7 +262,7 @@ void require_told(report const& part) {
 
 void require_verdict(report const& part) {
   report again = part;
-  std::set<std::string, std::less<>> const waived(part.waived_classes.begin(), part.waived_classes.end());
+  std::set<std::string, std::less<>> const waived(part.waived.begin(), part.waived.end());
   report_builder(again, waived).finish(part.complete, part.incomplete_because);
   require(part.verdict == again.verdict && part.undecided_because == again.undecided_because,
           "'verdict' is '{}{}{}', its findings and counts say '{}{}{}'", name_of(part.verdict),

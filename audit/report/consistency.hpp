@@ -16,7 +16,7 @@ namespace attest::audit {
 ///           outside      no more elements judged, and outside, than the check has
 ///           failing      every failed case once (at most report::kept_failing), with its classes; a finding for
 ///                        each class of each check
-///           findings     of a failing case, of one of its classes, each output once; waived exactly where the class is
+///           findings     of a failing case, of one of its classes, each output once; waived exactly where 'waive' names it
 ///           unanswered   none where the report is complete, a reason or a case where it is not
 ///           cases        numbers from 1 to the number of cases of all shards; of a complete shard exactly its part of
 ///                        these, where the report has 'all_draws', but for draws that 'not_asked' names

@@ -12,7 +12,7 @@
 #include <utility>
 #include <vector>
 
-#include "audit/cases/call_form.hpp"
+#include "audit/cases/forms/call_form.hpp"
 #include "audit/report/shape_classes.hpp"
 
 namespace attest::audit {

@@ -70,7 +70,7 @@ void require_same_audit(report const& first, report const& other, std::string co
     same(field, fmt::format("{}", fmt::join(a, ", ")), fmt::format("{}", fmt::join(b, ", ")));
   };
   same_list("list of conventions", first.relaxed, other.relaxed);
-  same_list("list of waived classes", first.waived_classes, other.waived_classes);
+  same_list("list of waived checks", first.waived, other.waived);
   same_list("list of required features", first.required_support, other.required_support);
 }
 
@@ -154,7 +154,7 @@ report join(std::vector<report> const& shards) {
   all.outside_limit = first.outside_limit, all.required_support = first.required_support;
   all.contracts = first.contracts;
   all.contract_revision = first.contract_revision, all.theorem_revision = first.theorem_revision;
-  std::set<std::string, std::less<>> const waived(first.waived_classes.begin(), first.waived_classes.end());
+  std::set<std::string, std::less<>> const waived(first.waived.begin(), first.waived.end());
   report_builder collect(all, waived);
   bool complete = true;
   std::string because;

@@ -305,7 +305,7 @@ report read_shard(json const& from) {
   kernel_report.kernel_seconds = summary.seconds("kernel_seconds"),
   kernel_report.oracle_seconds = summary.seconds("oracle_seconds");
   kernel_report.observations = top.texts("observations"), kernel_report.relaxed = top.texts("conventions");
-  kernel_report.waived_classes = top.texts("waived_classes");
+  kernel_report.waived = top.texts("waive");
   read_checks(top, shard, kernel_report);
   read_coverage(top, shard, kernel_report);
   kernel_report.outside_limit = shard.magnitude("outside_limit");

@@ -130,7 +130,7 @@ struct suite {
       property("sharpness", fmt::format("{}, {} keys: {} judged, {} dull, bound/|exact| {}", size.output, size.keys,
                                         size.judged, size.dull, quartile_words(size)));
     for (std::string const& convention : of.relaxed) property("convention", convention);
-    for (std::string const& token : of.waived_classes) property("waived", token);
+    for (std::string const& name : of.waived) property("waived", name);
     to.close();
     for (test_case const& test : cases) test.write(of.contract, to);
     to.element("system-out", as_text(of)).close();

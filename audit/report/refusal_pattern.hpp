@@ -5,7 +5,7 @@
 #include <string>
 #include <vector>
 
-#include "audit/cases/call_form.hpp"
+#include "audit/cases/forms/call_form.hpp"
 #include "audit/report/coverage.hpp"
 
 namespace attest::audit {

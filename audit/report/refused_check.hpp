@@ -4,7 +4,7 @@
 #include <string>
 #include <string_view>
 
-#include "audit/cases/call_form.hpp"
+#include "audit/cases/forms/call_form.hpp"
 
 namespace attest::audit {
 

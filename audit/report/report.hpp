@@ -12,7 +12,7 @@
 #include <vector>
 
 #include "audit/contract/contract.hpp"
-#include "audit/judge/cause.hpp"
+#include "audit/cause/cause.hpp"
 #include "audit/judge/judgement.hpp"
 #include "audit/report/coverage.hpp"
 #include "audit/report/pictures.hpp"
@@ -158,7 +158,7 @@ struct report {
   std::vector<std::string> missing_protections;  ///< those of the protections that the system forbids, and why
   std::vector<std::string> relaxed;              ///< conventions of the contract that differ from docs/semantics.md
   std::vector<curve_point> curves;
-  std::vector<std::string> waived_classes;
+  std::vector<std::string> waived;               ///< checks or CHECK/CASE of --waive
   std::string undecided_because;  ///< why, where the verdict is undecided
   std::int64_t cases = 0;
   std::int64_t draws = 0;          ///< how many of them are numbered draws, after the fixed part

@@ -7,7 +7,7 @@
 #include <optional>
 #include <string>
 
-#include "audit/cases/call_form.hpp"
+#include "audit/cases/forms/call_form.hpp"
 
 namespace attest::audit {
 

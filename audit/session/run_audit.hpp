@@ -5,8 +5,8 @@
 
 #include "audit/cases/case.hpp"
 #include "audit/report/report.hpp"
-#include "audit/session/options.hpp"
-#include "audit/session/plan.hpp"
+#include "audit/asking/options.hpp"
+#include "audit/asking/plan.hpp"
 #include "problem/result.hpp"
 
 namespace attest::audit {

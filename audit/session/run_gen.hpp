@@ -7,7 +7,7 @@
 #include <vector>
 
 #include "audit/files/problem_file.hpp"
-#include "audit/session/options.hpp"
+#include "audit/asking/options.hpp"
 #include "problem/result.hpp"
 
 namespace attest::audit {

@@ -11,12 +11,13 @@
 #include "audit/cases/default_contract.hpp"
 #include "audit/contract/preset_family.hpp"
 #include "audit/files/case_file.hpp"
+#include "audit/cause/explain.hpp"
 #include "audit/judge/judge_case.hpp"
 #include "audit/judge/wider_claims.hpp"
 #include "audit/report/builder.hpp"
 #include "audit/report/rows_of_parts.hpp"
-#include "audit/session/draw_pictures.hpp"
-#include "audit/session/name_cause.hpp"
+#include "audit/findings/draw_pictures.hpp"
+#include "audit/findings/name_cause.hpp"
 #include "audit/session/save_recorded.hpp"
 #include "audit/session/take_recorded.hpp"
 #include "audit/session/take_result.hpp"
@@ -73,17 +74,22 @@ findings_run run_of(verify_options const& options) {
 }
 
 /// Keeps the cases that --only names. An error is about a name that nothing has.
-std::optional<error> keep_only(names const& only, std::vector<recorded_case>& cases) {
-  if (only.empty()) return std::nullopt;
+std::optional<error> names_fault(char const* option, names const& named, std::vector<recorded_case> const& cases) {
   std::set<std::string, std::less<>> known;
   for (check const& entry : checks()) known.emplace(entry.name);
   for (recorded_case const& entry : cases)
     known.insert({entry.input.check, entry.input.full_name(), entry.calls.front().prefix});
-  for (std::string const& name : only)
+  for (std::string const& name : named)
     if (!known.contains(name))
-      return error{error_code::bad_value, "--only",
+      return error{error_code::bad_value, option,
                    fmt::format("no check, case or prefix of the file is called '{}'{}", printable(name),
                                did_you_mean(name, known))};
+  return std::nullopt;
+}
+
+std::optional<error> keep_only(names const& only, std::vector<recorded_case>& cases) {
+  if (only.empty()) return std::nullopt;
+  if (auto why = names_fault("--only", only, cases)) return why;
   std::erase_if(cases, [&](recorded_case const& entry) {
     return !only.contains(entry.input.check) && !only.contains(entry.input.full_name()) &&
            !only.contains(entry.calls.front().prefix);
@@ -128,7 +134,7 @@ std::string why_to_stop(verify_options const& options) {
 void judge_again_if_wrong(recorded_case const& entry, judging_rules const& rules, contract const& claimed,
                           std::map<std::string, wider_claims>& wider, case_result& into) {
   bool const usable = into.judged.failed == 0;
-  judge_case(entry.input, entry.outputs, rules, into);
+  judge_and_explain(entry.input, entry.outputs, rules, into);
   if (into.judged.failed == 0) return;
   wider_claims& claims = wider.try_emplace(claimed.name, claimed).first->second;
   into.inside = usable ? claims.holding(entry.input, entry.outputs, rules.reproducible, into.judged.violations.front())
@@ -206,6 +212,7 @@ problem::result<report> run_verify(verify_options const& options) {
   std::ranges::move(unjudged_weights(recorded.value()), std::back_inserter(kernel_report.not_asked));
   auto cases = cases_of(std::move(recorded).value());
   if (!cases) return cases.why();
+  if (auto why = names_fault("--waive", options.waived, cases.value())) return *std::move(why);
   if (auto why = keep_only(options.only, cases.value())) return *std::move(why);
   if (options.claim)
     for (recorded_case& entry : cases.value()) put_under(*options.claim, entry.input);
@@ -255,10 +262,8 @@ problem::result<report> run_verify(verify_options const& options) {
         [&] { return !why_to_stop(options).empty(); },
         [&] {
           take_recorded(entry, claim, found, endings);
-          judge_again_if_wrong(
-              entry,
-              {.claim = &claim, .reproducible = options.reproducible, .how = thoroughness_beside(options.waived)},
-              options.claim ? *options.claim : claim, wider, found);
+          judge_again_if_wrong(entry, {.claim = &claim, .reproducible = options.reproducible},
+                               options.claim ? *options.claim : claim, wider, found);
           if (found.judged.failed > 0) tell_other_order(entry, claim, found);
         });
     if (cut) stopped = why_to_stop(options), found.inside.reset();

@@ -5,7 +5,7 @@
 
 #include "audit/files/case_file.hpp"
 #include "audit/report/report.hpp"
-#include "audit/session/findings_folder.hpp"
+#include "audit/findings/findings_folder.hpp"
 #include "audit/session/run_verify.hpp"
 
 namespace attest::audit {

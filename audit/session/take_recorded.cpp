@@ -6,6 +6,7 @@
 
 #include <fmt/format.h>
 
+#include "audit/judge/by_law.hpp"
 #include "audit/support/printable.hpp"
 #include "audit/tensors/entry_forms.hpp"
 
@@ -36,7 +37,7 @@ void count(call_status const& status, recorded_endings& counted) {
 
 /// Is this O within its bound?
 bool is_right(owned_problem const& problem, owned_tensor const& o, contract const& claim) {
-  judgement const found = judge_call(problem, {.o = o}, claim);
+  judgement const found = judge_by_law(problem, {.o = o}, claim);
   return found.failed == 0 && found.judged() > 0;
 }
 

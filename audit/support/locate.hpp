@@ -19,7 +19,7 @@ problem::result<std::filesystem::path> locate_builtin_kernel();
 /// ../lib*/attest/ from there.
 problem::result<std::filesystem::path> locate_builtin_kernel(std::string_view set);
 
-/// The recorded tensors of a sentence encoder (audit/session/real_data.cpp): in ../share/attest/ from this program.
+/// The recorded tensors of a sentence encoder (audit/asking/real_data.cpp): in ../share/attest/ from this program.
 problem::result<std::filesystem::path> locate_real_data();
 
 /// Beside this program, or in ../lib*/attest/ from there: libattest_zoo.so, the kernels of `attest selftest`,

@@ -28,7 +28,7 @@ struct specimen {
   std::string_view contract = "f32";  ///< the contract by which it is judged
   bool contained = true;              ///< false: may crash or write elsewhere, so it runs only in a process of its own
   std::string_view family = "";       ///< the selftest asks a family by itself
-  /// The name of what it does wrong, as the cause of a report has it (audit/judge/hypotheses/); several, separated by
+  /// The name of what it does wrong, as the cause of a report has it (audit/cause/hypotheses/); several, separated by
   /// '|', where no answer tells them apart; "exp-to-*" where only the threshold does. Empty where no hypothesis says it. From expected_causes.cpp.
   std::string_view cause = "";
 

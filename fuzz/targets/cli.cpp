@@ -11,7 +11,7 @@
 #include "audit/oracle/solve.hpp"
 #include "audit/oracle/write_vectors.hpp"
 #include "audit/program/run.hpp"
-#include "audit/session/capabilities.hpp"
+#include "audit/asking/capabilities.hpp"
 #include "audit/session/run_audit.hpp"
 #include "audit/session/run_gen.hpp"
 #include "audit/session/run_verify.hpp"

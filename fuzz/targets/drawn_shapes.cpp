@@ -11,7 +11,7 @@
 #include <cstdlib>
 #include <cstring>
 
-#include "audit/cases/drawn.hpp"
+#include "audit/cases/forms/drawn.hpp"
 #include "audit/cases/row_sample.hpp"
 #include "audit/judge/judge_outputs.hpp"
 #include "fast/simd/operations.hpp"

@@ -1,5 +1,5 @@
 // Questions of find_condition, asked of kernels in processes of their own.
-#include "audit/session/ask_kernel.hpp"
+#include "audit/findings/ask_kernel.hpp"
 
 #include <chrono>
 #include <cstdlib>

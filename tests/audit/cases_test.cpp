@@ -9,7 +9,7 @@
 #include <vector>
 
 #include "audit/cases/case.hpp"
-#include "audit/cases/plain.hpp"
+#include "audit/cases/families/plain.hpp"
 #include "audit/cases/random.hpp"
 #include "audit/contract/contract.hpp"
 #include "audit/judge/judge_case.hpp"

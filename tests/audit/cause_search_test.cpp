@@ -1,5 +1,5 @@
 // The cause of failing inputs: hypotheses tried on the answers of kernels whose mistake is known.
-#include "audit/judge/cause_search.hpp"
+#include "audit/cause/cause_search.hpp"
 
 #include <functional>
 #include <set>
@@ -8,7 +8,7 @@
 
 #include "audit/cases/case.hpp"
 #include "audit/contract/contract.hpp"
-#include "audit/judge/hypotheses/changes.hpp"
+#include "audit/cause/hypotheses/changes.hpp"
 #include "audit/tensors/elements.hpp"
 #include "tests/support/builtin_kernel.hpp"
 #include "tests/support/catch.hpp"

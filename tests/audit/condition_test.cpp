@@ -7,7 +7,7 @@
 #include <vector>
 
 #include "audit/cases/random.hpp"
-#include "audit/session/condition.hpp"
+#include "audit/condition/condition.hpp"
 #include "tests/support/catch.hpp"
 
 namespace attest::audit {

@@ -6,9 +6,9 @@
 #include <vector>
 
 #include "audit/cases/random.hpp"
-#include "audit/session/condition.hpp"
-#include "audit/session/condition_clause.hpp"
-#include "audit/session/condition_form.hpp"
+#include "audit/condition/condition.hpp"
+#include "audit/condition/clause.hpp"
+#include "audit/condition/form.hpp"
 #include "tests/support/catch.hpp"
 
 namespace attest::audit {

@@ -42,7 +42,7 @@ report shard_of(kind is, std::int64_t index) {
   made.all_cases = 12, made.contracts = {*find_contract("f32")};
   made.kernel_builds = {{.sha256 = std::string(64, 'a'), .symbol = "attest_attention"}};
   std::set<std::string, std::less<>> waived{"lse"};
-  if (is == kind::waived) waived.insert("accuracy");
+  if (is == kind::waived) waived.insert("masks");
   report_builder collect(made, waived);
   for (std::int64_t n = 0; n < 5; ++n) {
     std::int64_t const number = 2 * n + index;
@@ -140,9 +140,9 @@ TEST_CASE("each rule of a consistent report refuses what breaks it, with the fie
       {refuted, [](report& r) { r.failing[0].classes = {"crash"}; }, "class 'crash', 'findings' has none"},
       {refuted, [](report& r) { r.failing[0].name = "case-9"; }, "'failing' has that number for masks/case-9"},
       {refuted, [](report& r) { r.findings.push_back(r.findings[0]); }, "'findings' has 'accuracy' of case 5 (masks/case-2) twice"},
-      {refuted, [](report& r) { r.findings[0].waived = true; }, "is not what 'waived_classes' says"},
-      {refuted, [](report& r) { r.waived_classes = {"accuracy"}; }, "is not what 'waived_classes' says"},
-      {kind::waived, [](report& r) { r.waived_classes.clear(); }, "is not what 'waived_classes' says"},
+      {refuted, [](report& r) { r.findings[0].waived = true; }, "is not what 'waive' says"},
+      {refuted, [](report& r) { r.waived = {"masks"}; }, "is not what 'waive' says"},
+      {kind::waived, [](report& r) { r.waived.clear(); }, "is not what 'waive' says"},
       {refuted, [](report& r) { r.curves[2].failed = false; }, "'failed' of case 5 in 'curves'"},
       {certified, [](report& r) { r.curves[2].failed = true; }, "'failed' of case 5 in 'curves'"},
       {certified, [](report& r) { r.curves[2].number = 13; }, "'curve_cases' has case 13, of 12"},
@@ -284,9 +284,9 @@ TEST_CASE("shards that tell of one case, or of more cases than there are, are re
   auto const more = of([](report& r) { r.checks[0].cases = 6, r.cases = 8; });
   REQUIRE_FALSE(more);
   CHECK(more.why().message() == "2.json: its checks and those of the shards before it have 13 cases, 'all_cases' is 12");
-  auto const other = of([](report& r) { r.waived_classes = {"empty-row", "lse"}; });
+  auto const other = of([](report& r) { r.waived = {"empty-rows", "lse"}; });
   REQUIRE_FALSE(other);
-  CHECK(other.why().reason == "its list of waived classes is 'empty-row, lse', that of 1.json is 'lse'");
+  CHECK(other.why().reason == "its list of waived checks is 'empty-rows, lse', that of 1.json is 'lse'");
 }
 
 TEST_CASE("a kernel is known by its build, and a contract by its numbers", "[unit]") {

@@ -2,7 +2,7 @@
 #include <algorithm>
 
 #include "audit/contract/contract.hpp"
-#include "audit/judge/judge_case.hpp"
+#include "audit/cause/explain.hpp"
 #include "audit/tensors/elements.hpp"
 #include "tests/support/builtin_kernel.hpp"
 #include "tests/support/catch.hpp"
@@ -23,10 +23,11 @@ std::string says(recipe r, double factor, double but_the_last, bool ones = false
     audit::store(o, at, audit::load(o, at) * (c + 1 == r.dv && r.dv > 1 ? but_the_last : factor));
   }
   std::string const name(problem::name_of(r.type));
-  auto const found =
-      audit::judge_call(audit::owned_problem::of_valid(draft), *outputs[0], *audit::find_contract(name));
-  REQUIRE(found.failed > 0);
-  return found.violations.front().sentence;
+  audit::case_result found;
+  audit::judge_and_explain({.check = "masks", .name = "drawn", .problem = audit::owned_problem::of_valid(draft)}, outputs,
+                           {.claim = audit::find_contract(name)}, found);
+  REQUIRE(found.judged.failed > 0);
+  return found.judged.violations.front().sentence;
 }
 
 bool names(std::string const& sentence, char const* sum) { return sentence.ends_with(std::string("the weights sum to ") + sum); }

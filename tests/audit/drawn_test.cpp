@@ -1,6 +1,6 @@
 // Drawn cases: numbered, the same for the same seed, within their limits, in forms that the kernel answers; and the
 // rows of large problems that are judged.
-#include "audit/cases/drawn.hpp"
+#include "audit/cases/forms/drawn.hpp"
 
 #include <algorithm>
 #include <cmath>
@@ -10,10 +10,10 @@
 #include <vector>
 
 #include "audit/cases/arranged.hpp"
-#include "audit/cases/production.hpp"
+#include "audit/cases/forms/production.hpp"
 #include "audit/cases/row_sample.hpp"
-#include "audit/cases/support_cases.hpp"
-#include "audit/cases/value_forms.hpp"
+#include "audit/cases/forms/support_cases.hpp"
+#include "audit/cases/forms/value_forms.hpp"
 #include "audit/tensors/entry_forms.hpp"
 #include "tests/support/catch.hpp"
 #include "tests/support/problem_recipe.hpp"

@@ -2,7 +2,7 @@
 #include <cstring>
 
 #include "audit/cases/arranged.hpp"
-#include "audit/cases/call_form.hpp"
+#include "audit/cases/forms/call_form.hpp"
 #include "audit/cases/random.hpp"
 #include "audit/files/problem_file.hpp"
 #include "audit/judge/judge_outputs.hpp"

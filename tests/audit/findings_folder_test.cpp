@@ -12,7 +12,7 @@
 #include <unistd.h>
 
 #include "audit/cases/case.hpp"
-#include "audit/session/findings_folder.hpp"
+#include "audit/findings/findings_folder.hpp"
 #include "tests/support/catch.hpp"
 
 namespace attest::audit {

@@ -1,4 +1,5 @@
 // Every output of every call of a case is judged against its own truth: a relation to the first call is asked besides.
+#include "audit/cause/explain.hpp"
 #include "audit/judge/judge_case.hpp"
 
 #include <algorithm>
@@ -6,7 +7,7 @@
 #include <set>
 
 #include "audit/cases/arranged.hpp"
-#include "audit/cases/call_form.hpp"
+#include "audit/cases/forms/call_form.hpp"
 #include "audit/cases/case.hpp"
 #include "audit/cases/random.hpp"
 #include "audit/tensors/elements.hpp"
@@ -190,57 +191,6 @@ TEST_CASE("where rows are sampled, the others may be NaN where the contract says
   CHECK(faults() == 1);
 }
 
-TEST_CASE("where rows are sampled, NaN in one of the others is found behind rows without keys that are wrong",
-          "[unit]") {
-  audit::call_form form{.size = {1, 1, 1, 40, 16, 8, 8}, .length = 1};
-  form.options.add(audit::feature::causal);  // the first 24 of 40 queries see no key
-  audit::audit_case const asked = sampled(form, {{0, 0, 30}});
-  audit::case_outputs outputs{builtin_answer(asked.problem.draft())};
-  for (std::size_t at = 0; at < 26 * 8; ++at) audit::store(*outputs[0]->o, at, std::nan(""));
-  audit::case_result found;
-  audit::judge_case(asked, outputs, {.claim = audit::find_contract("f32"), .how = audit::thoroughness::all}, found);
-  CHECK(found.judged.failed == 26 * 8);
-  CHECK(std::ranges::count_if(found.judged.violations, [](audit::violation const& wrong) {
-          return wrong.index[2] >= 24 && !wrong.bug_class;
-        }) > 0);
-}
-
-TEST_CASE(
-    "where every fault counts, those that are not listed have the class of their check, unless one mistake explains "
-    "all",
-    "[unit]") {
-  recipe r;
-  r.n = 4, r.m = 12, r.d = 8, r.dv = 32, r.seed = 5;
-  audit::problem_draft draft = make_problem(r);
-  draft.mask = audit::owned_tensor::compact(problem::element_type::u8, {1, 1, 4, 12});
-  audit::fill(*draft.mask, [](auto, auto, auto, auto j) { return j % 2 == 0 ? 0.0 : 1.0; });
-  auto const problem = audit::owned_problem::of_valid(draft);
-  draft.mask.reset();
-  audit::owned_outputs const unmasked = builtin_answer(draft), right = builtin_answer(problem.draft());
-  auto const classes_of = [&](audit::owned_tensor const& o) {
-    audit::judgement const found =
-        audit::judge_call(problem, {.o = o}, *audit::find_contract("f32"), {}, audit::thoroughness::all);
-    CHECK(found.failed > std::ssize(found.violations));
-    std::set<std::optional<audit::bug_class>> classes;
-    for (audit::violation const& wrong : found.violations) classes.insert(wrong.bug_class);
-    return classes;
-  };
-  CHECK(classes_of(*unmasked.o) == std::set<std::optional<audit::bug_class>>{audit::bug_class::mask_polarity});
-  audit::owned_tensor mixed = *right.o;  // the first query without its mask, small errors in the others
-  for (std::size_t at = 0; at < 128; ++at)
-    audit::store(mixed, at, at < 32 ? audit::load(*unmasked.o, at) : audit::load(mixed, at) + 1e-4);
-  CHECK(classes_of(mixed) == std::set<std::optional<audit::bug_class>>{std::nullopt, audit::bug_class::mask_polarity});
-  // A class that a rule gives says what every such element is, listed or not.
-  draft.band = {-8, -1, 0};  // no key for any query
-  auto const empty = audit::owned_problem::of_valid(draft);
-  audit::owned_tensor of_nan = audit::owned_tensor::compact(problem::element_type::f32, {1, 1, 4, 32});
-  audit::fill(of_nan, [](auto...) { return std::nan(""); });
-  audit::judgement const all_nan =
-      audit::judge_call(empty, {.o = of_nan}, *audit::find_contract("f32"), {}, audit::thoroughness::all);
-  CHECK(all_nan.failed == 128);
-  for (audit::violation const& wrong : all_nan.violations) CHECK(wrong.bug_class == audit::bug_class::empty_row);
-}
-
 TEST_CASE("that a field is ignored says nothing of faults that were found before", "[unit]") {
   audit::call_form form{.size = {1, 2, 2, 4, 6, 8, 8}};
   form.options.add(audit::feature::bias);
@@ -255,7 +205,7 @@ TEST_CASE("that a field is ignored says nothing of faults that were found before
                                      .error_in_bounds = std::numeric_limits<double>::infinity(),
                                      .bug_class = audit::bug_class::memory,
                                      .sentence = "writes before the start of o"});
-  audit::judge_case(asked, outputs, {.claim = audit::find_contract("f32")}, found);
+  audit::judge_and_explain(asked, outputs, {.claim = audit::find_contract("f32")}, found);
   REQUIRE(found.judged.violations.size() > 1);
   for (audit::violation const& wrong : found.judged.violations)
     CHECK(wrong.bug_class ==

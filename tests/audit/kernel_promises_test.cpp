@@ -5,7 +5,7 @@
 
 #include "audit/cases/case.hpp"
 #include "audit/judge/judge_case.hpp"
-#include "audit/session/real_data.hpp"
+#include "audit/asking/real_data.hpp"
 #include "fast/simd/operations.hpp"
 #include "tests/support/guarded_call.hpp"
 #include "tests/support/property.hpp"

@@ -225,7 +225,7 @@ contract with_narrow_states(contract claim) {
 
 /// No element of an answer is outside the bound of its contract, and every one is judged.
 void check_answer(owned_problem const& merge, owned_outputs const& answer, std::string const& which, contract const& claim) {
-  auto const found = judge_by_law(merge, answer, claim, {}, thoroughness::all);
+  auto const found = judge_by_law(merge, answer, claim);
   INFO(which << ": " << found.max_error_in_bounds << " bounds");
   CHECK(found.failed == 0);
   CHECK(found.not_judged() == 0);

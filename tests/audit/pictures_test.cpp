@@ -2,7 +2,7 @@
 #include <cmath>
 
 #include "audit/cases/random.hpp"
-#include "audit/session/draw_pictures.hpp"
+#include "audit/findings/draw_pictures.hpp"
 #include "audit/tensors/slice.hpp"
 #include "tests/support/catch.hpp"
 

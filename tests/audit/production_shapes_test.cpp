@@ -1,5 +1,5 @@
 // The table of production shapes has what it promises, and a row cut to a limit is still that row.
-#include "audit/cases/production_shapes.hpp"
+#include "audit/cases/forms/production_shapes.hpp"
 
 #include <algorithm>
 #include <array>

@@ -194,14 +194,14 @@ void ends_are_judged_so(owned_problem const& problem, contract const& claim, std
   answered const exact = referenced_by(problem, claim, {.round = element_type::f64});
   CHECK(bounds.undecided == 0);
   auto const inside = move_outputs(problem, exact, bounds, random, [] { return false; });
-  judgement const accepted = judge_by_law(problem, inside.outputs, claim, {}, thoroughness::all);
+  judgement const accepted = judge_by_law(problem, inside.outputs, claim);
   for (violation const& wrong : accepted.violations) UNSCOPED_INFO(wrong.sentence);
   CHECK(accepted.failed == 0);
   CHECK(accepted.judged_by_bound() == inside.inside);
   CHECK(accepted.not_judged() == inside.open);
   for (std::uint64_t const one_in : {std::uint64_t{1}, std::uint64_t{3}}) {
     auto const mixed = move_outputs(problem, exact, bounds, random, [&] { return random() % one_in == 0; });
-    judgement const refuted = judge_by_law(problem, mixed.outputs, claim, {}, thoroughness::all);
+    judgement const refuted = judge_by_law(problem, mixed.outputs, claim);
     CHECK(refuted.failed == mixed.outside);
     seen.inside += mixed.inside, seen.outside += mixed.outside, seen.by_rule += mixed.by_rule, seen.open += mixed.open;
   }
@@ -371,7 +371,7 @@ TEST_CASE("outputs of a kernel whose weights are known, or that Clause H limits,
       answered const bounds = referenced_by(problem, claim);
       answered const exact = referenced_by(problem, claim, {.round = element_type::f64});
       auto const beyond = move_outputs(problem, exact, bounds, random, [] { return true; });
-      judgement const refuted = judge_by_law(problem, beyond.outputs, claim, {}, thoroughness::all);
+      judgement const refuted = judge_by_law(problem, beyond.outputs, claim);
       CHECK(refuted.failed >= beyond.outside);
       CHECK(refuted.not_judged() == beyond.open);
       outside += beyond.outside;

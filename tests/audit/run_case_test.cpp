@@ -1,7 +1,7 @@
 // A case is asked with the memory forms of its calls, and judged as without them.
-#include "audit/session/run_case.hpp"
+#include "audit/asking/run_case.hpp"
 
-#include "audit/session/shrink.hpp"
+#include "audit/findings/shrink.hpp"
 #include "audit/tensors/elements.hpp"
 #include "tests/audit/isolation.hpp"
 

@@ -241,9 +241,9 @@ TEST_CASE("solve writes outward-rounded enclosures, and prints certified digits"
   }
 }
 
-TEST_CASE("a JSON report has the documented keys, and waived classes do not refute", "[unit]") {
+TEST_CASE("a JSON report has the documented keys, and waived checks do not refute", "[unit]") {
   auto const report = nlohmann::json::parse(
-      attest("audit --seed 3 --only empty-rows --json - --waive empty-row" + kernel("nan_empty_row")).out);
+      attest("audit --seed 3 --only empty-rows --json - --waive empty-rows" + kernel("nan_empty_row")).out);
   for (char const* key : {"attest", "kernel", "contract", "seed", "verdict", "schema", "summary", "checks", "findings",
                           "contract_revision", "theorem_revision", "evidence", "failing", "unanswered"})
     CHECK(report.contains(key));

@@ -24,7 +24,7 @@ OPTIONS = ["--json", "--junit", "--report", "--out", "--contract", "--waive", "-
            "--row", "--problem", "--digits", "--round", "--layout", "--size", "--plain", "--quick", "--help", "--version",
            "--no-such", "-x", "-h", "--"]
 VALUES = ["", "-", "x", "y", "folder", "nowhere/x", "right", "wrong", "report", "f32", "f23", "mine.json", "0", "1", "-1", "1e-400",
-          "nan", "inf", "0x1p-3", "18446744073709551616", "0,0,0", "1/2", "2/1", "empty-row", "masks", "absent", "f16", "bhnd", "1 kB",
+          "nan", "inf", "0x1p-3", "18446744073709551616", "0,0,0", "1/2", "2/1", "empty-rows", "masks", "absent", "f16", "bhnd", "1 kB",
           "\x1b[31m", "\udcff", "é", "a" * 300, "a" * 5000, "'", "$(x)", "=", "--", "checks", "verify"]
 
 

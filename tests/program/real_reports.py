@@ -20,7 +20,7 @@ def kinds(kernels):
         "refuted": (2, 1, ("--only", "masks,windows,stability", *kernel("mean_v"))),
         "of several classes": (2, 1, ("--only", "empty-rows,masks,poison", *kernel("nan_empty_row"))),
         "crash": (2, 1, ("--only", "masks,bands", *kernel("crash"))),
-        "waived": (2, 0, ("--only", "empty-rows,masks", "--waive", "empty-row", *kernel("nan_empty_row"))),
+        "waived": (2, 0, ("--only", "empty-rows,masks", "--waive", "empty-rows,masks", *kernel("nan_empty_row"))),
         "unanswered": (2, 3, ("--only", "accuracy", *kernel("refuses"))),
         "unsupported": (2, 3, ("--only", "masks", "--require-support", "bias")),
         "drawn": (2, 0, ("--only", "drawn", "--draws", "6", "--draw-products", "65536")),

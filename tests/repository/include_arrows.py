@@ -28,9 +28,13 @@ CASES = {"audit/cases"} | TENSORS | CONTRACT
 ISOLATION = {"audit/isolation"} | TENSORS
 BUILTIN = {"audit/builtin", "fast"} | CONTRACT | ISOLATION | FAST
 JUDGE = {"audit/judge"} | CASES | MACHINE
+CAUSE = {"audit/cause"} | JUDGE
 FILES = {"audit/files"} | CASES
-REPORT = {"audit/report"} | JUDGE | FILES
-SESSION = {"audit/session"} | REPORT | BUILTIN
+REPORT = {"audit/report"} | CAUSE | FILES
+CONDITION = {"audit/condition"} | CASES
+ASKING = {"audit/asking"} | REPORT | BUILTIN
+FINDINGS = {"audit/findings"} | ASKING | CONDITION
+SESSION = {"audit/session"} | FINDINGS
 ORACLE = {"audit/oracle"} | REPORT
 
 MAY_INCLUDE = {
@@ -54,8 +58,12 @@ MAY_INCLUDE = {
     "audit/isolation": ISOLATION | {"audit/isolation/runner"},
     "audit/builtin": BUILTIN,
     "audit/judge": JUDGE,
+    "audit/cause": CAUSE,
     "audit/files": FILES,
     "audit/report": REPORT,
+    "audit/condition": CONDITION,
+    "audit/asking": ASKING,
+    "audit/findings": FINDINGS,
     "audit/session": SESSION,
     "audit/oracle": ORACLE,
     "audit/zoo": {"audit/zoo"} | SESSION,

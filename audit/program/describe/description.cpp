@@ -15,9 +15,8 @@ std::vector<std::string> words_of(CLI::Option& option) {
   std::string const name = option.get_name();
   if (name == "--contract")
     for (contract const& claim : contracts()) words.push_back(claim.name);
-  else if (name == "--only")
+  else if (name == "--only" || name == "--waive")
     for (check const& entry : checks()) words.emplace_back(entry.name);
-  else if (name == "--waive") words.assign(bug_class_tokens.begin(), bug_class_tokens.end());
   else if (name == "--require-support")
     for (std::string_view const support : support_names()) words.emplace_back(support);
   else if (name == "--kernel") words = {"builtin"};

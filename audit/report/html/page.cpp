@@ -300,8 +300,8 @@ void write_notes(std::span<report const> all, markup& to) {
     for (std::string const& note : say(facts).notes) to.element("li", note + ".");
     for (std::string const& name : kernel_report.relaxed)
       to.element("li", "The contract relaxes a convention: " + name + ".");
-    for (std::string const& name : kernel_report.waived_classes)
-      to.element("li", "Findings of this class are waived: " + name + ".");
+    for (std::string const& name : kernel_report.waived)
+      to.element("li", "Findings of this check or case are waived: " + name + ".");
     for (std::string const& sentence : kernel_report.observations) to.element("li", sentence);
     to.close();
   }

@@ -1,0 +1,37 @@
+#include "audit/asking/kernel_speed.hpp"
+
+#include <algorithm>
+#include <bit>
+
+#include "audit/cases/random.hpp"
+
+namespace attest::audit {
+
+shape_limits fixed_limits(audit_options const& options) {
+  shape_limits limits;
+  if (options.quick) limits.call = {.bytes = std::int64_t{1} << 25, .products = std::int64_t{1} << 25};
+  if (options.draw_products) limits.call.products = *options.draw_products;
+  if (options.claim->type == problem::element_type::f64) limits.judged_products >>= 2;
+  if (options.quick) limits.judged_products >>= 2;
+  return limits;
+}
+
+std::optional<std::int64_t> most_products(kernel_session& kernel, problem::element_type type, double seconds) {
+  constexpr double long_enough = 0.01, least = 0x1p20, most = 0x1p33;
+  std::optional<std::int64_t> products;
+  for (std::int64_t n = 32; n <= 2048; n *= 2) {
+    call_form const form{.size = {1, 4, 4, n, n, 64, 64}};
+    random_stream random(0, "speed");
+    auto const ran =
+        kernel.run(owned_problem::of_valid(draft_of(form, type, random)), 0, placement::end, {false, false});
+    if (!ran || ran.value().report.outcome != call_outcome::succeeded) break;
+    double const took = std::max(ran.value().seconds, 1e-6);
+    double const speed = static_cast<double>(cost_of(form, type).products) / took;
+    double const allowed = std::clamp(speed * seconds / 200, least, most);
+    products = static_cast<std::int64_t>(std::bit_floor(static_cast<std::uint64_t>(allowed)));
+    if (took >= long_enough) break;
+  }
+  return products;
+}
+
+}  // namespace attest::audit

@@ -1,0 +1,20 @@
+// How large the calls of production and drawn shapes may be: what the options fix, and what the kernel's speed allows.
+#pragma once
+
+#include <optional>
+
+#include "audit/cases/forms/drawn.hpp"
+#include "audit/isolation/kernel_session.hpp"
+#include "audit/asking/options.hpp"
+
+namespace attest::audit {
+
+/// The limits that do not depend on the machine.
+shape_limits fixed_limits(audit_options const& options);
+
+/// The multiplications of a call that takes a two hundredth of `seconds`, as a power of two between 2²⁰ and 2³³; none
+/// where the kernel answers no plain call. A draw in 64 may be ten times that: a twentieth.
+/// Cost      plain calls of growing size, until one takes 10 ms
+std::optional<std::int64_t> most_products(kernel_session& kernel, problem::element_type type, double seconds);
+
+}  // namespace attest::audit

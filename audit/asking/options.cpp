@@ -1,0 +1,36 @@
+#include "audit/asking/options.hpp"
+
+#include <algorithm>
+
+#include "audit/support/words.hpp"
+
+namespace attest::audit {
+
+isolation_limits limits_of(audit_options const& options) {
+  isolation_limits limits;
+  if (options.quick) {
+    limits.seconds = 2, limits.loading_seconds = 5;
+    limits.resting_seconds = 5, limits.waiting_seconds = 60;
+  }
+  if (options.budget) limits.loading_seconds = std::min(limits.loading_seconds, *options.budget);
+  limits.all_protections = options.require_isolation;
+  limits.needs = options.needs;
+  return limits;
+}
+
+std::string audit_options::words_of_rules() const {
+  std::string words = reproducible ? " --reproducible" : "";
+  if (require_concurrent_calls) words += " --require-concurrent-calls";
+  for (std::string const& need : needs.words())
+    words += need == "device" ? " --device" : " --allow " + shell_word(need);
+  return words;
+}
+
+std::chrono::steady_clock::time_point audit_options::draws_until() const {
+  // The rest is for the draw under way, and for writing the report.
+  double const share = budget ? 0.85 : 0.9;
+  return begun + std::chrono::duration_cast<std::chrono::steady_clock::duration>(
+                     std::chrono::duration<double>(share * seconds_of_draws()));
+}
+
+}  // namespace attest::audit

@@ -1,0 +1,290 @@
+#include "audit/asking/plan.hpp"
+
+#include <algorithm>
+#include <charconv>
+#include <iterator>
+#include <map>
+#include <memory>
+
+#include <fmt/format.h>
+
+#include "audit/cases/default_contract.hpp"
+#include "audit/cases/families/merges.hpp"
+#include "audit/cases/forms/production.hpp"
+#include "audit/cases/forms/support_cases.hpp"
+#include "audit/files/case_file.hpp"
+#include "audit/asking/real_data.hpp"
+#include "audit/support/printable.hpp"
+#include "audit/support/sha256.hpp"
+#include "audit/support/words.hpp"
+
+namespace attest::audit {
+namespace {
+
+using problem::error;
+using problem::error_code;
+using problem::result;
+
+planned_case existing(audit_case&& made) {
+  planned_case plan{.check = made.check, .name = made.name, .mandatory = made.mandatory, .make = {}};
+  plan.make = [made = std::make_shared<audit_case const>(std::move(made))](shape_limits const&) { return *made; };
+  return plan;
+}
+
+planned_case production_plan(production_shape const& row, problem::element_type type, std::uint64_t seed) {
+  return {.check = "production", .name = std::string(row.name), .make = [&row, type, seed](shape_limits const& limits) {
+            return production_case(row, type, seed, limits);
+          }};
+}
+
+planned_case draw_plan(problem::element_type type, std::uint64_t seed, std::int64_t number) {
+  return {.check = "drawn", .name = fmt::format("{}", number), .make = [=](shape_limits const& limits) {
+            return drawn_case(type, seed, number, limits);
+          }};
+}
+
+/// NUMBER of "drawn/NUMBER" or "NUMBER", at least 1.
+std::optional<std::int64_t> draw_named(std::string_view name) {
+  std::int64_t number = 0;
+  auto const [end, fault] = std::from_chars(name.data(), name.data() + name.size(), number);
+  if (fault != std::errc{} || end != name.data() + name.size() || number < 1) return std::nullopt;
+  return number;
+}
+
+/// The cases of the file of --replay, and the SHA-256 of the bytes from which they were read.
+struct replayed_file {
+  std::vector<audit_case> cases;
+  std::string sha256;
+};
+
+result<replayed_file> replayed_cases(audit_options const& options) {
+  auto const file = read_safetensors(*options.replay);
+  if (!file) return file.why();
+  std::span<std::byte const> const bytes = file.value().whole;
+  std::string hash = sha256_of({reinterpret_cast<char const*>(bytes.data()), bytes.size()});
+  auto recorded = problem_file_of(file.value());
+  if (!recorded) return recorded.why();
+  auto read = cases_of(std::move(recorded).value());
+  if (!read) return read.why();
+  std::vector<audit_case> cases;
+  for (recorded_case& entry : read.value()) cases.push_back(std::move(entry.input));
+  for (audit_case const& kernel_case : cases)
+    if (kernel_case.problem.type() != options.claim->type)
+      return error{error_code::bad_type, "--replay",
+                   "holds " + std::string(problem::name_of(kernel_case.problem.type())) + " problems, the contract " +
+                       options.claim->name + " is about " + std::string(problem::name_of(options.claim->type))};
+  return replayed_file{std::move(cases), std::move(hash)};
+}
+
+/// The checks that --only names, alone or with one of their cases: the cases of the others are not made. Empty
+/// where all are wanted, and where a name is of no check, so that its error knows every name.
+std::vector<std::string> checks_of(names const& only) {
+  std::vector<std::string> wanted;
+  for (std::string const& name : only) {
+    wanted.push_back(name.substr(0, name.find('/')));
+    if (find_check(wanted.back()) == nullptr) return {};
+  }
+  return wanted;
+}
+
+/// The fixed part of a whole audit, without numbers: all cases of every check that --only names.
+result<audit_plan> whole_plan(audit_options const& options) {
+  audit_plan plan{.fixed = {}, .type = options.claim->type, .seed = options.seed};
+  auto const add_all = [&](std::vector<audit_case>&& cases) {
+    for (audit_case& made : cases) {
+      put_under(*options.claim, made);
+      plan.fixed.push_back(existing(std::move(made)));
+    }
+  };
+  if (options.replay) {
+    auto replayed = replayed_cases(options);
+    if (!replayed) return replayed.why();
+    for (audit_case const& made : replayed.value().cases)
+      if (auto const why = why_not_under(*options.claim, made.problem))
+        return error{error_code::bad_value, "--contract", fmt::format("{}: {}", made.name, *why)};
+    plan.replayed = std::move(replayed.value().sha256);
+    add_all(std::move(replayed.value().cases));
+    plan.shapes_from = plan.fixed.size();
+    return plan;
+  }
+  case_options const wanted{
+      .type = plan.type, .seed = options.seed, .quick = options.quick, .checks = checks_of(options.only)};
+  if (is_of_merges(*options.claim)) {  // it says nothing of attention
+    if (wanted.wants(check_of_merges)) add_all(merge_cases(wanted));
+    plan.shapes_from = plan.fixed.size();
+    return plan;
+  }
+  add_all(support_cases(plan.type, options.seed));
+  plan.support_cases = plan.fixed.size();
+  auto cases = generated_cases(wanted);
+  if (plan.type == problem::element_type::f32 && wanted.wants("real-data")) {
+    auto real = real_data_cases();
+    if (!real) return real.why();
+    // After the worked examples.
+    auto const at = std::ranges::find_if(cases, [](audit_case const& c) { return c.check != "worked-examples"; });
+    cases.insert(at, std::make_move_iterator(real.value().begin()), std::make_move_iterator(real.value().end()));
+  }
+  add_all(std::move(cases));
+  if (wanted.wants(check_of_merges)) add_all(merge_cases(wanted));
+  plan.shapes_from = plan.fixed.size();
+  for (production_shape const& row : production_shapes())
+    plan.fixed.push_back(production_plan(row, plan.type, options.seed));
+  plan.draws = true;
+  return plan;
+}
+
+/// Orders cases: the mandatory ones, then the first of every check, then the second of every check, and so on.
+void spread_over_checks(std::span<planned_case> cases) {
+  std::map<std::string, std::int64_t> seen;
+  std::vector<std::pair<std::int64_t, std::size_t>> order;
+  for (std::size_t at = 0; at < cases.size(); ++at) {
+    std::int64_t const turn = ++seen[cases[at].check];
+    order.emplace_back(cases[at].mandatory ? 0 : turn, at);
+  }
+  std::ranges::sort(order);
+  std::vector<planned_case> spread;
+  for (auto const& [turn, at] : order) spread.push_back(std::move(cases[at]));
+  std::ranges::move(spread, cases.begin());
+}
+
+/// The number of a draw that is named as "drawn/17".
+std::optional<std::int64_t> number_of_draw(std::string_view name, audit_plan const& plan) {
+  constexpr std::string_view prefix = "drawn/";
+  return plan.draws && name.starts_with(prefix) ? draw_named(name.substr(prefix.size())) : std::nullopt;
+}
+
+/// An error names a word that is no check and no case.
+std::optional<error> names_fault(char const* option, names const& named, audit_plan const& plan) {
+  std::vector<std::string> known;
+  for (check const& entry : checks()) known.emplace_back(entry.name);
+  for (planned_case const& kernel_case : plan.fixed)
+    known.push_back(kernel_case.check), known.push_back(kernel_case.full_name());
+  for (std::string const& name : named)
+    if (!number_of_draw(name, plan) && std::ranges::find(known, name) == known.end())
+      return error{error_code::bad_value, option,
+                   "no check or case is called '" + printable(name) + "'" + did_you_mean(name, known) +
+                       "; see `attest list checks` and `attest list cases`"};
+  return std::nullopt;
+}
+
+/// Keeps what --only names.
+std::optional<error> keep_only(names const& only, audit_plan& plan) {
+  if (auto why = names_fault("--only", only, plan)) return why;
+  std::vector<planned_case> single_draws;
+  for (std::string const& name : only)
+    if (auto const number = number_of_draw(name, plan))
+      single_draws.push_back(draw_plan(plan.type, plan.seed, *number));
+  auto const wanted = [&](planned_case const& c) { return only.contains(c.check) || only.contains(c.full_name()); };
+  plan.draws = plan.draws && only.contains("drawn");
+  bool shapes = plan.draws || !single_draws.empty();
+  for (std::size_t at = plan.shapes_from; at < plan.fixed.size(); ++at) shapes = shapes || wanted(plan.fixed[at]);
+  std::vector<planned_case> kept;
+  std::size_t support_kept = 0, before_shapes = 0;
+  for (std::size_t at = 0; at < plan.fixed.size(); ++at) {
+    planned_case& kernel_case = plan.fixed[at];
+    bool const needed = shapes && at < plan.support_cases;
+    kernel_case.reported = wanted(kernel_case);
+    if (!needed && !kernel_case.reported) continue;
+    support_kept += at < plan.support_cases, before_shapes += at < plan.shapes_from;
+    kept.push_back(std::move(kernel_case));
+  }
+  std::ranges::move(single_draws, std::back_inserter(kept));
+  plan.fixed = std::move(kept), plan.support_cases = support_kept, plan.shapes_from = before_shapes;
+  return std::nullopt;
+}
+
+/// Numbers the cases that are reported, and leaves those of this shard.
+void keep_shard(std::optional<shard> const& part, audit_plan& plan) {
+  for (planned_case& kernel_case : plan.fixed)
+    if (kernel_case.reported) kernel_case.number = ++plan.all_fixed;
+  if (!part) return;
+  plan.part = *part;
+  std::vector<planned_case> kept;
+  std::size_t before_shapes = 0;
+  for (std::size_t at = 0; at < plan.fixed.size(); ++at) {
+    planned_case& kernel_case = plan.fixed[at];
+    bool const mine = kernel_case.reported && (kernel_case.number - 1) % part->of == part->index - 1;
+    if (!mine && at >= plan.support_cases) continue;
+    kernel_case.reported = mine;
+    before_shapes += at < plan.shapes_from;
+    kept.push_back(std::move(kernel_case));
+  }
+  plan.fixed = std::move(kept), plan.shapes_from = before_shapes;
+}
+
+}  // namespace
+
+planned_case audit_plan::draw(std::int64_t index) const {
+  planned_case drawn = draw_plan(type, seed, draw_number(index));
+  drawn.number = all_fixed + draw_number(index);
+  return drawn;
+}
+
+std::optional<audit_case> audit_plan::make(std::string_view check, std::string_view name,
+                                           shape_limits const& limits) const {
+  auto const at = std::ranges::find_if(
+      fixed, [&](planned_case const& planned) { return planned.check == check && planned.name == name; });
+  if (at != fixed.end()) return at->make(limits);
+  auto const number = check == "drawn" && draws ? draw_named(name) : std::nullopt;
+  if (!number) return std::nullopt;
+  return drawn_case(type, seed, *number, limits);
+}
+
+std::vector<omission> left_out(audit_options const& options, audit_plan const& plan) {
+  bool const merges = is_of_merges(*options.claim);
+  std::vector<omission> omissions;
+  if (!options.only.empty()) omissions.push_back({"other checks and cases", "--only"});
+  if (merges) omissions.push_back({"attention", "the contract is about merges"});
+  // Of a file every case is asked, with --quick too.
+  if (options.quick && !options.replay)
+    omissions.push_back({"larger inputs, and further ones of each check", "--quick"});
+  if (options.replay) omissions.push_back({"every check, on generated inputs", "--replay"});
+  std::string asked;
+  if (options.draws.value_or(0) > 0) asked = fmt::format("--draws {}", *options.draws);
+  if (options.soak) asked = fmt::format("--soak {:g}", *options.soak);
+  std::string const why = options.replay          ? "--replay asks the cases of its file only"
+                          : merges                ? "the contract is about merges"
+                          : !options.only.empty() ? "--only does not name 'drawn'"
+                                                  : "";
+  if (!plan.draws && !asked.empty() && !why.empty()) omissions.push_back({"the draws of " + asked, why});
+  return omissions;
+}
+
+std::vector<audit_case> made_cases(audit_plan const& plan, shape_limits const& limits, std::int64_t draws) {
+  std::vector<audit_case> cases;
+  auto const add = [&](planned_case const& planned) {
+    if (!planned.reported) return;
+    cases.push_back(planned.make(limits));
+    cases.back().number = planned.number;
+  };
+  for (planned_case const& planned : plan.fixed) add(planned);
+  for (std::int64_t index = 0; plan.draws && index < draws; ++index) add(plan.draw(index));
+  return cases;
+}
+
+audit_plan plan_of(std::vector<audit_case> cases) {
+  audit_plan plan;
+  for (audit_case& made : cases) {
+    plan.fixed.push_back(existing(std::move(made)));
+    plan.fixed.back().number = ++plan.all_fixed;
+  }
+  plan.shapes_from = plan.fixed.size();
+  return plan;
+}
+
+result<audit_plan> planned(audit_options const& options) {
+  auto plan = whole_plan(options);
+  if (!plan) return plan;
+  if (auto why = names_fault("--waive", options.waived, plan.value())) return *std::move(why);
+  if (!options.only.empty())
+    if (auto why = keep_only(options.only, plan.value())) return *std::move(why);
+  keep_shard(options.part, plan.value());
+  if (options.budget) {
+    audit_plan& ordered = plan.value();
+    std::span<planned_case> const all(ordered.fixed);
+    spread_over_checks(all.subspan(ordered.support_cases, ordered.shapes_from - ordered.support_cases));
+  }
+  return plan;
+}
+
+}  // namespace attest::audit

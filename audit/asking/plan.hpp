@@ -1,0 +1,59 @@
+// The cases of an audit, each made when it is asked: the fixed part, then numbered draws.
+#pragma once
+
+#include <functional>
+#include <optional>
+#include <string>
+#include <string_view>
+#include <vector>
+
+#include "audit/cases/forms/drawn.hpp"
+#include "audit/asking/options.hpp"
+#include "problem/result.hpp"
+
+namespace attest::audit {
+
+/// A case that is made when it is asked.
+struct planned_case {
+  std::string check, name;
+  bool mandatory = false;
+  std::int64_t number = 0;  ///< its number among all cases of the audit, from 1
+  bool reported = true;     ///< false: it only shows what the kernel supports; another shard reports it
+  std::function<audit_case(shape_limits const&)> make;
+
+  std::string full_name() const { return check + "/" + name; }
+};
+
+struct audit_plan {
+  /// Asked whole: first those that show what the kernel supports, then the others, then production shapes.
+  std::vector<planned_case> fixed;
+  std::size_t support_cases = 0;  ///< how many of `fixed` show what the kernel supports
+  std::size_t shapes_from = 0;    ///< from here on the cases depend on limits
+  std::int64_t all_fixed = 0;     ///< the cases of the fixed parts of all shards together
+  bool draws = false;             ///< are draws asked after the fixed part?
+  std::string replayed{};         ///< the SHA-256 of the file of --replay; empty without one
+  problem::element_type type = problem::element_type::f32;
+  std::uint64_t seed = 0;
+  shard part{};
+
+  /// The draw at `index` ≥ 0 of this shard. Its number among all draws is part.index + index·part.of.
+  planned_case draw(std::int64_t index) const;
+  std::int64_t draw_number(std::int64_t index) const { return part.index + index * part.of; }
+  /// The case of this name; none where the plan has none.
+  std::optional<audit_case> make(std::string_view check, std::string_view name, shape_limits const& limits) const;
+};
+
+/// What the options leave out of an audit, for its report: also draws that they ask for and that cannot be.
+std::vector<omission> left_out(audit_options const& options, audit_plan const& plan);
+
+/// The cases of a plan and its first draws, for a file. Requires  options without a shard
+std::vector<audit_case> made_cases(audit_plan const& plan, shape_limits const& limits, std::int64_t draws);
+
+/// A plan of cases that exist, without draws.
+audit_plan plan_of(std::vector<audit_case> cases);
+
+/// The plan that the options choose, in the order of the report; with options.part that of this shard alone. With a
+/// budget the fixed part is ordered so that an audit that ends early has asked something of every check.
+problem::result<audit_plan> planned(audit_options const& options);
+
+}  // namespace attest::audit

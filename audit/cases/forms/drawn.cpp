@@ -1,0 +1,260 @@
+#include "audit/cases/forms/drawn.hpp"
+
+#include <algorithm>
+#include <cmath>
+#include <vector>
+
+#include <fmt/format.h>
+
+#include "audit/cases/row_sample.hpp"
+#include "audit/cases/families/shared_values.hpp"
+
+namespace attest::audit {
+namespace {
+
+template <class T, std::size_t N>
+T one_of(T const (&all)[N], random_stream& random) {
+  return all[random.below(static_cast<std::int64_t>(N))];
+}
+
+/// Log-uniform on 1 … most.
+std::int64_t log_uniform(std::int64_t most, random_stream& random) {
+  double const drawn = std::exp(random.uniform() * std::log(static_cast<double>(most) + 1));
+  return std::clamp(static_cast<std::int64_t>(drawn), std::int64_t{1}, most);
+}
+
+constexpr std::int64_t largest_length = 16384, largest_width = 576, most_heads = 512;
+
+/// A number of queries or keys.
+std::int64_t drawn_length(random_stream& random) {
+  constexpr std::int64_t tiles[]{8, 16, 32, 48, 64, 80, 96, 112, 128, 192, 256};
+  if (random.below(64) == 0) return 0;
+  std::int64_t const beside = random.below(3) - 1;
+  switch (random.below(4)) {
+    case 0: return std::min(one_of(tiles, random) * (1 + random.below(4)) + beside, largest_length);
+    case 1: return std::min((std::int64_t{1} << random.below(15)) + beside, largest_length);
+    default: return log_uniform(largest_length, random);
+  }
+}
+
+std::int64_t drawn_width(random_stream& random) {
+  constexpr std::int64_t usual[]{8, 16, 32, 40, 48, 64, 64, 72, 80, 96, 112, 128, 128, 160, 192, 256, 512, 576};
+  return random.below(2) == 0 ? one_of(usual, random) : log_uniform(largest_width, random);
+}
+
+void draw_heads(problem::sizes& s, random_stream& random) {
+  std::int64_t const both = log_uniform(most_heads, random);
+  s.b = log_uniform(both, random);
+  s.hq = std::max<std::int64_t>(both / s.b, 1);
+  std::vector<std::int64_t> groups;
+  for (std::int64_t group = 1; group <= s.hq; ++group)
+    if (s.hq % group == 0) groups.push_back(group);
+  std::int64_t const group =
+      random.below(2) == 0 ? 1 : groups[static_cast<std::size_t>(random.below(std::ssize(groups)))];
+  s.hk = s.hq / group;
+}
+
+problem::sizes drawn_sizes(random_stream& random) {
+  problem::sizes s;
+  draw_heads(s, random);
+  s.m = drawn_length(random);
+  std::int64_t const how = random.below(8);
+  s.n = how < 2    ? 1
+        : how == 2 ? s.m
+        : how == 3 ? std::max<std::int64_t>(s.m + 2 * random.below(2) - 1, 0)
+                   : drawn_length(random);
+  s.d = drawn_width(random);
+  s.dv = random.below(4) == 0 ? drawn_width(random) : s.d;
+  return s;
+}
+
+feature_set drawn_options(random_stream& random) {
+  constexpr std::int64_t counts[]{0, 0, 1, 1, 2, 3};
+  feature_set options;
+  std::vector<feature_group> taken{feature_group::sizes};
+  for (std::int64_t left = one_of(counts, random); left > 0; --left) {
+    std::vector<feature> free;
+    for (feature_row const& row : feature_table().first(static_cast<std::size_t>(first_of_version_2)))
+      if (std::ranges::find(taken, row.group) == taken.end() && !options.has(row.id)) free.push_back(row.id);
+    feature const chosen = free[static_cast<std::size_t>(random.below(std::ssize(free)))];
+    options.add(chosen);
+    if (row_of(chosen).group != feature_group::numbers) taken.push_back(row_of(chosen).group);
+  }
+  return options;
+}
+
+/// Removes what the kernel refuses: what follows from the sizes first by making them plain, then the options.
+void keep_to(support const& answers, call_form& form) {
+  auto& s = form.size;
+  auto const refuses = [&](feature one) { return !answers.answers(feature_set{one}); };
+  if (refuses(feature::grouped)) s.hk = s.hq;
+  if (refuses(feature::value_width)) s.dv = s.d;
+  if (refuses(feature::odd_width)) s.d = (s.d + 7) / 8 * 8, s.dv = (s.dv + 7) / 8 * 8;
+  if (refuses(feature::unequal)) s.n = s.m;
+  feature_set kept = form.options;
+  form.options.each([&](feature one) {
+    if (refuses(one)) kept.remove(one);
+  });
+  form.options = kept;
+  // Pairs: options are given up one after the other, then grouped heads, widths and lengths.
+  kept.each([&](feature one) {
+    if (!answers.answers(form.features())) form.options.remove(one);
+  });
+  if (!answers.answers(form.features())) s.hk = s.hq;
+  if (!answers.answers(form.features())) s.dv = s.d;
+  if (!answers.answers(form.features())) s.n = s.m;
+}
+
+/// One or two features of version 2 in every fourth form of a call by itself, as far as the kernel answers them; random
+/// numbers of their own, so that a kernel of version 1 is asked the same with and without them.
+void add_version_2(call_form& form, std::uint64_t seed, std::int64_t number, support const& answers) {
+  random_stream random(seed, fmt::format("drawn-version-2/{}", number));
+  if (random.below(2) != 0) return;
+  std::span<feature_row const> const added = feature_table().subspan(static_cast<std::size_t>(first_of_version_2));
+  for (std::int64_t left = 1 + random.below(2); left > 0; --left) {
+    feature const chosen = added[static_cast<std::size_t>(random.below(std::ssize(added)))].id;
+    bool excluded = chosen == feature::dropout && form.size.b * form.size.hq * form.size.n * form.size.m > 1 << 22;
+    form.options.each([&](feature there) { excluded = excluded || there == chosen || exclude(there, chosen); });
+    if (excluded) continue;
+    call_form with = form;
+    with.options.add(chosen);
+    if (answers.answers(with.features())) form = with;
+  }
+}
+
+/// In one of three forms the mask and the bias have the axes of their feature, in the others any that the kernel
+/// answers: it may be right for some of the shapes in which they broadcast only.
+void draw_axes(support const& answers, call_form& form, random_stream& random) {
+  form.mask_over.reset(), form.bias_over.reset();
+  form.options.each([&](feature one) {
+    feature_group const group = row_of(one).group;
+    if (group != feature_group::mask && group != feature_group::bias) return;
+    if (random.below(3) == 0) return;
+    broadcast_axes const drawn = all_axes[static_cast<std::size_t>(random.below(std::ssize(all_axes)))];
+    if (drawn != usual_axes(one) && answers.answers(group, drawn)) axes_over(form, group) = drawn;
+  });
+}
+
+bool admits(call_cost const& limit, call_cost const& cost) {
+  return cost.bytes <= limit.bytes && cost.products <= limit.products;
+}
+
+constexpr std::int64_t small_products = 1 << 16, medium_products = 1 << 26;
+
+/// Usually the default. Otherwise one way in which tensors share memory, lie apart, or lie in another order; far ones
+/// beyond 2³¹ elements or 2³² bytes.
+memory_form drawn_memory(problem::sizes const& s, random_stream& random) {
+  constexpr std::int64_t far[]{(std::int64_t{1} << 30) + 64, (std::int64_t{1} << 31) + 64,
+                               (std::int64_t{1} << 32) + 64};
+  memory_form form;
+  switch (random.below(32)) {
+    case 0: form.v_in_k = s.dv <= s.d; break;
+    case 1: form.shared_batch = s.b > 1; break;
+    case 2: form.shared_heads = s.hk > 1; break;
+    case 3: form.overlap = random.below(std::min(s.d, s.dv) + 1); break;
+    case 4: form.heads_inside = true; break;
+    case 5: form.unaligned = true; break;
+    case 6:
+    case 7: form.row_gap = 1 + random.below(40); break;
+    case 8:
+    case 9: {  // more of them would not fit into the address space
+      std::int64_t const count = s.b > 1 ? s.b : s.hq;
+      (s.b > 1 ? form.far_batch : form.far_head) = count > 1 && count <= 64 ? one_of(far, random) : 0;
+      break;
+    }
+    case 10: form.far_row = s.b * s.hq * std::max(s.n, s.m) <= 256 ? one_of(far, random) : 0; break;
+    default: break;
+  }
+  return form;
+}
+
+/// More than 2³¹ scores, where offsets of 32 bits overflow, in as few multiplications as the kernel answers.
+call_form many_scores(support const& answers, random_stream& random) {
+  std::int64_t const heads = std::int64_t{8} << random.below(7);
+  std::int64_t const queries = (std::int64_t{1} << 31) / heads / largest_length + 1;
+  call_form form{.size = {1, heads, heads, queries, largest_length, 1, 1}};
+  keep_to(answers, form);
+  return form;
+}
+
+audit_case single(call_form const& form, problem::element_type type, shape_limits const& limits,
+                  random_stream& random) {
+  memory_form memory = drawn_memory(form.size, random);
+  if (form.options.has(feature::packed) || form.options.has(feature::paged)) memory = {};
+  problem_draft draft = draft_of(form, type, random);
+  share_values(draft, memory);
+  audit_case made{.check = "drawn", .name = {}, .problem = owned_problem::of_valid(std::move(draft))};
+  made.memory = memory;
+  made.rows = sampled_queries(made.problem, judged_rows(form.size, limits.judged_products), random);
+  made.once = true;
+  made.threads = form.threads;
+  std::int64_t const asks = random.below(4);
+  made.asks = {.lse = asks != 0, .weights = asks > 1};
+  made.form = form, made.beyond = form.options.has(feature::finite_mask);
+  return made;
+}
+
+/// Small calls one after the other on one kernel: a few others, the judged one, and that one again.
+audit_case sequence(problem::element_type type, shape_limits const& limits, random_stream& random) {
+  call_cost const small{.bytes = 1 << 20, .products = small_products};
+  audit_case made = single(drawn_form(random, type, small, limits.answers), type, limits, random);
+  made.once = false;
+  for (std::int64_t before = 1 + random.below(4); before > 0; --before) {
+    call_form const other = drawn_form(random, type, small, limits.answers);
+    made.further.push_back({.is = relation::warm_up,
+                            .problem = owned_problem::of_valid(draft_of(other, type, random)),
+                            .says = "a call before",
+                            .threads = other.threads});
+  }
+  for (int again = 0; again < 40; ++again) made.must_equal(made.problem, "the same call again");
+  for (further_call& call : made.further)
+    if (call.is == relation::same_bits) call.threads = made.threads, call.memory = made.memory;
+  return made;
+}
+
+}  // namespace
+
+std::int64_t judged_rows(problem::sizes const& s, std::int64_t products) noexcept {
+  std::int64_t const row = std::max<std::int64_t>(s.m * (s.d + s.dv), 1);
+  return std::max<std::int64_t>(products / row, 4);
+}
+
+call_form drawn_form(random_stream& random, problem::element_type type, call_cost const& limit,
+                     support const& answers) {
+  constexpr std::int32_t threads[]{0, 0, 0, 1, 2, 3, 4, 8, 16, 64};
+  constexpr value_form values[]{value_form::gaussian, value_form::digits, value_form::pointed};
+  call_form form;
+  form.threads = one_of(threads, random);
+  form.values = one_of(values, random);
+  form.options = drawn_options(random);
+  for (int tries = 0; tries < 256; ++tries) {
+    form.size = drawn_sizes(random);
+    form.length = log_uniform(std::max<std::int64_t>(form.size.m, 1), random);
+    keep_to(answers, form);
+    draw_axes(answers, form, random);
+    if (admits(limit, cost_of(form, type))) return form;
+  }
+  form.size = {1, 1, 1, 1, 1, 8, 8}, form.options = {}, form.length = 1;
+  form.mask_over.reset(), form.bias_over.reset();
+  return form;
+}
+
+audit_case drawn_case(problem::element_type type, std::uint64_t seed, std::int64_t number, shape_limits const& limits) {
+  std::string const name = fmt::format("{}", number);
+  random_stream random(seed, "drawn/" + name);
+  call_cost limit = limits.call;
+  if (number % 64 == 0) limit.products *= 10;
+  else if (number % 8 != 0) limit.products = std::min(limit.products, medium_products);
+  auto const form = [&] {
+    if (number % 256 == 128)
+      if (call_form const many = many_scores(limits.answers, random); admits(limit, cost_of(many, type))) return many;
+    call_form drawn = drawn_form(random, type, limit, limits.answers);
+    if (number % 4 == 2) add_version_2(drawn, seed, number, limits.answers);
+    return drawn;
+  };
+  audit_case made = number % 2 == 1 ? sequence(type, limits, random) : single(form(), type, limits, random);
+  made.name = name;
+  return made;
+}
+
+}  // namespace attest::audit

@@ -1,0 +1,33 @@
+// Drawn cases: every seed draws shapes, features, layouts and thread counts of its own, endlessly and numbered.
+#pragma once
+
+#include "audit/cases/forms/call_form.hpp"
+#include "audit/cases/random.hpp"
+#include "audit/cases/forms/support.hpp"
+
+namespace attest::audit {
+
+/// What the cases of production and drawn shapes may cost, and what the kernel answers. An audit measures both before
+/// it asks them.
+struct shape_limits {
+  call_cost call{.bytes = std::int64_t{1} << 28, .products = std::int64_t{1} << 26};  ///< of one call
+  std::int64_t judged_products = std::int64_t{1} << 23;  ///< of the rows of one call that are judged
+  support answers{};
+};
+
+/// The most rows of a call whose judging costs no more than `products` multiplications, at least 4.
+std::int64_t judged_rows(problem::sizes const& s, std::int64_t products) noexcept;
+
+/// The form of draw `number`: log-uniform in n, m ∈ [0, 16384], d, dv ∈ [1, 576], b·hq ∈ [1, 512], one number of two
+/// at the edge of a tile or of a power of two or a usual head size; up to three options, drawn from different groups;
+/// a mask or bias with the axes of its feature or any others; threads of {0, 1, 2, 3, 4, 8, 16, 64}.
+/// Ensures   cost_of(result) is within the limit, and the kernel answers its features, alone and two at a time
+call_form drawn_form(random_stream& random, problem::element_type type, call_cost const& limit, support const& answers);
+
+/// The case of draw `number` ≥ 1 of this seed: "drawn/NUMBER". Every second one is a sequence of small calls: others
+/// before the judged one, then that one again, whose bits must not change. Of the rest one in four may cost
+/// limits.call, one in 64 ten times its products, the others 2²⁶ products. Ensures   the same case for the same
+/// arguments
+audit_case drawn_case(problem::element_type type, std::uint64_t seed, std::int64_t number, shape_limits const& limits);
+
+}  // namespace attest::audit

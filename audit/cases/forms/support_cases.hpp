@@ -1,0 +1,19 @@
+// The cases that show which features a kernel answers, alone and in pairs.
+#pragma once
+
+#include <vector>
+
+#include "audit/cases/case.hpp"
+#include "audit/cases/forms/support.hpp"
+
+namespace attest::audit {
+
+/// One small case for the plain form, for each feature, and for each two features that do not exclude each other:
+/// "support/plain", "support/causal", "support/causal+softcap"; and a mask and a bias in every shape in which they
+/// broadcast: "support/mask-b11m", "support/bias-bhnm".
+std::vector<audit_case> support_cases(problem::element_type type, std::uint64_t seed);
+
+/// Notes that the kernel refused one of support_cases. One that shows more than two features is left out.
+void note_refusal(support& answers, call_form const& refused);
+
+}  // namespace attest::audit

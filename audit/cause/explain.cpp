@@ -1,0 +1,98 @@
+#include "audit/cause/explain.hpp"
+
+#include <algorithm>
+#include <cmath>
+#include <utility>
+
+#include <fmt/format.h>
+
+#include "audit/cause/diagnosis.hpp"
+#include "audit/cause/ignored_field.hpp"
+#include "audit/judge/by_law.hpp"
+#include "audit/tensors/elements.hpp"
+#include "audit/tensors/entry_forms.hpp"
+
+namespace attest::audit {
+namespace {
+
+/// Is it about an element of these outputs? Other violations are about several calls, or about what O encodes.
+bool is_element_of(owned_problem const& problem, owned_outputs const& outputs, violation const& wrong) {
+  auto const name = std::ranges::find(output_names, wrong.output);
+  if (name == output_names.end() || !wrong.picture.empty()) return false;
+  auto const kind = static_cast<output_kind>(name - output_names.begin());
+  if (!outputs.of(kind) || kind == output_kind::lse) return outputs.of(kind).has_value();
+  auto const& [b, h, i, at] = wrong.index;
+  problem::sizes const& s = problem.size();
+  auto const width = static_cast<std::size_t>(kind == output_kind::o ? s.dv : s.m);
+  double const there = load(*outputs.of(kind), output_row(problem, b, h, i) * width + static_cast<std::size_t>(at));
+  return there == wrong.got || (std::isnan(there) && std::isnan(wrong.got));
+}
+
+/// A wrong answer to the first call of a case that shows features by themselves, right without one of them.
+void name_ignored_field(audit_case const& kernel_case, owned_outputs const& outputs, contract const& claim,
+                        std::span<violation> wrong) {
+  if (kernel_case.check != "support" || !kernel_case.form || wrong.empty()) return;
+  auto const ignored = ignored_field(kernel_case, outputs, claim);
+  if (!ignored) return;
+  for (violation& v : wrong) {
+    v.sentence +=
+        fmt::format("; it is right for the same call without its {}, which the kernel ignores", row_of(*ignored).name);
+    v.bug_class = bug_class::ignored_field;
+  }
+}
+
+}  // namespace
+
+void call_explainer::explain(violation& wrong) {
+  if (would_pass_f32_any(wrong))
+    wrong.sentence +=
+        "; it would pass f32-any: either the kernel rescales lazily or merges by LSE (declare it with "
+        "--contract f32-any), or it is wrong";
+  if (diagnosis const known = diagnose(problem_, wrong); !known.sentence.empty()) {
+    wrong.sentence += "; " + known.sentence;
+    if (!wrong.bug_class) wrong.bug_class = known.bug_class;
+  } else if (auto const& factor = factor_of_row(wrong)) {
+    wrong.sentence +=
+        fmt::format("; every output of its row is {0:.{1}g} times the exact one: the weights sum to {0:.{1}g}",
+                    factor->factor, factor->digits);
+  }
+}
+
+bool call_explainer::would_pass_f32_any(violation const& worst) {
+  contract const& any = *find_contract("f32-any");
+  if (!passes_f32_any_)
+    passes_f32_any_ = claim_.name == "f32" && !is_wrong(problem_, outputs_, any, worst) &&
+                      judge_by_law(problem_, outputs_, any, rows_, thoroughness::verdict).failed == 0;
+  return *passes_f32_any_;
+}
+
+std::optional<common_factor> const& call_explainer::factor_of_row(violation const& wrong) {
+  static std::optional<common_factor> const none;
+  if (wrong.output != "o") return none;
+  auto const [at, fresh] = factors_.try_emplace({wrong.index[0], wrong.index[1], wrong.index[2]});
+  if (fresh) at->second = find_common_factor(problem_, outputs_, wrong, claim_);
+  return at->second;
+}
+
+void explain_call(owned_problem const& problem, owned_outputs const& outputs, contract const& claim,
+                  std::span<row_index const> rows, judgement& found) {
+  call_explainer explainer(problem, outputs, claim, rows);
+  for (violation& wrong : found.violations) explainer.explain(wrong);
+}
+
+void judge_and_explain(audit_case const& kernel_case, case_outputs const& outputs, judging_rules const& rules,
+                       case_result& into) {
+  judgement before = std::exchange(into.judged, {});
+  judge_case(kernel_case, outputs, rules, into);
+  std::map<std::size_t, call_explainer> explainers;  // by call
+  for (violation& wrong : into.judged.violations) {
+    owned_problem const& problem = kernel_case.call(wrong.call);
+    if (!outputs[wrong.call] || !is_element_of(problem, *outputs[wrong.call], wrong)) continue;
+    explainers.try_emplace(wrong.call, problem, *outputs[wrong.call], *rules.claim, kernel_case.rows_of(wrong.call))
+        .first->second.explain(wrong);
+  }
+  if (outputs[0]) name_ignored_field(kernel_case, *outputs[0], *rules.claim, into.judged.violations);
+  into.judged.merge(std::move(before));
+}
+
+}  // namespace attest::audit

@@ -1,0 +1,34 @@
+#include <algorithm>
+
+#include "audit/cause/hypotheses/hypothesis.hpp"
+
+namespace attest::audit {
+
+hypothesis_list const& hypotheses() {
+  static hypothesis_list const all = [] {
+    hypothesis_list table;
+    add_hypotheses_of_merges(table);
+    add_hypotheses_of_parameters(table);
+    add_hypotheses_of_pages(table);
+    add_hypotheses_of_visibility(table);
+    add_hypotheses_of_sinks(table);
+    add_hypotheses_of_entries(table);
+    add_hypotheses_of_parts(table);
+    add_hypotheses_of_keys(table);
+    add_hypotheses_of_remainders(table);
+    add_hypotheses_of_hidden(table);
+    add_hypotheses_of_memory(table);
+    add_hypotheses_of_conventions(table);
+    add_hypotheses_of_results(table);
+    add_hypotheses_of_precision(table);
+    return table;
+  }();
+  return all;
+}
+
+hypothesis const* find_hypothesis(std::string_view name) {
+  auto const at = std::ranges::find(hypotheses(), name, &hypothesis::name);
+  return at == hypotheses().end() ? nullptr : &*at;
+}
+
+}  // namespace attest::audit

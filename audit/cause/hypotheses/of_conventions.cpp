@@ -1,0 +1,87 @@
+// Hypotheses about rows in which no key is seen: the conventions of contracts, and NaN that comes of a division.
+#include <cmath>
+#include <limits>
+
+#include "audit/cause/hypotheses/changes.hpp"
+#include "audit/tensors/elements.hpp"
+
+namespace attest::audit {
+namespace {
+
+supposition follows(void (*change)(conventions&)) {
+  return [=](answered_call const& call, answered_call const*) {
+    answered_call supposed = call;
+    change(supposed.claim.conventions);
+    if (call.problem.draft().merge) supposed.claim.conventions.lse_base = call.claim.conventions.lse_base;
+    return supposed.claim.conventions == call.claim.conventions ? std::vector<answered_call>() : std::vector{supposed};
+  };
+}
+
+/// An empty row is 0/0: O is NaN, and so may be its LSE and its weights.
+std::vector<answered_call> divides_nothing(answered_call const& call, answered_call const*) {
+  owned_problem const& p = call.problem;
+  problem::sizes const& s = p.size();
+  if (!is_small(p)) return {};
+  score_table const score(p);
+  answered_call supposed = call;
+  supposed.claim.conventions.empty_row = conventions::row::nan;
+  bool any = false;
+  for (std::int64_t row = 0; row < s.b * s.hq * s.n; ++row) {
+    if (!score.is_empty(row / s.n / s.hq, row / s.n % s.hq, row % s.n)) continue;
+    any = true;
+    auto const at = static_cast<std::size_t>(row);
+    if (auto& lse = supposed.outputs.lse; lse && std::isnan(load(*lse, at)))
+      store(*lse, at, -std::numeric_limits<double>::infinity());
+    for (std::int64_t j = 0; supposed.outputs.weights && j < s.m; ++j)
+      if (auto const place = static_cast<std::size_t>(row * s.m + j);
+          std::isnan(load(*supposed.outputs.weights, place)))
+        store(*supposed.outputs.weights, place, 0);
+  }
+  return any ? std::vector{std::move(supposed)} : std::vector<answered_call>();
+}
+
+}  // namespace
+
+void add_hypotheses_of_conventions(hypothesis_list& to) {
+  auto const add = [&](std::string name, std::string sentence, void (*change)(conventions&)) {
+    to.push_back({std::move(name), std::move(sentence), hypothesis_kind::convention, follows(change)});
+  };
+  using row = conventions::row;
+  add("empty-row-zero", "a query that sees no key gets 0 (the convention empty_row: zero)",
+      [](conventions& c) { c.empty_row = row::zero; });
+  add("empty-lse-minus-inf", "the LSE of a query that sees no key is -inf (the convention empty_lse: -inf)",
+      [](conventions& c) { c.empty_lse = conventions::log::minus_infinity; });
+  add("empty-row-zero-lse-minus-inf", "a query that sees no key gets 0, and the LSE -inf",
+      [](conventions& c) { c.empty_row = row::zero, c.empty_lse = conventions::log::minus_infinity; });
+  add("empty-row-mean", "a query that sees no key gets the mean of V (the convention empty_row: mean)",
+      [](conventions& c) { c.empty_row = row::mean; });
+  add("empty-row-nan", "a query that sees no key gets NaN (the convention empty_row: nan)",
+      [](conventions& c) { c.empty_row = row::nan; });
+  add("empty-row-nan-unless-no-keys",
+      "a query whose keys are all hidden gets NaN (the convention empty_row: nan_unless_no_keys)",
+      [](conventions& c) { c.empty_row = row::nan_unless_no_keys; });
+  add("empty-row-unmasked", "a query that sees no key sees every key (the convention empty_row: unmasked)",
+      [](conventions& c) { c.empty_row = row::unmasked; });
+  add("empty-lse-0", "the LSE of a query that sees no key is 0 (the convention empty_lse: zero)",
+      [](conventions& c) { c.empty_lse = conventions::log::zero; });
+  add("empty-lse-inf", "the LSE of a query that sees no key is +inf (the convention empty_lse: +inf)",
+      [](conventions& c) { c.empty_lse = conventions::log::plus_infinity; });
+  add("empty-row-nan-lse-0", "a query that sees no key gets NaN, and the LSE 0",
+      [](conventions& c) { c.empty_row = row::nan, c.empty_lse = conventions::log::zero; });
+  add("sink-in-lse", "the LSE counts the sink (the convention lse_sink: included)",
+      [](conventions& c) { c.lse_sink = conventions::log_of_sink::included; });
+  add("lse-base-2", "the LSE is a logarithm to the base 2 (the convention lse_base: 2)",
+      [](conventions& c) { c.lse_base = problem::log_base::two; });
+  add("lse-natural", "the LSE is a natural logarithm (the convention lse_base: e)",
+      [](conventions& c) { c.lse_base = problem::log_base::e; });
+  add("padding-written", "rows that belong to no query are written (the convention padding_rows: any)",
+      [](conventions& c) { c.padding_rows = conventions::padding::any; });
+  add("sink-inf-nan", "a sink of +inf makes a NaN row (the convention sink_inf: nan)",
+      [](conventions& c) { c.sink_inf = conventions::infinite_sink::nan; });
+  add("sink-inf-limit", "a sink of +inf takes all weight (the convention sink_inf: limit)",
+      [](conventions& c) { c.sink_inf = conventions::infinite_sink::limit; });
+  to.push_back({"empty-row-0/0", "a query whose keys are all hidden, or have the score -inf, gets 0/0: NaN",
+                hypothesis_kind::convention, divides_nothing});
+}
+
+}  // namespace attest::audit

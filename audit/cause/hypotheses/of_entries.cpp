@@ -1,0 +1,159 @@
+// Hypotheses about lengths, alignment, block masks and dropout. (Packed and paged calls are in slots here, so that
+// what a kernel does to offsets and tables shows as what it does to lengths.)
+#include <cmath>
+#include <limits>
+#include <utility>
+
+#include <fmt/format.h>
+
+#include "audit/cause/hypotheses/changes.hpp"
+#include "audit/tensors/elements.hpp"
+
+namespace attest::audit {
+namespace {
+
+bool has_blocks(owned_problem const& p) { return p.draft().block_mask.has_value(); }
+bool has_keep(owned_problem const& p) { return p.draft().keep.has_value(); }
+bool is_aligned(owned_problem const& p) {
+  return p.draft().align != 0 && (p.draft().band.left >= 0 || p.draft().band.right >= 0);
+}
+bool is_shortened(owned_problem const& p) { return p.draft().k_lengths.has_value(); }
+
+void map_keys(problem_draft& p, std::function<std::int64_t(std::int32_t const* lengths, std::int64_t e)> const& f) {
+  std::int64_t const entries = p.q.layout.shape[0];
+  owned_tensor to = owned_tensor::compact(problem::element_type::i32, {entries});
+  for (std::int64_t e = 0; e < entries; ++e)
+    to.as<std::int32_t>()[e] = static_cast<std::int32_t>(f(p.k_lengths->as<std::int32_t>(), e));
+  p.k_lengths = std::move(to);
+}
+
+void map_bytes(owned_tensor& of, std::byte (*f)(std::byte)) {
+  for (std::byte& element : of.bytes) element = f(element);
+}
+std::byte inverted(std::byte x) { return x == std::byte{0} ? std::byte{1} : std::byte{0}; }
+std::byte low_bit(std::byte x) { return x & std::byte{1}; }
+
+/// The last column of the block mask, which reaches beyond the last key, is not set.
+bool has_partial_block(owned_problem const& p) { return has_blocks(p) && p.size().m % p.draft().block_k != 0; }
+void lose_partial_block(problem_draft& p) {
+  fill(*p.block_mask, [given = *p.block_mask](auto b, auto h, auto i, auto j) {
+    return j + 1 < given.layout.shape[3] ? element(given, b, h, i, j) : 0.0;
+  });
+}
+
+/// Dropped keys are not seen. A row without a kept key is 0/0 where it has no sink: a NaN there is O = 0. The returned
+/// weights of dropped keys, which are divided by another sum, are left out.
+std::vector<answered_call> sums_kept_weights(answered_call const& call, answered_call const*) {
+  owned_problem const& p = call.problem;
+  problem::sizes const& s = p.size();
+  if (!has_keep(p) || !is_small(p)) return {};
+  owned_tensor const& keep = *p.draft().keep;
+  auto const is_dropped = [&](auto b, auto h, auto i, auto j) {
+    return sees(p, b, h, i, j) && element(keep, b, h, i, j) == 0;
+  };
+  problem_draft draft = p.draft();
+  show(draft, s, [&](auto b, auto h, auto i, auto j) { return sees(p, b, h, i, j) && !is_dropped(b, h, i, j); });
+  draft.align = 0;
+  auto supposed = with_problem(call, std::move(draft));
+  if (supposed.empty()) return {};
+  for (std::int64_t row = 0; row < s.b * s.hq * s.n; ++row) {
+    std::int64_t const b = row / s.n / s.hq, h = row / s.n % s.hq, i = row % s.n;
+    bool kept = false, any = false;
+    for (std::int64_t j = 0; j < s.m; ++j) {
+      bool const dropped = is_dropped(b, h, i, j);
+      any = any || dropped, kept = kept || (!dropped && sees(p, b, h, i, j));
+      if (auto& weights = supposed.front().outputs.weights; weights && dropped)
+        store(*weights, static_cast<std::size_t>(row * s.m + j), 0);
+    }
+    for (std::int64_t c = 0; any && !kept && !p.draft().sink && supposed.front().outputs.o && c < s.dv; ++c) {
+      owned_tensor& o = *supposed.front().outputs.o;
+      if (auto const at = static_cast<std::size_t>(row * s.dv + c); std::isnan(load(o, at))) store(o, at, 0);
+    }
+  }
+  return supposed;
+}
+
+/// Queries of an entry without keys get NaN, where other queries that see no key get 0. A right O, and a NaN in its
+/// place, are exchanged here.
+std::vector<answered_call> is_nan_without_keys(answered_call const& call, answered_call const*) {
+  problem::sizes const& s = call.problem.size();
+  if (!is_shortened(call.problem) || !call.outputs.o) return {};
+  answered_call supposed = call;
+  bool any = false;
+  for (std::int64_t b = 0; b < s.b; ++b) {
+    if (call.problem.draft().k_lengths->as<std::int32_t>()[b] != 0) continue;
+    std::int64_t const entry = s.hq * s.n * s.dv;
+    for (std::int64_t at = b * entry; at < (b + 1) * entry; ++at) {
+      owned_tensor& o = *supposed.outputs.o;
+      any = true;
+      store(o, static_cast<std::size_t>(at), std::isnan(load(o, static_cast<std::size_t>(at))) ? 0 : std::nan(""));
+    }
+  }
+  return any ? std::vector{std::move(supposed)} : std::vector<answered_call>();
+}
+
+}  // namespace
+
+void add_hypotheses_of_entries(hypothesis_list& to) {
+  auto const add = [&](std::string name, std::string sentence, problem_question concerned, draft_change change) {
+    to.push_back({std::move(name), std::move(sentence), hypothesis_kind::problem,
+                  solves(std::move(concerned), std::move(change))});
+  };
+  auto const add_more = adds_problems_to(to);
+  // --- lengths and alignment ---
+  add("lengths-ignored", "lengths of keys are ignored: every entry has all keys of its slot", is_shortened,
+      [](problem_draft& p) { p.k_lengths.reset(); });
+  add("length-one-more", "each shortened entry has one key more",
+      is_shortened, [](problem_draft& p) {
+        std::int64_t const slot = p.k.layout.shape[2];
+        map_keys(p, [slot](auto const* of, auto e) { return std::min<std::int64_t>(of[e] + 1, slot); });
+      });
+  add("length-one-less", "the last key of each shortened entry is lost", is_shortened, [](problem_draft& p) {
+    std::int64_t const slot = p.k.layout.shape[2];
+    map_keys(p, [slot](auto const* of, auto e) {
+      return of[e] > 0 && of[e] < slot ? std::int64_t{of[e]} - 1 : std::int64_t{of[e]};
+    });
+  });
+  add("length-of-first-entry", "no entry has more keys than the first", is_shortened, [](problem_draft& p) {
+    map_keys(p, [](auto const* of, auto e) { return std::min<std::int64_t>(of[0], of[e]); });
+  });
+  add_more("entry-without-keys-nan", "queries of an entry without keys get NaN", is_nan_without_keys);
+  add("alignment-ignored", "the alignment of the band is ignored", is_aligned, [](problem_draft& p) { p.align = 0; });
+  add("alignment-at-slots", "bands are aligned at the end of the slots, not of the entries", is_aligned,
+      [](problem_draft& p) {
+        p.align = 0, p.band.diagonal += p.k.layout.shape[2] - p.q.layout.shape[2];
+      });
+  // --- block masks ---
+  add("block-mask-ignored", "the block mask is ignored", has_blocks, [](problem_draft& p) { p.block_mask.reset(); });
+  add("block-mask-low-bit", "of a byte of the block mask only the lowest bit counts", has_blocks,
+      [](problem_draft& p) { map_bytes(*p.block_mask, low_bit); });
+  add("partial-block-unread", "the last block of keys is lost, where it is partial", has_partial_block,
+      lose_partial_block);
+  for (auto const& [axis, name, whose] :
+       {std::tuple{std::size_t{1}, "head", "every head uses the block mask of head 0"},
+        std::tuple{std::size_t{0}, "batch", "every entry uses the block mask of entry 0"}})
+    add(fmt::format("block-mask-of-first-{}", name), whose,
+        [at = axis](owned_problem const& p) { return has_blocks(p) && p.draft().block_mask->layout.shape[at] > 1; },
+        [at = axis](problem_draft& p) { p.block_mask->layout.shape[at] = 1; });
+  add("block-mask-or-band", "a set block shows keys outside the band",
+      [](owned_problem const& p) { return has_blocks(p) && is_small(p) && p.draft().band != problem::band{}; },
+      [](problem_draft& p) {
+        // In the band by its own block, outside the band where its block is set: without the band, that is.
+        p.band = {}, p.align = 0;
+      });
+  // --- dropout ---
+  add("dropout-not-divided", "kept weights are not divided by 1 - p",
+      [](owned_problem const& p) { return p.draft().dropout > 0; }, [](problem_draft& p) { p.dropout = 0; });
+  add("dropout-divided-twice", "kept weights are divided by 1 - p twice",
+      [](owned_problem const& p) { return p.draft().dropout > 0; },
+      [](problem_draft& p) { p.dropout = 1 - (1 - p.dropout) * (1 - p.dropout); });
+  add("dropout-divided-by-p", "kept weights are divided by p",
+      [](owned_problem const& p) { return p.draft().dropout > 0; }, [](problem_draft& p) { p.dropout = 1 - p.dropout; });
+  add("keep-inverted", "what keep names is dropped", has_keep, [](problem_draft& p) { map_bytes(*p.keep, inverted); });
+  add("keep-of-first-head", "every head drops what head 0 drops",
+      [](owned_problem const& p) { return has_keep(p) && p.draft().keep->layout.shape[1] > 1; },
+      [](problem_draft& p) { p.keep->layout.shape[1] = 1; });
+  add_more("dropout-before-sum", "dropped weights are missing in the sum of the row", sums_kept_weights);
+}
+
+}  // namespace attest::audit

@@ -1,0 +1,115 @@
+// Hypotheses about scale, softcap and bias.
+#include <algorithm>
+#include <cmath>
+
+#include <fmt/format.h>
+
+#include "audit/cause/hypotheses/changes.hpp"
+#include "audit/tensors/elements.hpp"
+
+namespace attest::audit {
+namespace {
+
+bool has_default_scale(owned_problem const& p) { return !p.draft().scale && p.size().d > 0; }
+bool has_bias(owned_problem const& p) { return p.draft().bias.has_value(); }
+bool has_softcap(owned_problem const& p) { return p.draft().softcap > 0; }
+
+double head_dimension(problem_draft const& p) { return static_cast<double>(p.q.layout.shape[3]); }
+double sigma_of_draft(problem_draft const& p) { return p.scale.value_or(1 / std::sqrt(head_dimension(p))); }
+
+/// Holds `question` for an element of the bias?
+template <class Question>
+bool has_bias_where(owned_problem const& p, Question question) {
+  auto const& bias = p.draft().bias;
+  for (std::size_t at = 0; bias && at < bias->bytes.size() / problem::size_of(bias->type); ++at)
+    if (question(load(*bias, at))) return true;
+  return false;
+}
+
+/// A finite bias that models add to hide a key.
+bool stands_for_hidden(double x) { return x > -1e36 && x < -1e6; }
+
+/// Every element of the bias through `f`. Requires a bias.
+void map_bias(problem_draft& p, std::function<double(double)> const& f) {
+  for (std::size_t at = 0; at < p.bias->bytes.size() / problem::size_of(p.bias->type); ++at)
+    store(*p.bias, at, f(load(*p.bias, at)));
+}
+
+/// A bias inside the softcap: q and k get further components, whose products are the bias of their pair. The component
+/// of a pair is the bias through the scale, in two parts, so that its own rounding does not matter.
+std::vector<answered_call> capped_bias(answered_call const& call, answered_call const*) {
+  owned_problem const& p = call.problem;
+  if (!has_bias(p) || !has_softcap(p) || !is_small(p) || p.size().n > 128 || p.size().hq != p.size().hk) return {};
+  double const sigma = sigma_of(p), cap = p.draft().softcap;
+  if (sigma == 0) return {};
+  problem::sizes const& s = p.size();
+  problem_draft draft = p.draft();
+  draft.scale = sigma, draft.bias.reset();
+  std::int64_t const wider = s.d + 2 * s.n;
+  draft.q = owned_tensor::compact(p.type(), {s.b, s.hq, s.n, wider});
+  draft.k = owned_tensor::compact(p.type(), {s.b, s.hk, s.m, wider});
+  fill(draft.q, [&](auto b, auto h, auto i, auto t) {
+    return t < s.d ? load(p.draft().q, offset_of(p.draft().q, b, h, i, t)) : (t - s.d) / 2 == i ? 1.0 : 0.0;
+  });
+  auto const round = [&](double x) { return rounded_to(x, problem::row_of(p.type()).format); };
+  fill(draft.k, [&](auto b, auto h, auto j, auto t) {
+    if (t < s.d) return load(p.draft().k, offset_of(p.draft().k, b, h, j, t));
+    // tanh is −1 to more bits than any format has from −64 on.
+    double const whole = std::max(bias_of(p, b, h, (t - s.d) / 2, j), -64 * cap) / sigma, high = round(whole);
+    return (t - s.d) % 2 == 0 ? high : round(whole - high);
+  });
+  return with_problem(call, std::move(draft));
+}
+
+}  // namespace
+
+void add_hypotheses_of_parameters(hypothesis_list& to) {
+  auto const add = adds_problems_to(to);
+  // --- the scale ---
+  add("default-scale-1", "the default scale is 1, not 1/√d",
+      solves(has_default_scale, [](problem_draft& p) { p.scale = 1; }));
+  add("default-scale-of-dv", "the default scale is 1/√dv, not 1/√d",
+      solves(
+          [](owned_problem const& p) { return has_default_scale(p) && p.size().dv > 0 && p.size().dv != p.size().d; },
+          [](problem_draft& p) { p.scale = 1 / std::sqrt(static_cast<double>(p.v.layout.shape[3])); }));
+  add("default-scale-1-over-d", "the default scale is 1/d, not 1/√d",
+      solves(has_default_scale, [](problem_draft& p) { p.scale = 1 / head_dimension(p); }));
+  for (auto const& [name, format] :
+       {std::pair{"f16", problem::format_of<problem::f16>}, std::pair{"bf16", problem::format_of<problem::bf16>}})
+    add(fmt::format("scale-in-{}", name), fmt::format("the scale is rounded to {}", name),
+        solves([](owned_problem const& p) { return p.size().d > 0 || p.draft().scale; },
+               [to_format = format](problem_draft& p) { p.scale = rounded_to(sigma_of_draft(p), to_format); }));
+  add("scale-0-is-default", "an explicit scale of 0 counts as none",
+      solves([](owned_problem const& p) { return p.draft().scale == 0 && p.size().d > 0; },
+             [](problem_draft& p) { p.scale.reset(); }));
+  add("scale-is-default", "an explicit scale is ignored: 1/√d is used",
+      solves([](owned_problem const& p) { return p.draft().scale && p.size().d > 0; },
+             [](problem_draft& p) { p.scale.reset(); }));
+  add("scale-ignored", "there is no scale: scores are q·k",
+      solves([](owned_problem const&) { return true; }, [](problem_draft& p) { p.scale = 1; }));
+  add("scale-twice", "the scale is applied twice",
+      solves([](owned_problem const& p) { return p.size().d > 0 || p.draft().scale; },
+             [](problem_draft& p) { p.scale = std::pow(sigma_of_draft(p), 2); }));
+  add("scale-sign-lost", "the sign of a negative scale is lost",
+      solves([](owned_problem const& p) { return p.draft().scale && *p.draft().scale < 0; },
+             [](problem_draft& p) { p.scale = std::abs(*p.scale); }));
+  // --- the softcap ---
+  add("softcap-ignored", "the softcap is ignored", solves(has_softcap, [](problem_draft& p) { p.softcap = 0; }));
+  // σ·c·tanh(q·k/c) is the softcap σ·c of σ·(q·k).
+  add("softcap-before-scale", "the softcap comes before the scale",
+      solves([](owned_problem const& p) { return has_softcap(p) && sigma_of(p) > 0; },
+             [](problem_draft& p) { p.softcap *= sigma_of_draft(p); }));
+  add("softcap-after-bias", "the bias is inside the softcap", capped_bias);
+  // --- the bias ---
+  add("finite-masks-ignored", "biases between -1e36 and -1e6, which stand for -inf, are not added",
+      solves([](owned_problem const& p) { return has_bias_where(p, stands_for_hidden); },
+             [](problem_draft& p) { map_bias(p, [](double x) { return stands_for_hidden(x) ? 0 : x; }); }));
+  for (double const least : finite_masks)
+    add(fmt::format("bias-from{:g}", least), fmt::format("a bias below {0:g} counts as {0:g}", least),
+        solves([least](owned_problem const& p) { return has_bias_where(p, [=](double x) { return x < least; }); },
+               [least](problem_draft& p) { map_bias(p, [=](double x) { return x < least ? least : x; }); }));
+  add("bias-ignored", "the bias is ignored", solves(has_bias, [](problem_draft& p) { p.bias.reset(); }));
+  add_uses_of_the_first(to, "bias", &problem_draft::bias);
+}
+
+}  // namespace attest::audit

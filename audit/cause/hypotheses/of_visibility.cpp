@@ -1,0 +1,96 @@
+// Hypotheses about mask and band.
+#include <utility>
+
+#include <fmt/format.h>
+
+#include "audit/cause/hypotheses/changes.hpp"
+
+namespace attest::audit {
+namespace {
+
+bool is_masked(owned_problem const& p) { return p.draft().mask.has_value(); }
+problem::band const& band_of(owned_problem const& p) { return p.draft().band; }
+bool is_banded(owned_problem const& p) { return band_of(p).left >= 0 || band_of(p).right >= 0; }
+std::int64_t bottom_right(problem_draft const& p) { return p.k.layout.shape[2] - p.q.layout.shape[2]; }
+
+/// The mask through `f`, a byte at a time. Requires a mask.
+void map_mask(problem_draft& p, std::byte (*f)(std::byte)) {
+  for (std::byte& element : p.mask->bytes) element = f(element);
+}
+
+void add_masks(hypothesis_list& to) {
+  auto const add = adds_problems_to(to);
+  add("mask-ignored", "the mask is ignored", solves(is_masked, [](problem_draft& p) { p.mask.reset(); }));
+  add("mask-inverted", "the mask is inverted: true hides instead of attending", solves(is_masked, [](problem_draft& p) {
+        map_mask(p, [](std::byte x) { return x == std::byte{0} ? std::byte{1} : std::byte{0}; });
+      }));
+  add_uses_of_the_first(to, "mask", &problem_draft::mask);
+  add("mask-low-bit", "of a byte of the mask only the lowest bit counts",
+      solves(is_masked, [](problem_draft& p) { map_mask(p, [](std::byte x) { return x & std::byte{1}; }); }));
+}
+
+}  // namespace
+
+void add_hypotheses_of_visibility(hypothesis_list& to) {
+  auto const add = adds_problems_to(to);
+  add_masks(to);
+  // --- alignment ---
+  add("band-top-left", "the band is aligned top-left",
+      solves([](owned_problem const& p) { return is_banded(p) && band_of(p).diagonal != 0; },
+             [](problem_draft& p) { p.band.diagonal = 0; }));
+  add("band-bottom-right", "the band is aligned bottom-right",
+      solves([](owned_problem const& p) { return is_banded(p) && band_of(p).diagonal != bottom_right(p.draft()); },
+             [](problem_draft& p) { p.band.diagonal = bottom_right(p); }));
+  // --- edges ---
+  auto const is_window = [](owned_problem const& p) { return band_of(p).left >= 0 && band_of(p).right >= 0; };
+  auto const has_left = [](owned_problem const& p) { return band_of(p).left >= 0; };
+  auto const has_right = [](owned_problem const& p) { return band_of(p).right >= 0; };
+  auto const has_more_left = [](owned_problem const& p) { return band_of(p).left > 0; };
+  auto const has_more_right = [](owned_problem const& p) { return band_of(p).right > 0; };
+  add("left-edge-outside", "the left edge of a window is outside, one key too few",
+      solves(has_more_left, [](problem_draft& p) { --p.band.left; }));
+  add("left-one-more", "the left edge of a window is one key too far",
+      solves(has_left, [](problem_draft& p) { ++p.band.left; }));
+  add("right-one-more", "the right edge of a band is one key too far",
+      solves(has_right, [](problem_draft& p) { ++p.band.right; }));
+  add("window-right-one-more", "the right edge of a window with two edges is one key too far",
+      solves(is_window, [](problem_draft& p) { ++p.band.right; }));
+  add("right-edge-outside", "the right edge of a band is outside, one key too few",
+      solves(has_more_right, [](problem_draft& p) { --p.band.right; }));
+  add("edges-outside", "both edges of a window are outside",
+      solves([](owned_problem const& p) { return band_of(p).left > 0 && band_of(p).right > 0; },
+             [](problem_draft& p) { --p.band.left, --p.band.right; }));
+  add("window-one-wider", "both edges of a window are one key too far",
+      solves(is_window, [](problem_draft& p) { ++p.band.left, ++p.band.right; }));
+  add("right-0", "the right edge of a band is always the diagonal",
+      solves(has_more_right, [](problem_draft& p) { p.band.right = 0; }));
+  // --- a band, or an edge, that is not looked at ---
+  add("left-ignored", "the left edge of a window is ignored",
+      solves(has_left, [](problem_draft& p) { p.band.left = -1; }));
+  add("right-ignored", "the right edge of a band is ignored",
+      solves(has_right, [](problem_draft& p) { p.band.right = -1; }));
+  add("band-ignored-for-one-query", "a single query sees every key: the band is ignored where n = 1",
+      solves([](owned_problem const& p) { return is_banded(p) && p.size().n == 1; },
+             [](problem_draft& p) { p.band = {}; }));
+  add("band-ignored-with-mask", "the band is ignored where there is a mask",
+      solves([](owned_problem const& p) { return is_banded(p) && is_masked(p); },
+             [](problem_draft& p) { p.band = {}; }));
+  add("band-ignored", "the band is ignored", solves(is_banded, [](problem_draft& p) { p.band = {}; }));
+  add("band-of-first-query", "every query sees the keys of query 0",
+      solves([](owned_problem const& p) { return is_banded(p) && p.size().n > 1 && is_small(p); },
+             [](problem_draft& p) {
+               auto const whole = owned_problem::of_valid(p);
+               show(p, whole.size(), [&](auto b, auto h, auto, auto j) { return sees(whole, b, h, 0, j); });
+             }));
+  add("mask-and-band-ignored", "mask and band are ignored",
+      solves([](owned_problem const& p) { return is_banded(p) || is_masked(p); },
+             [](problem_draft& p) { p.band = {}, p.mask.reset(); }));
+  // --- a band where none is asked ---
+  auto const is_open = [](owned_problem const& p) { return band_of(p).right < 0; };
+  add("causal-unasked-bottom-right", "a causal mask, aligned bottom-right, is applied where none is asked",
+      solves(is_open, [](problem_draft& p) { p.band.right = 0, p.band.diagonal = bottom_right(p); }));
+  add("causal-unasked-top-left", "a causal mask, aligned top-left, is applied where none is asked",
+      solves(is_open, [](problem_draft& p) { p.band.right = 0, p.band.diagonal = 0; }));
+}
+
+}  // namespace attest::audit

@@ -1,0 +1,25 @@
+// Names the condition under which a kernel is wrong ("wrong from n = 129 on"): asks it on purpose on both sides of the
+// edge, from one form of a call that failed.
+#pragma once
+
+#include <cstdint>
+#include <optional>
+#include <span>
+
+#include "audit/condition/question.hpp"
+
+namespace attest::audit {
+
+/// The smallest conjunction that was found of conditions on sizes, features, values, threads, memory and earlier calls.
+/// It separates the wrong answers from the right ones among all that was asked around the failing form; where the
+/// questions do not settle it, the sentence is an observation over the calls that were judged ("every failing input
+/// has …; none that passes has").
+/// Where the search met wrong answers outside the conjunction, it ends in ", and elsewhere too".
+/// `element_bytes` are those of an element of the kernel's type.
+/// Ensures   nothing where no conjunction fits, where the form fails by chance, or where time ended before one was seen
+/// Cost      usually 30 to 90 questions, up to three times as many where an error is seen with some values only; ends
+/// when `ask` returns nothing
+std::optional<condition> find_condition(call_form const& failing, std::span<judged_form const> earlier,
+                                        asker const& ask, std::int64_t element_bytes = 4);
+
+}  // namespace attest::audit

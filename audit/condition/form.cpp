@@ -1,0 +1,80 @@
+#include "audit/condition/form.hpp"
+
+#include <algorithm>
+#include <limits>
+
+namespace attest::audit {
+namespace {
+
+/// The memory form that strides of K say, where one says them.
+memory_form memory_of(problem::layout const& k) {
+  auto const &shape = k.shape, &stride = k.stride;
+  memory_form form;
+  form.shared_batch = shape[0] > 1 && stride[0] == 0;
+  form.shared_heads = shape[1] > 1 && stride[1] == 0;
+  form.heads_inside = shape[1] > 1 && shape[2] > 1 && stride[1] > 0 && stride[2] > stride[1];
+  if (shape[2] > 1 && stride[2] > 0 && stride[2] < shape[3]) form.overlap = shape[3] - stride[2];
+  return form;
+}
+
+/// The axes of the mask or bias, where they are not those of its feature.
+void take_axes(owned_tensor const& tensor, feature_group group, call_form& form) {
+  auto const& shape = tensor.layout.shape;
+  problem::sizes const& s = form.size;
+  broadcast_axes const over{shape[0] > 1, shape[1] > 1, shape[2] > 1};
+  for (feature_row const& row : feature_table()) {
+    if (row.group != group || !form.options.has(row.id)) continue;
+    auto const usual = usual_axes(row.id);
+    if ((s.b > 1 && usual[0] != over[0]) || (s.hq > 1 && usual[1] != over[1]) || (s.n > 1 && usual[2] != over[2]))
+      axes_over(form, group) = over;
+  }
+}
+
+void take_mask(owned_tensor const& mask, call_form& form) {
+  take_axes(mask, feature_group::mask, form);
+  for (std::byte const byte : mask.bytes) form.mask_byte = std::max(form.mask_byte, static_cast<std::uint8_t>(byte));
+}
+
+}  // namespace
+
+std::optional<call_form> form_asked(audit_case const& of, std::size_t at) {
+  problem_draft const& draft = of.call(at).draft();
+  bool const made_from_form = at == 0 && of.form;
+  auto form = made_from_form ? of.form : form_of(draft);
+  if (!form) return std::nullopt;
+  form->threads = of.threads_of(at);
+  form->memory = of.memory_of(at);
+  if (made_from_form) return form;
+  if (form->memory == memory_form{}) form->memory = memory_of(draft.k.layout);
+  if (draft.mask) take_mask(*draft.mask, *form);
+  if (draft.bias) take_axes(*draft.bias, feature_group::bias, *form);
+  for (feature_row const& row : feature_table())
+    if (row.group == feature_group::band && form->options.has(row.id)) {
+      std::int64_t const usual = row.id == feature::causal_top_left ? 0 : form->size.m - form->size.n;
+      constexpr std::int64_t most = std::int64_t{1} << 40;
+      if (draft.band.diagonal != usual) form->diagonal = std::clamp(draft.band.diagonal, -most, most);
+    }
+  if (draft.softcap != 0 && draft.softcap != 50) form->cap = draft.softcap;
+  std::int64_t const left = std::clamp<std::int64_t>(draft.band.left, 0, std::int64_t{1} << 20);
+  if (form->options.has(feature::window)) form->length = left + 1;
+  if (form->options.has(feature::symmetric_window)) form->length = std::max<std::int64_t>(left, 1);
+  return form;
+}
+
+std::vector<call_form> forms_before(audit_case const& of, std::size_t at) {
+  std::vector<call_form> forms;
+  auto const add = [&](std::size_t call) {
+    if (auto form = form_asked(of, call)) forms.push_back(*std::move(form));
+  };
+  auto const is_warm_up = [&](std::size_t call) { return of.further[call - 1].is == relation::warm_up; };
+  bool const early = at > 0 && is_warm_up(at);
+  for (std::size_t call = 1; call <= of.further.size() && !(early && call == at); ++call)
+    if (is_warm_up(call)) add(call);
+  if (at == 0 || early) return forms;
+  for (int again = 0; again < (of.once ? 1 : 2); ++again) add(0);
+  for (std::size_t call = 1; call < at; ++call)
+    if (!is_warm_up(call)) add(call);
+  return forms;
+}
+
+}  // namespace attest::audit

@@ -1,0 +1,16 @@
+// The weaker condition: what all failing inputs have and no passing one has, among those that were asked.
+#pragma once
+
+#include <optional>
+#include <span>
+
+#include "audit/condition/question.hpp"
+
+namespace attest::audit {
+
+/// The smallest conjunction, of at most three clauses, that holds for all wrong calls and for no right one.
+/// Ensures   nothing where there are fewer than five wrong calls for each clause, or five right ones: a box around a
+///           few points separates them from most others by chance
+std::optional<condition> observed_condition(std::span<judged_form const> asked);
+
+}  // namespace attest::audit

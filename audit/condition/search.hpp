@@ -1,0 +1,29 @@
+// The search for a conjunction around one failing form: resets to what is plain, edges of what remains, questions
+// against the conjunction so found.
+#pragma once
+
+#include <vector>
+
+#include "audit/condition/question.hpp"
+#include "audit/condition/clause.hpp"
+#include "audit/condition/edges.hpp"
+#include "audit/condition/traits.hpp"
+
+namespace attest::audit {
+
+struct conjunction {
+  std::vector<condition_clause> clauses;
+  call_form base;          ///< a form that is wrong, near the plain one
+  bool settled = false;    ///< every question that the clauses hold for is wrong
+  bool elsewhere = false;  ///< a question that they do not hold for is wrong too
+
+  bool holds(call_form const& form) const;
+};
+
+/// Requires  `failing` is wrong
+/// `right` are forms that were judged and are right: those that the clauses hold for contradict them.
+/// `element_bytes` are those of an element of the kernel's type.
+conjunction find_conjunction(call_form const& failing, std::vector<call_form> const& right, form_asker const& ask,
+                             std::int64_t element_bytes = 4);
+
+}  // namespace attest::audit

@@ -1,0 +1,170 @@
+#include "audit/findings/ask_kernel.hpp"
+
+#include <algorithm>
+#include <array>
+#include <memory>
+#include <utility>
+
+#include <fmt/format.h>
+
+#include "audit/builtin/kernel_spec.hpp"
+#include "audit/cases/random.hpp"
+#include "audit/cases/row_sample.hpp"
+#include "audit/judge/by_law.hpp"
+#include "audit/condition/clause.hpp"
+
+namespace attest::audit {
+namespace {
+
+constexpr std::int64_t largest_bytes = std::int64_t{1} << 28, largest_products = std::int64_t{1} << 26, most_rows = 64;
+
+/// Calls go straight to isolated_kernel, so that the process has no calls but those of the question.
+class kernel_asker {
+ public:
+  kernel_asker(audit_options const& options, std::chrono::steady_clock::time_point until, row_index const& seen)
+      : options_(options), until_(until), seen_(seen) {}
+
+  std::optional<given_answer> operator()(question const& asked) {
+    if (late()) return std::nullopt;
+    if (!can_be_asked(asked.judged)) return given_answer{answer::refused};
+    if (!outputs_ && !learn_outputs()) return std::nullopt;
+    bool const masked = has_any(asked.judged, feature_group::mask);
+    // A drawn mask may hide nothing that matters, and a small one often does.
+    problem::sizes const& s = asked.judged.size;
+    bool const small = s.b * s.hq * s.n * s.m <= 64;
+    int const draws = !masked || asked.repeats > 1 ? 1 : small ? 8 : 3;
+    std::optional<given_answer> said;
+    for (int draw = 0; draw < draws; ++draw) {
+      said = ask_once(asked, draw);
+      if (!said || said->is != answer::right) break;
+    }
+    return said;
+  }
+
+ private:
+  std::optional<given_answer> ask_once(question const& asked, int draw) const {
+    auto kernel = open();
+    if (!kernel) return std::nullopt;
+    std::int64_t calls = 0;
+    std::optional<std::pair<call_form, owned_problem>> last;
+    for (call_form const& form : asked.before) {
+      if (!can_be_asked(form)) continue;
+      if (!last || last->first != form) last.emplace(form, problem_of(form, draw));
+      owned_outputs ignored;
+      if (memory_fault(last->second, form.memory)) continue;
+      auto const did = kernel->run(last->second, request_of(form), ignored);
+      if (!did || late()) return std::nullopt;
+      ++calls;
+    }
+    return judged(*kernel, asked, draw, calls);
+  }
+
+  bool late() const { return interruption{options_.stop, until_}.requested(); }
+  bool can_be_asked(call_form const& form) const {
+    call_cost const cost = cost_of(form, options_.claim->type);
+    return is_possible(form.options) && cost.bytes <= largest_bytes && cost.products <= largest_products;
+  }
+  owned_problem problem_of(call_form const& form, int draw) const {
+    random_stream random(options_.seed, fmt::format("condition {} {}", draw, form.text()));
+    return owned_problem::of_valid(draft_of(form, options_.claim->type, random));
+  }
+  call_request request_of(call_form const& form) const {
+    // Writing and comparing many weights would take longer than all the rest.
+    constexpr std::int64_t most_weights = 1 << 20;
+    problem::sizes const& s = form.size;
+    return {.want_lse = outputs_->first,
+            .want_weights = outputs_->second && s.b * s.hq * s.n * s.m <= most_weights,
+            .threads = form.threads,
+            .memory = form.memory,
+            .stop = options_.stop,
+            .until = until_};
+  }
+  std::optional<isolated_kernel> open() const {
+    auto const library = library_of(options_.kernel, options_.channel);
+    if (!library) return std::nullopt;
+    auto kernel = isolated_kernel::open(library.value(), limits_of(options_));
+    return kernel ? std::optional(std::move(kernel).value()) : std::nullopt;
+  }
+
+  /// Whether the kernel gives LSE and weights.
+  bool learn_outputs() {
+    auto kernel = open();
+    if (!kernel) return false;
+    call_form const plain{{1, 1, 1, 8, 8, 8, 8}};
+    auto const gives = [&](bool lse, bool weights) {
+      outputs_ = {lse, weights};
+      owned_outputs outputs;
+      auto const did = kernel->run(problem_of(plain, 0), request_of(plain), outputs);
+      return did && did.value().outcome == call_outcome::succeeded;
+    };
+    bool const lse = gives(true, false), weights = gives(false, true);
+    outputs_ = {lse, weights};
+    return true;
+  }
+
+  std::optional<given_answer> judged(isolated_kernel& kernel, question const& asked, int draw,
+                                     std::int64_t calls) const {
+    owned_problem const problem = problem_of(asked.judged, draw);
+    if (memory_fault(problem, asked.judged.memory)) return given_answer{answer::refused};
+    random_stream random(options_.seed, "condition rows");
+    // A wrong row is judged by balls, which cost some 10 µs a key.
+    constexpr std::int64_t judged_keys = 1 << 13;
+    std::int64_t const m = std::max<std::int64_t>(asked.judged.size.m, 1);
+    auto const rows =
+        with_seen(sampled_queries(problem, std::clamp<std::int64_t>(judged_keys / m, 2, most_rows), random),
+                  asked.judged.size);
+    std::optional<owned_outputs> seen;
+    for (std::int64_t n = 0; n < asked.repeats; ++n) {
+      owned_outputs outputs;
+      auto const did = kernel.run(problem, request_of(asked.judged), outputs);
+      if (!did || did.value().outcome == call_outcome::cut_short || did.value().outcome == call_outcome::unanswered ||
+          late())
+        return std::nullopt;
+      ++calls;
+      if (did.value().outcome == call_outcome::not_asked) return given_answer{answer::refused};
+      if (did.value().outcome == call_outcome::unsupported && did.value().broken.empty())
+        return given_answer{answer::refused};
+      if (did.value().outcome != call_outcome::succeeded || !did.value().broken.empty())
+        return given_answer{answer::wrong, calls};
+      if (seen && same_bits(*seen, outputs)) continue;
+      // Most wrong answers show in one row, the last one.
+      problem::sizes const& s = asked.judged.size;
+      judgement found;
+      if (s.b * s.hq * s.n > 1)
+        found =
+            judge_by_law(problem, outputs, *options_.claim, std::array{row_index{s.b - 1, s.hq - 1, s.n - 1}});
+      if (found.failed == 0) found = judge_by_law(problem, outputs, *options_.claim, rows);
+      // An answer that breaks an exact rule has no error.
+      if (found.failed > 0)
+        return found.max_error_in_bounds > 1 ? given_answer{answer::wrong, calls, found.max_error_in_bounds}
+                                             : given_answer{answer::wrong, calls};
+      seen = std::move(outputs);
+    }
+    return given_answer{};
+  }
+
+  /// Rows at the end beside the last, and the query that was seen to be wrong, in the first head and the last.
+  std::vector<row_index> with_seen(std::vector<row_index> rows, problem::sizes const& s) const {
+    if (rows.empty()) return rows;
+    for (std::int64_t const back : {2, 3, 4})
+      if (s.n >= back) rows.push_back({s.b - 1, s.hq - 1, s.n - back});
+    if (seen_.i < s.n) rows.push_back({0, 0, seen_.i}), rows.push_back({s.b - 1, s.hq - 1, seen_.i});
+    put_in_order(rows);
+    return rows;
+  }
+
+  audit_options const& options_;
+  std::chrono::steady_clock::time_point until_;
+  row_index seen_;
+  std::optional<std::pair<bool, bool>> outputs_;  ///< LSE, weights
+};
+
+}  // namespace
+
+asker ask_kernel(audit_options const& options, std::chrono::steady_clock::time_point until, row_index const& seen) {
+  return [shared = std::make_shared<kernel_asker>(options, until, seen)](question const& asked) {
+    return (*shared)(asked);
+  };
+}
+
+}  // namespace attest::audit

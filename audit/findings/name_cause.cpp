@@ -1,0 +1,253 @@
+#include "audit/findings/name_cause.hpp"
+
+#include <algorithm>
+#include <map>
+
+#include <fmt/format.h>
+
+#include "audit/builtin/kernel_spec.hpp"
+#include "audit/cases/default_contract.hpp"
+#include "audit/contract/preset_family.hpp"
+#include "audit/judge/cross_call.hpp"
+#include "audit/judge/hidden_keys.hpp"
+#include "audit/report/cause_words.hpp"
+#include "audit/support/interruptible.hpp"
+#include "audit/tensors/entry_forms.hpp"
+
+namespace attest::audit {
+namespace {
+
+using clock = std::chrono::steady_clock;
+
+/// Larger problems, and further cases that pass, would cost more than they show.
+constexpr double most_tried_products = 0x1p28;
+constexpr std::size_t most_passing_made = 400;
+
+double products_tried(owned_problem const& problem) {
+  problem::sizes const& s = problem.size();
+  return static_cast<double>(s.b) * static_cast<double>(s.hq) * static_cast<double>(s.n) * static_cast<double>(s.m) *
+         static_cast<double>(s.d + s.dv);
+}
+
+bool is_tried(owned_problem const& problem) { return products_tried(problem) <= most_tried_products; }
+
+call_event event_of(promise which) {
+  switch (which) {
+    case promise::leaves_inputs: return call_event::inputs;
+    case promise::writes_every_element: return call_event::unwritten;
+    case promise::restores_environment: return call_event::environment;
+    default: return call_event::outside;
+  }
+}
+
+void note_events(call_report const& did, std::set<call_event>& events) {
+  for (broken_promise const& broken : did.broken) events.insert(event_of(broken.which));
+  switch (did.outcome) {
+    case call_outcome::crashed:
+      if (did.broken.empty()) events.insert(call_event::crash);
+      break;
+    case call_outcome::failed:
+    case call_outcome::unknown_status: events.insert(call_event::crash); break;
+    case call_outcome::hung: events.insert(call_event::hang); break;
+    case call_outcome::exceeded: events.insert(call_event::outside); break;
+    default: break;
+  }
+}
+
+/// The moment when this share of the time is over.
+clock::time_point part_of(clock::time_point begun, clock::time_point until, double share) {
+  return begun + std::chrono::duration_cast<clock::duration>(share * (until - begun));
+}
+
+/// The calls of a case in the order in which they are made.
+std::vector<std::size_t> order_of_calls(audit_case const& of) {
+  std::vector<std::size_t> order;
+  for (bool const before : {true, false}) {
+    if (!before) order.push_back(0);
+    for (std::size_t n = 0; n < of.further.size(); ++n)
+      if ((of.further[n].is == relation::warm_up) == before) order.push_back(n + 1);
+  }
+  return order;
+}
+
+/// Adds the answers, those that the contract leaves open apart.
+answered_case answers_of(audit_case const& of, case_outputs const& outputs, contract const& claim) {
+  answered_case answers;
+  for (std::size_t const call : order_of_calls(of)) {
+    if (!outputs[call] || outputs[call]->empty() || leaves_outputs_open(of.call(call), claim)) continue;
+    bool const sampled = of.call(call).size() == of.problem.size();
+    answers.add(of.call(call), *outputs[call], claim, sampled ? of.rows : std::vector<row_index>());
+  }
+  for (std::size_t n = 0; outputs[0] && n < of.further.size(); ++n) {
+    further_call const& further = of.further[n];
+    bool const alike = further.is == relation::same_bits || further.is == relation::same_rows;
+    if (alike && further.promised && outputs[n + 1] && outputs_differ(of, *outputs[0], further, *outputs[n + 1]))
+      answers.events.insert(call_event::differs);
+  }
+  // Where an answer is wrong by itself, it need not be the difference that is the mistake.
+  if (answers.is_wrong()) answers.events.erase(call_event::differs);
+  return answers;
+}
+
+/// Asks cases again, one after the other.
+class asking {
+ public:
+  asking(audit_options const& options, audit_plan const& plan, shape_limits const& limits, clock::time_point until)
+      : options_(options), plan_(plan), limits_(limits), until_(until) {}
+
+  bool late(double share = 1) const {
+    return (options_.stop && options_.stop->load()) || clock::now() >= part_of(begun_, until_, share);
+  }
+
+  double products(searched_case const& which) const {
+    auto const made = plan_.make(which.check, which.name, limits_);
+    return made ? products_tried(made->problem) : 0;
+  }
+
+  std::optional<answered_case> answers(searched_case const& which) {
+    auto const made = plan_.make(which.check, which.name, limits_);
+    if (!made || !is_tried(made->problem) || !opened()) return std::nullopt;
+    std::set<call_event> events;
+    case_outputs outputs(made->further.size() + 1);
+    for (std::size_t const call : order_of_calls(*made)) {
+      if (late()) return std::nullopt;
+      auto ran = kernel_->value().run(made->call(call), made->threads_of(call), placement::end, made->asks,
+                                      made->memory_of(call));
+      if (!ran) return std::nullopt;
+      note_events(ran.value().report, events);
+      if (ran.value().report.outcome == call_outcome::succeeded) outputs[call] = std::move(ran.value().outputs);
+    }
+    answered_case answers = answers_of(*made, outputs, contract_under(*options_.claim, made->problem));
+    answers.events.merge(events);
+    return answers;
+  }
+
+  bool concerns(searched_case const& which, hypothesis const& tried) {
+    auto const made = plan_.make(which.check, which.name, limits_);
+    if (!made || !is_tried(made->problem)) return false;
+    // Some hypotheses change outputs.
+    answered_call const call = of_rank_4(made->problem, zero_outputs(made->problem),
+                                         contract_under(*options_.claim, made->problem));
+    return !tried.suppose(call, nullptr).empty();
+  }
+
+ private:
+  bool opened() {
+    if (!kernel_)
+      kernel_ = open_kernel(options_.kernel, options_.channel, options_.claim->type, {options_.stop, until_},
+                            limits_of(options_));
+    return static_cast<bool>(*kernel_);
+  }
+
+  audit_options const& options_;
+  audit_plan const& plan_;
+  shape_limits const& limits_;
+  clock::time_point begun_ = clock::now(), until_;
+  std::optional<problem::result<kernel_session>> kernel_;
+};
+
+/// The wider presets, with the failing cases that were judged by them again.
+std::vector<holding_contract> contracts_of(report const& of) {
+  std::map<std::string, std::set<std::int64_t>> cases;
+  for (failing_case const& failing : of.failing)
+    if (failing.inside)
+      for (holding_preset const& inside : *failing.inside) cases[inside.name].insert(failing.number);
+  std::vector<holding_contract> contracts;
+  for (auto& [name, numbers] : cases)
+    if (wider_preset const* const wider = find_wider_preset(name)) {
+      contract preset = *find_contract(name);
+      if (!of.contracts.empty()) preset.conventions = of.contracts.front().conventions;
+      contracts.push_back({name, fmt::format("it would be certified under contract {} ({})", name, wider->allows),
+                           std::move(preset), wider->less_precise, std::move(numbers)});
+    }
+  return contracts;
+}
+
+std::vector<searched_case> failing_of(report const& of) {
+  std::vector<searched_case> cases;
+  for (failing_case const& failing : of.failing)
+    cases.push_back({failing.check, failing.name, failing.number, failing.classes});
+  return spread_over_checks(std::move(cases));
+}
+
+/// Runs the search, and keeps what it found.
+void search(cause_question asked, clock::time_point until, report& into) {
+  auto const begun = clock::now();
+  asked.failing = failing_of(into), asked.contracts = contracts_of(into);
+  std::optional<named_cause> cause;
+  auto const late = [over = asked.late] { return over(1); };
+  // Judging is cut where time is over; what was cut is not counted.
+  if (asked.failing.empty()) return;
+  [[maybe_unused]] bool const cut = interruptible(late, [&] { cause = find_cause(asked); });
+  if (!cause) return;
+  cause->seconds = std::chrono::duration<double>(std::min(clock::now(), until) - begun).count();
+  into.cause = std::move(cause);
+  put_unexplained_first(into);
+}
+
+}  // namespace
+
+std::vector<searched_case> spread_over_checks(std::vector<searched_case> cases) {
+  std::map<std::string, std::int64_t> seen;
+  std::vector<std::tuple<std::int64_t, std::int64_t, std::size_t>> order;
+  for (std::size_t at = 0; at < cases.size(); ++at) order.emplace_back(seen[cases[at].check]++, cases[at].number, at);
+  std::ranges::sort(order);
+  std::vector<searched_case> spread;
+  for (auto const& [turn, number, at] : order) spread.push_back(std::move(cases[at]));
+  return spread;
+}
+
+void name_cause(audit_options const& options, audit_plan const& plan, shape_limits const& limits,
+                clock::time_point until, report& into) {
+  asking ask(options, plan, limits, until);
+  cause_question asked;
+  std::set<std::int64_t> failing;
+  for (failing_case const& each : into.failing) failing.insert(each.number);
+  for (planned_case const& each : plan.fixed)
+    if (!failing.contains(each.number) && each.reported && asked.passing.size() < most_passing_made)
+      asked.passing.push_back({each.check, each.name, each.number});
+  asked.passing = spread_over_checks(std::move(asked.passing));
+  asked.answers = [&](searched_case const& which) { return ask.answers(which); };
+  asked.concerns = [&](searched_case const& which, hypothesis const& tried) { return ask.concerns(which, tried); };
+  asked.products = [&](searched_case const& which) { return ask.products(which); };
+  asked.late = [&](double share) { return ask.late(share); };
+  search(std::move(asked), until, into);
+}
+
+void name_recorded_cause(std::vector<recorded_case> const& cases,
+                         std::function<contract(audit_case const&)> const& claim_of, clock::time_point until,
+                         std::function<bool()> const& stopped, report& into) {
+  std::map<std::pair<std::string, std::string>, recorded_case const*> by_name;
+  cause_question asked;
+  std::set<std::pair<std::string, std::string>> failing;
+  for (failing_case const& each : into.failing) failing.emplace(each.check, each.name);
+  for (recorded_case const& each : cases) {
+    std::pair const name{each.input.check, each.input.name};
+    by_name.emplace(name, &each);
+    if (!failing.contains(name) && asked.passing.size() < most_passing_made)
+      asked.passing.push_back({name.first, name.second, std::ssize(by_name)});
+  }
+  auto const find = [&](searched_case const& which) -> recorded_case const* {
+    auto const at = by_name.find({which.check, which.name});
+    return at != by_name.end() && is_tried(at->second->input.problem) ? at->second : nullptr;
+  };
+  asked.answers = [&](searched_case const& which) -> std::optional<answered_case> {
+    recorded_case const* const found = find(which);
+    if (!found) return std::nullopt;
+    answered_case answers = answers_of(found->input, found->outputs, claim_of(found->input));
+    if (std::ranges::any_of(found->calls, [](recorded_call const& call) { return !call.unusable.empty(); }))
+      answers.events.insert(call_event::unusable);
+    return answers;
+  };
+  asked.concerns = [&](searched_case const& which, hypothesis const&) { return find(which) != nullptr; };
+  asked.products = [&](searched_case const& which) {
+    auto const at = by_name.find({which.check, which.name});
+    return at == by_name.end() ? 0 : products_tried(at->second->input.problem);
+  };
+  asked.late = [&, begun = clock::now()](double share) {
+    return stopped() || clock::now() >= part_of(begun, until, share);
+  };
+  search(std::move(asked), until, into);
+}
+
+}  // namespace attest::audit

@@ -1,0 +1,132 @@
+#include "audit/findings/save_findings.hpp"
+
+#include <algorithm>
+#include <set>
+
+#include <fmt/format.h>
+
+#include "audit/builtin/kernel_spec.hpp"
+#include "audit/cases/default_contract.hpp"
+#include "audit/files/case_file.hpp"
+#include "audit/report/rows_of_parts.hpp"
+#include "audit/findings/draw_pictures.hpp"
+#include "audit/asking/run_case.hpp"
+#include "audit/findings/shrink.hpp"
+#include "audit/support/interruptible.hpp"
+#include "audit/support/words.hpp"
+
+namespace attest::audit {
+namespace {
+
+using clock = std::chrono::steady_clock;
+
+constexpr std::size_t largest_file = std::size_t{1} << 26;
+
+std::size_t bytes_of(owned_problem const& problem) {
+  problem_draft const& p = problem.draft();
+  std::size_t bytes = p.q.bytes.size() + p.k.bytes.size() + p.v.bytes.size();
+  p.each_optional([&](auto const&, owned_tensor const& tensor) { bytes += tensor.bytes.size(); });
+  return bytes;
+}
+
+/// Runs the kernel again on cases that failed, and saves what reproduces the findings.
+class finding_saver {
+ public:
+  finding_saver(audit_options const& options, clock::time_point until, findings_folder& folder, report& into)
+      : options_(options), until_(until), folder_(folder), report_(into) {}
+
+  void save(audit_case const& failing, finding& found) {
+    // A hang is not tried again: every attempt would last until the time limit.
+    if (found.what.bug_class == bug_class::hang) found.no_pictures = "the kernel hung";
+    else if (found.what.callers > 0) found.no_pictures = "the call by itself is right";
+    else if (late()) found.no_pictures = "there was no time left";
+    else if (!opened()) found.no_pictures = "the kernel does not load again";
+    else if (draw_and_shrink(failing, found)) return;
+    if (bytes_of(failing.problem) > largest_file) return;
+    // A case that cannot be shrunk is saved as it is and keeps its reproducer: tensors in a file have no gaps between
+    // rows.
+    found.shrunk = shrunk_finding{found.what, found.sizes, "", list_inputs(failing.problem), found.merged};
+    write(failing, {}, found);
+  }
+
+ private:
+  bool stopped() const { return options_.stop && options_.stop->load(); }
+  bool late() const { return stopped() || clock::now() >= until_; }
+
+  bool opened() {
+    if (!tried_)
+      kernel_ = open_kernel(options_.kernel, options_.channel, options_.claim->type, {options_.stop, until_},
+                            limits_of(options_));
+    tried_ = true;
+    return kernel_ && *kernel_;
+  }
+
+  case_result run_again(audit_case const& kernel_case, case_outputs* outputs = nullptr) {
+    problem::result<case_result> rerun = case_result{};
+    bool const cut = interruptible([&] { return late(); },
+                                   [&] { rerun = run_case(kernel_case, kernel_->value(), options_.rules(), outputs); });
+    if (cut && outputs) outputs->clear();
+    return rerun && !cut ? std::move(rerun).value() : case_result{};
+  }
+
+  bool draw_and_shrink(audit_case const& failing, finding& found) {
+    found.no_pictures = not_drawn(failing, found.what);
+    auto const outputs_for = [&](owned_problem const& problem,
+                                 memory_form const& memory) -> std::optional<owned_outputs> {
+      auto ran = kernel_->value().run(problem, failing.threads, placement::end, {}, memory);
+      if (!ran || ran.value().report.outcome != call_outcome::succeeded) return std::nullopt;
+      return std::move(ran.value().outputs);
+    };
+    found.pictures = draw_pictures(
+        failing, found.what, contract_under(*options_.claim, failing.problem),
+        {.of_call = [&] { return outputs_for(failing.call(found.what.call), failing.memory_of(found.what.call)); },
+         .of_problem = [&](owned_problem const& problem) { return outputs_for(problem, {}); }});
+    auto shrunk = shrink(
+        failing, found.what, [&](audit_case const& smaller) { return run_again(smaller); },
+        std::min(until_, clock::now() + std::chrono::seconds(2)));
+    if (!shrunk) return false;
+    audit_case& small = shrunk->small;
+    small.name += "-shrunk";
+    case_outputs outputs;
+    run_again(small, &outputs);
+    found.shrunk = shrunk_finding{shrunk->what, small.problem.size(), "", list_inputs(small.problem), rows_of(small.problem)};
+    if (write(small, outputs, found))
+      found.reproducer = fmt::format("attest audit --kernel {} --contract {} --replay {}{}",
+                                     shell_word(options_.kernel), shell_word(options_.contract_argument),
+                                     shell_word(found.shrunk->file), options_.words_of_rules());
+    return true;
+  }
+
+  /// Writes the case with its outputs, so that `attest verify` has the same finding. Returns whether that succeeded.
+  bool write(audit_case const& kernel_case, case_outputs const& outputs, finding& found) {
+    auto const bytes =
+        case_file_bytes({&kernel_case, 1}, {.seed = options_.seed, .contract = options_.claim->name}, {&outputs, 1});
+    auto const path = bytes ? folder_.save(findings_file_name(found), bytes.value()) : bytes.why();
+    if (!path) report_.observations.push_back("a finding could not be saved: " + path.why().message());
+    else found.shrunk->file = path.value().native();
+    return static_cast<bool>(path);
+  }
+
+  audit_options const& options_;
+  clock::time_point until_;
+  findings_folder& folder_;
+  report& report_;
+  bool tried_ = false;
+  std::optional<problem::result<kernel_session>> kernel_;
+};
+
+}  // namespace
+
+void save_findings(audit_options const& options, case_finder const& find, clock::time_point until,
+                   findings_folder& folder, report& into) {
+  finding_saver saver(options, until, folder, into);
+  std::set<std::pair<std::string, std::string>> done;
+  for (finding& found : into.findings) {
+    if (found.waived) found.no_pictures = "it is waived";
+    else if (!done.emplace(found.check, found.class_token()).second)
+      found.no_pictures = "an earlier finding of this check and class has them";
+    else if (auto const failing = find(found.check, found.case_name)) saver.save(*failing, found);
+  }
+}
+
+}  // namespace attest::audit
