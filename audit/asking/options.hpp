@@ -15,6 +15,7 @@
 #include "audit/isolation/isolated_kernel.hpp"
 #include "audit/judge/judge_case.hpp"
 #include "audit/report/report.hpp"
+#include "audit/support/interruption.hpp"
 
 namespace attest::audit {
 
@@ -61,6 +62,7 @@ struct audit_options {
   /// The time within which draws begin, where their number is not given: a minute, 10 s with --quick.
   double seconds_of_draws() const { return budget ? *budget : soak ? 60 * *soak : quick ? 10 : 60; }
   std::chrono::steady_clock::time_point draws_until() const;
+  bool interrupted() const noexcept { return interruption{stop}.requested(); }
   judging_rules rules() const {
     return {.claim = claim, .reproducible = reproducible, .concurrent = require_concurrent_calls};
   }

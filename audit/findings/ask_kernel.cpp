@@ -7,11 +7,11 @@
 
 #include <fmt/format.h>
 
-#include "audit/builtin/kernel_spec.hpp"
 #include "audit/cases/random.hpp"
 #include "audit/cases/row_sample.hpp"
 #include "audit/judge/by_law.hpp"
 #include "audit/condition/clause.hpp"
+#include "audit/findings/kernel_again.hpp"
 
 namespace attest::audit {
 namespace {
@@ -22,10 +22,10 @@ constexpr std::int64_t largest_bytes = std::int64_t{1} << 28, largest_products =
 class kernel_asker {
  public:
   kernel_asker(audit_options const& options, std::chrono::steady_clock::time_point until, row_index const& seen)
-      : options_(options), until_(until), seen_(seen) {}
+      : options_(options), kernel_(options, until), seen_(seen) {}
 
   std::optional<given_answer> operator()(question const& asked) {
-    if (late()) return std::nullopt;
+    if (kernel_.late()) return std::nullopt;
     if (!can_be_asked(asked.judged)) return given_answer{answer::refused};
     if (!outputs_ && !learn_outputs()) return std::nullopt;
     bool const masked = has_any(asked.judged, feature_group::mask);
@@ -43,7 +43,7 @@ class kernel_asker {
 
  private:
   std::optional<given_answer> ask_once(question const& asked, int draw) const {
-    auto kernel = open();
+    auto kernel = kernel_.fresh_process();
     if (!kernel) return std::nullopt;
     std::int64_t calls = 0;
     std::optional<std::pair<call_form, owned_problem>> last;
@@ -53,13 +53,12 @@ class kernel_asker {
       owned_outputs ignored;
       if (memory_fault(last->second, form.memory)) continue;
       auto const did = kernel->run(last->second, request_of(form), ignored);
-      if (!did || late()) return std::nullopt;
+      if (!did || kernel_.late()) return std::nullopt;
       ++calls;
     }
     return judged(*kernel, asked, draw, calls);
   }
 
-  bool late() const { return interruption{options_.stop, until_}.requested(); }
   bool can_be_asked(call_form const& form) const {
     call_cost const cost = cost_of(form, options_.claim->type);
     return is_possible(form.options) && cost.bytes <= largest_bytes && cost.products <= largest_products;
@@ -76,19 +75,13 @@ class kernel_asker {
             .want_weights = outputs_->second && s.b * s.hq * s.n * s.m <= most_weights,
             .threads = form.threads,
             .memory = form.memory,
-            .stop = options_.stop,
-            .until = until_};
-  }
-  std::optional<isolated_kernel> open() const {
-    auto const library = library_of(options_.kernel, options_.channel);
-    if (!library) return std::nullopt;
-    auto kernel = isolated_kernel::open(library.value(), limits_of(options_));
-    return kernel ? std::optional(std::move(kernel).value()) : std::nullopt;
+            .stop = kernel_.when().stop,
+            .until = kernel_.when().until};
   }
 
   /// Whether the kernel gives LSE and weights.
   bool learn_outputs() {
-    auto kernel = open();
+    auto kernel = kernel_.fresh_process();
     if (!kernel) return false;
     call_form const plain{{1, 1, 1, 8, 8, 8, 8}};
     auto const gives = [&](bool lse, bool weights) {
@@ -118,7 +111,7 @@ class kernel_asker {
       owned_outputs outputs;
       auto const did = kernel.run(problem, request_of(asked.judged), outputs);
       if (!did || did.value().outcome == call_outcome::cut_short || did.value().outcome == call_outcome::unanswered ||
-          late())
+          kernel_.late())
         return std::nullopt;
       ++calls;
       if (did.value().outcome == call_outcome::not_asked) return given_answer{answer::refused};
@@ -154,7 +147,7 @@ class kernel_asker {
   }
 
   audit_options const& options_;
-  std::chrono::steady_clock::time_point until_;
+  kernel_again kernel_;
   row_index seen_;
   std::optional<std::pair<bool, bool>> outputs_;  ///< LSE, weights
 };

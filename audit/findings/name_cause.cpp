@@ -5,13 +5,14 @@
 
 #include <fmt/format.h>
 
-#include "audit/builtin/kernel_spec.hpp"
 #include "audit/cases/default_contract.hpp"
 #include "audit/contract/preset_family.hpp"
+#include "audit/findings/kernel_again.hpp"
 #include "audit/judge/cross_call.hpp"
 #include "audit/judge/hidden_keys.hpp"
 #include "audit/report/cause_words.hpp"
 #include "audit/support/interruptible.hpp"
+#include "audit/support/multiplications.hpp"
 #include "audit/tensors/entry_forms.hpp"
 
 namespace attest::audit {
@@ -23,13 +24,7 @@ using clock = std::chrono::steady_clock;
 constexpr double most_tried_products = 0x1p28;
 constexpr std::size_t most_passing_made = 400;
 
-double products_tried(owned_problem const& problem) {
-  problem::sizes const& s = problem.size();
-  return static_cast<double>(s.b) * static_cast<double>(s.hq) * static_cast<double>(s.n) * static_cast<double>(s.m) *
-         static_cast<double>(s.d + s.dv);
-}
-
-bool is_tried(owned_problem const& problem) { return products_tried(problem) <= most_tried_products; }
+bool is_tried(owned_problem const& problem) { return multiplications(problem.size()) <= most_tried_products; }
 
 call_event event_of(promise which) {
   switch (which) {
@@ -93,25 +88,25 @@ answered_case answers_of(audit_case const& of, case_outputs const& outputs, cont
 class asking {
  public:
   asking(audit_options const& options, audit_plan const& plan, shape_limits const& limits, clock::time_point until)
-      : options_(options), plan_(plan), limits_(limits), until_(until) {}
+      : options_(options), plan_(plan), limits_(limits), until_(until), kernel_(options, until) {}
 
   bool late(double share = 1) const {
-    return (options_.stop && options_.stop->load()) || clock::now() >= part_of(begun_, until_, share);
+    return interruption{options_.stop, part_of(begun_, until_, share)}.requested();
   }
 
   double products(searched_case const& which) const {
     auto const made = plan_.make(which.check, which.name, limits_);
-    return made ? products_tried(made->problem) : 0;
+    return made ? multiplications(made->problem.size()) : 0;
   }
 
   std::optional<answered_case> answers(searched_case const& which) {
     auto const made = plan_.make(which.check, which.name, limits_);
-    if (!made || !is_tried(made->problem) || !opened()) return std::nullopt;
+    if (!made || !is_tried(made->problem) || !kernel_.session()) return std::nullopt;
     std::set<call_event> events;
     case_outputs outputs(made->further.size() + 1);
     for (std::size_t const call : order_of_calls(*made)) {
       if (late()) return std::nullopt;
-      auto ran = kernel_->value().run(made->call(call), made->threads_of(call), placement::end, made->asks,
+      auto ran = kernel_.session()->run(made->call(call), made->threads_of(call), placement::end, made->asks,
                                       made->memory_of(call));
       if (!ran) return std::nullopt;
       note_events(ran.value().report, events);
@@ -132,18 +127,11 @@ class asking {
   }
 
  private:
-  bool opened() {
-    if (!kernel_)
-      kernel_ = open_kernel(options_.kernel, options_.channel, options_.claim->type, {options_.stop, until_},
-                            limits_of(options_));
-    return static_cast<bool>(*kernel_);
-  }
-
   audit_options const& options_;
   audit_plan const& plan_;
   shape_limits const& limits_;
   clock::time_point begun_ = clock::now(), until_;
-  std::optional<problem::result<kernel_session>> kernel_;
+  kernel_again kernel_;
 };
 
 /// The wider presets, with the failing cases that were judged by them again.
@@ -242,7 +230,7 @@ void name_recorded_cause(std::vector<recorded_case> const& cases,
   asked.concerns = [&](searched_case const& which, hypothesis const&) { return find(which) != nullptr; };
   asked.products = [&](searched_case const& which) {
     auto const at = by_name.find({which.check, which.name});
-    return at == by_name.end() ? 0 : products_tried(at->second->input.problem);
+    return at == by_name.end() ? 0 : multiplications(at->second->input.problem.size());
   };
   asked.late = [&, begun = clock::now()](double share) {
     return stopped() || clock::now() >= part_of(begun, until, share);

@@ -5,11 +5,11 @@
 
 #include <fmt/format.h>
 
-#include "audit/builtin/kernel_spec.hpp"
 #include "audit/cases/default_contract.hpp"
 #include "audit/files/case_file.hpp"
 #include "audit/report/rows_of_parts.hpp"
 #include "audit/findings/draw_pictures.hpp"
+#include "audit/findings/kernel_again.hpp"
 #include "audit/asking/run_case.hpp"
 #include "audit/findings/shrink.hpp"
 #include "audit/support/interruptible.hpp"
@@ -33,14 +33,14 @@ std::size_t bytes_of(owned_problem const& problem) {
 class finding_saver {
  public:
   finding_saver(audit_options const& options, clock::time_point until, findings_folder& folder, report& into)
-      : options_(options), until_(until), folder_(folder), report_(into) {}
+      : options_(options), until_(until), kernel_(options, until), folder_(folder), report_(into) {}
 
   void save(audit_case const& failing, finding& found) {
     // A hang is not tried again: every attempt would last until the time limit.
     if (found.what.bug_class == bug_class::hang) found.no_pictures = "the kernel hung";
     else if (found.what.callers > 0) found.no_pictures = "the call by itself is right";
-    else if (late()) found.no_pictures = "there was no time left";
-    else if (!opened()) found.no_pictures = "the kernel does not load again";
+    else if (kernel_.late()) found.no_pictures = "there was no time left";
+    else if (!kernel_.session()) found.no_pictures = "the kernel does not load again";
     else if (draw_and_shrink(failing, found)) return;
     if (bytes_of(failing.problem) > largest_file) return;
     // A case that cannot be shrunk is saved as it is and keeps its reproducer: tensors in a file have no gaps between
@@ -50,21 +50,10 @@ class finding_saver {
   }
 
  private:
-  bool stopped() const { return options_.stop && options_.stop->load(); }
-  bool late() const { return stopped() || clock::now() >= until_; }
-
-  bool opened() {
-    if (!tried_)
-      kernel_ = open_kernel(options_.kernel, options_.channel, options_.claim->type, {options_.stop, until_},
-                            limits_of(options_));
-    tried_ = true;
-    return kernel_ && *kernel_;
-  }
-
   case_result run_again(audit_case const& kernel_case, case_outputs* outputs = nullptr) {
     problem::result<case_result> rerun = case_result{};
-    bool const cut = interruptible([&] { return late(); },
-                                   [&] { rerun = run_case(kernel_case, kernel_->value(), options_.rules(), outputs); });
+    bool const cut = interruptible([&] { return kernel_.late(); },
+                                   [&] { rerun = run_case(kernel_case, *kernel_.session(), options_.rules(), outputs); });
     if (cut && outputs) outputs->clear();
     return rerun && !cut ? std::move(rerun).value() : case_result{};
   }
@@ -73,7 +62,7 @@ class finding_saver {
     found.no_pictures = not_drawn(failing, found.what);
     auto const outputs_for = [&](owned_problem const& problem,
                                  memory_form const& memory) -> std::optional<owned_outputs> {
-      auto ran = kernel_->value().run(problem, failing.threads, placement::end, {}, memory);
+      auto ran = kernel_.session()->run(problem, failing.threads, placement::end, {}, memory);
       if (!ran || ran.value().report.outcome != call_outcome::succeeded) return std::nullopt;
       return std::move(ran.value().outputs);
     };
@@ -109,10 +98,9 @@ class finding_saver {
 
   audit_options const& options_;
   clock::time_point until_;
+  kernel_again kernel_;
   findings_folder& folder_;
   report& report_;
-  bool tried_ = false;
-  std::optional<problem::result<kernel_session>> kernel_;
 };
 
 }  // namespace

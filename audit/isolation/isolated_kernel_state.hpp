@@ -11,6 +11,7 @@
 
 #include "audit/isolation/call_memory.hpp"
 #include "audit/isolation/isolated_kernel.hpp"
+#include "audit/support/interruption.hpp"
 #include "audit/isolation/owned_descriptor.hpp"
 #include "audit/isolation/runner/protocol.hpp"
 #include "audit/isolation/runner_process.hpp"
@@ -53,7 +54,7 @@ struct isolated_kernel::state {
                                 runner_process::clock::time_point sent);
   problem::result<call_answer> answer(call_memory& plan, runner::reply_message const& reply, double waited);
   static bool is_over(call_request const& request) {
-    return (request.stop && request.stop->load()) || (request.until && runner_process::clock::now() >= *request.until);
+    return interruption{request.stop, request.until}.requested();
   }
   call_report kill_for(call_outcome outcome, std::string sentence);
   call_report without_reply(std::span<call_memory const> plans, std::uint64_t first, runner_process::received received);

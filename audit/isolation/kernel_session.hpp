@@ -1,7 +1,6 @@
 // A session with one isolated kernel: learns which optional outputs (LSE, weights) it supports and requests only those.
 #pragma once
 
-#include <atomic>
 #include <optional>
 #include <span>
 #include <string>
@@ -9,20 +8,11 @@
 
 #include "audit/isolation/isolated_kernel.hpp"
 #include "audit/isolation/kernel_library.hpp"
+#include "audit/support/interruption.hpp"
 #include "audit/tensors/owned_outputs.hpp"
 #include "audit/tensors/owned_problem.hpp"
 
 namespace attest::audit {
-
-/// What ends every call early: a signal of the user, or the end of the time budget.
-struct interruption {
-  std::atomic<bool> const* stop = nullptr;
-  std::optional<std::chrono::steady_clock::time_point> until;
-
-  bool requested() const noexcept {
-    return (stop && stop->load()) || (until && std::chrono::steady_clock::now() >= *until);
-  }
-};
 
 /// One isolated kernel, and the outputs that it supports. Not safe for concurrent calls: use one session a thread.
 class kernel_session {

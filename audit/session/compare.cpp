@@ -42,7 +42,7 @@ problem::result<std::vector<report>> run_audits(audit_options const& options, st
     auto audited = run_audit(mine);
     if (!audited) return audited.why();
     all.push_back(std::move(audited).value());
-    if (options.stop && options.stop->load()) break;
+    if (options.interrupted()) break;
   }
   if (all.size() > 1) make_names_unique(all, kernels);
   return all;

@@ -247,7 +247,7 @@ void session::list_refused_checks() {
 }
 
 std::string session::why_stopped() const {
-  if (options_.stop && options_.stop->load()) return "interrupted";
+  if (options_.interrupted()) return "interrupted";
   if (hung_ >= 2) return "the kernel hung twice";
   if (hung_ + unanswered_ >= 2) return "calls of two inputs did not return";
   if (options_.fail_fast && collect_.refuted()) return "--fail-fast";
@@ -343,11 +343,11 @@ std::optional<problem::error> session::run() {
     mandatory_missing_ = true,
     because = "the audit stopped early, before the end of its fixed part: " + stopped.value();
   collect_.finish(!mandatory_missing_, because);
-  if (collect_.refuted() && !options_.fail_fast && !(options_.stop && options_.stop->load())) {
+  if (collect_.refuted() && !options_.fail_fast && !options_.interrupted()) {
     name_cause(options_, plan_, pool_.limits(), cause_end(), report_);
     if (options_.conditions) name_conditions();
   }
-  if (!options_.findings.empty() && collect_.refuted() && !(options_.stop && options_.stop->load())) {
+  if (!options_.findings.empty() && collect_.refuted() && !options_.interrupted()) {
     save_findings(
         options_, [&](auto check, auto name) { return plan_.make(check, name, pool_.limits()); }, search_end(15, 0.95),
         saved_, report_);

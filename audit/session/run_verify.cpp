@@ -124,7 +124,7 @@ constexpr char const* interrupted = "interrupted";
 
 /// Why nothing further is to be judged; empty where there is time.
 std::string why_to_stop(verify_options const& options) {
-  if (options.stop && options.stop->load()) return interrupted;
+  if (interruption{options.stop}.requested()) return interrupted;
   std::chrono::duration<double> const spent = std::chrono::steady_clock::now() - options.begun;
   return options.budget && spent.count() > *options.budget ? fmt::format("--budget {:g} is spent", *options.budget)
                                                            : "";

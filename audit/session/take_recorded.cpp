@@ -7,6 +7,7 @@
 #include <fmt/format.h>
 
 #include "audit/judge/by_law.hpp"
+#include "audit/support/multiplications.hpp"
 #include "audit/support/printable.hpp"
 #include "audit/tensors/entry_forms.hpp"
 
@@ -115,10 +116,8 @@ void tell_other_order(recorded_case const& recorded, contract const& claim, case
     if (wrong.output != "o" || !recorded.outputs[wrong.call] || !recorded.outputs[wrong.call]->o) continue;
     owned_problem const& problem = recorded.input.call(wrong.call);
     problem::sizes const& s = problem.size();
-    double const products = static_cast<double>(s.b * s.hq) * static_cast<double>(s.n) * static_cast<double>(s.m) *
-                            static_cast<double>(s.d + s.dv);
     owned_tensor const& o = *recorded.outputs[wrong.call]->o;
-    if (problem.rank() != 4 || s.hq < 2 || o.layout.shape[2] < 2 || products > most_products) continue;
+    if (problem.rank() != 4 || s.hq < 2 || o.layout.shape[2] < 2 || multiplications(s) > most_products) continue;
     axis_order const order = order_of_o(recorded.calls[wrong.call], problem);
     std::optional<bool>& known = right[wrong.call];
     if (!known) known = is_right(problem, in_other_order(o, order), claim);

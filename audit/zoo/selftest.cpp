@@ -139,7 +139,7 @@ problem::result<selftest_report> run_selftest(selftest_options const& options) {
   std::optional<problem::error> why;
   std::int64_t done = 0;
   auto const work = [&] {
-    for (std::size_t at; (at = next++) < selftest.results.size() && !(options.stop && options.stop->load());) {
+    for (std::size_t at; (at = next++) < selftest.results.size() && !interruption{options.stop}.requested();) {
       specimen_result& mine = selftest.results[at];
       auto const began = clock::now();
       audit_options request = options_for(*find_contract(mine.specimen->contract), options);
@@ -155,7 +155,7 @@ problem::result<selftest_report> run_selftest(selftest_options const& options) {
           mine.specimen->is_honest() ? run_to_end(request, mine) : run_up_to_finding(request, mine);
       bool const known =
           mine.verdict == verdict::refuted || (mine.specimen->is_honest() && mine.verdict == verdict::certified);
-      mine.unfinished = !known && options.stop && options.stop->load();
+      mine.unfinished = !known && interruption{options.stop}.requested();
       mine.seconds = seconds_since(began);
       std::lock_guard const held(guard);
       if (fault && !why) why = std::move(fault);

@@ -1,0 +1,19 @@
+// What ends work early: a signal of the user, or the end of the time budget.
+#pragma once
+
+#include <atomic>
+#include <chrono>
+#include <optional>
+
+namespace attest::audit {
+
+struct interruption {
+  std::atomic<bool> const* stop = nullptr;  ///< set by the user; none where it is null
+  std::optional<std::chrono::steady_clock::time_point> until{};
+
+  bool requested() const noexcept {
+    return (stop && stop->load()) || (until && std::chrono::steady_clock::now() >= *until);
+  }
+};
+
+}  // namespace attest::audit
