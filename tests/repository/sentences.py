@@ -8,7 +8,6 @@ It reads the comments of C++, Python, CMake and shell, and the prose of Markdown
 import collections
 import pathlib
 import re
-import subprocess
 import sys
 
 MOST_WORDS = 30
@@ -70,11 +69,10 @@ def room_of(path: str) -> str:
 
 def of_tree(root: pathlib.Path):
     """The faults by room."""
-    listed = subprocess.run(["git", "ls-files", "-z"], cwd=root, capture_output=True, text=True, check=True).stdout
     found = collections.defaultdict(list)
-    for name in filter(None, listed.split("\0")):
-        path = root / name
-        if (path.suffix in COMMENT or path.suffix == ".md") and path.is_file():
+    for path in sorted(path for suffix in [*COMMENT, ".md"] for path in root.rglob("*" + suffix)):
+        name = path.relative_to(root).as_posix()
+        if path.is_file() and not name.startswith((".", "build/")):
             for line, why, sentence in faults(path, path.read_text(errors="replace")):
                 found[room_of(name)].append((name, line, why, sentence))
     return found
