@@ -22,7 +22,7 @@ function(attest_pkgconfig name)
 endfunction()
 
 attest_pkgconfig(kernel-abi DESCRIPTION "The C interface of an attention kernel under audit: attest/kernel.h")
-attest_pkgconfig(kernel DESCRIPTION "The attention kernel of attest, behind attest/kernel.h"
+attest_pkgconfig(kernel DESCRIPTION "The attention kernel of attest, behind attest/kernel.h and attest/builtin.h"
   REQUIRES attest-kernel-abi LIBS attest_kernel)
 attest_pkgconfig(fast DESCRIPTION "The attention kernel of attest, in C++"
   REQUIRES "attest-kernel-abi, tbb, libhwy" CFLAGS " -I\${includedir}/attest" LIBS attest_fast)

@@ -67,7 +67,7 @@ install(FILES tests/data/minilm_attention.safetensors docs/contract.schema.json 
   DESTINATION ${CMAKE_INSTALL_DATADIR}/attest COMPONENT wheel)
 install(DIRECTORY contracts DESTINATION ${CMAKE_INSTALL_DATADIR}/attest COMPONENT wheel FILES_MATCHING PATTERN "*.json")
 # The C interface: whoever installs the wheel can compile a kernel against it, with DLPack's header, which it includes.
-install(FILES include/attest/kernel.h DESTINATION ${CMAKE_INSTALL_INCLUDEDIR}/attest COMPONENT wheel)
+install(FILES include/attest/builtin.h include/attest/kernel.h DESTINATION ${CMAKE_INSTALL_INCLUDEDIR}/attest COMPONENT wheel)
 find_path(ATTEST_DLPACK_HEADERS dlpack/dlpack.h REQUIRED)
 install(FILES ${ATTEST_DLPACK_HEADERS}/dlpack/dlpack.h DESTINATION ${CMAKE_INSTALL_INCLUDEDIR}/dlpack COMPONENT wheel)
 # The licences of the libraries that are carried along.

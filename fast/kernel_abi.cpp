@@ -1,8 +1,8 @@
-// libattest_kernel.so: the fast kernel behind the C interface of <attest/kernel.h>.
+// libattest_kernel.so: the fast kernel behind the C interface of <attest/kernel.h>, and what <attest/builtin.h> adds to it.
 #include <string>
 #include <variant>
 
-#include <attest/kernel.h>
+#include <attest/builtin.h>
 
 #include "fast/attention.hpp"
 #include "fast/simd/operations.hpp"

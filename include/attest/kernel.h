@@ -105,17 +105,6 @@ ATTEST_EXPORT attest_status attest_merge(const attest_merge_call *call) ATTEST_N
 /* Optional: a name for reports. */
 ATTEST_EXPORT const char *attest_kernel_name(void) ATTEST_NOEXCEPT;
 
-/* Optional: frees the memory that the kernel keeps from call to call, but what calls on other threads are using. The
- * built-in kernel has it; an audit does not call it. */
-ATTEST_EXPORT void attest_release_memory(void) ATTEST_NOEXCEPT;
-
-/* The built-in kernel only: attest_attention for tensors of bf16, by the processor's dot products of bf16 and with weights
- * rounded to it. UNSUPPORTED for other types, and where the processor has none. */
-ATTEST_EXPORT attest_status attest_attention_bf16_dot(const attest_call *call) ATTEST_NOEXCEPT;
-
-/* The same by products of tiles: by AMX, with its bits more slowly where the processor has AVX2 and FMA, else UNSUPPORTED. */
-ATTEST_EXPORT attest_status attest_attention_bf16_tiles(const attest_call *call) ATTEST_NOEXCEPT;
-
 #ifdef __cplusplus
 }
 #endif

@@ -1,5 +1,5 @@
-// The shared library behind <attest/kernel.h>: what it answers, and what it must leave alone.
-#include <attest/kernel.h>
+// The shared library behind <attest/builtin.h>: what it answers, and what it must leave alone.
+#include <attest/builtin.h>
 
 #include <array>
 #include <cmath>

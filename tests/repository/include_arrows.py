@@ -99,7 +99,8 @@ def moved(root: pathlib.Path) -> dict[str, str]:
 def target(root: pathlib.Path, source: pathlib.Path, quoted: str, public: str) -> str | None:
     """The included file from the root, or nothing where it is not ours."""
     if public:
-        return "include/attest/" + public if public in ("kernel.h", "serve.h") else moved(root).get(public, public)
+        own = "include/attest/" + public
+        return own if (root / own).is_file() else moved(root).get(public, public)
     if (root / quoted).is_file():
         return quoted
     beside = (source.parent / quoted).resolve()

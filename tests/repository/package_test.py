@@ -18,7 +18,7 @@ HELD = ["bin/attest", "libexec/attest/attest-runner", "lib/libattest_kernel.so",
         "lib/attest/libattest_kernel_avx2.so", "lib/attest/libattest_kernel_scalar.so", "lib/attest/libattest_zoo.so",
         "lib/attest/libattest_vectors.so", "lib/attest/libattest_answers.so", "share/attest/minilm_attention.safetensors",
         "share/attest/report.schema.json", "share/attest/contracts/flash-attention-2-bf16.json", "include/attest/kernel.h",
-        "include/dlpack/dlpack.h"]
+        "include/attest/builtin.h", "include/dlpack/dlpack.h"]
 
 IN_PYTHON = """
 import attest_attention as attest

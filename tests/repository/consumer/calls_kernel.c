@@ -1,5 +1,5 @@
 /* The built-in kernel called as the audit calls anybody's: one query, two equal keys with values 1 and 3. */
-#include <attest/kernel.h>
+#include <attest/builtin.h>
 #include <math.h>
 #include <stdio.h>
 
